@@ -1,0 +1,41 @@
+# g++ before 14 destroys temporaries twice inside co_await expressions, which corrupts memory at run
+# time and shows nothing at compile time; so it is refused here rather than worked around.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 14)
+  message(FATAL_ERROR
+    "g++ ${CMAKE_CXX_COMPILER_VERSION} miscompiles coroutines (temporaries in a co_await expression "
+    "are destroyed twice). Use clang++ 16 or newer, or g++ 14 or newer:\n"
+    "  apt-get install clang-19 lld-19 && cmake --preset dev")
+endif()
+if(CMAKE_CXX_COMPILER_ID MATCHES "Clang" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 16)
+  message(FATAL_ERROR "clang++ ${CMAKE_CXX_COMPILER_VERSION} is too old: 16 or newer is needed "
+    "(apt-get install clang-19 lld-19 && cmake --preset dev).")
+endif()
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+
+find_program(CCACHE ccache)
+if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  # Cached results are shared between checkouts, and are valid with a precompiled header.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
+    CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1
+    CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+    ${CCACHE})
+endif()
+
+set(REGATTA_SANITIZE "" CACHE STRING "Value of -fsanitize=, empty for none")
+
+add_library(regatta_options INTERFACE)
+target_compile_options(regatta_options INTERFACE -Wall -Wextra -Wpedantic -Wno-missing-field-initializers)
+target_link_options(regatta_options INTERFACE -fuse-ld=lld)
+if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  target_compile_options(regatta_options INTERFACE "SHELL:-Xclang -fno-pch-timestamp")
+endif()
+if(REGATTA_SANITIZE)
+  target_compile_options(regatta_options INTERFACE
+    -fsanitize=${REGATTA_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_link_options(regatta_options INTERFACE -fsanitize=${REGATTA_SANITIZE})
+  # Asio recycles coroutine frames, which hides use-after-free of a frame from the sanitizer.
+  target_compile_definitions(regatta_options INTERFACE BOOST_ASIO_DISABLE_AWAITABLE_FRAME_RECYCLING)
+endif()

@@ -1,0 +1,29 @@
+# regatta_library(<name> SRCS ... DEPS ... [PRIVATE_DEPS ...] [TESTS ...] [TEST_DEPS ...])
+#
+# One folder, one static library `regatta_<name>` (alias regatta::<name>), one gtest binary beside
+# it. Headers are included from the source root: #include "lib/base/error.h".
+function(regatta_library name)
+  cmake_parse_arguments(ARG "" "" "SRCS;DEPS;PRIVATE_DEPS;TESTS;TEST_DEPS" ${ARGN})
+  set(target regatta_${name})
+  add_library(${target} STATIC ${ARG_SRCS})
+  add_library(regatta::${name} ALIAS ${target})
+  target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR})
+  target_link_libraries(${target} PUBLIC regatta_boost ${ARG_DEPS} PRIVATE ${ARG_PRIVATE_DEPS})
+  target_precompile_headers(${target} REUSE_FROM regatta_boost)
+  if(ARG_TESTS AND REGATTA_TESTS)
+    regatta_test(${target}_test SRCS ${ARG_TESTS} DEPS regatta::${name} ${ARG_TEST_DEPS})
+  endif()
+endfunction()
+
+# regatta_test(<target> SRCS ... DEPS ... [TIMEOUT seconds])  One gtest binary.
+function(regatta_test target)
+  cmake_parse_arguments(ARG "" "TIMEOUT" "SRCS;DEPS" ${ARGN})
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 120)
+  endif()
+  add_executable(${target} ${ARG_SRCS})
+  target_link_libraries(${target} PRIVATE ${ARG_DEPS} GTest::gmock GTest::gtest_main)
+  target_precompile_headers(${target} REUSE_FROM regatta_boost)
+  add_test(NAME ${target} COMMAND ${target} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  set_tests_properties(${target} PROPERTIES TIMEOUT ${ARG_TIMEOUT})
+endfunction()

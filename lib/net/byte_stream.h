@@ -1,0 +1,32 @@
+#pragma once
+
+#include "lib/base/error.h"
+#include "lib/base/task.h"
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace regatta::net {
+
+/// Who is at the other end, as far as TLS proved it.
+struct PeerIdentity {
+  std::string common_name;                 ///< CN of the verified client certificate; may be empty
+  std::vector<std::string> organizations;  ///< its O values
+};
+
+/// A connection, whatever it runs over. One reader and one writer at a time. After a cancelled or
+/// failed read or write the stream is unusable: close it.
+class ByteStream {
+ public:
+  virtual ~ByteStream() = default;
+  /// At least one byte, or 0 at the end of the stream (a TLS stream cut without close_notify ends
+  /// too: the HTTP parser decides whether the message was whole).
+  virtual Task<Result<std::size_t>> read_some(std::span<char> into) = 0;
+  virtual Task<Status> write_all(std::string_view bytes) = 0;
+  virtual void close() noexcept = 0;
+  virtual PeerIdentity peer() const { return {}; }
+};
+
+}  // namespace regatta::net

@@ -1,0 +1,90 @@
+#pragma once
+
+#include "lib/base/clock.h"
+#include "lib/base/error.h"
+#include "lib/base/task.h"
+#include "lib/net/byte_stream.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace regatta::net {
+
+/// Header fields in order; names compare without case.
+class Headers {
+ public:
+  Headers() = default;
+  Headers(std::initializer_list<std::pair<std::string, std::string>> fields) : fields_(fields) {}
+
+  /// The first value, or empty.
+  std::string_view get(std::string_view name) const;
+  bool has(std::string_view name) const;
+  /// Replaces every field of that name.
+  void set(std::string name, std::string value);
+  void add(std::string name, std::string value);
+  const std::vector<std::pair<std::string, std::string>>& fields() const { return fields_; }
+
+ private:
+  std::vector<std::pair<std::string, std::string>> fields_;
+};
+
+/// A body that comes in pieces: the chunks of a watch.
+class BodyStream {
+ public:
+  virtual ~BodyStream() = default;
+  /// The next non-empty piece; nullopt at the clean end; an error when it was cut short.
+  /// Destroying the stream ends the exchange.
+  virtual Task<Result<std::optional<std::string>>> next() = 0;
+};
+
+struct HttpRequest {
+  HttpRequest() = default;
+  HttpRequest(std::string method, std::string target)
+      : method(std::move(method)), target(std::move(target)) {}
+
+  std::string method;
+  std::string target;  ///< path and query as on the wire
+  Headers headers;
+  std::string body;
+  PeerIdentity peer;  ///< set by the server side, ignored by clients
+};
+
+struct HttpResponse {
+  HttpResponse() = default;
+  HttpResponse(unsigned status, std::string body) : status(status), body(std::move(body)) {}
+
+  unsigned status = 0;
+  Headers headers;
+  std::string body;                    ///< empty when `stream` is set
+  std::shared_ptr<BodyStream> stream;  ///< set when the body comes in pieces
+};
+
+struct SendOptions {
+  /// For the whole exchange, or up to the response header when streaming.
+  TimePoint deadline = TimePoint::max();
+  /// Ask for the body of a 200 answer as a stream; other answers always come whole.
+  bool streaming = false;
+};
+
+/// The client side of HTTP: over TLS, or straight into a handler in simulation.
+class HttpSender {
+ public:
+  virtual ~HttpSender() = default;
+  /// An answer of any status is a value; `unavailable` (nobody reached, or cut before an answer),
+  /// `timeout`, or `denied` (TLS refused us or we refused them) otherwise.
+  virtual Task<Result<HttpResponse>> send(HttpRequest request, SendOptions options) = 0;
+};
+
+/// The server side of HTTP.
+class HttpHandler {
+ public:
+  virtual ~HttpHandler() = default;
+  /// Never fails: every problem is a response. Cancelled when the client goes away.
+  virtual Task<HttpResponse> handle(HttpRequest request) = 0;
+};
+
+}  // namespace regatta::net

@@ -1,0 +1,28 @@
+#include "lib/runtime/deadline.h"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/deferred.hpp>
+#include <boost/asio/experimental/parallel_group.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+namespace regatta {
+
+Task<bool> finishes_before(Clock& clock, TimePoint deadline, Task<> op) {
+  const auto executor = co_await asio::this_coro::executor;
+  // Not operator||: there a side that throws does not end the race.
+  auto race = asio::experimental::make_parallel_group(
+      asio::co_spawn(executor, std::move(op), asio::deferred),
+      asio::co_spawn(executor, clock.sleep_until(deadline), asio::deferred));
+  auto [order, op_threw, sleep_threw] =
+      co_await race.async_wait(asio::experimental::wait_for_one(), asio::use_awaitable);
+  if (order[0] == 0) {
+    if (op_threw) std::rethrow_exception(op_threw);
+    co_return true;
+  }
+  if (sleep_threw) std::rethrow_exception(sleep_threw);  // we were cancelled, not late
+  // Both may have ended in the same turn: a finished operation counts.
+  co_return !op_threw;
+}
+
+}  // namespace regatta

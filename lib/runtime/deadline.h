@@ -1,0 +1,32 @@
+#pragma once
+
+#include "lib/base/clock.h"
+
+#include <optional>
+
+namespace regatta {
+
+/// Runs `op` until it ends or `deadline` passes; false when it was cancelled because of the latter.
+/// The loser is cancelled and awaited, so nothing outlives the call. An exception of `op` is
+/// re-thrown.
+Task<bool> finishes_before(Clock& clock, TimePoint deadline, Task<> op);
+
+namespace internal {
+template <class T>
+Task<> store(Task<T> op, std::optional<T>* into) {
+  into->emplace(co_await std::move(op));
+}
+}  // namespace internal
+
+/// `op`'s answer, or Errc::timeout when there is none by `deadline`. After a timeout a write may or
+/// may not have happened.
+template <class T>
+Task<Result<T>> with_deadline(Clock& clock, TimePoint deadline, Task<Result<T>> op) {
+  std::optional<Result<T>> answer;
+  Task<> storing = internal::store(std::move(op), &answer);
+  const bool in_time = co_await finishes_before(clock, deadline, std::move(storing));
+  if (!in_time || !answer) co_return Error(Errc::timeout, "deadline exceeded");
+  co_return std::move(*answer);
+}
+
+}  // namespace regatta

@@ -1,0 +1,187 @@
+#include "lib/runtime/backoff.h"
+#include "lib/runtime/deadline.h"
+#include "lib/runtime/task_scope.h"
+#include "lib/runtime/work_queue.h"
+#include "lib/sim/world.h"
+
+#include <gtest/gtest.h>
+
+namespace regatta {
+namespace {
+
+using namespace std::chrono_literals;
+
+Task<Result<int>> answers_after(Clock& clock, Duration d) {
+  co_await clock.sleep_for(d);
+  co_return 42;
+}
+
+Task<Result<int>> throws_after(Clock& clock, Duration d) {
+  co_await clock.sleep_for(d);
+  throw std::runtime_error("boom");
+}
+
+struct Runtime : ::testing::Test {
+  sim::World world{1};
+  TaskScope scope{world.executor()};
+  TimePoint start = world.now();
+
+  void TearDown() override {
+    scope.stop();
+    world.run_for(1s);
+  }
+};
+
+TEST_F(Runtime, DeadlineReturnsTheAnswerThatComesInTime) {
+  std::optional<int> got;
+  TimePoint at{};
+  auto body = [&]() -> Task<> {
+    auto answer = co_await with_deadline(world, start + 100ms, answers_after(world, 40ms));
+    got = answer.value();
+    at = world.now();
+  };
+  scope.spawn("t", body());
+  world.run_for(1s);
+  EXPECT_EQ(got, 42);
+  EXPECT_EQ(at, start + 40ms);
+}
+
+TEST_F(Runtime, DeadlineTimesOut) {
+  std::optional<Errc> got;
+  TimePoint at{};
+  auto body = [&]() -> Task<> {
+    auto answer = co_await with_deadline(world, start + 100ms, answers_after(world, 400ms));
+    got = answer.error().code();
+    at = world.now();
+  };
+  scope.spawn("t", body());
+  world.run_for(1s);
+  EXPECT_EQ(got, Errc::timeout);
+  EXPECT_EQ(at, start + 100ms);
+}
+
+TEST_F(Runtime, DeadlinePassesCancellationOn) {
+  bool aborted = false;
+  auto body = [&]() -> Task<> {
+    try {
+      auto answer = co_await with_deadline(world, start + 10s, answers_after(world, 9s));
+      (void)answer;
+    } catch (const boost::system::system_error& e) {
+      aborted = e.code() == asio::error::operation_aborted;
+      throw;
+    }
+  };
+  scope.spawn("t", body());
+  world.run_for(1s);
+  scope.stop();
+  world.run_for(1ms);
+  EXPECT_TRUE(aborted);
+  EXPECT_EQ(scope.size(), 0u);
+}
+
+TEST_F(Runtime, DeadlineEndsWhenTheOperationThrows) {
+  TimePoint at{};
+  std::string what;
+  auto body = [&]() -> Task<> {
+    try {
+      auto answer = co_await with_deadline(world, start + 5s, throws_after(world, 40ms));
+      (void)answer;
+    } catch (const std::runtime_error& e) {
+      what = e.what();
+    }
+    at = world.now();
+  };
+  scope.spawn("t", body());
+  world.run_for(60s);
+  EXPECT_EQ(what, "boom");
+  EXPECT_EQ(at, start + 40ms);
+}
+
+TEST_F(Runtime, JoinWaitsForChildrenThatEndByThemselves) {
+  TaskScope inner(world.executor());
+  bool joined = false;
+  auto child = [&]() -> Task<> { co_await world.sleep_for(50ms); };
+  inner.spawn("child", child());
+  auto body = [&]() -> Task<> {
+    co_await inner.join();
+    joined = true;
+  };
+  scope.spawn("t", body());
+  world.run_for(40ms);
+  EXPECT_FALSE(joined);
+  world.run_for(20ms);
+  EXPECT_TRUE(joined);
+}
+
+struct Queue : Runtime {
+  WorkQueue<std::string> queue{world, scope, Backoff{10ms, 100ms}};
+  std::vector<std::string> seen;
+  std::function<void(const std::string&)> during = [](const std::string&) {};
+
+  Task<> work(Duration each) {
+    for (;;) {
+      std::string key = co_await queue.next();
+      seen.push_back(key + "@" + std::to_string((world.now() - start).count()));
+      during(key);
+      co_await world.sleep_for(each);
+      queue.done(key);
+    }
+  }
+};
+
+TEST_F(Queue, AKeyAddedTwiceRunsOnce) {
+  queue.add("a");
+  queue.add("a");
+  queue.add("b");
+  scope.spawn("w", work(10ms));
+  world.run_for(1s);
+  EXPECT_EQ(seen, (std::vector<std::string>{"a@0", "b@10"}));
+}
+
+TEST_F(Queue, AKeyAddedWhileItRunsRunsAgainAfterwardsAndNeverTwiceAtOnce) {
+  bool once = true;
+  during = [&](const std::string& key) {
+    if (std::exchange(once, false)) queue.add(key);
+  };
+  queue.add("a");
+  scope.spawn("w1", work(10ms));
+  scope.spawn("w2", work(10ms));
+  world.run_for(1s);
+  EXPECT_EQ(seen, (std::vector<std::string>{"a@0", "a@10"}));
+}
+
+TEST_F(Queue, TheEarliestDelayCounts) {
+  queue.add_after("a", 50ms);
+  queue.add_after("a", 20ms);
+  queue.add_after("a", 90ms);
+  queue.add_after("b", 30ms);
+  scope.spawn("w", work(0ms));
+  world.run_for(1s);
+  EXPECT_EQ(seen, (std::vector<std::string>{"a@20", "b@30"}));
+  EXPECT_TRUE(queue.idle());
+}
+
+TEST_F(Queue, RetriesBackOffUntilForgotten) {
+  int left = 6;
+  during = [&](const std::string& key) {
+    if (left-- > 0) queue.retry(key);
+  };
+  queue.add("a");
+  scope.spawn("w", work(0ms));
+  world.run_for(10s);
+  EXPECT_EQ(seen, (std::vector<std::string>{"a@0", "a@10", "a@30", "a@70", "a@150", "a@250",
+                                            "a@350"}));
+  queue.forget("a");
+  EXPECT_EQ(queue.failures("a"), 0);
+}
+
+TEST(Backoff, DoublesUpToItsLimit) {
+  const Backoff backoff{5s, 320s};
+  EXPECT_EQ(backoff.after(1), 5s);
+  EXPECT_EQ(backoff.after(2), 10s);
+  EXPECT_EQ(backoff.after(7), 320s);
+  EXPECT_EQ(backoff.after(70), 320s);
+}
+
+}  // namespace
+}  // namespace regatta

@@ -1,0 +1,59 @@
+#pragma once
+
+#include "lib/base/task.h"
+
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <list>
+#include <string>
+
+namespace regatta {
+
+/// Whether `e` is the exception a cancelled coroutine ends with.
+bool is_cancellation(const std::exception_ptr& e);
+
+/// Owns a group of child coroutines, so that nothing is ever detached: a component's members live
+/// until its scope has been joined, which is what makes `this` safe to use inside a coroutine.
+/// Declare it last, so that it is destroyed first.
+///
+/// Single-threaded: every member is called on the scope's executor.
+class TaskScope {
+ public:
+  explicit TaskScope(Executor executor);
+  TaskScope(const TaskScope&) = delete;
+  TaskScope& operator=(const TaskScope&) = delete;
+  ~TaskScope();  // asserts that no child is left
+
+  /// Starts `child` on the next turn of the executor. A failure of it other than by cancellation
+  /// aborts the process, naming `name`.
+  void spawn(std::string name, Task<> child);
+
+  /// Cancels every child, and every later one as soon as it is spawned. Idempotent.
+  void stop();
+
+  /// Returns when no child is left. Only after stop(), or when the children end by themselves.
+  Task<> join();
+
+  std::size_t size() const { return children_.size(); }
+  bool stopping() const { return stopping_; }
+  const Executor& executor() const { return executor_; }
+
+ private:
+  struct Child {
+    std::string name;
+    asio::cancellation_signal signal;
+    bool ended = false;
+  };
+  using Children = std::list<Child>;
+
+  void cancel(Child& child);
+  void on_end(Children::iterator child, const std::exception_ptr& e);
+
+  Executor executor_;
+  Children children_;
+  asio::steady_timer empty_;
+  bool stopping_ = false;
+};
+
+}  // namespace regatta

@@ -1,0 +1,44 @@
+#include "lib/sim/world.h"
+
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+namespace regatta::sim {
+
+// 2026-01-01T00:00:00Z: a date that looks like one in histories.
+World::World(std::uint64_t seed) : rng(seed), now_(std::chrono::seconds(1767225600)) {}
+
+Task<> World::sleep_until(TimePoint t) {
+  const auto executor = co_await asio::this_coro::executor;
+  asio::steady_timer timer(executor, asio::steady_timer::time_point::max());
+  Sleeper me{this, {std::max(t, now_), ++arrivals_}, &timer};
+  sleepers_.emplace(me.key, &me);
+  boost::system::error_code ignored;
+  co_await timer.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+  if (!me.due) throw boost::system::system_error(asio::error::operation_aborted);
+}
+
+void World::settle() {
+  io_.restart();
+  while (io_.poll() != 0) {
+  }
+}
+
+bool World::run_until(TimePoint t, const std::function<bool()>& stop) {
+  for (;;) {
+    settle();
+    if (stop && stop()) return true;
+    if (sleepers_.empty() || sleepers_.begin()->first.first > t) break;
+    Sleeper* next = sleepers_.begin()->second;
+    now_ = next->key.first;
+    next->due = true;
+    next->timer->cancel();
+    sleepers_.erase(sleepers_.begin());
+    next->world = nullptr;
+  }
+  now_ = std::max(now_, t);
+  return false;
+}
+
+}  // namespace regatta::sim

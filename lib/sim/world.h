@@ -1,0 +1,56 @@
+#pragma once
+
+#include "lib/base/clock.h"
+#include "lib/base/rng.h"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <functional>
+#include <map>
+
+namespace regatta::sim {
+
+/// Virtual time and one seeded generator. A sleeper parks on a timer that never fires by itself;
+/// run_until() wakes sleepers in (deadline, arrival) order, and only when nothing else can make
+/// progress. Same seed and same program: same history.
+class World final : public Clock {
+ public:
+  explicit World(std::uint64_t seed);
+
+  TimePoint now() const override { return now_; }
+  Task<> sleep_until(TimePoint t) override;
+
+  /// Runs until virtual time `t`, or until `stop` (checked after every step) says so. Returns true
+  /// when it was stopped. Time ends at `t` otherwise.
+  bool run_until(TimePoint t, const std::function<bool()>& stop = nullptr);
+  /// Runs for a span of virtual time.
+  bool run_for(Duration d, const std::function<bool()>& stop = nullptr) {
+    return run_until(now_ + d, stop);
+  }
+  /// Runs everything that can run without time passing.
+  void settle();
+
+  Executor executor() { return io_.get_executor(); }
+
+  Rng rng;
+
+ private:
+  using Key = std::pair<TimePoint, std::uint64_t>;
+  struct Sleeper {
+    World* world;
+    Key key;
+    asio::steady_timer* timer;
+    bool due = false;
+    ~Sleeper() {
+      if (world) world->sleepers_.erase(key);
+    }
+  };
+
+  asio::io_context io_{1};
+  TimePoint now_;
+  std::uint64_t arrivals_ = 0;
+  std::map<Key, Sleeper*> sleepers_;
+};
+
+}  // namespace regatta::sim
