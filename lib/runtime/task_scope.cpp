@@ -51,8 +51,8 @@ void TaskScope::spawn(std::string name, Task<> child) {
 }
 
 void TaskScope::on_end(Children::iterator child, const std::exception_ptr& e) {
-  // Expected failures are Results; an exception that gets here is a bug, and a dead loop that nobody
-  // notices is worse than a crash.
+  // Expected failures are Results; an exception that gets here is a bug, and a dead loop that
+  // nobody notices is worse than a crash.
   if (e && !is_cancellation(e)) {
     std::fprintf(stderr, "task %s died: %s\n", child->name.c_str(), describe(e).c_str());
     std::abort();

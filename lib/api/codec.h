@@ -1,0 +1,29 @@
+#pragma once
+
+#include "lib/base/error.h"
+#include "lib/base/json.h"
+
+#include <string_view>
+
+namespace regatta::api {
+
+/// Reads one object of kind T; for Kueue kinds of either served version. Errors name the path:
+/// "spec.resourceGroups[0].flavors[1]: expected an object, got a string". Unknown fields are
+/// ignored here (what must travel losslessly keeps its text, see each type). Defined, for every
+/// kind of lib/api, in its .cpp.
+template <class T>
+Result<T> from_json(const Json& value);
+
+/// The object as v1beta2 (Kueue kinds) or its only version. Empty optionals are left out.
+template <class T>
+Json to_json(const T& object);
+
+/// from_json() of a text.
+template <class T>
+Result<T> decode(std::string_view text) {
+  Result<Json> value = parse_json(text);
+  if (!value) return value.error();
+  return from_json<T>(*value);
+}
+
+}  // namespace regatta::api
