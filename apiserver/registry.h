@@ -15,7 +15,7 @@
 
 namespace regatta::apiserver {
 
-class Schema;  // apiserver/schema/schema.h
+struct Schema;  // apiserver/schema/schema.h
 
 /// One line of discovery below a resource: "status", "scale", "eviction" …
 struct Subresource {
