@@ -1,0 +1,395 @@
+#include "dispatch/plan.h"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace regatta::dispatch {
+namespace {
+
+using Clusters = std::map<std::string, ClusterView>;
+
+/// Orders clusters differently for each workload, so that no name is favoured; the same on every
+/// machine. FNV-1a, then one multiplication to spread the last bytes.
+std::uint64_t rank_of(const std::string& uid, const std::string& cluster) {
+  std::uint64_t hash = 14695981039346656037ull;
+  for (const std::string* text : {&uid, &cluster}) {
+    for (const char c : *text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ull;
+  }
+  hash ^= hash >> 32;
+  return hash * 0x9E3779B97F4A7C15ull;
+}
+
+bool contains(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+bool holds_job(const ClusterView& v) {
+  return v.job == RemoteJob::ours;
+}
+
+/// Whether a removal has something to do; what is already on its way out is left alone.
+bool removable(const ClusterView& v) {
+  if (!v.connected) return false;
+  if (holds_job(v) && !v.job_deleting) return true;
+  return v.copy && (!v.copy->deleting || v.copy->has_finalizers);
+}
+
+void look_again(Plan* plan, Duration after) {
+  plan->look_again = plan->look_again ? std::min(*plan->look_again, after) : after;
+}
+
+void remove(Plan* plan, const std::string& name, const ClusterView& v) {
+  if (removable(v)) plan->actions.push_back(RemoveRemote{name, holds_job(v)});
+}
+
+void remove_all_but(Plan* plan, const Clusters& clusters, const std::string& kept) {
+  for (const auto& [name, v] : clusters) {
+    if (name != kept) remove(plan, name, v);
+  }
+}
+
+/// Whether a connected cluster other than `name` is still seen to hold the Job.
+bool job_elsewhere(const Clusters& clusters, const std::string& name) {
+  return std::any_of(clusters.begin(), clusters.end(), [&](const auto& entry) {
+    return entry.first != name && entry.second.connected && holds_job(entry.second);
+  });
+}
+
+/// What is left of the grace a lost cluster has; zero when it is over.
+Duration grace_left(const ClusterView& v, TimePoint now, const DispatchConfig& config) {
+  const TimePoint since = v.lost_since.value_or(now);
+  return std::max(Duration(0), config.worker_lost_timeout - (now - since));
+}
+
+Plan set_check(Plan plan, CheckState state, std::string message, bool warning = false) {
+  plan.actions.push_back(SetCheck{state, std::move(message), warning});
+  return plan;
+}
+
+/// Why a worker's Finished is not the Job's end, or null when it is.
+const char* not_an_end(const Finish& finish) {
+  if (finish.reason == "OutOfSync") return "is out of sync with its user job";
+  if (finish.reason == "OwnerNotFound") return "lost its job";
+  return nullptr;
+}
+
+/// Nothing of it may stay on any worker.
+Plan clean_up(const GroupView& g) {
+  Plan plan;
+  remove_all_but(&plan, g.clusters, "");
+  return plan;
+}
+
+/// Evicted on the hub, which keeps the quota until the Job no longer runs anywhere: stop it in an
+/// orderly way where it runs, bring the news that it stopped, remove whatever never ran.
+Plan wind_down(const GroupView& g, TimePoint now, const DispatchConfig& config) {
+  Plan plan;
+  bool held = false;
+  Duration grace{0};
+  for (const auto& [name, v] : g.clusters) {
+    if (!v.connected) {
+      grace = std::max(grace, grace_left(v, now, config));
+      continue;
+    }
+    if (!holds_job(v) || !v.copy) {
+      remove(&plan, name, v);
+      held = held || holds_job(v);
+      continue;
+    }
+    held = true;
+    if (v.copy->finished && !not_an_end(*v.copy->finished) && !job_elsewhere(g.clusters, name)) {
+      // It ended before it could be stopped: that is its result.
+      plan.actions.push_back(CopyJobStatus{name, true});
+      plan.actions.push_back(FinishLocal{v.copy->finished->reason, v.copy->finished->message});
+      return plan;
+    }
+    if (!v.copy->evicted && !v.copy->deactivating && !v.copy->finished) {
+      plan.actions.push_back(
+          DeactivateRemote{name, "Evicted on manager: " + g.local.evicted_message});
+    } else if (v.job_news) {
+      plan.actions.push_back(CopyJobStatus{name, false});
+    }
+  }
+  if (held || !g.local.job_active) return plan;
+  // Nobody we can ask runs it. A worker that is away may: give it its grace.
+  if (grace > Duration(0)) {
+    look_again(&plan, grace);
+  } else {
+    plan.actions.push_back(ReleaseJob{});
+  }
+  return plan;
+}
+
+/// The recorded cluster cannot be asked.
+Plan wait_for_lost(Plan plan, const GroupView& g, const ClusterView& v, TimePoint now,
+                   const DispatchConfig& config) {
+  if (g.local.check != CheckState::ready) return plan;
+  const Duration grace = grace_left(v, now, config);
+  if (grace > Duration(0)) {
+    look_again(&plan, grace);
+    return plan;
+  }
+  return set_check(std::move(plan), CheckState::retry, "Admitting remote lost");
+}
+
+Plan remote_finished(Plan plan, const GroupView& g, const Finish& finish) {
+  const std::string& name = g.local.cluster_name;
+  if (const char* why = not_an_end(finish)) {
+    if (g.local.check != CheckState::ready) return plan;
+    return set_check(
+        std::move(plan), CheckState::retry,
+        "Remote workload on worker cluster \"" + name + "\" " + why + ", resetting for re-dispatch",
+        true);
+  }
+  plan.actions.push_back(CopyJobStatus{name, true});
+  plan.actions.push_back(FinishLocal{finish.reason, finish.message});
+  return plan;
+}
+
+/// The Job on the recorded cluster, whose copy is admitted and in order.
+Plan run_job(Plan plan, const GroupView& g, const ClusterView& v) {
+  const std::string& name = g.local.cluster_name;
+  switch (v.job) {
+    case RemoteJob::absent:
+      // A removal above is under way, or its event is still to come.
+      if (!job_elsewhere(g.clusters, name)) plan.actions.push_back(CreateJob{name});
+      return plan;
+    case RemoteJob::foreign:
+      return set_check(std::move(plan), CheckState::retry,
+                       "A job of the same name that was not created by MultiKueue exists on "
+                       "worker cluster \"" +
+                           name + "\", resetting for re-dispatch",
+                       true);
+    case RemoteJob::ours:
+      if (v.job_news) plan.actions.push_back(CopyJobStatus{name, false});
+      return plan;
+  }
+  return plan;
+}
+
+/// A cluster is recorded: it alone counts.
+Plan hosted(const GroupView& g, TimePoint now, const DispatchConfig& config) {
+  const std::string& name = g.local.cluster_name;
+  Plan plan;
+  remove_all_but(&plan, g.clusters, name);
+
+  const auto found = g.clusters.find(name);
+  const bool ready = g.local.check == CheckState::ready;
+  // 8a. No such cluster any more, or it may no longer be used.
+  if (found == g.clusters.end() || !found->second.listed) {
+    if (found != g.clusters.end()) remove(&plan, name, found->second);
+    if (!ready) return plan;
+    return set_check(std::move(plan), CheckState::retry, "Admitting remote no longer exists");
+  }
+  const ClusterView& v = found->second;
+  // 8b. Away: it has its grace.
+  if (!v.connected) return wait_for_lost(std::move(plan), g, v, now, config);
+  // 8c. Its copy is gone.
+  if (!v.copy || v.copy->deleting) {
+    remove(&plan, name, v);
+    if (!ready) return plan;
+    return set_check(std::move(plan), CheckState::retry, "Admitting remote no longer exists");
+  }
+  const RemoteCopy& copy = *v.copy;
+  // 8d. Finished there.
+  if (copy.finished) return remote_finished(std::move(plan), g, *copy.finished);
+  // 8e. The hub is already taking it back; the eviction will wind it down.
+  if (g.local.check == CheckState::retry || g.local.check == CheckState::rejected) return plan;
+  // 8f. Evicted there.
+  if (copy.evicted) {
+    if (!ready) return plan;
+    return set_check(
+        std::move(plan), CheckState::retry,
+        "Workload evicted on worker cluster: \"" + name + "\", resetting for re-admission");
+  }
+  // 8g. Its copy is not what the hub has.
+  if (copy.drift == Drift::other) {
+    remove(&plan, name, v);
+    return plan;
+  }
+  if (copy.drift == Drift::priority) plan.actions.push_back(UpdateCopyPriority{name});
+  // 8h. It took the admission back without an eviction.
+  if (!copy.admitted_at) {
+    if (!ready) return plan;
+    return set_check(std::move(plan), CheckState::retry, "Admitting remote no longer exists");
+  }
+  // 8i. The lock is there but the check is not Ready: the rest of that write was lost.
+  if (!ready) {
+    plan.actions.push_back(RecordWinner{name, "The workload was admitted on \"" + name + "\""});
+  }
+  // 8j. Run.
+  return run_job(std::move(plan), g, v);
+}
+
+/// A copy that can win. One with a Job is left over from an attempt that was given up.
+bool eligible(const GroupView& g, const std::string& name, const ClusterView& v) {
+  return v.connected && v.listed && v.copy && v.copy->admitted_at && !v.copy->finished &&
+         !v.copy->evicted && !v.copy->deactivating && !v.copy->deleting &&
+         v.copy->drift != Drift::other && v.job == RemoteJob::absent &&
+         contains(g.local.nominated, name);
+}
+
+/// The earliest admission; workers' clocks tell seconds, so ties are common, and are broken by a
+/// rank that differs from workload to workload.
+std::optional<std::string> winner(const GroupView& g) {
+  std::optional<std::string> best;
+  for (const auto& [name, v] : g.clusters) {
+    if (!eligible(g, name, v)) continue;
+    if (!best) {
+      best = name;
+      continue;
+    }
+    const TimePoint mine = *v.copy->admitted_at;
+    const TimePoint theirs = *g.clusters.at(*best).copy->admitted_at;
+    const bool earlier = mine < theirs;
+    const bool tie = mine == theirs;
+    if (earlier || (tie && rank_of(g.local.uid, name) < rank_of(g.local.uid, *best))) best = name;
+  }
+  return best;
+}
+
+placement::Nomination nomination(const GroupView& g, TimePoint now, const DispatchConfig& config) {
+  placement::NominationInput input;
+  input.config_order = g.config_order;
+  input.nominated = g.local.nominated;
+  input.quota_reserved_at = g.local.quota_reserved_at;
+  for (const auto& [name, v] : g.clusters) {
+    if (v.connected && v.listed && v.job != RemoteJob::foreign) input.connected.insert(name);
+  }
+  return placement::nominate(input, now, config.dispatcher);
+}
+
+/// Copies where they belong and nowhere else.
+void place_copies(Plan* plan, const GroupView& g, const std::vector<std::string>& nominated) {
+  std::vector<std::string> missing;
+  for (const auto& [name, v] : g.clusters) {
+    const bool wanted = v.listed && contains(nominated, name);
+    // Without a recorded cluster a Job or a finished copy is left over from an earlier attempt.
+    const bool stale = holds_job(v) || (v.copy && (v.copy->finished || v.copy->deactivating)) ||
+                       (v.copy && v.copy->drift == Drift::other);
+    if (!wanted || stale) {
+      remove(plan, name, v);
+    } else if (v.connected && v.copy && v.copy->drift == Drift::priority) {
+      plan->actions.push_back(UpdateCopyPriority{name});
+    } else if (v.connected && !v.copy && v.job != RemoteJob::foreign) {
+      missing.push_back(name);
+    }
+  }
+  if (!g.local.other_checks_ready) return;
+  std::sort(missing.begin(), missing.end(), [&](const std::string& a, const std::string& b) {
+    return rank_of(g.local.uid, a) < rank_of(g.local.uid, b);
+  });
+  for (std::string& name : missing) plan->actions.push_back(CreateCopy{std::move(name)});
+}
+
+/// No cluster is recorded: take the winner, or see to it that somebody can win.
+Plan race(const GroupView& g, TimePoint now, const DispatchConfig& config) {
+  Plan plan;
+  // 9a. A check that is Ready without a cluster says nothing.
+  if (g.local.check == CheckState::ready) {
+    return set_check(std::move(plan), CheckState::retry,
+                     "Admission check is Ready but no admitting cluster is recorded; this is "
+                     "unexpected, please report it");
+  }
+  // 9b. The hub is already taking it back.
+  if (g.local.check == CheckState::retry) return plan;
+  // 9c. Somebody was admitted: the lock, then the losers, then the Job.
+  if (const auto best = winner(g)) {
+    plan.actions.push_back(RecordWinner{*best, "The workload was admitted on \"" + *best + "\""});
+    remove_all_but(&plan, g.clusters, *best);
+    if (!job_elsewhere(g.clusters, *best)) plan.actions.push_back(CreateJob{*best});
+    return plan;
+  }
+  // 9d. Nominate, and copy to the nominated.
+  const placement::Nomination wanted = nomination(g, now, config);
+  if (wanted.clusters != g.local.nominated) {
+    plan.actions.push_back(SetNominated{wanted.clusters});
+  }
+  if (wanted.look_again) look_again(&plan, *wanted.look_again);
+  place_copies(&plan, g, wanted.clusters);
+  return plan;
+}
+
+}  // namespace
+
+Plan plan(const GroupView& g, TimePoint now, const DispatchConfig& config) {
+  const LocalView& local = g.local;
+  // 1. Deleted: nothing may stay. Workers that are away are cleaned when they return.
+  if (local.deleted) return clean_up(g);
+  // 2. Not (or no longer) dispatched by MultiKueue.
+  if (local.check == CheckState::none) return clean_up(g);
+  // 3. Finished, or without quota.
+  if (local.finished || !local.quota_reserved) return clean_up(g);
+  // 4. Evicted, and still holding quota.
+  if (local.evicted) return wind_down(g, now, config);
+  // 5. Rejected: the eviction follows.
+  if (local.check == CheckState::rejected) return {};
+  // 6. The owner is not known yet; it will enqueue the workload.
+  if (local.job_missing) return {};
+  // 7. Nothing we could run on a worker.
+  if (!local.rejection.empty()) return set_check({}, CheckState::rejected, local.rejection, true);
+  // 8. A cluster is recorded.
+  if (!local.cluster_name.empty()) return hosted(g, now, config);
+  // 9. The race.
+  return race(g, now, config);
+}
+
+namespace {
+
+std::string join(const std::vector<std::string>& names) {
+  std::string out;
+  for (const std::string& name : names) out += (out.empty() ? "" : " ") + name;
+  return out;
+}
+
+std::string text(const RemoveRemote& a) {
+  return (a.holds_job ? "remove job and copy on " : "remove copy on ") + a.cluster;
+}
+std::string text(const CreateCopy& a) {
+  return "copy to " + a.cluster;
+}
+std::string text(const UpdateCopyPriority& a) {
+  return "update priority on " + a.cluster;
+}
+std::string text(const SetNominated& a) {
+  return "nominate [" + join(a.clusters) + "]";
+}
+std::string text(const RecordWinner& a) {
+  return "record winner " + a.cluster;
+}
+std::string text(const SetCheck& a) {
+  return std::string("check ") + (a.state == CheckState::retry ? "Retry" : "Rejected") + " (" +
+         a.message + ")";
+}
+std::string text(const CreateJob& a) {
+  return "create job on " + a.cluster;
+}
+std::string text(const CopyJobStatus& a) {
+  return (a.final ? "copy final status from " : "copy status from ") + a.cluster;
+}
+std::string text(const ReleaseJob&) {
+  return "release job";
+}
+std::string text(const DeactivateRemote& a) {
+  return "deactivate on " + a.cluster + " (" + a.message + ")";
+}
+std::string text(const FinishLocal& a) {
+  return "finish " + a.reason + " (" + a.message + ")";
+}
+
+}  // namespace
+
+std::string describe(const Plan& plan) {
+  std::string out;
+  for (const Action& action : plan.actions) {
+    const std::string one = std::visit([](const auto& a) { return text(a); }, action);
+    out += (out.empty() ? "" : ", ") + one;
+  }
+  if (plan.look_again) {
+    out += (out.empty() ? "look again in " : ", look again in ") +
+           std::to_string(plan.look_again->count() / 1000) + "s";
+  }
+  return out;
+}
+
+}  // namespace regatta::dispatch

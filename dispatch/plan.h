@@ -1,0 +1,174 @@
+#pragma once
+
+#include "lib/base/clock.h"
+#include "placement/nominate.h"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+/// One workload across the fleet: what is known, what to do next, and why.
+///
+///            copies created              a copy is Admitted
+///   Pending ───────────────► racing ───────────────────────► won(clusterName) ──► Finished
+///      ▲                        │ quota lost, rejected            │ worker evicts, worker lost,
+///      └────────────────────────┴──── every copy removed ◄────────┘ copy gone: check = Retry
+///
+/// Three rules carry the safety of it:
+///   - status.clusterName is the start lock. It is written before the Job is created, so whatever
+///     crashes, at most one cluster is ever allowed to hold the Job.
+///   - Once it is set only that cluster's copy counts. Whatever any other cluster says, also one
+///     that was away and comes back, that copy is a loser and is removed.
+///   - No Job is created while another connected cluster is seen to hold one.
+namespace regatta::dispatch {
+
+enum class CheckState { none, pending, ready, retry, rejected };
+
+/// The Workload on the hub, and the Job that owns it.
+struct LocalView {
+  bool deleted = false;  ///< gone, or being deleted
+  bool quota_reserved = false;
+  bool finished = false;
+  bool evicted = false;  ///< Evicted is True
+  std::string evicted_message;
+  CheckState check = CheckState::none;  ///< of the MultiKueue admission check; none: there is none
+  bool other_checks_ready = true;
+  std::string cluster_name;            ///< status.clusterName
+  std::vector<std::string> nominated;  ///< status.nominatedClusterNames, in order
+  TimePoint quota_reserved_at{};
+  std::string uid;  ///< breaks ties between clusters, differently for each workload
+
+  /// Empty when the owner is of a kind that can be dispatched and is managed by MultiKueue;
+  /// otherwise what goes into the rejected check.
+  std::string rejection;
+  bool job_missing = false;  ///< the owner is not (or not yet) known
+  bool job_active = false;   ///< its status still counts running pods
+  bool job_suspended = true;
+};
+
+struct Finish {
+  std::string reason;
+  std::string message;
+  TimePoint at{};
+};
+
+enum class Drift {
+  none,
+  priority,  ///< only priority or priorityClassRef differ, and may be copied over
+  other,
+};
+
+/// A Workload of ours on a worker.
+struct RemoteCopy {
+  std::optional<TimePoint> admitted_at;  ///< when Admitted became True, by the worker's clock
+  std::optional<Finish> finished;
+  bool evicted = false;
+  bool deactivating = false;  ///< DeactivationTarget is set, or spec.active is false
+  Drift drift = Drift::none;
+  bool deleting = false;
+  bool has_finalizers = false;
+};
+
+enum class RemoteJob {
+  absent,
+  ours,
+  foreign,  ///< an object of that name without our origin label: never touched
+};
+
+struct ClusterView {
+  /// Reads and writes work and the picture below is complete.
+  bool connected = false;
+  /// Whether the MultiKueueConfig lists it. One that is no longer listed is only cleaned up.
+  bool listed = true;
+  /// Since when it is not connected.
+  std::optional<TimePoint> lost_since;
+  std::optional<RemoteCopy> copy;
+  RemoteJob job = RemoteJob::absent;
+  bool job_deleting = false;
+  /// There is something in the remote Job's status that the hub's Job lacks and may be given now.
+  bool job_news = false;
+};
+
+struct GroupView {
+  LocalView local;
+  std::map<std::string, ClusterView> clusters;
+  std::vector<std::string> config_order;  ///< MultiKueueConfig spec.clusters
+};
+
+struct DispatchConfig {
+  placement::DispatcherConfig dispatcher;
+  Duration worker_lost_timeout = std::chrono::minutes(15);
+};
+
+/// Deletes the Job (only with our origin label), then the Workload.
+struct RemoveRemote {
+  std::string cluster;
+  /// It holds a Job: nothing later may run before this succeeded. Otherwise a failure is only a
+  /// reason to look again, so that a slow loser does not hold up the winner.
+  bool holds_job = false;
+};
+struct CreateCopy {
+  std::string cluster;
+};
+/// Copies priority and priorityClassRef to the remote Workload.
+struct UpdateCopyPriority {
+  std::string cluster;
+};
+struct SetNominated {
+  std::vector<std::string> clusters;
+};
+/// status.clusterName, the check Ready, nominations cleared: one write.
+struct RecordWinner {
+  std::string cluster;
+  std::string message;
+};
+struct SetCheck {
+  CheckState state;  ///< retry or rejected
+  std::string message;
+  bool warning = false;  ///< the event's type
+};
+/// Creates the Job on the winner, with the prebuilt Workload's name.
+struct CreateJob {
+  std::string cluster;
+};
+/// Copies the remote Job's status to the hub's Job.
+struct CopyJobStatus {
+  std::string cluster;
+  bool final = false;
+};
+/// Marks the hub's Job as having no running pods, when nobody who could say so is left.
+struct ReleaseJob {};
+/// Asks the worker to stop it in an orderly way: DeactivationTarget on the remote Workload.
+struct DeactivateRemote {
+  std::string cluster;
+  std::string message;
+};
+struct FinishLocal {
+  std::string reason;
+  std::string message;
+};
+
+using Action =
+    std::variant<RemoveRemote, CreateCopy, UpdateCopyPriority, SetNominated, RecordWinner, SetCheck,
+                 CreateJob, CopyJobStatus, ReleaseJob, DeactivateRemote, FinishLocal>;
+
+/// In order: an action runs only after those before it succeeded (but see RemoveRemote); removals
+/// and copies that follow each other touch different clusters and may run together. After any
+/// failure the workload is planned anew.
+struct Plan {
+  std::vector<Action> actions;
+  std::optional<Duration> look_again;
+};
+
+/// Decides what one workload needs next. Pure: no clock, no I/O, no logging. The rules are numbered
+/// in plan.cpp; the first that applies decides.
+/// Source: KEP-693, with the differences listed in docs/differences.md.
+Plan plan(const GroupView& group, TimePoint now, const DispatchConfig& config);
+
+/// "create a, nominate [a b], check Retry (Admitting remote lost), look again in 900s": for logs,
+/// histories and tests.
+std::string describe(const Plan& plan);
+
+}  // namespace regatta::dispatch

@@ -1,0 +1,339 @@
+#include "dispatch/plan.h"
+
+#include <gtest/gtest.h>
+
+namespace regatta::dispatch {
+namespace {
+
+using namespace std::chrono_literals;
+
+const TimePoint now = TimePoint(1h);
+
+/// A workload with quota on the hub whose check is Pending, and connected, empty clusters.
+struct Given : GroupView {
+  Given(std::initializer_list<std::string> names) {
+    local.quota_reserved = true;
+    local.check = CheckState::pending;
+    local.uid = "u1";
+    local.quota_reserved_at = now - 10s;
+    for (const std::string& name : names) {
+      clusters[name].connected = true;
+      config_order.push_back(name);
+      local.nominated.push_back(name);
+    }
+  }
+  Given nominated(std::vector<std::string> names) && {
+    local.nominated = std::move(names);
+    return std::move(*this);
+  }
+  Given check(CheckState state) && {
+    local.check = state;
+    return std::move(*this);
+  }
+  Given won(const std::string& name) && {
+    local.cluster_name = name;
+    local.nominated.clear();
+    local.check = CheckState::ready;
+    return std::move(*this);
+  }
+  Given evicted(bool job_active) && {
+    local.evicted = true;
+    local.evicted_message = "Preempted to accommodate a workload";
+    local.job_active = job_active;
+    local.nominated.clear();
+    local.check = CheckState::pending;
+    return std::move(*this);
+  }
+  Given copy(const std::string& name) && {
+    clusters[name].copy.emplace();
+    return std::move(*this);
+  }
+  Given admitted(const std::string& name, Duration ago) && {
+    clusters[name].copy.emplace();
+    clusters[name].copy->admitted_at = now - ago;
+    return std::move(*this);
+  }
+  Given job(const std::string& name) && {
+    clusters[name].job = RemoteJob::ours;
+    return std::move(*this);
+  }
+  Given lost(const std::string& name, Duration ago) && {
+    clusters[name].connected = false;
+    clusters[name].lost_since = now - ago;
+    return std::move(*this);
+  }
+  template <class Change>
+  Given with(Change change) && {
+    change(*this);
+    return std::move(*this);
+  }
+};
+
+struct Case {
+  const char* name;
+  GroupView given;
+  const char* want;
+  friend void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
+};
+
+class Plans : public ::testing::TestWithParam<Case> {};
+
+TEST_P(Plans, OneStep) {
+  const Plan got = plan(GetParam().given, now, DispatchConfig{});
+  EXPECT_EQ(describe(got), GetParam().want);
+}
+
+std::string case_name(const ::testing::TestParamInfo<Case>& info) {
+  return info.param.name;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Race, Plans,
+    ::testing::Values(
+        Case{"a_fresh_workload_is_nominated_and_copied_everywhere", Given{"a", "b"}.nominated({}),
+             "nominate [a b], copy to a, copy to b"},
+        Case{"only_what_is_missing_is_copied", Given{"a", "b"}.copy("b"), "copy to a"},
+        Case{"copies_wait_for_the_other_checks",
+             Given{"a", "b"}.with([](Given& g) { g.local.other_checks_ready = false; }), ""},
+        Case{"nothing_to_do_while_nobody_admits", Given{"a", "b"}.copy("a").copy("b"), ""},
+        Case{"the_first_to_be_admitted_wins_and_the_losers_go_before_the_job_is_created",
+             Given{"a", "b", "c"}.admitted("a", 10s).admitted("b", 20s).copy("c"),
+             "record winner b, remove copy on a, remove copy on c, create job on b"},
+        Case{"a_reservation_alone_does_not_win", Given{"a", "b"}.copy("a").copy("b"), ""},
+        Case{"an_admission_on_a_cluster_that_was_not_nominated_does_not_win",
+             Given{"a", "b"}.admitted("a", 10s).with([](Given& g) {
+               g.local.nominated = {"b"};
+               g.clusters["a"].listed = false;
+             }),
+             "remove copy on a, copy to b"},
+        Case{"a_lost_cluster_is_no_longer_nominated",
+             Given{"a", "b"}.copy("a").copy("b").lost("b", 1s), "nominate [a]"},
+        Case{"a_lost_admitter_does_not_win",
+             Given{"a", "b"}.copy("a").admitted("b", 5s).lost("b", 1s), "nominate [a]"},
+        Case{"a_cluster_that_comes_back_is_nominated_again",
+             Given{"a", "b"}.nominated({"a"}).copy("a"), "nominate [a b], copy to b"},
+        Case{"a_cluster_that_left_the_config_is_cleaned",
+             Given{"a", "b"}.copy("a").copy("b").with([](Given& g) {
+               g.clusters["b"].listed = false;
+             }),
+             "nominate [a], remove copy on b"},
+        Case{"a_job_left_from_an_earlier_attempt_goes_first_and_blocks",
+             Given{"a", "b"}.admitted("a", 10s).copy("b").job("b"),
+             "record winner a, remove job and copy on b"},
+        Case{"an_admitted_copy_with_a_leftover_job_does_not_win",
+             Given{"a", "b"}.admitted("a", 10s).job("a").copy("b"), "remove job and copy on a"},
+        Case{"a_finished_copy_without_a_recorded_cluster_is_stale",
+             Given{"a"}.copy("a").with([](Given& g) {
+               g.clusters["a"].copy->finished = Finish{"Succeeded", "done", now};
+             }),
+             "remove copy on a"},
+        Case{"a_copy_evicted_before_it_was_chosen_is_left_to_its_worker",
+             Given{"a"}.copy("a").with([](Given& g) { g.clusters["a"].copy->evicted = true; }), ""},
+        Case{"a_changed_spec_replaces_the_copy", Given{"a"}.copy("a").with([](Given& g) {
+               g.clusters["a"].copy->drift = Drift::other;
+             }),
+             "remove copy on a"},
+        Case{"a_changed_priority_is_copied_over", Given{"a"}.copy("a").with([](Given& g) {
+               g.clusters["a"].copy->drift = Drift::priority;
+             }),
+             "update priority on a"},
+        Case{"a_cluster_with_a_foreign_job_of_that_name_is_passed_over",
+             Given{"a", "b"}.with([](Given& g) { g.clusters["a"].job = RemoteJob::foreign; }),
+             "nominate [b], copy to b"},
+        Case{"a_copy_on_its_way_out_is_left_alone",
+             Given{"a", "b"}.admitted("a", 1s).copy("b").with([](Given& g) {
+               g.clusters["b"].copy->deleting = true;
+             }),
+             "record winner a, create job on a"},
+        Case{"no_cluster_connected_nominates_nobody_and_waits_for_a_connection",
+             Given{"a"}.nominated({}).lost("a", 1s), ""},
+        Case{"ready_without_a_cluster_is_taken_back", Given{"a"}.check(CheckState::ready),
+             "check Retry (Admission check is Ready but no admitting cluster is recorded; this is "
+             "unexpected, please report it)"},
+        Case{"nothing_starts_while_the_check_is_being_taken_back",
+             Given{"a"}.check(CheckState::retry), ""}),
+    case_name);
+
+INSTANTIATE_TEST_SUITE_P(
+    Hosted, Plans,
+    ::testing::Values(
+        Case{"the_job_is_created_on_the_recorded_cluster",
+             Given{"a", "b"}.won("a").admitted("a", 9s), "create job on a"},
+        Case{"the_recorded_cluster_wins_over_an_earlier_admission",
+             Given{"a", "b"}.won("b").admitted("a", 99s).admitted("b", 1s).job("b"),
+             "remove copy on a"},
+        Case{"a_stale_winner_that_returns_is_removed_before_a_job_is_created",
+             Given{"a", "b"}.won("b").admitted("a", 99s).job("a").admitted("b", 1s),
+             "remove job and copy on a"},
+        Case{"no_job_while_another_one_is_still_going_away",
+             Given{"a", "b"}.won("b").job("a").admitted("b", 1s).with([](Given& g) {
+               g.clusters["a"].job_deleting = true;
+             }),
+             ""},
+        Case{"a_finished_stale_copy_does_not_finish_the_workload",
+             Given{"a", "b"}.won("b").copy("a").admitted("b", 1s).job("b").with([](Given& g) {
+               g.clusters["a"].copy->finished = Finish{"Succeeded", "old", now};
+             }),
+             "remove copy on a"},
+        Case{"an_evicted_stale_copy_does_not_evict_the_workload",
+             Given{"a", "b"}.won("b").copy("a").admitted("b", 1s).job("b").with([](Given& g) {
+               g.clusters["a"].copy->evicted = true;
+             }),
+             "remove copy on a"},
+        Case{"news_of_the_job_is_copied",
+             Given{"a"}.won("a").admitted("a", 9s).job("a").with([](Given& g) {
+               g.clusters["a"].job_news = true;
+             }),
+             "copy status from a"},
+        Case{"a_finish_is_copied_with_its_reason_and_message",
+             Given{"a"}.won("a").admitted("a", 9s).job("a").with([](Given& g) {
+               g.clusters["a"].copy->finished =
+                   Finish{"Succeeded", "Job finished successfully", now};
+             }),
+             "copy final status from a, finish Succeeded (Job finished successfully)"},
+        Case{"out_of_sync_is_dispatched_again", Given{"a"}.won("a").copy("a").with([](Given& g) {
+               g.clusters["a"].copy->finished = Finish{"OutOfSync", "x", now};
+             }),
+             "check Retry (Remote workload on worker cluster \"a\" is out of sync with its user "
+             "job, resetting for re-dispatch)"},
+        Case{"a_job_deleted_on_the_worker_is_not_a_success",
+             Given{"a"}.won("a").copy("a").with([](Given& g) {
+               g.clusters["a"].copy->finished = Finish{"OwnerNotFound", "x", now};
+             }),
+             "check Retry (Remote workload on worker cluster \"a\" lost its job, resetting for "
+             "re-dispatch)"},
+        Case{"an_eviction_on_the_worker_is_taken_back",
+             Given{"a"}.won("a").admitted("a", 9s).job("a").with([](Given& g) {
+               g.clusters["a"].copy->evicted = true;
+             }),
+             "check Retry (Workload evicted on worker cluster: \"a\", resetting for re-admission)"},
+        Case{"a_lost_cluster_has_its_grace", Given{"a"}.won("a").admitted("a", 1h).lost("a", 14min),
+             "look again in 60s"},
+        Case{"a_lost_cluster_is_given_up_after_its_grace",
+             Given{"a"}.won("a").admitted("a", 1h).lost("a", 15min),
+             "check Retry (Admitting remote lost)"},
+        Case{"a_copy_that_is_gone_is_given_up_at_once", Given{"a"}.won("a"),
+             "check Retry (Admitting remote no longer exists)"},
+        Case{"the_job_of_a_copy_that_is_gone_goes_too", Given{"a"}.won("a").job("a"),
+             "remove job and copy on a, check Retry (Admitting remote no longer exists)"},
+        Case{"a_cluster_that_left_the_config_is_cleaned_and_given_up",
+             Given{"a", "b"}.won("a").admitted("a", 9s).job("a").with([](Given& g) {
+               g.clusters["a"].listed = false;
+             }),
+             "remove job and copy on a, check Retry (Admitting remote no longer exists)"},
+        Case{"an_unknown_cluster_is_given_up", Given{"a"}.won("gone"),
+             "check Retry (Admitting remote no longer exists)"},
+        Case{"an_admission_taken_back_is_given_up", Given{"a"}.won("a").copy("a"),
+             "check Retry (Admitting remote no longer exists)"},
+        Case{"a_lock_without_its_check_is_completed",
+             Given{"a"}.won("a").check(CheckState::pending).admitted("a", 9s),
+             "record winner a, create job on a"},
+        Case{"a_foreign_job_is_never_touched_and_gives_the_cluster_up",
+             Given{"a"}.won("a").admitted("a", 9s).with([](Given& g) {
+               g.clusters["a"].job = RemoteJob::foreign;
+             }),
+             "check Retry (A job of the same name that was not created by MultiKueue exists on "
+             "worker cluster \"a\", resetting for re-dispatch)"},
+        Case{"an_edited_workload_is_taken_off_its_worker",
+             Given{"a"}.won("a").admitted("a", 9s).job("a").with([](Given& g) {
+               g.clusters["a"].copy->drift = Drift::other;
+             }),
+             "remove job and copy on a"},
+        Case{"a_changed_priority_does_not_disturb_the_job",
+             Given{"a"}.won("a").admitted("a", 9s).job("a").with([](Given& g) {
+               g.clusters["a"].copy->drift = Drift::priority;
+             }),
+             "update priority on a"}),
+    case_name);
+
+INSTANTIATE_TEST_SUITE_P(
+    End, Plans,
+    ::testing::Values(
+        Case{"a_deleted_workload_leaves_nothing",
+             Given{"a", "b"}.won("a").admitted("a", 9s).job("a").copy("b").with([](Given& g) {
+               g.local.deleted = true;
+             }),
+             "remove job and copy on a, remove copy on b"},
+        Case{"a_finished_workload_leaves_nothing",
+             Given{"a"}.won("a").admitted("a", 9s).job("a").with([](Given& g) {
+               g.local.finished = true;
+             }),
+             "remove job and copy on a"},
+        Case{"lost_quota_takes_the_copies_back",
+             Given{"a", "b"}.copy("a").copy("b").with([](Given& g) {
+               g.local.quota_reserved = false;
+             }),
+             "remove copy on a, remove copy on b"},
+        Case{"a_cluster_that_is_away_is_cleaned_when_it_returns",
+             Given{"a"}.copy("a").lost("a", 1s).with([](Given& g) {
+               g.local.quota_reserved = false;
+             }),
+             ""},
+        Case{"a_workload_without_the_check_leaves_nothing",
+             Given{"a"}.check(CheckState::none).copy("a"), "remove copy on a"},
+        Case{"an_owner_that_cannot_be_dispatched_is_rejected",
+             Given{"a"}.with([](Given& g) { g.local.rejection = "No multikueue adapter found"; }),
+             "check Rejected (No multikueue adapter found)"},
+        Case{"a_missing_owner_is_waited_for",
+             Given{"a"}.with([](Given& g) { g.local.job_missing = true; }), ""},
+        Case{"an_eviction_on_the_hub_stops_the_worker_in_an_orderly_way",
+             Given{"a", "b"}.evicted(true).admitted("a", 9s).job("a").copy("b"),
+             "deactivate on a (Evicted on manager: Preempted to accommodate a workload), remove "
+             "copy on b"},
+        Case{"a_stopping_worker_reports_until_it_stopped",
+             Given{"a"}.evicted(true).admitted("a", 9s).job("a").with([](Given& g) {
+               g.clusters["a"].copy->deactivating = true;
+               g.clusters["a"].job_news = true;
+             }),
+             "copy status from a"},
+        Case{"deactivation_is_not_drift",
+             Given{"a"}.evicted(true).admitted("a", 9s).job("a").with([](Given& g) {
+               g.clusters["a"].copy->deactivating = true;
+               g.clusters["a"].copy->drift = Drift::other;
+             }),
+             ""},
+        Case{"a_job_that_ended_before_it_could_be_stopped_has_ended",
+             Given{"a"}.evicted(true).admitted("a", 9s).job("a").with([](Given& g) {
+               g.clusters["a"].copy->finished = Finish{"Succeeded", "done", now};
+             }),
+             "copy final status from a, finish Succeeded (done)"},
+        Case{"quota_of_an_evicted_job_is_held_while_a_lost_worker_may_still_run_it",
+             Given{"a"}.evicted(true).admitted("a", 9s).job("a").lost("a", 5min),
+             "look again in 600s"},
+        Case{"quota_of_an_evicted_job_is_released_when_the_lost_worker_is_given_up",
+             Given{"a"}.evicted(true).admitted("a", 9s).job("a").lost("a", 15min), "release job"},
+        Case{"quota_of_an_evicted_job_that_runs_nowhere_is_released", Given{"a"}.evicted(true),
+             "release job"}),
+    case_name);
+
+TEST(Plan, TiesDoNotFavourAName) {
+  std::map<std::string, int> wins;
+  for (int i = 0; i < 300; ++i) {
+    Given g = Given{"a", "b", "c"}.admitted("a", 5s).admitted("b", 5s).admitted("c", 5s);
+    g.local.uid = "uid-" + std::to_string(i);
+    const Plan got = plan(g, now, DispatchConfig{});
+    ++wins[std::get<RecordWinner>(got.actions.at(0)).cluster];
+  }
+  // A third each, give or take four standard deviations (8.2 each).
+  for (const char* name : {"a", "b", "c"}) EXPECT_NEAR(wins[name], 100, 33) << name;
+}
+
+TEST(Plan, IncrementalLooksAgainWhenTheNextRoundStarts) {
+  DispatchConfig config;
+  config.dispatcher.dispatcher = placement::Dispatcher::incremental;
+  config.dispatcher.step_size = 1;
+  const Plan got = plan(Given{"b", "a"}.nominated({}), now, config);
+  EXPECT_EQ(describe(got), "nominate [b], copy to b, look again in 290s");
+}
+
+TEST(Plan, ExternalCopiesOnlyToWhomSomebodyNominated) {
+  DispatchConfig config;
+  config.dispatcher.dispatcher = placement::Dispatcher::external;
+  EXPECT_EQ(describe(plan(Given{"a", "b"}.nominated({}), now, config)), "");
+  EXPECT_EQ(describe(plan(Given{"a", "b"}.nominated({"b"}), now, config)), "copy to b");
+  EXPECT_EQ(describe(plan(Given{"a", "b"}.nominated({"b"}).copy("a"), now, config)),
+            "remove copy on a, copy to b");
+}
+
+}  // namespace
+}  // namespace regatta::dispatch

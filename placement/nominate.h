@@ -1,0 +1,59 @@
+#pragma once
+
+#include "lib/base/clock.h"
+
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// Who is nominated: which workers may try a workload.
+namespace regatta::placement {
+
+enum class Dispatcher {
+  all_at_once,  ///< every connected cluster at once
+  incremental,  ///< a few more every round, in the order of the MultiKueueConfig
+  external,     ///< whom somebody else wrote into status.nominatedClusterNames
+};
+
+inline constexpr std::string_view all_at_once_name =
+    "kueue.x-k8s.io/multikueue-dispatcher-all-at-once";
+inline constexpr std::string_view incremental_name =
+    "kueue.x-k8s.io/multikueue-dispatcher-incremental";
+
+/// Any name but the two above is an external dispatcher's.
+Dispatcher dispatcher_of(std::string_view name);
+
+struct DispatcherConfig {
+  Dispatcher dispatcher = Dispatcher::all_at_once;
+  int step_size = 3;
+  Duration round = std::chrono::minutes(5);
+};
+
+/// Most names status.nominatedClusterNames takes.
+inline constexpr std::size_t nominated_max = 20;
+
+struct NominationInput {
+  std::vector<std::string> config_order;  ///< MultiKueueConfig spec.clusters
+  std::set<std::string> connected;        ///< of those
+  std::vector<std::string> nominated;     ///< status.nominatedClusterNames now
+  TimePoint quota_reserved_at{};          ///< the first round starts here
+};
+
+struct Nomination {
+  /// What the list should be; equal to the input's when nothing is to be written.
+  std::vector<std::string> clusters;
+  /// When time alone may change the answer.
+  std::optional<Duration> look_again;
+};
+
+/// The nominations a workload that holds quota and has no cluster yet should have. Pure; rounds are
+/// derived from the time of the reservation, so a restart does not start them again.
+///
+/// all_at_once: the connected clusters, sorted by name. incremental: step_size clusters at once and
+/// step_size more each round, connected ones in config order, added to those already nominated;
+/// a cluster that is away does not use up a place. external: whatever is there.
+Nomination nominate(const NominationInput& input, TimePoint now, const DispatcherConfig& config);
+
+}  // namespace regatta::placement

@@ -1,0 +1,97 @@
+#include "placement/nominate.h"
+
+#include <gtest/gtest.h>
+
+namespace regatta::placement {
+namespace {
+
+using namespace std::chrono_literals;
+
+const TimePoint start{};
+
+struct Case {
+  const char* name;
+  Dispatcher dispatcher;
+  NominationInput given;
+  Duration after;
+  const char* want;
+  friend void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
+};
+
+std::string describe(const Nomination& nomination) {
+  std::string out;
+  for (const std::string& name : nomination.clusters) out += (out.empty() ? "" : " ") + name;
+  if (nomination.look_again) {
+    out += " +" + std::to_string(nomination.look_again->count() / 1000) + "s";
+  }
+  return out;
+}
+
+class Nominate : public ::testing::TestWithParam<Case> {};
+
+TEST_P(Nominate, ListsWhoMayTry) {
+  const Case& c = GetParam();
+  DispatcherConfig config;
+  config.dispatcher = c.dispatcher;
+  config.step_size = 2;
+  EXPECT_EQ(describe(nominate(c.given, start + c.after, config)), c.want);
+}
+
+const std::vector<std::string> config_order{"d", "a", "c", "b"};
+const std::set<std::string> everyone{"a", "b", "c", "d"};
+
+INSTANTIATE_TEST_SUITE_P(
+    , Nominate,
+    ::testing::Values(Case{"all_at_once_takes_the_connected_ones_sorted",
+                           Dispatcher::all_at_once,
+                           {config_order, {"d", "b"}, {}, start},
+                           0s,
+                           "b d"},
+                      Case{"all_at_once_drops_one_that_was_lost",
+                           Dispatcher::all_at_once,
+                           {config_order, {"b"}, {"b", "d"}, start},
+                           0s,
+                           "b"},
+                      Case{"incremental_starts_with_one_step_in_config_order",
+                           Dispatcher::incremental,
+                           {config_order, everyone, {}, start},
+                           0s,
+                           "d a +300s"},
+                      Case{"incremental_waits_for_its_round",
+                           Dispatcher::incremental,
+                           {config_order, everyone, {"d", "a"}, start},
+                           299s,
+                           "d a +1s"},
+                      Case{"incremental_adds_a_step_each_round_and_keeps_the_earlier_ones",
+                           Dispatcher::incremental,
+                           {config_order, everyone, {"d", "a"}, start},
+                           300s,
+                           "d a c b"},
+                      Case{"incremental_catches_up_after_a_restart",
+                           Dispatcher::incremental,
+                           {config_order, everyone, {}, start},
+                           301s,
+                           "d a c b"},
+                      Case{"incremental_gives_the_place_of_an_absent_cluster_to_the_next",
+                           Dispatcher::incremental,
+                           {config_order, {"a", "b", "c"}, {}, start},
+                           0s,
+                           "a c +300s"},
+                      Case{"external_leaves_the_list_to_its_writer",
+                           Dispatcher::external,
+                           {config_order, everyone, {"c"}, start},
+                           900s,
+                           "c"}),
+    [](const auto& info) { return std::string(info.param.name); });
+
+TEST(DispatcherName, AnythingUnknownIsExternal) {
+  EXPECT_EQ(dispatcher_of(""), Dispatcher::all_at_once);
+  EXPECT_EQ(dispatcher_of("kueue.x-k8s.io/multikueue-dispatcher-all-at-once"),
+            Dispatcher::all_at_once);
+  EXPECT_EQ(dispatcher_of("kueue.x-k8s.io/multikueue-dispatcher-incremental"),
+            Dispatcher::incremental);
+  EXPECT_EQ(dispatcher_of("ocm.example/placement"), Dispatcher::external);
+}
+
+}  // namespace
+}  // namespace regatta::placement
