@@ -24,7 +24,9 @@ bool Error::retryable() const noexcept {
 }
 
 Error Error::within(std::string_view where) const {
-  return Error(code_, std::string(where) + ": " + what_);
+  Error wrapped = *this;
+  wrapped.what_ = std::string(where) + ": " + what_;
+  return wrapped;
 }
 
 void throw_exception_from_error(const Error& e, const boost::source_location&) {

@@ -3,9 +3,13 @@
 #include <boost/assert/source_location.hpp>
 #include <boost/system/result.hpp>
 
+#include <chrono>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace regatta {
 
@@ -24,6 +28,19 @@ enum class Errc {
 /// The code in snake_case, for logs and tests.
 std::string_view name_of(Errc code);
 
+/// What an API server said about a failure besides its message; absent when no server answered.
+struct ErrorDetails {
+  struct Cause {
+    std::string reason;  ///< "FieldValueInvalid", "FieldManagerConflict", …
+    std::string field;
+    std::string message;
+  };
+  unsigned http_status = 0;
+  std::string reason;  ///< of metav1.Status: "AlreadyExists"; empty when the answer was none
+  std::vector<Cause> causes;
+  std::optional<std::chrono::seconds> retry_after;
+};
+
 /// A failure of an operation we expected might fail. Bugs assert; cancellation is an exception that
 /// nobody catches except to re-throw.
 class [[nodiscard]] Error {
@@ -31,20 +48,30 @@ class [[nodiscard]] Error {
   Error() = default;  // boost::system::result needs it
   Error(Errc code, std::string what) : code_(code), what_(std::move(what)) {}
 
+  Error(Errc code, std::string what, ErrorDetails details)
+      : code_(code),
+        what_(std::move(what)),
+        details_(std::make_shared<const ErrorDetails>(std::move(details))) {}
+
   Errc code() const noexcept { return code_; }
   const std::string& what() const noexcept { return what_; }
 
+  /// Null when no server answered.
+  const ErrorDetails* details() const noexcept { return details_.get(); }
   /// Whether the same operation, decided anew, may succeed later.
   bool retryable() const noexcept;
 
   /// Adds where it happened: "creating copy on east: connection refused".
   Error within(std::string_view where) const;
 
-  friend bool operator==(const Error&, const Error&) = default;
+  friend bool operator==(const Error& a, const Error& b) {
+    return a.code_ == b.code_ && a.what_ == b.what_;
+  }
 
  private:
   Errc code_ = Errc::invalid;
   std::string what_;
+  std::shared_ptr<const ErrorDetails> details_;
 };
 
 /// Called by value() on a Result that holds an error: a bug of the caller, hence an exception that
@@ -56,6 +83,8 @@ using Result = boost::system::result<T, Error>;
 using Status = boost::system::result<void, Error>;
 
 /// A Status that says all went well.
-inline Status ok() { return Status{}; }
+inline Status ok() {
+  return Status{};
+}
 
 }  // namespace regatta

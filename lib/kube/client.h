@@ -1,0 +1,255 @@
+#pragma once
+
+#include "lib/api/codec.h"
+#include "lib/api/meta.h"
+#include "lib/api/resource.h"
+#include "lib/base/clock.h"
+#include "lib/base/json.h"
+#include "lib/base/log.h"
+#include "lib/base/rng.h"
+#include "lib/kube/credentials.h"
+#include "lib/kube/patch.h"
+#include "lib/kube/token_bucket.h"
+#include "lib/kube/watch.h"
+#include "lib/net/http.h"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace regatta::kube {
+
+struct GetOptions {
+  std::string subresource;
+  std::string resource_version;
+};
+
+struct ListOptions {
+  std::string label_selector;
+  std::string field_selector;
+  std::int64_t limit = 500;  ///< objects a page; 0 asks for everything at once
+  std::string resource_version;
+  std::string resource_version_match;
+};
+
+struct WatchOptions {
+  std::string label_selector;
+  std::string field_selector;
+  std::string resource_version;  ///< events after it; empty: first the present state, as ADDED
+  bool bookmarks = true;
+  bool send_initial_events = false;  ///< the list as events, up to an annotated bookmark
+  std::chrono::seconds server_timeout{
+      0};  ///< the server ends the watch after it; 0: its own choice
+};
+
+struct WriteOptions {
+  std::string subresource;    ///< "status"
+  std::string field_manager;  ///< empty: the client's
+  bool dry_run = false;
+};
+
+enum class PatchType { json, merge, strategic };
+
+struct ApplyOptions {
+  std::string subresource;
+  std::string field_manager;  ///< empty: the client's
+  bool force = false;         ///< take fields over from other managers instead of a conflict
+  bool dry_run = false;
+};
+
+struct DeleteOptions {
+  std::string uid;                 ///< precondition; `conflict` when another object has the name
+  std::string resource_version;    ///< precondition
+  std::string propagation_policy;  ///< Foreground, Background, Orphan; empty: the kind's default
+  std::optional<std::int64_t> grace_period_seconds;
+  bool dry_run = false;
+};
+
+/// One page of a list. `items` is an array; every item carries its apiVersion and kind.
+struct ListPage {
+  std::string resource_version;
+  const Json* items = nullptr;
+};
+
+void for_each_item(const ListPage& page, const std::function<void(const Json&)>& visit);
+
+/// One request as it was answered, for metrics and budgets. Retries count one by one.
+struct RequestSeen {
+  std::string_view verb;      ///< get list watch create update patch apply delete deletecollection
+  std::string_view resource;  ///< "workloads"
+  std::string_view subresource;  ///< "status", or empty
+  unsigned http_status = 0;      ///< 0: nobody answered
+  Duration took{0};              ///< up to the response header for a watch
+};
+
+struct ClientConfig {
+  std::string user_agent = "regatta";
+  std::string field_manager = "regatta";
+  std::string base_path;  ///< of the server's URL, without a trailing slash: "/k8s/clusters/c-1"
+  double qps = 0;         ///< requests per second in the long run, watches aside; 0: unlimited
+  int burst = 0;          ///< requests at once; at least 1 when `qps` is set
+  Duration timeout = std::chrono::seconds(30);  ///< of one call, its retries included
+  int retries_max = 5;                          ///< after answers that say Retry-After
+  std::function<void(const RequestSeen&)> observer;
+};
+
+struct ClientDeps {
+  net::HttpSender& sender;
+  Clock& clock;
+  Rng& rng;
+  std::shared_ptr<Credentials> credentials;  ///< null: none
+  ClientConfig config;
+};
+
+/// Speaks to one API server with one identity.
+///
+/// Failures: the Errc says what to do, `error.details()` holds the Status reason and causes.
+/// Answers 429, 503 and 5xx that carry Retry-After are retried inside, within the call's timeout,
+/// because the server did not act on them; everything else surfaces at once and the caller decides
+/// anew. After a write that ended in `timeout`, or in `unavailable` without an answer, the write
+/// may have happened (may_have_happened() in status.h): read again, and expect `already_exists` or
+/// `conflict` from yourself.
+///
+/// Typed calls need `T::resource`, `T::metadata` and the codec of lib/api. update<T> sends only the
+/// fields T knows, so on objects that others extend use patches or apply.
+class Client {
+ public:
+  explicit Client(ClientDeps deps);
+  Client(const Client&) = delete;
+
+  // --- JSON text ---
+
+  Task<Result<std::string>> get_raw(api::ResourceInfo resource, api::ObjectKey key,
+                                    GetOptions options = {});
+  /// Calls `on_page` for each page; the answer is the list's resourceVersion. A continue token that
+  /// expired half way is `gone`: what on_page got until then is no consistent list.
+  Task<Result<std::string>> list_raw(api::ResourceInfo resource, std::string ns,
+                                     ListOptions options,
+                                     std::function<void(const ListPage&)> on_page);
+  Task<Result<std::string>> create_raw(api::ResourceInfo resource, std::string ns, std::string body,
+                                       WriteOptions options = {});
+  Task<Result<std::string>> update_raw(api::ResourceInfo resource, api::ObjectKey key,
+                                       std::string body, WriteOptions options = {});
+  Task<Result<std::string>> patch_raw(api::ResourceInfo resource, api::ObjectKey key,
+                                      PatchType type, std::string body, WriteOptions options = {});
+  /// Server-side apply.
+  Task<Result<std::string>> apply_raw(api::ResourceInfo resource, api::ObjectKey key,
+                                      std::string body, ApplyOptions options = {});
+  Task<Status> remove(api::ResourceInfo resource, api::ObjectKey key, DeleteOptions options = {});
+  Task<Status> remove_collection(api::ResourceInfo resource, std::string ns, ListOptions selection,
+                                 DeleteOptions options = {});
+  /// Answers when the server accepted the watch.
+  Task<Result<WatchStream>> watch(api::ResourceInfo resource, std::string ns, WatchOptions options);
+  /// GET of any other path: "/version", "/readyz", "/apis".
+  Task<Result<std::string>> get_path(std::string path);
+
+  // --- typed ---
+
+  template <class T>
+  Task<Result<T>> get(api::ObjectKey key) {
+    co_return decoded<T>(co_await get_raw(T::resource, std::move(key)));
+  }
+  /// Fails when one object cannot be decoded.
+  template <class T>
+  Task<Result<std::vector<T>>> list(std::string ns = {}, ListOptions options = {});
+  template <class T>
+  Task<Result<T>> create(T object, WriteOptions options = {}) {
+    co_return decoded<T>(co_await create_raw(T::resource, object.metadata.ns,
+                                             dump_json(api::to_json(object)), std::move(options)));
+  }
+  template <class T>
+  Task<Result<T>> update(T object, WriteOptions options = {}) {
+    co_return decoded<T>(co_await update_raw(T::resource, object.metadata.key(),
+                                             dump_json(api::to_json(object)), std::move(options)));
+  }
+  template <class T>
+  Task<Result<T>> patch(api::ObjectKey key, PatchType type, std::string body,
+                        WriteOptions options = {}) {
+    co_return decoded<T>(
+        co_await patch_raw(T::resource, std::move(key), type, std::move(body), std::move(options)));
+  }
+  template <class T>
+  Task<Result<T>> apply(api::ObjectKey key, std::string body, ApplyOptions options = {}) {
+    co_return decoded<T>(
+        co_await apply_raw(T::resource, std::move(key), std::move(body), std::move(options)));
+  }
+  template <class T>
+  Task<Status> remove(api::ObjectKey key, DeleteOptions options = {}) {
+    return remove(T::resource, std::move(key), std::move(options));
+  }
+
+  /// Writes the difference between `before`, as it was read, and `after` as a merge patch that
+  /// holds only while the object is still at before's resourceVersion (`conflict` otherwise).
+  /// Nothing to change: no request, and the answer is `after`. Parts of the object that T does not
+  /// know stay as they are, except inside lists that changed.
+  template <class T>
+  Task<Result<T>> patch_status(T before, T after) {
+    return patch_difference(std::move(before), std::move(after), PatchScope::status);
+  }
+  template <class T>
+  Task<Result<T>> patch_metadata(T before, T after) {
+    return patch_difference(std::move(before), std::move(after), PatchScope::metadata);
+  }
+  template <class T>
+  Task<Result<T>> patch_object(T before, T after) {
+    return patch_difference(std::move(before), std::move(after), PatchScope::object);
+  }
+
+  const ClientConfig& config() const { return deps_.config; }
+
+ private:
+  struct Call;
+
+  template <class T>
+  static Result<T> decoded(Result<std::string> text) {
+    if (!text) return text.error();
+    return api::decode<T>(*text);
+  }
+  template <class T>
+  Task<Result<T>> patch_difference(T before, T after, PatchScope scope);
+
+  Task<Result<net::HttpResponse>> send(Call call);
+  Task<Result<net::HttpResponse>> send_once(const Call& call, TimePoint deadline);
+  Task<Result<std::string>> send_text(Call call);
+  void observe(const Call& call, unsigned status, TimePoint since) const;
+  Call write_call(std::string_view verb, std::string method, const api::ResourceInfo& resource,
+                  const api::ObjectKey& key, const WriteOptions& options) const;
+
+  ClientDeps deps_;
+  TokenBucket bucket_;
+};
+
+template <class T>
+Task<Result<std::vector<T>>> Client::list(std::string ns, ListOptions options) {
+  std::vector<T> objects;
+  Status decoding = ok();
+  std::function<void(const ListPage&)> on_page = [&](const ListPage& page) {
+    for_each_item(page, [&](const Json& item) {
+      if (!decoding) return;
+      Result<T> object = api::from_json<T>(item);
+      if (object)
+        objects.push_back(std::move(*object));
+      else
+        decoding = object.error();
+    });
+  };
+  auto version =
+      co_await list_raw(T::resource, std::move(ns), std::move(options), std::move(on_page));
+  if (!version) co_return version.error();
+  if (!decoding) co_return decoding.error();
+  co_return objects;
+}
+
+template <class T>
+Task<Result<T>> Client::patch_difference(T before, T after, PatchScope scope) {
+  std::string body = guarded_merge_patch(api::to_json(before), api::to_json(after), scope);
+  if (body.empty()) co_return after;
+  WriteOptions options;
+  if (scope == PatchScope::status) options.subresource = "status";
+  co_return decoded<T>(co_await patch_raw(T::resource, before.metadata.key(), PatchType::merge,
+                                          std::move(body), std::move(options)));
+}
+
+}  // namespace regatta::kube

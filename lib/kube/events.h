@@ -1,0 +1,118 @@
+#pragma once
+
+#include "lib/api/meta.h"
+#include "lib/api/resource.h"
+#include "lib/base/clock.h"
+#include "lib/base/log.h"
+#include "lib/base/rng.h"
+#include "lib/kube/client.h"
+#include "lib/runtime/wakeup.h"
+
+#include <deque>
+#include <map>
+#include <string>
+
+namespace regatta::kube {
+
+enum class EventType { normal, warning };
+
+/// What an Event is about.
+struct ObjectReference {
+  std::string api_version;
+  std::string kind;
+  std::string ns;
+  std::string name;
+  std::string uid;
+  std::string resource_version;
+  friend auto operator<=>(const ObjectReference&, const ObjectReference&) = default;
+};
+
+template <class T>
+ObjectReference reference_to(const T& object) {
+  return ObjectReference{T::resource.api_version(), std::string(T::resource.kind),
+                         object.metadata.ns,        object.metadata.name,
+                         object.metadata.uid,       object.metadata.resource_version};
+}
+
+struct EventRecorderOptions {
+  std::string component;      ///< source.component: "kueue-workload-controller"
+  std::string instance;       ///< reportingInstance: the pod or host name
+  int burst_per_object = 25;  ///< then one each refill interval
+  Duration refill_per_object = std::chrono::minutes(5);
+  Duration series_window = std::chrono::minutes(10);  ///< repeats within it share one Event
+  int similar_max = 10;  ///< messages of one object and reason before they are combined
+  std::size_t queue_max = 1000;
+  std::size_t known_max = 4096;  ///< series and objects remembered
+};
+
+/// Tells users what happened to an object, as core/v1 Events. Repeats become a count on one Event;
+/// many different messages of one object, type and reason are combined into one; objects that talk
+/// too much are cut off. event() never waits and never fails: beyond the queue's limit, and after a
+/// failed write, events are dropped and counted.
+class EventRecorder {
+ public:
+  EventRecorder(Client& client, Clock& clock, Rng& rng, Executor executor, Log log,
+                EventRecorderOptions options);
+  EventRecorder(const EventRecorder&) = delete;
+
+  void event(const ObjectReference& about, EventType type, std::string reason, std::string message);
+
+  /// Writes queued events until cancelled.
+  Task<> run();
+  /// Returns when nothing is queued or being written. For orderly shutdown, while run() runs.
+  Task<> flush();
+
+  struct Counters {
+    std::uint64_t recorded = 0, written = 0, suppressed = 0, dropped = 0, failed = 0;
+  };
+  const Counters& counters() const { return counters_; }
+
+  static constexpr std::size_t message_bytes_max = 1024;
+
+ private:
+  struct SeriesKey {
+    ObjectReference about;  ///< without its resourceVersion
+    EventType type;
+    std::string reason;
+    std::string message;  ///< or the marker of combined events
+    friend auto operator<=>(const SeriesKey&, const SeriesKey&) = default;
+  };
+  struct Series {
+    std::string name;  ///< of the Event; empty until it has been written
+    std::string resource_version;
+    std::string message;  ///< what is written: differs from the key's for combined events
+    TimePoint first, last;
+    int count = 0;
+    int written_count = 0;
+    bool queued = false;
+  };
+  struct Similar {
+    std::map<std::string, TimePoint> messages;
+  };
+  struct Budget {
+    double tokens = 0;
+    TimePoint refilled{};
+  };
+
+  bool within_budget(const ObjectReference& about);
+  SeriesKey combine(const ObjectReference& about, EventType type, const std::string& reason,
+                    const std::string& message);
+  Task<Status> write(SeriesKey key);
+  std::string event_json(const SeriesKey& key, const Series& series) const;
+  void forget_old();
+
+  Client& client_;
+  Clock& clock_;
+  Rng& rng_;
+  Log log_;
+  EventRecorderOptions options_;
+  std::map<SeriesKey, Series> series_;
+  std::map<SeriesKey, Similar> similar_;  ///< message empty
+  std::map<ObjectReference, Budget> budgets_;
+  std::deque<SeriesKey> queue_;
+  bool writing_ = false;
+  Counters counters_;
+  Wakeup work_, idle_;
+};
+
+}  // namespace regatta::kube

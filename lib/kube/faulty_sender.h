@@ -1,0 +1,49 @@
+#pragma once
+
+#include "lib/base/clock.h"
+#include "lib/base/rng.h"
+#include "lib/net/http.h"
+
+#include <memory>
+
+namespace regatta::kube {
+
+/// Probabilities of what goes wrong with a request, each in [0, 1]. Change them at any time.
+struct Faults {
+  double drop_before = 0;      ///< never reaches the server: `unavailable`
+  double lose_reply = 0;       ///< the server acts, the answer is lost: `unavailable`
+  double hang_reply = 0;       ///< the server acts, the answer never comes: `timeout`
+  double conflict = 0;         ///< 409 to a write, not acted on
+  double gone = 0;             ///< 410 to a watch or a list
+  double too_many = 0;         ///< 429 with Retry-After: 1, not acted on
+  double server_error = 0;     ///< 500, not acted on
+  double cut_watch = 0;        ///< per piece: the stream breaks instead of delivering it
+  double half_open_watch = 0;  ///< per piece: neither it nor anything later ever comes
+  double gone_in_watch = 0;    ///< per piece: replaced by an ERROR event 410
+  Duration delay_min{0};       ///< of each request and each piece of a watch, both ways together
+  Duration delay_max{0};
+  bool partitioned = false;  ///< nothing passes, requests hang until their deadline, watches starve
+};
+
+/// Does to another sender's traffic what `faults` says.
+class FaultySender final : public net::HttpSender {
+ public:
+  /// A request without a deadline that hangs ends after hang_max.
+  FaultySender(net::HttpSender& inner, Clock& clock, Rng& rng,
+               std::shared_ptr<const Faults> faults);
+  Task<Result<net::HttpResponse>> send(net::HttpRequest request, net::SendOptions options) override;
+
+  static constexpr Duration hang_max = std::chrono::minutes(10);
+
+ private:
+  Task<> delay();
+  Task<Error> hang(TimePoint deadline);
+  const net::HttpResponse* refuse(const net::HttpRequest& request, net::HttpResponse* answer);
+
+  net::HttpSender& inner_;
+  Clock& clock_;
+  Rng& rng_;
+  std::shared_ptr<const Faults> faults_;
+};
+
+}  // namespace regatta::kube

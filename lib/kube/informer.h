@@ -1,0 +1,118 @@
+#pragma once
+
+#include "lib/kube/informer_core.h"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace regatta::kube {
+
+/// A local copy of every object of one kind (within the selectors of its options), kept up to date:
+/// list, watch from the list's resourceVersion, resume from the last event or bookmark when a watch
+/// ends, list again when the server no longer keeps that version. While the server cannot be
+/// reached the copy stays, stale; health() says so.
+///
+/// Handlers run on the control thread right after the store changed, once for each object that
+/// changed, whatever told us: an event, a list that no longer holds the object, observe(). They
+/// must only enqueue keys. During the first list they run for every object, before has_synced().
+///
+/// Objects that cannot be decoded are counted, logged with their key and kept out; an older version
+/// that could be decoded stays. Whoever acts on absence asks undecodable() too.
+///
+/// Lifecycle: construct, add indices and handlers, spawn run() on a TaskScope. Must outlive it.
+template <class T>
+class Informer {
+ public:
+  using Ptr = std::shared_ptr<const T>;
+  /// Drops what the owner never reads before an object is stored, to save memory.
+  using Transform = std::function<void(T&)>;
+
+  Informer(InformerDeps deps, InformerOptions options = {}, Transform transform = nullptr)
+      : transform_(std::move(transform)),
+        core_(std::move(deps), T::resource, std::move(options),
+              [this](const Json& value) { return decode(value); }) {}
+
+  /// Until cancelled.
+  Task<> run() { return core_.run(); }
+  bool has_synced() const { return core_.has_synced(); }
+  Task<> wait_synced() { return core_.wait_synced(); }
+  const InformerHealth& health() const { return core_.health(); }
+  const std::map<api::ObjectKey, Error>& undecodable() const { return core_.undecodable(); }
+
+  /// Before run().
+  void on_change(std::function<void(const api::ObjectKey&)> handler) {
+    core_.on_change([handler = std::move(handler)](const api::ObjectKey& key, const auto&,
+                                                   const auto&) { handler(key); });
+  }
+  /// For handlers that need both sides to find whom to wake (null: absent), never to decide.
+  void on_transition(std::function<void(const api::ObjectKey&, const Ptr&, const Ptr&)> handler) {
+    core_.on_change([handler = std::move(handler)](const api::ObjectKey& key,
+                                                   const InformerCore::Object& before,
+                                                   const InformerCore::Object& after) {
+      handler(key, cast(before), cast(after));
+    });
+  }
+  /// When health().connected or last_error changed.
+  void on_health(std::function<void()> handler) { core_.on_health(std::move(handler)); }
+  /// `values` says under which values an object is found in index `name`.
+  void add_index(std::string name, std::function<std::vector<std::string>(const T&)> values) {
+    core_.add_index(std::move(name), [values = std::move(values)](const void* object) {
+      return values(*static_cast<const T*>(object));
+    });
+  }
+
+  /// Null when there is none.
+  Ptr get(const api::ObjectKey& key) const { return cast(core_.get(key)); }
+  std::size_t size() const { return core_.size(); }
+  /// Every object, in key order.
+  std::vector<Ptr> list() const {
+    std::vector<Ptr> all;
+    all.reserve(core_.size());
+    core_.for_each([&](const auto&, const auto& object) { all.push_back(cast(object)); });
+    return all;
+  }
+  /// In key order; the index must have been added.
+  const std::set<api::ObjectKey>& keys_by_index(const std::string& index,
+                                                const std::string& value) const {
+    return core_.keys_by_index(index, value);
+  }
+  std::vector<Ptr> by_index(const std::string& index, const std::string& value) const {
+    std::vector<Ptr> found;
+    for (const api::ObjectKey& key : core_.keys_by_index(index, value)) found.push_back(get(key));
+    return found;
+  }
+
+  /// Read your own writes: puts the object a write returned into the store, unless the store
+  /// already follows the server beyond it. The object must match the informer's selectors. Without
+  /// it a reconciler that runs before its own write comes back through the watch decides on the
+  /// state before the write, and earns itself a conflict.
+  void observe(T written) {
+    if (transform_) transform_(written);
+    core_.observe(to_decoded(std::move(written)));
+  }
+
+ private:
+  static Ptr cast(const InformerCore::Object& object) {
+    return std::static_pointer_cast<const T>(object);
+  }
+  static InformerCore::Decoded to_decoded(T object) {
+    InformerCore::Decoded decoded;
+    decoded.key = object.metadata.key();
+    decoded.resource_version = object.metadata.resource_version;
+    decoded.object = std::make_shared<const T>(std::move(object));
+    return decoded;
+  }
+  Result<InformerCore::Decoded> decode(const Json& value) {
+    Result<T> object = api::from_json<T>(value);
+    if (!object) return object.error();
+    if (transform_) transform_(*object);
+    return to_decoded(std::move(*object));
+  }
+
+  Transform transform_;
+  InformerCore core_;
+};
+
+}  // namespace regatta::kube

@@ -1,0 +1,150 @@
+#pragma once
+
+#include "lib/api/resource.h"
+#include "lib/base/clock.h"
+#include "lib/base/log.h"
+#include "lib/base/rng.h"
+#include "lib/kube/client.h"
+#include "lib/runtime/wakeup.h"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace regatta::kube {
+
+struct InformerDeps {
+  Client& client;
+  Clock& clock;
+  Rng& rng;
+  Executor executor;
+  Log log;
+};
+
+struct InformerOptions {
+  std::string ns;  ///< empty: every namespace
+  std::string label_selector;
+  std::string field_selector;
+  std::int64_t page_limit = 500;
+  bool watch_list = false;  ///< fill the store from a watch instead of a list, where served
+  /// No byte for so long means a dead connection; at least three bookmark intervals (one minute).
+  Duration idle_timeout = std::chrono::minutes(3);
+  /// The server ends each watch after between one and two times this.
+  Duration watch_timeout = std::chrono::minutes(5);
+  Duration retry_base{800};
+  Duration retry_limit = std::chrono::seconds(30);
+};
+
+struct InformerHealth {
+  bool synced = false;     ///< the store has held a complete list once
+  bool connected = false;  ///< a watch is open now
+  std::optional<TimePoint> connected_since;
+  std::optional<TimePoint> disconnected_since;  ///< set while not connected, from the start on
+  std::optional<TimePoint> last_event;          ///< or bookmark, or list
+  std::optional<Error> last_error;  ///< why it is not connected; cleared when it connects
+  int failures = 0;                 ///< in a row
+  std::uint64_t lists = 0, watches = 0, events = 0, decode_failures = 0;
+};
+
+/// Informer without its type: see informer.h.
+class InformerCore {
+ public:
+  using Object = std::shared_ptr<const void>;
+  struct Decoded {
+    api::ObjectKey key;
+    std::string resource_version;
+    Object object;
+  };
+  using Decode = std::function<Result<Decoded>(const Json&)>;
+  using IndexFunction = std::function<std::vector<std::string>(const void*)>;
+  using ChangeHandler =
+      std::function<void(const api::ObjectKey&, const Object& before, const Object& after)>;
+
+  InformerCore(InformerDeps deps, api::ResourceInfo resource, InformerOptions options,
+               Decode decode);
+  InformerCore(const InformerCore&) = delete;
+
+  Task<> run();
+  Task<> wait_synced();
+  bool has_synced() const { return health_.synced; }
+  const InformerHealth& health() const { return health_; }
+  const std::map<api::ObjectKey, Error>& undecodable() const { return undecodable_; }
+  const std::string& resource_version() const { return version_; }
+
+  void add_index(std::string name, IndexFunction function);
+  void on_change(ChangeHandler handler) { change_handlers_.push_back(std::move(handler)); }
+  void on_health(std::function<void()> handler) { health_handlers_.push_back(std::move(handler)); }
+
+  Object get(const api::ObjectKey& key) const;
+  std::size_t size() const { return store_.size(); }
+  void for_each(const std::function<void(const api::ObjectKey&, const Object&)>& visit) const;
+  const std::set<api::ObjectKey>& keys_by_index(const std::string& index,
+                                                const std::string& value) const;
+  void observe(Decoded written);
+
+ private:
+  struct Entry {
+    Object object;
+    std::string resource_version;
+  };
+  struct Index {
+    IndexFunction function;
+    std::map<std::string, std::set<api::ObjectKey>> keys;
+  };
+  struct Change {
+    api::ObjectKey key;
+    Object before, after;
+  };
+  /// A complete list on its way into the store.
+  struct Listing {
+    std::map<api::ObjectKey, Entry> objects;
+    std::map<api::ObjectKey, Error> undecodable;
+  };
+
+  Task<Status> fill();
+  Task<Status> fill_from_list();
+  Task<Status> fill_from_watch();
+  Task<Status> follow();
+  Task<Status> read_events(WatchStream* stream, Listing* initial);
+  Task<Status> read_until_idle(WatchStream stream, Listing* initial);
+  Task<> back_off(const Error& error);
+
+  void add_to(Listing* listing, const Json& item);
+  void replace_store(Listing listing, std::string version);
+  void apply(const WatchEvent& event);
+  bool is_end_of_initial_events(const WatchEvent& event) const;
+  void put(const api::ObjectKey& key, Entry entry, std::vector<Change>* changes);
+  void erase(const api::ObjectKey& key, std::vector<Change>* changes);
+  void reindex(const api::ObjectKey& key, const void* before, const void* after);
+  void note_undecodable(const api::ObjectKey& key, const Error& error);
+  void notify(const std::vector<Change>& changes);
+  void connected();
+  void disconnected(const Error* error);
+  void health_changed();
+
+  InformerDeps deps_;
+  api::ResourceInfo resource_;
+  InformerOptions options_;
+  Decode decode_;
+  std::map<api::ObjectKey, Entry> store_;
+  std::map<api::ObjectKey, Error> undecodable_;
+  std::map<std::string, Index> indices_;
+  std::vector<ChangeHandler> change_handlers_;
+  std::vector<std::function<void()>> health_handlers_;
+  InformerHealth health_;
+  std::string version_;  ///< up to where the store follows the server; empty: list first
+  TimePoint last_bytes_{};
+  int silent_watches_ = 0;  ///< watches in a row that died without a word
+  bool watch_list_refused_ = false;
+  Wakeup synced_;
+};
+
+/// Whether `a` is an older resourceVersion than `b`; nullopt when they cannot be compared, as only
+/// decimal numbers can.
+std::optional<bool> is_older_version(std::string_view a, std::string_view b);
+
+}  // namespace regatta::kube

@@ -1,0 +1,69 @@
+#pragma once
+
+#include "lib/api/resource.h"
+#include "lib/base/clock.h"
+#include "lib/base/log.h"
+#include "lib/base/rng.h"
+#include "lib/kube/client.h"
+
+#include <functional>
+#include <string>
+
+namespace regatta::kube {
+
+struct LeaderElectionOptions {
+  api::ObjectKey lease;                                ///< coordination.k8s.io/v1 Lease
+  std::string identity;                                ///< unique to this process
+  Duration lease_duration = std::chrono::seconds(15);  ///< how long others wait for a silent holder
+  Duration renew_deadline = std::chrono::seconds(10);  ///< the holder gives up after it
+  Duration retry_period = std::chrono::seconds(2);
+};
+
+/// Makes sure that of all processes which name the same Lease at most one leads.
+///
+/// Clocks may differ between machines: a holder is silent when its record has not changed for
+/// lease_duration of *our* clock, whatever times the record holds. The holder stops leading when it
+/// could not renew for renew_deadline, which is shorter, so that it ends before another begins.
+class LeaderElector {
+ public:
+  LeaderElector(Client& client, Clock& clock, Rng& rng, Log log, LeaderElectionOptions options);
+  LeaderElector(const LeaderElector&) = delete;
+
+  /// Returns when this process leads.
+  Task<> acquire();
+  /// Renews until the lease is lost, and returns why. Call it right after acquire().
+  Task<Error> hold();
+  /// acquire(), then `lead` until it ends by itself or leadership is lost; in the latter case
+  /// `lead` has been cancelled and has ended when this returns, with the reason.
+  Task<Status> run(std::function<Task<>()> lead);
+  /// Gives the lease back so that another need not wait. Not a part of cancellation, which cannot
+  /// wait for anything: orderly shutdown calls it after everything that needs leadership ended.
+  Task<Status> release();
+
+  bool is_leader() const { return leading_; }
+  /// Who holds the lease as far as known; empty: nobody, or not looked yet.
+  const std::string& holder() const { return holder_; }
+
+ private:
+  Task<Status> try_acquire_or_renew();
+  Task<Status> create();
+  Task<Status> take_over(std::string lease_text);
+  Status observe(const std::string& lease_text);
+  std::string lease_json(const std::string& holder) const;
+
+  Client& client_;
+  Clock& clock_;
+  Rng& rng_;
+  Log log_;
+  LeaderElectionOptions options_;
+  bool leading_ = false;
+  std::string holder_;
+  std::string resource_version_;
+  std::int64_t transitions_ = 0;
+  TimePoint acquired_{};
+  std::string observed_record_;  ///< holder, renew time and transitions, as seen last
+  TimePoint observed_at_{};
+  std::int64_t observed_duration_seconds_ = 0;
+};
+
+}  // namespace regatta::kube

@@ -1,0 +1,26 @@
+#pragma once
+
+#include "lib/base/json.h"
+
+#include <string>
+
+namespace regatta::kube {
+
+/// The smallest JSON merge patch (RFC 7386) that turns `from` into `to`; an empty object when they
+/// are equal. Lists are replaced whole. A null member of `to` counts as absent, as a merge patch
+/// cannot say otherwise.
+Json merge_patch_between(const Json& from, const Json& to);
+
+/// Which part of an object a patch may touch.
+enum class PatchScope {
+  status,    ///< .status alone
+  metadata,  ///< labels, annotations, finalizers and ownerReferences alone
+  object,    ///< everything but .status; of the metadata what `metadata` covers
+};
+
+/// The text of a merge patch that takes `scope` of `before` to `after`, with
+/// metadata.resourceVersion of `before` so that it applies to nothing else; empty when there is
+/// nothing to change.
+std::string guarded_merge_patch(const Json& before, const Json& after, PatchScope scope);
+
+}  // namespace regatta::kube

@@ -1,0 +1,123 @@
+#include "lib/kube/status.h"
+
+#include <nlohmann/json.hpp>
+
+#include <charconv>
+
+namespace regatta::kube {
+namespace {
+
+Errc code_of(unsigned status, std::string_view reason) {
+  switch (status) {
+    case 401:
+    case 403:
+      return Errc::denied;
+    case 404:
+      return Errc::not_found;
+    case 409:
+      return reason == "AlreadyExists" ? Errc::already_exists : Errc::conflict;
+    case 410:
+      return Errc::gone;
+    case 408:
+    case 504:
+      return Errc::timeout;
+    case 429:
+      return Errc::unavailable;
+    default:
+      return status >= 500 ? Errc::unavailable : Errc::invalid;
+  }
+}
+
+std::string text_at(const Json& object, const char* name) {
+  const auto it = object.find(name);
+  return it != object.end() && it->is_string() ? it->get<std::string>() : std::string();
+}
+
+const Json* object_at(const Json& object, const char* name) {
+  const auto it = object.find(name);
+  return it != object.end() && it->is_object() ? &*it : nullptr;
+}
+
+void read_details(const Json& details, ErrorDetails* into) {
+  const auto seconds = details.find("retryAfterSeconds");
+  if (seconds != details.end() && seconds->is_number_integer()) {
+    into->retry_after = std::chrono::seconds(seconds->get<std::int64_t>());
+  }
+  const auto causes = details.find("causes");
+  if (causes == details.end() || !causes->is_array()) return;
+  for (const Json& cause : *causes) {
+    if (!cause.is_object()) continue;
+    into->causes.push_back(
+        {text_at(cause, "reason"), text_at(cause, "field"), text_at(cause, "message")});
+  }
+}
+
+/// A body that is no Status ("404 page not found"), in one short line.
+std::string excerpt(std::string_view body) {
+  constexpr std::size_t bytes_max = 200;
+  std::string line(body.substr(0, std::min(body.find('\n'), bytes_max)));
+  for (char& c : line) {
+    if (static_cast<unsigned char>(c) < 0x20) c = ' ';
+  }
+  return line;
+}
+
+Error from_status(const Json* status, unsigned http_status, std::string fallback,
+                  std::optional<std::chrono::seconds> retry_after) {
+  ErrorDetails details;
+  details.http_status = http_status;
+  details.retry_after = retry_after;
+  std::string message = std::move(fallback);
+  if (status) {
+    details.reason = text_at(*status, "reason");
+    if (std::string told = text_at(*status, "message"); !told.empty()) message = std::move(told);
+    if (const Json* more = object_at(*status, "details")) read_details(*more, &details);
+    if (retry_after) details.retry_after = retry_after;
+  }
+  if (message.empty()) message = "the server answered " + std::to_string(http_status);
+  const Errc code = code_of(http_status, details.reason);
+  return Error(code, std::move(message), std::move(details));
+}
+
+bool is_status(const Json& value) {
+  return value.is_object() && text_at(value, "kind") == "Status";
+}
+
+/// Only the form in seconds: API servers send no dates.
+std::optional<std::chrono::seconds> retry_after_of(const net::Headers& headers) {
+  const std::string_view text = headers.get("Retry-After");
+  int seconds = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (error != std::errc() || end != text.data() + text.size() || seconds < 0) return std::nullopt;
+  return std::chrono::seconds(seconds);
+}
+
+}  // namespace
+
+Error error_of(const net::HttpResponse& response) {
+  const auto retry_after = retry_after_of(response.headers);
+  const Result<Json> body = parse_json(response.body);
+  if (body && is_status(*body)) return from_status(&*body, response.status, {}, retry_after);
+  return from_status(nullptr, response.status, excerpt(response.body), retry_after);
+}
+
+Error error_of_status_object(const Json& status) {
+  if (!status.is_object()) return Error(Errc::invalid, "an ERROR event without a Status");
+  const auto code = status.find("code");
+  const unsigned http_status =
+      code != status.end() && code->is_number_integer() ? code->get<unsigned>() : 500;
+  return from_status(&status, http_status, {}, std::nullopt);
+}
+
+std::string_view reason_of(const Error& e) {
+  return e.details() ? std::string_view(e.details()->reason) : std::string_view();
+}
+
+bool may_have_happened(const Error& e) {
+  if (e.code() == Errc::timeout) return true;
+  if (e.code() != Errc::unavailable) return false;
+  // A refusal that says when to come back was decided before acting; a plain 5xx was not.
+  return !e.details() || (e.details()->http_status != 429 && !e.details()->retry_after);
+}
+
+}  // namespace regatta::kube

@@ -1,0 +1,46 @@
+#pragma once
+
+#include "lib/base/error.h"
+#include "lib/base/json.h"
+#include "lib/base/task.h"
+#include "lib/net/http.h"
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace regatta::kube {
+
+enum class WatchEventType { added, modified, deleted, bookmark };
+
+struct WatchEvent {
+  WatchEventType type = WatchEventType::added;
+  std::shared_ptr<const Json> object;  ///< never null
+  std::string resource_version;        ///< of the object
+};
+
+/// An open watch. Destroying it closes the connection.
+class WatchStream {
+ public:
+  explicit WatchStream(std::shared_ptr<net::BodyStream> body) : body_(std::move(body)) {}
+
+  /// The next event; nullopt at the clean end (the server's own timeout); an error otherwise: the
+  /// one an in-stream ERROR event carries (`gone`: list again), or `unavailable` when the
+  /// connection was cut. After either the stream is over. No deadline of its own: an idle server
+  /// and a dead one look the same, so the caller brings the limit.
+  Task<Result<std::optional<WatchEvent>>> next();
+
+  /// Longest line accepted; etcd refuses objects beyond 1.5 MiB, so this is generous.
+  static constexpr std::size_t line_bytes_max = 16 * 1024 * 1024;
+
+ private:
+  std::shared_ptr<net::BodyStream> body_;
+  std::string partial_;
+  std::deque<std::string> lines_;
+};
+
+/// Decodes one line of a watch.
+Result<WatchEvent> decode_watch_event(std::string_view line);
+
+}  // namespace regatta::kube
