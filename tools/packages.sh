@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the Debian packages a build needs, once: a stamp keyed on this list skips it afterwards.
+# Installs the Debian packages a build needs, and those named as arguments; quick when they are there.
 set -euo pipefail
 
 packages=(
@@ -11,7 +11,7 @@ packages=(
 )
 
 missing=()
-for package in "${packages[@]}"; do
+for package in "${packages[@]}" "$@"; do
   dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null | grep -q '^installed$' || missing+=("$package")
 done
 [ ${#missing[@]} -eq 0 ] && exit 0

