@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+
+namespace regatta::admission {
+
+/// A quantity of one resource: thousandths for cpu, whole units for everything else.
+using Amount = std::int64_t;
+
+/// A quota without bound. It absorbs what is added to it or taken from it.
+constexpr Amount unlimited = std::numeric_limits<Amount>::max();
+
+/// Sum and difference that saturate instead of wrapping. Unlimited plus or minus a bounded amount
+/// is unlimited; unlimited minus unlimited is zero; a bounded amount minus unlimited is the lowest.
+Amount plus(Amount a, Amount b);
+Amount minus(Amount a, Amount b);
+/// Product of non-negative values, saturating.
+Amount times(Amount a, std::int64_t factor);
+
+/// As Kubernetes writes the quantity in canonical form: "3300m" and "4" of cpu, "64Mi" of memory,
+/// "2k" of pods.
+std::string format_amount(std::string_view resource, Amount value);
+
+}  // namespace regatta::admission

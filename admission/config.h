@@ -1,0 +1,43 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace regatta::admission {
+
+enum class PreemptionStrategy : std::uint8_t { LessThanOrEqualToFinalShare, LessThanInitialShare };
+
+/// Presence turns fair sharing on.
+struct FairSharingConfig {
+  std::vector<PreemptionStrategy> strategies{PreemptionStrategy::LessThanOrEqualToFinalShare,
+                                             PreemptionStrategy::LessThanInitialShare};
+};
+
+/// Which time orders a workload that was evicted because its pods did not become ready.
+enum class RequeuingTimestamp : std::uint8_t { Eviction, Creation };
+
+/// What the manager's configuration file and feature gates say about admission.
+struct Config {
+  std::optional<FairSharingConfig> fair_sharing;
+  RequeuingTimestamp requeuing_timestamp = RequeuingTimestamp::Eviction;
+  /// A requested resource that the ClusterQueue does not cover: ignore it, or refuse.
+  bool ignore_undeclared_resources = false;
+  std::vector<std::string> exclude_resource_prefixes;
+  /// Re-activations of one tree are batched for this long.
+  std::chrono::milliseconds reactivation_delay{1000};
+
+  // Feature gates
+  bool flavor_fungibility = true;
+  bool preserve_scan_progress = true;
+  bool partial_admission = true;
+  bool priority_sorting_within_cohort = true;
+  bool equivalence_hashing = true;
+  bool recompute_on_target_overlap = true;
+  bool fair_sharing_preempt_within_nominal = true;
+  bool fair_sharing_prioritize_non_borrowing = true;
+};
+
+}  // namespace regatta::admission

@@ -1,0 +1,71 @@
+#pragma once
+
+/// One scheduling cycle: heads -> nominate -> order -> process -> requeue.
+///
+/// Every active ClusterQueue sends its first workload. Each gets flavors on the state as it is at
+/// the start; then they are taken in order, and whoever still fits is admitted and counts for those
+/// after it. At most one workload per ClusterQueue is admitted per cycle.
+///
+/// The cycle works on the live quota tree under a trial that is rolled back (quota.h); the admitted
+/// are then recorded in State as assumed. It costs what its heads touch, whatever waits behind
+/// them.
+
+#include "admission/state.h"
+
+#include <string>
+#include <vector>
+
+namespace regatta::admission {
+
+/// A workload that got a reservation. Write it (and Admitted=True when `checks` is empty), or
+/// forget() it.
+struct AdmittedWorkload {
+  api::ObjectKey key;
+  std::string uid;
+  std::string cluster_queue;
+  api::Admission admission;
+  std::vector<std::string> checks;  ///< admission checks its flavors require, sorted
+};
+
+/// A head without a reservation: what to write to QuotaReserved=False.
+struct PendingWorkload {
+  api::ObjectKey key;
+  std::string uid;
+  std::string cluster_queue;
+  std::string reason;
+  std::string message;
+  bool immediate = false;  ///< it is back in the heap already
+};
+
+/// A workload that must go. Its reservation stays until its job has stopped.
+struct PreemptedWorkload {
+  api::ObjectKey key;
+  std::string uid;
+  std::string reason;  ///< of the Preempted condition
+  std::string
+      message;  ///< of the Preempted and Evicted conditions; the preemptor's JobUID is yours
+  api::ObjectKey preemptor;
+  std::string preemptor_uid;
+  std::string preemptor_path;
+  std::string preemptee_path;
+};
+
+struct CycleResult {
+  bool ran = false;  ///< false: nobody waited
+  std::uint64_t cycle = 0;
+  std::vector<AdmittedWorkload> admitted;    ///< in the order decided
+  std::vector<PendingWorkload> pending;      ///< by key
+  std::vector<PreemptedWorkload> preempted;  ///< in the order decided
+  /// Another cycle may do more at once: something was admitted or preempted.
+  bool progressed() const { return !admitted.empty() || !preempted.empty(); }
+};
+
+CycleResult run_cycle(State& state, TimePoint now);
+
+/// "Preempted to accommodate a workload (UID: …, JobUID: …) due to …; preemptor path: …; …".
+std::string preemption_message(const PreemptedWorkload& preempted, const std::string& job_uid);
+
+/// The message of QuotaReserved=True.
+std::string quota_reserved_message(const std::string& cluster_queue);
+
+}  // namespace regatta::admission

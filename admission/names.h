@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace regatta::admission {
+
+using ResourceId = std::uint32_t;
+using FlavorId = std::uint32_t;
+/// One resource of one flavor: what quota and usage are counted in.
+using FrId = std::uint32_t;
+
+/// Strings to small dense integers, for good: a name keeps its number as long as the process lives.
+class Interner {
+ public:
+  std::uint32_t intern(std::string_view name);
+  std::optional<std::uint32_t> find(std::string_view name) const;
+  const std::string& name(std::uint32_t id) const { return names_[id]; }
+  std::size_t size() const { return names_.size(); }
+
+ private:
+  std::deque<std::string> names_;  // stable addresses: ids_ looks into them
+  std::unordered_map<std::string_view, std::uint32_t> ids_;
+};
+
+/// Numbers of every resource, flavor and pair of both that was ever named.
+class Names {
+ public:
+  Interner resources;
+  Interner flavors;
+
+  FrId pair(FlavorId flavor, ResourceId resource);
+  FlavorId flavor_of(FrId fr) const { return pairs_[fr].flavor; }
+  ResourceId resource_of(FrId fr) const { return pairs_[fr].resource; }
+  const std::string& flavor_name(FrId fr) const { return flavors.name(flavor_of(fr)); }
+  const std::string& resource_name(FrId fr) const { return resources.name(resource_of(fr)); }
+
+ private:
+  struct Pair {
+    FlavorId flavor;
+    ResourceId resource;
+  };
+  std::vector<Pair> pairs_;
+  std::unordered_map<std::uint64_t, FrId> ids_;
+};
+
+}  // namespace regatta::admission

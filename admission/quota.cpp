@@ -1,0 +1,353 @@
+#include "admission/quota.h"
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+namespace regatta::admission {
+namespace {
+
+Cell& cell_for(std::vector<Cell>* cells, FrId fr) {
+  auto it = std::lower_bound(cells->begin(), cells->end(), fr,
+                             [](const Cell& cell, FrId id) { return cell.fr < id; });
+  if (it == cells->end() || it->fr != fr) {
+    it = cells->insert(it, Cell{});
+    it->fr = fr;
+  }
+  return *it;
+}
+
+}  // namespace
+
+NodeId QuotaForest::add_node(std::string name, bool is_queue) {
+  NodeId id = 0;
+  if (free_.empty()) {
+    id = static_cast<NodeId>(nodes_.size());
+    nodes_.emplace_back();
+  } else {
+    id = free_.back();
+    free_.pop_back();
+    nodes_[id] = QuotaNode{};
+  }
+  QuotaNode& node = nodes_[id];
+  node.name = std::move(name);
+  node.is_queue = is_queue;
+  node.alive = true;
+  node.root = id;
+  mark(id);
+  return id;
+}
+
+void QuotaForest::remove_node(NodeId id) {
+  assert(nodes_[id].child_cohorts.empty() && nodes_[id].child_queues.empty());
+  set_parent(id, no_node);
+  std::erase(dirty_, id);
+  nodes_[id] = QuotaNode{};
+  free_.push_back(id);
+}
+
+void QuotaForest::set_quotas(NodeId id, std::vector<Quota> quotas) {
+  nodes_[id].quotas = std::move(quotas);
+  mark(id);
+}
+
+void QuotaForest::set_parent(NodeId id, NodeId parent) {
+  QuotaNode& node = nodes_[id];
+  if (node.parent == parent) return;
+  const auto siblings = [&](NodeId of) -> std::vector<NodeId>& {
+    return node.is_queue ? nodes_[of].child_queues : nodes_[of].child_cohorts;
+  };
+  if (node.parent != no_node) {
+    std::erase(siblings(node.parent), id);
+    mark(node.parent);
+  }
+  node.parent = parent;
+  if (parent != no_node) {
+    auto& list = siblings(parent);
+    const auto by_name = [&](NodeId a, NodeId b) { return nodes_[a].name < nodes_[b].name; };
+    list.insert(std::lower_bound(list.begin(), list.end(), id, by_name), id);
+  }
+  mark(id);
+}
+
+NodeId QuotaForest::find_root(NodeId id) const {
+  std::size_t steps = 0;
+  while (nodes_[id].parent != no_node) {
+    id = nodes_[id].parent;
+    if (++steps > nodes_.size()) return no_node;
+  }
+  return id;
+}
+
+void QuotaForest::settle() {
+  if (dirty_.empty()) return;
+  std::vector<NodeId> roots;
+  std::vector<NodeId> circle;
+  for (const NodeId id : std::exchange(dirty_, {})) {
+    const NodeId root = find_root(id);
+    (root == no_node ? circle : roots).push_back(root == no_node ? id : root);
+  }
+  std::sort(roots.begin(), roots.end());
+  roots.erase(std::unique(roots.begin(), roots.end()), roots.end());
+  for (const NodeId root : roots) rebuild(root, root);
+  // Everything below a circle: mark it, once per node.
+  while (!circle.empty()) {
+    const NodeId id = circle.back();
+    circle.pop_back();
+    QuotaNode& node = nodes_[id];
+    if (std::exchange(node.cyclic, true)) continue;
+    node.root = id;
+    if (node.parent != no_node) circle.push_back(node.parent);
+    circle.insert(circle.end(), node.child_cohorts.begin(), node.child_cohorts.end());
+    circle.insert(circle.end(), node.child_queues.begin(), node.child_queues.end());
+  }
+}
+
+void QuotaForest::rebuild(NodeId id, NodeId root) {
+  QuotaNode& node = nodes_[id];
+  node.root = root;
+  node.cyclic = false;
+  node.height = 0;
+  ++node.generation;
+  for (const NodeId child : node.child_cohorts) {
+    rebuild(child, root);
+    node.height = std::max(node.height, nodes_[child].height + 1);
+  }
+  for (const NodeId child : node.child_queues) rebuild(child, root);
+  if (!node.child_cohorts.empty() || !node.child_queues.empty()) {
+    node.height = std::max(node.height, 1);
+  }
+  std::vector<Cell> old = std::exchange(node.cells, {});
+  if (node.is_queue) {
+    for (const Cell& cell : old) {
+      if (cell.usage != 0) cell_for(&node.cells, cell.fr).usage = cell.usage;
+    }
+  }
+  for (const Quota& quota : node.quotas) {
+    Cell& cell = cell_for(&node.cells, quota.fr);
+    cell.declared = true;
+    cell.nominal = cell.subtree = quota.nominal;
+    cell.borrowing_limit = quota.borrowing_limit;
+    cell.lending_limit = quota.lending_limit;
+  }
+  link_children(id);
+}
+
+void QuotaForest::link_children(NodeId id) {
+  QuotaNode& node = nodes_[id];
+  const auto each_child = [&](auto&& visit) {
+    for (const NodeId child : node.child_cohorts) visit(nodes_[child]);
+    for (const NodeId child : node.child_queues) visit(nodes_[child]);
+  };
+  each_child([&](QuotaNode& child) {
+    for (const Cell& below : child.cells) {
+      Cell& cell = cell_for(&node.cells, below.fr);
+      cell.declared = cell.declared || below.declared;
+      cell.subtree = plus(cell.subtree, minus(below.subtree, below.local_quota()));
+      cell.usage = plus(cell.usage, std::max<Amount>(0, minus(below.usage, below.local_quota())));
+    }
+  });
+  each_child([&](QuotaNode& child) {
+    for (Cell& below : child.cells) below.parent = find(id, below.fr);
+  });
+}
+
+std::vector<NodeId> QuotaForest::queues_of_tree(NodeId id) const {
+  std::vector<NodeId> queues;
+  if (nodes_[id].cyclic) return queues;
+  std::vector<NodeId> open{nodes_[id].root};
+  while (!open.empty()) {
+    const QuotaNode& node = nodes_[open.back()];
+    if (node.is_queue) queues.push_back(open.back());
+    open.pop_back();
+    open.insert(open.end(), node.child_cohorts.rbegin(), node.child_cohorts.rend());
+    open.insert(open.end(), node.child_queues.rbegin(), node.child_queues.rend());
+  }
+  return queues;
+}
+
+std::string QuotaForest::path(NodeId id) const {
+  std::string text = "/" + nodes_[id].name;
+  std::size_t steps = 0;
+  while (nodes_[id].parent != no_node && ++steps <= nodes_.size()) {
+    id = nodes_[id].parent;
+    text = "/" + nodes_[id].name + text;
+  }
+  return text;
+}
+
+bool QuotaForest::is_ancestor(NodeId ancestor, NodeId id) const {
+  while (id != no_node && id != ancestor) id = nodes_[id].parent;
+  return id == ancestor;
+}
+
+void QuotaForest::add_usage(NodeId queue, std::span<const FrAmount> usage) {
+  for (const FrAmount& entry : usage) apply(queue, entry.fr, entry.amount);
+}
+
+void QuotaForest::remove_usage(NodeId queue, std::span<const FrAmount> usage) {
+  for (const FrAmount& entry : usage) apply(queue, entry.fr, -entry.amount);
+}
+
+void QuotaForest::apply(NodeId queue, FrId fr, Amount delta) {
+  if (delta == 0) return;
+  if (trials_ > 0) trial_.push_back({queue, fr, delta});
+  const std::uint32_t index = find(queue, fr);
+  if (index == no_cell) {
+    // A workload reserves what its ClusterQueue has no quota for: count it, without a way up yet.
+    cell_for(&nodes_[queue].cells, fr).usage = delta;
+    mark(queue);
+    return;
+  }
+  if (delta > 0) {
+    add(queue, index, delta);
+  } else {
+    remove(queue, index, -delta);
+  }
+}
+
+void QuotaForest::add(NodeId id, std::uint32_t index, Amount value) {
+  while (value > 0) {
+    QuotaNode& node = nodes_[id];
+    Cell& cell = node.cells[index];
+    const Amount kept = cell.local_available();
+    cell.usage = plus(cell.usage, value);
+    if (node.parent == no_node || cell.parent == no_cell) return;
+    value = minus(value, kept);
+    index = cell.parent;
+    id = node.parent;
+  }
+}
+
+void QuotaForest::remove(NodeId id, std::uint32_t index, Amount value) {
+  while (value > 0) {
+    QuotaNode& node = nodes_[id];
+    Cell& cell = node.cells[index];
+    const Amount shared = minus(cell.usage, cell.local_quota());
+    cell.usage = minus(cell.usage, value);
+    if (node.parent == no_node || cell.parent == no_cell) return;
+    value = std::min(value, shared);
+    index = cell.parent;
+    id = node.parent;
+  }
+}
+
+std::size_t QuotaForest::begin_trial() {
+  ++trials_;
+  return trial_.size();
+}
+
+void QuotaForest::roll_back(std::size_t mark) {
+  const int trials = std::exchange(trials_, 0);
+  while (trial_.size() > mark) {
+    const Change change = trial_.back();
+    trial_.pop_back();
+    apply(change.queue, change.fr, -change.delta);
+  }
+  trials_ = trials - 1;
+}
+
+std::uint32_t QuotaForest::find(NodeId id, FrId fr) const {
+  const auto& cells = nodes_[id].cells;
+  const auto it = std::lower_bound(cells.begin(), cells.end(), fr,
+                                   [](const Cell& cell, FrId wanted) { return cell.fr < wanted; });
+  if (it == cells.end() || it->fr != fr) return no_cell;
+  return static_cast<std::uint32_t>(it - cells.begin());
+}
+
+Amount QuotaForest::available_at(NodeId id, std::uint32_t index) const {
+  const QuotaNode& node = nodes_[id];
+  const Cell& cell = node.cells[index];
+  if (node.parent == no_node || cell.parent == no_cell) return minus(cell.subtree, cell.usage);
+  Amount from_parent = available_at(node.parent, cell.parent);
+  if (cell.borrowing_limit) {
+    const Amount local = cell.local_quota();
+    const Amount lent = minus(cell.subtree, local);
+    const Amount shared = std::max<Amount>(0, minus(cell.usage, local));
+    from_parent = std::min(from_parent, plus(minus(lent, shared), *cell.borrowing_limit));
+  }
+  return plus(cell.local_available(), from_parent);
+}
+
+Amount QuotaForest::available(NodeId queue, FrId fr) const {
+  const std::uint32_t index = find(queue, fr);
+  return index == no_cell ? 0 : std::max<Amount>(0, available_at(queue, index));
+}
+
+Amount QuotaForest::potential_at(NodeId id, std::uint32_t index) const {
+  const QuotaNode& node = nodes_[id];
+  const Cell& cell = node.cells[index];
+  if (node.parent == no_node || cell.parent == no_cell) return cell.subtree;
+  const Amount whole = plus(cell.local_quota(), potential_at(node.parent, cell.parent));
+  if (!cell.borrowing_limit) return whole;
+  return std::min(whole, plus(cell.subtree, *cell.borrowing_limit));
+}
+
+Amount QuotaForest::potential_available(NodeId id, FrId fr) const {
+  const std::uint32_t index = find(id, fr);
+  return index == no_cell ? 0 : potential_at(id, index);
+}
+
+bool QuotaForest::borrowing_with(NodeId id, FrId fr, Amount more) const {
+  const std::uint32_t index = find(id, fr);
+  if (index == no_cell) return more > 0;
+  const Cell& cell = nodes_[id].cells[index];
+  return plus(cell.usage, more) > (nodes_[id].is_queue ? cell.nominal : cell.subtree);
+}
+
+Amount QuotaForest::usage(NodeId id, FrId fr) const {
+  const std::uint32_t index = find(id, fr);
+  return index == no_cell ? 0 : nodes_[id].cells[index].usage;
+}
+
+Amount QuotaForest::nominal(NodeId id, FrId fr) const {
+  const std::uint32_t index = find(id, fr);
+  return index == no_cell ? 0 : nodes_[id].cells[index].nominal;
+}
+
+bool QuotaForest::within_nominal(NodeId id, std::span<const FrId> frs) const {
+  return std::all_of(frs.begin(), frs.end(), [&](FrId fr) {
+    const std::uint32_t index = find(id, fr);
+    return index == no_cell || nodes_[id].cells[index].subtree >= nodes_[id].cells[index].usage;
+  });
+}
+
+bool QuotaForest::fits_in_quota(NodeId id, std::span<const FrAmount> requests,
+                                std::vector<FrAmount>* rest) const {
+  static constexpr Cell none;
+  bool fits = true;
+  std::vector<FrAmount> left;
+  left.reserve(requests.size());
+  for (const FrAmount& request : requests) {
+    const std::uint32_t index = find(id, request.fr);
+    const Cell& cell = index == no_cell ? none : nodes_[id].cells[index];
+    if (cell.subtree < plus(cell.usage, request.amount)) fits = false;
+    left.push_back(
+        {request.fr, std::max<Amount>(0, minus(request.amount, cell.local_available()))});
+  }
+  *rest = std::move(left);  // `requests` may look into *rest
+  return fits;
+}
+
+QuotaForest::Height QuotaForest::lowest_fitting_subtree(NodeId queue, FrId fr, Amount value) const {
+  const bool has_parent = nodes_[queue].parent != no_node;
+  if (!has_parent || !borrowing_with(queue, fr, value)) return {0, has_parent};
+  std::uint32_t index = find(queue, fr);
+  NodeId id = queue;
+  Amount remaining = value;
+  while (index != no_cell) {
+    const Cell& below = nodes_[id].cells[index];
+    remaining = minus(remaining, below.local_available());
+    if (nodes_[id].parent == no_node) break;
+    id = nodes_[id].parent;
+    index = below.parent;
+    if (index == no_cell) break;
+    const Cell& cell = nodes_[id].cells[index];
+    if (cell.subtree >= plus(cell.usage, remaining)) {
+      return {nodes_[id].height, nodes_[id].parent != no_node};
+    }
+  }
+  return {nodes_[nodes_[queue].root].height, false};
+}
+
+}  // namespace regatta::admission

@@ -1,0 +1,162 @@
+#pragma once
+
+/// The quota tree: who owns how much, who uses how much, what is left for whom.
+///
+/// Leaves are ClusterQueues, inner nodes Cohorts. Every node holds one Cell per (flavor, resource)
+/// known below it, sorted by id; a cell knows the index of its parent's cell, so a walk to the root
+/// looks nothing up. Three numbers flow upwards:
+///
+///   local quota    what a node keeps to itself: its subtree's quota beyond the lending limit
+///   subtree quota  own nominal quota plus what every child does not keep to itself
+///   usage          of a ClusterQueue: what its workloads reserve;
+///                  of a Cohort: what its children use beyond what they keep to themselves
+///
+/// A scheduling cycle works on the live tree and takes everything back: begin a trial, add and
+/// remove usage at will, roll back. A trial costs what it touched; nothing is ever copied.
+///
+/// Changing the structure (set_quotas, set_parent, …) only marks trees; settle() recomputes them.
+/// Everything below "capacity" requires a settled forest.
+
+#include "admission/amount.h"
+#include "admission/names.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace regatta::admission {
+
+using NodeId = std::uint32_t;
+constexpr NodeId no_node = UINT32_MAX;
+constexpr std::uint32_t no_cell = UINT32_MAX;
+
+struct Quota {
+  FrId fr = 0;
+  Amount nominal = 0;
+  std::optional<Amount> borrowing_limit;
+  std::optional<Amount> lending_limit;
+  friend bool operator==(const Quota&, const Quota&) = default;
+};
+
+/// An amount of one (flavor, resource).
+struct FrAmount {
+  FrId fr = 0;
+  Amount amount = 0;
+  friend bool operator==(const FrAmount&, const FrAmount&) = default;
+};
+
+struct Cell {
+  FrId fr = 0;
+  std::uint32_t parent = no_cell;  ///< index in the parent node's cells
+  bool declared = false;           ///< some node of the subtree has a quota for it
+  Amount nominal = 0;
+  std::optional<Amount> borrowing_limit;
+  std::optional<Amount> lending_limit;
+  Amount subtree = 0;
+  Amount usage = 0;
+
+  Amount local_quota() const {
+    if (!lending_limit) return 0;
+    return std::max<Amount>(0, minus(subtree, *lending_limit));
+  }
+  Amount local_available() const { return std::max<Amount>(0, minus(local_quota(), usage)); }
+};
+
+struct QuotaNode {
+  std::string name;
+  bool is_queue = false;
+  bool alive = false;
+  bool cyclic = false;  ///< its parents lead into a circle: nothing here can be admitted
+  NodeId parent = no_node;
+  NodeId root = no_node;
+  int height = 0;                     ///< A Cohort's distance to its deepest child; 0 for a leaf.
+  double weight = 1;                  ///< for fair sharing
+  std::uint64_t generation = 0;       ///< moves whenever a quota of the tree is recomputed
+  std::vector<NodeId> child_cohorts;  ///< by name
+  std::vector<NodeId> child_queues;   ///< by name
+  std::vector<Quota> quotas;
+  std::vector<Cell> cells;  ///< by fr
+};
+
+class QuotaForest {
+ public:
+  // Structure
+  NodeId add_node(std::string name, bool is_queue);
+  /// The node must have no children and no usage.
+  void remove_node(NodeId id);
+  void set_quotas(NodeId id, std::vector<Quota> quotas);
+  void set_weight(NodeId id, double weight) { nodes_[id].weight = weight; }
+  void set_parent(NodeId id, NodeId parent);
+  /// Recomputes every tree that changed.
+  void settle();
+
+  const QuotaNode& node(NodeId id) const { return nodes_[id]; }
+  void bump_generation(NodeId queue) { ++nodes_[queue].generation; }
+  /// The nodes of the tree of `id` that are ClusterQueues, by name within each Cohort.
+  std::vector<NodeId> queues_of_tree(NodeId id) const;
+  /// "/root/…/queue".
+  std::string path(NodeId id) const;
+  bool is_ancestor(NodeId ancestor, NodeId id) const;
+
+  // Usage of a ClusterQueue. Exact inverses of each other.
+  void add_usage(NodeId queue, std::span<const FrAmount> usage);
+  void remove_usage(NodeId queue, std::span<const FrAmount> usage);
+
+  /// Trials nest. Usage added or removed since `begin_trial` returned is taken back by `roll_back`.
+  std::size_t begin_trial();
+  void roll_back(std::size_t mark);
+
+  // Capacity
+  /// Index of the cell, or no_cell.
+  std::uint32_t find(NodeId id, FrId fr) const;
+  const Cell& cell(NodeId id, std::uint32_t index) const { return nodes_[id].cells[index]; }
+  /// What the ClusterQueue can still take, borrowing included; never negative.
+  Amount available(NodeId queue, FrId fr) const;
+  /// What the node could take if nobody used anything.
+  Amount potential_available(NodeId id, FrId fr) const;
+  /// Whether `more` on top of its usage makes the ClusterQueue exceed its nominal quota, or the
+  /// Cohort its subtree quota.
+  bool borrowing_with(NodeId id, FrId fr, Amount more) const;
+  Amount usage(NodeId id, FrId fr) const;
+  Amount nominal(NodeId id, FrId fr) const;
+  /// Usage is within the subtree quota for all of them.
+  bool within_nominal(NodeId id, std::span<const FrId> frs) const;
+  /// Whether the requests fit the subtree's own quota; `rest` is what is left of each request for
+  /// the parent to serve.
+  bool fits_in_quota(NodeId id, std::span<const FrAmount> requests,
+                     std::vector<FrAmount>* rest) const;
+
+  struct Height {
+    int height = 0;            ///< of the lowest subtree that can hold the request; 0: no borrowing
+    bool may_reclaim = false;  ///< that subtree has a parent it could reclaim from
+  };
+  Height lowest_fitting_subtree(NodeId queue, FrId fr, Amount value) const;
+
+ private:
+  struct Change {
+    NodeId queue;
+    FrId fr;
+    Amount delta;
+  };
+
+  NodeId find_root(NodeId id) const;
+  void mark(NodeId id) { dirty_.push_back(id); }
+  void rebuild(NodeId id, NodeId root);
+  void link_children(NodeId id);
+  void apply(NodeId queue, FrId fr, Amount delta);
+  void add(NodeId id, std::uint32_t index, Amount value);
+  void remove(NodeId id, std::uint32_t index, Amount value);
+  Amount available_at(NodeId id, std::uint32_t index) const;
+  Amount potential_at(NodeId id, std::uint32_t index) const;
+
+  std::vector<QuotaNode> nodes_;
+  std::vector<NodeId> free_;
+  std::vector<NodeId> dirty_;
+  std::vector<Change> trial_;
+  int trials_ = 0;
+};
+
+}  // namespace regatta::admission

@@ -1,0 +1,235 @@
+#pragma once
+
+/// Everything admission knows: quota objects, queues, workloads waiting and workloads admitted.
+///
+/// Fed with API objects as they are read, in any order; asked for status, and for cycles (cycle.h).
+/// It does no I/O and has no clock: times come in as arguments. The same objects lead to the same
+/// decisions whatever order they came in; ties break by name.
+///
+///   informers ──upsert/erase──▶ State ──run_cycle()──▶ decisions ──▶ API writes
+///        ▲                        │  ▲                                   │
+///        └── what was written ────┼──┼──────── forget() when a write failed
+///                                 ▼
+///                   take_changes(): whose status to reconcile
+///
+/// A workload admitted by a cycle holds its quota at once ("assumed"), before the API knows.
+/// Reading it back with its reservation confirms it; forget() returns it to its queue.
+///
+/// When quota may have become free, the parked workloads of the whole cohort tree go back to their
+/// queues: that is requested by the events below, batched, and done by flush().
+
+#include "admission/config.h"
+#include "admission/queues.h"
+#include "admission/quota.h"
+#include "admission/workload.h"
+#include "lib/api/core.h"
+#include "lib/api/kueue.h"
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace regatta::admission {
+
+/// Objects whose status may have changed since the last take_changes().
+struct Changes {
+  std::set<std::string> cluster_queues;
+  std::set<std::string> cohorts;
+  std::set<api::ObjectKey> local_queues;
+};
+
+/// The Active condition of a ClusterQueue or LocalQueue.
+struct Activity {
+  bool active = false;
+  std::string reason;
+  std::string message;
+  friend bool operator==(const Activity&, const Activity&) = default;
+};
+
+struct FlavorInfo {
+  FlavorId id = 0;
+  api::ResourceFlavorSpec spec;
+};
+
+/// A ClusterQueue as the cycle needs it.
+struct QueueInfo {
+  struct Group {
+    std::vector<ResourceId> resources;
+    std::vector<FlavorId> flavors;  ///< in order of preference
+  };
+
+  QueueInfo(std::string name, WorkloadTable* table) : name(std::move(name)), pending(table) {}
+
+  std::string name;
+  QueueId id = no_id;
+  NodeId node = no_node;
+  bool deleting = false;
+  bool active = false;
+  api::ClusterQueueSpec spec;
+  std::optional<api::Selector> namespaces;  ///< absent: none
+  std::vector<Group> groups;
+  std::vector<FrId> frs;  ///< all it has quota for, sorted
+  PendingQueue pending;
+  std::vector<WorkloadId> reserved;  ///< no order; see WorkloadEntry::position
+  std::size_t admitted = 0;
+
+  const Group* group_of(ResourceId resource) const;
+};
+
+struct LocalQueueInfo {
+  api::ObjectKey key;
+  bool exists = false;
+  api::LocalQueueSpec spec;
+  std::string queue_name;  ///< the ClusterQueue's; empty when it does not exist
+  std::size_t pending = 0;
+  std::size_t reserving = 0;
+  std::size_t admitted = 0;
+  std::set<WorkloadId> members;  ///< its workloads that could be queued or hold quota
+};
+
+class State {
+ public:
+  explicit State(Config config = {});
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  // Objects, as read. Erasing what is not there does nothing.
+  void upsert(const api::Namespace& ns);
+  void upsert(const api::ResourceFlavor& flavor);
+  void upsert(const api::AdmissionCheck& check);
+  void upsert(const api::Topology& topology);
+  void upsert(const api::Cohort& cohort, TimePoint now);
+  void upsert(const api::ClusterQueue& queue, TimePoint now);
+  void upsert(const api::LocalQueue& queue, TimePoint now);
+  void upsert(const api::Workload& workload, TimePoint now);
+  void erase_namespace(const std::string& name);
+  void erase_flavor(const std::string& name);
+  void erase_check(const std::string& name);
+  void erase_topology(const std::string& name);
+  void erase_cohort(const std::string& name, TimePoint now);
+  void erase_cluster_queue(const std::string& name, TimePoint now);
+  void erase_local_queue(const api::ObjectKey& key);
+  void erase_workload(const api::ObjectKey& key, TimePoint now);
+
+  /// The API refused the reservation that a cycle decided, or the write never happened: the
+  /// workload gives back its quota and waits at once for its next turn.
+  void forget(const api::ObjectKey& key, TimePoint now);
+
+  // Reactivation
+  void request_reactivation(const std::string& cluster_queue, TimePoint now);
+  /// When the next requested reactivation is due, if any.
+  std::optional<TimePoint> next_flush() const;
+  /// Does the reactivations that are due.
+  void flush(TimePoint now);
+  /// Whether some active ClusterQueue has somebody waiting, i.e. whether a cycle has work.
+  bool has_heads() const { return !ready_.empty(); }
+
+  // Status
+  Changes take_changes();
+  Activity activity(const std::string& cluster_queue) const;
+  Activity local_queue_activity(const api::ObjectKey& key) const;
+  /// Counts, flavorsReservation, flavorsUsage and, with fair sharing, the share. No conditions.
+  api::ClusterQueueStatus status(const std::string& cluster_queue) const;
+  api::LocalQueueStatus status(const api::ObjectKey& local_queue) const;
+  /// Weighted share before rounding: of a ClusterQueue, of a Cohort. Infinite for weight zero.
+  double share_of_queue(const std::string& cluster_queue) const;
+  double share_of_cohort(const std::string& cohort) const;
+  /// Whether some ClusterQueue or Cohort has quota of that flavor; whether a check is used.
+  bool flavor_in_use(const std::string& flavor) const;
+  bool check_in_use(const std::string& check) const;
+  /// Whether a workload holds quota in it: a deleted ClusterQueue must wait for that.
+  bool has_reservations(const std::string& cluster_queue) const;
+  /// Names of the checks a workload needs: with a reservation those of its flavors, without those
+  /// that are for all flavors. Sorted.
+  std::vector<std::string> required_checks(const api::Workload& workload) const;
+  /// The ClusterQueue that the workload's LocalQueue leads to, or empty.
+  std::string cluster_queue_of(const api::Workload& workload) const;
+  std::vector<std::string> cluster_queues() const;
+  std::vector<std::string> local_queues_of(const std::string& cluster_queue) const;
+
+  // For the cycle and its parts
+  const Config& config() const { return config_; }
+  Names& names() { return names_; }
+  const Names& names() const { return names_; }
+  QuotaForest& forest() { return forest_; }
+  const QuotaForest& forest() const { return forest_; }
+  WorkloadTable& workloads() { return workloads_; }
+  const WorkloadTable& workloads() const { return workloads_; }
+  QueueInfo& queue(QueueId id) { return *queues_[id]; }
+  const QueueInfo& queue(QueueId id) const { return *queues_[id]; }
+  QueueId queue_of_node(NodeId node) const { return node_queue_[node]; }
+  const QueueInfo* find_queue(const std::string& name) const;
+  const LocalQueueInfo& local_queue(LocalQueueId id) const { return local_queues_[id]; }
+  const FlavorInfo* flavor(FlavorId id) const;
+  const api::StringMap* namespace_labels(const std::string& ns) const;
+  bool is_explicit_cohort(NodeId node) const;
+
+  /// One head per active ClusterQueue that has one, by name of the ClusterQueue.
+  std::vector<WorkloadId> pop_heads();
+  /// Number of the cycle that pop_heads() began.
+  std::uint64_t cycle() const { return cycle_; }
+  /// Where a head goes that was not admitted.
+  void requeue(WorkloadId id, bool immediate, bool park_all_alike, TimePoint now);
+  /// Records the reservation and counts its usage.
+  void assume(WorkloadId id, std::unique_ptr<Reservation> reservation);
+
+ private:
+  struct CohortInfo {
+    NodeId node = no_node;
+    bool exists = false;  ///< there is a Cohort object
+    api::CohortSpec spec;
+  };
+  struct CheckInfo {
+    bool active = false;
+    std::string controller;
+  };
+
+  QueueInfo* queue_named(const std::string& name);
+  NodeId cohort_node(const std::string& name);
+  void drop_unused_cohort(const std::string& name);
+  std::vector<Quota> quotas_of(const std::vector<api::ResourceGroup>& groups);
+  std::vector<std::pair<std::string, std::string>> problems(const QueueInfo& queue) const;
+  void refresh_activity(QueueInfo* queue, TimePoint now);
+  void refresh_all_activity();
+  void refresh_ready(const QueueInfo& queue);
+  void touch(const QueueInfo& queue);
+  void touch(LocalQueueId id);
+  LocalQueueId local_queue_id(const api::ObjectKey& key);
+  QueueInfo* queue_for(const WorkloadEntry& entry);
+  void reroute(LocalQueueId id, TimePoint now);
+  void enqueue(WorkloadId id, TimePoint now);
+  void dequeue(WorkloadId id);
+  void count_pending(const WorkloadEntry& entry, int delta);
+  void reserve(WorkloadId id, std::unique_ptr<Reservation> reservation);
+  void release(WorkloadId id);
+  std::unique_ptr<Reservation> read_reservation(const api::Workload& workload);
+  void reactivate_tree(NodeId node, TimePoint now);
+  bool passes_namespace(const QueueInfo& queue, LocalQueueId id) const;
+  std::vector<api::FlavorUsage> usage_of(const QueueInfo& queue, bool admitted_only) const;
+  std::vector<api::FlavorUsage> usage_of(const LocalQueueInfo& queue, bool admitted_only) const;
+
+  Config config_;
+  Names names_;
+  QuotaForest forest_;
+  WorkloadTable workloads_;
+  ShapeRegistry shapes_;
+  std::map<std::string, api::StringMap> namespaces_;
+  std::map<std::string, FlavorInfo> flavors_;
+  std::map<std::string, CheckInfo> checks_;
+  std::set<std::string> topologies_;
+  std::map<std::string, CohortInfo> cohorts_;
+  std::vector<std::unique_ptr<QueueInfo>> queues_;
+  std::map<std::string, QueueId> queue_ids_;
+  std::vector<QueueId> node_queue_;
+  std::deque<LocalQueueInfo> local_queues_;
+  std::map<api::ObjectKey, LocalQueueId> local_queue_ids_;
+  std::map<std::string, QueueId> ready_;  ///< active, somebody waits
+  std::map<NodeId, TimePoint> reactivations_;
+  std::uint64_t cycle_ = 0;
+  Changes changes_;
+};
+
+}  // namespace regatta::admission
