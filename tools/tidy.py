@@ -35,7 +35,7 @@ ALLOWED = {
 FIREWALL = {
     "boost/beast": {"lib/net"},
     "boost/asio/ssl": {"lib/net"},
-    "openssl/": {"lib/net"},
+    "openssl/": {"lib/net", "lib/base"},
     "yaml-cpp": {"lib/api", "kubeconfig"},
     "spdlog/": {"lib/base"},
     "sqlite3.h": {"apiserver"},

@@ -1,4 +1,5 @@
 #include "lib/base/clock.h"
+#include "lib/base/digest.h"
 #include "lib/base/json.h"
 #include "lib/base/rng.h"
 
@@ -50,7 +51,14 @@ TEST(Json, RefusesWhatNestsTooDeep) {
   EXPECT_TRUE(parse_json("\"" + std::string(600, '[') + "\""));
 }
 
-TEST(Json, RefusesTrailingText) { EXPECT_FALSE(parse_json("{} x")); }
+TEST(Digest, MatchesTheStandardsExamples) {
+  EXPECT_EQ(sha1_hex("abc"), "a9993e364706816aba3e25717850c26c9cd0d89d");
+  EXPECT_EQ(sha256_hex(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+}
+
+TEST(Json, RefusesTrailingText) {
+  EXPECT_FALSE(parse_json("{} x"));
+}
 
 }  // namespace
 }  // namespace regatta

@@ -38,8 +38,12 @@ CivilTime civil(TimePoint t) {
   const auto days = std::chrono::floor<std::chrono::days>(t);
   const std::chrono::year_month_day date(days);
   const std::chrono::hh_mm_ss<Duration> time(t - days);
-  return {int(date.year()),          int(unsigned(date.month())),  int(unsigned(date.day())),
-          int(time.hours().count()), int(time.minutes().count()), int(time.seconds().count()),
+  return {int(date.year()),
+          int(unsigned(date.month())),
+          int(unsigned(date.day())),
+          int(time.hours().count()),
+          int(time.minutes().count()),
+          int(time.seconds().count()),
           int(time.subseconds().count())};
 }
 

@@ -6,14 +6,22 @@ namespace regatta {
 
 std::string_view name_of(Errc code) {
   switch (code) {
-    case Errc::not_found: return "not_found";
-    case Errc::already_exists: return "already_exists";
-    case Errc::conflict: return "conflict";
-    case Errc::gone: return "gone";
-    case Errc::denied: return "denied";
-    case Errc::invalid: return "invalid";
-    case Errc::unavailable: return "unavailable";
-    case Errc::timeout: return "timeout";
+    case Errc::not_found:
+      return "not_found";
+    case Errc::already_exists:
+      return "already_exists";
+    case Errc::conflict:
+      return "conflict";
+    case Errc::gone:
+      return "gone";
+    case Errc::denied:
+      return "denied";
+    case Errc::invalid:
+      return "invalid";
+    case Errc::unavailable:
+      return "unavailable";
+    case Errc::timeout:
+      return "timeout";
   }
   return "unknown";
 }

@@ -16,7 +16,9 @@ std::int64_t Rng::between(std::int64_t low, std::int64_t high) {
   return span == 0 ? std::int64_t(next()) : low + std::int64_t(next() % span);
 }
 
-double Rng::unit() { return double(next() >> 11) * 0x1.0p-53; }
+double Rng::unit() {
+  return double(next() >> 11) * 0x1.0p-53;
+}
 
 std::string Rng::uuid() {
   const std::uint64_t high = (next() & ~0xF000ull) | 0x4000ull;

@@ -1,5 +1,6 @@
 #include "lib/runtime/backoff.h"
 #include "lib/runtime/deadline.h"
+#include "lib/runtime/key_lock.h"
 #include "lib/runtime/task_scope.h"
 #include "lib/runtime/work_queue.h"
 #include "lib/sim/world.h"
@@ -169,10 +170,51 @@ TEST_F(Queue, RetriesBackOffUntilForgotten) {
   queue.add("a");
   scope.spawn("w", work(0ms));
   world.run_for(10s);
-  EXPECT_EQ(seen, (std::vector<std::string>{"a@0", "a@10", "a@30", "a@70", "a@150", "a@250",
-                                            "a@350"}));
+  EXPECT_EQ(seen,
+            (std::vector<std::string>{"a@0", "a@10", "a@30", "a@70", "a@150", "a@250", "a@350"}));
   queue.forget("a");
   EXPECT_EQ(queue.failures("a"), 0);
+}
+
+TEST_F(Runtime, AKeyLockIsHeldByOneAtATime) {
+  KeyLocks<std::string> locks(world.executor());
+  std::string seen;
+  auto body = [&](std::string key, char mark) -> Task<> {
+    const auto held = co_await locks.acquire(key);
+    seen += mark;
+    co_await world.sleep_for(10ms);
+    seen += mark;
+  };
+  scope.spawn("a", body("k", 'a'));
+  scope.spawn("b", body("k", 'b'));
+  scope.spawn("c", body("other", 'c'));
+  world.run_for(1s);
+  EXPECT_EQ(seen, "acabcb");
+  EXPECT_EQ(locks.size(), 0u);
+}
+
+TEST_F(Runtime, ACancelledWaiterPassesTheKeyLockOn) {
+  KeyLocks<std::string> locks(world.executor());
+  TaskScope impatient(world.executor());
+  bool got = false;
+  auto hold = [&]() -> Task<> {
+    const auto held = co_await locks.acquire("k");
+    co_await world.sleep_for(20ms);
+    impatient.stop();
+  };
+  auto wait = [&]() -> Task<> { const auto held = co_await locks.acquire("k"); };
+  auto last = [&]() -> Task<> {
+    const auto held = co_await locks.acquire("k");
+    got = true;
+  };
+  scope.spawn("holder", hold());
+  world.run_for(1ms);
+  impatient.spawn("waiter", wait());
+  world.run_for(1ms);
+  scope.spawn("last", last());
+  world.run_for(1s);
+  EXPECT_TRUE(got);
+  EXPECT_EQ(locks.size(), 0u);
 }
 
 TEST(Backoff, DoublesUpToItsLimit) {

@@ -39,7 +39,9 @@ bool is_cancellation(const std::exception_ptr& e) {
 TaskScope::TaskScope(Executor executor)
     : executor_(std::move(executor)), empty_(executor_, asio::steady_timer::time_point::max()) {}
 
-TaskScope::~TaskScope() { assert(children_.empty() && "TaskScope destroyed before join()"); }
+TaskScope::~TaskScope() {
+  assert(children_.empty() && "TaskScope destroyed before join()");
+}
 
 void TaskScope::spawn(std::string name, Task<> child) {
   const auto it = children_.emplace(children_.end());

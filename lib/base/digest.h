@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace regatta {
+
+/// Lower-case hex of the SHA-1 of `data`; for names only, never for security.
+std::string sha1_hex(std::string_view data);
+std::string sha256_hex(std::string_view data);
+
+}  // namespace regatta
