@@ -151,7 +151,8 @@ class Client {
   Task<Result<T>> get(api::ObjectKey key) {
     co_return decoded<T>(co_await get_raw(T::resource, std::move(key)));
   }
-  /// Fails when one object cannot be decoded.
+  /// Consistent also when paging takes longer than the server keeps the snapshot. Fails when one
+  /// object cannot be decoded.
   template <class T>
   Task<Result<std::vector<T>>> list(std::string ns = {}, ListOptions options = {});
   template <class T>
@@ -211,11 +212,14 @@ class Client {
   Task<Result<T>> patch_difference(T before, T after, PatchScope scope);
 
   Task<Result<net::HttpResponse>> send(Call call);
-  Task<Result<net::HttpResponse>> send_once(const Call& call, TimePoint deadline);
-  Task<Result<std::string>> send_text(Call call);
-  void observe(const Call& call, unsigned status, TimePoint since) const;
-  Call write_call(std::string_view verb, std::string method, const api::ResourceInfo& resource,
-                  const api::ObjectKey& key, const WriteOptions& options) const;
+  Task<Result<net::HttpResponse>> send_authenticated(Call call, TimePoint deadline);
+  Task<Result<net::HttpResponse>> send_once(Call call, std::string token, TimePoint deadline);
+  Task<Result<std::string>> send_text(Result<Call> call);
+  std::optional<Duration> retry_delay(const Error& error, int attempt);
+  std::string write_query(const WriteOptions& options) const;
+  Result<Call> object_call(std::string_view verb, std::string method,
+                           const api::ResourceInfo& resource, const api::ObjectKey& key,
+                           const std::string& subresource) const;
 
   ClientDeps deps_;
   TokenBucket bucket_;
@@ -225,18 +229,24 @@ template <class T>
 Task<Result<std::vector<T>>> Client::list(std::string ns, ListOptions options) {
   std::vector<T> objects;
   Status decoding = ok();
-  std::function<void(const ListPage&)> on_page = [&](const ListPage& page) {
-    for_each_item(page, [&](const Json& item) {
-      if (!decoding) return;
-      Result<T> object = api::from_json<T>(item);
-      if (object)
-        objects.push_back(std::move(*object));
-      else
-        decoding = object.error();
-    });
+  const std::function<void(const Json&)> add = [&](const Json& item) {
+    Result<T> object = api::from_json<T>(item);
+    if (object) {
+      objects.push_back(std::move(*object));
+    } else if (decoding) {
+      decoding = object.error();
+    }
   };
-  auto version =
-      co_await list_raw(T::resource, std::move(ns), std::move(options), std::move(on_page));
+  const std::function<void(const ListPage&)> on_page = [&](const ListPage& page) {
+    for_each_item(page, add);
+  };
+  auto version = co_await list_raw(T::resource, ns, options, on_page);
+  if (!version && version.error().code() == Errc::gone && options.limit != 0) {
+    objects.clear();
+    decoding = ok();
+    options.limit = 0;
+    version = co_await list_raw(T::resource, std::move(ns), std::move(options), on_page);
+  }
   if (!version) co_return version.error();
   if (!decoding) co_return decoding.error();
   co_return objects;

@@ -5,6 +5,7 @@
 #include "lib/net/http.h"
 
 #include <memory>
+#include <optional>
 
 namespace regatta::kube {
 
@@ -38,7 +39,8 @@ class FaultySender final : public net::HttpSender {
  private:
   Task<> delay();
   Task<Error> hang(TimePoint deadline);
-  const net::HttpResponse* refuse(const net::HttpRequest& request, net::HttpResponse* answer);
+  /// The answer that stands in for the server's.
+  std::optional<net::HttpResponse> refusal(const net::HttpRequest& request);
 
   net::HttpSender& inner_;
   Clock& clock_;

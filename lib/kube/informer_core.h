@@ -105,26 +105,25 @@ class InformerCore {
     std::map<api::ObjectKey, Error> undecodable;
   };
 
-  Task<Status> fill();
-  Task<Status> fill_from_list();
-  Task<Status> fill_from_watch();
+  /// One list, if one is needed, and one watch; ok when the server ended that in order.
   Task<Status> follow();
+  Task<Status> fill_from_list();
+  Task<Result<WatchStream>> open_watch(bool with_list);
+  Task<Status> read_until_silent(WatchStream stream, Listing* initial);
   Task<Status> read_events(WatchStream* stream, Listing* initial);
-  Task<Status> read_until_idle(WatchStream stream, Listing* initial);
-  Task<> back_off(const Error& error);
+  Duration retry_delay();
+  void note_failure(const Error& error);
 
   void add_to(Listing* listing, const Json& item);
   void replace_store(Listing listing, std::string version);
+  void take_event(const WatchEvent& event, Listing* initial);
   void apply(const WatchEvent& event);
-  bool is_end_of_initial_events(const WatchEvent& event) const;
   void put(const api::ObjectKey& key, Entry entry, std::vector<Change>* changes);
   void erase(const api::ObjectKey& key, std::vector<Change>* changes);
   void reindex(const api::ObjectKey& key, const void* before, const void* after);
   void note_undecodable(const api::ObjectKey& key, const Error& error);
   void notify(const std::vector<Change>& changes);
-  void connected();
-  void disconnected(const Error* error);
-  void health_changed();
+  void set_connected(bool connected);
 
   InformerDeps deps_;
   api::ResourceInfo resource_;
@@ -136,9 +135,9 @@ class InformerCore {
   std::vector<ChangeHandler> change_handlers_;
   std::vector<std::function<void()>> health_handlers_;
   InformerHealth health_;
-  std::string version_;  ///< up to where the store follows the server; empty: list first
-  TimePoint last_bytes_{};
-  int silent_watches_ = 0;  ///< watches in a row that died without a word
+  std::string version_;     ///< up to where the store follows the server; empty: list first
+  TimePoint heard_{};       ///< when the watch last said anything
+  int silent_watches_ = 0;  ///< watches in a row that ended in silence
   bool watch_list_refused_ = false;
   Wakeup synced_;
 };

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace regatta::kube {
 
@@ -35,6 +36,8 @@ class WatchStream {
   static constexpr std::size_t line_bytes_max = 16 * 1024 * 1024;
 
  private:
+  void split(std::string_view piece);
+
   std::shared_ptr<net::BodyStream> body_;
   std::string partial_;
   std::deque<std::string> lines_;

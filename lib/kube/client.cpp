@@ -1,0 +1,371 @@
+#include "lib/kube/client.h"
+
+#include "lib/kube/query.h"
+#include "lib/kube/status.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace regatta::kube {
+namespace {
+
+bool succeeded(unsigned status) {
+  return status >= 200 && status < 300;
+}
+
+/// A body that came whole although a stream was asked for.
+class WholeBody final : public net::BodyStream {
+ public:
+  explicit WholeBody(std::string body) : body_(std::move(body)) {}
+  Task<Result<std::optional<std::string>>> next() override {
+    if (body_.empty()) co_return std::optional<std::string>();
+    co_return std::optional<std::string>(std::exchange(body_, {}));
+  }
+
+ private:
+  std::string body_;
+};
+
+const char* content_type_of(PatchType type) {
+  switch (type) {
+    case PatchType::json:
+      return "application/json-patch+json";
+    case PatchType::merge:
+      return "application/merge-patch+json";
+    case PatchType::strategic:
+      return "application/strategic-merge-patch+json";
+  }
+  return "";
+}
+
+std::string delete_body(const DeleteOptions& options) {
+  Json body = {{"apiVersion", "v1"}, {"kind", "DeleteOptions"}};
+  if (!options.uid.empty()) body["preconditions"]["uid"] = options.uid;
+  if (!options.resource_version.empty()) {
+    body["preconditions"]["resourceVersion"] = options.resource_version;
+  }
+  if (!options.propagation_policy.empty()) body["propagationPolicy"] = options.propagation_policy;
+  if (options.grace_period_seconds) body["gracePeriodSeconds"] = *options.grace_period_seconds;
+  if (options.dry_run) body["dryRun"] = Json::array({"All"});
+  return dump_json(body);
+}
+
+std::string text_at(const Json& object, const char* name) {
+  const auto it = object.find(name);
+  return it != object.end() && it->is_string() ? it->get<std::string>() : std::string();
+}
+
+/// Items of built-in kinds come without apiVersion and kind, which the codec wants to see.
+void name_items(Json* items, const api::ResourceInfo& resource) {
+  for (Json& item : *items) {
+    if (!item.is_object() || item.contains("kind")) continue;
+    item["apiVersion"] = resource.api_version();
+    item["kind"] = resource.kind;
+  }
+}
+
+}  // namespace
+
+void for_each_item(const ListPage& page, const std::function<void(const Json&)>& visit) {
+  for (const Json& item : *page.items) visit(item);
+}
+
+struct Client::Call {
+  std::string_view verb;
+  std::string method;
+  std::string path;
+  std::string query;
+  std::string body;
+  std::string content_type;
+  std::string_view resource;
+  std::string subresource;
+  bool streaming = false;
+};
+
+Client::Client(ClientDeps deps)
+    : deps_(std::move(deps)), bucket_(deps_.clock, deps_.config.qps, deps_.config.burst) {}
+
+// --- sending ---
+
+Task<Result<net::HttpResponse>> Client::send_once(Call call, std::string token,
+                                                  TimePoint deadline) {
+  net::HttpRequest request(call.method, deps_.config.base_path + call.path + call.query);
+  request.headers.add("Accept", "application/json");
+  request.headers.add("User-Agent", deps_.config.user_agent);
+  if (!token.empty()) request.headers.add("Authorization", "Bearer " + token);
+  if (!call.content_type.empty()) request.headers.add("Content-Type", call.content_type);
+  request.body = std::move(call.body);
+  net::SendOptions options;
+  options.deadline = deadline;
+  options.streaming = call.streaming;
+  const TimePoint since = deps_.clock.now();
+  auto answer = co_await deps_.sender.send(std::move(request), options);
+  if (deps_.config.observer) {
+    RequestSeen seen;
+    seen.verb = call.verb;
+    seen.resource = call.resource;
+    seen.subresource = call.subresource;
+    seen.http_status = answer ? answer->status : 0;
+    seen.took = deps_.clock.now() - since;
+    deps_.config.observer(seen);
+  }
+  co_return answer;
+}
+
+Task<Result<net::HttpResponse>> Client::send_authenticated(Call call, TimePoint deadline) {
+  if (!deps_.credentials) co_return co_await send_once(std::move(call), std::string(), deadline);
+  auto token = co_await deps_.credentials->bearer_token();
+  if (!token) co_return token.error();
+  auto answer = co_await send_once(call, *token, deadline);
+  if (!answer || answer->status != 401) co_return answer;
+  // The token may just have been rotated: once more, if there is a new one.
+  deps_.credentials->rejected();
+  auto fresh = co_await deps_.credentials->bearer_token();
+  if (!fresh || *fresh == *token) co_return answer;
+  co_return co_await send_once(std::move(call), std::move(*fresh), deadline);
+}
+
+std::optional<Duration> Client::retry_delay(const Error& error, int attempt) {
+  const ErrorDetails* details = error.details();
+  if (!details || !details->retry_after || attempt >= deps_.config.retries_max) {
+    return std::nullopt;
+  }
+  if (details->http_status != 429 && details->http_status != 503) return std::nullopt;
+  const Duration told = std::chrono::hours(1) < *details->retry_after
+                            ? Duration(std::chrono::hours(1))
+                            : Duration(*details->retry_after);
+  const Duration least(Duration::rep{50} << std::min(attempt, 10));
+  const Duration delay = std::max(told, least);
+  // Everybody was told the same moment: spread out.
+  return delay + Duration(deps_.rng.between(0, delay.count() / 4));
+}
+
+Task<Result<net::HttpResponse>> Client::send(Call call) {
+  if (!call.streaming) co_await bucket_.take();
+  const TimePoint deadline = deps_.clock.now() + deps_.config.timeout;
+  for (int attempt = 0;; ++attempt) {
+    auto answer = co_await send_authenticated(call, deadline);
+    if (!answer || succeeded(answer->status)) co_return answer;
+    const Error error = error_of(*answer);
+    const auto delay = retry_delay(error, attempt);
+    if (!delay || deps_.clock.now() + *delay >= deadline) co_return error;
+    co_await deps_.clock.sleep_for(*delay);
+  }
+}
+
+Task<Result<std::string>> Client::send_text(Result<Call> call) {
+  if (!call) co_return call.error();
+  auto answer = co_await send(std::move(*call));
+  if (!answer) co_return answer.error();
+  co_return std::move(answer->body);
+}
+
+// An empty name would address the whole collection, and a DELETE of that is not what anybody meant.
+Result<Client::Call> Client::object_call(std::string_view verb, std::string method,
+                                         const api::ResourceInfo& resource,
+                                         const api::ObjectKey& key,
+                                         const std::string& subresource) const {
+  const auto unusable = [](const std::string& s) { return s.empty() || s == "." || s == ".."; };
+  if (unusable(key.name)) {
+    return Error(Errc::invalid, std::string(verb) + " " + resource.group_resource() + ": \"" +
+                                    key.name + "\" is not the name of an object");
+  }
+  if (resource.namespaced && unusable(key.ns)) {
+    return Error(Errc::invalid, std::string(verb) + " " + resource.group_resource() + " " +
+                                    key.name + ": the namespace is missing");
+  }
+  Call call;
+  call.verb = verb;
+  call.method = std::move(method);
+  call.path = resource.path(percent_encode(key.ns), percent_encode(key.name));
+  if (!subresource.empty()) call.path += "/" + percent_encode(subresource);
+  call.resource = resource.plural;
+  call.subresource = subresource;
+  return call;
+}
+
+// --- verbs ---
+
+Task<Result<std::string>> Client::get_raw(api::ResourceInfo resource, api::ObjectKey key,
+                                          GetOptions options) {
+  Result<Call> call = object_call("get", "GET", resource, key, options.subresource);
+  if (call) {
+    Query query;
+    query.add("resourceVersion", options.resource_version);
+    call->query = query.str();
+  }
+  co_return co_await send_text(std::move(call));
+}
+
+Task<Result<std::string>> Client::get_path(std::string path) {
+  Call call;
+  call.verb = "get";
+  call.method = "GET";
+  call.path = std::move(path);
+  Result<Call> result = std::move(call);
+  co_return co_await send_text(std::move(result));
+}
+
+Task<Result<std::string>> Client::list_raw(api::ResourceInfo resource, std::string ns,
+                                           ListOptions options,
+                                           std::function<void(const ListPage&)> on_page) {
+  std::string continue_token;
+  do {
+    Query query;
+    query.add("labelSelector", options.label_selector);
+    query.add("fieldSelector", options.field_selector);
+    query.add_if(options.limit > 0, "limit", std::to_string(options.limit));
+    query.add("continue", continue_token);
+    if (continue_token.empty()) {
+      query.add("resourceVersion", options.resource_version);
+      query.add("resourceVersionMatch", options.resource_version_match);
+    }
+    Call call;
+    call.verb = "list";
+    call.method = "GET";
+    call.path = resource.path(percent_encode(ns));
+    call.query = query.str();
+    call.resource = resource.plural;
+    auto answer = co_await send(std::move(call));
+    if (!answer) co_return answer.error();
+    Result<Json> list = parse_json(answer->body);
+    if (!list) co_return list.error().within("list of " + resource.group_resource());
+    answer->body = std::string();
+    if (!list->is_object() || !list->contains("metadata") || !(*list)["metadata"].is_object()) {
+      co_return Error(Errc::invalid, "the answer is no list of " + resource.group_resource());
+    }
+    Json items = Json::array();
+    if (const auto it = list->find("items"); it != list->end() && it->is_array()) {
+      items = std::move(*it);
+    }
+    name_items(&items, resource);
+    ListPage page;
+    page.resource_version = text_at((*list)["metadata"], "resourceVersion");
+    page.items = &items;
+    on_page(page);
+    continue_token = text_at((*list)["metadata"], "continue");
+    if (continue_token.empty()) co_return page.resource_version;
+  } while (true);
+}
+
+Task<Result<std::string>> Client::create_raw(api::ResourceInfo resource, std::string ns,
+                                             std::string body, WriteOptions options) {
+  if (resource.namespaced && ns.empty()) {
+    co_return Error(Errc::invalid,
+                    "create " + resource.group_resource() + ": the namespace is missing");
+  }
+  Call call;
+  call.verb = "create";
+  call.method = "POST";
+  call.path = resource.path(percent_encode(ns));
+  call.query = write_query(options);
+  call.body = std::move(body);
+  call.content_type = "application/json";
+  call.resource = resource.plural;
+  Result<Call> result = std::move(call);
+  co_return co_await send_text(std::move(result));
+}
+
+std::string Client::write_query(const WriteOptions& options) const {
+  Query query;
+  query.add("fieldManager",
+            options.field_manager.empty() ? deps_.config.field_manager : options.field_manager);
+  query.add_if(options.dry_run, "dryRun", "All");
+  return query.str();
+}
+
+Task<Result<std::string>> Client::update_raw(api::ResourceInfo resource, api::ObjectKey key,
+                                             std::string body, WriteOptions options) {
+  Result<Call> call = object_call("update", "PUT", resource, key, options.subresource);
+  if (call) {
+    call->query = write_query(options);
+    call->body = std::move(body);
+    call->content_type = "application/json";
+  }
+  co_return co_await send_text(std::move(call));
+}
+
+Task<Result<std::string>> Client::patch_raw(api::ResourceInfo resource, api::ObjectKey key,
+                                            PatchType type, std::string body,
+                                            WriteOptions options) {
+  Result<Call> call = object_call("patch", "PATCH", resource, key, options.subresource);
+  if (call) {
+    call->query = write_query(options);
+    call->body = std::move(body);
+    call->content_type = content_type_of(type);
+  }
+  co_return co_await send_text(std::move(call));
+}
+
+Task<Result<std::string>> Client::apply_raw(api::ResourceInfo resource, api::ObjectKey key,
+                                            std::string body, ApplyOptions options) {
+  Result<Call> call = object_call("apply", "PATCH", resource, key, options.subresource);
+  if (call) {
+    Query query;
+    query.add("fieldManager",
+              options.field_manager.empty() ? deps_.config.field_manager : options.field_manager);
+    query.add("force", options.force ? "true" : "false");
+    query.add_if(options.dry_run, "dryRun", "All");
+    call->query = query.str();
+    call->body = std::move(body);
+    call->content_type = "application/apply-patch+yaml";  // JSON is YAML
+  }
+  co_return co_await send_text(std::move(call));
+}
+
+Task<Status> Client::remove(api::ResourceInfo resource, api::ObjectKey key, DeleteOptions options) {
+  Result<Call> call = object_call("delete", "DELETE", resource, key, {});
+  if (call) {
+    call->body = delete_body(options);
+    call->content_type = "application/json";
+  }
+  auto answer = co_await send_text(std::move(call));
+  if (!answer) co_return answer.error();
+  co_return ok();
+}
+
+Task<Status> Client::remove_collection(api::ResourceInfo resource, std::string ns,
+                                       ListOptions selection, DeleteOptions options) {
+  Query query;
+  query.add("labelSelector", selection.label_selector);
+  query.add("fieldSelector", selection.field_selector);
+  Call call;
+  call.verb = "deletecollection";
+  call.method = "DELETE";
+  call.path = resource.path(percent_encode(ns));
+  call.query = query.str();
+  call.body = delete_body(options);
+  call.content_type = "application/json";
+  call.resource = resource.plural;
+  auto answer = co_await send(std::move(call));
+  if (!answer) co_return answer.error();
+  co_return ok();
+}
+
+Task<Result<WatchStream>> Client::watch(api::ResourceInfo resource, std::string ns,
+                                        WatchOptions options) {
+  Query query;
+  query.add("watch", "1");
+  query.add("labelSelector", options.label_selector);
+  query.add("fieldSelector", options.field_selector);
+  query.add("resourceVersion", options.resource_version);
+  query.add_if(options.bookmarks, "allowWatchBookmarks", "true");
+  query.add_if(options.send_initial_events, "sendInitialEvents", "true");
+  query.add_if(options.send_initial_events, "resourceVersionMatch", "NotOlderThan");
+  const auto seconds = options.server_timeout.count();
+  query.add_if(seconds > 0, "timeoutSeconds", std::to_string(seconds));
+  Call call;
+  call.verb = "watch";
+  call.method = "GET";
+  call.path = resource.path(percent_encode(ns));
+  call.query = query.str();
+  call.resource = resource.plural;
+  call.streaming = true;
+  auto answer = co_await send(std::move(call));
+  if (!answer) co_return answer.error();
+  if (!answer->stream) answer->stream = std::make_shared<WholeBody>(std::move(answer->body));
+  co_return WatchStream(std::move(answer->stream));
+}
+
+}  // namespace regatta::kube

@@ -1,0 +1,347 @@
+#include "lib/kube/client.h"
+
+#include "lib/kube/scripted_server.h"
+#include "lib/kube/status.h"
+
+namespace regatta::kube {
+namespace {
+
+using namespace std::chrono_literals;
+const api::ObjectKey a_key("ns", "a");
+
+using ClientTest = KubeTest;
+
+// --- status -> Errc ---
+
+struct StatusCase {
+  const char* name;
+  unsigned status;
+  const char* reason;
+  Errc want;
+  bool may_have_happened = false;
+};
+class StatusTable : public ::testing::TestWithParam<StatusCase> {};
+
+TEST_P(StatusTable, BecomesAnErrc) {
+  const StatusCase& c = GetParam();
+  const Json body = {{"kind", "Status"}, {"reason", c.reason}, {"message", "because"}};
+  const Error error = error_of(net::HttpResponse(c.status, dump_json(body)));
+  EXPECT_EQ(error.code(), c.want);
+  EXPECT_EQ(error.what(), "because");
+  EXPECT_EQ(reason_of(error), c.reason);
+  EXPECT_EQ(may_have_happened(error), c.may_have_happened);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    , StatusTable,
+    ::testing::Values(StatusCase{"bad_request", 400, "BadRequest", Errc::invalid},
+                      StatusCase{"unauthorized", 401, "Unauthorized", Errc::denied},
+                      StatusCase{"forbidden", 403, "Forbidden", Errc::denied},
+                      StatusCase{"not_found", 404, "NotFound", Errc::not_found},
+                      StatusCase{"method_not_allowed", 405, "MethodNotAllowed", Errc::invalid},
+                      StatusCase{"already_exists", 409, "AlreadyExists", Errc::already_exists},
+                      StatusCase{"conflict", 409, "Conflict", Errc::conflict},
+                      StatusCase{"gone", 410, "Expired", Errc::gone},
+                      StatusCase{"too_large", 413, "RequestEntityTooLarge", Errc::invalid},
+                      StatusCase{"unsupported_media", 415, "UnsupportedMediaType", Errc::invalid},
+                      StatusCase{"unprocessable", 422, "Invalid", Errc::invalid},
+                      StatusCase{"too_many", 429, "TooManyRequests", Errc::unavailable},
+                      StatusCase{"server_error", 500, "InternalError", Errc::unavailable, true},
+                      StatusCase{"unavailable", 503, "ServiceUnavailable", Errc::unavailable, true},
+                      StatusCase{"timeout", 504, "Timeout", Errc::timeout, true}),
+    [](const auto& info) { return std::string(info.param.name); });
+
+TEST(Status, KeepsCausesAndRetryAfter) {
+  net::HttpResponse response(422, R"({"kind":"Status","reason":"Invalid","message":"m","details":
+      {"causes":[{"reason":"FieldValueRequired","message":"Required value","field":"spec.x"}]}})");
+  response.headers.set("Retry-After", "7");
+  const Error error = error_of(response).within("creating");
+  ASSERT_NE(error.details(), nullptr);
+  ASSERT_EQ(error.details()->causes.size(), 1u);
+  EXPECT_EQ(error.details()->causes[0].field, "spec.x");
+  EXPECT_EQ(error.details()->retry_after, 7s);
+  EXPECT_EQ(error.what(), "creating: m");
+}
+
+TEST(Status, TakesPlainTextForTheMessage) {
+  const Error error = error_of(net::HttpResponse(404, "404 page not found\n"));
+  EXPECT_EQ(error.what(), "404 page not found");
+  EXPECT_EQ(error_of(net::HttpResponse(502, "")).what(), "the server answered 502");
+}
+
+// --- requests ---
+
+TEST_F(ClientTest, WritesSayWhoManagesTheFields) {
+  server.answer(201, dump_json(thing_json("a", "5")));
+  server.answer(200, dump_json(thing_json("a", "6")));
+  server.answer(200, dump_json(thing_json("a", "7")));
+  server.answer(200, dump_json(thing_json("a", "8")));
+  Thing thing;
+  thing.metadata.ns = "ns";
+  thing.metadata.name = "a";
+  thing.color = "red";
+  const auto created = run(client.create(thing));
+  EXPECT_EQ(created->metadata.resource_version, "5");
+  WriteOptions dry;
+  dry.dry_run = true;
+  dry.subresource = "status";
+  (void)run(client.update(thing, dry));
+  ApplyOptions force;
+  force.field_manager = "kueue-admission";
+  force.force = true;
+  force.subresource = "status";
+  (void)run(client.apply<Thing>(a_key, "{}", force));
+  (void)run(client.patch<Thing>(a_key, PatchType::json, "[]"));
+  const std::string one = "/apis/example.dev/v1/namespaces/ns/things/a";
+  EXPECT_EQ(server.line(0), "POST /apis/example.dev/v1/namespaces/ns/things?fieldManager=regatta");
+  EXPECT_EQ(server.line(1), "PUT " + one + "/status?fieldManager=regatta&dryRun=All");
+  EXPECT_EQ(server.line(2), "PATCH " + one + "/status?fieldManager=kueue-admission&force=true");
+  EXPECT_EQ(server.line(3), "PATCH " + one + "?fieldManager=regatta");
+  EXPECT_EQ(server.seen[2].headers.get("content-type"), "application/apply-patch+yaml");
+  EXPECT_EQ(server.seen[3].headers.get("content-type"), "application/json-patch+json");
+  EXPECT_EQ(seen_by_observer, (std::vector<std::string>{"create things 201", "update things 200",
+                                                        "apply things 200", "patch things 200"}));
+}
+
+TEST_F(ClientTest, DeletesWithPreconditions) {
+  server.answer(200, "{}");
+  DeleteOptions options;
+  options.uid = "u1";
+  options.resource_version = "9";
+  options.propagation_policy = "Background";
+  options.grace_period_seconds = 0;
+  const Status gone = run(client.remove<Thing>(a_key, options));
+  EXPECT_TRUE(gone);
+  EXPECT_EQ(server.seen[0].body,
+            R"({"apiVersion":"v1","gracePeriodSeconds":0,"kind":"DeleteOptions",)"
+            R"("preconditions":{"resourceVersion":"9","uid":"u1"},)"
+            R"("propagationPolicy":"Background"})");
+}
+
+TEST_F(ClientTest, AnEmptyNameNeverReachesTheServer) {
+  const Status removed = run(client.remove<Thing>(api::ObjectKey("ns", "")));
+  EXPECT_EQ(removed.error().code(), Errc::invalid);
+  EXPECT_EQ(run(client.get<Thing>(api::ObjectKey("", "a"))).error().what(),
+            "get things.example.dev a: the namespace is missing");
+  EXPECT_EQ(run(client.get<Thing>(api::ObjectKey("ns", ".."))).error().code(), Errc::invalid);
+  EXPECT_TRUE(server.seen.empty());
+}
+
+TEST_F(ClientTest, NamesCannotLeaveTheirPathSegment) {
+  server.answer(404, "");
+  (void)run(client.get<Thing>(api::ObjectKey("ns", "a/b?c")));
+  EXPECT_EQ(server.line(0), "GET /apis/example.dev/v1/namespaces/ns/things/a%2Fb%3Fc");
+}
+
+TEST_F(ClientTest, ListsPageByPage) {
+  server.answer(200, list_text("10", {thing_json("a", "1"), thing_json("b", "2")}, "next one"));
+  server.answer(200, list_text("10", {thing_json("c", "3")}));
+  ListOptions options;
+  options.limit = 2;
+  options.label_selector = "x in (y,z)";
+  const auto things = run(client.list<Thing>("ns", options));
+  ASSERT_TRUE(things);
+  EXPECT_EQ(things->size(), 3u);
+  const std::string path = "GET /apis/example.dev/v1/namespaces/ns/things";
+  EXPECT_EQ(server.line(0), path + "?labelSelector=x%20in%20%28y%2Cz%29&limit=2");
+  EXPECT_EQ(server.line(1),
+            path + "?labelSelector=x%20in%20%28y%2Cz%29&limit=2&continue=next%20one");
+}
+
+TEST_F(ClientTest, AnExpiredContinueTokenStartsAgainWithoutPages) {
+  server.answer(200, list_text("10", {thing_json("a", "1")}, "t"));
+  server.refuse(410, "Expired", "too old");
+  server.answer(200, list_text("20", {thing_json("a", "1"), thing_json("b", "15")}));
+  const auto things = run(client.list<Thing>("ns"));
+  ASSERT_TRUE(things);
+  EXPECT_EQ(things->size(), 2u);
+  EXPECT_EQ(server.line(2), "GET /apis/example.dev/v1/namespaces/ns/things");
+}
+
+TEST_F(ClientTest, ItemsOfBuiltInListsGetTheirKind) {
+  Json item = thing_json("a", "1");
+  item.erase("kind");
+  item.erase("apiVersion");
+  server.answer(200, list_text("10", {item}));
+  std::string kind;
+  const std::function<void(const ListPage&)> on_page = [&](const ListPage& page) {
+    for_each_item(page, [&](const Json& i) { kind = i.value("kind", ""); });
+  };
+  (void)run(client.list_raw(Thing::resource, "", {}, on_page));
+  EXPECT_EQ(kind, "Thing");
+}
+
+// --- asked to come back later ---
+
+TEST_F(ClientTest, ComesBackWhenRetryAfterSays) {
+  server.refuse(429, "TooManyRequests", "slow down", {{"Retry-After", "2"}});
+  server.answer(200, dump_json(thing_json("a", "5")));
+  ASSERT_TRUE(run(client.get<Thing>(a_key)));
+  EXPECT_GE(server.seen_at[1] - start, 2s);
+  EXPECT_LE(server.seen_at[1] - start, 2500ms);
+}
+
+TEST_F(ClientTest, GivesUpWhenRetryAfterIsBeyondItsTimeout) {
+  server.refuse(503, "ServiceUnavailable", "down", {{"Retry-After", "31"}});
+  EXPECT_EQ(run(client.get<Thing>(a_key)).error().code(), Errc::unavailable);
+  EXPECT_EQ(server.seen.size(), 1u);
+}
+
+TEST_F(ClientTest, RetriesAreBounded) {
+  for (int i = 0; i < 10; ++i) server.refuse(429, "TooManyRequests", "", {{"Retry-After", "1"}});
+  EXPECT_EQ(run(client.get<Thing>(a_key)).error().code(), Errc::unavailable);
+  EXPECT_EQ(server.seen.size(), 6u);
+}
+
+TEST_F(ClientTest, A429WithoutRetryAfterSurfaces) {
+  server.refuse(429, "TooManyRequests", "eviction would violate a budget");
+  EXPECT_EQ(run(client.get<Thing>(a_key)).error().what(), "eviction would violate a budget");
+  EXPECT_EQ(server.seen.size(), 1u);
+}
+
+TEST_F(ClientTest, TheTokenBucketSpacesRequests) {
+  ClientConfig limited;
+  limited.qps = 10;
+  limited.burst = 2;
+  Client slow(ClientDeps{sender, world, world.rng, nullptr, limited});
+  server.otherwise = [](const net::HttpRequest&) {
+    return net::HttpResponse(200, dump_json(thing_json("a", "1")));
+  };
+  for (int i = 0; i < 4; ++i) (void)run(slow.get<Thing>(a_key));
+  EXPECT_EQ(server.seen_at, (std::vector<TimePoint>{start, start, start + 100ms, start + 200ms}));
+}
+
+// --- credentials ---
+
+struct RotatingToken final : Credentials {
+  std::string token = "old";
+  std::string fresh = "new";
+  Task<Result<std::string>> bearer_token() override { co_return token; }
+  void rejected() override { token = fresh; }
+};
+
+TEST_F(ClientTest, ARejectedTokenIsReadAgainOnce) {
+  auto credentials = std::make_shared<RotatingToken>();
+  Client authenticated(ClientDeps{sender, world, world.rng, credentials, {}});
+  server.refuse(401, "Unauthorized", "no");
+  server.answer(200, dump_json(thing_json("a", "5")));
+  ASSERT_TRUE(run(authenticated.get<Thing>(a_key)));
+  EXPECT_EQ(server.seen[0].headers.get("Authorization"), "Bearer old");
+  EXPECT_EQ(server.seen[1].headers.get("Authorization"), "Bearer new");
+  server.refuse(401, "Unauthorized", "no");
+  EXPECT_EQ(run(authenticated.get<Thing>(a_key)).error().code(), Errc::denied);
+  EXPECT_EQ(server.seen.size(), 3u);
+}
+
+// --- cheap writes ---
+
+Thing thing(const std::string& phase) {
+  Thing t;
+  t.metadata.ns = "ns";
+  t.metadata.name = "a";
+  t.metadata.resource_version = "5";
+  t.color = "red";
+  t.phase = phase;
+  return t;
+}
+
+TEST_F(ClientTest, AStatusPatchHoldsOnlyTheDifferenceAndTheVersionItWasMadeFrom) {
+  server.answer(200, dump_json(thing_json("a", "6")));
+  const auto written = run(client.patch_status(thing("Pending"), thing("Running")));
+  EXPECT_EQ(written->metadata.resource_version, "6");
+  EXPECT_EQ(server.line(0),
+            "PATCH /apis/example.dev/v1/namespaces/ns/things/a/status?fieldManager=regatta");
+  EXPECT_EQ(server.seen[0].headers.get("Content-Type"), "application/merge-patch+json");
+  EXPECT_EQ(server.seen[0].body,
+            R"({"metadata":{"resourceVersion":"5"},"status":{"phase":"Running"}})");
+}
+
+TEST_F(ClientTest, NothingToChangeIsNoRequest) {
+  const auto same = run(client.patch_status(thing("Running"), thing("Running")));
+  EXPECT_EQ(same->phase, "Running");
+  Thing repainted = thing("Running");
+  repainted.color = "blue";
+  EXPECT_TRUE(run(client.patch_status(thing("Running"), repainted)));
+  EXPECT_TRUE(run(client.patch_metadata(thing("Running"), repainted)));
+  EXPECT_TRUE(server.seen.empty());
+}
+
+TEST(MergePatch, IsMinimalAndNeedsNoNulls) {
+  struct Case {
+    const char* from;
+    const char* to;
+    const char* want;
+  };
+  for (const Case& c : {
+           Case{R"({"a":1})", R"({"a":1})", "{}"},
+           Case{R"({"a":1})", R"({"a":2})", R"({"a":2})"},
+           Case{R"({"a":1,"b":2})", R"({"b":2})", R"({"a":null})"},
+           Case{R"({"a":null})", R"({})", "{}"},
+           Case{R"({"a":1})", R"({"a":null})", R"({"a":null})"},
+           Case{R"({"a":{"x":1,"y":2}})", R"({"a":{"x":1,"y":3}})", R"({"a":{"y":3}})"},
+           Case{R"({"a":[1,2]})", R"({"a":[1]})", R"({"a":[1]})"},
+           Case{R"({"a":{"x":1}})", R"({"a":"s"})", R"({"a":"s"})"},
+           Case{R"({})", R"({"a":{"x":1}})", R"({"a":{"x":1}})"},
+       }) {
+    const Json from = Json::parse(c.from), to = Json::parse(c.to);
+    const Json patch = merge_patch_between(from, to);
+    EXPECT_EQ(patch.dump(), c.want) << c.from << " -> " << c.to;
+  }
+}
+
+// --- watches ---
+
+TEST_F(ClientTest, EventsSplitAndJoinAtAnyByte) {
+  const std::string text = event_line("ADDED", thing_json("a", "1")) + "\n" +
+                           event_line("MODIFIED", thing_json("a", "2")) + bookmark_line("9");
+  for (std::size_t cut = 0; cut <= text.size(); ++cut) {
+    auto pushed = std::make_shared<PushStream>(world.executor());
+    if (cut > 0) pushed->push(text.substr(0, cut));
+    if (cut < text.size()) pushed->push(text.substr(cut));
+    pushed->end();
+    WatchStream stream(pushed);
+    std::string versions;
+    for (;;) {
+      auto event = run(stream.next());
+      ASSERT_TRUE(event);
+      if (!*event) break;
+      versions += (*event)->resource_version + " ";
+    }
+    EXPECT_EQ(versions, "1 2 9 ");
+  }
+}
+
+TEST_F(ClientTest, AWatchThatEndsInsideAnEventWasCut) {
+  auto pushed = std::make_shared<PushStream>(world.executor());
+  pushed->push(R"({"type":"ADDED",)");
+  pushed->end();
+  WatchStream stream(pushed);
+  EXPECT_EQ(run(stream.next()).error().code(), Errc::unavailable);
+}
+
+TEST_F(ClientTest, AnErrorEventIsAnError) {
+  EXPECT_EQ(decode_watch_event(error_line(410, "Expired")).error().code(), Errc::gone);
+  EXPECT_EQ(decode_watch_event(error_line(500, "InternalError")).error().code(), Errc::unavailable);
+  EXPECT_EQ(decode_watch_event("{}").error().code(), Errc::unavailable);
+  EXPECT_EQ(decode_watch_event("nonsense").error().code(), Errc::unavailable);
+}
+
+TEST_F(ClientTest, ARequestThatIsNeverAnsweredTimesOut) {
+  struct Mute final : net::HttpHandler {
+    Clock& clock;
+    explicit Mute(Clock& clock) : clock(clock) {}
+    Task<net::HttpResponse> handle(net::HttpRequest) override {
+      co_await clock.sleep_for(24h);
+      co_return net::HttpResponse(200, "");
+    }
+  } mute{world};
+  MemorySender to_mute(mute, world);
+  Client waiting(ClientDeps{to_mute, world, world.rng, nullptr, {}});
+  const auto answer = run(waiting.get<Thing>(a_key));
+  EXPECT_EQ(answer.error().code(), Errc::timeout);
+  EXPECT_TRUE(may_have_happened(answer.error()));
+  EXPECT_EQ(world.now() - start, 30s);
+}
+
+}  // namespace
+}  // namespace regatta::kube

@@ -1,0 +1,121 @@
+#include "lib/kube/faulty_sender.h"
+
+#include "lib/base/json.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace regatta::kube {
+namespace {
+
+net::HttpResponse status_response(unsigned code, const char* reason, const char* message) {
+  const Json status = {{"apiVersion", "v1"},  {"kind", "Status"},   {"metadata", Json::object()},
+                       {"status", "Failure"}, {"message", message}, {"reason", reason},
+                       {"code", code}};
+  net::HttpResponse response(code, dump_json(status));
+  response.headers.set("Content-Type", "application/json");
+  return response;
+}
+
+bool is_read(const net::HttpRequest& request) {
+  return request.method == "GET";
+}
+
+bool is_list_or_watch(const net::HttpRequest& request) {
+  return is_read(request) && request.target.find("resourceVersion=") != std::string::npos;
+}
+
+class FaultyStream final : public net::BodyStream {
+ public:
+  FaultyStream(std::shared_ptr<net::BodyStream> inner, Clock& clock, Rng& rng,
+               std::shared_ptr<const Faults> faults)
+      : inner_(std::move(inner)), clock_(clock), rng_(rng), faults_(std::move(faults)) {}
+
+  Task<Result<std::optional<std::string>>> next() override {
+    auto piece = co_await inner_->next();
+    if (faults_->partitioned || rng_.chance(faults_->half_open_watch)) {
+      for (;;) co_await clock_.sleep_for(std::chrono::hours(1));
+    }
+    if (rng_.chance(faults_->cut_watch)) co_return Error(Errc::unavailable, "watch cut (fault)");
+    if (rng_.chance(faults_->gone_in_watch)) co_return std::optional<std::string>(gone_event());
+    const Duration delay(rng_.between(faults_->delay_min.count(),
+                                      std::max(faults_->delay_min, faults_->delay_max).count()));
+    if (delay > Duration(0)) co_await clock_.sleep_for(delay);
+    co_return piece;
+  }
+
+ private:
+  static std::string gone_event() {
+    const net::HttpResponse gone = status_response(410, "Expired", "too old (fault)");
+    return R"({"type":"ERROR","object":)" + gone.body + "}\n";
+  }
+
+  std::shared_ptr<net::BodyStream> inner_;
+  Clock& clock_;
+  Rng& rng_;
+  std::shared_ptr<const Faults> faults_;
+};
+
+}  // namespace
+
+FaultySender::FaultySender(net::HttpSender& inner, Clock& clock, Rng& rng,
+                           std::shared_ptr<const Faults> faults)
+    : inner_(inner), clock_(clock), rng_(rng), faults_(std::move(faults)) {}
+
+Task<> FaultySender::delay() {
+  const auto low = faults_->delay_min.count();
+  const Duration delay(rng_.between(low, std::max(low, faults_->delay_max.count())) / 2);
+  if (delay > Duration(0)) co_await clock_.sleep_for(delay);
+}
+
+Task<Error> FaultySender::hang(TimePoint deadline) {
+  co_await clock_.sleep_until(std::min(deadline, clock_.now() + hang_max));
+  co_return Error(Errc::timeout, "no answer (fault)");
+}
+
+std::optional<net::HttpResponse> FaultySender::refusal(const net::HttpRequest& request) {
+  if (rng_.chance(faults_->too_many)) {
+    net::HttpResponse answer = status_response(429, "TooManyRequests", "too many (fault)");
+    answer.headers.set("Retry-After", "1");
+    return answer;
+  }
+  if (rng_.chance(faults_->server_error)) {
+    return status_response(500, "InternalError", "internal error (fault)");
+  }
+  if (!is_read(request) && rng_.chance(faults_->conflict)) {
+    return status_response(409, "Conflict", "the object has been modified (fault)");
+  }
+  if (is_list_or_watch(request) && rng_.chance(faults_->gone)) {
+    return status_response(410, "Expired", "too old resource version (fault)");
+  }
+  return std::nullopt;
+}
+
+Task<Result<net::HttpResponse>> FaultySender::send(net::HttpRequest request,
+                                                   net::SendOptions options) {
+  if (faults_->partitioned) co_return co_await hang(options.deadline);
+  co_await delay();
+  if (rng_.chance(faults_->drop_before)) {
+    co_return Error(Errc::unavailable, "connection refused (fault)");
+  }
+  if (auto refused = refusal(request)) {
+    co_await delay();
+    co_return std::move(*refused);
+  }
+  auto answer = co_await inner_.send(std::move(request), options);
+  if (faults_->partitioned || rng_.chance(faults_->hang_reply)) {
+    co_return co_await hang(options.deadline);
+  }
+  if (rng_.chance(faults_->lose_reply)) {
+    co_return Error(Errc::unavailable, "connection lost before the answer (fault)");
+  }
+  co_await delay();
+  if (answer && answer->stream) {
+    answer->stream =
+        std::make_shared<FaultyStream>(std::move(answer->stream), clock_, rng_, faults_);
+  }
+  co_return answer;
+}
+
+}  // namespace regatta::kube

@@ -1,0 +1,430 @@
+#include "lib/kube/informer_core.h"
+
+#include "lib/runtime/backoff.h"
+#include "lib/runtime/deadline.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cassert>
+
+namespace regatta::kube {
+namespace {
+
+/// Failures of a watch in a row, each answered by the server, after which the store is listed anew:
+/// the resourceVersion we insist on may be what the server chokes on.
+constexpr int failures_before_relist = 5;
+
+/// Watches in a row without a single bookmark after which our resourceVersion is doubted: a server
+/// restored from a backup waits silently for a version of its lost future.
+constexpr int silent_watches_before_relist = 2;
+
+/// Sleeps until nothing was heard for `limit`, however often that moves: one sleeper for the whole
+/// life of a watch instead of one for each event.
+class Silence final : public Clock {
+ public:
+  Silence(Clock& clock, const TimePoint& heard, Duration limit)
+      : clock_(clock), heard_(heard), limit_(limit) {}
+  TimePoint now() const override { return clock_.now(); }
+  Task<> sleep_until(TimePoint) override {
+    while (clock_.now() < heard_ + limit_) co_await clock_.sleep_until(heard_ + limit_);
+  }
+
+ private:
+  Clock& clock_;
+  const TimePoint& heard_;
+  Duration limit_;
+};
+
+Task<> store_status(Task<Status> op, Status* into) {
+  *into = co_await std::move(op);
+}
+
+const Json* member(const Json& object, const char* name) {
+  if (!object.is_object()) return nullptr;
+  const auto it = object.find(name);
+  return it == object.end() ? nullptr : &*it;
+}
+
+std::string text_at(const Json& object, const char* name) {
+  const Json* value = member(object, name);
+  return value && value->is_string() ? value->get<std::string>() : std::string();
+}
+
+/// Without the codec, which may be what failed.
+api::ObjectKey key_of(const Json& object) {
+  const Json* metadata = member(object, "metadata");
+  if (!metadata) return {};
+  return api::ObjectKey(text_at(*metadata, "namespace"), text_at(*metadata, "name"));
+}
+
+bool ends_initial_events(const WatchEvent& event) {
+  if (event.type != WatchEventType::bookmark) return false;
+  const Json* metadata = member(*event.object, "metadata");
+  const Json* annotations = metadata ? member(*metadata, "annotations") : nullptr;
+  return annotations && text_at(*annotations, "k8s.io/initial-events-end") == "true";
+}
+
+bool all_digits(std::string_view text) {
+  return !text.empty() &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+}  // namespace
+
+std::optional<bool> is_older_version(std::string_view a, std::string_view b) {
+  if (!all_digits(a) || !all_digits(b)) return std::nullopt;
+  const auto trim = [](std::string_view s) {
+    s.remove_prefix(std::min(s.find_first_not_of('0'), s.size()));
+    return s;
+  };
+  a = trim(a);
+  b = trim(b);
+  return a.size() != b.size() ? a.size() < b.size() : a < b;
+}
+
+InformerCore::InformerCore(InformerDeps deps, api::ResourceInfo resource, InformerOptions options,
+                           Decode decode)
+    : deps_(std::move(deps)),
+      resource_(resource),
+      options_(std::move(options)),
+      decode_(std::move(decode)),
+      synced_(deps_.executor) {}
+
+Task<> InformerCore::wait_synced() {
+  while (!health_.synced) co_await synced_.wait();
+}
+
+// --- the loop ---
+
+Task<> InformerCore::run() {
+  struct Disconnect {
+    InformerHealth& health;
+    ~Disconnect() { health.connected = false; }
+  } at_the_end{health_};
+  health_.disconnected_since = deps_.clock.now();
+  for (;;) {
+    const TimePoint since = deps_.clock.now();
+    const std::uint64_t events = health_.events;
+    const Status done = co_await follow();
+    if (!done) {
+      note_failure(done.error());
+    } else if (events == health_.events && deps_.clock.now() - since < options_.retry_base) {
+      note_failure(Error(Errc::unavailable, "the server ended the watch as soon as it began"));
+    } else {
+      continue;
+    }
+    const Duration delay = retry_delay();
+    if (delay > Duration(0)) co_await deps_.clock.sleep_for(delay);
+  }
+}
+
+Task<Status> InformerCore::follow() {
+  const bool with_list = version_.empty() && options_.watch_list && !watch_list_refused_;
+  if (version_.empty() && !with_list) {
+    const Status filled = co_await fill_from_list();
+    if (!filled) co_return filled;
+  }
+  auto stream = co_await open_watch(with_list);
+  if (!stream) {
+    if (with_list && stream.error().code() == Errc::invalid) {
+      watch_list_refused_ = true;  // an older server: list from now on
+    }
+    co_return stream.error();
+  }
+  set_connected(true);
+  Listing initial;
+  co_return co_await read_until_silent(std::move(*stream), with_list ? &initial : nullptr);
+}
+
+Task<Status> InformerCore::fill_from_list() {
+  ListOptions options;
+  options.label_selector = options_.label_selector;
+  options.field_selector = options_.field_selector;
+  options.limit = options_.page_limit;
+  Listing listing;
+  const std::function<void(const Json&)> add = [&](const Json& item) { add_to(&listing, item); };
+  const std::function<void(const ListPage&)> on_page = [&](const ListPage& page) {
+    for_each_item(page, add);
+  };
+  auto version = co_await deps_.client.list_raw(resource_, options_.ns, options, on_page);
+  if (!version && version.error().code() == Errc::gone && options.limit != 0) {
+    // Paging took longer than the server keeps a snapshot.
+    listing = Listing();
+    options.limit = 0;
+    version = co_await deps_.client.list_raw(resource_, options_.ns, options, on_page);
+  }
+  if (!version) co_return version.error();
+  ++health_.lists;
+  replace_store(std::move(listing), std::move(*version));
+  co_return ok();
+}
+
+Task<Result<WatchStream>> InformerCore::open_watch(bool with_list) {
+  WatchOptions options;
+  options.label_selector = options_.label_selector;
+  options.field_selector = options_.field_selector;
+  options.resource_version = version_;
+  options.send_initial_events = with_list;
+  const Duration jitter(deps_.rng.between(0, options_.watch_timeout.count()));
+  options.server_timeout =
+      std::chrono::duration_cast<std::chrono::seconds>(options_.watch_timeout + jitter);
+  ++health_.watches;
+  auto stream = co_await deps_.client.watch(resource_, options_.ns, std::move(options));
+  heard_ = deps_.clock.now();
+  co_return stream;
+}
+
+Task<Status> InformerCore::read_until_silent(WatchStream stream, Listing* initial) {
+  Silence silence(deps_.clock, heard_, options_.idle_timeout);
+  const std::uint64_t events = health_.events;
+  Status ended = ok();
+  Task<> reading = store_status(read_events(&stream, initial), &ended);
+  const bool spoke =
+      co_await finishes_before(silence, heard_ + options_.idle_timeout, std::move(reading));
+  if (spoke) {
+    silent_watches_ = 0;
+    co_return ended;
+  }
+  silent_watches_ = events == health_.events ? silent_watches_ + 1 : 0;
+  if (silent_watches_ >= silent_watches_before_relist) {
+    silent_watches_ = 0;
+    version_.clear();
+  }
+  co_return Error(Errc::timeout,
+                  "nothing heard for " +
+                      std::to_string(options_.idle_timeout / std::chrono::seconds(1)) +
+                      " s on the watch: the connection is taken for dead");
+}
+
+Task<Status> InformerCore::read_events(WatchStream* stream, Listing* initial) {
+  for (;;) {
+    auto event = co_await stream->next();
+    if (!event) co_return event.error();
+    if (!*event) co_return ok();
+    heard_ = deps_.clock.now();
+    health_.last_event = heard_;
+    // A list alone is no progress: list, 410, list, 410 … must back off.
+    if (!initial) health_.failures = 0;
+    take_event(**event, initial);
+    if (initial && ends_initial_events(**event)) initial = nullptr;
+  }
+}
+
+void InformerCore::take_event(const WatchEvent& event, Listing* initial) {
+  ++health_.events;
+  if (!initial) return apply(event);
+  if (ends_initial_events(event)) {
+    ++health_.lists;
+    return replace_store(std::move(*initial), event.resource_version);
+  }
+  if (event.type == WatchEventType::bookmark) return;
+  if (event.type == WatchEventType::deleted) {
+    initial->objects.erase(key_of(*event.object));
+    initial->undecodable.erase(key_of(*event.object));
+    return;
+  }
+  add_to(initial, *event.object);
+}
+
+// --- failures and health ---
+
+void InformerCore::note_failure(const Error& error) {
+  ++health_.failures;
+  if (error.code() == Errc::gone ||
+      (error.details() && health_.failures % failures_before_relist == 0)) {
+    version_.clear();
+  }
+  // A watch that is cut and resumes at once is everyday life; only what lasts is a disconnection.
+  const bool lasting = !health_.connected || health_.failures > 1 || error.code() == Errc::timeout;
+  if (!lasting) return;
+  const bool news = !health_.last_error || *health_.last_error != error;
+  health_.last_error = error;
+  if (news) {
+    deps_.log.warning("cannot follow the API server", {{"resource", resource_.group_resource()},
+                                                       {"code", name_of(error.code())},
+                                                       {"error", error.what()}});
+  }
+  if (health_.connected) return set_connected(false);
+  if (!news) return;
+  for (const auto& handler : health_handlers_) handler();
+}
+
+/// At once after the first failure, so that a cut watch costs nothing; then exponential.
+Duration InformerCore::retry_delay() {
+  const Duration base = options_.retry_base;
+  if (health_.failures <= 1) return Duration(deps_.rng.between(0, base.count() / 8));
+  const Duration delay = Backoff{base, options_.retry_limit}.after(health_.failures - 1);
+  return delay / 2 + Duration(deps_.rng.between(0, delay.count() / 2));
+}
+
+void InformerCore::set_connected(bool connected) {
+  if (health_.connected == connected) return;
+  health_.connected = connected;
+  const TimePoint now = deps_.clock.now();
+  if (connected) {
+    health_.connected_since = now;
+    health_.disconnected_since.reset();
+    health_.last_error.reset();
+  } else {
+    health_.connected_since.reset();
+    health_.disconnected_since = now;
+  }
+  for (const auto& handler : health_handlers_) handler();
+}
+
+// --- the store ---
+
+void InformerCore::add_to(Listing* listing, const Json& item) {
+  Result<Decoded> decoded = decode_(item);
+  if (!decoded) {
+    api::ObjectKey key = key_of(item);
+    note_undecodable(key, decoded.error());
+    listing->objects.erase(key);
+    listing->undecodable.insert_or_assign(std::move(key), decoded.error());
+    return;
+  }
+  listing->undecodable.erase(decoded->key);
+  listing->objects.insert_or_assign(
+      std::move(decoded->key),
+      Entry{std::move(decoded->object), std::move(decoded->resource_version)});
+}
+
+void InformerCore::note_undecodable(const api::ObjectKey& key, const Error& error) {
+  ++health_.decode_failures;
+  deps_.log.error(
+      "ignoring an object that cannot be decoded",
+      {{"resource", resource_.group_resource()}, {"object", key.str()}, {"error", error.what()}});
+}
+
+void InformerCore::replace_store(Listing listing, std::string version) {
+  std::vector<Change> changes;
+  std::vector<api::ObjectKey> missing;
+  for (const auto& [key, entry] : store_) {
+    if (listing.objects.contains(key) || listing.undecodable.contains(key)) continue;
+    // Newer than the list: written and observed while it was made.
+    if (is_older_version(version, entry.resource_version).value_or(false)) continue;
+    missing.push_back(key);
+  }
+  for (const api::ObjectKey& key : missing) erase(key, &changes);
+  for (auto& [key, entry] : listing.objects) put(key, std::move(entry), &changes);
+  undecodable_ = std::move(listing.undecodable);
+  version_ = std::move(version);
+  health_.last_event = deps_.clock.now();
+  notify(changes);
+  if (std::exchange(health_.synced, true)) return;
+  synced_.notify_all();
+}
+
+void InformerCore::apply(const WatchEvent& event) {
+  if (!event.resource_version.empty()) version_ = event.resource_version;
+  if (event.type == WatchEventType::bookmark) return;
+  std::vector<Change> changes;
+  if (event.type == WatchEventType::deleted) {
+    const api::ObjectKey key = key_of(*event.object);
+    undecodable_.erase(key);
+    const auto it = store_.find(key);
+    if (it == store_.end()) return;
+    // An observed write created it again since.
+    const auto outrun = is_older_version(event.resource_version, it->second.resource_version);
+    if (!outrun.value_or(false)) erase(key, &changes);
+  } else {
+    Result<Decoded> decoded = decode_(*event.object);
+    if (!decoded) {
+      api::ObjectKey key = key_of(*event.object);
+      note_undecodable(key, decoded.error());
+      undecodable_.insert_or_assign(std::move(key), decoded.error());
+      return;
+    }
+    undecodable_.erase(decoded->key);
+    Entry entry{std::move(decoded->object), std::move(decoded->resource_version)};
+    put(decoded->key, std::move(entry), &changes);
+  }
+  notify(changes);
+}
+
+/// No change when the store has this version or a newer one.
+void InformerCore::put(const api::ObjectKey& key, Entry entry, std::vector<Change>* changes) {
+  const auto [it, fresh] = store_.try_emplace(key);
+  Entry& stored = it->second;
+  if (!fresh) {
+    if (!stored.resource_version.empty() && stored.resource_version == entry.resource_version) {
+      return;
+    }
+    if (is_older_version(entry.resource_version, stored.resource_version).value_or(false)) return;
+  }
+  Change change{key, stored.object, entry.object};
+  stored = std::move(entry);
+  reindex(key, change.before.get(), change.after.get());
+  changes->push_back(std::move(change));
+}
+
+void InformerCore::erase(const api::ObjectKey& key, std::vector<Change>* changes) {
+  const auto it = store_.find(key);
+  if (it == store_.end()) return;
+  Change change{key, std::move(it->second.object), nullptr};
+  store_.erase(it);
+  reindex(change.key, change.before.get(), nullptr);
+  changes->push_back(std::move(change));
+}
+
+void InformerCore::notify(const std::vector<Change>& changes) {
+  for (const Change& change : changes) {
+    for (const auto& handler : change_handlers_) handler(change.key, change.before, change.after);
+  }
+}
+
+void InformerCore::observe(Decoded written) {
+  // The store is a prefix of the server's history up to version_: what is older is in it, or was in
+  // it and has been deleted since.
+  if (version_.empty() || !is_older_version(version_, written.resource_version).value_or(false)) {
+    return;
+  }
+  std::vector<Change> changes;
+  put(written.key, Entry{std::move(written.object), std::move(written.resource_version)}, &changes);
+  notify(changes);
+}
+
+// --- reading ---
+
+void InformerCore::add_index(std::string name, IndexFunction function) {
+  assert(store_.empty() && "indices are added before run()");
+  indices_[std::move(name)].function = std::move(function);
+}
+
+void InformerCore::reindex(const api::ObjectKey& key, const void* before, const void* after) {
+  for (auto& [name, index] : indices_) {
+    std::vector<std::string> was, is;
+    if (before) was = index.function(before);
+    if (after) is = index.function(after);
+    if (was == is) continue;
+    for (const std::string& value : was) {
+      const auto it = index.keys.find(value);
+      if (it == index.keys.end()) continue;
+      it->second.erase(key);
+      if (it->second.empty()) index.keys.erase(it);
+    }
+    for (const std::string& value : is) index.keys[value].insert(key);
+  }
+}
+
+InformerCore::Object InformerCore::get(const api::ObjectKey& key) const {
+  const auto it = store_.find(key);
+  return it == store_.end() ? nullptr : it->second.object;
+}
+
+void InformerCore::for_each(
+    const std::function<void(const api::ObjectKey&, const Object&)>& visit) const {
+  for (const auto& [key, entry] : store_) visit(key, entry.object);
+}
+
+const std::set<api::ObjectKey>& InformerCore::keys_by_index(const std::string& index,
+                                                            const std::string& value) const {
+  static const std::set<api::ObjectKey> none;
+  const auto it = indices_.find(index);
+  assert(it != indices_.end() && "no such index");
+  const auto found = it->second.keys.find(value);
+  return found == it->second.keys.end() ? none : found->second;
+}
+
+}  // namespace regatta::kube

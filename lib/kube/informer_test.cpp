@@ -1,0 +1,335 @@
+#include "lib/kube/informer.h"
+
+#include "lib/kube/scripted_server.h"
+
+namespace regatta::kube {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct InformerTest : KubeTest {
+  InformerOptions options() {
+    InformerOptions options;
+    options.idle_timeout = 180s;
+    return options;
+  }
+  InformerDeps deps() { return {client, world, world.rng, world.executor(), Log()}; }
+
+  std::unique_ptr<Informer<Thing>> informer;
+  std::string changed;  ///< keys the handler got
+
+  Informer<Thing>& begin(InformerOptions with) {
+    informer = std::make_unique<Informer<Thing>>(deps(), std::move(with));
+    informer->on_change([this](const api::ObjectKey& key) { changed += key.name + " "; });
+    informer->add_index("color", [](const Thing& t) { return std::vector{t.color}; });
+    scope.spawn("informer", informer->run());
+    world.settle();
+    return *informer;
+  }
+  Informer<Thing>& begin() { return begin(options()); }
+
+  std::string take_changed() { return std::exchange(changed, {}); }
+
+  std::string contents() const {
+    std::string text;
+    for (const auto& t : informer->list()) {
+      text += t->metadata.name + "@" + t->metadata.resource_version + " ";
+    }
+    return text;
+  }
+  static std::string watch_from(const std::string& version) {
+    return "watch=1&resourceVersion=" + version + "&allowWatchBookmarks=true&timeoutSeconds=";
+  }
+  std::size_t requests_with(const std::string& part) const {
+    return std::count_if(server.seen.begin(), server.seen.end(), [&](const auto& request) {
+      return request.target.find(part) != std::string::npos;
+    });
+  }
+  static Thing thing(const std::string& name, const std::string& version) {
+    return api::from_json<Thing>(thing_json(name, version, "blue")).value();
+  }
+
+  void TearDown() override {
+    KubeTest::TearDown();
+    EXPECT_EQ(server.unscripted, std::vector<std::string>());
+  }
+};
+
+TEST_F(InformerTest, ListsAllPagesAndWatchesFromThere) {
+  server.answer(200, list_text("10", {thing_json("a", "1"), thing_json("b", "2")}, "more"));
+  server.answer(200, list_text("10", {thing_json("c", "3")}));
+  auto watch = server.answer_watch();
+  auto& things = begin();
+  EXPECT_TRUE(things.has_synced());
+  EXPECT_TRUE(things.health().connected);
+  EXPECT_EQ(contents(), "a@1 b@2 c@3 ");
+  EXPECT_EQ(take_changed(), "a b c ");
+  EXPECT_EQ(requests_with(watch_from("10")), 1u);
+  watch->push(event_line("MODIFIED", thing_json("b", "11", "blue")));
+  watch->push(event_line("DELETED", thing_json("a", "12")) +
+              event_line("ADDED", thing_json("d", "13")));
+  world.settle();
+  EXPECT_EQ(contents(), "b@11 c@3 d@13 ");
+  EXPECT_EQ(take_changed(), "b a d ");
+  EXPECT_EQ(things.by_index("color", "blue").size(), 1u);
+  EXPECT_EQ(things.keys_by_index("color", "red").size(), 2u);
+  EXPECT_EQ(things.get(api::ObjectKey("ns", "a")), nullptr);
+}
+
+TEST_F(InformerTest, ACutWatchResumesAtOnceFromTheLastEventWithoutAList) {
+  server.answer(200, list_text("10", {thing_json("a", "1")}));
+  auto first = server.answer_watch();
+  auto second = server.answer_watch();
+  auto& things = begin();
+  first->push(event_line("MODIFIED", thing_json("a", "17")));
+  first->cut();
+  world.run_for(150ms);
+  EXPECT_EQ(requests_with(watch_from("17")), 1u);
+  EXPECT_EQ(things.health().lists, 1u);
+  EXPECT_TRUE(things.health().connected);
+  second->push(event_line("MODIFIED", thing_json("a", "18")));
+  world.settle();
+  EXPECT_EQ(contents(), "a@18 ");
+}
+
+TEST_F(InformerTest, ABookmarkMovesThePlaceToResumeFrom) {
+  server.answer(200, list_text("10", {}));
+  auto first = server.answer_watch();
+  (void)server.answer_watch();
+  begin();
+  first->push(bookmark_line("99"));
+  world.run_for(2s);
+  first->end();
+  world.run_for(10ms);
+  EXPECT_EQ(requests_with(watch_from("99")), 1u);
+  EXPECT_EQ(take_changed(), "");
+}
+
+TEST_F(InformerTest, AGoneAnswerListsAgainAndFindsWhatWasDeleted) {
+  server.answer(200, list_text("10", {thing_json("a", "1"), thing_json("b", "2")}));
+  auto first = server.answer_watch();
+  server.refuse(410, "Expired", "too old resource version: 10 (50)");
+  server.answer(200, list_text("60", {thing_json("b", "2"), thing_json("c", "55")}));
+  (void)server.answer_watch();
+  begin();
+  take_changed();
+  first->cut();
+  world.run_for(3s);
+  EXPECT_EQ(contents(), "b@2 c@55 ");
+  EXPECT_EQ(take_changed(), "a c ");
+  EXPECT_EQ(requests_with(watch_from("60")), 1u);
+}
+
+TEST_F(InformerTest, AGoneEventListsAgain) {
+  server.answer(200, list_text("10", {thing_json("a", "1")}));
+  auto first = server.answer_watch();
+  server.answer(200, list_text("60", {thing_json("a", "1")}));
+  (void)server.answer_watch();
+  begin();
+  take_changed();
+  first->push(error_line(410, "Expired"));
+  world.run_for(150ms);
+  EXPECT_EQ(informer->health().lists, 2u);
+  EXPECT_EQ(take_changed(), "");
+  EXPECT_TRUE(informer->health().connected);
+}
+
+TEST_F(InformerTest, ListsThatAreAlwaysTooOldBackOff) {
+  server.otherwise = [](const net::HttpRequest& request) {
+    return request.target.find("watch=1") == std::string::npos
+               ? net::HttpResponse(200, list_text("10", {}))
+               : net::HttpResponse(410, R"({"kind":"Status","reason":"Expired"})");
+  };
+  begin();
+  world.run_for(60s);
+  EXPECT_LE(informer->health().lists, 12u);
+  EXPECT_FALSE(informer->health().connected);
+}
+
+TEST_F(InformerTest, ASilentWatchIsTakenForDead) {
+  server.answer(200, list_text("10", {}));
+  auto first = server.answer_watch();
+  auto second = server.answer_watch();
+  auto& things = begin();
+  world.run_for(100s);
+  first->push(bookmark_line("20"));
+  world.run_for(170s);
+  EXPECT_TRUE(things.health().connected);
+  world.run_for(11s);
+  EXPECT_EQ(requests_with(watch_from("20")), 1u);
+  EXPECT_EQ(things.health().watches, 2u);
+  second->push(bookmark_line("21"));
+  world.run_for(1s);
+  EXPECT_TRUE(things.health().connected);
+}
+
+TEST_F(InformerTest, ASecondSilentWatchDoubtsTheVersionItself) {
+  server.answer(200, list_text("1000", {thing_json("a", "999")}));
+  (void)server.answer_watch();
+  (void)server.answer_watch();
+  server.answer(200, list_text("7", {thing_json("a", "5")}));
+  (void)server.answer_watch();
+  begin();
+  world.run_for(365s);
+  EXPECT_EQ(informer->health().lists, 2u);
+  EXPECT_EQ(requests_with(watch_from("7")), 1u);
+}
+
+TEST_F(InformerTest, AnUnreachableServerIsRetriedWithBackoffAndTheStoreStays) {
+  server.answer(200, list_text("10", {thing_json("a", "1")}));
+  auto first = server.answer_watch();
+  auto& things = begin();
+  server.otherwise = [](const net::HttpRequest&) { return net::HttpResponse(503, "down"); };
+  int health_changes = 0;
+  things.on_health([&] { ++health_changes; });
+  first->cut();
+  world.run_for(120s);
+  EXPECT_FALSE(things.health().connected);
+  EXPECT_EQ(things.health().last_error->code(), Errc::unavailable);
+  EXPECT_TRUE(things.has_synced());
+  EXPECT_EQ(contents(), "a@1 ");
+  EXPECT_EQ(health_changes, 1);
+  EXPECT_LE(server.seen.size(), 14u);
+}
+
+TEST_F(InformerTest, AnObjectThatCannotBeDecodedIsKeptOutAndReported) {
+  Json broken = thing_json("b", "2");
+  broken["spec"]["color"] = 7;
+  server.answer(200, list_text("10", {thing_json("a", "1"), broken}));
+  auto watch = server.answer_watch();
+  auto& things = begin();
+  EXPECT_EQ(contents(), "a@1 ");
+  EXPECT_EQ(things.health().decode_failures, 1u);
+  ASSERT_TRUE(things.undecodable().contains(api::ObjectKey("ns", "b")));
+  Json worse = thing_json("a", "11");
+  worse["spec"]["color"] = 7;
+  watch->push(event_line("MODIFIED", worse));
+  watch->push(event_line("MODIFIED", thing_json("b", "12")));
+  world.settle();
+  EXPECT_EQ(contents(), "a@1 b@12 ") << "the last readable version stays";
+  EXPECT_TRUE(things.undecodable().contains(api::ObjectKey("ns", "a")));
+  EXPECT_FALSE(things.undecodable().contains(api::ObjectKey("ns", "b")));
+}
+
+TEST_F(InformerTest, OwnWritesAreSeenAtOnceAndOnlyOnce) {
+  server.answer(200, list_text("10", {thing_json("a", "1")}));
+  auto watch = server.answer_watch();
+  auto& things = begin();
+  take_changed();
+  things.observe(thing("a", "12"));
+  EXPECT_EQ(contents(), "a@12 ");
+  EXPECT_EQ(take_changed(), "a ");
+  watch->push(event_line("MODIFIED", thing_json("a", "11")));
+  watch->push(event_line("MODIFIED", thing_json("a", "12")));
+  world.settle();
+  EXPECT_EQ(contents(), "a@12 ") << "an event from before the write changes nothing";
+  EXPECT_EQ(take_changed(), "");
+}
+
+TEST_F(InformerTest, ALateWriteAnswerDoesNotBringADeletedObjectBack) {
+  server.answer(200, list_text("10", {thing_json("a", "1")}));
+  auto watch = server.answer_watch();
+  auto& things = begin();
+  watch->push(event_line("MODIFIED", thing_json("a", "11")) +
+              event_line("DELETED", thing_json("a", "12")));
+  world.settle();
+  things.observe(thing("a", "11"));
+  EXPECT_EQ(contents(), "");
+}
+
+TEST_F(InformerTest, AnObservedCreationSurvivesAnOlderListAndADeleteOfItsPredecessor) {
+  server.answer(200, list_text("10", {}));
+  auto first = server.answer_watch();
+  server.answer(200, list_text("15", {}));
+  auto second = server.answer_watch();
+  auto& things = begin();
+  things.observe(thing("n", "20"));
+  first->push(error_line(410, "Expired"));
+  world.run_for(1s);
+  EXPECT_EQ(contents(), "n@20 ");
+  second->push(event_line("DELETED", thing_json("n", "16")));
+  world.settle();
+  EXPECT_EQ(contents(), "n@20 ");
+  second->push(event_line("DELETED", thing_json("n", "21")));
+  world.settle();
+  EXPECT_EQ(contents(), "");
+}
+
+TEST_F(InformerTest, AWatchCanBringTheList) {
+  InformerOptions with = options();
+  with.watch_list = true;
+  auto watch = server.answer_watch();
+  auto& things = begin(with);
+  watch->push(event_line("ADDED", thing_json("a", "1")) +
+              event_line("ADDED", thing_json("b", "2")));
+  world.settle();
+  EXPECT_FALSE(things.has_synced());
+  Json end = {
+      {"kind", "Thing"},
+      {"metadata",
+       {{"resourceVersion", "10"}, {"annotations", {{"k8s.io/initial-events-end", "true"}}}}}};
+  watch->push(event_line("BOOKMARK", end) + event_line("ADDED", thing_json("c", "11")));
+  world.settle();
+  EXPECT_TRUE(things.has_synced());
+  EXPECT_EQ(contents(), "a@1 b@2 c@11 ");
+  EXPECT_EQ(requests_with("sendInitialEvents=true&resourceVersionMatch=NotOlderThan"), 1u);
+}
+
+TEST_F(InformerTest, AServerWithoutWatchListsIsListed) {
+  InformerOptions with = options();
+  with.watch_list = true;
+  server.refuse(422, "Invalid", "sendInitialEvents: Forbidden");
+  server.answer(200, list_text("10", {thing_json("a", "1")}));
+  (void)server.answer_watch();
+  begin(with);
+  world.run_for(1s);
+  EXPECT_EQ(contents(), "a@1 ");
+}
+
+TEST_F(InformerTest, WaitersWakeWhenTheStoreIsComplete) {
+  server.refuse(503, "ServiceUnavailable", "not yet");
+  server.answer(200, list_text("10", {}));
+  (void)server.answer_watch();
+  bool woke = false;
+  informer = std::make_unique<Informer<Thing>>(deps(), options());
+  auto waiting = [&]() -> Task<> {
+    co_await informer->wait_synced();
+    woke = true;
+  };
+  scope.spawn("waiter", waiting());
+  world.settle();
+  EXPECT_FALSE(woke);
+  scope.spawn("informer", informer->run());
+  world.run_for(5s);
+  EXPECT_TRUE(woke);
+}
+
+TEST_F(InformerTest, TransitionsShowBothSides) {
+  server.answer(200, list_text("10", {thing_json("a", "1", "red")}));
+  auto watch = server.answer_watch();
+  informer = std::make_unique<Informer<Thing>>(deps(), options());
+  std::string seen;
+  using Ptr = Informer<Thing>::Ptr;
+  informer->on_transition([&](const api::ObjectKey&, const Ptr& before, const Ptr& after) {
+    seen += (before ? before->color : "-") + ">" + (after ? after->color : "-") + " ";
+  });
+  scope.spawn("informer", informer->run());
+  world.settle();
+  watch->push(event_line("MODIFIED", thing_json("a", "11", "blue")) +
+              event_line("DELETED", thing_json("a", "12", "blue")));
+  world.settle();
+  EXPECT_EQ(seen, "->red red>blue blue>- ");
+}
+
+TEST(ResourceVersions, CompareAsNumbersOrNotAtAll) {
+  EXPECT_EQ(is_older_version("9", "10"), true);
+  EXPECT_EQ(is_older_version("10", "9"), false);
+  EXPECT_EQ(is_older_version("10", "10"), false);
+  EXPECT_EQ(is_older_version("0010", "11"), true);
+  EXPECT_EQ(is_older_version("99999999999999999998", "99999999999999999999"), true);
+  EXPECT_EQ(is_older_version("", "1"), std::nullopt);
+  EXPECT_EQ(is_older_version("abc", "1"), std::nullopt);
+}
+
+}  // namespace
+}  // namespace regatta::kube

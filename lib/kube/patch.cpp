@@ -1,0 +1,69 @@
+#include "lib/kube/patch.h"
+
+#include <nlohmann/json.hpp>
+
+namespace regatta::kube {
+namespace {
+
+Json member_or_null(const Json& object, const char* name) {
+  if (!object.is_object()) return nullptr;
+  const auto it = object.find(name);
+  return it == object.end() ? Json() : *it;
+}
+
+/// What a client may change of an object's metadata.
+Json writable_metadata(const Json& object) {
+  Json picked = Json::object();
+  const Json metadata = member_or_null(object, "metadata");
+  for (const char* name : {"labels", "annotations", "finalizers", "ownerReferences"}) {
+    Json value = member_or_null(metadata, name);
+    if (!value.is_null()) picked[name] = std::move(value);
+  }
+  return picked;
+}
+
+Json within_scope(const Json& object, PatchScope scope) {
+  Json picked = Json::object();
+  if (scope == PatchScope::status) {
+    picked["status"] = member_or_null(object, "status");
+    return picked;
+  }
+  if (scope == PatchScope::object) {
+    picked = object;
+    for (const char* name : {"apiVersion", "kind", "status"}) picked.erase(name);
+  }
+  picked["metadata"] = writable_metadata(object);
+  return picked;
+}
+
+}  // namespace
+
+Json merge_patch_between(const Json& from, const Json& to) {
+  Json patch = Json::object();
+  for (const auto& [name, before] : from.items()) {
+    if (!before.is_null() && member_or_null(to, name.c_str()).is_null()) patch[name] = nullptr;
+  }
+  for (const auto& [name, after] : to.items()) {
+    if (after.is_null()) continue;
+    const auto before = from.find(name);
+    if (before == from.end()) {
+      patch[name] = after;
+    } else if (before->is_object() && after.is_object()) {
+      Json inner = merge_patch_between(*before, after);
+      if (!inner.empty()) patch[name] = std::move(inner);
+    } else if (*before != after) {
+      patch[name] = after;
+    }
+  }
+  return patch;
+}
+
+std::string guarded_merge_patch(const Json& before, const Json& after, PatchScope scope) {
+  Json patch = merge_patch_between(within_scope(before, scope), within_scope(after, scope));
+  if (patch.empty()) return {};
+  const Json version = member_or_null(member_or_null(before, "metadata"), "resourceVersion");
+  if (version.is_string()) patch["metadata"]["resourceVersion"] = version;
+  return dump_json(patch);
+}
+
+}  // namespace regatta::kube

@@ -1,0 +1,77 @@
+#include "lib/kube/watch.h"
+
+#include "lib/kube/status.h"
+
+#include <nlohmann/json.hpp>
+
+namespace regatta::kube {
+namespace {
+
+std::string version_of(const Json& object) {
+  const auto metadata = object.find("metadata");
+  if (metadata == object.end() || !metadata->is_object()) return {};
+  const auto version = metadata->find("resourceVersion");
+  if (version == metadata->end() || !version->is_string()) return {};
+  return version->get<std::string>();
+}
+
+std::optional<WatchEventType> type_of(std::string_view name) {
+  if (name == "ADDED") return WatchEventType::added;
+  if (name == "MODIFIED") return WatchEventType::modified;
+  if (name == "DELETED") return WatchEventType::deleted;
+  if (name == "BOOKMARK") return WatchEventType::bookmark;
+  return std::nullopt;
+}
+
+}  // namespace
+
+Result<WatchEvent> decode_watch_event(std::string_view line) {
+  Result<Json> event = parse_json(line);
+  if (!event) return Error(Errc::unavailable, "broken watch event: " + event.error().what());
+  if (!event->is_object() || !event->contains("type") || !event->contains("object") ||
+      !(*event)["type"].is_string() || !(*event)["object"].is_object()) {
+    return Error(Errc::unavailable, "a watch event without type or object");
+  }
+  const auto& name = (*event)["type"].get_ref<const std::string&>();
+  Json& object = (*event)["object"];
+  if (name == "ERROR") return error_of_status_object(object);
+  const auto type = type_of(name);
+  if (!type) return Error(Errc::unavailable, "unknown watch event type " + name);
+  WatchEvent decoded;
+  decoded.type = *type;
+  decoded.resource_version = version_of(object);
+  decoded.object = std::make_shared<const Json>(std::move(object));
+  return decoded;
+}
+
+Task<Result<std::optional<WatchEvent>>> WatchStream::next() {
+  while (lines_.empty()) {
+    auto piece = co_await body_->next();
+    if (!piece) co_return piece.error();
+    if (!*piece) {
+      if (partial_.empty()) co_return std::optional<WatchEvent>();
+      co_return Error(Errc::unavailable, "the watch ended inside an event");
+    }
+    split(**piece);
+    if (partial_.size() > line_bytes_max) {
+      co_return Error(Errc::unavailable, "a watch event of more than 16 MiB");
+    }
+  }
+  const std::string line = std::move(lines_.front());
+  lines_.pop_front();
+  Result<WatchEvent> event = decode_watch_event(line);
+  if (!event) co_return event.error();
+  co_return std::optional<WatchEvent>(std::move(*event));
+}
+
+void WatchStream::split(std::string_view piece) {
+  for (;;) {
+    const std::size_t end = piece.find('\n');
+    partial_ += piece.substr(0, end);
+    if (end == std::string_view::npos) return;
+    if (!partial_.empty()) lines_.push_back(std::exchange(partial_, {}));
+    piece.remove_prefix(end + 1);
+  }
+}
+
+}  // namespace regatta::kube
