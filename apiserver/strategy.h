@@ -28,6 +28,14 @@ struct TableColumn {
   int priority = 0;  ///< 0: always shown; 1: with -o wide
 };
 
+/// What metadata.name must look like.
+enum class NameRule {
+  subdomain,     ///< RFC 1123 subdomain, as most kinds
+  label,         ///< RFC 1123 label: Namespace
+  label_rfc1035, ///< Service
+  path_segment,  ///< anything that can stand in a URL path: the rbac kinds
+};
+
 /// What differs between one kind of object and another on its way into the store. Objects are JSON
 /// in the version of the request's URL; `old` is what is stored. Implementations hold no state that
 /// changes and do no I/O. Generic metadata (uid, creationTimestamp, resourceVersion, managedFields,
@@ -42,6 +50,7 @@ class Strategy {
 
   /// Before validation: drops what the writer may not set (status on create and update), keeps the
   /// old parts of the subresource that is not being written, and sets metadata.generation.
+  /// On create, metadata.uid, name and namespace are already filled in.
   virtual void prepare_for_create(Json& object, TimePoint now) const = 0;
   virtual void prepare_for_update(Json& object, const Json& old, TimePoint now) const = 0;
   virtual void prepare_for_status_update(Json& object, const Json& old, TimePoint now) const = 0;
@@ -67,6 +76,8 @@ class Strategy {
     (void)object;
     return {};
   }
+
+  virtual NameRule name_rule() const { return NameRule::subdomain; }
 
   /// PUT and apply to a name that does not exist create it (Lease does).
   virtual bool allow_create_on_update() const { return false; }

@@ -1,0 +1,66 @@
+#include "apiserver/builtin/access.h"
+#include "apiserver/builtin/config_keys.h"
+#include "apiserver/builtin/generic.h"
+#include "apiserver/builtin/strategies.h"
+
+#include <nlohmann/json.hpp>
+
+namespace regatta::apiserver::builtin {
+
+namespace {
+
+/// A null value of a string map is the empty text.
+void nulls_to_text(Json& object, const char* name) {
+  const auto found = object.find(name);
+  if (found == object.end() || !found->is_object()) return;
+  for (Json& value : *found) {
+    if (value.is_null()) value = "";
+  }
+}
+
+class ConfigMapStrategy final : public GenericStrategy {
+ public:
+  void set_defaults(Json& object) const override {
+    if (!object.is_object()) return;
+    nulls_to_text(object, "data");
+    for (const char* name : {"data", "binaryData"}) drop_empty(object, name);
+  }
+
+  FieldErrors validate_create(const Json& object) const override {
+    FieldErrors errors;
+    const Json& binary = object_or_empty(object, {"binaryData"});
+    for (const auto& [key, value] : object_or_empty(object, {"data"}).items()) {
+      check_config_key(key, "data", &errors);
+      if (binary.contains(key)) {
+        errors.push_back(
+            invalid(key_path("data", key), key, "duplicate of key present in binaryData"));
+      }
+    }
+    for (const auto& [key, value] : binary.items()) check_config_key(key, "binaryData", &errors);
+    return errors;
+  }
+
+  FieldErrors validate_update(const Json& object, const Json& old) const override {
+    FieldErrors errors;
+    check_frozen(object, old, {"data", "binaryData"}, &errors);
+    for (FieldError& error : validate_create(object)) errors.push_back(std::move(error));
+    return errors;
+  }
+
+  std::vector<TableColumn> columns() const override {
+    return {name_column(), column("Data", "string", "Number of keys."), age_column()};
+  }
+  std::vector<Json> cells(const Json& object, TimePoint now) const override {
+    const std::size_t keys =
+        object_or_empty(object, {"data"}).size() + object_or_empty(object, {"binaryData"}).size();
+    return {name_cell(object), keys, age_cell(object, now)};
+  }
+};
+
+}  // namespace
+
+StrategyPtr config_map_strategy() {
+  return std::make_shared<ConfigMapStrategy>();
+}
+
+}  // namespace regatta::apiserver::builtin
