@@ -5,6 +5,7 @@
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include <algorithm>
 #include <cstdio>
 
 namespace regatta {
@@ -56,7 +57,9 @@ TimePoint SystemClock::now() const {
 Task<> SystemClock::sleep_until(TimePoint t) {
   const auto executor = co_await asio::this_coro::executor;
   asio::steady_timer timer(executor);
-  timer.expires_after(std::max(Duration(0), t - now()));
+  // "Never" does not fit into the nanoseconds of the timer.
+  constexpr Duration longest = std::chrono::hours(24) * 36500;
+  timer.expires_after(std::clamp(t - now(), Duration(0), longest));
   co_await timer.async_wait(asio::use_awaitable);
 }
 

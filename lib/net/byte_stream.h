@@ -26,6 +26,11 @@ class ByteStream {
   virtual Task<Result<std::size_t>> read_some(std::span<char> into) = 0;
   virtual Task<Status> write_all(std::string_view bytes) = 0;
   virtual void close() noexcept = 0;
+  /// Tells the peer that no more bytes come, while its own are still read.
+  virtual void shutdown_write() noexcept {}
+  /// Whether an idle connection looks good for another exchange: the peer neither closed it nor
+  /// sent anything. A guess; the connection may die a moment later.
+  virtual bool quiet() noexcept { return true; }
   virtual PeerIdentity peer() const { return {}; }
 };
 

@@ -1,0 +1,27 @@
+#pragma once
+
+#include "lib/base/error.h"
+
+#include <string>
+#include <string_view>
+
+namespace regatta::net {
+
+/// SHA-256 as 64 lower-case hexadecimal digits.
+std::string sha256_hex(std::string_view bytes);
+/// SHA-256 as 32 bytes.
+std::string sha256(std::string_view bytes);
+
+/// RFC 4648 with padding.
+std::string base64_encode(std::string_view bytes);
+/// Standard alphabet; white space is skipped, padding may not be missing. `invalid` otherwise.
+Result<std::string> base64_decode(std::string_view text);
+
+/// The alphabet of URLs, without padding.
+std::string base64url_encode(std::string_view bytes);
+Result<std::string> base64url_decode(std::string_view text);
+
+/// "a b/c" -> "a%20b%2Fc": everything but unreserved characters.
+std::string percent_encode(std::string_view text);
+
+}  // namespace regatta::net

@@ -1,0 +1,236 @@
+#include "lib/net/http_client.h"
+
+#include "lib/net/http_codec.h"
+#include "lib/net/tcp.h"
+#include "lib/runtime/deadline.h"
+
+namespace regatta::net {
+namespace {
+
+constexpr std::size_t read_size = 16 * 1024;  // one TLS record
+
+/// Reads once and decodes it.
+Task<Status> receive(ByteStream& stream, ResponseDecoder& decoder, std::span<char> buffer) {
+  const auto n = co_await stream.read_some(buffer);
+  if (!n) co_return n.error();
+  if (*n == 0) co_return decoder.end_of_stream();
+  decoder.append(buffer.first(*n));
+  co_return decoder.advance();
+}
+
+}  // namespace
+
+struct HttpClient::Connection {
+  Connection(std::unique_ptr<ByteStream> stream, const HttpClientOptions& options, TimePoint now)
+      : stream(std::move(stream)),
+        decoder({options.header_max, options.body_max}),
+        buffer(read_size),
+        born(now) {}
+  ~Connection() { stream->close(); }
+
+  std::unique_ptr<ByteStream> stream;
+  ResponseDecoder decoder;
+  std::vector<char> buffer;
+  TimePoint born;
+  TimePoint idle_since{};
+};
+
+/// A place under the cap, held for one exchange.
+class HttpClient::Lease {
+ public:
+  explicit Lease(HttpClient& client) : client_(client) { ++client_.open_; }
+  Lease(const Lease&) = delete;
+  Lease& operator=(const Lease&) = delete;
+  ~Lease() {
+    if (!kept_) --client_.open_;
+    client_.room_.notify_one();
+  }
+  /// The connection stays open, idle.
+  void keep(std::unique_ptr<Connection> connection) {
+    connection->idle_since = client_.clock_.now();
+    client_.idle_.push_back(std::move(connection));
+    kept_ = true;
+  }
+
+ private:
+  HttpClient& client_;
+  bool kept_ = false;
+};
+
+namespace {
+
+/// The rest of an answer whose header has been read. Owns the connection.
+template <class Connection>
+class ResponseStream final : public BodyStream {
+ public:
+  ResponseStream(std::unique_ptr<Connection> connection, std::string where)
+      : connection_(std::move(connection)), where_(std::move(where)) {}
+
+  Task<Result<std::optional<std::string>>> next() override {
+    auto& decoder = connection_->decoder;
+    for (;;) {
+      std::string piece = decoder.take_body();
+      if (!piece.empty()) co_return std::optional<std::string>(std::move(piece));
+      if (failure_) co_return *failure_;
+      if (decoder.done()) co_return std::optional<std::string>();
+      const Status got = co_await receive(*connection_->stream, decoder, connection_->buffer);
+      if (got) continue;
+      const Errc code =
+          got.error().code() == Errc::invalid ? Errc::unavailable : got.error().code();
+      failure_ = Error(code, got.error().what()).within(where_);
+    }
+  }
+
+ private:
+  std::unique_ptr<Connection> connection_;
+  std::string where_;
+  std::optional<Error> failure_;
+};
+
+struct Exchanged {
+  Status outcome = ok();
+  bool any_byte = false;
+};
+
+/// Sends one request and reads the answer up to its end, or up to its header if it is to be
+/// streamed.
+template <class Connection>
+Task<Exchanged> round_trip(Connection& connection, std::string wire, bool head, bool streaming) {
+  auto& decoder = connection.decoder;
+  decoder.start(head);
+  decoder.set_streaming(streaming);
+  Exchanged result;
+  const Status sent = co_await connection.stream->write_all(wire);
+  // A server may answer early and stop reading: its answer says more than our failure to write.
+  while (!(decoder.done() || (streaming && decoder.header_done() && decoder.status() == 200))) {
+    const Status got = co_await receive(*connection.stream, decoder, connection.buffer);
+    result.any_byte = decoder.started();
+    if (got) continue;
+    const bool early = !sent && !result.any_byte && got.error().code() == Errc::unavailable;
+    result.outcome = early ? sent : got;
+    break;
+  }
+  co_return result;
+}
+
+/// What callers of send() are promised: a broken answer is a server that cannot be used now.
+Error as_send_error(const Error& e) {
+  return e.code() == Errc::invalid ? Error(Errc::unavailable, e.what()) : e;
+}
+
+}  // namespace
+
+HttpClient::HttpClient(const Executor& executor, Clock& clock, std::shared_ptr<Dialer> dialer,
+                       std::string host, std::uint16_t port, HttpClientOptions options)
+    : clock_(clock),
+      dialer_(std::move(dialer)),
+      host_(std::move(host)),
+      port_(port),
+      options_(options),
+      room_(executor) {}
+
+HttpClient::~HttpClient() = default;
+
+Task<Result<HttpResponse>> HttpClient::send(HttpRequest request, SendOptions options) {
+  const TimePoint deadline = options.deadline == TimePoint::max()
+                                 ? clock_.now() + options_.exchange_max
+                                 : options.deadline;
+  const std::string where =
+      request.method + " " + host_and_port(host_, port_) +
+      request.target.substr(0, std::min<std::size_t>(request.target.find('?'), 256));
+  Task<Result<HttpResponse>> trying = attempt(std::move(request), options.streaming, deadline);
+  auto answer = co_await with_deadline(clock_, deadline, std::move(trying));
+  if (!answer) co_return answer.error().within(where);
+  co_return std::move(*answer);
+}
+
+Task<Result<HttpResponse>> HttpClient::attempt(HttpRequest request, bool streaming,
+                                               TimePoint deadline) {
+  auto wire = encode_request(request, host_and_port(host_, port_));
+  if (!wire) co_return wire.error();
+  const bool head = request.method == "HEAD";
+  if (streaming) co_return co_await stream(std::move(*wire), head, deadline);
+  co_return co_await exchange(std::move(*wire), head, deadline);
+}
+
+Task<Result<HttpResponse>> HttpClient::stream(std::string wire, bool head, TimePoint deadline) {
+  auto connection = co_await dial(deadline);
+  if (!connection) co_return connection.error();
+  auto& decoder = (*connection)->decoder;
+  const Exchanged done = co_await round_trip(**connection, std::move(wire), head, true);
+  if (!done.outcome) co_return as_send_error(done.outcome.error());
+  HttpResponse response = decoder.take_head();
+  if (response.status != 200) {
+    response.body = decoder.take_body();
+  } else {
+    response.stream = std::make_shared<ResponseStream<Connection>>(
+        std::move(*connection), "the stream of " + host_and_port(host_, port_));
+  }
+  co_return response;
+}
+
+Task<Result<HttpResponse>> HttpClient::exchange(std::string wire, bool head, TimePoint deadline) {
+  drop_expired();
+  std::unique_ptr<Connection> connection = take_idle();
+  while (!connection && open_ >= options_.connections_max) {
+    // Whoever is notified but cancelled before it runs must pass the place on.
+    struct Turn {
+      HttpClient& client;
+      bool taken = false;
+      ~Turn() {
+        if (!taken) client.room_.notify_one();
+      }
+    } turn{*this};
+    co_await room_.wait();
+    turn.taken = true;
+    connection = take_idle();
+  }
+  Lease lease(*this);
+  const bool reused = connection != nullptr;
+  for (int round = 0;; ++round) {
+    if (!connection) {
+      auto fresh = co_await dial(deadline);
+      if (!fresh) co_return fresh.error();
+      connection = std::move(*fresh);
+    }
+    const Exchanged done = co_await round_trip(*connection, wire, head, false);
+    if (done.outcome) break;
+    const bool stale =
+        reused && round == 0 && !done.any_byte && done.outcome.error().code() == Errc::unavailable;
+    connection.reset();
+    if (!stale) co_return as_send_error(done.outcome.error());
+  }
+  HttpResponse response = connection->decoder.take_head();
+  response.body = connection->decoder.take_body();
+  // Bytes beyond the answer belong to nobody: such a connection is not to be trusted.
+  if (connection->decoder.keep_alive() && connection->decoder.buffered() == 0) {
+    lease.keep(std::move(connection));
+  }
+  co_return response;
+}
+
+Task<Result<std::unique_ptr<HttpClient::Connection>>> HttpClient::dial(TimePoint deadline) {
+  auto stream = co_await dialer_->dial(host_, port_, deadline);
+  if (!stream) co_return stream.error();
+  co_return std::make_unique<Connection>(std::move(*stream), options_, clock_.now());
+}
+
+std::unique_ptr<HttpClient::Connection> HttpClient::take_idle() {
+  while (!idle_.empty()) {
+    std::unique_ptr<Connection> newest = std::move(idle_.back());
+    idle_.pop_back();
+    --open_;  // the lease counts it again
+    if (newest->stream->quiet()) return newest;
+  }
+  return nullptr;
+}
+
+void HttpClient::drop_expired() {
+  const TimePoint now = clock_.now();
+  open_ -= std::erase_if(idle_, [&](const std::unique_ptr<Connection>& connection) {
+    return now - connection->idle_since > options_.idle_max ||
+           now - connection->born > options_.age_max;
+  });
+}
+
+}  // namespace regatta::net

@@ -1,0 +1,279 @@
+#include "lib/net/http_server.h"
+
+#include "lib/net/http_codec.h"
+#include "lib/runtime/deadline.h"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/deferred.hpp>
+#include <boost/asio/experimental/parallel_group.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+namespace regatta::net {
+namespace {
+
+constexpr std::size_t read_size = 16 * 1024;         // one TLS record
+constexpr std::size_t read_ahead_max = 64 * 1024;    // undecoded bytes of one connection
+constexpr std::size_t linger_bytes_max = 16u << 20;  // read and forgotten after a refusal
+constexpr Duration linger_max = std::chrono::seconds(2);
+constexpr Duration overdue_check_every = std::chrono::seconds(1);
+constexpr Duration accept_pause = std::chrono::milliseconds(100);
+
+HttpResponse plain_text(unsigned status, std::string text) {
+  HttpResponse response(status, std::move(text) + "\n");
+  response.headers.set("Content-Type", "text/plain; charset=utf-8");
+  return response;
+}
+
+}  // namespace
+
+/// One connection: a task that keeps reading, because that is how a client going away is noticed,
+/// and one that decodes, handles and answers. When either ends, the other is cancelled.
+class HttpServer::Connection {
+ public:
+  Connection(HttpServer& server, std::unique_ptr<ByteStream> stream, const Executor& executor)
+      : server_(server),
+        stream_(std::move(stream)),
+        decoder_({server.options_.header_max, server.options_.body_max}),
+        arrived_(executor),
+        consumed_(executor) {
+    server_.connections_.insert(this);
+    expect_within(server_.options_.idle_max);
+  }
+  ~Connection() {
+    stream_->close();
+    server_.connections_.erase(this);
+    server_.room_.notify_one();
+  }
+
+  Task<> read() {
+    std::vector<char> buffer(read_size);
+    std::size_t discarded = 0;
+    for (;;) {
+      const auto n = co_await stream_->read_some(buffer);
+      if (!n || *n == 0) co_return;
+      if (discarding_) {
+        if ((discarded += *n) > linger_bytes_max) co_return;
+        continue;
+      }
+      decoder_.append(std::span<const char>(buffer).first(*n));
+      arrived_.notify_one();
+      while (decoder_.buffered() > read_ahead_max && !discarding_) co_await consumed_.wait();
+    }
+  }
+
+  Task<> answer_all() {
+    while (!server_.draining_) {
+      decoder_.start();
+      const Status got = co_await receive();
+      if (!got) {
+        co_await refuse(decoder_.refusal(), got.error().what());
+        co_return;
+      }
+      const bool keep_alive = decoder_.keep_alive();
+      const bool http10 = decoder_.is_http10();
+      HttpRequest request = decoder_.take();
+      request.peer = stream_->peer();
+      const bool head = request.method == "HEAD";
+      deadline_ = TimePoint::max();  // a handler knows its own
+      busy_ = true;
+      HttpResponse response = co_await server_.handler_.handle(std::move(request));
+      const bool more = keep_alive && !server_.draining_;
+      const bool sent = co_await answer(std::move(response), head, http10, more);
+      busy_ = false;
+      if (!sent) co_return;
+      if (!more) break;
+      expect_within(server_.options_.idle_max);
+    }
+    co_await linger();
+  }
+
+  void close_if_overdue(TimePoint now) {
+    if (now >= deadline_) stream_->close();
+  }
+  bool answering() const { return busy_ && !streaming_; }
+  void close_if_idle() {
+    if (!busy_ && !decoder_.started()) stream_->close();
+  }
+
+ private:
+  void expect_within(Duration d) { deadline_ = server_.clock_.now() + d; }
+
+  /// Decodes one whole request.
+  Task<Status> receive() {
+    bool invited = false, begun = false;
+    for (;;) {
+      const Status decoded = decoder_.advance();
+      consumed_.notify_one();
+      if (!decoded) co_return decoded;
+      if (decoder_.done()) co_return ok();
+      if (!begun && decoder_.started()) {
+        begun = true;
+        expect_within(server_.options_.request_max);
+      }
+      if (!invited && decoder_.header_done() && decoder_.expects_continue()) {
+        invited = true;
+        const Status sent = co_await stream_->write_all("HTTP/1.1 100 Continue\r\n\r\n");
+        if (!sent) co_return sent;
+        continue;
+      }
+      co_await arrived_.wait();
+    }
+  }
+
+  /// False when the connection is of no more use.
+  Task<bool> answer(HttpResponse response, bool head, bool http10, bool keep_alive) {
+    std::string out;
+    if (response.stream && !head && may_have_body("GET", response.status)) {
+      co_return co_await answer_in_pieces(std::move(response), http10, keep_alive);
+    }
+    const bool with_body = !head && may_have_body("GET", response.status);
+    out.reserve(256 + (with_body ? response.body.size() : 0));
+    const Framing framing = response.stream ? Framing::chunked : Framing::length;
+    encode_response_head(response, framing, keep_alive, &out);
+    if (with_body) out.append(response.body);
+    co_return co_await write(std::move(out));
+  }
+
+  Task<bool> answer_in_pieces(HttpResponse response, bool http10, bool keep_alive) {
+    streaming_ = true;
+    std::string out;
+    const Framing framing = http10 ? Framing::until_close : Framing::chunked;
+    encode_response_head(response, framing, keep_alive && !http10, &out);
+    if (!co_await write(std::move(out))) co_return false;
+    for (;;) {
+      auto piece = co_await response.stream->next();
+      if (!piece) co_return false;  // without a last chunk the client knows that it was cut
+      if (!*piece) break;
+      if ((*piece)->empty()) continue;
+      std::string wire;
+      if (http10) {
+        wire = std::move(**piece);
+      } else {
+        wire.reserve((*piece)->size() + 24);
+        append_chunk(**piece, &wire);
+      }
+      if (!co_await write(std::move(wire))) co_return false;
+    }
+    streaming_ = false;
+    if (http10) co_return false;
+    co_return co_await write(std::string(last_chunk));
+  }
+
+  Task<bool> write(std::string bytes) {
+    expect_within(server_.options_.write_max);
+    const Status written = co_await stream_->write_all(bytes);
+    deadline_ = TimePoint::max();
+    co_return written.has_value();
+  }
+
+  Task<> refuse(unsigned status, std::string why) {
+    std::string out;
+    const HttpResponse response = plain_text(status, std::move(why));
+    encode_response_head(response, Framing::length, false, &out);
+    out.append(response.body);
+    if (co_await write(std::move(out))) co_await linger();
+  }
+
+  /// Closing with unread input resets the connection, and the answer may be lost with it: so wait
+  /// a little for the client to close first.
+  Task<> linger() {
+    discarding_ = true;
+    decoder_.discard();
+    consumed_.notify_one();
+    stream_->shutdown_write();
+    expect_within(linger_max);
+    co_await server_.clock_.sleep_for(linger_max);
+  }
+
+  HttpServer& server_;
+  std::unique_ptr<ByteStream> stream_;
+  RequestDecoder decoder_;
+  TimePoint deadline_;
+  bool busy_ = false, streaming_ = false, discarding_ = false;
+  Wakeup arrived_, consumed_;
+};
+
+HttpServer::HttpServer(const Executor& executor, Clock& clock,
+                       std::unique_ptr<ByteListener> listener, HttpHandler& handler,
+                       HttpServerOptions options, Log log)
+    : clock_(clock),
+      listener_(std::move(listener)),
+      handler_(handler),
+      options_(options),
+      log_(std::move(log)),
+      room_(executor),
+      scope_(executor) {}
+
+HttpServer::~HttpServer() = default;
+
+Task<> HttpServer::run() {
+  const auto state = co_await asio::this_coro::cancellation_state;
+  if (state.cancelled() != asio::cancellation_type::none) {
+    throw boost::system::system_error(asio::error::operation_aborted);
+  }
+  scope_.spawn("http-accept", accept_all());
+  scope_.spawn("http-overdue", close_overdue());
+  // Children are joined even though, and because, this task is cancelled.
+  co_await asio::this_coro::throw_if_cancelled(false);
+  asio::steady_timer never(scope_.executor(), asio::steady_timer::time_point::max());
+  boost::system::error_code cancelled;
+  co_await never.async_wait(asio::redirect_error(asio::use_awaitable, cancelled));
+  listener_->close();
+  scope_.stop();
+  co_await scope_.join();
+  co_await asio::this_coro::throw_if_cancelled(true);
+  throw boost::system::system_error(asio::error::operation_aborted);
+}
+
+Task<> HttpServer::accept_all() {
+  while (!draining_) {
+    while (connections_.size() >= options_.connections_max) co_await room_.wait();
+    auto stream = co_await listener_->accept();
+    if (stream) {
+      auto connection = std::make_shared<Connection>(*this, std::move(*stream), scope_.executor());
+      scope_.spawn("http-connection", serve(std::move(connection)));
+    } else if (!draining_) {
+      log_.warning("cannot accept a connection", {{"error", stream.error().what()}});
+      co_await clock_.sleep_for(accept_pause);
+    }
+  }
+}
+
+Task<> HttpServer::serve(std::shared_ptr<Connection> connection) {
+  auto sides = asio::experimental::make_parallel_group(
+      asio::co_spawn(scope_.executor(), connection->read(), asio::deferred),
+      asio::co_spawn(scope_.executor(), connection->answer_all(), asio::deferred));
+  auto [order, read_threw, answer_threw] =
+      co_await sides.async_wait(asio::experimental::wait_for_one(), asio::use_awaitable);
+  for (const std::exception_ptr& e : {read_threw, answer_threw}) {
+    if (e && !is_cancellation(e)) std::rethrow_exception(e);
+  }
+}
+
+Task<> HttpServer::close_overdue() {
+  for (;;) {
+    co_await clock_.sleep_for(overdue_check_every);
+    const TimePoint now = clock_.now();
+    for (Connection* connection : connections_) connection->close_if_overdue(now);
+  }
+}
+
+Task<> HttpServer::drain(TimePoint deadline) {
+  draining_ = true;
+  listener_->close();
+  for (Connection* connection : connections_) connection->close_if_idle();
+  while (answering() != 0 && clock_.now() < deadline) {
+    co_await clock_.sleep_for(std::min(accept_pause, deadline - clock_.now()));
+  }
+}
+
+std::size_t HttpServer::answering() const {
+  std::size_t count = 0;
+  for (const Connection* connection : connections_) count += connection->answering() ? 1 : 0;
+  return count;
+}
+
+}  // namespace regatta::net

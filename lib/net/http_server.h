@@ -1,0 +1,60 @@
+#pragma once
+
+#include "lib/base/log.h"
+#include "lib/net/dialer.h"
+#include "lib/net/http.h"
+#include "lib/runtime/task_scope.h"
+#include "lib/runtime/wakeup.h"
+
+#include <set>
+
+namespace regatta::net {
+
+struct HttpServerOptions {
+  std::size_t header_max = 16 * 1024;
+  std::size_t body_max = 3u << 20;  ///< a larger request is answered with 413
+  std::size_t connections_max = 4096;
+  Duration idle_max = std::chrono::minutes(2);      ///< between requests
+  Duration request_max = std::chrono::seconds(30);  ///< from a request's first byte to its last
+  Duration write_max = std::chrono::seconds(30);    ///< for one write to be taken by the client
+};
+
+/// Serves HTTP/1.1 on one listener. Requests of one connection are handled in order, those of
+/// different connections concurrently. A handler is cancelled, and a streamed body destroyed, as
+/// soon as the client goes away.
+class HttpServer {
+ public:
+  HttpServer(const Executor& executor, Clock& clock, std::unique_ptr<ByteListener> listener,
+             HttpHandler& handler, HttpServerOptions options = {}, Log log = {});
+  ~HttpServer();
+
+  /// Until cancelled; by then every connection is closed.
+  Task<> run();
+
+  /// Takes no more connections or requests, and waits until those being handled are answered or
+  /// `deadline` passes. Streams are left to run().
+  Task<> drain(TimePoint deadline);
+
+  std::size_t connections() const { return connections_.size(); }
+  ByteListener& listener() { return *listener_; }
+
+ private:
+  class Connection;
+
+  Task<> accept_all();
+  Task<> serve(std::shared_ptr<Connection> connection);
+  Task<> close_overdue();
+  std::size_t answering() const;
+
+  Clock& clock_;
+  std::unique_ptr<ByteListener> listener_;
+  HttpHandler& handler_;
+  HttpServerOptions options_;
+  Log log_;
+  std::set<Connection*> connections_;  // their order is never visible
+  bool draining_ = false;
+  Wakeup room_;
+  TaskScope scope_;
+};
+
+}  // namespace regatta::net

@@ -1,0 +1,265 @@
+#include "lib/net/tls.h"
+
+#include "lib/net/openssl_ptr.h"
+#include "lib/net/tcp_socket.h"
+#include "lib/runtime/deadline.h"
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/ip/address.hpp>
+#include <boost/asio/ssl/context.hpp>
+#include <boost/asio/ssl/error.hpp>
+#include <boost/asio/ssl/stream.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/write.hpp>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+
+namespace regatta::net {
+namespace {
+
+namespace ssl = asio::ssl;
+using asio::ip::tcp;
+using boost::system::error_code;
+constexpr auto as_result = asio::as_tuple(asio::use_awaitable);
+
+/// Whether the peer's alert says that it does not accept who we are.
+bool refuses_us(const error_code& ec) {
+  if (ec.category() != asio::error::get_ssl_category()) return false;
+  switch (ERR_GET_REASON(static_cast<unsigned long>(ec.value()))) {
+    case SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED:
+    case SSL_R_TLSV1_ALERT_UNKNOWN_CA:
+    case SSL_R_TLSV1_ALERT_ACCESS_DENIED:
+    case SSL_R_SSLV3_ALERT_BAD_CERTIFICATE:
+    case SSL_R_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE:
+    case SSL_R_SSLV3_ALERT_CERTIFICATE_REVOKED:
+    case SSL_R_SSLV3_ALERT_CERTIFICATE_EXPIRED:
+    case SSL_R_SSLV3_ALERT_CERTIFICATE_UNKNOWN:
+    case SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE:
+      return true;
+    default:
+      return false;
+  }
+}
+
+Task<Error> tls_error(error_code ec) {
+  if (refuses_us(ec)) {
+    co_return Error(Errc::denied, "the peer refused our certificate: " + ec.message());
+  }
+  co_return co_await internal::stream_error(ec);
+}
+
+PeerIdentity identity_of(SSL* tls) {
+  PeerIdentity peer;
+  const internal::X509Ptr certificate(SSL_get1_peer_certificate(tls));
+  if (!certificate || SSL_get_verify_result(tls) != X509_V_OK) return peer;
+  const X509_NAME* subject = X509_get_subject_name(certificate.get());
+  auto names = internal::name_values(subject, NID_commonName);
+  if (!names.empty()) peer.common_name = std::move(names.back());
+  peer.organizations = internal::name_values(subject, NID_organizationName);
+  return peer;
+}
+
+class TlsStream final : public ByteStream {
+ public:
+  /// A server side shakes hands in its first read.
+  TlsStream(tcp::socket socket, ssl::context& context, bool server)
+      : stream_(std::move(socket), context), greeted_(!server) {}
+
+  Task<Status> handshake(ssl::stream_base::handshake_type side) {
+    auto [ec] = co_await stream_.async_handshake(side, as_result);
+    if (!ec) co_return ok();
+    const long verdict = SSL_get_verify_result(stream_.native_handle());
+    if (side == ssl::stream_base::client && verdict != X509_V_OK) {
+      co_return Error(Errc::denied, std::string("the server's certificate is not accepted: ") +
+                                        X509_verify_cert_error_string(verdict));
+    }
+    const auto refused = co_await tls_error(ec);
+    co_return refused.within("TLS handshake");
+  }
+  SSL* native() { return stream_.native_handle(); }
+
+  Task<Result<std::size_t>> read_some(std::span<char> into) override {
+    if (!greeted_) {
+      const Status greeting = co_await handshake(ssl::stream_base::server);
+      if (!greeting) co_return greeting.error();
+      greeted_ = true;
+      peer_ = identity_of(native());
+    }
+    auto [ec, n] =
+        co_await stream_.async_read_some(asio::buffer(into.data(), into.size()), as_result);
+    if (ec == asio::error::eof || ec == ssl::error::stream_truncated) co_return std::size_t(0);
+    if (ec) co_return co_await tls_error(ec);
+    co_return n;
+  }
+  Task<Status> write_all(std::string_view bytes) override {
+    auto [ec, n] = co_await asio::async_write(stream_, asio::buffer(bytes), as_result);
+    if (ec) co_return co_await tls_error(ec);
+    co_return ok();
+  }
+  void close() noexcept override { internal::close(stream_.next_layer()); }
+  void shutdown_write() noexcept override { internal::shutdown_write(stream_.next_layer()); }
+  bool quiet() noexcept override { return internal::quiet(stream_.next_layer()); }
+  PeerIdentity peer() const override { return peer_; }
+
+ private:
+  ssl::stream<tcp::socket> stream_;
+  bool greeted_;
+  PeerIdentity peer_;
+};
+
+Status bad_pem(std::string_view what, const error_code& ec) {
+  return Error(Errc::invalid, "cannot use " + std::string(what) + ": " + ec.message());
+}
+
+Status use_key_pair(ssl::context& context, const std::string& certificate, const std::string& key) {
+  error_code ec;
+  context.use_certificate_chain(asio::buffer(certificate), ec);
+  if (ec) return bad_pem("the certificate", ec);
+  context.use_private_key(asio::buffer(key), ssl::context::pem, ec);
+  if (ec) return bad_pem("the private key", ec);
+  if (SSL_CTX_check_private_key(context.native_handle()) != 1) {
+    ERR_clear_error();
+    return Error(Errc::invalid, "the private key does not belong to the certificate");
+  }
+  return ok();
+}
+
+void set_floor(ssl::context& context) {
+  SSL_CTX_set_min_proto_version(context.native_handle(), TLS1_2_VERSION);
+  SSL_CTX_set_options(context.native_handle(), SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION);
+  SSL_CTX_set_mode(context.native_handle(), SSL_MODE_RELEASE_BUFFERS);
+}
+
+Result<std::shared_ptr<ssl::context>> server_context(const TlsServerOptions& options) {
+  auto context = std::make_shared<ssl::context>(ssl::context::tls_server);
+  set_floor(*context);
+  SSL_CTX_set_session_cache_mode(context->native_handle(), SSL_SESS_CACHE_OFF);
+  // Without tickets nothing ever arrives on an idle connection, which is how clients tell a stale
+  // one.
+  SSL_CTX_set_options(context->native_handle(), SSL_OP_NO_TICKET);
+  SSL_CTX_set_num_tickets(context->native_handle(), 0);
+  if (auto used = use_key_pair(*context, options.certificate_pem, options.key_pem); !used) {
+    return used.error();
+  }
+  if (options.client_ca_pem.empty()) return context;
+  error_code ec;
+  context->add_certificate_authority(asio::buffer(options.client_ca_pem), ec);
+  if (ec) return bad_pem("the client CA", ec).error();
+  const int required = options.client_certificate_required ? SSL_VERIFY_FAIL_IF_NO_PEER_CERT : 0;
+  SSL_CTX_set_verify(context->native_handle(), SSL_VERIFY_PEER | required, nullptr);
+  return context;
+}
+
+class TlsListenerImpl final : public TlsListener {
+ public:
+  TlsListenerImpl(tcp::acceptor acceptor, std::shared_ptr<ssl::context> context)
+      : acceptor_(std::move(acceptor)), context_(std::move(context)) {}
+
+  Task<Result<std::unique_ptr<ByteStream>>> accept() override {
+    auto socket = co_await internal::accept(acceptor_);
+    if (!socket) co_return socket.error();
+    std::unique_ptr<ByteStream> stream =
+        std::make_unique<TlsStream>(std::move(*socket), *context_, true);
+    co_return std::move(stream);
+  }
+  void close() noexcept override {
+    error_code ignored;
+    acceptor_.close(ignored);
+  }
+  std::uint16_t port() const override { return acceptor_.local_endpoint().port(); }
+  Status reload(const TlsServerOptions& options) override {
+    auto fresh = server_context(options);
+    if (!fresh) return fresh.error();
+    context_ = std::move(*fresh);  // connections hold on to theirs
+    return ok();
+  }
+
+ private:
+  tcp::acceptor acceptor_;
+  std::shared_ptr<ssl::context> context_;
+};
+
+/// The certificate must be for `name`; the server is told which name was meant (unless it is an
+/// address, for which TLS has no such field).
+bool expect_name(SSL* tls, const std::string& name) {
+  X509_VERIFY_PARAM* const wanted = SSL_get0_param(tls);
+  X509_VERIFY_PARAM_set_hostflags(wanted, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+  error_code not_literal;
+  asio::ip::make_address(name, not_literal);
+  if (!not_literal) return X509_VERIFY_PARAM_set1_ip_asc(wanted, name.c_str()) == 1;
+  return X509_VERIFY_PARAM_set1_host(wanted, name.data(), name.size()) == 1 &&
+         SSL_set_tlsext_host_name(tls, name.c_str()) == 1;
+}
+
+Task<Result<std::unique_ptr<ByteStream>>> greet(std::unique_ptr<TlsStream> stream) {
+  const Status greeting = co_await stream->handshake(ssl::stream_base::client);
+  if (!greeting) co_return greeting.error();
+  std::unique_ptr<ByteStream> ready = std::move(stream);
+  co_return std::move(ready);
+}
+
+}  // namespace
+
+struct TlsDialer::Context {
+  ssl::context tls{ssl::context::tls_client};
+  std::string server_name;
+};
+
+TlsDialer::TlsDialer(Clock& clock, std::shared_ptr<Resolver> resolver,
+                     std::unique_ptr<Context> context)
+    : clock_(clock), resolver_(std::move(resolver)), context_(std::move(context)) {}
+
+TlsDialer::~TlsDialer() = default;
+
+Result<std::shared_ptr<TlsDialer>> TlsDialer::create(Clock& clock, const TlsClientOptions& options,
+                                                     std::shared_ptr<Resolver> resolver) {
+  auto context = std::make_unique<Context>();
+  context->server_name = options.server_name;
+  set_floor(context->tls);
+  context->tls.set_verify_mode(ssl::verify_peer);
+  error_code ec;
+  if (options.ca_pem.empty()) {
+    context->tls.set_default_verify_paths(ec);
+    if (ec) return bad_pem("the system's certificate authorities", ec).error();
+  } else {
+    context->tls.add_certificate_authority(asio::buffer(options.ca_pem), ec);
+    if (ec) return bad_pem("the certificate authority", ec).error();
+  }
+  if (options.certificate_pem.empty() != options.key_pem.empty()) {
+    return Error(Errc::invalid, "a client certificate needs its private key, and the other way");
+  }
+  if (!options.certificate_pem.empty()) {
+    auto used = use_key_pair(context->tls, options.certificate_pem, options.key_pem);
+    if (!used) return used.error().within("client credentials");
+  }
+  return std::shared_ptr<TlsDialer>(new TlsDialer(clock, std::move(resolver), std::move(context)));
+}
+
+Task<Result<std::unique_ptr<ByteStream>>> TlsDialer::dial(std::string host, std::uint16_t port,
+                                                          TimePoint deadline) {
+  auto socket = co_await internal::connect(clock_, resolver_, host, port, deadline);
+  if (!socket) co_return socket.error();
+  const std::string name = context_->server_name.empty() ? host : context_->server_name;
+  auto stream = std::make_unique<TlsStream>(std::move(*socket), context_->tls, false);
+  if (!expect_name(stream->native(), name)) {
+    co_return Error(Errc::invalid, "not usable as a server name: " + name);
+  }
+  auto ready = co_await with_deadline(clock_, deadline, greet(std::move(stream)));
+  if (ready) co_return std::move(*ready);
+  co_return ready.error().within("connecting to " + host_and_port(host, port));
+}
+
+Result<std::unique_ptr<TlsListener>> listen_tls(const Executor& executor, std::string_view address,
+                                                std::uint16_t port,
+                                                const TlsServerOptions& options) {
+  auto context = server_context(options);
+  if (!context) return context.error();
+  auto acceptor = internal::open_acceptor(executor, address, port);
+  if (!acceptor) return acceptor.error();
+  std::unique_ptr<TlsListener> listener =
+      std::make_unique<TlsListenerImpl>(std::move(*acceptor), std::move(*context));
+  return listener;
+}
+
+}  // namespace regatta::net

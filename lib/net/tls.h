@@ -1,0 +1,57 @@
+#pragma once
+
+#include "lib/net/tcp.h"
+
+namespace regatta::net {
+
+/// Holds a private key: never logged.
+struct TlsClientOptions {
+  std::string ca_pem;       ///< the only authorities trusted; empty for those of the system
+  std::string server_name;  ///< expected in the certificate, and SNI; empty for the host dialled
+  std::string certificate_pem;  ///< with its chain; empty for none
+  std::string key_pem;
+};
+
+/// TLS 1.2 or newer over TCP. The server's certificate and name are always verified.
+class TlsDialer final : public Dialer {
+ public:
+  /// `invalid` when a PEM cannot be used.
+  static Result<std::shared_ptr<TlsDialer>> create(
+      Clock& clock, const TlsClientOptions& options,
+      std::shared_ptr<Resolver> resolver = make_system_resolver());
+  ~TlsDialer() override;
+
+  Task<Result<std::unique_ptr<ByteStream>>> dial(std::string host, std::uint16_t port,
+                                                 TimePoint deadline) override;
+
+ private:
+  struct Context;
+  TlsDialer(Clock& clock, std::shared_ptr<Resolver> resolver, std::unique_ptr<Context> context);
+
+  Clock& clock_;
+  std::shared_ptr<Resolver> resolver_;
+  std::unique_ptr<Context> context_;
+};
+
+/// Holds a private key: never logged.
+struct TlsServerOptions {
+  std::string certificate_pem;  ///< with its chain
+  std::string key_pem;
+  /// Who may sign client certificates; empty to ask for none. A certificate that does not verify
+  /// ends the handshake.
+  std::string client_ca_pem;
+  bool client_certificate_required = false;
+};
+
+class TlsListener : public TcpListener {
+ public:
+  /// Other certificates for connections from now on; on an error the old ones stay.
+  virtual Status reload(const TlsServerOptions& options) = 0;
+};
+
+/// As listen_tcp(), with TLS 1.2 or newer.
+Result<std::unique_ptr<TlsListener>> listen_tls(const Executor& executor, std::string_view address,
+                                                std::uint16_t port,
+                                                const TlsServerOptions& options);
+
+}  // namespace regatta::net

@@ -1,0 +1,285 @@
+#include "lib/net/tls.h"
+
+#include "lib/net/encoding.h"
+#include "lib/net/http_client.h"
+#include "lib/net/http_server.h"
+#include "lib/net/pki.h"
+#include "lib/runtime/deadline.h"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <openssl/ssl.h>
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <thread>
+#include <unistd.h>
+
+namespace regatta::net {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr Duration day = std::chrono::hours(24);
+
+class WhoAmI final : public HttpHandler {
+ public:
+  Task<HttpResponse> handle(HttpRequest request) override {
+    std::string text = request.peer.common_name;
+    for (const std::string& group : request.peer.organizations) text += "," + group;
+    co_return HttpResponse(200, text);
+  }
+};
+
+/// One server and one client on loopback, for one exchange.
+struct Tls : ::testing::Test {
+  asio::io_context io{1};
+  SystemClock clock;
+  WhoAmI handler;
+  CertificateAuthority ca = *CertificateAuthority::create("test-ca", clock.now(), day);
+  CertificateAuthority other = *CertificateAuthority::create("other-ca", clock.now(), day);
+  KeyPair server_pair = *ca.issue_server({"api", {"api.test"}, {"127.0.0.1"}}, clock.now(), day);
+  TlsServerOptions server{server_pair.certificate_pem, server_pair.key_pem, "", false};
+  TlsClientOptions options{.ca_pem = ca.certificate_pem()};
+  std::uint16_t port = 0;
+
+  void present(const KeyPair& pair) {
+    options.certificate_pem = pair.certificate_pem;
+    options.key_pem = pair.key_pem;
+  }
+
+  Task<> exchange(TlsListener* listener, std::string host, Result<HttpResponse>* out,
+                  std::function<void(TlsListener&)> between) {
+    auto dialer = TlsDialer::create(clock, options);
+    if (!dialer) {
+      *out = dialer.error();
+      co_return;
+    }
+    HttpClient client(co_await asio::this_coro::executor, clock, *dialer, host, port);
+    const int rounds = between ? 2 : 1;
+    for (int i = 0; i < rounds; ++i) {
+      HttpRequest request("GET", "/");
+      SendOptions send;
+      send.deadline = clock.now() + 10s;
+      *out = co_await client.send(std::move(request), send);
+      if (between) between(*listener);
+    }
+  }
+
+  /// The answer to one request (the second, with something done in `between`).
+  Result<HttpResponse> ask(std::string host = "127.0.0.1",
+                           std::function<void(TlsListener&)> between = nullptr) {
+    auto listener = listen_tls(io.get_executor(), "127.0.0.1", 0, server);
+    if (!listener) return listener.error();
+    TlsListener* raw = listener->get();
+    port = raw->port();
+    HttpServer http(io.get_executor(), clock, std::move(*listener), handler);
+    TaskScope scope(io.get_executor());
+    Result<HttpResponse> answer = Error(Errc::timeout, "did not end");
+    auto body = [&]() -> Task<> {
+      co_await exchange(raw, host, &answer, between);
+      asio::post(io, [&] { scope.stop(); });
+    };
+    scope.spawn("server", http.run());
+    scope.spawn("client", body());
+    io.restart();
+    io.run();
+    return answer;
+  }
+};
+
+TEST_F(Tls, AnswersAnAnonymousClient) {
+  auto answer = ask();
+  ASSERT_TRUE(answer) << answer.error().what();
+  EXPECT_EQ(answer->body, "");
+}
+
+TEST_F(Tls, SeesTheClientsIdentity) {
+  server.client_ca_pem = ca.certificate_pem();
+  present(*ca.issue_client("system:admin", {"system:masters", "devs"}, clock.now(), day));
+  auto answer = ask();
+  ASSERT_TRUE(answer) << answer.error().what();
+  EXPECT_EQ(answer->body, "system:admin,system:masters,devs");
+}
+
+TEST_F(Tls, AClientCertificateIsOptional) {
+  server.client_ca_pem = ca.certificate_pem();
+  auto answer = ask();
+  ASSERT_TRUE(answer) << answer.error().what();
+  EXPECT_EQ(answer->body, "");
+}
+
+TEST_F(Tls, ARequiredClientCertificateThatIsMissingIsDenied) {
+  server.client_ca_pem = ca.certificate_pem();
+  server.client_certificate_required = true;
+  auto answer = ask();
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().code(), Errc::denied) << answer.error().what();
+  EXPECT_THAT(answer.error().what(), HasSubstr("127.0.0.1:" + std::to_string(port)));
+}
+
+TEST_F(Tls, AClientCertificateOfAnotherAuthorityIsDenied) {
+  server.client_ca_pem = ca.certificate_pem();
+  present(*other.issue_client("mallory", {"system:masters"}, clock.now(), day));
+  auto answer = ask();
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().code(), Errc::denied) << answer.error().what();
+}
+
+TEST_F(Tls, AServerOfAnotherAuthorityIsRefused) {
+  options.ca_pem = other.certificate_pem();
+  auto answer = ask();
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().code(), Errc::denied);
+  EXPECT_THAT(answer.error().what(), HasSubstr("certificate is not accepted"));
+}
+
+TEST_F(Tls, AServerOfAnotherNameIsRefused) {
+  options.server_name = "elsewhere.test";
+  auto answer = ask();
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().code(), Errc::denied);
+  EXPECT_THAT(answer.error().what(), HasSubstr("ostname mismatch"));
+}
+
+TEST_F(Tls, TheServerNameToExpectCanBeGiven) {
+  options.server_name = "api.test";
+  EXPECT_TRUE(ask());
+}
+
+TEST_F(Tls, AnExpiredServerCertificateIsRefused) {
+  const KeyPair old = *ca.issue_server({"api", {}, {"127.0.0.1"}}, clock.now() - 10 * day, day);
+  server.certificate_pem = old.certificate_pem;
+  server.key_pem = old.key_pem;
+  auto answer = ask();
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().code(), Errc::denied);
+  EXPECT_THAT(answer.error().what(), HasSubstr("expired"));
+}
+
+TEST_F(Tls, ReloadedCertificatesAreUsedForNewConnections) {
+  const KeyPair fresh = *other.issue_server({"api", {}, {"127.0.0.1"}}, clock.now(), day);
+  server.client_ca_pem = "";
+  auto answer = ask("127.0.0.1", [&](TlsListener& listener) {
+    EXPECT_FALSE(listener.reload({"nonsense", "nonsense", "", false}));
+    EXPECT_TRUE(listener.reload({fresh.certificate_pem, fresh.key_pem, "", false}));
+  });
+  EXPECT_TRUE(answer) << "a kept connection goes on";
+}
+
+TEST_F(Tls, UselessCredentialsAreNamed) {
+  options.ca_pem = "nonsense";
+  EXPECT_THAT(ask().error().what(), HasSubstr("certificate authority"));
+  options.ca_pem = ca.certificate_pem();
+  options.certificate_pem = server_pair.certificate_pem;
+  EXPECT_THAT(ask().error().what(), HasSubstr("private key"));
+  options.key_pem = ca.key_pair().key_pem;
+  EXPECT_EQ(ask().error().code(), Errc::invalid);
+}
+
+TEST_F(Tls, NothingOlderThanTls12IsSpoken) {
+  auto listener = listen_tls(io.get_executor(), "127.0.0.1", 0, server);
+  ASSERT_TRUE(listener);
+  HttpServer http(io.get_executor(), clock, std::move(*listener), handler);
+  port = static_cast<TlsListener&>(http.listener()).port();
+  TaskScope scope(io.get_executor());
+  scope.spawn("server", http.run());
+  std::map<int, int> outcome;
+  std::thread client([&] {
+    for (const int version : {TLS1_1_VERSION, TLS1_2_VERSION, TLS1_3_VERSION}) {
+      SSL_CTX* context = SSL_CTX_new(TLS_client_method());
+      SSL_CTX_set_cipher_list(context, "DEFAULT:@SECLEVEL=0");
+      SSL_CTX_set_min_proto_version(context, version);
+      SSL_CTX_set_max_proto_version(context, version);
+      const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
+      sockaddr_in address{};
+      address.sin_family = AF_INET;
+      address.sin_port = htons(port);
+      address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+      ::connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address);
+      SSL* tls = SSL_new(context);
+      SSL_set_fd(tls, fd);
+      outcome[version] = SSL_connect(tls);
+      SSL_free(tls);
+      ::close(fd);
+      SSL_CTX_free(context);
+    }
+    asio::post(io, [&] { scope.stop(); });
+  });
+  io.run();
+  client.join();
+  EXPECT_NE(outcome[TLS1_1_VERSION], 1);
+  EXPECT_EQ(outcome[TLS1_2_VERSION], 1);
+  EXPECT_EQ(outcome[TLS1_3_VERSION], 1);
+}
+
+TEST_F(Tls, NobodyListeningIsUnavailable) {
+  Result<HttpResponse> answer = Error(Errc::timeout, "did not end");
+  auto body = [&]() -> Task<> {
+    HttpClient client(io.get_executor(), clock, std::make_shared<TcpDialer>(clock), "127.0.0.1", 1);
+    answer = co_await client.send(HttpRequest("GET", "/"), {});
+  };
+  TaskScope scope(io.get_executor());
+  scope.spawn("client", body());
+  io.run();
+  EXPECT_EQ(answer.error().code(), Errc::unavailable);
+  EXPECT_EQ(answer.error().what(),
+            "GET 127.0.0.1:1/: connecting to 127.0.0.1:1: Connection refused");
+}
+
+TEST_F(Tls, PlainTcpWorksToo) {
+  auto listener = listen_tcp(io.get_executor(), "127.0.0.1", 0);
+  ASSERT_TRUE(listener);
+  port = (*listener)->port();
+  HttpServer http(io.get_executor(), clock, std::move(*listener), handler);
+  TaskScope scope(io.get_executor());
+  unsigned status = 0;
+  auto body = [&]() -> Task<> {
+    HttpClient client(io.get_executor(), clock, std::make_shared<TcpDialer>(clock), "localhost",
+                      port);
+    auto answer = co_await client.send(HttpRequest("GET", "/"), {});
+    if (answer) status = answer->status;
+    scope.stop();
+  };
+  scope.spawn("server", http.run());
+  scope.spawn("client", body());
+  io.run();
+  EXPECT_EQ(status, 200u);
+}
+
+TEST(Pki, CertificatesSayWhenTheyEnd) {
+  const TimePoint now = *parse_rfc3339("2026-03-01T12:00:00Z");
+  const auto ca = CertificateAuthority::create("ca", now, 10 * day);
+  ASSERT_TRUE(ca);
+  EXPECT_EQ(format_rfc3339(*valid_until(ca->certificate_pem())), "2026-03-11T12:00:00Z");
+  EXPECT_FALSE(valid_until("nonsense"));
+  EXPECT_TRUE(CertificateAuthority::load(ca->key_pair()));
+  EXPECT_FALSE(CertificateAuthority::load({ca->certificate_pem(), "nonsense"}));
+  EXPECT_FALSE(ca->issue_server({"x", {"a,DNS:b"}, {}}, now, day));
+}
+
+TEST(Encoding, Base64) {
+  for (const std::string text : {"", "f", "fo", "foo", "foob", "fooba", "foobar"}) {
+    EXPECT_EQ(*base64_decode(base64_encode(text)), text);
+    EXPECT_EQ(*base64url_decode(base64url_encode(text)), text);
+  }
+  EXPECT_EQ(base64_encode("fooba"), "Zm9vYmE=");
+  EXPECT_EQ(base64url_encode("\xfb\xff"), "-_8");
+  EXPECT_EQ(*base64_decode("Zm9v\nYmE=\n"), "fooba");
+  EXPECT_FALSE(base64_decode("Zm9vYmE"));
+  EXPECT_FALSE(base64_decode("Zm9vY"));
+  EXPECT_FALSE(base64_decode("Zm9v*"));
+  EXPECT_FALSE(base64_decode("Zg==Zg=="));
+}
+
+TEST(Encoding, DigestsAndEscapes) {
+  EXPECT_EQ(sha256_hex("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(percent_encode("a b/c=~"), "a%20b%2Fc%3D~");
+}
+
+}  // namespace
+}  // namespace regatta::net
