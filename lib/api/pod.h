@@ -117,6 +117,8 @@ class PodTemplate {
   const PodTemplateView& view() const { return *view_; }
   const PodSpec& spec() const { return view_->spec; }
   Json json() const;
+  /// This template, its text shared with `whole` where it occurs there.
+  PodTemplate within(const RawJson& whole) const;
 
   friend bool operator==(const PodTemplate& a, const PodTemplate& b) { return a.raw_ == b.raw_; }
 
