@@ -42,7 +42,7 @@ FIREWALL = {
     "CLI/": {"manager", "sandbox"},
 }
 AWAIT = re.compile(r"co_await[^;]*")
-TEST_FILE = re.compile(r"_(test|bench)\.cpp$")
+TEST_FILE = re.compile(r"_(test|bench)\.(cpp|h)$")
 LINES_MAX = 100
 FUNCTION_MAX = 70
 

@@ -1,6 +1,6 @@
 #include "lib/kube/client.h"
 
-#include "lib/kube/scripted_server.h"
+#include "lib/kube/kube_test.h"
 #include "lib/kube/status.h"
 
 namespace regatta::kube {

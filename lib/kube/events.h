@@ -57,7 +57,8 @@ class EventRecorder {
 
   void event(const ObjectReference& about, EventType type, std::string reason, std::string message);
 
-  /// Writes queued events until cancelled.
+  /// Writes queued events, one at a time, until cancelled. Spawn it several times for as many
+  /// writes in flight.
   Task<> run();
   /// Returns when nothing is queued or being written. For orderly shutdown, while run() runs.
   Task<> flush();
@@ -78,13 +79,14 @@ class EventRecorder {
     friend auto operator<=>(const SeriesKey&, const SeriesKey&) = default;
   };
   struct Series {
-    std::string name;  ///< of the Event; empty until it has been written
-    std::string resource_version;
+    std::string name;     ///< of the Event
     std::string message;  ///< what is written: differs from the key's for combined events
     TimePoint first, last;
     int count = 0;
-    int written_count = 0;
+    bool created = false;  ///< the Event exists: repeats are patches
     bool queued = false;
+    bool writing = false;
+    bool busy() const { return queued || writing; }
   };
   struct Similar {
     std::map<std::string, TimePoint> messages;
@@ -93,11 +95,14 @@ class EventRecorder {
     double tokens = 0;
     TimePoint refilled{};
   };
+  static constexpr int attempts_max = 3;
 
   bool within_budget(const ObjectReference& about);
   SeriesKey combine(const ObjectReference& about, EventType type, const std::string& reason,
                     const std::string& message);
-  Task<Status> write(SeriesKey key);
+  void enqueue(const SeriesKey& key, Series* series);
+  Task<> write_with_retries(SeriesKey key);
+  Task<Status> write(const SeriesKey& key);
   std::string event_json(const SeriesKey& key, const Series& series) const;
   void forget_old();
 
@@ -110,7 +115,7 @@ class EventRecorder {
   std::map<SeriesKey, Similar> similar_;  ///< message empty
   std::map<ObjectReference, Budget> budgets_;
   std::deque<SeriesKey> queue_;
-  bool writing_ = false;
+  int writing_ = 0;
   Counters counters_;
   Wakeup work_, idle_;
 };

@@ -19,22 +19,11 @@ constexpr int failures_before_relist = 5;
 /// restored from a backup waits silently for a version of its lost future.
 constexpr int silent_watches_before_relist = 2;
 
-/// Sleeps until nothing was heard for `limit`, however often that moves: one sleeper for the whole
+/// Ends when nothing was heard for `limit`, however often that moves: one sleeper for the whole
 /// life of a watch instead of one for each event.
-class Silence final : public Clock {
- public:
-  Silence(Clock& clock, const TimePoint& heard, Duration limit)
-      : clock_(clock), heard_(heard), limit_(limit) {}
-  TimePoint now() const override { return clock_.now(); }
-  Task<> sleep_until(TimePoint) override {
-    while (clock_.now() < heard_ + limit_) co_await clock_.sleep_until(heard_ + limit_);
-  }
-
- private:
-  Clock& clock_;
-  const TimePoint& heard_;
-  Duration limit_;
-};
+Task<> silence(Clock& clock, const TimePoint& heard, Duration limit) {
+  while (clock.now() < heard + limit) co_await clock.sleep_until(heard + limit);
+}
 
 Task<> store_status(Task<Status> op, Status* into) {
   *into = co_await std::move(op);
@@ -176,12 +165,11 @@ Task<Result<WatchStream>> InformerCore::open_watch(bool with_list) {
 }
 
 Task<Status> InformerCore::read_until_silent(WatchStream stream, Listing* initial) {
-  Silence silence(deps_.clock, heard_, options_.idle_timeout);
   const std::uint64_t events = health_.events;
   Status ended = ok();
   Task<> reading = store_status(read_events(&stream, initial), &ended);
-  const bool spoke =
-      co_await finishes_before(silence, heard_ + options_.idle_timeout, std::move(reading));
+  Task<> waiting = silence(deps_.clock, heard_, options_.idle_timeout);
+  const bool spoke = co_await finishes_first(std::move(reading), std::move(waiting));
   if (spoke) {
     silent_watches_ = 0;
     co_return ended;

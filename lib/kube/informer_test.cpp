@@ -1,6 +1,6 @@
 #include "lib/kube/informer.h"
 
-#include "lib/kube/scripted_server.h"
+#include "lib/kube/kube_test.h"
 
 namespace regatta::kube {
 namespace {

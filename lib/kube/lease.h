@@ -45,11 +45,14 @@ class LeaderElector {
   const std::string& holder() const { return holder_; }
 
  private:
-  Task<Status> try_acquire_or_renew();
-  Task<Status> create();
-  Task<Status> take_over(std::string lease_text);
-  Status observe(const std::string& lease_text);
-  std::string lease_json(const std::string& holder) const;
+  /// Whether we hold the lease now; false when somebody else does.
+  Task<Result<bool>> try_to_hold();
+  Task<Result<bool>> look_and_take();
+  Task<Result<bool>> create();
+  Task<Result<bool>> write(std::string holder);
+  Status look_at(const std::string& lease_text);
+  std::string spec_json(const std::string& holder) const;
+  void lose(const Error& why);
 
   Client& client_;
   Clock& clock_;
@@ -61,9 +64,10 @@ class LeaderElector {
   std::string resource_version_;
   std::int64_t transitions_ = 0;
   TimePoint acquired_{};
-  std::string observed_record_;  ///< holder, renew time and transitions, as seen last
-  TimePoint observed_at_{};
-  std::int64_t observed_duration_seconds_ = 0;
+  TimePoint renewed_{};        ///< when the last successful renewal was begun
+  std::string observed_spec_;  ///< as seen last
+  TimePoint observed_at_{};    ///< when it was first seen so
+  Duration observed_duration_{0};
 };
 
 }  // namespace regatta::kube

@@ -8,21 +8,25 @@
 
 namespace regatta {
 
-Task<bool> finishes_before(Clock& clock, TimePoint deadline, Task<> op) {
+Task<bool> finishes_first(Task<> op, Task<> other) {
   const auto executor = co_await asio::this_coro::executor;
   // Not operator||: there a side that throws does not end the race.
   auto race = asio::experimental::make_parallel_group(
       asio::co_spawn(executor, std::move(op), asio::deferred),
-      asio::co_spawn(executor, clock.sleep_until(deadline), asio::deferred));
-  auto [order, op_threw, sleep_threw] =
+      asio::co_spawn(executor, std::move(other), asio::deferred));
+  auto [order, op_threw, other_threw] =
       co_await race.async_wait(asio::experimental::wait_for_one(), asio::use_awaitable);
   if (order[0] == 0) {
     if (op_threw) std::rethrow_exception(op_threw);
     co_return true;
   }
-  if (sleep_threw) std::rethrow_exception(sleep_threw);  // we were cancelled, not late
+  if (other_threw) std::rethrow_exception(other_threw);  // also when we were cancelled
   // Both may have ended in the same turn: a finished operation counts.
   co_return !op_threw;
+}
+
+Task<bool> finishes_before(Clock& clock, TimePoint deadline, Task<> op) {
+  return finishes_first(std::move(op), clock.sleep_until(deadline));
 }
 
 }  // namespace regatta

@@ -6,6 +6,10 @@
 
 namespace regatta {
 
+/// Runs both until one ends; true when that was `op`. The other one is cancelled and awaited, so
+/// nothing outlives the call. An exception of the first to end is re-thrown.
+Task<bool> finishes_first(Task<> op, Task<> other);
+
 /// Runs `op` until it ends or `deadline` passes; false when it was cancelled because of the latter.
 /// The loser is cancelled and awaited, so nothing outlives the call. An exception of `op` is
 /// re-thrown.

@@ -1,0 +1,211 @@
+#include "lib/kube/lease.h"
+
+#include "lib/kube/status.h"
+#include "lib/runtime/deadline.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace regatta::kube {
+namespace {
+
+constexpr api::ResourceInfo lease_resource{"coordination.k8s.io", "v1", "Lease", "leases", true};
+
+const Json* member(const Json& object, const char* name) {
+  if (!object.is_object()) return nullptr;
+  const auto it = object.find(name);
+  return it == object.end() ? nullptr : &*it;
+}
+
+std::string text_at(const Json& object, const char* name) {
+  const Json* value = member(object, name);
+  return value && value->is_string() ? value->get<std::string>() : std::string();
+}
+
+std::int64_t number_at(const Json& object, const char* name) {
+  const Json* value = member(object, name);
+  return value && value->is_number_integer() ? value->get<std::int64_t>() : 0;
+}
+
+std::int64_t seconds_of(Duration d) {
+  return d / std::chrono::seconds(1);
+}
+
+}  // namespace
+
+LeaderElector::LeaderElector(Client& client, Clock& clock, Rng& rng, Log log,
+                             LeaderElectionOptions options)
+    : client_(client),
+      clock_(clock),
+      rng_(rng),
+      log_(std::move(log)),
+      options_(std::move(options)) {}
+
+// --- one attempt ---
+
+std::string LeaderElector::spec_json(const std::string& holder) const {
+  Json spec = {{"holderIdentity", holder},
+               {"leaseDurationSeconds", seconds_of(options_.lease_duration)},
+               {"acquireTime", format_rfc3339_micro(acquired_)},
+               {"renewTime", format_rfc3339_micro(clock_.now())},
+               {"leaseTransitions", transitions_}};
+  // Whoever looks at a lease given back must not wait for it.
+  if (holder.empty()) spec["leaseDurationSeconds"] = 1;
+  return dump_json(spec);
+}
+
+/// Remembers what the server says, and since when by our clock.
+Status LeaderElector::look_at(const std::string& lease_text) {
+  const Result<Json> lease = parse_json(lease_text);
+  const Json* metadata = lease ? member(*lease, "metadata") : nullptr;
+  if (!metadata) return Error(Errc::invalid, "the answer is no Lease");
+  resource_version_ = text_at(*metadata, "resourceVersion");
+  const Json* found = member(*lease, "spec");
+  const Json spec = found ? *found : Json::object();
+  holder_ = text_at(spec, "holderIdentity");
+  transitions_ = number_at(spec, "leaseTransitions");
+  const auto seconds = number_at(spec, "leaseDurationSeconds");
+  observed_duration_ = seconds > 0 ? Duration(std::chrono::seconds(seconds)) : Duration(0);
+  std::string text = dump_json(spec);
+  if (text == observed_spec_) return ok();
+  observed_spec_ = std::move(text);
+  observed_at_ = clock_.now();
+  return ok();
+}
+
+Task<Result<bool>> LeaderElector::write(std::string holder) {
+  const Json patch = {{"metadata", {{"resourceVersion", resource_version_}}},
+                      {"spec", Json::parse(spec_json(holder))}};
+  auto written = co_await client_.patch_raw(lease_resource, options_.lease, PatchType::merge,
+                                            dump_json(patch));
+  if (!written) co_return written.error();
+  const Status looked = look_at(*written);
+  if (!looked) co_return looked.error();
+  co_return true;
+}
+
+Task<Result<bool>> LeaderElector::create() {
+  acquired_ = clock_.now();
+  transitions_ = 0;
+  const Json lease = {
+      {"apiVersion", "coordination.k8s.io/v1"},
+      {"kind", "Lease"},
+      {"metadata", {{"name", options_.lease.name}, {"namespace", options_.lease.ns}}},
+      {"spec", Json::parse(spec_json(options_.identity))}};
+  auto created = co_await client_.create_raw(lease_resource, options_.lease.ns, dump_json(lease));
+  if (!created) co_return created.error();
+  const Status looked = look_at(*created);
+  if (!looked) co_return looked.error();
+  co_return true;
+}
+
+Task<Result<bool>> LeaderElector::look_and_take() {
+  auto lease = co_await client_.get_raw(lease_resource, options_.lease);
+  if (!lease && lease.error().code() == Errc::not_found) co_return co_await create();
+  if (!lease) co_return lease.error();
+  const Status looked = look_at(*lease);
+  if (!looked) co_return looked.error();
+  const bool ours = holder_ == options_.identity;
+  // Somebody took over, even if only for a moment: a leader does not come back silently.
+  if (leading_ && !ours) co_return false;
+  if (!holder_.empty() && !ours && clock_.now() < observed_at_ + observed_duration_) {
+    co_return false;
+  }
+  if (!ours) {
+    ++transitions_;
+    acquired_ = clock_.now();
+  }
+  co_return co_await write(options_.identity);
+}
+
+Task<Result<bool>> LeaderElector::try_to_hold() {
+  if (leading_) {
+    // We know the version we wrote: no need to look.
+    auto renewed = co_await write(options_.identity);
+    if (renewed || renewed.error().code() != Errc::conflict) co_return renewed;
+  }
+  co_return co_await look_and_take();
+}
+
+// --- leading ---
+
+Task<> LeaderElector::acquire() {
+  for (;;) {
+    const TimePoint begun = clock_.now();
+    auto held = co_await with_deadline(clock_, begun + options_.renew_deadline, try_to_hold());
+    if (held && *held) {
+      renewed_ = begun;
+      leading_ = true;
+      log_.info("leading", {{"lease", options_.lease.str()}, {"identity", options_.identity}});
+      co_return;
+    }
+    if (!held && held.error().code() != Errc::conflict &&
+        held.error().code() != Errc::already_exists) {
+      log_.warning("cannot acquire the lease", {{"lease", options_.lease.str()},
+                                                {"code", name_of(held.error().code())},
+                                                {"error", held.error().what()}});
+    }
+    const Duration jitter(rng_.between(0, options_.retry_period.count()));
+    co_await clock_.sleep_for(options_.retry_period + jitter);
+  }
+}
+
+void LeaderElector::lose(const Error& why) {
+  leading_ = false;
+  log_.error("leadership lost", {{"lease", options_.lease.str()}, {"error", why.what()}});
+}
+
+Task<Error> LeaderElector::hold() {
+  Error last(Errc::timeout, "no renewal succeeded");
+  for (;;) {
+    const TimePoint deadline = renewed_ + options_.renew_deadline;
+    co_await clock_.sleep_until(std::min(clock_.now() + options_.retry_period, deadline));
+    const TimePoint begun = clock_.now();
+    if (begun >= deadline) {
+      const Error lost = last.within("renewing the lease until its deadline");
+      lose(lost);
+      co_return lost;
+    }
+    auto held = co_await with_deadline(clock_, deadline, try_to_hold());
+    if (held && *held) {
+      renewed_ = begun;
+    } else if (held) {
+      const Error lost(Errc::conflict, "the lease is held by " + holder_);
+      lose(lost);
+      co_return lost;
+    } else {
+      last = held.error();
+    }
+  }
+}
+
+Task<Status> LeaderElector::run(std::function<Task<>()> lead) {
+  co_await acquire();
+  Error lost;
+  auto holding = [&]() -> Task<> { lost = co_await hold(); };
+  Task<> leading = lead();
+  Task<> renewing = holding();
+  const bool ended = co_await finishes_first(std::move(leading), std::move(renewing));
+  if (ended) co_return ok();
+  co_return lost;
+}
+
+Task<Status> LeaderElector::release() {
+  if (!leading_) co_return ok();
+  leading_ = false;
+  auto written = co_await write(std::string());
+  if (!written && written.error().code() == Errc::conflict) {
+    // A renewal that was cancelled in mid-flight got through.
+    auto lease = co_await client_.get_raw(lease_resource, options_.lease);
+    if (!lease) co_return lease.error();
+    const Status looked = look_at(*lease);
+    if (!looked) co_return looked;
+    if (holder_ != options_.identity) co_return ok();
+    written = co_await write(std::string());
+  }
+  if (!written) co_return written.error();
+  co_return ok();
+}
+
+}  // namespace regatta::kube
