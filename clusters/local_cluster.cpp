@@ -1,0 +1,161 @@
+#include "clusters/local_cluster.h"
+
+#include "lib/api/names.h"
+
+#include <nlohmann/json.hpp>
+
+namespace regatta::clusters {
+namespace {
+
+kube::InformerDeps informer_deps(const LocalClusterDeps& deps, const char* name) {
+  return kube::InformerDeps{deps.client, deps.clock, deps.rng, deps.executor, deps.log.named(name)};
+}
+
+kube::InformerOptions in_namespace(std::string ns) {
+  kube::InformerOptions options;
+  options.ns = std::move(ns);
+  return options;
+}
+
+}  // namespace
+
+std::string prebuilt_workload(const api::ObjectMeta& metadata) {
+  const std::string key(api::labels::prebuilt_workload_name);
+  const std::string& annotated = metadata.annotation(key);
+  return annotated.empty() ? metadata.label(key) : annotated;
+}
+
+std::string owner_name(const std::string& kind, const api::ObjectKey& key) {
+  return kind + "/" + key.str();
+}
+
+LocalCluster::LocalCluster(LocalClusterDeps deps)
+    : client(deps.client),
+      events(deps.events),
+      clock(deps.clock),
+      log(deps.log),
+      system_namespace(deps.system_namespace),
+      workloads(informer_deps(deps, "informer.workloads")),
+      jobs(informer_deps(deps, "informer.jobs")),
+      cluster_queues(informer_deps(deps, "informer.clusterqueues")),
+      local_queues(informer_deps(deps, "informer.localqueues")),
+      cohorts(informer_deps(deps, "informer.cohorts")),
+      flavors(informer_deps(deps, "informer.resourceflavors")),
+      checks(informer_deps(deps, "informer.admissionchecks")),
+      multikueue_clusters(informer_deps(deps, "informer.multikueueclusters")),
+      multikueue_configs(informer_deps(deps, "informer.multikueueconfigs")),
+      workload_priority_classes(informer_deps(deps, "informer.workloadpriorityclasses")),
+      priority_classes(informer_deps(deps, "informer.priorityclasses")),
+      namespaces(informer_deps(deps, "informer.namespaces")),
+      secrets(informer_deps(deps, "informer.secrets"), in_namespace(deps.system_namespace)),
+      workload_locks(deps.executor),
+      job_locks(deps.executor) {
+  workloads.add_index(by_owner, [](const api::Workload& workload) {
+    std::vector<std::string> uids;
+    if (const api::OwnerReference* owner = workload.metadata.controller()) {
+      uids.push_back(owner->uid);
+      uids.push_back(owner_name(owner->kind, {workload.metadata.ns, owner->name}));
+    }
+    return uids;
+  });
+  workloads.add_index(by_local_queue, [](const api::Workload& workload) {
+    return std::vector<std::string>{workload.metadata.ns + "/" + workload.spec.queue_name};
+  });
+  jobs.add_index(by_prebuilt, [](const api::Job& job) {
+    std::vector<std::string> names;
+    if (const std::string name = prebuilt_workload(job.metadata); !name.empty()) {
+      names.push_back(job.metadata.ns + "/" + name);
+    }
+    return names;
+  });
+}
+
+void LocalCluster::start(TaskScope& scope) {
+  scope.spawn("informer workloads", workloads.run());
+  scope.spawn("informer jobs", jobs.run());
+  scope.spawn("informer clusterqueues", cluster_queues.run());
+  scope.spawn("informer localqueues", local_queues.run());
+  scope.spawn("informer cohorts", cohorts.run());
+  scope.spawn("informer resourceflavors", flavors.run());
+  scope.spawn("informer admissionchecks", checks.run());
+  scope.spawn("informer multikueueclusters", multikueue_clusters.run());
+  scope.spawn("informer multikueueconfigs", multikueue_configs.run());
+  scope.spawn("informer workloadpriorityclasses", workload_priority_classes.run());
+  scope.spawn("informer priorityclasses", priority_classes.run());
+  scope.spawn("informer namespaces", namespaces.run());
+  scope.spawn("informer secrets", secrets.run());
+}
+
+Task<> LocalCluster::wait_synced() {
+  co_await workloads.wait_synced();
+  co_await jobs.wait_synced();
+  co_await cluster_queues.wait_synced();
+  co_await local_queues.wait_synced();
+  co_await cohorts.wait_synced();
+  co_await flavors.wait_synced();
+  co_await checks.wait_synced();
+  co_await multikueue_clusters.wait_synced();
+  co_await multikueue_configs.wait_synced();
+  co_await workload_priority_classes.wait_synced();
+  co_await priority_classes.wait_synced();
+  co_await namespaces.wait_synced();
+  co_await secrets.wait_synced();
+}
+
+Task<Status> LocalCluster::update_status(api::ObjectKey key,
+                                         std::function<bool(api::Workload&)> change) {
+  return update(std::move(key), std::move(change), kube::PatchScope::status);
+}
+
+Task<Status> LocalCluster::update_metadata(api::ObjectKey key,
+                                           std::function<bool(api::Workload&)> change) {
+  return update(std::move(key), std::move(change), kube::PatchScope::metadata);
+}
+
+Task<Status> LocalCluster::update_spec(api::ObjectKey key,
+                                       std::function<bool(api::Workload&)> change) {
+  return update(std::move(key), std::move(change), kube::PatchScope::object);
+}
+
+Task<Status> LocalCluster::update(api::ObjectKey key, std::function<bool(api::Workload&)> change,
+                                  kube::PatchScope scope) {
+  const auto held = co_await workload_locks.acquire(key);
+  const auto stored = workloads.get(key);
+  if (!stored) co_return Error(Errc::not_found, "workload " + key.str() + " is gone");
+  api::Workload before = *stored;
+  api::Workload after = before;
+  if (!change(after)) co_return ok();
+  Result<api::Workload> written = Error();
+  switch (scope) {
+    case kube::PatchScope::status:
+      written = co_await client.patch_status(std::move(before), std::move(after));
+      break;
+    case kube::PatchScope::metadata:
+      written = co_await client.patch_metadata(std::move(before), std::move(after));
+      break;
+    case kube::PatchScope::object:
+      written = co_await client.patch_object(std::move(before), std::move(after));
+      break;
+  }
+  if (!written) co_return written.error().within("workload " + key.str());
+  workloads.observe(std::move(*written));
+  co_return ok();
+}
+
+Task<Status> LocalCluster::patch_job(api::ObjectKey key, bool status,
+                                     std::function<std::optional<Json>(const api::Job&)> change) {
+  const auto held = co_await job_locks.acquire(key);
+  const auto stored = jobs.get(key);
+  if (!stored) co_return Error(Errc::not_found, "job " + key.str() + " is gone");
+  const std::optional<Json> patch = change(*stored);
+  if (!patch || patch->empty()) co_return ok();
+  kube::WriteOptions options;
+  if (status) options.subresource = "status";
+  auto written = co_await client.patch<api::Job>(key, kube::PatchType::merge, dump_json(*patch),
+                                                 std::move(options));
+  if (!written) co_return written.error().within("job " + key.str());
+  jobs.observe(std::move(*written));
+  co_return ok();
+}
+
+}  // namespace regatta::clusters

@@ -1,0 +1,97 @@
+#pragma once
+
+#include "lib/api/batch.h"
+#include "lib/api/core.h"
+#include "lib/api/kueue.h"
+#include "lib/base/clock.h"
+#include "lib/base/log.h"
+#include "lib/base/rng.h"
+#include "lib/kube/client.h"
+#include "lib/kube/events.h"
+#include "lib/kube/informer.h"
+#include "lib/runtime/key_lock.h"
+#include "lib/runtime/task_scope.h"
+
+#include <string>
+
+namespace regatta::clusters {
+
+struct LocalClusterDeps {
+  kube::Client& client;
+  kube::EventRecorder& events;
+  Clock& clock;
+  Rng& rng;
+  Executor executor;
+  Log log;
+  std::string system_namespace;  ///< where kubeconfig Secrets are: "kueue-system"
+};
+
+/// The cluster this manager runs on: its client and one informer for each kind that Regatta reads.
+/// Every controller shares it, so that each object is watched and held in memory once.
+///
+/// Who writes the status or metadata of a Workload holds its lock around "read the store, patch,
+/// observe() the answer" (see update_status); then no part of this process conflicts with another.
+class LocalCluster {
+ public:
+  explicit LocalCluster(LocalClusterDeps deps);
+
+  /// Spawns every informer.
+  void start(TaskScope& scope);
+  Task<> wait_synced();
+
+  /// Takes the lock of one Workload, lets `change` edit a copy of what the store has, and writes
+  /// the difference in its status: one merge patch, or no request when nothing changed. `change`
+  /// returns false to write nothing. not_found when the Workload is gone.
+  Task<Status> update_status(api::ObjectKey key, std::function<bool(api::Workload&)> change);
+  /// The same for labels, annotations, finalizers and owner references.
+  Task<Status> update_metadata(api::ObjectKey key, std::function<bool(api::Workload&)> change);
+  /// The same for spec.
+  Task<Status> update_spec(api::ObjectKey key, std::function<bool(api::Workload&)> change);
+
+  /// Takes the lock of one Job, asks `change` for a merge patch of what the store has (nullopt or
+  /// an empty object: nothing to write), sends it to the Job or its status, and observes the
+  /// answer.
+  Task<Status> patch_job(api::ObjectKey key, bool status,
+                         std::function<std::optional<Json>(const api::Job&)> change);
+
+  kube::Client& client;
+  kube::EventRecorder& events;
+  Clock& clock;
+  Log log;
+  const std::string system_namespace;
+
+  kube::Informer<api::Workload> workloads;
+  kube::Informer<api::Job> jobs;
+  kube::Informer<api::ClusterQueue> cluster_queues;
+  kube::Informer<api::LocalQueue> local_queues;
+  kube::Informer<api::Cohort> cohorts;
+  kube::Informer<api::ResourceFlavor> flavors;
+  kube::Informer<api::AdmissionCheck> checks;
+  kube::Informer<api::MultiKueueCluster> multikueue_clusters;
+  kube::Informer<api::MultiKueueConfig> multikueue_configs;
+  kube::Informer<api::WorkloadPriorityClass> workload_priority_classes;
+  kube::Informer<api::PriorityClass> priority_classes;
+  kube::Informer<api::Namespace> namespaces;
+  kube::Informer<api::Secret> secrets;  ///< of the system namespace only
+
+  KeyLocks<api::ObjectKey> workload_locks;
+  KeyLocks<api::ObjectKey> job_locks;
+
+ private:
+  Task<Status> update(api::ObjectKey key, std::function<bool(api::Workload&)> change,
+                      kube::PatchScope scope);
+};
+
+/// Index of LocalCluster::workloads: uid of the controlling owner, and owner_name() of it.
+inline constexpr const char* by_owner = "owner";
+/// "Job/namespace/name".
+std::string owner_name(const std::string& kind, const api::ObjectKey& key);
+/// Index of LocalCluster::workloads: "namespace/queueName".
+inline constexpr const char* by_local_queue = "local-queue";
+/// Index of LocalCluster::jobs: "namespace/name" of the prebuilt Workload it names.
+inline constexpr const char* by_prebuilt = "prebuilt";
+
+/// The prebuilt Workload a job names, by annotation or label; empty for none.
+std::string prebuilt_workload(const api::ObjectMeta& metadata);
+
+}  // namespace regatta::clusters

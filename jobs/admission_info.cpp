@@ -1,0 +1,80 @@
+#include "jobs/admission_info.h"
+
+#include "lib/api/names.h"
+#include "lib/api/validation.h"
+
+#include <set>
+
+namespace regatta::jobs {
+namespace {
+
+void add_labels(const api::Workload& workload, PodSetInfo* info) {
+  info->labels[std::string(api::labels::pod_set)] = info->name;
+  const std::string& queue = workload.status.admission->cluster_queue;
+  if (api::check_dns1123_label(queue).empty()) {
+    info->labels[std::string(api::labels::cluster_queue_name)] = queue;
+  }
+  if (api::check_dns1123_label(workload.spec.queue_name).empty()) {
+    info->labels[std::string(api::labels::local_queue_name)] = workload.spec.queue_name;
+  }
+  if (!workload.metadata.label(std::string(api::labels::multikueue_origin)).empty()) {
+    info->labels[std::string(api::labels::multikueue_worker_workload_pod)] = "true";
+  }
+  info->annotations[std::string(api::annotations::workload)] = workload.metadata.name;
+}
+
+Status add_flavors(const api::PodSetAssignment& assignment, const FlavorLookup& flavor,
+                   PodSetInfo* info) {
+  std::set<std::string> names;
+  for (const auto& [resource, name] : assignment.flavors) names.insert(name);
+  for (const std::string& name : names) {
+    const api::ResourceFlavor* found = flavor(name);
+    if (!found) return Error(Errc::not_found, "ResourceFlavor \"" + name + "\" does not exist");
+    PodSetInfo added;
+    added.node_selector = found->spec.node_labels;
+    added.tolerations = found->spec.tolerations;
+    if (Status s = merge(added, info); !s) return s;
+  }
+  return ok();
+}
+
+Status add_updates(const api::Workload& workload, PodSetInfo* info) {
+  for (const api::AdmissionCheckState& check : workload.status.admission_checks) {
+    for (const api::PodSetUpdate& update : check.pod_set_updates) {
+      if (update.name != info->name) continue;
+      PodSetInfo added;
+      added.labels = update.labels;
+      added.annotations = update.annotations;
+      added.node_selector = update.node_selector;
+      added.tolerations = update.tolerations;
+      if (Status s = merge(added, info); !s)
+        return s.error().within("admission check " + check.name);
+    }
+  }
+  return ok();
+}
+
+}  // namespace
+
+Result<std::vector<PodSetInfo>> admission_infos(const api::Workload& workload,
+                                                const FlavorLookup& flavor) {
+  std::vector<PodSetInfo> infos;
+  if (!workload.status.admission) return infos;
+  for (const api::PodSetAssignment& assignment : workload.status.admission->pod_set_assignments) {
+    PodSetInfo info;
+    info.name = assignment.name;
+    info.count = assignment.count.value_or(0);
+    if (info.count == 0 && !assignment.count) {
+      for (const api::PodSet& set : workload.spec.pod_sets) {
+        if (set.name == assignment.name) info.count = set.count;
+      }
+    }
+    add_labels(workload, &info);
+    if (Status s = add_flavors(assignment, flavor, &info); !s) return s.error();
+    if (Status s = add_updates(workload, &info); !s) return s.error();
+    infos.push_back(std::move(info));
+  }
+  return infos;
+}
+
+}  // namespace regatta::jobs

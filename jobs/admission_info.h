@@ -1,0 +1,19 @@
+#pragma once
+
+#include "jobs/pod_set_info.h"
+#include "lib/api/kueue.h"
+
+#include <functional>
+
+namespace regatta::jobs {
+
+/// A ResourceFlavor by name, or null.
+using FlavorLookup = std::function<const api::ResourceFlavor*(const std::string&)>;
+
+/// What the Workload's admission and its checks add to the pods of each pod set: node labels and
+/// tolerations of the flavors, Kueue's labels and annotations, the checks' podSetUpdates. An error
+/// when a flavor is missing (wait for it) or two of them contradict (`invalid`).
+Result<std::vector<PodSetInfo>> admission_infos(const api::Workload& workload,
+                                                const FlavorLookup& flavor);
+
+}  // namespace regatta::jobs

@@ -1,0 +1,337 @@
+#include "jobs/batch_job.h"
+
+#include "lib/api/codec.h"
+#include "lib/api/names.h"
+#include "lib/kube/patch.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <charconv>
+
+namespace regatta::jobs::batch_job {
+namespace {
+
+using api::annotations::job_completions_equal_parallelism;
+using api::annotations::job_min_parallelism;
+using api::annotations::stopping;
+
+const std::string main_pod_set(api::default_pod_set_name);
+
+/// Labels the Job controller writes into the template; they name this Job on this cluster.
+constexpr std::string_view controller_labels[] = {api::labels::legacy_job_name,
+                                                  api::labels::legacy_controller_uid,
+                                                  api::labels::job_controller_uid};
+
+std::int32_t parallelism(const api::Job& job) {
+  return job.spec.parallelism.value_or(1);
+}
+
+std::int32_t pod_count(const api::Job& job) {
+  return std::min(parallelism(job), job.spec.completions.value_or(parallelism(job)));
+}
+
+bool indexed(const api::Job& job) {
+  return job.spec.completion_mode == "Indexed";
+}
+
+bool stopping_marked(const api::Job& job) {
+  return job.metadata.annotation(std::string(stopping)) == "true";
+}
+
+void strip_controller_labels(Json& pod_template) {
+  const auto metadata = pod_template.find("metadata");
+  if (metadata == pod_template.end() || !metadata->is_object()) return;
+  const auto labels = metadata->find("labels");
+  if (labels == metadata->end() || !labels->is_object()) return;
+  for (const std::string_view label : controller_labels) labels->erase(std::string(label));
+}
+
+/// The value without nulls and empty objects and lists, which mean the same as absence.
+Json slim(const Json& value) {
+  if (value.is_array()) {
+    Json out = Json::array();
+    for (const Json& item : value) out.push_back(slim(item));
+    return out;
+  }
+  if (!value.is_object()) return value;
+  Json out = Json::object();
+  for (const auto& [key, item] : value.items()) {
+    Json kept = slim(item);
+    if (!kept.is_null() && !(kept.is_structured() && kept.empty())) out[key] = std::move(kept);
+  }
+  return out;
+}
+
+Json spec_part(const Json& pod_template, const char* field) {
+  const auto spec = pod_template.find("spec");
+  if (spec == pod_template.end() || !spec->is_object()) return Json();
+  const auto found = spec->find(field);
+  return found == spec->end() ? Json() : slim(*found);
+}
+
+/// Number of indexes in "1,3-5" that are below `limit`.
+std::int32_t count_indexes(const std::string& text, std::int32_t limit) {
+  std::int32_t count = 0;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  while (at < end) {
+    std::int32_t first = 0, last = 0;
+    auto read = std::from_chars(at, end, first);
+    if (read.ec != std::errc()) break;
+    last = first;
+    if (read.ptr < end && *read.ptr == '-') {
+      read = std::from_chars(read.ptr + 1, end, last);
+      if (read.ec != std::errc()) break;
+    }
+    const std::int32_t bound = std::min(last, limit - 1);
+    if (bound >= first) count += bound - first + 1;
+    at = read.ptr < end ? read.ptr + 1 : end;
+  }
+  return count;
+}
+
+Json status_json(const api::Job& job) {
+  const Json object = api::to_json(job);
+  const auto status = object.find("status");
+  return status == object.end() ? Json::object() : *status;
+}
+
+Json condition(const char* type, const char* reason, const std::string& message, TimePoint now) {
+  return {{"type", type},
+          {"status", "True"},
+          {"reason", reason},
+          {"message", message},
+          {"lastProbeTime", format_rfc3339(now)},
+          {"lastTransitionTime", format_rfc3339(now)}};
+}
+
+}  // namespace
+
+Result<std::vector<api::PodSet>> pod_sets(const api::Job& job) {
+  api::PodSet set;
+  set.name = main_pod_set;
+  set.count = pod_count(job);
+  Json pod_template = job.spec.pod_template.json();
+  strip_controller_labels(pod_template);
+  Result<api::PodTemplate> parsed = api::PodTemplate::from(pod_template, "spec.template");
+  if (!parsed) return parsed.error();
+  set.pod_template = std::move(*parsed);
+  if (const std::string& text = job.metadata.annotation(std::string(job_min_parallelism));
+      !text.empty()) {
+    std::int32_t least = 0;
+    const auto read = std::from_chars(text.data(), text.data() + text.size(), least);
+    const bool whole = read.ec == std::errc() && read.ptr == text.data() + text.size();
+    if (!whole || least <= 0 || least >= parallelism(job)) {
+      return Error(Errc::invalid, "metadata.annotations[" + std::string(job_min_parallelism) +
+                                      "]: must be a number above 0 and below parallelism, got \"" +
+                                      text + "\"");
+    }
+    set.min_count = least;
+  }
+  std::vector<api::PodSet> sets;
+  sets.push_back(std::move(set));
+  return sets;
+}
+
+bool suspended(const api::Job& job) {
+  return job.spec.suspend.value_or(false) && !stopping_marked(job);
+}
+
+bool active(const api::Job& job) {
+  return job.status.active > 0 || job.status.terminating.value_or(0) > 0;
+}
+
+std::optional<Finished> finished(const api::Job& job) {
+  for (const api::StatusCondition& condition : job.status.conditions) {
+    if (condition.status != api::ConditionStatus::True) continue;
+    if (condition.type == api::conditions::job_complete) {
+      return Finished{true,
+                      condition.message.empty() ? "Job finished successfully" : condition.message};
+    }
+    if (condition.type == api::conditions::job_failed) return Finished{false, condition.message};
+  }
+  return std::nullopt;
+}
+
+bool pods_ready(const api::Job& job) {
+  std::int64_t ready = std::int64_t(job.status.succeeded) + job.status.ready.value_or(0);
+  if (job.status.uncounted_terminated_pods) {
+    ready += std::int64_t(job.status.uncounted_terminated_pods->succeeded.size());
+  }
+  return ready >= pod_count(job);
+}
+
+std::vector<api::ReclaimablePod> reclaimable_pods(const api::Job& job) {
+  const std::int32_t pods = parallelism(job);
+  if (pods <= 1 || !job.spec.completions) return {};
+  const std::int32_t completions = *job.spec.completions;
+  std::int32_t ended = job.status.succeeded;
+  if (indexed(job)) {
+    ended = count_indexes(job.status.completed_indexes, completions) +
+            count_indexes(job.status.failed_indexes.value_or(""), completions);
+  }
+  const std::int32_t remaining = std::max(0, completions - ended);
+  if (remaining >= pods) return {};
+  return {{main_pod_set, pods - remaining}};
+}
+
+bool equivalent(const api::Job& job, const api::Workload& workload,
+                const std::vector<PodSetInfo>* running) {
+  const Result<std::vector<api::PodSet>> wanted = pod_sets(job);
+  if (!wanted || workload.spec.pod_sets.size() != 1) return false;
+  const api::PodSet& mine = wanted->front();
+  const api::PodSet& theirs = workload.spec.pod_sets.front();
+  const bool started = running && !suspended(job) && running->size() == 1;
+  const std::int32_t expected = started ? running->front().count : theirs.count;
+  if (mine.count != expected && mine.count != theirs.count) return false;
+  if (!started && mine.min_count != theirs.min_count) return false;
+  const Json ours = mine.pod_template.json();
+  const Json original = theirs.pod_template.json();
+  for (const char* field : {"containers", "initContainers"}) {
+    if (spec_part(ours, field) != spec_part(original, field)) return false;
+  }
+  // What was injected at the start is the admission's, and changes nothing about what was asked.
+  return started || spec_part(ours, "tolerations") == spec_part(original, "tolerations");
+}
+
+Result<Json> start_patch(const api::Job& job, const PodSetInfo& info) {
+  const Json before = job.spec.pod_template.json();
+  Result<Json> after = with_info(before, info);
+  if (!after) return after.error();
+  Json spec = {{"suspend", false}};
+  const Json change = kube::merge_patch_between(before, *after);
+  if (!change.empty()) spec["template"] = change;
+  const bool partial = !job.metadata.annotation(std::string(job_min_parallelism)).empty();
+  if (partial && info.count > 0 && info.count < parallelism(job)) {
+    spec["parallelism"] = info.count;
+    if (job.metadata.annotation(std::string(job_completions_equal_parallelism)) == "true") {
+      spec["completions"] = info.count;
+    }
+  }
+  return Json{{"metadata", {{"uid", job.metadata.uid}}}, {"spec", std::move(spec)}};
+}
+
+std::optional<StopStep> next_stop_step(const api::Job& job, const api::Workload* workload) {
+  Json metadata = {{"uid", job.metadata.uid}};
+  Json restore = Json::object();
+  if (workload && workload->spec.pod_sets.size() == 1) {
+    const api::PodSet& set = workload->spec.pod_sets.front();
+    const Json running = job.spec.pod_template.json();
+    Json original = set.pod_template.json();
+    // The Job controller's own labels are not the Workload's to take away.
+    for (const std::string_view label : controller_labels) {
+      const auto& labels = job.spec.pod_template.view().labels;
+      const auto found = labels.find(std::string(label));
+      if (found != labels.end()) original["metadata"]["labels"][found->first] = found->second;
+    }
+    const Json change = kube::merge_patch_between(running, restored(running, original));
+    if (!change.empty()) restore["template"] = change;
+    if (set.min_count && parallelism(job) != set.count) restore["parallelism"] = set.count;
+  }
+  if (!job.spec.suspend.value_or(false)) {
+    StopStep step;
+    step.last = restore.empty() && !job.status.start_time;
+    if (!step.last) metadata["annotations"] = {{std::string(stopping), "true"}};
+    step.patch = {{"metadata", std::move(metadata)}, {"spec", {{"suspend", true}}}};
+    return step;
+  }
+  if (!stopping_marked(job)) return std::nullopt;
+  if (job.status.start_time) {
+    return StopStep{
+        {{"metadata", std::move(metadata)}, {"status", {{"startTime", nullptr}}}}, true, false};
+  }
+  metadata["annotations"] = {{std::string(stopping), nullptr}};
+  StopStep step;
+  step.last = true;
+  step.patch = {{"metadata", std::move(metadata)}};
+  if (!restore.empty()) step.patch["spec"] = std::move(restore);
+  return step;
+}
+
+std::string not_managed_reason(const api::Job& job) {
+  const std::string by = job.spec.managed_by.value_or("");
+  if (by == api::multikueue_controller_name) return "";
+  return "Expecting spec.managedBy to be \"" + std::string(api::multikueue_controller_name) +
+         "\" not \"" + by + "\"";
+}
+
+Json remote_job(const api::Job& job, const api::Workload& workload, const std::string& origin) {
+  Json metadata = {{"name", job.metadata.name}, {"namespace", job.metadata.ns}};
+  Json labels = job.metadata.labels;
+  labels[std::string(api::labels::multikueue_origin)] = origin;
+  labels.erase(std::string(api::labels::prebuilt_workload_name));
+  metadata["labels"] = std::move(labels);
+  Json annotations = job.metadata.annotations;
+  annotations.erase(std::string(stopping));
+  // Carries what somebody once applied to the hub, not to the worker.
+  annotations.erase("kubectl.kubernetes.io/last-applied-configuration");
+  annotations[std::string(api::annotations::prebuilt_workload_name)] = workload.metadata.name;
+  metadata["annotations"] = std::move(annotations);
+
+  const Json whole = api::to_json(job);
+  Json spec = whole.value("spec", Json::object());
+  for (const char* field : {"managedBy", "ttlSecondsAfterFinished"}) spec.erase(field);
+  if (!job.spec.manual_selector.value_or(false)) spec.erase("selector");
+  spec["suspend"] = true;
+  Json pod_template = spec.value("template", Json::object());
+  if (workload.spec.pod_sets.size() == 1) {
+    const api::PodSet& set = workload.spec.pod_sets.front();
+    pod_template = restored(std::move(pod_template), set.pod_template.json());
+    if (set.min_count) spec["parallelism"] = set.count;
+  }
+  strip_controller_labels(pod_template);
+  spec["template"] = std::move(pod_template);
+  return {{"apiVersion", "batch/v1"},
+          {"kind", "Job"},
+          {"metadata", std::move(metadata)},
+          {"spec", std::move(spec)}};
+}
+
+Json status_patch(const api::Job& local, const api::Job& remote) {
+  const bool local_suspended = local.spec.suspend.value_or(false);
+  const bool remote_suspended = remote.spec.suspend.value_or(false);
+  if (local_suspended && !remote_suspended && !finished(remote)) return Json::object();
+  const Json before = status_json(local);
+  Json after = status_json(remote);
+  // A second attempt counts from zero again, but the API lets no counter go back.
+  for (const char* counter : {"succeeded", "failed"}) {
+    const int least = before.value(counter, 0);
+    if (least > after.value(counter, 0)) after[counter] = least;
+  }
+  const Json change = kube::merge_patch_between(before, after);
+  if (change.empty()) return change;
+  return Json{{"status", change}};
+}
+
+Json release_patch(const api::Job& local, TimePoint now) {
+  (void)now;
+  if (!active(local) && local.status.ready.value_or(0) == 0) return Json::object();
+  return Json{{"status", {{"active", nullptr}, {"ready", 0}, {"terminating", 0}}}};
+}
+
+Json final_patch(const api::Job& local, bool success, const std::string& message, TimePoint now) {
+  if (finished(local)) return Json::object();
+  const Json before = status_json(local);
+  Json after = before;
+  Json conditions = before.value("conditions", Json::array());
+  if (success) {
+    conditions.push_back(condition("SuccessCriteriaMet", "CompletionsReached", message, now));
+    conditions.push_back(condition("Complete", "CompletionsReached", message, now));
+    after["completionTime"] = format_rfc3339(now);
+    after["succeeded"] =
+        std::max(local.status.succeeded, local.spec.completions.value_or(local.status.succeeded));
+  } else {
+    conditions.push_back(condition("FailureTarget", "MultiKueueAdapter", message, now));
+    conditions.push_back(condition("Failed", "MultiKueueAdapter", message, now));
+  }
+  after["conditions"] = std::move(conditions);
+  if (!local.status.start_time) after["startTime"] = format_rfc3339(now);
+  after.erase("active");
+  after["ready"] = 0;
+  after["terminating"] = 0;
+  after["uncountedTerminatedPods"] = Json::object();
+  return Json{{"status", kube::merge_patch_between(before, after)}};
+}
+
+}  // namespace regatta::jobs::batch_job

@@ -1,0 +1,350 @@
+#include "jobs/plan.h"
+
+#include "jobs/naming.h"
+#include "lib/api/names.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace regatta::jobs {
+namespace {
+
+using api::conditions::admitted;
+using api::conditions::evicted;
+using api::conditions::quota_reserved;
+
+bool has_reservation(const api::Workload& w) {
+  return api::is_true(w.status.conditions, quota_reserved);
+}
+
+bool is_finished(const api::Workload& w) {
+  return api::is_true(w.status.conditions, api::conditions::finished);
+}
+
+bool owned_by(const api::Workload& workload, const api::Job& job) {
+  const api::OwnerReference* owner = workload.metadata.controller();
+  return owner && owner->uid == job.metadata.uid;
+}
+
+bool matches(const JobView& view, const api::Workload& workload) {
+  const bool running = has_reservation(workload) && !view.infos.empty();
+  return batch_job::equivalent(*view.job, workload, running ? &view.infos : nullptr);
+}
+
+std::optional<std::int32_t> max_execution_seconds(const api::Job& job) {
+  const std::string& text = job.metadata.label(std::string(api::labels::max_exec_time_seconds));
+  std::int32_t seconds = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (read.ec != std::errc() || read.ptr != text.data() + text.size() || seconds <= 0) return {};
+  return seconds;
+}
+
+/// The next step that stops the job, if it still takes one.
+void stop(std::vector<JobAction>* out, const JobView& view, const api::Workload* workload,
+          std::string message) {
+  if (auto step = batch_job::next_stop_step(*view.job, workload)) {
+    out->push_back(StopJob{std::move(*step), std::move(message)});
+  }
+}
+
+/// Drops owned Workloads that are not (or no longer) the job's, except `kept`.
+void drop_others(std::vector<JobAction>* out, const JobView& view, const WorkloadPtr& kept) {
+  for (const WorkloadPtr& workload : view.owned) {
+    if (workload == kept || is_finished(*workload)) continue;
+    if (!workload->metadata.deleting()) {
+      out->push_back(DeleteWorkload{workload});
+    } else if (workload->metadata.has_finalizer(api::finalizers::resource_in_use)) {
+      out->push_back(ReleaseWorkload{workload});
+    }
+  }
+}
+
+void evicted_workload(std::vector<JobAction>* out, const JobView& view,
+                      const WorkloadPtr& workload) {
+  const api::Condition* condition = api::find_condition(workload->status.conditions, evicted);
+  stop(out, view, workload.get(), condition->message);
+  const bool stopped = out->empty() && batch_job::suspended(*view.job);
+  if (stopped && !batch_job::active(*view.job) && has_reservation(*workload)) {
+    out->push_back(DropReservation{workload});
+  }
+}
+
+void start(std::vector<JobAction>* out, const JobView& view, const WorkloadPtr& workload) {
+  if (view.infos_error || view.infos.size() != 1) return;
+  Result<Json> patch = batch_job::start_patch(*view.job, view.infos.front());
+  if (!patch) {
+    out->push_back(
+        FinishWorkload{workload, std::string(api::reasons::failed_to_start), patch.error().what()});
+    return;
+  }
+  out->push_back(StartJob{std::move(*patch),
+                          "Admitted by clusterQueue " + workload->status.admission->cluster_queue});
+}
+
+void suspended_job(std::vector<JobAction>* out, const JobView& view, const WorkloadPtr& workload) {
+  if (api::is_true(workload->status.conditions, admitted) && workload->status.admission) {
+    return start(out, view, workload);
+  }
+  // A queue name or priority that changed while it waits.
+  if (has_reservation(*workload) || view.prebuilt) return;
+  api::WorkloadSpec spec = workload->spec;
+  spec.queue_name = view.queue_name;
+  spec.priority_class_ref = view.priority_class;
+  spec.priority = view.priority;
+  if (spec == workload->spec) return;
+  out->push_back(UpdateWorkload{
+      workload, std::move(spec),
+      "Updated queue or priority of the Workload: " + workload->metadata.key().str()});
+}
+
+/// No Workload matches: stop what runs, then ask anew.
+std::vector<JobAction> without_workload(const JobView& view) {
+  std::vector<JobAction> out;
+  const api::Job& job = *view.job;
+  if (view.prebuilt) {
+    // It has not come yet; a job must not run before it.
+    stop(&out, view, nullptr, "missing workload");
+    return out;
+  }
+  if (!batch_job::suspended(job)) {
+    const WorkloadPtr original = view.owned.empty() ? nullptr : view.owned.front();
+    stop(&out, view, original.get(),
+         original ? "No matching Workload; restoring pod templates according to existent Workload"
+                  : "Not admitted by cluster queue");
+    if (!out.empty()) return out;
+  }
+  if (batch_job::active(job)) return out;
+  // A job that changed while nothing is reserved for it keeps its Workload.
+  const auto reusable = std::find_if(view.owned.begin(), view.owned.end(), [](const auto& w) {
+    return !has_reservation(*w) && !is_finished(*w) && !w->metadata.deleting();
+  });
+  Result<api::Workload> wanted = build_workload(view);
+  if (!wanted) {
+    out.push_back(
+        Complain{std::string(api::events::error_workload_compose), wanted.error().what()});
+    return out;
+  }
+  if (reusable != view.owned.end()) {
+    drop_others(&out, view, *reusable);
+    const std::string name = (*reusable)->metadata.key().str();
+    out.push_back(UpdateWorkload{*reusable, wanted->spec,
+                                 "Updated not matching Workload for suspended job: " + name});
+    return out;
+  }
+  drop_others(&out, view, nullptr);
+  // The name is derived from the job: wait until the old one is gone.
+  if (view.owned.empty()) out.push_back(CreateWorkload{std::move(*wanted)});
+  return out;
+}
+
+}  // namespace
+
+Result<api::Workload> build_workload(const JobView& view) {
+  const api::Job& job = *view.job;
+  if (view.invalid) return *view.invalid;
+  Result<std::vector<api::PodSet>> sets = batch_job::pod_sets(job);
+  if (!sets) return sets.error();
+  api::Workload workload;
+  api::ObjectMeta& metadata = workload.metadata;
+  metadata.name = workload_name("Job", "batch", job.metadata.name, job.metadata.uid);
+  metadata.ns = job.metadata.ns;
+  metadata.labels[std::string(api::labels::job_uid)] = job.metadata.uid;
+  metadata.finalizers.emplace_back(api::finalizers::resource_in_use);
+  api::OwnerReference owner;
+  owner.api_version = "batch/v1";
+  owner.kind = "Job";
+  owner.name = job.metadata.name;
+  owner.uid = job.metadata.uid;
+  owner.controller = true;
+  owner.block_owner_deletion = true;
+  metadata.owner_references.push_back(std::move(owner));
+  for (const auto& [key, value] : job.metadata.annotations) {
+    if (key.starts_with(api::annotations::provisioning_request_prefix)) {
+      metadata.annotations[key] = value;
+    }
+  }
+  workload.spec.pod_sets = std::move(*sets);
+  workload.spec.queue_name = view.queue_name;
+  workload.spec.priority_class_ref = view.priority_class;
+  workload.spec.priority = view.priority;
+  workload.spec.maximum_execution_time_seconds = max_execution_seconds(job);
+  return workload;
+}
+
+WorkloadPtr matching_workload(const JobView& view) {
+  if (view.prebuilt) return view.prebuilt_workload;
+  for (const WorkloadPtr& workload : view.owned) {
+    if (is_finished(*workload) || matches(view, *workload)) return workload;
+  }
+  return nullptr;
+}
+
+std::vector<JobAction> plan_job(const JobView& view) {
+  std::vector<JobAction> out;
+  const api::Job& job = *view.job;
+  // 1. Not ours.
+  if (!view.managed) return out;
+  // 2. Going: its Workloads go with it.
+  if (job.metadata.deleting()) {
+    for (const WorkloadPtr& workload : view.owned) {
+      if (workload->metadata.has_finalizer(api::finalizers::resource_in_use)) {
+        out.push_back(ReleaseWorkload{workload});
+      }
+    }
+    return out;
+  }
+  const WorkloadPtr workload = matching_workload(view);
+  const auto end = batch_job::finished(job);
+  // 3. Ended without a Workload: nothing to ask for.
+  if (!workload) {
+    if (end) return out;
+    return without_workload(view);
+  }
+  // 4. A prebuilt Workload must be this job's, and fit it.
+  if (view.prebuilt) {
+    const api::OwnerReference* owner = workload->metadata.controller();
+    if (owner && !owned_by(*workload, job)) {
+      stop(&out, view, nullptr, "The prebuilt workload belongs to another job");
+      return out;
+    }
+    if (!is_finished(*workload) && !matches(view, *workload)) {
+      out.push_back(FinishWorkload{workload, std::string(api::reasons::out_of_sync),
+                                   "The prebuilt workload is out of sync with its user job"});
+      return out;
+    }
+    if (!owner) {
+      out.push_back(AdoptWorkload{workload});
+      return out;
+    }
+  }
+  drop_others(&out, view, workload);
+  if (!out.empty()) return out;
+  // 5. Its Workload finished: whatever it still runs is stopped.
+  if (is_finished(*workload)) {
+    if (!end) stop(&out, view, workload.get(), "Workload is finished");
+    if (workload->metadata.has_finalizer(api::finalizers::resource_in_use) &&
+        (end || !batch_job::active(job))) {
+      out.push_back(ReleaseWorkload{workload});
+    }
+    return out;
+  }
+  // 6. Its Workload is being deleted: stop, then let it go.
+  if (workload->metadata.deleting()) {
+    stop(&out, view, workload.get(), "Workload is deleted");
+    if (out.empty() && !batch_job::active(job)) out.push_back(ReleaseWorkload{workload});
+    return out;
+  }
+  // 7. Ended.
+  if (end) {
+    const std::string reason(end->success ? api::reasons::succeeded : api::reasons::failed);
+    out.push_back(FinishWorkload{workload, reason, end->message});
+    return out;
+  }
+  // 8. Pods it will not need again.
+  const auto reclaimable = batch_job::reclaimable_pods(job);
+  if (!reclaimable.empty() && reclaimable != workload->status.reclaimable_pods &&
+      has_reservation(*workload)) {
+    out.push_back(SetReclaimable{workload, reclaimable});
+    return out;
+  }
+  // 9. Evicted.
+  if (api::is_true(workload->status.conditions, evicted)) {
+    evicted_workload(&out, view, workload);
+    return out;
+  }
+  // 10. Waiting, or admitted and to be started.
+  if (batch_job::suspended(job)) {
+    suspended_job(&out, view, workload);
+    return out;
+  }
+  // 11. Running without being admitted.
+  if (!api::is_true(workload->status.conditions, admitted)) {
+    stop(&out, view, workload.get(), "Not admitted by cluster queue");
+  }
+  return out;
+}
+
+void drop_reservation(api::Workload* workload, TimePoint now) {
+  api::WorkloadStatus& status = workload->status;
+  const api::Condition* eviction = api::find_condition(status.conditions, evicted);
+  const std::int64_t generation = workload->metadata.generation;
+  const std::string reason = eviction ? eviction->reason : "Pending";
+  const std::string message = eviction ? eviction->message : "The reservation was dropped";
+  status.admission.reset();
+  api::set_condition(&status.conditions,
+                     {std::string(quota_reserved),
+                      api::ConditionStatus::False,
+                      generation,
+                      {},
+                      std::string(api::reasons::pending_evaluation),
+                      message},
+                     now);
+  if (api::is_true(status.conditions, admitted)) {
+    api::set_condition(&status.conditions,
+                       {std::string(admitted),
+                        api::ConditionStatus::False,
+                        generation,
+                        {},
+                        std::string(api::reasons::no_reservation),
+                        "The workload has no reservation"},
+                       now);
+  }
+  const bool requeue = reason == api::reasons::preempted || reason == api::reasons::node_failures;
+  api::set_condition(&status.conditions,
+                     {std::string(api::conditions::requeued),
+                      requeue ? api::ConditionStatus::True : api::ConditionStatus::False,
+                      generation,
+                      {},
+                      reason,
+                      message},
+                     now);
+}
+
+namespace {
+
+std::string text(const CreateWorkload& a) {
+  return "create workload " + a.workload.metadata.name;
+}
+std::string text(const DeleteWorkload& a) {
+  return "delete workload " + a.workload->metadata.name;
+}
+std::string text(const AdoptWorkload& a) {
+  return "adopt workload " + a.workload->metadata.name;
+}
+std::string text(const UpdateWorkload& a) {
+  return "update workload " + a.workload->metadata.name;
+}
+std::string text(const FinishWorkload& a) {
+  return "finish workload " + a.reason + " (" + a.message + ")";
+}
+std::string text(const ReleaseWorkload& a) {
+  return "release workload " + a.workload->metadata.name;
+}
+std::string text(const SetReclaimable& a) {
+  return "reclaimable " + std::to_string(a.pods.empty() ? 0 : a.pods.front().count);
+}
+std::string text(const DropReservation&) {
+  return "drop reservation";
+}
+std::string text(const StopJob& a) {
+  return std::string(a.step.last ? "stop job (" : "stop job, more to come (") + a.message + ")";
+}
+std::string text(const StartJob& a) {
+  return "start job (" + a.message + ")";
+}
+std::string text(const Complain& a) {
+  return "complain " + a.reason + " (" + a.message + ")";
+}
+
+}  // namespace
+
+std::string describe(const std::vector<JobAction>& actions) {
+  std::string out;
+  for (const JobAction& action : actions) {
+    const std::string one = std::visit([](const auto& a) { return text(a); }, action);
+    out += (out.empty() ? "" : ", ") + one;
+  }
+  return out;
+}
+
+}  // namespace regatta::jobs

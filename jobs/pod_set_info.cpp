@@ -1,0 +1,111 @@
+#include "jobs/pod_set_info.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace regatta::jobs {
+namespace {
+
+Status merge_map(const char* what, const api::StringMap& from, api::StringMap* into) {
+  for (const auto& [key, value] : from) {
+    const auto [it, fresh] = into->try_emplace(key, value);
+    if (!fresh && it->second != value) {
+      return Error(Errc::invalid, std::string("conflict for ") + what + " \"" + key + "\": \"" +
+                                      it->second + "\" and \"" + value + "\"");
+    }
+  }
+  return ok();
+}
+
+/// `object[name]` as an object, made if it is missing or null.
+Json& child(Json& object, const char* name) {
+  Json& value = object[name];
+  if (!value.is_object()) value = Json::object();
+  return value;
+}
+
+Status merge_into(const char* what, const api::StringMap& from, Json& parent, const char* name) {
+  if (from.empty()) return ok();
+  Json& into = child(parent, name);
+  for (const auto& [key, value] : from) {
+    const auto found = into.find(key);
+    if (found == into.end()) {
+      into[key] = value;
+    } else if (!found->is_string() || found->get_ref<const std::string&>() != value) {
+      return Error(Errc::invalid, std::string("conflict for ") + what + " \"" + key +
+                                      "\": the job has " + dump_json(*found) +
+                                      ", its admission wants \"" + value + "\"");
+    }
+  }
+  return ok();
+}
+
+Json toleration_json(const api::Toleration& t) {
+  Json out = Json::object();
+  if (!t.key.empty()) out["key"] = t.key;
+  if (!t.op.empty()) out["operator"] = t.op;
+  if (!t.value.empty()) out["value"] = t.value;
+  if (!t.effect.empty()) out["effect"] = t.effect;
+  if (t.toleration_seconds) out["tolerationSeconds"] = *t.toleration_seconds;
+  return out;
+}
+
+void restore_field(Json& running, const Json& original, const char* part, const char* field) {
+  const auto source = original.find(part);
+  const bool has = source != original.end() && source->is_object() && source->contains(field);
+  if (has) {
+    child(running, part)[field] = (*source)[field];
+  } else if (running.contains(part) && running[part].is_object()) {
+    running[part].erase(field);
+  }
+}
+
+}  // namespace
+
+Status merge(const PodSetInfo& from, PodSetInfo* into) {
+  if (Status s = merge_map("label", from.labels, &into->labels); !s) return s;
+  if (Status s = merge_map("annotation", from.annotations, &into->annotations); !s) return s;
+  if (Status s = merge_map("nodeSelector", from.node_selector, &into->node_selector); !s) return s;
+  for (const api::Toleration& toleration : from.tolerations) {
+    auto& all = into->tolerations;
+    if (std::find(all.begin(), all.end(), toleration) == all.end()) all.push_back(toleration);
+  }
+  return ok();
+}
+
+Result<Json> with_info(Json pod_template, const PodSetInfo& info) {
+  if (!pod_template.is_object()) return Error(Errc::invalid, "the pod template is no object");
+  Json& metadata = child(pod_template, "metadata");
+  if (Status s = merge_into("label", info.labels, metadata, "labels"); !s) return s.error();
+  if (Status s = merge_into("annotation", info.annotations, metadata, "annotations"); !s) {
+    return s.error();
+  }
+  Json& spec = child(pod_template, "spec");
+  if (Status s = merge_into("nodeSelector", info.node_selector, spec, "nodeSelector"); !s) {
+    return s.error();
+  }
+  if (!info.tolerations.empty()) {
+    Json& tolerations = spec["tolerations"];
+    if (!tolerations.is_array()) tolerations = Json::array();
+    for (const api::Toleration& toleration : info.tolerations) {
+      Json value = toleration_json(toleration);
+      if (std::find(tolerations.begin(), tolerations.end(), value) == tolerations.end()) {
+        tolerations.push_back(std::move(value));
+      }
+    }
+  }
+  return pod_template;
+}
+
+Json restored(Json running, const Json& original) {
+  if (!running.is_object() || !original.is_object()) return original;
+  restore_field(running, original, "metadata", "labels");
+  restore_field(running, original, "metadata", "annotations");
+  restore_field(running, original, "spec", "nodeSelector");
+  restore_field(running, original, "spec", "tolerations");
+  restore_field(running, original, "spec", "schedulingGates");
+  return running;
+}
+
+}  // namespace regatta::jobs

@@ -1,0 +1,35 @@
+#pragma once
+
+#include "lib/api/pod.h"
+#include "lib/api/workload.h"
+#include "lib/base/error.h"
+#include "lib/base/json.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace regatta::jobs {
+
+/// What an admission adds to the pods of one pod set when the job starts.
+struct PodSetInfo {
+  std::string name;
+  std::int32_t count = 0;
+  api::StringMap labels;
+  api::StringMap annotations;
+  api::StringMap node_selector;
+  std::vector<api::Toleration> tolerations;
+};
+
+/// Adds `from` to `into`; `invalid` when both set the same key to different values.
+Status merge(const PodSetInfo& from, PodSetInfo* into);
+
+/// The template with `info` in it; `invalid` when the template has one of its keys with another
+/// value, which no retry can mend. Everything else of the template stays as it is.
+Result<Json> with_info(Json pod_template, const PodSetInfo& info);
+
+/// `running` with the labels, annotations, nodeSelector, tolerations and schedulingGates that
+/// `original` has: the template as it was before it was started.
+Json restored(Json running, const Json& original);
+
+}  // namespace regatta::jobs

@@ -1,0 +1,286 @@
+#include "jobs/reconciler.h"
+
+#include "jobs/admission_info.h"
+#include "lib/api/names.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace regatta::jobs {
+
+using clusters::LocalCluster;
+using JobPtr = std::shared_ptr<const api::Job>;
+
+JobReconciler::JobReconciler(LocalCluster& cluster, TaskScope& scope, JobReconcilerConfig config)
+    : cluster_(cluster),
+      scope_(scope),
+      config_(std::move(config)),
+      log_(cluster.log.named("jobs")),
+      queue_(cluster.clock, scope, Backoff{Duration(20), std::chrono::seconds(30)}) {
+  cluster_.jobs.on_change([this](const api::ObjectKey& key) { queue_.add(key); });
+  cluster_.workloads.on_transition(
+      [this](const api::ObjectKey&, const auto& before, const auto& after) {
+        if (before) enqueue_owners(*before);
+        if (after) enqueue_owners(*after);
+      });
+}
+
+void JobReconciler::start() {
+  for (int i = 0; i < config_.workers; ++i) scope_.spawn("jobs", work());
+}
+
+void JobReconciler::enqueue_owners(const api::Workload& workload) {
+  const api::OwnerReference* owner = workload.metadata.controller();
+  if (owner && owner->kind == "Job") queue_.add(api::ObjectKey(workload.metadata.ns, owner->name));
+  const std::string key = workload.metadata.key().str();
+  for (const api::ObjectKey& job : cluster_.jobs.keys_by_index(clusters::by_prebuilt, key)) {
+    queue_.add(job);
+  }
+}
+
+Task<> JobReconciler::work() {
+  for (;;) {
+    api::ObjectKey key = co_await queue_.next();
+    const Status done = co_await reconcile(key);
+    if (done) {
+      queue_.forget(key);
+    } else {
+      // A conflict only says that somebody was faster; the event that tells us what they wrote is
+      // on its way.
+      if (done.error().code() != Errc::conflict) {
+        log_.warning("job not reconciled", {{"job", key.str()}, {"error", done.error().what()}});
+      }
+      queue_.retry(key);
+    }
+    queue_.done(key);
+  }
+}
+
+Task<Status> JobReconciler::reconcile(api::ObjectKey key) {
+  const JobPtr job = cluster_.jobs.get(key);
+  if (!job) co_return co_await release_orphans(std::move(key));
+  const JobView seen = view(job);
+  for (const JobAction& action : plan_job(seen)) {
+    const Status done = co_await apply(job, action);
+    if (!done) co_return done.error();
+  }
+  co_return ok();
+}
+
+/// A Job that is gone: nothing holds its Workloads any more.
+Task<Status> JobReconciler::release_orphans(api::ObjectKey key) {
+  const auto orphans =
+      cluster_.workloads.by_index(clusters::by_owner, clusters::owner_name("Job", key));
+  for (const WorkloadPtr& workload : orphans) {
+    if (!workload->metadata.has_finalizer(api::finalizers::resource_in_use)) continue;
+    const Status done = co_await run(nullptr, ReleaseWorkload{workload});
+    if (!done) co_return done.error();
+  }
+  co_return ok();
+}
+
+bool JobReconciler::manages(const api::Job& job) const {
+  const bool queued = !job.metadata.label(std::string(api::labels::queue_name)).empty();
+  const bool prebuilt = !clusters::prebuilt_workload(job.metadata).empty();
+  if (!queued && !prebuilt && !config_.manage_without_queue_name) return false;
+  const auto ns = cluster_.namespaces.get(api::ObjectKey(job.metadata.ns));
+  return ns && config_.namespaces.matches(ns->metadata.labels);
+}
+
+JobView JobReconciler::view(JobPtr job) const {
+  JobView view;
+  view.managed = manages(*job);
+  view.queue_name = job->metadata.label(std::string(api::labels::queue_name));
+  view.owned = cluster_.workloads.by_index(clusters::by_owner, job->metadata.uid);
+  if (const std::string name = clusters::prebuilt_workload(job->metadata); !name.empty()) {
+    view.prebuilt = true;
+    view.prebuilt_workload = cluster_.workloads.get(api::ObjectKey(job->metadata.ns, name));
+  }
+  view.job = std::move(job);
+  read_priority(&view);
+  read_admission(&view);
+  return view;
+}
+
+void JobReconciler::read_admission(JobView* view) const {
+  const FlavorLookup flavor = [this](const std::string& name) -> const api::ResourceFlavor* {
+    return cluster_.flavors.get(api::ObjectKey(name)).get();
+  };
+  WorkloadPtr reserved = view->prebuilt_workload;
+  for (const WorkloadPtr& workload : view->owned) {
+    if (!reserved && workload->status.admission) reserved = workload;
+  }
+  if (!reserved) return;
+  Result<std::vector<PodSetInfo>> infos = admission_infos(*reserved, flavor);
+  if (infos) {
+    view->infos = std::move(*infos);
+  } else {
+    view->infos_error = infos.error();
+  }
+}
+
+void JobReconciler::read_priority(JobView* view) const {
+  const std::string label = view->job->metadata.label(std::string(api::labels::priority_class));
+  if (!label.empty()) {
+    const auto found = cluster_.workload_priority_classes.get(api::ObjectKey(label));
+    if (!found) {
+      view->invalid = Error(Errc::invalid, "WorkloadPriorityClass \"" + label +
+                                               "\" does not exist: create it or remove the label " +
+                                               std::string(api::labels::priority_class));
+      return;
+    }
+    view->priority_class =
+        api::PriorityClassRef{std::string(api::kueue_group), "WorkloadPriorityClass", label};
+    view->priority = found->value;
+    return;
+  }
+  const std::string& name = view->job->spec.pod_template.spec().priority_class_name;
+  std::shared_ptr<const api::PriorityClass> chosen;
+  for (const auto& candidate : cluster_.priority_classes.list()) {
+    if (!name.empty()
+            ? candidate->metadata.name == name
+            : candidate->global_default && (!chosen || candidate->value < chosen->value)) {
+      chosen = candidate;
+    }
+  }
+  if (!chosen) return;
+  view->priority_class =
+      api::PriorityClassRef{"scheduling.k8s.io", "PriorityClass", chosen->metadata.name};
+  view->priority = chosen->value;
+}
+
+void JobReconciler::note(const api::Job& job, kube::EventType type, std::string_view reason,
+                         std::string message) {
+  cluster_.events.event(kube::reference_to(job), type, std::string(reason), std::move(message));
+}
+
+Task<Status> JobReconciler::apply(JobPtr job, const JobAction& action) {
+  return std::visit([&](const auto& a) { return run(job, a); }, action);
+}
+
+Task<Status> JobReconciler::run(JobPtr job, const CreateWorkload& action) {
+  auto created = co_await cluster_.client.create(action.workload);
+  if (!created) {
+    // It exists already: ours, from a reply that was lost; its event is on the way.
+    co_return created.error().within("creating workload " + action.workload.metadata.name);
+  }
+  const std::string key = created->metadata.key().str();
+  cluster_.workloads.observe(std::move(*created));
+  note(*job, kube::EventType::normal, api::events::created_workload, "Created Workload: " + key);
+  co_return ok();
+}
+
+Task<Status> JobReconciler::run(JobPtr job, const DeleteWorkload& action) {
+  const api::ObjectMeta& metadata = action.workload->metadata;
+  kube::DeleteOptions options;
+  options.uid = metadata.uid;
+  const Status removed =
+      co_await cluster_.client.remove<api::Workload>(metadata.key(), std::move(options));
+  if (!removed && removed.error().code() != Errc::not_found) co_return removed.error();
+  note(*job, kube::EventType::normal, api::events::deleted_workload,
+       "Deleted not matching Workload: " + metadata.key().str());
+  co_return ok();
+}
+
+Task<Status> JobReconciler::run(JobPtr job, const AdoptWorkload& action) {
+  return cluster_.update_metadata(action.workload->metadata.key(), [job](api::Workload& workload) {
+    if (workload.metadata.controller()) return false;
+    api::OwnerReference owner;
+    owner.api_version = "batch/v1";
+    owner.kind = "Job";
+    owner.name = job->metadata.name;
+    owner.uid = job->metadata.uid;
+    owner.controller = true;
+    owner.block_owner_deletion = true;
+    workload.metadata.owner_references.push_back(std::move(owner));
+    workload.metadata.labels[std::string(api::labels::job_uid)] = job->metadata.uid;
+    return true;
+  });
+}
+
+Task<Status> JobReconciler::run(JobPtr job, const UpdateWorkload& action) {
+  const api::WorkloadSpec spec = action.spec;
+  const Status done = co_await cluster_.update_spec(action.workload->metadata.key(),
+                                                    [spec](api::Workload& workload) {
+                                                      workload.spec = spec;
+                                                      return true;
+                                                    });
+  if (done) note(*job, kube::EventType::normal, api::events::updated_workload, action.message);
+  co_return done;
+}
+
+Task<Status> JobReconciler::run(JobPtr job, const FinishWorkload& action) {
+  const api::ObjectKey key = action.workload->metadata.key();
+  const std::string reason = action.reason;
+  const std::string message = action.message;
+  const TimePoint now = cluster_.clock.now();
+  const Status done =
+      co_await cluster_.update_status(key, [reason, message, now](api::Workload& workload) {
+        return api::set_condition(&workload.status.conditions,
+                                  {std::string(api::conditions::finished),
+                                   api::ConditionStatus::True,
+                                   workload.metadata.generation,
+                                   {},
+                                   reason,
+                                   message},
+                                  now);
+      });
+  if (done) {
+    note(*job, kube::EventType::normal, api::events::finished_workload,
+         "Workload '" + key.str() + "' is declared finished");
+  }
+  co_return done;
+}
+
+Task<Status> JobReconciler::run(JobPtr, const ReleaseWorkload& action) {
+  const Status done =
+      co_await cluster_.update_metadata(action.workload->metadata.key(), [](api::Workload& w) {
+        return std::erase(w.metadata.finalizers, api::finalizers::resource_in_use) > 0;
+      });
+  if (!done && done.error().code() == Errc::not_found) co_return ok();
+  co_return done;
+}
+
+Task<Status> JobReconciler::run(JobPtr, const SetReclaimable& action) {
+  const auto pods = action.pods;
+  return cluster_.update_status(action.workload->metadata.key(), [pods](api::Workload& workload) {
+    workload.status.reclaimable_pods = pods;
+    return true;
+  });
+}
+
+Task<Status> JobReconciler::run(JobPtr, const DropReservation& action) {
+  const TimePoint now = cluster_.clock.now();
+  return cluster_.update_status(action.workload->metadata.key(), [now](api::Workload& workload) {
+    drop_reservation(&workload, now);
+    return true;
+  });
+}
+
+Task<Status> JobReconciler::run(JobPtr job, const StopJob& action) {
+  const Json patch = action.step.patch;
+  const Status done = co_await cluster_.patch_job(
+      job->metadata.key(), action.step.status,
+      [patch](const api::Job&) -> std::optional<Json> { return patch; });
+  if (done && action.step.last) {
+    note(*job, kube::EventType::normal, api::events::stopped, action.message);
+  }
+  co_return done;
+}
+
+Task<Status> JobReconciler::run(JobPtr job, const StartJob& action) {
+  const Json patch = action.patch;
+  const Status done = co_await cluster_.patch_job(
+      job->metadata.key(), false,
+      [patch](const api::Job&) -> std::optional<Json> { return patch; });
+  if (done) note(*job, kube::EventType::normal, api::events::started, action.message);
+  co_return done;
+}
+
+Task<Status> JobReconciler::run(JobPtr job, const Complain& action) {
+  note(*job, kube::EventType::warning, action.reason, action.message);
+  co_return ok();
+}
+
+}  // namespace regatta::jobs

@@ -1,0 +1,62 @@
+#pragma once
+
+#include "clusters/local_cluster.h"
+#include "jobs/plan.h"
+#include "lib/runtime/task_scope.h"
+#include "lib/runtime/work_queue.h"
+
+#include <functional>
+
+namespace regatta::jobs {
+
+struct JobReconcilerConfig {
+  int workers = 5;
+  bool manage_without_queue_name = false;
+  /// managedJobsNamespaceSelector; nothing in other namespaces is touched.
+  api::Selector namespaces;
+};
+
+/// Keeps batch/v1 Jobs and their Workloads in step: reads both from the informers, lets plan_job()
+/// decide, applies. Spawns its workers on the given scope; must outlive it.
+class JobReconciler {
+ public:
+  JobReconciler(clusters::LocalCluster& cluster, TaskScope& scope, JobReconcilerConfig config);
+
+  /// Starts the workers. The informers must have synced.
+  void start();
+  void enqueue(const api::ObjectKey& job) { queue_.add(job); }
+  bool idle() const { return queue_.idle(); }
+
+ private:
+  Task<> work();
+  Task<Status> reconcile(api::ObjectKey key);
+  Task<Status> release_orphans(api::ObjectKey key);
+  JobView view(std::shared_ptr<const api::Job> job) const;
+  void read_admission(JobView* view) const;
+  void read_priority(JobView* view) const;
+  bool manages(const api::Job& job) const;
+  Task<Status> apply(std::shared_ptr<const api::Job> job, const JobAction& action);
+  void enqueue_owners(const api::Workload& workload);
+  void note(const api::Job& job, kube::EventType type, std::string_view reason,
+            std::string message);
+
+  Task<Status> run(std::shared_ptr<const api::Job> job, const CreateWorkload& action);
+  Task<Status> run(std::shared_ptr<const api::Job> job, const DeleteWorkload& action);
+  Task<Status> run(std::shared_ptr<const api::Job> job, const AdoptWorkload& action);
+  Task<Status> run(std::shared_ptr<const api::Job> job, const UpdateWorkload& action);
+  Task<Status> run(std::shared_ptr<const api::Job> job, const FinishWorkload& action);
+  Task<Status> run(std::shared_ptr<const api::Job> job, const ReleaseWorkload& action);
+  Task<Status> run(std::shared_ptr<const api::Job> job, const SetReclaimable& action);
+  Task<Status> run(std::shared_ptr<const api::Job> job, const DropReservation& action);
+  Task<Status> run(std::shared_ptr<const api::Job> job, const StopJob& action);
+  Task<Status> run(std::shared_ptr<const api::Job> job, const StartJob& action);
+  Task<Status> run(std::shared_ptr<const api::Job> job, const Complain& action);
+
+  clusters::LocalCluster& cluster_;
+  TaskScope& scope_;
+  JobReconcilerConfig config_;
+  Log log_;
+  WorkQueue<api::ObjectKey> queue_;
+};
+
+}  // namespace regatta::jobs
