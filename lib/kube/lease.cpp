@@ -158,9 +158,10 @@ void LeaderElector::lose(const Error& why) {
 
 Task<Error> LeaderElector::hold() {
   Error last(Errc::timeout, "no renewal succeeded");
+  Duration pause = options_.retry_period;
   for (;;) {
     const TimePoint deadline = renewed_ + options_.renew_deadline;
-    co_await clock_.sleep_until(std::min(clock_.now() + options_.retry_period, deadline));
+    co_await clock_.sleep_until(std::min(clock_.now() + pause, deadline));
     const TimePoint begun = clock_.now();
     if (begun >= deadline) {
       const Error lost = last.within("renewing the lease until its deadline");
@@ -170,12 +171,14 @@ Task<Error> LeaderElector::hold() {
     auto held = co_await with_deadline(clock_, deadline, try_to_hold());
     if (held && *held) {
       renewed_ = begun;
+      pause = options_.retry_period;
     } else if (held) {
       const Error lost(Errc::conflict, "the lease is held by " + holder_);
       lose(lost);
       co_return lost;
     } else {
       last = held.error();
+      pause = options_.retry_period / 4;  // there is time for few tries
     }
   }
 }

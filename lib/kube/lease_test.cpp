@@ -163,7 +163,7 @@ TEST_F(LeaseTest, LostRepliesOfRenewalsDoNotCostTheLease) {
   world.run_for(20s);
   a.faults->lose_reply = 0.2;
   world.run_for(2min);
-  EXPECT_TRUE(a.working);
+  EXPECT_TRUE(a.working) << (a.ended ? a.ended->error().what() : "");
 }
 
 TEST_F(LeaseTest, ARenewalIsOneRequest) {
