@@ -335,7 +335,7 @@ TEST_F(ClientTest, ARequestThatIsNeverAnsweredTimesOut) {
       co_return net::HttpResponse(200, "");
     }
   } mute{world};
-  MemorySender to_mute(mute, world);
+  net::HandlerSender to_mute(world, mute);
   Client waiting(ClientDeps{to_mute, world, world.rng, nullptr, {}});
   const auto answer = run(waiting.get<Thing>(a_key));
   EXPECT_EQ(answer.error().code(), Errc::timeout);

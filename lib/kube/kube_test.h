@@ -3,7 +3,7 @@
 #include "lib/api/codec.h"
 #include "lib/api/meta.h"
 #include "lib/kube/client.h"
-#include "lib/kube/memory_transport.h"
+#include "lib/net/handler_sender.h"
 #include "lib/net/http.h"
 #include "lib/runtime/task_scope.h"
 #include "lib/runtime/wakeup.h"
@@ -197,7 +197,7 @@ struct KubeTest : ::testing::Test {
   sim::World world{1};
   TaskScope scope{world.executor()};
   ScriptedServer server{world};
-  MemorySender sender{server, world};
+  net::HandlerSender sender{world, server};
   TimePoint start = world.now();
   std::vector<std::string> seen_by_observer;
 
