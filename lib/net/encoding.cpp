@@ -1,7 +1,5 @@
 #include "lib/net/encoding.h"
 
-#include <openssl/sha.h>
-
 #include <array>
 #include <cstdint>
 
@@ -63,23 +61,6 @@ Result<std::string> decode(std::string_view text, std::string_view alphabet, boo
 }
 
 }  // namespace
-
-std::string sha256(std::string_view bytes) {
-  std::string digest(SHA256_DIGEST_LENGTH, '\0');
-  SHA256(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(),
-         reinterpret_cast<unsigned char*>(digest.data()));
-  return digest;
-}
-
-std::string sha256_hex(std::string_view bytes) {
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string out;
-  for (const char c : sha256(bytes)) {
-    out += digits[static_cast<unsigned char>(c) >> 4];
-    out += digits[c & 15];
-  }
-  return out;
-}
 
 std::string base64_encode(std::string_view bytes) {
   return encode(bytes, standard_alphabet, true);

@@ -7,11 +7,6 @@
 
 namespace regatta::net {
 
-/// SHA-256 as 64 lower-case hexadecimal digits.
-std::string sha256_hex(std::string_view bytes);
-/// SHA-256 as 32 bytes.
-std::string sha256(std::string_view bytes);
-
 /// RFC 4648 with padding.
 std::string base64_encode(std::string_view bytes);
 /// Standard alphabet; white space is skipped, padding may not be missing. `invalid` otherwise.

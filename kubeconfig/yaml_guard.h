@@ -1,0 +1,14 @@
+#pragma once
+
+#include "lib/base/error.h"
+
+#include <string>
+#include <string_view>
+
+namespace regatta::kubeconfig {
+
+/// Whether a YAML text is one document within the limits of this folder and without aliases:
+/// to be asked before it is turned into values.
+Status check_yaml(const std::string& text);
+
+}  // namespace regatta::kubeconfig
