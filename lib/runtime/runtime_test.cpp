@@ -114,6 +114,31 @@ TEST_F(Runtime, JoinWaitsForChildrenThatEndByThemselves) {
   EXPECT_TRUE(joined);
 }
 
+TEST_F(Runtime, AChildStoppedBeforeItRanEndsWithoutRunning) {
+  bool ran = false;
+  auto child = [&]() -> Task<> {
+    ran = true;
+    co_await world.sleep_for(1s);
+  };
+  TaskScope inner(world.executor());
+  inner.spawn("child", child());
+  inner.stop();
+  world.run_for(1ms);
+  EXPECT_EQ(inner.size(), 0u);
+  EXPECT_FALSE(ran);
+}
+
+TEST_F(Runtime, AChildThatStopsItsScopeWithoutEverWaitingEnds) {
+  TaskScope inner(world.executor());
+  auto child = [&]() -> Task<> {
+    inner.stop();
+    co_return;
+  };
+  inner.spawn("child", child());
+  world.run_for(1ms);
+  EXPECT_EQ(inner.size(), 0u);
+}
+
 struct Queue : Runtime {
   WorkQueue<std::string> queue{world, scope, Backoff{10ms, 100ms}};
   std::vector<std::string> seen;

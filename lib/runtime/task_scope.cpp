@@ -47,9 +47,24 @@ void TaskScope::spawn(std::string name, Task<> child) {
   const auto it = children_.emplace(children_.end());
   it->name = std::move(name);
   auto ended = [this, it](std::exception_ptr e) { on_end(it, e); };
-  asio::co_spawn(executor_, std::move(child),
+  asio::co_spawn(executor_, run(*it, std::move(child)),
                  asio::bind_cancellation_slot(it->signal.slot(), std::move(ended)));
   if (stopping_) cancel(*it);
+}
+
+/// Asio's own steps before and after a child can be cancelled too, and then nobody hears of its
+/// end: so a child that has not started is not run at all, and its end is shielded.
+Task<> TaskScope::run(Child& me, Task<> child) {
+  me.started = true;
+  if (me.cancelled) co_return;
+  std::exception_ptr failure;
+  try {
+    co_await std::move(child);
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  co_await asio::this_coro::throw_if_cancelled(false);
+  if (failure) std::rethrow_exception(failure);
 }
 
 void TaskScope::on_end(Children::iterator child, const std::exception_ptr& e) {
@@ -73,7 +88,8 @@ void TaskScope::stop() {
 }
 
 void TaskScope::cancel(Child& child) {
-  if (!child.ended) child.signal.emit(asio::cancellation_type::terminal);
+  child.cancelled = true;
+  if (child.started && !child.ended) child.signal.emit(asio::cancellation_type::terminal);
 }
 
 Task<> TaskScope::join() {

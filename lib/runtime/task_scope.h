@@ -43,10 +43,13 @@ class TaskScope {
   struct Child {
     std::string name;
     asio::cancellation_signal signal;
+    bool started = false;
+    bool cancelled = false;
     bool ended = false;
   };
   using Children = std::list<Child>;
 
+  static Task<> run(Child& me, Task<> child);
   void cancel(Child& child);
   void on_end(Children::iterator child, const std::exception_ptr& e);
 
