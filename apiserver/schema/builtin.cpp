@@ -52,7 +52,10 @@ class Catalogue {
   template <class F>
   static void for_lines(std::string_view text, F&& each) {
     while (!text.empty()) {
-      const auto end = text.find('\n');
+      auto end = text.find('\n');
+      while (end != std::string_view::npos && end > 0 && text[end - 1] == '+') {
+        end = text.find('\n', end + 1);
+      }
       if (const auto line = text.substr(0, end); !line.empty()) each(line);
       text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
     }
@@ -61,7 +64,9 @@ class Catalogue {
   static std::vector<std::string> words_of(std::string_view line) {
     std::istringstream in{std::string(line.substr(0, line.find(" -- ")))};
     std::vector<std::string> out;
-    for (std::string word; in >> word;) out.push_back(word);
+    for (std::string word; in >> word;) {
+      if (word != "+") out.push_back(word);
+    }
     return out;
   }
   static std::string description_of(std::string_view line) {

@@ -125,7 +125,9 @@ type LimitRangeItem
   default {}quantity
   defaultRequest {}quantity
   maxLimitRequestRatio {}quantity
-kind ResourceQuota group= version=v1 spec=ResourceQuotaSpec status=ResourceQuotaStatus -- Limits of what a namespace may hold.
+kind ResourceQuota group= version=v1 -- Limits of what a namespace may hold.
+  spec ResourceQuotaSpec -- What is wanted.
+  status ResourceQuotaStatus -- What is observed; written by the system.
 type ResourceQuotaSpec
   hard {}quantity
   scopes []string atomic
@@ -139,7 +141,9 @@ type ScopedResourceSelectorRequirement
 type ResourceQuotaStatus
   hard {}quantity
   used {}quantity
-kind PersistentVolumeClaim group= version=v1 spec=PersistentVolumeClaimSpec status=PersistentVolumeClaimStatus -- A request for storage.
+kind PersistentVolumeClaim group= version=v1 -- A request for storage.
+  spec PersistentVolumeClaimSpec -- What is wanted.
+  status PersistentVolumeClaimStatus -- What is observed; written by the system.
 type PersistentVolumeClaimSpec
   accessModes []string atomic
   selector LabelSelector
@@ -178,7 +182,9 @@ type PersistentVolumeClaimCondition
   lastTransitionTime time
   reason string
   message string
-kind Service group= version=v1 spec=ServiceSpec status=ServiceStatus -- A name and address for a set of pods.
+kind Service group= version=v1 -- A name and address for a set of pods.
+  spec ServiceSpec -- What is wanted.
+  status ServiceStatus -- What is observed; written by the system.
 type ServiceSpec
   ports []ServicePort map=port,protocol merge=port
   selector {}string atomic

@@ -80,7 +80,9 @@ type CronJobStatus
   lastScheduleTime time
   lastSuccessfulTime time
 package io.k8s.api.apps.v1
-kind Deployment group=apps version=v1 spec=DeploymentSpec status=DeploymentStatus -- Replicated pods with rolling updates.
+kind Deployment group=apps version=v1 -- Replicated pods with rolling updates.
+  spec DeploymentSpec -- What is wanted.
+  status DeploymentStatus -- What is observed; written by the system.
 type DeploymentSpec
   replicas int32
   selector LabelSelector !
@@ -113,7 +115,9 @@ type DeploymentCondition
   lastTransitionTime time
   reason string
   message string
-kind ReplicaSet group=apps version=v1 spec=ReplicaSetSpec status=ReplicaSetStatus -- Replicated pods.
+kind ReplicaSet group=apps version=v1 -- Replicated pods.
+  spec ReplicaSetSpec -- What is wanted.
+  status ReplicaSetStatus -- What is observed; written by the system.
 type ReplicaSetSpec
   replicas int32
   minReadySeconds int32
@@ -128,7 +132,9 @@ type ReplicaSetStatus
   observedGeneration int64
   conditions []DeploymentCondition map=type merge=type
 package io.k8s.api.autoscaling.v1
-kind Scale group=autoscaling version=v1 spec=ScaleSpec status=ScaleStatus -- Number of replicas of a resource.
+kind Scale group=autoscaling version=v1 -- Number of replicas of a resource.
+  spec ScaleSpec -- What is wanted.
+  status ScaleStatus -- What is observed; written by the system.
 type ScaleSpec
   replicas int32
 type ScaleStatus
@@ -163,7 +169,9 @@ type Scheduling
 package io.k8s.api.policy.v1
 kind Eviction group=policy version=v1 -- Asks for a pod to be evicted.
   deleteOptions DeleteOptions
-kind PodDisruptionBudget group=policy version=v1 spec=PodDisruptionBudgetSpec status=PodDisruptionBudgetStatus -- How many pods may be disrupted at a time.
+kind PodDisruptionBudget group=policy version=v1 -- How many pods may be disrupted at a time.
+  spec PodDisruptionBudgetSpec -- What is wanted.
+  status PodDisruptionBudgetStatus -- What is observed; written by the system.
 type PodDisruptionBudgetSpec
   minAvailable intstr
   selector LabelSelector replace
@@ -210,10 +218,10 @@ type PolicyRule
   nonResourceURLs []string atomic
 type AggregationRule
   clusterRoleSelectors []LabelSelector atomic
-kind RoleBinding group=rbac.authorization.k8s.io version=v1 -- Gives a role to subjects in a namespace.
+kind RoleBinding group=rbac.authorization.k8s.io version=v1 -- Grants a role in a namespace.
   subjects []Subject atomic
   roleRef RoleRef !
-kind ClusterRoleBinding group=rbac.authorization.k8s.io version=v1 -- Gives a role to subjects everywhere.
+kind ClusterRoleBinding group=rbac.authorization.k8s.io version=v1 -- Grants a role everywhere.
   subjects []Subject atomic
   roleRef RoleRef !
 type Subject atomic
@@ -235,10 +243,10 @@ kind TokenRequest group=authentication.k8s.io version=v1 -- Asks for a token of 
 kind SelfSubjectReview group=authentication.k8s.io version=v1 -- Asks who one is.
   status any
 package io.k8s.api.authorization.v1
-kind SubjectAccessReview group=authorization.k8s.io version=v1 -- Asks whether somebody may do something.
+kind SubjectAccessReview group=authorization.k8s.io version=v1 -- Asks what somebody may do.
   spec any
   status any
-kind SelfSubjectAccessReview group=authorization.k8s.io version=v1 -- Asks whether one may do something.
+kind SelfSubjectAccessReview group=authorization.k8s.io version=v1 -- Asks what one may do.
   spec any
   status any
 kind SelfSubjectRulesReview group=authorization.k8s.io version=v1 -- Asks what one may do.
@@ -249,7 +257,9 @@ kind APIService group=apiregistration.k8s.io version=v1 -- Who serves a group ve
   spec any
   status any
 package io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1
-kind CustomResourceDefinition group=apiextensions.k8s.io version=v1 spec=CustomResourceDefinitionSpec status=CustomResourceDefinitionStatus -- Adds a kind to the API.
+kind CustomResourceDefinition group=apiextensions.k8s.io version=v1 -- Adds a kind to the API.
+  spec CustomResourceDefinitionSpec -- What is wanted.
+  status CustomResourceDefinitionStatus -- What is observed; written by the system.
 type CustomResourceDefinitionSpec
   group string !
   names CustomResourceDefinitionNames !

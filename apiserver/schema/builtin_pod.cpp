@@ -4,7 +4,9 @@ namespace regatta::apiserver {
 
 const std::string_view builtin_pod_text = R"(
 package io.k8s.api.core.v1
-kind Pod group= version=v1 spec=PodSpec status=PodStatus -- Containers that run together on one node.
+kind Pod group= version=v1 -- Containers that run together on one node.
+  spec PodSpec -- What is wanted.
+  status PodStatus -- What is observed; written by the system.
 type PodTemplateSpec -- What pods made from a template look like.
   metadata ObjectMeta
   spec PodSpec
@@ -12,7 +14,7 @@ kind PodTemplate group= version=v1 -- A template for pods.
   template PodTemplateSpec
 type PodSpec -- Desired behaviour of a pod.
   volumes []Volume map=name merge,retainKeys=name -- Volumes that containers can mount.
-  initContainers []Container map=name merge=name -- Containers that run to completion first, in order.
+  initContainers []Container map=name merge=name
   containers []Container ! map=name merge=name -- At least one.
   ephemeralContainers []EphemeralContainer map=name merge=name
   restartPolicy string -- Always, OnFailure or Never.
@@ -44,11 +46,12 @@ type PodSpec -- Desired behaviour of a pod.
   enableServiceLinks bool
   preemptionPolicy string
   overhead {}quantity
-  topologySpreadConstraints []TopologySpreadConstraint map=topologyKey,whenUnsatisfiable merge=topologyKey
+  topologySpreadConstraints []TopologySpreadConstraint map=topologyKey,whenUnsatisfiable +
+    merge=topologyKey
   setHostnameAsFQDN bool
   os PodOS
   hostUsers bool
-  schedulingGates []PodSchedulingGate map=name merge=name -- Nothing schedules the pod while there are any.
+  schedulingGates []PodSchedulingGate map=name merge=name
   resourceClaims []PodResourceClaim map=name merge,retainKeys=name
   resources ResourceRequirements
   hostnameOverride string

@@ -15,6 +15,8 @@ namespace regatta::apiserver {
 //                                           fields may follow
 //     type JSON = any                       a name for a scalar
 //
+// A line that ends with + goes on in the next.
+//
 // Field types: string, bool, int32, int64, number, time, microtime, quantity, intstr, bytes, any
 // (unchecked), the name of a type (same package, then core, then meta), []T, and {}T (a map of T).
 // Field marks: `map=keys`, `set`, `atomic` for x-kubernetes-list-type and x-kubernetes-map-type;

@@ -63,7 +63,8 @@ TEST(Prune, RemovesAndReportsWhatIsUnknown) {
   EXPECT_EQ(unknown, wanted);
   EXPECT_EQ(object, Json::parse(R"({"apiVersion": "example.dev/v1", "kind": "Widget",
     "metadata": {"name": "w"},
-    "spec": {"size": 3, "free": {"any": [1]}, "limits": {"cpu": "1"}, "parts": [{"name": "a"}]}})"));
+    "spec": {"size": 3, "free": {"any": [1]}, "limits": {"cpu": "1"},
+             "parts": [{"name": "a"}]}})"));
 }
 
 TEST(Prune, KeepsTheIdentityOfEmbeddedResources) {
@@ -116,6 +117,7 @@ TEST(Builtin, PodsHaveTheirListTypes) {
   ASSERT_TRUE(spec);
   const auto* ports = spec->member("containers")->items->member("ports");
   ASSERT_TRUE(ports);
+  EXPECT_EQ(spec->member("topologySpreadConstraints")->patch_merge_key, "topologyKey");
   EXPECT_EQ(ports->list_type, ListType::map);
   EXPECT_THAT(ports->list_map_keys, ElementsAre("containerPort", "protocol"));
   EXPECT_EQ(ports->patch_strategy, "merge");
