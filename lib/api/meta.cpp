@@ -14,7 +14,7 @@ const std::string& value_or_empty(const StringMap& map, const std::string& key) 
 /// Cuts at a code point boundary and marks the cut, so that the text stays valid UTF-8.
 std::string truncated(std::string text, std::size_t limit) {
   if (text.size() <= limit) return text;
-  constexpr std::string_view mark = "...";
+  constexpr std::string_view mark = " ...";
   std::size_t end = limit - mark.size();
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
   text.resize(end);

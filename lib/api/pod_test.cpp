@@ -1,0 +1,95 @@
+#include "lib/api/pod.h"
+
+#include "lib/api/codec.h"
+
+#include <gtest/gtest.h>
+
+namespace regatta::api {
+namespace {
+
+Quantity q(std::string_view text) {
+  return Quantity::parse(text).value();
+}
+
+Container container(std::string_view cpu, std::string_view policy = "") {
+  Container out;
+  out.restart_policy = policy;
+  out.resources.requests["cpu"] = q(cpu);
+  return out;
+}
+
+std::int64_t cpu_of(const PodSpec& spec) {
+  return pod_request_amounts(spec)["cpu"];
+}
+
+TEST(PodRequests, containers_add_up) {
+  PodSpec spec;
+  spec.containers = {container("100m"), container("1")};
+  EXPECT_EQ(cpu_of(spec), 1100);
+}
+
+TEST(PodRequests, the_largest_init_container_counts_when_it_needs_more) {
+  PodSpec spec;
+  spec.containers = {container("1")};
+  spec.init_containers = {container("500m"), container("3")};
+  EXPECT_EQ(cpu_of(spec), 3000);
+  spec.containers.push_back(container("5"));
+  EXPECT_EQ(cpu_of(spec), 6000);
+}
+
+TEST(PodRequests, sidecars_run_beside_containers_and_later_init_containers) {
+  PodSpec spec;
+  spec.containers = {container("1")};
+  // First the step of 3 alone, then the sidecar of 2 beside the step of 2, then sidecar and main.
+  spec.init_containers = {container("3"), container("2", "Always"), container("2")};
+  EXPECT_EQ(cpu_of(spec), 4000);
+  spec.containers = {container("4")};
+  EXPECT_EQ(cpu_of(spec), 6000);
+}
+
+TEST(PodRequests, pod_level_requests_replace_and_overhead_adds) {
+  PodSpec spec;
+  spec.containers = {container("1")};
+  spec.containers[0].resources.requests["nvidia.com/gpu"] = q("2");
+  spec.resources.emplace().requests = {{"cpu", q("4")}, {"memory", q("1Gi")}};
+  spec.overhead = {{"cpu", q("250m")}};
+  const std::map<std::string, std::int64_t> wanted = {
+      {"cpu", 4250}, {"memory", 1 << 30}, {"nvidia.com/gpu", 2}};
+  EXPECT_EQ(pod_request_amounts(spec), wanted);
+}
+
+TEST(Toleration, tolerates_what_it_names) {
+  const Taint taint{"gpu", "yes", "NoSchedule", {}};
+  EXPECT_TRUE(tolerates({"gpu", "Exists", "", "", {}}, taint));
+  EXPECT_TRUE(tolerates({"gpu", "", "yes", "NoSchedule", {}}, taint));
+  EXPECT_TRUE(tolerates({"", "Exists", "", "", {}}, taint));
+  EXPECT_FALSE(tolerates({"gpu", "Equal", "no", "", {}}, taint));
+  EXPECT_FALSE(tolerates({"gpu", "Exists", "", "NoExecute", {}}, taint));
+  EXPECT_FALSE(tolerates({"tpu", "Exists", "", "", {}}, taint));
+}
+
+TEST(NodeSelectorTerm, needs_every_expression_and_is_never_empty) {
+  const StringMap labels{{"zone", "a"}};
+  NodeSelectorTerm term;
+  EXPECT_FALSE(matches(term, labels, "n1"));
+  term.match_expressions = {{"zone", "In", {"a", "b"}}};
+  EXPECT_TRUE(matches(term, labels, "n1"));
+  term.match_fields = {{"metadata.name", "In", {"n2"}}};
+  EXPECT_FALSE(matches(term, labels, "n1"));
+  EXPECT_TRUE(matches(term, labels, "n2"));
+}
+
+TEST(PodTemplate, keeps_its_text_and_reads_it_once) {
+  const auto made =
+      PodTemplate::from(RawJson(R"({"metadata":{"labels":{"a":"b"}},"spec":{"new":1}})"));
+  ASSERT_TRUE(made);
+  EXPECT_EQ(made->view().labels.at("a"), "b");
+  EXPECT_EQ(made->raw().text(), R"({"metadata":{"labels":{"a":"b"}},"spec":{"new":1}})");
+  const auto refused = PodTemplate::from(RawJson(R"({"spec":{"overhead":[]}})"), "spec.template");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().what(), "spec.template.spec.overhead: expected an object, got a list");
+  EXPECT_FALSE(PodTemplate::from(RawJson("{")));
+}
+
+}  // namespace
+}  // namespace regatta::api
