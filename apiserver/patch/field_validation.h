@@ -1,0 +1,48 @@
+#pragma once
+
+#include "apiserver/schema/schema.h"
+#include "lib/base/json.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// What is wrong with the body of a write beyond its values: fields that do not exist, fields given
+/// twice, values of a type that the kind cannot hold. The wording is that of Kubernetes.
+namespace regatta::apiserver {
+
+/// What a body is read as.
+struct BodyKind {
+  std::string kind;
+  const Schema* schema = nullptr;  ///< the whole object; null: nothing is known but its JSON
+  /// Custom resources: the schema is enforced by validation, not by decoding, so that only metadata
+  /// (of ObjectMeta's schema) is decoded strictly.
+  bool custom = false;
+  const Schema* object_meta = nullptr;  ///< for custom resources
+};
+
+struct BodyReport {
+  /// `unknown field "spec.nosuch"`, `duplicate field "data.a"`, in the order Kubernetes lists them.
+  std::vector<std::string> strict;
+  /// The first value that cannot be decoded: `json: cannot unmarshal number into Go struct field
+  /// ConfigMap.data of type string`. Nothing when all can.
+  std::optional<std::string> type_error;
+};
+
+/// Checks well-formed JSON text. (What is malformed yields an empty report.)
+BodyReport check_body(std::string_view text, const BodyKind& kind);
+/// The same for a value, members in the order of their names.
+BodyReport check_body(const Json& value, const BodyKind& kind);
+
+/// `duplicate field "…"` of any JSON text.
+std::vector<std::string> duplicate_field_messages(std::string_view text);
+
+/// `strict decoding error: unknown field "a", unknown field "b"`.
+std::string strict_error_text(const std::vector<std::string>& strict);
+
+enum class FieldValidation { ignore, warn, strict };
+/// Of the query parameter fieldValidation; the default is warn.
+FieldValidation field_validation_of(std::string_view parameter);
+
+}  // namespace regatta::apiserver
