@@ -41,9 +41,8 @@ struct PendingWorkload {
 struct PreemptedWorkload {
   api::ObjectKey key;
   std::string uid;
-  std::string reason;  ///< of the Preempted condition
-  std::string
-      message;  ///< of the Preempted and Evicted conditions; the preemptor's JobUID is yours
+  std::string reason;        ///< of the Preempted condition
+  std::string human_reason;  ///< as preemption_message() says it
   api::ObjectKey preemptor;
   std::string preemptor_uid;
   std::string preemptor_path;
@@ -62,6 +61,7 @@ struct CycleResult {
 
 CycleResult run_cycle(State& state, TimePoint now);
 
+/// Message of the Preempted and Evicted conditions. `job_uid` is the preemptor's, where known.
 /// "Preempted to accommodate a workload (UID: …, JobUID: …) due to …; preemptor path: …; …".
 std::string preemption_message(const PreemptedWorkload& preempted, const std::string& job_uid);
 

@@ -55,6 +55,15 @@ struct PendingClass {
   std::uint32_t position = 0;       ///< in the heap of classes
 };
 
+/// In the heap: it has its turn coming.
+inline bool is_waiting(const WorkloadEntry& entry) {
+  return entry.pending_class != nullptr && !entry.pending_class->parked;
+}
+/// Found inadmissible: it waits for something to change.
+inline bool is_parked(const WorkloadEntry& entry) {
+  return entry.pending_class != nullptr && entry.pending_class->parked;
+}
+
 class PendingQueue {
  public:
   explicit PendingQueue(WorkloadTable* table) : table_(*table) {}

@@ -90,6 +90,12 @@ struct LocalQueueInfo {
   std::set<WorkloadId> members;  ///< its workloads that could be queued or hold quota
 };
 
+/// What the pod sets count for, by (flavor, resource).
+std::vector<FrAmount> usage_of_pod_sets(const std::vector<PodSetReservation>& pod_sets,
+                                        Names* names);
+/// Adds to the entry of `fr`, keeping the list sorted by it.
+void add_amount(std::vector<FrAmount>* amounts, FrId fr, Amount amount);
+
 class State {
  public:
   explicit State(Config config = {});
@@ -113,6 +119,9 @@ class State {
   void erase_cluster_queue(const std::string& name, TimePoint now);
   void erase_local_queue(const api::ObjectKey& key);
   void erase_workload(const api::ObjectKey& key, TimePoint now);
+
+  // After a successful write, upsert() the reply: that confirms the reservation without waiting for
+  // the informer.
 
   /// The API refused the reservation that a cycle decided, or the write never happened: the
   /// workload gives back its quota and waits at once for its next turn.
@@ -145,17 +154,23 @@ class State {
   /// Names of the checks a workload needs: with a reservation those of its flavors, without those
   /// that are for all flavors. Sorted.
   std::vector<std::string> required_checks(const api::Workload& workload) const;
+  /// The same for a set of assigned flavors; null: none are assigned yet.
+  static std::vector<std::string> required_checks(const api::ClusterQueueSpec& spec,
+                                                  const std::set<std::string>* assigned);
   /// The ClusterQueue that the workload's LocalQueue leads to, or empty.
   std::string cluster_queue_of(const api::Workload& workload) const;
   std::vector<std::string> cluster_queues() const;
-  std::vector<std::string> local_queues_of(const std::string& cluster_queue) const;
+  std::vector<api::ObjectKey> local_queues_of(const std::string& cluster_queue) const;
 
   // For the cycle and its parts
   const Config& config() const { return config_; }
   Names& names() { return names_; }
   const Names& names() const { return names_; }
-  QuotaForest& forest() { return forest_; }
-  const QuotaForest& forest() const { return forest_; }
+  /// Settled.
+  QuotaForest& forest() const {
+    forest_.settle();
+    return forest_;
+  }
   WorkloadTable& workloads() { return workloads_; }
   const WorkloadTable& workloads() const { return workloads_; }
   QueueInfo& queue(QueueId id) { return *queues_[id]; }
@@ -173,6 +188,8 @@ class State {
   std::uint64_t cycle() const { return cycle_; }
   /// Where a head goes that was not admitted.
   void requeue(WorkloadId id, bool immediate, bool park_all_alike, TimePoint now);
+  /// Next in its queue until it is gone: its preemptions are under way.
+  void make_sticky(WorkloadId id);
   /// Records the reservation and counts its usage.
   void assume(WorkloadId id, std::unique_ptr<Reservation> reservation);
 
@@ -191,8 +208,15 @@ class State {
   NodeId cohort_node(const std::string& name);
   void drop_unused_cohort(const std::string& name);
   std::vector<Quota> quotas_of(const std::vector<api::ResourceGroup>& groups);
-  std::vector<std::pair<std::string, std::string>> problems(const QueueInfo& queue) const;
-  void refresh_activity(QueueInfo* queue, TimePoint now);
+  using Problems = std::vector<std::pair<std::string, std::string>>;  ///< reason, text
+  Problems problems(const QueueInfo& queue) const;
+  Problems check_problems(const QueueInfo& queue) const;
+  void apply_spec(QueueInfo* queue, const api::ClusterQueueSpec& spec);
+  void adopt(QueueInfo* queue, TimePoint now);
+  bool read_spec(WorkloadId id, const api::Workload& workload);
+  void update_pending(WorkloadId id, const api::Workload& workload, TimePoint now);
+  void update_reserved(WorkloadId id, const api::Workload& workload, TimePoint now);
+  void refresh_activity(QueueInfo* queue);
   void refresh_all_activity();
   void refresh_ready(const QueueInfo& queue);
   void touch(const QueueInfo& queue);
@@ -208,18 +232,22 @@ class State {
   std::unique_ptr<Reservation> read_reservation(const api::Workload& workload);
   void reactivate_tree(NodeId node, TimePoint now);
   bool passes_namespace(const QueueInfo& queue, LocalQueueId id) const;
-  std::vector<api::FlavorUsage> usage_of(const QueueInfo& queue, bool admitted_only) const;
-  std::vector<api::FlavorUsage> usage_of(const LocalQueueInfo& queue, bool admitted_only) const;
+  std::vector<FrAmount> usage_of(std::span<const WorkloadId> ids, bool admitted_only) const;
+  std::vector<api::FlavorUsage> usage_to_api(const QueueInfo& queue,
+                                             std::span<const FrAmount> usage, bool borrowed) const;
 
   Config config_;
   Names names_;
-  QuotaForest forest_;
+  mutable QuotaForest forest_;  ///< settled lazily: loading many queues must not be quadratic
   WorkloadTable workloads_;
   ShapeRegistry shapes_;
   std::map<std::string, api::StringMap> namespaces_;
   std::map<std::string, FlavorInfo> flavors_;
   std::map<std::string, CheckInfo> checks_;
   std::set<std::string> topologies_;
+  std::vector<const FlavorInfo*> flavor_of_id_;
+  /// Reservations in a ClusterQueue that is not there (yet).
+  std::map<std::string, std::set<WorkloadId>> orphans_;
   std::map<std::string, CohortInfo> cohorts_;
   std::vector<std::unique_ptr<QueueInfo>> queues_;
   std::map<std::string, QueueId> queue_ids_;

@@ -53,14 +53,13 @@ using ShapePtr = std::shared_ptr<const Shape>;
 
 class ShapeRegistry {
  public:
-  /// The shape of the workload as it would be admitted now.
+  /// The shape of the workload as it would be admitted now. A shape lives as long as its holders.
   ShapePtr intern(const api::Workload& workload, const Config& config, Names* names);
-  /// Call when giving up a pointer: forgets shapes that nobody else holds.
-  void release(ShapePtr shape);
-  std::size_t size() const { return shapes_.size(); }
+  std::size_t size() const { return shapes_->size(); }
 
  private:
-  std::unordered_map<std::string_view, ShapePtr> shapes_;
+  using Shapes = std::unordered_map<std::string_view, std::weak_ptr<const Shape>>;
+  std::shared_ptr<Shapes> shapes_ = std::make_shared<Shapes>();
   std::uint64_t last_id_ = 0;
 };
 
@@ -102,8 +101,7 @@ struct PendingClass;
 
 enum class Place : std::uint8_t {
   nowhere,   ///< not queued: inactive, gated, or its LocalQueue is missing or stopped
-  heap,      ///< waits for its turn
-  parked,    ///< was found inadmissible; waits for something to change
+  queued,    ///< in the heap of its ClusterQueue, or parked beside it: see queues.h
   delayed,   ///< its backoff is not over
   in_cycle,  ///< popped by the cycle that runs
   reserved,  ///< holds quota
@@ -122,7 +120,7 @@ struct WorkloadEntry {
   bool failed_checks = false;   ///< an admission check says Retry or Rejected
   bool requeued_false = false;  ///< Requeued=False: its controller has not released it yet
   bool evicted = false;
-  std::uint64_t wake_text = 0;  ///< digest of what takes it out of the parked set when it changes
+  std::size_t wake_digest = 0;  ///< of conditions that unpark it when they change
   std::optional<TimePoint> requeue_at;
   PendingClass* pending_class = nullptr;
   std::uint32_t position = 0;  ///< in its class, or in the list of its ClusterQueue's reservations

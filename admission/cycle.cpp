@@ -1,0 +1,287 @@
+#include "admission/cycle.h"
+
+#include "admission/entry.h"
+#include "lib/api/names.h"
+
+#include <algorithm>
+#include <map>
+
+namespace regatta::admission {
+namespace {
+
+constexpr std::string_view no_longer_fits =
+    "Workload no longer fits after processing another workload";
+constexpr std::string_view overlapping_targets =
+    "Workload has overlapping preemption targets with another workload";
+constexpr std::string_view will_fit =
+    "Workload has overlapping preemption targets with another workload, but will fit after these "
+    "preemptions complete";
+
+class Cycle {
+ public:
+  Cycle(State& state, TimePoint now) : state_(state), now_(now) {}
+
+  CycleResult run() {
+    CycleResult result;
+    const std::vector<WorkloadId> heads = state_.pop_heads();
+    if (heads.empty()) return result;
+    result.ran = true;
+    result.cycle = state_.cycle();
+    {
+      Snapshot snapshot(state_);
+      snapshot_ = &snapshot;
+      for (const WorkloadId id : heads) nominate(id);
+      EntryOrder order(snapshot, &entries_);
+      for (Entry* entry = order.next(); entry != nullptr; entry = order.next()) process(entry);
+    }
+    for (Entry* entry : admitted_) record_admitted(entry, &result);
+    for (const Entry& entry : entries_) {
+      if (entry.status != Entry::Status::assumed) put_back(entry, &result);
+    }
+    std::sort(result.pending.begin(), result.pending.end(),
+              [](const auto& a, const auto& b) { return a.key < b.key; });
+    result.preempted = std::move(preempted_);
+    return result;
+  }
+
+ private:
+  void reject(Entry* entry, std::string_view reason, std::string message) {
+    entry->status = Entry::Status::inadmissible;
+    entry->reason = reason;
+    entry->message = std::move(message);
+  }
+
+  void nominate(WorkloadId id) {
+    const WorkloadEntry& workload = state_.workloads()[id];
+    const LocalQueueInfo& local = state_.local_queue(workload.local_queue);
+    const QueueInfo& queue = *state_.find_queue(local.queue_name);
+    Entry& entry = entries_.emplace_back();
+    entry.id = id;
+    entry.queue = queue.id;
+    namespace reasons = api::reasons;
+    const api::StringMap* labels = state_.namespace_labels(workload.key.ns);
+    if (workload.failed_checks) {
+      return reject(&entry, reasons::pending_evaluation,
+                    "The workload has failed admission checks");
+    }
+    if (state_.forest().node(queue.node).cyclic) {
+      return reject(&entry, reasons::suspended, "ClusterQueue " + queue.name + " is inactive");
+    }
+    if (labels == nullptr) {
+      return reject(&entry, reasons::misconfigured,
+                    "workload namespace \"" + workload.key.ns + "\" does not exist: namespaces \"" +
+                        workload.key.ns + "\" not found");
+    }
+    if (!queue.namespaces || !queue.namespaces->matches(*labels)) {
+      entry.requeue_reason = RequeueReason::namespace_mismatch;
+      return reject(&entry, reasons::misconfigured,
+                    "workload namespace doesn't match ClusterQueue selector");
+    }
+    if (!workload.shape->invalid.empty()) {
+      return reject(&entry, reasons::misconfigured, workload.shape->invalid);
+    }
+    entry.status = Entry::Status::nominated;
+    nominate_flavors(*snapshot_, &entry, nullptr, now_);
+    remember_progress(entry);
+  }
+
+  void remember_progress(const Entry& entry) {
+    WorkloadEntry& workload = state_.workloads()[entry.id];
+    workload.progress = std::make_unique<ScanProgress>(entry.assignment.progress);
+  }
+
+  void forget_progress(const Entry& entry) { state_.workloads()[entry.id].progress.reset(); }
+
+  void skip(Entry* entry, std::string_view message) {
+    entry->status = Entry::Status::skipped;
+    entry->reason = api::reasons::waiting_for_quota;
+    entry->message = message;
+  }
+
+  bool overlaps(const Entry& entry) const {
+    return std::any_of(entry.targets.begin(), entry.targets.end(),
+                       [&](const Target& target) { return victims_.contains(target.id); });
+  }
+
+  NodeId node_of(const Entry& entry) const { return state_.queue(entry.queue).node; }
+
+  /// Somebody before it in this cycle preempts the same workloads: looks again with those gone, at
+  /// the flavors it was nominated for.
+  void recompute_overlapping(Entry* entry) {
+    if (!state_.config().recompute_on_target_overlap || !overlaps(*entry)) return;
+    const Snapshot::Trial trial(*snapshot_);
+    for (const auto& [id, reason] : victims_) snapshot_->remove(id);
+    forget_progress(*entry);
+    const Assignment nominated = std::move(entry->assignment);
+    nominate_flavors(*snapshot_, entry, &nominated, now_);
+    remember_progress(*entry);
+    entry->assignment.deferred = entry->assignment.mode() == AssignmentMode::fit;
+  }
+
+  /// With everybody gone that this cycle asked to go, and its own targets.
+  bool fits_now(const Entry& entry) {
+    const Snapshot::Trial trial(*snapshot_);
+    for (const auto& [id, reason] : victims_) snapshot_->remove(id);
+    for (const Target& target : entry.targets) {
+      if (!victims_.contains(target.id)) snapshot_->remove(target.id);
+    }
+    const auto& usage = entry.assignment.usage;
+    return std::all_of(usage.begin(), usage.end(), [&](const FrAmount& want) {
+      return snapshot_->forest().available(node_of(entry), want.fr) >= want.amount;
+    });
+  }
+
+  /// Quota that a preemptor without victims keeps from those after it, so that they do not take for
+  /// ever what it waits for.
+  std::vector<FrAmount> reserved_usage(const Entry& entry) const {
+    const QuotaForest& forest = snapshot_->forest();
+    const NodeId node = node_of(entry);
+    std::vector<FrAmount> reserved;
+    for (const FrAmount& want : entry.assignment.usage) {
+      const std::uint32_t index = forest.find(node, want.fr);
+      if (index == no_cell) continue;
+      const Cell& cell = forest.cell(node, index);
+      Amount amount = want.amount;
+      if (entry.assignment.borrowing == 0) {
+        amount = std::min(amount, minus(cell.nominal, cell.usage));
+      } else if (cell.borrowing_limit) {
+        amount = std::min(amount, minus(plus(cell.nominal, *cell.borrowing_limit), cell.usage));
+      }
+      reserved.push_back({want.fr, std::max<Amount>(0, amount)});
+    }
+    return reserved;
+  }
+
+  void process(Entry* entry) {
+    recompute_overlapping(entry);
+    const AssignmentMode mode = entry->assignment.mode();
+    const NodeId node = node_of(*entry);
+    entry->reason = name_of(entry->assignment.reason());
+    if (mode != AssignmentMode::fit) entry->message = entry->assignment.message(state_.names());
+    if (mode == AssignmentMode::no_fit) {
+      entry->requeue_reason = RequeueReason::no_fit;
+      return;
+    }
+    if (mode == AssignmentMode::preempt && entry->targets.empty()) {
+      entry->requeue_reason = RequeueReason::preemption_no_candidates;
+      entry->reason = api::reasons::waiting_for_quota;
+      const auto reclaim = state_.queue(entry->queue).spec.preemption.reclaim_within_cohort;
+      if (reclaim != api::ReclaimPolicy::Any) snapshot_->add_usage(node, reserved_usage(*entry));
+      return;
+    }
+    if (mode == AssignmentMode::deferred_fit) {
+      entry->reason = api::reasons::waiting_for_preempted_workloads;
+      entry->message = will_fit;
+      entry->requeue_reason = RequeueReason::pending_preemption;
+      forget_progress(*entry);
+      snapshot_->add_usage(node, entry->assignment.usage);
+      return;
+    }
+    if (overlaps(*entry)) return skip(entry, overlapping_targets);
+    if (!fits_now(*entry)) return skip(entry, no_longer_fits);
+    for (const Target& target : entry->targets) victims_.emplace(target.id, target.reason);
+    snapshot_->add_usage(node, entry->assignment.usage);
+    if (mode == AssignmentMode::preempt) {
+      preempt(entry);
+    } else {
+      entry->status = Entry::Status::assumed;
+      admitted_.push_back(entry);
+    }
+  }
+
+  void preempt(Entry* entry) {
+    entry->status = Entry::Status::preempting;
+    entry->reason = api::reasons::waiting_for_preempted_workloads;
+    entry->message +=
+        ". Pending the preemption of " + std::to_string(entry->targets.size()) + " workload(s)";
+    entry->requeue_reason = RequeueReason::pending_preemption;
+    forget_progress(*entry);
+    const WorkloadEntry& preemptor = state_.workloads()[entry->id];
+    for (const Target& target : entry->targets) {
+      const WorkloadEntry& victim = state_.workloads()[target.id];
+      if (victim.reservation->evicted) continue;  // on its way out already
+      PreemptedWorkload& order = preempted_.emplace_back();
+      order.key = victim.key;
+      order.uid = victim.uid;
+      order.reason = name_of(target.reason);
+      order.preemptor = preemptor.key;
+      order.preemptor_uid = preemptor.uid;
+      order.preemptor_path = state_.forest().path(node_of(*entry));
+      order.preemptee_path = state_.forest().path(state_.queue(victim.reservation->queue).node);
+      order.human_reason = human_text(target.reason);
+    }
+  }
+
+  void record_admitted(Entry* entry, CycleResult* result) {
+    const QueueInfo& queue = state_.queue(entry->queue);
+    auto reservation = entry->assignment.reserve(entry->queue, now_);
+    AdmittedWorkload& admitted = result->admitted.emplace_back();
+    admitted.key = state_.workloads()[entry->id].key;
+    admitted.uid = state_.workloads()[entry->id].uid;
+    admitted.cluster_queue = queue.name;
+    admitted.admission = to_api(*reservation, queue.name, state_.names());
+    if (!queue.spec.admission_checks.empty()) {
+      std::set<std::string> flavors;
+      for (const auto& pod_set : admitted.admission.pod_set_assignments) {
+        for (const auto& [resource, flavor] : pod_set.flavors) flavors.insert(flavor);
+      }
+      admitted.checks = State::required_checks(queue.spec, &flavors);
+    }
+    reservation->admitted = admitted.checks.empty();
+    state_.assume(entry->id, std::move(reservation));
+  }
+
+  void put_back(const Entry& entry, CycleResult* result) {
+    const WorkloadEntry& workload = state_.workloads()[entry.id];
+    RequeueReason why = entry.requeue_reason;
+    if (entry.status == Entry::Status::skipped && why == RequeueReason::generic) {
+      why = RequeueReason::failed_after_nomination;
+    }
+    const QueueInfo& queue = state_.queue(entry.queue);
+    const bool strict = queue.spec.queueing_strategy == api::QueueingStrategy::StrictFIFO;
+    const bool immediate = strict ? why != RequeueReason::namespace_mismatch
+                                  : why == RequeueReason::failed_after_nomination ||
+                                        why == RequeueReason::pending_preemption;
+    const bool park_alike =
+        why == RequeueReason::no_fit || why == RequeueReason::preemption_no_candidates;
+    state_.requeue(entry.id, immediate, park_alike, now_);
+    if (why == RequeueReason::pending_preemption && !strict) state_.make_sticky(entry.id);
+    PendingWorkload& pending = result->pending.emplace_back();
+    pending.key = workload.key;
+    pending.uid = workload.uid;
+    pending.cluster_queue = queue.name;
+    pending.reason = entry.reason;
+    pending.message = entry.message;
+    pending.immediate = is_waiting(workload);
+  }
+
+  State& state_;
+  TimePoint now_;
+  Snapshot* snapshot_ = nullptr;
+  std::vector<Entry> entries_;
+  std::vector<Entry*> admitted_;
+  std::map<WorkloadId, PreemptionReason> victims_;
+  std::vector<PreemptedWorkload> preempted_;
+};
+
+}  // namespace
+
+CycleResult run_cycle(State& state, TimePoint now) {
+  return Cycle(state, now).run();
+}
+
+std::string preemption_message(const PreemptedWorkload& preempted, const std::string& job_uid) {
+  const auto known = [](const std::string& text) {
+    return text.empty() ? std::string("UNKNOWN") : text;
+  };
+  return "Preempted to accommodate a workload (UID: " + known(preempted.preemptor_uid) +
+         ", JobUID: " + known(job_uid) + ") due to " + preempted.human_reason +
+         "; preemptor path: " + known(preempted.preemptor_path) +
+         "; preemptee path: " + known(preempted.preemptee_path);
+}
+
+std::string quota_reserved_message(const std::string& cluster_queue) {
+  return "Quota reserved in ClusterQueue " + cluster_queue;
+}
+
+}  // namespace regatta::admission

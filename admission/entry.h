@@ -1,0 +1,54 @@
+#pragma once
+
+#include "admission/preemption.h"
+
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+namespace regatta::admission {
+
+/// Why a head goes back to its queue: decides whether at once.
+enum class RequeueReason : std::uint8_t {
+  generic,
+  no_fit,
+  preemption_no_candidates,
+  namespace_mismatch,
+  failed_after_nomination,
+  pending_preemption,
+};
+
+/// One head on its way through a cycle.
+struct Entry {
+  enum class Status : std::uint8_t { inadmissible, nominated, skipped, assumed, preempting };
+
+  WorkloadId id = no_id;
+  QueueId queue = no_id;
+  Status status = Status::inadmissible;
+  Assignment assignment;
+  std::vector<Target> targets;
+  std::string reason;
+  std::string message;
+  RequeueReason requeue_reason = RequeueReason::generic;
+};
+
+/// Flavors and, where it needs them, targets: all pods, or as many as fit.
+void nominate_flavors(Snapshot& snapshot, Entry* entry, const Assignment* pinned, TimePoint now);
+
+/// Hands out entries in the order in which they may take quota.
+class EntryOrder {
+ public:
+  EntryOrder(Snapshot& snapshot, std::vector<Entry>* entries);
+  /// Null at the end.
+  Entry* next();
+
+ private:
+  void sort_classical();
+  Entry* next_fair();
+
+  Snapshot& snapshot_;
+  std::vector<Entry>& entries_;
+  std::vector<std::size_t> left_;  ///< indices, next one last
+};
+
+}  // namespace regatta::admission

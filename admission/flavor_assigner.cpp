@@ -1,0 +1,403 @@
+#include "admission/flavor_assigner.h"
+
+#include "lib/api/names.h"
+
+#include <algorithm>
+
+namespace regatta::admission {
+namespace {
+
+Amount amount_of(const std::vector<ResourceAmount>& list, ResourceId resource) {
+  for (const ResourceAmount& entry : list) {
+    if (entry.resource == resource) return entry.amount;
+  }
+  return 0;
+}
+
+Amount amount_of_fr(const std::vector<FrAmount>& list, FrId fr) {
+  for (const FrAmount& entry : list) {
+    if (entry.fr == fr) return entry.amount;
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::string_view name_of(NoFitReason reason) {
+  switch (reason) {
+    case NoFitReason::topology_placement_failed:
+      return api::reasons::topology_placement_failed;
+    case NoFitReason::waiting_for_quota:
+      return api::reasons::waiting_for_quota;
+    case NoFitReason::exceeds_max_quota:
+      return api::reasons::exceeds_max_quota;
+    case NoFitReason::no_matching_flavor:
+      return api::reasons::no_matching_flavor;
+  }
+  return {};
+}
+
+AssignmentMode PodSetPlan::mode() const {
+  if (notes.empty()) return AssignmentMode::fit;
+  if (picks.empty()) return AssignmentMode::no_fit;
+  AssignmentMode worst = AssignmentMode::fit;
+  for (const FlavorPick& pick : picks) {
+    if (pick.mode == Mode::no_fit) return AssignmentMode::no_fit;
+    if (pick.mode != Mode::fit) worst = AssignmentMode::preempt;
+  }
+  return worst;
+}
+
+AssignmentMode Assignment::mode() const {
+  if (pod_sets.empty()) return AssignmentMode::no_fit;
+  AssignmentMode worst = deferred ? AssignmentMode::deferred_fit : AssignmentMode::fit;
+  for (const PodSetPlan& pod_set : pod_sets) worst = std::min(worst, pod_set.mode());
+  return worst;
+}
+
+NoFitReason Assignment::reason() const {
+  NoFitReason worst = NoFitReason::topology_placement_failed;
+  for (const PodSetPlan& pod_set : pod_sets) {
+    if (!pod_set.notes.empty()) worst = std::max(worst, pod_set.reason);
+  }
+  return worst;
+}
+
+std::string Assignment::message(const Names& names) const {
+  std::string text;
+  for (const PodSetPlan& pod_set : pod_sets) {
+    if (pod_set.notes.empty()) continue;
+    std::vector<std::string> reasons;
+    reasons.reserve(pod_set.notes.size());
+    for (const FlavorNote& note : pod_set.notes) reasons.push_back(render(note, names));
+    std::sort(reasons.begin(), reasons.end());
+    if (!text.empty()) text += "; ";
+    text += "couldn't assign flavors to pod set " + pod_set.shape->name + ": ";
+    for (std::size_t i = 0; i < reasons.size(); ++i) text += (i > 0 ? ", " : "") + reasons[i];
+  }
+  return text;
+}
+
+std::vector<FrId> Assignment::frs_to_preempt(Names* names) const {
+  std::vector<FrId> frs;
+  for (const PodSetPlan& pod_set : pod_sets) {
+    for (const FlavorPick& pick : pod_set.picks) {
+      if (pick.mode != Mode::fit) frs.push_back(names->pair(pick.flavor, pick.resource));
+    }
+  }
+  std::sort(frs.begin(), frs.end());
+  frs.erase(std::unique(frs.begin(), frs.end()), frs.end());
+  return frs;
+}
+
+std::unique_ptr<Reservation> Assignment::reserve(QueueId queue, TimePoint now) const {
+  auto reservation = std::make_unique<Reservation>();
+  reservation->queue = queue;
+  reservation->reserved_at = now;
+  reservation->usage = usage;
+  reservation->pod_sets.reserve(pod_sets.size());
+  for (const PodSetPlan& plan : pod_sets) {
+    PodSetReservation& pod_set = reservation->pod_sets.emplace_back();
+    pod_set.name = plan.shape->name;
+    pod_set.count = plan.count;
+    for (const FlavorPick& pick : plan.picks) {
+      pod_set.flavors.push_back({pick.resource, pick.flavor});
+      pod_set.usage.push_back({pick.resource, amount_of(plan.requests, pick.resource)});
+    }
+  }
+  return reservation;
+}
+
+FlavorAssigner::FlavorAssigner(Snapshot& snapshot, WorkloadId workload, QueueId queue,
+                               PreemptionOracle& oracle)
+    : snapshot_(snapshot),
+      workload_(snapshot.state().workloads()[workload]),
+      queue_(snapshot.state().queue(queue)),
+      oracle_(oracle),
+      progress_(workload_.progress.get()) {}
+
+Assignment FlavorAssigner::assign(const std::vector<std::int32_t>& counts) {
+  State& state = snapshot_.state();
+  Assignment assignment;
+  const auto& shapes = workload_.shape->pod_sets;
+  assignment.progress.cycle = state.cycle();
+  assignment.progress.generation = snapshot_.forest().node(queue_.node).generation;
+  assignment.progress.shape = workload_.shape->id;
+  assignment.progress.tried.resize(shapes.size());
+  const ResourceId pods = state.names().resources.intern(api::pods_resource);
+  std::vector<PodSetPlan> plans;
+  plans.reserve(shapes.size());
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    PodSetPlan& plan = plans.emplace_back();
+    plan.shape = &shapes[i];
+    plan.count = counts.empty() ? shapes[i].count : counts[i];
+    plan.requests = shapes[i].requests;
+    if (plan.count != shapes[i].count && shapes[i].count > 0) {
+      for (ResourceAmount& request : plan.requests) {
+        request.amount = times(request.amount / shapes[i].count, plan.count);
+      }
+    }
+    if (queue_.group_of(pods) != nullptr) {
+      std::erase_if(plan.requests, [&](const auto& request) { return request.resource == pods; });
+      plan.requests.push_back({pods, plan.count});
+    }
+  }
+  assignment.pod_sets = std::move(plans);
+  const std::vector<Group> groups = group_pod_sets(assignment);
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    if (assign_group(groups[i], &assignment)) continue;
+    // Later pod sets were not looked at: they have no say in the outcome.
+    std::vector<PodSetPlan> seen;
+    for (std::size_t p = 0; p < shapes.size(); ++p) {
+      for (std::size_t g = 0; g <= i; ++g) {
+        const auto& members = groups[g].pod_sets;
+        if (std::find(members.begin(), members.end(), p) == members.end()) continue;
+        seen.push_back(std::move(assignment.pod_sets[p]));
+      }
+    }
+    assignment.pod_sets = std::move(seen);
+    break;
+  }
+  return assignment;
+}
+
+std::vector<FlavorAssigner::Group> FlavorAssigner::group_pod_sets(
+    const Assignment& assignment) const {
+  const Names& names = snapshot_.state().names();
+  std::vector<Group> groups;
+  std::vector<std::string_view> group_names;
+  for (std::size_t i = 0; i < assignment.pod_sets.size(); ++i) {
+    const PodSetPlan& plan = assignment.pod_sets[i];
+    const std::string& name = plan.shape->group;
+    std::size_t at = 0;
+    while (at < groups.size() && (name.empty() || group_names[at] != name)) ++at;
+    if (at == groups.size()) {
+      groups.emplace_back();
+      group_names.push_back(name);
+    }
+    groups[at].pod_sets.push_back(i);
+    for (const ResourceAmount& request : plan.requests) {
+      auto& sums = groups[at].requests;
+      const auto same = [&](const auto& sum) { return sum.resource == request.resource; };
+      const auto it = std::find_if(sums.begin(), sums.end(), same);
+      if (it == sums.end()) {
+        sums.push_back(request);
+      } else {
+        it->amount = plus(it->amount, request.amount);
+      }
+    }
+  }
+  for (Group& group : groups) {
+    std::sort(group.requests.begin(), group.requests.end(), [&](const auto& a, const auto& b) {
+      return names.resources.name(a.resource) > names.resources.name(b.resource);
+    });
+  }
+  return groups;
+}
+
+bool FlavorAssigner::assign_group(const Group& group, Assignment* assignment) {
+  State& state = snapshot_.state();
+  std::vector<FlavorPick> picks;
+  std::vector<FlavorNote> notes;
+  NoFitReason reason = NoFitReason::topology_placement_failed;
+  bool failed = false;
+  for (const ResourceAmount& request : group.requests) {
+    const QueueInfo::Group* resources = queue_.group_of(request.resource);
+    if (resources == nullptr) {
+      if (request.amount == 0 || state.config().ignore_undeclared_resources) continue;
+      FlavorNote note;
+      note.kind = FlavorNote::Kind::unavailable_resource;
+      note.resource = request.resource;
+      notes = {note};
+      reason = NoFitReason::no_matching_flavor;
+      failed = true;
+      break;
+    }
+    const auto same = [&](const FlavorPick& pick) { return pick.resource == request.resource; };
+    if (std::any_of(picks.begin(), picks.end(), same)) continue;
+    Search search = find_flavor(*resources, group, request.resource, *assignment);
+    if (search.picks.empty()) {
+      notes = std::move(search.notes);
+      reason = search.reason;
+      failed = true;
+      break;
+    }
+    picks.insert(picks.end(), search.picks.begin(), search.picks.end());
+    if (!search.notes.empty()) reason = std::max(reason, search.reason);
+    notes.insert(notes.end(), search.notes.begin(), search.notes.end());
+  }
+  if (failed) picks.clear();
+  for (const std::size_t index : group.pod_sets) {
+    PodSetPlan& plan = assignment->pod_sets[index];
+    plan.notes = notes;
+    plan.reason = reason;
+    for (const FlavorPick& pick : picks) {
+      const auto same = [&](const auto& request) { return request.resource == pick.resource; };
+      if (std::none_of(plan.requests.begin(), plan.requests.end(), same)) continue;
+      plan.picks.push_back(pick);
+      assignment->borrowing = std::max(assignment->borrowing, pick.borrow);
+      assignment->progress.tried[index][pick.resource] = pick.tried;
+      add_amount(&assignment->usage, state.names().pair(pick.flavor, pick.resource),
+                 amount_of(plan.requests, pick.resource));
+    }
+  }
+  return !picks.empty() || group.requests.empty();
+}
+
+std::size_t FlavorAssigner::first_to_try(std::size_t pod_set, ResourceId resource) const {
+  if (progress_ == nullptr || pod_set >= progress_->tried.size()) return 0;
+  const auto& tried = progress_->tried[pod_set];
+  const auto it = tried.find(resource);
+  return it == tried.end() ? 0 : static_cast<std::size_t>(it->second + 1);
+}
+
+FlavorAssigner::Search FlavorAssigner::find_flavor(const QueueInfo::Group& resources,
+                                                   const Group& group, ResourceId first,
+                                                   const Assignment& assignment) {
+  std::vector<ResourceAmount> requests;
+  for (const ResourceAmount& request : group.requests) {
+    const auto& covered = resources.resources;
+    if (std::find(covered.begin(), covered.end(), request.resource) != covered.end()) {
+      requests.push_back(request);
+    }
+  }
+  Search search;
+  NoFitReason least = NoFitReason::no_matching_flavor;
+  Quality best;
+  const std::size_t count = resources.flavors.size();
+  std::size_t index = first_to_try(group.pod_sets.front(), first);
+  int attempted = -1;
+  for (; index < count; ++index) {
+    const FlavorId flavor = resources.flavors[index];
+    if (pinned_elsewhere(group.pod_sets.front(), first, flavor)) continue;
+    attempted = static_cast<int>(index);
+    if (!suits(flavor, group, &search.notes)) continue;
+    std::vector<FlavorPick> picks;
+    NoFitReason reason = NoFitReason::topology_placement_failed;
+    const Quality quality = try_flavor(flavor, requests, assignment, &search, &picks, &reason);
+    if (quality.mode != Mode::fit) least = std::min(least, reason);
+    const bool fungible = snapshot_.state().config().flavor_fungibility;
+    const bool enough = fungible ? !try_next(quality) : quality.mode == Mode::fit;
+    const bool better = fungible ? preferred(quality, best) : quality.mode > best.mode;
+    if (enough || better) {
+      best = quality;
+      search.picks = std::move(picks);
+    }
+    if (enough) break;
+  }
+  const int tried = attempted == static_cast<int>(count) - 1 ? -1 : attempted;
+  for (FlavorPick& pick : search.picks) pick.tried = tried;
+  if (best.mode == Mode::fit) search.notes.clear();
+  search.reason = least;
+  return search;
+}
+
+bool FlavorAssigner::pinned_elsewhere(std::size_t pod_set, ResourceId resource,
+                                      FlavorId flavor) const {
+  if (pinned_ == nullptr || pod_set >= pinned_->pod_sets.size()) return false;
+  for (const FlavorPick& pick : pinned_->pod_sets[pod_set].picks) {
+    if (pick.resource == resource) return pick.flavor != flavor;
+  }
+  return false;
+}
+
+bool FlavorAssigner::suits(FlavorId flavor, const Group& group,
+                           std::vector<FlavorNote>* notes) const {
+  const FlavorInfo* info = snapshot_.state().flavor(flavor);
+  FlavorNote note;
+  note.flavor = flavor;
+  if (info == nullptr) {
+    notes->push_back(note);
+    return false;
+  }
+  for (const std::size_t index : group.pod_sets) {
+    const PodSetShape& shape = workload_.shape->pod_sets[index];
+    if (flavor_suits(*info, shape, &note)) continue;
+    notes->push_back(note);
+    return false;
+  }
+  return true;
+}
+
+FlavorAssigner::Quality FlavorAssigner::try_flavor(FlavorId flavor,
+                                                   const std::vector<ResourceAmount>& requests,
+                                                   const Assignment& assignment, Search* search,
+                                                   std::vector<FlavorPick>* picks,
+                                                   NoFitReason* reason) {
+  Names& names = snapshot_.state().names();
+  Quality worst{Mode::fit, 0};
+  for (const ResourceAmount& request : requests) {
+    const FrId fr = names.pair(flavor, request.resource);
+    const Amount before = amount_of_fr(assignment.usage, fr);
+    const Quality quality = check_quota(fr, before, request.amount, search, reason);
+    if (preferred(worst, quality)) worst = quality;
+    picks->push_back({request.resource, flavor, quality.mode, quality.borrow, -1});
+  }
+  if (worst.mode == Mode::no_fit) picks->clear();
+  return worst;
+}
+
+FlavorAssigner::Quality FlavorAssigner::check_quota(FrId fr, Amount before, Amount request,
+                                                    Search* search, NoFitReason* reason) {
+  const State& state = snapshot_.state();
+  const QuotaForest& forest = snapshot_.forest();
+  const Amount value = plus(before, request);
+  FlavorNote note;
+  note.flavor = state.names().flavor_of(fr);
+  note.resource = state.names().resource_of(fr);
+  const Amount maximum = forest.potential_available(queue_.node, fr);
+  if (value > maximum) {
+    note.kind = FlavorNote::Kind::exceeds_max;
+    note.before = before;
+    note.amount = request;
+    note.maximum = maximum;
+    search->notes.push_back(note);
+    *reason = std::max(*reason, NoFitReason::exceeds_max_quota);
+    return {Mode::no_fit, 0};
+  }
+  const auto subtree = forest.lowest_fitting_subtree(queue_.node, fr, value);
+  const Amount available = forest.available(queue_.node, fr);
+  if (value <= available) return {Mode::fit, subtree.height};
+  note.kind = FlavorNote::Kind::insufficient;
+  note.amount = minus(value, available);
+  search->notes.push_back(note);
+  *reason = std::max(*reason, NoFitReason::waiting_for_quota);
+  const api::ClusterQueuePreemption& preemption = queue_.spec.preemption;
+  const bool while_borrowing = preemption.borrow_within_cohort.policy != api::BorrowPolicy::Never ||
+                               (state.config().fair_sharing &&
+                                preemption.reclaim_within_cohort != api::ReclaimPolicy::Never);
+  if (forest.nominal(queue_.node, fr) < value && !subtree.may_reclaim && !while_borrowing) {
+    return {Mode::no_fit, 0};
+  }
+  const auto answer = oracle_.simulate(fr, value);
+  return {answer.mode, answer.borrow};
+}
+
+bool FlavorAssigner::preferred(Quality a, Quality b) const {
+  if (a.mode == Mode::no_fit) return false;
+  if (b.mode == Mode::no_fit) return true;
+  if ((a.mode == Mode::no_candidates) != (b.mode == Mode::no_candidates)) {
+    return b.mode == Mode::no_candidates;
+  }
+  const bool borrowing_last = queue_.spec.flavor_fungibility.preference ==
+                              api::FungibilityPreference::PreemptionOverBorrowing;
+  if (borrowing_last) {
+    if (a.borrow != b.borrow) return a.borrow < b.borrow;
+    return a.mode > b.mode;
+  }
+  if (a.mode != b.mode) return a.mode > b.mode;
+  return a.borrow < b.borrow;
+}
+
+bool FlavorAssigner::try_next(Quality quality) const {
+  const api::FlavorFungibility& policy = queue_.spec.flavor_fungibility;
+  if (quality.mode == Mode::no_fit || quality.mode == Mode::no_candidates) return true;
+  const bool preempts = quality.mode == Mode::preempt || quality.mode == Mode::reclaim;
+  if (preempts && policy.when_can_preempt == api::FlavorFungibilityPolicy::TryNextFlavor) {
+    return true;
+  }
+  return quality.borrow > 0 &&
+         policy.when_can_borrow == api::FlavorFungibilityPolicy::TryNextFlavor;
+}
+
+}  // namespace regatta::admission

@@ -1,0 +1,161 @@
+#pragma once
+
+/// Which flavors a workload gets.
+///
+/// Pod sets are looked at in order, those of one group together. All resources of one resource
+/// group get the same flavor: the first in the ClusterQueue's order whose taints and labels suit
+/// the pods and whose quota is good enough. What is good enough, and what is better, is
+/// flavorFungibility. A flavor is as good as its worst resource:
+///
+///   no_fit < no_candidates < preempt < reclaim < fit
+///
+/// The search remembers how far it came (ScanProgress), so that a workload that could preempt in
+/// one flavor tries the next ones in later cycles.
+
+#include "admission/snapshot.h"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace regatta::admission {
+
+enum class Mode : std::uint8_t {
+  no_fit,
+  no_candidates,  ///< preemption is allowed but finds nobody
+  preempt,        ///< preempts in its own ClusterQueue
+  reclaim,        ///< preempts in others only
+  fit,
+};
+
+enum class AssignmentMode : std::uint8_t { no_fit, preempt, deferred_fit, fit };
+
+/// Why a pod set has no flavor, worst last: it becomes the reason of QuotaReserved=False.
+enum class NoFitReason : std::uint8_t {
+  topology_placement_failed,
+  waiting_for_quota,
+  exceeds_max_quota,
+  no_matching_flavor
+};
+std::string_view name_of(NoFitReason reason);
+
+/// One sentence about one flavor, written out only when somebody will read it.
+struct FlavorNote {
+  enum class Kind : std::uint8_t {
+    unavailable_resource,
+    flavor_not_found,
+    topology_only,
+    no_topology,
+    untolerated_taint,
+    node_affinity,
+    exceeds_max,
+    insufficient,
+  };
+  Kind kind = Kind::flavor_not_found;
+  FlavorId flavor = 0;
+  ResourceId resource = 0;
+  Amount before = 0;   ///< exceeds_max: what earlier pod sets take
+  Amount amount = 0;   ///< exceeds_max: the request; insufficient: what is missing
+  Amount maximum = 0;  ///< exceeds_max
+  const api::Taint* taint = nullptr;
+};
+
+struct FlavorPick {
+  ResourceId resource = 0;
+  FlavorId flavor = 0;
+  Mode mode = Mode::fit;
+  int borrow = 0;  ///< height of the subtree it borrows from; 0: none
+  int tried = -1;
+};
+
+struct PodSetPlan {
+  const PodSetShape* shape = nullptr;
+  std::int32_t count = 0;
+  std::vector<ResourceAmount> requests;
+  std::vector<FlavorPick> picks;
+  std::vector<FlavorNote> notes;  ///< empty: fits
+  NoFitReason reason = NoFitReason::no_matching_flavor;
+
+  AssignmentMode mode() const;
+};
+
+struct Assignment {
+  std::vector<PodSetPlan> pod_sets;
+  std::vector<FrAmount> usage;
+  int borrowing = 0;
+  bool deferred = false;  ///< fits once preemptions that others asked for are complete
+  ScanProgress progress;
+
+  AssignmentMode mode() const;
+  NoFitReason reason() const;
+  std::string message(const Names& names) const;
+  /// The pairs that need preemption, sorted.
+  std::vector<FrId> frs_to_preempt(Names* names) const;
+  std::unique_ptr<Reservation> reserve(QueueId queue, TimePoint now) const;
+};
+
+/// Whether preemption can make room for one request, and how high the ClusterQueue would borrow
+/// afterwards.
+class PreemptionOracle {
+ public:
+  struct Answer {
+    Mode mode = Mode::no_candidates;
+    int borrow = 0;
+  };
+  virtual ~PreemptionOracle() = default;
+  virtual Answer simulate(FrId fr, Amount value) = 0;
+};
+
+class FlavorAssigner {
+ public:
+  FlavorAssigner(Snapshot& snapshot, WorkloadId workload, QueueId queue, PreemptionOracle& oracle);
+
+  /// Restricts every resource to the flavor another assignment gave it.
+  void pin(const Assignment* pinned) { pinned_ = pinned; }
+  /// With these counts; empty: all of every pod set.
+  Assignment assign(const std::vector<std::int32_t>& counts = {});
+
+ private:
+  struct Group {
+    std::vector<std::size_t> pod_sets;  ///< indices
+    std::vector<ResourceAmount> requests;
+  };
+  struct Quality {
+    Mode mode = Mode::no_fit;
+    int borrow = 0;
+  };
+  struct Search {
+    std::vector<FlavorPick> picks;
+    std::vector<FlavorNote> notes;
+    NoFitReason reason = NoFitReason::no_matching_flavor;
+  };
+
+  std::vector<Group> group_pod_sets(const Assignment& assignment) const;
+  /// False when some resource got no flavor: the search ends there.
+  bool assign_group(const Group& group, Assignment* assignment);
+  Search find_flavor(const QueueInfo::Group& resources, const Group& group, ResourceId first,
+                     const Assignment& assignment);
+  Quality try_flavor(FlavorId flavor, const std::vector<ResourceAmount>& requests,
+                     const Assignment& assignment, Search* search, std::vector<FlavorPick>* picks,
+                     NoFitReason* reason);
+  Quality check_quota(FrId fr, Amount before, Amount request, Search* search, NoFitReason* reason);
+  bool suits(FlavorId flavor, const Group& group, std::vector<FlavorNote>* notes) const;
+  bool pinned_elsewhere(std::size_t pod_set, ResourceId resource, FlavorId flavor) const;
+  bool preferred(Quality a, Quality b) const;
+  bool try_next(Quality quality) const;
+  std::size_t first_to_try(std::size_t pod_set, ResourceId resource) const;
+
+  Snapshot& snapshot_;
+  const WorkloadEntry& workload_;
+  const QueueInfo& queue_;
+  PreemptionOracle& oracle_;
+  const ScanProgress* progress_ = nullptr;
+  const Assignment* pinned_ = nullptr;
+};
+
+/// Whether the flavor's taints and labels suit the pod set; otherwise `note` says why not.
+bool flavor_suits(const FlavorInfo& flavor, const PodSetShape& pod_set, FlavorNote* note);
+
+std::string render(const FlavorNote& note, const Names& names);
+
+}  // namespace regatta::admission

@@ -1,0 +1,119 @@
+#include "admission/entry.h"
+
+#include <algorithm>
+
+namespace regatta::admission {
+namespace {
+
+std::vector<Target> targets_for(Snapshot& snapshot, const Entry& entry,
+                                const Assignment& assignment, TimePoint now) {
+  Names& names = snapshot.state().names();
+  const Preemptor preemptor{entry.id, entry.queue, assignment.frs_to_preempt(&names),
+                            assignment.usage};
+  return find_targets(snapshot, preemptor, now);
+}
+
+/// The largest counts that fit, between the minimum and the full count of every pod set at once.
+class PartialAdmission {
+ public:
+  PartialAdmission(Snapshot& snapshot, Entry* entry, FlavorAssigner* assigner, TimePoint now)
+      : snapshot_(snapshot), entry_(*entry), assigner_(*assigner), now_(now) {
+    const Shape& shape = *snapshot.state().workloads()[entry->id].shape;
+    for (const PodSetShape& pod_set : shape.pod_sets) {
+      const std::int32_t least = pod_set.min_count.value_or(pod_set.count);
+      full_.push_back(pod_set.count);
+      spare_.push_back(pod_set.count > least ? pod_set.count - least : 0);
+      total_ += spare_.back();
+    }
+  }
+
+  /// Leaves the entry as it was when nothing fits.
+  void search() {
+    if (total_ == 0) return;
+    std::int64_t low = 0;
+    std::int64_t high = total_ + 1;
+    while (low < high) {
+      const std::int64_t middle = low + (high - low) / 2;
+      if (fits(middle)) {
+        high = middle;
+      } else {
+        low = middle + 1;
+      }
+    }
+    if (low > total_ || low != last_fit_) return;
+    entry_.assignment = std::move(assignment_);
+    entry_.targets = std::move(targets_);
+  }
+
+ private:
+  bool fits(std::int64_t step) {
+    std::vector<std::int32_t> counts;
+    for (std::size_t i = 0; i < full_.size(); ++i) {
+      counts.push_back(full_[i] - static_cast<std::int32_t>(spare_[i] * step / total_));
+    }
+    Assignment assignment = assigner_.assign(counts);
+    std::vector<Target> targets;
+    if (assignment.mode() == AssignmentMode::preempt) {
+      targets = targets_for(snapshot_, entry_, assignment, now_);
+    }
+    if (assignment.mode() != AssignmentMode::fit && targets.empty()) return false;
+    assignment_ = std::move(assignment);
+    targets_ = std::move(targets);
+    last_fit_ = step;
+    return true;
+  }
+
+  Snapshot& snapshot_;
+  Entry& entry_;
+  FlavorAssigner& assigner_;
+  TimePoint now_;
+  std::vector<std::int32_t> full_;
+  std::vector<std::int64_t> spare_;
+  std::int64_t total_ = 0;
+  std::int64_t last_fit_ = -1;
+  Assignment assignment_;
+  std::vector<Target> targets_;
+};
+
+/// Progress of an earlier cycle counts while the workload looks the same and, unless that was just
+/// the last cycle, no quota changed.
+void drop_outdated_progress(const Snapshot& snapshot, WorkloadEntry* workload, QueueId queue) {
+  if (workload->progress == nullptr) return;
+  const State& state = snapshot.state();
+  const ScanProgress& progress = *workload->progress;
+  bool outdated = false;
+  if (state.config().preserve_scan_progress) {
+    if (progress.shape != workload->shape->id) {
+      outdated = true;
+    } else if (state.cycle() - progress.cycle <= 1) {
+      return;
+    }
+  }
+  const NodeId node = state.queue(queue).node;
+  outdated = outdated || snapshot.forest().node(node).generation > progress.generation;
+  if (outdated) workload->progress.reset();
+}
+
+}  // namespace
+
+void nominate_flavors(Snapshot& snapshot, Entry* entry, const Assignment* pinned, TimePoint now) {
+  State& state = snapshot.state();
+  WorkloadEntry& workload = state.workloads()[entry->id];
+  drop_outdated_progress(snapshot, &workload, entry->queue);
+  SimulatedPreemption oracle(snapshot, entry->id, entry->queue, now);
+  FlavorAssigner assigner(snapshot, entry->id, entry->queue, oracle);
+  assigner.pin(pinned);
+  entry->assignment = assigner.assign();
+  entry->targets.clear();
+  const AssignmentMode mode = entry->assignment.mode();
+  if (mode == AssignmentMode::fit) return;
+  if (mode == AssignmentMode::preempt) {
+    entry->targets = targets_for(snapshot, *entry, entry->assignment, now);
+    if (!entry->targets.empty()) return;
+  }
+  if (state.config().partial_admission) {
+    PartialAdmission(snapshot, entry, &assigner, now).search();
+  }
+}
+
+}  // namespace regatta::admission
