@@ -40,7 +40,8 @@ class HttpServer::Connection {
         arrived_(executor),
         consumed_(executor) {
     server_.connections_.insert(this);
-    expect_within(server_.options_.idle_max);
+    // Whoever connects means to ask something; a TLS handshake counts too.
+    expect_within(std::min(server_.options_.idle_max, server_.options_.request_max));
   }
   ~Connection() {
     stream_->close();

@@ -5,6 +5,7 @@
 #include "lib/net/memory_stream.h"
 #include "lib/sim/world.h"
 
+#include <boost/asio/post.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -308,6 +309,43 @@ TEST_F(Http, AWaiterThatGivesUpPassesItsTurnOn) {
   EXPECT_EQ(waits->at, begin + 10s);
 }
 
+/// Refuses everybody, but only when told to.
+class GateDialer final : public Dialer {
+ public:
+  explicit GateDialer(const Executor& executor) : gate(executor) {}
+  Task<Result<std::unique_ptr<ByteStream>>> dial(std::string, std::uint16_t, TimePoint) override {
+    ++dialled;
+    co_await gate.wait();
+    co_return Error(Errc::unavailable, "refused");
+  }
+  Wakeup gate;
+  int dialled = 0;
+};
+
+TEST_F(Http, AWaiterCancelledAtItsTurnPassesItOn) {
+  auto gated = std::make_shared<GateDialer>(world.executor());
+  client = std::make_unique<HttpClient>(world.executor(), world, gated, "api", 80,
+                                        HttpClientOptions{.connections_max = 1});
+  TaskScope cancelled(world.executor());
+  auto holds = get("/a");
+  world.settle();
+  auto never = std::make_shared<Answer>();
+  cancelled.spawn("send", fill(*client, HttpRequest("GET", "/a"), {}, never));
+  world.settle();
+  auto waits = get("/a");
+  world.settle();
+  // The place is given to the second in one turn, who is cancelled in the next, before it runs.
+  gated->gate.notify_one();
+  asio::post(world.executor(), [&] { cancelled.stop(); });
+  world.settle();
+  EXPECT_TRUE(holds->ready);
+  EXPECT_FALSE(never->ready);
+  EXPECT_EQ(gated->dialled, 2) << "the third has the place";
+  gated->gate.notify_all();
+  world.settle();
+  EXPECT_TRUE(waits->ready);
+}
+
 TEST_F(Http, IdleAndOldConnectionsAreNotReused) {
   start();
   (void)get("/a");
@@ -347,6 +385,21 @@ TEST_F(Http, AStaleConnectionIsRetriedOnceOnAFreshOne) {
   scripted[0]->close();
   world.run_for(1s);
   EXPECT_EQ(second->text, "ok");
+  EXPECT_EQ(network->dialled(), 2u);
+}
+
+TEST_F(Http, WhatComesUnaskedIsNeverTakenForAnAnswer) {
+  start_script({kept, kept}, false);
+  (void)get("/a");
+  world.run_for(1s);
+  auto body = [&]() -> Task<> {
+    (void)co_await scripted[0]->write_all("HTTP/1.1 408 Late\r\nContent-Length: 0\r\n\r\n");
+  };
+  scope.spawn("unasked", body());
+  world.run_for(1s);
+  auto second = get("/b");
+  world.run_for(1s);
+  EXPECT_EQ(second->status, 200u);
   EXPECT_EQ(network->dialled(), 2u);
 }
 
@@ -521,11 +574,13 @@ TEST_F(Http, AResetEndsBothSides) {
 
 TEST_F(Http, PipelinedRequestsAreAnsweredInOrder) {
   start();
+  const TimePoint begin = world.now();
   const std::string got =
       raw("GET /a HTTP/1.1\r\nHost: x\r\n\r\n"
           "POST /b HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc"
           "GET /missing HTTP/1.1\r\nConnection: close\r\n\r\n"
           "GET /never HTTP/1.1\r\n\r\n");
+  EXPECT_EQ(world.now(), begin) << "the end of the last answer is said at once";
   const auto hello = got.find("hello"), echo = got.find("got abc"), missing = got.find("no such");
   EXPECT_LT(hello, echo);
   EXPECT_LT(echo, missing);
@@ -589,6 +644,9 @@ TEST_F(Http, SlowRequestsHaveADeadlineAndIdleConnectionsToo) {
   EXPECT_NEAR(double((world.now() - begin).count()), 10'000, 1'500);
   begin = world.now();
   (void)raw("", 300s);
+  EXPECT_NEAR(double((world.now() - begin).count()), 10'000, 1'500);
+  begin = world.now();
+  (void)raw("GET /a HTTP/1.1\r\n\r\n", 300s);
   EXPECT_NEAR(double((world.now() - begin).count()), 100'000, 1'500);
 }
 

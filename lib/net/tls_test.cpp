@@ -231,6 +231,49 @@ TEST_F(Tls, NobodyListeningIsUnavailable) {
             "GET 127.0.0.1:1/: connecting to 127.0.0.1:1: Connection refused");
 }
 
+class FixedResolver final : public Resolver {
+ public:
+  Task<Result<std::vector<std::string>>> resolve(std::string host) override {
+    if (host != "api.test") co_return Error(Errc::unavailable, "Host not found");
+    co_return std::vector<std::string>{"127.0.0.2", "127.0.0.1"};
+  }
+};
+
+TEST_F(Tls, EveryAddressOfANameIsTried) {
+  auto listener = listen_tcp(io.get_executor(), "127.0.0.1", 0);
+  ASSERT_TRUE(listener);
+  port = (*listener)->port();
+  std::string known, unknown;
+  auto body = [&]() -> Task<> {
+    TcpDialer dialer(clock, std::make_shared<FixedResolver>());
+    auto first = co_await dialer.dial("api.test", port, clock.now() + 10s);
+    known = first ? "" : first.error().what();
+    auto second = co_await dialer.dial("other.test", 1, clock.now() + 10s);
+    unknown = second ? "" : second.error().what();
+  };
+  TaskScope scope(io.get_executor());
+  scope.spawn("client", body());
+  io.run();
+  EXPECT_EQ(known, "");
+  EXPECT_EQ(unknown, "connecting to other.test:1: Host not found");
+}
+
+TEST_F(Tls, AServerThatNeverGreetsTimesOut) {
+  auto listener = listen_tcp(io.get_executor(), "127.0.0.1", 0);  // the kernel accepts, we do not
+  ASSERT_TRUE(listener);
+  port = (*listener)->port();
+  std::optional<Errc> code;
+  auto body = [&]() -> Task<> {
+    auto dialer = TlsDialer::create(clock, options);
+    auto stream = co_await (*dialer)->dial("127.0.0.1", port, clock.now() + 20ms);
+    if (!stream) code = stream.error().code();
+  };
+  TaskScope scope(io.get_executor());
+  scope.spawn("client", body());
+  io.run();
+  EXPECT_EQ(code, Errc::timeout);
+}
+
 TEST_F(Tls, PlainTcpWorksToo) {
   auto listener = listen_tcp(io.get_executor(), "127.0.0.1", 0);
   ASSERT_TRUE(listener);
