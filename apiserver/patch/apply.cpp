@@ -207,7 +207,8 @@ class Application {
     FieldSet kept = united(all_fields(pruned), managed);
     pruned = remove_fields(merged, difference(in_merged, kept), schema_);
     FieldSet gone = intersection(difference(in_merged, all_fields(pruned)), last);
-    return remove_fields(merged, gone, schema_);
+    // A container that is stated to be empty is there although its last item went.
+    return merge_typed(remove_fields(merged, gone, schema_), applied_, schema_);
   }
 
   std::optional<PatchFailure> take_ownership(const Json& merged) {

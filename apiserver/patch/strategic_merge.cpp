@@ -329,8 +329,9 @@ Json merge_map(Json original, Json patch, const Schema* schema) {
 }  // namespace
 
 PatchAnswer<Json> strategic_merge(const Json& original, const Json& patch, const Schema* schema) {
+  if (!patch.is_object()) return bad_patch("invalid JSON document");
   try {
-    return merge_map(original, patch, schema);
+    return merge_map(original.is_object() ? original : Json::object(), patch, schema);
   } catch (const Refused& refused) {
     return refused.failure;
   }
