@@ -633,6 +633,13 @@ INSTANTIATE_TEST_SUITE_P(
                 "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n800\r\n" +
                     std::string(0x800, 'x') + "\r\n",
                 "HTTP/1.1 413 "},
+        Refusal{"two_lengths",
+                "POST / HTTP/1.1\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabcd",
+                "HTTP/1.1 400 "},
+        Refusal{"length_and_chunks",
+                "POST / HTTP/1.1\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n"
+                "0\r\n\r\n",
+                "HTTP/1.1 400 "},
         Refusal{"silence", "", ""}, Refusal{"half_a_header", "GET / HTTP/1.1\r\nHos", ""},
         Refusal{"half_a_body", "POST / HTTP/1.1\r\nContent-Length: 9\r\n\r\nabc", ""}),
     [](const auto& info) { return std::string(info.param.name); });
