@@ -1,0 +1,120 @@
+#include "manager/config/configuration.h"
+
+#include "lib/api/yaml.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace regatta::manager {
+namespace {
+
+constexpr std::string_view v1beta1 = "config.kueue.x-k8s.io/v1beta1";
+constexpr std::string_view v1beta2 = "config.kueue.x-k8s.io/v1beta2";
+constexpr std::size_t bytes_max = 1024 * 1024;
+
+constexpr std::string_view frameworks[] = {"batch/job",
+                                           "deployment",
+                                           "jobset.x-k8s.io/jobset",
+                                           "kubeflow.org/jaxjob",
+                                           "kubeflow.org/mpijob",
+                                           "kubeflow.org/paddlejob",
+                                           "kubeflow.org/pytorchjob",
+                                           "kubeflow.org/tfjob",
+                                           "kubeflow.org/xgboostjob",
+                                           "leaderworkerset.x-k8s.io/leaderworkerset",
+                                           "pod",
+                                           "ray.io/raycluster",
+                                           "ray.io/rayjob",
+                                           "ray.io/rayservice",
+                                           "sparkoperator.k8s.io/sparkapplication",
+                                           "statefulset",
+                                           "trainer.kubeflow.org/trainjob",
+                                           "workload.codeflare.dev/appwrapper"};
+
+std::string text_at(const Json& document, const char* name) {
+  const auto it = document.find(name);
+  return it != document.end() && it->is_string() ? it->get<std::string>() : std::string();
+}
+
+/// Which version the document is of; an Error when it is something else.
+Result<bool> is_v1beta1(const Json& document) {
+  if (!document.is_object()) {
+    return Error(Errc::invalid, "the configuration is not an object");
+  }
+  const std::string kind = text_at(document, "kind");
+  const std::string version = text_at(document, "apiVersion");
+  if (kind != "Configuration") {
+    return Error(Errc::invalid, "kind: expected Configuration, got \"" + kind + "\"");
+  }
+  if (version == v1beta1) return true;
+  if (version == v1beta2) return false;
+  return Error(Errc::invalid, "apiVersion: expected " + std::string(v1beta2) + " or " +
+                                  std::string(v1beta1) + ", got \"" + version + "\"");
+}
+
+/// Defaults that depend on other fields.
+void complete(Configuration* configuration) {
+  if (configuration->leader_election.resource_namespace.empty()) {
+    configuration->leader_election.resource_namespace = configuration->ns;
+  }
+  if (!configuration->managed_jobs_namespace_selector) {
+    api::LabelSelectorRequirement elsewhere;
+    elsewhere.key = api::labels::namespace_name;
+    elsewhere.op = "NotIn";
+    elsewhere.values = {"kube-system", configuration->ns};
+    api::LabelSelector selector;
+    selector.match_expressions.push_back(std::move(elsewhere));
+    configuration->managed_jobs_namespace_selector = std::move(selector);
+  }
+  auto& wait = configuration->wait_for_pods_ready;
+  if (wait && configuration->gates.enabled("DisableWaitForPodsReady")) wait.reset();
+  if (wait && !wait->recovery_timeout) wait->recovery_timeout = wait->timeout;
+}
+
+Error all_of(const std::vector<std::string>& problems) {
+  std::string text;
+  for (const std::string& problem : problems) text += (text.empty() ? "" : "\n") + problem;
+  return Error(Errc::invalid, std::move(text));
+}
+
+}  // namespace
+
+std::span<const std::string_view> all_frameworks() {
+  return frameworks;
+}
+
+bool Integrations::enabled(std::string_view framework) const {
+  return std::find(frameworks.begin(), frameworks.end(), framework) != frameworks.end();
+}
+
+Result<Configuration> load_configuration(std::string_view text, const GateSettings& flag_gates,
+                                         const std::string& default_namespace) {
+  if (text.size() > bytes_max) {
+    return Error(Errc::invalid, "the configuration has more than 1 MiB");
+  }
+  const Result<Json> document = api::parse_yaml(text);
+  if (!document) return document.error();
+  Configuration configuration;
+  configuration.ns = default_namespace;
+  ReadContext context;
+  if (!document->is_null()) {
+    const Result<bool> old = is_v1beta1(*document);
+    if (!old) return old.error();
+    context.v1beta1 = *old;
+    decode_configuration(*document, &context, &configuration);
+  }
+  auto gates = FeatureGates::make(configuration.feature_gates, flag_gates);
+  if (gates) {
+    configuration.gates = std::move(*gates);
+  } else {
+    context.problems.push_back(gates.error().what());
+  }
+  complete(&configuration);
+  const auto invalid = validate(configuration);
+  context.problems.insert(context.problems.end(), invalid.begin(), invalid.end());
+  if (!context.problems.empty()) return all_of(context.problems);
+  return configuration;
+}
+
+}  // namespace regatta::manager

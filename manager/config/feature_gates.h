@@ -1,0 +1,49 @@
+#pragma once
+
+#include "lib/base/error.h"
+
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace regatta::manager {
+
+enum class GateStage { alpha, beta, ga, deprecated };
+
+struct FeatureGateInfo {
+  std::string_view name;
+  GateStage stage;
+  bool enabled;            ///< by default
+  std::string_view since;  ///< the Kueue version it is at this stage since
+  bool locked = false;     ///< cannot be changed
+};
+
+/// Every gate, by name. Names, stages and defaults are Kueue's, so that its configuration files
+/// work; a gate whose feature Regatta lacks changes nothing.
+std::span<const FeatureGateInfo> all_feature_gates();
+
+using GateSettings = std::map<std::string, bool>;
+
+/// Reads "A=true,B=false", the form of --feature-gates. `AllAlpha` and `AllBeta` stand for every
+/// gate of that stage that is not named itself.
+Result<GateSettings> parse_feature_gates_flag(std::string_view text);
+
+/// Which features are on.
+class FeatureGates {
+ public:
+  /// The defaults.
+  FeatureGates() = default;
+  /// The defaults, overridden by the configuration file, overridden by the flag. Unknown and locked
+  /// gates are refused, and so is enabling one whose prerequisite was switched off.
+  static Result<FeatureGates> make(const GateSettings& file, const GateSettings& flag);
+
+  /// A gate is on only while its prerequisites are. `name` is one of all_feature_gates().
+  bool enabled(std::string_view name) const;
+
+ private:
+  bool switched_on(std::string_view name) const;
+  GateSettings settings_;
+};
+
+}  // namespace regatta::manager
