@@ -137,6 +137,33 @@ std::vector<JobAction> without_workload(const JobView& view) {
   return out;
 }
 
+/// Whether the prebuilt Workload is the job's already and fits it; else what has to be done.
+bool claim_prebuilt(std::vector<JobAction>* out, const JobView& view, const WorkloadPtr& workload) {
+  const api::OwnerReference* owner = workload->metadata.controller();
+  if (owner && !owned_by(*workload, *view.job)) {
+    stop(out, view, nullptr, "The prebuilt workload belongs to another job");
+    return false;
+  }
+  if (!is_finished(*workload) && !matches(view, *workload)) {
+    out->push_back(FinishWorkload{workload, std::string(api::reasons::out_of_sync),
+                                  "The prebuilt workload is out of sync with its user job"});
+    return false;
+  }
+  if (owner) return true;
+  out->push_back(AdoptWorkload{workload});
+  return false;
+}
+
+/// Its Workload finished: whatever it still runs is stopped.
+void finished_workload(std::vector<JobAction>* out, const JobView& view,
+                       const WorkloadPtr& workload, bool job_ended) {
+  if (!job_ended) stop(out, view, workload.get(), "Workload is finished");
+  if (workload->metadata.has_finalizer(api::finalizers::resource_in_use) &&
+      (job_ended || !batch_job::active(*view.job))) {
+    out->push_back(ReleaseWorkload{workload});
+  }
+}
+
 }  // namespace
 
 Result<api::Workload> build_workload(const JobView& view) {
@@ -201,31 +228,12 @@ std::vector<JobAction> plan_job(const JobView& view) {
     return without_workload(view);
   }
   // 4. A prebuilt Workload must be this job's, and fit it.
-  if (view.prebuilt) {
-    const api::OwnerReference* owner = workload->metadata.controller();
-    if (owner && !owned_by(*workload, job)) {
-      stop(&out, view, nullptr, "The prebuilt workload belongs to another job");
-      return out;
-    }
-    if (!is_finished(*workload) && !matches(view, *workload)) {
-      out.push_back(FinishWorkload{workload, std::string(api::reasons::out_of_sync),
-                                   "The prebuilt workload is out of sync with its user job"});
-      return out;
-    }
-    if (!owner) {
-      out.push_back(AdoptWorkload{workload});
-      return out;
-    }
-  }
+  if (view.prebuilt && !claim_prebuilt(&out, view, workload)) return out;
   drop_others(&out, view, workload);
   if (!out.empty()) return out;
-  // 5. Its Workload finished: whatever it still runs is stopped.
+  // 5. Its Workload finished.
   if (is_finished(*workload)) {
-    if (!end) stop(&out, view, workload.get(), "Workload is finished");
-    if (workload->metadata.has_finalizer(api::finalizers::resource_in_use) &&
-        (end || !batch_job::active(job))) {
-      out.push_back(ReleaseWorkload{workload});
-    }
+    finished_workload(&out, view, workload, end.has_value());
     return out;
   }
   // 6. Its Workload is being deleted: stop, then let it go.

@@ -201,11 +201,11 @@ Task<Status> JobReconciler::run(JobPtr job, const AdoptWorkload& action) {
 
 Task<Status> JobReconciler::run(JobPtr job, const UpdateWorkload& action) {
   const api::WorkloadSpec spec = action.spec;
-  const Status done = co_await cluster_.update_spec(action.workload->metadata.key(),
-                                                    [spec](api::Workload& workload) {
-                                                      workload.spec = spec;
-                                                      return true;
-                                                    });
+  const auto change = [spec](api::Workload& workload) {
+    workload.spec = spec;
+    return true;
+  };
+  const Status done = co_await cluster_.update_spec(action.workload->metadata.key(), change);
   if (done) note(*job, kube::EventType::normal, api::events::updated_workload, action.message);
   co_return done;
 }
@@ -215,17 +215,17 @@ Task<Status> JobReconciler::run(JobPtr job, const FinishWorkload& action) {
   const std::string reason = action.reason;
   const std::string message = action.message;
   const TimePoint now = cluster_.clock.now();
-  const Status done =
-      co_await cluster_.update_status(key, [reason, message, now](api::Workload& workload) {
-        return api::set_condition(&workload.status.conditions,
-                                  {std::string(api::conditions::finished),
-                                   api::ConditionStatus::True,
-                                   workload.metadata.generation,
-                                   {},
-                                   reason,
-                                   message},
-                                  now);
-      });
+  const auto change = [reason, message, now](api::Workload& workload) {
+    return api::set_condition(&workload.status.conditions,
+                              {std::string(api::conditions::finished),
+                               api::ConditionStatus::True,
+                               workload.metadata.generation,
+                               {},
+                               reason,
+                               message},
+                              now);
+  };
+  const Status done = co_await cluster_.update_status(key, change);
   if (done) {
     note(*job, kube::EventType::normal, api::events::finished_workload,
          "Workload '" + key.str() + "' is declared finished");
@@ -260,9 +260,8 @@ Task<Status> JobReconciler::run(JobPtr, const DropReservation& action) {
 
 Task<Status> JobReconciler::run(JobPtr job, const StopJob& action) {
   const Json patch = action.step.patch;
-  const Status done = co_await cluster_.patch_job(
-      job->metadata.key(), action.step.status,
-      [patch](const api::Job&) -> std::optional<Json> { return patch; });
+  const auto change = [patch](const api::Job&) { return std::optional<Json>(patch); };
+  const Status done = co_await cluster_.patch_job(job->metadata.key(), action.step.status, change);
   if (done && action.step.last) {
     note(*job, kube::EventType::normal, api::events::stopped, action.message);
   }
@@ -271,9 +270,8 @@ Task<Status> JobReconciler::run(JobPtr job, const StopJob& action) {
 
 Task<Status> JobReconciler::run(JobPtr job, const StartJob& action) {
   const Json patch = action.patch;
-  const Status done = co_await cluster_.patch_job(
-      job->metadata.key(), false,
-      [patch](const api::Job&) -> std::optional<Json> { return patch; });
+  const auto change = [patch](const api::Job&) { return std::optional<Json>(patch); };
+  const Status done = co_await cluster_.patch_job(job->metadata.key(), false, change);
   if (done) note(*job, kube::EventType::normal, api::events::started, action.message);
   co_return done;
 }
