@@ -29,4 +29,16 @@ Task<bool> finishes_before(Clock& clock, TimePoint deadline, Task<> op) {
   return finishes_first(std::move(op), clock.sleep_until(deadline));
 }
 
+Task<std::size_t> first_of(Task<> a, Task<> b) {
+  const auto executor = co_await asio::this_coro::executor;
+  auto race = asio::experimental::make_parallel_group(
+      asio::co_spawn(executor, std::move(a), asio::deferred),
+      asio::co_spawn(executor, std::move(b), asio::deferred));
+  auto [order, a_threw, b_threw] =
+      co_await race.async_wait(asio::experimental::wait_for_one(), asio::use_awaitable);
+  const std::exception_ptr threw = order[0] == 0 ? a_threw : b_threw;
+  if (threw) std::rethrow_exception(threw);
+  co_return order[0];
+}
+
 }  // namespace regatta

@@ -15,6 +15,10 @@ Task<bool> finishes_first(Task<> op, Task<> other);
 /// re-thrown.
 Task<bool> finishes_before(Clock& clock, TimePoint deadline, Task<> op);
 
+/// Runs both until one ends; the other is cancelled and awaited. The index (0 or 1) of the one that
+/// ended first; its exception is re-thrown.
+Task<std::size_t> first_of(Task<> a, Task<> b);
+
 namespace internal {
 template <class T>
 Task<> store(Task<T> op, std::optional<T>* into) {

@@ -1,0 +1,39 @@
+#pragma once
+
+#include "lib/base/error.h"
+#include "lib/kube/credentials.h"
+#include "lib/net/http.h"
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <variant>
+
+namespace regatta::clusters {
+
+/// How to talk to one worker. Holds credentials: never logged.
+struct Connection {
+  std::shared_ptr<net::HttpSender> sender;
+  std::shared_ptr<kube::Credentials> credentials;  ///< null: none but the sender's own
+  std::string base_path;
+  /// URL and authority: two connections with the same one reach the same API server.
+  std::string server;
+};
+
+/// Why there is no connection, for the Active condition.
+struct ConnectFailure {
+  std::string reason;  ///< BadKubeConfig, InsecureKubeConfig, …
+  std::string message;
+};
+
+/// Turns kubeconfigs into connections; the network comes in here.
+class Connector {
+ public:
+  virtual ~Connector() = default;
+  /// Reads, checks and opens nothing yet: the first request connects.
+  virtual std::variant<Connection, ConnectFailure> connect(std::string_view kubeconfig) = 0;
+  /// The kubeconfig in a file, under the rules for such paths.
+  virtual std::variant<std::string, ConnectFailure> read_path(const std::string& location) = 0;
+};
+
+}  // namespace regatta::clusters

@@ -1,0 +1,215 @@
+#include "clusters/fleet.h"
+
+#include "lib/api/names.h"
+#include "lib/base/digest.h"
+
+namespace regatta::clusters {
+namespace {
+
+constexpr int workers = 4;
+constexpr const char* load_failed = "load client config failed: ";
+
+ConnectFailure bad_kubeconfig(std::string message) {
+  return {std::string(api::reasons::bad_kube_config), std::move(message)};
+}
+
+const std::string* secret_name(const api::MultiKueueCluster& cluster) {
+  const auto& source = cluster.spec.cluster_source.kube_config;
+  if (!source || source->location_type != api::LocationType::Secret) return nullptr;
+  return &source->location;
+}
+
+}  // namespace
+
+Fleet::Fleet(LocalCluster& local, Connector& connector, TaskScope& scope, RemoteClusterDeps deps)
+    : local_(local),
+      connector_(connector),
+      scope_(scope),
+      deps_(std::move(deps)),
+      log_(local.log.named("clusters")),
+      queue_(local.clock, scope, Backoff{Duration(100), std::chrono::seconds(30)}) {
+  local_.multikueue_clusters.on_transition(
+      [this](const api::ObjectKey& key, const auto& before, const auto& after) {
+        // Our own status writes say nothing new.
+        if (before && after && before->metadata.generation == after->metadata.generation &&
+            before->metadata.deleting() == after->metadata.deleting()) {
+          return;
+        }
+        queue_.add(key.name);
+      });
+  local_.secrets.on_change([this](const api::ObjectKey& key) {
+    for (const auto& cluster : local_.multikueue_clusters.list()) {
+      const std::string* location = secret_name(*cluster);
+      if (location && *location == key.name) queue_.add(cluster->metadata.name);
+    }
+  });
+}
+
+void Fleet::start() {
+  for (int i = 0; i < workers; ++i) scope_.spawn("clusters", work());
+}
+
+const Fleet::Member* Fleet::find(const std::string& cluster) const {
+  const auto found = members_.find(cluster);
+  return found == members_.end() ? nullptr : &found->second;
+}
+
+Task<> Fleet::work() {
+  for (;;) {
+    std::string name = co_await queue_.next();
+    const Status done = co_await reconcile(name);
+    if (done) {
+      queue_.forget(name);
+    } else {
+      log_.warning("cluster status not written",
+                   {{"cluster", name}, {"error", done.error().what()}});
+      queue_.retry(name);
+    }
+    queue_.done(name);
+  }
+}
+
+Task<Status> Fleet::reconcile(std::string name) {
+  const auto cluster = local_.multikueue_clusters.get(api::ObjectKey(name));
+  if (!cluster || cluster->metadata.deleting()) {
+    const auto found = members_.find(name);
+    if (found == members_.end()) co_return ok();
+    disconnect(&found->second);
+    members_.erase(found);
+    announce(name);
+    co_return ok();
+  }
+  const auto [it, fresh] = members_.try_emplace(name);
+  if (fresh) {
+    // The grace of a worker that was lost before we started goes on.
+    const api::Condition* active =
+        api::find_condition(cluster->status.conditions, api::conditions::active);
+    const bool known_lost = active && active->status == api::ConditionStatus::False;
+    it->second.lost_since = known_lost ? active->last_transition_time : local_.clock.now();
+  }
+  connect(&it->second, name, *cluster);
+  update_loss(&it->second, name);
+
+  const auto wanted = condition(it->second, *cluster);
+  if (!wanted) co_return ok();
+  api::MultiKueueCluster after = *cluster;
+  if (!api::set_condition(&after.status.conditions, *wanted, local_.clock.now())) co_return ok();
+  auto written = co_await local_.client.patch_status(*cluster, std::move(after));
+  if (!written) co_return written.error();
+  local_.multikueue_clusters.observe(std::move(*written));
+  co_return ok();
+}
+
+std::variant<std::string, ConnectFailure> Fleet::kubeconfig(
+    const api::MultiKueueCluster& cluster) const {
+  const api::ClusterSource& source = cluster.spec.cluster_source;
+  if (!source.kube_config) {
+    return ConnectFailure{std::string(api::reasons::cluster_profile_feature_disabled),
+                          "MultiKueueClusterProfile feature gate is disabled"};
+  }
+  const std::string& location = source.kube_config->location;
+  if (source.kube_config->location_type == api::LocationType::Path) {
+    return connector_.read_path(location);
+  }
+  const auto secret = local_.secrets.get(api::ObjectKey(local_.system_namespace, location));
+  if (!secret) return bad_kubeconfig("Secret \"" + location + "\" not found");
+  const auto found = secret->data.find(std::string(api::kubeconfig_secret_key));
+  if (found == secret->data.end()) {
+    return bad_kubeconfig("key \"" + std::string(api::kubeconfig_secret_key) +
+                          "\" not found in secret \"" + location + "\"");
+  }
+  return found->second;
+}
+
+void Fleet::connect(Member* member, const std::string& name,
+                    const api::MultiKueueCluster& cluster) {
+  const auto config = kubeconfig(cluster);
+  if (const auto* failure = std::get_if<ConnectFailure>(&config)) {
+    disconnect(member);
+    member->failure = *failure;
+    return;
+  }
+  const std::string& text = std::get<std::string>(config);
+  const std::string digest = sha256_hex(text);
+  if (digest == member->kubeconfig_digest && member->remote) return;
+  member->kubeconfig_digest = digest;
+  open(member, name, text);
+}
+
+void Fleet::open(Member* member, const std::string& name, const std::string& kubeconfig) {
+  auto opened = connector_.connect(kubeconfig);
+  if (const auto* failure = std::get_if<ConnectFailure>(&opened)) {
+    disconnect(member);
+    member->failure = *failure;
+    return;
+  }
+  Connection& connection = std::get<Connection>(opened);
+  member->failure.reset();
+  if (member->remote && member->remote->server() == connection.server) {
+    log_.info("credentials replaced", {{"cluster", name}});
+    member->remote->replace(std::move(connection));
+    return;
+  }
+  if (member->remote) member->remote->stop();
+  log_.info("connecting", {{"cluster", name}, {"server", connection.server}});
+  member->remote = std::make_shared<RemoteCluster>(deps_, name, std::move(connection));
+  member->remote->on_workload = [this, name](const api::ObjectKey& key) {
+    for (const auto& handler : workload_handlers_) handler(name, key);
+  };
+  member->remote->on_ready_change = [this, name] { queue_.add(name); };
+  member->remote->start(scope_);
+}
+
+void Fleet::disconnect(Member* member) {
+  if (member->remote) member->remote->stop();
+  member->remote.reset();
+  member->kubeconfig_digest.clear();
+}
+
+void Fleet::update_loss(Member* member, const std::string& name) {
+  const bool ready = member->ready();
+  if (ready) {
+    member->lost_since.reset();
+  } else if (!member->lost_since) {
+    member->lost_since = local_.clock.now();
+  }
+  if (std::exchange(member->was_ready, ready) == ready) return;
+  if (ready) {
+    log_.info("connected", {{"cluster", name}});
+  } else {
+    const auto problem = member->remote ? member->remote->problem() : std::nullopt;
+    log_.warning("lost", {{"cluster", name},
+                          {"error", problem ? problem->what() : std::string("no kubeconfig")}});
+  }
+  announce(name);
+}
+
+void Fleet::announce(const std::string& name) {
+  for (const auto& handler : connection_handlers_) handler(name);
+}
+
+std::optional<api::Condition> Fleet::condition(const Member& member,
+                                               const api::MultiKueueCluster& cluster) const {
+  api::Condition wanted;
+  wanted.type = std::string(api::conditions::active);
+  wanted.observed_generation = cluster.metadata.generation;
+  if (member.ready()) {
+    wanted.status = api::ConditionStatus::True;
+    wanted.reason = std::string(api::reasons::active);
+    wanted.message = "Connected";
+    return wanted;
+  }
+  wanted.status = api::ConditionStatus::False;
+  if (member.failure) {
+    wanted.reason = member.failure->reason;
+    wanted.message = load_failed + member.failure->message;
+    return wanted;
+  }
+  const auto problem = member.remote ? member.remote->problem() : std::nullopt;
+  if (!problem) return std::nullopt;  // still on its way: the last word stands
+  wanted.reason = std::string(api::reasons::client_connection_failed);
+  wanted.message = problem->what();
+  return wanted;
+}
+
+}  // namespace regatta::clusters

@@ -1,0 +1,71 @@
+#pragma once
+
+#include "clusters/connector.h"
+#include "clusters/local_cluster.h"
+#include "clusters/remote_cluster.h"
+#include "lib/runtime/work_queue.h"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace regatta::clusters {
+
+/// Every MultiKueueCluster of the hub as a live connection, and the Active condition that says how
+/// it is. Each has its own connection, watches and backoff: one that hangs, refuses or lacks a kind
+/// delays nobody else.
+class Fleet {
+ public:
+  Fleet(LocalCluster& local, Connector& connector, TaskScope& scope, RemoteClusterDeps deps);
+
+  /// Starts following the MultiKueueCluster objects. The informers must have synced.
+  void start();
+
+  struct Member {
+    std::shared_ptr<RemoteCluster> remote;  ///< null while there is no usable kubeconfig
+    std::optional<TimePoint> lost_since;    ///< set while not ready
+    std::optional<ConnectFailure> failure;  ///< why `remote` is null
+    std::string kubeconfig_digest;
+    bool was_ready = false;
+    bool ready() const { return remote && remote->ready(); }
+  };
+  /// Null when there is no such MultiKueueCluster.
+  const Member* find(const std::string& cluster) const;
+  const std::map<std::string, Member>& members() const { return members_; }
+
+  /// Something of that Workload changed on that worker.
+  void on_workload(std::function<void(const std::string& cluster, const api::ObjectKey&)> handler) {
+    workload_handlers_.push_back(std::move(handler));
+  }
+  /// It became ready, was lost, or is gone; every workload it concerns should be looked at.
+  void on_connection(std::function<void(const std::string& cluster)> handler) {
+    connection_handlers_.push_back(std::move(handler));
+  }
+  bool idle() const { return queue_.idle(); }
+
+ private:
+  Task<> work();
+  Task<Status> reconcile(std::string name);
+  void connect(Member* member, const std::string& name, const api::MultiKueueCluster& cluster);
+  std::variant<std::string, ConnectFailure> kubeconfig(const api::MultiKueueCluster& cluster) const;
+  void open(Member* member, const std::string& name, const std::string& kubeconfig);
+  void disconnect(Member* member);
+  void update_loss(Member* member, const std::string& name);
+  std::optional<api::Condition> condition(const Member& member,
+                                          const api::MultiKueueCluster& cluster) const;
+  void announce(const std::string& name);
+
+  LocalCluster& local_;
+  Connector& connector_;
+  TaskScope& scope_;
+  RemoteClusterDeps deps_;
+  Log log_;
+  std::map<std::string, Member> members_;
+  std::vector<std::function<void(const std::string&, const api::ObjectKey&)>> workload_handlers_;
+  std::vector<std::function<void(const std::string&)>> connection_handlers_;
+  WorkQueue<std::string> queue_;
+};
+
+}  // namespace regatta::clusters

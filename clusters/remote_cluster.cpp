@@ -1,0 +1,180 @@
+#include "clusters/remote_cluster.h"
+
+#include "clusters/local_cluster.h"
+#include "lib/api/names.h"
+#include "lib/runtime/backoff.h"
+#include "lib/runtime/deadline.h"
+
+namespace regatta::clusters {
+
+/// What requests go over: the connection can be exchanged under a client that lives on.
+class RemoteCluster::Link final : public net::HttpSender, public kube::Credentials {
+ public:
+  explicit Link(Connection connection) { set(std::move(connection)); }
+
+  void set(Connection connection) {
+    current_ = std::make_shared<const Connection>(std::move(connection));
+  }
+
+  Task<Result<net::HttpResponse>> send(net::HttpRequest request,
+                                       net::SendOptions options) override {
+    const auto held = current_;  // outlives an exchange
+    co_return co_await held->sender->send(std::move(request), options);
+  }
+
+  Task<Result<std::string>> bearer_token() override {
+    const auto held = current_;
+    if (!held->credentials) co_return std::string();
+    co_return co_await held->credentials->bearer_token();
+  }
+
+  void rejected() override {
+    if (current_->credentials) current_->credentials->rejected();
+  }
+
+ private:
+  std::shared_ptr<const Connection> current_;
+};
+
+RemoteCluster::RemoteCluster(RemoteClusterDeps deps, std::string name, Connection connection)
+    : deps_(std::move(deps)),
+      name_(std::move(name)),
+      server_(connection.server),
+      link_(std::make_shared<Link>(connection)),
+      client([this, &connection] {
+        kube::ClientDeps d = client_deps();
+        d.config.base_path = connection.base_path;
+        return d;
+      }()),
+      workloads(informer_deps("workloads"), options()),
+      jobs(informer_deps("jobs"), options()),
+      stopping_(deps_.executor) {
+  jobs.add_index(by_workload, [](const api::Job& job) {
+    return std::vector<std::string>{job.metadata.ns + "/" + prebuilt_workload(job.metadata)};
+  });
+}
+
+kube::ClientDeps RemoteCluster::client_deps() {
+  kube::ClientConfig config;
+  // A worker that takes longer is treated as one that does not answer.
+  config.timeout = std::chrono::seconds(10);
+  if (deps_.observer) {
+    config.observer = [this](const kube::RequestSeen& seen) { deps_.observer(name_, seen); };
+  }
+  return kube::ClientDeps{*link_, deps_.clock, deps_.rng, link_, std::move(config)};
+}
+
+kube::InformerDeps RemoteCluster::informer_deps(const char* what) {
+  return kube::InformerDeps{client, deps_.clock, deps_.rng, deps_.executor,
+                            deps_.log.named("remote." + name_ + "." + what)};
+}
+
+kube::InformerOptions RemoteCluster::options() const {
+  kube::InformerOptions options;
+  options.label_selector = std::string(api::labels::multikueue_origin) + "=" + deps_.origin;
+  return options;
+}
+
+void RemoteCluster::start(TaskScope& scope) {
+  scope_ = &scope;
+  workloads.on_transition([this](const api::ObjectKey& key, const auto&, const auto& after) {
+    if (!after) removing_workloads_.erase(key);
+    if (!stopped_ && on_workload) on_workload(key);
+  });
+  jobs.on_transition([this](const api::ObjectKey& key, const auto& before, const auto& after) {
+    if (!after) removing_jobs_.erase(key);
+    if (stopped_ || !on_workload) return;
+    const api::Job& job = after ? *after : *before;
+    on_workload(api::ObjectKey(job.metadata.ns, prebuilt_workload(job.metadata)));
+  });
+  workloads.on_health([this] { health_changed(); });
+  jobs.on_health([this] { health_changed(); });
+  const auto self = shared_from_this();
+  scope.spawn("remote workloads of " + name_, run_until_stopped(self, workloads.run()));
+  scope.spawn("remote jobs of " + name_, run_until_stopped(self, jobs.run()));
+}
+
+Task<> RemoteCluster::run_until_stopped(std::shared_ptr<RemoteCluster> self, Task<> informer) {
+  co_await first_of(std::move(informer), self->wait_stopped());
+}
+
+Task<> RemoteCluster::wait_stopped() {
+  while (!stopped_) co_await stopping_.wait();
+}
+
+void RemoteCluster::stop() {
+  stopped_ = true;
+  stopping_.notify_all();
+}
+
+void RemoteCluster::replace(Connection connection) {
+  link_->set(std::move(connection));
+}
+
+bool RemoteCluster::ready() const {
+  const auto current = [](const kube::InformerHealth& health) {
+    // Between two watches nothing is known to be wrong.
+    return health.synced && (health.connected || !health.last_error);
+  };
+  return !stopped_ && !silent_ && current(workloads.health()) && current(jobs.health());
+}
+
+std::optional<Error> RemoteCluster::problem() const {
+  if (workloads.health().last_error) return workloads.health().last_error->within("workloads");
+  if (jobs.health().last_error) return jobs.health().last_error->within("jobs");
+  if (silent_) return Error(Errc::timeout, "the API server does not answer");
+  return std::nullopt;
+}
+
+int RemoteCluster::failures() const {
+  return std::max(workloads.health().failures, jobs.health().failures);
+}
+
+void RemoteCluster::health_changed() {
+  if (stopped_) return;
+  const bool now_ready = ready();
+  const bool changed = std::exchange(was_ready_, now_ready) != now_ready;
+  if ((changed || !now_ready) && on_ready_change) on_ready_change();
+}
+
+void RemoteCluster::note(const Error& error) {
+  const bool no_answer = error.code() == Errc::timeout || error.code() == Errc::unavailable;
+  if (!no_answer || silent_ || stopped_ || !scope_) return;
+  silent_ = true;
+  health_changed();
+  scope_->spawn("probe of " + name_, probe(shared_from_this()));
+}
+
+Task<> RemoteCluster::probe(std::shared_ptr<RemoteCluster> self) {
+  const Backoff backoff{Duration(200), std::chrono::seconds(20)};
+  for (int attempt = 1; !self->stopped_; ++attempt) {
+    co_await self->deps_.clock.sleep_for(backoff.after(attempt));
+    const auto answer = co_await self->client.get_path("/version");
+    if (answer || answer.error().code() == Errc::denied) break;
+  }
+  self->silent_ = false;
+  self->health_changed();
+}
+
+bool RemoteCluster::removing_workload(const api::Workload& workload) const {
+  const auto found = removing_workloads_.find(workload.metadata.key());
+  return found != removing_workloads_.end() && found->second == workload.metadata.uid;
+}
+
+bool RemoteCluster::removing_job(const api::Job& job) const {
+  const auto found = removing_jobs_.find(job.metadata.key());
+  return found != removing_jobs_.end() && found->second == job.metadata.uid;
+}
+
+void RemoteCluster::removed_workload(const api::Workload& workload) {
+  // The event may have overtaken the answer.
+  if (workloads.get(workload.metadata.key())) {
+    removing_workloads_[workload.metadata.key()] = workload.metadata.uid;
+  }
+}
+
+void RemoteCluster::removed_job(const api::Job& job) {
+  if (jobs.get(job.metadata.key())) removing_jobs_[job.metadata.key()] = job.metadata.uid;
+}
+
+}  // namespace regatta::clusters

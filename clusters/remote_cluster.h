@@ -1,0 +1,100 @@
+#pragma once
+
+#include "clusters/connector.h"
+#include "lib/api/batch.h"
+#include "lib/api/kueue.h"
+#include "lib/base/clock.h"
+#include "lib/base/log.h"
+#include "lib/base/rng.h"
+#include "lib/kube/client.h"
+#include "lib/kube/informer.h"
+#include "lib/runtime/task_scope.h"
+#include "lib/runtime/wakeup.h"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+namespace regatta::clusters {
+
+struct RemoteClusterDeps {
+  Clock& clock;
+  Rng& rng;
+  Executor executor;
+  Log log;
+  std::string origin;  ///< value of the origin label: only what carries it is watched
+  /// Called for each request to the worker; may be null.
+  std::function<void(const std::string& cluster, const kube::RequestSeen&)> observer;
+};
+
+/// A live connection to one worker: our Workloads and Jobs there, kept up to date by watches that
+/// resume where they were, and the client to write to it. Reads never cost a request.
+class RemoteCluster : public std::enable_shared_from_this<RemoteCluster> {
+ public:
+  RemoteCluster(RemoteClusterDeps deps, std::string name, Connection connection);
+
+  /// Called, before start(), with what changes: the hub's key of a Workload; readiness.
+  std::function<void(const api::ObjectKey& workload)> on_workload;
+  std::function<void()> on_ready_change;
+
+  /// Spawns the watches; they hold this object alive until they end.
+  void start(TaskScope& scope);
+  /// Ends them. Idempotent.
+  void stop();
+
+  /// Other credentials for the same API server: requests from now on use them, watches that are
+  /// open go on until they end by themselves.
+  void replace(Connection connection);
+
+  /// Our picture of it is complete and current, and it answers.
+  bool ready() const;
+  /// Why it is not ready, as far as known.
+  std::optional<Error> problem() const;
+  int failures() const;
+
+  /// Tells it how a request went: a worker that does not answer is not ready until it does again.
+  void note(const Error& error);
+
+  const std::string& name() const { return name_; }
+  const std::string& server() const { return server_; }
+
+ private:
+  class Link;
+  RemoteClusterDeps deps_;
+  std::string name_;
+  std::string server_;
+  std::shared_ptr<Link> link_;
+
+ public:
+  kube::Client client;
+  kube::Informer<api::Workload> workloads;
+  kube::Informer<api::Job> jobs;
+
+  /// Objects we deleted whose DELETED event is still to come, with their uid.
+  bool removing_workload(const api::Workload& workload) const;
+  bool removing_job(const api::Job& job) const;
+  void removed_workload(const api::Workload& workload);
+  void removed_job(const api::Job& job);
+
+ private:
+  kube::InformerDeps informer_deps(const char* what);
+  kube::InformerOptions options() const;
+  kube::ClientDeps client_deps();
+  static Task<> run_until_stopped(std::shared_ptr<RemoteCluster> self, Task<> informer);
+  static Task<> probe(std::shared_ptr<RemoteCluster> self);
+  Task<> wait_stopped();
+  void health_changed();
+
+  bool stopped_ = false;
+  bool silent_ = false;  ///< a request got no answer; a probe is under way
+  bool was_ready_ = false;
+  TaskScope* scope_ = nullptr;
+  std::map<api::ObjectKey, std::string> removing_workloads_, removing_jobs_;
+  Wakeup stopping_;
+};
+
+/// Index of RemoteCluster::jobs: "namespace/name" of its prebuilt Workload.
+inline constexpr const char* by_workload = "workload";
+
+}  // namespace regatta::clusters
