@@ -324,8 +324,8 @@ Plan plan(const GroupView& g, TimePoint now, const DispatchConfig& config) {
   if (local.evicted) return wind_down(g, now, config);
   // 5. Rejected: the eviction follows.
   if (local.check == CheckState::rejected) return {};
-  // 6. The owner is not known yet; it will enqueue the workload.
-  if (local.job_missing) return {};
+  // 6. The owner or the config is not known yet; it will enqueue the workload.
+  if (local.job_missing || local.config_missing) return {};
   // 7. Nothing we could run on a worker.
   if (!local.rejection.empty()) return set_check({}, CheckState::rejected, local.rejection, true);
   // 8. A cluster is recorded.

@@ -43,8 +43,9 @@ struct LocalView {
   /// Empty when the owner is of a kind that can be dispatched and is managed by MultiKueue;
   /// otherwise what goes into the rejected check.
   std::string rejection;
-  bool job_missing = false;  ///< the owner is not (or not yet) known
-  bool job_active = false;   ///< its status still counts running pods
+  bool job_missing = false;     ///< the owner is not (or not yet) known
+  bool config_missing = false;  ///< the check's MultiKueueConfig is not (or not yet) known
+  bool job_active = false;      ///< its status still counts running pods
   bool job_suspended = true;
 };
 
@@ -128,6 +129,8 @@ struct SetCheck {
   CheckState state;  ///< retry or rejected
   std::string message;
   bool warning = false;  ///< the event's type
+  /// The previous state is appended as a sentence of its own, not after a comma.
+  bool own_sentence = false;
 };
 /// Creates the Job on the winner, with the prebuilt Workload's name.
 struct CreateJob {

@@ -41,4 +41,21 @@ Task<std::size_t> first_of(Task<> a, Task<> b) {
   co_return order[0];
 }
 
+Task<> all_of(std::vector<Task<>> tasks) {
+  if (tasks.empty()) co_return;
+  const auto executor = co_await asio::this_coro::executor;
+  using Operation = decltype(asio::co_spawn(executor, std::move(tasks.front()), asio::deferred));
+  std::vector<Operation> operations;
+  operations.reserve(tasks.size());
+  for (Task<>& task : tasks) {
+    operations.push_back(asio::co_spawn(executor, std::move(task), asio::deferred));
+  }
+  auto together = asio::experimental::make_parallel_group(std::move(operations));
+  auto [order, threw] =
+      co_await together.async_wait(asio::experimental::wait_for_all(), asio::use_awaitable);
+  for (const std::exception_ptr& e : threw) {
+    if (e) std::rethrow_exception(e);
+  }
+}
+
 }  // namespace regatta

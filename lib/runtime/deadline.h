@@ -3,6 +3,7 @@
 #include "lib/base/clock.h"
 
 #include <optional>
+#include <vector>
 
 namespace regatta {
 
@@ -18,6 +19,10 @@ Task<bool> finishes_before(Clock& clock, TimePoint deadline, Task<> op);
 /// Runs both until one ends; the other is cancelled and awaited. The index (0 or 1) of the one that
 /// ended first; its exception is re-thrown.
 Task<std::size_t> first_of(Task<> a, Task<> b);
+
+/// Runs all of them together and returns when the last has ended; cancelled, it cancels and awaits
+/// them. The first exception is re-thrown after all ended.
+Task<> all_of(std::vector<Task<>> tasks);
 
 namespace internal {
 template <class T>

@@ -1,0 +1,435 @@
+#include "dispatch/dispatcher.h"
+
+#include "dispatch/objects.h"
+#include "jobs/batch_job.h"
+#include "lib/api/codec.h"
+#include "lib/api/names.h"
+#include "lib/runtime/deadline.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace regatta::dispatch {
+namespace {
+
+/// How long the start of a Job waits for losers that do not answer.
+constexpr Duration losers_wait{1000};
+
+/// Actions on one worker each, which may run together.
+bool concerns_one_worker(const Action& action) {
+  return std::holds_alternative<RemoveRemote>(action) ||
+         std::holds_alternative<CreateCopy>(action) ||
+         std::holds_alternative<UpdateCopyPriority>(action) ||
+         std::holds_alternative<DeactivateRemote>(action);
+}
+
+/// Nothing later may run unless it succeeded.
+bool blocks(const Action& action) {
+  if (const auto* remove = std::get_if<RemoveRemote>(&action)) return remove->holds_job;
+  return std::holds_alternative<DeactivateRemote>(action);
+}
+
+}  // namespace
+
+Dispatcher::Dispatcher(DispatcherDeps deps, DispatcherConfig config)
+    : deps_(deps),
+      config_(std::move(config)),
+      log_(deps.local.log.named("dispatch")),
+      queue_(deps.local.clock, deps.scope, Backoff{Duration(20), std::chrono::seconds(30)}) {
+  clusters::LocalCluster& local = deps_.local;
+  local.workloads.on_change([this](const api::ObjectKey& key) { queue_.add(key); });
+  local.jobs.on_change([this](const api::ObjectKey& key) {
+    const std::string owner = clusters::owner_name("Job", key);
+    for (const auto& workload : deps_.local.workloads.keys_by_index(clusters::by_owner, owner)) {
+      queue_.add(workload);
+    }
+  });
+  local.checks.on_change([this](const api::ObjectKey&) { enqueue_all(""); });
+  local.multikueue_configs.on_change([this](const api::ObjectKey&) { enqueue_all(""); });
+  deps_.fleet.on_workload([this](const std::string&, const api::ObjectKey& key) {
+    // What we do not know is left to the garbage collection, which looks twice.
+    if (deps_.local.workloads.get(key)) queue_.add(key);
+  });
+  deps_.fleet.on_connection([this](const std::string& cluster) { enqueue_all(cluster); });
+}
+
+void Dispatcher::start() {
+  for (int i = 0; i < config_.workers; ++i) deps_.scope.spawn("dispatch", work());
+  if (config_.gc_interval > Duration(0)) deps_.scope.spawn("garbage", collect_garbage());
+}
+
+void Dispatcher::enqueue_all(const std::string& cluster) {
+  for (const auto& workload : deps_.local.workloads.list()) {
+    if (!workload->status.admission_checks.empty()) queue_.add(workload->metadata.key());
+  }
+  const auto* member = deps_.fleet.find(cluster);
+  if (!member || !member->ready()) return;
+  for (const auto& copy : member->remote->workloads.list()) queue_.add(copy->metadata.key());
+}
+
+std::shared_ptr<clusters::RemoteCluster> Dispatcher::remote(const std::string& cluster) const {
+  const auto* member = deps_.fleet.find(cluster);
+  return member ? member->remote : nullptr;
+}
+
+std::vector<std::string> Dispatcher::first_nomination(const std::string& check) const {
+  if (config_.plan.dispatcher.dispatcher == placement::Dispatcher::external) return {};
+  const auto found = deps_.local.checks.get(api::ObjectKey(check));
+  if (!found || found->spec.controller_name != api::multikueue_controller_name) return {};
+  const auto config = config_of(deps_.local, check);
+  if (!config) return {};
+  placement::NominationInput input;
+  input.config_order = config->spec.clusters;
+  for (const std::string& name : config->spec.clusters) {
+    const auto* member = deps_.fleet.find(name);
+    if (member && member->ready()) input.connected.insert(name);
+  }
+  return placement::nominate(input, input.quota_reserved_at, config_.plan.dispatcher).clusters;
+}
+
+Task<> Dispatcher::work() {
+  for (;;) {
+    api::ObjectKey key = co_await queue_.next();
+    const Status done = co_await reconcile(key);
+    if (done) {
+      queue_.forget(key);
+    } else {
+      if (done.error().code() != Errc::conflict) {
+        log_.warning("not dispatched", {{"workload", key.str()}, {"error", done.error().what()}});
+      }
+      queue_.retry(key);
+    }
+    queue_.done(key);
+  }
+}
+
+Task<> Dispatcher::collect_garbage() {
+  for (;;) {
+    co_await deps_.local.clock.sleep_for(config_.gc_interval);
+    for (const auto& [name, member] : deps_.fleet.members()) {
+      if (!member.ready()) continue;
+      const auto orphaned = [this](const api::ObjectKey& key) {
+        const auto workload = deps_.local.workloads.get(key);
+        return !workload || workload->metadata.deleting();
+      };
+      for (const auto& copy : member.remote->workloads.list()) {
+        if (orphaned(copy->metadata.key())) queue_.add(copy->metadata.key());
+      }
+      for (const auto& job : member.remote->jobs.list()) {
+        const api::ObjectKey key(job->metadata.ns, clusters::prebuilt_workload(job->metadata));
+        if (!key.name.empty() && orphaned(key)) queue_.add(key);
+      }
+    }
+  }
+}
+
+Task<Status> Dispatcher::reconcile(api::ObjectKey key) {
+  const TimePoint now = deps_.local.clock.now();
+  const GroupView group = read_group(deps_.local, deps_.fleet, foreign_, key, now);
+  Plan todo = plan(group, now, config_.plan);
+  if (!todo.actions.empty() && log_.enabled(LogLevel::debug)) {
+    log_.debug("plan", {{"workload", key.str()}, {"actions", describe(todo)}});
+  }
+  const std::optional<Duration> look_again = todo.look_again;
+  const Status done = co_await apply_all(key, std::move(todo.actions));
+  if (look_again) queue_.add_after(key, *look_again);
+  co_return done;
+}
+
+Task<Status> Dispatcher::apply_all(api::ObjectKey key, std::vector<Action> actions) {
+  Status worst = ok();
+  for (std::size_t i = 0; i < actions.size();) {
+    std::size_t end = i + 1;
+    if (concerns_one_worker(actions[i])) {
+      while (end < actions.size() && concerns_one_worker(actions[end])) ++end;
+    }
+    std::vector<Action> batch(actions.begin() + std::ptrdiff_t(i),
+                              actions.begin() + std::ptrdiff_t(end));
+    const bool together = concerns_one_worker(actions[i]);
+    Status done = ok();
+    if (together) {
+      done = co_await apply_together(key, std::move(batch), end < actions.size());
+    } else {
+      done = co_await apply_one(key, std::move(batch.front()));
+    }
+    if (!done) {
+      const bool stop = !together || std::any_of(actions.begin() + std::ptrdiff_t(i),
+                                                 actions.begin() + std::ptrdiff_t(end), blocks);
+      if (stop) co_return done;
+      worst = done;
+    }
+    i = end;
+  }
+  co_return worst;
+}
+
+Task<Status> Dispatcher::apply_together(api::ObjectKey key, std::vector<Action> actions,
+                                        bool more) {
+  // Children of this call: cancelled and awaited with it, bounded when the start of a Job waits.
+  std::vector<Status> outcomes(actions.size(), Status(Error(Errc::timeout, "no answer in time")));
+  std::vector<Task<>> tasks;
+  const bool patient = !more || std::any_of(actions.begin(), actions.end(), blocks);
+  for (std::size_t i = 0; i < actions.size(); ++i) {
+    tasks.push_back(apply_into(key, std::move(actions[i]), &outcomes[i]));
+  }
+  if (patient) {
+    co_await all_of(std::move(tasks));
+  } else {
+    Task<> everything = all_of(std::move(tasks));
+    const TimePoint deadline = deps_.local.clock.now() + losers_wait;
+    co_await finishes_before(deps_.local.clock, deadline, std::move(everything));
+  }
+  for (const Status& outcome : outcomes) {
+    if (!outcome) co_return outcome;
+  }
+  co_return ok();
+}
+
+Task<> Dispatcher::apply_into(api::ObjectKey key, Action action, Status* outcome) {
+  *outcome = co_await apply_one(std::move(key), std::move(action));
+}
+
+Task<Status> Dispatcher::apply_one(api::ObjectKey key, Action action) {
+  return std::visit([&](auto&& a) { return run(key, std::move(a)); }, std::move(action));
+}
+
+Task<Status> Dispatcher::run(api::ObjectKey key, RemoveRemote action) {
+  const auto worker = remote(action.cluster);
+  if (!worker) co_return ok();
+  const auto gone = [](const Status& done) {
+    // Not there, or another object by now: nothing of ours is left.
+    return done || done.error().code() == Errc::not_found || done.error().code() == Errc::conflict;
+  };
+  if (const auto job = remote_job_of(*worker, key); job && !worker->removing_job(*job)) {
+    kube::DeleteOptions options;
+    options.uid = job->metadata.uid;
+    options.propagation_policy = "Background";
+    const Status done = co_await worker->client.remove<api::Job>(job->metadata.key(), options);
+    if (!gone(done)) {
+      worker->note(done.error());
+      co_return done.error().within("removing job on " + action.cluster);
+    }
+    worker->removed_job(*job);
+  }
+  const auto copy = worker->workloads.get(key);
+  if (!copy || worker->removing_workload(*copy)) co_return ok();
+  if (!copy->metadata.finalizers.empty()) {
+    const Json patch = {{"metadata", {{"uid", copy->metadata.uid}, {"finalizers", nullptr}}}};
+    const auto stripped = co_await worker->client.patch_raw(
+        api::Workload::resource, key, kube::PatchType::merge, dump_json(patch));
+    if (!stripped && stripped.error().code() != Errc::not_found) {
+      worker->note(stripped.error());
+      co_return stripped.error().within("releasing copy on " + action.cluster);
+    }
+  }
+  kube::DeleteOptions options;
+  options.uid = copy->metadata.uid;
+  const Status done = co_await worker->client.remove<api::Workload>(key, options);
+  if (!gone(done)) {
+    worker->note(done.error());
+    co_return done.error().within("removing copy on " + action.cluster);
+  }
+  worker->removed_workload(*copy);
+  co_return ok();
+}
+
+Task<Status> Dispatcher::run(api::ObjectKey key, CreateCopy action) {
+  const auto worker = remote(action.cluster);
+  const auto workload = deps_.local.workloads.get(key);
+  if (!worker || !workload) co_return ok();
+  const Json copy = remote_copy(*workload, config_.origin);
+  auto created =
+      co_await worker->client.create_raw(api::Workload::resource, key.ns, dump_json(copy));
+  if (!created) {
+    worker->note(created.error());
+    if (created.error().code() == Errc::already_exists && worker->workloads.get(key)) {
+      co_return ok();  // from a reply that was lost
+    }
+    co_return created.error().within("copying to " + action.cluster);
+  }
+  auto stored = api::decode<api::Workload>(*created);
+  if (stored) worker->workloads.observe(std::move(*stored));
+  if (config_.on_dispatched) {
+    const auto& admission = workload->status.admission;
+    config_.on_dispatched(admission ? admission->cluster_queue : "", action.cluster);
+  }
+  co_return ok();
+}
+
+Task<Status> Dispatcher::run(api::ObjectKey key, UpdateCopyPriority action) {
+  const auto worker = remote(action.cluster);
+  const auto workload = deps_.local.workloads.get(key);
+  if (!worker || !workload) co_return ok();
+  const Json whole = api::to_json(*workload);
+  const Json spec = whole.value("spec", Json::object());
+  Json patch = Json::object();
+  for (const char* field : {"priority", "priorityClassRef"}) {
+    patch["spec"][field] = spec.value(field, Json());
+  }
+  auto written =
+      co_await worker->client.patch<api::Workload>(key, kube::PatchType::merge, dump_json(patch));
+  if (!written) {
+    worker->note(written.error());
+    co_return written.error().within("updating priority on " + action.cluster);
+  }
+  worker->workloads.observe(std::move(*written));
+  co_return ok();
+}
+
+Task<Status> Dispatcher::run(api::ObjectKey key, SetNominated action) {
+  const auto change = [clusters = action.clusters](api::Workload& workload) {
+    if (workload.status.cluster_name) return false;
+    workload.status.nominated_cluster_names = clusters;
+    return true;
+  };
+  return deps_.local.update_status(std::move(key), change);
+}
+
+Task<Status> Dispatcher::run(api::ObjectKey key, RecordWinner action) {
+  const TimePoint now = deps_.local.clock.now();
+  bool recorded = false;
+  const auto change = [&](api::Workload& workload) {
+    recorded = record_winner(&workload, multikueue_check(deps_.local, workload), action, now);
+    return recorded;
+  };
+  const Status done = co_await deps_.local.update_status(key, change);
+  if (!done) co_return done;
+  if (!recorded) co_return Error(Errc::conflict, "the workload changed meanwhile");
+  note(key, false, action.message);
+  const auto workload = deps_.local.workloads.get(key);
+  if (config_.on_admitted && workload && workload->status.admission) {
+    config_.on_admitted(workload->status.admission->cluster_queue, action.cluster);
+  }
+  co_return ok();
+}
+
+Task<Status> Dispatcher::run(api::ObjectKey key, SetCheck action) {
+  const TimePoint now = deps_.local.clock.now();
+  const auto change = [&](api::Workload& workload) {
+    const api::AdmissionCheckState* mine = multikueue_check(deps_.local, workload);
+    return mine && set_check(api::find_check(&workload.status, mine->name), action, now);
+  };
+  const Status done = co_await deps_.local.update_status(key, change);
+  if (done) note(key, action.warning, action.message);
+  co_return done;
+}
+
+Task<Status> Dispatcher::run(api::ObjectKey key, CreateJob action) {
+  const auto worker = remote(action.cluster);
+  const auto workload = deps_.local.workloads.get(key);
+  if (!worker || !workload) co_return ok();
+  const auto job = owner_job(deps_.local, *workload);
+  if (!job) co_return ok();
+  const Json wanted = jobs::batch_job::remote_job(*job, *workload, config_.origin);
+  auto created = co_await worker->client.create_raw(api::Job::resource, key.ns, dump_json(wanted));
+  if (!created) {
+    worker->note(created.error());
+    if (created.error().code() == Errc::already_exists) {
+      co_return co_await adopt_or_note_foreign(worker, job->metadata.key(), created.error());
+    }
+    co_return created.error().within("creating job on " + action.cluster);
+  }
+  auto stored = api::decode<api::Job>(*created);
+  if (stored) worker->jobs.observe(std::move(*stored));
+  co_return ok();
+}
+
+/// A Job of that name is there already: ours, from a reply that was lost, or somebody else's.
+Task<Status> Dispatcher::adopt_or_note_foreign(std::shared_ptr<clusters::RemoteCluster> worker,
+                                               api::ObjectKey job, Error already_exists) {
+  auto found = co_await worker->client.get<api::Job>(job);
+  if (!found) co_return already_exists;
+  const std::string label(api::labels::multikueue_origin);
+  if (found->metadata.label(label) == config_.origin) {
+    worker->jobs.observe(std::move(*found));
+    co_return ok();
+  }
+  log_.warning("a job of that name is not ours", {{"cluster", worker->name()}, {"job", job.str()}});
+  foreign_.add(worker->name(), job, deps_.local.clock.now());
+  co_return already_exists;
+}
+
+Task<Status> Dispatcher::run(api::ObjectKey key, CopyJobStatus action) {
+  const auto worker = remote(action.cluster);
+  const auto workload = deps_.local.workloads.get(key);
+  if (!worker || !workload) co_return ok();
+  const auto job = owner_job(deps_.local, *workload);
+  if (!job) co_return ok();
+  const auto theirs = remote_job_of(*worker, key);
+  const auto copy = worker->workloads.get(key);
+  const TimePoint now = deps_.local.clock.now();
+  const auto change = [&](const api::Job& mine) -> std::optional<Json> {
+    if (theirs && (!action.final || jobs::batch_job::finished(*theirs))) {
+      return jobs::batch_job::status_patch(mine, *theirs);
+    }
+    if (!action.final || !copy) return std::nullopt;
+    const api::Condition* end =
+        api::find_condition(copy->status.conditions, api::conditions::finished);
+    if (!end) return std::nullopt;
+    return jobs::batch_job::final_patch(mine, end->reason == api::reasons::succeeded, end->message,
+                                        now);
+  };
+  const Status done = co_await deps_.local.patch_job(job->metadata.key(), true, change);
+  if (!done && done.error().code() == Errc::not_found) co_return ok();
+  co_return done;
+}
+
+Task<Status> Dispatcher::run(api::ObjectKey key, ReleaseJob) {
+  const auto workload = deps_.local.workloads.get(key);
+  const auto job = workload ? owner_job(deps_.local, *workload) : nullptr;
+  if (!job) co_return ok();
+  const TimePoint now = deps_.local.clock.now();
+  const auto change = [now](const api::Job& mine) {
+    return std::optional<Json>(jobs::batch_job::release_patch(mine, now));
+  };
+  co_return co_await deps_.local.patch_job(job->metadata.key(), true, change);
+}
+
+Task<Status> Dispatcher::run(api::ObjectKey key, DeactivateRemote action) {
+  const auto worker = remote(action.cluster);
+  const auto copy = worker ? worker->workloads.get(key) : nullptr;
+  if (!copy) co_return ok();
+  api::Workload after = *copy;
+  api::set_condition(&after.status.conditions,
+                     {std::string(api::conditions::deactivation_target),
+                      api::ConditionStatus::True,
+                      copy->metadata.generation,
+                      {},
+                      std::string(api::reasons::evicted_on_manager_cluster),
+                      action.message},
+                     deps_.local.clock.now());
+  auto written = co_await worker->client.patch_status(*copy, std::move(after));
+  if (!written) {
+    worker->note(written.error());
+    co_return written.error().within("deactivating on " + action.cluster);
+  }
+  worker->workloads.observe(std::move(*written));
+  co_return ok();
+}
+
+Task<Status> Dispatcher::run(api::ObjectKey key, FinishLocal action) {
+  const TimePoint now = deps_.local.clock.now();
+  const auto change = [&](api::Workload& workload) {
+    if (api::is_true(workload.status.conditions, api::conditions::finished)) return false;
+    return api::set_condition(&workload.status.conditions,
+                              {std::string(api::conditions::finished),
+                               api::ConditionStatus::True,
+                               workload.metadata.generation,
+                               {},
+                               action.reason,
+                               action.message},
+                              now);
+  };
+  return deps_.local.update_status(std::move(key), change);
+}
+
+void Dispatcher::note(const api::ObjectKey& key, bool warning, std::string message) {
+  const auto workload = deps_.local.workloads.get(key);
+  if (!workload) return;
+  deps_.local.events.event(kube::reference_to(*workload),
+                           warning ? kube::EventType::warning : kube::EventType::normal,
+                           "MultiKueue", std::move(message));
+}
+
+}  // namespace regatta::dispatch

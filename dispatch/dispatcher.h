@@ -1,0 +1,79 @@
+#pragma once
+
+#include "clusters/fleet.h"
+#include "clusters/local_cluster.h"
+#include "dispatch/group.h"
+#include "dispatch/plan.h"
+#include "lib/runtime/work_queue.h"
+
+#include <functional>
+#include <string>
+
+namespace regatta::dispatch {
+
+struct DispatcherDeps {
+  clusters::LocalCluster& local;
+  clusters::Fleet& fleet;
+  TaskScope& scope;
+};
+
+struct DispatcherConfig {
+  DispatchConfig plan;
+  std::string origin = "multikueue";
+  Duration gc_interval = std::chrono::minutes(1);  ///< 0: no garbage collection
+  int workers = 16;
+  /// A copy was created on, or a workload admitted on, that cluster; for metrics. May be null.
+  std::function<void(const std::string& cluster_queue, const std::string& cluster)> on_dispatched;
+  std::function<void(const std::string& cluster_queue, const std::string& cluster)> on_admitted;
+};
+
+/// Brings each workload of the fleet where plan() says: reads the caches, plans, applies.
+/// Event-driven from the hub's Workloads and Jobs, the workers' Workloads and Jobs, and every
+/// connection that comes or goes; a periodic look at what the workers hold removes orphans.
+class Dispatcher {
+ public:
+  Dispatcher(DispatcherDeps deps, DispatcherConfig config);
+
+  /// Starts the workers. The informers must have synced.
+  void start();
+  bool idle() const { return queue_.idle(); }
+
+  /// The clusters a workload that waits for this check would be nominated for at once; lets the
+  /// write of its reservation carry them. Empty when they are not ours to choose.
+  std::vector<std::string> first_nomination(const std::string& check) const;
+
+ private:
+  Task<> work();
+  Task<> collect_garbage();
+  Task<Status> reconcile(api::ObjectKey key);
+  Task<Status> apply_all(api::ObjectKey key, std::vector<Action> actions);
+  Task<Status> apply_together(api::ObjectKey key, std::vector<Action> actions, bool more);
+  Task<Status> apply_one(api::ObjectKey key, Action action);
+  Task<> apply_into(api::ObjectKey key, Action action, Status* outcome);
+
+  Task<Status> run(api::ObjectKey key, RemoveRemote action);
+  Task<Status> run(api::ObjectKey key, CreateCopy action);
+  Task<Status> run(api::ObjectKey key, UpdateCopyPriority action);
+  Task<Status> run(api::ObjectKey key, SetNominated action);
+  Task<Status> run(api::ObjectKey key, RecordWinner action);
+  Task<Status> run(api::ObjectKey key, SetCheck action);
+  Task<Status> run(api::ObjectKey key, CreateJob action);
+  Task<Status> run(api::ObjectKey key, CopyJobStatus action);
+  Task<Status> run(api::ObjectKey key, ReleaseJob action);
+  Task<Status> run(api::ObjectKey key, DeactivateRemote action);
+  Task<Status> run(api::ObjectKey key, FinishLocal action);
+
+  Task<Status> adopt_or_note_foreign(std::shared_ptr<clusters::RemoteCluster> remote,
+                                     api::ObjectKey job, Error already_exists);
+  std::shared_ptr<clusters::RemoteCluster> remote(const std::string& cluster) const;
+  void enqueue_all(const std::string& cluster);
+  void note(const api::ObjectKey& key, bool warning, std::string message);
+
+  DispatcherDeps deps_;
+  DispatcherConfig config_;
+  Log log_;
+  ForeignJobs foreign_;
+  WorkQueue<api::ObjectKey> queue_;
+};
+
+}  // namespace regatta::dispatch

@@ -1,0 +1,99 @@
+#include "dispatch/objects.h"
+
+#include "lib/api/codec.h"
+#include "lib/api/names.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace regatta::dispatch {
+namespace {
+
+const char* text_of(api::CheckState state) {
+  switch (state) {
+    case api::CheckState::Pending:
+      return "Pending";
+    case api::CheckState::Ready:
+      return "Ready";
+    case api::CheckState::Retry:
+      return "Retry";
+    case api::CheckState::Rejected:
+      return "Rejected";
+  }
+  return "";
+}
+
+bool all_ready(const api::WorkloadStatus& status) {
+  const bool checks = std::all_of(status.admission_checks.begin(), status.admission_checks.end(),
+                                  [](const auto& c) { return c.state == api::CheckState::Ready; });
+  if (!checks || !status.admission) return false;
+  const auto& sets = status.admission->pod_set_assignments;
+  return std::none_of(sets.begin(), sets.end(),
+                      [](const auto& set) { return set.delayed_topology_request == "Pending"; });
+}
+
+}  // namespace
+
+Json remote_copy(const api::Workload& workload, const std::string& origin) {
+  Json metadata = {{"name", workload.metadata.name}, {"namespace", workload.metadata.ns}};
+  Json labels = workload.metadata.labels;
+  labels.erase(std::string(api::labels::job_uid));
+  labels[std::string(api::labels::multikueue_origin)] = origin;
+  metadata["labels"] = std::move(labels);
+  if (!workload.metadata.annotations.empty()) {
+    metadata["annotations"] = workload.metadata.annotations;
+  }
+  Json whole = api::to_json(workload);
+  return {{"apiVersion", api::Workload::resource.api_version()},
+          {"kind", "Workload"},
+          {"metadata", std::move(metadata)},
+          {"spec", std::move(whole["spec"])}};
+}
+
+bool record_winner(api::Workload* workload, const api::AdmissionCheckState* check,
+                   const RecordWinner& winner, TimePoint now) {
+  api::WorkloadStatus& status = workload->status;
+  const bool reserved = api::is_true(status.conditions, api::conditions::quota_reserved);
+  const bool taken_back = api::is_true(status.conditions, api::conditions::evicted) ||
+                          api::is_true(status.conditions, api::conditions::finished);
+  if (!check || !reserved || taken_back) return false;
+  if (check->state != api::CheckState::Pending && check->state != api::CheckState::Ready) {
+    return false;
+  }
+  if (status.cluster_name && *status.cluster_name != winner.cluster) return false;
+  status.cluster_name = winner.cluster;
+  status.nominated_cluster_names.clear();
+  api::AdmissionCheckState* mine = api::find_check(&status, check->name);
+  if (mine->state != api::CheckState::Ready) {
+    mine->state = api::CheckState::Ready;
+    mine->last_transition_time = std::chrono::floor<std::chrono::seconds>(now);
+  }
+  mine->message = winner.message;
+  if (all_ready(status)) {
+    api::set_condition(&status.conditions,
+                       {std::string(api::conditions::admitted),
+                        api::ConditionStatus::True,
+                        workload->metadata.generation,
+                        {},
+                        std::string(api::reasons::admitted),
+                        "The workload is admitted"},
+                       now);
+  }
+  return true;
+}
+
+bool set_check(api::AdmissionCheckState* check, const SetCheck& wanted, TimePoint now) {
+  const api::CheckState state =
+      wanted.state == CheckState::retry ? api::CheckState::Retry : api::CheckState::Rejected;
+  if (!check || check->state == state) return false;
+  std::string message = wanted.message + (wanted.own_sentence ? ". " : ", ") + "Previously: \"" +
+                        text_of(check->state) + "\"";
+  if (message.size() > api::condition_message_max) message.resize(api::condition_message_max);
+  check->message = std::move(message);
+  check->state = state;
+  check->last_transition_time = std::chrono::floor<std::chrono::seconds>(now);
+  return true;
+}
+
+}  // namespace regatta::dispatch

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "dispatch/plan.h"
+#include "lib/api/workload.h"
+#include "lib/base/json.h"
+
+#include <string>
+
+/// How the objects themselves change, as pure functions.
+namespace regatta::dispatch {
+
+/// The Workload for a worker: same namespace and name, labels (with the origin, without the job's
+/// uid), annotations and the whole spec, unknown fields included. No owners, finalizers or status.
+Json remote_copy(const api::Workload& workload, const std::string& origin);
+
+/// clusterName, the check Ready, nominations cleared, and Admitted when that was the last check:
+/// one write. False when the Workload is no longer in a state for it. `check` is `workload`'s own.
+bool record_winner(api::Workload* workload, const api::AdmissionCheckState* check,
+                   const RecordWinner& winner, TimePoint now);
+
+/// Retry or Rejected, with the previous state in the message. False when it is so already.
+bool set_check(api::AdmissionCheckState* check, const SetCheck& wanted, TimePoint now);
+
+}  // namespace regatta::dispatch
