@@ -86,7 +86,7 @@ Json success_status(const std::optional<FailureDetails>& details, int code) {
   return status;
 }
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   return Json(std::string(text)).dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -96,7 +96,7 @@ Failure not_found(const ResourceType& type, std::string_view name) {
 
 Failure not_found(std::string_view group, std::string_view plural, std::string_view name) {
   Failure failure{404, "NotFound",
-                  group_resource(group, plural) + " " + quoted(name) + " not found"};
+                  group_resource(group, plural) + " " + in_quotes(name) + " not found"};
   failure.details.emplace();
   failure.details->name = name;
   failure.details->group = group;
@@ -106,12 +106,12 @@ Failure not_found(std::string_view group, std::string_view plural, std::string_v
 
 Failure already_exists(const ResourceType& type, std::string_view name) {
   return about(409, "AlreadyExists", type, name,
-               type.group_resource() + " " + quoted(name) + " already exists");
+               type.group_resource() + " " + in_quotes(name) + " already exists");
 }
 
 Failure conflict(const ResourceType& type, std::string_view name, std::string_view why) {
   return about(409, "Conflict", type, name,
-               "Operation cannot be fulfilled on " + type.group_resource() + " " + quoted(name) +
+               "Operation cannot be fulfilled on " + type.group_resource() + " " + in_quotes(name) +
                    ": " + std::string(why));
 }
 
@@ -123,7 +123,7 @@ Failure modified_conflict(const ResourceType& type, std::string_view name) {
 
 Failure forbidden(const ResourceType& type, std::string_view name, std::string_view why) {
   std::string subject = type.group_resource();
-  if (!name.empty()) subject += " " + quoted(name);
+  if (!name.empty()) subject += " " + in_quotes(name);
   return about(403, "Forbidden", type, name, subject + " is forbidden: " + std::string(why));
 }
 
@@ -139,7 +139,7 @@ Failure invalid(std::string_view group, std::string_view kind, std::string_view 
                 FieldErrors causes) {
   Failure failure{
       422, "Invalid",
-      group_resource(group, kind) + " " + quoted(name) + " is invalid: " + joined(causes)};
+      group_resource(group, kind) + " " + in_quotes(name) + " is invalid: " + joined(causes)};
   failure.details.emplace();
   failure.details->name = name;
   failure.details->group = group;
@@ -175,7 +175,7 @@ Failure page_not_found() {
 Failure method_not_supported(const ResourceType& type, std::string_view action) {
   return about(405, "MethodNotAllowed", type, "",
                std::string(action) + " is not supported on resources of kind " +
-                   quoted(type.group_resource()));
+                   in_quotes(type.group_resource()));
 }
 
 Failure expired(std::string message) {

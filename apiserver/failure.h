@@ -48,7 +48,7 @@ Json to_status(const Failure& failure);
 Json success_status(const std::optional<FailureDetails>& details, int code = 0);
 
 /// `name` quoted as Go's %q does.
-std::string quoted(std::string_view text);
+std::string in_quotes(std::string_view text);
 
 Failure not_found(const ResourceType& type, std::string_view name);
 Failure not_found(std::string_view group, std::string_view plural, std::string_view name);

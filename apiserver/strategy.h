@@ -30,10 +30,10 @@ struct TableColumn {
 
 /// What metadata.name must look like.
 enum class NameRule {
-  subdomain,     ///< RFC 1123 subdomain, as most kinds
-  label,         ///< RFC 1123 label: Namespace
-  label_rfc1035, ///< Service
-  path_segment,  ///< anything that can stand in a URL path: the rbac kinds
+  subdomain,      ///< RFC 1123 subdomain, as most kinds
+  label,          ///< RFC 1123 label: Namespace
+  label_rfc1035,  ///< Service
+  path_segment,   ///< anything that can stand in a URL path: the rbac kinds
 };
 
 /// What differs between one kind of object and another on its way into the store. Objects are JSON

@@ -1,0 +1,16 @@
+#pragma once
+
+#include "apiserver/output.h"
+
+#include <optional>
+
+namespace regatta::apiserver {
+
+/// /, /api, /apis and below, /version: what the server says about itself. Null when the path is
+/// none of them.
+std::optional<Answer<net::HttpResponse>> discovery(const Core& core, Exchange& exchange);
+
+/// /healthz, /livez, /readyz and below. Null when the path is none of them.
+std::optional<net::HttpResponse> health(const RequestInfo& info);
+
+}  // namespace regatta::apiserver

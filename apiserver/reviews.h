@@ -1,0 +1,15 @@
+#pragma once
+
+#include "apiserver/auth.h"
+#include "apiserver/output.h"
+
+namespace regatta::apiserver {
+
+/// Registers the kinds that are only ever created: access and token reviews.
+void add_review_types(Registry& registry);
+
+/// The answer to the creation of a review; null when the type is none.
+std::optional<Answer<net::HttpResponse>> review(Core& core, const Authenticator& tokens,
+                                                const Authorizer& authorizer, Exchange& exchange);
+
+}  // namespace regatta::apiserver

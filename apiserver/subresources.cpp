@@ -1,0 +1,251 @@
+#include "apiserver/base64.h"
+#include "apiserver/decode.h"
+#include "apiserver/json_access.h"
+#include "apiserver/resources.h"
+
+#include <nlohmann/json.hpp>
+
+namespace regatta::apiserver {
+namespace {
+
+constexpr std::int64_t token_seconds_min = 600;
+
+Failure binding_conflict(const std::string& name, const std::string& why) {
+  Failure failure{409, "Conflict",
+                  "Operation cannot be fulfilled on pods/binding " + in_quotes(name) + ": " + why};
+  failure.details.emplace();
+  failure.details->name = name;
+  failure.details->kind = "pods/binding";
+  return failure;
+}
+
+std::vector<std::string> path_parts(std::string_view path) {
+  std::vector<std::string> parts;
+  std::size_t at = 0;
+  while (at < path.size()) {
+    const std::size_t end = std::min(path.find('.', at), path.size());
+    if (end > at) parts.emplace_back(path.substr(at, end - at));
+    at = end + 1;
+  }
+  return parts;
+}
+
+const Json* at_path(const Json& object, std::string_view path) {
+  const Json* value = &object;
+  for (const std::string& part : path_parts(path)) {
+    value = value ? member(*value, part) : nullptr;
+  }
+  return path.empty() ? nullptr : value;
+}
+
+void set_at_path(Json& object, std::string_view path, Json value) {
+  Json* place = &object;
+  for (const std::string& part : path_parts(path)) {
+    if (!place->is_object()) *place = Json::object();
+    place = &(*place)[part];
+  }
+  *place = std::move(value);
+}
+
+ScalePaths scale_paths(const ResourceType& type) {
+  if (type.scale) return *type.scale;
+  return {".spec.replicas", ".status.replicas", ""};
+}
+
+Json scale_of(const Json& object, const ResourceType& type) {
+  const ScalePaths paths = scale_paths(type);
+  Json scale = {{"kind", "Scale"}, {"apiVersion", "autoscaling/v1"}};
+  for (const char* field : {"name", "namespace", "uid", "resourceVersion", "creationTimestamp"}) {
+    if (const Json* value = member(object, "metadata", field)) scale["metadata"][field] = *value;
+  }
+  scale["spec"] = Json::object();
+  scale["status"] = {{"replicas", 0}};
+  if (const Json* replicas = at_path(object, paths.spec_replicas)) {
+    scale["spec"]["replicas"] = *replicas;
+  }
+  if (const Json* replicas = at_path(object, paths.status_replicas)) {
+    scale["status"]["replicas"] = *replicas;
+  }
+  if (const Json* selector = at_path(object, paths.label_selector); selector) {
+    scale["status"]["selector"] = *selector;
+  }
+  return scale;
+}
+
+/// What a writer sent as Scale, laid over the present one.
+Answer<Json> wanted_scale(Core& core, Exchange& exchange, const ResourceType& type,
+                          const Json& live, const WriteOptions& options) {
+  if (exchange.request.method == "PUT") return decode_any(exchange, "Scale");
+  ResourceType scale_type = type;
+  scale_type.kind = "Scale";
+  return patched_object(core, exchange, scale_type, scale_of(live, type), options, "scale");
+}
+
+}  // namespace
+
+Reply scale(Core& core, ObjectWriter& writer, Exchange& exchange, const ResourceTypePtr& type) {
+  const RequestInfo& info = exchange.info;
+  if (exchange.request.method == "GET") {
+    const StoredPtr object = core.store.shelf(type->store_name()).find(info.ns, info.name);
+    if (!object) return not_found(*type, info.name);
+    return respond_json(exchange, 200, scale_of(in_version(object->value(), *type), *type));
+  }
+  if (exchange.request.method != "PUT" && exchange.request.method != "PATCH") {
+    return method_not_allowed();
+  }
+  Answer<WriteOptions> options = read_write_options(info.query, "UpdateOptions");
+  if (!options) return options.error();
+  const ObjectWriter::Maker make = [&](const Json* live) -> Answer<Json> {
+    Answer<Json> wanted = wanted_scale(core, exchange, *type, *live, *options);
+    if (!wanted) return wanted.error();
+    const Json* spec = member(*wanted, "spec");
+    const auto replicas = spec ? integer_member(*spec, "replicas") : std::nullopt;
+    if (replicas && *replicas < 0) {
+      return invalid("autoscaling", "Scale", info.name,
+                     {{"FieldValueInvalid", "spec.replicas",
+                       "Invalid value: " + std::to_string(*replicas) +
+                           ": must be greater than or equal to 0"}});
+    }
+    Json object = *live;
+    set_at_path(object, scale_paths(*type).spec_replicas, replicas.value_or(0));
+    const std::string version = string_or_empty(*wanted, "metadata", "resourceVersion");
+    if (!version.empty()) object["metadata"]["resourceVersion"] = version;
+    return object;
+  };
+  Answer<Written> result =
+      writer.update(exchange, {type, info.ns, info.name, "scale"}, make, {}, *options);
+  if (!result) return result.error();
+  return respond_json(exchange, 200, scale_of(result->object, *type));
+}
+
+Reply finalize_namespace(Core& core, ObjectWriter& writer, Exchange& exchange,
+                         const ResourceTypePtr& type) {
+  Answer<WriteOptions> options = read_write_options(exchange.info.query, "UpdateOptions");
+  if (!options) return options.error();
+  Answer<Json> sent = decode_object(core, exchange, *type, options->field_validation);
+  if (!sent) return sent.error();
+  if (auto bad = check_names(exchange, *type, *sent)) return std::move(*bad);
+  const ObjectWriter::Maker make = [&sent](const Json*) -> Answer<Json> { return *sent; };
+  Answer<Written> result = writer.update(exchange, {type, "", exchange.info.name, "finalize"}, make,
+                                         {.put = true}, *options);
+  if (!result) return result.error();
+  return respond_object(exchange, 200, result->object, *type, core.clock.now());
+}
+
+Reply pod_binding(Core& core, ObjectWriter& writer, Exchange& exchange,
+                  const ResourceTypePtr& type) {
+  const RequestInfo& info = exchange.info;
+  Answer<WriteOptions> options = read_write_options(info.query, "CreateOptions");
+  if (!options) return options.error();
+  Answer<Json> binding = decode_any(exchange, "Binding");
+  if (!binding) return binding.error();
+  const std::string node = string_or_empty(*binding, "target", "name");
+  const StoredPtr pod = core.store.shelf(type->store_name()).find(info.ns, info.name);
+  if (!pod) return not_found(*type, info.name);
+  Json object = in_version(pod->value(), *type);
+  const std::string bound = string_or_empty(object, "spec", "nodeName");
+  if (!bound.empty()) {
+    return binding_conflict(
+        info.name, "pod " + info.name + " is already assigned to node " + in_quotes(bound));
+  }
+  const Json* gates = member(object, "spec", "schedulingGates");
+  if (gates && !gates->empty()) {
+    return binding_conflict(info.name, "pod " + info.name + " has non-empty .spec.schedulingGates");
+  }
+  object["spec"]["nodeName"] = node;
+  Json condition = {{"type", "PodScheduled"},
+                    {"status", "True"},
+                    {"lastProbeTime", nullptr},
+                    {"lastTransitionTime", format_rfc3339(core.clock.now())}};
+  if (const auto generation = integer_member(metadata_of(object), "generation")) {
+    condition["observedGeneration"] = *generation;
+  }
+  Json conditions = Json::array();
+  if (const Json* before = member(object, "status", "conditions")) {
+    for (const Json& item : *before) {
+      if (string_or_empty(item, "type") != "PodScheduled") conditions.push_back(item);
+    }
+  }
+  conditions.push_back(std::move(condition));
+  object["status"]["conditions"] = std::move(conditions);
+  if (!options->dry_run) writer.put_internal(*type, std::move(object));
+  return respond_json(exchange, 201, success_status(std::nullopt, 201));
+}
+
+Reply pod_eviction(Core&, ObjectWriter& writer, Exchange& exchange, const ResourceTypePtr& type) {
+  Answer<Json> eviction = decode_any(exchange, "Eviction");
+  if (!eviction) return eviction.error();
+  const Json* sent = member(*eviction, "deleteOptions");
+  Answer<DeleteOptions> options = read_delete_options(exchange.info.query, sent);
+  if (!options) return options.error();
+  Answer<Deleted> result =
+      writer.remove(exchange, {type, exchange.info.ns, exchange.info.name, ""}, *options);
+  if (!result) return result.error();
+  return respond_json(exchange, 201, success_status(std::nullopt, 201));
+}
+
+Reply pod_log(Core& core, Exchange& exchange, const ResourceTypePtr& type) {
+  const RequestInfo& info = exchange.info;
+  const StoredPtr pod = core.store.shelf(type->store_name()).find(info.ns, info.name);
+  if (!pod) return not_found(*type, info.name);
+  const std::string& container = info.query.get("container");
+  const Json* containers = member(pod->value(), "spec", "containers");
+  bool known = container.empty();
+  for (std::size_t i = 0; containers && !known && i < containers->size(); ++i) {
+    known = string_or_empty((*containers)[i], "name") == container;
+  }
+  if (!known) {
+    return bad_request("container " + container + " is not valid for pod " + info.name);
+  }
+  const std::string node = string_or_empty(pod->value(), "spec", "nodeName");
+  if (node.empty()) return net::HttpResponse(204, "");
+  if (!core.store.shelf("nodes").find("", node)) return not_found(*type, node);
+  return respond_text(200, "");
+}
+
+Reply account_token(Core& core, Authenticator& tokens, Exchange& exchange) {
+  const RequestInfo& info = exchange.info;
+  Answer<Json> request = decode_any(exchange, "TokenRequest");
+  if (!request) return request.error();
+  const StoredPtr account = core.store.shelf("serviceaccounts").find(info.ns, info.name);
+  if (!account) return not_found("", "serviceaccounts", info.name);
+  const Json* spec = member(*request, "spec");
+  const std::int64_t seconds =
+      spec ? integer_member(*spec, "expirationSeconds").value_or(3600) : 3600;
+  if (seconds < token_seconds_min) {
+    return invalid("authentication.k8s.io", "TokenRequest", "",
+                   {{"FieldValueInvalid", "spec.expirationSeconds",
+                     "Invalid value: " + std::to_string(seconds) +
+                         ": may not specify a duration less than 10 minutes"}});
+  }
+  const std::string id = core.rng.uuid();
+  UserInfo user;
+  user.name = "system:serviceaccount:" + info.ns + ":" + info.name;
+  user.uid = string_or_empty(account->value(), "metadata", "uid");
+  user.groups = {"system:serviceaccounts", "system:serviceaccounts:" + info.ns};
+  user.extra["authentication.kubernetes.io/credential-id"] = {"JTI=" + id};
+  const TimePoint expires = core.clock.now() + std::chrono::seconds(seconds);
+  const std::string token = base64url("{\"alg\":\"none\"}") + "." +
+                            base64url("{\"sub\":\"" + user.name + "\"}") + "." +
+                            base64url(id + core.rng.uuid());
+  tokens.add_token(token, std::move(user), expires);
+
+  Json answer = {{"kind", "TokenRequest"},
+                 {"apiVersion", "authentication.k8s.io/v1"},
+                 {"metadata",
+                  {{"name", info.name},
+                   {"namespace", info.ns},
+                   {"uid", string_or_empty(account->value(), "metadata", "uid")},
+                   {"creationTimestamp", format_rfc3339(core.clock.now())}}}};
+  answer["spec"] = spec ? *spec : Json::object();
+  const Json* audiences = member(answer["spec"], "audiences");
+  if (!audiences || audiences->empty()) {
+    answer["spec"]["audiences"] = {"https://kubernetes.default.svc"};
+  }
+  answer["spec"]["expirationSeconds"] = seconds;
+  answer["spec"]["boundObjectRef"] = nullptr;
+  answer["status"] = {{"token", token}, {"expirationTimestamp", format_rfc3339(expires)}};
+  return respond_json(exchange, 201, answer);
+}
+
+}  // namespace regatta::apiserver

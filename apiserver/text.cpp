@@ -1,0 +1,156 @@
+#include "apiserver/text.h"
+
+#include <nlohmann/json.hpp>
+
+#include <array>
+#include <cmath>
+
+namespace regatta::apiserver {
+namespace {
+
+/// The fields of ObjectMeta in the order of their declaration.
+constexpr std::array<std::string_view, 15> meta_order = {"name",
+                                                         "generateName",
+                                                         "namespace",
+                                                         "selfLink",
+                                                         "uid",
+                                                         "resourceVersion",
+                                                         "generation",
+                                                         "creationTimestamp",
+                                                         "deletionTimestamp",
+                                                         "deletionGracePeriodSeconds",
+                                                         "labels",
+                                                         "annotations",
+                                                         "ownerReferences",
+                                                         "finalizers",
+                                                         "managedFields"};
+
+void append_escaped(std::string& out, std::string_view raw) {
+  for (std::size_t i = 0; i < raw.size(); ++i) {
+    const char c = raw[i];
+    if (c == '<') {
+      out += "\\u003c";
+    } else if (c == '>') {
+      out += "\\u003e";
+    } else if (c == '&') {
+      out += "\\u0026";
+    } else if (c == '\xe2' && raw.substr(i, 3) == "\u2028") {
+      out += "\\u2028";
+      i += 2;
+    } else if (c == '\xe2' && raw.substr(i, 3) == "\u2029") {
+      out += "\\u2029";
+      i += 2;
+    } else {
+      out += c;
+    }
+  }
+}
+
+void append(std::string& out, const Json& value) {
+  append_escaped(out, value.dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
+void append_member(std::string& out, std::string_view key, const Json& value) {
+  if (out.back() != '{') out += ',';
+  append(out, Json(std::string(key)));
+  out += ':';
+  append(out, value);
+}
+
+void append_metadata(std::string& out, const Json& metadata) {
+  if (!metadata.is_object()) return append(out, metadata);
+  out += '{';
+  for (const std::string_view key : meta_order) {
+    const auto found = metadata.find(key);
+    if (found != metadata.end()) append_member(out, key, *found);
+  }
+  for (const auto& [key, value] : metadata.items()) {
+    if (std::find(meta_order.begin(), meta_order.end(), key) == meta_order.end()) {
+      append_member(out, key, value);
+    }
+  }
+  out += '}';
+}
+
+}  // namespace
+
+std::string kubernetes_text(const Json& value) {
+  std::string out;
+  append(out, value);
+  return out;
+}
+
+std::string members_text(const Json& object) {
+  std::string out = "{";
+  const auto metadata = object.find("metadata");
+  if (metadata != object.end()) {
+    out += "\"metadata\":";
+    append_metadata(out, *metadata);
+  }
+  for (const auto& [key, value] : object.items()) {
+    if (key == "kind" || key == "apiVersion" || key == "metadata") continue;
+    append_member(out, key, value);
+  }
+  return out + "}";
+}
+
+std::string indented(std::string_view compact) {
+  std::string out;
+  int depth = 0;
+  bool in_string = false;
+  const auto line = [&out, &depth] {
+    out += '\n';
+    out.append(static_cast<std::size_t>(depth) * 2, ' ');
+  };
+  for (std::size_t i = 0; i < compact.size(); ++i) {
+    const char c = compact[i];
+    if (in_string) {
+      out += c;
+      if (c == '\\' && i + 1 < compact.size()) out += compact[++i];
+      if (c == '"') in_string = false;
+    } else if (c == '"') {
+      in_string = true;
+      out += c;
+    } else if (c == '{' || c == '[') {
+      out += c;
+      if (i + 1 < compact.size() && (compact[i + 1] == '}' || compact[i + 1] == ']')) {
+        out += compact[++i];
+      } else {
+        ++depth;
+        line();
+      }
+    } else if (c == '}' || c == ']') {
+      --depth;
+      line();
+      out += c;
+    } else if (c == ',') {
+      out += c;
+      line();
+    } else if (c == ':') {
+      out += ": ";
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+std::string object_text(std::string_view kind, std::string_view api_version,
+                        std::string_view members, bool custom) {
+  std::string out;
+  out.reserve(members.size() + kind.size() + api_version.size() + 32);
+  out += '{';
+  if (custom) {
+    out.append("\"apiVersion\":\"").append(api_version);
+    out.append("\",\"kind\":\"").append(kind);
+  } else {
+    out.append("\"kind\":\"").append(kind);
+    out.append("\",\"apiVersion\":\"").append(api_version);
+  }
+  out += '"';
+  if (members != "{}") out += ',';
+  out.append(members.substr(1));
+  return out;
+}
+
+}  // namespace regatta::apiserver

@@ -1,0 +1,22 @@
+#pragma once
+
+#include "lib/base/json.h"
+
+#include <string>
+#include <string_view>
+
+namespace regatta::apiserver {
+
+/// Compact JSON as Go writes it: <, >, & and U+2028/9 escaped, metadata before its siblings and in
+/// declaration order.
+std::string kubernetes_text(const Json& value);
+/// The same for one object, without kind and apiVersion.
+std::string members_text(const Json& object);
+/// Indents compact JSON by two spaces a level, keeping its order.
+std::string indented(std::string_view compact);
+
+/// Joins kind, apiVersion and the members into an object's text, in the order of its sort of type.
+std::string object_text(std::string_view kind, std::string_view api_version,
+                        std::string_view members, bool custom);
+
+}  // namespace regatta::apiserver

@@ -1,0 +1,424 @@
+#include "apiserver/writer.h"
+
+#include "apiserver/admission.h"
+#include "apiserver/json_access.h"
+#include "apiserver/managed.h"
+#include "apiserver/object_meta.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace regatta::apiserver {
+namespace {
+
+bool is_core(const ResourceType& type, std::string_view plural) {
+  return type.group.empty() && type.plural == plural;
+}
+
+/// Whether an object marked as deleted may go now.
+bool released(const Json& object, const ResourceType& type) {
+  const Json* finalizers = member(object, "metadata", "finalizers");
+  if (finalizers && !finalizers->empty()) return false;
+  if (is_core(type, "namespaces")) {
+    const Json* kept = member(object, "spec", "finalizers");
+    return !kept || kept->empty();
+  }
+  const Json* metadata = member(object, "metadata");
+  const auto grace = metadata ? integer_member(*metadata, "deletionGracePeriodSeconds") : 0;
+  return grace.value_or(0) == 0;
+}
+
+/// Without what changes with every write.
+Json without_bookkeeping(Json object) {
+  Json& metadata = metadata_of(object);
+  metadata.erase("resourceVersion");
+  const auto managed = metadata.find("managedFields");
+  if (managed != metadata.end() && managed->is_array()) {
+    for (Json& entry : *managed) {
+      if (entry.is_object()) entry.erase("time");
+    }
+    if (managed->empty()) metadata.erase("managedFields");
+  }
+  return object;
+}
+
+void bump_generation(Json& object) {
+  Json& metadata = metadata_of(object);
+  const auto generation = integer_member(metadata, "generation");
+  if (generation && *generation > 0) metadata["generation"] = *generation + 1;
+}
+
+std::string default_propagation(const ResourceType& type) {
+  return type.group == "batch" && type.plural == "jobs" ? "Orphan" : "";
+}
+
+/// The finalizers that a propagation policy asks for; whether they differ.
+bool set_policy_finalizers(Json& object, const std::string& policy) {
+  if (policy.empty()) return false;
+  Json& metadata = metadata_of(object);
+  Json wanted = Json::array();
+  if (const Json* before = member(metadata, "finalizers"); before && before->is_array()) {
+    for (const Json& item : *before) {
+      const bool ours = item == "orphan" || item == "foregroundDeletion";
+      if (!ours) wanted.push_back(item);
+    }
+  }
+  if (policy == "Orphan") wanted.push_back("orphan");
+  if (policy == "Foreground") wanted.push_back("foregroundDeletion");
+  const Json before = metadata.value("finalizers", Json::array());
+  if (wanted.empty()) {
+    metadata.erase("finalizers");
+  } else {
+    metadata["finalizers"] = wanted;
+  }
+  return before != wanted;
+}
+
+Failure precondition_failed(const ResourceType& type, const std::string& name,
+                            const std::string& why) {
+  Failure failure = conflict(type, name, why);
+  failure.message = "Operation cannot be fulfilled on " + type.kind +
+                    (type.group.empty() ? "" : "." + type.group) + " " + in_quotes(name) + ": " +
+                    why;
+  failure.details->kind = type.kind;
+  return failure;
+}
+
+std::optional<Failure> check_preconditions(const ResourceType& type, const std::string& name,
+                                           const Json& live, const DeleteOptions& options) {
+  const std::string uid = string_or_empty(live, "metadata", "uid");
+  if (!options.uid.empty() && options.uid != uid) {
+    return precondition_failed(type, name,
+                               "the UID in the precondition (" + options.uid +
+                                   ") does not match the UID in record (" + uid +
+                                   "). The object might have been deleted and then recreated");
+  }
+  const std::string version = string_or_empty(live, "metadata", "resourceVersion");
+  if (!options.resource_version.empty() && options.resource_version != version) {
+    return precondition_failed(type, name,
+                               "the ResourceVersion in the precondition (" +
+                                   options.resource_version +
+                                   ") does not match the ResourceVersion in record (" + version +
+                                   "). The object might have been modified");
+  }
+  return std::nullopt;
+}
+
+bool answers_with_object(const ResourceType& type) {
+  static const std::set<std::string_view> kinds = {
+      "pods",         "serviceaccounts",   "resourcequotas",
+      "podtemplates", "persistentvolumes", "persistentvolumeclaims"};
+  return type.group.empty() && kinds.count(type.plural) > 0;
+}
+
+FieldErrors uid_immutable(const std::string& uid) {
+  const FieldError error{"FieldValueInvalid", "metadata.uid",
+                         "Invalid value: " + in_quotes(uid) + ": field is immutable"};
+  return {error, error};
+}
+
+/// What a writer may say about which version it changes.
+std::optional<Failure> check_versions(const Target& target, const Json& object, const Json& live,
+                                      bool put) {
+  const ResourceType& type = *target.type;
+  const std::string version = string_or_empty(object, "metadata", "resourceVersion");
+  const Result<std::uint64_t> asked = parse_version(version);
+  if (!asked) return internal_error(asked.error().what());
+  const std::string uid = string_or_empty(object, "metadata", "uid");
+  const std::string live_uid = string_or_empty(live, "metadata", "uid");
+  if (!uid.empty() && uid != live_uid) {
+    if (!put) return invalid(type.group, type.kind, target.name, uid_immutable(uid));
+    return conflict(
+        type, target.name,
+        "Precondition failed: UID in precondition: " + uid + ", UID in object meta: " + live_uid);
+  }
+  if (put && *asked == 0 && !type.strategy->allow_unconditional_update()) {
+    return invalid(type.group, type.plural, target.name,
+                   {{"FieldValueInvalid", "metadata.resourceVersion",
+                     "Invalid value: 0: must be specified for an update"}});
+  }
+  if (*asked != 0 && version != string_or_empty(live, "metadata", "resourceVersion")) {
+    return modified_conflict(type, target.name);
+  }
+  return std::nullopt;
+}
+
+void append(FieldErrors& errors, FieldErrors more) {
+  errors.insert(errors.end(), std::make_move_iterator(more.begin()),
+                std::make_move_iterator(more.end()));
+}
+
+}  // namespace
+
+Json to_stored_version(Json object, const ResourceType& type) {
+  if (type.to_stored) return type.to_stored(std::move(object));
+  object["apiVersion"] =
+      type.group.empty() ? type.storage_version : type.group + "/" + type.storage_version;
+  object["kind"] = type.kind;
+  return object;
+}
+
+Answer<Written> ObjectWriter::create(Exchange& exchange, const Target& target, Json object,
+                                     const WriteOptions& options) {
+  const ResourceType& type = *target.type;
+  const TimePoint now = core_.clock.now();
+  if (!string_or_empty(object, "metadata", "resourceVersion").empty()) {
+    return internal_error("resourceVersion should not be set on objects to be created");
+  }
+  Json& metadata = metadata_of(object);
+  if (type.namespaced) metadata["namespace"] = target.ns;
+  start_metadata(object, now, core_.rng);
+  const std::string name = string_or_empty(metadata, "name");
+  type.strategy->set_defaults(object);
+  if (auto refused = admit_create(core_, exchange, type, target.ns, object)) {
+    return std::move(*refused);
+  }
+  ManagedWrite managed{type, manager_name(options, exchange.request.headers.get("User-Agent")), "",
+                       now};
+  track_create(object, managed);
+  type.strategy->prepare_for_create(object, now);
+
+  FieldErrors errors = validate_metadata(object, type);
+  append(errors, type.strategy->validate_create(object));
+  if (!errors.empty()) return invalid(type.group, type.kind, name, std::move(errors));
+  for (std::string& warning : type.strategy->warnings(object)) {
+    exchange.warnings.push_back(std::move(warning));
+  }
+
+  Shelf& shelf = shelf_of(type);
+  if (const StoredPtr existing = shelf.find(target.ns, name)) {
+    Failure failure = already_exists(type, name);
+    if (is_deleting(existing->value())) {
+      failure.message = "object is being deleted: " + failure.message;
+    }
+    return failure;
+  }
+  if (options.dry_run) return Written{std::move(object), true};
+  Target at = target;
+  at.name = name;
+  const StoredPtr stored = put(at, object);
+  metadata_of(object)["resourceVersion"] = std::to_string(stored->version());
+  notify(type, target.ns, name, &stored->value());
+  return Written{std::move(object), true};
+}
+
+Answer<Written> ObjectWriter::update(Exchange& exchange, const Target& target, const Maker& make,
+                                     UpdateMode mode, const WriteOptions& options) {
+  const ResourceType& type = *target.type;
+  const StoredPtr current = shelf_of(type).find(target.ns, target.name);
+  if (!current) {
+    if (!mode.creates) return not_found(type, target.name);
+    Answer<Json> object = make(nullptr);
+    if (!object) return object.error();
+    metadata_of(*object).erase("resourceVersion");
+    return create(exchange, target, std::move(*object), options);
+  }
+  const Json live = in_version(current->value(), type);
+  Answer<Json> wanted = make(&live);
+  if (!wanted) return wanted.error();
+  Json object = std::move(*wanted);
+  if (auto refused = check_versions(target, object, live, mode.put)) return std::move(*refused);
+  return store_update(exchange, target, *current, std::move(object), live, mode, options);
+}
+
+Answer<Written> ObjectWriter::store_update(Exchange& exchange, const Target& target,
+                                           const Stored& current, Json object, const Json& live,
+                                           UpdateMode mode, const WriteOptions& options) {
+  const ResourceType& type = *target.type;
+  const TimePoint now = core_.clock.now();
+  const bool status = target.subresource == "status";
+  type.strategy->set_defaults(object);
+  keep_system_metadata(object, live);
+  metadata_of(object)["resourceVersion"] = live["metadata"]["resourceVersion"];
+  if (auto refused = admit_update(core_, exchange, type, object, live)) return std::move(*refused);
+  if (status) {
+    type.strategy->prepare_for_status_update(object, live, now);
+  } else {
+    type.strategy->prepare_for_update(object, live, now);
+  }
+  if (!mode.apply) {
+    const ManagedWrite managed{type,
+                               manager_name(options, exchange.request.headers.get("User-Agent")),
+                               target.subresource, now};
+    track_update(object, live, managed);
+  }
+  FieldErrors errors = validate_metadata_update(object, live, type);
+  append(errors, status ? type.strategy->validate_status_update(object, live)
+                        : type.strategy->validate_update(object, live));
+  if (!errors.empty()) return invalid(type.group, type.kind, target.name, std::move(errors));
+  for (std::string& warning : type.strategy->warnings(object)) {
+    exchange.warnings.push_back(std::move(warning));
+  }
+  if (options.dry_run) return Written{std::move(object), false};
+  if (without_bookkeeping(object) == without_bookkeeping(live)) return Written{live, false};
+  if (is_deleting(object) && released(object, type)) {
+    erase(target, current, object);
+    notify(type, target.ns, target.name, nullptr);
+    return Written{std::move(object), false};
+  }
+  const StoredPtr stored = put(target, object);
+  metadata_of(object)["resourceVersion"] = std::to_string(stored->version());
+  notify(type, target.ns, target.name, &stored->value());
+  return Written{std::move(object), false};
+}
+
+Answer<Deleted> ObjectWriter::remove(Exchange& exchange, const Target& target,
+                                     const DeleteOptions& options) {
+  const ResourceType& type = *target.type;
+  const StoredPtr current = shelf_of(type).find(target.ns, target.name);
+  if (!current) return not_found(type, target.name);
+  Json object = in_version(current->value(), type);
+  if (auto failed = check_preconditions(type, target.name, object, options)) {
+    return std::move(*failed);
+  }
+  if (is_core(type, "namespaces")) return remove_namespace(target, *current, object, options);
+  if (is_core(type, "pods")) return remove_pod(target, *current, object, options);
+
+  std::string policy = options.propagation_policy;
+  if (policy.empty() && !is_deleting(object)) {
+    policy = default_propagation(type);
+    if (!policy.empty()) {
+      exchange.warnings.push_back(
+          "child pods are preserved by default when jobs are deleted; set "
+          "propagationPolicy=Background to remove them or set propagationPolicy=Orphan to "
+          "suppress this warning");
+    }
+  }
+  Deleted deleted;
+  deleted.uid = string_or_empty(object, "metadata", "uid");
+  const bool changed = set_policy_finalizers(object, policy);
+  const Json* finalizers = member(object, "metadata", "finalizers");
+  if (finalizers && !finalizers->empty()) {
+    const bool was_deleting = is_deleting(object);
+    if (!was_deleting) {
+      metadata_of(object)["deletionTimestamp"] = format_rfc3339(core_.clock.now());
+      metadata_of(object)["deletionGracePeriodSeconds"] = 0;
+      bump_generation(object);
+    }
+    if ((changed || !was_deleting) && !options.dry_run) {
+      const StoredPtr stored = put(target, object);
+      metadata_of(object)["resourceVersion"] = std::to_string(stored->version());
+      notify(type, target.ns, target.name, &stored->value());
+    }
+    deleted.object = std::make_unique<Json>(std::move(object));
+    return deleted;
+  }
+  if (!options.dry_run) {
+    erase(target, *current, object);
+    notify(type, target.ns, target.name, nullptr);
+  }
+  if (answers_with_object(type)) {
+    if (!options.dry_run) {
+      metadata_of(object)["resourceVersion"] = std::to_string(core_.store.version());
+    }
+    deleted.object = std::make_unique<Json>(std::move(object));
+  }
+  return deleted;
+}
+
+Answer<Deleted> ObjectWriter::remove_namespace(const Target& target, const Stored& current,
+                                               Json object, const DeleteOptions& options) {
+  const ResourceType& type = *target.type;
+  for (const char* kept : {"default", "kube-system", "kube-public"}) {
+    if (target.name == kept) {
+      return forbidden(type, target.name, "this namespace may not be deleted");
+    }
+  }
+  Deleted deleted;
+  deleted.uid = string_or_empty(object, "metadata", "uid");
+  if (!is_deleting(object)) {
+    metadata_of(object)["deletionTimestamp"] = format_rfc3339(core_.clock.now());
+    object["status"]["phase"] = "Terminating";
+    if (!options.dry_run) {
+      const StoredPtr stored = put(target, object);
+      metadata_of(object)["resourceVersion"] = std::to_string(stored->version());
+      notify(type, target.ns, target.name, &stored->value());
+    }
+  } else if (released(object, type) && !options.dry_run) {
+    erase(target, current, object);
+    notify(type, target.ns, target.name, nullptr);
+  }
+  deleted.object = std::make_unique<Json>(std::move(object));
+  return deleted;
+}
+
+Answer<Deleted> ObjectWriter::remove_pod(const Target& target, const Stored& current, Json object,
+                                         const DeleteOptions& options) {
+  const ResourceType& type = *target.type;
+  Json& metadata = metadata_of(object);
+  const std::string phase = string_or_empty(object, "status", "phase");
+  const Json* spec = member(object, "spec");
+  std::int64_t grace =
+      spec ? integer_member(*spec, "terminationGracePeriodSeconds").value_or(30) : 30;
+  if (options.grace_period_seconds) grace = *options.grace_period_seconds;
+  const bool unbound = string_or_empty(object, "spec", "nodeName").empty();
+  if (unbound || phase == "Succeeded" || phase == "Failed") grace = 0;
+  if (grace < 0) grace = 1;
+
+  const bool was_deleting = is_deleting(object);
+  bool changed = set_policy_finalizers(object, options.propagation_policy);
+  const std::int64_t before =
+      integer_member(metadata, "deletionGracePeriodSeconds").value_or(grace + 1);
+  if (!was_deleting || grace < before) {
+    metadata["deletionTimestamp"] = format_rfc3339(core_.clock.now() + std::chrono::seconds(grace));
+    metadata["deletionGracePeriodSeconds"] = grace;
+    if (!was_deleting) bump_generation(object);
+    changed = true;
+  }
+  Deleted deleted;
+  deleted.uid = string_or_empty(object, "metadata", "uid");
+  if (changed && !options.dry_run) {
+    const StoredPtr stored = put(target, object);
+    metadata["resourceVersion"] = std::to_string(stored->version());
+    notify(type, target.ns, target.name, &stored->value());
+  }
+  if (released(object, type) && !options.dry_run) {
+    erase(target, current, object);
+    metadata["resourceVersion"] = std::to_string(core_.store.version());
+    notify(type, target.ns, target.name, nullptr);
+  }
+  deleted.object = std::make_unique<Json>(std::move(object));
+  return deleted;
+}
+
+StoredPtr ObjectWriter::put(const Target& target, const Json& object) {
+  return core_.store.put(shelf_of(*target.type), target.ns, target.name,
+                         to_stored_version(object, *target.type));
+}
+
+void ObjectWriter::erase(const Target& target, const Stored& current, const Json& last) {
+  core_.store.erase(shelf_of(*target.type), current, to_stored_version(last, *target.type));
+}
+
+void ObjectWriter::put_internal(const ResourceType& type, Json object) {
+  const std::string ns = type.namespaced ? string_or_empty(object, "metadata", "namespace") : "";
+  const std::string name = string_or_empty(object, "metadata", "name");
+  Shelf& shelf = shelf_of(type);
+  const StoredPtr current = shelf.find(ns, name);
+  if (!current) {
+    const std::string uid = string_or_empty(object, "metadata", "uid");
+    if (uid.empty()) start_metadata(object, core_.clock.now(), core_.rng);
+  } else if (without_bookkeeping(object) == without_bookkeeping(current->value())) {
+    return;
+  }
+  const StoredPtr stored =
+      core_.store.put(shelf, ns, name, to_stored_version(std::move(object), type));
+  notify(type, ns, name, &stored->value());
+}
+
+void ObjectWriter::erase_internal(const ResourceType& type, const std::string& ns,
+                                  const std::string& name) {
+  Shelf& shelf = shelf_of(type);
+  const StoredPtr current = shelf.find(ns, name);
+  if (!current) return;
+  core_.store.erase(shelf, *current, current->value());
+  notify(type, ns, name, nullptr);
+}
+
+void ObjectWriter::notify(const ResourceType& type, const std::string& ns, const std::string& name,
+                          const Json* object) {
+  if (observer_) observer_(type, ns, name, object);
+}
+
+}  // namespace regatta::apiserver
