@@ -1,0 +1,267 @@
+#include "apiserver/replay/player.h"
+
+#include "apiserver/server.h"
+#include "lib/runtime/task_scope.h"
+#include "lib/sim/world.h"
+
+#include <nlohmann/json.hpp>
+
+#include <map>
+#include <memory>
+
+namespace regatta::apiserver::replay {
+namespace {
+
+constexpr auto step_time_max = std::chrono::seconds(120);
+
+struct Line {
+  int after_step = 0;
+  Json event;
+};
+
+/// A watch that is being read while later steps run.
+struct OpenWatch {
+  std::size_t result = 0;
+  Json recorded;
+  std::shared_ptr<net::BodyStream> stream;
+  std::string rest;
+  std::vector<Line> lines;
+  bool ended = false;
+};
+
+bool optional_bookmark(const Json& event) {
+  return event.value("type", "") == "BOOKMARK" &&
+         !event.contains(Json::json_pointer("/object/metadata/annotations"));
+}
+
+std::map<std::string, UserInfo> users() {
+  const auto user = [](const char* name, const char* uid, std::vector<std::string> groups) {
+    UserInfo info;
+    info.name = name;
+    info.uid = uid;
+    info.groups = std::move(groups);
+    return info;
+  };
+  return {{"admin", user("admin", "u1", {"system:masters"})},
+          {"nobody", user("nobody", "u2", {})},
+          {"dev", user("dev", "u3", {"devs"})}};
+}
+
+std::string text_of(const Json& header) {
+  if (header.is_string()) return header.get<std::string>();
+  std::string all;
+  for (const Json& item : header) all += item.get<std::string>() + "\n";
+  return all;
+}
+
+class Player {
+ public:
+  Player() : world_(7), scope_(world_.executor()) {
+    ServerOptions options;
+    options.tokens = users();
+    server_ = std::make_unique<Server>(world_.executor(), world_, world_.rng, options);
+  }
+  ~Player() {
+    scope_.stop();
+    world_.settle();
+  }
+
+  void prepare(const Json& definition) {
+    net::HttpRequest request("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions");
+    request.headers.set("Authorization", "Bearer admin");
+    request.body = definition.dump();
+    (void)send(std::move(request));
+  }
+
+  std::vector<StepResult> run(const Json& scenario) {
+    for (const Json& step : scenario["steps"]) {
+      if (step.contains("request")) {
+        play_step(step, step.value("step", 0), step.value("note", ""));
+        continue;
+      }
+      int number = 0;
+      for (const Json& exchange : step.value("exchanges", Json::array())) {
+        play_step(exchange, ++number,
+                  std::to_string(step.value("step", 0)) + " " +
+                      step.value("command", step.value("note", "")));
+      }
+    }
+    world_.run_for(std::chrono::seconds(100));
+    for (auto& watch : watches_) finish(*watch);
+    return std::move(results_);
+  }
+
+ private:
+  struct Pending {
+    bool done = false;
+    net::HttpResponse response;
+  };
+
+  Task<> exchange(net::HttpRequest request, std::shared_ptr<Pending> into) {
+    into->response = co_await server_->handle(std::move(request));
+    into->done = true;
+  }
+
+  net::HttpResponse send(net::HttpRequest request) {
+    auto pending = std::make_shared<Pending>();
+    scope_.spawn("step", exchange(std::move(request), pending));
+    world_.settle();
+    if (!pending->done) {
+      world_.run_for(step_time_max, [&pending] { return pending->done; });
+    }
+    return std::move(pending->response);
+  }
+
+  net::HttpRequest request_of(const Json& recorded) {
+    net::HttpRequest request(recorded["method"].get<std::string>(),
+                             bindings_.filled(recorded["path"].get<std::string>()));
+    for (const auto& [name, value] : recorded.value("headers", Json::object()).items()) {
+      std::string text = text_of(value);
+      if (text.find("<token:serviceaccount>") != std::string::npos) {
+        const auto token = bindings_.value("<jwt:1>");
+        text = token ? "Bearer " + *token : "Basic dTpw";
+      }
+      request.headers.set(name, bindings_.filled(text));
+    }
+    if (recorded.contains("body")) {
+      const Json& body = recorded["body"];
+      request.body = body.is_string() ? bindings_.filled(body.get<std::string>())
+                                      : bindings_.filled_json(body).dump();
+    }
+    return request;
+  }
+
+  Task<> read(std::shared_ptr<OpenWatch> watch) {
+    while (true) {
+      Result<std::optional<std::string>> piece = co_await watch->stream->next();
+      if (!piece || !*piece) break;
+      watch->rest += **piece;
+      std::size_t end = 0;
+      while ((end = watch->rest.find('\n')) != std::string::npos) {
+        const Json event = Json::parse(watch->rest.substr(0, end), nullptr, false);
+        watch->rest.erase(0, end + 1);
+        if (!optional_bookmark(event)) watch->lines.push_back({step_, event});
+      }
+    }
+    watch->ended = true;
+  }
+
+  void play_step(const Json& step, int number, const std::string& note) {
+    step_ = number;
+    const Json& recorded = step["response"];
+    net::HttpRequest request = request_of(step["request"]);
+    results_.push_back(
+        {std::to_string(number) + ". " + note + " [" + request.method + " " + request.target + "]",
+         ""});
+    std::string* found = &results_.back().difference;
+    const std::size_t index = results_.size() - 1;
+    net::HttpResponse response = send(std::move(request));
+    *found = header_difference(recorded, response);
+    if (response.stream) {
+      auto watch = std::make_shared<OpenWatch>();
+      watch->result = index;
+      watch->recorded = recorded;
+      watch->stream = std::move(response.stream);
+      scope_.spawn("watch", read(watch));
+      world_.settle();
+      follow(step, watch, number);
+      return;
+    }
+    world_.settle();
+    if (found->empty()) *found = body_difference(recorded, response.body);
+  }
+
+  void follow(const Json& step, const std::shared_ptr<OpenWatch>& watch, int number) {
+    bool later = false;
+    for (const Json& line : watch->recorded.value("lines", Json::array())) {
+      later = later || line.value("after_step", number) > number;
+    }
+    const std::string path = step["request"]["path"].get<std::string>();
+    const bool brief = path.find("timeoutSeconds=75") == std::string::npos &&
+                       path.find("timeoutSeconds=") != std::string::npos;
+    const bool ends = watch->recorded.value("ended_by", brief ? "server" : "client") == "server";
+    if (!later && brief && ends) {
+      world_.run_for(step_time_max, [&watch] { return watch->ended; });
+      finish(*watch);
+      return;
+    }
+    watches_.push_back(watch);
+  }
+
+  void finish(OpenWatch& watch) {
+    std::string& found = results_[watch.result].difference;
+    if (!found.empty()) return;
+    if (watch.recorded.contains("body")) {
+      const Json actual = watch.lines.empty() ? Json() : watch.lines[0].event;
+      found = difference(watch.recorded["body"], actual, bindings_);
+      return;
+    }
+    std::vector<Line> wanted;
+    for (const Json& line : watch.recorded.value("lines", Json::array())) {
+      if (!line.contains("event") || optional_bookmark(line["event"])) continue;
+      wanted.push_back({line.value("after_step", 0), line["event"]});
+    }
+    for (std::size_t i = 0; i < std::min(wanted.size(), watch.lines.size()); ++i) {
+      found = difference(wanted[i].event, watch.lines[i].event, bindings_,
+                         "event " + std::to_string(i + 1));
+      if (!found.empty()) return;
+    }
+    if (wanted.size() != watch.lines.size()) {
+      found = "recorded " + std::to_string(wanted.size()) + " events, got " +
+              std::to_string(watch.lines.size());
+    }
+  }
+
+  std::string header_difference(const Json& recorded, const net::HttpResponse& response) {
+    if (recorded.value("status", 0) != static_cast<int>(response.status)) {
+      return "status: recorded " + std::to_string(recorded.value("status", 0)) + ", got " +
+             std::to_string(response.status) + ": " + response.body.substr(0, 300);
+    }
+    const Json headers = recorded.value("headers", Json::object());
+    for (const char* name : {"Retry-After", "Warning"}) {
+      std::string wanted = headers.contains(name) ? text_of(headers[name]) : "";
+      std::string got;
+      for (const auto& [field, value] : response.headers.fields()) {
+        if (field == name) got += value + "\n";
+      }
+      if (!wanted.empty() && wanted.back() != '\n') wanted += '\n';
+      if (!bindings_.matches(wanted, got)) {
+        return std::string(name) + ": recorded " + wanted + ", got " + got;
+      }
+    }
+    return "";
+  }
+
+  std::string body_difference(const Json& recorded, const std::string& body) {
+    if (recorded.contains("body")) {
+      const Json actual = Json::parse(body, nullptr, false);
+      return difference(recorded["body"], actual, bindings_);
+    }
+    if (!recorded.contains("bodyText")) return "";
+    const std::string wanted = recorded["bodyText"].get<std::string>();
+    const Json json = Json::parse(wanted, nullptr, false);
+    if (!json.is_discarded()) {
+      if (body.empty() || body.back() != '\n') return "body: no newline at the end";
+      return difference(json, Json::parse(body, nullptr, false), bindings_);
+    }
+    return bindings_.matches(wanted, body) ? "" : "body: recorded " + wanted + ", got " + body;
+  }
+
+  sim::World world_;
+  std::unique_ptr<Server> server_;
+  Bindings bindings_;
+  std::vector<StepResult> results_;
+  std::vector<std::shared_ptr<OpenWatch>> watches_;
+  int step_ = 0;
+  TaskScope scope_;
+};
+
+}  // namespace
+
+std::vector<StepResult> play(const Json& scenario, const Json* widgets) {
+  Player player;
+  if (widgets) player.prepare(*widgets);
+  return player.run(scenario);
+}
+
+}  // namespace regatta::apiserver::replay

@@ -1,0 +1,94 @@
+#include "apiserver/replay/player.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+
+namespace regatta::apiserver::replay {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The recorded exchanges, or our own smaller set when they are not at hand.
+fs::path transcripts() {
+  if (const char* given = std::getenv("REGATTA_TRANSCRIPTS")) return given;
+  for (const char* place :
+       {"../shared/apiserver-transcripts", "/work/shared/apiserver-transcripts"}) {
+    if (fs::exists(place)) return place;
+  }
+  return "tests/transcripts";
+}
+
+Json load(const fs::path& file) {
+  std::ifstream in(file);
+  return Json::parse(in, nullptr, false);
+}
+
+struct Share {
+  int matched = 0;
+  int total = 0;
+  int percent() const { return total == 0 ? 100 : matched * 100 / total; }
+};
+
+Share play_file(const fs::path& file, const Json* widgets) {
+  const Json scenario = load(file);
+  Share share;
+  const bool list = std::getenv("REGATTA_REPLAY_LIST") != nullptr;
+  for (const StepResult& step : play(scenario, widgets)) {
+    ++share.total;
+    if (step.difference.empty()) {
+      ++share.matched;
+    } else if (list) {
+      std::cout << "  " << step.label << "\n      " << step.difference << "\n";
+    }
+  }
+  return share;
+}
+
+/// Shares that must not fall again, in percent of the steps of a section.
+const std::map<std::string, int>& floors() {
+  static const std::map<std::string, int> floors = {};
+  return floors;
+}
+
+TEST(Replay, answers_as_recorded) {
+  const fs::path root = transcripts();
+  const fs::path definition = root / "4-crds/crd-create-established.json";
+  Json widgets;
+  if (fs::exists(definition)) widgets = load(definition)["steps"][3]["request"]["body"];
+  const char* only = std::getenv("REGATTA_REPLAY_ONLY");
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::recursive_directory_iterator(root)) {
+    if (entry.path().extension() == ".json") files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  std::map<std::string, Share> sections;
+  for (const fs::path& file : files) {
+    const std::string name = fs::relative(file, root).string();
+    if (only && name.find(only) == std::string::npos) continue;
+    if (name.starts_with("6-") || name.find("client-go") != std::string::npos) continue;
+    const bool own = name == "4-crds/crd-create-established.json" || widgets.is_null();
+    if (std::getenv("REGATTA_REPLAY_LIST")) std::cout << name << "\n";
+    const Share share = play_file(file, own ? nullptr : &widgets);
+    std::cout << "  " << share.matched << "/" << share.total << " " << share.percent() << "% "
+              << name << std::endl;
+    Share& section = sections[name.substr(0, name.find('/'))];
+    section.matched += share.matched;
+    section.total += share.total;
+  }
+  for (const auto& [name, share] : sections) {
+    std::cout << name << ": " << share.matched << "/" << share.total << " " << share.percent()
+              << "%\n";
+    const auto floor = floors().find(name);
+    if (!only && floor != floors().end()) {
+      EXPECT_GE(share.percent(), floor->second) << name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace regatta::apiserver::replay
