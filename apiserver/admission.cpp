@@ -1,5 +1,6 @@
 #include "apiserver/admission.h"
 
+#include "apiserver/builtin/admission.h"
 #include "apiserver/json_access.h"
 
 #include <nlohmann/json.hpp>
@@ -22,11 +23,41 @@ std::optional<Failure> check_namespace(Core& core, const ResourceType& type, con
   return failure;
 }
 
+class StoreView final : public AdmissionView {
+ public:
+  explicit StoreView(Store& store) : store_(store) {}
+
+  const Json* find(std::string_view resource, std::string_view ns,
+                   std::string_view name) const override {
+    const Shelf* shelf = store_.find_shelf(resource);
+    const StoredPtr object = shelf ? shelf->find(ns, name) : nullptr;
+    return object ? &object->value() : nullptr;
+  }
+
+  void each(std::string_view resource, std::string_view ns,
+            const std::function<void(const Json&)>& visit) const override {
+    const Shelf* shelf = store_.find_shelf(resource);
+    if (!shelf) return;
+    const std::string prefix = ns.empty() ? "" : std::string(ns) + "/";
+    auto it = shelf->objects().lower_bound(prefix);
+    for (; it != shelf->objects().end() && it->first.starts_with(prefix); ++it) {
+      visit(it->second->value());
+    }
+  }
+
+ private:
+  Store& store_;
+};
+
 }  // namespace
 
 std::optional<Failure> admit_create(Core& core, Exchange&, const ResourceType& type,
                                     const std::string& ns, Json& object) {
-  return check_namespace(core, type, ns, object);
+  if (auto refused = check_namespace(core, type, ns, object)) return refused;
+  const StoreView view(core.store);
+  const auto why = admit_create(type.group_resource(), object, view);
+  if (why) return forbidden(type, string_or_empty(object, "metadata", "name"), *why);
+  return std::nullopt;
 }
 
 std::optional<Failure> admit_update(Core&, Exchange&, const ResourceType&, Json&, const Json&) {

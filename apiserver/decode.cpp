@@ -2,6 +2,7 @@
 
 #include "apiserver/field_check.h"
 #include "apiserver/json_access.h"
+#include "apiserver/patch/patch_object.h"
 #include "lib/api/yaml.h"
 
 #include <nlohmann/json.hpp>
@@ -69,8 +70,7 @@ Answer<Json> parse_body(const Exchange& exchange, const ResourceType& type) {
   if (encoding == Encoding::other) return unsupported_media();
   Result<Json> value = encoding == Encoding::yaml ? api::parse_yaml(body) : parse_json(body);
   if (!value) {
-    const std::string why =
-        encoding == Encoding::yaml ? value.error().what() : json_error_text(body);
+    const std::string why = encoding == Encoding::yaml ? value.error().what() : go_json_error(body);
     return unrecognized(type, body, "couldn't get version/kind; json parse error: " + why);
   }
   if (!value->is_object()) {
@@ -147,32 +147,6 @@ std::optional<Failure> check_custom_kind(const ResourceType& type, const Json& o
 
 }  // namespace
 
-std::string json_error_text(std::string_view text) {
-  try {
-    (void)Json::parse(text.begin(), text.end());
-  } catch (const Json::parse_error& e) {
-    const std::size_t at = e.byte == 0 ? 0 : e.byte - 1;
-    if (at >= text.size()) return "unexpected end of JSON input";
-    const std::string_view what = e.what();
-    std::string where = " looking for beginning of value";
-    if (what.find("parsing object key") != std::string_view::npos) {
-      where = " looking for beginning of object key string";
-    } else if (what.find("parsing object separator") != std::string_view::npos) {
-      where = " after object key";
-    } else if (what.find("parsing object") != std::string_view::npos) {
-      where = " after object key:value pair";
-    } else if (what.find("parsing array") != std::string_view::npos) {
-      where = " after array element";
-    } else if (what.find("expected end of input") != std::string_view::npos) {
-      where = " after top-level value";
-    }
-    return "invalid character '" + std::string(1, text[at]) + "'" + where;
-  } catch (const Json::exception&) {
-    return "invalid JSON";
-  }
-  return "unexpected end of JSON input";
-}
-
 Answer<Json> decode_object(Core& core, Exchange& exchange, const ResourceType& type,
                            Validation validation) {
   Answer<Json> object = parse_body(exchange, type);
@@ -193,7 +167,7 @@ Answer<std::unique_ptr<Json>> decode_options_body(const Exchange& exchange) {
   if (encoding == Encoding::other) return unsupported_media();
   Result<Json> value = encoding == Encoding::yaml ? api::parse_yaml(body) : parse_json(body);
   if (!value) {
-    return bad_request("couldn't get version/kind; json parse error: " + json_error_text(body));
+    return bad_request("couldn't get version/kind; json parse error: " + go_json_error(body));
   }
   return std::make_unique<Json>(std::move(*value));
 }
@@ -205,7 +179,7 @@ Answer<Json> decode_any(const Exchange& exchange, std::string_view kind) {
   Result<Json> value = encoding == Encoding::yaml ? api::parse_yaml(body) : parse_json(body);
   if (!value || !value->is_object()) {
     return bad_request("the object provided is unrecognized (must be of type " + std::string(kind) +
-                       "): couldn't get version/kind; json parse error: " + json_error_text(body) +
+                       "): couldn't get version/kind; json parse error: " + go_json_error(body) +
                        " (" + summary(body) + ")");
   }
   return std::move(*value);

@@ -8,10 +8,8 @@ namespace regatta::apiserver {
 
 /// The body of a create or update as an object of `type`: read from JSON or YAML, its kind and
 /// version checked, its fields checked against the schema as fieldValidation asks (warnings go to
-/// the exchange). `patched`: the object is the result of a patch, whose errors read differently.
+/// the exchange).
 Answer<Json> decode_object(Core& core, Exchange& exchange, const ResourceType& type,
-                           Validation validation);
-Answer<Json> check_patched(Core& core, Exchange& exchange, const ResourceType& type, Json object,
                            Validation validation);
 
 /// The body of a DELETE; null when there is none.
@@ -19,8 +17,5 @@ Answer<std::unique_ptr<Json>> decode_options_body(const Exchange& exchange);
 
 /// The body as JSON whatever its kind; for reviews and other one-off kinds.
 Answer<Json> decode_any(const Exchange& exchange, std::string_view kind);
-
-/// What Go says about malformed JSON.
-std::string json_error_text(std::string_view text);
 
 }  // namespace regatta::apiserver

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "apiserver/patch/managed_fields.h"
 #include "apiserver/registry.h"
 #include "lib/base/clock.h"
 
@@ -12,6 +13,10 @@ struct ManagedWrite {
   std::string subresource;
   TimePoint now;
 };
+
+Writer writer_of(const ManagedWrite& write);
+/// The schema of ObjectMeta.
+const Schema* object_meta_schema();
 
 /// Sets metadata.managedFields of a new object.
 void track_create(Json& object, const ManagedWrite& write);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "apiserver/failure.h"
+#include "apiserver/patch/field_validation.h"
 #include "apiserver/request.h"
 
 #include <cstdint>
@@ -9,7 +10,7 @@
 
 namespace regatta::apiserver {
 
-enum class Validation { ignore, warn, strict };
+using Validation = FieldValidation;
 
 /// CreateOptions, UpdateOptions and PatchOptions.
 struct WriteOptions {

@@ -1,6 +1,10 @@
+#include "apiserver/builtin/scalars.h"
 #include "apiserver/decode.h"
 #include "apiserver/json_access.h"
+#include "apiserver/managed.h"
+#include "apiserver/patch/patch_object.h"
 #include "apiserver/resources.h"
+#include "apiserver/schema/structural.h"
 #include "lib/api/yaml.h"
 
 #include <nlohmann/json.hpp>
@@ -12,6 +16,15 @@ constexpr std::string_view json_patch = "application/json-patch+json";
 constexpr std::string_view merge_patch = "application/merge-patch+json";
 constexpr std::string_view strategic_patch = "application/strategic-merge-patch+json";
 constexpr std::string_view apply_patch = "application/apply-patch+yaml";
+
+Failure failure_of(const PatchFailure& failure) {
+  Failure result{failure.code, failure.reason, failure.message};
+  if (failure.has_details) {
+    result.details.emplace();
+    result.details->causes = failure.causes;
+  }
+  return result;
+}
 
 std::string patch_type(const Exchange& exchange) {
   return media_type(exchange.request.headers.get("Content-Type"));
@@ -51,39 +64,47 @@ std::optional<Failure> check_patch(const Exchange& exchange, const ResourceType&
   return std::nullopt;
 }
 
-Answer<Json> patched_object(Core&, Exchange& exchange, const ResourceType&, const Json& live,
-                            const WriteOptions&, std::string_view) {
-  const std::string media = patch_type(exchange);
-  if (media == apply_patch) {
-    Result<Json> applied = api::parse_yaml(exchange.request.body);
-    if (!applied) {
+Answer<Json> patched_object(Core& core, Exchange& exchange, const ResourceType& type,
+                            const Json* live, const WriteOptions& options,
+                            std::string_view subresource) {
+  PatchRequest patch;
+  patch.type = *patch_type_of(patch_type(exchange));
+  patch.body = exchange.request.body;
+  Json applied;
+  if (patch.type == PatchType::apply) {
+    Result<Json> read = api::parse_yaml(exchange.request.body);
+    if (!read) {
       return bad_request("error decoding YAML: error converting YAML to JSON: " +
-                         applied.error().what());
+                         read.error().what());
     }
-    Json object = live;
-    object.merge_patch(*applied);
-    return object;
+    applied = std::move(*read);
+    patch.applied = &applied;
   }
-  Result<Json> patch = parse_json(exchange.request.body);
-  if (!patch) return bad_request("error decoding patch: " + json_error_text(exchange.request.body));
-  if (media == json_patch) {
-    if (!patch->is_array()) {
-      return bad_request(
-          "error decoding patch: json: cannot unmarshal object into Go value of type "
-          "[]handlers.jsonPatchOp");
+  const ManagedWrite write{type, manager_name(options, exchange.request.headers.get("User-Agent")),
+                           std::string(subresource), core.clock.now()};
+  patch.writer = writer_of(write);
+  patch.group = type.group;
+  patch.kind = type.kind;
+  patch.force = options.force;
+  patch.validation = options.field_validation;
+  patch.custom = type.custom;
+  patch.object_meta = object_meta_schema();
+  std::optional<std::string> bad_scalar;
+  patch.complete = [&type, &bad_scalar](Json& object) {
+    if (!type.custom && type.schema) {
+      prune(object, *type.schema);
+      bad_scalar = normalize_scalars(object, *type.schema);
     }
-    try {
-      return live.patch(*patch);
-    } catch (const Json::exception&) {
-      Failure failure{422, "Invalid",
-                      "the server rejected our request due to an error in our request"};
-      failure.details.emplace();
-      return failure;
-    }
+    if (!bad_scalar) type.strategy->set_defaults(object);
+  };
+  PatchAnswer<Patched> result = patch_object(patch, live);
+  if (!result) return failure_of(result.error());
+  if (bad_scalar) {
+    const PatchFailure failure = invalid_patch_result(dump_json(result->object), *bad_scalar);
+    return failure_of(failure);
   }
-  Json object = live;
-  object.merge_patch(*patch);
-  return object;
+  for (std::string& warning : result->warnings) exchange.warnings.push_back(std::move(warning));
+  return std::move(result->object);
 }
 
 }  // namespace regatta::apiserver

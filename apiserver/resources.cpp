@@ -164,9 +164,8 @@ Reply ResourceHandler::patch(Exchange& exchange, const ResourceTypePtr& type) {
   if (auto bad = check_patch(exchange, *type, *options)) return std::move(*bad);
   const bool apply = is_apply(exchange);
   const ObjectWriter::Maker make = [&](const Json* live) -> Answer<Json> {
-    const Json nothing = Json::object();
-    Answer<Json> object = patched_object(core_, exchange, *type, live ? *live : nothing, *options,
-                                         exchange.info.subresource);
+    Answer<Json> object =
+        patched_object(core_, exchange, *type, live, *options, exchange.info.subresource);
     if (!object) return object.error();
     if (auto bad = check_names(exchange, *type, *object)) return std::move(*bad);
     return object;
@@ -174,7 +173,7 @@ Reply ResourceHandler::patch(Exchange& exchange, const ResourceTypePtr& type) {
   const bool main = exchange.info.subresource.empty();
   Answer<Written> result = writer_.update(
       exchange, {type, exchange.info.ns, exchange.info.name, exchange.info.subresource}, make,
-      {.apply = apply, .creates = apply && main}, *options);
+      {.tracked = true, .creates = apply && main}, *options);
   if (!result) return result.error();
   return written(exchange, *type, *result);
 }

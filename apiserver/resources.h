@@ -51,9 +51,9 @@ Reply pod_log(Core& core, Exchange& exchange, const ResourceTypePtr& type);
 Reply scale(Core& core, ObjectWriter& writer, Exchange& exchange, const ResourceTypePtr& type);
 Reply account_token(Core& core, Authenticator& tokens, Exchange& exchange);
 
-/// The object a patch makes of `live`.
+/// The object a patch makes of `live` (null: an apply creates it), managedFields included.
 Answer<Json> patched_object(Core& core, Exchange& exchange, const ResourceType& type,
-                            const Json& live, const WriteOptions& options,
+                            const Json* live, const WriteOptions& options,
                             std::string_view subresource);
 /// Which patch types a kind takes; 415 for others, 400s for malformed patches.
 std::optional<Failure> check_patch(const Exchange& exchange, const ResourceType& type,

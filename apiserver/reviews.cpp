@@ -16,7 +16,7 @@ using Reply = Answer<net::HttpResponse>;
 constexpr std::string_view authorization_group = "authorization.k8s.io";
 constexpr std::string_view authentication_group = "authentication.k8s.io";
 
-class ReviewStrategy final : public Strategy {
+class PlainStrategy final : public Strategy {
  public:
   void prepare_for_create(Json&, TimePoint) const override {}
   void prepare_for_update(Json&, const Json&, TimePoint) const override {}
@@ -40,7 +40,8 @@ ResourceType review_type(std::string_view group, const char* kind, const char* p
   type.singular = singular;
   type.namespaced = namespaced;
   type.verbs = {"create"};
-  type.strategy = std::make_shared<ReviewStrategy>();
+  type.strategy = plain_strategy();
+  type.schema = SchemaPtr(SchemaPtr(), builtin_schema(group, "v1", kind));
   return type;
 }
 
@@ -123,6 +124,11 @@ Json token_review(const Authenticator& tokens, Json object) {
 }
 
 }  // namespace
+
+std::shared_ptr<const Strategy> plain_strategy() {
+  static const auto strategy = std::make_shared<PlainStrategy>();
+  return strategy;
+}
 
 void add_review_types(Registry& registry) {
   registry.add(review_type(authorization_group, "LocalSubjectAccessReview",

@@ -5,6 +5,9 @@
 
 namespace regatta::apiserver {
 
+/// A strategy without rules, for kinds that are never stored.
+std::shared_ptr<const Strategy> plain_strategy();
+
 /// Registers the kinds that are only ever created: access and token reviews.
 void add_review_types(Registry& registry);
 

@@ -1,7 +1,10 @@
 #include "apiserver/base64.h"
 #include "apiserver/decode.h"
 #include "apiserver/json_access.h"
+#include "apiserver/managed.h"
 #include "apiserver/resources.h"
+#include "apiserver/reviews.h"
+#include "apiserver/schema/builtin.h"
 
 #include <nlohmann/json.hpp>
 
@@ -72,13 +75,32 @@ Json scale_of(const Json& object, const ResourceType& type) {
   return scale;
 }
 
-/// What a writer sent as Scale, laid over the present one.
-Answer<Json> wanted_scale(Core& core, Exchange& exchange, const ResourceType& type,
-                          const Json& live, const WriteOptions& options) {
-  if (exchange.request.method == "PUT") return decode_any(exchange, "Scale");
-  ResourceType scale_type = type;
-  scale_type.kind = "Scale";
-  return patched_object(core, exchange, scale_type, scale_of(live, type), options, "scale");
+/// The Scale kind, for patches and managedFields of scale subresources.
+ResourceType scale_type() {
+  ResourceType type;
+  type.group = "autoscaling";
+  type.version = "v1";
+  type.kind = "Scale";
+  type.plural = "scales";
+  type.strategy = plain_strategy();
+  const Schema* schema = builtin_schema("autoscaling", "v1", "Scale");
+  type.schema = SchemaPtr(SchemaPtr(), schema);
+  return type;
+}
+
+/// The scale a writer wants, its managedFields among its metadata.
+Answer<Json> wanted_scale(Core& core, Exchange& exchange, const Json& live,
+                          const WriteOptions& options) {
+  const ResourceType type = scale_type();
+  if (exchange.request.method != "PUT") {
+    return patched_object(core, exchange, type, &live, options, "scale");
+  }
+  Answer<Json> wanted = decode_object(core, exchange, type, options.field_validation);
+  if (!wanted) return wanted.error();
+  const ManagedWrite write{type, manager_name(options, exchange.request.headers.get("User-Agent")),
+                           "scale", core.clock.now()};
+  track_update(*wanted, live, write);
+  return wanted;
 }
 
 }  // namespace
@@ -96,7 +118,10 @@ Reply scale(Core& core, ObjectWriter& writer, Exchange& exchange, const Resource
   Answer<WriteOptions> options = read_write_options(info.query, "UpdateOptions");
   if (!options) return options.error();
   const ObjectWriter::Maker make = [&](const Json* live) -> Answer<Json> {
-    Answer<Json> wanted = wanted_scale(core, exchange, *type, *live, *options);
+    const std::string replicas_path = scale_paths(*type).spec_replicas;
+    Json present = scale_of(*live, *type);
+    metadata_of(present)["managedFields"] = managed_fields_of_scale(*live, replicas_path);
+    Answer<Json> wanted = wanted_scale(core, exchange, present, *options);
     if (!wanted) return wanted.error();
     const Json* spec = member(*wanted, "spec");
     const auto replicas = spec ? integer_member(*spec, "replicas") : std::nullopt;
@@ -107,13 +132,16 @@ Reply scale(Core& core, ObjectWriter& writer, Exchange& exchange, const Resource
                            ": must be greater than or equal to 0"}});
     }
     Json object = *live;
-    set_at_path(object, scale_paths(*type).spec_replicas, replicas.value_or(0));
+    set_at_path(object, replicas_path, replicas.value_or(0));
+    if (const Json* entries = member(*wanted, "metadata", "managedFields")) {
+      merge_managed_fields_of_scale(&object, *entries, replicas_path, type->api_version());
+    }
     const std::string version = string_or_empty(*wanted, "metadata", "resourceVersion");
     if (!version.empty()) object["metadata"]["resourceVersion"] = version;
     return object;
   };
-  Answer<Written> result =
-      writer.update(exchange, {type, info.ns, info.name, "scale"}, make, {}, *options);
+  Answer<Written> result = writer.update(exchange, {type, info.ns, info.name, "scale"}, make,
+                                         {.tracked = true}, *options);
   if (!result) return result.error();
   return respond_json(exchange, 200, scale_of(result->object, *type));
 }

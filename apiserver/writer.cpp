@@ -4,6 +4,7 @@
 #include "apiserver/json_access.h"
 #include "apiserver/managed.h"
 #include "apiserver/object_meta.h"
+#include "apiserver/patch/managed_fields.h"
 
 #include <nlohmann/json.hpp>
 
@@ -29,17 +30,8 @@ bool released(const Json& object, const ResourceType& type) {
   return grace.value_or(0) == 0;
 }
 
-/// Without what changes with every write.
-Json without_bookkeeping(Json object) {
-  Json& metadata = metadata_of(object);
-  metadata.erase("resourceVersion");
-  const auto managed = metadata.find("managedFields");
-  if (managed != metadata.end() && managed->is_array()) {
-    for (Json& entry : *managed) {
-      if (entry.is_object()) entry.erase("time");
-    }
-    if (managed->empty()) metadata.erase("managedFields");
-  }
+Json without_version(Json object) {
+  metadata_of(object).erase("resourceVersion");
   return object;
 }
 
@@ -160,7 +152,7 @@ Json to_stored_version(Json object, const ResourceType& type) {
 }
 
 Answer<Written> ObjectWriter::create(Exchange& exchange, const Target& target, Json object,
-                                     const WriteOptions& options) {
+                                     const WriteOptions& options, bool tracked) {
   const ResourceType& type = *target.type;
   const TimePoint now = core_.clock.now();
   if (!string_or_empty(object, "metadata", "resourceVersion").empty()) {
@@ -176,7 +168,7 @@ Answer<Written> ObjectWriter::create(Exchange& exchange, const Target& target, J
   }
   ManagedWrite managed{type, manager_name(options, exchange.request.headers.get("User-Agent")), "",
                        now};
-  track_create(object, managed);
+  if (!tracked) track_create(object, managed);
   type.strategy->prepare_for_create(object, now);
 
   FieldErrors errors = validate_metadata(object, type);
@@ -212,7 +204,7 @@ Answer<Written> ObjectWriter::update(Exchange& exchange, const Target& target, c
     Answer<Json> object = make(nullptr);
     if (!object) return object.error();
     metadata_of(*object).erase("resourceVersion");
-    return create(exchange, target, std::move(*object), options);
+    return create(exchange, target, std::move(*object), options, mode.tracked);
   }
   const Json live = in_version(current->value(), type);
   Answer<Json> wanted = make(&live);
@@ -232,17 +224,18 @@ Answer<Written> ObjectWriter::store_update(Exchange& exchange, const Target& tar
   keep_system_metadata(object, live);
   metadata_of(object)["resourceVersion"] = live["metadata"]["resourceVersion"];
   if (auto refused = admit_update(core_, exchange, type, object, live)) return std::move(*refused);
-  if (status) {
-    type.strategy->prepare_for_status_update(object, live, now);
-  } else {
-    type.strategy->prepare_for_update(object, live, now);
-  }
-  if (!mode.apply) {
+  if (!mode.tracked) {
     const ManagedWrite managed{type,
                                manager_name(options, exchange.request.headers.get("User-Agent")),
                                target.subresource, now};
     track_update(object, live, managed);
   }
+  if (status) {
+    type.strategy->prepare_for_status_update(object, live, now);
+  } else {
+    type.strategy->prepare_for_update(object, live, now);
+  }
+  ignore_time_only_change(&object, live);
   FieldErrors errors = validate_metadata_update(object, live, type);
   append(errors, status ? type.strategy->validate_status_update(object, live)
                         : type.strategy->validate_update(object, live));
@@ -251,7 +244,7 @@ Answer<Written> ObjectWriter::store_update(Exchange& exchange, const Target& tar
     exchange.warnings.push_back(std::move(warning));
   }
   if (options.dry_run) return Written{std::move(object), false};
-  if (without_bookkeeping(object) == without_bookkeeping(live)) return Written{live, false};
+  if (without_version(object) == without_version(live)) return Written{live, false};
   if (is_deleting(object) && released(object, type)) {
     erase(target, current, object);
     notify(type, target.ns, target.name, nullptr);
@@ -399,7 +392,7 @@ void ObjectWriter::put_internal(const ResourceType& type, Json object) {
   if (!current) {
     const std::string uid = string_or_empty(object, "metadata", "uid");
     if (uid.empty()) start_metadata(object, core_.clock.now(), core_.rng);
-  } else if (without_bookkeeping(object) == without_bookkeeping(current->value())) {
+  } else if (without_version(object) == without_version(current->value())) {
     return;
   }
   const StoredPtr stored =

@@ -39,15 +39,16 @@ class ObjectWriter {
                                       const std::string& name, const Json* object)>;
   void set_observer(Observer observer) { observer_ = std::move(observer); }
 
+  /// `tracked`: managedFields come with the object.
   Answer<Written> create(Exchange& exchange, const Target& target, Json object,
-                         const WriteOptions& options);
+                         const WriteOptions& options, bool tracked = false);
 
   /// `make` builds the wanted object from the live one (both in the target's version). It is given
   /// null when there is no live object and the kind can be created by updates.
   using Maker = std::function<Answer<Json>(const Json* live)>;
   struct UpdateMode {
     bool put = false;      ///< PUT: a resourceVersion may be required
-    bool apply = false;    ///< server-side apply: managedFields come with the object
+    bool tracked = false;  ///< managedFields come with the object
     bool creates = false;  ///< a missing object is created
   };
   Answer<Written> update(Exchange& exchange, const Target& target, const Maker& make,

@@ -115,7 +115,8 @@ class Player {
   net::HttpRequest request_of(const Json& recorded) {
     net::HttpRequest request(recorded["method"].get<std::string>(),
                              bindings_.filled(recorded["path"].get<std::string>()));
-    for (const auto& [name, value] : recorded.value("headers", Json::object()).items()) {
+    const Json headers = recorded.value("headers", Json::object());
+    for (const auto& [name, value] : headers.items()) {
       std::string text = text_of(value);
       if (text.find("<token:serviceaccount>") != std::string::npos) {
         const auto token = bindings_.value("<jwt:1>");
