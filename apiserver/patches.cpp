@@ -12,10 +12,10 @@
 namespace regatta::apiserver {
 namespace {
 
-constexpr std::string_view json_patch = "application/json-patch+json";
-constexpr std::string_view merge_patch = "application/merge-patch+json";
-constexpr std::string_view strategic_patch = "application/strategic-merge-patch+json";
-constexpr std::string_view apply_patch = "application/apply-patch+yaml";
+constexpr std::string_view json_type = "application/json-patch+json";
+constexpr std::string_view merge_type = "application/merge-patch+json";
+constexpr std::string_view strategic_type = "application/strategic-merge-patch+json";
+constexpr std::string_view apply_type = "application/apply-patch+yaml";
 
 Failure failure_of(const PatchFailure& failure) {
   Failure result{failure.code, failure.reason, failure.message};
@@ -33,14 +33,14 @@ std::string patch_type(const Exchange& exchange) {
 }  // namespace
 
 bool is_apply(const Exchange& exchange) {
-  return patch_type(exchange) == apply_patch;
+  return patch_type(exchange) == apply_type;
 }
 
 std::optional<Failure> check_patch(const Exchange& exchange, const ResourceType& type,
                                    const WriteOptions& options) {
   const std::string media = patch_type(exchange);
-  const bool known = media == json_patch || media == merge_patch || media == apply_patch ||
-                     (media == strategic_patch && !type.custom);
+  const bool known = media == json_type || media == merge_type || media == apply_type ||
+                     (media == strategic_type && !type.custom);
   if (!known && type.custom) {
     return Failure{415, "UnsupportedMediaType",
                    "the body of the request was in an unknown format - accepted media types "
@@ -52,11 +52,11 @@ std::optional<Failure> check_patch(const Exchange& exchange, const ResourceType&
     failure.details.emplace();
     return failure;
   }
-  if (media == apply_patch && options.field_manager.empty()) {
+  if (media == apply_type && options.field_manager.empty()) {
     return invalid_options("PatchOptions", {{"FieldValueRequired", "fieldManager",
                                              "Required value: is required for apply patch"}});
   }
-  if (media != apply_patch && options.force_set) {
+  if (media != apply_type && options.force_set) {
     return invalid_options(
         "PatchOptions",
         {{"FieldValueForbidden", "force", "Forbidden: may not be specified for non-apply patch"}});
