@@ -108,6 +108,7 @@ class Classical {
     for (const NodeId child : forest.node(id).child_queues) {
       if (child == skip || forest.within_nominal(child, preemptor_.frs)) continue;
       const QueueInfo& other = snapshot_.state().queue(snapshot_.state().queue_of_node(child));
+      if (!other.active) continue;  // its usage counts, its workloads are out of reach
       for (const WorkloadId victim : other.reserved) {
         const WorkloadEntry& candidate = snapshot_.state().workloads()[victim];
         if (snapshot_.removed(victim) || !uses_any(candidate, preemptor_.frs)) continue;

@@ -69,7 +69,8 @@ TEST_P(ConformanceFamily, MatchesTheReference) {
   expect_all(folder);
 }
 
-INSTANTIATE_TEST_SUITE_P(Corpus, ConformanceFamily, testing::Values("flat"),
+INSTANTIATE_TEST_SUITE_P(Corpus, ConformanceFamily,
+                         testing::Values("flat", "hierarchical", "preemption", "fairsharing"),
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace

@@ -132,24 +132,28 @@ class Cycle {
   }
 
   /// Quota that a preemptor without victims keeps from those after it, so that they do not take for
-  /// ever what it waits for.
-  std::vector<FrAmount> reserved_usage(const Entry& entry) const {
+  /// ever what it waits for. A borrower beyond its limit keeps a negative amount: its ClusterQueue
+  /// counts as using less, which shows when its workloads are supposed away later in the cycle.
+  void keep_quota_for(const Entry& entry) {
     const QuotaForest& forest = snapshot_->forest();
     const NodeId node = node_of(entry);
-    std::vector<FrAmount> reserved;
     for (const FrAmount& want : entry.assignment.usage) {
       const std::uint32_t index = forest.find(node, want.fr);
       if (index == no_cell) continue;
       const Cell& cell = forest.cell(node, index);
       Amount amount = want.amount;
       if (entry.assignment.borrowing == 0) {
-        amount = std::min(amount, minus(cell.nominal, cell.usage));
+        amount = std::max<Amount>(0, std::min(amount, minus(cell.nominal, cell.usage)));
       } else if (cell.borrowing_limit) {
         amount = std::min(amount, minus(plus(cell.nominal, *cell.borrowing_limit), cell.usage));
       }
-      reserved.push_back({want.fr, std::max<Amount>(0, amount)});
+      if (amount < 0) {
+        state_.forest().lower_own_usage(node, want.fr, -amount);
+      } else {
+        const FrAmount kept{want.fr, amount};
+        snapshot_->add_usage(node, {&kept, 1});
+      }
     }
-    return reserved;
   }
 
   void process(Entry* entry) {
@@ -166,7 +170,7 @@ class Cycle {
       entry->requeue_reason = RequeueReason::preemption_no_candidates;
       entry->reason = api::reasons::waiting_for_quota;
       const auto reclaim = state_.queue(entry->queue).spec.preemption.reclaim_within_cohort;
-      if (reclaim != api::ReclaimPolicy::Any) snapshot_->add_usage(node, reserved_usage(*entry));
+      if (reclaim != api::ReclaimPolicy::Any) keep_quota_for(*entry);
       return;
     }
     if (mode == AssignmentMode::deferred_fit) {

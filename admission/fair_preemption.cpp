@@ -135,7 +135,7 @@ class Fair {
       const bool borrowing =
           std::any_of(preemptor_.frs.begin(), preemptor_.frs.end(),
                       [&](FrId fr) { return forest.borrowing_with(node, fr, 0); });
-      if (!own && !borrowing) continue;
+      if (!own && (!borrowing || !queue.active)) continue;
       std::vector<WorkloadId> ids;
       for (const WorkloadId id : queue.reserved) {
         const WorkloadEntry& candidate = state.workloads()[id];

@@ -21,6 +21,10 @@ Amount amount_of_fr(const std::vector<FrAmount>& list, FrId fr) {
   return 0;
 }
 
+NoFitReason lesser(std::optional<NoFitReason> a, NoFitReason b) {
+  return a ? std::min(*a, b) : b;
+}
+
 }  // namespace
 
 std::string_view name_of(NoFitReason reason) {
@@ -199,7 +203,7 @@ bool FlavorAssigner::assign_group(const Group& group, Assignment* assignment) {
   State& state = snapshot_.state();
   std::vector<FlavorPick> picks;
   std::vector<FlavorNote> notes;
-  NoFitReason reason = NoFitReason::topology_placement_failed;
+  std::optional<NoFitReason> reason;
   bool failed = false;
   for (const ResourceAmount& request : group.requests) {
     const QueueInfo::Group* resources = queue_.group_of(request.resource);
@@ -209,28 +213,27 @@ bool FlavorAssigner::assign_group(const Group& group, Assignment* assignment) {
       note.kind = FlavorNote::Kind::unavailable_resource;
       note.resource = request.resource;
       notes = {note};
-      reason = NoFitReason::no_matching_flavor;
       failed = true;
       break;
     }
     const auto same = [&](const FlavorPick& pick) { return pick.resource == request.resource; };
     if (std::any_of(picks.begin(), picks.end(), same)) continue;
     Search search = find_flavor(*resources, group, request.resource, *assignment);
+    // Flavors that were passed over count even where a later one fits.
+    if (search.reason) reason = std::max(reason.value_or(*search.reason), *search.reason);
     if (search.picks.empty()) {
       notes = std::move(search.notes);
-      reason = search.reason;
       failed = true;
       break;
     }
     picks.insert(picks.end(), search.picks.begin(), search.picks.end());
-    if (!search.notes.empty()) reason = std::max(reason, search.reason);
     notes.insert(notes.end(), search.notes.begin(), search.notes.end());
   }
   if (failed) picks.clear();
   for (const std::size_t index : group.pod_sets) {
     PodSetPlan& plan = assignment->pod_sets[index];
     plan.notes = notes;
-    plan.reason = reason;
+    plan.reason = reason.value_or(NoFitReason::no_matching_flavor);
     for (const FlavorPick& pick : picks) {
       const auto same = [&](const auto& request) { return request.resource == pick.resource; };
       if (std::none_of(plan.requests.begin(), plan.requests.end(), same)) continue;
@@ -262,20 +265,29 @@ FlavorAssigner::Search FlavorAssigner::find_flavor(const QueueInfo::Group& resou
     }
   }
   Search search;
-  NoFitReason least = NoFitReason::no_matching_flavor;
   Quality best;
   const std::size_t count = resources.flavors.size();
   std::size_t index = first_to_try(group.pod_sets.front(), first);
   int attempted = -1;
   for (; index < count; ++index) {
     const FlavorId flavor = resources.flavors[index];
-    if (pinned_elsewhere(group.pod_sets.front(), first, flavor)) continue;
     attempted = static_cast<int>(index);
-    if (!suits(flavor, group, &search.notes)) continue;
+    if (pinned_elsewhere(group.pod_sets.front(), first, flavor)) {
+      FlavorNote note;
+      note.kind = FlavorNote::Kind::not_nominated;
+      note.flavor = flavor;
+      note.resource = first;
+      search.notes.push_back(note);
+      continue;
+    }
+    if (!suits(flavor, group, &search.notes)) {
+      search.reason = lesser(search.reason, NoFitReason::no_matching_flavor);
+      continue;
+    }
     std::vector<FlavorPick> picks;
     NoFitReason reason = NoFitReason::topology_placement_failed;
     const Quality quality = try_flavor(flavor, requests, assignment, &search, &picks, &reason);
-    if (quality.mode != Mode::fit) least = std::min(least, reason);
+    if (quality.mode != Mode::fit) search.reason = lesser(search.reason, reason);
     const bool fungible = snapshot_.state().config().flavor_fungibility;
     const bool enough = fungible ? !try_next(quality) : quality.mode == Mode::fit;
     const bool better = fungible ? preferred(quality, best) : quality.mode > best.mode;
@@ -288,7 +300,6 @@ FlavorAssigner::Search FlavorAssigner::find_flavor(const QueueInfo::Group& resou
   const int tried = attempted == static_cast<int>(count) - 1 ? -1 : attempted;
   for (FlavorPick& pick : search.picks) pick.tried = tried;
   if (best.mode == Mode::fit) search.notes.clear();
-  search.reason = least;
   return search;
 }
 

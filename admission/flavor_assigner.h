@@ -44,6 +44,7 @@ struct FlavorNote {
   enum class Kind : std::uint8_t {
     unavailable_resource,
     flavor_not_found,
+    not_nominated,
     topology_only,
     no_topology,
     untolerated_taint,
@@ -127,7 +128,7 @@ class FlavorAssigner {
   struct Search {
     std::vector<FlavorPick> picks;
     std::vector<FlavorNote> notes;
-    NoFitReason reason = NoFitReason::no_matching_flavor;
+    std::optional<NoFitReason> reason;  ///< the least of all flavors passed over
   };
 
   std::vector<Group> group_pod_sets(const Assignment& assignment) const;

@@ -69,6 +69,9 @@ std::string render(const FlavorNote& note, const Names& names) {
       return "resource " + resource() + " unavailable in ClusterQueue";
     case Kind::flavor_not_found:
       return "flavor " + flavor + " not found";
+    case Kind::not_nominated:
+      return "skipping flavor " + flavor + " as it is not found in the nomination mapping for " +
+             "resource " + resource();
     case Kind::topology_only:
       return "Flavor \"" + flavor + "\" supports only TopologyAwareScheduling";
     case Kind::no_topology:

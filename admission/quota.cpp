@@ -206,6 +206,14 @@ void QuotaForest::apply(NodeId queue, FrId fr, Amount delta) {
   }
 }
 
+void QuotaForest::lower_own_usage(NodeId queue, FrId fr, Amount by) {
+  assert(trials_ > 0);
+  const std::uint32_t index = find(queue, fr);
+  if (index == no_cell) return;
+  nodes_[queue].cells[index].usage -= by;
+  trial_.push_back({queue, fr, -by, true});
+}
+
 void QuotaForest::add(NodeId id, std::uint32_t index, Amount value) {
   while (value > 0) {
     QuotaNode& node = nodes_[id];
@@ -242,7 +250,11 @@ void QuotaForest::roll_back(std::size_t mark) {
   while (trial_.size() > mark) {
     const Change change = trial_.back();
     trial_.pop_back();
-    apply(change.queue, change.fr, -change.delta);
+    if (change.own) {
+      nodes_[change.queue].cells[find(change.queue, change.fr)].usage -= change.delta;
+    } else {
+      apply(change.queue, change.fr, -change.delta);
+    }
   }
   trials_ = trials - 1;
 }

@@ -104,6 +104,9 @@ class QuotaForest {
   // Usage of a ClusterQueue. Exact inverses of each other.
   void add_usage(NodeId queue, std::span<const FrAmount> usage);
   void remove_usage(NodeId queue, std::span<const FrAmount> usage);
+  /// Lowers the usage of the ClusterQueue alone, inside a trial: its Cohorts do not notice. That is
+  /// what a reservation of a negative amount does (cycle.cpp).
+  void lower_own_usage(NodeId queue, FrId fr, Amount by);
 
   /// Trials nest. Usage added or removed since `begin_trial` returned is taken back by `roll_back`.
   std::size_t begin_trial();
@@ -140,6 +143,7 @@ class QuotaForest {
     NodeId queue;
     FrId fr;
     Amount delta;
+    bool own = false;  ///< of the ClusterQueue alone
   };
 
   NodeId find_root(NodeId id) const;

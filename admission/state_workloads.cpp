@@ -159,25 +159,27 @@ void State::update_pending(WorkloadId id, const api::Workload& workload, TimePoi
     enqueue(id, now);
     return;
   }
-  const bool parked = is_parked(entry);
-  if (parked) {
-    // Looked at without leaving the set: most updates of a parked workload change nothing that
-    // matters, and it must not get a new turn for those.
-    const bool admissible = is_admissible(workload);
+  // Most updates of a queued workload change nothing that matters here: it keeps its place, and a
+  // parked one must not get a new turn for those.
+  if (entry.pending_class != nullptr && is_admissible(workload)) {
     const ShapePtr shape = shapes_.intern(workload, config_, &names_);
-    const bool same = admissible && shape == entry.shape &&
+    const bool same = shape == entry.shape &&
                       entry.priority == workload.spec.priority.value_or(0) &&
                       entry.wake_digest == wake_digest(workload.status.conditions) &&
-                      local_queues_[entry.local_queue].key.name == workload.spec.queue_name;
+                      local_queues_[entry.local_queue].key.name == workload.spec.queue_name &&
+                      backoff_over(entry, now);
     if (same) {
       entry.failed_checks = has_failed_check(workload);
       entry.generation = workload.metadata.generation;
       return;
     }
   }
+  const QueueInfo* queue = queue_for(entry);
+  const bool sticky = queue != nullptr && queue->pending.sticky() == id;
   dequeue(id);
   read_spec(id, workload);
   enqueue(id, now);
+  if (sticky && queue_for(entry) == queue && entry.pending_class != nullptr) make_sticky(id);
 }
 
 void State::update_reserved(WorkloadId id, const api::Workload& workload, TimePoint now) {
@@ -330,6 +332,8 @@ void State::release(WorkloadId id) {
 void State::assume(WorkloadId id, std::unique_ptr<Reservation> reservation) {
   reservation->assumed = true;
   workloads_[id].progress.reset();
+  PendingQueue& pending = queues_[reservation->queue]->pending;
+  if (pending.sticky() == id) pending.clear_sticky();
   reserve(id, std::move(reservation));
 }
 
