@@ -211,6 +211,7 @@ Task<Result<std::string>> Client::list_raw(api::ResourceInfo resource, std::stri
                                            ListOptions options,
                                            std::function<void(const ListPage&)> on_page) {
   std::string continue_token;
+  std::string first_version;
   do {
     Query query;
     query.add("labelSelector", options.label_selector);
@@ -244,8 +245,10 @@ Task<Result<std::string>> Client::list_raw(api::ResourceInfo resource, std::stri
     page.resource_version = text_at((*list)["metadata"], "resourceVersion");
     page.items = &items;
     on_page(page);
+    // Pages are of one snapshot; should they not be, the oldest of them is the one to watch from.
+    if (first_version.empty()) first_version = page.resource_version;
     continue_token = text_at((*list)["metadata"], "continue");
-    if (continue_token.empty()) co_return page.resource_version;
+    if (continue_token.empty()) co_return first_version;
   } while (true);
 }
 
