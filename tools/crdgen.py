@@ -99,7 +99,8 @@ class CoreTypes:
         text = (ROOT / "apiserver/schema/builtin_pod.cpp").read_text()
         self.types = {}
         fields = None
-        for line in re.search(r'R"\((.*)\)"', text, re.S)[1].splitlines():
+        listing = re.search(r'R"\((.*)\)"', text, re.S)[1]
+        for line in re.sub(r" \+\n\s*", " ", listing).splitlines():
             line = line.split(" -- ")[0].rstrip()
             words = line.split()
             if line.startswith("type "):

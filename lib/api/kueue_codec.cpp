@@ -1,4 +1,4 @@
-#include "lib/api/fields.h"
+#include "lib/api/field_lister.h"
 #include "lib/api/multikueue.h"
 #include "lib/api/resource_flavor.h"
 
@@ -162,11 +162,18 @@ void fields(V& v, T& o) {
 }
 
 REGATTA_API_CODEC(ResourceFlavor);
+template std::vector<std::string> field_paths<ResourceFlavor>();
 REGATTA_API_CODEC(Topology);
+template std::vector<std::string> field_paths<Topology>();
 REGATTA_API_CODEC(WorkloadPriorityClass);
+template std::vector<std::string> field_paths<WorkloadPriorityClass>();
 REGATTA_API_CODEC(AdmissionCheck);
+template std::vector<std::string> field_paths<AdmissionCheck>();
 REGATTA_API_CODEC(MultiKueueCluster);
+template std::vector<std::string> field_paths<MultiKueueCluster>();
 REGATTA_API_CODEC(MultiKueueConfig);
+template std::vector<std::string> field_paths<MultiKueueConfig>();
 REGATTA_API_CODEC(ProvisioningRequestConfig);
+template std::vector<std::string> field_paths<ProvisioningRequestConfig>();
 
 }  // namespace regatta::api

@@ -1,5 +1,5 @@
 #include "lib/api/cluster_queue.h"
-#include "lib/api/fields.h"
+#include "lib/api/field_lister.h"
 
 namespace regatta::api {
 
@@ -205,7 +205,10 @@ void fields(V& v, T& o) {
 }
 
 REGATTA_API_CODEC(ClusterQueue);
+template std::vector<std::string> field_paths<ClusterQueue>();
 REGATTA_API_CODEC(Cohort);
+template std::vector<std::string> field_paths<Cohort>();
 REGATTA_API_CODEC(LocalQueue);
+template std::vector<std::string> field_paths<LocalQueue>();
 
 }  // namespace regatta::api

@@ -1,3 +1,4 @@
+#include "lib/api/field_lister.h"
 #include "lib/api/pod_fields.h"
 #include "lib/api/workload.h"
 
@@ -198,5 +199,6 @@ AdmissionCheckState* find_check(WorkloadStatus* status, std::string_view name) {
 }
 
 REGATTA_API_CODEC(Workload);
+template std::vector<std::string> field_paths<Workload>();
 
 }  // namespace regatta::api

@@ -1,0 +1,149 @@
+#include "lib/api/convert.h"
+
+#include "lib/api/codec.h"
+#include "lib/api/kueue.h"
+#include "lib/base/rng.h"
+
+#include <gtest/gtest.h>
+
+namespace regatta::api {
+namespace {
+
+Json parsed(std::string_view text) {
+  return parse_json(text).value();
+}
+
+Json up(std::string_view text) {
+  Json object = parsed(text);
+  const Status status = convert(object, "v1beta1", "v1beta2");
+  EXPECT_TRUE(status) << status.error().what();
+  object.erase("apiVersion");
+  object.erase("kind");
+  return object;
+}
+
+Json down(std::string_view text) {
+  Json object = parsed(text);
+  const Status status = convert(object, "v1beta2", "v1beta1");
+  EXPECT_TRUE(status) << status.error().what();
+  object.erase("apiVersion");
+  object.erase("kind");
+  return object;
+}
+
+TEST(Convert, cluster_queue) {
+  EXPECT_EQ(up(R"({"kind":"ClusterQueue","spec":{"cohort":"c","admissionChecks":["a","b"],
+              "flavorFungibility":{"whenCanBorrow":"Borrow","whenCanPreempt":"Preempt"}},
+              "status":{"pendingWorkloadsStatus":{},
+                "fairSharing":{"weightedShare":1,"admissionFairSharingStatus":{}}}})"),
+            parsed(R"({"spec":{"cohortName":"c",
+              "admissionChecksStrategy":{"admissionChecks":[{"name":"a"},{"name":"b"}]},
+              "flavorFungibility":{"whenCanBorrow":"MayStopSearch",
+                "whenCanPreempt":"MayStopSearch"}},
+              "status":{"fairSharing":{"weightedShare":1}}})"));
+  EXPECT_EQ(down(R"({"kind":"ClusterQueue","spec":{"cohortName":"c",
+              "concurrentAdmissionPolicy":{"migration":{}},
+              "admissionChecksStrategy":{"admissionChecks":[{"name":"a"}]}}})"),
+            parsed(R"({"spec":{"cohort":"c",
+              "admissionChecksStrategy":{"admissionChecks":[{"name":"a"}]}}})"));
+}
+
+TEST(Convert, local_queue) {
+  EXPECT_EQ(up(R"({"kind":"LocalQueue","status":{"flavorUsage":[1],"flavors":[2]}})"),
+            parsed(R"({"status":{"flavorsUsage":[1]}})"));
+  EXPECT_EQ(down(R"({"kind":"LocalQueue","status":{"flavorsUsage":[1]}})"),
+            parsed(R"({"status":{"flavorUsage":[1]}})"));
+}
+
+TEST(Convert, multikueue_cluster) {
+  const std::string_view old_form =
+      R"({"kind":"MultiKueueCluster","spec":{"kubeConfig":{"location":"s","locationType":"Secret"}}})";
+  const std::string_view new_form = R"({"kind":"MultiKueueCluster","spec":{"clusterSource":
+      {"kubeConfig":{"location":"s","locationType":"Secret"}}}})";
+  EXPECT_EQ(up(old_form)["spec"], parsed(new_form)["spec"]);
+  EXPECT_EQ(down(new_form)["spec"], parsed(old_form)["spec"]);
+}
+
+TEST(Convert, an_empty_location_is_no_kubeconfig) {
+  EXPECT_EQ(up(R"({"kind":"MultiKueueCluster","spec":{"clusterProfileRef":{"name":"p"},
+              "kubeConfig":{"location":"","locationType":"Secret"}}})"),
+            parsed(R"({"spec":{"clusterSource":{"clusterProfileRef":{"name":"p"}}}})"));
+}
+
+TEST(Convert, priority_of_a_workload) {
+  EXPECT_EQ(up(R"({"kind":"Workload","spec":{"priorityClassName":"p",
+              "priorityClassSource":"kueue.x-k8s.io/workloadpriorityclass"}})"),
+            parsed(R"({"spec":{"priorityClassRef":{"group":"kueue.x-k8s.io",
+              "kind":"WorkloadPriorityClass","name":"p"}}})"));
+  EXPECT_EQ(up(R"({"kind":"Workload","spec":{"priorityClassName":"","priorityClassSource":""}})"),
+            parsed(R"({"spec":{}})"));
+  EXPECT_EQ(down(R"({"kind":"Workload","spec":{"priorityClassRef":{"group":"scheduling.k8s.io",
+              "kind":"PriorityClass","name":"p"},"preemptionGates":[{"name":"g"}]}})"),
+            parsed(R"({"spec":{"priorityClassName":"p",
+              "priorityClassSource":"scheduling.k8s.io/priorityclass"}})"));
+}
+
+constexpr std::string_view domains = R"({"kind":"Workload","status":{
+  "accumulatedPastExexcutionTimeSeconds":5,"admission":{"podSetAssignments":[{"topologyAssignment":{
+  "levels":["block","host"],"domains":[{"values":["b1","node-1.x"],"count":2},
+    {"values":["b1","node-22.x"],"count":2}]}}]}}})";
+
+TEST(Convert, topology_is_written_compactly_and_spelled_out_again) {
+  const Json compact = up(domains);
+  EXPECT_EQ(compact["status"]["accumulatedPastExecutionTimeSeconds"], 5);
+  const Json& assignment =
+      compact["status"]["admission"]["podSetAssignments"][0]["topologyAssignment"];
+  EXPECT_EQ(assignment, parsed(R"({"levels":["block","host"],"slices":[{"domainCount":2,
+      "podCounts":{"universal":2},"valuesPerLevel":[{"universal":"b1"},
+        {"individual":{"prefix":"node-","suffix":".x","roots":["1","22"]}}]}]})"));
+  Json back = compact;
+  back["kind"] = "Workload";
+  ASSERT_TRUE(convert(back, "v1beta2", "v1beta1"));
+  back.erase("apiVersion");
+  EXPECT_EQ(back, parsed(domains));
+}
+
+TEST(Convert, prefix_and_suffix_never_overlap) {
+  const Json compact = up(R"({"kind":"Workload","status":{"admission":{"podSetAssignments":[
+    {"topologyAssignment":{"levels":["h"],"domains":[{"values":["aa"],"count":1},
+      {"values":["aaa"],"count":3}]}}]}}})");
+  EXPECT_EQ(compact["status"]["admission"]["podSetAssignments"][0]["topologyAssignment"]["slices"],
+            parsed(R"([{"domainCount":2,"podCounts":{"individual":[1,3]},
+              "valuesPerLevel":[{"individual":{"suffix":"aa","roots":["","a"]}}]}])"));
+}
+
+TEST(Convert, refuses_assignments_that_do_not_add_up) {
+  Json object = parsed(R"({"kind":"Workload","status":{"admission":{"podSetAssignments":[
+    {"topologyAssignment":{"levels":["h"],"slices":[{"domainCount":900000000,
+      "podCounts":{"universal":1},"valuesPerLevel":[{"universal":"x"}]}]}}]}}})");
+  EXPECT_EQ(convert(object, "v1beta2", "v1beta1").error().what(),
+            "topologyAssignment: more than 1000000 domains");
+  object = parsed(domains);
+  object["status"]["admission"]["podSetAssignments"][0]["topologyAssignment"]["levels"] = {"one"};
+  EXPECT_EQ(convert(object, "v1beta1", "v1beta2").error().what(),
+            "topologyAssignment: a domain needs a count and one value for each level");
+}
+
+TEST(Convert, kinds_without_a_webhook_change_their_version_only) {
+  EXPECT_EQ(up(R"({"kind":"AdmissionCheck","spec":{"retryDelayMinutes":15}})"),
+            parsed(R"({"spec":{"retryDelayMinutes":15}})"));
+}
+
+TEST(Convert, refuses_unknown_versions) {
+  Json object = Json::object();
+  EXPECT_EQ(convert(object, "v1beta1", "v1").error().what(),
+            "unknown version \"v1\" of group kueue.x-k8s.io");
+}
+
+TEST(Convert, older_objects_are_read_as_the_newer_type) {
+  const Workload wl = decode<Workload>(R"({"apiVersion":"kueue.x-k8s.io/v1beta1","kind":"Workload",
+    "spec":{"priorityClassName":"p","priority":3,
+      "priorityClassSource":"scheduling.k8s.io/priorityclass"}})")
+                          .value();
+  EXPECT_EQ(wl.spec.priority_class_ref->kind, "PriorityClass");
+  EXPECT_EQ(to_json(wl)["apiVersion"], "kueue.x-k8s.io/v1beta2");
+  EXPECT_FALSE(to_json(wl)["spec"].contains("priorityClassName"));
+}
+
+}  // namespace
+}  // namespace regatta::api
