@@ -364,10 +364,12 @@ void InformerCore::notify(const std::vector<Change>& changes) {
 
 void InformerCore::observe(Decoded written) {
   // The store is a prefix of the server's history up to version_: what is older is in it, or was in
-  // it and has been deleted since.
-  if (version_.empty() || !is_older_version(version_, written.resource_version).value_or(false)) {
-    return;
-  }
+  // it and has been deleted since. Between a 410 and the next list only what is there is updated.
+  const auto stored = store_.find(written.key);
+  const bool relisting = version_.empty();
+  if (relisting && stored == store_.end()) return;
+  const std::string& known = relisting ? stored->second.resource_version : version_;
+  if (!is_older_version(known, written.resource_version).value_or(false)) return;
   std::vector<Change> changes;
   put(written.key, Entry{std::move(written.object), std::move(written.resource_version)}, &changes);
   notify(changes);

@@ -237,6 +237,18 @@ TEST_F(InformerTest, ALateWriteAnswerDoesNotBringADeletedObjectBack) {
   EXPECT_EQ(contents(), "");
 }
 
+TEST_F(InformerTest, OwnWritesAreSeenWhileTheListIsMadeAnew) {
+  server.answer(200, list_text("10", {thing_json("a", "1")}));
+  auto first = server.answer_watch();
+  server.otherwise = [](const net::HttpRequest&) { return net::HttpResponse(503, "down"); };
+  auto& things = begin();
+  first->push(error_line(410, "Expired"));
+  world.run_for(1s);
+  things.observe(thing("a", "12"));
+  things.observe(thing("unheard-of", "13"));
+  EXPECT_EQ(contents(), "a@12 ");
+}
+
 TEST_F(InformerTest, AnObservedCreationSurvivesAnOlderListAndADeleteOfItsPredecessor) {
   server.answer(200, list_text("10", {}));
   auto first = server.answer_watch();
