@@ -254,7 +254,7 @@ std::vector<Json> bootstrap_rbac() {
           cluster_binding("system:discovery", {"system:authenticated"}),
           cluster_binding("system:public-info-viewer",
                           {"system:authenticated", "system:unauthenticated"}),
-          cluster_binding("system:service-account-issuer-discovery", {"system:serviceaccounts"})};
+          cluster_binding("system:service-account-issuer-discovery", {"system:authenticated"})};
 }
 
 }  // namespace regatta::apiserver

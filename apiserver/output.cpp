@@ -65,7 +65,9 @@ net::HttpResponse respond_json(const Exchange& exchange, unsigned status, std::s
 
 net::HttpResponse respond_json(const Exchange& exchange, unsigned status, const Json& value) {
   const std::string kind = string_or_empty(value, "kind");
-  if (kind.empty()) return respond_json(exchange, status, kubernetes_text(value));
+  if (kind.empty() || !value.contains("apiVersion")) {
+    return respond_json(exchange, status, kubernetes_text(value));
+  }
   const bool custom = false;
   return respond_json(
       exchange, status,

@@ -1,10 +1,12 @@
 #include "apiserver/builtin/scalars.h"
 #include "apiserver/decode.h"
+#include "apiserver/field_check.h"
 #include "apiserver/json_access.h"
 #include "apiserver/managed.h"
 #include "apiserver/patch/patch_object.h"
 #include "apiserver/resources.h"
 #include "apiserver/schema/structural.h"
+#include "apiserver/text.h"
 #include "lib/api/yaml.h"
 
 #include <nlohmann/json.hpp>
@@ -89,10 +91,12 @@ Answer<Json> patched_object(Core& core, Exchange& exchange, const ResourceType& 
   patch.validation = options.field_validation;
   patch.custom = type.custom;
   patch.object_meta = object_meta_schema();
+  if (!type.custom) patch.show = metadata_ordered_text;
   std::optional<std::string> bad_scalar;
   patch.complete = [&type, &bad_scalar](Json& object) {
     if (!type.custom && type.schema) {
       prune(object, *type.schema);
+      drop_empty_metadata(object);
       bad_scalar = normalize_scalars(object, *type.schema);
     }
     if (!bad_scalar) type.strategy->set_defaults(object);
@@ -100,7 +104,8 @@ Answer<Json> patched_object(Core& core, Exchange& exchange, const ResourceType& 
   PatchAnswer<Patched> result = patch_object(patch, live);
   if (!result) return failure_of(result.error());
   if (bad_scalar) {
-    const PatchFailure failure = invalid_patch_result(dump_json(result->object), *bad_scalar);
+    const PatchFailure failure =
+        invalid_patch_result(metadata_ordered_text(result->object), *bad_scalar);
     return failure_of(failure);
   }
   for (std::string& warning : result->warnings) exchange.warnings.push_back(std::move(warning));

@@ -163,7 +163,8 @@ std::optional<Reply> review(Core& core, const Authenticator& tokens, const Autho
     const std::string manager =
         manager_name(WriteOptions{}, exchange.request.headers.get("User-Agent"));
     object->erase("status");
-    track_create(*object, {*type, manager, "", core.clock.now()});
+    const Json blank = {{"spec", Json::object()}, {"status", Json::object()}};
+    track_update(*object, blank, {*type, manager, "", core.clock.now()});
   }
   if (rules) return Reply(respond_json(exchange, 201, rules_review(authorizer, exchange, *object)));
   if (info.plural == "tokenreviews") {

@@ -5,6 +5,7 @@
 #include "apiserver/builtin/builtin.h"
 #include "apiserver/discovery.h"
 #include "apiserver/json_access.h"
+#include "apiserver/object_meta.h"
 #include "apiserver/resources.h"
 #include "apiserver/reviews.h"
 #include "apiserver/schema/builtin.h"
@@ -140,6 +141,7 @@ class Server::Impl {
     if (core_.store.shelf(type->store_name()).find(ns, name)) return;
     object["apiVersion"] = type->api_version();
     object["kind"] = type->kind;
+    start_metadata(object, core_.clock.now(), core_.rng);
     type->strategy->set_defaults(object);
     type->strategy->prepare_for_create(object, core_.clock.now());
     writer_.put_internal(*type, std::move(object));

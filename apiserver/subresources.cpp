@@ -153,7 +153,17 @@ Reply finalize_namespace(Core& core, ObjectWriter& writer, Exchange& exchange,
   Answer<Json> sent = decode_object(core, exchange, *type, options->field_validation);
   if (!sent) return sent.error();
   if (auto bad = check_names(exchange, *type, *sent)) return std::move(*bad);
-  const ObjectWriter::Maker make = [&sent](const Json*) -> Answer<Json> { return *sent; };
+  const ObjectWriter::Maker make = [&sent](const Json* live) -> Answer<Json> {
+    Json object = *live;
+    object["metadata"]["resourceVersion"] = string_or_empty(*sent, "metadata", "resourceVersion");
+    const Json* finalizers = member(*sent, "spec", "finalizers");
+    if (finalizers && !finalizers->empty()) {
+      object["spec"]["finalizers"] = *finalizers;
+    } else if (member(object, "spec")) {
+      object["spec"].erase("finalizers");
+    }
+    return object;
+  };
   Answer<Written> result = writer.update(exchange, {type, "", exchange.info.name, "finalize"}, make,
                                          {.put = true}, *options);
   if (!result) return result.error();
@@ -185,9 +195,6 @@ Reply pod_binding(Core& core, ObjectWriter& writer, Exchange& exchange,
                     {"status", "True"},
                     {"lastProbeTime", nullptr},
                     {"lastTransitionTime", format_rfc3339(core.clock.now())}};
-  if (const auto generation = integer_member(metadata_of(object), "generation")) {
-    condition["observedGeneration"] = *generation;
-  }
   Json conditions = Json::array();
   if (const Json* before = member(object, "status", "conditions")) {
     for (const Json& item : *before) {

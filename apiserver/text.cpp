@@ -94,6 +94,20 @@ std::string members_text(const Json& object) {
   return out + "}";
 }
 
+std::string metadata_ordered_text(const Json& object) {
+  if (!object.is_object()) return kubernetes_text(object);
+  std::string out = "{";
+  for (const auto& [key, value] : object.items()) {
+    if (key != "metadata") {
+      append_member(out, key, value);
+      continue;
+    }
+    out += out == "{" ? "\"metadata\":" : ",\"metadata\":";
+    append_metadata(out, value);
+  }
+  return out + "}";
+}
+
 std::string indented(std::string_view compact) {
   std::string out;
   int depth = 0;

@@ -12,6 +12,8 @@ namespace regatta::apiserver {
 std::string kubernetes_text(const Json& value);
 /// The same for one object, without kind and apiVersion.
 std::string members_text(const Json& object);
+/// An object with its keys sorted, those of metadata in declaration order.
+std::string metadata_ordered_text(const Json& object);
 /// Indents compact JSON by two spaces a level, keeping its order.
 std::string indented(std::string_view compact);
 

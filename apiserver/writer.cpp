@@ -13,6 +13,11 @@
 namespace regatta::apiserver {
 namespace {
 
+/// Events are judged as core events, whichever group they come through.
+std::string invalid_group(const ResourceType& type) {
+  return type.stored_as.empty() ? type.group : "";
+}
+
 bool is_core(const ResourceType& type, std::string_view plural) {
   return type.group.empty() && type.plural == plural;
 }
@@ -163,17 +168,17 @@ Answer<Written> ObjectWriter::create(Exchange& exchange, const Target& target, J
   start_metadata(object, now, core_.rng);
   const std::string name = string_or_empty(metadata, "name");
   type.strategy->set_defaults(object);
-  if (auto refused = admit_create(core_, exchange, type, target.ns, object)) {
-    return std::move(*refused);
-  }
   ManagedWrite managed{type, manager_name(options, exchange.request.headers.get("User-Agent")), "",
                        now};
   if (!tracked) track_create(object, managed);
+  if (auto refused = admit_create(core_, exchange, type, target.ns, object)) {
+    return std::move(*refused);
+  }
   type.strategy->prepare_for_create(object, now);
 
   FieldErrors errors = validate_metadata(object, type);
   append(errors, type.strategy->validate_create(object));
-  if (!errors.empty()) return invalid(type.group, type.kind, name, std::move(errors));
+  if (!errors.empty()) return invalid(invalid_group(type), type.kind, name, std::move(errors));
   for (std::string& warning : type.strategy->warnings(object)) {
     exchange.warnings.push_back(std::move(warning));
   }
@@ -232,14 +237,15 @@ Answer<Written> ObjectWriter::store_update(Exchange& exchange, const Target& tar
   }
   if (status) {
     type.strategy->prepare_for_status_update(object, live, now);
-  } else {
+  } else if (target.subresource != "finalize") {
     type.strategy->prepare_for_update(object, live, now);
   }
   ignore_time_only_change(&object, live);
   FieldErrors errors = validate_metadata_update(object, live, type);
   append(errors, status ? type.strategy->validate_status_update(object, live)
                         : type.strategy->validate_update(object, live));
-  if (!errors.empty()) return invalid(type.group, type.kind, target.name, std::move(errors));
+  if (!errors.empty())
+    return invalid(invalid_group(type), type.kind, target.name, std::move(errors));
   for (std::string& warning : type.strategy->warnings(object)) {
     exchange.warnings.push_back(std::move(warning));
   }
@@ -389,10 +395,10 @@ void ObjectWriter::put_internal(const ResourceType& type, Json object) {
   const std::string name = string_or_empty(object, "metadata", "name");
   Shelf& shelf = shelf_of(type);
   const StoredPtr current = shelf.find(ns, name);
-  if (!current) {
-    const std::string uid = string_or_empty(object, "metadata", "uid");
-    if (uid.empty()) start_metadata(object, core_.clock.now(), core_.rng);
-  } else if (without_version(object) == without_version(current->value())) {
+  if (!current && string_or_empty(object, "metadata", "uid").empty()) {
+    start_metadata(object, core_.clock.now(), core_.rng);
+  }
+  if (current && without_version(object) == without_version(current->value())) {
     return;
   }
   const StoredPtr stored =

@@ -61,7 +61,8 @@ std::optional<PatchFailure> wrong_kind(const PatchRequest& request, const Json& 
 PatchAnswer<std::vector<std::string>> check_patched(const PatchRequest& request, const Json& patch,
                                                     const Json& object) {
   auto shown = [&] {
-    return request.type == PatchType::strategic ? go_plain(patch) : dump_json(object);
+    if (request.type == PatchType::strategic) return go_plain(patch);
+    return request.show ? request.show(object) : dump_json(object);
   };
   if (!object.is_object()) {
     return invalid_patch_result(shown(), not_an_object(object));

@@ -36,6 +36,8 @@ struct PatchRequest {
   const Schema* object_meta = nullptr;
   /// Prunes and fills in defaults, in place; called once on the patched object. May be empty.
   std::function<void(Json&)> complete;
+  /// How a refusal shows the patched object; empty: as JSON with sorted keys.
+  std::function<std::string(const Json&)> show;
 };
 
 struct Patched {
