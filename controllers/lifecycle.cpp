@@ -1,0 +1,403 @@
+#include "controllers/lifecycle.h"
+
+#include "lib/api/names.h"
+
+#include <algorithm>
+
+namespace regatta::controllers {
+namespace {
+
+namespace conditions = api::conditions;
+namespace reasons = api::reasons;
+
+bool set(api::Workload* w, std::string_view type, bool value, std::string_view reason,
+         std::string message, TimePoint now) {
+  return api::set_condition(&w->status.conditions,
+                            {std::string(type),
+                             value ? api::ConditionStatus::True : api::ConditionStatus::False,
+                             w->metadata.generation,
+                             {},
+                             std::string(reason),
+                             std::move(message)},
+                            now);
+}
+
+bool remove_condition(api::Workload* w, std::string_view type) {
+  return std::erase_if(w->status.conditions, [type](const auto& c) { return c.type == type; }) > 0;
+}
+
+const char* text_of(api::CheckState state) {
+  switch (state) {
+    case api::CheckState::Pending:
+      return "Pending";
+    case api::CheckState::Ready:
+      return "Ready";
+    case api::CheckState::Retry:
+      return "Retry";
+    case api::CheckState::Rejected:
+      return "Rejected";
+  }
+  return "";
+}
+
+TimePoint seconds(TimePoint t) {
+  return std::chrono::floor<std::chrono::seconds>(t);
+}
+
+/// A condition an eviction left behind is over.
+void flip(api::Workload* w, std::string_view type, TimePoint now) {
+  const api::Condition* old = api::find_condition(w->status.conditions, type);
+  if (!old || old->status != api::ConditionStatus::True) return;
+  set(w, type, false, reasons::quota_reserved, "Previously: " + old->message, now);
+}
+
+/// The list of checks is exactly `required`, known states kept.
+bool sync_checks(api::Workload* w, const std::vector<std::string>& required, TimePoint now) {
+  std::vector<api::AdmissionCheckState> wanted;
+  for (const std::string& name : required) {
+    if (const api::AdmissionCheckState* known = api::find_check(w->status, name)) {
+      wanted.push_back(*known);
+      continue;
+    }
+    api::AdmissionCheckState fresh;
+    fresh.name = name;
+    fresh.last_transition_time = seconds(now);
+    wanted.push_back(std::move(fresh));
+  }
+  if (wanted == w->status.admission_checks) return false;
+  w->status.admission_checks = std::move(wanted);
+  return true;
+}
+
+bool all_checks_ready(const api::WorkloadStatus& status) {
+  return std::all_of(status.admission_checks.begin(), status.admission_checks.end(),
+                     [](const auto& c) { return c.state == api::CheckState::Ready; });
+}
+
+bool topology_delayed(const api::WorkloadStatus& status) {
+  if (!status.admission) return false;
+  const auto& sets = status.admission->pod_set_assignments;
+  return std::any_of(sets.begin(), sets.end(),
+                     [](const auto& s) { return s.delayed_topology_request == "Pending"; });
+}
+
+/// `"a" (its message); "b"`: the checks in that state.
+std::string list_checks(const api::WorkloadStatus& status, api::CheckState state, int* count) {
+  std::string out;
+  for (const api::AdmissionCheckState& check : status.admission_checks) {
+    if (check.state != state) continue;
+    ++*count;
+    out += (out.empty() ? "\"" : "; \"") + check.name + "\"";
+    if (!check.message.empty()) out += " (" + check.message + ")";
+  }
+  return out;
+}
+
+std::string checks_text(const char* state, const std::string& list, int count) {
+  return std::string(count > 1 ? "AdmissionChecks" : "AdmissionCheck") + " in " + state +
+         " state: " + list;
+}
+
+bool sync_admitted(api::Workload* w, TimePoint now, std::vector<Note>* notes) {
+  const bool reserved = is_reserved(*w);
+  const bool ready = all_checks_ready(w->status);
+  const bool delayed = topology_delayed(w->status);
+  if (reserved && ready && !delayed) {
+    if (is_admitted(*w)) return false;
+    set(w, conditions::admitted, true, reasons::admitted, "The workload is admitted", now);
+    notes->push_back(
+        {false, "Admitted", "Admitted by ClusterQueue " + w->status.admission->cluster_queue});
+    return true;
+  }
+  if (!is_admitted(*w)) return false;
+  if (!reserved) {
+    return set(w, conditions::admitted, false, reasons::no_reservation,
+               "The workload has no reservation", now);
+  }
+  if (delayed) {
+    return set(w, conditions::admitted, false, reasons::pending_delayed_topology_requests,
+               "There are pending delayed topology requests", now);
+  }
+  return set(w, conditions::admitted, false, reasons::unsatisfied_admission_checks,
+             "The workload has not all checks ready", now);
+}
+
+/// When the checks that said Retry want to be asked again.
+std::optional<TimePoint> retry_at(const api::WorkloadStatus& status) {
+  std::optional<TimePoint> latest;
+  for (const api::AdmissionCheckState& check : status.admission_checks) {
+    if (check.state != api::CheckState::Retry || !check.requeue_after_seconds) continue;
+    const TimePoint at =
+        check.last_transition_time + std::chrono::seconds(*check.requeue_after_seconds);
+    if (!latest || at > *latest) latest = at;
+  }
+  return latest;
+}
+
+/// Drops a reservation that never became an admission.
+void unreserve(api::Workload* w, std::string_view reason, std::string message, TimePoint now) {
+  w->status.admission.reset();
+  set(w, conditions::quota_reserved, false, reason, std::move(message), now);
+}
+
+bool orphaned(const api::Workload& w) {
+  const bool from_job = !w.metadata.label(std::string(api::labels::job_uid)).empty();
+  return w.metadata.owner_references.empty() && (w.metadata.deleting() || from_job);
+}
+
+/// An active workload's way back into the queue. True when the status changed.
+bool requeue(api::Workload* w, TimePoint now, Settled* out) {
+  bool changed = false;
+  auto& state = w->status.requeue_state;
+  if (state && state->requeue_at) {
+    if (*state->requeue_at > now) {
+      out->look_again = *state->requeue_at - now;
+      return false;
+    }
+    if (!is_reserved(*w)) {
+      state->requeue_at.reset();
+      if (!state->count) state.reset();
+      changed = true;
+    }
+  }
+  const api::Condition* requeued = api::find_condition(w->status.conditions, conditions::requeued);
+  if (!requeued || requeued->status != api::ConditionStatus::False) return changed;
+  if (requeued->reason == reasons::deactivated ||
+      requeued->reason.starts_with(reasons::deactivated_due_to)) {
+    return set(w, conditions::requeued, true, reasons::reactivated, "The workload was reactivated",
+               now) ||
+           changed;
+  }
+  if (requeued->reason == reasons::pods_ready_timeout ||
+      requeued->reason == reasons::admission_check) {
+    return set(w, conditions::requeued, true, reasons::backoff_finished,
+               "The workload backoff was finished", now) ||
+           changed;
+  }
+  return changed;
+}
+
+/// spec.active is false: it must not hold quota.
+bool deactivate(api::Workload* w, TimePoint now, Settled* out) {
+  if (is_evicted(*w) &&
+      api::find_condition(w->status.conditions, conditions::deactivation_target) == nullptr) {
+    return false;
+  }
+  const api::Condition* target =
+      api::find_condition(w->status.conditions, conditions::deactivation_target);
+  std::string cause, message = "The workload is deactivated";
+  if (target && target->status == api::ConditionStatus::True) {
+    cause = target->reason;
+    message += " due to " + target->message;
+  }
+  remove_condition(w, conditions::deactivation_target);
+  w->status.requeue_state.reset();
+  if (is_reserved(*w)) {
+    evict(w, std::string(reasons::deactivated), message, cause, now, &out->notes);
+    return true;
+  }
+  set(w, conditions::evicted, true,
+      cause.empty() ? std::string(reasons::deactivated)
+                    : std::string(reasons::deactivated_due_to) + cause,
+      message, now);
+  set(w, conditions::quota_reserved, false, reasons::deactivated, message, now);
+  return true;
+}
+
+/// A workload with quota: checks that failed, queues that were stopped.
+bool guard_reservation(api::Workload* w, const LifecycleView& view, TimePoint now, Settled* out) {
+  int count = 0;
+  if (const std::string list = list_checks(w->status, api::CheckState::Rejected, &count);
+      count > 0) {
+    const std::string message = checks_text("Rejected", list, count);
+    out->notes.push_back({true, std::string(api::events::admission_check_rejected),
+                          "Deactivated due to " + message});
+    return set(w, conditions::deactivation_target, true, reasons::admission_check, message, now);
+  }
+  if (const std::string list = list_checks(w->status, api::CheckState::Retry, &count); count > 0) {
+    if (const auto at = retry_at(w->status)) {
+      if (!w->status.requeue_state) w->status.requeue_state.emplace();
+      w->status.requeue_state->requeue_at = seconds(*at);
+    }
+    evict(w, std::string(reasons::admission_check),
+          "Evicted due to " + checks_text("Retry", list, count), "", now, &out->notes);
+    return true;
+  }
+  const bool admitted = is_admitted(*w);
+  const auto drained = [&](const QueueView& queue) {
+    return queue.exists && queue.stop_policy == api::StopPolicy::HoldAndDrain;
+  };
+  if (admitted && drained(view.local_queue)) {
+    evict(w, std::string(reasons::local_queue_stopped), "The LocalQueue is stopped", "", now,
+          &out->notes);
+    return true;
+  }
+  if (admitted && drained(view.cluster_queue)) {
+    evict(w, std::string(reasons::cluster_queue_stopped), "The ClusterQueue is stopped", "", now,
+          &out->notes);
+    return true;
+  }
+  if (admitted) return false;
+  const std::string lq = "LocalQueue " + w->spec.queue_name;
+  const std::string cq = "ClusterQueue " + view.cluster_queue_name;
+  if (!view.local_queue.exists) {
+    unreserve(w, reasons::misconfigured, lq + " is terminating or missing", now);
+  } else if (view.local_queue.stop_policy != api::StopPolicy::None) {
+    unreserve(w, reasons::suspended, lq + " is stopped", now);
+  } else if (!view.cluster_queue.exists) {
+    unreserve(w, reasons::misconfigured, cq + " is terminating or missing", now);
+  } else if (view.cluster_queue.stop_policy != api::StopPolicy::None) {
+    unreserve(w, reasons::suspended, cq + " is stopped", now);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+/// A workload without quota: why it cannot get any, when that is not the scheduler's to say.
+bool explain_pending(api::Workload* w, const LifecycleView& view, TimePoint now) {
+  const std::string& queue = w->spec.queue_name;
+  if (!view.local_queue.exists) {
+    return set_pending(w, std::string(reasons::misconfigured),
+                       "LocalQueue " + queue + " doesn't exist", now);
+  }
+  if (view.local_queue.stop_policy != api::StopPolicy::None) {
+    return set_pending(w, std::string(reasons::suspended), "LocalQueue " + queue + " is inactive",
+                       now);
+  }
+  if (!view.cluster_queue.exists) {
+    return set_pending(w, std::string(reasons::misconfigured),
+                       "ClusterQueue " + view.cluster_queue_name + " doesn't exist", now);
+  }
+  if (!view.cluster_queue.active) {
+    return set_pending(w, std::string(reasons::suspended),
+                       "ClusterQueue " + view.cluster_queue_name + " is inactive", now);
+  }
+  const api::Condition* said =
+      api::find_condition(w->status.conditions, conditions::quota_reserved);
+  const bool outdated =
+      said && (said->reason == reasons::misconfigured || said->reason == reasons::suspended ||
+               said->reason == reasons::deactivated);
+  if (!outdated) return false;
+  return set_pending(w, std::string(reasons::pending_evaluation),
+                     "Workload is pending evaluation in the scheduling queue", now);
+}
+
+}  // namespace
+
+bool is_reserved(const api::Workload& w) {
+  return api::is_true(w.status.conditions, conditions::quota_reserved) && w.status.admission;
+}
+bool is_admitted(const api::Workload& w) {
+  return api::is_true(w.status.conditions, conditions::admitted);
+}
+bool is_finished(const api::Workload& w) {
+  return api::is_true(w.status.conditions, conditions::finished);
+}
+bool is_evicted(const api::Workload& w) {
+  return api::is_true(w.status.conditions, conditions::evicted);
+}
+
+bool set_pending(api::Workload* w, const std::string& reason, const std::string& message,
+                 TimePoint now) {
+  const api::Condition* old = api::find_condition(w->status.conditions, conditions::quota_reserved);
+  if (old && old->status == api::ConditionStatus::False && old->reason == reason &&
+      old->message == message) {
+    return false;
+  }
+  return set(w, conditions::quota_reserved, false, reason, message, now);
+}
+
+void evict(api::Workload* w, const std::string& reason, const std::string& message,
+           const std::string& cause, TimePoint now, std::vector<Note>* notes) {
+  api::WorkloadStatus& status = w->status;
+  const std::string full = cause.empty() ? reason : reason + "DueTo" + cause;
+  set(w, conditions::evicted, true, full, message, now);
+  status.cluster_name.reset();
+  status.nominated_cluster_names.clear();
+  for (api::AdmissionCheckState& check : status.admission_checks) {
+    if (check.state == api::CheckState::Pending) continue;
+    if (check.state == api::CheckState::Retry) {
+      check.retry_count = check.retry_count.value_or(0) + 1;
+    }
+    check.message =
+        std::string("Reset to Pending after eviction. Previously: ") + text_of(check.state);
+    check.state = api::CheckState::Pending;
+    check.last_transition_time = seconds(now);
+    check.pod_set_updates.clear();
+  }
+  status.unhealthy_nodes.clear();
+  for (api::PreemptionGateState& gate : status.preemption_gates) {
+    if (gate.position == "Closed") continue;
+    gate.position = "Closed";
+    gate.last_transition_time = seconds(now);
+  }
+  const auto known = std::find_if(
+      status.evictions.begin(), status.evictions.end(),
+      [&](const auto& e) { return e.reason == reason && e.underlying_cause == cause; });
+  if (known != status.evictions.end()) {
+    ++known->count;
+  } else {
+    status.evictions.push_back({reason, cause, 1});
+  }
+  notes->push_back({false, std::string(api::events::evicted_due_to) + full, message});
+}
+
+void reserve(api::Workload* w, api::Admission admission, const std::vector<std::string>& checks,
+             TimePoint now) {
+  const std::string queue = admission.cluster_queue;
+  w->status.admission = std::move(admission);
+  set(w, conditions::quota_reserved, true, reasons::quota_reserved,
+      "Quota reserved in ClusterQueue " + queue, now);
+  for (const std::string_view type :
+       {conditions::evicted, conditions::preempted, conditions::blocked_on_preemption_gates}) {
+    flip(w, type, now);
+  }
+  sync_checks(w, checks, now);
+  std::vector<Note> ignored;
+  sync_admitted(w, now, &ignored);
+}
+
+Settled settle(api::Workload* w, const LifecycleView& view, TimePoint now) {
+  Settled out;
+  // 1. Finished: nothing changes any more.
+  if (is_finished(*w)) {
+    out.release = w->metadata.deleting() && orphaned(*w);
+    return out;
+  }
+  // 2. Its owner is gone.
+  if (orphaned(*w)) {
+    out.status_changed = set(w, conditions::finished, true, reasons::owner_not_found,
+                             "The workload's owner no longer exists", now);
+    out.release = true;
+    return out;
+  }
+  // 3. To be deactivated: spec first, the rest follows.
+  if (w->spec.active && api::is_true(w->status.conditions, conditions::deactivation_target)) {
+    out.active = false;
+    return out;
+  }
+  // 4. Inactive.
+  if (!w->spec.active) {
+    out.status_changed = deactivate(w, now, &out);
+    return out;
+  }
+  // 5. Back into the queue after an eviction.
+  if (!is_evicted(*w) || !is_reserved(*w)) out.status_changed |= requeue(w, now, &out);
+  // 6. The checks it needs, and whether it is admitted.
+  out.status_changed |= sync_checks(w, view.required_checks, now);
+  // 7. Evicted and stopping: only its job can end this.
+  if (is_reserved(*w) && is_evicted(*w)) return out;
+  if (is_reserved(*w)) {
+    if (guard_reservation(w, view, now, &out)) {
+      out.status_changed = true;
+      return out;
+    }
+  } else {
+    out.status_changed |= explain_pending(w, view, now);
+  }
+  out.status_changed |= sync_admitted(w, now, &out.notes);
+  return out;
+}
+
+}  // namespace regatta::controllers

@@ -1,0 +1,66 @@
+#pragma once
+
+#include "lib/api/kueue.h"
+#include "lib/base/clock.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+/// What happens to a Workload besides scheduling and its job: admission checks, admission itself,
+/// evictions, deactivation, requeueing, stopped queues. Pure functions on the Workload.
+namespace regatta::controllers {
+
+struct QueueView {
+  bool exists = false;
+  bool active = false;
+  api::StopPolicy stop_policy = api::StopPolicy::None;
+};
+
+struct LifecycleView {
+  QueueView local_queue;
+  QueueView cluster_queue;  ///< the one the LocalQueue leads to, or that holds the reservation
+  std::string cluster_queue_name;
+  /// Names of the admission checks it needs now, sorted; see admission::State::required_checks().
+  std::vector<std::string> required_checks;
+};
+
+struct Note {
+  bool warning = false;
+  std::string reason;
+  std::string message;
+};
+
+/// What has to be written, besides the status that settle() edited.
+struct Settled {
+  bool status_changed = false;
+  std::optional<bool> active;  ///< new spec.active
+  bool release = false;        ///< remove the resource-in-use finalizer
+  std::optional<Duration> look_again;
+  std::vector<Note> notes;
+};
+
+/// Brings the status of `workload` as far as it can go now. Rules are numbered in lifecycle.cpp;
+/// A Kueue user finds the reasons and messages he knows.
+Settled settle(api::Workload* workload, const LifecycleView& view, TimePoint now);
+
+/// Evicted=True and everything that is reset with it: cluster and nominations, admission checks,
+/// preemption gates. The reservation stays until the job has stopped. `cause` may be empty.
+void evict(api::Workload* workload, const std::string& reason, const std::string& message,
+           const std::string& cause, TimePoint now, std::vector<Note>* notes);
+
+/// QuotaReserved=True with that admission; flips what an earlier eviction left behind, sets the
+/// checks, and Admitted too when there are none.
+void reserve(api::Workload* workload, api::Admission admission,
+             const std::vector<std::string>& checks, TimePoint now);
+
+/// QuotaReserved=False with that reason; whether anything changed.
+bool set_pending(api::Workload* workload, const std::string& reason, const std::string& message,
+                 TimePoint now);
+
+bool is_reserved(const api::Workload& workload);
+bool is_admitted(const api::Workload& workload);
+bool is_finished(const api::Workload& workload);
+bool is_evicted(const api::Workload& workload);
+
+}  // namespace regatta::controllers

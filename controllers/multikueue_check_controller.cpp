@@ -1,0 +1,130 @@
+#include "controllers/multikueue_check_controller.h"
+
+#include "lib/api/names.h"
+
+namespace regatta::controllers {
+namespace {
+
+/// "[a b]".
+std::string bracketed(const std::vector<std::string>& names) {
+  std::string out = "[";
+  for (const std::string& name : names) out += (out.size() > 1 ? " " : "") + name;
+  return out + "]";
+}
+
+}  // namespace
+
+api::Condition check_condition(const CheckView& view, std::int64_t generation) {
+  api::Condition out;
+  out.type = std::string(api::conditions::active);
+  out.observed_generation = generation;
+  out.status = api::ConditionStatus::False;
+  if (!view.config_error.empty()) {
+    out.reason = std::string(api::reasons::bad_config);
+    out.message = "Cannot load the AdmissionChecks parameters: " + view.config_error;
+    return out;
+  }
+  if (!view.missing.empty()) out.message = "Missing clusters: " + bracketed(view.missing);
+  if (!view.inactive.empty()) {
+    out.message += out.message.empty() ? "" : ", ";
+    out.message += "Inactive clusters: " + bracketed(view.inactive);
+  }
+  if (view.missing.size() + view.inactive.size() >= view.clusters.size()) {
+    out.reason = std::string(api::reasons::no_usable_clusters);
+    return out;
+  }
+  out.status = api::ConditionStatus::True;
+  if (out.message.empty()) {
+    out.reason = std::string(api::reasons::active);
+    out.message = "The admission check is active";
+  } else {
+    out.reason = std::string(api::reasons::some_active_clusters);
+  }
+  return out;
+}
+
+MultiKueueCheckController::MultiKueueCheckController(clusters::LocalCluster& local,
+                                                     clusters::Fleet& fleet, TaskScope& scope)
+    : local_(local),
+      fleet_(fleet),
+      scope_(scope),
+      log_(local.log.named("multikueue-checks")),
+      queue_(local.clock, scope, Backoff{Duration(50), std::chrono::seconds(30)}) {
+  local_.checks.on_change([this](const api::ObjectKey& key) { queue_.add(key.name); });
+  local_.multikueue_configs.on_change([this](const api::ObjectKey&) { enqueue_all(); });
+  local_.multikueue_clusters.on_transition([this](const auto&, const auto& b, const auto& a) {
+    const bool same = b && a &&
+                      api::is_true(b->status.conditions, api::conditions::active) ==
+                          api::is_true(a->status.conditions, api::conditions::active);
+    if (!same) enqueue_all();
+  });
+}
+
+void MultiKueueCheckController::start() {
+  scope_.spawn("multikueue-checks", work());
+}
+
+void MultiKueueCheckController::enqueue_all() {
+  for (const auto& check : local_.checks.list()) queue_.add(check->metadata.name);
+}
+
+CheckView MultiKueueCheckController::view(const api::AdmissionCheck& check) const {
+  CheckView view;
+  const auto& parameters = check.spec.parameters;
+  if (!parameters) {
+    view.config_error = "missing parameters reference";
+    return view;
+  }
+  if (parameters->api_group != api::kueue_group || parameters->kind != "MultiKueueConfig") {
+    view.config_error = "wrong parameters reference: expected kind MultiKueueConfig of " +
+                        std::string(api::kueue_group) + ", got " + parameters->kind + " of " +
+                        parameters->api_group;
+    return view;
+  }
+  const auto config = local_.multikueue_configs.get(api::ObjectKey(parameters->name));
+  if (!config) {
+    view.config_error = "MultiKueueConfig \"" + parameters->name + "\" not found";
+    return view;
+  }
+  view.clusters = config->spec.clusters;
+  for (const std::string& name : view.clusters) {
+    const auto cluster = local_.multikueue_clusters.get(api::ObjectKey(name));
+    if (!cluster) {
+      view.missing.push_back(name);
+    } else if (!api::is_true(cluster->status.conditions, api::conditions::active)) {
+      view.inactive.push_back(name);
+    }
+  }
+  return view;
+}
+
+Task<> MultiKueueCheckController::work() {
+  for (;;) {
+    std::string name = co_await queue_.next();
+    const Status done = co_await reconcile(name);
+    if (done) {
+      queue_.forget(name);
+    } else {
+      if (done.error().code() != Errc::conflict) {
+        log_.warning("check not reconciled", {{"check", name}, {"error", done.error().what()}});
+      }
+      queue_.retry(name);
+    }
+    queue_.done(name);
+  }
+}
+
+Task<Status> MultiKueueCheckController::reconcile(std::string name) {
+  const auto stored = local_.checks.get(api::ObjectKey(name));
+  if (!stored || stored->spec.controller_name != api::multikueue_controller_name) co_return ok();
+  api::AdmissionCheck before = *stored;
+  api::AdmissionCheck after = before;
+  const api::Condition wanted = check_condition(view(before), before.metadata.generation);
+  if (!api::set_condition(&after.status.conditions, wanted, local_.clock.now())) co_return ok();
+  auto written = co_await local_.client.patch_status(std::move(before), std::move(after));
+  if (!written) co_return written.error();
+  local_.checks.observe(std::move(*written));
+  co_return ok();
+}
+
+}  // namespace regatta::controllers

@@ -1,0 +1,175 @@
+#include "controllers/queue_controller.h"
+
+#include "lib/api/names.h"
+
+namespace regatta::controllers {
+namespace {
+
+constexpr int workers = 5;
+constexpr std::string_view in_use_finalizer = api::finalizers::resource_in_use;
+
+template <class T>
+bool same_but_status(const std::shared_ptr<const T>& before,
+                     const std::shared_ptr<const T>& after) {
+  return before && after && before->metadata.generation == after->metadata.generation &&
+         before->metadata.deleting() == after->metadata.deleting() &&
+         before->metadata.finalizers == after->metadata.finalizers;
+}
+
+void set_active(api::Conditions* conditions, const admission::Activity& activity,
+                std::int64_t generation, TimePoint now) {
+  api::set_condition(conditions,
+                     {std::string(api::conditions::active),
+                      activity.active ? api::ConditionStatus::True : api::ConditionStatus::False,
+                      generation,
+                      {},
+                      activity.reason,
+                      activity.message},
+                     now);
+}
+
+}  // namespace
+
+QueueController::QueueController(clusters::LocalCluster& cluster, Scheduler& scheduler,
+                                 TaskScope& scope, Duration batch)
+    : cluster_(cluster),
+      scheduler_(scheduler),
+      scope_(scope),
+      batch_(batch),
+      log_(cluster.log.named("queues")),
+      queue_(cluster.clock, scope, Backoff{Duration(50), std::chrono::seconds(30)}) {
+  scheduler_.on_changes([this] { take_changes(); });
+  cluster_.cluster_queues.on_transition([this](const auto& key, const auto& b, const auto& a) {
+    if (!same_but_status(b, a)) queue_.add({"ClusterQueue", key});
+    // Whether flavors and checks are in use depends on the queues.
+    if (b && a && b->metadata.generation == a->metadata.generation) return;
+    for (const auto& one : cluster_.flavors.list()) {
+      queue_.add({"ResourceFlavor", one->metadata.key()});
+    }
+    for (const auto& one : cluster_.checks.list()) {
+      queue_.add({"AdmissionCheck", one->metadata.key()});
+    }
+  });
+  cluster_.local_queues.on_transition([this](const auto& key, const auto& b, const auto& a) {
+    if (!same_but_status(b, a)) queue_.add({"LocalQueue", key});
+  });
+  cluster_.flavors.on_transition([this](const auto& key, const auto& b, const auto& a) {
+    if (!same_but_status(b, a)) queue_.add({"ResourceFlavor", key});
+  });
+  cluster_.checks.on_transition([this](const auto& key, const auto& b, const auto& a) {
+    if (!same_but_status(b, a)) queue_.add({"AdmissionCheck", key});
+  });
+}
+
+void QueueController::start() {
+  for (int i = 0; i < workers; ++i) scope_.spawn("queues", work());
+}
+
+void QueueController::take_changes() {
+  const admission::Changes changes = scheduler_.take_changes();
+  for (const std::string& name : changes.cluster_queues) {
+    queue_.add_after({"ClusterQueue", api::ObjectKey(name)}, batch_);
+  }
+  for (const api::ObjectKey& key : changes.local_queues) {
+    queue_.add_after({"LocalQueue", key}, batch_);
+  }
+}
+
+Task<> QueueController::work() {
+  for (;;) {
+    Item item = co_await queue_.next();
+    const Status done = co_await reconcile(item);
+    if (done) {
+      queue_.forget(item);
+    } else {
+      if (done.error().code() != Errc::conflict) {
+        log_.warning(
+            "not reconciled",
+            {{"kind", item.first}, {"name", item.second.str()}, {"error", done.error().what()}});
+      }
+      queue_.retry(item);
+    }
+    queue_.done(item);
+  }
+}
+
+Task<Status> QueueController::reconcile(Item item) {
+  if (item.first == "ClusterQueue") co_return co_await cluster_queue(std::move(item.second));
+  if (item.first == "LocalQueue") co_return co_await local_queue(std::move(item.second));
+  if (item.first == "ResourceFlavor") co_return co_await flavor(std::move(item.second));
+  co_return co_await check(std::move(item.second));
+}
+
+/// Puts the finalizer on a live object, and takes it off a deleted one nobody uses.
+template <class T>
+Task<Status> QueueController::keep_finalizer(kube::Informer<T>& informer,
+                                             std::shared_ptr<const T> object, bool in_use) {
+  T after = *object;
+  const bool has = object->metadata.has_finalizer(in_use_finalizer);
+  if (!object->metadata.deleting() && !has) {
+    after.metadata.finalizers.emplace_back(in_use_finalizer);
+  } else if (object->metadata.deleting() && has && !in_use) {
+    std::erase(after.metadata.finalizers, in_use_finalizer);
+  } else {
+    co_return ok();
+  }
+  T before = *object;
+  auto written = co_await cluster_.client.patch_metadata(std::move(before), std::move(after));
+  if (!written) {
+    if (written.error().code() == Errc::not_found) co_return ok();
+    co_return written.error();
+  }
+  informer.observe(std::move(*written));
+  co_return ok();
+}
+
+Task<Status> QueueController::cluster_queue(api::ObjectKey key) {
+  auto stored = cluster_.cluster_queues.get(key);
+  if (!stored) co_return ok();
+  const bool in_use = scheduler_.state().has_reservations(key.name);
+  const Status kept = co_await keep_finalizer(cluster_.cluster_queues, stored, in_use);
+  if (!kept) co_return kept;
+  stored = cluster_.cluster_queues.get(key);
+  if (!stored || (stored->metadata.deleting() && !in_use)) co_return ok();
+  api::ClusterQueue before = *stored;
+  api::ClusterQueue after = before;
+  after.status = scheduler_.state().status(key.name);
+  after.status.conditions = before.status.conditions;
+  set_active(&after.status.conditions, scheduler_.state().activity(key.name),
+             before.metadata.generation, cluster_.clock.now());
+  auto written = co_await cluster_.client.patch_status(std::move(before), std::move(after));
+  if (!written) co_return written.error();
+  cluster_.cluster_queues.observe(std::move(*written));
+  co_return ok();
+}
+
+Task<Status> QueueController::local_queue(api::ObjectKey key) {
+  const auto stored = cluster_.local_queues.get(key);
+  if (!stored || stored->metadata.deleting()) co_return ok();
+  api::LocalQueue before = *stored;
+  api::LocalQueue after = before;
+  after.status = scheduler_.state().status(key);
+  after.status.conditions = before.status.conditions;
+  set_active(&after.status.conditions, scheduler_.state().local_queue_activity(key),
+             before.metadata.generation, cluster_.clock.now());
+  auto written = co_await cluster_.client.patch_status(std::move(before), std::move(after));
+  if (!written) co_return written.error();
+  cluster_.local_queues.observe(std::move(*written));
+  co_return ok();
+}
+
+Task<Status> QueueController::flavor(api::ObjectKey key) {
+  auto stored = cluster_.flavors.get(key);
+  if (!stored) co_return ok();
+  co_return co_await keep_finalizer(cluster_.flavors, std::move(stored),
+                                    scheduler_.state().flavor_in_use(key.name));
+}
+
+Task<Status> QueueController::check(api::ObjectKey key) {
+  auto stored = cluster_.checks.get(key);
+  if (!stored) co_return ok();
+  co_return co_await keep_finalizer(cluster_.checks, std::move(stored),
+                                    scheduler_.state().check_in_use(key.name));
+}
+
+}  // namespace regatta::controllers

@@ -1,0 +1,43 @@
+#pragma once
+
+#include "clusters/local_cluster.h"
+#include "controllers/scheduler.h"
+#include "lib/runtime/work_queue.h"
+
+#include <string>
+
+namespace regatta::controllers {
+
+/// Status and finalizers of ClusterQueues, LocalQueues, ResourceFlavors and AdmissionChecks.
+/// Counts change with every workload, so they are written at most twice a second for each queue.
+class QueueController {
+ public:
+  QueueController(clusters::LocalCluster& cluster, Scheduler& scheduler, TaskScope& scope,
+                  Duration batch = Duration(500));
+  void start();
+  bool idle() const { return queue_.idle(); }
+
+ private:
+  /// "ClusterQueue", "LocalQueue", "ResourceFlavor" or "AdmissionCheck", and the object's key.
+  using Item = std::pair<std::string, api::ObjectKey>;
+
+  Task<> work();
+  Task<Status> reconcile(Item item);
+  Task<Status> cluster_queue(api::ObjectKey key);
+  Task<Status> local_queue(api::ObjectKey key);
+  Task<Status> flavor(api::ObjectKey key);
+  Task<Status> check(api::ObjectKey key);
+  template <class T>
+  Task<Status> keep_finalizer(kube::Informer<T>& informer, std::shared_ptr<const T> object,
+                              bool in_use);
+  void take_changes();
+
+  clusters::LocalCluster& cluster_;
+  Scheduler& scheduler_;
+  TaskScope& scope_;
+  Duration batch_;
+  Log log_;
+  WorkQueue<Item> queue_;
+};
+
+}  // namespace regatta::controllers

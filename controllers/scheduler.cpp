@@ -1,0 +1,248 @@
+#include "controllers/scheduler.h"
+
+#include "controllers/lifecycle.h"
+#include "lib/api/names.h"
+#include "lib/runtime/deadline.h"
+
+namespace regatta::controllers {
+
+Scheduler::Scheduler(clusters::LocalCluster& cluster, TaskScope& scope, SchedulerConfig config)
+    : cluster_(cluster),
+      scope_(scope),
+      config_(std::move(config)),
+      log_(cluster.log.named("scheduler")),
+      state_(config_.admission),
+      explanations_(cluster.clock, scope),
+      work_(scope.executor()) {
+  watch_objects();
+}
+
+void Scheduler::watch_objects() {
+  Clock& clock = cluster_.clock;
+  cluster_.namespaces.on_transition([this](const auto& key, const auto&, const auto& after) {
+    after ? state_.upsert(*after) : state_.erase_namespace(key.name);
+    changed();
+  });
+  cluster_.flavors.on_transition([this](const auto& key, const auto&, const auto& after) {
+    after ? state_.upsert(*after) : state_.erase_flavor(key.name);
+    changed();
+  });
+  cluster_.checks.on_transition([this](const auto& key, const auto&, const auto& after) {
+    after ? state_.upsert(*after) : state_.erase_check(key.name);
+    changed();
+  });
+  cluster_.cohorts.on_transition([this, &clock](const auto& key, const auto&, const auto& after) {
+    after ? state_.upsert(*after, clock.now()) : state_.erase_cohort(key.name, clock.now());
+    changed();
+  });
+  cluster_.cluster_queues.on_transition([this, &clock](const auto& key, const auto& before,
+                                                       const auto& after) {
+    // Our own status writes say nothing new.
+    if (before && after && before->metadata.generation == after->metadata.generation &&
+        before->metadata.deleting() == after->metadata.deleting()) {
+      return;
+    }
+    after ? state_.upsert(*after, clock.now()) : state_.erase_cluster_queue(key.name, clock.now());
+    changed();
+  });
+  cluster_.local_queues.on_transition(
+      [this, &clock](const auto& key, const auto& before, const auto& after) {
+        if (before && after && before->metadata.generation == after->metadata.generation &&
+            before->metadata.deleting() == after->metadata.deleting()) {
+          return;
+        }
+        after ? state_.upsert(*after, clock.now()) : state_.erase_local_queue(key);
+        changed();
+      });
+  cluster_.workloads.on_transition([this, &clock](const auto& key, const auto&, const auto& after) {
+    after ? state_.upsert(*after, clock.now()) : state_.erase_workload(key, clock.now());
+    if (!after) pending_.erase(key);
+    changed();
+  });
+}
+
+void Scheduler::changed() {
+  work_.notify_all();
+  for (const auto& handler : changes_handlers_) handler();
+}
+
+void Scheduler::start() {
+  started_ = true;
+  scope_.spawn("scheduler", run());
+  for (int i = 0; i < 4; ++i) scope_.spawn("explain", explain());
+}
+
+bool Scheduler::idle() const {
+  return writing_ == 0 && !state_.has_heads() && explanations_.idle();
+}
+
+Task<> Scheduler::wait_for_work() {
+  const auto due = state_.next_flush();
+  if (!due) {
+    co_await work_.wait();
+  } else {
+    co_await finishes_before(cluster_.clock, *due, work_.wait());
+  }
+}
+
+Task<> Scheduler::run() {
+  for (;;) {
+    const TimePoint now = cluster_.clock.now();
+    state_.flush(now);
+    if (!state_.has_heads()) {
+      co_await wait_for_work();
+      continue;
+    }
+    const admission::CycleResult result = admission::run_cycle(state_, now);
+    if (config_.on_cycle) {
+      config_.on_cycle(CycleSeen{result.progressed(), cluster_.clock.now() - now});
+    }
+    apply(result, now);
+    // Everybody else has a turn between two cycles; one that got nowhere waits a little longer,
+    // because only an event can change that.
+    co_await cluster_.clock.sleep_for(Duration(result.progressed() ? 0 : 2));
+  }
+}
+
+void Scheduler::apply(const admission::CycleResult& result, TimePoint now) {
+  for (const admission::AdmittedWorkload& admitted : result.admitted) {
+    ++writing_;
+    pending_.erase(admitted.key);
+    scope_.spawn("reserve", reserve(admitted));
+  }
+  for (const admission::PreemptedWorkload& preempted : result.preempted) {
+    ++writing_;
+    scope_.spawn("preempt", preempt(preempted));
+  }
+  for (const admission::PendingWorkload& pending : result.pending) {
+    pending_[pending.key] = pending;
+    const auto workload = cluster_.workloads.get(pending.key);
+    const Duration age = workload && workload->metadata.creation_timestamp
+                             ? now - *workload->metadata.creation_timestamp
+                             : Duration(0);
+    explanations_.add_after(pending.key,
+                            age > config_.explain_after ? Duration(100) : config_.explain_after);
+  }
+  if (!result.admitted.empty() || !result.preempted.empty()) changed();
+}
+
+Task<> Scheduler::reserve(admission::AdmittedWorkload admitted) {
+  const TimePoint now = cluster_.clock.now();
+  bool done = false;
+  const auto change = [&](api::Workload& workload) {
+    const bool wrong = workload.metadata.uid != admitted.uid || is_reserved(workload) ||
+                       is_finished(workload) || !workload.spec.active;
+    if (wrong) return false;
+    done = true;
+    controllers::reserve(&workload, admitted.admission, admitted.checks, now);
+    if (config_.first_nomination && workload.status.nominated_cluster_names.empty()) {
+      for (const std::string& check : admitted.checks) {
+        auto clusters = config_.first_nomination(check);
+        if (!clusters.empty()) workload.status.nominated_cluster_names = std::move(clusters);
+      }
+    }
+    return true;
+  };
+  const Status written = co_await cluster_.update_status(admitted.key, change);
+  --writing_;
+  if (!written || !done) {
+    if (!written) {
+      log_.warning("reservation not written",
+                   {{"workload", admitted.key.str()}, {"error", written.error().what()}});
+    }
+    state_.forget(admitted.key, cluster_.clock.now());
+    // The write may have happened all the same; what the store says counts.
+    if (const auto stored = cluster_.workloads.get(admitted.key)) {
+      state_.upsert(*stored, cluster_.clock.now());
+    }
+    changed();
+    co_return;
+  }
+  const auto workload = cluster_.workloads.get(admitted.key);
+  if (!workload) co_return;
+  const bool whole = is_admitted(*workload);
+  note(admitted.key, false, "QuotaReserved",
+       admission::quota_reserved_message(admitted.cluster_queue));
+  if (whole) {
+    note(admitted.key, false, "Admitted", "Admitted by ClusterQueue " + admitted.cluster_queue);
+  }
+  if (config_.on_reserved) config_.on_reserved(*workload, whole);
+}
+
+Task<> Scheduler::preempt(admission::PreemptedWorkload preempted) {
+  const TimePoint now = cluster_.clock.now();
+  const auto preemptor = cluster_.workloads.get(preempted.preemptor);
+  const std::string label(api::labels::job_uid);
+  const std::string message = admission::preemption_message(
+      preempted, preemptor ? preemptor->metadata.label(label) : std::string());
+  std::vector<Note> notes;
+  const auto change = [&](api::Workload& workload) {
+    if (workload.metadata.uid != preempted.uid || is_evicted(workload)) return false;
+    evict(&workload, std::string(api::reasons::preempted), message, "", now, &notes);
+    api::set_condition(&workload.status.conditions,
+                       {std::string(api::conditions::preempted),
+                        api::ConditionStatus::True,
+                        workload.metadata.generation,
+                        {},
+                        preempted.reason,
+                        message},
+                       now);
+    return true;
+  };
+  const Status written = co_await cluster_.update_status(preempted.key, change);
+  --writing_;
+  if (!written) {
+    log_.warning("preemption not written",
+                 {{"workload", preempted.key.str()}, {"error", written.error().what()}});
+    state_.request_reactivation(preempted.cluster_queue, cluster_.clock.now());
+    changed();
+    co_return;
+  }
+  for (Note& one : notes) note(preempted.key, one.warning, one.reason, one.message);
+  note(preempted.key, false, "Preempted", message);
+}
+
+Task<> Scheduler::explain() {
+  for (;;) {
+    api::ObjectKey key = co_await explanations_.next();
+    const Status written = co_await write_pending(key);
+    if (written) {
+      explanations_.forget(key);
+    } else {
+      explanations_.retry(key);
+    }
+    explanations_.done(key);
+  }
+}
+
+Task<Status> Scheduler::write_pending(api::ObjectKey key) {
+  const auto found = pending_.find(key);
+  if (found == pending_.end()) co_return ok();
+  const admission::PendingWorkload pending = found->second;
+  const TimePoint now = cluster_.clock.now();
+  bool wrote = false;
+  const auto change = [&](api::Workload& workload) {
+    const bool waits = workload.metadata.uid == pending.uid && !is_reserved(workload) &&
+                       !is_finished(workload) && workload.spec.active;
+    wrote = waits && set_pending(&workload, pending.reason, pending.message, now);
+    return wrote;
+  };
+  const Status written = co_await cluster_.update_status(key, change);
+  if (!written && written.error().code() != Errc::not_found) co_return written;
+  // Another cycle may have said something newer meanwhile.
+  const auto latest = pending_.find(key);
+  if (latest != pending_.end() && latest->second.message == pending.message) pending_.erase(latest);
+  if (wrote) note(key, true, pending.reason, pending.message);
+  co_return ok();
+}
+
+void Scheduler::note(const api::ObjectKey& key, bool warning, std::string reason,
+                     std::string message) {
+  const auto workload = cluster_.workloads.get(key);
+  if (!workload) return;
+  cluster_.events.event(kube::reference_to(*workload),
+                        warning ? kube::EventType::warning : kube::EventType::normal,
+                        std::move(reason), std::move(message));
+}
+
+}  // namespace regatta::controllers

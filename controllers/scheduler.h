@@ -1,0 +1,78 @@
+#pragma once
+
+#include "admission/cycle.h"
+#include "admission/state.h"
+#include "clusters/local_cluster.h"
+#include "lib/runtime/task_scope.h"
+#include "lib/runtime/wakeup.h"
+#include "lib/runtime/work_queue.h"
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace regatta::controllers {
+
+/// What came of a head, for metrics.
+struct CycleSeen {
+  bool success = false;
+  Duration took{0};
+};
+
+struct SchedulerConfig {
+  admission::Config admission;
+  /// Why a workload still waits is written when it has waited for so long; most have their turn
+  /// before.
+  Duration explain_after{1000};
+  /// The clusters a fresh reservation that needs this check is nominated for at once; may be null.
+  std::function<std::vector<std::string>(const std::string& check)> first_nomination;
+  std::function<void(const CycleSeen&)> on_cycle;                        ///< may be null
+  std::function<void(const api::Workload&, bool admitted)> on_reserved;  ///< may be null
+};
+
+/// Feeds admission::State from the informers, runs a cycle whenever somebody waits, and writes what
+/// it decided. A cycle never waits for the API: writes are in flight together, and a reservation
+/// whose write fails is taken back.
+class Scheduler {
+ public:
+  Scheduler(clusters::LocalCluster& cluster, TaskScope& scope, SchedulerConfig config);
+
+  /// Starts scheduling. The informers must have synced.
+  void start();
+
+  const admission::State& state() const { return state_; }
+  /// Queues and cohorts whose status may have changed since the last call.
+  admission::Changes take_changes() { return state_.take_changes(); }
+  /// Called, on the control thread, when take_changes() may have something.
+  void on_changes(std::function<void()> handler) {
+    changes_handlers_.push_back(std::move(handler));
+  }
+  bool idle() const;
+
+ private:
+  Task<> run();
+  Task<> explain();
+  Task<> wait_for_work();
+  void apply(const admission::CycleResult& result, TimePoint now);
+  Task<> reserve(admission::AdmittedWorkload admitted);
+  Task<> preempt(admission::PreemptedWorkload preempted);
+  Task<Status> write_pending(api::ObjectKey key);
+  void watch_objects();
+  void changed();
+  void note(const api::ObjectKey& key, bool warning, std::string reason, std::string message);
+
+  clusters::LocalCluster& cluster_;
+  TaskScope& scope_;
+  SchedulerConfig config_;
+  Log log_;
+  admission::State state_;
+  std::map<api::ObjectKey, admission::PendingWorkload> pending_;
+  WorkQueue<api::ObjectKey> explanations_;
+  std::vector<std::function<void()>> changes_handlers_;
+  int writing_ = 0;
+  bool started_ = false;
+  Wakeup work_;
+};
+
+}  // namespace regatta::controllers
