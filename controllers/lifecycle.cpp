@@ -385,7 +385,10 @@ Settled settle(api::Workload* w, const LifecycleView& view, TimePoint now) {
   // 5. Back into the queue after an eviction.
   if (!is_evicted(*w) || !is_reserved(*w)) out.status_changed |= requeue(w, now, &out);
   // 6. The checks it needs, and whether it is admitted.
-  out.status_changed |= sync_checks(w, view.required_checks, now);
+  // Before the reservation that is left to the reservation's own write.
+  if (is_reserved(*w) || !w->status.admission_checks.empty()) {
+    out.status_changed |= sync_checks(w, view.required_checks, now);
+  }
   // 7. Evicted and stopping: only its job can end this.
   if (is_reserved(*w) && is_evicted(*w)) return out;
   if (is_reserved(*w)) {

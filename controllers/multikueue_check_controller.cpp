@@ -44,9 +44,8 @@ api::Condition check_condition(const CheckView& view, std::int64_t generation) {
 }
 
 MultiKueueCheckController::MultiKueueCheckController(clusters::LocalCluster& local,
-                                                     clusters::Fleet& fleet, TaskScope& scope)
+                                                     TaskScope& scope)
     : local_(local),
-      fleet_(fleet),
       scope_(scope),
       log_(local.log.named("multikueue-checks")),
       queue_(local.clock, scope, Backoff{Duration(50), std::chrono::seconds(30)}) {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "clusters/fleet.h"
 #include "clusters/local_cluster.h"
 #include "lib/runtime/work_queue.h"
 
@@ -23,8 +22,7 @@ api::Condition check_condition(const CheckView& view, std::int64_t generation);
 /// Keeps the Active condition of the AdmissionChecks whose controller is MultiKueue.
 class MultiKueueCheckController {
  public:
-  MultiKueueCheckController(clusters::LocalCluster& local, clusters::Fleet& fleet,
-                            TaskScope& scope);
+  MultiKueueCheckController(clusters::LocalCluster& local, TaskScope& scope);
   void start();
   bool idle() const { return queue_.idle(); }
 
@@ -35,7 +33,6 @@ class MultiKueueCheckController {
   void enqueue_all();
 
   clusters::LocalCluster& local_;
-  clusters::Fleet& fleet_;
   TaskScope& scope_;
   Log log_;
   WorkQueue<std::string> queue_;

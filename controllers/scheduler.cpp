@@ -194,7 +194,10 @@ Task<> Scheduler::preempt(admission::PreemptedWorkload preempted) {
   if (!written) {
     log_.warning("preemption not written",
                  {{"workload", preempted.key.str()}, {"error", written.error().what()}});
-    state_.request_reactivation(preempted.cluster_queue, cluster_.clock.now());
+    const auto victim = cluster_.workloads.get(preempted.key);
+    if (victim && victim->status.admission) {
+      state_.request_reactivation(victim->status.admission->cluster_queue, cluster_.clock.now());
+    }
     changed();
     co_return;
   }

@@ -1,0 +1,82 @@
+#include "manager/core.h"
+
+namespace regatta::manager {
+namespace {
+
+kube::EventRecorderOptions event_options(const CoreConfig& config) {
+  kube::EventRecorderOptions options;
+  options.component = "regatta";
+  options.instance = config.instance;
+  return options;
+}
+
+clusters::LocalClusterDeps local_deps(const CoreDeps& deps, const CoreConfig& config,
+                                      kube::EventRecorder& events) {
+  return {deps.client,
+          events,
+          deps.clock,
+          deps.rng,
+          deps.scope.executor(),
+          deps.log,
+          config.system_namespace};
+}
+
+clusters::RemoteClusterDeps remote_deps(const CoreDeps& deps, const CoreConfig& config) {
+  return {deps.clock, deps.rng,      deps.scope.executor(),
+          deps.log,   config.origin, config.on_remote_request};
+}
+
+}  // namespace
+
+Core::Core(CoreDeps deps, CoreConfig config)
+    : deps_(deps),
+      config_(std::move(config)),
+      events_(deps.client, deps.clock, deps.rng, deps.scope.executor(), deps.log.named("events"),
+              event_options(config_)),
+      local_(local_deps(deps_, config_, events_)),
+      fleet_(local_, deps.connector, deps.scope, remote_deps(deps_, config_)),
+      dispatcher_({local_, fleet_, deps.scope},
+                  [this] {
+                    dispatch::DispatcherConfig c = config_.dispatch;
+                    c.origin = config_.origin;
+                    return c;
+                  }()),
+      scheduler_(local_, deps.scope,
+                 [this] {
+                   controllers::SchedulerConfig c = config_.scheduler;
+                   if (config_.multikueue) {
+                     c.first_nomination = [this](const std::string& check) {
+                       return dispatcher_.first_nomination(check);
+                     };
+                   }
+                   return c;
+                 }()),
+      workloads_(local_, scheduler_, deps.scope, config_.workload_workers),
+      queues_(local_, scheduler_, deps.scope, config_.status_batch),
+      checks_(local_, deps.scope),
+      jobs_(local_, deps.scope, config_.jobs) {}
+
+Task<> Core::sync() {
+  local_.start(deps_.scope);
+  co_await local_.wait_synced();
+  synced_ = true;
+}
+
+void Core::start() {
+  deps_.scope.spawn("events", events_.run());
+  scheduler_.start();
+  workloads_.start();
+  queues_.start();
+  jobs_.start();
+  if (!config_.multikueue) return;
+  fleet_.start();
+  checks_.start();
+  dispatcher_.start();
+}
+
+bool Core::idle() const {
+  return synced_ && scheduler_.idle() && workloads_.idle() && queues_.idle() && jobs_.idle() &&
+         fleet_.idle() && checks_.idle() && dispatcher_.idle();
+}
+
+}  // namespace regatta::manager

@@ -1,0 +1,76 @@
+#pragma once
+
+#include "clusters/connector.h"
+#include "clusters/fleet.h"
+#include "clusters/local_cluster.h"
+#include "controllers/multikueue_check_controller.h"
+#include "controllers/queue_controller.h"
+#include "controllers/scheduler.h"
+#include "controllers/workload_controller.h"
+#include "dispatch/dispatcher.h"
+#include "jobs/reconciler.h"
+#include "lib/kube/events.h"
+
+#include <memory>
+
+namespace regatta::manager {
+
+struct CoreDeps {
+  kube::Client& client;  ///< of the cluster it manages
+  clusters::Connector& connector;
+  Clock& clock;
+  Rng& rng;
+  TaskScope& scope;  ///< stopped and joined before the core is destroyed
+  Log log;
+};
+
+struct CoreConfig {
+  std::string system_namespace = "kueue-system";
+  std::string instance = "regatta";  ///< who reports events
+  bool multikueue = true;
+  std::string origin = "multikueue";
+  controllers::SchedulerConfig scheduler;
+  jobs::JobReconcilerConfig jobs;
+  dispatch::DispatcherConfig dispatch;
+  int workload_workers = 10;
+  Duration status_batch{500};
+  /// Each request to a worker; may be null.
+  std::function<void(const std::string& cluster, const kube::RequestSeen&)> on_remote_request;
+};
+
+/// Everything a manager does for its cluster, hub or worker: the informers, the scheduler, the
+/// controllers, and with MultiKueue the connections to workers and the dispatcher. It holds nothing
+/// that the API server does not: stop it anywhere, and another one goes on.
+class Core {
+ public:
+  Core(CoreDeps deps, CoreConfig config);
+
+  /// Fills the caches; returns when they are complete.
+  Task<> sync();
+  /// Starts to act. After sync(); in a fleet of replicas, only the leader does.
+  void start();
+
+  bool synced() const { return synced_; }
+  /// Nothing is being worked on or waited for besides timers and events.
+  bool idle() const;
+
+  clusters::LocalCluster& local() { return local_; }
+  controllers::Scheduler& scheduler() { return scheduler_; }
+  clusters::Fleet& fleet() { return fleet_; }
+
+ private:
+  CoreDeps deps_;
+  CoreConfig config_;
+  kube::EventRecorder events_;
+  clusters::LocalCluster local_;
+  clusters::Fleet fleet_;
+  dispatch::Dispatcher dispatcher_;
+  controllers::Scheduler scheduler_;
+  controllers::WorkloadController workloads_;
+  controllers::QueueController queues_;
+  controllers::MultiKueueCheckController checks_;
+  jobs::JobReconciler jobs_;
+  bool synced_ = false;
+};
+
+}  // namespace regatta::manager
