@@ -1,0 +1,16 @@
+#pragma once
+
+#include "apiserver/strategy.h"
+#include "lib/base/json.h"
+
+#include <string>
+
+namespace regatta::apiserver {
+
+/// What makes a schema (as JSON) not structural, each with its path below `path`.
+void check_structural(const Json& schema, const std::string& path, FieldErrors& errors);
+
+/// Everything that can be wrong with a CustomResourceDefinition.
+FieldErrors check_definition(const Json& definition);
+
+}  // namespace regatta::apiserver

@@ -1,0 +1,171 @@
+#include "apiserver/crd/custom_resource.h"
+#include "apiserver/crd/definition.h"
+#include "lib/base/digest.h"
+
+#include <nlohmann/json.hpp>
+
+#include <array>
+#include <utility>
+
+namespace regatta::apiserver {
+namespace {
+
+const Json& member(const Json& object, const char* name) {
+  static const Json nothing;
+  if (!object.is_object()) return nothing;
+  const auto at = object.find(name);
+  return at == object.end() ? nothing : *at;
+}
+std::string text_of(const Json& object, const char* name) {
+  const auto& value = member(object, name);
+  return value.is_string() ? value.get<std::string>() : std::string();
+}
+bool flag_of(const Json& object, const char* name) {
+  const auto& value = member(object, name);
+  return value.is_boolean() && value.get<bool>();
+}
+std::vector<std::string> texts_of(const Json& object, const char* name) {
+  std::vector<std::string> out;
+  for (const auto& item : member(object, name)) {
+    if (item.is_string()) out.push_back(item.get<std::string>());
+  }
+  return out;
+}
+
+/// The first eight bytes of the SHA-256 of group/version/kind, in base64: 7 + 1 sextets.
+std::string version_hash(const std::string& group, const std::string& version,
+                         const std::string& kind) {
+  const auto hex = sha256_hex(group + "/" + version + "/" + kind).substr(0, 16);
+  constexpr std::string_view alphabet =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string bits;
+  for (const char c : hex) {
+    const int value = c <= '9' ? c - '0' : c - 'a' + 10;
+    for (int bit = 3; bit >= 0; --bit) bits.push_back((value >> bit & 1) != 0 ? '1' : '0');
+  }
+  bits.resize((bits.size() + 5) / 6 * 6, '0');
+  std::string out;
+  for (std::size_t i = 0; i < bits.size(); i += 6) {
+    out.push_back(alphabet[std::stoul(bits.substr(i, 6), nullptr, 2)]);
+  }
+  out.resize((out.size() + 3) / 4 * 4, '=');
+  return out;
+}
+
+Result<std::vector<PrinterColumn>> columns_of(const Json& version) {
+  std::vector<PrinterColumn> out;
+  const auto& columns = member(version, "additionalPrinterColumns");
+  if (!columns.is_array() || columns.empty()) {
+    auto age = JsonPath::parse(".metadata.creationTimestamp");
+    out.push_back({{"Age", "date", "", "Time since the object was created.", 0}, std::move(*age)});
+    return out;
+  }
+  for (const auto& column : columns) {
+    auto path = JsonPath::parse(text_of(column, "jsonPath"));
+    if (!path) return path.error();
+    auto description = text_of(column, "description");
+    if (description.empty()) {
+      description =
+          "Custom resource definition column (in JSONPath format): " + text_of(column, "jsonPath");
+    }
+    const auto& priority = member(column, "priority");
+    out.push_back({{text_of(column, "name"), text_of(column, "type"), text_of(column, "format"),
+                    std::move(description), priority.is_number_integer() ? priority.get<int>() : 0},
+                   std::move(*path)});
+  }
+  return out;
+}
+
+std::optional<ScalePaths> scale_of(const Json& version) {
+  const auto& scale = member(member(version, "subresources"), "scale");
+  if (!scale.is_object()) return std::nullopt;
+  return ScalePaths{text_of(scale, "specReplicasPath"), text_of(scale, "statusReplicasPath"),
+                    text_of(scale, "labelSelectorPath")};
+}
+
+Result<CustomResourceStrategy::Settings> settings_of(const Json& version) {
+  CustomResourceStrategy::Settings out;
+  const auto& json = member(member(version, "schema"), "openAPIV3Schema");
+  auto schema = parse_schema(json.is_object() ? json : Json{{"type", "object"}});
+  if (!schema) return schema.error();
+  out.schema = std::move(*schema);
+  FieldErrors errors;
+  out.rules = SchemaRules::compile(*out.schema, "schema", errors);
+  if (!errors.empty()) {
+    return Error(Errc::invalid, errors.front().field + ": " + errors.front().message);
+  }
+  out.has_status = member(member(version, "subresources"), "status").is_object();
+  out.scale = scale_of(version);
+  auto columns = columns_of(version);
+  if (!columns) return columns.error();
+  out.columns = std::move(*columns);
+  for (const auto& field : member(version, "selectableFields")) {
+    auto path = text_of(field, "jsonPath");
+    if (path.starts_with('.')) path.erase(0, 1);
+    out.selectable.push_back(std::move(path));
+  }
+  return out;
+}
+
+std::function<Json(Json)> conversion(ConvertObject convert, std::string from, std::string to) {
+  return [convert, from = std::move(from), to = std::move(to)](Json object) {
+    // What the rules cannot read is passed on as it is; validation has the last word.
+    Json converted = object;
+    return convert(converted, from, to) ? converted : object;
+  };
+}
+
+}  // namespace
+
+Result<std::vector<ResourceType>> resource_types(const Json& definition, ConvertObject convert) {
+  std::vector<ResourceType> out;
+  const auto& spec = member(definition, "spec");
+  const auto& names = member(spec, "names");
+  std::string storage;
+  for (const auto& version : member(spec, "versions")) {
+    if (flag_of(version, "storage")) storage = text_of(version, "name");
+  }
+  for (const auto& version : member(spec, "versions")) {
+    if (!flag_of(version, "served")) continue;
+    auto settings = settings_of(version);
+    if (!settings) return settings.error().within("version " + text_of(version, "name"));
+    ResourceType type;
+    type.group = text_of(spec, "group");
+    type.version = text_of(version, "name");
+    type.kind = text_of(names, "kind");
+    type.plural = text_of(names, "plural");
+    type.singular = text_of(names, "singular");
+    type.list_kind = text_of(names, "listKind");
+    type.namespaced = text_of(spec, "scope") == "Namespaced";
+    type.short_names = texts_of(names, "shortNames");
+    type.categories = texts_of(names, "categories");
+    type.verbs = {"delete", "deletecollection", "get",    "list",
+                  "patch",  "create",           "update", "watch"};
+    const std::vector<std::string> verbs = {"get", "patch", "update"};
+    if (settings->has_status) type.subresources.push_back({.name = "status", .verbs = verbs});
+    if (settings->scale) {
+      type.subresources.push_back({"scale", verbs, "autoscaling", "v1", "Scale"});
+    }
+    type.storage_version_hash = version_hash(type.group, storage, type.kind);
+    type.custom = true;
+    type.scale = settings->scale;
+    if (flag_of(version, "deprecated")) {
+      type.deprecation_warning = text_of(version, "deprecationWarning");
+      if (type.deprecation_warning.empty()) {
+        type.deprecation_warning =
+            type.group + "/" + type.version + " " + type.kind + " is deprecated";
+      }
+    }
+    type.storage_version = storage;
+    if (convert && type.version != storage) {
+      type.to_stored = conversion(convert, type.version, storage);
+      type.from_stored = conversion(convert, storage, type.version);
+    }
+    type.schema = settings->schema;
+    type.strategy = std::make_shared<const CustomResourceStrategy>(std::move(*settings));
+    out.push_back(std::move(type));
+  }
+  return out;
+}
+
+}  // namespace regatta::apiserver
