@@ -258,7 +258,13 @@ void put_number(Json& out, const char* key, const std::optional<double>& value) 
 
 Json child_to_json(const Schema& child, bool with_refs) {
   if (with_refs && !child.ref_name.empty()) {
-    return {{"$ref", "#/components/schemas/" + child.ref_name}};
+    const Json reference = {{"$ref", "#/components/schemas/" + child.ref_name}};
+    Json out = {{"allOf", Json::array({reference})}};
+    put(out, "description", child.description);
+    put(out, "x-kubernetes-patch-strategy", child.patch_strategy);
+    put(out, "x-kubernetes-patch-merge-key", child.patch_merge_key);
+    if (child.default_value) out["default"] = *child.default_value;
+    return out.size() == 1 ? reference : out;
   }
   return schema_to_json(child, with_refs);
 }
