@@ -1,4 +1,5 @@
 #include "apiserver/builtin/access.h"
+#include "apiserver/builtin/go_text.h"
 #include "apiserver/builtin/job_parts.h"
 #include "apiserver/builtin/pod_spec.h"
 
@@ -106,13 +107,14 @@ void check_template(const Json& job, const Json& old, FieldErrors* errors) {
   const Json& before = object_or_empty(old, {"spec", "template"});
   if (now == before) return;
   if (!template_open(job, old)) {
-    errors->push_back(invalid("spec.template", now, "field is immutable"));
+    errors->push_back(invalid_bare("spec.template", go_pod_template(now) + ": field is immutable"));
     return;
   }
   Json compared = now;
   set_back_scheduling(compared, before);
   if (object_or_empty(compared, {"spec"}) != object_or_empty(before, {"spec"})) {
-    errors->push_back(invalid("spec.template.spec", now["spec"], "field is immutable"));
+    errors->push_back(
+        invalid_bare("spec.template.spec", go_pod_spec(now["spec"]) + ": field is immutable"));
   }
 }
 
