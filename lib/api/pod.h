@@ -123,6 +123,7 @@ class PodTemplate {
   friend bool operator==(const PodTemplate& a, const PodTemplate& b) { return a.raw_ == b.raw_; }
 
  private:
+  friend class TemplatePool;
   PodTemplate(RawJson raw, std::shared_ptr<const PodTemplateView> view);
 
   RawJson raw_;

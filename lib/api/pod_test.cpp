@@ -1,6 +1,7 @@
 #include "lib/api/pod.h"
 
 #include "lib/api/codec.h"
+#include "lib/api/template_pool.h"
 
 #include <gtest/gtest.h>
 
@@ -89,6 +90,21 @@ TEST(PodTemplate, keeps_its_text_and_reads_it_once) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().what(), "spec.template.spec.overhead: expected an object, got a list");
   EXPECT_FALSE(PodTemplate::from(RawJson("{")));
+}
+
+TEST(TemplatePool, equal_templates_share_one_view_and_the_pool_keeps_none_alive) {
+  TemplatePool pool;
+  const auto make = [](int number) {
+    return PodTemplate::from(Json{{"metadata", {{"labels", {{"n", std::to_string(number)}}}}}})
+        .value();
+  };
+  const PodTemplate first = pool.share(make(1));
+  const PodTemplate second = pool.share(make(1));
+  EXPECT_EQ(&first.view(), &second.view());
+  EXPECT_NE(&first.view(), &pool.share(make(2)).view());
+  for (int i = 10; i < 1'000; ++i) pool.share(make(i));
+  EXPECT_LT(pool.size(), 100u);
+  EXPECT_EQ(&pool.share(make(1)).view(), &first.view());
 }
 
 }  // namespace
