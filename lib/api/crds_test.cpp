@@ -124,7 +124,8 @@ TYPED_TEST(CrdOf, everything_the_schema_describes_survives_the_codec) {
   const Json object = full_object(TypeParam::resource, "v1beta2");
   const Result<TypeParam> read = from_json<TypeParam>(object);
   ASSERT_TRUE(read) << read.error().what();
-  EXPECT_EQ(to_json(*read), object) << Json::diff(to_json(*read), object).dump(1);
+  const Json written = to_json(*read);
+  EXPECT_TRUE(written == object) << Json::diff(written, object).dump(1);
 }
 
 TYPED_TEST(CrdOf, everything_the_codec_knows_is_in_the_schema) {
