@@ -146,8 +146,7 @@ void add_workloads(std::vector<ResourceType>& list) {
                           job_strategy(), {{"status", status_verbs(), "", "", ""}}));
   list.push_back(resource({"policy", "v1", "PodDisruptionBudget", "poddisruptionbudgets",
                            "poddisruptionbudget", true, "pdb", "", ""},
-                          generic({.status = true, .generation = true}),
-                          {{"status", status_verbs(), "", "", ""}}));
+                          disruption_budget_strategy(), {{"status", status_verbs(), "", "", ""}}));
 }
 
 void add_cluster_kinds(std::vector<ResourceType>& list) {

@@ -10,6 +10,7 @@ using StrategyPtr = std::shared_ptr<const Strategy>;
 
 StrategyPtr config_map_strategy();
 StrategyPtr deployment_strategy();
+StrategyPtr disruption_budget_strategy();
 StrategyPtr job_strategy();
 StrategyPtr lease_strategy();
 StrategyPtr namespace_strategy();
