@@ -8,6 +8,8 @@
 #include "apiserver/patch/patch_failure.h"
 #include "apiserver/patch/strategic_merge.h"
 
+#include <nlohmann/json.hpp>
+
 #include <functional>
 #include <optional>
 #include <string>
