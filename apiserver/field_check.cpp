@@ -9,14 +9,6 @@
 
 namespace regatta::apiserver {
 
-void drop_empty_metadata(Json& object) {
-  Json& metadata = metadata_of(object);
-  for (const char* field : {"labels", "annotations", "finalizers", "ownerReferences"}) {
-    const auto found = metadata.find(field);
-    if (found != metadata.end() && found->empty()) metadata.erase(found);
-  }
-}
-
 std::optional<Failure> check_fields(Exchange& exchange, const ResourceType& type, Json& object,
                                     const std::string& json_text, Validation validation) {
   const std::string head = type.kind + " in version " + in_quotes(type.version) +
@@ -33,7 +25,7 @@ std::optional<Failure> check_fields(Exchange& exchange, const ResourceType& type
   }
   if (!type.custom && type.schema) {
     prune(object, *type.schema);
-    drop_empty_metadata(object);
+    drop_empty_members(&object, *type.schema);
     if (auto bad = normalize_scalars(object, *type.schema)) return bad_request(head + *bad);
   }
   return std::nullopt;

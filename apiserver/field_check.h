@@ -13,7 +13,4 @@ namespace regatta::apiserver {
 std::optional<Failure> check_fields(Exchange& exchange, const ResourceType& type, Json& object,
                                     const std::string& json_text, Validation validation);
 
-/// Empty labels, annotations, finalizers and owners of a built-in object are none.
-void drop_empty_metadata(Json& object);
-
 }  // namespace regatta::apiserver

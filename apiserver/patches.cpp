@@ -81,6 +81,12 @@ Answer<Json> patched_object(Core& core, Exchange& exchange, const ResourceType& 
     }
     applied = std::move(*read);
     patch.applied = &applied;
+    const std::string uid = live ? "" : string_or_empty(applied, "metadata", "uid");
+    if (!uid.empty()) {
+      return conflict(type, exchange.info.name,
+                      "uid mismatch: the provided object specified uid " + uid +
+                          ", and no existing object was found");
+    }
   }
   const ManagedWrite write{type, manager_name(options, exchange.request.headers.get("User-Agent")),
                            std::string(subresource), core.clock.now()};
@@ -91,12 +97,11 @@ Answer<Json> patched_object(Core& core, Exchange& exchange, const ResourceType& 
   patch.validation = options.field_validation;
   patch.custom = type.custom;
   patch.object_meta = object_meta_schema();
-  if (!type.custom) patch.show = metadata_ordered_text;
   std::optional<std::string> bad_scalar;
   patch.complete = [&type, &bad_scalar](Json& object) {
     if (!type.custom && type.schema) {
       prune(object, *type.schema);
-      drop_empty_metadata(object);
+      drop_empty_members(&object, *type.schema);
       bad_scalar = normalize_scalars(object, *type.schema);
     }
     if (!bad_scalar) type.strategy->set_defaults(object);

@@ -244,6 +244,33 @@ std::string strict_error_text(const std::vector<std::string>& strict) {
   return text;
 }
 
+void drop_empty_members(Json* object, const Schema& schema) {
+  if (object->is_array()) {
+    if (!schema.items) return;
+    for (Json& item : *object) drop_empty_members(&item, *schema.items);
+    return;
+  }
+  if (!object->is_object()) return;
+  for (auto member = object->begin(); member != object->end();) {
+    const Schema* below = schema.member(member.key());
+    if (!below || !member->is_structured()) {
+      ++member;
+      continue;
+    }
+    const auto& required = schema.required;
+    bool optional = std::find(required.begin(), required.end(), member.key()) == required.end();
+    // An empty list of owners asks for their reset.
+    bool asks = member.key() == "managedFields";
+    bool list_or_map = !asks && (member->is_array() || below->is_map());
+    if (member->empty() && list_or_map && optional && schema.properties.contains(member.key())) {
+      member = object->erase(member);
+      continue;
+    }
+    drop_empty_members(&*member, *below);
+    ++member;
+  }
+}
+
 FieldValidation field_validation_of(std::string_view parameter) {
   if (parameter == "Ignore") return FieldValidation::ignore;
   if (parameter == "Strict") return FieldValidation::strict;

@@ -41,6 +41,10 @@ std::vector<std::string> duplicate_field_messages(std::string_view text);
 /// `strict decoding error: unknown field "a", unknown field "b"`.
 std::string strict_error_text(const std::vector<std::string>& strict);
 
+/// Drops empty lists and maps that a built-in type leaves out of its JSON: those it does not
+/// require. Structures stay though empty.
+void drop_empty_members(Json* object, const Schema& schema);
+
 enum class FieldValidation { ignore, warn, strict };
 /// Of the query parameter fieldValidation; the default is warn.
 FieldValidation field_validation_of(std::string_view parameter);

@@ -124,6 +124,18 @@ TEST(FieldValidation, QuantitiesMayBeNumbers) {
       check_body(std::string_view(R"({"status":{"capacity":{"cpu":"4x"}}})"), node).type_error);
 }
 
+TEST(FieldValidation, EmptyListsAndMapsAreDroppedEmptyStructuresStay) {
+  Json pod = testing::json_of(R"({"metadata":{"labels":{},"annotations":{"a":"b"},
+    "ownerReferences":[],"managedFields":[]},"spec":{"containers":[],"securityContext":{},
+    "nodeSelector":{},
+    "volumes":[{"name":"v","emptyDir":{}}]},"status":{}})");
+  drop_empty_members(&pod, *builtin_schema("", "v1", "Pod"));
+  EXPECT_EQ(pod,
+            testing::json_of(
+                R"({"metadata":{"annotations":{"a":"b"},"managedFields":[]},"spec":{"containers":[],
+    "securityContext":{},"volumes":[{"name":"v","emptyDir":{}}]},"status":{}})"));
+}
+
 TEST(FieldValidation, MalformedTextHasNoReport) {
   BodyReport report = check_body(std::string_view(R"({"a":1,"a":)"), widget());
   EXPECT_TRUE(report.strict.empty());

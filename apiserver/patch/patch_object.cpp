@@ -1,8 +1,12 @@
 #include "apiserver/patch/patch_object.h"
 
 #include "apiserver/patch/go_text.h"
+#include "apiserver/schema/builtin.h"
 
 #include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <initializer_list>
 
 namespace regatta::apiserver {
 namespace {
@@ -33,9 +37,78 @@ PatchAnswer<Json> patched_json(const PatchRequest& request, const Json& patch,
   return object;
 }
 
+/// An object with the members of `order` first, the others by name.
+std::string ordered_text(const Json& object, std::initializer_list<const char*> order,
+                         std::string (*text)(std::string_view name, const Json& value)) {
+  std::string all;
+  auto put = [&](const std::string& name, const Json& value) {
+    all += (all.empty() ? "" : ",") + dump_json(name) + ":" + text(name, value);
+  };
+  for (const char* name : order) {
+    auto found = object.find(name);
+    if (found != object.end()) put(name, *found);
+  }
+  for (const auto& [name, value] : object.items()) {
+    bool placed = std::find(order.begin(), order.end(), name) != order.end();
+    if (!placed) put(name, value);
+  }
+  return "{" + all + "}";
+}
+
+std::string metadata_member_text(std::string_view name, const Json& value) {
+  if (name != "managedFields" || !value.is_array()) return dump_json(value);
+  std::string all;
+  for (const Json& entry : value) {
+    all += all.empty() ? "" : ",";
+    if (!entry.is_object()) {
+      all += dump_json(entry);
+      continue;
+    }
+    all += ordered_text(entry,
+                        {"manager", "operation", "apiVersion", "time", "fieldsType", "fieldsV1"},
+                        [](std::string_view, const Json& member) { return dump_json(member); });
+  }
+  return "[" + all + "]";
+}
+
+/// The patched object as an answer shows it: metadata of built-in types in the order of its
+/// declaration, unless the patch went through it.
+std::string shown_text(const PatchRequest& request, const Json& patch, const Json& object) {
+  if (request.type == PatchType::strategic) return go_plain(patch);
+  bool rewritten = request.type == PatchType::merge && patch.contains("metadata");
+  if (request.custom || rewritten || !object.is_object()) return dump_json(object);
+  return ordered_text(object, {}, [](std::string_view name, const Json& value) {
+    if (name != "metadata" || !value.is_object()) return dump_json(value);
+    return ordered_text(
+        value,
+        {"name", "generateName", "namespace", "selfLink", "uid", "resourceVersion", "generation",
+         "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "labels",
+         "annotations", "ownerReferences", "finalizers", "managedFields"},
+        metadata_member_text);
+  });
+}
+
 std::string text_at(const Json& object, const char* name) {
   auto found = object.find(name);
   return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+/// What comes of reading the object as the other built-in kind it says it is.
+std::string other_kind_error(const PatchRequest& request, const Json& object,
+                             const std::string& version, const std::string& kind) {
+  const std::size_t slash = version.find('/');
+  const std::string group = slash == std::string::npos ? "" : version.substr(0, slash);
+  const std::string number = slash == std::string::npos ? version : version.substr(slash + 1);
+  const Schema* schema = builtin_schema(group, number, kind);
+  if (!schema) {
+    return "no kind " + go_quoted(kind) + " is registered for version " + go_quoted(version) +
+           " in scheme \"k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30\"";
+  }
+  BodyReport report = check_body(object, BodyKind{kind, schema, false, nullptr});
+  if (report.type_error) return *report.type_error;
+  const std::string own = request.group.empty() ? "core" : request.group;
+  return "converting (" + number + "." + kind + ") to (" + own.substr(0, own.find('.')) + "." +
+         request.kind + "): unknown conversion";
 }
 
 /// The kind and version are not for a patch to change.
@@ -53,16 +126,14 @@ std::optional<PatchFailure> wrong_kind(const PatchRequest& request, const Json& 
       (version.empty() || version == request.writer.api_version)) {
     return std::nullopt;
   }
-  return invalid_patch_result(
-      shown, "no kind " + go_quoted(kind) + " is registered for version " + go_quoted(version));
+  return invalid_patch_result(shown, other_kind_error(request, object, version, kind));
 }
 
 /// What strict decoding of the patched object finds: warnings, or a refusal.
 PatchAnswer<std::vector<std::string>> check_patched(const PatchRequest& request, const Json& patch,
                                                     const Json& object) {
   auto shown = [&] {
-    if (request.type == PatchType::strategic) return go_plain(patch);
-    return request.show ? request.show(object) : dump_json(object);
+    return request.show ? request.show(object) : shown_text(request, patch, object);
   };
   if (!object.is_object()) {
     return invalid_patch_result(shown(), not_an_object(object));

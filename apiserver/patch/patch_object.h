@@ -38,7 +38,7 @@ struct PatchRequest {
   const Schema* object_meta = nullptr;
   /// Prunes and fills in defaults, in place; called once on the patched object. May be empty.
   std::function<void(Json&)> complete;
-  /// How a refusal shows the patched object; empty: as JSON with sorted keys.
+  /// How a refusal shows the patched object; empty: as Kubernetes does, as far as JSON tells.
   std::function<std::string(const Json&)> show;
 };
 

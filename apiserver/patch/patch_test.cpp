@@ -168,6 +168,15 @@ TEST(PatchObject, UnknownFieldsAreWarningsOrA422) {
   EXPECT_EQ(failure.causes[0].field, "patch");
 }
 
+TEST(PatchObject, AResultOfAnotherKindIsReadAsThatKind) {
+  PatchFailure secret = refusal(request_of(PatchType::merge, R"({"kind":"Secret"})"));
+  EXPECT_TRUE(secret.message.ends_with(": illegal base64 data at input byte 0")) << secret.message;
+  PatchFailure other = refusal(request_of(PatchType::merge, R"({"kind":"Secret","data":null})"));
+  EXPECT_TRUE(
+      other.message.ends_with(": converting (v1.Secret) to (core.ConfigMap): unknown conversion"))
+      << other.message;
+}
+
 TEST(PatchObject, AResultThatCannotBeDecodedIsA422) {
   PatchFailure failure = refusal(request_of(PatchType::merge, R"({"data":{"k":{"x":1}}})"));
   EXPECT_EQ(failure.code, 422);

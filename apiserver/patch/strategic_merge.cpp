@@ -61,13 +61,17 @@ const Schema* item_schema(const Strategy& strategy) {
 
 Json merge_map(Json original, Json patch, const Schema* schema);
 
-/// What is new takes no part in a merge, but its directives and nulls have done their work.
+bool has_directive(const Json& value) {
+  return value.is_object() && value.contains(directive);
+}
+
+/// What is new takes no part in a merge: its nulls have nothing to remove, and what it holds under
+/// a $patch directive is dropped whole.
 Json without_directives(Json value) {
   if (value.is_array()) {
     Json kept = Json::array();
     for (Json& item : value) {
-      bool special = item.is_object() && item.contains(directive);
-      if (!special) kept.push_back(without_directives(std::move(item)));
+      if (!has_directive(item)) kept.push_back(without_directives(std::move(item)));
     }
     return kept;
   }
@@ -76,7 +80,8 @@ Json without_directives(Json value) {
   for (auto& [name, item] : value.items()) {
     bool special = name == directive || name == retain_keys ||
                    name.starts_with(element_order_prefix) || name.starts_with(delete_prefix);
-    if (!special && !item.is_null()) kept[name] = without_directives(std::move(item));
+    if (special || item.is_null() || has_directive(item)) continue;
+    kept[name] = without_directives(std::move(item));
   }
   return kept;
 }
@@ -294,6 +299,7 @@ void merge_member(Json* original, const std::string& name, Json value, const Sch
   }
   auto found = original->find(name);
   if (found == original->end() || found->type() != value.type()) {
+    if (has_directive(value)) return;
     (*original)[name] = without_directives(std::move(value));
     return;
   }

@@ -58,6 +58,8 @@ TEST(StrategicMerge, MergesListsAsTheSchemaSays) {
            {"name":"c1","image":"i1","env":[{"name":"A","value":"1"}]}]})"},
       {"null removes, also what is not there", R"({"nodeSelector":{"a":"1"},"hostname":"h"})",
        R"({"nodeSelector":{"a":null,"b":null},"hostname":null})", R"({"nodeSelector":{}})"},
+      {"a missing map with a directive stays missing", "{}",
+       R"({"nodeSelector":{"$patch":"replace","only":"1"}})", "{}"},
       {"a missing list is taken without its directives", "{}",
        R"({"containers":[{"name":"a"},{"name":"b","$patch":"delete"}]})",
        R"({"containers":[{"name":"a"}]})"},
