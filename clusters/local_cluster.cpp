@@ -1,6 +1,7 @@
 #include "clusters/local_cluster.h"
 
 #include "lib/api/names.h"
+#include "lib/kube/status.h"
 
 #include <nlohmann/json.hpp>
 
@@ -137,8 +138,21 @@ Task<Status> LocalCluster::update(api::ObjectKey key, std::function<bool(api::Wo
       written = co_await client.patch_object(std::move(before), std::move(after));
       break;
   }
-  if (!written) co_return written.error().within("workload " + key.str());
+  if (!written) {
+    const Error failed = written.error();
+    // Whatever happened, decide on what is true now, not on what the watch has yet to tell.
+    const bool stale = failed.code() == Errc::conflict || kube::may_have_happened(failed);
+    if (stale) co_await refresh(key);
+    co_return failed.within("workload " + key.str());
+  }
   workloads.observe(std::move(*written));
+  co_return ok();
+}
+
+Task<Status> LocalCluster::refresh(api::ObjectKey key) {
+  auto current = co_await client.get<api::Workload>(key);
+  if (!current) co_return current.error();
+  workloads.observe(std::move(*current));
   co_return ok();
 }
 

@@ -48,6 +48,9 @@ class LocalCluster {
   /// The same for spec.
   Task<Status> update_spec(api::ObjectKey key, std::function<bool(api::Workload&)> change);
 
+  /// Reads one Workload from the API into the store, for when a write's fate is unknown.
+  Task<Status> refresh(api::ObjectKey key);
+
   /// Takes the lock of one Job, asks `change` for a merge patch of what the store has (nullopt or
   /// an empty object: nothing to write), sends it to the Job or its status, and observes the
   /// answer.

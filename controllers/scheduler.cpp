@@ -2,6 +2,7 @@
 
 #include "controllers/lifecycle.h"
 #include "lib/api/names.h"
+#include "lib/kube/status.h"
 #include "lib/runtime/deadline.h"
 
 namespace regatta::controllers {
@@ -150,11 +151,11 @@ Task<> Scheduler::reserve(admission::AdmittedWorkload admitted) {
       log_.warning("reservation not written",
                    {{"workload", admitted.key.str()}, {"error", written.error().what()}});
     }
-    state_.forget(admitted.key, cluster_.clock.now());
-    // The write may have happened all the same; what the store says counts.
-    if (const auto stored = cluster_.workloads.get(admitted.key)) {
-      state_.upsert(*stored, cluster_.clock.now());
-    }
+    // It may have happened all the same: its quota must not go to somebody else before we know.
+    if (!written && kube::may_have_happened(written.error())) co_await find_out(admitted.key);
+    const auto stored = cluster_.workloads.get(admitted.key);
+    if (!stored || !is_reserved(*stored)) state_.forget(admitted.key, cluster_.clock.now());
+    if (stored) state_.upsert(*stored, cluster_.clock.now());
     changed();
     co_return;
   }
@@ -167,6 +168,15 @@ Task<> Scheduler::reserve(admission::AdmittedWorkload admitted) {
     note(admitted.key, false, "Admitted", "Admitted by ClusterQueue " + admitted.cluster_queue);
   }
   if (config_.on_reserved) config_.on_reserved(*workload, whole);
+}
+
+Task<> Scheduler::find_out(api::ObjectKey key) {
+  const Backoff backoff{Duration(50), std::chrono::seconds(10)};
+  for (int attempt = 1;; ++attempt) {
+    const Status read = co_await cluster_.refresh(key);
+    if (read || read.error().code() == Errc::not_found) co_return;
+    co_await cluster_.clock.sleep_for(backoff.after(attempt));
+  }
 }
 
 Task<> Scheduler::preempt(admission::PreemptedWorkload preempted) {

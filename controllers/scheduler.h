@@ -56,6 +56,8 @@ class Scheduler {
   Task<> wait_for_work();
   void apply(const admission::CycleResult& result, TimePoint now);
   Task<> reserve(admission::AdmittedWorkload admitted);
+  /// Returns when the store has what the API has of that Workload.
+  Task<> find_out(api::ObjectKey key);
   Task<> preempt(admission::PreemptedWorkload preempted);
   Task<Status> write_pending(api::ObjectKey key);
   void watch_objects();

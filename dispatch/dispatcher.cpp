@@ -127,7 +127,7 @@ Task<> Dispatcher::collect_garbage() {
 Task<Status> Dispatcher::reconcile(api::ObjectKey key) {
   const TimePoint now = deps_.local.clock.now();
   const GroupView group = read_group(deps_.local, deps_.fleet, foreign_, key, now);
-  Plan todo = plan(group, now, config_.plan);
+  Plan todo = config_.planner(group, now, config_.plan);
   if (!todo.actions.empty() && log_.enabled(LogLevel::debug)) {
     log_.debug("plan", {{"workload", key.str()}, {"actions", describe(todo)}});
   }

@@ -22,6 +22,8 @@ struct DispatcherConfig {
   std::string origin = "multikueue";
   Duration gc_interval = std::chrono::minutes(1);  ///< 0: no garbage collection
   int workers = 16;
+  /// What decides. Tests put in planners with one rule broken, to see that somebody notices.
+  std::function<Plan(const GroupView&, TimePoint, const DispatchConfig&)> planner = dispatch::plan;
   /// A copy was created on, or a workload admitted on, that cluster; for metrics. May be null.
   std::function<void(const std::string& cluster_queue, const std::string& cluster)> on_dispatched;
   std::function<void(const std::string& cluster_queue, const std::string& cluster)> on_admitted;
