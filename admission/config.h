@@ -29,6 +29,10 @@ struct Config {
   /// Re-activations of one tree are batched for this long.
   std::chrono::milliseconds reactivation_delay{1000};
 
+  /// Quota released by any workload reactivates the parked ones. The reference forgets to when the
+  /// workload was admitted before its process started: false reproduces that.
+  bool reactivate_on_any_release = true;
+
   // Feature gates
   bool flavor_fungibility = true;
   bool preserve_scan_progress = true;

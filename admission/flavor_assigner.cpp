@@ -62,7 +62,7 @@ AssignmentMode Assignment::mode() const {
 NoFitReason Assignment::reason() const {
   NoFitReason worst = NoFitReason::topology_placement_failed;
   for (const PodSetPlan& pod_set : pod_sets) {
-    if (!pod_set.notes.empty()) worst = std::max(worst, pod_set.reason);
+    if (pod_set.mode() == AssignmentMode::no_fit) worst = std::max(worst, pod_set.reason);
   }
   return worst;
 }
@@ -287,7 +287,7 @@ FlavorAssigner::Search FlavorAssigner::find_flavor(const QueueInfo::Group& resou
     std::vector<FlavorPick> picks;
     NoFitReason reason = NoFitReason::topology_placement_failed;
     const Quality quality = try_flavor(flavor, requests, assignment, &search, &picks, &reason);
-    if (quality.mode != Mode::fit) search.reason = lesser(search.reason, reason);
+    if (quality.mode == Mode::no_fit) search.reason = lesser(search.reason, reason);
     const bool fungible = snapshot_.state().config().flavor_fungibility;
     const bool enough = fungible ? !try_next(quality) : quality.mode == Mode::fit;
     const bool better = fungible ? preferred(quality, best) : quality.mode > best.mode;

@@ -1,4 +1,5 @@
 #include "admission/entry.h"
+#include "lib/api/names.h"
 
 #include <algorithm>
 
@@ -8,8 +9,12 @@ namespace {
 std::vector<Target> targets_for(Snapshot& snapshot, const Entry& entry,
                                 const Assignment& assignment, TimePoint now) {
   Names& names = snapshot.state().names();
-  const Preemptor preemptor{entry.id, entry.queue, assignment.frs_to_preempt(&names),
-                            assignment.usage};
+  Preemptor preemptor{entry.id, entry.queue, assignment.frs_to_preempt(&names), assignment.usage};
+  // The implicit request for pods can ask for preemption, but does not count in what must fit
+  // afterwards: whether the pods fit as well is found out when the entry is processed.
+  std::erase_if(preemptor.usage, [&](const FrAmount& want) {
+    return names.resource_name(want.fr) == api::pods_resource;
+  });
   return find_targets(snapshot, preemptor, now);
 }
 

@@ -37,7 +37,7 @@ std::string_view human_text(PreemptionReason reason) {
 bool uses_any(const WorkloadEntry& workload, const std::vector<FrId>& frs) {
   const auto& usage = workload.reservation->usage;
   return std::any_of(usage.begin(), usage.end(), [&](const FrAmount& used) {
-    return used.amount > 0 && std::binary_search(frs.begin(), frs.end(), used.fr);
+    return std::binary_search(frs.begin(), frs.end(), used.fr);  // also when it uses none of it
   });
 }
 

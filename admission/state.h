@@ -229,6 +229,7 @@ class State {
   void count_pending(const WorkloadEntry& entry, int delta);
   void reserve(WorkloadId id, std::unique_ptr<Reservation> reservation);
   void release(WorkloadId id);
+  void reactivate_after(WorkloadId id, QueueId queue, TimePoint now);
   std::unique_ptr<Reservation> read_reservation(const api::Workload& workload);
   void reactivate_tree(NodeId node, TimePoint now);
   bool passes_namespace(const QueueInfo& queue, LocalQueueId id) const;

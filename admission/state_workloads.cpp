@@ -80,6 +80,7 @@ void State::enqueue(WorkloadId id, TimePoint now) {
   } else {
     queue->pending.push(id);
   }
+  entry.was_queued = true;
   count_pending(entry, 1);
   touch(*queue);
   refresh_ready(*queue);
@@ -154,9 +155,9 @@ void State::update_pending(WorkloadId id, const api::Workload& workload, TimePoi
   if (entry.reservation != nullptr) {
     const QueueId queue = entry.reservation->queue;
     release(id);
-    if (queue != no_id) request_reactivation(queues_[queue]->name, now);
     read_spec(id, workload);
     enqueue(id, now);
+    reactivate_after(id, queue, now);
     return;
   }
   // Most updates of a queued workload change nothing that matters here: it keeps its place, and a
@@ -187,7 +188,6 @@ void State::update_reserved(WorkloadId id, const api::Workload& workload, TimePo
   const bool held = entry.reservation != nullptr;
   bool freed = false;
   if (held) {
-    freed = entry.priority != workload.spec.priority.value_or(0);
     for (std::size_t i = 0; i < workload.spec.pod_sets.size() && !freed; ++i) {
       freed =
           i < entry.shape->pod_sets.size() &&
@@ -206,8 +206,7 @@ void State::update_reserved(WorkloadId id, const api::Workload& workload, TimePo
     entry.place = Place::reserved;
     return;
   }
-  const std::string& name = queues_[reservation->queue]->name;
-  if (freed) request_reactivation(name, now);
+  if (freed) reactivate_after(id, reservation->queue, now);
   reserve(id, std::move(reservation));
 }
 
@@ -218,12 +217,21 @@ void State::erase_workload(const api::ObjectKey& key, TimePoint now) {
   if (entry.reservation != nullptr) {
     const QueueId queue = entry.reservation->queue;
     release(id);
-    if (queue != no_id) request_reactivation(queues_[queue]->name, now);
+    reactivate_after(id, queue, now);
   } else {
+    const QueueInfo* queue = queue_for(entry);
     dequeue(id);
+    if (queue != nullptr && entry.was_queued) request_reactivation(queue->name, now);
   }
   if (entry.local_queue != no_id) local_queues_[entry.local_queue].members.erase(id);
   workloads_.erase(id);
+}
+
+/// The workload gave back quota of the ClusterQueue.
+void State::reactivate_after(WorkloadId id, QueueId queue, TimePoint now) {
+  if (queue == no_id) return;
+  if (!config_.reactivate_on_any_release && !workloads_[id].was_queued) return;
+  request_reactivation(queues_[queue]->name, now);
 }
 
 void State::forget(const api::ObjectKey& key, TimePoint now) {

@@ -120,6 +120,7 @@ struct WorkloadEntry {
   bool failed_checks = false;   ///< an admission check says Retry or Rejected
   bool requeued_false = false;  ///< Requeued=False: its controller has not released it yet
   bool evicted = false;
+  bool was_queued = false;      ///< seen waiting, not only admitted
   std::size_t wake_digest = 0;  ///< of conditions that unpark it when they change
   std::optional<TimePoint> requeue_at;
   PendingClass* pending_class = nullptr;

@@ -10,6 +10,7 @@ struct ScenarioOutcome {
   std::vector<std::string> message_mismatches;
   int messages = 0;
   int messages_matched = 0;
+  bool skipped = false;  ///< it needs topologies
 };
 
 /// Plays one scenario: objects, then events and one cycle per step, comparing every decision with
