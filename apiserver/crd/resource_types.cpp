@@ -1,5 +1,7 @@
 #include "apiserver/crd/custom_resource.h"
 #include "apiserver/crd/definition.h"
+#include "apiserver/patch/managed_fields.h"
+#include "apiserver/schema/builtin.h"
 #include "lib/base/digest.h"
 
 #include <nlohmann/json.hpp>
@@ -161,7 +163,9 @@ Result<std::vector<ResourceType>> resource_types(const Json& definition, Convert
       type.to_stored = conversion(convert, type.version, storage);
       type.from_stored = conversion(convert, storage, type.version);
     }
-    type.schema = settings->schema;
+    // Server-side apply and field validation need metadata typed as well.
+    const Schema* meta = builtin_type("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta");
+    type.schema = complete_schema(*settings->schema, SchemaPtr(SchemaPtr(), meta));
     type.strategy = std::make_shared<const CustomResourceStrategy>(std::move(*settings));
     out.push_back(std::move(type));
   }
