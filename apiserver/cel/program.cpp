@@ -383,6 +383,18 @@ class Checker {
   std::string error_;
 };
 
+bool converts_to_text(const Node& node) {
+  return node.op == Op::call && node.name == "string" && node.children[0].op != Op::constant;
+}
+
+bool joins_unbounded(const Node& node) {
+  if (node.op == Op::add &&
+      std::any_of(node.children.begin(), node.children.end(), converts_to_text)) {
+    return true;
+  }
+  return std::any_of(node.children.begin(), node.children.end(), joins_unbounded);
+}
+
 }  // namespace
 
 Type Type::of(const Schema* schema) {
@@ -464,6 +476,10 @@ Result<Program> Program::compile(std::string_view expression, std::vector<Variab
   out.slots_ = checker.slots();
   out.root_ = std::make_shared<const Node>(std::move(*root));
   return out;
+}
+
+bool Program::joins_unbounded_texts() const {
+  return joins_unbounded(*root_);
 }
 
 bool Program::uses(std::string_view variable) const {

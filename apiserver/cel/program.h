@@ -66,6 +66,10 @@ class Program {
   /// Whether the expression mentions the variable.
   bool uses(std::string_view variable) const;
 
+  /// Whether it joins texts of which one may have any length: string(x) of something not constant.
+  /// Kubernetes estimates the cost of such an expression as unbounded.
+  bool joins_unbounded_texts() const;
+
   /// One value for each variable, in order. The answer may be a Failure.
   Value evaluate(std::span<const Value> values, Budget& budget) const;
 

@@ -81,6 +81,28 @@ TEST(Definition, RulesAnswerTrueOrFalse) {
               HasSubstr("cel expression must evaluate to a bool"));
 }
 
+TEST(Definition, MessagesOfUnboundedCostAreRefusedOnceForAllVersions) {
+  auto definition = widget_definition();
+  const auto rules = Json::parse(
+      R"x([{"rule": "self.size > 0", "messageExpression": "'size ' + string(self.size)"}])x");
+  spec_schema(definition)["x-kubernetes-validations"] = rules;
+  definition["spec"]["versions"][1]["schema"] = definition["spec"]["versions"][0]["schema"];
+  const std::string hint =
+      "exceeds budget by factor of more than 100x (try simplifying the rule, or adding maxItems, "
+      "maxProperties, and maxLength where arrays, maps, and strings are declared)";
+  const std::string path = "spec.validation.openAPIV3Schema";
+  const auto message = path + ".properties[spec].x-kubernetes-validations[0].messageExpression";
+  EXPECT_EQ(describe(check_definition(definition)),
+            "[Forbidden] " + message + ": Forbidden: estimated messageExpression cost " + hint +
+                "\n[Forbidden] " + message +
+                ": Forbidden: contributed to estimated rule cost total exceeding cost limit for "
+                "entire OpenAPIv3 schema\n[Forbidden] " +
+                path +
+                ": Forbidden: x-kubernetes-validations estimated rule cost total for entire "
+                "OpenAPIv3 schema " +
+                hint);
+}
+
 TEST(Definition, ItemsOfAtomicListsHaveNoOldSelf) {
   auto definition = widget_definition();
   auto& parts = spec_schema(definition)["properties"]["parts"];

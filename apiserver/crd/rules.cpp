@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -34,6 +35,14 @@ std::string cause_message(const std::string& reason, const Json& value, const st
     return "Duplicate value: " + (shown ? dump_json(value) : text);
   }
   return "Invalid value: " + (shown ? dump_json(value) + ": " : "") + text;
+}
+
+constexpr std::string_view exceeds_budget =
+    "exceeds budget by factor of more than 100x (try simplifying the rule, or adding maxItems, "
+    "maxProperties, and maxLength where arrays, maps, and strings are declared)";
+
+void forbidden(FieldErrors& errors, std::string field, const std::string& why) {
+  errors.push_back({"FieldValueForbidden", std::move(field), "Forbidden: " + why});
 }
 
 /// `.a['b']` below a field as errors name it: `field.a[b]`.
@@ -74,7 +83,17 @@ std::string go_json_string(std::string_view text) {
 SchemaRules SchemaRules::compile(const Schema& schema, const std::string& path,
                                  FieldErrors& errors) {
   SchemaRules out;
-  if (schema.rules_below) out.root_ = build(schema, path, true, errors);
+  if (!schema.rules_below) return out;
+  const auto before = errors.size();
+  out.root_ = build(schema, path, true, errors);
+  const bool too_costly =
+      std::any_of(errors.begin() + static_cast<std::ptrdiff_t>(before), errors.end(),
+                  [](const FieldError& error) { return error.reason == "FieldValueForbidden"; });
+  if (too_costly) {
+    forbidden(errors, path,
+              "x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema " +
+                  std::string(exceeds_budget));
+  }
   return out;
 }
 
@@ -149,6 +168,14 @@ std::optional<SchemaRules::Rule> SchemaRules::compile_rule(const Schema& schema,
     }
     if (message->type().kind != cel::Kind::string && message->type().kind != cel::Kind::dynamic) {
       invalid(".messageExpression", "messageExpression must evaluate to a string");
+      return std::nullopt;
+    }
+    if (message->joins_unbounded_texts()) {
+      forbidden(errors, path + ".messageExpression",
+                "estimated messageExpression cost " + std::string(exceeds_budget));
+      forbidden(errors, path + ".messageExpression",
+                "contributed to estimated rule cost total exceeding cost limit for entire "
+                "OpenAPIv3 schema");
       return std::nullopt;
     }
     rule.message = std::move(*message);
