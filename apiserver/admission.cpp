@@ -1,6 +1,7 @@
 #include "apiserver/admission.h"
 
 #include "apiserver/builtin/admission.h"
+#include "apiserver/definitions.h"
 #include "apiserver/json_access.h"
 
 #include <nlohmann/json.hpp>
@@ -54,9 +55,11 @@ class StoreView final : public AdmissionView {
 std::optional<Failure> admit_create(Core& core, Exchange&, const ResourceType& type,
                                     const std::string& ns, Json& object) {
   if (auto refused = check_namespace(core, type, ns, object)) return refused;
+  const std::string name = string_or_empty(object, "metadata", "name");
+  if (auto refused = Definitions::refuse_create(core, type, name)) return refused;
   const StoreView view(core.store);
   const auto why = admit_create(type.group_resource(), object, view);
-  if (why) return forbidden(type, string_or_empty(object, "metadata", "name"), *why);
+  if (why) return forbidden(type, name, *why);
   return std::nullopt;
 }
 

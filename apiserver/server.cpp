@@ -3,6 +3,7 @@
 #include "apiserver/auth.h"
 #include "apiserver/builtin/admission.h"
 #include "apiserver/builtin/builtin.h"
+#include "apiserver/definitions.h"
 #include "apiserver/discovery.h"
 #include "apiserver/json_access.h"
 #include "apiserver/object_meta.h"
@@ -39,14 +40,23 @@ class Server::Impl {
         tokens_(core_.options),
         authorizer_(core_.store),
         writer_(core_),
-        resources_(core_, writer_, tokens_) {
+        resources_(core_, writer_, tokens_),
+        definitions_(core_, writer_) {
     for (ResourceType& type : builtin_resources()) {
       type.schema = borrowed(builtin_schema(type.group, type.version, type.kind));
       core_.registry.add(std::move(type));
     }
+    definitions_.add_type();
+    writer_.set_observer(
+        [this](const ResourceType& type, const std::string&, const std::string& name,
+               const Json* object) { definitions_.after_write(type, name, object); });
+    writer_.set_definition_remover([this](const Target& target, const DeleteOptions& options) {
+      return definitions_.remove(target, options);
+    });
     add_review_types(core_.registry);
     const Status restored = core_.store.restore();
     if (!restored) throw std::runtime_error(restored.error().what());
+    definitions_.restore();
     seed();
   }
 
@@ -152,6 +162,7 @@ class Server::Impl {
   Authorizer authorizer_;
   ObjectWriter writer_;
   ResourceHandler resources_;
+  Definitions definitions_;
 };
 
 Server::Server(Executor executor, Clock& clock, Rng& rng, ServerOptions options)

@@ -271,6 +271,9 @@ Answer<Deleted> ObjectWriter::remove(Exchange& exchange, const Target& target,
   if (auto failed = check_preconditions(type, target.name, object, options)) {
     return std::move(*failed);
   }
+  if (type.plural == "customresourcedefinitions" && remove_definition_) {
+    return remove_definition_(target, options);
+  }
   if (is_core(type, "namespaces")) return remove_namespace(target, *current, object, options);
   if (is_core(type, "pods")) return remove_pod(target, *current, object, options);
 
@@ -404,6 +407,22 @@ void ObjectWriter::put_internal(const ResourceType& type, Json object) {
   const StoredPtr stored =
       core_.store.put(shelf, ns, name, to_stored_version(std::move(object), type));
   notify(type, ns, name, &stored->value());
+}
+
+void ObjectWriter::remove_internal(const Target& target) {
+  const StoredPtr current = shelf_of(*target.type).find(target.ns, target.name);
+  if (!current) return;
+  Json object = in_version(current->value(), *target.type);
+  const Json* finalizers = member(object, "metadata", "finalizers");
+  if (!finalizers || finalizers->empty()) {
+    erase_internal(*target.type, target.ns, target.name);
+    return;
+  }
+  if (is_deleting(object)) return;
+  metadata_of(object)["deletionTimestamp"] = format_rfc3339(core_.clock.now());
+  metadata_of(object)["deletionGracePeriodSeconds"] = 0;
+  bump_generation(object);
+  put_internal(*target.type, std::move(object));
 }
 
 void ObjectWriter::erase_internal(const ResourceType& type, const std::string& ns,

@@ -37,6 +37,10 @@ class ObjectWriter {
   /// Called after each change of the store by a request, before it is answered.
   using Observer = std::function<void(const ResourceType&, const std::string& ns,
                                       const std::string& name, const Json* object)>;
+  /// Who deletes objects of a kind in its own way.
+  using Remover = std::function<Answer<Deleted>(const Target&, const DeleteOptions&)>;
+  void set_definition_remover(Remover remover) { remove_definition_ = std::move(remover); }
+
   void set_observer(Observer observer) { observer_ = std::move(observer); }
 
   /// `tracked`: managedFields come with the object.
@@ -58,6 +62,8 @@ class ObjectWriter {
 
   /// Writes an object as the server itself, without checks; no-op when nothing differs.
   void put_internal(const ResourceType& type, Json object);
+  /// Deletes as a client would: finalizers hold.
+  void remove_internal(const Target& target);
   void erase_internal(const ResourceType& type, const std::string& ns, const std::string& name);
 
  private:
@@ -76,6 +82,7 @@ class ObjectWriter {
 
   Core& core_;
   Observer observer_;
+  Remover remove_definition_;
 };
 
 /// The object in the version its type is stored in.
