@@ -1,5 +1,6 @@
 #pragma once
 
+#include "apiserver/faults.h"
 #include "apiserver/registry.h"
 #include "apiserver/request.h"
 #include "apiserver/store.h"
@@ -27,6 +28,9 @@ struct ServerOptions {
   Duration future_version_wait = std::chrono::seconds(3);
   /// Where objects are kept across restarts; empty: only in memory.
   std::string data_dir;
+  /// Failures on purpose, and the seed of their dice.
+  Faults faults;
+  std::uint64_t fault_seed = 1;
 };
 
 /// What every handler of the server works with.

@@ -3,6 +3,7 @@
 #include "apiserver/field_check.h"
 #include "apiserver/json_access.h"
 #include "apiserver/patch/patch_object.h"
+#include "apiserver/protobuf.h"
 #include "lib/api/yaml.h"
 
 #include <nlohmann/json.hpp>
@@ -40,11 +41,12 @@ Failure unsupported_media() {
                  "application/json, application/yaml, application/vnd.kubernetes.protobuf"};
 }
 
-enum class Encoding { json, yaml, other };
+enum class Encoding { json, yaml, protobuf, other };
 
 Encoding encoding_of(const net::HttpRequest& request) {
   const std::string media = media_type(request.headers.get("Content-Type"));
   if (media.empty() || media == "application/json") return Encoding::json;
+  if (media == "application/vnd.kubernetes.protobuf") return Encoding::protobuf;
   return media == "application/yaml" ? Encoding::yaml : Encoding::other;
 }
 
@@ -68,6 +70,11 @@ Answer<Json> parse_body(const Exchange& exchange, const ResourceType& type) {
   const std::string& body = exchange.request.body;
   const Encoding encoding = encoding_of(exchange.request);
   if (encoding == Encoding::other) return unsupported_media();
+  if (encoding == Encoding::protobuf) {
+    std::optional<Json> object = type.custom ? std::nullopt : from_protobuf(body);
+    if (!object) return unsupported_media();
+    return std::move(*object);
+  }
   Result<Json> value = encoding == Encoding::yaml ? api::parse_yaml(body) : parse_json(body);
   if (!value) {
     const std::string why = encoding == Encoding::yaml ? value.error().what() : go_json_error(body);
@@ -164,7 +171,7 @@ Answer<std::unique_ptr<Json>> decode_options_body(const Exchange& exchange) {
   const std::string& body = exchange.request.body;
   if (body.empty()) return std::unique_ptr<Json>();
   const Encoding encoding = encoding_of(exchange.request);
-  if (encoding == Encoding::other) return unsupported_media();
+  if (encoding == Encoding::other || encoding == Encoding::protobuf) return unsupported_media();
   Result<Json> value = encoding == Encoding::yaml ? api::parse_yaml(body) : parse_json(body);
   if (!value) {
     return bad_request("couldn't get version/kind; json parse error: " + go_json_error(body));

@@ -10,6 +10,7 @@
 #include "apiserver/resources.h"
 #include "apiserver/reviews.h"
 #include "apiserver/schema/builtin.h"
+#include "apiserver/traffic.h"
 
 #include <nlohmann/json.hpp>
 
@@ -41,7 +42,9 @@ class Server::Impl {
         authorizer_(core_.store),
         writer_(core_),
         resources_(core_, writer_, tokens_),
-        definitions_(core_, writer_) {
+        definitions_(core_, writer_),
+        injector_(clock, options.fault_seed) {
+    injector_.faults() = options.faults;
     for (ResourceType& type : builtin_resources()) {
       type.schema = borrowed(builtin_schema(type.group, type.version, type.kind));
       core_.registry.add(std::move(type));
@@ -68,18 +71,28 @@ class Server::Impl {
                      request.headers.get("User-Agent"));
     const Form errors = exchange.form;
     Reply reply = co_await answer(exchange);
-    if (!reply) {
-      exchange.form = errors;
-      if (request.method == "HEAD") co_return net::HttpResponse(405, "");
-      co_return respond_failure(exchange, reply.error());
-    }
     if (!core_.store.settled()) co_await core_.store.durable();
-    co_return std::move(*reply);
+    if (reply && injector_.loses_reply(exchange)) {
+      reply = Failure{500, "InternalError", "Internal error occurred: reply lost on request"};
+    }
+    net::HttpResponse response;
+    if (reply) {
+      response = std::move(*reply);
+      if (response.stream) response.stream = injector_.wrap(std::move(response.stream));
+    } else {
+      exchange.form = errors;
+      response = request.method == "HEAD" ? net::HttpResponse(405, "")
+                                          : respond_failure(exchange, reply.error());
+    }
+    if (!is_admin(exchange.info)) traffic_.count(exchange, response.status);
+    co_return response;
   }
 
   void compact() { core_.store.compact(); }
   Store& store() { return core_.store; }
   const Registry& registry() const { return core_.registry; }
+  Faults& faults() { return injector_.faults(); }
+  Json requests() const { return traffic_.report(); }
 
  private:
   Task<Reply> answer(Exchange& exchange) {
@@ -91,15 +104,53 @@ class Server::Impl {
     const Attributes what = attributes_of(exchange.info);
     const Verdict verdict = authorizer_.decide(exchange.user, what);
     if (!verdict.allowed) co_return refusal(exchange.user, what);
+    if (is_admin(exchange.info)) co_return admin(exchange);
+    if (auto healthy = health(exchange.info)) co_return std::move(*healthy);
+    std::optional<Failure> fault = co_await injector_.before(exchange);
+    if (fault) co_return std::move(*fault);
+    if (exchange.info.path == "/metrics") co_return respond_text(200, traffic_.metrics());
     if (exchange.info.resource_request) {
       if (auto answered = review(core_, tokens_, authorizer_, exchange)) {
         co_return std::move(*answered);
       }
       co_return co_await resources_.handle(exchange);
     }
-    if (auto healthy = health(exchange.info)) co_return std::move(*healthy);
     if (auto described = discovery(core_, exchange)) co_return std::move(*described);
     co_return page_not_found();
+  }
+
+  static bool is_admin(const RequestInfo& info) {
+    return !info.segments.empty() && info.segments[0] == "_regatta";
+  }
+
+  /// /_regatta/faults (GET, PUT, DELETE) and /_regatta/requests (GET, DELETE).
+  Reply admin(Exchange& exchange) {
+    const std::string& path = exchange.info.path;
+    const std::string& method = exchange.request.method;
+    exchange.form = Form{};
+    if (!exchange.user.in_group("system:masters")) return page_not_found();
+    if (path == "/_regatta/requests") {
+      if (method == "DELETE") traffic_.reset();
+      return respond_json(exchange, 200, traffic_.report());
+    }
+    if (path == "/_regatta/compact" && method == "POST") {
+      core_.store.compact();
+      return respond_json(exchange, 200, Json::object());
+    }
+    if (path != "/_regatta/faults") return page_not_found();
+    if (method == "DELETE") injector_.faults() = Faults{};
+    if (method == "PUT" || method == "POST") {
+      Result<Json> wanted = parse_json(exchange.request.body);
+      if (!wanted) return bad_request(wanted.error().what());
+      Faults faults = method == "PUT" ? Faults{} : injector_.faults();
+      const Status merged = faults.merge(*wanted);
+      if (!merged) return bad_request(merged.error().what());
+      if (const auto seed = integer_member(*wanted, "seed")) {
+        injector_.reseed(static_cast<std::uint64_t>(*seed));
+      }
+      injector_.faults() = faults;
+    }
+    return respond_json(exchange, 200, injector_.faults().to_json());
   }
 
   /// Impersonate-User and Impersonate-Group, for those who may.
@@ -163,6 +214,8 @@ class Server::Impl {
   ObjectWriter writer_;
   ResourceHandler resources_;
   Definitions definitions_;
+  FaultInjector injector_;
+  Traffic traffic_;
 };
 
 Server::Server(Executor executor, Clock& clock, Rng& rng, ServerOptions options)
@@ -179,6 +232,12 @@ void Server::compact() {
 }
 Store& Server::store() {
   return impl_->store();
+}
+Faults& Server::faults() {
+  return impl_->faults();
+}
+Json Server::requests() const {
+  return impl_->requests();
 }
 const Registry& Server::registry() const {
   return impl_->registry();

@@ -25,6 +25,11 @@ class Server final : public net::HttpHandler {
   /// Forgets all watch history, as a compaction and restart does: resumed watches get 410.
   void compact();
 
+  /// What fails on purpose; may be changed at any time.
+  Faults& faults();
+  /// Counts of requests, as GET /_regatta/requests answers.
+  Json requests() const;
+
   Store& store();
   const Registry& registry() const;
 

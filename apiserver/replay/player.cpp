@@ -143,6 +143,7 @@ class Player {
       }
       request.headers.set(name, bindings_.filled(text));
     }
+    if (recorded.contains("bodyText")) request.body = recorded["bodyText"].get<std::string>();
     if (recorded.contains("body")) {
       const Json& body = recorded["body"];
       request.body = body.is_string() ? expanded(bindings_.filled(body.get<std::string>()))

@@ -1,0 +1,189 @@
+#include "apiserver/protobuf.h"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace regatta::apiserver {
+namespace {
+
+constexpr std::string_view magic("k8s\0", 4);
+
+struct Field {
+  std::uint32_t number = 0;
+  std::uint64_t integer = 0;
+  std::string_view bytes;
+};
+
+/// Reads the fields of one message; stops at anything malformed.
+class Message {
+ public:
+  explicit Message(std::string_view bytes) : rest_(bytes) {}
+
+  bool next(Field& field) {
+    std::uint64_t key = 0;
+    if (rest_.empty() || !varint(key)) return false;
+    field = Field{static_cast<std::uint32_t>(key >> 3), 0, {}};
+    switch (key & 7) {
+      case 0:
+        return varint(field.integer);
+      case 1:
+        return skip(8);
+      case 2: {
+        std::uint64_t size = 0;
+        if (!varint(size) || size > rest_.size()) return false;
+        field.bytes = rest_.substr(0, size);
+        return skip(size);
+      }
+      case 5:
+        return skip(4);
+      default:
+        return false;
+    }
+  }
+
+ private:
+  bool varint(std::uint64_t& value) {
+    value = 0;
+    for (int shift = 0; shift < 64; shift += 7) {
+      if (rest_.empty()) return false;
+      const auto byte = static_cast<unsigned char>(rest_.front());
+      rest_.remove_prefix(1);
+      value |= static_cast<std::uint64_t>(byte & 0x7f) << shift;
+      if (byte < 0x80) return true;
+    }
+    return false;
+  }
+
+  bool skip(std::uint64_t count) {
+    if (count > rest_.size()) return false;
+    rest_.remove_prefix(count);
+    return true;
+  }
+
+  std::string_view rest_;
+};
+
+std::string base64(std::string_view bytes) {
+  static constexpr std::string_view digits =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string out;
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    std::uint32_t group = 0;
+    for (std::size_t j = 0; j < 3; ++j) {
+      group = group << 8 | (i + j < bytes.size() ? static_cast<unsigned char>(bytes[i + j]) : 0u);
+    }
+    for (std::size_t j = 0; j < 4; ++j) {
+      out += i + j <= bytes.size() ? digits[group >> (18 - 6 * j) & 63] : '=';
+    }
+  }
+  return out;
+}
+
+/// One entry of a map of strings (or of bytes, as base64).
+void add_entry(Json& map, std::string_view entry, bool bytes) {
+  std::string key;
+  std::string_view value;
+  Message message(entry);
+  for (Field field; message.next(field);) {
+    if (field.number == 1) key = field.bytes;
+    if (field.number == 2) value = field.bytes;
+  }
+  map[key] = bytes ? base64(value) : std::string(value);
+}
+
+Json metadata_of(std::string_view bytes) {
+  static const std::map<std::uint32_t, const char*> texts = {
+      {1, "name"}, {2, "generateName"}, {3, "namespace"}, {5, "uid"}, {6, "resourceVersion"}};
+  Json metadata = Json::object();
+  Message message(bytes);
+  for (Field field; message.next(field);) {
+    const auto text = texts.find(field.number);
+    if (text != texts.end() && !field.bytes.empty()) {
+      metadata[text->second] = std::string(field.bytes);
+    } else if (field.number == 11) {
+      add_entry(metadata["labels"], field.bytes, false);
+    } else if (field.number == 12) {
+      add_entry(metadata["annotations"], field.bytes, false);
+    } else if (field.number == 14) {
+      metadata["finalizers"].push_back(std::string(field.bytes));
+    }
+  }
+  return metadata;
+}
+
+struct Member {
+  enum class Kind { texts, bytes, boolean, text } kind;
+  const char* name;
+};
+
+/// The members of a kind by field number; metadata is always 1.
+const std::map<std::uint32_t, Member>* members_of(const std::string& kind) {
+  using Kind = Member::Kind;
+  static const std::map<std::string, std::map<std::uint32_t, Member>> kinds = {
+      {"Namespace", {}},
+      {"ServiceAccount", {}},
+      {"ConfigMap",
+       {{2, {Kind::texts, "data"}},
+        {3, {Kind::bytes, "binaryData"}},
+        {4, {Kind::boolean, "immutable"}}}},
+      {"Secret",
+       {{2, {Kind::bytes, "data"}},
+        {3, {Kind::text, "type"}},
+        {4, {Kind::texts, "stringData"}},
+        {5, {Kind::boolean, "immutable"}}}}};
+  const auto found = kinds.find(kind);
+  return found == kinds.end() ? nullptr : &found->second;
+}
+
+void read_members(Json& object, std::string_view raw,
+                  const std::map<std::uint32_t, Member>& members) {
+  Message message(raw);
+  for (Field field; message.next(field);) {
+    if (field.number == 1) object["metadata"] = metadata_of(field.bytes);
+    const auto member = members.find(field.number);
+    if (member == members.end()) continue;
+    Json& value = object[member->second.name];
+    switch (member->second.kind) {
+      case Member::Kind::texts:
+        add_entry(value, field.bytes, false);
+        break;
+      case Member::Kind::bytes:
+        add_entry(value, field.bytes, true);
+        break;
+      case Member::Kind::boolean:
+        value = field.integer != 0;
+        break;
+      case Member::Kind::text:
+        value = std::string(field.bytes);
+        break;
+    }
+  }
+}
+
+}  // namespace
+
+std::optional<Json> from_protobuf(std::string_view body) {
+  if (!body.starts_with(magic)) return std::nullopt;
+  std::string_view raw;
+  std::string api_version, kind;
+  Message envelope(body.substr(magic.size()));
+  for (Field field; envelope.next(field);) {
+    if (field.number == 2) raw = field.bytes;
+    if (field.number != 1) continue;
+    Message type(field.bytes);
+    for (Field part; type.next(part);) {
+      if (part.number == 1) api_version = part.bytes;
+      if (part.number == 2) kind = part.bytes;
+    }
+  }
+  const std::map<std::uint32_t, Member>* members = members_of(kind);
+  if (!members || api_version != "v1") return std::nullopt;
+  Json object = {{"apiVersion", api_version}, {"kind", kind}, {"metadata", Json::object()}};
+  read_members(object, raw, *members);
+  return object;
+}
+
+}  // namespace regatta::apiserver

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "lib/base/json.h"
+
+#include <optional>
+#include <string_view>
+
+namespace regatta::apiserver {
+
+/// An object in Kubernetes' protobuf envelope, for the few kinds that kubectl creates from its
+/// command line in that form: Namespace, ConfigMap, Secret and ServiceAccount. Nothing for others.
+std::optional<Json> from_protobuf(std::string_view body);
+
+}  // namespace regatta::apiserver
