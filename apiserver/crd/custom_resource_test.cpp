@@ -72,6 +72,17 @@ TEST(CustomResource, TransitionRulesCompareWithTheOldValue) {
   EXPECT_EQ(describe(widgets().validate_update(widget(R"({"size": 3})"), old)), "");
 }
 
+TEST(CustomResource, RulesAreNotHeldAgainstWhatDidNotChange) {
+  const auto old = widget(R"({"size": 3, "min": 5, "max": 3})");
+  auto labelled = old;
+  labelled["metadata"]["labels"] = {{"a", "b"}};
+  EXPECT_EQ(describe(widgets().validate_update(labelled, old)), "");
+  auto changed = old;
+  changed["spec"]["size"] = 4;
+  EXPECT_EQ(describe(widgets().validate_update(changed, old)),
+            "spec: Invalid value: min must not exceed max");
+}
+
 TEST(CustomResource, ListItemsAreFoundAgainByTheirKey) {
   const auto old = widget(R"({"size": 3, "parts": [{"name": "a", "count": 3}]})");
   const auto reordered = widget(R"({"size": 3, "parts": [{"name": "b", "count": 1},
