@@ -23,8 +23,6 @@ class SchemaRules {
   /// there is an old value; others are not held against what did not change.
   void check(const Json& value, const Json* old, FieldErrors& errors) const;
 
-  bool empty() const { return !root_; }
-
  private:
   struct Rule {
     ValidationRule source;
