@@ -7,6 +7,7 @@
 #include "apiserver/discovery.h"
 #include "apiserver/json_access.h"
 #include "apiserver/object_meta.h"
+#include "apiserver/openapi/openapi.h"
 #include "apiserver/resources.h"
 #include "apiserver/reviews.h"
 #include "apiserver/schema/builtin.h"
@@ -43,6 +44,7 @@ class Server::Impl {
         writer_(core_),
         resources_(core_, writer_, tokens_),
         definitions_(core_, writer_),
+        openapi_(core_.registry, clock),
         injector_(clock, options.fault_seed) {
     injector_.faults() = options.faults;
     for (ResourceType& type : builtin_resources()) {
@@ -115,8 +117,19 @@ class Server::Impl {
       }
       co_return co_await resources_.handle(exchange);
     }
+    if (exchange.info.path.starts_with("/openapi/")) co_return documents(exchange);
     if (auto described = discovery(core_, exchange)) co_return std::move(*described);
     co_return page_not_found();
+  }
+
+  net::HttpResponse documents(const Exchange& exchange) {
+    const net::Headers& headers = exchange.request.headers;
+    const OpenApiAnswer answer = openapi_.answer(
+        {exchange.info.path, exchange.info.query.get("hash"), std::string(headers.get("Accept")),
+         std::string(headers.get("If-None-Match")), std::string(headers.get("If-Modified-Since"))});
+    net::HttpResponse response(static_cast<unsigned>(answer.status), answer.body);
+    for (const auto& [name, value] : answer.headers) response.headers.add(name, value);
+    return response;
   }
 
   static bool is_admin(const RequestInfo& info) {
@@ -214,6 +227,7 @@ class Server::Impl {
   ObjectWriter writer_;
   ResourceHandler resources_;
   Definitions definitions_;
+  OpenApi openapi_;
   FaultInjector injector_;
   Traffic traffic_;
 };

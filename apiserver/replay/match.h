@@ -23,6 +23,10 @@ class Bindings {
   void bind(const std::string& placeholder, std::string value) {
     values_[placeholder] = std::move(value);
   }
+  /// A text of the recording (a hash, an ETag) that reads differently in this run.
+  void replace(std::string recorded, std::string actual) {
+    replacements_[std::move(recorded)] = std::move(actual);
+  }
   std::optional<std::string> value(const std::string& placeholder) const;
 
  private:
@@ -31,6 +35,7 @@ class Bindings {
   std::string stand_in(const std::string& placeholder);
 
   std::map<std::string, std::string> values_;
+  std::map<std::string, std::string> replacements_;
   int made_up_ = 0;
 };
 

@@ -12,8 +12,8 @@ struct StepResult {
   std::string difference;  ///< empty when it matched
 };
 
-/// Plays one scenario against a fresh server in virtual time. `widgets`: the definition of the
-/// custom resource that most scenarios expect; null when the scenario brings its own.
-std::vector<StepResult> play(const Json& scenario, const Json* widgets);
+/// Plays one scenario against a fresh server in virtual time that has these
+/// CustomResourceDefinitions.
+std::vector<StepResult> play(const Json& scenario, const std::vector<Json>& definitions);
 
 }  // namespace regatta::apiserver::replay
