@@ -17,7 +17,7 @@ ALLOWED = {
     "lib/net": BASE | {"lib/runtime"},
     "lib/api": BASE,
     "lib/kube": BASE | {"lib/runtime", "lib/net", "lib/api"},
-    "kubeconfig": BASE | {"lib/net", "lib/api"},
+    "kubeconfig": BASE | {"lib/net", "lib/api", "lib/kube"},
     "apiserver": LIB,
     "admission": BASE | {"lib/api"},
     "clusters": LIB | {"kubeconfig"},

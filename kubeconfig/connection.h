@@ -1,0 +1,34 @@
+#pragma once
+
+#include "kubeconfig/endpoint.h"
+#include "lib/base/rng.h"
+#include "lib/kube/client.h"
+
+#include <memory>
+
+namespace regatta::kubeconfig {
+
+/// A client of one API server, with what it stands on. Holds credentials: never logged.
+class Connection {
+ public:
+  /// `invalid` when the endpoint's certificates cannot be used. Opens nothing yet. `config`'s
+  /// base_path is the endpoint's. `clock` and `rng` must outlive it.
+  static Result<std::unique_ptr<Connection>> create(const Executor& executor, Clock& clock,
+                                                    Rng& rng, Endpoint endpoint,
+                                                    kube::ClientConfig config = {},
+                                                    net::HttpClientOptions http = {});
+
+  kube::Client& client() { return client_; }
+  net::HttpSender& sender() { return *http_; }
+  const Endpoint& endpoint() const { return endpoint_; }
+
+ private:
+  Connection(Clock& clock, Rng& rng, Endpoint endpoint, std::unique_ptr<net::HttpClient> http,
+             kube::ClientConfig config);
+
+  Endpoint endpoint_;
+  std::unique_ptr<net::HttpClient> http_;
+  kube::Client client_;
+};
+
+}  // namespace regatta::kubeconfig

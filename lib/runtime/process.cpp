@@ -1,0 +1,53 @@
+#include "lib/runtime/process.h"
+
+#include "lib/runtime/deadline.h"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <csignal>
+#include <iostream>
+#include <utility>
+
+namespace regatta {
+
+Task<int> wait_for_signal() {
+  asio::signal_set signals(co_await asio::this_coro::executor, SIGINT, SIGTERM);
+  co_return co_await signals.async_wait(asio::use_awaitable);
+}
+
+namespace {
+
+Task<> signalled() {
+  co_await wait_for_signal();
+}
+
+}  // namespace
+
+Task<bool> until_signalled(Task<> work) {
+  return finishes_first(std::move(work), signalled());
+}
+
+int run_process(const std::function<Task<int>()>& body) {
+  std::signal(SIGPIPE, SIG_IGN);
+  asio::io_context loop(1);
+  int code = 1;
+  std::exception_ptr failure;
+  asio::co_spawn(loop, body(), [&](std::exception_ptr e, int answer) {
+    failure = std::move(e);
+    code = answer;
+  });
+  loop.run();
+  if (!failure) return code;
+  try {
+    std::rethrow_exception(failure);
+  } catch (const std::exception& e) {
+    std::cerr << "regatta: " << e.what() << '\n';
+  }
+  return 1;
+}
+
+}  // namespace regatta

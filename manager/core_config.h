@@ -1,0 +1,12 @@
+#pragma once
+
+#include "manager/config/configuration.h"
+#include "manager/core.h"
+
+namespace regatta::manager {
+
+/// What the configuration file means for the controllers. `instance` names this process in Events.
+/// `invalid` for selectors that cannot be used.
+Result<CoreConfig> core_config(const Configuration& config, std::string instance);
+
+}  // namespace regatta::manager

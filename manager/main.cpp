@@ -1,0 +1,22 @@
+#include "manager/cli/commands.h"
+
+#include <CLI/CLI.hpp>
+
+int main(int argc, char** argv) {
+  CLI::App app("Regatta: many Kubernetes clusters, one queue.", "regatta");
+  app.require_subcommand(1);
+  app.failure_message([](const CLI::App*, const CLI::Error& e) {
+    return "regatta: " + std::string(e.what()) + "\nRun with --help for what is possible.\n";
+  });
+  regatta::manager::Action action;
+  regatta::manager::add_manager_command(&app, &action);
+  regatta::manager::add_sandbox_command(&app, &action);
+  regatta::manager::add_version_command(&app, &action);
+  regatta::manager::add_completion_command(&app, &action);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) == 0 ? 0 : 2;
+  }
+  return action ? action() : 2;
+}

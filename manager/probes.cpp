@@ -1,0 +1,67 @@
+#include "manager/probes.h"
+
+#include <charconv>
+#include <prometheus/registry.h>
+#include <prometheus/text_serializer.h>
+#include <utility>
+
+namespace regatta::manager {
+
+void TextPages::add(std::string path, std::function<Page()> page) {
+  pages_.insert_or_assign(std::move(path), std::move(page));
+}
+
+Task<net::HttpResponse> TextPages::handle(net::HttpRequest request) {
+  const std::string path = request.target.substr(0, request.target.find('?'));
+  const auto it = pages_.find(path);
+  if (it == pages_.end()) co_return net::HttpResponse(404, "there is no such page here\n");
+  if (request.method != "GET" && request.method != "HEAD") {
+    co_return net::HttpResponse(405, "only GET is possible here\n");
+  }
+  Page page = it->second();
+  net::HttpResponse response(page.status, std::move(page.text));
+  response.headers.set("Content-Type", std::move(page.content_type));
+  co_return response;
+}
+
+void add_probe_pages(TextPages* pages, const HealthConfig& config, std::function<bool()> ready) {
+  pages->add("/" + config.liveness_endpoint_name, [] { return TextPages::Page{.text = "ok"}; });
+  pages->add("/" + config.readiness_endpoint_name, [ready = std::move(ready)] {
+    if (ready()) return TextPages::Page{.text = "ok"};
+    return TextPages::Page{.status = 500, .text = "not ready: the caches are being filled\n"};
+  });
+}
+
+void add_metrics_page(TextPages* pages, prometheus::Registry& registry) {
+  pages->add("/metrics", [&registry] {
+    return TextPages::Page{.content_type = "text/plain; version=0.0.4; charset=utf-8",
+                           .text = prometheus::TextSerializer().Serialize(registry.Collect())};
+  });
+}
+
+Result<std::optional<BindAddress>> parse_bind_address(std::string_view text) {
+  if (text.empty() || text == "0") return std::optional<BindAddress>();
+  const auto malformed = [&] {
+    return Error(Errc::invalid, "\"" + std::string(text) +
+                                    "\" is no address to listen on: write host:port, :port for "
+                                    "every address, or 0 to switch it off");
+  };
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string_view::npos) return malformed();
+  std::string_view host = text.substr(0, colon);
+  const std::string_view digits = text.substr(colon + 1);
+  std::uint16_t port = 0;
+  const auto [end, error] = std::from_chars(digits.begin(), digits.end(), port);
+  if (error != std::errc() || end != digits.end()) return malformed();
+  if (host.size() >= 2 && host.front() == '[' && host.back() == ']') {
+    host = host.substr(1, host.size() - 2);
+  } else if (host.find(':') != std::string_view::npos) {
+    return malformed();
+  }
+  BindAddress address;
+  address.host = host.empty() ? "0.0.0.0" : host == "localhost" ? "127.0.0.1" : std::string(host);
+  address.port = port;
+  return std::optional<BindAddress>(std::move(address));
+}
+
+}  // namespace regatta::manager

@@ -1,0 +1,46 @@
+#pragma once
+
+#include "lib/base/clock.h"
+#include "lib/net/http.h"
+#include "manager/config/configuration.h"
+
+#include <functional>
+#include <map>
+#include <string>
+
+namespace prometheus {
+class Registry;
+}
+
+namespace regatta::manager {
+
+/// Answers GET of a few fixed paths with text.
+class TextPages final : public net::HttpHandler {
+ public:
+  struct Page {
+    unsigned status = 200;
+    std::string content_type = "text/plain; charset=utf-8";
+    std::string text;
+  };
+  void add(std::string path, std::function<Page()> page);
+  Task<net::HttpResponse> handle(net::HttpRequest request) override;
+
+ private:
+  std::map<std::string, std::function<Page()>, std::less<>> pages_;
+};
+
+/// The liveness and readiness pages; `ready` says whether the manager is.
+void add_probe_pages(TextPages* pages, const HealthConfig& config, std::function<bool()> ready);
+/// /metrics in the text format of Prometheus.
+void add_metrics_page(TextPages* pages, prometheus::Registry& registry);
+
+/// "0.0.0.0:8081", ":8081" or "[::1]:8081" split in two; an empty host is every address. A port or
+/// host that is missing or unusable is `invalid`; nullopt for "0" and "", which mean "do not
+/// listen".
+struct BindAddress {
+  std::string host;
+  std::uint16_t port = 0;
+};
+Result<std::optional<BindAddress>> parse_bind_address(std::string_view text);
+
+}  // namespace regatta::manager

@@ -1,0 +1,237 @@
+#include "manager/run.h"
+
+#include "kubeconfig/connection.h"
+#include "kubeconfig/local.h"
+#include "lib/kube/in_cluster.h"
+#include "lib/kube/lease.h"
+#include "lib/net/http_server.h"
+#include "lib/net/tcp.h"
+#include "lib/runtime/deadline.h"
+#include "lib/runtime/process.h"
+#include "lib/runtime/task_scope.h"
+#include "manager/config/configuration.h"
+#include "manager/core.h"
+#include "manager/core_config.h"
+#include "manager/network_connector.h"
+#include "manager/probes.h"
+#include "manager/version.h"
+
+#include <cstdlib>
+#include <prometheus/registry.h>
+#include <unistd.h>
+#include <utility>
+
+namespace regatta::manager {
+namespace {
+
+constexpr Duration shutdown_max = std::chrono::seconds(5);
+
+std::optional<std::string> environment(const std::string& name) {
+  const char* value = std::getenv(name.c_str());
+  return value ? std::optional<std::string>(value) : std::nullopt;
+}
+
+Result<kubeconfig::Endpoint> in_cluster_endpoint(std::string* ns) {
+  auto found = kube::load_in_cluster(environment);
+  if (!found) {
+    return Error(found.error().code(), found.error().what() +
+                                           "; outside of a cluster say which one to manage with "
+                                           "--kubeconfig or $KUBECONFIG");
+  }
+  *ns = found->ns;
+  kubeconfig::Endpoint endpoint;
+  endpoint.url = "https://" + net::host_and_port(found->host, found->port);
+  endpoint.host = found->host;
+  endpoint.port = found->port;
+  endpoint.ca_pem = found->ca_pem;
+  endpoint.bearer_token_file = found->token_file.string();
+  return endpoint;
+}
+
+/// Where the manager's own cluster is, and the namespace of its Pod when it runs in one.
+Result<kubeconfig::Endpoint> find_endpoint(const ManagerOptions& options, std::string* ns) {
+  kubeconfig::SystemFiles files;
+  if (!options.kubeconfig.empty()) return kubeconfig::load_local(files, options.kubeconfig);
+  if (const auto path = environment("KUBECONFIG"); path && !path->empty()) {
+    return kubeconfig::load_local(files, *path);
+  }
+  return in_cluster_endpoint(ns);
+}
+
+Result<Configuration> read_configuration(const ManagerOptions& options, const std::string& ns) {
+  constexpr std::size_t bytes_max = 1u << 20;
+  auto gates = parse_feature_gates_flag(options.feature_gates);
+  if (!gates) return gates.error().within("--feature-gates");
+  std::string text;
+  if (!options.config_file.empty()) {
+    auto read = kube::read_small_file(options.config_file, bytes_max);
+    if (!read) return read.error().within("--config");
+    text = std::move(*read);
+  }
+  auto config = load_configuration(text, *gates, ns.empty() ? "kueue-system" : ns);
+  if (!config) {
+    const std::string& where = options.config_file;
+    return config.error().within(where.empty() ? "the default configuration" : where);
+  }
+  return config;
+}
+
+kube::ClientConfig client_config(const Configuration& config) {
+  kube::ClientConfig client;
+  client.user_agent = "regatta-manager/" + std::string(version);
+  client.field_manager = "kueue";
+  if (config.client_connection.qps > 0) {
+    client.qps = config.client_connection.qps;
+    client.burst = std::max<int>(1, static_cast<int>(config.client_connection.burst));
+  }
+  return client;
+}
+
+std::string instance_name(Rng& rng) {
+  std::string host(256, '\0');
+  if (gethostname(host.data(), host.size() - 1) != 0) host = "regatta";
+  host.resize(host.find('\0') == std::string::npos ? host.size() : host.find('\0'));
+  return host + "_" + rng.uuid();
+}
+
+kube::LeaderElectionOptions election_of(const Configuration& config, const std::string& identity) {
+  const LeaderElectionConfig& given = config.leader_election;
+  kube::LeaderElectionOptions options;
+  options.lease.ns = given.resource_namespace.empty() ? config.ns : given.resource_namespace;
+  options.lease.name = given.resource_name;
+  options.identity = identity;
+  options.lease_duration = given.lease_duration;
+  options.renew_deadline = given.renew_deadline;
+  options.retry_period = given.retry_period;
+  return options;
+}
+
+/// The process around the core: who leads, what the probes see, when it ends.
+class Manager {
+ public:
+  Manager(Executor executor, Clock& clock, Rng& rng, Log log, Configuration config,
+          kube::Client& client)
+      : clock_(clock),
+        log_(std::move(log)),
+        config_(std::move(config)),
+        client_(client),
+        rng_(rng),
+        instance_(instance_name(rng)),
+        elector_(client, clock, rng, log_.named("leader-election"),
+                 election_of(config_, instance_)),
+        connector_(executor, clock, config_.gates.enabled("MultiKueueKubeConfigPathValidation")),
+        scope_(executor) {}
+
+  Task<int> run() {
+    Status ended = prepare();
+    bool failed = !ended;
+    if (!failed) {
+      Task<> work = manage(&ended);
+      failed = co_await until_signalled(std::move(work));
+    }
+    if (failed) log_.error("cannot go on", {{"error", ended.error().what()}});
+    log_.info("shutting down");
+    scope_.stop();
+    co_await scope_.join();
+    co_await release();
+    co_return failed ? 1 : 0;
+  }
+
+ private:
+  /// Opens the ports, so that what is wrong with them ends the process at once.
+  Status prepare() {
+    auto core = core_config(config_, instance_);
+    if (!core) return core.error();
+    core_ = std::make_unique<Core>(CoreDeps{client_, connector_, clock_, rng_, scope_, log_},
+                                   std::move(*core));
+    add_probe_pages(&probes_, config_.health, [this] { return core_->synced(); });
+    add_metrics_page(&metrics_pages_, metrics_);
+    const Status probing =
+        serve(config_.health.health_probe_bind_address, &probes_, "health.healthProbeBindAddress");
+    if (!probing) return probing;
+    return serve(config_.metrics.bind_address, &metrics_pages_, "metrics.bindAddress");
+  }
+
+  Status serve(const std::string& where, net::HttpHandler* pages, std::string_view field) {
+    const auto address = parse_bind_address(where);
+    if (!address) return address.error().within(field);
+    if (!*address) return ok();
+    auto listener = net::listen_tcp(scope_.executor(), (*address)->host, (*address)->port);
+    if (!listener) return listener.error().within(field);
+    servers_.push_back(
+        std::make_unique<net::HttpServer>(scope_.executor(), clock_, std::move(*listener), *pages));
+    scope_.spawn("pages", servers_.back()->run());
+    return ok();
+  }
+
+  /// Until cancelled, or leadership is lost. The caches of a standby are kept warm.
+  Task<> manage(Status* ended) {
+    co_await core_->sync();
+    log_.info("caches are complete");
+    if (!config_.leader_election.leader_elect) {
+      core_->start();
+      co_await clock_.sleep_until(TimePoint::max());
+    }
+    co_await elector_.acquire();
+    log_.info("leading", {{"identity", instance_}});
+    core_->start();
+    *ended = co_await elector_.hold();
+  }
+
+  Task<> release() {
+    if (!elector_.is_leader()) co_return;
+    Task<Status> releasing = elector_.release();
+    const TimePoint deadline = clock_.now() + shutdown_max;
+    const Status released = co_await with_deadline(clock_, deadline, std::move(releasing));
+    if (!released) log_.warning("cannot release the lease", {{"error", released.error().what()}});
+  }
+
+  Clock& clock_;
+  Log log_;
+  Configuration config_;
+  kube::Client& client_;
+  Rng& rng_;
+  std::string instance_;
+  kube::LeaderElector elector_;
+  NetworkConnector connector_;
+  std::unique_ptr<Core> core_;
+  prometheus::Registry metrics_;
+  TextPages probes_, metrics_pages_;
+  std::vector<std::unique_ptr<net::HttpServer>> servers_;
+  TaskScope scope_;
+};
+
+int refuse(const Log& log, std::string_view what, const Error& error) {
+  log.error(what, {{"error", error.what()}});
+  return 1;
+}
+
+Task<int> manage(ManagerOptions options) {
+  const Executor executor = co_await asio::this_coro::executor;
+  const Log log(make_stderr_sink(options.log_format, options.log_level), "manager");
+  SystemClock clock;
+  Rng rng = Rng::from_system();
+  std::string ns;
+  auto endpoint = find_endpoint(options, &ns);
+  if (!endpoint) co_return refuse(log, "no cluster to manage", endpoint.error());
+  auto config = read_configuration(options, ns);
+  if (!config) co_return refuse(log, "cannot use the configuration", config.error());
+  for (const std::string& warning : config->warnings) {
+    log.warning("configuration", {{"note", warning}});
+  }
+  const std::string server = endpoint->url;
+  auto connection = kubeconfig::Connection::create(executor, clock, rng, std::move(*endpoint),
+                                                   client_config(*config));
+  if (!connection) co_return refuse(log, "cannot connect", connection.error());
+  log.info("starting", {{"version", version}, {"cluster", server}, {"namespace", config->ns}});
+  Manager manager(executor, clock, rng, log, std::move(*config), (*connection)->client());
+  co_return co_await manager.run();
+}
+
+}  // namespace
+
+int run_manager(ManagerOptions options) {
+  return run_process([&] { return manage(options); });
+}
+
+}  // namespace regatta::manager

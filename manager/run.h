@@ -1,0 +1,22 @@
+#pragma once
+
+#include "lib/base/log.h"
+
+#include <string>
+
+namespace regatta::manager {
+
+/// What the command line of `regatta manager` says.
+struct ManagerOptions {
+  std::string config_file;    ///< empty: the default configuration
+  std::string kubeconfig;     ///< empty: $KUBECONFIG, else the service account of the Pod
+  std::string feature_gates;  ///< "A=true,B=false"; wins over the file
+  LogFormat log_format = LogFormat::json;
+  LogLevel log_level = LogLevel::info;
+};
+
+/// Runs the manager until SIGINT or SIGTERM. The exit code: 0 after an orderly shutdown, 1 when it
+/// cannot start or lost its leadership.
+int run_manager(ManagerOptions options);
+
+}  // namespace regatta::manager

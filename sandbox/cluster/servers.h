@@ -1,0 +1,39 @@
+#pragma once
+
+#include "lib/base/log.h"
+
+#include <cstdint>
+#include <string>
+
+namespace regatta::sandbox {
+
+/// `regatta sandbox apiserver`.
+struct ApiServerOptions {
+  std::string folder;       ///< certificates and kubeconfigs
+  std::uint16_t port = 0;   ///< 0: any free one
+  std::string data_folder;  ///< objects survive restarts in it; empty: in memory only
+  std::string fleet = "none";
+  bool pods = true;
+  bool crds = false;        ///< install Kueue's CRDs before serving
+  bool controllers = true;  ///< garbage collection, namespaces, and the fleet
+  int parent = 0;           ///< end with this process, which started it; 0: no
+  LogFormat log_format = LogFormat::console;
+  LogLevel log_level = LogLevel::info;
+};
+int run_api_server(ApiServerOptions options);
+
+/// `regatta sandbox nodes`: the same controllers, of any API server.
+struct NodesOptions {
+  std::string kubeconfig;
+  std::string fleet = "none";
+  bool pods = true;
+  int parent = 0;
+  LogFormat log_format = LogFormat::console;
+  LogLevel log_level = LogLevel::info;
+};
+int run_nodes(NodesOptions options);
+
+/// Asks the kernel for SIGTERM when the parent ends; ends at once when it has ended already. 0: no.
+void die_with_parent(int parent);
+
+}  // namespace regatta::sandbox
