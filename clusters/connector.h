@@ -18,6 +18,7 @@ struct Connection {
   std::string base_path;
   /// URL and authority: two connections with the same one reach the same API server.
   std::string server;
+  std::string url;  ///< of the server, for logs
 };
 
 /// Why there is no connection, for the Active condition.

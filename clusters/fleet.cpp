@@ -151,7 +151,7 @@ void Fleet::open(Member* member, const std::string& name, const std::string& kub
     return;
   }
   if (member->remote) member->remote->stop();
-  log_.info("connecting", {{"cluster", name}, {"server", connection.server}});
+  log_.info("connecting", {{"cluster", name}, {"server", connection.url}});
   member->remote = std::make_shared<RemoteCluster>(deps_, name, std::move(connection));
   member->remote->on_workload = [this, name](const api::ObjectKey& key) {
     for (const auto& handler : workload_handlers_) handler(name, key);

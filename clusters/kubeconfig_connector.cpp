@@ -1,0 +1,48 @@
+#include "clusters/kubeconfig_connector.h"
+
+#include "kubeconfig/validate.h"
+#include "lib/api/names.h"
+
+namespace regatta::clusters {
+
+OpenSender open_http_clients(const Executor& executor, Clock& clock) {
+  return [executor, &clock](const kubeconfig::Endpoint& endpoint) {
+    using Sender = std::shared_ptr<net::HttpSender>;
+    auto client = kubeconfig::make_http_client(executor, clock, endpoint);
+    if (!client) return Result<Sender>(client.error());
+    return Result<Sender>(Sender(std::move(*client)));
+  };
+}
+
+KubeconfigConnector::KubeconfigConnector(OpenSender open, kubeconfig::FileSystem& files,
+                                         std::string allowed_prefix)
+    : open_(std::move(open)), files_(files), allowed_prefix_(std::move(allowed_prefix)) {}
+
+std::variant<Connection, ConnectFailure> KubeconfigConnector::connect(std::string_view kubeconfig) {
+  const kubeconfig::Verdict verdict = kubeconfig::from_bytes(kubeconfig);
+  if (!verdict.endpoint) return ConnectFailure{std::string(verdict.reason), verdict.message};
+  const kubeconfig::Endpoint& endpoint = *verdict.endpoint;
+  Result<std::shared_ptr<net::HttpSender>> sender = open_(endpoint);
+  if (!sender) {
+    return ConnectFailure{std::string(api::reasons::client_connection_failed),
+                          sender.error().what()};
+  }
+  Connection connection;
+  connection.sender = std::move(*sender);
+  if (!endpoint.bearer_token.empty()) {
+    connection.credentials = std::make_shared<kube::StaticToken>(endpoint.bearer_token);
+  }
+  connection.base_path = endpoint.base_path;
+  connection.server = endpoint.url + "\n" + endpoint.tls_server_name + "\n" + endpoint.ca_pem;
+  connection.url = endpoint.url;
+  return connection;
+}
+
+std::variant<std::string, ConnectFailure> KubeconfigConnector::read_path(
+    const std::string& location) {
+  Result<std::string> text = kubeconfig::load_path(files_, location, allowed_prefix_);
+  if (text) return std::move(*text);
+  return ConnectFailure{std::string(kubeconfig::reason_bad), text.error().what()};
+}
+
+}  // namespace regatta::clusters

@@ -1,0 +1,156 @@
+#pragma once
+
+#include "lib/api/batch.h"
+#include "lib/api/kueue.h"
+#include "lib/api/names.h"
+#include "tests/support/test_cluster.h"
+#include "tests/support/test_connector.h"
+#include "tests/support/test_manager.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <optional>
+#include <string>
+
+namespace regatta::test_support {
+
+using namespace std::chrono_literals;
+
+/// One cluster with its manager. Queues: LocalQueue `main` in namespace `default` leads to
+/// ClusterQueue `cq`, which has 4 CPUs of flavor `cpu-only`.
+class OneCluster : public testing::Test {
+ protected:
+  OneCluster() { cluster_.install_crds(); }
+
+  static constexpr const char* flavor_yaml = R"(
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ResourceFlavor
+metadata: {name: cpu-only}
+spec: {nodeLabels: {pool: cpu}, tolerations: [{key: pool, operator: Exists}]}
+)";
+  static constexpr const char* cluster_queue_yaml = R"(
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ClusterQueue
+metadata: {name: cq}
+spec:
+  namespaceSelector: {}
+  resourceGroups:
+  - coveredResources: [cpu]
+    flavors: [{name: cpu-only, resources: [{name: cpu, nominalQuota: "4"}]}]
+)";
+  static constexpr const char* local_queue_yaml = R"(
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: LocalQueue
+metadata: {name: main, namespace: default}
+spec: {clusterQueue: cq}
+)";
+
+  void start_manager(manager::CoreConfig config = {}) {
+    manager_.emplace(cluster_, network_, std::move(config));
+    until("the manager has synced", [&] { return manager_->started(); });
+  }
+  void apply(std::string_view yaml) {
+    const Status done = cluster_.apply(yaml);
+    ASSERT_TRUE(done) << done.error().what() << "\n" << yaml;
+  }
+  void start_with_queues() {
+    apply(flavor_yaml);
+    apply(cluster_queue_yaml);
+    apply(local_queue_yaml);
+    start_manager();
+    settle();
+  }
+  /// Lets things happen for a while; long enough for every write that follows from another.
+  void settle(Duration time = 3s) { world_.run_for(time); }
+  template <class Predicate>
+  void until(const char* what, Predicate predicate, Duration limit = 60s) {
+    EXPECT_TRUE(predicate() || world_.run_for(limit, predicate)) << "never: " << what;
+  }
+
+  /// A suspended Job of `pods` pods with one CPU each.
+  static std::string job_yaml(const std::string& name, int pods = 1,
+                              const std::string& queue = "main",
+                              const std::string& annotations = "{}",
+                              const std::string& labels = "") {
+    const std::string count = std::to_string(pods);
+    return "apiVersion: batch/v1\nkind: Job\nmetadata: {name: " + name +
+           ", namespace: default, labels: {kueue.x-k8s.io/queue-name: " + queue + labels +
+           "}, annotations: " + annotations + "}\nspec: {suspend: true, parallelism: " + count +
+           ", completions: " + count + R"(, template: {metadata: {labels: {mine: "yes"}}, spec: {
+  restartPolicy: Never, nodeSelector: {disk: ssd},
+  containers: [{name: main, image: img, resources: {requests: {cpu: "1"}}}]}}}
+)";
+  }
+  static api::ObjectKey key(const std::string& name) { return {"default", name}; }
+  api::Job job(const std::string& name) {
+    auto found = cluster_.get<api::Job>(key(name));
+    if (!found) ADD_FAILURE() << "no job " << name;
+    return found.value_or(api::Job());
+  }
+  /// The Workload a Job owns.
+  std::optional<api::Workload> workload_of(const std::string& name) {
+    for (api::Workload& workload : cluster_.list<api::Workload>("default")) {
+      const api::OwnerReference* owner = workload.metadata.controller();
+      if (owner && owner->name == name) return std::move(workload);
+    }
+    return std::nullopt;
+  }
+  /// "True Reason: message", or empty.
+  static std::string condition(const api::Conditions& conditions, std::string_view type) {
+    const api::Condition* found = api::find_condition(conditions, type);
+    if (!found) return "";
+    const char* status = found->status == api::ConditionStatus::True    ? "True"
+                         : found->status == api::ConditionStatus::False ? "False"
+                                                                        : "Unknown";
+    return std::string(status) + " " + found->reason + ": " + found->message;
+  }
+  std::string condition_of(const std::string& job, std::string_view type) {
+    const auto workload = workload_of(job);
+    return workload ? condition(workload->status.conditions, type) : "no workload";
+  }
+  void patch_job_status(const std::string& name, std::string_view json) {
+    const Status done = cluster_.patch(api::Job::resource, key(name), json, "status");
+    ASSERT_TRUE(done) << done.error().what();
+  }
+  /// What the Job controller writes when one starts, and when it has completed.
+  void run_job(const std::string& name, int pods) {
+    const std::string n = std::to_string(pods);
+    patch_job_status(name, R"({"status":{"startTime":"2026-01-01T00:00:00Z","active":)" + n +
+                               R"(,"ready":)" + n + R"(,"terminating":0,
+      "uncountedTerminatedPods":{}}})");
+  }
+  void complete_job(const std::string& name, int pods) {
+    patch_job_status(name, R"({"status":{"active":null,"ready":0,"terminating":0,
+      "succeeded":)" + std::to_string(pods) +
+                               R"(,"completionTime":"2026-01-01T00:01:00Z","conditions":[
+      {"type":"SuccessCriteriaMet","status":"True","reason":"CompletionsReached",
+       "message":"Reached expected number of succeeded pods",
+       "lastProbeTime":"2026-01-01T00:01:00Z","lastTransitionTime":"2026-01-01T00:01:00Z"},
+      {"type":"Complete","status":"True","reason":"CompletionsReached",
+       "message":"Reached expected number of succeeded pods",
+       "lastProbeTime":"2026-01-01T00:01:00Z","lastTransitionTime":"2026-01-01T00:01:00Z"}]}})");
+  }
+  /// "Reason: note" of each Event about objects of that kind, in order of name.
+  std::vector<std::string> events(const std::string& kind) {
+    std::vector<std::string> found;
+    const auto visit = [&](const kube::ListPage& page) {
+      for (const Json& event : *page.items) {
+        if (event["involvedObject"]["kind"] != kind) continue;
+        found.push_back(event["reason"].get<std::string>() + ": " +
+                        event["message"].get<std::string>());
+      }
+    };
+    const api::ResourceInfo resource{"", "v1", "Event", "events", true};
+    (void)run(world_, cluster_.admin().list_raw(resource, "", {}, visit));
+    return found;
+  }
+
+  sim::World world_{1};
+  TestConnector network_{world_};
+  TestCluster cluster_{world_, "solo"};
+  std::optional<TestManager> manager_;
+};
+
+}  // namespace regatta::test_support

@@ -1,0 +1,47 @@
+#pragma once
+
+#include "clusters/kubeconfig_connector.h"
+#include "tests/support/test_cluster.h"
+
+#include <map>
+#include <memory>
+#include <string>
+
+namespace regatta::test_support {
+
+/// The real rules for kubeconfigs, over a network of TestClusters: "https://<name>:6443" is the
+/// cluster of that name, behind the faults of its link.
+class TestConnector final : public clusters::Connector, private kubeconfig::FileSystem {
+ public:
+  explicit TestConnector(sim::World& world);
+
+  void add(TestCluster& cluster) { clusters_[cluster.name()] = &cluster; }
+  /// What goes wrong between the hub and that worker.
+  kube::Faults& faults(const std::string& cluster);
+  /// Files below /etc/multikueue/kubeconfigs.
+  std::map<std::string, std::string> files;
+
+  /// A kubeconfig of that cluster, whether it exists or not.
+  static std::string kubeconfig(const std::string& cluster,
+                                const std::string& token = TestCluster::manager_token);
+  /// A Secret with it, a MultiKueueCluster of that name that uses it.
+  static std::string member_yaml(const std::string& cluster,
+                                 const std::string& token = TestCluster::manager_token);
+
+  std::variant<clusters::Connection, clusters::ConnectFailure> connect(
+      std::string_view kubeconfig) override;
+  std::variant<std::string, clusters::ConnectFailure> read_path(
+      const std::string& location) override;
+
+ private:
+  Result<std::string> resolve(const std::string& path) override;
+  Result<std::string> read_regular(const std::string& path, std::size_t limit) override;
+  Result<std::shared_ptr<net::HttpSender>> open(const kubeconfig::Endpoint& endpoint);
+
+  sim::World& world_;
+  std::map<std::string, TestCluster*> clusters_;
+  std::map<std::string, std::shared_ptr<kube::Faults>> faults_;
+  clusters::KubeconfigConnector rules_;
+};
+
+}  // namespace regatta::test_support

@@ -1,0 +1,41 @@
+#pragma once
+
+#include "manager/core.h"
+#include "tests/support/test_cluster.h"
+
+#include <map>
+#include <memory>
+#include <string>
+
+namespace regatta::test_support {
+
+/// A manager of one cluster. Destroying it is a crash: whatever it was waiting for is cancelled.
+class TestManager {
+ public:
+  TestManager(TestCluster& cluster, clusters::Connector& connector, manager::CoreConfig config = {},
+              Log log = {});
+  ~TestManager();
+  TestManager(const TestManager&) = delete;
+
+  manager::Core& core() { return *core_; }
+  bool started() const { return started_; }
+  /// Between it and its own API server.
+  kube::Faults& faults() { return *faults_; }
+  /// To its own API server.
+  RequestCounts requests;
+  /// To workers, by cluster.
+  std::map<std::string, RequestCounts> remote_requests;
+
+ private:
+  Task<> lead();
+
+  TestCluster& cluster_;
+  std::shared_ptr<kube::Faults> faults_ = std::make_shared<kube::Faults>();
+  kube::FaultySender sender_;
+  kube::Client client_;
+  bool started_ = false;
+  TaskScope scope_;
+  std::unique_ptr<manager::Core> core_;
+};
+
+}  // namespace regatta::test_support
