@@ -1,0 +1,283 @@
+#include "admission/cycle.h"
+#include "lib/api/codec.h"
+#include "lib/api/names.h"
+#include "lib/base/rng.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace regatta::admission {
+namespace {
+
+constexpr TimePoint start{std::chrono::hours(24 * 365)};
+
+api::ClusterQueue cluster_queue(const std::string& name, int cpus, const std::string& cohort = "") {
+  api::ClusterQueue queue;
+  queue.metadata.name = name;
+  queue.spec.namespace_selector.emplace();
+  queue.spec.cohort_name = cohort;
+  queue.spec.resource_groups = {{{"cpu"}, {{"default", {{"cpu", api::Quantity(cpus), {}, {}}}}}}};
+  return queue;
+}
+
+api::LocalQueue local_queue(const std::string& name, const std::string& target) {
+  api::LocalQueue queue;
+  queue.metadata.ns = "dev";
+  queue.metadata.name = name;
+  queue.spec.cluster_queue = target;
+  return queue;
+}
+
+api::Workload workload(const std::string& name, const std::string& queue, int cpus,
+                       std::int32_t priority = 0) {
+  api::Workload object;
+  object.metadata.ns = "dev";
+  object.metadata.name = name;
+  object.metadata.uid = "uid-" + name;
+  object.metadata.creation_timestamp = start;
+  object.spec.queue_name = queue;
+  object.spec.priority = priority;
+  Json pod;
+  pod["spec"]["containers"][0]["name"] = "c";
+  pod["spec"]["containers"][0]["resources"]["requests"]["cpu"] = cpus;
+  object.spec.pod_sets.emplace_back().pod_template = *api::PodTemplate::from(pod);
+  return object;
+}
+
+api::Workload written(api::Workload object, const AdmittedWorkload& decision) {
+  object.status.admission = decision.admission;
+  for (const auto type : {api::conditions::quota_reserved, api::conditions::admitted}) {
+    api::Condition condition;
+    condition.type = type;
+    condition.status = api::ConditionStatus::True;
+    api::set_condition(&object.status.conditions, condition, start);
+  }
+  return object;
+}
+
+api::ResourceFlavor flavor() {
+  api::ResourceFlavor object;
+  object.metadata.name = "default";
+  return object;
+}
+
+api::Namespace dev() {
+  api::Namespace object;
+  object.metadata.name = "dev";
+  return object;
+}
+
+/// One ClusterQueue "main" of 4 CPUs behind LocalQueue "q".
+struct Small {
+  Small() {
+    state.upsert(dev());
+    state.upsert(flavor());
+    state.upsert(cluster_queue("main", 4), start);
+    state.upsert(local_queue("q", "main"), start);
+  }
+  void add(const api::Workload& object) { state.upsert(object, start); }
+  State state;
+};
+
+TEST(State, AnAssumedReservationIsConfirmedByReadingItBack) {
+  Small small;
+  small.add(workload("w", "q", 3));
+  const CycleResult result = run_cycle(small.state, start);
+  ASSERT_EQ(result.admitted.size(), 1U);
+  EXPECT_EQ(small.state.status("main").reserving_workloads, 1);
+  small.add(workload("w", "q", 3));
+  EXPECT_EQ(small.state.status("main").reserving_workloads, 1)
+      << "an older reading changes nothing";
+  small.add(written(workload("w", "q", 3), result.admitted[0]));
+  EXPECT_EQ(small.state.status("main").admitted_workloads, 1);
+  small.add(workload("w", "q", 3));
+  EXPECT_EQ(small.state.status("main").reserving_workloads, 0) << "now it was evicted";
+  EXPECT_EQ(small.state.status("main").pending_workloads, 1);
+}
+
+TEST(State, AFailedWriteGivesTheQuotaBackAndTheNextTurn) {
+  Small small;
+  small.add(workload("w", "q", 3));
+  ASSERT_EQ(run_cycle(small.state, start).admitted.size(), 1U);
+  small.state.forget({"dev", "w"}, start);
+  EXPECT_EQ(small.state.status("main").pending_workloads, 1);
+  EXPECT_EQ(run_cycle(small.state, start).admitted.size(), 1U);
+}
+
+TEST(State, CountsUsageWithBorrowedAmounts) {
+  Small small;
+  small.state.upsert(cluster_queue("main", 2, "team"), start);
+  small.state.upsert(cluster_queue("lender", 4, "team"), start);
+  small.add(workload("w", "q", 5));
+  run_cycle(small.state, start);
+  const api::ClusterQueueStatus status = small.state.status("main");
+  ASSERT_EQ(status.flavors_reservation.size(), 1U);
+  EXPECT_EQ(status.flavors_reservation[0].resources[0].total.str(), "5");
+  EXPECT_EQ(status.flavors_reservation[0].resources[0].borrowed->str(), "3");
+  const api::LocalQueueStatus local = small.state.status(api::ObjectKey("dev", "q"));
+  EXPECT_EQ(local.flavors_reservation[0].resources[0].total.str(), "5");
+  EXPECT_FALSE(local.flavors_reservation[0].resources[0].borrowed.has_value());
+  EXPECT_EQ(local.admitted_workloads, 1);
+}
+
+TEST(State, SaysWhyAClusterQueueIsInactive) {
+  Small small;
+  EXPECT_EQ(small.state.activity("main"), (Activity{true, "Ready", "Can admit new workloads"}));
+  api::ClusterQueue queue = cluster_queue("main", 4);
+  queue.spec.stop_policy = api::StopPolicy::Hold;
+  queue.spec.admission_checks = {{"audit", {}}};
+  queue.spec.resource_groups[0].flavors[0].name = "gone";
+  small.state.upsert(queue, start);
+  EXPECT_EQ(small.state.activity("main"),
+            (Activity{false, "Stopped",
+                      "Can't admit new workloads: is stopped, references missing "
+                      "ResourceFlavor(s): gone, references missing AdmissionCheck(s): audit."}));
+  EXPECT_EQ(small.state.local_queue_activity({"dev", "q"}).reason, "ClusterQueueIsInactive");
+}
+
+TEST(State, AdmittedAtOnceOnlyWithoutAdmissionChecks) {
+  Small small;
+  api::AdmissionCheck check;
+  check.metadata.name = "race";
+  check.spec.controller_name = api::multikueue_controller_name;
+  api::Condition active;
+  active.type = "Active";
+  active.status = api::ConditionStatus::True;
+  check.status.conditions = {active};
+  small.state.upsert(check);
+  api::ClusterQueue queue = cluster_queue("main", 4);
+  queue.spec.admission_checks = {{"race", {}}};
+  small.state.upsert(queue, start);
+  small.add(workload("w", "q", 1));
+  const CycleResult result = run_cycle(small.state, start);
+  ASSERT_EQ(result.admitted.size(), 1U);
+  EXPECT_EQ(result.admitted[0].checks, std::vector<std::string>{"race"});
+  EXPECT_EQ(small.state.status("main").admitted_workloads, 0);
+  EXPECT_EQ(small.state.status("main").reserving_workloads, 1);
+}
+
+TEST(State, AStoppedLocalQueueKeepsItsWorkloadsOut) {
+  Small small;
+  small.add(workload("w", "q", 1));
+  api::LocalQueue stopped = local_queue("q", "main");
+  stopped.spec.stop_policy = api::StopPolicy::Hold;
+  small.state.upsert(stopped, start);
+  EXPECT_FALSE(small.state.has_heads());
+  EXPECT_EQ(small.state.status("main").pending_workloads, 0);
+  small.state.upsert(local_queue("q", "main"), start);
+  EXPECT_TRUE(small.state.has_heads());
+}
+
+TEST(State, ReleasedQuotaReactivatesTheTreeAfterADelay) {
+  Small small;
+  small.add(workload("first", "q", 4, 1));
+  small.add(workload("second", "q", 4));
+  const CycleResult result = run_cycle(small.state, start);
+  small.add(written(workload("first", "q", 4, 1), result.admitted.at(0)));
+  small.state.flush(start + std::chrono::hours(1));
+  run_cycle(small.state, start);
+  EXPECT_FALSE(small.state.has_heads());
+  small.state.erase_workload({"dev", "first"}, start);
+  ASSERT_EQ(small.state.next_flush(), start + std::chrono::seconds(1));
+  small.state.flush(start);
+  EXPECT_FALSE(small.state.has_heads());
+  small.state.flush(start + std::chrono::seconds(1));
+  EXPECT_TRUE(small.state.has_heads());
+}
+
+TEST(State, WorkloadsFindQuotaObjectsThatComeLater) {
+  State state;
+  state.upsert(workload("w", "q", 1), start);
+  state.upsert(local_queue("q", "main"), start);
+  state.upsert(cluster_queue("main", 4), start);
+  EXPECT_FALSE(state.has_heads());
+  state.upsert(flavor());
+  state.upsert(dev());
+  EXPECT_TRUE(state.has_heads());
+  EXPECT_EQ(run_cycle(state, start).admitted.size(), 1U);
+}
+
+/// Plays random workloads through cycles; the text of all decisions.
+std::string history(std::uint64_t seed, bool fair, std::uint64_t order_seed) {
+  Rng rng(seed);
+  std::vector<api::Workload> workloads;
+  std::vector<api::ClusterQueue> queues;
+  for (int i = 0; i < 4; ++i) {
+    queues.push_back(
+        cluster_queue("cq" + std::to_string(i), static_cast<int>(rng.between(2, 9)), "team"));
+    queues.back().spec.preemption.reclaim_within_cohort = api::ReclaimPolicy::Any;
+    queues.back().spec.preemption.within_cluster_queue = api::WithinQueuePolicy::LowerPriority;
+  }
+  for (int i = 0; i < 40; ++i) {
+    const auto queue = "q" + std::to_string(rng.between(0, 3));
+    workloads.push_back(workload("w" + std::to_string(i), queue,
+                                 static_cast<int>(rng.between(1, 5)),
+                                 static_cast<std::int32_t>(rng.between(0, 2))));
+  }
+  Rng order(order_seed);
+  for (std::size_t i = workloads.size(); i > 1; --i) {
+    std::swap(
+        workloads[i - 1],
+        workloads[static_cast<std::size_t>(order.between(0, static_cast<std::int64_t>(i) - 1))]);
+  }
+  if (order_seed % 2 == 1) std::reverse(queues.begin(), queues.end());
+  Config config;
+  if (fair) config.fair_sharing.emplace();
+  State state(config);
+  state.upsert(dev());
+  state.upsert(flavor());
+  for (const auto& queue : queues) state.upsert(queue, start);
+  for (int i = 0; i < 4; ++i) {
+    state.upsert(local_queue("q" + std::to_string(i), "cq" + std::to_string(i)), start);
+  }
+  std::map<api::ObjectKey, api::Workload> objects;
+  for (const auto& object : workloads) {
+    objects[object.metadata.key()] = object;
+    state.upsert(object, start);
+  }
+  std::string text;
+  TimePoint now = start;
+  for (int cycle = 0; cycle < 30; ++cycle, now += std::chrono::seconds(2)) {
+    state.flush(now);
+    const CycleResult result = run_cycle(state, now);
+    for (const auto& decision : result.admitted) {
+      text += "+" + decision.key.name;
+      objects[decision.key] = written(objects[decision.key], decision);
+      state.upsert(objects[decision.key], now);
+    }
+    for (const auto& decision : result.preempted) {
+      text += "-" + decision.key.name + "(" + decision.preemptor.name + ")";
+      objects[decision.key].status = {};
+      state.upsert(objects[decision.key], now);
+    }
+    for (const auto& decision : result.pending) text += "?" + decision.key.name + decision.message;
+    for (const auto& queue : queues) {
+      const NodeId node = state.find_queue(queue.metadata.name)->node;
+      const NodeId root = state.forest().node(node).root;
+      for (const Cell& cell : state.forest().node(root).cells) EXPECT_LE(cell.usage, cell.subtree);
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+class CycleProperties : public testing::TestWithParam<int> {};
+
+TEST_P(CycleProperties, DecidesTheSameForAnyOrderOfInsertion) {
+  SCOPED_TRACE("seed " + std::to_string(GetParam()));
+  const auto seed = static_cast<std::uint64_t>(GetParam());
+  for (const bool fair : {false, true}) {
+    const std::string expected = history(seed, fair, 2);
+    EXPECT_NE(expected.find('+'), std::string::npos);
+    for (const std::uint64_t order : {3U, 4U, 5U}) {
+      EXPECT_EQ(history(seed, fair, order), expected) << (fair ? "fair" : "classical");
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, CycleProperties, testing::Range(1, 11));
+
+}  // namespace
+}  // namespace regatta::admission
