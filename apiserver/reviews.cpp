@@ -131,6 +131,13 @@ std::shared_ptr<const Strategy> plain_strategy() {
 }
 
 void add_review_types(Registry& registry) {
+  registry.add(review_type("", "Binding", "bindings", "binding", true));
+  ResourceType component =
+      review_type("", "ComponentStatus", "componentstatuses", "componentstatus", false);
+  component.verbs = {"get", "list"};
+  component.short_names = {"cs"};
+  component.deprecation_warning = "v1 ComponentStatus is deprecated in v1.19+";
+  registry.add(std::move(component));
   registry.add(review_type(authorization_group, "LocalSubjectAccessReview",
                            "localsubjectaccessreviews", "localsubjectaccessreview", true));
   registry.add(review_type(authorization_group, "SelfSubjectAccessReview",

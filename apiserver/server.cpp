@@ -49,6 +49,10 @@ class Server::Impl {
     injector_.faults() = options.faults;
     for (ResourceType& type : builtin_resources()) {
       type.schema = borrowed(builtin_schema(type.group, type.version, type.kind));
+      if (type.plural == "endpoints" && type.group.empty()) {
+        type.deprecation_warning =
+            "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice";
+      }
       core_.registry.add(std::move(type));
     }
     definitions_.add_type();

@@ -126,10 +126,10 @@ Reply scale(Core& core, ObjectWriter& writer, Exchange& exchange, const Resource
     const Json* spec = member(*wanted, "spec");
     const auto replicas = spec ? integer_member(*spec, "replicas") : std::nullopt;
     if (replicas && *replicas < 0) {
-      return invalid("autoscaling", "Scale", info.name,
-                     {{"FieldValueInvalid", "spec.replicas",
-                       "Invalid value: " + std::to_string(*replicas) +
-                           ": must be greater than or equal to 0"}});
+      return invalid(
+          type->group, type->kind, info.name,
+          {{"FieldValueInvalid", replicas_path,
+            "Invalid value: " + std::to_string(*replicas) + ": should be a non-negative integer"}});
     }
     Json object = *live;
     set_at_path(object, replicas_path, replicas.value_or(0));
@@ -207,12 +207,67 @@ Reply pod_binding(Core& core, ObjectWriter& writer, Exchange& exchange,
   return respond_json(exchange, 201, success_status(std::nullopt, 201));
 }
 
-Reply pod_eviction(Core&, ObjectWriter& writer, Exchange& exchange, const ResourceTypePtr& type) {
+namespace {
+
+Failure disruption(const std::string& why, int retry_after_seconds) {
+  Failure failure{429, "TooManyRequests",
+                  "Cannot evict pod as it would violate the pod's disruption budget."};
+  failure.details.emplace();
+  failure.details->causes.push_back({"DisruptionBudget", "", why});
+  failure.details->retry_after_seconds = retry_after_seconds;
+  return failure;
+}
+
+/// Why a disruption budget forbids the eviction of `pod`, if one does.
+std::optional<Failure> budget_refuses(Core& core, const Json& pod, const std::string& ns) {
+  const Json* labels = member(pod, "metadata", "labels");
+  for (const auto& [key, budget] : core.store.shelf("poddisruptionbudgets.policy").objects()) {
+    if (budget->ns() != ns) continue;
+    const Json* selector = member(budget->value(), "spec", "selector");
+    const Json* wanted = selector ? member(*selector, "matchLabels") : nullptr;
+    if (!wanted || !labels) continue;
+    bool matches = true;
+    for (const auto& [name, value] : wanted->items()) {
+      matches = matches && labels->contains(name) && (*labels)[name] == value;
+    }
+    if (!matches) continue;
+    const Json none = Json::object();
+    const Json* found = member(budget->value(), "status");
+    const Json& status = found ? *found : none;
+    const Json* metadata = member(budget->value(), "metadata");
+    if (integer_member(status, "observedGeneration").value_or(0) <
+        integer_member(*metadata, "generation").value_or(0)) {
+      return disruption(
+          "The disruption budget " + budget->name() + " is still being processed by the server.",
+          10);
+    }
+    if (integer_member(status, "disruptionsAllowed").value_or(0) <= 0) {
+      const auto count = [&status](const char* field) {
+        return std::to_string(integer_member(status, field).value_or(0));
+      };
+      return disruption("The disruption budget " + budget->name() + " needs " +
+                            count("desiredHealthy") + " healthy pods and has " +
+                            count("currentHealthy") + " currently",
+                        0);
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Reply pod_eviction(Core& core, ObjectWriter& writer, Exchange& exchange,
+                   const ResourceTypePtr& type) {
   Answer<Json> eviction = decode_any(exchange, "Eviction");
   if (!eviction) return eviction.error();
   const Json* sent = member(*eviction, "deleteOptions");
   Answer<DeleteOptions> options = read_delete_options(exchange.info.query, sent);
   if (!options) return options.error();
+  const StoredPtr pod = core.store.shelf("pods").find(exchange.info.ns, exchange.info.name);
+  if (!pod) return not_found(*type, exchange.info.name);
+  if (auto refused = budget_refuses(core, pod->value(), exchange.info.ns)) {
+    return std::move(*refused);
+  }
   Answer<Deleted> result =
       writer.remove(exchange, {type, exchange.info.ns, exchange.info.name, ""}, *options);
   if (!result) return result.error();

@@ -26,7 +26,19 @@ fs::path transcripts() {
 
 Json load(const fs::path& file) {
   std::ifstream in(file);
-  return Json::parse(in, nullptr, false);
+  auto ordered = nlohmann::ordered_json::parse(in, nullptr, false);
+  // Request bodies keep the order of their members: warnings follow it.
+  const auto keep_order = [](nlohmann::ordered_json& exchange) {
+    if (!exchange.contains("request") || !exchange["request"].contains("body")) return;
+    auto& body = exchange["request"]["body"];
+    if (body.is_structured()) body = body.dump();
+  };
+  for (auto& step : ordered["steps"]) {
+    keep_order(step);
+    if (!step.contains("exchanges")) continue;
+    for (auto& exchange : step["exchanges"]) keep_order(exchange);
+  }
+  return Json::parse(ordered.dump());
 }
 
 struct Share {
@@ -69,7 +81,8 @@ Share play_file(const fs::path& file, const std::vector<Json>& widgets) {
 
 /// Shares that must not fall again, in percent of the steps of a section.
 const std::map<std::string, int>& floors() {
-  static const std::map<std::string, int> floors = {};
+  static const std::map<std::string, int> floors = {
+      {"1-errors", 90}, {"2-crud", 88}, {"3-patch", 92}, {"4-crds", 90}, {"5-discovery", 84}};
   return floors;
 }
 
@@ -77,7 +90,9 @@ TEST(Replay, answers_as_recorded) {
   const fs::path root = transcripts();
   const fs::path definition = root / "4-crds/crd-create-established.json";
   Json widgets;
-  if (fs::exists(definition)) widgets = load(definition)["steps"][3]["request"]["body"];
+  if (fs::exists(definition)) {
+    widgets = Json::parse(load(definition)["steps"][3]["request"]["body"].get<std::string>());
+  }
   const char* only = std::getenv("REGATTA_REPLAY_ONLY");
   std::vector<fs::path> files;
   for (const auto& entry : fs::recursive_directory_iterator(root)) {
@@ -89,7 +104,8 @@ TEST(Replay, answers_as_recorded) {
     const std::string name = fs::relative(file, root).string();
     if (only && name.find(only) == std::string::npos) continue;
     if (name.starts_with("6-") || name.find("client-go") != std::string::npos) continue;
-    const bool own = name == "4-crds/crd-create-established.json" || widgets.is_null();
+    const bool own = name == "4-crds/crd-create-established.json" || widgets.is_null() ||
+                     name.starts_with("5-discovery/discovery-");
     if (std::getenv("REGATTA_REPLAY_LIST")) std::cout << name << "\n";
     std::vector<Json> definitions;
     if (!own) definitions.push_back(widgets);
