@@ -1,0 +1,142 @@
+#include "apiserver/server.h"
+
+#include "lib/runtime/task_scope.h"
+#include "lib/sim/world.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+
+namespace regatta::apiserver {
+namespace {
+
+class ServerTest : public ::testing::Test {
+ protected:
+  ServerTest() : world_(3), scope_(world_.executor()) { start(); }
+  ~ServerTest() override {
+    scope_.stop();
+    world_.settle();
+  }
+
+  void start(const std::string& data_dir = "") {
+    server_.reset();
+    ServerOptions options;
+    options.data_dir = data_dir;
+    options.tokens["admin"] = UserInfo{"admin", "", {"system:masters"}, {}};
+    server_ = std::make_unique<Server>(world_.executor(), world_, world_.rng, options);
+  }
+
+  net::HttpResponse send(std::string method, std::string target, const Json& body = nullptr) {
+    net::HttpRequest request(std::move(method), std::move(target));
+    request.headers.set("Authorization", "Bearer admin");
+    if (request.method == "PATCH") {
+      request.headers.set("Content-Type", "application/merge-patch+json");
+    }
+    if (!body.is_null()) request.body = body.dump();
+    std::optional<net::HttpResponse> response;
+    scope_.spawn("request", exchange(std::move(request), &response));
+    world_.settle();
+    if (!response) {
+      world_.run_for(std::chrono::seconds(10), [&response] { return response.has_value(); });
+    }
+    return response ? std::move(*response) : net::HttpResponse(0, "");
+  }
+
+  Task<> exchange(net::HttpRequest request, std::optional<net::HttpResponse>* into) {
+    *into = co_await server_->handle(std::move(request));
+  }
+
+  Json create(const std::string& name) {
+    const net::HttpResponse response =
+        send("POST", "/api/v1/namespaces/default/configmaps",
+             {{"metadata", {{"name", name}}}, {"data", {{"k", "v"}}}});
+    EXPECT_EQ(response.status, 201u) << response.body;
+    return Json::parse(response.body, nullptr, false);
+  }
+
+  sim::World world_;
+  std::unique_ptr<Server> server_;
+  TaskScope scope_;
+};
+
+TEST_F(ServerTest, keeps_what_it_answered_across_restarts) {
+  const auto folder = std::filesystem::temp_directory_path() / "regatta-apiserver-test";
+  std::filesystem::remove_all(folder);
+  start(folder.string());
+  const Json created = create("kept");
+  create("deleted");
+  EXPECT_EQ(send("DELETE", "/api/v1/namespaces/default/configmaps/deleted").status, 200u);
+  const std::uint64_t version = server_->store().version();
+
+  start(folder.string());
+  const net::HttpResponse kept = send("GET", "/api/v1/namespaces/default/configmaps/kept");
+  EXPECT_EQ(kept.status, 200u);
+  EXPECT_EQ(Json::parse(kept.body), created);
+  EXPECT_EQ(send("GET", "/api/v1/namespaces/default/configmaps/deleted").status, 404u);
+  EXPECT_GE(server_->store().version(), version);
+  server_.reset();
+  std::filesystem::remove_all(folder);
+}
+
+TEST_F(ServerTest, watches_resume_until_history_is_forgotten) {
+  const Json created = create("a");
+  const std::string version = created["metadata"]["resourceVersion"].get<std::string>();
+  create("b");
+  const std::string path =
+      "/api/v1/namespaces/default/configmaps?watch=1&resourceVersion=" + version;
+  for (const bool forgotten : {false, true}) {
+    if (forgotten) server_->compact();
+    const net::HttpResponse watch = send("GET", path);
+    ASSERT_TRUE(watch.stream);
+    std::optional<std::string> first;
+    const auto read = [](std::shared_ptr<net::BodyStream> stream,
+                         std::optional<std::string>* into) -> Task<> {
+      Result<std::optional<std::string>> piece = co_await stream->next();
+      if (piece) *into = *piece;
+    };
+    scope_.spawn("watch", read(watch.stream, &first));
+    world_.settle();
+    ASSERT_TRUE(first.has_value());
+    const Json event = Json::parse(*first);
+    EXPECT_EQ(event["type"], forgotten ? "ERROR" : "ADDED");
+    if (forgotten) {
+      EXPECT_EQ(event["object"]["code"], 410);
+    }
+  }
+}
+
+TEST_F(ServerTest, counts_requests_by_user_and_resource) {
+  create("a");
+  const Json report = server_->requests();
+  bool found = false;
+  for (const Json& entry : report["requests"]) {
+    found = found || (entry["user"] == "admin" && entry["resource"] == "configmaps" &&
+                      entry["verb"] == "create" && entry["count"] == 1);
+  }
+  EXPECT_TRUE(found) << report.dump();
+}
+
+TEST_F(ServerTest, fails_on_request_only) {
+  const Json faults = {{"internalError", 1.0}, {"seed", 5}};
+  EXPECT_EQ(send("PUT", "/_regatta/faults", faults).status, 200u);
+  EXPECT_EQ(send("GET", "/api/v1/namespaces/default/configmaps").status, 500u);
+  EXPECT_EQ(send("DELETE", "/_regatta/faults").status, 200u);
+  EXPECT_EQ(send("GET", "/api/v1/namespaces/default/configmaps").status, 200u);
+  const net::HttpResponse refused = send("PUT", "/_regatta/faults", {{"nosuch", 1}});
+  EXPECT_EQ(refused.status, 400u);
+  EXPECT_NE(refused.body.find("nosuch: no such fault"), std::string::npos);
+}
+
+TEST_F(ServerTest, lost_replies_have_happened) {
+  server_->faults().lost_reply = 1;
+  EXPECT_EQ(
+      send("POST", "/api/v1/namespaces/default/configmaps", {{"metadata", {{"name", "lost"}}}})
+          .status,
+      500u);
+  server_->faults() = Faults{};
+  EXPECT_EQ(send("GET", "/api/v1/namespaces/default/configmaps/lost").status, 200u);
+}
+
+}  // namespace
+}  // namespace regatta::apiserver
