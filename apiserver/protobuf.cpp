@@ -114,50 +114,80 @@ Json metadata_of(std::string_view bytes) {
   return metadata;
 }
 
+struct Member;
+using Members = std::map<std::uint32_t, Member>;
+
 struct Member {
-  enum class Kind { texts, bytes, boolean, text } kind;
+  enum class Kind { texts, bytes, boolean, text, metadata, message } kind;
   const char* name;
+  Members members;  ///< of a message
 };
 
-/// The members of a kind by field number; metadata is always 1.
-const std::map<std::uint32_t, Member>* members_of(const std::string& kind) {
+const Members& object_members(const std::string& kind, bool* known) {
   using Kind = Member::Kind;
-  static const std::map<std::string, std::map<std::uint32_t, Member>> kinds = {
-      {"Namespace", {}},
-      {"ServiceAccount", {}},
+  static const Member metadata{Kind::metadata, "metadata", {}};
+  static const Member resource{Kind::message,
+                               "resourceAttributes",
+                               {{1, {Kind::text, "namespace", {}}},
+                                {2, {Kind::text, "verb", {}}},
+                                {3, {Kind::text, "group", {}}},
+                                {4, {Kind::text, "version", {}}},
+                                {5, {Kind::text, "resource", {}}},
+                                {6, {Kind::text, "subresource", {}}},
+                                {7, {Kind::text, "name", {}}}}};
+  static const Member path{Kind::message,
+                           "nonResourceAttributes",
+                           {{1, {Kind::text, "path", {}}}, {2, {Kind::text, "verb", {}}}}};
+  static const std::map<std::string, Members> kinds = {
+      {"Namespace", {{1, metadata}}},
+      {"ServiceAccount", {{1, metadata}}},
+      {"SelfSubjectReview", {{1, metadata}}},
+      {"SelfSubjectRulesReview",
+       {{1, metadata}, {2, {Kind::message, "spec", {{1, {Kind::text, "namespace", {}}}}}}}},
+      {"SelfSubjectAccessReview",
+       {{1, metadata}, {2, {Kind::message, "spec", {{1, resource}, {2, path}}}}}},
       {"ConfigMap",
-       {{2, {Kind::texts, "data"}},
-        {3, {Kind::bytes, "binaryData"}},
-        {4, {Kind::boolean, "immutable"}}}},
+       {{1, metadata},
+        {2, {Kind::texts, "data", {}}},
+        {3, {Kind::bytes, "binaryData", {}}},
+        {4, {Kind::boolean, "immutable", {}}}}},
       {"Secret",
-       {{2, {Kind::bytes, "data"}},
-        {3, {Kind::text, "type"}},
-        {4, {Kind::texts, "stringData"}},
-        {5, {Kind::boolean, "immutable"}}}}};
+       {{1, metadata},
+        {2, {Kind::bytes, "data", {}}},
+        {3, {Kind::text, "type", {}}},
+        {4, {Kind::texts, "stringData", {}}},
+        {5, {Kind::boolean, "immutable", {}}}}}};
+  static const Members none;
   const auto found = kinds.find(kind);
-  return found == kinds.end() ? nullptr : &found->second;
+  *known = found != kinds.end();
+  return *known ? found->second : none;
 }
 
-void read_members(Json& object, std::string_view raw,
-                  const std::map<std::uint32_t, Member>& members) {
+void read_members(Json& object, std::string_view raw, const Members& members) {
   Message message(raw);
   for (Field field; message.next(field);) {
-    if (field.number == 1) object["metadata"] = metadata_of(field.bytes);
     const auto member = members.find(field.number);
     if (member == members.end()) continue;
+    const Member::Kind kind = member->second.kind;
+    if (kind == Member::Kind::text && field.bytes.empty()) continue;
     Json& value = object[member->second.name];
-    switch (member->second.kind) {
+    switch (kind) {
       case Member::Kind::texts:
-        add_entry(value, field.bytes, false);
-        break;
       case Member::Kind::bytes:
-        add_entry(value, field.bytes, true);
+        add_entry(value, field.bytes, kind == Member::Kind::bytes);
         break;
       case Member::Kind::boolean:
         value = field.integer != 0;
         break;
       case Member::Kind::text:
         value = std::string(field.bytes);
+        break;
+      case Member::Kind::metadata:
+        value = metadata_of(field.bytes);
+        break;
+      case Member::Kind::message:
+        value = Json::object();
+        read_members(value, field.bytes, member->second.members);
         break;
     }
   }
@@ -179,10 +209,11 @@ std::optional<Json> from_protobuf(std::string_view body) {
       if (part.number == 2) kind = part.bytes;
     }
   }
-  const std::map<std::uint32_t, Member>* members = members_of(kind);
-  if (!members || api_version != "v1") return std::nullopt;
+  bool known = false;
+  const Members& members = object_members(kind, &known);
+  if (!known) return std::nullopt;
   Json object = {{"apiVersion", api_version}, {"kind", kind}, {"metadata", Json::object()}};
-  read_members(object, raw, *members);
+  read_members(object, raw, members);
   return object;
 }
 

@@ -8,7 +8,8 @@
 namespace regatta::apiserver {
 
 /// An object in Kubernetes' protobuf envelope, for the few kinds that kubectl creates from its
-/// command line in that form: Namespace, ConfigMap, Secret and ServiceAccount. Nothing for others.
+/// command line in that form: Namespace, ConfigMap, Secret, ServiceAccount and
+/// the reviews of `kubectl auth`. Nothing for others.
 std::optional<Json> from_protobuf(std::string_view body);
 
 }  // namespace regatta::apiserver
