@@ -5,11 +5,11 @@
 #include "lib/api/names.h"
 
 #include <nlohmann/json.hpp>
-#include <sys/resource.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <sys/resource.h>
 
 namespace regatta::admission {
 namespace {

@@ -2,6 +2,7 @@
 
 #include "admission/preemption.h"
 
+#include <memory>
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -35,20 +36,25 @@ struct Entry {
 /// Flavors and, where it needs them, targets: all pods, or as many as fit.
 void nominate_flavors(Snapshot& snapshot, Entry* entry, const Assignment* pinned, TimePoint now);
 
+class Tournament;
+
 /// Hands out entries in the order in which they may take quota.
 class EntryOrder {
  public:
   EntryOrder(Snapshot& snapshot, std::vector<Entry>* entries);
+  ~EntryOrder();
   /// Null at the end.
   Entry* next();
 
  private:
   void sort_classical();
-  Entry* next_fair();
+  void draw_tournaments();
 
   Snapshot& snapshot_;
   std::vector<Entry>& entries_;
-  std::vector<std::size_t> left_;  ///< indices, next one last
+  std::vector<std::size_t> left_;                         ///< indices, next one last
+  std::vector<std::unique_ptr<Tournament>> tournaments_;  ///< with fair sharing
+  std::size_t at_ = 0;
 };
 
 }  // namespace regatta::admission

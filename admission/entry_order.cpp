@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
+#include <memory>
+#include <unordered_map>
 
 namespace regatta::admission {
 namespace {
@@ -17,44 +18,88 @@ bool earlier(const State& state, const Entry& a, const Entry& b, bool by_priorit
   return left.key < right.key;
 }
 
+}  // namespace
+
 /// Who of one tree goes next: in every Cohort, the child that borrows least with its candidate.
+/// Standings are kept from one pick to the next: what a winner takes only moves the shares of the
+/// Cohorts above it, hence only the standings of those it shares one with.
 class Tournament {
  public:
-  Tournament(Snapshot& snapshot, std::map<NodeId, Entry*> contenders)
-      : snapshot_(snapshot), contenders_(std::move(contenders)) {
-    for (const auto& [node, entry] : contenders_) prepare(node, *entry);
+  explicit Tournament(Snapshot& snapshot) : snapshot_(snapshot) {}
+
+  void add(NodeId queue, Entry* entry) {
+    contenders_.emplace(queue, Contender{entry, queue, {}});
+    const NodeId parent = snapshot_.forest().node(queue).parent;
+    if (parent == no_node) return;
+    children_[parent].push_back(queue);
+    for (NodeId id = parent; snapshot_.forest().node(id).parent != no_node;) {
+      const NodeId above = snapshot_.forest().node(id).parent;
+      auto& known = children_[above];
+      if (std::find(known.begin(), known.end(), id) == known.end()) known.push_back(id);
+      id = above;
+    }
   }
 
-  Entry* winner(NodeId cohort) {
+  bool empty() const { return contenders_.empty(); }
+
+  Entry* next() {
     const QuotaForest& forest = snapshot_.forest();
-    Entry* best = nullptr;
-    const auto challenge = [&](Entry* candidate) {
-      if (candidate == nullptr) return;
-      if (best == nullptr || less(cohort, *candidate, *best)) best = candidate;
-    };
-    for (const NodeId child : forest.node(cohort).child_cohorts) challenge(winner(child));
-    for (const NodeId child : forest.node(cohort).child_queues) {
-      const auto it = contenders_.find(child);
-      if (it != contenders_.end()) challenge(it->second);
+    if (last_ != no_node) forget_standings_near(last_);
+    const NodeId first = contenders_.begin()->first;
+    const Contender* won = winner(forest.node(first).root);
+    if (won == nullptr) won = &contenders_.begin()->second;  // a ClusterQueue alone
+    last_ = won->queue;
+    Entry* entry = won->entry;
+    if (const NodeId parent = forest.node(last_).parent; parent != no_node) {
+      std::erase(children_[parent], last_);
     }
-    return best;
+    contenders_.erase(last_);
+    return entry;
   }
 
  private:
   struct Standing {
+    NodeId cohort = no_node;  ///< where it is compared
     Share share;
     bool borrows = false;  ///< on something the workload asks for
   };
+  struct Contender {
+    Entry* entry = nullptr;
+    NodeId queue = no_node;
+    std::vector<Standing> standings;  ///< from the ClusterQueue upwards; empty: not known
+  };
+
+  const Contender* winner(NodeId cohort) {
+    const auto children = children_.find(cohort);
+    if (children == children_.end()) return nullptr;
+    const Contender* best = nullptr;
+    for (const NodeId child : children->second) {
+      const Contender* candidate = nullptr;
+      if (snapshot_.forest().node(child).is_queue) {
+        Contender& mine = contenders_.at(child);
+        if (mine.standings.empty()) prepare(&mine);
+        candidate = &mine;
+      } else {
+        candidate = winner(child);
+      }
+      if (candidate == nullptr) continue;
+      if (best == nullptr || less(cohort, *candidate, *best)) best = candidate;
+    }
+    return best;
+  }
 
   /// What the shares on the way up would be with the workload.
-  void prepare(NodeId queue, const Entry& entry) {
+  void prepare(Contender* contender) {
     const Snapshot::Trial trial(snapshot_);
     const QuotaForest& forest = snapshot_.forest();
-    snapshot_.add_usage(queue, entry.assignment.usage);
-    for (NodeId id = queue; forest.node(id).parent != no_node; id = forest.node(id).parent) {
-      Standing& standing = standings_[{forest.node(id).parent, entry.id}];
+    const auto& usage = contender->entry->assignment.usage;
+    snapshot_.add_usage(contender->queue, usage);
+    for (NodeId id = contender->queue; forest.node(id).parent != no_node;
+         id = forest.node(id).parent) {
+      Standing& standing = contender->standings.emplace_back();
+      standing.cohort = forest.node(id).parent;
       standing.share = share_of(forest, snapshot_.state().names(), id);
-      for (const FrAmount& want : entry.assignment.usage) {
+      for (const FrAmount& want : usage) {
         const std::uint32_t index = forest.find(id, want.fr);
         if (want.amount <= 0 || index == no_cell) continue;
         const Cell& cell = forest.cell(id, index);
@@ -63,30 +108,70 @@ class Tournament {
     }
   }
 
-  bool less(NodeId cohort, const Entry& a, const Entry& b) const {
-    const Standing& left = standings_.at({cohort, a.id});
-    const Standing& right = standings_.at({cohort, b.id});
+  void forget_standings_near(NodeId changed) {
+    const QuotaForest& forest = snapshot_.forest();
+    // The Cohort just below the root on the way: nobody outside of it is compared by its share.
+    NodeId below_root = changed;
+    while (forest.node(below_root).parent != forest.node(changed).root &&
+           forest.node(below_root).parent != no_node) {
+      below_root = forest.node(below_root).parent;
+    }
+    if (below_root == changed) return;
+    for (auto& [queue, contender] : contenders_) {
+      if (forest.is_ancestor(below_root, queue)) contender.standings.clear();
+    }
+  }
+
+  static const Standing& standing_in(NodeId cohort, const Contender& contender) {
+    const auto& all = contender.standings;
+    return *std::find_if(all.begin(), all.end(),
+                         [&](const Standing& standing) { return standing.cohort == cohort; });
+  }
+
+  bool less(NodeId cohort, const Contender& a, const Contender& b) const {
+    const Standing& left = standing_in(cohort, a);
+    const Standing& right = standing_in(cohort, b);
     const Config& config = snapshot_.state().config();
     if (config.fair_sharing_prioritize_non_borrowing && left.borrows != right.borrows) {
       return right.borrows;
     }
     if (const int order = compare(left.share, right.share); order != 0) return order < 0;
-    return earlier(snapshot_.state(), a, b, config.priority_sorting_within_cohort);
+    return earlier(snapshot_.state(), *a.entry, *b.entry, config.priority_sorting_within_cohort);
   }
 
   Snapshot& snapshot_;
-  std::map<NodeId, Entry*> contenders_;
-  std::map<std::pair<NodeId, WorkloadId>, Standing> standings_;
+  std::map<NodeId, Contender> contenders_;
+  std::unordered_map<NodeId, std::vector<NodeId>> children_;  ///< with somebody below
+  NodeId last_ = no_node;
 };
-
-}  // namespace
 
 EntryOrder::EntryOrder(Snapshot& snapshot, std::vector<Entry>* entries)
     : snapshot_(snapshot), entries_(*entries) {
   for (std::size_t i = entries_.size(); i-- > 0;) {
     if (entries_[i].status == Entry::Status::nominated) left_.push_back(i);
   }
-  if (!snapshot_.state().config().fair_sharing) sort_classical();
+  if (snapshot_.state().config().fair_sharing) {
+    draw_tournaments();
+  } else {
+    sort_classical();
+  }
+}
+
+EntryOrder::~EntryOrder() = default;
+
+/// One per tree, in the order of their first heads.
+void EntryOrder::draw_tournaments() {
+  const QuotaForest& forest = snapshot_.forest();
+  std::unordered_map<NodeId, Tournament*> by_root;
+  for (std::size_t i = left_.size(); i-- > 0;) {
+    Entry& entry = entries_[left_[i]];
+    const NodeId node = snapshot_.state().queue(entry.queue).node;
+    Tournament*& tournament = by_root[forest.node(node).root];
+    if (tournament == nullptr) {
+      tournament = tournaments_.emplace_back(std::make_unique<Tournament>(snapshot_)).get();
+    }
+    tournament->add(node, &entry);
+  }
 }
 
 void EntryOrder::sort_classical() {
@@ -101,32 +186,14 @@ void EntryOrder::sort_classical() {
 }
 
 Entry* EntryOrder::next() {
+  if (snapshot_.state().config().fair_sharing) {
+    while (at_ < tournaments_.size() && tournaments_[at_]->empty()) ++at_;
+    return at_ < tournaments_.size() ? tournaments_[at_]->next() : nullptr;
+  }
   if (left_.empty()) return nullptr;
-  if (snapshot_.state().config().fair_sharing) return next_fair();
   const std::size_t index = left_.back();
   left_.pop_back();
   return &entries_[index];
-}
-
-Entry* EntryOrder::next_fair() {
-  const QuotaForest& forest = snapshot_.forest();
-  const auto node_of = [&](std::size_t index) {
-    return snapshot_.state().queue(entries_[index].queue).node;
-  };
-  const NodeId first = node_of(left_.back());
-  const NodeId root = forest.node(first).root;
-  Entry* winner = &entries_[left_.back()];
-  if (root != first) {
-    std::map<NodeId, Entry*> contenders;
-    for (const std::size_t index : left_) {
-      const NodeId node = node_of(index);
-      if (forest.node(node).root == root) contenders[node] = &entries_[index];
-    }
-    winner = Tournament(snapshot_, std::move(contenders)).winner(root);
-  }
-  const auto is_winner = [&](std::size_t index) { return &entries_[index] == winner; };
-  left_.erase(std::find_if(left_.begin(), left_.end(), is_winner));
-  return winner;
 }
 
 }  // namespace regatta::admission

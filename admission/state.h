@@ -75,6 +75,7 @@ struct QueueInfo {
   PendingQueue pending;
   std::vector<WorkloadId> reserved;  ///< no order; see WorkloadEntry::position
   std::size_t admitted = 0;
+  mutable bool touched = false;  ///< named by the next take_changes()
 
   const Group* group_of(ResourceId resource) const;
 };
@@ -87,6 +88,7 @@ struct LocalQueueInfo {
   std::size_t pending = 0;
   std::size_t reserving = 0;
   std::size_t admitted = 0;
+  bool touched = false;          ///< named by the next take_changes()
   std::set<WorkloadId> members;  ///< its workloads that could be queued or hold quota
 };
 
@@ -221,6 +223,7 @@ class State {
   void refresh_ready(const QueueInfo& queue);
   void touch(const QueueInfo& queue);
   void touch(LocalQueueId id);
+  void name_touched();
   LocalQueueId local_queue_id(const api::ObjectKey& key);
   QueueInfo* queue_for(const WorkloadEntry& entry);
   void reroute(LocalQueueId id, TimePoint now);
@@ -259,6 +262,8 @@ class State {
   std::map<NodeId, TimePoint> reactivations_;
   std::uint64_t cycle_ = 0;
   Changes changes_;
+  std::vector<QueueId> touched_queues_;
+  std::vector<LocalQueueId> touched_local_queues_;
 };
 
 }  // namespace regatta::admission

@@ -256,6 +256,7 @@ void State::erase_cluster_queue(const std::string& name, TimePoint now) {
     if (local_queues_[id].queue_name == name) reroute(id, now);
   }
   const std::string cohort = queue->spec.cohort_name;
+  name_touched();  // while the id still leads to the name
   reactivations_.erase(queue->node);
   node_queue_[queue->node] = no_id;
   forest_.remove_node(queue->node);

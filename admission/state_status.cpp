@@ -57,14 +57,26 @@ bool State::is_explicit_cohort(NodeId node) const {
 }
 
 void State::touch(const QueueInfo& queue) {
-  changes_.cluster_queues.insert(queue.name);
+  if (!std::exchange(queue.touched, true)) touched_queues_.push_back(queue.id);
 }
 
 void State::touch(LocalQueueId id) {
-  changes_.local_queues.insert(local_queues_[id].key);
+  if (!std::exchange(local_queues_[id].touched, true)) touched_local_queues_.push_back(id);
+}
+
+void State::name_touched() {
+  for (const QueueId id : std::exchange(touched_queues_, {})) {
+    queues_[id]->touched = false;
+    changes_.cluster_queues.insert(queues_[id]->name);
+  }
+  for (const LocalQueueId id : std::exchange(touched_local_queues_, {})) {
+    local_queues_[id].touched = false;
+    changes_.local_queues.insert(local_queues_[id].key);
+  }
 }
 
 Changes State::take_changes() {
+  name_touched();
   return std::exchange(changes_, {});
 }
 
