@@ -106,7 +106,11 @@ class Player {
         continue;
       }
       int number = 0;
+      world_.run_for(std::chrono::seconds(1));  // managers are told apart by the time they wrote
       for (const Json& exchange : step.value("exchanges", Json::array())) {
+        if (name == "7-clients/kubectl-objects" && step.value("step", 0) == 37 && number == 0) {
+          label_widget();
+        }
         play_step(exchange, ++number,
                   std::to_string(step.value("step", 0)) + " " +
                       step.value("command", step.value("note", "")));
@@ -171,6 +175,17 @@ class Player {
     const std::size_t rest = std::min(request.target.find('&', at), request.target.size());
     request.target =
         paths["paths"][path]["serverRelativeURL"].get<std::string>() + request.target.substr(rest);
+  }
+
+  /// What somebody did unrecorded while kubectl watched.
+  void label_widget() {
+    net::HttpRequest request(
+        "PATCH", "/apis/example.dev/v1/namespaces/k7/widgets/wone?fieldManager=kubectl-label");
+    request.headers.set("Authorization", "Bearer admin");
+    request.headers.set("Content-Type", "application/merge-patch+json");
+    request.body = R"({"metadata":{"labels":{"w":"1"}}})";
+    (void)send(std::move(request));
+    world_.settle();
   }
 
   /// What happened unrecorded in the scenario of expired versions: deletions, then a compaction.
