@@ -121,7 +121,10 @@ class Cycle {
   /// With everybody gone that this cycle asked to go, and its own targets.
   bool fits_now(const Entry& entry) {
     const Snapshot::Trial trial(*snapshot_);
-    for (const auto& [id, reason] : victims_) snapshot_->remove(id);
+    const NodeId root = snapshot_->forest().node(node_of(entry)).root;
+    if (const auto it = victim_usage_.find(root); it != victim_usage_.end()) {
+      for (const auto& [queue, usage] : it->second) snapshot_->remove_usage(queue, usage);
+    }
     for (const Target& target : entry.targets) {
       if (!victims_.contains(target.id)) snapshot_->remove(target.id);
     }
@@ -183,7 +186,7 @@ class Cycle {
     }
     if (overlaps(*entry)) return skip(entry, overlapping_targets);
     if (!fits_now(*entry)) return skip(entry, no_longer_fits);
-    for (const Target& target : entry->targets) victims_.emplace(target.id, target.reason);
+    for (const Target& target : entry->targets) add_victim(target);
     snapshot_->add_usage(node, entry->assignment.usage);
     if (mode == AssignmentMode::preempt) {
       preempt(entry);
@@ -191,6 +194,14 @@ class Cycle {
       entry->status = Entry::Status::assumed;
       admitted_.push_back(entry);
     }
+  }
+
+  void add_victim(const Target& target) {
+    if (!victims_.emplace(target.id, target.reason).second) return;
+    const Reservation& held = *state_.workloads()[target.id].reservation;
+    const NodeId queue = state_.queue(held.queue).node;
+    auto& usage = victim_usage_[snapshot_->forest().node(queue).root][queue];
+    for (const FrAmount& used : held.usage) add_amount(&usage, used.fr, used.amount);
   }
 
   void preempt(Entry* entry) {
@@ -265,6 +276,8 @@ class Cycle {
   std::vector<Entry> entries_;
   std::vector<Entry*> admitted_;
   std::map<WorkloadId, PreemptionReason> victims_;
+  /// What the victims hold, by tree and ClusterQueue: taken away in one step per ClusterQueue.
+  std::map<NodeId, std::map<NodeId, std::vector<FrAmount>>> victim_usage_;
   std::vector<PreemptedWorkload> preempted_;
 };
 

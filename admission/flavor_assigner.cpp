@@ -127,6 +127,7 @@ Assignment FlavorAssigner::assign(const std::vector<std::int32_t>& counts) {
   assignment.progress.cycle = state.cycle();
   assignment.progress.generation = snapshot_.forest().node(queue_.node).generation;
   assignment.progress.shape = workload_.shape->id;
+  assignment.progress.priority = workload_.priority;
   assignment.progress.tried.resize(shapes.size());
   const ResourceId pods = state.names().resources.intern(api::pods_resource);
   std::vector<PodSetPlan> plans;

@@ -88,7 +88,7 @@ void drop_outdated_progress(const Snapshot& snapshot, WorkloadEntry* workload, Q
   const ScanProgress& progress = *workload->progress;
   bool outdated = false;
   if (state.config().preserve_scan_progress) {
-    if (progress.shape != workload->shape->id) {
+    if (progress.shape != workload->shape->id || progress.priority != workload->priority) {
       outdated = true;
     } else if (state.cycle() - progress.cycle <= 1) {
       return;

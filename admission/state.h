@@ -131,7 +131,7 @@ class State {
 
   // Reactivation
   void request_reactivation(const std::string& cluster_queue, TimePoint now);
-  /// When the next requested reactivation is due, if any.
+  /// When the next requested reactivation is due, if any; long past when that is at once.
   std::optional<TimePoint> next_flush() const;
   /// Does the reactivations that are due.
   void flush(TimePoint now);
@@ -148,7 +148,7 @@ class State {
   /// Weighted share before rounding: of a ClusterQueue, of a Cohort. Infinite for weight zero.
   double share_of_queue(const std::string& cluster_queue) const;
   double share_of_cohort(const std::string& cohort) const;
-  /// Whether some ClusterQueue or Cohort has quota of that flavor; whether a check is used.
+  /// Whether some ClusterQueue has quota of that flavor; whether one uses that check.
   bool flavor_in_use(const std::string& flavor) const;
   bool check_in_use(const std::string& check) const;
   /// Whether a workload holds quota in it: a deleted ClusterQueue must wait for that.

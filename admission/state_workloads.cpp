@@ -112,8 +112,9 @@ void State::upsert(const api::Workload& workload, TimePoint now) {
   WorkloadEntry& entry = workloads_[id];
   const bool assumed = entry.reservation != nullptr && entry.reservation->assumed;
   if (assumed && !holds && is_admissible(workload)) {
-    read_spec(id, workload);  // an older reading: the reservation is on its way to the API
-  } else if (holds) {
+    return;  // an older reading: the reservation is on its way to the API
+  }
+  if (holds) {
     update_reserved(id, workload, now);
   } else {
     update_pending(id, workload, now);

@@ -92,6 +92,7 @@ struct ScanProgress {
   std::uint64_t cycle = 0;
   std::uint64_t generation = 0;  ///< of the ClusterQueue
   std::uint64_t shape = 0;
+  std::int64_t priority = 0;
   /// Per pod set: index of the last flavor tried per resource; -1 when the list was exhausted.
   std::vector<std::map<ResourceId, int>> tried;
   bool pending_flavors() const;
