@@ -74,7 +74,6 @@ void run(int queues, int workloads, bool fair) {
     state.upsert(local, start);
   }
   const std::vector<api::PodTemplate> templates{pod_template(1), pod_template(5), pod_template(20)};
-  std::map<api::ObjectKey, api::Workload> objects;
   const auto make = [&](int i) {
     api::Workload object;
     object.metadata.ns = "ns";
@@ -120,15 +119,72 @@ void run(int queues, int workloads, bool fair) {
       loaded_mb - before_mb);
 }
 
+/// Full queues of small jobs, then one large urgent job in each: one cycle that preempts them all.
+void run_preemption(int queues) {
+  State state;
+  api::Namespace ns;
+  ns.metadata.name = "ns";
+  state.upsert(ns);
+  api::ResourceFlavor flavor;
+  flavor.metadata.name = "default";
+  state.upsert(flavor);
+  const api::PodTemplate small = pod_template(1);
+  const api::PodTemplate large = pod_template(20);
+  const auto add = [&](int queue, int number, const api::PodTemplate& pod, int priority) {
+    api::Workload object;
+    object.metadata.ns = "ns";
+    object.metadata.name = "job-" + std::to_string(queue) + "-" + std::to_string(number);
+    object.metadata.uid = object.metadata.name;
+    object.metadata.creation_timestamp = start + std::chrono::milliseconds(number);
+    object.spec.queue_name = "lq" + std::to_string(queue);
+    object.spec.priority = priority;
+    object.spec.pod_sets.emplace_back().pod_template = pod;
+    state.upsert(object, start);
+  };
+  for (int i = 0; i < queues; ++i) {
+    api::ClusterQueue queue;
+    queue.metadata.name = "cq" + std::to_string(i);
+    queue.spec.namespace_selector.emplace();
+    queue.spec.cohort_name = "cohort" + std::to_string(i / 100);
+    queue.spec.preemption.within_cluster_queue = api::WithinQueuePolicy::LowerPriority;
+    queue.spec.preemption.reclaim_within_cohort = api::ReclaimPolicy::Any;
+    queue.spec.resource_groups = {{{"cpu"}, {{"default", {{"cpu", api::Quantity(20), {}, {}}}}}}};
+    state.upsert(queue, start);
+    api::LocalQueue local;
+    local.metadata.ns = "ns";
+    local.metadata.name = "lq" + std::to_string(i);
+    local.spec.cluster_queue = queue.metadata.name;
+    state.upsert(local, start);
+    for (int job = 0; job < 20; ++job) add(i, job, small, 0);
+  }
+  while (state.has_heads()) run_cycle(state, start);
+  for (int i = 0; i < queues; ++i) add(i, 99, large, 10);
+  const double before = cpu_seconds();
+  const CycleResult result = run_cycle(state, start + std::chrono::seconds(1));
+  const double preempting = cpu_seconds() - before;
+  for (const auto& decision : result.preempted) state.forget(decision.key, start);
+  const double again = cpu_seconds();
+  std::size_t admitted = 0;
+  admitted += run_cycle(state, start + std::chrono::seconds(2)).admitted.size();
+  const double total = preempting + cpu_seconds() - again;
+  std::printf("%6d preemptors, %zu victims, %zu admitted: %.0f admissions per CPU-second\n", queues,
+              result.preempted.size(), admitted, static_cast<double>(admitted) / total);
+}
+
 }  // namespace
 }  // namespace regatta::admission
 
 int main(int argc, char** argv) {
   using regatta::admission::run;
+  if (argc == 2) {
+    regatta::admission::run_preemption(std::atoi(argv[1]));
+    return 0;
+  }
   if (argc >= 3) {
     run(std::atoi(argv[1]), std::atoi(argv[2]), argc > 3);
     return 0;
   }
+  regatta::admission::run_preemption(1000);
   run(30, 15000, false);
   run(1000, 50000, false);
   run(1000, 50000, true);
