@@ -1,5 +1,6 @@
 #include "manager/cli/commands.h"
 #include "sandbox/cluster/servers.h"
+#include "sandbox/federation/commands.h"
 
 #include <CLI/CLI.hpp>
 #include <memory>
@@ -51,11 +52,83 @@ void add_nodes(CLI::App* sandbox, Action* action) {
       [options, action] { *action = [options] { return sandbox::run_nodes(*options); }; });
 }
 
+void add_layout_options(CLI::App* command, sandbox::LayoutOptions* options) {
+  command->add_option("--workers", options->workers, "How many workers, 1 to 20")
+      ->capture_default_str();
+  command->add_option("--dispatcher", options->dispatcher, "all-at-once, incremental or external")
+      ->check(CLI::IsMember({"all-at-once", "incremental", "external"}))
+      ->capture_default_str();
+  command->add_flag("--pods,!--no-pods", options->pods, "Whether Jobs have Pod objects");
+}
+
+void add_up(CLI::App* sandbox, Action* action) {
+  CLI::App* command = sandbox->add_subcommand(
+      "up",
+      "Start a hub and workers; with etcd and kube-apiserver from $KUBEBUILDER_ASSETS if set");
+  auto options = std::make_shared<sandbox::LayoutOptions>();
+  add_layout_options(command, options.get());
+  command->add_option("--dir", options->folder,
+                      "Its folder; otherwise " + sandbox::default_folder());
+  command->add_flag("--persist,!--no-persist", options->persist,
+                    "Whether API servers keep their objects across restarts");
+  command->callback([options, action] {
+    *action = [options] {
+      sandbox::complete(options.get());
+      return sandbox::sandbox_up(*options);
+    };
+  });
+}
+
+/// What the small commands are told.
+struct Target {
+  std::string folder = sandbox::default_folder();
+  std::string name;
+  std::string output;
+  int lines = 50;
+};
+
+CLI::App* add_small(CLI::App* sandbox, const char* name, const char* help, const char* argument,
+                    Target* target) {
+  CLI::App* command = sandbox->add_subcommand(name, help);
+  command->add_option("--dir", target->folder, "The sandbox's folder")->capture_default_str();
+  if (argument) command->add_option(argument, target->name)->required();
+  return command;
+}
+
+void add_small_commands(CLI::App* sandbox, Action* action) {
+  const auto add = [&](const char* name, const char* help, const char* argument,
+                       int (*body)(const Target&)) {
+    auto target = std::make_shared<Target>();
+    CLI::App* command = add_small(sandbox, name, help, argument, target.get());
+    command->callback([=] { *action = [=] { return body(*target); }; });
+    return std::pair(command, target);
+  };
+  add("down", "Stop every process of the sandbox", nullptr,
+      [](const Target& t) { return sandbox::sandbox_down(t.folder); });
+  add("restart", "Stop and start one process (a100-manager) or one cluster (a100)", "component",
+      [](const Target& t) { return sandbox::sandbox_restart(t.folder, t.name); });
+  add("stop", "Stop one process or one cluster", "component",
+      [](const Target& t) { return sandbox::sandbox_stop(t.folder, t.name); });
+  add("rotate", "Give the hub new credentials for a worker", "worker",
+      [](const Target& t) { return sandbox::sandbox_rotate(t.folder, t.name); });
+  const auto [logs, logs_of] =
+      add("logs", "Print the end of a process's log", "component",
+          [](const Target& t) { return sandbox::sandbox_logs(t.folder, t.name, t.lines); });
+  logs->add_option("--tail", logs_of->lines, "How many lines")->capture_default_str();
+  const auto [status, status_of] =
+      add("status", "What runs; the exit code is 3 when something does not", nullptr,
+          [](const Target& t) { return sandbox::sandbox_status(t.folder, t.output == "json"); });
+  status->add_option("-o,--output", status_of->output, "json; otherwise a table")
+      ->check(CLI::IsMember({"json"}));
+}
+
 }  // namespace
 
 void add_sandbox_command(CLI::App* app, Action* action) {
   CLI::App* sandbox = app->add_subcommand("sandbox", "A hub and workers on this machine");
   sandbox->require_subcommand(1);
+  add_up(sandbox, action);
+  add_small_commands(sandbox, action);
   add_api_server(sandbox, action);
   add_nodes(sandbox, action);
 }
