@@ -283,7 +283,7 @@ Task<Status> Dispatcher::run(api::ObjectKey key, SetNominated action) {
     workload.status.nominated_cluster_names = clusters;
     return true;
   };
-  return deps_.local.update_status(std::move(key), change);
+  co_return co_await deps_.local.update_status(std::move(key), change);
 }
 
 Task<Status> Dispatcher::run(api::ObjectKey key, RecordWinner action) {
@@ -421,7 +421,7 @@ Task<Status> Dispatcher::run(api::ObjectKey key, FinishLocal action) {
                                action.message},
                               now);
   };
-  return deps_.local.update_status(std::move(key), change);
+  co_return co_await deps_.local.update_status(std::move(key), change);
 }
 
 void Dispatcher::note(const api::ObjectKey& key, bool warning, std::string message) {
