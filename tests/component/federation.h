@@ -1,0 +1,110 @@
+#pragma once
+
+#include "tests/component/one_cluster.h"
+#include "tests/support/test_nodes.h"
+
+#include <memory>
+#include <vector>
+
+namespace regatta::test_support {
+
+/// A hub (the one cluster) and workers, each with the same queues. The hub's ClusterQueue needs the
+/// admission check `mk`, which leads to every worker.
+class Federation : public OneCluster {
+ protected:
+  ~Federation() override { manager_.reset(); }  // it watches the workers
+
+  struct Worker {
+    std::unique_ptr<TestCluster> cluster;
+    std::unique_ptr<TestManager> manager;
+    std::unique_ptr<TestNodes> nodes;
+  };
+
+  static constexpr const char* hub_queue_yaml = R"(
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ClusterQueue
+metadata: {name: cq}
+spec:
+  namespaceSelector: {}
+  resourceGroups:
+  - coveredResources: [cpu]
+    flavors: [{name: cpu-only, resources: [{name: cpu, nominalQuota: "100"}]}]
+  admissionChecksStrategy: {admissionChecks: [{name: mk}]}
+)";
+
+  void add_worker(const std::string& name) {
+    Worker& worker = workers_[name];
+    worker.cluster = std::make_unique<TestCluster>(world_, name);
+    worker.cluster->install_crds();
+    network_.add(*worker.cluster);
+    for (const char* yaml : {flavor_yaml, cluster_queue_yaml, local_queue_yaml}) {
+      ASSERT_TRUE(worker.cluster->apply(yaml));
+    }
+  }
+  void start_worker(const std::string& name) {
+    Worker& worker = workers_.at(name);
+    worker.manager = std::make_unique<TestManager>(*worker.cluster, network_);
+    sandbox::JobControllerOptions options;
+    options.behaviour.pods = false;
+    options.behaviour.run = 30s;
+    worker.nodes = std::make_unique<TestNodes>(*worker.cluster, options);
+  }
+  void configure_hub() {
+    apply("apiVersion: v1\nkind: Namespace\nmetadata: {name: kueue-system}");
+    std::string names;
+    for (const auto& [name, worker] : workers_) {
+      apply(TestConnector::member_yaml(name));
+      names += (names.empty() ? "" : ", ") + name;
+    }
+    apply(
+        "apiVersion: kueue.x-k8s.io/v1beta2\nkind: MultiKueueConfig\nmetadata: {name: all}\n"
+        "spec: {clusters: [" +
+        names + "]}");
+    apply(R"(
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: AdmissionCheck
+metadata: {name: mk}
+spec:
+  controllerName: kueue.x-k8s.io/multikueue
+  parameters: {apiGroup: kueue.x-k8s.io, kind: MultiKueueConfig, name: all}
+)");
+    apply(flavor_yaml);
+    apply(hub_queue_yaml);
+    apply(local_queue_yaml);
+  }
+  void start_all(std::vector<std::string> names, manager::CoreConfig config = {}) {
+    for (const std::string& name : names) add_worker(name);
+    configure_hub();
+    start_manager(std::move(config));
+    for (const std::string& name : names) start_worker(name);
+    until("every worker is active", [&] {
+      for (const auto& [name, worker] : workers_) {
+        if (member_condition(name) != "True Active: Connected") return false;
+      }
+      return true;
+    });
+    settle();
+  }
+
+  /// The Active condition of a MultiKueueCluster.
+  std::string member_condition(const std::string& name) {
+    const auto cluster = cluster_.get<api::MultiKueueCluster>(api::ObjectKey(name));
+    return cluster ? condition(cluster->status.conditions, "Active") : "no such cluster";
+  }
+  /// A Job for MultiKueue.
+  static std::string remote_job_yaml(const std::string& name, int pods = 1) {
+    std::string yaml = job_yaml(name, pods);
+    return yaml.replace(yaml.find("suspend: true"), 13,
+                        "suspend: true, managedBy: kueue.x-k8s.io/multikueue");
+  }
+  /// Objects of MultiKueue on that worker: "workloads 1, jobs 0".
+  std::string held_by(const std::string& worker) {
+    TestCluster& cluster = *workers_.at(worker).cluster;
+    return "workloads " + std::to_string(cluster.list<api::Workload>("default").size()) +
+           ", jobs " + std::to_string(cluster.list<api::Job>("default").size());
+  }
+
+  std::map<std::string, Worker> workers_;
+};
+
+}  // namespace regatta::test_support

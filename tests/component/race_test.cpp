@@ -1,0 +1,75 @@
+#include "tests/component/federation.h"
+
+namespace regatta::test_support {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+TEST_F(Federation, AJobRacesRunsOnOneWorkerAndLeavesNothingBehind) {
+  start_all({"east", "north", "west"});
+  manager_->requests.clear();
+  manager_->remote_requests.clear();
+  for (auto& [name, worker] : workers_) {
+    worker.manager->requests.clear();
+    worker.nodes->requests.clear();
+  }
+  apply(remote_job_yaml("j"));
+  until("won", [&] {
+    const auto workload = workload_of("j");
+    return workload && workload->status.cluster_name;
+  });
+  settle();
+
+  const auto won = workload_of("j");
+  const std::string winner = *won->status.cluster_name;
+  EXPECT_TRUE(won->status.nominated_cluster_names.empty());
+  EXPECT_EQ(condition(won->status.conditions, "Admitted"),
+            "True Admitted: The workload is admitted");
+  ASSERT_EQ(won->status.admission_checks.size(), 1U);
+  EXPECT_EQ(won->status.admission_checks[0].state, api::CheckState::Ready);
+  EXPECT_EQ(won->status.admission_checks[0].message,
+            "The workload was admitted on \"" + winner + "\"");
+  for (const auto& [name, worker] : workers_) {
+    EXPECT_EQ(held_by(name), name == winner ? "workloads 1, jobs 1" : "workloads 0, jobs 0");
+  }
+  TestCluster& host = *workers_.at(winner).cluster;
+  const auto copy = host.get<api::Workload>(won->metadata.key());
+  ASSERT_TRUE(copy);
+  EXPECT_EQ(copy->spec, won->spec);
+  EXPECT_EQ(copy->metadata.label("kueue.x-k8s.io/multikueue-origin"), "multikueue");
+  const auto remote = host.get<api::Job>(key("j"));
+  ASSERT_TRUE(remote);
+  EXPECT_EQ(remote->metadata.label("kueue.x-k8s.io/multikueue-origin"), "multikueue");
+  EXPECT_EQ(clusters::prebuilt_workload(remote->metadata), won->metadata.name);
+  EXPECT_FALSE(remote->spec.managed_by);
+  EXPECT_EQ(remote->status.active, 1);
+  EXPECT_EQ(copy->metadata.controller()->uid, remote->metadata.uid);
+  EXPECT_EQ(remote->spec.pod_template
+                .json()["metadata"]["labels"]["kueue.x-k8s.io/multikueue-worker-workload-pod"],
+            "true");
+  EXPECT_EQ(job("j").status.active, 1);
+  EXPECT_FALSE(job("j").spec.suspend.value_or(true));
+
+  until("finished", [&] { return condition_of("j", "Finished") != ""; });
+  settle();
+  EXPECT_EQ(condition_of("j", "Finished").substr(0, 15), "True Succeeded:");
+  EXPECT_EQ(job("j").status.succeeded, 1);
+  EXPECT_TRUE(job("j").status.completion_time);
+  for (const auto& [name, worker] : workers_) EXPECT_EQ(held_by(name), "workloads 0, jobs 0");
+
+  EXPECT_THAT(events("Workload"),
+              Contains("MultiKueue: The workload was admitted on \"" + winner + "\""));
+
+  std::cout << "hub: " << manager_->requests.str() << "\n";
+  for (const auto& [name, worker] : workers_) {
+    std::cout << name << (name == winner ? " (winner)" : "")
+              << "\n  from the hub: " << manager_->remote_requests[name].str()
+              << "\n  its manager: " << worker.manager->requests.str()
+              << "\n  its nodes: " << worker.nodes->requests.str() << "\n";
+  }
+}
+
+}  // namespace
+}  // namespace regatta::test_support
