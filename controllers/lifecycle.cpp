@@ -177,6 +177,24 @@ bool requeue(api::Workload* w, TimePoint now, Settled* out) {
   return changed;
 }
 
+/// A queue that was stopped takes workloads again.
+bool restart(api::Workload* w, const LifecycleView& view, TimePoint now) {
+  const api::Condition* requeued = api::find_condition(w->status.conditions, conditions::requeued);
+  if (!requeued || requeued->status != api::ConditionStatus::False) return false;
+  const auto open = [](const QueueView& queue) {
+    return queue.exists && queue.stop_policy == api::StopPolicy::None;
+  };
+  if (requeued->reason == reasons::local_queue_stopped && open(view.local_queue)) {
+    return set(w, conditions::requeued, true, reasons::local_queue_restarted,
+               "The LocalQueue was restarted after being stopped", now);
+  }
+  if (requeued->reason == reasons::cluster_queue_stopped && open(view.cluster_queue)) {
+    return set(w, conditions::requeued, true, reasons::cluster_queue_restarted,
+               "The ClusterQueue was restarted after being stopped", now);
+  }
+  return false;
+}
+
 /// spec.active is false: it must not hold quota.
 bool deactivate(api::Workload* w, TimePoint now, Settled* out) {
   if (is_evicted(*w) &&
@@ -275,9 +293,12 @@ bool explain_pending(api::Workload* w, const LifecycleView& view, TimePoint now)
   }
   const api::Condition* said =
       api::find_condition(w->status.conditions, conditions::quota_reserved);
+  // The scheduler says Misconfigured too, of other things.
+  const bool about_queue = said && (said->message.starts_with("LocalQueue ") ||
+                                    said->message.starts_with("ClusterQueue "));
   const bool outdated =
-      said && (said->reason == reasons::misconfigured || said->reason == reasons::suspended ||
-               said->reason == reasons::deactivated);
+      said && ((said->reason == reasons::misconfigured && about_queue) ||
+               said->reason == reasons::suspended || said->reason == reasons::deactivated);
   if (!outdated) return false;
   return set_pending(w, std::string(reasons::pending_evaluation),
                      "Workload is pending evaluation in the scheduling queue", now);
@@ -383,7 +404,10 @@ Settled settle(api::Workload* w, const LifecycleView& view, TimePoint now) {
     return out;
   }
   // 5. Back into the queue after an eviction.
-  if (!is_evicted(*w) || !is_reserved(*w)) out.status_changed |= requeue(w, now, &out);
+  if (!is_evicted(*w) || !is_reserved(*w)) {
+    out.status_changed |= requeue(w, now, &out);
+    out.status_changed |= restart(w, view, now);
+  }
   // 6. The checks it needs, and whether it is admitted.
   // Before the reservation that is left to the reservation's own write.
   if (is_reserved(*w) || !w->status.admission_checks.empty()) {

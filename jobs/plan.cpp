@@ -85,16 +85,40 @@ void suspended_job(std::vector<JobAction>* out, const JobView& view, const Workl
   if (api::is_true(workload->status.conditions, admitted) && workload->status.admission) {
     return start(out, view, workload);
   }
-  // A queue name or priority that changed while it waits.
+  // A queue name that changed while it waits.
   if (has_reservation(*workload) || view.prebuilt) return;
+  if (view.queue_name == workload->spec.queue_name) return;
   api::WorkloadSpec spec = workload->spec;
   spec.queue_name = view.queue_name;
+  out->push_back(
+      UpdateWorkload{workload, std::move(spec),
+                     "Updated queue of the Workload: " + workload->metadata.key().str()});
+}
+
+bool from_workload_class(const std::optional<api::PriorityClassRef>& ref) {
+  return ref && ref->kind == api::priority::workload_kind;
+}
+
+/// A priority class label may change at any time, and so may the value of the class. A prebuilt
+/// Workload has the priority of whoever made it.
+bool follow_priority(std::vector<JobAction>* out, const JobView& view,
+                     const WorkloadPtr& workload) {
+  const api::WorkloadSpec& before = workload->spec;
+  const bool same =
+      before.priority == view.priority && before.priority_class_ref == view.priority_class;
+  if (same || view.invalid || view.prebuilt) return false;
+  // While it holds quota, only one class of ours may take the place of another.
+  if (has_reservation(*workload) && (!from_workload_class(view.priority_class) ||
+                                     !from_workload_class(before.priority_class_ref))) {
+    return false;
+  }
+  api::WorkloadSpec spec = before;
   spec.priority_class_ref = view.priority_class;
   spec.priority = view.priority;
-  if (spec == workload->spec) return;
-  out->push_back(UpdateWorkload{
-      workload, std::move(spec),
-      "Updated queue or priority of the Workload: " + workload->metadata.key().str()});
+  out->push_back(
+      UpdateWorkload{workload, std::move(spec),
+                     "Updated workload priority class: " + workload->metadata.key().str()});
+  return true;
 }
 
 /// No Workload matches: stop what runs, then ask anew.
@@ -120,8 +144,10 @@ std::vector<JobAction> without_workload(const JobView& view) {
   });
   Result<api::Workload> wanted = build_workload(view);
   if (!wanted) {
-    out.push_back(
-        Complain{std::string(api::events::error_workload_compose), wanted.error().what()});
+    const std::string_view reason = view.missing_workload_class
+                                        ? api::events::workload_priority_class_not_found
+                                        : api::events::error_workload_compose;
+    out.push_back(Complain{std::string(reason), wanted.error().what()});
     return out;
   }
   if (reusable != view.owned.end()) {
@@ -255,17 +281,20 @@ std::vector<JobAction> plan_job(const JobView& view) {
     out.push_back(SetReclaimable{workload, reclaimable});
     return out;
   }
-  // 9. Evicted.
-  if (api::is_true(workload->status.conditions, evicted)) {
+  // 9. Its priority follows.
+  if (follow_priority(&out, view, workload)) return out;
+  // 10. Evicted, and not stopped and without quota yet.
+  if (api::is_true(workload->status.conditions, evicted) &&
+      (has_reservation(*workload) || !batch_job::suspended(job))) {
     evicted_workload(&out, view, workload);
     return out;
   }
-  // 10. Waiting, or admitted and to be started.
+  // 11. Waiting, or admitted and to be started.
   if (batch_job::suspended(job)) {
     suspended_job(&out, view, workload);
     return out;
   }
-  // 11. Running without being admitted.
+  // 12. Running without being admitted.
   if (!api::is_true(workload->status.conditions, admitted)) {
     stop(&out, view, workload.get(), "Not admitted by cluster queue");
   }

@@ -42,6 +42,7 @@ struct JobView {
   std::int32_t priority = 0;
   /// Why no Workload can be made of it, e.g. an unknown priority class.
   std::optional<Error> invalid;
+  bool missing_workload_class = false;  ///< that is why
 };
 
 struct CreateWorkload {

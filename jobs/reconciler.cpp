@@ -12,6 +12,11 @@ namespace regatta::jobs {
 using clusters::LocalCluster;
 using JobPtr = std::shared_ptr<const api::Job>;
 
+namespace {
+/// Index of jobs: "workload/<WorkloadPriorityClass>" or "pod/<PriorityClass>", empty for none.
+constexpr const char* by_priority_class = "priority-class";
+}  // namespace
+
 JobReconciler::JobReconciler(LocalCluster& cluster, TaskScope& scope, JobReconcilerConfig config)
     : cluster_(cluster),
       scope_(scope),
@@ -24,6 +29,36 @@ JobReconciler::JobReconciler(LocalCluster& cluster, TaskScope& scope, JobReconci
         if (before) enqueue_owners(*before);
         if (after) enqueue_owners(*after);
       });
+  watch_needs();
+}
+
+/// What jobs may have waited for.
+void JobReconciler::watch_needs() {
+  cluster_.jobs.add_index(by_priority_class, [](const api::Job& job) {
+    const std::string label = job.metadata.label(std::string(api::labels::priority_class));
+    if (!label.empty()) return std::vector<std::string>{"workload/" + label};
+    return std::vector<std::string>{"pod/" + job.spec.pod_template.spec().priority_class_name};
+  });
+  const auto enqueue_class = [this](const std::string& name) {
+    for (const auto& job : cluster_.jobs.keys_by_index(by_priority_class, name)) queue_.add(job);
+  };
+  cluster_.workload_priority_classes.on_change(
+      [enqueue_class](const api::ObjectKey& key) { enqueue_class("workload/" + key.name); });
+  cluster_.priority_classes.on_change(
+      [enqueue_class](const api::ObjectKey& key) { enqueue_class("pod/" + key.name); });
+  cluster_.flavors.on_transition([this](const auto&, const auto& before, const auto& after) {
+    if (before || !after) return;
+    for (const WorkloadPtr& workload : cluster_.workloads.list()) {
+      if (workload->status.admission) enqueue_owners(*workload);
+    }
+  });
+  cluster_.namespaces.on_transition([this](const auto& key, const auto& before, const auto& after) {
+    const bool same = before && after && before->metadata.labels == after->metadata.labels;
+    if (!after || same) return;
+    for (const JobPtr& job : cluster_.jobs.list()) {
+      if (job->metadata.ns == key.name) queue_.add(job->metadata.key());
+    }
+  });
 }
 
 void JobReconciler::start() {
@@ -125,6 +160,7 @@ void JobReconciler::read_priority(JobView* view) const {
   if (!label.empty()) {
     const auto found = cluster_.workload_priority_classes.get(api::ObjectKey(label));
     if (!found) {
+      view->missing_workload_class = true;
       view->invalid = Error(Errc::invalid, "WorkloadPriorityClass \"" + label +
                                                "\" does not exist: create it or remove the label " +
                                                std::string(api::labels::priority_class));
@@ -143,6 +179,11 @@ void JobReconciler::read_priority(JobView* view) const {
             : candidate->global_default && (!chosen || candidate->value < chosen->value)) {
       chosen = candidate;
     }
+  }
+  if (!chosen && !name.empty()) {
+    view->invalid = Error(Errc::invalid, "PriorityClass \"" + name +
+                                             "\" does not exist: create it or remove "
+                                             "priorityClassName from the pod template");
   }
   if (!chosen) return;
   view->priority_class =

@@ -28,6 +28,7 @@ class JobReconciler {
   bool idle() const { return queue_.idle(); }
 
  private:
+  void watch_needs();
   Task<> work();
   Task<Status> reconcile(api::ObjectKey key);
   Task<Status> release_orphans(api::ObjectKey key);

@@ -1,10 +1,18 @@
+#include "jobs/naming.h"
 #include "tests/component/one_cluster.h"
 
 namespace regatta::test_support {
 namespace {
 
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
 TEST_F(OneCluster, AJobWaitsRunsAndFinishes) {
   start_with_queues();
+  manager_->requests.clear();
   apply(job_yaml("j", 2));
   until("started", [&] { return !job("j").spec.suspend.value_or(true); });
   settle();
@@ -12,29 +20,219 @@ TEST_F(OneCluster, AJobWaitsRunsAndFinishes) {
   const api::Job started = job("j");
   const auto workload = workload_of("j");
   ASSERT_TRUE(workload);
-  EXPECT_EQ(condition(workload->status.conditions, "QuotaReserved"),
+  EXPECT_EQ(workload->metadata.name,
+            jobs::workload_name("Job", "batch", "j", started.metadata.uid));
+  EXPECT_EQ(condition_of("j", "QuotaReserved"),
             "True QuotaReserved: Quota reserved in ClusterQueue cq");
-  EXPECT_EQ(condition(workload->status.conditions, "Admitted"),
-            "True Admitted: The workload is admitted");
+  EXPECT_EQ(condition_of("j", "Admitted"), "True Admitted: The workload is admitted");
   EXPECT_TRUE(workload->metadata.has_finalizer(api::finalizers::resource_in_use));
   EXPECT_EQ(workload->metadata.label("kueue.x-k8s.io/job-uid"), started.metadata.uid);
+  EXPECT_EQ(workload->metadata.controller()->uid, started.metadata.uid);
+  EXPECT_EQ(workload->status.admission->pod_set_assignments[0].count, 2);
 
   const Json running = started.spec.pod_template.json();
-  EXPECT_EQ(running["spec"]["nodeSelector"]["pool"], "cpu");
-  EXPECT_EQ(running["spec"]["nodeSelector"]["disk"], "ssd");
-  EXPECT_EQ(running["metadata"]["labels"]["kueue.x-k8s.io/podset"], "main");
+  EXPECT_EQ(running["spec"]["nodeSelector"], Json({{"disk", "ssd"}, {"pool", "cpu"}}));
+  EXPECT_EQ(running["spec"]["tolerations"][0]["key"], "pool");
+  const Json& labels = running["metadata"]["labels"];
+  EXPECT_EQ(labels["mine"], "yes");
+  EXPECT_EQ(labels["kueue.x-k8s.io/podset"], "main");
+  EXPECT_EQ(labels["kueue.x-k8s.io/cluster-queue-name"], "cq");
+  EXPECT_EQ(labels["kueue.x-k8s.io/local-queue-name"], "main");
   EXPECT_EQ(running["metadata"]["annotations"]["kueue.x-k8s.io/workload"], workload->metadata.name);
 
   run_job("j", 2);
   settle();
   complete_job("j", 2);
   settle();
-  const auto finished = workload_of("j");
-  EXPECT_EQ(condition(finished->status.conditions, "Finished"),
+  EXPECT_EQ(condition_of("j", "Finished"),
             "True Succeeded: Reached expected number of succeeded pods");
-  EXPECT_TRUE(finished->metadata.finalizers.empty());
+  EXPECT_TRUE(workload_of("j")->metadata.finalizers.empty());
   EXPECT_EQ(manager_->requests.conflicts(), 0);
-  std::cout << manager_->requests.str() << "\n";
+  // create, reserve, finish, release; start of the Job; two looks at each queue.
+  EXPECT_EQ(manager_->requests.count("patch", "workloads/status"), 2);
+  EXPECT_EQ(manager_->requests.count("patch", "workloads"), 1);
+  EXPECT_EQ(manager_->requests.count("patch", "jobs"), 1);
+  EXPECT_LE(manager_->requests.count("patch", "clusterqueues/status"), 3);
+  EXPECT_LE(manager_->requests.count("patch", "localqueues/status"), 3);
+  EXPECT_THAT(events("Workload"), Contains("QuotaReserved: Quota reserved in ClusterQueue cq"));
+  EXPECT_THAT(events("Workload"), Contains(HasSubstr("Admitted: Admitted by ClusterQueue cq")));
+  EXPECT_THAT(events("Job"),
+              Contains("CreatedWorkload: Created Workload: default/" + workload->metadata.name));
+  EXPECT_THAT(events("Job"), Contains("Started: Admitted by clusterQueue cq"));
+  EXPECT_THAT(events("Job"), Contains("FinishedWorkload: Workload 'default/" +
+                                      workload->metadata.name + "' is declared finished"));
+}
+
+TEST_F(OneCluster, AnUnsuspendedJobIsStoppedUntilItIsAdmitted) {
+  start_with_queues();
+  std::string yaml = job_yaml("big", 5);  // five CPUs of four
+  apply(yaml.replace(yaml.find("suspend: true"), 13, "suspend: false"));
+  until("stopped", [&] { return job("big").spec.suspend.value_or(false); });
+  settle();
+  EXPECT_THAT(condition_of("big", "QuotaReserved"), HasSubstr("False "));
+  EXPECT_THAT(events("Job"), Contains(HasSubstr("Stopped: Not admitted by cluster queue")));
+  EXPECT_TRUE(job("big").metadata.annotation("kueue.x-k8s.io/stopping").empty());
+}
+
+TEST_F(OneCluster, AJobDeletedInMidRunLeavesNoWorkloadAndNoUsage) {
+  start_with_queues();
+  apply(job_yaml("j", 2));
+  until("started", [&] { return !job("j").spec.suspend.value_or(true); });
+  settle();
+  const auto name = workload_of("j")->metadata.key();
+  ASSERT_TRUE(cluster_.remove(api::Job::resource, key("j")));
+  settle();
+  // The garbage collector is no part of the manager: it would delete the Workload now.
+  const auto left = cluster_.get<api::Workload>(name);
+  ASSERT_TRUE(left);
+  EXPECT_TRUE(left->metadata.finalizers.empty());
+  ASSERT_TRUE(cluster_.remove(api::Workload::resource, name));
+  settle();
+  EXPECT_EQ(cluster_.get<api::ClusterQueue>(api::ObjectKey("cq"))->status.reserving_workloads, 0);
+}
+
+TEST_F(OneCluster, AWorkloadDeletedInMidRunStopsItsJobAndIsMadeAnew) {
+  start_with_queues();
+  apply(job_yaml("j", 2));
+  until("started", [&] { return !job("j").spec.suspend.value_or(true); });
+  settle();
+  run_job("j", 2);
+  settle();
+  const auto first = *workload_of("j");
+  ASSERT_TRUE(cluster_.remove(api::Workload::resource, first.metadata.key()));
+  settle();
+  // Its pods still run, so it has not gone yet.
+  EXPECT_TRUE(job("j").spec.suspend.value_or(false));
+  EXPECT_TRUE(workload_of("j")->metadata.deleting());
+  EXPECT_THAT(events("Job"), Contains("Stopped: Workload is deleted"));
+  patch_job_status("j", R"({"status":{"active":null,"ready":0}})");
+  until("started again", [&] { return !job("j").spec.suspend.value_or(true); });
+  EXPECT_NE(workload_of("j")->metadata.uid, first.metadata.uid);
+}
+
+TEST_F(OneCluster, PartialAdmissionStartsFewerPodsAndRestoresTheCount) {
+  start_with_queues();
+  apply(job_yaml("j", 6, "main", R"({kueue.x-k8s.io/job-min-parallelism: "2"})"));
+  until("started", [&] { return !job("j").spec.suspend.value_or(true); });
+  settle();
+  EXPECT_EQ(job("j").spec.parallelism, 4);
+  const auto workload = workload_of("j");
+  EXPECT_EQ(workload->spec.pod_sets[0].count, 6);
+  EXPECT_EQ(workload->spec.pod_sets[0].min_count, 2);
+  EXPECT_EQ(workload->status.admission->pod_set_assignments[0].count, 4);
+  // Stopped again, it asks for all of them.
+  const std::string hold = R"({"spec":{"stopPolicy":"HoldAndDrain"}})";
+  ASSERT_TRUE(cluster_.patch(api::ClusterQueue::resource, api::ObjectKey("cq"), hold));
+  settle();
+  EXPECT_TRUE(job("j").spec.suspend.value_or(false));
+  EXPECT_EQ(job("j").spec.parallelism, 6);
+}
+
+TEST_F(OneCluster, ReclaimablePodsGiveTheirQuotaBack) {
+  start_with_queues();
+  apply(job_yaml("first", 4));
+  until("started", [&] { return !job("first").spec.suspend.value_or(true); });
+  apply(job_yaml("second", 2));
+  settle();
+  EXPECT_TRUE(job("second").spec.suspend.value_or(false));
+  patch_job_status("first", R"({"status":{"startTime":"2026-01-01T00:00:00Z","active":2,"ready":2,
+    "succeeded":2,"uncountedTerminatedPods":{}}})");
+  until("second started", [&] { return !job("second").spec.suspend.value_or(true); });
+  EXPECT_EQ(workload_of("first")->status.reclaimable_pods[0].count, 2);
+}
+
+TEST_F(OneCluster, AMissingPriorityClassIsReportedAndItsCreationWakesTheJob) {
+  start_with_queues();
+  apply(job_yaml("j", 1, "main", "{}", ", kueue.x-k8s.io/priority-class: high"));
+  settle();
+  EXPECT_FALSE(workload_of("j"));
+  EXPECT_THAT(events("Job"), Contains(HasSubstr("WorkloadPriorityClassNotFound: ")));
+  apply(R"(
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: WorkloadPriorityClass
+metadata: {name: high}
+value: 1000
+)");
+  until("started", [&] { return !job("j").spec.suspend.value_or(true); });
+  EXPECT_EQ(workload_of("j")->spec.priority, 1000);
+  EXPECT_EQ(workload_of("j")->spec.priority_class_ref->name, "high");
+  // A new value of the class reaches the Workloads that use it.
+  ASSERT_TRUE(cluster_.patch(api::WorkloadPriorityClass::resource, api::ObjectKey("high"),
+                             R"({"value":2000})"));
+  settle();
+  EXPECT_EQ(workload_of("j")->spec.priority, 2000);
+}
+
+TEST_F(OneCluster, APrebuiltWorkloadIsAdoptedAndRunsItsJob) {
+  start_with_queues();
+  std::string made = job_yaml("j", 1);
+  apply(made);
+  until("started", [&] { return !job("j").spec.suspend.value_or(true); });
+  // The same Workload under a name of its own, without an owner.
+  const Json original = cluster_.get(api::Workload::resource, workload_of("j")->metadata.key());
+  Json prebuilt = {{"apiVersion", "kueue.x-k8s.io/v1beta2"},
+                   {"kind", "Workload"},
+                   {"metadata", {{"name", "pre"}, {"namespace", "default"}}},
+                   {"spec", original["spec"]}};
+  apply(prebuilt.dump());
+  until("admitted", [&] {
+    return api::is_true(cluster_.get<api::Workload>(key("pre"))->status.conditions, "Admitted");
+  });
+  apply(job_yaml("fits", 1, "main", "{kueue.x-k8s.io/prebuilt-workload-name: pre}"));
+  until("started", [&] { return !job("fits").spec.suspend.value_or(true); });
+  const auto adopted = cluster_.get<api::Workload>(key("pre"));
+  EXPECT_EQ(adopted->metadata.controller()->uid, job("fits").metadata.uid);
+  EXPECT_EQ(adopted->metadata.label("kueue.x-k8s.io/job-uid"), job("fits").metadata.uid);
+}
+
+TEST_F(OneCluster, APrebuiltWorkloadThatDoesNotFitIsFinishedOutOfSync) {
+  start_with_queues();
+  apply(job_yaml("j", 1));
+  until("started", [&] { return !job("j").spec.suspend.value_or(true); });
+  const Json original = cluster_.get(api::Workload::resource, workload_of("j")->metadata.key());
+  Json prebuilt = {{"apiVersion", "kueue.x-k8s.io/v1beta2"},
+                   {"kind", "Workload"},
+                   {"metadata", {{"name", "pre"}, {"namespace", "default"}}},
+                   {"spec", original["spec"]}};
+  apply(prebuilt.dump());
+  settle();
+  apply(job_yaml("other", 2, "main", "{kueue.x-k8s.io/prebuilt-workload-name: pre}"));
+  settle();
+  const auto workload = cluster_.get<api::Workload>(key("pre"));
+  EXPECT_EQ(condition(workload->status.conditions, "Finished"),
+            "True OutOfSync: The prebuilt workload is out of sync with its user job");
+  EXPECT_TRUE(job("other").spec.suspend.value_or(false));
+}
+
+TEST_F(OneCluster, AnInactiveWorkloadGivesItsQuotaBackAndReturnsWhenReactivated) {
+  start_with_queues();
+  apply(job_yaml("j", 4));
+  until("started", [&] { return !job("j").spec.suspend.value_or(true); });
+  run_job("j", 4);
+  apply(job_yaml("next", 4));
+  settle();
+  const api::ObjectKey workload = workload_of("j")->metadata.key();
+  ASSERT_TRUE(cluster_.patch(api::Workload::resource, workload, R"({"spec":{"active":false}})"));
+  settle();
+  EXPECT_EQ(condition_of("j", "Evicted"), "True Deactivated: The workload is deactivated");
+  EXPECT_TRUE(job("j").spec.suspend.value_or(false));
+  // The quota stays until its pods have ended.
+  EXPECT_THAT(condition_of("j", "QuotaReserved"), HasSubstr("True "));
+  EXPECT_TRUE(job("next").spec.suspend.value_or(false));
+  patch_job_status("j", R"({"status":{"active":null,"ready":0}})");
+  until("next started", [&] { return !job("next").spec.suspend.value_or(true); });
+  EXPECT_THAT(condition_of("j", "QuotaReserved"), HasSubstr("False "));
+  EXPECT_EQ(condition_of("j", "Requeued"), "False Deactivated: The workload is deactivated");
+  // Restored as it was.
+  EXPECT_EQ(job("j").spec.pod_template.json()["spec"]["nodeSelector"], Json({{"disk", "ssd"}}));
+
+  ASSERT_TRUE(cluster_.patch(api::Workload::resource, workload, R"({"spec":{"active":true}})"));
+  settle();
+  EXPECT_EQ(condition_of("j", "Requeued"), "True Reactivated: The workload was reactivated");
+  complete_job("next", 4);
+  until("started again", [&] { return !job("j").spec.suspend.value_or(true); });
+  EXPECT_EQ(condition_of("j", "Evicted"),
+            "False QuotaReserved: Previously: The workload is deactivated");
 }
 
 }  // namespace

@@ -122,9 +122,12 @@ spec: {clusterQueue: cq}
       "uncountedTerminatedPods":{}}})");
   }
   void complete_job(const std::string& name, int pods) {
-    patch_job_status(name, R"({"status":{"active":null,"ready":0,"terminating":0,
-      "succeeded":)" + std::to_string(pods) +
-                               R"(,"completionTime":"2026-01-01T00:01:00Z","conditions":[
+    patch_job_status(
+        name,
+        R"({"status":{"startTime":"2026-01-01T00:00:00Z","active":null,"ready":0,"terminating":0,
+      "succeeded":)" +
+            std::to_string(pods) +
+            R"(,"completionTime":"2026-01-01T00:01:00Z","conditions":[
       {"type":"SuccessCriteriaMet","status":"True","reason":"CompletionsReached",
        "message":"Reached expected number of succeeded pods",
        "lastProbeTime":"2026-01-01T00:01:00Z","lastTransitionTime":"2026-01-01T00:01:00Z"},

@@ -71,5 +71,47 @@ TEST_F(Federation, AJobRacesRunsOnOneWorkerAndLeavesNothingBehind) {
   }
 }
 
+TEST_F(Federation, ThirtyJobsStayWithinTheBudgetOfWrites) {
+  start_all({"east", "north", "west"});
+  manager_->requests.clear();
+  manager_->remote_requests.clear();
+  for (auto& [name, worker] : workers_) {
+    worker.manager->requests.clear();
+    worker.nodes->requests.clear();
+  }
+  const int jobs = 30;
+  for (int i = 0; i < jobs; ++i) apply(remote_job_yaml("j" + std::to_string(i)));
+  until(
+      "all finished",
+      [&] {
+        int finished = 0;
+        for (const auto& workload : manager_->core().local().workloads.list()) {
+          finished += api::is_true(workload->status.conditions, "Finished") ? 1 : 0;
+        }
+        return finished == jobs;
+      },
+      20min);
+  settle();
+  RequestCounts hub = manager_->requests, on_workers;
+  std::cout << "hub: " << manager_->requests.str() << "\n";
+  int worker_writes = 0, worker_gets = 0, conflicts = manager_->requests.conflicts();
+  for (const auto& [name, worker] : workers_) {
+    EXPECT_EQ(held_by(name), "workloads 0, jobs 0");
+    const RequestCounts& mine = manager_->remote_requests[name];
+    worker_writes += mine.writes() + worker.manager->requests.writes();
+    worker_gets += mine.count("get") + worker.manager->requests.count("get");
+    conflicts += mine.conflicts() + worker.manager->requests.conflicts();
+    std::cout << name << "\n  from the hub: " << mine.str()
+              << "\n  its manager: " << worker.manager->requests.str()
+              << "\n  its nodes: " << worker.nodes->requests.str() << "\n";
+  }
+  std::cout << "writes for each workload: hub " << double(hub.writes()) / jobs << ", workers "
+            << double(worker_writes) / jobs << "\n";
+  EXPECT_LE(hub.writes(), 8 * jobs + 20);
+  EXPECT_LE(worker_writes, 14 * jobs);
+  EXPECT_EQ(worker_gets, 0);
+  EXPECT_EQ(conflicts, 0);
+}
+
 }  // namespace
 }  // namespace regatta::test_support

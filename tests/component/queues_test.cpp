@@ -1,0 +1,218 @@
+#include "tests/component/one_cluster.h"
+
+namespace regatta::test_support {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+
+class Queues : public OneCluster {
+ protected:
+  std::string queue_condition() {
+    const auto queue = cluster_.get<api::ClusterQueue>(api::ObjectKey("cq"));
+    return queue ? condition(queue->status.conditions, "Active") : "no such queue";
+  }
+  std::string local_queue_condition() {
+    const auto queue = cluster_.get<api::LocalQueue>(key("main"));
+    return queue ? condition(queue->status.conditions, "Active") : "no such queue";
+  }
+  void patch_queue(const char* json) {
+    ASSERT_TRUE(cluster_.patch(api::ClusterQueue::resource, api::ObjectKey("cq"), json));
+    settle();
+  }
+  void patch_local_queue(const char* json) {
+    ASSERT_TRUE(cluster_.patch(api::LocalQueue::resource, key("main"), json));
+    settle();
+  }
+  bool started(const std::string& name) { return !job(name).spec.suspend.value_or(true); }
+};
+
+TEST_F(Queues, WhatIsMissingIsNamedAndItsCreationWakesTheJob) {
+  start_manager();
+  apply(job_yaml("j"));
+  settle();
+  EXPECT_EQ(condition_of("j", "QuotaReserved"),
+            "False Misconfigured: LocalQueue main doesn't exist");
+  apply(local_queue_yaml);
+  settle();
+  EXPECT_EQ(condition_of("j", "QuotaReserved"),
+            "False Misconfigured: ClusterQueue cq doesn't exist");
+  EXPECT_EQ(local_queue_condition(),
+            "False ClusterQueueDoesNotExist: Can't submit new workloads to clusterQueue");
+  apply(cluster_queue_yaml);
+  settle();
+  EXPECT_EQ(queue_condition(),
+            "False FlavorNotFound: Can't admit new workloads: references missing "
+            "ResourceFlavor(s): cpu-only.");
+  EXPECT_EQ(condition_of("j", "QuotaReserved"), "False Suspended: ClusterQueue cq is inactive");
+  EXPECT_EQ(local_queue_condition(),
+            "False ClusterQueueIsInactive: Can't submit new workloads to clusterQueue");
+  apply(flavor_yaml);
+  until("started", [&] { return started("j"); }, 5s);
+  settle();
+  EXPECT_EQ(queue_condition(), "True Ready: Can admit new workloads");
+  EXPECT_EQ(local_queue_condition(), "True Ready: Can submit new workloads to localQueue");
+}
+
+TEST_F(Queues, HoldLetsTheAdmittedRunAndDrainStopsThem) {
+  start_with_queues();
+  apply(job_yaml("j"));
+  until("started", [&] { return started("j"); });
+  patch_queue(R"({"spec":{"stopPolicy":"Hold"}})");
+  EXPECT_EQ(queue_condition(), "False Stopped: Can't admit new workloads: is stopped.");
+  EXPECT_TRUE(started("j"));
+  apply(job_yaml("late"));
+  settle();
+  EXPECT_EQ(condition_of("late", "QuotaReserved"), "False Suspended: ClusterQueue cq is inactive");
+
+  patch_queue(R"({"spec":{"stopPolicy":"HoldAndDrain"}})");
+  EXPECT_FALSE(started("j"));
+  EXPECT_EQ(condition_of("j", "Evicted"), "True ClusterQueueStopped: The ClusterQueue is stopped");
+  EXPECT_EQ(condition_of("j", "Requeued"),
+            "False ClusterQueueStopped: The ClusterQueue is stopped");
+  EXPECT_THAT(events("Workload"),
+              Contains("EvictedDueToClusterQueueStopped: The ClusterQueue is stopped"));
+
+  patch_queue(R"({"spec":{"stopPolicy":"None"}})");
+  until("both run", [&] { return started("j") && started("late"); }, 5s);
+  EXPECT_EQ(condition_of("j", "Requeued"),
+            "True ClusterQueueRestarted: The ClusterQueue was restarted after being stopped");
+}
+
+TEST_F(Queues, AStoppedLocalQueueDrainsAndRestarts) {
+  start_with_queues();
+  apply(job_yaml("j"));
+  until("started", [&] { return started("j"); });
+  patch_local_queue(R"({"spec":{"stopPolicy":"HoldAndDrain"}})");
+  EXPECT_FALSE(started("j"));
+  EXPECT_EQ(condition_of("j", "Evicted"), "True LocalQueueStopped: The LocalQueue is stopped");
+  EXPECT_EQ(local_queue_condition(), "False Stopped: LocalQueue is stopped");
+  apply(job_yaml("late"));
+  settle();
+  EXPECT_EQ(condition_of("late", "QuotaReserved"), "False Suspended: LocalQueue main is inactive");
+  patch_local_queue(R"({"spec":{"stopPolicy":"None"}})");
+  until("both run", [&] { return started("j") && started("late"); }, 5s);
+  EXPECT_EQ(condition_of("j", "Requeued"),
+            "True LocalQueueRestarted: The LocalQueue was restarted after being stopped");
+}
+
+TEST_F(Queues, StatusCountsAreRightAndCostFewWrites) {
+  start_with_queues();
+  manager_->requests.clear();
+  for (int i = 0; i < 40; ++i) apply(job_yaml("j" + std::to_string(i)));
+  settle(10s);
+  auto queue = cluster_.get<api::ClusterQueue>(api::ObjectKey("cq"));
+  EXPECT_EQ(queue->status.reserving_workloads, 4);
+  EXPECT_EQ(queue->status.admitted_workloads, 4);
+  EXPECT_EQ(queue->status.pending_workloads, 36);
+  auto local = cluster_.get<api::LocalQueue>(key("main"));
+  EXPECT_EQ(local->status.reserving_workloads, 4);
+  EXPECT_EQ(local->status.admitted_workloads, 4);
+  EXPECT_EQ(local->status.pending_workloads, 36);
+  EXPECT_LE(manager_->requests.count("patch", "clusterqueues/status"), 4);
+  EXPECT_LE(manager_->requests.count("patch", "localqueues/status"), 4);
+  // One of the waiting was told why; the others are like it.
+  EXPECT_EQ(manager_->requests.count("patch", "workloads/status"), 5);
+  EXPECT_EQ(manager_->requests.conflicts(), 0);
+  const int before = manager_->requests.writes();
+  settle(5min);
+  EXPECT_EQ(manager_->requests.writes(), before) << manager_->requests.str();
+}
+
+TEST_F(Queues, FinalizersHoldWhatIsInUse) {
+  start_with_queues();
+  apply(R"(
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: AdmissionCheck
+metadata: {name: checked}
+spec: {controllerName: example.dev/check}
+)");
+  patch_queue(R"({"spec":{"admissionChecksStrategy":{"admissionChecks":[{"name":"checked"}]}}})");
+  patch_queue(R"({"spec":{"admissionChecksStrategy":null}})");
+  apply(job_yaml("j"));
+  until("started", [&] { return started("j"); });
+  patch_queue(R"({"spec":{"admissionChecksStrategy":{"admissionChecks":[{"name":"checked"}]}}})");
+  for (const auto& [resource, name] : {std::pair{api::ResourceFlavor::resource, "cpu-only"},
+                                       std::pair{api::AdmissionCheck::resource, "checked"},
+                                       std::pair{api::ClusterQueue::resource, "cq"}}) {
+    const Json object = cluster_.get(resource, api::ObjectKey(name));
+    EXPECT_EQ(object["metadata"]["finalizers"], Json({"kueue.x-k8s.io/resource-in-use"})) << name;
+    ASSERT_TRUE(cluster_.remove(resource, api::ObjectKey(name)));
+  }
+  settle();
+  EXPECT_EQ(queue_condition(),
+            "False Terminating: Can't admit new workloads; clusterQueue is terminating");
+  EXPECT_FALSE(cluster_.get(api::ResourceFlavor::resource, api::ObjectKey("cpu-only")).is_null());
+  EXPECT_FALSE(cluster_.get(api::AdmissionCheck::resource, api::ObjectKey("checked")).is_null());
+  complete_job("j", 1);
+  settle();
+  for (const auto& [resource, name] : {std::pair{api::ClusterQueue::resource, "cq"},
+                                       std::pair{api::ResourceFlavor::resource, "cpu-only"},
+                                       std::pair{api::AdmissionCheck::resource, "checked"}}) {
+    EXPECT_TRUE(cluster_.get(resource, api::ObjectKey(name)).is_null()) << name;
+  }
+}
+
+TEST_F(Queues, BestEffortLetsTheSmallPassAndStrictDoesNot) {
+  for (const bool strict : {false, true}) {
+    SCOPED_TRACE(strict ? "StrictFIFO" : "BestEffortFIFO");
+    if (!strict) {
+      start_with_queues();
+    } else {
+      patch_queue(R"({"spec":{"queueingStrategy":"StrictFIFO"}})");
+    }
+    const std::string tag = strict ? "s" : "b";
+    apply(job_yaml(tag + "first", 3));
+    until("started", [&] { return started(tag + "first"); });
+    settle();
+    apply(job_yaml(tag + "big", 2));
+    settle();
+    apply(job_yaml(tag + "small", 1));
+    settle();
+    EXPECT_FALSE(started(tag + "big"));
+    EXPECT_EQ(started(tag + "small"), !strict);
+    complete_job(tag + "first", 3);
+    settle();
+    for (const char* name : {"big", "small"}) {
+      EXPECT_TRUE(started(tag + name)) << name;
+      complete_job(tag + name, std::string(name) == "big" ? 2 : 1);
+    }
+    settle();
+  }
+}
+
+TEST_F(Queues, ANamespaceLabelCanMakeAJobEligible) {
+  start_with_queues();
+  patch_queue(R"({"spec":{"namespaceSelector":{"matchLabels":{"team":"a"}}}})");
+  apply(job_yaml("j"));
+  settle();
+  EXPECT_FALSE(started("j"));
+  EXPECT_THAT(condition_of("j", "QuotaReserved"), HasSubstr("namespace"));
+  ASSERT_TRUE(cluster_.patch(api::Namespace::resource, api::ObjectKey("default"),
+                             R"({"metadata":{"labels":{"team":"a"}}})"));
+  until("started", [&] { return started("j"); }, 5s);
+}
+
+TEST_F(Queues, MoreQuotaWakesTheWaiting) {
+  start_with_queues();
+  apply(job_yaml("j", 6));
+  settle();
+  EXPECT_FALSE(started("j"));
+  patch_queue(R"({"spec":{"resourceGroups":[{"coveredResources":["cpu"],"flavors":[
+    {"name":"cpu-only","resources":[{"name":"cpu","nominalQuota":"8"}]}]}]}})");
+  EXPECT_TRUE(started("j"));
+}
+
+TEST_F(Queues, AJobThatChangesItsQueueFollowsIt) {
+  start_with_queues();
+  apply(job_yaml("j", 1, "nowhere"));
+  settle();
+  EXPECT_EQ(condition_of("j", "QuotaReserved"),
+            "False Misconfigured: LocalQueue nowhere doesn't exist");
+  ASSERT_TRUE(cluster_.patch(api::Job::resource, key("j"),
+                             R"({"metadata":{"labels":{"kueue.x-k8s.io/queue-name":"main"}}})"));
+  until("started", [&] { return started("j"); }, 5s);
+}
+
+}  // namespace
+}  // namespace regatta::test_support
