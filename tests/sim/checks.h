@@ -1,0 +1,52 @@
+#pragma once
+
+#include "tests/sim/cluster.h"
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace regatta::simtest {
+
+/// Watches the stores themselves, not what anybody believes of them, and says when a rule of the
+/// federation is broken. Called after every step.
+class Checks {
+ public:
+  Checks(sim::World& world, SimCluster& hub, std::vector<SimCluster*> workers, bool keep_history);
+
+  void step();
+  /// Once nothing more happens: nothing of ours is left anywhere.
+  void at_rest();
+
+  const std::vector<std::string>& violations() const { return violations_; }
+  const std::string& history() const { return history_; }
+  bool every_job_ended() const;
+  bool workers_clean() const;
+  int jobs_ended() const;
+
+ private:
+  struct Seen {
+    SimCluster* cluster;
+    std::string shelf;
+    std::uint64_t next = 0;
+    std::uint64_t forgotten = 0;
+  };
+  void change(SimCluster& cluster, const std::string& shelf, const apiserver::Change& change);
+  void job_created(SimCluster& cluster, const Json& job);
+  void cluster_name_kept(const Json& before, const Json& after);
+  void quota_kept(SimCluster& cluster);
+  void violated(std::string what);
+  bool hub_sees(const SimCluster& worker);
+  void record(const SimCluster& cluster, const std::string& shelf, const apiserver::Change& change);
+
+  sim::World& world_;
+  SimCluster& hub_;
+  std::vector<SimCluster*> workers_;
+  bool keep_history_;
+  std::vector<Seen> seen_;
+  std::vector<std::string> violations_;
+  std::string history_;
+};
+
+}  // namespace regatta::simtest

@@ -1,0 +1,133 @@
+#include "tests/sim/cluster.h"
+
+#include "lib/api/yaml.h"
+
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+
+namespace regatta::simtest {
+namespace {
+
+kube::ClientDeps client_deps(sim::World& world, net::HttpSender& sender, std::string agent) {
+  kube::ClientConfig config;
+  config.user_agent = std::move(agent);
+  return kube::ClientDeps{sender, world, world.rng, nullptr, std::move(config)};
+}
+
+/// "workloads" of "Workload": good enough for the kinds of the manifests.
+std::string plural_of(const std::string& kind) {
+  std::string out;
+  for (const char c : kind) out += c >= 'A' && c <= 'Z' ? char(c + 32) : c;
+  return out.ends_with("class") ? out + "es" : out + "s";
+}
+
+}  // namespace
+
+std::vector<Json> manifests(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) throw std::runtime_error("cannot read " + path + " (run from the source root)");
+  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  return api::parse_yaml_documents(text).value();
+}
+
+std::vector<Json> crd_manifests() {
+  std::vector<Json> all;
+  std::vector<std::string> files;
+  for (const auto& entry : std::filesystem::directory_iterator("charts/regatta/crds")) {
+    files.push_back(entry.path().string());
+  }
+  std::sort(files.begin(), files.end());
+  for (const std::string& file : files) {
+    for (Json& one : manifests(file)) all.push_back(std::move(one));
+  }
+  return all;
+}
+
+SimCluster::SimCluster(sim::World& world, std::string name, bool runs_jobs)
+    : world_(world),
+      name_(std::move(name)),
+      runs_jobs_(runs_jobs),
+      infrastructure_(world.executor()) {
+  server_ = std::make_unique<apiserver::Server>(world.executor(), world, world.rng);
+  admin_sender_ = std::make_unique<LinkSender>(world, world.rng, *server_, "admin", no_faults_);
+  admin_ = std::make_unique<kube::Client>(client_deps(world, *admin_sender_, "admin"));
+}
+
+SimCluster::~SimCluster() = default;
+
+Task<> SimCluster::apply(Json object) {
+  const std::string api_version = object.value("apiVersion", "");
+  const std::string kind = object.value("kind", "");
+  const std::size_t slash = api_version.find('/');
+  const std::string group = slash == std::string::npos ? "" : api_version.substr(0, slash);
+  const std::string version =
+      slash == std::string::npos ? api_version : api_version.substr(slash + 1);
+  const std::string plural = plural_of(kind);
+  const std::string ns = object["metadata"].value("namespace", "");
+  const api::ResourceInfo resource{group, version, kind, plural, !ns.empty()};
+  const Result<std::string> created = co_await admin_->create_raw(resource, ns, dump_json(object));
+  if (!created) {
+    throw std::runtime_error(name_ + ": " + kind + " " + dump_json(object["metadata"]) + ": " +
+                             created.error().what());
+  }
+}
+
+Task<> SimCluster::set_up(std::vector<Json> objects) {
+  for (Json& crd : crd_manifests()) co_await apply(std::move(crd));
+  co_await world_.sleep_for(Duration(2000));
+  for (Json& object : objects) co_await apply(std::move(object));
+}
+
+void SimCluster::start_infrastructure() {
+  garbage_ = std::make_unique<sandbox::GarbageCollector>(
+      sandbox::GarbageCollectorDeps{*admin_, world_, world_.rng, world_.executor(), Log()});
+  infrastructure_.spawn("garbage collector", garbage_->run());
+  if (!runs_jobs_) return;
+  sandbox::JobControllerOptions options;
+  options.behaviour.pods = false;
+  nodes_ = std::make_unique<sandbox::JobController>(
+      sandbox::JobControllerDeps{*admin_, world_, world_.rng, world_.executor(), Log()}, options);
+  infrastructure_.spawn("nodes", nodes_->run());
+}
+
+void SimCluster::stop_infrastructure() {
+  infrastructure_.stop();
+  world_.settle();
+}
+
+Task<> SimCluster::run_manager(manager::Core* core) {
+  co_await core->sync();
+  core->start();
+}
+
+void SimCluster::start_manager(manager::CoreConfig config, clusters::Connector& connector) {
+  process_ = std::make_unique<Process>(world_.executor());
+  process_->sender =
+      std::make_unique<LinkSender>(world_, world_.rng, *server_, "manager", own_link);
+  kube::ClientDeps deps = client_deps(world_, *process_->sender, "manager");
+  deps.config.timeout = std::chrono::seconds(10);
+  deps.config.observer = [this](const kube::RequestSeen& seen) {
+    std::string line(seen.verb);
+    ((line += ' ') += seen.resource) += seen.subresource.empty() ? "" : "/";
+    ((line += seen.subresource) += ' ') += std::to_string(seen.http_status);
+    ++manager_requests[line];
+  };
+  process_->client = std::make_unique<kube::Client>(std::move(deps));
+  process_->core = std::make_unique<manager::Core>(
+      manager::CoreDeps{*process_->client, connector, world_, world_.rng, process_->scope, Log()},
+      std::move(config));
+  process_->scope.spawn("manager", run_manager(process_->core.get()));
+}
+
+void SimCluster::crash_manager() {
+  if (!process_) return;
+  process_->scope.stop();
+  world_.settle();
+  process_.reset();
+}
+
+}  // namespace regatta::simtest

@@ -1,0 +1,94 @@
+#pragma once
+
+#include "apiserver/server.h"
+#include "clusters/connector.h"
+#include "lib/kube/client.h"
+#include "lib/kube/faulty_sender.h"
+#include "lib/net/handler_sender.h"
+#include "lib/sim/world.h"
+#include "manager/core.h"
+#include "sandbox/garbage_collector.h"
+#include "sandbox/job_controller.h"
+
+#include <map>
+#include <memory>
+#include <string>
+
+namespace regatta::simtest {
+
+/// A sender and what it stands on, for whoever keeps only the top.
+class LinkSender final : public net::HttpSender {
+ public:
+  LinkSender(Clock& clock, Rng& rng, net::HttpHandler& handler, std::string identity,
+             std::shared_ptr<const kube::Faults> faults)
+      : direct_(clock, handler, {std::move(identity), {"system:masters"}}),
+        faulty_(direct_, clock, rng, std::move(faults)) {}
+  Task<Result<net::HttpResponse>> send(net::HttpRequest request,
+                                       net::SendOptions options) override {
+    return faulty_.send(std::move(request), options);
+  }
+
+ private:
+  net::HandlerSender direct_;
+  kube::FaultySender faulty_;
+};
+
+/// Counts of requests by "user verb resource status-class", over a whole history.
+using RequestCounts = std::map<std::string, std::uint64_t>;
+
+/// One cluster: its API server, which never dies, what runs Jobs on it, and its manager, which
+/// does.
+class SimCluster {
+ public:
+  SimCluster(sim::World& world, std::string name, bool runs_jobs);
+  ~SimCluster();
+
+  /// CRDs and manifests through the API, as a user would.
+  Task<> set_up(std::vector<Json> manifests);
+  Task<> apply(Json object);
+  void start_infrastructure();
+  void stop_infrastructure();
+
+  /// Starts the manager; its requests suffer `own_link`.
+  void start_manager(manager::CoreConfig config, clusters::Connector& connector);
+  /// Ends it wherever it is: nothing it was about to do happens.
+  void crash_manager();
+  bool manager_alive() const { return process_ != nullptr; }
+  manager::Core* core() { return process_ ? process_->core.get() : nullptr; }
+
+  const std::string& name() const { return name_; }
+  apiserver::Server& server() { return *server_; }
+  kube::Client& admin() { return *admin_; }
+
+  std::shared_ptr<kube::Faults> own_link = std::make_shared<kube::Faults>();
+  std::shared_ptr<kube::Faults> hub_link = std::make_shared<kube::Faults>();
+  RequestCounts manager_requests;
+
+ private:
+  struct Process {
+    explicit Process(Executor executor) : scope(executor) {}
+    std::unique_ptr<LinkSender> sender;
+    std::unique_ptr<kube::Client> client;
+    std::unique_ptr<manager::Core> core;
+    TaskScope scope;
+  };
+  static Task<> run_manager(manager::Core* core);
+
+  sim::World& world_;
+  std::string name_;
+  bool runs_jobs_;
+  std::shared_ptr<kube::Faults> no_faults_ = std::make_shared<kube::Faults>();
+  std::unique_ptr<apiserver::Server> server_;
+  std::unique_ptr<LinkSender> admin_sender_;
+  std::unique_ptr<kube::Client> admin_;
+  std::unique_ptr<sandbox::GarbageCollector> garbage_;
+  std::unique_ptr<sandbox::JobController> nodes_;
+  std::unique_ptr<Process> process_;
+  TaskScope infrastructure_;
+};
+
+/// The manifests of a YAML file below the source root.
+std::vector<Json> manifests(const std::string& path);
+std::vector<Json> crd_manifests();
+
+}  // namespace regatta::simtest
