@@ -107,6 +107,7 @@ struct Federation {
     for (const auto& worker : workers) all.push_back(worker.get());
     checks = std::make_unique<Checks>(world, hub, all, options.keep_history);
     choose_configuration();
+    mend_links();
   }
 
   void choose_configuration() {
@@ -193,7 +194,25 @@ struct Federation {
     faults->half_open_watch = some(0.01);
     faults->gone_in_watch = some(0.05);
     faults->delay_min = Duration(0);
-    faults->delay_max = Duration(chaos_rng.between(0, 400));
+    faults->delay_max = Duration(chaos_rng.between(5, 400));
+  }
+
+  /// A link without faults still takes a few milliseconds, so that things can overtake each other.
+  static kube::Faults sound_link() {
+    kube::Faults faults;
+    faults.delay_min = Duration(1);
+    faults.delay_max = Duration(15);
+    return faults;
+  }
+
+  void mend_links() {
+    *hub.own_link = sound_link();
+    for (const auto& worker : workers) {
+      const bool partitioned = worker->hub_link->partitioned;
+      *worker->hub_link = sound_link();
+      worker->hub_link->partitioned = partitioned;  // ends by itself
+      *worker->own_link = sound_link();
+    }
   }
 
   Task<> partition(SimCluster* worker) {
@@ -259,13 +278,7 @@ struct Federation {
         }
       }
     }
-    *hub.own_link = kube::Faults();
-    for (const auto& worker : workers) {
-      const bool partitioned = worker->hub_link->partitioned;
-      *worker->hub_link = kube::Faults();
-      worker->hub_link->partitioned = partitioned;  // ends by itself
-      *worker->own_link = kube::Faults();
-    }
+    mend_links();
     calm = true;
   }
 
