@@ -34,7 +34,9 @@ std::vector<Json> manifests(const std::string& path) {
   return api::parse_yaml_documents(text).value();
 }
 
-std::vector<Json> crd_manifests() {
+namespace {
+
+std::vector<Json> read_crds() {
   std::vector<Json> all;
   std::vector<std::string> files;
   for (const auto& entry : std::filesystem::directory_iterator("charts/regatta/crds")) {
@@ -44,6 +46,13 @@ std::vector<Json> crd_manifests() {
   for (const std::string& file : files) {
     for (Json& one : manifests(file)) all.push_back(std::move(one));
   }
+  return all;
+}
+
+}  // namespace
+
+const std::vector<Json>& crd_manifests() {
+  static const std::vector<Json> all = read_crds();  // the same for every history
   return all;
 }
 
@@ -77,7 +86,7 @@ Task<> SimCluster::apply(Json object) {
 }
 
 Task<> SimCluster::set_up(std::vector<Json> objects) {
-  for (Json& crd : crd_manifests()) co_await apply(std::move(crd));
+  for (const Json& crd : crd_manifests()) co_await apply(crd);
   co_await world_.sleep_for(Duration(2000));
   for (Json& object : objects) co_await apply(std::move(object));
 }

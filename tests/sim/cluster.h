@@ -89,6 +89,6 @@ class SimCluster {
 
 /// The manifests of a YAML file below the source root.
 std::vector<Json> manifests(const std::string& path);
-std::vector<Json> crd_manifests();
+const std::vector<Json>& crd_manifests();
 
 }  // namespace regatta::simtest
