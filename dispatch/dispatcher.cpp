@@ -126,7 +126,13 @@ Task<> Dispatcher::collect_garbage() {
 
 Task<Status> Dispatcher::reconcile(api::ObjectKey key) {
   const TimePoint now = deps_.local.clock.now();
-  const GroupView group = read_group(deps_.local, deps_.fleet, foreign_, key, now);
+  GroupView group = read_group(deps_.local, deps_.fleet, foreign_, key, now);
+  const bool over = group.local.deleted || group.local.finished || !group.local.quota_reserved ||
+                    !group.local.cluster_name.empty();
+  if (over) racing_.erase(key);
+  if (const auto racing = racing_.find(key); racing != racing_.end()) {
+    group.local.racing_since = racing->second;
+  }
   Plan todo = config_.planner(group, now, config_.plan);
   if (!todo.actions.empty() && log_.enabled(LogLevel::debug)) {
     log_.debug("plan", {{"workload", key.str()}, {"actions", describe(todo)}});
@@ -250,6 +256,7 @@ Task<Status> Dispatcher::run(api::ObjectKey key, CreateCopy action) {
   }
   auto stored = api::decode<api::Workload>(*created);
   if (stored) worker->workloads.observe(std::move(*stored));
+  racing_.try_emplace(key, deps_.local.clock.now());
   if (config_.on_dispatched) {
     const auto& admission = workload->status.admission;
     config_.on_dispatched(admission ? admission->cluster_queue : "", action.cluster);

@@ -75,6 +75,7 @@ class Dispatcher {
   DispatcherConfig config_;
   Log log_;
   ForeignJobs foreign_;
+  std::map<api::ObjectKey, TimePoint> racing_;  ///< since when; only until there is a winner
   WorkQueue<api::ObjectKey> queue_;
 };
 

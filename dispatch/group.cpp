@@ -91,6 +91,7 @@ RemoteCopy read_copy(const clusters::RemoteCluster& remote, const api::Workload&
     view.finished = Finish{c->reason, c->message, c->last_transition_time};
   }
   view.evicted = api::is_true(all, conditions::evicted);
+  view.waiting = api::is_false(all, conditions::quota_reserved);
   view.deactivating = api::is_true(all, conditions::deactivation_target) ||
                       (local && local->spec.active && !copy.spec.active);
   view.deleting = copy.metadata.deleting() || remote.removing_workload(copy);

@@ -259,8 +259,28 @@ placement::Nomination nomination(const GroupView& g, TimePoint now, const Dispat
   return placement::nominate(input, now, config.dispatcher);
 }
 
+bool any_copy(const GroupView& g) {
+  return std::any_of(g.clusters.begin(), g.clusters.end(),
+                     [](const auto& entry) { return entry.second.copy.has_value(); });
+}
+
+/// What is left of the time in which one worker has the only copy; nullopt when all may have one.
+std::optional<Duration> head_start_left(const GroupView& g, TimePoint now,
+                                        const DispatchConfig& config) {
+  if (config.head_start <= Duration(0)) return std::nullopt;
+  if (!any_copy(g)) return config.head_start;
+  if (!g.local.racing_since) return std::nullopt;
+  for (const auto& [name, v] : g.clusters) {
+    if (v.copy && (v.copy->waiting || !v.connected)) return std::nullopt;
+  }
+  const Duration left = config.head_start - (now - *g.local.racing_since);
+  if (left <= Duration(0)) return std::nullopt;
+  return left;
+}
+
 /// Copies where they belong and nowhere else.
-void place_copies(Plan* plan, const GroupView& g, const std::vector<std::string>& nominated) {
+void place_copies(Plan* plan, const GroupView& g, const std::vector<std::string>& nominated,
+                  TimePoint now, const DispatchConfig& config) {
   std::vector<std::string> missing;
   for (const auto& [name, v] : g.clusters) {
     const bool wanted = v.listed && contains(nominated, name);
@@ -279,6 +299,12 @@ void place_copies(Plan* plan, const GroupView& g, const std::vector<std::string>
   std::sort(missing.begin(), missing.end(), [&](const std::string& a, const std::string& b) {
     return rank_of(g.local.uid, a) < rank_of(g.local.uid, b);
   });
+  if (missing.empty()) return;
+  if (const auto left = head_start_left(g, now, config)) {
+    if (!any_copy(g)) plan->actions.push_back(CreateCopy{missing.front()});
+    look_again(plan, *left);
+    return;
+  }
   for (std::string& name : missing) plan->actions.push_back(CreateCopy{std::move(name)});
 }
 
@@ -306,7 +332,7 @@ Plan race(const GroupView& g, TimePoint now, const DispatchConfig& config) {
     plan.actions.push_back(SetNominated{wanted.clusters});
   }
   if (wanted.look_again) look_again(&plan, *wanted.look_again);
-  place_copies(&plan, g, wanted.clusters);
+  place_copies(&plan, g, wanted.clusters, now, config);
   return plan;
 }
 
@@ -386,8 +412,9 @@ std::string describe(const Plan& plan) {
     out += (out.empty() ? "" : ", ") + one;
   }
   if (plan.look_again) {
+    const auto millis = plan.look_again->count();
     out += (out.empty() ? "look again in " : ", look again in ") +
-           std::to_string(plan.look_again->count() / 1000) + "s";
+           (millis < 1000 ? std::to_string(millis) + "ms" : std::to_string(millis / 1000) + "s");
   }
   return out;
 }

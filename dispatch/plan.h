@@ -38,6 +38,8 @@ struct LocalView {
   std::string cluster_name;            ///< status.clusterName
   std::vector<std::string> nominated;  ///< status.nominatedClusterNames, in order
   TimePoint quota_reserved_at{};
+  /// When this process made the first copy of this attempt; unknown after a restart.
+  std::optional<TimePoint> racing_since;
   std::string uid;  ///< breaks ties between clusters, differently for each workload
 
   /// Empty when the owner is of a kind that can be dispatched and is managed by MultiKueue;
@@ -67,6 +69,8 @@ struct RemoteCopy {
   std::optional<Finish> finished;
   bool evicted = false;
   bool deactivating = false;  ///< DeactivationTarget is set, or spec.active is false
+  /// Its worker looked at it and has no room: QuotaReserved is False.
+  bool waiting = false;
   Drift drift = Drift::none;
   bool deleting = false;
   bool has_finalizers = false;
@@ -101,6 +105,10 @@ struct GroupView {
 struct DispatchConfig {
   placement::DispatcherConfig dispatcher;
   Duration worker_lost_timeout = std::chrono::minutes(15);
+  /// How long one worker, another one for each workload, has the only copy. Most workers that have
+  /// room say so within milliseconds, and then no other has to admit and forget it. It ends at once
+  /// when that worker has no room. 0: copies go to all at the same moment.
+  Duration head_start{0};
 };
 
 /// Deletes the Job (only with our origin label), then the Workload.

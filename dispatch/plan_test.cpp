@@ -318,6 +318,37 @@ TEST(Plan, TiesDoNotFavourAName) {
   for (const char* name : {"a", "b", "c"}) EXPECT_NEAR(wins[name], 100, 33) << name;
 }
 
+TEST(Plan, OneWorkerHasAHeadStart) {
+  DispatchConfig config;
+  config.head_start = 30ms;
+  Given fresh{"a", "b"};
+  EXPECT_EQ(describe(plan(fresh, now, config)), "copy to a, look again in 30ms");
+  const auto racing = [&](Duration since) {
+    return Given{"a", "b"}.copy("a").with([&](Given& g) { g.local.racing_since = now - since; });
+  };
+  EXPECT_EQ(describe(plan(racing(10ms), now, config)), "look again in 20ms");
+  EXPECT_EQ(describe(plan(racing(30ms), now, config)), "copy to b");
+  const Given full = racing(10ms).with([](Given& g) { g.clusters["a"].copy->waiting = true; });
+  EXPECT_EQ(describe(plan(full, now, config)), "copy to b");
+  const Given gone = racing(10ms).lost("a", 1ms);
+  EXPECT_EQ(describe(plan(gone, now, config)), "nominate [b], copy to b");
+  const Given restarted = Given{"a", "b"}.copy("a");
+  EXPECT_EQ(describe(plan(restarted, now, config)), "copy to b");
+}
+
+TEST(Plan, TheHeadStartGoesToAnotherWorkerForEachWorkload) {
+  DispatchConfig config;
+  config.head_start = 30ms;
+  std::map<std::string, int> first;
+  for (int i = 0; i < 300; ++i) {
+    Given g{"a", "b", "c"};
+    g.local.uid = "uid-" + std::to_string(i);
+    const Plan got = plan(g, now, config);
+    ++first[std::get<CreateCopy>(got.actions.at(0)).cluster];
+  }
+  for (const char* name : {"a", "b", "c"}) EXPECT_NEAR(first[name], 100, 33) << name;
+}
+
 TEST(Plan, IncrementalLooksAgainWhenTheNextRoundStarts) {
   DispatchConfig config;
   config.dispatcher.dispatcher = placement::Dispatcher::incremental;

@@ -119,6 +119,7 @@ struct Federation {
     core.dispatch.plan.dispatcher.step_size = 1;
     core.dispatch.plan.dispatcher.round = 20s;
     core.dispatch.plan.worker_lost_timeout = 15s;
+    core.dispatch.plan.head_start = Duration(chaos_rng.chance(0.5) ? 30 : 0);
     core.dispatch.gc_interval = 20s;
     core.dispatch.planner = options.planner;
     core.scheduler.admission.reactivation_delay = 200ms;
