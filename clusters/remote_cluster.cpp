@@ -6,6 +6,11 @@
 #include "lib/runtime/deadline.h"
 
 namespace regatta::clusters {
+namespace {
+
+constexpr Duration removal_belief = std::chrono::seconds(15);
+
+}  // namespace
 
 /// What requests go over: the connection can be exchanged under a client that lives on.
 class RemoteCluster::Link final : public net::HttpSender, public kube::Credentials {
@@ -156,25 +161,30 @@ Task<> RemoteCluster::probe(std::shared_ptr<RemoteCluster> self) {
   self->health_changed();
 }
 
+bool RemoteCluster::removing(const Removals& removals, const api::ObjectMeta& metadata) const {
+  const auto found = removals.find(metadata.key());
+  return found != removals.end() && found->second.uid == metadata.uid &&
+         deps_.clock.now() < found->second.believed_until;
+}
+
 bool RemoteCluster::removing_workload(const api::Workload& workload) const {
-  const auto found = removing_workloads_.find(workload.metadata.key());
-  return found != removing_workloads_.end() && found->second == workload.metadata.uid;
+  return removing(removing_workloads_, workload.metadata);
 }
 
 bool RemoteCluster::removing_job(const api::Job& job) const {
-  const auto found = removing_jobs_.find(job.metadata.key());
-  return found != removing_jobs_.end() && found->second == job.metadata.uid;
+  return removing(removing_jobs_, job.metadata);
 }
 
 void RemoteCluster::removed_workload(const api::Workload& workload) {
   // The event may have overtaken the answer.
-  if (workloads.get(workload.metadata.key())) {
-    removing_workloads_[workload.metadata.key()] = workload.metadata.uid;
-  }
+  if (!workloads.get(workload.metadata.key())) return;
+  removing_workloads_[workload.metadata.key()] = {workload.metadata.uid,
+                                                  deps_.clock.now() + removal_belief};
 }
 
 void RemoteCluster::removed_job(const api::Job& job) {
-  if (jobs.get(job.metadata.key())) removing_jobs_[job.metadata.key()] = job.metadata.uid;
+  if (!jobs.get(job.metadata.key())) return;
+  removing_jobs_[job.metadata.key()] = {job.metadata.uid, deps_.clock.now() + removal_belief};
 }
 
 }  // namespace regatta::clusters

@@ -71,7 +71,8 @@ class RemoteCluster : public std::enable_shared_from_this<RemoteCluster> {
   kube::Informer<api::Workload> workloads;
   kube::Informer<api::Job> jobs;
 
-  /// Objects we deleted whose DELETED event is still to come, with their uid.
+  /// Objects we deleted whose DELETED event is still to come. Believed for a short while only: what
+  /// is still there then is there.
   bool removing_workload(const api::Workload& workload) const;
   bool removing_job(const api::Job& job) const;
   void removed_workload(const api::Workload& workload);
@@ -90,7 +91,14 @@ class RemoteCluster : public std::enable_shared_from_this<RemoteCluster> {
   bool silent_ = false;  ///< a request got no answer; a probe is under way
   bool was_ready_ = false;
   TaskScope* scope_ = nullptr;
-  std::map<api::ObjectKey, std::string> removing_workloads_, removing_jobs_;
+  struct Removal {
+    std::string uid;
+    TimePoint believed_until;
+  };
+  using Removals = std::map<api::ObjectKey, Removal>;
+  bool removing(const Removals& removals, const api::ObjectMeta& metadata) const;
+
+  Removals removing_workloads_, removing_jobs_;
   Wakeup stopping_;
 };
 

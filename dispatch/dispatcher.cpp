@@ -203,9 +203,10 @@ Task<Status> Dispatcher::apply_one(api::ObjectKey key, Action action) {
 Task<Status> Dispatcher::run(api::ObjectKey key, RemoveRemote action) {
   const auto worker = remote(action.cluster);
   if (!worker) co_return ok();
+  // A conflict says that another object has the name by now, or that nothing was done: the watch
+  // will tell, and the next look decides.
   const auto gone = [](const Status& done) {
-    // Not there, or another object by now: nothing of ours is left.
-    return done || done.error().code() == Errc::not_found || done.error().code() == Errc::conflict;
+    return done || done.error().code() == Errc::not_found;
   };
   if (const auto job = remote_job_of(*worker, key); job && !worker->removing_job(*job)) {
     kube::DeleteOptions options;
