@@ -17,6 +17,9 @@ endfunction()
 
 # regatta_test(<target> SRCS ... DEPS ... [TIMEOUT seconds])  One gtest binary.
 function(regatta_test target)
+  if(NOT REGATTA_TESTS)
+    return()
+  endif()
   cmake_parse_arguments(ARG "" "TIMEOUT" "SRCS;DEPS" ${ARGN})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 120)

@@ -39,7 +39,7 @@ FIREWALL = {
     "yaml-cpp": {"lib/api", "kubeconfig"},
     "spdlog/": {"lib/base"},
     "sqlite3.h": {"apiserver"},
-    "CLI/": {"manager", "sandbox"},
+    "CLI/": {"manager", "sandbox", "bench"},
 }
 AWAIT = re.compile(r"co_await[^;]*")
 TEST_FILE = re.compile(r"_(test|bench)\.(cpp|h)$")

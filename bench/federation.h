@@ -1,0 +1,33 @@
+#pragma once
+
+#include "bench/cluster.h"
+#include "bench/requests.h"
+
+namespace regatta::bench {
+
+struct FederationOptions {
+  int workers = 3;
+  int slots = 128;      ///< Jobs one worker admits at a time
+  int hub_slots = 384;  ///< Jobs the hub sends out at a time
+};
+
+/// A hub and its workers, connected and idle.
+class Federation {
+ public:
+  static Task<Result<std::unique_ptr<Federation>>> start(Ground ground, FederationOptions options);
+
+  Cluster& hub() { return *clusters_.front(); }
+  const std::vector<std::unique_ptr<Cluster>>& clusters() const { return clusters_; }
+  std::vector<const Process*> processes() const;
+
+  Task<Status> forget_requests();
+  Task<Result<std::vector<Requests>>> requests();
+
+ private:
+  Task<Status> wait_connected(Clock& clock);
+  Task<Status> set_up(FederationOptions options);
+
+  std::vector<std::unique_ptr<Cluster>> clusters_;  ///< the hub first
+};
+
+}  // namespace regatta::bench

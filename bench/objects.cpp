@@ -1,0 +1,83 @@
+#include "bench/objects.h"
+
+#include <nlohmann/json.hpp>
+
+namespace regatta::bench {
+namespace {
+
+constexpr const char* kueue = "kueue.x-k8s.io/v1beta2";
+
+Json object(const char* api_version, const char* kind, const std::string& name) {
+  return {{"apiVersion", api_version}, {"kind", kind}, {"metadata", {{"name", name}}}};
+}
+
+}  // namespace
+
+std::vector<Json> queue_objects(int slots, const std::string& check) {
+  Json flavor = object(kueue, "ResourceFlavor", "default");
+  Json queue = object(kueue, "ClusterQueue", cluster_queue);
+  const Json quotas = Json::array({{{"name", "cpu"}, {"nominalQuota", slots}},
+                                   {{"name", "memory"}, {"nominalQuota", "1000Ti"}}});
+  const Json flavors = Json::array({{{"name", "default"}, {"resources", quotas}}});
+  const Json group = {{"coveredResources", {"cpu", "memory"}}, {"flavors", flavors}};
+  queue["spec"]["namespaceSelector"] = Json::object();
+  queue["spec"]["resourceGroups"] = Json::array({group});
+  if (!check.empty()) {
+    const Json checks = Json::array({{{"name", check}}});
+    queue["spec"]["admissionChecksStrategy"]["admissionChecks"] = checks;
+  }
+  Json local = object(kueue, "LocalQueue", local_queue);
+  local["metadata"]["namespace"] = job_namespace;
+  local["spec"]["clusterQueue"] = cluster_queue;
+  return {object("v1", "Namespace", job_namespace), std::move(flavor), std::move(queue),
+          std::move(local)};
+}
+
+std::vector<Json> fleet_objects(const std::vector<std::string>& workers) {
+  std::vector<Json> all;
+  for (const std::string& worker : workers) {
+    Json cluster = object(kueue, "MultiKueueCluster", worker);
+    Json& where = cluster["spec"]["clusterSource"]["kubeConfig"];
+    where["locationType"] = "Secret";
+    where["location"] = worker;
+    all.push_back(std::move(cluster));
+  }
+  Json config = object(kueue, "MultiKueueConfig", "fleet");
+  config["spec"]["clusters"] = workers;
+  all.push_back(std::move(config));
+  Json check = object(kueue, "AdmissionCheck", race_check);
+  check["spec"]["controllerName"] = "kueue.x-k8s.io/multikueue";
+  check["spec"]["parameters"] = {
+      {"apiGroup", "kueue.x-k8s.io"}, {"kind", "MultiKueueConfig"}, {"name", "fleet"}};
+  all.push_back(std::move(check));
+  return all;
+}
+
+Json kubeconfig_secret(const std::string& worker, const std::string& kubeconfig) {
+  Json secret = object("v1", "Secret", worker);
+  secret["metadata"]["namespace"] = "kueue-system";
+  secret["stringData"]["kubeconfig"] = kubeconfig;
+  return secret;
+}
+
+Json job(const std::string& name, double run_seconds) {
+  Json job = object("batch/v1", "Job", name);
+  job["metadata"]["namespace"] = job_namespace;
+  job["metadata"]["labels"] = {{"kueue.x-k8s.io/queue-name", local_queue}};
+  std::string seconds = dump_json(Json(run_seconds));
+  job["metadata"]["annotations"] = {{"sandbox.regatta.dev/run-seconds", std::move(seconds)},
+                                    {"sandbox.regatta.dev/pods", "false"}};
+  const Json container = {{"name", "main"},
+                          {"image", "registry.example/train:1"},
+                          {"args", {"--epochs", "3"}},
+                          {"resources", {{"requests", {{"cpu", "1"}, {"memory", "1Gi"}}}}}};
+  const Json pod = {{"restartPolicy", "Never"}, {"containers", Json::array({container})}};
+  job["spec"] = {{"suspend", true},
+                 {"managedBy", "kueue.x-k8s.io/multikueue"},
+                 {"parallelism", 1},
+                 {"completions", 1},
+                 {"template", {{"spec", pod}}}};
+  return job;
+}
+
+}  // namespace regatta::bench
