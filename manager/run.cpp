@@ -231,6 +231,7 @@ Task<int> manage(ManagerOptions options) {
 }  // namespace
 
 int run_manager(ManagerOptions options) {
+  die_with_parent(options.parent);
   return run_process([&] { return manage(options); });
 }
 

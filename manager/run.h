@@ -13,6 +13,7 @@ struct ManagerOptions {
   std::string feature_gates;  ///< "A=true,B=false"; wins over the file
   LogFormat log_format = LogFormat::json;
   LogLevel log_level = LogLevel::info;
+  int parent = 0;  ///< end with this process, which started it; 0: no
 };
 
 /// Runs the manager until SIGINT or SIGTERM. The exit code: 0 after an orderly shutdown, 1 when it

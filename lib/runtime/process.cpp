@@ -9,7 +9,10 @@
 #include <boost/asio/use_awaitable.hpp>
 
 #include <csignal>
+#include <cstdlib>
 #include <iostream>
+#include <sys/prctl.h>
+#include <unistd.h>
 #include <utility>
 
 namespace regatta {
@@ -48,6 +51,12 @@ int run_process(const std::function<Task<int>()>& body) {
     std::cerr << "regatta: " << e.what() << '\n';
   }
   return 1;
+}
+
+void die_with_parent(int parent) {
+  if (parent == 0) return;
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (::getppid() != parent) std::exit(1);
 }
 
 }  // namespace regatta

@@ -18,4 +18,7 @@ Task<bool> until_signalled(Task<> work);
 /// exit code. What an exception of `body` says goes to standard error, and the exit code is 1.
 int run_process(const std::function<Task<int>()>& body);
 
+/// Asks the kernel for SIGTERM when the parent ends; ends at once when it has ended already. 0: no.
+void die_with_parent(int parent);
+
 }  // namespace regatta

@@ -1,5 +1,6 @@
 #include "manager/cli/commands.h"
 #include "sandbox/cluster/servers.h"
+#include "sandbox/demo/demo.h"
 #include "sandbox/federation/commands.h"
 
 #include <CLI/CLI.hpp>
@@ -73,9 +74,48 @@ void add_up(CLI::App* sandbox, Action* action) {
                     "Whether API servers keep their objects across restarts");
   command->callback([options, action] {
     *action = [options] {
-      sandbox::complete(options.get());
+      sandbox::complete(options.get(), sandbox::default_folder());
       return sandbox::sandbox_up(*options);
     };
+  });
+}
+
+void add_mix_options(CLI::App* command, int* jobs, std::uint64_t* seed) {
+  command->add_option("--jobs", *jobs, "How many Jobs")->capture_default_str();
+  command->add_option("--seed", *seed, "Decides the mix of Jobs")->capture_default_str();
+}
+
+void add_demo(CLI::App* sandbox, Action* action) {
+  CLI::App* command = sandbox->add_subcommand(
+      "demo", "Start a sandbox, race Jobs over its workers, print what happened, clean up");
+  auto options = std::make_shared<sandbox::DemoOptions>();
+  add_layout_options(command, &options->layout);
+  add_mix_options(command, &options->jobs, &options->seed);
+  command->add_option("--dir", options->layout.folder, "Its folder; otherwise a temporary one");
+  command->add_option("--timeout", options->patience_seconds, "Seconds until it gives up")
+      ->capture_default_str();
+  command->add_flag("--keep", options->keep, "Leave everything running at the end");
+  command->callback([options, action] {
+    *action = [options] {
+      sandbox::complete(&options->layout, options->layout.folder);
+      return sandbox::run_demo(*options);
+    };
+  });
+}
+
+void add_submit(CLI::App* sandbox, Action* action) {
+  CLI::App* command =
+      sandbox->add_subcommand("submit", "Submit the demo's Jobs to a sandbox that runs");
+  struct Given {
+    std::string folder = sandbox::default_folder();
+    int jobs = 30;
+    std::uint64_t seed = 1;
+  };
+  auto given = std::make_shared<Given>();
+  command->add_option("--dir", given->folder, "The sandbox's folder")->capture_default_str();
+  add_mix_options(command, &given->jobs, &given->seed);
+  command->callback([given, action] {
+    *action = [given] { return sandbox::submit_jobs(given->folder, given->jobs, given->seed); };
   });
 }
 
@@ -127,7 +167,9 @@ void add_small_commands(CLI::App* sandbox, Action* action) {
 void add_sandbox_command(CLI::App* app, Action* action) {
   CLI::App* sandbox = app->add_subcommand("sandbox", "A hub and workers on this machine");
   sandbox->require_subcommand(1);
+  add_demo(sandbox, action);
   add_up(sandbox, action);
+  add_submit(sandbox, action);
   add_small_commands(sandbox, action);
   add_api_server(sandbox, action);
   add_nodes(sandbox, action);

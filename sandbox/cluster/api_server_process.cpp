@@ -126,12 +126,6 @@ Task<int> serve(ApiServerOptions options) {
 
 }  // namespace
 
-void die_with_parent(int parent) {
-  if (parent == 0) return;
-  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-  if (::getppid() != parent) std::exit(1);
-}
-
 int run_api_server(ApiServerOptions options) {
   die_with_parent(options.parent);
   return run_process([&] { return serve(options); });

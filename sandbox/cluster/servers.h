@@ -33,7 +33,4 @@ struct NodesOptions {
 };
 int run_nodes(NodesOptions options);
 
-/// Asks the kernel for SIGTERM when the parent ends; ends at once when it has ended already. 0: no.
-void die_with_parent(int parent);
-
 }  // namespace regatta::sandbox

@@ -127,11 +127,13 @@ std::string default_folder() {
          "/regatta/sandbox";
 }
 
-void complete(LayoutOptions* options) {
-  if (options->folder.empty()) options->folder = default_folder();
+void complete(LayoutOptions* options, const std::string& folder) {
+  if (options->folder.empty()) options->folder = folder;
   std::error_code ignored;
-  const fs::path absolute = fs::absolute(options->folder, ignored);
-  if (!absolute.empty()) options->folder = absolute.lexically_normal().string();
+  if (!options->folder.empty()) {
+    const fs::path absolute = fs::absolute(options->folder, ignored);
+    options->folder = absolute.lexically_normal().string();
+  }
   if (options->binary.empty()) options->binary = own_binary();
   const std::string assets = environment("KUBEBUILDER_ASSETS");
   if (fs::exists(assets + "/etcd", ignored) && fs::exists(assets + "/kube-apiserver", ignored)) {

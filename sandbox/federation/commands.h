@@ -11,8 +11,9 @@ namespace regatta::sandbox {
 /// Where a sandbox is when nothing says so: $XDG_STATE_HOME/regatta/sandbox, or below ~/.local.
 std::string default_folder();
 
-/// Fills in what the command line leaves open: binary, folder, $KUBEBUILDER_ASSETS.
-void complete(LayoutOptions* options);
+/// Fills in what the command line leaves open: binary, $KUBEBUILDER_ASSETS, and the folder, made
+/// absolute unless both are empty.
+void complete(LayoutOptions* options, const std::string& folder);
 
 int sandbox_up(LayoutOptions options);
 int sandbox_down(const std::string& folder);
