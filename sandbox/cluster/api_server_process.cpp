@@ -12,11 +12,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include <csignal>
-#include <iostream>
-#include <signal.h>
-#include <sys/prctl.h>
-#include <unistd.h>
 #include <utility>
 
 namespace regatta::sandbox {

@@ -12,7 +12,12 @@
 namespace regatta::sandbox {
 namespace {
 
-constexpr std::string_view manager_agent = "regatta-manager";
+/// Our own clients that are no managers.
+bool is_manager(const std::string& agent) {
+  return agent.starts_with("regatta") && !agent.starts_with("regatta-sandbox") &&
+         !agent.starts_with("regatta-demo");
+}
+
 constexpr int cluster_width = 10;
 
 std::string lower(std::string text) {
@@ -73,7 +78,7 @@ Requests manager_requests(const Json& report) {
   Requests requests;
   if (!report.is_object() || !report.contains("requests")) return requests;
   for (const Json& entry : report.at("requests")) {
-    if (!entry.value("userAgent", "").starts_with(manager_agent)) continue;
+    if (!is_manager(entry.value("userAgent", ""))) continue;
     requests[counted_as(entry.value("verb", ""), entry.value("resource", ""))] +=
         entry.value("count", std::uint64_t(0));
   }
