@@ -7,6 +7,10 @@ namespace regatta::clusters {
 namespace {
 
 constexpr int workers = 4;
+/// How often a file is read again: nobody tells us when it changed.
+constexpr Duration file_interval = std::chrono::seconds(10);
+/// How often the Active condition of a cluster that cannot be reached tells of new attempts.
+constexpr Duration attempts_interval = std::chrono::minutes(1);
 constexpr const char* load_failed = "load client config failed: ";
 
 ConnectFailure bad_kubeconfig(std::string message) {
@@ -17,6 +21,11 @@ const std::string* secret_name(const api::MultiKueueCluster& cluster) {
   const auto& source = cluster.spec.cluster_source.kube_config;
   if (!source || source->location_type != api::LocationType::Secret) return nullptr;
   return &source->location;
+}
+
+bool from_file(const api::MultiKueueCluster& cluster) {
+  const auto& source = cluster.spec.cluster_source.kube_config;
+  return source && source->location_type == api::LocationType::Path;
 }
 
 }  // namespace
@@ -89,6 +98,8 @@ Task<Status> Fleet::reconcile(std::string name) {
   }
   connect(&it->second, name, *cluster);
   update_loss(&it->second, name);
+  if (from_file(*cluster)) queue_.add_after(name, file_interval);
+  if (it->second.remote && !it->second.ready()) queue_.add_after(name, attempts_interval);
 
   const auto wanted = condition(it->second, *cluster);
   if (!wanted) co_return ok();
@@ -145,7 +156,8 @@ void Fleet::open(Member* member, const std::string& name, const std::string& kub
   }
   Connection& connection = std::get<Connection>(opened);
   member->failure.reset();
-  if (member->remote && member->remote->server() == connection.server) {
+  // A connection that does not work is not waited for: it may be the old credentials' fault.
+  if (member->ready() && member->remote->server() == connection.server) {
     log_.info("credentials replaced", {{"cluster", name}});
     member->remote->replace(std::move(connection));
     return;
@@ -209,6 +221,10 @@ std::optional<api::Condition> Fleet::condition(const Member& member,
   if (!problem) return std::nullopt;  // still on its way: the last word stands
   wanted.reason = std::string(api::reasons::client_connection_failed);
   wanted.message = problem->what();
+  if (const int attempts = member.remote->failures(); attempts > 0) {
+    wanted.message += "; connection attempts: " + std::to_string(attempts) +
+                      ", next connection attempt: " + format_rfc3339(member.remote->next_attempt());
+  }
   return wanted;
 }
 

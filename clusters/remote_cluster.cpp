@@ -135,6 +135,12 @@ int RemoteCluster::failures() const {
   return std::max(workloads.health().failures, jobs.health().failures);
 }
 
+TimePoint RemoteCluster::next_attempt() const {
+  const auto& worst =
+      jobs.health().failures > workloads.health().failures ? jobs.health() : workloads.health();
+  return worst.next_attempt;
+}
+
 void RemoteCluster::health_changed() {
   if (stopped_) return;
   const bool now_ready = ready();
@@ -168,6 +174,9 @@ bool RemoteCluster::removing(const Removals& removals, const api::ObjectMeta& me
 }
 
 bool RemoteCluster::removing_workload(const api::Workload& workload) const {
+  // It is seen to be going, and still held back: our removal did not do.
+  const bool held = workload.metadata.has_finalizer(api::finalizers::resource_in_use);
+  if (held && workload.metadata.deleting()) return false;
   return removing(removing_workloads_, workload.metadata);
 }
 

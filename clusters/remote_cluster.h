@@ -51,7 +51,9 @@ class RemoteCluster : public std::enable_shared_from_this<RemoteCluster> {
   bool ready() const;
   /// Why it is not ready, as far as known.
   std::optional<Error> problem() const;
+  /// Failed attempts in a row to follow it, and when the next one comes; 0 while it works.
   int failures() const;
+  TimePoint next_attempt() const;
 
   /// Tells it how a request went: a worker that does not answer is not ready until it does again.
   void note(const Error& error);

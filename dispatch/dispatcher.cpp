@@ -13,8 +13,8 @@
 namespace regatta::dispatch {
 namespace {
 
-/// How long the start of a Job waits for losers that do not answer.
-constexpr Duration losers_wait{1000};
+/// How long workers that do not answer are waited for.
+constexpr Duration worker_wait{1000};
 
 /// Actions on one worker each, which may run together.
 bool concerns_one_worker(const Action& action) {
@@ -22,6 +22,15 @@ bool concerns_one_worker(const Action& action) {
          std::holds_alternative<CreateCopy>(action) ||
          std::holds_alternative<UpdateCopyPriority>(action) ||
          std::holds_alternative<DeactivateRemote>(action);
+}
+
+/// Which one.
+std::string worker_of(const Action& action) {
+  if (const auto* a = std::get_if<RemoveRemote>(&action)) return a->cluster;
+  if (const auto* a = std::get_if<CreateCopy>(&action)) return a->cluster;
+  if (const auto* a = std::get_if<UpdateCopyPriority>(&action)) return a->cluster;
+  if (const auto* a = std::get_if<DeactivateRemote>(&action)) return a->cluster;
+  return "";
 }
 
 /// Nothing later may run unless it succeeded.
@@ -155,7 +164,7 @@ Task<Status> Dispatcher::apply_all(api::ObjectKey key, std::vector<Action> actio
     const bool together = concerns_one_worker(actions[i]);
     Status done = ok();
     if (together) {
-      done = co_await apply_together(key, std::move(batch), end < actions.size());
+      done = co_await apply_together(key, std::move(batch));
     } else {
       done = co_await apply_one(key, std::move(batch.front()));
     }
@@ -170,26 +179,30 @@ Task<Status> Dispatcher::apply_all(api::ObjectKey key, std::vector<Action> actio
   co_return worst;
 }
 
-Task<Status> Dispatcher::apply_together(api::ObjectKey key, std::vector<Action> actions,
-                                        bool more) {
-  // Children of this call: cancelled and awaited with it, bounded when the start of a Job waits.
-  std::vector<Status> outcomes(actions.size(), Status(Error(Errc::timeout, "no answer in time")));
+Task<Status> Dispatcher::apply_together(api::ObjectKey key, std::vector<Action> actions) {
+  // Children of this call: cancelled and awaited with it. Only what the start of a Job depends on
+  // is waited for as long as the client waits; else a worker that hangs would keep the workload
+  // from all others.
+  const Error silence(Errc::timeout, "no answer in time");
+  std::vector<Status> outcomes(actions.size(), Status(silence));
+  const bool patient = std::any_of(actions.begin(), actions.end(), blocks);
+  std::vector<std::string> workers;
   std::vector<Task<>> tasks;
-  const bool patient = !more || std::any_of(actions.begin(), actions.end(), blocks);
   for (std::size_t i = 0; i < actions.size(); ++i) {
+    workers.push_back(worker_of(actions[i]));
     tasks.push_back(apply_into(key, std::move(actions[i]), &outcomes[i]));
   }
-  if (patient) {
-    co_await all_of(std::move(tasks));
-  } else {
-    Task<> everything = all_of(std::move(tasks));
-    const TimePoint deadline = deps_.local.clock.now() + losers_wait;
-    co_await finishes_before(deps_.local.clock, deadline, std::move(everything));
+  Task<> everything = all_of(std::move(tasks));
+  const TimePoint deadline = patient ? TimePoint::max() : deps_.local.clock.now() + worker_wait;
+  co_await finishes_before(deps_.local.clock, deadline, std::move(everything));
+  Status first = ok();
+  for (std::size_t i = 0; i < outcomes.size(); ++i) {
+    if (outcomes[i]) continue;
+    const auto worker = remote(workers[i]);
+    if (worker && outcomes[i].error() == silence) worker->note(silence);
+    if (first) first = outcomes[i];
   }
-  for (const Status& outcome : outcomes) {
-    if (!outcome) co_return outcome;
-  }
-  co_return ok();
+  co_return first;
 }
 
 Task<> Dispatcher::apply_into(api::ObjectKey key, Action action, Status* outcome) {
@@ -221,8 +234,11 @@ Task<Status> Dispatcher::run(api::ObjectKey key, RemoveRemote action) {
   }
   const auto copy = worker->workloads.get(key);
   if (!copy || worker->removing_workload(*copy)) co_return ok();
-  if (!copy->metadata.finalizers.empty()) {
-    const Json patch = {{"metadata", {{"uid", copy->metadata.uid}, {"finalizers", nullptr}}}};
+  if (copy->metadata.has_finalizer(api::finalizers::resource_in_use)) {
+    Json left = copy->metadata.finalizers;
+    left.erase(std::find(left.begin(), left.end(), api::finalizers::resource_in_use));
+    const Json patch = {
+        {"metadata", {{"uid", copy->metadata.uid}, {"finalizers", std::move(left)}}}};
     const auto stripped = co_await worker->client.patch_raw(
         api::Workload::resource, key, kube::PatchType::merge, dump_json(patch));
     if (!stripped && stripped.error().code() != Errc::not_found) {
@@ -230,6 +246,7 @@ Task<Status> Dispatcher::run(api::ObjectKey key, RemoveRemote action) {
       co_return stripped.error().within("releasing copy on " + action.cluster);
     }
   }
+  if (copy->metadata.deleting()) co_return ok();
   kube::DeleteOptions options;
   options.uid = copy->metadata.uid;
   const Status done = co_await worker->client.remove<api::Workload>(key, options);

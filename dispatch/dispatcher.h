@@ -49,7 +49,7 @@ class Dispatcher {
   Task<> collect_garbage();
   Task<Status> reconcile(api::ObjectKey key);
   Task<Status> apply_all(api::ObjectKey key, std::vector<Action> actions);
-  Task<Status> apply_together(api::ObjectKey key, std::vector<Action> actions, bool more);
+  Task<Status> apply_together(api::ObjectKey key, std::vector<Action> actions);
   Task<Status> apply_one(api::ObjectKey key, Action action);
   Task<> apply_into(api::ObjectKey key, Action action, Status* outcome);
 

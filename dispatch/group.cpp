@@ -95,7 +95,8 @@ RemoteCopy read_copy(const clusters::RemoteCluster& remote, const api::Workload&
   view.deactivating = api::is_true(all, conditions::deactivation_target) ||
                       (local && local->spec.active && !copy.spec.active);
   view.deleting = copy.metadata.deleting() || remote.removing_workload(copy);
-  view.has_finalizers = !copy.metadata.finalizers.empty() && !remote.removing_workload(copy);
+  view.has_finalizers = copy.metadata.has_finalizer(api::finalizers::resource_in_use) &&
+                        !remote.removing_workload(copy);
   if (local) view.drift = drift_between(*local, copy);
   return view;
 }

@@ -109,7 +109,8 @@ Task<Status> JobReconciler::release_orphans(api::ObjectKey key) {
       cluster_.workloads.by_index(clusters::by_owner, clusters::owner_name("Job", key));
   for (const WorkloadPtr& workload : orphans) {
     if (!workload->metadata.has_finalizer(api::finalizers::resource_in_use)) continue;
-    const Status done = co_await run(nullptr, ReleaseWorkload{workload});
+    const ReleaseWorkload release{workload};
+    const Status done = co_await run(nullptr, release);
     if (!done) co_return done.error();
   }
   co_return ok();

@@ -96,14 +96,18 @@ Task<> InformerCore::run() {
     const TimePoint since = deps_.clock.now();
     const std::uint64_t events = health_.events;
     const Status done = co_await follow();
+    Error failure;
     if (!done) {
-      note_failure(done.error());
+      failure = done.error();
     } else if (events == health_.events && deps_.clock.now() - since < options_.retry_base) {
-      note_failure(Error(Errc::unavailable, "the server ended the watch as soon as it began"));
+      failure = Error(Errc::unavailable, "the server ended the watch as soon as it began");
     } else {
       continue;
     }
+    ++health_.failures;
     const Duration delay = retry_delay();
+    health_.next_attempt = deps_.clock.now() + delay;
+    note_failure(failure);
     if (delay > Duration(0)) co_await deps_.clock.sleep_for(delay);
   }
 }
@@ -218,7 +222,6 @@ void InformerCore::take_event(const WatchEvent& event, Listing* initial) {
 // --- failures and health ---
 
 void InformerCore::note_failure(const Error& error) {
-  ++health_.failures;
   if (error.code() == Errc::gone ||
       (error.details() && health_.failures % failures_before_relist == 0)) {
     version_.clear();

@@ -47,6 +47,7 @@ struct InformerHealth {
   std::optional<TimePoint> last_event;          ///< or bookmark, or list
   std::optional<Error> last_error;  ///< why it is not connected; cleared when it connects
   int failures = 0;                 ///< in a row
+  TimePoint next_attempt{};         ///< after the last failure
   std::uint64_t lists = 0, watches = 0, events = 0, decode_failures = 0;
 };
 
