@@ -63,6 +63,8 @@ kube::ClientDeps RemoteCluster::client_deps() {
   kube::ClientConfig config;
   // A worker that takes longer is treated as one that does not answer.
   config.timeout = std::chrono::seconds(10);
+  // Every attempt is decided anew: what was right a second ago may create a second Job now.
+  config.retries_max = 0;
   if (deps_.observer) {
     config.observer = [this](const kube::RequestSeen& seen) { deps_.observer(name_, seen); };
   }

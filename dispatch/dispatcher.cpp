@@ -346,6 +346,10 @@ Task<Status> Dispatcher::run(api::ObjectKey key, CreateJob action) {
   if (!worker || !workload) co_return ok();
   const auto job = owner_job(deps_.local, *workload);
   if (!job) co_return ok();
+  // Writes went before this one; a cluster may have come back meanwhile.
+  if (!may_create_job(key, action.cluster)) {
+    co_return Error(Errc::conflict, "the picture changed before the job was created");
+  }
   const Json wanted = jobs::batch_job::remote_job(*job, *workload, config_.origin);
   auto created = co_await worker->client.create_raw(api::Job::resource, key.ns, dump_json(wanted));
   if (!created) {
@@ -358,6 +362,15 @@ Task<Status> Dispatcher::run(api::ObjectKey key, CreateJob action) {
   auto stored = api::decode<api::Job>(*created);
   if (stored) worker->jobs.observe(std::move(*stored));
   co_return ok();
+}
+
+bool Dispatcher::may_create_job(const api::ObjectKey& key, const std::string& cluster) const {
+  const auto workload = deps_.local.workloads.get(key);
+  if (!workload || workload->status.cluster_name.value_or("") != cluster) return false;
+  for (const auto& [name, member] : deps_.fleet.members()) {
+    if (name != cluster && member.ready() && remote_job_of(*member.remote, key)) return false;
+  }
+  return true;
 }
 
 /// A Job of that name is there already: ours, from a reply that was lost, or somebody else's.

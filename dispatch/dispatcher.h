@@ -65,6 +65,8 @@ class Dispatcher {
   Task<Status> run(api::ObjectKey key, DeactivateRemote action);
   Task<Status> run(api::ObjectKey key, FinishLocal action);
 
+  /// The start lock is still that cluster's, and no other connected one is seen to hold the Job.
+  bool may_create_job(const api::ObjectKey& key, const std::string& cluster) const;
   Task<Status> adopt_or_note_foreign(std::shared_ptr<clusters::RemoteCluster> remote,
                                      api::ObjectKey job, Error already_exists);
   std::shared_ptr<clusters::RemoteCluster> remote(const std::string& cluster) const;

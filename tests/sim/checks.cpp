@@ -122,8 +122,15 @@ bool Checks::hub_sees(const SimCluster& worker) {
   return member && member->ready();
 }
 
-/// No Job is created on a cluster while another reachable cluster holds one.
-void Checks::job_created(SimCluster& cluster, const Json& job) {
+void Checks::requested(const SimCluster& cluster, const net::HttpRequest& request) {
+  if (request.method != "POST" || request.target.find("/jobs") == std::string::npos) return;
+  const auto job = parse_json(request.body);
+  if (job) job_requested(cluster, *job);
+}
+
+/// No Job is created on a cluster while another reachable cluster holds one. What counts is the
+/// moment the hub decides: while its request travels anything may come back.
+void Checks::job_requested(const SimCluster& cluster, const Json& job) {
   const std::string name = prebuilt(job);
   for (SimCluster* other : workers_) {
     if (other == &cluster || !hub_sees(*other)) continue;
@@ -131,11 +138,15 @@ void Checks::job_created(SimCluster& cluster, const Json& job) {
     if (!shelf) continue;
     for (const auto& [key, object] : shelf->objects()) {
       if (of_hub(object->value()) && prebuilt(object->value()) == name) {
-        violated("job of " + name + " created on " + cluster.name() + " while " + other->name() +
+        violated("job of " + name + " requested on " + cluster.name() + " while " + other->name() +
                  " holds one");
       }
     }
   }
+}
+
+void Checks::job_created(SimCluster& cluster, const Json& job) {
+  const std::string name = prebuilt(job);
   const apiserver::Shelf* hub_workloads = hub_.server().store().find_shelf(workloads);
   const std::string ns = text(at(at(job, "metadata"), "namespace"));
   const auto local = hub_workloads ? hub_workloads->find(ns, name) : nullptr;

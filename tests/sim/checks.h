@@ -16,6 +16,8 @@ class Checks {
   Checks(sim::World& world, SimCluster& hub, std::vector<SimCluster*> workers, bool keep_history);
 
   void step();
+  /// The hub sends a request to that worker now.
+  void requested(const SimCluster& cluster, const net::HttpRequest& request);
   /// Once nothing more happens: nothing of ours is left anywhere.
   void at_rest();
 
@@ -34,6 +36,7 @@ class Checks {
   };
   void change(SimCluster& cluster, const std::string& shelf, const apiserver::Change& change);
   void job_created(SimCluster& cluster, const Json& job);
+  void job_requested(const SimCluster& cluster, const Json& job);
   void cluster_name_kept(const Json& before, const Json& after);
   void quota_kept(SimCluster& cluster);
   void violated(std::string what);

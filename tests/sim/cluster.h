@@ -25,8 +25,12 @@ class LinkSender final : public net::HttpSender {
         faulty_(direct_, clock, rng, std::move(faults)) {}
   Task<Result<net::HttpResponse>> send(net::HttpRequest request,
                                        net::SendOptions options) override {
+    if (on_request) on_request(request);
     return faulty_.send(std::move(request), options);
   }
+
+  /// Sees each request at the moment it is sent, before anything happens to it.
+  std::function<void(const net::HttpRequest&)> on_request;
 
  private:
   net::HandlerSender direct_;

@@ -20,6 +20,7 @@ class SimConnector final : public clusters::Connector {
  public:
   explicit SimConnector(sim::World& world) : world_(world) {}
   void add(SimCluster& cluster) { clusters_[cluster.name() + ".sim"] = &cluster; }
+  std::function<void(const SimCluster&, const net::HttpRequest&)> on_request;
 
   std::variant<clusters::Connection, clusters::ConnectFailure> connect(
       std::string_view kubeconfig) override {
@@ -29,8 +30,12 @@ class SimConnector final : public clusters::Connector {
     }
     SimCluster& cluster = *clusters_.at(verdict.endpoint->host);
     clusters::Connection connection;
-    connection.sender = std::make_shared<LinkSender>(world_, world_.rng, cluster.server(),
-                                                     "multikueue", cluster.hub_link);
+    auto sender = std::make_shared<LinkSender>(world_, world_.rng, cluster.server(), "multikueue",
+                                               cluster.hub_link);
+    sender->on_request = [this, &cluster](const net::HttpRequest& request) {
+      if (on_request) on_request(cluster, request);
+    };
+    connection.sender = std::move(sender);
     connection.server = verdict.endpoint->url;
     return connection;
   }
@@ -106,6 +111,9 @@ struct Federation {
     std::vector<SimCluster*> all;
     for (const auto& worker : workers) all.push_back(worker.get());
     checks = std::make_unique<Checks>(world, hub, all, options.keep_history);
+    connector.on_request = [this](const SimCluster& cluster, const net::HttpRequest& request) {
+      checks->requested(cluster, request);
+    };
     choose_configuration();
     mend_links();
   }
