@@ -259,6 +259,22 @@ struct Federation {
     (void)done;
   }
 
+  /// Somebody on a worker deletes what the hub put there.
+  Task<> vandalise(SimCluster* worker) {
+    const bool job = chaos_rng.chance(0.5);
+    const apiserver::Shelf* shelf =
+        worker->server().store().find_shelf(job ? "jobs.batch" : "workloads.kueue.x-k8s.io");
+    if (!shelf || shelf->objects().empty()) co_return;
+    auto chosen = shelf->objects().begin();
+    std::advance(chosen, chaos_rng.between(0, std::int64_t(shelf->objects().size()) - 1));
+    const api::ObjectKey key(chosen->second->ns(), chosen->second->name());
+    kube::DeleteOptions how;
+    how.propagation_policy = "Background";
+    const api::ResourceInfo resource = job ? api::Job::resource : api::Workload::resource;
+    const Status done = co_await worker->admin().remove(resource, key, how);
+    (void)done;
+  }
+
   SimCluster* any_worker() {
     return workers[std::size_t(chaos_rng.between(0, options.workers - 1))].get();
   }
@@ -267,7 +283,8 @@ struct Federation {
     const TimePoint end = world.now() + options.faults_end;
     // Which kinds of trouble this history has.
     const bool crashes = chaos_rng.chance(0.7), partitions = chaos_rng.chance(0.7),
-               noise = chaos_rng.chance(0.7), deletions = chaos_rng.chance(0.4);
+               noise = chaos_rng.chance(0.7), deletions = chaos_rng.chance(0.4),
+               vandals = chaos_rng.chance(0.3);
     int generation = 0;
     while (world.now() < end) {
       co_await world.sleep_for(Duration(chaos_rng.between(200, 5000)));
@@ -279,6 +296,7 @@ struct Federation {
       if (dice == 6 && noise) break_link(hub.own_link.get());
       if (dice == 7 && noise) break_link(any_worker()->own_link.get());
       if (dice == 8 && deletions) co_await delete_a_job();
+      if (vandals && chaos_rng.chance(0.15)) co_await vandalise(any_worker());
       if (dice == 9) {
         if (chaos_rng.chance(0.5)) {
           any_worker()->server().compact();

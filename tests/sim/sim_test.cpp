@@ -82,37 +82,37 @@ Plan never_removes(const GroupView& g, TimePoint now, const DispatchConfig& conf
   return plan;
 }
 
-/// The Job is created without waiting for another cluster's to be gone.
-Plan ignores_other_jobs(const GroupView& g, TimePoint now, const DispatchConfig& config) {
-  GroupView blind = g;
-  for (auto& [name, view] : blind.clusters) {
-    if (name == g.local.cluster_name) continue;
-    view.job = dispatch::RemoteJob::absent;
-    view.job_deleting = false;
-  }
-  return dispatch::plan(blind, now, config);
-}
-
-/// Whoever was admitted first is the winner, whatever is recorded.
-Plan forgets_the_lock(const GroupView& g, TimePoint now, const DispatchConfig& config) {
+/// The start lock is never taken.
+Plan never_locks(const GroupView& g, TimePoint now, const DispatchConfig& config) {
   Plan plan = dispatch::plan(g, now, config);
-  for (dispatch::Action& action : plan.actions) {
-    auto* create = std::get_if<dispatch::CreateJob>(&action);
-    if (!create) continue;
-    for (const auto& [name, view] : g.clusters) {
-      if (view.connected && view.copy && view.copy->admitted_at) {
-        create->cluster = name;
-        break;
-      }
-    }
-  }
+  drop<dispatch::RecordWinner>(&plan);
   return plan;
 }
 
-/// A lost worker is waited for without end.
+/// An attempt that failed is never given up.
 Plan never_gives_up(const GroupView& g, TimePoint now, const DispatchConfig& config) {
   Plan plan = dispatch::plan(g, now, config);
   drop<dispatch::SetCheck>(&plan);
+  return plan;
+}
+
+/// A worker that took the admission back, or lost its copy, is believed to run the Job.
+Plan believes_the_record(const GroupView& g, TimePoint now, const DispatchConfig& config) {
+  GroupView trusting = g;
+  const auto found = trusting.clusters.find(g.local.cluster_name);
+  if (found != trusting.clusters.end() && found->second.connected) {
+    if (!found->second.copy) found->second.copy.emplace();
+    if (!found->second.copy->admitted_at) found->second.copy->admitted_at = now;
+    found->second.copy->evicted = false;
+  }
+  return dispatch::plan(trusting, now, config);
+}
+
+/// An evicted workload's Job is left running where it is.
+Plan never_winds_down(const GroupView& g, TimePoint now, const DispatchConfig& config) {
+  Plan plan = dispatch::plan(g, now, config);
+  drop<dispatch::DeactivateRemote>(&plan);
+  drop<dispatch::ReleaseJob>(&plan);
   return plan;
 }
 
@@ -151,9 +151,10 @@ TEST_P(BrokenPlanner, IsNoticed) {
 
 INSTANTIATE_TEST_SUITE_P(, BrokenPlanner,
                          ::testing::Values(Broken{"never_removes", never_removes},
-                                           Broken{"ignores_other_jobs", ignores_other_jobs},
-                                           Broken{"forgets_the_lock", forgets_the_lock},
+                                           Broken{"never_locks", never_locks},
                                            Broken{"never_gives_up", never_gives_up},
+                                           Broken{"believes_the_record", believes_the_record},
+                                           Broken{"never_winds_down", never_winds_down},
                                            Broken{"never_finishes", never_finishes}),
                          [](const auto& param) { return std::string(param.param.name); });
 
