@@ -32,10 +32,10 @@ void add_probe_pages(TextPages* pages, const HealthConfig& config, std::function
   });
 }
 
-void add_metrics_page(TextPages* pages, prometheus::Registry& registry) {
-  pages->add("/metrics", [&registry] {
+void add_metrics_page(TextPages* pages, std::function<std::string()> text) {
+  pages->add("/metrics", [text = std::move(text)] {
     return TextPages::Page{.content_type = "text/plain; version=0.0.4; charset=utf-8",
-                           .text = prometheus::TextSerializer().Serialize(registry.Collect())};
+                           .text = text()};
   });
 }
 

@@ -8,10 +8,6 @@
 #include <map>
 #include <string>
 
-namespace prometheus {
-class Registry;
-}
-
 namespace regatta::manager {
 
 /// Answers GET of a few fixed paths with text.
@@ -31,8 +27,8 @@ class TextPages final : public net::HttpHandler {
 
 /// The liveness and readiness pages; `ready` says whether the manager is.
 void add_probe_pages(TextPages* pages, const HealthConfig& config, std::function<bool()> ready);
-/// /metrics in the text format of Prometheus.
-void add_metrics_page(TextPages* pages, prometheus::Registry& registry);
+/// /metrics: `text` in the format of Prometheus.
+void add_metrics_page(TextPages* pages, std::function<std::string()> text);
 
 /// "0.0.0.0:8081", ":8081" or "[::1]:8081" split in two; an empty host is every address. A port or
 /// host that is missing or unusable is `invalid`; nullopt for "0" and "", which mean "do not

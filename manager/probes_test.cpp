@@ -2,11 +2,9 @@
 
 #include "lib/runtime/task_scope.h"
 #include "lib/sim/world.h"
+#include "manager/metrics.h"
 
 #include <gtest/gtest.h>
-
-#include <prometheus/counter.h>
-#include <prometheus/registry.h>
 
 namespace regatta::manager {
 namespace {
@@ -60,12 +58,20 @@ TEST_F(Pages, ReadinessFollowsTheManager) {
 }
 
 TEST_F(Pages, MetricsAreText) {
-  prometheus::Registry registry;
-  prometheus::BuildCounter().Name("kueue_admission_attempts_total").Register(registry).Add({});
-  add_metrics_page(&pages, registry);
+  Metrics metrics("standalone", "1.2.3");
+  CoreConfig config;
+  metrics.hook_into(&config);
+  config.scheduler.on_cycle({.success = true, .took = Duration(20)});
+  config.dispatch.on_dispatched("fleet", "east");
+  add_metrics_page(&pages, [&] { return metrics.text(); });
   const net::HttpResponse got = get("GET", "/metrics");
   EXPECT_EQ(got.status, 200u);
-  EXPECT_NE(got.body.find("kueue_admission_attempts_total 0"), std::string::npos) << got.body;
+  for (const char* line :
+       {"kueue_admission_attempts_total{replica_role=\"standalone\",result=\"success\"} 1",
+        "multikueue_workloads_dispatched_total{cluster=\"east\",cluster_queue=\"fleet\","
+        "replica_role=\"standalone\"} 1"}) {
+    EXPECT_NE(got.body.find(line), std::string::npos) << got.body;
+  }
 }
 
 }  // namespace

@@ -12,12 +12,12 @@
 #include "manager/config/configuration.h"
 #include "manager/core.h"
 #include "manager/core_config.h"
+#include "manager/metrics.h"
 #include "manager/network_connector.h"
 #include "manager/probes.h"
 #include "manager/version.h"
 
 #include <cstdlib>
-#include <prometheus/registry.h>
 #include <unistd.h>
 #include <utility>
 
@@ -120,6 +120,8 @@ class Manager {
         elector_(client, clock, rng, log_.named("leader-election"),
                  election_of(config_, instance_)),
         connector_(executor, clock, config_.gates.enabled("MultiKueueKubeConfigPathValidation")),
+        metrics_(config_.leader_election.leader_elect ? "leader" : "standalone",
+                 std::string(version)),
         scope_(executor) {}
 
   Task<int> run() {
@@ -142,10 +144,12 @@ class Manager {
   Status prepare() {
     auto core = core_config(config_, instance_);
     if (!core) return core.error();
+    metrics_.hook_into(&*core);
     core_ = std::make_unique<Core>(CoreDeps{client_, connector_, clock_, rng_, scope_, log_},
                                    std::move(*core));
+    metrics_.follow(*core_);
     add_probe_pages(&probes_, config_.health, [this] { return core_->synced(); });
-    add_metrics_page(&metrics_pages_, metrics_);
+    add_metrics_page(&metrics_pages_, [this] { return metrics_.text(); });
     const Status probing =
         serve(config_.health.health_probe_bind_address, &probes_, "health.healthProbeBindAddress");
     if (!probing) return probing;
@@ -194,8 +198,8 @@ class Manager {
   std::string instance_;
   kube::LeaderElector elector_;
   NetworkConnector connector_;
+  Metrics metrics_;
   std::unique_ptr<Core> core_;
-  prometheus::Registry metrics_;
   TextPages probes_, metrics_pages_;
   std::vector<std::unique_ptr<net::HttpServer>> servers_;
   TaskScope scope_;

@@ -37,6 +37,19 @@ void add_api_server(CLI::App* sandbox, Action* action) {
       [options, action] { *action = [options] { return sandbox::run_api_server(*options); }; });
 }
 
+/// For processes that are not ours: they end with the one that asked for them.
+void add_exec(CLI::App* sandbox, Action* action) {
+  CLI::App* command = sandbox->add_subcommand("exec", "Become another program")->group("");
+  auto parent = std::make_shared<int>(0);
+  command->add_option("--die-with-parent", *parent);
+  command->prefix_command();
+  command->callback([command, parent, action] {
+    std::vector<std::string> argv = command->remaining();
+    if (!argv.empty() && argv.front() == "--") argv.erase(argv.begin());
+    *action = [parent, argv] { return sandbox::run_with_parent(*parent, argv); };
+  });
+}
+
 void add_nodes(CLI::App* sandbox, Action* action) {
   CLI::App* command = sandbox->add_subcommand(
       "nodes", "Simulate nodes and Jobs, and collect garbage, on any API server");
@@ -173,6 +186,7 @@ void add_sandbox_command(CLI::App* app, Action* action) {
   add_small_commands(sandbox, action);
   add_api_server(sandbox, action);
   add_nodes(sandbox, action);
+  add_exec(sandbox, action);
 }
 
 }  // namespace regatta::manager

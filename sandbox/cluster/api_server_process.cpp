@@ -12,6 +12,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include <cerrno>
+#include <cstring>
+#include <iostream>
+#include <unistd.h>
 #include <utility>
 
 namespace regatta::sandbox {
@@ -88,6 +92,11 @@ class ApiServerProcess {
     apiserver::ServerOptions server_options;
     server_options.server_address = "127.0.0.1:" + std::to_string(port);
     server_options.data_dir = options_.data_folder;
+    if (!options_.faults.empty()) {
+      const auto faults = parse_json(options_.faults);
+      const Status merged = faults ? server_options.faults.merge(*faults) : faults.error();
+      if (!merged) return merged.error().within("--faults");
+    }
     auto server = apiserver::start_server(executor_, clock_, rng_, std::move(server_options));
     if (!server) return server.error();
     server_ = std::move(*server);
@@ -120,6 +129,17 @@ Task<int> serve(ApiServerOptions options) {
 }
 
 }  // namespace
+
+int run_with_parent(int parent, const std::vector<std::string>& argv) {
+  if (argv.empty()) return 2;
+  die_with_parent(parent);
+  std::vector<char*> arguments;
+  for (const std::string& argument : argv) arguments.push_back(const_cast<char*>(argument.c_str()));
+  arguments.push_back(nullptr);
+  ::execvp(arguments[0], arguments.data());
+  std::cerr << "regatta: cannot start " << argv[0] << ": " << std::strerror(errno) << '\n';
+  return 1;
+}
 
 int run_api_server(ApiServerOptions options) {
   die_with_parent(options.parent);

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace regatta::sandbox {
 
@@ -16,11 +17,15 @@ struct ApiServerOptions {
   bool pods = true;
   bool crds = false;        ///< install Kueue's CRDs before serving
   bool controllers = true;  ///< garbage collection, namespaces, and the fleet
+  std::string faults;       ///< JSON, as /_regatta/faults takes it; empty: none
   int parent = 0;           ///< end with this process, which started it; 0: no
   LogFormat log_format = LogFormat::console;
   LogLevel log_level = LogLevel::info;
 };
 int run_api_server(ApiServerOptions options);
+
+/// Becomes another program, which ends with `parent`; answers only when it cannot.
+int run_with_parent(int parent, const std::vector<std::string>& argv);
 
 /// `regatta sandbox nodes`: the same controllers, of any API server.
 struct NodesOptions {

@@ -79,6 +79,15 @@ std::vector<std::string> real_server(const LayoutOptions& options, const Cluster
           "--endpoint-reconciler-type=none"};
 }
 
+/// A program that is not ours, made to end with the parent.
+std::vector<std::string> foreign(const LayoutOptions& options, std::vector<std::string> argv) {
+  if (options.parent == 0) return argv;
+  const std::vector<std::string> prefix = {options.binary, "sandbox", "exec", "--die-with-parent",
+                                           std::to_string(options.parent)};
+  argv.insert(argv.begin(), prefix.begin(), prefix.end());
+  return argv;
+}
+
 std::vector<std::string> nodes(const LayoutOptions& options, const ClusterState& cluster) {
   std::vector<std::string> argv = {
       options.binary, "sandbox",    "nodes", "--kubeconfig", cluster.kubeconfig("admin"),
@@ -111,8 +120,8 @@ void add_components(const LayoutOptions& options, const ClusterState& cluster,
   if (options.assets.empty()) {
     add(Role::apiserver, embedded_server(options, cluster));
   } else {
-    add(Role::etcd, etcd(options, cluster));
-    add(Role::apiserver, real_server(options, cluster));
+    add(Role::etcd, foreign(options, etcd(options, cluster)));
+    add(Role::apiserver, foreign(options, real_server(options, cluster)));
     add(Role::nodes, nodes(options, cluster));
   }
   add(Role::manager, manager(options, cluster));

@@ -1,0 +1,41 @@
+#pragma once
+
+#include "clusters/local_cluster.h"
+#include "lib/base/clock.h"
+#include "manager/core.h"
+
+#include <memory>
+#include <prometheus/registry.h>
+#include <string>
+
+namespace regatta::manager {
+
+/// Kueue's metrics, under its names, of what Regatta does. Counters and waits follow the Workloads
+/// as the informer shows them; gauges are set when somebody looks.
+class Metrics {
+ public:
+  /// `role`: the value of label replica_role, "leader" or "standalone".
+  Metrics(std::string role, std::string version);
+  ~Metrics();
+
+  /// Puts the callbacks in that tell of cycles and dispatches.
+  void hook_into(CoreConfig* config);
+  /// Follows the Workloads; before the informers start. `core` must outlive every look.
+  void follow(Core& core);
+
+  /// Prometheus text of the moment.
+  std::string text();
+
+ private:
+  struct Families;
+  void workload_changed(const api::Workload& before, const api::Workload& after);
+  void set_gauges();
+  void set_pending(const std::string& queue, const prometheus::Labels& labels);
+
+  std::string role_;
+  prometheus::Registry registry_;
+  std::unique_ptr<Families> families_;
+  Core* core_ = nullptr;
+};
+
+}  // namespace regatta::manager
