@@ -235,7 +235,31 @@ bool Checks::workers_clean() const {
   return true;
 }
 
+/// Everything ended, so no queue may believe that somebody waits or holds quota.
+void Checks::queues_empty(SimCluster& cluster) {
+  const apiserver::Shelf* shelf =
+      cluster.server().store().find_shelf("clusterqueues.kueue.x-k8s.io");
+  if (!shelf) return;
+  for (const auto& [key, object] : shelf->objects()) {
+    const auto queue = api::from_json<api::ClusterQueue>(object->value());
+    if (!queue) continue;
+    const api::ClusterQueueStatus& status = queue->status;
+    bool used =
+        status.pending_workloads + status.reserving_workloads + status.admitted_workloads > 0;
+    for (const auto* list : {&status.flavors_reservation, &status.flavors_usage}) {
+      for (const auto& flavor : *list) {
+        for (const auto& resource : flavor.resources) used = used || !resource.total.is_zero();
+      }
+    }
+    if (used)
+      violated(cluster.name() + ": " + key + " still counts " +
+               dump_json(at(object->value(), "status")));
+  }
+}
+
 void Checks::at_rest() {
+  queues_empty(hub_);
+  for (SimCluster* worker : workers_) queues_empty(*worker);
   for (const Seen& seen : seen_) {
     const apiserver::Shelf* shelf = seen.cluster->server().store().find_shelf(seen.shelf);
     if (!shelf) continue;

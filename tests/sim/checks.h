@@ -39,6 +39,7 @@ class Checks {
   void job_requested(const SimCluster& cluster, const Json& job);
   void cluster_name_kept(const Json& before, const Json& after);
   void quota_kept(SimCluster& cluster);
+  void queues_empty(SimCluster& cluster);
   void violated(std::string what);
   bool hub_sees(const SimCluster& worker);
   void record(const SimCluster& cluster, const std::string& shelf, const apiserver::Change& change);
