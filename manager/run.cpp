@@ -177,7 +177,6 @@ class Manager {
       co_await clock_.sleep_until(TimePoint::max());
     }
     co_await elector_.acquire();
-    log_.info("leading", {{"identity", instance_}});
     core_->start();
     *ended = co_await elector_.hold();
   }

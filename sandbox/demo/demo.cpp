@@ -184,7 +184,11 @@ Task<int> demonstrate(DemoOptions options) {
   const FederationDeps deps{executor, clock, rng, print_progress};
   auto ports = std::make_unique<FreePorts>(executor);
   auto state = lay_out(options.layout, [&] { return ports->next(); });
-  if (!state) co_return fail(state.error());
+  if (!state) {
+    std::error_code ignored;
+    fs::remove(options.layout.folder, ignored);  // only when it is empty
+    co_return fail(state.error());
+  }
   ports.reset();
   Federation federation(deps, std::move(*state));
   Demo demo(deps, federation, options);

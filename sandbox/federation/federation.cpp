@@ -17,9 +17,9 @@
 namespace regatta::sandbox {
 namespace {
 
-constexpr Duration start_max = std::chrono::seconds(60);
-constexpr Duration apply_max = std::chrono::seconds(20);
-constexpr Duration active_max = std::chrono::seconds(40);
+constexpr Duration start_max = std::chrono::seconds(120);
+constexpr Duration apply_max = std::chrono::seconds(90);
+constexpr Duration active_max = std::chrono::seconds(90);
 constexpr Duration poll_every{50};
 constexpr Duration answer_max = std::chrono::seconds(2);
 constexpr Duration grace = std::chrono::seconds(5);
@@ -341,8 +341,9 @@ Task<Status> Federation::up() {
     if (!objects) co_return objects.error();
     worker_objects_[cluster.name] = std::move(*objects);
   }
-  const std::string workers = std::to_string(state_.clusters.size() - 1);
-  deps_.progress("starting a hub and " + workers + " workers in " + state_.folder);
+  const std::size_t workers = state_.clusters.size() - 1;
+  deps_.progress("starting a hub and " + std::to_string(workers) +
+                 (workers == 1 ? " worker in " : " workers in ") + state_.folder);
   const auto setting_up = [this](const ClusterState& cluster, Status* outcome) {
     return set_up(cluster, outcome);
   };
