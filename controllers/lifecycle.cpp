@@ -1,5 +1,6 @@
 #include "controllers/lifecycle.h"
 
+#include "lib/api/execution.h"
 #include "lib/api/names.h"
 
 #include <algorithm>
@@ -110,6 +111,7 @@ bool sync_admitted(api::Workload* w, TimePoint now, std::vector<Note>* notes) {
     return true;
   }
   if (!is_admitted(*w)) return false;
+  api::count_execution(w, now);
   if (!reserved) {
     return set(w, conditions::admitted, false, reasons::no_reservation,
                "The workload has no reservation", now);
@@ -134,9 +136,27 @@ std::optional<TimePoint> retry_at(const api::WorkloadStatus& status) {
   return latest;
 }
 
+void reset_checks(api::WorkloadStatus* status, TimePoint now) {
+  for (api::AdmissionCheckState& check : status->admission_checks) {
+    if (check.state == api::CheckState::Pending) continue;
+    if (check.state == api::CheckState::Retry) {
+      check.retry_count = check.retry_count.value_or(0) + 1;
+    }
+    check.message =
+        std::string("Reset to Pending after eviction. Previously: ") + text_of(check.state);
+    check.state = api::CheckState::Pending;
+    check.last_transition_time = seconds(now);
+    check.pod_set_updates.clear();
+  }
+}
+
 /// Drops a reservation that never became an admission.
 void unreserve(api::Workload* w, std::string_view reason, std::string message, TimePoint now) {
   w->status.admission.reset();
+  // A check that is Ready for a cluster must not outlive the cluster.
+  if (w->status.cluster_name) reset_checks(&w->status, now);
+  w->status.cluster_name.reset();
+  w->status.nominated_cluster_names.clear();
   set(w, conditions::quota_reserved, false, reason, std::move(message), now);
 }
 
@@ -197,12 +217,16 @@ bool restart(api::Workload* w, const LifecycleView& view, TimePoint now) {
 
 /// spec.active is false: it must not hold quota.
 bool deactivate(api::Workload* w, TimePoint now, Settled* out) {
-  if (is_evicted(*w) &&
-      api::find_condition(w->status.conditions, conditions::deactivation_target) == nullptr) {
-    return false;
-  }
   const api::Condition* target =
       api::find_condition(w->status.conditions, conditions::deactivation_target);
+  const api::Condition* evicted = api::find_condition(w->status.conditions, conditions::evicted);
+  if (is_evicted(*w) && !target) {
+    // Its job is still stopping.
+    if (is_reserved(*w)) return false;
+    if (evicted->reason.starts_with(reasons::deactivated)) {
+      return set_pending(w, std::string(reasons::deactivated), evicted->message, now);
+    }
+  }
   std::string cause, message = "The workload is deactivated";
   if (target && target->status == api::ConditionStatus::True) {
     cause = target->reason;
@@ -218,8 +242,27 @@ bool deactivate(api::Workload* w, TimePoint now, Settled* out) {
       cause.empty() ? std::string(reasons::deactivated)
                     : std::string(reasons::deactivated_due_to) + cause,
       message, now);
-  set(w, conditions::quota_reserved, false, reasons::deactivated, message, now);
+  set_pending(w, std::string(reasons::deactivated), message, now);
   return true;
+}
+
+/// It ran as long as it may, over all its attempts.
+bool limit_execution(api::Workload* w, TimePoint now, Settled* out) {
+  const auto& limit = w->spec.maximum_execution_time_seconds;
+  if (!limit || !is_admitted(*w)) return false;
+  const api::Condition* admitted = api::find_condition(w->status.conditions, conditions::admitted);
+  const std::chrono::seconds past(w->status.accumulated_past_execution_time_seconds.value_or(0));
+  const TimePoint end = admitted->last_transition_time + std::chrono::seconds(*limit) - past;
+  if (end > now) {
+    const Duration left = end - now;
+    out->look_again = out->look_again ? std::min(*out->look_again, left) : left;
+    return false;
+  }
+  w->status.accumulated_past_execution_time_seconds.reset();
+  out->notes.push_back({true, std::string(reasons::maximum_execution_time_exceeded),
+                        "The maximum execution time (" + std::to_string(*limit) + "s) exceeded"});
+  return set(w, conditions::deactivation_target, true, reasons::maximum_execution_time_exceeded,
+             "exceeding the maximum execution time", now);
 }
 
 /// A workload with quota: checks that failed, queues that were stopped.
@@ -274,22 +317,26 @@ bool guard_reservation(api::Workload* w, const LifecycleView& view, TimePoint no
 
 /// A workload without quota: why it cannot get any, when that is not the scheduler's to say.
 bool explain_pending(api::Workload* w, const LifecycleView& view, TimePoint now) {
-  const std::string& queue = w->spec.queue_name;
+  const std::string local = "LocalQueue " + w->spec.queue_name;
+  const std::string cluster = "ClusterQueue " + view.cluster_queue_name;
+  // What unreserve() said of the same stays: `said` ends differently.
+  const auto explain = [&](std::string_view reason, const std::string& queue, const char* said,
+                           const char* text) {
+    const api::Condition* c = api::find_condition(w->status.conditions, conditions::quota_reserved);
+    if (c && c->reason == reason && c->message == queue + said) return false;
+    return set_pending(w, std::string(reason), queue + text, now);
+  };
   if (!view.local_queue.exists) {
-    return set_pending(w, std::string(reasons::misconfigured),
-                       "LocalQueue " + queue + " doesn't exist", now);
+    return explain(reasons::misconfigured, local, " is terminating or missing", " doesn't exist");
   }
   if (view.local_queue.stop_policy != api::StopPolicy::None) {
-    return set_pending(w, std::string(reasons::suspended), "LocalQueue " + queue + " is inactive",
-                       now);
+    return explain(reasons::suspended, local, " is stopped", " is inactive");
   }
   if (!view.cluster_queue.exists) {
-    return set_pending(w, std::string(reasons::misconfigured),
-                       "ClusterQueue " + view.cluster_queue_name + " doesn't exist", now);
+    return explain(reasons::misconfigured, cluster, " is terminating or missing", " doesn't exist");
   }
   if (!view.cluster_queue.active) {
-    return set_pending(w, std::string(reasons::suspended),
-                       "ClusterQueue " + view.cluster_queue_name + " is inactive", now);
+    return explain(reasons::suspended, cluster, " is stopped", " is inactive");
   }
   const api::Condition* said =
       api::find_condition(w->status.conditions, conditions::quota_reserved);
@@ -336,17 +383,7 @@ void evict(api::Workload* w, const std::string& reason, const std::string& messa
   set(w, conditions::evicted, true, full, message, now);
   status.cluster_name.reset();
   status.nominated_cluster_names.clear();
-  for (api::AdmissionCheckState& check : status.admission_checks) {
-    if (check.state == api::CheckState::Pending) continue;
-    if (check.state == api::CheckState::Retry) {
-      check.retry_count = check.retry_count.value_or(0) + 1;
-    }
-    check.message =
-        std::string("Reset to Pending after eviction. Previously: ") + text_of(check.state);
-    check.state = api::CheckState::Pending;
-    check.last_transition_time = seconds(now);
-    check.pod_set_updates.clear();
-  }
+  reset_checks(&status, now);
   status.unhealthy_nodes.clear();
   for (api::PreemptionGateState& gate : status.preemption_gates) {
     if (gate.position == "Closed") continue;
@@ -410,7 +447,9 @@ Settled settle(api::Workload* w, const LifecycleView& view, TimePoint now) {
   }
   // 6. The checks it needs, and whether it is admitted.
   // Before the reservation that is left to the reservation's own write.
-  if (is_reserved(*w) || !w->status.admission_checks.empty()) {
+  // A queue that is gone says nothing about checks.
+  const bool sync = is_reserved(*w) || !w->status.admission_checks.empty();
+  if (sync && view.cluster_queue.exists) {
     out.status_changed |= sync_checks(w, view.required_checks, now);
   }
   // 7. Evicted and stopping: only its job can end this.
@@ -424,6 +463,8 @@ Settled settle(api::Workload* w, const LifecycleView& view, TimePoint now) {
     out.status_changed |= explain_pending(w, view, now);
   }
   out.status_changed |= sync_admitted(w, now, &out.notes);
+  // 8. How long it may run.
+  out.status_changed |= limit_execution(w, now, &out);
   return out;
 }
 

@@ -162,8 +162,12 @@ Task<> Scheduler::reserve(admission::AdmittedWorkload admitted) {
   const auto workload = cluster_.workloads.get(admitted.key);
   if (!workload) co_return;
   const bool whole = is_admitted(*workload);
-  note(admitted.key, false, "QuotaReserved",
-       admission::quota_reserved_message(admitted.cluster_queue));
+  // The story of a hub's copy is told on the hub; here one event for one write must do.
+  const bool copy = !workload->metadata.label(std::string(api::labels::multikueue_origin)).empty();
+  if (!copy || !whole) {
+    note(admitted.key, false, "QuotaReserved",
+         admission::quota_reserved_message(admitted.cluster_queue));
+  }
   if (whole) {
     note(admitted.key, false, "Admitted", "Admitted by ClusterQueue " + admitted.cluster_queue);
   }

@@ -1,6 +1,7 @@
 #include "jobs/plan.h"
 
 #include "jobs/naming.h"
+#include "lib/api/execution.h"
 #include "lib/api/names.h"
 
 #include <algorithm>
@@ -70,6 +71,11 @@ void evicted_workload(std::vector<JobAction>* out, const JobView& view,
 }
 
 void start(std::vector<JobAction>* out, const JobView& view, const WorkloadPtr& workload) {
+  if (view.infos_error && view.infos_error->code() == Errc::invalid) {
+    out->push_back(FinishWorkload{workload, std::string(api::reasons::failed_to_start),
+                                  view.infos_error->what()});
+    return;
+  }
   if (view.infos_error || view.infos.size() != 1) return;
   Result<Json> patch = batch_job::start_patch(*view.job, view.infos.front());
   if (!patch) {
@@ -317,6 +323,7 @@ void drop_reservation(api::Workload* workload, TimePoint now) {
                       message},
                      now);
   if (api::is_true(status.conditions, admitted)) {
+    api::count_execution(workload, now);
     api::set_condition(&status.conditions,
                        {std::string(admitted),
                         api::ConditionStatus::False,

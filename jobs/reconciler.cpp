@@ -268,7 +268,10 @@ Task<Status> JobReconciler::run(JobPtr job, const FinishWorkload& action) {
                               now);
   };
   const Status done = co_await cluster_.update_status(key, change);
-  if (done) {
+  // Of a dispatched job enough is told already.
+  const bool dispatched = job->spec.managed_by == std::string(api::multikueue_controller_name) ||
+                          !job->metadata.label(std::string(api::labels::multikueue_origin)).empty();
+  if (done && !dispatched) {
     note(*job, kube::EventType::normal, api::events::finished_workload,
          "Workload '" + key.str() + "' is declared finished");
   }

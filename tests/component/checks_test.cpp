@@ -78,6 +78,29 @@ TEST_F(Checks, AContradictionOfTheCheckEndsTheWorkload) {
   EXPECT_THAT(condition_of("j", "Finished"), HasSubstr("True FailedToStart: "));
 }
 
+TEST_F(Checks, AContradictionOfCheckAndFlavorEndsItToo) {
+  start();
+  apply(job_yaml("j"));
+  settle();
+  set_state("Ready", R"(,"podSetUpdates":[{"name":"main","nodeSelector":{"pool":"gpu"}}])");
+  EXPECT_THAT(condition_of("j", "Finished"), HasSubstr("True FailedToStart: "));
+}
+
+TEST_F(Checks, AJobRunsNoLongerThanItMay) {
+  start_with_queues();
+  apply(job_yaml("j", 1, "main", "{}", ", kueue.x-k8s.io/max-exec-time-seconds: \"60\""));
+  until("started", [&] { return started(); });
+  settle(50s);
+  EXPECT_TRUE(started());
+  settle(15s);
+  EXPECT_FALSE(started());
+  EXPECT_EQ(condition_of("j", "Evicted"),
+            "True DeactivatedDueToMaximumExecutionTimeExceeded: The workload is deactivated due to "
+            "exceeding the maximum execution time");
+  EXPECT_THAT(events("Workload"),
+              Contains("MaximumExecutionTimeExceeded: The maximum execution time (60s) exceeded"));
+}
+
 TEST_F(Checks, RetryGivesTheQuotaBackAndAsksAgainWhenTold) {
   start();
   apply(job_yaml("j"));

@@ -59,6 +59,12 @@ TEST_F(Federation, AJobRacesRunsOnOneWorkerAndLeavesNothingBehind) {
   EXPECT_TRUE(job("j").status.completion_time);
   for (const auto& [name, worker] : workers_) EXPECT_EQ(held_by(name), "workloads 0, jobs 0");
 
+  EXPECT_LE(manager_->requests.count("create", "events"), 4);
+  int worker_events = 0;
+  for (const auto& [name, worker] : workers_) {
+    worker_events += worker.manager->requests.count("create", "events");
+  }
+  EXPECT_LE(worker_events, 4);
   EXPECT_THAT(events("Workload"),
               Contains("MultiKueue: The workload was admitted on \"" + winner + "\""));
 

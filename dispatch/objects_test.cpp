@@ -1,0 +1,153 @@
+#include "dispatch/objects.h"
+
+#include "dispatch/group.h"
+#include "lib/api/codec.h"
+#include "lib/api/names.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace regatta::dispatch {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr TimePoint now{1'800'000'000s};
+
+Json workload_json() {
+  return Json::parse(R"({"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Workload",
+    "metadata": {"name": "w", "namespace": "team", "uid": "u", "resourceVersion": "5",
+      "labels": {"kueue.x-k8s.io/job-uid": "j", "mine": "yes"}, "annotations": {"a": "b"},
+      "finalizers": ["kueue.x-k8s.io/resource-in-use"],
+      "ownerReferences": [{"apiVersion": "batch/v1", "kind": "Job", "name": "j", "uid": "j",
+                           "controller": true}]},
+    "spec": {"queueName": "main", "priority": 5, "futureField": {"kept": 1},
+      "priorityClassRef": {"group": "kueue.x-k8s.io", "kind": "WorkloadPriorityClass",
+                           "name": "high"},
+      "podSets": [{"name": "main", "count": 2, "template": {"spec": {"containers": [
+        {"name": "c", "image": "i", "futureField": true}]}}}]},
+    "status": {"admission": {"clusterQueue": "cq", "podSetAssignments": [{"name": "main"}]},
+      "nominatedClusterNames": ["east", "west"],
+      "conditions": [{"type": "QuotaReserved", "status": "True", "reason": "QuotaReserved",
+        "message": "", "lastTransitionTime": "2026-01-01T00:00:00Z"}],
+      "admissionChecks": [{"name": "mk", "state": "Pending", "message": "",
+        "lastTransitionTime": "2026-01-01T00:00:00Z"}]}})");
+}
+
+api::Workload workload(const char* patch = "{}") {
+  Json json = workload_json();
+  json.merge_patch(Json::parse(patch));
+  return api::from_json<api::Workload>(json).value();
+}
+
+TEST(RemoteCopy, TakesWhatDescribesTheWorkAndNothingOfTheHub) {
+  const Json copy = remote_copy(workload(), "hub-1");
+  EXPECT_EQ(copy["metadata"], Json::parse(R"({"name": "w", "namespace": "team",
+      "labels": {"mine": "yes", "kueue.x-k8s.io/multikueue-origin": "hub-1"},
+      "annotations": {"a": "b"}})"));
+  EXPECT_EQ(copy["spec"]["futureField"], Json({{"kept", 1}}));
+  EXPECT_EQ(copy["spec"]["podSets"][0]["template"]["spec"]["containers"][0]["futureField"], true);
+  EXPECT_FALSE(copy.contains("status"));
+}
+
+bool record(api::Workload* w, const char* cluster = "east") {
+  return record_winner(w, api::find_check(w->status, "mk"), {cluster, "admitted there"}, now);
+}
+
+TEST(RecordWinner, IsOneChangeOfEverything) {
+  api::Workload w = workload();
+  EXPECT_TRUE(record(&w));
+  EXPECT_EQ(w.status.cluster_name, "east");
+  EXPECT_TRUE(w.status.nominated_cluster_names.empty());
+  EXPECT_EQ(w.status.admission_checks[0].state, api::CheckState::Ready);
+  EXPECT_EQ(w.status.admission_checks[0].message, "admitted there");
+  EXPECT_EQ(w.status.admission_checks[0].last_transition_time, now);
+  EXPECT_TRUE(api::is_true(w.status.conditions, "Admitted"));
+}
+
+TEST(RecordWinner, AnotherCheckHoldsTheAdmissionBack) {
+  api::Workload w = workload();
+  api::AdmissionCheckState other;
+  other.name = "other";
+  w.status.admission_checks.push_back(other);
+  EXPECT_TRUE(record(&w));
+  EXPECT_FALSE(api::is_true(w.status.conditions, "Admitted"));
+}
+
+TEST(RecordWinner, RefusesWhatIsNotInARace) {
+  const auto refused = [](const char* patch) {
+    api::Workload w = workload(patch);
+    const api::Workload before = w;
+    const bool done = record(&w);
+    EXPECT_TRUE(done || w == before);
+    return !done;
+  };
+  EXPECT_TRUE(refused(R"({"status": {"conditions": []}})")) << "no quota";
+  EXPECT_TRUE(refused(R"({"status": {"clusterName": "west", "nominatedClusterNames": null}})"));
+  EXPECT_FALSE(refused(R"({"status": {"clusterName": "east", "nominatedClusterNames": null}})"));
+  EXPECT_TRUE(refused(R"({"status": {"admissionChecks": [{"name": "mk", "state": "Retry",
+      "message": "", "lastTransitionTime": "2026-01-01T00:00:00Z"}]}})"));
+  for (const char* type : {"Evicted", "Finished"}) {
+    api::Workload w = workload();
+    api::set_condition(&w.status.conditions, {type, api::ConditionStatus::True, 0, {}, "R", "m"},
+                       now);
+    EXPECT_FALSE(record(&w)) << type;
+  }
+  api::Workload w = workload();
+  EXPECT_FALSE(record_winner(&w, nullptr, {"east", ""}, now));
+}
+
+TEST(SetCheck, SaysWhatItWasBefore) {
+  api::AdmissionCheckState check;
+  check.state = api::CheckState::Ready;
+  EXPECT_TRUE(set_check(&check, {CheckState::retry, "Admitting remote lost"}, now));
+  EXPECT_EQ(check.state, api::CheckState::Retry);
+  EXPECT_EQ(check.message, "Admitting remote lost, Previously: \"Ready\"");
+  EXPECT_FALSE(set_check(&check, {CheckState::retry, "again"}, now));
+  check.state = api::CheckState::Ready;
+  EXPECT_TRUE(set_check(&check, {CheckState::retry, "Evicted there", false, true}, now));
+  EXPECT_EQ(check.message, "Evicted there. Previously: \"Ready\"");
+  check.state = api::CheckState::Pending;
+  EXPECT_TRUE(set_check(&check, {CheckState::rejected, "No adapter"}, now));
+  EXPECT_EQ(check.message, "No adapter, Previously: \"Pending\"");
+  check.state = api::CheckState::Pending;
+  EXPECT_TRUE(set_check(&check, {CheckState::retry, std::string(40'000, 'x')}, now));
+  EXPECT_EQ(check.message.size(), api::condition_message_max);
+  EXPECT_FALSE(set_check(nullptr, {CheckState::retry, ""}, now));
+}
+
+struct DriftCase {
+  const char* name;
+  const char* remote;
+  Drift want;
+};
+
+TEST(DriftBetween, ComparesSpecsButForWhatTheWorkerOwns) {
+  const DriftCase cases[] = {
+      {"the same", "{}", Drift::none},
+      {"status and metadata do not count",
+       R"({"metadata": {"labels": {"x": "y"}}, "status": null})", Drift::none},
+      {"inactive on the worker", R"({"spec": {"active": false}})", Drift::none},
+      {"gates of the worker", R"({"spec": {"preemptionGates": [{"name": "g"}]}})", Drift::none},
+      {"another priority", R"({"spec": {"priority": 7}})", Drift::priority},
+      {"another class", R"({"spec": {"priorityClassRef": {"name": "low"}}})", Drift::priority},
+      {"no class there", R"({"spec": {"priority": 7, "priorityClassRef": null}})", Drift::other},
+      {"another queue", R"({"spec": {"queueName": "other"}})", Drift::other},
+      {"another unknown field", R"({"spec": {"futureField": {"kept": 2}}})", Drift::other},
+  };
+  for (const DriftCase& c : cases) {
+    EXPECT_EQ(drift_between(workload(), workload(c.remote)), c.want) << c.name;
+  }
+}
+
+TEST(ForeignJobs, AreForgottenAfterAWhile) {
+  ForeignJobs jobs;
+  const api::ObjectKey key("team", "j");
+  jobs.add("east", key, now);
+  EXPECT_TRUE(jobs.contains("east", key, now + 4min));
+  EXPECT_FALSE(jobs.contains("west", key, now));
+  EXPECT_FALSE(jobs.contains("east", key, now + ForeignJobs::remembered));
+}
+
+}  // namespace
+}  // namespace regatta::dispatch

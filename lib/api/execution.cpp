@@ -1,0 +1,22 @@
+#include "lib/api/execution.h"
+
+#include "lib/api/names.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace regatta::api {
+
+void count_execution(Workload* workload, TimePoint now) {
+  WorkloadStatus& status = workload->status;
+  const Condition* admitted = find_condition(status.conditions, conditions::admitted);
+  if (!admitted || admitted->status != ConditionStatus::True) return;
+  const std::int64_t ran =
+      std::chrono::duration_cast<std::chrono::seconds>(now - admitted->last_transition_time)
+          .count();
+  const std::int64_t past = status.accumulated_past_execution_time_seconds.value_or(0);
+  status.accumulated_past_execution_time_seconds = static_cast<std::int32_t>(std::min<std::int64_t>(
+      past + std::max<std::int64_t>(0, ran), std::numeric_limits<std::int32_t>::max()));
+}
+
+}  // namespace regatta::api
