@@ -13,6 +13,8 @@
 namespace regatta::dispatch {
 namespace {
 
+/// How often the status of a running Job is copied.
+constexpr Duration status_interval{1000};
 /// How long workers that do not answer are waited for.
 constexpr Duration worker_wait{1000};
 
@@ -47,7 +49,10 @@ Dispatcher::Dispatcher(DispatcherDeps deps, DispatcherConfig config)
       log_(deps.local.log.named("dispatch")),
       queue_(deps.local.clock, deps.scope, Backoff{Duration(20), std::chrono::seconds(30)}) {
   clusters::LocalCluster& local = deps_.local;
-  local.workloads.on_change([this](const api::ObjectKey& key) { queue_.add(key); });
+  local.workloads.on_transition([this](const api::ObjectKey& key, const auto&, const auto& after) {
+    if (!after) copied_.erase(key);
+    queue_.add(key);
+  });
   local.jobs.on_change([this](const api::ObjectKey& key) {
     const std::string owner = clusters::owner_name("Job", key);
     for (const auto& workload : deps_.local.workloads.keys_by_index(clusters::by_owner, owner)) {
@@ -397,6 +402,16 @@ Task<Status> Dispatcher::run(api::ObjectKey key, CopyJobStatus action) {
   const auto theirs = remote_job_of(*worker, key);
   const auto copy = worker->workloads.get(key);
   const TimePoint now = deps_.local.clock.now();
+  // Whoever watches a Job with many pods need not see each of them come and go; that it runs, or
+  // does not run any more, is told at once.
+  if (!action.final && theirs && jobs::batch_job::active(*theirs)) {
+    const auto last = copied_.find(key);
+    if (last != copied_.end() && now < last->second + status_interval) {
+      queue_.add_after(key, last->second + status_interval - now);
+      co_return ok();
+    }
+    copied_[key] = now;
+  }
   const auto change = [&](const api::Job& mine) -> std::optional<Json> {
     if (theirs && (!action.final || jobs::batch_job::finished(*theirs))) {
       return jobs::batch_job::status_patch(mine, *theirs);

@@ -7,6 +7,7 @@
 #include "lib/runtime/work_queue.h"
 
 #include <functional>
+#include <map>
 #include <string>
 
 namespace regatta::dispatch {
@@ -77,6 +78,7 @@ class Dispatcher {
   DispatcherConfig config_;
   Log log_;
   ForeignJobs foreign_;
+  std::map<api::ObjectKey, TimePoint> copied_;  ///< when a running Job's status was, last
   std::map<api::ObjectKey, TimePoint> racing_;  ///< since when; only until there is a winner
   WorkQueue<api::ObjectKey> queue_;
 };

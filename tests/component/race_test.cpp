@@ -77,6 +77,85 @@ TEST_F(Federation, AJobRacesRunsOnOneWorkerAndLeavesNothingBehind) {
   }
 }
 
+TEST_F(Federation, AJobWithManyPodsIsFollowedAtAMeasuredPace) {
+  start_all({"east"});
+  TestCluster& east = *workers_.at("east").cluster;
+  workers_.at("east").nodes.reset();
+  apply(remote_job_yaml("j", 4));
+  until("created", [&] { return east.get<api::Job>(key("j")).has_value(); });
+  settle();
+  manager_->requests.clear();
+  for (int ready = 0; ready <= 4; ++ready) {
+    ASSERT_TRUE(east.patch(api::Job::resource, key("j"),
+                           R"({"status":{"startTime":"2026-01-01T00:00:00Z","active":4,"ready":)" +
+                               std::to_string(ready) + "}}",
+                           "status"));
+    settle(50ms);
+    EXPECT_EQ(job("j").status.active, 4) << "the start is told at once";
+  }
+  settle();
+  EXPECT_EQ(job("j").status.ready, 4) << "the last word arrives";
+  EXPECT_EQ(manager_->requests.count("patch", "jobs/status"), 2);
+  ASSERT_TRUE(
+      east.patch(api::Job::resource, key("j"), R"({"status":{"active":3,"ready":3}})", "status"));
+  settle(50ms);
+  ASSERT_TRUE(east.patch(api::Job::resource, key("j"), R"({"status":{"active":null,"ready":0}})",
+                         "status"));
+  settle(50ms);
+  EXPECT_EQ(job("j").status.active, 0) << "so is the end";
+}
+
+TEST_F(Federation, ACheckOrConfigThatComesLaterWakesTheWaiting) {
+  for (const char* name : {"east", "west"}) add_worker(name);
+  configure_hub();
+  const api::ObjectKey all("all");
+  ASSERT_TRUE(
+      cluster_.patch(api::MultiKueueConfig::resource, all, R"({"spec":{"clusters":["west"]}})"));
+  start_manager();
+  start_worker("east");  // the listed one admits nobody
+  settle();
+  apply(remote_job_yaml("j"));
+  settle();
+  EXPECT_EQ(held_by("west"), "workloads 1, jobs 0");
+  EXPECT_EQ(held_by("east"), "workloads 0, jobs 0");
+  ASSERT_TRUE(cluster_.patch(api::MultiKueueConfig::resource, all,
+                             R"({"spec":{"clusters":["west","east"]}})"));
+  settle(1s);
+  EXPECT_EQ(held_by("east"), "workloads 1, jobs 1");
+  EXPECT_EQ(held_by("west"), "workloads 0, jobs 0");
+  // No longer listed: it is taken back and goes where it may.
+  start_worker("west");
+  ASSERT_TRUE(
+      cluster_.patch(api::MultiKueueConfig::resource, all, R"({"spec":{"clusters":["west"]}})"));
+  settle();
+  EXPECT_EQ(held_by("east"), "workloads 0, jobs 0");
+  EXPECT_EQ(held_by("west"), "workloads 1, jobs 1");
+}
+
+TEST_F(Federation, AManagerThatStopsAnywhereIsReplacedWithoutLoss) {
+  start_all({"east", "west"});
+  for (int i = 0; i < 6; ++i) apply(remote_job_yaml("j" + std::to_string(i)));
+  // Each successor lives a little longer than the last, and dies in the middle of something.
+  for (int life = 1; life <= 12; ++life) {
+    manager_.reset();
+    manager_.emplace(cluster_, network_);
+    manager_->faults().delay_min = manager_->faults().delay_max = 7ms;
+    settle(Duration(life * 9));
+  }
+  manager_->faults().delay_min = manager_->faults().delay_max = 0ms;
+  until(
+      "all finished",
+      [&] {
+        for (int i = 0; i < 6; ++i) {
+          if (condition_of("j" + std::to_string(i), "Finished").empty()) return false;
+        }
+        return true;
+      },
+      10min);
+  settle(2min);
+  for (const char* name : {"east", "west"}) EXPECT_EQ(held_by(name), "workloads 0, jobs 0");
+}
+
 TEST_F(Federation, ThirtyJobsStayWithinTheBudgetOfWrites) {
   start_all({"east", "north", "west"});
   manager_->requests.clear();
