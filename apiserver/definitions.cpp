@@ -194,8 +194,10 @@ void Definitions::clean_up(const std::string& name) {
 }
 
 void Definitions::finish_if_empty(const std::string& name) {
-  const Json current = definition(name);
-  if (current.is_null() || !is_deleting(current)) return;
+  // Asked after every deletion of a custom resource: looked at where it is, since it is large.
+  const StoredPtr stored = core_.store.shelf(definitions_shelf).find("", name);
+  if (!stored || !is_deleting(stored->value())) return;
+  const Json& current = stored->value();
   const Shelf* shelf = core_.store.find_shelf(shelf_name(current));
   if (shelf && !shelf->objects().empty()) return;
   const Json* finalizers = member(current, "metadata", "finalizers");

@@ -128,8 +128,12 @@ Task<Reply> ResourceHandler::read(Exchange& exchange, ResourceTypePtr type) {
 
 Reply ResourceHandler::written(const Exchange& exchange, const ResourceType& type,
                                const Written& result) {
-  return respond_object(exchange, result.created ? 201 : 200, result.object, type,
-                        core_.clock.now());
+  const unsigned status = result.created ? 201 : 200;
+  const bool plain =
+      exchange.form.as == Representation::object && exchange.form.media == Form::Media::json;
+  // The text is what watches of the object show too.
+  if (plain && result.stored) return respond_json(exchange, status, text_of(*result.stored, type));
+  return respond_object(exchange, status, result.in(type), type, core_.clock.now());
 }
 
 Reply ResourceHandler::create(Exchange& exchange, const ResourceTypePtr& type) {

@@ -143,7 +143,7 @@ Reply scale(Core& core, ObjectWriter& writer, Exchange& exchange, const Resource
   Answer<Written> result = writer.update(exchange, {type, info.ns, info.name, "scale"}, make,
                                          {.tracked = true}, *options);
   if (!result) return result.error();
-  return respond_json(exchange, 200, scale_of(result->object, *type));
+  return respond_json(exchange, 200, scale_of(result->in(*type), *type));
 }
 
 Reply finalize_namespace(Core& core, ObjectWriter& writer, Exchange& exchange,
@@ -167,7 +167,7 @@ Reply finalize_namespace(Core& core, ObjectWriter& writer, Exchange& exchange,
   Answer<Written> result = writer.update(exchange, {type, "", exchange.info.name, "finalize"}, make,
                                          {.put = true}, *options);
   if (!result) return result.error();
-  return respond_object(exchange, 200, result->object, *type, core.clock.now());
+  return respond_object(exchange, 200, result->in(*type), *type, core.clock.now());
 }
 
 Reply pod_binding(Core& core, ObjectWriter& writer, Exchange& exchange,

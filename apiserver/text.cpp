@@ -2,11 +2,15 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 
 namespace regatta::apiserver {
 namespace {
+
+constexpr std::size_t members_bytes_usual = 2000;
 
 /// The fields of ObjectMeta in the order of their declaration.
 constexpr std::array<std::string_view, 15> meta_order = {"name",
@@ -46,13 +50,66 @@ void append_escaped(std::string& out, std::string_view raw) {
   }
 }
 
-void append(std::string& out, const Json& value) {
+/// Characters that stand for themselves, here and in every other JSON.
+bool is_plain(char c) {
+  return c >= 0x20 && c < 0x7f && c != '"' && c != '\\' && c != '<' && c != '>' && c != '&';
+}
+
+void append_general(std::string& out, const Json& value) {
   append_escaped(out, value.dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
+void append_string(std::string& out, const std::string& text) {
+  if (!std::all_of(text.begin(), text.end(), is_plain)) return append_general(out, Json(text));
+  out += '"';
+  out += text;
+  out += '"';
+}
+
+template <class Number>
+void append_number(std::string& out, Number number) {
+  char digits[24];
+  out.append(digits, std::to_chars(digits, digits + sizeof digits, number).ptr);
+}
+
+void append(std::string& out, const Json& value) {
+  switch (value.type()) {
+    case Json::value_t::object: {
+      char before = '{';
+      for (const auto& [key, member] : value.get_ref<const Json::object_t&>()) {
+        out += before;
+        append_string(out, key);
+        out += ':';
+        append(out, member);
+        before = ',';
+      }
+      out += value.empty() ? "{}" : "}";
+      return;
+    }
+    case Json::value_t::array: {
+      char before = '[';
+      for (const Json& item : value) {
+        out += before;
+        append(out, item);
+        before = ',';
+      }
+      out += value.empty() ? "[]" : "]";
+      return;
+    }
+    case Json::value_t::string:
+      return append_string(out, value.get_ref<const std::string&>());
+    case Json::value_t::number_integer:
+      return append_number(out, value.get<std::int64_t>());
+    case Json::value_t::number_unsigned:
+      return append_number(out, value.get<std::uint64_t>());
+    default:
+      return append_general(out, value);
+  }
 }
 
 void append_member(std::string& out, std::string_view key, const Json& value) {
   if (out.back() != '{') out += ',';
-  append(out, Json(std::string(key)));
+  append_string(out, std::string(key));
   out += ':';
   append(out, value);
 }
@@ -82,6 +139,7 @@ std::string kubernetes_text(const Json& value) {
 
 std::string members_text(const Json& object) {
   std::string out = "{";
+  out.reserve(members_bytes_usual);
   const auto metadata = object.find("metadata");
   if (metadata != object.end()) {
     out += "\"metadata\":";
@@ -91,7 +149,8 @@ std::string members_text(const Json& object) {
     if (key == "kind" || key == "apiVersion" || key == "metadata") continue;
     append_member(out, key, value);
   }
-  return out + "}";
+  out += '}';
+  return out;
 }
 
 std::string metadata_ordered_text(const Json& object) {

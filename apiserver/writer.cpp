@@ -35,9 +35,37 @@ bool released(const Json& object, const ResourceType& type) {
   return grace.value_or(0) == 0;
 }
 
-Json without_version(Json object) {
-  metadata_of(object).erase("resourceVersion");
-  return object;
+bool is_version(const std::string& name) {
+  return name == "resourceVersion";
+}
+
+bool same_metadata(const Json& a, const Json& b) {
+  if (!a.is_object() || !b.is_object()) return a == b;
+  auto i = a.begin();
+  auto j = b.begin();
+  for (;; ++i, ++j) {
+    if (i != a.end() && is_version(i.key())) ++i;
+    if (j != b.end() && is_version(j.key())) ++j;
+    if (i == a.end() || j == b.end()) return i == a.end() && j == b.end();
+    if (i.key() != j.key() || *i != *j) return false;
+  }
+}
+
+/// Equality but for the resourceVersion.
+bool same_but_version(const Json& a, const Json& b) {
+  if (a.size() != b.size()) return false;
+  for (auto i = a.begin(), j = b.begin(); i != a.end(); ++i, ++j) {
+    if (i.key() != j.key()) return false;
+    const bool same = i.key() == "metadata" ? same_metadata(*i, *j) : *i == *j;
+    if (!same) return false;
+  }
+  return true;
+}
+
+/// Whether the stored JSON is what clients of this type see.
+bool shown_as_stored(const Json& stored, const ResourceType& type) {
+  return !type.from_stored && string_or_empty(stored, "kind") == type.kind &&
+         string_or_empty(stored, "apiVersion") == type.api_version();
 }
 
 void bump_generation(Json& object) {
@@ -156,6 +184,10 @@ Json to_stored_version(Json object, const ResourceType& type) {
   return object;
 }
 
+Json Written::in(const ResourceType& type) const {
+  return stored ? in_version(stored->value(), type) : object;
+}
+
 Answer<Written> ObjectWriter::create(Exchange& exchange, const Target& target, Json object,
                                      const WriteOptions& options, bool tracked) {
   const ResourceType& type = *target.type;
@@ -194,10 +226,9 @@ Answer<Written> ObjectWriter::create(Exchange& exchange, const Target& target, J
   if (options.dry_run) return Written{std::move(object), true};
   Target at = target;
   at.name = name;
-  const StoredPtr stored = put(at, object);
-  metadata_of(object)["resourceVersion"] = std::to_string(stored->version());
+  StoredPtr stored = put(at, std::move(object));
   notify(type, target.ns, name, &stored->value());
-  return Written{std::move(object), true};
+  return Written{Json(), true, std::move(stored)};
 }
 
 Answer<Written> ObjectWriter::update(Exchange& exchange, const Target& target, const Maker& make,
@@ -211,7 +242,10 @@ Answer<Written> ObjectWriter::update(Exchange& exchange, const Target& target, c
     metadata_of(*object).erase("resourceVersion");
     return create(exchange, target, std::move(*object), options, mode.tracked);
   }
-  const Json live = in_version(current->value(), type);
+  Json converted;
+  const bool as_stored = shown_as_stored(current->value(), type);
+  if (!as_stored) converted = in_version(current->value(), type);
+  const Json& live = as_stored ? current->value() : converted;
   Answer<Json> wanted = make(&live);
   if (!wanted) return wanted.error();
   Json object = std::move(*wanted);
@@ -250,16 +284,15 @@ Answer<Written> ObjectWriter::store_update(Exchange& exchange, const Target& tar
     exchange.warnings.push_back(std::move(warning));
   }
   if (options.dry_run) return Written{std::move(object), false};
-  if (without_version(object) == without_version(live)) return Written{live, false};
+  if (same_but_version(object, live)) return Written{live, false};
   if (is_deleting(object) && released(object, type)) {
     erase(target, current, object);
     notify(type, target.ns, target.name, nullptr);
     return Written{std::move(object), false};
   }
-  const StoredPtr stored = put(target, object);
-  metadata_of(object)["resourceVersion"] = std::to_string(stored->version());
+  StoredPtr stored = put(target, std::move(object));
   notify(type, target.ns, target.name, &stored->value());
-  return Written{std::move(object), false};
+  return Written{Json(), false, std::move(stored)};
 }
 
 Answer<Deleted> ObjectWriter::remove(Exchange& exchange, const Target& target,
@@ -384,9 +417,9 @@ Answer<Deleted> ObjectWriter::remove_pod(const Target& target, const Stored& cur
   return deleted;
 }
 
-StoredPtr ObjectWriter::put(const Target& target, const Json& object) {
+StoredPtr ObjectWriter::put(const Target& target, Json object) {
   return core_.store.put(shelf_of(*target.type), target.ns, target.name,
-                         to_stored_version(object, *target.type));
+                         to_stored_version(std::move(object), *target.type));
 }
 
 void ObjectWriter::erase(const Target& target, const Stored& current, const Json& last) {
@@ -401,7 +434,7 @@ void ObjectWriter::put_internal(const ResourceType& type, Json object) {
   if (!current && string_or_empty(object, "metadata", "uid").empty()) {
     start_metadata(object, core_.clock.now(), core_.rng);
   }
-  if (current && without_version(object) == without_version(current->value())) {
+  if (current && same_but_version(object, current->value())) {
     return;
   }
   const StoredPtr stored =

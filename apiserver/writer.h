@@ -17,8 +17,11 @@ struct Target {
 };
 
 struct Written {
-  Json object;  ///< in the version of the target's type
+  Json object;  ///< in the version of the target's type; null when it is in `stored`
   bool created = false;
+  StoredPtr stored = nullptr;  ///< what the store holds now; null when nothing was stored
+
+  Json in(const ResourceType& type) const;
 };
 
 /// What a delete left behind: the object when it stays (or when its kind always answers with the
@@ -74,7 +77,7 @@ class ObjectWriter {
                              const DeleteOptions& options);
   Answer<Deleted> remove_namespace(const Target& target, const Stored& current, Json object,
                                    const DeleteOptions& options);
-  StoredPtr put(const Target& target, const Json& object);
+  StoredPtr put(const Target& target, Json object);
   void erase(const Target& target, const Stored& current, const Json& last);
   Shelf& shelf_of(const ResourceType& type) { return core_.store.shelf(type.store_name()); }
   void notify(const ResourceType& type, const std::string& ns, const std::string& name,

@@ -3,10 +3,13 @@
 namespace regatta::manager {
 namespace {
 
+constexpr double normal_events_per_second = 25;
+
 kube::EventRecorderOptions event_options(const CoreConfig& config) {
   kube::EventRecorderOptions options;
   options.component = "regatta";
   options.instance = config.instance;
+  options.normal_per_second = normal_events_per_second;
   return options;
 }
 

@@ -11,6 +11,8 @@ namespace regatta::sandbox {
 
 namespace {
 
+constexpr std::size_t gone_max = 4096;
+
 constexpr Backoff try_again{std::chrono::milliseconds(50), std::chrono::seconds(30)};
 
 std::string text(const Json& object, const char* name) {
@@ -143,12 +145,23 @@ void GarbageCollector::watch(const DiscoveredResource& resource) {
     const auto old = std::static_pointer_cast<const api::ObjectMeta>(before);
     const auto now = std::static_pointer_cast<const api::ObjectMeta>(after);
     std::set<std::string> next;
-    if (old && (!now || now->uid != old->uid)) next = graph_.erase(old->uid);
+    if (old && (!now || now->uid != old->uid)) {
+      next = graph_.erase(old->uid);
+      note_gone(old->uid);
+    }
     if (now) next.merge(graph_.put(graph_node(*now, index)));
-    for (const std::string& uid : next) queue_.add(uid);
+    for (const std::string& uid : next) queue_.add_after(uid, options_.patience);
   });
   scope_.spawn("monitor", monitor->informer->run());
   monitors_.push_back(std::move(monitor));
+}
+
+void GarbageCollector::note_gone(const std::string& uid) {
+  if (!gone_.insert(uid).second) return;
+  gone_order_.push_back(uid);
+  if (gone_order_.size() <= gone_max) return;
+  gone_.erase(gone_order_.front());
+  gone_order_.pop_front();
 }
 
 Task<> GarbageCollector::work() {
@@ -228,6 +241,7 @@ Task<Result<OwnerState>> GarbageCollector::state_of(const GraphNode& node,
   if (const GraphNode* known = graph_.find(owner.uid)) {
     co_return known->waits_for_dependents ? OwnerState::waiting : OwnerState::solid;
   }
+  if (gone_.contains(owner.uid)) co_return OwnerState::absent;
   const Monitor* monitor = monitor_of(owner);
   // A kind we cannot see may well exist: nothing is removed on its account.
   if (monitor == nullptr) co_return OwnerState::solid;

@@ -9,7 +9,9 @@
 #include "sandbox/discovery.h"
 #include "sandbox/owner_graph.h"
 
+#include <deque>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -26,6 +28,8 @@ struct GarbageCollectorDeps {
 struct GarbageCollectorOptions {
   Duration rediscover = std::chrono::seconds(30);  ///< how often new resources are looked for
   int workers = 4;
+  /// Who deletes an owner often deletes what it owns as well, and gets the time for it.
+  Duration patience{50};
 };
 
 /// Owner references, as kube-controller-manager's garbage collector honours them: dependents of
@@ -56,10 +60,13 @@ class GarbageCollector {
   Task<Status> patch_metadata(const GraphNode& node, std::function<bool(Json&)> change);
   const Monitor* monitor_of(const api::OwnerReference& owner) const;
   std::size_t blocking_dependents(const GraphNode& node) const;
+  void note_gone(const std::string& uid);
 
   GarbageCollectorDeps deps_;
   GarbageCollectorOptions options_;
   OwnerGraph graph_;
+  std::set<std::string> gone_;          ///< uids seen to be deleted lately
+  std::deque<std::string> gone_order_;  ///< the oldest first
   std::vector<std::unique_ptr<Monitor>> monitors_;
   TaskScope scope_;
   WorkQueue<std::string> queue_;

@@ -129,9 +129,23 @@ std::optional<PatchFailure> wrong_kind(const PatchRequest& request, const Json& 
   return invalid_patch_result(shown, other_kind_error(request, object, version, kind));
 }
 
+/// The members of `object`, and of its metadata, that `current` does not have like that. The others
+/// were checked when they were written.
+Json changed_part(const Json& object, const Json& current) {
+  Json part = Json::object();
+  for (const auto& [name, value] : object.items()) {
+    const auto before = current.find(name);
+    const bool there = before != current.end();
+    if (there && *before == value) continue;
+    const bool into = name == "metadata" && there && value.is_object() && before->is_object();
+    part[name] = into ? changed_part(value, *before) : value;
+  }
+  return part;
+}
+
 /// What strict decoding of the patched object finds: warnings, or a refusal.
 PatchAnswer<std::vector<std::string>> check_patched(const PatchRequest& request, const Json& patch,
-                                                    const Json& object) {
+                                                    const Json& object, const Json& current) {
   auto shown = [&] {
     return request.show ? request.show(object) : shown_text(request, patch, object);
   };
@@ -144,7 +158,7 @@ PatchAnswer<std::vector<std::string>> check_patched(const PatchRequest& request,
     if (std::optional<PatchFailure> wrong = wrong_kind(request, object, shown())) return *wrong;
   }
   BodyKind kind{request.kind, request.writer.schema, request.custom, request.object_meta};
-  BodyReport report = check_body(object, kind);
+  BodyReport report = check_body(changed_part(object, current), kind);
   if (report.type_error) return invalid_patch_result(shown(), *report.type_error);
   if (request.validation == FieldValidation::ignore) return std::vector<std::string>{};
   std::vector<std::string> found;
@@ -207,7 +221,7 @@ PatchAnswer<Patched> patch_object(const PatchRequest& request, const Json* curre
   const Json& live = current ? *current : nothing;
   PatchAnswer<Json> object = patched_json(request, *patch, live);
   if (!object) return object.error();
-  PatchAnswer<std::vector<std::string>> warnings = check_patched(request, *patch, *object);
+  PatchAnswer<std::vector<std::string>> warnings = check_patched(request, *patch, *object, live);
   if (!warnings) return warnings.error();
   Patched patched{std::move(*object), std::move(*warnings)};
   if (request.complete) request.complete(patched.object);

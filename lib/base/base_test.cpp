@@ -56,6 +56,45 @@ TEST(Digest, MatchesTheStandardsExamples) {
   EXPECT_EQ(sha256_hex(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
 }
 
+/// A value of every form, odd ones included.
+std::string random_json(Rng& rng, int depth) {
+  const char* leaves[] = {"null",         "true",
+                          "false",        "0",
+                          "-1",           "12345678901234567",
+                          "1.5",          "1e3",
+                          "-0",           "\"a\"",
+                          "\"\"",         "\"\\u003cb\\n\\/\"",
+                          "\"\xc3\xa9\"", "\"\\u00e9\"",
+                          "01",           "18446744073709551615",
+                          "\"\\",         "nul"};
+  const auto pick = rng.between(0, depth > 0 ? 29 : 15);
+  if (pick < 16) return leaves[pick];
+  if (pick == 16) return leaves[rng.between(16, 17)];
+  std::string out = pick % 2 ? "[" : "{";
+  for (std::int64_t i = rng.between(0, 3); i > 0; --i) {
+    if (out.size() > 1) out += rng.chance(0.9) ? "," : " ";
+    if (pick % 2 == 0) out += "\"k" + std::to_string(rng.between(0, 4)) + "\": ";
+    out += random_json(rng, depth - 1);
+  }
+  return out + (pick % 2 ? "]" : "}");
+}
+
+TEST(Json, ReadsWhatTheGeneralParserReads) {
+  Rng rng(5);
+  int read = 0;
+  for (int i = 0; i < 3000; ++i) {
+    const std::string text = random_json(rng, 4);
+    const Json general = Json::parse(text, nullptr, false);
+    const auto ours = parse_json(text);
+    ASSERT_EQ(ours.has_value(), !general.is_discarded()) << text;
+    if (!ours) continue;
+    ++read;
+    ASSERT_EQ(*ours, general) << text;
+    ASSERT_EQ(dump_json(*ours), dump_json(general)) << text;
+  }
+  EXPECT_GT(read, 1000);
+}
+
 TEST(Json, RefusesTrailingText) {
   EXPECT_FALSE(parse_json("{} x"));
 }

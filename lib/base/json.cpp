@@ -2,8 +2,174 @@
 
 #include <nlohmann/json.hpp>
 
+#include <charconv>
+
 namespace regatta {
 namespace {
+
+/// Reads the JSON that API servers and Regatta itself write: ASCII, whole numbers, simple escapes,
+/// members often in order. On anything else, errors included, it gives up and the general parser
+/// decides; so it only ever has to be right, never complete.
+class PlainReader {
+ public:
+  explicit PlainReader(std::string_view text) : at_(text.data()), end_(at_ + text.size()) {}
+
+  bool document(Json* out) {
+    if (!value(out, 0)) return false;
+    skip_space();
+    return at_ == end_;
+  }
+
+ private:
+  void skip_space() {
+    while (at_ != end_ && (*at_ == ' ' || *at_ == '\n' || *at_ == '\r' || *at_ == '\t')) ++at_;
+  }
+
+  bool eat(char c) {
+    skip_space();
+    if (at_ == end_ || *at_ != c) return false;
+    ++at_;
+    return true;
+  }
+
+  bool literal(std::string_view word) {
+    if (static_cast<std::size_t>(end_ - at_) < word.size()) return false;
+    if (std::string_view(at_, word.size()) != word) return false;
+    at_ += word.size();
+    return true;
+  }
+
+  bool value(Json* out, int depth) {
+    skip_space();
+    if (at_ == end_) return false;
+    switch (*at_) {
+      case '{':
+        return object(out, depth + 1);
+      case '[':
+        return array(out, depth + 1);
+      case '"': {
+        std::string text;
+        if (!string(&text)) return false;
+        *out = std::move(text);
+        return true;
+      }
+      case 't':
+        *out = true;
+        return literal("true");
+      case 'f':
+        *out = false;
+        return literal("false");
+      case 'n':
+        return literal("null");
+      default:
+        return number(out);
+    }
+  }
+
+  bool object(Json* out, int depth) {
+    if (depth > json_depth_max) return false;
+    ++at_;
+    *out = Json::object();
+    auto& members = out->get_ref<Json::object_t&>();
+    if (eat('}')) return true;
+    do {
+      skip_space();
+      std::string name;
+      if (at_ == end_ || *at_ != '"' || !string(&name) || !eat(':')) return false;
+      const auto member = members.emplace_hint(members.end(), std::move(name), nullptr);
+      member->second = nullptr;  // of two members with one name the last one holds
+      if (!value(&member->second, depth)) return false;
+    } while (eat(','));
+    return eat('}');
+  }
+
+  bool array(Json* out, int depth) {
+    if (depth > json_depth_max) return false;
+    ++at_;
+    *out = Json::array();
+    auto& items = out->get_ref<Json::array_t&>();
+    if (eat(']')) return true;
+    do {
+      items.emplace_back();
+      if (!value(&items.back(), depth)) return false;
+    } while (eat(','));
+    return eat(']');
+  }
+
+  static bool is_plain(char c) {
+    return c != '"' && c != '\\' && c >= 0x20 && static_cast<unsigned char>(c) < 0x80;
+  }
+
+  bool string(std::string* out) {
+    ++at_;
+    for (;;) {
+      const char* begin = at_;
+      while (at_ != end_ && is_plain(*at_)) ++at_;
+      out->append(begin, at_);
+      if (at_ == end_) return false;
+      if (*at_ == '"') break;
+      if (*at_ != '\\' || !escape(out)) return false;
+    }
+    ++at_;
+    return true;
+  }
+
+  bool escape(std::string* out) {
+    if (end_ - at_ < 2) return false;
+    switch (at_[1]) {
+      case '"':
+      case '\\':
+      case '/':
+        out->push_back(at_[1]);
+        break;
+      case 'n':
+        out->push_back('\n');
+        break;
+      case 't':
+        out->push_back('\t');
+        break;
+      case 'u': {
+        unsigned code = 0;
+        if (end_ - at_ < 6) return false;
+        const auto [stop, error] = std::from_chars(at_ + 2, at_ + 6, code, 16);
+        if (error != std::errc() || stop != at_ + 6 || code >= 0x80) return false;
+        out->push_back(static_cast<char>(code));
+        at_ += 4;
+        break;
+      }
+      default:
+        return false;
+    }
+    at_ += 2;
+    return true;
+  }
+
+  /// Whole numbers that surely fit; like the general parser it tells signed from unsigned.
+  bool number(Json* out) {
+    constexpr std::ptrdiff_t digits_max = 18;
+    const bool negative = *at_ == '-';
+    const char* digits = at_ + (negative ? 1 : 0);
+    const char* stop = digits;
+    while (stop != end_ && *stop >= '0' && *stop <= '9') ++stop;
+    const auto count = stop - digits;
+    if (count == 0 || count > digits_max || (*digits == '0' && (count > 1 || negative))) {
+      return false;
+    }
+    if (stop != end_ && (*stop == '.' || *stop == 'e' || *stop == 'E')) return false;
+    std::int64_t whole = 0;
+    std::from_chars(at_, stop, whole);
+    at_ = stop;
+    if (negative) {
+      *out = whole;
+    } else {
+      *out = static_cast<std::uint64_t>(whole);
+    }
+    return true;
+  }
+
+  const char* at_;
+  const char* end_;
+};
 
 /// The deepest nesting in `text`, brackets in strings not counted.
 int nesting(std::string_view text) {
@@ -31,6 +197,8 @@ int nesting(std::string_view text) {
 }  // namespace
 
 Result<Json> parse_json(std::string_view text) {
+  Json plain;
+  if (PlainReader(text).document(&plain)) return plain;
   if (nesting(text) > json_depth_max) {
     return Error(Errc::invalid, "JSON nests deeper than " + std::to_string(json_depth_max));
   }

@@ -8,6 +8,7 @@
 #include "lib/base/log.h"
 #include "lib/base/rng.h"
 #include "lib/kube/credentials.h"
+#include "lib/kube/outline.h"
 #include "lib/kube/patch.h"
 #include "lib/kube/token_bucket.h"
 #include "lib/kube/watch.h"
@@ -206,7 +207,7 @@ class Client {
   template <class T>
   static Result<T> decoded(Result<std::string> text) {
     if (!text) return text.error();
-    return api::decode<T>(*text);
+    return api::decode<T>(without_managed_fields(std::move(*text)));
   }
   template <class T>
   Task<Result<T>> patch_difference(T before, T after, PatchScope scope);
@@ -254,7 +255,19 @@ Task<Result<std::vector<T>>> Client::list(std::string ns, ListOptions options) {
 
 template <class T>
 Task<Result<T>> Client::patch_difference(T before, T after, PatchScope scope) {
-  std::string body = guarded_merge_patch(api::to_json(before), api::to_json(after), scope);
+  // Converting what is not compared would cost more than all the rest.
+  const auto part = [&](const T& object) {
+    if constexpr (requires { object.status; }) {
+      if (scope == PatchScope::status) {
+        T lean;
+        lean.metadata = object.metadata;
+        lean.status = object.status;
+        return api::to_json(lean);
+      }
+    }
+    return api::to_json(object);
+  };
+  std::string body = guarded_merge_patch(part(before), part(after), scope);
   if (body.empty()) co_return after;
   WriteOptions options;
   if (scope == PatchScope::status) options.subresource = "status";

@@ -42,6 +42,7 @@ EventRecorder::EventRecorder(Client& client, Clock& clock, Rng& rng, Executor ex
       rng_(rng),
       log_(std::move(log)),
       options_(std::move(options)),
+      normal_budget_(clock, options_.normal_per_second, options_.normal_burst),
       work_(executor),
       idle_(executor) {}
 
@@ -52,7 +53,8 @@ void EventRecorder::event(const ObjectReference& about, EventType type, std::str
   ++counters_.recorded;
   ObjectReference object = about;
   object.resource_version.clear();
-  if (!within_budget(object)) {
+  const bool affordable = type == EventType::warning || normal_budget_.try_take();
+  if (!affordable || !within_budget(object)) {
     ++counters_.suppressed;
     return;
   }

@@ -6,6 +6,7 @@
 #include "lib/base/log.h"
 #include "lib/base/rng.h"
 #include "lib/kube/client.h"
+#include "lib/kube/token_bucket.h"
 #include "lib/runtime/wakeup.h"
 
 #include <deque>
@@ -39,6 +40,10 @@ struct EventRecorderOptions {
   std::string instance;       ///< reportingInstance: the pod or host name
   int burst_per_object = 25;  ///< then one each refill interval
   Duration refill_per_object = std::chrono::minutes(5);
+  /// Normal events beyond `burst` and then this rate are suppressed, so that under load the API
+  /// server is left to those who work; warnings always pass. 0: no limit.
+  double normal_per_second = 0;
+  int normal_burst = 100;
   Duration series_window = std::chrono::minutes(10);  ///< repeats within it share one Event
   int similar_max = 10;  ///< messages of one object and reason before they are combined
   std::size_t queue_max = 1000;
@@ -117,6 +122,7 @@ class EventRecorder {
   std::deque<SeriesKey> queue_;
   int writing_ = 0;
   Counters counters_;
+  TokenBucket normal_budget_;
   Wakeup work_, idle_;
 };
 

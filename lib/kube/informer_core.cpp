@@ -126,8 +126,16 @@ Task<Status> InformerCore::follow() {
     co_return stream.error();
   }
   set_connected(true);
+  // What we wrote ourselves was observed from the answer, and comes back as an event.
+  if (!with_list) stream->read_lean([this](const Outline& object) { return is_stored(object); });
   Listing initial;
   co_return co_await read_until_silent(std::move(*stream), with_list ? &initial : nullptr);
+}
+
+bool InformerCore::is_stored(const Outline& object) const {
+  const auto it = store_.find(api::ObjectKey(std::string(object.ns), std::string(object.name)));
+  if (it == store_.end() || undecodable_.contains(it->first)) return false;
+  return it->second.resource_version == object.resource_version;
 }
 
 Task<Status> InformerCore::fill_from_list() {
@@ -309,7 +317,7 @@ void InformerCore::replace_store(Listing listing, std::string version) {
 
 void InformerCore::apply(const WatchEvent& event) {
   if (!event.resource_version.empty()) version_ = event.resource_version;
-  if (event.type == WatchEventType::bookmark) return;
+  if (event.type == WatchEventType::bookmark || !event.object) return;
   std::vector<Change> changes;
   if (event.type == WatchEventType::deleted) {
     const api::ObjectKey key = key_of(*event.object);

@@ -109,6 +109,7 @@ class InformerCore {
   /// One list, if one is needed, and one watch; ok when the server ended that in order.
   Task<Status> follow();
   Task<Status> fill_from_list();
+  bool is_stored(const Outline& object) const;
   Task<Result<WatchStream>> open_watch(bool with_list);
   Task<Status> read_until_silent(WatchStream stream, Listing* initial);
   Task<Status> read_events(WatchStream* stream, Listing* initial);

@@ -57,11 +57,31 @@ Task<Result<std::optional<WatchEvent>>> WatchStream::next() {
       co_return Error(Errc::unavailable, "a watch event of more than 16 MiB");
     }
   }
-  const std::string line = std::move(lines_.front());
+  std::string line = std::move(lines_.front());
   lines_.pop_front();
+  if (is_known_) {
+    std::optional<WatchEvent> known = skim(&line);
+    if (known) co_return known;
+  }
   Result<WatchEvent> event = decode_watch_event(line);
   if (!event) co_return event.error();
   co_return std::optional<WatchEvent>(std::move(*event));
+}
+
+std::optional<WatchEvent> WatchStream::skim(std::string* line) const {
+  const auto outline = outline_of_event(*line);
+  if (!outline) return std::nullopt;
+  const auto type = type_of(outline->type);
+  const bool state = type == WatchEventType::added || type == WatchEventType::modified;
+  if (state && is_known_(outline->object)) {
+    WatchEvent event;
+    event.type = *type;
+    event.resource_version = outline->object.resource_version;
+    return event;
+  }
+  const std::string_view cut = outline->object.managed_fields;
+  if (!cut.empty()) line->erase(static_cast<std::size_t>(cut.data() - line->data()), cut.size());
+  return std::nullopt;
 }
 
 void WatchStream::split(std::string_view piece) {

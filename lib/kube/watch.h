@@ -3,9 +3,11 @@
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/task.h"
+#include "lib/kube/outline.h"
 #include "lib/net/http.h"
 
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,7 +19,7 @@ enum class WatchEventType { added, modified, deleted, bookmark };
 
 struct WatchEvent {
   WatchEventType type = WatchEventType::added;
-  std::shared_ptr<const Json> object;  ///< never null
+  std::shared_ptr<const Json> object;  ///< null only for a state that is known already
   std::string resource_version;        ///< of the object
 };
 
@@ -25,6 +27,12 @@ struct WatchEvent {
 class WatchStream {
  public:
   explicit WatchStream(std::shared_ptr<net::BodyStream> body) : body_(std::move(body)) {}
+
+  /// Whether the reader has the object in this state. Such events are not decoded.
+  using IsKnown = std::function<bool(const Outline&)>;
+  /// For readers of typed objects: events come without managedFields, and without an object when it
+  /// is known.
+  void read_lean(IsKnown is_known) { is_known_ = std::move(is_known); }
 
   /// The next event; nullopt at the clean end (the server's own timeout); an error otherwise: the
   /// one an in-stream ERROR event carries (`gone`: list again), or `unavailable` when the
@@ -37,10 +45,13 @@ class WatchStream {
 
  private:
   void split(std::string_view piece);
+  /// What there is to say about a line without decoding it; cuts managedFields out of it.
+  std::optional<WatchEvent> skim(std::string* line) const;
 
   std::shared_ptr<net::BodyStream> body_;
   std::string partial_;
   std::deque<std::string> lines_;
+  IsKnown is_known_;
 };
 
 /// Decodes one line of a watch.

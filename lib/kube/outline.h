@@ -1,0 +1,30 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace regatta::kube {
+
+/// What the text of an object says about itself, found without reading the rest: a fraction of the
+/// cost of parsing it. The views are into that text.
+struct Outline {
+  std::string_view ns, name, resource_version;
+  /// metadata.managedFields with the comma that goes with it; empty when there is none.
+  std::string_view managed_fields;
+};
+
+/// Nullopt when the text is not written as API servers do, which says nothing against it.
+std::optional<Outline> outline_of(std::string_view object);
+
+struct EventOutline {
+  std::string_view type;  ///< "ADDED"
+  Outline object;
+};
+/// The same for one line of a watch.
+std::optional<EventOutline> outline_of_event(std::string_view line);
+
+/// The text without managedFields, often half of it, which no typed object reads.
+std::string without_managed_fields(std::string text);
+
+}  // namespace regatta::kube
