@@ -124,6 +124,23 @@ TEST_F(Checks, RetryGivesTheQuotaBackAndAsksAgainWhenTold) {
   EXPECT_TRUE(started());
 }
 
+TEST_F(Checks, AStartWaitsForAFlavorThatIsGoneAndItsReturnWakesIt) {
+  start();
+  apply(job_yaml("j"));
+  settle();
+  const api::ObjectKey flavor("cpu-only");
+  ASSERT_TRUE(cluster_.remove(api::ResourceFlavor::resource, flavor));
+  ASSERT_TRUE(
+      cluster_.patch(api::ResourceFlavor::resource, flavor, R"({"metadata":{"finalizers":null}})"));
+  settle();
+  set_state("Ready");
+  EXPECT_EQ(condition_of("j", "Admitted"), "True Admitted: The workload is admitted");
+  EXPECT_FALSE(started());
+  apply(flavor_yaml);
+  settle();
+  EXPECT_TRUE(started());
+}
+
 TEST_F(Checks, RejectedDeactivates) {
   start();
   apply(job_yaml("j"));
