@@ -181,7 +181,7 @@ INSTANTIATE_TEST_SUITE_P(
                  with_workload(job_from(job_json()), workload_at(At::evicted)), "drop reservation"},
         PlanCase{"the_end_of_the_job_is_the_end_of_the_workload",
                  with_workload(job_with(R"({"spec": {"suspend": false}, "status": {"conditions": [
-                                  {"type": "Complete", "status": "True", "message": "all done"}]}})"),
+                              {"type": "Complete", "status": "True", "message": "all done"}]}})"),
                                workload_at(At::admitted)),
                  "finish workload Succeeded (all done)"},
         PlanCase{"a_failed_job_too",
