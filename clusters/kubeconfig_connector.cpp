@@ -4,11 +4,19 @@
 #include "lib/api/names.h"
 
 namespace regatta::clusters {
+namespace {
+
+/// Requests to one worker that may be under way at once.
+constexpr std::size_t connections_max = 32;
+
+}  // namespace
 
 OpenSender open_http_clients(const Executor& executor, Clock& clock) {
   return [executor, &clock](const kubeconfig::Endpoint& endpoint) {
     using Sender = std::shared_ptr<net::HttpSender>;
-    auto client = kubeconfig::make_http_client(executor, clock, endpoint);
+    net::HttpClientOptions options;
+    options.connections_max = connections_max;
+    auto client = kubeconfig::make_http_client(executor, clock, endpoint, options);
     if (!client) return Result<Sender>(client.error());
     return Result<Sender>(Sender(std::move(*client)));
   };
@@ -40,7 +48,9 @@ std::variant<Connection, ConnectFailure> KubeconfigConnector::connect(std::strin
 
 std::variant<std::string, ConnectFailure> KubeconfigConnector::read_path(
     const std::string& location) {
-  Result<std::string> text = kubeconfig::load_path(files_, location, allowed_prefix_);
+  Result<std::string> text = allowed_prefix_.empty()
+                                 ? files_.read_regular(location, kubeconfig::size_max)
+                                 : kubeconfig::load_path(files_, location, allowed_prefix_);
   if (text) return std::move(*text);
   return ConnectFailure{std::string(kubeconfig::reason_bad), text.error().what()};
 }

@@ -19,7 +19,7 @@ OpenSender open_http_clients(const Executor& executor, Clock& clock);
 /// Connects to whom a kubeconfig names, if the rules for kubeconfigs of workers allow it.
 class KubeconfigConnector final : public Connector {
  public:
-  /// `files` must outlive it. Paths must lie below `allowed_prefix`.
+  /// `files` must outlive it. Paths must lie below `allowed_prefix`; empty allows any path.
   KubeconfigConnector(OpenSender open, kubeconfig::FileSystem& files,
                       std::string allowed_prefix = std::string(kubeconfig::default_allowed_prefix));
 

@@ -1,6 +1,10 @@
 #include "controllers/queue_controller.h"
 
+#include "lib/api/codec.h"
 #include "lib/api/names.h"
+#include "lib/kube/patch.h"
+
+#include <nlohmann/json.hpp>
 
 namespace regatta::controllers {
 namespace {
@@ -26,6 +30,21 @@ void set_active(api::Conditions* conditions, const admission::Activity& activity
                       activity.reason,
                       activity.message},
                      now);
+}
+
+/// What changed in the status. The first one holds everything, zeros too, so that a new queue shows
+/// counts.
+template <class T>
+std::string status_patch(const T& before, const T& after) {
+  Json from = api::to_json(before);
+  if (before.status.conditions.empty()) from.erase("status");
+  return kube::guarded_merge_patch(from, api::to_json(after), kube::PatchScope::status);
+}
+
+kube::WriteOptions status_options() {
+  kube::WriteOptions options;
+  options.subresource = "status";
+  return options;
 }
 
 }  // namespace
@@ -137,7 +156,10 @@ Task<Status> QueueController::cluster_queue(api::ObjectKey key) {
   after.status.conditions = before.status.conditions;
   set_active(&after.status.conditions, scheduler_.state().activity(key.name),
              before.metadata.generation, cluster_.clock.now());
-  auto written = co_await cluster_.client.patch_status(std::move(before), std::move(after));
+  const std::string patch = status_patch(before, after);
+  if (patch.empty()) co_return ok();
+  auto written = co_await cluster_.client.patch<api::ClusterQueue>(key, kube::PatchType::merge,
+                                                                   patch, status_options());
   if (!written) co_return written.error();
   cluster_.cluster_queues.observe(std::move(*written));
   co_return ok();
@@ -152,7 +174,10 @@ Task<Status> QueueController::local_queue(api::ObjectKey key) {
   after.status.conditions = before.status.conditions;
   set_active(&after.status.conditions, scheduler_.state().local_queue_activity(key),
              before.metadata.generation, cluster_.clock.now());
-  auto written = co_await cluster_.client.patch_status(std::move(before), std::move(after));
+  const std::string patch = status_patch(before, after);
+  if (patch.empty()) co_return ok();
+  auto written = co_await cluster_.client.patch<api::LocalQueue>(key, kube::PatchType::merge, patch,
+                                                                 status_options());
   if (!written) co_return written.error();
   cluster_.local_queues.observe(std::move(*written));
   co_return ok();

@@ -1,5 +1,6 @@
 #include "manager/run.h"
 
+#include "clusters/kubeconfig_connector.h"
 #include "kubeconfig/connection.h"
 #include "kubeconfig/local.h"
 #include "lib/kube/in_cluster.h"
@@ -13,7 +14,6 @@
 #include "manager/core.h"
 #include "manager/core_config.h"
 #include "manager/metrics.h"
-#include "manager/network_connector.h"
 #include "manager/probes.h"
 #include "manager/version.h"
 
@@ -23,6 +23,12 @@
 
 namespace regatta::manager {
 namespace {
+
+/// Where kubeconfigs of workers may lie; empty when any path will do.
+std::string allowed_prefix(const Configuration& config) {
+  if (!config.gates.enabled("MultiKueueKubeConfigPathValidation")) return {};
+  return std::string(kubeconfig::default_allowed_prefix);
+}
 
 constexpr Duration shutdown_max = std::chrono::seconds(5);
 
@@ -119,7 +125,7 @@ class Manager {
         instance_(instance_name(rng)),
         elector_(client, clock, rng, log_.named("leader-election"),
                  election_of(config_, instance_)),
-        connector_(executor, clock, config_.gates.enabled("MultiKueueKubeConfigPathValidation")),
+        connector_(clusters::open_http_clients(executor, clock), files_, allowed_prefix(config_)),
         metrics_(config_.leader_election.leader_elect ? "leader" : "standalone",
                  std::string(version)),
         scope_(executor) {}
@@ -196,7 +202,8 @@ class Manager {
   Rng& rng_;
   std::string instance_;
   kube::LeaderElector elector_;
-  NetworkConnector connector_;
+  kubeconfig::SystemFiles files_;
+  clusters::KubeconfigConnector connector_;
   Metrics metrics_;
   std::unique_ptr<Core> core_;
   TextPages probes_, metrics_pages_;

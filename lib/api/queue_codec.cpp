@@ -158,9 +158,9 @@ void fields(V& v, T& o) {
   v("conditions", o.conditions);
   v("flavorsReservation", o.flavors_reservation);
   v("flavorsUsage", o.flavors_usage);
-  v("pendingWorkloads", o.pending_workloads);
-  v("reservingWorkloads", o.reserving_workloads);
-  v("admittedWorkloads", o.admitted_workloads);
+  v.always("pendingWorkloads", o.pending_workloads);
+  v.always("reservingWorkloads", o.reserving_workloads);
+  v.always("admittedWorkloads", o.admitted_workloads);
   v("fairSharing", o.fair_sharing);
 }
 
