@@ -92,9 +92,11 @@ std::int32_t count_indexes(const std::string& text, std::int32_t limit) {
 }
 
 Json status_json(const api::Job& job) {
-  const Json object = api::to_json(job);
+  api::Job lean;  // of the rest nothing is converted
+  lean.status = job.status;
+  Json object = api::to_json(lean);
   const auto status = object.find("status");
-  return status == object.end() ? Json::object() : *status;
+  return status == object.end() ? Json::object() : std::move(*status);
 }
 
 Json condition(const char* type, const char* reason, const std::string& message, TimePoint now) {
@@ -292,6 +294,7 @@ Json status_patch(const api::Job& local, const api::Job& remote) {
   const bool local_suspended = local.spec.suspend.value_or(false);
   const bool remote_suspended = remote.spec.suspend.value_or(false);
   if (local_suspended && !remote_suspended && !finished(remote)) return Json::object();
+  if (local.status == remote.status) return Json::object();
   const Json before = status_json(local);
   Json after = status_json(remote);
   // A second attempt counts from zero again, but the API lets no counter go back.

@@ -70,6 +70,12 @@ Result<kube::InformerCore::Decoded> decode_meta(const Json& object) {
   return out;
 }
 
+/// Whether a change, as most are, is none of the graph's business.
+bool same_in_graph(const api::ObjectMeta& a, const api::ObjectMeta& b) {
+  return a.uid == b.uid && a.owner_references == b.owner_references &&
+         a.finalizers == b.finalizers && a.deleting() == b.deleting();
+}
+
 std::string group_of(const std::string& api_version) {
   const std::size_t slash = api_version.find('/');
   return slash == std::string::npos ? "" : api_version.substr(0, slash);
@@ -144,6 +150,7 @@ void GarbageCollector::watch(const DiscoveredResource& resource) {
                                              const kube::InformerCore::Object& after) {
     const auto old = std::static_pointer_cast<const api::ObjectMeta>(before);
     const auto now = std::static_pointer_cast<const api::ObjectMeta>(after);
+    if (old && now && same_in_graph(*old, *now)) return;
     std::set<std::string> next;
     if (old && (!now || now->uid != old->uid)) {
       next = graph_.erase(old->uid);

@@ -11,7 +11,9 @@ RawJson::RawJson(std::string text) : length_(static_cast<std::uint32_t>(text.siz
 
 Json RawJson::json() const {
   const std::string_view part = text();
-  return part.empty() ? Json() : Json::parse(part.begin(), part.end(), nullptr, false);
+  if (part.empty()) return Json();
+  Result<Json> value = parse_json(part);
+  return value ? std::move(*value) : Json(Json::value_t::discarded);
 }
 
 RawJson RawJson::slice(std::string_view part) const {

@@ -90,7 +90,7 @@ TEST(Json, ReadsWhatTheGeneralParserReads) {
     if (!ours) continue;
     ++read;
     ASSERT_EQ(*ours, general) << text;
-    ASSERT_EQ(dump_json(*ours), dump_json(general)) << text;
+    ASSERT_EQ(dump_json(*ours), general.dump()) << text;
   }
   EXPECT_GT(read, 1000);
 }

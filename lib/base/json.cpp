@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <charconv>
 
 namespace regatta {
@@ -194,6 +195,59 @@ int nesting(std::string_view text) {
   return deepest;
 }
 
+constexpr std::size_t dump_bytes_usual = 500;
+
+void append_general(std::string& out, const Json& value) {
+  out += value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+/// Text that is written as it is, or left to the general writer.
+void append_string(std::string& out, const std::string& text) {
+  const auto plain = [](char c) { return c >= 0x20 && c < 0x7f && c != '"' && c != '\\'; };
+  if (!std::all_of(text.begin(), text.end(), plain)) return append_general(out, Json(text));
+  out += '"';
+  out += text;
+  out += '"';
+}
+
+template <class Number>
+void append_number(std::string& out, Number number) {
+  char digits[24];
+  out.append(digits, std::to_chars(digits, digits + sizeof digits, number).ptr);
+}
+
+void append(std::string& out, const Json& value) {
+  char before = value.is_object() ? '{' : '[';
+  switch (value.type()) {
+    case Json::value_t::object:
+      for (const auto& [key, member] : value.get_ref<const Json::object_t&>()) {
+        out += before;
+        append_string(out, key);
+        out += ':';
+        append(out, member);
+        before = ',';
+      }
+      out += value.empty() ? "{}" : "}";
+      return;
+    case Json::value_t::array:
+      for (const Json& item : value.get_ref<const Json::array_t&>()) {
+        out += before;
+        append(out, item);
+        before = ',';
+      }
+      out += value.empty() ? "[]" : "]";
+      return;
+    case Json::value_t::string:
+      return append_string(out, value.get_ref<const std::string&>());
+    case Json::value_t::number_integer:
+      return append_number(out, value.get<std::int64_t>());
+    case Json::value_t::number_unsigned:
+      return append_number(out, value.get<std::uint64_t>());
+    default:
+      return append_general(out, value);
+  }
+}
+
 }  // namespace
 
 Result<Json> parse_json(std::string_view text) {
@@ -210,7 +264,10 @@ Result<Json> parse_json(std::string_view text) {
 }
 
 std::string dump_json(const Json& value) {
-  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::string out;
+  out.reserve(dump_bytes_usual);
+  append(out, value);
+  return out;
 }
 
 std::string dump_json_pretty(const Json& value) {

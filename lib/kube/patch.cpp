@@ -5,19 +5,20 @@
 namespace regatta::kube {
 namespace {
 
-Json member_or_null(const Json& object, const char* name) {
-  if (!object.is_object()) return nullptr;
+const Json& member_or_null(const Json& object, const std::string& name) {
+  static const Json none;
+  if (!object.is_object()) return none;
   const auto it = object.find(name);
-  return it == object.end() ? Json() : *it;
+  return it == object.end() ? none : *it;
 }
 
 /// What a client may change of an object's metadata.
 Json writable_metadata(const Json& object) {
   Json picked = Json::object();
-  const Json metadata = member_or_null(object, "metadata");
+  const Json& metadata = member_or_null(object, "metadata");
   for (const char* name : {"labels", "annotations", "finalizers", "ownerReferences"}) {
-    Json value = member_or_null(metadata, name);
-    if (!value.is_null()) picked[name] = std::move(value);
+    const Json& value = member_or_null(metadata, name);
+    if (!value.is_null()) picked[name] = value;
   }
   return picked;
 }
@@ -41,7 +42,7 @@ Json within_scope(const Json& object, PatchScope scope) {
 Json merge_patch_between(const Json& from, const Json& to) {
   Json patch = Json::object();
   for (const auto& [name, before] : from.items()) {
-    if (!before.is_null() && member_or_null(to, name.c_str()).is_null()) patch[name] = nullptr;
+    if (!before.is_null() && member_or_null(to, name).is_null()) patch[name] = nullptr;
   }
   for (const auto& [name, after] : to.items()) {
     if (after.is_null()) continue;
