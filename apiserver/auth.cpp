@@ -91,6 +91,13 @@ Json urls_rule(std::vector<const char*> urls) {
 
 }  // namespace
 
+Authenticator::Authenticator(Core& core)
+    : options_(core.options),
+      clock_(core.clock),
+      accounts_(core.options.token_key.empty() ? core.rng.uuid() + core.rng.uuid()
+                                               : core.options.token_key,
+                core.store) {}
+
 std::optional<UserInfo> Authenticator::authenticate(const net::HttpRequest& request) const {
   UserInfo user;
   const std::string_view header = request.headers.get("Authorization");
@@ -113,18 +120,13 @@ std::optional<UserInfo> Authenticator::user_of_token(std::string_view token) con
   std::optional<UserInfo> user;
   if (const auto known = options_.tokens.find(std::string(token)); known != options_.tokens.end()) {
     user = known->second;
-  } else if (const auto given = issued_.find(token);
-             given != issued_.end() && now_ < given->second.expires) {
-    user = given->second.user;
+  } else {
+    user = accounts_.user_of(token, clock_.now());
   }
   if (user && !user->in_group("system:authenticated")) {
     user->groups.push_back("system:authenticated");
   }
   return user;
-}
-
-void Authenticator::add_token(std::string token, UserInfo user, TimePoint expires) {
-  issued_[std::move(token)] = Issued{std::move(user), expires};
 }
 
 void Authorizer::visit_rules(const UserInfo& user, const std::string& ns,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "apiserver/account_tokens.h"
 #include "apiserver/core.h"
 #include "lib/net/http.h"
 
@@ -11,23 +12,18 @@ namespace regatta::apiserver {
 /// particular (system:anonymous).
 class Authenticator {
  public:
-  explicit Authenticator(const ServerOptions& options) : options_(options) {}
+  explicit Authenticator(Core& core);
 
   /// Null for credentials that are none: 401.
   std::optional<UserInfo> authenticate(const net::HttpRequest& request) const;
   std::optional<UserInfo> user_of_token(std::string_view token) const;
-  /// Tokens the server itself gave out to service accounts.
-  void add_token(std::string token, UserInfo user, TimePoint expires);
-  void set_now(TimePoint now) { now_ = now; }
+  /// The tokens of service accounts.
+  const AccountTokens& accounts() const { return accounts_; }
 
  private:
-  struct Issued {
-    UserInfo user;
-    TimePoint expires;
-  };
   const ServerOptions& options_;
-  std::map<std::string, Issued, std::less<>> issued_;
-  TimePoint now_{};
+  const Clock& clock_;
+  AccountTokens accounts_;
 };
 
 /// What somebody wants to do, as RBAC judges it.

@@ -17,6 +17,8 @@ struct ServerOptions {
   std::string git_version = "v1.36.2";
   /// Bearer tokens and whom they belong to. system:authenticated is added to the groups.
   std::map<std::string, UserInfo> tokens;
+  /// Signs tokens of service accounts, which are good as long as it stays; empty: a new one.
+  std::string token_key;
   /// host:port, as discovery names it.
   std::string server_address = "127.0.0.1:6443";
   /// Changes kept per resource; a watch from before them is answered with 410.

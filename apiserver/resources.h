@@ -49,7 +49,7 @@ Reply pod_eviction(Core& core, ObjectWriter& writer, Exchange& exchange,
                    const ResourceTypePtr& type);
 Reply pod_log(Core& core, Exchange& exchange, const ResourceTypePtr& type);
 Reply scale(Core& core, ObjectWriter& writer, Exchange& exchange, const ResourceTypePtr& type);
-Reply account_token(Core& core, Authenticator& tokens, Exchange& exchange);
+Reply account_token(Core& core, const Authenticator& tokens, Exchange& exchange);
 
 /// The object a patch makes of `live` (null: an apply creates it), managedFields included.
 Answer<Json> patched_object(Core& core, Exchange& exchange, const ResourceType& type,

@@ -39,7 +39,7 @@ class Server::Impl {
   Impl(Executor executor, Clock& clock, Rng& rng, ServerOptions options)
       : core_{clock,   rng, executor,
               options, {},  Store(executor, options.watch_history_max, journal_of(options))},
-        tokens_(core_.options),
+        tokens_(core_),
         authorizer_(core_.store),
         writer_(core_),
         resources_(core_, writer_, tokens_),
@@ -102,7 +102,6 @@ class Server::Impl {
 
  private:
   Task<Reply> answer(Exchange& exchange) {
-    tokens_.set_now(core_.clock.now());
     const std::optional<UserInfo> user = tokens_.authenticate(exchange.request);
     if (!user) co_return Failure{401, "Unauthorized", "Unauthorized"};
     exchange.user = *user;

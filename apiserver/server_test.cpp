@@ -23,6 +23,7 @@ class ServerTest : public ::testing::Test {
     server_.reset();
     ServerOptions options;
     options.data_dir = data_dir;
+    options.token_key = token_key_;
     options.tokens["admin"] = UserInfo{"admin", "", {"system:masters"}, {}};
     server_ = std::make_unique<Server>(world_.executor(), world_, world_.rng, options);
   }
@@ -55,10 +56,74 @@ class ServerTest : public ::testing::Test {
     return Json::parse(response.body, nullptr, false);
   }
 
+  /// A new token of the default service account.
+  std::string account_token() {
+    const net::HttpResponse answer = send(
+        "POST", "/api/v1/namespaces/default/serviceaccounts/robot/token",
+        {{"kind", "TokenRequest"}, {"apiVersion", "authentication.k8s.io/v1"}, {"spec", nullptr}});
+    EXPECT_EQ(answer.status, 201u) << answer.body;
+    return Json::parse(answer.body)["status"]["token"].get<std::string>();
+  }
+
+  /// Whose the token is; empty when it is refused.
+  std::string user_of(const std::string& token) {
+    const net::HttpResponse answer = send("POST", "/apis/authentication.k8s.io/v1/tokenreviews",
+                                          {{"kind", "TokenReview"},
+                                           {"apiVersion", "authentication.k8s.io/v1"},
+                                           {"spec", {{"token", token}}}});
+    const Json status = Json::parse(answer.body)["status"];
+    return status.value("authenticated", false) ? status["user"]["username"].get<std::string>()
+                                                : "";
+  }
+
+  Json create_account() {
+    const net::HttpResponse made = send("POST", "/api/v1/namespaces/default/serviceaccounts",
+                                        {{"metadata", {{"name", "robot"}}}});
+    EXPECT_EQ(made.status, 201u) << made.body;
+    return Json::parse(made.body);
+  }
+
+  std::string token_key_ = "the first key";
   sim::World world_;
   std::unique_ptr<Server> server_;
   TaskScope scope_;
 };
+
+TEST_F(ServerTest, tokens_end_with_time_and_with_their_account) {
+  create_account();
+  const std::string token = account_token();
+  EXPECT_EQ(user_of(token), "system:serviceaccount:default:robot");
+  std::string changed = token;
+  changed[token.find('.') + 5] ^= 1;
+  EXPECT_EQ(user_of(changed), "");
+  EXPECT_EQ(user_of(token.substr(0, token.rfind('.') + 1)), "");
+
+  world_.run_for(std::chrono::minutes(59), [] { return false; });
+  EXPECT_EQ(user_of(token), "system:serviceaccount:default:robot");
+  world_.run_for(std::chrono::minutes(2), [] { return false; });
+  EXPECT_EQ(user_of(token), "");
+
+  const std::string another = account_token();
+  EXPECT_EQ(send("DELETE", "/api/v1/namespaces/default/serviceaccounts/robot").status, 200u);
+  EXPECT_EQ(user_of(another), "");
+  create_account();
+  EXPECT_EQ(user_of(another), "") << "a namesake is another account";
+}
+
+TEST_F(ServerTest, tokens_survive_a_restart_with_the_same_key) {
+  const auto folder = std::filesystem::temp_directory_path() / "regatta-apiserver-token-test";
+  std::filesystem::remove_all(folder);
+  start(folder.string());
+  create_account();
+  const std::string token = account_token();
+  start(folder.string());
+  EXPECT_EQ(user_of(token), "system:serviceaccount:default:robot");
+  token_key_ = "the second key";
+  start(folder.string());
+  EXPECT_EQ(user_of(token), "");
+  server_.reset();
+  std::filesystem::remove_all(folder);
+}
 
 TEST_F(ServerTest, keeps_what_it_answered_across_restarts) {
   const auto folder = std::filesystem::temp_directory_path() / "regatta-apiserver-test";

@@ -293,7 +293,7 @@ Reply pod_log(Core& core, Exchange& exchange, const ResourceTypePtr& type) {
   return respond_text(200, "");
 }
 
-Reply account_token(Core& core, Authenticator& tokens, Exchange& exchange) {
+Reply account_token(Core& core, const Authenticator& tokens, Exchange& exchange) {
   const RequestInfo& info = exchange.info;
   Answer<Json> request = decode_any(exchange, "TokenRequest");
   if (!request) return request.error();
@@ -308,17 +308,10 @@ Reply account_token(Core& core, Authenticator& tokens, Exchange& exchange) {
                      "Invalid value: " + std::to_string(seconds) +
                          ": may not specify a duration less than 10 minutes"}});
   }
-  const std::string id = core.rng.uuid();
-  UserInfo user;
-  user.name = "system:serviceaccount:" + info.ns + ":" + info.name;
-  user.uid = string_or_empty(account->value(), "metadata", "uid");
-  user.groups = {"system:serviceaccounts", "system:serviceaccounts:" + info.ns};
-  user.extra["authentication.kubernetes.io/credential-id"] = {"JTI=" + id};
-  const TimePoint expires = core.clock.now() + std::chrono::seconds(seconds);
-  const std::string token = base64url("{\"alg\":\"none\"}") + "." +
-                            base64url("{\"sub\":\"" + user.name + "\"}") + "." +
-                            base64url(id + core.rng.uuid());
-  tokens.add_token(token, std::move(user), expires);
+  const TimePoint now = core.clock.now(), expires = now + std::chrono::seconds(seconds);
+  const TokenAccount whose{info.ns, info.name,
+                           string_or_empty(account->value(), "metadata", "uid")};
+  const std::string token = tokens.accounts().issue(whose, core.rng.uuid(), now, expires);
 
   Json answer = {{"kind", "TokenRequest"},
                  {"apiVersion", "authentication.k8s.io/v1"},

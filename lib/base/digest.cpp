@@ -1,6 +1,7 @@
 #include "lib/base/digest.h"
 
 #include <openssl/evp.h>
+#include <openssl/hmac.h>
 
 namespace regatta {
 namespace {
@@ -26,6 +27,14 @@ std::string sha1_hex(std::string_view data) {
 }
 std::string sha256_hex(std::string_view data) {
   return digest_hex(EVP_sha256(), data);
+}
+
+std::string hmac_sha256(std::string_view key, std::string_view data) {
+  unsigned char bytes[EVP_MAX_MD_SIZE];
+  unsigned length = 0;
+  HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()),
+       reinterpret_cast<const unsigned char*>(data.data()), data.size(), bytes, &length);
+  return std::string(reinterpret_cast<const char*>(bytes), length);
 }
 
 }  // namespace regatta

@@ -1,4 +1,5 @@
 #include "apiserver/server.h"
+#include "lib/kube/in_cluster.h"
 #include "lib/net/handler_sender.h"
 #include "lib/net/http_server.h"
 #include "lib/net/tls.h"
@@ -21,6 +22,7 @@
 namespace regatta::sandbox {
 namespace {
 
+constexpr std::size_t token_key_bytes_max = 64 * 1024;
 constexpr Duration crds_wait = std::chrono::seconds(20);
 
 net::PeerIdentity controllers_identity() {
@@ -97,6 +99,9 @@ class ApiServerProcess {
       const Status merged = faults ? server_options.faults.merge(*faults) : faults.error();
       if (!merged) return merged.error().within("--faults");
     }
+    auto token_key = kube::read_small_file(files->file("sa.key"), token_key_bytes_max);
+    if (!token_key) return token_key.error().within("the key of service account tokens");
+    server_options.token_key = std::move(*token_key);
     auto server = apiserver::start_server(executor_, clock_, rng_, std::move(server_options));
     if (!server) return server.error();
     server_ = std::move(*server);
