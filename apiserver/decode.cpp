@@ -183,6 +183,11 @@ Answer<Json> decode_any(const Exchange& exchange, std::string_view kind) {
   const std::string& body = exchange.request.body;
   const Encoding encoding = encoding_of(exchange.request);
   if (encoding == Encoding::other) return unsupported_media();
+  if (encoding == Encoding::protobuf) {
+    std::optional<Json> object = from_protobuf(body);
+    if (!object) return unsupported_media();
+    return std::move(*object);
+  }
   Result<Json> value = encoding == Encoding::yaml ? api::parse_yaml(body) : parse_json(body);
   if (!value || !value->is_object()) {
     return bad_request("the object provided is unrecognized (must be of type " + std::string(kind) +

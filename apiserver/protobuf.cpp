@@ -118,14 +118,76 @@ struct Member;
 using Members = std::map<std::uint32_t, Member>;
 
 struct Member {
-  enum class Kind { texts, bytes, boolean, text, metadata, message } kind;
+  enum class Kind {
+    texts,
+    bytes,
+    boolean,
+    integer,
+    text,
+    list,
+    metadata,
+    message,
+    messages,
+    ignored
+  } kind;
   const char* name;
   Members members;  ///< of a message
 };
 
+/// Of kinds with more fields than kubectl's flags can set; those fields only.
+const std::map<std::string, Members>& partial_kinds() {
+  using Kind = Member::Kind;
+  static const Member metadata{Kind::metadata, "metadata", {}};
+  static const Member rules{Kind::messages,
+                            "rules",
+                            {{1, {Kind::list, "verbs", {}}},
+                             {2, {Kind::list, "apiGroups", {}}},
+                             {3, {Kind::list, "resources", {}}},
+                             {4, {Kind::list, "resourceNames", {}}},
+                             {5, {Kind::list, "nonResourceURLs", {}}}}};
+  static const Member subjects{Kind::messages,
+                               "subjects",
+                               {{1, {Kind::text, "kind", {}}},
+                                {2, {Kind::text, "apiGroup", {}}},
+                                {3, {Kind::text, "name", {}}},
+                                {4, {Kind::text, "namespace", {}}}}};
+  static const Member role{Kind::message,
+                           "roleRef",
+                           {{1, {Kind::text, "apiGroup", {}}},
+                            {2, {Kind::text, "kind", {}}},
+                            {3, {Kind::text, "name", {}}}}};
+  static const Member containers{Kind::messages,
+                                 "containers",
+                                 {{1, {Kind::text, "name", {}}},
+                                  {2, {Kind::text, "image", {}}},
+                                  {3, {Kind::list, "command", {}}},
+                                  {4, {Kind::list, "args", {}}},
+                                  {14, {Kind::text, "imagePullPolicy", {}}}}};
+  static const Member pod{
+      Kind::message,
+      "template",
+      {{1, metadata},
+       {2, {Kind::message, "spec", {{2, containers}, {3, {Kind::text, "restartPolicy", {}}}}}}}};
+  static const Member job{Kind::message,
+                          "spec",
+                          {{1, {Kind::integer, "parallelism", {}}},
+                           {2, {Kind::integer, "completions", {}}},
+                           {6, pod},
+                           {7, {Kind::integer, "backoffLimit", {}}}}};
+  static const Member status{Kind::ignored, "", {}};
+  static const std::map<std::string, Members> kinds = {
+      {"Role", {{1, metadata}, {2, rules}}},
+      {"ClusterRole", {{1, metadata}, {2, rules}}},
+      {"RoleBinding", {{1, metadata}, {2, subjects}, {3, role}}},
+      {"ClusterRoleBinding", {{1, metadata}, {2, subjects}, {3, role}}},
+      {"Job", {{1, metadata}, {2, job}, {3, status}}}};
+  return kinds;
+}
+
 const Members& object_members(const std::string& kind, bool* known) {
   using Kind = Member::Kind;
   static const Member metadata{Kind::metadata, "metadata", {}};
+  static const Member status{Kind::ignored, "", {}};
   static const Member resource{Kind::message,
                                "resourceAttributes",
                                {{1, {Kind::text, "namespace", {}}},
@@ -138,14 +200,29 @@ const Members& object_members(const std::string& kind, bool* known) {
   static const Member path{Kind::message,
                            "nonResourceAttributes",
                            {{1, {Kind::text, "path", {}}}, {2, {Kind::text, "verb", {}}}}};
+  static const Members bound = {{1, {Kind::text, "kind", {}}},
+                                {2, {Kind::text, "apiVersion", {}}},
+                                {3, {Kind::text, "name", {}}},
+                                {4, {Kind::text, "uid", {}}}};
   static const std::map<std::string, Members> kinds = {
-      {"Namespace", {{1, metadata}}},
+      {"Namespace", {{1, metadata}, {2, status}, {3, status}}},
       {"ServiceAccount", {{1, metadata}}},
-      {"SelfSubjectReview", {{1, metadata}}},
+      {"SelfSubjectReview", {{1, metadata}, {2, status}}},
       {"SelfSubjectRulesReview",
-       {{1, metadata}, {2, {Kind::message, "spec", {{1, {Kind::text, "namespace", {}}}}}}}},
+       {{1, metadata},
+        {2, {Kind::message, "spec", {{1, {Kind::text, "namespace", {}}}}}},
+        {3, status}}},
       {"SelfSubjectAccessReview",
-       {{1, metadata}, {2, {Kind::message, "spec", {{1, resource}, {2, path}}}}}},
+       {{1, metadata}, {2, {Kind::message, "spec", {{1, resource}, {2, path}}}}, {3, status}}},
+      {"TokenRequest",
+       {{1, metadata},
+        {3, status},
+        {2,
+         {Kind::message,
+          "spec",
+          {{1, {Kind::list, "audiences", {}}},
+           {3, {Kind::message, "boundObjectRef", bound}},
+           {4, {Kind::integer, "expirationSeconds", {}}}}}}}},
       {"ConfigMap",
        {{1, metadata},
         {2, {Kind::texts, "data", {}}},
@@ -158,18 +235,28 @@ const Members& object_members(const std::string& kind, bool* known) {
         {4, {Kind::texts, "stringData", {}}},
         {5, {Kind::boolean, "immutable", {}}}}}};
   static const Members none;
-  const auto found = kinds.find(kind);
-  *known = found != kinds.end();
-  return *known ? found->second : none;
+  for (const auto* table : {&kinds, &partial_kinds()}) {
+    const auto found = table->find(kind);
+    if (found == table->end()) continue;
+    *known = true;
+    return found->second;
+  }
+  *known = false;
+  return none;
 }
 
-void read_members(Json& object, std::string_view raw, const Members& members) {
+/// False when something was said that the tables above do not know; it must not be lost.
+bool read_members(Json& object, std::string_view raw, const Members& members) {
   Message message(raw);
   for (Field field; message.next(field);) {
     const auto member = members.find(field.number);
-    if (member == members.end()) continue;
+    if (member == members.end()) {
+      if (field.integer != 0 || !field.bytes.empty()) return false;
+      continue;
+    }
     const Member::Kind kind = member->second.kind;
     if (kind == Member::Kind::text && field.bytes.empty()) continue;
+    if (kind == Member::Kind::ignored) continue;
     Json& value = object[member->second.name];
     switch (kind) {
       case Member::Kind::texts:
@@ -179,6 +266,12 @@ void read_members(Json& object, std::string_view raw, const Members& members) {
       case Member::Kind::boolean:
         value = field.integer != 0;
         break;
+      case Member::Kind::integer:
+        value = static_cast<std::int64_t>(field.integer);
+        break;
+      case Member::Kind::list:
+        value.push_back(std::string(field.bytes));
+        break;
       case Member::Kind::text:
         value = std::string(field.bytes);
         break;
@@ -187,10 +280,17 @@ void read_members(Json& object, std::string_view raw, const Members& members) {
         break;
       case Member::Kind::message:
         value = Json::object();
-        read_members(value, field.bytes, member->second.members);
+        if (!read_members(value, field.bytes, member->second.members)) return false;
+        break;
+      case Member::Kind::messages:
+        value.push_back(Json::object());
+        if (!read_members(value.back(), field.bytes, member->second.members)) return false;
+        break;
+      case Member::Kind::ignored:
         break;
     }
   }
+  return true;
 }
 
 }  // namespace
@@ -213,7 +313,7 @@ std::optional<Json> from_protobuf(std::string_view body) {
   const Members& members = object_members(kind, &known);
   if (!known) return std::nullopt;
   Json object = {{"apiVersion", api_version}, {"kind", kind}, {"metadata", Json::object()}};
-  read_members(object, raw, members);
+  if (!read_members(object, raw, members)) return std::nullopt;
   return object;
 }
 
