@@ -108,6 +108,28 @@ TEST_F(SandboxCluster, AJobRunsItsPodsOnTheFleetAndCompletes) {
   world_.run_for(1s);
 }
 
+TEST_F(SandboxCluster, ADeletedJobTakesItsPodsAlong) {
+  GarbageCollector collector({client_, world_, world_.rng, world_.executor(), Log()});
+  scope_.spawn("collector", collector.run());
+  JobController controller({client_, world_, world_.rng, world_.executor(), Log()}, {});
+  scope_.spawn("jobs", controller.run());
+  for (const char* policy : {"Background", "Foreground"}) {
+    create(api::Job::resource, "default", job_text);
+    world_.run_for(5s);
+    EXPECT_EQ(count(api::Pod::resource), 2U) << policy;
+    kube::DeleteOptions options;
+    options.propagation_policy = policy;
+    const Status removed = wait(
+        client_.remove(api::Job::resource, api::ObjectKey("default", "j"), std::move(options)));
+    EXPECT_TRUE(removed);
+    world_.run_for(5s);
+    EXPECT_TRUE(get(api::Job::resource, "default", "j").is_null()) << policy;
+    EXPECT_EQ(count(api::Pod::resource), 0U) << policy;
+  }
+  scope_.stop();
+  world_.run_for(1s);
+}
+
 TEST_F(SandboxCluster, ASuspendedJobLosesItsPods) {
   JobController controller({client_, world_, world_.rng, world_.executor(), Log()}, {});
   scope_.spawn("jobs", controller.run());

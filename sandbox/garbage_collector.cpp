@@ -1,6 +1,7 @@
 #include "sandbox/garbage_collector.h"
 
 #include "lib/api/core.h"
+#include "lib/runtime/deadline.h"
 
 #include <nlohmann/json.hpp>
 
@@ -12,6 +13,8 @@ namespace regatta::sandbox {
 namespace {
 
 constexpr std::size_t gone_max = 4096;
+/// Least time between two discoveries: definitions come by the dozen.
+constexpr Duration discovery_pause = std::chrono::milliseconds(200);
 
 constexpr Backoff try_again{std::chrono::milliseconds(50), std::chrono::seconds(30)};
 
@@ -101,6 +104,7 @@ struct GarbageCollector::Monitor {
 GarbageCollector::GarbageCollector(GarbageCollectorDeps deps, GarbageCollectorOptions options)
     : deps_(std::move(deps)),
       options_(options),
+      definitions_(deps_.executor),
       scope_(deps_.executor),
       queue_(deps_.clock, scope_, try_again) {}
 
@@ -134,8 +138,14 @@ Task<> GarbageCollector::find_resources() {
         if (!known && collectable(resource)) watch(resource);
       }
     }
-    co_await deps_.clock.sleep_for(options_.rediscover);
+    co_await deps_.clock.sleep_for(discovery_pause);
+    co_await first_of(deps_.clock.sleep_for(options_.rediscover), definitions_changed());
   }
+}
+
+Task<> GarbageCollector::definitions_changed() {
+  while (!definitions_changed_) co_await definitions_.wait();
+  definitions_changed_ = false;
 }
 
 void GarbageCollector::watch(const DiscoveredResource& resource) {
@@ -158,6 +168,10 @@ void GarbageCollector::watch(const DiscoveredResource& resource) {
     }
     if (now) next.merge(graph_.put(graph_node(*now, index)));
     for (const std::string& uid : next) queue_.add_after(uid, options_.patience);
+    if (monitors_[index]->resource.plural == "customresourcedefinitions") {
+      definitions_changed_ = true;
+      definitions_.notify_all();
+    }
   });
   scope_.spawn("monitor", monitor->informer->run());
   monitors_.push_back(std::move(monitor));

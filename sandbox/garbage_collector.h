@@ -5,6 +5,7 @@
 #include "lib/kube/client.h"
 #include "lib/kube/informer_core.h"
 #include "lib/runtime/task_scope.h"
+#include "lib/runtime/wakeup.h"
 #include "lib/runtime/work_queue.h"
 #include "sandbox/discovery.h"
 #include "sandbox/owner_graph.h"
@@ -26,7 +27,8 @@ struct GarbageCollectorDeps {
 };
 
 struct GarbageCollectorOptions {
-  Duration rediscover = std::chrono::seconds(30);  ///< how often new resources are looked for
+  /// How often new resources are looked for, besides changes of CustomResourceDefinitions.
+  Duration rediscover = std::chrono::seconds(30);
   int workers = 4;
   /// Who deletes an owner often deletes what it owns as well, and gets the time for it.
   Duration patience{50};
@@ -48,6 +50,8 @@ class GarbageCollector {
   struct Monitor;
 
   Task<> find_resources();
+  /// Returns when other resources may be served than before.
+  Task<> definitions_changed();
   void watch(const DiscoveredResource& resource);
   Task<> work();
   Task<Status> collect(std::string uid);
@@ -68,6 +72,8 @@ class GarbageCollector {
   std::set<std::string> gone_;          ///< uids seen to be deleted lately
   std::deque<std::string> gone_order_;  ///< the oldest first
   std::vector<std::unique_ptr<Monitor>> monitors_;
+  bool definitions_changed_ = false;
+  Wakeup definitions_;
   TaskScope scope_;
   WorkQueue<std::string> queue_;
 };

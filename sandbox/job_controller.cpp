@@ -46,6 +46,11 @@ JobController::JobController(JobControllerDeps deps, JobControllerOptions option
   pods_.add_index("job", [](const api::Pod& pod) {
     return std::vector<std::string>{pod.metadata.label(uid_label)};
   });
+  pods_.add_index("owner", [](const api::Pod& pod) {
+    const api::OwnerReference* owner = pod.metadata.controller();
+    return std::vector<std::string>{
+        owner == nullptr ? "" : api::ObjectKey(pod.metadata.ns, owner->name).str()};
+  });
   pods_.on_transition([this](const api::ObjectKey& key, const auto& before, const auto& after) {
     const api::Pod& pod = after ? *after : *before;
     const api::OwnerReference* owner = pod.metadata.controller();
@@ -103,6 +108,8 @@ api::Job JobController::with_exact_start(const api::Job& job) const {
 }
 
 Task<Status> JobController::reconcile(api::ObjectKey key) {
+  const Status ended = co_await end_left_pods(key);
+  if (!ended) co_return ended;
   const auto stored = jobs_.get(key);
   if (!stored || !is_ours(*stored)) co_return ok();
   const TimePoint now = deps_.clock.now();
@@ -126,6 +133,20 @@ Task<Status> JobController::reconcile(api::ObjectKey key) {
     if (!written) co_return written;
   }
   if (actions.again) queue_.add_after(key, *actions.again - deps_.clock.now());
+  co_return ok();
+}
+
+Task<Status> JobController::end_left_pods(api::ObjectKey job) {
+  const auto stored = jobs_.get(job);
+  if (stored && !is_ours(*stored)) co_return ok();
+  for (const auto& pod : pods_.by_index("owner", job.str())) {
+    const api::OwnerReference* owner = pod->metadata.controller();
+    const bool live = stored && !stored->metadata.deleting() && owner->uid == stored->metadata.uid;
+    if (live || owner->kind != "Job" || !pod->metadata.deleting()) continue;
+    api::ObjectKey key = pod->metadata.key();
+    const Status done = co_await end_pod(std::move(key), 0);
+    if (!done) co_return done;
+  }
   co_return ok();
 }
 

@@ -44,6 +44,8 @@ class JobController {
   kube::InformerDeps informer_deps();
   Task<> work();
   Task<Status> reconcile(api::ObjectKey key);
+  /// Pods that were asked to end with their Job, or after it: nobody else reports that they did.
+  Task<Status> end_left_pods(api::ObjectKey job);
   Task<Status> act_on_pods(const api::Job& job, const JobActions& actions);
   Task<Status> create_pod(const api::Job& job, std::optional<std::int32_t> index);
   Task<Status> set_running(const api::Pod& pod);
