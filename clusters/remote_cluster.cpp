@@ -127,7 +127,13 @@ bool RemoteCluster::ready() const {
 }
 
 std::optional<Error> RemoteCluster::problem() const {
-  if (workloads.health().last_error) return workloads.health().last_error->within("workloads");
+  if (const auto& error = workloads.health().last_error) {
+    if (error->code() != Errc::not_found) return error->within("workloads");
+    return Error(Errc::not_found,
+                 "workloads: the cluster does not serve kueue.x-k8s.io/v1beta2, install Kueue's "
+                 "CRDs there: " +
+                     error->what());
+  }
   if (jobs.health().last_error) return jobs.health().last_error->within("jobs");
   if (silent_) return Error(Errc::timeout, "the API server does not answer");
   return std::nullopt;
