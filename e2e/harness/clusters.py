@@ -1,0 +1,234 @@
+"""One cluster: an API server, what runs Jobs on it, and a manager. Either the embedded server or
+etcd and kube-apiserver; scenarios cannot tell which."""
+import base64
+import json
+import os
+import secrets
+import socket
+import urllib.request
+
+from .api import Api, Credentials
+from .kubectl import Kubectl
+from .pki import make_pki
+from .process import Process
+from .waiting import ProcessDied, wait_for
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+class Cluster:
+    """`suite` is the Suite (paths, guardian); `fleet` names the simulated nodes."""
+
+    def __init__(self, suite, folder, name, fleet):
+        self.suite, self.name, self.fleet = suite, name, fleet
+        self.folder = os.path.join(folder, name)
+        os.makedirs(self.folder, exist_ok=True)
+        self.port, self.health_port, self.metrics_port = free_port(), free_port(), free_port()
+        self.processes = {}  # by component; those that should run now
+        self.kubectl = self.api = None
+
+    # --- for the two kinds of server
+
+    def start_server(self):
+        raise NotImplementedError
+
+    def kill_server(self):
+        """kill -9 of the API server."""
+        raise NotImplementedError
+
+    def restart_server(self):
+        raise NotImplementedError
+
+    # --- for scenarios
+
+    def kubeconfig(self):
+        return os.path.join(self.folder, "admin.kubeconfig")
+
+    def url(self):
+        return f"https://127.0.0.1:{self.port}"
+
+    def install_crds(self):
+        """Kueue's CRDs, from the chart's folder, as a user installs them."""
+        folder = os.path.join(self.suite.root, "charts/regatta/crds")
+        self.kubectl.run("create", "-f", folder, timeout=120)
+        self.kubectl.run("wait", "--for=condition=Established", "crd", "--all", "--timeout=60s")
+        wait_for(f"{self.name} serves workloads", lambda: self.api.list("workloads") == [], 30,
+                 self.check)
+
+    def start_manager(self, **changes):
+        """`changes` go into the configuration, section by section."""
+        config = manager_config(self, changes)
+        path = os.path.join(self.folder, "manager.yaml")
+        with open(path, "w") as f:
+            json.dump(config, f, indent=2)
+        argv = [self.suite.binary, "manager", "--kubeconfig", self.kubeconfig(), "--config", path,
+                "--zap-log-level", self.suite.log_level]
+        self._start("manager", argv)
+
+    def restart_manager(self):
+        self.processes["manager"] = self._last_manager.start()
+
+    def kill_manager(self):
+        self._last_manager = self.processes.pop("manager")
+        self._last_manager.kill()
+
+    def stop_manager(self):
+        self._last_manager = self.processes.pop("manager")
+        return self._last_manager.stop()
+
+    def wait_manager(self):
+        wait_for(f"manager of {self.name} is ready", self._manager_ready, 60, self.check)
+
+    def check(self):
+        """Raises when something ended that should run."""
+        for component, process in list(self.processes.items()):
+            code = process.exit_code()
+            if code is not None:
+                tail = "\n    ".join(process.tail(12))
+                raise ProcessDied(f"{self.name}: {component} ended with {code}; {process.log}:\n    {tail}")
+
+    def stop(self):
+        """Returns which of our own processes did not end as they should."""
+        complaints = []
+        for component in reversed(list(self.processes)):
+            process = self.processes.pop(component)
+            if not process.running():
+                continue
+            if component == "etcd" or self.suite.assets and component == "apiserver":
+                process.kill()
+                continue
+            try:
+                code = process.stop()
+                if code != 0:
+                    complaints.append(f"{self.name}: {component} exits {code} on SIGTERM")
+            except RuntimeError as e:
+                complaints.append(str(e))
+        return complaints
+
+    def token_for(self, namespace, account):
+        """A token of a service account, as `kubectl create token` gives it."""
+        return self.kubectl.run("create", "token", account, "-n", namespace,
+                                "--duration=2h").out.strip()
+
+    def ca_data(self):
+        with open(os.path.join(self.folder, "ca.crt"), "rb") as f:
+            return base64.b64encode(f.read()).decode()
+
+    def kubeconfig_with_token(self, token):
+        return {
+            "apiVersion": "v1", "kind": "Config", "current-context": "worker", "preferences": {},
+            "clusters": [{"name": "worker", "cluster": {
+                "server": self.url(), "certificate-authority-data": self.ca_data()}}],
+            "users": [{"name": "hub", "user": {"token": token}}],
+            "contexts": [{"name": "worker", "context": {"cluster": "worker", "user": "hub"}}],
+        }
+
+    # --- inside
+
+    def _start(self, component, argv, env=None):
+        log = os.path.join(self.folder, f"{component}.log")
+        process = Process(self.suite.guardian, f"{self.name} {component}", argv, log, env)
+        self.processes[component] = process.start()
+
+    def _connect(self):
+        home = os.path.join(self.folder, "home")
+        self.kubectl = Kubectl(self.suite.kubectl, self.kubeconfig(), home)
+        config = self.kubectl.run("config", "view", "--raw", "-o", "json").json()
+        self.api = Api(Credentials(config, self.folder))
+
+    def _wait_served(self):
+        def ready():
+            code, text = self.api.raw("GET", "/readyz")
+            if code != 200:
+                raise RuntimeError(f"/readyz answers {code}: {text[:200]}")
+            return self.api.find("namespaces", "default")
+        wait_for(f"API server of {self.name} is ready", ready, 60, self.check)
+
+    def _manager_ready(self):
+        url = f"http://127.0.0.1:{self.health_port}/readyz"
+        with urllib.request.urlopen(url, timeout=5) as answer:
+            return answer.status == 200
+
+
+class EmbeddedCluster(Cluster):
+    def start_server(self):
+        argv = [self.suite.binary, "sandbox", "apiserver", "--dir", self.folder, "--port", self.port,
+                "--data-dir", os.path.join(self.folder, "data"), "--fleet", self.fleet]
+        self._start("apiserver", argv)
+        wait_for(f"kubeconfig of {self.name}", lambda: os.path.exists(self.kubeconfig()), 30,
+                 self.check)
+        self._connect()
+        self._wait_served()
+
+    def kill_server(self):
+        self._server = self.processes.pop("apiserver")
+        self._server.kill()
+
+    def restart_server(self):
+        self.processes["apiserver"] = self._server.start()
+        self._wait_served()
+
+
+class RealCluster(Cluster):
+    """etcd and kube-apiserver of KUBEBUILDER_ASSETS. Jobs run as `regatta sandbox nodes` has it."""
+
+    def start_server(self):
+        make_pki(self.folder)
+        token = secrets.token_hex(16)
+        with open(os.path.join(self.folder, "tokens.csv"), "w",
+                  opener=lambda p, f: os.open(p, f, 0o600)) as out:
+            out.write(f'{token},admin,admin,"system:masters"\n')
+        with open(self.kubeconfig(), "w", opener=lambda p, f: os.open(p, f, 0o600)) as out:
+            json.dump(self.kubeconfig_with_token(token), out)
+        client, peer = free_port(), free_port()
+        urls = [f"http://127.0.0.1:{client}", f"http://127.0.0.1:{peer}"]
+        self._start("etcd", [
+            os.path.join(self.suite.assets, "etcd"), "--data-dir", os.path.join(self.folder, "etcd"),
+            "--listen-client-urls", urls[0], "--advertise-client-urls", urls[0],
+            "--listen-peer-urls", urls[1]])
+        self._start("apiserver", self._apiserver_argv(urls[0]))
+        self._connect()
+        self._wait_served()
+        self._start("nodes", [self.suite.binary, "sandbox", "nodes", "--kubeconfig",
+                              self.kubeconfig(), "--fleet", self.fleet])
+
+    def kill_server(self):
+        self._server = self.processes.pop("apiserver")
+        self._server.kill()
+
+    def restart_server(self):
+        self.processes["apiserver"] = self._server.start()
+        self._wait_served()
+
+    def _apiserver_argv(self, etcd):
+        file = lambda name: os.path.join(self.folder, name)
+        return [
+            os.path.join(self.suite.assets, "kube-apiserver"), f"--etcd-servers={etcd}",
+            f"--secure-port={self.port}", "--bind-address=127.0.0.1", "--advertise-address=127.0.0.1",
+            f"--tls-cert-file={file('server.crt')}", f"--tls-private-key-file={file('server.key')}",
+            f"--client-ca-file={file('ca.crt')}", f"--token-auth-file={file('tokens.csv')}",
+            "--service-account-issuer=https://kubernetes.default.svc",
+            f"--service-account-key-file={file('sa.pub')}",
+            f"--service-account-signing-key-file={file('sa.key')}",
+            "--service-cluster-ip-range=10.0.0.0/24", "--authorization-mode=RBAC",
+            "--disable-admission-plugins=ServiceAccount", "--endpoint-reconciler-type=none"]
+
+
+def manager_config(cluster, changes):
+    config = {
+        "apiVersion": "config.kueue.x-k8s.io/v1beta2", "kind": "Configuration",
+        "namespace": "kueue-system",
+        "health": {"healthProbeBindAddress": f"127.0.0.1:{cluster.health_port}"},
+        "metrics": {"bindAddress": f"127.0.0.1:{cluster.metrics_port}"},
+        "leaderElection": {"leaderElect": False},
+        "integrations": {"frameworks": ["batch/job"]},
+        # Orphans of a worker that was away are looked for often, to be seen within a scenario.
+        "multiKueue": {"gcInterval": "2s"},
+    }
+    for section, values in changes.items():
+        config[section] = {**config.get(section, {}), **values}
+    return config

@@ -1,0 +1,28 @@
+"""Certificates for kube-apiserver, made by the openssl program."""
+import os
+import subprocess
+
+SERVER = """basicConstraints=CA:FALSE
+extendedKeyUsage=serverAuth
+subjectAltName=IP:127.0.0.1,IP:10.0.0.1,DNS:localhost,DNS:kubernetes.default.svc
+"""
+
+
+def make_pki(folder):
+    """ca.crt ca.key server.crt server.key sa.key sa.pub in `folder`."""
+    def openssl(*args):
+        done = subprocess.run(["openssl", *args], cwd=folder, capture_output=True, text=True)
+        if done.returncode != 0:
+            raise RuntimeError(f"openssl {args[0]}: {done.stderr.strip()}")
+
+    key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+    openssl("req", "-x509", *key, "-keyout", "ca.key", "-out", "ca.crt", "-days", "30",
+            "-subj", f"/CN=e2e-{os.path.basename(folder)}",
+            "-addext", "keyUsage=critical,keyCertSign,digitalSignature")
+    openssl("req", *key, "-keyout", "server.key", "-out", "server.csr", "-subj", "/CN=kube-apiserver")
+    with open(os.path.join(folder, "server.ext"), "w") as f:
+        f.write(SERVER)
+    openssl("x509", "-req", "-in", "server.csr", "-CA", "ca.crt", "-CAkey", "ca.key",
+            "-CAcreateserial", "-days", "30", "-extfile", "server.ext", "-out", "server.crt")
+    openssl("genrsa", "-out", "sa.key", "2048")
+    openssl("rsa", "-in", "sa.key", "-pubout", "-out", "sa.pub")

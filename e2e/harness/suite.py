@@ -1,0 +1,96 @@
+"""Registry of scenarios, and what they are given."""
+import os
+import subprocess
+import traceback
+
+from .clusters import EmbeddedCluster, RealCluster
+from .dump import dump
+from .federation import Federation
+from .kubectl import version_of
+from .process import Guardian
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+SCENARIOS = {}  # in order of registration
+
+
+class Skip(Exception):
+    """The scenario cannot be run here; the text says why."""
+
+
+def scenario(function):
+    """Registers `function(env)` under its name. Its doc string is what is shown."""
+    SCENARIOS[function.__name__] = function
+    return function
+
+
+class Suite:
+    """What all scenarios of a run share."""
+
+    def __init__(self, binary, kubectl, folder, keep, log_level):
+        self.root, self.binary, self.folder, self.keep = ROOT, binary, folder, keep
+        self.log_level = log_level
+        self.assets = os.environ.get("KUBEBUILDER_ASSETS") or None
+        self.kubectl = kubectl or self._pinned_kubectl()
+        self.guardian = Guardian()
+
+    def cluster(self, folder, name, fleet):
+        kind = RealCluster if self.assets else EmbeddedCluster
+        return kind(self, folder, name, fleet)
+
+    def system_kubectl(self):
+        """A kubectl on PATH of another version than the one in use, as (program, version)."""
+        for folder in os.environ.get("PATH", "").split(":"):
+            program = os.path.join(folder, "kubectl")
+            if os.access(program, os.X_OK):
+                version = version_of(program)
+                if version and version != version_of(self.kubectl):
+                    return program, version
+        return None
+
+    def _pinned_kubectl(self):
+        done = subprocess.run([os.path.join(ROOT, "tools/kubectl.sh")], capture_output=True, text=True)
+        if done.returncode != 0:
+            raise RuntimeError(f"tools/kubectl.sh failed:\n{done.stderr.strip()}")
+        return done.stdout.strip().splitlines()[-1]
+
+
+class Environment:
+    """What one scenario works with: a folder, and clusters that are gone afterwards."""
+
+    def __init__(self, suite, folder):
+        self.suite, self.folder, self.federation, self.lone = suite, folder, None, []
+
+    def federate(self, **options):
+        self.federation = Federation(self.suite, self.folder, **options)
+        return self.federation.up()
+
+    def cluster(self, name="lone", fleet="none"):
+        """One API server without a manager."""
+        cluster = self.suite.cluster(self.folder, name, fleet)
+        self.lone.append(cluster)
+        cluster.start_server()
+        return cluster
+
+    def on_embedded_only(self, why):
+        if self.suite.assets:
+            raise Skip(why)
+
+    def describe_failure(self, out):
+        print(f"  folder {self.folder}", file=out)
+        try:
+            if self.federation:
+                dump(self.federation, self.folder, out)
+        except Exception:
+            traceback.print_exc(file=out)
+        for cluster in self.lone:
+            for process in cluster.processes.values():
+                print(f"  {process.name}: log {process.log}", file=out)
+                for line in process.tail(15):
+                    print(f"    | {line[:400]}", file=out)
+
+    def close(self):
+        """Stops everything; returns complaints about how it ended."""
+        complaints = self.federation.down() if self.federation else []
+        for cluster in self.lone:
+            complaints += cluster.stop()
+        return complaints

@@ -1,0 +1,1 @@
+"""One scenario per behaviour; a file per topic."""

@@ -1,0 +1,110 @@
+"""The commands of `regatta sandbox`, as a newcomer types them."""
+import json
+import os
+import signal
+import subprocess
+import time
+
+from harness import objects
+from harness.kubectl import Kubectl
+from harness.suite import scenario
+from harness.waiting import slowness, wait_for
+
+
+class Sandbox:
+    def __init__(self, env):
+        self.binary, self.folder = env.suite.binary, os.path.join(env.folder, "sandbox")
+        self.kubectl_program, self.home = env.suite.kubectl, os.path.join(env.folder, "home")
+
+    def try_run(self, *args, timeout=120):
+        command = [self.binary, "sandbox", *map(str, args), "--dir", self.folder]
+        return subprocess.run(command, capture_output=True, text=True, timeout=timeout * slowness(),
+                              stdin=subprocess.DEVNULL)
+
+    def run(self, *args, timeout=120):
+        done = self.try_run(*args, timeout=timeout)
+        assert done.returncode == 0, f"sandbox {args[0]}: exit {done.returncode}\n{done.stdout[-1500:]}" \
+                                     f"\n{done.stderr[-1500:]}"
+        return done.stdout
+
+    def status(self):
+        done = self.try_run("status", "-o", "json")
+        return json.loads(done.stdout), done.returncode
+
+    def component(self, name):
+        return next(c for c in self.status()[0]["components"] if c["name"] == name)
+
+    def kubectl(self, cluster="hub"):
+        """With the kubeconfig that `sandbox status` names."""
+        found = next(c for c in self.status()[0]["clusters"] if c["name"] == cluster)
+        return Kubectl(self.kubectl_program, found["kubeconfigs"]["admin"], self.home)
+
+
+def alive(pid):
+    try:
+        with open(f"/proc/{pid}/stat") as f:
+            return f.read().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@scenario
+def sandbox_commands(env):
+    """up, status, rotate, restart, down: with the examples' jobs in between."""
+    sandbox = Sandbox(env)
+    up = sandbox.run("up")
+    try:
+        assert "export KUBECONFIG=" in up and "sandbox down" in up, up
+        status, code = sandbox.status()
+        assert code == 0 and all(c["running"] for c in status["components"]), status
+        pids = [c["pid"] for c in status["components"]]
+        again = sandbox.try_run("up")
+        assert again.returncode == 0 or "already" in again.stderr, again.stderr
+        use_sandbox(env, sandbox)
+        pids += [c["pid"] for c in sandbox.status()[0]["components"]]
+    finally:
+        sandbox.run("down")
+    left = [p for p in pids if alive(p)]
+    assert not left, f"still alive after sandbox down: {left}"
+    again = sandbox.try_run("down")
+    assert "no sandbox in" in again.stderr, again.stderr
+
+
+def use_sandbox(env, sandbox):
+    hub = sandbox.kubectl()
+    hub.run("create", "-f", os.path.join(env.suite.root, "examples/jobs"))
+    os.kill(sandbox.component("a100-manager")["pid"], signal.SIGKILL)
+    wait_for("status tells what does not run", lambda: (s := sandbox.status())[1] == 3 and not
+             next(c for c in s[0]["components"] if c["name"] == "a100-manager")["running"], 10)
+    sandbox.run("restart", "a100-manager")
+    sandbox.run("rotate", "h100")
+    hub.run("wait", "--for=condition=Complete", "job", "--all", "-A", "--timeout=60s", timeout=70)
+    hub.run("wait", "--for=condition=Active", "multikueuecluster", "--all", "--timeout=30s")
+    sandbox.run("restart", "cpu-apiserver")
+    hub.run("create", "-f", "-", stdin=objects.job("after", namespace="team-product"))
+    hub.run("wait", "-n", "team-product", "--for=condition=Complete", "job/after", "--timeout=60s",
+            timeout=70)
+    assert sandbox.try_run("restart", "no-such-thing").returncode != 0
+
+
+@scenario
+def sandbox_demo(env):
+    """The demo, shortened: plain lines, a summary, exit 0, nothing left running."""
+    sandbox = Sandbox(env)
+    started = time.monotonic()
+    said = sandbox.run("demo", "--jobs", 12)
+    if not env.suite.assets:
+        assert time.monotonic() - started < 60 * slowness(), "too slow"
+    assert "\x1b[" not in said, "colours although this is no terminal"
+    for expected in ("a100", "h100", "cpu", "p50", "p95"):
+        assert expected in said, f"{expected!r} is missing in:\n{said}"
+    kept = [p for p in os.listdir("/proc") if p.isdigit() and names_folder(p, sandbox.folder)]
+    assert not kept, f"processes of the demo are left: {kept}"
+
+
+def names_folder(pid, folder):
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as f:
+            return folder.encode() in f.read() and alive(pid)
+    except OSError:
+        return False

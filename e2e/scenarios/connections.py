@@ -1,0 +1,167 @@
+"""How the hub gets at its workers, and what it says when it cannot."""
+from harness import objects
+from harness.api import condition, is_true
+from harness.federation import report
+from harness.suite import scenario
+
+from .race import check_finished, mixed
+
+
+@scenario
+def credentials_rotated(env):
+    """In mid-race a worker's credentials are replaced and the old ones refused: nothing is lost."""
+    fed = env.federate()
+    names = fed.submit(*mixed(12, seconds=2))
+    fed.wait_for("some job runs", lambda: any(o.jobs_started() for o in fed.observers.values()), 30)
+    for name, worker in fed.workers.items():
+        worker.kubectl.apply(*objects.hub_account("rotated"))
+        token = worker.token_for(objects.SYSTEM, "rotated")
+        config = worker.kubeconfig_with_token(token)
+        # The old account goes first: for a moment the hub holds credentials that are refused.
+        worker.kubectl.run("delete", "serviceaccount,clusterrolebinding", "multikueue-sa", "-n",
+                           objects.SYSTEM)
+        fed.hub.kubectl.apply(objects.kubeconfig_secret(name, config))
+    fed.wait_complete(names, 90)
+    fed.wait_connected(fed.workers)
+    fed.wait_workers_empty()
+    fed.check_ran_once(names)
+    for name in names:
+        check_finished(fed, name)
+
+
+@scenario
+def worker_without_crds(env):
+    """A worker without Kueue's CRDs is reported and passed over; once they are there it joins."""
+    fed = env.federate(workers=("a100", "cpu"), without_crds=("a100",))
+    fed.wait_for("a100 is not Active", lambda: fed.active("a100").get("status") == "False"
+                 or report(fed.active("a100")), 30)
+    active = fed.active("a100")
+    assert active["reason"] == "ClientConnectionFailed", active
+    for expected in ("workloads", "kueue.x-k8s.io/v1beta2", "CRDs"):
+        assert expected in active["message"], f"{expected} is not named: {active}"
+    check = fed.wait_for("the check says who is missing", lambda: (
+        c := condition(fed.hub.api.get("admissionchecks", "multikueue"), "Active"))
+        .get("reason") == "SomeActiveClusters" and c or report(c), 20)
+    assert check["status"] == "True" and "Inactive clusters: [a100]" in check["message"], check
+    names = fed.submit(*[objects.job(f"early-{i}") for i in range(3)])
+    fed.wait_complete(names)
+    assert {fed.winner_of(n) for n in names} == {"cpu"}, "a job ran where no CRDs are"
+    fed.prepare(fed.workers["a100"], "workers/a100.yaml")
+    fed.without_crds.clear()
+    # It is looked at again after the failures so far: 5, 10, 20 seconds apart.
+    fed.wait_connected(["a100"], 60)
+    fed.submit(objects.job("late", gpus=1))
+    fed.wait_complete(["late"])
+    assert fed.winner_of("late") == "a100"
+    fed.wait_workers_empty()
+
+
+@scenario
+def insecure_kubeconfig(env):
+    """Kubeconfigs that are not safe are refused, the field is named, and no secret is shown."""
+    fed = env.federate(workers=("cpu",))
+    good = fed.workers["cpu"].kubeconfig_with_token("s3cr3t-t0ken")
+    for what, (section, change, expected) in INSECURE.items():
+        bad = {**good, section: [{**good[section][0],
+                                  section[:-1]: {**good[section][0][section[:-1]], **change}}]}
+        for field in [k for k, v in change.items() if v is None]:
+            del bad[section][0][section[:-1]][field]
+        fed.hub.kubectl.apply(objects.kubeconfig_secret("bad", bad), mkc("bad", "bad-kubeconfig"))
+        active = fed.wait_for(f"{what} is refused", lambda: (a := fed.active("bad"))
+                              .get("reason") == "InsecureKubeConfig" and expected in a["message"]
+                              and a or report(a), 20)
+        assert active["status"] == "False", active
+        assert "s3cr3t" not in active["message"], active
+    fed.hub.kubectl.apply(mkc("missing", "no-such-secret"))
+    fed.wait_for("a missing Secret is reported", lambda: (a := fed.active("missing"))
+                 .get("reason") == "BadKubeConfig" and "no-such-secret" in a["message"]
+                 or report(a), 20)
+    names = fed.submit(objects.job("unharmed"))
+    fed.wait_complete(names)
+    with open(fed.hub.processes["manager"].log) as log:
+        assert "s3cr3t" not in log.read(), "a token is in the hub's log"
+
+
+def mkc(name, secret):
+    return {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "MultiKueueCluster",
+            "metadata": {"name": name}, "spec": {"clusterSource": {"kubeConfig": {
+                "locationType": "Secret", "location": secret}}}}
+
+
+# What is wrong -> (section of the kubeconfig, fields changed, text expected in the condition).
+INSECURE = {
+    "unverified TLS": ("clusters", {"insecure-skip-tls-verify": True,
+                                    "certificate-authority-data": None},
+                       "insecure TLS verification is not allowed"),
+    "a CA file": ("clusters", {"certificate-authority": "/etc/ssl/ca.crt",
+                               "certificate-authority-data": None}, "certificate-authority"),
+    "a token file": ("users", {"tokenFile": "/var/run/token", "token": None},
+                     "tokenFile is not allowed"),
+    "an exec plugin": ("users", {"exec": {"apiVersion": "client.authentication.k8s.io/v1",
+                                          "command": "get-token", "interactiveMode": "Never"},
+                                 "token": None}, "exec plugins are not allowed"),
+    "a password": ("users", {"username": "hub", "password": "s3cr3t-w0rd", "token": None},
+                   "basic auth is not allowed"),
+    "plain http": ("clusters", {"server": "http://127.0.0.1:1"}, "http"),
+}
+
+
+@scenario
+def worker_lost_and_back(env):
+    """Jobs of a worker that is away too long run elsewhere; what it kept is removed on its return."""
+    fed = env.federate(workers=("h100", "cpu"), hub_config={"multiKueue": {
+        "gcInterval": "2s", "workerLostTimeout": "3s"}})
+    fed.submit(objects.job("long", seconds=8))
+    lost = fed.wait_running("long")
+    other = next(n for n in fed.workers if n != lost)
+    victim = fed.workers[lost]
+    old = victim.api.get("jobs", "long", objects.NAMESPACE)["metadata"]["uid"]
+    victim.kill_manager()
+    victim.kill_server()
+    fed.wait_for(f"the job moves to {other}", lambda: fed.winner_of("long") == other
+                 or report(fed.workload_of("long")["status"].get("admissionChecks")), 60)
+    victim.restart_server()
+    victim.restart_manager()
+    fed.wait_connected([lost], 60)
+    fed.wait_for(f"the stale job on {lost} is removed", lambda: victim.api.find(
+        "jobs", "long", objects.NAMESPACE) is None, 30)
+    fed.wait_complete(["long"])
+    workload = fed.workload_of("long")
+    assert workload["status"]["clusterName"] == other, workload["status"]
+    fed.wait_workers_empty()
+    uids = {line[3] for line in fed.observers[lost].history if line[2].endswith("/long")}
+    assert uids == {old}, f"{lost} was given the job again: {uids}"
+
+
+@scenario
+def forbidden_kind(env):
+    """A worker that forbids one kind is reported with that kind; the others go on."""
+    fed = env.federate(workers=("h100", "cpu"))
+    rules = [r for r in objects.HUB_RULES if "jobs" not in r["resources"]]
+    role = {**objects.hub_account()[1], "rules": rules}
+    fed.workers["h100"].kubectl.apply(role)
+    fed.hub.kubectl.run("delete", "multikueuecluster", "h100")
+    fed.hub.kubectl.apply(mkc("h100", "h100-kubeconfig"))
+    active = fed.wait_for("h100 is not Active", lambda: (a := fed.active("h100"))
+                          .get("status") == "False" and a or report(a), 30)
+    assert active["reason"] == "ClientConnectionFailed", active
+    assert "jobs" in active["message"] and "forbidden" in active["message"].lower(), active
+    names = fed.submit(objects.job("anyway"))
+    fed.wait_complete(names)
+    assert fed.winner_of("anyway") == "cpu"
+
+
+@scenario
+def hung_worker(env):
+    """A worker that accepts connections and never answers delays nobody."""
+    fed = env.federate(workers=("h100", "cpu"))
+    hung = fed.workers["h100"].processes["apiserver"]
+    hung.pause()
+    try:
+        names = fed.submit(*[objects.job(f"past-{i}", cpu="2") for i in range(4)])
+        fed.wait_complete(names, 30)
+        wrong = {n: fed.ran_on(n) for n in names if fed.ran_on(n) != ["cpu"]}
+        assert not wrong, wrong
+    finally:
+        hung.resume()
+    fed.wait_workers_empty(60)

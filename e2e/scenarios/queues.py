@@ -1,0 +1,83 @@
+"""Queues that are stopped, and queues that are full."""
+import json
+
+from harness import objects
+from harness.api import condition, is_true
+from harness.federation import report
+from harness.suite import scenario
+
+
+def stop_policy(fed, kind, name, policy, cluster=None):
+    patch = json.dumps({"spec": {"stopPolicy": policy}})
+    (cluster or fed.hub).kubectl.run("patch", kind, name, "-n", objects.NAMESPACE, "--type=merge",
+                                     "-p", patch)
+
+
+def wait_active(fed, kind, name, status):
+    def seen():
+        plural = kind + "s"
+        found = fed.hub.api.get(plural, name, objects.NAMESPACE)
+        active = condition(found, "Active")
+        return active.get("status") == status and active or report(active)
+    return fed.wait_for(f"{kind} {name} has Active={status}", seen, 20)
+
+
+@scenario
+def queues_on_hold(env):
+    """Hold keeps jobs waiting and lets running ones be; HoldAndDrain takes them back."""
+    fed = env.federate(workers=("cpu",))
+    for kind, name in (("localqueue", "default"), ("clusterqueue", "fleet")):
+        running, waiting = f"running-{kind}", f"waiting-{kind}"
+        fed.submit(objects.job(running, seconds=3))
+        fed.wait_running(running)
+        stop_policy(fed, kind, name, "Hold")
+        held = wait_active(fed, kind, name, "False")
+        assert held["reason"] == "Stopped", held
+        fed.submit(objects.job(waiting))
+        fed.wait_complete([running])
+        waits = fed.workload_of(waiting)
+        assert not is_true(waits, "QuotaReserved"), waits["status"]
+        stop_policy(fed, kind, name, "None")
+        fed.wait_complete([waiting])
+    fed.submit(objects.job("drained", seconds=4))
+    fed.wait_running("drained")
+    stop_policy(fed, "clusterqueue", "fleet", "HoldAndDrain")
+    fed.wait_for("the job is suspended again and without quota", lambda: (
+        fed.hub.api.get("jobs", "drained", objects.NAMESPACE)["spec"]["suspend"]
+        and not is_true(fed.workload_of("drained"), "QuotaReserved")
+        or report(fed.workload_of("drained")["status"])), 30)
+    fed.wait_workers_empty()
+    stop_policy(fed, "clusterqueue", "fleet", "None")
+    fed.wait_complete(["drained"])
+    fed.wait_workers_empty()
+
+
+@scenario
+def evicted_on_worker(env):
+    """A worker that takes its admission back: the job is given to another one."""
+    fed = env.federate(workers=("h100", "cpu"))
+    fed.submit(objects.job("evicted", seconds=6))
+    first = fed.wait_running("evicted")
+    other = next(n for n in fed.workers if n != first)
+    stop_policy(fed, "clusterqueue", "local", "HoldAndDrain", fed.workers[first])
+    fed.wait_for(f"the job moves to {other}", lambda: fed.winner_of("evicted") == other
+                 or report(fed.workload_of("evicted")["status"]), 40)
+    fed.wait_complete(["evicted"])
+    fed.wait_workers_empty()
+
+
+@scenario
+def more_than_fits(env):
+    """Jobs beyond the hub's quota wait for their turn, and none is forgotten."""
+    fed = env.federate()
+    # The hub has 12 GPUs, which are all there are: three of four at a time.
+    names = fed.submit(*[objects.job(f"full-{i}", gpus=4, seconds=1) for i in range(9)])
+    fed.wait_complete(names, 90)
+    fed.wait_workers_empty()
+    fed.check_ran_once(names)
+
+    def usage():
+        flavors = fed.hub.api.get("clusterqueues", "fleet")["status"]["flavorsUsage"]
+        used = {r["name"]: r["total"] for f in flavors for r in f["resources"]}
+        return all(str(v) == "0" for v in used.values()) or report(used)
+    fed.wait_for("all quota is given back", usage, 20)
