@@ -289,7 +289,8 @@ TEST(BatchJob, ACopyForAWorkerLosesNothingAndKeepsTheHubsOwnThings) {
   json.merge_patch(batch_job::start_patch(*job_from(json), pod_set_info()).value());
   const Json copy = batch_job::remote_job(*job_from(json), workload, "hub-1");
   EXPECT_EQ(copy["metadata"], Json::parse(R"({"name": "train", "namespace": "team",
-      "labels": {"kueue.x-k8s.io/queue-name": "default", "kueue.x-k8s.io/multikueue-origin": "hub-1"},
+      "labels": {"kueue.x-k8s.io/queue-name": "default",
+                 "kueue.x-k8s.io/multikueue-origin": "hub-1"},
       "annotations": {"kueue.x-k8s.io/prebuilt-workload-name": ")" +
                                           workload.metadata.name + R"("}})"));
   Json want = job_json()["spec"];

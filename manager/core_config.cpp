@@ -5,12 +5,16 @@
 namespace regatta::manager {
 namespace {
 
+/// Enough for a busy worker with room to admit; unnoticeable to who waits for one without.
+constexpr Duration head_start{100};
+
 dispatch::DispatcherConfig dispatch_config(const MultiKueueConfiguration& given) {
   dispatch::DispatcherConfig config;
   config.plan.dispatcher.dispatcher = placement::dispatcher_of(given.dispatcher_name);
   config.plan.dispatcher.step_size = static_cast<int>(given.incremental_step_size);
   config.plan.worker_lost_timeout = given.worker_lost_timeout;
   config.gc_interval = given.gc_interval;
+  config.plan.head_start = head_start;
   return config;
 }
 
