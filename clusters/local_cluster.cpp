@@ -1,6 +1,7 @@
 #include "clusters/local_cluster.h"
 
 #include "lib/api/names.h"
+#include "lib/api/template_pool.h"
 #include "lib/kube/status.h"
 
 #include <nlohmann/json.hpp>
@@ -16,6 +17,16 @@ kube::InformerOptions in_namespace(std::string ns) {
   kube::InformerOptions options;
   options.ns = std::move(ns);
   return options;
+}
+
+/// Thousands of workloads are made from a handful of templates.
+kube::Informer<api::Workload>::Transform shared_templates() {
+  const auto pool = std::make_shared<api::TemplatePool>();
+  return [pool](api::Workload& workload) {
+    for (api::PodSet& set : workload.spec.pod_sets) {
+      set.pod_template = pool->share(std::move(set.pod_template));
+    }
+  };
 }
 
 }  // namespace
@@ -36,7 +47,7 @@ LocalCluster::LocalCluster(LocalClusterDeps deps)
       clock(deps.clock),
       log(deps.log),
       system_namespace(deps.system_namespace),
-      workloads(informer_deps(deps, "informer.workloads")),
+      workloads(informer_deps(deps, "informer.workloads"), {}, shared_templates()),
       jobs(informer_deps(deps, "informer.jobs")),
       cluster_queues(informer_deps(deps, "informer.clusterqueues")),
       local_queues(informer_deps(deps, "informer.localqueues")),
