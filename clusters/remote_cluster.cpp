@@ -116,6 +116,9 @@ void RemoteCluster::stop() {
 
 void RemoteCluster::replace(Connection connection) {
   link_->set(std::move(connection));
+  // The open watches would go on with the old credentials for minutes and hide that the new ones
+  // are of no use.
+  if (scope_) scope_->spawn("check of " + name_, check_credentials(shared_from_this()));
 }
 
 bool RemoteCluster::ready() const {
@@ -123,7 +126,7 @@ bool RemoteCluster::ready() const {
     // Between two watches nothing is known to be wrong.
     return health.synced && (health.connected || !health.last_error);
   };
-  return !stopped_ && !silent_ && current(workloads.health()) && current(jobs.health());
+  return !stopped_ && !unanswered_ && current(workloads.health()) && current(jobs.health());
 }
 
 std::optional<Error> RemoteCluster::problem() const {
@@ -135,7 +138,7 @@ std::optional<Error> RemoteCluster::problem() const {
                      error->what());
   }
   if (jobs.health().last_error) return jobs.health().last_error->within("jobs");
-  if (silent_) return Error(Errc::timeout, "the API server does not answer");
+  if (unanswered_) return unanswered_;
   return std::nullopt;
 }
 
@@ -158,20 +161,43 @@ void RemoteCluster::health_changed() {
 
 void RemoteCluster::note(const Error& error) {
   const bool no_answer = error.code() == Errc::timeout || error.code() == Errc::unavailable;
-  if (!no_answer || silent_ || stopped_ || !scope_) return;
-  silent_ = true;
+  if (no_answer && scope_) doubt(error);
+}
+
+void RemoteCluster::doubt(const Error& error) {
+  if (unanswered_ || stopped_) return;
+  unanswered_ = error;
   health_changed();
   scope_->spawn("probe of " + name_, probe(shared_from_this()));
+}
+
+/// A request that needs what every other one needs: an answer, and permission.
+Task<Status> RemoteCluster::ask() {
+  kube::ListOptions options;
+  options.label_selector = std::string(api::labels::multikueue_origin) + "=" + deps_.origin;
+  options.limit = 1;
+  options.resource_version = "0";
+  const auto ignore = [](const kube::ListPage&) {};
+  const auto answer =
+      co_await client.list_raw(api::Workload::resource, "", std::move(options), ignore);
+  if (!answer) co_return answer.error().within("workloads");
+  co_return ok();
+}
+
+Task<> RemoteCluster::check_credentials(std::shared_ptr<RemoteCluster> self) {
+  const Status answer = co_await self->ask();
+  if (!answer) self->doubt(answer.error());
 }
 
 Task<> RemoteCluster::probe(std::shared_ptr<RemoteCluster> self) {
   const Backoff backoff{Duration(200), std::chrono::seconds(20)};
   for (int attempt = 1; !self->stopped_; ++attempt) {
     co_await self->deps_.clock.sleep_for(backoff.after(attempt));
-    const auto answer = co_await self->client.get_path("/version");
-    if (answer || answer.error().code() == Errc::denied) break;
+    const Status answer = co_await self->ask();
+    if (answer) break;
+    self->unanswered_ = answer.error();
   }
-  self->silent_ = false;
+  self->unanswered_.reset();
   self->health_changed();
 }
 

@@ -86,11 +86,14 @@ class RemoteCluster : public std::enable_shared_from_this<RemoteCluster> {
   kube::ClientDeps client_deps();
   static Task<> run_until_stopped(std::shared_ptr<RemoteCluster> self, Task<> informer);
   static Task<> probe(std::shared_ptr<RemoteCluster> self);
+  static Task<> check_credentials(std::shared_ptr<RemoteCluster> self);
+  Task<Status> ask();
+  void doubt(const Error& error);
   Task<> wait_stopped();
   void health_changed();
 
   bool stopped_ = false;
-  bool silent_ = false;  ///< a request got no answer; a probe is under way
+  std::optional<Error> unanswered_;  ///< how a request failed; set while a probe is under way
   bool was_ready_ = false;
   TaskScope* scope_ = nullptr;
   struct Removal {

@@ -18,6 +18,42 @@ dispatch::DispatcherConfig dispatch_config(const MultiKueueConfiguration& given)
   return config;
 }
 
+std::vector<admission::PreemptionStrategy> strategies_of(const FairSharing& given) {
+  std::vector<admission::PreemptionStrategy> strategies;
+  for (const std::string& name : given.preemption_strategies) {
+    strategies.push_back(name == "LessThanInitialShare"
+                             ? admission::PreemptionStrategy::LessThanInitialShare
+                             : admission::PreemptionStrategy::LessThanOrEqualToFinalShare);
+  }
+  return strategies;
+}
+
+admission::Config admission_config(const Configuration& given) {
+  admission::Config config;
+  if (given.fair_sharing) {
+    config.fair_sharing.emplace();
+    config.fair_sharing->strategies = strategies_of(*given.fair_sharing);
+  }
+  if (given.wait_for_pods_ready &&
+      given.wait_for_pods_ready->requeuing_strategy.timestamp == RequeuingTimestamp::Creation) {
+    config.requeuing_timestamp = admission::RequeuingTimestamp::Creation;
+  }
+  config.ignore_undeclared_resources =
+      given.resources.quota_check_strategy == QuotaCheckStrategy::IgnoreUndeclared;
+  config.exclude_resource_prefixes = given.resources.exclude_resource_prefixes;
+  const FeatureGates& gates = given.gates;
+  config.flavor_fungibility = gates.enabled("FlavorFungibility");
+  config.preserve_scan_progress = gates.enabled("FlavorFungibilityPreserveScanProgress");
+  config.partial_admission = gates.enabled("PartialAdmission");
+  config.priority_sorting_within_cohort = gates.enabled("PrioritySortingWithinCohort");
+  config.equivalence_hashing = gates.enabled("SchedulingEquivalenceHashing");
+  config.recompute_on_target_overlap =
+      gates.enabled("RecomputeAssignmentUponPreemptionTargetsOverlap");
+  config.fair_sharing_preempt_within_nominal = gates.enabled("FairSharingPreemptWithinNominal");
+  config.fair_sharing_prioritize_non_borrowing = gates.enabled("FairSharingPrioritizeNonBorrowing");
+  return config;
+}
+
 }  // namespace
 
 Result<CoreConfig> core_config(const Configuration& config, std::string instance) {
@@ -27,6 +63,7 @@ Result<CoreConfig> core_config(const Configuration& config, std::string instance
   core.multikueue = config.gates.enabled("MultiKueue");
   core.origin = config.multi_kueue.origin;
   core.dispatch = dispatch_config(config.multi_kueue);
+  core.scheduler.admission = admission_config(config);
   core.jobs.manage_without_queue_name = config.manage_jobs_without_queue_name;
   if (config.managed_jobs_namespace_selector) {
     auto selector = api::Selector::from(*config.managed_jobs_namespace_selector);

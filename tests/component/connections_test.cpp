@@ -205,7 +205,21 @@ TEST_F(Connections, NewCredentialsForTheSameServerLoseNothing) {
   manager_->remote_requests.clear();
   set_secret(TestConnector::kubeconfig("east", TestCluster::other_manager_token));
   settle();
-  EXPECT_EQ(manager_->remote_requests["east"].count(), 0) << "the watches go on";
+  EXPECT_EQ(manager_->remote_requests["east"].count("list"), 1) << "the new ones are tried";
+  EXPECT_EQ(manager_->remote_requests["east"].count(), 1) << "the watches go on";
+  EXPECT_EQ(member_condition("east"), "True Active: Connected");
+}
+
+TEST_F(Connections, NewCredentialsThatAreOfNoUseAreNoticedAtOnceAndBetterOnesToo) {
+  start();
+  expect_active("connected");
+  set_secret(TestConnector::kubeconfig("east", TestCluster::limited_token));
+  settle();
+  EXPECT_THAT(member_condition("east"),
+              HasSubstr("False ClientConnectionFailed: workloads: workloads.kueue.x-k8s.io is "
+                        "forbidden: User \"limited\""));
+  set_secret(TestConnector::kubeconfig("east", TestCluster::manager_token));
+  settle(30s);
   EXPECT_EQ(member_condition("east"), "True Active: Connected");
 }
 
