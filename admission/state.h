@@ -148,6 +148,8 @@ class State {
   /// Weighted share before rounding: of a ClusterQueue, of a Cohort. Infinite for weight zero.
   double share_of_queue(const std::string& cluster_queue) const;
   double share_of_cohort(const std::string& cohort) const;
+  /// With fair sharing the share as status.fairSharing has it; nothing without.
+  api::CohortStatus cohort_status(const std::string& cohort) const;
   /// Whether some ClusterQueue has quota of that flavor; whether one uses that check.
   bool flavor_in_use(const std::string& flavor) const;
   bool check_in_use(const std::string& check) const;

@@ -299,6 +299,14 @@ double State::share_of_cohort(const std::string& cohort) const {
   return it == cohorts_.end() ? 0 : share_of(forest(), names_, it->second.node).value();
 }
 
+api::CohortStatus State::cohort_status(const std::string& cohort) const {
+  api::CohortStatus status;
+  if (config_.fair_sharing) {
+    status.fair_sharing.emplace().weighted_share = rounded_share(share_of_cohort(cohort));
+  }
+  return status;
+}
+
 bool State::flavor_in_use(const std::string& flavor) const {
   const auto names_it = [&](const std::vector<api::ResourceGroup>& groups) {
     for (const auto& group : groups) {

@@ -92,6 +92,9 @@ void QueueController::take_changes() {
   for (const api::ObjectKey& key : changes.local_queues) {
     queue_.add_after({"LocalQueue", key}, batch_);
   }
+  for (const std::string& name : changes.cohorts) {
+    queue_.add_after({"Cohort", api::ObjectKey(name)}, batch_);
+  }
 }
 
 Task<> QueueController::work() {
@@ -115,6 +118,7 @@ Task<> QueueController::work() {
 Task<Status> QueueController::reconcile(Item item) {
   if (item.first == "ClusterQueue") co_return co_await cluster_queue(std::move(item.second));
   if (item.first == "LocalQueue") co_return co_await local_queue(std::move(item.second));
+  if (item.first == "Cohort") co_return co_await cohort(std::move(item.second));
   if (item.first == "ResourceFlavor") co_return co_await flavor(std::move(item.second));
   co_return co_await check(std::move(item.second));
 }
@@ -180,6 +184,18 @@ Task<Status> QueueController::local_queue(api::ObjectKey key) {
                                                                  status_options());
   if (!written) co_return written.error();
   cluster_.local_queues.observe(std::move(*written));
+  co_return ok();
+}
+
+Task<Status> QueueController::cohort(api::ObjectKey key) {
+  const auto stored = cluster_.cohorts.get(key);
+  if (!stored || stored->metadata.deleting()) co_return ok();
+  api::Cohort before = *stored;
+  api::Cohort after = before;
+  after.status = scheduler_.state().cohort_status(key.name);
+  auto written = co_await cluster_.client.patch_status(std::move(before), std::move(after));
+  if (!written) co_return written.error();
+  cluster_.cohorts.observe(std::move(*written));
   co_return ok();
 }
 

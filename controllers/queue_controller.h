@@ -8,7 +8,8 @@
 
 namespace regatta::controllers {
 
-/// Status and finalizers of ClusterQueues, LocalQueues, ResourceFlavors and AdmissionChecks.
+/// Status and finalizers of ClusterQueues, LocalQueues, Cohorts, ResourceFlavors and
+/// AdmissionChecks.
 /// Counts change with every workload, so they are written at most twice a second for each queue.
 class QueueController {
  public:
@@ -18,13 +19,14 @@ class QueueController {
   bool idle() const { return queue_.idle(); }
 
  private:
-  /// "ClusterQueue", "LocalQueue", "ResourceFlavor" or "AdmissionCheck", and the object's key.
+  /// The kind, e.g. "ClusterQueue", and the object's key.
   using Item = std::pair<std::string, api::ObjectKey>;
 
   Task<> work();
   Task<Status> reconcile(Item item);
   Task<Status> cluster_queue(api::ObjectKey key);
   Task<Status> local_queue(api::ObjectKey key);
+  Task<Status> cohort(api::ObjectKey key);
   Task<Status> flavor(api::ObjectKey key);
   Task<Status> check(api::ObjectKey key);
   template <class T>

@@ -198,9 +198,11 @@ Plan hosted(const GroupView& g, TimePoint now, const DispatchConfig& config) {
   // 8f. Evicted there.
   if (copy.evicted) {
     if (!ready) return plan;
-    return set_check(
+    plan = set_check(
         std::move(plan), CheckState::retry,
         "Workload evicted on worker cluster: \"" + name + "\", resetting for re-admission");
+    std::get<SetCheck>(plan.actions.back()).own_sentence = true;
+    return plan;
   }
   // 8g. Its copy is not what the hub has.
   if (copy.drift == Drift::other) {

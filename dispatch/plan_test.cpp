@@ -318,6 +318,15 @@ TEST(Plan, TiesDoNotFavourAName) {
   for (const char* name : {"a", "b", "c"}) EXPECT_NEAR(wins[name], 100, 33) << name;
 }
 
+TEST(Plan, AnEvictionOnTheWorkerTellsThePreviousStateInASentenceOfItsOwn) {
+  Given g = Given{"a"}.won("a").admitted("a", 9s).job("a");
+  g.clusters["a"].copy->evicted = true;
+  EXPECT_TRUE(std::get<SetCheck>(plan(g, now, DispatchConfig{}).actions.at(0)).own_sentence);
+  g.clusters["a"].copy.reset();
+  const Plan gone = plan(g, now, DispatchConfig{});
+  EXPECT_FALSE(std::get<SetCheck>(gone.actions.back()).own_sentence);
+}
+
 TEST(Plan, OneWorkerHasAHeadStart) {
   DispatchConfig config;
   config.head_start = 30ms;

@@ -64,6 +64,11 @@ Result<CoreConfig> core_config(const Configuration& config, std::string instance
   core.origin = config.multi_kueue.origin;
   core.dispatch = dispatch_config(config.multi_kueue);
   core.scheduler.admission = admission_config(config);
+  const auto& concurrency = config.controller.group_kind_concurrency;
+  if (concurrency.contains("Job.batch")) core.jobs.workers = concurrency.at("Job.batch");
+  if (concurrency.contains("Workload.kueue.x-k8s.io")) {
+    core.workload_workers = concurrency.at("Workload.kueue.x-k8s.io");
+  }
   core.jobs.manage_without_queue_name = config.manage_jobs_without_queue_name;
   if (config.managed_jobs_namespace_selector) {
     auto selector = api::Selector::from(*config.managed_jobs_namespace_selector);

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 fs::path transcripts() {
   if (const char* given = std::getenv("REGATTA_TRANSCRIPTS")) return given;
   for (const char* place :
-       {"../shared/apiserver-transcripts", "/work/shared/apiserver-transcripts"}) {
+       {"../shared/apiserver-transcripts"}) {
     if (fs::exists(place)) return place;
   }
   return "tests/transcripts";
