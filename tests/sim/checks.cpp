@@ -6,6 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+
 namespace regatta::simtest {
 namespace {
 
@@ -235,11 +237,11 @@ bool Checks::workers_clean() const {
   return true;
 }
 
-/// Everything ended, so no queue may believe that somebody waits or holds quota.
-void Checks::queues_empty(SimCluster& cluster) {
+/// What the queues of a cluster still count; empty when nothing.
+std::string Checks::counted(SimCluster& cluster) const {
   const apiserver::Shelf* shelf =
       cluster.server().store().find_shelf("clusterqueues.kueue.x-k8s.io");
-  if (!shelf) return;
+  if (!shelf) return "";
   for (const auto& [key, object] : shelf->objects()) {
     const auto queue = api::from_json<api::ClusterQueue>(object->value());
     if (!queue) continue;
@@ -251,15 +253,24 @@ void Checks::queues_empty(SimCluster& cluster) {
         for (const auto& resource : flavor.resources) used = used || !resource.total.is_zero();
       }
     }
-    if (used)
-      violated(cluster.name() + ": " + key + " still counts " +
-               dump_json(at(object->value(), "status")));
+    if (used) return key + " still counts " + dump_json(at(object->value(), "status"));
   }
+  return "";
+}
+
+bool Checks::queues_empty() const {
+  if (!counted(hub_).empty()) return false;
+  return std::all_of(workers_.begin(), workers_.end(),
+                     [this](SimCluster* worker) { return counted(*worker).empty(); });
 }
 
 void Checks::at_rest() {
-  queues_empty(hub_);
-  for (SimCluster* worker : workers_) queues_empty(*worker);
+  // Everything ended, so no queue may believe that somebody waits or holds quota.
+  if (const std::string left = counted(hub_); !left.empty()) violated("hub: " + left);
+  for (SimCluster* worker : workers_) {
+    const std::string left = counted(*worker);
+    if (!left.empty()) violated(worker->name() + ": " + left);
+  }
   for (const Seen& seen : seen_) {
     const apiserver::Shelf* shelf = seen.cluster->server().store().find_shelf(seen.shelf);
     if (!shelf) continue;

@@ -25,6 +25,7 @@ class Checks {
   const std::string& history() const { return history_; }
   bool every_job_ended() const;
   bool workers_clean() const;
+  bool queues_empty() const;
   int jobs_ended() const;
 
  private:
@@ -39,7 +40,7 @@ class Checks {
   void job_requested(const SimCluster& cluster, const Json& job);
   void cluster_name_kept(const Json& before, const Json& after);
   void quota_kept(SimCluster& cluster);
-  void queues_empty(SimCluster& cluster);
+  std::string counted(SimCluster& cluster) const;
   void violated(std::string what);
   bool hub_sees(const SimCluster& worker);
   void record(const SimCluster& cluster, const std::string& shelf, const apiserver::Change& change);

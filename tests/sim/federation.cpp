@@ -338,6 +338,11 @@ struct Federation {
         checks->step();
         return false;
       });
+      // A watch that died without a word is only missed after some minutes.
+      world.run_for(6min, [this] {
+        checks->step();
+        return checks->queues_empty();
+      });
       checks->at_rest();
     }
     result.took = world.now() - begin;
