@@ -17,8 +17,7 @@ namespace fs = std::filesystem;
 /// The recorded exchanges, or our own smaller set when they are not at hand.
 fs::path transcripts() {
   if (const char* given = std::getenv("REGATTA_TRANSCRIPTS")) return given;
-  for (const char* place :
-       {"../shared/apiserver-transcripts"}) {
+  for (const char* place : {"../shared/apiserver-transcripts"}) {
     if (fs::exists(place)) return place;
   }
   return "tests/transcripts";
