@@ -67,14 +67,10 @@ Task<> Fleet::work() {
   for (;;) {
     std::string name = co_await queue_.next();
     const Status done = co_await reconcile(name);
-    if (done) {
-      queue_.forget(name);
-    } else {
+    if (queue_.finish(name, done)) {
       log_.warning("cluster status not written",
                    {{"cluster", name}, {"error", done.error().what()}});
-      queue_.retry(name);
     }
-    queue_.done(name);
   }
 }
 

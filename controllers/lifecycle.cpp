@@ -27,20 +27,6 @@ bool remove_condition(api::Workload* w, std::string_view type) {
   return std::erase_if(w->status.conditions, [type](const auto& c) { return c.type == type; }) > 0;
 }
 
-const char* text_of(api::CheckState state) {
-  switch (state) {
-    case api::CheckState::Pending:
-      return "Pending";
-    case api::CheckState::Ready:
-      return "Ready";
-    case api::CheckState::Retry:
-      return "Retry";
-    case api::CheckState::Rejected:
-      return "Rejected";
-  }
-  return "";
-}
-
 TimePoint seconds(TimePoint t) {
   return std::chrono::floor<std::chrono::seconds>(t);
 }
@@ -142,8 +128,8 @@ void reset_checks(api::WorkloadStatus* status, TimePoint now) {
     if (check.state == api::CheckState::Retry) {
       check.retry_count = check.retry_count.value_or(0) + 1;
     }
-    check.message =
-        std::string("Reset to Pending after eviction. Previously: ") + text_of(check.state);
+    check.message = "Reset to Pending after eviction. Previously: ";
+    check.message += text_of(check.state);
     check.state = api::CheckState::Pending;
     check.last_transition_time = seconds(now);
     check.pod_set_updates.clear();

@@ -101,15 +101,9 @@ Task<> MultiKueueCheckController::work() {
   for (;;) {
     std::string name = co_await queue_.next();
     const Status done = co_await reconcile(name);
-    if (done) {
-      queue_.forget(name);
-    } else {
-      if (done.error().code() != Errc::conflict) {
-        log_.warning("check not reconciled", {{"check", name}, {"error", done.error().what()}});
-      }
-      queue_.retry(name);
+    if (queue_.finish(name, done)) {
+      log_.warning("check not reconciled", {{"check", name}, {"error", done.error().what()}});
     }
-    queue_.done(name);
   }
 }
 

@@ -101,17 +101,11 @@ Task<> QueueController::work() {
   for (;;) {
     Item item = co_await queue_.next();
     const Status done = co_await reconcile(item);
-    if (done) {
-      queue_.forget(item);
-    } else {
-      if (done.error().code() != Errc::conflict) {
-        log_.warning(
-            "not reconciled",
-            {{"kind", item.first}, {"name", item.second.str()}, {"error", done.error().what()}});
-      }
-      queue_.retry(item);
+    if (queue_.finish(item, done)) {
+      log_.warning(
+          "not reconciled",
+          {{"kind", item.first}, {"name", item.second.str()}, {"error", done.error().what()}});
     }
-    queue_.done(item);
   }
 }
 

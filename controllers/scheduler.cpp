@@ -223,12 +223,10 @@ Task<> Scheduler::explain() {
   for (;;) {
     api::ObjectKey key = co_await explanations_.next();
     const Status written = co_await write_pending(key);
-    if (written) {
-      explanations_.forget(key);
-    } else {
-      explanations_.retry(key);
+    if (explanations_.finish(key, written)) {
+      log_.warning("condition not written",
+                   {{"workload", key.str()}, {"error", written.error().what()}});
     }
-    explanations_.done(key);
   }
 }
 

@@ -50,16 +50,10 @@ Task<> WorkloadController::work() {
   for (;;) {
     api::ObjectKey key = co_await queue_.next();
     const Status done = co_await reconcile(key);
-    if (done) {
-      queue_.forget(key);
-    } else {
-      if (done.error().code() != Errc::conflict) {
-        log_.warning("workload not reconciled",
-                     {{"workload", key.str()}, {"error", done.error().what()}});
-      }
-      queue_.retry(key);
+    if (queue_.finish(key, done)) {
+      log_.warning("workload not reconciled",
+                   {{"workload", key.str()}, {"error", done.error().what()}});
     }
-    queue_.done(key);
   }
 }
 

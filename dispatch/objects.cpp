@@ -10,20 +10,6 @@
 namespace regatta::dispatch {
 namespace {
 
-const char* text_of(api::CheckState state) {
-  switch (state) {
-    case api::CheckState::Pending:
-      return "Pending";
-    case api::CheckState::Ready:
-      return "Ready";
-    case api::CheckState::Retry:
-      return "Retry";
-    case api::CheckState::Rejected:
-      return "Rejected";
-  }
-  return "";
-}
-
 bool all_ready(const api::WorkloadStatus& status) {
   const bool checks = std::all_of(status.admission_checks.begin(), status.admission_checks.end(),
                                   [](const auto& c) { return c.state == api::CheckState::Ready; });
@@ -87,8 +73,8 @@ bool set_check(api::AdmissionCheckState* check, const SetCheck& wanted, TimePoin
   const api::CheckState state =
       wanted.state == CheckState::retry ? api::CheckState::Retry : api::CheckState::Rejected;
   if (!check || check->state == state) return false;
-  std::string message = wanted.message + (wanted.own_sentence ? ". " : ", ") + "Previously: \"" +
-                        text_of(check->state) + "\"";
+  std::string message = wanted.message + (wanted.own_sentence ? ". " : ", ") + "Previously: \"";
+  (message += text_of(check->state)) += '"';
   if (message.size() > api::condition_message_max) message.resize(api::condition_message_max);
   check->message = std::move(message);
   check->state = state;

@@ -78,17 +78,9 @@ Task<> JobReconciler::work() {
   for (;;) {
     api::ObjectKey key = co_await queue_.next();
     const Status done = co_await reconcile(key);
-    if (done) {
-      queue_.forget(key);
-    } else {
-      // A conflict only says that somebody was faster; the event that tells us what they wrote is
-      // on its way.
-      if (done.error().code() != Errc::conflict) {
-        log_.warning("job not reconciled", {{"job", key.str()}, {"error", done.error().what()}});
-      }
-      queue_.retry(key);
+    if (queue_.finish(key, done)) {
+      log_.warning("job not reconciled", {{"job", key.str()}, {"error", done.error().what()}});
     }
-    queue_.done(key);
   }
 }
 

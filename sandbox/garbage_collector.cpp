@@ -189,13 +189,9 @@ Task<> GarbageCollector::work() {
   while (true) {
     const std::string uid = co_await queue_.next();
     const Status done = co_await collect(uid);
-    if (done) {
-      queue_.forget(uid);
-    } else {
+    if (queue_.finish(uid, done)) {
       deps_.log.info("collecting failed, trying again", {{"error", done.error().what()}});
-      queue_.retry(uid);
     }
-    queue_.done(uid);
   }
 }
 

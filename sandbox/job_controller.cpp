@@ -86,14 +86,10 @@ Task<> JobController::work() {
   while (true) {
     const api::ObjectKey key = co_await queue_.next();
     const Status done = co_await reconcile(key);
-    if (done) {
-      queue_.forget(key);
-    } else {
+    if (queue_.finish(key, done)) {
       deps_.log.info("job step failed, trying again",
                      {{"job", key.str()}, {"error", done.error().what()}});
-      queue_.retry(key);
     }
-    queue_.done(key);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace regatta::api {
@@ -119,6 +120,8 @@ struct ReclaimablePod {
 };
 
 enum class CheckState : std::uint8_t { Pending, Ready, Retry, Rejected };
+/// As the API spells it.
+std::string_view text_of(CheckState state);
 
 struct PodSetUpdate {
   std::string name;

@@ -187,6 +187,10 @@ void fields(V& v, T& o) {
   v("status", o.status);
 }
 
+std::string_view text_of(CheckState state) {
+  return EnumText<CheckState>::texts[std::size_t(state)];
+}
+
 const AdmissionCheckState* find_check(const WorkloadStatus& status, std::string_view name) {
   for (const AdmissionCheckState& check : status.admission_checks) {
     if (check.name == name) return &check;

@@ -187,6 +187,26 @@ TEST_F(Queue, TheEarliestDelayCounts) {
   EXPECT_TRUE(queue.idle());
 }
 
+TEST_F(Queue, FinishTellsWhatToLogAndRetriesWhatFailed) {
+  const auto finish = [&](Status outcome) {
+    bool tell = false;
+    auto body = [&]() -> Task<> {
+      std::string key = co_await queue.next();
+      tell = queue.finish(key, outcome);
+    };
+    queue.add("a");
+    scope.spawn("once", body());
+    world.settle();
+    return tell;
+  };
+  EXPECT_TRUE(finish(Error(Errc::unavailable, "x")));
+  EXPECT_EQ(queue.failures("a"), 1);
+  EXPECT_FALSE(finish(Error(Errc::conflict, "x")));
+  EXPECT_EQ(queue.failures("a"), 2);
+  EXPECT_FALSE(finish(ok()));
+  EXPECT_EQ(queue.failures("a"), 0);
+}
+
 TEST_F(Queue, RetriesBackOffUntilForgotten) {
   int left = 6;
   during = [&](const std::string& key) {

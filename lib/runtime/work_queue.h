@@ -17,7 +17,7 @@ namespace regatta {
 /// done(). A delayed key that is added at once is not run a second time when its delay ends, unless
 /// something asked for that since.
 ///
-/// Usage: `key = co_await next(); … ; retry(key) or forget(key); done(key)`.
+/// Usage: `key = co_await next(); … ; finish(key, outcome)`.
 template <class Key>
 class WorkQueue {
  public:
@@ -72,6 +72,18 @@ class WorkQueue {
       ready_.push_back(key);
       wake_.notify_one();
     }
+  }
+
+  /// done(), after forget() or retry() as the outcome says. True when it failed in a way worth
+  /// telling: a conflict only says that somebody was faster, and what they wrote is on its way.
+  bool finish(const Key& key, const Status& outcome) {
+    if (outcome) {
+      forget(key);
+    } else {
+      retry(key);
+    }
+    done(key);
+    return !outcome && outcome.error().code() != Errc::conflict;
   }
 
   std::size_t depth() const { return ready_.size(); }
