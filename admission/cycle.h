@@ -49,14 +49,31 @@ struct PreemptedWorkload {
   std::string preemptee_path;
 };
 
+/// A workload that must go though nobody preempts it: a node it runs on is lost and its pods there
+/// fit nowhere else.
+struct EvictedWorkload {
+  api::ObjectKey key;
+  std::string uid;
+  std::string reason;
+  std::string message;
+};
+
 struct CycleResult {
   bool ran = false;  ///< false: nobody waited
   std::uint64_t cycle = 0;
   std::vector<AdmittedWorkload> admitted;    ///< in the order decided
   std::vector<PendingWorkload> pending;      ///< by key
   std::vector<PreemptedWorkload> preempted;  ///< in the order decided
+  /// Workloads that keep their reservation: status.admission with (new) places for their pods.
+  /// Write it, clear status.unhealthyNodes, and set Admitted=True when `checks` is empty.
+  std::vector<AdmittedWorkload> placed;
+  std::vector<EvictedWorkload> evicted;
+  /// Workloads with a reservation whose pods found no place yet; they are tried again.
+  std::vector<PendingWorkload> unplaced;
   /// Another cycle may do more at once: something was admitted or preempted.
-  bool progressed() const { return !admitted.empty() || !preempted.empty(); }
+  bool progressed() const {
+    return !admitted.empty() || !preempted.empty() || !placed.empty() || !evicted.empty();
+  }
 };
 
 CycleResult run_cycle(State& state, TimePoint now);

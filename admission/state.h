@@ -109,6 +109,10 @@ class State {
   void upsert(const api::ResourceFlavor& flavor);
   void upsert(const api::AdmissionCheck& check);
   void upsert(const api::Topology& topology);
+  void upsert(const api::Node& node, TimePoint now);
+  /// Every Pod of the cluster: those that are no part of a workload placed by topology take
+  /// capacity from their nodes.
+  void upsert(const api::Pod& pod, TimePoint now);
   void upsert(const api::Cohort& cohort, TimePoint now);
   void upsert(const api::ClusterQueue& queue, TimePoint now);
   void upsert(const api::LocalQueue& queue, TimePoint now);
@@ -117,6 +121,8 @@ class State {
   void erase_flavor(const std::string& name);
   void erase_check(const std::string& name);
   void erase_topology(const std::string& name);
+  void erase_node(const std::string& name, TimePoint now);
+  void erase_pod(const api::ObjectKey& key, TimePoint now);
   void erase_cohort(const std::string& name, TimePoint now);
   void erase_cluster_queue(const std::string& name, TimePoint now);
   void erase_local_queue(const api::ObjectKey& key);

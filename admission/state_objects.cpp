@@ -94,6 +94,11 @@ void State::erase_topology(const std::string& name) {
   if (topologies_.erase(name) > 0) refresh_all_activity();
 }
 
+void State::upsert(const api::Node&, TimePoint) {}
+void State::upsert(const api::Pod&, TimePoint) {}
+void State::erase_node(const std::string&, TimePoint) {}
+void State::erase_pod(const api::ObjectKey&, TimePoint) {}
+
 NodeId State::cohort_node(const std::string& name) {
   CohortInfo& cohort = cohorts_[name];
   if (cohort.node == no_node) {

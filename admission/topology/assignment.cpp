@@ -1,0 +1,268 @@
+#include "admission/topology/assignment.h"
+
+#include "lib/api/names.h"
+
+#include <algorithm>
+#include <span>
+#include <string_view>
+#include <unordered_map>
+
+namespace regatta::admission {
+namespace {
+
+constexpr std::int64_t domains_max = 1'000'000;
+constexpr std::size_t slice_domains_max = 100'000;  ///< of one slice, by the API
+constexpr std::size_t slices_max = 1'000;           ///< of one assignment, by the API
+
+using Domains = std::span<const TopologyDomain>;
+
+Error broken(std::string_view problem) {
+  return Error(Errc::invalid, "topologyAssignment: " + std::string(problem));
+}
+
+bool sound(const api::TopologySliceValues& values, std::size_t domains) {
+  if (values.universal) return true;
+  return values.individual && values.individual->roots.size() == domains;
+}
+
+std::string value_at(const api::TopologySliceValues& values, std::size_t index) {
+  if (values.universal) return *values.universal;
+  return values.individual->prefix + values.individual->roots[index] + values.individual->suffix;
+}
+
+std::int32_t count_at(const api::TopologyAssignmentSlice& slice, std::size_t index) {
+  return slice.pod_counts.universal ? *slice.pod_counts.universal
+                                    : slice.pod_counts.individual[index];
+}
+
+Status check(const api::TopologyAssignmentSlice& slice, std::size_t levels) {
+  const auto domains = static_cast<std::size_t>(slice.domain_count);
+  if (slice.values_per_level.size() != levels) return broken("a slice needs values of every level");
+  for (const auto& values : slice.values_per_level) {
+    if (!sound(values, domains)) return broken("a level needs one value for each domain");
+  }
+  const auto& counts = slice.pod_counts;
+  if (!counts.universal && counts.individual.size() != domains) {
+    return broken("podCounts must have one number for each domain");
+  }
+  return ok();
+}
+
+/// What all values of the level begin and end with. The suffix goes first where both would overlap
+/// in the shortest value.
+api::TopologySliceValues compact_level(Domains domains, std::size_t level) {
+  const std::string& first = domains.front().values[level];
+  std::string_view prefix = first;
+  std::string_view suffix = first;
+  std::size_t shortest = first.size();
+  bool equal = true;
+  for (const TopologyDomain& domain : domains) {
+    const std::string& value = domain.values[level];
+    equal = equal && value == first;
+    shortest = std::min(shortest, value.size());
+    const auto head = std::mismatch(prefix.begin(), prefix.end(), value.begin(), value.end());
+    prefix = prefix.substr(0, static_cast<std::size_t>(head.first - prefix.begin()));
+    const auto tail = std::mismatch(suffix.rbegin(), suffix.rend(), value.rbegin(), value.rend());
+    suffix.remove_prefix(suffix.size() - static_cast<std::size_t>(tail.first - suffix.rbegin()));
+  }
+  api::TopologySliceValues out;
+  if (equal) {
+    out.universal = first;
+    return out;
+  }
+  prefix = prefix.substr(0, std::min(prefix.size(), shortest - suffix.size()));
+  auto& individual = out.individual.emplace();
+  individual.prefix = prefix;
+  individual.suffix = suffix;
+  individual.roots.reserve(domains.size());
+  for (const TopologyDomain& domain : domains) {
+    const std::string& value = domain.values[level];
+    individual.roots.push_back(
+        value.substr(prefix.size(), value.size() - prefix.size() - suffix.size()));
+  }
+  return out;
+}
+
+api::TopologyAssignmentSlice compact_slice(Domains domains, std::size_t levels) {
+  api::TopologyAssignmentSlice slice;
+  slice.domain_count = static_cast<std::int32_t>(domains.size());
+  for (std::size_t level = 0; level < levels; ++level) {
+    slice.values_per_level.push_back(compact_level(domains, level));
+  }
+  const auto differs = [&](const TopologyDomain& domain) {
+    return domain.count != domains.front().count;
+  };
+  if (std::none_of(domains.begin(), domains.end(), differs)) {
+    slice.pod_counts.universal = domains.front().count;
+    return slice;
+  }
+  slice.pod_counts.individual.reserve(domains.size());
+  for (const TopologyDomain& domain : domains) {
+    slice.pod_counts.individual.push_back(domain.count);
+  }
+  return slice;
+}
+
+/// Length of the slice as compact JSON; label values need no escapes.
+std::size_t json_length(const api::TopologyAssignmentSlice& slice) {
+  const auto text = [](std::string_view value) { return value.size() + 2; };
+  const auto field = [](std::string_view name) { return name.size() + 3; };
+  const auto number = [](std::int32_t value) { return std::to_string(value).size(); };
+  std::size_t length = field("domainCount") + number(slice.domain_count) + field("valuesPerLevel") +
+                       field("podCounts") + 10;
+  for (const auto& values : slice.values_per_level) {
+    if (values.universal) {
+      length += field("universal") + text(*values.universal) + 3;
+      continue;
+    }
+    const auto& individual = *values.individual;
+    length += field("individual") + field("roots") + 6;
+    if (!individual.prefix.empty()) length += field("prefix") + text(individual.prefix) + 1;
+    if (!individual.suffix.empty()) length += field("suffix") + text(individual.suffix) + 1;
+    for (const auto& root : individual.roots) length += text(root) + 1;
+  }
+  if (slice.pod_counts.universal) {
+    return length + field("universal") + number(*slice.pod_counts.universal);
+  }
+  length += field("individual") + 2;
+  for (const std::int32_t count : slice.pod_counts.individual) length += number(count) + 1;
+  return length;
+}
+
+std::size_t json_length(const std::vector<api::TopologyAssignmentSlice>& slices) {
+  std::size_t length = 0;
+  for (const auto& slice : slices) length += json_length(slice) + 1;
+  return length;
+}
+
+/// For every domain how long its hostname's prefix is that the slice shares.
+class HostnamePrefixes {
+ public:
+  explicit HostnamePrefixes(Domains domains) {
+    for (const TopologyDomain& domain : domains) {
+      const std::string_view name = names_.emplace_back(domain.values.back());
+      std::size_t depth = 0;
+      for (std::size_t at = name.find('-'); at != std::string_view::npos && at + 1 < name.size();
+           at = name.find('-', at + 1)) {
+        ++uses_[name.substr(0, at + 1)];
+        ++depth;
+      }
+      depth_ = std::max(depth_, depth);
+    }
+  }
+
+  /// Ends of the runs of domains with the same prefix; prefixes are shortened until there are few
+  /// enough runs. One run when they never are.
+  std::vector<std::size_t> runs() const {
+    for (std::size_t depth = depth_; depth > 0; --depth) {
+      std::vector<std::size_t> ends;
+      std::size_t slices = 0;
+      std::string_view current = key(0, depth);
+      std::size_t start = 0;
+      for (std::size_t i = 1; i <= names_.size(); ++i) {
+        const bool last = i == names_.size();
+        const std::string_view next = last ? std::string_view() : key(i, depth);
+        if (!last && next == current) continue;
+        ends.push_back(i);
+        slices += (i - start + slice_domains_max - 1) / slice_domains_max;
+        start = i;
+        current = next;
+      }
+      if (slices <= slices_max) return ends;
+    }
+    return {names_.size()};
+  }
+
+ private:
+  /// The longest prefix of at most `depth` parts that some other hostname has too.
+  std::string_view key(std::size_t index, std::size_t depth) const {
+    const std::string_view name = names_[index];
+    std::string_view best;
+    std::size_t at = name.find('-');
+    for (std::size_t d = 0; d < depth && at != std::string_view::npos && at + 1 < name.size();
+         ++d) {
+      const std::string_view prefix = name.substr(0, at + 1);
+      if (uses_.at(prefix) > 1) best = prefix;
+      at = name.find('-', at + 1);
+    }
+    return best;
+  }
+
+  std::vector<std::string_view> names_;
+  std::unordered_map<std::string_view, std::size_t> uses_;
+  std::size_t depth_ = 0;
+};
+
+std::vector<api::TopologyAssignmentSlice> compact_runs(const TopologyDomains& from) {
+  const Domains domains(from.domains);
+  std::vector<std::size_t> ends{domains.size()};
+  if (domains.size() > 1 && !from.levels.empty() && from.levels.back() == api::labels::hostname) {
+    ends = HostnamePrefixes(domains).runs();
+  }
+  std::vector<api::TopologyAssignmentSlice> slices;
+  std::size_t start = 0;
+  for (const std::size_t end : ends) {
+    for (; start < end; start += std::min(slice_domains_max, end - start)) {
+      const std::size_t size = std::min(slice_domains_max, end - start);
+      slices.push_back(compact_slice(domains.subspan(start, size), from.levels.size()));
+    }
+  }
+  return slices;
+}
+
+}  // namespace
+
+std::int64_t TopologyDomains::pods() const {
+  std::int64_t sum = 0;
+  for (const TopologyDomain& domain : domains) sum += domain.count;
+  return sum;
+}
+
+Result<TopologyDomains> expand(const api::TopologyAssignment& assignment) {
+  TopologyDomains out;
+  out.levels = assignment.levels;
+  std::int64_t total = 0;
+  for (const auto& slice : assignment.slices) {
+    total += slice.domain_count;
+    if (slice.domain_count < 0 || total > domains_max) return broken("too many domains");
+    if (const Status status = check(slice, out.levels.size()); !status) return status.error();
+    for (std::size_t i = 0; i < static_cast<std::size_t>(slice.domain_count); ++i) {
+      TopologyDomain& domain = out.domains.emplace_back();
+      domain.count = count_at(slice, i);
+      domain.values.reserve(out.levels.size());
+      for (const auto& values : slice.values_per_level)
+        domain.values.push_back(value_at(values, i));
+    }
+  }
+  return out;
+}
+
+api::TopologyAssignment compact(const TopologyDomains& domains, TopologyEncoding encoding) {
+  api::TopologyAssignment out;
+  out.levels = domains.levels;
+  if (domains.domains.empty()) return out;
+  const bool large = domains.domains.size() > slice_domains_max;
+  if (encoding == TopologyEncoding::hostname_prefixes || large) {
+    out.slices = compact_runs(domains);
+    if (out.slices.size() == 1 || large) return out;
+  }
+  std::vector<api::TopologyAssignmentSlice> single{
+      compact_slice(domains.domains, domains.levels.size())};
+  if (out.slices.empty() || json_length(single) < json_length(out.slices)) {
+    out.slices = std::move(single);
+  }
+  return out;
+}
+
+std::int32_t pods_on_node(const api::TopologyAssignment& assignment, const std::string& node) {
+  if (assignment.levels.empty() || assignment.levels.back() != api::labels::hostname) return 0;
+  const Result<TopologyDomains> domains = expand(assignment);
+  if (!domains) return 0;
+  std::int32_t pods = 0;
+  for (const TopologyDomain& domain : domains->domains) {
+    if (domain.values.back() == node) pods += domain.count;
+  }
+  return pods;
+}
+
+}  // namespace regatta::admission
