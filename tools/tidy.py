@@ -25,6 +25,8 @@ ALLOWED = {
     "controllers": LIB | {"clusters", "admission", "jobs"},
     "placement": LIB | {"clusters", "admission"},
     "dispatch": LIB | {"clusters", "admission", "placement", "jobs"},
+    # The pure parts of them: a simulation has neither clock nor network.
+    "whatif": BASE | {"lib/api", "admission", "jobs", "controllers", "placement", "dispatch"},
     "sandbox": LIB | {"kubeconfig", "apiserver"},
     "manager": None,  # the composition root sees everything
     "tests": None,
