@@ -17,6 +17,17 @@ const Json* member(const Json& value, std::string_view first, std::string_view s
   return outer ? member(*outer, second) : nullptr;
 }
 
+const Json& at_or_null(const Json& value, std::string_view name) {
+  static const Json nothing;
+  const Json* found = member(value, name);
+  return found ? *found : nothing;
+}
+
+bool true_at(const Json& value, std::string_view name) {
+  const Json* found = member(value, name);
+  return found && found->is_boolean() && found->get<bool>();
+}
+
 const std::string* string_member(const Json& value, std::string_view name) {
   const Json* found = member(value, name);
   return found && found->is_string() ? &found->get_ref<const std::string&>() : nullptr;

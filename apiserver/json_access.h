@@ -13,6 +13,11 @@ namespace regatta::apiserver {
 const Json* member(const Json& value, std::string_view name);
 const Json* member(const Json& value, std::string_view first, std::string_view second);
 
+/// The member of an object, or JSON null.
+const Json& at_or_null(const Json& value, std::string_view name);
+/// Whether the member is true.
+bool true_at(const Json& value, std::string_view name);
+
 /// The member if it is a string, else null.
 const std::string* string_member(const Json& value, std::string_view name);
 /// The string, or empty.

@@ -12,36 +12,6 @@ namespace {
 
 constexpr std::size_t generated_prefix_max = 58;
 constexpr std::size_t annotations_bytes_max = 256 * 1024;
-constexpr std::size_t label_bytes_max = 63;
-constexpr std::size_t subdomain_bytes_max = 253;
-
-bool lower_alnum(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-}
-bool alnum(char c) {
-  return lower_alnum(c) || (c >= 'A' && c <= 'Z');
-}
-
-bool is_dns_label(std::string_view text) {
-  if (text.empty() || !lower_alnum(text.front()) || !lower_alnum(text.back())) return false;
-  return std::all_of(text.begin(), text.end(), [](char c) { return lower_alnum(c) || c == '-'; });
-}
-
-bool is_subdomain(std::string_view text) {
-  std::size_t at = 0;
-  while (at <= text.size()) {
-    const std::size_t end = std::min(text.find('.', at), text.size());
-    if (!is_dns_label(text.substr(at, end - at))) return false;
-    at = end + 1;
-  }
-  return true;
-}
-
-bool is_name_part(std::string_view text) {
-  if (text.empty() || !alnum(text.front()) || !alnum(text.back())) return false;
-  return std::all_of(text.begin(), text.end(),
-                     [](char c) { return alnum(c) || c == '-' || c == '_' || c == '.'; });
-}
 
 FieldError bad(std::string field, std::string_view value, const std::string& why) {
   return {"FieldValueInvalid", std::move(field), "Invalid value: " + in_quotes(value) + ": " + why};
@@ -50,13 +20,14 @@ FieldError bad(std::string field, std::string_view value, const std::string& why
 void check_keys(const Json* map, const char* field, FieldErrors& errors) {
   if (!map || !map->is_object()) return;
   for (const auto& [key, value] : map->items()) {
-    for (const std::string& why : qualified_name_errors(key)) {
+    for (const std::string& why : api::check_qualified_name(key)) {
       errors.push_back(bad(field, key, why));
     }
     if (field != std::string_view("metadata.labels") || !value.is_string()) continue;
     const std::string& text = value.get_ref<const std::string&>();
-    const std::string why = label_value_error(text);
-    if (!why.empty()) errors.push_back(bad(field, text, why));
+    for (const std::string& why : api::check_label_value(text)) {
+      errors.push_back(bad(field, text, why));
+    }
   }
 }
 
@@ -81,7 +52,7 @@ void check_finalizers(const Json* finalizers, FieldErrors& errors) {
     if (!item.is_string()) continue;
     const std::string& name = item.get_ref<const std::string&>();
     const std::string field = "metadata.finalizers[" + std::to_string(i) + "]";
-    for (const std::string& why : qualified_name_errors(name)) {
+    for (const std::string& why : api::check_qualified_name(name)) {
       errors.push_back(bad(field, name, why));
     }
     const bool standard = name == "orphan" || name == "foregroundDeletion" || name == "kubernetes";
@@ -113,59 +84,6 @@ void check_owners(const Json* owners, FieldErrors& errors) {
 }
 
 }  // namespace
-
-std::string dns_label_error(std::string_view value) {
-  if (value.size() > label_bytes_max) return "must be no more than 63 characters";
-  if (is_dns_label(value)) return "";
-  return "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', "
-         "and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', "
-         "regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
-}
-
-std::string subdomain_error(std::string_view value) {
-  if (value.size() > subdomain_bytes_max) return "must be no more than 253 characters";
-  if (is_subdomain(value)) return "";
-  return "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' "
-         "or '.', and must start and end with an alphanumeric character (e.g. 'example.com', "
-         "regex used for validation is "
-         "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
-}
-
-std::vector<std::string> qualified_name_errors(std::string_view key) {
-  std::vector<std::string> errors;
-  const std::size_t slash = key.find('/');
-  std::string_view name = key;
-  if (slash != std::string_view::npos) {
-    const std::string_view prefix = key.substr(0, slash);
-    name = key.substr(slash + 1);
-    if (prefix.empty()) {
-      errors.push_back("prefix part must be non-empty");
-    } else if (const std::string why = subdomain_error(prefix); !why.empty()) {
-      errors.push_back("prefix part " + why);
-    }
-  }
-  if (name.empty()) {
-    errors.push_back("name part must be non-empty");
-  } else if (name.size() > label_bytes_max) {
-    errors.push_back("name part must be no more than 63 bytes");
-  }
-  if (!is_name_part(name)) {
-    errors.push_back(
-        "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and "
-        "end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex "
-        "used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')");
-  }
-  return errors;
-}
-
-std::string label_value_error(std::string_view value) {
-  if (value.size() > label_bytes_max) return "must be no more than 63 bytes";
-  if (value.empty() || is_name_part(value)) return "";
-  return "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or "
-         "'.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or "
-         "'my_value',  or '12345', regex used for validation is "
-         "'(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
-}
 
 std::string generated_name(std::string_view prefix, Rng& rng) {
   return std::string(prefix.substr(0, generated_prefix_max)) + rng.name_suffix();
@@ -210,8 +128,9 @@ FieldErrors validate_metadata(const Json& object, const ResourceType& type) {
     errors.push_back({"FieldValueRequired", "metadata.name",
                       "Required value: name or generateName is required"});
   } else {
-    const std::string why = name_error(type, name);
-    if (!why.empty()) errors.push_back(bad("metadata.name", name, why));
+    for (const std::string& why : name_errors(type, name)) {
+      errors.push_back(bad("metadata.name", name, why));
+    }
   }
   check_keys(member(*metadata, "labels"), "metadata.labels", errors);
   check_annotations(member(*metadata, "annotations"), errors);
@@ -242,20 +161,20 @@ FieldErrors validate_metadata_update(const Json& object, const Json& old,
   return errors;
 }
 
-std::string name_error(const ResourceType& type, std::string_view name) {
+api::Complaints name_errors(const ResourceType& type, std::string_view name) {
   switch (type.strategy->name_rule()) {
     case NameRule::label:
     case NameRule::label_rfc1035:
-      return dns_label_error(name);
+      return api::check_dns1123_label(name);
     case NameRule::path_segment:
-      if (name == "." || name == "..") return "may not be '" + std::string(name) + "'";
-      if (name.find('/') != std::string_view::npos) return "may not contain '/'";
-      if (name.find('%') != std::string_view::npos) return "may not contain '%'";
-      return "";
+      if (name == "." || name == "..") return {"may not be '" + std::string(name) + "'"};
+      if (name.find('/') != std::string_view::npos) return {"may not contain '/'"};
+      if (name.find('%') != std::string_view::npos) return {"may not contain '%'"};
+      return {};
     case NameRule::subdomain:
       break;
   }
-  return subdomain_error(name);
+  return api::check_dns1123_subdomain(name);
 }
 
 }  // namespace regatta::apiserver

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "apiserver/registry.h"
+#include "lib/api/validation.h"
 #include "lib/base/rng.h"
 
 namespace regatta::apiserver {
@@ -17,14 +18,7 @@ void keep_system_metadata(Json& object, const Json& old);
 
 FieldErrors validate_metadata(const Json& object, const ResourceType& type);
 FieldErrors validate_metadata_update(const Json& object, const Json& old, const ResourceType& type);
-/// What is wrong with the name of an object of that type, or empty.
-std::string name_error(const ResourceType& type, std::string_view name);
-
-/// RFC 1123 subdomains and labels: what is wrong with `value`, or empty.
-std::string subdomain_error(std::string_view value);
-std::string dns_label_error(std::string_view value);
-/// A label or annotation key: [prefix/]name.
-std::vector<std::string> qualified_name_errors(std::string_view key);
-std::string label_value_error(std::string_view value);
+/// What is wrong with the name of an object of that type.
+api::Complaints name_errors(const ResourceType& type, std::string_view name);
 
 }  // namespace regatta::apiserver

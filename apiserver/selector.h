@@ -2,6 +2,7 @@
 
 #include "apiserver/failure.h"
 #include "apiserver/registry.h"
+#include "lib/api/labels.h"
 #include "lib/base/json.h"
 
 #include <string>
@@ -14,19 +15,12 @@ namespace regatta::apiserver {
 class LabelSelector {
  public:
   static Answer<LabelSelector> parse(std::string_view text);
-  bool empty() const { return requirements_.empty(); }
+  bool empty() const { return selector_.matches_everything(); }
   /// `object`: with metadata.labels, or without.
   bool matches(const Json& object) const;
 
  private:
-  friend class LabelSelectorParser;
-  enum class Operator { in, not_in, exists, missing, greater, less };
-  struct Requirement {
-    std::string key;
-    Operator op;
-    std::vector<std::string> values;
-  };
-  std::vector<Requirement> requirements_;
+  api::Selector selector_;
 };
 
 /// A field selector: "metadata.name=x,status.phase!=Running". Names are those the type knows.
@@ -39,12 +33,7 @@ class FieldSelector {
   bool matches(const Json& object, const ResourceType& type) const;
 
  private:
-  struct Term {
-    std::string field;
-    std::string value;
-    bool equal;
-  };
-  std::vector<Term> terms_;
+  std::vector<api::FieldRequirement> terms_;
 };
 
 }  // namespace regatta::apiserver

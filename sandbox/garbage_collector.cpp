@@ -113,16 +113,7 @@ GarbageCollector::~GarbageCollector() = default;
 Task<> GarbageCollector::run() {
   scope_.spawn("resources", find_resources());
   for (int i = 0; i < options_.workers; ++i) scope_.spawn("worker", work());
-  std::exception_ptr cancelled;
-  try {
-    co_await deps_.clock.sleep_until(TimePoint::max());
-  } catch (...) {
-    cancelled = std::current_exception();
-  }
-  scope_.stop();
-  co_await asio::this_coro::reset_cancellation_state();
-  co_await scope_.join();
-  if (cancelled) std::rethrow_exception(cancelled);
+  co_await scope_.run_until_cancelled();
 }
 
 Task<> GarbageCollector::find_resources() {

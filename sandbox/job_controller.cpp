@@ -66,20 +66,15 @@ Task<> JobController::run() {
   scope_.spawn("jobs", jobs_.run());
   scope_.spawn("pods", pods_.run());
   scope_.spawn("nodes", nodes_.run());
-  std::exception_ptr cancelled;
-  try {
-    co_await jobs_.wait_synced();
-    co_await pods_.wait_synced();
-    co_await nodes_.wait_synced();
-    for (int i = 0; i < options_.workers; ++i) scope_.spawn("worker", work());
-    co_await deps_.clock.sleep_until(TimePoint::max());
-  } catch (...) {
-    cancelled = std::current_exception();
-  }
-  scope_.stop();
-  co_await asio::this_coro::reset_cancellation_state();
-  co_await scope_.join();
-  if (cancelled) std::rethrow_exception(cancelled);
+  scope_.spawn("workers", start_workers());
+  co_await scope_.run_until_cancelled();
+}
+
+Task<> JobController::start_workers() {
+  co_await jobs_.wait_synced();
+  co_await pods_.wait_synced();
+  co_await nodes_.wait_synced();
+  for (int i = 0; i < options_.workers; ++i) scope_.spawn("worker", work());
 }
 
 Task<> JobController::work() {

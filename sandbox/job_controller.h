@@ -42,6 +42,7 @@ class JobController {
 
  private:
   kube::InformerDeps informer_deps();
+  Task<> start_workers();
   Task<> work();
   Task<Status> reconcile(api::ObjectKey key);
   /// Pods that were asked to end with their Job, or after it: nobody else reports that they did.

@@ -25,44 +25,30 @@ NamespaceController::NamespaceController(NamespaceControllerDeps deps)
 Task<> NamespaceController::run() {
   scope_.spawn("namespaces", namespaces_.run());
   scope_.spawn("worker", work());
-  std::exception_ptr cancelled;
-  try {
-    co_await deps_.clock.sleep_until(TimePoint::max());
-  } catch (...) {
-    cancelled = std::current_exception();
-  }
-  scope_.stop();
-  co_await asio::this_coro::reset_cancellation_state();
-  co_await scope_.join();
-  if (cancelled) std::rethrow_exception(cancelled);
+  co_await scope_.run_until_cancelled();
 }
 
 Task<> NamespaceController::work() {
   while (true) {
     const api::ObjectKey key = co_await queue_.next();
-    const Result<bool> done = co_await reconcile(key);
-    if (!done) {
+    const Status done = co_await reconcile(key);
+    if (queue_.finish(key, done)) {
       deps_.log.info("emptying a namespace failed, trying again",
                      {{"namespace", key.name}, {"error", done.error().what()}});
     }
-    if (done && *done) {
-      queue_.forget(key);
-    } else {
-      queue_.retry(key);
-    }
-    queue_.done(key);
   }
 }
 
-Task<Result<bool>> NamespaceController::reconcile(api::ObjectKey key) {
+Task<Status> NamespaceController::reconcile(api::ObjectKey key) {
   const auto ns = namespaces_.get(key);
-  if (!ns || !ns->metadata.deleting()) co_return true;
+  if (!ns || !ns->metadata.deleting()) co_return ok();
   const Result<std::size_t> left = co_await empty(key.name);
   if (!left) co_return left.error();
-  if (*left > 0) co_return false;
-  const Status finalized = co_await finalize(key);
-  if (!finalized) co_return finalized.error();
-  co_return true;
+  if (*left > 0) {
+    // Its objects are on their way out: nothing failed, but nobody says when they are gone.
+    co_return Error(Errc::conflict, "the namespace is not empty yet");
+  }
+  co_return co_await finalize(key);
 }
 
 Task<Result<std::size_t>> NamespaceController::empty(std::string ns) {

@@ -31,8 +31,8 @@ class NamespaceController {
 
  private:
   Task<> work();
-  /// Whether the namespace needs nothing more; false: something is left in it.
-  Task<Result<bool>> reconcile(api::ObjectKey key);
+  /// `conflict` while something is left in the namespace.
+  Task<Status> reconcile(api::ObjectKey key);
   /// Asks every object of the namespace to go; the number of resources that still have some.
   Task<Result<std::size_t>> empty(std::string ns);
   Task<Status> finalize(api::ObjectKey key);

@@ -1,39 +1,25 @@
 #include "apiserver/builtin/access.h"
 #include "apiserver/builtin/pod_spec.h"
 #include "lib/api/quantity.h"
+#include "lib/api/validation.h"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cctype>
 #include <set>
 
 namespace regatta::apiserver::builtin {
 
 namespace {
 
-constexpr std::size_t label_max = 63;
-constexpr const char* label_rule =
-    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and "
-    "must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex "
-    "used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
-
-bool is_label(const std::string& text) {
-  const auto plain = [](unsigned char c) { return (c >= 'a' && c <= 'z') || std::isdigit(c) != 0; };
-  return !text.empty() && plain(text.front()) && plain(text.back()) &&
-         std::all_of(text.begin(), text.end(),
-                     [&](unsigned char c) { return plain(c) || c == '-'; });
-}
-
 void check_label_name(const std::string& name, const std::string& path, FieldErrors* errors) {
   if (name.empty()) {
     errors->push_back(required(path));
     return;
   }
-  if (name.size() > label_max) {
-    errors->push_back(invalid(path, name, "must be no more than 63 characters"));
+  for (const std::string& why : api::check_dns1123_label(name)) {
+    errors->push_back(invalid(path, name, why));
   }
-  if (!is_label(name)) errors->push_back(invalid(path, name, label_rule));
 }
 
 /// Resources that cannot be given out twice: requests and limits must be equal.

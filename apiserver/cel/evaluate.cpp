@@ -367,7 +367,7 @@ class Evaluator {
       return integers(op, *a, *b);
     }
     if (const auto *a = left.as<std::uint64_t>(), *b = right.as<std::uint64_t>(); a && b) {
-      return unsigned_integers(op, *a, *b);
+      return integers(op, *a, *b);
     }
     if (const auto *a = left.as<double>(), *b = right.as<double>(); a && b) {
       return op == Op::add        ? Value(*a + *b)
@@ -380,8 +380,9 @@ class Evaluator {
     return times(op, left, right);
   }
 
-  static Value integers(Op op, std::int64_t a, std::int64_t b) {
-    std::int64_t out = 0;
+  template <class Integer>
+  static Value integers(Op op, Integer a, Integer b) {
+    Integer out = 0;
     bool failed = false;
     switch (op) {
       case Op::add:
@@ -396,28 +397,9 @@ class Evaluator {
       default:
         if (b == 0)
           return Value::failure(op == Op::divide ? "division by zero" : "modulus by zero");
-        if (b == -1 && a == std::numeric_limits<std::int64_t>::min()) return overflow();
-        out = op == Op::divide ? a / b : a % b;
-    }
-    return failed ? overflow() : Value(out);
-  }
-
-  static Value unsigned_integers(Op op, std::uint64_t a, std::uint64_t b) {
-    std::uint64_t out = 0;
-    bool failed = false;
-    switch (op) {
-      case Op::add:
-        failed = __builtin_add_overflow(a, b, &out);
-        break;
-      case Op::subtract:
-        failed = __builtin_sub_overflow(a, b, &out);
-        break;
-      case Op::multiply:
-        failed = __builtin_mul_overflow(a, b, &out);
-        break;
-      default:
-        if (b == 0)
-          return Value::failure(op == Op::divide ? "division by zero" : "modulus by zero");
+        if constexpr (std::is_signed_v<Integer>) {
+          if (b == -1 && a == std::numeric_limits<Integer>::min()) return overflow();
+        }
         out = op == Op::divide ? a / b : a % b;
     }
     return failed ? overflow() : Value(out);

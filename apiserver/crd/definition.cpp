@@ -2,6 +2,7 @@
 
 #include "apiserver/crd/custom_resource.h"
 #include "apiserver/crd/definition_checks.h"
+#include "apiserver/json_access.h"
 
 #include <nlohmann/json.hpp>
 
@@ -13,20 +14,6 @@
 namespace regatta::apiserver {
 namespace {
 
-const Json* find(const Json& object, const char* name) {
-  if (!object.is_object()) return nullptr;
-  const auto at = object.find(name);
-  return at == object.end() || at->is_null() ? nullptr : &*at;
-}
-const Json& member(const Json& object, const char* name) {
-  static const Json nothing;
-  const auto* found = find(object, name);
-  return found ? *found : nothing;
-}
-std::string text_of(const Json& object, const char* name) {
-  const auto& value = member(object, name);
-  return value.is_string() ? value.get<std::string>() : std::string();
-}
 Json& object_at(Json& object, const char* name) {
   auto& value = object[name];
   if (!value.is_object()) value = Json::object();
@@ -43,14 +30,15 @@ class DefinitionStrategy final : public Strategy {
     if (!object.is_object()) return;
     auto& spec = object_at(object, "spec");
     auto& names = object_at(spec, "names");
-    const auto kind = text_of(names, "kind");
-    if (text_of(names, "singular").empty() && !kind.empty()) {
+    const auto kind = string_or_empty(names, "kind");
+    if (string_or_empty(names, "singular").empty() && !kind.empty()) {
       auto singular = kind;
       lower(singular);
       names["singular"] = std::move(singular);
     }
-    if (text_of(names, "listKind").empty() && !kind.empty()) names["listKind"] = kind + "List";
-    if (text_of(object_at(spec, "conversion"), "strategy").empty()) {
+    if (string_or_empty(names, "listKind").empty() && !kind.empty())
+      names["listKind"] = kind + "List";
+    if (string_or_empty(object_at(spec, "conversion"), "strategy").empty()) {
       spec["conversion"]["strategy"] = "None";
     }
   }
@@ -64,17 +52,18 @@ class DefinitionStrategy final : public Strategy {
   }
 
   void prepare_for_update(Json& object, const Json& old, TimePoint) const override {
-    object["status"] = member(old, "status");
+    object["status"] = at_or_null(old, "status");
     record_storage_version(object);
-    const auto& generation = member(member(old, "metadata"), "generation");
+    const auto& generation = at_or_null(at_or_null(old, "metadata"), "generation");
     const auto before = generation.is_number_integer() ? generation.get<std::int64_t>() : 1;
-    const bool changed = member(object, "spec") != member(old, "spec");
+    const bool changed = at_or_null(object, "spec") != at_or_null(old, "spec");
     object_at(object, "metadata")["generation"] = before + (changed ? 1 : 0);
   }
 
   void prepare_for_status_update(Json& object, const Json& old, TimePoint) const override {
-    object["spec"] = member(old, "spec");
-    object_at(object, "metadata")["generation"] = member(member(old, "metadata"), "generation");
+    object["spec"] = at_or_null(old, "spec");
+    object_at(object, "metadata")["generation"] =
+        at_or_null(at_or_null(old, "metadata"), "generation");
   }
 
   FieldErrors validate_create(const Json& object) const override {
@@ -89,10 +78,10 @@ class DefinitionStrategy final : public Strategy {
       errors.push_back({"FieldValueInvalid", field,
                         "Invalid value: " + dump_json(now) + ": field is immutable"});
     };
-    const auto &spec = member(object, "spec"), &old_spec = member(old, "spec");
-    immutable("spec.scope", member(spec, "scope"), member(old_spec, "scope"));
-    immutable("spec.names.kind", member(member(spec, "names"), "kind"),
-              member(member(old_spec, "names"), "kind"));
+    const auto &spec = at_or_null(object, "spec"), &old_spec = at_or_null(old, "spec");
+    immutable("spec.scope", at_or_null(spec, "scope"), at_or_null(old_spec, "scope"));
+    immutable("spec.names.kind", at_or_null(at_or_null(spec, "names"), "kind"),
+              at_or_null(at_or_null(old_spec, "names"), "kind"));
     return errors;
   }
 
@@ -104,8 +93,8 @@ class DefinitionStrategy final : public Strategy {
   }
 
   std::vector<Json> cells(const Json& object, TimePoint) const override {
-    const auto& metadata = member(object, "metadata");
-    return {member(metadata, "name"), member(metadata, "creationTimestamp")};
+    const auto& metadata = at_or_null(object, "metadata");
+    return {at_or_null(metadata, "name"), at_or_null(metadata, "creationTimestamp")};
   }
 
  private:
@@ -113,10 +102,10 @@ class DefinitionStrategy final : public Strategy {
     auto& stored = object_at(object, "status")["storedVersions"];
     if (!stored.is_array()) stored = Json::array();
     // Of several storage versions, which validation refuses, the first counts.
-    for (const auto& version : member(member(object, "spec"), "versions")) {
-      const auto& storage = member(version, "storage");
+    for (const auto& version : at_or_null(at_or_null(object, "spec"), "versions")) {
+      const auto& storage = at_or_null(version, "storage");
       if (!storage.is_boolean() || !storage.get<bool>()) continue;
-      const auto& name = member(version, "name");
+      const auto& name = at_or_null(version, "name");
       if (std::find(stored.begin(), stored.end(), name) == stored.end()) stored.push_back(name);
       return;
     }
@@ -130,19 +119,19 @@ struct Conflict {
 
 /// Whether a name of `definition` is taken by another one of its group; the last one found counts.
 std::optional<Conflict> name_conflict(const Json& definition, const std::vector<Json>& others) {
-  const auto& names = member(member(definition, "spec"), "names");
-  const auto group = text_of(member(definition, "spec"), "group");
-  const auto own_name = text_of(member(definition, "metadata"), "name");
+  const auto& names = at_or_null(at_or_null(definition, "spec"), "names");
+  const auto group = string_or_empty(at_or_null(definition, "spec"), "group");
+  const auto own_name = string_or_empty(at_or_null(definition, "metadata"), "name");
   std::set<std::string> resources, kinds;
   for (const auto& other : others) {
-    if (text_of(member(other, "spec"), "group") != group) continue;
-    if (text_of(member(other, "metadata"), "name") == own_name) continue;
-    const auto& accepted = member(member(other, "status"), "acceptedNames");
-    resources.insert({text_of(accepted, "plural"), text_of(accepted, "singular")});
-    for (const auto& name : member(accepted, "shortNames")) {
+    if (string_or_empty(at_or_null(other, "spec"), "group") != group) continue;
+    if (string_or_empty(at_or_null(other, "metadata"), "name") == own_name) continue;
+    const auto& accepted = at_or_null(at_or_null(other, "status"), "acceptedNames");
+    resources.insert({string_or_empty(accepted, "plural"), string_or_empty(accepted, "singular")});
+    for (const auto& name : at_or_null(accepted, "shortNames")) {
       if (name.is_string()) resources.insert(name.get<std::string>());
     }
-    kinds.insert({text_of(accepted, "kind"), text_of(accepted, "listKind")});
+    kinds.insert({string_or_empty(accepted, "kind"), string_or_empty(accepted, "listKind")});
   }
   std::optional<Conflict> out;
   auto look = [&out](const std::string& name, const std::set<std::string>& taken,
@@ -151,20 +140,20 @@ std::optional<Conflict> name_conflict(const Json& definition, const std::vector<
       out = Conflict{reason, dump_json(Json(name)) + " is already in use"};
     }
   };
-  look(text_of(names, "plural"), resources, "PluralConflict");
-  look(text_of(names, "singular"), resources, "SingularConflict");
-  for (const auto& name : member(names, "shortNames")) {
+  look(string_or_empty(names, "plural"), resources, "PluralConflict");
+  look(string_or_empty(names, "singular"), resources, "SingularConflict");
+  for (const auto& name : at_or_null(names, "shortNames")) {
     if (name.is_string()) look(name.get<std::string>(), resources, "ShortNamesConflict");
   }
-  look(text_of(names, "kind"), kinds, "KindConflict");
-  look(text_of(names, "listKind"), kinds, "ListKindConflict");
+  look(string_or_empty(names, "kind"), kinds, "KindConflict");
+  look(string_or_empty(names, "listKind"), kinds, "ListKindConflict");
   return out;
 }
 
 std::string condition_status(const Json& definition, std::string_view type) {
-  const auto& conditions = member(member(definition, "status"), "conditions");
+  const auto& conditions = at_or_null(at_or_null(definition, "status"), "conditions");
   for (const auto& condition : conditions) {
-    if (text_of(condition, "type") == type) return text_of(condition, "status");
+    if (string_or_empty(condition, "type") == type) return string_or_empty(condition, "status");
   }
   return {};
 }
@@ -175,12 +164,12 @@ void set_condition(Json& status, const char* type, bool holds, const std::string
   if (!conditions.is_array()) conditions = Json::array();
   const std::string state = holds ? "True" : "False";
   auto at = std::find_if(conditions.begin(), conditions.end(),
-                         [&](const Json& one) { return text_of(one, "type") == type; });
+                         [&](const Json& one) { return string_or_empty(one, "type") == type; });
   if (at == conditions.end()) {
     conditions.push_back({{"type", type}});
     at = conditions.end() - 1;
   }
-  if (text_of(*at, "status") != state) (*at)["lastTransitionTime"] = format_rfc3339(now);
+  if (string_or_empty(*at, "status") != state) (*at)["lastTransitionTime"] = format_rfc3339(now);
   (*at)["status"] = state;
   (*at)["reason"] = reason;
   (*at)["message"] = message;
@@ -197,14 +186,14 @@ bool is_established(const Json& definition) {
 }
 
 bool update_definition_status(Json& definition, const std::vector<Json>& others, TimePoint now) {
-  const auto before = member(definition, "status");
+  const auto before = at_or_null(definition, "status");
   const auto conflict = name_conflict(definition, others);
   const bool was_accepted = condition_status(definition, "NamesAccepted") == "True";
   const bool was_established = is_established(definition);
   auto& status = object_at(definition, "status");
   if (conflict) {
     // Names that are free are accepted all the same, those of the kind are not.
-    auto accepted = member(member(definition, "spec"), "names");
+    auto accepted = at_or_null(at_or_null(definition, "spec"), "names");
     if (conflict->reason == "KindConflict" || conflict->reason == "ListKindConflict") {
       accepted["kind"] = "";
       accepted.erase("listKind");
@@ -216,7 +205,7 @@ bool update_definition_status(Json& definition, const std::vector<Json>& others,
       set_condition(status, "Established", false, "NotAccepted", "not all names are accepted", now);
     }
   } else {
-    status["acceptedNames"] = member(member(definition, "spec"), "names");
+    status["acceptedNames"] = at_or_null(at_or_null(definition, "spec"), "names");
     set_condition(status, "NamesAccepted", true, "NoConflicts", "no conflicts found", now);
     if (!was_accepted) {
       set_condition(status, "Established", false, "Installing",

@@ -2,48 +2,25 @@
 
 #include "apiserver/crd/json_path.h"
 #include "apiserver/crd/rules.h"
+#include "apiserver/json_access.h"
+#include "lib/api/validation.h"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cctype>
 #include <set>
 
 namespace regatta::apiserver {
 namespace {
 
-const Json& member(const Json& object, const char* name) {
-  static const Json nothing;
-  if (!object.is_object()) return nothing;
-  const auto at = object.find(name);
-  return at == object.end() ? nothing : *at;
-}
-std::string text_of(const Json& object, const char* name) {
-  const auto& value = member(object, name);
-  return value.is_string() ? value.get<std::string>() : std::string();
-}
-bool flag_of(const Json& object, const char* name) {
-  const auto& value = member(object, name);
-  return value.is_boolean() && value.get<bool>();
-}
-
-bool is_label(std::string_view text) {
-  auto alphanumeric = [](char c) {
-    return std::isdigit(static_cast<unsigned char>(c)) || (c >= 'a' && c <= 'z');
-  };
-  return !text.empty() && text.size() <= 63 && alphanumeric(text.front()) &&
-         alphanumeric(text.back()) &&
-         std::all_of(text.begin(), text.end(), [&](char c) { return alphanumeric(c) || c == '-'; });
-}
-
 class DefinitionCheck {
  public:
   explicit DefinitionCheck(const Json& definition)
-      : definition_(definition), spec_(member(definition, "spec")) {}
+      : definition_(definition), spec_(at_or_null(definition, "spec")) {}
 
   FieldErrors run() {
     check_names();
-    if (const auto& versions = member(spec_, "versions"); versions.is_array()) {
+    if (const auto& versions = at_or_null(spec_, "versions"); versions.is_array()) {
       versions_ = versions.get_ptr<const Json::array_t*>();
     }
     check_versions();
@@ -61,18 +38,16 @@ class DefinitionCheck {
 
   void check_label(const std::string& field, const std::string& value) {
     if (value.empty()) return add("FieldValueRequired", field, "Required value");
-    if (is_label(value)) return;
-    invalid(field, go_json_string(value),
-            "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or "
-            "'-', and must start and end with an alphanumeric character (e.g. 'my-name',  or "
-            "'123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')");
+    for (const std::string& why : api::check_dns1123_label(value)) {
+      invalid(field, go_json_string(value), why);
+    }
   }
 
   void check_names() {
-    const auto name = text_of(member(definition_, "metadata"), "name");
-    const auto group = text_of(spec_, "group");
-    const auto& names = member(spec_, "names");
-    const auto plural = text_of(names, "plural");
+    const auto name = string_or_empty(at_or_null(definition_, "metadata"), "name");
+    const auto group = string_or_empty(spec_, "group");
+    const auto& names = at_or_null(spec_, "names");
+    const auto plural = string_or_empty(names, "plural");
     if (name != plural + "." + group) {
       invalid("metadata.name", go_json_string(name), R"(must be spec.names.plural+"."+spec.group)");
     }
@@ -81,21 +56,21 @@ class DefinitionCheck {
     } else if (group.find('.') == std::string::npos) {
       invalid("spec.group", go_json_string(group), "should be a domain with at least one dot");
     }
-    const auto scope = text_of(spec_, "scope");
+    const auto scope = string_or_empty(spec_, "scope");
     if (scope != "Cluster" && scope != "Namespaced") {
       add("FieldValueNotSupported", "spec.scope",
           "Unsupported value: " + go_json_string(scope) +
               R"(: supported values: "Cluster", "Namespaced")");
     }
     check_label("spec.names.plural", plural);
-    check_label("spec.names.singular", text_of(names, "singular"));
-    const auto kind = text_of(names, "kind");
+    check_label("spec.names.singular", string_or_empty(names, "singular"));
+    const auto kind = string_or_empty(names, "kind");
     if (kind.empty()) {
       add("FieldValueRequired", "spec.names.kind", "Required value");
-    } else if (kind == text_of(names, "listKind")) {
+    } else if (kind == string_or_empty(names, "listKind")) {
       invalid("spec.names.listKind", go_json_string(kind), "kind and listKind may not be the same");
     }
-    const auto strategy = text_of(member(spec_, "conversion"), "strategy");
+    const auto strategy = string_or_empty(at_or_null(spec_, "conversion"), "strategy");
     if (strategy != "None" && strategy != "Webhook") {
       add("FieldValueNotSupported", "spec.conversion.strategy",
           "Unsupported value: " + go_json_string(strategy) +
@@ -108,10 +83,10 @@ class DefinitionCheck {
   std::string go_versions() const {
     std::string out;
     for (const auto& version : *versions_) {
-      const auto warning = text_of(version, "deprecationWarning");
-      auto flag = [&](const char* name) { return flag_of(version, name) ? "true" : "false"; };
+      const auto warning = string_or_empty(version, "deprecationWarning");
+      auto flag = [&](const char* name) { return true_at(version, name) ? "true" : "false"; };
       out += (out.empty() ? "" : ",") + std::string("{\"Name\":") +
-             go_json_string(text_of(version, "name")) + ",\"Served\":" + flag("served") +
+             go_json_string(string_or_empty(version, "name")) + ",\"Served\":" + flag("served") +
              ",\"Storage\":" + flag("storage") + ",\"Deprecated\":" + flag("deprecated") +
              ",\"DeprecationWarning\":" + (warning.empty() ? "null" : go_json_string(warning)) +
              ",\"Schema\":null,\"Subresources\":null,\"AdditionalPrinterColumns\":null,"
@@ -129,19 +104,19 @@ class DefinitionCheck {
     std::set<std::string> names;
     for (std::size_t i = 0; i < versions_->size(); ++i) {
       const auto& version = (*versions_)[i];
-      const auto name = text_of(version, "name");
+      const auto name = string_or_empty(version, "name");
       const auto field = "spec.versions[" + std::to_string(i) + "].name";
       check_label(field, name);
       if (!names.insert(name).second) {
         invalid("spec.versions", go_versions(), "must contain unique version names");
       }
-      if (flag_of(version, "storage")) stored.push_back(name);
+      if (true_at(version, "storage")) stored.push_back(name);
     }
     if (stored.size() != 1) {
       invalid("spec.versions", go_versions(),
               "must have exactly one version marked as storage version");
     }
-    const auto& recorded = member(member(definition_, "status"), "storedVersions");
+    const auto& recorded = at_or_null(at_or_null(definition_, "status"), "storedVersions");
     if (!recorded.is_array() || stored.empty()) return;
     if (std::find(recorded.begin(), recorded.end(), Json(stored.back())) == recorded.end()) {
       invalid("status.storedVersions", dump_json(recorded),
@@ -160,7 +135,7 @@ class DefinitionCheck {
 
   bool all_same(const char* name) const {
     return std::all_of(versions_->begin(), versions_->end(), [&](const Json& version) {
-      return member(version, name) == member(versions_->front(), name);
+      return at_or_null(version, name) == at_or_null(versions_->front(), name);
     });
   }
 
@@ -175,7 +150,7 @@ class DefinitionCheck {
         check_schema((*versions_)[i], path, path);
       }
     }
-    const auto& fields = member(versions_->front(), "selectableFields");
+    const auto& fields = at_or_null(versions_->front(), "selectableFields");
     if (!shared && fields.is_array() && !fields.empty() && all_same("selectableFields")) {
       invalid("spec.selectableFields", "\"\"",
               "may only be set when validations.schema is included");
@@ -185,7 +160,7 @@ class DefinitionCheck {
 
   void check_schema(const Json& version, const std::string& parent,
                     const std::string& missing_parent) {
-    const auto& schema = member(member(version, "schema"), "openAPIV3Schema");
+    const auto& schema = at_or_null(at_or_null(version, "schema"), "openAPIV3Schema");
     if (!schema.is_object()) {
       return add("FieldValueRequired", missing_parent + ".openAPIV3Schema", "Required value");
     }
@@ -199,13 +174,13 @@ class DefinitionCheck {
   }
 
   void check_columns(const Json& version, std::size_t index) {
-    const auto& columns = member(version, "additionalPrinterColumns");
+    const auto& columns = at_or_null(version, "additionalPrinterColumns");
     if (!columns.is_array()) return;
     for (std::size_t i = 0; i < columns.size(); ++i) {
       const auto field = "spec.versions[" + std::to_string(index) + "].additionalPrinterColumns[" +
                          std::to_string(i) + "]";
-      const auto path = text_of(columns[i], "jsonPath");
-      if (text_of(columns[i], "name").empty()) {
+      const auto path = string_or_empty(columns[i], "jsonPath");
+      if (string_or_empty(columns[i], "name").empty()) {
         add("FieldValueRequired", field + ".name", "Required value");
       }
       if (path.empty()) {

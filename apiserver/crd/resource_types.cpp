@@ -1,5 +1,6 @@
 #include "apiserver/crd/custom_resource.h"
 #include "apiserver/crd/definition.h"
+#include "apiserver/json_access.h"
 #include "apiserver/patch/managed_fields.h"
 #include "apiserver/schema/builtin.h"
 #include "lib/base/digest.h"
@@ -12,23 +13,9 @@
 namespace regatta::apiserver {
 namespace {
 
-const Json& member(const Json& object, const char* name) {
-  static const Json nothing;
-  if (!object.is_object()) return nothing;
-  const auto at = object.find(name);
-  return at == object.end() ? nothing : *at;
-}
-std::string text_of(const Json& object, const char* name) {
-  const auto& value = member(object, name);
-  return value.is_string() ? value.get<std::string>() : std::string();
-}
-bool flag_of(const Json& object, const char* name) {
-  const auto& value = member(object, name);
-  return value.is_boolean() && value.get<bool>();
-}
 std::vector<std::string> texts_of(const Json& object, const char* name) {
   std::vector<std::string> out;
-  for (const auto& item : member(object, name)) {
+  for (const auto& item : at_or_null(object, name)) {
     if (item.is_string()) out.push_back(item.get<std::string>());
   }
   return out;
@@ -56,38 +43,40 @@ std::string version_hash(const std::string& group, const std::string& version,
 
 Result<std::vector<PrinterColumn>> columns_of(const Json& version) {
   std::vector<PrinterColumn> out;
-  const auto& columns = member(version, "additionalPrinterColumns");
+  const auto& columns = at_or_null(version, "additionalPrinterColumns");
   if (!columns.is_array() || columns.empty()) {
     auto age = JsonPath::parse(".metadata.creationTimestamp");
     out.push_back({{"Age", "date", "", "Time since the object was created.", 0}, std::move(*age)});
     return out;
   }
   for (const auto& column : columns) {
-    auto path = JsonPath::parse(text_of(column, "jsonPath"));
+    auto path = JsonPath::parse(string_or_empty(column, "jsonPath"));
     if (!path) return path.error();
-    auto description = text_of(column, "description");
+    auto description = string_or_empty(column, "description");
     if (description.empty()) {
-      description =
-          "Custom resource definition column (in JSONPath format): " + text_of(column, "jsonPath");
+      description = "Custom resource definition column (in JSONPath format): " +
+                    string_or_empty(column, "jsonPath");
     }
-    const auto& priority = member(column, "priority");
-    out.push_back({{text_of(column, "name"), text_of(column, "type"), text_of(column, "format"),
-                    std::move(description), priority.is_number_integer() ? priority.get<int>() : 0},
+    const auto& priority = at_or_null(column, "priority");
+    out.push_back({{string_or_empty(column, "name"), string_or_empty(column, "type"),
+                    string_or_empty(column, "format"), std::move(description),
+                    priority.is_number_integer() ? priority.get<int>() : 0},
                    std::move(*path)});
   }
   return out;
 }
 
 std::optional<ScalePaths> scale_of(const Json& version) {
-  const auto& scale = member(member(version, "subresources"), "scale");
+  const auto& scale = at_or_null(at_or_null(version, "subresources"), "scale");
   if (!scale.is_object()) return std::nullopt;
-  return ScalePaths{text_of(scale, "specReplicasPath"), text_of(scale, "statusReplicasPath"),
-                    text_of(scale, "labelSelectorPath")};
+  return ScalePaths{string_or_empty(scale, "specReplicasPath"),
+                    string_or_empty(scale, "statusReplicasPath"),
+                    string_or_empty(scale, "labelSelectorPath")};
 }
 
 Result<CustomResourceStrategy::Settings> settings_of(const Json& version) {
   CustomResourceStrategy::Settings out;
-  const auto& json = member(member(version, "schema"), "openAPIV3Schema");
+  const auto& json = at_or_null(at_or_null(version, "schema"), "openAPIV3Schema");
   auto schema = parse_schema(json.is_object() ? json : Json{{"type", "object"}});
   if (!schema) return schema.error();
   out.schema = std::move(*schema);
@@ -96,13 +85,13 @@ Result<CustomResourceStrategy::Settings> settings_of(const Json& version) {
   if (!errors.empty()) {
     return Error(Errc::invalid, errors.front().field + ": " + errors.front().message);
   }
-  out.has_status = member(member(version, "subresources"), "status").is_object();
+  out.has_status = at_or_null(at_or_null(version, "subresources"), "status").is_object();
   out.scale = scale_of(version);
   auto columns = columns_of(version);
   if (!columns) return columns.error();
   out.columns = std::move(*columns);
-  for (const auto& field : member(version, "selectableFields")) {
-    auto path = text_of(field, "jsonPath");
+  for (const auto& field : at_or_null(version, "selectableFields")) {
+    auto path = string_or_empty(field, "jsonPath");
     if (path.starts_with('.')) path.erase(0, 1);
     out.selectable.push_back(std::move(path));
   }
@@ -121,24 +110,24 @@ std::function<Json(Json)> conversion(ConvertObject convert, std::string from, st
 
 Result<std::vector<ResourceType>> resource_types(const Json& definition, ConvertObject convert) {
   std::vector<ResourceType> out;
-  const auto& spec = member(definition, "spec");
-  const auto& names = member(spec, "names");
+  const auto& spec = at_or_null(definition, "spec");
+  const auto& names = at_or_null(spec, "names");
   std::string storage;
-  for (const auto& version : member(spec, "versions")) {
-    if (flag_of(version, "storage")) storage = text_of(version, "name");
+  for (const auto& version : at_or_null(spec, "versions")) {
+    if (true_at(version, "storage")) storage = string_or_empty(version, "name");
   }
-  for (const auto& version : member(spec, "versions")) {
-    if (!flag_of(version, "served")) continue;
+  for (const auto& version : at_or_null(spec, "versions")) {
+    if (!true_at(version, "served")) continue;
     auto settings = settings_of(version);
-    if (!settings) return settings.error().within("version " + text_of(version, "name"));
+    if (!settings) return settings.error().within("version " + string_or_empty(version, "name"));
     ResourceType type;
-    type.group = text_of(spec, "group");
-    type.version = text_of(version, "name");
-    type.kind = text_of(names, "kind");
-    type.plural = text_of(names, "plural");
-    type.singular = text_of(names, "singular");
-    type.list_kind = text_of(names, "listKind");
-    type.namespaced = text_of(spec, "scope") == "Namespaced";
+    type.group = string_or_empty(spec, "group");
+    type.version = string_or_empty(version, "name");
+    type.kind = string_or_empty(names, "kind");
+    type.plural = string_or_empty(names, "plural");
+    type.singular = string_or_empty(names, "singular");
+    type.list_kind = string_or_empty(names, "listKind");
+    type.namespaced = string_or_empty(spec, "scope") == "Namespaced";
     type.short_names = texts_of(names, "shortNames");
     type.categories = texts_of(names, "categories");
     type.verbs = {"delete", "deletecollection", "get",    "list",
@@ -151,8 +140,8 @@ Result<std::vector<ResourceType>> resource_types(const Json& definition, Convert
     type.storage_version_hash = version_hash(type.group, storage, type.kind);
     type.custom = true;
     type.scale = settings->scale;
-    if (flag_of(version, "deprecated")) {
-      type.deprecation_warning = text_of(version, "deprecationWarning");
+    if (true_at(version, "deprecated")) {
+      type.deprecation_warning = string_or_empty(version, "deprecationWarning");
       if (type.deprecation_warning.empty()) {
         type.deprecation_warning =
             type.group + "/" + type.version + " " + type.kind + " is deprecated";

@@ -256,8 +256,12 @@ bool matches(const LabelSelectorRequirement& requirement, const StringMap& label
   return op && holds(*op, requirement.values, value_of(labels, requirement.key));
 }
 
+bool Requirement::holds(const std::string* value) const {
+  return api::holds(op, values, value);
+}
+
 bool Requirement::matches(const StringMap& labels) const {
-  return holds(op, values, value_of(labels, key));
+  return holds(value_of(labels, key));
 }
 
 Result<Selector> Selector::parse(std::string_view text) {

@@ -36,6 +36,8 @@ struct Requirement {
   std::vector<std::string> values;  ///< sorted
 
   bool matches(const StringMap& labels) const;
+  /// Whether it holds where the label `key` has that value; null: where there is no such label.
+  bool holds(const std::string* value) const;
   friend bool operator==(const Requirement&, const Requirement&) = default;
 };
 

@@ -99,4 +99,18 @@ Task<> TaskScope::join() {
   }
 }
 
+Task<> TaskScope::run_until_cancelled() {
+  std::exception_ptr cancelled;
+  try {
+    asio::steady_timer forever(executor_, asio::steady_timer::time_point::max());
+    co_await forever.async_wait(asio::use_awaitable);
+  } catch (...) {
+    cancelled = std::current_exception();
+  }
+  stop();
+  co_await asio::this_coro::reset_cancellation_state();
+  co_await join();
+  if (cancelled) std::rethrow_exception(cancelled);
+}
+
 }  // namespace regatta

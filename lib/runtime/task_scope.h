@@ -35,6 +35,10 @@ class TaskScope {
   /// Returns when no child is left. Only after stop(), or when the children end by themselves.
   Task<> join();
 
+  /// Stays until the caller is cancelled, then stops and joins the children: the whole of a
+  /// component's run() after it has spawned what it consists of.
+  Task<> run_until_cancelled();
+
   std::size_t size() const { return children_.size(); }
   bool stopping() const { return stopping_; }
   const Executor& executor() const { return executor_; }

@@ -1,12 +1,9 @@
 #include "tests/sim/cluster.h"
 
-#include "lib/api/yaml.h"
+#include "tests/support/manifests.h"
 
 #include <nlohmann/json.hpp>
 
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <stdexcept>
 
 namespace regatta::simtest {
@@ -26,35 +23,6 @@ std::string plural_of(const std::string& kind) {
 }
 
 }  // namespace
-
-std::vector<Json> manifests(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) throw std::runtime_error("cannot read " + path + " (run from the source root)");
-  const std::string text((std::istreambuf_iterator<char>(file)), {});
-  return api::parse_yaml_documents(text).value();
-}
-
-namespace {
-
-std::vector<Json> read_crds() {
-  std::vector<Json> all;
-  std::vector<std::string> files;
-  for (const auto& entry : std::filesystem::directory_iterator("charts/regatta/crds")) {
-    files.push_back(entry.path().string());
-  }
-  std::sort(files.begin(), files.end());
-  for (const std::string& file : files) {
-    for (Json& one : manifests(file)) all.push_back(std::move(one));
-  }
-  return all;
-}
-
-}  // namespace
-
-const std::vector<Json>& crd_manifests() {
-  static const std::vector<Json> all = read_crds();  // the same for every history
-  return all;
-}
 
 SimCluster::SimCluster(sim::World& world, std::string name, bool runs_jobs)
     : world_(world),
@@ -86,7 +54,7 @@ Task<> SimCluster::apply(Json object) {
 }
 
 Task<> SimCluster::set_up(std::vector<Json> objects) {
-  for (const Json& crd : crd_manifests()) co_await apply(crd);
+  for (const Json& crd : test_support::crd_manifests()) co_await apply(crd);
   co_await world_.sleep_for(Duration(2000));
   for (Json& object : objects) co_await apply(std::move(object));
 }

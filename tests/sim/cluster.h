@@ -91,8 +91,4 @@ class SimCluster {
   TaskScope infrastructure_;
 };
 
-/// The manifests of a YAML file below the source root.
-std::vector<Json> manifests(const std::string& path);
-const std::vector<Json>& crd_manifests();
-
 }  // namespace regatta::simtest

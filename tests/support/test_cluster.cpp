@@ -1,14 +1,10 @@
 #include "tests/support/test_cluster.h"
 
 #include "lib/api/yaml.h"
+#include "tests/support/manifests.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
-
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 
 namespace regatta::test_support {
 namespace {
@@ -34,26 +30,6 @@ kube::ClientDeps admin_deps(sim::World& world, net::HttpSender& sender) {
   deps.config.field_manager = "kubectl";
   deps.config.user_agent = "kubectl";
   return deps;
-}
-
-std::string read_file(const std::filesystem::path& path) {
-  std::ifstream in(path);
-  std::ostringstream out;
-  out << in.rdbuf();
-  return out.str();
-}
-
-/// Reading them takes longer than all the rest, so once must do.
-const std::vector<Json>& definitions() {
-  static const std::vector<Json> all = [] {
-    std::vector<Json> found;
-    for (const auto& entry : std::filesystem::directory_iterator("charts/regatta/crds")) {
-      auto documents = api::parse_yaml_documents(read_file(entry.path()));
-      for (Json& document : documents.value()) found.push_back(std::move(document));
-    }
-    return found;
-  }();
-  return all;
 }
 
 /// Where the server keeps objects of that kind.
@@ -132,7 +108,7 @@ TestCluster::TestCluster(sim::World& world, std::string name)
 TestCluster::~TestCluster() = default;
 
 void TestCluster::install_crds() {
-  for (const Json& definition : definitions()) {
+  for (const Json& definition : crd_manifests()) {
     const api::ResourceInfo resource{"apiextensions.k8s.io", "v1", "CustomResourceDefinition",
                                      "customresourcedefinitions", false};
     const auto made = run(world_, admin_.create_raw(resource, "", dump_json(definition)));
