@@ -38,6 +38,21 @@ Status add_flavors(const api::PodSetAssignment& assignment, const FlavorLookup& 
   return ok();
 }
 
+/// Pods that have a place each wait behind a gate until they are told theirs.
+void add_topology(const api::Workload& workload, const api::PodSetAssignment& assignment,
+                  PodSetInfo* info) {
+  if (!assignment.topology_assignment) return;
+  info->scheduling_gates.emplace_back(api::gates::topology);
+  for (const api::PodSet& set : workload.spec.pod_sets) {
+    if (set.name != assignment.name) continue;
+    const auto& request = set.topology_request;
+    const bool asked =
+        request && (request->required || request->preferred || request->unconstrained);
+    if (asked) return;
+  }
+  info->annotations[std::string(api::annotations::podset_unconstrained_topology)] = "true";
+}
+
 Status add_updates(const api::Workload& workload, PodSetInfo* info) {
   for (const api::AdmissionCheckState& check : workload.status.admission_checks) {
     for (const api::PodSetUpdate& update : check.pod_set_updates) {
@@ -70,6 +85,7 @@ Result<std::vector<PodSetInfo>> admission_infos(const api::Workload& workload,
       }
     }
     add_labels(workload, &info);
+    add_topology(workload, assignment, &info);
     if (Status s = add_flavors(assignment, flavor, &info); !s) return s.error();
     if (Status s = add_updates(workload, &info); !s) return s.error();
     infos.push_back(std::move(info));

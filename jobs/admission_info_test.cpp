@@ -57,6 +57,23 @@ TEST_F(AdmissionInfos, FlavorsAndKueuesOwnMarksAreAdded) {
   EXPECT_EQ(info.annotations, (api::StringMap{{"kueue.x-k8s.io/workload", "w"}}));
 }
 
+TEST_F(AdmissionInfos, PodsWithAPlaceWaitBehindAGate) {
+  assignment().topology_assignment.emplace();
+  PodSetInfo info = infos()->front();
+  EXPECT_EQ(info.scheduling_gates, std::vector<std::string>{"kueue.x-k8s.io/topology"});
+  EXPECT_EQ(info.annotations["kueue.x-k8s.io/podset-unconstrained-topology"], "true")
+      << "nobody asked, the queue has nothing else";
+  workload_.spec.pod_sets[0].topology_request.emplace().required = "rack";
+  info = infos()->front();
+  EXPECT_EQ(info.annotations.count("kueue.x-k8s.io/podset-unconstrained-topology"), 0u);
+  EXPECT_EQ(info.scheduling_gates.size(), 1u);
+}
+
+TEST_F(AdmissionInfos, OnAHubNoPodWaits) {
+  assignment().delayed_topology_request = "Ready";
+  EXPECT_TRUE(infos()->front().scheduling_gates.empty());
+}
+
 TEST_F(AdmissionInfos, PartialAdmissionCounts) {
   assignment().count = 2;
   EXPECT_EQ(infos()->front().count, 2);

@@ -108,9 +108,8 @@ Json condition(const char* type, const char* reason, const std::string& message,
           {"lastTransitionTime", format_rfc3339(now)}};
 }
 
-}  // namespace
-
-Result<std::vector<api::PodSet>> pod_sets(const api::Job& job) {
+/// The pod set without its place in a topology.
+Result<api::PodSet> plain_pod_set(const api::Job& job) {
   api::PodSet set;
   set.name = main_pod_set;
   set.count = pod_count(job);
@@ -131,8 +130,28 @@ Result<std::vector<api::PodSet>> pod_sets(const api::Job& job) {
     }
     set.min_count = least;
   }
+  return set;
+}
+
+}  // namespace
+
+Result<std::vector<api::PodSet>> pod_sets(const api::Job& job, const TopologyOptions& topology) {
+  Result<api::PodSet> set = plain_pod_set(job);
+  if (!set) return set.error();
+  const std::string path = "spec.template.metadata";
+  const api::StringMap& annotations = job.spec.pod_template.view().annotations;
+  if (auto wrong = check_topology(path, annotations, set->count, topology); !wrong.empty()) {
+    return Error(Errc::invalid, api::to_text(wrong));
+  }
+  PodNumbering numbering;
+  numbering.pod_index_label = std::string(api::labels::job_completion_index);
+  auto request = topology_request(annotations, numbering, topology);
+  if (!request) return request.error();
+  set->topology_request = std::move(*request);
   std::vector<api::PodSet> sets;
-  sets.push_back(std::move(set));
+  sets.push_back(std::move(*set));
+  auto wrong = check_topology_groups(sets, {{main_pod_set, path + ".annotations"}});
+  if (!wrong.empty()) return Error(Errc::invalid, api::to_text(wrong));
   return sets;
 }
 
@@ -180,9 +199,9 @@ std::vector<api::ReclaimablePod> reclaimable_pods(const api::Job& job) {
 
 bool equivalent(const api::Job& job, const api::Workload& workload,
                 const std::vector<PodSetInfo>* running) {
-  const Result<std::vector<api::PodSet>> wanted = pod_sets(job);
+  const Result<api::PodSet> wanted = plain_pod_set(job);
   if (!wanted || workload.spec.pod_sets.size() != 1) return false;
-  const api::PodSet& mine = wanted->front();
+  const api::PodSet& mine = *wanted;
   const api::PodSet& theirs = workload.spec.pod_sets.front();
   const bool started = running && !suspended(job) && running->size() == 1;
   const std::int32_t expected = started ? running->front().count : theirs.count;

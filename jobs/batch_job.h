@@ -1,6 +1,7 @@
 #pragma once
 
 #include "jobs/pod_set_info.h"
+#include "jobs/topology_request.h"
 #include "lib/api/batch.h"
 #include "lib/api/workload.h"
 
@@ -13,9 +14,10 @@
 namespace regatta::jobs::batch_job {
 
 /// One pod set, `main`: parallelism pods, or completions where that is fewer; partial admission
-/// from the annotation job-min-parallelism. Labels that the Job controller itself put into the
-/// template are left out of it.
-Result<std::vector<api::PodSet>> pod_sets(const api::Job& job);
+/// from the annotation job-min-parallelism, the topology request from those of the template. Labels
+/// that the Job controller itself put into the template are left out of it.
+Result<std::vector<api::PodSet>> pod_sets(const api::Job& job,
+                                          const TopologyOptions& topology = {});
 
 /// spec.suspend, and no stop is half done.
 bool suspended(const api::Job& job);

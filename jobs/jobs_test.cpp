@@ -258,8 +258,12 @@ TEST(BatchJob, StartingAndStoppingRestoresTheTemplate) {
   const auto job = job_from(job_json());
   const api::Workload workload = workload_at(At::admitted);
   Json json = job_json();
-  json.merge_patch(batch_job::start_patch(*job, pod_set_info()).value());
+  PodSetInfo info = pod_set_info();
+  info.scheduling_gates = {"kueue.x-k8s.io/topology"};
+  json.merge_patch(batch_job::start_patch(*job, info).value());
   json["status"] = {{"startTime", "2026-01-01T00:00:00Z"}, {"active", 3}};
+  EXPECT_EQ(json["spec"]["template"]["spec"]["schedulingGates"],
+            Json::parse(R"([{"name": "kueue.x-k8s.io/topology"}])"));
   EXPECT_EQ(json["spec"]["template"]["spec"]["nodeSelector"],
             Json::parse(R"({"disk": "ssd", "gpu": "a100"})"));
   int steps = 0;
@@ -270,6 +274,25 @@ TEST(BatchJob, StartingAndStoppingRestoresTheTemplate) {
   EXPECT_EQ(steps, 3);
   EXPECT_EQ(json["spec"], job_json()["spec"]);
   EXPECT_TRUE(json["metadata"]["annotations"].empty());
+}
+
+TEST(BatchJob, ATopologyIsAskedForByAnnotation) {
+  Json json = job_json();
+  json["spec"]["template"]["metadata"]["annotations"] = {
+      {"kueue.x-k8s.io/podset-required-topology", "cloud.com/rack"}};
+  const auto sets = batch_job::pod_sets(*job_from(json));
+  ASSERT_TRUE(sets) << sets.error().what();
+  EXPECT_EQ(sets->front().topology_request->required, "cloud.com/rack");
+  EXPECT_EQ(sets->front().topology_request->pod_index_label,
+            "batch.kubernetes.io/job-completion-index");
+  EXPECT_FALSE(batch_job::pod_sets(*job_from(json), {false, false})->front().topology_request);
+  json["spec"]["template"]["metadata"]["annotations"] = {{"kueue.x-k8s.io/podset-slice-size", "2"}};
+  const auto refused = batch_job::pod_sets(*job_from(json));
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().what().find("spec.template.metadata.annotations["
+                                        "kueue.x-k8s.io/podset-slice-size]: Forbidden"),
+            std::string::npos)
+      << refused.error().what();
 }
 
 TEST(BatchJob, AJobThatNeverStartedIsStoppedInOneStep) {

@@ -201,7 +201,7 @@ void finished_workload(std::vector<JobAction>* out, const JobView& view,
 Result<api::Workload> build_workload(const JobView& view) {
   const api::Job& job = *view.job;
   if (view.invalid) return *view.invalid;
-  Result<std::vector<api::PodSet>> sets = batch_job::pod_sets(job);
+  Result<std::vector<api::PodSet>> sets = batch_job::pod_sets(job, view.topology);
   if (!sets) return sets.error();
   api::Workload workload;
   api::ObjectMeta& metadata = workload.metadata;

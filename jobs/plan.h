@@ -40,6 +40,7 @@ struct JobView {
   std::string queue_name;  ///< of the job
   std::optional<api::PriorityClassRef> priority_class;
   std::int32_t priority = 0;
+  TopologyOptions topology;
   /// Why no Workload can be made of it, e.g. an unknown priority class.
   std::optional<Error> invalid;
   bool missing_workload_class = false;  ///< that is why

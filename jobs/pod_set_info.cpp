@@ -51,6 +51,16 @@ Json toleration_json(const api::Toleration& t) {
   return out;
 }
 
+/// Appends what the list does not hold yet.
+void add_missing(Json& spec, const char* name, std::vector<Json> items) {
+  if (items.empty()) return;
+  Json& list = spec[name];
+  if (!list.is_array()) list = Json::array();
+  for (Json& item : items) {
+    if (std::find(list.begin(), list.end(), item) == list.end()) list.push_back(std::move(item));
+  }
+}
+
 void restore_field(Json& running, const Json& original, const char* part, const char* field) {
   const auto source = original.find(part);
   const bool has = source != original.end() && source->is_object() && source->contains(field);
@@ -71,6 +81,10 @@ Status merge(const PodSetInfo& from, PodSetInfo* into) {
     auto& all = into->tolerations;
     if (std::find(all.begin(), all.end(), toleration) == all.end()) all.push_back(toleration);
   }
+  for (const std::string& gate : from.scheduling_gates) {
+    auto& all = into->scheduling_gates;
+    if (std::find(all.begin(), all.end(), gate) == all.end()) all.push_back(gate);
+  }
   return ok();
 }
 
@@ -85,16 +99,12 @@ Result<Json> with_info(Json pod_template, const PodSetInfo& info) {
   if (Status s = merge_into("nodeSelector", info.node_selector, spec, "nodeSelector"); !s) {
     return s.error();
   }
-  if (!info.tolerations.empty()) {
-    Json& tolerations = spec["tolerations"];
-    if (!tolerations.is_array()) tolerations = Json::array();
-    for (const api::Toleration& toleration : info.tolerations) {
-      Json value = toleration_json(toleration);
-      if (std::find(tolerations.begin(), tolerations.end(), value) == tolerations.end()) {
-        tolerations.push_back(std::move(value));
-      }
-    }
-  }
+  std::vector<Json> tolerations;
+  for (const api::Toleration& one : info.tolerations) tolerations.push_back(toleration_json(one));
+  add_missing(spec, "tolerations", std::move(tolerations));
+  std::vector<Json> gates;
+  for (const std::string& name : info.scheduling_gates) gates.push_back({{"name", name}});
+  add_missing(spec, "schedulingGates", std::move(gates));
   return pod_template;
 }
 

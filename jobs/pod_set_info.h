@@ -19,6 +19,7 @@ struct PodSetInfo {
   api::StringMap annotations;
   api::StringMap node_selector;
   std::vector<api::Toleration> tolerations;
+  std::vector<std::string> scheduling_gates;  ///< names
 };
 
 /// Adds `from` to `into`; `invalid` when both set the same key to different values.

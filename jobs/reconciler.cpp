@@ -118,6 +118,7 @@ bool JobReconciler::manages(const api::Job& job) const {
 
 JobView JobReconciler::view(JobPtr job) const {
   JobView view;
+  view.topology = config_.topology;
   view.managed = manages(*job);
   view.queue_name = job->metadata.label(std::string(api::labels::queue_name));
   view.owned = cluster_.workloads.by_index(clusters::by_owner, job->metadata.uid);

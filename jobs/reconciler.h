@@ -14,6 +14,7 @@ struct JobReconcilerConfig {
   bool manage_without_queue_name = false;
   /// managedJobsNamespaceSelector; nothing in other namespaces is touched.
   api::Selector namespaces;
+  TopologyOptions topology;
 };
 
 /// Keeps batch/v1 Jobs and their Workloads in step: reads both from the informers, lets plan_job()

@@ -69,6 +69,8 @@ Result<CoreConfig> core_config(const Configuration& config, std::string instance
   if (concurrency.contains("Workload.kueue.x-k8s.io")) {
     core.workload_workers = concurrency.at("Workload.kueue.x-k8s.io");
   }
+  core.jobs.topology.enabled = config.gates.enabled("TopologyAwareScheduling");
+  core.jobs.topology.multi_layer = config.gates.enabled("TASMultiLayerTopology");
   core.jobs.manage_without_queue_name = config.manage_jobs_without_queue_name;
   if (config.managed_jobs_namespace_selector) {
     auto selector = api::Selector::from(*config.managed_jobs_namespace_selector);

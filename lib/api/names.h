@@ -24,6 +24,7 @@ constexpr std::string_view multikueue_worker_workload_pod =
 constexpr std::string_view namespace_name = "kubernetes.io/metadata.name";
 constexpr std::string_view hostname = "kubernetes.io/hostname";
 constexpr std::string_view job_name = "batch.kubernetes.io/job-name";
+constexpr std::string_view job_completion_index = "batch.kubernetes.io/job-completion-index";
 constexpr std::string_view job_controller_uid = "batch.kubernetes.io/controller-uid";
 constexpr std::string_view legacy_job_name = "job-name";
 constexpr std::string_view legacy_controller_uid = "controller-uid";
@@ -62,6 +63,10 @@ constexpr std::string_view podset_group_name = "kueue.x-k8s.io/podset-group-name
 constexpr std::string_view podset_slice_required_topology =
     "kueue.x-k8s.io/podset-slice-required-topology";
 constexpr std::string_view podset_slice_size = "kueue.x-k8s.io/podset-slice-size";
+/// JSON: a list of {"topology", "size"}, outermost first.
+constexpr std::string_view podset_slice_required_topology_constraints =
+    "kueue.x-k8s.io/podset-slice-required-topology-constraints";
+constexpr std::string_view pod_index_offset = "kueue.x-k8s.io/pod-index-offset";
 constexpr std::string_view provisioning_request_prefix = "provreq.kueue.x-k8s.io/";
 }  // namespace annotations
 
@@ -247,6 +252,8 @@ constexpr std::string_view started = "Started";
 constexpr std::string_view stopped = "Stopped";
 constexpr std::string_view suspended = "Suspended";
 constexpr std::string_view deleted = "Deleted";
+constexpr std::string_view second_pass_failed = "SecondPassFailed";
+constexpr std::string_view pod_terminated_by_kueue = "PodTerminatedByKueue";
 }  // namespace events
 
 }  // namespace regatta::api

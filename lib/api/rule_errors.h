@@ -22,6 +22,10 @@ class ErrorList {
   void invalid(std::string field, std::string_view value, std::string_view why) {
     add(std::move(field), "Invalid value: " + std::string(value) + ": " + std::string(why));
   }
+  /// Of a value that is not repeated.
+  void invalid_value(std::string field, std::string_view why) {
+    add(std::move(field), "Invalid value: " + std::string(why));
+  }
   void duplicate(std::string field, std::string_view value) {
     add(std::move(field), "Duplicate value: " + std::string(value));
   }
