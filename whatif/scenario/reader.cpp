@@ -171,7 +171,7 @@ Result<Scenario> read_scenario(const Json& json) {
   return out;
 }
 
-Result<Scenario> read_scenario(std::string_view text) {
+Result<Scenario> parse_scenario(std::string_view text) {
   if (text.size() > scenario_bytes_max) {
     return Error(Errc::invalid, "longer than " + std::to_string(scenario_bytes_max >> 20) + " MiB");
   }

@@ -3,7 +3,7 @@
 /// One scenario of the conformance format: a cluster's objects, then steps of events, each followed
 /// by one scheduling cycle.
 ///
-///   text ──read_scenario()──▶ Scenario ──run_scenario()──▶ ObservedStep… ──to_json()──▶ output
+///   text ──parse_scenario()─▶ Scenario ──run_scenario()──▶ ObservedStep… ──to_json()──▶ output
 ///
 /// What a file expects is never read here: that is for tests to compare with.
 
@@ -64,7 +64,7 @@ constexpr std::size_t scenario_bytes_max = 64 << 20;
 constexpr std::size_t scenario_steps_max = 100'000;
 
 /// Reads a scenario. An `invalid` error says where: "steps[2].events[0].update.spec: …".
-Result<Scenario> read_scenario(std::string_view text);
+Result<Scenario> parse_scenario(std::string_view text);
 Result<Scenario> read_scenario(const Json& json);
 
 /// The "config" of a scenario: fair sharing, feature gates, quotaCheckStrategy.
