@@ -426,9 +426,8 @@ Task<Status> Dispatcher::run(api::ObjectKey key, ReleaseJob) {
   const auto workload = deps_.local.workloads.get(key);
   const auto job = workload ? owner_job(deps_.local, *workload) : nullptr;
   if (!job) co_return ok();
-  const TimePoint now = deps_.local.clock.now();
-  const auto change = [now](const api::Job& mine) {
-    return std::optional<Json>(jobs::batch_job::release_patch(mine, now));
+  const auto change = [](const api::Job& mine) {
+    return std::optional<Json>(jobs::batch_job::release_patch(mine));
   };
   co_return co_await deps_.local.patch_job(job->metadata.key(), true, change);
 }

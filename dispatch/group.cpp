@@ -45,7 +45,6 @@ void read_owner(const clusters::LocalCluster& local, const api::Workload& worklo
   view->job_missing = !job;
   if (!job) return;
   view->job_active = jobs::batch_job::active(*job);
-  view->job_suspended = job->spec.suspend.value_or(false);
   if (const std::string reason = jobs::batch_job::not_managed_reason(*job); !reason.empty()) {
     view->rejection = "The owner is not managed by Kueue: " + reason;
   }

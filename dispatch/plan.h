@@ -48,7 +48,6 @@ struct LocalView {
   bool job_missing = false;     ///< the owner is not (or not yet) known
   bool config_missing = false;  ///< the check's MultiKueueConfig is not (or not yet) known
   bool job_active = false;      ///< its status still counts running pods
-  bool job_suspended = true;
 };
 
 struct Finish {

@@ -326,8 +326,7 @@ Json status_patch(const api::Job& local, const api::Job& remote) {
   return Json{{"status", change}};
 }
 
-Json release_patch(const api::Job& local, TimePoint now) {
-  (void)now;
+Json release_patch(const api::Job& local) {
   if (!active(local) && local.status.ready.value_or(0) == 0) return Json::object();
   return Json{{"status", {{"active", nullptr}, {"ready", 0}, {"terminating", 0}}}};
 }

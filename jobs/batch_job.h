@@ -70,7 +70,7 @@ Json remote_job(const api::Job& job, const api::Workload& workload, const std::s
 Json status_patch(const api::Job& local, const api::Job& remote);
 
 /// Merge patch that says nothing of it runs any more; empty object when the status says so already.
-Json release_patch(const api::Job& local, TimePoint now);
+Json release_patch(const api::Job& local);
 
 /// Merge patch that gives the hub's Job the end its Workload had, for when the worker's Job is gone
 /// before its last status was seen.
