@@ -1,0 +1,36 @@
+#pragma once
+
+#include "bench/admission/report.h"
+
+namespace regatta::admission::bench {
+
+struct Flow {
+  std::string name;
+  int queues = 0;
+  int workloads = 0;
+  bool fair_sharing = false;
+};
+/// Jobs of three sizes stream through queues that may borrow, and end as soon as they are admitted.
+void measure_flow(const Flow& flow, Report* report);
+
+struct Preemption {
+  std::string name;
+  int queues = 0;
+  int victims = 0;  ///< of each preemptor
+  bool fair_sharing = false;
+  bool reclaim = false;  ///< the victims are in other ClusterQueues, which borrowed
+};
+/// Full queues, then one urgent job in each that needs the room of `victims` others: the cycle that
+/// preempts and, when they are gone, the cycle that admits.
+void measure_preemption(const Preemption& preemption, Report* report);
+
+struct Growth {
+  std::string name;
+  int queues = 0;
+  int busy = 0;       ///< ClusterQueues with somebody waiting
+  int workloads = 0;  ///< waiting, over the busy ones
+};
+/// The cost of one cycle.
+void measure_growth(const Growth& growth, Report* report);
+
+}  // namespace regatta::admission::bench

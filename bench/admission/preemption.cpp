@@ -1,0 +1,117 @@
+#include "bench/admission/cases.h"
+#include "bench/admission/measure.h"
+#include "bench/admission/world.h"
+
+#include <cstdlib>
+
+namespace regatta::admission::bench {
+namespace {
+
+Config config_of(const Preemption& preemption) {
+  Config config;
+  if (preemption.fair_sharing) config.fair_sharing.emplace();
+  return config;
+}
+
+/// Quota for `victims` small jobs each. To be reclaimed from: the even queues run twice as many as
+/// that, on the quota of the odd ones.
+class Arena {
+ public:
+  explicit Arena(const Preemption& preemption)
+      : preemption_(preemption),
+        world_(config_of(preemption)),
+        small_(cpu_template(1)),
+        large_(cpu_template(preemption.victims)) {
+    const int queues = preemption.reclaim ? preemption.queues * 2 : preemption.queues;
+    world_.add_queues(queues, [&](int i, api::ClusterQueue* queue) {
+      queue->spec.cohort_name = "cohort" + std::to_string(i / 100);
+      queue->spec.preemption.within_cluster_queue = api::WithinQueuePolicy::LowerPriority;
+      queue->spec.preemption.reclaim_within_cohort = api::ReclaimPolicy::Any;
+      queue->spec.resource_groups = cpu_quota(preemption.victims);
+    });
+    const int per_queue = preemption.reclaim ? preemption.victims * 2 : preemption.victims;
+    for (int i = 0; i < preemption.queues * per_queue; ++i) add({i, queue_of(i), &small_, 0});
+    settle();
+  }
+
+  /// Returns how many were admitted.
+  std::size_t round(int number, Meter* cycles, Meter* all) {
+    const int first = 1'000'000 * (number + 1);
+    for (int i = 0; i < preemption_.queues; ++i) {
+      add({first + i, preemption_.reclaim ? i * 2 + 1 : i, &large_, 10});
+    }
+    now_ += std::chrono::seconds(2);
+    all->start();
+    cycles->start();
+    const CycleResult preempting = run_cycle(world_.state(), now_);
+    cycles->stop();
+    for (const PreemptedWorkload& decision : preempting.preempted) {
+      const int victim = World::number_of(decision.key);
+      world_.evict({victim, queue_of(victim), &small_, 0}, now_);
+    }
+    now_ += std::chrono::seconds(2);
+    cycles->start();
+    world_.state().flush(now_);
+    const CycleResult admitting = run_cycle(world_.state(), now_);
+    cycles->stop();
+    all->stop();
+    victims_ += preempting.preempted.size();
+    for (const AdmittedWorkload& decision : admitting.admitted) {
+      world_.state().erase_workload(decision.key, now_);
+    }
+    settle();
+    return admitting.admitted.size();
+  }
+
+  std::size_t victims() const { return victims_; }
+
+ private:
+  int queue_of(int number) const {
+    const int queue = number % preemption_.queues;
+    return preemption_.reclaim ? queue * 2 : queue;
+  }
+
+  void add(const World::Job& job) { world_.state().upsert(World::workload(job), now_); }
+
+  /// Runs cycles until nobody waits who fits, reading back every admission.
+  void settle() {
+    while (true) {
+      now_ += std::chrono::seconds(2);
+      world_.state().flush(now_);
+      const CycleResult result = run_cycle(world_.state(), now_);
+      if (!result.progressed()) return;
+      for (const AdmittedWorkload& decision : result.admitted) {
+        const int number = World::number_of(decision.key);
+        world_.confirm({number, queue_of(number), &small_, 0}, decision, now_);
+      }
+      world_.state().take_changes();
+    }
+  }
+
+  Preemption preemption_;
+  World world_;
+  api::PodTemplate small_;
+  api::PodTemplate large_;
+  TimePoint now_ = start;
+  std::size_t victims_ = 0;
+};
+
+}  // namespace
+
+void measure_preemption(const Preemption& preemption, Report* report) {
+  constexpr int rounds = 5;
+  Arena arena(preemption);
+  Meter cycles;
+  Meter all;
+  std::size_t admitted = 0;
+  for (int i = 0; i < rounds; ++i) admitted += arena.round(i, &cycles, &all);
+  const auto done = static_cast<double>(admitted);
+  report->add({preemption.name,
+               {{"admissions_per_cpu_second", done / cycles.seconds()},
+                {"with_reading_evictions", done / all.seconds()},
+                {"victims_each", static_cast<double>(arena.victims()) / done, 1},
+                {"us_per_victim", cycles.seconds() / static_cast<double>(arena.victims()) * 1e6, 3},
+                {"peak_mb", peak_mb()}}});
+}
+
+}  // namespace regatta::admission::bench
