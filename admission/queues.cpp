@@ -213,7 +213,7 @@ void PendingQueue::move_class(Classes::iterator which, Classes* from, Classes* t
 }
 
 void PendingQueue::park_alike(const WorkloadEntry& like) {
-  alike_.emplace(std::pair(like.shape->id, like.priority), like.shape);
+  alike_.emplace(std::pair(like.shape->id, like.priority), Alike{like.shape, like.key});
   const ClassKey first{like.shape->id, like.priority, 0};
   for (auto it = active_.lower_bound(first); it != active_.end();) {
     if (it->first.shape != like.shape->id || it->first.priority != like.priority) break;
@@ -224,6 +224,11 @@ void PendingQueue::park_alike(const WorkloadEntry& like) {
 
 bool PendingQueue::parked_alike(const WorkloadEntry& like) const {
   return alike_.contains({like.shape->id, like.priority});
+}
+
+const api::ObjectKey* PendingQueue::parked_by(const WorkloadEntry& like) const {
+  const auto it = alike_.find({like.shape->id, like.priority});
+  return it == alike_.end() ? nullptr : &it->second.first;
 }
 
 bool PendingQueue::reactivate(const std::function<bool(LocalQueueId)>& passes, TimePoint now) {
@@ -269,16 +274,31 @@ std::vector<api::ObjectKey> PendingQueue::inadmissible_keys() const {
   return keys;
 }
 
+void PendingQueue::sort_as_popped(std::vector<WorkloadId>* ids) const {
+  std::sort(ids->begin(), ids->end(), [&](WorkloadId a, WorkloadId b) {
+    if ((a == sticky_) != (b == sticky_)) return a == sticky_;
+    if (table_[a].priority != table_[b].priority) return table_[a].priority > table_[b].priority;
+    return before(a, b);
+  });
+}
+
 std::vector<WorkloadId> PendingQueue::in_order() const {
   std::vector<WorkloadId> ids;
   for (const auto& [key, members] : active_) {
     ids.insert(ids.end(), members.members.begin(), members.members.end());
   }
-  std::sort(ids.begin(), ids.end(), [&](WorkloadId a, WorkloadId b) {
-    if ((a == sticky_) != (b == sticky_)) return a == sticky_;
-    if (table_[a].priority != table_[b].priority) return table_[a].priority > table_[b].priority;
-    return before(a, b);
-  });
+  sort_as_popped(&ids);
+  return ids;
+}
+
+std::vector<WorkloadId> PendingQueue::all_in_order() const {
+  std::vector<WorkloadId> ids(delayed_.begin(), delayed_.end());
+  for (const Classes* classes : {&active_, &parked_}) {
+    for (const auto& [key, members] : *classes) {
+      ids.insert(ids.end(), members.members.begin(), members.members.end());
+    }
+  }
+  sort_as_popped(&ids);
   return ids;
 }
 

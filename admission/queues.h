@@ -83,6 +83,8 @@ class PendingQueue {
   void park_alike(const WorkloadEntry& like);
   /// Whether workloads like this one were parked since the last reactivation.
   bool parked_alike(const WorkloadEntry& like) const;
+  /// The workload whose turn parked those like this one; null when none did.
+  const api::ObjectKey* parked_by(const WorkloadEntry& like) const;
   /// Back to the heap: every parked workload whose LocalQueue passes, and those whose delay is
   /// over.
   bool reactivate(const std::function<bool(LocalQueueId)>& passes, TimePoint now);
@@ -100,11 +102,18 @@ class PendingQueue {
   std::vector<api::ObjectKey> inadmissible_keys() const;
   /// In the order in which they would be popped; linear in the number of classes and members.
   std::vector<WorkloadId> in_order() const;
+  /// The same for all it has, as if nobody were parked or delayed.
+  std::vector<WorkloadId> all_in_order() const;
 
  private:
+  struct Alike {
+    ShapePtr shape;  ///< keeps its id from being used again
+    api::ObjectKey first;
+  };
   using Classes = std::map<ClassKey, PendingClass>;
 
   bool before(WorkloadId a, WorkloadId b) const;
+  void sort_as_popped(std::vector<WorkloadId>* ids) const;
   bool class_before(const PendingClass* a, const PendingClass* b) const;
   void add_member(PendingClass* to, WorkloadId id);
   void remove_member(PendingClass* from, WorkloadId id);
@@ -122,7 +131,7 @@ class PendingQueue {
   Classes parked_;
   std::vector<PendingClass*> heap_;
   std::set<WorkloadId> delayed_;
-  std::map<std::pair<std::uint64_t, std::int64_t>, ShapePtr> alike_;
+  std::map<std::pair<std::uint64_t, std::int64_t>, Alike> alike_;
   std::size_t waiting_ = 0;
   std::size_t parked_count_ = 0;
   WorkloadId sticky_ = no_id;

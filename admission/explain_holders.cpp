@@ -1,0 +1,136 @@
+#include "admission/explain_flavors.h"
+
+#include <algorithm>
+
+namespace regatta::admission {
+namespace {
+
+/// Beyond that many, who would have to finish is not worth telling.
+constexpr std::size_t holders_max = 10'000;
+
+bool is_met(const ExplainContext& context, const Demand& demand) {
+  return context.snapshot.forest().available(context.queue.node, demand.fr) >= demand.value;
+}
+
+std::vector<FrId> short_of(const ExplainContext& context, std::span<const Demand> demands) {
+  std::vector<FrId> frs;
+  for (const Demand& demand : demands) {
+    if (!is_met(context, demand)) frs.push_back(demand.fr);
+  }
+  std::sort(frs.begin(), frs.end());
+  return frs;
+}
+
+bool holds_some(const WorkloadEntry& workload, const std::vector<FrId>& frs) {
+  const auto& usage = workload.reservation->usage;
+  return std::any_of(usage.begin(), usage.end(), [&](const FrAmount& used) {
+    return used.amount > 0 && std::binary_search(frs.begin(), frs.end(), used.fr);
+  });
+}
+
+/// ClusterQueues that share quota with that of the workload, its own included.
+std::vector<const QueueInfo*> queues_of_tree(const ExplainContext& context) {
+  const QuotaForest& forest = context.snapshot.forest();
+  std::vector<const QueueInfo*> queues;
+  for (const NodeId node : forest.queues_of_tree(forest.node(context.queue.node).root)) {
+    queues.push_back(&context.snapshot.state().queue(context.snapshot.state().queue_of_node(node)));
+  }
+  return queues;
+}
+
+}  // namespace
+
+Holder holder_of(const State& state, WorkloadId id, std::optional<FlavorId> flavor) {
+  const WorkloadEntry& workload = state.workloads()[id];
+  Holder holder;
+  holder.key = workload.key;
+  holder.cluster_queue = state.queue(workload.reservation->queue).name;
+  holder.priority = workload.priority;
+  holder.since = workload.reservation->reserved_at;
+  holder.evicted = workload.reservation->evicted;
+  for (const FrAmount& used : workload.reservation->usage) {
+    if (used.amount == 0 || (flavor && state.names().flavor_of(used.fr) != *flavor)) continue;
+    holder.amounts.emplace_back(state.names().resource_name(used.fr), used.amount);
+  }
+  std::sort(holder.amounts.begin(), holder.amounts.end());
+  return holder;
+}
+
+PreemptionChances chances_of(const ExplainContext& context, std::span<const Demand> demands) {
+  const QuotaForest& forest = context.snapshot.forest();
+  const State& state = context.snapshot.state();
+  const std::vector<FrId> frs = short_of(context, demands);
+  PreemptionChances chances;
+  for (const Demand& demand : demands) {
+    const bool is_short = std::binary_search(frs.begin(), frs.end(), demand.fr);
+    const bool beyond = forest.borrowing_with(context.queue.node, demand.fr, demand.value);
+    chances.beyond_nominal = chances.beyond_nominal || (is_short && beyond);
+  }
+  for (const QueueInfo* queue : queues_of_tree(context)) {
+    const bool own = queue->id == context.queue.id;
+    const bool borrows = std::any_of(
+        frs.begin(), frs.end(), [&](FrId fr) { return forest.borrowing_with(queue->node, fr, 0); });
+    for (const WorkloadId id : queue->reserved) {
+      const WorkloadEntry& held = state.workloads()[id];
+      if (!holds_some(held, frs)) continue;
+      if (own) {
+        ++chances.own;
+        chances.own_allowed += within_queue_policy_allows(context.queue, context.workload(), held);
+      } else {
+        ++chances.others;
+        chances.others_borrow += borrows;
+        chances.others_allowed +=
+            borrows && reclaim_policy_allows(context.queue, context.workload(), held);
+      }
+    }
+  }
+  return chances;
+}
+
+std::vector<WorkloadId> enough_when_gone(const ExplainContext& context,
+                                         std::span<const Demand> demands) {
+  const State& state = context.snapshot.state();
+  const std::vector<FrId> frs = short_of(context, demands);
+  std::vector<WorkloadId> holders;
+  for (const QueueInfo* queue : queues_of_tree(context)) {
+    for (const WorkloadId id : queue->reserved) {
+      if (holds_some(state.workloads()[id], frs)) holders.push_back(id);
+    }
+  }
+  if (holders.size() > holders_max) return {};
+  std::sort(holders.begin(), holders.end(), [&](WorkloadId a, WorkloadId b) {
+    const WorkloadEntry& left = state.workloads()[a];
+    const WorkloadEntry& right = state.workloads()[b];
+    const Reservation& left_held = *left.reservation;
+    const Reservation& right_held = *right.reservation;
+    if (left_held.evicted != right_held.evicted) return left_held.evicted;
+    if (left_held.reserved_at != right_held.reserved_at) {
+      return left_held.reserved_at < right_held.reserved_at;
+    }
+    return left.key < right.key;
+  });
+  const auto all_met = [&] {
+    return std::all_of(demands.begin(), demands.end(),
+                       [&](const Demand& demand) { return is_met(context, demand); });
+  };
+  const Snapshot::Trial trial(context.snapshot);
+  std::vector<WorkloadId> gone;
+  for (const WorkloadId id : holders) {
+    if (all_met()) break;
+    context.snapshot.remove(id);
+    gone.push_back(id);
+  }
+  if (!all_met()) return {};
+  // The last one made it enough; of those before it, some may stay.
+  for (std::size_t i = gone.size() - std::min<std::size_t>(1, gone.size()); i-- > 0;) {
+    context.snapshot.restore(gone[i]);
+    if (all_met()) {
+      gone.erase(gone.begin() + static_cast<std::ptrdiff_t>(i));
+    } else {
+      context.snapshot.remove(gone[i]);
+    }
+  }
+  return gone;
+}
+
+}  // namespace regatta::admission
