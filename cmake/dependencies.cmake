@@ -30,3 +30,11 @@ target_precompile_headers(regatta_boost PRIVATE
   <boost/asio/redirect_error.hpp> <boost/asio/steady_timer.hpp> <boost/asio/this_coro.hpp>
   <boost/asio/use_awaitable.hpp> <boost/system/result.hpp>
   <nlohmann/json.hpp>)
+
+# Regatta's processes allocate all the time (JSON trees, typed objects, coroutine frames), and
+# jemalloc takes a fifth less CPU for it than glibc. Sanitizers bring an allocator of their own.
+add_library(regatta_allocator INTERFACE)
+if(NOT REGATTA_SANITIZE)
+  find_library(JEMALLOC NAMES libjemalloc_pic.a REQUIRED)
+  target_link_libraries(regatta_allocator INTERFACE ${JEMALLOC} Threads::Threads ${CMAKE_DL_LIBS})
+endif()
