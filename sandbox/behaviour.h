@@ -3,6 +3,7 @@
 #include "lib/api/batch.h"
 #include "lib/base/clock.h"
 
+#include <optional>
 #include <string_view>
 
 namespace regatta::sandbox {
@@ -29,6 +30,13 @@ struct Behaviour {
 
 /// What the annotations say, over `otherwise`. What cannot be read counts as not written.
 Behaviour behaviour_of(const api::Job& job, const Behaviour& otherwise);
+/// The same of anything that has annotations and a pod template.
+Behaviour behaviour_of(const api::ObjectMeta& metadata, const api::PodTemplate& pod_template,
+                       const Behaviour& otherwise);
+/// A number of seconds, 0 and above, in the annotation of that name; the template's counts where
+/// the object has none. Nothing when there is none or it cannot be read.
+std::optional<Duration> seconds_in(const api::ObjectMeta& metadata,
+                                   const api::PodTemplate& pod_template, std::string_view name);
 
 /// Whether the simulated Job controller is responsible: managedBy names it, or nobody.
 bool is_ours(const api::Job& job);

@@ -26,7 +26,8 @@ ALLOWED = {
     "placement": LIB | {"clusters", "admission"},
     "dispatch": LIB | {"clusters", "admission", "placement", "jobs"},
     # The pure parts of them: a simulation has neither clock nor network.
-    "whatif": BASE | {"lib/api", "admission", "jobs", "controllers", "placement", "dispatch"},
+    "whatif": BASE | {"lib/api", "apiserver", "admission", "jobs", "controllers", "placement",
+                      "dispatch", "sandbox"},
     "sandbox": LIB | {"kubeconfig", "apiserver"},
     "manager": None,  # the composition root sees everything
     "tests": None,

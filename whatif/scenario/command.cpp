@@ -1,52 +1,15 @@
 #include "whatif/scenario/command.h"
 
+#include "whatif/files.h"
 #include "whatif/scenario/run.h"
 
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <ostream>
 
 namespace regatta::whatif {
 namespace {
-
-namespace fs = std::filesystem;
-
-Error unreadable(const std::string& path, const std::string& why) {
-  return Error(Errc::not_found, path + ": " + why);
-}
-
-/// The files of one path; an Error when there are none.
-Result<std::vector<std::string>> files_of(const std::string& path) {
-  std::error_code error;
-  const fs::file_status status = fs::status(path, error);
-  if (error || !fs::exists(status)) return unreadable(path, "no such file or folder");
-  if (!fs::is_directory(status)) return std::vector<std::string>{path};
-  std::vector<std::string> files;
-  for (fs::recursive_directory_iterator it(path, error), end; !error && it != end;
-       it.increment(error)) {
-    if (it->path().extension() == ".json") files.push_back(it->path().string());
-  }
-  if (error) return unreadable(path, error.message());
-  if (files.empty()) return unreadable(path, "no .json file in this folder");
-  std::sort(files.begin(), files.end());
-  return files;
-}
-
-Result<std::string> text_of(const std::string& path) {
-  std::error_code error;
-  const auto size = fs::file_size(path, error);
-  if (!error && size > scenario_bytes_max) {
-    return unreadable(path, "longer than " + std::to_string(scenario_bytes_max >> 20) + " MiB");
-  }
-  std::ifstream file(path, std::ios::binary);
-  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (!file.is_open() || file.bad()) return unreadable(path, "cannot be read");
-  return text;
-}
 
 std::string joined(const std::vector<std::string>& names) {
   std::string out;
@@ -88,11 +51,11 @@ void print_step(std::size_t number, const ObservedStep& step, std::ostream& out)
 }
 
 Status run_file(const std::string& path, bool json, std::ostream& out) {
-  const auto text = text_of(path);
+  const auto text = read_file(path, scenario_bytes_max);
   if (!text) return text.error();
   auto scenario = parse_scenario(*text);
   if (!scenario) return scenario.error().within(path);
-  if (scenario->name.empty()) scenario->name = fs::path(path).stem().string();
+  if (scenario->name.empty()) scenario->name = std::filesystem::path(path).stem().string();
   const auto steps = run_scenario(*scenario);
   if (!steps) return steps.error().within(path);
   if (json) {
@@ -113,7 +76,7 @@ int run_scenarios(const ScenarioCommand& command, std::ostream& out, std::ostrea
     exit_code = 1;
   };
   for (const std::string& path : command.paths) {
-    const auto files = files_of(path);
+    const auto files = files_of(path, {".json"});
     if (!files) {
       complain(files.error());
       continue;

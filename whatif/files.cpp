@@ -1,0 +1,67 @@
+#include "whatif/files.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <istream>
+
+namespace regatta::whatif {
+namespace {
+
+namespace fs = std::filesystem;
+
+Error unreadable(const std::string& path, const std::string& why) {
+  return Error(Errc::not_found, path + ": " + why);
+}
+
+Result<std::string> read_all(std::istream& in, const std::string& path, std::size_t bytes_max) {
+  std::string text;
+  char buffer[1 << 16];
+  while (in.read(buffer, sizeof buffer) || in.gcount() > 0) {
+    text.append(buffer, static_cast<std::size_t>(in.gcount()));
+    if (text.size() > bytes_max) {
+      return unreadable(path, "longer than " + std::to_string(bytes_max >> 20) + " MiB");
+    }
+  }
+  if (in.bad()) return unreadable(path, "cannot be read");
+  return text;
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> files_of(const std::string& path,
+                                          std::initializer_list<std::string_view> extensions) {
+  if (path == "-") return std::vector<std::string>{path};
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (error || !fs::exists(status)) return unreadable(path, "no such file or folder");
+  if (!fs::is_directory(status)) return std::vector<std::string>{path};
+  std::vector<std::string> files;
+  for (fs::recursive_directory_iterator it(path, error), end; !error && it != end;
+       it.increment(error)) {
+    const std::string extension = it->path().extension().string();
+    const bool wanted =
+        std::find(extensions.begin(), extensions.end(), extension) != extensions.end();
+    if (wanted && it->is_regular_file()) files.push_back(it->path().string());
+  }
+  if (error) return unreadable(path, error.message());
+  if (files.empty()) {
+    std::string wanted;
+    for (const std::string_view one : extensions) {
+      wanted += (wanted.empty() ? "" : " or ") + std::string(one);
+    }
+    return unreadable(path, "no " + wanted + " file in this folder");
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+Result<std::string> read_file(const std::string& path, std::size_t bytes_max) {
+  if (path == "-") return read_all(std::cin, path, bytes_max);
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return unreadable(path, "cannot be read");
+  return read_all(file, path, bytes_max);
+}
+
+}  // namespace regatta::whatif

@@ -1,0 +1,264 @@
+#include "whatif/manifests/reader.h"
+
+#include "apiserver/builtin/builtin.h"
+#include "apiserver/builtin/scalars.h"
+#include "apiserver/crd/definition.h"
+#include "apiserver/json_access.h"
+#include "apiserver/managed.h"
+#include "apiserver/object_meta.h"
+#include "apiserver/patch/field_validation.h"
+#include "apiserver/registry.h"
+#include "apiserver/schema/builtin.h"
+#include "apiserver/schema/structural.h"
+#include "lib/api/codec.h"
+#include "lib/api/convert.h"
+#include "lib/api/kueue_rules.h"
+#include "lib/api/names.h"
+#include "lib/api/yaml.h"
+#include "sandbox/cluster/assets.h"
+#include "whatif/files.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+
+namespace regatta::whatif {
+namespace {
+
+using apiserver::ResourceType;
+
+constexpr std::size_t errors_max = 100;
+
+Error invalid(std::string what) {
+  return Error(Errc::invalid, std::move(what));
+}
+
+std::string text_of(const apiserver::FieldErrors& errors) {
+  std::string out;
+  for (const auto& error : errors) {
+    out += (out.empty() ? "" : "; ") + error.field + ": " + error.message;
+  }
+  return out;
+}
+
+/// Kueue's kinds by their plural, for the definitions that the binary carries.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 11> plurals{{
+    {"AdmissionCheck", "admissionchecks"},
+    {"ClusterQueue", "clusterqueues"},
+    {"Cohort", "cohorts"},
+    {"LocalQueue", "localqueues"},
+    {"MultiKueueCluster", "multikueueclusters"},
+    {"MultiKueueConfig", "multikueueconfigs"},
+    {"ProvisioningRequestConfig", "provisioningrequestconfigs"},
+    {"ResourceFlavor", "resourceflavors"},
+    {"Topology", "topologies"},
+    {"Workload", "workloads"},
+    {"WorkloadPriorityClass", "workloadpriorityclasses"},
+}};
+
+/// What the fields themselves may be: unknown ones are refused as `kubectl apply` does.
+Status check_fields(const ResourceType& type, Json* object) {
+  const apiserver::BodyKind kind{type.kind, type.schema.get(), type.custom,
+                                 apiserver::object_meta_schema()};
+  const apiserver::BodyReport report = apiserver::check_body(*object, kind);
+  if (report.type_error) return invalid(*report.type_error);
+  if (!report.strict.empty()) return invalid(apiserver::strict_error_text(report.strict));
+  if (type.custom || !type.schema) return ok();
+  apiserver::prune(*object, *type.schema);
+  apiserver::drop_empty_members(object, *type.schema);
+  if (const auto bad = apiserver::normalize_scalars(*object, *type.schema)) return invalid(*bad);
+  return ok();
+}
+
+/// What the manager's webhooks do with what passed the API server.
+template <class T>
+Status apply_webhooks(T* object) {
+  if constexpr (requires { api::add_defaults(object); }) api::add_defaults(object);
+  if constexpr (requires { api::validate(*object); }) {
+    const api::FieldErrors errors = api::validate(*object);
+    if (!errors.empty()) return invalid(api::to_text(errors));
+  }
+  return ok();
+}
+
+template <class T>
+Result<Object> decode(const Json& json, ManifestOrigin origin) {
+  Result<T> object = api::from_json<T>(json);
+  if (!object) return object.error();
+  if (origin == ManifestOrigin::user) {
+    if (const Status applied = apply_webhooks(&*object); !applied) return applied.error();
+  }
+  return Object(std::move(*object));
+}
+
+using Decoder = Result<Object> (*)(const Json&, ManifestOrigin);
+
+template <class... Kinds>
+const std::map<std::string_view, Decoder>& decoders_of(const std::variant<Kinds...>*) {
+  static const std::map<std::string_view, Decoder> all{{Kinds::resource.kind, &decode<Kinds>}...};
+  return all;
+}
+
+/// Null for a kind that plays no part.
+Decoder decoder_of(const std::string& group, const std::string& kind) {
+  static const std::array<std::string_view, 5> groups{"", "batch", "scheduling.k8s.io",
+                                                      "node.k8s.io", api::kueue_group};
+  if (std::find(groups.begin(), groups.end(), group) == groups.end()) return nullptr;
+  const auto& all = decoders_of(static_cast<const Object*>(nullptr));
+  const auto found = all.find(kind);
+  return found == all.end() ? nullptr : found->second;
+}
+
+/// What a server sets, which a snapshot has already.
+struct ServerFields {
+  Json status;
+  Json uid;
+  Json created;
+  Json generation;
+};
+
+ServerFields server_fields(const Json& object) {
+  ServerFields out;
+  if (const Json* status = apiserver::member(object, "status")) out.status = *status;
+  if (const Json* uid = apiserver::member(object, "metadata", "uid")) out.uid = *uid;
+  if (const Json* at = apiserver::member(object, "metadata", "creationTimestamp")) {
+    out.created = *at;
+  }
+  if (const Json* number = apiserver::member(object, "metadata", "generation")) {
+    out.generation = *number;
+  }
+  return out;
+}
+
+void restore(const ServerFields& fields, Json* object) {
+  if (!fields.status.is_null()) (*object)["status"] = fields.status;
+  Json& metadata = (*object)["metadata"];
+  if (!fields.uid.is_null()) metadata["uid"] = fields.uid;
+  if (!fields.created.is_null()) metadata["creationTimestamp"] = fields.created;
+  if (!fields.generation.is_null()) metadata["generation"] = fields.generation;
+}
+
+}  // namespace
+
+ManifestReader::ManifestReader(TimePoint now, std::uint64_t seed)
+    : now_(now), rng_(seed), registry_(std::make_unique<apiserver::Registry>()) {
+  for (ResourceType& type : apiserver::builtin_resources()) {
+    type.schema = apiserver::SchemaPtr(
+        apiserver::SchemaPtr(), apiserver::builtin_schema(type.group, type.version, type.kind));
+    registry_->add(std::move(type));
+  }
+}
+
+ManifestReader::~ManifestReader() = default;
+
+void ManifestReader::load_definition(const std::string& plural) {
+  const std::string path = "charts/regatta/crds/kueue.x-k8s.io_" + plural + ".yaml";
+  const auto definitions = sandbox::objects_below(path);
+  if (!definitions) return;
+  for (const Json& definition : *definitions) {
+    auto types = apiserver::resource_types(definition, api::convert);
+    if (!types) continue;
+    for (ResourceType& type : *types) registry_->add(std::move(type));
+  }
+}
+
+std::shared_ptr<const ResourceType> ManifestReader::find_type(const std::string& group,
+                                                              const std::string& version,
+                                                              const std::string& kind) {
+  auto found = registry_->find_kind(group, version, kind);
+  if (found || group != api::kueue_group) return found;
+  for (const auto& [name, plural] : plurals) {
+    if (name == kind) load_definition(std::string(plural));
+  }
+  return registry_->find_kind(group, version, kind);
+}
+
+Result<Object> ManifestReader::read_object(Json object, ManifestOrigin origin) {
+  if (!object.is_object()) return invalid("expected an object");
+  const std::string api_version = apiserver::string_or_empty(object, "apiVersion");
+  const std::string kind = apiserver::string_or_empty(object, "kind");
+  if (api_version.empty()) return invalid("apiVersion: missing");
+  if (kind.empty()) return invalid("kind: missing");
+  const std::size_t slash = api_version.find('/');
+  const std::string group = slash == std::string::npos ? "" : api_version.substr(0, slash);
+  const std::string version =
+      slash == std::string::npos ? api_version : api_version.substr(slash + 1);
+  const Decoder decoder = decoder_of(group, kind);
+  if (!decoder) return Error(Errc::not_found, kind);
+  const auto type = find_type(group, version, kind);
+  if (!type)
+    return invalid("no matches for kind \"" + kind + "\" in version \"" + api_version + "\"");
+  const ServerFields given = server_fields(object);
+  object["metadata"].erase("managedFields");
+  object["metadata"].erase("resourceVersion");
+  if (origin == ManifestOrigin::user) object.erase("status");
+  if (kind == "Node" && !given.status.is_null()) object["status"] = given.status;
+  if (const Status checked = check_fields(*type, &object); !checked) return checked.error();
+  Json& metadata = object["metadata"];
+  if (type->namespaced && apiserver::string_or_empty(metadata, "namespace").empty()) {
+    metadata["namespace"] = "default";
+  }
+  apiserver::start_metadata(object, now_, rng_);
+  type->strategy->set_defaults(object);
+  type->strategy->prepare_for_create(object, now_);
+  apiserver::FieldErrors errors = apiserver::validate_metadata(object, *type);
+  if (errors.empty()) errors = type->strategy->validate_create(object);
+  if (!errors.empty()) return invalid(text_of(errors));
+  if (origin == ManifestOrigin::snapshot) restore(given, &object);
+  return decoder(object, origin);
+}
+
+void ManifestReader::take(Json document, const std::string& source, Manifests* out,
+                          ManifestOrigin origin) {
+  if (document.is_object() && apiserver::string_or_empty(document, "kind").ends_with("List") &&
+      document.contains("items") && document["items"].is_array()) {
+    for (Json& item : document["items"]) take(std::move(item), source, out, origin);
+    return;
+  }
+  const std::string kind = apiserver::string_or_empty(document, "kind");
+  const std::string name = apiserver::string_or_empty(document, "metadata", "name");
+  if (out->errors.size() >= errors_max) return;
+  if (out->objects.size() >= manifest_objects_max) {
+    out->errors.push_back(source + ": more than " + std::to_string(manifest_objects_max) +
+                          " objects");
+    return;
+  }
+  auto object = read_object(std::move(document), origin);
+  if (object) {
+    out->objects.push_back(std::move(*object));
+  } else if (object.error().code() == Errc::not_found) {
+    ++out->ignored[object.error().what()];
+  } else {
+    out->errors.push_back(source + ": " + (kind.empty() ? "object" : kind) +
+                          (name.empty() ? "" : " " + name) + ": " + object.error().what());
+  }
+}
+
+void ManifestReader::read(std::string_view text, const std::string& source, Manifests* out,
+                          ManifestOrigin origin) {
+  auto documents = api::parse_yaml_documents(text);
+  if (!documents) {
+    out->errors.push_back(source + ": " + documents.error().what());
+    return;
+  }
+  for (Json& document : *documents) take(std::move(document), source, out, origin);
+}
+
+void ManifestReader::read_path(const std::string& path, Manifests* out) {
+  const auto files = files_of(path, {".yaml", ".yml", ".json"});
+  if (!files) {
+    out->errors.push_back(files.error().what());
+    return;
+  }
+  for (const std::string& file : *files) {
+    const auto text = read_file(file, manifest_bytes_max);
+    if (!text) {
+      out->errors.push_back(text.error().what());
+      continue;
+    }
+    read(*text, file, out);
+  }
+}
+
+}  // namespace regatta::whatif

@@ -1,0 +1,69 @@
+#pragma once
+
+/// Manifests as a user applies them, read as an API server with Kueue's webhooks would: the CRDs
+/// and built-in kinds with their defaults, their validation and CEL rules, unknown fields refused,
+/// v1beta1 converted, then Kueue's own defaults and rules.
+
+#include "lib/base/error.h"
+#include "lib/base/json.h"
+#include "lib/base/rng.h"
+#include "whatif/manifests/objects.h"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace regatta::apiserver {
+class Registry;
+struct ResourceType;
+}  // namespace regatta::apiserver
+
+namespace regatta::whatif {
+
+constexpr std::size_t manifest_bytes_max = 256 << 20;
+constexpr std::size_t manifest_objects_max = 1'000'000;
+
+struct Manifests {
+  std::vector<Object> objects;
+  /// "queues.yaml: ClusterQueue fleet: spec.cohortName: Invalid value: …"
+  std::vector<std::string> errors;
+  /// Kinds that play no part, with how many objects were left out.
+  std::map<std::string, std::size_t> ignored;
+};
+
+enum class ManifestOrigin : std::uint8_t {
+  user,      ///< as `kubectl apply` sends it: status, uid and creationTimestamp are the server's
+  snapshot,  ///< as a cluster has it: all of that is kept
+};
+
+class ManifestReader {
+ public:
+  /// `now` becomes the creationTimestamp of what a user applies; uids are made with `seed`.
+  explicit ManifestReader(TimePoint now, std::uint64_t seed = 1);
+  ~ManifestReader();
+  ManifestReader(const ManifestReader&) = delete;
+  ManifestReader& operator=(const ManifestReader&) = delete;
+
+  /// Every document of a YAML stream, or of JSON; lists are taken apart. `source` is for errors.
+  void read(std::string_view text, const std::string& source, Manifests* out,
+            ManifestOrigin origin = ManifestOrigin::user);
+  /// One object. `not_found`: a kind that plays no part; what() names it.
+  Result<Object> read_object(Json object, ManifestOrigin origin = ManifestOrigin::user);
+  /// A file, or every .yaml, .yml and .json below a folder, sorted by path.
+  void read_path(const std::string& path, Manifests* out);
+
+ private:
+  std::shared_ptr<const apiserver::ResourceType> find_type(const std::string& group,
+                                                           const std::string& version,
+                                                           const std::string& kind);
+  void load_definition(const std::string& plural);
+  void take(Json document, const std::string& source, Manifests* out, ManifestOrigin origin);
+
+  TimePoint now_;
+  Rng rng_;
+  std::unique_ptr<apiserver::Registry> registry_;
+};
+
+}  // namespace regatta::whatif
