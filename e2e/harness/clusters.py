@@ -155,9 +155,13 @@ class Cluster:
 
 
 class EmbeddedCluster(Cluster):
+    faults = None  # what fails on purpose from the start
+
     def start_server(self):
         argv = [self.suite.binary, "sandbox", "apiserver", "--dir", self.folder, "--port", self.port,
                 "--data-dir", os.path.join(self.folder, "data"), "--fleet", self.fleet]
+        if self.faults:
+            argv += ["--faults", json.dumps(self.faults)]
         self._start("apiserver", argv)
         wait_for(f"kubeconfig of {self.name}", lambda: os.path.exists(self.kubeconfig()), 30,
                  self.check)

@@ -64,9 +64,11 @@ class Environment:
         self.federation = Federation(self.suite, self.folder, **options)
         return self.federation.up()
 
-    def cluster(self, name="lone", fleet="none"):
-        """One API server without a manager."""
+    def cluster(self, name="lone", fleet="none", faults=None):
+        """One API server without a manager; `faults` are for an embedded one only."""
         cluster = self.suite.cluster(self.folder, name, fleet)
+        if faults:
+            cluster.faults = faults
         self.lone.append(cluster)
         cluster.start_server()
         return cluster

@@ -108,3 +108,22 @@ def names_folder(pid, folder):
             return folder.encode() in f.read() and alive(pid)
     except OSError:
         return False
+
+
+@scenario
+def faults_by_flag(env):
+    """An API server that fails on purpose from its start, until it is told to stop that."""
+    env.on_embedded_only("a real API server has no faults to ask for")
+    cluster = env.cluster(faults={"latencyMs": 300, "internalError": 0.0})
+
+    def took():
+        started = time.monotonic()
+        cluster.api.find("namespaces", "default")
+        return time.monotonic() - started
+
+    assert took() >= 0.3, "no latency"
+    code, _ = cluster.api.raw("DELETE", "/_regatta/faults")
+    assert code == 200, code
+    wait_for("requests are answered at once", lambda: took() < 0.3, 10)
+    refused = Sandbox(env).try_run("apiserver", "--faults", '{"conflict": 2}')
+    assert refused.returncode == 1 and "--faults: conflict" in refused.stderr, refused.stderr

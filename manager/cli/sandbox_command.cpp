@@ -31,6 +31,9 @@ void add_api_server(CLI::App* sandbox, Action* action) {
   command->add_flag("--crds", options->crds, "Install Kueue's CRDs before serving");
   command->add_flag("--controllers,!--no-controllers", options->controllers,
                     "Garbage collection, namespaces, nodes and Jobs in the same process");
+  command->add_option("--faults", options->faults,
+                      "Failures on purpose as JSON, such as '{\"conflict\": 0.1, "
+                      "\"latencyMs\": 20}'; GET /_regatta/faults lists them all");
   command->add_option("--die-with-parent", options->parent)->group("");
   add_log_options(command, &options->log_level);
   command->callback(
