@@ -189,6 +189,8 @@ Result<Object> ManifestReader::read_object(Json object, ManifestOrigin origin) {
   const auto type = find_type(group, version, kind);
   if (!type)
     return invalid("no matches for kind \"" + kind + "\" in version \"" + api_version + "\"");
+  if (!object.contains("metadata")) object["metadata"] = Json::object();
+  if (!object["metadata"].is_object()) return invalid("metadata: expected an object");
   const ServerFields given = server_fields(object);
   object["metadata"].erase("managedFields");
   object["metadata"].erase("resourceVersion");

@@ -1,0 +1,42 @@
+#pragma once
+
+#include "lib/base/error.h"
+#include "lib/base/json.h"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace regatta::whatif {
+
+inline Error field_error(std::string_view field, std::string_view problem) {
+  return Error(Errc::invalid, std::string(field) + ": " + std::string(problem));
+}
+
+/// The member, or null when it is absent or null.
+inline const Json* field(const Json& object, const char* name) {
+  const auto it = object.find(name);
+  return it == object.end() || it->is_null() ? nullptr : &*it;
+}
+
+/// The text of a string, the digits of a number; anything else is an error.
+inline Result<std::string> scalar_text(const Json& value, std::string_view name) {
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_number()) return dump_json(value);
+  return field_error(name, "expected a text or a number");
+}
+
+/// A whole number from 0 to `max`.
+inline Result<std::uint64_t> whole_number(const Json& value, std::string_view name,
+                                          std::uint64_t max) {
+  const bool whole =
+      value.is_number_unsigned() || (value.is_number_integer() && value.get<std::int64_t>() >= 0);
+  if (!whole || value.get<std::uint64_t>() > max) {
+    return field_error(name, "expected a whole number from 0 to " + std::to_string(max));
+  }
+  return value.get<std::uint64_t>();
+}
+
+}  // namespace regatta::whatif

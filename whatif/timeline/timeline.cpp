@@ -1,0 +1,214 @@
+#include "whatif/timeline/timeline.h"
+
+#include "lib/api/yaml.h"
+#include "whatif/timeline/arrivals.h"
+#include "whatif/timeline/duration.h"
+#include "whatif/timeline/fields.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace regatta::whatif {
+namespace {
+
+constexpr std::size_t errors_max = 100;
+
+Result<std::string> text_field(const Json& object, const char* name) {
+  const Json* value = field(object, name);
+  if (!value) return field_error(name, "missing");
+  if (!value->is_string()) return field_error(name, "expected a string");
+  return value->get<std::string>();
+}
+
+Result<bool> bool_field(const Json& object, const char* name) {
+  const Json* value = field(object, name);
+  if (!value || !value->is_boolean()) return field_error(name, "expected true or false");
+  return value->get<bool>();
+}
+
+/// "Job team-a/train", "ClusterQueue fleet".
+Result<ObjectName> parse_name(const std::string& text) {
+  const std::size_t space = text.find(' ');
+  if (space == std::string::npos || space == 0 || space + 1 == text.size()) {
+    return field_error("delete", "write the kind and the name: \"Job team-a/train\"");
+  }
+  const std::string name = text.substr(space + 1);
+  const std::size_t slash = name.find('/');
+  if (slash == std::string::npos) return ObjectName{text.substr(0, space), api::ObjectKey(name)};
+  return ObjectName{text.substr(0, space),
+                    api::ObjectKey(name.substr(0, slash), name.substr(slash + 1))};
+}
+
+Result<ScaleQuota> read_scale(const Json& json) {
+  if (!json.is_object()) return field_error("scale", "expected an object");
+  ScaleQuota out;
+  for (const auto& [name, target] :
+       {std::pair<const char*, std::string*>{"clusterQueue", &out.cluster_queue},
+        {"flavor", &out.flavor},
+        {"resource", &out.resource}}) {
+    auto text = text_field(json, name);
+    if (!text) return text.error().within("scale");
+    *target = std::move(*text);
+  }
+  const Json* quota = field(json, "nominalQuota");
+  if (!quota) return field_error("scale.nominalQuota", "missing");
+  const auto text = scalar_text(*quota, "scale.nominalQuota");
+  if (!text) return text.error();
+  const auto amount = api::Quantity::parse(*text);
+  if (!amount || amount->is_negative()) {
+    return field_error("scale.nominalQuota", "expected a quantity");
+  }
+  out.nominal_quota = *amount;
+  return out;
+}
+
+class Reader {
+ public:
+  Reader(TimePoint now, ManifestReader* reader, std::vector<TimedEvent>* out)
+      : now_(now), reader_(*reader), out_(*out) {}
+
+  Status entry(const Json& json) {
+    if (!json.is_object()) return Error(Errc::invalid, "expected an object");
+    std::string cluster;
+    if (field(json, "cluster")) {
+      auto name = text_field(json, "cluster");
+      if (!name) return name.error();
+      cluster = std::move(*name);
+    }
+    if (const Json* arrivals = field(json, "arrivals")) {
+      const Status read = read_arrivals(*arrivals, now_, cluster, &reader_, &out_);
+      return read ? ok() : read.error().within("arrivals");
+    }
+    const auto at = time_of(json);
+    if (!at) return at.error();
+    return happening(json, *at, cluster);
+  }
+
+ private:
+  Result<TimePoint> time_of(const Json& json) const {
+    const Json* at = field(json, "at");
+    if (!at) return field_error("at", "missing");
+    const auto text = scalar_text(*at, "at");
+    if (!text) return text.error();
+    if (const auto time = parse_rfc3339(*text)) {
+      if (*time < now_) return field_error("at", "before the start " + format_rfc3339(now_));
+      return *time;
+    }
+    const auto offset = parse_duration(*text);
+    if (!offset) return field_error("at", offset.error().what());
+    return now_ + *offset;
+  }
+
+  Status happening(const Json& json, TimePoint at, const std::string& cluster) {
+    if (const Json* manifest = field(json, "apply")) return apply(*manifest, at, cluster);
+    if (field(json, "delete")) {
+      const auto text = text_field(json, "delete");
+      if (!text) return text.error();
+      auto name = parse_name(*text);
+      if (!name) return name.error();
+      out_.push_back({at, cluster, std::move(*name)});
+    } else if (const Json* scale = field(json, "scale")) {
+      auto change = read_scale(*scale);
+      if (!change) return change.error();
+      out_.push_back({at, cluster, std::move(*change)});
+    } else if (field(json, "node")) {
+      auto node = text_field(json, "node");
+      if (!node) return node.error();
+      const auto ready = bool_field(json, "ready");
+      if (!ready) return ready.error();
+      out_.push_back({at, cluster, SetNodeReady{std::move(*node), *ready}});
+    } else if (field(json, "connected")) {
+      const auto connected = bool_field(json, "connected");
+      if (!connected) return connected.error();
+      if (cluster.empty()) return field_error("cluster", "missing");
+      out_.push_back({at, cluster, SetConnected{*connected}});
+    } else {
+      return Error(Errc::invalid,
+                   "nothing happens; write apply, delete, scale, node, connected or arrivals");
+    }
+    return ok();
+  }
+
+  Status apply(const Json& json, TimePoint at, const std::string& cluster) {
+    if (json.is_array()) {
+      for (const Json& one : json) {
+        if (const Status done = apply(one, at, cluster); !done) return done;
+      }
+      return ok();
+    }
+    auto object = reader_.read_object(json);
+    if (!object) return object.error().within("apply");
+    std::visit(
+        [at](auto& one) {
+          one.metadata.creation_timestamp = std::chrono::floor<std::chrono::seconds>(at);
+        },
+        *object);
+    out_.push_back({at, cluster, std::move(*object)});
+    return ok();
+  }
+
+  TimePoint now_;
+  ManifestReader& reader_;
+  std::vector<TimedEvent>& out_;
+};
+
+/// JSON lines are no YAML stream: nothing separates the documents. Nothing when a line is no JSON.
+std::optional<std::vector<Json>> json_lines(std::string_view text) {
+  std::vector<Json> out;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    const std::string_view line = text.substr(at, end - at);
+    at = end + 1;
+    if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
+    auto json = parse_json(line);
+    if (!json) return std::nullopt;
+    out.push_back(std::move(*json));
+  }
+  return out;
+}
+
+Result<std::vector<Json>> entries_of(std::string_view text) {
+  if (text.starts_with("{")) {
+    if (auto lines = json_lines(text)) return std::move(*lines);
+  }
+  auto documents = api::parse_yaml_documents(text);
+  if (!documents) return documents.error();
+  std::vector<Json> out;
+  for (Json& document : *documents) {
+    if (!document.is_array()) {
+      out.push_back(std::move(document));
+      continue;
+    }
+    for (Json& one : document) out.push_back(std::move(one));
+  }
+  return out;
+}
+
+}  // namespace
+
+Timeline read_timeline(std::string_view text, const std::string& source, TimePoint now,
+                       ManifestReader* reader) {
+  Timeline out;
+  const auto entries = entries_of(text);
+  if (!entries) {
+    out.errors.push_back(source + ": " + entries.error().what());
+    return out;
+  }
+  std::vector<TimedEvent> events;
+  Reader all(now, reader, &events);
+  for (std::size_t i = 0; i < entries->size() && out.errors.size() < errors_max; ++i) {
+    const Status read = all.entry((*entries)[i]);
+    if (read) continue;
+    out.errors.push_back(source + ": entry " + std::to_string(i + 1) + ": " + read.error().what());
+  }
+  std::vector<std::size_t> order(events.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return std::pair(events[a].at, a) < std::pair(events[b].at, b);
+  });
+  out.events.reserve(events.size());
+  for (const std::size_t i : order) out.events.push_back(std::move(events[i]));
+  return out;
+}
+
+}  // namespace regatta::whatif
