@@ -1,10 +1,14 @@
 #include "clusters/local_cluster.h"
 
+#include "clusters/lean_objects.h"
 #include "lib/api/names.h"
+#include "lib/api/placed.h"
 #include "lib/api/template_pool.h"
 #include "lib/kube/status.h"
 
 #include <nlohmann/json.hpp>
+
+#include <algorithm>
 
 namespace regatta::clusters {
 namespace {
@@ -17,6 +21,17 @@ kube::InformerOptions in_namespace(std::string ns) {
   kube::InformerOptions options;
   options.ns = std::move(ns);
   return options;
+}
+
+kube::InformerOptions live_pods() {
+  kube::InformerOptions options;
+  options.field_selector = "status.phase!=Succeeded,status.phase!=Failed";
+  return options;
+}
+
+template <class T>
+void lean(T& object) {
+  keep_for_placement(&object);
 }
 
 /// Thousands of workloads are made from a handful of templates.
@@ -53,6 +68,7 @@ LocalCluster::LocalCluster(LocalClusterDeps deps)
       local_queues(informer_deps(deps, "informer.localqueues")),
       cohorts(informer_deps(deps, "informer.cohorts")),
       flavors(informer_deps(deps, "informer.resourceflavors")),
+      topologies(informer_deps(deps, "informer.topologies")),
       checks(informer_deps(deps, "informer.admissionchecks")),
       multikueue_clusters(informer_deps(deps, "informer.multikueueclusters")),
       multikueue_configs(informer_deps(deps, "informer.multikueueconfigs")),
@@ -60,8 +76,11 @@ LocalCluster::LocalCluster(LocalClusterDeps deps)
       priority_classes(informer_deps(deps, "informer.priorityclasses")),
       namespaces(informer_deps(deps, "informer.namespaces")),
       secrets(informer_deps(deps, "informer.secrets"), in_namespace(deps.system_namespace)),
+      nodes(informer_deps(deps, "informer.nodes"), {}, lean<api::Node>),
+      pods(informer_deps(deps, "informer.pods"), live_pods(), lean<api::Pod>),
       workload_locks(deps.executor),
-      job_locks(deps.executor) {
+      job_locks(deps.executor),
+      flavor_changed_(deps.executor) {
   workloads.add_index(by_owner, [](const api::Workload& workload) {
     std::vector<std::string> uids;
     if (const api::OwnerReference* owner = workload.metadata.controller()) {
@@ -80,6 +99,31 @@ LocalCluster::LocalCluster(LocalClusterDeps deps)
     }
     return names;
   });
+  pods.add_index(by_pods_workload, [](const api::Pod& pod) {
+    const std::string workload = workload_of(pod);
+    const bool placed = !workload.empty() && api::placed_by_topology(pod.metadata.annotations);
+    return placed ? std::vector<std::string>{workload} : std::vector<std::string>();
+  });
+  pods.add_index(by_wanted_host, [](const api::Pod& pod) {
+    const auto host = pod.spec.node_selector.find(std::string(api::labels::hostname));
+    const bool waits = pod.spec.node_name.empty() && host != pod.spec.node_selector.end();
+    return waits ? std::vector<std::string>{host->second} : std::vector<std::string>();
+  });
+  flavors.on_change([this](const api::ObjectKey&) { flavor_changed_.notify_all(); });
+}
+
+bool LocalCluster::uses_topology() const {
+  const auto all = flavors.list();
+  return std::any_of(all.begin(), all.end(),
+                     [](const auto& flavor) { return !flavor->spec.topology_name.empty(); });
+}
+
+/// Pods come before nodes: a node that is known has room only for what is not there already.
+Task<> LocalCluster::watch_places(TaskScope& scope) {
+  while (!uses_topology()) co_await flavor_changed_.wait();
+  scope.spawn("informer pods", pods.run());
+  co_await pods.wait_synced();
+  scope.spawn("informer nodes", nodes.run());
 }
 
 void LocalCluster::start(TaskScope& scope) {
@@ -89,6 +133,8 @@ void LocalCluster::start(TaskScope& scope) {
   scope.spawn("informer localqueues", local_queues.run());
   scope.spawn("informer cohorts", cohorts.run());
   scope.spawn("informer resourceflavors", flavors.run());
+  scope.spawn("informer topologies", topologies.run());
+  scope.spawn("places", watch_places(scope));
   scope.spawn("informer admissionchecks", checks.run());
   scope.spawn("informer multikueueclusters", multikueue_clusters.run());
   scope.spawn("informer multikueueconfigs", multikueue_configs.run());
@@ -105,6 +151,7 @@ Task<> LocalCluster::wait_synced() {
   co_await local_queues.wait_synced();
   co_await cohorts.wait_synced();
   co_await flavors.wait_synced();
+  co_await topologies.wait_synced();
   co_await checks.wait_synced();
   co_await multikueue_clusters.wait_synced();
   co_await multikueue_configs.wait_synced();
@@ -112,6 +159,7 @@ Task<> LocalCluster::wait_synced() {
   co_await priority_classes.wait_synced();
   co_await namespaces.wait_synced();
   co_await secrets.wait_synced();
+  if (uses_topology()) co_await nodes.wait_synced();
 }
 
 Task<Status> LocalCluster::update_status(api::ObjectKey key,

@@ -11,6 +11,7 @@
 #include "lib/kube/informer.h"
 #include "lib/runtime/key_lock.h"
 #include "lib/runtime/task_scope.h"
+#include "lib/runtime/wakeup.h"
 
 #include <string>
 
@@ -69,6 +70,7 @@ class LocalCluster {
   kube::Informer<api::LocalQueue> local_queues;
   kube::Informer<api::Cohort> cohorts;
   kube::Informer<api::ResourceFlavor> flavors;
+  kube::Informer<api::Topology> topologies;
   kube::Informer<api::AdmissionCheck> checks;
   kube::Informer<api::MultiKueueCluster> multikueue_clusters;
   kube::Informer<api::MultiKueueConfig> multikueue_configs;
@@ -76,6 +78,10 @@ class LocalCluster {
   kube::Informer<api::PriorityClass> priority_classes;
   kube::Informer<api::Namespace> namespaces;
   kube::Informer<api::Secret> secrets;  ///< of the system namespace only
+  /// Empty until some ResourceFlavor names a topology; then reduced by keep_for_placement(). Pods
+  /// that ended are as good as gone.
+  kube::Informer<api::Node> nodes;
+  kube::Informer<api::Pod> pods;
 
   KeyLocks<api::ObjectKey> workload_locks;
   KeyLocks<api::ObjectKey> job_locks;
@@ -83,6 +89,10 @@ class LocalCluster {
  private:
   Task<Status> update(api::ObjectKey key, std::function<bool(api::Workload&)> change,
                       kube::PatchScope scope);
+  Task<> watch_places(TaskScope& scope);
+  bool uses_topology() const;
+
+  Wakeup flavor_changed_;
 };
 
 /// Index of LocalCluster::workloads: uid of the controlling owner, and owner_name() of it.
@@ -93,6 +103,11 @@ std::string owner_name(const std::string& kind, const api::ObjectKey& key);
 inline constexpr const char* by_local_queue = "local-queue";
 /// Index of LocalCluster::jobs: "namespace/name" of the prebuilt Workload it names.
 inline constexpr const char* by_prebuilt = "prebuilt";
+
+/// Index of LocalCluster::pods: "namespace/name" of the Workload a placed pod belongs to.
+inline constexpr const char* by_pods_workload = "workload";
+/// Index of LocalCluster::pods: the hostname a placed pod that no node runs yet must go to.
+inline constexpr const char* by_wanted_host = "wanted-host";
 
 /// The prebuilt Workload a job names, by annotation or label; empty for none.
 std::string prebuilt_workload(const api::ObjectMeta& metadata);

@@ -402,6 +402,13 @@ void reserve(api::Workload* w, api::Admission admission, const std::vector<std::
   sync_admitted(w, now, &ignored);
 }
 
+void place(api::Workload* w, api::Admission admission, TimePoint now) {
+  w->status.admission = std::move(admission);
+  w->status.unhealthy_nodes.clear();
+  std::vector<Note> ignored;
+  sync_admitted(w, now, &ignored);
+}
+
 Settled settle(api::Workload* w, const LifecycleView& view, TimePoint now) {
   Settled out;
   // 1. Finished: nothing changes any more.

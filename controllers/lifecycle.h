@@ -54,6 +54,10 @@ void evict(api::Workload* workload, const std::string& reason, const std::string
 void reserve(api::Workload* workload, api::Admission admission,
              const std::vector<std::string>& checks, TimePoint now);
 
+/// Other places for the pods of a workload that keeps its reservation; Admitted when that was all
+/// it waited for.
+void place(api::Workload* workload, api::Admission admission, TimePoint now);
+
 /// QuotaReserved=False with that reason; whether anything changed.
 bool set_pending(api::Workload* workload, const std::string& reason, const std::string& message,
                  TimePoint now);

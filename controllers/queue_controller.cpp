@@ -6,6 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+
 namespace regatta::controllers {
 namespace {
 
@@ -74,7 +76,11 @@ QueueController::QueueController(clusters::LocalCluster& cluster, Scheduler& sch
   });
   cluster_.flavors.on_transition([this](const auto& key, const auto& b, const auto& a) {
     if (!same_but_status(b, a)) queue_.add({"ResourceFlavor", key});
+    // The last one that names it sets a deleted Topology free.
+    const std::string topology = b && !a ? b->spec.topology_name : std::string();
+    if (!topology.empty()) queue_.add({"Topology", api::ObjectKey(topology)});
   });
+  cluster_.topologies.on_change([this](const auto& key) { queue_.add({"Topology", key}); });
   cluster_.checks.on_transition([this](const auto& key, const auto& b, const auto& a) {
     if (!same_but_status(b, a)) queue_.add({"AdmissionCheck", key});
   });
@@ -114,6 +120,7 @@ Task<Status> QueueController::reconcile(Item item) {
   if (item.first == "LocalQueue") co_return co_await local_queue(std::move(item.second));
   if (item.first == "Cohort") co_return co_await cohort(std::move(item.second));
   if (item.first == "ResourceFlavor") co_return co_await flavor(std::move(item.second));
+  if (item.first == "Topology") co_return co_await topology(std::move(item.second));
   co_return co_await check(std::move(item.second));
 }
 
@@ -198,6 +205,16 @@ Task<Status> QueueController::flavor(api::ObjectKey key) {
   if (!stored) co_return ok();
   co_return co_await keep_finalizer(cluster_.flavors, std::move(stored),
                                     scheduler_.state().flavor_in_use(key.name));
+}
+
+Task<Status> QueueController::topology(api::ObjectKey key) {
+  auto stored = cluster_.topologies.get(key);
+  if (!stored) co_return ok();
+  const auto flavors = cluster_.flavors.list();
+  const bool in_use = std::any_of(flavors.begin(), flavors.end(), [&](const auto& flavor) {
+    return flavor->spec.topology_name == key.name;
+  });
+  co_return co_await keep_finalizer(cluster_.topologies, std::move(stored), in_use);
 }
 
 Task<Status> QueueController::check(api::ObjectKey key) {

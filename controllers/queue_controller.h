@@ -8,7 +8,7 @@
 
 namespace regatta::controllers {
 
-/// Status and finalizers of ClusterQueues, LocalQueues, Cohorts, ResourceFlavors and
+/// Status and finalizers of ClusterQueues, LocalQueues, Cohorts, ResourceFlavors, Topologies and
 /// AdmissionChecks.
 /// Counts change with every workload, so they are written at most twice a second for each queue.
 class QueueController {
@@ -28,6 +28,7 @@ class QueueController {
   Task<Status> local_queue(api::ObjectKey key);
   Task<Status> cohort(api::ObjectKey key);
   Task<Status> flavor(api::ObjectKey key);
+  Task<Status> topology(api::ObjectKey key);
   Task<Status> check(api::ObjectKey key);
   template <class T>
   Task<Status> keep_finalizer(kube::Informer<T>& informer, std::shared_ptr<const T> object,

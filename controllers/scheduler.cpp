@@ -16,6 +16,7 @@ Scheduler::Scheduler(clusters::LocalCluster& cluster, TaskScope& scope, Schedule
       explanations_(cluster.clock, scope),
       work_(scope.executor()) {
   watch_objects();
+  watch_places();
 }
 
 void Scheduler::watch_objects() {
@@ -124,7 +125,8 @@ void Scheduler::apply(const admission::CycleResult& result, TimePoint now) {
     explanations_.add_after(pending.key,
                             age > config_.explain_after ? Duration(100) : config_.explain_after);
   }
-  if (!result.admitted.empty() || !result.preempted.empty()) changed();
+  apply_places(result);
+  if (result.progressed()) changed();
 }
 
 Task<> Scheduler::reserve(admission::AdmittedWorkload admitted) {

@@ -61,6 +61,11 @@ class Scheduler {
   Task<> preempt(admission::PreemptedWorkload preempted);
   Task<Status> write_pending(api::ObjectKey key);
   void watch_objects();
+  // scheduler_places.cpp
+  void watch_places();
+  void apply_places(const admission::CycleResult& result);
+  Task<> place(admission::AdmittedWorkload placed);
+  Task<> evict_unplaced(admission::EvictedWorkload evicted);
   void changed();
   void note(const api::ObjectKey& key, bool warning, std::string reason, std::string message);
 

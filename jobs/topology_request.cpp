@@ -363,13 +363,4 @@ api::FieldErrors check_topology_groups(const std::vector<api::PodSet>& pod_sets,
   return errors.take();
 }
 
-bool placed_by_topology(const api::StringMap& annotations) {
-  constexpr std::array marks = {names::podset_required_topology, names::podset_preferred_topology,
-                                names::podset_unconstrained_topology,
-                                names::podset_slice_required_topology,
-                                names::podset_slice_required_topology_constraints};
-  return std::any_of(marks.begin(), marks.end(),
-                     [&](std::string_view mark) { return find(annotations, mark) != nullptr; });
-}
-
 }  // namespace regatta::jobs

@@ -44,8 +44,4 @@ api::FieldErrors check_topology(const std::string& path, const api::StringMap& a
 api::FieldErrors check_topology_groups(const std::vector<api::PodSet>& pod_sets,
                                        const std::map<std::string, std::string>& paths);
 
-/// Whether pods with these annotations are placed by topology, and so are counted with their
-/// Workload and not one by one.
-bool placed_by_topology(const api::StringMap& annotations);
-
 }  // namespace regatta::jobs

@@ -260,11 +260,5 @@ TEST(TopologyGroups, BothAskForTheSame) {
             "[A" + why + "B' in group 'g', B" + why + "A' in group 'g']");
 }
 
-TEST(TopologyMarks, SayWhichPodsArePlaced) {
-  EXPECT_TRUE(placed_by_topology({{unconstrained, "true"}}));
-  EXPECT_TRUE(placed_by_topology({{layers, "[]"}}));
-  EXPECT_FALSE(placed_by_topology({{slice_size, "3"}, {group, "g"}}));
-}
-
 }  // namespace
 }  // namespace regatta::jobs

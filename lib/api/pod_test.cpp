@@ -1,6 +1,7 @@
 #include "lib/api/pod.h"
 
 #include "lib/api/codec.h"
+#include "lib/api/placed.h"
 #include "lib/api/template_pool.h"
 
 #include <gtest/gtest.h>
@@ -90,6 +91,15 @@ TEST(PodTemplate, keeps_its_text_and_reads_it_once) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().what(), "spec.template.spec.overhead: expected an object, got a list");
   EXPECT_FALSE(PodTemplate::from(RawJson("{")));
+}
+
+TEST(Placed, annotations_say_which_pods_are_placed_by_topology) {
+  const std::string prefix = "kueue.x-k8s.io/podset-";
+  for (const char* mark : {"required-topology", "preferred-topology", "unconstrained-topology",
+                           "slice-required-topology", "slice-required-topology-constraints"}) {
+    EXPECT_TRUE(placed_by_topology({{prefix + mark, ""}})) << mark;
+  }
+  EXPECT_FALSE(placed_by_topology({{prefix + "slice-size", "3"}, {prefix + "group-name", "g"}}));
 }
 
 TEST(TemplatePool, equal_templates_share_one_view_and_the_pool_keeps_none_alive) {

@@ -1,0 +1,110 @@
+// The part of the scheduler that deals with topologies: nodes and pods on the way in; on the way
+// out, places for the pods of workloads that have quota already.
+
+#include "controllers/lifecycle.h"
+#include "controllers/scheduler.h"
+#include "lib/api/names.h"
+#include "lib/kube/status.h"
+
+namespace regatta::controllers {
+namespace {
+
+bool same_for_placement(const api::Node& a, const api::Node& b) {
+  return a.metadata.labels == b.metadata.labels && a.spec == b.spec && a.status == b.status;
+}
+
+bool same_for_placement(const api::Pod& a, const api::Pod& b) {
+  return a.metadata.deletion_timestamp == b.metadata.deletion_timestamp && a.spec == b.spec &&
+         a.status == b.status && a.metadata.annotations == b.metadata.annotations &&
+         a.metadata.labels == b.metadata.labels;
+}
+
+}  // namespace
+
+void Scheduler::watch_places() {
+  Clock& clock = cluster_.clock;
+  cluster_.topologies.on_transition([this](const auto& key, const auto&, const auto& after) {
+    after ? state_.upsert(*after) : state_.erase_topology(key.name);
+    changed();
+  });
+  cluster_.nodes.on_transition(
+      [this, &clock](const auto& key, const auto& before, const auto& after) {
+        if (before && after && same_for_placement(*before, *after)) return;
+        after ? state_.upsert(*after, clock.now()) : state_.erase_node(key.name, clock.now());
+        changed();
+      });
+  cluster_.pods.on_transition(
+      [this, &clock](const auto& key, const auto& before, const auto& after) {
+        if (before && after && same_for_placement(*before, *after)) return;
+        after ? state_.upsert(*after, clock.now()) : state_.erase_pod(key, clock.now());
+        changed();
+      });
+}
+
+void Scheduler::apply_places(const admission::CycleResult& result) {
+  for (const admission::AdmittedWorkload& placed : result.placed) {
+    ++writing_;
+    scope_.spawn("place", place(placed));
+  }
+  for (const admission::EvictedWorkload& evicted : result.evicted) {
+    ++writing_;
+    scope_.spawn("evict", evict_unplaced(evicted));
+  }
+  for (const admission::PendingWorkload& unplaced : result.unplaced) {
+    note(unplaced.key, true, std::string(api::events::second_pass_failed), unplaced.message);
+  }
+}
+
+Task<> Scheduler::place(admission::AdmittedWorkload placed) {
+  const TimePoint now = cluster_.clock.now();
+  bool admitted = false;
+  const auto change = [&](api::Workload& workload) {
+    const bool wrong = workload.metadata.uid != placed.uid || !is_reserved(workload) ||
+                       is_finished(workload) || is_evicted(workload);
+    if (wrong) return false;
+    const bool before = is_admitted(workload);
+    controllers::place(&workload, placed.admission, now);
+    admitted = !before && is_admitted(workload);
+    return true;
+  };
+  const Status written = co_await cluster_.update_status(placed.key, change);
+  --writing_;
+  if (!written) {
+    log_.warning("places of pods not written",
+                 {{"workload", placed.key.str()}, {"error", written.error().what()}});
+    if (kube::may_have_happened(written.error())) co_await find_out(placed.key);
+  }
+  const auto stored = cluster_.workloads.get(placed.key);
+  // What counts is what the API has, also when nothing was written.
+  if (stored) state_.upsert(*stored, cluster_.clock.now());
+  changed();
+  if (!written || !admitted || !stored) co_return;
+  note(placed.key, false, "Admitted", "Admitted by ClusterQueue " + placed.cluster_queue);
+  if (config_.on_reserved) config_.on_reserved(*stored, true);
+}
+
+Task<> Scheduler::evict_unplaced(admission::EvictedWorkload evicted) {
+  const TimePoint now = cluster_.clock.now();
+  std::vector<Note> notes;
+  const auto change = [&](api::Workload& workload) {
+    const bool wrong = workload.metadata.uid != evicted.uid || !is_reserved(workload) ||
+                       is_finished(workload) || is_evicted(workload);
+    if (wrong) return false;
+    notes.clear();
+    evict(&workload, evicted.reason, evicted.message, "", now, &notes);
+    return true;
+  };
+  const Status written = co_await cluster_.update_status(evicted.key, change);
+  --writing_;
+  if (!written) {
+    log_.warning("eviction not written",
+                 {{"workload", evicted.key.str()}, {"error", written.error().what()}});
+    const auto stored = cluster_.workloads.get(evicted.key);
+    if (stored) state_.upsert(*stored, cluster_.clock.now());
+    changed();
+    co_return;
+  }
+  for (Note& one : notes) note(evicted.key, one.warning, one.reason, one.message);
+}
+
+}  // namespace regatta::controllers
