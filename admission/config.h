@@ -1,7 +1,10 @@
 #pragma once
 
+#include "lib/api/quantity.h"
+
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,6 +22,15 @@ struct FairSharingConfig {
 /// Which time orders a workload that was evicted because its pods did not become ready.
 enum class RequeuingTimestamp : std::uint8_t { Eviction, Creation };
 
+/// What a request of one resource counts as: `outputs` per unit of it, instead of it or besides it.
+struct ResourceTransformation {
+  bool retain = true;  ///< the request itself counts too
+  std::string
+      multiply_by;  ///< scales the outputs by the request of this resource, where there is one
+  std::map<std::string, api::Quantity> outputs;  ///< factors by resource
+  friend bool operator==(const ResourceTransformation&, const ResourceTransformation&) = default;
+};
+
 /// What the manager's configuration file and feature gates say about admission.
 struct Config {
   std::optional<FairSharingConfig> fair_sharing;
@@ -26,6 +38,7 @@ struct Config {
   /// A requested resource that the ClusterQueue does not cover: ignore it, or refuse.
   bool ignore_undeclared_resources = false;
   std::vector<std::string> exclude_resource_prefixes;
+  std::map<std::string, ResourceTransformation> transformations;  ///< by input resource
   /// Re-activations of one tree are batched for this long.
   std::chrono::milliseconds reactivation_delay{1000};
 

@@ -19,6 +19,7 @@
 /// queues: that is requested by the events below, batched, and done by flush().
 
 #include "admission/config.h"
+#include "admission/pod_defaults.h"
 #include "admission/queues.h"
 #include "admission/quota.h"
 #include "admission/workload.h"
@@ -131,6 +132,14 @@ class State {
   // After a successful write, upsert() the reply: that confirms the reservation without waiting for
   // the informer.
 
+  // What pods get besides what their templates say. Answers the waiting workloads whose requests
+  // that may change: upsert() those once more.
+  using Affected = std::vector<api::ObjectKey>;
+  Affected upsert(const api::LimitRange& range);
+  Affected upsert(const api::RuntimeClass& runtime_class);
+  Affected erase_limit_range(const api::ObjectKey& key);
+  Affected erase_runtime_class(const std::string& name);
+
   /// The API refused the reservation that a cycle decided, or the write never happened: the
   /// workload gives back its quota and waits at once for its next turn.
   void forget(const api::ObjectKey& key, TimePoint now);
@@ -171,6 +180,8 @@ class State {
   std::string cluster_queue_of(const api::Workload& workload) const;
   std::vector<std::string> cluster_queues() const;
   std::vector<api::ObjectKey> local_queues_of(const std::string& cluster_queue) const;
+  /// What a workload without reservation asks for, as status.resourceRequests has it.
+  std::vector<api::PodSetRequest> resource_requests(const api::ObjectKey& workload) const;
 
   // For the cycle and its parts
   const Config& config() const { return config_; }
@@ -223,6 +234,8 @@ class State {
   Problems check_problems(const QueueInfo& queue) const;
   void apply_spec(QueueInfo* queue, const api::ClusterQueueSpec& spec);
   void adopt(QueueInfo* queue, TimePoint now);
+  Affected waiting_in_namespace(const std::string& ns) const;
+  Affected waiting_with_class(const std::string& runtime_class) const;
   bool read_spec(WorkloadId id, const api::Workload& workload);
   void update_pending(WorkloadId id, const api::Workload& workload, TimePoint now);
   void update_reserved(WorkloadId id, const api::Workload& workload, TimePoint now);
@@ -253,6 +266,7 @@ class State {
   mutable QuotaForest forest_;  ///< settled lazily: loading many queues must not be quadratic
   WorkloadTable workloads_;
   ShapeRegistry shapes_;
+  PodDefaults pod_defaults_;
   std::map<std::string, api::StringMap> namespaces_;
   std::map<std::string, FlavorInfo> flavors_;
   std::map<std::string, CheckInfo> checks_;

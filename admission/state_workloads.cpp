@@ -126,7 +126,7 @@ void State::upsert(const api::Workload& workload, TimePoint now) {
 bool State::read_spec(WorkloadId id, const api::Workload& workload) {
   WorkloadEntry& entry = workloads_[id];
   const api::Conditions& conditions = workload.status.conditions;
-  ShapePtr shape = shapes_.intern(workload, config_, &names_);
+  ShapePtr shape = shapes_.intern(workload, config_, pod_defaults_, &names_);
   const std::int64_t priority = workload.spec.priority.value_or(0);
   const std::size_t digest = wake_digest(conditions);
   const LocalQueueId local_queue = local_queue_id({workload.metadata.ns, workload.spec.queue_name});
@@ -164,7 +164,7 @@ void State::update_pending(WorkloadId id, const api::Workload& workload, TimePoi
   // Most updates of a queued workload change nothing that matters here: it keeps its place, and a
   // parked one must not get a new turn for those.
   if (entry.pending_class != nullptr && is_admissible(workload)) {
-    const ShapePtr shape = shapes_.intern(workload, config_, &names_);
+    const ShapePtr shape = shapes_.intern(workload, config_, pod_defaults_, &names_);
     const bool same = shape == entry.shape &&
                       entry.priority == workload.spec.priority.value_or(0) &&
                       entry.wake_digest == wake_digest(workload.status.conditions) &&

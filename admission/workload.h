@@ -47,19 +47,26 @@ struct Shape {
   std::uint64_t id = 0;  ///< never used twice
   std::string text;      ///< equal texts, equal shapes
   std::vector<PodSetShape> pod_sets;
+  std::vector<std::string> runtime_classes;
   std::string invalid;  ///< why it can never run ("resources validation failed: …"), or empty
 };
 using ShapePtr = std::shared_ptr<const Shape>;
 
+class PodDefaults;
+
+/// Makes shapes. Most workloads look like one seen before: those cost one look at their pod specs.
 class ShapeRegistry {
  public:
-  /// The shape of the workload as it would be admitted now. A shape lives as long as its holders.
-  ShapePtr intern(const api::Workload& workload, const Config& config, Names* names);
-  std::size_t size() const { return shapes_->size(); }
+  ShapeRegistry();
+  /// The shape of the workload as it would be admitted now; always with the same configuration. A
+  /// shape lives as long as its holders.
+  ShapePtr intern(const api::Workload& workload, const Config& config, const PodDefaults& defaults,
+                  Names* names);
+  std::size_t size() const;
 
  private:
-  using Shapes = std::unordered_map<std::string_view, std::weak_ptr<const Shape>>;
-  std::shared_ptr<Shapes> shapes_ = std::make_shared<Shapes>();
+  struct Shapes;
+  std::shared_ptr<Shapes> shapes_;
   std::uint64_t last_id_ = 0;
 };
 

@@ -75,6 +75,8 @@ LocalCluster::LocalCluster(LocalClusterDeps deps)
       workload_priority_classes(informer_deps(deps, "informer.workloadpriorityclasses")),
       priority_classes(informer_deps(deps, "informer.priorityclasses")),
       namespaces(informer_deps(deps, "informer.namespaces")),
+      limit_ranges(informer_deps(deps, "informer.limitranges")),
+      runtime_classes(informer_deps(deps, "informer.runtimeclasses")),
       secrets(informer_deps(deps, "informer.secrets"), in_namespace(deps.system_namespace)),
       nodes(informer_deps(deps, "informer.nodes"), {}, lean<api::Node>),
       pods(informer_deps(deps, "informer.pods"), live_pods(), lean<api::Pod>),
@@ -141,6 +143,8 @@ void LocalCluster::start(TaskScope& scope) {
   scope.spawn("informer workloadpriorityclasses", workload_priority_classes.run());
   scope.spawn("informer priorityclasses", priority_classes.run());
   scope.spawn("informer namespaces", namespaces.run());
+  scope.spawn("informer limitranges", limit_ranges.run());
+  scope.spawn("informer runtimeclasses", runtime_classes.run());
   scope.spawn("informer secrets", secrets.run());
 }
 
@@ -158,6 +162,8 @@ Task<> LocalCluster::wait_synced() {
   co_await workload_priority_classes.wait_synced();
   co_await priority_classes.wait_synced();
   co_await namespaces.wait_synced();
+  co_await limit_ranges.wait_synced();
+  co_await runtime_classes.wait_synced();
   co_await secrets.wait_synced();
   if (uses_topology()) co_await nodes.wait_synced();
 }

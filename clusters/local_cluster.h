@@ -77,6 +77,8 @@ class LocalCluster {
   kube::Informer<api::WorkloadPriorityClass> workload_priority_classes;
   kube::Informer<api::PriorityClass> priority_classes;
   kube::Informer<api::Namespace> namespaces;
+  kube::Informer<api::LimitRange> limit_ranges;
+  kube::Informer<api::RuntimeClass> runtime_classes;
   kube::Informer<api::Secret> secrets;  ///< of the system namespace only
   /// Empty until some ResourceFlavor names a topology; then reduced by keep_for_placement(). Pods
   /// that ended are as good as gone.

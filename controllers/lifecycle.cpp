@@ -391,6 +391,7 @@ void reserve(api::Workload* w, api::Admission admission, const std::vector<std::
              TimePoint now) {
   const std::string queue = admission.cluster_queue;
   w->status.admission = std::move(admission);
+  w->status.resource_requests.clear();  // its admission says what it uses
   set(w, conditions::quota_reserved, true, reasons::quota_reserved,
       "Quota reserved in ClusterQueue " + queue, now);
   for (const std::string_view type :

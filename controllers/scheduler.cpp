@@ -17,6 +17,7 @@ Scheduler::Scheduler(clusters::LocalCluster& cluster, TaskScope& scope, Schedule
       work_(scope.executor()) {
   watch_objects();
   watch_places();
+  watch_pod_defaults();
 }
 
 void Scheduler::watch_objects() {
@@ -61,6 +62,23 @@ void Scheduler::watch_objects() {
     if (!after) pending_.erase(key);
     changed();
   });
+}
+
+void Scheduler::watch_pod_defaults() {
+  cluster_.limit_ranges.on_transition([this](const auto& key, const auto&, const auto& after) {
+    read_again(after ? state_.upsert(*after) : state_.erase_limit_range(key));
+  });
+  cluster_.runtime_classes.on_transition([this](const auto& key, const auto&, const auto& after) {
+    read_again(after ? state_.upsert(*after) : state_.erase_runtime_class(key.name));
+  });
+}
+
+void Scheduler::read_again(const std::vector<api::ObjectKey>& workloads) {
+  const TimePoint now = cluster_.clock.now();
+  for (const api::ObjectKey& key : workloads) {
+    if (const auto workload = cluster_.workloads.get(key)) state_.upsert(*workload, now);
+  }
+  if (!workloads.empty()) changed();
 }
 
 void Scheduler::changed() {
@@ -241,8 +259,12 @@ Task<Status> Scheduler::write_pending(api::ObjectKey key) {
   const auto change = [&](api::Workload& workload) {
     const bool waits = workload.metadata.uid == pending.uid && !is_reserved(workload) &&
                        !is_finished(workload) && workload.spec.active;
-    wrote = waits && set_pending(&workload, pending.reason, pending.message, now);
-    return wrote;
+    if (!waits) return false;
+    wrote = set_pending(&workload, pending.reason, pending.message, now);
+    auto requests = state_.resource_requests(key);
+    const bool same = requests == workload.status.resource_requests;
+    workload.status.resource_requests = std::move(requests);
+    return wrote || !same;
   };
   const Status written = co_await cluster_.update_status(key, change);
   if (!written && written.error().code() != Errc::not_found) co_return written;

@@ -61,6 +61,8 @@ class Scheduler {
   Task<> preempt(admission::PreemptedWorkload preempted);
   Task<Status> write_pending(api::ObjectKey key);
   void watch_objects();
+  void watch_pod_defaults();
+  void read_again(const std::vector<api::ObjectKey>& workloads);
   // scheduler_places.cpp
   void watch_places();
   void apply_places(const admission::CycleResult& result);

@@ -28,6 +28,18 @@ std::vector<admission::PreemptionStrategy> strategies_of(const FairSharing& give
   return strategies;
 }
 
+std::map<std::string, admission::ResourceTransformation> transformations_of(
+    const ResourcesConfig& given) {
+  std::map<std::string, admission::ResourceTransformation> transformations;
+  for (const ResourceTransformation& one : given.transformations) {
+    admission::ResourceTransformation& rule = transformations[one.input];
+    rule.retain = one.strategy == TransformationStrategy::Retain;
+    rule.multiply_by = one.multiply_by;
+    rule.outputs = one.outputs;
+  }
+  return transformations;
+}
+
 admission::Config admission_config(const Configuration& given) {
   admission::Config config;
   if (given.fair_sharing) {
@@ -41,6 +53,7 @@ admission::Config admission_config(const Configuration& given) {
   config.ignore_undeclared_resources =
       given.resources.quota_check_strategy == QuotaCheckStrategy::IgnoreUndeclared;
   config.exclude_resource_prefixes = given.resources.exclude_resource_prefixes;
+  config.transformations = transformations_of(given.resources);
   const FeatureGates& gates = given.gates;
   config.flavor_fungibility = gates.enabled("FlavorFungibility");
   config.preserve_scan_progress = gates.enabled("FlavorFungibilityPreserveScanProgress");

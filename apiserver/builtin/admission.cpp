@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+
 namespace regatta::apiserver {
 
 namespace {
@@ -90,6 +92,51 @@ Refusal apply_limit_ranges(Json& pod, const std::string& ns, const AdmissionView
   return refusal;
 }
 
+/// A pod is charged for what its runtime takes, and placed where that runtime is.
+Refusal apply_runtime_class(Json& pod, const AdmissionView& view) {
+  Json& spec = object_in(pod, "spec");
+  const std::string name = text_in(spec, "runtimeClassName");
+  const Json* chosen = nullptr;
+  if (!name.empty()) {
+    chosen = view.find("runtimeclasses.node.k8s.io", "", name);
+    if (chosen == nullptr) return "pod rejected: RuntimeClass \"" + name + "\" not found";
+  }
+  const Json* overhead = chosen == nullptr ? nullptr : member(*chosen, "overhead");
+  const Json* stated = member(spec, "overhead");
+  if (overhead == nullptr) {
+    if (stated == nullptr) return std::nullopt;
+    return "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead";
+  }
+  const Json& fixed = object_or_empty(*overhead, {"podFixed"});
+  if (stated != nullptr && *stated != fixed) {
+    return "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead";
+  }
+  spec["overhead"] = fixed;
+  return std::nullopt;
+}
+
+Refusal apply_scheduling(Json& pod, const AdmissionView& view) {
+  Json& spec = object_in(pod, "spec");
+  const std::string name = text_in(spec, "runtimeClassName");
+  if (name.empty()) return std::nullopt;
+  const Json* chosen = view.find("runtimeclasses.node.k8s.io", "", name);
+  const Json* scheduling = chosen == nullptr ? nullptr : member(*chosen, "scheduling");
+  if (scheduling == nullptr) return std::nullopt;
+  for (const auto& [key, value] : object_or_empty(*scheduling, {"nodeSelector"}).items()) {
+    Json& mine = object_in(spec, "nodeSelector")[key];
+    if (!mine.is_null() && mine != value) {
+      return "conflict: runtimeClass.scheduling.nodeSelector[" + key + "] = " + dump_json(value) +
+             "; pod.spec.nodeSelector[" + key + "] = " + dump_json(mine);
+    }
+    mine = value;
+  }
+  for (const Json& toleration : list_in(*scheduling, "tolerations")) {
+    Json& mine = spec["tolerations"];
+    if (std::find(mine.begin(), mine.end(), toleration) == mine.end()) mine.push_back(toleration);
+  }
+  return std::nullopt;
+}
+
 Refusal check_quota(std::string_view resource, const Json& quota) {
   const std::string counted = "count/" + std::string(resource);
   for (const std::string& key : {counted, std::string(resource)}) {
@@ -126,6 +173,8 @@ std::optional<std::string> admit_create(std::string_view resource, Json& object,
   if (resource == "pods") {
     if (Refusal refusal = apply_limit_ranges(object, ns, view)) return refusal;
     if (Refusal refusal = resolve_priority(object, view)) return refusal;
+    if (Refusal refusal = apply_runtime_class(object, view)) return refusal;
+    if (Refusal refusal = apply_scheduling(object, view)) return refusal;
   }
   Refusal refusal;
   if (ns.empty()) return refusal;

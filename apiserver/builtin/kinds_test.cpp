@@ -161,5 +161,39 @@ TEST(HumanDuration, LooksAsInKubectl) {
   }
 }
 
+TEST(LimitRangeKind, WhatIsNotSaidFollowsFromWhatIs) {
+  const StrategyPtr strategy = limit_range_strategy();
+  Json range = json(R"({"spec":{"limits":[
+    {"type":"Container","max":{"cpu":"2"},"min":{"memory":"1Mi"},"default":{"gpu":"1"}},
+    {"type":"Pod","max":{"cpu":"4"}}]}})");
+  strategy->set_defaults(range);
+  EXPECT_EQ(range["spec"]["limits"][0], json(R"({"type":"Container","max":{"cpu":"2"},
+    "min":{"memory":"1Mi"},"default":{"cpu":"2","gpu":"1"},
+    "defaultRequest":{"cpu":"2","gpu":"1","memory":"1Mi"}})"));
+  EXPECT_EQ(range["spec"]["limits"][1], json(R"({"type":"Pod","max":{"cpu":"4"}})"));
+}
+
+TEST(LimitRangeKind, BoundsAreInOrderAndTypesOccurOnce) {
+  const StrategyPtr strategy = limit_range_strategy();
+  EXPECT_THAT(texts(strategy->validate_create(json(R"({"spec":{"limits":[
+                {"type":"Container","min":{"cpu":"2"},"max":{"cpu":"1"}}]}})"))),
+              ElementsAre("spec.limits[0].min[cpu]: Invalid value: \"2\": min value 2 is greater "
+                          "than max value 1"));
+  EXPECT_THAT(causes(strategy->validate_create(json(R"({"spec":{"limits":[
+                {"type":"Pod","default":{"cpu":"1"}},{"type":"Pod"}]}})"))),
+              ElementsAre("FieldValueForbidden spec.limits[0].default",
+                          "FieldValueDuplicate spec.limits[1].type"));
+}
+
+TEST(RuntimeClassKind, TheHandlerIsALabelAndStays) {
+  const StrategyPtr strategy = runtime_class_strategy();
+  EXPECT_THAT(strategy->validate_create(json(R"({"handler":"vm"})")), IsEmpty());
+  EXPECT_THAT(causes(strategy->validate_create(json(R"({"handler":"V_M"})"))),
+              ElementsAre("FieldValueInvalid handler"));
+  EXPECT_THAT(
+      texts(strategy->validate_update(json(R"({"handler":"b"})"), json(R"({"handler":"a"})"))),
+      ElementsAre("handler: Invalid value: \"b\": field is immutable"));
+}
+
 }  // namespace
 }  // namespace regatta::apiserver::builtin

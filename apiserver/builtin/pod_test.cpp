@@ -160,5 +160,28 @@ TEST_F(PodKind, AdmissionSetsPriorityAndLimits) {
             "count/configmaps=1");
 }
 
+TEST_F(PodKind, AdmissionAddsWhatTheRuntimeClassSays) {
+  Objects objects;
+  objects.by_resource["runtimeclasses.node.k8s.io"] = json(R"({"metadata":{"name":"vm"},
+    "handler":"vm","overhead":{"podFixed":{"cpu":"250m"}},
+    "scheduling":{"nodeSelector":{"vm":"yes"},"tolerations":[{"key":"vm"}]}})");
+  const auto pod = [](const std::string& spec) {
+    return json((R"({"metadata":{"namespace":"n"},"spec":)" + spec + "}").c_str());
+  };
+  Json plain = pod(R"({"runtimeClassName":"vm","nodeSelector":{"disk":"ssd"}})");
+  EXPECT_EQ(admit_create("pods", plain, objects), std::nullopt);
+  EXPECT_EQ(plain["spec"]["overhead"]["cpu"], "250m");
+  EXPECT_EQ(plain["spec"]["nodeSelector"], json(R"({"disk":"ssd","vm":"yes"})"));
+  EXPECT_EQ(plain["spec"]["tolerations"], json(R"([{"key":"vm"}])"));
+  Json other = pod(R"({"runtimeClassName":"vm","overhead":{"cpu":"1"}})");
+  EXPECT_EQ(admit_create("pods", other, objects),
+            "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead");
+  Json unknown = pod(R"({"runtimeClassName":"no"})");
+  EXPECT_EQ(admit_create("pods", unknown, objects), "pod rejected: RuntimeClass \"no\" not found");
+  Json without = pod(R"({"overhead":{"cpu":"1"}})");
+  EXPECT_EQ(admit_create("pods", without, objects),
+            "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead");
+}
+
 }  // namespace
 }  // namespace regatta::apiserver::builtin

@@ -58,7 +58,7 @@ void add_core(std::vector<ResourceType>& list) {
                           core_event_strategy()));
   list.push_back(resource(
       {"", "v1", "LimitRange", "limitranges", "limitrange", true, "limits", "", "EBKMFVe6cwo="},
-      generic({})));
+      limit_range_strategy()));
   list.push_back(
       resource({"", "v1", "Namespace", "namespaces", "namespace", false, "ns", "", "Q3oi5N2YM8M="},
                namespace_strategy(),
@@ -189,7 +189,7 @@ void add_cluster_kinds(std::vector<ResourceType>& list) {
       lease_strategy()));
   list.push_back(resource(
       {"node.k8s.io", "v1", "RuntimeClass", "runtimeclasses", "runtimeclass", false, "", "", ""},
-      generic({})));
+      runtime_class_strategy()));
   list.push_back(resource({"discovery.k8s.io", "v1", "EndpointSlice", "endpointslices",
                            "endpointslice", true, "", "", ""},
                           generic({.generation = true})));

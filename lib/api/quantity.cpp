@@ -305,6 +305,29 @@ Quantity& Quantity::operator-=(const Quantity& other) {
   return *this += -other;
 }
 
+Quantity& Quantity::operator*=(const Quantity& other) {
+  Wide left = value_, right = other.value_;
+  std::int32_t scale = scale_ + other.scale_;
+  for (Wide* factor : {&left, &right}) {
+    for (; *factor != 0 && *factor % 10 == 0; *factor /= 10) ++scale;
+  }
+  const bool negative = (left < 0) != (right < 0);
+  Wide product = 0;
+  if (__builtin_mul_overflow(left, right, &product)) {
+    product = negative ? -nano_cap : nano_cap;
+    scale = 0;
+  }
+  bool inexact = false;
+  for (; scale < nano_scale; ++scale) {
+    inexact = inexact || product % 10 != 0;
+    product /= 10;
+  }
+  if (inexact) product += negative ? -1 : 1;
+  value_ = capped(product);
+  scale_ = product == 0 ? 0 : scale;
+  return *this;
+}
+
 Quantity Quantity::operator-() const {
   return Quantity(-value_, scale_, format_);
 }

@@ -40,6 +40,9 @@ class Quantity {
   Quantity operator-() const;
   friend Quantity operator+(Quantity a, const Quantity& b) { return a += b; }
   friend Quantity operator-(Quantity a, const Quantity& b) { return a -= b; }
+  /// Keeps the format of the left one; finer than 1n rounds away from zero.
+  Quantity& operator*=(const Quantity& other);
+  friend Quantity operator*(Quantity a, const Quantity& b) { return a *= b; }
 
   /// By number: "1" == "1000m", whatever their format.
   friend bool operator==(const Quantity& a, const Quantity& b) { return (a <=> b) == 0; }

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace regatta::api {
 namespace {
 
@@ -137,6 +139,22 @@ TEST(Quantity, survives_any_text) {
     ASSERT_TRUE(again) << text << " -> " << parsed->str();
     EXPECT_EQ(again->str(), parsed->str()) << text;
   }
+}
+
+TEST(Products, AreExactDownToNano) {
+  const auto product = [](const char* a, const char* b) { return (q(a) * q(b)).str(); };
+  EXPECT_EQ(product("3", "2"), "6");
+  EXPECT_EQ(product("500m", "500m"), "250m");
+  EXPECT_EQ(product("1Gi", "500m"), "512Mi");
+  EXPECT_EQ(product("3", "-1500m"), "-4500m");
+  EXPECT_EQ(product("0", "7"), "0");
+  EXPECT_EQ(product("1n", "1n"), "1n");
+  EXPECT_EQ(product("-1n", "1500m"), "-2n");
+  EXPECT_EQ(product("1M", "1M"), "1T");
+  EXPECT_EQ((q("9223372036854775807") * q("9223372036854775807")).value(),
+            std::numeric_limits<std::int64_t>::max());
+  EXPECT_EQ((q("9223372036854775807") * q("-1.000000001")).value(),
+            std::numeric_limits<std::int64_t>::min());
 }
 
 }  // namespace

@@ -1,0 +1,306 @@
+#include "admission/cycle.h"
+#include "lib/api/codec.h"
+#include "lib/api/yaml.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace regatta::admission {
+namespace {
+
+template <class T>
+T read(const std::string& yaml) {
+  const Result<T> object = api::from_json<T>(*api::parse_yaml(yaml));
+  EXPECT_TRUE(object) << object.error().what();
+  return object ? *object : T();
+}
+
+/// A workload of two pods with that spec.
+api::Workload workload(const std::string& pod_spec, const std::string& name = "w") {
+  return read<api::Workload>("{metadata: {name: " + name + ", namespace: dev, uid: u-" + name +
+                             "}, spec: {queueName: q, podSets: [{name: main, count: 2, template: "
+                             "{spec: " +
+                             pod_spec + "}}]}}");
+}
+
+class Requests : public testing::Test {
+ protected:
+  /// "cpu=2 memory=4Gi": of all pods.
+  std::string of(const api::Workload& object) {
+    State state(config_);
+    for (const std::string& range : limit_ranges_) state.upsert(read<api::LimitRange>(range));
+    for (const std::string& yaml : classes_) state.upsert(read<api::RuntimeClass>(yaml));
+    state.upsert(object, TimePoint{});
+    std::string text;
+    const auto requests = state.resource_requests(object.metadata.key());
+    for (const auto& [name, quantity] : requests.front().resources) {
+      text += (text.empty() ? "" : " ") + name + "=" + quantity.str();
+    }
+    return text;
+  }
+  std::string of(const std::string& pod_spec) { return of(workload(pod_spec)); }
+  void rule(const std::string& input, bool retain, std::map<std::string, std::string> outputs,
+            const std::string& multiply_by = "") {
+    ResourceTransformation& rule = config_.transformations[input];
+    rule.retain = retain;
+    rule.multiply_by = multiply_by;
+    for (const auto& [name, factor] : outputs) rule.outputs[name] = *api::Quantity::parse(factor);
+  }
+  void limit_range(const std::string& name, const std::string& limits,
+                   const std::string& ns = "dev") {
+    limit_ranges_.push_back("{metadata: {name: " + name + ", namespace: " + ns +
+                            "}, spec: {limits: [" + limits + "]}}");
+  }
+
+  Config config_;
+  std::vector<std::string> limit_ranges_;
+  std::vector<std::string> classes_;
+};
+
+constexpr const char* one_cpu = "{containers: [{name: c, resources: {requests: {cpu: 1}}}]}";
+
+TEST_F(Requests, LimitsCountWhereNoRequestIsGiven) {
+  EXPECT_EQ(of("{containers: [{name: c, resources: {requests: {cpu: 1}, "
+               "limits: {cpu: 2, memory: 1Gi}}}]}"),
+            "cpu=2 memory=2Gi");
+  EXPECT_EQ(of("{resources: {limits: {cpu: 3}}, containers: [{name: c}]}"), "cpu=6");
+}
+
+TEST_F(Requests, InitContainersAndSidecarsCountAsTheyRun) {
+  EXPECT_EQ(of("{initContainers: [{name: s, restartPolicy: Always, resources: {requests: {cpu: 1}}}"
+               ", {name: i, resources: {requests: {cpu: 5}}}],"
+               "containers: [{name: c, resources: {requests: {cpu: 2}}}]}"),
+            "cpu=12");
+}
+
+TEST_F(Requests, PodLevelRequestsWinAndOverheadComesOnTop) {
+  EXPECT_EQ(of("{resources: {requests: {cpu: 5}}, overhead: {cpu: 250m},"
+               "containers: [{name: c, resources: {requests: {cpu: 1, memory: 1}}}]}"),
+            "cpu=10500m memory=2");
+}
+
+TEST_F(Requests, NegativeOnesCountAsNothing) {
+  EXPECT_EQ(of("{containers: [{name: c, resources: {requests: {cpu: -1, memory: 1}}}]}"),
+            "cpu=0 memory=2");
+}
+
+TEST_F(Requests, ExcludedPrefixesAreLeftOut) {
+  config_.exclude_resource_prefixes = {"example.com/", "mem"};
+  EXPECT_EQ(of("{containers: [{name: c, resources: {requests: "
+               "{cpu: 1, memory: 1, example.com/nic: 1, other.com/x: 1}}}]}"),
+            "cpu=2 other.com/x=2");
+}
+
+TEST_F(Requests, ARuntimeClassAddsItsOverheadUnlessThePodStatesOne) {
+  classes_ = {"{metadata: {name: vm}, handler: vm, overhead: {podFixed: {cpu: 500m}}}"};
+  const std::string containers = "containers: [{name: c, resources: {requests: {cpu: 1}}}]}";
+  EXPECT_EQ(of("{runtimeClassName: vm, " + containers), "cpu=3");
+  EXPECT_EQ(of("{runtimeClassName: vm, overhead: {cpu: 1}, " + containers), "cpu=4");
+  EXPECT_EQ(of("{runtimeClassName: unknown, " + containers), "cpu=2");
+}
+
+TEST_F(Requests, LimitRangesOfItsNamespaceGiveDefaultsTheFirstByNameWins) {
+  limit_range("b", "{type: Container, defaultRequest: {cpu: 9}, default: {memory: 1Gi}}");
+  limit_range("a", "{type: Container, defaultRequest: {cpu: 3}}");
+  limit_range("c", "{type: Container, defaultRequest: {gpu: 3}}", "elsewhere");
+  EXPECT_EQ(of("{containers: [{name: c}]}"), "cpu=6 memory=2Gi");
+  EXPECT_EQ(of(one_cpu), "cpu=2 memory=2Gi");
+}
+
+TEST_F(Requests, DefaultsForPodsCountForPodLevelResourcesOnly) {
+  limit_range("a", "{type: Pod, defaultRequest: {cpu: 3}}");
+  EXPECT_EQ(of("{resources: {requests: {memory: 1}}, containers: [{name: c}]}"), "cpu=6 memory=2");
+  EXPECT_EQ(of("{containers: [{name: c}]}"), "");
+}
+
+TEST_F(Requests, ARetainedInputCountsBesidesItsOutputs) {
+  rule("example.com/mig-1g", true, {{"example.com/memory", "5Gi"}, {"example.com/credits", "10"}});
+  EXPECT_EQ(of("{containers: [{name: c, resources: {requests: {cpu: 1, example.com/mig-1g: 2}}}]}"),
+            "cpu=2 example.com/credits=40 example.com/memory=21474836480 example.com/mig-1g=4");
+}
+
+TEST_F(Requests, AReplacedInputCountsAsItsOutputsOnTopOfWhatIsRequested) {
+  rule("example.com/a", false, {{"example.com/gpu", "500m"}});
+  rule("example.com/b", false, {{"example.com/gpu", "2"}});
+  EXPECT_EQ(of("{containers: [{name: c, resources: {requests: "
+               "{example.com/a: 3, example.com/b: 1, example.com/gpu: 1}}}]}"),
+            "example.com/gpu=10")
+      << "4.5 rounds up, for each pod";
+}
+
+TEST_F(Requests, AMultiplierScalesOutputsNotTheInput) {
+  rule("example.com/gpu", true, {{"example.com/total", "1"}}, "example.com/share");
+  EXPECT_EQ(of("{containers: [{name: c, resources: {requests: "
+               "{example.com/gpu: 3, example.com/share: 4}}}]}"),
+            "example.com/gpu=6 example.com/share=8 example.com/total=24");
+  EXPECT_EQ(of("{containers: [{name: c, resources: {requests: {example.com/gpu: 3}}}]}"),
+            "example.com/gpu=6 example.com/total=6");
+}
+
+TEST_F(Requests, AnAllowanceReducesWhatIsGeneratedNeverWhatIsRequested) {
+  rule("cpu", true, {{"credits", "10"}});
+  rule("memory", true, {{"credits", "-3"}});
+  rule("spot", false, {{"cpu", "-1"}});
+  EXPECT_EQ(of("{containers: [{name: c, resources: {requests: {cpu: 1, memory: 2, spot: 5}}}]}"),
+            "cpu=2 credits=8 memory=4");
+}
+
+TEST_F(Requests, AnExcludedInputHasNoOutputs) {
+  config_.exclude_resource_prefixes = {"example.com/"};
+  rule("example.com/gpu", false, {{"credits", "1"}});
+  EXPECT_EQ(of("{containers: [{name: c, resources: {requests: {example.com/gpu: 3}}}]}"), "");
+}
+
+class Admissible : public Requests {
+ protected:
+  std::string problem(const std::string& pod_spec) {
+    PodDefaults defaults;
+    for (const std::string& range : limit_ranges_) defaults.upsert(read<api::LimitRange>(range));
+    ShapeRegistry shapes;
+    Names names;
+    return shapes.intern(workload(pod_spec), config_, defaults, &names)->invalid;
+  }
+};
+
+TEST_F(Admissible, RequestsStayWithinTheirLimits) {
+  EXPECT_EQ(problem(one_cpu), "");
+  EXPECT_EQ(problem("{containers: [{name: c, resources: {requests: {cpu: 2, memory: 2, a/b: 1}, "
+                    "limits: {cpu: 1, memory: 1}}}]}"),
+            "resources validation failed: spec.podSets[0].template.spec.containers[0]: Invalid "
+            "value: [\"cpu\",\"memory\"]: requests must not exceed its limits");
+  EXPECT_EQ(problem("{initContainers: [{name: i, resources: {requests: {cpu: 2}, limits: {cpu: 1}}}"
+                    "], resources: {requests: {cpu: 2}, limits: {cpu: 1}}}"),
+            "resources validation failed: "
+            "[spec.podSets[0].template.spec.initContainers[0]: Invalid value: [\"cpu\"]: requests "
+            "must not exceed its limits, "
+            "spec.podSets[0].template.spec.resources: Invalid value: [\"cpu\"]: requests must not "
+            "exceed its limits]");
+}
+
+TEST_F(Admissible, ADefaultRequestMayBreakAnOwnLimit) {
+  limit_range("a", "{type: Container, defaultRequest: {cpu: 3}}");
+  EXPECT_EQ(problem("{containers: [{name: c, resources: {limits: {cpu: 1}}}]}"),
+            "resources validation failed: spec.podSets[0].template.spec.containers[0]: Invalid "
+            "value: [\"cpu\"]: requests must not exceed its limits");
+}
+
+TEST_F(Admissible, ContainersAreWithinTheTightestBounds) {
+  limit_range("a", "{type: Container, max: {cpu: 4}, min: {cpu: 100m}}");
+  limit_range("b", "{type: Container, max: {cpu: 2}, min: {cpu: 500m}}");
+  const auto with = [](const char* requests) {
+    return "{containers: [{name: c, resources: {requests: {cpu: " + std::string(requests) + "}}}]}";
+  };
+  EXPECT_EQ(problem(with("2")), "");
+  EXPECT_EQ(problem(with("500m")), "");
+  EXPECT_EQ(problem(with("3")),
+            "resources didn't satisfy LimitRange constraints: "
+            "spec.podSets[0].template.spec.containers[0]: Invalid value: [\"cpu\"]: requests must "
+            "not be above the limitRange max");
+  EXPECT_EQ(problem(with("200m")),
+            "resources didn't satisfy LimitRange constraints: "
+            "spec.podSets[0].template.spec.containers[0]: Invalid value: [\"cpu\"]: requests must "
+            "not be below the limitRange min");
+  EXPECT_EQ(problem("{containers: [{name: c}]}"), "") << "nothing is compared with nothing";
+}
+
+TEST_F(Admissible, PodsAreWithinTheirBoundsAsAWhole) {
+  limit_range("a", "{type: Pod, max: {cpu: 3}}");
+  EXPECT_EQ(problem("{containers: [{name: c, resources: {requests: {cpu: 2}}}, "
+                    "{name: d, resources: {requests: {cpu: 2}}}]}"),
+            "resources didn't satisfy LimitRange constraints: spec.podSets[0].template.spec: "
+            "Invalid value: [\"cpu\"]: requests must not be above the limitRange max");
+}
+
+TEST(Shapes, AreSharedByAllThatAskForTheSame) {
+  ShapeRegistry shapes;
+  Names names;
+  const Config config;
+  PodDefaults defaults;
+  const auto intern = [&](const std::string& spec) {
+    return shapes.intern(workload(spec), config, defaults, &names);
+  };
+  const ShapePtr first = intern(one_cpu);
+  EXPECT_EQ(intern(one_cpu), first);
+  EXPECT_EQ(intern("{containers: [{name: c, resources: {limits: {cpu: 1}}}]}"), first);
+  EXPECT_EQ(shapes.size(), 1U);
+  defaults.upsert(
+      read<api::LimitRange>("{metadata: {name: a, namespace: dev}, spec: {limits: "
+                            "[{type: Container, defaultRequest: {memory: 1}}]}}"));
+  EXPECT_NE(intern(one_cpu), first);
+  defaults.erase_limit_range({"dev", "a"});
+  EXPECT_EQ(intern(one_cpu), first);
+}
+
+TEST(Shapes, LiveAsLongAsTheirHolders) {
+  ShapeRegistry shapes;
+  Names names;
+  const Config config;
+  const PodDefaults defaults;
+  const auto intern = [&](int limit) {
+    return shapes.intern(workload("{containers: [{name: c, resources: {requests: {cpu: 1}, limits: "
+                                  "{cpu: " +
+                                  std::to_string(limit) + "}}}]}"),
+                         config, defaults, &names);
+  };
+  ShapePtr held = intern(1);
+  const std::uint64_t id = held->id;
+  for (int limit = 2; limit < 50; ++limit) EXPECT_EQ(intern(limit), held);
+  held.reset();
+  EXPECT_EQ(shapes.size(), 0U);
+  EXPECT_GT(intern(1)->id, id);
+}
+
+/// LocalQueue q of namespace dev leads to 4 CPUs.
+class Waiting : public testing::Test {
+ protected:
+  Waiting() {
+    state_.upsert(read<api::Namespace>("{metadata: {name: dev}}"));
+    state_.upsert(read<api::ResourceFlavor>("{metadata: {name: f}}"));
+    state_.upsert(read<api::ClusterQueue>(
+                      "{metadata: {name: main}, spec: {namespaceSelector: {}, resourceGroups: "
+                      "[{coveredResources: [cpu], flavors: [{name: f, resources: [{name: cpu, "
+                      "nominalQuota: 4}]}]}]}}"),
+                  now_);
+    state_.upsert(
+        read<api::LocalQueue>("{metadata: {name: q, namespace: dev}, spec: {clusterQueue: main}}"),
+        now_);
+  }
+  CycleResult cycle() { return run_cycle(state_, now_); }
+
+  State state_;
+  TimePoint now_{};
+};
+
+TEST_F(Waiting, ALimitRangeThatGoesLetsWhoItForbadeInAtOnce) {
+  const auto range = read<api::LimitRange>(
+      "{metadata: {name: a, namespace: dev}, spec: {limits: [{type: Container, max: {cpu: 1}}]}}");
+  EXPECT_TRUE(state_.upsert(range).empty());
+  const auto large = workload("{containers: [{name: c, resources: {requests: {cpu: 2}}}]}");
+  state_.upsert(large, now_);
+  const CycleResult refused = cycle();
+  ASSERT_EQ(refused.pending.size(), 1U);
+  EXPECT_EQ(refused.pending[0].reason, "Misconfigured");
+  EXPECT_FALSE(state_.has_heads());
+  EXPECT_TRUE(state_.upsert(range).empty()) << "nothing changed";
+  const State::Affected affected = state_.erase_limit_range({"dev", "a"});
+  EXPECT_EQ(affected, State::Affected({{"dev", "w"}}));
+  state_.upsert(large, now_);
+  EXPECT_EQ(cycle().admitted.size(), 1U);
+}
+
+TEST_F(Waiting, AChangedRuntimeClassConcernsItsWaitingWorkloadsOnly) {
+  const std::string spec = "containers: [{name: c, resources: {requests: {cpu: 1}}}]}";
+  state_.upsert(workload("{runtimeClassName: vm, " + spec, "a"), now_);
+  ASSERT_EQ(cycle().admitted.size(), 1U);
+  state_.upsert(workload("{runtimeClassName: vm, " + spec, "b"), now_);
+  state_.upsert(workload("{runtimeClassName: other, " + spec, "c"), now_);
+  const auto vm = read<api::RuntimeClass>(
+      "{metadata: {name: vm}, handler: vm, overhead: {podFixed: {cpu: 1}}}");
+  EXPECT_EQ(state_.upsert(vm), State::Affected({{"dev", "b"}}));
+  state_.upsert(workload("{runtimeClassName: vm, " + spec, "b"), now_);
+  EXPECT_TRUE(cycle().admitted.empty()) << "4 CPUs beside the 2 that are used";
+  EXPECT_EQ(state_.erase_runtime_class("vm"), State::Affected({{"dev", "b"}}));
+}
+
+}  // namespace
+}  // namespace regatta::admission
