@@ -1,5 +1,4 @@
 #include "apiserver/builtin/event_views.h"
-#include "apiserver/builtin/human.h"
 #include "apiserver/builtin/scalars.h"
 #include "apiserver/builtin/strategies.h"
 #include "apiserver/builtin/testing.h"
@@ -147,18 +146,6 @@ TEST(Scalars, AreKeptInOneForm) {
   Json secret = json(R"({"data":{"k":"%%%"}})");
   EXPECT_EQ(normalize_scalars(secret, *builtin_schema("", "v1", "Secret")),
             "illegal base64 data at input byte 0");
-}
-
-TEST(HumanDuration, LooksAsInKubectl) {
-  const std::vector<std::pair<std::int64_t, const char*>> rows = {
-      {0, "0s"},           {119, "119s"},     {120, "2m"},      {125, "2m5s"},    {599, "9m59s"},
-      {600, "10m"},        {10799, "179m"},   {10800, "3h"},    {11580, "3h13m"}, {28800, "8h"},
-      {172799, "47h"},     {172800, "2d"},    {180000, "2d2h"}, {691200, "8d"},   {63072000, "2y"},
-      {63936000, "2y10d"}, {252288000, "8y"},
-  };
-  for (const auto& [seconds, text] : rows) {
-    EXPECT_EQ(human_duration(std::chrono::seconds(seconds)), text) << seconds;
-  }
 }
 
 TEST(LimitRangeKind, WhatIsNotSaidFollowsFromWhatIs) {

@@ -2,6 +2,7 @@
 
 #include "apiserver/schema/structural.h"
 #include "apiserver/schema/validate.h"
+#include "lib/base/human.h"
 
 #include <nlohmann/json.hpp>
 
@@ -211,7 +212,7 @@ std::vector<Json> CustomResourceStrategy::cells(const Json& object, TimePoint no
     } else if (type == "date") {
       const auto time = value->is_string() ? parse_rfc3339(value->get_ref<const std::string&>())
                                            : Result<TimePoint>(Error(Errc::invalid, "not a time"));
-      out.emplace_back(time ? human_age(*time, now) : "<invalid>");
+      out.emplace_back(time ? human_duration(now - *time) : "<invalid>");
     } else if (type == "string" && !value->is_string()) {
       out.emplace_back(dump_json(*value));
     } else if (type == "integer" && value->is_number_float()) {
@@ -234,25 +235,6 @@ std::vector<std::pair<std::string, std::string>> CustomResourceStrategy::selecta
                                                  : dump_json(*value));
   }
   return out;
-}
-
-std::string human_age(TimePoint then, TimePoint now) {
-  const auto seconds = std::chrono::floor<std::chrono::seconds>(now - then).count();
-  if (seconds < -1) return "<invalid>";
-  if (seconds < 0) return "0s";
-  if (seconds < 120) return std::to_string(seconds) + "s";
-  auto two = [](long whole, const char* unit, long part, const char* smaller) {
-    return std::to_string(whole) + unit + (part == 0 ? "" : std::to_string(part) + smaller);
-  };
-  const long minutes = seconds / 60, hours = minutes / 60, days = hours / 24;
-  if (minutes < 10) return two(minutes, "m", seconds % 60, "s");
-  if (minutes < 180) return std::to_string(minutes) + "m";
-  if (hours < 8) return two(hours, "h", minutes % 60, "m");
-  if (hours < 48) return std::to_string(hours) + "h";
-  if (days < 8) return two(days, "d", hours % 24, "h");
-  if (days < 2 * 365) return std::to_string(days) + "d";
-  if (days < 8 * 365) return two(days / 365, "y", days % 365, "d");
-  return std::to_string(days / 365) + "y";
 }
 
 }  // namespace regatta::apiserver

@@ -51,7 +51,4 @@ class CustomResourceStrategy final : public Strategy {
   Settings settings_;
 };
 
-/// How long ago `then` was, as tables show it: 45s, 5m30s, 3h, 2d4h, 1y30d.
-std::string human_age(TimePoint then, TimePoint now);
-
 }  // namespace regatta::apiserver

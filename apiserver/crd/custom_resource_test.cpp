@@ -162,22 +162,5 @@ TEST(CustomResource, SelectableFieldsComeFromTheDefinition) {
   EXPECT_EQ(fields[0], std::pair(std::string("spec.color"), std::string("red")));
 }
 
-TEST(HumanAge, IsShort) {
-  auto age = [](std::chrono::seconds seconds) {
-    return human_age(TimePoint(), TimePoint(seconds));
-  };
-  EXPECT_EQ(age(0s), "0s");
-  EXPECT_EQ(age(119s), "119s");
-  EXPECT_EQ(age(2min), "2m");
-  EXPECT_EQ(age(330s), "5m30s");
-  EXPECT_EQ(age(45min), "45m");
-  EXPECT_EQ(age(190min), "3h10m");
-  EXPECT_EQ(age(20h), "20h");
-  EXPECT_EQ(age(50h), "2d2h");
-  EXPECT_EQ(age(24h * 30), "30d");
-  EXPECT_EQ(age(24h * 800), "2y70d");
-  EXPECT_EQ(age(-5s), "<invalid>");
-}
-
 }  // namespace
 }  // namespace regatta::apiserver

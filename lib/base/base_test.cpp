@@ -1,5 +1,6 @@
 #include "lib/base/clock.h"
 #include "lib/base/digest.h"
+#include "lib/base/human.h"
 #include "lib/base/json.h"
 #include "lib/base/rng.h"
 
@@ -97,6 +98,19 @@ TEST(Json, ReadsWhatTheGeneralParserReads) {
 
 TEST(Json, RefusesTrailingText) {
   EXPECT_FALSE(parse_json("{} x"));
+}
+
+TEST(HumanDuration, LooksAsInKubectl) {
+  const std::vector<std::pair<std::int64_t, const char*>> rows = {
+      {-5, "<invalid>"},   {0, "0s"},           {119, "119s"},     {120, "2m"},
+      {125, "2m5s"},       {599, "9m59s"},      {600, "10m"},      {10799, "179m"},
+      {10800, "3h"},       {11580, "3h13m"},    {28800, "8h"},     {172799, "47h"},
+      {172800, "2d"},      {180000, "2d2h"},    {691200, "8d"},    {63072000, "2y"},
+      {69120000, "2y70d"}, {63936000, "2y10d"}, {252288000, "8y"},
+  };
+  for (const auto& [seconds, text] : rows) {
+    EXPECT_EQ(human_duration(std::chrono::seconds(seconds)), text) << seconds;
+  }
 }
 
 }  // namespace
