@@ -1,0 +1,40 @@
+#pragma once
+
+/// What is told about one workload: sentences for people, JSON for programs.
+
+#include "admission/explain.h"
+#include "lib/base/json.h"
+#include "whatif/explain/federation.h"
+
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+namespace regatta::whatif {
+
+struct Account {
+  admission::Explanation explanation;
+  std::optional<FederationView> federation;
+  std::vector<std::string> gaps;  ///< what could not be read, and what that means
+  TimePoint now{};
+};
+
+/// Explains a workload of `objects`, whose other objects `state` was fed with. `not_found`, with
+/// near misses, when it is not among them.
+Result<Account> give_account(admission::State& state, const std::vector<Object>& objects,
+                             const api::ObjectKey& key, TimePoint now);
+
+/// One or two sentences: where it stands.
+std::string summary_of(const Account& account);
+/// What one can do about it, the likeliest first. Empty when nothing needs to be done.
+std::vector<std::string> next_steps(const Account& account);
+/// One sentence: what this flavor would mean for the workload.
+std::string sentence_of(const admission::FlavorTry& flavor, TimePoint now);
+/// Why preemption does not make room in this flavor; one sentence each.
+std::vector<std::string> why_no_preemption(const admission::FlavorTry& flavor,
+                                           const api::ClusterQueuePreemption& policy);
+
+void print(const Account& account, std::ostream& out);
+Json to_json(const Account& account);
+
+}  // namespace regatta::whatif
