@@ -1,6 +1,7 @@
 #include "admission/preemption.h"
 
 #include <algorithm>
+#include <array>
 
 namespace regatta::admission {
 namespace {
@@ -12,11 +13,24 @@ enum class Variant : std::uint8_t {
   reclaim_while_borrowing,
 };
 
-struct Candidate {
-  WorkloadId id = no_id;
-  NodeId node = no_node;    ///< of its ClusterQueue
+/// Possible victims in one ClusterQueue.
+struct Source {
+  VictimStream stream;
+  NodeId node = no_node;    ///< of the ClusterQueue
   NodeId common = no_node;  ///< lowest node above both queues; no_node in the preemptor's own queue
-  Variant variant = Variant::within_queue;
+};
+
+/// Those who are leaving already, and the others.
+struct Sources {
+  std::vector<Source> evicted;
+  std::vector<Source> others;
+  bool empty() const { return evicted.empty() && others.empty(); }
+};
+
+enum class List : std::uint8_t {
+  hierarchy,  ///< reclaimed for a Cohort that is within its quota
+  priority,   ///< in other ClusterQueues, without that advantage
+  same,       ///< in the preemptor's own ClusterQueue
 };
 
 PreemptionReason reason_of(Variant variant) {
@@ -38,138 +52,149 @@ class Classical {
       : snapshot_(snapshot),
         preemptor_(preemptor),
         queue_(snapshot.state().queue(preemptor.queue)),
-        workload_(snapshot.state().workloads()[preemptor.id]) {}
+        workload_(snapshot.state().workloads()[preemptor.id]),
+        own_(VictimRule::within_queue(queue_, snapshot.state().workloads()[preemptor.id])),
+        reclaim_(VictimRule::reclaim(queue_, snapshot.state().workloads()[preemptor.id])) {}
 
   std::vector<Target> find() {
     collect();
-    for (auto* list : {&hierarchy_, &priority_, &same_}) sort(list);
-    std::vector<Candidate> order;
-    for (const bool evicted : {true, false}) {
-      for (const auto* list : {&hierarchy_, &priority_, &same_}) {
-        for (const Candidate& candidate : *list) {
-          if (entry(candidate).reservation->evicted == evicted) order.push_back(candidate);
-        }
-      }
-    }
     for (const bool borrow : attempts()) {
-      std::vector<Target> targets = attempt(order, borrow);
+      std::vector<Target> targets = attempt(borrow);
       if (!targets.empty()) return targets;
     }
     return {};
   }
 
  private:
-  const WorkloadEntry& entry(const Candidate& candidate) const {
-    return snapshot_.state().workloads()[candidate.id];
-  }
-
   bool borrowing_forbidden() const {
     return queue_.spec.preemption.borrow_within_cohort.policy == api::BorrowPolicy::Never;
   }
 
-  void sort(std::vector<Candidate>* list) const {
-    std::sort(list->begin(), list->end(), [&](const Candidate& a, const Candidate& b) {
-      return victim_before(snapshot_, preemptor_.queue, a.id, b.id);
-    });
-  }
+  Sources& sources(List list) { return sources_.at(static_cast<std::size_t>(list)); }
 
   void collect() {
-    if (queue_.spec.preemption.within_cluster_queue != api::WithinQueuePolicy::Never) {
-      for (const WorkloadId id : queue_.reserved) {
-        const WorkloadEntry& candidate = snapshot_.state().workloads()[id];
-        if (snapshot_.removed(id) || !uses_any(candidate, preemptor_.frs)) continue;
-        if (!within_queue_policy_allows(queue_, workload_, candidate)) continue;
-        same_.push_back({id, queue_.node, no_node, Variant::within_queue});
-      }
-    }
+    if (!own_.nobody()) add_queue(queue_, no_node, List::same, own_);
     const QuotaForest& forest = snapshot_.forest();
     NodeId root = forest.node(queue_.node).parent;
-    if (root == no_node ||
-        queue_.spec.preemption.reclaim_within_cohort == api::ReclaimPolicy::Never) {
-      return;
-    }
+    if (root == no_node || reclaim_.nobody()) return;
     std::vector<FrAmount> rest;
     bool advantage = forest.fits_in_quota(queue_.node, preemptor_.usage, &rest);
     NodeId previous = queue_.node;
     for (; root != no_node; root = forest.node(root).parent) {
-      collect_below(root, previous, root, advantage, advantage ? &hierarchy_ : &priority_);
+      collect_below(root, previous, root, advantage ? List::hierarchy : List::priority);
       advantage = forest.fits_in_quota(root, rest, &rest) || advantage;
       previous = root;
     }
   }
 
-  void collect_below(NodeId id, NodeId skip, NodeId common, bool advantage,
-                     std::vector<Candidate>* list) {
-    const QuotaForest& forest = snapshot_.forest();
-    for (const NodeId child : forest.node(id).child_cohorts) {
-      if (child == skip || forest.within_nominal(child, preemptor_.frs)) continue;
-      collect_below(child, skip, common, advantage, list);
+  void add_queue(const QueueInfo& queue, NodeId common, List list, const VictimRule& rule) {
+    const auto [evicted, others] = snapshot_.state().victims_in(queue.id);
+    if (VictimStream stream(snapshot_, preemptor_, rule, evicted); !stream.empty()) {
+      sources(list).evicted.push_back({stream, queue.node, common});
     }
-    for (const NodeId child : forest.node(id).child_queues) {
-      if (child == skip || forest.within_nominal(child, preemptor_.frs)) continue;
-      const QueueInfo& other = snapshot_.state().queue(snapshot_.state().queue_of_node(child));
-      if (!other.active) continue;  // its usage counts, its workloads are out of reach
-      for (const WorkloadId victim : other.reserved) {
-        const WorkloadEntry& candidate = snapshot_.state().workloads()[victim];
-        if (snapshot_.removed(victim) || !uses_any(candidate, preemptor_.frs)) continue;
-        if (!reclaim_policy_allows(queue_, workload_, candidate)) continue;
-        list->push_back({victim, child, common, variant_of(candidate, advantage)});
-      }
+    if (VictimStream stream(snapshot_, preemptor_, rule, others); !stream.empty()) {
+      sources(list).others.push_back({stream, queue.node, common});
     }
   }
 
-  Variant variant_of(const WorkloadEntry& candidate, bool advantage) const {
-    if (advantage) return Variant::hierarchical;
+  void collect_below(NodeId id, NodeId skip, NodeId common, List list) {
+    const QuotaForest& forest = snapshot_.forest();
+    for (const NodeId child : forest.node(id).over) {
+      if (child == skip || forest.within_nominal(child, preemptor_.frs)) continue;
+      if (!forest.node(child).is_queue) {
+        collect_below(child, skip, common, list);
+        continue;
+      }
+      const QueueInfo& other = snapshot_.state().queue(snapshot_.state().queue_of_node(child));
+      if (!other.active) continue;  // its usage counts, its workloads are out of reach
+      add_queue(other, common, list, reclaim_);
+    }
+  }
+
+  Variant variant_of(List list, std::int64_t priority) const {
+    if (list == List::same) return Variant::within_queue;
+    if (list == List::hierarchy) return Variant::hierarchical;
     if (borrowing_forbidden()) return Variant::reclaim_without_borrowing;
     const auto& threshold = queue_.spec.preemption.borrow_within_cohort.max_priority_threshold;
-    const bool above =
-        candidate.priority >= workload_.priority || (threshold && candidate.priority > *threshold);
+    const bool above = priority >= workload_.priority || (threshold && priority > *threshold);
     return above ? Variant::reclaim_without_borrowing : Variant::reclaim_while_borrowing;
   }
 
-  std::vector<bool> attempts() const {
-    const bool no_others = hierarchy_.empty() && priority_.empty();
+  std::vector<bool> attempts() {
+    const bool no_others = sources(List::hierarchy).empty() && sources(List::priority).empty();
     const QuotaForest& forest = snapshot_.forest();
     const bool at_nominal = std::any_of(preemptor_.frs.begin(), preemptor_.frs.end(), [&](FrId fr) {
       return forest.usage(queue_.node, fr) >= forest.nominal(queue_.node, fr);
     });
     if (no_others || (borrowing_forbidden() && at_nominal)) return {true};
-    if (borrowing_forbidden() && hierarchy_.empty()) return {false, true};
+    if (borrowing_forbidden() && sources(List::hierarchy).empty()) return {false, true};
     return {true, false};
   }
 
-  /// Usage drops as victims are chosen: who was over quota may no longer be.
-  bool still_eligible(const Candidate& candidate, bool borrow) const {
-    if (borrow && candidate.variant == Variant::reclaim_without_borrowing) return false;
-    if (candidate.common == no_node) return true;
+  /// Usage drops as victims are chosen: who was over quota may no longer be, and stays so.
+  bool still_over_quota(const Source& source) const {
+    if (source.common == no_node) return true;
     const QuotaForest& forest = snapshot_.forest();
-    for (NodeId id = candidate.node; id != candidate.common; id = forest.node(id).parent) {
+    for (NodeId id = source.node; id != source.common; id = forest.node(id).parent) {
       if (forest.within_nominal(id, preemptor_.frs)) return false;
     }
     return true;
   }
 
-  std::vector<Target> attempt(const std::vector<Candidate>& order, bool borrow) {
+  std::vector<Target> attempt(bool borrow) {
     const Snapshot::Trial trial(snapshot_);
     std::vector<Target> targets;
-    for (const Candidate& candidate : order) {
-      if (!still_eligible(candidate, borrow)) continue;
-      snapshot_.remove(candidate.id);
-      targets.push_back({candidate.id, reason_of(candidate.variant)});
-      if (!fits(snapshot_, preemptor_, borrow)) continue;
-      fill_back(snapshot_, preemptor_, borrow, &targets);
-      return targets;
+    bool fit = false;
+    for (auto section : {&Sources::evicted, &Sources::others}) {
+      for (const List list : {List::hierarchy, List::priority, List::same}) {
+        if (borrow && list == List::priority && borrowing_forbidden()) continue;
+        fit = fit || take_from(sources(list).*section, list, borrow, &targets);
+      }
     }
-    return {};
+    if (!fit) return {};
+    fill_back(snapshot_, preemptor_, borrow, &targets);
+    return targets;
+  }
+
+  /// Merges the sources, best victim first, until the preemptor fits.
+  bool take_from(std::vector<Source> sources, List list, bool borrow,
+                 std::vector<Target>* targets) {
+    const WorkloadTable& table = snapshot_.state().workloads();
+    const auto later = [&](const Source& a, const Source& b) {
+      return victim_before(table, b.stream.front(), a.stream.front());
+    };
+    std::make_heap(sources.begin(), sources.end(), later);
+    while (!sources.empty()) {
+      std::pop_heap(sources.begin(), sources.end(), later);
+      Source& source = sources.back();
+      const VictimKey victim = source.stream.front();
+      const Variant variant = variant_of(list, victim.priority);
+      // Whoever comes later in this ClusterQueue has no lower priority.
+      const bool spared = borrow && variant == Variant::reclaim_without_borrowing;
+      if (spared || !still_over_quota(source)) {
+        sources.pop_back();
+        continue;
+      }
+      snapshot_.remove(victim.id);
+      targets->push_back({victim.id, reason_of(variant)});
+      if (fits(snapshot_, preemptor_, borrow)) return true;
+      source.stream.advance();
+      if (source.stream.empty()) {
+        sources.pop_back();
+      } else {
+        std::push_heap(sources.begin(), sources.end(), later);
+      }
+    }
+    return false;
   }
 
   Snapshot& snapshot_;
   const Preemptor& preemptor_;
   const QueueInfo& queue_;
   const WorkloadEntry& workload_;
-  std::vector<Candidate> same_;
-  std::vector<Candidate> hierarchy_;
-  std::vector<Candidate> priority_;
+  VictimRule own_;
+  VictimRule reclaim_;
+  std::array<Sources, 3> sources_;  ///< by List
 };
 
 }  // namespace

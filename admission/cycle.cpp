@@ -1,10 +1,11 @@
 #include "admission/cycle.h"
 
 #include "admission/entry.h"
+#include "admission/leaving.h"
 #include "lib/api/names.h"
 
 #include <algorithm>
-#include <map>
+#include <optional>
 
 namespace regatta::admission {
 namespace {
@@ -30,9 +31,12 @@ class Cycle {
     {
       Snapshot snapshot(state_);
       snapshot_ = &snapshot;
+      entries_.reserve(heads.size());
       for (const WorkloadId id : heads) nominate(id);
-      EntryOrder order(snapshot, &entries_);
+      leaving_.emplace(snapshot);
+      EntryOrder order(snapshot, &*leaving_, &entries_);
       for (Entry* entry = order.next(); entry != nullptr; entry = order.next()) process(entry);
+      leaving_.reset();
     }
     for (Entry* entry : admitted_) record_admitted(entry, &result);
     for (const Entry& entry : entries_) {
@@ -100,7 +104,7 @@ class Cycle {
 
   bool overlaps(const Entry& entry) const {
     return std::any_of(entry.targets.begin(), entry.targets.end(),
-                       [&](const Target& target) { return victims_.contains(target.id); });
+                       [&](const Target& target) { return leaving_->contains(target.id); });
   }
 
   NodeId node_of(const Entry& entry) const { return state_.queue(entry.queue).node; }
@@ -109,8 +113,7 @@ class Cycle {
   /// the flavors it was nominated for.
   void recompute_overlapping(Entry* entry) {
     if (!state_.config().recompute_on_target_overlap || !overlaps(*entry)) return;
-    const Snapshot::Trial trial(*snapshot_);
-    for (const auto& [id, reason] : victims_) snapshot_->remove(id);
+    const Leaving::Gone gone(*leaving_, root_of(*entry));
     forget_progress(*entry);
     const Assignment nominated = std::move(entry->assignment);
     nominate_flavors(*snapshot_, entry, &nominated, now_);
@@ -118,16 +121,13 @@ class Cycle {
     entry->assignment.deferred = entry->assignment.mode() == AssignmentMode::fit;
   }
 
+  NodeId root_of(const Entry& entry) const { return snapshot_->forest().node(node_of(entry)).root; }
+
   /// With everybody gone that this cycle asked to go, and its own targets.
   bool fits_now(const Entry& entry) {
+    const Leaving::Gone gone(*leaving_, root_of(entry));
     const Snapshot::Trial trial(*snapshot_);
-    const NodeId root = snapshot_->forest().node(node_of(entry)).root;
-    if (const auto it = victim_usage_.find(root); it != victim_usage_.end()) {
-      for (const auto& [queue, usage] : it->second) snapshot_->remove_usage(queue, usage);
-    }
-    for (const Target& target : entry.targets) {
-      if (!victims_.contains(target.id)) snapshot_->remove(target.id);
-    }
+    for (const Target& target : entry.targets) snapshot_->remove(target.id);
     const auto& usage = entry.assignment.usage;
     return std::all_of(usage.begin(), usage.end(), [&](const FrAmount& want) {
       return snapshot_->forest().available(node_of(entry), want.fr) >= want.amount;
@@ -144,14 +144,15 @@ class Cycle {
       const std::uint32_t index = forest.find(node, want.fr);
       if (index == no_cell) continue;
       const Cell& cell = forest.cell(node, index);
+      const Amount used = plus(cell.usage, leaving_->missing(node, want.fr));
       Amount amount = want.amount;
       if (entry.assignment.borrowing == 0) {
-        amount = std::max<Amount>(0, std::min(amount, minus(cell.nominal, cell.usage)));
+        amount = std::max<Amount>(0, std::min(amount, minus(cell.nominal, used)));
       } else if (cell.borrowing_limit) {
-        amount = std::min(amount, minus(plus(cell.nominal, *cell.borrowing_limit), cell.usage));
+        amount = std::min(amount, minus(plus(cell.nominal, *cell.borrowing_limit), used));
       }
       if (amount < 0) {
-        state_.forest().lower_own_usage(node, want.fr, -amount);
+        leaving_->lower_own_usage(node, want.fr, -amount);
       } else {
         const FrAmount kept{want.fr, amount};
         snapshot_->add_usage(node, {&kept, 1});
@@ -186,7 +187,7 @@ class Cycle {
     }
     if (overlaps(*entry)) return skip(entry, overlapping_targets);
     if (!fits_now(*entry)) return skip(entry, no_longer_fits);
-    for (const Target& target : entry->targets) add_victim(target);
+    for (const Target& target : entry->targets) leaving_->add(target.id);
     snapshot_->add_usage(node, entry->assignment.usage);
     if (mode == AssignmentMode::preempt) {
       preempt(entry);
@@ -194,14 +195,6 @@ class Cycle {
       entry->status = Entry::Status::assumed;
       admitted_.push_back(entry);
     }
-  }
-
-  void add_victim(const Target& target) {
-    if (!victims_.emplace(target.id, target.reason).second) return;
-    const Reservation& held = *state_.workloads()[target.id].reservation;
-    const NodeId queue = state_.queue(held.queue).node;
-    auto& usage = victim_usage_[snapshot_->forest().node(queue).root][queue];
-    for (const FrAmount& used : held.usage) add_amount(&usage, used.fr, used.amount);
   }
 
   void preempt(Entry* entry) {
@@ -212,6 +205,7 @@ class Cycle {
     entry->requeue_reason = RequeueReason::pending_preemption;
     forget_progress(*entry);
     const WorkloadEntry& preemptor = state_.workloads()[entry->id];
+    const std::string path = state_.forest().path(node_of(*entry));
     for (const Target& target : entry->targets) {
       const WorkloadEntry& victim = state_.workloads()[target.id];
       if (victim.reservation->evicted) continue;  // on its way out already
@@ -221,7 +215,7 @@ class Cycle {
       order.reason = name_of(target.reason);
       order.preemptor = preemptor.key;
       order.preemptor_uid = preemptor.uid;
-      order.preemptor_path = state_.forest().path(node_of(*entry));
+      order.preemptor_path = path;
       order.preemptee_path = state_.forest().path(state_.queue(victim.reservation->queue).node);
       order.human_reason = human_text(target.reason);
     }
@@ -275,9 +269,7 @@ class Cycle {
   Snapshot* snapshot_ = nullptr;
   std::vector<Entry> entries_;
   std::vector<Entry*> admitted_;
-  std::map<WorkloadId, PreemptionReason> victims_;
-  /// What the victims hold, by tree and ClusterQueue: taken away in one step per ClusterQueue.
-  std::map<NodeId, std::map<NodeId, std::vector<FrAmount>>> victim_usage_;
+  std::optional<Leaving> leaving_;
   std::vector<PreemptedWorkload> preempted_;
 };
 

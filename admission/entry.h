@@ -1,10 +1,10 @@
 #pragma once
 
+#include "admission/leaving.h"
 #include "admission/preemption.h"
 
 #include <memory>
 #include <string>
-#include <unordered_set>
 #include <vector>
 
 namespace regatta::admission {
@@ -41,7 +41,8 @@ class Tournament;
 /// Hands out entries in the order in which they may take quota.
 class EntryOrder {
  public:
-  EntryOrder(Snapshot& snapshot, std::vector<Entry>* entries);
+  /// With fair sharing, shares count those leaving as still there.
+  EntryOrder(Snapshot& snapshot, Leaving* leaving, std::vector<Entry>* entries);
   ~EntryOrder();
   /// Null at the end.
   Entry* next();
@@ -51,6 +52,7 @@ class EntryOrder {
   void draw_tournaments();
 
   Snapshot& snapshot_;
+  Leaving& leaving_;
   std::vector<Entry>& entries_;
   std::vector<std::size_t> left_;                         ///< indices, next one last
   std::vector<std::unique_ptr<Tournament>> tournaments_;  ///< with fair sharing

@@ -25,7 +25,7 @@ bool earlier(const State& state, const Entry& a, const Entry& b, bool by_priorit
 /// Cohorts above it, hence only the standings of those it shares one with.
 class Tournament {
  public:
-  explicit Tournament(Snapshot& snapshot) : snapshot_(snapshot) {}
+  Tournament(Snapshot& snapshot, Leaving& leaving) : snapshot_(snapshot), leaving_(leaving) {}
 
   void add(NodeId queue, Entry* entry) {
     contenders_.emplace(queue, Contender{entry, queue, {}});
@@ -90,6 +90,7 @@ class Tournament {
 
   /// What the shares on the way up would be with the workload.
   void prepare(Contender* contender) {
+    leaving_.bring_back(snapshot_.forest().node(contender->queue).root);
     const Snapshot::Trial trial(snapshot_);
     const QuotaForest& forest = snapshot_.forest();
     const auto& usage = contender->entry->assignment.usage;
@@ -140,13 +141,14 @@ class Tournament {
   }
 
   Snapshot& snapshot_;
+  Leaving& leaving_;
   std::map<NodeId, Contender> contenders_;
   std::unordered_map<NodeId, std::vector<NodeId>> children_;  ///< with somebody below
   NodeId last_ = no_node;
 };
 
-EntryOrder::EntryOrder(Snapshot& snapshot, std::vector<Entry>* entries)
-    : snapshot_(snapshot), entries_(*entries) {
+EntryOrder::EntryOrder(Snapshot& snapshot, Leaving* leaving, std::vector<Entry>* entries)
+    : snapshot_(snapshot), leaving_(*leaving), entries_(*entries) {
   for (std::size_t i = entries_.size(); i-- > 0;) {
     if (entries_[i].status == Entry::Status::nominated) left_.push_back(i);
   }
@@ -168,7 +170,8 @@ void EntryOrder::draw_tournaments() {
     const NodeId node = snapshot_.state().queue(entry.queue).node;
     Tournament*& tournament = by_root[forest.node(node).root];
     if (tournament == nullptr) {
-      tournament = tournaments_.emplace_back(std::make_unique<Tournament>(snapshot_)).get();
+      tournament =
+          tournaments_.emplace_back(std::make_unique<Tournament>(snapshot_, leaving_)).get();
     }
     tournament->add(node, &entry);
   }

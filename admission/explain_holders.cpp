@@ -60,6 +60,8 @@ PreemptionChances chances_of(const ExplainContext& context, std::span<const Dema
   const QuotaForest& forest = context.snapshot.forest();
   const State& state = context.snapshot.state();
   const std::vector<FrId> frs = short_of(context, demands);
+  const VictimRule within = VictimRule::within_queue(context.queue, context.workload());
+  const VictimRule reclaim = VictimRule::reclaim(context.queue, context.workload());
   PreemptionChances chances;
   for (const Demand& demand : demands) {
     const bool is_short = std::binary_search(frs.begin(), frs.end(), demand.fr);
@@ -75,12 +77,11 @@ PreemptionChances chances_of(const ExplainContext& context, std::span<const Dema
       if (!holds_some(held, frs)) continue;
       if (own) {
         ++chances.own;
-        chances.own_allowed += within_queue_policy_allows(context.queue, context.workload(), held);
+        chances.own_allowed += within.allows(held);
       } else {
         ++chances.others;
         chances.others_borrow += borrows;
-        chances.others_allowed +=
-            borrows && reclaim_policy_allows(context.queue, context.workload(), held);
+        chances.others_allowed += borrows && reclaim.allows(held);
       }
     }
   }

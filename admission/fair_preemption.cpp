@@ -3,28 +3,59 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <set>
+#include <unordered_map>
 
 namespace regatta::admission {
 namespace {
 
-using Candidates = std::map<NodeId, std::vector<WorkloadId>>;  ///< next one last
+/// Possible victims of one ClusterQueue, in order: read as they are needed, or put aside before.
+class Supply {
+ public:
+  Supply() = default;
+  Supply(VictimStream evicted, VictimStream others) : streams_({evicted, others}) {}
+
+  bool empty() const {
+    return at_ == aside_.size() &&
+           std::all_of(streams_.begin(), streams_.end(), [](const auto& s) { return s.empty(); });
+  }
+  const VictimKey& front() const {
+    if (at_ < aside_.size()) return aside_[at_];
+    return streams_.front().empty() ? streams_.back().front() : streams_.front().front();
+  }
+  WorkloadId pop() {
+    const WorkloadId id = front().id;
+    if (at_ < aside_.size()) {
+      ++at_;
+    } else {
+      (streams_.front().empty() ? streams_.back() : streams_.front()).advance();
+    }
+    return id;
+  }
+  void put_aside(const VictimKey& key) { aside_.push_back(key); }
+
+ private:
+  std::vector<VictimStream> streams_;
+  std::vector<VictimKey> aside_;
+  std::size_t at_ = 0;
+};
+
+using Supplies = std::unordered_map<NodeId, Supply>;  ///< by ClusterQueue; never iterated
 
 /// Walks to the ClusterQueue that should give next: down from the root, always into the child with
-/// the highest share, leaving out whoever has nothing to give.
+/// the highest share, leaving out whoever has nothing to give. Shares are computed once and again
+/// only when usage below has changed.
 class QueueOrder {
  public:
-  QueueOrder(Snapshot& snapshot, const Preemptor& preemptor, Candidates candidates)
+  QueueOrder(Snapshot& snapshot, const Preemptor& preemptor, Supplies supplies)
       : snapshot_(snapshot),
-        preemptor_(preemptor),
         own_(snapshot.state().queue(preemptor.queue).node),
-        candidates_(std::move(candidates)) {}
+        supplies_(std::move(supplies)) {}
 
   /// no_node when nobody is left.
   NodeId next() {
     const NodeId root = snapshot_.forest().node(own_).root;
     if (root == own_) return has_candidates(own_) ? own_ : no_node;
-    while (!pruned_.contains(root)) {
+    while (!root_pruned_) {
       const NodeId found = descend(root);
       if (found != no_node) return found;
     }
@@ -32,67 +63,135 @@ class QueueOrder {
   }
 
   bool has_candidates(NodeId queue) const {
-    const auto it = candidates_.find(queue);
-    return it != candidates_.end() && !it->second.empty();
+    const auto it = supplies_.find(queue);
+    return it != supplies_.end() && !it->second.empty();
   }
-  WorkloadId front(NodeId queue) const { return candidates_.at(queue).back(); }
-  WorkloadId pop(NodeId queue) {
-    const WorkloadId id = front(queue);
-    candidates_.at(queue).pop_back();
-    return id;
+  const VictimKey& front(NodeId queue) const { return supplies_.at(queue).front(); }
+  WorkloadId pop(NodeId queue) { return supplies_.at(queue).pop(); }
+  void drop(NodeId queue) {
+    const NodeId parent = snapshot_.forest().node(queue).parent;
+    if (parent == no_node) return;
+    std::erase_if(level(parent).queues, [&](const Child& child) { return child.id == queue; });
   }
-  void drop(NodeId queue) { pruned_.insert(queue); }
+  /// The usage of the ClusterQueue has changed.
+  void changed(NodeId queue) {
+    const QuotaForest& forest = snapshot_.forest();
+    for (NodeId id = queue; forest.node(id).parent != no_node; id = forest.node(id).parent) {
+      const auto it = levels_.find(forest.node(id).parent);
+      if (it == levels_.end()) continue;
+      for (auto* children : {&it->second.queues, &it->second.cohorts}) {
+        for (Child& child : *children) child.known = child.known && child.id != id;
+      }
+    }
+  }
 
  private:
-  Share share(NodeId id) const {
-    return share_of(snapshot_.forest(), snapshot_.state().names(), id);
+  struct Child {
+    NodeId id = no_node;
+    const Supply* supply = nullptr;  ///< a ClusterQueue's
+    Share share;
+    bool known = false;
+  };
+  /// Children of a Cohort that may have something to give, by name.
+  struct Level {
+    std::vector<Child> queues;
+    std::vector<Child> cohorts;
+  };
+
+  bool before(NodeId a, NodeId b) const {
+    return snapshot_.forest().node(a).name < snapshot_.forest().node(b).name;
   }
 
-  NodeId descend(NodeId cohort) {
+  Level& level(NodeId cohort) {
+    const auto [it, added] = levels_.try_emplace(cohort);
+    if (!added) return it->second;
     const QuotaForest& forest = snapshot_.forest();
-    NodeId best_queue = no_node;
-    Share queue_share;
-    for (const NodeId child : forest.node(cohort).child_queues) {
-      if (pruned_.contains(child)) continue;
-      const Share candidate = share(child);
-      if (!has_candidates(child) || (!candidate.borrowing && child != own_)) {
-        pruned_.insert(child);
-        continue;
-      }
-      const int order = best_queue == no_node ? 1 : compare(candidate, queue_share);
-      const bool first =
-          order == 0 && victim_before(snapshot_, preemptor_.queue, front(child), front(best_queue));
-      if (order < 0 || (order == 0 && !first)) continue;
-      best_queue = child;
-      queue_share = candidate;
+    NodeId on_path = own_;  // the preemptor's side takes part whether it borrows or not
+    while (on_path != no_node && forest.node(on_path).parent != cohort) {
+      on_path = forest.node(on_path).parent;
     }
-    NodeId best_cohort = no_node;
-    Share cohort_share;
-    for (const NodeId child : forest.node(cohort).child_cohorts) {
-      if (pruned_.contains(child)) continue;
-      const Share candidate = share(child);
-      if (!candidate.borrowing && !forest.is_ancestor(child, own_)) {
-        pruned_.insert(child);
-        continue;
+    std::vector<NodeId> ids = forest.node(cohort).over;
+    const bool missing = on_path != no_node && forest.node(on_path).cells_over == 0;
+    if (missing) ids.push_back(on_path);
+    std::sort(ids.begin(), ids.end(), [&](NodeId a, NodeId b) { return before(a, b); });
+    for (const NodeId id : ids) {
+      if (!forest.node(id).is_queue) {
+        it->second.cohorts.push_back({id, nullptr, {}, false});
+      } else if (const auto supply = supplies_.find(id); supply != supplies_.end()) {
+        it->second.queues.push_back({id, &supply->second, {}, false});
       }
-      if (best_cohort != no_node && compare(candidate, cohort_share) < 0) continue;
-      best_cohort = child;
-      cohort_share = candidate;
     }
-    if (best_queue == no_node && best_cohort == no_node) {
-      pruned_.insert(cohort);
+    return it->second;
+  }
+
+  void look_at(Child* child) {
+    if (child->known) return;
+    child->share = share_of(snapshot_.forest(), snapshot_.state().names(), child->id);
+    child->known = true;
+  }
+
+  const Child* best_queue(Level* level) {
+    std::erase_if(level->queues, [&](Child& child) {
+      if (child.supply->empty()) return true;
+      look_at(&child);
+      return !child.share.borrowing && child.id != own_;
+    });
+    const Child* best = nullptr;
+    for (const Child& child : level->queues) {
+      const int order = best == nullptr ? 1 : compare(child.share, best->share);
+      if (order > 0 || (order == 0 && gives_before(child, *best))) best = &child;
+    }
+    return best;
+  }
+
+  bool gives_before(const Child& a, const Child& b) const {
+    const VictimKey& left = a.supply->front();
+    const VictimKey& right = b.supply->front();
+    const bool one_own = (a.id == own_) != (b.id == own_);
+    if (left.evicted == right.evicted && one_own) return b.id == own_;
+    return victim_before(snapshot_.state().workloads(), left, right);
+  }
+
+  const Child* best_cohort(Level* level) {
+    std::erase_if(level->cohorts, [&](Child& child) {
+      look_at(&child);
+      return !child.share.borrowing && !snapshot_.forest().is_ancestor(child.id, own_);
+    });
+    const Child* best = nullptr;
+    for (const Child& child : level->cohorts) {
+      if (best == nullptr || compare(child.share, best->share) >= 0) best = &child;
+    }
+    return best;
+  }
+
+  /// Into the best child; no_node when a Cohort on the way turned out to have nobody left.
+  NodeId descend(NodeId cohort) {
+    Level& here = level(cohort);
+    const Child* queue = best_queue(&here);
+    const Child* below = best_cohort(&here);
+    if (queue == nullptr && below == nullptr) {
+      prune(cohort);
       return no_node;
     }
-    if (best_queue == no_node) return descend(best_cohort);
-    if (best_cohort == no_node) return best_queue;
-    return compare(cohort_share, queue_share) >= 0 ? descend(best_cohort) : best_queue;
+    const bool down =
+        queue == nullptr || (below != nullptr && compare(below->share, queue->share) >= 0);
+    return down ? descend(below->id) : queue->id;
+  }
+
+  void prune(NodeId cohort) {
+    const NodeId parent = snapshot_.forest().node(cohort).parent;
+    if (parent == no_node) {
+      root_pruned_ = true;
+      return;
+    }
+    std::erase_if(level(parent).cohorts, [&](const Child& child) { return child.id == cohort; });
   }
 
   Snapshot& snapshot_;
-  const Preemptor& preemptor_;
   NodeId own_;
-  Candidates candidates_;
-  std::set<NodeId> pruned_;
+  Supplies supplies_;
+  std::map<NodeId, Level> levels_;
+  bool root_pruned_ = false;
 };
 
 class Fair {
@@ -101,23 +200,21 @@ class Fair {
       : snapshot_(snapshot),
         preemptor_(preemptor),
         queue_(snapshot.state().queue(preemptor.queue)),
-        workload_(snapshot.state().workloads()[preemptor.id]) {}
+        own_(VictimRule::within_queue(queue_, snapshot.state().workloads()[preemptor.id])),
+        reclaim_(VictimRule::reclaim(queue_, snapshot.state().workloads()[preemptor.id])) {}
 
   std::vector<Target> find() {
-    Candidates candidates = collect();
-    if (candidates.empty()) return {};
+    Supplies supplies = collect();
+    if (supplies.empty()) return {};
     const auto& strategies = snapshot_.state().config().fair_sharing->strategies;
     snapshot_.add_usage(queue_.node, preemptor_.usage);
     within_nominal_ = snapshot_.state().config().fair_sharing_preempt_within_nominal &&
                       std::all_of(preemptor_.frs.begin(), preemptor_.frs.end(), [&](FrId fr) {
                         return !snapshot_.forest().borrowing_with(queue_.node, fr, 0);
                       });
-    Candidates retry;
-    bool fit = first_pass(std::move(candidates), strategies.front(), &retry);
-    if (!fit && strategies.size() > 1) {
-      for (auto& [node, ids] : retry) std::reverse(ids.begin(), ids.end());
-      fit = second_pass(std::move(retry));
-    }
+    Supplies retry;
+    bool fit = first_pass(std::move(supplies), strategies.front(), &retry);
+    if (!fit && strategies.size() > 1) fit = second_pass(std::move(retry));
     snapshot_.remove_usage(queue_.node, preemptor_.usage);
     if (!fit) return {};
     fill_back(snapshot_, preemptor_, true, &targets_);
@@ -125,32 +222,42 @@ class Fair {
   }
 
  private:
-  Candidates collect() const {
-    Candidates candidates;
-    const State& state = snapshot_.state();
+  Supplies collect() {
+    Supplies supplies;
     const QuotaForest& forest = snapshot_.forest();
-    for (const NodeId node : forest.queues_of_tree(queue_.node)) {
-      const bool own = node == queue_.node;
-      const QueueInfo& queue = state.queue(state.queue_of_node(node));
+    if (!own_.nobody()) add_queue(queue_, own_, &supplies);
+    const NodeId root = forest.node(queue_.node).root;
+    if (!reclaim_.nobody() && root != queue_.node) collect_below(root, &supplies);
+    return supplies;
+  }
+
+  void add_queue(const QueueInfo& queue, const VictimRule& rule, Supplies* supplies) {
+    const auto [evicted, others] = snapshot_.state().victims_in(queue.id);
+    Supply supply(VictimStream(snapshot_, preemptor_, rule, evicted),
+                  VictimStream(snapshot_, preemptor_, rule, others));
+    if (!supply.empty()) supplies->emplace(queue.node, std::move(supply));
+  }
+
+  /// ClusterQueues that borrow below Cohorts that do, or that are above the preemptor: the others
+  /// are never asked to give.
+  void collect_below(NodeId cohort, Supplies* supplies) {
+    const QuotaForest& forest = snapshot_.forest();
+    for (const NodeId child : forest.node(cohort).over) {
+      if (child == queue_.node) continue;
+      if (!forest.node(child).is_queue) {
+        collect_below(child, supplies);
+        continue;
+      }
+      const QueueInfo& queue = snapshot_.state().queue(snapshot_.state().queue_of_node(child));
       const bool borrowing =
           std::any_of(preemptor_.frs.begin(), preemptor_.frs.end(),
-                      [&](FrId fr) { return forest.borrowing_with(node, fr, 0); });
-      if (!own && (!borrowing || !queue.active)) continue;
-      std::vector<WorkloadId> ids;
-      for (const WorkloadId id : queue.reserved) {
-        const WorkloadEntry& candidate = state.workloads()[id];
-        if (snapshot_.removed(id) || !uses_any(candidate, preemptor_.frs)) continue;
-        const bool allowed = own ? within_queue_policy_allows(queue_, workload_, candidate)
-                                 : reclaim_policy_allows(queue_, workload_, candidate);
-        if (allowed) ids.push_back(id);
-      }
-      if (ids.empty()) continue;
-      std::sort(ids.begin(), ids.end(), [&](WorkloadId a, WorkloadId b) {
-        return victim_before(snapshot_, preemptor_.queue, b, a);
-      });
-      candidates.emplace(node, std::move(ids));
+                      [&](FrId fr) { return forest.borrowing_with(child, fr, 0); });
+      if (borrowing && queue.active) add_queue(queue, reclaim_, supplies);
     }
-    return candidates;
+    for (const NodeId child : forest.node(cohort).child_cohorts) {
+      const bool listed = forest.node(child).cells_over > 0;
+      if (!listed && forest.is_ancestor(child, queue_.node)) collect_below(child, supplies);
+    }
   }
 
   /// The children of the lowest node above both: what the preemptor and the target compete with.
@@ -167,9 +274,10 @@ class Fair {
     return share_of(snapshot_.forest(), snapshot_.state().names(), id).value();
   }
 
-  void take(WorkloadId id, PreemptionReason reason) {
+  void take(NodeId from, WorkloadId id, PreemptionReason reason, QueueOrder* order) {
     snapshot_.remove(id);
     targets_.push_back({id, reason});
+    order->changed(from);
   }
 
   bool fits_now() {
@@ -179,54 +287,55 @@ class Fair {
     return fit;
   }
 
-  bool first_pass(Candidates candidates, PreemptionStrategy strategy, Candidates* retry) {
-    QueueOrder order(snapshot_, preemptor_, std::move(candidates));
+  bool first_pass(Supplies supplies, PreemptionStrategy strategy, Supplies* retry) {
+    QueueOrder order(snapshot_, preemptor_, std::move(supplies));
     for (NodeId node = order.next(); node != no_node; node = order.next()) {
-      if (node == queue_.node) {
-        take(order.pop(node), PreemptionReason::in_cluster_queue);
+      if (node == queue_.node || within_nominal_) {
+        const auto reason = node == queue_.node ? PreemptionReason::in_cluster_queue
+                                                : PreemptionReason::in_cohort_reclamation;
+        take(node, order.pop(node), reason, &order);
         if (fits_now()) return true;
         continue;
       }
-      if (within_nominal_) {
-        take(order.pop(node), PreemptionReason::in_cohort_reclamation);
-        if (fits_now()) return true;
-        continue;
-      }
-      const auto [mine, theirs] = competitors(node);
-      const double preemptor_share = share(mine);
-      const double old_share = share(theirs);
-      const double infinity = std::numeric_limits<double>::infinity();
-      if (preemptor_share == infinity && old_share != infinity) {
-        while (order.has_candidates(node)) (*retry)[node].push_back(order.pop(node));
-        continue;
-      }
-      while (order.has_candidates(node)) {
-        const WorkloadId id = order.pop(node);
-        snapshot_.remove(id);
-        const double new_share = share(theirs);
-        snapshot_.restore(id);
-        const bool allowed = strategy == PreemptionStrategy::LessThanOrEqualToFinalShare
-                                 ? preemptor_share <= new_share
-                                 : preemptor_share < old_share;
-        if (!allowed) {
-          (*retry)[node].push_back(id);
-          continue;
-        }
-        take(id, PreemptionReason::in_cohort_fair_sharing);
-        if (fits_now()) return true;
-        break;
-      }
+      if (give_fairly(node, strategy, &order, retry) && fits_now()) return true;
     }
     return false;
   }
 
-  bool second_pass(Candidates candidates) {
-    QueueOrder order(snapshot_, preemptor_, std::move(candidates));
+  /// The next of that ClusterQueue whom the strategy lets go; those passed over are put aside.
+  bool give_fairly(NodeId node, PreemptionStrategy strategy, QueueOrder* order, Supplies* retry) {
+    const auto [mine, theirs] = competitors(node);
+    const double preemptor_share = share(mine);
+    const double old_share = share(theirs);
+    const double infinity = std::numeric_limits<double>::infinity();
+    const bool never = preemptor_share == infinity && old_share != infinity;
+    while (order->has_candidates(node)) {
+      const VictimKey key = order->front(node);
+      order->pop(node);
+      bool allowed = !never;
+      if (allowed && strategy == PreemptionStrategy::LessThanOrEqualToFinalShare) {
+        snapshot_.remove(key.id);
+        allowed = preemptor_share <= share(theirs);
+        snapshot_.restore(key.id);
+      } else if (allowed) {
+        allowed = preemptor_share < old_share;
+      }
+      if (allowed) {
+        take(node, key.id, PreemptionReason::in_cohort_fair_sharing, order);
+        return true;
+      }
+      (*retry)[node].put_aside(key);
+    }
+    return false;
+  }
+
+  bool second_pass(Supplies supplies) {
+    QueueOrder order(snapshot_, preemptor_, std::move(supplies));
     for (NodeId node = order.next(); node != no_node; node = order.next()) {
       const WorkloadId id = order.pop(node);
       const auto [mine, theirs] = competitors(node);
       if (share(mine) < share(theirs)) {
-        take(id, PreemptionReason::in_cohort_fair_sharing);
+        take(node, id, PreemptionReason::in_cohort_fair_sharing, &order);
         if (fits_now()) return true;
       }
       order.drop(node);
@@ -237,7 +346,8 @@ class Fair {
   Snapshot& snapshot_;
   const Preemptor& preemptor_;
   const QueueInfo& queue_;
-  const WorkloadEntry& workload_;
+  VictimRule own_;
+  VictimRule reclaim_;
   bool within_nominal_ = false;
   std::vector<Target> targets_;
 };

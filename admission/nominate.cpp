@@ -7,7 +7,7 @@ namespace regatta::admission {
 namespace {
 
 std::vector<Target> targets_for(Snapshot& snapshot, const Entry& entry,
-                                const Assignment& assignment, TimePoint now) {
+                                const Assignment& assignment, SimulatedPreemption* simulated) {
   Names& names = snapshot.state().names();
   Preemptor preemptor{entry.id, entry.queue, assignment.frs_to_preempt(&names), assignment.usage};
   // The implicit request for pods can ask for preemption, but does not count in what must fit
@@ -15,14 +15,15 @@ std::vector<Target> targets_for(Snapshot& snapshot, const Entry& entry,
   std::erase_if(preemptor.usage, [&](const FrAmount& want) {
     return names.resource_name(want.fr) == api::pods_resource;
   });
-  return find_targets(snapshot, preemptor, now);
+  return simulated->targets(preemptor);
 }
 
 /// The largest counts that fit, between the minimum and the full count of every pod set at once.
 class PartialAdmission {
  public:
-  PartialAdmission(Snapshot& snapshot, Entry* entry, FlavorAssigner* assigner, TimePoint now)
-      : snapshot_(snapshot), entry_(*entry), assigner_(*assigner), now_(now) {
+  PartialAdmission(Snapshot& snapshot, Entry* entry, FlavorAssigner* assigner,
+                   SimulatedPreemption* simulated)
+      : snapshot_(snapshot), entry_(*entry), assigner_(*assigner), simulated_(simulated) {
     const Shape& shape = *snapshot.state().workloads()[entry->id].shape;
     for (const PodSetShape& pod_set : shape.pod_sets) {
       const std::int32_t least = pod_set.min_count.value_or(pod_set.count);
@@ -59,7 +60,7 @@ class PartialAdmission {
     Assignment assignment = assigner_.assign(counts);
     std::vector<Target> targets;
     if (assignment.mode() == AssignmentMode::preempt) {
-      targets = targets_for(snapshot_, entry_, assignment, now_);
+      targets = targets_for(snapshot_, entry_, assignment, simulated_);
     }
     if (assignment.mode() != AssignmentMode::fit && targets.empty()) return false;
     assignment_ = std::move(assignment);
@@ -71,7 +72,7 @@ class PartialAdmission {
   Snapshot& snapshot_;
   Entry& entry_;
   FlavorAssigner& assigner_;
-  TimePoint now_;
+  SimulatedPreemption* simulated_;
   std::vector<std::int32_t> full_;
   std::vector<std::int64_t> spare_;
   std::int64_t total_ = 0;
@@ -113,11 +114,11 @@ void nominate_flavors(Snapshot& snapshot, Entry* entry, const Assignment* pinned
   const AssignmentMode mode = entry->assignment.mode();
   if (mode == AssignmentMode::fit) return;
   if (mode == AssignmentMode::preempt) {
-    entry->targets = targets_for(snapshot, *entry, entry->assignment, now);
+    entry->targets = targets_for(snapshot, *entry, entry->assignment, &oracle);
     if (!entry->targets.empty()) return;
   }
   if (state.config().partial_admission) {
-    PartialAdmission(snapshot, entry, &assigner, now).search();
+    PartialAdmission(snapshot, entry, &assigner, &oracle).search();
   }
 }
 

@@ -41,48 +41,52 @@ bool uses_any(const WorkloadEntry& workload, const std::vector<FrId>& frs) {
   });
 }
 
-bool within_queue_policy_allows(const QueueInfo& queue, const WorkloadEntry& preemptor,
-                                const WorkloadEntry& candidate) {
+VictimRule VictimRule::within_queue(const QueueInfo& queue, const WorkloadEntry& preemptor) {
+  VictimRule rule;
+  rule.order_time_ = preemptor.order_time;
   switch (queue.spec.preemption.within_cluster_queue) {
     case api::WithinQueuePolicy::Never:
-      return false;
+      rule.nobody_ = true;
+      rule.most_ = INT64_MIN;
+      break;
     case api::WithinQueuePolicy::LowerPriority:
-      return preemptor.priority > candidate.priority;
+      rule.most_ = preemptor.priority - 1;
+      break;
     case api::WithinQueuePolicy::LowerOrNewerEqualPriority:
-      return preemptor.priority > candidate.priority ||
-             (preemptor.priority == candidate.priority &&
-              preemptor.order_time < candidate.order_time);
+      rule.most_ = preemptor.priority;
+      rule.newer_ = true;
+      break;
   }
-  return false;
+  return rule;
 }
 
-bool reclaim_policy_allows(const QueueInfo& queue, const WorkloadEntry& preemptor,
-                           const WorkloadEntry& candidate) {
+VictimRule VictimRule::reclaim(const QueueInfo& queue, const WorkloadEntry& preemptor) {
+  VictimRule rule;
   switch (queue.spec.preemption.reclaim_within_cohort) {
     case api::ReclaimPolicy::Never:
-      return false;
+      rule.nobody_ = true;
+      rule.most_ = INT64_MIN;
+      break;
     case api::ReclaimPolicy::LowerPriority:
-      return preemptor.priority > candidate.priority;
+      rule.most_ = preemptor.priority - 1;
+      break;
     case api::ReclaimPolicy::Any:
-      return true;
+      break;
   }
-  return false;
+  return rule;
 }
 
-bool victim_before(const Snapshot& snapshot, QueueId own, WorkloadId a, WorkloadId b) {
-  const WorkloadEntry& left = snapshot.state().workloads()[a];
-  const WorkloadEntry& right = snapshot.state().workloads()[b];
-  const Reservation& left_held = *left.reservation;
-  const Reservation& right_held = *right.reservation;
-  if (left_held.evicted != right_held.evicted) return left_held.evicted;
-  const bool left_own = left_held.queue == own;
-  const bool right_own = right_held.queue == own;
-  if (left_own != right_own) return right_own;
-  if (left.priority != right.priority) return left.priority < right.priority;
-  if (left_held.reserved_at != right_held.reserved_at) {
-    return left_held.reserved_at > right_held.reserved_at;
+void VictimStream::settle() {
+  for (; at_ < keys_.size(); ++at_) {
+    const VictimKey& key = keys_[at_];
+    if (rule_->stops_at(key.priority)) {
+      at_ = keys_.size();
+      return;
+    }
+    const WorkloadEntry& candidate = (*table_)[key.id];
+    if (candidate.reservation->away || !uses_any(candidate, *frs_)) continue;
+    if (rule_->allows(candidate)) return;
   }
-  return left.uid < right.uid;
 }
 
 bool fits(const Snapshot& snapshot, const Preemptor& preemptor, bool allow_borrowing) {
@@ -115,18 +119,26 @@ std::vector<Target> find_targets(Snapshot& snapshot, const Preemptor& preemptor,
                                                 : find_classical_targets(snapshot, preemptor, now);
 }
 
+std::vector<Target> SimulatedPreemption::targets(const Preemptor& preemptor) {
+  for (const Found& found : found_) {
+    if (found.preemptor == preemptor) return found.targets;
+  }
+  return find_targets(snapshot_, preemptor, now_);
+}
+
 PreemptionOracle::Answer SimulatedPreemption::simulate(FrId fr, Amount value) {
-  const Preemptor preemptor{id_, queue_, {fr}, {{fr, value}}};
   const NodeId node = snapshot_.state().queue(queue_).node;
-  const std::vector<Target> targets = find_targets(snapshot_, preemptor, now_);
+  Found& found = found_.emplace_back();
+  found.preemptor = {id_, queue_, {fr}, {{fr, value}}};
+  found.targets = find_targets(snapshot_, found.preemptor, now_);
   const Snapshot::Trial trial(snapshot_);
   bool own = false;
-  for (const Target& target : targets) {
+  for (const Target& target : found.targets) {
     own = own || snapshot_.state().workloads()[target.id].reservation->queue == queue_;
     snapshot_.remove(target.id);
   }
   const int height = snapshot_.forest().lowest_fitting_subtree(node, fr, value).height;
-  if (targets.empty()) return {Mode::no_candidates, height};
+  if (found.targets.empty()) return {Mode::no_candidates, height};
   return {own ? Mode::preempt : Mode::reclaim, height};
 }
 

@@ -7,6 +7,8 @@
 #include "admission/flavor_assigner.h"
 #include "admission/snapshot.h"
 
+#include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -34,6 +36,7 @@ struct Preemptor {
   QueueId queue = no_id;
   std::vector<FrId> frs;        ///< that need preemption, sorted
   std::vector<FrAmount> usage;  ///< all it wants
+  friend bool operator==(const Preemptor&, const Preemptor&) = default;
 };
 
 /// Victims in the order chosen; empty: preemption cannot help.
@@ -45,12 +48,21 @@ class SimulatedPreemption final : public PreemptionOracle {
   SimulatedPreemption(Snapshot& snapshot, WorkloadId id, QueueId queue, TimePoint now)
       : snapshot_(snapshot), id_(id), queue_(queue), now_(now) {}
   Answer simulate(FrId fr, Amount value) override;
+  /// find_targets(), which need not search again for what was just simulated. The snapshot must be
+  /// as it was then.
+  std::vector<Target> targets(const Preemptor& preemptor);
 
  private:
+  struct Found {
+    Preemptor preemptor;
+    std::vector<Target> targets;
+  };
+
   Snapshot& snapshot_;
   WorkloadId id_;
   QueueId queue_;
   TimePoint now_;
+  std::vector<Found> found_;
 };
 
 // Parts, for both kinds of preemption.
@@ -61,12 +73,54 @@ std::vector<Target> find_fair_targets(Snapshot& snapshot, const Preemptor& preem
                                       TimePoint now);
 /// Whether the workload's reservation counts for one of `frs`.
 bool uses_any(const WorkloadEntry& workload, const std::vector<FrId>& frs);
-bool within_queue_policy_allows(const QueueInfo& queue, const WorkloadEntry& preemptor,
-                                const WorkloadEntry& candidate);
-bool reclaim_policy_allows(const QueueInfo& queue, const WorkloadEntry& preemptor,
-                           const WorkloadEntry& candidate);
-/// Whom to take first: already leaving, other ClusterQueues, lower priority, admitted later, UID.
-bool victim_before(const Snapshot& snapshot, QueueId own, WorkloadId a, WorkloadId b);
+
+/// Who of a ClusterQueue the policy of the preemptor's own lets it preempt.
+class VictimRule {
+ public:
+  /// In that ClusterQueue itself; in others.
+  static VictimRule within_queue(const QueueInfo& queue, const WorkloadEntry& preemptor);
+  static VictimRule reclaim(const QueueInfo& queue, const WorkloadEntry& preemptor);
+
+  bool nobody() const { return nobody_; }
+  bool allows(const WorkloadEntry& candidate) const {
+    if (candidate.priority != most_ || !newer_) return candidate.priority <= most_;
+    return order_time_ < candidate.order_time;
+  }
+  /// Nobody of that priority or above.
+  bool stops_at(std::int64_t priority) const { return priority > most_; }
+
+ private:
+  std::int64_t most_ = INT64_MAX;  ///< highest priority of a victim
+  bool newer_ = false;             ///< one of that priority must be newer than the preemptor
+  bool nobody_ = false;
+  TimePoint order_time_{};
+};
+
+/// Reads possible victims of one ClusterQueue in the order of preemption, as far as asked for.
+class VictimStream {
+ public:
+  VictimStream(const Snapshot& snapshot, const Preemptor& preemptor, const VictimRule& rule,
+               std::span<const VictimKey> keys)
+      : table_(&snapshot.state().workloads()), frs_(&preemptor.frs), rule_(&rule), keys_(keys) {
+    settle();
+  }
+  bool empty() const { return at_ == keys_.size(); }
+  const VictimKey& front() const { return keys_[at_]; }
+  void advance() {
+    ++at_;
+    settle();
+  }
+
+ private:
+  void settle();
+
+  const WorkloadTable* table_;
+  const std::vector<FrId>* frs_;
+  const VictimRule* rule_;
+  std::span<const VictimKey> keys_;
+  std::size_t at_ = 0;
+};
+
 bool fits(const Snapshot& snapshot, const Preemptor& preemptor, bool allow_borrowing);
 /// Puts back, last chosen first, everybody who turned out not to be needed.
 void fill_back(Snapshot& snapshot, const Preemptor& preemptor, bool allow_borrowing,

@@ -150,6 +150,15 @@ void QuotaForest::link_children(NodeId id) {
   each_child([&](QuotaNode& child) {
     for (Cell& below : child.cells) below.parent = find(id, below.fr);
   });
+  node.cells_over = static_cast<std::uint32_t>(
+      std::count_if(node.cells.begin(), node.cells.end(),
+                    [](const Cell& cell) { return cell.usage > cell.subtree; }));
+  node.over.clear();
+  for (const auto* children : {&node.child_cohorts, &node.child_queues}) {
+    for (const NodeId child : *children) {
+      if (nodes_[child].cells_over > 0) list_over(child);
+    }
+  }
 }
 
 std::vector<NodeId> QuotaForest::queues_of_tree(NodeId id) const {
@@ -195,7 +204,7 @@ void QuotaForest::apply(NodeId queue, FrId fr, Amount delta) {
   const std::uint32_t index = find(queue, fr);
   if (index == no_cell) {
     // A workload reserves what its ClusterQueue has no quota for: count it, without a way up yet.
-    cell_for(&nodes_[queue].cells, fr).usage = delta;
+    set_usage(queue, &cell_for(&nodes_[queue].cells, fr), delta);
     mark(queue);
     return;
   }
@@ -210,8 +219,41 @@ void QuotaForest::lower_own_usage(NodeId queue, FrId fr, Amount by) {
   assert(trials_ > 0);
   const std::uint32_t index = find(queue, fr);
   if (index == no_cell) return;
-  nodes_[queue].cells[index].usage -= by;
+  Cell& cell = nodes_[queue].cells[index];
+  set_usage(queue, &cell, cell.usage - by);
   trial_.push_back({queue, fr, -by, true});
+}
+
+/// The only way usage changes in a settled tree: keeps the lists of those over their quota true.
+void QuotaForest::set_usage(NodeId id, Cell* cell, Amount usage) {
+  const bool was_over = cell->usage > cell->subtree;
+  cell->usage = usage;
+  const bool is_over = usage > cell->subtree;
+  if (was_over == is_over) return;
+  QuotaNode& node = nodes_[id];
+  if (is_over) {
+    if (node.cells_over++ == 0) list_over(id);
+  } else if (--node.cells_over == 0) {
+    unlist_over(id);
+  }
+}
+
+void QuotaForest::list_over(NodeId id) {
+  QuotaNode& node = nodes_[id];
+  if (node.parent == no_node) return;
+  auto& list = nodes_[node.parent].over;
+  node.over_position = static_cast<std::uint32_t>(list.size());
+  list.push_back(id);
+}
+
+void QuotaForest::unlist_over(NodeId id) {
+  const QuotaNode& node = nodes_[id];
+  if (node.parent == no_node) return;
+  auto& list = nodes_[node.parent].over;
+  const NodeId last = list.back();
+  list[node.over_position] = last;
+  nodes_[last].over_position = node.over_position;
+  list.pop_back();
 }
 
 void QuotaForest::add(NodeId id, std::uint32_t index, Amount value) {
@@ -219,7 +261,7 @@ void QuotaForest::add(NodeId id, std::uint32_t index, Amount value) {
     QuotaNode& node = nodes_[id];
     Cell& cell = node.cells[index];
     const Amount kept = cell.local_available();
-    cell.usage = plus(cell.usage, value);
+    set_usage(id, &cell, plus(cell.usage, value));
     if (node.parent == no_node || cell.parent == no_cell) return;
     value = minus(value, kept);
     index = cell.parent;
@@ -232,7 +274,7 @@ void QuotaForest::remove(NodeId id, std::uint32_t index, Amount value) {
     QuotaNode& node = nodes_[id];
     Cell& cell = node.cells[index];
     const Amount shared = minus(cell.usage, cell.local_quota());
-    cell.usage = minus(cell.usage, value);
+    set_usage(id, &cell, minus(cell.usage, value));
     if (node.parent == no_node || cell.parent == no_cell) return;
     value = std::min(value, shared);
     index = cell.parent;
@@ -251,7 +293,8 @@ void QuotaForest::roll_back(std::size_t mark) {
     const Change change = trial_.back();
     trial_.pop_back();
     if (change.own) {
-      nodes_[change.queue].cells[find(change.queue, change.fr)].usage -= change.delta;
+      Cell& cell = nodes_[change.queue].cells[find(change.queue, change.fr)];
+      set_usage(change.queue, &cell, cell.usage - change.delta);
     } else {
       apply(change.queue, change.fr, -change.delta);
     }

@@ -78,7 +78,10 @@ struct QuotaNode {
   std::vector<NodeId> child_cohorts;  ///< by name
   std::vector<NodeId> child_queues;   ///< by name
   std::vector<Quota> quotas;
-  std::vector<Cell> cells;  ///< by fr
+  std::vector<Cell> cells;          ///< by fr
+  std::uint32_t cells_over = 0;     ///< of which so many use more than their subtree's quota
+  std::vector<NodeId> over;         ///< children with such cells, in no order
+  std::uint32_t over_position = 0;  ///< in that list of the parent
 };
 
 class QuotaForest {
@@ -151,6 +154,9 @@ class QuotaForest {
   void rebuild(NodeId id, NodeId root);
   void link_children(NodeId id);
   void apply(NodeId queue, FrId fr, Amount delta);
+  void set_usage(NodeId id, Cell* cell, Amount usage);
+  void list_over(NodeId id);
+  void unlist_over(NodeId id);
   void add(NodeId id, std::uint32_t index, Amount value);
   void remove(NodeId id, std::uint32_t index, Amount value);
   Amount available_at(NodeId id, std::uint32_t index) const;

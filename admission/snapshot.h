@@ -2,16 +2,17 @@
 
 #include "admission/state.h"
 
-#include <unordered_set>
+#include <vector>
 
 namespace regatta::admission {
 
 /// What a cycle supposes about State: usage added, workloads gone. It works on the live quota tree
-/// and takes everything back when it ends, in reverse order; Trial takes back a part earlier.
+/// and takes everything back when it ends, in reverse order; Trial takes back a part earlier. Costs
+/// what is supposed, however much is there.
 class Snapshot {
  public:
   explicit Snapshot(State& state) : state_(state), mark_(state.forest().begin_trial()) {}
-  ~Snapshot() { state_.forest().roll_back(mark_); }
+  ~Snapshot() { take_back(mark_, 0); }
   Snapshot(const Snapshot&) = delete;
   Snapshot& operator=(const Snapshot&) = delete;
 
@@ -27,42 +28,49 @@ class Snapshot {
   }
   /// A workload with a reservation disappears, or comes back.
   void remove(WorkloadId id) {
-    const Reservation& held = *state_.workloads()[id].reservation;
+    Reservation& held = *state_.workloads()[id].reservation;
     remove_usage(state_.queue(held.queue).node, held.usage);
-    removed_.insert(id);
+    flip(&held);
   }
   void restore(WorkloadId id) {
-    const Reservation& held = *state_.workloads()[id].reservation;
+    Reservation& held = *state_.workloads()[id].reservation;
     add_usage(state_.queue(held.queue).node, held.usage);
-    removed_.erase(id);
+    flip(&held);
   }
-  bool removed(WorkloadId id) const { return !removed_.empty() && removed_.contains(id); }
+  bool removed(WorkloadId id) const { return state_.workloads()[id].reservation->away; }
+  /// It disappears, but its usage is not taken away here.
+  void hide(WorkloadId id) { flip(state_.workloads()[id].reservation.get()); }
 
-  /// Takes back usage changed while it lives. Workloads it removed are restored by the caller or
-  /// remembered here.
+  /// Takes back what was supposed while it lives.
   class Trial {
    public:
     explicit Trial(Snapshot& snapshot)
         : snapshot_(snapshot),
           mark_(snapshot.state_.forest().begin_trial()),
-          removed_(snapshot.removed_) {}
-    ~Trial() {
-      snapshot_.state_.forest().roll_back(mark_);
-      snapshot_.removed_ = std::move(removed_);
-    }
+          flips_(snapshot.flips_.size()) {}
+    ~Trial() { snapshot_.take_back(mark_, flips_); }
     Trial(const Trial&) = delete;
     Trial& operator=(const Trial&) = delete;
 
    private:
     Snapshot& snapshot_;
     std::size_t mark_;
-    std::unordered_set<WorkloadId> removed_;
+    std::size_t flips_;
   };
 
  private:
+  void flip(Reservation* held) {
+    held->away = !held->away;
+    flips_.push_back(held);
+  }
+  void take_back(std::size_t mark, std::size_t flips) {
+    state_.forest().roll_back(mark);
+    for (; flips_.size() > flips; flips_.pop_back()) flips_.back()->away = !flips_.back()->away;
+  }
+
   State& state_;
   std::size_t mark_;
-  std::unordered_set<WorkloadId> removed_;
+  std::vector<Reservation*> flips_;  ///< whose `away` changed, in order
 };
 
 }  // namespace regatta::admission

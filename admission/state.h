@@ -22,6 +22,7 @@
 #include "admission/pod_defaults.h"
 #include "admission/queues.h"
 #include "admission/quota.h"
+#include "admission/victim_order.h"
 #include "admission/workload.h"
 #include "lib/api/core.h"
 #include "lib/api/kueue.h"
@@ -75,6 +76,7 @@ struct QueueInfo {
   std::vector<FrId> frs;  ///< all it has quota for, sorted
   PendingQueue pending;
   std::vector<WorkloadId> reserved;  ///< no order; see WorkloadEntry::position
+  VictimOrder victims;               ///< the same, in the order of preemption
   std::size_t admitted = 0;
   mutable bool touched = false;  ///< named by the next take_changes()
 
@@ -196,6 +198,10 @@ class State {
   const WorkloadTable& workloads() const { return workloads_; }
   QueueInfo& queue(QueueId id) { return *queues_[id]; }
   const QueueInfo& queue(QueueId id) const { return *queues_[id]; }
+  /// Who holds quota in it, in the order of preemption.
+  VictimOrder::Sections victims_in(QueueId id) {
+    return queues_[id]->victims.sections(workloads_, queues_[id]->reserved);
+  }
   QueueId queue_of_node(NodeId node) const { return node_queue_[node]; }
   const QueueInfo* find_queue(const std::string& name) const;
   const LocalQueueInfo& local_queue(LocalQueueId id) const { return local_queues_[id]; }
@@ -283,6 +289,7 @@ class State {
   std::map<std::string, QueueId> ready_;  ///< active, somebody waits
   std::map<NodeId, TimePoint> reactivations_;
   std::uint64_t cycle_ = 0;
+  std::uint64_t last_serial_ = 0;
   Changes changes_;
   std::vector<QueueId> touched_queues_;
   std::vector<LocalQueueId> touched_local_queues_;

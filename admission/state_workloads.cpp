@@ -309,6 +309,8 @@ void State::reserve(WorkloadId id, std::unique_ptr<Reservation> reservation) {
   }
   entry.place = Place::reserved;
   entry.reservation = std::move(reservation);
+  entry.reservation->serial = ++last_serial_;
+  queue.victims.added(workloads_, id);
   touch(queue);
   touch(entry.local_queue);
 }
@@ -328,6 +330,7 @@ void State::release(WorkloadId id) {
   queue.reserved[entry.position] = last;
   workloads_[last].position = entry.position;
   queue.reserved.pop_back();
+  queue.victims.removed();
   LocalQueueInfo& local = local_queues_[entry.local_queue];
   --local.reserving;
   if (reservation->admitted) {

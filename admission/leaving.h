@@ -1,0 +1,60 @@
+#pragma once
+
+#include "admission/snapshot.h"
+
+#include <map>
+#include <optional>
+#include <vector>
+
+namespace regatta::admission {
+
+/// Those whom a cycle asked to go. Entries later in the cycle are judged with all of them gone, so
+/// that is how their trees stay once somebody in them was asked; whoever needs the usage as it
+/// still is brings it back first. Nothing is done per victim more than once.
+class Leaving {
+ public:
+  explicit Leaving(Snapshot& snapshot) : snapshot_(snapshot) {}
+  ~Leaving();
+  Leaving(const Leaving&) = delete;
+  Leaving& operator=(const Leaving&) = delete;
+
+  bool contains(WorkloadId id) const {
+    return snapshot_.state().workloads()[id].reservation->asked;
+  }
+  /// Not inside a Trial.
+  void add(WorkloadId id);
+
+  /// While it lives, those of one tree are gone. Not inside a Trial when it begins.
+  class Gone {
+   public:
+    Gone(Leaving& leaving, NodeId root) { leaving.go(root, &trial_); }
+
+   private:
+    std::optional<Snapshot::Trial> trial_;
+  };
+  /// Their usage counts again, until somebody is added or supposed gone. Not inside a Trial.
+  void bring_back(NodeId root);
+  /// What they hold of one ClusterQueue's usage and is not counted there at the moment.
+  Amount missing(NodeId queue, FrId fr) const;
+
+  /// The usage of one ClusterQueue alone is lowered (QuotaForest::lower_own_usage): from then on
+  /// usage in its tree depends on the order of changes, and those leaving it are taken away anew
+  /// every time.
+  void lower_own_usage(NodeId queue, FrId fr, Amount by);
+
+ private:
+  struct Tree {
+    std::map<NodeId, std::vector<FrAmount>> usage;  ///< by ClusterQueue
+    bool gone = false;                              ///< taken off the tree
+    bool in_order = false;                          ///< order of changes matters
+  };
+
+  void go(NodeId root, std::optional<Snapshot::Trial>* trial);
+  void take_off(const Tree& tree);
+
+  Snapshot& snapshot_;
+  std::map<NodeId, Tree> trees_;  ///< by root
+  std::vector<WorkloadId> asked_;
+};
+
+}  // namespace regatta::admission

@@ -1,0 +1,114 @@
+#include "admission/victim_order.h"
+
+#include "admission/queues.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace regatta::admission {
+namespace {
+
+std::uint64_t start_of(const std::string& uid) {
+  std::uint64_t start = 0;
+  for (std::size_t i = 0; i < sizeof(start); ++i) {
+    start = start << 8U | (i < uid.size() ? static_cast<unsigned char>(uid[i]) : 0U);
+  }
+  return start;
+}
+
+VictimKey key_of(const WorkloadTable& table, WorkloadId id) {
+  const WorkloadEntry& entry = table[id];
+  const Reservation& held = *entry.reservation;
+  return {entry.priority, held.reserved_at, start_of(entry.uid), held.serial, id, held.evicted};
+}
+
+bool is_valid(const WorkloadTable& table, const VictimKey& key) {
+  const auto& held = table[key.id].reservation;
+  return held != nullptr && held->serial == key.serial;
+}
+
+}  // namespace
+
+bool victim_before(const WorkloadTable& table, const VictimKey& a, const VictimKey& b) {
+  if (a.evicted != b.evicted) return a.evicted;
+  if (a.priority != b.priority) return a.priority < b.priority;
+  if (a.reserved_at != b.reserved_at) return a.reserved_at > b.reserved_at;
+  if (a.uid_start != b.uid_start) return a.uid_start < b.uid_start;
+  if (a.id == b.id) return false;
+  const WorkloadEntry& left = table[a.id];
+  const WorkloadEntry& right = table[b.id];
+  if (left.uid != right.uid) return left.uid < right.uid;
+  return left.key < right.key;
+}
+
+void VictimOrder::added(const WorkloadTable& table, WorkloadId id) {
+  if (!kept_) return;
+  added_.push_back(key_of(table, id));
+  // Nobody looked for long: it is cheaper to begin anew when somebody does.
+  if (added_.size() <= sorted_.size() + 64) return;
+  kept_ = false;
+  sorted_ = {};
+  added_ = {};
+}
+
+void VictimOrder::removed() {
+  if (kept_) ++gone_;
+}
+
+void VictimOrder::rebuild(const WorkloadTable& table, const std::vector<WorkloadId>& all) {
+  added_.clear();
+  sorted_.clear();
+  added_.reserve(all.size());
+  for (const WorkloadId id : all) added_.push_back(key_of(table, id));
+  kept_ = true;
+  gone_ = 0;
+  merge(table);
+}
+
+void VictimOrder::merge(const WorkloadTable& table) {
+  const auto before = [&](const VictimKey& a, const VictimKey& b) {
+    return victim_before(table, a, b);
+  };
+  if (gone_ > 0) {
+    const auto gone = [&](const VictimKey& key) { return !is_valid(table, key); };
+    std::erase_if(sorted_, gone);
+    std::erase_if(added_, gone);
+    gone_ = 0;
+  }
+  std::sort(added_.begin(), added_.end(), before);
+  if (sorted_.empty()) {
+    sorted_.swap(added_);
+  } else if (!added_.empty()) {
+    std::vector<VictimKey> merged;
+    merged.reserve(sorted_.size() + added_.size());
+    std::merge(sorted_.begin(), sorted_.end(), added_.begin(), added_.end(),
+               std::back_inserter(merged), before);
+    sorted_ = std::move(merged);
+  }
+  added_.clear();
+  const auto others = std::partition_point(sorted_.begin(), sorted_.end(),
+                                           [](const VictimKey& key) { return key.evicted; });
+  first_other_ = static_cast<std::size_t>(others - sorted_.begin());
+  asked_ = {};
+}
+
+VictimOrder::Sections VictimOrder::sections(const WorkloadTable& table,
+                                            const std::vector<WorkloadId>& all) {
+  if (!kept_) {
+    rebuild(table, all);
+  } else if (gone_ > 0 || !added_.empty()) {
+    merge(table);
+  }
+  const std::span<const VictimKey> keys(sorted_);
+  return {keys.first(first_other_).subspan(asked_[0]),
+          keys.subspan(first_other_).subspan(asked_[1])};
+}
+
+void VictimOrder::skip_asked(const WorkloadTable& table) {
+  if (!kept_ || gone_ > 0 || !added_.empty()) return;
+  const auto asked = [&](std::size_t at) { return table[sorted_[at].id].reservation->asked; };
+  while (asked_[0] < first_other_ && asked(asked_[0])) ++asked_[0];
+  while (first_other_ + asked_[1] < sorted_.size() && asked(first_other_ + asked_[1])) ++asked_[1];
+}
+
+}  // namespace regatta::admission

@@ -1,0 +1,66 @@
+#pragma once
+
+/// The workloads of one ClusterQueue that hold quota, in the order in which preemption takes them:
+/// already leaving first, then lower priority, then later reservation, then UID.
+///
+/// Preemption reads the list from the front and stops when it has enough, so nothing is collected
+/// or sorted for a search. The list is made at the first search and kept up to date from then on:
+/// additions are merged in at the next search, and an entry whose reservation has gone is found out
+/// by its serial number.
+
+#include "admission/workload.h"
+
+#include <array>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace regatta::admission {
+
+class WorkloadTable;
+
+/// A workload's place in the order, as far as numbers decide it.
+struct VictimKey {
+  std::int64_t priority = 0;
+  TimePoint reserved_at{};
+  std::uint64_t uid_start = 0;  ///< first bytes of the UID, as a number that orders like them
+  std::uint64_t serial = 0;     ///< of the reservation
+  WorkloadId id = no_id;
+  bool evicted = false;
+};
+
+class VictimOrder {
+ public:
+  /// A reservation came, with its serial; one went.
+  void added(const WorkloadTable& table, WorkloadId id);
+  void removed();
+
+  /// Those already leaving, and the others; valid until a reservation comes or goes. `all`: whoever
+  /// holds quota in the ClusterQueue.
+  struct Sections {
+    std::span<const VictimKey> evicted;
+    std::span<const VictimKey> others;
+  };
+  Sections sections(const WorkloadTable& table, const std::vector<WorkloadId>& all);
+
+  /// A cycle asked some to go: leading entries with that mark are left out of sections() until
+  /// forget_asked().
+  void skip_asked(const WorkloadTable& table);
+  void forget_asked() { asked_ = {}; }
+
+ private:
+  void rebuild(const WorkloadTable& table, const std::vector<WorkloadId>& all);
+  void merge(const WorkloadTable& table);
+
+  bool kept_ = false;
+  std::vector<VictimKey> sorted_;
+  std::vector<VictimKey> added_;
+  std::size_t gone_ = 0;         ///< entries, of both lists, that are no longer valid
+  std::size_t first_other_ = 0;  ///< in sorted_: where those not evicted begin
+  std::array<std::size_t, 2> asked_{};
+};
+
+/// Total order within and across ClusterQueues, but for the rule that own workloads come last.
+bool victim_before(const WorkloadTable& table, const VictimKey& a, const VictimKey& b);
+
+}  // namespace regatta::admission
