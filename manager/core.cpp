@@ -57,6 +57,8 @@ Core::Core(CoreDeps deps, CoreConfig config)
       workloads_(local_, scheduler_, deps.scope, config_.workload_workers),
       queues_(local_, scheduler_, deps.scope, config_.status_batch),
       checks_(local_, deps.scope),
+      ungater_(local_, deps.scope, config_.ungater),
+      nodes_(local_, deps.scope, config_.nodes),
       jobs_(local_, deps.scope, config_.jobs) {}
 
 Task<> Core::sync() {
@@ -70,6 +72,8 @@ void Core::start() {
   scheduler_.start();
   workloads_.start();
   queues_.start();
+  ungater_.start();
+  nodes_.start();
   jobs_.start();
   if (!config_.multikueue) return;
   fleet_.start();
@@ -78,8 +82,8 @@ void Core::start() {
 }
 
 bool Core::idle() const {
-  return synced_ && scheduler_.idle() && workloads_.idle() && queues_.idle() && jobs_.idle() &&
-         fleet_.idle() && checks_.idle() && dispatcher_.idle();
+  return synced_ && scheduler_.idle() && workloads_.idle() && queues_.idle() && ungater_.idle() &&
+         nodes_.idle() && jobs_.idle() && fleet_.idle() && checks_.idle() && dispatcher_.idle();
 }
 
 }  // namespace regatta::manager

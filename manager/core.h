@@ -4,8 +4,10 @@
 #include "clusters/fleet.h"
 #include "clusters/local_cluster.h"
 #include "controllers/multikueue_check_controller.h"
+#include "controllers/node_controller.h"
 #include "controllers/queue_controller.h"
 #include "controllers/scheduler.h"
+#include "controllers/topology_ungater.h"
 #include "controllers/workload_controller.h"
 #include "dispatch/dispatcher.h"
 #include "jobs/reconciler.h"
@@ -31,6 +33,8 @@ struct CoreConfig {
   std::string origin = "multikueue";
   controllers::SchedulerConfig scheduler;
   jobs::JobReconcilerConfig jobs;
+  controllers::TopologyUngaterConfig ungater;
+  controllers::NodeControllerConfig nodes;
   dispatch::DispatcherConfig dispatch;
   int workload_workers = 10;
   Duration status_batch{500};
@@ -69,6 +73,8 @@ class Core {
   controllers::WorkloadController workloads_;
   controllers::QueueController queues_;
   controllers::MultiKueueCheckController checks_;
+  controllers::TopologyUngater ungater_;
+  controllers::NodeController nodes_;
   jobs::JobReconciler jobs_;
   bool synced_ = false;
 };

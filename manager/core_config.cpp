@@ -84,6 +84,9 @@ Result<CoreConfig> core_config(const Configuration& config, std::string instance
   }
   core.jobs.topology.enabled = config.gates.enabled("TopologyAwareScheduling");
   core.jobs.topology.multi_layer = config.gates.enabled("TASMultiLayerTopology");
+  core.nodes.health.replace = config.gates.enabled("TASFailedNodeReplacement");
+  core.nodes.health.on_pod_termination = config.gates.enabled("TASReplaceNodeOnPodTermination");
+  core.nodes.health.on_taints = config.gates.enabled("TASReplaceNodeOnNodeTaints");
   core.jobs.manage_without_queue_name = config.manage_jobs_without_queue_name;
   if (config.managed_jobs_namespace_selector) {
     auto selector = api::Selector::from(*config.managed_jobs_namespace_selector);

@@ -1,0 +1,252 @@
+#include "controllers/node_controller.h"
+
+#include "admission/topology/assignment.h"
+#include "clusters/lean_objects.h"
+#include "jobs/admission_info.h"
+#include "lib/api/names.h"
+#include "lib/api/placed.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <set>
+
+namespace regatta::controllers {
+namespace {
+
+/// Index of workloads: hosts that pods of it are placed on, while it may lose them.
+constexpr const char* by_host = "host";
+/// Index of nodes: value of the hostname label.
+constexpr const char* by_hostname = "hostname";
+
+/// Pods of a node end one after another; they are looked at together.
+constexpr Duration batch{100};
+
+std::string hostname_of(const api::Node& node) {
+  return node.metadata.label(std::string(api::labels::hostname));
+}
+
+/// Hosts that its pods are placed on; none for places wider than a node.
+std::vector<std::string> hosts_of(const api::Workload& workload) {
+  std::set<std::string> hosts;
+  if (!workload.status.admission || is_finished(workload) || is_evicted(workload)) return {};
+  for (const auto& assignment : workload.status.admission->pod_set_assignments) {
+    const auto& places = assignment.topology_assignment;
+    const bool names_hosts =
+        places && !places->levels.empty() && places->levels.back() == api::labels::hostname;
+    if (!names_hosts) continue;
+    const auto domains = admission::expand(*places);
+    if (!domains) continue;
+    for (const auto& domain : domains->domains) hosts.insert(domain.values.back());
+  }
+  return {hosts.begin(), hosts.end()};
+}
+
+std::string wanted_host(const api::Pod& pod) {
+  const auto found = pod.spec.node_selector.find(std::string(api::labels::hostname));
+  return found == pod.spec.node_selector.end() ? std::string() : found->second;
+}
+
+/// It was told where to go, and no scheduler has taken it up.
+bool waits(const api::Pod& pod) {
+  const auto& gates = pod.spec.scheduling_gates;
+  return pod.spec.node_name.empty() && pod.status.phase == "Pending" &&
+         std::find(gates.begin(), gates.end(), api::gates::topology) == gates.end();
+}
+
+constexpr const char* doom = "Pod terminated by Kueue NodeController due to node taint";
+
+std::string failed_patch(TimePoint now) {
+  Json condition = {{"type", "TerminatedByKueue"},
+                    {"status", "True"},
+                    {"reason", "UnschedulableOnAssignedNode"},
+                    {"message", doom},
+                    {"lastTransitionTime", format_rfc3339(now)}};
+  Json patch = Json::object();
+  patch["status"]["phase"] = "Failed";
+  patch["status"]["conditions"] = Json::array();
+  patch["status"]["conditions"].push_back(std::move(condition));
+  return dump_json(patch);
+}
+
+}  // namespace
+
+NodeController::NodeController(clusters::LocalCluster& cluster, TaskScope& scope,
+                               NodeControllerConfig config)
+    : cluster_(cluster),
+      scope_(scope),
+      config_(config),
+      log_(cluster.log.named("nodes")),
+      queue_(cluster.clock, scope, Backoff{Duration(50), std::chrono::seconds(30)}) {
+  cluster_.workloads.add_index(by_host, hosts_of);
+  cluster_.nodes.add_index(by_hostname, [](const api::Node& node) {
+    return std::vector<std::string>{hostname_of(node)};
+  });
+  if (!config_.health.replace) return;
+  watch_nodes();
+  watch_pods();
+  watch_workloads();
+}
+
+void NodeController::watch_nodes() {
+  cluster_.nodes.on_transition([this](const auto&, const auto& before, const auto& after) {
+    const bool same = before && after && hostname_of(*before) == hostname_of(*after) &&
+                      api::is_true(before->status.conditions, "Ready") ==
+                          api::is_true(after->status.conditions, "Ready") &&
+                      before->spec.taints == after->spec.taints;
+    if (same) return;
+    if (before) queue_.add(hostname_of(*before));
+    if (after) queue_.add(hostname_of(*after));
+  });
+}
+
+void NodeController::watch_pods() {
+  cluster_.pods.on_transition([this](const auto&, const auto& before, const auto& after) {
+    const api::Pod& pod = after ? *after : *before;
+    if (!api::placed_by_topology(pod.metadata.annotations)) return;
+    const std::string host = wanted_host(pod);
+    const bool ends = !after || pod.metadata.deleting();
+    if (!host.empty() && (ends || pod.spec.node_name.empty())) queue_.add_after(host, batch);
+  });
+}
+
+/// A place given on a node that was lost meanwhile, perhaps while nobody looked.
+void NodeController::watch_workloads() {
+  cluster_.workloads.on_transition([this](const auto&, const auto& before, const auto& after) {
+    if (!after || !after->status.admission) return;
+    if (before && before->status.admission == after->status.admission) return;
+    for (const std::string& host : hosts_of(*after)) {
+      const NodePtr node = node_named(host);
+      if (!node || is_suspect(*node)) queue_.add(host);
+    }
+  });
+}
+
+void NodeController::start() {
+  for (int i = 0; i < config_.workers; ++i) scope_.spawn("nodes", work());
+}
+
+Task<> NodeController::work() {
+  for (;;) {
+    std::string host = co_await queue_.next();
+    const Status done = co_await reconcile(host);
+    if (queue_.finish(host, done)) {
+      log_.warning("workloads of a node not looked at",
+                   {{"node", host}, {"error", done.error().what()}});
+    }
+  }
+}
+
+NodeController::NodePtr NodeController::node_named(const std::string& host) const {
+  const auto& names = cluster_.nodes.keys_by_index(by_hostname, host);
+  return names.empty() ? nullptr : cluster_.nodes.get(*names.begin());
+}
+
+std::vector<NodeController::WorkloadPtr> NodeController::concerned(const std::string& host) const {
+  std::set<api::ObjectKey> keys = cluster_.workloads.keys_by_index(by_host, host);
+  for (const auto& pod : cluster_.pods.by_index(clusters::by_wanted_host, host)) {
+    const std::string& name = pod->metadata.annotation(std::string(api::annotations::workload));
+    keys.insert(api::ObjectKey(pod->metadata.ns, name));
+  }
+  std::vector<WorkloadPtr> workloads;
+  for (const api::ObjectKey& key : keys) {
+    auto workload = cluster_.workloads.get(key);
+    if (!workload || is_finished(*workload) || is_evicted(*workload)) continue;
+    workloads.push_back(std::move(workload));
+  }
+  return workloads;
+}
+
+PlaceView NodeController::view(const api::Workload& workload, const std::string& host,
+                               const NodePtr& node) const {
+  PlaceView view;
+  view.node = node.get();
+  const std::string key = workload.metadata.key().str();
+  for (const auto& pod : cluster_.pods.by_index(clusters::by_pods_workload, key)) {
+    if (node && pod->spec.node_name == node->metadata.name && !pod->metadata.deleting()) {
+      view.progressing = true;
+    }
+    if (wanted_host(*pod) == host && waits(*pod)) view.waiting.push_back(pod);
+  }
+  if (!workload.status.admission) return view;
+  const jobs::FlavorLookup flavor = [this](const std::string& name) {
+    return cluster_.flavors.get(api::ObjectKey(name)).get();
+  };
+  const auto infos = jobs::admission_infos(workload, flavor);
+  for (const auto& assignment : workload.status.admission->pod_set_assignments) {
+    const auto& places = assignment.topology_assignment;
+    if (!places || admission::pods_on_node(*places, host) == 0) continue;
+    view.assigned = true;
+    std::vector<api::Toleration>& all = view.tolerations.emplace_back();
+    for (const api::PodSet& set : workload.spec.pod_sets) {
+      if (set.name == assignment.name) all = set.pod_template.spec().tolerations;
+    }
+    if (!infos) continue;
+    for (const jobs::PodSetInfo& info : *infos) {
+      if (info.name != assignment.name) continue;
+      all.insert(all.end(), info.tolerations.begin(), info.tolerations.end());
+    }
+  }
+  return view;
+}
+
+Task<Status> NodeController::reconcile(std::string host) {
+  // What is not known yet must not count as gone.
+  if (!cluster_.nodes.has_synced()) co_return ok();
+  const NodePtr node = node_named(host);
+  for (const WorkloadPtr& workload : concerned(host)) {
+    const Status done = co_await look_at(workload, host, node);
+    if (!done) co_return done;
+  }
+  co_return ok();
+}
+
+Task<Status> NodeController::look_at(WorkloadPtr workload, std::string host, NodePtr node) {
+  const PlaceVerdict verdict = judge(view(*workload, host, node), config_.health);
+  const TimePoint now = cluster_.clock.now();
+  const std::string uid = workload->metadata.uid;
+  bool evicted = false;
+  std::vector<Note> notes;
+  const auto change = [&](api::Workload& current) {
+    notes.clear();
+    if (current.metadata.uid != uid) return false;
+    const bool changed = note_node(&current, host, verdict.lost, now, &notes);
+    evicted = is_evicted(current);
+    return changed;
+  };
+  const auto& known = workload->status.unhealthy_nodes;
+  const bool listed = std::find(known.begin(), known.end(), host) != known.end();
+  Status written = ok();
+  if (verdict.lost != listed) {
+    written = co_await cluster_.update_status(workload->metadata.key(), change);
+  }
+  if (!written && written.error().code() != Errc::not_found) co_return written;
+  for (Note& note : notes) {
+    cluster_.events.event(kube::reference_to(*workload),
+                          note.warning ? kube::EventType::warning : kube::EventType::normal,
+                          std::move(note.reason), std::move(note.message));
+  }
+  // The pods of an evicted workload end with its job.
+  if (evicted) co_return ok();
+  for (const PodPtr& pod : verdict.doomed) {
+    const Status failed = co_await fail(pod);
+    if (!failed) co_return failed;
+  }
+  co_return ok();
+}
+
+Task<Status> NodeController::fail(PodPtr pod) {
+  kube::WriteOptions options;
+  options.subresource = "status";
+  std::string patch = failed_patch(cluster_.clock.now());
+  const auto written = co_await cluster_.client.patch_raw(api::Pod::resource, pod->metadata.key(),
+                                                          kube::PatchType::strategic,
+                                                          std::move(patch), std::move(options));
+  if (!written && written.error().code() == Errc::not_found) co_return ok();
+  if (!written) co_return written.error().within("pod " + pod->metadata.key().str());
+  cluster_.events.event(kube::reference_to(*pod), kube::EventType::normal,
+                        std::string(api::events::pod_terminated_by_kueue), doom);
+  co_return ok();
+}
+
+}  // namespace regatta::controllers

@@ -1,0 +1,51 @@
+#pragma once
+
+#include "clusters/local_cluster.h"
+#include "controllers/node_health.h"
+#include "lib/runtime/work_queue.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace regatta::controllers {
+
+struct NodeControllerConfig {
+  int workers = 2;
+  NodeHealthOptions health;
+};
+
+/// Tells workloads about the nodes they lose, and ends the pods that were sent to a node that will
+/// never run them. Whether there is another place is the scheduler's to say.
+class NodeController {
+ public:
+  NodeController(clusters::LocalCluster& cluster, TaskScope& scope,
+                 NodeControllerConfig config = {});
+  void start();
+  bool idle() const { return queue_.idle(); }
+
+ private:
+  using WorkloadPtr = std::shared_ptr<const api::Workload>;
+  using NodePtr = std::shared_ptr<const api::Node>;
+
+  void watch_nodes();
+  void watch_pods();
+  void watch_workloads();
+  Task<> work();
+  Task<Status> reconcile(std::string host);
+  /// Null when there is none.
+  NodePtr node_named(const std::string& host) const;
+  /// Workloads with pods placed there, and those of pods that were sent there.
+  std::vector<WorkloadPtr> concerned(const std::string& host) const;
+  PlaceView view(const api::Workload& workload, const std::string& host, const NodePtr& node) const;
+  Task<Status> look_at(WorkloadPtr workload, std::string host, NodePtr node);
+  Task<Status> fail(PodPtr pod);
+
+  clusters::LocalCluster& cluster_;
+  TaskScope& scope_;
+  NodeControllerConfig config_;
+  Log log_;
+  WorkQueue<std::string> queue_;  ///< values of the hostname label
+};
+
+}  // namespace regatta::controllers

@@ -1,0 +1,50 @@
+#pragma once
+
+#include "clusters/local_cluster.h"
+#include "controllers/ungate_plan.h"
+#include "lib/runtime/work_queue.h"
+
+#include <functional>
+
+namespace regatta::controllers {
+
+/// What came of a pod, for metrics.
+struct UngateSeen {
+  std::string cluster_queue;
+  bool is_group = false;
+  Duration since_admission{0};
+};
+
+struct TopologyUngaterConfig {
+  int workers = 10;
+  /// Pods of a job come one by one; they are looked at together.
+  Duration batch{1000};
+  std::function<void(const UngateSeen&)> on_ungated;  ///< may be null
+};
+
+/// Sends the pods of admitted workloads to the places their admission gives them.
+///
+/// A pod is only ungated as the store has it (its patch names the resourceVersion), and the answer
+/// is in the store before the workload is looked at again: no pod is sent twice, and no place is
+/// given to two.
+class TopologyUngater {
+ public:
+  TopologyUngater(clusters::LocalCluster& cluster, TaskScope& scope,
+                  TopologyUngaterConfig config = {});
+  void start();
+  bool idle() const { return queue_.idle(); }
+
+ private:
+  Task<> work();
+  Task<Status> reconcile(api::ObjectKey key);
+  Task<> ungate(Ungate ungate, std::shared_ptr<const api::Workload> workload, Status* outcome);
+  Task<> refresh(api::ObjectKey pod);
+
+  clusters::LocalCluster& cluster_;
+  TaskScope& scope_;
+  TopologyUngaterConfig config_;
+  Log log_;
+  WorkQueue<api::ObjectKey> queue_;
+};
+
+}  // namespace regatta::controllers
