@@ -108,6 +108,64 @@ TEST_F(SandboxCluster, AJobRunsItsPodsOnTheFleetAndCompletes) {
   world_.run_for(1s);
 }
 
+TEST_F(SandboxCluster, AGatedPodGoesWhereItIsSentAndALostNodeLosesIt) {
+  const Status made = wait(create_nodes(client_, *parse_fleet("3xCPU"), world_.now()));
+  ASSERT_TRUE(made);
+  JobController controller({client_, world_, world_.rng, world_.executor(), Log()}, {});
+  scope_.spawn("jobs", controller.run());
+  create(api::Job::resource, "default", R"({"metadata":{"name":"j","annotations":{
+    "sandbox.regatta.dev/run-seconds":"60"}},"spec":{"template":{
+    "metadata":{"annotations":{"kueue.x-k8s.io/podset-unconstrained-topology":"true"}},
+    "spec":{"restartPolicy":"Never","schedulingGates":[{"name":"kueue.x-k8s.io/topology"}],
+    "containers":[{"name":"main","image":"img:1","resources":{"requests":{"cpu":"1"}}}]}}}})");
+  const auto the_pod = [&] {
+    Json found;
+    const auto keep = [&](const kube::ListPage& page) {
+      if (page.items->size() == 1) found = page.items->front();
+    };
+    wait(client_.list_raw(api::Pod::resource, "", {}, keep));
+    return found;
+  };
+  const auto send_to = [&](const char* host) {
+    const api::ObjectKey key("default", the_pod()["metadata"]["name"].get<std::string>());
+    const std::string patch = std::string(R"({"spec":{"schedulingGates":[],"nodeSelector":{
+      "kubernetes.io/hostname":")") +
+                              host + "\"}}}";
+    const auto sent =
+        wait(client_.patch_raw(api::Pod::resource, key, kube::PatchType::merge, patch));
+    EXPECT_TRUE(sent) << sent.error().what();
+  };
+  world_.run_for(5s);
+  EXPECT_EQ(the_pod()["status"]["phase"], "Pending");
+  EXPECT_FALSE(the_pod()["spec"].contains("nodeName"));
+  const Json waiting = get(api::Job::resource, "default", "j")["status"];
+  EXPECT_EQ(waiting["active"], 1);
+  EXPECT_EQ(waiting["ready"], 0);
+
+  send_to("cpu-2");
+  world_.run_for(5s);
+  const Json running = the_pod();
+  EXPECT_EQ(running["spec"]["nodeName"], "cpu-2") << running.dump();
+  EXPECT_EQ(running["status"]["phase"], "Running");
+  EXPECT_EQ(get(api::Job::resource, "default", "j")["status"]["ready"], 1);
+
+  kube::WriteOptions status;
+  status.subresource = "status";
+  const auto broken = wait(client_.patch_raw(
+      api::Node::resource, api::ObjectKey("cpu-2"), kube::PatchType::merge,
+      R"({"status":{"conditions":[{"type":"Ready","status":"False"}]}})", status));
+  ASSERT_TRUE(broken) << broken.error().what();
+  world_.run_for(5s);
+  const Json next = the_pod();
+  EXPECT_NE(next["metadata"]["uid"], running["metadata"]["uid"]);
+  EXPECT_EQ(next["status"]["phase"], "Pending") << "behind its gate again";
+  send_to("cpu-2");
+  world_.run_for(5s);
+  EXPECT_FALSE(the_pod()["spec"].contains("nodeName")) << "that node takes nobody";
+  scope_.stop();
+  world_.run_for(1s);
+}
+
 TEST_F(SandboxCluster, ADeletedJobTakesItsPodsAlong) {
   GarbageCollector collector({client_, world_, world_.rng, world_.executor(), Log()});
   scope_.spawn("collector", collector.run());

@@ -1,6 +1,8 @@
 #include "sandbox/job_controller.h"
 
+#include "lib/api/placed.h"
 #include "sandbox/job_status.h"
+#include "sandbox/node_choice.h"
 #include "sandbox/pod_bodies.h"
 
 #include <nlohmann/json.hpp>
@@ -25,12 +27,13 @@ bool overtaken(const Error& error) {
   return error.code() == Errc::not_found || error.code() == Errc::already_exists;
 }
 
-bool fits(const api::Node& node, const api::StringMap& selector) {
-  if (node.spec.unschedulable) return false;
-  return std::all_of(selector.begin(), selector.end(), [&](const auto& wanted) {
-    return node.metadata.label(wanted.first) == wanted.second;
-  });
+/// A pod that a gate held, or holds: it goes where it fits, or nowhere.
+bool goes_by_the_book(const api::Pod& pod) {
+  return api::placed_by_topology(pod.metadata.annotations) || !pod.spec.scheduling_gates.empty();
 }
+
+/// Until a pod that fits nowhere is tried again, besides whenever a node changes.
+constexpr Duration placing_retry{1000};
 
 }  // namespace
 
@@ -51,10 +54,29 @@ JobController::JobController(JobControllerDeps deps, JobControllerOptions option
     return std::vector<std::string>{
         owner == nullptr ? "" : api::ObjectKey(pod.metadata.ns, owner->name).str()};
   });
+  pods_.add_index("node",
+                  [](const api::Pod& pod) { return std::vector<std::string>{pod.spec.node_name}; });
+  watch_nodes();
   pods_.on_transition([this](const api::ObjectKey& key, const auto& before, const auto& after) {
     const api::Pod& pod = after ? *after : *before;
     const api::OwnerReference* owner = pod.metadata.controller();
     if (owner != nullptr && owner->kind == "Job") queue_.add(api::ObjectKey(key.ns, owner->name));
+  });
+}
+
+/// A node that comes, goes, breaks or opens concerns the pods on it and those on none.
+void JobController::watch_nodes() {
+  nodes_.on_transition([this](const auto& key, const auto& before, const auto& after) {
+    const bool same = before && after && is_ready(*before) == is_ready(*after) &&
+                      before->spec == after->spec &&
+                      before->metadata.labels == after->metadata.labels;
+    if (same) return;
+    for (const std::string& place : {key.name, std::string()}) {
+      for (const auto& pod : pods_.by_index("node", place)) {
+        const api::OwnerReference* owner = pod->metadata.controller();
+        if (owner != nullptr) queue_.add(api::ObjectKey(pod->metadata.ns, owner->name));
+      }
+    }
   });
 }
 
@@ -106,8 +128,9 @@ Task<Status> JobController::reconcile(api::ObjectKey key) {
   const TimePoint now = deps_.clock.now();
   const api::Job job = with_exact_start(*stored);
   const Behaviour how = behaviour_of(job, options_.behaviour);
+  const std::vector<PodView> pods = how.pods ? pods_of(job) : std::vector<PodView>();
   JobActions actions =
-      how.pods ? plan_job(job, pods_of(job), how, now) : plan_job_without_pods(job, how, now);
+      how.pods ? plan_job(job, pods, how, now) : plan_job_without_pods(job, how, now);
   if (is_finished(job.status) || job.metadata.deleting()) starts_.erase(job.metadata.uid);
   if (actions.remove) {
     kube::DeleteOptions options;
@@ -122,6 +145,9 @@ Task<Status> JobController::reconcile(api::ObjectKey key) {
   if (actions.status) {
     const Status written = co_await write_status(job, std::move(*actions.status));
     if (!written) co_return written;
+  }
+  if (std::any_of(pods.begin(), pods.end(), [](const PodView& pod) { return pod.waits; })) {
+    queue_.add_after(key, placing_retry);
   }
   if (actions.again) queue_.add_after(key, *actions.again - deps_.clock.now());
   co_return ok();
@@ -151,7 +177,7 @@ Task<Status> JobController::act_on_pods(const api::Job& job, const JobActions& a
   for (const std::string& name : actions.start) {
     const auto pod = pods_.get(api::ObjectKey(ns, name));
     if (!pod) continue;
-    const Status done = co_await set_running(*pod);
+    const Status done = co_await start_pod(*pod);
     if (!done) co_return done;
   }
   for (const std::string& name : actions.end) {
@@ -180,7 +206,10 @@ Status JobController::observe_pod(const Result<std::string>& written) {
 }
 
 Task<Status> JobController::create_pod(const api::Job& job, std::optional<std::int32_t> index) {
-  const std::string node = node_for(job);
+  const api::PodSpec& spec = job.spec.pod_template.spec();
+  const bool gated = !spec.scheduling_gates.empty();
+  const std::string node = gated ? std::string() : node_for(spec, true);
+  ++placed_;
   std::string body = pod_body(job, index, deps_.rng.name_suffix(), node, deps_.clock.now());
   const auto created =
       co_await deps_.client.create_raw(api::Pod::resource, job.metadata.ns, std::move(body));
@@ -188,7 +217,33 @@ Task<Status> JobController::create_pod(const api::Job& job, std::optional<std::i
   Result<api::Pod> pod = api::decode<api::Pod>(*created);
   if (!pod) co_return pod.error();
   pods_.observe(*pod);
+  if (gated) co_return ok();
   co_return co_await set_running(*pod);
+}
+
+Task<Status> JobController::start_pod(const api::Pod& pod) {
+  if (goes_by_the_book(pod) && pod.spec.node_name.empty()) {
+    std::string node = node_for(pod.spec, false);
+    if (node.empty()) co_return ok();
+    const Status bound = co_await bind(pod, std::move(node));
+    if (!bound) co_return bound;
+  }
+  co_return co_await set_running(pod);
+}
+
+Task<Status> JobController::bind(const api::Pod& pod, std::string node) {
+  Json binding = Json::object();
+  binding["apiVersion"] = "v1";
+  binding["kind"] = "Binding";
+  binding["metadata"] = {{"name", pod.metadata.name}, {"namespace", pod.metadata.ns}};
+  binding["target"] = {{"apiVersion", "v1"}, {"kind", "Node"}, {"name", std::move(node)}};
+  kube::WriteOptions options;
+  options.subresource = "binding";
+  std::string body = dump_json(binding);
+  const auto bound = co_await deps_.client.create_raw(api::Pod::resource, pod.metadata.ns,
+                                                      std::move(body), std::move(options));
+  if (!bound && !overtaken(bound.error())) co_return bound.error().within("binding a pod");
+  co_return ok();
 }
 
 Task<Status> JobController::set_running(const api::Pod& pod) {
@@ -240,19 +295,29 @@ std::vector<PodView> JobController::pods_of(const api::Job& job) const {
   std::vector<PodView> out;
   for (const auto& pod : pods_.by_index("job", job.metadata.uid)) {
     const api::OwnerReference* owner = pod->metadata.controller();
-    if (owner != nullptr && owner->uid == job.metadata.uid) out.push_back(view_of(*pod));
+    if (owner != nullptr && owner->uid == job.metadata.uid) out.push_back(look_at(*pod));
   }
   return out;
 }
 
-std::string JobController::node_for(const api::Job& job) {
-  std::vector<std::string> names;
-  const api::StringMap& selector = job.spec.pod_template.spec().node_selector;
-  for (const auto& node : nodes_.list()) {
-    if (fits(*node, selector)) names.push_back(node->metadata.name);
+PodView JobController::look_at(const api::Pod& pod) const {
+  PodView view = view_of(pod);
+  const std::string& name = pod.spec.node_name;
+  if (!name.empty()) {
+    const auto node = nodes_.get(api::ObjectKey(name));
+    view.lost = !node || !is_ready(*node);
+  } else if (view.phase == PodView::Phase::pending && goes_by_the_book(pod)) {
+    view.waits = !pod.spec.scheduling_gates.empty() || node_for(pod.spec, false).empty();
   }
-  if (names.empty()) return {};
-  return names[placed_++ % names.size()];
+  return view;
+}
+
+std::string JobController::node_for(const api::PodSpec& pod, bool overfill) const {
+  NodeChoice choice;
+  choice.pods_on = [this](const std::string& node) { return pods_.by_index("node", node); };
+  choice.overfill = overfill;
+  choice.start = placed_;
+  return choose_node(nodes_.list(), pod, choice);
 }
 
 }  // namespace regatta::sandbox

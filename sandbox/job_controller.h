@@ -49,12 +49,17 @@ class JobController {
   Task<Status> end_left_pods(api::ObjectKey job);
   Task<Status> act_on_pods(const api::Job& job, const JobActions& actions);
   Task<Status> create_pod(const api::Job& job, std::optional<std::int32_t> index);
+  Task<Status> start_pod(const api::Pod& pod);
+  Task<Status> bind(const api::Pod& pod, std::string node);
   Task<Status> set_running(const api::Pod& pod);
   Task<Status> finish_pod(api::ObjectKey key, bool succeeded);
   Task<Status> end_pod(api::ObjectKey key, std::optional<std::int64_t> grace);
   Task<Status> write_status(const api::Job& before, api::JobStatus status);
   std::vector<PodView> pods_of(const api::Job& job) const;
-  std::string node_for(const api::Job& job);
+  PodView look_at(const api::Pod& pod) const;
+  /// A node for a pod of that spec, or empty.
+  std::string node_for(const api::PodSpec& pod, bool overfill) const;
+  void watch_nodes();
   /// `job` with the start time as exact as we know it.
   api::Job with_exact_start(const api::Job& job) const;
   Status observe_pod(const Result<std::string>& written);

@@ -49,6 +49,10 @@ class PodStep {
 
   /// Rule 2.
   void look_at(const PodView& pod) {
+    if (!pod.over() && pod.lost) {
+      actions_.ended.push_back(pod.name);
+      return;
+    }
     if (!pod.over() && pod.end_request) return look_at_ending(pod);
     if (pod.phase == PodView::Phase::running) {
       const TimePoint due = pod.started.value_or(now_) + how_.run;
@@ -62,7 +66,7 @@ class PodStep {
         ++failed_;
         return;
       case PodView::Phase::pending:
-        actions_.start.push_back(pod.name);
+        pod.waits ? void(++waiting_) : actions_.start.push_back(pod.name);
         break;
       case PodView::Phase::running:
         break;
@@ -117,7 +121,9 @@ class PodStep {
       }
     }
     status_.active = count_of(active_.size()) + count_of(actions_.create.size());
-    fill_status(&status_, count_of(ending_), status_.active);
+    const bool gated = !job_.spec.pod_template.spec().scheduling_gates.empty();
+    const std::size_t waiting = waiting_ + (gated ? actions_.create.size() : 0);
+    fill_status(&status_, count_of(ending_), status_.active - count_of(waiting));
   }
 
   /// Rule 4 is decided once: a Job on its way out cannot be suspended any more.
@@ -139,6 +145,7 @@ class PodStep {
     for (const PodView* pod : active_) end(*pod);
     active_.clear();
     actions_.start.clear();
+    waiting_ = 0;
   }
 
   void end(const PodView& pod) {
@@ -157,6 +164,7 @@ class PodStep {
     const std::int32_t wanted = std::min(parallelism_of(job_), left);
     while (count_of(active_.size()) > wanted) {
       end(*active_.back());
+      if (active_.back()->waits) --waiting_;
       std::erase(actions_.start, active_.back()->name);
       active_.pop_back();
     }
@@ -187,7 +195,7 @@ class PodStep {
   api::JobStatus status_;
   JobActions actions_;
   std::vector<const PodView*> active_;
-  std::size_t ending_ = 0, succeeded_ = 0, failed_ = 0;
+  std::size_t ending_ = 0, succeeded_ = 0, failed_ = 0, waiting_ = 0;
   std::set<std::int32_t> done_, busy_;
 };
 

@@ -17,6 +17,8 @@ struct PodView {
   std::optional<std::int32_t> index;     ///< completion index
   std::optional<TimePoint> started;      ///< status.startTime
   std::optional<TimePoint> end_request;  ///< when it was asked to end
+  bool waits = false;                    ///< a gate holds it, or no node has room
+  bool lost = false;                     ///< its node is gone or does not answer
 
   bool over() const { return phase == Phase::succeeded || phase == Phase::failed; }
 };
@@ -40,7 +42,7 @@ struct JobActions {
 /// One step of a Job with Pod objects:
 ///  1. a finished Job is left alone until its TTL removes it;
 ///  2. pods that have run their time end, as the annotations say; pods asked to end are gone after
-///     their share of the grace period;
+///     their share of the grace period, those of a lost node at once;
 ///  3. a suspended Job ends its pods, loses its start time and says so;
 ///  4. too many failures, or the active deadline, make it fail; enough successes make it complete;
 ///     either is final once no pod is left;

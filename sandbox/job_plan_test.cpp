@@ -239,5 +239,36 @@ TEST(JobPlan, DeletedJobsAreLeftAlone) {
   EXPECT_FALSE(plan_job_without_pods(job, ten_seconds(), t0).status);
 }
 
+TEST(JobPlan, PodsThatWaitAreActiveButNotReady) {
+  PodView gated = pod("g", PodView::Phase::pending);
+  gated.waits = true;
+  const JobActions actions =
+      plan_job(job_of(2, 2), {gated, pod("r", running)}, ten_seconds(), t0 + 1s);
+  EXPECT_THAT(actions.start, IsEmpty());
+  ASSERT_TRUE(actions.status);
+  EXPECT_EQ(actions.status->active, 2);
+  EXPECT_EQ(actions.status->ready, 1);
+}
+
+TEST(JobPlan, PodsBehindAGateAreCreatedButNotReady) {
+  api::Job job = job_of(2, 2);
+  job.spec.pod_template = *api::PodTemplate::from(
+      api::RawJson(R"({"spec":{"schedulingGates":[{"name":"kueue.x-k8s.io/topology"}]}})"));
+  const JobActions actions = plan_job(job, {}, ten_seconds(), t0);
+  EXPECT_THAT(actions.create, SizeIs(2));
+  EXPECT_EQ(actions.status->active, 2);
+  EXPECT_EQ(actions.status->ready, 0);
+}
+
+TEST(JobPlan, PodsOfALostNodeAreReplacedAndCountForNothing) {
+  PodView lost = pod("l", running);
+  lost.lost = true;
+  const JobActions actions =
+      plan_job(job_of(2, 2), {lost, pod("r", running)}, ten_seconds(), t0 + 1s);
+  EXPECT_THAT(actions.ended, ElementsAre("l"));
+  EXPECT_THAT(actions.create, SizeIs(1));
+  EXPECT_EQ(actions.status->failed, 0);
+}
+
 }  // namespace
 }  // namespace regatta::sandbox

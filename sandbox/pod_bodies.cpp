@@ -83,7 +83,8 @@ std::string pod_body(const api::Job& job, std::optional<std::int32_t> index,
   meta["namespace"] = job.metadata.ns;
   meta["ownerReferences"] = Json::array();
   meta["ownerReferences"].push_back(owner_of(job));
-  meta["annotations"][std::string(started_at)] = format_rfc3339_micro(now);
+  const bool gated = !job.spec.pod_template.spec().scheduling_gates.empty();
+  if (!gated) meta["annotations"][std::string(started_at)] = format_rfc3339_micro(now);
   if (index) {
     meta["labels"][index_key] = std::to_string(*index);
     meta["annotations"][index_key] = std::to_string(*index);

@@ -65,6 +65,14 @@ void name_items(Json* items, const api::ResourceInfo& resource) {
   }
 }
 
+/// metadata.name, or empty.
+std::string name_in(const std::string& body) {
+  const Result<Json> object = parse_json(body);
+  if (!object || !object->is_object()) return {};
+  const auto metadata = object->find("metadata");
+  return metadata == object->end() ? std::string() : text_at(*metadata, "name");
+}
+
 }  // namespace
 
 void for_each_item(const ListPage& page, const std::function<void(const Json&)>& visit) {
@@ -262,6 +270,16 @@ Task<Result<std::string>> Client::create_raw(api::ResourceInfo resource, std::st
   call.verb = "create";
   call.method = "POST";
   call.path = resource.path(percent_encode(ns));
+  if (!options.subresource.empty()) {
+    // A Binding or an Eviction says itself whom it is about.
+    const std::string name = name_in(body);
+    if (name.empty()) {
+      co_return Error(Errc::invalid, "create " + resource.group_resource() + "/" +
+                                         options.subresource + ": metadata.name is missing");
+    }
+    call.path += "/" + percent_encode(name) + "/" + options.subresource;
+    call.subresource = options.subresource;
+  }
   call.query = write_query(options);
   call.body = std::move(body);
   call.content_type = "application/json";
