@@ -193,9 +193,8 @@ std::vector<FlavorAssigner::Group> FlavorAssigner::group_pod_sets(
     }
   }
   for (Group& group : groups) {
-    std::sort(group.requests.begin(), group.requests.end(), [&](const auto& a, const auto& b) {
-      return names.resources.name(a.resource) > names.resources.name(b.resource);
-    });
+    std::sort(group.requests.begin(), group.requests.end(),
+              [&](const auto& a, const auto& b) { return names.before(a.resource, b.resource); });
   }
   return groups;
 }
@@ -273,7 +272,7 @@ FlavorAssigner::Search FlavorAssigner::find_flavor(const QueueInfo::Group& resou
   for (; index < count; ++index) {
     const FlavorId flavor = resources.flavors[index];
     attempted = static_cast<int>(index);
-    if (pinned_elsewhere(group.pod_sets.front(), first, flavor)) {
+    if (pinned_elsewhere(group, first, flavor)) {
       FlavorNote note;
       note.kind = FlavorNote::Kind::not_nominated;
       note.flavor = flavor;
@@ -304,13 +303,16 @@ FlavorAssigner::Search FlavorAssigner::find_flavor(const QueueInfo::Group& resou
   return search;
 }
 
-bool FlavorAssigner::pinned_elsewhere(std::size_t pod_set, ResourceId resource,
+bool FlavorAssigner::pinned_elsewhere(const Group& group, ResourceId resource,
                                       FlavorId flavor) const {
-  if (pinned_ == nullptr || pod_set >= pinned_->pod_sets.size()) return false;
-  for (const FlavorPick& pick : pinned_->pod_sets[pod_set].picks) {
-    if (pick.resource == resource) return pick.flavor != flavor;
-  }
-  return false;
+  if (pinned_ == nullptr) return false;
+  return std::none_of(group.pod_sets.begin(), group.pod_sets.end(), [&](std::size_t pod_set) {
+    if (pod_set >= pinned_->pod_sets.size()) return false;
+    const auto& picks = pinned_->pod_sets[pod_set].picks;
+    return std::any_of(picks.begin(), picks.end(), [&](const FlavorPick& pick) {
+      return pick.resource == resource && pick.flavor == flavor;
+    });
+  });
 }
 
 bool FlavorAssigner::suits(FlavorId flavor, const Group& group,

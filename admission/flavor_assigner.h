@@ -141,7 +141,7 @@ class FlavorAssigner {
                      NoFitReason* reason);
   Quality check_quota(FrId fr, Amount before, Amount request, Search* search, NoFitReason* reason);
   bool suits(FlavorId flavor, const Group& group, std::vector<FlavorNote>* notes) const;
-  bool pinned_elsewhere(std::size_t pod_set, ResourceId resource, FlavorId flavor) const;
+  bool pinned_elsewhere(const Group& group, ResourceId resource, FlavorId flavor) const;
   bool preferred(Quality a, Quality b) const;
   bool try_next(Quality quality) const;
   std::size_t first_to_try(std::size_t pod_set, ResourceId resource) const;

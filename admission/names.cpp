@@ -1,6 +1,15 @@
 #include "admission/names.h"
 
 namespace regatta::admission {
+namespace {
+
+std::uint64_t fnv1a(std::string_view text) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  return hash;
+}
+
+}  // namespace
 
 std::uint32_t Interner::intern(std::string_view name) {
   if (const auto it = ids_.find(name); it != ids_.end()) return it->second;
@@ -14,6 +23,14 @@ std::optional<std::uint32_t> Interner::find(std::string_view name) const {
   const auto it = ids_.find(name);
   if (it == ids_.end()) return std::nullopt;
   return it->second;
+}
+
+bool Names::before(ResourceId a, ResourceId b) const {
+  const std::string& left = resources.name(a);
+  const std::string& right = resources.name(b);
+  const std::uint64_t hash_left = fnv1a(left);
+  const std::uint64_t hash_right = fnv1a(right);
+  return hash_left != hash_right ? hash_left < hash_right : left < right;
 }
 
 FrId Names::pair(FlavorId flavor, ResourceId resource) {

@@ -34,6 +34,10 @@ class Names {
   Interner resources;
   Interner flavors;
 
+  /// The order in which the resources of a workload get flavors: Kueue takes them by the FNV-1a
+  /// hash of the name. It decides which shortage is told when several resource groups have one.
+  bool before(ResourceId a, ResourceId b) const;
+
   FrId pair(FlavorId flavor, ResourceId resource);
   FlavorId flavor_of(FrId fr) const { return pairs_[fr].flavor; }
   ResourceId resource_of(FrId fr) const { return pairs_[fr].resource; }
