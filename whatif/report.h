@@ -3,8 +3,7 @@
 /// What a simulation led to: plain records and time series, nothing that computes.
 ///
 /// Every series has `Report::samples` values, one for each interval of `Report::step` from
-/// `Report::start`: [start + i·step, start + (i+1)·step). Amounts (usage, running) are averages
-/// over the interval, exactly weighted by time; lengths of queues are what they are at its end.
+/// `Report::start`: averages over [start + i·step, start + (i+1)·step), exactly weighted by time.
 /// Amounts are in the units of quantities: cpu in cores, memory in bytes, GPUs in GPUs.
 /// A cluster is named as on the command line; the only cluster, or the hub, is "".
 
@@ -117,7 +116,8 @@ struct QueueReport {
   std::vector<UsageReport> usage;
   Series waiting_length;
   Series running;
-  /// The largest part it used of any resource of its cohort tree (or its own), over its weight.
+  /// The largest part it used of what the cluster has of any resource, over its weight.
+  double weighted_share_mean = 0;
   Series weighted_share;
 };
 

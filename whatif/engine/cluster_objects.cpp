@@ -1,0 +1,341 @@
+#include "jobs/batch_job.h"
+#include "jobs/plan.h"
+#include "lib/api/names.h"
+#include "whatif/engine/cluster.h"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace regatta::whatif {
+namespace {
+
+void add_quotas(const std::vector<api::ResourceGroup>& groups, Amounts* out) {
+  for (const api::ResourceGroup& group : groups) {
+    for (const api::FlavorQuotas& flavor : group.flavors) {
+      for (const api::ResourceQuota& quota : flavor.resources) {
+        (*out)[{flavor.name, quota.name}] +=
+            in_units(quota.name, api::resource_amount(quota.name, quota.nominal_quota));
+      }
+    }
+  }
+}
+
+bool is_queued(const api::Workload& workload) {
+  return !workload.status.admission && !controllers::is_finished(workload);
+}
+
+}  // namespace
+
+template <class T>
+void Cluster::put(const T& object, TimePoint now) {
+  const std::string& name = object.metadata.name;
+  if constexpr (std::same_as<T, api::LocalQueue>) local_queues_[object.metadata.key()] = object;
+  if constexpr (std::same_as<T, api::Cohort>) cohorts_[name] = object;
+  if constexpr (std::same_as<T, api::MultiKueueConfig>) configs_[name] = object;
+  if constexpr (std::same_as<T, api::PriorityClass>) priority_classes_[name] = object;
+  if constexpr (std::same_as<T, api::WorkloadPriorityClass>) workload_classes_[name] = object;
+  if constexpr (std::same_as<T, api::Node>) nodes_[name] = object;
+  if constexpr (requires { state_.upsert(object, now); }) {
+    state_.upsert(object, now);
+  } else if constexpr (requires { state_.upsert(object); }) {
+    state_.upsert(object);
+  }
+  refresh_capacity(now);
+  touch_all(now);
+}
+
+void Cluster::put(const api::ClusterQueue& queue, TimePoint now) {
+  cluster_queues_[queue.metadata.name] = queue;
+  state_.upsert(queue, now);
+  refresh_capacity(now);
+  touch_all(now);
+}
+
+/// Whoever answers a check is there in a simulation.
+void Cluster::put(api::AdmissionCheck check, TimePoint now) {
+  api::set_condition(&check.status.conditions,
+                     {std::string(api::conditions::active),
+                      api::ConditionStatus::True,
+                      check.metadata.generation,
+                      {},
+                      "Active",
+                      "The admission check is active"},
+                     now);
+  state_.upsert(check);
+  checks_[check.metadata.name] = std::move(check);
+  touch_all(now);
+}
+
+void Cluster::apply(const Object& object, TimePoint now) {
+  restless_ = true;
+  std::visit([&](const auto& one) { put(one, now); }, object);
+}
+
+void Cluster::refresh_capacity(TimePoint now) {
+  Amounts capacity;
+  for (const auto& [name, queue] : cluster_queues_) {
+    add_quotas(queue.spec.resource_groups, &capacity);
+  }
+  for (const auto& [name, cohort] : cohorts_) add_quotas(cohort.spec.resource_groups, &capacity);
+  meters_.set_capacity(capacity, now);
+}
+
+/// What its queues are may decide how a workload goes on.
+void Cluster::touch_all(TimePoint) {
+  for (const std::uint32_t id : active_) dirty_.insert(id);
+  restless_ = true;
+}
+
+std::string Cluster::queue_of(const api::Job& job) const {
+  const std::string& given = job.metadata.label(std::string(api::labels::queue_name));
+  if (!given.empty()) return given;
+  return local_queues_.contains({job.metadata.ns, "default"}) ? "default" : "";
+}
+
+void Cluster::read_priority(const api::Job& job, api::WorkloadSpec* spec,
+                            std::string* problem) const {
+  const std::string& label = job.metadata.label(std::string(api::labels::priority_class));
+  if (!label.empty()) {
+    const auto found = workload_classes_.find(label);
+    if (found == workload_classes_.end()) {
+      *problem = "WorkloadPriorityClass \"" + label + "\" does not exist";
+      return;
+    }
+    spec->priority_class_ref = api::PriorityClassRef{
+        std::string(api::kueue_group), std::string(api::priority::workload_kind), label};
+    spec->priority = found->second.value;
+    return;
+  }
+  const std::string& name = job.spec.pod_template.spec().priority_class_name;
+  const api::PriorityClass* chosen = nullptr;
+  for (const auto& [key, candidate] : priority_classes_) {
+    const bool fits = name.empty()
+                          ? candidate.global_default && (!chosen || candidate.value < chosen->value)
+                          : key == name;
+    if (fits) chosen = &candidate;
+  }
+  if (!chosen && !name.empty()) *problem = "PriorityClass \"" + name + "\" does not exist";
+  if (!chosen) return;
+  spec->priority_class_ref =
+      api::PriorityClassRef{"scheduling.k8s.io", "PriorityClass", chosen->metadata.name};
+  spec->priority = chosen->value;
+}
+
+Result<api::Workload> Cluster::workload_for(const api::Job& job) {
+  jobs::JobView view;
+  view.job = std::make_shared<const api::Job>(job);
+  view.managed = true;
+  view.queue_name = queue_of(job);
+  api::WorkloadSpec priority;
+  std::string problem;
+  read_priority(job, &priority, &problem);
+  if (!problem.empty()) return Error(Errc::invalid, problem);
+  view.priority_class = priority.priority_class_ref;
+  view.priority = priority.priority.value_or(0);
+  Result<api::Workload> workload = jobs::build_workload(view);
+  if (!workload) return workload;
+  workload->metadata.uid = next_uid();
+  workload->metadata.creation_timestamp = job.metadata.creation_timestamp;
+  return workload;
+}
+
+void Cluster::put(const api::Job& job, TimePoint now) {
+  const api::ObjectKey key = job.metadata.key();
+  if (const auto known = by_job_.find(key); known != by_job_.end()) {
+    Course& course = courses_[known->second];
+    if (course.phase != CoursePhase::waiting) return;
+    auto workload = workload_for(job);
+    if (!workload) return records_->warn("Job " + key.str() + ": " + workload.error().what());
+    course.workload.spec = workload->spec;
+    course.work = work_of(job, settings_.behaviour);
+    return touch(&course, now);
+  }
+  // A snapshot has the Workload already.
+  for (const std::uint32_t id : active_) {
+    if (!courses_[id].job.name.empty()) continue;
+    const api::OwnerReference* owner = courses_[id].workload.metadata.controller();
+    if (!owner || owner->uid != job.metadata.uid) continue;
+    courses_[id].job = key;
+    courses_[id].work = work_of(job, settings_.behaviour);
+    by_job_[key] = id;
+    if (courses_[id].record != SIZE_MAX) {
+      records_->workloads[courses_[id].record].job = key.name;
+    }
+    return;
+  }
+  if (queue_of(job).empty()) {
+    return records_->warn("Job " + key.str() + " has no queue: it is left out");
+  }
+  auto workload = workload_for(job);
+  if (!workload) return records_->warn("Job " + key.str() + ": " + workload.error().what());
+  Course& course = add_course(std::move(*workload), work_of(job, settings_.behaviour), now);
+  course.job = key;
+  by_job_[key] = course.id;
+  record_new(&course);
+}
+
+void Cluster::put(const api::Workload& workload, TimePoint now) {
+  const api::ObjectKey key = workload.metadata.key();
+  if (controllers::is_finished(workload)) return;
+  if (Course* known = find(key)) {
+    known->workload.spec = workload.spec;
+    return touch(known, now);
+  }
+  Course& course = add_course(workload, work_of(workload, settings_.behaviour), now);
+  record_new(&course);
+}
+
+/// They break ties of one second: what came first goes first.
+std::string Cluster::next_uid() {
+  char text[40];
+  std::snprintf(text, sizeof text, "%08llx-0000-4000-8000-%012x",
+                static_cast<unsigned long long>(++uids_), settings_.index);
+  return text;
+}
+
+Course& Cluster::add_course(api::Workload workload, Work work, TimePoint now) {
+  Course& course = courses_.emplace_back();
+  course.id = static_cast<std::uint32_t>(courses_.size() - 1);
+  course.workload = std::move(workload);
+  course.work = std::move(work);
+  by_key_[course.workload.metadata.key()] = course.id;
+  active_.insert(course.id);
+  touch(&course, now);
+  return course;
+}
+
+void Cluster::record_new(Course* course) {
+  const api::Workload& workload = course->workload;
+  WorkloadRecord record;
+  record.cluster = settings_.name;
+  record.ns = workload.metadata.ns;
+  record.name = workload.metadata.name;
+  record.job = course->job.name;
+  record.local_queue = workload.spec.queue_name;
+  record.cluster_queue = state_.cluster_queue_of(workload);
+  record.priority = workload.spec.priority.value_or(0);
+  for (const api::PodSet& set : workload.spec.pod_sets) {
+    for (const auto& [resource, amount] : api::pod_request_amounts(set.pod_template.spec())) {
+      record.requests[resource] += in_units(resource, amount) * set.count;
+    }
+  }
+  if (workload.metadata.creation_timestamp)
+    record.created_at = *workload.metadata.creation_timestamp;
+  course->record = records_->workloads.size();
+  records_->workloads.push_back(std::move(record));
+}
+
+void Cluster::erase_job(const api::ObjectKey& key, TimePoint now) {
+  const auto found = by_job_.find(key);
+  if (found == by_job_.end()) return records_->warn("there is no Job " + key.str() + " to delete");
+  Course* course = &courses_[found->second];
+  course->deleting = true;
+  if (is_queued(course->workload)) return retire(course, Outcome::deleted, now);
+  if (course->phase == CoursePhase::stopping) return;
+  if (course->phase == CoursePhase::running && !course->dispatched) return begin_stop(course, now);
+  retire(course, Outcome::deleted, now);
+}
+
+bool Cluster::erase_queue_object(const ObjectName& name, TimePoint now) {
+  const std::string& text = name.key.name;
+  if (name.kind == "ClusterQueue") {
+    cluster_queues_.erase(text);
+    state_.erase_cluster_queue(text, now);
+    meters_.observe(state_, text, now);
+  } else if (name.kind == "Cohort") {
+    cohorts_.erase(text);
+    state_.erase_cohort(text, now);
+  } else if (name.kind == "LocalQueue") {
+    local_queues_.erase(name.key);
+    state_.erase_local_queue(name.key);
+  } else if (name.kind == "ResourceFlavor") {
+    state_.erase_flavor(text);
+  } else if (name.kind == "Topology") {
+    state_.erase_topology(text);
+  } else if (name.kind == "Namespace") {
+    state_.erase_namespace(text);
+  } else if (name.kind == "AdmissionCheck") {
+    checks_.erase(text);
+    state_.erase_check(text);
+  } else if (name.kind == "Node") {
+    nodes_.erase(text);
+    if constexpr (requires { state_.erase_node(text, now); }) state_.erase_node(text, now);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+void Cluster::erase(const ObjectName& name, TimePoint now) {
+  restless_ = true;
+  if (name.kind == "Job") return erase_job(name.key, now);
+  if (name.kind == "Workload") {
+    Course* course = find(name.key);
+    if (!course) {
+      return records_->warn("there is no Workload " + name.key.str() + " to delete");
+    }
+    if (!course->job.name.empty()) return erase_job(course->job, now);
+    course->deleting = true;
+    if (course->phase == CoursePhase::running) return begin_stop(course, now);
+    return retire(course, Outcome::deleted, now);
+  }
+  if (!erase_queue_object(name, now)) {
+    return records_->warn(name.kind + " " + name.key.str() + " cannot be deleted here");
+  }
+  refresh_capacity(now);
+  touch_all(now);
+}
+
+Status Cluster::scale(const ScaleQuota& change, TimePoint now) {
+  const auto found = cluster_queues_.find(change.cluster_queue);
+  if (found == cluster_queues_.end()) {
+    return Error(Errc::not_found, "there is no ClusterQueue " + change.cluster_queue);
+  }
+  api::ClusterQueue queue = found->second;
+  for (api::ResourceGroup& group : queue.spec.resource_groups) {
+    for (api::FlavorQuotas& flavor : group.flavors) {
+      for (api::ResourceQuota& quota : flavor.resources) {
+        if (flavor.name != change.flavor || quota.name != change.resource) continue;
+        quota.nominal_quota = change.nominal_quota;
+        put(queue, now);
+        return ok();
+      }
+    }
+  }
+  return Error(Errc::not_found, "ClusterQueue " + change.cluster_queue + " has no quota of " +
+                                    change.resource + " of flavor " + change.flavor);
+}
+
+Status Cluster::set_node_ready(const SetNodeReady& change, TimePoint now) {
+  const auto found = nodes_.find(change.node);
+  if (found == nodes_.end()) return Error(Errc::not_found, "there is no Node " + change.node);
+  api::Node node = found->second;
+  std::erase_if(node.status.conditions, [](const auto& c) { return c.type == "Ready"; });
+  api::StatusCondition ready;
+  ready.type = "Ready";
+  ready.status = change.ready ? api::ConditionStatus::True : api::ConditionStatus::False;
+  ready.last_transition_time = now;
+  node.status.conditions.push_back(std::move(ready));
+  put(node, now);
+  return ok();
+}
+
+std::string Cluster::multikueue_check(const api::Workload& workload) const {
+  for (const api::AdmissionCheckState& state : workload.status.admission_checks) {
+    const auto check = checks_.find(state.name);
+    if (check != checks_.end() &&
+        check->second.spec.controller_name == api::multikueue_controller_name) {
+      return state.name;
+    }
+  }
+  return "";
+}
+
+const api::MultiKueueConfig* Cluster::config_of(const std::string& name) const {
+  const auto check = checks_.find(name);
+  if (check == checks_.end() || !check->second.spec.parameters) return nullptr;
+  const auto config = configs_.find(check->second.spec.parameters->name);
+  return config == configs_.end() ? nullptr : &config->second;
+}
+
+}  // namespace regatta::whatif

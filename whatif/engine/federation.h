@@ -1,0 +1,50 @@
+#pragma once
+
+#include "dispatch/plan.h"
+#include "whatif/engine/cluster.h"
+
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace regatta::whatif {
+
+/// MultiKueue between a hub and its workers: dispatch::plan() for every workload that changed, its
+/// actions done at once.
+class Federation {
+ public:
+  /// `clusters`: the hub first. They outlive this.
+  Federation(std::vector<Cluster*> clusters, dispatch::DispatchConfig config, Agenda* agenda,
+             Records* records);
+
+  Status set_connected(const std::string& cluster, bool connected, TimePoint now);
+  void wake(const Wake& wake);
+  /// Plans for all that changed; whether it did anything.
+  bool act(TimePoint now);
+
+ private:
+  struct Member {
+    Cluster* cluster = nullptr;
+    bool connected = true;
+    std::optional<TimePoint> lost_since;
+  };
+
+  dispatch::GroupView read(const Course& course, const std::string& check) const;
+  dispatch::LocalView read_local(const Course& course, const std::string& check) const;
+  dispatch::ClusterView read_cluster(const Member& member, const api::ObjectKey& key) const;
+  bool dispatch(const api::ObjectKey& key, TimePoint now);
+  bool apply(Course* course, const std::string& check, const dispatch::Action& action,
+             TimePoint now);
+  Cluster* worker(const std::string& name);
+
+  Cluster& hub_;
+  std::map<std::string, Member> workers_;
+  dispatch::DispatchConfig config_;
+  Agenda* agenda_;
+  Records* records_;
+  std::set<api::ObjectKey> due_;
+  std::map<api::ObjectKey, TimePoint> racing_since_;
+};
+
+}  // namespace regatta::whatif

@@ -1,0 +1,170 @@
+#include "lib/api/names.h"
+#include "whatif/engine/simulation.h"
+#include "whatif/manifests/reader.h"
+
+#include <gtest/gtest.h>
+
+namespace regatta::whatif {
+namespace {
+
+const TimePoint start = *parse_rfc3339("2026-01-01T00:00:00Z");
+
+TimePoint at(int seconds) {
+  return start + std::chrono::seconds(seconds);
+}
+
+std::string queues(const std::string& quota, const std::string& more) {
+  return R"(
+apiVersion: v1
+kind: Namespace
+metadata: {name: team}
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ResourceFlavor
+metadata: {name: f}
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: LocalQueue
+metadata: {name: lq, namespace: team}
+spec: {clusterQueue: cq}
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ClusterQueue
+metadata: {name: cq}
+spec:
+  namespaceSelector: {}
+  resourceGroups:
+  - coveredResources: [cpu]
+    flavors: [{name: f, resources: [{name: cpu, nominalQuota: )" +
+         quota + "}]}]\n" + more + "\n---\n";
+}
+
+const std::string hub = queues("100", R"(
+  preemption: {withinClusterQueue: LowerPriority}
+  admissionChecksStrategy: {admissionChecks: [{name: multikueue}]}
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: AdmissionCheck
+metadata: {name: multikueue}
+spec:
+  controllerName: kueue.x-k8s.io/multikueue
+  parameters: {apiGroup: kueue.x-k8s.io, kind: MultiKueueConfig, name: fleet}
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: MultiKueueConfig
+metadata: {name: fleet}
+spec: {clusters: [east, west, north]}
+)");
+
+std::string job(const std::string& name, int cpu, int seconds) {
+  return "apiVersion: batch/v1\nkind: Job\nmetadata:\n  name: " + name +
+         "\n  namespace: team\n  labels: {kueue.x-k8s.io/queue-name: lq}\n"
+         "  annotations: {sandbox.regatta.dev/run-seconds: \"" +
+         std::to_string(seconds) +
+         "\"}\nspec:\n  suspend: true\n  managedBy: kueue.x-k8s.io/multikueue\n"
+         "  template:\n    spec:\n      restartPolicy: Never\n      containers:\n"
+         "      - {name: c, image: i, resources: {requests: {cpu: \"" +
+         std::to_string(cpu) + "\"}}}\n---\n";
+}
+
+std::vector<Object> objects(std::string_view text) {
+  ManifestReader reader(start);
+  Manifests out;
+  reader.read(text, "test", &out);
+  EXPECT_EQ(out.errors, std::vector<std::string>());
+  return std::move(out.objects);
+}
+
+struct Workers {
+  std::string east = "4", west = "4", north = "4";
+};
+
+SimulationInput federation(const std::string& jobs, const Workers& quota = {}) {
+  SimulationInput input;
+  input.start = start;
+  input.until = std::chrono::hours(3);
+  input.hub.objects = objects(hub + jobs);
+  input.workers = {{"east", objects(queues(quota.east, ""))},
+                   {"west", objects(queues(quota.west, ""))},
+                   {"north", objects(queues(quota.north, ""))}};
+  return input;
+}
+
+const WorkloadRecord& record(const Report& report, const std::string& job) {
+  for (const WorkloadRecord& one : report.workloads) {
+    if (one.job == job) return one;
+  }
+  static const WorkloadRecord nothing;
+  ADD_FAILURE() << "no record of " << job;
+  return nothing;
+}
+
+TEST(FederationSimulation, JobsRunWhereThereIsRoom) {
+  SimulationInput input =
+      federation(job("a", 4, 600) + job("b", 4, 600) + job("c", 4, 600) + job("d", 4, 600));
+  const Report report = simulate(std::move(input));
+  EXPECT_EQ(report.warnings, std::vector<std::string>());
+  EXPECT_EQ(report.clusters, (std::vector<std::string>{"", "east", "west", "north"}));
+  std::set<std::string> where;
+  for (const char* name : {"a", "b", "c"}) {
+    const WorkloadRecord& one = record(report, name);
+    EXPECT_EQ(one.outcome, Outcome::finished) << name;
+    EXPECT_LE(one.finished_at, at(602)) << name;
+    where.insert(one.runs.at(0).cluster);
+  }
+  EXPECT_EQ(where, (std::set<std::string>{"east", "west", "north"}));
+  EXPECT_GE(record(report, "d").admitted_at, at(600));
+  EXPECT_EQ(record(report, "d").outcome, Outcome::finished);
+  for (const CapacityReport& one : report.capacity) {
+    if (!one.cluster.empty()) {
+      EXPECT_GT(one.utilisation, 0) << one.cluster;
+    }
+  }
+}
+
+TEST(FederationSimulation, TheIncrementalDispatcherAsksAFewAtATime) {
+  SimulationInput input = federation(job("big", 8, 600), {"4", "4", "8"});
+  input.dispatch.dispatcher.dispatcher = placement::Dispatcher::incremental;
+  input.dispatch.dispatcher.step_size = 1;
+  const Report report = simulate(std::move(input));
+  const WorkloadRecord& big = record(report, "big");
+  // Two rounds of five minutes pass before north, the third, may try.
+  EXPECT_EQ(big.admitted_at, at(600));
+  ASSERT_EQ(big.runs.size(), 1u);
+  EXPECT_EQ(big.runs[0].cluster, "north");
+  EXPECT_EQ(big.outcome, Outcome::finished);
+}
+
+TEST(FederationSimulation, AJobOfALostWorkerRunsElsewhereAfterTheTimeout) {
+  SimulationInput input = federation(job("a", 4, 7200), {"4", "0", "0"});
+  input.dispatch.worker_lost_timeout = std::chrono::minutes(15);
+  ManifestReader reader(start);
+  input.events = read_timeline(R"(
+- {at: 10m, cluster: east, connected: false}
+- at: 20m
+  cluster: west
+  scale: {clusterQueue: cq, flavor: f, resource: cpu, nominalQuota: 4}
+)",
+                               "events", start, &reader)
+                     .events;
+  const Report report = simulate(std::move(input));
+  const WorkloadRecord& a = record(report, "a");
+  ASSERT_EQ(a.runs.size(), 2u);
+  EXPECT_EQ(a.runs[0].cluster, "east");
+  EXPECT_EQ(a.runs[0].end, RunEnd::evicted);
+  EXPECT_EQ(a.runs[0].ended_at, at(25 * 60));
+  EXPECT_EQ(a.runs[1].cluster, "west");
+}
+
+TEST(FederationSimulation, AJobDeletedOnTheHubLeavesNothingOnTheWorkers) {
+  SimulationInput input = federation(job("a", 4, 7200) + job("b", 4, 60), {"4", "0", "0"});
+  ManifestReader reader(start);
+  input.events = read_timeline("{at: 600, delete: Job team/a}", "events", start, &reader).events;
+  const Report report = simulate(std::move(input));
+  EXPECT_EQ(record(report, "a").outcome, Outcome::deleted);
+  EXPECT_EQ(record(report, "b").outcome, Outcome::finished);
+  EXPECT_GE(record(report, "b").runs.at(0).started_at, at(600));
+}
+
+}  // namespace
+}  // namespace regatta::whatif

@@ -1,0 +1,36 @@
+#pragma once
+
+#include "admission/config.h"
+#include "dispatch/plan.h"
+#include "sandbox/behaviour.h"
+#include "whatif/timeline/timeline.h"
+
+#include <string>
+#include <vector>
+
+namespace regatta::whatif {
+
+struct ClusterInput {
+  std::string name;  ///< empty for the hub, or the only cluster
+  std::vector<Object> objects;
+};
+
+struct SimulationInput {
+  std::string name;
+  TimePoint start{};
+  Duration until = std::chrono::hours(24);
+  /// Of the series; 0: a part of `until` that is pleasant to look at.
+  Duration step{0};
+  admission::Config admission;
+  dispatch::DispatchConfig dispatch;
+  /// Of jobs that say nothing.
+  sandbox::Behaviour behaviour{std::chrono::minutes(10), 0, Duration(0), true};
+  ClusterInput hub;
+  std::vector<ClusterInput> workers;
+  std::vector<TimedEvent> events;  ///< by time
+};
+
+/// The step for that length: one that a clock shows, for about 300 samples.
+Duration pleasant_step(Duration length);
+
+}  // namespace regatta::whatif
