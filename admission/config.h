@@ -42,6 +42,10 @@ struct Config {
   /// Re-activations of one tree are batched for this long.
   std::chrono::milliseconds reactivation_delay{1000};
 
+  /// waitForPodsReady.blockAdmission: nobody is admitted while a workload with quota has not all
+  /// its pods ready.
+  bool block_admission = false;
+
   /// Quota released by any workload reactivates the parked ones. The reference forgets to when the
   /// workload was admitted before its process started: false reproduces that.
   bool reactivate_on_any_release = true;

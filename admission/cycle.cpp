@@ -12,6 +12,8 @@ namespace {
 
 constexpr std::string_view no_longer_fits =
     "Workload no longer fits after processing another workload";
+constexpr std::string_view waits_for_pods =
+    "waiting for all admitted workloads to be in PodsReady condition";
 constexpr std::string_view overlapping_targets =
     "Workload has overlapping preemption targets with another workload";
 constexpr std::string_view will_fit =
@@ -45,6 +47,7 @@ class Cycle {
     std::sort(result.pending.begin(), result.pending.end(),
               [](const auto& a, const auto& b) { return a.key < b.key; });
     result.preempted = std::move(preempted_);
+    result.blocked = blocked_;
     return result;
   }
 
@@ -160,7 +163,18 @@ class Cycle {
     }
   }
 
+  /// Behind one that waits for pods everybody waits, preemptors too.
+  bool held_back(Entry* entry) const {
+    if (blocked_) entry->requeue_reason = RequeueReason::failed_after_nomination;
+    return blocked_;
+  }
+
+  bool must_wait_for_pods() const {
+    return state_.config().block_admission && state_.not_ready() + admitted_.size() > 0;
+  }
+
   void process(Entry* entry) {
+    if (held_back(entry)) return;
     recompute_overlapping(entry);
     const AssignmentMode mode = entry->assignment.mode();
     const NodeId node = node_of(*entry);
@@ -191,6 +205,10 @@ class Cycle {
     snapshot_->add_usage(node, entry->assignment.usage);
     if (mode == AssignmentMode::preempt) {
       preempt(entry);
+    } else if (must_wait_for_pods()) {
+      blocked_ = true;
+      skip(entry, waits_for_pods);
+      entry->reason = api::reasons::waiting_for_pods_ready;
     } else {
       entry->status = Entry::Status::assumed;
       admitted_.push_back(entry);
@@ -253,8 +271,9 @@ class Cycle {
                                         why == RequeueReason::pending_preemption;
     const bool park_alike =
         why == RequeueReason::no_fit || why == RequeueReason::preemption_no_candidates;
-    state_.requeue(entry.id, immediate, park_alike, now_);
+    state_.requeue(entry.id, immediate, park_alike, now_, entry.reason);
     if (why == RequeueReason::pending_preemption && !strict) state_.make_sticky(entry.id);
+    if (entry.reason.empty()) return;  // held back: nothing was decided about it
     PendingWorkload& pending = result->pending.emplace_back();
     pending.key = workload.key;
     pending.uid = workload.uid;
@@ -268,6 +287,7 @@ class Cycle {
   TimePoint now_;
   Snapshot* snapshot_ = nullptr;
   std::vector<Entry> entries_;
+  bool blocked_ = false;
   std::vector<Entry*> admitted_;
   std::optional<Leaving> leaving_;
   std::vector<PreemptedWorkload> preempted_;

@@ -64,6 +64,8 @@ struct CycleResult {
   std::vector<AdmittedWorkload> admitted;    ///< in the order decided
   std::vector<PendingWorkload> pending;      ///< by key
   std::vector<PreemptedWorkload> preempted;  ///< in the order decided
+  /// Somebody would fit, but must wait until all pods are ready: no cycle makes sense before that.
+  bool blocked = false;
   /// Workloads that keep their reservation: status.admission with (new) places for their pods.
   /// Write it, clear status.unhealthyNodes, and set Admitted=True when `checks` is empty.
   std::vector<AdmittedWorkload> placed;

@@ -212,8 +212,9 @@ void PendingQueue::move_class(Classes::iterator which, Classes* from, Classes* t
   if (!parking) sift_class(into->position);
 }
 
-void PendingQueue::park_alike(const WorkloadEntry& like) {
-  alike_.emplace(std::pair(like.shape->id, like.priority), Alike{like.shape, like.key});
+void PendingQueue::park_alike(const WorkloadEntry& like, std::string_view why) {
+  alike_.try_emplace({like.shape->id, like.priority},
+                     Alike{like.shape, like.key, std::string(why)});
   const ClassKey first{like.shape->id, like.priority, 0};
   for (auto it = active_.lower_bound(first); it != active_.end();) {
     if (it->first.shape != like.shape->id || it->first.priority != like.priority) break;
@@ -229,6 +230,11 @@ bool PendingQueue::parked_alike(const WorkloadEntry& like) const {
 const api::ObjectKey* PendingQueue::parked_by(const WorkloadEntry& like) const {
   const auto it = alike_.find({like.shape->id, like.priority});
   return it == alike_.end() ? nullptr : &it->second.first;
+}
+
+std::string_view PendingQueue::parked_for(const WorkloadEntry& like) const {
+  const auto it = alike_.find({like.shape->id, like.priority});
+  return it == alike_.end() ? std::string_view() : std::string_view(it->second.why);
 }
 
 bool PendingQueue::reactivate(const std::function<bool(LocalQueueId)>& passes, TimePoint now) {

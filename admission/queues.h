@@ -15,6 +15,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace regatta::admission {
@@ -80,11 +81,13 @@ class PendingQueue {
   WorkloadId pop();
 
   /// Remembers that workloads like this one do not fit, and parks them all.
-  void park_alike(const WorkloadEntry& like);
+  void park_alike(const WorkloadEntry& like, std::string_view why = {});
   /// Whether workloads like this one were parked since the last reactivation.
   bool parked_alike(const WorkloadEntry& like) const;
-  /// The workload whose turn parked those like this one; null when none did.
+  /// The workload whose turn parked those like this one; null when none did. And the reason that
+  /// turn ended with.
   const api::ObjectKey* parked_by(const WorkloadEntry& like) const;
+  std::string_view parked_for(const WorkloadEntry& like) const;
   /// Back to the heap: every parked workload whose LocalQueue passes, and those whose delay is
   /// over.
   bool reactivate(const std::function<bool(LocalQueueId)>& passes, TimePoint now);
@@ -109,6 +112,7 @@ class PendingQueue {
   struct Alike {
     ShapePtr shape;  ///< keeps its id from being used again
     api::ObjectKey first;
+    std::string why;
   };
   using Classes = std::map<ClassKey, PendingClass>;
 

@@ -155,6 +155,12 @@ class State {
   /// Whether some active ClusterQueue has somebody waiting, i.e. whether a cycle has work.
   bool has_heads() const { return !ready_.empty(); }
 
+  /// Workloads with quota whose pods are not all ready.
+  std::size_t not_ready() const { return not_ready_; }
+  /// The reason why the workload is not even looked at: one like it did not fit, and nothing has
+  /// changed since. Empty when it has its turn coming.
+  std::string bypassed(const api::ObjectKey& key) const;
+
   // Status
   Changes take_changes();
   Activity activity(const std::string& cluster_queue) const;
@@ -214,7 +220,9 @@ class State {
   /// Number of the cycle that pop_heads() began.
   std::uint64_t cycle() const { return cycle_; }
   /// Where a head goes that was not admitted.
-  void requeue(WorkloadId id, bool immediate, bool park_all_alike, TimePoint now);
+  /// `why`: the reason to tell workloads like it that are parked with it.
+  void requeue(WorkloadId id, bool immediate, bool park_all_alike, TimePoint now,
+               std::string_view why = {});
   /// Next in its queue until it is gone: its preemptions are under way.
   void make_sticky(WorkloadId id);
   /// Records the reservation and counts its usage.
@@ -290,6 +298,7 @@ class State {
   std::map<NodeId, TimePoint> reactivations_;
   std::uint64_t cycle_ = 0;
   std::uint64_t last_serial_ = 0;
+  std::size_t not_ready_ = 0;
   Changes changes_;
   std::vector<QueueId> touched_queues_;
   std::vector<LocalQueueId> touched_local_queues_;

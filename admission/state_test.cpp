@@ -71,7 +71,7 @@ api::Namespace dev() {
 
 /// One ClusterQueue "main" of 4 CPUs behind LocalQueue "q".
 struct Small {
-  Small() {
+  explicit Small(Config config = {}) : state(std::move(config)) {
     state.upsert(dev());
     state.upsert(flavor());
     state.upsert(cluster_queue("main", 4), start);
@@ -104,6 +104,55 @@ TEST(State, AFailedWriteGivesTheQuotaBackAndTheNextTurn) {
   small.state.forget({"dev", "w"}, start);
   EXPECT_EQ(small.state.status("main").pending_workloads, 1);
   EXPECT_EQ(run_cycle(small.state, start).admitted.size(), 1U);
+}
+
+TEST(State, WithBlockedAdmissionOneIsAdmittedAtATimeAndTheNextWhenItsPodsAreReady) {
+  Config config;
+  config.block_admission = true;
+  Small small(config);
+  small.state.upsert(cluster_queue("other", 4), start);
+  small.state.upsert(local_queue("p", "other"), start);
+  small.add(workload("first", "q", 1));
+  small.add(workload("second", "p", 1));
+  CycleResult result = run_cycle(small.state, start);
+  ASSERT_EQ(result.admitted.size(), 1U);
+  EXPECT_EQ(result.admitted[0].key.name, "first");
+  EXPECT_TRUE(result.blocked);
+  ASSERT_EQ(result.pending.size(), 1U);
+  EXPECT_EQ(result.pending[0].reason, api::reasons::waiting_for_pods_ready);
+  EXPECT_EQ(result.pending[0].message,
+            "waiting for all admitted workloads to be in PodsReady condition");
+  EXPECT_EQ(small.state.not_ready(), 1U);
+  EXPECT_TRUE(small.state.has_heads()) << "it keeps its turn";
+  api::Workload first = written(workload("first", "q", 1), result.admitted[0]);
+  small.add(first);
+  EXPECT_EQ(small.state.not_ready(), 1U);
+  EXPECT_TRUE(run_cycle(small.state, start).admitted.empty());
+  first.status.conditions.push_back(
+      {std::string(api::conditions::pods_ready), api::ConditionStatus::True, 0, {}, "Started", ""});
+  small.add(first);
+  EXPECT_EQ(small.state.not_ready(), 0U);
+  result = run_cycle(small.state, start);
+  ASSERT_EQ(result.admitted.size(), 1U);
+  EXPECT_FALSE(result.blocked);
+  small.state.erase_workload(first.metadata.key(), start);
+  EXPECT_EQ(small.state.not_ready(), 1U);
+  small.state.forget({"dev", "second"}, start);
+  EXPECT_EQ(small.state.not_ready(), 0U) << "a reservation that was taken back waits for nobody";
+}
+
+TEST(State, WhoIsParkedWithALikeKnowsWhyAndTheOneThatWasLookedAtDoesNot) {
+  Small small;
+  for (const char* name : {"a", "b"}) small.add(workload(name, "q", 5));
+  small.add(workload("small", "q", 1));
+  run_cycle(small.state, start);
+  EXPECT_EQ(small.state.bypassed({"dev", "a"}), "");
+  EXPECT_EQ(small.state.bypassed({"dev", "b"}), "ExceedsMaxQuota");
+  EXPECT_EQ(small.state.bypassed({"dev", "small"}), "");
+  EXPECT_EQ(small.state.bypassed({"dev", "nobody"}), "");
+  small.state.upsert(cluster_queue("main", 8), start);
+  small.state.flush(start + std::chrono::seconds(2));
+  EXPECT_EQ(small.state.bypassed({"dev", "b"}), "");
 }
 
 TEST(State, CountsUsageWithBorrowedAmounts) {

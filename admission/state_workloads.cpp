@@ -255,6 +255,7 @@ std::unique_ptr<Reservation> State::read_reservation(const api::Workload& worklo
   reservation->reserved_at = reserved->last_transition_time;
   reservation->admitted = api::is_true(workload.status.conditions, api::conditions::admitted);
   reservation->evicted = api::is_true(workload.status.conditions, api::conditions::evicted);
+  reservation->pods_ready = api::is_true(workload.status.conditions, api::conditions::pods_ready);
   for (const api::PodSetAssignment& assignment : admission.pod_set_assignments) {
     PodSetReservation& pod_set = reservation->pod_sets.emplace_back();
     pod_set.name = assignment.name;
@@ -307,6 +308,7 @@ void State::reserve(WorkloadId id, std::unique_ptr<Reservation> reservation) {
     ++queue.admitted;
     ++local.admitted;
   }
+  if (!reservation->pods_ready) ++not_ready_;
   entry.place = Place::reserved;
   entry.reservation = std::move(reservation);
   entry.reservation->serial = ++last_serial_;
@@ -331,6 +333,7 @@ void State::release(WorkloadId id) {
   workloads_[last].position = entry.position;
   queue.reserved.pop_back();
   queue.victims.removed();
+  if (!reservation->pods_ready) --not_ready_;
   LocalQueueInfo& local = local_queues_[entry.local_queue];
   --local.reserving;
   if (reservation->admitted) {
@@ -368,7 +371,19 @@ std::vector<WorkloadId> State::pop_heads() {
   return heads;
 }
 
-void State::requeue(WorkloadId id, bool immediate, bool park_all_alike, TimePoint now) {
+std::string State::bypassed(const api::ObjectKey& key) const {
+  const WorkloadId id = workloads_.find(key);
+  if (id == no_id || !is_parked(workloads_[id])) return {};
+  const WorkloadEntry& entry = workloads_[id];
+  const QueueInfo* queue = find_queue(local_queues_[entry.local_queue].queue_name);
+  if (queue == nullptr) return {};
+  const api::ObjectKey* first = queue->pending.parked_by(entry);
+  if (first == nullptr || *first == key) return {};
+  return std::string(queue->pending.parked_for(entry));
+}
+
+void State::requeue(WorkloadId id, bool immediate, bool park_all_alike, TimePoint now,
+                    std::string_view why) {
   WorkloadEntry& entry = workloads_[id];
   QueueInfo* queue = queue_for(entry);
   entry.place = Place::nowhere;
@@ -382,7 +397,7 @@ void State::requeue(WorkloadId id, bool immediate, bool park_all_alike, TimePoin
     queue->pending.park(id);
     const bool best_effort = queue->spec.queueing_strategy == api::QueueingStrategy::BestEffortFIFO;
     if (park_all_alike && config_.equivalence_hashing && best_effort) {
-      queue->pending.park_alike(entry);
+      queue->pending.park_alike(entry, why);
     }
   }
   count_pending(entry, 1);

@@ -89,9 +89,10 @@ struct Reservation {
   std::vector<PodSetReservation> pod_sets;
   std::vector<FrAmount> usage;  ///< what it counts for, by fr
   TimePoint reserved_at{};
-  bool admitted = false;     ///< all admission checks passed too
-  bool assumed = false;      ///< decided by a cycle, not yet read back
-  bool evicted = false;      ///< asked to go
+  bool admitted = false;  ///< all admission checks passed too
+  bool assumed = false;   ///< decided by a cycle, not yet read back
+  bool evicted = false;   ///< asked to go
+  bool pods_ready = false;
   std::uint64_t serial = 0;  ///< never used twice; see victim_order.h
   // What the running cycle supposes; see snapshot.h and leaving.h
   bool away = false;   ///< its usage is not counted at the moment

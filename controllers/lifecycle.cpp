@@ -1,5 +1,6 @@
 #include "controllers/lifecycle.h"
 
+#include "controllers/unadmitted.h"
 #include "lib/api/execution.h"
 #include "lib/api/names.h"
 
@@ -54,6 +55,10 @@ bool sync_checks(api::Workload* w, const std::vector<std::string>& required, Tim
   if (wanted == w->status.admission_checks) return false;
   w->status.admission_checks = std::move(wanted);
   return true;
+}
+
+void look_again(Settled* out, Duration after) {
+  out->look_again = out->look_again ? std::min(*out->look_again, after) : after;
 }
 
 bool all_checks_ready(const api::WorkloadStatus& status) {
@@ -157,7 +162,7 @@ bool requeue(api::Workload* w, TimePoint now, Settled* out) {
   auto& state = w->status.requeue_state;
   if (state && state->requeue_at) {
     if (*state->requeue_at > now) {
-      out->look_again = *state->requeue_at - now;
+      look_again(out, *state->requeue_at - now);
       return false;
     }
     if (!is_reserved(*w)) {
@@ -240,8 +245,7 @@ bool limit_execution(api::Workload* w, TimePoint now, Settled* out) {
   const std::chrono::seconds past(w->status.accumulated_past_execution_time_seconds.value_or(0));
   const TimePoint end = admitted->last_transition_time + std::chrono::seconds(*limit) - past;
   if (end > now) {
-    const Duration left = end - now;
-    out->look_again = out->look_again ? std::min(*out->look_again, left) : left;
+    look_again(out, end - now);
     return false;
   }
   w->status.accumulated_past_execution_time_seconds.reset();
@@ -301,40 +305,53 @@ bool guard_reservation(api::Workload* w, const LifecycleView& view, TimePoint no
   return true;
 }
 
-/// A workload without quota: why it cannot get any, when that is not the scheduler's to say.
-bool explain_pending(api::Workload* w, const LifecycleView& view, TimePoint now) {
-  const std::string local = "LocalQueue " + w->spec.queue_name;
-  const std::string cluster = "ClusterQueue " + view.cluster_queue_name;
-  // What unreserve() said of the same stays: `said` ends differently.
-  const auto explain = [&](std::string_view reason, const std::string& queue, const char* said,
-                           const char* text) {
-    const api::Condition* c = api::find_condition(w->status.conditions, conditions::quota_reserved);
-    if (c && c->reason == reason && c->message == queue + said) return false;
-    return set_pending(w, std::string(reason), queue + text, now);
-  };
-  if (!view.local_queue.exists) {
-    return explain(reasons::misconfigured, local, " is terminating or missing", " doesn't exist");
+/// Pods that were not ready in time: another try later, or none.
+bool time_out(api::Workload* w, const PodsReadyPolicy& policy, double jitter, TimePoint now,
+              Settled* out) {
+  const auto waiting = not_ready(*w, policy);
+  if (!waiting) return false;
+  if (waiting->deadline > now) {
+    look_again(out, waiting->deadline - now);
+    return false;
   }
-  if (view.local_queue.stop_policy != api::StopPolicy::None) {
-    return explain(reasons::suspended, local, " is stopped", " is inactive");
+  if (tries_used_up(*w, policy)) {
+    return set(w, conditions::deactivation_target, true, reasons::requeuing_limit_exceeded,
+               "exceeding the maximum number of re-queuing retries", now);
   }
-  if (!view.cluster_queue.exists) {
-    return explain(reasons::misconfigured, cluster, " is terminating or missing", " doesn't exist");
+  back_off(w, policy, jitter, now);
+  evict(w, std::string(reasons::pods_ready_timeout),
+        "Exceeded the PodsReady timeout " + w->metadata.key().str(), std::string(waiting->cause),
+        now, &out->notes);
+  return true;
+}
+
+/// A state for each gate of the spec, and for no other; new ones are closed.
+bool sync_preemption_gates(api::Workload* w, TimePoint now) {
+  auto& states = w->status.preemption_gates;
+  const auto& names = w->spec.preemption_gates;
+  bool changed = std::erase_if(states, [&](const api::PreemptionGateState& state) {
+                   return std::find(names.begin(), names.end(), state.name) == names.end();
+                 }) > 0;
+  for (const std::string& name : names) {
+    const bool known = std::any_of(states.begin(), states.end(),
+                                   [&](const auto& state) { return state.name == name; });
+    if (known) continue;
+    states.push_back({name, "Closed", seconds(now)});
+    changed = true;
   }
-  if (!view.cluster_queue.active) {
-    return explain(reasons::suspended, cluster, " is stopped", " is inactive");
-  }
-  const api::Condition* said =
-      api::find_condition(w->status.conditions, conditions::quota_reserved);
-  // The scheduler says Misconfigured too, of other things.
-  const bool about_queue = said && (said->message.starts_with("LocalQueue ") ||
-                                    said->message.starts_with("ClusterQueue "));
-  const bool outdated =
-      said && ((said->reason == reasons::misconfigured && about_queue) ||
-               said->reason == reasons::suspended || said->reason == reasons::deactivated);
-  if (!outdated) return false;
-  return set_pending(w, std::string(reasons::pending_evaluation),
-                     "Workload is pending evaluation in the scheduling queue", now);
+  return changed;
+}
+
+/// A finished workload is kept for as long as configured.
+void retain(const api::Workload& w, const LifecycleConfig& config, TimePoint now, Settled* out) {
+  if (!config.retain_finished || w.metadata.deleting()) return;
+  const api::Condition* end = api::find_condition(w.status.conditions, conditions::finished);
+  const TimePoint until = end->last_transition_time + *config.retain_finished;
+  if (until > now) return look_again(out, until - now);
+  out->release = w.metadata.has_finalizer(api::finalizers::resource_in_use);
+  out->remove = true;
+  out->notes.push_back({false, std::string(api::events::deleted),
+                        "Deleted finished workload due to elapsed retention"});
 }
 
 }  // namespace
@@ -365,7 +382,9 @@ bool set_pending(api::Workload* w, const std::string& reason, const std::string&
 void evict(api::Workload* w, const std::string& reason, const std::string& message,
            const std::string& cause, TimePoint now, std::vector<Note>* notes) {
   api::WorkloadStatus& status = w->status;
-  const std::string full = cause.empty() ? reason : reason + "DueTo" + cause;
+  // Other causes are told in the statistics only.
+  const bool told = reason == reasons::deactivated && !cause.empty();
+  const std::string full = told ? std::string(reasons::deactivated_due_to) + cause : reason;
   set(w, conditions::evicted, true, full, message, now);
   status.cluster_name.reset();
   status.nominated_cluster_names.clear();
@@ -410,11 +429,13 @@ void place(api::Workload* w, api::Admission admission, TimePoint now) {
   sync_admitted(w, now, &ignored);
 }
 
-Settled settle(api::Workload* w, const LifecycleView& view, TimePoint now) {
+Settled settle(api::Workload* w, const LifecycleView& view, TimePoint now,
+               const LifecycleConfig& config) {
   Settled out;
-  // 1. Finished: nothing changes any more.
+  // 1. Finished: nothing changes any more, and after a while it goes.
   if (is_finished(*w)) {
     out.release = w->metadata.deleting() && orphaned(*w);
+    retain(*w, config, now, &out);
     return out;
   }
   // 2. Its owner is gone.
@@ -434,6 +455,7 @@ Settled settle(api::Workload* w, const LifecycleView& view, TimePoint now) {
     out.status_changed = deactivate(w, now, &out);
     return out;
   }
+  if (config.preemption_gates) out.status_changed |= sync_preemption_gates(w, now);
   // 5. Back into the queue after an eviction.
   if (!is_evicted(*w) || !is_reserved(*w)) {
     out.status_changed |= requeue(w, now, &out);
@@ -454,10 +476,20 @@ Settled settle(api::Workload* w, const LifecycleView& view, TimePoint now) {
       return out;
     }
   } else {
-    out.status_changed |= explain_pending(w, view, now);
+    out.status_changed |= explain_pending(w, view, config, now, &out.notes);
   }
   out.status_changed |= sync_admitted(w, now, &out.notes);
-  // 8. How long it may run.
+  if (config.explicit_status && !is_reserved(*w)) {
+    out.status_changed |= set(w, conditions::admitted, false, reasons::no_reservation,
+                              "The workload has no reservation", now);
+  }
+  // 8. How long its pods may take to be ready.
+  if (config.wait_for_pods_ready &&
+      time_out(w, *config.wait_for_pods_ready, view.jitter, now, &out)) {
+    out.status_changed = true;
+    return out;
+  }
+  // 9. How long it may run.
   out.status_changed |= limit_execution(w, now, &out);
   return out;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "controllers/pods_ready.h"
 #include "lib/api/kueue.h"
 #include "lib/base/clock.h"
 
@@ -17,12 +18,28 @@ struct QueueView {
   api::StopPolicy stop_policy = api::StopPolicy::None;
 };
 
+/// What the configuration says about the life of workloads.
+struct LifecycleConfig {
+  std::optional<PodsReadyPolicy> wait_for_pods_ready;
+  /// How long a finished Workload is kept; none: until somebody deletes it.
+  std::optional<Duration> retain_finished;
+  bool admission_gates = true;    ///< the annotation admission-gated-by counts
+  bool preemption_gates = false;  ///< spec.preemptionGates have states in the status
+  bool explicit_status = false;   ///< a workload nobody has looked at says so
+};
+
 struct LifecycleView {
   QueueView local_queue;
   QueueView cluster_queue;  ///< the one the LocalQueue leads to, or that holds the reservation
   std::string cluster_queue_name;
   /// Names of the admission checks it needs now, sorted; see admission::State::required_checks().
   std::vector<std::string> required_checks;
+  /// Why one like it did not fit, when it is parked for that; see admission::State::bypassed().
+  std::string bypassed;
+  /// It may say so although nothing has been said of it yet: costs a write.
+  bool may_tell_bypassed = false;
+  /// In [0, 1), for backoffs that must not end together.
+  double jitter = 0;
 };
 
 struct Note {
@@ -36,13 +53,15 @@ struct Settled {
   bool status_changed = false;
   std::optional<bool> active;  ///< new spec.active
   bool release = false;        ///< remove the resource-in-use finalizer
+  bool remove = false;         ///< delete the Workload, after the release
   std::optional<Duration> look_again;
   std::vector<Note> notes;
 };
 
 /// Brings the status of `workload` as far as it can go now. Rules are numbered in lifecycle.cpp;
 /// A Kueue user finds the reasons and messages he knows.
-Settled settle(api::Workload* workload, const LifecycleView& view, TimePoint now);
+Settled settle(api::Workload* workload, const LifecycleView& view, TimePoint now,
+               const LifecycleConfig& config = {});
 
 /// Evicted=True and everything that is reset with it: cluster and nominations, admission checks,
 /// preemption gates. The reservation stays until the job has stopped. `cause` may be empty.

@@ -7,6 +7,20 @@
 
 namespace regatta::controllers {
 
+namespace {
+
+constexpr Duration shortest_pause{4};
+constexpr Duration longest_pause{1000};
+
+/// "; preemptor effective priority: 5 (base: 5, boost: 0)".
+std::string priority_text(const char* who, const api::Workload* workload) {
+  const std::string priority = std::to_string(workload ? workload->spec.priority.value_or(0) : 0);
+  return std::string("; ") + who + " effective priority: " + priority + " (base: " + priority +
+         ", boost: 0)";
+}
+
+}  // namespace
+
 Scheduler::Scheduler(clusters::LocalCluster& cluster, TaskScope& scope, SchedulerConfig config)
     : cluster_(cluster),
       scope_(scope),
@@ -82,6 +96,7 @@ void Scheduler::read_again(const std::vector<api::ObjectKey>& workloads) {
 }
 
 void Scheduler::changed() {
+  ++events_;
   work_.notify_all();
   for (const auto& handler : changes_handlers_) handler();
 }
@@ -93,7 +108,11 @@ void Scheduler::start() {
 }
 
 bool Scheduler::idle() const {
-  return writing_ == 0 && !state_.has_heads() && explanations_.idle();
+  return writing_ == 0 && !has_work() && explanations_.idle();
+}
+
+bool Scheduler::has_work() const {
+  return state_.has_heads() && !(blocked_ && state_.not_ready() > 0);
 }
 
 Task<> Scheduler::wait_for_work() {
@@ -106,21 +125,31 @@ Task<> Scheduler::wait_for_work() {
 }
 
 Task<> Scheduler::run() {
+  Duration pause = shortest_pause;
   for (;;) {
+    const std::uint64_t seen = events_;
     const TimePoint now = cluster_.clock.now();
     state_.flush(now);
-    if (!state_.has_heads()) {
+    if (!has_work()) {
       co_await wait_for_work();
       continue;
     }
     const admission::CycleResult result = admission::run_cycle(state_, now);
+    blocked_ = result.blocked;
     if (config_.on_cycle) {
       config_.on_cycle(CycleSeen{result.progressed(), cluster_.clock.now() - now});
     }
     apply(result, now);
-    // Everybody else has a turn between two cycles; one that got nowhere waits a little longer,
-    // because only an event can change that.
+    // Everybody else has a turn between two cycles.
     co_await cluster_.clock.sleep_for(Duration(result.progressed() ? 0 : 2));
+    if (result.progressed() || events_ != seen) {
+      pause = shortest_pause;
+      continue;
+    }
+    // It got nowhere: only an event can change that. Looking again now and then costs little.
+    const TimePoint until = cluster_.clock.now() + pause;
+    co_await finishes_before(cluster_.clock, until, work_.wait());
+    pause = std::min(2 * pause, longest_pause);
   }
 }
 
@@ -151,11 +180,10 @@ Task<> Scheduler::reserve(admission::AdmittedWorkload admitted) {
   const TimePoint now = cluster_.clock.now();
   bool done = false;
   const auto change = [&](api::Workload& workload) {
-    const bool wrong = workload.metadata.uid != admitted.uid || is_reserved(workload) ||
-                       is_finished(workload) || !workload.spec.active;
-    if (wrong) return false;
+    if (workload.metadata.uid != admitted.uid || !admission::is_admissible(workload)) return false;
     done = true;
     controllers::reserve(&workload, admitted.admission, admitted.checks, now);
+    if (config_.wait_for_pods_ready && workload.metadata.controller()) expect_pods(&workload, now);
     if (config_.first_nomination && workload.status.nominated_cluster_names.empty()) {
       for (const std::string& check : admitted.checks) {
         auto clusters = config_.first_nomination(check);
@@ -236,7 +264,15 @@ Task<> Scheduler::preempt(admission::PreemptedWorkload preempted) {
     co_return;
   }
   for (Note& one : notes) note(preempted.key, one.warning, one.reason, one.message);
-  note(preempted.key, false, "Preempted", message);
+  const auto victim = cluster_.workloads.get(preempted.key);
+  const std::string priorities =
+      priority_text("preemptor", preemptor.get()) + priority_text("preemptee", victim.get());
+  note(preempted.key, false, "Preempted", message + priorities);
+  const std::string queue =
+      victim && victim->status.admission ? victim->status.admission->cluster_queue : "";
+  note(preempted.preemptor, false, "PreemptedWorkload",
+       "Preempted workload " + preempted.key.str() + " (UID: " + preempted.uid +
+           ") in ClusterQueue " + queue + priorities);
 }
 
 Task<> Scheduler::explain() {

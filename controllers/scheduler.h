@@ -22,6 +22,8 @@ struct CycleSeen {
 
 struct SchedulerConfig {
   admission::Config admission;
+  /// waitForPodsReady is on: what gets quota waits for its pods from then on.
+  bool wait_for_pods_ready = false;
   /// Why a workload still waits is written when it has waited for so long; most have their turn
   /// before.
   Duration explain_after{1000};
@@ -54,6 +56,8 @@ class Scheduler {
   Task<> run();
   Task<> explain();
   Task<> wait_for_work();
+  /// Whether a cycle could decide anything now.
+  bool has_work() const;
   void apply(const admission::CycleResult& result, TimePoint now);
   Task<> reserve(admission::AdmittedWorkload admitted);
   /// Returns when the store has what the API has of that Workload.
@@ -81,6 +85,8 @@ class Scheduler {
   std::vector<std::function<void()>> changes_handlers_;
   int writing_ = 0;
   bool started_ = false;
+  std::uint64_t events_ = 0;
+  bool blocked_ = false;  ///< by pods that are not ready
   Wakeup work_;
 };
 

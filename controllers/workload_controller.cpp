@@ -5,14 +5,21 @@
 namespace regatta::controllers {
 
 WorkloadController::WorkloadController(clusters::LocalCluster& cluster, Scheduler& scheduler,
-                                       TaskScope& scope, int workers)
+                                       Rng& rng, TaskScope& scope, WorkloadControllerConfig config)
     : cluster_(cluster),
       scheduler_(scheduler),
       scope_(scope),
-      workers_(workers),
+      config_(std::move(config)),
+      rng_(rng),
+      trickle_(config_.tell_bypassed_interval),
       log_(cluster.log.named("workloads")),
       queue_(cluster.clock, scope, Backoff{Duration(20), std::chrono::seconds(30)}) {
-  cluster_.workloads.on_change([this](const api::ObjectKey& key) { queue_.add(key); });
+  cluster_.workloads.on_transition([this](const auto& key, const auto& before, const auto& after) {
+    if (!after) trickle_.forget(key);
+    if (before && after) tell_cleared_gate(*before, *after);
+    queue_.add(key);
+  });
+  watch_classes();
   cluster_.local_queues.on_transition(
       [this](const auto& key, const auto& before, const auto& after) {
         if (before && after && before->spec == after->spec &&
@@ -43,7 +50,8 @@ void WorkloadController::enqueue_queue(const api::ObjectKey& local_queue) {
 }
 
 void WorkloadController::start() {
-  for (int i = 0; i < workers_; ++i) scope_.spawn("workloads", work());
+  started_ = true;
+  for (int i = 0; i < config_.workers; ++i) scope_.spawn("workloads", work());
 }
 
 Task<> WorkloadController::work() {
@@ -71,8 +79,71 @@ LifecycleView WorkloadController::view(const api::Workload& workload) const {
     const bool active = scheduler_.state().activity(view.cluster_queue_name).active;
     view.cluster_queue = {true, active, queue->spec.stop_policy};
   }
+  view.bypassed = scheduler_.state().bypassed(workload.metadata.key());
   view.required_checks = scheduler_.state().required_checks(workload);
   return view;
+}
+
+/// The scheduler may be faster than whoever would write that into the status.
+void WorkloadController::tell_cleared_gate(const api::Workload& before,
+                                           const api::Workload& after) {
+  const std::string gate(api::annotations::admission_gated_by);
+  const bool cleared =
+      !before.metadata.annotation(gate).empty() && after.metadata.annotation(gate).empty();
+  if (!started_ || !config_.lifecycle.admission_gates || !cleared || is_reserved(before)) return;
+  tell(after, {{false, std::string(api::events::admission_gate_cleared),
+                "Admission gate cleared, workload is now admissible"}});
+}
+
+void WorkloadController::watch_classes() {
+  cluster_.workload_priority_classes.on_transition(
+      [this](const auto& key, const auto& before, const auto& after) {
+        if (!before || !after || before->value == after->value) return;
+        for (const auto& workload : cluster_.workloads.list()) {
+          const auto& ref = workload->spec.priority_class_ref;
+          if (ref && ref->kind == api::priority::workload_kind && ref->name == key.name) {
+            repriced_.insert(workload->metadata.key());
+            queue_.add(workload->metadata.key());
+          }
+        }
+      });
+}
+
+std::optional<std::int32_t> WorkloadController::new_priority(const api::Workload& workload) const {
+  if (!repriced_.contains(workload.metadata.key())) return {};
+  const auto& ref = workload.spec.priority_class_ref;
+  // What came from a hub has the hub's priority.
+  const bool copy = !workload.metadata.label(std::string(api::labels::multikueue_origin)).empty();
+  if (copy || !ref || ref->kind != api::priority::workload_kind || is_finished(workload)) return {};
+  const auto found = cluster_.workload_priority_classes.get(api::ObjectKey(ref->name));
+  if (!found || found->value == workload.spec.priority) return {};
+  return found->value;
+}
+
+bool WorkloadController::may_tell_bypassed(const api::Workload& workload, TimePoint now) {
+  const api::ObjectKey key = workload.metadata.key();
+  const api::Conditions& conditions = workload.status.conditions;
+  if (api::find_condition(conditions, api::conditions::quota_reserved) || is_finished(workload)) {
+    return false;
+  }
+  // Who waits for a copy looks at the hub.
+  if (!workload.metadata.label(std::string(api::labels::multikueue_origin)).empty()) return false;
+  const TimePoint due =
+      workload.metadata.creation_timestamp.value_or(now) + config_.tell_bypassed_after;
+  if (due > now) {
+    queue_.add_after(key, due - now);
+    return false;
+  }
+  if (scheduler_.state().bypassed(key).empty()) {
+    // It has its turn coming; if that takes long, it may be passed over yet.
+    queue_.add_after(key, 6 * config_.tell_bypassed_after);
+    return false;
+  }
+  if (const auto wait = trickle_.wait(key, now)) {
+    queue_.add_after(key, *wait);
+    return false;
+  }
+  return true;
 }
 
 Task<Status> WorkloadController::reconcile(api::ObjectKey key) {
@@ -81,40 +152,80 @@ Task<Status> WorkloadController::reconcile(api::ObjectKey key) {
   const TimePoint now = cluster_.clock.now();
   // Looking costs nothing; the lock is only taken for a write.
   api::Workload trial = *stored;
-  Settled todo = settle(&trial, view(*stored), now);
+  LifecycleView seen = view(*stored);
+  if (config_.lifecycle.wait_for_pods_ready) seen.jitter = rng_.unit();
+  seen.may_tell_bypassed = may_tell_bypassed(*stored, now);
+  Settled todo = settle(&trial, seen, now, config_.lifecycle);
   if (todo.look_again) queue_.add_after(key, *todo.look_again);
-  if (todo.active) {
-    const bool active = *todo.active;
-    const auto change = [active](api::Workload& workload) {
-      workload.spec.active = active;
+  const auto priority = new_priority(*stored);
+  if (todo.active || priority) {
+    const std::optional<bool> active = todo.active;
+    const auto change = [active, priority](api::Workload& workload) {
+      if (active) workload.spec.active = *active;
+      if (priority) workload.spec.priority = priority;
       return true;
     };
     const Status done = co_await cluster_.update_spec(key, change);
     if (!done) co_return done;
   }
+  repriced_.erase(key);
   if (todo.status_changed) {
-    std::vector<Note> notes;
-    const auto change = [&](api::Workload& workload) {
-      Settled again = settle(&workload, view(workload), now);
-      notes = std::move(again.notes);
-      return again.status_changed;
-    };
-    const Status done = co_await cluster_.update_status(key, change);
-    if (!done && done.error().code() != Errc::not_found) co_return done;
-    for (Note& note : notes) {
-      cluster_.events.event(kube::reference_to(*stored),
-                            note.warning ? kube::EventType::warning : kube::EventType::normal,
-                            std::move(note.reason), std::move(note.message));
-    }
+    const Status done = co_await write_status(key, seen, now);
+    if (!done) co_return done;
   }
   if (todo.release) {
-    const auto change = [](api::Workload& workload) {
-      return std::erase(workload.metadata.finalizers, api::finalizers::resource_in_use) > 0;
-    };
-    const Status done = co_await cluster_.update_metadata(key, change);
-    if (!done && done.error().code() != Errc::not_found) co_return done;
+    const Status done = co_await release(key);
+    if (!done) co_return done;
+  }
+  if (todo.remove) {
+    const Status done = co_await remove(stored);
+    if (!done) co_return done;
+    tell(*stored, std::move(todo.notes));
   }
   co_return ok();
+}
+
+Task<Status> WorkloadController::write_status(api::ObjectKey key, LifecycleView seen,
+                                              TimePoint now) {
+  std::vector<Note> notes;
+  const auto change = [&](api::Workload& workload) {
+    LifecycleView again = view(workload);
+    again.jitter = seen.jitter;
+    again.may_tell_bypassed = seen.may_tell_bypassed;
+    Settled todo = settle(&workload, again, now, config_.lifecycle);
+    notes = std::move(todo.notes);
+    return todo.status_changed;
+  };
+  const Status done = co_await cluster_.update_status(key, change);
+  if (!done) co_return done.error().code() == Errc::not_found ? ok() : done;
+  if (const auto written = cluster_.workloads.get(key)) tell(*written, std::move(notes));
+  co_return ok();
+}
+
+Task<Status> WorkloadController::release(api::ObjectKey key) {
+  const auto change = [](api::Workload& workload) {
+    return std::erase(workload.metadata.finalizers, api::finalizers::resource_in_use) > 0;
+  };
+  const Status done = co_await cluster_.update_metadata(key, change);
+  if (!done && done.error().code() != Errc::not_found) co_return done;
+  co_return ok();
+}
+
+Task<Status> WorkloadController::remove(std::shared_ptr<const api::Workload> workload) {
+  kube::DeleteOptions options;
+  options.uid = workload->metadata.uid;
+  const Status done =
+      co_await cluster_.client.remove<api::Workload>(workload->metadata.key(), std::move(options));
+  if (!done && done.error().code() != Errc::not_found) co_return done;
+  co_return ok();
+}
+
+void WorkloadController::tell(const api::Workload& workload, std::vector<Note> notes) {
+  for (Note& note : notes) {
+    cluster_.events.event(kube::reference_to(workload),
+                          note.warning ? kube::EventType::warning : kube::EventType::normal,
+                          std::move(note.reason), std::move(note.message));
+  }
 }
 
 }  // namespace regatta::controllers

@@ -233,6 +233,16 @@ Result<Json> start_patch(const api::Job& job, const PodSetInfo& info) {
   return Json{{"metadata", {{"uid", job.metadata.uid}}}, {"spec", std::move(spec)}};
 }
 
+Json queue_patch(const api::Job& job, const std::string& queue) {
+  Json patch = {
+      {"metadata",
+       {{"uid", job.metadata.uid}, {"labels", {{std::string(api::labels::queue_name), queue}}}}}};
+  if (!job.spec.suspend.value_or(false) && !job.status.start_time) {
+    patch["spec"] = {{"suspend", true}};
+  }
+  return patch;
+}
+
 std::optional<StopStep> next_stop_step(const api::Job& job, const api::Workload* workload) {
   Json metadata = {{"uid", job.metadata.uid}};
   Json restore = Json::object();

@@ -45,6 +45,10 @@ bool equivalent(const api::Job& job, const api::Workload& workload,
 /// status all the time, and starting twice does no harm.
 Result<Json> start_patch(const api::Job& job, const PodSetInfo& info);
 
+/// Merge patch that puts a Job without a queue into one; a Job that has not begun is suspended in
+/// the same write.
+Json queue_patch(const api::Job& job, const std::string& queue);
+
 /// Stopping takes up to three writes, each found out from what the Job looks like, so that a
 /// restart in the middle goes on where it was: suspend (marked as stopping), forget the start time
 /// (status), restore the template (and drop the mark).

@@ -1,11 +1,11 @@
 #include "jobs/plan.h"
 
 #include "jobs/naming.h"
+#include "jobs/plan_rules.h"
 #include "lib/api/execution.h"
 #include "lib/api/names.h"
 
 #include <algorithm>
-#include <charconv>
 
 namespace regatta::jobs {
 namespace {
@@ -13,10 +13,6 @@ namespace {
 using api::conditions::admitted;
 using api::conditions::evicted;
 using api::conditions::quota_reserved;
-
-bool has_reservation(const api::Workload& w) {
-  return api::is_true(w.status.conditions, quota_reserved);
-}
 
 bool is_finished(const api::Workload& w) {
   return api::is_true(w.status.conditions, api::conditions::finished);
@@ -28,16 +24,13 @@ bool owned_by(const api::Workload& workload, const api::Job& job) {
 }
 
 bool matches(const JobView& view, const api::Workload& workload) {
+  // The limit of a job that runs, or of a prebuilt Workload, is what it was admitted with.
+  if (!view.prebuilt && batch_job::suspended(*view.job) &&
+      workload.spec.maximum_execution_time_seconds != max_execution_seconds(*view.job)) {
+    return false;
+  }
   const bool running = has_reservation(workload) && !view.infos.empty();
   return batch_job::equivalent(*view.job, workload, running ? &view.infos : nullptr);
-}
-
-std::optional<std::int32_t> max_execution_seconds(const api::Job& job) {
-  const std::string& text = job.metadata.label(std::string(api::labels::max_exec_time_seconds));
-  std::int32_t seconds = 0;
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  if (read.ec != std::errc() || read.ptr != text.data() + text.size() || seconds <= 0) return {};
-  return seconds;
 }
 
 /// The next step that stops the job, if it still takes one.
@@ -91,40 +84,15 @@ void suspended_job(std::vector<JobAction>* out, const JobView& view, const Workl
   if (api::is_true(workload->status.conditions, admitted) && workload->status.admission) {
     return start(out, view, workload);
   }
+  if (has_reservation(*workload)) return tell_checks(out, view, *workload);
   // A queue name that changed while it waits.
-  if (has_reservation(*workload) || view.prebuilt) return;
+  if (view.prebuilt) return;
   if (view.queue_name == workload->spec.queue_name) return;
   api::WorkloadSpec spec = workload->spec;
   spec.queue_name = view.queue_name;
   out->push_back(
       UpdateWorkload{workload, std::move(spec),
                      "Updated queue of the Workload: " + workload->metadata.key().str()});
-}
-
-bool from_workload_class(const std::optional<api::PriorityClassRef>& ref) {
-  return ref && ref->kind == api::priority::workload_kind;
-}
-
-/// A priority class label may change at any time, and so may the value of the class. A prebuilt
-/// Workload has the priority of whoever made it.
-bool follow_priority(std::vector<JobAction>* out, const JobView& view,
-                     const WorkloadPtr& workload) {
-  const api::WorkloadSpec& before = workload->spec;
-  const bool same =
-      before.priority == view.priority && before.priority_class_ref == view.priority_class;
-  if (same || view.invalid || view.prebuilt) return false;
-  // While it holds quota, only one class of ours may take the place of another.
-  if (has_reservation(*workload) && (!from_workload_class(view.priority_class) ||
-                                     !from_workload_class(before.priority_class_ref))) {
-    return false;
-  }
-  api::WorkloadSpec spec = before;
-  spec.priority_class_ref = view.priority_class;
-  spec.priority = view.priority;
-  out->push_back(
-      UpdateWorkload{workload, std::move(spec),
-                     "Updated workload priority class: " + workload->metadata.key().str()});
-  return true;
 }
 
 /// No Workload matches: stop what runs, then ask anew.
@@ -222,6 +190,14 @@ Result<api::Workload> build_workload(const JobView& view) {
       metadata.annotations[key] = value;
     }
   }
+  const std::string gate(api::annotations::admission_gated_by);
+  if (const std::string& by = job.metadata.annotation(gate); !by.empty()) {
+    if (view.policy.admission_gates) metadata.annotations[gate] = by;
+  }
+  for (const std::string& label : view.policy.labels_to_copy) {
+    const auto found = job.metadata.labels.find(label);
+    if (found != job.metadata.labels.end()) metadata.labels.insert(*found);
+  }
   workload.spec.pod_sets = std::move(*sets);
   workload.spec.queue_name = view.queue_name;
   workload.spec.priority_class_ref = view.priority_class;
@@ -241,7 +217,11 @@ WorkloadPtr matching_workload(const JobView& view) {
 std::vector<JobAction> plan_job(const JobView& view) {
   std::vector<JobAction> out;
   const api::Job& job = *view.job;
-  // 1. Not ours.
+  // 1. Not ours, unless it is the default queue's.
+  if (!view.default_queue.empty()) {
+    out.push_back(QueueJob{batch_job::queue_patch(job, view.default_queue)});
+    return out;
+  }
   if (!view.managed) return out;
   // 2. Going: its Workloads go with it.
   if (job.metadata.deleting()) {
@@ -280,23 +260,21 @@ std::vector<JobAction> plan_job(const JobView& view) {
     out.push_back(FinishWorkload{workload, reason, end->message});
     return out;
   }
-  // 8. Pods it will not need again.
-  const auto reclaimable = batch_job::reclaimable_pods(job);
-  if (!reclaimable.empty() && reclaimable != workload->status.reclaimable_pods &&
-      has_reservation(*workload)) {
-    out.push_back(SetReclaimable{workload, reclaimable});
-    return out;
-  }
-  // 9. Its priority follows.
+  // 8. It tells which pods it will not need again.
+  if (follow_reclaimable(&out, view, workload)) return out;
+  // 9. Its priority and its gate follow, and it tells whether its pods are ready.
   if (follow_priority(&out, view, workload)) return out;
+  if (follow_gate(&out, view, workload)) return out;
+  if (follow_pods(&out, view, workload)) return out;
   // 10. Evicted, and not stopped and without quota yet.
   if (api::is_true(workload->status.conditions, evicted) &&
       (has_reservation(*workload) || !batch_job::suspended(job))) {
     evicted_workload(&out, view, workload);
     return out;
   }
-  // 11. Waiting, or admitted and to be started.
+  // 11. Waiting, or admitted and to be started; or deactivated, and not kept for ever.
   if (batch_job::suspended(job)) {
+    retain_deactivated(&out, view, *workload);
     suspended_job(&out, view, workload);
     return out;
   }
@@ -332,6 +310,9 @@ void drop_reservation(api::Workload* workload, TimePoint now) {
                         std::string(api::reasons::no_reservation),
                         "The workload has no reservation"},
                        now);
+  }
+  if (api::find_condition(status.conditions, api::conditions::pods_ready)) {
+    api::set_pods_ready(workload, api::PodsReadiness::wait_for_start, now);
   }
   const bool requeue = reason == api::reasons::preempted || reason == api::reasons::node_failures;
   api::set_condition(&status.conditions,
@@ -375,6 +356,34 @@ std::string text(const StopJob& a) {
 }
 std::string text(const StartJob& a) {
   return "start job (" + a.message + ")";
+}
+std::string text(const QueueJob&) {
+  return "put job into the default queue";
+}
+std::string text(const DeleteJob&) {
+  return "delete job";
+}
+std::string text(const GateWorkload& a) {
+  return "gate workload by \"" + a.gates + "\"";
+}
+std::string text(const SetPodsReady& a) {
+  switch (a.readiness) {
+    case api::PodsReadiness::wait_for_start:
+      return "pods ready: waiting for start";
+    case api::PodsReadiness::started:
+      return "pods ready: started";
+    case api::PodsReadiness::wait_for_recovery:
+      return "pods ready: waiting for recovery";
+    case api::PodsReadiness::recovered:
+      return "pods ready: recovered";
+  }
+  return "";
+}
+std::string text(const LookAgain& a) {
+  return "look again after " + std::to_string(a.after.count()) + " ms";
+}
+std::string text(const Tell& a) {
+  return "tell " + a.reason + " (" + a.message + ")";
 }
 std::string text(const Complain& a) {
   return "complain " + a.reason + " (" + a.message + ")";

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "jobs/batch_job.h"
+#include "lib/api/pods_ready.h"
 #include "lib/api/workload.h"
 #include "lib/base/clock.h"
 
@@ -23,6 +24,18 @@ namespace regatta::jobs {
 
 using WorkloadPtr = std::shared_ptr<const api::Workload>;
 
+/// What the configuration says about jobs.
+struct JobPolicy {
+  bool wait_for_pods_ready = false;
+  /// Pods that are ready are told so long after the admission, not before: a shorter job ends
+  /// without that write. Zero where others wait for it.
+  Duration pods_ready_after{1000};
+  /// How long a job that was deactivated, but not by its user, is kept; none: for ever.
+  std::optional<Duration> retain_deactivated;
+  bool admission_gates = true;
+  std::vector<std::string> labels_to_copy;  ///< from the job to its Workload
+};
+
 struct JobView {
   std::shared_ptr<const api::Job> job;  ///< never null
   /// Whether Regatta manages it: it has a queue name (or everything is managed) and its namespace
@@ -38,6 +51,10 @@ struct JobView {
   std::vector<PodSetInfo> infos;
   std::optional<Error> infos_error;
   std::string queue_name;  ///< of the job
+  /// The queue that takes it although it names none; empty: no.
+  std::string default_queue;
+  JobPolicy policy;
+  TimePoint now{};
   std::optional<api::PriorityClassRef> priority_class;
   std::int32_t priority = 0;
   TopologyOptions topology;
@@ -87,6 +104,31 @@ struct StartJob {
   Json patch;
   std::string message;
 };
+/// Gives the job the name of the default queue.
+struct QueueJob {
+  Json patch;
+};
+struct DeleteJob {
+  std::string message;
+};
+/// The Workload's gate annotation; empty takes it away.
+struct GateWorkload {
+  WorkloadPtr workload;
+  std::string gates;
+};
+struct SetPodsReady {
+  WorkloadPtr workload;
+  api::PodsReadiness readiness;
+};
+/// Time alone changes something.
+struct LookAgain {
+  Duration after;
+};
+/// A Normal event of the job, once for each message.
+struct Tell {
+  std::string reason;
+  std::string message;
+};
 struct Complain {
   std::string reason;
   std::string message;
@@ -94,7 +136,8 @@ struct Complain {
 
 using JobAction =
     std::variant<CreateWorkload, DeleteWorkload, AdoptWorkload, UpdateWorkload, FinishWorkload,
-                 ReleaseWorkload, SetReclaimable, DropReservation, StopJob, StartJob, Complain>;
+                 ReleaseWorkload, SetReclaimable, DropReservation, StopJob, StartJob, QueueJob,
+                 DeleteJob, GateWorkload, SetPodsReady, LookAgain, Tell, Complain>;
 
 /// Decides; the rules are numbered in plan.cpp. Pure.
 std::vector<JobAction> plan_job(const JobView& view);

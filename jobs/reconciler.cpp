@@ -15,6 +15,8 @@ using JobPtr = std::shared_ptr<const api::Job>;
 namespace {
 /// Index of jobs: "workload/<WorkloadPriorityClass>" or "pod/<PriorityClass>", empty for none.
 constexpr const char* by_priority_class = "priority-class";
+/// The WorkloadPriorityClass of who names none.
+constexpr std::string_view default_class = "default";
 }  // namespace
 
 JobReconciler::JobReconciler(LocalCluster& cluster, TaskScope& scope, JobReconcilerConfig config)
@@ -37,7 +39,8 @@ void JobReconciler::watch_needs() {
   cluster_.jobs.add_index(by_priority_class, [](const api::Job& job) {
     const std::string label = job.metadata.label(std::string(api::labels::priority_class));
     if (!label.empty()) return std::vector<std::string>{"workload/" + label};
-    return std::vector<std::string>{"pod/" + job.spec.pod_template.spec().priority_class_name};
+    return std::vector<std::string>{"pod/" + job.spec.pod_template.spec().priority_class_name,
+                                    "workload/" + std::string(default_class)};
   });
   const auto enqueue_class = [this](const std::string& name) {
     for (const auto& job : cluster_.jobs.keys_by_index(by_priority_class, name)) queue_.add(job);
@@ -86,6 +89,7 @@ Task<> JobReconciler::work() {
 
 Task<Status> JobReconciler::reconcile(api::ObjectKey key) {
   const JobPtr job = cluster_.jobs.get(key);
+  if (!job) told_.erase(key);
   if (!job) co_return co_await release_orphans(std::move(key));
   const JobView seen = view(job);
   for (const JobAction& action : plan_job(seen)) {
@@ -112,13 +116,35 @@ bool JobReconciler::manages(const api::Job& job) const {
   const bool queued = !job.metadata.label(std::string(api::labels::queue_name)).empty();
   const bool prebuilt = !clusters::prebuilt_workload(job.metadata).empty();
   if (!queued && !prebuilt && !config_.manage_without_queue_name) return false;
-  const auto ns = cluster_.namespaces.get(api::ObjectKey(job.metadata.ns));
-  return ns && config_.namespaces.matches(ns->metadata.labels);
+  return takes_part(job.metadata.ns);
+}
+
+bool JobReconciler::takes_part(const std::string& ns) const {
+  const auto found = cluster_.namespaces.get(api::ObjectKey(ns));
+  return found && config_.namespaces.matches(found->metadata.labels);
+}
+
+/// Only a job that came after the queue: one that was there before was meant to run without.
+std::string JobReconciler::default_queue_of(const api::Job& job) const {
+  const bool free = job.metadata.label(std::string(api::labels::queue_name)).empty() &&
+                    clusters::prebuilt_workload(job.metadata).empty();
+  if (!config_.default_queue || !free || batch_job::finished(job) || job.metadata.deleting()) {
+    return {};
+  }
+  const std::string name(api::default_local_queue);
+  const auto queue = cluster_.local_queues.get(api::ObjectKey(job.metadata.ns, name));
+  const bool open = queue && !queue->metadata.deleting() &&
+                    queue->spec.stop_policy == api::StopPolicy::None &&
+                    queue->metadata.creation_timestamp <= job.metadata.creation_timestamp;
+  return open && takes_part(job.metadata.ns) ? name : std::string();
 }
 
 JobView JobReconciler::view(JobPtr job) const {
   JobView view;
   view.topology = config_.topology;
+  view.policy = config_.policy;
+  view.now = cluster_.clock.now();
+  view.default_queue = default_queue_of(*job);
   view.managed = manages(*job);
   view.queue_name = job->metadata.label(std::string(api::labels::queue_name));
   view.owned = cluster_.workloads.by_index(clusters::by_owner, job->metadata.uid);
@@ -149,8 +175,20 @@ void JobReconciler::read_admission(JobView* view) const {
   }
 }
 
+/// The class the job names; else the default one, which a Workload keeps once it has it.
+std::string JobReconciler::workload_class_of(const JobView& view) const {
+  const std::string label = view.job->metadata.label(std::string(api::labels::priority_class));
+  if (!label.empty() || !config_.default_priority_class || view.prebuilt) return label;
+  const std::string name(default_class);
+  if (!view.owned.empty()) {
+    const auto& ref = view.owned.front()->spec.priority_class_ref;
+    return ref && ref->kind == api::priority::workload_kind && ref->name == name ? name : "";
+  }
+  return cluster_.workload_priority_classes.get(api::ObjectKey(name)) ? name : "";
+}
+
 void JobReconciler::read_priority(JobView* view) const {
-  const std::string label = view->job->metadata.label(std::string(api::labels::priority_class));
+  const std::string label = workload_class_of(*view);
   if (!label.empty()) {
     const auto found = cluster_.workload_priority_classes.get(api::ObjectKey(label));
     if (!found) {
@@ -312,6 +350,62 @@ Task<Status> JobReconciler::run(JobPtr job, const StartJob& action) {
   const Status done = co_await cluster_.patch_job(job->metadata.key(), false, change);
   if (done) note(*job, kube::EventType::normal, api::events::started, action.message);
   co_return done;
+}
+
+Task<Status> JobReconciler::run(JobPtr job, const QueueJob& action) {
+  const Json patch = action.patch;
+  const auto change = [patch](const api::Job&) { return std::optional<Json>(patch); };
+  return cluster_.patch_job(job->metadata.key(), false, change);
+}
+
+Task<Status> JobReconciler::run(JobPtr job, const DeleteJob& action) {
+  kube::DeleteOptions options;
+  options.uid = job->metadata.uid;
+  options.propagation_policy = "Background";
+  const Status removed =
+      co_await cluster_.client.remove<api::Job>(job->metadata.key(), std::move(options));
+  if (!removed && removed.error().code() != Errc::not_found) co_return removed.error();
+  note(*job, kube::EventType::normal, api::events::deleted, action.message);
+  co_return ok();
+}
+
+Task<Status> JobReconciler::run(JobPtr job, const GateWorkload& action) {
+  const std::string gates = action.gates;
+  const auto change = [gates](api::Workload& workload) {
+    const std::string annotation(api::annotations::admission_gated_by);
+    if (gates.empty()) return workload.metadata.annotations.erase(annotation) > 0;
+    workload.metadata.annotations[annotation] = gates;
+    return true;
+  };
+  const Status done = co_await cluster_.update_metadata(action.workload->metadata.key(), change);
+  if (done) {
+    note(*job, kube::EventType::normal, api::events::updated_workload,
+         "Updated workload AdmissionGatedBy to \"" + gates + "\"");
+  }
+  co_return done;
+}
+
+Task<Status> JobReconciler::run(JobPtr, const SetPodsReady& action) {
+  const api::PodsReadiness readiness = action.readiness;
+  const TimePoint now = cluster_.clock.now();
+  const auto change = [readiness, now](api::Workload& workload) {
+    return api::set_pods_ready(&workload, readiness, now);
+  };
+  return cluster_.update_status(action.workload->metadata.key(), change);
+}
+
+Task<Status> JobReconciler::run(JobPtr job, const LookAgain& action) {
+  queue_.add_after(job->metadata.key(), action.after);
+  co_return ok();
+}
+
+Task<Status> JobReconciler::run(JobPtr job, const Tell& action) {
+  std::string& last = told_[job->metadata.key()];
+  if (last != action.message) {
+    last = action.message;
+    note(*job, kube::EventType::normal, action.reason, action.message);
+  }
+  co_return ok();
 }
 
 Task<Status> JobReconciler::run(JobPtr job, const Complain& action) {

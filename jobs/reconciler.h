@@ -15,6 +15,11 @@ struct JobReconcilerConfig {
   /// managedJobsNamespaceSelector; nothing in other namespaces is touched.
   api::Selector namespaces;
   TopologyOptions topology;
+  /// Jobs without a queue name go to the LocalQueue `default` of their namespace, where it exists.
+  bool default_queue = true;
+  /// Jobs without a class have the WorkloadPriorityClass `default`, where it exists.
+  bool default_priority_class = true;
+  JobPolicy policy;
 };
 
 /// Keeps batch/v1 Jobs and their Workloads in step: reads both from the informers, lets plan_job()
@@ -37,6 +42,9 @@ class JobReconciler {
   void read_admission(JobView* view) const;
   void read_priority(JobView* view) const;
   bool manages(const api::Job& job) const;
+  bool takes_part(const std::string& ns) const;
+  std::string default_queue_of(const api::Job& job) const;
+  std::string workload_class_of(const JobView& view) const;
   Task<Status> apply(std::shared_ptr<const api::Job> job, const JobAction& action);
   void enqueue_owners(const api::Workload& workload);
   void note(const api::Job& job, kube::EventType type, std::string_view reason,
@@ -52,6 +60,12 @@ class JobReconciler {
   Task<Status> run(std::shared_ptr<const api::Job> job, const DropReservation& action);
   Task<Status> run(std::shared_ptr<const api::Job> job, const StopJob& action);
   Task<Status> run(std::shared_ptr<const api::Job> job, const StartJob& action);
+  Task<Status> run(std::shared_ptr<const api::Job> job, const QueueJob& action);
+  Task<Status> run(std::shared_ptr<const api::Job> job, const DeleteJob& action);
+  Task<Status> run(std::shared_ptr<const api::Job> job, const GateWorkload& action);
+  Task<Status> run(std::shared_ptr<const api::Job> job, const SetPodsReady& action);
+  Task<Status> run(std::shared_ptr<const api::Job> job, const LookAgain& action);
+  Task<Status> run(std::shared_ptr<const api::Job> job, const Tell& action);
   Task<Status> run(std::shared_ptr<const api::Job> job, const Complain& action);
 
   clusters::LocalCluster& cluster_;
@@ -59,6 +73,7 @@ class JobReconciler {
   JobReconcilerConfig config_;
   Log log_;
   WorkQueue<api::ObjectKey> queue_;
+  std::map<api::ObjectKey, std::string> told_;  ///< the last message of each job
 };
 
 }  // namespace regatta::jobs

@@ -54,7 +54,7 @@ Core::Core(CoreDeps deps, CoreConfig config)
                    }
                    return c;
                  }()),
-      workloads_(local_, scheduler_, deps.scope, config_.workload_workers),
+      workloads_(local_, scheduler_, deps.rng, deps.scope, config_.workloads),
       queues_(local_, scheduler_, deps.scope, config_.status_batch),
       checks_(local_, deps.scope),
       ungater_(local_, deps.scope, config_.ungater),

@@ -36,7 +36,7 @@ struct CoreConfig {
   controllers::TopologyUngaterConfig ungater;
   controllers::NodeControllerConfig nodes;
   dispatch::DispatcherConfig dispatch;
-  int workload_workers = 10;
+  controllers::WorkloadControllerConfig workloads;
   Duration status_batch{500};
   /// Each request to a worker; may be null.
   std::function<void(const std::string& cluster, const kube::RequestSeen&)> on_remote_request;

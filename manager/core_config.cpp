@@ -67,6 +67,34 @@ admission::Config admission_config(const Configuration& given) {
   return config;
 }
 
+/// What becomes of workloads besides admission.
+void set_lifecycle(const Configuration& given, CoreConfig* core) {
+  controllers::LifecycleConfig& lifecycle = core->workloads.lifecycle;
+  const FeatureGates& gates = given.gates;
+  if (given.wait_for_pods_ready) {
+    const WaitForPodsReady& wait = *given.wait_for_pods_ready;
+    const RequeuingStrategy& requeuing = wait.requeuing_strategy;
+    controllers::PodsReadyPolicy& policy = lifecycle.wait_for_pods_ready.emplace();
+    policy.timeout = wait.timeout;
+    if (wait.recovery_timeout > Duration(0)) policy.recovery_timeout = wait.recovery_timeout;
+    policy.backoff_limit_count = requeuing.backoff_limit_count;
+    policy.backoff_base_seconds = requeuing.backoff_base_seconds;
+    policy.backoff_max_seconds = requeuing.backoff_max_seconds;
+    core->scheduler.wait_for_pods_ready = true;
+    core->jobs.policy.wait_for_pods_ready = true;
+    if (wait.block_admission) core->jobs.policy.pods_ready_after = Duration(0);
+    core->scheduler.admission.block_admission = wait.block_admission;
+  }
+  lifecycle.retain_finished = given.workload_retention.after_finished;
+  core->jobs.policy.retain_deactivated = given.workload_retention.after_deactivated_by_kueue;
+  core->jobs.policy.labels_to_copy = given.integrations.label_keys_to_copy;
+  core->jobs.policy.admission_gates = gates.enabled("AdmissionGatedBy");
+  core->jobs.default_priority_class = gates.enabled("WorkloadPriorityClassDefaulting");
+  lifecycle.admission_gates = gates.enabled("AdmissionGatedBy");
+  lifecycle.preemption_gates = gates.enabled("MultiKueueOrchestratedPreemption");
+  lifecycle.explicit_status = gates.enabled("UnadmittedWorkloadsExplicitStatus");
+}
+
 }  // namespace
 
 Result<CoreConfig> core_config(const Configuration& config, std::string instance) {
@@ -80,13 +108,14 @@ Result<CoreConfig> core_config(const Configuration& config, std::string instance
   const auto& concurrency = config.controller.group_kind_concurrency;
   if (concurrency.contains("Job.batch")) core.jobs.workers = concurrency.at("Job.batch");
   if (concurrency.contains("Workload.kueue.x-k8s.io")) {
-    core.workload_workers = concurrency.at("Workload.kueue.x-k8s.io");
+    core.workloads.workers = concurrency.at("Workload.kueue.x-k8s.io");
   }
   core.jobs.topology.enabled = config.gates.enabled("TopologyAwareScheduling");
   core.jobs.topology.multi_layer = config.gates.enabled("TASMultiLayerTopology");
   core.nodes.health.replace = config.gates.enabled("TASFailedNodeReplacement");
   core.nodes.health.on_pod_termination = config.gates.enabled("TASReplaceNodeOnPodTermination");
   core.nodes.health.on_taints = config.gates.enabled("TASReplaceNodeOnNodeTaints");
+  set_lifecycle(config, &core);
   core.jobs.manage_without_queue_name = config.manage_jobs_without_queue_name;
   if (config.managed_jobs_namespace_selector) {
     auto selector = api::Selector::from(*config.managed_jobs_namespace_selector);

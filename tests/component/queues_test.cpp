@@ -100,7 +100,7 @@ TEST_F(Queues, StatusCountsAreRightAndCostFewWrites) {
   start_with_queues();
   manager_->requests.clear();
   for (int i = 0; i < 40; ++i) apply(job_yaml("j" + std::to_string(i)));
-  settle(10s);
+  settle(8s);
   auto queue = cluster_.get<api::ClusterQueue>(api::ObjectKey("cq"));
   EXPECT_EQ(queue->status.reserving_workloads, 4);
   EXPECT_EQ(queue->status.admitted_workloads, 4);
@@ -114,6 +114,16 @@ TEST_F(Queues, StatusCountsAreRightAndCostFewWrites) {
   // One of the waiting was told why; the others are like it.
   EXPECT_EQ(manager_->requests.count("patch", "workloads/status"), 5);
   EXPECT_EQ(manager_->requests.conflicts(), 0);
+  // Those are told when they have waited for long.
+  settle(30s);
+  EXPECT_EQ(manager_->requests.count("patch", "workloads/status"), 40);
+  int passed_over = 0;
+  for (int i = 0; i < 40; ++i) {
+    passed_over += condition_of("j" + std::to_string(i), "QuotaReserved") ==
+                   "False WaitingForQuota: Bypassed scheduling evaluation because an equivalent "
+                   "workload recently failed";
+  }
+  EXPECT_EQ(passed_over, 35);
   const int before = manager_->requests.writes();
   settle(5min);
   EXPECT_EQ(manager_->requests.writes(), before) << manager_->requests.str();

@@ -1,0 +1,121 @@
+#include "jobs/plan_rules.h"
+
+#include "lib/api/names.h"
+
+#include <charconv>
+
+namespace regatta::jobs {
+namespace {
+
+namespace conditions = api::conditions;
+
+bool from_workload_class(const std::optional<api::PriorityClassRef>& ref) {
+  return ref && ref->kind == api::priority::workload_kind;
+}
+
+}  // namespace
+
+bool has_reservation(const api::Workload& w) {
+  return api::is_true(w.status.conditions, conditions::quota_reserved);
+}
+
+std::optional<std::int32_t> max_execution_seconds(const api::Job& job) {
+  const std::string& text = job.metadata.label(std::string(api::labels::max_exec_time_seconds));
+  std::int32_t seconds = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (read.ec != std::errc() || read.ptr != text.data() + text.size() || seconds <= 0) return {};
+  return seconds;
+}
+
+bool follow_reclaimable(std::vector<JobAction>* out, const JobView& view,
+                        const WorkloadPtr& workload) {
+  const auto reclaimable = batch_job::reclaimable_pods(*view.job);
+  if (reclaimable.empty() || reclaimable == workload->status.reclaimable_pods ||
+      !has_reservation(*workload)) {
+    return false;
+  }
+  out->push_back(SetReclaimable{workload, reclaimable});
+  return true;
+}
+
+bool follow_priority(std::vector<JobAction>* out, const JobView& view,
+                     const WorkloadPtr& workload) {
+  const api::WorkloadSpec& before = workload->spec;
+  const bool same =
+      before.priority == view.priority && before.priority_class_ref == view.priority_class;
+  if (same || view.invalid || view.prebuilt) return false;
+  // While it holds quota, only one class of ours may take the place of another.
+  if (has_reservation(*workload) && (!from_workload_class(view.priority_class) ||
+                                     !from_workload_class(before.priority_class_ref))) {
+    return false;
+  }
+  api::WorkloadSpec spec = before;
+  spec.priority_class_ref = view.priority_class;
+  spec.priority = view.priority;
+  out->push_back(
+      UpdateWorkload{workload, std::move(spec),
+                     "Updated workload priority class: " + workload->metadata.key().str()});
+  return true;
+}
+
+bool follow_gate(std::vector<JobAction>* out, const JobView& view, const WorkloadPtr& workload) {
+  if (!view.policy.admission_gates || view.prebuilt) return false;
+  const std::string annotation(api::annotations::admission_gated_by);
+  const std::string& wanted = view.job->metadata.annotation(annotation);
+  if (wanted == workload->metadata.annotation(annotation)) return false;
+  if (!wanted.empty() && has_reservation(*workload)) return false;
+  out->push_back(GateWorkload{workload, wanted});
+  return true;
+}
+
+bool follow_pods(std::vector<JobAction>* out, const JobView& view, const WorkloadPtr& workload) {
+  const api::Conditions& all = workload->status.conditions;
+  const api::Condition* admission = api::find_condition(all, conditions::admitted);
+  const bool runs = admission && admission->status == api::ConditionStatus::True &&
+                    !api::is_true(all, conditions::evicted);
+  if (!view.policy.wait_for_pods_ready || !runs) return false;
+  const bool ready = !batch_job::suspended(*view.job) && batch_job::pods_ready(*view.job);
+  const api::PodsReadiness next = api::next_readiness(*workload, ready);
+  // That is said with the reservation, and saying nothing means the same.
+  if (next == api::PodsReadiness::wait_for_start) return false;
+  api::Workload trial;
+  trial.status.conditions = all;
+  if (!api::set_pods_ready(&trial, next, view.now)) return false;
+  const TimePoint due = admission->last_transition_time + view.policy.pods_ready_after;
+  if (next == api::PodsReadiness::started && due > view.now) {
+    out->push_back(LookAgain{due - view.now});
+    return false;
+  }
+  out->push_back(SetPodsReady{workload, next});
+  return true;
+}
+
+void retain_deactivated(std::vector<JobAction>* out, const JobView& view,
+                        const api::Workload& workload) {
+  const api::Condition* end = api::find_condition(workload.status.conditions, conditions::evicted);
+  const bool ours = end && end->status == api::ConditionStatus::True &&
+                    end->reason.starts_with(api::reasons::deactivated_due_to);
+  if (!view.policy.retain_deactivated || !ours || workload.spec.active) return;
+  // Its pods may use their grace period first.
+  if (has_reservation(workload) || batch_job::active(*view.job)) return;
+  const TimePoint until = end->last_transition_time + *view.policy.retain_deactivated;
+  if (until > view.now) {
+    out->push_back(LookAgain{until - view.now});
+  } else {
+    out->push_back(DeleteJob{"Deleted job: deactivation retention period expired"});
+  }
+}
+
+void tell_checks(std::vector<JobAction>* out, const JobView& view, const api::Workload& workload) {
+  // What MultiKueue does is told in its own events.
+  if (batch_job::not_managed_reason(*view.job).empty()) return;
+  std::string message;
+  for (const api::AdmissionCheckState& check : workload.status.admission_checks) {
+    if (check.state != api::CheckState::Pending || check.message.empty()) continue;
+    message += (message.empty() ? "" : "; ") + check.name + ": " + check.message;
+  }
+  if (message.empty()) return;
+  out->push_back(Tell{std::string(api::events::updated_admission_check), std::move(message)});
+}
+
+}  // namespace regatta::jobs

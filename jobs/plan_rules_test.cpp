@@ -1,0 +1,197 @@
+#include "jobs/plan_rules.h"
+
+#include "lib/api/codec.h"
+#include "lib/api/names.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace regatta::jobs {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr TimePoint now{1'800'000'000s};
+
+Json job_json() {
+  return Json::parse(R"({
+    "apiVersion": "batch/v1", "kind": "Job",
+    "metadata": {"name": "train", "namespace": "team", "uid": "u-1",
+                 "labels": {"kueue.x-k8s.io/queue-name": "default", "team": "a"},
+                 "annotations": {}},
+    "spec": {"suspend": true, "parallelism": 2, "completions": 2,
+             "template": {"spec": {"restartPolicy": "Never",
+                                   "containers": [{"name": "c", "image": "i"}]}}},
+    "status": {}})");
+}
+constexpr const char* running =
+    R"({"spec": {"suspend": false}, "status": {"startTime": "2026-01-01T00:00:00Z", "active": 2,
+        "ready": 1}})";
+constexpr const char* ready =
+    R"({"spec": {"suspend": false}, "status": {"startTime": "2026-01-01T00:00:00Z", "active": 2,
+        "ready": 2}})";
+
+JobView view_of(const std::string& merge_patch = "{}") {
+  Json json = job_json();
+  json.merge_patch(Json::parse(merge_patch));
+  JobView view;
+  view.job = std::make_shared<const api::Job>(api::from_json<api::Job>(json).value());
+  view.managed = true;
+  view.queue_name = "default";
+  view.now = now;
+  view.policy.wait_for_pods_ready = true;
+  return view;
+}
+
+void put(api::Workload* w, std::string_view type, bool value, const char* reason,
+         TimePoint at = now - 1min) {
+  api::set_condition(&w->status.conditions,
+                     {std::string(type),
+                      value ? api::ConditionStatus::True : api::ConditionStatus::False,
+                      1,
+                      {},
+                      reason,
+                      "m"},
+                     at);
+}
+
+api::Workload pending() {
+  return build_workload(view_of()).value();
+}
+api::Workload reserved() {
+  api::Workload w = pending();
+  put(&w, api::conditions::quota_reserved, true, "QuotaReserved");
+  w.status.admission.emplace();
+  return w;
+}
+api::Workload admitted(TimePoint at = now - 1min) {
+  api::Workload w = reserved();
+  put(&w, api::conditions::admitted, true, "Admitted", at);
+  return w;
+}
+
+std::string plan(JobView view, api::Workload workload) {
+  view.owned = {std::make_shared<const api::Workload>(std::move(workload))};
+  return describe(plan_job(view));
+}
+
+TEST(FollowPods, ReadyPodsAreToldOnce) {
+  EXPECT_EQ(plan(view_of(running), admitted()), "") << "not all are ready";
+  EXPECT_EQ(plan(view_of(ready), admitted()), "pods ready: started");
+  api::Workload w = admitted();
+  api::set_pods_ready(&w, api::PodsReadiness::started, now);
+  EXPECT_EQ(plan(view_of(ready), w), "");
+  EXPECT_EQ(plan(view_of(running), w), "pods ready: waiting for recovery");
+  api::set_pods_ready(&w, api::PodsReadiness::wait_for_recovery, now);
+  EXPECT_EQ(plan(view_of(running), w), "");
+  EXPECT_EQ(plan(view_of(ready), w), "pods ready: recovered");
+}
+
+TEST(FollowPods, AShortJobEndsWithoutThatWrite) {
+  EXPECT_EQ(plan(view_of(ready), admitted(now)), "look again after 1000 ms");
+  JobView hurry = view_of(ready);
+  hurry.policy.pods_ready_after = Duration(0);
+  EXPECT_EQ(plan(hurry, admitted(now)), "pods ready: started");
+}
+
+TEST(FollowPods, NobodyAsksWithoutTheConfiguration) {
+  JobView view = view_of(ready);
+  view.policy.wait_for_pods_ready = false;
+  EXPECT_EQ(plan(view, admitted()), "");
+}
+
+TEST(FollowPods, AnEvictionSaysNothingOfPodsUntilItIsOver) {
+  api::Workload w = admitted();
+  api::set_pods_ready(&w, api::PodsReadiness::started, now);
+  put(&w, api::conditions::evicted, true, "Preempted");
+  JobView view = view_of(R"({"status": {"active": 1, "ready": 0}})");
+  EXPECT_EQ(plan(view, w), "");
+  drop_reservation(&w, now);
+  const auto* said = api::find_condition(w.status.conditions, api::conditions::pods_ready);
+  EXPECT_EQ(said->reason, "WaitForStart");
+  EXPECT_EQ(said->status, api::ConditionStatus::False);
+}
+
+TEST(FollowGate, TheJobsGateIsTheWorkloads) {
+  const char* gated =
+      R"({"metadata": {"annotations": {"kueue.x-k8s.io/admission-gated-by": "a.dev/b"}}})";
+  EXPECT_EQ(
+      build_workload(view_of(gated))->metadata.annotation("kueue.x-k8s.io/admission-gated-by"),
+      "a.dev/b");
+  EXPECT_EQ(plan(view_of(gated), pending()), "gate workload by \"a.dev/b\"");
+  api::Workload w = build_workload(view_of(gated)).value();
+  EXPECT_EQ(plan(view_of(gated), w), "");
+  EXPECT_EQ(plan(view_of(), w), "gate workload by \"\"");
+  EXPECT_EQ(plan(view_of(gated), reserved()), "") << "too late for a gate";
+  JobView off = view_of(gated);
+  off.policy.admission_gates = false;
+  EXPECT_EQ(plan(off, pending()), "");
+}
+
+TEST(RetainDeactivated, OnlyWhatKueueDeactivatedGoesAndOnlyAfterItsPods) {
+  JobView view = view_of();
+  view.policy.retain_deactivated = 30min;
+  api::Workload w = pending();
+  w.spec.active = false;
+  put(&w, api::conditions::evicted, true, "DeactivatedDueToRequeuingLimitExceeded", now - 10min);
+  EXPECT_EQ(plan(view, w), "look again after 1200000 ms");
+  view.now = now + 20min;
+  EXPECT_EQ(plan(view, w), "delete job");
+  JobView forever = view;
+  forever.policy.retain_deactivated.reset();
+  EXPECT_EQ(plan(forever, w), "");
+  JobView stopping = view_of(R"({"status": {"terminating": 1}})");
+  stopping.policy.retain_deactivated = 30min;
+  stopping.now = now + 1h;
+  EXPECT_EQ(plan(stopping, w), "");
+  api::Workload by_user = w;
+  put(&by_user, api::conditions::evicted, true, "Deactivated", now - 10min);
+  EXPECT_EQ(plan(view, by_user), "");
+  w.spec.active = true;
+  EXPECT_EQ(plan(view, w), "") << "reactivated in time";
+}
+
+TEST(TellChecks, WhatIsWaitedForIsToldAtTheJob) {
+  api::Workload w = reserved();
+  w.status.admission_checks = {{"a", api::CheckState::Pending, {}, "provisioning"},
+                               {"b", api::CheckState::Ready, {}, "done"},
+                               {"c", api::CheckState::Pending, {}, "asked"}};
+  EXPECT_EQ(plan(view_of(), w), "tell UpdatedAdmissionCheck (a: provisioning; c: asked)");
+  EXPECT_EQ(plan(view_of(R"({"spec": {"managedBy": "kueue.x-k8s.io/multikueue"}})"), w), "");
+}
+
+TEST(DefaultQueue, AJobWithoutAQueueIsTakenAndSuspendedInOneWrite) {
+  JobView view = view_of(R"({"spec": {"suspend": false}})");
+  view.managed = false;
+  view.default_queue = "default";
+  const auto actions = plan_job(view);
+  ASSERT_EQ(describe(actions), "put job into the default queue");
+  EXPECT_EQ(std::get<QueueJob>(actions[0]).patch, Json::parse(R"({
+      "metadata": {"uid": "u-1", "labels": {"kueue.x-k8s.io/queue-name": "default"}},
+      "spec": {"suspend": true}})"));
+  // One that runs is stopped like any other.
+  view.job = view_of(running).job;
+  EXPECT_FALSE(std::get<QueueJob>(plan_job(view)[0]).patch.contains("spec"));
+}
+
+TEST(MaximumExecutionTime, ANewLimitOfASuspendedJobReachesItsWorkload) {
+  const char* limited =
+      R"({"metadata": {"labels": {"kueue.x-k8s.io/max-exec-time-seconds": "60"}}})";
+  EXPECT_EQ(build_workload(view_of(limited))->spec.maximum_execution_time_seconds, 60);
+  JobView view = view_of(limited);
+  EXPECT_EQ(plan(view, pending()), "update workload " + pending().metadata.name);
+  Json json = Json::parse(limited);
+  json.merge_patch(Json::parse(running));
+  EXPECT_EQ(plan(view_of(json.dump()), admitted()), "") << "a running job keeps its limit";
+}
+
+TEST(BuildWorkload, LabelsAreCopiedWhereAskedFor) {
+  JobView view = view_of();
+  EXPECT_EQ(build_workload(view)->metadata.label("team"), "");
+  view.policy.labels_to_copy = {"team", "absent"};
+  EXPECT_EQ(build_workload(view)->metadata.label("team"), "a");
+  EXPECT_FALSE(build_workload(view)->metadata.labels.contains("absent"));
+}
+
+}  // namespace
+}  // namespace regatta::jobs

@@ -1,0 +1,292 @@
+#include "tests/component/one_cluster.h"
+
+namespace regatta::test_support {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
+class Life : public OneCluster {
+ protected:
+  void start(manager::CoreConfig config = {}) {
+    apply(flavor_yaml);
+    apply(cluster_queue_yaml);
+    apply(local_queue_yaml);
+    start_manager(std::move(config));
+    settle();
+  }
+  bool started(const std::string& name) { return !job(name).spec.suspend.value_or(true); }
+  void wait_started(const std::string& name) {
+    until("started", [&] { return started(name); });
+  }
+  void annotate(const std::string& name, const std::string& key, const std::string& value) {
+    const Json patch = {
+        {"metadata", {{"annotations", {{key, value.empty() ? Json() : Json(value)}}}}}};
+    ASSERT_TRUE(cluster_.patch(api::Job::resource, OneCluster::key(name), patch.dump()));
+    settle();
+  }
+  /// A Job that names no queue, not suspended.
+  static std::string plain_job(const std::string& name) {
+    return R"({"apiVersion":"batch/v1","kind":"Job","metadata":{"name":")" + name +
+           R"(","namespace":"default"},"spec":{"template":{"spec":{"restartPolicy":"Never",
+           "containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":"1"}}}]}}}})";
+  }
+  static std::string priority_class(const std::string& name, int value) {
+    return "apiVersion: kueue.x-k8s.io/v1beta2\nkind: WorkloadPriorityClass\nmetadata: {name: " +
+           name + "}\nvalue: " + std::to_string(value) + "\n";
+  }
+  static std::string label(const std::string& value) {
+    return ", kueue.x-k8s.io/priority-class: " + value;
+  }
+};
+
+TEST_F(Life, AFinishedWorkloadIsKeptAsLongAsConfigured) {
+  manager::CoreConfig config;
+  config.workloads.lifecycle.retain_finished = 1h;
+  start(std::move(config));
+  apply(job_yaml("j"));
+  wait_started("j");
+  run_job("j", 1);
+  complete_job("j", 1);
+  settle(50min);
+  ASSERT_TRUE(workload_of("j"));
+  settle(11min);
+  EXPECT_FALSE(workload_of("j"));
+  EXPECT_THAT(events("Workload"),
+              Contains("Deleted: Deleted finished workload due to elapsed retention"));
+  // The job stays, and asks for nothing again.
+  settle(1h);
+  EXPECT_FALSE(workload_of("j"));
+  EXPECT_TRUE(cluster_.get<api::Job>(key("j")));
+}
+
+TEST_F(Life, AJobThatWasDeactivatedGoesAfterAWhileUnlessItsUserDidThat) {
+  manager::CoreConfig config;
+  config.jobs.policy.retain_deactivated = 30min;
+  start(std::move(config));
+  for (const char* name : {"limited", "by-user"}) {
+    const bool limited = std::string(name) == "limited";
+    apply(job_yaml(name, 1, "main", "{}",
+                   limited ? ", kueue.x-k8s.io/max-exec-time-seconds: \"60\"" : ""));
+    wait_started(name);
+    run_job(name, 1);
+  }
+  ASSERT_TRUE(cluster_.patch(api::Workload::resource, workload_of("by-user")->metadata.key(),
+                             R"({"spec":{"active":false}})"));
+  settle(2min);
+  for (const char* name : {"limited", "by-user"}) {
+    patch_job_status(name, R"({"status":{"active":null,"ready":0}})");
+  }
+  settle(25min);
+  EXPECT_THAT(condition_of("limited", "Evicted"), HasSubstr("DueToMaximumExecutionTimeExceeded"));
+  EXPECT_TRUE(cluster_.get<api::Job>(key("limited")));
+  settle(10min);
+  EXPECT_FALSE(cluster_.get<api::Job>(key("limited")));
+  EXPECT_TRUE(cluster_.get<api::Job>(key("by-user")));
+  EXPECT_THAT(events("Job"),
+              Contains("Deleted: Deleted job: deactivation retention period expired"));
+}
+
+TEST_F(Life, TheTimeOfAllAttemptsCounts) {
+  start();
+  apply(job_yaml("j", 1, "main", "{}", ", kueue.x-k8s.io/max-exec-time-seconds: \"100\""));
+  wait_started("j");
+  run_job("j", 1);
+  settle(60s);
+  const auto stop_policy = [&](const char* policy) {
+    const std::string patch = std::string(R"({"spec":{"stopPolicy":")") + policy + "\"}}";
+    ASSERT_TRUE(cluster_.patch(api::ClusterQueue::resource, api::ObjectKey("cq"), patch));
+    settle();
+  };
+  stop_policy("HoldAndDrain");
+  patch_job_status("j", R"({"status":{"active":null,"ready":0}})");
+  settle(10min);
+  stop_policy("None");
+  wait_started("j");
+  const auto past = workload_of("j")->status.accumulated_past_execution_time_seconds;
+  ASSERT_TRUE(past);
+  EXPECT_GE(*past, 60);
+  run_job("j", 1);
+  settle(20s);
+  EXPECT_TRUE(started("j"));
+  settle(30s);
+  EXPECT_FALSE(started("j"));
+  EXPECT_FALSE(workload_of("j")->spec.active);
+  EXPECT_FALSE(workload_of("j")->status.accumulated_past_execution_time_seconds);
+}
+
+TEST_F(Life, AGateOnTheJobKeepsItsWorkloadOut) {
+  start();
+  const std::string gate = "kueue.x-k8s.io/admission-gated-by";
+  apply(job_yaml("j", 1, "main", "{" + gate + ": team.dev/approval}"));
+  settle();
+  EXPECT_EQ(condition_of("j", "QuotaReserved"),
+            "False AdmissionGated: Admission is gated by: team.dev/approval");
+  EXPECT_THAT(events("Workload"),
+              Contains("AdmissionGated: Workload admission is gated by: team.dev/approval"));
+  annotate("j", gate, "team.dev/budget");
+  EXPECT_EQ(condition_of("j", "QuotaReserved"),
+            "False AdmissionGated: Admission is gated by: team.dev/budget");
+  EXPECT_FALSE(started("j"));
+  annotate("j", gate, "");
+  EXPECT_TRUE(started("j"));
+  EXPECT_THAT(events("Workload"),
+              Contains("AdmissionGateCleared: Admission gate cleared, workload is now admissible"));
+  EXPECT_THAT(events("Job"),
+              Contains("UpdatedWorkload: Updated workload AdmissionGatedBy to \"\""));
+}
+
+TEST_F(Life, TheDefaultQueueTakesJobsThatCameAfterIt) {
+  start();
+  apply(plain_job("before"));
+  settle();
+  apply(
+      "apiVersion: kueue.x-k8s.io/v1beta2\nkind: LocalQueue\nmetadata: {name: default, namespace: "
+      "default}\nspec: {clusterQueue: cq}\n");
+  settle();
+  apply(plain_job("after"));
+  until("admitted", [&] { return condition_of("after", "Admitted").starts_with("True"); });
+  EXPECT_EQ(job("after").metadata.label("kueue.x-k8s.io/queue-name"), "default");
+  EXPECT_FALSE(workload_of("before"));
+  EXPECT_EQ(job("before").metadata.label("kueue.x-k8s.io/queue-name"), "");
+  // A queue that is stopped takes nobody.
+  ASSERT_TRUE(cluster_.patch(api::LocalQueue::resource, key("default"),
+                             R"({"spec":{"stopPolicy":"Hold"}})"));
+  settle();
+  apply(plain_job("late"));
+  settle();
+  EXPECT_EQ(job("late").metadata.label("kueue.x-k8s.io/queue-name"), "");
+}
+
+TEST_F(Life, WithoutQueueNamesEveryJobOfTheSelectedNamespacesIsManaged) {
+  manager::CoreConfig config;
+  config.jobs.manage_without_queue_name = true;
+  api::LabelSelector selector;
+  selector.match_labels["team"] = "a";
+  config.jobs.namespaces = *api::Selector::from(selector);
+  start(std::move(config));
+  apply(plain_job("j"));
+  settle();
+  EXPECT_FALSE(job("j").spec.suspend.value_or(false)) << "its namespace takes no part";
+  ASSERT_TRUE(cluster_.patch(api::Namespace::resource, api::ObjectKey("default"),
+                             R"({"metadata":{"labels":{"team":"a"}}})"));
+  settle();
+  EXPECT_TRUE(job("j").spec.suspend.value_or(false));
+  EXPECT_EQ(condition_of("j", "QuotaReserved"), "False Misconfigured: LocalQueue  doesn't exist");
+}
+
+TEST_F(Life, TheDefaultClassIsForJobsThatNameNoneAndCameLater) {
+  start();
+  apply(job_yaml("before", 1, "nowhere"));
+  settle();
+  apply(priority_class("default", 7));
+  settle();
+  apply(job_yaml("after", 1, "nowhere"));
+  settle();
+  EXPECT_EQ(workload_of("before")->spec.priority, 0);
+  EXPECT_EQ(workload_of("after")->spec.priority, 7);
+  EXPECT_EQ(workload_of("after")->spec.priority_class_ref->name, "default");
+  ASSERT_TRUE(cluster_.patch(api::WorkloadPriorityClass::resource, api::ObjectKey("default"),
+                             R"({"value":9})"));
+  settle();
+  EXPECT_EQ(workload_of("after")->spec.priority, 9);
+  EXPECT_EQ(workload_of("before")->spec.priority, 0);
+}
+
+TEST_F(Life, AnotherClassChangesThePriorityOfARunningJobAndIsTold) {
+  start();
+  apply(priority_class("low", 1));
+  apply(priority_class("high", 100));
+  apply(job_yaml("j", 1, "main", "{}", label("low")));
+  wait_started("j");
+  ASSERT_TRUE(
+      cluster_.patch(api::Job::resource, key("j"),
+                     R"({"metadata":{"labels":{"kueue.x-k8s.io/priority-class":"high"}}})"));
+  settle();
+  EXPECT_EQ(workload_of("j")->spec.priority, 100);
+  EXPECT_THAT(events("Job"), Contains(HasSubstr("Updated workload priority class: ")));
+  EXPECT_TRUE(started("j"));
+}
+
+TEST_F(Life, ANewValueOfAClassReachesWorkloadsWithoutAJobToo) {
+  start();
+  apply(priority_class("high", 100));
+  apply(R"(
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: Workload
+metadata: {name: bare, namespace: default}
+spec:
+  queueName: main
+  priority: 100
+  priorityClassRef: {group: kueue.x-k8s.io, kind: WorkloadPriorityClass, name: high}
+  podSets:
+  - name: main
+    count: 1
+    template: {spec: {restartPolicy: Never, containers: [
+      {name: c, image: i, resources: {requests: {cpu: "1"}}}]}}
+)");
+  settle();
+  ASSERT_TRUE(cluster_.patch(api::WorkloadPriorityClass::resource, api::ObjectKey("high"),
+                             R"({"value":200})"));
+  settle();
+  EXPECT_EQ(cluster_.get<api::Workload>(key("bare"))->spec.priority, 200);
+}
+
+TEST_F(Life, APreemptorWaitsForThePodsOfItsVictim) {
+  start();
+  apply(priority_class("high", 100));
+  ASSERT_TRUE(cluster_.patch(api::ClusterQueue::resource, api::ObjectKey("cq"),
+                             R"({"spec":{"preemption":{"withinClusterQueue":"LowerPriority"}}})"));
+  settle();
+  apply(job_yaml("victim", 4));
+  wait_started("victim");
+  run_job("victim", 4);
+  settle();
+  apply(job_yaml("urgent", 4, "main", "{}", label("high")));
+  until("preempted", [&] { return condition_of("victim", "Preempted").starts_with("True"); });
+  settle();
+  EXPECT_FALSE(started("victim")) << "its pods are asked to end";
+  // Their grace period is ten minutes: the checkpoint is being written.
+  patch_job_status("victim", R"({"status":{"active":null,"ready":0,"terminating":4}})");
+  settle(9min);
+  EXPECT_THAT(condition_of("victim", "QuotaReserved"), HasSubstr("True "));
+  EXPECT_FALSE(started("urgent"));
+  patch_job_status("victim", R"({"status":{"terminating":0}})");
+  wait_started("urgent");
+  EXPECT_THAT(condition_of("victim", "QuotaReserved"), HasSubstr("False "));
+  EXPECT_THAT(condition_of("victim", "Requeued"), HasSubstr("True Preempted: "));
+  EXPECT_THAT(events("Workload"),
+              Contains(HasSubstr("PreemptedWorkload: Preempted workload " +
+                                 workload_of("victim")->metadata.key().str() + " (UID: ")));
+  EXPECT_THAT(events("Workload"),
+              Contains(HasSubstr("preemptor effective priority: 100 (base: 100, boost: 0); "
+                                 "preemptee effective priority: 0 (base: 0, boost: 0)")));
+}
+
+TEST_F(Life, WhatAnAdmissionCheckWaitsForIsToldAtTheJobOnce) {
+  apply(
+      "apiVersion: kueue.x-k8s.io/v1beta2\nkind: AdmissionCheck\nmetadata: {name: checked}\nspec: "
+      "{controllerName: example.dev/check}\n");
+  start();
+  ASSERT_TRUE(cluster_.patch(api::AdmissionCheck::resource, api::ObjectKey("checked"),
+                             R"({"status":{"conditions":[{"type":"Active","status":"True",
+    "reason":"Active","message":"ok","lastTransitionTime":"2026-01-01T00:00:00Z"}]}})",
+                             "status"));
+  ASSERT_TRUE(cluster_.patch(
+      api::ClusterQueue::resource, api::ObjectKey("cq"),
+      R"({"spec":{"admissionChecksStrategy":{"admissionChecks":[{"name":"checked"}]}}})"));
+  settle();
+  apply(job_yaml("j"));
+  settle();
+  ASSERT_TRUE(cluster_.patch(api::Workload::resource, workload_of("j")->metadata.key(),
+                             R"({"status":{"admissionChecks":[{"name":"checked","state":"Pending",
+    "lastTransitionTime":"2026-01-01T00:00:00Z","message":"two nodes are on their way"}]}})",
+                             "status"));
+  settle();
+  EXPECT_THAT(events("Job"),
+              Contains("UpdatedAdmissionCheck: checked: two nodes are on their way"));
+}
+
+}  // namespace
+}  // namespace regatta::test_support
