@@ -37,6 +37,9 @@ void Cluster::put(const T& object, TimePoint now) {
   if constexpr (std::same_as<T, api::Node>) nodes_[name] = object;
   if constexpr (requires { state_.upsert(object, now); }) {
     state_.upsert(object, now);
+  } else if constexpr (requires { state_.upsert(object).begin(); }) {
+    // What pods are given by others may change what they ask for.
+    for (const api::ObjectKey& key : state_.upsert(object)) touch(find(key), now);
   } else if constexpr (requires { state_.upsert(object); }) {
     state_.upsert(object);
   }

@@ -1,0 +1,126 @@
+#include "whatif/command/load.h"
+
+#include "whatif/files.h"
+#include "whatif/manifests/reader.h"
+#include "whatif/timeline/duration.h"
+
+#include <algorithm>
+#include <map>
+
+namespace regatta::whatif {
+namespace {
+
+constexpr std::size_t workers_max = 1000;
+
+class Loader {
+ public:
+  explicit Loader(const SimulationOptions& options) : options_(options) {}
+
+  LoadedSimulation load() {
+    SimulationInput input;
+    input.name = options_.name;
+    input.admission = options_.admission;
+    input.dispatch = options_.dispatch;
+    input.start = start();
+    input.until = duration("--until", options_.until);
+    if (!options_.step.empty()) input.step = duration("--step", options_.step);
+    input.behaviour.run = duration("--run", options_.run);
+    if (input.until <= Duration(0)) complain("--until: must be longer than nothing");
+    if (input.step > Duration(0) && input.until / input.step > 1'000'000) {
+      complain("--step: more than a million samples");
+    }
+    set_dispatcher(&input.dispatch.dispatcher);
+    ManifestReader reader(input.start);
+    input.hub.objects = read(options_.paths, &reader);
+    for (auto& [name, paths] : workers()) {
+      input.workers.push_back({name, read(paths, &reader)});
+    }
+    if (!options_.events.empty()) input.events = events(input.start, &reader);
+    if (out_.errors.empty()) out_.input = std::move(input);
+    return std::move(out_);
+  }
+
+ private:
+  void complain(std::string text) { out_.errors.push_back(std::move(text)); }
+
+  Duration duration(const std::string& flag, const std::string& text) {
+    const auto value = parse_duration(text);
+    if (!value) complain(flag + ": " + value.error().what());
+    return value ? *value : Duration(0);
+  }
+
+  TimePoint start() {
+    const std::string text = options_.start.empty() ? simulation_start : options_.start;
+    const auto time = parse_rfc3339(text);
+    if (!time) complain("--start: expected a time like " + std::string(simulation_start));
+    return time ? *time : TimePoint();
+  }
+
+  void set_dispatcher(placement::DispatcherConfig* config) {
+    const std::string& name = options_.dispatcher;
+    if (name == "all-at-once") {
+      config->dispatcher = placement::Dispatcher::all_at_once;
+    } else if (name == "incremental") {
+      config->dispatcher = placement::Dispatcher::incremental;
+    } else if (name == "external") {
+      config->dispatcher = placement::Dispatcher::external;
+    } else if (!name.empty()) {
+      complain("--dispatcher: write all-at-once, incremental or external");
+    }
+  }
+
+  /// By name, in the order in which they were named first.
+  std::vector<std::pair<std::string, std::vector<std::string>>> workers() {
+    std::vector<std::pair<std::string, std::vector<std::string>>> all;
+    for (const std::string& text : options_.workers) {
+      const std::size_t sign = text.find('=');
+      if (sign == std::string::npos || sign == 0 || sign + 1 == text.size()) {
+        complain("--worker: \"" + text + "\" is not NAME=PATH");
+        continue;
+      }
+      const std::string name = text.substr(0, sign);
+      auto known =
+          std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.first == name; });
+      if (known == all.end()) known = all.insert(all.end(), {name, {}});
+      known->second.push_back(text.substr(sign + 1));
+    }
+    if (all.size() > workers_max) {
+      complain("--worker: more than " + std::to_string(workers_max) + " workers");
+      all.clear();
+    }
+    return all;
+  }
+
+  std::vector<Object> read(const std::vector<std::string>& paths, ManifestReader* reader) {
+    Manifests manifests;
+    for (const std::string& path : paths) reader->read_path(path, &manifests);
+    for (std::string& error : manifests.errors) complain(std::move(error));
+    for (const auto& [kind, count] : manifests.ignored) {
+      out_.notes.push_back(std::to_string(count) + " " + kind + (count == 1 ? " plays" : " play") +
+                           " no part");
+    }
+    return std::move(manifests.objects);
+  }
+
+  std::vector<TimedEvent> events(TimePoint start, ManifestReader* reader) {
+    const auto text = read_file(options_.events, events_bytes_max);
+    if (!text) {
+      complain(text.error().what());
+      return {};
+    }
+    Timeline timeline = read_timeline(*text, options_.events, start, reader);
+    for (std::string& error : timeline.errors) complain(std::move(error));
+    return std::move(timeline.events);
+  }
+
+  const SimulationOptions& options_;
+  LoadedSimulation out_;
+};
+
+}  // namespace
+
+LoadedSimulation load_simulation(const SimulationOptions& options) {
+  return Loader(options).load();
+}
+
+}  // namespace regatta::whatif

@@ -1,0 +1,39 @@
+#pragma once
+
+#include "whatif/engine/input.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace regatta::whatif {
+
+/// What a command line says about one simulation, as it was written.
+struct SimulationOptions {
+  std::string name;
+  std::vector<std::string> paths;    ///< manifests of the hub, or the only cluster
+  std::vector<std::string> workers;  ///< "NAME=PATH"; one name may come several times
+  std::string events;                ///< a file, or empty
+  std::string until = "24h";
+  std::string step;         ///< empty: one that suits `until`
+  std::string start;        ///< RFC 3339; empty: simulation_start
+  std::string run = "10m";  ///< of jobs that say nothing
+  std::string dispatcher = "all-at-once";
+  // Of the manager's configuration.
+  admission::Config admission;
+  dispatch::DispatchConfig dispatch;
+};
+
+/// When a simulation begins unless told otherwise: reports of different days compare.
+constexpr const char* simulation_start = "2026-01-01T00:00:00Z";
+
+struct LoadedSimulation {
+  /// Absent when there are errors.
+  std::optional<SimulationInput> input;
+  std::vector<std::string> errors;
+  std::vector<std::string> notes;  ///< "3 ConfigMap play no part"
+};
+
+LoadedSimulation load_simulation(const SimulationOptions& options);
+
+}  // namespace regatta::whatif

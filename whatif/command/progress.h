@@ -1,0 +1,34 @@
+#pragma once
+
+#include "lib/base/clock.h"
+#include "whatif/engine/simulation.h"
+
+#include <iosfwd>
+#include <string>
+
+namespace regatta::whatif {
+
+/// Tells a human how far a long simulation is. On a terminal a bar in one line, which is wiped out
+/// at the end; otherwise a plain line now and then. Nothing at all in the first second.
+class ProgressBar {
+ public:
+  ProgressBar(std::ostream& out, bool terminal, const Clock& clock);
+  ~ProgressBar();
+  ProgressBar(const ProgressBar&) = delete;
+  ProgressBar& operator=(const ProgressBar&) = delete;
+
+  void show(const Progress& progress);
+
+ private:
+  std::ostream& out_;
+  bool terminal_;
+  const Clock& clock_;
+  TimePoint began_;
+  TimePoint shown_;
+  std::size_t width_ = 0;  ///< of what stands on the terminal
+};
+
+/// "[######----]  62 %  14h52m of 1d, 6210 of 10000 events, 35 jobs unfinished"
+std::string progress_line(const Progress& progress);
+
+}  // namespace regatta::whatif

@@ -1,0 +1,27 @@
+#pragma once
+
+#include "whatif/command/load.h"
+#include "whatif/report.h"
+
+#include <functional>
+#include <iosfwd>
+
+namespace regatta::whatif {
+
+enum class ReportOutput : std::uint8_t { table, json, yaml };
+
+struct SimulateCommand {
+  SimulationOptions simulation;
+  ReportOutput output = ReportOutput::table;
+  ReportFormat format;
+  bool terminal = false;  ///< whether `err` is one
+  /// Asked now and then; true ends the simulation. May be null.
+  std::function<bool()> interrupted;
+};
+
+/// `regatta simulate -f …`. What is wrong with the input is said on `err`, and nothing runs then.
+/// Returns the exit code: 0, 1 for bad input, 130 when interrupted (what is known is printed).
+int run_simulation(const SimulateCommand& command, const Clock& clock, std::ostream& out,
+                   std::ostream& err);
+
+}  // namespace regatta::whatif
