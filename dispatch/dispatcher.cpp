@@ -313,8 +313,11 @@ Task<Status> Dispatcher::run(api::ObjectKey key, SetNominated action) {
 Task<Status> Dispatcher::run(api::ObjectKey key, RecordWinner action) {
   const TimePoint now = deps_.local.clock.now();
   bool recorded = false;
+  const auto worker = remote(action.cluster);
+  const auto copy = worker ? worker->workloads.get(key) : nullptr;
   const auto change = [&](api::Workload& workload) {
-    recorded = record_winner(&workload, multikueue_check(deps_.local, workload), action, now);
+    recorded =
+        record_winner(&workload, multikueue_check(deps_.local, workload), action, now, copy.get());
     return recorded;
   };
   const Status done = co_await deps_.local.update_status(key, change);

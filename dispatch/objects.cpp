@@ -19,6 +19,18 @@ bool all_ready(const api::WorkloadStatus& status) {
                       [](const auto& set) { return set.delayed_topology_request == "Pending"; });
 }
 
+/// Pods are placed by the worker; the hub only waits until they are.
+void note_places(api::Admission* admission, const api::Workload& copy) {
+  if (!copy.status.admission) return;
+  for (const api::PodSetAssignment& placed : copy.status.admission->pod_set_assignments) {
+    if (!placed.topology_assignment) continue;
+    for (api::PodSetAssignment& mine : admission->pod_set_assignments) {
+      const bool waits = mine.name == placed.name && mine.delayed_topology_request == "Pending";
+      if (waits) mine.delayed_topology_request = "Ready";
+    }
+  }
+}
+
 }  // namespace
 
 Json remote_copy(const api::Workload& workload, const std::string& origin) {
@@ -38,7 +50,7 @@ Json remote_copy(const api::Workload& workload, const std::string& origin) {
 }
 
 bool record_winner(api::Workload* workload, const api::AdmissionCheckState* check,
-                   const RecordWinner& winner, TimePoint now) {
+                   const RecordWinner& winner, TimePoint now, const api::Workload* copy) {
   api::WorkloadStatus& status = workload->status;
   const bool reserved = api::is_true(status.conditions, api::conditions::quota_reserved);
   const bool taken_back = api::is_true(status.conditions, api::conditions::evicted) ||
@@ -56,6 +68,7 @@ bool record_winner(api::Workload* workload, const api::AdmissionCheckState* chec
     mine->last_transition_time = std::chrono::floor<std::chrono::seconds>(now);
   }
   mine->message = winner.message;
+  if (copy && status.admission) note_places(&*status.admission, *copy);
   if (all_ready(status)) {
     api::set_condition(&status.conditions,
                        {std::string(api::conditions::admitted),

@@ -15,8 +15,9 @@ Json remote_copy(const api::Workload& workload, const std::string& origin);
 
 /// clusterName, the check Ready, nominations cleared, and Admitted when that was the last check:
 /// one write. False when the Workload is no longer in a state for it. `check` is `workload`'s own.
+/// `copy`: the winner's; what it has places for is no longer waited for. May be null.
 bool record_winner(api::Workload* workload, const api::AdmissionCheckState* check,
-                   const RecordWinner& winner, TimePoint now);
+                   const RecordWinner& winner, TimePoint now, const api::Workload* copy = nullptr);
 
 /// Retry or Rejected, with the previous state in the message. False when it is so already.
 bool set_check(api::AdmissionCheckState* check, const SetCheck& wanted, TimePoint now);

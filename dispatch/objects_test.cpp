@@ -65,6 +65,26 @@ TEST(RecordWinner, IsOneChangeOfEverything) {
   EXPECT_TRUE(api::is_true(w.status.conditions, "Admitted"));
 }
 
+TEST(RecordWinner, PlacesOfTheWinnerAreWhatTheHubWaitsFor) {
+  const char* waits = R"({"status": {"admission": {"podSetAssignments": [
+      {"name": "main", "delayedTopologyRequest": "Pending"}]}}})";
+  const auto record_with = [](api::Workload* w, const api::Workload& copy) {
+    return record_winner(w, api::find_check(w->status, "mk"), {"east", "admitted there"}, now,
+                         &copy);
+  };
+  api::Workload placed = workload(R"({"status": {"admission": {"podSetAssignments": [
+      {"name": "main", "topologyAssignment": {"levels": ["host"], "slices": []}}]}}})");
+  api::Workload w = workload(waits);
+  EXPECT_TRUE(record_with(&w, placed));
+  EXPECT_EQ(w.status.admission->pod_set_assignments[0].delayed_topology_request, "Ready");
+  EXPECT_TRUE(api::is_true(w.status.conditions, "Admitted"));
+
+  w = workload(waits);
+  EXPECT_TRUE(record_with(&w, workload())) << "a worker without topology";
+  EXPECT_EQ(w.status.admission->pod_set_assignments[0].delayed_topology_request, "Pending");
+  EXPECT_FALSE(api::is_true(w.status.conditions, "Admitted"));
+}
+
 TEST(RecordWinner, AnotherCheckHoldsTheAdmissionBack) {
   api::Workload w = workload();
   api::AdmissionCheckState other;

@@ -25,7 +25,7 @@ prometheus::Histogram::BucketBoundaries wait_buckets(int count) {
   return bounds;
 }
 
-prometheus::Histogram::BucketBoundaries cycle_buckets() {
+prometheus::Histogram::BucketBoundaries default_buckets() {
   return {0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10};
 }
 
@@ -80,6 +80,8 @@ struct Metrics::Families {
         build(gauge(registry, "kueue_build_info", "Always 1; the labels tell the build")),
         cycle(histogram(registry, "kueue_admission_attempt_duration_seconds",
                         "How long cycles of the scheduler take")),
+        gate_removal(histogram(registry, "kueue_pod_scheduling_gate_removal_seconds",
+                               "From admission until a pod's scheduling gate is removed")),
         reserved_wait(histogram(registry, "kueue_quota_reserved_wait_time_seconds",
                                 "From queueing to the reservation")),
         admitted_wait(histogram(registry, "kueue_admission_wait_time_seconds",
@@ -97,7 +99,7 @@ struct Metrics::Families {
 
   Counters &attempts, &reserved, &admitted, &evicted, &finished, &dispatched, &dispatch_admitted;
   Gauges &pending, &reserving, &active, &queue_status, &build;
-  Histograms &cycle, &reserved_wait, &admitted_wait;
+  Histograms &cycle, &gate_removal, &reserved_wait, &admitted_wait;
 };
 
 Metrics::Metrics(std::string role, std::string version)
@@ -112,7 +114,14 @@ void Metrics::hook_into(CoreConfig* config) {
     const Labels labels = {{"result", seen.success ? "success" : "inadmissible"},
                            {"replica_role", role_}};
     families_->attempts.Add(labels).Increment();
-    families_->cycle.Add(labels, cycle_buckets()).Observe(seconds(seen.took));
+    families_->cycle.Add(labels, default_buckets()).Observe(seconds(seen.took));
+  };
+  config->ungater.on_ungated = [this](const controllers::UngateSeen& seen) {
+    const Labels labels = {{"name", std::string(api::gates::topology)},
+                           {"cluster_queue", seen.cluster_queue},
+                           {"is_group", seen.is_group ? "true" : "false"},
+                           {"replica_role", role_}};
+    families_->gate_removal.Add(labels, default_buckets()).Observe(seconds(seen.since_admission));
   };
   const auto count = [this](Counters& family) {
     return [this, &family](const std::string& queue, const std::string& cluster) {

@@ -76,8 +76,12 @@ Json resources_of(const NodeGroup& group) {
   return out;
 }
 
-Json labels_of(const NodeGroup& group, const std::string& name) {
+Json labels_of(const NodeGroup& group, int index, const std::string& name) {
   Json labels = Json::object();
+  const int rack = index / nodes_per_rack;
+  const int block = rack / racks_per_block;
+  labels[std::string(rack_label)] = group.name + "-rack-" + std::to_string(rack);
+  labels[std::string(block_label)] = group.name + "-block-" + std::to_string(block);
   for (const auto& [key, value] : group.labels) labels[key] = value;
   labels["kubernetes.io/hostname"] = name;
   labels["kubernetes.io/os"] = "linux";
@@ -86,12 +90,13 @@ Json labels_of(const NodeGroup& group, const std::string& name) {
   return labels;
 }
 
-Json node_object(const NodeGroup& group, const std::string& name, TimePoint now) {
+Json node_object(const NodeGroup& group, int index, TimePoint now) {
+  const std::string name = group.name + "-" + std::to_string(index);
   Json node = Json::object();
   node["apiVersion"] = "v1";
   node["kind"] = "Node";
   node["metadata"]["name"] = name;
-  node["metadata"]["labels"] = labels_of(group, name);
+  node["metadata"]["labels"] = labels_of(group, index, name);
   Json& status = node["status"];
   status["capacity"] = resources_of(group);
   status["allocatable"] = status["capacity"];
@@ -134,7 +139,7 @@ std::vector<Json> node_objects(const Fleet& fleet, TimePoint now) {
   std::vector<Json> nodes;
   for (const NodeGroup& group : fleet) {
     for (int i = 0; i < group.count; ++i) {
-      nodes.push_back(node_object(group, group.name + "-" + std::to_string(i), now));
+      nodes.push_back(node_object(group, i, now));
     }
   }
   return nodes;

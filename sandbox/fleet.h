@@ -32,6 +32,13 @@ constexpr int fleet_nodes_max = 1000;
 /// without GPUs.
 Result<Fleet> parse_fleet(std::string_view text);
 
+/// Where simulated nodes are, under the labels that Kueue's examples have. Nodes of a group that
+/// follow one another share a rack, racks a block.
+constexpr std::string_view block_label = "cloud.provider.com/topology-block";
+constexpr std::string_view rack_label = "cloud.provider.com/topology-rack";
+constexpr int nodes_per_rack = 4;
+constexpr int racks_per_block = 4;
+
 /// The Node objects, ready.
 std::vector<Json> node_objects(const Fleet& fleet, TimePoint now);
 
