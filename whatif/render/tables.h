@@ -1,0 +1,25 @@
+#pragma once
+
+#include "whatif/report.h"
+
+#include <iosfwd>
+#include <string>
+
+namespace regatta::whatif {
+
+/// A report as text in columns. Lists of workloads and preemptions end after `rows_max`, and say
+/// how many are left out.
+struct TableOptions {
+  std::size_t rows_max = 40;
+};
+void print(const Report& report, std::ostream& out, const TableOptions& options = {});
+
+// How numbers are written, here and in comparisons.
+
+std::string seconds_text(double seconds);   ///< "7m30s"
+std::string percent_text(double fraction);  ///< "82.4 %"
+std::string number_text(double value);      ///< three significant digits, "12300", "0.05"
+/// An amount of a resource: bytes as "64Gi", everything else as a number.
+std::string resource_text(const std::string& resource, double amount);
+
+}  // namespace regatta::whatif
