@@ -120,13 +120,14 @@ Result<Endpoint> resolve_local(FileSystem& files, Kubeconfig config, const std::
   return out;
 }
 
-Result<Endpoint> load_local(FileSystem& files, const std::string& path) {
+Result<Endpoint> load_local(FileSystem& files, const std::string& path,
+                            const std::string& context) {
   const auto text = files.read_regular(path, size_max);
   if (!text) return text.error().within("kubeconfig");
   auto config = parse(*text);
   if (!config) return config.error().within("kubeconfig " + path);
   const std::string folder = std::filesystem::path(path).parent_path().string();
-  auto endpoint = resolve_local(files, std::move(*config), folder);
+  auto endpoint = resolve_local(files, std::move(*config), folder, context);
   if (!endpoint) return endpoint.error().within("kubeconfig " + path);
   return endpoint;
 }

@@ -12,6 +12,7 @@ int main(int argc, char** argv) {
   regatta::manager::add_manager_command(&app, &action);
   regatta::manager::add_sandbox_command(&app, &action);
   regatta::manager::add_simulate_command(&app, &action);
+  regatta::manager::add_explain_command(&app, &action);
   regatta::manager::add_version_command(&app, &action);
   regatta::manager::add_completion_command(&app, &action);
   try {

@@ -2,8 +2,6 @@
 
 #include "clusters/kubeconfig_connector.h"
 #include "kubeconfig/connection.h"
-#include "kubeconfig/local.h"
-#include "lib/kube/in_cluster.h"
 #include "lib/kube/lease.h"
 #include "lib/net/http_server.h"
 #include "lib/net/tcp.h"
@@ -13,11 +11,11 @@
 #include "manager/config/configuration.h"
 #include "manager/core.h"
 #include "manager/core_config.h"
+#include "manager/endpoint.h"
 #include "manager/metrics.h"
 #include "manager/probes.h"
 #include "manager/version.h"
 
-#include <cstdlib>
 #include <unistd.h>
 #include <utility>
 
@@ -31,56 +29,6 @@ std::string allowed_prefix(const Configuration& config) {
 }
 
 constexpr Duration shutdown_max = std::chrono::seconds(5);
-
-std::optional<std::string> environment(const std::string& name) {
-  const char* value = std::getenv(name.c_str());
-  return value ? std::optional<std::string>(value) : std::nullopt;
-}
-
-Result<kubeconfig::Endpoint> in_cluster_endpoint(std::string* ns) {
-  auto found = kube::load_in_cluster(environment);
-  if (!found) {
-    return Error(found.error().code(), found.error().what() +
-                                           "; outside of a cluster say which one to manage with "
-                                           "--kubeconfig or $KUBECONFIG");
-  }
-  *ns = found->ns;
-  kubeconfig::Endpoint endpoint;
-  endpoint.url = "https://" + net::host_and_port(found->host, found->port);
-  endpoint.host = found->host;
-  endpoint.port = found->port;
-  endpoint.ca_pem = found->ca_pem;
-  endpoint.bearer_token_file = found->token_file.string();
-  return endpoint;
-}
-
-/// Where the manager's own cluster is, and the namespace of its Pod when it runs in one.
-Result<kubeconfig::Endpoint> find_endpoint(const ManagerOptions& options, std::string* ns) {
-  kubeconfig::SystemFiles files;
-  if (!options.kubeconfig.empty()) return kubeconfig::load_local(files, options.kubeconfig);
-  if (const auto path = environment("KUBECONFIG"); path && !path->empty()) {
-    return kubeconfig::load_local(files, *path);
-  }
-  return in_cluster_endpoint(ns);
-}
-
-Result<Configuration> read_configuration(const ManagerOptions& options, const std::string& ns) {
-  constexpr std::size_t bytes_max = 1u << 20;
-  auto gates = parse_feature_gates_flag(options.feature_gates);
-  if (!gates) return gates.error().within("--feature-gates");
-  std::string text;
-  if (!options.config_file.empty()) {
-    auto read = kube::read_small_file(options.config_file, bytes_max);
-    if (!read) return read.error().within("--config");
-    text = std::move(*read);
-  }
-  auto config = load_configuration(text, *gates, ns.empty() ? "kueue-system" : ns);
-  if (!config) {
-    const std::string& where = options.config_file;
-    return config.error().within(where.empty() ? "the default configuration" : where);
-  }
-  return config;
-}
 
 kube::ClientConfig client_config(const Configuration& config) {
   kube::ClientConfig client;
@@ -222,9 +170,9 @@ Task<int> manage(ManagerOptions options) {
   SystemClock clock;
   Rng rng = Rng::from_system();
   std::string ns;
-  auto endpoint = find_endpoint(options, &ns);
+  auto endpoint = find_own_cluster(options.kubeconfig, &ns);
   if (!endpoint) co_return refuse(log, "no cluster to manage", endpoint.error());
-  auto config = read_configuration(options, ns);
+  auto config = read_configuration(options.config_file, options.feature_gates, ns);
   if (!config) co_return refuse(log, "cannot use the configuration", config.error());
   for (const std::string& warning : config->warnings) {
     log.warning("configuration", {{"note", warning}});

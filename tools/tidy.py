@@ -28,6 +28,8 @@ ALLOWED = {
     # The pure parts of them: a simulation has neither clock nor network.
     "whatif": BASE | {"lib/api", "apiserver", "admission", "jobs", "controllers", "placement",
                       "dispatch", "sandbox"},
+    # Where the objects of a live cluster come in.
+    "whatif/snapshot": LIB | {"whatif"},
     "sandbox": LIB | {"kubeconfig", "apiserver"},
     "manager": None,  # the composition root sees everything
     "tests": None,

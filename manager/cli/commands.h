@@ -14,6 +14,7 @@ namespace regatta::manager {
 using Action = std::function<int()>;
 
 // Each adds one subcommand, which sets `*action` when it was chosen.
+void add_explain_command(CLI::App* app, Action* action);
 void add_manager_command(CLI::App* app, Action* action);
 void add_sandbox_command(CLI::App* app, Action* action);
 void add_simulate_command(CLI::App* app, Action* action);

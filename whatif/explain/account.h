@@ -16,6 +16,7 @@ struct Account {
   admission::Explanation explanation;
   std::optional<FederationView> federation;
   std::vector<std::string> gaps;  ///< what could not be read, and what that means
+  bool blind = false;             ///< too much could not be read to say what admission would do
   TimePoint now{};
 };
 

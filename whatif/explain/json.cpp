@@ -23,6 +23,12 @@ std::string pascal(std::string_view snake) {
   return out;
 }
 
+std::string standing_text(const Account& account) {
+  const admission::Standing standing = account.explanation.standing;
+  const bool unknown = account.blind && standing >= admission::Standing::no_local_queue;
+  return unknown ? "Unknown" : pascal(name_of(standing));
+}
+
 std::string quantity(const std::string& resource, admission::Amount amount) {
   return amount == admission::unlimited ? "unlimited" : admission::format_amount(resource, amount);
 }
@@ -148,7 +154,7 @@ void put_held(const Explanation& told, Json* out) {
 
 Json to_json(const Account& account) {
   const Explanation& told = account.explanation;
-  Json out = {{"workload", told.key.str()},     {"standing", pascal(name_of(told.standing))},
+  Json out = {{"workload", told.key.str()},     {"standing", standing_text(account)},
               {"summary", summary_of(account)}, {"nextSteps", next_steps(account)},
               {"priority", told.priority},      {"at", format_rfc3339(account.now)}};
   put(&out, "created", told.created);

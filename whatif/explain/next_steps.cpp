@@ -203,6 +203,7 @@ std::vector<std::string> next_steps(const Account& account) {
   const Explanation& told = account.explanation;
   if (told.standing == Standing::waits_for_checks) return steps_with_quota(account);
   if (told.standing < Standing::inactive) return {};
+  if (account.blind && told.standing >= Standing::no_local_queue) return {};
   if (told.standing < Standing::backoff) return steps_to_queue(told);
   switch (told.standing) {
     case Standing::waits_for_quota:

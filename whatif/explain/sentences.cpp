@@ -223,6 +223,11 @@ std::string summary_of(const Account& account) {
       break;
   }
   if (told.standing < Standing::no_local_queue) return held_back(told);
+  if (account.blind) {
+    return "It waits. Why cannot be told, because not everything may be read." +
+           (told.last_pending ? " The last that was written about it: " + said(told.last_pending)
+                              : std::string());
+  }
   if (told.standing < Standing::backoff) return without_queue(told);
   return waiting_text(told, now);
 }

@@ -1,0 +1,128 @@
+"""`regatta explain`, as somebody asks whose job does not start."""
+import json
+import os
+import subprocess
+
+from harness import objects
+from harness.federation import report
+from harness.suite import scenario
+from harness.waiting import slowness
+
+
+def explain(env, cluster, *args, env_kubeconfig=None, timeout=30):
+    """Exit code, standard output, standard error."""
+    command = [env.suite.binary, "explain", *args]
+    if env_kubeconfig is None:
+        command += ["--kubeconfig", cluster.kubeconfig()]
+    variables = {**os.environ, "KUBECONFIG": env_kubeconfig or "", "HOME": env.folder}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=timeout * slowness(),
+                          stdin=subprocess.DEVNULL, env=variables)
+    return done.returncode, done.stdout, done.stderr
+
+
+def told(env, cluster, name, *args):
+    """The account of a workload, as JSON."""
+    code, out, err = explain(env, cluster, "workload", f"{objects.NAMESPACE}/{name}", "-o", "json", *args)
+    assert code == 0, f"exit {code}: {err}"
+    return json.loads(out)
+
+
+def workload_name(fed, job):
+    found = fed.wait_for(f"job {job} has a Workload", lambda: fed.workload_of(job), 20)
+    return found["metadata"]["name"]
+
+
+def expect_standing(env, fed, job, standing):
+    name = workload_name(fed, job)
+    def stands():
+        account = told(env, fed.hub, name)
+        return account["standing"] == standing and account or report(account["summary"])
+    return fed.wait_for(f"{job} is told to be {standing}", stands, 30)
+
+
+@scenario
+def explain_a_queue_that_is_full(env):
+    """Why a job waits, who would have to finish, who runs it, and that it has ended."""
+    fed = env.federate()
+    # The hub has 12 GPUs in all.
+    fed.submit(*[objects.job(f"busy-{i}", gpus=4, seconds=60) for i in range(3)])
+    for i in range(3):
+        expect_standing(env, fed, f"busy-{i}", "Admitted")
+    fed.submit(objects.job("waits", gpus=4), objects.job("too-big", gpus=400))
+    waiting = expect_standing(env, fed, "waits", "WaitsForQuota")
+    holders = {h["workload"] for p in waiting["podSets"] for f in p["flavors"]
+               for h in f.get("enoughWhenFinished", [])}
+    busy = {f"{objects.NAMESPACE}/{workload_name(fed, f'busy-{i}')}" for i in range(3)}
+    assert holders and holders <= busy, (holders, busy)
+    assert any("wait for" in step for step in waiting["nextSteps"]), waiting["nextSteps"]
+    assert waiting["queue"]["of"] == 2, waiting["queue"]
+    big = expect_standing(env, fed, "too-big", "ExceedsQuota")
+    assert any("nominalQuota" in step for step in big["nextSteps"]), big["nextSteps"]
+
+    running = expect_standing(env, fed, "busy-0", "Admitted")
+    winner = fed.wait_winner("busy-0")
+    assert running["multiKueue"]["clusterName"] == winner, running["multiKueue"]
+    assert {c["name"] for c in running["multiKueue"]["clusters"]} == set(fed.workers)
+    fed.hub.kubectl.run("delete", "job", "too-big", "busy-0", "busy-1", "busy-2", "-n",
+                        objects.NAMESPACE)
+    fed.wait_complete(["waits"], 60)
+    expect_standing(env, fed, "waits", "Finished")
+
+
+@scenario
+def explain_command_line(env):
+    """Forms of the command, what it prints, and its exit codes."""
+    fed = env.federate(workers=("cpu",))
+    fed.hub.kubectl.run("patch", "localqueue", "default", "-n", objects.NAMESPACE, "--type=merge",
+                        "-p", json.dumps({"spec": {"stopPolicy": "Hold"}}))
+    fed.submit(objects.job("held"))
+    expect_standing(env, fed, "held", "LocalQueueStopped")
+    name = workload_name(fed, "held")
+    code, text, err = explain(env, fed.hub, "wl", name, "-n", objects.NAMESPACE)
+    assert code == 0 and "is stopped" in text and "Set spec.stopPolicy" in text, text + err
+    code, yaml, _ = explain(env, fed.hub, "wl", name, "-n", objects.NAMESPACE, "-o", "yaml",
+                            env_kubeconfig=fed.hub.kubeconfig())
+    assert code == 0 and "standing: LocalQueueStopped" in yaml, yaml
+    code, out, err = explain(env, fed.hub, "workload", f"{objects.NAMESPACE}/held")
+    assert code == 1 and out == "" and f"did you mean {objects.NAMESPACE}/{name}" in err, out + err
+    for args in (["workload"], ["workload", "a/b/c"], ["workload", "a/b", "-o", "xml"], ["pod", "x"]):
+        code, out, err = explain(env, fed.hub, *args)
+        assert code == 2 and out == "" and err, (args, code, out, err)
+    code, _, err = explain(env, fed.hub, "workload", "a/b", "--context", "elsewhere")
+    assert code == 1 and "elsewhere" in err, err
+    code, text, _ = explain(env, fed.hub, "workload", "--help", env_kubeconfig="none")
+    assert code == 0 and "--context" in text and "--namespace" in text, text
+    done = subprocess.run([env.suite.binary, "completion", "bash"], capture_output=True, text=True)
+    assert "explain workload" in done.stdout, done.stdout
+
+
+@scenario
+def explain_without_permission(env):
+    """A user who may not read queues learns which permission he lacks."""
+    fed = env.federate(workers=("cpu",))
+    fed.hub.kubectl.apply(
+        {"apiVersion": "v1", "kind": "ServiceAccount",
+         "metadata": {"name": "looks", "namespace": objects.NAMESPACE}},
+        {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role",
+         "metadata": {"name": "looks", "namespace": objects.NAMESPACE},
+         "rules": [{"apiGroups": ["kueue.x-k8s.io"], "resources": ["workloads", "localqueues"],
+                    "verbs": ["list"]}]},
+        {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "RoleBinding",
+         "metadata": {"name": "looks", "namespace": objects.NAMESPACE},
+         "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "looks"},
+         "subjects": [{"kind": "ServiceAccount", "name": "looks",
+                       "namespace": objects.NAMESPACE}]})
+    fed.submit(objects.job("too-big", cpu="4000"))
+    name = workload_name(fed, "too-big")
+    fed.wait_for("it is written why the job waits", lambda: any(
+        c["type"] == "QuotaReserved" for c in fed.workload_of("too-big").get("status", {}).get(
+            "conditions", [])), 30)
+    config = fed.hub.kubeconfig_with_token(fed.hub.token_for(objects.NAMESPACE, "looks"))
+    path = os.path.join(env.folder, "looks.kubeconfig")
+    with open(path, "w", opener=lambda p, f: os.open(p, f, 0o600)) as out:
+        out.write(config if isinstance(config, str) else json.dumps(config))
+    code, text, err = explain(env, fed.hub, "workload", f"{objects.NAMESPACE}/{name}",
+                              env_kubeconfig=path)
+    assert code == 0, err
+    assert "may not list clusterqueues.kueue.x-k8s.io" in text, text
+    assert "The last that was written about it" in text, text
