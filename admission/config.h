@@ -49,6 +49,10 @@ struct Config {
   /// Quota released by any workload reactivates the parked ones. The reference forgets to when the
   /// workload was admitted before its process started: false reproduces that.
   bool reactivate_on_any_release = true;
+  /// Within a cycle, hosts that belong to several flavors are filled once, and never with more pods
+  /// than they allow. The reference counts what it decided in a cycle for each flavor and pod set
+  /// on its own, and leaves "pods" out: false reproduces that.
+  bool exact_hosts_within_cycle = true;
 
   // Feature gates
   bool flavor_fungibility = true;
@@ -59,6 +63,9 @@ struct Config {
   bool recompute_on_target_overlap = true;
   bool fair_sharing_preempt_within_nominal = true;
   bool fair_sharing_prioritize_non_borrowing = true;
+  bool topology_mixed_profile = true;
+  bool topology_recompute_in_cycle = true;
+  bool topology_replace_or_evict = true;
 };
 
 }  // namespace regatta::admission

@@ -115,19 +115,73 @@ class Cycle {
   /// Somebody before it in this cycle preempts the same workloads: looks again with those gone, at
   /// the flavors it was nominated for.
   void recompute_overlapping(Entry* entry) {
-    if (!state_.config().recompute_on_target_overlap || !overlaps(*entry)) return;
     const Leaving::Gone gone(*leaving_, root_of(*entry));
+    const Snapshot::Trial trial(*snapshot_);
+    for (const WorkloadId id : leaving_with_places_) {
+      for (const auto& pod_set : state_.workloads()[id].reservation->pod_sets) {
+        for (const PodPlaces& places : pod_set.places) snapshot_->topologies().remove(places);
+      }
+    }
+    nominate_again(entry);
+    entry->assignment.deferred = entry->assignment.mode() == AssignmentMode::fit;
+  }
+
+  enum class Fit : std::uint8_t { fits, no_quota, no_places };
+
+  /// With everybody gone that this cycle asked to go, and its own targets.
+  Fit fits_now(const Entry& entry) {
+    const auto places = entry.assignment.places();
+    if (!has_quota(entry)) return Fit::no_quota;
+    if (places.empty()) return Fit::fits;
+    PlaceAmounts own;
+    for (const Target& target : entry.targets) {
+      if (!leaving_->contains(target.id)) add_places(&own, target.id);
+    }
+    return snapshot_->topologies().fits(places, leaving_places_, own) ? Fit::fits : Fit::no_places;
+  }
+
+  /// Whether there were any.
+  bool add_places(PlaceAmounts* to, WorkloadId id) const {
+    bool any = false;
+    for (const auto& pod_set : state_.workloads()[id].reservation->pod_sets) {
+      for (const PodPlaces& places : pod_set.places) add(to, places);
+      any = any || !pod_set.places.empty();
+    }
+    return any;
+  }
+
+  /// Takes the quota and the places.
+  void take(const Entry& entry) {
+    snapshot_->add_usage(node_of(entry), entry.assignment.usage);
+    take_places(entry);
+  }
+  void take_places(const Entry& entry) {
+    for (const PodPlaces* places : entry.assignment.places()) snapshot_->topologies().add(*places);
+  }
+
+  /// Others of this cycle took the places it was nominated for: looks for other ones, in the same
+  /// flavors.
+  Fit replace_if_needed(Entry* entry) {
+    const Fit fit = fits_now(*entry);
+    if (fit != Fit::no_places || !state_.config().topology_recompute_in_cycle) return fit;
+    {
+      const Leaving::Back back(*leaving_, root_of(*entry));
+      nominate_again(entry);
+    }
+    if (overlaps(*entry)) return Fit::no_places;
+    return fits_now(*entry);
+  }
+
+  void nominate_again(Entry* entry) {
     forget_progress(*entry);
     const Assignment nominated = std::move(entry->assignment);
     nominate_flavors(*snapshot_, entry, &nominated, now_);
     remember_progress(*entry);
-    entry->assignment.deferred = entry->assignment.mode() == AssignmentMode::fit;
   }
 
   NodeId root_of(const Entry& entry) const { return snapshot_->forest().node(node_of(entry)).root; }
 
-  /// With everybody gone that this cycle asked to go, and its own targets.
-  bool fits_now(const Entry& entry) {
+  bool has_quota(const Entry& entry) {
     const Leaving::Gone gone(*leaving_, root_of(entry));
     const Snapshot::Trial trial(*snapshot_);
     for (const Target& target : entry.targets) snapshot_->remove(target.id);
@@ -161,6 +215,7 @@ class Cycle {
         snapshot_->add_usage(node, {&kept, 1});
       }
     }
+    take_places(entry);
   }
 
   /// Behind one that waits for pods everybody waits, preemptors too.
@@ -173,11 +228,19 @@ class Cycle {
     return state_.config().block_admission && state_.not_ready() + admitted_.size() > 0;
   }
 
+  /// Looks again where those before it took what it was nominated for.
+  Fit refresh(Entry* entry) {
+    if (entry->assignment.mode() == AssignmentMode::no_fit) return Fit::no_quota;
+    if (!overlaps(*entry)) return replace_if_needed(entry);
+    if (!state_.config().recompute_on_target_overlap) return Fit::no_quota;
+    recompute_overlapping(entry);
+    return overlaps(*entry) ? Fit::no_quota : fits_now(*entry);
+  }
+
   void process(Entry* entry) {
     if (held_back(entry)) return;
-    recompute_overlapping(entry);
+    const Fit fit = refresh(entry);
     const AssignmentMode mode = entry->assignment.mode();
-    const NodeId node = node_of(*entry);
     entry->reason = name_of(entry->assignment.reason());
     if (mode != AssignmentMode::fit) entry->message = entry->assignment.message(state_.names());
     if (mode == AssignmentMode::no_fit) {
@@ -196,13 +259,18 @@ class Cycle {
       entry->message = will_fit;
       entry->requeue_reason = RequeueReason::pending_preemption;
       forget_progress(*entry);
-      snapshot_->add_usage(node, entry->assignment.usage);
+      take(*entry);
       return;
     }
     if (overlaps(*entry)) return skip(entry, overlapping_targets);
-    if (!fits_now(*entry)) return skip(entry, no_longer_fits);
-    for (const Target& target : entry->targets) leaving_->add(target.id);
-    snapshot_->add_usage(node, entry->assignment.usage);
+    if (fit != Fit::fits) return skip(entry, no_longer_fits);
+    for (const Target& target : entry->targets) {
+      if (!leaving_->contains(target.id) && add_places(&leaving_places_, target.id)) {
+        leaving_with_places_.push_back(target.id);
+      }
+      leaving_->add(target.id);
+    }
+    take(*entry);
     if (mode == AssignmentMode::preempt) {
       preempt(entry);
     } else if (must_wait_for_pods()) {
@@ -246,7 +314,7 @@ class Cycle {
     admitted.key = state_.workloads()[entry->id].key;
     admitted.uid = state_.workloads()[entry->id].uid;
     admitted.cluster_queue = queue.name;
-    admitted.admission = to_api(*reservation, queue.name, state_.names());
+    admitted.admission = to_api(*reservation, queue.name, state_.names(), state_.topologies());
     if (!queue.spec.admission_checks.empty()) {
       std::set<std::string> flavors;
       for (const auto& pod_set : admitted.admission.pod_set_assignments) {
@@ -290,6 +358,8 @@ class Cycle {
   bool blocked_ = false;
   std::vector<Entry*> admitted_;
   std::optional<Leaving> leaving_;
+  PlaceAmounts leaving_places_;  ///< what those leaving hold
+  std::vector<WorkloadId> leaving_with_places_;
   std::vector<PreemptedWorkload> preempted_;
 };
 

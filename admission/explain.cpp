@@ -107,7 +107,8 @@ class Explainer {
     if (id_ != no_id && entry()->reservation != nullptr) {
       const Reservation& held = *entry()->reservation;
       if (held.queue != no_id && held.assumed) {
-        admission = to_api(held, state_.queue(held.queue).name, state_.names());
+        admission =
+            to_api(held, state_.queue(held.queue).name, state_.names(), state_.topologies());
         out_.reserved_at = held.reserved_at;
       }
     }

@@ -42,6 +42,7 @@ std::string_view name_of(NoFitReason reason) {
 }
 
 AssignmentMode PodSetPlan::mode() const {
+  if (!error.empty()) return AssignmentMode::no_fit;
   if (notes.empty()) return AssignmentMode::fit;
   if (picks.empty()) return AssignmentMode::no_fit;
   AssignmentMode worst = AssignmentMode::fit;
@@ -55,6 +56,7 @@ AssignmentMode PodSetPlan::mode() const {
 AssignmentMode Assignment::mode() const {
   if (pod_sets.empty()) return AssignmentMode::no_fit;
   AssignmentMode worst = deferred ? AssignmentMode::deferred_fit : AssignmentMode::fit;
+  if (placed) return std::min(worst, *placed);
   for (const PodSetPlan& pod_set : pod_sets) worst = std::min(worst, pod_set.mode());
   return worst;
 }
@@ -70,6 +72,9 @@ NoFitReason Assignment::reason() const {
 std::string Assignment::message(const Names& names) const {
   std::string text;
   for (const PodSetPlan& pod_set : pod_sets) {
+    if (!pod_set.error.empty()) {
+      return "failed to assign flavors to pod set " + pod_set.shape->name + ": " + pod_set.error;
+    }
     if (pod_set.notes.empty()) continue;
     std::vector<std::string> reasons;
     reasons.reserve(pod_set.notes.size());
@@ -104,6 +109,8 @@ std::unique_ptr<Reservation> Assignment::reserve(QueueId queue, TimePoint now) c
     PodSetReservation& pod_set = reservation->pod_sets.emplace_back();
     pod_set.name = plan.shape->name;
     pod_set.count = plan.count;
+    if (plan.places) pod_set.places.push_back(*plan.places);
+    if (plan.topology_delayed) pod_set.delayed_topology = "Pending";
     for (const FlavorPick& pick : plan.picks) {
       pod_set.flavors.push_back({pick.resource, pick.flavor});
       pod_set.usage.push_back({pick.resource, amount_of(plan.requests, pick.resource)});
@@ -161,8 +168,9 @@ Assignment FlavorAssigner::assign(const std::vector<std::int32_t>& counts) {
       }
     }
     assignment.pod_sets = std::move(seen);
-    break;
+    return assignment;
   }
+  place(&assignment);
   return assignment;
 }
 
@@ -204,6 +212,7 @@ bool FlavorAssigner::assign_group(const Group& group, Assignment* assignment) {
   std::vector<FlavorPick> picks;
   std::vector<FlavorNote> notes;
   std::optional<NoFitReason> reason;
+  std::vector<std::pair<FlavorId, NoFitReason>> passed_over;
   bool failed = false;
   for (const ResourceAmount& request : group.requests) {
     const QueueInfo::Group* resources = queue_.group_of(request.resource);
@@ -226,6 +235,7 @@ bool FlavorAssigner::assign_group(const Group& group, Assignment* assignment) {
       failed = true;
       break;
     }
+    if (search.reason) passed_over.emplace_back(search.picks.front().flavor, *search.reason);
     picks.insert(picks.end(), search.picks.begin(), search.picks.end());
     notes.insert(notes.end(), search.notes.begin(), search.notes.end());
   }
@@ -234,6 +244,7 @@ bool FlavorAssigner::assign_group(const Group& group, Assignment* assignment) {
     PodSetPlan& plan = assignment->pod_sets[index];
     plan.notes = notes;
     plan.reason = reason.value_or(NoFitReason::no_matching_flavor);
+    plan.passed_over = passed_over;
     for (const FlavorPick& pick : picks) {
       const auto same = [&](const auto& request) { return request.resource == pick.resource; };
       if (std::none_of(plan.requests.begin(), plan.requests.end(), same)) continue;
@@ -244,6 +255,7 @@ bool FlavorAssigner::assign_group(const Group& group, Assignment* assignment) {
                  amount_of(plan.requests, pick.resource));
     }
   }
+  share_topology_flavors(group, picks, assignment);
   return !picks.empty() || group.requests.empty();
 }
 
@@ -280,7 +292,7 @@ FlavorAssigner::Search FlavorAssigner::find_flavor(const QueueInfo::Group& resou
       search.notes.push_back(note);
       continue;
     }
-    if (!suits(flavor, group, &search.notes)) {
+    if (!suits(flavor, resources, group, &search.notes)) {
       search.reason = lesser(search.reason, NoFitReason::no_matching_flavor);
       continue;
     }
@@ -315,7 +327,7 @@ bool FlavorAssigner::pinned_elsewhere(const Group& group, ResourceId resource,
   });
 }
 
-bool FlavorAssigner::suits(FlavorId flavor, const Group& group,
+bool FlavorAssigner::suits(FlavorId flavor, const QueueInfo::Group& resources, const Group& group,
                            std::vector<FlavorNote>* notes) const {
   const FlavorInfo* info = snapshot_.state().flavor(flavor);
   FlavorNote note;
@@ -326,7 +338,9 @@ bool FlavorAssigner::suits(FlavorId flavor, const Group& group,
   }
   for (const std::size_t index : group.pod_sets) {
     const PodSetShape& shape = workload_.shape->pod_sets[index];
-    if (flavor_suits(*info, shape, &note)) continue;
+    if (topology_suits(*info, resources, shape, &note) && flavor_suits(*info, shape, &note)) {
+      continue;
+    }
     notes->push_back(note);
     return false;
   }

@@ -47,6 +47,9 @@ struct FlavorNote {
     not_nominated,
     topology_only,
     no_topology,
+    no_topology_level,
+    no_topology_known,
+    no_places,  ///< `text` says why
     untolerated_taint,
     node_affinity,
     exceeds_max,
@@ -59,6 +62,7 @@ struct FlavorNote {
   Amount amount = 0;   ///< exceeds_max: the request; insufficient: what is missing
   Amount maximum = 0;  ///< exceeds_max
   const api::Taint* taint = nullptr;
+  std::string text;
 };
 
 struct FlavorPick {
@@ -75,7 +79,12 @@ struct PodSetPlan {
   std::vector<ResourceAmount> requests;
   std::vector<FlavorPick> picks;
   std::vector<FlavorNote> notes;  ///< empty: fits
+  std::string error;              ///< cannot be decided: the flavors contradict its topology
   NoFitReason reason = NoFitReason::no_matching_flavor;
+  /// Per resource group: the flavor it got and the least reason of those passed over.
+  std::vector<std::pair<FlavorId, NoFitReason>> passed_over;
+  std::optional<PodPlaces> places;
+  bool topology_delayed = false;  ///< gets its places later
 
   AssignmentMode mode() const;
 };
@@ -85,6 +94,8 @@ struct Assignment {
   std::vector<FrAmount> usage;
   int borrowing = 0;
   bool deferred = false;  ///< fits once preemptions that others asked for are complete
+  std::vector<TopologyRequest> topology;  ///< of pod sets that need places now
+  std::optional<AssignmentMode> placed;   ///< what places turned the mode into
   ScanProgress progress;
 
   AssignmentMode mode() const;
@@ -93,6 +104,7 @@ struct Assignment {
   /// The pairs that need preemption, sorted.
   std::vector<FrId> frs_to_preempt(Names* names) const;
   std::unique_ptr<Reservation> reserve(QueueId queue, TimePoint now) const;
+  std::vector<const PodPlaces*> places() const;
 };
 
 /// Whether preemption can make room for one request, and how high the ClusterQueue would borrow
@@ -140,7 +152,15 @@ class FlavorAssigner {
                      const Assignment& assignment, Search* search, std::vector<FlavorPick>* picks,
                      NoFitReason* reason);
   Quality check_quota(FrId fr, Amount before, Amount request, Search* search, NoFitReason* reason);
-  bool suits(FlavorId flavor, const Group& group, std::vector<FlavorNote>* notes) const;
+  bool suits(FlavorId flavor, const QueueInfo::Group& resources, const Group& group,
+             std::vector<FlavorNote>* notes) const;
+  bool topology_suits(const FlavorInfo& flavor, const QueueInfo::Group& resources,
+                      const PodSetShape& pod_set, FlavorNote* note) const;
+  void share_topology_flavors(const Group& group, const std::vector<FlavorPick>& picks,
+                              Assignment* assignment) const;
+  void request_places(Assignment* assignment) const;
+  std::optional<FlavorId> only_topology_flavor(PodSetPlan* plan) const;
+  void place(Assignment* assignment) const;
   bool pinned_elsewhere(const Group& group, ResourceId resource, FlavorId flavor) const;
   bool preferred(Quality a, Quality b) const;
   bool try_next(Quality quality) const;
@@ -153,6 +173,10 @@ class FlavorAssigner {
   const ScanProgress* progress_ = nullptr;
   const Assignment* pinned_ = nullptr;
 };
+
+/// Finds places for the assignment's pods in the snapshot as it is, or in an empty cluster, and
+/// keeps those it found.
+void reserve_places(Snapshot& snapshot, Assignment* assignment, bool empty);
 
 /// Whether the flavor's taints and labels suit the pod set; otherwise `note` says why not.
 bool flavor_suits(const FlavorInfo& flavor, const PodSetShape& pod_set, FlavorNote* note);

@@ -42,10 +42,6 @@ bool affinity_matches(const api::StringMap& labels, const PodSetShape& pod_set) 
 
 bool flavor_suits(const FlavorInfo& flavor, const PodSetShape& pod_set, FlavorNote* note) {
   note->flavor = flavor.id;
-  if (!flavor.spec.topology_name.empty() && !pod_set.topology) {
-    note->kind = FlavorNote::Kind::topology_only;
-    return false;
-  }
   if (const api::Taint* taint = untolerated(flavor.spec, pod_set); taint != nullptr) {
     note->kind = FlavorNote::Kind::untolerated_taint;
     note->taint = taint;
@@ -76,6 +72,12 @@ std::string render(const FlavorNote& note, const Names& names) {
       return "Flavor \"" + flavor + "\" supports only TopologyAwareScheduling";
     case Kind::no_topology:
       return "Flavor \"" + flavor + "\" does not support TopologyAwareScheduling";
+    case Kind::no_topology_level:
+      return "Flavor \"" + flavor + "\" does not contain the requested level";
+    case Kind::no_topology_known:
+      return "Flavor \"" + flavor + "\" information missing in TAS cache";
+    case Kind::no_places:
+      return note.text;
     case Kind::untolerated_taint:
       return "untolerated taint {" + note.taint->key + " " + note.taint->value + " " +
              note.taint->effect + " <nil>} in flavor " + flavor;

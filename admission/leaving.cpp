@@ -24,10 +24,21 @@ void Leaving::add(WorkloadId id) {
   if (!tree.in_order) go(root, nullptr);
   auto& usage = tree.usage[queue.node];
   for (const FrAmount& used : held.usage) add_amount(&usage, used.fr, used.amount);
-  if (tree.gone) {
-    snapshot_.remove(id);
-  } else {
+  if (tree.gone) snapshot_.remove_usage(queue.node, held.usage);
+  snapshot_.hide(id);
+}
+
+void Leaving::show(NodeId root, bool here) {
+  State& state = snapshot_.state();
+  if (!trees_.contains(root)) return;
+  for (const WorkloadId id : asked_) {
+    Reservation& held = *state.workloads()[id].reservation;
+    QueueInfo& queue = state.queue(held.queue);
+    if (snapshot_.forest().node(queue.node).root != root) continue;
+    held.asked = !here;
     snapshot_.hide(id);
+    queue.victims.forget_asked();
+    if (!here) queue.victims.skip_asked(state.workloads());
   }
 }
 

@@ -32,6 +32,21 @@ class Leaving {
    private:
     std::optional<Snapshot::Trial> trial_;
   };
+  /// While it lives, those of one tree are there as if nobody had asked them to go.
+  class Back {
+   public:
+    Back(Leaving& leaving, NodeId root) : leaving_(leaving), root_(root) {
+      leaving_.bring_back(root_);
+      leaving_.show(root_, true);
+    }
+    ~Back() { leaving_.show(root_, false); }
+    Back(const Back&) = delete;
+    Back& operator=(const Back&) = delete;
+
+   private:
+    Leaving& leaving_;
+    NodeId root_;
+  };
   /// Their usage counts again, until somebody is added or supposed gone. Not inside a Trial.
   void bring_back(NodeId root);
   /// What they hold of one ClusterQueue's usage and is not counted there at the moment.
@@ -51,6 +66,7 @@ class Leaving {
 
   void go(NodeId root, std::optional<Snapshot::Trial>* trial);
   void take_off(const Tree& tree);
+  void show(NodeId root, bool here);
 
   Snapshot& snapshot_;
   std::map<NodeId, Tree> trees_;  ///< by root

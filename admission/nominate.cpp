@@ -9,7 +9,8 @@ namespace {
 std::vector<Target> targets_for(Snapshot& snapshot, const Entry& entry,
                                 const Assignment& assignment, SimulatedPreemption* simulated) {
   Names& names = snapshot.state().names();
-  Preemptor preemptor{entry.id, entry.queue, assignment.frs_to_preempt(&names), assignment.usage};
+  Preemptor preemptor{entry.id, entry.queue, assignment.frs_to_preempt(&names), assignment.usage,
+                      assignment.topology.empty() ? nullptr : &assignment.topology};
   // The implicit request for pods can ask for preemption, but does not count in what must fit
   // afterwards: whether the pods fit as well is found out when the entry is processed.
   std::erase_if(preemptor.usage, [&](const FrAmount& want) {
@@ -100,6 +101,18 @@ void drop_outdated_progress(const Snapshot& snapshot, WorkloadEntry* workload, Q
   if (outdated) workload->progress.reset();
 }
 
+/// A preemptor claims the places it will have: those its targets leave, or without targets those it
+/// would take in an empty cluster.
+void reserve_places_to_come(Snapshot& snapshot, Entry* entry) {
+  Assignment& assignment = entry->assignment;
+  if (assignment.topology.empty() || assignment.mode() != AssignmentMode::preempt) return;
+  const Snapshot::Trial trial(snapshot);
+  for (const Target& target : entry->targets) {
+    if (!snapshot.removed(target.id)) snapshot.remove(target.id);
+  }
+  reserve_places(snapshot, &assignment, entry->targets.empty());
+}
+
 }  // namespace
 
 void nominate_flavors(Snapshot& snapshot, Entry* entry, const Assignment* pinned, TimePoint now) {
@@ -115,11 +128,11 @@ void nominate_flavors(Snapshot& snapshot, Entry* entry, const Assignment* pinned
   if (mode == AssignmentMode::fit) return;
   if (mode == AssignmentMode::preempt) {
     entry->targets = targets_for(snapshot, *entry, entry->assignment, &oracle);
-    if (!entry->targets.empty()) return;
   }
-  if (state.config().partial_admission) {
+  if (entry->targets.empty() && state.config().partial_admission) {
     PartialAdmission(snapshot, entry, &assigner, &oracle).search();
   }
+  reserve_places_to_come(snapshot, entry);
 }
 
 }  // namespace regatta::admission

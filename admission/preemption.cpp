@@ -89,13 +89,26 @@ void VictimStream::settle() {
   }
 }
 
-bool fits(const Snapshot& snapshot, const Preemptor& preemptor, bool allow_borrowing) {
+namespace {
+
+bool places_fit(Snapshot& snapshot, const Preemptor& preemptor) {
+  if (preemptor.topology == nullptr || preemptor.topology->empty()) return true;
+  TopologySearch search;
+  search.least_free_first = snapshot.state().config().topology_mixed_profile;
+  return !find_places(snapshot.topologies(), *preemptor.topology, search).failure;
+}
+
+}  // namespace
+
+bool fits(Snapshot& snapshot, const Preemptor& preemptor, bool allow_borrowing) {
   const QuotaForest& forest = snapshot.forest();
   const NodeId node = snapshot.state().queue(preemptor.queue).node;
-  return std::all_of(preemptor.usage.begin(), preemptor.usage.end(), [&](const FrAmount& want) {
+  const auto has_quota = [&](const FrAmount& want) {
     if (!allow_borrowing && forest.borrowing_with(node, want.fr, want.amount)) return false;
     return want.amount <= forest.available(node, want.fr);
-  });
+  };
+  return std::all_of(preemptor.usage.begin(), preemptor.usage.end(), has_quota) &&
+         places_fit(snapshot, preemptor);
 }
 
 void fill_back(Snapshot& snapshot, const Preemptor& preemptor, bool allow_borrowing,
@@ -129,7 +142,7 @@ std::vector<Target> SimulatedPreemption::targets(const Preemptor& preemptor) {
 PreemptionOracle::Answer SimulatedPreemption::simulate(FrId fr, Amount value) {
   const NodeId node = snapshot_.state().queue(queue_).node;
   Found& found = found_.emplace_back();
-  found.preemptor = {id_, queue_, {fr}, {{fr, value}}};
+  found.preemptor = {id_, queue_, {fr}, {{fr, value}}, nullptr};
   found.targets = find_targets(snapshot_, found.preemptor, now_);
   const Snapshot::Trial trial(snapshot_);
   bool own = false;

@@ -36,6 +36,8 @@ struct Preemptor {
   QueueId queue = no_id;
   std::vector<FrId> frs;        ///< that need preemption, sorted
   std::vector<FrAmount> usage;  ///< all it wants
+  /// Pod sets that need places too.
+  const std::vector<TopologyRequest>* topology = nullptr;
   friend bool operator==(const Preemptor&, const Preemptor&) = default;
 };
 
@@ -121,7 +123,7 @@ class VictimStream {
   std::size_t at_ = 0;
 };
 
-bool fits(const Snapshot& snapshot, const Preemptor& preemptor, bool allow_borrowing);
+bool fits(Snapshot& snapshot, const Preemptor& preemptor, bool allow_borrowing);
 /// Puts back, last chosen first, everybody who turned out not to be needed.
 void fill_back(Snapshot& snapshot, const Preemptor& preemptor, bool allow_borrowing,
                std::vector<Target>* targets);

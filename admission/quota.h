@@ -41,6 +41,12 @@ struct Quota {
   friend bool operator==(const Quota&, const Quota&) = default;
 };
 
+struct ResourceAmount {
+  ResourceId resource = 0;
+  Amount amount = 0;
+  friend bool operator==(const ResourceAmount&, const ResourceAmount&) = default;
+};
+
 /// An amount of one (flavor, resource).
 struct FrAmount {
   FrId fr = 0;

@@ -171,7 +171,8 @@ std::vector<ResourceAmount> total_requests(const api::PodSpec& spec, std::int32_
 }
 
 std::unique_ptr<Shape> make_shape(const api::Workload& workload, const Config& config,
-                                  const PodDefaults& defaults, Names* names) {
+                                  const PodDefaults& defaults, Names* names,
+                                  PodProfiles* profiles) {
   auto shape = std::make_unique<Shape>();
   const LimitSummary* limits = defaults.limits(workload.metadata.ns);
   ResourceProblems problems;
@@ -185,6 +186,7 @@ std::unique_ptr<Shape> make_shape(const api::Workload& workload, const Config& c
     out.count = count_after_reclaim(workload, pod_set);
     out.min_count = pod_set.min_count;
     out.requests = total_requests(spec, out.count, config, names);
+    out.pods = profiles->intern(spec, names);
     out.tolerations = spec.tolerations;
     out.node_selector = spec.node_selector;
     if (spec.node_affinity) out.node_affinity = spec.node_affinity->required;
@@ -240,7 +242,7 @@ ShapePtr ShapeRegistry::intern(const api::Workload& workload, const Config& conf
   std::string source = source_of(workload, defaults);
   const auto seen = shapes_->by_source.find(source);
   if (seen != shapes_->by_source.end()) return seen->second.lock();
-  std::unique_ptr<Shape> made = make_shape(workload, config, defaults, names);
+  std::unique_ptr<Shape> made = make_shape(workload, config, defaults, names, &profiles_);
   const auto known = shapes_->by_text.find(made->text);
   ShapePtr shape;
   if (known != shapes_->by_text.end()) {

@@ -22,6 +22,7 @@
 #include "admission/pod_defaults.h"
 #include "admission/queues.h"
 #include "admission/quota.h"
+#include "admission/topology/requests.h"
 #include "admission/victim_order.h"
 #include "admission/workload.h"
 #include "lib/api/core.h"
@@ -70,6 +71,7 @@ struct QueueInfo {
   NodeId node = no_node;
   bool deleting = false;
   bool active = false;
+  bool topology_only = false;  ///< every flavor has a topology: it is implied for all pods
   api::ClusterQueueSpec spec;
   std::optional<api::Selector> namespaces;  ///< absent: none
   std::vector<Group> groups;
@@ -200,6 +202,12 @@ class State {
     forest_.settle();
     return forest_;
   }
+  Topologies& topologies() { return topologies_; }
+  const Topologies& topologies() const { return topologies_; }
+  /// Pods get their places later, or on another cluster: with MultiKueue, and until the machines of
+  /// a ProvisioningRequest are there.
+  bool delays_topology(const QueueInfo& queue, FlavorId flavor, bool reserved) const;
+  bool uses_multikueue(const QueueInfo& queue) const;
   WorkloadTable& workloads() { return workloads_; }
   const WorkloadTable& workloads() const { return workloads_; }
   QueueInfo& queue(QueueId id) { return *queues_[id]; }
@@ -267,8 +275,14 @@ class State {
   void count_pending(const WorkloadEntry& entry, int delta);
   void reserve(WorkloadId id, std::unique_ptr<Reservation> reservation);
   void release(WorkloadId id);
+  void reactivate_at(NodeId node, TimePoint when);
+  void reactivate_all(TimePoint when);
+  void reactivate_users(const std::vector<FlavorId>& flavors, TimePoint when);
+  void count_places(const Reservation& reservation, bool add);
+  void read_places(const api::PodSetAssignment& assignment, const PodProfilePtr& pods,
+                   PodSetReservation* pod_set);
   void reactivate_after(WorkloadId id, QueueId queue, TimePoint now);
-  std::unique_ptr<Reservation> read_reservation(const api::Workload& workload);
+  std::unique_ptr<Reservation> read_reservation(const api::Workload& workload, const Shape& shape);
   void reactivate_tree(NodeId node, TimePoint now);
   bool passes_namespace(const QueueInfo& queue, LocalQueueId id) const;
   std::vector<FrAmount> usage_of(std::span<const WorkloadId> ids, bool admitted_only) const;
@@ -278,13 +292,13 @@ class State {
   Config config_;
   Names names_;
   mutable QuotaForest forest_;  ///< settled lazily: loading many queues must not be quadratic
+  Topologies topologies_;
   WorkloadTable workloads_;
   ShapeRegistry shapes_;
   PodDefaults pod_defaults_;
   std::map<std::string, api::StringMap> namespaces_;
   std::map<std::string, FlavorInfo> flavors_;
   std::map<std::string, CheckInfo> checks_;
-  std::set<std::string> topologies_;
   std::vector<const FlavorInfo*> flavor_of_id_;
   /// Reservations in a ClusterQueue that is not there (yet).
   std::map<std::string, std::set<WorkloadId>> orphans_;

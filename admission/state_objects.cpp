@@ -22,7 +22,8 @@ bool same_for_admission(const api::ClusterQueueSpec& a, const api::ClusterQueueS
 
 }  // namespace
 
-State::State(Config config) : config_(std::move(config)) {}
+State::State(Config config)
+    : config_(std::move(config)), topologies_(names_, config_.exact_hosts_within_cycle) {}
 
 const QueueInfo::Group* QueueInfo::group_of(ResourceId resource) const {
   for (const Group& group : groups) {
@@ -40,7 +41,7 @@ void State::upsert(const api::Namespace& ns) {
   for (const auto& [name, id] : queue_ids_) {
     QueueInfo& queue = *queues_[id];
     if (queue.namespaces && queue.namespaces->matches(ns.metadata.labels)) {
-      reactivations_.try_emplace(queue.node, TimePoint{});
+      reactivate_at(queue.node, TimePoint{});
     }
   }
 }
@@ -56,13 +57,14 @@ void State::upsert(const api::ResourceFlavor& flavor) {
   flavor_of_id_[info.id] = &info;
   const bool changed = info.spec != flavor.spec;
   info.spec = flavor.spec;
+  topologies_.set_flavor(info.id, flavor.spec);
   refresh_all_activity();
   if (!changed) return;
   for (const auto& [name, id] : queue_ids_) {
     for (const auto& group : queues_[id]->groups) {
       const auto& used = group.flavors;
       if (std::find(used.begin(), used.end(), info.id) == used.end()) continue;
-      reactivations_.try_emplace(queues_[id]->node, TimePoint{});
+      reactivate_at(queues_[id]->node, TimePoint{});
     }
   }
 }
@@ -71,6 +73,7 @@ void State::erase_flavor(const std::string& name) {
   const auto it = flavors_.find(name);
   if (it == flavors_.end()) return;
   flavor_of_id_[it->second.id] = nullptr;
+  topologies_.erase_flavor(it->second.id);
   flavors_.erase(it);
   refresh_all_activity();
 }
@@ -85,19 +88,6 @@ void State::upsert(const api::AdmissionCheck& check) {
 void State::erase_check(const std::string& name) {
   if (checks_.erase(name) > 0) refresh_all_activity();
 }
-
-void State::upsert(const api::Topology& topology) {
-  if (topologies_.insert(topology.metadata.name).second) refresh_all_activity();
-}
-
-void State::erase_topology(const std::string& name) {
-  if (topologies_.erase(name) > 0) refresh_all_activity();
-}
-
-void State::upsert(const api::Node&, TimePoint) {}
-void State::upsert(const api::Pod&, TimePoint) {}
-void State::erase_node(const std::string&, TimePoint) {}
-void State::erase_pod(const api::ObjectKey&, TimePoint) {}
 
 NodeId State::cohort_node(const std::string& name) {
   CohortInfo& cohort = cohorts_[name];
@@ -157,7 +147,7 @@ void State::upsert(const api::Cohort& cohort, TimePoint now) {
   forest_.set_parent(node, parent.empty() ? no_node : cohort_node(parent));
   if (!old_parent.empty() && old_parent != parent) drop_unused_cohort(old_parent);
   changes_.cohorts.insert(cohort.metadata.name);
-  reactivations_.try_emplace(node, now + config_.reactivation_delay);
+  reactivate_at(node, now + config_.reactivation_delay);
 }
 
 void State::erase_cohort(const std::string& name, TimePoint) {
@@ -190,7 +180,7 @@ void State::upsert(const api::ClusterQueue& object, TimePoint now) {
   queue->deleting = object.metadata.deleting();
   if (created || !same_for_admission(queue->spec, object.spec)) {
     apply_spec(queue, object.spec);
-    reactivations_.try_emplace(queue->node, now + config_.reactivation_delay);
+    reactivate_at(queue->node, now + config_.reactivation_delay);
   }
   touch(*queue);
   if (created) adopt(queue, now);

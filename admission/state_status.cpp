@@ -92,6 +92,16 @@ void State::refresh_activity(QueueInfo* queue) {
   const bool active = !queue->deleting && problems(*queue).empty();
   if (active != queue->active) touch(*queue);
   queue->active = active;
+  bool any = false;
+  queue->topology_only = true;
+  for (const QueueInfo::Group& group : queue->groups) {
+    for (const FlavorId id : group.flavors) {
+      const FlavorInfo* info = flavor(id);
+      any = true;
+      if (info == nullptr || info->spec.topology_name.empty()) queue->topology_only = false;
+    }
+  }
+  queue->topology_only = queue->topology_only && any;
   refresh_ready(*queue);
 }
 
@@ -100,7 +110,7 @@ void State::refresh_all_activity() {
     QueueInfo& queue = *queues_[id];
     const bool was_active = queue.active;
     refresh_activity(&queue);
-    if (queue.active && !was_active) reactivations_.try_emplace(queue.node, TimePoint{});
+    if (queue.active && !was_active) reactivate_at(queue.node, TimePoint{});
     touch(queue);
   }
 }
@@ -170,7 +180,8 @@ State::Problems State::problems(const QueueInfo& queue) const {
         continue;
       }
       const std::string& topology = it->second.spec.topology_name;
-      if (topology.empty() || topologies_.contains(topology)) continue;
+      if (topology.empty() || topologies_.has_topology(topology)) continue;
+      if (uses_multikueue(queue)) continue;  // places are a matter of the workers
       topologies.emplace_back(
           api::reasons::topology_not_found,
           "there is no Topology \"" + topology + "\" for TAS flavor \"" + flavor.name + "\"");

@@ -200,7 +200,7 @@ void State::update_reserved(WorkloadId id, const api::Workload& workload, TimePo
   }
   read_spec(id, workload);
   entry.progress.reset();
-  auto reservation = read_reservation(workload);
+  auto reservation = read_reservation(workload, *entry.shape);
   if (reservation->queue == no_id) {
     orphans_[workload.status.admission->cluster_queue].insert(id);
     entry.reservation = std::move(reservation);
@@ -244,7 +244,8 @@ void State::forget(const api::ObjectKey& key, TimePoint now) {
   enqueue(id, now);
 }
 
-std::unique_ptr<Reservation> State::read_reservation(const api::Workload& workload) {
+std::unique_ptr<Reservation> State::read_reservation(const api::Workload& workload,
+                                                     const Shape& shape) {
   const api::Admission& admission = *workload.status.admission;
   auto reservation = std::make_unique<Reservation>();
   if (const auto it = queue_ids_.find(admission.cluster_queue); it != queue_ids_.end()) {
@@ -261,9 +262,11 @@ std::unique_ptr<Reservation> State::read_reservation(const api::Workload& worklo
     pod_set.name = assignment.name;
     pod_set.count = assignment.count.value_or(1);
     std::int32_t held = pod_set.count;
-    for (const api::PodSet& wanted : workload.spec.pod_sets) {
+    for (std::size_t i = 0; i < workload.spec.pod_sets.size(); ++i) {
+      const api::PodSet& wanted = workload.spec.pod_sets[i];
       if (wanted.name != pod_set.name) continue;
       if (!assignment.count) pod_set.count = held = wanted.count;
+      read_places(assignment, shape.pod_sets[i].pods, &pod_set);
       held = std::min(held, count_after_reclaim(workload, wanted));
     }
     for (const auto& [resource, quantity] : assignment.resource_usage) {
@@ -300,6 +303,7 @@ void State::reserve(WorkloadId id, std::unique_ptr<Reservation> reservation) {
   WorkloadEntry& entry = workloads_[id];
   QueueInfo& queue = *queues_[reservation->queue];
   forest().add_usage(queue.node, reservation->usage);
+  count_places(*reservation, true);
   entry.position = static_cast<std::uint32_t>(queue.reserved.size());
   queue.reserved.push_back(id);
   LocalQueueInfo& local = local_queues_[entry.local_queue];
@@ -327,6 +331,7 @@ void State::release(WorkloadId id) {
   }
   QueueInfo& queue = *queues_[reservation->queue];
   forest().remove_usage(queue.node, reservation->usage);
+  count_places(*reservation, false);
   forest_.bump_generation(queue.node);
   const WorkloadId last = queue.reserved.back();
   queue.reserved[entry.position] = last;
@@ -417,7 +422,7 @@ bool State::passes_namespace(const QueueInfo& queue, LocalQueueId id) const {
 void State::request_reactivation(const std::string& cluster_queue, TimePoint now) {
   const QueueInfo* queue = find_queue(cluster_queue);
   if (queue == nullptr) return;
-  reactivations_.try_emplace(queue->node, now + config_.reactivation_delay);
+  reactivate_at(queue->node, now + config_.reactivation_delay);
 }
 
 std::optional<TimePoint> State::next_flush() const {

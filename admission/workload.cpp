@@ -1,5 +1,6 @@
 #include "admission/workload.h"
 
+#include "admission/topology/topologies.h"
 #include "lib/api/names.h"
 
 #include <algorithm>
@@ -58,7 +59,7 @@ bool is_admissible(const api::Workload& workload) {
 }
 
 api::Admission to_api(const Reservation& reservation, const std::string& cluster_queue,
-                      const Names& names) {
+                      const Names& names, const Topologies& topologies) {
   api::Admission admission;
   admission.cluster_queue = cluster_queue;
   for (const PodSetReservation& pod_set : reservation.pod_sets) {
@@ -73,6 +74,10 @@ api::Admission to_api(const Reservation& reservation, const std::string& cluster
       const std::string& resource = names.resources.name(used.resource);
       assignment.resource_usage.emplace(resource, api::resource_quantity(resource, used.amount));
     }
+    if (!pod_set.places.empty()) {
+      assignment.topology_assignment = topologies.to_api(pod_set.places.front());
+    }
+    assignment.delayed_topology_request = pod_set.delayed_topology;
   }
   return admission;
 }

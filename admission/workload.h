@@ -6,6 +6,7 @@
 #include "admission/config.h"
 #include "admission/names.h"
 #include "admission/quota.h"
+#include "admission/topology/pods.h"
 #include "lib/api/pod.h"
 #include "lib/api/workload.h"
 
@@ -24,12 +25,6 @@ using QueueId = std::uint32_t;
 using LocalQueueId = std::uint32_t;
 constexpr std::uint32_t no_id = UINT32_MAX;
 
-struct ResourceAmount {
-  ResourceId resource = 0;
-  Amount amount = 0;
-  friend bool operator==(const ResourceAmount&, const ResourceAmount&) = default;
-};
-
 struct PodSetShape {
   std::string name;
   std::int32_t count = 0;  ///< reclaimable pods taken off
@@ -40,6 +35,7 @@ struct PodSetShape {
   std::optional<std::vector<api::NodeSelectorTerm>> node_affinity;
   std::string group;  ///< pod sets of one group get the same flavors; empty: alone
   std::optional<api::PodSetTopologyRequest> topology;
+  PodProfilePtr pods;  ///< one pod, as nodes see it
 };
 
 /// Everything about a workload that its flavors depend on, besides priority. Immutable, shared.
@@ -68,6 +64,7 @@ class ShapeRegistry {
   struct Shapes;
   std::shared_ptr<Shapes> shapes_;
   std::uint64_t last_id_ = 0;
+  PodProfiles profiles_;
 };
 
 struct ResourceFlavorChoice {
@@ -81,6 +78,10 @@ struct PodSetReservation {
   std::int32_t count = 0;
   std::vector<ResourceFlavorChoice> flavors;
   std::vector<ResourceAmount> usage;  ///< of all `count` pods, resources with a flavor only
+  /// Where the pods are. One, or as many as the pod set has flavors when it is not known which of
+  /// them has the topology.
+  std::vector<PodPlaces> places;
+  std::string delayed_topology;  ///< "", Pending, Ready
 };
 
 /// Quota held by a workload.
@@ -111,6 +112,7 @@ struct ScanProgress {
 };
 
 struct PendingClass;
+class Topologies;
 
 enum class Place : std::uint8_t {
   nowhere,   ///< not queued: inactive, gated, or its LocalQueue is missing or stopped
@@ -155,6 +157,6 @@ std::int32_t count_after_reclaim(const api::Workload& workload, const api::PodSe
 
 /// The reservation as the API writes it.
 api::Admission to_api(const Reservation& reservation, const std::string& cluster_queue,
-                      const Names& names);
+                      const Names& names, const Topologies& topologies);
 
 }  // namespace regatta::admission

@@ -47,8 +47,9 @@ constexpr std::array gates{
     Gate{"TASFailedNodeReplacement"},
     Gate{"TASHandleOverlappingFlavors"},
     Gate{"TASMultiLayerTopology"},
-    Gate{"TASProfileMixed"},
-    Gate{"TASRecomputeAssignmentWithinSchedulingCycle"},
+    Gate{"TASFailedNodeReplacementFailFast", &Config::topology_replace_or_evict},
+    Gate{"TASProfileMixed", &Config::topology_mixed_profile},
+    Gate{"TASRecomputeAssignmentWithinSchedulingCycle", &Config::topology_recompute_in_cycle},
     Gate{"TASRespectNodeAffinityPreferred"},
     Gate{"TopologyAwareScheduling"},
     Gate{"UnadmittedWorkloadsExplicitStatus"},
@@ -97,6 +98,7 @@ Result<Config> read_scenario_config(const Json& json) {
   Config config;
   // What the format says of re-activation: the reference's own triggers, their delay elapsed.
   config.reactivate_on_any_release = false;
+  config.exact_hosts_within_cycle = false;
   config.reactivation_delay = std::chrono::milliseconds(0);
   if (json.is_null()) return config;
   if (!json.is_object()) return invalid("config", "expected an object");

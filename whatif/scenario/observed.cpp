@@ -1,3 +1,4 @@
+#include "admission/topology/assignment.h"
 #include "whatif/scenario/run.h"
 
 #include <nlohmann/json.hpp>
@@ -16,11 +17,22 @@ std::string exact(double value) {
   return text;
 }
 
+/// Every domain spelled out, by its values.
+Json topology(const api::TopologyAssignment& assignment) {
+  const auto expanded = admission::expand(assignment);
+  Json domains = Json::array();
+  for (const auto& domain : expanded.value().domains) {
+    domains.push_back({{"values", domain.values}, {"count", domain.count}});
+  }
+  return {{"levels", assignment.levels}, {"domains", std::move(domains)}};
+}
+
 Json pod_set(const api::PodSetAssignment& given) {
   Json usage = Json::object();
   for (const auto& [name, quantity] : given.resource_usage) usage[name] = quantity.str();
   Json out = {{"name", given.name}, {"flavors", given.flavors}, {"resourceUsage", usage}};
   if (given.count) out["count"] = *given.count;
+  if (given.topology_assignment) out["topology"] = topology(*given.topology_assignment);
   return out;
 }
 

@@ -78,6 +78,10 @@ class Player {
 
   Status apply(const ScenarioEvent& event) {
     if (const auto* made = std::get_if<PutObject>(&event)) {
+      // In a scenario any update of a Node counts, as if everything about it had changed.
+      if (const auto* node = std::get_if<api::Node>(&made->object)) {
+        state_.erase_node(node->metadata.name, now_);
+      }
       put(made->object);
       return ok();
     }

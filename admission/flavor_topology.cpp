@@ -1,0 +1,164 @@
+#include "admission/flavor_assigner.h"
+#include "lib/api/names.h"
+
+#include <algorithm>
+#include <set>
+
+namespace regatta::admission {
+namespace {
+
+void set_mode(PodSetPlan* plan, Mode mode) {
+  for (FlavorPick& pick : plan->picks) pick.mode = mode;
+}
+
+void keep_places(TopologyPlaces found, Assignment* assignment) {
+  for (PodSetPlaces& pod_set : found.pod_sets) {
+    assignment->pod_sets[pod_set.pod_set].places = std::move(pod_set.places);
+  }
+}
+
+/// The flavor was tried and has no places even without anybody else's pods.
+void mark_hopeless(const TopologyFailure& failure, PodSetPlan* plan) {
+  set_mode(plan, Mode::no_fit);
+  plan->reason = NoFitReason::topology_placement_failed;
+  for (const auto& [flavor, reason] : plan->passed_over) {
+    if (flavor != failure.flavor) plan->reason = std::max(plan->reason, reason);
+  }
+}
+
+}  // namespace
+
+std::vector<const PodPlaces*> Assignment::places() const {
+  std::vector<const PodPlaces*> out;
+  for (const PodSetPlan& plan : pod_sets) {
+    if (plan.places) out.push_back(&*plan.places);
+  }
+  return out;
+}
+
+bool FlavorAssigner::topology_suits(const FlavorInfo& flavor, const QueueInfo::Group& resources,
+                                    const PodSetShape& pod_set, FlavorNote* note) const {
+  const State& state = snapshot_.state();
+  const bool has_topology = !flavor.spec.topology_name.empty();
+  const auto unsuited = [&](FlavorNote::Kind kind) {
+    note->kind = kind;
+    note->flavor = flavor.id;
+    return false;
+  };
+  if (!asks_for_topology(pod_set.topology)) {
+    if (!has_topology || queue_.topology_only) return true;
+    return unsuited(FlavorNote::Kind::topology_only);
+  }
+  if (!has_topology) {
+    // It may still give what pods do not ask of a node.
+    const auto covered = [&](const ResourceAmount& request) {
+      const auto& names = resources.resources;
+      return state.names().resources.name(request.resource) != api::pods_resource &&
+             std::find(names.begin(), names.end(), request.resource) != names.end();
+    };
+    const auto& requests = pod_set.pods->requests;
+    if (std::none_of(requests.begin(), requests.end(), covered)) return true;
+    return unsuited(FlavorNote::Kind::no_topology);
+  }
+  const TopologyTree* tree = state.topologies().tree(flavor.id);
+  if (tree == nullptr) {
+    return state.uses_multikueue(queue_) || unsuited(FlavorNote::Kind::no_topology_known);
+  }
+  return has_levels(*tree, pod_set.topology) || unsuited(FlavorNote::Kind::no_topology_level);
+}
+
+/// A pod set that asks for nothing but belongs to a group goes where the group goes.
+void FlavorAssigner::share_topology_flavors(const Group& group,
+                                            const std::vector<FlavorPick>& picks,
+                                            Assignment* assignment) const {
+  for (const std::size_t index : group.pod_sets) {
+    PodSetPlan& plan = assignment->pod_sets[index];
+    if (!plan.requests.empty() || plan.shape->group.empty()) continue;
+    for (const FlavorPick& pick : picks) {
+      const FlavorInfo* info = snapshot_.state().flavor(pick.flavor);
+      if (info != nullptr && !info->spec.topology_name.empty()) plan.picks.push_back(pick);
+    }
+  }
+}
+
+std::optional<FlavorId> FlavorAssigner::only_topology_flavor(PodSetPlan* plan) const {
+  const State& state = snapshot_.state();
+  std::set<FlavorId> flavors;
+  for (const FlavorPick& pick : plan->picks) {
+    const FlavorInfo* info = state.flavor(pick.flavor);
+    if (info != nullptr && !info->spec.topology_name.empty()) flavors.insert(pick.flavor);
+  }
+  if (flavors.size() == 1) return *flavors.begin();
+  if (flavors.empty()) {
+    plan->error = "no TAS flavor assigned";
+    return std::nullopt;
+  }
+  std::set<std::string> names;
+  for (const FlavorId flavor : flavors) names.insert(state.names().flavors.name(flavor));
+  plan->error = "more than one TAS flavor assigned: ";
+  for (const std::string& name : names) {
+    plan->error += (name == *names.begin() ? "" : ", ") + name;
+  }
+  return std::nullopt;
+}
+
+void FlavorAssigner::request_places(Assignment* assignment) const {
+  for (std::size_t i = 0; i < assignment->pod_sets.size(); ++i) {
+    PodSetPlan& plan = assignment->pod_sets[i];
+    const bool asks = asks_for_topology(plan.shape->topology);
+    if ((!asks && !queue_.topology_only) || plan.count == 0) continue;
+    const auto flavor = only_topology_flavor(&plan);
+    if (!flavor) continue;
+    if (snapshot_.state().delays_topology(queue_, *flavor, false)) {
+      plan.topology_delayed = true;
+      continue;
+    }
+    assignment->topology.push_back({i, *flavor, plan.count, !asks, plan.shape, plan.shape->pods});
+  }
+}
+
+/// Where there is quota there may be no room. Then others must make room; if even an empty cluster
+/// has none, nothing helps.
+void FlavorAssigner::place(Assignment* assignment) const {
+  if (assignment->mode() == AssignmentMode::no_fit) return;
+  request_places(assignment);
+  if (assignment->topology.empty() || assignment->mode() == AssignmentMode::no_fit) return;
+  Topologies& topologies = snapshot_.topologies();
+  TopologySearch search;
+  search.least_free_first = snapshot_.state().config().topology_mixed_profile;
+  if (assignment->mode() == AssignmentMode::fit) {
+    search.explain = true;
+    TopologyPlaces found = find_places(topologies, assignment->topology, search);
+    if (!found.failure) return keep_places(std::move(found), assignment);
+    FlavorNote note;
+    note.kind = FlavorNote::Kind::no_places;
+    note.flavor = found.failure->flavor;
+    note.text = std::move(found.failure->text);
+    PodSetPlan& plan = assignment->pod_sets[found.failure->pod_set];
+    plan.notes.push_back(std::move(note));
+    set_mode(&plan, Mode::preempt);
+  }
+  search.explain = false;
+  search.empty = true;
+  assignment->placed = AssignmentMode::preempt;
+  const TopologyPlaces alone = find_places(topologies, assignment->topology, search);
+  if (alone.failure) {
+    mark_hopeless(*alone.failure, &assignment->pod_sets[alone.failure->pod_set]);
+    assignment->placed = AssignmentMode::no_fit;
+    return;
+  }
+  for (const TopologyRequest& request : assignment->topology) {
+    set_mode(&assignment->pod_sets[request.pod_set], Mode::preempt);
+  }
+}
+
+void reserve_places(Snapshot& snapshot, Assignment* assignment, bool empty) {
+  TopologySearch search;
+  search.empty = empty;
+  search.least_free_first = snapshot.state().config().topology_mixed_profile;
+  TopologyPlaces found = find_places(snapshot.topologies(), assignment->topology, search);
+  for (PodSetPlan& plan : assignment->pod_sets) plan.places.reset();
+  keep_places(std::move(found), assignment);
+}
+
+}  // namespace regatta::admission
