@@ -1,0 +1,141 @@
+"""Who gets quota, on one cluster: preemption, cohorts, fair sharing, admission checks."""
+from harness.federation import report
+from harness.solo import Solo, cluster_queue, job, priority_class
+from harness.suite import scenario
+
+RECLAIM = {"reclaimWithinCohort": "Any", "withinClusterQueue": "LowerPriority"}
+
+
+def usage(solo, queue):
+    """Cores it uses, and how many of them are borrowed."""
+    for used in solo.api.get("clusterqueues", queue)["status"].get("flavorsReservation", []):
+        cpu = next(r for r in used["resources"] if r["name"] == "cpu")
+        return str(cpu.get("total", "0")), str(cpu.get("borrowed", "0"))
+    return "0", "0"
+
+
+def wait_usage(solo, queue, total, borrowed):
+    wanted = (str(total), str(borrowed))
+    solo.wait_for(f"{queue} uses {wanted}",
+                  lambda: usage(solo, queue) == wanted or report(usage(solo, queue)))
+
+
+@scenario
+def preemption_and_cohorts(env):
+    """The more important goes first; what nobody needs is lent, and comes back when it is needed."""
+    solo = Solo(env)
+    solo.kubectl.apply(priority_class("low", 1), priority_class("high", 100))
+    solo.queues(cluster_queue("alone", 2, preemption={"withinClusterQueue": "LowerPriority"}),
+                cluster_queue("lender", 2, cohort="team", preemption=RECLAIM),
+                cluster_queue("borrower", 2, cohort="team", preemption=RECLAIM))
+    # Within a ClusterQueue.
+    solo.submit(job("low", "alone", pods=2, priority="low"))
+    solo.wait_running("low")
+    solo.submit(job("same", "alone", pods=2, priority="low"))
+    solo.wait_condition("same", "QuotaReserved", "False", "WaitingForQuota")
+    solo.submit(job("high", "alone", pods=2, priority="high"))
+    solo.wait_running("high")
+    solo.wait_condition("low", "Preempted", "True", "InClusterQueue")
+    assert solo.condition("same", "Evicted") == {}, "equals are left alone"
+    # Borrowing, and reclaiming.
+    for name in ("own-0", "own-1", "borrowed-0", "borrowed-1"):
+        solo.submit(job(name, "borrower"))
+        solo.wait_admitted(name)
+    wait_usage(solo, "borrower", 4, 2)
+    solo.submit(job("reclaims", "lender"))
+    solo.wait_running("reclaims")
+    wait_usage(solo, "borrower", 3, 1)
+    victims = [n for n in ("own-0", "own-1", "borrowed-0", "borrowed-1")
+               if solo.condition(n, "Preempted").get("reason") == "InCohortReclamation"]
+    assert len(victims) == 1, victims
+
+
+@scenario
+def fair_shares(env):
+    """With fair sharing, two who borrow end with the same share of what is idle."""
+    solo = Solo(env, fairSharing={"preemptionStrategies": ["LessThanOrEqualToFinalShare",
+                                                           "LessThanInitialShare"]})
+    solo.queues(cluster_queue("idle", 4, cohort="team"),
+                cluster_queue("a", 0, cohort="team", preemption=RECLAIM),
+                cluster_queue("b", 0, cohort="team", preemption=RECLAIM))
+    for i in range(4):
+        solo.submit(job(f"a-{i}", "a"))
+    solo.wait_admitted(*[f"a-{i}" for i in range(4)])
+    wait_usage(solo, "a", 4, 4)
+    share = solo.wait_for("a shows its share", lambda: solo.api.get("clusterqueues", "a")["status"]
+                          .get("fairSharing", {}).get("weightedShare"))
+    assert share == 1000, share
+    for i in range(3):
+        solo.submit(job(f"b-{i}", "b"))
+    wait_usage(solo, "a", 2, 2)
+    wait_usage(solo, "b", 2, 2)
+    reasons = {solo.condition(f"a-{i}", "Preempted").get("reason") for i in range(4)} - {None}
+    assert reasons == {"InCohortFairSharing"}, reasons
+
+
+CHECK = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "AdmissionCheck",
+         "metadata": {"name": "approval"}, "spec": {"controllerName": "example.dev/approval"}}
+
+
+def say(solo, name, state, message="because", **more):
+    """As the controller of the check would."""
+    workload = solo.workload(name)["metadata"]
+    said = {"name": "approval", "state": state, "message": message,
+            "lastTransitionTime": "2026-01-01T00:00:00Z", **more}
+    solo.patch("workloads", workload["name"], {"status": {"admissionChecks": [said]}},
+               workload["namespace"], status=True)
+
+
+def check_of(solo, name):
+    found = (solo.workload(name) or {}).get("status", {}).get("admissionChecks", [])
+    return found[0] if found else {}
+
+
+def wait_reserved(solo, name):
+    solo.wait_condition(name, "QuotaReserved", "True")
+    solo.wait_for(f"the check of {name} is Pending",
+                  lambda: check_of(solo, name).get("state") == "Pending")
+
+
+@scenario
+def admission_checks(env):
+    """A check whose controller is this test: it waits, agrees, wants another try, refuses."""
+    solo = Solo(env)
+    solo.kubectl.apply(CHECK)
+    solo.patch("admissionchecks", "approval", {"status": {"conditions": [
+        {"type": "Active", "status": "True", "reason": "Active", "message": "here",
+         "lastTransitionTime": "2026-01-01T00:00:00Z"}]}}, status=True)
+    solo.queues(cluster_queue("checked", 4, admissionChecksStrategy={
+        "admissionChecks": [{"name": "approval"}]}))
+    # Pending, then Ready.
+    solo.submit(job("agreed", "checked"))
+    wait_reserved(solo, "agreed")
+    assert solo.condition("agreed", "Admitted").get("status") != "True"
+    say(solo, "agreed", "Pending", "two nodes are on their way")
+    solo.wait_for("the job tells what it waits for", lambda: (
+        "approval: two nodes are on their way" in solo.events("UpdatedAdmissionCheck")))
+    assert solo.job("agreed")["spec"]["suspend"]
+    say(solo, "agreed", "Ready", podSetUpdates=[{"name": "main", "labels": {"approved": "yes"}}])
+    solo.wait_running("agreed")
+    assert solo.job("agreed")["spec"]["template"]["metadata"]["labels"]["approved"] == "yes"
+    # Retry, then Ready.
+    solo.submit(job("retried", "checked"))
+    wait_reserved(solo, "retried")
+    say(solo, "retried", "Retry", "no capacity")
+    evicted = solo.wait_condition("retried", "Evicted", "True", "AdmissionCheck")
+    assert evicted["message"] == (
+        'Evicted due to AdmissionCheck in Retry state: "approval" (no capacity)'), evicted
+    solo.wait_condition("retried", "QuotaReserved", "True")
+    assert check_of(solo, "retried")["retryCount"] == 1, check_of(solo, "retried")
+    say(solo, "retried", "Ready")
+    solo.wait_running("retried")
+    # Rejected.
+    solo.submit(job("refused", "checked"))
+    wait_reserved(solo, "refused")
+    say(solo, "refused", "Rejected", "not this one")
+    evicted = solo.wait_condition("refused", "Evicted", "True", "DeactivatedDueToAdmissionCheck")
+    assert evicted["message"] == (
+        'The workload is deactivated due to AdmissionCheck in Rejected state: "approval" '
+        '(not this one)'), evicted
+    solo.wait_condition("refused", "QuotaReserved", "False")
+    assert not solo.workload("refused")["spec"]["active"]
