@@ -24,6 +24,10 @@ clusters::LocalClusterDeps local_deps(const CoreDeps& deps, const CoreConfig& co
           config.system_namespace};
 }
 
+kube::InformerDeps informer_deps(const CoreDeps& deps) {
+  return {deps.client, deps.clock, deps.rng, deps.scope.executor(), deps.log};
+}
+
 clusters::RemoteClusterDeps remote_deps(const CoreDeps& deps, const CoreConfig& config) {
   return {deps.clock, deps.rng,      deps.scope.executor(),
           deps.log,   config.origin, config.on_remote_request};
@@ -57,6 +61,7 @@ Core::Core(CoreDeps deps, CoreConfig config)
       workloads_(local_, scheduler_, deps.rng, deps.scope, config_.workloads),
       queues_(local_, scheduler_, deps.scope, config_.status_batch),
       checks_(local_, deps.scope),
+      provisioning_(local_, informer_deps(deps_), deps.scope, config_.provisioning),
       ungater_(local_, deps.scope, config_.ungater),
       nodes_(local_, deps.scope, config_.nodes),
       jobs_(local_, deps.scope, config_.jobs) {}
@@ -74,6 +79,7 @@ void Core::start() {
   queues_.start();
   ungater_.start();
   nodes_.start();
+  provisioning_.start();
   jobs_.start();
   if (!config_.multikueue) return;
   fleet_.start();
@@ -83,7 +89,8 @@ void Core::start() {
 
 bool Core::idle() const {
   return synced_ && scheduler_.idle() && workloads_.idle() && queues_.idle() && ungater_.idle() &&
-         nodes_.idle() && jobs_.idle() && fleet_.idle() && checks_.idle() && dispatcher_.idle();
+         nodes_.idle() && jobs_.idle() && fleet_.idle() && checks_.idle() && provisioning_.idle() &&
+         dispatcher_.idle();
 }
 
 }  // namespace regatta::manager

@@ -5,6 +5,7 @@
 #include "clusters/local_cluster.h"
 #include "controllers/multikueue_check_controller.h"
 #include "controllers/node_controller.h"
+#include "controllers/provisioning_check_controller.h"
 #include "controllers/queue_controller.h"
 #include "controllers/scheduler.h"
 #include "controllers/topology_ungater.h"
@@ -37,6 +38,7 @@ struct CoreConfig {
   controllers::NodeControllerConfig nodes;
   dispatch::DispatcherConfig dispatch;
   controllers::WorkloadControllerConfig workloads;
+  controllers::ProvisioningCheckConfig provisioning;
   Duration status_batch{500};
   /// Each request to a worker; may be null.
   std::function<void(const std::string& cluster, const kube::RequestSeen&)> on_remote_request;
@@ -73,6 +75,7 @@ class Core {
   controllers::WorkloadController workloads_;
   controllers::QueueController queues_;
   controllers::MultiKueueCheckController checks_;
+  controllers::ProvisioningCheckController provisioning_;
   controllers::TopologyUngater ungater_;
   controllers::NodeController nodes_;
   jobs::JobReconciler jobs_;

@@ -116,6 +116,8 @@ Result<CoreConfig> core_config(const Configuration& config, std::string instance
   core.nodes.health.on_pod_termination = config.gates.enabled("TASReplaceNodeOnPodTermination");
   core.nodes.health.on_taints = config.gates.enabled("TASReplaceNodeOnNodeTaints");
   set_lifecycle(config, &core);
+  core.provisioning.cleanup_on_eviction =
+      config.gates.enabled("CleanupProvisioningRequestsOnEviction");
   core.jobs.manage_without_queue_name = config.manage_jobs_without_queue_name;
   if (config.managed_jobs_namespace_selector) {
     auto selector = api::Selector::from(*config.managed_jobs_namespace_selector);

@@ -1,0 +1,328 @@
+#include "controllers/provisioning_check_controller.h"
+
+#include "controllers/lifecycle.h"
+#include "controllers/owner_reference.h"
+#include "lib/api/codec.h"
+#include "lib/api/names.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace regatta::controllers {
+namespace {
+
+/// Index of requests: uid of the workload that owns them.
+constexpr const char* by_workload = "workload";
+
+kube::InformerDeps named(kube::InformerDeps deps, const char* name) {
+  deps.log = deps.log.named(name);
+  return deps;
+}
+
+kube::InformerOptions managed_only() {
+  kube::InformerOptions options;
+  options.label_selector = std::string(api::labels::managed) + "=true";
+  return options;
+}
+
+}  // namespace
+
+ProvisioningCheckController::ProvisioningCheckController(clusters::LocalCluster& local,
+                                                         kube::InformerDeps deps, TaskScope& scope,
+                                                         ProvisioningCheckConfig config)
+    : local_(local),
+      scope_(scope),
+      config_(config),
+      log_(local.log.named("provisioning")),
+      configs_(named(deps, "informer.provisioningrequestconfigs")),
+      requests_(named(deps, "informer.provisioningrequests"), managed_only()),
+      templates_(named(deps, "informer.podtemplates"), managed_only()),
+      checks_(local.clock, scope, Backoff{Duration(50), std::chrono::seconds(30)}),
+      workloads_(local.clock, scope, Backoff{Duration(50), std::chrono::seconds(60)}),
+      wake_(scope.executor()) {
+  watch();
+}
+
+void ProvisioningCheckController::watch() {
+  requests_.add_index(by_workload, [](const api::ProvisioningRequest& request) {
+    std::vector<std::string> uids;
+    if (const auto* owner = request.metadata.controller()) uids.push_back(owner->uid);
+    return uids;
+  });
+  requests_.on_transition([this](const auto& key, const auto& before, const auto& after) {
+    const auto* owner = (after ? after : before)->metadata.controller();
+    if (owner) workloads_.add(api::ObjectKey(key.ns, owner->name));
+  });
+  local_.checks.on_transition([this](const auto& key, const auto& before, const auto& after) {
+    const bool was = ours_.contains(key.name);
+    const bool is = after && after->spec.controller_name == api::provisioning_controller_name;
+    if (!was && !is) return;
+    if (is) ours_.insert(key.name);
+    if (!is) ours_.erase(key.name);
+    wake_.notify_all();
+    checks_.add(key.name);
+    if (!before || !after || before->spec != after->spec) concerns_all();
+  });
+  configs_.on_change([this](const api::ObjectKey&) {
+    for (const std::string& name : ours_) checks_.add(name);
+    concerns_all();
+  });
+  local_.workloads.on_change([this](const api::ObjectKey& key) {
+    if (ready_) concerns(key);
+  });
+}
+
+void ProvisioningCheckController::concerns(const api::ObjectKey& key) {
+  const auto workload = local_.workloads.get(key);
+  if (!workload) return;
+  const auto& states = workload->status.admission_checks;
+  const bool checked = std::any_of(states.begin(), states.end(),
+                                   [&](const auto& state) { return ours_.contains(state.name); });
+  if (checked || !requests_.keys_by_index(by_workload, workload->metadata.uid).empty()) {
+    workloads_.add(key);
+  }
+}
+
+void ProvisioningCheckController::concerns_all() {
+  if (!ready_) return;
+  for (const auto& workload : local_.workloads.list()) concerns(workload->metadata.key());
+}
+
+void ProvisioningCheckController::start() {
+  scope_.spawn("provisioning", run());
+}
+
+Task<> ProvisioningCheckController::run() {
+  while (ours_.empty()) co_await wake_.wait();
+  scope_.spawn("informer provisioningrequestconfigs", configs_.run());
+  co_await configs_.wait_synced();
+  scope_.spawn("provisioning checks", work_on_checks());
+  const Backoff backoff{std::chrono::seconds(1), std::chrono::minutes(2)};
+  for (int attempt = 1; !co_await served(); ++attempt) {
+    co_await local_.clock.sleep_for(backoff.after(attempt));
+  }
+  scope_.spawn("informer provisioningrequests", requests_.run());
+  scope_.spawn("informer podtemplates", templates_.run());
+  co_await requests_.wait_synced();
+  co_await templates_.wait_synced();
+  served_ = ready_ = true;
+  for (const std::string& name : ours_) checks_.add(name);
+  concerns_all();
+  for (int i = 0; i < config_.workers; ++i) scope_.spawn("provisioning", work_on_workloads());
+}
+
+Task<bool> ProvisioningCheckController::served() {
+  const auto listed = co_await local_.client.get_path("/apis/autoscaling.x-k8s.io/v1");
+  if (!listed) co_return false;
+  const Result<Json> list = parse_json(*listed);
+  if (!list || !list->is_object()) co_return false;
+  const Json resources = list->value("resources", Json::array());
+  co_return std::any_of(resources.begin(), resources.end(), [](const Json& resource) {
+    return resource.is_object() && resource.contains("name") &&
+           resource["name"] == api::ProvisioningRequest::resource.plural;
+  });
+}
+
+Task<> ProvisioningCheckController::work_on_checks() {
+  for (;;) {
+    std::string name = co_await checks_.next();
+    const Status done = co_await reconcile_check(name);
+    if (checks_.finish(name, done)) {
+      log_.warning("check not reconciled", {{"check", name}, {"error", done.error().what()}});
+    }
+  }
+}
+
+Task<Status> ProvisioningCheckController::reconcile_check(std::string name) {
+  const auto stored = local_.checks.get(api::ObjectKey(name));
+  if (!stored || !ours_.contains(name)) co_return ok();
+  api::AdmissionCheck before = *stored;
+  api::AdmissionCheck after = before;
+  const bool found = config_of(name) != nullptr;
+  const api::Condition wanted = provisioning_check_condition(before, served_, found);
+  if (!api::set_condition(&after.status.conditions, wanted, local_.clock.now())) co_return ok();
+  auto written = co_await local_.client.patch_status(std::move(before), std::move(after));
+  if (!written) co_return written.error();
+  local_.checks.observe(std::move(*written));
+  co_return ok();
+}
+
+std::shared_ptr<const api::ProvisioningRequestConfig> ProvisioningCheckController::config_of(
+    const std::string& check) const {
+  const auto found = local_.checks.get(api::ObjectKey(check));
+  if (!found) return nullptr;
+  const Result<std::string> name = provisioning_config_name(found->spec);
+  return name ? configs_.get(api::ObjectKey(*name)) : nullptr;
+}
+
+ProvisioningView ProvisioningCheckController::view(
+    std::shared_ptr<const api::Workload> workload) const {
+  ProvisioningView view;
+  view.cleanup_on_eviction = config_.cleanup_on_eviction;
+  for (const api::AdmissionCheckState& state : workload->status.admission_checks) {
+    if (ours_.contains(state.name)) view.checks.push_back({state.name, config_of(state.name)});
+  }
+  view.requests = requests_.by_index(by_workload, workload->metadata.uid);
+  view.workload = std::move(workload);
+  return view;
+}
+
+Task<> ProvisioningCheckController::work_on_workloads() {
+  for (;;) {
+    api::ObjectKey key = co_await workloads_.next();
+    const Status done = co_await reconcile(key);
+    if (workloads_.finish(key, done)) {
+      log_.warning("provisioning not reconciled",
+                   {{"workload", key.str()}, {"error", done.error().what()}});
+    }
+  }
+}
+
+Task<Status> ProvisioningCheckController::reconcile(api::ObjectKey key) {
+  const auto stored = local_.workloads.get(key);
+  if (!stored) co_return ok();
+  const auto plan = plan_provisioning(view(stored), local_.clock.now());
+  if (!plan) co_return plan.error();
+  if (!plan->states.empty()) {
+    const Status written = co_await write_states(key);
+    if (!written) co_return written;
+  }
+  for (const RequestPtr& request : plan->remove) {
+    kube::DeleteOptions options;
+    options.uid = request->metadata.uid;
+    const api::ObjectKey name = request->metadata.key();
+    const Status removed =
+        co_await local_.client.remove(api::ProvisioningRequest::resource, name, std::move(options));
+    if (!removed && removed.error().code() != Errc::not_found) co_return removed;
+  }
+  for (const WantedRequest& wanted : plan->create) {
+    const Status created = co_await create(stored, wanted);
+    if (!created) co_return created;
+  }
+  for (const RequestPtr& request : plan->current) {
+    const Status owned = co_await hand_over(request);
+    if (!owned) co_return owned;
+  }
+  co_return ok();
+}
+
+Task<Status> ProvisioningCheckController::write_states(api::ObjectKey key) {
+  std::vector<std::string> notes;
+  Status failed = ok();
+  const auto change = [&](api::Workload& workload) {
+    auto plan = plan_provisioning(view(std::make_shared<const api::Workload>(workload)),
+                                  local_.clock.now());
+    if (!plan) {
+      failed = plan.error();
+      return false;
+    }
+    notes = std::move(plan->notes);
+    apply_states(plan->states, &workload);
+    return !plan->states.empty();
+  };
+  const Status written = co_await local_.update_status(key, change);
+  if (!written && written.error().code() != Errc::not_found) co_return written;
+  if (!failed) co_return failed;
+  const auto stored = local_.workloads.get(key);
+  for (std::string& text : notes) {
+    if (stored) {
+      note(*stored, false, std::string(api::events::admission_check_updated), std::move(text));
+    }
+  }
+  co_return ok();
+}
+
+Task<Status> ProvisioningCheckController::create(std::shared_ptr<const api::Workload> workload,
+                                                 WantedRequest wanted) {
+  for (const ProvisionedPods& pods : wanted.pods) {
+    const Status made = co_await create_template(workload, pods);
+    if (made) continue;
+    std::string message =
+        "Error creating PodTemplate \"" + pods.template_name + "\": " + made.error().what();
+    co_await report(workload, wanted.check, std::move(message));
+    co_return made;
+  }
+  const std::string name = wanted.request.metadata.name;
+  auto created = co_await local_.client.create(std::move(wanted.request));
+  if (!created) {
+    // One that is being removed, or that the watch has yet to show: neither is worth a word.
+    const Status failed = created.error();
+    if (failed.error().code() == Errc::already_exists) co_return failed;
+    std::string message =
+        "Error creating ProvisioningRequest \"" + name + "\": " + failed.error().what();
+    co_await report(workload, wanted.check, std::move(message));
+    co_return failed;
+  }
+  note(*workload, false, "ProvisioningRequestCreated",
+       "Created ProvisioningRequest: \"" + name + "\"");
+  const RequestPtr request = std::make_shared<const api::ProvisioningRequest>(*created);
+  requests_.observe(std::move(*created));
+  co_return co_await hand_over(request);
+}
+
+Task<Status> ProvisioningCheckController::create_template(
+    std::shared_ptr<const api::Workload> workload, const ProvisionedPods& pods) {
+  const api::ObjectKey key(workload->metadata.ns, pods.template_name);
+  if (templates_.get(key)) co_return ok();
+  std::vector<std::shared_ptr<const api::ResourceFlavor>> held;
+  const jobs::FlavorLookup flavor = [&](const std::string& name) {
+    held.push_back(local_.flavors.get(api::ObjectKey(name)));
+    return held.back().get();
+  };
+  const Result<Json> body = provisioning_pod_template(*workload, pods, flavor);
+  if (!body) co_return body.error();
+  auto created =
+      co_await local_.client.create_raw(api::StoredPodTemplate::resource, key.ns, dump_json(*body));
+  if (!created) {
+    if (created.error().code() == Errc::already_exists) co_return ok();
+    co_return created.error();
+  }
+  auto stored = api::decode<api::StoredPodTemplate>(*created);
+  if (stored) templates_.observe(std::move(*stored));
+  co_return ok();
+}
+
+/// What could not be created is said on the check, too.
+Task<Status> ProvisioningCheckController::report(std::shared_ptr<const api::Workload> workload,
+                                                 std::string check, std::string message) {
+  note(*workload, true, "FailedCreate", message);
+  const auto change = [&](api::Workload& current) {
+    auto* state = api::find_check(&current.status, check);
+    if (state == nullptr || state->message == message) return false;
+    state->message = message;
+    return true;
+  };
+  co_return co_await local_.update_status(workload->metadata.key(), change);
+}
+
+/// The templates of a request go with it.
+Task<Status> ProvisioningCheckController::hand_over(RequestPtr request) {
+  for (const api::ProvisioningRequestPodSet& pods : request->spec.pod_sets) {
+    const auto stored = templates_.get(api::ObjectKey(request->metadata.ns, pods.pod_template));
+    if (!stored) continue;
+    const auto* owner = stored->metadata.controller();
+    if (owner != nullptr && owner->uid == request->metadata.uid) continue;
+    api::StoredPodTemplate before = *stored;
+    api::StoredPodTemplate after = before;
+    auto& owners = after.metadata.owner_references;
+    std::erase_if(owners, [](const auto& one) { return one.controller.value_or(false); });
+    owners.push_back(controller_reference(*request));
+    auto written = co_await local_.client.patch_metadata(std::move(before), std::move(after));
+    if (!written) {
+      if (written.error().code() == Errc::not_found) continue;
+      co_return written.error();
+    }
+    templates_.observe(std::move(*written));
+  }
+  co_return ok();
+}
+
+void ProvisioningCheckController::note(const api::Workload& workload, bool warning,
+                                       std::string reason, std::string text) {
+  local_.events.event(kube::reference_to(workload),
+                      warning ? kube::EventType::warning : kube::EventType::normal,
+                      std::move(reason), std::move(text));
+}
+
+}  // namespace regatta::controllers
