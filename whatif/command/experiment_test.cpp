@@ -1,0 +1,85 @@
+#include "whatif/command/load.h"
+#include "whatif/engine/simulation.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+
+// examples/experiment: the same day of jobs under first come, first served, and under Regatta's
+// queues. What is asserted is the direction and the rough size, over several days.
+
+namespace regatta::whatif {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string text_of(const char* path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+/// The day of the example under other seeds.
+std::string day(int number) {
+  std::string out;
+  std::string text = text_of("examples/experiment/day.yaml");
+  const std::string key = "seed: ";
+  for (std::size_t at = text.find(key); at != std::string::npos; at = text.find(key)) {
+    out += text.substr(0, at + key.size()) + std::to_string(number);
+    text.erase(0, at + key.size());
+  }
+  return out + text;
+}
+
+Totals run(const std::string& queues, const std::string& events) {
+  SimulationOptions options;
+  options.paths = {"examples/experiment/" + queues};
+  options.events = events;
+  options.admission.fair_sharing =
+      admission::FairSharingConfig{{admission::PreemptionStrategy::LessThanOrEqualToFinalShare}};
+  LoadedSimulation loaded = load_simulation(options);
+  EXPECT_EQ(loaded.errors, std::vector<std::string>());
+  const Report report = simulate(std::move(*loaded.input));
+  EXPECT_EQ(report.warnings, std::vector<std::string>());
+  for (const CapacityReport& one : report.capacity) {
+    EXPECT_EQ(one.capacity, 100);
+    for (const double used : one.used) EXPECT_LE(used, 100 + 1e-9);
+  }
+  return report.totals;
+}
+
+TEST(Experiment, QueuesBeatFirstComeFirstServed) {
+  std::string folder = (fs::temp_directory_path() / "regatta-experiment-XXXXXX").string();
+  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+  const std::string events = folder + "/day.yaml";
+  constexpr int days = 4;
+  double first_use = 0, queues_use = 0;
+  for (int number = 1; number <= days; ++number) {
+    SCOPED_TRACE("day " + std::to_string(number));
+    std::ofstream(events) << day(number);
+    const Totals first = run("first-come", events);
+    const Totals queues = run("regatta", events);
+    std::cout << "day " << number << ": waiting " << int(first.waiting_all.mean / 60) << " -> "
+              << int(queues.waiting_all.mean / 60) << " min, utilisation "
+              << int(first.utilisation * 100) << " -> " << int(queues.utilisation * 100)
+              << " %, jobs per hour " << first.finished_per_hour << " -> "
+              << queues.finished_per_hour << "\n";
+    EXPECT_EQ(first.submitted, 301u);
+    EXPECT_EQ(queues.submitted, 301u);
+    EXPECT_EQ(first.preemptions, 0u);
+    EXPECT_LT(queues.waiting_all.mean, first.waiting_all.mean / 2);
+    EXPECT_LT(queues.waiting.mean, first.waiting.mean / 2);
+    EXPECT_GT(queues.finished_per_hour, first.finished_per_hour * 1.05);
+    EXPECT_LT(queues.pending, first.pending);
+    first_use += first.utilisation / days;
+    queues_use += queues.utilisation / days;
+  }
+  EXPECT_GT(queues_use, first_use);
+  fs::remove_all(folder);
+}
+
+}  // namespace
+}  // namespace regatta::whatif
