@@ -1,0 +1,141 @@
+"""Pods that are placed by topology: racks, gates, and hubs that place nothing."""
+import os
+
+from harness import objects
+from harness.api import condition, is_true
+from harness.federation import report
+from harness.suite import scenario
+from harness.waiting import wait_for
+
+RACK = "cloud.provider.com/topology-rack"
+HOST = "kubernetes.io/hostname"
+GATE = "kueue.x-k8s.io/topology"
+
+
+def placed_cluster(env, fleet):
+    """A cluster with a manager and the queues of examples/topology."""
+    cluster = env.cluster("placed", fleet)
+    cluster.kubectl.apply(objects.namespace(objects.SYSTEM))
+    cluster.install_crds()
+    cluster.kubectl.run("apply", "-f", example(env, "queues.yaml"))
+    cluster.start_manager()
+    cluster.wait_manager()
+    return cluster
+
+
+def example(env, name):
+    return os.path.join(env.suite.root, "examples/topology", name)
+
+
+def rack_job(name, pods, seconds=120, **options):
+    """One pod fits on a node; all must be in one rack."""
+    made = objects.job(name, seconds=seconds, cpu="10", parallelism=pods, **options)
+    made["spec"]["template"]["metadata"] = {
+        "annotations": {"kueue.x-k8s.io/podset-required-topology": RACK}}
+    return made
+
+
+def pods_of(cluster, job):
+    found = cluster.api.list("pods", objects.NAMESPACE, f"batch.kubernetes.io/job-name={job}")
+    return [p for p in found if p.get("status", {}).get("phase") != "Failed"
+            and "deletionTimestamp" not in p["metadata"]]
+
+
+def nodes_of(cluster, job, count):
+    """The nodes of a job's pods once `count` of them run, each where its gate's opening sent it."""
+    def run():
+        pods = pods_of(cluster, job)
+        seen = [(p["metadata"]["name"], p["spec"].get("nodeName"), p["status"].get("phase"))
+                for p in pods]
+        if len(pods) != count or any(phase != "Running" for _, _, phase in seen):
+            report({"pods": seen, "workload": workload_of(cluster, job).get("status")})
+        for pod in pods:
+            assert not pod["spec"].get("schedulingGates"), pod["spec"]
+            assert pod["spec"]["nodeSelector"][HOST] == pod["spec"]["nodeName"], pod["spec"]
+        return sorted(p["spec"]["nodeName"] for p in pods)
+    return wait_for(f"{count} pods of {job} run", run, 60, cluster.check)
+
+
+def rack_of(cluster, node):
+    return cluster.api.get("nodes", node)["metadata"]["labels"][RACK]
+
+
+def workload_of(cluster, job):
+    for workload in cluster.api.list("workloads", objects.NAMESPACE):
+        if any(o["name"] == job for o in workload["metadata"].get("ownerReferences", [])):
+            return workload
+    return {}
+
+
+@scenario
+def one_rack(env):
+    """The jobs of examples/topology: a required rack is one rack, and gates open onto it."""
+    cluster = placed_cluster(env, "8xCPU")
+    cluster.kubectl.run("apply", "-f", example(env, "jobs.yaml"))
+    nodes = nodes_of(cluster, "allreduce", 4)
+    assert len(set(nodes)) == 4, nodes
+    assert len({rack_of(cluster, node) for node in nodes}) == 1, nodes
+    nodes_of(cluster, "pipeline", 4)
+    workload = workload_of(cluster, "allreduce")
+    assignment = workload["status"]["admission"]["podSetAssignments"][0]["topologyAssignment"]
+    assert assignment["levels"] == [HOST], assignment
+    # A pod's number is its place: neighbours in the job are neighbours in the rack.
+    by_index = sorted(pods_of(cluster, "allreduce"), key=lambda p: int(
+        p["metadata"]["labels"]["batch.kubernetes.io/job-completion-index"]))
+    assert [p["spec"]["nodeName"] for p in by_index] == nodes, by_index
+
+    # Five nodes of one rack there are not: that is said, and nothing starts.
+    cluster.kubectl.create(rack_job("too-wide", 5, managed_by=None))
+
+    def refused():
+        reserved = condition(workload_of(cluster, "too-wide"), "QuotaReserved")
+        return reserved.get("status") == "False" and reserved or report(reserved)
+    why = wait_for("the job that fits no rack is told so", refused, 30, cluster.check)
+    assert 'topology "datacenter"' in why["message"], why
+
+
+def placed_queue(flavor_topology, checks=()):
+    """A queue `placed` whose flavor names a topology."""
+    api = {"apiVersion": "kueue.x-k8s.io/v1beta2"}
+    quota = [{"name": "cpu", "nominalQuota": "40"}, {"name": "memory", "nominalQuota": "100Gi"}]
+    queue = {"namespaceSelector": {}, "resourceGroups": [{
+        "coveredResources": ["cpu", "memory"], "flavors": [{"name": "placed", "resources": quota}]}]}
+    if checks:
+        queue["admissionChecksStrategy"] = {"admissionChecks": [{"name": c} for c in checks]}
+    return [
+        {**api, "kind": "ResourceFlavor", "metadata": {"name": "placed"}, "spec": {
+            "nodeLabels": {"kubernetes.io/os": "linux"}, "topologyName": flavor_topology}},
+        {**api, "kind": "ClusterQueue", "metadata": {"name": "placed"}, "spec": queue},
+        {**api, "kind": "LocalQueue",
+         "metadata": {"name": "placed", "namespace": objects.NAMESPACE},
+         "spec": {"clusterQueue": "placed"}}]
+
+
+@scenario
+def hub_without_nodes(env):
+    """A hub whose flavor names a topology that only the worker has: the worker places the pods."""
+    fed = env.federate(workers=("cpu",))
+    worker = fed.workers["cpu"]
+    worker.kubectl.apply(
+        {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Topology",
+         "metadata": {"name": "datacenter"},
+         "spec": {"levels": [{"nodeLabel": RACK}, {"nodeLabel": HOST}]}},
+        *placed_queue("datacenter"))
+    fed.hub.kubectl.apply(*placed_queue("not-here", checks=["multikueue"]))
+
+    def active():
+        found = condition(fed.hub.api.get("clusterqueues", "placed"), "Active")
+        return found.get("status") == "True" or report(found)
+    fed.wait_for("the hub's queue is active", active, 20)
+    fed.submit(rack_job("placed", 3, seconds=3, queue="placed"))
+
+    def admitted():
+        return is_true(fed.workload_of("placed"), "Admitted") or report(fed.workload_of("placed"))
+    fed.wait_for("the hub's workload is admitted", admitted, 40)
+    sets = fed.workload_of("placed")["status"]["admission"]["podSetAssignments"]
+    assert sets[0]["delayedTopologyRequest"] == "Ready", sets
+    assert "topologyAssignment" not in sets[0], sets
+    nodes = nodes_of(worker, "placed", 3)
+    assert len({rack_of(worker, node) for node in nodes}) == 1, nodes
+    fed.wait_complete(["placed"])
+    fed.wait_workers_empty()

@@ -1,0 +1,244 @@
+#include "admission/topology/assignment.h"
+#include "sandbox/fleet.h"
+#include "tests/component/federation.h"
+
+namespace regatta::test_support {
+namespace {
+
+using testing::AnyOf;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::Eq;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+constexpr const char* topology_yaml = R"(
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: Topology
+metadata: {name: racks}
+spec:
+  levels:
+  - nodeLabel: cloud.provider.com/topology-block
+  - nodeLabel: cloud.provider.com/topology-rack
+  - nodeLabel: kubernetes.io/hostname
+)";
+constexpr const char* placed_flavor_yaml = R"(
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ResourceFlavor
+metadata: {name: placed}
+spec: {nodeLabels: {kubernetes.io/os: linux}, topologyName: racks}
+)";
+constexpr const char* placed_queue_yaml = R"(
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ClusterQueue
+metadata: {name: cq}
+spec:
+  namespaceSelector: {}
+  resourceGroups:
+  - coveredResources: [cpu]
+    flavors: [{name: placed, resources: [{name: cpu, nominalQuota: "1000"}]}]
+)";
+
+/// Numbered pods of 10 CPUs each; a simulated node has 16.
+std::string placed_job(const std::string& name, int pods, const std::string& annotations,
+                       int seconds = 600) {
+  const std::string count = std::to_string(pods);
+  return "apiVersion: batch/v1\nkind: Job\nmetadata: {name: " + name +
+         ", namespace: default, labels: {kueue.x-k8s.io/queue-name: main}, annotations: "
+         "{sandbox.regatta.dev/run-seconds: \"" +
+         std::to_string(seconds) + "\"}}\nspec: {suspend: true, completionMode: Indexed, " +
+         "parallelism: " + count + ", completions: " + count +
+         ", template: {metadata: {annotations: {" + annotations + R"(}}, spec: {
+  restartPolicy: Never, containers: [{name: main, image: img,
+  resources: {requests: {cpu: "10"}}}]}}}
+)";
+}
+
+constexpr const char* one_rack =
+    "kueue.x-k8s.io/podset-required-topology: cloud.provider.com/topology-rack";
+constexpr const char* anywhere = "kueue.x-k8s.io/podset-unconstrained-topology: \"true\"";
+
+/// One cluster with simulated nodes in racks of four, whose queue places pods.
+class PlacedPods : public OneCluster {
+ protected:
+  void start(const char* fleet) {
+    const Status made =
+        run(world_,
+            sandbox::create_nodes(cluster_.admin(), *sandbox::parse_fleet(fleet), world_.now()));
+    ASSERT_TRUE(made) << made.error().what();
+    for (const char* yaml :
+         {topology_yaml, placed_flavor_yaml, placed_queue_yaml, local_queue_yaml}) {
+      apply(yaml);
+    }
+    nodes_.emplace(cluster_, sandbox::JobControllerOptions());
+    start_manager();
+    settle();
+  }
+  ~PlacedPods() override {
+    manager_.reset();
+    nodes_.reset();
+  }
+
+  /// The node of each live pod of a Job, by its index; empty where it has none.
+  std::vector<std::string> nodes_of(const std::string& job) {
+    std::map<std::string, std::string> found;
+    for (const api::Pod& pod : cluster_.list<api::Pod>("default")) {
+      const api::OwnerReference* owner = pod.metadata.controller();
+      if (!owner || owner->name != job || pod.status.phase == "Failed") continue;
+      found[pod.metadata.label("batch.kubernetes.io/job-completion-index")] = pod.spec.node_name;
+    }
+    std::vector<std::string> nodes;
+    for (auto& [index, node] : found) nodes.push_back(node);
+    return nodes;
+  }
+  std::size_t placed(const std::string& job) {
+    const auto nodes = nodes_of(job);
+    return nodes.size() - std::size_t(std::count(nodes.begin(), nodes.end(), ""));
+  }
+  /// Where its admission has its pods: "host:count".
+  std::vector<std::string> places_of(const std::string& job) {
+    std::vector<std::string> places;
+    const auto workload = workload_of(job);
+    if (!workload || !workload->status.admission) return places;
+    for (const auto& set : workload->status.admission->pod_set_assignments) {
+      if (!set.topology_assignment) continue;
+      const auto expanded = admission::expand(*set.topology_assignment);
+      for (const auto& domain : expanded->domains) {
+        places.push_back(domain.values.back() + ":" + std::to_string(domain.count));
+      }
+    }
+    return places;
+  }
+  void set_ready(const std::string& node, bool ready) {
+    const std::string status = ready ? "True" : "False";
+    const Status done = cluster_.patch(
+        api::Node::resource, api::ObjectKey(node),
+        R"({"status":{"conditions":[{"type":"Ready","status":")" + status + R"("}]}})", "status");
+    ASSERT_TRUE(done) << done.error().what();
+  }
+
+  std::optional<TestNodes> nodes_;
+};
+
+TEST_F(PlacedPods, ARequiredRackIsOneRackAndNumbersAreInOrder) {
+  start("8xCPU");
+  apply(placed_job("j", 4, one_rack));
+  until("all run", [&] { return placed("j") == 4; });
+  EXPECT_THAT(places_of("j"), ElementsAre("cpu-0:1", "cpu-1:1", "cpu-2:1", "cpu-3:1"));
+  EXPECT_THAT(nodes_of("j"), ElementsAre("cpu-0", "cpu-1", "cpu-2", "cpu-3"));
+  EXPECT_EQ(condition_of("j", "Admitted"), "True Admitted: The workload is admitted");
+  EXPECT_EQ(manager_->requests.conflicts(), 0);
+  EXPECT_EQ(manager_->requests.count("patch", "pods"), 4);
+
+  // Five do not fit into what is left of any rack.
+  apply(placed_job("k", 5, one_rack));
+  settle();
+  EXPECT_THAT(condition_of("k", "QuotaReserved"), HasSubstr("False "));
+  EXPECT_THAT(condition_of("k", "QuotaReserved"), HasSubstr("topology \"racks\""));
+  apply(placed_job("l", 3, anywhere));
+  until("those run", [&] { return placed("l") == 3; });
+  for (const std::string& node : nodes_of("l")) {
+    EXPECT_THAT(node, AnyOf(Eq("cpu-4"), Eq("cpu-5"), Eq("cpu-6"), Eq("cpu-7")));
+  }
+}
+
+TEST_F(PlacedPods, AJobThatAsksForNothingIsPlacedToo) {
+  start("2xCPU");
+  apply(placed_job("j", 2, ""));
+  until("all run", [&] { return placed("j") == 2; });
+  const api::Pod pod = cluster_.list<api::Pod>("default").front();
+  EXPECT_EQ(pod.metadata.annotation("kueue.x-k8s.io/podset-unconstrained-topology"), "true");
+  EXPECT_THAT(pod.spec.scheduling_gates, IsEmpty());
+}
+
+TEST_F(PlacedPods, RoomThatOthersTakeIsNotGivenAway) {
+  start("2xCPU");
+  const Status other = cluster_.apply(R"(
+apiVersion: v1
+kind: Pod
+metadata: {name: other, namespace: default}
+spec: {nodeName: cpu-0, containers: [{name: c, image: i, resources: {requests: {cpu: "10"}}}]}
+)");
+  ASSERT_TRUE(other) << other.error().what();
+  settle();
+  apply(placed_job("j", 2, anywhere));
+  settle(5s);
+  EXPECT_THAT(condition_of("j", "QuotaReserved"), HasSubstr("False "));
+  kube::DeleteOptions now;
+  now.grace_period_seconds = 0;
+  ASSERT_TRUE(cluster_.remove(api::Pod::resource, key("other"), now));
+  until("there is room", [&] { return placed("j") == 2; });
+}
+
+TEST_F(PlacedPods, ADeletedTopologyStaysWhileAFlavorNamesIt) {
+  start("1xCPU");
+  const api::ObjectKey name("racks");
+  EXPECT_TRUE(
+      cluster_.get<api::Topology>(name)->metadata.has_finalizer(api::finalizers::resource_in_use));
+  ASSERT_TRUE(cluster_.remove(api::Topology::resource, name));
+  settle();
+  EXPECT_TRUE(cluster_.get<api::Topology>(name));
+  ASSERT_TRUE(cluster_.remove(api::ClusterQueue::resource, api::ObjectKey("cq")));
+  ASSERT_TRUE(cluster_.remove(api::ResourceFlavor::resource, api::ObjectKey("placed")));
+  settle();
+  EXPECT_FALSE(cluster_.get<api::Topology>(name));
+}
+
+TEST_F(OneCluster, WithoutTopologyNobodyLooksAtNodesAndPods) {
+  start_with_queues();
+  apply(job_yaml("j"));
+  until("started", [&] { return !job("j").spec.suspend.value_or(true); });
+  for (const char* resource : {"pods", "nodes"}) {
+    EXPECT_EQ(manager_->requests.count("list", resource), 0) << resource;
+    EXPECT_EQ(manager_->requests.count("watch", resource), 0) << resource;
+  }
+  // From the first flavor on that names one.
+  apply(topology_yaml);
+  apply(placed_flavor_yaml);
+  settle();
+  EXPECT_EQ(manager_->requests.count("list", "pods"), 1);
+  EXPECT_EQ(manager_->requests.count("list", "nodes"), 1);
+}
+
+TEST_F(Federation, AHubLeavesPlacesToItsWorkers) {
+  add_worker("east");
+  Worker& east = workers_.at("east");
+  const Status made = run(
+      world_,
+      sandbox::create_nodes(east.cluster->admin(), *sandbox::parse_fleet("4xCPU"), world_.now()));
+  ASSERT_TRUE(made);
+  for (const char* yaml : {topology_yaml, placed_flavor_yaml, placed_queue_yaml}) {
+    ASSERT_TRUE(east.cluster->apply(yaml));
+  }
+  configure_hub();
+  // The hub knows neither the topology nor any node.
+  apply(R"(
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ResourceFlavor
+metadata: {name: placed}
+spec: {nodeLabels: {kubernetes.io/os: linux}, topologyName: elsewhere}
+)");
+  std::string queue = hub_queue_yaml;
+  apply(queue.replace(queue.find("cpu-only"), 8, "placed"));
+  start_manager();
+  start_worker("east");
+  until("the queue is active", [&] {
+    const auto cq = cluster_.get<api::ClusterQueue>(api::ObjectKey("cq"));
+    return cq && api::is_true(cq->status.conditions, "Active");
+  });
+  std::string yaml = placed_job("j", 4, one_rack, 5);
+  apply(yaml.replace(yaml.find("suspend: true"), 13,
+                     "suspend: true, managedBy: kueue.x-k8s.io/multikueue"));
+  until("it is admitted",
+        [&] { return condition_of("j", "Admitted") == "True Admitted: The workload is admitted"; });
+  const auto workload = workload_of("j");
+  const auto& set = workload->status.admission->pod_set_assignments[0];
+  EXPECT_EQ(workload->status.cluster_name, "east");
+  EXPECT_EQ(set.delayed_topology_request, "Ready");
+  EXPECT_FALSE(set.topology_assignment);
+  until("it completes", [&] { return api::is_true(job("j").status.conditions, "Complete"); });
+}
+
+}  // namespace
+}  // namespace regatta::test_support
