@@ -28,21 +28,6 @@ std::string binary(Amount value) {
 
 }  // namespace
 
-Amount plus(Amount a, Amount b) {
-  if (a == unlimited || b == unlimited) return unlimited;
-  Amount sum = 0;
-  if (!__builtin_add_overflow(a, b, &sum)) return sum;
-  return a > 0 ? unlimited : std::numeric_limits<Amount>::min();
-}
-
-Amount minus(Amount a, Amount b) {
-  if (a == unlimited) return b == unlimited ? 0 : unlimited;
-  if (b == unlimited) return std::numeric_limits<Amount>::min();
-  Amount difference = 0;
-  if (!__builtin_sub_overflow(a, b, &difference)) return difference;
-  return a > 0 ? unlimited : std::numeric_limits<Amount>::min();
-}
-
 Amount times(Amount a, std::int64_t factor) {
   Amount product = 0;
   if (!__builtin_mul_overflow(a, factor, &product)) return product;

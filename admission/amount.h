@@ -15,8 +15,21 @@ constexpr Amount unlimited = std::numeric_limits<Amount>::max();
 
 /// Sum and difference that saturate instead of wrapping. Unlimited plus or minus a bounded amount
 /// is unlimited; unlimited minus unlimited is zero; a bounded amount minus unlimited is the lowest.
-Amount plus(Amount a, Amount b);
-Amount minus(Amount a, Amount b);
+inline Amount plus(Amount a, Amount b) {
+  if (a == unlimited || b == unlimited) return unlimited;
+  Amount sum = 0;
+  if (!__builtin_add_overflow(a, b, &sum)) return sum;
+  return a > 0 ? unlimited : std::numeric_limits<Amount>::min();
+}
+
+inline Amount minus(Amount a, Amount b) {
+  if (a == unlimited) return b == unlimited ? 0 : unlimited;
+  if (b == unlimited) return std::numeric_limits<Amount>::min();
+  Amount difference = 0;
+  if (!__builtin_sub_overflow(a, b, &difference)) return difference;
+  return a > 0 ? unlimited : std::numeric_limits<Amount>::min();
+}
+
 /// Product of non-negative values, saturating.
 Amount times(Amount a, std::int64_t factor);
 

@@ -36,6 +36,7 @@ class Cycle {
       entries_.reserve(heads.size());
       for (const WorkloadId id : heads) nominate(id);
       leaving_.emplace(snapshot);
+      reserve_room_for_victims();
       EntryOrder order(snapshot, &*leaving_, &entries_);
       for (Entry* entry = order.next(); entry != nullptr; entry = order.next()) process(entry);
       leaving_.reset();
@@ -290,21 +291,26 @@ class Cycle {
         ". Pending the preemption of " + std::to_string(entry->targets.size()) + " workload(s)";
     entry->requeue_reason = RequeueReason::pending_preemption;
     forget_progress(*entry);
-    const WorkloadEntry& preemptor = state_.workloads()[entry->id];
-    const std::string path = state_.forest().path(node_of(*entry));
+    const WorkloadEntry& workload = state_.workloads()[entry->id];
+    const auto preemptor = std::make_shared<const PreemptingWorkload>(
+        workload.key, workload.uid, state_.forest().path(node_of(*entry)));
+    QueueId queue = no_id;
+    std::string path;  // of `queue`
     for (const Target& target : entry->targets) {
       const WorkloadEntry& victim = state_.workloads()[target.id];
       if (victim.reservation->evicted) continue;  // on its way out already
-      PreemptedWorkload& order = preempted_.emplace_back();
-      order.key = victim.key;
-      order.uid = victim.uid;
-      order.reason = name_of(target.reason);
-      order.preemptor = preemptor.key;
-      order.preemptor_uid = preemptor.uid;
-      order.preemptor_path = path;
-      order.preemptee_path = state_.forest().path(state_.queue(victim.reservation->queue).node);
-      order.human_reason = human_text(target.reason);
+      if (std::exchange(queue, victim.reservation->queue) != victim.reservation->queue) {
+        path = state_.forest().path(state_.queue(queue).node);
+      }
+      preempted_.push_back({victim.key, victim.uid, name_of(target.reason),
+                            human_text(target.reason), preemptor, path});
     }
+  }
+
+  void reserve_room_for_victims() {
+    std::size_t most = 0;
+    for (const Entry& entry : entries_) most += entry.targets.size();
+    preempted_.reserve(most);
   }
 
   void record_admitted(Entry* entry, CycleResult* result) {
@@ -373,9 +379,9 @@ std::string preemption_message(const PreemptedWorkload& preempted, const std::st
   const auto known = [](const std::string& text) {
     return text.empty() ? std::string("UNKNOWN") : text;
   };
-  return "Preempted to accommodate a workload (UID: " + known(preempted.preemptor_uid) +
-         ", JobUID: " + known(job_uid) + ") due to " + preempted.human_reason +
-         "; preemptor path: " + known(preempted.preemptor_path) +
+  return "Preempted to accommodate a workload (UID: " + known(preempted.preemptor->uid) +
+         ", JobUID: " + known(job_uid) + ") due to " + std::string(preempted.human_reason) +
+         "; preemptor path: " + known(preempted.preemptor->path) +
          "; preemptee path: " + known(preempted.preemptee_path);
 }
 

@@ -12,7 +12,9 @@
 
 #include "admission/state.h"
 
+#include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace regatta::admission {
@@ -37,15 +39,20 @@ struct PendingWorkload {
   bool immediate = false;  ///< it is back in the heap already
 };
 
+/// Who others must go for.
+struct PreemptingWorkload {
+  api::ObjectKey key;
+  std::string uid;
+  std::string path;  ///< of its ClusterQueue in the Cohorts
+};
+
 /// A workload that must go. Its reservation stays until its job has stopped.
 struct PreemptedWorkload {
   api::ObjectKey key;
   std::string uid;
-  std::string reason;        ///< of the Preempted condition
-  std::string human_reason;  ///< as preemption_message() says it
-  api::ObjectKey preemptor;
-  std::string preemptor_uid;
-  std::string preemptor_path;
+  std::string_view reason;                              ///< of the Preempted condition
+  std::string_view human_reason;                        ///< as preemption_message() says it
+  std::shared_ptr<const PreemptingWorkload> preemptor;  ///< shared by all its victims
   std::string preemptee_path;
 };
 

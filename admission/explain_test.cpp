@@ -420,9 +420,10 @@ TEST(Explain, SaysOfEveryHeadWhatTheCycleThenDecides) {
     }
     std::set<api::ObjectKey> preemptors, expected, preempted;
     for (const PreemptedWorkload& victim : result.preempted) {
-      preemptors.insert(victim.preemptor);
+      preemptors.insert(victim.preemptor->key);
       preempted.insert(victim.key);
-      for (const Victim& known : said[victim.preemptor].victims) expected.insert(known.holder.key);
+      for (const Victim& known : said[victim.preemptor->key].victims)
+        expected.insert(known.holder.key);
     }
     if (preemptors.size() != 1) continue;  // the later ones see what the earlier ones take
     ++preemptions;

@@ -18,13 +18,16 @@ void Leaving::add(WorkloadId id) {
   held.asked = true;
   asked_.push_back(id);
   QueueInfo& queue = state.queue(held.queue);
+  if (last_queue_ != held.queue) {
+    last_queue_ = held.queue;
+    last_root_ = snapshot_.forest().node(queue.node).root;
+    last_tree_ = &trees_[last_root_];
+    last_usage_ = &last_tree_->usage[queue.node];
+  }
   queue.victims.skip_asked(state.workloads());
-  const NodeId root = snapshot_.forest().node(queue.node).root;
-  Tree& tree = trees_[root];
-  if (!tree.in_order) go(root, nullptr);
-  auto& usage = tree.usage[queue.node];
-  for (const FrAmount& used : held.usage) add_amount(&usage, used.fr, used.amount);
-  if (tree.gone) snapshot_.remove_usage(queue.node, held.usage);
+  if (!last_tree_->in_order && !last_tree_->gone) go(last_root_, nullptr);
+  for (const FrAmount& used : held.usage) add_amount(last_usage_, used.fr, used.amount);
+  if (last_tree_->gone) snapshot_.remove_usage(queue.node, held.usage);
   snapshot_.hide(id);
 }
 

@@ -71,6 +71,11 @@ class Leaving {
   Snapshot& snapshot_;
   std::map<NodeId, Tree> trees_;  ///< by root
   std::vector<WorkloadId> asked_;
+  // Where the last one added is.
+  QueueId last_queue_ = no_id;
+  NodeId last_root_ = no_node;
+  Tree* last_tree_ = nullptr;
+  std::vector<FrAmount>* last_usage_ = nullptr;
 };
 
 }  // namespace regatta::admission

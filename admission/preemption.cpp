@@ -116,13 +116,16 @@ void fill_back(Snapshot& snapshot, const Preemptor& preemptor, bool allow_borrow
   for (std::size_t i = targets->size(); i-- > 0;) {
     if (i + 1 == targets->size()) continue;  // the last one chosen made it fit
     const WorkloadId id = (*targets)[i].id;
-    snapshot.restore(id);
-    if (fits(snapshot, preemptor, allow_borrowing)) {
-      (*targets)[i] = targets->back();
-      targets->pop_back();
-    } else {
-      snapshot.remove(id);
+    bool needless = false;
+    {
+      const Snapshot::Trial trial(snapshot);
+      snapshot.restore(id);
+      needless = fits(snapshot, preemptor, allow_borrowing);
     }
+    if (!needless) continue;
+    snapshot.restore(id);
+    (*targets)[i] = targets->back();
+    targets->pop_back();
   }
 }
 
@@ -146,9 +149,18 @@ PreemptionOracle::Answer SimulatedPreemption::simulate(FrId fr, Amount value) {
   found.targets = find_targets(snapshot_, found.preemptor, now_);
   const Snapshot::Trial trial(snapshot_);
   bool own = false;
-  for (const Target& target : found.targets) {
-    own = own || snapshot_.state().workloads()[target.id].reservation->queue == queue_;
-    snapshot_.remove(target.id);
+  std::vector<FrAmount> usage;  // of targets in a row that are in one ClusterQueue
+  for (std::size_t i = 0; i < found.targets.size(); ++i) {
+    const Reservation& held = *snapshot_.state().workloads()[found.targets[i].id].reservation;
+    own = own || held.queue == queue_;
+    for (const FrAmount& used : held.usage) add_amount(&usage, used.fr, used.amount);
+    const bool last = i + 1 == found.targets.size();
+    if (!last &&
+        snapshot_.state().workloads()[found.targets[i + 1].id].reservation->queue == held.queue) {
+      continue;
+    }
+    snapshot_.remove_usage(snapshot_.state().queue(held.queue).node, usage);
+    usage.clear();
   }
   const int height = snapshot_.forest().lowest_fitting_subtree(node, fr, value).height;
   if (found.targets.empty()) return {Mode::no_candidates, height};

@@ -79,8 +79,7 @@ NodeId QuotaForest::find_root(NodeId id) const {
   return id;
 }
 
-void QuotaForest::settle() {
-  if (dirty_.empty()) return;
+void QuotaForest::rebuild_dirty() {
   std::vector<NodeId> roots;
   std::vector<NodeId> circle;
   for (const NodeId id : std::exchange(dirty_, {})) {
@@ -200,7 +199,6 @@ void QuotaForest::remove_usage(NodeId queue, std::span<const FrAmount> usage) {
 
 void QuotaForest::apply(NodeId queue, FrId fr, Amount delta) {
   if (delta == 0) return;
-  if (trials_ > 0) trial_.push_back({queue, fr, delta});
   const std::uint32_t index = find(queue, fr);
   if (index == no_cell) {
     // A workload reserves what its ClusterQueue has no quota for: count it, without a way up yet.
@@ -221,15 +219,10 @@ void QuotaForest::lower_own_usage(NodeId queue, FrId fr, Amount by) {
   if (index == no_cell) return;
   Cell& cell = nodes_[queue].cells[index];
   set_usage(queue, &cell, cell.usage - by);
-  trial_.push_back({queue, fr, -by, true});
 }
 
-/// The only way usage changes in a settled tree: keeps the lists of those over their quota true.
-void QuotaForest::set_usage(NodeId id, Cell* cell, Amount usage) {
-  const bool was_over = cell->usage > cell->subtree;
-  cell->usage = usage;
-  const bool is_over = usage > cell->subtree;
-  if (was_over == is_over) return;
+/// A cell's usage rose above its subtree's quota, or fell back.
+void QuotaForest::crossed(NodeId id, bool is_over) {
   QuotaNode& node = nodes_[id];
   if (is_over) {
     if (node.cells_over++ == 0) list_over(id);
@@ -288,18 +281,17 @@ std::size_t QuotaForest::begin_trial() {
 }
 
 void QuotaForest::roll_back(std::size_t mark) {
-  const int trials = std::exchange(trials_, 0);
-  while (trial_.size() > mark) {
-    const Change change = trial_.back();
-    trial_.pop_back();
-    if (change.own) {
-      Cell& cell = nodes_[change.queue].cells[find(change.queue, change.fr)];
-      set_usage(change.queue, &cell, cell.usage - change.delta);
-    } else {
-      apply(change.queue, change.fr, -change.delta);
+  for (; trial_.size() > mark; trial_.pop_back()) {
+    const Change& change = trial_.back();
+    const std::uint32_t index = find(change.node, change.fr);
+    if (index != no_cell) {
+      write_usage(change.node, &nodes_[change.node].cells[index], change.before);
+    } else if (change.before != 0) {
+      write_usage(change.node, &cell_for(&nodes_[change.node].cells, change.fr), change.before);
+      this->mark(change.node);
     }
   }
-  trials_ = trials - 1;
+  --trials_;
 }
 
 std::uint32_t QuotaForest::find(NodeId id, FrId fr) const {

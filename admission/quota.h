@@ -100,7 +100,9 @@ class QuotaForest {
   void set_weight(NodeId id, double weight) { nodes_[id].weight = weight; }
   void set_parent(NodeId id, NodeId parent);
   /// Recomputes every tree that changed.
-  void settle();
+  void settle() {
+    if (!dirty_.empty()) rebuild_dirty();
+  }
 
   const QuotaNode& node(NodeId id) const { return nodes_[id]; }
   void bump_generation(NodeId queue) { ++nodes_[queue].generation; }
@@ -110,14 +112,15 @@ class QuotaForest {
   std::string path(NodeId id) const;
   bool is_ancestor(NodeId ancestor, NodeId id) const;
 
-  // Usage of a ClusterQueue. Exact inverses of each other.
+  // Usage of a ClusterQueue. Inverses of each other, as long as nothing saturates.
   void add_usage(NodeId queue, std::span<const FrAmount> usage);
   void remove_usage(NodeId queue, std::span<const FrAmount> usage);
   /// Lowers the usage of the ClusterQueue alone, inside a trial: its Cohorts do not notice. That is
   /// what a reservation of a negative amount does (cycle.cpp).
   void lower_own_usage(NodeId queue, FrId fr, Amount by);
 
-  /// Trials nest. Usage added or removed since `begin_trial` returned is taken back by `roll_back`.
+  /// Trials nest. Whatever changed usage since `begin_trial` returned is taken back by `roll_back`,
+  /// to the last unit.
   std::size_t begin_trial();
   void roll_back(std::size_t mark);
 
@@ -149,18 +152,27 @@ class QuotaForest {
 
  private:
   struct Change {
-    NodeId queue;
+    NodeId node;
     FrId fr;
-    Amount delta;
-    bool own = false;  ///< of the ClusterQueue alone
+    Amount before;  ///< its usage
   };
 
   NodeId find_root(NodeId id) const;
   void mark(NodeId id) { dirty_.push_back(id); }
+  void rebuild_dirty();
   void rebuild(NodeId id, NodeId root);
   void link_children(NodeId id);
   void apply(NodeId queue, FrId fr, Amount delta);
-  void set_usage(NodeId id, Cell* cell, Amount usage);
+  void set_usage(NodeId id, Cell* cell, Amount usage) {
+    if (trials_ > 0) trial_.push_back({id, cell->fr, cell->usage});
+    write_usage(id, cell, usage);
+  }
+  void write_usage(NodeId id, Cell* cell, Amount usage) {
+    const bool was_over = cell->usage > cell->subtree;
+    cell->usage = usage;
+    if (was_over != usage > cell->subtree) crossed(id, !was_over);
+  }
+  void crossed(NodeId id, bool is_over);
   void list_over(NodeId id);
   void unlist_over(NodeId id);
   void add(NodeId id, std::uint32_t index, Amount value);

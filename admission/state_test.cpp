@@ -297,7 +297,7 @@ std::string history(std::uint64_t seed, bool fair, std::uint64_t order_seed) {
       state.upsert(objects[decision.key], now);
     }
     for (const auto& decision : result.preempted) {
-      text += "-" + decision.key.name + "(" + decision.preemptor.name + ")";
+      text += "-" + decision.key.name + "(" + decision.preemptor->key.name + ")";
       objects[decision.key].status = {};
       state.upsert(objects[decision.key], now);
     }

@@ -233,7 +233,7 @@ Task<> Scheduler::find_out(api::ObjectKey key) {
 
 Task<> Scheduler::preempt(admission::PreemptedWorkload preempted) {
   const TimePoint now = cluster_.clock.now();
-  const auto preemptor = cluster_.workloads.get(preempted.preemptor);
+  const auto preemptor = cluster_.workloads.get(preempted.preemptor->key);
   const std::string label(api::labels::job_uid);
   const std::string message = admission::preemption_message(
       preempted, preemptor ? preemptor->metadata.label(label) : std::string());
@@ -246,7 +246,7 @@ Task<> Scheduler::preempt(admission::PreemptedWorkload preempted) {
                         api::ConditionStatus::True,
                         workload.metadata.generation,
                         {},
-                        preempted.reason,
+                        std::string(preempted.reason),
                         message},
                        now);
     return true;
@@ -270,7 +270,7 @@ Task<> Scheduler::preempt(admission::PreemptedWorkload preempted) {
   note(preempted.key, false, "Preempted", message + priorities);
   const std::string queue =
       victim && victim->status.admission ? victim->status.admission->cluster_queue : "";
-  note(preempted.preemptor, false, "PreemptedWorkload",
+  note(preempted.preemptor->key, false, "PreemptedWorkload",
        "Preempted workload " + preempted.key.str() + " (UID: " + preempted.uid +
            ") in ClusterQueue " + queue + priorities);
 }

@@ -257,8 +257,8 @@ void Player::write_log(const CycleResult& result) {
     log_ += "\n";
   }
   for (const PreemptedWorkload& decision : result.preempted) {
-    log_ += "  preempted " + decision.key.name + " for " + decision.preemptor.name + " " +
-            decision.reason + " " + decision.preemptee_path + "\n";
+    log_ += "  preempted " + decision.key.name + " for " + decision.preemptor->key.name + " " +
+            std::string(decision.reason) + " " + decision.preemptee_path + "\n";
   }
   for (const PendingWorkload& decision : result.pending) {
     log_ += "  pending " + decision.key.name + " " + decision.reason + " " + decision.message +

@@ -30,9 +30,7 @@ void measure_growth(const Growth& growth, Report* report) {
   const int cycles = std::min(1000, growth.workloads / growth.busy);
   for (int i = 0; i < cycles; ++i) {
     now += std::chrono::seconds(2);
-    meter.start();
-    const CycleResult result = run_cycle(world.state(), now);
-    meter.stop();
+    const CycleResult result = measured_cycle(world.state(), now, &meter);
     heads += result.admitted.size();
     for (const AdmittedWorkload& decision : result.admitted) {
       world.confirm(job(World::number_of(decision.key)), decision, now);

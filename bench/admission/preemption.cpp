@@ -42,18 +42,13 @@ class Arena {
     }
     now_ += std::chrono::seconds(2);
     all->start();
-    cycles->start();
-    const CycleResult preempting = run_cycle(world_.state(), now_);
-    cycles->stop();
+    const CycleResult preempting = measured_cycle(world_.state(), now_, cycles);
     for (const PreemptedWorkload& decision : preempting.preempted) {
       const int victim = World::number_of(decision.key);
       world_.evict({victim, queue_of(victim), &small_, 0}, now_);
     }
     now_ += std::chrono::seconds(2);
-    cycles->start();
-    world_.state().flush(now_);
-    const CycleResult admitting = run_cycle(world_.state(), now_);
-    cycles->stop();
+    const CycleResult admitting = measured_cycle(world_.state(), now_, cycles);
     all->stop();
     victims_ += preempting.preempted.size();
     for (const AdmittedWorkload& decision : admitting.admitted) {

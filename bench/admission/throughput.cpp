@@ -27,10 +27,7 @@ void measure_flow(const Flow& flow, Report* report) {
   std::size_t admitted = 0;
   for (TimePoint now = start; world.state().has_heads(); ++count) {
     now += std::chrono::seconds(2);
-    cycles.start();
-    world.state().flush(now);
-    const CycleResult result = run_cycle(world.state(), now);
-    cycles.stop();
+    const CycleResult result = measured_cycle(world.state(), now, &cycles);
     admitted += result.admitted.size();
     for (const AdmittedWorkload& decision : result.admitted) {
       world.confirm(job(World::number_of(decision.key)), decision, now);

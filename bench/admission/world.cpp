@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <cstdio>
 #include <cstdlib>
 
 namespace regatta::admission::bench {
@@ -14,6 +15,13 @@ void set_true(api::Workload* object, std::string_view type, TimePoint now) {
   condition.type = type;
   condition.status = api::ConditionStatus::True;
   api::set_condition(&object->status.conditions, condition, now);
+}
+
+/// A UUID that differs from others early, as real ones do.
+std::string uid_of(int number) {
+  char start[16];
+  std::snprintf(start, sizeof(start), "%08x", static_cast<unsigned>(number) * 2654435761U);
+  return start + ("-0000-4000-8000-" + std::to_string(100000000000 + number));
 }
 
 }  // namespace
@@ -29,6 +37,14 @@ std::vector<api::ResourceGroup> cpu_quota(int nominal, std::optional<int> borrow
   std::optional<api::Quantity> limit;
   if (borrowing_limit) limit = api::Quantity(*borrowing_limit);
   return {{{"cpu"}, {{"default", {{"cpu", api::Quantity(nominal), limit, {}}}}}}};
+}
+
+CycleResult measured_cycle(State& state, TimePoint now, Meter* meter) {
+  meter->start();
+  state.flush(now);
+  CycleResult result = run_cycle(state, now);
+  meter->stop();
+  return result;
 }
 
 World::World(Config config) : state_(std::move(config)) {
@@ -59,7 +75,7 @@ api::Workload World::workload(const Job& job) {
   api::Workload object;
   object.metadata.ns = "ns";
   object.metadata.name = "job-" + std::to_string(job.number) + "-abcde";
-  object.metadata.uid = "00000000-0000-4000-8000-" + std::to_string(100000000000 + job.number);
+  object.metadata.uid = uid_of(job.number);
   object.metadata.creation_timestamp = start + std::chrono::milliseconds(job.number);
   object.spec.queue_name = "lq" + std::to_string(job.queue);
   object.spec.priority = job.priority;

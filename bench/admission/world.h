@@ -1,6 +1,7 @@
 #pragma once
 
 #include "admission/cycle.h"
+#include "bench/admission/measure.h"
 
 #include <functional>
 #include <string>
@@ -39,7 +40,10 @@ class World {
   State state_;
 };
 
-/// 20 CPUs of the only flavor.
+/// The reactivations that are due, and one cycle.
+CycleResult measured_cycle(State& state, TimePoint now, Meter* meter);
+
+/// Of the only flavor.
 std::vector<api::ResourceGroup> cpu_quota(int nominal, std::optional<int> borrowing_limit = {});
 
 }  // namespace regatta::admission::bench

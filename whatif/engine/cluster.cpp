@@ -225,7 +225,7 @@ void Cluster::reserve(const admission::AdmittedWorkload& decision, TimePoint now
 
 void Cluster::preempt(const admission::PreemptedWorkload& decision, TimePoint now) {
   Course* course = find(decision.key);
-  const Course* preemptor = find(decision.preemptor);
+  const Course* preemptor = find(decision.preemptor->key);
   const std::string job_uid =
       preemptor ? preemptor->workload.metadata.label(std::string(api::labels::job_uid)) : "";
   const std::string message = admission::preemption_message(decision, job_uid);
@@ -237,7 +237,7 @@ void Cluster::preempt(const admission::PreemptedWorkload& decision, TimePoint no
                       api::ConditionStatus::True,
                       workload.metadata.generation,
                       {},
-                      decision.reason,
+                      std::string(decision.reason),
                       message},
                      now);
   state_.upsert(workload, now);
@@ -249,7 +249,7 @@ void Cluster::preempt(const admission::PreemptedWorkload& decision, TimePoint no
   record.cluster_queue = workload.status.admission->cluster_queue;
   record.reason = decision.reason;
   record.message = message;
-  record.by = decision.preemptor.str();
+  record.by = decision.preemptor->key.str();
   if (preemptor) record.by_queue = state_.cluster_queue_of(preemptor->workload);
   course->preemption = records_->preemptions.size();
   records_->preemptions.push_back(std::move(record));

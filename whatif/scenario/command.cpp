@@ -35,7 +35,7 @@ void print_step(std::size_t number, const ObservedStep& step, std::ostream& out)
         << flavors_of(one) << ")\n";
   }
   for (const auto& one : decisions.preempted) {
-    out << "    preempted  " << one.key.str() << " for " << one.preemptor.str() << " ("
+    out << "    preempted  " << one.key.str() << " for " << one.preemptor->key.str() << " ("
         << one.reason << ")\n";
   }
   for (const auto& one : decisions.pending) {

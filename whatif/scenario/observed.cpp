@@ -50,7 +50,7 @@ Json to_json(const ObservedStep& step) {
   Json pending = Json::object();
   for (const auto& one : step.decisions.admitted) admitted[one.key.str()] = admission(one);
   for (const auto& one : step.decisions.preempted) {
-    preempted[one.key.str()] = {{"reason", one.reason}, {"by", one.preemptor.str()}};
+    preempted[one.key.str()] = {{"reason", one.reason}, {"by", one.preemptor->key.str()}};
   }
   for (const auto& one : step.decisions.pending) {
     pending[one.key.str()] = {{"reason", one.reason}, {"message", one.message}};
