@@ -29,16 +29,14 @@ kind: ResourceFlavor
 metadata: {name: placed}
 spec: {nodeLabels: {kubernetes.io/os: linux}, topologyName: racks}
 )";
-constexpr const char* placed_queue_yaml = R"(
-apiVersion: kueue.x-k8s.io/v1beta2
-kind: ClusterQueue
-metadata: {name: cq}
-spec:
-  namespaceSelector: {}
-  resourceGroups:
-  - coveredResources: [cpu]
-    flavors: [{name: placed, resources: [{name: cpu, nominalQuota: "1000"}]}]
-)";
+
+/// `yaml` with another text for every `from`.
+std::string with(std::string yaml, const std::string& from, const std::string& to) {
+  for (std::size_t at = 0; (at = yaml.find(from, at)) != std::string::npos; at += to.size()) {
+    yaml.replace(at, from.size(), to);
+  }
+  return yaml;
+}
 
 /// Numbered pods of 10 CPUs each; a simulated node has 16.
 std::string placed_job(const std::string& name, int pods, const std::string& annotations,
@@ -59,6 +57,11 @@ constexpr const char* one_rack =
     "kueue.x-k8s.io/podset-required-topology: cloud.provider.com/topology-rack";
 constexpr const char* anywhere = "kueue.x-k8s.io/podset-unconstrained-topology: \"true\"";
 
+/// A queue of `cpu-only` as one of the flavor that places pods, with more quota than nodes.
+std::string placed_queue(const std::string& yaml) {
+  return with(with(yaml, "cpu-only", "placed"), "nominalQuota: \"4\"", "nominalQuota: \"1000\"");
+}
+
 /// One cluster with simulated nodes in racks of four, whose queue places pods.
 class PlacedPods : public OneCluster {
  protected:
@@ -67,8 +70,9 @@ class PlacedPods : public OneCluster {
         run(world_,
             sandbox::create_nodes(cluster_.admin(), *sandbox::parse_fleet(fleet), world_.now()));
     ASSERT_TRUE(made) << made.error().what();
-    for (const char* yaml :
-         {topology_yaml, placed_flavor_yaml, placed_queue_yaml, local_queue_yaml}) {
+    for (const std::string& yaml :
+         {std::string(topology_yaml), std::string(placed_flavor_yaml),
+          placed_queue(cluster_queue_yaml), std::string(local_queue_yaml)}) {
       apply(yaml);
     }
     nodes_.emplace(cluster_, sandbox::JobControllerOptions());
@@ -171,6 +175,20 @@ spec: {nodeName: cpu-0, containers: [{name: c, image: i, resources: {requests: {
   until("there is room", [&] { return placed("j") == 2; });
 }
 
+TEST_F(PlacedPods, PodsThatWaitAreSentByWhoeverManagesNext) {
+  start("8xCPU");
+  apply(placed_job("j", 4, one_rack));
+  until("the pods are there", [&] { return nodes_of("j").size() == 4; });
+  ASSERT_EQ(placed("j"), 0u) << "pods of a job are looked at together, a moment later";
+  manager_.reset();
+  settle(5s);
+  EXPECT_EQ(placed("j"), 0u);
+  start_manager();
+  until("all run", [&] { return placed("j") == 4; });
+  EXPECT_THAT(nodes_of("j"), ElementsAre("cpu-0", "cpu-1", "cpu-2", "cpu-3"));
+  EXPECT_EQ(manager_->requests.count("patch", "pods"), 4);
+}
+
 TEST_F(PlacedPods, ADeletedTopologyStaysWhileAFlavorNamesIt) {
   start("1xCPU");
   const api::ObjectKey name("racks");
@@ -208,28 +226,22 @@ TEST_F(Federation, AHubLeavesPlacesToItsWorkers) {
       world_,
       sandbox::create_nodes(east.cluster->admin(), *sandbox::parse_fleet("4xCPU"), world_.now()));
   ASSERT_TRUE(made);
-  for (const char* yaml : {topology_yaml, placed_flavor_yaml, placed_queue_yaml}) {
+  for (const std::string& yaml : {std::string(topology_yaml), std::string(placed_flavor_yaml),
+                                  placed_queue(cluster_queue_yaml)}) {
     ASSERT_TRUE(east.cluster->apply(yaml));
   }
   configure_hub();
   // The hub knows neither the topology nor any node.
-  apply(R"(
-apiVersion: kueue.x-k8s.io/v1beta2
-kind: ResourceFlavor
-metadata: {name: placed}
-spec: {nodeLabels: {kubernetes.io/os: linux}, topologyName: elsewhere}
-)");
-  std::string queue = hub_queue_yaml;
-  apply(queue.replace(queue.find("cpu-only"), 8, "placed"));
+  apply(with(placed_flavor_yaml, "racks", "elsewhere"));
+  apply(placed_queue(hub_queue_yaml));
   start_manager();
   start_worker("east");
   until("the queue is active", [&] {
     const auto cq = cluster_.get<api::ClusterQueue>(api::ObjectKey("cq"));
     return cq && api::is_true(cq->status.conditions, "Active");
   });
-  std::string yaml = placed_job("j", 4, one_rack, 5);
-  apply(yaml.replace(yaml.find("suspend: true"), 13,
-                     "suspend: true, managedBy: kueue.x-k8s.io/multikueue"));
+  apply(with(placed_job("j", 4, one_rack, 5), "completionMode",
+             "managedBy: kueue.x-k8s.io/multikueue, completionMode"));
   until("it is admitted",
         [&] { return condition_of("j", "Admitted") == "True Admitted: The workload is admitted"; });
   const auto workload = workload_of("j");
