@@ -1,0 +1,233 @@
+/// What must hold whatever the queues and workloads are. Inputs are random; the seed is printed
+/// with every failure, and REGATTA_SEED=<n> runs that one alone.
+
+#include "admission/preemption.h"
+#include "admission/testing/random_world.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <set>
+
+namespace regatta::admission {
+namespace {
+
+using testing::Draw;
+using testing::draw_inputs;
+using testing::Inputs;
+using testing::Player;
+
+std::vector<std::uint64_t> seeds(std::uint64_t count) {
+  if (const char* one = std::getenv("REGATTA_SEED")) return {std::strtoull(one, nullptr, 10)};
+  std::vector<std::uint64_t> all;
+  for (std::uint64_t seed = 1; seed <= count; ++seed) all.push_back(seed);
+  return all;
+}
+
+Draw draw_of(std::uint64_t seed) {
+  Draw draw;
+  draw.fair_sharing = seed % 2 == 1;
+  draw.unlimited = seed % 3 == 0;
+  draw.queues = 3 + static_cast<int>(seed % 10);
+  draw.workloads = 20 + static_cast<int>(seed % 60);
+  return draw;
+}
+
+std::string say(std::uint64_t seed) {
+  return "REGATTA_SEED=" + std::to_string(seed);
+}
+
+/// Some workloads end, so that others get their turn.
+void end_some(Player* player, Rng* rng) {
+  for (const api::ObjectKey& key : player->running()) {
+    if (rng->chance(0.1)) player->finish(key);
+  }
+}
+
+std::vector<NodeId> nodes_of(Player& player) {
+  std::set<NodeId> nodes;
+  for (const std::string& name : player.state().cluster_queues()) {
+    NodeId id = player.state().find_queue(name)->node;
+    for (; id != no_node; id = player.state().forest().node(id).parent) nodes.insert(id);
+  }
+  return {nodes.begin(), nodes.end()};
+}
+
+TEST(Properties, UsageNeverExceedsWhatTheTreeAllows) {
+  for (const std::uint64_t seed : seeds(150)) {
+    SCOPED_TRACE(say(seed));
+    Rng rng(seed);
+    Player player(draw_inputs(&rng, draw_of(seed)), seed);
+    player.set_grace(static_cast<int>(seed % 3));
+    for (int i = 0; i < 40; ++i) {
+      player.cycle();
+      const QuotaForest& forest = player.state().forest();
+      for (const NodeId id : nodes_of(player)) {
+        const QuotaNode& node = forest.node(id);
+        for (const Cell& cell : node.cells) {
+          if (node.parent == no_node) {
+            EXPECT_LE(cell.usage, cell.subtree) << node.name;
+          } else if (cell.borrowing_limit) {
+            EXPECT_LE(cell.usage, plus(cell.subtree, *cell.borrowing_limit)) << node.name;
+          }
+        }
+      }
+      if (HasFailure()) return;
+      end_some(&player, &rng);
+    }
+  }
+}
+
+TEST(Properties, ChildrenSumToTheirParents) {
+  for (const std::uint64_t seed : seeds(150)) {
+    SCOPED_TRACE(say(seed));
+    Rng rng(seed);
+    Player player(draw_inputs(&rng, draw_of(seed)), seed);
+    player.set_grace(static_cast<int>(seed % 3));
+    for (int i = 0; i < 30; ++i) {
+      player.cycle();
+      State& state = player.state();
+      const QuotaForest& forest = state.forest();
+      for (const NodeId id : nodes_of(player)) {
+        const QuotaNode& node = forest.node(id);
+        for (const Cell& cell : node.cells) {
+          Amount usage = 0;
+          if (node.is_queue) {
+            for (const WorkloadId held : state.queue(state.queue_of_node(id)).reserved) {
+              for (const FrAmount& one : state.workloads()[held].reservation->usage) {
+                if (one.fr == cell.fr) usage = plus(usage, one.amount);
+              }
+            }
+          }
+          Amount subtree = cell.nominal;
+          for (const auto* children : {&node.child_cohorts, &node.child_queues}) {
+            for (const NodeId child : *children) {
+              const std::uint32_t index = forest.find(child, cell.fr);
+              if (index == no_cell) continue;
+              const Cell& below = forest.cell(child, index);
+              usage = plus(usage, std::max<Amount>(0, minus(below.usage, below.local_quota())));
+              subtree = plus(subtree, minus(below.subtree, below.local_quota()));
+            }
+          }
+          EXPECT_EQ(cell.usage, usage) << node.name;
+          EXPECT_EQ(cell.subtree, subtree) << node.name;
+        }
+      }
+      if (HasFailure()) return;
+      end_some(&player, &rng);
+    }
+  }
+}
+
+/// Whether the workload fits with those gone, and how often it still does with one of them back.
+struct Minimality {
+  bool fits = false;
+  int needless = 0;
+};
+
+Minimality minimality(Snapshot& snapshot, const Preemptor& preemptor, bool borrow,
+                      const std::vector<Target>& targets) {
+  const Snapshot::Trial trial(snapshot);
+  for (const Target& target : targets) snapshot.remove(target.id);
+  Minimality found;
+  found.fits = fits(snapshot, preemptor, borrow);
+  for (const Target& target : targets) {
+    const Snapshot::Trial one_back(snapshot);
+    snapshot.restore(target.id);
+    found.needless += fits(snapshot, preemptor, borrow) ? 1 : 0;
+  }
+  return found;
+}
+
+TEST(Properties, PreemptionIsMinimal) {
+  std::size_t searches = 0;
+  std::size_t victims = 0;
+  for (const std::uint64_t seed : seeds(150)) {
+    SCOPED_TRACE(say(seed));
+    Rng rng(seed);
+    Player player(draw_inputs(&rng, draw_of(seed)), seed);
+    for (int i = 0; i < 12; ++i) player.cycle();
+    State& state = player.state();
+    Snapshot snapshot(state);
+    for (const auto& [key, workload] : player.workloads()) {
+      if (workload.status.admission) continue;
+      const WorkloadId id = state.workloads().find(key);
+      const QueueInfo& queue = *state.find_queue(workload.spec.queue_name);
+      const FrId fr = queue.frs[rng.next() % queue.frs.size()];
+      const Preemptor preemptor{id, queue.id, {fr}, {{fr, rng.between(1, 6000)}}};
+      if (minimality(snapshot, preemptor, true, {}).fits) continue;
+      const std::vector<Target> targets = find_targets(snapshot, preemptor, player.now());
+      if (targets.empty()) continue;
+      ++searches;
+      victims += targets.size();
+      const Minimality borrowing = minimality(snapshot, preemptor, true, targets);
+      const Minimality within = minimality(snapshot, preemptor, false, targets);
+      EXPECT_TRUE(borrowing.fits) << key.str();
+      EXPECT_TRUE(borrowing.needless == 0 || (within.fits && within.needless == 0)) << key.str();
+    }
+    if (HasFailure()) return;
+  }
+  if (std::getenv("REGATTA_SEED") == nullptr) {
+    EXPECT_GT(searches, 100U);
+    EXPECT_GT(victims, searches);
+  }
+}
+
+/// The promise of fair sharing: whoever was preempted by its rules does not preempt back while
+/// nothing else changes. It holds in one Cohort, with one flavor and equal weights.
+TEST(Properties, UnderFairSharingNobodyIsPreemptedBack) {
+  std::size_t preemptions = 0;
+  for (const std::uint64_t seed : seeds(150)) {
+    SCOPED_TRACE(say(seed));
+    Rng rng(seed);
+    Draw draw = draw_of(seed);
+    draw.fair_sharing = true;
+    Inputs inputs = draw_inputs(&rng, draw);
+    for (api::ClusterQueue& queue : inputs.queues) {
+      queue.spec.fair_sharing.reset();
+      if (!queue.spec.cohort_name.empty()) queue.spec.cohort_name = "all";
+      queue.spec.resource_groups.front().flavors.resize(1);
+    }
+    Player player(inputs, seed);
+    std::set<std::pair<std::string, std::string>> pairs;  // preemptor, victim
+    for (int i = 0; i < 60; ++i) {
+      const CycleResult result = player.cycle();
+      preemptions += result.preempted.size();
+      for (const PreemptedWorkload& victim : result.preempted) {
+        const std::string& by = victim.preemptor->key.name;
+        EXPECT_FALSE(pairs.contains({victim.key.name, by}))
+            << by << " preempts " << victim.key.name << " back";
+        pairs.insert({by, victim.key.name});
+      }
+      if (!result.progressed()) break;
+    }
+    if (HasFailure()) return;
+  }
+  if (std::getenv("REGATTA_SEED") == nullptr) {
+    EXPECT_GT(preemptions, 100U);
+  }
+}
+
+TEST(Properties, DecisionsDoNotDependOnTheOrderObjectsCameIn) {
+  for (const std::uint64_t seed : seeds(100)) {
+    SCOPED_TRACE(say(seed));
+    Rng rng(seed);
+    const Inputs inputs = draw_inputs(&rng, draw_of(seed));
+    const auto play = [&](std::uint64_t shuffle) {
+      Player player(inputs, shuffle);
+      Rng chance(seed);
+      for (int i = 0; i < 25; ++i) {
+        player.cycle();
+        end_some(&player, &chance);
+      }
+      return player.log();
+    };
+    const std::string first = play(1);
+    EXPECT_EQ(first, play(2));
+    EXPECT_EQ(first, play(3));
+    if (HasFailure()) return;
+  }
+}
+
+}  // namespace
+}  // namespace regatta::admission
