@@ -121,7 +121,8 @@ class Explainer {
       held.flavors = assignment.flavors;
       held.usage = assignment.resource_usage;
       if (assignment.topology_assignment) {
-        held.topology_levels = assignment.topology_assignment->levels;
+        Result<TopologyDomains> places = expand(*assignment.topology_assignment);
+        if (places) held.places = std::move(*places);
       }
     }
   }
@@ -261,11 +262,23 @@ class Explainer {
     if (out_.standing == Standing::fits) out_.standing = standing_of(found);
   }
 
+  static bool lacks_places(const Entry& found) {
+    for (const PodSetPlan& plan : found.assignment.pod_sets) {
+      for (const FlavorNote& note : plan.notes) {
+        if (note.kind == FlavorNote::Kind::no_places) return true;
+      }
+    }
+    return false;
+  }
+
   Standing standing_of(const Entry& found) const {
     const AssignmentMode mode = found.assignment.mode();
     if (mode == AssignmentMode::fit || mode == AssignmentMode::deferred_fit) return Standing::fits;
     if (mode == AssignmentMode::preempt) {
-      if (found.targets.empty()) return Standing::waits_for_quota;
+      if (found.targets.empty()) {
+        return lacks_places(found) ? Standing::topology_placement_failed
+                                   : Standing::waits_for_quota;
+      }
       const bool all_leave =
           std::all_of(out_.victims.begin(), out_.victims.end(),
                       [](const Victim& victim) { return victim.holder.evicted; });

@@ -9,6 +9,7 @@
 
 #include "admission/flavor_assigner.h"
 #include "admission/preemption.h"
+#include "admission/topology/assignment.h"
 
 #include <optional>
 #include <string>
@@ -89,7 +90,7 @@ enum class FlavorVerdict : std::uint8_t {
   untolerated_taint,
   affinity_mismatch,
   topology_only,  ///< the flavor is for workloads that ask for a topology
-  no_topology,    ///< the workload asks for a topology, the flavor has none
+  no_topology,    ///< the workload asks for a topology or a level of it that the flavor has not
   topology_full,  ///< enough quota, but no place in the topology
   not_found,      ///< there is no such ResourceFlavor
   not_looked_at,  ///< something else was decided before; the quota lines are right nevertheless
@@ -110,7 +111,7 @@ struct FlavorTry {
   std::string flavor;
   FlavorVerdict verdict = FlavorVerdict::not_looked_at;
   bool chosen = false;  ///< what the workload would get, or preempt for
-  /// What does not match: the taint ("key=value:NoSchedule"), the labels ("gpu=a100 is not in …").
+  /// What does not match: the taint ("key=value:NoSchedule"), labels, the topology's answer.
   std::string detail;
   std::vector<QuotaLine> lines;
   PreemptionChances chances;
@@ -152,7 +153,7 @@ struct PodSetHeld {
   std::int32_t count = 0;
   std::map<std::string, std::string> flavors;  ///< by resource
   api::ResourceList usage;
-  std::vector<std::string> topology_levels;
+  TopologyDomains places;  ///< where it has a topology
 };
 
 constexpr std::size_t explain_names_max = 10;  ///< workloads listed in any one place

@@ -100,7 +100,11 @@ std::optional<FlavorVerdict> verdict_of(const FlavorNote& note) {
     case Kind::topology_only:
       return FlavorVerdict::topology_only;
     case Kind::no_topology:
+    case Kind::no_topology_level:
       return FlavorVerdict::no_topology;
+    case Kind::no_topology_known:
+    case Kind::no_places:
+      return FlavorVerdict::topology_full;
     case Kind::untolerated_taint:
       return FlavorVerdict::untolerated_taint;
     case Kind::node_affinity:
@@ -235,6 +239,7 @@ class Tries {
     const PodSetPlan* plan = plan_of(answer, shape_.pod_sets[group.pod_sets.front()]);
     if (plan == nullptr) return;
     judge_notes(out, flavor, group, *plan);
+    if (out->verdict == FlavorVerdict::topology_full) return;
     std::optional<Mode> worst;
     for (const ResourceAmount& request : requests) {
       const FlavorPick* pick = pick_of(plan, request.resource);
@@ -251,6 +256,13 @@ class Tries {
       if (note.flavor != flavor || !verdict) continue;
       if (out->verdict != FlavorVerdict::exceeds_maximum) out->verdict = *verdict;
       if (note.taint != nullptr) out->detail = text_of(*note.taint);
+      if (!note.text.empty()) out->detail = note.text;
+      if (note.kind == FlavorNote::Kind::no_topology_level) {
+        out->detail = "its topology does not have the level that the pods ask for";
+      }
+      if (note.kind == FlavorNote::Kind::no_topology_known) {
+        out->detail = "nothing is known of the nodes of its topology";
+      }
       if (*verdict != FlavorVerdict::affinity_mismatch) continue;
       const FlavorInfo* info = state_.flavor(flavor);
       for (const std::size_t index : group.pod_sets) {

@@ -1,16 +1,18 @@
 #include "lib/base/clock.h"
 #include "lib/base/task.h"
+#include "lib/runtime/process.h"
 #include "manager/cli/commands.h"
-#include "manager/config/configuration.h"
+#include "manager/cli/live_cluster.h"
 #include "manager/core_config.h"
+#include "manager/endpoint.h"
 #include "whatif/command/simulate.h"
-#include "whatif/files.h"
 #include "whatif/scenario/command.h"
 
 #include <boost/asio/signal_set.hpp>
 
 #include <CLI/CLI.hpp>
 #include <csignal>
+#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <unistd.h>
@@ -18,31 +20,71 @@
 namespace regatta::manager {
 namespace {
 
-constexpr std::size_t configuration_bytes_max = 1 << 20;
-
 /// The flags as they are written.
 struct Flags {
   std::vector<std::string> scenarios;
   std::string config_file;
+  std::vector<std::string> compared;
+  std::string compared_config_file;
+  std::vector<std::string> explain;
+  bool from_cluster = false;
+  LiveClusterFlags cluster;
   std::string output = "table";
   bool brief = false;
   whatif::SimulateCommand command;
 };
 
 /// What the manager would make of that configuration.
-Status read_configuration(const Flags& flags, whatif::SimulationOptions* out) {
-  Result<std::string> text = std::string();
-  if (!flags.config_file.empty()) {
-    text = whatif::read_file(flags.config_file, configuration_bytes_max);
-  }
-  if (!text) return text.error();
-  const auto configuration = load_configuration(*text);
-  if (!configuration) return configuration.error().within(flags.config_file);
+Status configure(const std::string& file, whatif::SimulationOptions* out) {
+  const auto configuration = read_configuration(file, "", "");
+  if (!configuration) return configuration.error();
   const auto core = core_config(*configuration, "simulation");
-  if (!core) return core.error().within(flags.config_file);
+  if (!core) return core.error().within(file);
   out->admission = core->scheduler.admission;
   out->dispatch = core->dispatch.plan;
   return ok();
+}
+
+/// The last part of a path: what a configuration is called beside another one.
+std::string short_name(const std::string& path) {
+  const std::string name = std::filesystem::path(path).lexically_normal().filename().string();
+  return name.empty() ? std::filesystem::path(path).parent_path().filename().string() : name;
+}
+
+Status set_compared(const Flags& flags, whatif::SimulateCommand* command) {
+  if (flags.compared.empty() && flags.compared_config_file.empty()) return ok();
+  whatif::SimulationOptions& first = command->simulation;
+  whatif::SimulationOptions& second = command->compared.emplace(first);
+  if (!flags.compared.empty()) {
+    second.base_paths = first.paths;
+    second.paths = flags.compared;
+  }
+  const Status read = configure(
+      flags.compared_config_file.empty() ? flags.config_file : flags.compared_config_file, &second);
+  if (!read) return read;
+  if (!first.paths.empty() && !flags.compared.empty()) {
+    first.name = short_name(first.paths.front());
+    second.name = short_name(flags.compared.front());
+  }
+  if (first.name == second.name) {
+    first.name = "before";
+    second.name = "after";
+  }
+  return ok();
+}
+
+/// The objects of a live cluster; the simulation begins when they were read.
+Task<int> read_cluster_into(LiveClusterFlags flags, whatif::SimulationOptions* out) {
+  const auto live = co_await read_live_cluster(std::move(flags), {});
+  if (!live) {
+    std::cerr << "regatta: " << live.error().what() << "\n";
+    co_return 1;
+  }
+  for (const whatif::Gap& gap : live->picture.gaps) std::cerr << "regatta: " << gap.text << "\n";
+  if (!live->picture.complete()) co_return 1;
+  out->given = live->picture.objects;
+  if (out->start.empty()) out->start = format_rfc3339(live->at);
+  co_return 0;
 }
 
 int simulate(Flags flags) {
@@ -54,7 +96,14 @@ int simulate(Flags flags) {
     }
     return whatif::run_scenarios({flags.scenarios, flags.output == "json"}, std::cout, std::cerr);
   }
-  if (const Status read = read_configuration(flags, &command.simulation); !read) {
+  if (flags.from_cluster) {
+    const int read =
+        run_process([&] { return read_cluster_into(flags.cluster, &command.simulation); });
+    if (read != 0) return read;
+  }
+  Status read = configure(flags.config_file, &command.simulation);
+  if (read) read = set_compared(flags, &command);
+  if (!read) {
     std::cerr << "regatta: " << read.error().what() << "\n";
     return 1;
   }
@@ -94,6 +143,47 @@ void add_simulation_options(CLI::App* command, whatif::SimulationOptions* option
       ->capture_default_str();
 }
 
+void add_views(CLI::App* command, Flags* flags) {
+  command->add_option("--compare", flags->compared,
+                      "Another configuration beside it: files or folders; kinds they have nothing "
+                      "of, like the jobs, are those of -f");
+  command->add_option("--compare-config", flags->compared_config_file,
+                      "The manager's configuration of the other one; otherwise the same");
+  command->add_option("--plot", flags->command.plot,
+                      "Draw utilisation and the lengths of queues into this file (SVG)");
+  command
+      ->add_option("--explain", flags->explain,
+                   "NAMESPACE/NAME[@TIME]: tell why this workload or job waits, instead of a "
+                   "report; TIME is like 90m, or RFC 3339")
+      ->each([flags](const std::string& text) {
+        const auto wish = whatif::parse_wish(text);
+        if (!wish) throw CLI::ValidationError("--explain", wish.error().what());
+        flags->command.explain.push_back(*wish);
+      });
+  CLI::Option* live = command->add_flag("--from-cluster", flags->from_cluster,
+                                        "Begin with what a live cluster has; it is only read");
+  command
+      ->add_option("--kubeconfig", flags->cluster.kubeconfig,
+                   "Which cluster; otherwise $KUBECONFIG, ~/.kube/config, the one this runs in")
+      ->needs(live);
+  command->add_option("--context", flags->cluster.context, "A context of the kubeconfig")
+      ->needs(live);
+}
+
+/// What cannot be asked for together; empty: nothing.
+std::string contradiction(const Flags& flags) {
+  const bool compares = !flags.compared.empty() || !flags.compared_config_file.empty();
+  if (!flags.explain.empty() && (compares || !flags.command.plot.empty())) {
+    return "--explain tells about workloads instead of a report: without --compare and --plot";
+  }
+  const bool simulates =
+      compares || !flags.explain.empty() || !flags.command.plot.empty() || flags.from_cluster;
+  if (!flags.scenarios.empty() && simulates) {
+    return "--scenario is run on its own, without --compare, --explain, --from-cluster and --plot";
+  }
+  return {};
+}
+
 }  // namespace
 
 void add_simulate_command(CLI::App* app, Action* action) {
@@ -101,6 +191,7 @@ void add_simulate_command(CLI::App* app, Action* action) {
       app->add_subcommand("simulate", "Ask what would happen: admission in virtual time");
   auto flags = std::make_shared<Flags>();
   add_simulation_options(command, &flags->command.simulation);
+  add_views(command, flags.get());
   command->add_option("--config", flags->config_file,
                       "Configuration of the manager: fair sharing, feature gates, …");
   command->add_option("-o,--output", flags->output, "table, json or yaml")
@@ -115,11 +206,17 @@ void add_simulate_command(CLI::App* app, Action* action) {
       "Examples:\n"
       "  regatta simulate -f queues/ -f jobs/ --until 24h\n"
       "  regatta simulate -f queues/ --events arrivals.yaml -o json\n"
-      "  regatta simulate -f hub/ --worker east=east/ --worker west=west/");
+      "  regatta simulate -f hub/ --worker east=east/ --worker west=west/\n"
+      "  regatta simulate -f queues/ -f jobs/ --compare other-queues/ --plot out.svg\n"
+      "  regatta simulate -f queues/ -f jobs/ --explain team-a/train@90m\n"
+      "  regatta simulate --from-cluster -f more-jobs/");
   command->callback([flags, action] {
-    if (flags->scenarios.empty() && flags->command.simulation.paths.empty()) {
-      throw CLI::RequiredError("-f or --scenario");
+    const bool input = !flags->command.simulation.paths.empty() || flags->from_cluster;
+    if (flags->scenarios.empty() && !input) {
+      throw CLI::RequiredError("-f, --from-cluster or --scenario");
     }
+    const std::string problem = contradiction(*flags);
+    if (!problem.empty()) throw CLI::ValidationError(problem);
     *action = [flags] { return simulate(*flags); };
   });
 }

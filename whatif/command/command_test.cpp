@@ -95,8 +95,158 @@ TEST_F(SimulateCommandTest, WhatIsKnownIsPrintedWhenItIsInterrupted) {
   command_.simulation.events = write("events.yaml", "- {at: 30m, delete: Job a/b}\n");
   command_.interrupted = [] { return true; };
   EXPECT_EQ(run(), 130);
-  EXPECT_NE(out_.str().find("simulated "), std::string::npos);
+  EXPECT_NE(out_.str().find("interrupted before its end"), std::string::npos) << out_.str();
   EXPECT_NE(err_.str().find("interrupted after "), std::string::npos) << err_.str();
+}
+
+constexpr const char* two_gpus = R"(
+{apiVersion: v1, kind: Namespace, metadata: {name: dev}}
+---
+{apiVersion: kueue.x-k8s.io/v1beta2, kind: ResourceFlavor, metadata: {name: t4}}
+---
+{apiVersion: kueue.x-k8s.io/v1beta2, kind: Cohort, metadata: {name: team}}
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ClusterQueue
+metadata: {name: fleet}
+spec:
+  cohortName: team
+  namespaceSelector: {}
+  resourceGroups:
+  - coveredResources: [nvidia.com/gpu]
+    flavors: [{name: t4, resources: [{name: nvidia.com/gpu, nominalQuota: 2}]}]
+---
+{apiVersion: kueue.x-k8s.io/v1beta2, kind: LocalQueue, metadata: {namespace: dev, name: main},
+ spec: {clusterQueue: fleet}}
+)";
+
+constexpr const char* four_gpus = R"(
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ClusterQueue
+metadata: {name: fleet}
+spec:
+  namespaceSelector: {}
+  resourceGroups:
+  - coveredResources: [nvidia.com/gpu]
+    flavors: [{name: t4, resources: [{name: nvidia.com/gpu, nominalQuota: 4}]}]
+)";
+
+std::string gpu_job(const std::string& name) {
+  return R"(---
+apiVersion: batch/v1
+kind: Job
+metadata: {namespace: dev, name: )" +
+         name + R"(, labels: {kueue.x-k8s.io/queue-name: main}}
+spec:
+  suspend: true
+  template: {spec: {restartPolicy: Never, containers: [{name: c, image: i,
+    resources: {requests: {nvidia.com/gpu: 2}, limits: {nvidia.com/gpu: 2}}}]}}
+)";
+}
+
+/// Two jobs of ten minutes that need all of two GPUs each.
+class OneQueueTest : public SimulateCommandTest {
+ protected:
+  void SetUp() override {
+    SimulateCommandTest::SetUp();
+    command_.simulation.workers.clear();
+    command_.simulation.paths = {
+        write("queues.yaml", two_gpus + gpu_job("first") + gpu_job("second"))};
+  }
+  bool says(const std::string& text) const { return out_.str().find(text) != std::string::npos; }
+};
+
+TEST_F(OneQueueTest, IsComparedWithAnotherConfigurationForTheSameJobs) {
+  command_.simulation.name = "two";
+  command_.compared = command_.simulation;
+  command_.compared->name = "four";
+  command_.compared->base_paths = command_.simulation.paths;
+  command_.compared->paths = {write("other.yaml", four_gpus)};
+  command_.plot = (folder_ / "plot.svg").string();
+  EXPECT_EQ(run(), 0) << err_.str();
+  EXPECT_TRUE(says("two against four")) << out_.str();
+  EXPECT_TRUE(says("dev/second")) << "waits ten minutes with two, not with four\n" << out_.str();
+  EXPECT_FALSE(says("dev/first")) << out_.str();
+  std::ifstream plot(command_.plot);
+  const std::string svg((std::istreambuf_iterator<char>(plot)), std::istreambuf_iterator<char>());
+  EXPECT_NE(svg.find("four: all queues"), std::string::npos);
+
+  out_.str("");
+  command_.output = ReportOutput::json;
+  EXPECT_EQ(run(), 0) << err_.str();
+  const auto json = parse_json(out_.str());
+  ASSERT_TRUE(json);
+  EXPECT_EQ(json->at("comparison").at("workloads").at(0).at("waitedBefore"), 601)
+      << "one second for the queue to wake";
+  EXPECT_EQ(json->at("comparison").at("workloads").at(0).at("waitedAfter"), 0);
+  EXPECT_EQ(json->at("after").at("totals").at("finished"), 2);
+}
+
+TEST_F(OneQueueTest, TellsWhyAJobWaitsAtSomeTime) {
+  command_.explain = {*parse_wish("dev/second@5m")};
+  EXPECT_EQ(run(), 0) << err_.str();
+  EXPECT_TRUE(says("It waits for quota")) << out_.str();
+  EXPECT_TRUE(says("or wait for dev/job-first")) << out_.str();
+
+  out_.str("");
+  command_.output = ReportOutput::json;
+  command_.explain = {*parse_wish("dev/second"), *parse_wish("dev/first@2026-01-01T00:01:00Z"),
+                      *parse_wish("dev/nobody@1m")};
+  EXPECT_EQ(run(), 0) << err_.str();
+  const auto json = parse_json(out_.str());
+  ASSERT_TRUE(json);
+  EXPECT_EQ(json->at(0).at("standing"), "Finished");
+  EXPECT_NE(dump_json(json->at(0)).find("ended after 20m1s"), std::string::npos) << json->at(0);
+  EXPECT_EQ(json->at(1).at("standing"), "Admitted");
+  EXPECT_EQ(json->at(2).at("summary"), "There is no Workload or Job dev/nobody at that time.");
+}
+
+TEST_F(SimulateCommandTest, TellsWhichWorkerRunsAJob) {
+  command_.output = ReportOutput::json;
+  command_.explain = {*parse_wish("team-product/train@1s")};
+  EXPECT_EQ(run(), 0) << err_.str();
+  const auto json = parse_json(out_.str());
+  ASSERT_TRUE(json);
+  ASSERT_TRUE(json->contains("multiKueue")) << out_.str();
+  const auto winner = json->at("multiKueue").at("clusterName").get<std::string>();
+  EXPECT_EQ(json->at("onClusters").at(winner).at("standing"), "Admitted");
+}
+
+TEST_F(SimulateCommandTest, SaysWhatIsWrongWithAWish) {
+  command_.explain = {*parse_wish("a/b@soon")};
+  EXPECT_EQ(run(), 1);
+  EXPECT_NE(err_.str().find("the time is neither like 90m"), std::string::npos) << err_.str();
+  command_.explain = {*parse_wish("a/b@2h")};
+  err_.str("");
+  EXPECT_EQ(run(), 1);
+  EXPECT_NE(err_.str().find("the simulation lasts from"), std::string::npos) << err_.str();
+  for (const char* text : {"a", "/b", "a/", "a/b/c", "a/b@", "@1h", "a@1h"}) {
+    EXPECT_FALSE(parse_wish(text)) << text;
+  }
+}
+
+TEST_F(SimulateCommandTest, APictureThatCannotBeWrittenIsSaidAtOnce) {
+  command_.plot = "/nowhere/plot.svg";
+  EXPECT_EQ(run(), 1);
+  EXPECT_EQ(out_.str(), "");
+  EXPECT_NE(err_.str().find("--plot /nowhere/plot.svg: cannot be written"), std::string::npos);
+}
+
+TEST(Inherit, TakesEveryKindThatTheOtherOneHasNothingOf) {
+  const auto named = [](auto object, const char* name) {
+    object.metadata.name = name;
+    return Object(std::move(object));
+  };
+  const std::vector<Object> base = {named(api::Cohort(), "old"), named(api::ClusterQueue(), "old"),
+                                    named(api::Job(), "job")};
+  const auto texts = [&](std::vector<Object> own) {
+    std::string out;
+    for (const Object& object : inherit(base, std::move(own))) out += describe(object) + ", ";
+    return out;
+  };
+  EXPECT_EQ(texts({}), "Cohort old, ClusterQueue old, Job job, ");
+  EXPECT_EQ(texts({named(api::ClusterQueue(), "new")}), "Job job, ClusterQueue new, ");
+  EXPECT_EQ(texts({named(api::Job(), "new")}), "Cohort old, ClusterQueue old, Job new, ");
 }
 
 TEST(ProgressBar, IsABarOnATerminalAndPlainLinesElsewhere) {

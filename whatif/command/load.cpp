@@ -5,12 +5,15 @@
 #include "whatif/timeline/duration.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <set>
 
 namespace regatta::whatif {
 namespace {
 
 constexpr std::size_t workers_max = 1000;
+constexpr std::uint64_t other_seed = 2;
 
 class Loader {
  public:
@@ -31,7 +34,7 @@ class Loader {
     }
     set_dispatcher(&input.dispatch.dispatcher);
     ManifestReader reader(input.start);
-    input.hub.objects = read(options_.paths, &reader);
+    input.hub.objects = hub(input.start, &reader);
     for (auto& [name, paths] : workers()) {
       input.workers.push_back({name, read(paths, &reader)});
     }
@@ -102,6 +105,19 @@ class Loader {
     return std::move(manifests.objects);
   }
 
+  std::vector<Object> hub(TimePoint start, ManifestReader* reader) {
+    std::vector<Object> objects = options_.given;
+    const bool inherits = !options_.base_paths.empty();
+    std::vector<Object> own = read(inherits ? options_.base_paths : options_.paths, reader);
+    if (inherits) {
+      // Not the same reader: the UIDs of jobs must not depend on what is compared.
+      ManifestReader other(start, other_seed);
+      own = inherit(std::move(own), read(options_.paths, &other));
+    }
+    std::move(own.begin(), own.end(), std::back_inserter(objects));
+    return objects;
+  }
+
   std::vector<TimedEvent> events(TimePoint start, ManifestReader* reader) {
     const auto text = read_file(options_.events, events_bytes_max);
     if (!text) {
@@ -117,7 +133,27 @@ class Loader {
   LoadedSimulation out_;
 };
 
+template <class T>
+bool holds_any(const std::vector<Object>& objects) {
+  return std::any_of(objects.begin(), objects.end(),
+                     [](const Object& object) { return std::holds_alternative<T>(object); });
+}
+
 }  // namespace
+
+std::vector<Object> inherit(std::vector<Object> base, std::vector<Object> own) {
+  std::set<std::size_t> kinds;
+  for (const Object& object : own) kinds.insert(object.index());
+  const bool own_queues = holds_any<api::ClusterQueue>(own);
+  std::vector<Object> all;
+  for (Object& object : base) {
+    const bool cohort = std::holds_alternative<api::Cohort>(object);
+    if (kinds.contains(object.index()) || (cohort && own_queues)) continue;
+    all.push_back(std::move(object));
+  }
+  std::move(own.begin(), own.end(), std::back_inserter(all));
+  return all;
+}
 
 LoadedSimulation load_simulation(const SimulationOptions& options) {
   return Loader(options).load();

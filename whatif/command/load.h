@@ -11,7 +11,11 @@ namespace regatta::whatif {
 /// What a command line says about one simulation, as it was written.
 struct SimulationOptions {
   std::string name;
-  std::vector<std::string> paths;    ///< manifests of the hub, or the only cluster
+  std::vector<std::string> paths;  ///< manifests of the hub, or the only cluster
+  /// Kinds that `paths` have nothing of come from here: see inherit().
+  std::vector<std::string> base_paths;
+  /// Objects that are there before those of any path, as a cluster has them.
+  std::vector<Object> given;
   std::vector<std::string> workers;  ///< "NAME=PATH"; one name may come several times
   std::string events;                ///< a file, or empty
   std::string until = "24h";
@@ -33,6 +37,10 @@ struct LoadedSimulation {
   std::vector<std::string> errors;
   std::vector<std::string> notes;  ///< "3 ConfigMap play no part"
 };
+
+/// Another configuration for the same work: `own`, and of `base` every kind that `own` has nothing
+/// of. Cohorts go with ClusterQueues: who brings his own queues brings his own Cohorts, or none.
+std::vector<Object> inherit(std::vector<Object> base, std::vector<Object> own);
 
 LoadedSimulation load_simulation(const SimulationOptions& options);
 

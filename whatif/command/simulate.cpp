@@ -2,12 +2,14 @@
 
 #include "lib/api/yaml.h"
 #include "whatif/command/progress.h"
-#include "whatif/table.h"
+#include "whatif/render/compare.h"
+#include "whatif/render/plot.h"
+#include "whatif/render/tables.h"
 #include "whatif/timeline/duration.h"
 
 #include <nlohmann/json.hpp>
 
-#include <cstdio>
+#include <fstream>
 #include <ostream>
 
 namespace regatta::whatif {
@@ -15,70 +17,136 @@ namespace {
 
 constexpr int interrupted_code = 130;
 
-std::string seconds_text(double seconds) {
-  return format_duration(Duration(static_cast<Duration::rep>(seconds * 1000)));
-}
+class Simulating {
+ public:
+  Simulating(const SimulateCommand& command, const Clock& clock, std::ostream& out,
+             std::ostream& err)
+      : command_(command), clock_(clock), out_(out), err_(err) {}
 
-std::string percent_text(double part) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f %%", part * 100);
-  return text;
-}
-
-void print_table(const Report& report, std::ostream& out) {
-  const Totals& totals = report.totals;
-  out << "simulated " << format_duration(report.length) << ": " << totals.submitted
-      << " workloads, " << totals.finished << " finished, " << totals.failed << " failed, "
-      << totals.pending << " waiting, " << totals.preemptions << " preemptions\n"
-      << "waiting " << seconds_text(totals.waiting.mean) << " on average, half of them less than "
-      << seconds_text(totals.waiting.p50) << ", 95 % less than " << seconds_text(totals.waiting.p95)
-      << "\n"
-      << "utilisation of " << totals.scarcest << " " << percent_text(totals.utilisation) << "\n\n";
-  Table table({"cluster", "queue", ">submitted", ">admitted", ">finished", ">waiting", ">preempted",
-               ">mean wait", ">95 % wait"});
-  for (const QueueReport& queue : report.queues) {
-    table.add({queue.cluster, queue.name, std::to_string(queue.submitted),
-               std::to_string(queue.admitted), std::to_string(queue.finished),
-               std::to_string(queue.pending), std::to_string(queue.preempted),
-               seconds_text(queue.waiting.mean), seconds_text(queue.waiting.p95)});
+  int run() {
+    auto input = load(command_.simulation);
+    std::optional<SimulationInput> compared;
+    if (command_.compared) compared = load(*command_.compared);
+    if (!input || (command_.compared && !compared) || !open_plot()) return 1;
+    if (!command_.explain.empty()) return explain(std::move(*input));
+    const Report report = simulate_one(std::move(*input));
+    if (!compared) {
+      print_report(report);
+      return finish({&report});
+    }
+    const Report other = simulate_one(std::move(*compared));
+    print_comparison(report, other);
+    return finish({&report, &other});
   }
-  table.print(out);
-}
 
-void print_report(const Report& report, const SimulateCommand& command, std::ostream& out) {
-  switch (command.output) {
-    case ReportOutput::table:
-      return print_table(report, out);
-    case ReportOutput::json:
-      out << dump_json(to_json(report, command.format)) << std::endl;
-      return;
-    case ReportOutput::yaml:
-      out << api::dump_yaml(to_json(report, command.format)) << std::flush;
-      return;
+ private:
+  std::optional<SimulationInput> load(const SimulationOptions& options) {
+    LoadedSimulation loaded = load_simulation(options);
+    for (const std::string& error : loaded.errors) err_ << "regatta: " << error << "\n";
+    for (const std::string& note : loaded.notes) err_ << "note: " << note << "\n";
+    return std::move(loaded.input);
   }
-}
+
+  /// Before anything runs: a long simulation must not end in a path that cannot be written.
+  bool open_plot() {
+    if (command_.plot.empty()) return true;
+    plot_.open(command_.plot, std::ios::binary | std::ios::trunc);
+    if (!plot_) err_ << "regatta: --plot " << command_.plot << ": cannot be written\n";
+    return plot_.is_open();
+  }
+
+  bool goes_on() { return !command_.interrupted || !command_.interrupted(); }
+
+  Report simulate_one(SimulationInput input) {
+    Report report;
+    {
+      ProgressBar bar(err_, command_.terminal, clock_);
+      report = simulate(std::move(input), [&](const Progress& progress) {
+        bar.show(progress);
+        return goes_on();
+      });
+    }
+    const std::string name = report.name.empty() ? "" : report.name + ": ";
+    for (const std::string& warning : report.warnings) {
+      err_ << "warning: " << name << warning << "\n";
+    }
+    return report;
+  }
+
+  int explain(SimulationInput input) {
+    ProgressBar bar(err_, command_.terminal, clock_);
+    bool ended_early = false;
+    const auto told =
+        explain_simulated(std::move(input), command_.explain, [&](const Progress& progress) {
+          bar.show(progress);
+          ended_early = !goes_on();
+          return !ended_early;
+        });
+    if (!told) {
+      err_ << "regatta: " << told.error().what() << "\n";
+      return 1;
+    }
+    if (command_.output == ReportOutput::table) {
+      print(*told, out_);
+    } else {
+      print_json(to_json(*told));
+    }
+    return ended_early ? interrupted_code : 0;
+  }
+
+  void print_json(const Json& json) {
+    if (command_.output == ReportOutput::yaml) {
+      out_ << api::dump_yaml(json) << std::flush;
+    } else {
+      out_ << dump_json(json) << std::endl;
+    }
+  }
+
+  void print_report(const Report& report) {
+    if (command_.output == ReportOutput::table) {
+      print(report, out_);
+    } else {
+      print_json(to_json(report, command_.format));
+    }
+  }
+
+  void print_comparison(const Report& before, const Report& after) {
+    const Comparison comparison = compare(before, after);
+    if (command_.output == ReportOutput::table) return print(comparison, out_);
+    print_json({{"before", to_json(before, command_.format)},
+                {"after", to_json(after, command_.format)},
+                {"comparison", to_json(comparison)}});
+  }
+
+  int finish(const std::vector<const Report*>& reports) {
+    if (!command_.plot.empty()) {
+      plot_ << plot_svg(reports);
+      plot_.close();
+      if (!plot_) {
+        err_ << "regatta: --plot " << command_.plot << ": cannot be written\n";
+        return 1;
+      }
+    }
+    for (const Report* report : reports) {
+      if (!report->interrupted) continue;
+      err_ << "interrupted after " << format_duration(report->length) << "\n";
+      return interrupted_code;
+    }
+    return 0;
+  }
+
+  const SimulateCommand& command_;
+  const Clock& clock_;
+  std::ostream& out_;
+  std::ostream& err_;
+  std::ofstream plot_;
+};
 
 }  // namespace
 
 int run_simulation(const SimulateCommand& command, const Clock& clock, std::ostream& out,
                    std::ostream& err) {
-  LoadedSimulation loaded = load_simulation(command.simulation);
-  for (const std::string& error : loaded.errors) err << "regatta: " << error << "\n";
-  for (const std::string& note : loaded.notes) err << "note: " << note << "\n";
-  if (!loaded.input) return 1;
-  Report report;
-  {
-    ProgressBar bar(err, command.terminal, clock);
-    report = simulate(std::move(*loaded.input), [&](const Progress& progress) {
-      bar.show(progress);
-      return !command.interrupted || !command.interrupted();
-    });
-  }
-  for (const std::string& warning : report.warnings) err << "warning: " << warning << "\n";
-  print_report(report, command, out);
-  if (!report.interrupted) return 0;
-  err << "interrupted after " << format_duration(report.length) << "\n";
-  return interrupted_code;
+  return Simulating(command, clock, out, err).run();
 }
 
 }  // namespace regatta::whatif

@@ -1,10 +1,14 @@
 #pragma once
 
+#include "whatif/command/explain.h"
 #include "whatif/command/load.h"
 #include "whatif/report.h"
 
 #include <functional>
 #include <iosfwd>
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace regatta::whatif {
 
@@ -12,6 +16,10 @@ enum class ReportOutput : std::uint8_t { table, json, yaml };
 
 struct SimulateCommand {
   SimulationOptions simulation;
+  /// Another configuration, to be shown beside it.
+  std::optional<SimulationOptions> compared;
+  std::string plot;                  ///< where a picture (SVG) goes, or empty
+  std::vector<ExplainWish> explain;  ///< instead of a report: about these workloads
   ReportOutput output = ReportOutput::table;
   ReportFormat format;
   bool terminal = false;  ///< whether `err` is one

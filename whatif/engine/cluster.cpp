@@ -42,6 +42,11 @@ Course* Cluster::find(const api::ObjectKey& key) {
   return found == by_key_.end() ? nullptr : &courses_[found->second];
 }
 
+Course* Cluster::find_job(const api::ObjectKey& job) {
+  const auto found = by_job_.find(job);
+  return found == by_job_.end() ? nullptr : &courses_[found->second];
+}
+
 std::set<api::ObjectKey> Cluster::take_changed() {
   return std::exchange(changed_, {});
 }

@@ -57,6 +57,8 @@ class Cluster {
 
   // For the federation
   Course* find(const api::ObjectKey& key);
+  /// That of the Job.
+  Course* find_job(const api::ObjectKey& job);
   Course& course(std::uint32_t id) { return courses_[id]; }
   /// The name of the MultiKueue check of that workload, or empty; of its config's clusters.
   std::string multikueue_check(const api::Workload& workload) const;

@@ -110,14 +110,20 @@ void Simulation::quiet_down() {
                 " the clusters did not come to rest; what follows may be wrong");
 }
 
-bool Simulation::step() {
+std::optional<TimePoint> Simulation::next() const {
   std::optional<TimePoint> next = agenda_.next();
   if (next_event_ < input_.events.size()) {
     const TimePoint at = input_.events[next_event_].at;
     next = next ? std::min(*next, at) : at;
   }
-  if (!next || *next > grid_.end) return false;
-  now_ = std::max(now_, *next);
+  if (!next || *next > grid_.end) return std::nullopt;
+  return std::max(now_, *next);
+}
+
+bool Simulation::step() {
+  const std::optional<TimePoint> moment = next();
+  if (!moment) return false;
+  now_ = *moment;
   while (next_event_ < input_.events.size() && input_.events[next_event_].at <= now_) {
     happen(input_.events[next_event_]);
     // Most of the memory of a long simulation is in what is still to come.

@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,8 @@ class Simulation {
   /// Goes on to the next moment at which something happens; false when the time is over or nothing
   /// can happen any more.
   bool step();
+  /// The moment that the next step() goes to.
+  std::optional<TimePoint> next() const;
   /// The last moment that was simulated.
   TimePoint now() const { return now_; }
   Progress progress() const;

@@ -22,18 +22,23 @@ std::vector<std::string> meant(const std::vector<Object>& objects, const api::Ob
 
 }  // namespace
 
+Account account_of(admission::State& state, const api::Workload& workload,
+                   const std::vector<Object>& objects, TimePoint now) {
+  Account account;
+  account.now = now;
+  account.explanation = admission::explain(state, workload, now);
+  std::vector<std::string> checks;
+  for (const auto& check : account.explanation.checks) checks.push_back(check.name);
+  account.federation = federation_of(objects, workload, checks);
+  return account;
+}
+
 Result<Account> give_account(admission::State& state, const std::vector<Object>& objects,
                              const api::ObjectKey& key, TimePoint now) {
   for (const Object& object : objects) {
     const auto* workload = std::get_if<api::Workload>(&object);
     if (workload == nullptr || workload->metadata.key() != key) continue;
-    Account account;
-    account.now = now;
-    account.explanation = admission::explain(state, *workload, now);
-    std::vector<std::string> checks;
-    for (const auto& check : account.explanation.checks) checks.push_back(check.name);
-    account.federation = federation_of(objects, *workload, checks);
-    return account;
+    return account_of(state, *workload, objects, now);
   }
   const std::vector<std::string> others = meant(objects, key);
   return Error(Errc::not_found, "there is no Workload " + key.str() +

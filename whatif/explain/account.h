@@ -20,6 +20,11 @@ struct Account {
   TimePoint now{};
 };
 
+/// Explains a workload that `state` knows as it was read last; the clusters of a hub are looked up
+/// in `objects`.
+Account account_of(admission::State& state, const api::Workload& workload,
+                   const std::vector<Object>& objects, TimePoint now);
+
 /// Explains a workload of `objects`, whose other objects `state` was fed with. `not_found`, with
 /// near misses, when it is not among them.
 Result<Account> give_account(admission::State& state, const std::vector<Object>& objects,

@@ -147,6 +147,10 @@ void put_held(const Explanation& told, Json* out) {
     Json& made = (*out)["holds"].emplace_back(
         Json{{"podSet", held.name}, {"count", held.count}, {"flavors", held.flavors}});
     for (const auto& [resource, used] : held.usage) made["usage"][resource] = used.str();
+    for (const admission::TopologyDomain& domain : held.places.domains) {
+      made["places"].push_back({{"values", domain.values}, {"pods", domain.count}});
+    }
+    if (!held.places.levels.empty()) made["levels"] = held.places.levels;
   }
 }
 

@@ -210,6 +210,10 @@ std::vector<std::string> next_steps(const Account& account) {
     case Standing::exceeds_quota:
     case Standing::no_flavor:
       return Advice(account).quota();
+    case Standing::topology_placement_failed:
+      return {
+          "Wait until pods on the topology's nodes have ended, add nodes, or ask for less: a "
+          "wider level, or a preferred instead of a required one."};
     case Standing::preempts:
     case Standing::waits_for_preempted:
       return {"Wait: the victims give back their quota when their pods are gone."};

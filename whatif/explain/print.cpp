@@ -114,6 +114,16 @@ void print_held(const Explanation& told, std::ostream& out) {
     }
   }
   table.print(out, 2);
+  for (const admission::PodSetHeld& held : told.held) {
+    if (held.places.domains.empty()) continue;
+    std::vector<std::string> places;
+    for (const admission::TopologyDomain& domain : held.places.domains) {
+      std::string path;
+      for (const std::string& value : domain.values) path += (path.empty() ? "" : "/") + value;
+      places.push_back(path + " (" + std::to_string(domain.count) + ")");
+    }
+    out << "  Places of " << held.name << ": " << listed(places) << '\n';
+  }
 }
 
 void print_checks(const Explanation& told, TimePoint now, std::ostream& out) {

@@ -123,6 +123,8 @@ std::string no_flavor_text(const Explanation& told) {
       }
     }
   }
+  const bool contradicts = told.message.starts_with("failed to assign flavors");
+  if (uncovered.empty() && contradicts) return "It cannot be placed: " + told.message + ".";
   if (uncovered.empty()) return "No flavor of " + where(told) + " suits its pods.";
   return where(told) + " has no quota at all for " + listed(uncovered) +
          ", which its pods ask for.";
@@ -255,7 +257,7 @@ std::string sentence_of(const FlavorTry& flavor, TimePoint now) {
     case FlavorVerdict::topology_only:
       return "is for workloads that ask for a topology, which this one does not";
     case FlavorVerdict::no_topology:
-      return "has no topology, which the workload asks for";
+      return flavor.detail.empty() ? "has no topology, which the workload asks for" : flavor.detail;
     case FlavorVerdict::topology_full:
       return flavor.detail.empty() ? "no topology domain has room" : flavor.detail;
     case FlavorVerdict::not_found:

@@ -84,6 +84,8 @@ void compare_queue(const std::string& name, const QueueReport* a, const QueueRep
   time("waiting, 95 %", &Spread::p95);
   count("preempted", Wish::less, &QueueReport::preempted);
   add("use of its quota", Unit::fraction, Wish::neither, use_of);
+  add("weighted share, mean", Unit::number, Wish::neither,
+      [](const QueueReport& queue) -> Value { return queue.weighted_share_mean; });
 }
 
 void compare_queues(const Report& before, const Report& after, std::vector<Difference>* out) {
@@ -91,6 +93,11 @@ void compare_queues(const Report& before, const Report& after, std::vector<Diffe
   for (const QueueReport& queue : before.queues) queues[name_of(queue)].first = &queue;
   for (const QueueReport& queue : after.queues) queues[name_of(queue)].second = &queue;
   for (const auto& [name, both] : queues) compare_queue(name, both.first, both.second, out);
+}
+
+/// That of its job, which is the same in both.
+std::string name_of(const WorkloadRecord& workload) {
+  return workload.ns + "/" + (workload.job.empty() ? workload.name : workload.job);
 }
 
 Value waited(const WorkloadRecord& workload) {
@@ -106,12 +113,10 @@ double size_of(const WorkloadDifference& one) {
 
 void compare_workloads(const Report& before, const Report& after, Comparison* out) {
   std::map<std::string, const WorkloadRecord*> known;
-  for (const WorkloadRecord& workload : before.workloads) {
-    known[workload.ns + "/" + workload.name] = &workload;
-  }
+  for (const WorkloadRecord& workload : before.workloads) known[name_of(workload)] = &workload;
   std::size_t shared = 0;
   for (const WorkloadRecord& workload : after.workloads) {
-    const std::string name = workload.ns + "/" + workload.name;
+    const std::string name = name_of(workload);
     const auto it = known.find(name);
     if (it == known.end()) {
       ++out->only_after;

@@ -31,7 +31,7 @@ struct Difference {
 };
 
 struct WorkloadDifference {
-  std::string workload;  ///< "ns/name"
+  std::string workload;  ///< "ns/name", of its job if it has one
   /// Seconds from its creation to its first admission; absent: never.
   std::optional<double> before, after;
 };

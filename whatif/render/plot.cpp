@@ -1,7 +1,7 @@
 #include "whatif/render/plot.h"
 
-#include "lib/base/human.h"
 #include "whatif/table.h"
+#include "whatif/timeline/duration.h"
 
 #include <algorithm>
 #include <array>
@@ -291,7 +291,7 @@ class Picture {
       const double x = left + at / whole * plot_width;
       out_ += line_at(x, y, x, y + 4, "axis");
       out_ += text_at(x, y + 18, "tick",
-                      human_duration(Duration(static_cast<std::int64_t>(at * 1000))), "middle");
+                      format_duration(Duration(static_cast<std::int64_t>(at * 1000))), "middle");
     }
     out_ += text_at(left + plot_width / 2.0, y + 36, "tick",
                     "time since " + format_rfc3339(time_.start), "middle");

@@ -70,14 +70,14 @@ Report report(const std::string& name, double waiting_mean, double utilisation) 
 TEST(Tables, ShowTotalsQueuesUseAndWorkloads) {
   std::ostringstream out;
   print(report("fleet", 450, 0.65), out);
-  EXPECT_EQ(out.str(), R"(fleet: 60m from 2025-12-18T00:00:00Z
+  EXPECT_EQ(out.str(), R"(fleet: 1h from 2025-12-18T00:00:00Z
 
   Workloads     3 submitted, 2 admitted, 0 finished, 0 failed, 1 waiting at the end
 )"
                        "  Waiting       mean 7m30s, median 7m30s, 95th percentile 15m, longest "
-                       "22m\n"
+                       "22m30s\n"
                        "                with those who wait at the end: mean 7m30s, median 7m30s, "
-                       "95th percentile 15m, longest 22m\n"
+                       "95th percentile 15m, longest 22m30s\n"
                        R"(  Throughput    0 jobs an hour
   Utilisation   65.0 % of a100/nvidia.com/gpu
   Fairness      1.000 between ClusterQueues, 1.000 between LocalQueues (1: all alike)
@@ -88,7 +88,7 @@ Queues
                        "  CLUSTERQUEUE   COHORT   SUBMITTED   ADMITTED   FINISHED   WAITING   "
                        "PREEMPTED   MEAN WAIT   MEDIAN   95 %   LONGEST\n"
                        "  fleet          team             3          2          0         1       "
-                       "    0       7m30s    7m30s    15m       22m\n"
+                       "    0       7m30s    7m30s    15m    22m30s\n"
                        R"(
 Use of quota, over the whole time
   CLUSTERQUEUE   FLAVOR   RESOURCE         NOMINAL   MEAN USE   PEAK   BORROWED
@@ -104,7 +104,7 @@ Workloads, times since the start
                        " OUTCOME   WHY IT WAITED\n"
                        "  dev/a      fleet                 0        5m      5m30s                  "
                        " runs\n"
-                       "  dev/b      fleet                 0        5m        65m                  "
+                       "  dev/b      fleet                 0        5m       1h5m                  "
                        " runs\n"
                        "  dev/c      fleet                 0        5m                             "
                        " waits     WaitingForQuota: 2 more needed\n");
@@ -119,7 +119,7 @@ TEST(Tables, SayWhatTheyLeaveOut) {
 TEST(Tables, WriteNumbersForPeople) {
   EXPECT_EQ(seconds_text(0), "0s");
   EXPECT_EQ(seconds_text(4.25), "4.2s");
-  EXPECT_EQ(seconds_text(7200), "120m");
+  EXPECT_EQ(seconds_text(7200), "2h");
   EXPECT_EQ(percent_text(0.8512), "85.1 %");
   EXPECT_EQ(number_text(12), "12");
   EXPECT_EQ(number_text(8.333), "8.33");
@@ -153,7 +153,7 @@ TEST(Compare, MarksWhatIsBetterAndWhatIsWorse) {
 Workloads that waited differently: 2
   WORKLOAD    FIFO   REGATTA
   dev/c      never       15m
-  dev/b        60m       10m
+  dev/b         1h       10m
 )"));
   const Json json = to_json(comparison);
   EXPECT_EQ(json["totals"][4]["what"], "waiting, mean");
@@ -193,7 +193,7 @@ TEST(Plot, DrawsUtilisationAndQueuesWithAxesAndLegend) {
   EXPECT_THAT(svg, HasSubstr(">a100/nvidia.com/gpu</text>"));
   EXPECT_THAT(svg, HasSubstr(">fleet</text>"));
   EXPECT_THAT(svg, HasSubstr(">time since 2025-12-18T00:00:00Z</text>"));
-  EXPECT_THAT(svg, HasSubstr(">60m</text>"));
+  EXPECT_THAT(svg, HasSubstr(">1h</text>"));
   EXPECT_THAT(svg, HasSubstr("prefers-color-scheme: dark"));
   // Panel from y=56 to 276: 2 of 8 GPUs in the first quarter is a quarter of the way up.
   EXPECT_THAT(svg, HasSubstr("points=\"146,221 "));

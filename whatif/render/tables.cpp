@@ -1,7 +1,7 @@
 #include "whatif/render/tables.h"
 
-#include "lib/base/human.h"
 #include "whatif/table.h"
+#include "whatif/timeline/duration.h"
 
 #include <algorithm>
 #include <array>
@@ -19,7 +19,7 @@ std::string rounded(double value, int digits) {
 }
 
 std::string since(const Report& report, TimePoint at) {
-  return human_duration(at - report.start);
+  return format_duration(at - report.start);
 }
 
 std::string waiting_text(const Spread& spread) {
@@ -30,8 +30,8 @@ std::string waiting_text(const Spread& spread) {
 
 void print_totals(const Report& report, std::ostream& out) {
   const Totals& totals = report.totals;
-  out << (report.name.empty() ? "Simulation" : report.name) << ": " << human_duration(report.length)
-      << " from " << format_rfc3339(report.start)
+  out << (report.name.empty() ? "Simulation" : report.name) << ": "
+      << format_duration(report.length) << " from " << format_rfc3339(report.start)
       << (report.interrupted ? ", interrupted before its end" : "") << "\n\n";
   out << "  Workloads     " << totals.submitted << " submitted, " << totals.admitted
       << " admitted, " << totals.finished << " finished, " << totals.failed << " failed, "
@@ -160,7 +160,7 @@ void print_preemptions(const Report& report, const TableOptions& options, std::o
 
 std::string seconds_text(double seconds) {
   if (seconds > 0 && seconds < 10) return rounded(seconds, 1) + "s";
-  return human_duration(Duration(static_cast<std::int64_t>(std::llround(seconds * 1000))));
+  return format_duration(std::chrono::seconds(std::llround(seconds)));
 }
 
 std::string percent_text(double fraction) {
