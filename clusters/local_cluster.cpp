@@ -34,6 +34,11 @@ void lean(T& object) {
   keep_for_placement(&object);
 }
 
+kube::Informer<api::ResourceFlavor>::Transform flavors_as(bool topology) {
+  if (topology) return nullptr;
+  return [](api::ResourceFlavor& flavor) { flavor.spec.topology_name.clear(); };
+}
+
 /// Thousands of workloads are made from a handful of templates.
 kube::Informer<api::Workload>::Transform shared_templates() {
   const auto pool = std::make_shared<api::TemplatePool>();
@@ -67,7 +72,7 @@ LocalCluster::LocalCluster(LocalClusterDeps deps)
       cluster_queues(informer_deps(deps, "informer.clusterqueues")),
       local_queues(informer_deps(deps, "informer.localqueues")),
       cohorts(informer_deps(deps, "informer.cohorts")),
-      flavors(informer_deps(deps, "informer.resourceflavors")),
+      flavors(informer_deps(deps, "informer.resourceflavors"), {}, flavors_as(deps.topology)),
       topologies(informer_deps(deps, "informer.topologies")),
       checks(informer_deps(deps, "informer.admissionchecks")),
       multikueue_clusters(informer_deps(deps, "informer.multikueueclusters")),

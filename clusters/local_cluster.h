@@ -25,6 +25,8 @@ struct LocalClusterDeps {
   Executor executor;
   Log log;
   std::string system_namespace;  ///< where kubeconfig Secrets are: "kueue-system"
+  /// False: flavors are read as if they named no topology.
+  bool topology = true;
 };
 
 /// The cluster this manager runs on: its client and one informer for each kind that Regatta reads.

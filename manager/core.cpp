@@ -21,7 +21,8 @@ clusters::LocalClusterDeps local_deps(const CoreDeps& deps, const CoreConfig& co
           deps.rng,
           deps.scope.executor(),
           deps.log,
-          config.system_namespace};
+          config.system_namespace,
+          config.topology};
 }
 
 kube::InformerDeps informer_deps(const CoreDeps& deps) {

@@ -32,6 +32,7 @@ struct CoreConfig {
   std::string instance = "regatta";  ///< who reports events
   bool multikueue = true;
   std::string origin = "multikueue";
+  bool topology = true;  ///< false: what flavors say about a topology does not count
   controllers::SchedulerConfig scheduler;
   jobs::JobReconcilerConfig jobs;
   controllers::TopologyUngaterConfig ungater;

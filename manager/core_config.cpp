@@ -95,6 +95,20 @@ void set_lifecycle(const Configuration& given, CoreConfig* core) {
   lifecycle.explicit_status = gates.enabled("UnadmittedWorkloadsExplicitStatus");
 }
 
+void set_topology(const FeatureGates& gates, CoreConfig* core) {
+  core->topology = gates.enabled("TopologyAwareScheduling");
+  core->jobs.topology.enabled = core->topology;
+  core->jobs.topology.multi_layer = gates.enabled("TASMultiLayerTopology");
+  core->nodes.health.replace = gates.enabled("TASFailedNodeReplacement");
+  core->nodes.health.on_pod_termination = gates.enabled("TASReplaceNodeOnPodTermination");
+  core->nodes.health.on_taints = gates.enabled("TASReplaceNodeOnNodeTaints");
+  admission::Config& admission = core->scheduler.admission;
+  admission.topology_mixed_profile = gates.enabled("TASProfileMixed");
+  admission.topology_recompute_in_cycle =
+      gates.enabled("TASRecomputeAssignmentWithinSchedulingCycle");
+  admission.topology_replace_or_evict = gates.enabled("TASFailedNodeReplacementFailFast");
+}
+
 }  // namespace
 
 Result<CoreConfig> core_config(const Configuration& config, std::string instance) {
@@ -110,11 +124,7 @@ Result<CoreConfig> core_config(const Configuration& config, std::string instance
   if (concurrency.contains("Workload.kueue.x-k8s.io")) {
     core.workloads.workers = concurrency.at("Workload.kueue.x-k8s.io");
   }
-  core.jobs.topology.enabled = config.gates.enabled("TopologyAwareScheduling");
-  core.jobs.topology.multi_layer = config.gates.enabled("TASMultiLayerTopology");
-  core.nodes.health.replace = config.gates.enabled("TASFailedNodeReplacement");
-  core.nodes.health.on_pod_termination = config.gates.enabled("TASReplaceNodeOnPodTermination");
-  core.nodes.health.on_taints = config.gates.enabled("TASReplaceNodeOnNodeTaints");
+  set_topology(config.gates, &core);
   set_lifecycle(config, &core);
   core.provisioning.cleanup_on_eviction =
       config.gates.enabled("CleanupProvisioningRequestsOnEviction");

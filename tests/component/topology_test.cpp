@@ -203,6 +203,24 @@ TEST_F(PlacedPods, ADeletedTopologyStaysWhileAFlavorNamesIt) {
   EXPECT_FALSE(cluster_.get<api::Topology>(name));
 }
 
+TEST_F(OneCluster, SwitchedOffAFlavorWithATopologyIsLikeAnyOther) {
+  apply(placed_flavor_yaml);
+  apply(placed_queue(cluster_queue_yaml));
+  apply(local_queue_yaml);
+  manager::CoreConfig config;
+  config.topology = false;
+  config.jobs.topology.enabled = false;
+  start_manager(config);
+  apply(placed_job("j", 2, one_rack));
+  until("started", [&] { return !job("j").spec.suspend.value_or(true); });
+  EXPECT_FALSE(workload_of("j")->spec.pod_sets[0].topology_request);
+  EXPECT_THAT(job("j").spec.pod_template.spec().scheduling_gates, IsEmpty());
+  EXPECT_EQ(manager_->requests.count("list", "pods"), 0);
+  settle();
+  EXPECT_EQ(cluster_.get<api::ResourceFlavor>(api::ObjectKey("placed"))->spec.topology_name,
+            "racks");
+}
+
 TEST_F(OneCluster, WithoutTopologyNobodyLooksAtNodesAndPods) {
   start_with_queues();
   apply(job_yaml("j"));
