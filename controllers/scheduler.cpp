@@ -264,6 +264,7 @@ Task<> Scheduler::preempt(admission::PreemptedWorkload preempted) {
     co_return;
   }
   for (Note& one : notes) note(preempted.key, one.warning, one.reason, one.message);
+  if (config_.on_preempted) config_.on_preempted(preempted);
   const auto victim = cluster_.workloads.get(preempted.key);
   const std::string priorities =
       priority_text("preemptor", preemptor.get()) + priority_text("preemptee", victim.get());

@@ -31,6 +31,8 @@ struct SchedulerConfig {
   std::function<std::vector<std::string>(const std::string& check)> first_nomination;
   std::function<void(const CycleSeen&)> on_cycle;                        ///< may be null
   std::function<void(const api::Workload&, bool admitted)> on_reserved;  ///< may be null
+  /// A victim was asked to go; may be null.
+  std::function<void(const admission::PreemptedWorkload&)> on_preempted;
 };
 
 /// Feeds admission::State from the informers, runs a cycle whenever somebody waits, and writes what

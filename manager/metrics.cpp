@@ -2,28 +2,13 @@
 
 #include "lib/api/names.h"
 
-#include <prometheus/counter.h>
-#include <prometheus/gauge.h>
-#include <prometheus/histogram.h>
 #include <prometheus/text_serializer.h>
 #include <utility>
 
 namespace regatta::manager {
 namespace {
 
-using Labels = prometheus::Labels;
-using Counters = prometheus::Family<prometheus::Counter>;
-using Gauges = prometheus::Family<prometheus::Gauge>;
-using Histograms = prometheus::Family<prometheus::Histogram>;
-
-/// 1, 2.5, 5, 10 … doubling: `count` bounds.
-prometheus::Histogram::BucketBoundaries wait_buckets(int count) {
-  prometheus::Histogram::BucketBoundaries bounds = {1};
-  for (double bound = 2.5; static_cast<int>(bounds.size()) < count; bound *= 2) {
-    bounds.push_back(bound);
-  }
-  return bounds;
-}
+using Labels = MetricLabels;
 
 prometheus::Histogram::BucketBoundaries default_buckets() {
   return {0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10};
@@ -33,77 +18,47 @@ double seconds(Duration d) {
   return static_cast<double>(d.count()) / 1000.0;
 }
 
-const api::Condition* newly_true(const api::Workload& before, const api::Workload& after,
-                                 std::string_view type) {
-  if (api::is_true(before.status.conditions, type)) return nullptr;
-  const api::Condition* now = api::find_condition(after.status.conditions, type);
-  return now && now->status == api::ConditionStatus::True ? now : nullptr;
-}
-
-/// Since when the Workload waits: its creation, or its last eviction.
-TimePoint waits_since(const api::Workload& workload) {
-  const api::Condition* evicted =
-      api::find_condition(workload.status.conditions, api::conditions::evicted);
-  if (evicted) return evicted->last_transition_time;
-  return workload.metadata.creation_timestamp.value_or(TimePoint());
-}
-
-std::string queue_of(const api::Workload& workload) {
-  return workload.status.admission ? workload.status.admission->cluster_queue : std::string();
-}
-
-std::string priority_of(const api::Workload& workload) {
-  return workload.spec.priority_class_ref ? workload.spec.priority_class_ref->name : std::string();
-}
-
 }  // namespace
 
 struct Metrics::Families {
   explicit Families(prometheus::Registry& registry)
-      : attempts(counter(registry, "kueue_admission_attempts_total", "Cycles of the scheduler")),
-        reserved(counter(registry, "kueue_quota_reserved_workloads_total",
-                         "Workloads that got a reservation")),
-        admitted(counter(registry, "kueue_admitted_workloads_total", "Workloads admitted")),
-        evicted(counter(registry, "kueue_evicted_workloads_total", "Workloads evicted")),
-        finished(counter(registry, "kueue_finished_workloads_total", "Workloads that finished")),
-        dispatched(counter(registry, "multikueue_workloads_dispatched_total",
-                           "Copies of Workloads made on workers")),
-        dispatch_admitted(counter(registry, "multikueue_workloads_admitted_total",
-                                  "Workloads whose worker was decided")),
-        pending(gauge(registry, "kueue_pending_workloads", "Workloads that wait")),
-        reserving(gauge(registry, "kueue_reserving_active_workloads",
-                        "Unfinished Workloads with a reservation")),
-        active(gauge(registry, "kueue_admitted_active_workloads",
-                     "Unfinished Workloads that are admitted")),
-        queue_status(
-            gauge(registry, "kueue_cluster_queue_status", "1 for the state a ClusterQueue is in")),
-        build(gauge(registry, "kueue_build_info", "Always 1; the labels tell the build")),
-        cycle(histogram(registry, "kueue_admission_attempt_duration_seconds",
-                        "How long cycles of the scheduler take")),
-        gate_removal(histogram(registry, "kueue_pod_scheduling_gate_removal_seconds",
-                               "From admission until a pod's scheduling gate is removed")),
-        reserved_wait(histogram(registry, "kueue_quota_reserved_wait_time_seconds",
-                                "From queueing to the reservation")),
-        admitted_wait(histogram(registry, "kueue_admission_wait_time_seconds",
-                                "From queueing to admission")) {}
+      : attempts(
+            counter_family(registry, "kueue_admission_attempts_total", "Cycles of the scheduler")),
+        reserved(counter_family(registry, "kueue_quota_reserved_workloads_total",
+                                "Workloads that got a reservation")),
+        admitted(counter_family(registry, "kueue_admitted_workloads_total", "Workloads admitted")),
+        finished(
+            counter_family(registry, "kueue_finished_workloads_total", "Workloads that finished")),
+        dispatched(counter_family(registry, "multikueue_workloads_dispatched_total",
+                                  "Copies of Workloads made on workers")),
+        dispatch_admitted(counter_family(registry, "multikueue_workloads_admitted_total",
+                                         "Workloads whose worker was decided")),
+        pending(gauge_family(registry, "kueue_pending_workloads", "Workloads that wait")),
+        reserving(gauge_family(registry, "kueue_reserving_active_workloads",
+                               "Unfinished Workloads with a reservation")),
+        active(gauge_family(registry, "kueue_admitted_active_workloads",
+                            "Unfinished Workloads that are admitted")),
+        queue_status(gauge_family(registry, "kueue_cluster_queue_status",
+                                  "1 for the state a ClusterQueue is in")),
+        build(gauge_family(registry, "kueue_build_info", "Always 1; the labels tell the build")),
+        cycle(histogram_family(registry, "kueue_admission_attempt_duration_seconds",
+                               "How long cycles of the scheduler take")),
+        gate_removal(histogram_family(registry, "kueue_pod_scheduling_gate_removal_seconds",
+                                      "From admission until a pod's scheduling gate is removed")),
+        reserved_wait(histogram_family(registry, "kueue_quota_reserved_wait_time_seconds",
+                                       "From queueing to the reservation")),
+        admitted_wait(histogram_family(registry, "kueue_admission_wait_time_seconds",
+                                       "From queueing to admission")) {}
 
-  static Counters& counter(prometheus::Registry& registry, const char* name, const char* help) {
-    return prometheus::BuildCounter().Name(name).Help(help).Register(registry);
-  }
-  static Gauges& gauge(prometheus::Registry& registry, const char* name, const char* help) {
-    return prometheus::BuildGauge().Name(name).Help(help).Register(registry);
-  }
-  static Histograms& histogram(prometheus::Registry& registry, const char* name, const char* help) {
-    return prometheus::BuildHistogram().Name(name).Help(help).Register(registry);
-  }
-
-  Counters &attempts, &reserved, &admitted, &evicted, &finished, &dispatched, &dispatch_admitted;
+  Counters &attempts, &reserved, &admitted, &finished, &dispatched, &dispatch_admitted;
   Gauges &pending, &reserving, &active, &queue_status, &build;
   Histograms &cycle, &gate_removal, &reserved_wait, &admitted_wait;
 };
 
 Metrics::Metrics(std::string role, std::string version)
-    : role_(std::move(role)), families_(std::make_unique<Families>(registry_)) {
+    : role_(std::move(role)),
+      families_(std::make_unique<Families>(registry_)),
+      lifecycle_(registry_, role_) {
   families_->build.Add({{"git_version", version}, {"compiler", __VERSION__}}).Set(1);
 }
 
@@ -123,6 +78,10 @@ void Metrics::hook_into(CoreConfig* config) {
                            {"replica_role", role_}};
     families_->gate_removal.Add(labels, default_buckets()).Observe(seconds(seen.since_admission));
   };
+  config->scheduler.on_preempted = [this](const admission::PreemptedWorkload& preempted) {
+    const std::string& path = preempted.preemptor->path;
+    lifecycle_.preempted(path.substr(path.rfind('/') + 1), std::string(preempted.reason));
+  };
   const auto count = [this](Counters& family) {
     return [this, &family](const std::string& queue, const std::string& cluster) {
       family.Add({{"cluster_queue", queue}, {"cluster", cluster}, {"replica_role", role_}})
@@ -141,11 +100,11 @@ void Metrics::follow(Core& core) {
 }
 
 void Metrics::workload_changed(const api::Workload& before, const api::Workload& after) {
-  const std::string queue = queue_of(after).empty() ? queue_of(before) : queue_of(after);
+  const std::string queue = queue_of(before, after);
   const Labels labels = {
       {"cluster_queue", queue}, {"priority_class", priority_of(after)}, {"replica_role", role_}};
   const auto waited = [&](const api::Condition& now) {
-    return std::max(0.0, seconds(now.last_transition_time - waits_since(after)));
+    return seconds_between(waits_since(after), now.last_transition_time);
   };
   if (const auto* now = newly_true(before, after, api::conditions::quota_reserved)) {
     families_->reserved.Add(labels).Increment();
@@ -158,12 +117,7 @@ void Metrics::workload_changed(const api::Workload& before, const api::Workload&
   if (newly_true(before, after, api::conditions::finished)) {
     families_->finished.Add(labels).Increment();
   }
-  if (const auto* now = newly_true(before, after, api::conditions::evicted)) {
-    Labels why = labels;
-    why["reason"] = now->reason;
-    why["underlying_cause"] = "";
-    families_->evicted.Add(why).Increment();
-  }
+  lifecycle_.changed(before, after);
 }
 
 void Metrics::set_pending(const std::string& queue, const prometheus::Labels& labels) {

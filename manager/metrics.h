@@ -3,6 +3,7 @@
 #include "clusters/local_cluster.h"
 #include "lib/base/clock.h"
 #include "manager/core.h"
+#include "manager/lifecycle_metrics.h"
 
 #include <memory>
 #include <prometheus/registry.h>
@@ -35,6 +36,7 @@ class Metrics {
   std::string role_;
   prometheus::Registry registry_;
   std::unique_ptr<Families> families_;
+  LifecycleMetrics lifecycle_;
   Core* core_ = nullptr;
 };
 

@@ -148,6 +148,7 @@ TEST_F(Life, TheDefaultQueueTakesJobsThatCameAfterIt) {
   apply(plain_job("after"));
   until("admitted", [&] { return condition_of("after", "Admitted").starts_with("True"); });
   EXPECT_EQ(job("after").metadata.label("kueue.x-k8s.io/queue-name"), "default");
+  annotate("before", "looked", "at again");
   EXPECT_FALSE(workload_of("before"));
   EXPECT_EQ(job("before").metadata.label("kueue.x-k8s.io/queue-name"), "");
   // A queue that is stopped takes nobody.

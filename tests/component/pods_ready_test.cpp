@@ -20,6 +20,7 @@ class PodsReady : public OneCluster {
     policy.recovery_timeout = 2min;
     policy.backoff_limit_count = limit;
     policy.backoff_max_seconds = 600;
+    config.scheduler.on_cycle = [this](const controllers::CycleSeen&) { ++cycles_; };
     config.scheduler.wait_for_pods_ready = true;
     config.scheduler.admission.block_admission = block;
     config.jobs.policy.wait_for_pods_ready = true;
@@ -41,6 +42,8 @@ class PodsReady : public OneCluster {
     patch_job_status(name, R"({"status":{"active":null,"ready":0,"terminating":0}})");
   }
   std::string ready_of(const std::string& name) { return condition_of(name, "PodsReady"); }
+
+  int cycles_ = 0;
 };
 
 TEST_F(PodsReady, TheConditionFollowsThePods) {
@@ -203,7 +206,9 @@ TEST_F(PodsReady, BlockedAdmissionLetsOneAfterTheOtherStart) {
   }
   EXPECT_EQ(told, 1) << "the one whose turn it is";
   const int before = manager_->requests.writes();
+  const int cycles = cycles_;
   settle(1min);
+  EXPECT_EQ(cycles_, cycles);
   EXPECT_EQ(manager_->requests.writes(), before) << "waiting costs nothing";
   for (std::size_t i = 1; i <= 2; ++i) {
     for (const std::string& name : running()) set_pods(name, 1, 1);
