@@ -53,6 +53,21 @@ std::vector<NodeId> nodes_of(Player& player) {
   return {nodes.begin(), nodes.end()};
 }
 
+void expect_within_limits(const QuotaForest& forest, const std::vector<NodeId>& nodes) {
+  for (const NodeId id : nodes) {
+    const QuotaNode& node = forest.node(id);
+    for (const Cell& cell : node.cells) {
+      if (node.parent == no_node) {
+        EXPECT_LE(cell.usage, cell.subtree) << node.name;
+      } else if (cell.borrowing_limit) {
+        EXPECT_LE(cell.usage, plus(cell.subtree, *cell.borrowing_limit)) << node.name;
+      }
+    }
+  }
+}
+
+/// Workloads that were asked to go do not count: a cycle gives their room away at once, to their
+/// preemptor and to whoever fits beside it, as the reference does.
 TEST(Properties, UsageNeverExceedsWhatTheTreeAllows) {
   for (const std::uint64_t seed : seeds(150)) {
     SCOPED_TRACE(say(seed));
@@ -61,16 +76,14 @@ TEST(Properties, UsageNeverExceedsWhatTheTreeAllows) {
     player.set_grace(static_cast<int>(seed % 3));
     for (int i = 0; i < 40; ++i) {
       player.cycle();
-      const QuotaForest& forest = player.state().forest();
-      for (const NodeId id : nodes_of(player)) {
-        const QuotaNode& node = forest.node(id);
-        for (const Cell& cell : node.cells) {
-          if (node.parent == no_node) {
-            EXPECT_LE(cell.usage, cell.subtree) << node.name;
-          } else if (cell.borrowing_limit) {
-            EXPECT_LE(cell.usage, plus(cell.subtree, *cell.borrowing_limit)) << node.name;
-          }
+      {
+        Snapshot snapshot(player.state());
+        for (const auto& [key, workload] : player.workloads()) {
+          const WorkloadId id = player.state().workloads().find(key);
+          const auto& held = player.state().workloads()[id].reservation;
+          if (held != nullptr && held->evicted) snapshot.remove(id);
         }
+        expect_within_limits(player.state().forest(), nodes_of(player));
       }
       if (HasFailure()) return;
       end_some(&player, &rng);
@@ -174,7 +187,10 @@ TEST(Properties, PreemptionIsMinimal) {
 }
 
 /// The promise of fair sharing: whoever was preempted by its rules does not preempt back while
-/// nothing else changes. It holds in one Cohort, with one flavor and equal weights.
+/// nothing else changes. It holds in one Cohort with equal weights, for one resource of one flavor
+/// and workloads that come back as large as they were; and for the strategy that looks at the share
+/// the victim's ClusterQueue is left with, because with the other one a preemptor may take so many
+/// that they are before it again.
 TEST(Properties, UnderFairSharingNobodyIsPreemptedBack) {
   std::size_t preemptions = 0;
   for (const std::uint64_t seed : seeds(150)) {
@@ -182,7 +198,10 @@ TEST(Properties, UnderFairSharingNobodyIsPreemptedBack) {
     Rng rng(seed);
     Draw draw = draw_of(seed);
     draw.fair_sharing = true;
+    draw.resources = 1;
+    draw.partial_admission = false;
     Inputs inputs = draw_inputs(&rng, draw);
+    inputs.config.fair_sharing->strategies = {PreemptionStrategy::LessThanOrEqualToFinalShare};
     for (api::ClusterQueue& queue : inputs.queues) {
       queue.spec.fair_sharing.reset();
       if (!queue.spec.cohort_name.empty()) queue.spec.cohort_name = "all";
@@ -190,7 +209,8 @@ TEST(Properties, UnderFairSharingNobodyIsPreemptedBack) {
     }
     Player player(inputs, seed);
     std::set<std::pair<std::string, std::string>> pairs;  // preemptor, victim
-    for (int i = 0; i < 60; ++i) {
+    bool quiet = false;
+    for (int i = 0; i < 60 && !quiet; ++i) {
       const CycleResult result = player.cycle();
       preemptions += result.preempted.size();
       for (const PreemptedWorkload& victim : result.preempted) {
@@ -199,8 +219,9 @@ TEST(Properties, UnderFairSharingNobodyIsPreemptedBack) {
             << by << " preempts " << victim.key.name << " back";
         pairs.insert({by, victim.key.name});
       }
-      if (!result.progressed()) break;
+      quiet = !result.progressed();
     }
+    EXPECT_TRUE(quiet) << "still busy";
     if (HasFailure()) return;
   }
   if (std::getenv("REGATTA_SEED") == nullptr) {

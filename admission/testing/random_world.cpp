@@ -23,7 +23,7 @@ class Drawer {
       if (rng_.chance(0.3)) fair.strategies.pop_back();
     }
     in_.config.reactivation_delay = std::chrono::milliseconds(0);
-    resources_ = number(1, 2);
+    resources_ = draw_.resources > 0 ? draw_.resources : number(1, 2);
     for (const char* name : {"red", "blue"}) {
       in_.flavors.emplace_back().metadata.name = name;
     }
@@ -135,7 +135,8 @@ class Drawer {
       api::PodSet& pod_set = workload.spec.pod_sets.emplace_back();
       pod_set.name = "set-" + std::to_string(p);
       pod_set.count = number(1, 3);
-      if (p == 0 && rng_.chance(0.2)) pod_set.min_count = 1;
+      const bool partial = draw_.partial_admission && rng_.chance(0.2);
+      if (p == 0 && partial) pod_set.min_count = 1;
       Json pod;
       Json& requests = pod["spec"]["containers"][0]["resources"]["requests"];
       pod["spec"]["containers"][0]["name"] = "c";

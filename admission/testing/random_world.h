@@ -15,7 +15,9 @@ namespace regatta::admission::testing {
 struct Draw {
   bool fair_sharing = false;
   bool preemption = true;
-  bool unlimited = true;  ///< some quotas without bound
+  bool unlimited = true;          ///< some quotas without bound
+  bool partial_admission = true;  ///< some workloads may start smaller
+  int resources = 0;              ///< one or two; 0: either
   int queues = 8;
   int workloads = 60;
 };
