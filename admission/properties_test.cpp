@@ -193,7 +193,7 @@ TEST(Properties, PreemptionIsMinimal) {
 /// that they are before it again.
 TEST(Properties, UnderFairSharingNobodyIsPreemptedBack) {
   std::size_t preemptions = 0;
-  for (const std::uint64_t seed : seeds(150)) {
+  for (const std::uint64_t seed : seeds(400)) {
     SCOPED_TRACE(say(seed));
     Rng rng(seed);
     Draw draw = draw_of(seed);
