@@ -126,3 +126,27 @@ def explain_without_permission(env):
     assert code == 0, err
     assert "may not list clusterqueues.kueue.x-k8s.io" in text, text
     assert "The last that was written about it" in text, text
+
+
+@scenario
+def simulate_from_a_live_cluster(env):
+    """What would become of more jobs, beginning with what a cluster has now; nothing is written."""
+    fed = env.federate(workers=("cpu",))
+    worker = fed.workers["cpu"]
+    fed.submit(objects.job("runs", seconds=60))
+    fed.wait_running("runs")
+    before = {w["metadata"]["name"] for w in worker.api.list("workloads")}
+    more = os.path.join(env.folder, "more.json")
+    extra = objects.job("more", queue="default", managed_by=None)
+    with open(more, "w") as out:
+        json.dump(extra, out)
+    done = subprocess.run(
+        [env.suite.binary, "simulate", "--from-cluster", "--kubeconfig", worker.kubeconfig(), "-f",
+         more, "--until", "2h", "-o", "json"],
+        capture_output=True, text=True, timeout=60 * slowness(), stdin=subprocess.DEVNULL)
+    assert done.returncode == 0, done.stderr
+    outcome = {w["name"]: w for w in json.loads(done.stdout)["workloads"]}
+    assert before <= set(outcome), (before, set(outcome))
+    finished = [w for w in outcome.values() if w["outcome"] == "finished"]
+    assert len(finished) == len(outcome) == len(before) + 1, outcome
+    assert {w["metadata"]["name"] for w in worker.api.list("workloads")} == before

@@ -40,13 +40,14 @@ void compare_totals(const Totals& a, const Totals& b, std::vector<Difference>* o
   time("waiting, median", &Spread::p50);
   time("waiting, 95 %", &Spread::p95);
   time("waiting, longest", &Spread::max);
+  add("waiting of all, mean", Unit::seconds, Wish::less,
+      when_any(a.waiting_all, a.waiting_all.mean), when_any(b.waiting_all, b.waiting_all.mean));
   add("finished an hour", Unit::number, Wish::more, a.finished_per_hour, b.finished_per_hour);
   add("utilisation", Unit::fraction, Wish::more, a.utilisation, b.utilisation);
   count("preemptions", Wish::less, a.preemptions, b.preemptions);
   add("work done again, hours", Unit::number, Wish::less, a.lost_hours, b.lost_hours);
-  add("fairness of queues", Unit::number, Wish::more, a.jain_queues, b.jain_queues);
-  add("fairness of LocalQueues", Unit::number, Wish::more, a.jain_local_queues,
-      b.jain_local_queues);
+  add("fairness of queues", Unit::index, Wish::more, a.jain_queues, b.jain_queues);
+  add("fairness of LocalQueues", Unit::index, Wish::more, a.jain_local_queues, b.jain_local_queues);
 }
 
 std::string name_of(const QueueReport& queue) {
@@ -84,7 +85,7 @@ void compare_queue(const std::string& name, const QueueReport* a, const QueueRep
   time("waiting, 95 %", &Spread::p95);
   count("preempted", Wish::less, &QueueReport::preempted);
   add("use of its quota", Unit::fraction, Wish::neither, use_of);
-  add("weighted share, mean", Unit::number, Wish::neither,
+  add("weighted share, mean", Unit::index, Wish::neither,
       [](const QueueReport& queue) -> Value { return queue.weighted_share_mean; });
 }
 
@@ -139,6 +140,8 @@ std::string text_of(Unit unit, double value) {
       return seconds_text(value);
     case Unit::fraction:
       return percent_text(value);
+    case Unit::index:
+      return index_text(value);
     default:
       return number_text(value);
   }

@@ -11,7 +11,7 @@
 
 namespace regatta::whatif {
 
-enum class Unit : std::uint8_t { count, seconds, fraction, number };
+enum class Unit : std::uint8_t { count, seconds, fraction, number, index };
 
 /// Which way is the better one; `neither` says nothing about quality.
 enum class Wish : std::uint8_t { more, less, neither };

@@ -46,8 +46,8 @@ void print_totals(const Report& report, std::ostream& out) {
     out << "  Utilisation   " << percent_text(totals.utilisation) << " of " << totals.scarcest
         << '\n';
   }
-  out << "  Fairness      " << rounded(totals.jain_queues, 3) << " between ClusterQueues, "
-      << rounded(totals.jain_local_queues, 3) << " between LocalQueues (1: all alike)\n";
+  out << "  Fairness      " << index_text(totals.jain_queues) << " between ClusterQueues, "
+      << index_text(totals.jain_local_queues) << " between LocalQueues (1: all alike)\n";
   out << "  Preemptions   " << totals.preemptions << ", " << number_text(totals.lost_hours)
       << " h of work done again\n";
 }
@@ -171,6 +171,10 @@ std::string number_text(double value) {
   if (value == std::floor(value) && std::abs(value) < 1e15) return rounded(value, 0);
   const double size = std::abs(value);
   return rounded(value, size >= 100 ? 0 : size >= 10 ? 1 : 2);
+}
+
+std::string index_text(double value) {
+  return rounded(value, 3);
 }
 
 std::string resource_text(const std::string& resource, double amount) {

@@ -19,6 +19,7 @@ void print(const Report& report, std::ostream& out, const TableOptions& options 
 std::string seconds_text(double seconds);   ///< "7m30s"
 std::string percent_text(double fraction);  ///< "82.4 %"
 std::string number_text(double value);      ///< three significant digits, "12300", "0.05"
+std::string index_text(double value);       ///< "0.982"
 /// An amount of a resource: bytes as "64Gi", everything else as a number.
 std::string resource_text(const std::string& resource, double amount);
 
