@@ -273,6 +273,9 @@ class Explainer {
 
   Standing standing_of(const Entry& found) const {
     const AssignmentMode mode = found.assignment.mode();
+    if (mode == AssignmentMode::fit && state_.config().block_admission && state_.not_ready() > 0) {
+      return Standing::waits_for_pods_ready;
+    }
     if (mode == AssignmentMode::fit || mode == AssignmentMode::deferred_fit) return Standing::fits;
     if (mode == AssignmentMode::preempt) {
       if (found.targets.empty()) {
@@ -307,7 +310,7 @@ class Explainer {
 }  // namespace
 
 std::string_view name_of(Standing standing) {
-  static constexpr std::array<std::string_view, 24> names = {
+  static constexpr std::array<std::string_view, 25> names = {
       "finished",
       "evicted",
       "admitted",
@@ -332,6 +335,7 @@ std::string_view name_of(Standing standing) {
       "exceeds_quota",
       "no_flavor",
       "topology_placement_failed",
+      "waits_for_pods_ready",
   };
   return names[static_cast<std::size_t>(standing)];
 }

@@ -44,6 +44,7 @@ enum class Standing : std::uint8_t {
   exceeds_quota,        ///< more than its ClusterQueue could ever give
   no_flavor,            ///< no flavor suits its pods
   topology_placement_failed,
+  waits_for_pods_ready,  ///< fits, but nobody is admitted before all pods of others are ready
 };
 /// In snake_case.
 std::string_view name_of(Standing standing);

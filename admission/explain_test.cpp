@@ -281,6 +281,16 @@ spec:
   EXPECT_EQ(name_of(explanation.standing), "no_flavor");
 }
 
+TEST(Explain, KnowsThatOthersMustBeReadyFirst) {
+  Config config;
+  config.block_admission = true;
+  Loaded world(one_queue() + running_yaml("starting", "main", 1) + workload_yaml("w", "main", 1),
+               config);
+  EXPECT_EQ(name_of(explain_in(world, "w").standing), "waits_for_pods_ready");
+  world.state.erase_workload({"dev", "starting"}, now);
+  EXPECT_EQ(name_of(explain_in(world, "w").standing), "fits");
+}
+
 TEST(Explain, ListsChecksWithWhatTheirControllersSaid) {
   Loaded world(R"(
 {apiVersion: kueue.x-k8s.io/v1beta2, kind: AdmissionCheck, metadata: {name: budget},

@@ -215,6 +215,55 @@ TEST(Account, SaysInASentenceWhereAWorkloadStandsAndWhatToDo) {
   }
 }
 
+std::string node(const std::string& name, const std::string& rack) {
+  return "---\n{apiVersion: v1, kind: Node, metadata: {name: " + name +
+         ", uid: node-uid, labels: {rack: " + rack + ", kubernetes.io/hostname: " + name +
+         "}}, status: {allocatable: {nvidia.com/gpu: 1, pods: 10}, conditions: [{type: Ready, "
+         "status: \"True\"}]}}\n";
+}
+
+/// Two racks of two GPUs each.
+std::string racks() {
+  return R"(---
+{apiVersion: kueue.x-k8s.io/v1beta2, kind: Topology, metadata: {name: default},
+ spec: {levels: [{nodeLabel: rack}, {nodeLabel: kubernetes.io/hostname}]}}
+---
+{apiVersion: kueue.x-k8s.io/v1beta2, kind: ResourceFlavor, metadata: {name: h100},
+ spec: {nodeLabels: {pool: h100}, topologyName: default}}
+)" + queue("fleet", {{"h100", 8}}) +
+         [] {
+           std::string nodes;
+           for (const char* name : {"a1", "a2", "b1", "b2"}) {
+             std::string one = node(name, std::string(1, *name));
+             one.insert(one.find("labels: {") + 9, "pool: h100, ");
+             nodes += one;
+           }
+           return nodes;
+         }();
+}
+
+TEST(Account, SaysWhatTheTopologyHasRoomFor) {
+  std::string wants = workload("w", 3);
+  wants.replace(wants.find("    template:"), 4, "    topologyRequest: {required: rack}\n    ");
+  const Told told(basics + racks() + wants);
+  EXPECT_EQ(name_of(told.account.explanation.standing), "topology_placement_failed");
+  EXPECT_THAT(summary_of(told.account), testing::StartsWith("There is quota for it, but no place"));
+  const auto& flavor = told.account.explanation.tries.at(0).groups.at(0).flavors.at(0);
+  EXPECT_EQ(name_of(flavor.verdict), "topology_full");
+  EXPECT_THAT(sentence_of(flavor, now), testing::HasSubstr("topology \"default\""));
+}
+
+TEST(Account, ShowsThePlacesOfPods) {
+  std::string running = workload("w", 2, held("h100", 2, "2026-11-21T11:00:00Z"));
+  running.replace(running.find("resourceUsage:"), 0,
+                  "topologyAssignment: {levels: [kubernetes.io/hostname], slices: [{domainCount: "
+                  "2, valuesPerLevel: [{individual: {roots: [a1, a2]}}], podCounts: {universal: "
+                  "1}}]}, ");
+  const Told told(basics + racks() + running);
+  EXPECT_THAT(told.text(), testing::HasSubstr("Places of main: a1 (1) and a2 (1)\n"));
+  EXPECT_EQ(to_json(told.account)["holds"][0]["places"][1]["values"][0], "a2");
+}
+
 struct WhyCase {
   const char* description;
   std::string objects;

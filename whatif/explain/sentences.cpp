@@ -152,6 +152,9 @@ std::string waiting_text(const Explanation& told, TimePoint now) {
              " is enough free, and nobody may be preempted for it." + behind(told);
     case Standing::exceeds_quota:
       return "It asks for more than " + where(told) + " could ever give it.";
+    case Standing::waits_for_pods_ready:
+      return "There is room for it, but nobody is admitted until all pods of the workloads that "
+             "run are ready (waitForPodsReady.blockAdmission).";
     case Standing::topology_placement_failed:
       return "There is quota for it, but no place in the topology: " + told.message + ".";
     default:
