@@ -126,6 +126,15 @@ def explain_without_permission(env):
     assert code == 0, err
     assert "may not list clusterqueues.kueue.x-k8s.io" in text, text
     assert "The last that was written about it" in text, text
+    fed.hub.kubectl.run("apply", "-f", fed.example("rbac/explain.yaml"))
+    fed.hub.kubectl.run("create", "clusterrolebinding", "looks", "--clusterrole=regatta-explain",
+                        f"--serviceaccount={objects.NAMESPACE}:looks")
+
+    def everything():
+        _, text, _ = explain(env, fed.hub, "workload", f"{objects.NAMESPACE}/{name}",
+                             env_kubeconfig=path)
+        return "may not list" not in text and "more than ClusterQueue" in text or report(text)
+    fed.wait_for("the role of the examples is enough", everything, 20)
 
 
 @scenario

@@ -159,9 +159,9 @@ void print_history(const Explanation& told, TimePoint now, std::ostream& out) {
   const bool waits = told.standing >= admission::Standing::inactive;
   if (!waits || (!told.last_pending && !told.last_eviction)) return;
   out << "\nWhat was written about it\n";
-  line("Waits since", told.last_pending);
-  line("Evicted", told.last_eviction);
-  line("Preempted", told.last_preemption);
+  line("Not admitted,", told.last_pending);
+  line("Evicted,", told.last_eviction);
+  line("Preempted,", told.last_preemption);
 }
 
 }  // namespace
