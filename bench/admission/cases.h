@@ -24,6 +24,16 @@ struct Preemption {
 /// preempts and, when they are gone, the cycle that admits.
 void measure_preemption(const Preemption& preemption, Report* report);
 
+struct TopologyFlow {
+  std::string name;
+  int nodes = 0;
+  int queues = 0;
+  int workloads = 0;
+};
+/// Gangs of 4 to 16 pods stream onto racks of 64 nodes and end after twenty cycles; a third each
+/// requires one rack, prefers one, or goes anywhere.
+void measure_topology(const TopologyFlow& flow, Report* report);
+
 struct Growth {
   std::string name;
   int queues = 0;

@@ -10,6 +10,7 @@ namespace {
 
 constexpr const char* flows = "Jobs that end at once, queues that borrow in cohorts of 100";
 constexpr const char* preemptions = "One preemptor in each queue";
+constexpr const char* topologies = "Gangs placed on racks, three levels, jobs of twenty cycles";
 constexpr const char* growths = "One cycle, with more waiting and with more queues";
 
 void add_flows(std::vector<Case>* cases) {
@@ -49,10 +50,21 @@ void add_growth(std::vector<Case>* cases) {
   }
 }
 
+void add_topologies(std::vector<Case>* cases) {
+  for (const TopologyFlow& flow : {TopologyFlow{"topology_640", 640, 30, 15'000},
+                                   TopologyFlow{"topology_640_of_1000", 640, 1000, 50'000},
+                                   TopologyFlow{"topology_5000", 5000, 30, 15'000},
+                                   TopologyFlow{"topology_5000_of_1000", 5000, 1000, 50'000}}) {
+    cases->push_back(
+        {flow.name, topologies, [flow](Report* report) { measure_topology(flow, report); }});
+  }
+}
+
 std::vector<Case> all_cases() {
   std::vector<Case> cases;
   add_flows(&cases);
   add_preemptions(&cases);
+  add_topologies(&cases);
   add_growth(&cases);
   return cases;
 }

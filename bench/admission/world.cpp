@@ -87,8 +87,7 @@ int World::number_of(const api::ObjectKey& key) {
   return std::atoi(key.name.c_str() + 4);
 }
 
-void World::confirm(const Job& job, const AdmittedWorkload& decision, TimePoint now) {
-  api::Workload object = workload(job);
+void World::confirm(api::Workload object, const AdmittedWorkload& decision, TimePoint now) {
   object.status.admission = decision.admission;
   set_true(&object, api::conditions::quota_reserved, now);
   set_true(&object, api::conditions::admitted, now);

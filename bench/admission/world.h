@@ -32,7 +32,10 @@ class World {
   static int number_of(const api::ObjectKey& key);
 
   /// Reads back what a cycle decided.
-  void confirm(const Job& job, const AdmittedWorkload& decision, TimePoint now);
+  void confirm(api::Workload object, const AdmittedWorkload& decision, TimePoint now);
+  void confirm(const Job& job, const AdmittedWorkload& decision, TimePoint now) {
+    confirm(workload(job), decision, now);
+  }
   /// The job's pods are gone: reads that it was evicted and waits again.
   void evict(const Job& job, TimePoint now);
 
