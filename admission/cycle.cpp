@@ -2,6 +2,7 @@
 
 #include "admission/entry.h"
 #include "admission/leaving.h"
+#include "admission/second_pass.h"
 #include "lib/api/names.h"
 
 #include <algorithm>
@@ -26,13 +27,16 @@ class Cycle {
 
   CycleResult run() {
     CycleResult result;
+    std::vector<WorkloadId> holders = state_.pop_second_passes();
     const std::vector<WorkloadId> heads = state_.pop_heads();
-    if (heads.empty()) return result;
+    if (heads.empty() && holders.empty()) return result;
     result.ran = true;
     result.cycle = state_.cycle();
     {
       Snapshot snapshot(state_);
       snapshot_ = &snapshot;
+      second_pass_.emplace(snapshot, std::move(holders));
+      second_pass_->place_all();
       entries_.reserve(heads.size());
       for (const WorkloadId id : heads) nominate(id);
       leaving_.emplace(snapshot);
@@ -41,6 +45,7 @@ class Cycle {
       for (Entry* entry = order.next(); entry != nullptr; entry = order.next()) process(entry);
       leaving_.reset();
     }
+    second_pass_->record(now_, &result);
     for (Entry* entry : admitted_) record_admitted(entry, &result);
     for (const Entry& entry : entries_) {
       if (entry.status != Entry::Status::assumed) put_back(entry, &result);
@@ -362,6 +367,7 @@ class Cycle {
   Snapshot* snapshot_ = nullptr;
   std::vector<Entry> entries_;
   bool blocked_ = false;
+  std::optional<SecondPass> second_pass_;
   std::vector<Entry*> admitted_;
   std::optional<Leaving> leaving_;
   PlaceAmounts leaving_places_;  ///< what those leaving hold

@@ -74,7 +74,7 @@ struct CycleResult {
   /// Somebody would fit, but must wait until all pods are ready: no cycle makes sense before that.
   bool blocked = false;
   /// Workloads that keep their reservation: status.admission with (new) places for their pods.
-  /// Write it, clear status.unhealthyNodes, and set Admitted=True when `checks` is empty.
+  /// Write it and clear status.unhealthyNodes; Admitted follows from the workload's own checks.
   std::vector<AdmittedWorkload> placed;
   std::vector<EvictedWorkload> evicted;
   /// Workloads with a reservation whose pods found no place yet; they are tried again.

@@ -97,6 +97,16 @@ struct LocalQueueInfo {
   std::set<WorkloadId> members;  ///< its workloads that could be queued or hold quota
 };
 
+/// A workload that has quota and needs places: its check is ready now, or it lost nodes.
+struct PlacesTask {
+  std::set<std::string> lost;       ///< hosts; empty: it has no places yet
+  bool bound_to_pod = false;        ///< ends with its Pod, which cannot move
+  std::vector<PodProfilePtr> pods;  ///< by pod set, with what checks add
+  int tries = 0;
+  TimePoint due{};
+  bool ready = false;
+};
+
 /// What the pod sets count for, by (flavor, resource).
 std::vector<FrAmount> usage_of_pod_sets(const std::vector<PodSetReservation>& pod_sets,
                                         Names* names);
@@ -155,7 +165,7 @@ class State {
   /// Does the reactivations that are due.
   void flush(TimePoint now);
   /// Whether some active ClusterQueue has somebody waiting, i.e. whether a cycle has work.
-  bool has_heads() const { return !ready_.empty(); }
+  bool has_heads() const { return !ready_.empty() || places_ready_ > 0; }
 
   /// Workloads with quota whose pods are not all ready.
   std::size_t not_ready() const { return not_ready_; }
@@ -227,6 +237,13 @@ class State {
   std::vector<WorkloadId> pop_heads();
   /// Number of the cycle that pop_heads() began.
   std::uint64_t cycle() const { return cycle_; }
+  /// Workloads with quota whose places are due, the most urgent first.
+  std::vector<WorkloadId> pop_second_passes();
+  const PlacesTask& places_task(WorkloadId id) const { return places_tasks_.at(id); }
+  void drop_places_task(WorkloadId id);
+  /// No place yet: again later, with doubling delays.
+  void retry_places(WorkloadId id, TimePoint now);
+  void move_pods(WorkloadId id, std::vector<PodSetPlaces> places);
   /// Where a head goes that was not admitted.
   /// `why`: the reason to tell workloads like it that are parked with it.
   void requeue(WorkloadId id, bool immediate, bool park_all_alike, TimePoint now,
@@ -278,6 +295,9 @@ class State {
   void reactivate_at(NodeId node, TimePoint when);
   void reactivate_all(TimePoint when);
   void reactivate_users(const std::vector<FlavorId>& flavors, TimePoint when);
+  std::vector<PodProfilePtr> pods_after_checks(const api::Workload& workload, const Shape& shape);
+  void read_places_task(WorkloadId id, const api::Workload& workload, TimePoint now);
+  void flush_places(TimePoint now);
   void count_places(const Reservation& reservation, bool add);
   void read_places(const api::PodSetAssignment& assignment, const PodProfilePtr& pods,
                    PodSetReservation* pod_set);
@@ -310,6 +330,8 @@ class State {
   std::map<api::ObjectKey, LocalQueueId> local_queue_ids_;
   std::map<std::string, QueueId> ready_;  ///< active, somebody waits
   std::map<NodeId, TimePoint> reactivations_;
+  std::map<WorkloadId, PlacesTask> places_tasks_;
+  std::size_t places_ready_ = 0;
   std::uint64_t cycle_ = 0;
   std::uint64_t last_serial_ = 0;
   std::size_t not_ready_ = 0;

@@ -155,6 +155,7 @@ void State::update_pending(WorkloadId id, const api::Workload& workload, TimePoi
   WorkloadEntry& entry = workloads_[id];
   if (entry.reservation != nullptr) {
     const QueueId queue = entry.reservation->queue;
+    drop_places_task(id);
     release(id);
     read_spec(id, workload);
     enqueue(id, now);
@@ -205,10 +206,12 @@ void State::update_reserved(WorkloadId id, const api::Workload& workload, TimePo
     orphans_[workload.status.admission->cluster_queue].insert(id);
     entry.reservation = std::move(reservation);
     entry.place = Place::reserved;
+    drop_places_task(id);
     return;
   }
   if (freed) reactivate_after(id, reservation->queue, now);
   reserve(id, std::move(reservation));
+  read_places_task(id, workload, now);
 }
 
 void State::erase_workload(const api::ObjectKey& key, TimePoint now) {
@@ -217,6 +220,7 @@ void State::erase_workload(const api::ObjectKey& key, TimePoint now) {
   WorkloadEntry& entry = workloads_[id];
   if (entry.reservation != nullptr) {
     const QueueId queue = entry.reservation->queue;
+    drop_places_task(id);
     release(id);
     reactivate_after(id, queue, now);
   } else {
@@ -430,10 +434,14 @@ std::optional<TimePoint> State::next_flush() const {
   for (const auto& [node, due] : reactivations_) {
     if (!next || due < *next) next = due;
   }
+  for (const auto& [id, task] : places_tasks_) {
+    if (!task.ready && (!next || task.due < *next)) next = task.due;
+  }
   return next;
 }
 
 void State::flush(TimePoint now) {
+  flush_places(now);
   std::set<NodeId> roots;
   for (auto it = reactivations_.begin(); it != reactivations_.end();) {
     if (it->second > now) {

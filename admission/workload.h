@@ -59,6 +59,7 @@ class ShapeRegistry {
   ShapePtr intern(const api::Workload& workload, const Config& config, const PodDefaults& defaults,
                   Names* names);
   std::size_t size() const;
+  PodProfiles& profiles() { return profiles_; }
 
  private:
   struct Shapes;

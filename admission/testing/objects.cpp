@@ -43,6 +43,10 @@ void Loaded::load(std::string_view yaml) {
       state.upsert(read<api::AdmissionCheck>(document));
     } else if (kind == "Topology") {
       state.upsert(read<api::Topology>(document));
+    } else if (kind == "Node") {
+      state.upsert(read<api::Node>(document), start);
+    } else if (kind == "Pod") {
+      state.upsert(read<api::Pod>(document), start);
     } else if (kind == "Cohort") {
       state.upsert(read<api::Cohort>(document), start);
     } else if (kind == "ClusterQueue") {

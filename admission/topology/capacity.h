@@ -76,6 +76,8 @@ class CapacityView {
 
   /// Leaves only what is below one domain.
   void confine(std::size_t level, DomainIndex domain);
+  /// Forgets what was counted: the next sync() counts everything.
+  void start_over() { built_ = false; }
   /// Catches up with the tree.
   void sync();
 

@@ -1,0 +1,44 @@
+#pragma once
+
+/// Workloads that hold quota and need places: those whose places had to wait for an admission
+/// check, and those that lost a node. They come before everybody else in a cycle.
+
+#include "admission/cycle.h"
+#include "admission/snapshot.h"
+
+#include <vector>
+
+namespace regatta::admission {
+
+/// Finds places for them, one after the other, and takes those in the snapshot.
+class SecondPass {
+ public:
+  SecondPass(Snapshot& snapshot, std::vector<WorkloadId> ids)
+      : snapshot_(snapshot), ids_(std::move(ids)) {}
+
+  void place_all();
+  /// After the snapshot is gone: records what was found, and what is tried again.
+  void record(TimePoint now, CycleResult* result);
+
+ private:
+  struct Found {
+    WorkloadId id = no_id;
+    std::vector<PodSetPlaces> places;
+    bool evict = false;
+    std::string failure;
+  };
+
+  void place(Found* found);
+  void place_delayed(const Reservation& held, const PlacesTask& task, Found* found);
+  void replace_lost(const Reservation& held, const PlacesTask& task, Found* found);
+  TopologyRequest request_for(const Found& found, const PlacesTask& task, std::size_t pod_set,
+                              FlavorId flavor) const;
+  void take(const Reservation& held, const Found& found);
+
+  Snapshot& snapshot_;
+  std::vector<WorkloadId> ids_;
+  std::vector<Found> found_;
+  State* state_ = nullptr;
+};
+
+}  // namespace regatta::admission

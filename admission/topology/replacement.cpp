@@ -1,0 +1,142 @@
+#include "admission/topology/replacement.h"
+
+#include <algorithm>
+
+namespace regatta::admission {
+namespace {
+
+using Layers = std::vector<api::PodSetTopologyConstraint>;
+
+struct Domain {
+  std::size_t level = 0;
+  DomainIndex index = 0;
+};
+
+class Replacer {
+ public:
+  Replacer(const Topologies& topologies, const TopologyTree& tree)
+      : topologies_(topologies), tree_(tree) {}
+
+  /// Splits the places; false when one that remains is not in the tree.
+  bool split(const PodPlaces& current, const std::set<std::string>& lost, std::string* stale) {
+    for (const PlacedPods& placed : current.places) {
+      const std::string& host = topologies_.values(placed.place).back();
+      if (lost.contains(host)) {
+        missing_ += placed.count;
+        continue;
+      }
+      const auto leaf = tree_.leaf_of_place.find(placed.place);
+      if (leaf == tree_.leaf_of_place.end()) {
+        *stale = host;
+        return false;
+      }
+      kept_[leaf->second] += placed.count;
+    }
+    return true;
+  }
+
+  std::int32_t missing() const { return missing_; }
+  const std::map<DomainIndex, std::int32_t>& kept() const { return kept_; }
+
+  /// Where the missing pods have to go, if it matters.
+  std::optional<Domain> required(const ResolvedRequest& resolved) const {
+    if (kept_.empty()) return std::nullopt;
+    const Layers& layers = resolved.layers;
+    if (!layers.empty() && missing_ % resolved.slices.size != 0) {
+      for (std::size_t i = layers.size(); i-- > 0;) {
+        if (missing_ % layers[i].size != 0) return incomplete(layers[i]);
+      }
+    }
+    if (!resolved.placement.required) return std::nullopt;
+    const std::size_t level = resolved.placement.level;
+    return Domain{level, tree_.ancestor(kept_.begin()->first, level)};
+  }
+
+  /// Slices cannot be whole in there: the widest groups that the missing pods still make.
+  void lower_slices(ResolvedRequest* resolved, std::size_t inside) const {
+    const Layers layers = std::move(resolved->layers);
+    resolved->layers.clear();
+    resolved->slices = SliceShape{1, tree_.lowest(), {}};
+    resolved->placement.level = std::max(resolved->placement.level, inside);
+    for (std::size_t i = layers.size(); i-- > 0;) {
+      if (missing_ % layers[i].size != 0) continue;
+      const auto level = tree_.level_of(layers[i].topology);
+      if (!level || *level < resolved->placement.level) continue;
+      resolved->slices.size = layers[i].size;
+      resolved->slices.level = *level;
+      resolved->layers = {layers[i]};
+      return;
+    }
+  }
+
+ private:
+  /// The domain that has a part of a group of this layer.
+  std::optional<Domain> incomplete(const api::PodSetTopologyConstraint& layer) const {
+    const auto level = tree_.level_of(layer.topology);
+    if (!level) return std::nullopt;
+    std::map<DomainIndex, std::int32_t> pods;
+    for (const auto& [leaf, count] : kept_) pods[tree_.ancestor(leaf, *level)] += count;
+    for (const auto& [domain, count] : pods) {
+      if ((count + missing_) % layer.size == 0) return Domain{*level, domain};
+    }
+    return std::nullopt;
+  }
+
+  const Topologies& topologies_;
+  const TopologyTree& tree_;
+  std::map<DomainIndex, std::int32_t> kept_;
+  std::int32_t missing_ = 0;
+};
+
+std::string names_of(const std::set<std::string>& hosts) {
+  std::string text;
+  for (const std::string& host : hosts) text += (text.empty() ? "" : ",") + host;
+  return text;
+}
+
+}  // namespace
+
+Replacement replace_places(Topologies& topologies, const TopologyRequest& request,
+                           const PodPlaces& current, const std::set<std::string>& lost,
+                           bool least_free_first) {
+  TopologyTree* tree = topologies.tree(request.flavor);
+  if (tree == nullptr || !tree->by_hostname) return {{}, "topology level not specified"};
+  Replacer replacer(topologies, *tree);
+  std::string stale;
+  if (!replacer.split(current, lost, &stale)) {
+    return {{},
+            "Cannot replace the node, because the existing topologyAssignment is invalid, as it "
+            "contains the stale domain " +
+                stale};
+  }
+  auto resolved = resolve(*tree, request.shape->topology, request.implied);
+  if (!resolved) return {{}, resolved.error().what()};
+  const auto inside = replacer.required(*resolved);
+  if (inside && replacer.missing() % resolved->slices.size != 0) {
+    replacer.lower_slices(&*resolved, inside->level);
+  }
+  PlacementRequest& wanted = resolved->placement;
+  wanted.count = replacer.missing();
+  wanted.least_free_first = least_free_first;
+  std::unique_ptr<CapacityView> confined;
+  if (inside) {
+    confined = topologies.confined_view(*tree, request.pods, resolved->slices, inside->level,
+                                        inside->index);
+  }
+  const CapacityView& view =
+      confined ? *confined : topologies.view(*tree, request.pods, nullptr, resolved->slices, false);
+  const PlacementResult found = place(view, wanted);
+  if (!found.fits) {
+    return {{}, placement_failure(view, wanted, found, resolved->layers, topologies.names())};
+  }
+  if (found.leaves.empty()) {
+    return {{}, "cannot find replacement assignment for unhealthy node: " + names_of(lost)};
+  }
+  std::map<DomainIndex, std::int32_t> all = replacer.kept();
+  for (const PlacedLeaf& leaf : found.leaves) all[leaf.leaf] += leaf.pods;
+  PodPlaces places{request.flavor, request.pods, topologies.assignment_levels(request.flavor), {}};
+  for (const auto& [leaf, count] : all) places.places.push_back({tree->places[leaf], count});
+  return {std::move(places), {}};
+}
+
+}  // namespace regatta::admission
