@@ -59,7 +59,7 @@ void Cluster::touch(Course* course, TimePoint now) {
   if (course->phase == CoursePhase::over) return;
   state_.upsert(course->workload, now);
   dirty_.insert(course->id);
-  changed_.insert(course->workload.metadata.key());
+  changed(course->workload.metadata.key());
   restless_ = true;
 }
 
@@ -79,7 +79,7 @@ void Cluster::wake(const Wake& wake, TimePoint now) {
       answer(course, wake.detail, now);
       break;
     case Due::ready:
-      changed_.insert(course->workload.metadata.key());
+      changed(course->workload.metadata.key());
       break;
     case Due::reclaim:
       course->workload.status.reclaimable_pods = {
@@ -125,7 +125,7 @@ void Cluster::settle(Course* course, TimePoint now) {
     if (settled.active) workload.spec.active = *settled.active;
     if (!settled.status_changed && !settled.active) break;
     state_.upsert(workload, now);
-    changed_.insert(workload.metadata.key());
+    changed(workload.metadata.key());
   }
   follow(course, now);
 }
@@ -222,7 +222,7 @@ void Cluster::reserve(const admission::AdmittedWorkload& decision, TimePoint now
   Course* course = find(decision.key);
   controllers::reserve(&course->workload, decision.admission, decision.checks, now);
   state_.upsert(course->workload, now);
-  changed_.insert(decision.key);
+  changed(decision.key);
   course->phase = CoursePhase::reserved;
   begin_run(course, now);
   follow(course, now);
@@ -246,7 +246,7 @@ void Cluster::preempt(const admission::PreemptedWorkload& decision, TimePoint no
                       message},
                      now);
   state_.upsert(workload, now);
-  changed_.insert(decision.key);
+  changed(decision.key);
   PreemptionRecord record;
   record.at = now;
   record.cluster = settings_.name;
@@ -265,7 +265,7 @@ void Cluster::preempt(const admission::PreemptedWorkload& decision, TimePoint no
 void Cluster::explain(const admission::PendingWorkload& decision, TimePoint now) {
   Course* course = find(decision.key);
   if (controllers::set_pending(&course->workload, decision.reason, decision.message, now)) {
-    changed_.insert(decision.key);
+    changed(decision.key);
   }
   if (course->record == SIZE_MAX) return;
   WorkloadRecord& record = records_->workloads[course->record];

@@ -33,6 +33,7 @@ struct ClusterSettings {
   std::string name;
   std::uint32_t index = 0;
   bool dispatches = false;  ///< workers take what the MultiKueue check asks for
+  bool federated = false;   ///< somebody calls take_changed()
   admission::Config admission;
   sandbox::Behaviour behaviour;
 };
@@ -70,6 +71,10 @@ class Cluster {
   void remove_copy(const api::ObjectKey& key, TimePoint now);
   /// Its status was edited.
   void touch(Course* course, TimePoint now);
+  /// Remembers it for take_changed().
+  void changed(const api::ObjectKey& key) {
+    if (settings_.federated) changed_.insert(key);
+  }
   /// touch(), and settles it at once.
   void settle_now(Course* course, TimePoint now);
   void deactivate(const api::ObjectKey& key, const std::string& message, TimePoint now);
@@ -147,6 +152,8 @@ class Cluster {
   std::deque<Course> courses_;
   std::map<api::ObjectKey, std::uint32_t> by_key_;
   std::map<api::ObjectKey, std::uint32_t> by_job_;
+  /// Workloads of a snapshot whose Job is still to come, by its uid.
+  std::map<std::string, std::uint32_t> unclaimed_;
   std::set<std::uint32_t> active_;
   std::set<std::uint32_t> dirty_;
   std::set<api::ObjectKey> changed_;

@@ -184,7 +184,7 @@ void Cluster::finish(Course* course, bool success, const std::string& message, T
     // The hub reads how it ended, and removes it.
     course->phase = CoursePhase::stopping;
     ++course->epoch;
-    changed_.insert(course->workload.metadata.key());
+    changed(course->workload.metadata.key());
     restless_ = true;
     return;
   }
@@ -208,7 +208,7 @@ void Cluster::retire(Course* course, Outcome outcome, TimePoint now) {
   active_.erase(course->id);
   dirty_.erase(course->id);
   course->workload = {};
-  changed_.insert(key);
+  changed(key);
   restless_ = true;
 }
 
@@ -266,7 +266,7 @@ void Cluster::deactivate(const api::ObjectKey& key, const std::string& message, 
 
 void Cluster::wound_down(Course* course, TimePoint now) {
   course->started = false;
-  changed_.insert(course->workload.metadata.key());
+  changed(course->workload.metadata.key());
   restless_ = true;
   stopped(course, now);
 }

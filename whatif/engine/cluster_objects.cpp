@@ -154,16 +154,14 @@ void Cluster::put(const api::Job& job, TimePoint now) {
     return touch(&course, now);
   }
   // A snapshot has the Workload already.
-  for (const std::uint32_t id : active_) {
-    if (!courses_[id].job.name.empty()) continue;
-    const api::OwnerReference* owner = courses_[id].workload.metadata.controller();
-    if (!owner || owner->uid != job.metadata.uid) continue;
-    courses_[id].job = key;
-    courses_[id].work = work_of(job, settings_.behaviour);
-    by_job_[key] = id;
-    if (courses_[id].record != SIZE_MAX) {
-      records_->workloads[courses_[id].record].job = key.name;
-    }
+  if (const auto found = unclaimed_.find(job.metadata.uid); found != unclaimed_.end()) {
+    Course& course = courses_[found->second];
+    unclaimed_.erase(found);
+    if (course.phase == CoursePhase::over) return;
+    course.job = key;
+    course.work = work_of(job, settings_.behaviour);
+    by_job_[key] = course.id;
+    if (course.record != SIZE_MAX) records_->workloads[course.record].job = key.name;
     return;
   }
   if (queue_of(job).empty()) {
@@ -185,6 +183,9 @@ void Cluster::put(const api::Workload& workload, TimePoint now) {
     return touch(known, now);
   }
   Course& course = add_course(workload, work_of(workload, settings_.behaviour), now);
+  if (const api::OwnerReference* owner = workload.metadata.controller()) {
+    unclaimed_[owner->uid] = course.id;
+  }
   record_new(&course);
 }
 

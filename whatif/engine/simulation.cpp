@@ -36,6 +36,7 @@ Simulation::Simulation(SimulationInput input) : input_(std::move(input)), now_(i
     settings.name = one.name;
     settings.index = static_cast<std::uint32_t>(clusters_.size());
     settings.dispatches = dispatches;
+    settings.federated = !input_.workers.empty();
     settings.admission = input_.admission;
     settings.behaviour = input_.behaviour;
     clusters_.push_back(
