@@ -42,6 +42,7 @@ Status configure(const std::string& file, whatif::SimulationOptions* out) {
   if (!core) return core.error().within(file);
   out->admission = core->scheduler.admission;
   out->dispatch = core->dispatch.plan;
+  out->lifecycle = core->workloads.lifecycle;
   return ok();
 }
 

@@ -24,6 +24,7 @@ class Loader {
     input.name = options_.name;
     input.admission = options_.admission;
     input.dispatch = options_.dispatch;
+    input.lifecycle = options_.lifecycle;
     input.start = start();
     input.until = duration("--until", options_.until);
     if (!options_.step.empty()) input.step = duration("--step", options_.step);

@@ -79,7 +79,7 @@ void Cluster::wake(const Wake& wake, TimePoint now) {
       answer(course, wake.detail, now);
       break;
     case Due::ready:
-      changed(course->workload.metadata.key());
+      pods_ready(course, now);
       break;
     case Due::reclaim:
       course->workload.status.reclaimable_pods = {
@@ -120,7 +120,8 @@ controllers::LifecycleView Cluster::view(const api::Workload& workload) const {
 void Cluster::settle(Course* course, TimePoint now) {
   api::Workload& workload = course->workload;
   for (int round = 0; round < settle_rounds_max; ++round) {
-    const controllers::Settled settled = controllers::settle(&workload, view(workload), now);
+    const controllers::Settled settled =
+        controllers::settle(&workload, view(workload), now, settings_.lifecycle);
     if (settled.look_again) plan(course, Due::look, now + *settled.look_again);
     if (settled.active) workload.spec.active = *settled.active;
     if (!settled.status_changed && !settled.active) break;
@@ -221,11 +222,16 @@ void Cluster::take_decisions(const admission::CycleResult& result, TimePoint now
 void Cluster::reserve(const admission::AdmittedWorkload& decision, TimePoint now) {
   Course* course = find(decision.key);
   controllers::reserve(&course->workload, decision.admission, decision.checks, now);
+  if (settings_.lifecycle.wait_for_pods_ready && course->workload.metadata.controller()) {
+    controllers::expect_pods(&course->workload, now);
+  }
   state_.upsert(course->workload, now);
   changed(decision.key);
   course->phase = CoursePhase::reserved;
   begin_run(course, now);
   follow(course, now);
+  // From now on time limits count.
+  dirty_.insert(course->id);
 }
 
 void Cluster::preempt(const admission::PreemptedWorkload& decision, TimePoint now) {
@@ -271,6 +277,26 @@ void Cluster::explain(const admission::PendingWorkload& decision, TimePoint now)
   WorkloadRecord& record = records_->workloads[course->record];
   record.reason = decision.reason;
   record.message = decision.message;
+}
+
+void Cluster::explain_passed_over(TimePoint now) {
+  for (const std::uint32_t id : active_) {
+    const Course& course = courses_[id];
+    if (course.phase != CoursePhase::waiting || course.record == SIZE_MAX) continue;
+    WorkloadRecord& record = records_->workloads[course.record];
+    const std::string why = state_.bypassed(course.workload.metadata.key());
+    if (!record.reason.empty() || why.empty()) continue;
+    api::Workload told = course.workload;
+    controllers::LifecycleView seen = view(told);
+    seen.bypassed = why;
+    seen.may_tell_bypassed = true;
+    controllers::settle(&told, seen, now, settings_.lifecycle);
+    const api::Condition* said =
+        api::find_condition(told.status.conditions, api::conditions::quota_reserved);
+    if (!said) continue;
+    record.reason = said->reason;
+    record.message = said->message;
+  }
 }
 
 void Cluster::observe(TimePoint now) {

@@ -35,6 +35,7 @@ struct ClusterSettings {
   bool dispatches = false;  ///< workers take what the MultiKueue check asks for
   bool federated = false;   ///< somebody calls take_changed()
   admission::Config admission;
+  controllers::LifecycleConfig lifecycle;
   sandbox::Behaviour behaviour;
 };
 
@@ -55,6 +56,8 @@ class Cluster {
   /// Settles and schedules until nothing more happens now.
   void act(TimePoint now);
   bool restless() const { return restless_; }
+  /// Writes into the records why those wait that never had their turn.
+  void explain_passed_over(TimePoint now);
 
   // For the federation
   Course* find(const api::ObjectKey& key);
@@ -120,6 +123,7 @@ class Cluster {
   void preempt(const admission::PreemptedWorkload& decision, TimePoint now);
   void explain(const admission::PendingWorkload& decision, TimePoint now);
   void observe(TimePoint now);
+  void pods_ready(Course* course, TimePoint now);
 
   // cluster_jobs.cpp
   void begin_run(Course* course, TimePoint now);

@@ -1,5 +1,6 @@
 #include "jobs/plan.h"
 #include "lib/api/names.h"
+#include "lib/api/pods_ready.h"
 #include "whatif/engine/annotations.h"
 #include "whatif/engine/cluster.h"
 #include "whatif/timeline/duration.h"
@@ -106,6 +107,14 @@ void Cluster::start(Course* course, TimePoint now) {
   if (attempt.reclaim_after && !course->workload.spec.pod_sets.empty()) {
     plan(course, Due::reclaim, std::max(now, course->ready_at + *attempt.reclaim_after),
          static_cast<std::uint32_t>(attempt.reclaimable));
+  }
+}
+
+void Cluster::pods_ready(Course* course, TimePoint now) {
+  changed(course->workload.metadata.key());
+  if (!settings_.lifecycle.wait_for_pods_ready || course->phase != CoursePhase::running) return;
+  if (api::set_pods_ready(&course->workload, api::next_readiness(course->workload, true), now)) {
+    touch(course, now);
   }
 }
 
@@ -282,6 +291,7 @@ void Cluster::run_elsewhere(Course* course, const std::string& cluster, TimePoin
     run->cluster = cluster;
     if (!run->started_at) run->started_at = now;
   }
+  if (!course->started) plan(course, Due::ready, now + course->work.ready);
   course->started = true;
 }
 

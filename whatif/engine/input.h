@@ -1,6 +1,7 @@
 #pragma once
 
 #include "admission/config.h"
+#include "controllers/lifecycle.h"
 #include "dispatch/plan.h"
 #include "sandbox/behaviour.h"
 #include "whatif/timeline/timeline.h"
@@ -23,6 +24,7 @@ struct SimulationInput {
   Duration step{0};
   admission::Config admission;
   dispatch::DispatchConfig dispatch;
+  controllers::LifecycleConfig lifecycle;
   /// Of jobs that say nothing.
   sandbox::Behaviour behaviour{std::chrono::minutes(10), 0, Duration(0), true};
   ClusterInput hub;

@@ -38,6 +38,7 @@ Simulation::Simulation(SimulationInput input) : input_(std::move(input)), now_(i
     settings.dispatches = dispatches;
     settings.federated = !input_.workers.empty();
     settings.admission = input_.admission;
+    settings.lifecycle = input_.lifecycle;
     settings.behaviour = input_.behaviour;
     clusters_.push_back(
         std::make_unique<Cluster>(std::move(settings), &grid_, &agenda_, &records_));
@@ -162,6 +163,7 @@ Report Simulation::report(bool interrupted) {
   out.samples = Grid{grid_.start, end, grid_.step}.samples();
   out.interrupted = interrupted;
   for (const auto& cluster : clusters_) {
+    cluster->explain_passed_over(now_);
     out.clusters.push_back(cluster->name());
     auto queues = cluster->meters().queues(cluster->name(), end);
     auto capacity = cluster->meters().capacity(cluster->name(), end);

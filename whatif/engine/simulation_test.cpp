@@ -213,6 +213,40 @@ spec: {controllerName: example.dev/no}
   EXPECT_EQ(a.reason, "Deactivated");
 }
 
+TEST(Simulation, AJobWhosePodsAreNotReadyInTimeMakesRoom) {
+  SimulationInput one = input(
+      queue("1") + job({"slow", 1, runs(60) + ", simulate.regatta.dev/ready-seconds: \"400\""}) +
+      job({"next", 1, runs(60) + ", simulate.regatta.dev/ready-seconds: \"20\""}));
+  one.lifecycle.wait_for_pods_ready = controllers::PodsReadyPolicy{std::chrono::minutes(5), {}, 1};
+  const Report report = simulate(std::move(one));
+  const WorkloadRecord& slow = record(report, "slow");
+  ASSERT_EQ(slow.runs.size(), 2u);
+  EXPECT_EQ(slow.runs[0].end, RunEnd::evicted);
+  EXPECT_EQ(slow.runs[0].reason, "PodsReadyTimeout");
+  EXPECT_EQ(slow.runs[0].ended_at, at(300));
+  EXPECT_EQ(record(report, "next").finished_at, at(301 + 80));
+  // One more try, and then it is given up.
+  EXPECT_EQ(slow.outcome, Outcome::pending);
+  EXPECT_EQ(slow.runs[1].reason, "DeactivatedDueToRequeuingLimitExceeded");
+}
+
+TEST(Simulation, AJobMayRunAsLongAsItsLimitSays) {
+  const Report report = simulate(
+      input(queue("1") + job({"a", 1, runs(500), "kueue.x-k8s.io/max-exec-time-seconds: \"90\""})));
+  const WorkloadRecord& a = record(report, "a");
+  ASSERT_EQ(a.runs.size(), 1u);
+  EXPECT_EQ(a.runs[0].ended_at, at(90));
+  EXPECT_EQ(a.runs[0].reason, "DeactivatedDueToMaximumExecutionTimeExceeded");
+}
+
+TEST(Simulation, WhoeverIsPassedOverIsToldWhy) {
+  const Report report = simulate(input(queue("1") + job({"a", 1, runs(5000)}) +
+                                       job({"b", 1, runs(60)}) + job({"c", 1, runs(60)})));
+  EXPECT_EQ(record(report, "b").reason, "WaitingForQuota");
+  EXPECT_EQ(record(report, "c").reason, "WaitingForQuota");
+  EXPECT_NE(record(report, "c").message, "");
+}
+
 TEST(Simulation, JobsWithMoreCompletionsThanPodsRunInWaves) {
   const Report report = simulate(
       input(queue("8") + job({"a", 1, runs(100), "", "  parallelism: 2\n  completions: 5\n"})));
