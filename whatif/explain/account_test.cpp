@@ -108,6 +108,8 @@ What to do
 )"
             "  - Raise nominalQuota of flavor t4 in ClusterQueue fleet for nvidia.com/gpu by "
             "2 (to 6), or wait for dev/busy (running since 2026-11-21T11:40:00Z).\n"
+            "  - 1 workload has the turn before it: a higher priority (label "
+            "kueue.x-k8s.io/priority-class of the job) lets it pass.\n"
             R"(
 Queue
   LocalQueue dev/main, ClusterQueue fleet (BestEffortFIFO)
@@ -165,7 +167,15 @@ std::vector<SentenceCase> sentence_cases() {
        small + workload("a", 1, "", "", 5) + workload("w", 4),
        "There is room for it now, but it is not its turn. 1 workload comes first in its "
        "ClusterQueue.",
-       {}},
+       {"1 workload has the turn before it: a higher priority (label kueue.x-k8s.io/priority-class "
+        "of the job) lets it pass."}},
+      {"behind a head that blocks",
+       queue("fleet", {{"t4", 4}}, "  queueingStrategy: StrictFIFO\n") +
+           workload("a", 4, "", "", 5) + workload("b", 4, "", "", 4) + workload("w", 1),
+       "There is room for it now, but it is not its turn. 2 workloads come first in its "
+       "ClusterQueue, which is StrictFIFO: it waits until they are admitted.",
+       {"2 workloads have the turn before it, and must be admitted first (StrictFIFO): a higher "
+        "priority (label kueue.x-k8s.io/priority-class of the job) lets it pass."}},
       {"a stopped queue",
        queue("fleet", {{"t4", 4}}, "  stopPolicy: Hold\n") + workload("w", 1),
        "Its ClusterQueue fleet admits nobody: Can't admit new workloads: is stopped.",

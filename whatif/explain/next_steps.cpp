@@ -197,6 +197,15 @@ std::vector<std::string> steps_with_quota(const Account& account) {
   return steps;
 }
 
+/// What others before it in line mean; nothing for the first.
+std::vector<std::string> steps_in_line(const Explanation& told) {
+  if (told.in_cluster_queue.place <= 1) return {};
+  const std::size_t before = told.in_cluster_queue.place - 1;
+  return {counted(before, "workload") + (before == 1 ? " has" : " have") + " the turn before it" +
+          (told.strict_fifo ? ", and must be admitted first (StrictFIFO)" : "") +
+          ": a higher priority (label kueue.x-k8s.io/priority-class of the job) lets it pass."};
+}
+
 }  // namespace
 
 std::vector<std::string> next_steps(const Account& account) {
@@ -206,10 +215,16 @@ std::vector<std::string> next_steps(const Account& account) {
   if (account.blind && told.standing >= Standing::no_local_queue) return {};
   if (told.standing < Standing::backoff) return steps_to_queue(told);
   switch (told.standing) {
-    case Standing::waits_for_quota:
+    case Standing::waits_for_quota: {
+      std::vector<std::string> steps = Advice(account).quota();
+      for (std::string& step : steps_in_line(told)) steps.push_back(std::move(step));
+      return steps;
+    }
     case Standing::exceeds_quota:
     case Standing::no_flavor:
       return Advice(account).quota();
+    case Standing::fits:
+      return steps_in_line(told);
     case Standing::topology_placement_failed:
       return {
           "Wait until pods on the topology's nodes have ended, add nodes, or ask for less: a "

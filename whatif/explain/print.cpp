@@ -21,10 +21,12 @@ void print_queue(const Explanation& told, std::ostream& out) {
         << " in the ClusterQueue, " << told.in_local_queue.place << " of " << told.in_local_queue.of
         << " in the LocalQueue.";
     if (told.sticky) out << " It stays first: its preemptions are under way.";
-    std::vector<std::string> ahead;
-    for (const api::ObjectKey& key : told.ahead) ahead.push_back(key.str());
-    ahead.resize(told.in_cluster_queue.place - 1, "…");
-    if (!ahead.empty()) out << " Before it: " << listed(ahead) << '.';
+    std::string ahead;
+    for (const api::ObjectKey& key : told.ahead) ahead += (ahead.empty() ? "" : ", ") + key.str();
+    if (!ahead.empty()) {
+      out << " Before it: " << ahead
+          << (told.in_cluster_queue.place - 1 > told.ahead.size() ? ", …" : ".");
+    }
     out << '\n';
   }
   if (told.parked_like) {
