@@ -174,5 +174,38 @@ spec:
             "n1:2 Ready");
 }
 
+TEST(SecondPass, AHubLeavesPlacesToItsWorkersAndNeedsNoTopology) {
+  std::string check = provisioning;
+  check.replace(check.find("provisioning-request"), 20, "multikueue");
+  Loaded world(check +
+               cluster_yaml("  admissionChecksStrategy: {admissionChecks: [{name: check}]}\n"));
+  world.state.erase_topology("hosts");
+  EXPECT_TRUE(world.state.activity("cq").active);
+  world.load(R"(---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: Workload
+metadata: {name: w, namespace: dev}
+spec:
+  queueName: cq
+  podSets:
+  - {name: main, count: 5, topologyRequest: {required: example.com/rack},
+     template: {spec: {containers: [{name: c, resources: {requests: {cpu: "1"}}}]}}}
+)");
+  const CycleResult result = run_cycle(world.state, start);
+  ASSERT_EQ(result.admitted.size(), 1U);
+  EXPECT_EQ(result.admitted.front().admission.pod_set_assignments.front().delayed_topology_request,
+            "Pending");
+}
+
+TEST(SecondPass, WithoutItsTopologyAClusterQueueIsInactive) {
+  Loaded world(cluster_yaml());
+  EXPECT_TRUE(world.state.activity("cq").active);
+  world.state.erase_topology("hosts");
+  EXPECT_EQ(world.state.activity("cq"),
+            (Activity{false, std::string(api::reasons::topology_not_found),
+                      "Can't admit new workloads: there is no Topology \"hosts\" for TAS flavor "
+                      "\"default\"."}));
+}
+
 }  // namespace
 }  // namespace regatta::admission

@@ -7,6 +7,8 @@
 namespace regatta::admission {
 namespace {
 
+constexpr std::int64_t buckets_max = 1 << 16;
+
 /// A domain with what it can take, in units of slices or pods.
 struct Item {
   DomainIndex domain = 0;
@@ -207,7 +209,49 @@ class Search {
     return *std::max_element(pods.begin(), pods.end());
   }
 
+  /// Of domains none of which is enough: the smallest ones, as many as it takes. Looks at numbers
+  /// only until it knows which are taken, because there may be very many.
+  bool choose_smallest(std::size_t level, std::vector<Pick>* picks) {
+    const auto& slices = view_.level(level).slices;
+    std::vector<std::int64_t> domains(static_cast<std::size_t>(need_), 0);
+    for (const std::int64_t room : slices) ++domains[static_cast<std::size_t>(room)];
+    std::int64_t left = need_;
+    std::int64_t last = 0;
+    while (left > 0 && ++last < need_) left -= last * domains[static_cast<std::size_t>(last)];
+    result_.slices = need_ - std::max<std::int64_t>(left, 0);
+    if (left > 0) return false;
+    // Of the last size not all are needed.
+    const std::int64_t spare = -left / last;
+    const std::int64_t wanted = domains[static_cast<std::size_t>(last)] - spare;
+    std::vector<Item> items;
+    std::vector<Item> of_last;
+    for (DomainIndex domain = 0; domain < slices.size(); ++domain) {
+      if (slices[domain] == 0 || slices[domain] > last) continue;
+      const Item item = item_of(level, domain);
+      if (slices[domain] < last) {
+        items.push_back(item);
+        continue;
+      }
+      const bool full = static_cast<std::int64_t>(of_last.size()) == wanted;
+      if (full && !before(item, of_last.front())) continue;
+      if (full) {
+        std::pop_heap(of_last.begin(), of_last.end(), in_order);
+        of_last.pop_back();
+      }
+      of_last.push_back(item);
+      std::push_heap(of_last.begin(), of_last.end(), in_order);
+    }
+    items.insert(items.end(), of_last.begin(), of_last.end());
+    std::sort(items.begin(), items.end(), in_order);
+    for (const Item& item : items) picks->push_back({item.domain, item.units, false});
+    return true;
+  }
+  static bool in_order(const Item& a, const Item& b) { return before(a, b); }
+
   bool choose_several(std::size_t level, std::vector<Pick>* picks) {
+    if (least_first_ && !request_.leader && need_ <= buckets_max) {
+      return choose_smallest(level, picks);
+    }
     std::vector<Item> all;
     const std::size_t size = tree_.levels[level].size();
     for (DomainIndex domain = 0; domain < size; ++domain) {
