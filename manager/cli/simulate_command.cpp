@@ -158,7 +158,7 @@ void add_views(CLI::App* command, Flags* flags) {
                    "report; TIME is like 90m, or RFC 3339")
       ->each([flags](const std::string& text) {
         const auto wish = whatif::parse_wish(text);
-        if (!wish) throw CLI::ValidationError("--explain", wish.error().what());
+        if (!wish) throw CLI::ValidationError(wish.error().what());
         flags->command.explain.push_back(*wish);
       });
   CLI::Option* live = command->add_flag("--from-cluster", flags->from_cluster,
