@@ -1,4 +1,5 @@
-"""Pods that are placed by topology: racks, gates, and hubs that place nothing."""
+"""Pods that are placed by topology: racks, gates, nodes that break, and hubs that place nothing."""
+import json
 import os
 
 from harness import objects
@@ -67,6 +68,12 @@ def workload_of(cluster, job):
     return {}
 
 
+def set_ready(cluster, node, ready):
+    status = "True" if ready else "False"
+    patch = json.dumps({"status": {"conditions": [{"type": "Ready", "status": status}]}})
+    cluster.kubectl.run("patch", "node", node, "--subresource=status", "-p", patch)
+
+
 @scenario
 def one_rack(env):
     """The jobs of examples/topology: a required rack is one rack, and gates open onto it."""
@@ -92,6 +99,34 @@ def one_rack(env):
         return reserved.get("status") == "False" and reserved or report(reserved)
     why = wait_for("the job that fits no rack is told so", refused, 30, cluster.check)
     assert 'topology "datacenter"' in why["message"], why
+
+
+@scenario
+def broken_node(env):
+    """A node that breaks is replaced within its rack; a second one sends the job elsewhere."""
+    cluster = placed_cluster(env, "8xCPU")
+    cluster.kubectl.create(rack_job("train", 3, managed_by=None))
+    before = nodes_of(cluster, "train", 3)
+    rack = rack_of(cluster, before[0])
+    set_ready(cluster, before[0], False)
+    wait_for("the pod leaves the broken node",
+             lambda: before[0] not in [p["spec"].get("nodeName") for p in pods_of(cluster, "train")],
+             30, cluster.check)
+    after = nodes_of(cluster, "train", 3)
+    assert set(before[1:]) < set(after), (before, after)
+    assert {rack_of(cluster, node) for node in after} == {rack}, after
+    workload = workload_of(cluster, "train")
+    assert not workload["status"].get("unhealthyNodes"), workload["status"]
+    assert not condition(workload, "Evicted"), workload["status"]
+
+    # Two of four are broken now: three pods find no place in this rack.
+    set_ready(cluster, after[0], False)
+    wait_for("the workload is evicted", lambda: condition(workload_of(cluster, "train"), "Evicted")
+             or report(workload_of(cluster, "train")), 40, cluster.check)
+    last = nodes_of(cluster, "train", 3)
+    assert {rack_of(cluster, node) for node in last} != {rack}, last
+    evictions = workload_of(cluster, "train")["status"]["schedulingStats"]["evictions"]
+    assert [(e["reason"], e["count"]) for e in evictions] == [("NodeFailures", 1)], evictions
 
 
 def placed_queue(flavor_topology, checks=()):

@@ -189,6 +189,62 @@ TEST_F(PlacedPods, PodsThatWaitAreSentByWhoeverManagesNext) {
   EXPECT_EQ(manager_->requests.count("patch", "pods"), 4);
 }
 
+TEST_F(PlacedPods, ALostNodeIsReplacedInTheSameRack) {
+  start("8xCPU");
+  apply(placed_job("j", 3, one_rack));
+  until("all run", [&] { return placed("j") == 3; });
+  const auto before = nodes_of("j");
+  set_ready(before[1], false);
+  until("all run again", [&] { return placed("j") == 3 && nodes_of("j") != before; });
+  const auto after = nodes_of("j");
+  EXPECT_EQ(after[0], before[0]);
+  EXPECT_EQ(after[2], before[2]);
+  EXPECT_EQ(after[1], "cpu-3");
+  const auto workload = workload_of("j");
+  EXPECT_THAT(workload->status.unhealthy_nodes, IsEmpty());
+  EXPECT_EQ(condition_of("j", "Evicted"), "");
+}
+
+TEST_F(PlacedPods, WithoutAnotherNodeTheWorkloadIsEvicted) {
+  start("4xCPU");
+  apply(placed_job("j", 4, one_rack));
+  until("all run", [&] { return placed("j") == 4; });
+  set_ready("cpu-2", false);
+  until("evicted",
+        [&] { return condition_of("j", "Requeued") != "" && !workload_of("j")->status.admission; });
+  EXPECT_THAT(events("Workload"),
+              Contains("EvictedDueToNodeFailures: Workload was evicted as there was no "
+                       "replacement for unhealthy node(s): cpu-2"));
+  EXPECT_THAT(condition_of("j", "Requeued"), HasSubstr("True NodeFailures"));
+  set_ready("cpu-2", true);
+  until("all run again", [&] { return placed("j") == 4; });
+}
+
+TEST_F(PlacedPods, TwoLostNodesEvictAtOnce) {
+  start("8xCPU");
+  apply(placed_job("j", 4, one_rack));
+  until("all run", [&] { return placed("j") == 4; });
+  set_ready("cpu-1", false);
+  set_ready("cpu-2", false);
+  until("evicted", [&] { return workload_of("j")->status.evictions.size() == 1; });
+  EXPECT_EQ(workload_of("j")->status.evictions[0].reason, "NodeFailures");
+  until("all run elsewhere", [&] { return placed("j") == 4; });
+  EXPECT_THAT(nodes_of("j"), ElementsAre("cpu-4", "cpu-5", "cpu-6", "cpu-7"));
+}
+
+TEST_F(PlacedPods, ANodeLostWhileNobodyManagesIsNoticed) {
+  start("8xCPU");
+  apply(placed_job("j", 3, one_rack));
+  until("all run", [&] { return placed("j") == 3; });
+  manager_.reset();
+  ASSERT_TRUE(cluster_.remove(api::Node::resource, api::ObjectKey("cpu-1")));
+  settle(5s);
+  start_manager();
+  until("all run again", [&] { return placed("j") == 3; });
+  EXPECT_EQ(nodes_of("j")[1], "cpu-3");
+  EXPECT_EQ(condition_of("j", "Evicted"), "");
+}
+
 TEST_F(PlacedPods, ADeletedTopologyStaysWhileAFlavorNamesIt) {
   start("1xCPU");
   const api::ObjectKey name("racks");
