@@ -186,6 +186,7 @@ TEST_P(TopologyProperties, ViewsThatFollowChangesCountLikeNewOnes) {
   const PodProfilePtr leader = random.one_in(2) ? hosts.pods(1 + random.below(3)) : nullptr;
   SliceShape slices{1 + random.below(3), static_cast<std::size_t>(random.below(3)), {}};
   if (slices.size == 2 && slices.level < 2) slices.inner = {0, 0, 2};
+  if (slices.size == 3 && slices.level == 0) slices.inner = {0, 3, 1};
   for (int i = 0; i < 40; ++i) {
     const Job job = random_job(&random, &hosts);
     const TopologyPlaces found = hosts.find({job.shape});
