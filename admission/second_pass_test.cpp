@@ -135,6 +135,20 @@ status: {conditions: [{type: Active, status: "True", reason: Active, message: ""
      lastTransitionTime: "2026-01-01T00:00:00Z"}]}
 )";
 
+std::string pending_yaml(int pods, const std::string& level) {
+  return R"(---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: Workload
+metadata: {name: w, namespace: dev}
+spec:
+  queueName: cq
+  podSets:
+  - {name: main, count: )" +
+         std::to_string(pods) + ", topologyRequest: {required: " + level + R"(},
+     template: {spec: {containers: [{name: c, resources: {requests: {cpu: "1"}}}]}}}
+)";
+}
+
 std::string check_yaml(const std::string& state) {
   return R"(  conditions:
   - {type: QuotaReserved, status: "True", reason: QuotaReserved, message: "",
@@ -148,16 +162,7 @@ std::string check_yaml(const std::string& state) {
 TEST(SecondPass, PlacesWaitForTheMachinesOfAProvisioningRequest) {
   Loaded world(provisioning +
                cluster_yaml("  admissionChecksStrategy: {admissionChecks: [{name: check}]}\n"));
-  world.load(R"(---
-apiVersion: kueue.x-k8s.io/v1beta2
-kind: Workload
-metadata: {name: w, namespace: dev}
-spec:
-  queueName: cq
-  podSets:
-  - {name: main, count: 2, topologyRequest: {required: kubernetes.io/hostname},
-     template: {spec: {containers: [{name: c, resources: {requests: {cpu: "1"}}}]}}}
-)");
+  world.load(pending_yaml(2, "kubernetes.io/hostname"));
   const CycleResult first = run_cycle(world.state, start);
   ASSERT_EQ(first.admitted.size(), 1U);
   const auto& assignment = first.admitted.front().admission.pod_set_assignments.front();
@@ -181,16 +186,7 @@ TEST(SecondPass, AHubLeavesPlacesToItsWorkersAndNeedsNoTopology) {
                cluster_yaml("  admissionChecksStrategy: {admissionChecks: [{name: check}]}\n"));
   world.state.erase_topology("hosts");
   EXPECT_TRUE(world.state.activity("cq").active);
-  world.load(R"(---
-apiVersion: kueue.x-k8s.io/v1beta2
-kind: Workload
-metadata: {name: w, namespace: dev}
-spec:
-  queueName: cq
-  podSets:
-  - {name: main, count: 5, topologyRequest: {required: example.com/rack},
-     template: {spec: {containers: [{name: c, resources: {requests: {cpu: "1"}}}]}}}
-)");
+  world.load(pending_yaml(5, "example.com/rack"));
   const CycleResult result = run_cycle(world.state, start);
   ASSERT_EQ(result.admitted.size(), 1U);
   EXPECT_EQ(result.admitted.front().admission.pod_set_assignments.front().delayed_topology_request,

@@ -1,4 +1,5 @@
 #include "admission/pod_defaults.h"
+#include "admission/topology/text.h"
 #include "admission/workload.h"
 
 #include <algorithm>
@@ -9,11 +10,7 @@ namespace {
 /// Distinct sources remembered per shape; more cost a second look, nothing else.
 constexpr std::size_t sources_max = 16;
 
-void write(std::string* to, std::string_view field) {
-  *to += std::to_string(field.size());
-  *to += ':';
-  *to += field;
-}
+using admission::write;
 
 void write(std::string* to, const api::ResourceList& list) {
   *to += '{';
@@ -22,17 +19,6 @@ void write(std::string* to, const api::ResourceList& list) {
     write(to, quantity.str());
   }
   *to += '}';
-}
-
-void write(std::string* to, const std::vector<api::LabelSelectorRequirement>& requirements) {
-  *to += '[';
-  for (const auto& requirement : requirements) {
-    write(to, requirement.key);
-    write(to, requirement.op);
-    *to += std::to_string(requirement.values.size());
-    for (const auto& value : requirement.values) write(to, value);
-  }
-  *to += ']';
 }
 
 /// Limits only matter as far as they become requests, or forbid the pods.

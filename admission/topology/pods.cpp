@@ -1,28 +1,12 @@
 #include "admission/topology/pods.h"
 
+#include "admission/topology/text.h"
 #include "lib/api/names.h"
 
 #include <algorithm>
 
 namespace regatta::admission {
 namespace {
-
-void write(std::string* to, std::string_view field) {
-  *to += std::to_string(field.size());
-  *to += ':';
-  *to += field;
-}
-
-void write(std::string* to, const std::vector<api::LabelSelectorRequirement>& requirements) {
-  *to += '[';
-  for (const auto& requirement : requirements) {
-    write(to, requirement.key);
-    write(to, requirement.op);
-    *to += std::to_string(requirement.values.size());
-    for (const auto& value : requirement.values) write(to, value);
-  }
-  *to += ']';
-}
 
 std::string text_of(const PodProfile& profile) {
   std::string text;
