@@ -204,6 +204,7 @@ void Cluster::schedule(TimePoint now) {
       stuck.reset();
       continue;
     }
+    if (result.blocked) return;
     // The same heads for the same reasons: only an event can change that.
     const std::size_t seen = digest(result);
     if (stuck == seen) return;
@@ -214,6 +215,7 @@ void Cluster::schedule(TimePoint now) {
 
 void Cluster::take_decisions(const admission::CycleResult& result, TimePoint now) {
   for (const auto& decision : result.admitted) reserve(decision, now);
+  take_places(result, now);
   for (const auto& decision : result.pending) explain(decision, now);
   // Last: a victim that stops at once is queued anew.
   for (const auto& decision : result.preempted) preempt(decision, now);

@@ -125,6 +125,10 @@ class Cluster {
   void observe(TimePoint now);
   void pods_ready(Course* course, TimePoint now);
 
+  // cluster_places.cpp
+  void look_at_node(const std::string& name, const api::Node* node, TimePoint now);
+  void take_places(const admission::CycleResult& result, TimePoint now);
+
   // cluster_jobs.cpp
   void begin_run(Course* course, TimePoint now);
   void ask_checks(Course* course, TimePoint now);

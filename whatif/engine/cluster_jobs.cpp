@@ -5,6 +5,8 @@
 #include "whatif/engine/cluster.h"
 #include "whatif/timeline/duration.h"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 
 namespace regatta::whatif {

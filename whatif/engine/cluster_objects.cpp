@@ -3,6 +3,8 @@
 #include "lib/api/names.h"
 #include "whatif/engine/cluster.h"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <cstdio>
 
@@ -43,6 +45,7 @@ void Cluster::put(const T& object, TimePoint now) {
   } else if constexpr (requires { state_.upsert(object); }) {
     state_.upsert(object);
   }
+  if constexpr (std::same_as<T, api::Node>) return look_at_node(name, &object, now);
   refresh_capacity(now);
   touch_all(now);
 }
@@ -263,7 +266,8 @@ bool Cluster::erase_queue_object(const ObjectName& name, TimePoint now) {
     state_.erase_check(text);
   } else if (name.kind == "Node") {
     nodes_.erase(text);
-    if constexpr (requires { state_.erase_node(text, now); }) state_.erase_node(text, now);
+    state_.erase_node(text, now);
+    look_at_node(text, nullptr, now);
   } else {
     return false;
   }

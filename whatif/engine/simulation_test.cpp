@@ -239,6 +239,54 @@ TEST(Simulation, AJobMayRunAsLongAsItsLimitSays) {
   EXPECT_EQ(a.runs[0].reason, "DeactivatedDueToMaximumExecutionTimeExceeded");
 }
 
+TEST(Simulation, PodsOfALostNodeMoveOrEnd) {
+  std::string nodes;
+  for (const char* name : {"n1", "n2"}) {
+    nodes += "apiVersion: v1\nkind: Node\nmetadata: {name: " + std::string(name) +
+             ", labels: {pool: t, kubernetes.io/hostname: " + name +
+             "}}\nstatus:\n  allocatable: {cpu: 2, pods: 10}\n"
+             "  conditions: [{type: Ready, status: \"True\"}]\n---\n";
+  }
+  const std::string topology = R"(
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: Topology
+metadata: {name: hosts}
+spec: {levels: [{nodeLabel: kubernetes.io/hostname}]}
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ResourceFlavor
+metadata: {name: f}
+spec: {nodeLabels: {pool: t}, topologyName: hosts}
+---
+apiVersion: batch/v1
+kind: Job
+metadata:
+  name: a
+  namespace: team
+  labels: {kueue.x-k8s.io/queue-name: lq}
+  annotations: {sandbox.regatta.dev/run-seconds: "1000"}
+spec:
+  template:
+    metadata:
+      annotations: {kueue.x-k8s.io/podset-required-topology: kubernetes.io/hostname}
+    spec:
+      restartPolicy: Never
+      containers: [{name: c, image: i, resources: {requests: {cpu: 1}}}]
+---
+)";
+  const Report report = simulate(input(queue("4") + nodes + topology, R"(
+- {at: 100, node: n1, ready: false}
+- {at: 200, node: n2, ready: false}
+- {at: 500, node: n1, ready: true}
+)"));
+  EXPECT_EQ(report.warnings, std::vector<std::string>());
+  const WorkloadRecord& a = record(report, "a");
+  ASSERT_EQ(a.runs.size(), 2u) << a.message;
+  EXPECT_EQ(a.runs[0].end, RunEnd::evicted);
+  EXPECT_EQ(a.runs[0].reason, "NodeFailures");
+  EXPECT_GE(a.runs[1].reserved_at, at(500));
+}
+
 TEST(Simulation, WhoeverIsPassedOverIsToldWhy) {
   const Report report = simulate(input(queue("1") + job({"a", 1, runs(5000)}) +
                                        job({"b", 1, runs(60)}) + job({"c", 1, runs(60)})));

@@ -116,6 +116,7 @@ struct ServerFields {
   Json uid;
   Json created;
   Json generation;
+  Json taints;
 };
 
 ServerFields server_fields(const Json& object) {
@@ -125,10 +126,20 @@ ServerFields server_fields(const Json& object) {
   if (const Json* at = apiserver::member(object, "metadata", "creationTimestamp")) {
     out.created = *at;
   }
+  if (const Json* taints = apiserver::member(object, "spec", "taints")) out.taints = *taints;
   if (const Json* number = apiserver::member(object, "metadata", "generation")) {
     out.generation = *number;
   }
   return out;
+}
+
+void set_taints(const ServerFields& fields, Json* node) {
+  Json& spec = (*node)["spec"];
+  if (fields.taints.is_null()) {
+    spec.erase("taints");
+  } else {
+    spec["taints"] = fields.taints;
+  }
 }
 
 void restore(const ServerFields& fields, Json* object) {
@@ -204,6 +215,8 @@ Result<Object> ManifestReader::read_object(Json object, ManifestOrigin origin) {
   apiserver::start_metadata(object, now_, rng_);
   type->strategy->set_defaults(object);
   type->strategy->prepare_for_create(object, now_);
+  // A new Node is tainted until its kubelet reports; here it has reported.
+  if (kind == "Node") set_taints(given, &object);
   apiserver::FieldErrors errors = apiserver::validate_metadata(object, *type);
   if (errors.empty()) errors = type->strategy->validate_create(object);
   if (!errors.empty()) return invalid(text_of(errors));
