@@ -15,7 +15,7 @@ std::optional<Failure> check_fields(Exchange& exchange, const ResourceType& type
                            " cannot be handled as a " + type.kind + ": ";
   const BodyKind kind{type.kind, type.schema.get(), type.custom, object_meta_schema()};
   BodyReport report =
-      json_text.empty() ? check_body(object, kind) : check_body(std::string_view(json_text), kind);
+      json_text.empty() ? check_body(object, kind) : check_body(json_text, kind, object);
   if (report.type_error) return bad_request(head + *report.type_error);
   if (!report.strict.empty() && validation == Validation::strict) {
     return bad_request(head + strict_error_text(report.strict));

@@ -356,8 +356,10 @@ class WatchStream final : public net::BodyStream {
     text.append(kind).append("\",\"object\":");
     if (exchange_.form.as == Representation::object) {
       text += text_of(object, *scope_.type);
-    } else {
+    } else if (exchange_.form.as == Representation::table) {
       text += other_form(in_version(object.value(), *scope_.type), version);
+    } else {
+      text += other_form(object.value(), version);  // metadata is the same in every version
     }
     return text + "}\n";
   }

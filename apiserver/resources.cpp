@@ -177,7 +177,7 @@ Reply ResourceHandler::patch(Exchange& exchange, const ResourceTypePtr& type) {
   const bool main = exchange.info.subresource.empty();
   Answer<Written> result = writer_.update(
       exchange, {type, exchange.info.ns, exchange.info.name, exchange.info.subresource}, make,
-      {.tracked = true, .creates = apply && main}, *options);
+      {.tracked = true, .defaulted = true, .creates = apply && main}, *options);
   if (!result) return result.error();
   return written(exchange, *type, *result);
 }

@@ -1,5 +1,7 @@
 #include "apiserver/text.h"
 
+#include "lib/base/json_text.h"
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -60,10 +62,9 @@ void append_general(std::string& out, const Json& value) {
 }
 
 void append_string(std::string& out, const std::string& text) {
-  if (!std::all_of(text.begin(), text.end(), is_plain)) return append_general(out, Json(text));
-  out += '"';
-  out += text;
-  out += '"';
+  const auto written = [](char c) { return is_plain(c) || c == '"' || c == '\\'; };
+  if (!std::all_of(text.begin(), text.end(), written)) return append_general(out, Json(text));
+  append_quoted(out, text);
 }
 
 template <class Number>

@@ -259,7 +259,7 @@ Answer<Written> ObjectWriter::store_update(Exchange& exchange, const Target& tar
   const ResourceType& type = *target.type;
   const TimePoint now = core_.clock.now();
   const bool status = target.subresource == "status";
-  type.strategy->set_defaults(object);
+  if (!mode.defaulted) type.strategy->set_defaults(object);
   keep_system_metadata(object, live);
   metadata_of(object)["resourceVersion"] = live["metadata"]["resourceVersion"];
   if (auto refused = admit_update(core_, exchange, type, object, live)) return std::move(*refused);

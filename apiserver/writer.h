@@ -54,9 +54,10 @@ class ObjectWriter {
   /// null when there is no live object and the kind can be created by updates.
   using Maker = std::function<Answer<Json>(const Json* live)>;
   struct UpdateMode {
-    bool put = false;      ///< PUT: a resourceVersion may be required
-    bool tracked = false;  ///< managedFields come with the object
-    bool creates = false;  ///< a missing object is created
+    bool put = false;        ///< PUT: a resourceVersion may be required
+    bool tracked = false;    ///< managedFields come with the object
+    bool defaulted = false;  ///< so do defaults
+    bool creates = false;    ///< a missing object is created
   };
   Answer<Written> update(Exchange& exchange, const Target& target, const Maker& make,
                          UpdateMode mode, const WriteOptions& options);

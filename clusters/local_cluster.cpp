@@ -39,14 +39,10 @@ kube::Informer<api::ResourceFlavor>::Transform flavors_as(bool topology) {
   return [](api::ResourceFlavor& flavor) { flavor.spec.topology_name.clear(); };
 }
 
-/// Thousands of workloads are made from a handful of templates.
-kube::Informer<api::Workload>::Transform shared_templates() {
-  const auto pool = std::make_shared<api::TemplatePool>();
-  return [pool](api::Workload& workload) {
-    for (api::PodSet& set : workload.spec.pod_sets) {
-      set.pod_template = pool->share(std::move(set.pod_template));
-    }
-  };
+/// Nobody here reads how the Job controller labels the pods of each Job.
+void lean_job(api::TemplatePool& pool, api::Job& job) {
+  pool.share(&job);
+  job.spec.pod_template = job.spec.pod_template.without_labels();
 }
 
 }  // namespace
@@ -67,8 +63,10 @@ LocalCluster::LocalCluster(LocalClusterDeps deps)
       clock(deps.clock),
       log(deps.log),
       system_namespace(deps.system_namespace),
-      workloads(informer_deps(deps, "informer.workloads"), {}, shared_templates()),
-      jobs(informer_deps(deps, "informer.jobs")),
+      workloads(informer_deps(deps, "informer.workloads"), {},
+                [this](auto& workload) { templates_.share(&workload); }),
+      jobs(informer_deps(deps, "informer.jobs"), {},
+           [this](auto& job) { lean_job(templates_, job); }),
       cluster_queues(informer_deps(deps, "informer.clusterqueues")),
       local_queues(informer_deps(deps, "informer.localqueues")),
       cohorts(informer_deps(deps, "informer.cohorts")),
@@ -89,12 +87,11 @@ LocalCluster::LocalCluster(LocalClusterDeps deps)
       job_locks(deps.executor),
       flavor_changed_(deps.executor) {
   workloads.add_index(by_owner, [](const api::Workload& workload) {
-    std::vector<std::string> uids;
+    std::vector<std::string> names;
     if (const api::OwnerReference* owner = workload.metadata.controller()) {
-      uids.push_back(owner->uid);
-      uids.push_back(owner_name(owner->kind, {workload.metadata.ns, owner->name}));
+      names.push_back(owner_name(owner->kind, {workload.metadata.ns, owner->name}));
     }
-    return uids;
+    return names;
   });
   workloads.add_index(by_local_queue, [](const api::Workload& workload) {
     return std::vector<std::string>{workload.metadata.ns + "/" + workload.spec.queue_name};

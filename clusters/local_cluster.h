@@ -3,6 +3,7 @@
 #include "lib/api/batch.h"
 #include "lib/api/core.h"
 #include "lib/api/kueue.h"
+#include "lib/api/template_pool.h"
 #include "lib/base/clock.h"
 #include "lib/base/log.h"
 #include "lib/base/rng.h"
@@ -67,7 +68,7 @@ class LocalCluster {
   const std::string system_namespace;
 
   kube::Informer<api::Workload> workloads;
-  kube::Informer<api::Job> jobs;
+  kube::Informer<api::Job> jobs;  ///< the parsed labels of their pods are dropped
   kube::Informer<api::ClusterQueue> cluster_queues;
   kube::Informer<api::LocalQueue> local_queues;
   kube::Informer<api::Cohort> cohorts;
@@ -97,9 +98,10 @@ class LocalCluster {
   bool uses_topology() const;
 
   Wakeup flavor_changed_;
+  api::TemplatePool templates_;
 };
 
-/// Index of LocalCluster::workloads: uid of the controlling owner, and owner_name() of it.
+/// Index of LocalCluster::workloads: owner_name() of the controlling owner.
 inline constexpr const char* by_owner = "owner";
 /// "Job/namespace/name".
 std::string owner_name(const std::string& kind, const api::ObjectKey& key);

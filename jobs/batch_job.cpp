@@ -251,10 +251,10 @@ std::optional<StopStep> next_stop_step(const api::Job& job, const api::Workload*
     const Json running = job.spec.pod_template.json();
     Json original = set.pod_template.json();
     // The Job controller's own labels are not the Workload's to take away.
+    const Json labels = running.value(Json::json_pointer("/metadata/labels"), Json::object());
     for (const std::string_view label : controller_labels) {
-      const auto& labels = job.spec.pod_template.view().labels;
-      const auto found = labels.find(std::string(label));
-      if (found != labels.end()) original["metadata"]["labels"][found->first] = found->second;
+      const auto found = labels.find(label);
+      if (found != labels.end()) original["metadata"]["labels"][found.key()] = *found;
     }
     const Json change = kube::merge_patch_between(running, restored(running, original));
     if (!change.empty()) restore["template"] = change;

@@ -147,7 +147,11 @@ JobView JobReconciler::view(JobPtr job) const {
   view.default_queue = default_queue_of(*job);
   view.managed = manages(*job);
   view.queue_name = job->metadata.label(std::string(api::labels::queue_name));
-  view.owned = cluster_.workloads.by_index(clusters::by_owner, job->metadata.uid);
+  view.owned = cluster_.workloads.by_index(clusters::by_owner,
+                                           clusters::owner_name("Job", job->metadata.key()));
+  std::erase_if(view.owned, [&job](const WorkloadPtr& workload) {
+    return workload->metadata.controller()->uid != job->metadata.uid;
+  });
   if (const std::string name = clusters::prebuilt_workload(job->metadata); !name.empty()) {
     view.prebuilt = true;
     view.prebuilt_workload = cluster_.workloads.get(api::ObjectKey(job->metadata.ns, name));

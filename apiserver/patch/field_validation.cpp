@@ -13,8 +13,9 @@ namespace {
 
 constexpr std::size_t strict_errors_max = 100;
 
-/// One pass over the text of a JSON document, its members in the order they are written, next to
-/// the schema. nlohmann's event parser reads the text; a stack of open containers says where it is.
+/// One pass over a JSON document next to the schema: over its text, members in the order they are
+/// written, by way of nlohmann's event parser; or over a value. A stack of open containers says
+/// where it is.
 class BodyReader : public nlohmann::json_sax<Json> {
  public:
   BodyReader(const BodyKind& kind, BodyReport* report) : kind_(kind), report_(report) {
@@ -44,20 +45,36 @@ class BodyReader : public nlohmann::json_sax<Json> {
   bool end_array() override { return close(); }
 
   bool key(std::string& name) override {
-    Frame& frame = stack_.back();
-    // A member of the same object came before: its path ends here.
-    path_.resize(frame.path_length);
-    go_path_.resize(frame.go_path_length);
-    if (!path_.empty()) path_ += ".";
-    path_ += name;
-    next_ignored_ = frame.ignored;
-    if (frame.ignored) return true;
-    if (!frame.names.insert(name).second) strict("duplicate field \"" + path_ + "\"");
-    return enter_member(frame, name);
+    std::set<std::string>& names = stack_.back().names;
+    const bool ignored = stack_.back().ignored;
+    const bool repeated = !ignored && !names.insert(name).second;
+    return enter(name, repeated);
   }
 
   bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception&) override {
     return false;
+  }
+
+  void read(const Json& of) {
+    if (of.is_object()) {
+      open({Token::Kind::object, {}});
+      for (const auto& [name, member] : of.get_ref<const Json::object_t&>()) {
+        enter(name, false);
+        read(member);
+      }
+      close();
+    } else if (of.is_array()) {
+      open({Token::Kind::array, {}});
+      for (const Json& item : of) read(item);
+      close();
+    } else if (of.is_string()) {
+      value({Token::Kind::string, of.get_ref<const std::string&>()});
+    } else if (of.is_number()) {
+      const std::string text = dump_json(of);
+      value({Token::Kind::number, text});
+    } else {
+      value({of.is_boolean() ? Token::Kind::boolean : Token::Kind::null, {}});
+    }
   }
 
  private:
@@ -72,6 +89,19 @@ class BodyReader : public nlohmann::json_sax<Json> {
     std::string_view structure;
     std::set<std::string> names;
   };
+
+  bool enter(const std::string& name, bool repeated) {
+    const Frame& frame = stack_.back();
+    // A member of the same object came before: its path ends here.
+    path_.resize(frame.path_length);
+    go_path_.resize(frame.go_path_length);
+    if (!path_.empty()) path_ += ".";
+    path_ += name;
+    next_ignored_ = frame.ignored;
+    if (frame.ignored) return true;
+    if (repeated) strict("duplicate field \"" + path_ + "\"");
+    return enter_member(frame, name);
+  }
 
   bool enter_member(const Frame& frame, const std::string& name) {
     bool root = stack_.size() == 1;
@@ -208,34 +238,57 @@ void add_custom_unknown(const Json& value, const BodyKind& kind, BodyReport* rep
   report->strict.insert(report->strict.end(), unknown.begin(), unknown.end());
 }
 
-BodyReport read_body(std::string_view text, const BodyKind& kind, const Json* parsed) {
-  BodyReport report;
-  BodyReader reader(kind, &report);
-  if (!Json::sax_parse(text.begin(), text.end(), &reader)) return BodyReport{};
-  if (!kind.custom) return report;
-  std::optional<Json> own;
-  if (!parsed) {
-    Result<Json> value = parse_json(text);
-    if (!value) return report;
-    own = std::move(*value);
-    parsed = &*own;
+/// Members of all objects in `value`.
+std::size_t count_members(const Json& value) {
+  std::size_t count = value.is_object() ? value.size() : 0;
+  if (value.is_structured()) {
+    for (const Json& below : value) count += count_members(below);
   }
-  add_custom_unknown(*parsed, kind, &report);
-  return report;
+  return count;
+}
+
+/// Colons of well-formed JSON outside of strings: one for each member as it is written.
+std::size_t count_written_members(std::string_view text) {
+  std::size_t count = 0;
+  bool in_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '"') in_string = !in_string;
+    if (in_string && text[i] == '\\') ++i;
+    if (!in_string && text[i] == ':') ++count;
+  }
+  return count;
+}
+
+/// Whether some object of `text`, which was read as `value`, has two members of one name.
+bool repeats_names(std::string_view text, const Json& value) {
+  return count_written_members(text) != count_members(value);
 }
 
 }  // namespace
 
-BodyReport check_body(std::string_view text, const BodyKind& kind) {
-  return read_body(text, kind, nullptr);
+BodyReport check_body(std::string_view text, const BodyKind& kind, const Json& value) {
+  if (!repeats_names(text, value)) {
+    BodyReport report = check_body(value, kind);
+    // What is wrong is reported in the order it is written.
+    if (report.strict.empty() && !report.type_error) return report;
+  }
+  BodyReport report;
+  BodyReader reader(kind, &report);
+  if (!Json::sax_parse(text.begin(), text.end(), &reader)) return BodyReport{};
+  if (kind.custom) add_custom_unknown(value, kind, &report);
+  return report;
 }
 
 BodyReport check_body(const Json& value, const BodyKind& kind) {
-  return read_body(dump_json(value), kind, &value);
+  BodyReport report;
+  BodyReader(kind, &report).read(value);
+  if (kind.custom) add_custom_unknown(value, kind, &report);
+  return report;
 }
 
-std::vector<std::string> duplicate_field_messages(std::string_view text) {
-  return check_body(text, BodyKind{}).strict;
+std::vector<std::string> duplicate_field_messages(std::string_view text, const Json& value) {
+  if (!repeats_names(text, value)) return {};
+  return check_body(text, BodyKind{}, value).strict;
 }
 
 std::string strict_error_text(const std::vector<std::string>& strict) {

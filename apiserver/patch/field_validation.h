@@ -30,13 +30,13 @@ struct BodyReport {
   std::optional<std::string> type_error;
 };
 
-/// Checks well-formed JSON text. (What is malformed yields an empty report.)
-BodyReport check_body(std::string_view text, const BodyKind& kind);
-/// The same for a value, members in the order of their names.
+/// Checks JSON text, which reads as `value`.
+BodyReport check_body(std::string_view text, const BodyKind& kind, const Json& value);
+/// The same for a value that nobody wrote, members in the order of their names.
 BodyReport check_body(const Json& value, const BodyKind& kind);
 
-/// `duplicate field "…"` of any JSON text.
-std::vector<std::string> duplicate_field_messages(std::string_view text);
+/// `duplicate field "…"` of any JSON text, which reads as `value`.
+std::vector<std::string> duplicate_field_messages(std::string_view text, const Json& value);
 
 /// `strict decoding error: unknown field "a", unknown field "b"`.
 std::string strict_error_text(const std::vector<std::string>& strict);

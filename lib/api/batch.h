@@ -9,7 +9,7 @@
 
 namespace regatta::api {
 
-/// batch/v1 JobSpec; podFailurePolicy and successPolicy travel in Job::raw_spec only.
+/// batch/v1 JobSpec; selector, podFailurePolicy and successPolicy travel in Job::raw_spec only.
 struct JobSpec {
   std::optional<std::int32_t> parallelism;
   std::optional<std::int32_t> completions;
@@ -17,7 +17,6 @@ struct JobSpec {
   std::optional<std::int32_t> backoff_limit;
   std::optional<std::int32_t> backoff_limit_per_index;
   std::optional<std::int32_t> max_failed_indexes;
-  std::optional<LabelSelector> selector;
   std::optional<bool> manual_selector;
   PodTemplate pod_template;
   std::optional<std::int32_t> ttl_seconds_after_finished;

@@ -11,7 +11,6 @@ void fields(V& v, T& o) {
   v("backoffLimit", o.backoff_limit);
   v("backoffLimitPerIndex", o.backoff_limit_per_index);
   v("maxFailedIndexes", o.max_failed_indexes);
-  v("selector", o.selector);
   v("manualSelector", o.manual_selector);
   v("template", o.pod_template);
   v("ttlSecondsAfterFinished", o.ttl_seconds_after_finished);

@@ -96,15 +96,14 @@ struct PodSpec {
   friend bool operator==(const PodSpec&, const PodSpec&) = default;
 };
 
-/// What Regatta reads of a pod template.
+/// What Regatta reads of a pod template besides its spec.
 struct PodTemplateView {
   StringMap labels;
   StringMap annotations;
-  PodSpec spec;
   friend bool operator==(const PodTemplateView&, const PodTemplateView&) = default;
 };
 
-/// A core/v1 PodTemplateSpec: its text, complete, and the parsed view of that text. Immutable and
+/// A core/v1 PodTemplateSpec: its text, complete, and what was parsed of that text. Immutable and
 /// cheap to copy; to change one, change its JSON and make a new one.
 class PodTemplate {
  public:
@@ -115,8 +114,10 @@ class PodTemplate {
 
   const RawJson& raw() const { return raw_; }
   const PodTemplateView& view() const { return *view_; }
-  const PodSpec& spec() const { return view_->spec; }
+  const PodSpec& spec() const { return *spec_; }
   Json json() const;
+  /// This template, its view() without labels; its text has them.
+  PodTemplate without_labels() const;
   /// This template, its text shared with `whole` where it occurs there.
   PodTemplate within(const RawJson& whole) const;
 
@@ -124,10 +125,12 @@ class PodTemplate {
 
  private:
   friend class TemplatePool;
-  PodTemplate(RawJson raw, std::shared_ptr<const PodTemplateView> view);
+  static Result<PodTemplate> from(RawJson raw, const Json& value, std::string_view path);
 
   RawJson raw_;
   std::shared_ptr<const PodTemplateView> view_;  ///< never null
+  std::shared_ptr<const PodSpec> spec_;          ///< never null
+  std::size_t spec_hash_ = 0;                    ///< equal for equal specs
 };
 
 /// What a pod of this spec requests, as the Kubernetes scheduler counts it: containers plus

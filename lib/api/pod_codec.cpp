@@ -3,57 +3,68 @@
 namespace regatta::api {
 namespace {
 
-std::shared_ptr<const PodTemplateView> empty_view() {
-  // Shared by templates that hold nothing; immutable.
+// Shared by templates that hold nothing; immutable.
+
+const std::shared_ptr<const PodTemplateView>& empty_view() {
   static const auto view = std::make_shared<const PodTemplateView>();
   return view;
 }
 
-template <class V, Is<PodTemplateView> T>
-void template_fields(V& v, T& o) {
-  v.inside("metadata", [&](auto& m) {
-    m("labels", o.labels);
-    m("annotations", o.annotations);
-  });
-  v("spec", o.spec);
+const std::shared_ptr<const PodSpec>& empty_spec() {
+  static const auto spec = std::make_shared<const PodSpec>();
+  return spec;
 }
 
-Result<std::shared_ptr<const PodTemplateView>> read_view(const Json& value, const Path& path) {
+}  // namespace
+
+PodTemplate::PodTemplate() : view_(empty_view()), spec_(empty_spec()) {}
+
+Result<PodTemplate> PodTemplate::from(RawJson raw, const Json& value, std::string_view name) {
+  const Path path{nullptr, name};
   FirstError error;
   if (!value.is_object()) {
     fail_type(&error, path, "an object", value);
     return std::move(*error);
   }
-  auto view = std::make_shared<PodTemplateView>();
+  PodTemplateView view;
+  auto spec = std::make_shared<PodSpec>();
+  PodTemplate out;
   FieldReader reader(value, path, &error);
-  template_fields(reader, *view);
+  reader.inside("metadata", [&](auto& metadata) {
+    metadata("labels", view.labels);
+    metadata("annotations", view.annotations);
+  });
+  reader("spec", *spec);
   if (error) return std::move(*error);
-  return std::shared_ptr<const PodTemplateView>(std::move(view));
+  if (const Json* read = reader.find("spec")) out.spec_hash_ = std::hash<Json>()(*read);
+  if (view != *out.view_) out.view_ = std::make_shared<const PodTemplateView>(std::move(view));
+  out.spec_ = std::move(spec);
+  out.raw_ = std::move(raw);
+  return out;
 }
 
-}  // namespace
-
-PodTemplate::PodTemplate() : view_(empty_view()) {}
-
-PodTemplate::PodTemplate(RawJson raw, std::shared_ptr<const PodTemplateView> view)
-    : raw_(std::move(raw)), view_(std::move(view)) {}
-
 Result<PodTemplate> PodTemplate::from(const Json& value, std::string_view path) {
-  auto view = read_view(value, Path{nullptr, path});
-  if (!view) return view.error();
-  return PodTemplate(RawJson(dump_json(value)), std::move(*view));
+  return from(RawJson(dump_json(value)), value, path);
 }
 
 Result<PodTemplate> PodTemplate::from(RawJson raw, std::string_view path) {
   const Result<Json> value = parse_json(raw.text());
   if (!value) return value.error().within(path);
-  auto view = read_view(*value, Path{nullptr, path});
-  if (!view) return view.error();
-  return PodTemplate(std::move(raw), std::move(*view));
+  return from(std::move(raw), *value, path);
 }
 
 Json PodTemplate::json() const {
   return raw_.empty() ? Json::object() : raw_.json();
+}
+
+PodTemplate PodTemplate::without_labels() const {
+  PodTemplate out = *this;
+  if (view_->labels.empty()) return out;
+  out.view_ =
+      view_->annotations.empty()
+          ? empty_view()
+          : std::make_shared<const PodTemplateView>(PodTemplateView{{}, view_->annotations});
+  return out;
 }
 
 PodTemplate PodTemplate::within(const RawJson& whole) const {
@@ -61,7 +72,9 @@ PodTemplate PodTemplate::within(const RawJson& whole) const {
   const std::string_view text = whole.text();
   const std::size_t at = text.find(raw_.text());
   if (at == std::string_view::npos) return *this;
-  return PodTemplate(whole.slice(text.substr(at, raw_.text().size())), view_);
+  PodTemplate out = *this;
+  out.raw_ = whole.slice(text.substr(at, raw_.text().size()));
+  return out;
 }
 
 void read_value(const Json& value, PodTemplate& out, const Path& path, FirstError* error) {

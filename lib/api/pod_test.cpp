@@ -102,19 +102,49 @@ TEST(Placed, annotations_say_which_pods_are_placed_by_topology) {
   EXPECT_FALSE(placed_by_topology({{prefix + "slice-size", "3"}, {prefix + "group-name", "g"}}));
 }
 
-TEST(TemplatePool, equal_templates_share_one_view_and_the_pool_keeps_none_alive) {
+Workload workload_of(const std::string& name, const std::string& image) {
+  const Json pod_template = {{"spec", {{"containers", {{{"name", "c"}, {"image", image}}}}}}};
+  return from_json<Workload>({{"apiVersion", "kueue.x-k8s.io/v1beta2"},
+                              {"kind", "Workload"},
+                              {"metadata", {{"name", name}}},
+                              {"spec", {{"podSets", {{{"template", pod_template}}}}}}})
+      .value();
+}
+
+Job job_of(int number, const std::string& image) {
+  const Json pod_template = {{"metadata", {{"labels", {{"n", std::to_string(number)}}}}},
+                             {"spec", {{"containers", {{{"name", "c"}, {"image", image}}}}}}};
+  return from_json<Job>({{"apiVersion", "batch/v1"},
+                         {"kind", "Job"},
+                         {"metadata", {{"name", "j"}}},
+                         {"spec", {{"template", pod_template}}}})
+      .value();
+}
+
+TEST(TemplatePool, workloads_and_jobs_share_equal_specs_of_pods) {
   TemplatePool pool;
-  const auto make = [](int number) {
-    return PodTemplate::from(Json{{"metadata", {{"labels", {{"n", std::to_string(number)}}}}}})
-        .value();
-  };
-  const PodTemplate first = pool.share(make(1));
-  const PodTemplate second = pool.share(make(1));
-  EXPECT_EQ(&first.view(), &second.view());
-  EXPECT_NE(&first.view(), &pool.share(make(2)).view());
-  for (int i = 10; i < 1'000; ++i) pool.share(make(i));
-  EXPECT_LT(pool.size(), 100u);
-  EXPECT_EQ(&pool.share(make(1)).view(), &first.view());
+  Workload first = workload_of("a", "x"), second = workload_of("b", "x");
+  Job job = job_of(1, "x"), other = job_of(2, "y");
+  pool.share(&first);
+  pool.share(&second);
+  pool.share(&job);
+  pool.share(&other);
+  const PodTemplate& shared = first.spec.pod_sets[0].pod_template;
+  const PodTemplate& same = second.spec.pod_sets[0].pod_template;
+  EXPECT_EQ(&same.spec(), &shared.spec());
+  EXPECT_EQ(&job.spec.pod_template.spec(), &shared.spec());
+  EXPECT_NE(&other.spec.pod_template.spec(), &shared.spec());
+  EXPECT_EQ(job.spec.pod_template.view().labels.at("n"), "1");
+  EXPECT_EQ(other.spec.pod_template.spec().containers[0].image, "y");
+}
+
+TEST(TemplatePool, what_nobody_holds_is_forgotten) {
+  TemplatePool pool;
+  for (int i = 0; i < 1'000; ++i) {
+    Workload workload = workload_of("a", std::to_string(i));
+    pool.share(&workload);
+  }
+  EXPECT_LT(pool.size(), 200u);
 }
 
 }  // namespace

@@ -1,29 +1,29 @@
 #pragma once
 
-#include "lib/api/pod.h"
+#include "lib/api/batch.h"
+#include "lib/api/workload.h"
 
 #include <cstddef>
 #include <map>
 #include <memory>
-#include <string_view>
 
 namespace regatta::api {
 
-/// Lets pod templates with the same text share one parsed view: thousands of jobs are often made
-/// from a handful of templates. Owned by whoever decodes many objects; it keeps nothing alive by
-/// itself, and forgets what nobody holds any more as it grows.
+/// Lets objects share the parsed specs of their pods: thousands of jobs are often made from a
+/// handful of templates, which differ in labels only. Owned by whoever decodes many objects; it
+/// keeps nothing alive by itself, and forgets what nobody holds any more as it grows.
 class TemplatePool {
  public:
-  /// `pod_template`, with the view of an equal one seen before if there is one.
-  PodTemplate share(PodTemplate pod_template);
+  void share(Workload* workload);
+  void share(Job* job);
 
-  std::size_t size() const { return views_.size(); }
+  std::size_t size() const { return specs_.size(); }
 
  private:
-  void forget_unused();
+  void share(PodTemplate* pod_template);
 
-  /// By hash of the text; equal hashes are told apart by comparing the views.
-  std::map<std::size_t, std::weak_ptr<const PodTemplateView>> views_;
+  /// By hash; equal hashes are told apart by comparing.
+  std::map<std::size_t, std::weak_ptr<const PodSpec>> specs_;
   std::size_t forget_at_ = 64;
 };
 

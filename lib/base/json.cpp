@@ -1,5 +1,7 @@
 #include "lib/base/json.h"
 
+#include "lib/base/json_text.h"
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -203,11 +205,9 @@ void append_general(std::string& out, const Json& value) {
 
 /// Text that is written as it is, or left to the general writer.
 void append_string(std::string& out, const std::string& text) {
-  const auto plain = [](char c) { return c >= 0x20 && c < 0x7f && c != '"' && c != '\\'; };
-  if (!std::all_of(text.begin(), text.end(), plain)) return append_general(out, Json(text));
-  out += '"';
-  out += text;
-  out += '"';
+  const auto written = [](char c) { return c >= 0x20 && c < 0x7f; };
+  if (!std::all_of(text.begin(), text.end(), written)) return append_general(out, Json(text));
+  append_quoted(out, text);
 }
 
 template <class Number>
@@ -249,6 +249,18 @@ void append(std::string& out, const Json& value) {
 }
 
 }  // namespace
+
+void append_quoted(std::string& out, std::string_view text) {
+  out += '"';
+  std::size_t begin = 0;
+  for (std::size_t at; (at = text.find_first_of("\"\\", begin)) != text.npos; begin = at + 1) {
+    out.append(text, begin, at - begin);
+    out += '\\';
+    out += text[at];
+  }
+  out.append(text, begin);
+  out += '"';
+}
 
 Result<Json> parse_json(std::string_view text) {
   Json plain;
