@@ -45,6 +45,8 @@ struct Config {
   /// waitForPodsReady.blockAdmission: nobody is admitted while a workload with quota has not all
   /// its pods ready.
   bool block_admission = false;
+  /// A workload with a closed preemption gate preempts nobody.
+  bool preemption_gates = false;
 
   /// Quota released by any workload reactivates the parked ones. The reference forgets to when the
   /// workload was admitted before its process started: false reproduces that.

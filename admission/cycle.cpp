@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::string_view no_longer_fits =
     "Workload no longer fits after processing another workload";
+constexpr std::string_view preemption_gated = "Workload requires preemption, but it's gated";
 constexpr std::string_view waits_for_pods =
     "waiting for all admitted workloads to be in PodsReady condition";
 constexpr std::string_view overlapping_targets =
@@ -260,6 +261,13 @@ class Cycle {
       if (reclaim != api::ReclaimPolicy::Any) keep_quota_for(*entry);
       return;
     }
+    const bool gated = state_.config().preemption_gates && state_.workloads()[entry->id].gated;
+    if (mode == AssignmentMode::preempt && gated) {
+      entry->requeue_reason = RequeueReason::preemption_gated;
+      entry->reason = api::reasons::admission_gated;
+      entry->message = preemption_gated;
+      return;
+    }
     if (mode == AssignmentMode::deferred_fit) {
       entry->reason = api::reasons::waiting_for_preempted_workloads;
       entry->message = will_fit;
@@ -360,6 +368,7 @@ class Cycle {
     pending.reason = entry.reason;
     pending.message = entry.message;
     pending.immediate = is_waiting(workload);
+    pending.gated = why == RequeueReason::preemption_gated;
   }
 
   State& state_;

@@ -37,6 +37,7 @@ struct PendingWorkload {
   std::string reason;
   std::string message;
   bool immediate = false;  ///< it is back in the heap already
+  bool gated = false;      ///< it would preempt, but one of its gates is closed
 };
 
 /// Who others must go for.

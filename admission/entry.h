@@ -17,6 +17,7 @@ enum class RequeueReason : std::uint8_t {
   namespace_mismatch,
   failed_after_nomination,
   pending_preemption,
+  preemption_gated,
 };
 
 /// One head on its way through a cycle.

@@ -141,6 +141,33 @@ TEST(State, WithBlockedAdmissionOneIsAdmittedAtATimeAndTheNextWhenItsPodsAreRead
   EXPECT_EQ(small.state.not_ready(), 0U) << "a reservation that was taken back waits for nobody";
 }
 
+TEST(State, AClosedPreemptionGateLetsAWorkloadFitButNotPreempt) {
+  Config config;
+  config.preemption_gates = true;
+  Small small(config);
+  api::ClusterQueue queue = cluster_queue("main", 4);
+  queue.spec.preemption.within_cluster_queue = api::WithinQueuePolicy::LowerPriority;
+  small.state.upsert(queue, start);
+  api::Workload low = workload("low", "q", 4);
+  small.add(low);
+  CycleResult result = run_cycle(small.state, start);
+  ASSERT_EQ(result.admitted.size(), 1U);
+  small.add(written(low, result.admitted[0]));
+  api::Workload high = workload("high", "q", 4, 10);
+  high.spec.preemption_gates = {"a"};
+  small.add(high);
+  result = run_cycle(small.state, start);
+  EXPECT_TRUE(result.preempted.empty());
+  ASSERT_EQ(result.pending.size(), 1U);
+  EXPECT_TRUE(result.pending[0].gated);
+  EXPECT_EQ(result.pending[0].reason, "AdmissionGated");
+  EXPECT_EQ(result.pending[0].message, "Workload requires preemption, but it's gated");
+  EXPECT_FALSE(small.state.has_heads()) << "it waits for its gate, or for room";
+  high.status.preemption_gates = {{"a", "Open", start}};
+  small.add(high);
+  EXPECT_EQ(run_cycle(small.state, start).preempted.size(), 1U);
+}
+
 TEST(State, WhoIsParkedWithALikeKnowsWhyAndTheOneThatWasLookedAtDoesNot) {
   Small small;
   for (const char* name : {"a", "b"}) small.add(workload(name, "q", 5));

@@ -19,8 +19,21 @@ void mix_condition(std::size_t* digest, const api::Condition* condition) {
   mix(digest, static_cast<std::size_t>(condition->last_transition_time.time_since_epoch().count()));
 }
 
-std::size_t wake_digest(const api::Conditions& conditions) {
-  std::size_t digest = 0;
+/// A gate is closed until its state says otherwise.
+bool has_closed_gate(const api::Workload& workload) {
+  const auto& states = workload.status.preemption_gates;
+  const auto open = [&](const std::string& name) {
+    return std::any_of(states.begin(), states.end(), [&](const auto& state) {
+      return state.name == name && state.position == "Open";
+    });
+  };
+  const auto& names = workload.spec.preemption_gates;
+  return !std::all_of(names.begin(), names.end(), open);
+}
+
+std::size_t wake_digest(const api::Workload& workload) {
+  const api::Conditions& conditions = workload.status.conditions;
+  std::size_t digest = has_closed_gate(workload) ? 1 : 0;
   mix_condition(&digest, api::find_condition(conditions, api::conditions::evicted));
   mix_condition(&digest, api::find_condition(conditions, api::conditions::requeued));
   return digest;
@@ -128,7 +141,7 @@ bool State::read_spec(WorkloadId id, const api::Workload& workload) {
   const api::Conditions& conditions = workload.status.conditions;
   ShapePtr shape = shapes_.intern(workload, config_, pod_defaults_, &names_);
   const std::int64_t priority = workload.spec.priority.value_or(0);
-  const std::size_t digest = wake_digest(conditions);
+  const std::size_t digest = wake_digest(workload);
   const LocalQueueId local_queue = local_queue_id({workload.metadata.ns, workload.spec.queue_name});
   const bool changed = entry.shape != shape || entry.priority != priority ||
                        entry.wake_digest != digest || entry.local_queue != local_queue;
@@ -140,6 +153,7 @@ bool State::read_spec(WorkloadId id, const api::Workload& workload) {
   entry.shape = std::move(shape);
   entry.priority = priority;
   entry.wake_digest = digest;
+  entry.gated = has_closed_gate(workload);
   entry.order_time = queue_order_time(workload, config_);
   entry.generation = workload.metadata.generation;
   entry.admissible = is_admissible(workload);
@@ -168,7 +182,7 @@ void State::update_pending(WorkloadId id, const api::Workload& workload, TimePoi
     const ShapePtr shape = shapes_.intern(workload, config_, pod_defaults_, &names_);
     const bool same = shape == entry.shape &&
                       entry.priority == workload.spec.priority.value_or(0) &&
-                      entry.wake_digest == wake_digest(workload.status.conditions) &&
+                      entry.wake_digest == wake_digest(workload) &&
                       local_queues_[entry.local_queue].key.name == workload.spec.queue_name &&
                       backoff_over(entry, now);
     if (same) {

@@ -133,6 +133,7 @@ struct WorkloadEntry {
   LocalQueueId local_queue = no_id;
   Place place = Place::nowhere;
   bool admissible = false;      ///< may be queued at all
+  bool gated = false;           ///< a preemption gate of it is closed
   bool failed_checks = false;   ///< an admission check says Retry or Rejected
   bool requeued_false = false;  ///< Requeued=False: its controller has not released it yet
   bool evicted = false;

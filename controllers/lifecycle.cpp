@@ -379,6 +379,11 @@ bool set_pending(api::Workload* w, const std::string& reason, const std::string&
   return set(w, conditions::quota_reserved, false, reason, message, now);
 }
 
+bool block_on_gates(api::Workload* w, const std::string& message, TimePoint now) {
+  return set(w, conditions::blocked_on_preemption_gates, true, reasons::preemption_gated, message,
+             now);
+}
+
 void evict(api::Workload* w, const std::string& reason, const std::string& message,
            const std::string& cause, TimePoint now, std::vector<Note>* notes) {
   api::WorkloadStatus& status = w->status;

@@ -81,6 +81,9 @@ void place(api::Workload* workload, api::Admission admission, TimePoint now);
 bool set_pending(api::Workload* workload, const std::string& reason, const std::string& message,
                  TimePoint now);
 
+/// BlockedOnPreemptionGates=True; whether anything changed.
+bool block_on_gates(api::Workload* workload, const std::string& message, TimePoint now);
+
 bool is_reserved(const api::Workload& workload);
 bool is_admitted(const api::Workload& workload);
 bool is_finished(const api::Workload& workload);

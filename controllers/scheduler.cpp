@@ -294,10 +294,10 @@ Task<Status> Scheduler::write_pending(api::ObjectKey key) {
   const TimePoint now = cluster_.clock.now();
   bool wrote = false;
   const auto change = [&](api::Workload& workload) {
-    const bool waits = workload.metadata.uid == pending.uid && !is_reserved(workload) &&
-                       !is_finished(workload) && workload.spec.active;
+    const bool waits = workload.metadata.uid == pending.uid && admission::is_admissible(workload);
     if (!waits) return false;
     wrote = set_pending(&workload, pending.reason, pending.message, now);
+    if (pending.gated) wrote |= block_on_gates(&workload, pending.message, now);
     auto requests = state_.resource_requests(key);
     const bool same = requests == workload.status.resource_requests;
     workload.status.resource_requests = std::move(requests);

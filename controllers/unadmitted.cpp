@@ -7,6 +7,9 @@ namespace {
 
 namespace reasons = api::reasons;
 
+/// The scheduler says AdmissionGated too, of preemption gates.
+constexpr std::string_view gated_by = "Admission is gated by: ";
+
 struct Obstacle {
   std::string_view reason;
   std::string message;
@@ -40,8 +43,7 @@ bool explain_gate(api::Workload* w, const std::string& gates, const api::Conditi
     notes->push_back(
         {false, std::string(reasons::admission_gated), "Workload admission is gated by: " + gates});
   }
-  return set_pending(w, std::string(reasons::admission_gated), "Admission is gated by: " + gates,
-                     now);
+  return set_pending(w, std::string(reasons::admission_gated), std::string(gated_by) + gates, now);
 }
 
 /// What it says is about an obstacle of this file that is not there any more.
@@ -70,7 +72,7 @@ bool explain_pending(api::Workload* w, const LifecycleView& view, const Lifecycl
   const std::string& gates =
       w->metadata.annotation(std::string(api::annotations::admission_gated_by));
   if (config.admission_gates && !gates.empty()) return explain_gate(w, gates, said, now, notes);
-  if (said && said->reason == reasons::admission_gated) {
+  if (said && said->message.starts_with(gated_by)) {
     return set_pending(w, std::string(reasons::pending_evaluation),
                        "AdmissionGatedBy cleared, waiting for quota reservation", now);
   }

@@ -91,6 +91,7 @@ void set_lifecycle(const Configuration& given, CoreConfig* core) {
   core->jobs.policy.admission_gates = gates.enabled("AdmissionGatedBy");
   core->jobs.default_priority_class = gates.enabled("WorkloadPriorityClassDefaulting");
   lifecycle.admission_gates = gates.enabled("AdmissionGatedBy");
+  core->scheduler.admission.preemption_gates = gates.enabled("MultiKueueOrchestratedPreemption");
   lifecycle.preemption_gates = gates.enabled("MultiKueueOrchestratedPreemption");
   lifecycle.explicit_status = gates.enabled("UnadmittedWorkloadsExplicitStatus");
 }

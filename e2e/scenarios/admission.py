@@ -1,4 +1,6 @@
 """Who gets quota, on one cluster: preemption, cohorts, fair sharing, admission checks."""
+import time
+
 from harness.federation import report
 from harness.solo import Solo, cluster_queue, job, priority_class
 from harness.suite import scenario
@@ -81,7 +83,7 @@ def say(solo, name, state, message="because", **more):
     """As the controller of the check would."""
     workload = solo.workload(name)["metadata"]
     said = {"name": "approval", "state": state, "message": message,
-            "lastTransitionTime": "2026-01-01T00:00:00Z", **more}
+            "lastTransitionTime": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), **more}
     solo.patch("workloads", workload["name"], {"status": {"admissionChecks": [said]}},
                workload["namespace"], status=True)
 
@@ -121,10 +123,11 @@ def admission_checks(env):
     # Retry, then Ready.
     solo.submit(job("retried", "checked"))
     wait_reserved(solo, "retried")
-    say(solo, "retried", "Retry", "no capacity")
-    evicted = solo.wait_condition("retried", "Evicted", "True", "AdmissionCheck")
-    assert evicted["message"] == (
-        'Evicted due to AdmissionCheck in Retry state: "approval" (no capacity)'), evicted
+    say(solo, "retried", "Retry", "no capacity", requeueAfterSeconds=1)
+    solo.wait_for("its eviction is told", lambda: (
+        'Evicted due to AdmissionCheck in Retry state: "approval" (no capacity)'
+        in solo.events("EvictedDueToAdmissionCheck")))
+    solo.wait_condition("retried", "Requeued", "True", "BackoffFinished")
     solo.wait_condition("retried", "QuotaReserved", "True")
     assert check_of(solo, "retried")["retryCount"] == 1, check_of(solo, "retried")
     say(solo, "retried", "Ready")

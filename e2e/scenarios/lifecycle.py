@@ -40,7 +40,7 @@ def cooperative_preemption(env):
 def limits_config():
     return {"waitForPodsReady": {
                 "timeout": "3s", "recoveryTimeout": "3s",
-                "requeuingStrategy": {"backoffLimitCount": 1, "backoffBaseSeconds": 2}},
+                "requeuingStrategy": {"backoffLimitCount": 1, "backoffBaseSeconds": 3}},
             "objectRetentionPolicies": {"workloads": {"afterFinished": "1s",
                                                       "afterDeactivatedByKueue": "1s"}}}
 
@@ -63,8 +63,6 @@ def pods_that_never_start(solo):
 
 def time_that_is_up(solo):
     solo.submit(job("limited", "second", labels={"kueue.x-k8s.io/max-exec-time-seconds": "2"}))
-    solo.wait_running("limited")
-    solo.wait_condition("limited", "PodsReady", "True", "Started")
     solo.wait_for("the end of its time is told", lambda: (
         "The maximum execution time (2s) exceeded" in solo.events("MaximumExecutionTimeExceeded")))
     solo.wait_for("its job is removed", lambda: solo.api.find("jobs", "limited", NS) is None)
@@ -101,7 +99,7 @@ def limits_of_time(env):
 @scenario
 def one_start_after_the_other(env):
     """With blocked admission nobody is admitted while pods of another one are not ready."""
-    solo = Solo(env, waitForPodsReady={"timeout": "4s", "blockAdmission": True,
+    solo = Solo(env, waitForPodsReady={"timeout": "6s", "blockAdmission": True,
                                        "requeuingStrategy": {"backoffBaseSeconds": 60}})
     solo.queues(cluster_queue("first", 4), cluster_queue("second", 4))
     solo.submit(job("stuck", "first", stuck=True))
