@@ -165,7 +165,9 @@ class State {
   /// Does the reactivations that are due.
   void flush(TimePoint now);
   /// Whether some active ClusterQueue has somebody waiting, i.e. whether a cycle has work.
-  bool has_heads() const { return !ready_.empty() || places_ready_ > 0; }
+  bool has_heads() const { return !ready_.empty() || places_due(); }
+  /// Whether somebody with quota needs places now; that waits for nobody's pods to be ready.
+  bool places_due() const { return places_ready_ > 0; }
 
   /// Workloads with quota whose pods are not all ready.
   std::size_t not_ready() const { return not_ready_; }

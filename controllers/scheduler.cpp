@@ -112,6 +112,8 @@ bool Scheduler::idle() const {
 }
 
 bool Scheduler::has_work() const {
+  // Who lost a node may be the one whose pods the others wait for.
+  if (state_.places_due()) return true;
   return state_.has_heads() && !(blocked_ && state_.not_ready() > 0);
 }
 

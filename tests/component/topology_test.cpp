@@ -65,7 +65,7 @@ std::string placed_queue(const std::string& yaml) {
 /// One cluster with simulated nodes in racks of four, whose queue places pods.
 class PlacedPods : public OneCluster {
  protected:
-  void start(const char* fleet) {
+  void start(const char* fleet, manager::CoreConfig config = {}) {
     const Status made =
         run(world_,
             sandbox::create_nodes(cluster_.admin(), *sandbox::parse_fleet(fleet), world_.now()));
@@ -76,7 +76,7 @@ class PlacedPods : public OneCluster {
       apply(yaml);
     }
     nodes_.emplace(cluster_, sandbox::JobControllerOptions());
-    start_manager();
+    start_manager(std::move(config));
     settle();
   }
   ~PlacedPods() override {
@@ -218,6 +218,18 @@ TEST_F(PlacedPods, WithoutAnotherNodeTheWorkloadIsEvicted) {
   EXPECT_THAT(condition_of("j", "Requeued"), HasSubstr("True NodeFailures"));
   set_ready("cpu-2", true);
   until("all run again", [&] { return placed("j") == 4; });
+}
+
+TEST_F(PlacedPods, AReplacementDoesNotWaitForPodsToBeReady) {
+  manager::CoreConfig config;
+  config.scheduler.wait_for_pods_ready = true;
+  config.scheduler.admission.block_admission = true;
+  start("8xCPU", config);
+  apply(placed_job("j", 3, one_rack));
+  until("all run", [&] { return placed("j") == 3; });
+  set_ready("cpu-1", false);
+  apply(placed_job("k", 1, anywhere));  // held back as long as a pod of the first is missing
+  until("all run again", [&] { return placed("j") == 3 && nodes_of("j")[1] == "cpu-3"; });
 }
 
 TEST_F(PlacedPods, TwoLostNodesEvictAtOnce) {
