@@ -113,8 +113,13 @@ class Cycle {
   }
 
   bool overlaps(const Entry& entry) const {
+    const auto taken = [&](WorkloadId id) {
+      return leaving_->contains(id) || replaced_.contains(id);
+    };
+    const WorkloadId replaces = state_.replaced_by(entry.id);
+    if (replaces != no_id && leaving_->contains(replaces)) return true;
     return std::any_of(entry.targets.begin(), entry.targets.end(),
-                       [&](const Target& target) { return leaving_->contains(target.id); });
+                       [&](const Target& target) { return taken(target.id); });
   }
 
   NodeId node_of(const Entry& entry) const { return state_.queue(entry.queue).node; }
@@ -293,6 +298,9 @@ class Cycle {
       entry->reason = api::reasons::waiting_for_pods_ready;
     } else {
       entry->status = Entry::Status::assumed;
+      if (const WorkloadId replaces = state_.replaced_by(entry->id); replaces != no_id) {
+        replaced_.insert(replaces);
+      }
       admitted_.push_back(entry);
     }
   }
@@ -341,6 +349,9 @@ class Cycle {
       }
       admitted.checks = State::required_checks(queue.spec, &flavors);
     }
+    if (const WorkloadId replaces = state_.replaced_by(entry->id); replaces != no_id) {
+      admitted.replaces = state_.workloads()[replaces].key;
+    }
     reservation->admitted = admitted.checks.empty();
     state_.assume(entry->id, std::move(reservation));
   }
@@ -378,6 +389,7 @@ class Cycle {
   bool blocked_ = false;
   std::optional<SecondPass> second_pass_;
   std::vector<Entry*> admitted_;
+  std::set<WorkloadId> replaced_;  ///< by those admitted: nobody's to preempt any more
   std::optional<Leaving> leaving_;
   PlaceAmounts leaving_places_;  ///< what those leaving hold
   std::vector<WorkloadId> leaving_with_places_;

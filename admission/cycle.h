@@ -27,6 +27,7 @@ struct AdmittedWorkload {
   std::string cluster_queue;
   api::Admission admission;
   std::vector<std::string> checks;  ///< admission checks its flavors require, sorted
+  api::ObjectKey replaces;          ///< once it is written, this workload is finished; empty: none
 };
 
 /// A head without a reservation: what to write to QuotaReserved=False.

@@ -103,7 +103,7 @@ std::unique_ptr<Reservation> Assignment::reserve(QueueId queue, TimePoint now) c
   auto reservation = std::make_unique<Reservation>();
   reservation->queue = queue;
   reservation->reserved_at = now;
-  reservation->usage = usage;
+  reservation->usage = held.empty() ? usage : held;
   reservation->pod_sets.reserve(pod_sets.size());
   for (const PodSetPlan& plan : pod_sets) {
     PodSetReservation& pod_set = reservation->pod_sets.emplace_back();
@@ -251,8 +251,13 @@ bool FlavorAssigner::assign_group(const Group& group, Assignment* assignment) {
       plan.picks.push_back(pick);
       assignment->borrowing = std::max(assignment->borrowing, pick.borrow);
       assignment->progress.tried[index][pick.resource] = pick.tried;
-      add_amount(&assignment->usage, state.names().pair(pick.flavor, pick.resource),
-                 amount_of(plan.requests, pick.resource));
+      const FrId fr = state.names().pair(pick.flavor, pick.resource);
+      const Amount amount = amount_of(plan.requests, pick.resource);
+      const PodSetReservation* before = replaced_pod_set(index);
+      add_amount(
+          &assignment->usage, fr,
+          before == nullptr ? amount : minus(amount, amount_of(before->usage, pick.resource)));
+      if (replaced_ != nullptr) add_amount(&assignment->held, fr, amount);
     }
   }
   share_topology_flavors(group, picks, assignment);
@@ -298,7 +303,8 @@ FlavorAssigner::Search FlavorAssigner::find_flavor(const QueueInfo::Group& resou
     }
     std::vector<FlavorPick> picks;
     NoFitReason reason = NoFitReason::topology_placement_failed;
-    const Quality quality = try_flavor(flavor, requests, assignment, &search, &picks, &reason);
+    const Quality quality =
+        try_flavor(flavor, group, requests, assignment, &search, &picks, &reason);
     if (quality.mode == Mode::no_fit) search.reason = lesser(search.reason, reason);
     const bool fungible = snapshot_.state().config().flavor_fungibility;
     const bool enough = fungible ? !try_next(quality) : quality.mode == Mode::fit;
@@ -347,7 +353,33 @@ bool FlavorAssigner::suits(FlavorId flavor, const QueueInfo::Group& resources, c
   return true;
 }
 
-FlavorAssigner::Quality FlavorAssigner::try_flavor(FlavorId flavor,
+const PodSetReservation* FlavorAssigner::replaced_pod_set(std::size_t index) const {
+  if (replaced_ == nullptr) return nullptr;
+  const std::string& name = workload_.shape->pod_sets[index].name;
+  for (const PodSetReservation& pod_set : replaced_->pod_sets) {
+    if (pod_set.name == name) return &pod_set;
+  }
+  return nullptr;
+}
+
+std::optional<Amount> FlavorAssigner::replaced_usage(const Group& group, FlavorId flavor,
+                                                     ResourceId resource,
+                                                     std::string* other) const {
+  Amount total = 0;
+  for (const std::size_t index : group.pod_sets) {
+    const PodSetReservation* before = replaced_pod_set(index);
+    if (before == nullptr) continue;
+    for (const ResourceFlavorChoice& choice : before->flavors) {
+      if (choice.resource != resource || choice.flavor == flavor) continue;
+      *other = snapshot_.state().names().flavors.name(choice.flavor);
+      return std::nullopt;
+    }
+    total = plus(total, amount_of(before->usage, resource));
+  }
+  return total;
+}
+
+FlavorAssigner::Quality FlavorAssigner::try_flavor(FlavorId flavor, const Group& group,
                                                    const std::vector<ResourceAmount>& requests,
                                                    const Assignment& assignment, Search* search,
                                                    std::vector<FlavorPick>* picks,
@@ -357,7 +389,17 @@ FlavorAssigner::Quality FlavorAssigner::try_flavor(FlavorId flavor,
   for (const ResourceAmount& request : requests) {
     const FrId fr = names.pair(flavor, request.resource);
     const Amount before = amount_of_fr(assignment.usage, fr);
-    const Quality quality = check_quota(fr, before, request.amount, search, reason);
+    FlavorNote note;
+    const auto replaced = replaced_usage(group, flavor, request.resource, &note.text);
+    Quality quality;
+    if (replaced) {
+      quality = check_quota(fr, before, minus(request.amount, *replaced), search, reason);
+    } else {
+      note.kind = FlavorNote::Kind::other_slice;
+      note.flavor = flavor;
+      search->notes.push_back(std::move(note));
+      *reason = NoFitReason::no_matching_flavor;
+    }
     if (preferred(worst, quality)) worst = quality;
     picks->push_back({request.resource, flavor, quality.mode, quality.borrow, -1});
   }

@@ -54,6 +54,7 @@ struct FlavorNote {
     node_affinity,
     exceeds_max,
     insufficient,
+    other_slice,  ///< `text` names the flavor of the workload it replaces
   };
   Kind kind = Kind::flavor_not_found;
   FlavorId flavor = 0;
@@ -91,7 +92,8 @@ struct PodSetPlan {
 
 struct Assignment {
   std::vector<PodSetPlan> pod_sets;
-  std::vector<FrAmount> usage;
+  std::vector<FrAmount> usage;  ///< what it is charged for
+  std::vector<FrAmount> held;   ///< of a workload that replaces another: with what that holds
   int borrowing = 0;
   bool deferred = false;  ///< fits once preemptions that others asked for are complete
   std::vector<TopologyRequest> topology;  ///< of pod sets that need places now
@@ -125,6 +127,9 @@ class FlavorAssigner {
 
   /// Restricts every resource to the flavor another assignment gave it.
   void pin(const Assignment* pinned) { pinned_ = pinned; }
+  /// The reservation of the workload it takes the place of: same flavors, and only the difference
+  /// is charged.
+  void replace(const Reservation* replaced) { replaced_ = replaced; }
   /// With these counts; empty: all of every pod set.
   Assignment assign(const std::vector<std::int32_t>& counts = {});
 
@@ -148,9 +153,9 @@ class FlavorAssigner {
   bool assign_group(const Group& group, Assignment* assignment);
   Search find_flavor(const QueueInfo::Group& resources, const Group& group, ResourceId first,
                      const Assignment& assignment);
-  Quality try_flavor(FlavorId flavor, const std::vector<ResourceAmount>& requests,
-                     const Assignment& assignment, Search* search, std::vector<FlavorPick>* picks,
-                     NoFitReason* reason);
+  Quality try_flavor(FlavorId flavor, const Group& group,
+                     const std::vector<ResourceAmount>& requests, const Assignment& assignment,
+                     Search* search, std::vector<FlavorPick>* picks, NoFitReason* reason);
   Quality check_quota(FrId fr, Amount before, Amount request, Search* search, NoFitReason* reason);
   bool suits(FlavorId flavor, const QueueInfo::Group& resources, const Group& group,
              std::vector<FlavorNote>* notes) const;
@@ -161,6 +166,10 @@ class FlavorAssigner {
   void request_places(Assignment* assignment) const;
   std::optional<FlavorId> only_topology_flavor(PodSetPlan* plan) const;
   void place(Assignment* assignment) const;
+  const PodSetReservation* replaced_pod_set(std::size_t index) const;
+  /// What the replaced workload uses of it; absent: in another flavor, which `other` names.
+  std::optional<Amount> replaced_usage(const Group& group, FlavorId flavor, ResourceId resource,
+                                       std::string* other) const;
   bool pinned_elsewhere(const Group& group, ResourceId resource, FlavorId flavor) const;
   bool preferred(Quality a, Quality b) const;
   bool try_next(Quality quality) const;
@@ -172,6 +181,7 @@ class FlavorAssigner {
   PreemptionOracle& oracle_;
   const ScanProgress* progress_ = nullptr;
   const Assignment* pinned_ = nullptr;
+  const Reservation* replaced_ = nullptr;
 };
 
 /// Finds places for the assignment's pods in the snapshot as it is, or in an empty cluster, and

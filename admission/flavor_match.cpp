@@ -65,6 +65,9 @@ std::string render(const FlavorNote& note, const Names& names) {
       return "resource " + resource() + " unavailable in ClusterQueue";
     case Kind::flavor_not_found:
       return "flavor " + flavor + " not found";
+    case Kind::other_slice:
+      return "could not assign " + flavor +
+             " flavor since the original workload is assigned: " + note.text;
     case Kind::not_nominated:
       return "skipping flavor " + flavor + " as it is not found in the nomination mapping for " +
              "resource " + resource();

@@ -122,6 +122,9 @@ void nominate_flavors(Snapshot& snapshot, Entry* entry, const Assignment* pinned
   SimulatedPreemption oracle(snapshot, entry->id, entry->queue, now);
   FlavorAssigner assigner(snapshot, entry->id, entry->queue, oracle);
   assigner.pin(pinned);
+  if (const WorkloadId replaced = state.replaced_by(entry->id); replaced != no_id) {
+    assigner.replace(state.workloads()[replaced].reservation.get());
+  }
   entry->assignment = assigner.assign();
   entry->targets.clear();
   const AssignmentMode mode = entry->assignment.mode();

@@ -1,6 +1,7 @@
 #include "admission/pod_defaults.h"
 #include "admission/topology/text.h"
 #include "admission/workload.h"
+#include "lib/api/names.h"
 
 #include <algorithm>
 
@@ -96,6 +97,15 @@ void write_counts(std::string* to, std::int32_t count, const api::PodSet& pod_se
   if (pod_set.topology_request) write(to, *pod_set.topology_request);
 }
 
+/// "namespace/name" of the slice an elastic workload grows from; none in another namespace.
+api::ObjectKey replaced_by(const api::Workload& workload) {
+  const std::string& name =
+      workload.metadata.annotation(std::string(api::annotations::workload_slice_replacement_for));
+  const std::string prefix = workload.metadata.ns + "/";
+  if (!name.starts_with(prefix)) return {};
+  return {workload.metadata.ns, name.substr(prefix.size())};
+}
+
 /// All that a shape is made of, the configuration aside.
 std::string source_of(const api::Workload& workload, const PodDefaults& defaults) {
   std::string source;
@@ -111,6 +121,9 @@ std::string source_of(const api::Workload& workload, const PodDefaults& defaults
   if (const LimitSummary* limits = defaults.limits(workload.metadata.ns)) {
     write(&source, limits->container);
     write(&source, limits->pod);
+  }
+  if (const api::ObjectKey replaces = replaced_by(workload); !replaces.name.empty()) {
+    write(&source, replaces.str());
   }
   return source;
 }
@@ -190,6 +203,8 @@ std::unique_ptr<Shape> make_shape(const api::Workload& workload, const Config& c
   }
   shape->invalid = problems.str();
   write(text, shape->invalid);
+  shape->replaces = replaced_by(workload);
+  if (!shape->replaces.name.empty()) write(text, shape->replaces.str());
   return shape;
 }
 

@@ -302,5 +302,77 @@ TEST_F(Waiting, AChangedRuntimeClassConcernsItsWaitingWorkloadsOnly) {
   EXPECT_EQ(state_.erase_runtime_class("vm"), State::Affected({{"dev", "b"}}));
 }
 
+/// The workload as read back with what a cycle decided.
+api::Workload written(api::Workload object, const AdmittedWorkload& decision) {
+  object.status.admission = decision.admission;
+  for (const char* type : {"QuotaReserved", "Admitted"}) {
+    api::set_condition(&object.status.conditions,
+                       {type, api::ConditionStatus::True, 0, {}, type, ""}, TimePoint{});
+  }
+  return object;
+}
+
+/// An elastic workload of that many pods with one CPU each.
+api::Workload slice(const std::string& name, int pods, const std::string& replaces = "") {
+  api::Workload object = workload(one_cpu, name);
+  object.spec.pod_sets.front().count = pods;
+  object.metadata.annotations["kueue.x-k8s.io/elastic-job"] = "true";
+  if (!replaces.empty()) {
+    object.metadata.annotations["kueue.x-k8s.io/workload-slice-replacement-for"] = replaces;
+  }
+  return object;
+}
+
+TEST_F(Waiting, ASliceThatReplacesAnotherIsChargedForTheDifference) {
+  const auto first = slice("a", 3);
+  state_.upsert(first, now_);
+  const auto admitted = cycle().admitted;
+  ASSERT_EQ(admitted.size(), 1U);
+  state_.upsert(written(first, admitted[0]), now_);
+  state_.upsert(slice("b", 4, "dev/a"), now_);
+  const auto grown = cycle().admitted;
+  ASSERT_EQ(grown.size(), 1U) << "one more of 4 CPUs";
+  EXPECT_EQ(grown[0].replaces, api::ObjectKey("dev", "a"));
+  EXPECT_EQ(grown[0].admission.pod_set_assignments[0].resource_usage.at("cpu").str(), "4");
+  state_.upsert(written(slice("b", 4, "dev/a"), grown[0]), now_);
+  state_.erase_workload({"dev", "a"}, now_);
+  EXPECT_EQ(state_.status("main").flavors_usage[0].resources[0].total.str(), "4");
+  state_.upsert(slice("c", 5, "dev/b"), now_);
+  const auto refused = cycle();
+  ASSERT_EQ(refused.pending.size(), 1U);
+  EXPECT_EQ(refused.pending[0].message,
+            "couldn't assign flavors to pod set main: insufficient unused quota for cpu in flavor "
+            "f, 1 more needed");
+}
+
+TEST_F(Waiting, ASliceKeepsTheFlavorsOfTheOneItReplaces) {
+  state_.upsert(read<api::ResourceFlavor>("{metadata: {name: g}}"));
+  state_.upsert(read<api::ClusterQueue>(
+                    "{metadata: {name: main}, spec: {namespaceSelector: {}, resourceGroups: "
+                    "[{coveredResources: [cpu], flavors: ["
+                    "{name: f, resources: [{name: cpu, nominalQuota: 2}]},"
+                    "{name: g, resources: [{name: cpu, nominalQuota: 8}]}]}]}}"),
+                now_);
+  const auto first = slice("a", 2);
+  state_.upsert(first, now_);
+  state_.upsert(written(first, cycle().admitted.at(0)), now_);
+  state_.upsert(slice("b", 3, "dev/a"), now_);
+  const auto refused = cycle();
+  ASSERT_EQ(refused.pending.size(), 1U);
+  EXPECT_EQ(
+      refused.pending[0].message,
+      "couldn't assign flavors to pod set main: could not assign g flavor since the original "
+      "workload is assigned: f, insufficient unused quota for cpu in flavor f, 1 more needed");
+}
+
+TEST_F(Waiting, ASliceWhosePredecessorIsGoneIsChargedInFull) {
+  state_.upsert(slice("b", 5, "dev/a"), now_);
+  EXPECT_TRUE(cycle().admitted.empty());
+  state_.upsert(slice("c", 4, "elsewhere/a"), now_);
+  const auto admitted = cycle().admitted;
+  ASSERT_EQ(admitted.size(), 1U);
+  EXPECT_TRUE(admitted[0].replaces.name.empty());
+}
+
 }  // namespace
 }  // namespace regatta::admission

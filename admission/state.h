@@ -250,6 +250,8 @@ class State {
   /// `why`: the reason to tell workloads like it that are parked with it.
   void requeue(WorkloadId id, bool immediate, bool park_all_alike, TimePoint now,
                std::string_view why = {});
+  /// The workload with quota in the same ClusterQueue whose place this one takes, or no_id.
+  WorkloadId replaced_by(WorkloadId id) const;
   /// Next in its queue until it is gone: its preemptions are under way.
   void make_sticky(WorkloadId id);
   /// Records the reservation and counts its usage.

@@ -428,6 +428,17 @@ void State::requeue(WorkloadId id, bool immediate, bool park_all_alike, TimePoin
   refresh_ready(*queue);
 }
 
+WorkloadId State::replaced_by(WorkloadId id) const {
+  const WorkloadEntry& entry = workloads_[id];
+  if (entry.shape->replaces.name.empty() || entry.local_queue == no_id) return no_id;
+  const WorkloadId replaced = workloads_.find(entry.shape->replaces);
+  if (replaced == no_id || workloads_[replaced].reservation == nullptr) return no_id;
+  const QueueId queue = workloads_[replaced].reservation->queue;
+  const bool same =
+      queue != no_id && queues_[queue]->name == local_queues_[entry.local_queue].queue_name;
+  return same ? replaced : no_id;
+}
+
 void State::make_sticky(WorkloadId id) {
   if (QueueInfo* queue = queue_for(workloads_[id]); queue != nullptr) queue->pending.set_sticky(id);
 }

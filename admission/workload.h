@@ -44,6 +44,8 @@ struct Shape {
   std::string text;      ///< equal texts, equal shapes
   std::vector<PodSetShape> pod_sets;
   std::vector<std::string> runtime_classes;
+  /// Key of the workload whose place it takes: only what it asks for beyond that is charged.
+  api::ObjectKey replaces;
   std::string invalid;  ///< why it can never run ("resources validation failed: …"), or empty
 };
 using ShapePtr = std::shared_ptr<const Shape>;

@@ -222,6 +222,7 @@ Task<> Scheduler::reserve(admission::AdmittedWorkload admitted) {
     note(admitted.key, false, "Admitted", "Admitted by ClusterQueue " + admitted.cluster_queue);
   }
   if (config_.on_reserved) config_.on_reserved(*workload, whole);
+  if (!admitted.replaces.name.empty()) co_await finish_replaced(std::move(admitted));
 }
 
 Task<> Scheduler::find_out(api::ObjectKey key) {

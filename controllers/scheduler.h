@@ -65,6 +65,7 @@ class Scheduler {
   /// Returns when the store has what the API has of that Workload.
   Task<> find_out(api::ObjectKey key);
   Task<> preempt(admission::PreemptedWorkload preempted);
+  Task<> finish_replaced(admission::AdmittedWorkload admitted);  // scheduler_slices.cpp
   Task<Status> write_pending(api::ObjectKey key);
   void watch_objects();
   void watch_pod_defaults();

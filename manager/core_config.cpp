@@ -51,6 +51,7 @@ admission::Config admission_config(const Configuration& given) {
     config.requeuing_timestamp = admission::RequeuingTimestamp::Creation;
   }
   config.ignore_undeclared_resources =
+      given.gates.enabled("QuotaCheckStrategy") &&
       given.resources.quota_check_strategy == QuotaCheckStrategy::IgnoreUndeclared;
   config.exclude_resource_prefixes = given.resources.exclude_resource_prefixes;
   config.transformations = transformations_of(given.resources);

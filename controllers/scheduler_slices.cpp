@@ -1,0 +1,39 @@
+#include "controllers/lifecycle.h"
+#include "controllers/scheduler.h"
+#include "lib/api/names.h"
+
+namespace regatta::controllers {
+
+/// The smaller slice of an elastic job is over once the larger one has its quota. A write that
+/// fails is made up for by the job's reconciler, which keeps one slice with quota.
+Task<> Scheduler::finish_replaced(admission::AdmittedWorkload admitted) {
+  const auto slice = cluster_.workloads.get(admitted.key);
+  const std::string job = slice ? slice->metadata.label(std::string(api::labels::job_uid)) : "";
+  const std::string message = "Replaced to accommodate a workload (UID: " + admitted.uid +
+                              ", JobUID: " + job + ") due to workload slice aggregation";
+  const TimePoint now = cluster_.clock.now();
+  bool done = false;
+  const auto change = [&](api::Workload& workload) {
+    if (is_finished(workload)) return false;
+    done = api::set_condition(&workload.status.conditions,
+                              {std::string(api::conditions::finished),
+                               api::ConditionStatus::True,
+                               workload.metadata.generation,
+                               {},
+                               std::string(api::reasons::workload_slice_replaced),
+                               message},
+                              now);
+    return done;
+  };
+  const Status written = co_await cluster_.update_status(admitted.replaces, change);
+  if (!written) {
+    log_.warning("replaced slice not finished",
+                 {{"workload", admitted.replaces.str()}, {"error", written.error().what()}});
+    co_return;
+  }
+  if (done) {
+    note(admitted.replaces, false, std::string(api::reasons::workload_slice_replaced), message);
+  }
+}
+
+}  // namespace regatta::controllers
