@@ -53,6 +53,16 @@ void add_topology(const api::Workload& workload, const api::PodSetAssignment& as
   info->annotations[std::string(api::annotations::podset_unconstrained_topology)] = "true";
 }
 
+/// Pods of an elastic job wait behind a gate until their slice, or the one after it, has quota for
+/// them; they are found by the name of the first slice.
+void add_slice(const api::Workload& workload, PodSetInfo* info) {
+  if (workload.metadata.annotation(std::string(api::annotations::elastic_job)) != "true") return;
+  const std::string chain(api::annotations::workload_slice_name);
+  const std::string& first = workload.metadata.annotation(chain);
+  info->annotations[chain] = first.empty() ? workload.metadata.name : first;
+  info->scheduling_gates.emplace_back(api::gates::elastic_job);
+}
+
 Status add_updates(const api::Workload& workload, PodSetInfo* info) {
   for (const api::AdmissionCheckState& check : workload.status.admission_checks) {
     for (const api::PodSetUpdate& update : check.pod_set_updates) {
@@ -86,6 +96,7 @@ Result<std::vector<PodSetInfo>> admission_infos(const api::Workload& workload,
     }
     add_labels(workload, &info);
     add_topology(workload, assignment, &info);
+    add_slice(workload, &info);
     if (Status s = add_flavors(assignment, flavor, &info); !s) return s.error();
     if (Status s = add_updates(workload, &info); !s) return s.error();
     infos.push_back(std::move(info));

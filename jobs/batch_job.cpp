@@ -27,10 +27,6 @@ std::int32_t parallelism(const api::Job& job) {
   return job.spec.parallelism.value_or(1);
 }
 
-std::int32_t pod_count(const api::Job& job) {
-  return std::min(parallelism(job), job.spec.completions.value_or(parallelism(job)));
-}
-
 bool indexed(const api::Job& job) {
   return job.spec.completion_mode == "Indexed";
 }
@@ -134,6 +130,10 @@ Result<api::PodSet> plain_pod_set(const api::Job& job) {
 }
 
 }  // namespace
+
+std::int32_t pod_count(const api::Job& job) {
+  return std::min(parallelism(job), job.spec.completions.value_or(parallelism(job)));
+}
 
 Result<std::vector<api::PodSet>> pod_sets(const api::Job& job, const TopologyOptions& topology) {
   Result<api::PodSet> set = plain_pod_set(job);

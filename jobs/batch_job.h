@@ -19,6 +19,9 @@ namespace regatta::jobs::batch_job {
 Result<std::vector<api::PodSet>> pod_sets(const api::Job& job,
                                           const TopologyOptions& topology = {});
 
+/// How many pods it runs at once at most.
+std::int32_t pod_count(const api::Job& job);
+
 /// spec.suspend, and no stop is half done.
 bool suspended(const api::Job& job);
 /// Pods are running or terminating as far as its status says.

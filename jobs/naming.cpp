@@ -11,12 +11,13 @@ constexpr std::size_t hash_length = 5;
 }  // namespace
 
 std::string workload_name(std::string_view kind, std::string_view group, std::string_view name,
-                          std::string_view uid) {
+                          std::string_view uid, std::string_view generation) {
   std::string hashed;
   for (const std::string_view part : {kind, group, name, uid}) {
     if (!hashed.empty()) hashed += '\n';
     hashed += part;
   }
+  if (!generation.empty()) (hashed += '\n') += generation;
   std::string out;
   for (const char c : kind) out += c >= 'A' && c <= 'Z' ? char(c + 32) : c;
   (out += '-') += name;

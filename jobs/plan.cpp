@@ -1,5 +1,6 @@
 #include "jobs/plan.h"
 
+#include "jobs/elastic.h"
 #include "jobs/naming.h"
 #include "jobs/plan_rules.h"
 #include "lib/api/execution.h"
@@ -133,7 +134,8 @@ std::vector<JobAction> without_workload(const JobView& view) {
   }
   drop_others(&out, view, nullptr);
   // The name is derived from the job: wait until the old one is gone.
-  if (view.owned.empty()) out.push_back(CreateWorkload{std::move(*wanted)});
+  const bool free = is_elastic(view) ? !slices_of(view).latest : view.owned.empty();
+  if (free) out.push_back(CreateWorkload{std::move(*wanted)});
   return out;
 }
 
@@ -198,6 +200,7 @@ Result<api::Workload> build_workload(const JobView& view) {
     const auto found = job.metadata.labels.find(label);
     if (found != job.metadata.labels.end()) metadata.labels.insert(*found);
   }
+  if (is_elastic(view)) mark_slice(view, &workload);
   workload.spec.pod_sets = std::move(*sets);
   workload.spec.queue_name = view.queue_name;
   workload.spec.priority_class_ref = view.priority_class;
@@ -208,6 +211,7 @@ Result<api::Workload> build_workload(const JobView& view) {
 
 WorkloadPtr matching_workload(const JobView& view) {
   if (view.prebuilt) return view.prebuilt_workload;
+  if (is_elastic(view)) return matching_slice(view);
   for (const WorkloadPtr& workload : view.owned) {
     if (is_finished(*workload) || matches(view, *workload)) return workload;
   }
@@ -232,6 +236,9 @@ std::vector<JobAction> plan_job(const JobView& view) {
     }
     return out;
   }
+  const bool elastic = is_elastic(view);
+  if (elastic) out = plan_slices(view);
+  if (!out.empty()) return out;
   const WorkloadPtr workload = matching_workload(view);
   const auto end = batch_job::finished(job);
   // 3. Ended without a Workload: nothing to ask for.
@@ -241,7 +248,7 @@ std::vector<JobAction> plan_job(const JobView& view) {
   }
   // 4. A prebuilt Workload must be this job's, and fit it.
   if (view.prebuilt && !claim_prebuilt(&out, view, workload)) return out;
-  drop_others(&out, view, workload);
+  if (!elastic) drop_others(&out, view, workload);
   if (!out.empty()) return out;
   // 5. Its Workload finished.
   if (is_finished(*workload)) {
@@ -265,7 +272,8 @@ std::vector<JobAction> plan_job(const JobView& view) {
   // 9. Its priority and its gate follow, and it tells whether its pods are ready.
   if (follow_priority(&out, view, workload)) return out;
   if (follow_gate(&out, view, workload)) return out;
-  if (follow_pods(&out, view, workload)) return out;
+  const bool grows = elastic && slices_of(view).latest != workload;
+  if (!grows && follow_pods(&out, view, workload)) return out;
   // 10. Evicted, and not stopped and without quota yet.
   if (api::is_true(workload->status.conditions, evicted) &&
       (has_reservation(*workload) || !batch_job::suspended(job))) {
@@ -278,8 +286,11 @@ std::vector<JobAction> plan_job(const JobView& view) {
     suspended_job(&out, view, workload);
     return out;
   }
-  // 12. Running without being admitted.
-  if (!api::is_true(workload->status.conditions, admitted)) {
+  // 12. Running without being admitted; a slice that took over may still wait for its checks.
+  const bool took_over = elastic && has_reservation(*workload) &&
+                         workload->metadata.annotations.contains(
+                             std::string(api::annotations::workload_slice_replacement_for));
+  if (!took_over && !api::is_true(workload->status.conditions, admitted)) {
     stop(&out, view, workload.get(), "Not admitted by cluster queue");
   }
   return out;

@@ -33,6 +33,7 @@ struct JobPolicy {
   /// How long a job that was deactivated, but not by its user, is kept; none: for ever.
   std::optional<Duration> retain_deactivated;
   bool admission_gates = true;
+  bool elastic = true;                      ///< jobs may grow and shrink while they run
   std::vector<std::string> labels_to_copy;  ///< from the job to its Workload
 };
 

@@ -1,6 +1,7 @@
 #include "jobs/reconciler.h"
 
 #include "jobs/admission_info.h"
+#include "jobs/elastic.h"
 #include "lib/api/names.h"
 
 #include <nlohmann/json.hpp>
@@ -170,6 +171,7 @@ void JobReconciler::read_admission(JobView* view) const {
   for (const WorkloadPtr& workload : view->owned) {
     if (!reserved && workload->status.admission) reserved = workload;
   }
+  if (is_elastic(*view)) reserved = slices_of(*view).current;
   if (!reserved) return;
   Result<std::vector<PodSetInfo>> infos = admission_infos(*reserved, flavor);
   if (infos) {

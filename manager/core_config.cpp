@@ -89,6 +89,7 @@ void set_lifecycle(const Configuration& given, CoreConfig* core) {
   lifecycle.retain_finished = given.workload_retention.after_finished;
   core->jobs.policy.retain_deactivated = given.workload_retention.after_deactivated_by_kueue;
   core->jobs.policy.labels_to_copy = given.integrations.label_keys_to_copy;
+  core->jobs.policy.elastic = gates.enabled("ElasticJobsViaWorkloadSlices");
   core->jobs.policy.admission_gates = gates.enabled("AdmissionGatedBy");
   core->jobs.default_priority_class = gates.enabled("WorkloadPriorityClassDefaulting");
   lifecycle.admission_gates = gates.enabled("AdmissionGatedBy");

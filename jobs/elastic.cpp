@@ -1,0 +1,163 @@
+#include "jobs/elastic.h"
+
+#include "jobs/naming.h"
+#include "jobs/plan_rules.h"
+#include "lib/api/names.h"
+
+#include <algorithm>
+
+namespace regatta::jobs {
+namespace {
+
+bool is_finished(const api::Workload& workload) {
+  return api::is_true(workload.status.conditions, api::conditions::finished);
+}
+
+bool is_evicted(const api::Workload& workload) {
+  return api::is_true(workload.status.conditions, api::conditions::evicted);
+}
+
+bool older(const WorkloadPtr& a, const WorkloadPtr& b) {
+  const api::ObjectMeta& left = a->metadata;
+  const api::ObjectMeta& right = b->metadata;
+  if (left.creation_timestamp != right.creation_timestamp) {
+    return left.creation_timestamp < right.creation_timestamp;
+  }
+  return left.uid < right.uid;
+}
+
+std::string replaces(const api::Workload& workload) {
+  return workload.metadata.annotation(
+      std::string(api::annotations::workload_slice_replacement_for));
+}
+
+bool ended_as_slice(const api::Workload& workload) {
+  const auto* finished = api::find_condition(workload.status.conditions, api::conditions::finished);
+  return finished != nullptr && finished->status == api::ConditionStatus::True &&
+         (finished->reason == api::reasons::workload_slice_replaced ||
+          finished->reason == api::reasons::out_of_sync);
+}
+
+/// Everything but the count is as the job asks for it.
+bool same_template(const JobView& view, const api::Workload& workload) {
+  if (workload.spec.pod_sets.size() != 1) return false;
+  api::Workload resized = workload;
+  resized.spec.pod_sets.front().count = batch_job::pod_count(*view.job);
+  const bool running = has_reservation(workload) && !view.infos.empty();
+  return batch_job::equivalent(*view.job, resized, running ? &view.infos : nullptr);
+}
+
+void end_slice(std::vector<JobAction>* out, const JobView& view, const WorkloadPtr& slice) {
+  const std::string key = slice->metadata.key().str();
+  const bool replaced = std::any_of(view.owned.begin(), view.owned.end(), [&](const auto& other) {
+    return replaces(*other) == key && !is_evicted(*other);
+  });
+  out->push_back(replaced
+                     ? FinishWorkload{slice, std::string(api::reasons::workload_slice_replaced),
+                                      "Replaced to accommodate a new workload slice"}
+                     : FinishWorkload{slice, std::string(api::reasons::out_of_sync),
+                                      "The workload slice is out of sync with its parent job"});
+}
+
+void resize(std::vector<JobAction>* out, const JobView& view, const Slices& slices) {
+  const WorkloadPtr& latest = slices.latest;
+  const std::int32_t wanted = batch_job::pod_count(*view.job);
+  const std::int32_t has = latest->spec.pod_sets.front().count;
+  if (wanted == has || wanted <= 0) return;
+  if (!has_reservation(*latest) || wanted < has) {
+    api::WorkloadSpec spec = latest->spec;
+    spec.pod_sets.front().count = wanted;
+    out->push_back(
+        UpdateWorkload{latest, std::move(spec),
+                       "Updated the pods of the Workload: " + latest->metadata.key().str()});
+    return;
+  }
+  if (is_evicted(*latest)) return;
+  Result<api::Workload> next = build_workload(view);
+  if (!next) {
+    out->push_back(Complain{std::string(api::events::error_workload_compose), next.error().what()});
+  } else {
+    out->push_back(CreateWorkload{std::move(*next)});
+  }
+}
+
+}  // namespace
+
+bool is_elastic(const JobView& view) {
+  const api::Job& job = *view.job;
+  return view.policy.elastic && !view.prebuilt &&
+         job.spec.managed_by.value_or("") != api::multikueue_controller_name &&
+         job.metadata.annotation(std::string(api::annotations::elastic_job)) == "true";
+}
+
+Slices slices_of(const JobView& view) {
+  std::vector<WorkloadPtr> live;
+  for (const WorkloadPtr& workload : view.owned) {
+    if (!is_finished(*workload) && !workload->metadata.deleting()) live.push_back(workload);
+  }
+  std::sort(live.begin(), live.end(), older);
+  Slices slices;
+  if (live.empty()) return slices;
+  for (const WorkloadPtr& workload : live) {
+    if (has_reservation(*workload)) slices.current = workload;
+  }
+  if (slices.current) {
+    slices.latest = slices.current;
+    const std::string key = slices.current->metadata.key().str();
+    for (const WorkloadPtr& workload : live) {
+      if (!has_reservation(*workload) && replaces(*workload) == key) slices.latest = workload;
+    }
+  } else {
+    slices.current = slices.latest = live.back();
+  }
+  for (const WorkloadPtr& workload : live) {
+    if (workload != slices.current && workload != slices.latest) slices.stale.push_back(workload);
+  }
+  return slices;
+}
+
+WorkloadPtr matching_slice(const JobView& view) {
+  const WorkloadPtr current = slices_of(view).current;
+  if (current) return same_template(view, *current) ? current : nullptr;
+  for (const WorkloadPtr& workload : view.owned) {
+    const bool over = is_finished(*workload) && !ended_as_slice(*workload);
+    if (over || workload->metadata.deleting()) return workload;
+  }
+  return nullptr;
+}
+
+std::vector<JobAction> plan_slices(const JobView& view) {
+  std::vector<JobAction> out;
+  for (const WorkloadPtr& workload : view.owned) {
+    const bool held = workload->metadata.has_finalizer(api::finalizers::resource_in_use);
+    if (held && ended_as_slice(*workload)) out.push_back(ReleaseWorkload{workload});
+  }
+  const Slices slices = slices_of(view);
+  for (const WorkloadPtr& slice : slices.stale) end_slice(&out, view, slice);
+  if (!out.empty() || !slices.latest || !same_template(view, *slices.current)) return out;
+  if (batch_job::finished(*view.job)) {
+    if (slices.latest != slices.current) end_slice(&out, view, slices.latest);
+    return out;
+  }
+  resize(&out, view, slices);
+  if (out.empty() && slices.latest != slices.current) follow_priority(&out, view, slices.latest);
+  return out;
+}
+
+void mark_slice(const JobView& view, api::Workload* workload) {
+  const api::Job& job = *view.job;
+  api::StringMap& annotations = workload->metadata.annotations;
+  annotations[std::string(api::annotations::elastic_job)] = "true";
+  workload->metadata.name = workload_name("Job", "batch", job.metadata.name, job.metadata.uid,
+                                          std::to_string(job.metadata.generation));
+  const std::string chain(api::annotations::workload_slice_name);
+  annotations[chain] = workload->metadata.name;
+  const Slices slices = slices_of(view);
+  if (!slices.current || !has_reservation(*slices.current)) return;
+  const api::ObjectMeta& before = slices.current->metadata;
+  annotations[std::string(api::annotations::workload_slice_replacement_for)] = before.key().str();
+  const std::string& first = before.annotation(chain);
+  annotations[chain] = first.empty() ? before.name : first;
+}
+
+}  // namespace regatta::jobs

@@ -1,0 +1,187 @@
+#include "jobs/elastic.h"
+
+#include "lib/api/codec.h"
+#include "lib/api/names.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace regatta::jobs {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr TimePoint now{1'800'000'000s};
+
+/// A running elastic job of two pods; its first slice has quota for them.
+class Elastic : public testing::Test {
+ protected:
+  Elastic() {
+    json_ = Json::parse(R"({
+      "apiVersion": "batch/v1", "kind": "Job",
+      "metadata": {"name": "j", "namespace": "ns", "uid": "u", "generation": 1,
+                   "labels": {"kueue.x-k8s.io/queue-name": "q"},
+                   "annotations": {"kueue.x-k8s.io/elastic-job": "true"}},
+      "spec": {"suspend": false, "parallelism": 2, "completions": 10,
+               "template": {"spec": {"containers": [{"name": "c", "image": "i"}]}}},
+      "status": {"startTime": "2026-01-01T00:00:00Z", "active": 2, "ready": 2}})");
+  }
+  JobView view() const {
+    JobView view;
+    view.job = std::make_shared<const api::Job>(api::from_json<api::Job>(json_).value());
+    view.managed = true;
+    view.queue_name = "q";
+    view.now = now;
+    view.policy.pods_ready_after = Duration(0);
+    for (const auto& workload : slices_) {
+      view.owned.push_back(std::make_shared<const api::Workload>(workload));
+    }
+    return view;
+  }
+  static void set(api::Workload* workload, std::string_view type, std::string_view reason = "R") {
+    api::set_condition(
+        &workload->status.conditions,
+        {std::string(type), api::ConditionStatus::True, 0, {}, std::string(reason), "m"}, now);
+  }
+  /// The next slice, as the job would ask for it with that many pods.
+  api::Workload& slice(int pods, bool with_quota) {
+    Json before = json_;
+    json_["spec"]["parallelism"] = pods;
+    json_["metadata"]["generation"] = ++generation_;
+    api::Workload made = build_workload(view()).value();
+    json_ = std::move(before);
+    made.metadata.uid = "u-" + std::to_string(slices_.size());
+    made.metadata.creation_timestamp = now + std::chrono::seconds(slices_.size());
+    if (with_quota) {
+      made.status.admission.emplace();
+      made.status.admission->cluster_queue = "cq";
+      set(&made, "QuotaReserved");
+      set(&made, "Admitted");
+    }
+    slices_.push_back(std::move(made));
+    return slices_.back();
+  }
+  void pods(int count) {
+    json_["spec"]["parallelism"] = count;
+    json_["metadata"]["generation"] = ++generation_;
+  }
+  std::string plan() const { return describe(plan_job(view())); }
+  std::string name(std::size_t i) const { return slices_[i].metadata.name; }
+
+  Json json_;
+  std::vector<api::Workload> slices_;
+  int generation_ = 0;
+};
+
+TEST_F(Elastic, TheFirstSliceIsNamedAfterItself) {
+  const api::Workload& first = slice(2, false);
+  EXPECT_EQ(first.metadata.annotation("kueue.x-k8s.io/elastic-job"), "true");
+  EXPECT_EQ(first.metadata.annotation("kueue.x-k8s.io/workload-slice-name"), first.metadata.name);
+  EXPECT_EQ(first.metadata.annotation("kueue.x-k8s.io/workload-slice-replacement-for"), "");
+}
+
+TEST_F(Elastic, AsManyPodsAsTheSliceHasNeedNothing) {
+  slice(2, true);
+  const auto actions = plan_slices(view());
+  EXPECT_TRUE(actions.empty()) << describe(actions);
+}
+
+TEST_F(Elastic, AGrowingJobAsksForASecondSlice) {
+  slice(2, true);
+  pods(5);
+  const auto actions = plan_job(view());
+  ASSERT_EQ(actions.size(), 1U) << describe(actions);
+  const auto& made = std::get<CreateWorkload>(actions[0]).workload;
+  EXPECT_NE(made.metadata.name, name(0));
+  EXPECT_EQ(made.spec.pod_sets[0].count, 5);
+  EXPECT_EQ(made.metadata.annotation("kueue.x-k8s.io/workload-slice-replacement-for"),
+            "ns/" + name(0));
+  EXPECT_EQ(made.metadata.annotation("kueue.x-k8s.io/workload-slice-name"), name(0));
+}
+
+TEST_F(Elastic, AShrinkingJobKeepsItsSlice) {
+  slice(3, true);
+  const auto actions = plan_job(view());
+  ASSERT_EQ(actions.size(), 1U) << describe(actions);
+  EXPECT_EQ(std::get<UpdateWorkload>(actions[0]).spec.pod_sets[0].count, 2);
+}
+
+TEST_F(Elastic, AWaitingSliceFollowsTheJob) {
+  slice(2, true);
+  slice(5, false);
+  pods(4);
+  const auto actions = plan_job(view());
+  ASSERT_EQ(actions.size(), 1U) << describe(actions);
+  const auto& update = std::get<UpdateWorkload>(actions[0]);
+  EXPECT_EQ(update.workload->metadata.name, name(1));
+  EXPECT_EQ(update.spec.pod_sets[0].count, 4);
+}
+
+TEST_F(Elastic, AJobRunsOnWhileALargerSliceWaits) {
+  slice(2, true);
+  slice(5, false);
+  pods(5);
+  EXPECT_EQ(plan(), describe({}));
+}
+
+TEST_F(Elastic, OfTwoSlicesWithQuotaTheOlderOneEnds) {
+  slice(2, true);
+  slice(5, true);
+  pods(5);
+  const auto actions = plan_job(view());
+  ASSERT_EQ(actions.size(), 1U) << describe(actions);
+  const auto& finish = std::get<FinishWorkload>(actions[0]);
+  EXPECT_EQ(finish.workload->metadata.name, name(0));
+  EXPECT_EQ(finish.reason, "WorkloadSliceReplaced");
+}
+
+TEST_F(Elastic, ThirdSlicesAndSlicesOfNoUseAreOutOfSync) {
+  slice(2, true);
+  slice(5, false);
+  slice(6, false);
+  pods(6);
+  const auto actions = plan_job(view());
+  ASSERT_EQ(actions.size(), 1U) << describe(actions);
+  EXPECT_EQ(std::get<FinishWorkload>(actions[0]).workload->metadata.name, name(1));
+  EXPECT_EQ(std::get<FinishWorkload>(actions[0]).reason, "OutOfSync");
+}
+
+TEST_F(Elastic, AReplacedSliceIsLetGoAndTheJobRunsUnderTheNext) {
+  slice(2, true);
+  slice(5, true);
+  set(&slices_[0], "Finished", "WorkloadSliceReplaced");
+  pods(5);
+  auto actions = plan_job(view());
+  ASSERT_EQ(actions.size(), 1U) << describe(actions);
+  EXPECT_EQ(std::get<ReleaseWorkload>(actions[0]).workload->metadata.name, name(0));
+  slices_[0].metadata.finalizers.clear();
+  EXPECT_EQ(matching_workload(view())->metadata.name, name(1));
+  EXPECT_TRUE(plan_slices(view()).empty());
+}
+
+TEST_F(Elastic, AnEvictedSliceStopsTheJobBeforeAnythingElse) {
+  slice(2, true);
+  set(&slices_[0], "Evicted", "Preempted");
+  pods(5);
+  const auto actions = plan_job(view());
+  ASSERT_EQ(actions.size(), 1U) << describe(actions);
+  EXPECT_TRUE(std::holds_alternative<StopJob>(actions[0])) << describe(actions);
+}
+
+TEST_F(Elastic, AChangedTemplateIsNoMatterOfCounts) {
+  slice(2, true);
+  json_["spec"]["template"]["spec"]["containers"][0]["image"] = "other";
+  EXPECT_EQ(matching_workload(view()), nullptr);
+}
+
+TEST_F(Elastic, OtherJobsAreNotElastic) {
+  EXPECT_TRUE(is_elastic(view()));
+  json_["spec"]["managedBy"] = "kueue.x-k8s.io/multikueue";
+  EXPECT_FALSE(is_elastic(view()));
+  json_["spec"].erase("managedBy");
+  json_["metadata"]["annotations"]["kueue.x-k8s.io/elastic-job"] = "yes";
+  EXPECT_FALSE(is_elastic(view()));
+}
+
+}  // namespace
+}  // namespace regatta::jobs
