@@ -14,7 +14,11 @@ Task<> Scheduler::finish_replaced(admission::AdmittedWorkload admitted) {
   const TimePoint now = cluster_.clock.now();
   bool done = false;
   const auto change = [&](api::Workload& workload) {
-    if (is_finished(workload)) return false;
+    if (is_finished(workload)) {
+      const auto* end = api::find_condition(workload.status.conditions, api::conditions::finished);
+      done = end->reason == api::reasons::workload_slice_replaced;  // the job was faster
+      return false;
+    }
     done = api::set_condition(&workload.status.conditions,
                               {std::string(api::conditions::finished),
                                api::ConditionStatus::True,

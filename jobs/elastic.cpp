@@ -49,14 +49,22 @@ bool same_template(const JobView& view, const api::Workload& workload) {
 
 void end_slice(std::vector<JobAction>* out, const JobView& view, const WorkloadPtr& slice) {
   const std::string key = slice->metadata.key().str();
-  const bool replaced = std::any_of(view.owned.begin(), view.owned.end(), [&](const auto& other) {
+  const auto next = std::find_if(view.owned.begin(), view.owned.end(), [&](const auto& other) {
     return replaces(*other) == key && !is_evicted(*other);
   });
-  out->push_back(replaced
-                     ? FinishWorkload{slice, std::string(api::reasons::workload_slice_replaced),
-                                      "Replaced to accommodate a new workload slice"}
-                     : FinishWorkload{slice, std::string(api::reasons::out_of_sync),
-                                      "The workload slice is out of sync with its parent job"});
+  FinishWorkload finish{slice, std::string(api::reasons::out_of_sync),
+                        "The workload slice is out of sync with its parent job"};
+  if (next != view.owned.end()) {
+    finish.reason = api::reasons::workload_slice_replaced;
+    finish.message = "Replaced to accommodate a new workload slice";
+    // As the scheduler says it, whoever comes first.
+    if (has_reservation(**next)) {
+      finish.message = "Replaced to accommodate a workload (UID: " + (*next)->metadata.uid +
+                       ", JobUID: " + view.job->metadata.uid +
+                       ") due to workload slice aggregation";
+    }
+  }
+  out->push_back(std::move(finish));
 }
 
 void resize(std::vector<JobAction>* out, const JobView& view, const Slices& slices) {
@@ -142,6 +150,16 @@ std::vector<JobAction> plan_slices(const JobView& view) {
   resize(&out, view, slices);
   if (out.empty() && slices.latest != slices.current) follow_priority(&out, view, slices.latest);
   return out;
+}
+
+bool grows(const JobView& view) {
+  if (!is_elastic(view)) return false;
+  const Slices slices = slices_of(view);
+  return slices.latest != slices.current;
+}
+
+bool took_over(const JobView& view, const api::Workload& workload) {
+  return is_elastic(view) && has_reservation(workload) && !replaces(workload).empty();
 }
 
 void mark_slice(const JobView& view, api::Workload* workload) {

@@ -32,6 +32,12 @@ WorkloadPtr matching_slice(const JobView& view);
 /// What slices need, besides what every Workload needs. At most one turn's actions.
 std::vector<JobAction> plan_slices(const JobView& view);
 
+/// A larger slice waits beside the one the job runs under.
+bool grows(const JobView& view);
+
+/// It has quota in the place of a smaller slice whose pods run.
+bool took_over(const JobView& view, const api::Workload& workload);
+
 /// Marks a Workload made for the job as its first slice, or the next one.
 void mark_slice(const JobView& view, api::Workload* workload);
 

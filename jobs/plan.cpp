@@ -166,6 +166,16 @@ void finished_workload(std::vector<JobAction>* out, const JobView& view,
   }
 }
 
+std::vector<JobAction> release_all(const JobView& view) {
+  std::vector<JobAction> out;
+  for (const WorkloadPtr& workload : view.owned) {
+    if (workload->metadata.has_finalizer(api::finalizers::resource_in_use)) {
+      out.push_back(ReleaseWorkload{workload});
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 Result<api::Workload> build_workload(const JobView& view) {
@@ -228,14 +238,7 @@ std::vector<JobAction> plan_job(const JobView& view) {
   }
   if (!view.managed) return out;
   // 2. Going: its Workloads go with it.
-  if (job.metadata.deleting()) {
-    for (const WorkloadPtr& workload : view.owned) {
-      if (workload->metadata.has_finalizer(api::finalizers::resource_in_use)) {
-        out.push_back(ReleaseWorkload{workload});
-      }
-    }
-    return out;
-  }
+  if (job.metadata.deleting()) return release_all(view);
   const bool elastic = is_elastic(view);
   if (elastic) out = plan_slices(view);
   if (!out.empty()) return out;
@@ -272,8 +275,7 @@ std::vector<JobAction> plan_job(const JobView& view) {
   // 9. Its priority and its gate follow, and it tells whether its pods are ready.
   if (follow_priority(&out, view, workload)) return out;
   if (follow_gate(&out, view, workload)) return out;
-  const bool grows = elastic && slices_of(view).latest != workload;
-  if (!grows && follow_pods(&out, view, workload)) return out;
+  if (!grows(view) && follow_pods(&out, view, workload)) return out;
   // 10. Evicted, and not stopped and without quota yet.
   if (api::is_true(workload->status.conditions, evicted) &&
       (has_reservation(*workload) || !batch_job::suspended(job))) {
@@ -287,10 +289,8 @@ std::vector<JobAction> plan_job(const JobView& view) {
     return out;
   }
   // 12. Running without being admitted; a slice that took over may still wait for its checks.
-  const bool took_over = elastic && has_reservation(*workload) &&
-                         workload->metadata.annotations.contains(
-                             std::string(api::annotations::workload_slice_replacement_for));
-  if (!took_over && !api::is_true(workload->status.conditions, admitted)) {
+  const bool may_run = api::is_true(workload->status.conditions, admitted);
+  if (!may_run && !took_over(view, *workload)) {
     stop(&out, view, workload.get(), "Not admitted by cluster queue");
   }
   return out;

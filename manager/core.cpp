@@ -63,6 +63,7 @@ Core::Core(CoreDeps deps, CoreConfig config)
       queues_(local_, scheduler_, deps.scope, config_.status_batch),
       checks_(local_, deps.scope),
       provisioning_(local_, informer_deps(deps_), deps.scope, config_.provisioning),
+      elastic_(local_, informer_deps(deps_), deps.scope),
       ungater_(local_, deps.scope, config_.ungater),
       nodes_(local_, deps.scope, config_.nodes),
       jobs_(local_, deps.scope, config_.jobs) {}
@@ -81,6 +82,7 @@ void Core::start() {
   ungater_.start();
   nodes_.start();
   provisioning_.start();
+  if (config_.jobs.policy.elastic) elastic_.start();
   jobs_.start();
   if (!config_.multikueue) return;
   fleet_.start();
@@ -91,7 +93,7 @@ void Core::start() {
 bool Core::idle() const {
   return synced_ && scheduler_.idle() && workloads_.idle() && queues_.idle() && ungater_.idle() &&
          nodes_.idle() && jobs_.idle() && fleet_.idle() && checks_.idle() && provisioning_.idle() &&
-         dispatcher_.idle();
+         elastic_.idle() && dispatcher_.idle();
 }
 
 }  // namespace regatta::manager

@@ -3,6 +3,7 @@
 #include "clusters/connector.h"
 #include "clusters/fleet.h"
 #include "clusters/local_cluster.h"
+#include "controllers/elastic_ungater.h"
 #include "controllers/multikueue_check_controller.h"
 #include "controllers/node_controller.h"
 #include "controllers/provisioning_check_controller.h"
@@ -77,6 +78,7 @@ class Core {
   controllers::QueueController queues_;
   controllers::MultiKueueCheckController checks_;
   controllers::ProvisioningCheckController provisioning_;
+  controllers::ElasticUngater elastic_;
   controllers::TopologyUngater ungater_;
   controllers::NodeController nodes_;
   jobs::JobReconciler jobs_;

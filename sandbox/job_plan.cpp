@@ -163,10 +163,14 @@ class PodStep {
     const std::int32_t left = completions_of(job_) - status_.succeeded;
     const std::int32_t wanted = std::min(parallelism_of(job_), left);
     while (count_of(active_.size()) > wanted) {
-      end(*active_.back());
-      if (active_.back()->waits) --waiting_;
-      std::erase(actions_.start, active_.back()->name);
-      active_.pop_back();
+      // Work that has begun is the last to be given up.
+      const auto waits = [](const PodView* pod) { return pod->waits; };
+      const auto waiting = std::find_if(active_.rbegin(), active_.rend(), waits);
+      const auto last = waiting == active_.rend() ? active_.end() - 1 : waiting.base() - 1;
+      end(**last);
+      if ((*last)->waits) --waiting_;
+      std::erase(actions_.start, (*last)->name);
+      active_.erase(last);
     }
     const bool wait_for_ending = job_.spec.pod_replacement_policy == "Failed";
     const std::int32_t held = wait_for_ending ? count_of(ending_) : 0;

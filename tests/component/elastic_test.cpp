@@ -1,0 +1,116 @@
+#include "tests/component/one_cluster.h"
+
+namespace regatta::test_support {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::SizeIs;
+
+/// Four CPUs, and a Job that may grow and shrink while it runs.
+class ElasticJobs : public OneCluster {
+ protected:
+  void submit(int pods) {
+    start_with_queues();
+    std::string yaml = job_yaml("j", pods, "main", R"({kueue.x-k8s.io/elastic-job: "true"})");
+    const std::string before = "completions: " + std::to_string(pods);
+    yaml.replace(yaml.find(before), before.size(), "completions: 100");
+    apply(yaml);
+    settle();
+  }
+  void scale(int pods) {
+    ASSERT_TRUE(cluster_.patch(api::Job::resource, key("j"),
+                               R"({"spec":{"parallelism":)" + std::to_string(pods) + "}}"));
+    settle();
+  }
+  std::vector<api::Workload> live() {
+    std::vector<api::Workload> found;
+    for (api::Workload& workload : cluster_.list<api::Workload>("default")) {
+      if (!api::is_true(workload.status.conditions, "Finished")) found.push_back(workload);
+    }
+    return found;
+  }
+  std::string used() {
+    const auto queue = cluster_.get<api::ClusterQueue>(api::ObjectKey("cq"));
+    return queue->status.flavors_reservation.at(0).resources.at(0).total.str();
+  }
+  /// As the Job controller makes them from the running template.
+  void make_pod(const std::string& name) {
+    const Json pod_template = job("j").spec.pod_template.json();
+    Json pod = {{"apiVersion", "v1"},
+                {"kind", "Pod"},
+                {"metadata", pod_template["metadata"]},
+                {"spec", pod_template["spec"]}};
+    pod["metadata"]["name"] = name;
+    pod["metadata"]["namespace"] = "default";
+    apply(dump_json(pod));
+  }
+  std::size_t gates(const std::string& pod) {
+    return cluster_.get<api::Pod>(key(pod))->spec.scheduling_gates.size();
+  }
+};
+
+TEST_F(ElasticJobs, PodsBeyondTheAdmittedCountWaitUntilTheLargerSliceHasQuota) {
+  submit(2);
+  EXPECT_FALSE(job("j").spec.suspend.value_or(true));
+  ASSERT_THAT(live(), SizeIs(1));
+  const api::Workload first = live().front();
+  for (const char* name : {"a", "b"}) make_pod(name);
+  settle();
+  EXPECT_EQ(gates("a") + gates("b"), 0U);
+
+  scale(5);
+  ASSERT_THAT(live(), SizeIs(2)) << "4 CPUs: the larger one waits, the smaller one runs";
+  make_pod("c");
+  make_pod("d");
+  settle();
+  EXPECT_EQ(gates("c") + gates("d"), 2U);
+  EXPECT_EQ(used(), "2");
+  EXPECT_FALSE(job("j").spec.suspend.value_or(true));
+
+  scale(4);
+  ASSERT_THAT(live(), SizeIs(1));
+  const api::Workload second = live().front();
+  EXPECT_NE(second.metadata.name, first.metadata.name);
+  EXPECT_EQ(second.metadata.annotation("kueue.x-k8s.io/workload-slice-replacement-for"),
+            "default/" + first.metadata.name);
+  EXPECT_EQ(gates("c") + gates("d"), 0U);
+  EXPECT_EQ(used(), "4");
+  EXPECT_FALSE(job("j").spec.suspend.value_or(true));
+  const auto replaced = cluster_.get<api::Workload>(first.metadata.key());
+  ASSERT_TRUE(replaced);
+  EXPECT_EQ(condition(replaced->status.conditions, "Finished"),
+            "True WorkloadSliceReplaced: Replaced to accommodate a workload (UID: " +
+                second.metadata.uid + ", JobUID: " + job("j").metadata.uid +
+                ") due to workload slice aggregation");
+  EXPECT_TRUE(replaced->metadata.finalizers.empty());
+  EXPECT_THAT(events("Workload"), Contains(HasSubstr("WorkloadSliceReplaced: ")));
+}
+
+TEST_F(ElasticJobs, AShrinkingJobGivesQuotaBackAndKeepsItsSlice) {
+  submit(3);
+  const std::string name = live().front().metadata.name;
+  EXPECT_EQ(used(), "3");
+  scale(1);
+  ASSERT_THAT(live(), SizeIs(1));
+  EXPECT_EQ(live().front().metadata.name, name);
+  EXPECT_EQ(live().front().spec.pod_sets.front().count, 1);
+  EXPECT_EQ(used(), "1");
+  EXPECT_FALSE(job("j").spec.suspend.value_or(true));
+}
+
+TEST_F(ElasticJobs, AManagerThatComesLateFindsItsWayWithSlices) {
+  submit(2);
+  manager_.reset();
+  scale(4);
+  start_manager();
+  settle();
+  ASSERT_THAT(live(), SizeIs(1));
+  EXPECT_EQ(used(), "4");
+  complete_job("j", 100);
+  settle();
+  EXPECT_TRUE(live().empty());
+}
+
+}  // namespace
+}  // namespace regatta::test_support
