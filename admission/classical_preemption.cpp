@@ -88,11 +88,11 @@ class Classical {
   }
 
   void add_queue(const QueueInfo& queue, NodeId common, List list, const VictimRule& rule) {
-    const auto [evicted, others] = snapshot_.state().victims_in(queue.id);
-    if (VictimStream stream(snapshot_, preemptor_, rule, evicted); !stream.empty()) {
+    const auto [evicted, others, by_priority] = snapshot_.state().victims_in(queue.id);
+    if (VictimStream stream(snapshot_, preemptor_, rule, evicted, by_priority); !stream.empty()) {
       sources(list).evicted.push_back({stream, queue.node, common});
     }
-    if (VictimStream stream(snapshot_, preemptor_, rule, others); !stream.empty()) {
+    if (VictimStream stream(snapshot_, preemptor_, rule, others, by_priority); !stream.empty()) {
       sources(list).others.push_back({stream, queue.node, common});
     }
   }
@@ -169,15 +169,16 @@ class Classical {
       Source& source = sources.back();
       const VictimKey victim = source.stream.front();
       const Variant variant = variant_of(list, victim.priority);
-      // Whoever comes later in this ClusterQueue has no lower priority.
       const bool spared = borrow && variant == Variant::reclaim_without_borrowing;
-      if (spared || !still_over_quota(source)) {
+      if ((spared && source.stream.by_priority()) || !still_over_quota(source)) {
         sources.pop_back();
         continue;
       }
-      snapshot_.remove(victim.id);
-      targets->push_back({victim.id, reason_of(variant)});
-      if (fits(snapshot_, preemptor_, borrow)) return true;
+      if (!spared) {
+        snapshot_.remove(victim.id);
+        targets->push_back({victim.id, reason_of(variant)});
+        if (fits(snapshot_, preemptor_, borrow)) return true;
+      }
       source.stream.advance();
       if (source.stream.empty()) {
         sources.pop_back();

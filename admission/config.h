@@ -19,6 +19,13 @@ struct FairSharingConfig {
                                              PreemptionStrategy::LessThanInitialShare};
 };
 
+/// Presence makes ClusterQueues with that admission scope prefer LocalQueues that used little.
+struct AdmissionFairSharingConfig {
+  std::chrono::duration<double> usage_half_life{0};
+  std::chrono::duration<double> usage_sampling_interval = std::chrono::minutes(5);
+  std::map<std::string, double> resource_weights;  ///< of others: 1
+};
+
 /// Which time orders a workload that was evicted because its pods did not become ready.
 enum class RequeuingTimestamp : std::uint8_t { Eviction, Creation };
 
@@ -34,6 +41,7 @@ struct ResourceTransformation {
 /// What the manager's configuration file and feature gates say about admission.
 struct Config {
   std::optional<FairSharingConfig> fair_sharing;
+  std::optional<AdmissionFairSharingConfig> admission_fair_sharing;
   RequeuingTimestamp requeuing_timestamp = RequeuingTimestamp::Eviction;
   /// A requested resource that the ClusterQueue does not cover: ignore it, or refuse.
   bool ignore_undeclared_resources = false;

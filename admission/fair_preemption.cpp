@@ -232,9 +232,9 @@ class Fair {
   }
 
   void add_queue(const QueueInfo& queue, const VictimRule& rule, Supplies* supplies) {
-    const auto [evicted, others] = snapshot_.state().victims_in(queue.id);
-    Supply supply(VictimStream(snapshot_, preemptor_, rule, evicted),
-                  VictimStream(snapshot_, preemptor_, rule, others));
+    const auto [evicted, others, by_priority] = snapshot_.state().victims_in(queue.id);
+    Supply supply(VictimStream(snapshot_, preemptor_, rule, evicted, by_priority),
+                  VictimStream(snapshot_, preemptor_, rule, others, by_priority));
     if (!supply.empty()) supplies->emplace(queue.node, std::move(supply));
   }
 

@@ -79,7 +79,7 @@ VictimRule VictimRule::reclaim(const QueueInfo& queue, const WorkloadEntry& pree
 void VictimStream::settle() {
   for (; at_ < keys_.size(); ++at_) {
     const VictimKey& key = keys_[at_];
-    if (rule_->stops_at(key.priority)) {
+    if (by_priority_ && rule_->stops_at(key.priority)) {
       at_ = keys_.size();
       return;
     }

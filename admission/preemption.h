@@ -102,10 +102,16 @@ class VictimRule {
 class VictimStream {
  public:
   VictimStream(const Snapshot& snapshot, const Preemptor& preemptor, const VictimRule& rule,
-               std::span<const VictimKey> keys)
-      : table_(&snapshot.state().workloads()), frs_(&preemptor.frs), rule_(&rule), keys_(keys) {
+               std::span<const VictimKey> keys, bool by_priority)
+      : table_(&snapshot.state().workloads()),
+        frs_(&preemptor.frs),
+        rule_(&rule),
+        keys_(keys),
+        by_priority_(by_priority) {
     settle();
   }
+  /// Whoever comes later has no lower priority.
+  bool by_priority() const { return by_priority_; }
   bool empty() const { return at_ == keys_.size(); }
   const VictimKey& front() const { return keys_[at_]; }
   void advance() {
@@ -121,6 +127,7 @@ class VictimStream {
   const VictimRule* rule_;
   std::span<const VictimKey> keys_;
   std::size_t at_ = 0;
+  bool by_priority_;
 };
 
 bool fits(Snapshot& snapshot, const Preemptor& preemptor, bool allow_borrowing);

@@ -90,39 +90,70 @@ void PendingQueue::remove_member(PendingClass* from, WorkloadId id) {
   table_[id].pending_class = nullptr;
 }
 
-void PendingQueue::place_class(std::uint32_t at, PendingClass* which) {
-  heap_[at] = which;
+void PendingQueue::place_class(ClassHeap* heap, std::uint32_t at, PendingClass* which) {
+  (*heap)[at] = which;
   which->position = at;
 }
 
-void PendingQueue::sift_class(std::uint32_t at) {
-  PendingClass* moved = heap_[at];
-  while (at > 0 && class_before(moved, heap_[(at - 1) / 2])) {
-    place_class(at, heap_[(at - 1) / 2]);
+void PendingQueue::sift_class(ClassHeap* in, std::uint32_t at) {
+  ClassHeap& heap = *in;
+  PendingClass* moved = heap[at];
+  while (at > 0 && class_before(moved, heap[(at - 1) / 2])) {
+    place_class(in, at, heap[(at - 1) / 2]);
     at = (at - 1) / 2;
   }
-  const auto size = static_cast<std::uint32_t>(heap_.size());
+  const auto size = static_cast<std::uint32_t>(heap.size());
   for (std::uint32_t child = 2 * at + 1; child < size; child = 2 * at + 1) {
-    if (child + 1 < size && class_before(heap_[child + 1], heap_[child])) ++child;
-    if (!class_before(heap_[child], moved)) break;
-    place_class(at, heap_[child]);
+    if (child + 1 < size && class_before(heap[child + 1], heap[child])) ++child;
+    if (!class_before(heap[child], moved)) break;
+    place_class(in, at, heap[child]);
     at = child;
   }
-  place_class(at, moved);
+  place_class(in, at, moved);
 }
 
 void PendingQueue::link(PendingClass* added) {
-  heap_.push_back(added);
-  sift_class(static_cast<std::uint32_t>(heap_.size() - 1));
+  added->heap = usage_ ? &heaps_[added->key.local_queue] : &heap_;
+  added->heap->push_back(added);
+  sift_class(added->heap, static_cast<std::uint32_t>(added->heap->size() - 1));
 }
 
 void PendingQueue::unlink(PendingClass* removed) {
+  ClassHeap* heap = removed->heap;
   const std::uint32_t at = removed->position;
-  PendingClass* last = heap_.back();
-  heap_.pop_back();
-  if (last == removed) return;
-  place_class(at, last);
-  sift_class(at);
+  PendingClass* last = heap->back();
+  heap->pop_back();
+  if (last != removed) {
+    place_class(heap, at, last);
+    sift_class(heap, at);
+  }
+  if (usage_ && heap->empty()) heaps_.erase(removed->key.local_queue);
+}
+
+void PendingQueue::order_by_usage(Usage usage) {
+  if (!usage && !usage_) return;
+  heap_.clear();
+  heaps_.clear();
+  usage_ = std::move(usage);
+  for (auto& [key, pending] : active_) link(&pending);
+}
+
+/// Of the LocalQueues with the least usage.
+WorkloadId PendingQueue::next_by_usage() const {
+  double least = 0;
+  const PendingClass* best = nullptr;
+  for (const auto& [local_queue, heap] : heaps_) {
+    const double usage = usage_(local_queue);
+    if (best != nullptr &&
+        (usage > least || (usage == least && class_before(best, heap.front())))) {
+      continue;
+    }
+    best = heap.front();
+    least = usage;
+  }
+  const bool is_sticky = sticky_ != no_id && is_waiting(table_[sticky_]);
+  if (is_sticky && usage_(table_[sticky_].local_queue) == least) return sticky_;
+  return best->members.front();
 }
 
 void PendingQueue::drop_if_empty(PendingClass* which) {
@@ -139,7 +170,7 @@ void PendingQueue::push(WorkloadId id) {
   if (added) {
     link(&it->second);
   } else {
-    sift_class(it->second.position);
+    sift_class(it->second.heap, it->second.position);
   }
   ++waiting_;
 }
@@ -173,7 +204,7 @@ void PendingQueue::erase(WorkloadId id) {
       if (from->members.empty()) {
         unlink(from);
       } else {
-        sift_class(from->position);
+        sift_class(from->heap, from->position);
       }
     }
     drop_if_empty(from);
@@ -182,10 +213,16 @@ void PendingQueue::erase(WorkloadId id) {
 }
 
 WorkloadId PendingQueue::pop() {
-  if (heap_.empty()) return no_id;
-  WorkloadId id = heap_.front()->members.front();
+  if (waiting_ == 0) return no_id;
   const WorkloadId sticky = sticky_;
-  if (sticky != no_id && is_waiting(table_[sticky])) id = sticky;
+  WorkloadId id = no_id;
+  if (usage_) {
+    id = next_by_usage();
+  } else if (sticky != no_id && is_waiting(table_[sticky])) {
+    id = sticky;
+  } else {
+    id = heap_.front()->members.front();
+  }
   erase(id);
   sticky_ = sticky;
   table_[id].place = Place::in_cycle;
@@ -209,7 +246,7 @@ void PendingQueue::move_class(Classes::iterator which, Classes* from, Classes* t
   PendingClass* into = &inserted.position->second;
   const std::vector<WorkloadId> members = std::move(inserted.node.mapped().members);
   for (const WorkloadId id : members) add_member(into, id);
-  if (!parking) sift_class(into->position);
+  if (!parking) sift_class(into->heap, into->position);
 }
 
 void PendingQueue::park_alike(const WorkloadEntry& like, std::string_view why) {
@@ -282,6 +319,11 @@ std::vector<api::ObjectKey> PendingQueue::inadmissible_keys() const {
 
 void PendingQueue::sort_as_popped(std::vector<WorkloadId>* ids) const {
   std::sort(ids->begin(), ids->end(), [&](WorkloadId a, WorkloadId b) {
+    if (usage_) {
+      const double left = usage_(table_[a].local_queue);
+      const double right = usage_(table_[b].local_queue);
+      if (left != right) return left < right;
+    }
     if ((a == sticky_) != (b == sticky_)) return a == sticky_;
     if (table_[a].priority != table_[b].priority) return table_[a].priority > table_[b].priority;
     return before(a, b);

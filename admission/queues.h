@@ -49,11 +49,15 @@ struct ClassKey {
   friend auto operator<=>(const ClassKey&, const ClassKey&) = default;
 };
 
+struct PendingClass;
+using ClassHeap = std::vector<PendingClass*>;
+
 struct PendingClass {
   ClassKey key;
   bool parked = false;
   std::vector<WorkloadId> members;  ///< binary heap: oldest first, then by UID
-  std::uint32_t position = 0;       ///< in the heap of classes
+  ClassHeap* heap = nullptr;        ///< it is in, unless parked
+  std::uint32_t position = 0;       ///< there
 };
 
 /// In the heap: it has its turn coming.
@@ -92,6 +96,12 @@ class PendingQueue {
   /// over.
   bool reactivate(const std::function<bool(LocalQueueId)>& passes, TimePoint now);
 
+  /// With it, whoever's LocalQueue has the least usage is next, before all else. It may change
+  /// between two calls.
+  using Usage = std::function<double(LocalQueueId)>;
+  void order_by_usage(Usage usage);
+  const Usage* usage() const { return usage_ ? &usage_ : nullptr; }
+
   /// Next in line whatever its priority, until popped and dropped.
   void set_sticky(WorkloadId id) { sticky_ = id; }
   void clear_sticky() { sticky_ = no_id; }
@@ -125,15 +135,18 @@ class PendingQueue {
   void place_member(PendingClass* in, std::uint32_t at, WorkloadId id);
   void link(PendingClass* added);
   void unlink(PendingClass* removed);
-  void sift_class(std::uint32_t at);
-  void place_class(std::uint32_t at, PendingClass* which);
+  void sift_class(ClassHeap* heap, std::uint32_t at);
+  static void place_class(ClassHeap* heap, std::uint32_t at, PendingClass* which);
+  WorkloadId next_by_usage() const;
   void move_class(Classes::iterator which, Classes* from, Classes* to);
   void drop_if_empty(PendingClass* which);
 
   WorkloadTable& table_;
   Classes active_;
   Classes parked_;
-  std::vector<PendingClass*> heap_;
+  ClassHeap heap_;                           ///< of all, or
+  std::map<LocalQueueId, ClassHeap> heaps_;  ///< by LocalQueue, with their usage
+  Usage usage_;
   std::set<WorkloadId> delayed_;
   std::map<std::pair<std::uint64_t, std::int64_t>, Alike> alike_;
   std::size_t waiting_ = 0;

@@ -23,6 +23,7 @@
 #include "admission/queues.h"
 #include "admission/quota.h"
 #include "admission/topology/requests.h"
+#include "admission/usage_history.h"
 #include "admission/victim_order.h"
 #include "admission/workload.h"
 #include "lib/api/core.h"
@@ -94,6 +95,8 @@ struct LocalQueueInfo {
   std::size_t reserving = 0;
   std::size_t admitted = 0;
   bool touched = false;          ///< named by the next take_changes()
+  UsageHistory history;          ///< with admission fair sharing
+  Consumption in_use;            ///< the same: what its admitted workloads hold
   std::set<WorkloadId> members;  ///< its workloads that could be queued or hold quota
 };
 
@@ -175,6 +178,11 @@ class State {
   /// changed since. Empty when it has its turn coming.
   std::string bypassed(const api::ObjectKey& key) const;
 
+  // Admission fair sharing
+  /// Lets the past of every LocalQueue decay, as their statuses say from then on. To be called
+  /// every sampling interval.
+  void sample_usage(TimePoint now);
+
   // Status
   Changes take_changes();
   Activity activity(const std::string& cluster_queue) const;
@@ -226,7 +234,9 @@ class State {
   const QueueInfo& queue(QueueId id) const { return *queues_[id]; }
   /// Who holds quota in it, in the order of preemption.
   VictimOrder::Sections victims_in(QueueId id) {
-    return queues_[id]->victims.sections(workloads_, queues_[id]->reserved);
+    const PendingQueue::Usage* usage = queues_[id]->pending.usage();
+    return queues_[id]->victims.sections(workloads_, queues_[id]->reserved,
+                                         {usage, usage == nullptr ? 0 : usage_epoch_});
   }
   QueueId queue_of_node(NodeId node) const { return node_queue_[node]; }
   const QueueInfo* find_queue(const std::string& name) const;
@@ -296,6 +306,14 @@ class State {
   void count_pending(const WorkloadEntry& entry, int delta);
   void reserve(WorkloadId id, std::unique_ptr<Reservation> reservation);
   void release(WorkloadId id);
+  bool orders_by_usage(const LocalQueueInfo& queue) const;
+  Consumption penalty_of(const WorkloadEntry& entry) const;
+  void charge(WorkloadId id);
+  void discharge(const WorkloadEntry& entry);
+  void settle_charge(const WorkloadEntry& entry, TimePoint now);
+  void count_in_use(LocalQueueInfo* queue, const Reservation& reservation, int sign);
+  void refresh_usage(LocalQueueInfo* queue);
+  void read_history(LocalQueueInfo* queue, const api::LocalQueueStatus& status, TimePoint now);
   void reactivate_at(NodeId node, TimePoint when);
   void reactivate_all(TimePoint when);
   void reactivate_users(const std::vector<FlavorId>& flavors, TimePoint when);
@@ -338,6 +356,7 @@ class State {
   std::size_t places_ready_ = 0;
   std::uint64_t cycle_ = 0;
   std::uint64_t last_serial_ = 0;
+  std::uint64_t usage_epoch_ = 0;  ///< moves when the usage of a LocalQueue does
   std::size_t not_ready_ = 0;
   Changes changes_;
   std::vector<QueueId> touched_queues_;

@@ -12,7 +12,7 @@ Amount quota_amount(const std::string& resource, const api::Quantity& quantity) 
 
 double weight_of(const std::optional<api::FairSharing>& sharing) {
   if (!sharing) return 1;
-  return static_cast<double>(sharing->weight.milli_value()) / 1000;
+  return approximate(sharing->weight);
 }
 
 /// What of a ClusterQueue, when it changes, may let parked workloads in.
@@ -210,6 +210,12 @@ void State::apply_spec(QueueInfo* queue, const api::ClusterQueueSpec& spec) {
   for (const Quota& quota : quotas) queue->frs.push_back(quota.fr);
   forest_.set_quotas(queue->node, std::move(quotas));
   forest_.set_weight(queue->node, weight_of(spec.fair_sharing));
+  const bool by_usage =
+      config_.admission_fair_sharing && spec.admission_scope &&
+      spec.admission_scope->admission_mode == api::AdmissionMode::UsageBasedAdmissionFairSharing;
+  queue->pending.order_by_usage(
+      by_usage ? [this](LocalQueueId id) { return local_queues_[id].history.usage; }
+               : PendingQueue::Usage());
   const std::string& cohort = spec.cohort_name;
   forest_.set_parent(queue->node, cohort.empty() ? no_node : cohort_node(cohort));
   if (!old_cohort.empty() && old_cohort != cohort) drop_unused_cohort(old_cohort);
@@ -265,6 +271,7 @@ void State::upsert(const api::LocalQueue& object, TimePoint now) {
   if (queue.exists && queue.spec == object.spec) return;
   queue.exists = true;
   queue.spec = object.spec;
+  read_history(&queue, object.status, now);
   reroute(id, now);
   touch(id);
 }

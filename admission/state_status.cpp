@@ -291,6 +291,13 @@ api::LocalQueueStatus State::status(const api::ObjectKey& local_queue) const {
   status.admitted_workloads = static_cast<std::int32_t>(info.admitted);
   const QueueInfo* queue = find_queue(info.spec.cluster_queue);
   if (queue == nullptr) return status;
+  if (orders_by_usage(info) && info.history.sampled) {
+    auto& sharing = status.fair_sharing.emplace().admission_fair_sharing_status.emplace();
+    for (const auto& [resource, value] : info.history.sampled->consumed) {
+      sharing.consumed_resources[resource] = to_quantity(value);
+    }
+    sharing.last_update = info.history.sampled->at;
+  }
   std::vector<WorkloadId> mine;
   for (const WorkloadId id : queue->reserved) {
     if (workloads_[id].local_queue == it->second) mine.push_back(id);

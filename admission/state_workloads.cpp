@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <utility>
 
 namespace regatta::admission {
 namespace {
@@ -202,6 +203,7 @@ void State::update_pending(WorkloadId id, const api::Workload& workload, TimePoi
 void State::update_reserved(WorkloadId id, const api::Workload& workload, TimePoint now) {
   WorkloadEntry& entry = workloads_[id];
   const bool held = entry.reservation != nullptr;
+  const bool charged = held && std::exchange(entry.reservation->charged, false);
   bool freed = false;
   if (held) {
     for (std::size_t i = 0; i < workload.spec.pod_sets.size() && !freed; ++i) {
@@ -225,6 +227,8 @@ void State::update_reserved(WorkloadId id, const api::Workload& workload, TimePo
   }
   if (freed) reactivate_after(id, reservation->queue, now);
   reserve(id, std::move(reservation));
+  if (charged && entry.reservation->admitted) settle_charge(entry, now);
+  entry.reservation->charged = charged && !entry.reservation->admitted;
   read_places_task(id, workload, now);
 }
 
@@ -329,6 +333,7 @@ void State::reserve(WorkloadId id, std::unique_ptr<Reservation> reservation) {
   if (reservation->admitted) {
     ++queue.admitted;
     ++local.admitted;
+    count_in_use(&local, *reservation, 1);
   }
   if (!reservation->pods_ready) ++not_ready_;
   entry.place = Place::reserved;
@@ -343,6 +348,7 @@ void State::release(WorkloadId id) {
   WorkloadEntry& entry = workloads_[id];
   const auto reservation = std::move(entry.reservation);
   entry.place = Place::nowhere;
+  if (reservation->charged) discharge(entry);
   if (reservation->queue == no_id) {
     for (auto& [name, ids] : orphans_) ids.erase(id);
     return;
@@ -362,6 +368,7 @@ void State::release(WorkloadId id) {
   if (reservation->admitted) {
     --queue.admitted;
     --local.admitted;
+    count_in_use(&local, *reservation, -1);
   }
   touch(queue);
   touch(entry.local_queue);
@@ -373,6 +380,7 @@ void State::assume(WorkloadId id, std::unique_ptr<Reservation> reservation) {
   PendingQueue& pending = queues_[reservation->queue]->pending;
   if (pending.sticky() == id) pending.clear_sticky();
   reserve(id, std::move(reservation));
+  charge(id);
 }
 
 std::vector<WorkloadId> State::pop_heads() {

@@ -16,10 +16,13 @@ std::uint64_t start_of(const std::string& uid) {
   return start;
 }
 
-VictimKey key_of(const WorkloadTable& table, WorkloadId id) {
+VictimKey key_of(const WorkloadTable& table, WorkloadId id, const VictimRanking& ranking) {
   const WorkloadEntry& entry = table[id];
   const Reservation& held = *entry.reservation;
-  return {entry.priority, held.reserved_at, start_of(entry.uid), held.serial, id, held.evicted};
+  const double usage =
+      ranking.usage == nullptr || !*ranking.usage ? 0 : (*ranking.usage)(entry.local_queue);
+  return {entry.priority, held.reserved_at, start_of(entry.uid), held.serial, id, held.evicted,
+          usage};
 }
 
 bool is_valid(const WorkloadTable& table, const VictimKey& key) {
@@ -43,7 +46,7 @@ bool victim_before(const WorkloadTable& table, const VictimKey& a, const VictimK
 
 void VictimOrder::added(const WorkloadTable& table, WorkloadId id) {
   if (!kept_) return;
-  added_.push_back(key_of(table, id));
+  added_.push_back(key_of(table, id, ranking_));
   // Nobody looked for long: it is cheaper to begin anew when somebody does.
   if (added_.size() <= sorted_.size() + 64) return;
   kept_ = false;
@@ -59,7 +62,7 @@ void VictimOrder::rebuild(const WorkloadTable& table, const std::vector<Workload
   added_.clear();
   sorted_.clear();
   added_.reserve(all.size());
-  for (const WorkloadId id : all) added_.push_back(key_of(table, id));
+  for (const WorkloadId id : all) added_.push_back(key_of(table, id, ranking_));
   kept_ = true;
   gone_ = 0;
   merge(table);
@@ -67,6 +70,7 @@ void VictimOrder::rebuild(const WorkloadTable& table, const std::vector<Workload
 
 void VictimOrder::merge(const WorkloadTable& table) {
   const auto before = [&](const VictimKey& a, const VictimKey& b) {
+    if (a.evicted == b.evicted && a.usage != b.usage) return a.usage > b.usage;
     return victim_before(table, a, b);
   };
   if (gone_ > 0) {
@@ -93,15 +97,18 @@ void VictimOrder::merge(const WorkloadTable& table) {
 }
 
 VictimOrder::Sections VictimOrder::sections(const WorkloadTable& table,
-                                            const std::vector<WorkloadId>& all) {
-  if (!kept_) {
+                                            const std::vector<WorkloadId>& all,
+                                            VictimRanking ranking) {
+  const bool other_ranking = ranking.usage != ranking_.usage || ranking.epoch != ranking_.epoch;
+  ranking_ = ranking;
+  if (!kept_ || other_ranking) {
     rebuild(table, all);
   } else if (gone_ > 0 || !added_.empty()) {
     merge(table);
   }
   const std::span<const VictimKey> keys(sorted_);
   return {keys.first(first_other_).subspan(asked_[0]),
-          keys.subspan(first_other_).subspan(asked_[1])};
+          keys.subspan(first_other_).subspan(asked_[1]), ranking_.usage == nullptr};
 }
 
 void VictimOrder::skip_asked(const WorkloadTable& table) {

@@ -11,6 +11,7 @@
 #include "admission/workload.h"
 
 #include <array>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -27,6 +28,13 @@ struct VictimKey {
   std::uint64_t serial = 0;     ///< of the reservation
   WorkloadId id = no_id;
   bool evicted = false;
+  double usage = 0;  ///< of its LocalQueue, where that counts
+};
+
+/// With admission fair sharing, LocalQueues that used more give first.
+struct VictimRanking {
+  const std::function<double(LocalQueueId)>* usage = nullptr;
+  std::uint64_t epoch = 0;  ///< moves with every change of it
 };
 
 class VictimOrder {
@@ -40,8 +48,10 @@ class VictimOrder {
   struct Sections {
     std::span<const VictimKey> evicted;
     std::span<const VictimKey> others;
+    bool by_priority = true;  ///< within each, priority never falls
   };
-  Sections sections(const WorkloadTable& table, const std::vector<WorkloadId>& all);
+  Sections sections(const WorkloadTable& table, const std::vector<WorkloadId>& all,
+                    VictimRanking ranking = {});
 
   /// A cycle asked some to go: leading entries with that mark are left out of sections() until
   /// forget_asked().
@@ -53,6 +63,7 @@ class VictimOrder {
   void merge(const WorkloadTable& table);
 
   bool kept_ = false;
+  VictimRanking ranking_;  ///< it was sorted by
   std::vector<VictimKey> sorted_;
   std::vector<VictimKey> added_;
   std::size_t gone_ = 0;         ///< entries, of both lists, that are no longer valid

@@ -96,6 +96,7 @@ struct Reservation {
   bool admitted = false;  ///< all admission checks passed too
   bool assumed = false;   ///< decided by a cycle, not yet read back
   bool evicted = false;   ///< asked to go
+  bool charged = false;   ///< its entry penalty is pending; see usage_history.h
   bool pods_ready = false;
   std::uint64_t serial = 0;  ///< never used twice; see victim_order.h
   // What the running cycle supposes; see snapshot.h and leaving.h

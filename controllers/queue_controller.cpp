@@ -88,6 +88,18 @@ QueueController::QueueController(clusters::LocalCluster& cluster, Scheduler& sch
 
 void QueueController::start() {
   for (int i = 0; i < workers; ++i) scope_.spawn("queues", work());
+  if (scheduler_.state().config().admission_fair_sharing) scope_.spawn("usage", sample_usage());
+}
+
+/// The past of LocalQueues decays in steps of one sampling interval.
+Task<> QueueController::sample_usage() {
+  const auto interval = std::chrono::duration_cast<Duration>(
+      scheduler_.state().config().admission_fair_sharing->usage_sampling_interval);
+  for (;;) {
+    co_await cluster_.clock.sleep_for(interval);
+    scheduler_.sample_usage();
+    take_changes();
+  }
 }
 
 void QueueController::take_changes() {

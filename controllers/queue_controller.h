@@ -23,6 +23,7 @@ class QueueController {
   using Item = std::pair<std::string, api::ObjectKey>;
 
   Task<> work();
+  Task<> sample_usage();
   Task<Status> reconcile(Item item);
   Task<Status> cluster_queue(api::ObjectKey key);
   Task<Status> local_queue(api::ObjectKey key);

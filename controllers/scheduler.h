@@ -48,6 +48,8 @@ class Scheduler {
   const admission::State& state() const { return state_; }
   /// Queues and cohorts whose status may have changed since the last call.
   admission::Changes take_changes() { return state_.take_changes(); }
+  /// With admission fair sharing: what LocalQueues used decays, as their statuses then say.
+  void sample_usage() { state_.sample_usage(cluster_.clock.now()); }
   /// Called, on the control thread, when take_changes() may have something.
   void on_changes(std::function<void()> handler) {
     changes_handlers_.push_back(std::move(handler));

@@ -46,6 +46,12 @@ admission::Config admission_config(const Configuration& given) {
     config.fair_sharing.emplace();
     config.fair_sharing->strategies = strategies_of(*given.fair_sharing);
   }
+  if (given.admission_fair_sharing && given.gates.enabled("AdmissionFairSharing")) {
+    admission::AdmissionFairSharingConfig& sharing = config.admission_fair_sharing.emplace();
+    sharing.usage_half_life = given.admission_fair_sharing->usage_half_life_time;
+    sharing.usage_sampling_interval = given.admission_fair_sharing->usage_sampling_interval;
+    sharing.resource_weights = given.admission_fair_sharing->resource_weights;
+  }
   if (given.wait_for_pods_ready &&
       given.wait_for_pods_ready->requeuing_strategy.timestamp == RequeuingTimestamp::Creation) {
     config.requeuing_timestamp = admission::RequeuingTimestamp::Creation;
