@@ -107,6 +107,13 @@ Result<Configuration> load_configuration(std::string_view text, const GateSettin
   auto gates = FeatureGates::make(configuration.feature_gates, flag_gates);
   if (gates) {
     configuration.gates = std::move(*gates);
+    std::string names;
+    for (const std::string& name : configuration.gates.without_effect()) {
+      names += (names.empty() ? "" : ", ") + name;
+    }
+    if (!names.empty()) {
+      configuration.warnings.push_back("feature gates without effect in Regatta: " + names);
+    }
   } else {
     context.problems.push_back(gates.error().what());
   }

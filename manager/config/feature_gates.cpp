@@ -136,6 +136,37 @@ const FeatureGateInfo* find(std::string_view name) {
   return it != std::end(gates) && it->name == name ? it : nullptr;
 }
 
+/// Those with a feature behind them here, by name; docs/operations.md lists them too.
+constexpr std::string_view with_effect[] = {
+    "AdmissionFairSharing",
+    "AdmissionGatedBy",
+    "CleanupProvisioningRequestsOnEviction",
+    "DisableWaitForPodsReady",
+    "ElasticJobsViaWorkloadSlices",
+    "FairSharingPreemptWithinNominal",
+    "FairSharingPrioritizeNonBorrowing",
+    "FlavorFungibility",
+    "FlavorFungibilityPreserveScanProgress",
+    "MultiKueue",
+    "MultiKueueKubeConfigPathValidation",
+    "MultiKueueOrchestratedPreemption",
+    "PartialAdmission",
+    "PrioritySortingWithinCohort",
+    "QuotaCheckStrategy",
+    "RecomputeAssignmentUponPreemptionTargetsOverlap",
+    "SchedulingEquivalenceHashing",
+    "TASFailedNodeReplacement",
+    "TASFailedNodeReplacementFailFast",
+    "TASMultiLayerTopology",
+    "TASProfileMixed",
+    "TASRecomputeAssignmentWithinSchedulingCycle",
+    "TASReplaceNodeOnNodeTaints",
+    "TASReplaceNodeOnPodTermination",
+    "TopologyAwareScheduling",
+    "UnadmittedWorkloadsExplicitStatus",
+    "WorkloadPriorityClassDefaulting",
+};
+
 std::string unknown(const std::string& name) {
   std::vector<std::string_view> names;
   for (const FeatureGateInfo& gate : gates) names.push_back(gate.name);
@@ -173,6 +204,10 @@ Status put(const GateSettings& source, GateSettings* into) {
 
 std::span<const FeatureGateInfo> all_feature_gates() {
   return gates;
+}
+
+std::span<const std::string_view> feature_gates_with_effect() {
+  return with_effect;
 }
 
 Result<GateSettings> parse_feature_gates_flag(std::string_view text) {
@@ -218,6 +253,17 @@ bool FeatureGates::switched_on(std::string_view name) const {
   assert(gate && "no such feature gate");
   const auto it = settings_.find(std::string(name));
   return it == settings_.end() ? gate->enabled : it->second;
+}
+
+std::vector<std::string> FeatureGates::without_effect() const {
+  std::vector<std::string> names;
+  for (const auto& [name, on] : settings_) {
+    if (on == find(name)->enabled) continue;
+    if (!std::binary_search(std::begin(with_effect), std::end(with_effect), name)) {
+      names.push_back(name);
+    }
+  }
+  return names;
 }
 
 bool FeatureGates::enabled(std::string_view name) const {

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace regatta::manager {
 
@@ -22,6 +23,9 @@ struct FeatureGateInfo {
 /// Every gate, by name. Names, stages and defaults are Kueue's, so that its configuration files
 /// work; a gate whose feature Regatta lacks changes nothing.
 std::span<const FeatureGateInfo> all_feature_gates();
+
+/// The gates that change something here, by name.
+std::span<const std::string_view> feature_gates_with_effect();
 
 using GateSettings = std::map<std::string, bool>;
 
@@ -40,6 +44,8 @@ class FeatureGates {
 
   /// A gate is on only while its prerequisites are. `name` is one of all_feature_gates().
   bool enabled(std::string_view name) const;
+  /// Gates that somebody set to other than their default although nothing here depends on them.
+  std::vector<std::string> without_effect() const;
 
  private:
   bool switched_on(std::string_view name) const;

@@ -28,6 +28,22 @@ TEST(FeatureGates, HaveTheirDefaults) {
   EXPECT_FALSE(gates.enabled("UnadmittedWorkloadsExplicitStatus"));
 }
 
+TEST(FeatureGates, SettingOneWithNothingBehindItIsTold) {
+  const auto gates = FeatureGates::make(
+      {{"ConcurrentAdmission", true}, {"PartialAdmission", false}, {"MultiKueue", true}}, {});
+  EXPECT_EQ(gates->without_effect(), std::vector<std::string>{"ConcurrentAdmission"});
+}
+
+TEST(FeatureGates, ThoseWithEffectExistAndAreSorted) {
+  const auto names = feature_gates_with_effect();
+  EXPECT_TRUE(std::is_sorted(names.begin(), names.end()));
+  const auto all = all_feature_gates();
+  for (const std::string_view name : names) {
+    EXPECT_TRUE(std::any_of(all.begin(), all.end(), [&](const auto& g) { return g.name == name; }))
+        << name;
+  }
+}
+
 TEST(FeatureGates, TheFlagWinsOverTheFile) {
   const auto gates =
       FeatureGates::make({{"PartialAdmission", false}, {"ConcurrentAdmission", true}},
