@@ -88,7 +88,13 @@ Answer<Json> parse_body(const Exchange& exchange, const ResourceType& type) {
             " into Go value of type struct { APIVersion string "
             "\"json:\\\"apiVersion,omitempty\\\"\"; Kind string \"json:\\\"kind,omitempty\\\"\" }");
   }
+  // Where clients of the scale subresource look for an integer, 3.0 is none.
+  const Json* spec = type.scale ? member(*value, "spec") : nullptr;
+  const bool replicas = spec && type.scale->spec_replicas == ".spec.replicas" &&
+                        spec->contains("replicas") && (*spec)["replicas"].is_number_float();
+  const Json kept = replicas ? (*spec)["replicas"] : Json();
   normalize_numbers(*value);
+  if (replicas) (*value)["spec"]["replicas"] = kept;
   return std::move(*value);
 }
 

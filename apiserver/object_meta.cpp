@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <set>
 
 namespace regatta::apiserver {
 namespace {
@@ -68,10 +69,14 @@ void check_owners(const Json* owners, FieldErrors& errors) {
   int controllers = 0;
   for (const Json& owner : *owners) {
     for (const char* field : {"apiVersion", "kind", "name", "uid"}) {
-      if (string_or_empty(owner, field).empty()) {
-        errors.push_back(
-            bad(std::string("metadata.ownerReferences.") + field, "", "must not be empty"));
-      }
+      if (!string_or_empty(owner, field).empty()) continue;
+      const bool version = field == std::string_view("apiVersion");
+      errors.push_back(bad(std::string("metadata.ownerReferences.") + field, "",
+                           version ? "version must not be empty" : "must not be empty"));
+    }
+    if (string_or_empty(owner, "apiVersion") == "v1" && string_or_empty(owner, "kind") == "Event") {
+      errors.push_back(bad("metadata.ownerReferences", "/v1, Kind=Event",
+                           "/v1, Kind=Event is disallowed from being an owner"));
     }
     const Json* controller = member(owner, "controller");
     if (controller && controller->is_boolean() && controller->get<bool>()) ++controllers;
@@ -89,12 +94,36 @@ std::string generated_name(std::string_view prefix, Rng& rng) {
   return std::string(prefix.substr(0, generated_prefix_max)) + rng.name_suffix();
 }
 
+std::string drop_repeated_owners(Json& object) {
+  const Json* found = member(object, "metadata", "ownerReferences");
+  if (!found || !found->is_array() || found->size() < 2) return {};
+  Json kept = Json::array();
+  std::set<std::string> repeated;
+  for (const Json& owner : *found) {
+    if (std::find(kept.begin(), kept.end(), owner) == kept.end()) {
+      kept.push_back(owner);
+    } else {
+      repeated.insert(string_or_empty(owner, "uid"));
+    }
+  }
+  if (repeated.empty()) return {};
+  metadata_of(object)["ownerReferences"] = std::move(kept);
+  std::string uids;
+  for (const std::string& uid : repeated) uids += (uids.empty() ? "" : ", ") + uid;
+  return ".metadata.ownerReferences contains duplicate entries; API server dedups owner references "
+         "in 1.20+, and may reject such requests as early as 1.24; please fix your requests; "
+         "duplicate UID(s) observed: " +
+         uids;
+}
+
 void start_metadata(Json& object, TimePoint now, Rng& rng) {
   Json& metadata = metadata_of(object);
   for (const char* field : {"deletionTimestamp", "deletionGracePeriodSeconds", "selfLink",
                             "resourceVersion", "generation"}) {
     metadata.erase(field);
   }
+  std::erase_if(metadata.get_ref<Json::object_t&>(),
+                [](const auto& entry) { return entry.second.is_null(); });
   metadata["uid"] = rng.uuid();
   metadata["creationTimestamp"] = format_rfc3339(now);
   if (string_or_empty(metadata, "name").empty()) {
@@ -123,6 +152,15 @@ FieldErrors validate_metadata(const Json& object, const ResourceType& type) {
   const Json empty = Json::object();
   const Json* metadata = member(object, "metadata");
   if (!metadata) metadata = &empty;
+  const std::string prefix = string_or_empty(*metadata, "generateName");
+  if (!prefix.empty()) {
+    // A dash at its end is not the end of the name.
+    std::string shown = prefix;
+    if (shown.size() > 1 && shown.back() == '-') shown.back() = 'a';
+    for (const std::string& why : name_errors(type, shown)) {
+      errors.push_back(bad("metadata.generateName", prefix, why));
+    }
+  }
   const std::string name = string_or_empty(*metadata, "name");
   if (name.empty()) {
     errors.push_back({"FieldValueRequired", "metadata.name",
@@ -164,8 +202,9 @@ FieldErrors validate_metadata_update(const Json& object, const Json& old,
 api::Complaints name_errors(const ResourceType& type, std::string_view name) {
   switch (type.strategy->name_rule()) {
     case NameRule::label:
-    case NameRule::label_rfc1035:
       return api::check_dns1123_label(name);
+    case NameRule::label_rfc1035:
+      return api::check_dns1035_label(name);
     case NameRule::path_segment:
       if (name == "." || name == "..") return {"may not be '" + std::string(name) + "'"};
       if (name.find('/') != std::string_view::npos) return {"may not contain '/'"};

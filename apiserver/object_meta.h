@@ -13,6 +13,9 @@ void start_metadata(Json& object, TimePoint now, Rng& rng);
 /// The name from generateName and a random suffix.
 std::string generated_name(std::string_view prefix, Rng& rng);
 
+/// Drops owner references that are there twice. The warning to give then, else empty.
+std::string drop_repeated_owners(Json& object);
+
 /// Before an update: what only the server sets is taken from `old`.
 void keep_system_metadata(Json& object, const Json& old);
 

@@ -222,7 +222,9 @@ Task<Reply> ResourceHandler::collection_delete(Exchange& exchange, ResourceTypeP
     chosen.push_back(object);
   }
   for (const StoredPtr& object : chosen) {
-    (void)writer_.remove(exchange, {type, object->ns(), object->name(), ""}, *options);
+    const Answer<Deleted> removed =
+        writer_.remove(exchange, {type, object->ns(), object->name(), ""}, *options);
+    if (!removed && removed.error().code != 404) co_return removed.error();
   }
   Json metadata = {{"resourceVersion", version}};
   if (type->custom) metadata["continue"] = "";
@@ -238,7 +240,9 @@ Task<Reply> ResourceHandler::subresource(Exchange& exchange, ResourceTypePtr typ
   const RequestInfo& info = exchange.info;
   const std::string& sub = info.subresource;
   if (!type->subresource(sub)) co_return not_found(*type, info.name);
-  if (exchange.request.method == "GET" && sub != "scale" && sub != "log") {
+  const bool whole =
+      sub == "status" || sub == "approval" || sub == "resize" || sub == "ephemeralcontainers";
+  if (exchange.request.method == "GET" && whole) {
     std::string ns = info.ns;
     std::string name = info.name;
     co_return co_await get_object(core_, exchange, std::move(type), std::move(ns), std::move(name));
@@ -248,8 +252,13 @@ Task<Reply> ResourceHandler::subresource(Exchange& exchange, ResourceTypePtr typ
     if (exchange.request.method == "DELETE") co_return method_not_supported(*type, "delete");
     co_return status(exchange, type);
   }
+  if (whole) co_return status(exchange, type);
+  if (sub == "exec" || sub == "attach" || sub == "portforward") {
+    co_return pod_stream(core_, exchange, type);
+  }
   if (sub == "scale") co_return scale(core_, writer_, exchange, type);
   if (sub == "finalize") co_return finalize_namespace(core_, writer_, exchange, type);
+  if (exchange.request.method != "POST" && sub != "log") co_return method_not_allowed();
   if (sub == "binding") co_return pod_binding(core_, writer_, exchange, type);
   if (sub == "eviction") co_return pod_eviction(core_, writer_, exchange, type);
   if (sub == "log") co_return pod_log(core_, exchange, type);

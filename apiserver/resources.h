@@ -47,6 +47,8 @@ Reply pod_binding(Core& core, ObjectWriter& writer, Exchange& exchange,
                   const ResourceTypePtr& type);
 Reply pod_eviction(Core& core, ObjectWriter& writer, Exchange& exchange,
                    const ResourceTypePtr& type);
+/// exec, attach and portforward: refused, as no node runs anything.
+Reply pod_stream(Core& core, const Exchange& exchange, const ResourceTypePtr& type);
 Reply pod_log(Core& core, Exchange& exchange, const ResourceTypePtr& type);
 Reply scale(Core& core, ObjectWriter& writer, Exchange& exchange, const ResourceTypePtr& type);
 Reply account_token(Core& core, const Authenticator& tokens, Exchange& exchange);

@@ -274,6 +274,16 @@ Reply pod_eviction(Core& core, ObjectWriter& writer, Exchange& exchange,
   return respond_json(exchange, 201, success_status(std::nullopt, 201));
 }
 
+Reply pod_stream(Core& core, const Exchange& exchange, const ResourceTypePtr& type) {
+  const RequestInfo& info = exchange.info;
+  const StoredPtr pod = core.store.shelf(type->store_name()).find(info.ns, info.name);
+  if (!pod) return not_found(*type, info.name);
+  const std::string node = string_or_empty(pod->value(), "spec", "nodeName");
+  if (node.empty()) return bad_request("pod " + info.name + " does not have a host assigned");
+  if (!core.store.shelf("nodes").find("", node)) return not_found(*type, node);
+  return bad_request("Upgrade request required");
+}
+
 Reply pod_log(Core& core, Exchange& exchange, const ResourceTypePtr& type) {
   const RequestInfo& info = exchange.info;
   const StoredPtr pod = core.store.shelf(type->store_name()).find(info.ns, info.name);

@@ -174,6 +174,18 @@ void append(FieldErrors& errors, FieldErrors more) {
                 std::make_move_iterator(more.end()));
 }
 
+/// What etcd takes in one request.
+constexpr std::size_t stored_bytes_max = 1536 * 1024;
+
+Failure too_large_to_store() {
+  return Failure{500, "", "etcdserver: request is too large"};
+}
+
+void warn_of_owners(Exchange& exchange, Json& object) {
+  std::string warning = drop_repeated_owners(object);
+  if (!warning.empty()) exchange.warnings.push_back(std::move(warning));
+}
+
 }  // namespace
 
 Json to_stored_version(Json object, const ResourceType& type) {
@@ -198,6 +210,7 @@ Answer<Written> ObjectWriter::create(Exchange& exchange, const Target& target, J
   Json& metadata = metadata_of(object);
   if (type.namespaced) metadata["namespace"] = target.ns;
   start_metadata(object, now, core_.rng);
+  warn_of_owners(exchange, object);
   const std::string name = string_or_empty(metadata, "name");
   type.strategy->set_defaults(object);
   ManagedWrite managed{type, manager_name(options, exchange.request.headers.get("User-Agent")), "",
@@ -224,6 +237,7 @@ Answer<Written> ObjectWriter::create(Exchange& exchange, const Target& target, J
     return failure;
   }
   if (options.dry_run) return Written{std::move(object), true};
+  if (exchange.request.body.size() > stored_bytes_max) return too_large_to_store();
   Target at = target;
   at.name = name;
   StoredPtr stored = put(at, std::move(object));
@@ -261,6 +275,7 @@ Answer<Written> ObjectWriter::store_update(Exchange& exchange, const Target& tar
   const bool status = target.subresource == "status";
   if (!mode.defaulted) type.strategy->set_defaults(object);
   keep_system_metadata(object, live);
+  warn_of_owners(exchange, object);
   metadata_of(object)["resourceVersion"] = live["metadata"]["resourceVersion"];
   if (auto refused = admit_update(core_, exchange, type, object, live)) return std::move(*refused);
   if (!mode.tracked) {
@@ -285,6 +300,7 @@ Answer<Written> ObjectWriter::store_update(Exchange& exchange, const Target& tar
   }
   if (options.dry_run) return Written{std::move(object), false};
   if (same_but_version(object, live)) return Written{live, false};
+  if (exchange.request.body.size() > stored_bytes_max) return too_large_to_store();
   if (is_deleting(object) && released(object, type)) {
     erase(target, current, object);
     notify(type, target.ns, target.name, nullptr);

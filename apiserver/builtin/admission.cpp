@@ -195,8 +195,8 @@ std::vector<SeedObject> seed_objects() {
     one.object["description"] = description;
     list.push_back(std::move(one));
   };
-  add_class("system-cluster-critical", 2'000'000'000, "For pods the cluster cannot do without.");
   add_class("system-node-critical", 2'000'001'000, "For pods a node cannot do without.");
+  add_class("system-cluster-critical", 2'000'000'000, "For pods the cluster cannot do without.");
   return list;
 }
 

@@ -18,6 +18,19 @@ void nulls_to_text(Json& object, const char* name) {
   }
 }
 
+constexpr std::size_t data_bytes_max = 1024 * 1024;
+
+std::size_t data_bytes(const Json& object) {
+  std::size_t bytes = 0;
+  for (const Json& value : object_or_empty(object, {"data"})) {
+    if (value.is_string()) bytes += value.get_ref<const std::string&>().size();
+  }
+  for (const Json& value : object_or_empty(object, {"binaryData"})) {
+    if (value.is_string()) bytes += value.get_ref<const std::string&>().size() / 4 * 3;
+  }
+  return bytes;
+}
+
 class ConfigMapStrategy final : public GenericStrategy {
  public:
   void set_defaults(Json& object) const override {
@@ -37,6 +50,7 @@ class ConfigMapStrategy final : public GenericStrategy {
       }
     }
     for (const auto& [key, value] : binary.items()) check_config_key(key, "binaryData", &errors);
+    if (data_bytes(object) > data_bytes_max) errors.push_back(too_long("[]", data_bytes_max));
     return errors;
   }
 

@@ -67,21 +67,25 @@ class DefinitionStrategy final : public Strategy {
   }
 
   FieldErrors validate_create(const Json& object) const override {
-    return check_definition(object);
+    auto errors = check_definition_name(object);
+    for (auto& error : check_definition(object)) errors.push_back(std::move(error));
+    return errors;
   }
 
   FieldErrors validate_update(const Json& object, const Json& old) const override {
     auto errors = check_definition(object);
-    if (!is_established(old)) return errors;
     auto immutable = [&](const std::string& field, const Json& now, const Json& before) {
       if (now == before) return;
       errors.push_back({"FieldValueInvalid", field,
                         "Invalid value: " + dump_json(now) + ": field is immutable"});
     };
     const auto &spec = at_or_null(object, "spec"), &old_spec = at_or_null(old, "spec");
+    const auto &names = at_or_null(spec, "names"), &old_names = at_or_null(old_spec, "names");
+    immutable("spec.group", at_or_null(spec, "group"), at_or_null(old_spec, "group"));
+    immutable("spec.names.plural", at_or_null(names, "plural"), at_or_null(old_names, "plural"));
+    if (!is_established(old)) return errors;
     immutable("spec.scope", at_or_null(spec, "scope"), at_or_null(old_spec, "scope"));
-    immutable("spec.names.kind", at_or_null(at_or_null(spec, "names"), "kind"),
-              at_or_null(at_or_null(old_spec, "names"), "kind"));
+    immutable("spec.names.kind", at_or_null(names, "kind"), at_or_null(old_names, "kind"));
     return errors;
   }
 

@@ -12,5 +12,7 @@ void check_structural(const Json& schema, const std::string& path, FieldErrors& 
 
 /// Everything that can be wrong with a CustomResourceDefinition.
 FieldErrors check_definition(const Json& definition);
+/// A definition is named after what it defines.
+FieldErrors check_definition_name(const Json& definition);
 
 }  // namespace regatta::apiserver

@@ -19,7 +19,7 @@ TEST(Definition, AGoodOneIsAccepted) {
 TEST(Definition, TheNameIsMadeOfPluralAndGroup) {
   auto definition = widget_definition();
   definition["metadata"]["name"] = "wrong.example.dev";
-  EXPECT_EQ(describe(check_definition(definition)),
+  EXPECT_EQ(describe(check_definition_name(definition)),
             "metadata.name: Invalid value: \"wrong.example.dev\": must be "
             "spec.names.plural+\".\"+spec.group");
 }
@@ -52,6 +52,93 @@ TEST(Definition, SchemasAreStructural) {
             ".items: Required value: must be specified\n"
             "spec.selectableFields: Invalid value: \"\": may only be set when "
             "validations.schema is included");
+}
+
+TEST(Definition, WhatASchemaMayNotSay) {
+  const struct {
+    const char* name;
+    const char* schema;  ///< of spec
+    const char* error;
+  } cases[] = {
+      {"an unknown type", R"({"type":"foo"})", "[spec].type: Unsupported value: \"foo\""},
+      {"a pattern that does not compile", R"({"type":"string","pattern":"["})",
+       "[spec].pattern: Invalid value: \"[\": must be a valid regular expression"},
+      {"a default of another type", R"({"type":"string","default":5})",
+       "[spec].default: Invalid value: \"integer\""},
+      {"a default with unknown fields",
+       R"({"type":"object","properties":{"a":{"type":"string"}},"default":{"b":"c"}})",
+       "[spec].default: Invalid value: {\"b\":\"c\"}: must not have unknown fields"},
+      {"a set of granular objects",
+       R"({"type":"array","x-kubernetes-list-type":"set","items":{"type":"object"}})",
+       "[spec].items.x-kubernetes-map-type: Forbidden: must be atomic"},
+      {"a list map without a key that is sure to be there",
+       R"({"type":"array","x-kubernetes-list-type":"map","x-kubernetes-list-map-keys":["a"],
+           "items":{"type":"object","properties":{"a":{"type":"string"}}}})",
+       "[spec].items.properties[a].default: Required value: this property is in"},
+      {"a list map by a field that items do not have",
+       R"({"type":"array","x-kubernetes-list-type":"map","x-kubernetes-list-map-keys":["b"],
+           "items":{"type":"object","properties":{"a":{"type":"string"}}}})",
+       "[spec].x-kubernetes-list-map-keys: Invalid value: [\"b\"]: entries must all be names"},
+      {"types below anyOf", R"({"type":"string","anyOf":[{"type":"string"}]})",
+       "[spec].anyOf[0].type: Forbidden: must be empty to be structural"},
+      {"fields that only anyOf knows",
+       R"({"type":"object","anyOf":[{"properties":{"x":{"pattern":"a"}}}]})",
+       "[spec].properties[x]: Required value: because it is defined in "},
+      {"an embedded resource without fields",
+       R"({"type":"object","x-kubernetes-embedded-resource":true})",
+       "[spec].properties: Required value: must not be empty"},
+      {"a rule with an unknown reason",
+       R"({"type":"string","x-kubernetes-validations":[{"rule":"true","reason":"Foo"}]})",
+       "[spec].x-kubernetes-validations[0].reason: Unsupported value: \"Foo\""},
+  };
+  for (const auto& one : cases) {
+    auto definition = widget_definition();
+    definition["spec"]["versions"].erase(1);
+    definition["spec"]["versions"][0].erase("selectableFields");
+    spec_schema(definition) = Json::parse(one.schema);
+    EXPECT_THAT(describe(check_definition(definition)),
+                HasSubstr("spec.validation.openAPIV3Schema.properties" + std::string(one.error)))
+        << one.name;
+  }
+}
+
+TEST(Definition, WhatElseCanBeWrong) {
+  const struct {
+    const char* name;
+    const char* patch;  ///< of the definition
+    const char* error;
+  } cases[] = {
+      {"a kind with spaces", R"({"spec":{"names":{"kind":"a b"}}})",
+       "spec.names.kind: Invalid value: \"a b\": may have mixed case, but should otherwise match"},
+      {"a protected group", R"({"spec":{"group":"foo.k8s.io"}})",
+       "metadata.annotations[api-approved.kubernetes.io]: Required value"},
+      {"a webhook that is not told", R"({"spec":{"conversion":{"strategy":"Webhook"}}})",
+       "spec.conversion.webhookClientConfig: Required value"},
+      {"preserved unknown fields", R"({"spec":{"preserveUnknownFields":true}})",
+       "spec.preserveUnknownFields: Invalid value: true: cannot set to true"},
+  };
+  for (const auto& one : cases) {
+    auto definition = widget_definition();
+    definition.merge_patch(Json::parse(one.patch));
+    EXPECT_THAT(describe(check_definition(definition)), HasSubstr(one.error)) << one.name;
+  }
+}
+
+TEST(Definition, ColumnsAndScaleAreCheckedOnceForAllVersionsThatAgree) {
+  auto definition = widget_definition();
+  for (auto& version : definition["spec"]["versions"]) {
+    version["additionalPrinterColumns"] = Json::parse(R"([{"type":"foo","jsonPath":"x"}])");
+    version["subresources"] = Json::parse(R"({"scale":{"specReplicasPath":".foo"}})");
+  }
+  const auto errors = describe(check_definition(definition));
+  for (const char* error :
+       {"spec.additionalPrinterColumns[0].name: Required value",
+        "spec.additionalPrinterColumns[0].type: Invalid value: \"foo\": must be one of",
+        "spec.additionalPrinterColumns[0].JSONPath: Invalid value: \"x\"",
+        "spec.subresources.scale.specReplicasPath: Invalid value: \".foo\"",
+        "spec.subresources.scale.statusReplicasPath: Required value"}) {
+    EXPECT_THAT(errors, HasSubstr(error));
+  }
 }
 
 TEST(Definition, SchemasAreRequired) {

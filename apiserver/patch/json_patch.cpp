@@ -10,11 +10,13 @@ namespace {
 
 using Tokens = std::vector<std::string>;
 
+/// What stands before the first slash does not count.
 std::optional<Tokens> parse_pointer(const std::string& pointer) {
   Tokens tokens;
   if (pointer.empty()) return tokens;
-  if (pointer[0] != '/') return std::nullopt;
-  for (char c : pointer) {
+  const std::size_t start = pointer.find('/');
+  if (start == std::string::npos) return std::nullopt;
+  for (char c : pointer.substr(start)) {
     if (c == '/') {
       tokens.emplace_back();
     } else {
@@ -76,10 +78,7 @@ Json* resolve(Json* document, const Tokens& tokens, std::size_t count) {
 }
 
 bool add(Json* document, const Tokens& path, Json value) {
-  if (path.empty()) {
-    *document = std::move(value);
-    return true;
-  }
+  if (path.empty()) return false;
   Json* parent = resolve(document, path, path.size() - 1);
   if (!parent) return false;
   if (parent->is_object()) {
@@ -107,6 +106,7 @@ bool remove(Json* document, const Tokens& path) {
 
 bool replace(Json* document, const Tokens& path, Json value) {
   if (path.empty()) {
+    if (!value.is_structured()) return false;
     *document = std::move(value);
     return true;
   }
@@ -158,9 +158,7 @@ std::optional<Operation> read_operation(const Json& encoded) {
     if (!from_tokens) return std::nullopt;
     operation.from = std::move(*from_tokens);
   } else if (*name == "add" || *name == "replace" || *name == "test") {
-    auto value = encoded.find("value");
-    if (value == encoded.end() && *name != "test") return std::nullopt;
-    if (value != encoded.end()) operation.value = *value;
+    if (auto value = encoded.find("value"); value != encoded.end()) operation.value = *value;
   }
   return operation;
 }
@@ -179,9 +177,13 @@ class Patcher {
     }
     if (operation.name == "test") return test(document_, operation.path, operation.value);
     if (operation.name != "move" && operation.name != "copy") return false;
-    Json* from = resolve(document_, operation.from, operation.from.size());
-    if (!from) return false;
-    Json value = *from;
+    if (operation.from.empty()) return false;
+    Json* parent = resolve(document_, operation.from, operation.from.size() - 1);
+    if (!parent) return false;
+    Json* from = child(parent, operation.from.back());
+    // A copy of a missing member of an object is null.
+    if (!from && !parent->is_object()) return false;
+    Json value = from ? *from : Json();
     if (operation.name == "copy") {
       copied_bytes_ += dump_json(value).size();
       if (copied_bytes_ > json_patch_copied_bytes_max) return false;
@@ -198,23 +200,64 @@ class Patcher {
 
 }  // namespace
 
-PatchAnswer<Json> json_patch(Json document, const Json& operations) {
+namespace {
+
+PatchFailure cannot_unmarshal(const Json& value, const std::string& into) {
+  const char* kind = value.is_object()   ? "object"
+                     : value.is_array()  ? "array"
+                     : value.is_string() ? "string"
+                     : value.is_number() ? "number"
+                                         : "bool";
+  return bad_patch("error decoding patch: json: cannot unmarshal " + std::string(kind) +
+                   " into Go " + into);
+}
+
+/// Operations of the wrong types are malformed, not just inapplicable.
+std::optional<PatchFailure> check_types(const Json& operations) {
   if (!operations.is_array()) {
-    const char* kind = operations.is_object()   ? "object"
-                       : operations.is_string() ? "string"
-                       : operations.is_number() ? "number"
-                                                : "bool";
-    return bad_patch("error decoding patch: json: cannot unmarshal " + std::string(kind) +
-                     " into Go value of type []handlers.jsonPatchOp");
+    return cannot_unmarshal(operations, "value of type []handlers.jsonPatchOp");
   }
+  for (const Json& operation : operations) {
+    if (operation.is_null()) continue;
+    if (!operation.is_object()) {
+      return cannot_unmarshal(operation, "value of type handlers.jsonPatchOp");
+    }
+    for (const char* name : {"op", "path", "from"}) {
+      const auto found = operation.find(name);
+      if (found == operation.end() || found->is_null() || found->is_string()) continue;
+      return cannot_unmarshal(*found,
+                              "struct field jsonPatchOp." + std::string(name) + " of type string");
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<std::string> json_patch_unknown_fields(const Json& operations) {
+  std::vector<std::string> found;
+  for (std::size_t i = 0; i < operations.size(); ++i) {
+    if (!operations[i].is_object()) continue;
+    for (const auto& [name, value] : operations[i].items()) {
+      if (name == "op" || name == "path" || name == "from" || name == "value") continue;
+      found.push_back("json patch unknown field \"[" + std::to_string(i) + "]." + name + "\"");
+    }
+  }
+  return found;
+}
+
+PatchAnswer<Json> json_patch(Json document, const Json& operations) {
+  if (operations.is_null()) return document;
+  if (auto malformed = check_types(operations)) return std::move(*malformed);
   if (operations.size() > json_patch_operations_max) {
-    return PatchFailure{413,
-                        "RequestEntityTooLarge",
-                        "The allowed maximum operations in a JSON patch is " +
-                            std::to_string(json_patch_operations_max) + ", got " +
-                            std::to_string(operations.size()),
-                        false,
-                        {}};
+    return PatchFailure{
+        413,
+        "RequestEntityTooLarge",
+        "Request entity too large: The allowed maximum operations in a JSON patch is " +
+            std::to_string(json_patch_operations_max) + ", got " +
+            std::to_string(operations.size()),
+        false,
+        {}};
   }
   Patcher patcher(&document);
   for (const Json& encoded : operations) {

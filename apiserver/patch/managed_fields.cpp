@@ -83,38 +83,90 @@ std::string manager_of_user_agent(std::string_view user_agent) {
   return manager;
 }
 
+namespace {
+
+/// What Go writes of an object of each kind in which nothing is set: structs and what has no
+/// omitempty. `T` stands for a pod template.
+constexpr std::string_view blank_objects = R"(
+/v1/Event {"involvedObject":{},"source":{},"firstTimestamp":null,"lastTimestamp":null,+
+ "eventTime":null,"reportingComponent":"","reportingInstance":""}
+/v1/LimitRange {"spec":{"limits":null}}
+/v1/Namespace {"spec":{},"status":{}}
+/v1/Node {"spec":{},"status":{}}
+/v1/PersistentVolume {"spec":{},"status":{}}
+/v1/PersistentVolumeClaim {"spec":{"resources":{}},"status":{}}
+/v1/Pod {"spec":{"containers":null},"status":{}}
+/v1/PodTemplate {"template":T}
+/v1/ReplicationController {"spec":{},"status":{"replicas":0}}
+/v1/ResourceQuota {"spec":{},"status":{}}
+/v1/Service {"spec":{},"status":{"loadBalancer":{}}}
+admissionregistration.k8s.io/v1/ValidatingAdmissionPolicy {"spec":{},"status":{}}
+admissionregistration.k8s.io/v1/ValidatingAdmissionPolicyBinding {"spec":{}}
+apiextensions.k8s.io/v1/CustomResourceDefinition +
+ {"spec":{"names":{},"versions":null},"status":{"acceptedNames":{}}}
+apiregistration.k8s.io/v1/APIService +
+ {"spec":{"groupPriorityMinimum":0,"versionPriority":0},"status":{}}
+apps/v1/ControllerRevision {"revision":0}
+apps/v1/DaemonSet {"spec":{"selector":null,"template":T,"updateStrategy":{}},"status":{}}
+apps/v1/Deployment {"spec":{"selector":null,"template":T,"strategy":{}},"status":{}}
+apps/v1/ReplicaSet {"spec":{"selector":null,"template":T},"status":{"replicas":0}}
+apps/v1/StatefulSet {"spec":{"selector":null,"template":T,"updateStrategy":{}},"status":{}}
+autoscaling/v1/HorizontalPodAutoscaler {"spec":{"scaleTargetRef":{},"maxReplicas":0},"status":{}}
+autoscaling/v2/HorizontalPodAutoscaler {"spec":{"scaleTargetRef":{},"maxReplicas":0},"status":{}}
+batch/v1/CronJob +
+ {"spec":{"schedule":"","jobTemplate":{"metadata":{},"spec":{"template":T}}},"status":{}}
+batch/v1/Job {"spec":{"template":T},"status":{}}
+certificates.k8s.io/v1/CertificateSigningRequest {"spec":{"request":null},"status":{}}
+coordination.k8s.io/v1/Lease {"spec":{}}
+discovery.k8s.io/v1/EndpointSlice {"addressType":"","endpoints":null,"ports":null}
+events.k8s.io/v1/Event {"eventTime":null,"regarding":{},"deprecatedSource":{},+
+ "deprecatedFirstTimestamp":null,"deprecatedLastTimestamp":null}
+flowcontrol.apiserver.k8s.io/v1/FlowSchema +
+ {"spec":{"priorityLevelConfiguration":{},"matchingPrecedence":0},"status":{}}
+flowcontrol.apiserver.k8s.io/v1/PriorityLevelConfiguration {"spec":{},"status":{}}
+networking.k8s.io/v1/Ingress {"spec":{},"status":{"loadBalancer":{}}}
+networking.k8s.io/v1/IngressClass {"spec":{}}
+networking.k8s.io/v1/IPAddress {"spec":{}}
+networking.k8s.io/v1/NetworkPolicy {"spec":{"podSelector":{}}}
+networking.k8s.io/v1/ServiceCIDR {"spec":{},"status":{}}
+node.k8s.io/v1/RuntimeClass {"handler":""}
+policy/v1/PodDisruptionBudget {"spec":{},"status":{}}
+resource.k8s.io/v1/DeviceClass {"spec":{}}
+resource.k8s.io/v1/ResourceClaim {"spec":{"devices":{}},"status":{}}
+resource.k8s.io/v1/ResourceClaimTemplate {"spec":{"metadata":{},"spec":{"devices":{}}}}
+scheduling.k8s.io/v1/PriorityClass {"value":0}
+storage.k8s.io/v1/CSIDriver {"spec":{}}
+storage.k8s.io/v1/CSINode {"spec":{"drivers":null}}
+storage.k8s.io/v1/StorageClass {"provisioner":""}
+storage.k8s.io/v1/VolumeAttachment {"spec":{"source":{}},"status":{}}
+)";
+
+std::map<std::string, Json, std::less<>> read_blanks() {
+  std::map<std::string, Json, std::less<>> blanks;
+  std::string line;
+  for (const char c : blank_objects) {
+    if (c != '\n') {
+      line += c;
+    } else if (line.ends_with('+')) {
+      line.pop_back();
+    } else if (!line.empty()) {
+      const std::size_t space = line.find(' ');
+      std::string text = line.substr(space);
+      if (const std::size_t at = text.find(":T"); at != std::string::npos) {
+        text.replace(at + 1, 1, R"({"metadata":{},"spec":{"containers":null}})");
+      }
+      blanks.emplace(line.substr(0, space), Json::parse(text));
+      line.clear();
+    }
+  }
+  return blanks;
+}
+
+}  // namespace
+
 const Json& blank_object(std::string_view group, std::string_view version, std::string_view kind) {
   static const Json empty = Json::object();
-  static const Json spec_and_status = {{"spec", Json::object()}, {"status", Json::object()}};
-  static const Json pod_template = {{"metadata", Json::object()},
-                                    {"spec", {{"containers", nullptr}}}};
-  static const std::map<std::string, Json, std::less<>> blanks = {
-      {"/v1/Namespace", spec_and_status},
-      {"/v1/Node", spec_and_status},
-      {"/v1/Pod", {{"spec", {{"containers", nullptr}}}, {"status", Json::object()}}},
-      {"/v1/Event",
-       {{"involvedObject", Json::object()},
-        {"source", Json::object()},
-        {"firstTimestamp", nullptr},
-        {"lastTimestamp", nullptr},
-        {"eventTime", nullptr},
-        {"reportingComponent", ""},
-        {"reportingInstance", ""}}},
-      {"events.k8s.io/v1/Event",
-       {{"eventTime", nullptr},
-        {"regarding", Json::object()},
-        {"deprecatedSource", Json::object()},
-        {"deprecatedFirstTimestamp", nullptr},
-        {"deprecatedLastTimestamp", nullptr}}},
-      {"batch/v1/Job", {{"spec", {{"template", pod_template}}}, {"status", Json::object()}}},
-      {"apps/v1/Deployment",
-       {{"spec", {{"selector", nullptr}, {"template", pod_template}, {"strategy", Json::object()}}},
-        {"status", Json::object()}}},
-      {"coordination.k8s.io/v1/Lease", {{"spec", Json::object()}}},
-      {"apiextensions.k8s.io/v1/CustomResourceDefinition",
-       {{"spec", {{"names", Json::object()}, {"versions", nullptr}}},
-        {"status", {{"acceptedNames", Json::object()}}}}},
-  };
+  static const std::map<std::string, Json, std::less<>> blanks = read_blanks();
   std::string key(group);
   key += "/";
   key += version;
@@ -260,6 +312,7 @@ void merge_managed_fields_of_scale(Json* object, const Json& scale_entries,
   for (ManagedEntry& entry : scale) {
     entry.fields = replicas;
     entry.api_version = api_version;
+    entry.time.clear();
     merged.push_back(std::move(entry));
   }
   set_managed_entries(object, merged);

@@ -163,7 +163,8 @@ PatchAnswer<std::vector<std::string>> check_patched(const PatchRequest& request,
   if (request.validation == FieldValidation::ignore) return std::vector<std::string>{};
   std::vector<std::string> found;
   // In the operations of a JSON patch it is not the object that repeats itself.
-  if (request.type != PatchType::json) found = duplicate_field_messages(request.body, patch);
+  found = request.type == PatchType::json ? json_patch_unknown_fields(patch)
+                                          : duplicate_field_messages(request.body, patch);
   found.insert(found.end(), report.strict.begin(), report.strict.end());
   if (!found.empty() && request.validation == FieldValidation::strict) {
     return invalid_patch_result(shown(), strict_error_text(found));

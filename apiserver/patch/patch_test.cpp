@@ -41,7 +41,20 @@ TEST(JsonPatch, FollowsTheRfcAndKubernetes) {
       {"an unknown operation", R"({"a":1})", R"([{"op":"frob","path":"/a"}])", nullptr},
       {"an index beyond the end", R"({"a":[]})", R"([{"op":"add","path":"/a/1","value":1}])",
        nullptr},
-      {"an operation without value", R"({"a":1})", R"([{"op":"add","path":"/b"}])", nullptr},
+      {"an operation without value means null", R"({"a":1})", R"([{"op":"add","path":"/b"}])",
+       R"({"a":1,"b":null})"},
+      {"a copy of a missing member is null", R"({"a":1})",
+       R"([{"op":"copy","from":"/c","path":"/b"}])", R"({"a":1,"b":null})"},
+      {"what stands before the first slash does not count", R"({"a":1})",
+       R"([{"op":"add","path":"x/b","value":2}])", R"({"a":1,"b":2})"},
+      {"replaces everything", R"({"a":1})", R"([{"op":"replace","path":"","value":{"b":2}}])",
+       R"({"b":2})"},
+      {"nothing is no patch", R"({"a":1})", "null", R"({"a":1})"},
+      {"adding in place of everything", R"({"a":1})", R"([{"op":"add","path":"","value":{}}])",
+       nullptr},
+      {"moving what is not there", R"({"a":1})", R"([{"op":"move","from":"/c","path":"/b"}])",
+       nullptr},
+      {"an operation that is null", R"({"a":1})", "[null]", nullptr},
   };
   for (const JsonPatchCase& c : cases) {
     PatchAnswer<Json> result = json_patch(json_of(c.document), json_of(c.patch));
@@ -53,6 +66,21 @@ TEST(JsonPatch, FollowsTheRfcAndKubernetes) {
       EXPECT_EQ(result.error(), rejected_patch()) << c.name;
     }
   }
+}
+
+TEST(JsonPatch, OperationsOfTheWrongTypesAreMalformed) {
+  const std::pair<const char*, const char*> cases[] = {
+      {R"({"op":"add"})", "object into Go value of type []handlers.jsonPatchOp"},
+      {R"(["x"])", "string into Go value of type handlers.jsonPatchOp"},
+      {R"([{"op":1}])", "number into Go struct field jsonPatchOp.op of type string"}};
+  for (const auto& [patch, why] : cases) {
+    PatchAnswer<Json> result = json_patch(json_of("{}"), json_of(patch));
+    ASSERT_FALSE(result) << patch;
+    EXPECT_EQ(result.error(),
+              bad_patch("error decoding patch: json: cannot unmarshal " + std::string(why)));
+  }
+  EXPECT_EQ(json_patch_unknown_fields(json_of(R"([{"op":"add","path":"/a","foo":1}])")),
+            std::vector<std::string>{"json patch unknown field \"[0].foo\""});
 }
 
 TEST(JsonPatch, HasALimitOfOperations) {

@@ -105,8 +105,11 @@ std::string object_difference(const Json& recorded, const Json& actual, Bindings
   const auto note = [&first](std::string found) {
     if (first.empty()) first = std::move(found);
   };
-  for (const auto& [key, value] : recorded.items()) {
+  std::set<std::string> known;
+  for (const auto& [name, value] : recorded.items()) {
+    const std::string key = name.find('<') == std::string::npos ? name : bindings.filled(name);
     const std::string at = path + "." + key;
+    known.insert(key);
     if (!actual.contains(key)) {
       note(at + ": missing, recorded " + shortened(value));
       continue;
@@ -125,8 +128,7 @@ std::string object_difference(const Json& recorded, const Json& actual, Bindings
     if (!found.empty()) return found;
   }
   for (const auto& [key, value] : actual.items()) {
-    if (!recorded.contains(key))
-      return path + "." + key + ": not recorded, got " + shortened(value);
+    if (!known.contains(key)) return path + "." + key + ": not recorded, got " + shortened(value);
   }
   return "";
 }
