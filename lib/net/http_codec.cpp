@@ -104,6 +104,7 @@ Decoder::Decoder(DecoderLimits limits) : limits_(limits), buffer_(std::make_uniq
 Decoder::~Decoder() = default;
 
 void Decoder::append(std::span<const char> bytes) {
+  if (bytes.empty()) return;  // memcpy takes no null pointers, not even for nothing
   const auto into = buffer_->bytes.prepare(bytes.size());
   std::memcpy(into.data(), bytes.data(), bytes.size());
   buffer_->bytes.commit(bytes.size());
