@@ -2,6 +2,7 @@
 #include "apiserver/builtin/generic.h"
 #include "apiserver/builtin/pod_spec.h"
 #include "apiserver/builtin/strategies.h"
+#include "apiserver/builtin/workloads.h"
 
 #include <nlohmann/json.hpp>
 
@@ -37,21 +38,23 @@ class DeploymentStrategy final : public GenericStrategy {
     FieldErrors errors;
     const Json& spec = object_or_empty(deployment, {"spec"});
     check_not_negative(spec, "replicas", "spec", &errors);
-    const Json& match = object_or_empty(spec, {"selector", "matchLabels"});
-    if (member(spec, "selector") == nullptr) errors.push_back(required("spec.selector"));
-    const Json& labels = object_or_empty(spec, {"template", "metadata", "labels"});
-    for (const auto& [key, value] : match.items()) {
-      const auto found = labels.find(key);
-      if (found != labels.end() && *found == value) continue;
-      errors.push_back(invalid("spec.template.metadata.labels", labels,
-                               "`selector` does not match template `labels`"));
-      break;
+    for (const char* name :
+         {"minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds"}) {
+      check_not_negative(spec, name, "spec", &errors);
     }
-    validate_pod_template(object_or_empty(spec, {"template"}), "spec.template", &errors);
-    const std::string& restart = text_at(spec, {"template", "spec", "restartPolicy"});
-    if (restart != "Always") {
-      errors.push_back(not_supported("spec.template.spec.restartPolicy", restart, {"Always"}));
+    const auto deadline = int_in(spec, "progressDeadlineSeconds");
+    if (deadline && *deadline <= int_in(spec, "minReadySeconds").value_or(0)) {
+      errors.push_back(invalid("spec.progressDeadlineSeconds", *deadline,
+                               "must be greater than minReadySeconds"));
     }
+    const std::string& type = text_at(spec, {"strategy", "type"});
+    if (type == "Recreate" && at(spec, {"strategy", "rollingUpdate"}) != nullptr) {
+      errors.push_back(forbidden("spec.strategy.rollingUpdate",
+                                 "may not be specified when strategy `type` is 'Recreate'"));
+    } else if (type != "Recreate" && type != "RollingUpdate") {
+      errors.push_back(not_supported("spec.strategy.type", type, {"Recreate", "RollingUpdate"}));
+    }
+    validate_pod_keeper(spec, &errors);
     return errors;
   }
 
@@ -77,11 +80,6 @@ class DeploymentStrategy final : public GenericStrategy {
     const Json& spec = object_or_empty(deployment, {"spec"});
     const Json& status = object_or_empty(deployment, {"status"});
     const Json& pod = object_or_empty(spec, {"template", "spec"});
-    std::string selector;
-    for (const auto& [key, value] : object_or_empty(spec, {"selector", "matchLabels"}).items()) {
-      if (!selector.empty()) selector += ',';
-      selector += key + "=" + (value.is_string() ? value.get_ref<const std::string&>() : "");
-    }
     const std::string ready = std::to_string(int_in(status, "readyReplicas").value_or(0)) + "/" +
                               std::to_string(int_in(spec, "replicas").value_or(0));
     return {name_cell(deployment),
@@ -91,7 +89,7 @@ class DeploymentStrategy final : public GenericStrategy {
             age_cell(deployment, now),
             container_names(pod),
             container_images(pod),
-            selector};
+            selector_text(object_or_empty(spec, {"selector"}))};
   }
 };
 

@@ -54,6 +54,15 @@ const std::string& name_cell(const Json& object) {
   return text_at(object, {"metadata", "name"});
 }
 
+std::string labels_text(const Json& labels) {
+  std::string all;
+  for (const auto& [key, value] : labels.items()) {
+    all += (all.empty() ? "" : ",") + key + "=";
+    if (value.is_string()) all += value.get_ref<const std::string&>();
+  }
+  return all.empty() ? "<none>" : all;
+}
+
 std::string age_cell(const Json& object, TimePoint now) {
   return age_of(text_at(object, {"metadata", "creationTimestamp"}), now);
 }

@@ -50,6 +50,8 @@ TableColumn age_column();
 TableColumn column(const char* name, const char* type, const char* description, int priority = 0);
 const std::string& name_cell(const Json& object);
 /// The age since metadata.creationTimestamp, "<unknown>" without one.
+/// "a=b,c=d", or "<none>".
+std::string labels_text(const Json& labels);
 std::string age_cell(const Json& object, TimePoint now);
 
 }  // namespace regatta::apiserver::builtin

@@ -143,6 +143,7 @@ void validate_job_spec(const Json& job, FieldErrors* errors) {
   }
   check_managed_by(spec, errors);
   check_completion_mode(spec, errors);
+  validate_job_policies(spec, errors);
   validate_pod_template(object_or_empty(spec, {"template"}), "spec.template", errors);
   check_restart_policy(spec, errors);
   const Json* selector = member(spec, "selector");

@@ -42,33 +42,6 @@ std::optional<std::int64_t> read_index(std::string_view text) {
   return value;
 }
 
-/// What is wrong with "1,3-5,7", or empty.
-std::string index_error(std::string_view text, std::int64_t completions) {
-  std::optional<std::int64_t> previous;
-  while (!text.empty()) {
-    const std::size_t comma = text.find(',');
-    std::string_view part = text.substr(0, comma);
-    text = comma == std::string_view::npos ? "" : text.substr(comma + 1);
-    while (!part.empty()) {
-      const std::size_t dash = part.find('-');
-      const std::string_view number = part.substr(0, dash);
-      part = dash == std::string_view::npos ? "" : part.substr(dash + 1);
-      const auto index = read_index(number);
-      if (!index) {
-        return "cannot convert string to integer for index: \"" + std::string(number) + "\"";
-      }
-      if (*index < 0 || *index >= completions)
-        return "too large index: \"" + std::string(number) + "\"";
-      if (previous && *index <= *previous) {
-        return "non-increasing order, previous: " + std::to_string(*previous) +
-               ", current: " + std::to_string(*index);
-      }
-      previous = index;
-    }
-  }
-  return {};
-}
-
 void check_indexes(const Change& change, const char* name, FieldErrors* errors) {
   if (!change.changed(name)) return;
   const std::string& text = text_in(change.now, name);
@@ -81,7 +54,7 @@ void check_indexes(const Change& change, const char* name, FieldErrors* errors) 
   }
   const std::int64_t completions =
       int_in(object_or_empty(change.job, {"spec"}), "completions").value_or(0);
-  const std::string wrong = index_error(text, completions);
+  const std::string wrong = index_list_error(text, completions, nullptr);
   if (!wrong.empty()) {
     errors->push_back(invalid(path, text, std::string("error parsing ") + name + ": " + wrong));
   }
@@ -210,6 +183,37 @@ void check_kept(const Change& change, FieldErrors* errors) {
 }
 
 }  // namespace
+
+std::string index_list_error(std::string_view text, std::int64_t completions, std::int64_t* total) {
+  std::optional<std::int64_t> previous;
+  std::int64_t count = 0;
+  while (!text.empty()) {
+    const std::size_t comma = text.find(',');
+    std::string_view part = text.substr(0, comma);
+    text = comma == std::string_view::npos ? "" : text.substr(comma + 1);
+    const std::optional<std::int64_t> before = previous;
+    while (!part.empty()) {
+      const std::size_t dash = part.find('-');
+      const std::string_view number = part.substr(0, dash);
+      part = dash == std::string_view::npos ? "" : part.substr(dash + 1);
+      const auto index = read_index(number);
+      if (!index) {
+        return "cannot convert string to integer for index: \"" + std::string(number) + "\"";
+      }
+      if (*index < 0 || *index >= completions) {
+        return "too large index: \"" + std::string(number) + "\"";
+      }
+      if (previous && *index <= *previous) {
+        return "non-increasing order, previous: " + std::to_string(*previous) +
+               ", current: " + std::to_string(*index);
+      }
+      count += previous == before ? 1 : *index - *previous;
+      previous = index;
+    }
+  }
+  if (total != nullptr) *total = count;
+  return {};
+}
 
 FieldErrors validate_job_status(const Json& job, const Json& old) {
   FieldErrors errors;

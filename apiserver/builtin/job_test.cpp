@@ -54,6 +54,44 @@ TEST_F(JobKind, ANewOneGetsDefaultsAndASelectorMadeOfItsUid) {
     "securityContext":{},"schedulerName":"default-scheduler"})"));
 }
 
+TEST_F(JobKind, PoliciesAreChecked) {
+  const struct {
+    const char* name;
+    const char* spec;
+    const char* cause;
+  } cases[] = {
+      {"limits per index without indexes", R"({"backoffLimitPerIndex":1})",
+       "FieldValueInvalid spec.backoffLimitPerIndex"},
+      {"more failed indexes than there are",
+       R"({"completionMode":"Indexed","backoffLimitPerIndex":1,"maxFailedIndexes":2})",
+       "FieldValueInvalid spec.maxFailedIndexes"},
+      {"an unknown action", R"({"podFailurePolicy":{"rules":[{"action":"Retry",
+        "onExitCodes":{"operator":"In","values":[1]}}]}})",
+       "FieldValueNotSupported spec.podFailurePolicy.rules[0].action"},
+      {"a rule about nothing", R"({"podFailurePolicy":{"rules":[{"action":"Ignore"}]}})",
+       "FieldValueInvalid spec.podFailurePolicy.rules[0]"},
+      {"success as a failure", R"({"podFailurePolicy":{"rules":[{"action":"Ignore",
+        "onExitCodes":{"operator":"In","values":[0]}}]}})",
+       "FieldValueInvalid spec.podFailurePolicy.rules[0].onExitCodes.values[0]"},
+      {"a container that is not there", R"({"podFailurePolicy":{"rules":[{"action":"Ignore",
+        "onExitCodes":{"operator":"In","values":[1],"containerName":"x"}}]}})",
+       "FieldValueInvalid spec.podFailurePolicy.rules[0].onExitCodes.containerName"},
+      {"success rules without indexes", R"({"successPolicy":{"rules":[{"succeededCount":1}]}})",
+       "FieldValueInvalid spec.successPolicy"},
+      {"an empty success rule", R"({"completionMode":"Indexed","successPolicy":{"rules":[{}]}})",
+       "FieldValueRequired spec.successPolicy.rules[0]"},
+      {"an index that is none",
+       R"({"completionMode":"Indexed","successPolicy":{"rules":[{"succeededIndexes":"0-5"}]}})",
+       "FieldValueInvalid spec.successPolicy.rules[0].succeededIndexes"},
+      {"an unknown replacement policy", R"({"podReplacementPolicy":"Never"})",
+       "FieldValueNotSupported spec.podReplacementPolicy"},
+  };
+  for (const auto& one : cases) {
+    EXPECT_THAT(causes(strategy_->validate_create(make(one.spec))), ElementsAre(one.cause))
+        << one.name;
+  }
+}
+
 TEST_F(JobKind, LabelsOfItsOwnAreNotMixedWithThoseOfTheTemplate) {
   Json job = json(R"({"metadata":{"name":"j","labels":{"app":"x"}},"spec":{}})");
   job = created(*strategy_, std::move(job));

@@ -53,7 +53,7 @@ void add_core(std::vector<ResourceType>& list) {
                config_map_strategy()));
   list.push_back(
       resource({"", "v1", "Endpoints", "endpoints", "endpoints", true, "ep", "", "fWeeMqaN/OA="},
-               generic({})));
+               shown_strategy("endpoints")));
   list.push_back(resource({"", "v1", "Event", "events", "event", true, "ev", "", "r2yiGXH7wu8="},
                           core_event_strategy()));
   list.push_back(resource(
@@ -69,10 +69,12 @@ void add_core(std::vector<ResourceType>& list) {
                            {"status", status_verbs(), "", "", ""}}));
   list.push_back(resource({"", "v1", "PersistentVolumeClaim", "persistentvolumeclaims",
                            "persistentvolumeclaim", true, "pvc", "", "QWTyNDq0dC4="},
-                          generic({.status = true}), {{"status", status_verbs(), "", "", ""}}));
+                          shown_strategy("persistentvolumeclaims"),
+                          {{"status", status_verbs(), "", "", ""}}));
   list.push_back(resource({"", "v1", "PersistentVolume", "persistentvolumes", "persistentvolume",
                            false, "pv", "", "HN/zwEC+JgM="},
-                          generic({.status = true}), {{"status", status_verbs(), "", "", ""}}));
+                          shown_strategy("persistentvolumes"),
+                          {{"status", status_verbs(), "", "", ""}}));
   list.push_back(resource({"", "v1", "Pod", "pods", "pod", true, "po", "all", "xPOwRZ+Yhw8="},
                           pod_strategy(),
                           {{"attach", {"create", "get"}, "", "", "PodAttachOptions"},
@@ -90,12 +92,13 @@ void add_core(std::vector<ResourceType>& list) {
       generic({})));
   list.push_back(resource({"", "v1", "ReplicationController", "replicationcontrollers",
                            "replicationcontroller", true, "rc", "all", "Jond2If31h0="},
-                          generic({.status = true, .generation = true}),
+                          replication_controller_strategy(),
                           {{"scale", status_verbs(), "autoscaling", "v1", "Scale"},
                            {"status", status_verbs(), "", "", ""}}));
   list.push_back(resource({"", "v1", "ResourceQuota", "resourcequotas", "resourcequota", true,
                            "quota", "", "8uhSgffRX6w="},
-                          generic({.status = true}), {{"status", status_verbs(), "", "", ""}}));
+                          shown_strategy("resourcequotas"),
+                          {{"status", status_verbs(), "", "", ""}}));
   list.push_back(resource({"", "v1", "Secret", "secrets", "secret", true, "", "", "S6u1pOWzb84="},
                           secret_strategy()));
   list.push_back(resource({"", "v1", "ServiceAccount", "serviceaccounts", "serviceaccount", true,
@@ -104,7 +107,7 @@ void add_core(std::vector<ResourceType>& list) {
                           {{"token", {"create"}, "authentication.k8s.io", "v1", "TokenRequest"}}));
   list.push_back(
       resource({"", "v1", "Service", "services", "service", true, "svc", "all", "0/CO1lhkEBI="},
-               generic({.status = true, .names = NameRule::label_rfc1035}),
+               service_strategy(),
                {{"proxy", proxy_verbs(), "", "", "ServiceProxyOptions"},
                 {"status", status_verbs(), "", "", ""}}));
 }
@@ -112,10 +115,10 @@ void add_core(std::vector<ResourceType>& list) {
 void add_workloads(std::vector<ResourceType>& list) {
   list.push_back(resource({"apps", "v1", "ControllerRevision", "controllerrevisions",
                            "controllerrevision", true, "", "", ""},
-                          generic({})));
-  list.push_back(resource(
-      {"apps", "v1", "DaemonSet", "daemonsets", "daemonset", true, "ds", "all", ""},
-      generic({.status = true, .generation = true}), {{"status", status_verbs(), "", "", ""}}));
+                          shown_strategy("controllerrevisions")));
+  list.push_back(
+      resource({"apps", "v1", "DaemonSet", "daemonsets", "daemonset", true, "ds", "all", ""},
+               daemon_set_strategy(), {{"status", status_verbs(), "", "", ""}}));
   list.push_back(
       resource({"apps", "v1", "Deployment", "deployments", "deployment", true, "deploy", "all", ""},
                deployment_strategy(),
@@ -123,30 +126,31 @@ void add_workloads(std::vector<ResourceType>& list) {
                 {"status", status_verbs(), "", "", ""}}));
   list.push_back(
       resource({"apps", "v1", "ReplicaSet", "replicasets", "replicaset", true, "rs", "all", ""},
-               generic({.status = true, .generation = true}),
+               replica_set_strategy(),
                {{"scale", status_verbs(), "autoscaling", "v1", "Scale"},
                 {"status", status_verbs(), "", "", ""}}));
   list.push_back(
       resource({"apps", "v1", "StatefulSet", "statefulsets", "statefulset", true, "sts", "all", ""},
-               generic({.status = true, .generation = true}),
+               stateful_set_strategy(),
                {{"scale", status_verbs(), "autoscaling", "v1", "Scale"},
                 {"status", status_verbs(), "", "", ""}}));
-  list.push_back(
-      resource({"autoscaling", "v2", "HorizontalPodAutoscaler", "horizontalpodautoscalers",
-                "horizontalpodautoscaler", true, "hpa", "all", ""},
-               generic({.status = true}), {{"status", status_verbs(), "", "", ""}}));
-  list.push_back(
-      resource({"autoscaling", "v1", "HorizontalPodAutoscaler", "horizontalpodautoscalers",
-                "horizontalpodautoscaler", true, "hpa", "all", ""},
-               generic({.status = true}), {{"status", status_verbs(), "", "", ""}}));
   list.push_back(resource(
-      {"batch", "v1", "CronJob", "cronjobs", "cronjob", true, "cj", "all", "sd5LIXh4Fjs="},
-      generic({.status = true, .generation = true}), {{"status", status_verbs(), "", "", ""}}));
+      {"autoscaling", "v2", "HorizontalPodAutoscaler", "horizontalpodautoscalers",
+       "horizontalpodautoscaler", true, "hpa", "all", ""},
+      shown_strategy("horizontalpodautoscalers"), {{"status", status_verbs(), "", "", ""}}));
+  list.push_back(resource(
+      {"autoscaling", "v1", "HorizontalPodAutoscaler", "horizontalpodautoscalers",
+       "horizontalpodautoscaler", true, "hpa", "all", ""},
+      shown_strategy("horizontalpodautoscalers"), {{"status", status_verbs(), "", "", ""}}));
+  list.push_back(
+      resource({"batch", "v1", "CronJob", "cronjobs", "cronjob", true, "cj", "all", "sd5LIXh4Fjs="},
+               cron_job_strategy(), {{"status", status_verbs(), "", "", ""}}));
   list.push_back(resource({"batch", "v1", "Job", "jobs", "job", true, "", "all", "mudhfqk/qZY="},
                           job_strategy(), {{"status", status_verbs(), "", "", ""}}));
   list.push_back(resource({"policy", "v1", "PodDisruptionBudget", "poddisruptionbudgets",
                            "poddisruptionbudget", true, "pdb", "", ""},
-                          disruption_budget_strategy(), {{"status", status_verbs(), "", "", ""}}));
+                          shown_strategy("poddisruptionbudgets"),
+                          {{"status", status_verbs(), "", "", ""}}));
 }
 
 void add_cluster_kinds(std::vector<ResourceType>& list) {
@@ -155,32 +159,32 @@ void add_cluster_kinds(std::vector<ResourceType>& list) {
                events_event_strategy()));
   list.push_back(resource({"networking.k8s.io", "v1", "IngressClass", "ingressclasses",
                            "ingressclass", false, "", "", ""},
-                          generic({.generation = true})));
-  list.push_back(resource(
-      {"networking.k8s.io", "v1", "Ingress", "ingresses", "ingress", true, "ing", "", ""},
-      generic({.status = true, .generation = true}), {{"status", status_verbs(), "", "", ""}}));
+                          shown_strategy("ingressclasses")));
+  list.push_back(
+      resource({"networking.k8s.io", "v1", "Ingress", "ingresses", "ingress", true, "ing", "", ""},
+               shown_strategy("ingresses"), {{"status", status_verbs(), "", "", ""}}));
   list.push_back(resource(
       {"networking.k8s.io", "v1", "IPAddress", "ipaddresses", "ipaddress", false, "ip", "", ""},
       generic({})));
   list.push_back(resource({"networking.k8s.io", "v1", "NetworkPolicy", "networkpolicies",
                            "networkpolicy", true, "netpol", "", ""},
-                          generic({.generation = true})));
+                          shown_strategy("networkpolicies")));
   list.push_back(resource(
       {"networking.k8s.io", "v1", "ServiceCIDR", "servicecidrs", "servicecidr", false, "", "", ""},
       generic({.status = true}), {{"status", status_verbs(), "", "", ""}}));
   list.push_back(
       resource({"rbac.authorization.k8s.io", "v1", "ClusterRoleBinding", "clusterrolebindings",
                 "clusterrolebinding", false, "", "", "48tpQ8gZHFc="},
-               generic({.names = NameRule::path_segment})));
+               role_binding_strategy(false)));
   list.push_back(resource({"rbac.authorization.k8s.io", "v1", "ClusterRole", "clusterroles",
                            "clusterrole", false, "", "", "bYE5ZWDrJ44="},
-                          generic({.names = NameRule::path_segment})));
+                          role_strategy(false)));
   list.push_back(resource({"rbac.authorization.k8s.io", "v1", "RoleBinding", "rolebindings",
                            "rolebinding", true, "", "", "eGsCzGH6b1g="},
-                          generic({.names = NameRule::path_segment})));
+                          role_binding_strategy(true)));
   list.push_back(resource(
       {"rbac.authorization.k8s.io", "v1", "Role", "roles", "role", true, "", "", "7FuwZcIIItM="},
-      generic({.names = NameRule::path_segment})));
+      role_strategy(true)));
   list.push_back(resource({"scheduling.k8s.io", "v1", "PriorityClass", "priorityclasses",
                            "priorityclass", false, "pc", "", "1QwjyaZjj3Y="},
                           priority_class_strategy()));
@@ -192,7 +196,7 @@ void add_cluster_kinds(std::vector<ResourceType>& list) {
       runtime_class_strategy()));
   list.push_back(resource({"discovery.k8s.io", "v1", "EndpointSlice", "endpointslices",
                            "endpointslice", true, "", "", ""},
-                          generic({.generation = true})));
+                          shown_strategy("endpointslices")));
   list.push_back(resource(
       {"resource.k8s.io", "v1", "DeviceClass", "deviceclasses", "deviceclass", false, "", "", ""},
       generic({.generation = true})));
@@ -226,7 +230,7 @@ void add_extension_kinds(std::vector<ResourceType>& list) {
                           generic({})));
   list.push_back(resource({"storage.k8s.io", "v1", "StorageClass", "storageclasses", "storageclass",
                            false, "sc", "", ""},
-                          generic({})));
+                          shown_strategy("storageclasses")));
   list.push_back(resource({"storage.k8s.io", "v1", "VolumeAttachment", "volumeattachments",
                            "volumeattachment", false, "", "", ""},
                           generic({.status = true}), {{"status", status_verbs(), "", "", ""}}));
@@ -245,7 +249,7 @@ void add_extension_kinds(std::vector<ResourceType>& list) {
   list.push_back(resource({"admissionregistration.k8s.io", "v1", "MutatingWebhookConfiguration",
                            "mutatingwebhookconfigurations", "mutatingwebhookconfiguration", false,
                            "", "api-extensions", ""},
-                          generic({.generation = true, .versioned = "webhooks"})));
+                          shown_strategy("mutatingwebhookconfigurations")));
   list.push_back(resource(
       {"admissionregistration.k8s.io", "v1", "ValidatingAdmissionPolicy",
        "validatingadmissionpolicies", "validatingadmissionpolicy", false, "", "api-extensions", ""},
@@ -257,7 +261,7 @@ void add_extension_kinds(std::vector<ResourceType>& list) {
   list.push_back(resource({"admissionregistration.k8s.io", "v1", "ValidatingWebhookConfiguration",
                            "validatingwebhookconfigurations", "validatingwebhookconfiguration",
                            false, "", "api-extensions", ""},
-                          generic({.generation = true, .versioned = "webhooks"})));
+                          shown_strategy("validatingwebhookconfigurations")));
   list.push_back(resource({"flowcontrol.apiserver.k8s.io", "v1", "FlowSchema", "flowschemas",
                            "flowschema", false, "", "", ""},
                           generic({.status = true, .generation = true}),

@@ -99,21 +99,6 @@ class PriorityClassStrategy final : public GenericStrategy {
   }
 };
 
-class DisruptionBudgetStrategy final : public GenericStrategy {
- public:
-  DisruptionBudgetStrategy() : GenericStrategy({.status = true, .generation = true}) {}
-
- protected:
-  Json initial_status() const override {
-    Json status = Json::object();
-    for (const char* name :
-         {"disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods"}) {
-      status[name] = 0;
-    }
-    return status;
-  }
-};
-
 class ServiceAccountStrategy final : public GenericStrategy {
  public:
   std::vector<TableColumn> columns() const override {
@@ -125,10 +110,6 @@ class ServiceAccountStrategy final : public GenericStrategy {
 };
 
 }  // namespace
-
-StrategyPtr disruption_budget_strategy() {
-  return std::make_shared<DisruptionBudgetStrategy>();
-}
 
 StrategyPtr lease_strategy() {
   return std::make_shared<LeaseStrategy>();

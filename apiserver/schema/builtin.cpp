@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <array>
 #include <cassert>
 #include <sstream>
 #include <utility>
@@ -19,12 +20,12 @@ class Catalogue {
  public:
   Catalogue() {
     add_scalars();
-    for (const auto text :
-         {builtin_meta_text, builtin_pod_text, builtin_core_text, builtin_groups_text}) {
+    const std::array texts = {builtin_meta_text, builtin_pod_text, builtin_core_text,
+                              builtin_groups_text, builtin_more_text};
+    for (const auto text : texts) {
       for_lines(text, [this](std::string_view line) { declare(line); });
     }
-    for (const auto text :
-         {builtin_meta_text, builtin_pod_text, builtin_core_text, builtin_groups_text}) {
+    for (const auto text : texts) {
       for_lines(text, [this](std::string_view line) { define(line); });
     }
     for (const auto& [name, schema] : own_) types_.emplace(name, schema);

@@ -26,5 +26,6 @@ extern const std::string_view builtin_meta_text;
 extern const std::string_view builtin_pod_text;
 extern const std::string_view builtin_core_text;
 extern const std::string_view builtin_groups_text;
+extern const std::string_view builtin_more_text;
 
 }  // namespace regatta::apiserver
