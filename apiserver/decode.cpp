@@ -8,6 +8,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <cmath>
+
 namespace regatta::apiserver {
 namespace {
 
@@ -54,8 +56,7 @@ Encoding encoding_of(const net::HttpRequest& request) {
 void normalize_numbers(Json& value) {
   if (value.is_number_float()) {
     const double number = value.get<double>();
-    if (number == static_cast<double>(static_cast<std::int64_t>(number)) &&
-        std::abs(number) < 9e15) {
+    if (std::abs(number) < 9e15 && number == std::trunc(number)) {
       value = static_cast<std::int64_t>(number);
     }
   } else if (value.is_number_unsigned() &&

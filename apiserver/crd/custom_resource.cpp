@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace regatta::apiserver {
@@ -98,8 +99,11 @@ std::string go_type(const Json& value) {
 
 std::string go_text(const Json& value) {
   if (value.is_string()) return value.get<std::string>();
-  if (value.is_number_float() && value.get<double>() == static_cast<double>(value.get<long>())) {
-    return std::to_string(value.get<long>());
+  if (value.is_number_float()) {
+    const double number = value.get<double>();
+    if (std::abs(number) < 9e15 && number == std::trunc(number)) {
+      return std::to_string(static_cast<std::int64_t>(number));
+    }
   }
   return dump_json(value);
 }

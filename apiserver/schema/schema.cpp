@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace regatta::apiserver {
@@ -249,7 +250,7 @@ void put(Json& out, const char* key, const std::optional<T>& value) {
 /// Bounds are doubles here and whole numbers in nearly every document.
 void put_number(Json& out, const char* key, const std::optional<double>& value) {
   if (!value) return;
-  if (*value == static_cast<double>(static_cast<std::int64_t>(*value))) {
+  if (std::abs(*value) < 9e15 && *value == std::trunc(*value)) {
     out[key] = static_cast<std::int64_t>(*value);
   } else {
     out[key] = *value;
