@@ -89,10 +89,11 @@ class Classical {
 
   void add_queue(const QueueInfo& queue, NodeId common, List list, const VictimRule& rule) {
     const auto [evicted, others, by_priority] = snapshot_.state().victims_in(queue.id);
-    if (VictimStream stream(snapshot_, preemptor_, rule, evicted, by_priority); !stream.empty()) {
+    const State& state = snapshot_.state();
+    if (VictimStream stream(state, preemptor_, rule, evicted, by_priority); !stream.empty()) {
       sources(list).evicted.push_back({stream, queue.node, common});
     }
-    if (VictimStream stream(snapshot_, preemptor_, rule, others, by_priority); !stream.empty()) {
+    if (VictimStream stream(state, preemptor_, rule, others, by_priority); !stream.empty()) {
       sources(list).others.push_back({stream, queue.node, common});
     }
   }
@@ -160,30 +161,33 @@ class Classical {
   bool take_from(std::vector<Source> sources, List list, bool borrow,
                  std::vector<Target>* targets) {
     const WorkloadTable& table = snapshot_.state().workloads();
-    const auto later = [&](const Source& a, const Source& b) {
-      return victim_before(table, b.stream.front(), a.stream.front());
+    const auto later = [&](const Source* a, const Source* b) {
+      return victim_before(table, b->stream.front(), a->stream.front());
     };
-    std::make_heap(sources.begin(), sources.end(), later);
-    while (!sources.empty()) {
-      std::pop_heap(sources.begin(), sources.end(), later);
-      Source& source = sources.back();
-      const VictimKey victim = source.stream.front();
+    std::vector<Source*> heap;
+    heap.reserve(sources.size());
+    for (Source& source : sources) heap.push_back(&source);
+    std::make_heap(heap.begin(), heap.end(), later);
+    while (!heap.empty()) {
+      std::pop_heap(heap.begin(), heap.end(), later);
+      Source& source = *heap.back();
+      const VictimKey& victim = source.stream.front();
       const Variant variant = variant_of(list, victim.priority);
       const bool spared = borrow && variant == Variant::reclaim_without_borrowing;
       if ((spared && source.stream.by_priority()) || !still_over_quota(source)) {
-        sources.pop_back();
+        heap.pop_back();
         continue;
       }
       if (!spared) {
-        snapshot_.remove(victim.id);
-        targets->push_back({victim.id, reason_of(variant)});
+        snapshot_.remove(victim.id, victim.held);
+        targets->push_back({victim.id, reason_of(variant), victim.held});
         if (fits(snapshot_, preemptor_, borrow)) return true;
       }
       source.stream.advance();
       if (source.stream.empty()) {
-        sources.pop_back();
+        heap.pop_back();
       } else {
-        std::push_heap(sources.begin(), sources.end(), later);
+        std::push_heap(heap.begin(), heap.end(), later);
       }
     }
     return false;

@@ -129,11 +129,7 @@ class Cycle {
   void recompute_overlapping(Entry* entry) {
     const Leaving::Gone gone(*leaving_, root_of(*entry));
     const Snapshot::Trial trial(*snapshot_);
-    for (const WorkloadId id : leaving_with_places_) {
-      for (const auto& pod_set : state_.workloads()[id].reservation->pod_sets) {
-        for (const PodPlaces& places : pod_set.places) snapshot_->topologies().remove(places);
-      }
-    }
+    for (const WorkloadId id : leaving_with_places_) snapshot_->remove_places(id);
     nominate_again(entry);
     entry->assignment.deferred = entry->assignment.mode() == AssignmentMode::fit;
   }
@@ -147,15 +143,16 @@ class Cycle {
     if (places.empty()) return Fit::fits;
     PlaceAmounts own;
     for (const Target& target : entry.targets) {
-      if (!leaving_->contains(target.id)) add_places(&own, target.id);
+      if (!leaving_->contains(target.id)) add_places(&own, target);
     }
     return snapshot_->topologies().fits(places, leaving_places_, own) ? Fit::fits : Fit::no_places;
   }
 
   /// Whether there were any.
-  bool add_places(PlaceAmounts* to, WorkloadId id) const {
+  bool add_places(PlaceAmounts* to, const Target& target) const {
+    if (!target.held.has_places) return false;
     bool any = false;
-    for (const auto& pod_set : state_.workloads()[id].reservation->pod_sets) {
+    for (const auto& pod_set : state_.workloads()[target.id].reservation->pod_sets) {
       for (const PodPlaces& places : pod_set.places) add(to, places);
       any = any || !pod_set.places.empty();
     }
@@ -196,7 +193,7 @@ class Cycle {
   bool has_quota(const Entry& entry) {
     const Leaving::Gone gone(*leaving_, root_of(entry));
     const Snapshot::Trial trial(*snapshot_);
-    for (const Target& target : entry.targets) snapshot_->remove(target.id);
+    remove_usage(*snapshot_, entry.targets);
     const auto& usage = entry.assignment.usage;
     return std::all_of(usage.begin(), usage.end(), [&](const FrAmount& want) {
       return snapshot_->forest().available(node_of(entry), want.fr) >= want.amount;
@@ -284,11 +281,9 @@ class Cycle {
     if (overlaps(*entry)) return skip(entry, overlapping_targets);
     if (fit != Fit::fits) return skip(entry, no_longer_fits);
     for (const Target& target : entry->targets) {
-      if (!leaving_->contains(target.id) && add_places(&leaving_places_, target.id)) {
-        leaving_with_places_.push_back(target.id);
-      }
-      leaving_->add(target.id);
+      if (add_places(&leaving_places_, target)) leaving_with_places_.push_back(target.id);
     }
+    leaving_->add(entry->targets);
     take(*entry);
     if (mode == AssignmentMode::preempt) {
       preempt(entry);
@@ -318,11 +313,11 @@ class Cycle {
     QueueId queue = no_id;
     std::string path;  // of `queue`
     for (const Target& target : entry->targets) {
-      const WorkloadEntry& victim = state_.workloads()[target.id];
-      if (victim.reservation->evicted) continue;  // on its way out already
-      if (std::exchange(queue, victim.reservation->queue) != victim.reservation->queue) {
+      if (target.held.evicted) continue;  // on its way out already
+      if (std::exchange(queue, target.held.queue) != target.held.queue) {
         path = state_.forest().path(state_.queue(queue).node);
       }
+      const WorkloadEntry& victim = state_.workloads()[target.id];
       preempted_.push_back({victim.key, victim.uid, name_of(target.reason),
                             human_text(target.reason), preemptor, path});
     }

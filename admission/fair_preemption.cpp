@@ -19,23 +19,23 @@ class Supply {
            std::all_of(streams_.begin(), streams_.end(), [](const auto& s) { return s.empty(); });
   }
   const VictimKey& front() const {
-    if (at_ < aside_.size()) return aside_[at_];
+    if (at_ < aside_.size()) return *aside_[at_];
     return streams_.front().empty() ? streams_.back().front() : streams_.front().front();
   }
-  WorkloadId pop() {
-    const WorkloadId id = front().id;
+  const VictimKey& pop() {
+    const VictimKey& victim = front();
     if (at_ < aside_.size()) {
       ++at_;
     } else {
       (streams_.front().empty() ? streams_.back() : streams_.front()).advance();
     }
-    return id;
+    return victim;
   }
-  void put_aside(const VictimKey& key) { aside_.push_back(key); }
+  void put_aside(const VictimKey& victim) { aside_.push_back(&victim); }
 
  private:
   std::vector<VictimStream> streams_;
-  std::vector<VictimKey> aside_;
+  std::vector<const VictimKey*> aside_;
   std::size_t at_ = 0;
 };
 
@@ -66,8 +66,7 @@ class QueueOrder {
     const auto it = supplies_.find(queue);
     return it != supplies_.end() && !it->second.empty();
   }
-  const VictimKey& front(NodeId queue) const { return supplies_.at(queue).front(); }
-  WorkloadId pop(NodeId queue) { return supplies_.at(queue).pop(); }
+  const VictimKey& pop(NodeId queue) { return supplies_.at(queue).pop(); }
   void drop(NodeId queue) {
     const NodeId parent = snapshot_.forest().node(queue).parent;
     if (parent == no_node) return;
@@ -148,7 +147,7 @@ class QueueOrder {
     const VictimKey& left = a.supply->front();
     const VictimKey& right = b.supply->front();
     const bool one_own = (a.id == own_) != (b.id == own_);
-    if (left.evicted == right.evicted && one_own) return b.id == own_;
+    if (left.held.evicted == right.held.evicted && one_own) return b.id == own_;
     return victim_before(snapshot_.state().workloads(), left, right);
   }
 
@@ -233,8 +232,9 @@ class Fair {
 
   void add_queue(const QueueInfo& queue, const VictimRule& rule, Supplies* supplies) {
     const auto [evicted, others, by_priority] = snapshot_.state().victims_in(queue.id);
-    Supply supply(VictimStream(snapshot_, preemptor_, rule, evicted, by_priority),
-                  VictimStream(snapshot_, preemptor_, rule, others, by_priority));
+    const State& state = snapshot_.state();
+    Supply supply(VictimStream(state, preemptor_, rule, evicted, by_priority),
+                  VictimStream(state, preemptor_, rule, others, by_priority));
     if (!supply.empty()) supplies->emplace(queue.node, std::move(supply));
   }
 
@@ -274,9 +274,9 @@ class Fair {
     return share_of(snapshot_.forest(), snapshot_.state().names(), id).value();
   }
 
-  void take(NodeId from, WorkloadId id, PreemptionReason reason, QueueOrder* order) {
-    snapshot_.remove(id);
-    targets_.push_back({id, reason});
+  void take(NodeId from, const VictimKey& victim, PreemptionReason reason, QueueOrder* order) {
+    snapshot_.remove(victim.id, victim.held);
+    targets_.push_back({victim.id, reason, victim.held});
     order->changed(from);
   }
 
@@ -310,21 +310,20 @@ class Fair {
     const double infinity = std::numeric_limits<double>::infinity();
     const bool never = preemptor_share == infinity && old_share != infinity;
     while (order->has_candidates(node)) {
-      const VictimKey key = order->front(node);
-      order->pop(node);
+      const VictimKey& victim = order->pop(node);
       bool allowed = !never;
       if (allowed && strategy == PreemptionStrategy::LessThanOrEqualToFinalShare) {
-        snapshot_.remove(key.id);
+        snapshot_.remove(victim.id, victim.held);
         allowed = preemptor_share <= share(theirs);
-        snapshot_.restore(key.id);
+        snapshot_.restore(victim.id, victim.held);
       } else if (allowed) {
         allowed = preemptor_share < old_share;
       }
       if (allowed) {
-        take(node, key.id, PreemptionReason::in_cohort_fair_sharing, order);
+        take(node, victim, PreemptionReason::in_cohort_fair_sharing, order);
         return true;
       }
-      (*retry)[node].put_aside(key);
+      (*retry)[node].put_aside(victim);
     }
     return false;
   }
@@ -332,10 +331,10 @@ class Fair {
   bool second_pass(Supplies supplies) {
     QueueOrder order(snapshot_, preemptor_, std::move(supplies));
     for (NodeId node = order.next(); node != no_node; node = order.next()) {
-      const WorkloadId id = order.pop(node);
+      const VictimKey& victim = order.pop(node);
       const auto [mine, theirs] = competitors(node);
       if (share(mine) < share(theirs)) {
-        take(node, id, PreemptionReason::in_cohort_fair_sharing, &order);
+        take(node, victim, PreemptionReason::in_cohort_fair_sharing, &order);
         if (fits_now()) return true;
       }
       order.drop(node);

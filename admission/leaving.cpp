@@ -4,44 +4,49 @@ namespace regatta::admission {
 
 Leaving::~Leaving() {
   State& state = snapshot_.state();
-  for (const WorkloadId id : asked_) {
-    Reservation& held = *state.workloads()[id].reservation;
-    held.asked = false;
-    state.queue(held.queue).victims.forget_asked();
+  for (const auto& [id, queue] : asked_) {
+    state.asked().erase(id);
+    state.queue(queue).victims.forget_asked();
   }
 }
 
-void Leaving::add(WorkloadId id) {
+void Leaving::add(std::span<const Target> targets) {
   State& state = snapshot_.state();
-  Reservation& held = *state.workloads()[id].reservation;
-  if (held.asked) return;
-  held.asked = true;
-  asked_.push_back(id);
-  QueueInfo& queue = state.queue(held.queue);
-  if (last_queue_ != held.queue) {
-    last_queue_ = held.queue;
-    last_root_ = snapshot_.forest().node(queue.node).root;
-    last_tree_ = &trees_[last_root_];
-    last_usage_ = &last_tree_->usage[queue.node];
+  for (std::size_t end = 0; end < targets.size();) {
+    const std::size_t begin = end;
+    const QueueId in = targets[begin].held.queue;
+    QueueInfo& queue = state.queue(in);
+    std::vector<FrAmount> usage;
+    for (; end < targets.size() && targets[end].held.queue == in; ++end) {
+      state.asked().insert(targets[end].id);
+      asked_.emplace_back(targets[end].id, in);
+      for (const FrAmount& used : targets[end].held.usage) {
+        add_amount(&usage, used.fr, used.amount);
+      }
+    }
+    queue.victims.skip_asked(state.asked());
+    const NodeId root = snapshot_.forest().node(queue.node).root;
+    Tree& tree = trees_[root];
+    if (!tree.in_order && !tree.gone) go(root, nullptr);
+    if (tree.gone) snapshot_.remove_usage(queue.node, usage);
+    std::vector<FrAmount>& total = tree.usage[queue.node];
+    for (const FrAmount& used : usage) add_amount(&total, used.fr, used.amount);
   }
-  queue.victims.skip_asked(state.workloads());
-  if (!last_tree_->in_order && !last_tree_->gone) go(last_root_, nullptr);
-  for (const FrAmount& used : held.usage) add_amount(last_usage_, used.fr, used.amount);
-  if (last_tree_->gone) snapshot_.remove_usage(queue.node, held.usage);
-  snapshot_.hide(id);
 }
 
 void Leaving::show(NodeId root, bool here) {
   State& state = snapshot_.state();
   if (!trees_.contains(root)) return;
-  for (const WorkloadId id : asked_) {
-    Reservation& held = *state.workloads()[id].reservation;
-    QueueInfo& queue = state.queue(held.queue);
+  for (const auto& [id, in] : asked_) {
+    QueueInfo& queue = state.queue(in);
     if (snapshot_.forest().node(queue.node).root != root) continue;
-    held.asked = !here;
-    snapshot_.hide(id);
-    queue.victims.forget_asked();
-    if (!here) queue.victims.skip_asked(state.workloads());
+    if (here) {
+      state.asked().erase(id);
+      queue.victims.forget_asked();
+    } else {
+      state.asked().insert(id);
+      queue.victims.skip_asked(state.asked());
+    }
   }
 }
 

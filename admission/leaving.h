@@ -1,6 +1,6 @@
 #pragma once
 
-#include "admission/snapshot.h"
+#include "admission/preemption.h"
 
 #include <map>
 #include <optional>
@@ -18,11 +18,9 @@ class Leaving {
   Leaving(const Leaving&) = delete;
   Leaving& operator=(const Leaving&) = delete;
 
-  bool contains(WorkloadId id) const {
-    return snapshot_.state().workloads()[id].reservation->asked;
-  }
-  /// Not inside a Trial.
-  void add(WorkloadId id);
+  bool contains(WorkloadId id) const { return snapshot_.state().asked().contains(id); }
+  /// None of them was asked before. Not inside a Trial.
+  void add(std::span<const Target> targets);
 
   /// While it lives, those of one tree are gone. Not inside a Trial when it begins.
   class Gone {
@@ -70,12 +68,7 @@ class Leaving {
 
   Snapshot& snapshot_;
   std::map<NodeId, Tree> trees_;  ///< by root
-  std::vector<WorkloadId> asked_;
-  // Where the last one added is.
-  QueueId last_queue_ = no_id;
-  NodeId last_root_ = no_node;
-  Tree* last_tree_ = nullptr;
-  std::vector<FrAmount>* last_usage_ = nullptr;
+  std::vector<std::pair<WorkloadId, QueueId>> asked_;
 };
 
 }  // namespace regatta::admission

@@ -108,7 +108,7 @@ void reserve_places_to_come(Snapshot& snapshot, Entry* entry) {
   if (assignment.topology.empty() || assignment.mode() != AssignmentMode::preempt) return;
   const Snapshot::Trial trial(snapshot);
   for (const Target& target : entry->targets) {
-    if (!snapshot.removed(target.id)) snapshot.remove(target.id);
+    if (target.held.has_places) snapshot.remove_places(target.id);
   }
   reserve_places(snapshot, &assignment, entry->targets.empty());
 }

@@ -34,13 +34,6 @@ std::string_view human_text(PreemptionReason reason) {
   return {};
 }
 
-bool uses_any(const WorkloadEntry& workload, const std::vector<FrId>& frs) {
-  const auto& usage = workload.reservation->usage;
-  return std::any_of(usage.begin(), usage.end(), [&](const FrAmount& used) {
-    return std::binary_search(frs.begin(), frs.end(), used.fr);  // also when it uses none of it
-  });
-}
-
 VictimRule VictimRule::within_queue(const QueueInfo& queue, const WorkloadEntry& preemptor) {
   VictimRule rule;
   rule.order_time_ = preemptor.order_time;
@@ -76,16 +69,37 @@ VictimRule VictimRule::reclaim(const QueueInfo& queue, const WorkloadEntry& pree
   return rule;
 }
 
+namespace {
+
+/// Also when it counts for nothing of it.
+bool names_any(std::span<const FrAmount> usage, const std::vector<FrId>& frs) {
+  return std::any_of(usage.begin(), usage.end(), [&](const FrAmount& used) {
+    return std::binary_search(frs.begin(), frs.end(), used.fr);
+  });
+}
+
+}  // namespace
+
 void VictimStream::settle() {
-  for (; at_ < keys_.size(); ++at_) {
-    const VictimKey& key = keys_[at_];
+  for (; !keys_.empty(); keys_ = keys_.subspan(1)) {
+    const VictimKey& key = keys_.front();
     if (by_priority_ && rule_->stops_at(key.priority)) {
-      at_ = keys_.size();
+      keys_ = {};
       return;
     }
-    const WorkloadEntry& candidate = (*table_)[key.id];
-    if (candidate.reservation->away || !uses_any(candidate, *frs_)) continue;
-    if (rule_->allows(candidate)) return;
+    if (state_->asked().contains(key.id) || !names_any(key.held.usage, preemptor_->frs)) continue;
+    if (rule_->allows(state_->workloads(), key)) return;
+  }
+}
+
+void remove_usage(Snapshot& snapshot, std::span<const Target> targets) {
+  std::vector<FrAmount> usage;  // of targets in a row that are in one ClusterQueue
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    const Holding& held = targets[i].held;
+    for (const FrAmount& used : held.usage) add_amount(&usage, used.fr, used.amount);
+    if (i + 1 < targets.size() && targets[i + 1].held.queue == held.queue) continue;
+    snapshot.remove_usage(snapshot.state().queue(held.queue).node, usage);
+    usage.clear();
   }
 }
 
@@ -111,19 +125,39 @@ bool fits(Snapshot& snapshot, const Preemptor& preemptor, bool allow_borrowing) 
          places_fit(snapshot, preemptor);
 }
 
+namespace {
+
+bool at_least(std::span<const FrAmount> a, std::span<const FrAmount> b) {
+  return std::equal(
+      a.begin(), a.end(), b.begin(), b.end(),
+      [](const FrAmount& x, const FrAmount& y) { return x.fr == y.fr && x.amount >= y.amount; });
+}
+
+}  // namespace
+
 void fill_back(Snapshot& snapshot, const Preemptor& preemptor, bool allow_borrowing,
                std::vector<Target>* targets) {
+  // Whoever holds as much as somebody of the same ClusterQueue who had to go has to go too.
+  Holding needed;
+  const bool quota_decides = preemptor.topology == nullptr || preemptor.topology->empty();
   for (std::size_t i = targets->size(); i-- > 0;) {
     if (i + 1 == targets->size()) continue;  // the last one chosen made it fit
-    const WorkloadId id = (*targets)[i].id;
+    const Target& target = (*targets)[i];
+    if (quota_decides && needed.queue == target.held.queue &&
+        at_least(target.held.usage, needed.usage)) {
+      continue;
+    }
     bool needless = false;
     {
       const Snapshot::Trial trial(snapshot);
-      snapshot.restore(id);
+      snapshot.restore(target.id, target.held);
       needless = fits(snapshot, preemptor, allow_borrowing);
     }
-    if (!needless) continue;
-    snapshot.restore(id);
+    if (!needless) {
+      needed = target.held;
+      continue;
+    }
+    snapshot.restore(target.id, target.held);
     (*targets)[i] = targets->back();
     targets->pop_back();
   }
@@ -148,22 +182,11 @@ PreemptionOracle::Answer SimulatedPreemption::simulate(FrId fr, Amount value) {
   found.preemptor = {id_, queue_, {fr}, {{fr, value}}, nullptr};
   found.targets = find_targets(snapshot_, found.preemptor, now_);
   const Snapshot::Trial trial(snapshot_);
-  bool own = false;
-  std::vector<FrAmount> usage;  // of targets in a row that are in one ClusterQueue
-  for (std::size_t i = 0; i < found.targets.size(); ++i) {
-    const Reservation& held = *snapshot_.state().workloads()[found.targets[i].id].reservation;
-    own = own || held.queue == queue_;
-    for (const FrAmount& used : held.usage) add_amount(&usage, used.fr, used.amount);
-    const bool last = i + 1 == found.targets.size();
-    if (!last &&
-        snapshot_.state().workloads()[found.targets[i + 1].id].reservation->queue == held.queue) {
-      continue;
-    }
-    snapshot_.remove_usage(snapshot_.state().queue(held.queue).node, usage);
-    usage.clear();
-  }
+  remove_usage(snapshot_, found.targets);
   const int height = snapshot_.forest().lowest_fitting_subtree(node, fr, value).height;
   if (found.targets.empty()) return {Mode::no_candidates, height};
+  const bool own = std::any_of(found.targets.begin(), found.targets.end(),
+                               [&](const Target& one) { return one.held.queue == queue_; });
   return {own ? Mode::preempt : Mode::reclaim, height};
 }
 

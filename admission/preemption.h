@@ -27,8 +27,10 @@ std::string_view human_text(PreemptionReason reason);
 struct Target {
   WorkloadId id = no_id;
   PreemptionReason reason = PreemptionReason::in_cluster_queue;
-  friend bool operator==(const Target&, const Target&) = default;
+  Holding held;
 };
+/// Takes off the usage of all of them, not their places.
+void remove_usage(Snapshot& snapshot, std::span<const Target> targets);
 
 /// Somebody who wants to preempt, and for what.
 struct Preemptor {
@@ -73,9 +75,6 @@ std::vector<Target> find_classical_targets(Snapshot& snapshot, const Preemptor& 
                                            TimePoint now);
 std::vector<Target> find_fair_targets(Snapshot& snapshot, const Preemptor& preemptor,
                                       TimePoint now);
-/// Whether the workload's reservation counts for one of `frs`.
-bool uses_any(const WorkloadEntry& workload, const std::vector<FrId>& frs);
-
 /// Who of a ClusterQueue the policy of the preemptor's own lets it preempt.
 class VictimRule {
  public:
@@ -87,6 +86,10 @@ class VictimRule {
   bool allows(const WorkloadEntry& candidate) const {
     if (candidate.priority != most_ || !newer_) return candidate.priority <= most_;
     return order_time_ < candidate.order_time;
+  }
+  bool allows(const WorkloadTable& table, const VictimKey& candidate) const {
+    if (candidate.priority != most_ || !newer_) return candidate.priority <= most_;
+    return allows(table[candidate.id]);
   }
   /// Nobody of that priority or above.
   bool stops_at(std::int64_t priority) const { return priority > most_; }
@@ -101,10 +104,10 @@ class VictimRule {
 /// Reads possible victims of one ClusterQueue in the order of preemption, as far as asked for.
 class VictimStream {
  public:
-  VictimStream(const Snapshot& snapshot, const Preemptor& preemptor, const VictimRule& rule,
+  VictimStream(const State& state, const Preemptor& preemptor, const VictimRule& rule,
                std::span<const VictimKey> keys, bool by_priority)
-      : table_(&snapshot.state().workloads()),
-        frs_(&preemptor.frs),
+      : state_(&state),
+        preemptor_(&preemptor),
         rule_(&rule),
         keys_(keys),
         by_priority_(by_priority) {
@@ -112,21 +115,20 @@ class VictimStream {
   }
   /// Whoever comes later has no lower priority.
   bool by_priority() const { return by_priority_; }
-  bool empty() const { return at_ == keys_.size(); }
-  const VictimKey& front() const { return keys_[at_]; }
+  bool empty() const { return keys_.empty(); }
+  const VictimKey& front() const { return keys_.front(); }
   void advance() {
-    ++at_;
+    keys_ = keys_.subspan(1);
     settle();
   }
 
  private:
   void settle();
 
-  const WorkloadTable* table_;
-  const std::vector<FrId>* frs_;
+  const State* state_;
+  const Preemptor* preemptor_;
   const VictimRule* rule_;
   std::span<const VictimKey> keys_;
-  std::size_t at_ = 0;
   bool by_priority_;
 };
 

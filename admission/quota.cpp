@@ -283,11 +283,13 @@ std::size_t QuotaForest::begin_trial() {
 void QuotaForest::roll_back(std::size_t mark) {
   for (; trial_.size() > mark; trial_.pop_back()) {
     const Change& change = trial_.back();
-    const std::uint32_t index = find(change.node, change.fr);
-    if (index != no_cell) {
-      write_usage(change.node, &nodes_[change.node].cells[index], change.before);
+    auto& cells = nodes_[change.node].cells;
+    if (change.index < cells.size() && cells[change.index].fr == change.fr) {
+      write_usage(change.node, &cells[change.index], change.before);
+    } else if (const auto index = find(change.node, change.fr); index != no_cell) {
+      write_usage(change.node, &cells[index], change.before);
     } else if (change.before != 0) {
-      write_usage(change.node, &cell_for(&nodes_[change.node].cells, change.fr), change.before);
+      write_usage(change.node, &cell_for(&cells, change.fr), change.before);
       this->mark(change.node);
     }
   }

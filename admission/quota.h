@@ -153,6 +153,7 @@ class QuotaForest {
  private:
   struct Change {
     NodeId node;
+    std::uint32_t index;  ///< of the cell, unless cells were added since
     FrId fr;
     Amount before;  ///< its usage
   };
@@ -164,7 +165,10 @@ class QuotaForest {
   void link_children(NodeId id);
   void apply(NodeId queue, FrId fr, Amount delta);
   void set_usage(NodeId id, Cell* cell, Amount usage) {
-    if (trials_ > 0) trial_.push_back({id, cell->fr, cell->usage});
+    if (trials_ > 0) {
+      const auto index = static_cast<std::uint32_t>(cell - nodes_[id].cells.data());
+      trial_.push_back({id, index, cell->fr, cell->usage});
+    }
     write_usage(id, cell, usage);
   }
   void write_usage(NodeId id, Cell* cell, Amount usage) {

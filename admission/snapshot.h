@@ -15,7 +15,7 @@ class Snapshot {
     state.topologies().settle();
     places_mark_ = state.topologies().begin_trial();
   }
-  ~Snapshot() { take_back(mark_, places_mark_, 0); }
+  ~Snapshot() { take_back(mark_, places_mark_); }
   Snapshot(const Snapshot&) = delete;
   Snapshot& operator=(const Snapshot&) = delete;
 
@@ -31,25 +31,27 @@ class Snapshot {
     state_.forest().remove_usage(queue, usage);
   }
   /// A workload with a reservation disappears, or comes back.
-  void remove(WorkloadId id) {
-    Reservation& held = *state_.workloads()[id].reservation;
+  void remove(WorkloadId id, const Holding& held) {
     remove_usage(state_.queue(held.queue).node, held.usage);
-    for (const PodSetReservation& pod_set : held.pod_sets) {
+    if (held.has_places) remove_places(id);
+  }
+  void restore(WorkloadId id, const Holding& held) {
+    add_usage(state_.queue(held.queue).node, held.usage);
+    if (held.has_places) restore_places(id);
+  }
+  void remove(WorkloadId id) { remove(id, holding_of(*state_.workloads()[id].reservation)); }
+  void restore(WorkloadId id) { restore(id, holding_of(*state_.workloads()[id].reservation)); }
+  /// Its pods alone.
+  void remove_places(WorkloadId id) {
+    for (const PodSetReservation& pod_set : state_.workloads()[id].reservation->pod_sets) {
       for (const PodPlaces& places : pod_set.places) topologies().remove(places);
     }
-    flip(&held);
   }
-  void restore(WorkloadId id) {
-    Reservation& held = *state_.workloads()[id].reservation;
-    add_usage(state_.queue(held.queue).node, held.usage);
-    for (const PodSetReservation& pod_set : held.pod_sets) {
+  void restore_places(WorkloadId id) {
+    for (const PodSetReservation& pod_set : state_.workloads()[id].reservation->pod_sets) {
       for (const PodPlaces& places : pod_set.places) topologies().add(places);
     }
-    flip(&held);
   }
-  bool removed(WorkloadId id) const { return state_.workloads()[id].reservation->away; }
-  /// It disappears, but neither its usage nor its places are taken away here.
-  void hide(WorkloadId id) { flip(state_.workloads()[id].reservation.get()); }
 
   /// Takes back what was supposed while it lives.
   class Trial {
@@ -57,9 +59,8 @@ class Snapshot {
     explicit Trial(Snapshot& snapshot)
         : snapshot_(snapshot),
           mark_(snapshot.state_.forest().begin_trial()),
-          places_mark_(snapshot.topologies().begin_trial()),
-          flips_(snapshot.flips_.size()) {}
-    ~Trial() { snapshot_.take_back(mark_, places_mark_, flips_); }
+          places_mark_(snapshot.topologies().begin_trial()) {}
+    ~Trial() { snapshot_.take_back(mark_, places_mark_); }
     Trial(const Trial&) = delete;
     Trial& operator=(const Trial&) = delete;
 
@@ -67,24 +68,17 @@ class Snapshot {
     Snapshot& snapshot_;
     std::size_t mark_;
     std::size_t places_mark_;
-    std::size_t flips_;
   };
 
  private:
-  void flip(Reservation* held) {
-    held->away = !held->away;
-    flips_.push_back(held);
-  }
-  void take_back(std::size_t mark, std::size_t places, std::size_t flips) {
+  void take_back(std::size_t mark, std::size_t places) {
     state_.topologies().roll_back(places);
     state_.forest().roll_back(mark);
-    for (; flips_.size() > flips; flips_.pop_back()) flips_.back()->away = !flips_.back()->away;
   }
 
   State& state_;
   std::size_t mark_;
   std::size_t places_mark_ = 0;
-  std::vector<Reservation*> flips_;  ///< whose `away` changed, in order
 };
 
 }  // namespace regatta::admission

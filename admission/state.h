@@ -238,6 +238,9 @@ class State {
     return queues_[id]->victims.sections(workloads_, queues_[id]->reserved,
                                          {usage, usage == nullptr ? 0 : usage_epoch_});
   }
+  /// Those whom the running cycle asked to go, as far as they are to be thought gone (leaving.h).
+  WorkloadSet& asked() { return asked_; }
+  const WorkloadSet& asked() const { return asked_; }
   QueueId queue_of_node(NodeId node) const { return node_queue_[node]; }
   const QueueInfo* find_queue(const std::string& name) const;
   const LocalQueueInfo& local_queue(LocalQueueId id) const { return local_queues_[id]; }
@@ -336,6 +339,7 @@ class State {
   mutable QuotaForest forest_;  ///< settled lazily: loading many queues must not be quadratic
   Topologies topologies_;
   WorkloadTable workloads_;
+  WorkloadSet asked_;  ///< empty between cycles
   ShapeRegistry shapes_;
   PodDefaults pod_defaults_;
   std::map<std::string, api::StringMap> namespaces_;

@@ -361,7 +361,7 @@ void State::release(WorkloadId id) {
   queue.reserved[entry.position] = last;
   workloads_[last].position = entry.position;
   queue.reserved.pop_back();
-  queue.victims.removed();
+  queue.victims.removed(reservation->serial);
   if (!reservation->pods_ready) --not_ready_;
   LocalQueueInfo& local = local_queues_[entry.local_queue];
   --local.reserving;

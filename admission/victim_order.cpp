@@ -21,19 +21,14 @@ VictimKey key_of(const WorkloadTable& table, WorkloadId id, const VictimRanking&
   const Reservation& held = *entry.reservation;
   const double usage =
       ranking.usage == nullptr || !*ranking.usage ? 0 : (*ranking.usage)(entry.local_queue);
-  return {entry.priority, held.reserved_at, start_of(entry.uid), held.serial, id, held.evicted,
-          usage};
-}
-
-bool is_valid(const WorkloadTable& table, const VictimKey& key) {
-  const auto& held = table[key.id].reservation;
-  return held != nullptr && held->serial == key.serial;
+  return {entry.priority,  held.reserved_at, start_of(entry.uid), held.serial, usage, id,
+          holding_of(held)};
 }
 
 }  // namespace
 
 bool victim_before(const WorkloadTable& table, const VictimKey& a, const VictimKey& b) {
-  if (a.evicted != b.evicted) return a.evicted;
+  if (a.held.evicted != b.held.evicted) return a.held.evicted;
   if (a.priority != b.priority) return a.priority < b.priority;
   if (a.reserved_at != b.reserved_at) return a.reserved_at > b.reserved_at;
   if (a.uid_start != b.uid_start) return a.uid_start < b.uid_start;
@@ -52,10 +47,11 @@ void VictimOrder::added(const WorkloadTable& table, WorkloadId id) {
   kept_ = false;
   sorted_ = {};
   added_ = {};
+  gone_ = {};
 }
 
-void VictimOrder::removed() {
-  if (kept_) ++gone_;
+void VictimOrder::removed(std::uint64_t serial) {
+  if (kept_) gone_.push_back(serial);
 }
 
 void VictimOrder::rebuild(const WorkloadTable& table, const std::vector<WorkloadId>& all) {
@@ -64,20 +60,25 @@ void VictimOrder::rebuild(const WorkloadTable& table, const std::vector<Workload
   added_.reserve(all.size());
   for (const WorkloadId id : all) added_.push_back(key_of(table, id, ranking_));
   kept_ = true;
-  gone_ = 0;
+  gone_.clear();
   merge(table);
 }
 
 void VictimOrder::merge(const WorkloadTable& table) {
   const auto before = [&](const VictimKey& a, const VictimKey& b) {
-    if (a.evicted == b.evicted && a.usage != b.usage) return a.usage > b.usage;
+    if (a.held.evicted == b.held.evicted && a.local_usage != b.local_usage) {
+      return a.local_usage > b.local_usage;
+    }
     return victim_before(table, a, b);
   };
-  if (gone_ > 0) {
-    const auto gone = [&](const VictimKey& key) { return !is_valid(table, key); };
+  if (!gone_.empty()) {
+    std::sort(gone_.begin(), gone_.end());
+    const auto gone = [&](const VictimKey& key) {
+      return std::binary_search(gone_.begin(), gone_.end(), key.serial);
+    };
     std::erase_if(sorted_, gone);
     std::erase_if(added_, gone);
-    gone_ = 0;
+    gone_.clear();
   }
   std::sort(added_.begin(), added_.end(), before);
   if (sorted_.empty()) {
@@ -91,7 +92,7 @@ void VictimOrder::merge(const WorkloadTable& table) {
   }
   added_.clear();
   const auto others = std::partition_point(sorted_.begin(), sorted_.end(),
-                                           [](const VictimKey& key) { return key.evicted; });
+                                           [](const VictimKey& key) { return key.held.evicted; });
   first_other_ = static_cast<std::size_t>(others - sorted_.begin());
   asked_ = {};
 }
@@ -103,7 +104,7 @@ VictimOrder::Sections VictimOrder::sections(const WorkloadTable& table,
   ranking_ = ranking;
   if (!kept_ || other_ranking) {
     rebuild(table, all);
-  } else if (gone_ > 0 || !added_.empty()) {
+  } else if (!gone_.empty() || !added_.empty()) {
     merge(table);
   }
   const std::span<const VictimKey> keys(sorted_);
@@ -111,11 +112,11 @@ VictimOrder::Sections VictimOrder::sections(const WorkloadTable& table,
           keys.subspan(first_other_).subspan(asked_[1]), ranking_.usage == nullptr};
 }
 
-void VictimOrder::skip_asked(const WorkloadTable& table) {
-  if (!kept_ || gone_ > 0 || !added_.empty()) return;
-  const auto asked = [&](std::size_t at) { return table[sorted_[at].id].reservation->asked; };
-  while (asked_[0] < first_other_ && asked(asked_[0])) ++asked_[0];
-  while (first_other_ + asked_[1] < sorted_.size() && asked(first_other_ + asked_[1])) ++asked_[1];
+void VictimOrder::skip_asked(const WorkloadSet& asked) {
+  if (!kept_ || !gone_.empty() || !added_.empty()) return;
+  const auto skips = [&](std::size_t at) { return asked.contains(sorted_[at].id); };
+  while (asked_[0] < first_other_ && skips(asked_[0])) ++asked_[0];
+  while (first_other_ + asked_[1] < sorted_.size() && skips(first_other_ + asked_[1])) ++asked_[1];
 }
 
 }  // namespace regatta::admission

@@ -5,8 +5,8 @@
 ///
 /// Preemption reads the list from the front and stops when it has enough, so nothing is collected
 /// or sorted for a search. The list is made at the first search and kept up to date from then on:
-/// additions are merged in at the next search, and an entry whose reservation has gone is found out
-/// by its serial number.
+/// additions are merged in at the next search, and reservations that have gone are dropped then,
+/// found by their serial numbers. An entry has all that a search wants to know of most workloads.
 
 #include "admission/workload.h"
 
@@ -18,6 +18,7 @@
 
 namespace regatta::admission {
 
+class WorkloadSet;
 class WorkloadTable;
 
 /// A workload's place in the order, as far as numbers decide it.
@@ -26,9 +27,9 @@ struct VictimKey {
   TimePoint reserved_at{};
   std::uint64_t uid_start = 0;  ///< first bytes of the UID, as a number that orders like them
   std::uint64_t serial = 0;     ///< of the reservation
+  double local_usage = 0;       ///< of its LocalQueue, where that counts
   WorkloadId id = no_id;
-  bool evicted = false;
-  double usage = 0;  ///< of its LocalQueue, where that counts
+  Holding held;
 };
 
 /// With admission fair sharing, LocalQueues that used more give first.
@@ -41,7 +42,7 @@ class VictimOrder {
  public:
   /// A reservation came, with its serial; one went.
   void added(const WorkloadTable& table, WorkloadId id);
-  void removed();
+  void removed(std::uint64_t serial);
 
   /// Those already leaving, and the others; valid until a reservation comes or goes. `all`: whoever
   /// holds quota in the ClusterQueue.
@@ -53,9 +54,9 @@ class VictimOrder {
   Sections sections(const WorkloadTable& table, const std::vector<WorkloadId>& all,
                     VictimRanking ranking = {});
 
-  /// A cycle asked some to go: leading entries with that mark are left out of sections() until
+  /// A cycle asked some to go: leading entries of those are left out of sections() until
   /// forget_asked().
-  void skip_asked(const WorkloadTable& table);
+  void skip_asked(const WorkloadSet& asked);
   void forget_asked() { asked_ = {}; }
 
  private:
@@ -66,8 +67,8 @@ class VictimOrder {
   VictimRanking ranking_;  ///< it was sorted by
   std::vector<VictimKey> sorted_;
   std::vector<VictimKey> added_;
-  std::size_t gone_ = 0;         ///< entries, of both lists, that are no longer valid
-  std::size_t first_other_ = 0;  ///< in sorted_: where those not evicted begin
+  std::vector<std::uint64_t> gone_;  ///< serials of entries, of both lists, no longer valid
+  std::size_t first_other_ = 0;      ///< in sorted_: where those not evicted begin
   std::array<std::size_t, 2> asked_{};
 };
 

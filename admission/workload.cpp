@@ -58,6 +58,15 @@ bool is_admissible(const api::Workload& workload) {
          workload.metadata.annotation(std::string(admission_gated_by)).empty();
 }
 
+Holding holding_of(const Reservation& reservation) {
+  const auto& pod_sets = reservation.pod_sets;
+  const bool has_places =
+      std::any_of(pod_sets.begin(), pod_sets.end(), [](const PodSetReservation& pod_set) {
+        return !pod_set.places.empty() || !pod_set.delayed_topology.empty();
+      });
+  return {reservation.queue, reservation.evicted, has_places, reservation.usage};
+}
+
 api::Admission to_api(const Reservation& reservation, const std::string& cluster_queue,
                       const Names& names, const Topologies& topologies) {
   api::Admission admission;

@@ -14,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -99,10 +100,17 @@ struct Reservation {
   bool charged = false;   ///< its entry penalty is pending; see usage_history.h
   bool pods_ready = false;
   std::uint64_t serial = 0;  ///< never used twice; see victim_order.h
-  // What the running cycle supposes; see snapshot.h and leaving.h
-  bool away = false;   ///< its usage is not counted at the moment
-  bool asked = false;  ///< this cycle preempts it
 };
+
+/// What a reservation takes up: enough to suppose its workload gone without looking at either.
+/// Valid as long as the reservation.
+struct Holding {
+  QueueId queue = no_id;
+  bool evicted = false;
+  bool has_places = false;  ///< or will have
+  std::span<const FrAmount> usage;
+};
+Holding holding_of(const Reservation& reservation);
 
 /// How far the search for flavors came: the next cycle goes on from there.
 struct ScanProgress {

@@ -1,7 +1,6 @@
 #include "bench/admission/measure.h"
 
 #include <cstdio>
-#include <cstdlib>
 #include <ctime>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -18,8 +17,6 @@ double cpu_seconds() {
 }  // namespace
 
 void Meter::start() {
-  // Small blocks freed before are put together now, not at the first large allocation we measure.
-  std::free(std::malloc(1 << 16));
   began_ = cpu_seconds();
 }
 
