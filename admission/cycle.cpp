@@ -68,7 +68,7 @@ class Cycle {
   void nominate(WorkloadId id) {
     const WorkloadEntry& workload = state_.workloads()[id];
     const LocalQueueInfo& local = state_.local_queue(workload.local_queue);
-    const QueueInfo& queue = *state_.find_queue(local.queue_name);
+    const QueueInfo& queue = state_.queue(local.queue);
     Entry& entry = entries_.emplace_back();
     entry.id = id;
     entry.queue = queue.id;

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <unordered_map>
+#include <utility>
+#include <vector>
 
 namespace regatta::admission {
 namespace {
@@ -11,35 +12,36 @@ namespace {
 /// Possible victims of one ClusterQueue, in order: read as they are needed, or put aside before.
 class Supply {
  public:
-  Supply() = default;
-  Supply(VictimStream evicted, VictimStream others) : streams_({evicted, others}) {}
+  Supply(NodeId queue, VictimStream evicted, VictimStream others)
+      : queue_(queue), evicted_(evicted), others_(others) {}
+  explicit Supply(NodeId queue) : queue_(queue) {}
 
-  bool empty() const {
-    return at_ == aside_.size() &&
-           std::all_of(streams_.begin(), streams_.end(), [](const auto& s) { return s.empty(); });
-  }
+  NodeId queue() const { return queue_; }
+  bool empty() const { return at_ == aside_.size() && evicted_.empty() && others_.empty(); }
   const VictimKey& front() const {
     if (at_ < aside_.size()) return *aside_[at_];
-    return streams_.front().empty() ? streams_.back().front() : streams_.front().front();
+    return evicted_.empty() ? others_.front() : evicted_.front();
   }
   const VictimKey& pop() {
     const VictimKey& victim = front();
     if (at_ < aside_.size()) {
       ++at_;
     } else {
-      (streams_.front().empty() ? streams_.back() : streams_.front()).advance();
+      (evicted_.empty() ? others_ : evicted_).advance();
     }
     return victim;
   }
   void put_aside(const VictimKey& victim) { aside_.push_back(&victim); }
 
  private:
-  std::vector<VictimStream> streams_;
+  NodeId queue_;
+  VictimStream evicted_;
+  VictimStream others_;
   std::vector<const VictimKey*> aside_;
   std::size_t at_ = 0;
 };
 
-using Supplies = std::unordered_map<NodeId, Supply>;  ///< by ClusterQueue; never iterated
+using Supplies = std::vector<Supply>;
 
 /// Walks to the ClusterQueue that should give next: down from the root, always into the child with
 /// the highest share, leaving out whoever has nothing to give. Shares are computed once and again
@@ -49,28 +51,32 @@ class QueueOrder {
   QueueOrder(Snapshot& snapshot, const Preemptor& preemptor, Supplies supplies)
       : snapshot_(snapshot),
         own_(snapshot.state().queue(preemptor.queue).node),
-        supplies_(std::move(supplies)) {}
+        supplies_(std::move(supplies)) {
+    std::sort(supplies_.begin(), supplies_.end(),
+              [](const Supply& a, const Supply& b) { return a.queue() < b.queue(); });
+  }
 
-  /// no_node when nobody is left.
-  NodeId next() {
+  /// What the ClusterQueue that should give has left; null when nobody should. Until the next call
+  /// only that one may give, or be dropped.
+  Supply* next() {
     const NodeId root = snapshot_.forest().node(own_).root;
-    if (root == own_) return has_candidates(own_) ? own_ : no_node;
-    while (!root_pruned_) {
-      const NodeId found = descend(root);
-      if (found != no_node) return found;
+    if (root == own_) {
+      Supply* own = supply_of(own_);
+      return own == nullptr || own->empty() ? nullptr : own;
     }
-    return no_node;
+    while (!root_pruned_) {
+      if (Supply* found = descend(root); found != nullptr) return found;
+    }
+    return nullptr;
   }
 
-  bool has_candidates(NodeId queue) const {
-    const auto it = supplies_.find(queue);
-    return it != supplies_.end() && !it->second.empty();
-  }
-  const VictimKey& pop(NodeId queue) { return supplies_.at(queue).pop(); }
-  void drop(NodeId queue) {
-    const NodeId parent = snapshot_.forest().node(queue).parent;
+  /// The one found last is not asked again.
+  void drop(const Supply& last) {
+    const NodeId parent = snapshot_.forest().node(last.queue()).parent;
     if (parent == no_node) return;
-    std::erase_if(level(parent).queues, [&](const Child& child) { return child.id == queue; });
+    auto& heap = level(parent).queues;
+    std::pop_heap(heap.begin(), heap.end(), Later{*this});
+    heap.pop_back();
   }
   /// The usage of the ClusterQueue has changed.
   void changed(NodeId queue) {
@@ -78,69 +84,72 @@ class QueueOrder {
     for (NodeId id = queue; forest.node(id).parent != no_node; id = forest.node(id).parent) {
       const auto it = levels_.find(forest.node(id).parent);
       if (it == levels_.end()) continue;
-      for (auto* children : {&it->second.queues, &it->second.cohorts}) {
-        for (Child& child : *children) child.known = child.known && child.id != id;
-      }
+      for (Child& child : it->second.cohorts) child.known = child.known && child.id != id;
     }
   }
 
  private:
   struct Child {
     NodeId id = no_node;
-    const Supply* supply = nullptr;  ///< a ClusterQueue's
+    Supply* supply = nullptr;  ///< a ClusterQueue's
     Share share;
     bool known = false;
   };
-  /// Children of a Cohort that may have something to give, by name.
+  /// Orders a heap: who gives first is in front.
+  struct Later {
+    const QueueOrder& order;
+    bool operator()(const Child& a, const Child& b) const {
+      const int by_share = compare(a.share, b.share);
+      return by_share == 0 ? order.gives_before(b, a) : by_share < 0;
+    }
+  };
+  /// Children of a Cohort that may have something to give.
   struct Level {
-    std::vector<Child> queues;
-    std::vector<Child> cohorts;
+    std::vector<Child> queues;   ///< a heap, but for a front that is not known
+    std::vector<Child> cohorts;  ///< by name
   };
 
-  bool before(NodeId a, NodeId b) const {
-    return snapshot_.forest().node(a).name < snapshot_.forest().node(b).name;
+  Supply* supply_of(NodeId queue) {
+    const auto it = std::lower_bound(supplies_.begin(), supplies_.end(), queue,
+                                     [](const Supply& a, NodeId b) { return a.queue() < b; });
+    return it == supplies_.end() || it->queue() != queue ? nullptr : &*it;
   }
 
   Level& level(NodeId cohort) {
     const auto [it, added] = levels_.try_emplace(cohort);
-    if (!added) return it->second;
+    if (added) fill(cohort, &it->second);
+    return it->second;
+  }
+
+  void fill(NodeId cohort, Level* level) {
     const QuotaForest& forest = snapshot_.forest();
+    const auto add = [&](NodeId id) {
+      if (!forest.node(id).is_queue) {
+        level->cohorts.push_back({id, nullptr, {}, false});
+      } else if (Child child{id, supply_of(id), {}, false}; look_at(&child)) {
+        level->queues.push_back(child);
+      }
+    };
+    for (const NodeId id : forest.node(cohort).over) add(id);
     NodeId on_path = own_;  // the preemptor's side takes part whether it borrows or not
     while (on_path != no_node && forest.node(on_path).parent != cohort) {
       on_path = forest.node(on_path).parent;
     }
-    std::vector<NodeId> ids = forest.node(cohort).over;
-    const bool missing = on_path != no_node && forest.node(on_path).cells_over == 0;
-    if (missing) ids.push_back(on_path);
-    std::sort(ids.begin(), ids.end(), [&](NodeId a, NodeId b) { return before(a, b); });
-    for (const NodeId id : ids) {
-      if (!forest.node(id).is_queue) {
-        it->second.cohorts.push_back({id, nullptr, {}, false});
-      } else if (const auto supply = supplies_.find(id); supply != supplies_.end()) {
-        it->second.queues.push_back({id, &supply->second, {}, false});
-      }
-    }
-    return it->second;
-  }
-
-  void look_at(Child* child) {
-    if (child->known) return;
-    child->share = share_of(snapshot_.forest(), snapshot_.state().names(), child->id);
-    child->known = true;
-  }
-
-  const Child* best_queue(Level* level) {
-    std::erase_if(level->queues, [&](Child& child) {
-      if (child.supply->empty()) return true;
-      look_at(&child);
-      return !child.share.borrowing && child.id != own_;
+    if (on_path != no_node && forest.node(on_path).cells_over == 0) add(on_path);
+    std::make_heap(level->queues.begin(), level->queues.end(), Later{*this});
+    std::sort(level->cohorts.begin(), level->cohorts.end(), [&](const Child& a, const Child& b) {
+      return forest.node(a.id).name < forest.node(b.id).name;
     });
-    const Child* best = nullptr;
-    for (const Child& child : level->queues) {
-      const int order = best == nullptr ? 1 : compare(child.share, best->share);
-      if (order > 0 || (order == 0 && gives_before(child, *best))) best = &child;
-    }
-    return best;
+  }
+
+  /// Whether it still takes part.
+  bool look_at(Child* child) const {
+    const QuotaForest& forest = snapshot_.forest();
+    const bool is_queue = forest.node(child->id).is_queue;
+    if (is_queue && (child->supply == nullptr || child->supply->empty())) return false;
+    if (!child->known) child->share = share_of(forest, snapshot_.state().names(), child->id);
+    child->known = true;
+    return child->share.borrowing || forest.is_ancestor(child->id, own_);
   }
 
   bool gives_before(const Child& a, const Child& b) const {
@@ -151,11 +160,21 @@ class QueueOrder {
     return victim_before(snapshot_.state().workloads(), left, right);
   }
 
-  const Child* best_cohort(Level* level) {
-    std::erase_if(level->cohorts, [&](Child& child) {
-      look_at(&child);
-      return !child.share.borrowing && !snapshot_.forest().is_ancestor(child.id, own_);
-    });
+  Child* best_queue(Level* level) const {
+    auto& heap = level->queues;
+    while (!heap.empty() && !heap.front().known) {
+      std::pop_heap(heap.begin(), heap.end(), Later{*this});
+      if (look_at(&heap.back())) {
+        std::push_heap(heap.begin(), heap.end(), Later{*this});
+      } else {
+        heap.pop_back();
+      }
+    }
+    return heap.empty() ? nullptr : &heap.front();
+  }
+
+  const Child* best_cohort(Level* level) const {
+    std::erase_if(level->cohorts, [&](Child& child) { return !look_at(&child); });
     const Child* best = nullptr;
     for (const Child& child : level->cohorts) {
       if (best == nullptr || compare(child.share, best->share) >= 0) best = &child;
@@ -163,18 +182,20 @@ class QueueOrder {
     return best;
   }
 
-  /// Into the best child; no_node when a Cohort on the way turned out to have nobody left.
-  NodeId descend(NodeId cohort) {
+  /// Into the best child; null when a Cohort on the way turned out to have nobody left.
+  Supply* descend(NodeId cohort) {
     Level& here = level(cohort);
-    const Child* queue = best_queue(&here);
+    Child* queue = best_queue(&here);
     const Child* below = best_cohort(&here);
     if (queue == nullptr && below == nullptr) {
       prune(cohort);
-      return no_node;
+      return nullptr;
     }
     const bool down =
         queue == nullptr || (below != nullptr && compare(below->share, queue->share) >= 0);
-    return down ? descend(below->id) : queue->id;
+    if (down) return descend(below->id);
+    queue->known = false;  // it is about to give
+    return queue->supply;
   }
 
   void prune(NodeId cohort) {
@@ -188,7 +209,7 @@ class QueueOrder {
 
   Snapshot& snapshot_;
   NodeId own_;
-  Supplies supplies_;
+  Supplies supplies_;  ///< by ClusterQueue
   std::map<NodeId, Level> levels_;
   bool root_pruned_ = false;
 };
@@ -211,9 +232,8 @@ class Fair {
                       std::all_of(preemptor_.frs.begin(), preemptor_.frs.end(), [&](FrId fr) {
                         return !snapshot_.forest().borrowing_with(queue_.node, fr, 0);
                       });
-    Supplies retry;
-    bool fit = first_pass(std::move(supplies), strategies.front(), &retry);
-    if (!fit && strategies.size() > 1) fit = second_pass(std::move(retry));
+    bool fit = first_pass(std::move(supplies), strategies.front());
+    if (!fit && strategies.size() > 1) fit = second_pass();
     snapshot_.remove_usage(queue_.node, preemptor_.usage);
     if (!fit) return {};
     fill_back(snapshot_, preemptor_, true, &targets_);
@@ -233,9 +253,9 @@ class Fair {
   void add_queue(const QueueInfo& queue, const VictimRule& rule, Supplies* supplies) {
     const auto [evicted, others, by_priority] = snapshot_.state().victims_in(queue.id);
     const State& state = snapshot_.state();
-    Supply supply(VictimStream(state, preemptor_, rule, evicted, by_priority),
+    Supply supply(queue.node, VictimStream(state, preemptor_, rule, evicted, by_priority),
                   VictimStream(state, preemptor_, rule, others, by_priority));
-    if (!supply.empty()) supplies->emplace(queue.node, std::move(supply));
+    if (!supply.empty()) supplies->push_back(std::move(supply));
   }
 
   /// ClusterQueues that borrow below Cohorts that do, or that are above the preemptor: the others
@@ -287,57 +307,65 @@ class Fair {
     return fit;
   }
 
-  bool first_pass(Supplies supplies, PreemptionStrategy strategy, Supplies* retry) {
+  bool first_pass(Supplies supplies, PreemptionStrategy strategy) {
     QueueOrder order(snapshot_, preemptor_, std::move(supplies));
-    for (NodeId node = order.next(); node != no_node; node = order.next()) {
+    for (Supply* from = order.next(); from != nullptr; from = order.next()) {
+      const NodeId node = from->queue();
       if (node == queue_.node || within_nominal_) {
         const auto reason = node == queue_.node ? PreemptionReason::in_cluster_queue
                                                 : PreemptionReason::in_cohort_reclamation;
-        take(node, order.pop(node), reason, &order);
+        take(node, from->pop(), reason, &order);
         if (fits_now()) return true;
         continue;
       }
-      if (give_fairly(node, strategy, &order, retry) && fits_now()) return true;
+      if (give_fairly(from, strategy, &order) && fits_now()) return true;
     }
     return false;
   }
 
-  /// The next of that ClusterQueue whom the strategy lets go; those passed over are put aside.
-  bool give_fairly(NodeId node, PreemptionStrategy strategy, QueueOrder* order, Supplies* retry) {
-    const auto [mine, theirs] = competitors(node);
+  /// The next of that ClusterQueue whom the strategy lets go; those passed over are kept for the
+  /// second pass.
+  bool give_fairly(Supply* from, PreemptionStrategy strategy, QueueOrder* order) {
+    const auto [mine, theirs] = competitors(from->queue());
     const double preemptor_share = share(mine);
     const double old_share = share(theirs);
     const double infinity = std::numeric_limits<double>::infinity();
     const bool never = preemptor_share == infinity && old_share != infinity;
-    while (order->has_candidates(node)) {
-      const VictimKey& victim = order->pop(node);
+    while (!from->empty()) {
+      const VictimKey& victim = from->pop();
       bool allowed = !never;
       if (allowed && strategy == PreemptionStrategy::LessThanOrEqualToFinalShare) {
+        const Snapshot::Trial trial(snapshot_);
         snapshot_.remove(victim.id, victim.held);
         allowed = preemptor_share <= share(theirs);
-        snapshot_.restore(victim.id, victim.held);
       } else if (allowed) {
         allowed = preemptor_share < old_share;
       }
       if (allowed) {
-        take(node, victim, PreemptionReason::in_cohort_fair_sharing, order);
+        take(from->queue(), victim, PreemptionReason::in_cohort_fair_sharing, order);
         return true;
       }
-      (*retry)[node].put_aside(victim);
+      passed_over_.emplace_back(from->queue(), &victim);
     }
     return false;
   }
 
-  bool second_pass(Supplies supplies) {
+  bool second_pass() {
+    std::map<NodeId, Supply> passed_over;
+    for (const auto& [node, victim] : passed_over_) {
+      passed_over.try_emplace(node, node).first->second.put_aside(*victim);
+    }
+    Supplies supplies;
+    for (auto& [node, supply] : passed_over) supplies.push_back(std::move(supply));
     QueueOrder order(snapshot_, preemptor_, std::move(supplies));
-    for (NodeId node = order.next(); node != no_node; node = order.next()) {
-      const VictimKey& victim = order.pop(node);
-      const auto [mine, theirs] = competitors(node);
+    for (Supply* from = order.next(); from != nullptr; from = order.next()) {
+      const VictimKey& victim = from->pop();
+      const auto [mine, theirs] = competitors(from->queue());
       if (share(mine) < share(theirs)) {
-        take(node, victim, PreemptionReason::in_cohort_fair_sharing, &order);
+        take(from->queue(), victim, PreemptionReason::in_cohort_fair_sharing, &order);
         if (fits_now()) return true;
       }
-      order.drop(node);
+      order.drop(*from);
     }
     return false;
   }
@@ -349,6 +377,8 @@ class Fair {
   VictimRule reclaim_;
   bool within_nominal_ = false;
   std::vector<Target> targets_;
+  /// By the first pass, with their ClusterQueues.
+  std::vector<std::pair<NodeId, const VictimKey*>> passed_over_;
 };
 
 }  // namespace

@@ -104,6 +104,7 @@ class VictimRule {
 /// Reads possible victims of one ClusterQueue in the order of preemption, as far as asked for.
 class VictimStream {
  public:
+  VictimStream() = default;  ///< of nobody
   VictimStream(const State& state, const Preemptor& preemptor, const VictimRule& rule,
                std::span<const VictimKey> keys, bool by_priority)
       : state_(&state),
@@ -125,11 +126,11 @@ class VictimStream {
  private:
   void settle();
 
-  const State* state_;
-  const Preemptor* preemptor_;
-  const VictimRule* rule_;
+  const State* state_ = nullptr;
+  const Preemptor* preemptor_ = nullptr;
+  const VictimRule* rule_ = nullptr;
   std::span<const VictimKey> keys_;
-  bool by_priority_;
+  bool by_priority_ = true;
 };
 
 bool fits(Snapshot& snapshot, const Preemptor& preemptor, bool allow_borrowing);

@@ -42,25 +42,6 @@ class WorkloadTable {
   std::unordered_map<const api::ObjectKey*, WorkloadId, Hash, Equal> ids_;
 };
 
-/// Some of them, a bit each: whether one is in it is found out without a look at the workload.
-class WorkloadSet {
- public:
-  bool contains(WorkloadId id) const {
-    return id / 64 < words_.size() && (words_[id / 64] >> (id % 64) & 1) != 0;
-  }
-  void insert(WorkloadId id) {
-    if (id / 64 >= words_.size()) words_.resize(id / 64 + 1);
-    words_[id / 64] |= bit(id);
-  }
-  void erase(WorkloadId id) {
-    if (id / 64 < words_.size()) words_[id / 64] &= ~bit(id);
-  }
-
- private:
-  static std::uint64_t bit(WorkloadId id) { return std::uint64_t{1} << (id % 64); }
-  std::vector<std::uint64_t> words_;
-};
-
 struct ClassKey {
   std::uint64_t shape = 0;
   std::int64_t priority = 0;

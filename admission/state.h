@@ -82,6 +82,8 @@ struct QueueInfo {
   VictimOrder victims;               ///< the same, in the order of preemption
   std::size_t admitted = 0;
   mutable bool touched = false;  ///< named by the next take_changes()
+  std::uint32_t rank = 0;        ///< among all, by name; see State::rank_queues()
+  bool ready = false;            ///< active, and somebody waits
 
   const Group* group_of(ResourceId resource) const;
 };
@@ -90,7 +92,7 @@ struct LocalQueueInfo {
   api::ObjectKey key;
   bool exists = false;
   api::LocalQueueSpec spec;
-  std::string queue_name;  ///< the ClusterQueue's; empty when it does not exist
+  QueueId queue = no_id;  ///< the ClusterQueue; no_id when it does not exist
   std::size_t pending = 0;
   std::size_t reserving = 0;
   std::size_t admitted = 0;
@@ -168,7 +170,7 @@ class State {
   /// Does the reactivations that are due.
   void flush(TimePoint now);
   /// Whether some active ClusterQueue has somebody waiting, i.e. whether a cycle has work.
-  bool has_heads() const { return !ready_.empty() || places_due(); }
+  bool has_heads() const { return ready_count_ > 0 || places_due(); }
   /// Whether somebody with quota needs places now; that waits for nobody's pods to be ready.
   bool places_due() const { return places_ready_ > 0; }
 
@@ -239,8 +241,8 @@ class State {
                                          {usage, usage == nullptr ? 0 : usage_epoch_});
   }
   /// Those whom the running cycle asked to go, as far as they are to be thought gone (leaving.h).
-  WorkloadSet& asked() { return asked_; }
-  const WorkloadSet& asked() const { return asked_; }
+  IdSet& asked() { return asked_; }
+  const IdSet& asked() const { return asked_; }
   QueueId queue_of_node(NodeId node) const { return node_queue_[node]; }
   const QueueInfo* find_queue(const std::string& name) const;
   const LocalQueueInfo& local_queue(LocalQueueId id) const { return local_queues_[id]; }
@@ -297,7 +299,8 @@ class State {
   void update_reserved(WorkloadId id, const api::Workload& workload, TimePoint now);
   void refresh_activity(QueueInfo* queue);
   void refresh_all_activity();
-  void refresh_ready(const QueueInfo& queue);
+  void refresh_ready(QueueInfo* queue);
+  void rank_queues();
   void touch(const QueueInfo& queue);
   void touch(LocalQueueId id);
   void name_touched();
@@ -339,7 +342,7 @@ class State {
   mutable QuotaForest forest_;  ///< settled lazily: loading many queues must not be quadratic
   Topologies topologies_;
   WorkloadTable workloads_;
-  WorkloadSet asked_;  ///< empty between cycles
+  IdSet asked_;  ///< empty between cycles
   ShapeRegistry shapes_;
   PodDefaults pod_defaults_;
   std::map<std::string, api::StringMap> namespaces_;
@@ -354,7 +357,10 @@ class State {
   std::vector<QueueId> node_queue_;
   std::deque<LocalQueueInfo> local_queues_;
   std::map<api::ObjectKey, LocalQueueId> local_queue_ids_;
-  std::map<std::string, QueueId> ready_;  ///< active, somebody waits
+  std::vector<QueueId> queues_by_rank_;
+  bool ranks_stale_ = false;
+  IdSet ready_;  ///< ranks of ClusterQueues that are; not while ranks are stale
+  std::size_t ready_count_ = 0;
   std::map<NodeId, TimePoint> reactivations_;
   std::map<WorkloadId, PlacesTask> places_tasks_;
   std::size_t places_ready_ = 0;

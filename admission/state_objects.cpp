@@ -176,6 +176,7 @@ void State::upsert(const api::ClusterQueue& object, TimePoint now) {
     node_queue_.resize(std::max<std::size_t>(node_queue_.size(), queue->node + 1), no_id);
     node_queue_[queue->node] = id;
     queue_ids_[name] = id;
+    ranks_stale_ = true;
   }
   queue->deleting = object.metadata.deleting();
   if (created || !same_for_admission(queue->spec, object.spec)) {
@@ -252,10 +253,12 @@ void State::erase_cluster_queue(const std::string& name, TimePoint now) {
     orphans_[name].insert(id);
   }
   queue_ids_.erase(name);
-  ready_.erase(name);
+  ranks_stale_ = true;
+  queue->active = false;
   for (LocalQueueId id = 0; id < local_queues_.size(); ++id) {
-    if (local_queues_[id].queue_name == name) reroute(id, now);
+    if (local_queues_[id].queue == queue->id) reroute(id, now);
   }
+  refresh_ready(queue);
   const std::string cohort = queue->spec.cohort_name;
   name_touched();  // while the id still leads to the name
   reactivations_.erase(queue->node);
@@ -286,16 +289,16 @@ void State::erase_local_queue(const api::ObjectKey& key) {
 /// Puts the workloads of a LocalQueue where they belong now.
 void State::reroute(LocalQueueId id, TimePoint now) {
   LocalQueueInfo& queue = local_queues_[id];
-  const bool open = queue.exists && queue.spec.stop_policy == api::StopPolicy::None &&
-                    queue_ids_.contains(queue.spec.cluster_queue);
-  const std::string target = open ? queue.spec.cluster_queue : std::string();
-  if (target == queue.queue_name) return;
+  const bool open = queue.exists && queue.spec.stop_policy == api::StopPolicy::None;
+  const auto it = open ? queue_ids_.find(queue.spec.cluster_queue) : queue_ids_.end();
+  const QueueId target = it == queue_ids_.end() ? no_id : it->second;
+  if (target == queue.queue) return;
   std::vector<WorkloadId> moving;
   for (const WorkloadId member : queue.members) {
     if (workloads_[member].reservation == nullptr) moving.push_back(member);
   }
   for (const WorkloadId member : moving) dequeue(member);
-  queue.queue_name = target;
+  queue.queue = target;
   for (const WorkloadId member : moving) enqueue(member, now);
   touch(id);
 }

@@ -80,11 +80,26 @@ Changes State::take_changes() {
   return std::exchange(changes_, {});
 }
 
-void State::refresh_ready(const QueueInfo& queue) {
-  if (queue.active && queue.pending.waiting() > 0) {
-    ready_.emplace(queue.name, queue.id);
-  } else {
-    ready_.erase(queue.name);
+void State::refresh_ready(QueueInfo* queue) {
+  const bool ready = queue->active && queue->pending.waiting() > 0;
+  if (queue->ready == ready) return;
+  queue->ready = ready;
+  ready ? ++ready_count_ : --ready_count_;
+  if (ranks_stale_) return;
+  ready ? ready_.insert(queue->rank) : ready_.erase(queue->rank);
+}
+
+/// After ClusterQueues came or went, when their order is asked for: loading many must not be
+/// quadratic.
+void State::rank_queues() {
+  if (!std::exchange(ranks_stale_, false)) return;
+  queues_by_rank_.clear();
+  ready_.clear();
+  for (const auto& [name, id] : queue_ids_) {
+    QueueInfo& queue = *queues_[id];
+    queue.rank = static_cast<std::uint32_t>(queues_by_rank_.size());
+    queues_by_rank_.push_back(id);
+    if (queue.ready) ready_.insert(queue.rank);
   }
 }
 
@@ -102,7 +117,7 @@ void State::refresh_activity(QueueInfo* queue) {
     }
   }
   queue->topology_only = queue->topology_only && any;
-  refresh_ready(*queue);
+  refresh_ready(queue);
 }
 
 void State::refresh_all_activity() {

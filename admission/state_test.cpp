@@ -275,6 +275,37 @@ TEST(State, WorkloadsFindQuotaObjectsThatComeLater) {
   EXPECT_EQ(run_cycle(state, start).admitted.size(), 1U);
 }
 
+TEST(State, WorkloadsOutliveTheirClusterQueueAndWaitForTheNextOfThatName) {
+  Small small;
+  small.add(workload("runs", "q", 3));
+  run_cycle(small.state, start);
+  small.add(workload("waits", "q", 1));
+  small.state.upsert(cluster_queue("alpha", 1), start);
+  ASSERT_TRUE(small.state.has_heads());
+  small.state.erase_cluster_queue("main", start);
+  EXPECT_FALSE(small.state.has_heads());
+  EXPECT_FALSE(run_cycle(small.state, start).ran);
+  small.state.upsert(cluster_queue("main", 4), start);
+  EXPECT_EQ(small.state.status("main").reserving_workloads, 1);
+  EXPECT_EQ(small.state.status("main").pending_workloads, 1);
+  EXPECT_EQ(run_cycle(small.state, start).admitted.size(), 1U);
+}
+
+TEST(State, HeadsComeByTheNameOfTheirClusterQueueWhicheverCameFirst) {
+  Small small;
+  for (const std::string name : {"zeta", "alpha", "nu"}) {
+    small.state.upsert(cluster_queue(name, 1), start);
+    small.state.upsert(local_queue(name, name), start);
+    small.add(workload("w-" + name, name, 1));
+  }
+  small.add(workload("w-main", "q", 1));
+  std::vector<std::string> names;
+  for (const WorkloadId id : small.state.pop_heads()) {
+    names.push_back(small.state.workloads()[id].key.name);
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{"w-alpha", "w-main", "w-nu", "w-zeta"}));
+}
+
 /// Plays random workloads through cycles; the text of all decisions.
 std::string history(std::uint64_t seed, bool fair, std::uint64_t order_seed) {
   Rng rng(seed);

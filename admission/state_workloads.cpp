@@ -69,8 +69,8 @@ LocalQueueId State::local_queue_id(const api::ObjectKey& key) {
 
 QueueInfo* State::queue_for(const WorkloadEntry& entry) {
   if (entry.local_queue == no_id) return nullptr;
-  const std::string& name = local_queues_[entry.local_queue].queue_name;
-  return name.empty() ? nullptr : queue_named(name);
+  const QueueId id = local_queues_[entry.local_queue].queue;
+  return id == no_id ? nullptr : queues_[id].get();
 }
 
 void State::count_pending(const WorkloadEntry& entry, int delta) {
@@ -97,7 +97,7 @@ void State::enqueue(WorkloadId id, TimePoint now) {
   entry.was_queued = true;
   count_pending(entry, 1);
   touch(*queue);
-  refresh_ready(*queue);
+  refresh_ready(queue);
 }
 
 void State::dequeue(WorkloadId id) {
@@ -108,7 +108,7 @@ void State::dequeue(WorkloadId id) {
   queue->pending.erase(id);
   count_pending(entry, -1);
   touch(*queue);
-  refresh_ready(*queue);
+  refresh_ready(queue);
 }
 
 void State::upsert(const api::Workload& workload, TimePoint now) {
@@ -385,19 +385,20 @@ void State::assume(WorkloadId id, std::unique_ptr<Reservation> reservation) {
 
 std::vector<WorkloadId> State::pop_heads() {
   std::vector<WorkloadId> heads;
-  if (ready_.empty()) return heads;
+  if (ready_count_ == 0) return heads;
   ++cycle_;
-  heads.reserve(ready_.size());
+  rank_queues();
+  heads.reserve(ready_count_);
   std::vector<QueueId> queues;
-  queues.reserve(ready_.size());
-  for (const auto& [name, id] : ready_) queues.push_back(id);
+  queues.reserve(ready_count_);
+  ready_.for_each([&](std::uint32_t rank) { queues.push_back(queues_by_rank_[rank]); });
   for (const QueueId id : queues) {
     QueueInfo& queue = *queues_[id];
     const WorkloadId head = queue.pending.pop();
     heads.push_back(head);
     count_pending(workloads_[head], -1);
     touch(queue);
-    refresh_ready(queue);
+    refresh_ready(&queue);
   }
   return heads;
 }
@@ -406,11 +407,12 @@ std::string State::bypassed(const api::ObjectKey& key) const {
   const WorkloadId id = workloads_.find(key);
   if (id == no_id || !is_parked(workloads_[id])) return {};
   const WorkloadEntry& entry = workloads_[id];
-  const QueueInfo* queue = find_queue(local_queues_[entry.local_queue].queue_name);
-  if (queue == nullptr) return {};
-  const api::ObjectKey* first = queue->pending.parked_by(entry);
+  const QueueId queue = local_queues_[entry.local_queue].queue;
+  if (queue == no_id) return {};
+  const PendingQueue& pending = queues_[queue]->pending;
+  const api::ObjectKey* first = pending.parked_by(entry);
   if (first == nullptr || *first == key) return {};
-  return std::string(queue->pending.parked_for(entry));
+  return std::string(pending.parked_for(entry));
 }
 
 void State::requeue(WorkloadId id, bool immediate, bool park_all_alike, TimePoint now,
@@ -433,7 +435,7 @@ void State::requeue(WorkloadId id, bool immediate, bool park_all_alike, TimePoin
   }
   count_pending(entry, 1);
   touch(*queue);
-  refresh_ready(*queue);
+  refresh_ready(queue);
 }
 
 WorkloadId State::replaced_by(WorkloadId id) const {
@@ -442,9 +444,7 @@ WorkloadId State::replaced_by(WorkloadId id) const {
   const WorkloadId replaced = workloads_.find(entry.shape->replaces);
   if (replaced == no_id || workloads_[replaced].reservation == nullptr) return no_id;
   const QueueId queue = workloads_[replaced].reservation->queue;
-  const bool same =
-      queue != no_id && queues_[queue]->name == local_queues_[entry.local_queue].queue_name;
-  return same ? replaced : no_id;
+  return queue != no_id && queue == local_queues_[entry.local_queue].queue ? replaced : no_id;
 }
 
 void State::make_sticky(WorkloadId id) {
@@ -494,7 +494,7 @@ void State::reactivate_tree(NodeId root, TimePoint now) {
   for (const NodeId node : nodes) {
     QueueInfo& queue = *queues_[node_queue_[node]];
     const auto passes = [&](LocalQueueId id) { return passes_namespace(queue, id); };
-    if (queue.pending.reactivate(passes, now)) refresh_ready(queue);
+    if (queue.pending.reactivate(passes, now)) refresh_ready(&queue);
   }
 }
 

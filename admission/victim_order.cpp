@@ -112,7 +112,7 @@ VictimOrder::Sections VictimOrder::sections(const WorkloadTable& table,
           keys.subspan(first_other_).subspan(asked_[1]), ranking_.usage == nullptr};
 }
 
-void VictimOrder::skip_asked(const WorkloadSet& asked) {
+void VictimOrder::skip_asked(const IdSet& asked) {
   if (!kept_ || !gone_.empty() || !added_.empty()) return;
   const auto skips = [&](std::size_t at) { return asked.contains(sorted_[at].id); };
   while (asked_[0] < first_other_ && skips(asked_[0])) ++asked_[0];

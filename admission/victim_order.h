@@ -8,6 +8,7 @@
 /// additions are merged in at the next search, and reservations that have gone are dropped then,
 /// found by their serial numbers. An entry has all that a search wants to know of most workloads.
 
+#include "admission/id_set.h"
 #include "admission/workload.h"
 
 #include <array>
@@ -18,7 +19,6 @@
 
 namespace regatta::admission {
 
-class WorkloadSet;
 class WorkloadTable;
 
 /// A workload's place in the order, as far as numbers decide it.
@@ -56,7 +56,7 @@ class VictimOrder {
 
   /// A cycle asked some to go: leading entries of those are left out of sections() until
   /// forget_asked().
-  void skip_asked(const WorkloadSet& asked);
+  void skip_asked(const IdSet& asked);
   void forget_asked() { asked_ = {}; }
 
  private:
