@@ -280,5 +280,34 @@ TEST(Loss, OfMoreHostsThanIsKnownIsNotMended) {
             "contains the stale domain n7");
 }
 
+/// Flavors learn resources from their own nodes only, but pods may ask any of them for any.
+TEST(Trees, HaveNoneOfAResourceThatOnlyAnotherFlavorKnows) {
+  Hosts hosts;
+  api::ResourceFlavorSpec spec;
+  spec.topology_name = "topo";
+  spec.node_labels = {{"gpus", "yes"}};
+  Names& names = hosts.names();
+  const FlavorId second = names.flavors.intern("with-gpus");
+  hosts.topologies().set_flavor(second, spec);
+  spec.node_labels = {{"gpus", "no"}};
+  hosts.topologies().set_flavor(hosts.flavor(), spec);
+  api::Node plain = Hosts::node("b1", "r1", "n1", 4);
+  plain.metadata.labels["gpus"] = "no";
+  api::Node node = Hosts::node("b1", "r1", "n2", 4);
+  node.metadata.labels["gpus"] = "yes";
+  node.status.allocatable["example.com/gpu"] = api::Quantity(2);
+  hosts.add(plain);
+  hosts.add(node);
+  api::PodSpec wants;
+  wants.overhead["example.com/gpu"] = api::Quantity(1);
+  PodSetShape shape;
+  shape.count = 1;
+  shape.pods = hosts.pods(1, wants);
+  shape.topology = required(host);
+  EXPECT_EQ(hosts.place({shape}),
+            "topology \"topo\" doesn't allow to fit any of 1 pod(s). Total nodes: 1; excluded: "
+            "resource \"example.com/gpu\": 1");
+}
+
 }  // namespace
 }  // namespace regatta::admission

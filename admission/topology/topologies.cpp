@@ -228,6 +228,17 @@ void Topologies::settle() {
   for (auto& [id, state] : flavors_) {
     if (std::exchange(state.stale, false)) rebuild(id, &state);
   }
+  widen();  // a tree may have brought resources that those before it do not know
+}
+
+/// Every tree has a column for every resource that some tree knows.
+void Topologies::widen() {
+  for (auto& [id, state] : flavors_) {
+    if (!state.tree || state.tree->live.free.size() == columns_.size()) continue;
+    for (LeafLedger* ledger : {&state.tree->live, &state.tree->empty}) {
+      ledger->free.resize(columns_.size(), std::vector<Amount>(state.tree->leaves(), 0));
+    }
+  }
 }
 
 void Topologies::detach(TopologyTree* tree) {
@@ -304,13 +315,9 @@ void Topologies::fill(TopologyTree* tree,
 }
 
 std::size_t Topologies::column(ResourceId resource) {
+  const std::size_t known = columns_.size();
   const std::size_t at = columns_.at(resource);
-  for (auto& [id, state] : flavors_) {
-    if (!state.tree || state.tree->live.free.size() > at) continue;
-    for (LeafLedger* ledger : {&state.tree->live, &state.tree->empty}) {
-      ledger->free.resize(columns_.size(), std::vector<Amount>(state.tree->leaves(), 0));
-    }
-  }
+  if (at >= known) widen();
   return at;
 }
 
@@ -416,6 +423,8 @@ bool Topologies::fits(std::span<const PodPlaces* const> all, const PlaceAmounts&
     for (const PlacedPods& placed : each->places) {
       const auto leaf = in->leaf_of_place.find(placed.place);
       if (leaf == in->leaf_of_place.end()) return false;
+      // To the reference, pods that ask for nothing but their place among the pods fit nowhere.
+      if (!exact_ && each->pods->requests.size() == 1 && placed.count > 0) return false;
       for (const ResourceAmount& request : each->pods->requests) {
         if (request.amount <= 0 || (!exact_ && request.resource == pods)) continue;
         const auto column = columns_.find(request.resource);

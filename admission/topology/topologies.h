@@ -150,6 +150,7 @@ class Topologies {
   void change(const PodPlaces& pods, std::int64_t sign, bool assumed);
   void apply(const Change& change);
   std::size_t column(ResourceId resource);
+  void widen();
   std::shared_ptr<const NodeFilter> filter(const TopologyTree& tree, const PodProfile& pods);
   void forget_oldest_view();
 

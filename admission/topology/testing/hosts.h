@@ -88,6 +88,7 @@ class Hosts {
   Topologies& topologies() { return topologies_; }
   FlavorId flavor() const { return flavor_; }
   const Names& names() const { return names_; }
+  Names& names() { return names_; }
 
   bool least_free_first = true;
 
