@@ -61,7 +61,8 @@ struct Config {
   bool reactivate_on_any_release = true;
   /// Within a cycle, hosts that belong to several flavors are filled once, and never with more pods
   /// than they allow. The reference counts what it decided in a cycle for each flavor and pod set
-  /// on its own, and leaves "pods" out: false reproduces that.
+  /// on its own, leaves "pods" out, and never has room for pods that request nothing: false
+  /// reproduces that.
   bool exact_hosts_within_cycle = true;
 
   // Feature gates

@@ -142,7 +142,7 @@ Assignment FlavorAssigner::assign(const std::vector<std::int32_t>& counts) {
   for (std::size_t i = 0; i < shapes.size(); ++i) {
     PodSetPlan& plan = plans.emplace_back();
     plan.shape = &shapes[i];
-    plan.count = counts.empty() ? shapes[i].count : counts[i];
+    plan.count = counts.empty() || shapes[i].count == 0 ? shapes[i].count : counts[i];
     plan.requests = shapes[i].requests;
     if (plan.count != shapes[i].count && shapes[i].count > 0) {
       for (ResourceAmount& request : plan.requests) {

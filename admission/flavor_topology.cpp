@@ -90,7 +90,16 @@ std::optional<FlavorId> FlavorAssigner::only_topology_flavor(PodSetPlan* plan) c
   }
   if (flavors.size() == 1) return *flavors.begin();
   if (flavors.empty()) {
-    plan->error = "no TAS flavor assigned";
+    const auto has_topology = [&](FlavorId flavor) {
+      const FlavorInfo* info = state.flavor(flavor);
+      return info != nullptr && !info->spec.topology_name.empty();
+    };
+    const bool any =
+        std::any_of(queue_.groups.begin(), queue_.groups.end(), [&](const auto& group) {
+          return std::any_of(group.flavors.begin(), group.flavors.end(), has_topology);
+        });
+    plan->error = any ? "no TAS flavor assigned"
+                      : "workload requires Topology, but there is no TAS cache information";
     return std::nullopt;
   }
   std::set<std::string> names;

@@ -20,16 +20,20 @@ std::vector<Target> targets_for(Snapshot& snapshot, const Entry& entry,
 }
 
 /// The largest counts that fit, between the minimum and the full count of every pod set at once.
+/// Full is as specified: reclaimable pods are not taken off, as in the reference.
 class PartialAdmission {
  public:
   PartialAdmission(Snapshot& snapshot, Entry* entry, FlavorAssigner* assigner,
                    SimulatedPreemption* simulated)
       : snapshot_(snapshot), entry_(*entry), assigner_(*assigner), simulated_(simulated) {
-    const Shape& shape = *snapshot.state().workloads()[entry->id].shape;
-    for (const PodSetShape& pod_set : shape.pod_sets) {
-      const std::int32_t least = pod_set.min_count.value_or(pod_set.count);
-      full_.push_back(pod_set.count);
-      spare_.push_back(pod_set.count > least ? pod_set.count - least : 0);
+    const WorkloadEntry& workload = snapshot.state().workloads()[entry->id];
+    const auto& pod_sets = workload.shape->pod_sets;
+    for (std::size_t i = 0; i < pod_sets.size(); ++i) {
+      const auto* specified = workload.full_counts.get();
+      const std::int32_t full = specified != nullptr ? (*specified)[i] : pod_sets[i].count;
+      const std::int32_t least = pod_sets[i].min_count.value_or(full);
+      full_.push_back(full);
+      spare_.push_back(full > least ? full - least : 0);
       total_ += spare_.back();
     }
   }

@@ -12,7 +12,8 @@ Amount quota_amount(const std::string& resource, const api::Quantity& quantity) 
 
 double weight_of(const std::optional<api::FairSharing>& sharing) {
   if (!sharing) return 1;
-  return approximate(sharing->weight);
+  // Rounded once: shares that tie must tie to the last bit.
+  return static_cast<double>(static_cast<long double>(to_billionths(sharing->weight)) / 1e9L);
 }
 
 /// What of a ClusterQueue, when it changes, may let parked workloads in.

@@ -105,9 +105,15 @@ void State::read_places(const api::PodSetAssignment& assignment, const PodProfil
   for (const auto& [resource, flavor] : assignment.flavors) flavors.insert(flavor);
   const auto& levels = assignment.topology_assignment->levels;
   const bool by_hostname = !levels.empty() && levels.back() == api::labels::hostname;
-  for (const std::string& flavor : flavors) {
-    auto places =
-        topologies_.from_api(*assignment.topology_assignment, names_.flavors.intern(flavor), pods);
+  std::vector<FlavorId> in_order;
+  for (const std::string& name : flavors) {
+    const FlavorId id = names_.flavors.intern(name);
+    const FlavorInfo* info = flavor(id);
+    const bool known = info != nullptr && !info->spec.topology_name.empty();
+    in_order.insert(known ? in_order.begin() : in_order.end(), id);
+  }
+  for (const FlavorId id : in_order) {
+    auto places = topologies_.from_api(*assignment.topology_assignment, id, pods);
     if (places) pod_set->places.push_back(std::move(*places));
     if (by_hostname) break;  // hosts are the same in all flavors
   }

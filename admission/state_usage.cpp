@@ -61,8 +61,14 @@ void State::read_history(LocalQueueInfo* queue, const api::LocalQueueStatus& sta
 
 Consumption State::penalty_of(const WorkloadEntry& entry) const {
   Consumption requests;
+  const QueueInfo* queue = find_queue(local_queues_[entry.local_queue].spec.cluster_queue);
+  const auto counts = [&](ResourceId resource) {
+    return !config_.ignore_undeclared_resources || queue == nullptr ||
+           queue->group_of(resource) != nullptr;
+  };
   for (const PodSetShape& pod_set : entry.shape->pod_sets) {
     for (const ResourceAmount& request : pod_set.requests) {
+      if (!counts(request.resource)) continue;
       const std::string& resource = names_.resources.name(request.resource);
       requests[resource] += billionths_of(resource, request.amount);
     }

@@ -54,6 +54,16 @@ bool has_failed_check(const api::Workload& workload) {
   });
 }
 
+std::unique_ptr<const std::vector<std::int32_t>> full_counts(const api::Workload& workload) {
+  const auto& pod_sets = workload.spec.pod_sets;
+  const auto shrinks = [](const api::PodSet& pod_set) { return pod_set.min_count.has_value(); };
+  if (workload.status.reclaimable_pods.empty()) return nullptr;
+  if (std::none_of(pod_sets.begin(), pod_sets.end(), shrinks)) return nullptr;
+  auto counts = std::make_unique<std::vector<std::int32_t>>();
+  for (const api::PodSet& pod_set : pod_sets) counts->push_back(pod_set.count);
+  return counts;
+}
+
 bool backoff_over(const WorkloadEntry& entry, TimePoint now) {
   return !entry.requeued_false && (!entry.requeue_at || *entry.requeue_at <= now);
 }
@@ -152,6 +162,7 @@ bool State::read_spec(WorkloadId id, const api::Workload& workload) {
     entry.local_queue = local_queue;
   }
   entry.shape = std::move(shape);
+  entry.full_counts = full_counts(workload);
   entry.priority = priority;
   entry.wake_digest = digest;
   entry.gated = has_closed_gate(workload);
@@ -189,6 +200,7 @@ void State::update_pending(WorkloadId id, const api::Workload& workload, TimePoi
     if (same) {
       entry.failed_checks = has_failed_check(workload);
       entry.generation = workload.metadata.generation;
+      entry.full_counts = full_counts(workload);
       return;
     }
   }

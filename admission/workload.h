@@ -151,6 +151,8 @@ struct WorkloadEntry {
   bool was_queued = false;      ///< seen waiting, not only admitted
   std::size_t wake_digest = 0;  ///< of conditions that unpark it when they change
   std::optional<TimePoint> requeue_at;
+  /// Of pod sets as specified, where partial admission may ask and reclaimable pods took some off.
+  std::unique_ptr<const std::vector<std::int32_t>> full_counts;
   PendingClass* pending_class = nullptr;
   std::uint32_t position = 0;  ///< in its class, or in the list of its ClusterQueue's reservations
   std::unique_ptr<Reservation> reservation;
