@@ -43,6 +43,9 @@ Result<std::vector<std::string>> files_of(const std::string& path,
     const std::string extension = it->path().extension().string();
     const bool wanted =
         std::find(extensions.begin(), extensions.end(), extension) != extensions.end();
+    std::error_code gone;
+    const bool dangling = wanted && it->is_symlink() && !it->exists(gone);
+    if (dangling) return unreadable(it->path().string(), "a link to nothing");
     if (wanted && it->is_regular_file()) files.push_back(it->path().string());
   }
   if (error) return unreadable(path, error.message());

@@ -106,6 +106,7 @@ struct QueueReport {
   std::string cluster;
   std::string name;
   std::string cohort;
+  std::string inactive;  ///< why it admits nobody at the end; empty: it does
   double weight = 1;
   std::size_t submitted = 0;
   std::size_t admitted = 0;  ///< at least once
@@ -132,6 +133,17 @@ struct CapacityReport {
   Series total;
 };
 
+/// All of it over time, on the hub, or the only cluster.
+struct OverTime {
+  /// Mean of those created in the interval until their first admission; who still waits at the end
+  /// counts with the time so far. 0 when nobody was created.
+  Series waiting_seconds;
+  Series created;      ///< how many those are
+  Series waiting;      ///< workloads without quota
+  Series running;      ///< workloads with quota
+  Series utilisation;  ///< of the scarcest resource
+};
+
 /// Everything, over all clusters; with workers counted on the hub.
 struct Totals {
   std::size_t submitted = 0;
@@ -140,6 +152,7 @@ struct Totals {
   std::size_t failed = 0;
   std::size_t pending = 0;
   std::size_t preemptions = 0;
+  std::map<std::string, std::size_t> preemptions_by_reason;
   Spread waiting;  ///< of those admitted, until the first time
   /// Of all: who waits at the end counts with the time so far.
   Spread waiting_all;
@@ -167,6 +180,7 @@ struct Report {
   std::vector<QueueReport> queues;       ///< by cluster and name
   std::vector<CapacityReport> capacity;  ///< by cluster, flavor and resource
   std::vector<std::string> warnings;
+  OverTime over_time;
   Totals totals;
 };
 

@@ -90,23 +90,30 @@ Problem time(Json& value) {
   return std::nullopt;
 }
 
-Problem visit(Json& value, const Schema& schema);
+Problem visit(Json& value, const Schema& schema, std::string* path);
 
-Problem visit_object(Json& value, const Schema& schema) {
+Problem visit_object(Json& value, const Schema& schema, std::string* path) {
   for (auto& [name, child] : value.items()) {
     const Schema* child_schema = schema.member(name);
     if (child_schema == nullptr) continue;
-    if (Problem problem = visit(child, *child_schema)) return problem;
+    if (Problem problem = visit(child, *child_schema, path)) {
+      if (path) path->insert(0, path->empty() || path->front() == '[' ? name : name + ".");
+      return problem;
+    }
   }
   return std::nullopt;
 }
 
-Problem visit(Json& value, const Schema& schema) {
-  if (value.is_object()) return visit_object(value, schema);
+Problem visit(Json& value, const Schema& schema, std::string* path) {
+  if (value.is_object()) return visit_object(value, schema, path);
   if (value.is_array()) {
     if (!schema.items) return std::nullopt;
-    for (Json& item : value) {
-      if (Problem problem = visit(item, *schema.items)) return problem;
+    for (std::size_t i = 0; i < value.size(); ++i) {
+      if (Problem problem = visit(value[i], *schema.items, path)) {
+        const char* dot = path && !path->empty() && path->front() != '[' ? "." : "";
+        if (path) path->insert(0, "[" + std::to_string(i) + "]" + dot);
+        return problem;
+      }
     }
     return std::nullopt;
   }
@@ -119,8 +126,9 @@ Problem visit(Json& value, const Schema& schema) {
 
 }  // namespace
 
-std::optional<std::string> normalize_scalars(Json& object, const Schema& schema) {
-  return visit(object, schema);
+std::optional<std::string> normalize_scalars(Json& object, const Schema& schema,
+                                             std::string* path) {
+  return visit(object, schema, path);
 }
 
 }  // namespace regatta::apiserver

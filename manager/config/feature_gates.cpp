@@ -1,6 +1,6 @@
 #include "manager/config/feature_gates.h"
 
-#include "manager/config/near_miss.h"
+#include "lib/base/near_miss.h"
 
 #include <algorithm>
 #include <cassert>

@@ -1,7 +1,7 @@
 #include "manager/config/strict_reader.h"
 
+#include "lib/base/near_miss.h"
 #include "manager/config/duration.h"
-#include "manager/config/near_miss.h"
 
 #include <algorithm>
 #include <limits>

@@ -91,6 +91,60 @@ TEST_F(SimulateCommandTest, SaysEverythingThatIsWrongAndRunsNothing) {
   }
 }
 
+TEST_F(SimulateCommandTest, SaysThatFlagsAreWrong) {
+  command_.simulation.until = "0";
+  command_.simulation.start = "noon";
+  EXPECT_EQ(run(), 2);
+  EXPECT_EQ(err_.str(),
+            "regatta: --start: expected a time like 2026-01-01T00:00:00Z\n"
+            "regatta: --until: must be longer than nothing\n");
+}
+
+TEST_F(SimulateCommandTest, WarnsOfWhatIsHardlyMeant) {
+  const std::string queues = write("queues.yaml", R"(
+{apiVersion: kueue.x-k8s.io/v1beta2, kind: LocalQueue, metadata: {namespace: dev, name: main},
+ spec: {clusterQueue: flet}}
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ClusterQueue
+metadata: {name: fleet}
+spec:
+  cohortName: a
+  namespaceSelector: {}
+  resourceGroups:
+  - coveredResources: [cpu]
+    flavors: [{name: t4, resources: [{name: cpu, nominalQuota: 2}]}]
+---
+{apiVersion: kueue.x-k8s.io/v1beta2, kind: Cohort, metadata: {name: a}, spec: {parentName: b}}
+---
+{apiVersion: kueue.x-k8s.io/v1beta2, kind: Cohort, metadata: {name: b}, spec: {parentName: a}}
+---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: c}}
+)");
+  const std::string again = write("again.yaml", R"(
+{apiVersion: kueue.x-k8s.io/v1beta2, kind: Cohort, metadata: {name: b}, spec: {parentName: a}}
+)");
+  command_.simulation.paths = {queues, again};
+  command_.simulation.workers = {"east=" + write("east.yaml", "")};
+  EXPECT_EQ(run(), 0);
+  const std::string at = "warning: " + queues + ": document ";
+  for (const std::string& text :
+       {at + "1: LocalQueue dev/main: spec.clusterQueue: there is no ClusterQueue flet; its jobs "
+             "wait\n",
+        at + "2: ClusterQueue fleet: spec.resourceGroups[0].flavors[0].name: there is no "
+             "ResourceFlavor t4; it admits nobody until that is applied\n",
+        at + "3: Cohort a: spec.parentName: it is its own ancestor (a -> b -> a); the "
+             "ClusterQueues below admit nobody\n",
+        "warning: " + again + ": Cohort b: there already (" + queues +
+            ": document 4); what comes later counts\n",
+        std::string("warning: --worker east: no MultiKueueConfig of the hub lists it; nobody runs "
+                    "there\n"),
+        std::string("note: left out, as it plays no part: 1 ConfigMap (v1)\n")}) {
+    EXPECT_NE(err_.str().find(text), std::string::npos) << text << " in\n" << err_.str();
+  }
+  EXPECT_NE(out_.str().find("  fleet admits nobody: "), std::string::npos) << out_.str();
+}
+
 TEST_F(SimulateCommandTest, WhatIsKnownIsPrintedWhenItIsInterrupted) {
   command_.simulation.events = write("events.yaml", "- {at: 30m, delete: Job a/b}\n");
   command_.interrupted = [] { return true; };

@@ -1,5 +1,6 @@
 #include "whatif/command/load.h"
 
+#include "whatif/command/references.h"
 #include "whatif/files.h"
 #include "whatif/manifests/reader.h"
 #include "whatif/timeline/duration.h"
@@ -8,12 +9,14 @@
 #include <iterator>
 #include <map>
 #include <set>
+#include <utility>
 
 namespace regatta::whatif {
 namespace {
 
 constexpr std::size_t workers_max = 1000;
 constexpr std::uint64_t other_seed = 2;
+constexpr std::size_t warnings_max = 20;
 
 class Loader {
  public:
@@ -26,37 +29,54 @@ class Loader {
     input.dispatch = options_.dispatch;
     input.lifecycle = options_.lifecycle;
     input.start = start();
-    input.until = duration("--until", options_.until);
-    if (!options_.step.empty()) input.step = duration("--step", options_.step);
+    input.until = length("--until", options_.until);
+    if (!options_.step.empty()) input.step = length("--step", options_.step);
     input.behaviour.run = duration("--run", options_.run);
-    if (input.until <= Duration(0)) complain("--until: must be longer than nothing");
     if (input.step > Duration(0) && input.until / input.step > 1'000'000) {
-      complain("--step: more than a million samples");
+      misuse("--step: more than a million samples");
     }
     set_dispatcher(&input.dispatch.dispatcher);
     ManifestReader reader(input.start);
     input.hub.objects = hub(input.start, &reader);
+    std::vector<Places> places{std::exchange(places_, {})};
     for (auto& [name, paths] : workers()) {
       input.workers.push_back({name, read(paths, &reader)});
+      places.push_back(std::exchange(places_, {}));
     }
     if (!options_.events.empty()) input.events = events(input.start, &reader);
-    if (out_.errors.empty()) out_.input = std::move(input);
+    tell_left_out();
+    if (out_.errors.empty() && out_.misuse.empty()) {
+      look_for_slips(input, places);
+      out_.input = std::move(input);
+    }
     return std::move(out_);
   }
 
  private:
+  using Places = std::map<std::string, Place>;  ///< by "Job team-a/train"
+
   void complain(std::string text) { out_.errors.push_back(std::move(text)); }
+  void misuse(std::string text) { out_.misuse.push_back(std::move(text)); }
+
+  Duration length(const std::string& flag, const std::string& text) {
+    const std::size_t before = out_.misuse.size();
+    const Duration value = duration(flag, text);
+    if (value <= Duration(0) && out_.misuse.size() == before) {
+      misuse(flag + ": must be longer than nothing");
+    }
+    return value;
+  }
 
   Duration duration(const std::string& flag, const std::string& text) {
     const auto value = parse_duration(text);
-    if (!value) complain(flag + ": " + value.error().what());
+    if (!value) misuse(flag + ": " + value.error().what());
     return value ? *value : Duration(0);
   }
 
   TimePoint start() {
     const std::string text = options_.start.empty() ? simulation_start : options_.start;
     const auto time = parse_rfc3339(text);
-    if (!time) complain("--start: expected a time like " + std::string(simulation_start));
+    if (!time) misuse("--start: expected a time like " + std::string(simulation_start));
     return time ? *time : TimePoint();
   }
 
@@ -69,7 +89,7 @@ class Loader {
     } else if (name == "external") {
       config->dispatcher = placement::Dispatcher::external;
     } else if (!name.empty()) {
-      complain("--dispatcher: write all-at-once, incremental or external");
+      misuse("--dispatcher: write all-at-once, incremental or external");
     }
   }
 
@@ -79,7 +99,7 @@ class Loader {
     for (const std::string& text : options_.workers) {
       const std::size_t sign = text.find('=');
       if (sign == std::string::npos || sign == 0 || sign + 1 == text.size()) {
-        complain("--worker: \"" + text + "\" is not NAME=PATH");
+        misuse("--worker: \"" + text + "\" is not NAME=PATH");
         continue;
       }
       const std::string name = text.substr(0, sign);
@@ -89,7 +109,7 @@ class Loader {
       known->second.push_back(text.substr(sign + 1));
     }
     if (all.size() > workers_max) {
-      complain("--worker: more than " + std::to_string(workers_max) + " workers");
+      misuse("--worker: more than " + std::to_string(workers_max) + " workers");
       all.clear();
     }
     return all;
@@ -99,11 +119,72 @@ class Loader {
     Manifests manifests;
     for (const std::string& path : paths) reader->read_path(path, &manifests);
     for (std::string& error : manifests.errors) complain(std::move(error));
-    for (const auto& [kind, count] : manifests.ignored) {
-      out_.notes.push_back(std::to_string(count) + " " + kind + (count == 1 ? " plays" : " play") +
-                           " no part");
+    for (const auto& [kind, count] : manifests.ignored) ignored_[kind] += count;
+    if (manifests.objects.empty() && manifests.errors.empty()) {
+      for (const std::string& path : paths) warn(path + ": nothing in it plays a part");
+    }
+    for (std::size_t i = 0; i < manifests.objects.size(); ++i) {
+      const std::string name = describe(manifests.objects[i]);
+      const auto [known, fresh] = places_.try_emplace(name, manifests.places[i]);
+      if (fresh) continue;
+      warn(manifests.places[i].str() + ": " + name + ": there already (" + known->second.str() +
+           "); what comes later counts");
+      known->second = manifests.places[i];
     }
     return std::move(manifests.objects);
+  }
+
+  void warn(std::string text) {
+    if (out_.warnings.size() < warnings_max) return out_.warnings.push_back(std::move(text));
+    if (out_.warnings.size() > warnings_max) return;
+    out_.warnings.emplace_back("and more of that kind");
+  }
+
+  /// Once for all of it, by kind.
+  void tell_left_out() {
+    std::string text;
+    for (const auto& [kind, count] : ignored_) {
+      text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + kind;
+    }
+    if (!text.empty()) out_.notes.push_back("left out, as it plays no part: " + text);
+  }
+
+  void look_for_slips(const SimulationInput& input, const std::vector<Places>& places) {
+    const auto look = [&](const ClusterInput& cluster, const Places& known) {
+      const auto where = [&](const ObjectName& name) {
+        const auto found = known.find(name.kind + " " + name.key.str());
+        return found == known.end() ? std::string() : found->second.str() + ": ";
+      };
+      for (std::string& text :
+           dangling_references(cluster.objects, input.events, cluster.name, where)) {
+        warn(std::move(text));
+      }
+    };
+    look(input.hub, places.front());
+    for (std::size_t i = 0; i < input.workers.size(); ++i) look(input.workers[i], places[i + 1]);
+    look_for_workers(input);
+  }
+
+  /// Those of a MultiKueueConfig are those of --worker.
+  void look_for_workers(const SimulationInput& input) {
+    if (input.workers.empty()) return;
+    std::set<std::string> listed, given;
+    for (const ClusterInput& worker : input.workers) given.insert(worker.name);
+    for (const Object& object : input.hub.objects) {
+      const auto* config = std::get_if<api::MultiKueueConfig>(&object);
+      if (!config) continue;
+      for (const std::string& name : config->spec.clusters) {
+        listed.insert(name);
+        if (given.contains(name)) continue;
+        warn("MultiKueueConfig " + config->metadata.name + ": spec.clusters: nothing is known of " +
+             name + ": say --worker " + name + "=PATH; nobody runs there");
+      }
+    }
+    for (const std::string& name : given) {
+      if (!listed.contains(name)) {
+        warn("--worker " + name + ": no MultiKueueConfig of the hub lists it; nobody runs there");
+      }
+    }
   }
 
   std::vector<Object> hub(TimePoint start, ManifestReader* reader) {
@@ -113,7 +194,9 @@ class Loader {
     if (inherits) {
       // Not the same reader: the UIDs of jobs must not depend on what is compared.
       ManifestReader other(start, other_seed);
+      Places base = std::exchange(places_, {});
       own = inherit(std::move(own), read(options_.paths, &other));
+      places_.merge(base);
     }
     std::move(own.begin(), own.end(), std::back_inserter(objects));
     return objects;
@@ -132,6 +215,8 @@ class Loader {
 
   const SimulationOptions& options_;
   LoadedSimulation out_;
+  Places places_;  ///< of what was read last
+  std::map<std::string, std::size_t> ignored_;
 };
 
 template <class T>

@@ -35,8 +35,11 @@ constexpr const char* simulation_start = "2026-01-01T00:00:00Z";
 struct LoadedSimulation {
   /// Absent when there are errors.
   std::optional<SimulationInput> input;
-  std::vector<std::string> errors;
-  std::vector<std::string> notes;  ///< "3 ConfigMap play no part"
+  std::vector<std::string> errors;  ///< of the input
+  std::vector<std::string> misuse;  ///< of the flags
+  /// What is allowed and hardly meant: references to nothing, objects that come twice.
+  std::vector<std::string> warnings;
+  std::vector<std::string> notes;  ///< "left out: 3 ConfigMap (v1)"
 };
 
 /// Another configuration for the same work: `own`, and of `base` every kind that `own` has nothing

@@ -11,10 +11,12 @@
 
 #include <fstream>
 #include <ostream>
+#include <set>
 
 namespace regatta::whatif {
 namespace {
 
+constexpr int misuse_code = 2;
 constexpr int interrupted_code = 130;
 
 class Simulating {
@@ -27,7 +29,8 @@ class Simulating {
     auto input = load(command_.simulation);
     std::optional<SimulationInput> compared;
     if (command_.compared) compared = load(*command_.compared);
-    if (!input || (command_.compared && !compared) || !open_plot()) return 1;
+    if (!input || (command_.compared && !compared)) return exit_code_;
+    if (!open_plot()) return 1;
     if (!command_.explain.empty()) return explain(std::move(*input));
     const Report report = simulate_one(std::move(*input));
     if (!compared) {
@@ -42,9 +45,18 @@ class Simulating {
  private:
   std::optional<SimulationInput> load(const SimulationOptions& options) {
     LoadedSimulation loaded = load_simulation(options);
-    for (const std::string& error : loaded.errors) err_ << "regatta: " << error << "\n";
-    for (const std::string& note : loaded.notes) err_ << "note: " << note << "\n";
+    for (const std::string& error : loaded.misuse) tell("regatta: " + error);
+    for (const std::string& error : loaded.errors) tell("regatta: " + error);
+    if (!loaded.errors.empty()) exit_code_ = 1;
+    if (exit_code_ == 0 && !loaded.misuse.empty()) exit_code_ = misuse_code;
+    for (const std::string& text : loaded.warnings) tell("warning: " + text);
+    for (const std::string& text : loaded.notes) tell("note: " + text);
     return std::move(loaded.input);
+  }
+
+  /// Once, though two simulations read the same files.
+  void tell(const std::string& text) {
+    if (told_.insert(text).second) err_ << text << "\n";
   }
 
   /// Before anything runs: a long simulation must not end in a path that cannot be written.
@@ -140,6 +152,8 @@ class Simulating {
   std::ostream& out_;
   std::ostream& err_;
   std::ofstream plot_;
+  int exit_code_ = 0;  ///< when something cannot be read
+  std::set<std::string> told_;
 };
 
 }  // namespace

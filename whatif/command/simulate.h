@@ -28,7 +28,8 @@ struct SimulateCommand {
 };
 
 /// `regatta simulate -f …`. What is wrong with the input is said on `err`, and nothing runs then.
-/// Returns the exit code: 0, 1 for bad input, 130 when interrupted (what is known is printed).
+/// Returns the exit code: 0, 1 for bad input, 2 for bad flags, 130 when interrupted (what is known
+/// is printed).
 int run_simulation(const SimulateCommand& command, const Clock& clock, std::ostream& out,
                    std::ostream& err);
 

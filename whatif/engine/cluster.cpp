@@ -55,6 +55,14 @@ void Cluster::plan(Course* course, Due due, TimePoint at, std::uint32_t detail) 
   agenda_->add({at, 0, due, settings_.index, course->id, course->epoch, detail});
 }
 
+void Cluster::look_again(Course* course, TimePoint at) {
+  const bool planned = course->look_at && course->look_epoch == course->epoch;
+  if (planned && *course->look_at <= at) return;
+  course->look_at = at;
+  course->look_epoch = course->epoch;
+  plan(course, Due::look, at);
+}
+
 void Cluster::touch(Course* course, TimePoint now) {
   if (course->phase == CoursePhase::over) return;
   state_.upsert(course->workload, now);
@@ -73,6 +81,7 @@ void Cluster::wake(const Wake& wake, TimePoint now) {
   if (course->phase == CoursePhase::over || wake.epoch != course->epoch) return;
   switch (wake.due) {
     case Due::look:
+      course->look_at.reset();
       dirty_.insert(course->id);
       break;
     case Due::answer:
@@ -122,7 +131,7 @@ void Cluster::settle(Course* course, TimePoint now) {
   for (int round = 0; round < settle_rounds_max; ++round) {
     const controllers::Settled settled =
         controllers::settle(&workload, view(workload), now, settings_.lifecycle);
-    if (settled.look_again) plan(course, Due::look, now + *settled.look_again);
+    if (settled.look_again) look_again(course, now + *settled.look_again);
     if (settled.active) workload.spec.active = *settled.active;
     if (!settled.status_changed && !settled.active) break;
     state_.upsert(workload, now);

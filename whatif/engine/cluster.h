@@ -140,6 +140,7 @@ class Cluster {
   void retire(Course* course, Outcome outcome, TimePoint now);
   Run* current_run(const Course& course);
   void plan(Course* course, Due due, TimePoint at, std::uint32_t detail = 0);
+  void look_again(Course* course, TimePoint at);
 
   ClusterSettings settings_;
   Agenda* agenda_;

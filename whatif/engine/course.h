@@ -73,6 +73,10 @@ struct Course {
   Duration lost{0};         ///< of the last attempt that was interrupted
   TimePoint ready_at{};     ///< its pods work since, or will
   std::int32_t pods = 0;
+  // When it is looked at again anyway: what comes later need not be planned.
+  std::optional<TimePoint> look_at;  ///< by its cluster, while the epoch is `look_epoch`
+  std::uint32_t look_epoch = 0;
+  std::optional<TimePoint> dispatch_at;  ///< by the federation
 };
 
 /// Of all pod sets, as admitted.

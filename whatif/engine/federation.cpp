@@ -10,6 +10,9 @@ namespace {
 
 namespace conditions = api::conditions;
 
+/// Two jobs that chase each other from worker to worker need time for it, as they do in a fleet.
+constexpr Duration between_races = std::chrono::seconds(1);
+
 dispatch::CheckState state_of(const api::AdmissionCheckState* check) {
   if (!check) return dispatch::CheckState::none;
   switch (check->state) {
@@ -77,7 +80,8 @@ Status Federation::set_connected(const std::string& cluster, bool connected, Tim
 }
 
 void Federation::wake(const Wake& wake) {
-  const Course& course = hub_.course(wake.course);
+  Course& course = hub_.course(wake.course);
+  course.dispatch_at.reset();
   if (course.phase != CoursePhase::over) due_.insert(course.workload.metadata.key());
 }
 
@@ -102,8 +106,7 @@ dispatch::LocalView Federation::read_local(const Course& course, const std::stri
       [&](const auto& one) { return one.name == check || one.state == api::CheckState::Ready; });
   view.cluster_name = status.cluster_name.value_or("");
   view.nominated = status.nominated_cluster_names;
-  const auto racing = racing_since_.find(workload.metadata.key());
-  if (racing != racing_since_.end()) view.racing_since = racing->second;
+  if (const Race* race = race_of(course)) view.racing_since = race->since;
   view.job_active = course.started;
   return view;
 }
@@ -151,7 +154,7 @@ bool Federation::act(TimePoint now) {
 bool Federation::dispatch(const api::ObjectKey& key, TimePoint now) {
   Course* course = hub_.find(key);
   if (!course) {
-    racing_since_.erase(key);
+    races_.erase(key);
     bool removed = false;
     for (auto& [name, member] : workers_) {
       const Course* copy = member.cluster->find(key);
@@ -162,16 +165,39 @@ bool Federation::dispatch(const api::ObjectKey& key, TimePoint now) {
     return removed;
   }
   const std::string check = hub_.multikueue_check(course->workload);
-  if (!controllers::is_reserved(course->workload)) racing_since_.erase(key);
   const dispatch::Plan plan = dispatch::plan(read(*course, check), now, config_);
-  if (plan.look_again) {
-    agenda_->add({now + *plan.look_again, 0, Due::dispatch, 0, course->id, 0, 0});
-  }
+  if (plan.look_again) look_again(course, now + *plan.look_again);
+  const std::optional<TimePoint> pause = pause_of(*course, now);
+  bool acted = false;
   for (const dispatch::Action& action : plan.actions) {
+    if (pause && std::holds_alternative<dispatch::CreateCopy>(action)) {
+      look_again(course, *pause);
+      continue;
+    }
+    acted = true;
     if (!apply(course, check, action, now)) break;
     if (course->phase == CoursePhase::over) break;
   }
-  return !plan.actions.empty();
+  return acted;
+}
+
+void Federation::look_again(Course* course, TimePoint at) {
+  if (course->dispatch_at && *course->dispatch_at <= at) return;
+  course->dispatch_at = at;
+  agenda_->add({at, 0, Due::dispatch, 0, course->id, 0, 0});
+}
+
+const Federation::Race* Federation::race_of(const Course& course) const {
+  const auto found = races_.find(course.workload.metadata.key());
+  const bool runs = found != races_.end() && found->second.epoch == course.epoch;
+  return runs ? &found->second : nullptr;
+}
+
+std::optional<TimePoint> Federation::pause_of(const Course& course, TimePoint now) const {
+  const auto last = races_.find(course.workload.metadata.key());
+  if (last == races_.end() || last->second.epoch == course.epoch) return std::nullopt;
+  const TimePoint next = last->second.since + between_races;
+  return next > now ? std::optional(next) : std::nullopt;
 }
 
 bool Federation::apply(Course* course, const std::string& check, const dispatch::Action& action,
@@ -182,7 +208,7 @@ bool Federation::apply(Course* course, const std::string& check, const dispatch:
     worker(a->cluster)->remove_copy(key, now);
   } else if (const auto* a = std::get_if<dispatch::CreateCopy>(&action)) {
     worker(a->cluster)->create_copy(*course, now);
-    racing_since_.try_emplace(key, now);
+    if (!race_of(*course)) races_[key] = {now, course->epoch};
   } else if (const auto* a = std::get_if<dispatch::SetNominated>(&action)) {
     status.nominated_cluster_names = a->clusters;
     if (course->record != SIZE_MAX) records_->workloads[course->record].nominated = a->clusters;

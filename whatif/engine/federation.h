@@ -30,6 +30,14 @@ class Federation {
     std::optional<TimePoint> lost_since;
   };
 
+  /// The last one between copies of a workload: over when its epoch is not the workload's.
+  struct Race {
+    TimePoint since{};
+    std::uint32_t epoch = 0;
+  };
+
+  /// That which runs, or null.
+  const Race* race_of(const Course& course) const;
   dispatch::GroupView read(const Course& course, const std::string& check) const;
   dispatch::LocalView read_local(const Course& course, const std::string& check) const;
   dispatch::ClusterView read_cluster(const Member& member, const api::ObjectKey& key) const;
@@ -37,6 +45,9 @@ class Federation {
   bool apply(Course* course, const std::string& check, const dispatch::Action& action,
              TimePoint now);
   Cluster* worker(const std::string& name);
+  void look_again(Course* course, TimePoint at);
+  /// Until when no new race begins for it, if one was lost a moment ago.
+  std::optional<TimePoint> pause_of(const Course& course, TimePoint now) const;
 
   Cluster& hub_;
   std::map<std::string, Member> workers_;
@@ -44,7 +55,7 @@ class Federation {
   Agenda* agenda_;
   Records* records_;
   std::set<api::ObjectKey> due_;
-  std::map<api::ObjectKey, TimePoint> racing_since_;
+  std::map<api::ObjectKey, Race> races_;
 };
 
 }  // namespace regatta::whatif

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 namespace regatta::whatif {
 namespace {
 
@@ -97,6 +99,64 @@ const WorkloadRecord& record(const Report& report, const std::string& job) {
   static const WorkloadRecord nothing;
   ADD_FAILURE() << "no record of " << job;
   return nothing;
+}
+
+/// Two queues of a cohort that take back what they lent.
+std::string two_queues(const std::string& quota, const std::string& checks) {
+  std::string out = queues("0", "");
+  for (const char* name : {"a", "b"}) {
+    out += R"(
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: LocalQueue
+metadata: {name: )" +
+           std::string(name) + R"(, namespace: team}
+spec: {clusterQueue: )" +
+           name + R"(}
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ClusterQueue
+metadata: {name: )" +
+           name + R"(}
+spec:
+  cohortName: all
+  namespaceSelector: {}
+  preemption: {withinClusterQueue: LowerPriority, reclaimWithinCohort: Any}
+  resourceGroups:
+  - coveredResources: [cpu]
+    flavors: [{name: f, resources: [{name: cpu, nominalQuota: )" +
+           quota + "}]}]\n" + checks + "\n---\n";
+  }
+  return out;
+}
+
+TEST(FederationSimulation, JobsThatChaseEachOtherOverTheWorkersTakeTimeForIt) {
+  SimulationInput input = federation("");
+  input.until = std::chrono::hours(1);
+  const std::string jobs = [] {
+    std::string text;
+    for (int i = 0; i < 60; ++i) {
+      const std::string name = "j" + std::to_string(i);
+      std::string one = job(name, 1 + i % 4, 300 + i * 7 % 600);
+      const std::string queue = "queue-name: lq";
+      text += one.replace(one.find(queue), queue.size(), i % 3 ? "queue-name: a" : "queue-name: b");
+    }
+    return text;
+  }();
+  const std::string rest =
+      hub.substr(hub.find("---\napiVersion: kueue.x-k8s.io/v1beta2\nkind: "
+                          "AdmissionCheck"));
+  input.hub.objects = objects(
+      two_queues("9", "  admissionChecksStrategy: {admissionChecks: [{name: multikueue}]}") + rest +
+      "---\n" + jobs);
+  for (ClusterInput& worker : input.workers) worker.objects = objects(two_queues("3", ""));
+  const Report report = simulate(std::move(input));
+  EXPECT_EQ(report.warnings, std::vector<std::string>());
+  std::map<std::pair<std::string, TimePoint>, int> at_once;
+  for (const PreemptionRecord& one : report.preemptions) ++at_once[{one.workload, one.at}];
+  for (const auto& [who, count] : at_once) {
+    EXPECT_LE(count, 3) << who.first << ", once on each worker";
+  }
+  EXPECT_GT(report.totals.finished, 20u);
 }
 
 TEST(FederationSimulation, JobsRunWhereThereIsRoom) {

@@ -107,6 +107,7 @@ Json to_json(const QueueReport& queue, const ReportFormat& format) {
               {"usage", Json::array()}};
   add(&out, "cluster", queue.cluster);
   add(&out, "cohort", queue.cohort);
+  add(&out, "inactive", queue.inactive);
   for (const UsageReport& usage : queue.usage) {
     Json line = {{"flavor", usage.flavor},      {"resource", usage.resource},
                  {"nominal", usage.nominal},    {"mean", rounded(usage.mean)},
@@ -142,6 +143,7 @@ Json to_json(const Totals& totals) {
           {"failed", totals.failed},
           {"pending", totals.pending},
           {"preemptions", totals.preemptions},
+          {"preemptionsByReason", totals.preemptions_by_reason},
           {"waitingSeconds", to_json(totals.waiting)},
           {"waitingSecondsOfAll", to_json(totals.waiting_all)},
           {"finishedPerHour", rounded(totals.finished_per_hour)},
@@ -171,6 +173,13 @@ Json to_json(const Report& report, const ReportFormat& format) {
   }
   for (const PreemptionRecord& one : report.preemptions) {
     out["preemptions"].push_back(to_json(one));
+  }
+  if (format.series) {
+    out["overTime"] = {{"waitingSeconds", to_json(report.over_time.waiting_seconds)},
+                       {"created", to_json(report.over_time.created)},
+                       {"waiting", to_json(report.over_time.waiting)},
+                       {"running", to_json(report.over_time.running)},
+                       {"utilisation", to_json(report.over_time.utilisation)}};
   }
   if (!format.workloads) return out;
   out["workloads"] = Json::array();

@@ -166,6 +166,10 @@ Report Simulation::report(bool interrupted) {
     cluster->explain_passed_over(now_);
     out.clusters.push_back(cluster->name());
     auto queues = cluster->meters().queues(cluster->name(), end);
+    for (QueueReport& queue : queues) {
+      const admission::Activity activity = cluster->state().activity(queue.name);
+      if (!activity.active) queue.inactive = activity.message;
+    }
     auto capacity = cluster->meters().capacity(cluster->name(), end);
     std::move(queues.begin(), queues.end(), std::back_inserter(out.queues));
     std::move(capacity.begin(), capacity.end(), std::back_inserter(out.capacity));

@@ -58,6 +58,9 @@ void count_workloads(Report* report) {
   totals.waiting = spread_of(std::move(waits));
   totals.waiting_all = spread_of(std::move(all));
   totals.preemptions = report->preemptions.size();
+  for (const PreemptionRecord& one : report->preemptions) {
+    ++totals.preemptions_by_reason[one.reason];
+  }
   const double hours = double(report->length.count()) / 3.6e6;
   if (hours > 0) totals.finished_per_hour = double(totals.finished) / hours;
 }
@@ -81,6 +84,41 @@ std::vector<double> use_of_local_queues(const Report& report, const CapacityRepo
   }
   std::vector<double> out;
   for (const auto& [key, sum] : use) out.push_back(sum);
+  return out;
+}
+
+void add_to(Series* sums, const Series& more) {
+  for (std::size_t i = 0; i < std::min(sums->size(), more.size()); ++i) (*sums)[i] += more[i];
+}
+
+OverTime over_time(const Report& report, const CapacityReport* scarcest) {
+  OverTime out;
+  for (Series* series :
+       {&out.waiting_seconds, &out.created, &out.waiting, &out.running, &out.utilisation}) {
+    series->resize(report.samples);
+  }
+  const TimePoint end = report.start + report.length;
+  for (const WorkloadRecord& one : report.workloads) {
+    const bool withdrawn = one.outcome == Outcome::deleted && !one.admitted_at;
+    if (one.cluster != report.clusters.front() || withdrawn || one.created_at >= end) continue;
+    // What a live cluster had before counts at the beginning.
+    const Duration since = std::max(Duration(0), one.created_at - report.start);
+    const auto at = static_cast<std::size_t>(since / report.step);
+    out.created[at] += 1;
+    out.waiting_seconds[at] += seconds_between(one.created_at, one.admitted_at.value_or(end));
+  }
+  for (std::size_t i = 0; i < report.samples; ++i) {
+    if (out.created[i] > 0) out.waiting_seconds[i] /= out.created[i];
+  }
+  for (const QueueReport& queue : report.queues) {
+    if (queue.cluster != report.clusters.front()) continue;
+    add_to(&out.waiting, queue.waiting_length);
+    add_to(&out.running, queue.running);
+  }
+  if (!scarcest) return out;
+  for (std::size_t i = 0; i < std::min(report.samples, scarcest->used.size()); ++i) {
+    if (scarcest->total[i] > 0) out.utilisation[i] = scarcest->used[i] / scarcest->total[i];
+  }
   return out;
 }
 
@@ -133,6 +171,7 @@ void summarize(Report* report) {
     if (queue.submitted > 0 && queue.weight > 0) shares.push_back(queue.weighted_share_mean);
   }
   totals.jain_queues = jain_index(shares);
+  report->over_time = over_time(*report, scarcest);
 }
 
 }  // namespace regatta::whatif

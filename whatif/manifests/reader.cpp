@@ -15,6 +15,7 @@
 #include "lib/api/kueue_rules.h"
 #include "lib/api/names.h"
 #include "lib/api/yaml.h"
+#include "lib/base/near_miss.h"
 #include "sandbox/cluster/assets.h"
 #include "whatif/files.h"
 
@@ -32,6 +33,12 @@ constexpr std::size_t errors_max = 100;
 
 Error invalid(std::string what) {
   return Error(Errc::invalid, std::move(what));
+}
+
+std::string joined(const std::vector<std::string>& texts) {
+  std::string out;
+  for (const std::string& text : texts) out += (out.empty() ? "" : ", ") + text;
+  return out;
 }
 
 std::string text_of(const apiserver::FieldErrors& errors) {
@@ -62,12 +69,23 @@ Status check_fields(const ResourceType& type, Json* object) {
   const apiserver::BodyKind kind{type.kind, type.schema.get(), type.custom,
                                  apiserver::object_meta_schema()};
   const apiserver::BodyReport report = apiserver::check_body(*object, kind);
-  if (report.type_error) return invalid(*report.type_error);
-  if (!report.strict.empty()) return invalid(apiserver::strict_error_text(report.strict));
+  if (report.type_error) {
+    // What a server says of a quantity does not tell where it is.
+    Json copy = *object;
+    std::string where;
+    const bool scalar =
+        !type.custom && type.schema &&
+        apiserver::normalize_scalars(copy, *type.schema, &where) == report.type_error;
+    return invalid((scalar ? where + ": " : "") + *report.type_error);
+  }
+  if (!report.strict.empty()) return invalid(joined(report.strict));
   if (type.custom || !type.schema) return ok();
   apiserver::prune(*object, *type.schema);
   apiserver::drop_empty_members(object, *type.schema);
-  if (const auto bad = apiserver::normalize_scalars(*object, *type.schema)) return invalid(*bad);
+  std::string path;
+  if (const auto bad = apiserver::normalize_scalars(*object, *type.schema, &path)) {
+    return invalid(path + ": " + *bad);
+  }
   return ok();
 }
 
@@ -100,14 +118,36 @@ const std::map<std::string_view, Decoder>& decoders_of(const std::variant<Kinds.
   return all;
 }
 
+const std::map<std::string_view, Decoder>& decoders() {
+  return decoders_of(static_cast<const Object*>(nullptr));
+}
+
+template <class... Kinds>
+std::vector<std::string_view> kinds_of(const std::variant<Kinds...>*, std::string_view group) {
+  std::vector<std::string_view> all;
+  ((Kinds::resource.group == group ? all.push_back(Kinds::resource.kind) : void()), ...);
+  return all;
+}
+
 /// Null for a kind that plays no part.
 Decoder decoder_of(const std::string& group, const std::string& kind) {
-  static const std::array<std::string_view, 5> groups{"", "batch", "scheduling.k8s.io",
-                                                      "node.k8s.io", api::kueue_group};
-  if (std::find(groups.begin(), groups.end(), group) == groups.end()) return nullptr;
-  const auto& all = decoders_of(static_cast<const Object*>(nullptr));
-  const auto found = all.find(kind);
-  return found == all.end() ? nullptr : found->second;
+  const auto kinds = kinds_of(static_cast<const Object*>(nullptr), group);
+  if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) return nullptr;
+  return decoders().at(kind);
+}
+
+/// Kueue's kinds are all known here; elsewhere a name that is nearly right is a mistake.
+Error no_part(const std::string& group, const std::string& api_version, const std::string& kind) {
+  const std::string what = kind + " (" + api_version + ")";
+  const bool kueue = group == api::kueue_group;
+  const bool exists = kueue && std::any_of(plurals.begin(), plurals.end(),
+                                           [&](const auto& one) { return one.first == kind; });
+  const std::string meant =
+      did_you_mean(kind, kinds_of(static_cast<const Object*>(nullptr), group));
+  if (exists || (!kueue && meant.empty())) {
+    return Error(Errc::not_found, what + " plays no part in a simulation");
+  }
+  return invalid("kind: there is no " + what + meant);
 }
 
 /// What a server sets, which a snapshot has already.
@@ -196,7 +236,7 @@ Result<Object> ManifestReader::read_object(Json object, ManifestOrigin origin) {
   const std::string version =
       slash == std::string::npos ? api_version : api_version.substr(slash + 1);
   const Decoder decoder = decoder_of(group, kind);
-  if (!decoder) return Error(Errc::not_found, kind);
+  if (!decoder) return no_part(group, api_version, kind);
   const auto type = find_type(group, version, kind);
   if (!type)
     return invalid("no matches for kind \"" + kind + "\" in version \"" + api_version + "\"");
@@ -224,29 +264,42 @@ Result<Object> ManifestReader::read_object(Json object, ManifestOrigin origin) {
   return decoder(object, origin);
 }
 
-void ManifestReader::take(Json document, const std::string& source, Manifests* out,
+void ManifestReader::take(Json document, const Place& place, Manifests* out,
                           ManifestOrigin origin) {
-  if (document.is_object() && apiserver::string_or_empty(document, "kind").ends_with("List") &&
-      document.contains("items") && document["items"].is_array()) {
-    for (Json& item : document["items"]) take(std::move(item), source, out, origin);
-    return;
+  const bool list = document.is_object() &&
+                    apiserver::string_or_empty(document, "kind").ends_with("List") &&
+                    document.contains("items") && document["items"].is_array();
+  if (!list) return take_object(std::move(document), place, out, origin);
+  Place inside = place;
+  for (std::size_t i = 0; i < document["items"].size(); ++i) {
+    inside.item = i;
+    take_object(std::move(document["items"][i]), inside, out, origin);
   }
+}
+
+void ManifestReader::take_object(Json document, const Place& place, Manifests* out,
+                                 ManifestOrigin origin) {
   const std::string kind = apiserver::string_or_empty(document, "kind");
   const std::string name = apiserver::string_or_empty(document, "metadata", "name");
+  const std::string api_version = apiserver::string_or_empty(document, "apiVersion");
   if (out->errors.size() >= errors_max) return;
   if (out->objects.size() >= manifest_objects_max) {
-    out->errors.push_back(source + ": more than " + std::to_string(manifest_objects_max) +
+    out->errors.push_back(*place.source + ": more than " + std::to_string(manifest_objects_max) +
                           " objects");
     return;
   }
   auto object = read_object(std::move(document), origin);
   if (object) {
     out->objects.push_back(std::move(*object));
+    out->places.push_back(place);
   } else if (object.error().code() == Errc::not_found) {
-    ++out->ignored[object.error().what()];
+    ++out->ignored[kind + " (" + api_version + ")"];
   } else {
-    out->errors.push_back(source + ": " + (kind.empty() ? "object" : kind) +
+    out->errors.push_back(place.str() + ": " + (kind.empty() ? "object" : kind) +
                           (name.empty() ? "" : " " + name) + ": " + object.error().what());
+    if (out->errors.size() == errors_max) {
+      out->errors.push_back(*place.source + ": more is wrong than is told; begin with this");
+    }
   }
 }
 
@@ -257,7 +310,18 @@ void ManifestReader::read(std::string_view text, const std::string& source, Mani
     out->errors.push_back(source + ": " + documents.error().what());
     return;
   }
-  for (Json& document : *documents) take(std::move(document), source, out, origin);
+  Place place{std::make_shared<const std::string>(source), 0, std::nullopt};
+  for (std::size_t i = 0; i < documents->size(); ++i) {
+    if (documents->size() > 1) place.document = i + 1;
+    take(std::move((*documents)[i]), place, out, origin);
+  }
+}
+
+std::string Place::str() const {
+  std::string out = *source;
+  if (document > 0) out += ": document " + std::to_string(document);
+  if (item) out += ": items[" + std::to_string(*item) + "]";
+  return out;
 }
 
 void ManifestReader::read_path(const std::string& path, Manifests* out) {

@@ -11,6 +11,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,11 +26,21 @@ namespace regatta::whatif {
 constexpr std::size_t manifest_bytes_max = 256 << 20;
 constexpr std::size_t manifest_objects_max = 1'000'000;
 
+/// Where an object was written.
+struct Place {
+  std::shared_ptr<const std::string> source;
+  std::size_t document = 0;         ///< from 1; 0 when there is only one
+  std::optional<std::size_t> item;  ///< of a list
+
+  std::string str() const;  ///< "queues.yaml: document 2: items[3]"
+};
+
 struct Manifests {
   std::vector<Object> objects;
-  /// "queues.yaml: ClusterQueue fleet: spec.cohortName: Invalid value: …"
+  std::vector<Place> places;  ///< of each object
+  /// "queues.yaml: document 2: ClusterQueue fleet: spec.cohortName: Invalid value: …"
   std::vector<std::string> errors;
-  /// Kinds that play no part, with how many objects were left out.
+  /// Kinds that play no part, "ConfigMap (v1)", with how many objects were left out.
   std::map<std::string, std::size_t> ignored;
 };
 
@@ -49,7 +60,7 @@ class ManifestReader {
   /// Every document of a YAML stream, or of JSON; lists are taken apart. `source` is for errors.
   void read(std::string_view text, const std::string& source, Manifests* out,
             ManifestOrigin origin = ManifestOrigin::user);
-  /// One object. `not_found`: a kind that plays no part; what() names it.
+  /// One object. `not_found`: a kind that plays no part.
   Result<Object> read_object(Json object, ManifestOrigin origin = ManifestOrigin::user);
   /// A file, or every .yaml, .yml and .json below a folder, sorted by path.
   void read_path(const std::string& path, Manifests* out);
@@ -59,7 +70,8 @@ class ManifestReader {
                                                            const std::string& version,
                                                            const std::string& kind);
   void load_definition(const std::string& plural);
-  void take(Json document, const std::string& source, Manifests* out, ManifestOrigin origin);
+  void take(Json document, const Place& place, Manifests* out, ManifestOrigin origin);
+  void take_object(Json object, const Place& place, Manifests* out, ManifestOrigin origin);
 
   TimePoint now_;
   Rng rng_;

@@ -2,6 +2,7 @@
 
 #include "lib/api/names.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -83,7 +84,8 @@ items:
 )");
   EXPECT_EQ(out.errors, std::vector<std::string>());
   EXPECT_EQ(out.objects.size(), 1u);
-  EXPECT_EQ(out.ignored, (std::map<std::string, std::size_t>{{"ConfigMap", 1}, {"Widget", 1}}));
+  EXPECT_EQ(out.ignored, (std::map<std::string, std::size_t>{{"ConfigMap (v1)", 1},
+                                                             {"Widget (example.dev/v1)", 1}}));
 }
 
 TEST(ManifestReader, RefusesWhatTheServerRefuses) {
@@ -93,7 +95,7 @@ TEST(ManifestReader, RefusesWhatTheServerRefuses) {
   };
   EXPECT_EQ(only_error(changed(std::string(queue), "coveredResources: [cpu]",
                                "coveredResources: [cpu]\n    colour: red")),
-            "a.yaml: ClusterQueue cq: strict decoding error: unknown field "
+            "a.yaml: ClusterQueue cq: unknown field "
             "\"spec.resourceGroups[0].colour\"");
   EXPECT_EQ(only_error(changed(std::string(queue), "nominalQuota: 4", "nominalQuota: -4")),
             "a.yaml: ClusterQueue cq: spec.resourceGroups[0].flavors[0].resources[0].nominalQuota: "
@@ -106,6 +108,36 @@ TEST(ManifestReader, RefusesWhatTheServerRefuses) {
   EXPECT_EQ(only_error(changed(std::string(job), "batch/v1", "batch/v7")),
             "a.yaml: Job j: no matches for kind \"Job\" in version \"batch/v7\"");
   EXPECT_EQ(only_error("a: ["), "a.yaml: yaml: line 1: end of sequence flow not found");
+}
+
+TEST(ManifestReader, SaysInWhichDocumentAndField) {
+  const auto errors = [](std::string_view text) { return read(text).errors; };
+  const std::string two = std::string(queue) + "---" + std::string(job);
+  const std::size_t at = two.find("cpu: 1");
+  EXPECT_THAT(errors(std::string(two).replace(at, 6, "cpu: 1x")),
+              testing::ElementsAre(testing::StartsWith(
+                  "a.yaml: document 2: Job j: spec.template.spec.containers[0].resources.requests."
+                  "cpu: quantities must match")));
+  EXPECT_THAT(errors(R"({"kind": "List", "items": [{"apiVersion": "v1", "kind": "Namespace"}]})"),
+              testing::ElementsAre(testing::StartsWith("a.yaml: items[0]: Namespace: ")));
+}
+
+TEST(ManifestReader, AKindThatIsNearlyRightIsAMistake) {
+  const auto error = [](const std::string& version, const std::string& kind) {
+    const Manifests out =
+        read("{apiVersion: " + version + ", kind: " + kind + ", metadata: {name: x}}");
+    return out.errors.empty() ? "" : out.errors.front();
+  };
+  EXPECT_EQ(error("batch/v1", "Jobb"),
+            "a.yaml: Jobb x: kind: there is no Jobb (batch/v1); did you mean \"Job\"?");
+  EXPECT_EQ(error("kueue.x-k8s.io/v1beta2", "Quota"),
+            "a.yaml: Quota x: kind: there is no Quota (kueue.x-k8s.io/v1beta2)");
+  EXPECT_EQ(error("kueue.x-k8s.io/v1beta2", "ProvisioningRequestConfig"), "");
+  for (const char* kind : {"Secret", "Service", "ServiceAccount", "Event", "ConfigMap", "Endpoints",
+                           "ResourceQuota", "PersistentVolume", "ReplicationController"}) {
+    EXPECT_EQ(error("v1", kind), "");
+  }
+  EXPECT_EQ(error("batch/v1", "CronJob"), "");
 }
 
 TEST(ManifestReader, AUserSetsNoStatusASnapshotKeepsIt) {

@@ -2,6 +2,7 @@
 
 #include "whatif/render/tables.h"
 #include "whatif/table.h"
+#include "whatif/timeline/duration.h"
 
 #include <nlohmann/json.hpp>
 
@@ -40,11 +41,28 @@ void compare_totals(const Totals& a, const Totals& b, std::vector<Difference>* o
   time("waiting, median", &Spread::p50);
   time("waiting, 95 %", &Spread::p95);
   time("waiting, longest", &Spread::max);
-  add("waiting of all, mean", Unit::seconds, Wish::less,
-      when_any(a.waiting_all, a.waiting_all.mean), when_any(b.waiting_all, b.waiting_all.mean));
+  const auto all = [&](const char* what, double Spread::* part) {
+    add(what, Unit::seconds, Wish::less, when_any(a.waiting_all, a.waiting_all.*part),
+        when_any(b.waiting_all, b.waiting_all.*part));
+  };
+  all("waiting of all, mean", &Spread::mean);
+  all("waiting of all, median", &Spread::p50);
+  all("waiting of all, 95 %", &Spread::p95);
   add("finished an hour", Unit::number, Wish::more, a.finished_per_hour, b.finished_per_hour);
   add("utilisation", Unit::fraction, Wish::more, a.utilisation, b.utilisation);
   count("preemptions", Wish::less, a.preemptions, b.preemptions);
+  std::set<std::string> reasons;
+  for (const Totals* one : {&a, &b}) {
+    for (const auto& [reason, number] : one->preemptions_by_reason) reasons.insert(reason);
+  }
+  const auto number_of = [](const Totals& one, const std::string& reason) {
+    const auto found = one.preemptions_by_reason.find(reason);
+    return found == one.preemptions_by_reason.end() ? 0 : found->second;
+  };
+  for (const std::string& reason : reasons) {
+    count(("preemptions, " + reason).c_str(), Wish::neither, number_of(a, reason),
+          number_of(b, reason));
+  }
   add("work done again, hours", Unit::number, Wish::less, a.lost_hours, b.lost_hours);
   add("fairness of queues", Unit::index, Wish::more, a.jain_queues, b.jain_queues);
   add("fairness of LocalQueues", Unit::index, Wish::more, a.jain_local_queues, b.jain_local_queues);
@@ -184,6 +202,25 @@ void print_differences(const std::vector<Difference>& differences, const Compari
   table.print(out, 2);
 }
 
+void print_over_time(const Comparison& both, std::ostream& out) {
+  Table table({">from", ">created", ">mean wait", ">" + both.after, ">waiting", ">" + both.after,
+               ">utilisation", ">" + both.after});
+  const std::size_t rows = std::min(both.over_time_before.size(), both.over_time_after.size());
+  for (std::size_t i = 0; i < rows; ++i) {
+    const Stretch& a = both.over_time_before[i];
+    const Stretch& b = both.over_time_after[i];
+    const auto wait = [](const Stretch& one) {
+      return one.created > 0 ? seconds_text(one.waiting_seconds) : std::string();
+    };
+    table.add({format_duration(a.from), number_text(b.created), wait(a), wait(b),
+               number_text(a.waiting), number_text(b.waiting), percent_text(a.utilisation),
+               percent_text(b.utilisation)});
+  }
+  if (table.empty()) return;
+  out << "\nOver time: of " << both.before << ", beside it of " << both.after << "\n";
+  table.print(out, 2);
+}
+
 Json json_of(const Value& value) {
   return value ? Json(*value) : Json(nullptr);
 }
@@ -218,6 +255,8 @@ Comparison compare(const Report& before, const Report& after) {
   compare_totals(before.totals, after.totals, &out.totals);
   compare_queues(before, after, &out.queues);
   compare_workloads(before, after, &out);
+  out.over_time_before = stretches(before);
+  out.over_time_after = stretches(after);
   return out;
 }
 
@@ -228,6 +267,7 @@ void print(const Comparison& comparison, std::ostream& out, std::size_t rows_max
     out << "\nBy queue\n";
     print_differences(comparison.queues, comparison, true, out);
   }
+  print_over_time(comparison, out);
   if (comparison.only_before > 0 || comparison.only_after > 0) {
     out << "\nWorkloads that only one of them has: " << comparison.only_before << " in "
         << comparison.before << ", " << comparison.only_after << " in " << comparison.after << "\n";

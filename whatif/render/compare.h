@@ -3,6 +3,7 @@
 /// Two simulations of the same workloads under different configurations, number by number.
 
 #include "lib/base/json.h"
+#include "whatif/render/tables.h"
 #include "whatif/report.h"
 
 #include <iosfwd>
@@ -40,6 +41,7 @@ struct Comparison {
   std::string before, after;  ///< names of the reports
   std::vector<Difference> totals;
   std::vector<Difference> queues;  ///< by queue
+  std::vector<Stretch> over_time_before, over_time_after;
   /// Workloads whose waiting differs, the largest differences first.
   std::vector<WorkloadDifference> workloads;
   std::size_t only_before = 0, only_after = 0;  ///< workloads that the other one does not have

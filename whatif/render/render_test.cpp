@@ -56,6 +56,7 @@ Report report(const std::string& name, double waiting_mean, double utilisation) 
   capacity.utilisation = utilisation;
   capacity.used = {2, 4, 8, 8};
   capacity.total = {8, 8, 8, 8};
+  out.over_time = {{1360, 0, 0, 0}, {3, 0, 0, 0}, {0, 2, 4, 1}, {1, 2, 2, 2}, {.25, .5, 1, 1}};
   out.capacity = {capacity};
   out.totals.submitted = 3;
   out.totals.admitted = 2;
@@ -83,12 +84,12 @@ TEST(Tables, ShowTotalsQueuesUseAndWorkloads) {
   Fairness      1.000 between ClusterQueues, 1.000 between LocalQueues (1: all alike)
   Preemptions   0, 0 h of work done again
 
-Queues
+Queues (share: of what the cluster has of the resource it used most, over its weight, on average)
 )"
                        "  CLUSTERQUEUE   COHORT   SUBMITTED   ADMITTED   FINISHED   WAITING   "
-                       "PREEMPTED   MEAN WAIT   MEDIAN   95 %   LONGEST\n"
+                       "PREEMPTED   MEAN WAIT   MEDIAN   95 %   LONGEST   WEIGHT   SHARE\n"
                        "  fleet          team             3          2          0         1       "
-                       "    0       7m30s    7m30s    15m    22m30s\n"
+                       "    0       7m30s    7m30s    15m    22m30s        1   0.0 %\n"
                        R"(
 Use of quota, over the whole time
   CLUSTERQUEUE   FLAVOR   RESOURCE         NOMINAL   MEAN USE   PEAK   BORROWED
@@ -97,6 +98,13 @@ Use of quota, over the whole time
 Utilisation of all quota together
   CLUSTER   FLAVOR   RESOURCE         CAPACITY   UTILISATION
             a100     nvidia.com/gpu          8        65.0 %
+
+Over time (mean wait: of those created then; those who wait at the end, so far)
+  FROM   CREATED   MEAN WAIT   WAITING   RUNNING   UTILISATION
+    0s         3      22m40s         0         1        25.0 %
+   15m         0                     2         2        50.0 %
+   30m         0                     4         2       100.0 %
+   45m         0                     1         2       100.0 %
 
 Workloads, times since the start
 )"
@@ -108,6 +116,21 @@ Workloads, times since the start
                        " runs\n"
                        "  dev/c      fleet                 0        5m                             "
                        " waits     WaitingForQuota: 2 more needed\n");
+}
+
+TEST(Tables, TellWhyWasPreemptedAndWhoAdmitsNobody) {
+  Report told = report("fleet", 450, 0.65);
+  told.totals.preemptions = 3;
+  told.totals.preemptions_by_reason = {{"InClusterQueue", 2}, {"InCohortReclamation", 1}};
+  told.queues[0].inactive = "it is stopped";
+  std::ostringstream out;
+  print(told, out);
+  EXPECT_THAT(out.str(), HasSubstr("3 (2 InClusterQueue, 1 InCohortReclamation), 0 h of work"));
+  EXPECT_THAT(out.str(), HasSubstr("\n  fleet admits nobody: it is stopped\n"));
+  out.str("");
+  print(compare(report("fleet", 450, 0.65), told), out);
+  EXPECT_THAT(out.str(), HasSubstr("preemptions, InCohortReclamation"));
+  EXPECT_THAT(out.str(), HasSubstr("Over time: of fleet"));
 }
 
 TEST(Tables, SayWhatTheyLeaveOut) {

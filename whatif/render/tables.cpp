@@ -28,6 +28,15 @@ std::string waiting_text(const Spread& spread) {
          ", 95th percentile " + seconds_text(spread.p95) + ", longest " + seconds_text(spread.max);
 }
 
+/// " (3 InClusterQueue, 1 InCohortReclamation)"
+std::string reasons_text(const Totals& totals) {
+  std::string out;
+  for (const auto& [reason, count] : totals.preemptions_by_reason) {
+    out += (out.empty() ? " (" : ", ") + std::to_string(count) + " " + reason;
+  }
+  return out.empty() ? out : out + ")";
+}
+
 void print_totals(const Report& report, std::ostream& out) {
   const Totals& totals = report.totals;
   out << (report.name.empty() ? "Simulation" : report.name) << ": "
@@ -48,14 +57,14 @@ void print_totals(const Report& report, std::ostream& out) {
   }
   out << "  Fairness      " << index_text(totals.jain_queues) << " between ClusterQueues, "
       << index_text(totals.jain_local_queues) << " between LocalQueues (1: all alike)\n";
-  out << "  Preemptions   " << totals.preemptions << ", " << number_text(totals.lost_hours)
-      << " h of work done again\n";
+  out << "  Preemptions   " << totals.preemptions << reasons_text(totals) << ", "
+      << number_text(totals.lost_hours) << " h of work done again\n";
 }
 
 void print_queues(const Report& report, std::ostream& out) {
   const bool clusters = report.clusters.size() > 1;
   Table table({"clusterqueue", "cohort", ">submitted", ">admitted", ">finished", ">waiting",
-               ">preempted", ">mean wait", ">median", ">95 %", ">longest"});
+               ">preempted", ">mean wait", ">median", ">95 %", ">longest", ">weight", ">share"});
   for (const QueueReport& queue : report.queues) {
     const std::string name =
         clusters && !queue.cluster.empty() ? queue.cluster + ":" + queue.name : queue.name;
@@ -65,11 +74,19 @@ void print_queues(const Report& report, std::ostream& out) {
     table.add({name, queue.cohort, std::to_string(queue.submitted), std::to_string(queue.admitted),
                std::to_string(queue.finished), std::to_string(queue.pending),
                std::to_string(queue.preempted), time(queue.waiting.mean), time(queue.waiting.p50),
-               time(queue.waiting.p95), time(queue.waiting.max)});
+               time(queue.waiting.p95), time(queue.waiting.max), number_text(queue.weight),
+               percent_text(queue.weighted_share_mean)});
   }
   if (table.empty()) return;
-  out << "\nQueues\n";
+  out << "\nQueues (share: of what the cluster has of the resource it used most, over its weight, "
+         "on "
+         "average)\n";
   table.print(out, 2);
+  for (const QueueReport& queue : report.queues) {
+    if (queue.inactive.empty()) continue;
+    out << "  " << (queue.cluster.empty() ? "" : queue.cluster + ":") << queue.name
+        << " admits nobody: " << queue.inactive << '\n';
+  }
 }
 
 void print_usage(const Report& report, std::ostream& out) {
@@ -95,6 +112,18 @@ void print_usage(const Report& report, std::ostream& out) {
   if (capacity.empty()) return;
   out << "\nUtilisation of all quota together\n";
   capacity.print(out, 2);
+}
+
+void print_over_time(const Report& report, std::ostream& out) {
+  Table table({">from", ">created", ">mean wait", ">waiting", ">running", ">utilisation"});
+  for (const Stretch& one : stretches(report)) {
+    table.add({format_duration(one.from), number_text(one.created),
+               one.created > 0 ? seconds_text(one.waiting_seconds) : "", number_text(one.waiting),
+               number_text(one.running), percent_text(one.utilisation)});
+  }
+  if (table.empty()) return;
+  out << "\nOver time (mean wait: of those created then; those who wait at the end, so far)\n";
+  table.print(out, 2);
 }
 
 void left_out(std::size_t count, std::ostream& out) {
@@ -191,10 +220,35 @@ std::string resource_text(const std::string& resource, double amount) {
   return number_text(amount) + units[unit];
 }
 
+std::vector<Stretch> stretches(const Report& report) {
+  constexpr std::size_t rows_max = 12;
+  const OverTime& all = report.over_time;
+  const std::size_t samples = all.utilisation.size();
+  const std::size_t each = (samples + rows_max - 1) / rows_max;
+  std::vector<Stretch> out;
+  for (std::size_t first = 0; first < samples; first += each) {
+    Stretch one;
+    one.from = static_cast<Duration::rep>(first) * report.step;
+    const std::size_t end = std::min(samples, first + each);
+    const double part = 1 / double(end - first);
+    for (std::size_t i = first; i < end; ++i) {
+      one.created += all.created[i];
+      one.waiting_seconds += all.waiting_seconds[i] * all.created[i];
+      one.waiting += all.waiting[i] * part;
+      one.running += all.running[i] * part;
+      one.utilisation += all.utilisation[i] * part;
+    }
+    if (one.created > 0) one.waiting_seconds /= one.created;
+    out.push_back(one);
+  }
+  return out;
+}
+
 void print(const Report& report, std::ostream& out, const TableOptions& options) {
   print_totals(report, out);
   print_queues(report, out);
   print_usage(report, out);
+  print_over_time(report, out);
   print_workloads(report, options, out);
   print_preemptions(report, options, out);
   if (!report.warnings.empty()) out << "\nWarnings\n";

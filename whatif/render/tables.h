@@ -12,6 +12,15 @@ namespace regatta::whatif {
 struct TableOptions {
   std::size_t rows_max = 40;
 };
+/// A part of the time, of at most twelve.
+struct Stretch {
+  Duration from{0};  ///< since the start
+  double created = 0;
+  double waiting_seconds = 0;                        ///< mean of those created in it
+  double waiting = 0, running = 0, utilisation = 0;  ///< means
+};
+std::vector<Stretch> stretches(const Report& report);
+
 void print(const Report& report, std::ostream& out, const TableOptions& options = {});
 
 // How numbers are written, here and in comparisons.

@@ -3,6 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <initializer_list>
 #include <limits>
 #include <string_view>
 
@@ -15,6 +17,18 @@ Error invalid(std::string_view where, std::string_view problem) {
 
 std::string at(std::string_view list, std::size_t index) {
   return std::string(list) + "[" + std::to_string(index) + "]";
+}
+
+/// Nothing of the format itself is passed over. What objects hold is read as leniently as a store
+/// without schemas would.
+Status only(const Json& object, std::initializer_list<std::string_view> known,
+            const std::string& where) {
+  for (const auto& [key, value] : object.items()) {
+    if (std::find(known.begin(), known.end(), key) == known.end()) {
+      return invalid(where.empty() ? key : where + "." + key, "unknown field");
+    }
+  }
+  return ok();
 }
 
 /// The member, which must be there and of that type.
@@ -71,6 +85,9 @@ Result<ScenarioObject> read_object(const Json& json, const std::string& where) {
 /// The inside of an event that names a workload and says more.
 Result<ScenarioEvent> read_change(const Json& what, bool priority, const std::string& where) {
   if (!what.is_object()) return invalid(where, "expected an object");
+  const Status known = priority ? only(what, {"workload", "value"}, where)
+                                : only(what, {"workload", "podSet", "count"}, where);
+  if (!known) return known.error();
   const auto workload = text_of(what, "workload", where);
   if (!workload) return workload.error();
   const auto number = int_of(what, priority ? "value" : "count", where);
@@ -105,6 +122,7 @@ Result<ScenarioEvent> read_event(const Json& json, const std::string& where) {
 
 Result<ScenarioStep> read_step(const Json& json, const std::string& where) {
   if (!json.is_object()) return invalid(where, "expected an object");
+  if (const Status known = only(json, {"events", "expect"}, where); !known) return known.error();
   ScenarioStep step;
   const auto events = json.find("events");
   if (events == json.end() || events->is_null()) return step;
@@ -153,6 +171,9 @@ Status read_steps(const Json& json, Scenario* out) {
 
 Result<Scenario> read_scenario(const Json& json) {
   if (!json.is_object()) return Error(Errc::invalid, "a scenario is an object");
+  const Status known =
+      only(json, {"name", "family", "seed", "config", "now", "objects", "steps"}, "");
+  if (!known) return known.error();
   Scenario out;
   if (json.contains("name")) {
     auto name = text_of(json, "name", "");

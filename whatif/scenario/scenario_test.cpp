@@ -72,6 +72,12 @@ TEST(Scenario, SaysWhereAFileIsWrong) {
   };
   const Row rows[] = {
       {R"([{"op": "remove", "path": "/objects"}])", "objects: missing"},
+      {R"([{"op": "add", "path": "/object", "value": []}])", "object: unknown field"},
+      {R"([{"op": "add", "path": "/steps/1/event", "value": []}])",
+       "steps[1].event: unknown field"},
+      {R"([{"op": "replace", "path": "/steps/1/events/0",
+            "value": {"priority": {"workload": "ns/w", "value": 1, "class": "x"}}}])",
+       "steps[1].events[0].priority.class: unknown field"},
       {R"([{"op": "replace", "path": "/steps", "value": 3}])", "steps: expected a list"},
       {R"([{"op": "replace", "path": "/now", "value": "noon"}])",
        "now: expected a time like 2026-01-02T03:04:05Z"},

@@ -4,10 +4,10 @@
 #include <string_view>
 #include <vector>
 
-namespace regatta::manager {
+namespace regatta {
 
 /// `; did you mean "bindAddress"?` when one of `known` is close enough to be what was meant, else
 /// empty.
 std::string did_you_mean(std::string_view written, const std::vector<std::string_view>& known);
 
-}  // namespace regatta::manager
+}  // namespace regatta

@@ -1,8 +1,8 @@
-#include "manager/config/near_miss.h"
+#include "lib/base/near_miss.h"
 
 #include <algorithm>
 
-namespace regatta::manager {
+namespace regatta {
 namespace {
 
 char lower(char c) {
@@ -42,4 +42,4 @@ std::string did_you_mean(std::string_view written, const std::vector<std::string
   return best.empty() ? std::string() : "; did you mean \"" + std::string(best) + "\"?";
 }
 
-}  // namespace regatta::manager
+}  // namespace regatta

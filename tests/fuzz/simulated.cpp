@@ -1,0 +1,65 @@
+#include "tests/fuzz/targets.h"
+#include "whatif/engine/simulation.h"
+#include "whatif/timeline/timeline.h"
+
+#include <nlohmann/json.hpp>
+
+namespace regatta::fuzz {
+namespace {
+
+using namespace regatta::whatif;
+
+constexpr const char* one_queue = R"(
+{apiVersion: v1, kind: Namespace, metadata: {name: dev}}
+---
+{apiVersion: kueue.x-k8s.io/v1beta2, kind: ResourceFlavor, metadata: {name: f}}
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ClusterQueue
+metadata: {name: cq}
+spec:
+  namespaceSelector: {}
+  preemption: {withinClusterQueue: LowerPriority}
+  resourceGroups:
+  - coveredResources: [cpu]
+    flavors: [{name: f, resources: [{name: cpu, nominalQuota: 4}]}]
+---
+{apiVersion: kueue.x-k8s.io/v1beta2, kind: LocalQueue, metadata: {namespace: dev, name: lq},
+ spec: {clusterQueue: cq}}
+)";
+
+/// An hour of it, or less when much happens.
+void run(SimulationInput input) {
+  if (input.hub.objects.size() > 100 || input.events.size() > 200) return;
+  input.until = std::chrono::hours(1);
+  Simulation simulation(std::move(input));
+  for (int steps = 0; steps < 2000 && simulation.step(); ++steps) {
+  }
+  (void)to_json(simulation.report());
+}
+
+}  // namespace
+
+void manifests(std::string_view text) {
+  SimulationInput input;
+  ManifestReader reader(input.start);
+  Manifests read;
+  reader.read(text, "fuzz", &read);
+  input.hub.objects = std::move(read.objects);
+  run(std::move(input));
+}
+
+void events(std::string_view text) {
+  // Millions of arrivals are allowed, and nothing to wait for here.
+  if (text.find("arrivals") != std::string_view::npos && text.size() > 4096) return;
+  SimulationInput input;
+  ManifestReader reader(input.start);
+  Manifests queue;
+  reader.read(one_queue, "queue", &queue);
+  input.hub.objects = std::move(queue.objects);
+  Timeline timeline = read_timeline(text, "fuzz", input.start, &reader);
+  input.events = std::move(timeline.events);
+  run(std::move(input));
+}
+
+}  // namespace regatta::fuzz
