@@ -4,6 +4,7 @@
 #include "lib/base/json.h"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace regatta::apiserver {
@@ -58,6 +59,17 @@ class Strategy {
   virtual FieldErrors validate_create(const Json& object) const = 0;
   virtual FieldErrors validate_update(const Json& object, const Json& old) const = 0;
   virtual FieldErrors validate_status_update(const Json& object, const Json& old) const = 0;
+
+  /// A write through another subresource that changes a part of the object (a Pod's
+  /// ephemeralcontainers, resize): everything else is set back to `old`.
+  virtual void prepare_for_part(std::string_view subresource, Json& object, const Json& old) const {
+    (void)subresource, (void)object, (void)old;
+  }
+  virtual FieldErrors validate_part(std::string_view subresource, const Json& object,
+                                    const Json& old) const {
+    (void)subresource, (void)object, (void)old;
+    return {};
+  }
 
   /// Warning headers for a write; empty for none.
   virtual std::vector<std::string> warnings(const Json& object) const {

@@ -284,14 +284,18 @@ Answer<Written> ObjectWriter::store_update(Exchange& exchange, const Target& tar
                                target.subresource, now};
     track_update(object, live, managed);
   }
+  const bool part = target.subresource == "ephemeralcontainers" || target.subresource == "resize";
   if (status) {
     type.strategy->prepare_for_status_update(object, live, now);
+  } else if (part) {
+    type.strategy->prepare_for_part(target.subresource, object, live);
   } else if (target.subresource != "finalize") {
     type.strategy->prepare_for_update(object, live, now);
   }
   ignore_time_only_change(&object, live);
   FieldErrors errors = validate_metadata_update(object, live, type);
   append(errors, status ? type.strategy->validate_status_update(object, live)
+                 : part ? type.strategy->validate_part(target.subresource, object, live)
                         : type.strategy->validate_update(object, live));
   if (!errors.empty())
     return invalid(invalid_group(type), type.kind, target.name, std::move(errors));

@@ -28,10 +28,25 @@ Refusal resolve_priority(Json& pod, const AdmissionView& view) {
       if (bool_in(one, "globalDefault") && lower) chosen = &one;
     });
   }
+  const std::int64_t computed = chosen == nullptr ? 0 : int_in(*chosen, "value").value_or(0);
+  const auto stated = int_in(spec, "priority");
+  if (stated && *stated != computed) {
+    return "the integer value of priority (" + std::to_string(*stated) +
+           ") must not be provided in pod spec; priority admission controller computed " +
+           std::to_string(computed) + " from the given PriorityClass name";
+  }
+  const std::string policy =
+      chosen == nullptr ? "PreemptLowerPriority" : text_in(*chosen, "preemptionPolicy");
+  const std::string& wanted = text_in(spec, "preemptionPolicy");
+  if (!wanted.empty() && wanted != policy) {
+    return "the string value of PreemptionPolicy (" + wanted +
+           ") must not be provided in pod spec; priority admission controller computed " + policy +
+           " from the given PriorityClass name";
+  }
   if (chosen == nullptr) return std::nullopt;
   spec["priorityClassName"] = text_at(*chosen, {"metadata", "name"});
-  spec["priority"] = int_in(*chosen, "value").value_or(0);
-  spec["preemptionPolicy"] = text_in(*chosen, "preemptionPolicy");
+  spec["priority"] = computed;
+  spec["preemptionPolicy"] = policy;
   return std::nullopt;
 }
 

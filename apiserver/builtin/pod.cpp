@@ -6,6 +6,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <set>
+
 namespace regatta::apiserver::builtin {
 
 namespace {
@@ -145,6 +148,54 @@ Json with_old_mutables(const Json& spec, const Json& old, bool gated) {
   return out;
 }
 
+void copy_resources(const Json& wanted, Json* spec) {
+  for (const char* name : {"containers", "initContainers"}) {
+    const Json& from = list_in(wanted, name);
+    const auto list = spec->find(name);
+    if (list == spec->end() || !list->is_array()) continue;
+    for (Json& container : *list) {
+      for (const Json& one : from) {
+        if (text_in(one, "name") != text_in(container, "name")) continue;
+        copy_member(container, one, "resources");
+        copy_member(container, one, "resizePolicy");
+      }
+    }
+  }
+}
+
+/// Containers for debugging may be added, never changed or removed.
+FieldErrors check_ephemeral(const Json& spec, const Json& old) {
+  FieldErrors errors;
+  const char* path = "spec.ephemeralContainers";
+  std::set<std::string> names;
+  for (const char* name : {"containers", "initContainers"}) {
+    for (const Json& one : list_in(spec, name)) names.insert(text_in(one, "name"));
+  }
+  const std::set<std::string> others = names;
+  const Json& now = list_in(spec, "ephemeralContainers");
+  for (std::size_t i = 0; i < now.size(); ++i) {
+    const std::string here = index_path(path, i);
+    const std::string& name = text_in(now[i], "name");
+    if (name.empty()) errors.push_back(required(here + ".name"));
+    if (text_in(now[i], "image").empty()) errors.push_back(required(here + ".image"));
+    if (!names.insert(name).second) errors.push_back(duplicate(here + ".name", name));
+    const std::string& target = text_in(now[i], "targetContainerName");
+    if (!target.empty() && !others.contains(target)) {
+      errors.push_back(
+          {"FieldValueNotFound", here + ".targetContainerName", "Not found: " + dump_json(target)});
+    }
+  }
+  for (const Json& before : list_in(old, "ephemeralContainers")) {
+    const std::string& name = text_in(before, "name");
+    const auto found = std::find_if(now.begin(), now.end(),
+                                    [&](const Json& one) { return text_in(one, "name") == name; });
+    if (found != now.end() && *found == before) continue;
+    errors.push_back(forbidden(path, "existing ephemeral containers \"" + name + "\" may not be " +
+                                         (found == now.end() ? "removed" : "changed")));
+  }
+  return errors;
+}
+
 class PodStrategy final : public GenericStrategy {
  public:
   PodStrategy() : GenericStrategy({.status = true, .generation = true}) {}
@@ -190,7 +241,8 @@ class PodStrategy final : public GenericStrategy {
 
   FieldErrors validate_create(const Json& pod) const override {
     FieldErrors errors;
-    validate_pod_spec(object_or_empty(pod, {"spec"}), "spec", &errors);
+    const Json& spec = object_or_empty(pod, {"spec"});
+    validate_pod_spec(spec, "spec", &errors);
     return errors;
   }
 
@@ -213,6 +265,35 @@ class PodStrategy final : public GenericStrategy {
     if (gated) check_selector_additions(spec, before, &errors);
     if (with_old_mutables(spec, before, gated) != before) {
       errors.push_back(forbidden("spec", only_these));
+    }
+    return errors;
+  }
+
+  void prepare_for_part(std::string_view subresource, Json& pod, const Json& old) const override {
+    Json wanted = std::move(pod["spec"]);
+    pod["spec"] = object_or_empty(old, {"spec"});
+    Json& spec = pod["spec"];
+    if (subresource == "resize") {
+      copy_resources(wanted, &spec);
+    } else {
+      copy_member(spec, wanted, "ephemeralContainers");
+    }
+    copy_member(pod, old, "status");
+    Json& metadata = object_in(pod, "metadata");
+    const std::int64_t before =
+        int_in(object_or_empty(old, {"metadata"}), "generation").value_or(0);
+    metadata["generation"] = before + (same_member(pod, old, "spec") ? 0 : 1);
+  }
+
+  FieldErrors validate_part(std::string_view subresource, const Json& pod,
+                            const Json& old) const override {
+    const Json& spec = object_or_empty(pod, {"spec"});
+    const Json& before = object_or_empty(old, {"spec"});
+    if (subresource == "ephemeralcontainers") return check_ephemeral(spec, before);
+    FieldErrors errors = validate_create(pod);
+    if (std::string_view(qos_class(spec)) != qos_class(before)) {
+      errors.push_back(
+          invalid("spec", qos_class(spec), "Pod QOS Class may not change as a result of resizing"));
     }
     return errors;
   }

@@ -129,6 +129,7 @@ void default_pod_spec(Json& spec) {
   if (!spec.is_object()) spec = Json::object();
   each(spec, "containers", default_container);
   each(spec, "initContainers", default_container);
+  each(spec, "ephemeralContainers", default_container);
   each(spec, "volumes", default_volume);
   default_to(spec, "restartPolicy", "Always");
   default_to(spec, "terminationGracePeriodSeconds", std::int64_t{30});

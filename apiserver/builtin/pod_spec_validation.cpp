@@ -1,4 +1,5 @@
 #include "apiserver/builtin/access.h"
+#include "apiserver/builtin/pod_parts.h"
 #include "apiserver/builtin/pod_spec.h"
 #include "lib/api/quantity.h"
 #include "lib/api/validation.h"
@@ -72,25 +73,8 @@ void check_resources(const Json& container, const std::string& path, FieldErrors
   }
 }
 
-void check_ports(const Json& container, const std::string& path, FieldErrors* errors) {
-  const Json& ports = list_in(container, "ports");
-  for (std::size_t i = 0; i < ports.size(); ++i) {
-    const std::string here = index_path(path + ".ports", i);
-    const std::int64_t port = int_in(ports[i], "containerPort").value_or(0);
-    if (port == 0) {
-      errors->push_back(required(here + ".containerPort"));
-    } else if (port < 1 || port > 65535) {
-      errors->push_back(
-          invalid(here + ".containerPort", port, "must be between 1 and 65535, inclusive"));
-    }
-    const std::string& protocol = text_in(ports[i], "protocol");
-    if (protocol != "TCP" && protocol != "UDP" && protocol != "SCTP") {
-      errors->push_back(not_supported(here + ".protocol", protocol, {"SCTP", "TCP", "UDP"}));
-    }
-  }
-}
-
-void check_container(const Json& container, const std::string& path, std::set<std::string>* names,
+void check_container(const Json& container, const std::string& path,
+                     const std::set<std::string>& volumes, std::set<std::string>* names,
                      FieldErrors* errors) {
   const std::string& name = text_in(container, "name");
   check_label_name(name, path + ".name", errors);
@@ -105,13 +89,7 @@ void check_container(const Json& container, const std::string& path, std::set<st
     errors->push_back(
         invalid(path + ".image", image, "must not have leading or trailing whitespace"));
   }
-  check_ports(container, path, errors);
-  const Json& env = list_in(container, "env");
-  for (std::size_t i = 0; i < env.size(); ++i) {
-    if (text_in(env[i], "name").empty()) {
-      errors->push_back(required(index_path(path + ".env", i) + ".name"));
-    }
-  }
+  validate_container_parts(container, path, volumes, errors);
   const std::string& pull = text_in(container, "imagePullPolicy");
   if (pull != "Always" && pull != "IfNotPresent" && pull != "Never") {
     errors->push_back(
@@ -126,8 +104,14 @@ void check_gates(const Json& spec, const std::string& path, FieldErrors* errors)
   for (std::size_t i = 0; i < gates.size(); ++i) {
     const std::string here = index_path(path + ".schedulingGates", i);
     const std::string& name = text_in(gates[i], "name");
-    if (name.empty()) errors->push_back(required(here));
+    for (const std::string& why : api::check_qualified_name(name)) {
+      errors->push_back(invalid(here, name, why));
+    }
     if (!seen.insert(name).second) errors->push_back(duplicate(here, name));
+  }
+  if (!gates.empty() && !text_in(spec, "nodeName").empty()) {
+    errors->push_back(
+        forbidden(path + ".nodeName", "cannot be set until all schedulingGates have been cleared"));
   }
 }
 
@@ -136,7 +120,13 @@ void check_tolerations(const Json& spec, const std::string& path, FieldErrors* e
   for (std::size_t i = 0; i < tolerations.size(); ++i) {
     const std::string here = index_path(path + ".tolerations", i);
     const std::string& op = text_in(tolerations[i], "operator");
-    if (text_in(tolerations[i], "key").empty() && op != "Exists") {
+    const std::string& key = text_in(tolerations[i], "key");
+    if (!key.empty()) {
+      for (const std::string& why : api::check_qualified_name(key)) {
+        errors->push_back(invalid(here + ".key", key, why));
+      }
+    }
+    if (key.empty() && op != "Exists") {
       errors->push_back(invalid(here + ".operator", op,
                                 "operator must be Exists when `key` is empty, which means "
                                 "\"match all values and all keys\""));
@@ -148,6 +138,10 @@ void check_tolerations(const Json& spec, const std::string& path, FieldErrors* e
       errors->push_back(not_supported(here + ".operator", op, {"Equal", "Exists"}));
     }
     const std::string& effect = text_in(tolerations[i], "effect");
+    if (member(tolerations[i], "tolerationSeconds") != nullptr && effect != "NoExecute") {
+      errors->push_back(invalid(here + ".effect", effect,
+                                "effect must be 'NoExecute' when `tolerationSeconds` is set"));
+    }
     if (!effect.empty() && effect != "NoSchedule" && effect != "PreferNoSchedule" &&
         effect != "NoExecute") {
       errors->push_back(
@@ -198,21 +192,33 @@ void warn_env(const Json& spec, const std::string& path, std::vector<std::string
 
 void validate_pod_spec(const Json& spec, const std::string& path, FieldErrors* errors) {
   std::set<std::string> names;
+  const std::set<std::string> volumes = validate_volumes(spec, path, errors);
   const Json& inits = list_in(spec, "initContainers");
   const Json& containers = list_in(spec, "containers");
   if (containers.empty()) errors->push_back(required(path + ".containers"));
   for (std::size_t i = 0; i < containers.size(); ++i) {
-    check_container(containers[i], index_path(path + ".containers", i), &names, errors);
+    check_container(containers[i], index_path(path + ".containers", i), volumes, &names, errors);
   }
   for (std::size_t i = 0; i < inits.size(); ++i) {
-    check_container(inits[i], index_path(path + ".initContainers", i), &names, errors);
+    check_container(inits[i], index_path(path + ".initContainers", i), volumes, &names, errors);
   }
   check_policies(spec, path, errors);
   check_tolerations(spec, path, errors);
   check_gates(spec, path, errors);
+  validate_placement(spec, path, errors);
 }
 
 void validate_pod_template(const Json& pod_template, const std::string& path, FieldErrors* errors) {
+  for (const auto& [key, value] : object_or_empty(pod_template, {"metadata", "labels"}).items()) {
+    const std::string field = path + ".metadata.labels";
+    for (const std::string& why : api::check_qualified_name(key)) {
+      errors->push_back(invalid(field, key, why));
+    }
+    if (!value.is_string()) continue;
+    for (const std::string& why : api::check_label_value(value.get_ref<const std::string&>())) {
+      errors->push_back(invalid(field, value, why));
+    }
+  }
   validate_pod_spec(object_or_empty(pod_template, {"spec"}), path + ".spec", errors);
 }
 

@@ -27,6 +27,74 @@ class PodKind : public testing::Test {
   StrategyPtr strategy_ = pod_strategy();
 };
 
+TEST_F(PodKind, WhatASpecMayNotSay) {
+  const struct {
+    const char* name;
+    const char* spec;
+    const char* error;  ///< reason and field
+  } cases[] = {
+      {"a mount of no volume",
+       R"({"containers":[{"name":"c","image":"i","volumeMounts":[{"name":"v","mountPath":"/"}]}]})",
+       "FieldValueNotFound spec.containers[0].volumeMounts[0].name"},
+      {"a volume of two sorts",
+       R"({"volumes":[{"name":"v","emptyDir":{},"hostPath":{"path":"/"}}]})",
+       "FieldValueForbidden spec.volumes[0].hostPath"},
+      {"a secret volume without a secret", R"({"volumes":[{"name":"v","secret":{}}]})",
+       "FieldValueRequired spec.volumes[0].secret.secretName"},
+      {"a probe of nothing", R"({"containers":[{"name":"c","image":"i","livenessProbe":{}}]})",
+       "FieldValueRequired spec.containers[0].livenessProbe"},
+      {"a variable from nowhere",
+       R"({"containers":[{"name":"c","image":"i","env":[{"name":"a","valueFrom":{}}]}]})",
+       "FieldValueInvalid spec.containers[0].env[0].valueFrom"},
+      {"a port name with capitals",
+       R"({"containers":[{"name":"c","image":"i","ports":[{"name":"Web","containerPort":1}]}]})",
+       "FieldValueInvalid spec.containers[0].ports[0].name"},
+      {"a bad label", R"({"nodeSelector":{"a b":"c"}})", "FieldValueInvalid spec.nodeSelector"},
+      {"a gate without a good name", R"({"schedulingGates":[{"name":"a b"}]})",
+       "FieldValueInvalid spec.schedulingGates[0]"},
+      {"seconds for an effect without end",
+       R"({"tolerations":[{"key":"k","operator":"Exists","tolerationSeconds":5}]})",
+       "FieldValueInvalid spec.tolerations[0].effect"},
+      {"no node at all",
+       R"({"affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{}}}})",
+       "FieldValueRequired spec.affinity.nodeAffinity."
+       "requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms"},
+      {"a spread over nothing",
+       R"({"topologySpreadConstraints":[{"maxSkew":1,"whenUnsatisfiable":"DoNotSchedule"}]})",
+       "FieldValueRequired spec.topologySpreadConstraints[0].topologyKey"},
+  };
+  for (const auto& one : cases) {
+    EXPECT_THAT(causes(strategy_->validate_create(make(one.spec))), ElementsAre(one.error))
+        << one.name;
+  }
+}
+
+TEST_F(PodKind, DebuggingContainersAreAddedAndResourcesResizedApart) {
+  const Json pod = make();
+  const auto part = [&](const char* name, const Json& old, const char* patch) {
+    Json object = old;
+    object.merge_patch(json(patch));
+    strategy_->prepare_for_part(name, object, old);
+    return object;
+  };
+  const Json debugged = part("ephemeralcontainers", pod, R"({"spec":{"restartPolicy":"Always",
+    "ephemeralContainers":[{"name":"dbg","image":"i","targetContainerName":"main"}]}})");
+  EXPECT_EQ(debugged["spec"]["restartPolicy"], "Never");
+  EXPECT_EQ(debugged["metadata"]["generation"], 2);
+  EXPECT_THAT(texts(strategy_->validate_part("ephemeralcontainers", debugged, pod)), IsEmpty());
+  EXPECT_THAT(texts(strategy_->validate_part("ephemeralcontainers", pod, debugged)),
+              ElementsAre("spec.ephemeralContainers: Forbidden: existing ephemeral containers "
+                          "\"dbg\" may not be removed"));
+  const Json resized = part("resize", pod, R"({"spec":{"containers":[{"name":"main","image":"x",
+    "resources":{"requests":{"cpu":"200m"}}}]}})");
+  EXPECT_EQ(resized["spec"]["containers"][0]["image"], "img:1");
+  EXPECT_EQ(resized["spec"]["containers"][0]["resources"], json(R"({"requests":{"cpu":"200m"}})"));
+  EXPECT_THAT(texts(strategy_->validate_part("resize", resized, pod)), IsEmpty());
+  const Json bare = part("resize", pod, R"({"spec":{"containers":[{"name":"main"}]}})");
+  EXPECT_THAT(causes(strategy_->validate_part("resize", bare, pod)),
+              ElementsAre("FieldValueInvalid spec"));
+}
+
 TEST_F(PodKind, AGatedOneWaitsAndSaysSo) {
   const Json pod = make(R"({"schedulingGates":[{"name":"example.dev/gate"}]})");
   EXPECT_THAT(texts(strategy_->validate_create(pod)), IsEmpty());
