@@ -246,7 +246,7 @@ type PriorityLevelConfigurationReference
   name string !
 type FlowSchemaStatus
   conditions []any map=type merge=type
-kind PriorityLevelConfiguration group=flowcontrol.apiserver.k8s.io version=v1 -- A share of requests.
+kind PriorityLevelConfiguration group=flowcontrol.apiserver.k8s.io version=v1 -- A share.
   spec PriorityLevelConfigurationSpec -- What is wanted.
   status FlowSchemaStatus -- What is observed; written by the system.
 type PriorityLevelConfigurationSpec
