@@ -128,6 +128,10 @@ Answer<Json> table_of(const std::vector<const Json*>& objects, const ResourceTyp
   } else {
     table["columnDefinitions"] = nullptr;
   }
+  // Kinds without columns of their own have no rows rather than an empty list of them.
+  if (objects.empty() && !type.custom && type.strategy->columns().back().name == "Created At") {
+    table["rows"] = nullptr;
+  }
   for (const Json* object : objects) {
     table["rows"].push_back({{"cells", type.strategy->cells(*object, now)},
                              {"object", table_object(*object, include, version)}});

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <sstream>
 #include <string>
 
 namespace regatta::apiserver {
@@ -94,6 +95,49 @@ void add_entry(Json& map, std::string_view entry, bool bytes) {
   map[key] = bytes ? base64(value) : std::string(value);
 }
 
+/// One entry of a map of quantities.
+void add_amount(Json& map, std::string_view entry) {
+  std::string key;
+  std::string amount;
+  Message message(entry);
+  for (Field field; message.next(field);) {
+    if (field.number == 1) key = field.bytes;
+    if (field.number != 2) continue;
+    Message quantity(field.bytes);
+    for (Field part; quantity.next(part);) {
+      if (part.number == 1) amount = part.bytes;
+    }
+  }
+  map[key] = amount;
+}
+
+Json number_or_text(std::string_view bytes) {
+  bool is_text = false;
+  std::int64_t number = 0;
+  std::string text;
+  Message message(bytes);
+  for (Field field; message.next(field);) {
+    if (field.number == 1) is_text = field.integer == 1;
+    if (field.number == 2) number = static_cast<std::int64_t>(field.integer);
+    if (field.number == 3) text = field.bytes;
+  }
+  return is_text ? Json(text) : Json(number);
+}
+
+Json owner_of(std::string_view bytes) {
+  static const std::map<std::uint32_t, const char*> texts = {
+      {1, "kind"}, {3, "name"}, {4, "uid"}, {5, "apiVersion"}};
+  Json owner = Json::object();
+  Message message(bytes);
+  for (Field field; message.next(field);) {
+    const auto text = texts.find(field.number);
+    if (text != texts.end()) owner[text->second] = std::string(field.bytes);
+    if (field.number == 6) owner["controller"] = field.integer != 0;
+    if (field.number == 7) owner["blockOwnerDeletion"] = field.integer != 0;
+  }
+  return owner;
+}
+
 Json metadata_of(std::string_view bytes) {
   static const std::map<std::uint32_t, const char*> texts = {
       {1, "name"}, {2, "generateName"}, {3, "namespace"}, {5, "uid"}, {6, "resourceVersion"}};
@@ -109,6 +153,8 @@ Json metadata_of(std::string_view bytes) {
       add_entry(metadata["annotations"], field.bytes, false);
     } else if (field.number == 14) {
       metadata["finalizers"].push_back(std::string(field.bytes));
+    } else if (field.number == 13) {
+      metadata["ownerReferences"].push_back(owner_of(field.bytes));
     }
   }
   return metadata;
@@ -122,7 +168,11 @@ struct Member {
     texts,
     bytes,
     boolean,
+    flag,
     integer,
+    count,
+    intstr,
+    amounts,
     text,
     list,
     metadata,
@@ -130,58 +180,114 @@ struct Member {
     messages,
     ignored
   } kind;
-  const char* name;
+  std::string name;
   Members members;  ///< of a message
 };
 
-/// Of kinds with more fields than kubectl's flags can set; those fields only.
-const std::map<std::string, Members>& partial_kinds() {
+/// The messages that kubectl builds of its flags, with those fields that flags can set: name of the
+/// message, then number, name and sort of each field. Sorts: text, list, texts (a map), bytes,
+/// flag (left out when false), boolean, count (left out when 0), integer, intstr, amounts (a map of
+/// quantities), metadata, ignored, or a message; `[]` before it when there are many; `inline` when
+/// its fields are the owner's.
+constexpr std::string_view message_texts = R"(
+Rule 1 verbs list 2 apiGroups list 3 resources list 4 resourceNames list 5 nonResourceURLs list
+Subject 1 kind text 2 apiGroup text 3 name text 4 namespace text
+RoleRef 1 apiGroup text 2 kind text 3 name text
+Role 1 metadata metadata 2 rules []Rule
+ClusterRole 1 metadata metadata 2 rules []Rule
+RoleBinding 1 metadata metadata 2 subjects []Subject 3 roleRef RoleRef
+ClusterRoleBinding 1 metadata metadata 2 subjects []Subject 3 roleRef RoleRef
+Port 1 name text 2 hostPort count 3 containerPort integer 4 protocol text
+Variable 1 name text 2 value text
+Resources 1 limits amounts 2 requests amounts
+Container 1 name text 2 image text 3 command list 4 args list 5 workingDir text 6 ports []Port +
+ 7 env []Variable 8 resources Resources 13 terminationMessagePath text 14 imagePullPolicy text +
+ 20 terminationMessagePolicy text
+PodSpec 2 containers []Container 3 restartPolicy text 4 terminationGracePeriodSeconds integer +
+ 5 activeDeadlineSeconds integer 6 dnsPolicy text 7 nodeSelector texts 8 serviceAccountName text +
+ 9 serviceAccount text 10 nodeName text 19 schedulerName text
+PodTemplate 1 metadata metadata 2 spec PodSpec
+Requirement 1 key text 2 operator text 3 values list
+LabelSelector 1 matchLabels texts 2 matchExpressions []Requirement
+JobSpec 1 parallelism integer 2 completions integer 3 activeDeadlineSeconds integer +
+ 6 template PodTemplate 7 backoffLimit integer 8 ttlSecondsAfterFinished integer +
+ 9 completionMode text 10 suspend boolean
+Job 1 metadata metadata 2 spec JobSpec 3 status ignored
+JobTemplate 1 metadata metadata 2 spec JobSpec
+CronJobSpec 1 schedule text 3 concurrencyPolicy text 4 suspend boolean 5 jobTemplate JobTemplate +
+ 8 timeZone text
+CronJob 1 metadata metadata 2 spec CronJobSpec 3 status ignored
+DeploymentStrategy 1 type text
+DeploymentSpec 1 replicas integer 2 selector LabelSelector 3 template PodTemplate +
+ 4 strategy DeploymentStrategy
+Deployment 1 metadata metadata 2 spec DeploymentSpec 3 status ignored
+ServicePort 1 name text 2 protocol text 3 port integer 4 targetPort intstr 5 nodePort count
+ServiceSpec 1 ports []ServicePort 2 selector texts 3 clusterIP text 4 type text +
+ 7 sessionAffinity text 8 loadBalancerIP text 10 externalName text
+Service 1 metadata metadata 2 spec ServiceSpec 3 status ignored
+QuotaSpec 1 hard amounts 2 scopes list
+ResourceQuota 1 metadata metadata 2 spec QuotaSpec 3 status ignored
+PriorityClass 1 metadata metadata 2 value integer 3 globalDefault flag 4 description text +
+ 5 preemptionPolicy text
+BudgetSpec 1 minAvailable intstr 2 selector LabelSelector 3 maxUnavailable intstr
+PodDisruptionBudget 1 metadata metadata 2 spec BudgetSpec 3 status ignored
+BackendPort 1 name text 2 number count
+BackendService 1 name text 2 port BackendPort
+Backend 4 service BackendService
+Path 1 path text 2 backend Backend 3 pathType text
+Http 1 paths []Path
+RuleValue 1 http Http
+IngressRule 1 host text 2 inline RuleValue
+IngressTLS 1 hosts list 2 secretName text
+IngressSpec 1 defaultBackend Backend 2 tls []IngressTLS 3 rules []IngressRule +
+ 4 ingressClassName text
+Target 1 kind text 2 name text 3 apiVersion text
+MetricTarget 1 type text 4 averageUtilization integer
+ResourceMetric 1 name text 2 target MetricTarget
+Metric 1 type text 4 resource ResourceMetric
+ScalerSpec 1 scaleTargetRef Target 2 minReplicas integer 3 maxReplicas integer 4 metrics []Metric
+HorizontalPodAutoscaler 1 metadata metadata 2 spec ScalerSpec 3 status ignored
+Ingress 1 metadata metadata 2 spec IngressSpec 3 status ignored
+)";
+
+Member::Kind kind_of(const std::string& word) {
   using Kind = Member::Kind;
-  static const Member metadata{Kind::metadata, "metadata", {}};
-  static const Member rules{Kind::messages,
-                            "rules",
-                            {{1, {Kind::list, "verbs", {}}},
-                             {2, {Kind::list, "apiGroups", {}}},
-                             {3, {Kind::list, "resources", {}}},
-                             {4, {Kind::list, "resourceNames", {}}},
-                             {5, {Kind::list, "nonResourceURLs", {}}}}};
-  static const Member subjects{Kind::messages,
-                               "subjects",
-                               {{1, {Kind::text, "kind", {}}},
-                                {2, {Kind::text, "apiGroup", {}}},
-                                {3, {Kind::text, "name", {}}},
-                                {4, {Kind::text, "namespace", {}}}}};
-  static const Member role{Kind::message,
-                           "roleRef",
-                           {{1, {Kind::text, "apiGroup", {}}},
-                            {2, {Kind::text, "kind", {}}},
-                            {3, {Kind::text, "name", {}}}}};
-  static const Member containers{Kind::messages,
-                                 "containers",
-                                 {{1, {Kind::text, "name", {}}},
-                                  {2, {Kind::text, "image", {}}},
-                                  {3, {Kind::list, "command", {}}},
-                                  {4, {Kind::list, "args", {}}},
-                                  {14, {Kind::text, "imagePullPolicy", {}}}}};
-  static const Member pod{
-      Kind::message,
-      "template",
-      {{1, metadata},
-       {2, {Kind::message, "spec", {{2, containers}, {3, {Kind::text, "restartPolicy", {}}}}}}}};
-  static const Member job{Kind::message,
-                          "spec",
-                          {{1, {Kind::integer, "parallelism", {}}},
-                           {2, {Kind::integer, "completions", {}}},
-                           {6, pod},
-                           {7, {Kind::integer, "backoffLimit", {}}}}};
-  static const Member status{Kind::ignored, "", {}};
-  static const std::map<std::string, Members> kinds = {
-      {"Role", {{1, metadata}, {2, rules}}},
-      {"ClusterRole", {{1, metadata}, {2, rules}}},
-      {"RoleBinding", {{1, metadata}, {2, subjects}, {3, role}}},
-      {"ClusterRoleBinding", {{1, metadata}, {2, subjects}, {3, role}}},
-      {"Job", {{1, metadata}, {2, job}, {3, status}}}};
-  return kinds;
+  static const std::map<std::string, Kind> kinds = {
+      {"text", Kind::text},       {"list", Kind::list},       {"texts", Kind::texts},
+      {"bytes", Kind::bytes},     {"flag", Kind::flag},       {"boolean", Kind::boolean},
+      {"count", Kind::count},     {"integer", Kind::integer}, {"intstr", Kind::intstr},
+      {"amounts", Kind::amounts}, {"ignored", Kind::ignored}, {"metadata", Kind::metadata}};
+  const auto found = kinds.find(word);
+  if (found != kinds.end()) return found->second;
+  return word.starts_with("[]") ? Kind::messages : Kind::message;
+}
+
+std::map<std::string, Members> read_messages() {
+  std::map<std::string, Members> messages;
+  std::string text(message_texts);
+  for (std::size_t at = text.find("+\n"); at != std::string::npos; at = text.find("+\n")) {
+    text.erase(at, 2);
+  }
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string message, name, sort;
+    std::uint32_t number = 0;
+    words >> message;
+    while (words >> number >> name >> sort) {
+      Member member{kind_of(sort), name, {}};
+      // Messages stand before those that hold them.
+      if (member.kind == Member::Kind::message) member.members = messages.at(sort);
+      if (member.kind == Member::Kind::messages) member.members = messages.at(sort.substr(2));
+      messages[message].emplace(number, std::move(member));
+    }
+  }
+  return messages;
+}
+
+const std::map<std::string, Members>& partial_kinds() {
+  static const std::map<std::string, Members> messages = read_messages();
+  return messages;
 }
 
 const Members& object_members(const std::string& kind, bool* known) {
@@ -257,15 +363,29 @@ bool read_members(Json& object, std::string_view raw, const Members& members) {
     const Member::Kind kind = member->second.kind;
     if (kind == Member::Kind::text && field.bytes.empty()) continue;
     if (kind == Member::Kind::ignored) continue;
+    const bool left_out = kind == Member::Kind::flag || kind == Member::Kind::count;
+    if (left_out && field.integer == 0) continue;
+    if (member->second.name == "inline") {
+      if (!read_members(object, field.bytes, member->second.members)) return false;
+      continue;
+    }
     Json& value = object[member->second.name];
     switch (kind) {
       case Member::Kind::texts:
       case Member::Kind::bytes:
         add_entry(value, field.bytes, kind == Member::Kind::bytes);
         break;
+      case Member::Kind::amounts:
+        add_amount(value, field.bytes);
+        break;
+      case Member::Kind::intstr:
+        value = number_or_text(field.bytes);
+        break;
+      case Member::Kind::flag:
       case Member::Kind::boolean:
         value = field.integer != 0;
         break;
+      case Member::Kind::count:
       case Member::Kind::integer:
         value = static_cast<std::int64_t>(field.integer);
         break;

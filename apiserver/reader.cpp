@@ -69,6 +69,9 @@ std::optional<Failure> choose_source(Core& core, const Scope& scope, Source& sou
   if (!options.continue_token.empty()) {
     Answer<Continue> token = decode(options.continue_token);
     if (!token) return token.error();
+    if (!options.from_start()) {
+      return bad_request("specifying resource version is not allowed when using continue");
+    }
     source.start = token->start;
     if (token->version < 0) return std::nullopt;
     exact = static_cast<std::uint64_t>(token->version);

@@ -203,5 +203,48 @@ TEST_F(ServerTest, lost_replies_have_happened) {
   EXPECT_EQ(send("GET", "/api/v1/namespaces/default/configmaps/lost").status, 200u);
 }
 
+TEST_F(ServerTest, PartsOfPodsThatCannotBeReadAre405) {
+  const std::string pods = "/api/v1/namespaces/default/pods";
+  const Json pod = {{"metadata", {{"name", "p"}}},
+                    {"spec", {{"containers", {{{"name", "c"}, {"image", "i"}}}}}}};
+  ASSERT_EQ(send("POST", pods, pod).status, 201u);
+  EXPECT_EQ(send("GET", pods + "/p/binding").status, 405u);
+  EXPECT_EQ(send("GET", pods + "/p/eviction").status, 405u);
+  EXPECT_EQ(send("GET", pods + "/p/exec?command=ls").status, 400u);
+  EXPECT_EQ(send("GET", pods + "/p/ephemeralcontainers").status, 200u);
+  const Json debug = {{"spec", {{"ephemeralContainers", {{{"name", "d"}, {"image", "i"}}}}}}};
+  EXPECT_EQ(send("PATCH", pods + "/p/ephemeralcontainers", debug).status, 200u);
+  EXPECT_EQ(send("PATCH", pods + "/p", debug).status, 200u) << "nothing changes";
+}
+
+TEST_F(ServerTest, OwnersThatAreThereTwiceAreDroppedWithAWarning) {
+  const Json owner = {{"apiVersion", "v1"}, {"kind", "ConfigMap"}, {"name", "o"}, {"uid", "u"}};
+  const net::HttpResponse response =
+      send("POST", "/api/v1/namespaces/default/configmaps",
+           {{"metadata", {{"name", "a"}, {"ownerReferences", {owner, owner}}}}});
+  ASSERT_EQ(response.status, 201u) << response.body;
+  EXPECT_EQ(Json::parse(response.body)["metadata"]["ownerReferences"].size(), 1u);
+  EXPECT_NE(response.headers.get("Warning").find("duplicate UID(s) observed: u"),
+            std::string::npos);
+}
+
+TEST_F(ServerTest, ACollectionIsNotDeletedAgainstAPrecondition) {
+  create("a");
+  const std::string maps = "/api/v1/namespaces/default/configmaps";
+  EXPECT_EQ(send("DELETE", maps, {{"preconditions", {{"resourceVersion", "1"}}}}).status, 409u);
+  EXPECT_EQ(send("GET", maps + "/a").status, 200u);
+}
+
+TEST_F(ServerTest, APageIsOfTheVersionOfItsList) {
+  create("a");
+  create("b");
+  const std::string maps = "/api/v1/namespaces/default/configmaps";
+  const Json page = Json::parse(send("GET", maps + "?limit=1").body);
+  const std::string next =
+      maps + "?limit=1&continue=" + page["metadata"]["continue"].get<std::string>();
+  EXPECT_EQ(send("GET", next).status, 200u);
+  EXPECT_EQ(send("GET", next + "&resourceVersion=1").status, 400u);
+}
+
 }  // namespace
 }  // namespace regatta::apiserver
