@@ -1,5 +1,6 @@
 #include "apiserver/discovery.h"
 
+#include "apiserver/health.h"
 #include "apiserver/text.h"
 
 #include <nlohmann/json.hpp>
@@ -239,10 +240,26 @@ Json version_json(const Core& core) {
 }
 
 Json root_paths(const Core& core) {
-  std::set<std::string> paths = {"/api",          "/api/v1",     "/apis",        "/apis/",
-                                 "/healthz",      "/livez",      "/metrics",     "/openapi/v2",
-                                 "/readyz",       "/openapi/v3", "/openapi/v3/", "/version",
-                                 "/healthz/ping", "/livez/ping", "/readyz/ping"};
+  std::set<std::string> paths = {"/.well-known/openid-configuration",
+                                 "/api",
+                                 "/api/v1",
+                                 "/apis",
+                                 "/apis/",
+                                 "/flagz",
+                                 "/metrics",
+                                 "/metrics/slis",
+                                 "/openapi/v2",
+                                 "/openapi/v3",
+                                 "/openapi/v3/",
+                                 "/openid/v1/jwks",
+                                 "/statusz",
+                                 "/version"};
+  for (const char* endpoint : {"healthz", "livez", "readyz"}) {
+    paths.insert("/" + std::string(endpoint));
+    for (const std::string& check : health_checks(endpoint)) {
+      paths.insert("/" + std::string(endpoint) + "/" + check);
+    }
+  }
   for (const std::string& group : groups_of(core)) {
     paths.insert("/apis/" + group);
     for (const std::string& version : versions_of(core, group)) {
@@ -295,40 +312,6 @@ std::optional<Reply> discovery(const Core& core, Exchange& exchange) {
     return Reply(aggregated(core, exchange, exchange.info.segments[0] == "api"));
   }
   return Reply(respond_json(exchange, 200, **json));
-}
-
-std::optional<net::HttpResponse> health(const RequestInfo& info) {
-  const auto& s = info.segments;
-  if (s.empty() || (s[0] != "healthz" && s[0] != "livez" && s[0] != "readyz")) return std::nullopt;
-  static const std::vector<std::string> checks = {"ping",
-                                                  "log",
-                                                  "etcd",
-                                                  "informer-sync",
-                                                  "poststarthook/generic-apiserver-start-informers",
-                                                  "poststarthook/crd-informer-synced",
-                                                  "poststarthook/rbac/bootstrap-roles",
-                                                  "shutdown"};
-  if (s.size() > 1) {
-    const std::string name = info.path.substr(s[0].size() + 2);
-    const bool known = std::find(checks.begin(), checks.end(), name) != checks.end() &&
-                       !(s[0] == "readyz" && name == "etcd");
-    return known ? respond_text(200, "ok") : respond_text(404, "404 page not found\n");
-  }
-  if (!info.query.has("verbose")) return respond_text(200, "ok");
-  std::string text;
-  for (const std::string& check : checks) {
-    const bool elsewhere = (s[0] == "readyz") == (check == "etcd") &&
-                           (check == "etcd" || check == "informer-sync" || check == "shutdown");
-    if (!elsewhere) text += "[+]" + check + " ok\n";
-  }
-  for (const std::string& excluded : info.query.all("exclude")) {
-    if (std::find(checks.begin(), checks.end(), excluded) == checks.end() ||
-        (s[0] == "readyz" && excluded == "etcd")) {
-      text += "warn: some health checks cannot be excluded: no matches for " + in_quotes(excluded) +
-              "\n";
-    }
-  }
-  return respond_text(200, text + s[0] + " check passed\n");
 }
 
 }  // namespace regatta::apiserver

@@ -10,7 +10,4 @@ namespace regatta::apiserver {
 /// none of them.
 std::optional<Answer<net::HttpResponse>> discovery(const Core& core, Exchange& exchange);
 
-/// /healthz, /livez, /readyz and below. Null when the path is none of them.
-std::optional<net::HttpResponse> health(const RequestInfo& info);
-
 }  // namespace regatta::apiserver

@@ -5,6 +5,7 @@
 #include "apiserver/builtin/builtin.h"
 #include "apiserver/definitions.h"
 #include "apiserver/discovery.h"
+#include "apiserver/health.h"
 #include "apiserver/json_access.h"
 #include "apiserver/object_meta.h"
 #include "apiserver/openapi/openapi.h"

@@ -246,5 +246,15 @@ TEST_F(ServerTest, APageIsOfTheVersionOfItsList) {
   EXPECT_EQ(send("GET", next + "&resourceVersion=1").status, 400u);
 }
 
+TEST_F(ServerTest, HealthIsToldCheckByCheck) {
+  EXPECT_EQ(send("GET", "/readyz").body, "ok");
+  const std::string live = send("GET", "/livez?verbose&exclude=etcd&exclude=nosuch").body;
+  EXPECT_EQ(live.find("[+]ping ok\n[+]log ok\n"), 0u) << live;
+  EXPECT_NE(live.find("[+]etcd excluded: ok\n"), std::string::npos) << live;
+  EXPECT_NE(live.find("no matches for \"nosuch\"\nlivez check passed\n"), std::string::npos);
+  EXPECT_EQ(send("GET", "/readyz/poststarthook/rbac/bootstrap-roles").body, "ok");
+  EXPECT_EQ(send("GET", "/readyz/etcd").status, 404u);
+}
+
 }  // namespace
 }  // namespace regatta::apiserver
