@@ -19,6 +19,7 @@ struct Preemption {
   int victims = 0;  ///< of each preemptor
   bool fair_sharing = false;
   bool reclaim = false;  ///< the victims are in other ClusterQueues, which borrowed
+  int nodes = 0;         ///< with a topology, which gangs fill
 };
 /// Full queues, then one urgent job in each that needs the room of `victims` others: the cycle that
 /// preempts and, when they are gone, the cycle that admits.

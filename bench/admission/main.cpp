@@ -26,6 +26,7 @@ void add_preemptions(std::vector<Case>* cases) {
        {Preemption{"preemption", 1000, 20}, Preemption{"preemption_reclaim", 1000, 20, false, true},
         Preemption{"preemption_fair", 1000, 20, true},
         Preemption{"preemption_fair_reclaim", 1000, 20, true, true},
+        Preemption{"preemption_topology_640", 192, 20, false, false, 640},
         Preemption{"preemption_200_victims", 100, 200},
         Preemption{"preemption_2000_victims", 10, 2000},
         Preemption{"preemption_reclaim_200_victims", 100, 200, false, true},

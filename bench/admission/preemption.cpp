@@ -1,6 +1,6 @@
 #include "bench/admission/cases.h"
+#include "bench/admission/gangs.h"
 #include "bench/admission/measure.h"
-#include "bench/admission/world.h"
 
 #include <cstdlib>
 
@@ -13,21 +13,25 @@ Config config_of(const Preemption& preemption) {
   return config;
 }
 
+constexpr int pods_per_gang = 4;
+
 /// Quota for `victims` small jobs each. To be reclaimed from: the even queues run twice as many as
-/// that, on the quota of the odd ones.
+/// that, on the quota of the odd ones. With nodes, the small jobs are gangs and fill them, and the
+/// large ones are gangs of as many pods as all their victims.
 class Arena {
  public:
   explicit Arena(const Preemption& preemption)
       : preemption_(preemption),
         world_(config_of(preemption)),
-        small_(cpu_template(1)),
-        large_(cpu_template(preemption.victims)) {
+        small_(cpu_template(small_cpus(preemption) / (gangs() ? pods_per_gang : 1))),
+        large_(gangs() ? small_ : cpu_template(preemption.victims)) {
+    if (gangs()) add_nodes(&world_.state(), preemption.nodes);
     const int queues = preemption.reclaim ? preemption.queues * 2 : preemption.queues;
     world_.add_queues(queues, [&](int i, api::ClusterQueue* queue) {
       queue->spec.cohort_name = "cohort" + std::to_string(i / 100);
       queue->spec.preemption.within_cluster_queue = api::WithinQueuePolicy::LowerPriority;
       queue->spec.preemption.reclaim_within_cohort = api::ReclaimPolicy::Any;
-      queue->spec.resource_groups = cpu_quota(preemption.victims);
+      queue->spec.resource_groups = cpu_quota(preemption.victims * small_cpus(preemption));
     });
     const int per_queue = preemption.reclaim ? preemption.victims * 2 : preemption.victims;
     for (int i = 0; i < preemption.queues * per_queue; ++i) add({i, queue_of(i), &small_, 0});
@@ -36,23 +40,20 @@ class Arena {
 
   /// Returns how many were admitted.
   std::size_t round(int number, Meter* cycles, Meter* all) {
-    const int first = 1'000'000 * (number + 1);
-    for (int i = 0; i < preemption_.queues; ++i) {
-      add({first + i, preemption_.reclaim ? i * 2 + 1 : i, &large_, 10});
-    }
+    for (int i = 0; i < preemption_.queues; ++i) add(preemptor(number, i));
     now_ += std::chrono::seconds(2);
     all->start();
     const CycleResult preempting = measured_cycle(world_.state(), now_, cycles);
     for (const PreemptedWorkload& decision : preempting.preempted) {
       const int victim = World::number_of(decision.key);
-      world_.evict({victim, queue_of(victim), &small_, 0}, now_);
+      world_.evict(workload({victim, queue_of(victim), &small_, 0}), now_);
     }
     now_ += std::chrono::seconds(2);
     const CycleResult admitting = measured_cycle(world_.state(), now_, cycles);
     all->stop();
     victims_ += preempting.preempted.size();
-    for (const AdmittedWorkload& decision : admitting.admitted) {
-      world_.state().erase_workload(decision.key, now_);
+    for (int i = 0; i < preemption_.queues; ++i) {
+      world_.state().erase_workload(workload(preemptor(number, i)).metadata.key(), now_);
     }
     settle();
     return admitting.admitted.size();
@@ -61,12 +62,29 @@ class Arena {
   std::size_t victims() const { return victims_; }
 
  private:
+  World::Job preemptor(int round, int number) const {
+    return {1'000'000 * (round + 1) + number, preemption_.reclaim ? number * 2 + 1 : number,
+            &large_, 10};
+  }
+
+  bool gangs() const { return preemption_.nodes > 0; }
+
+  static int small_cpus(const Preemption& preemption) {
+    if (preemption.nodes == 0) return 1;
+    return preemption.nodes * cpus_per_node / (preemption.queues * preemption.victims);
+  }
+
+  api::Workload workload(const World::Job& job) const {
+    if (!gangs()) return World::workload(job);
+    return gang(job, job.pods == &small_ ? pods_per_gang : pods_per_gang * preemption_.victims);
+  }
+
   int queue_of(int number) const {
     const int queue = number % preemption_.queues;
     return preemption_.reclaim ? queue * 2 : queue;
   }
 
-  void add(const World::Job& job) { world_.state().upsert(World::workload(job), now_); }
+  void add(const World::Job& job) { world_.state().upsert(workload(job), now_); }
 
   /// Runs cycles until nobody waits who fits, reading back every admission.
   void settle() {
@@ -74,10 +92,10 @@ class Arena {
       now_ += std::chrono::seconds(2);
       world_.state().flush(now_);
       const CycleResult result = run_cycle(world_.state(), now_);
-      if (!result.progressed()) return;
+      if (result.admitted.empty()) return;
       for (const AdmittedWorkload& decision : result.admitted) {
         const int number = World::number_of(decision.key);
-        world_.confirm({number, queue_of(number), &small_, 0}, decision, now_);
+        world_.confirm(workload({number, queue_of(number), &small_, 0}), decision, now_);
       }
       world_.state().take_changes();
     }

@@ -1,7 +1,6 @@
 #include "bench/admission/cases.h"
+#include "bench/admission/gangs.h"
 #include "bench/admission/measure.h"
-#include "bench/admission/world.h"
-#include "lib/api/names.h"
 
 #include <array>
 #include <deque>
@@ -9,53 +8,11 @@
 namespace regatta::admission::bench {
 namespace {
 
-constexpr const char* block = "cloud.example/block";
-constexpr const char* rack = "cloud.example/rack";
-constexpr int nodes_per_rack = 64;
-constexpr int racks_per_block = 10;
 constexpr int cycles_of_a_job = 20;
 
-api::Node node(int number) {
-  api::Node out;
-  const int in_rack = number / nodes_per_rack;
-  out.metadata.name = "pool-" + std::to_string(number % 4) + "-node-" + std::to_string(number);
-  out.metadata.labels = {{"pool", "tas"},
-                         {block, "block-" + std::to_string(in_rack / racks_per_block)},
-                         {rack, "rack-" + std::to_string(in_rack)},
-                         {std::string(api::labels::hostname), out.metadata.name}};
-  out.status.allocatable = {{"cpu", api::Quantity(96)},
-                            {"memory", *api::Quantity::parse("256Gi")},
-                            {"pods", api::Quantity(110)}};
-  api::StatusCondition ready;
-  ready.type = "Ready";
-  ready.status = api::ConditionStatus::True;
-  out.status.conditions = {ready};
-  return out;
-}
-
-void add_nodes(State* state, int count) {
-  api::Topology topology;
-  topology.metadata.name = "default";
-  topology.spec.levels = {block, rack, std::string(api::labels::hostname)};
-  state->upsert(topology);
-  api::ResourceFlavor flavor;
-  flavor.metadata.name = "default";
-  flavor.spec.node_labels = {{"pool", "tas"}};
-  flavor.spec.topology_name = "default";
-  state->upsert(flavor);
-  for (int i = 0; i < count; ++i) state->upsert(node(i), start);
-}
-
-/// Gangs of 4, 8 and 16 pods; one rack required, one rack preferred, any nodes.
+/// Of 4, 8 and 16 pods.
 api::Workload gang(const World::Job& job) {
-  api::Workload out = World::workload(job);
-  api::PodSet& pods = out.spec.pod_sets.front();
-  pods.count = job.priority == 0 ? 4 : job.priority == 50 ? 8 : 16;
-  api::PodSetTopologyRequest& request = pods.topology_request.emplace();
-  if (job.number % 3 == 0) request.required = rack;
-  if (job.number % 3 == 1) request.preferred = rack;
-  if (job.number % 3 == 2) request.unconstrained = true;
-  return out;
+  return gang(job, job.priority == 0 ? 4 : job.priority == 50 ? 8 : 16);
 }
 
 }  // namespace
@@ -66,7 +23,7 @@ void measure_topology(const TopologyFlow& flow, Report* report) {
   add_nodes(&state, flow.nodes);
   world.add_queues(flow.queues, [&](int i, api::ClusterQueue* queue) {
     queue->spec.cohort_name = "cohort" + std::to_string(i / 6);
-    queue->spec.resource_groups = cpu_quota(flow.nodes * 96 / flow.queues, 10'000);
+    queue->spec.resource_groups = cpu_quota(flow.nodes * cpus_per_node / flow.queues, 10'000);
   });
   const std::array<api::PodTemplate, 3> pods{cpu_template(1), cpu_template(4), cpu_template(8)};
   const auto job = [&](int number) {

@@ -94,8 +94,7 @@ void World::confirm(api::Workload object, const AdmittedWorkload& decision, Time
   state_.upsert(object, now);
 }
 
-void World::evict(const Job& job, TimePoint now) {
-  api::Workload object = workload(job);
+void World::evict(api::Workload object, TimePoint now) {
   set_true(&object, api::conditions::evicted, now);
   state_.upsert(object, now);
 }

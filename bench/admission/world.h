@@ -37,7 +37,7 @@ class World {
     confirm(workload(job), decision, now);
   }
   /// The job's pods are gone: reads that it was evicted and waits again.
-  void evict(const Job& job, TimePoint now);
+  void evict(api::Workload object, TimePoint now);
 
  private:
   State state_;
