@@ -25,9 +25,9 @@ double seconds_between(TimePoint from, TimePoint to) {
 }  // namespace
 
 bool State::orders_by_usage(const LocalQueueInfo& queue) const {
+  if (!config_.admission_fair_sharing) return false;
   const QueueInfo* target = find_queue(queue.spec.cluster_queue);
-  return config_.admission_fair_sharing && target != nullptr &&
-         target->spec.admission_scope.has_value() &&
+  return target != nullptr && target->spec.admission_scope.has_value() &&
          target->spec.admission_scope->admission_mode ==
              api::AdmissionMode::UsageBasedAdmissionFairSharing;
 }
