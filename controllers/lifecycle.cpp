@@ -1,5 +1,6 @@
 #include "controllers/lifecycle.h"
 
+#include "admission/cycle.h"
 #include "controllers/unadmitted.h"
 #include "lib/api/execution.h"
 #include "lib/api/names.h"
@@ -30,6 +31,11 @@ bool remove_condition(api::Workload* w, std::string_view type) {
 
 TimePoint seconds(TimePoint t) {
   return std::chrono::floor<std::chrono::seconds>(t);
+}
+
+/// "12s", rounded.
+std::string seconds_text(Duration d) {
+  return std::to_string(std::chrono::round<std::chrono::seconds>(d).count()) + "s";
 }
 
 /// A condition an eviction left behind is over.
@@ -90,29 +96,38 @@ std::string checks_text(const char* state, const std::string& list, int count) {
          " state: " + list;
 }
 
-bool sync_admitted(api::Workload* w, TimePoint now, std::vector<Note>* notes) {
-  const bool reserved = is_reserved(*w);
+/// Why it is not admitted. Nothing is said of one whose reservation nothing is said of either.
+bool explain_not_admitted(api::Workload* w, TimePoint now) {
+  const bool told = api::find_condition(w->status.conditions, conditions::quota_reserved) ||
+                    api::find_condition(w->status.conditions, conditions::admitted);
+  if (!told) return false;
+  if (!is_reserved(*w)) return api::end_admission(w, now);
   const bool ready = all_checks_ready(w->status);
-  const bool delayed = topology_delayed(w->status);
-  if (reserved && ready && !delayed) {
-    if (is_admitted(*w)) return false;
-    set(w, conditions::admitted, true, reasons::admitted, "The workload is admitted", now);
-    notes->push_back(
-        {false, "Admitted", "Admitted by ClusterQueue " + w->status.admission->cluster_queue});
-    return true;
-  }
-  if (!is_admitted(*w)) return false;
-  api::count_execution(w, now);
-  if (!reserved) {
-    return set(w, conditions::admitted, false, reasons::no_reservation,
-               "The workload has no reservation", now);
-  }
-  if (delayed) {
-    return set(w, conditions::admitted, false, reasons::pending_delayed_topology_requests,
-               "There are pending delayed topology requests", now);
-  }
-  return set(w, conditions::admitted, false, reasons::unsatisfied_admission_checks,
-             "The workload has not all checks ready", now);
+  const auto reason =
+      ready ? reasons::pending_delayed_topology_requests : reasons::unsatisfied_admission_checks;
+  const api::Condition* said = api::find_condition(w->status.conditions, conditions::admitted);
+  if (said && said->reason == reason) return false;
+  return set(w, conditions::admitted, false, reason,
+             ready ? "There are pending delayed topology requests"
+                   : "The workload has not all checks ready",
+             now);
+}
+
+/// "Admitted by ClusterQueue cq, wait time since reservation was 3s".
+std::string admitted_text(const api::Workload& w, TimePoint now) {
+  const api::Condition* reserved =
+      api::find_condition(w.status.conditions, conditions::quota_reserved);
+  return admitted_message(w.status.admission->cluster_queue, now - reserved->last_transition_time);
+}
+
+/// Only an eviction ends an admission: a check that was added since stops nobody.
+bool sync_admitted(api::Workload* w, TimePoint now, std::vector<Note>* notes) {
+  if (is_admitted(*w) && is_reserved(*w)) return false;
+  const bool complete =
+      is_reserved(*w) && all_checks_ready(w->status) && !topology_delayed(w->status);
+  if (!complete) return explain_not_admitted(w, now);
+  notes->push_back({false, "Admitted", admitted_text(*w, now)});
+  return set(w, conditions::admitted, true, reasons::admitted, "The workload is admitted", now);
 }
 
 /// When the checks that said Retry want to be asked again.
@@ -127,12 +142,21 @@ std::optional<TimePoint> retry_at(const api::WorkloadStatus& status) {
   return latest;
 }
 
+/// Keeps it out of the queue until then; whoever asked for more is still heard.
+void wait_until(api::Workload* w, TimePoint at, TimePoint now) {
+  auto& state = w->status.requeue_state;
+  if (at <= now || (state && state->requeue_at && *state->requeue_at >= at)) return;
+  if (!state) state.emplace();
+  state->requeue_at = at;
+}
+
 void reset_checks(api::WorkloadStatus* status, TimePoint now) {
   for (api::AdmissionCheckState& check : status->admission_checks) {
     if (check.state == api::CheckState::Pending) continue;
-    if (check.state == api::CheckState::Retry) {
-      check.retry_count = check.retry_count.value_or(0) + 1;
-    }
+    // Tries are counted in a row: what was Ready once begins anew.
+    const bool again = check.state == api::CheckState::Retry;
+    check.retry_count =
+        again ? std::optional(check.retry_count.value_or(0) + 1) : std::optional<std::int32_t>();
     check.message = "Reset to Pending after eviction. Previously: ";
     check.message += text_of(check.state);
     check.state = api::CheckState::Pending;
@@ -149,6 +173,7 @@ void unreserve(api::Workload* w, std::string_view reason, std::string message, T
   w->status.cluster_name.reset();
   w->status.nominated_cluster_names.clear();
   set(w, conditions::quota_reserved, false, reason, std::move(message), now);
+  explain_not_admitted(w, now);
 }
 
 bool orphaned(const api::Workload& w) {
@@ -225,15 +250,11 @@ bool deactivate(api::Workload* w, TimePoint now, Settled* out) {
   }
   remove_condition(w, conditions::deactivation_target);
   w->status.requeue_state.reset();
-  if (is_reserved(*w)) {
-    evict(w, std::string(reasons::deactivated), message, cause, now, &out->notes);
-    return true;
-  }
-  set(w, conditions::evicted, true,
-      cause.empty() ? std::string(reasons::deactivated)
-                    : std::string(reasons::deactivated_due_to) + cause,
-      message, now);
-  set_pending(w, std::string(reasons::deactivated), message, now);
+  const bool reserved = is_reserved(*w);
+  std::vector<Note> untold;  // nobody lost quota
+  evict(w, std::string(reasons::deactivated), message, cause, now,
+        reserved ? &out->notes : &untold);
+  if (!reserved) set_pending(w, std::string(reasons::deactivated), message, now);
   return true;
 }
 
@@ -266,10 +287,7 @@ bool guard_reservation(api::Workload* w, const LifecycleView& view, TimePoint no
     return set(w, conditions::deactivation_target, true, reasons::admission_check, message, now);
   }
   if (const std::string list = list_checks(w->status, api::CheckState::Retry, &count); count > 0) {
-    if (const auto at = retry_at(w->status)) {
-      if (!w->status.requeue_state) w->status.requeue_state.emplace();
-      w->status.requeue_state->requeue_at = seconds(*at);
-    }
+    if (const auto at = retry_at(w->status)) wait_until(w, seconds(*at), now);
     evict(w, std::string(reasons::admission_check),
           "Evicted due to " + checks_text("Retry", list, count), "", now, &out->notes);
     return true;
@@ -295,7 +313,7 @@ bool guard_reservation(api::Workload* w, const LifecycleView& view, TimePoint no
     unreserve(w, reasons::misconfigured, lq + " is terminating or missing", now);
   } else if (view.local_queue.stop_policy != api::StopPolicy::None) {
     unreserve(w, reasons::suspended, lq + " is stopped", now);
-  } else if (!view.cluster_queue.exists) {
+  } else if (!view.cluster_queue.exists || view.cluster_queue.deleting) {
     unreserve(w, reasons::misconfigured, cq + " is terminating or missing", now);
   } else if (view.cluster_queue.stop_policy != api::StopPolicy::None) {
     unreserve(w, reasons::suspended, cq + " is stopped", now);
@@ -376,7 +394,9 @@ bool set_pending(api::Workload* w, const std::string& reason, const std::string&
       old->message == message) {
     return false;
   }
-  return set(w, conditions::quota_reserved, false, reason, message, now);
+  set(w, conditions::quota_reserved, false, reason, message, now);
+  explain_not_admitted(w, now);
+  return true;
 }
 
 bool block_on_gates(api::Workload* w, const std::string& message, TimePoint now) {
@@ -391,6 +411,9 @@ void evict(api::Workload* w, const std::string& reason, const std::string& messa
   const bool told = reason == reasons::deactivated && !cause.empty();
   const std::string full = told ? std::string(reasons::deactivated_due_to) + cause : reason;
   set(w, conditions::evicted, true, full, message, now);
+  if (api::is_true(status.conditions, conditions::blocked_on_preemption_gates)) {
+    set(w, conditions::blocked_on_preemption_gates, false, full, message, now);
+  }
   status.cluster_name.reset();
   status.nominated_cluster_names.clear();
   reset_checks(&status, now);
@@ -409,6 +432,22 @@ void evict(api::Workload* w, const std::string& reason, const std::string& messa
     status.evictions.push_back({reason, cause, 1});
   }
   notes->push_back({false, std::string(api::events::evicted_due_to) + full, message});
+}
+
+std::string reserved_message(const std::string& cluster_queue, Duration waited) {
+  return admission::quota_reserved_message(cluster_queue) + ", wait time since queued was " +
+         seconds_text(waited);
+}
+
+std::string admitted_message(const std::string& cluster_queue, Duration waited) {
+  return "Admitted by ClusterQueue " + cluster_queue + ", wait time since reservation was " +
+         seconds_text(waited);
+}
+
+TimePoint queued_since(const api::Workload& w) {
+  const api::Condition* back = api::find_condition(w.status.conditions, conditions::requeued);
+  if (back && back->status == api::ConditionStatus::True) return back->last_transition_time;
+  return w.metadata.creation_timestamp.value_or(TimePoint());
 }
 
 void reserve(api::Workload* w, api::Admission admission, const std::vector<std::string>& checks,
@@ -484,10 +523,6 @@ Settled settle(api::Workload* w, const LifecycleView& view, TimePoint now,
     out.status_changed |= explain_pending(w, view, config, now, &out.notes);
   }
   out.status_changed |= sync_admitted(w, now, &out.notes);
-  if (config.explicit_status && !is_reserved(*w)) {
-    out.status_changed |= set(w, conditions::admitted, false, reasons::no_reservation,
-                              "The workload has no reservation", now);
-  }
   // 8. How long its pods may take to be ready.
   if (config.wait_for_pods_ready &&
       time_out(w, *config.wait_for_pods_ready, view.jitter, now, &out)) {

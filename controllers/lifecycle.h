@@ -16,6 +16,7 @@ struct QueueView {
   bool exists = false;
   bool active = false;
   api::StopPolicy stop_policy = api::StopPolicy::None;
+  bool deleting = false;
 };
 
 /// What the configuration says about the life of workloads.
@@ -72,6 +73,14 @@ void evict(api::Workload* workload, const std::string& reason, const std::string
 /// checks, and Admitted too when there are none.
 void reserve(api::Workload* workload, api::Admission admission,
              const std::vector<std::string>& checks, TimePoint now);
+
+/// The events of a reservation, so long after the queueing, and of an admission, so long after the
+/// reservation.
+std::string reserved_message(const std::string& cluster_queue, Duration waited);
+std::string admitted_message(const std::string& cluster_queue, Duration waited);
+
+/// Since when it waits for quota: its creation, or its return after an eviction.
+TimePoint queued_since(const api::Workload& workload);
 
 /// Other places for the pods of a workload that keeps its reservation; Admitted when that was all
 /// it waited for.

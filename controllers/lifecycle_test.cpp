@@ -142,12 +142,15 @@ api::Workload inactive(api::Workload w) {
 api::Workload requeued(const char* reason, bool quota_condition = true) {
   api::Workload w = evicted(reason, false);
   put(&w, "Requeued", false, reason, "because");
-  if (quota_condition) put(&w, "QuotaReserved", false, "WaitingForQuota", "no room");
+  if (!quota_condition) return w;
+  put(&w, "QuotaReserved", false, "WaitingForQuota", "no room");
+  put(&w, "Admitted", false, "NoReservation", "The workload has no reservation");
   return w;
 }
 api::Workload explained(const char* reason, const char* message) {
   api::Workload w = pending();
   put(&w, "QuotaReserved", false, reason, message);
+  put(&w, "Admitted", false, "NoReservation", "The workload has no reservation");
   return w;
 }
 api::Workload targeted(api::Workload w) {
@@ -232,13 +235,24 @@ INSTANTIATE_TEST_SUITE_P(
              "True LocalQueueRestarted: The LocalQueue was restarted after being stopped"},
         Case{"all_checks_ready_is_admitted", with_check(reserved(), api::CheckState::Ready),
              open_queues({"mk"}), "Admitted", "True Admitted: The workload is admitted", true,
-             "N Admitted: Admitted by ClusterQueue cq"},
+             "N Admitted: Admitted by ClusterQueue cq, wait time since reservation was 60s"},
         Case{"a_pending_check_is_waited_for", with_check(reserved(), api::CheckState::Pending),
-             open_queues({"mk"}), "Admitted", "", false},
-        Case{"a_new_check_takes_the_admission_back",
-             with_check(admitted(), api::CheckState::Pending), open_queues({"mk"}), "Admitted",
+             open_queues({"mk"}), "Admitted",
              "False UnsatisfiedAdmissionChecks: The workload has not all checks ready"},
-        Case{"a_delayed_topology_is_waited_for", delayed(), open_queues(), "Admitted", "", false},
+        Case{"a_check_that_came_after_the_admission_does_not_end_it", admitted(),
+             open_queues({"new"}), "Admitted", "True Admitted: m"},
+        Case{"nor_does_one_that_went_back_to_pending",
+             with_check(admitted(), api::CheckState::Pending), open_queues({"mk"}), "Admitted",
+             "True Admitted: m", false},
+        Case{"a_delayed_topology_is_waited_for", delayed(), open_queues(), "Admitted",
+             "False PendingDelayedTopologyRequests: There are pending delayed topology requests"},
+        Case{"one_that_waits_is_not_admitted_either",
+             [] {
+               api::Workload w = pending();
+               put(&w, "QuotaReserved", false, "WaitingForQuota", "no room");
+               return w;
+             }(),
+             open_queues(), "Admitted", "False NoReservation: The workload has no reservation"},
         Case{"a_rejected_check_deactivates", with_check(admitted(), api::CheckState::Rejected),
              open_queues({"mk"}), "DeactivationTarget",
              "True AdmissionCheck: AdmissionCheck in Rejected state: \"mk\" (said so)", true,
@@ -282,6 +296,15 @@ INSTANTIATE_TEST_SUITE_P(
                return view;
              }(),
              "QuotaReserved", "False Misconfigured: LocalQueue main is terminating or missing"},
+        Case{"a_cluster_queue_that_is_going_takes_a_mere_reservation_back",
+             with_check(reserved(), api::CheckState::Pending),
+             [] {
+               LifecycleView view = open_queues({"mk"});
+               view.cluster_queue.deleting = true;
+               view.cluster_queue.active = false;
+               return view;
+             }(),
+             "QuotaReserved", "False Misconfigured: ClusterQueue cq is terminating or missing"},
         Case{"a_cluster_queue_that_is_gone_takes_no_check_off_a_running_workload",
              with_check(admitted(), api::CheckState::Ready), missing(false), "Admitted",
              "True Admitted: m", false},
@@ -322,6 +345,31 @@ TEST(Lifecycle_, TheLatestOfTheChecksSaysWhenToTryAgain) {
   EXPECT_EQ(w.status.requeue_state->requeue_at, now + 50s);
 }
 
+TEST(Lifecycle_, ACheckNeverShortensAWaitThatIsLongerOrOver) {
+  api::Workload w = with_check(admitted(), api::CheckState::Retry);
+  w.status.admission_checks[0].requeue_after_seconds = 30;
+  w.status.requeue_state.emplace();
+  w.status.requeue_state->requeue_at = now + 5min;
+  settle(&w, open_queues({"mk"}), now);
+  EXPECT_EQ(w.status.requeue_state->requeue_at, now + 5min);
+  w = with_check(admitted(), api::CheckState::Retry);
+  w.status.admission_checks[0].requeue_after_seconds = 10;
+  settle(&w, open_queues({"mk"}), now);
+  EXPECT_TRUE(is_evicted(w));
+  EXPECT_FALSE(w.status.requeue_state);
+}
+
+TEST(Lifecycle_, ADeactivationWithoutQuotaIsCountedAndEndsTheWaitForAGate) {
+  api::Workload w = inactive(pending());
+  put(&w, "BlockedOnPreemptionGates", true, "PreemptionGated", "gated");
+  const Settled done = settle(&w, open_queues(), now);
+  EXPECT_TRUE(done.notes.empty()) << "nobody lost anything";
+  ASSERT_EQ(w.status.evictions.size(), 1U);
+  EXPECT_EQ(w.status.evictions[0].reason, "Deactivated");
+  EXPECT_EQ(text_of(w.status.conditions, "BlockedOnPreemptionGates"),
+            "False Deactivated: The workload is deactivated");
+}
+
 TEST(Lifecycle_, TimeThatIsLeftIsWaitedFor) {
   api::Workload w = limited(100, 30);
   EXPECT_EQ(settle(&w, open_queues(), now).look_again, 10s);
@@ -348,6 +396,7 @@ TEST(Evict, ResetsWhatBelongsToTheAttempt) {
   api::Workload w =
       with_check(with_check(admitted(), api::CheckState::Retry, "a"), api::CheckState::Ready, "b");
   w.status.admission_checks[0].retry_count = 1;
+  w.status.admission_checks[1].retry_count = 5;
   w.status.cluster_name = "east";
   w.status.nominated_cluster_names = {"east"};
   w.status.preemption_gates = {{"g", "Open", now - 60s}};
@@ -364,7 +413,7 @@ TEST(Evict, ResetsWhatBelongsToTheAttempt) {
   EXPECT_EQ(checks[0].message, "Reset to Pending after eviction. Previously: Retry");
   EXPECT_EQ(checks[0].retry_count, 2);
   EXPECT_EQ(checks[1].message, "Reset to Pending after eviction. Previously: Ready");
-  EXPECT_FALSE(checks[1].retry_count);
+  EXPECT_FALSE(checks[1].retry_count) << "what was ready begins anew";
   EXPECT_TRUE(is_reserved(w)) << "its job has to stop first";
   evict(&w, "Deactivated", "m", "AdmissionCheck", now, &notes);
   ASSERT_EQ(w.status.evictions.size(), 1U);
@@ -386,7 +435,8 @@ TEST(Reserve, FlipsWhatAnEvictionLeft) {
   EXPECT_TRUE(is_admitted(w));
   w = pending();
   reserve(&w, admission, {"mk"}, now);
-  EXPECT_FALSE(is_admitted(w));
+  EXPECT_EQ(text_of(w.status.conditions, "Admitted"),
+            "False UnsatisfiedAdmissionChecks: The workload has not all checks ready");
   EXPECT_EQ(w.status.admission_checks.size(), 1U);
 }
 
@@ -407,6 +457,7 @@ TEST(SetPending, WritesOnlyNews) {
   EXPECT_TRUE(set_pending(&w, "WaitingForQuota", "no room", now));
   EXPECT_FALSE(set_pending(&w, "WaitingForQuota", "no room", now));
   EXPECT_TRUE(set_pending(&w, "WaitingForQuota", "less room", now));
+  EXPECT_FALSE(settle(&w, open_queues(), now).status_changed) << "one write says all of it";
 }
 
 TEST(CheckCondition, SaysWhichClustersAreUsable) {

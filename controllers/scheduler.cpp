@@ -215,11 +215,11 @@ Task<> Scheduler::reserve(admission::AdmittedWorkload admitted) {
   // The story of a hub's copy is told on the hub; here one event for one write must do.
   const bool copy = !workload->metadata.label(std::string(api::labels::multikueue_origin)).empty();
   if (!copy || !whole) {
-    note(admitted.key, false, "QuotaReserved",
-         admission::quota_reserved_message(admitted.cluster_queue));
+    const Duration waited = now - queued_since(*workload);
+    note(admitted.key, false, "QuotaReserved", reserved_message(admitted.cluster_queue, waited));
   }
   if (whole) {
-    note(admitted.key, false, "Admitted", "Admitted by ClusterQueue " + admitted.cluster_queue);
+    note(admitted.key, false, "Admitted", admitted_message(admitted.cluster_queue, Duration(0)));
   }
   if (config_.on_reserved) config_.on_reserved(*workload, whole);
   if (!admitted.replaces.name.empty()) co_await finish_replaced(std::move(admitted));

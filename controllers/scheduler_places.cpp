@@ -79,7 +79,10 @@ Task<> Scheduler::place(admission::AdmittedWorkload placed) {
   if (stored) state_.upsert(*stored, cluster_.clock.now());
   changed();
   if (!written || !admitted || !stored) co_return;
-  note(placed.key, false, "Admitted", "Admitted by ClusterQueue " + placed.cluster_queue);
+  const auto* reserved =
+      api::find_condition(stored->status.conditions, api::conditions::quota_reserved);
+  const Duration waited = reserved ? now - reserved->last_transition_time : Duration(0);
+  note(placed.key, false, "Admitted", admitted_message(placed.cluster_queue, waited));
   if (config_.on_reserved) config_.on_reserved(*stored, true);
 }
 

@@ -37,6 +37,12 @@ std::optional<Obstacle> queue_obstacle(const api::Workload& w, const LifecycleVi
   return {};
 }
 
+/// Its ClusterQueue is being deleted, and that is what took its reservation.
+bool lost_its_queue(const LifecycleView& view, const api::Condition* said) {
+  return view.cluster_queue.deleting && said && said->reason == reasons::misconfigured &&
+         said->message == "ClusterQueue " + view.cluster_queue_name + " is terminating or missing";
+}
+
 bool explain_gate(api::Workload* w, const std::string& gates, const api::Condition* said,
                   TimePoint now, std::vector<Note>* notes) {
   if (!said || said->reason != reasons::admission_gated) {
@@ -64,6 +70,7 @@ bool explain_pending(api::Workload* w, const LifecycleView& view, const Lifecycl
   // 1. On hold: whoever put it there takes it away.
   if (said && said->reason == reasons::on_hold) return false;
   // 2. Its queues.
+  if (lost_its_queue(view, said)) return false;
   if (const auto obstacle = queue_obstacle(*w, view)) {
     if (said && said->reason == obstacle->reason && said->message == obstacle->said) return false;
     return set_pending(w, std::string(obstacle->reason), obstacle->message, now);

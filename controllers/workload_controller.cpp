@@ -77,7 +77,7 @@ LifecycleView WorkloadController::view(const api::Workload& workload) const {
   const auto queue = cluster_.cluster_queues.get(api::ObjectKey(view.cluster_queue_name));
   if (queue) {
     const bool active = scheduler_.state().activity(view.cluster_queue_name).active;
-    view.cluster_queue = {true, active, queue->spec.stop_policy};
+    view.cluster_queue = {true, active, queue->spec.stop_policy, queue->metadata.deleting()};
   }
   view.bypassed = scheduler_.state().bypassed(workload.metadata.key());
   view.required_checks = scheduler_.state().required_checks(workload);

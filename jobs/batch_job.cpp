@@ -272,6 +272,8 @@ std::optional<StopStep> next_stop_step(const api::Job& job, const api::Workload*
     return StopStep{
         {{"metadata", std::move(metadata)}, {"status", {{"startTime", nullptr}}}}, true, false};
   }
+  // The API lets nobody change the template while pods count as active.
+  if (!restore.empty() && job.status.active > 0) return std::nullopt;
   metadata["annotations"] = {{std::string(stopping), nullptr}};
   StopStep step;
   step.last = true;

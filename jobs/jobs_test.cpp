@@ -127,7 +127,7 @@ INSTANTIATE_TEST_SUITE_P(
                  ""},
         PlanCase{"a_job_that_runs_without_a_workload_is_suspended_first",
                  view_of(job_with(R"({"spec": {"suspend": false}})")),
-                 "stop job (Not admitted by cluster queue)"},
+                 "stop job (Missing Workload; unable to restore pod templates)"},
         PlanCase{"its_workload_waits_until_nothing_runs",
                  view_of(job_with(R"({"status": {"active": 1}})")), ""},
         PlanCase{"an_unknown_priority_class_is_complained_about",
@@ -215,6 +215,10 @@ INSTANTIATE_TEST_SUITE_P(
                                             "status": {"active": 2, "succeeded": 3}})"),
                                workload_at(At::admitted)),
                  "reclaimable 1"},
+        PlanCase{
+            "what_is_done_is_not_asked_for_again_after_an_eviction",
+            with_workload(job_with(R"({"status": {"succeeded": 3}})"), workload_at(At::pending)),
+            "reclaimable 1"},
         PlanCase{"a_prebuilt_workload_that_is_not_there_yet_is_waited_for",
                  [] {
                    JobView v = view_of(job_from(job_json()));
@@ -267,10 +271,17 @@ TEST(BatchJob, StartingAndStoppingRestoresTheTemplate) {
   EXPECT_EQ(json["spec"]["template"]["spec"]["nodeSelector"],
             Json::parse(R"({"disk": "ssd", "gpu": "a100"})"));
   int steps = 0;
-  while (auto step = batch_job::next_stop_step(*job_from(json), &workload)) {
-    json.merge_patch(step->patch);
-    ASSERT_LT(++steps, 5);
-  }
+  const auto stop = [&] {
+    while (auto step = batch_job::next_stop_step(*job_from(json), &workload)) {
+      json.merge_patch(step->patch);
+      ASSERT_LT(++steps, 5);
+    }
+  };
+  stop();
+  EXPECT_EQ(steps, 2) << "the API keeps the template as it is while pods are active";
+  EXPECT_FALSE(batch_job::suspended(*job_from(json)));
+  json["status"]["active"] = 0;
+  stop();
   EXPECT_EQ(steps, 3);
   EXPECT_EQ(json["spec"], job_json()["spec"]);
   EXPECT_TRUE(json["metadata"]["annotations"].empty());

@@ -109,7 +109,7 @@ std::vector<JobAction> without_workload(const JobView& view) {
     const WorkloadPtr original = view.owned.empty() ? nullptr : view.owned.front();
     stop(&out, view, original.get(),
          original ? "No matching Workload; restoring pod templates according to existent Workload"
-                  : "Not admitted by cluster queue");
+                  : "Missing Workload; unable to restore pod templates");
     if (!out.empty()) return out;
   }
   if (batch_job::active(job)) return out;
@@ -311,17 +311,7 @@ void drop_reservation(api::Workload* workload, TimePoint now) {
                       std::string(api::reasons::pending_evaluation),
                       message},
                      now);
-  if (api::is_true(status.conditions, admitted)) {
-    api::count_execution(workload, now);
-    api::set_condition(&status.conditions,
-                       {std::string(admitted),
-                        api::ConditionStatus::False,
-                        generation,
-                        {},
-                        std::string(api::reasons::no_reservation),
-                        "The workload has no reservation"},
-                       now);
-  }
+  api::end_admission(workload, now);
   if (api::find_condition(status.conditions, api::conditions::pods_ready)) {
     api::set_pods_ready(workload, api::PodsReadiness::wait_for_start, now);
   }

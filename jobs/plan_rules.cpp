@@ -30,10 +30,8 @@ std::optional<std::int32_t> max_execution_seconds(const api::Job& job) {
 bool follow_reclaimable(std::vector<JobAction>* out, const JobView& view,
                         const WorkloadPtr& workload) {
   const auto reclaimable = batch_job::reclaimable_pods(*view.job);
-  if (reclaimable.empty() || reclaimable == workload->status.reclaimable_pods ||
-      !has_reservation(*workload)) {
-    return false;
-  }
+  // Without quota too: what it asks for next is less by these.
+  if (reclaimable.empty() || reclaimable == workload->status.reclaimable_pods) return false;
   out->push_back(SetReclaimable{workload, reclaimable});
   return true;
 }

@@ -76,11 +76,12 @@ void check_restart_policy(const Json& spec, FieldErrors* errors) {
   }
 }
 
-/// Where pods may run may still be changed as long as none has.
+/// Where pods may run may still be changed as long as none has, and none of an earlier run is left.
 bool template_open(const Json& job, const Json& old) {
   const bool suspended = bool_in(object_or_empty(old, {"spec"}), "suspend") ||
                          bool_in(object_or_empty(job, {"spec"}), "suspend");
-  return suspended && at(old, {"status", "startTime"}) == nullptr;
+  const bool idle = int_in(object_or_empty(old, {"status"}), "active").value_or(0) == 0;
+  return suspended && idle && at(old, {"status", "startTime"}) == nullptr;
 }
 
 void set_back_scheduling(Json& pod_template, const Json& old) {

@@ -167,6 +167,8 @@ TEST_F(JobKind, TheTemplateIsOpenWhileSuspendedAndNeverStarted) {
               ElementsAre("FieldValueInvalid spec.template.spec"));
   const Json started = with_status(job, R"({"status":{"startTime":"2026-01-01T00:00:00Z"}})");
   EXPECT_THAT(causes(update(started, steer)), ElementsAre("FieldValueInvalid spec.template"));
+  const Json busy = with_status(job, R"({"status":{"active":1}})");
+  EXPECT_THAT(causes(update(busy, steer)), ElementsAre("FieldValueInvalid spec.template"));
   const Json running = patched(*strategy_, job, R"({"spec":{"suspend":false}})");
   EXPECT_THAT(causes(update(running, steer)), ElementsAre("FieldValueInvalid spec.template"));
 }

@@ -2,7 +2,7 @@
 import time
 
 from harness.federation import report
-from harness.solo import Solo, cluster_queue, job, priority_class
+from harness.solo import NS, Solo, cluster_queue, job, priority_class
 from harness.suite import scenario
 
 RECLAIM = {"reclaimWithinCohort": "Any", "withinClusterQueue": "LowerPriority"}
@@ -75,6 +75,38 @@ def fair_shares(env):
     assert reasons == {"InCohortFairSharing"}, reasons
 
 
+def local_queue(name, cluster_queue):
+    return {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "LocalQueue",
+            "metadata": {"name": name, "namespace": NS}, "spec": {"clusterQueue": cluster_queue}}
+
+
+@scenario
+def fair_users(env):
+    """Of two LocalQueues of a ClusterQueue the one that used less goes first, whoever came first."""
+    solo = Solo(env, admissionFairSharing={"usageHalfLifeTime": "1m", "usageSamplingInterval": "1s"})
+    solo.queues(cluster_queue("shared", 2, admissionScope={
+        "admissionMode": "UsageBasedAdmissionFairSharing"}))
+    solo.kubectl.apply(local_queue("heavy", "shared"), local_queue("light", "shared"))
+    solo.submit(job("heavy-0", "heavy", pods=2))
+    solo.wait_running("heavy-0")
+
+    def consumed():
+        status = solo.api.get("localqueues", "heavy", NS).get("status", {})
+        sharing = status.get("fairSharing", {}).get("admissionFairSharingStatus", {})
+        return sharing.get("consumedResources", {}).get("cpu", "0") != "0" or report(status)
+    solo.wait_for("what it used is remembered", consumed)
+    solo.submit(job("heavy-1", "heavy", pods=2))
+    solo.wait_condition("heavy-1", "QuotaReserved", "False", "WaitingForQuota")
+    time.sleep(1)  # creation times have seconds
+    solo.submit(job("light-1", "light", pods=2))
+    solo.wait_for("light-1 waits, too", lambda: solo.workload("light-1"))
+    solo.remove("heavy-0")
+    solo.wait_running("light-1")
+    assert solo.condition("heavy-1", "QuotaReserved")["status"] == "False"
+    solo.remove("light-1")
+    solo.wait_running("heavy-1")
+
+
 CHECK = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "AdmissionCheck",
          "metadata": {"name": "approval"}, "spec": {"controllerName": "example.dev/approval"}}
 
@@ -112,7 +144,7 @@ def admission_checks(env):
     # Pending, then Ready.
     solo.submit(job("agreed", "checked"))
     wait_reserved(solo, "agreed")
-    assert solo.condition("agreed", "Admitted").get("status") != "True"
+    solo.wait_condition("agreed", "Admitted", "False", "UnsatisfiedAdmissionChecks")
     say(solo, "agreed", "Pending", "two nodes are on their way")
     solo.wait_for("the job tells what it waits for", lambda: (
         "approval: two nodes are on their way" in solo.events("UpdatedAdmissionCheck")))

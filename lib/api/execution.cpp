@@ -19,4 +19,21 @@ void count_execution(Workload* workload, TimePoint now) {
       past + std::max<std::int64_t>(0, ran), std::numeric_limits<std::int32_t>::max()));
 }
 
+bool end_admission(Workload* workload, TimePoint now) {
+  const Condition* said = find_condition(workload->status.conditions, conditions::admitted);
+  // The same again, of another generation, is not worth a write.
+  if (said && said->status == ConditionStatus::False && said->reason == reasons::no_reservation) {
+    return false;
+  }
+  count_execution(workload, now);
+  return set_condition(&workload->status.conditions,
+                       {std::string(conditions::admitted),
+                        ConditionStatus::False,
+                        workload->metadata.generation,
+                        {},
+                        std::string(reasons::no_reservation),
+                        "The workload has no reservation"},
+                       now);
+}
+
 }  // namespace regatta::api

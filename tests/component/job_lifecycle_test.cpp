@@ -54,7 +54,9 @@ TEST_F(OneCluster, AJobWaitsRunsAndFinishes) {
   EXPECT_EQ(manager_->requests.count("patch", "jobs"), 1);
   EXPECT_LE(manager_->requests.count("patch", "clusterqueues/status"), 3);
   EXPECT_LE(manager_->requests.count("patch", "localqueues/status"), 3);
-  EXPECT_THAT(events("Workload"), Contains("QuotaReserved: Quota reserved in ClusterQueue cq"));
+  EXPECT_THAT(
+      events("Workload"),
+      Contains("QuotaReserved: Quota reserved in ClusterQueue cq, wait time since queued was 0s"));
   EXPECT_THAT(events("Workload"), Contains(HasSubstr("Admitted: Admitted by ClusterQueue cq")));
   EXPECT_THAT(events("Job"),
               Contains("CreatedWorkload: Created Workload: default/" + workload->metadata.name));
@@ -70,7 +72,7 @@ TEST_F(OneCluster, AnUnsuspendedJobIsStoppedUntilItIsAdmitted) {
   until("stopped", [&] { return job("big").spec.suspend.value_or(false); });
   settle();
   EXPECT_THAT(condition_of("big", "QuotaReserved"), HasSubstr("False "));
-  EXPECT_THAT(events("Job"), Contains(HasSubstr("Stopped: Not admitted by cluster queue")));
+  EXPECT_THAT(events("Job"), Contains(HasSubstr("Stopped: Missing Workload")));
   EXPECT_TRUE(job("big").metadata.annotation("kueue.x-k8s.io/stopping").empty());
 }
 
@@ -104,9 +106,9 @@ TEST_F(OneCluster, AWorkloadDeletedInMidRunStopsItsJobAndIsMadeAnew) {
   // Its pods still run, so it has not gone yet.
   EXPECT_TRUE(job("j").spec.suspend.value_or(false));
   EXPECT_TRUE(workload_of("j")->metadata.deleting());
-  EXPECT_THAT(events("Job"), Contains("Stopped: Workload is deleted"));
   patch_job_status("j", R"({"status":{"active":null,"ready":0}})");
   until("started again", [&] { return !job("j").spec.suspend.value_or(true); });
+  EXPECT_THAT(events("Job"), Contains("Stopped: Workload is deleted"));
   EXPECT_NE(workload_of("j")->metadata.uid, first.metadata.uid);
 }
 
