@@ -192,6 +192,10 @@ class State {
   /// Counts, flavorsReservation, flavorsUsage and, with fair sharing, the share. No conditions.
   api::ClusterQueueStatus status(const std::string& cluster_queue) const;
   api::LocalQueueStatus status(const api::ObjectKey& local_queue) const;
+  /// The Cohorts above a ClusterQueue, the nearest first.
+  std::vector<std::string> cohorts_above(const std::string& cluster_queue) const;
+  /// Workloads of a LocalQueue that wait in the heap, and those found inadmissible. Looks at each.
+  std::pair<std::size_t, std::size_t> pending_of(const api::ObjectKey& local_queue) const;
   /// Weighted share before rounding: of a ClusterQueue, of a Cohort. Infinite for weight zero.
   double share_of_queue(const std::string& cluster_queue) const;
   double share_of_cohort(const std::string& cohort) const;

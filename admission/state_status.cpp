@@ -322,6 +322,30 @@ api::LocalQueueStatus State::status(const api::ObjectKey& local_queue) const {
   return status;
 }
 
+std::vector<std::string> State::cohorts_above(const std::string& cluster_queue) const {
+  std::vector<std::string> names;
+  const QueueInfo* queue = find_queue(cluster_queue);
+  if (queue == nullptr) return names;
+  const QuotaForest& tree = forest();
+  if (tree.node(queue->node).cyclic) return names;
+  for (NodeId up = tree.node(queue->node).parent; up != no_node; up = tree.node(up).parent) {
+    names.push_back(tree.node(up).name);
+  }
+  return names;
+}
+
+std::pair<std::size_t, std::size_t> State::pending_of(const api::ObjectKey& local_queue) const {
+  std::pair<std::size_t, std::size_t> counts;
+  const auto it = local_queue_ids_.find(local_queue);
+  if (it == local_queue_ids_.end()) return counts;
+  const LocalQueueInfo& info = local_queues_[it->second];
+  for (const WorkloadId id : info.members) {
+    if (is_waiting(workloads_[id])) ++counts.first;
+  }
+  counts.second = info.pending > counts.first ? info.pending - counts.first : 0;
+  return counts;
+}
+
 double State::share_of_queue(const std::string& cluster_queue) const {
   const QueueInfo* queue = find_queue(cluster_queue);
   return queue == nullptr ? 0 : share_of(forest(), names_, queue->node).value();

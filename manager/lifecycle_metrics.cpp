@@ -1,5 +1,6 @@
 #include "manager/lifecycle_metrics.h"
 
+#include "controllers/lifecycle.h"
 #include "lib/api/names.h"
 
 #include <algorithm>
@@ -25,26 +26,31 @@ const api::WorkloadEviction* new_eviction(const api::Workload& before, const api
 
 }  // namespace
 
-LifecycleMetrics::LifecycleMetrics(prometheus::Registry& registry, std::string role)
+LifecycleMetrics::LifecycleMetrics(prometheus::Registry& registry, std::string role,
+                                   LocalQueueLabels local)
     : role_(std::move(role)),
-      evicted_(counter_family(registry, "kueue_evicted_workloads_total", "Evictions of Workloads")),
+      local_(std::move(local)),
+      evicted_(counter_twins(registry, "evicted_workloads_total", "Evictions of Workloads")),
       evicted_once_(counter_family(registry, "kueue_evicted_workloads_once_total",
                                    "Workloads evicted for the first time for that reason")),
       preempted_(counter_family(registry, "kueue_preempted_workloads_total",
                                 "Workloads preempted, by who preempted them")),
-      ready_wait_(histogram_family(registry, "kueue_ready_wait_time_seconds",
-                                   "From queueing until all pods are ready")),
-      admitted_until_ready_(histogram_family(registry,
-                                             "kueue_admitted_until_ready_wait_time_seconds",
-                                             "From admission until all pods are ready")),
-      checks_wait_(histogram_family(registry, "kueue_admission_checks_wait_time_seconds",
-                                    "From the reservation to admission")),
-      execution_(histogram_family(registry, "kueue_execution_time_seconds",
-                                  "How long finished Workloads were admitted, all attempts")),
+      ready_wait_(histogram_twins(registry, "ready_wait_time_seconds",
+                                  "From queueing until all pods are ready")),
+      admitted_until_ready_(histogram_twins(registry, "admitted_until_ready_wait_time_seconds",
+                                            "From admission until all pods are ready")),
+      checks_wait_(histogram_twins(registry, "admission_checks_wait_time_seconds",
+                                   "From the reservation to admission")),
+      execution_(histogram_twins(registry, "execution_time_seconds",
+                                 "How long finished Workloads were admitted, all attempts")),
       eviction_latency_(histogram_family(registry, "kueue_workload_eviction_latency_seconds",
                                          "From an eviction until its quota was given back")),
       ready_to_evicted_(histogram_family(registry, "kueue_pods_ready_to_evicted_time_seconds",
                                          "From ready pods to an eviction")) {}
+
+std::optional<MetricLabels> LifecycleMetrics::local(const api::Workload& workload) const {
+  return local_ ? local_(workload) : std::nullopt;
+}
 
 MetricLabels LifecycleMetrics::labels(const std::string& queue) const {
   return {{"cluster_queue", queue}, {"replica_role", role_}};
@@ -78,8 +84,8 @@ void LifecycleMetrics::was_admitted(const api::Workload& before, const api::Work
   const api::Condition* reserved =
       api::find_condition(after.status.conditions, conditions::quota_reserved);
   if (!now || !reserved || after.status.admission_checks.empty()) return;
-  checks_wait_.Add(labels(before, after), wait_buckets(14))
-      .Observe(seconds_between(reserved->last_transition_time, now->last_transition_time));
+  observe(checks_wait_, labels(before, after), local(after), wait_buckets(14),
+          seconds_between(reserved->last_transition_time, now->last_transition_time));
 }
 
 void LifecycleMetrics::became_ready(const api::Workload& before, const api::Workload& after) {
@@ -90,19 +96,22 @@ void LifecycleMetrics::became_ready(const api::Workload& before, const api::Work
   if (!now || now->reason != api::reasons::started || !admitted) return;
   const MetricLabels all = labels(before, after);
   const TimePoint at = now->last_transition_time;
-  ready_wait_.Add(all, wait_buckets(14)).Observe(seconds_between(waits_since(after), at));
-  admitted_until_ready_.Add(all, wait_buckets(14))
-      .Observe(seconds_between(admitted->last_transition_time, at));
+  const auto queue = local(after);
+  observe(ready_wait_, all, queue, wait_buckets(14),
+          seconds_between(controllers::queued_since(after), at));
+  observe(admitted_until_ready_, all, queue, wait_buckets(14),
+          seconds_between(admitted->last_transition_time, at));
 }
 
 void LifecycleMetrics::was_evicted(const api::Workload& before, const api::Workload& after) {
   const api::WorkloadEviction* counted = new_eviction(before, after);
   const api::Condition* evicted = api::find_condition(after.status.conditions, conditions::evicted);
-  if (!counted || !evicted) return;
+  // Who had no quota lost nothing.
+  if (!counted || !evicted || !before.status.admission) return;
   MetricLabels all = labels(before, after);
   all["reason"] = counted->reason;
   all["underlying_cause"] = counted->underlying_cause;
-  evicted_.Add(all).Increment();
+  count(evicted_, all, local(after));
   if (counted->count == 1) evicted_once_.Add(all).Increment();
   const api::Condition* ready =
       api::find_condition(before.status.conditions, conditions::pods_ready);
@@ -131,8 +140,8 @@ void LifecycleMetrics::ended(const api::Workload& before, const api::Workload& a
       api::find_condition(after.status.conditions, conditions::admitted);
   if (!end || !admitted || admitted->status != api::ConditionStatus::True) return;
   const int past = after.status.accumulated_past_execution_time_seconds.value_or(0);
-  execution_.Add(labels(before, after), wait_buckets(16))
-      .Observe(past + seconds_between(admitted->last_transition_time, end->last_transition_time));
+  observe(execution_, labels(before, after), local(after), wait_buckets(16),
+          past + seconds_between(admitted->last_transition_time, end->last_transition_time));
 }
 
 }  // namespace regatta::manager

@@ -10,7 +10,7 @@ namespace regatta::manager {
 /// into Workloads, whoever wrote it.
 class LifecycleMetrics {
  public:
-  LifecycleMetrics(prometheus::Registry& registry, std::string role);
+  LifecycleMetrics(prometheus::Registry& registry, std::string role, LocalQueueLabels local = {});
 
   void changed(const api::Workload& before, const api::Workload& after);
   /// `reason` of the Preempted condition.
@@ -25,10 +25,14 @@ class LifecycleMetrics {
   MetricLabels labels(const std::string& queue) const;
   MetricLabels labels(const api::Workload& before, const api::Workload& after) const;
 
+  std::optional<MetricLabels> local(const api::Workload& workload) const;
+
   std::string role_;
-  Counters &evicted_, &evicted_once_, &preempted_;
-  Histograms &ready_wait_, &admitted_until_ready_, &checks_wait_, &execution_, &eviction_latency_,
-      &ready_to_evicted_;
+  LocalQueueLabels local_;
+  CounterTwins evicted_;
+  Counters &evicted_once_, &preempted_;
+  HistogramTwins ready_wait_, admitted_until_ready_, checks_wait_, execution_;
+  Histograms &eviction_latency_, &ready_to_evicted_;
 };
 
 }  // namespace regatta::manager

@@ -16,9 +16,40 @@ Histograms& histogram_family(prometheus::Registry& registry, const char* name, c
   return prometheus::BuildHistogram().Name(name).Help(help).Register(registry);
 }
 
+CounterTwins counter_twins(prometheus::Registry& registry, const std::string& name,
+                           const char* help) {
+  return {counter_family(registry, ("kueue_" + name).c_str(), help),
+          counter_family(registry, ("kueue_local_queue_" + name).c_str(), help)};
+}
+HistogramTwins histogram_twins(prometheus::Registry& registry, const std::string& name,
+                               const char* help) {
+  return {histogram_family(registry, ("kueue_" + name).c_str(), help),
+          histogram_family(registry, ("kueue_local_queue_" + name).c_str(), help)};
+}
+
+void count(const CounterTwins& twins, const MetricLabels& labels,
+           const std::optional<MetricLabels>& local) {
+  twins.each(labels, local,
+             [](Counters& family, const MetricLabels& of) { family.Add(of).Increment(); });
+}
+
+void observe(const HistogramTwins& twins, const MetricLabels& labels,
+             const std::optional<MetricLabels>& local,
+             const prometheus::Histogram::BucketBoundaries& bounds, double value) {
+  twins.each(labels, local, [&](Histograms& family, const MetricLabels& of) {
+    family.Add(of, bounds).Observe(value);
+  });
+}
+
 prometheus::Histogram::BucketBoundaries wait_buckets(int count) {
-  prometheus::Histogram::BucketBoundaries bounds = {1};
-  for (double bound = 2.5; static_cast<int>(bounds.size()) < count; bound *= 2) {
+  prometheus::Histogram::BucketBoundaries bounds = doubling_buckets(2.5, count - 1);
+  bounds.insert(bounds.begin(), 1);
+  return bounds;
+}
+
+prometheus::Histogram::BucketBoundaries doubling_buckets(double first, int count) {
+  prometheus::Histogram::BucketBoundaries bounds;
+  for (double bound = first; static_cast<int>(bounds.size()) < count; bound *= 2) {
     bounds.push_back(bound);
   }
   return bounds;
@@ -33,15 +64,6 @@ const api::Condition* newly_true(const api::Workload& before, const api::Workloa
   if (api::is_true(before.status.conditions, type)) return nullptr;
   const api::Condition* now = api::find_condition(after.status.conditions, type);
   return now && now->status == api::ConditionStatus::True ? now : nullptr;
-}
-
-TimePoint waits_since(const api::Workload& workload) {
-  const api::Condition* requeued =
-      api::find_condition(workload.status.conditions, api::conditions::requeued);
-  if (requeued && requeued->status == api::ConditionStatus::True) {
-    return requeued->last_transition_time;
-  }
-  return workload.metadata.creation_timestamp.value_or(TimePoint());
 }
 
 std::string queue_of(const api::Workload& before, const api::Workload& after) {

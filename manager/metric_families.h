@@ -3,6 +3,8 @@
 #include "lib/api/workload.h"
 #include "lib/base/clock.h"
 
+#include <functional>
+#include <optional>
 #include <prometheus/counter.h>
 #include <prometheus/family.h>
 #include <prometheus/gauge.h>
@@ -23,8 +25,43 @@ Counters& counter_family(prometheus::Registry& registry, const char* name, const
 Gauges& gauge_family(prometheus::Registry& registry, const char* name, const char* help);
 Histograms& histogram_family(prometheus::Registry& registry, const char* name, const char* help);
 
+/// The LocalQueue of a Workload as labels, or nothing where it has no series of its own.
+using LocalQueueLabels = std::function<std::optional<MetricLabels>(const api::Workload&)>;
+
+/// A series of ClusterQueues, and its twin of LocalQueues: "kueue_x" and "kueue_local_queue_x".
+template <class Family>
+struct Twins {
+  Family& of_queue;
+  Family& of_local;
+
+  /// `labels`: with cluster_queue. `record` gets both families' labels in turn.
+  template <class Record>
+  void each(MetricLabels labels, const std::optional<MetricLabels>& local, Record record) const {
+    record(of_queue, labels);
+    if (!local) return;
+    labels.erase("cluster_queue");
+    labels.insert(local->begin(), local->end());
+    record(of_local, labels);
+  }
+};
+using CounterTwins = Twins<Counters>;
+using HistogramTwins = Twins<Histograms>;
+
+/// `name` without "kueue_".
+CounterTwins counter_twins(prometheus::Registry& registry, const std::string& name,
+                           const char* help);
+HistogramTwins histogram_twins(prometheus::Registry& registry, const std::string& name,
+                               const char* help);
+void count(const CounterTwins& twins, const MetricLabels& labels,
+           const std::optional<MetricLabels>& local);
+void observe(const HistogramTwins& twins, const MetricLabels& labels,
+             const std::optional<MetricLabels>& local,
+             const prometheus::Histogram::BucketBoundaries& bounds, double value);
+
 /// 1, 2.5, 5, 10 … doubling: `count` bounds.
 prometheus::Histogram::BucketBoundaries wait_buckets(int count);
+/// `first`, twice that, and so on: `count` bounds.
+prometheus::Histogram::BucketBoundaries doubling_buckets(double first, int count);
 
 /// Never negative.
 double seconds_between(TimePoint from, TimePoint to);
@@ -32,8 +69,6 @@ double seconds_between(TimePoint from, TimePoint to);
 /// The condition, when it is true now and was not before; else null.
 const api::Condition* newly_true(const api::Workload& before, const api::Workload& after,
                                  std::string_view type);
-/// Since when the Workload waits, or waited: its creation, or its last return to the queue.
-TimePoint waits_since(const api::Workload& workload);
 /// The ClusterQueue that holds or held its reservation, or empty.
 std::string queue_of(const api::Workload& before, const api::Workload& after);
 std::string priority_of(const api::Workload& workload);

@@ -1,7 +1,10 @@
 #include "manager/metrics.h"
 
+#include "controllers/lifecycle.h"
 #include "lib/api/names.h"
 
+#include <algorithm>
+#include <iterator>
 #include <prometheus/text_serializer.h>
 #include <utility>
 
@@ -24,41 +27,42 @@ struct Metrics::Families {
   explicit Families(prometheus::Registry& registry)
       : attempts(
             counter_family(registry, "kueue_admission_attempts_total", "Cycles of the scheduler")),
-        reserved(counter_family(registry, "kueue_quota_reserved_workloads_total",
-                                "Workloads that got a reservation")),
-        admitted(counter_family(registry, "kueue_admitted_workloads_total", "Workloads admitted")),
-        finished(
-            counter_family(registry, "kueue_finished_workloads_total", "Workloads that finished")),
+        reserved(counter_twins(registry, "quota_reserved_workloads_total",
+                               "Workloads that got a reservation")),
+        admitted(counter_twins(registry, "admitted_workloads_total", "Workloads admitted")),
+        finished(counter_twins(registry, "finished_workloads_total", "Workloads that finished")),
         dispatched(counter_family(registry, "multikueue_workloads_dispatched_total",
                                   "Copies of Workloads made on workers")),
         dispatch_admitted(counter_family(registry, "multikueue_workloads_admitted_total",
                                          "Workloads whose worker was decided")),
-        pending(gauge_family(registry, "kueue_pending_workloads", "Workloads that wait")),
-        reserving(gauge_family(registry, "kueue_reserving_active_workloads",
-                               "Unfinished Workloads with a reservation")),
-        active(gauge_family(registry, "kueue_admitted_active_workloads",
-                            "Unfinished Workloads that are admitted")),
-        queue_status(gauge_family(registry, "kueue_cluster_queue_status",
-                                  "1 for the state a ClusterQueue is in")),
+        slices(counter_family(registry, "kueue_replaced_workload_slices_total",
+                              "Slices of elastic jobs that another one replaced")),
+        below_cohort(counter_family(registry, "kueue_cohort_subtree_admitted_workloads_total",
+                                    "Workloads admitted below the Cohort")),
         build(gauge_family(registry, "kueue_build_info", "Always 1; the labels tell the build")),
         cycle(histogram_family(registry, "kueue_admission_attempt_duration_seconds",
                                "How long cycles of the scheduler take")),
+        creation(histogram_family(registry, "kueue_workload_creation_latency_seconds",
+                                  "From the creation of a job to that of its Workload")),
         gate_removal(histogram_family(registry, "kueue_pod_scheduling_gate_removal_seconds",
                                       "From admission until a pod's scheduling gate is removed")),
-        reserved_wait(histogram_family(registry, "kueue_quota_reserved_wait_time_seconds",
-                                       "From queueing to the reservation")),
-        admitted_wait(histogram_family(registry, "kueue_admission_wait_time_seconds",
-                                       "From queueing to admission")) {}
+        reserved_wait(histogram_twins(registry, "quota_reserved_wait_time_seconds",
+                                      "From queueing to the reservation")),
+        admitted_wait(histogram_twins(registry, "admission_wait_time_seconds",
+                                      "From queueing to admission")) {}
 
-  Counters &attempts, &reserved, &admitted, &finished, &dispatched, &dispatch_admitted;
-  Gauges &pending, &reserving, &active, &queue_status, &build;
-  Histograms &cycle, &gate_removal, &reserved_wait, &admitted_wait;
+  Counters& attempts;
+  CounterTwins reserved, admitted, finished;
+  Counters &dispatched, &dispatch_admitted, &slices, &below_cohort;
+  Gauges& build;
+  Histograms &cycle, &creation, &gate_removal;
+  HistogramTwins reserved_wait, admitted_wait;
 };
 
-Metrics::Metrics(std::string role, std::string version)
-    : role_(std::move(role)),
+Metrics::Metrics(QueueGaugesConfig config, std::string version)
+    : config_(std::move(config)),
       families_(std::make_unique<Families>(registry_)),
-      lifecycle_(registry_, role_) {
+      lifecycle_(registry_, role_, [this](const auto& w) { return local_queue_of(w); }) {
   families_->build.Add({{"git_version", version}, {"compiler", __VERSION__}}).Set(1);
 }
 
@@ -95,7 +99,9 @@ void Metrics::hook_into(CoreConfig* config) {
 void Metrics::follow(Core& core) {
   core_ = &core;
   core.local().workloads.on_transition([this](const auto&, const auto& before, const auto& after) {
+    counts_.changed(before.get(), after.get());
     if (before && after) workload_changed(*before, *after);
+    if (!before && after && core_->synced()) workload_created(*after);
   });
 }
 
@@ -103,55 +109,60 @@ void Metrics::workload_changed(const api::Workload& before, const api::Workload&
   const std::string queue = queue_of(before, after);
   const Labels labels = {
       {"cluster_queue", queue}, {"priority_class", priority_of(after)}, {"replica_role", role_}};
+  const auto local = local_queue_of(after);
   const auto waited = [&](const api::Condition& now) {
-    return seconds_between(waits_since(after), now.last_transition_time);
+    return seconds_between(controllers::queued_since(after), now.last_transition_time);
   };
   if (const auto* now = newly_true(before, after, api::conditions::quota_reserved)) {
-    families_->reserved.Add(labels).Increment();
-    families_->reserved_wait.Add(labels, wait_buckets(14)).Observe(waited(*now));
+    count(families_->reserved, labels, local);
+    observe(families_->reserved_wait, labels, local, wait_buckets(14), waited(*now));
   }
   if (const auto* now = newly_true(before, after, api::conditions::admitted)) {
-    families_->admitted.Add(labels).Increment();
-    families_->admitted_wait.Add(labels, wait_buckets(16)).Observe(waited(*now));
+    count(families_->admitted, labels, local);
+    observe(families_->admitted_wait, labels, local, wait_buckets(16), waited(*now));
+    for (const std::string& cohort : core_->scheduler().state().cohorts_above(queue)) {
+      families_->below_cohort
+          .Add(
+              {{"cohort", cohort}, {"priority_class", priority_of(after)}, {"replica_role", role_}})
+          .Increment();
+    }
   }
-  if (newly_true(before, after, api::conditions::finished)) {
-    families_->finished.Add(labels).Increment();
+  if (const auto* end = newly_true(before, after, api::conditions::finished)) {
+    count(families_->finished, labels, local);
+    if (end->reason == api::reasons::workload_slice_replaced) {
+      families_->slices.Add({{"cluster_queue", queue}, {"replica_role", role_}}).Increment();
+    }
   }
   lifecycle_.changed(before, after);
 }
 
-void Metrics::set_pending(const std::string& queue, const prometheus::Labels& labels) {
-  const admission::QueueInfo* info = core_->scheduler().state().find_queue(queue);
-  if (!info) return;
-  Labels of_state = labels;
-  of_state["status"] = "active";
-  families_->pending.Add(of_state).Set(static_cast<double>(info->pending.waiting()));
-  of_state["status"] = "inadmissible";
-  families_->pending.Add(of_state).Set(static_cast<double>(info->pending.inadmissible()));
+std::optional<MetricLabels> Metrics::local_queue_of(const api::Workload& workload) const {
+  if (!config_.local_queues || !core_) return {};
+  const api::ObjectKey key(workload.metadata.ns, workload.spec.queue_name);
+  const auto queue = core_->local().local_queues.get(key);
+  if (!queue || !config_.local_queues->matches(queue->metadata.labels)) return {};
+  return MetricLabels{{"name", key.name}, {"namespace", key.ns}};
 }
 
-void Metrics::set_gauges() {
-  if (!core_ || !core_->synced()) return;
-  for (const auto& queue : core_->local().cluster_queues.list()) {
-    const std::string& name = queue->metadata.name;
-    const api::ClusterQueueStatus& status = queue->status;
-    const Labels labels = {{"cluster_queue", name}, {"replica_role", role_}};
-    families_->reserving.Add(labels).Set(status.reserving_workloads);
-    families_->active.Add(labels).Set(status.admitted_workloads);
-    set_pending(name, labels);
-    const bool active = api::is_true(status.conditions, api::conditions::active);
-    const char* state = queue->metadata.deleting() ? "terminating" : active ? "active" : "pending";
-    for (const char* possible : {"active", "pending", "terminating"}) {
-      Labels of_state = labels;
-      of_state["status"] = possible;
-      families_->queue_status.Add(of_state).Set(std::string_view(possible) == state ? 1 : 0);
-    }
-  }
+/// Of a job that was changed before, its age says nothing about us.
+void Metrics::workload_created(const api::Workload& workload) {
+  const api::OwnerReference* owner = workload.metadata.controller();
+  if (!owner || owner->kind != "Job") return;
+  const auto job = core_->local().jobs.get(api::ObjectKey(workload.metadata.ns, owner->name));
+  if (!job || job->metadata.uid != owner->uid || job->metadata.generation > 1) return;
+  if (!job->metadata.creation_timestamp || !workload.metadata.creation_timestamp) return;
+  families_->creation
+      .Add({{"job_kind", "Job"}, {"replica_role", role_}}, doubling_buckets(0.01, 11))
+      .Observe(seconds_between(*job->metadata.creation_timestamp,
+                               *workload.metadata.creation_timestamp));
 }
 
 std::string Metrics::text() {
-  set_gauges();
-  return prometheus::TextSerializer().Serialize(registry_.Collect());
+  std::vector<prometheus::MetricFamily> families = registry_.Collect();
+  if (core_ && core_->synced()) {
+    std::ranges::move(queue_gauges(*core_, counts_, config_), std::back_inserter(families));
+  }
+  return prometheus::TextSerializer().Serialize(families);
 }
 
 }  // namespace regatta::manager

@@ -4,6 +4,7 @@
 #include "lib/base/clock.h"
 #include "manager/core.h"
 #include "manager/lifecycle_metrics.h"
+#include "manager/queue_gauges.h"
 
 #include <memory>
 #include <prometheus/registry.h>
@@ -15,8 +16,8 @@ namespace regatta::manager {
 /// as the informer shows them; gauges are set when somebody looks.
 class Metrics {
  public:
-  /// `role`: the value of label replica_role, "leader" or "standalone".
-  Metrics(std::string role, std::string version);
+  /// `config.role`: "leader" or "standalone".
+  Metrics(QueueGaugesConfig config, std::string version);
   ~Metrics();
 
   /// Puts the callbacks in that tell of cycles and dispatches.
@@ -30,13 +31,15 @@ class Metrics {
  private:
   struct Families;
   void workload_changed(const api::Workload& before, const api::Workload& after);
-  void set_gauges();
-  void set_pending(const std::string& queue, const prometheus::Labels& labels);
+  std::optional<MetricLabels> local_queue_of(const api::Workload& workload) const;
+  void workload_created(const api::Workload& workload);
 
-  std::string role_;
+  QueueGaugesConfig config_;
+  const std::string& role_ = config_.role;
   prometheus::Registry registry_;
   std::unique_ptr<Families> families_;
   LifecycleMetrics lifecycle_;
+  WorkloadCounts counts_;
   Core* core_ = nullptr;
 };
 

@@ -58,7 +58,7 @@ TEST_F(Pages, ReadinessFollowsTheManager) {
 }
 
 TEST_F(Pages, MetricsAreText) {
-  Metrics metrics("standalone", "1.2.3");
+  Metrics metrics({"standalone", false, {}}, "1.2.3");
   CoreConfig config;
   metrics.hook_into(&config);
   config.scheduler.on_cycle({.success = true, .took = Duration(20)});

@@ -60,6 +60,18 @@ kube::LeaderElectionOptions election_of(const Configuration& config, const std::
   return options;
 }
 
+QueueGaugesConfig gauges_of(const Configuration& config) {
+  QueueGaugesConfig out;
+  out.role = config.leader_election.leader_elect ? "leader" : "standalone";
+  out.resources = config.metrics.enable_cluster_queue_resources;
+  const auto& local = config.metrics.local_queue_metrics;
+  if (!local || !local->enable || !config.gates.enabled("LocalQueueMetrics")) return out;
+  const auto selector =
+      api::Selector::from(local->local_queue_selector.value_or(api::LabelSelector()));
+  if (selector) out.local_queues = *selector;
+  return out;
+}
+
 /// The process around the core: who leads, what the probes see, when it ends.
 class Manager {
  public:
@@ -74,8 +86,7 @@ class Manager {
         elector_(client, clock, rng, log_.named("leader-election"),
                  election_of(config_, instance_)),
         connector_(clusters::open_http_clients(executor, clock), files_, allowed_prefix(config_)),
-        metrics_(config_.leader_election.leader_elect ? "leader" : "standalone",
-                 std::string(version)),
+        metrics_(gauges_of(config_), std::string(version)),
         scope_(executor) {}
 
   Task<int> run() {

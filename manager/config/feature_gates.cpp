@@ -147,6 +147,7 @@ constexpr std::string_view with_effect[] = {
     "FairSharingPrioritizeNonBorrowing",
     "FlavorFungibility",
     "FlavorFungibilityPreserveScanProgress",
+    "LocalQueueMetrics",
     "MultiKueue",
     "MultiKueueKubeConfigPathValidation",
     "MultiKueueOrchestratedPreemption",

@@ -1,0 +1,301 @@
+#include "manager/queue_gauges.h"
+
+#include "lib/api/names.h"
+
+#include <cmath>
+#include <limits>
+#include <map>
+#include <set>
+
+namespace regatta::manager {
+namespace {
+
+using Labels = std::map<std::string, std::string>;
+using admission::NodeId;
+
+constexpr double infinite = std::numeric_limits<double>::infinity();
+
+double cores_or_units(std::string_view resource, std::int64_t amount) {
+  if (amount == admission::unlimited) return infinite;
+  return static_cast<double>(amount) / (resource == "cpu" ? 1000.0 : 1.0);
+}
+
+double value_of(std::string_view resource, const api::Quantity& quantity) {
+  return cores_or_units(resource, api::resource_amount(resource, quantity));
+}
+
+class Page {
+ public:
+  explicit Page(const QueueGaugesConfig& config) : config_(config) {}
+
+  void add(const char* name, const char* help, Labels labels, double value) {
+    prometheus::MetricFamily& family = families_[name];
+    family.name = name;
+    family.help = help;
+    family.type = prometheus::MetricType::Gauge;
+    labels["replica_role"] = config_.role;
+    prometheus::ClientMetric& metric = family.metric.emplace_back();
+    for (const auto& [key, text] : labels) metric.label.push_back({key, text});
+    metric.gauge.value = value;
+  }
+
+  std::vector<prometheus::MetricFamily> families() && {
+    std::vector<prometheus::MetricFamily> out;
+    for (auto& [name, family] : families_) out.push_back(std::move(family));
+    return out;
+  }
+
+ private:
+  const QueueGaugesConfig& config_;
+  std::map<std::string, prometheus::MetricFamily> families_;
+};
+
+/// What hangs below one Cohort.
+struct Subtree {
+  std::map<std::pair<std::string, std::string>, double> reserved;  ///< by flavor and resource
+  std::int64_t admitted = 0;
+};
+
+class QueueGauges {
+ public:
+  QueueGauges(Core& core, const WorkloadCounts& counts, const QueueGaugesConfig& config)
+      : core_(core),
+        counts_(counts),
+        config_(config),
+        state_(core.scheduler().state()),
+        page_(config) {}
+
+  std::vector<prometheus::MetricFamily> take() && {
+    for (const auto& queue : core_.local().cluster_queues.list()) cluster_queue(*queue);
+    cohorts();
+    if (config_.local_queues) {
+      for (const auto& queue : core_.local().local_queues.list()) {
+        if (config_.local_queues->matches(queue->metadata.labels)) local_queue(*queue);
+      }
+    }
+    workloads();
+    return std::move(page_).families();
+  }
+
+ private:
+  void cluster_queue(const api::ClusterQueue& queue) {
+    const std::string& name = queue.metadata.name;
+    const api::ClusterQueueStatus& status = queue.status;
+    const Labels labels = {{"cluster_queue", name}};
+    page_.add("kueue_reserving_active_workloads", "Unfinished Workloads with a reservation", labels,
+              status.reserving_workloads);
+    page_.add("kueue_admitted_active_workloads", "Unfinished Workloads that are admitted", labels,
+              status.admitted_workloads);
+    const bool active = api::is_true(status.conditions, api::conditions::active);
+    const char* is = queue.metadata.deleting() ? "terminating" : active ? "active" : "pending";
+    for (const char* possible : {"active", "pending", "terminating"}) {
+      page_.add("kueue_cluster_queue_status", "1 for the state a ClusterQueue is in",
+                {{"cluster_queue", name}, {"status", possible}}, std::string_view(possible) == is);
+    }
+    if (config_.resources) resources_of(queue);
+    const admission::QueueInfo* info = state_.find_queue(name);
+    if (!info) return;
+    const char* waiting = "Workloads that wait";
+    page_.add("kueue_pending_workloads", waiting, {{"cluster_queue", name}, {"status", "active"}},
+              static_cast<double>(info->pending.waiting()));
+    page_.add("kueue_pending_workloads", waiting,
+              {{"cluster_queue", name}, {"status", "inadmissible"}},
+              static_cast<double>(info->pending.inadmissible()));
+    place_in_tree(queue, info->node);
+  }
+
+  void place_in_tree(const api::ClusterQueue& queue, NodeId node) {
+    const admission::QuotaForest& forest = state_.forest();
+    const NodeId root = forest.node(node).root;
+    const std::string& name = queue.metadata.name;
+    const std::string& cohort = queue.spec.cohort_name;
+    page_.add(
+        "kueue_cluster_queue_info", "Always 1; the labels tell where it is in the tree",
+        {{"cluster_queue", name},
+         {"parent_cohort", cohort},
+         {"root_cohort",
+          cohort.empty() || root == admission::no_node ? std::string() : forest.node(root).name}},
+        1);
+    if (state_.config().fair_sharing) {
+      page_.add("kueue_cluster_queue_weighted_share",
+                "Use above nominal quota against what the Cohort lends, by weight",
+                {{"cluster_queue", name}, {"cohort", cohort}}, share(state_.share_of_queue(name)));
+    }
+    if (forest.node(node).cyclic) return;
+    for (NodeId up = forest.node(node).parent; up != admission::no_node;
+         up = forest.node(up).parent) {
+      Subtree& subtree = subtrees_[up];
+      subtree.admitted += queue.status.admitted_workloads;
+      for (const api::FlavorUsage& flavor : queue.status.flavors_reservation) {
+        for (const api::ResourceUsage& used : flavor.resources) {
+          subtree.reserved[{flavor.name, used.name}] += value_of(used.name, used.total);
+        }
+      }
+    }
+  }
+
+  /// Infinite for who borrows without any weight: Kueue's series says NaN then.
+  static double share(double value) { return std::isfinite(value) ? value : std::nan(""); }
+
+  void resources_of(const api::ClusterQueue& queue) {
+    Labels labels = {{"cluster_queue", queue.metadata.name}, {"cohort", queue.spec.cohort_name}};
+    const auto limit = [](const std::string& resource, const std::optional<api::Quantity>& given) {
+      return given ? value_of(resource, *given) : infinite;
+    };
+    for (const api::ResourceGroup& group : queue.spec.resource_groups) {
+      for (const api::FlavorQuotas& flavor : group.flavors) {
+        labels["flavor"] = flavor.name;
+        for (const api::ResourceQuota& quota : flavor.resources) {
+          labels["resource"] = quota.name;
+          page_.add("kueue_cluster_queue_nominal_quota", "Nominal quota", labels,
+                    value_of(quota.name, quota.nominal_quota));
+          page_.add("kueue_cluster_queue_borrowing_limit", "What it may borrow", labels,
+                    limit(quota.name, quota.borrowing_limit));
+          page_.add("kueue_cluster_queue_lending_limit", "What it may lend", labels,
+                    limit(quota.name, quota.lending_limit));
+        }
+      }
+    }
+    labels.erase("flavor");
+    labels.erase("resource");
+    usage("kueue_cluster_queue_resource_reservation", "What Workloads with a reservation hold",
+          labels, queue.status.flavors_reservation);
+    usage("kueue_cluster_queue_resource_usage", "What admitted Workloads hold", labels,
+          queue.status.flavors_usage);
+  }
+
+  void usage(const char* name, const char* help, Labels labels,
+             const std::vector<api::FlavorUsage>& flavors) {
+    for (const api::FlavorUsage& flavor : flavors) {
+      labels["flavor"] = flavor.name;
+      for (const api::ResourceUsage& used : flavor.resources) {
+        labels["resource"] = used.name;
+        page_.add(name, help, labels, value_of(used.name, used.total));
+      }
+    }
+  }
+
+  void cohorts() {
+    const admission::QuotaForest& forest = state_.forest();
+    for (const auto& [id, subtree] : subtrees_) {
+      const admission::QuotaNode& node = forest.node(id);
+      const std::string parent =
+          node.parent == admission::no_node ? std::string() : forest.node(node.parent).name;
+      page_.add("kueue_cohort_info", "Always 1; the labels tell where it is in the tree",
+                {{"cohort", node.name},
+                 {"parent_cohort", parent},
+                 {"root_cohort", forest.node(node.root).name}},
+                1);
+      page_.add("kueue_cohort_subtree_admitted_active_workloads",
+                "Unfinished admitted Workloads below the Cohort", {{"cohort", node.name}},
+                static_cast<double>(subtree.admitted));
+      if (state_.config().fair_sharing) {
+        page_.add("kueue_cohort_weighted_share",
+                  "Use above nominal quota against what the parent lends, by weight",
+                  {{"cohort", node.name}}, share(state_.share_of_cohort(node.name)));
+      }
+      for (const admission::Cell& cell : node.cells) {
+        const std::string& resource = state_.names().resource_name(cell.fr);
+        page_.add("kueue_cohort_subtree_quota", "Nominal quota of the Cohort and all below",
+                  {{"cohort", node.name},
+                   {"flavor", state_.names().flavor_name(cell.fr)},
+                   {"resource", resource}},
+                  cores_or_units(resource, cell.subtree));
+      }
+      for (const auto& [what, value] : subtree.reserved) {
+        page_.add("kueue_cohort_subtree_resource_reservations",
+                  "What Workloads with a reservation hold below the Cohort",
+                  {{"cohort", node.name}, {"flavor", what.first}, {"resource", what.second}},
+                  value);
+      }
+    }
+  }
+
+  void local_queue(const api::LocalQueue& queue) {
+    const api::LocalQueueStatus& status = queue.status;
+    const Labels labels = {{"name", queue.metadata.name}, {"namespace", queue.metadata.ns}};
+    const auto with = [&](const char* key, const char* value) {
+      Labels more = labels;
+      more[key] = value;
+      return more;
+    };
+    const auto [active, inadmissible] = state_.pending_of(queue.metadata.key());
+    const char* waiting = "Workloads that wait";
+    page_.add("kueue_local_queue_pending_workloads", waiting, with("status", "active"),
+              static_cast<double>(active));
+    page_.add("kueue_local_queue_pending_workloads", waiting, with("status", "inadmissible"),
+              static_cast<double>(inadmissible));
+    page_.add("kueue_local_queue_reserving_active_workloads",
+              "Unfinished Workloads with a reservation", labels, status.reserving_workloads);
+    page_.add("kueue_local_queue_admitted_active_workloads",
+              "Unfinished Workloads that are admitted", labels, status.admitted_workloads);
+    const api::Condition* found = api::find_condition(status.conditions, api::conditions::active);
+    const char* is = !found                                         ? "Unknown"
+                     : found->status == api::ConditionStatus::True  ? "True"
+                     : found->status == api::ConditionStatus::False ? "False"
+                                                                    : "Unknown";
+    for (const char* possible : {"True", "False", "Unknown"}) {
+      page_.add("kueue_local_queue_status", "1 for what its condition Active says",
+                with("active", possible), std::string_view(possible) == is);
+    }
+    usage("kueue_local_queue_resource_reservation", "What Workloads with a reservation hold",
+          labels, status.flavors_reservation);
+    usage("kueue_local_queue_resource_usage", "What admitted Workloads hold", labels,
+          status.flavors_usage);
+  }
+
+  void workloads() {
+    std::map<Labels, double> finished, unadmitted;
+    for (const auto& [key, count] : counts_.all()) {
+      const auto local = core_.local().local_queues.get(key.local_queue);
+      const std::string queue = local ? local->spec.cluster_queue : std::string();
+      if (key.reason == WorkloadCounts::finished) {
+        finished[{{"cluster_queue", queue}}] += static_cast<double>(count);
+      } else {
+        unadmitted[{
+            {"cluster_queue", queue}, {"reason", key.reason}, {"underlying_cause", key.cause}}] +=
+            static_cast<double>(count);
+      }
+      if (!local || !config_.local_queues) continue;
+      if (config_.local_queues->matches(local->metadata.labels)) of_local_queue(key, queue, count);
+    }
+    for (const auto& [labels, count] : finished) {
+      page_.add("kueue_finished_workloads", "Finished Workloads that are kept", labels, count);
+    }
+    for (const auto& [labels, count] : unadmitted) {
+      page_.add("kueue_unadmitted_workloads", "Unfinished Workloads that are not admitted", labels,
+                count);
+    }
+  }
+
+  void of_local_queue(const WorkloadCounts::Key& key, const std::string& queue,
+                      std::int64_t count) {
+    Labels labels = {{"name", key.local_queue.name}, {"namespace", key.local_queue.ns}};
+    if (key.reason == WorkloadCounts::finished) {
+      page_.add("kueue_local_queue_finished_workloads", "Finished Workloads that are kept", labels,
+                static_cast<double>(count));
+      return;
+    }
+    labels["cluster_queue"] = queue;
+    labels["reason"] = key.reason;
+    labels["underlying_cause"] = key.cause;
+    page_.add("kueue_local_queue_unadmitted_workloads",
+              "Unfinished Workloads that are not admitted", labels, static_cast<double>(count));
+  }
+
+  Core& core_;
+  const WorkloadCounts& counts_;
+  const QueueGaugesConfig& config_;
+  const admission::State& state_;
+  Page page_;
+  std::map<NodeId, Subtree> subtrees_;
+};
+
+}  // namespace
+
+std::vector<prometheus::MetricFamily> queue_gauges(Core& core, const WorkloadCounts& counts,
+                                                   const QueueGaugesConfig& config) {
+  return QueueGauges(core, counts, config).take();
+}
+
+}  // namespace regatta::manager

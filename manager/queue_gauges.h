@@ -1,0 +1,25 @@
+#pragma once
+
+#include "lib/api/labels.h"
+#include "manager/core.h"
+#include "manager/workload_counts.h"
+
+#include <optional>
+#include <prometheus/metric_family.h>
+#include <string>
+#include <vector>
+
+namespace regatta::manager {
+
+struct QueueGaugesConfig {
+  std::string role;        ///< value of replica_role
+  bool resources = false;  ///< quotas and usage of ClusterQueues
+  /// LocalQueues that have series of their own; none: none.
+  std::optional<api::Selector> local_queues;
+};
+
+/// Kueue's gauges of ClusterQueues, LocalQueues and Cohorts as they are now. What is gone has none.
+std::vector<prometheus::MetricFamily> queue_gauges(Core& core, const WorkloadCounts& counts,
+                                                   const QueueGaugesConfig& config);
+
+}  // namespace regatta::manager

@@ -1,0 +1,35 @@
+#pragma once
+
+#include "lib/api/workload.h"
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace regatta::manager {
+
+/// How many Workloads of a LocalQueue are in a state that no queue counts: finished and kept, or
+/// not admitted for some reason. Follows their changes, so that nobody has to look at all of them.
+class WorkloadCounts {
+ public:
+  struct Key {
+    api::ObjectKey local_queue;
+    std::string reason;  ///< of Admitted=False; "Finished" for those that ended
+    std::string cause;   ///< of QuotaReserved=False; empty with quota
+    friend auto operator<=>(const Key&, const Key&) = default;
+  };
+  static constexpr const char* finished = "Finished";
+
+  /// Either may be null: it came, or it is gone.
+  void changed(const api::Workload* before, const api::Workload* after);
+
+  const std::map<Key, std::int64_t>& all() const { return counts_; }
+
+ private:
+  void add(const api::Workload& workload, int by);
+
+  std::map<Key, std::int64_t> counts_;  ///< none is zero
+};
+
+}  // namespace regatta::manager
