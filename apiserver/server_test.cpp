@@ -246,6 +246,24 @@ TEST_F(ServerTest, APageIsOfTheVersionOfItsList) {
   EXPECT_EQ(send("GET", next + "&resourceVersion=1").status, 400u);
 }
 
+TEST_F(ServerTest, AScaleIsOfTheObjectInTheUrl) {
+  const std::string sets = "/apis/apps/v1/namespaces/default/replicasets";
+  const Json labels = {{"a", "b"}};
+  const Json set = {{"metadata", {{"name", "s"}}},
+                    {"spec",
+                     {{"selector", {{"matchLabels", labels}}},
+                      {"template",
+                       {{"metadata", {{"labels", labels}}},
+                        {"spec", {{"containers", {{{"name", "c"}, {"image", "i"}}}}}}}}}}};
+  ASSERT_EQ(send("POST", sets, set).status, 201u);
+  const auto scale = [](const char* name) -> Json {
+    return {{"metadata", {{"name", name}}}, {"spec", {{"replicas", 3}}}};
+  };
+  EXPECT_EQ(send("PUT", sets + "/s/scale", scale("other")).status, 400u);
+  EXPECT_EQ(send("PUT", sets + "/s/scale", scale("s")).status, 200u);
+  EXPECT_EQ(Json::parse(send("GET", sets + "/s").body)["spec"]["replicas"], 3);
+}
+
 TEST_F(ServerTest, HealthIsToldCheckByCheck) {
   EXPECT_EQ(send("GET", "/readyz").body, "ok");
   const std::string live = send("GET", "/livez?verbose&exclude=etcd&exclude=nosuch").body;

@@ -97,6 +97,7 @@ Answer<Json> wanted_scale(Core& core, Exchange& exchange, const Json& live,
   }
   Answer<Json> wanted = decode_object(core, exchange, type, options.field_validation);
   if (!wanted) return wanted.error();
+  if (auto bad = check_names(exchange, type, *wanted)) return std::move(*bad);
   const ManagedWrite write{type, manager_name(options, exchange.request.headers.get("User-Agent")),
                            "scale", core.clock.now()};
   track_update(*wanted, live, write);
