@@ -192,6 +192,13 @@ std::optional<std::string> admit_create(std::string_view resource, Json& object,
     if (Refusal refusal = apply_scheduling(object, view)) return refusal;
   }
   Refusal refusal;
+  if (resource == "priorityclasses.scheduling.k8s.io" && bool_in(object, "globalDefault")) {
+    view.each("priorityclasses.scheduling.k8s.io", "", [&](const Json& other) {
+      if (!bool_in(other, "globalDefault")) return;
+      refusal = "PriorityClass " + text_at(other, {"metadata", "name"}) +
+                " is already marked as default. Only one default can exist";
+    });
+  }
   if (ns.empty()) return refusal;
   view.each("resourcequotas", ns, [&](const Json& quota) {
     if (!refusal) refusal = check_quota(resource, quota);

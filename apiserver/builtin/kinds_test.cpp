@@ -55,6 +55,18 @@ TEST(NamespaceKind, LabelAndFinalizerAreTheServers) {
   EXPECT_EQ(strategy->name_rule(), NameRule::label);
 }
 
+TEST(NodeKind, RangesAndProviderStay) {
+  const StrategyPtr strategy = node_strategy();
+  const Json node = created(*strategy, json(R"({"metadata":{"name":"n"},
+    "spec":{"podCIDR":"10.0.0.0/24","providerID":"x://1"}})"));
+  EXPECT_EQ(node["spec"]["podCIDRs"], json(R"(["10.0.0.0/24"])"));
+  const Json other = patched(*strategy, node, R"({"spec":{"podCIDR":"10.1.0.0/24",
+    "podCIDRs":["10.1.0.0/24"],"providerID":"x://2"}})");
+  EXPECT_THAT(
+      causes(strategy->validate_update(other, node)),
+      ElementsAre("FieldValueForbidden spec.podCIDRs", "FieldValueForbidden spec.providerID"));
+}
+
 TEST(NodeKind, NewOnesAreTaintedAndTheTableShowsCordons) {
   const StrategyPtr strategy = node_strategy();
   Json node = created(*strategy, json(R"({"metadata":{"name":"n1"},"spec":{"taints":[

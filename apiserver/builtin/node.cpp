@@ -53,7 +53,15 @@ class NodeStrategy final : public GenericStrategy {
   NodeStrategy() : GenericStrategy({.status = true, .keep_status_on_create = true}) {}
 
   void set_defaults(Json& node) const override {
-    object_in(node, "spec");
+    Json& spec = object_in(node, "spec");
+    // Two names of one field: the first range alone, and all of them.
+    const std::string range = text_in(spec, "podCIDR");
+    const Json& ranges = list_in(spec, "podCIDRs");
+    if (!range.empty() && (ranges.empty() || ranges[0] != range)) {
+      spec["podCIDRs"] = Json::array({range});
+    } else if (range.empty() && !ranges.empty()) {
+      spec["podCIDR"] = ranges[0];
+    }
     Json& status = object_in(node, "status");
     Json& kubelet = object_in(object_in(status, "daemonEndpoints"), "kubeletEndpoint");
     default_to(kubelet, "Port", std::int64_t{0});
@@ -102,8 +110,20 @@ class NodeStrategy final : public GenericStrategy {
     }
     return errors;
   }
-  FieldErrors validate_update(const Json& node, const Json&) const override {
-    return validate_create(node);
+  FieldErrors validate_update(const Json& node, const Json& old) const override {
+    FieldErrors errors = validate_create(node);
+    const Json& spec = object_or_empty(node, {"spec"});
+    const Json& before = object_or_empty(old, {"spec"});
+    if (!list_in(before, "podCIDRs").empty() && !same_member(spec, before, "podCIDRs")) {
+      errors.push_back(forbidden("spec.podCIDRs",
+                                 "node updates may not change podCIDR except from \"\" to valid"));
+    }
+    const std::string& provider = text_in(before, "providerID");
+    if (!provider.empty() && provider != text_in(spec, "providerID")) {
+      errors.push_back(forbidden(
+          "spec.providerID", "node updates may not change providerID except from \"\" to valid"));
+    }
+    return errors;
   }
 
   std::vector<TableColumn> columns() const override {

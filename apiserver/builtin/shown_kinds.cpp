@@ -2,6 +2,7 @@
 #include "apiserver/builtin/generic.h"
 #include "apiserver/builtin/strategies.h"
 #include "apiserver/builtin/workloads.h"
+#include "lib/api/quantity.h"
 
 #include <nlohmann/json.hpp>
 
@@ -17,6 +18,7 @@ struct Shown {
   std::vector<TableColumn> columns;
   std::vector<Json> (*cells)(const Json& object) = nullptr;
   void (*defaults)(Json& object) = nullptr;
+  void (*validate)(const Json& object, FieldErrors* errors) = nullptr;
   const char* status = "{}";
   std::vector<TableColumn> wide_columns{};  ///< after the age
   std::vector<Json> (*wide_cells)(const Json& object) = nullptr;
@@ -28,6 +30,15 @@ class ShownStrategy final : public GenericStrategy {
 
   void set_defaults(Json& object) const override {
     if (shown_.defaults != nullptr && object.is_object()) shown_.defaults(object);
+  }
+
+  FieldErrors validate_create(const Json& object) const override {
+    FieldErrors errors;
+    if (shown_.validate != nullptr) shown_.validate(object, &errors);
+    return errors;
+  }
+  FieldErrors validate_update(const Json& object, const Json&) const override {
+    return validate_create(object);
   }
 
   std::vector<TableColumn> columns() const override {
@@ -334,6 +345,16 @@ Shown quotas() {
   Shown shown{.traits = {.status = true}};
   shown.columns = {column("Request", "string", "Requests used of those allowed."),
                    column("Limit", "string", "Limits used of those allowed.")};
+  shown.validate = [](const Json& quota, FieldErrors* errors) {
+    for (const auto& [name, amount] : object_or_empty(quota, {"spec", "hard"}).items()) {
+      if (!amount.is_string()) continue;
+      const auto parsed = api::Quantity::parse(amount.get_ref<const std::string&>());
+      if (parsed && parsed->is_negative()) {
+        errors->push_back(invalid(key_path("spec.hard", name), parsed->str(),
+                                  "must be greater than or equal to 0"));
+      }
+    }
+  };
   shown.cells = [](const Json& quota) -> std::vector<Json> {
     return {quota_text(quota, false), quota_text(quota, true)};
   };
@@ -376,6 +397,16 @@ Shown budgets() {
                    column("Allowed Disruptions", "integer", "Pods that may go now.")};
   shown.status =
       R"({"disruptionsAllowed":0,"currentHealthy":0,"desiredHealthy":0,"expectedPods":0})";
+  shown.validate = [](const Json& budget, FieldErrors* errors) {
+    const Json& spec = spec_of(budget);
+    if (member(spec, "minAvailable") != nullptr && member(spec, "maxUnavailable") != nullptr) {
+      errors->push_back(
+          invalid("spec", spec, "minAvailable and maxUnavailable cannot be both set"));
+    }
+    for (const char* name : {"minAvailable", "maxUnavailable"}) {
+      check_not_negative(spec, name, "spec", errors);
+    }
+  };
   shown.cells = [](const Json& budget) -> std::vector<Json> {
     return {amount(spec_of(budget), "minAvailable", "N/A"),
             amount(spec_of(budget), "maxUnavailable", "N/A"),

@@ -131,6 +131,16 @@ TEST(RoleBindingKind, TheRoleStaysAndSubjectsAreComplete) {
                   "FieldValueInvalid rules[1].nonResourceURLs"));
 }
 
+TEST(ShownKinds, BudgetsAndQuotasAreChecked) {
+  EXPECT_THAT(
+      causes(shown_strategy("poddisruptionbudgets")
+                 ->validate_create(json(R"({"spec":{"minAvailable":1,"maxUnavailable":-1}})"))),
+      ElementsAre("FieldValueInvalid spec", "FieldValueInvalid spec.maxUnavailable"));
+  EXPECT_THAT(causes(shown_strategy("resourcequotas")
+                         ->validate_create(json(R"({"spec":{"hard":{"pods":"-1"}}})"))),
+              ElementsAre("FieldValueInvalid spec.hard[pods]"));
+}
+
 TEST(ShownKinds, HaveACellForEveryColumn) {
   for (const char* plural :
        {"controllerrevisions", "endpoints", "endpointslices", "horizontalpodautoscalers",
