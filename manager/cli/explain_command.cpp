@@ -103,6 +103,11 @@ void add_workload(CLI::App* explain, Action* action) {
   command->add_option("-o,--output", flags->output, "table, json or yaml")
       ->check(CLI::IsMember({"table", "json", "yaml"}))
       ->capture_default_str();
+  command->footer(
+      "Examples:\n"
+      "  regatta explain workload team-a/job-train-5f3c1\n"
+      "  regatta explain wl job-train-5f3c1 -n team-a -o json\n"
+      "Of a simulation: regatta simulate -f queues/ -f jobs/ --explain team-a/train@90m");
   command->callback([flags, action] {
     const std::string problem = problem_of(*flags);
     if (!problem.empty()) throw CLI::ValidationError(problem);

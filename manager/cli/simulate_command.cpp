@@ -207,10 +207,13 @@ void add_simulate_command(CLI::App* app, Action* action) {
       "Examples:\n"
       "  regatta simulate -f queues/ -f jobs/ --until 24h\n"
       "  regatta simulate -f queues/ --events arrivals.yaml -o json\n"
-      "  regatta simulate -f hub/ --worker east=east/ --worker west=west/\n"
+      "  kubectl get -o yaml -A clusterqueues,localqueues | regatta simulate -f - -f jobs/\n"
+      "  regatta simulate -f hub/ --worker east=east/ --worker west=west/ --dispatcher "
+      "incremental\n"
       "  regatta simulate -f queues/ -f jobs/ --compare other-queues/ --plot out.svg\n"
       "  regatta simulate -f queues/ -f jobs/ --explain team-a/train@90m\n"
-      "  regatta simulate --from-cluster -f more-jobs/");
+      "  regatta simulate --from-cluster -f more-jobs/\n"
+      "  regatta simulate --scenario tests/scenarios -o json");
   command->callback([flags, action] {
     const bool input = !flags->command.simulation.paths.empty() || flags->from_cluster;
     if (flags->scenarios.empty() && !input) {

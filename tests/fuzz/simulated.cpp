@@ -28,6 +28,12 @@ spec:
  spec: {clusterQueue: cq}}
 )";
 
+/// One for all inputs: it takes a moment to learn the kinds.
+ManifestReader& reader() {
+  static ManifestReader all{TimePoint{}};
+  return all;
+}
+
 /// An hour of it, or less when much happens.
 void run(SimulationInput input) {
   if (input.hub.objects.size() > 100 || input.events.size() > 200) return;
@@ -42,9 +48,8 @@ void run(SimulationInput input) {
 
 void manifests(std::string_view text) {
   SimulationInput input;
-  ManifestReader reader(input.start);
   Manifests read;
-  reader.read(text, "fuzz", &read);
+  reader().read(text, "fuzz", &read);
   input.hub.objects = std::move(read.objects);
   run(std::move(input));
 }
@@ -53,11 +58,10 @@ void events(std::string_view text) {
   // Millions of arrivals are allowed, and nothing to wait for here.
   if (text.find("arrivals") != std::string_view::npos && text.size() > 4096) return;
   SimulationInput input;
-  ManifestReader reader(input.start);
   Manifests queue;
-  reader.read(one_queue, "queue", &queue);
+  reader().read(one_queue, "queue", &queue);
   input.hub.objects = std::move(queue.objects);
-  Timeline timeline = read_timeline(text, "fuzz", input.start, &reader);
+  Timeline timeline = read_timeline(text, "fuzz", input.start, &reader());
   input.events = std::move(timeline.events);
   run(std::move(input));
 }

@@ -101,62 +101,79 @@ const WorkloadRecord& record(const Report& report, const std::string& job) {
   return nothing;
 }
 
-/// Two queues of a cohort that take back what they lent.
-std::string two_queues(const std::string& quota, const std::string& checks) {
-  std::string out = queues("0", "");
-  for (const char* name : {"a", "b"}) {
-    out += R"(
-apiVersion: kueue.x-k8s.io/v1beta2
-kind: LocalQueue
-metadata: {name: )" +
-           std::string(name) + R"(, namespace: team}
-spec: {clusterQueue: )" +
-           name + R"(}
----
+/// Five queues of a cohort that take back what they lent.
+std::string cohort(const std::string& quota, const std::string& checks) {
+  std::string out =
+      "{apiVersion: v1, kind: Namespace, metadata: {name: team}}\n---\n"
+      "{apiVersion: kueue.x-k8s.io/v1beta2, kind: ResourceFlavor, metadata: {name: f}}";
+  for (const char* name : {"q0", "q1", "q2", "q3", "q4"}) {
+    out += "\n---\napiVersion: kueue.x-k8s.io/v1beta2\nkind: LocalQueue\nmetadata: {name: " +
+           std::string(name) + ", namespace: team}\nspec: {clusterQueue: " + name + "}\n---" + R"(
 apiVersion: kueue.x-k8s.io/v1beta2
 kind: ClusterQueue
 metadata: {name: )" +
-           name + R"(}
-spec:
+           name + "}\nspec:\n" + checks + R"(
   cohortName: all
   namespaceSelector: {}
   preemption: {withinClusterQueue: LowerPriority, reclaimWithinCohort: Any}
   resourceGroups:
   - coveredResources: [cpu]
     flavors: [{name: f, resources: [{name: cpu, nominalQuota: )" +
-           quota + "}]}]\n" + checks + "\n---\n";
+           quota + "}]}]\n";
   }
-  return out;
+  for (const char* value : {"10", "100", "1000"}) {
+    out += "---\n{apiVersion: kueue.x-k8s.io/v1beta2, kind: WorkloadPriorityClass, value: " +
+           std::string(value) + ", metadata: {name: p" + value + "}}\n";
+  }
+  return out + "---\n";
 }
+
+constexpr const char* busy_day = R"(
+- arrivals:
+    until: 24h
+    count: 10000
+    seed: 1
+    pick: {q: {range: 5}, p: [10, 10, 10, 100, 100, 1000], gang: [1, 1, 2, 4]}
+    runSeconds: {distribution: lognormal, median: 900, sigma: 1, max: 20000}
+    template:
+      apiVersion: batch/v1
+      kind: Job
+      metadata:
+        name: j
+        namespace: team
+        labels: {kueue.x-k8s.io/queue-name: q$(q), kueue.x-k8s.io/priority-class: p$(p)}
+      spec:
+        suspend: true
+        parallelism: $(gang)
+        completions: $(gang)
+        template:
+          spec:
+            restartPolicy: Never
+            containers: [{name: c, image: i, resources: {requests: {cpu: 1}}}]
+)";
 
 TEST(FederationSimulation, JobsThatChaseEachOtherOverTheWorkersTakeTimeForIt) {
   SimulationInput input = federation("");
-  input.until = std::chrono::hours(1);
-  const std::string jobs = [] {
-    std::string text;
-    for (int i = 0; i < 60; ++i) {
-      const std::string name = "j" + std::to_string(i);
-      std::string one = job(name, 1 + i % 4, 300 + i * 7 % 600);
-      const std::string queue = "queue-name: lq";
-      text += one.replace(one.find(queue), queue.size(), i % 3 ? "queue-name: a" : "queue-name: b");
-    }
-    return text;
-  }();
-  const std::string rest =
-      hub.substr(hub.find("---\napiVersion: kueue.x-k8s.io/v1beta2\nkind: "
+  const std::string fleet =
+      hub.substr(hub.find("apiVersion: kueue.x-k8s.io/v1beta2\nkind: "
                           "AdmissionCheck"));
   input.hub.objects = objects(
-      two_queues("9", "  admissionChecksStrategy: {admissionChecks: [{name: multikueue}]}") + rest +
-      "---\n" + jobs);
-  for (ClusterInput& worker : input.workers) worker.objects = objects(two_queues("3", ""));
-  const Report report = simulate(std::move(input));
+      cohort("60", "  admissionChecksStrategy: {admissionChecks: [{name: multikueue}]}") + fleet);
+  for (ClusterInput& worker : input.workers) worker.objects = objects(cohort("20", ""));
+  ManifestReader reader(start);
+  Timeline day = read_timeline(busy_day, "day", start, &reader);
+  EXPECT_EQ(day.errors, std::vector<std::string>());
+  input.events = std::move(day.events);
+  const Report report = simulate(std::move(input), [](const Progress& progress) {
+    return progress.simulated < std::chrono::minutes(90);
+  });
   EXPECT_EQ(report.warnings, std::vector<std::string>());
   std::map<std::pair<std::string, TimePoint>, int> at_once;
   for (const PreemptionRecord& one : report.preemptions) ++at_once[{one.workload, one.at}];
   for (const auto& [who, count] : at_once) {
     EXPECT_LE(count, 3) << who.first << ", once on each worker";
   }
-  EXPECT_GT(report.totals.finished, 20u);
+  EXPECT_GT(report.preemptions.size(), 50u);
 }
 
 TEST(FederationSimulation, JobsRunWhereThereIsRoom) {
