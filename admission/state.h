@@ -319,8 +319,8 @@ class State {
   bool orders_by_usage(const LocalQueueInfo& queue) const;
   Consumption penalty_of(const WorkloadEntry& entry) const;
   void charge(WorkloadId id);
-  void discharge(const WorkloadEntry& entry);
-  void settle_charge(const WorkloadEntry& entry, TimePoint now);
+  void discharge(LocalQueueId payer, const Consumption& penalty);
+  void settle_charge(LocalQueueId payer, const Consumption& penalty, TimePoint now);
   void count_in_use(LocalQueueInfo* queue, const Reservation& reservation, int sign);
   void refresh_usage(LocalQueueInfo* queue);
   void read_history(LocalQueueInfo* queue, const api::LocalQueueStatus& status, TimePoint now);

@@ -81,14 +81,16 @@ void State::charge(WorkloadId id) {
   WorkloadEntry& entry = workloads_[id];
   LocalQueueInfo& queue = local_queues_[entry.local_queue];
   if (!orders_by_usage(queue)) return;
-  queue.history.penalty = sum(std::move(queue.history.penalty), penalty_of(entry));
-  entry.reservation->charged = true;
+  auto penalty = std::make_shared<const Consumption>(penalty_of(entry));
+  queue.history.penalty = sum(std::move(queue.history.penalty), *penalty);
+  entry.reservation->penalty = std::move(penalty);
   refresh_usage(&queue);
 }
 
-void State::discharge(const WorkloadEntry& entry) {
-  LocalQueueInfo& queue = local_queues_[entry.local_queue];
-  for (const auto& [resource, value] : penalty_of(entry)) {
+/// Takes back what was charged, whatever the workload asks for by now.
+void State::discharge(LocalQueueId payer, const Consumption& penalty) {
+  LocalQueueInfo& queue = local_queues_[payer];
+  for (const auto& [resource, value] : penalty) {
     Billionths& pending = queue.history.penalty[resource];
     pending = std::max<Billionths>(0, pending - value);
   }
@@ -96,14 +98,14 @@ void State::discharge(const WorkloadEntry& entry) {
 }
 
 /// The workload is admitted: its penalty becomes part of what its LocalQueue consumed.
-void State::settle_charge(const WorkloadEntry& entry, TimePoint now) {
-  LocalQueueInfo& queue = local_queues_[entry.local_queue];
+void State::settle_charge(LocalQueueId payer, const Consumption& penalty, TimePoint now) {
+  LocalQueueInfo& queue = local_queues_[payer];
   UsageHistory::Sample& at = queue.history.now;
   const double half_life = config_.admission_fair_sharing->usage_half_life.count();
-  at.consumed = sum(decayed(at.consumed, queue.in_use, seconds_between(at.at, now), half_life),
-                    penalty_of(entry));
+  at.consumed =
+      sum(decayed(at.consumed, queue.in_use, seconds_between(at.at, now), half_life), penalty);
   at.at = now;
-  discharge(entry);
+  discharge(payer, penalty);
 }
 
 void State::count_in_use(LocalQueueInfo* queue, const Reservation& reservation, int sign) {

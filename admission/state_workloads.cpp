@@ -215,7 +215,8 @@ void State::update_pending(WorkloadId id, const api::Workload& workload, TimePoi
 void State::update_reserved(WorkloadId id, const api::Workload& workload, TimePoint now) {
   WorkloadEntry& entry = workloads_[id];
   const bool held = entry.reservation != nullptr;
-  const bool charged = held && std::exchange(entry.reservation->charged, false);
+  const LocalQueueId payer = entry.local_queue;
+  auto penalty = held ? std::exchange(entry.reservation->penalty, nullptr) : nullptr;
   bool freed = false;
   if (held) {
     for (std::size_t i = 0; i < workload.spec.pod_sets.size() && !freed; ++i) {
@@ -235,12 +236,16 @@ void State::update_reserved(WorkloadId id, const api::Workload& workload, TimePo
     entry.reservation = std::move(reservation);
     entry.place = Place::reserved;
     drop_places_task(id);
+    if (penalty) discharge(payer, *penalty);
     return;
   }
   if (freed) reactivate_after(id, reservation->queue, now);
   reserve(id, std::move(reservation));
-  if (charged && entry.reservation->admitted) settle_charge(entry, now);
-  entry.reservation->charged = charged && !entry.reservation->admitted;
+  if (penalty && entry.reservation->admitted) {
+    settle_charge(payer, *penalty, now);
+  } else {
+    entry.reservation->penalty = std::move(penalty);
+  }
   read_places_task(id, workload, now);
 }
 
@@ -360,7 +365,7 @@ void State::release(WorkloadId id) {
   WorkloadEntry& entry = workloads_[id];
   const auto reservation = std::move(entry.reservation);
   entry.place = Place::nowhere;
-  if (reservation->charged) discharge(entry);
+  if (reservation->penalty) discharge(entry.local_queue, *reservation->penalty);
   if (reservation->queue == no_id) {
     for (auto& [name, ids] : orphans_) ids.erase(id);
     return;

@@ -104,14 +104,15 @@ class SharedQueue : public ::testing::Test {
                                  config);
   }
 
-  /// One cycle, its admissions read back; their names.
-  std::string admit() {
+  /// One cycle, its admissions read back; their names. `pods_done`: of each, by then.
+  std::string admit(int pods_done = 0) {
     now_ += std::chrono::seconds(1);
     loaded_->state.flush(now_);
     std::string names;
     for (const AdmittedWorkload& decision : run_cycle(loaded_->state, now_).admitted) {
       api::Workload& workload = loaded_->workloads.at(decision.key);
       workload.status.admission = decision.admission;
+      if (pods_done > 0) workload.status.reclaimable_pods = {{"main", pods_done}};
       for (const auto type : {api::conditions::quota_reserved, api::conditions::admitted}) {
         api::Condition condition;
         condition.type = type;
@@ -179,6 +180,20 @@ TEST_F(SharedQueue, AnAdmissionThatDidNotHappenCostsNothing) {
   loaded_->load(workload_yaml("b1", "b", 1) + workload_yaml("b2", "b", 1));
   EXPECT_EQ(admit(), "a1");
   EXPECT_EQ(admit(), "b1");
+}
+
+TEST_F(SharedQueue, WhatWasChargedIsTakenBackWhateverTheWorkloadAsksForByThen) {
+  begin(10);
+  loaded_->load(workload_yaml("a1", "a", 4));
+  EXPECT_EQ(admit(1), "a1");
+  loaded_->state.erase_workload({"dev", "a1"}, now_);
+  loaded_->load(workload_yaml("b1", "b", 4));
+  EXPECT_EQ(admit(), "b1");
+  loaded_->state.erase_workload({"dev", "b1"}, now_);
+  now_ += std::chrono::hours(1000);
+  loaded_->state.sample_usage(now_);
+  loaded_->load(workload_yaml("a2", "a", 1, 5) + workload_yaml("b2", "b", 1));
+  EXPECT_EQ(admit(), "a2") << "both used nothing of late: priority decides";
 }
 
 TEST_F(SharedQueue, WhatTheStatusRemembersCountsAfterARestart) {

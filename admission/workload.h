@@ -7,6 +7,7 @@
 #include "admission/names.h"
 #include "admission/quota.h"
 #include "admission/topology/pods.h"
+#include "admission/usage_history.h"
 #include "lib/api/pod.h"
 #include "lib/api/workload.h"
 
@@ -97,9 +98,9 @@ struct Reservation {
   bool admitted = false;  ///< all admission checks passed too
   bool assumed = false;   ///< decided by a cycle, not yet read back
   bool evicted = false;   ///< asked to go
-  bool charged = false;   ///< its entry penalty is pending; see usage_history.h
   bool pods_ready = false;
-  std::uint64_t serial = 0;  ///< never used twice; see victim_order.h
+  std::shared_ptr<const Consumption> penalty;  ///< what it was charged and is pending, if anything
+  std::uint64_t serial = 0;                    ///< never used twice; see victim_order.h
 };
 
 /// What a reservation takes up: enough to suppose its workload gone without looking at either.
