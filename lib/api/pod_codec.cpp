@@ -69,11 +69,10 @@ PodTemplate PodTemplate::without_labels() const {
 
 PodTemplate PodTemplate::within(const RawJson& whole) const {
   if (raw_.empty()) return *this;
-  const std::string_view text = whole.text();
-  const std::size_t at = text.find(raw_.text());
-  if (at == std::string_view::npos) return *this;
+  const std::size_t at = whole.text().find(raw_.text());
+  if (at == std::string::npos) return *this;
   PodTemplate out = *this;
-  out.raw_ = whole.slice(text.substr(at, raw_.text().size()));
+  out.raw_ = whole.slice(at, raw_.size());
   return out;
 }
 

@@ -138,6 +138,35 @@ TEST(TemplatePool, workloads_and_jobs_share_equal_specs_of_pods) {
   EXPECT_EQ(other.spec.pod_template.spec().containers[0].image, "y");
 }
 
+TEST(TemplatePool, texts_keep_only_what_differs_and_read_the_same) {
+  TemplatePool pool;
+  Job first = job_of(1, "registry.example/train:1"),
+      second = job_of(22, "registry.example/train:1");
+  const Job plain = second;
+  pool.share(&first);
+  pool.share(&second);
+  EXPECT_EQ(first.raw_spec.own_bytes(), first.raw_spec.text().size());
+  EXPECT_LT(second.raw_spec.own_bytes(), plain.raw_spec.text().size() / 2);
+  EXPECT_EQ(second.raw_spec.text(), plain.raw_spec.text());
+  EXPECT_EQ(second.spec.pod_template.raw().text(), plain.spec.pod_template.raw().text());
+  EXPECT_TRUE(second.spec.pod_template.raw().shares_text_with(second.raw_spec));
+  EXPECT_EQ(second, plain);
+  EXPECT_NE(second, first);
+  EXPECT_EQ(to_json(second), to_json(plain));
+}
+
+TEST(TemplatePool, a_text_outlives_the_one_it_is_like) {
+  TemplatePool pool;
+  Job second = job_of(2, "registry.example/train:1");
+  const std::string text = second.raw_spec.text();
+  {
+    Job first = job_of(1, "registry.example/train:1");
+    pool.share(&first);
+    pool.share(&second);
+  }
+  EXPECT_EQ(second.raw_spec.text(), text);
+}
+
 TEST(TemplatePool, what_nobody_holds_is_forgotten) {
   TemplatePool pool;
   for (int i = 0; i < 1'000; ++i) {

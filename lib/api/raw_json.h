@@ -17,18 +17,28 @@ class RawJson {
   explicit RawJson(std::string text);
 
   bool empty() const { return length_ == 0; }
-  std::string_view text() const {
-    return text_ ? std::string_view(*text_).substr(offset_, length_) : std::string_view();
-  }
+  std::size_t size() const { return length_; }
+  std::string text() const;
   /// The parsed text; null when empty.
   Json json() const;
-  /// `part`, which must lie within text(), sharing its storage.
-  RawJson slice(std::string_view part) const;
+  /// `length` bytes from `offset` on, which must lie within the text, sharing its storage.
+  RawJson slice(std::size_t offset, std::size_t length) const;
+  /// Memory of the whole text, without what it shares with others like it.
+  std::size_t own_bytes() const { return text_ ? text_->own.size() : 0; }
+  /// Whether both are slices of one text.
+  bool shares_text_with(const RawJson& other) const { return text_ == other.text_; }
 
-  friend bool operator==(const RawJson& a, const RawJson& b) { return a.text() == b.text(); }
+  friend bool operator==(const RawJson& a, const RawJson& b);
 
  private:
-  std::shared_ptr<const std::string> text_;
+  friend class TemplatePool;
+  /// Either the characters, or what makes them from those of `base`: see likeness.h.
+  struct Text {
+    std::string own;
+    std::shared_ptr<const Text> base;  ///< has no base itself
+  };
+
+  std::shared_ptr<const Text> text_;
   std::uint32_t offset_ = 0;
   std::uint32_t length_ = 0;
 };

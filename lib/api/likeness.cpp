@@ -1,0 +1,72 @@
+#include "lib/api/likeness.h"
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+
+namespace regatta::api {
+namespace {
+
+/// Before the characters that take the place of others in the base.
+struct Edit {
+  std::uint32_t kept = 0;      ///< characters of the base since the edit before
+  std::uint32_t dropped = 0;   ///< characters of the base that are replaced
+  std::uint32_t inserted = 0;  ///< characters that follow
+};
+
+void append(std::string& out, Edit edit, std::string_view inserted) {
+  edit.inserted = static_cast<std::uint32_t>(inserted.size());
+  std::array<char, sizeof edit> bytes;
+  std::memcpy(bytes.data(), &edit, sizeof edit);
+  out.append(bytes.data(), bytes.size()).append(inserted);
+}
+
+/// Up to the next quotation mark: a string without its end, or what stands between strings.
+std::string_view token(std::string_view text) {
+  return text.substr(0, text.find('"'));
+}
+
+}  // namespace
+
+std::optional<std::string> differences(std::string_view base, std::string_view text) {
+  const std::size_t affordable = text.size() / 2;
+  std::string out;
+  Edit edit;
+  for (;;) {
+    const std::string_view was = token(base);
+    const std::string_view is = token(text);
+    if (was == is) {
+      edit.kept += static_cast<std::uint32_t>(was.size());
+    } else {
+      edit.dropped = static_cast<std::uint32_t>(was.size());
+      append(out, edit, is);
+      edit = Edit();
+      if (out.size() > affordable) return std::nullopt;
+    }
+    base.remove_prefix(was.size());
+    text.remove_prefix(is.size());
+    if (base.empty() || text.empty()) break;
+    ++edit.kept;
+    base.remove_prefix(1);
+    text.remove_prefix(1);
+  }
+  if (!base.empty() || !text.empty()) return std::nullopt;
+  out.shrink_to_fit();
+  return out;
+}
+
+std::string text_from(std::string_view base, std::string_view differences) {
+  std::string out;
+  out.reserve(base.size() + differences.size());
+  while (!differences.empty()) {
+    Edit edit;
+    std::memcpy(&edit, differences.data(), sizeof edit);
+    differences.remove_prefix(sizeof edit);
+    out.append(base.substr(0, edit.kept)).append(differences.substr(0, edit.inserted));
+    base.remove_prefix(std::size_t(edit.kept) + edit.dropped);
+    differences.remove_prefix(edit.inserted);
+  }
+  return out.append(base);
+}
+
+}  // namespace regatta::api
