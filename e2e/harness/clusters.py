@@ -4,20 +4,14 @@ import base64
 import json
 import os
 import secrets
-import socket
 import urllib.request
 
 from .api import Api, Credentials
 from .kubectl import Kubectl
 from .pki import make_pki
+from .ports import free_port
 from .process import Process
 from .waiting import ProcessDied, wait_for
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
 
 
 class Cluster:
