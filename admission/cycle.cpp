@@ -347,6 +347,7 @@ class Cycle {
     if (const WorkloadId replaces = state_.replaced_by(entry->id); replaces != no_id) {
       admitted.replaces = state_.workloads()[replaces].key;
     }
+    admitted.considered = entry->assignment.considered(state_.names());
     reservation->admitted = admitted.checks.empty();
     state_.assume(entry->id, std::move(reservation));
   }

@@ -28,6 +28,7 @@ struct AdmittedWorkload {
   api::Admission admission;
   std::vector<std::string> checks;  ///< admission checks its flavors require, sorted
   api::ObjectKey replaces;          ///< once it is written, this workload is finished; empty: none
+  std::string considered;           ///< see Assignment::considered()
 };
 
 /// A head without a reservation: what to write to QuotaReserved=False.

@@ -3,6 +3,8 @@
 #include "lib/api/names.h"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 namespace regatta::admission {
 namespace {
@@ -213,6 +215,7 @@ bool FlavorAssigner::assign_group(const Group& group, Assignment* assignment) {
   std::vector<FlavorNote> notes;
   std::optional<NoFitReason> reason;
   std::vector<std::pair<FlavorId, NoFitReason>> passed_over;
+  std::vector<FlavorAttempt> attempts;
   bool failed = false;
   for (const ResourceAmount& request : group.requests) {
     const QueueInfo::Group* resources = queue_.group_of(request.resource);
@@ -238,6 +241,7 @@ bool FlavorAssigner::assign_group(const Group& group, Assignment* assignment) {
     if (search.reason) passed_over.emplace_back(search.picks.front().flavor, *search.reason);
     picks.insert(picks.end(), search.picks.begin(), search.picks.end());
     notes.insert(notes.end(), search.notes.begin(), search.notes.end());
+    std::ranges::move(search.attempts, std::back_inserter(attempts));
   }
   if (failed) picks.clear();
   for (const std::size_t index : group.pod_sets) {
@@ -245,6 +249,7 @@ bool FlavorAssigner::assign_group(const Group& group, Assignment* assignment) {
     plan.notes = notes;
     plan.reason = reason.value_or(NoFitReason::no_matching_flavor);
     plan.passed_over = passed_over;
+    plan.attempts = attempts;
     for (const FlavorPick& pick : picks) {
       const auto same = [&](const auto& request) { return request.resource == pick.resource; };
       if (std::none_of(plan.requests.begin(), plan.requests.end(), same)) continue;
@@ -283,12 +288,14 @@ FlavorAssigner::Search FlavorAssigner::find_flavor(const QueueInfo::Group& resou
   }
   Search search;
   Quality best;
+  std::vector<Look> looks;
   const std::size_t count = resources.flavors.size();
   std::size_t index = first_to_try(group.pod_sets.front(), first);
   int attempted = -1;
   for (; index < count; ++index) {
     const FlavorId flavor = resources.flavors[index];
     attempted = static_cast<int>(index);
+    const std::size_t noted = search.notes.size();
     if (pinned_elsewhere(group, first, flavor)) {
       FlavorNote note;
       note.kind = FlavorNote::Kind::not_nominated;
@@ -299,12 +306,17 @@ FlavorAssigner::Search FlavorAssigner::find_flavor(const QueueInfo::Group& resou
     }
     if (!suits(flavor, resources, group, &search.notes)) {
       search.reason = lesser(search.reason, NoFitReason::no_matching_flavor);
+      looks.push_back({flavor, {}, noted});
       continue;
     }
     std::vector<FlavorPick> picks;
     NoFitReason reason = NoFitReason::topology_placement_failed;
+    int borrow = 0;
     const Quality quality =
-        try_flavor(flavor, group, requests, assignment, &search, &picks, &reason);
+        try_flavor(flavor, group, requests, assignment, &search, &picks, &reason, &borrow);
+    if (quality.mode != Mode::fit || borrow > 0) {
+      looks.push_back({flavor, {quality.mode, borrow}, noted});
+    }
     if (quality.mode == Mode::no_fit) search.reason = lesser(search.reason, reason);
     const bool fungible = snapshot_.state().config().flavor_fungibility;
     const bool enough = fungible ? !try_next(quality) : quality.mode == Mode::fit;
@@ -317,8 +329,28 @@ FlavorAssigner::Search FlavorAssigner::find_flavor(const QueueInfo::Group& resou
   }
   const int tried = attempted == static_cast<int>(count) - 1 ? -1 : attempted;
   for (FlavorPick& pick : search.picks) pick.tried = tried;
-  if (best.mode == Mode::fit) search.notes.clear();
+  if (best.mode == Mode::fit) {
+    search.attempts = attempts_of(looks, std::exchange(search.notes, {}));
+  }
   return search;
+}
+
+std::vector<FlavorAttempt> FlavorAssigner::attempts_of(const std::vector<Look>& looks,
+                                                       std::vector<FlavorNote> notes) {
+  std::vector<FlavorAttempt> attempts;
+  attempts.reserve(looks.size());
+  for (std::size_t i = 0; i < looks.size(); ++i) {
+    const std::size_t end = i + 1 < looks.size() ? looks[i + 1].notes_begin : notes.size();
+    FlavorAttempt& attempt = attempts.emplace_back();
+    attempt.flavor = looks[i].flavor;
+    attempt.mode = looks[i].quality.mode;
+    attempt.borrow = looks[i].quality.borrow;
+    for (std::size_t n = looks[i].notes_begin; n < end; ++n) {
+      // Flavors that were only skipped have notes too.
+      if (notes[n].flavor == attempt.flavor) attempt.notes.push_back(std::move(notes[n]));
+    }
+  }
+  return attempts;
 }
 
 bool FlavorAssigner::pinned_elsewhere(const Group& group, ResourceId resource,
@@ -383,7 +415,7 @@ FlavorAssigner::Quality FlavorAssigner::try_flavor(FlavorId flavor, const Group&
                                                    const std::vector<ResourceAmount>& requests,
                                                    const Assignment& assignment, Search* search,
                                                    std::vector<FlavorPick>* picks,
-                                                   NoFitReason* reason) {
+                                                   NoFitReason* reason, int* most_borrowed) {
   Names& names = snapshot_.state().names();
   Quality worst{Mode::fit, 0};
   for (const ResourceAmount& request : requests) {
@@ -400,6 +432,7 @@ FlavorAssigner::Quality FlavorAssigner::try_flavor(FlavorId flavor, const Group&
       search->notes.push_back(std::move(note));
       *reason = NoFitReason::no_matching_flavor;
     }
+    *most_borrowed = std::max(*most_borrowed, quality.borrow);
     if (preferred(worst, quality)) worst = quality;
     picks->push_back({request.resource, flavor, quality.mode, quality.borrow, -1});
   }
@@ -437,7 +470,7 @@ FlavorAssigner::Quality FlavorAssigner::check_quota(FrId fr, Amount before, Amou
                                (state.config().fair_sharing &&
                                 preemption.reclaim_within_cohort != api::ReclaimPolicy::Never);
   if (forest.nominal(queue_.node, fr) < value && !subtree.may_reclaim && !while_borrowing) {
-    return {Mode::no_fit, 0};
+    return {Mode::no_fit, subtree.height};
   }
   const auto answer = oracle_.simulate(fr, value);
   return {answer.mode, answer.borrow};

@@ -74,6 +74,14 @@ struct FlavorPick {
   int tried = -1;
 };
 
+/// A flavor that was looked at and is not simply good: it does not fit now, or only by borrowing.
+struct FlavorAttempt {
+  FlavorId flavor = 0;
+  Mode mode = Mode::no_fit;
+  int borrow = 0;
+  std::vector<FlavorNote> notes;
+};
+
 struct PodSetPlan {
   const PodSetShape* shape = nullptr;
   std::int32_t count = 0;
@@ -84,6 +92,8 @@ struct PodSetPlan {
   NoFitReason reason = NoFitReason::no_matching_flavor;
   /// Per resource group: the flavor it got and the least reason of those passed over.
   std::vector<std::pair<FlavorId, NoFitReason>> passed_over;
+  /// Of resource groups whose flavor fits.
+  std::vector<FlavorAttempt> attempts;
   std::optional<PodPlaces> places;
   bool topology_delayed = false;  ///< gets its places later
 
@@ -103,6 +113,9 @@ struct Assignment {
   AssignmentMode mode() const;
   NoFitReason reason() const;
   std::string message(const Names& names) const;
+  /// What there is to say of the flavors that were looked at, for an assignment that fits. Empty
+  /// when all got the first flavor, of their ClusterQueue's own quota.
+  std::string considered(const Names& names) const;
   /// The pairs that need preemption, sorted.
   std::vector<FrId> frs_to_preempt(Names* names) const;
   std::unique_ptr<Reservation> reserve(QueueId queue, TimePoint now) const;
@@ -142,10 +155,17 @@ class FlavorAssigner {
     Mode mode = Mode::no_fit;
     int borrow = 0;
   };
+  /// One flavor of a search, its notes from `notes_begin` to where the next one's begin.
+  struct Look {
+    FlavorId flavor = 0;
+    Quality quality;
+    std::size_t notes_begin = 0;
+  };
   struct Search {
     std::vector<FlavorPick> picks;
     std::vector<FlavorNote> notes;
     std::optional<NoFitReason> reason;  ///< the least of all flavors passed over
+    std::vector<FlavorAttempt> attempts;
   };
 
   std::vector<Group> group_pod_sets(const Assignment& assignment) const;
@@ -155,7 +175,10 @@ class FlavorAssigner {
                      const Assignment& assignment);
   Quality try_flavor(FlavorId flavor, const Group& group,
                      const std::vector<ResourceAmount>& requests, const Assignment& assignment,
-                     Search* search, std::vector<FlavorPick>* picks, NoFitReason* reason);
+                     Search* search, std::vector<FlavorPick>* picks, NoFitReason* reason,
+                     int* most_borrowed);
+  static std::vector<FlavorAttempt> attempts_of(const std::vector<Look>& looks,
+                                                std::vector<FlavorNote> notes);
   Quality check_quota(FrId fr, Amount before, Amount request, Search* search, NoFitReason* reason);
   bool suits(FlavorId flavor, const QueueInfo::Group& resources, const Group& group,
              std::vector<FlavorNote>* notes) const;

@@ -434,9 +434,10 @@ void evict(api::Workload* w, const std::string& reason, const std::string& messa
   notes->push_back({false, std::string(api::events::evicted_due_to) + full, message});
 }
 
-std::string reserved_message(const std::string& cluster_queue, Duration waited) {
+std::string reserved_message(const std::string& cluster_queue, Duration waited,
+                             const std::string& considered) {
   return admission::quota_reserved_message(cluster_queue) + ", wait time since queued was " +
-         seconds_text(waited);
+         seconds_text(waited) + (considered.empty() ? "" : "; Flavors considered: ") + considered;
 }
 
 std::string admitted_message(const std::string& cluster_queue, Duration waited) {

@@ -76,7 +76,9 @@ void reserve(api::Workload* workload, api::Admission admission,
 
 /// The events of a reservation, so long after the queueing, and of an admission, so long after the
 /// reservation.
-std::string reserved_message(const std::string& cluster_queue, Duration waited);
+/// `considered`: flavors that were not simply good; may be empty.
+std::string reserved_message(const std::string& cluster_queue, Duration waited,
+                             const std::string& considered = {});
 std::string admitted_message(const std::string& cluster_queue, Duration waited);
 
 /// Since when it waits for quota: its creation, or its return after an eviction.

@@ -216,7 +216,8 @@ Task<> Scheduler::reserve(admission::AdmittedWorkload admitted) {
   const bool copy = !workload->metadata.label(std::string(api::labels::multikueue_origin)).empty();
   if (!copy || !whole) {
     const Duration waited = now - queued_since(*workload);
-    note(admitted.key, false, "QuotaReserved", reserved_message(admitted.cluster_queue, waited));
+    note(admitted.key, false, "QuotaReserved",
+         reserved_message(admitted.cluster_queue, waited, admitted.considered));
   }
   if (whole) {
     note(admitted.key, false, "Admitted", admitted_message(admitted.cluster_queue, Duration(0)));

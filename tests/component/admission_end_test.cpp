@@ -115,5 +115,21 @@ TEST_F(AdmissionEnd, EventsSayHowLongWasWaited) {
                                            "reservation was 0s"));
 }
 
+TEST_F(AdmissionEnd, TheEventOfAReservationNamesTheFlavorsThatWereNotGoodEnough) {
+  start_with_queues();
+  apply("apiVersion: kueue.x-k8s.io/v1beta2\nkind: ResourceFlavor\nmetadata: {name: spare}\n");
+  ASSERT_TRUE(cluster_.patch(api::ClusterQueue::resource, api::ObjectKey("cq"),
+                             R"({"spec":{"resourceGroups":[{"coveredResources":["cpu"],"flavors":[
+        {"name":"cpu-only","resources":[{"name":"cpu","nominalQuota":"4"}]},
+        {"name":"spare","resources":[{"name":"cpu","nominalQuota":"8"}]}]}]}})"));
+  apply(job_yaml("big", 5));
+  settle();
+  EXPECT_THAT(events("Workload"),
+              Contains("QuotaReserved: Quota reserved in ClusterQueue cq, wait time since queued "
+                       "was 0s; Flavors considered: main: cpu-only(NoFit;insufficient quota for "
+                       "cpu in flavor cpu-only, previously considered podsets requests (0) + "
+                       "current podset request (5) > maximum capacity (4))"));
+}
+
 }  // namespace
 }  // namespace regatta::test_support
