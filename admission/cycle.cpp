@@ -54,6 +54,8 @@ class Cycle {
     std::sort(result.pending.begin(), result.pending.end(),
               [](const auto& a, const auto& b) { return a.key < b.key; });
     result.preempted = std::move(preempted_);
+    result.skipped_preemptors = std::move(skipped_preemptors_);
+    result.recomputed = std::move(recomputed_);
     result.blocked = blocked_;
     return result;
   }
@@ -243,7 +245,20 @@ class Cycle {
     if (!overlaps(*entry)) return replace_if_needed(entry);
     if (!state_.config().recompute_on_target_overlap) return Fit::no_quota;
     recompute_overlapping(entry);
-    return overlaps(*entry) ? Fit::no_quota : fits_now(*entry);
+    const Fit fit = overlaps(*entry) ? Fit::no_quota : fits_now(*entry);
+    using Outcome = Recomputed::Outcome;
+    const bool resolved = !entry->targets.empty() && fit == Fit::fits;
+    recomputed_.push_back(
+        {state_.queue(entry->queue).name, entry->assignment.mode() == AssignmentMode::deferred_fit
+                                              ? Outcome::deferred_fit
+                                          : resolved ? Outcome::new_targets
+                                                     : Outcome::skipped});
+    return fit;
+  }
+
+  void skip_preemptor(Entry* entry, std::string_view message) {
+    skip(entry, message);
+    skipped_preemptors_.push_back(state_.queue(entry->queue).name);
   }
 
   void process(Entry* entry) {
@@ -278,8 +293,11 @@ class Cycle {
       take(*entry);
       return;
     }
-    if (overlaps(*entry)) return skip(entry, overlapping_targets);
-    if (fit != Fit::fits) return skip(entry, no_longer_fits);
+    if (overlaps(*entry)) return skip_preemptor(entry, overlapping_targets);
+    if (fit != Fit::fits) {
+      return mode == AssignmentMode::preempt ? skip_preemptor(entry, no_longer_fits)
+                                             : skip(entry, no_longer_fits);
+    }
     for (const Target& target : entry->targets) {
       if (add_places(&leaving_places_, target)) leaving_with_places_.push_back(target.id);
     }
@@ -390,6 +408,8 @@ class Cycle {
   PlaceAmounts leaving_places_;  ///< what those leaving hold
   std::vector<WorkloadId> leaving_with_places_;
   std::vector<PreemptedWorkload> preempted_;
+  std::vector<std::string> skipped_preemptors_;
+  std::vector<Recomputed> recomputed_;
 };
 
 }  // namespace

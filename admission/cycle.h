@@ -68,6 +68,13 @@ struct EvictedWorkload {
   std::string message;
 };
 
+/// A head whose targets somebody else had taken was looked at again.
+struct Recomputed {
+  enum class Outcome : std::uint8_t { new_targets, deferred_fit, skipped };
+  std::string cluster_queue;
+  Outcome outcome = Outcome::skipped;
+};
+
 struct CycleResult {
   bool ran = false;  ///< false: nobody waited
   std::uint64_t cycle = 0;
@@ -82,6 +89,10 @@ struct CycleResult {
   std::vector<EvictedWorkload> evicted;
   /// Workloads with a reservation whose pods found no place yet; they are tried again.
   std::vector<PendingWorkload> unplaced;
+  /// ClusterQueues whose head had targets and was passed over: others of this cycle took them, or
+  /// what would have become free.
+  std::vector<std::string> skipped_preemptors;
+  std::vector<Recomputed> recomputed;
   /// Another cycle may do more at once: something was admitted or preempted.
   bool progressed() const {
     return !admitted.empty() || !preempted.empty() || !placed.empty() || !evicted.empty();

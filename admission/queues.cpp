@@ -350,4 +350,24 @@ std::vector<WorkloadId> PendingQueue::all_in_order() const {
   return ids;
 }
 
+std::vector<PendingKind> PendingQueue::kinds() const {
+  std::map<std::pair<std::uint64_t, std::int64_t>, PendingKind> kinds;
+  for (const Classes* classes : {&active_, &parked_}) {
+    for (const auto& [key, pending] : *classes) {
+      PendingKind& kind = kinds[{key.shape, key.priority}];
+      kind.example = pending.members.front();
+      (pending.parked ? kind.inadmissible : kind.waiting) += pending.members.size();
+    }
+  }
+  for (const WorkloadId id : delayed_) {
+    PendingKind& kind = kinds[{table_[id].shape->id, table_[id].priority}];
+    kind.example = id;
+    ++kind.inadmissible;
+  }
+  std::vector<PendingKind> out;
+  out.reserve(kinds.size());
+  for (const auto& [key, kind] : kinds) out.push_back(kind);
+  return out;
+}
+
 }  // namespace regatta::admission

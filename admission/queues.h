@@ -69,6 +69,13 @@ inline bool is_parked(const WorkloadEntry& entry) {
   return entry.pending_class != nullptr && entry.pending_class->parked;
 }
 
+/// Workloads that differ in name, age and LocalQueue only.
+struct PendingKind {
+  WorkloadId example = no_id;
+  std::size_t waiting = 0;
+  std::size_t inadmissible = 0;
+};
+
 class PendingQueue {
  public:
   explicit PendingQueue(WorkloadTable* table) : table_(*table) {}
@@ -110,6 +117,8 @@ class PendingQueue {
   std::size_t waiting() const { return waiting_; }
   std::size_t inadmissible() const { return parked_count_ + delayed_.size(); }
   std::size_t size() const { return waiting() + inadmissible(); }
+  /// Linear in the number of classes.
+  std::vector<PendingKind> kinds() const;
   /// Sorted by key.
   std::vector<api::ObjectKey> waiting_keys() const;
   std::vector<api::ObjectKey> inadmissible_keys() const;

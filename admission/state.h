@@ -184,6 +184,9 @@ class State {
   /// Lets the past of every LocalQueue decay, as their statuses say from then on. To be called
   /// every sampling interval.
   void sample_usage(TimePoint now);
+  /// By which a LocalQueue has its turn: weighted, with what its admissions cost at once. Nothing
+  /// where turns do not go by that.
+  std::optional<double> usage_of(const api::ObjectKey& local_queue) const;
 
   // Status
   Changes take_changes();

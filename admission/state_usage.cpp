@@ -116,6 +116,14 @@ void State::count_in_use(LocalQueueInfo* queue, const Reservation& reservation, 
   }
 }
 
+std::optional<double> State::usage_of(const api::ObjectKey& local_queue) const {
+  const auto it = local_queue_ids_.find(local_queue);
+  if (it == local_queue_ids_.end()) return {};
+  const LocalQueueInfo& queue = local_queues_[it->second];
+  if (!queue.exists || !orders_by_usage(queue)) return {};
+  return queue.history.usage;
+}
+
 void State::sample_usage(TimePoint now) {
   if (!config_.admission_fair_sharing) return;
   const double half_life = config_.admission_fair_sharing->usage_half_life.count();

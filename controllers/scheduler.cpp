@@ -139,7 +139,10 @@ Task<> Scheduler::run() {
     const admission::CycleResult result = admission::run_cycle(state_, now);
     blocked_ = result.blocked;
     if (config_.on_cycle) {
-      config_.on_cycle(CycleSeen{result.progressed(), cluster_.clock.now() - now});
+      const bool success =
+          !result.admitted.empty() || !result.placed.empty() || !result.evicted.empty();
+      config_.on_cycle(CycleSeen{success, cluster_.clock.now() - now, result.skipped_preemptors,
+                                 result.recomputed});
     }
     apply(result, now);
     // Everybody else has a turn between two cycles.

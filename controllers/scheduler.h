@@ -14,10 +14,13 @@
 
 namespace regatta::controllers {
 
-/// What came of a head, for metrics.
+/// What came of a cycle, for metrics.
 struct CycleSeen {
-  bool success = false;
+  bool success = false;  ///< somebody got quota, or other places
   Duration took{0};
+  /// See admission::CycleResult.
+  std::vector<std::string> skipped_preemptors{};
+  std::vector<admission::Recomputed> recomputed{};
 };
 
 struct SchedulerConfig {

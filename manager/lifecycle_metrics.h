@@ -12,6 +12,7 @@ class LifecycleMetrics {
  public:
   LifecycleMetrics(prometheus::Registry& registry, std::string role, LocalQueueLabels local = {});
 
+  void set_role(std::string role) { role_ = std::move(role); }
   void changed(const api::Workload& before, const api::Workload& after);
   /// `reason` of the Preempted condition.
   void preempted(const std::string& preempting_queue, const std::string& reason);

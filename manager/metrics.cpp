@@ -2,9 +2,11 @@
 
 #include "controllers/lifecycle.h"
 #include "lib/api/names.h"
+#include "manager/custom_labels.h"
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <prometheus/text_serializer.h>
 #include <utility>
 
@@ -35,10 +37,15 @@ struct Metrics::Families {
                                   "Copies of Workloads made on workers")),
         dispatch_admitted(counter_family(registry, "multikueue_workloads_admitted_total",
                                          "Workloads whose worker was decided")),
+        recomputed(counter_family(registry, "kueue_preemption_target_recomputations_total",
+                                  "Preemptors whose targets another one had taken")),
         slices(counter_family(registry, "kueue_replaced_workload_slices_total",
                               "Slices of elastic jobs that another one replaced")),
         below_cohort(counter_family(registry, "kueue_cohort_subtree_admitted_workloads_total",
                                     "Workloads admitted below the Cohort")),
+        skipped(gauge_family(registry, "kueue_admission_cycle_preemption_skips",
+                             "Preemptors passed over in the last cycle that passed any over, "
+                             "because others took what they needed")),
         build(gauge_family(registry, "kueue_build_info", "Always 1; the labels tell the build")),
         cycle(histogram_family(registry, "kueue_admission_attempt_duration_seconds",
                                "How long cycles of the scheduler take")),
@@ -53,8 +60,8 @@ struct Metrics::Families {
 
   Counters& attempts;
   CounterTwins reserved, admitted, finished;
-  Counters &dispatched, &dispatch_admitted, &slices, &below_cohort;
-  Gauges& build;
+  Counters &dispatched, &dispatch_admitted, &recomputed, &slices, &below_cohort;
+  Gauges &skipped, &build;
   Histograms &cycle, &creation, &gate_removal;
   HistogramTwins reserved_wait, admitted_wait;
 };
@@ -74,6 +81,7 @@ void Metrics::hook_into(CoreConfig* config) {
                            {"replica_role", role_}};
     families_->attempts.Add(labels).Increment();
     families_->cycle.Add(labels, default_buckets()).Observe(seconds(seen.took));
+    count_skips(seen);
   };
   config->ungater.on_ungated = [this](const controllers::UngateSeen& seen) {
     const Labels labels = {{"name", std::string(api::gates::topology)},
@@ -96,10 +104,33 @@ void Metrics::hook_into(CoreConfig* config) {
   config->dispatch.on_admitted = count(families_->dispatch_admitted);
 }
 
+void Metrics::count_skips(const controllers::CycleSeen& seen) {
+  using Outcome = admission::Recomputed::Outcome;
+  std::map<std::string, int> skipped;
+  for (const std::string& queue : seen.skipped_preemptors) ++skipped[queue];
+  for (const auto& [queue, count] : skipped) {
+    families_->skipped.Add({{"cluster_queue", queue}, {"replica_role", role_}}).Set(count);
+  }
+  for (const admission::Recomputed& one : seen.recomputed) {
+    const char* result = one.outcome == Outcome::new_targets    ? "new_targets"
+                         : one.outcome == Outcome::deferred_fit ? "deferred_fit"
+                                                                : "skipped";
+    families_->recomputed
+        .Add({{"cluster_queue", one.cluster_queue}, {"result", result}, {"replica_role", role_}})
+        .Increment();
+  }
+}
+
+void Metrics::set_role(std::string role) {
+  lifecycle_.set_role(role);
+  config_.role = std::move(role);
+}
+
 void Metrics::follow(Core& core) {
   core_ = &core;
   core.local().workloads.on_transition([this](const auto&, const auto& before, const auto& after) {
     counts_.changed(before.get(), after.get());
+    if (role_ == "follower") return;
     if (before && after) workload_changed(*before, *after);
     if (!before && after && core_->synced()) workload_created(*after);
   });
@@ -161,6 +192,7 @@ std::string Metrics::text() {
   std::vector<prometheus::MetricFamily> families = registry_.Collect();
   if (core_ && core_->synced()) {
     std::ranges::move(queue_gauges(*core_, counts_, config_), std::back_inserter(families));
+    add_custom_labels(config_.custom_labels, core_->local(), &families);
   }
   return prometheus::TextSerializer().Serialize(families);
 }

@@ -16,7 +16,8 @@ namespace regatta::manager {
 /// as the informer shows them; gauges are set when somebody looks.
 class Metrics {
  public:
-  /// `config.role`: "leader" or "standalone".
+  /// `config.role`: "follower" until set_role() says "leader", or "standalone". A follower counts
+  /// nothing: the leader does.
   Metrics(QueueGaugesConfig config, std::string version);
   ~Metrics();
 
@@ -25,11 +26,14 @@ class Metrics {
   /// Follows the Workloads; before the informers start. `core` must outlive every look.
   void follow(Core& core);
 
+  void set_role(std::string role);
+
   /// Prometheus text of the moment.
   std::string text();
 
  private:
   struct Families;
+  void count_skips(const controllers::CycleSeen& seen);
   void workload_changed(const api::Workload& before, const api::Workload& after);
   std::optional<MetricLabels> local_queue_of(const api::Workload& workload) const;
   void workload_created(const api::Workload& workload);

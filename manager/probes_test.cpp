@@ -61,7 +61,10 @@ TEST_F(Pages, MetricsAreText) {
   Metrics metrics({"standalone", false, {}}, "1.2.3");
   CoreConfig config;
   metrics.hook_into(&config);
-  config.scheduler.on_cycle({.success = true, .took = Duration(20)});
+  config.scheduler.on_cycle({.success = true,
+                             .took = Duration(20),
+                             .skipped_preemptors = {"cq", "cq"},
+                             .recomputed = {{"cq", admission::Recomputed::Outcome::deferred_fit}}});
   config.dispatch.on_dispatched("fleet", "east");
   add_metrics_page(&pages, [&] { return metrics.text(); });
   const net::HttpResponse got = get("GET", "/metrics");
@@ -69,7 +72,11 @@ TEST_F(Pages, MetricsAreText) {
   for (const char* line :
        {"kueue_admission_attempts_total{replica_role=\"standalone\",result=\"success\"} 1",
         "multikueue_workloads_dispatched_total{cluster=\"east\",cluster_queue=\"fleet\","
-        "replica_role=\"standalone\"} 1"}) {
+        "replica_role=\"standalone\"} 1",
+        "kueue_admission_cycle_preemption_skips{cluster_queue=\"cq\",replica_role=\"standalone\"} "
+        "2",
+        "kueue_preemption_target_recomputations_total{cluster_queue=\"cq\",replica_role="
+        "\"standalone\",result=\"deferred_fit\"} 1"}) {
     EXPECT_NE(got.body.find(line), std::string::npos) << got.body;
   }
 }

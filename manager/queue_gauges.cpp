@@ -12,6 +12,7 @@ namespace {
 
 using Labels = std::map<std::string, std::string>;
 using admission::NodeId;
+using admission::QueueInfo;
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
@@ -93,15 +94,55 @@ class QueueGauges {
                 {{"cluster_queue", name}, {"status", possible}}, std::string_view(possible) == is);
     }
     if (config_.resources) resources_of(queue);
-    const admission::QueueInfo* info = state_.find_queue(name);
+    const QueueInfo* info = state_.find_queue(name);
     if (!info) return;
-    const char* waiting = "Workloads that wait";
-    page_.add("kueue_pending_workloads", waiting, {{"cluster_queue", name}, {"status", "active"}},
-              static_cast<double>(info->pending.waiting()));
-    page_.add("kueue_pending_workloads", waiting,
-              {{"cluster_queue", name}, {"status", "inadmissible"}},
-              static_cast<double>(info->pending.inadmissible()));
+    pending("kueue_pending_workloads", "Workloads that wait", labels, info->active,
+            info->pending.waiting(), info->pending.inadmissible());
+    if (state_.config().equivalence_hashing || config_.resources) kinds_of(*info);
     place_in_tree(queue, info->node);
+  }
+
+  /// Nobody has a turn coming in a ClusterQueue that is not active.
+  void pending(const char* name, const char* help, Labels labels, bool queue_active,
+               std::size_t waiting, std::size_t inadmissible) {
+    labels["status"] = "active";
+    page_.add(name, help, labels, queue_active ? static_cast<double>(waiting) : 0);
+    labels["status"] = "inadmissible";
+    page_.add(name, help, labels,
+              static_cast<double>(queue_active ? inadmissible : waiting + inadmissible));
+  }
+
+  void kinds_of(const QueueInfo& queue) {
+    std::size_t waiting = 0, inadmissible = 0;
+    std::map<std::string, admission::Amount> requested;
+    for (const QueueInfo::Group& group : queue.groups) {
+      for (const auto resource : group.resources) {
+        requested[state_.names().resources.name(resource)] = 0;
+      }
+    }
+    const std::vector<admission::PendingKind> kinds = queue.pending.kinds();
+    for (const admission::PendingKind& kind : kinds) {
+      if (kind.waiting > 0) ++waiting;
+      if (kind.inadmissible > 0) ++inadmissible;
+      for (const auto& pod_set : state_.workloads()[kind.example].shape->pod_sets) {
+        for (const auto& request : pod_set.requests) {
+          admission::Amount& sum = requested[state_.names().resources.name(request.resource)];
+          const auto count = static_cast<std::int64_t>(kind.waiting + kind.inadmissible);
+          sum = admission::plus(sum, admission::times(request.amount, count));
+        }
+      }
+    }
+    const Labels labels = {{"cluster_queue", queue.name}};
+    if (state_.config().equivalence_hashing) {
+      pending("kueue_pending_scheduling_hashes", "Kinds of Workloads that wait", labels, true,
+              queue.active ? waiting : 0, queue.active ? inadmissible : kinds.size());
+    }
+    if (!config_.resources) return;
+    for (const auto& [resource, amount] : requested) {
+      page_.add("kueue_cluster_queue_resource_pending", "What Workloads that wait ask for",
+                {{"cluster_queue", queue.name}, {"resource", resource}},
+                cores_or_units(resource, amount));
+    }
   }
 
   void place_in_tree(const api::ClusterQueue& queue, NodeId node) {
@@ -220,11 +261,15 @@ class QueueGauges {
       return more;
     };
     const auto [active, inadmissible] = state_.pending_of(queue.metadata.key());
-    const char* waiting = "Workloads that wait";
-    page_.add("kueue_local_queue_pending_workloads", waiting, with("status", "active"),
-              static_cast<double>(active));
-    page_.add("kueue_local_queue_pending_workloads", waiting, with("status", "inadmissible"),
-              static_cast<double>(inadmissible));
+    const QueueInfo* target = state_.find_queue(queue.spec.cluster_queue);
+    pending("kueue_local_queue_pending_workloads", "Workloads that wait", labels,
+            target != nullptr && target->active, active, inadmissible);
+    if (const auto used = state_.usage_of(queue.metadata.key())) {
+      Labels more = labels;
+      more["cluster_queue"] = queue.spec.cluster_queue;
+      page_.add("kueue_local_queue_admission_fair_sharing_usage",
+                "What it used of late, by weight: who used least is next", more, *used);
+    }
     page_.add("kueue_local_queue_reserving_active_workloads",
               "Unfinished Workloads with a reservation", labels, status.reserving_workloads);
     page_.add("kueue_local_queue_admitted_active_workloads",

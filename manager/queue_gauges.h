@@ -1,6 +1,7 @@
 #pragma once
 
 #include "lib/api/labels.h"
+#include "manager/config/configuration.h"
 #include "manager/core.h"
 #include "manager/workload_counts.h"
 
@@ -12,10 +13,11 @@
 namespace regatta::manager {
 
 struct QueueGaugesConfig {
-  std::string role;        ///< value of replica_role
+  std::string role;        ///< value of replica_role: leader, follower or standalone
   bool resources = false;  ///< quotas and usage of ClusterQueues
   /// LocalQueues that have series of their own; none: none.
   std::optional<api::Selector> local_queues;
+  std::vector<CustomMetricLabel> custom_labels;
 };
 
 /// Kueue's gauges of ClusterQueues, LocalQueues and Cohorts as they are now. What is gone has none.

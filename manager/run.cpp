@@ -62,8 +62,9 @@ kube::LeaderElectionOptions election_of(const Configuration& config, const std::
 
 QueueGaugesConfig gauges_of(const Configuration& config) {
   QueueGaugesConfig out;
-  out.role = config.leader_election.leader_elect ? "leader" : "standalone";
+  out.role = config.leader_election.leader_elect ? "follower" : "standalone";
   out.resources = config.metrics.enable_cluster_queue_resources;
+  out.custom_labels = config.metrics.custom_labels;
   const auto& local = config.metrics.local_queue_metrics;
   if (!local || !local->enable || !config.gates.enabled("LocalQueueMetrics")) return out;
   const auto selector =
@@ -142,6 +143,7 @@ class Manager {
       co_await clock_.sleep_until(TimePoint::max());
     }
     co_await elector_.acquire();
+    metrics_.set_role("leader");
     core_->start();
     *ended = co_await elector_.hold();
   }

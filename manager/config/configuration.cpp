@@ -72,6 +72,58 @@ void complete(Configuration* configuration) {
   if (wait && !wait->recovery_timeout) wait->recovery_timeout = wait->timeout;
 }
 
+/// Known fields behind which there is nothing here.
+constexpr std::string_view without_effect[] = {"controller.cacheSyncTimeout",
+                                               "integrations.externalFrameworks",
+                                               "integrations.podOptions",
+                                               "internalCertManagement",
+                                               "leaderElection.resourceLock",
+                                               "multiKueue.clusterProfile",
+                                               "multiKueue.externalFrameworks",
+                                               "pprofBindAddress",
+                                               "resources.deviceClassMappings",
+                                               "tls",
+                                               "visibilityServer",
+                                               "webhook"};
+
+bool has(const Json& document, std::string_view path) {
+  const Json* at = &document;
+  while (!path.empty()) {
+    const std::size_t dot = std::min(path.find('.'), path.size());
+    const auto member = at->is_object() ? at->find(std::string(path.substr(0, dot))) : at->end();
+    if (member == at->end() || member->is_null()) return false;
+    at = &*member;
+    path.remove_prefix(std::min(dot + 1, path.size()));
+  }
+  return true;
+}
+
+/// "what: a, b", or nothing for an empty list.
+void warn_of(std::string_view what, const std::vector<std::string>& names,
+             Configuration* configuration) {
+  if (names.empty()) return;
+  std::string text(what);
+  for (const std::string& name : names) text += (name == names.front() ? ": " : ", ") + name;
+  configuration->warnings.push_back(std::move(text));
+}
+
+void warn_of_unused(const Json& document, Configuration* configuration) {
+  std::vector<std::string> fields, missing;
+  for (const std::string_view path : without_effect) {
+    if (has(document, path)) fields.emplace_back(path);
+  }
+  warn_of("fields without effect in Regatta", fields, configuration);
+  for (const std::string& framework : configuration->integrations.frameworks) {
+    if (framework != "batch/job") missing.push_back(framework);
+  }
+  warn_of("integrations.frameworks that Regatta does not have, whose objects it leaves alone",
+          missing, configuration);
+  if (!configuration->integrations.enabled("batch/job")) {
+    configuration->warnings.push_back(
+        "integrations.frameworks does not list batch/job, which Regatta always manages");
+  }
+}
+
 Error all_of(const std::vector<std::string>& problems) {
   std::string text;
   for (const std::string& problem : problems) text += (text.empty() ? "" : "\n") + problem;
@@ -103,17 +155,13 @@ Result<Configuration> load_configuration(std::string_view text, const GateSettin
     if (!old) return old.error();
     context.v1beta1 = *old;
     decode_configuration(*document, &context, &configuration);
+    warn_of_unused(*document, &configuration);
   }
   auto gates = FeatureGates::make(configuration.feature_gates, flag_gates);
   if (gates) {
     configuration.gates = std::move(*gates);
-    std::string names;
-    for (const std::string& name : configuration.gates.without_effect()) {
-      names += (names.empty() ? "" : ", ") + name;
-    }
-    if (!names.empty()) {
-      configuration.warnings.push_back("feature gates without effect in Regatta: " + names);
-    }
+    warn_of("feature gates without effect in Regatta", configuration.gates.without_effect(),
+            &configuration);
   } else {
     context.problems.push_back(gates.error().what());
   }

@@ -38,10 +38,15 @@ struct LeaderElectionConfig {
   std::string resource_namespace;  ///< empty: the manager's
 };
 
+/// Whose labels become labels of its series.
+enum class MetricSource { ClusterQueue, LocalQueue, Cohort };
+
 struct CustomMetricLabel {
   std::string name;
-  std::string source_label_key;
+  MetricSource source_kind = MetricSource::ClusterQueue;
+  std::string source_label_key;  ///< both keys empty: `name`
   std::string source_annotation_key;
+  std::vector<std::string> tracked_values;  ///< empty: all are
 };
 
 struct LocalQueueMetricsConfig {

@@ -55,7 +55,7 @@ leaderElection: {leaderElect: false, resourceName: x, leaseDuration: 20s, renewD
 metrics:
   bindAddress: "0"
   enableClusterQueueResources: true
-  customLabels: [{name: team, sourceLabelKey: example.com/team}]
+  customLabels: [{name: team, sourceKind: Cohort, sourceLabelKey: example.com/team, trackedValues: [a]}]
   localQueueMetrics: {enable: true, localQueueSelector: {matchLabels: {a: b}}}
 health: {healthProbeBindAddress: ":1", readinessEndpointName: r, livenessEndpointName: l}
 pprofBindAddress: ":6060"
@@ -102,6 +102,8 @@ visibilityServer: {bindAddress: "127.0.0.1", bindPort: 8083}
   EXPECT_EQ(c->controller.concurrency("Cohort.kueue.x-k8s.io"), 1);
   EXPECT_EQ(c->controller.cache_sync_timeout, 1min);
   EXPECT_EQ(c->metrics.custom_labels[0].source_label_key, "example.com/team");
+  EXPECT_EQ(c->metrics.custom_labels[0].source_kind, MetricSource::Cohort);
+  EXPECT_EQ(c->metrics.custom_labels[0].tracked_values, std::vector<std::string>{"a"});
   EXPECT_EQ(c->metrics.local_queue_metrics->local_queue_selector->match_labels.at("a"), "b");
   EXPECT_EQ(c->wait_for_pods_ready->recovery_timeout, 0s);
   EXPECT_EQ(c->wait_for_pods_ready->requeuing_strategy.timestamp, RequeuingTimestamp::Creation);
@@ -138,7 +140,25 @@ TEST(Configuration, V1beta1HasSwitches) {
   EXPECT_TRUE(c->wait_for_pods_ready->block_admission);
   EXPECT_EQ(c->fair_sharing->preemption_strategies.size(), 2u);
   EXPECT_TRUE(c->integrations.pod_options->pod_selector);
-  EXPECT_EQ(c->warnings.size(), 1u);
+  EXPECT_EQ(c->warnings, (std::vector<std::string>{
+                             "queueVisibility has no effect: use the visibility API",
+                             "fields without effect in Regatta: integrations.podOptions"}));
+}
+
+TEST(Configuration, WhatDoesNothingIsNamed) {
+  const auto c = load_configuration(v1beta2 + R"(
+webhook: {port: 9444}
+resources: {deviceClassMappings: [{name: gpu.example.com, deviceClassNames: [gpu]}]}
+integrations: {frameworks: [pod, statefulset]}
+)");
+  ASSERT_TRUE(c) << c.error().what();
+  EXPECT_EQ(c->warnings,
+            (std::vector<std::string>{
+                "fields without effect in Regatta: resources.deviceClassMappings, webhook",
+                "integrations.frameworks that Regatta does not have, whose objects it leaves "
+                "alone: pod, statefulset",
+                "integrations.frameworks does not list batch/job, which Regatta always manages"}));
+  EXPECT_TRUE(load_configuration(v1beta2)->warnings.empty());
 }
 
 TEST(Configuration, AGateTakesWaitForPodsReadyAway) {
@@ -249,6 +269,15 @@ INSTANTIATE_TEST_SUITE_P(
              "values: \"Retain\", \"Replace\""},
         Case{"custom_labels_need_a_gate", "metrics: {customLabels: [{name: a}]}",
              "metrics.customLabels: Forbidden: needs the feature gate CustomMetricLabels"},
+        Case{"custom_labels_of_workloads",
+             "featureGates: {CustomMetricLabels: true}\nmetrics: {customLabels: [{name: a, "
+             "sourceKind: Workload}]}",
+             "metrics.customLabels[0].sourceKind: Unsupported value: \"Workload\": supported "
+             "values: \"ClusterQueue\", \"LocalQueue\", \"Cohort\""},
+        Case{"custom_label_with_a_name_that_prometheus_refuses",
+             "featureGates: {CustomMetricLabels: true}\nmetrics: {customLabels: [{name: _a}]}",
+             "metrics.customLabels[0].name: Invalid value: \"_a\": must match "
+             "[a-zA-Z][a-zA-Z0-9_]*"},
         Case{"origin_is_no_label_value", "multiKueue: {origin: 'a b'}",
              "multiKueue.origin: Invalid value: \"a b\": a valid label must be an empty string or "
              "consist of alphanumeric characters, '-', '_' or '.', and must start and end with an "

@@ -141,6 +141,7 @@ constexpr std::string_view with_effect[] = {
     "AdmissionFairSharing",
     "AdmissionGatedBy",
     "CleanupProvisioningRequestsOnEviction",
+    "CustomMetricLabels",
     "DisableWaitForPodsReady",
     "ElasticJobsViaWorkloadSlices",
     "FairSharingPreemptWithinNominal",

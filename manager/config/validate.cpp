@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
 #include <set>
 
 namespace regatta::manager {
@@ -259,15 +260,13 @@ void check_resources(Problems* problems, const Configuration& c) {
 }
 
 bool is_prometheus_name(std::string_view name) {
-  const auto letter = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-  };
-  const auto usable = [&](char c) { return letter(c) || (c >= '0' && c <= '9'); };
+  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  const auto usable = [&](char c) { return letter(c) || (c >= '0' && c <= '9') || c == '_'; };
   return !name.empty() && letter(name.front()) && std::all_of(name.begin(), name.end(), usable);
 }
 
 void check_metrics(Problems* problems, const Configuration& c) {
-  constexpr std::size_t labels_max = 8;
+  constexpr std::size_t labels_max = 20, of_kind_max = 6, tracked_max = 16;
   const auto& labels = c.metrics.custom_labels;
   if (!labels.empty() && !c.gates.enabled("CustomMetricLabels")) {
     problems->push_back(
@@ -276,14 +275,15 @@ void check_metrics(Problems* problems, const Configuration& c) {
   }
   if (labels.size() > labels_max) {
     problems->push_back("metrics.customLabels: Too many: " + std::to_string(labels.size()) +
-                        ": must have at most 8 items");
+                        ": must have at most 20 items");
   }
   std::set<std::string> seen;
+  std::map<MetricSource, std::size_t> of_kind;
   for (std::size_t i = 0; i < labels.size(); ++i) {
     const std::string path = at("metrics.customLabels", i);
     if (!is_prometheus_name(labels[i].name)) {
       invalid(problems, path + ".name", in_quotes(labels[i].name),
-              "must match [a-zA-Z_][a-zA-Z0-9_]*");
+              "must match [a-zA-Z][a-zA-Z0-9_]*");
     } else if (!seen.insert(labels[i].name).second) {
       problems->push_back(path + ".name: Duplicate value: " + in_quotes(labels[i].name));
     }
@@ -291,6 +291,12 @@ void check_metrics(Problems* problems, const Configuration& c) {
       problems->push_back(path +
                           ": Forbidden: sourceLabelKey and sourceAnnotationKey are mutually "
                           "exclusive");
+    }
+    if (++of_kind[labels[i].source_kind] == of_kind_max + 1) {
+      problems->push_back(path + ".sourceKind: Too many: must have at most 6 items of one kind");
+    }
+    if (labels[i].tracked_values.size() > tracked_max) {
+      problems->push_back(path + ".trackedValues: Too many: must have at most 16 items");
     }
   }
 }

@@ -10,7 +10,9 @@ using testing::Not;
 
 class Series : public OneCluster {
  protected:
-  void start() {
+  void start(std::vector<manager::CustomMetricLabel> labels = {}) {
+    metrics_.emplace(manager::QueueGaugesConfig{"leader", true, api::Selector(), std::move(labels)},
+                     "1.2.3");
     apply(flavor_yaml);
     apply(cluster_queue_yaml);
     apply(local_queue_yaml);
@@ -22,16 +24,17 @@ class Series : public OneCluster {
                                R"({"spec":{"cohortName":"team"}})"));
     manager::CoreConfig config;
     config.scheduler.admission.fair_sharing.emplace();
-    metrics_.hook_into(&config);
+    config.scheduler.admission.admission_fair_sharing.emplace().usage_half_life = 10min;
+    metrics_->hook_into(&config);
     manager_.emplace(cluster_, network_, std::move(config));
-    metrics_.follow(manager_->core());
+    metrics_->follow(manager_->core());
     until("the manager has synced", [&] { return manager_->started(); });
     settle();
   }
   /// Looks for "name{labels} value" whatever else is there.
-  void expect(const std::string& line) { EXPECT_THAT(metrics_.text(), HasSubstr(line + "\n")); }
+  void expect(const std::string& line) { EXPECT_THAT(metrics_->text(), HasSubstr(line + "\n")); }
 
-  manager::Metrics metrics_{{"leader", true, api::Selector()}, "1.2.3"};
+  std::optional<manager::Metrics> metrics_;
 };
 
 TEST_F(Series, TellWhatQueuesAndCohortsHold) {
@@ -61,9 +64,9 @@ TEST_F(Series, TellWhatQueuesAndCohortsHold) {
          R"(,status="inadmissible"} 1)");
   expect(R"(kueue_local_queue_status{active="True",name="main",namespace="default",)" + role +
          "} 1");
-  EXPECT_THAT(metrics_.text(), HasSubstr("kueue_cluster_queue_weighted_share{"));
-  EXPECT_THAT(metrics_.text(), HasSubstr("kueue_workload_creation_latency_seconds_count{"));
-  EXPECT_THAT(metrics_.text(),
+  EXPECT_THAT(metrics_->text(), HasSubstr("kueue_cluster_queue_weighted_share{"));
+  EXPECT_THAT(metrics_->text(), HasSubstr("kueue_workload_creation_latency_seconds_count{"));
+  EXPECT_THAT(metrics_->text(),
               HasSubstr(R"(kueue_cohort_subtree_admitted_workloads_total{cohort="all")"));
   expect(R"(kueue_local_queue_admitted_workloads_total{name="main",namespace="default",)"
          R"(priority_class="",)" +
@@ -71,7 +74,84 @@ TEST_F(Series, TellWhatQueuesAndCohortsHold) {
   complete_job("a", 2);
   settle();
   expect("kueue_finished_workloads{" + cq + role + "} 1");
-  EXPECT_THAT(metrics_.text(), Not(HasSubstr("kueue_unadmitted_workloads{")));
+  EXPECT_THAT(metrics_->text(), Not(HasSubstr("kueue_unadmitted_workloads{")));
+}
+
+TEST_F(Series, TellHowMuchOfHowManyKindsWaits) {
+  start();
+  for (const char* name : {"a", "b", "c"}) apply(job_yaml(name, 3));
+  apply(job_yaml("d", 4));
+  settle();
+  const std::string cq = R"(cluster_queue="cq",)", role = R"(replica_role="leader")";
+  const auto kinds = [&](const char* status, int count) {
+    expect("kueue_pending_scheduling_hashes{" + cq + role + R"(,status=")" + status + "\"} " +
+           std::to_string(count));
+  };
+  kinds("active", 0);
+  kinds("inadmissible", 2);
+  expect("kueue_cluster_queue_resource_pending{" + cq + role + R"(,resource="cpu"} 10)");
+  ASSERT_TRUE(cluster_.patch(api::ClusterQueue::resource, api::ObjectKey("cq"),
+                             R"({"spec":{"stopPolicy":"Hold"}})"));
+  apply(job_yaml("e", 2));
+  settle();
+  kinds("active", 0);
+  kinds("inadmissible", 3);
+  expect("kueue_pending_workloads{" + cq + role + R"(,status="inadmissible"} 4)");
+}
+
+TEST_F(Series, TellWhatALocalQueueUsedWhereThatCounts) {
+  start();
+  const char* series = "kueue_local_queue_admission_fair_sharing_usage{";
+  EXPECT_THAT(metrics_->text(), Not(HasSubstr(series)));
+  ASSERT_TRUE(cluster_.patch(
+      api::ClusterQueue::resource, api::ObjectKey("cq"),
+      R"({"spec":{"admissionScope":{"admissionMode":"UsageBasedAdmissionFairSharing"}}})"));
+  settle();
+  const std::string line = std::string(series) + R"(cluster_queue="cq",name="main",)"
+                                                 R"(namespace="default",replica_role="leader"})";
+  expect(line + " 0");
+  apply(job_yaml("a"));
+  settle();
+  EXPECT_THAT(metrics_->text(), HasSubstr(line));
+  EXPECT_THAT(metrics_->text(), Not(HasSubstr(line + " 0\n")));
+}
+
+TEST_F(Series, OfAFollowerAreGaugesOnly) {
+  start();
+  metrics_->set_role("follower");
+  apply(job_yaml("a"));
+  settle();
+  EXPECT_THAT(metrics_->text(), Not(HasSubstr("kueue_admitted_workloads_total{")));
+  expect(R"(kueue_admitted_active_workloads{cluster_queue="cq",replica_role="follower"} 1)");
+  metrics_->set_role("leader");
+  apply(job_yaml("b"));
+  settle();
+  expect(R"(kueue_admitted_workloads_total{cluster_queue="cq",priority_class="",)"
+         R"(replica_role="leader"} 1)");
+}
+
+TEST_F(Series, HaveTheLabelsThatTheirQueuesHave) {
+  std::vector<manager::CustomMetricLabel> labels(3);
+  labels[0].name = "team";
+  labels[0].source_annotation_key = "example.com/team";
+  labels[1].name = "tier";
+  labels[1].source_kind = manager::MetricSource::LocalQueue;
+  labels[1].tracked_values = {"gold"};
+  labels[2].name = "site";
+  labels[2].source_kind = manager::MetricSource::Cohort;
+  start(labels);
+  ASSERT_TRUE(cluster_.patch(api::ClusterQueue::resource, api::ObjectKey("cq"),
+                             R"({"metadata":{"annotations":{"example.com/team":"red"}}})"));
+  ASSERT_TRUE(cluster_.patch(api::LocalQueue::resource, key("main"),
+                             R"({"metadata":{"labels":{"tier":"tin"}}})"));
+  settle();
+  const std::string role = R"(replica_role="leader")";
+  expect(R"(kueue_admitted_active_workloads{cluster_queue="cq",)" + role +
+         R"(,custom_team="red"} 0)");
+  expect(R"(kueue_local_queue_admitted_active_workloads{name="main",namespace="default",)" + role +
+         R"(,custom_tier="kueue.x-k8s.io/_UNTRACKED_VALUE_"} 0)");
+  expect(R"(kueue_cohort_subtree_admitted_active_workloads{cohort="all",)" + role +
+         R"(,custom_site=""} 0)");
 }
 
 }  // namespace
