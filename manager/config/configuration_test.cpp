@@ -55,7 +55,8 @@ leaderElection: {leaderElect: false, resourceName: x, leaseDuration: 20s, renewD
 metrics:
   bindAddress: "0"
   enableClusterQueueResources: true
-  customLabels: [{name: team, sourceKind: Cohort, sourceLabelKey: example.com/team, trackedValues: [a]}]
+  customLabels:
+  - {name: team, sourceKind: Cohort, sourceLabelKey: example.com/team, trackedValues: [a]}
   localQueueMetrics: {enable: true, localQueueSelector: {matchLabels: {a: b}}}
 health: {healthProbeBindAddress: ":1", readinessEndpointName: r, livenessEndpointName: l}
 pprofBindAddress: ":6060"
