@@ -77,6 +77,8 @@ struct Config {
   bool topology_mixed_profile = true;
   bool topology_recompute_in_cycle = true;
   bool topology_replace_or_evict = true;
+  /// Nobody counts the devices of resource claims: who has some is refused, or they count nothing.
+  bool reject_resource_claims = true;
 };
 
 }  // namespace regatta::admission

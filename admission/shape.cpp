@@ -11,6 +11,10 @@ namespace {
 /// Distinct sources remembered per shape; more cost a second look, nothing else.
 constexpr std::size_t sources_max = 16;
 
+constexpr const char* uncountable =
+    "Workload uses DRA resources, and devices of resource claims cannot be counted; with the "
+    "feature gate KueueDRARejectWorkloadsWhenDRADisabled off it is admitted all the same";
+
 using admission::write;
 
 void write(std::string* to, const api::ResourceList& list) {
@@ -116,6 +120,7 @@ std::string source_of(const api::Workload& workload, const PodDefaults& defaults
     if (const auto* overhead = defaults.overhead(spec.runtime_class_name)) {
       write(&source, *overhead);
     }
+    if (!spec.resource_claims.empty()) source += 'd';
     write_counts(&source, count_after_reclaim(workload, pod_set), pod_set);
   }
   if (const LimitSummary* limits = defaults.limits(workload.metadata.ns)) {
@@ -176,10 +181,12 @@ std::unique_ptr<Shape> make_shape(const api::Workload& workload, const Config& c
   const LimitSummary* limits = defaults.limits(workload.metadata.ns);
   ResourceProblems problems;
   std::string* text = &shape->text;
+  bool claims = false;
   for (const api::PodSet& pod_set : workload.spec.pod_sets) {
     const api::PodSpec& given = pod_set.pod_template.spec();
     const api::PodSpec spec = adjusted(given, limits, defaults.overhead(given.runtime_class_name));
     problems.check(shape->pod_sets.size(), spec, limits);
+    claims = claims || !given.resource_claims.empty();
     PodSetShape& out = shape->pod_sets.emplace_back();
     out.name = pod_set.name;
     out.count = count_after_reclaim(workload, pod_set);
@@ -201,7 +208,7 @@ std::unique_ptr<Shape> make_shape(const api::Workload& workload, const Config& c
       *text += ',' + std::to_string(request.resource) + '=' + std::to_string(request.amount);
     }
   }
-  shape->invalid = problems.str();
+  shape->invalid = claims && config.reject_resource_claims ? uncountable : problems.str();
   write(text, shape->invalid);
   shape->replaces = replaced_by(workload);
   if (!shape->replaces.name.empty()) write(text, shape->replaces.str());

@@ -177,6 +177,18 @@ TEST_F(Admissible, RequestsStayWithinTheirLimits) {
             "exceed its limits]");
 }
 
+TEST_F(Admissible, DevicesThatNobodyCountsAreRefusedUnlessThatIsWanted) {
+  const std::string claiming =
+      "{containers: [{name: c, resources: {requests: {cpu: 1}, claims: [{name: gpu}]}}], "
+      "resourceClaims: [{name: gpu, resourceClaimTemplateName: one-gpu}]}";
+  EXPECT_EQ(problem(claiming),
+            "Workload uses DRA resources, and devices of resource claims cannot be counted; with "
+            "the feature gate KueueDRARejectWorkloadsWhenDRADisabled off it is admitted all the "
+            "same");
+  config_.reject_resource_claims = false;
+  EXPECT_EQ(problem(claiming), "");
+}
+
 TEST_F(Admissible, ADefaultRequestMayBreakAnOwnLimit) {
   limit_range("a", "{type: Container, defaultRequest: {cpu: 3}}");
   EXPECT_EQ(problem("{containers: [{name: c, resources: {limits: {cpu: 1}}}]}"),

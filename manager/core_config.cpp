@@ -69,6 +69,7 @@ admission::Config admission_config(const Configuration& given) {
   config.equivalence_hashing = gates.enabled("SchedulingEquivalenceHashing");
   config.recompute_on_target_overlap =
       gates.enabled("RecomputeAssignmentUponPreemptionTargetsOverlap");
+  config.reject_resource_claims = gates.enabled("KueueDRARejectWorkloadsWhenDRADisabled");
   config.fair_sharing_preempt_within_nominal = gates.enabled("FairSharingPreemptWithinNominal");
   config.fair_sharing_prioritize_non_borrowing = gates.enabled("FairSharingPrioritizeNonBorrowing");
   return config;

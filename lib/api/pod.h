@@ -92,6 +92,8 @@ struct PodSpec {
   std::string node_name;
   std::string restart_policy;
   std::vector<std::string> scheduling_gates;
+  /// Names; what they are claims of is in the raw template only.
+  std::vector<std::string> resource_claims;
   std::optional<std::int64_t> termination_grace_period_seconds;
   friend bool operator==(const PodSpec&, const PodSpec&) = default;
 };

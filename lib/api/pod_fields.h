@@ -62,6 +62,7 @@ void fields(V& v, T& o) {
   v("nodeName", o.node_name);
   v("restartPolicy", o.restart_policy);
   v.names("schedulingGates", o.scheduling_gates);
+  if constexpr (std::same_as<V, FieldReader>) v.names("resourceClaims", o.resource_claims);
   v("terminationGracePeriodSeconds", o.termination_grace_period_seconds);
 }
 

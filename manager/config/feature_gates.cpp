@@ -148,6 +148,7 @@ constexpr std::string_view with_effect[] = {
     "FairSharingPrioritizeNonBorrowing",
     "FlavorFungibility",
     "FlavorFungibilityPreserveScanProgress",
+    "KueueDRARejectWorkloadsWhenDRADisabled",
     "LocalQueueMetrics",
     "MultiKueue",
     "MultiKueueKubeConfigPathValidation",
