@@ -26,9 +26,9 @@ bool owned_by(const api::Workload& workload, const api::Job& job) {
 
 bool matches(const JobView& view, const api::Workload& workload) {
   // The limit of a job that runs, or of a prebuilt Workload, is what it was admitted with.
-  if (!view.prebuilt && batch_job::suspended(*view.job) &&
-      workload.spec.maximum_execution_time_seconds != max_execution_seconds(*view.job)) {
-    return false;
+  if (!view.prebuilt && batch_job::suspended(*view.job)) {
+    const auto limit = max_execution_seconds(*view.job);
+    if (limit && workload.spec.maximum_execution_time_seconds != *limit) return false;
   }
   const bool running = has_reservation(workload) && !view.infos.empty();
   return batch_job::equivalent(*view.job, workload, running ? &view.infos : nullptr);
@@ -183,6 +183,8 @@ Result<api::Workload> build_workload(const JobView& view) {
   if (view.invalid) return *view.invalid;
   Result<std::vector<api::PodSet>> sets = batch_job::pod_sets(job, view.topology);
   if (!sets) return sets.error();
+  const auto limit = max_execution_seconds(job);
+  if (!limit) return limit.error();
   api::Workload workload;
   api::ObjectMeta& metadata = workload.metadata;
   metadata.name = workload_name("Job", "batch", job.metadata.name, job.metadata.uid);
@@ -215,7 +217,7 @@ Result<api::Workload> build_workload(const JobView& view) {
   workload.spec.queue_name = view.queue_name;
   workload.spec.priority_class_ref = view.priority_class;
   workload.spec.priority = view.priority;
-  workload.spec.maximum_execution_time_seconds = max_execution_seconds(job);
+  workload.spec.maximum_execution_time_seconds = *limit;
   return workload;
 }
 

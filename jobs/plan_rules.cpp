@@ -19,12 +19,17 @@ bool has_reservation(const api::Workload& w) {
   return api::is_true(w.status.conditions, conditions::quota_reserved);
 }
 
-std::optional<std::int32_t> max_execution_seconds(const api::Job& job) {
+Result<std::optional<std::int32_t>> max_execution_seconds(const api::Job& job) {
   const std::string& text = job.metadata.label(std::string(api::labels::max_exec_time_seconds));
+  if (text.empty()) return std::optional<std::int32_t>();
   std::int32_t seconds = 0;
   const auto read = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  if (read.ec != std::errc() || read.ptr != text.data() + text.size() || seconds <= 0) return {};
-  return seconds;
+  if (read.ec != std::errc() || read.ptr != text.data() + text.size() || seconds <= 0) {
+    return Error(Errc::invalid, "metadata.labels[" +
+                                    std::string(api::labels::max_exec_time_seconds) +
+                                    "]: must be a number above 0, got \"" + text + "\"");
+  }
+  return std::optional<std::int32_t>(seconds);
 }
 
 bool follow_reclaimable(std::vector<JobAction>* out, const JobView& view,

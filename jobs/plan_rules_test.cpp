@@ -185,6 +185,20 @@ TEST(MaximumExecutionTime, ANewLimitOfASuspendedJobReachesItsWorkload) {
   EXPECT_EQ(plan(view_of(json.dump()), admitted()), "") << "a running job keeps its limit";
 }
 
+TEST(MaximumExecutionTime, ALimitThatIsNoNumberIsRefusedAndChangesNoWorkload) {
+  for (const char* text : {"soon", "0", "-5", "1h", "99999999999"}) {
+    const std::string wrong =
+        R"({"metadata": {"labels": {"kueue.x-k8s.io/max-exec-time-seconds": ")" +
+        std::string(text) + "\"}}}";
+    EXPECT_EQ(describe(plan_job(view_of(wrong))),
+              "complain ErrWorkloadCompose "
+              "(metadata.labels[kueue.x-k8s.io/max-exec-time-seconds]: must be a number above 0, "
+              "got \"" +
+                  std::string(text) + "\")");
+    EXPECT_EQ(plan(view_of(wrong), pending()), "");
+  }
+}
+
 TEST(BuildWorkload, LabelsAreCopiedWhereAskedFor) {
   JobView view = view_of();
   EXPECT_EQ(build_workload(view)->metadata.label("team"), "");

@@ -18,6 +18,13 @@ namespace {
 constexpr const char* by_priority_class = "priority-class";
 /// The WorkloadPriorityClass of who names none.
 constexpr std::string_view default_class = "default";
+/// Jobs made by Jobs are followed up so far.
+constexpr int nesting_max = 10;
+
+bool names_queue(const api::Job& job) {
+  return !job.metadata.label(std::string(api::labels::queue_name)).empty() ||
+         !clusters::prebuilt_workload(job.metadata).empty();
+}
 }  // namespace
 
 JobReconciler::JobReconciler(LocalCluster& cluster, TaskScope& scope, JobReconcilerConfig config)
@@ -113,10 +120,26 @@ Task<Status> JobReconciler::release_orphans(api::ObjectKey key) {
   co_return ok();
 }
 
+/// What a Job makes is that Job's to account for.
+bool JobReconciler::made_by_managed_job(const api::Job& job) const {
+  JobPtr maker;
+  const api::Job* made = &job;
+  for (int level = 0; level < nesting_max; ++level) {
+    const api::OwnerReference* owner = made->metadata.controller();
+    if (!owner || owner->kind != "Job" || !owner->api_version.starts_with("batch/")) return false;
+    const JobPtr found = cluster_.jobs.get(api::ObjectKey(job.metadata.ns, owner->name));
+    if (!found || found->metadata.uid != owner->uid) return false;
+    if (config_.manage_without_queue_name || names_queue(*found)) return true;
+    maker = found;
+    made = maker.get();
+  }
+  return false;
+}
+
 bool JobReconciler::manages(const api::Job& job) const {
-  const bool queued = !job.metadata.label(std::string(api::labels::queue_name)).empty();
-  const bool prebuilt = !clusters::prebuilt_workload(job.metadata).empty();
-  if (!queued && !prebuilt && !config_.manage_without_queue_name) return false;
+  if (!names_queue(job)) {
+    if (!config_.manage_without_queue_name || made_by_managed_job(job)) return false;
+  }
   return takes_part(job.metadata.ns);
 }
 
@@ -127,8 +150,7 @@ bool JobReconciler::takes_part(const std::string& ns) const {
 
 /// Only a job that came after the queue: one that was there before was meant to run without.
 std::string JobReconciler::default_queue_of(const api::Job& job) const {
-  const bool free = job.metadata.label(std::string(api::labels::queue_name)).empty() &&
-                    clusters::prebuilt_workload(job.metadata).empty();
+  const bool free = !names_queue(job) && !made_by_managed_job(job);
   if (!config_.default_queue || !free || batch_job::finished(job) || job.metadata.deleting()) {
     return {};
   }
@@ -241,6 +263,10 @@ Task<Status> JobReconciler::apply(JobPtr job, const JobAction& action) {
 Task<Status> JobReconciler::run(JobPtr job, const CreateWorkload& action) {
   auto created = co_await cluster_.client.create(action.workload);
   if (!created) {
+    if (created.error().code() == Errc::invalid) {
+      note(*job, kube::EventType::warning, api::events::error_workload_compose,
+           "Workload " + action.workload.metadata.name + " was refused: " + created.error().what());
+    }
     // It exists already: ours, from a reply that was lost; its event is on the way.
     co_return created.error().within("creating workload " + action.workload.metadata.name);
   }

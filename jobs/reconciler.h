@@ -41,6 +41,7 @@ class JobReconciler {
   JobView view(std::shared_ptr<const api::Job> job) const;
   void read_admission(JobView* view) const;
   void read_priority(JobView* view) const;
+  bool made_by_managed_job(const api::Job& job) const;
   bool manages(const api::Job& job) const;
   bool takes_part(const std::string& ns) const;
   std::string default_queue_of(const api::Job& job) const;

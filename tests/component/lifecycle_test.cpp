@@ -177,6 +177,40 @@ TEST_F(Life, WithoutQueueNamesEveryJobOfTheSelectedNamespacesIsManaged) {
   EXPECT_EQ(condition_of("j", "QuotaReserved"), "False Misconfigured: LocalQueue  doesn't exist");
 }
 
+TEST_F(Life, WhatAManagedJobMakesIsNotQueuedOnItsOwn) {
+  start();
+  apply(
+      "apiVersion: kueue.x-k8s.io/v1beta2\nkind: LocalQueue\nmetadata: {name: default, namespace: "
+      "default}\nspec: {clusterQueue: cq}\n");
+  apply(job_yaml("maker"));
+  settle();
+  const auto made_by = [&](const std::string& name, const std::string& owner) {
+    std::string yaml = plain_job(name);
+    const std::string reference =
+        ", ownerReferences: [{apiVersion: batch/v1, kind: Job, controller: true, name: " + owner +
+        ", uid: " + job(owner).metadata.uid + "}]}";
+    apply(yaml.replace(yaml.find('}'), 1, reference));
+    settle();
+  };
+  made_by("made", "maker");
+  made_by("made-by-made", "made");
+  for (const char* name : {"made", "made-by-made"}) {
+    EXPECT_EQ(job(name).metadata.label("kueue.x-k8s.io/queue-name"), "") << name;
+    EXPECT_FALSE(workload_of(name)) << name;
+  }
+}
+
+TEST_F(Life, AJobThatNoWorkloadCanBeMadeOfIsTold) {
+  start();
+  apply(job_yaml("j", 1, "main", "{}", ", kueue.x-k8s.io/max-exec-time-seconds: soon"));
+  apply(job_yaml("k", 1, "Not_A_Queue"));
+  settle();
+  EXPECT_THAT(events("Job"),
+              Contains(HasSubstr("ErrWorkloadCompose: metadata.labels[kueue.x-k8s.io/"
+                                 "max-exec-time-seconds]: must be a number")));
+  EXPECT_THAT(events("Job"), Contains(HasSubstr("spec.queueName")));
+}
+
 TEST_F(Life, TheDefaultClassIsForJobsThatNameNoneAndCameLater) {
   start();
   apply(job_yaml("before", 1, "nowhere"));
