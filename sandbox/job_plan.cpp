@@ -285,7 +285,9 @@ JobActions plan_job_without_pods(const api::Job& job, const Behaviour& how, Time
   api::JobStatus status = job.status;
   if (job.spec.suspend.value_or(false)) {
     // A Job that never ran has nothing to report, which saves a write for each that waits.
-    const bool ran = job.status.start_time || job.status.terminating.value_or(0) > 0;
+    // Whoever suspends one that runs may take its start time away before this is seen.
+    const bool ran =
+        job.status.start_time || job.status.active > 0 || job.status.terminating.value_or(0) > 0;
     if (ran) suspend_without_pods(how, now, &status, &actions);
   } else {
     start_status(&status, now);

@@ -232,6 +232,17 @@ TEST(JobPlanWithoutPods, SuspensionIsReportedOnceItEverRan) {
   EXPECT_EQ(actions.status->terminating, 0);
 }
 
+TEST(JobPlanWithoutPods, EndsThoughTheStartTimeWasTakenAwayWithTheSuspension) {
+  api::Job job = job_of(2, 2);
+  apply(&job, plan_job_without_pods(job, ten_seconds(), t0));
+  job.spec.suspend = true;
+  job.status.start_time.reset();
+  const JobActions actions = plan_job_without_pods(job, ten_seconds(), t0 + 1s);
+  ASSERT_TRUE(actions.status);
+  EXPECT_EQ(actions.status->active, 0);
+  EXPECT_TRUE(api::is_true(actions.status->conditions, "Suspended"));
+}
+
 TEST(JobPlan, DeletedJobsAreLeftAlone) {
   api::Job job = job_of(1, 1);
   job.metadata.deletion_timestamp = t0;
