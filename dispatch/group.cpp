@@ -67,7 +67,11 @@ LocalView read_local(const clusters::LocalCluster& local, const api::Workload& w
     view.evicted_message = c->message;
   }
   const api::AdmissionCheckState* mine = multikueue_check(local, workload);
-  if (mine) view.check = state_of(mine->state);
+  if (mine) {
+    view.check = state_of(mine->state);
+    view.check_since = mine->last_transition_time;
+    view.retries = mine->retry_count.value_or(0);
+  }
   view.other_checks_ready = std::all_of(
       status.admission_checks.begin(), status.admission_checks.end(),
       [&](const auto& check) { return &check == mine || check.state == api::CheckState::Ready; });

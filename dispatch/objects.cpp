@@ -92,6 +92,10 @@ bool set_check(api::AdmissionCheckState* check, const SetCheck& wanted, TimePoin
   check->message = std::move(message);
   check->state = state;
   check->last_transition_time = std::chrono::floor<std::chrono::seconds>(now);
+  check->requeue_after_seconds.reset();
+  if (wanted.pause.count() > 0) {
+    check->requeue_after_seconds = static_cast<std::int32_t>(wanted.pause.count());
+  }
   return true;
 }
 

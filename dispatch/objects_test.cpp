@@ -117,6 +117,17 @@ TEST(RecordWinner, RefusesWhatIsNotInARace) {
   EXPECT_FALSE(record_winner(&w, nullptr, {"east", ""}, now));
 }
 
+TEST(SetCheck, SaysHowLongToStayOutAndForgetsIt) {
+  api::AdmissionCheckState check;
+  check.state = api::CheckState::Ready;
+  EXPECT_TRUE(
+      set_check(&check, {CheckState::retry, "", false, true, std::chrono::seconds(8)}, now));
+  EXPECT_EQ(check.requeue_after_seconds, 8);
+  check.state = api::CheckState::Ready;
+  EXPECT_TRUE(set_check(&check, {CheckState::retry, "", false, true}, now));
+  EXPECT_FALSE(check.requeue_after_seconds);
+}
+
 TEST(SetCheck, SaysWhatItWasBefore) {
   api::AdmissionCheckState check;
   check.state = api::CheckState::Ready;

@@ -340,7 +340,21 @@ Plan race(const GroupView& g, TimePoint now, const DispatchConfig& config) {
 
 }  // namespace
 
-Plan plan(const GroupView& g, TimePoint now, const DispatchConfig& config) {
+namespace {
+
+/// Whoever loses its place as soon as it has it would go round as fast as writes are answered. The
+/// first time costs nothing; then the pause doubles, less the time for which it had its place.
+std::chrono::seconds pause_before_retry(const LocalView& local, TimePoint now) {
+  using std::chrono::seconds;
+  constexpr seconds longest = std::chrono::minutes(5);
+  constexpr std::int32_t doublings_max = 9;
+  if (local.retries <= 0) return seconds(0);
+  const seconds pause(std::int64_t{1} << std::min(local.retries - 1, doublings_max));
+  const Duration left = std::min(pause, longest) - (now - local.check_since);
+  return std::clamp(std::chrono::ceil<seconds>(left), seconds(0), longest);
+}
+
+Plan plan_once(const GroupView& g, TimePoint now, const DispatchConfig& config) {
   const LocalView& local = g.local;
   // 1. Deleted: nothing may stay. Workers that are away are cleaned when they return.
   if (local.deleted) return clean_up(g);
@@ -360,6 +374,19 @@ Plan plan(const GroupView& g, TimePoint now, const DispatchConfig& config) {
   if (!local.cluster_name.empty()) return hosted(g, now, config);
   // 9. The race.
   return race(g, now, config);
+}
+
+}  // namespace
+
+Plan plan(const GroupView& g, TimePoint now, const DispatchConfig& config) {
+  Plan out = plan_once(g, now, config);
+  for (Action& action : out.actions) {
+    auto* check = std::get_if<SetCheck>(&action);
+    if (check && check->state == CheckState::retry) {
+      check->pause = pause_before_retry(g.local, now);
+    }
+  }
+  return out;
 }
 
 namespace {
@@ -386,8 +413,10 @@ std::string text(const RecordWinner& a) {
   return "record winner " + a.cluster;
 }
 std::string text(const SetCheck& a) {
-  return std::string("check ") + (a.state == CheckState::retry ? "Retry" : "Rejected") + " (" +
-         a.message + ")";
+  const std::string pause =
+      a.pause.count() > 0 ? " in " + std::to_string(a.pause.count()) + "s" : std::string();
+  return std::string("check ") + (a.state == CheckState::retry ? "Retry" : "Rejected") + pause +
+         " (" + a.message + ")";
 }
 std::string text(const CreateJob& a) {
   return "create job on " + a.cluster;

@@ -3,6 +3,8 @@
 #include "lib/base/clock.h"
 #include "placement/nominate.h"
 
+#include <chrono>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -34,6 +36,8 @@ struct LocalView {
   bool evicted = false;  ///< Evicted is True
   std::string evicted_message;
   CheckState check = CheckState::none;  ///< of the MultiKueue admission check; none: there is none
+  TimePoint check_since{};              ///< when its state changed last
+  std::int32_t retries = 0;             ///< how often in a row it said Retry
   bool other_checks_ready = true;
   std::string cluster_name;            ///< status.clusterName
   std::vector<std::string> nominated;  ///< status.nominatedClusterNames, in order
@@ -138,6 +142,8 @@ struct SetCheck {
   bool warning = false;  ///< the event's type
   /// The previous state is appended as a sentence of its own, not after a comma.
   bool own_sentence = false;
+  /// How long the workload stays out of the queue.
+  std::chrono::seconds pause{0};
 };
 /// Creates the Job on the winner, with the prebuilt Workload's name.
 struct CreateJob {

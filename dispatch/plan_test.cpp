@@ -375,5 +375,32 @@ TEST(Plan, ExternalCopiesOnlyToWhomSomebodyNominated) {
             "remove copy on a, copy to b");
 }
 
+/// What a Workload waits that lost its place after `held`, the n-th time in a row.
+std::string pause_after(int retries, Duration held) {
+  Given lost = Given{"a"}.won("a").admitted("a", held).with(
+      [](Given& g) { g.clusters["a"].copy->evicted = true; });
+  lost.local.retries = retries;
+  lost.local.check_since = now - held;
+  const std::string said = describe(plan(lost, now, DispatchConfig{}));
+  return said.substr(0, said.find(" ("));
+}
+
+TEST(Pauses, DoubleForWhoLosesItsPlaceAgainAndAgain) {
+  EXPECT_EQ(pause_after(0, 0s), "check Retry");
+  EXPECT_EQ(pause_after(1, 0s), "check Retry in 1s");
+  EXPECT_EQ(pause_after(2, 0s), "check Retry in 2s");
+  EXPECT_EQ(pause_after(5, 0s), "check Retry in 16s");
+  EXPECT_EQ(pause_after(9, 0s), "check Retry in 256s");
+  EXPECT_EQ(pause_after(10, 0s), "check Retry in 300s");
+  EXPECT_EQ(pause_after(1'000'000, 0s), "check Retry in 300s");
+}
+
+TEST(Pauses, AreTheShorterTheLongerItHadItsPlace) {
+  EXPECT_EQ(pause_after(5, 6s), "check Retry in 10s");
+  EXPECT_EQ(pause_after(5, 1min), "check Retry");
+  EXPECT_EQ(pause_after(50, 1h), "check Retry");
+  EXPECT_EQ(pause_after(50, -1h), "check Retry in 300s") << "the clock of another manager";
+}
+
 }  // namespace
 }  // namespace regatta::dispatch

@@ -10,9 +10,6 @@ namespace {
 
 namespace conditions = api::conditions;
 
-/// Two jobs that chase each other from worker to worker need time for it, as they do in a fleet.
-constexpr Duration between_races = std::chrono::seconds(1);
-
 dispatch::CheckState state_of(const api::AdmissionCheckState* check) {
   if (!check) return dispatch::CheckState::none;
   switch (check->state) {
@@ -100,7 +97,12 @@ dispatch::LocalView Federation::read_local(const Course& course, const std::stri
     view.evicted = true;
     view.evicted_message = api::find_condition(status.conditions, conditions::evicted)->message;
   }
-  view.check = state_of(api::find_check(status, check));
+  const api::AdmissionCheckState* mine = api::find_check(status, check);
+  view.check = state_of(mine);
+  if (mine) {
+    view.check_since = mine->last_transition_time;
+    view.retries = mine->retry_count.value_or(0);
+  }
   view.other_checks_ready = std::all_of(
       status.admission_checks.begin(), status.admission_checks.end(),
       [&](const auto& one) { return one.name == check || one.state == api::CheckState::Ready; });
@@ -167,13 +169,8 @@ bool Federation::dispatch(const api::ObjectKey& key, TimePoint now) {
   const std::string check = hub_.multikueue_check(course->workload);
   const dispatch::Plan plan = dispatch::plan(read(*course, check), now, config_);
   if (plan.look_again) look_again(course, now + *plan.look_again);
-  const std::optional<TimePoint> pause = pause_of(*course, now);
   bool acted = false;
   for (const dispatch::Action& action : plan.actions) {
-    if (pause && std::holds_alternative<dispatch::CreateCopy>(action)) {
-      look_again(course, *pause);
-      continue;
-    }
     acted = true;
     if (!apply(course, check, action, now)) break;
     if (course->phase == CoursePhase::over) break;
@@ -191,13 +188,6 @@ const Federation::Race* Federation::race_of(const Course& course) const {
   const auto found = races_.find(course.workload.metadata.key());
   const bool runs = found != races_.end() && found->second.epoch == course.epoch;
   return runs ? &found->second : nullptr;
-}
-
-std::optional<TimePoint> Federation::pause_of(const Course& course, TimePoint now) const {
-  const auto last = races_.find(course.workload.metadata.key());
-  if (last == races_.end() || last->second.epoch == course.epoch) return std::nullopt;
-  const TimePoint next = last->second.since + between_races;
-  return next > now ? std::optional(next) : std::nullopt;
 }
 
 bool Federation::apply(Course* course, const std::string& check, const dispatch::Action& action,

@@ -46,8 +46,6 @@ class Federation {
              TimePoint now);
   Cluster* worker(const std::string& name);
   void look_again(Course* course, TimePoint at);
-  /// Until when no new race begins for it, if one was lost a moment ago.
-  std::optional<TimePoint> pause_of(const Course& course, TimePoint now) const;
 
   Cluster& hub_;
   std::map<std::string, Member> workers_;
