@@ -341,7 +341,7 @@ std::string_view name_of(Standing standing) {
 }
 
 std::string_view name_of(FlavorVerdict verdict) {
-  static constexpr std::array<std::string_view, 14> names = {
+  static constexpr std::array<std::string_view, 15> names = {
       "fits",
       "borrows",
       "reclaims",
@@ -353,6 +353,7 @@ std::string_view name_of(FlavorVerdict verdict) {
       "affinity_mismatch",
       "topology_only",
       "no_topology",
+      "no_level",
       "topology_full",
       "not_found",
       "not_looked_at",

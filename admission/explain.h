@@ -67,7 +67,8 @@ struct QuotaLine {
   Amount lent = 0;        ///< its ClusterQueue's own, unused there, and in use elsewhere
   Amount maximum = 0;     ///< if nobody used anything
   Amount missing = 0;     ///< now
-  bool limited = false;   ///< has a borrowing limit
+  Amount raise = 0;       ///< so much more nominal quota is enough, also when too much is used
+  bool limited = false;   ///< so much more borrowing limit is as good
 };
 
 /// A workload that holds quota.
@@ -91,7 +92,8 @@ enum class FlavorVerdict : std::uint8_t {
   untolerated_taint,
   affinity_mismatch,
   topology_only,  ///< the flavor is for workloads that ask for a topology
-  no_topology,    ///< the workload asks for a topology or a level of it that the flavor has not
+  no_topology,    ///< the workload asks for a topology, and the flavor has none
+  no_level,       ///< the flavor's topology lacks a level that the workload asks for
   topology_full,  ///< enough quota, but no place in the topology
   not_found,      ///< there is no such ResourceFlavor
   not_looked_at,  ///< something else was decided before; the quota lines are right nevertheless

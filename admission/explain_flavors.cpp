@@ -100,8 +100,9 @@ std::optional<FlavorVerdict> verdict_of(const FlavorNote& note) {
     case Kind::topology_only:
       return FlavorVerdict::topology_only;
     case Kind::no_topology:
-    case Kind::no_topology_level:
       return FlavorVerdict::no_topology;
+    case Kind::no_topology_level:
+      return FlavorVerdict::no_level;
     case Kind::no_topology_known:
     case Kind::no_places:
       return FlavorVerdict::topology_full;
@@ -217,8 +218,10 @@ class Tries {
     out.borrowable = std::max<Amount>(0, minus(out.available, unused));
     out.lent = std::max<Amount>(0, minus(unused, out.available));
     out.missing = std::max<Amount>(0, minus(plus(out.before, out.requested), out.available));
-    const std::uint32_t index = forest.find(node, fr);
-    out.limited = index != no_cell && forest.cell(node, index).borrowing_limit.has_value();
+    const Amount wanted = plus(out.before, out.requested);
+    const QuotaForest::Headroom room = forest.headroom(node, fr);
+    out.raise = out.missing > 0 ? minus(wanted, room.now) : 0;
+    out.limited = out.missing > 0 && wanted <= room.with_any_borrowing;
     return out;
   }
 
@@ -258,7 +261,7 @@ class Tries {
       if (note.taint != nullptr) out->detail = text_of(*note.taint);
       if (!note.text.empty()) out->detail = note.text;
       if (note.kind == FlavorNote::Kind::no_topology_level) {
-        out->detail = "its topology does not have the level that the pods ask for";
+        out->detail = levels_of(flavor);
       }
       if (note.kind == FlavorNote::Kind::no_topology_known) {
         out->detail = "nothing is known of the nodes of its topology";
@@ -270,6 +273,14 @@ class Tries {
         out->detail = affinity_mismatch(info->spec.node_labels, shape_.pod_sets[index]);
       }
     }
+  }
+
+  std::string levels_of(FlavorId flavor) const {
+    const TopologyTree* tree = state_.topologies().tree(flavor);
+    std::string text;
+    if (tree == nullptr) return text;
+    for (const std::string& key : tree->level_keys) text += (text.empty() ? "" : ", ") + key;
+    return text;
   }
 
   void tell_holders(FlavorTry* out, FlavorId flavor, const std::vector<Demand>& demands) const {

@@ -323,6 +323,18 @@ Amount QuotaForest::available(NodeId queue, FrId fr) const {
   return index == no_cell ? 0 : std::max<Amount>(0, available_at(queue, index));
 }
 
+QuotaForest::Headroom QuotaForest::headroom(NodeId queue, FrId fr) const {
+  const std::uint32_t index = find(queue, fr);
+  if (index == no_cell) return {};
+  const QuotaNode& node = nodes_[queue];
+  const Cell& cell = node.cells[index];
+  Headroom out{available_at(queue, index), 0};
+  out.with_any_borrowing = out.now;
+  if (node.parent == no_node || cell.parent == no_cell) return out;
+  out.with_any_borrowing = plus(cell.local_available(), available_at(node.parent, cell.parent));
+  return out;
+}
+
 Amount QuotaForest::potential_at(NodeId id, std::uint32_t index) const {
   const QuotaNode& node = nodes_[id];
   const Cell& cell = node.cells[index];

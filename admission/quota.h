@@ -130,6 +130,11 @@ class QuotaForest {
   const Cell& cell(NodeId id, std::uint32_t index) const { return nodes_[id].cells[index]; }
   /// What the ClusterQueue can still take, borrowing included; never negative.
   Amount available(NodeId queue, FrId fr) const;
+  struct Headroom {
+    Amount now = 0;                 ///< as available(), but negative where too much is used
+    Amount with_any_borrowing = 0;  ///< if the ClusterQueue had no borrowing limit
+  };
+  Headroom headroom(NodeId queue, FrId fr) const;
   /// What the node could take if nobody used anything.
   Amount potential_available(NodeId id, FrId fr) const;
   /// Whether `more` on top of its usage makes the ClusterQueue exceed its nominal quota, or the

@@ -75,18 +75,18 @@ class Advice {
   void fill(const FlavorTry& flavor) {
     const bool never = flavor.verdict == FlavorVerdict::exceeds_maximum;
     std::vector<std::string> raises;
-    bool limited = false;
+    bool limited = true;
     bool lent = false;
     for (const QuotaLine& line : flavor.lines) {
       const admission::Amount wanted = admission::plus(line.before, line.requested);
-      const admission::Amount by = never ? admission::minus(wanted, line.maximum) : line.missing;
+      const admission::Amount by = never ? admission::minus(wanted, line.maximum) : line.raise;
       if (by <= 0) continue;
       const auto text = [&](admission::Amount amount) {
         return admission::format_amount(line.resource, amount);
       };
       raises.push_back(line.resource + " by " + text(by) + " (to " +
                        text(admission::plus(line.nominal, by)) + ")");
-      limited = limited || line.limited;
+      limited = limited && line.limited;
       lent = lent || line.lent > 0;
     }
     if (raises.empty()) return;
@@ -128,6 +128,9 @@ class Advice {
           "kueue.x-k8s.io/podset-required-topology or a like one).");
     } else if (flavor.verdict == FlavorVerdict::no_topology) {
       add(to_get + "give it a topology (spec.topologyName), or do not ask for one.");
+    } else if (flavor.verdict == FlavorVerdict::no_level) {
+      add(to_get + "ask for a level that its topology has" +
+          (flavor.detail.empty() ? "" : " (" + flavor.detail + ")") + ".");
     }
   }
 

@@ -13,7 +13,9 @@ using admission::QuotaLine;
 void print_queue(const Explanation& told, std::ostream& out) {
   if (told.cluster_queue.empty()) return;
   out << "\nQueue\n  LocalQueue " << told.key.ns << "/" << told.local_queue << ", ClusterQueue "
-      << told.cluster_queue << (told.strict_fifo ? " (StrictFIFO)" : " (BestEffortFIFO)");
+      << told.cluster_queue;
+  const bool exists = !told.queue_activity.reason.empty();
+  if (exists) out << (told.strict_fifo ? " (StrictFIFO)" : " (BestEffortFIFO)");
   if (!told.path.empty() && told.path != "/" + told.cluster_queue) out << ", in " << told.path;
   out << '\n';
   if (told.in_cluster_queue.place > 0) {
@@ -106,7 +108,8 @@ void print_preemption(const Explanation& told, TimePoint now, std::ostream& out)
 
 void print_held(const Explanation& told, std::ostream& out) {
   if (told.held.empty()) return;
-  out << "\nQuota it holds\n";
+  const bool ended = told.standing == admission::Standing::finished;
+  out << (ended ? "\nQuota it held\n" : "\nQuota it holds\n");
   Table table({"pod set", ">pods", "resource", "flavor", ">amount"});
   for (const admission::PodSetHeld& held : told.held) {
     for (const auto& [resource, flavor] : held.flavors) {

@@ -138,8 +138,9 @@ std::string waiting_text(const Explanation& told, TimePoint now) {
         return "It is held back until its requeueing is released.";
       }
       return "It has its next turn " + relative(*told.requeue_at, now) + ", at " +
-             format_rfc3339(*told.requeue_at) + ", after " + counted(told.requeues, "requeue") +
-             ".";
+             format_rfc3339(*told.requeue_at) +
+             (told.requeues > 0 ? ", after " + counted(told.requeues, "requeue") : "") + "." +
+             (told.last_eviction ? " It was evicted: " + said(told.last_eviction) : "");
     case Standing::fits:
       return fits_text(told);
     case Standing::preempts:
@@ -260,7 +261,10 @@ std::string sentence_of(const FlavorTry& flavor, TimePoint now) {
     case FlavorVerdict::topology_only:
       return "is for workloads that ask for a topology, which this one does not";
     case FlavorVerdict::no_topology:
-      return flavor.detail.empty() ? "has no topology, which the workload asks for" : flavor.detail;
+      return "has no topology, which the workload asks for";
+    case FlavorVerdict::no_level:
+      return "its topology does not have the level that the pods ask for" +
+             (flavor.detail.empty() ? std::string() : "; it has " + flavor.detail);
     case FlavorVerdict::topology_full:
       return flavor.detail.empty() ? "no topology domain has room" : flavor.detail;
     case FlavorVerdict::not_found:
