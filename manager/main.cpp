@@ -1,6 +1,7 @@
 #include "manager/cli/commands.h"
 
 #include <CLI/CLI.hpp>
+#include <iostream>
 
 int main(int argc, char** argv) {
   CLI::App app("Regatta: many Kubernetes clusters, one queue.", "regatta");
@@ -20,5 +21,9 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     return app.exit(e) == 0 ? 0 : 2;
   }
-  return action ? action() : 2;
+  if (!action) return 2;
+  const int code = action();
+  if (std::cout.flush() || code != 0) return code;
+  std::cerr << "regatta: standard output cannot be written\n";
+  return 1;
 }

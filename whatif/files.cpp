@@ -5,6 +5,7 @@
 #include <fstream>
 #include <iostream>
 #include <istream>
+#include <string_view>
 
 namespace regatta::whatif {
 namespace {
@@ -13,6 +14,23 @@ namespace fs = std::filesystem;
 
 Error unreadable(const std::string& path, const std::string& why) {
   return Error(Errc::not_found, path + ": " + why);
+}
+
+/// Without NUL, and with every lead byte of UTF-8 followed by what belongs to it.
+bool is_text(std::string_view text) {
+  std::size_t following = 0;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool continues = (byte & 0xC0U) == 0x80;
+    if (c == '\0' || continues != (following > 0)) return false;
+    if (continues) {
+      --following;
+    } else if (byte >= 0x80) {
+      following = byte >= 0xF0 ? 3 : byte >= 0xE0 ? 2 : 1;
+      if (byte < 0xC2 || byte > 0xF4) return false;
+    }
+  }
+  return following == 0;
 }
 
 Result<std::string> read_all(std::istream& in, const std::string& path, std::size_t bytes_max) {
@@ -25,6 +43,7 @@ Result<std::string> read_all(std::istream& in, const std::string& path, std::siz
     }
   }
   if (in.bad()) return unreadable(path, "cannot be read");
+  if (!is_text(text)) return unreadable(path, "is no text (UTF-8): a binary file?");
   return text;
 }
 

@@ -105,6 +105,7 @@ Problem visit_object(Json& value, const Schema& schema, std::string* path) {
 }
 
 Problem visit(Json& value, const Schema& schema, std::string* path) {
+  if (ends_with(schema.ref_name, ".Quantity")) return quantity(value);
   if (value.is_object()) return visit_object(value, schema, path);
   if (value.is_array()) {
     if (!schema.items) return std::nullopt;
@@ -117,7 +118,6 @@ Problem visit(Json& value, const Schema& schema, std::string* path) {
     }
     return std::nullopt;
   }
-  if (ends_with(schema.ref_name, ".Quantity")) return quantity(value);
   if (ends_with(schema.ref_name, ".MicroTime")) return micro_time(value);
   if (schema.format == "byte") return bytes(value);
   if (schema.format == "date-time") return time(value);

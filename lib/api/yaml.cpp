@@ -92,12 +92,18 @@ std::string key_text(const YAML::Node& key) {
   return key.Scalar();
 }
 
+enum class RepeatedKeys : std::uint8_t { last_counts, refused };
+
 /// Counts nodes as it goes, so that nested aliases cannot blow up.
 class Reader {
  public:
+  explicit Reader(RepeatedKeys repeated) : repeated_(repeated) {}
+
   Json read(const YAML::Node& node, int depth = 0) {
-    if (++count_ > nodes_max || depth > json_depth_max) {
-      throw YAML::Exception(node.Mark(), "document is too large");
+    if (depth > json_depth_max) throw YAML::Exception(node.Mark(), "nested too deeply");
+    if (++count_ > nodes_max) {
+      throw YAML::Exception(node.Mark(), "document is too large: more than " +
+                                             std::to_string(nodes_max) + " values in it");
     }
     if (node.IsSequence()) {
       Json list = Json::array();
@@ -124,6 +130,8 @@ class Reader {
       Json value = read(member.second, depth + 1);
       if (key == "<<" && member.first.Tag() != "!") {
         merged.push_back(std::move(value));
+      } else if (repeated_ == RepeatedKeys::refused && object.contains(key)) {
+        throw YAML::Exception(member.first.Mark(), "key \"" + key + "\" is there already");
       } else {
         object[key] = std::move(value);
       }
@@ -139,12 +147,18 @@ class Reader {
     return object;
   }
 
+  RepeatedKeys repeated_;
   int count_ = 0;
 };
 
 std::string reason(const YAML::Exception& e) {
-  if (e.msg == "illegal map value") return "yaml: mapping values are not allowed in this context";
-  return "yaml: line " + std::to_string(e.mark.line + 1) + ": " + e.msg;
+  const std::string line = "line " + std::to_string(e.mark.line + 1) + ": ";
+  if (e.msg == "illegal map value") {
+    // As servers say it: of the first line without its number.
+    return "yaml: " + (e.mark.line > 0 ? line : "") +
+           "mapping values are not allowed in this context";
+  }
+  return "yaml: " + line + (e.msg == YAML::ErrorMsg::BAD_FILE ? "nested too deeply" : e.msg);
 }
 
 // --- writing -----------------------------------------------------------------------------------
@@ -334,7 +348,7 @@ class Writer {
 
 Result<Json> parse_yaml(std::string_view text) {
   try {
-    return Reader().read(YAML::Load(std::string(text)));
+    return Reader(RepeatedKeys::last_counts).read(YAML::Load(std::string(text)));
   } catch (const YAML::Exception& e) {
     return Error(Errc::invalid, reason(e));
   }
@@ -344,7 +358,7 @@ Result<std::vector<Json>> parse_yaml_documents(std::string_view text) {
   try {
     std::vector<Json> documents;
     for (const YAML::Node& node : YAML::LoadAll(std::string(text))) {
-      Json document = Reader().read(node);
+      Json document = Reader(RepeatedKeys::refused).read(node);
       if (!document.is_null()) documents.push_back(std::move(document));
     }
     return documents;

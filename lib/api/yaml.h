@@ -14,7 +14,8 @@ namespace regatta::api {
 /// malformed, empty documents are null.
 Result<Json> parse_yaml(std::string_view text);
 
-/// Every document of a stream, the empty ones left out.
+/// Every document of a stream, the empty ones left out. What people wrote: a key that comes twice
+/// in one map is refused here.
 Result<std::vector<Json>> parse_yaml_documents(std::string_view text);
 
 /// Block style, keys sorted, lists not indented, ending with a newline: as `kubectl -o yaml`.

@@ -19,6 +19,26 @@ TEST(Yaml, refuses_what_is_malformed_with_a_reason) {
   const Result<Json> value = parse_yaml("a: b: c");
   ASSERT_FALSE(value.has_value());
   EXPECT_EQ(value.error().what(), "yaml: mapping values are not allowed in this context");
+  EXPECT_EQ(parse_yaml("x: 1\na: b: c").error().what(),
+            "yaml: line 2: mapping values are not allowed in this context");
+}
+
+TEST(Yaml, says_that_it_nests_too_deeply) {
+  for (const int depth : {600, 100'000}) {
+    const Result<Json> value = parse_yaml(std::string(static_cast<std::size_t>(depth), '['));
+    ASSERT_FALSE(value.has_value());
+    EXPECT_EQ(value.error().what().substr(0, 13), "yaml: line 1:") << value.error().what();
+  }
+  EXPECT_EQ(parse_yaml(std::string(600, '[') + std::string(600, ']')).error().what(),
+            "yaml: line 1: nested too deeply");
+}
+
+TEST(Yaml, refuses_a_key_that_comes_twice_in_a_manifest) {
+  const auto documents = parse_yaml_documents("a: 1\n---\nb: {c: 1, d: 2}\nb: 3\n");
+  ASSERT_FALSE(documents.has_value());
+  EXPECT_EQ(documents.error().what(), "yaml: line 4: key \"b\" is there already");
+  EXPECT_EQ(parse_yaml("b: 1\nb: 3\n").value(), Json::parse(R"({"b":3})"));
+  EXPECT_TRUE(parse_yaml_documents("m: &m {a: 1}\nn:\n  <<: *m\n  a: 2\n"));
 }
 
 TEST(Yaml, writes_block_style_that_reads_back) {

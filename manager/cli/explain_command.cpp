@@ -107,7 +107,9 @@ void add_workload(CLI::App* explain, Action* action) {
       "Examples:\n"
       "  regatta explain workload team-a/job-train-5f3c1\n"
       "  regatta explain wl job-train-5f3c1 -n team-a -o json\n"
-      "Of a simulation: regatta simulate -f queues/ -f jobs/ --explain team-a/train@90m");
+      "Of a simulation: regatta simulate -f queues/ -f jobs/ --explain team-a/train@90m\n"
+      "\nExit codes: 0; 1 when there is no such Workload, the cluster cannot be read or the\n"
+      "output not written; 2 for the command line.");
   command->callback([flags, action] {
     const std::string problem = problem_of(*flags);
     if (!problem.empty()) throw CLI::ValidationError(problem);

@@ -60,9 +60,9 @@ Status set_compared(const Flags& flags, whatif::SimulateCommand* command) {
     second.base_paths = first.paths;
     second.paths = flags.compared;
   }
-  const Status read = configure(
-      flags.compared_config_file.empty() ? flags.config_file : flags.compared_config_file, &second);
-  if (!read) return read;
+  const bool own = !flags.compared_config_file.empty();
+  const Status read = configure(own ? flags.compared_config_file : flags.config_file, &second);
+  if (!read) return own ? read.error().within("--compare-config") : read.error();
   if (!first.paths.empty() && !flags.compared.empty()) {
     first.name = short_name(first.paths.front());
     second.name = short_name(flags.compared.front());
@@ -213,7 +213,10 @@ void add_simulate_command(CLI::App* app, Action* action) {
       "  regatta simulate -f queues/ -f jobs/ --compare other-queues/ --plot out.svg\n"
       "  regatta simulate -f queues/ -f jobs/ --explain team-a/train@90m\n"
       "  regatta simulate --from-cluster -f more-jobs/\n"
-      "  regatta simulate --scenario tests/scenarios -o json");
+      "  regatta simulate --scenario tests/scenarios -o json\n"
+      "\nExit codes: 0; 1 when input cannot be read or simulated (all that is wrong is listed,\n"
+      "with file, document and field), there is nothing to --explain, or output cannot be\n"
+      "written; 2 for the command line; 130 after Ctrl-C, with what is known so far.");
   command->callback([flags, action] {
     const bool input = !flags->command.simulation.paths.empty() || flags->from_cluster;
     if (flags->scenarios.empty() && !input) {

@@ -145,6 +145,61 @@ spec:
   EXPECT_NE(out_.str().find("  fleet admits nobody: "), std::string::npos) << out_.str();
 }
 
+TEST_F(SimulateCommandTest, FilesThatAreNoTextAreNamed) {
+  for (const std::string& bytes : {std::string("kind: Job\n\0", 11),
+                                   std::string("\x7f"
+                                               "ELF\x80"),
+                                   std::string("\xff\xfek\0i\0", 6), std::string("a: \xc3")}) {
+    err_.str("");
+    command_.simulation.paths = {write("binary.yaml", bytes)};
+    EXPECT_EQ(run(), 1);
+    EXPECT_EQ(err_.str(), "regatta: " + command_.simulation.paths[0] +
+                              ": is no text (UTF-8): a binary file?\n");
+  }
+  command_.simulation.paths = {write("text.yaml", "# grüße, 时间, 🙂\n")};
+  EXPECT_EQ(run(), 0) << err_.str();
+}
+
+TEST_F(SimulateCommandTest, WhatFilesHoldDoesNotControlTheTerminal) {
+  command_.simulation.paths = {write("a.yaml", "{apiVersion: v1, kind: \"a\\e[31m\"}")};
+  run();
+  EXPECT_EQ(err_.str().find('\x1b'), std::string::npos) << err_.str();
+  EXPECT_NE(err_.str().find("a [31m"), std::string::npos) << err_.str();
+}
+
+TEST_F(SimulateCommandTest, NamespacesThatNobodyBringsAreThere) {
+  command_.simulation.workers = {};
+  command_.simulation.paths = {write("queue.yaml", R"(
+{apiVersion: kueue.x-k8s.io/v1beta2, kind: ResourceFlavor, metadata: {name: f}}
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ClusterQueue
+metadata: {name: q}
+spec:
+  namespaceSelector: {}
+  resourceGroups:
+  - coveredResources: [cpu]
+    flavors: [{name: f, resources: [{name: cpu, nominalQuota: 2}]}]
+---
+{apiVersion: kueue.x-k8s.io/v1beta2, kind: LocalQueue, metadata: {namespace: dev, name: main},
+ spec: {clusterQueue: q}}
+---
+apiVersion: batch/v1
+kind: Job
+metadata: {name: j, namespace: dev, labels: {kueue.x-k8s.io/queue-name: main}}
+spec: {template: {spec: {restartPolicy: Never,
+       containers: [{name: c, image: i, resources: {requests: {cpu: 1}}}]}}}
+)")};
+  command_.simulation.events = write("events.yaml", "- {at: 2h, delete: Job dev/j}\n");
+  EXPECT_EQ(run(), 0);
+  EXPECT_NE(out_.str().find("1 finished"), std::string::npos) << out_.str();
+  const std::string notes = "note: " + command_.simulation.events +
+                            ": 1 event comes after the end (--until 1h), the first at "
+                            "2026-01-01T02:00:00Z\n"
+                            "note: nobody brings these namespaces, so they have no labels: dev\n";
+  EXPECT_TRUE(err_.str().starts_with(notes)) << err_.str();
+}
+
 TEST_F(SimulateCommandTest, WhatIsKnownIsPrintedWhenItIsInterrupted) {
   command_.simulation.events = write("events.yaml", "- {at: 30m, delete: Job a/b}\n");
   command_.interrupted = [] { return true; };
@@ -246,7 +301,7 @@ TEST_F(OneQueueTest, TellsWhyAJobWaitsAtSomeTime) {
   command_.output = ReportOutput::json;
   command_.explain = {*parse_wish("dev/second"), *parse_wish("dev/first@2026-01-01T00:01:00Z"),
                       *parse_wish("dev/nobody@1m")};
-  EXPECT_EQ(run(), 0) << err_.str();
+  EXPECT_EQ(run(), 1) << "of one nothing is known";
   const auto json = parse_json(out_.str());
   ASSERT_TRUE(json);
   EXPECT_EQ(json->at(0).at("standing"), "Finished");

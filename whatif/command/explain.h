@@ -32,6 +32,8 @@ struct ToldWish {
   /// (Finished, Failed, Deleted, Unknown) and in a sentence.
   std::string fate;
   std::string gone;
+
+  bool unknown() const { return fate == "Unknown"; }
 };
 
 /// Simulates until the last of those times. An Error names the wish whose time is none of the

@@ -5,6 +5,8 @@
 #include "whatif/manifests/reader.h"
 #include "whatif/timeline/duration.h"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <iterator>
 #include <map>
@@ -44,6 +46,9 @@ class Loader {
       places.push_back(std::exchange(places_, {}));
     }
     if (!options_.events.empty()) input.events = events(input.start, &reader);
+    tell_too_late(input);
+    add_namespaces(&input.hub, input.events, &reader);
+    for (ClusterInput& worker : input.workers) add_namespaces(&worker, input.events, &reader);
     tell_left_out();
     if (out_.errors.empty() && out_.misuse.empty()) {
       look_for_slips(input, places);
@@ -117,12 +122,14 @@ class Loader {
 
   std::vector<Object> read(const std::vector<std::string>& paths, ManifestReader* reader) {
     Manifests manifests;
-    for (const std::string& path : paths) reader->read_path(path, &manifests);
+    for (const std::string& path : paths) {
+      const std::size_t before = manifests.objects.size() + manifests.errors.size();
+      reader->read_path(path, &manifests);
+      if (manifests.objects.size() + manifests.errors.size() > before) continue;
+      warn(path + ": nothing in it plays a part");
+    }
     for (std::string& error : manifests.errors) complain(std::move(error));
     for (const auto& [kind, count] : manifests.ignored) ignored_[kind] += count;
-    if (manifests.objects.empty() && manifests.errors.empty()) {
-      for (const std::string& path : paths) warn(path + ": nothing in it plays a part");
-    }
     for (std::size_t i = 0; i < manifests.objects.size(); ++i) {
       const std::string name = describe(manifests.objects[i]);
       const auto [known, fresh] = places_.try_emplace(name, manifests.places[i]);
@@ -147,6 +154,35 @@ class Loader {
       text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + kind;
     }
     if (!text.empty()) out_.notes.push_back("left out, as it plays no part: " + text);
+  }
+
+  /// Manifests of queues and jobs seldom bring their namespaces; a cluster has them.
+  void add_namespaces(ClusterInput* cluster, const std::vector<TimedEvent>& events,
+                      ManifestReader* reader) {
+    std::string told;
+    for (const std::string& name :
+         namespaces_nobody_brings(cluster->objects, events, cluster->name)) {
+      auto made = reader->read_object(
+          {{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", name}}}});
+      if (!made) continue;
+      cluster->objects.push_back(std::move(*made));
+      told += (told.empty() ? "" : ", ") + name;
+    }
+    if (told.empty()) return;
+    out_.notes.push_back((cluster->name.empty() ? "" : cluster->name + ": ") +
+                         "nobody brings these namespaces, so they have no labels: " + told);
+  }
+
+  void tell_too_late(const SimulationInput& input) {
+    const auto first = std::partition_point(
+        input.events.begin(), input.events.end(),
+        [&](const TimedEvent& one) { return one.at <= input.start + input.until; });
+    if (first == input.events.end()) return;
+    const auto late = input.events.end() - first;
+    out_.notes.push_back(options_.events + ": " + std::to_string(late) +
+                         (late == 1 ? " event comes" : " events come") +
+                         " after the end (--until " + options_.until + "), the first at " +
+                         format_rfc3339(first->at));
   }
 
   void look_for_slips(const SimulationInput& input, const std::vector<Places>& places) {

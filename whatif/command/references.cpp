@@ -2,6 +2,8 @@
 
 #include "lib/api/names.h"
 
+#include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -134,6 +136,26 @@ class References {
 };
 
 }  // namespace
+
+std::vector<std::string> namespaces_nobody_brings(const std::vector<Object>& objects,
+                                                  const std::vector<TimedEvent>& events,
+                                                  const std::string& cluster) {
+  std::set<std::string> used, there;
+  const auto see = [&](const Object& object) {
+    const ObjectName name = name_of(object);
+    if (name.kind == api::Namespace::resource.kind) there.insert(name.key.name);
+    if (!name.key.ns.empty()) used.insert(name.key.ns);
+  };
+  for (const Object& object : objects) see(object);
+  for (const TimedEvent& event : events) {
+    const auto* object = std::get_if<Object>(&event.what);
+    if (object && event.cluster == cluster) see(*object);
+  }
+  std::vector<std::string> missing;
+  std::set_difference(used.begin(), used.end(), there.begin(), there.end(),
+                      std::back_inserter(missing));
+  return missing;
+}
 
 std::vector<std::string> dangling_references(
     const std::vector<Object>& objects, const std::vector<TimedEvent>& events,

@@ -9,6 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <fstream>
 #include <ostream>
 #include <set>
@@ -18,6 +19,13 @@ namespace {
 
 constexpr int misuse_code = 2;
 constexpr int interrupted_code = 130;
+
+/// What files hold is quoted: it must not control a terminal.
+std::string printable(std::string text) {
+  const auto controls = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
+  std::replace_if(text.begin(), text.end(), controls, ' ');
+  return text;
+}
 
 class Simulating {
  public:
@@ -56,7 +64,7 @@ class Simulating {
 
   /// Once, though two simulations read the same files.
   void tell(const std::string& text) {
-    if (told_.insert(text).second) err_ << text << "\n";
+    if (told_.insert(text).second) err_ << printable(text) << "\n";
   }
 
   /// Before anything runs: a long simulation must not end in a path that cannot be written.
@@ -103,7 +111,10 @@ class Simulating {
     } else {
       print_json(to_json(*told));
     }
-    return ended_early ? interrupted_code : 0;
+    if (ended_early) return interrupted_code;
+    const bool unknown =
+        std::any_of(told->begin(), told->end(), [](const ToldWish& one) { return one.unknown(); });
+    return unknown ? 1 : 0;
   }
 
   void print_json(const Json& json) {

@@ -49,7 +49,7 @@ class Cluster {
 
   // What happens
   void apply(const Object& object, TimePoint now);
-  void erase(const ObjectName& name, TimePoint now);
+  Status erase(const ObjectName& name, TimePoint now);
   Status scale(const ScaleQuota& change, TimePoint now);
   Status set_node_ready(const SetNodeReady& change, TimePoint now);
   void wake(const Wake& wake, TimePoint now);
@@ -102,7 +102,7 @@ class Cluster {
   template <class T>
   void put(const T& object, TimePoint now);
   bool erase_queue_object(const ObjectName& name, TimePoint now);
-  void erase_job(const api::ObjectKey& key, TimePoint now);
+  Status erase_job(const api::ObjectKey& key, TimePoint now);
   Result<api::Workload> workload_for(const api::Job& job);
   void read_priority(const api::Job& job, api::WorkloadSpec* spec, std::string* problem) const;
   std::string queue_of(const api::Job& job) const;

@@ -232,15 +232,21 @@ void Cluster::record_new(Course* course) {
   records_->workloads.push_back(std::move(record));
 }
 
-void Cluster::erase_job(const api::ObjectKey& key, TimePoint now) {
+Status Cluster::erase_job(const api::ObjectKey& key, TimePoint now) {
   const auto found = by_job_.find(key);
-  if (found == by_job_.end()) return records_->warn("there is no Job " + key.str() + " to delete");
+  if (found == by_job_.end()) {
+    return Error(Errc::not_found, "there is no Job " + key.str() + " to delete");
+  }
   Course* course = &courses_[found->second];
   course->deleting = true;
-  if (is_queued(course->workload)) return retire(course, Outcome::deleted, now);
-  if (course->phase == CoursePhase::stopping) return;
-  if (course->phase == CoursePhase::running && !course->dispatched) return begin_stop(course, now);
-  retire(course, Outcome::deleted, now);
+  if (is_queued(course->workload)) {
+    retire(course, Outcome::deleted, now);
+  } else if (course->phase == CoursePhase::running && !course->dispatched) {
+    begin_stop(course, now);
+  } else if (course->phase != CoursePhase::stopping) {
+    retire(course, Outcome::deleted, now);
+  }
+  return ok();
 }
 
 bool Cluster::erase_queue_object(const ObjectName& name, TimePoint now) {
@@ -274,24 +280,29 @@ bool Cluster::erase_queue_object(const ObjectName& name, TimePoint now) {
   return true;
 }
 
-void Cluster::erase(const ObjectName& name, TimePoint now) {
+Status Cluster::erase(const ObjectName& name, TimePoint now) {
   restless_ = true;
   if (name.kind == "Job") return erase_job(name.key, now);
   if (name.kind == "Workload") {
     Course* course = find(name.key);
     if (!course) {
-      return records_->warn("there is no Workload " + name.key.str() + " to delete");
+      return Error(Errc::not_found, "there is no Workload " + name.key.str() + " to delete");
     }
     if (!course->job.name.empty()) return erase_job(course->job, now);
     course->deleting = true;
-    if (course->phase == CoursePhase::running) return begin_stop(course, now);
-    return retire(course, Outcome::deleted, now);
+    if (course->phase == CoursePhase::running) {
+      begin_stop(course, now);
+    } else {
+      retire(course, Outcome::deleted, now);
+    }
+    return ok();
   }
   if (!erase_queue_object(name, now)) {
-    return records_->warn(name.kind + " " + name.key.str() + " cannot be deleted here");
+    return Error(Errc::invalid, name.kind + " " + name.key.str() + " cannot be deleted here");
   }
   refresh_capacity(now);
   touch_all(now);
+  return ok();
 }
 
 Status Cluster::scale(const ScaleQuota& change, TimePoint now) {

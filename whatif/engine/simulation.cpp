@@ -86,7 +86,7 @@ void Simulation::happen(const TimedEvent& event) {
   } else if (const auto* object = std::get_if<Object>(&event.what)) {
     cluster->apply(*object, now_);
   } else if (const auto* name = std::get_if<ObjectName>(&event.what)) {
-    cluster->erase(*name, now_);
+    done = cluster->erase(*name, now_);
   } else if (const auto* scale = std::get_if<ScaleQuota>(&event.what)) {
     done = cluster->scale(*scale, now_);
   } else if (const auto* node = std::get_if<SetNodeReady>(&event.what)) {

@@ -332,9 +332,9 @@ TEST(Simulation, EventsChangeTheWorld) {
   EXPECT_EQ(record(report, "a").runs.at(0).ended_at, at(120));
   EXPECT_EQ(record(report, "c").runs.at(0).reserved_at, at(121));
   EXPECT_EQ(report.warnings,
-            (std::vector<std::string>{"there is no Job team/nobody to delete",
-                                      "event at 2026-01-01T00:10:00Z: ClusterQueue cq has no "
-                                      "quota of cpu of flavor g"}));
+            (std::vector<std::string>{
+                "event at 2026-01-01T00:08:20Z: there is no Job team/nobody to delete",
+                "event at 2026-01-01T00:10:00Z: ClusterQueue cq has no quota of cpu of flavor g"}));
 }
 
 TEST(Simulation, SaysWhyAJobNeverRuns) {

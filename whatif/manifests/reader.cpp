@@ -266,14 +266,22 @@ Result<Object> ManifestReader::read_object(Json object, ManifestOrigin origin) {
 
 void ManifestReader::take(Json document, const Place& place, Manifests* out,
                           ManifestOrigin origin) {
-  const bool list = document.is_object() &&
-                    apiserver::string_or_empty(document, "kind").ends_with("List") &&
-                    document.contains("items") && document["items"].is_array();
-  if (!list) return take_object(std::move(document), place, out, origin);
+  const std::string kind = document.is_object() ? apiserver::string_or_empty(document, "kind") : "";
+  if (!kind.ends_with("List")) return take_object(std::move(document), place, out, origin);
+  if (!document.contains("items") || !document["items"].is_array()) {
+    out->errors.push_back(place.str() + ": " + kind + ": items: expected a list");
+    return;
+  }
   Place inside = place;
   for (std::size_t i = 0; i < document["items"].size(); ++i) {
     inside.item = i;
-    take_object(std::move(document["items"][i]), inside, out, origin);
+    Json& item = document["items"][i];
+    // In a JobList as servers send it the items do not say again what they are.
+    if (kind != "List" && item.is_object() && !item.contains("kind")) {
+      item["kind"] = kind.substr(0, kind.size() - std::string_view("List").size());
+      item.emplace("apiVersion", document.value("apiVersion", Json()));
+    }
+    take_object(std::move(item), inside, out, origin);
   }
 }
 

@@ -118,8 +118,24 @@ TEST(ManifestReader, SaysInWhichDocumentAndField) {
               testing::ElementsAre(testing::StartsWith(
                   "a.yaml: document 2: Job j: spec.template.spec.containers[0].resources.requests."
                   "cpu: quantities must match")));
+  EXPECT_THAT(errors(std::string(two).replace(at, 6, "cpu: [1]")),
+              testing::ElementsAre(testing::StartsWith(
+                  "a.yaml: document 2: Job j: spec.template.spec.containers[0].resources.requests."
+                  "cpu: quantities must match")));
+  EXPECT_THAT(errors(R"({"kind": "List", "items": {}})"),
+              testing::ElementsAre("a.yaml: List: items: expected a list"));
+  EXPECT_THAT(errors("{kind: Job, apiVersion: batch/v1}\n---\na: 1\na: 2\n"),
+              testing::ElementsAre("a.yaml: yaml: line 4: key \"a\" is there already"));
   EXPECT_THAT(errors(R"({"kind": "List", "items": [{"apiVersion": "v1", "kind": "Namespace"}]})"),
               testing::ElementsAre(testing::StartsWith("a.yaml: items[0]: Namespace: ")));
+}
+
+TEST(ManifestReader, ItemsOfATypedListAreOfItsKind) {
+  const Manifests out = read(R"({"kind": "NamespaceList", "apiVersion": "v1",
+                                 "items": [{"metadata": {"name": "a"}}]})");
+  EXPECT_EQ(out.errors, std::vector<std::string>());
+  ASSERT_EQ(out.objects.size(), 1u);
+  EXPECT_EQ(name_of(out.objects[0]).kind, "Namespace");
 }
 
 TEST(ManifestReader, AKindThatIsNearlyRightIsAMistake) {

@@ -1,11 +1,13 @@
 #include "whatif/timeline/timeline.h"
 
 #include "lib/api/yaml.h"
+#include "lib/base/near_miss.h"
 #include "whatif/timeline/arrivals.h"
 #include "whatif/timeline/duration.h"
 #include "whatif/timeline/fields.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 
 namespace regatta::whatif {
@@ -26,21 +28,67 @@ Result<bool> bool_field(const Json& object, const char* name) {
   return value->get<bool>();
 }
 
+constexpr std::array<std::string_view, 6> happenings{"apply", "delete",    "scale",
+                                                     "node",  "connected", "arrivals"};
+constexpr std::array<std::string_view, 4> scale_fields{"clusterQueue", "flavor", "resource",
+                                                       "nominalQuota"};
+constexpr std::array<std::string_view, 10> deletable{
+    "AdmissionCheck", "ClusterQueue", "Cohort",         "Job",      "LocalQueue",
+    "Namespace",      "Node",         "ResourceFlavor", "Topology", "Workload"};
+
+/// Fields that mean nothing are refused: a slip must not go unnoticed.
+template <class Names>
+Status check_known(const Json& json, const Names& names) {
+  for (const auto& [key, value] : json.items()) {
+    if (std::find(names.begin(), names.end(), key) != names.end()) continue;
+    return field_error(key, "unknown field" + did_you_mean(key, {names.begin(), names.end()}));
+  }
+  return ok();
+}
+
+/// One thing happens in an entry, and it says nothing else.
+Status check_entry(const Json& json) {
+  std::vector<std::string_view> known{"at", "cluster"};
+  std::string_view first;
+  for (const std::string_view one : happenings) {
+    known.push_back(one);
+    if (!field(json, one.data())) continue;
+    if (!first.empty()) {
+      return Error(Errc::invalid,
+                   std::string(first) + " and " + std::string(one) + ": write an entry for each");
+    }
+    first = one;
+  }
+  if (first == "node" || first.empty()) known.emplace_back("ready");
+  if (const Status checked = check_known(json, known); !checked) return checked;
+  if (first == "arrivals" && field(json, "at")) {
+    return field_error("at", "arrivals say from and until instead");
+  }
+  return ok();
+}
+
 /// "Job team-a/train", "ClusterQueue fleet".
 Result<ObjectName> parse_name(const std::string& text) {
   const std::size_t space = text.find(' ');
   if (space == std::string::npos || space == 0 || space + 1 == text.size()) {
     return field_error("delete", "write the kind and the name: \"Job team-a/train\"");
   }
+  const std::string kind = text.substr(0, space);
+  if (std::find(deletable.begin(), deletable.end(), kind) == deletable.end()) {
+    return field_error("delete", "there is no deleting a " + kind + " here" +
+                                     did_you_mean(kind, {deletable.begin(), deletable.end()}));
+  }
   const std::string name = text.substr(space + 1);
   const std::size_t slash = name.find('/');
-  if (slash == std::string::npos) return ObjectName{text.substr(0, space), api::ObjectKey(name)};
-  return ObjectName{text.substr(0, space),
-                    api::ObjectKey(name.substr(0, slash), name.substr(slash + 1))};
+  if (slash == std::string::npos) return ObjectName{kind, api::ObjectKey(name)};
+  return ObjectName{kind, api::ObjectKey(name.substr(0, slash), name.substr(slash + 1))};
 }
 
 Result<ScaleQuota> read_scale(const Json& json) {
   if (!json.is_object()) return field_error("scale", "expected an object");
+  if (const Status checked = check_known(json, scale_fields); !checked) {
+    return checked.error().within("scale");
+  }
   ScaleQuota out;
   for (const auto& [name, target] :
        {std::pair<const char*, std::string*>{"clusterQueue", &out.cluster_queue},
@@ -55,9 +103,8 @@ Result<ScaleQuota> read_scale(const Json& json) {
   const auto text = scalar_text(*quota, "scale.nominalQuota");
   if (!text) return text.error();
   const auto amount = api::Quantity::parse(*text);
-  if (!amount || amount->is_negative()) {
-    return field_error("scale.nominalQuota", "expected a quantity");
-  }
+  if (!amount) return field_error("scale.nominalQuota", amount.error().what());
+  if (amount->is_negative()) return field_error("scale.nominalQuota", "must not be negative");
   out.nominal_quota = *amount;
   return out;
 }
@@ -69,6 +116,7 @@ class Reader {
 
   Status entry(const Json& json) {
     if (!json.is_object()) return Error(Errc::invalid, "expected an object");
+    if (const Status checked = check_entry(json); !checked) return checked;
     std::string cluster;
     if (field(json, "cluster")) {
       auto name = text_field(json, "cluster");

@@ -96,6 +96,29 @@ TEST(Timeline, SaysWhichEntryIsWrong) {
   EXPECT_EQ(out.errors, wanted);
 }
 
+TEST(Timeline, ASlipDoesNotGoUnnoticed) {
+  const Timeline out = read(R"(
+- {at: 1h, delete: Job a/b, clutser: east}
+- {at: 1h, delete: Job a/b, node: n1, ready: true}
+- {at: 1h, delete: Jobs a/b}
+- {at: 1h, delete: LimitRange a/b}
+- {at: 1h, connected: false, cluster: east, ready: true}
+- {at: 1h, scale: {clusterQueue: a, flavor: f, resource: cpu, nominalQuota: -1}}
+- {at: 1h, scale: {clusterQueue: a, flavor: f, resource: cpu, nominalQuota: 1, borrowingLimit: 2}}
+- {at: 1h, arrivals: {template: {}, until: 1h, count: 3}}
+)");
+  const std::vector<std::string> wanted{
+      "events.yaml: entry 1: clutser: unknown field; did you mean \"cluster\"?",
+      "events.yaml: entry 2: delete and node: write an entry for each",
+      "events.yaml: entry 3: delete: there is no deleting a Jobs here; did you mean \"Job\"?",
+      "events.yaml: entry 4: delete: there is no deleting a LimitRange here",
+      "events.yaml: entry 5: ready: unknown field",
+      "events.yaml: entry 6: scale.nominalQuota: must not be negative",
+      "events.yaml: entry 7: scale: borrowingLimit: unknown field",
+      "events.yaml: entry 8: at: arrivals say from and until instead"};
+  EXPECT_EQ(out.errors, wanted);
+}
+
 TEST(Arrivals, AreTheSameForTheSameSeed) {
   const std::string text = std::string("- arrivals:\n    template: ") + job +
                            "\n    until: 24h\n    count: 200\n    seed: 7\n"
