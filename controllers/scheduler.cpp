@@ -144,10 +144,10 @@ Task<> Scheduler::run() {
       config_.on_cycle(CycleSeen{success, cluster_.clock.now() - now, result.skipped_preemptors,
                                  result.recomputed});
     }
-    apply(result, now);
+    const bool progressed = apply(result, now);
     // Everybody else has a turn between two cycles.
-    co_await cluster_.clock.sleep_for(Duration(result.progressed() ? 0 : 2));
-    if (result.progressed() || events_ != seen) {
+    co_await cluster_.clock.sleep_for(Duration(progressed ? 0 : 2));
+    if (progressed || events_ != seen) {
       pause = shortest_pause;
       continue;
     }
@@ -158,13 +158,17 @@ Task<> Scheduler::run() {
   }
 }
 
-void Scheduler::apply(const admission::CycleResult& result, TimePoint now) {
+bool Scheduler::apply(const admission::CycleResult& result, TimePoint now) {
   for (const admission::AdmittedWorkload& admitted : result.admitted) {
     ++writing_;
     pending_.erase(admitted.key);
     scope_.spawn("reserve", reserve(admitted));
   }
+  bool progressed = !result.admitted.empty() || !result.placed.empty() || !result.evicted.empty();
   for (const admission::PreemptedWorkload& preempted : result.preempted) {
+    // The preemptor is next again, and wants the same, until its victims are seen to go.
+    if (!preempting_.insert(preempted.key).second) continue;
+    progressed = true;
     ++writing_;
     scope_.spawn("preempt", preempt(preempted));
   }
@@ -178,7 +182,8 @@ void Scheduler::apply(const admission::CycleResult& result, TimePoint now) {
                             age > config_.explain_after ? Duration(100) : config_.explain_after);
   }
   apply_places(result);
-  if (result.progressed()) changed();
+  if (progressed) changed();
+  return progressed;
 }
 
 Task<> Scheduler::reserve(admission::AdmittedWorkload admitted) {
@@ -246,6 +251,7 @@ Task<> Scheduler::preempt(admission::PreemptedWorkload preempted) {
       preempted, preemptor ? preemptor->metadata.label(label) : std::string());
   std::vector<Note> notes;
   const auto change = [&](api::Workload& workload) {
+    notes.clear();
     if (workload.metadata.uid != preempted.uid || is_evicted(workload)) return false;
     evict(&workload, std::string(api::reasons::preempted), message, "", now, &notes);
     api::set_condition(&workload.status.conditions,
@@ -260,6 +266,7 @@ Task<> Scheduler::preempt(admission::PreemptedWorkload preempted) {
   };
   const Status written = co_await cluster_.update_status(preempted.key, change);
   --writing_;
+  preempting_.erase(preempted.key);
   if (!written) {
     log_.warning("preemption not written",
                  {{"workload", preempted.key.str()}, {"error", written.error().what()}});
@@ -267,6 +274,10 @@ Task<> Scheduler::preempt(admission::PreemptedWorkload preempted) {
     if (victim && victim->status.admission) {
       state_.request_reactivation(victim->status.admission->cluster_queue, cluster_.clock.now());
     }
+    changed();
+    co_return;
+  }
+  if (notes.empty()) {  // it was on its way out already, or is another one by now
     changed();
     co_return;
   }

@@ -9,6 +9,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -65,7 +66,8 @@ class Scheduler {
   Task<> wait_for_work();
   /// Whether a cycle could decide anything now.
   bool has_work() const;
-  void apply(const admission::CycleResult& result, TimePoint now);
+  /// Whether that is more than what is being written already.
+  bool apply(const admission::CycleResult& result, TimePoint now);
   Task<> reserve(admission::AdmittedWorkload admitted);
   /// Returns when the store has what the API has of that Workload.
   Task<> find_out(api::ObjectKey key);
@@ -92,6 +94,7 @@ class Scheduler {
   WorkQueue<api::ObjectKey> explanations_;
   std::vector<std::function<void()>> changes_handlers_;
   int writing_ = 0;
+  std::set<api::ObjectKey> preempting_;  ///< victims whose eviction is being written
   bool started_ = false;
   std::uint64_t events_ = 0;
   bool blocked_ = false;  ///< by pods that are not ready

@@ -299,6 +299,27 @@ TEST_F(Life, APreemptorWaitsForThePodsOfItsVictim) {
                                  "preemptee effective priority: 0 (base: 0, boost: 0)")));
 }
 
+TEST_F(Life, APreemptionThatTakesLongToWriteIsDecidedOnce) {
+  int preempted = 0, cycles = 0;
+  manager::CoreConfig config;
+  config.scheduler.on_preempted = [&](const auto&) { ++preempted; };
+  config.scheduler.on_cycle = [&](const auto&) { ++cycles; };
+  start(std::move(config));
+  ASSERT_TRUE(cluster_.patch(api::ClusterQueue::resource, api::ObjectKey("cq"),
+                             R"({"spec":{"preemption":{"withinClusterQueue":"LowerPriority"}}})"));
+  apply(priority_class("high", 100));
+  apply(job_yaml("victim", 4));
+  wait_started("victim");
+  settle();
+  manager_->faults().delay_min = manager_->faults().delay_max = 500ms;
+  cycles = 0;
+  apply(job_yaml("urgent", 4, "main", "{}", ", kueue.x-k8s.io/priority-class: high"));
+  until("preempted", [&] { return condition_of("victim", "Preempted").starts_with("True"); });
+  settle();
+  EXPECT_EQ(preempted, 1);
+  EXPECT_LT(cycles, 100);
+}
+
 TEST_F(Life, WhatAnAdmissionCheckWaitsForIsToldAtTheJobOnce) {
   apply(
       "apiVersion: kueue.x-k8s.io/v1beta2\nkind: AdmissionCheck\nmetadata: {name: checked}\nspec: "
