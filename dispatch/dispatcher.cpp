@@ -23,6 +23,7 @@ bool concerns_one_worker(const Action& action) {
   return std::holds_alternative<RemoveRemote>(action) ||
          std::holds_alternative<CreateCopy>(action) ||
          std::holds_alternative<UpdateCopyPriority>(action) ||
+         std::holds_alternative<OpenGate>(action) ||
          std::holds_alternative<DeactivateRemote>(action);
 }
 
@@ -31,6 +32,7 @@ std::string worker_of(const Action& action) {
   if (const auto* a = std::get_if<RemoveRemote>(&action)) return a->cluster;
   if (const auto* a = std::get_if<CreateCopy>(&action)) return a->cluster;
   if (const auto* a = std::get_if<UpdateCopyPriority>(&action)) return a->cluster;
+  if (const auto* a = std::get_if<OpenGate>(&action)) return a->cluster;
   if (const auto* a = std::get_if<DeactivateRemote>(&action)) return a->cluster;
   return "";
 }
@@ -261,7 +263,7 @@ Task<Status> Dispatcher::run(api::ObjectKey key, CreateCopy action) {
   const auto worker = remote(action.cluster);
   const auto workload = deps_.local.workloads.get(key);
   if (!worker || !workload) co_return ok();
-  const Json copy = remote_copy(*workload, config_.origin);
+  const Json copy = remote_copy(*workload, config_.origin, config_.plan.preemption_gates);
   auto created =
       co_await worker->client.create_raw(api::Workload::resource, key.ns, dump_json(copy));
   if (!created) {
@@ -296,6 +298,21 @@ Task<Status> Dispatcher::run(api::ObjectKey key, UpdateCopyPriority action) {
   if (!written) {
     worker->note(written.error());
     co_return written.error().within("updating priority on " + action.cluster);
+  }
+  worker->workloads.observe(std::move(*written));
+  co_return ok();
+}
+
+Task<Status> Dispatcher::run(api::ObjectKey key, OpenGate action) {
+  const auto worker = remote(action.cluster);
+  const auto copy = worker ? worker->workloads.get(key) : nullptr;
+  if (!copy) co_return ok();
+  api::Workload after = *copy;
+  open_gate(&after, deps_.local.clock.now());
+  auto written = co_await worker->client.patch_status(*copy, std::move(after));
+  if (!written) {
+    worker->note(written.error());
+    co_return written.error().within("opening the preemption gate on " + action.cluster);
   }
   worker->workloads.observe(std::move(*written));
   co_return ok();

@@ -57,6 +57,7 @@ class Dispatcher {
   Task<Status> run(api::ObjectKey key, RemoveRemote action);
   Task<Status> run(api::ObjectKey key, CreateCopy action);
   Task<Status> run(api::ObjectKey key, UpdateCopyPriority action);
+  Task<Status> run(api::ObjectKey key, OpenGate action);
   Task<Status> run(api::ObjectKey key, SetNominated action);
   Task<Status> run(api::ObjectKey key, RecordWinner action);
   Task<Status> run(api::ObjectKey key, SetCheck action);

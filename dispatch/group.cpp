@@ -81,6 +81,23 @@ LocalView read_local(const clusters::LocalCluster& local, const api::Workload& w
   return view;
 }
 
+void read_gate(const api::Workload& copy, RemoteCopy* view) {
+  const auto& gates = copy.spec.preemption_gates;
+  if (std::find(gates.begin(), gates.end(), api::gates::multikueue_preemption) == gates.end()) {
+    return;
+  }
+  for (const api::PreemptionGateState& gate : copy.status.preemption_gates) {
+    if (gate.name != api::gates::multikueue_preemption || gate.position != "Open") continue;
+    view->gate_open_since = gate.last_transition_time;
+    return;
+  }
+  const api::Condition* blocked =
+      api::find_condition(copy.status.conditions, conditions::blocked_on_preemption_gates);
+  if (blocked && blocked->status == api::ConditionStatus::True) {
+    view->blocked_since = blocked->last_transition_time;
+  }
+}
+
 RemoteCopy read_copy(const clusters::RemoteCluster& remote, const api::Workload& copy,
                      const api::Workload* local) {
   RemoteCopy view;
@@ -101,6 +118,7 @@ RemoteCopy read_copy(const clusters::RemoteCluster& remote, const api::Workload&
   view.has_finalizers = copy.metadata.has_finalizer(api::finalizers::resource_in_use) &&
                         !remote.removing_workload(copy);
   if (local) view.drift = drift_between(*local, copy);
+  read_gate(copy, &view);
   return view;
 }
 

@@ -33,7 +33,7 @@ void note_places(api::Admission* admission, const api::Workload& copy) {
 
 }  // namespace
 
-Json remote_copy(const api::Workload& workload, const std::string& origin) {
+Json remote_copy(const api::Workload& workload, const std::string& origin, bool gated) {
   Json metadata = {{"name", workload.metadata.name}, {"namespace", workload.metadata.ns}};
   Json labels = workload.metadata.labels;
   labels.erase(std::string(api::labels::job_uid));
@@ -43,10 +43,24 @@ Json remote_copy(const api::Workload& workload, const std::string& origin) {
     metadata["annotations"] = workload.metadata.annotations;
   }
   Json whole = api::to_json(workload);
+  if (gated) {
+    const Json gate = {{"name", api::gates::multikueue_preemption}};
+    whole["spec"]["preemptionGates"] = Json::array({gate});
+  }
   return {{"apiVersion", api::Workload::resource.api_version()},
           {"kind", "Workload"},
           {"metadata", std::move(metadata)},
           {"spec", std::move(whole["spec"])}};
+}
+
+void open_gate(api::Workload* copy, TimePoint now) {
+  auto& gates = copy->status.preemption_gates;
+  const std::string name(api::gates::multikueue_preemption);
+  auto ours = std::find_if(gates.begin(), gates.end(),
+                           [&](const api::PreemptionGateState& gate) { return gate.name == name; });
+  if (ours == gates.end()) ours = gates.insert(gates.end(), {name, "", {}});
+  ours->position = "Open";
+  ours->last_transition_time = std::chrono::floor<std::chrono::seconds>(now);
 }
 
 bool record_winner(api::Workload* workload, const api::AdmissionCheckState* check,

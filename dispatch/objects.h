@@ -11,7 +11,11 @@ namespace regatta::dispatch {
 
 /// The Workload for a worker: same namespace and name, labels (with the origin, without the job's
 /// uid), annotations and the whole spec, unknown fields included. No owners, finalizers or status.
-Json remote_copy(const api::Workload& workload, const std::string& origin);
+/// `gated`: our preemption gate takes the place of the hub's own.
+Json remote_copy(const api::Workload& workload, const std::string& origin, bool gated = false);
+
+/// Our preemption gate is open.
+void open_gate(api::Workload* copy, TimePoint now);
 
 /// clusterName, the check Ready, nominations cleared, and Admitted when that was the last check:
 /// one write. False when the Workload is no longer in a state for it. `check` is `workload`'s own.

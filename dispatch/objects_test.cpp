@@ -50,6 +50,30 @@ TEST(RemoteCopy, TakesWhatDescribesTheWorkAndNothingOfTheHub) {
   EXPECT_FALSE(copy.contains("status"));
 }
 
+TEST(RemoteCopy, HasOurGateInsteadOfTheHubsWhereOnlyOneMayPreempt) {
+  const api::Workload gated = workload(R"({"spec": {"preemptionGates": [{"name": "mine"}]}})");
+  EXPECT_EQ(remote_copy(gated, "hub-1")["spec"]["preemptionGates"],
+            Json::parse(R"([{"name": "mine"}])"));
+  EXPECT_EQ(remote_copy(gated, "hub-1", true)["spec"]["preemptionGates"],
+            Json::parse(R"([{"name": "kueue.x-k8s.io/multikueue"}])"));
+}
+
+TEST(OpenGate, OpensOursWhetherItsWorkerHasNotedItOrNot) {
+  for (const char* states : {"[]", R"([{"name": "mine", "position": "Closed",
+          "lastTransitionTime": "2026-01-01T00:00:00Z"}, {"name": "kueue.x-k8s.io/multikueue",
+          "position": "Closed", "lastTransitionTime": "2026-01-01T00:00:00Z"}])"}) {
+    api::Workload w =
+        workload((R"({"status": {"preemptionGates": )" + std::string(states) + "}}").c_str());
+    open_gate(&w, now + 300ms);
+    for (const api::PreemptionGateState& gate : w.status.preemption_gates) {
+      const bool ours = gate.name == "kueue.x-k8s.io/multikueue";
+      EXPECT_EQ(gate.position, ours ? "Open" : "Closed");
+      if (ours) EXPECT_EQ(gate.last_transition_time, now);
+    }
+    EXPECT_EQ(w.status.preemption_gates.back().position, "Open");
+  }
+}
+
 bool record(api::Workload* w, const char* cluster = "east") {
   return record_winner(w, api::find_check(w->status, "mk"), {cluster, "admitted there"}, now);
 }

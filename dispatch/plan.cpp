@@ -310,6 +310,33 @@ void place_copies(Plan* plan, const GroupView& g, const std::vector<std::string>
   for (std::string& name : missing) plan->actions.push_back(CreateCopy{std::move(name)});
 }
 
+bool may_preempt(const GroupView& g, const std::string& name, const ClusterView& v) {
+  return v.connected && v.listed && v.copy && v.copy->blocked_since && !v.copy->finished &&
+         !v.copy->evicted && !v.copy->deactivating && !v.copy->deleting &&
+         v.copy->drift == Drift::none && v.job == RemoteJob::absent &&
+         contains(g.local.nominated, name);
+}
+
+/// Of the workers that would have to preempt, the first one may, unless another one has just been
+/// allowed to. Whether copies get gates today does not matter to those that have one.
+void open_gate(Plan* plan, const GroupView& g, TimePoint now, const DispatchConfig& config) {
+  const std::string* first = nullptr;
+  std::optional<TimePoint> since, opened;
+  for (const auto& [name, v] : g.clusters) {
+    if (!v.copy) continue;
+    if (v.copy->gate_open_since) {
+      opened = std::max(opened.value_or(*v.copy->gate_open_since), *v.copy->gate_open_since);
+    }
+    if (!may_preempt(g, name, v) || (since && *since <= *v.copy->blocked_since)) continue;
+    first = &name;
+    since = v.copy->blocked_since;
+  }
+  if (!first) return;
+  const Duration left = opened ? config.between_gates - (now - *opened) : Duration(0);
+  if (left <= Duration(0)) plan->actions.push_back(OpenGate{*first});
+  look_again(plan, left > Duration(0) ? left : config.between_gates);
+}
+
 /// No cluster is recorded: take the winner, or see to it that somebody can win.
 Plan race(const GroupView& g, TimePoint now, const DispatchConfig& config) {
   Plan plan;
@@ -328,7 +355,9 @@ Plan race(const GroupView& g, TimePoint now, const DispatchConfig& config) {
     if (!job_elsewhere(g.clusters, *best)) plan.actions.push_back(CreateJob{*best});
     return plan;
   }
-  // 9d. Nominate, and copy to the nominated.
+  // 9d. Nobody has room: one of them may make some.
+  open_gate(&plan, g, now, config);
+  // 9e. Nominate, and copy to the nominated.
   const placement::Nomination wanted = nomination(g, now, config);
   if (wanted.clusters != g.local.nominated) {
     plan.actions.push_back(SetNominated{wanted.clusters});
@@ -405,6 +434,9 @@ std::string text(const CreateCopy& a) {
 }
 std::string text(const UpdateCopyPriority& a) {
   return "update priority on " + a.cluster;
+}
+std::string text(const OpenGate& a) {
+  return "open gate on " + a.cluster;
 }
 std::string text(const SetNominated& a) {
   return "nominate [" + join(a.clusters) + "]";

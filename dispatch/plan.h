@@ -74,6 +74,10 @@ struct RemoteCopy {
   bool deactivating = false;  ///< DeactivationTarget is set, or spec.active is false
   /// Its worker looked at it and has no room: QuotaReserved is False.
   bool waiting = false;
+  /// With our preemption gate on it, which is closed: since when its worker says that it would have
+  /// to preempt. And since when the gate is open, by our clock.
+  std::optional<TimePoint> blocked_since;
+  std::optional<TimePoint> gate_open_since;
   Drift drift = Drift::none;
   bool deleting = false;
   bool has_finalizers = false;
@@ -112,6 +116,10 @@ struct DispatchConfig {
   /// room say so within milliseconds, and then no other has to admit and forget it. It ends at once
   /// when that worker has no room. 0: copies go to all at the same moment.
   Duration head_start{0};
+  /// Copies come with a closed preemption gate, so that only one worker at a time preempts for
+  /// them: the one that was the first to need it, and after such a while the next.
+  bool preemption_gates = false;
+  Duration between_gates = std::chrono::minutes(5);
 };
 
 /// Deletes the Job (only with our origin label), then the Workload.
@@ -126,6 +134,10 @@ struct CreateCopy {
 };
 /// Copies priority and priorityClassRef to the remote Workload.
 struct UpdateCopyPriority {
+  std::string cluster;
+};
+/// Lets that worker preempt for its copy.
+struct OpenGate {
   std::string cluster;
 };
 struct SetNominated {
@@ -167,8 +179,8 @@ struct FinishLocal {
 };
 
 using Action =
-    std::variant<RemoveRemote, CreateCopy, UpdateCopyPriority, SetNominated, RecordWinner, SetCheck,
-                 CreateJob, CopyJobStatus, ReleaseJob, DeactivateRemote, FinishLocal>;
+    std::variant<RemoveRemote, CreateCopy, UpdateCopyPriority, OpenGate, SetNominated, RecordWinner,
+                 SetCheck, CreateJob, CopyJobStatus, ReleaseJob, DeactivateRemote, FinishLocal>;
 
 /// In order: an action runs only after those before it succeeded (but see RemoveRemote); removals
 /// and copies that follow each other touch different clusters and may run together. After any

@@ -53,6 +53,17 @@ struct Given : GroupView {
     clusters[name].copy->admitted_at = now - ago;
     return std::move(*this);
   }
+  /// Its worker would have to preempt for its copy, but for the gate.
+  Given blocked(const std::string& name, Duration ago) && {
+    clusters[name].copy.emplace();
+    clusters[name].copy->blocked_since = now - ago;
+    return std::move(*this);
+  }
+  Given opened(const std::string& name, Duration ago) && {
+    clusters[name].copy.emplace();
+    clusters[name].copy->gate_open_since = now - ago;
+    return std::move(*this);
+  }
   Given job(const std::string& name) && {
     clusters[name].job = RemoteJob::ours;
     return std::move(*this);
@@ -86,6 +97,35 @@ TEST_P(Plans, OneStep) {
 std::string case_name(const ::testing::TestParamInfo<Case>& info) {
   return info.param.name;
 }
+
+INSTANTIATE_TEST_SUITE_P(
+    Gates, Plans,
+    ::testing::Values(
+        Case{"the_first_that_would_have_to_preempt_may",
+             Given{"a", "b", "c"}.blocked("a", 10s).blocked("b", 20s).copy("c"),
+             "open gate on b, look again in 300s"},
+        Case{"the_next_waits_for_the_one_that_may",
+             Given{"a", "b"}.opened("a", 60s).blocked("b", 20s), "look again in 240s"},
+        Case{"the_last_one_that_was_opened_counts",
+             Given{"a", "b", "c"}.opened("a", 600s).opened("c", 10s).blocked("b", 20s),
+             "look again in 290s"},
+        Case{"after_a_while_the_next_one_may_too",
+             Given{"a", "b"}.opened("a", 300s).blocked("b", 20s),
+             "open gate on b, look again in 300s"},
+        Case{"nobody_needs_it_any_more", Given{"a", "b"}.opened("a", 60s).copy("b"), ""},
+        Case{"who_cannot_be_asked_is_passed_over",
+             Given{"a", "b"}.blocked("a", 30s).blocked("b", 20s).lost("a", 5s),
+             "open gate on b, nominate [b], look again in 300s"},
+        Case{"who_is_on_its_way_out_is_passed_over",
+             Given{"a", "b"}.blocked("a", 30s).copy("b").with([](Given& g) {
+               g.clusters["a"].copy->evicted = true;
+             }),
+             ""},
+        Case{"somebody_had_room_meanwhile", Given{"a", "b"}.blocked("a", 30s).admitted("b", 1s),
+             "record winner b, remove copy on a, create job on b"},
+        Case{"a_copy_that_is_still_missing_is_made", Given{"a", "b"}.blocked("a", 30s),
+             "open gate on a, copy to b, look again in 300s"}),
+    case_name);
 
 INSTANTIATE_TEST_SUITE_P(
     Race, Plans,

@@ -128,6 +128,7 @@ Result<CoreConfig> core_config(const Configuration& config, std::string instance
   core.multikueue = config.gates.enabled("MultiKueue");
   core.origin = config.multi_kueue.origin;
   core.dispatch = dispatch_config(config.multi_kueue);
+  core.dispatch.plan.preemption_gates = config.gates.enabled("MultiKueueOrchestratedPreemption");
   core.scheduler.admission = admission_config(config);
   const auto& concurrency = config.controller.group_kind_concurrency;
   if (concurrency.contains("Job.batch")) core.jobs.workers = concurrency.at("Job.batch");

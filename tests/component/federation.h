@@ -43,7 +43,7 @@ spec:
   }
   void start_worker(const std::string& name) {
     Worker& worker = workers_.at(name);
-    worker.manager = std::make_unique<TestManager>(*worker.cluster, network_);
+    worker.manager = std::make_unique<TestManager>(*worker.cluster, network_, worker_config_);
     sandbox::JobControllerOptions options;
     options.behaviour.pods = false;
     options.behaviour.run = 30s;
@@ -104,6 +104,7 @@ spec:
            ", jobs " + std::to_string(cluster.list<api::Job>("default").size());
   }
 
+  manager::CoreConfig worker_config_;
   std::map<std::string, Worker> workers_;
 };
 

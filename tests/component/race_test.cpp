@@ -105,6 +105,53 @@ TEST_F(Federation, AJobWithManyPodsIsFollowedAtAMeasuredPace) {
   EXPECT_EQ(job("j").status.active, 0) << "so is the end";
 }
 
+TEST_F(Federation, OfTwoFullWorkersOneMayPreempt) {
+  manager::CoreConfig hub;
+  hub.dispatch.plan.preemption_gates = true;
+  worker_config_.scheduler.admission.preemption_gates = true;
+  worker_config_.workloads.lifecycle.preemption_gates = true;
+  start_all({"east", "west"}, std::move(hub));
+  const auto low_on = [&](const std::string& worker) {
+    const auto all = workers_.at(worker).cluster->list<api::Workload>("default");
+    const auto low = std::find_if(all.begin(), all.end(), [](const api::Workload& w) {
+      return w.metadata.controller() && w.metadata.controller()->name == "low";
+    });
+    return low == all.end() ? api::Workload() : *low;
+  };
+  for (auto& [name, worker] : workers_) {
+    ASSERT_TRUE(
+        worker.cluster->patch(api::ClusterQueue::resource, api::ObjectKey("cq"),
+                              R"({"spec":{"preemption":{"withinClusterQueue":"LowerPriority"}}})"));
+    ASSERT_TRUE(worker.cluster->apply(job_yaml("low", 4)));
+  }
+  settle();
+  apply(
+      "apiVersion: kueue.x-k8s.io/v1beta2\nkind: WorkloadPriorityClass\nmetadata: {name: high}\n"
+      "value: 10\n");
+  std::string urgent = remote_job_yaml("urgent");
+  const std::string queue = "kueue.x-k8s.io/queue-name: main";
+  apply(urgent.insert(urgent.find(queue) + queue.size(), ", kueue.x-k8s.io/priority-class: high"));
+  const auto preempted_on = [&](const std::string& worker) {
+    return api::is_true(low_on(worker).status.conditions, "Preempted");
+  };
+  until("one preempts", [&] { return preempted_on("east") || preempted_on("west"); }, 15s);
+  settle(5s);
+  EXPECT_NE(preempted_on("east"), preempted_on("west"));
+  for (const char* name : {"east", "west"}) {
+    const auto copy =
+        workers_.at(name).cluster->get<api::Workload>(workload_of("urgent")->metadata.key());
+    ASSERT_TRUE(copy) << name;
+    EXPECT_EQ(copy->spec.preemption_gates, std::vector<std::string>{"kueue.x-k8s.io/multikueue"});
+    ASSERT_EQ(copy->status.preemption_gates.size(), 1U);
+    EXPECT_EQ(copy->status.preemption_gates[0].position, preempted_on(name) ? "Open" : "Closed");
+    const std::string blocked = condition(copy->status.conditions, "BlockedOnPreemptionGates");
+    if (!preempted_on(name)) {
+      EXPECT_EQ(blocked, "True PreemptionGated: Workload requires preemption, but it's gated");
+    }
+  }
+  until("won", [&] { return workload_of("urgent")->status.cluster_name.has_value(); });
+}
+
 TEST_F(Federation, ACheckOrConfigThatComesLaterWakesTheWaiting) {
   for (const char* name : {"east", "west"}) add_worker(name);
   configure_hub();

@@ -62,13 +62,14 @@ Json kueue(const char* kind, const std::string& name, Json spec, const std::stri
   return out;
 }
 
-std::vector<Json> queues(int cpus, bool hub) {
+std::vector<Json> queues(int cpus, bool hub, bool preempting = false) {
   Json spec = {
       {"namespaceSelector", Json::object()},
       {"resourceGroups",
        {{{"coveredResources", {"cpu"}},
          {"flavors",
           {{{"name", "default"}, {"resources", {{{"name", "cpu"}, {"nominalQuota", cpus}}}}}}}}}}};
+  if (preempting) spec["preemption"] = {{"withinClusterQueue", "LowerOrNewerEqualPriority"}};
   if (hub) {
     spec["admissionChecksStrategy"] = {{"admissionChecks", {{{"name", "multikueue"}}}}};
   }
@@ -129,12 +130,19 @@ struct Federation {
     core.dispatch.plan.worker_lost_timeout = 15s;
     core.dispatch.plan.head_start = Duration(chaos_rng.chance(0.5) ? 30 : 0);
     core.dispatch.gc_interval = 20s;
+    core.dispatch.plan.preemption_gates = gated();
+    core.dispatch.plan.between_gates = 10s;
     core.dispatch.planner = options.planner;
     core.scheduler.admission.reactivation_delay = 200ms;
   }
 
+  /// Workers preempt, one at a time for each workload.
+  bool gated() const { return options.seed % 3 == 0; }
+
   manager::CoreConfig worker_config() const {
     manager::CoreConfig config;
+    config.scheduler.admission.preemption_gates = gated();
+    config.workloads.lifecycle.preemption_gates = gated();
     config.multikueue = false;
     config.scheduler.admission.reactivation_delay = 200ms;
     return config;
@@ -157,7 +165,7 @@ struct Federation {
           {{"clusterSource", {{"kubeConfig", {{"location", worker->name() + "-kubeconfig"}}}}}}));
     }
     co_await hub.set_up(std::move(on_hub));
-    for (const auto& worker : workers) co_await worker->set_up(queues(6, false));
+    for (const auto& worker : workers) co_await worker->set_up(queues(6, false, gated()));
     ready = true;
   }
 
