@@ -30,7 +30,7 @@ def example(env, name):
 
 def rack_job(name, pods, seconds=120, **options):
     """One pod fits on a node; all must be in one rack."""
-    made = objects.job(name, seconds=seconds, cpu="10", parallelism=pods, **options)
+    made = objects.job(name, seconds=seconds, cpu="10", parallelism=pods, queue="placed", **options)
     made["spec"]["template"]["metadata"] = {
         "annotations": {"kueue.x-k8s.io/podset-required-topology": RACK}}
     return made
@@ -162,7 +162,7 @@ def hub_without_nodes(env):
         found = condition(fed.hub.api.get("clusterqueues", "placed"), "Active")
         return found.get("status") == "True" or report(found)
     fed.wait_for("the hub's queue is active", active, 20)
-    fed.submit(rack_job("placed", 3, seconds=3, queue="placed"))
+    fed.submit(rack_job("placed", 3, seconds=3))
 
     def admitted():
         return is_true(fed.workload_of("placed"), "Admitted") or report(fed.workload_of("placed"))
