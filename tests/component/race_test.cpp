@@ -134,22 +134,28 @@ TEST_F(Federation, OfTwoFullWorkersOneMayPreempt) {
   const auto preempted_on = [&](const std::string& worker) {
     return api::is_true(low_on(worker).status.conditions, "Preempted");
   };
-  until("one preempts", [&] { return preempted_on("east") || preempted_on("west"); }, 15s);
-  settle(5s);
-  EXPECT_NE(preempted_on("east"), preempted_on("west"));
-  for (const char* name : {"east", "west"}) {
+  const auto copy_on = [&](const std::string& worker) {
     const auto copy =
-        workers_.at(name).cluster->get<api::Workload>(workload_of("urgent")->metadata.key());
-    ASSERT_TRUE(copy) << name;
-    EXPECT_EQ(copy->spec.preemption_gates, std::vector<std::string>{"kueue.x-k8s.io/multikueue"});
-    ASSERT_EQ(copy->status.preemption_gates.size(), 1U);
-    EXPECT_EQ(copy->status.preemption_gates[0].position, preempted_on(name) ? "Open" : "Closed");
-    const std::string blocked = condition(copy->status.conditions, "BlockedOnPreemptionGates");
-    if (!preempted_on(name)) {
-      EXPECT_EQ(blocked, "True PreemptionGated: Workload requires preemption, but it's gated");
-    }
+        workers_.at(worker).cluster->get<api::Workload>(workload_of("urgent")->metadata.key());
+    return copy ? *copy : api::Workload();
+  };
+  const auto blocked_on = [&](const std::string& worker) {
+    return condition(copy_on(worker).status.conditions, "BlockedOnPreemptionGates");
+  };
+  until("one preempts", [&] { return preempted_on("east") || preempted_on("west"); }, 15s);
+  const std::string first = preempted_on("east") ? "east" : "west";
+  const std::string other = first == "east" ? "west" : "east";
+  until("the other one would too", [&] { return blocked_on(other).starts_with("True"); }, 2s);
+  EXPECT_EQ(blocked_on(other),
+            "True PreemptionGated: Workload requires preemption, but it's gated");
+  for (const std::string& name : {first, other}) {
+    const api::Workload copy = copy_on(name);
+    EXPECT_EQ(copy.spec.preemption_gates, std::vector<std::string>{"kueue.x-k8s.io/multikueue"});
+    ASSERT_EQ(copy.status.preemption_gates.size(), 1U);
+    EXPECT_EQ(copy.status.preemption_gates[0].position, name == first ? "Open" : "Closed");
   }
   until("won", [&] { return workload_of("urgent")->status.cluster_name.has_value(); });
+  EXPECT_FALSE(preempted_on(other));
 }
 
 TEST_F(Federation, ACheckOrConfigThatComesLaterWakesTheWaiting) {
