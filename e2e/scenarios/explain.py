@@ -20,6 +20,24 @@ def explain(env, cluster, *args, env_kubeconfig=None, timeout=30):
     return done.returncode, done.stdout, done.stderr
 
 
+def write_kubeconfig(env, cluster, account):
+    """Of that service account; its path."""
+    config = cluster.kubeconfig_with_token(cluster.token_for(objects.NAMESPACE, account))
+    path = os.path.join(env.folder, f"{account}.kubeconfig")
+    with open(path, "w", opener=lambda p, f: os.open(p, f, 0o600)) as out:
+        out.write(config if isinstance(config, str) else json.dumps(config))
+    return path
+
+
+def completed(env, *words):
+    """What bash offers for the last word."""
+    script = ('source <("$0" completion bash); COMP_WORDS=(regatta "$@"); COMP_CWORD=$#; _regatta; '
+              'printf "%s\\n" "${COMPREPLY[@]}"')
+    done = subprocess.run(["bash", "-c", script, env.suite.binary, *words], capture_output=True,
+                          text=True, check=True)
+    return done.stdout.split()
+
+
 def told(env, cluster, name, *args):
     """The account of a workload, as JSON."""
     code, out, err = explain(env, cluster, "workload", f"{objects.NAMESPACE}/{name}", "-o", "json", *args)
@@ -92,8 +110,10 @@ def explain_command_line(env):
     assert code == 1 and "elsewhere" in err, err
     code, text, _ = explain(env, fed.hub, "workload", "--help", env_kubeconfig="none")
     assert code == 0 and "--context" in text and "--namespace" in text, text
-    done = subprocess.run([env.suite.binary, "completion", "bash"], capture_output=True, text=True)
-    assert "explain workload" in done.stdout, done.stdout
+    assert completed(env, "explain", "workload", "--out") == ["--output"]
+    assert completed(env, "explain", "workload", "a/b", "-o", "") == ["table", "json", "yaml"]
+    assert completed(env, "simulate", "-f", "x/", "--dispatcher", "inc") == ["incremental"]
+    assert completed(env, "simulate", "-f", "") == [], "a file: bash's own"
 
 
 @scenario
@@ -117,10 +137,7 @@ def explain_without_permission(env):
     fed.wait_for("it is written why the job waits", lambda: any(
         c["type"] == "QuotaReserved" for c in fed.workload_of("too-big").get("status", {}).get(
             "conditions", [])), 30)
-    config = fed.hub.kubeconfig_with_token(fed.hub.token_for(objects.NAMESPACE, "looks"))
-    path = os.path.join(env.folder, "looks.kubeconfig")
-    with open(path, "w", opener=lambda p, f: os.open(p, f, 0o600)) as out:
-        out.write(config if isinstance(config, str) else json.dumps(config))
+    path = write_kubeconfig(env, fed.hub, "looks")
     code, text, err = explain(env, fed.hub, "workload", f"{objects.NAMESPACE}/{name}",
                               env_kubeconfig=path)
     assert code == 0, err
@@ -144,14 +161,21 @@ def simulate_from_a_live_cluster(env):
     worker = fed.workers["cpu"]
     fed.submit(objects.job("runs", seconds=60))
     fed.wait_running("runs")
+    # With permission to list and nothing else it is enough, and nothing can be written.
+    worker.kubectl.run("apply", "-f", fed.example("rbac/explain.yaml"))
+    worker.kubectl.apply({"apiVersion": "v1", "kind": "ServiceAccount",
+                          "metadata": {"name": "asks", "namespace": objects.NAMESPACE}})
+    worker.kubectl.run("create", "clusterrolebinding", "asks", "--clusterrole=regatta-explain",
+                       f"--serviceaccount={objects.NAMESPACE}:asks")
+    asks = write_kubeconfig(env, worker, "asks")
     before = {w["metadata"]["name"] for w in worker.api.list("workloads")}
     more = os.path.join(env.folder, "more.json")
     extra = objects.job("more", queue="default", managed_by=None)
     with open(more, "w") as out:
         json.dump(extra, out)
     done = subprocess.run(
-        [env.suite.binary, "simulate", "--from-cluster", "--kubeconfig", worker.kubeconfig(), "-f",
-         more, "--until", "2h", "-o", "json"],
+        [env.suite.binary, "simulate", "--from-cluster", "--kubeconfig", asks, "-f", more,
+         "--until", "2h", "-o", "json"],
         capture_output=True, text=True, timeout=60 * slowness(), stdin=subprocess.DEVNULL)
     assert done.returncode == 0, done.stderr
     outcome = {w["name"]: w for w in json.loads(done.stdout)["workloads"]}

@@ -1,5 +1,6 @@
 #include "manager/cli/commands.h"
 
+#include <algorithm>
 #include <CLI/CLI.hpp>
 #include <iostream>
 #include <memory>
@@ -12,7 +13,21 @@ namespace {
 struct Words {
   std::string path;  ///< of the command, without the program's name
   std::vector<std::string> words;
+  /// Options that take a value ("--dispatcher"), and which ones there are; none: a file, most
+  /// often.
+  std::vector<std::pair<std::string, std::string>> values;
 };
+
+/// "TEXT:{table,json,yaml}" -> "table json yaml".
+std::string choices_of(const CLI::Option& option) {
+  const std::string type = option.get_type_name();
+  const std::size_t from = type.find(":{");
+  const std::size_t to = type.rfind('}');
+  if (from == std::string::npos || to == std::string::npos) return {};
+  std::string words = type.substr(from + 2, to - from - 2);
+  std::replace(words.begin(), words.end(), ',', ' ');
+  return words;
+}
 
 void collect(const CLI::App& app, const std::string& path, std::vector<Words>* out) {
   Words here{path, {}};
@@ -24,6 +39,14 @@ void collect(const CLI::App& app, const std::string& path, std::vector<Words>* o
   for (const CLI::Option* option : app.get_options([](const CLI::Option*) { return true; })) {
     if (option->get_group().empty()) continue;
     for (const std::string& name : option->get_lnames()) here.words.push_back("--" + name);
+    if (option->get_items_expected_max() == 0) continue;
+    const std::string choices = choices_of(*option);
+    for (const std::string& name : option->get_lnames()) {
+      here.values.emplace_back("--" + name, choices);
+    }
+    for (const std::string& name : option->get_snames()) {
+      here.values.emplace_back("-" + name, choices);
+    }
   }
   out->push_back(std::move(here));
 }
@@ -50,9 +73,17 @@ std::string for_bash(const std::vector<Words>& all) {
     out << "    " << pattern << ") words=\"" << joined(entry.words) << "\" ;;\n";
   }
   out << "  esac\n"
-         "  COMPREPLY=($(compgen -o default -W \"$words\" -- \"${COMP_WORDS[COMP_CWORD]}\"))\n"
+         "  case \"$path ${COMP_WORDS[COMP_CWORD - 1]}\" in\n";
+  for (const Words& entry : all) {
+    for (const auto& [option, choices] : entry.values) {
+      out << "    \"" << entry.path << " " << option << "\" | \"" << entry.path << " \"*\" "
+          << option << "\") words=\"" << choices << "\" ;;\n";
+    }
+  }
+  out << "  esac\n"
+         "  COMPREPLY=($(compgen -W \"$words\" -- \"${COMP_WORDS[COMP_CWORD]}\"))\n"
          "}\n"
-         "complete -F _regatta regatta\n";
+         "complete -o bashdefault -o default -F _regatta regatta\n";
   return out.str();
 }
 
