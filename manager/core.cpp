@@ -61,6 +61,7 @@ Core::Core(CoreDeps deps, CoreConfig config)
                  }()),
       workloads_(local_, scheduler_, deps.rng, deps.scope, config_.workloads),
       queues_(local_, scheduler_, deps.scope, config_.status_batch),
+      unsupported_(local_),
       checks_(local_, deps.scope),
       provisioning_(local_, informer_deps(deps_), deps.scope, config_.provisioning),
       elastic_(local_, informer_deps(deps_), deps.scope),
@@ -79,6 +80,7 @@ void Core::start() {
   scheduler_.start();
   workloads_.start();
   queues_.start();
+  unsupported_.start();
   ungater_.start();
   nodes_.start();
   provisioning_.start();

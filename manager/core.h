@@ -10,6 +10,7 @@
 #include "controllers/queue_controller.h"
 #include "controllers/scheduler.h"
 #include "controllers/topology_ungater.h"
+#include "controllers/unsupported_fields.h"
 #include "controllers/workload_controller.h"
 #include "dispatch/dispatcher.h"
 #include "jobs/reconciler.h"
@@ -76,6 +77,7 @@ class Core {
   controllers::Scheduler scheduler_;
   controllers::WorkloadController workloads_;
   controllers::QueueController queues_;
+  controllers::UnsupportedFields unsupported_;
   controllers::MultiKueueCheckController checks_;
   controllers::ProvisioningCheckController provisioning_;
   controllers::ElasticUngater elastic_;

@@ -27,6 +27,29 @@ class Queues : public OneCluster {
   bool started(const std::string& name) { return !job(name).spec.suspend.value_or(true); }
 };
 
+TEST_F(Queues, AFieldWithoutEffectIsTold) {
+  const char* told =
+      "UnsupportedField: spec.concurrentAdmissionPolicy has no effect: concurrent admission is not "
+      "supported, workloads get the first flavor that fits";
+  apply(flavor_yaml);
+  std::string yaml = cluster_queue_yaml;
+  apply(yaml + "  concurrentAdmissionPolicy: {migration: {mode: RetainFirstAdmission}}\n");
+  start_manager();
+  settle();
+  EXPECT_THAT(events("ClusterQueue"), testing::ElementsAre(told)) << "it was there before";
+  patch_queue(R"({"spec":{"stopPolicy":"Hold"}})");
+  EXPECT_THAT(events("ClusterQueue"), testing::ElementsAre(told)) << "another change says nothing";
+  apply(R"(
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: MultiKueueConfig
+metadata: {name: fleet}
+spec: {clusters: [east], quotaManagement: Automated}
+)");
+  settle();
+  EXPECT_THAT(events("MultiKueueConfig"),
+              Contains(HasSubstr("UnsupportedField: spec.quotaManagement Automated")));
+}
+
 TEST_F(Queues, WhatIsMissingIsNamedAndItsCreationWakesTheJob) {
   start_manager();
   apply(job_yaml("j"));
