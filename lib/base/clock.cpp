@@ -48,19 +48,37 @@ CivilTime civil(TimePoint t) {
           int(time.subseconds().count())};
 }
 
+/// "Never" does not fit into the nanoseconds of a timer.
+Duration timer_duration(Duration d) {
+  constexpr Duration longest = std::chrono::hours(24) * 36500;
+  return std::clamp(d, Duration(0), longest);
+}
+
 }  // namespace
 
 TimePoint SystemClock::now() const {
   return std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
 }
 
+Task<> Clock::wait_until(TimePoint t) {
+  try {
+    co_await sleep_until(t);
+  } catch (const boost::system::system_error& ended) {
+    if (ended.code() != asio::error::operation_aborted) throw;
+  }
+}
+
 Task<> SystemClock::sleep_until(TimePoint t) {
   const auto executor = co_await asio::this_coro::executor;
-  asio::steady_timer timer(executor);
-  // "Never" does not fit into the nanoseconds of the timer.
-  constexpr Duration longest = std::chrono::hours(24) * 36500;
-  timer.expires_after(std::clamp(t - now(), Duration(0), longest));
+  asio::steady_timer timer(executor, timer_duration(t - now()));
   co_await timer.async_wait(asio::use_awaitable);
+}
+
+Task<> SystemClock::wait_until(TimePoint t) {
+  const auto executor = co_await asio::this_coro::executor;
+  asio::steady_timer timer(executor, timer_duration(t - now()));
+  boost::system::error_code ignored;
+  co_await timer.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
 }
 
 std::string format_rfc3339(TimePoint t) {

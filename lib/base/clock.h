@@ -20,6 +20,9 @@ class Clock {
   virtual TimePoint now() const = 0;
   /// Returns at or after `t`; at once when `t` has passed. Throws operation_aborted if cancelled.
   virtual Task<> sleep_until(TimePoint t) = 0;
+  /// The same, but a cancellation just ends it: for deadlines, nearly all of which are cancelled,
+  /// since an exception costs more than the timer.
+  virtual Task<> wait_until(TimePoint t);
   Task<> sleep_for(Duration d) { return sleep_until(now() + d); }
 };
 
@@ -28,6 +31,7 @@ class SystemClock final : public Clock {
  public:
   TimePoint now() const override;
   Task<> sleep_until(TimePoint t) override;
+  Task<> wait_until(TimePoint t) override;
 };
 
 /// RFC 3339 in UTC with seconds, as metav1.Time is written: "2026-01-02T03:04:05Z".

@@ -26,7 +26,14 @@ Task<bool> finishes_first(Task<> op, Task<> other) {
 }
 
 Task<bool> finishes_before(Clock& clock, TimePoint deadline, Task<> op) {
-  return finishes_first(std::move(op), clock.sleep_until(deadline));
+  const bool finished = co_await finishes_first(std::move(op), clock.wait_until(deadline));
+  if (finished) co_return true;
+  // A wait that ended because we were cancelled looks like a deadline that passed.
+  const auto state = co_await asio::this_coro::cancellation_state;
+  if (state.cancelled() != asio::cancellation_type::none) {
+    throw boost::system::system_error(asio::error::operation_aborted);
+  }
+  co_return false;
 }
 
 Task<std::size_t> first_of(Task<> a, Task<> b) {

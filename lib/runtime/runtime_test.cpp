@@ -5,6 +5,7 @@
 #include "lib/runtime/work_queue.h"
 #include "lib/sim/world.h"
 
+#include <boost/asio/post.hpp>
 #include <gtest/gtest.h>
 
 namespace regatta {
@@ -77,6 +78,32 @@ TEST_F(Runtime, DeadlinePassesCancellationOn) {
   scope.stop();
   world.run_for(1ms);
   EXPECT_TRUE(aborted);
+  EXPECT_EQ(scope.size(), 0u);
+}
+
+/// Takes two turns to end after it was cancelled.
+Task<> ends_slowly(Clock& clock) {
+  co_await asio::this_coro::throw_if_cancelled(false);
+  try {
+    co_await clock.sleep_for(9s);
+  } catch (const boost::system::system_error&) {
+  }
+  for (int turn = 0; turn < 2; ++turn) co_await asio::post(asio::use_awaitable);
+  throw boost::system::system_error(asio::error::operation_aborted);
+}
+
+TEST_F(Runtime, ACancelledWaitIsNotTakenForADeadlineThatPassed) {
+  bool went_on = false;
+  auto body = [&]() -> Task<> {
+    Task<> op = ends_slowly(world);
+    co_await finishes_before(world, start + 10s, std::move(op));
+    went_on = true;
+  };
+  scope.spawn("t", body());
+  world.run_for(1s);
+  scope.stop();
+  world.run_for(1ms);
+  EXPECT_FALSE(went_on);
   EXPECT_EQ(scope.size(), 0u);
 }
 
