@@ -84,7 +84,10 @@ bool follow_pods(std::vector<JobAction>* out, const JobView& view, const Workloa
   api::Workload trial;
   trial.status.conditions = all;
   if (!api::set_pods_ready(&trial, next, view.now)) return false;
-  const TimePoint due = admission->last_transition_time + view.policy.pods_ready_after;
+  // Times of conditions are cut to whole seconds.
+  const Duration after = view.policy.pods_ready_after;
+  const TimePoint due = admission->last_transition_time +
+                        (after > Duration(0) ? after + std::chrono::seconds(1) : after);
   if (next == api::PodsReadiness::started && due > view.now) {
     out->push_back(LookAgain{due - view.now});
     return false;

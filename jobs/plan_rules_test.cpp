@@ -88,7 +88,7 @@ TEST(FollowPods, ReadyPodsAreToldOnce) {
 }
 
 TEST(FollowPods, AShortJobEndsWithoutThatWrite) {
-  EXPECT_EQ(plan(view_of(ready), admitted(now)), "look again after 1000 ms");
+  EXPECT_EQ(plan(view_of(ready), admitted(now)), "look again after 2000 ms");
   JobView hurry = view_of(ready);
   hurry.policy.pods_ready_after = Duration(0);
   EXPECT_EQ(plan(hurry, admitted(now)), "pods ready: started");

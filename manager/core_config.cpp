@@ -90,7 +90,8 @@ void set_lifecycle(const Configuration& given, CoreConfig* core) {
     policy.backoff_max_seconds = requeuing.backoff_max_seconds;
     core->scheduler.wait_for_pods_ready = true;
     core->jobs.policy.wait_for_pods_ready = true;
-    if (wait.block_admission) core->jobs.policy.pods_ready_after = Duration(0);
+    const bool hurry = wait.block_admission || wait.timeout < std::chrono::seconds(10);
+    if (hurry) core->jobs.policy.pods_ready_after = Duration(0);
     core->scheduler.admission.block_admission = wait.block_admission;
   }
   lifecycle.retain_finished = given.workload_retention.after_finished;
