@@ -4,6 +4,7 @@
 #include "controllers/owner_reference.h"
 #include "lib/api/names.h"
 #include "lib/base/digest.h"
+#include "lib/base/limited_text.h"
 
 #include <nlohmann/json.hpp>
 
@@ -276,6 +277,7 @@ class CheckPlanner {
   }
 
   void report(ProvisioningPlan* out) {
+    state_.message = limited_text(std::move(state_.message), api::condition_message_max);
     if (state_ == before_) return;
     if (state_.state != before_.state) {
       state_.last_transition_time = std::chrono::floor<std::chrono::seconds>(now_);

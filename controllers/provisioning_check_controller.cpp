@@ -4,6 +4,7 @@
 #include "controllers/owner_reference.h"
 #include "lib/api/codec.h"
 #include "lib/api/names.h"
+#include "lib/base/limited_text.h"
 
 #include <nlohmann/json.hpp>
 
@@ -287,6 +288,7 @@ Task<Status> ProvisioningCheckController::create_template(
 Task<Status> ProvisioningCheckController::report(std::shared_ptr<const api::Workload> workload,
                                                  std::string check, std::string message) {
   note(*workload, true, "FailedCreate", message);
+  message = limited_text(std::move(message), api::condition_message_max);
   const auto change = [&](api::Workload& current) {
     auto* state = api::find_check(&current.status, check);
     if (state == nullptr || state->message == message) return false;

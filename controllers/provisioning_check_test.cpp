@@ -216,6 +216,15 @@ TEST_F(Provisioning, AFailureIsTriedAgainWhileAttemptsAreLeft) {
   EXPECT_EQ(outcome(), "Rejected: about Failed");
 }
 
+TEST_F(Provisioning, AnEssayOfTheAutoscalerStillFits) {
+  request(1, {"Failed"});
+  requests_.front().status.conditions.front().message.assign(api::condition_message_max, 'x');
+  const ProvisioningPlan planned = plan();
+  ASSERT_THAT(planned.states, SizeIs(1));
+  EXPECT_EQ(planned.states[0].message.size(), api::condition_message_max);
+  EXPECT_TRUE(planned.states[0].message.ends_with("x ..."));
+}
+
 TEST_F(Provisioning, TheNextAttemptIsNamedAfterTheRetriesSoFar) {
   state().retry_count = 1;
   EXPECT_THAT(created(), ElementsAre("w-prov-2"));

@@ -2,6 +2,7 @@
 
 #include "lib/api/codec.h"
 #include "lib/api/names.h"
+#include "lib/base/limited_text.h"
 
 #include <nlohmann/json.hpp>
 
@@ -102,8 +103,7 @@ bool set_check(api::AdmissionCheckState* check, const SetCheck& wanted, TimePoin
   if (!check || check->state == state) return false;
   std::string message = wanted.message + (wanted.own_sentence ? ". " : ", ") + "Previously: \"";
   (message += text_of(check->state)) += '"';
-  if (message.size() > api::condition_message_max) message.resize(api::condition_message_max);
-  check->message = std::move(message);
+  check->message = limited_text(std::move(message), api::condition_message_max);
   check->state = state;
   check->last_transition_time = std::chrono::floor<std::chrono::seconds>(now);
   check->requeue_after_seconds.reset();

@@ -168,6 +168,7 @@ TEST(SetCheck, SaysWhatItWasBefore) {
   check.state = api::CheckState::Pending;
   EXPECT_TRUE(set_check(&check, {CheckState::retry, std::string(40'000, 'x')}, now));
   EXPECT_EQ(check.message.size(), api::condition_message_max);
+  EXPECT_TRUE(check.message.ends_with("x ..."));
   EXPECT_FALSE(set_check(nullptr, {CheckState::retry, ""}, now));
 }
 

@@ -1,5 +1,7 @@
 #include "lib/api/meta.h"
 
+#include "lib/base/limited_text.h"
+
 #include <algorithm>
 
 namespace regatta::api {
@@ -9,16 +11,6 @@ const std::string& value_or_empty(const StringMap& map, const std::string& key) 
   static const std::string empty;
   const auto it = map.find(key);
   return it == map.end() ? empty : it->second;
-}
-
-/// Cuts at a code point boundary and marks the cut, so that the text stays valid UTF-8.
-std::string truncated(std::string text, std::size_t limit) {
-  if (text.size() <= limit) return text;
-  constexpr std::string_view mark = " ...";
-  std::size_t end = limit - mark.size();
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
-  text.resize(end);
-  return text.append(mark);
 }
 
 }  // namespace
@@ -60,7 +52,7 @@ bool is_false(const Conditions& conditions, std::string_view type) {
 }
 
 bool set_condition(Conditions* conditions, Condition wanted, TimePoint now) {
-  wanted.message = truncated(std::move(wanted.message), condition_message_max);
+  wanted.message = limited_text(std::move(wanted.message), condition_message_max);
   wanted.last_transition_time = std::chrono::floor<std::chrono::seconds>(now);
   for (Condition& condition : *conditions) {
     if (condition.type != wanted.type) continue;

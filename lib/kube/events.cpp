@@ -1,5 +1,6 @@
 #include "lib/kube/events.h"
 
+#include "lib/base/limited_text.h"
 #include "lib/kube/status.h"
 
 #include <nlohmann/json.hpp>
@@ -18,14 +19,6 @@ std::string event_name(const std::string& object, Rng& rng) {
   char suffix[18];
   std::snprintf(suffix, sizeof suffix, ".%016llx", static_cast<unsigned long long>(rng.next()));
   return object.substr(0, object_name_bytes_max - 17) + suffix;
-}
-
-/// At most `bytes_max`, without cutting a character in two.
-std::string cut(std::string text, std::size_t bytes_max) {
-  if (text.size() <= bytes_max) return text;
-  std::size_t end = bytes_max - 3;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
-  return text.substr(0, end) + "...";
 }
 
 /// Events of cluster-scoped objects live here.
@@ -59,7 +52,7 @@ void EventRecorder::event(const ObjectReference& about, EventType type, std::str
     return;
   }
   forget_old();
-  message = cut(std::move(message), message_bytes_max - combined_prefix.size());
+  message = limited_text(std::move(message), message_bytes_max - combined_prefix.size());
   const SeriesKey key = combine(object, type, reason, message);
   const TimePoint now = clock_.now();
   Series& series = series_[key];
