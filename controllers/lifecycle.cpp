@@ -485,8 +485,9 @@ Settled settle(api::Workload* w, const LifecycleView& view, TimePoint now,
   }
   // 2. Its owner is gone.
   if (orphaned(*w)) {
-    out.status_changed = set(w, conditions::finished, true, reasons::owner_not_found,
-                             "The workload's owner no longer exists", now);
+    out.status_changed =
+        config.finish_orphans && set(w, conditions::finished, true, reasons::owner_not_found,
+                                     "The workload's owner no longer exists", now);
     out.release = true;
     return out;
   }

@@ -26,6 +26,7 @@ struct LifecycleConfig {
   std::optional<Duration> retain_finished;
   bool admission_gates = true;    ///< the annotation admission-gated-by counts
   bool preemption_gates = false;  ///< spec.preemptionGates have states in the status
+  bool finish_orphans = true;     ///< a workload whose owner is gone is Finished
   bool explicit_status = false;   ///< a workload nobody has looked at says so
 };
 

@@ -378,6 +378,12 @@ TEST(Lifecycle_, TimeThatIsLeftIsWaitedFor) {
 TEST(Lifecycle_, TheFinalizerOfAnOrphanGoes) {
   api::Workload w = orphan();
   EXPECT_TRUE(settle(&w, open_queues(), now).release);
+  w = orphan();
+  LifecycleConfig unfinished;
+  unfinished.finish_orphans = false;
+  const Settled only = settle(&w, open_queues(), now, unfinished);
+  EXPECT_TRUE(only.release);
+  EXPECT_FALSE(only.status_changed);
   w = finished();
   EXPECT_FALSE(settle(&w, open_queues(), now).release);
 }

@@ -166,8 +166,9 @@ void mark_slice(const JobView& view, api::Workload* workload) {
   const api::Job& job = *view.job;
   api::StringMap& annotations = workload->metadata.annotations;
   annotations[std::string(api::annotations::elastic_job)] = "true";
-  workload->metadata.name = workload_name("Job", "batch", job.metadata.name, job.metadata.uid,
-                                          std::to_string(job.metadata.generation));
+  workload->metadata.name =
+      workload_name("Job", "batch", job.metadata.name, job.metadata.uid,
+                    std::to_string(job.metadata.generation), view.policy.brief_names);
   const std::string chain(api::annotations::workload_slice_name);
   annotations[chain] = workload->metadata.name;
   const Slices slices = slices_of(view);

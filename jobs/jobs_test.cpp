@@ -96,6 +96,10 @@ TEST(WorkloadName, IsTheOneUpstreamGives) {
   EXPECT_EQ(workload_name("Job", "batch", "sample-job", "abc").size(), 20u);
   EXPECT_NE(workload_name("Job", "batch", "a", "1"), workload_name("Job", "batch", "a", "2"));
   EXPECT_EQ(workload_name("Job", "batch", std::string(300, 'x'), "1").size(), 253u);
+  const std::string brief = workload_name("Job", "batch", std::string(300, 'x'), "1", {}, true);
+  EXPECT_EQ(brief.size(), 63u);
+  EXPECT_EQ(brief.substr(57),
+            workload_name("Job", "batch", std::string(300, 'x'), "1").substr(247));
 }
 
 struct PlanCase {

@@ -187,7 +187,8 @@ Result<api::Workload> build_workload(const JobView& view) {
   if (!limit) return limit.error();
   api::Workload workload;
   api::ObjectMeta& metadata = workload.metadata;
-  metadata.name = workload_name("Job", "batch", job.metadata.name, job.metadata.uid);
+  metadata.name = workload_name("Job", "batch", job.metadata.name, job.metadata.uid, {},
+                                view.policy.brief_names);
   metadata.ns = job.metadata.ns;
   metadata.labels[std::string(api::labels::job_uid)] = job.metadata.uid;
   metadata.finalizers.emplace_back(api::finalizers::resource_in_use);

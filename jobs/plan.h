@@ -33,6 +33,8 @@ struct JobPolicy {
   /// How long a job that was deactivated, but not by its user, is kept; none: for ever.
   std::optional<Duration> retain_deactivated;
   bool admission_gates = true;
+  bool reclaimable_pods = true;             ///< what a job does not need again is given back
+  bool brief_names = false;                 ///< of Workloads; see workload_name()
   bool elastic = true;                      ///< jobs may grow and shrink while they run
   std::vector<std::string> labels_to_copy;  ///< from the job to its Workload
 };

@@ -34,6 +34,7 @@ Result<std::optional<std::int32_t>> max_execution_seconds(const api::Job& job) {
 
 bool follow_reclaimable(std::vector<JobAction>* out, const JobView& view,
                         const WorkloadPtr& workload) {
+  if (!view.policy.reclaimable_pods) return false;
   const auto reclaimable = batch_job::reclaimable_pods(*view.job);
   // Without quota too: what it asks for next is less by these.
   if (reclaimable.empty() || reclaimable == workload->status.reclaimable_pods) return false;

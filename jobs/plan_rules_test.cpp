@@ -199,6 +199,15 @@ TEST(MaximumExecutionTime, ALimitThatIsNoNumberIsRefusedAndChangesNoWorkload) {
   }
 }
 
+TEST(FollowReclaimable, ItsGateKeepsTheQuotaOfPodsThatEnded) {
+  JobView view = view_of(R"({"spec": {"suspend": false}, "status": {"active": 1, "ready": 1,
+      "startTime": "2026-01-01T00:00:00Z", "succeeded": 1}})");
+  view.policy.wait_for_pods_ready = false;
+  EXPECT_EQ(plan(view, admitted()), "reclaimable 1");
+  view.policy.reclaimable_pods = false;
+  EXPECT_EQ(plan(view, admitted()), "");
+}
+
 TEST(BuildWorkload, LabelsAreCopiedWhereAskedFor) {
   JobView view = view_of();
   EXPECT_EQ(build_workload(view)->metadata.label("team"), "");

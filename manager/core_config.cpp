@@ -97,12 +97,15 @@ void set_lifecycle(const Configuration& given, CoreConfig* core) {
   lifecycle.retain_finished = given.workload_retention.after_finished;
   core->jobs.policy.retain_deactivated = given.workload_retention.after_deactivated_by_kueue;
   core->jobs.policy.labels_to_copy = given.integrations.label_keys_to_copy;
+  core->jobs.policy.reclaimable_pods = gates.enabled("ReclaimablePods");
+  core->jobs.policy.brief_names = gates.enabled("ShortWorkloadNames");
   core->jobs.policy.elastic = gates.enabled("ElasticJobsViaWorkloadSlices");
   core->jobs.policy.admission_gates = gates.enabled("AdmissionGatedBy");
   core->jobs.default_priority_class = gates.enabled("WorkloadPriorityClassDefaulting");
   lifecycle.admission_gates = gates.enabled("AdmissionGatedBy");
   core->scheduler.admission.preemption_gates = gates.enabled("MultiKueueOrchestratedPreemption");
   lifecycle.preemption_gates = gates.enabled("MultiKueueOrchestratedPreemption");
+  lifecycle.finish_orphans = gates.enabled("FinishOrphanedWorkloads");
   lifecycle.explicit_status = gates.enabled("UnadmittedWorkloadsExplicitStatus");
 }
 
@@ -129,6 +132,8 @@ Result<CoreConfig> core_config(const Configuration& config, std::string instance
   core.multikueue = config.gates.enabled("MultiKueue");
   core.origin = config.multi_kueue.origin;
   core.dispatch = dispatch_config(config.multi_kueue);
+  core.dispatch.plan.dispatcher.by_name =
+      !config.gates.enabled("MultiKueueIncrementalDispatcherRespectConfigOrder");
   core.dispatch.plan.preemption_gates = config.gates.enabled("MultiKueueOrchestratedPreemption");
   core.scheduler.admission = admission_config(config);
   const auto& concurrency = config.controller.group_kind_concurrency;

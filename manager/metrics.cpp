@@ -152,6 +152,7 @@ void Metrics::workload_changed(const api::Workload& before, const api::Workload&
     count(families_->admitted, labels, local);
     observe(families_->admitted_wait, labels, local, wait_buckets(16), waited(*now));
     for (const std::string& cohort : core_->scheduler().state().cohorts_above(queue)) {
+      if (!config_.cohorts) break;
       families_->below_cohort
           .Add(
               {{"cohort", cohort}, {"priority_class", priority_of(after)}, {"replica_role", role_}})
@@ -178,7 +179,7 @@ std::optional<MetricLabels> Metrics::local_queue_of(const api::Workload& workloa
 /// Of a job that was changed before, its age says nothing about us.
 void Metrics::workload_created(const api::Workload& workload) {
   const api::OwnerReference* owner = workload.metadata.controller();
-  if (!owner || owner->kind != "Job") return;
+  if (!config_.creation_latency || !owner || owner->kind != "Job") return;
   const auto job = core_->local().jobs.get(api::ObjectKey(workload.metadata.ns, owner->name));
   if (!job || job->metadata.uid != owner->uid || job->metadata.generation > 1) return;
   if (!job->metadata.creation_timestamp || !workload.metadata.creation_timestamp) return;

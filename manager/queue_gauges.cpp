@@ -68,7 +68,7 @@ class QueueGauges {
 
   std::vector<prometheus::MetricFamily> take() && {
     for (const auto& queue : core_.local().cluster_queues.list()) cluster_queue(*queue);
-    cohorts();
+    if (config_.cohorts) cohorts();
     if (config_.local_queues) {
       for (const auto& queue : core_.local().local_queues.list()) {
         if (config_.local_queues->matches(queue->metadata.labels)) local_queue(*queue);

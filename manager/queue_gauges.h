@@ -17,7 +17,9 @@ struct QueueGaugesConfig {
   bool resources = false;  ///< quotas and usage of ClusterQueues
   /// LocalQueues that have series of their own; none: none.
   std::optional<api::Selector> local_queues;
-  std::vector<CustomMetricLabel> custom_labels;
+  std::vector<CustomMetricLabel> custom_labels{};
+  bool cohorts = true;           ///< series of Cohorts
+  bool creation_latency = true;  ///< how long jobs wait for their Workloads
 };
 
 /// Kueue's gauges of ClusterQueues, LocalQueues and Cohorts as they are now. What is gone has none.

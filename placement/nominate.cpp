@@ -24,7 +24,9 @@ Nomination incremental(const NominationInput& input, TimePoint now,
   const auto places =
       std::min<std::size_t>(std::size_t(config.step_size) * std::size_t(round + 1), nominated_max);
   Nomination result{input.nominated, std::nullopt};
-  for (const std::string& name : input.config_order) {
+  std::vector<std::string> order = input.config_order;
+  if (config.by_name) std::sort(order.begin(), order.end());
+  for (const std::string& name : order) {
     if (result.clusters.size() >= places) break;
     if (!input.connected.contains(name) || contains(result.clusters, name)) continue;
     result.clusters.push_back(name);

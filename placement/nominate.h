@@ -29,6 +29,7 @@ struct DispatcherConfig {
   Dispatcher dispatcher = Dispatcher::all_at_once;
   int step_size = 3;
   Duration round = std::chrono::minutes(5);
+  bool by_name = false;  ///< incremental goes by the clusters' names, not by the config's order
 };
 
 /// Most names status.nominatedClusterNames takes.

@@ -37,6 +37,15 @@ TEST_P(Nominate, ListsWhoMayTry) {
   EXPECT_EQ(describe(nominate(c.given, start + c.after, config)), c.want);
 }
 
+TEST(Incremental, MayGoByNameInstead) {
+  DispatcherConfig config;
+  config.dispatcher = Dispatcher::incremental;
+  config.step_size = 2;
+  config.by_name = true;
+  const NominationInput given{{"d", "a", "c", "b"}, {"b", "c", "d"}, {}, start};
+  EXPECT_EQ(describe(nominate(given, start, config)), "b c +300s");
+}
+
 const std::vector<std::string> config_order{"d", "a", "c", "b"};
 const std::set<std::string> everyone{"a", "b", "c", "d"};
 

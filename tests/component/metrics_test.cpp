@@ -10,9 +10,15 @@ using testing::Not;
 
 class Series : public OneCluster {
  protected:
-  void start(std::vector<manager::CustomMetricLabel> labels = {}) {
-    metrics_.emplace(manager::QueueGaugesConfig{"leader", true, api::Selector(), std::move(labels)},
-                     "1.2.3");
+  static manager::QueueGaugesConfig everything() {
+    manager::QueueGaugesConfig config;
+    config.role = "leader";
+    config.resources = true;
+    config.local_queues = api::Selector();
+    return config;
+  }
+  void start(manager::QueueGaugesConfig shown = everything()) {
+    metrics_.emplace(std::move(shown), "1.2.3");
     apply(flavor_yaml);
     apply(cluster_queue_yaml);
     apply(local_queue_yaml);
@@ -130,6 +136,17 @@ TEST_F(Series, OfAFollowerAreGaugesOnly) {
          R"(replica_role="leader"} 1)");
 }
 
+TEST_F(Series, OfCohortsAndOfCreationCanBeLeftOut) {
+  manager::QueueGaugesConfig shown = everything();
+  shown.cohorts = shown.creation_latency = false;
+  start(std::move(shown));
+  apply(job_yaml("a"));
+  settle();
+  EXPECT_THAT(metrics_->text(), HasSubstr("kueue_admitted_workloads_total{"));
+  EXPECT_THAT(metrics_->text(), Not(HasSubstr("kueue_cohort")));
+  EXPECT_THAT(metrics_->text(), Not(HasSubstr("creation_latency_seconds_count")));
+}
+
 TEST_F(Series, HaveTheLabelsThatTheirQueuesHave) {
   std::vector<manager::CustomMetricLabel> labels(3);
   labels[0].name = "team";
@@ -139,7 +156,9 @@ TEST_F(Series, HaveTheLabelsThatTheirQueuesHave) {
   labels[1].tracked_values = {"gold"};
   labels[2].name = "site";
   labels[2].source_kind = manager::MetricSource::Cohort;
-  start(labels);
+  manager::QueueGaugesConfig shown = everything();
+  shown.custom_labels = labels;
+  start(std::move(shown));
   ASSERT_TRUE(cluster_.patch(api::ClusterQueue::resource, api::ObjectKey("cq"),
                              R"({"metadata":{"annotations":{"example.com/team":"red"}}})"));
   ASSERT_TRUE(cluster_.patch(api::LocalQueue::resource, key("main"),
