@@ -1,0 +1,58 @@
+#include "manager/core_config.h"
+
+#include <gtest/gtest.h>
+
+namespace regatta::manager {
+namespace {
+
+CoreConfig with(const GateSettings& gates) {
+  const auto read = load_configuration("", gates);
+  EXPECT_TRUE(read) << read.error().what();
+  auto core = core_config(*read, "test");
+  EXPECT_TRUE(core) << core.error().what();
+  return std::move(*core);
+}
+
+struct Switch {
+  const char* gate;
+  bool given;
+  bool (*seen)(const CoreConfig&);
+  bool unless = !given;  ///< by default
+};
+
+TEST(CoreConfig, FeatureGatesReachWhatTheySwitch) {
+  const Switch switches[] = {
+      {"ReclaimablePods", false,
+       [](const CoreConfig& c) { return c.jobs.policy.reclaimable_pods; }},
+      {"ShortWorkloadNames", true, [](const CoreConfig& c) { return c.jobs.policy.brief_names; }},
+      {"ElasticJobsViaWorkloadSlices", false,
+       [](const CoreConfig& c) { return c.jobs.policy.elastic; }},
+      {"FinishOrphanedWorkloads", false,
+       [](const CoreConfig& c) { return c.workloads.lifecycle.finish_orphans; }},
+      {"UnadmittedWorkloadsExplicitStatus", true,
+       [](const CoreConfig& c) { return c.workloads.lifecycle.explicit_status; }},
+      {"MultiKueueIncrementalDispatcherRespectConfigOrder", false,
+       [](const CoreConfig& c) { return !c.dispatch.plan.dispatcher.by_name; }},
+      {"MultiKueueOrchestratedPreemption", true,
+       [](const CoreConfig& c) { return c.dispatch.plan.preemption_gates; }},
+      {"MultiKueueOrchestratedPreemption", true,
+       [](const CoreConfig& c) { return c.scheduler.admission.preemption_gates; }},
+      {"MultiKueueOrchestratedPreemption", true,
+       [](const CoreConfig& c) { return c.workloads.lifecycle.preemption_gates; }},
+      {"KueueDRARejectWorkloadsWhenDRADisabled", false,
+       [](const CoreConfig& c) { return c.scheduler.admission.reject_resource_claims; }},
+      {"MultiKueue", false, [](const CoreConfig& c) { return c.multikueue; }},
+      {"PartialAdmission", false,
+       [](const CoreConfig& c) { return c.scheduler.admission.partial_admission; }},
+      {"AdmissionGatedBy", false,
+       [](const CoreConfig& c) { return c.workloads.lifecycle.admission_gates; }},
+  };
+  const CoreConfig usual = with({});
+  for (const Switch& one : switches) {
+    EXPECT_EQ(one.seen(usual), one.unless) << one.gate;
+    EXPECT_EQ(one.seen(with({{one.gate, one.given}})), one.given) << one.gate;
+  }
+}
+
+}  // namespace
+}  // namespace regatta::manager
