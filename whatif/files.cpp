@@ -5,6 +5,7 @@
 #include <fstream>
 #include <iostream>
 #include <istream>
+#include <set>
 #include <string_view>
 
 namespace regatta::whatif {
@@ -57,8 +58,18 @@ Result<std::vector<std::string>> files_of(const std::string& path,
   if (error || !fs::exists(status)) return unreadable(path, "no such file or folder");
   if (!fs::is_directory(status)) return std::vector<std::string>{path};
   std::vector<std::string> files;
-  for (fs::recursive_directory_iterator it(path, error), end; !error && it != end;
+  // Links to folders are followed, each folder is read once: they may lead in circles.
+  std::set<fs::path> seen{fs::canonical(path, error)};
+  constexpr auto follow = fs::directory_options::follow_directory_symlink;
+  for (fs::recursive_directory_iterator it(path, follow, error), end; !error && it != end;
        it.increment(error)) {
+    const bool hidden = it->path().filename().native().starts_with('.');
+    std::error_code other;
+    if (it->is_directory(other)) {
+      const bool known = !seen.insert(fs::canonical(it->path(), other)).second;
+      if (hidden || known) it.disable_recursion_pending();
+    }
+    if (hidden) continue;
     const std::string extension = it->path().extension().string();
     const bool wanted =
         std::find(extensions.begin(), extensions.end(), extension) != extensions.end();

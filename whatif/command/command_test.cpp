@@ -160,6 +160,30 @@ TEST_F(SimulateCommandTest, FilesThatAreNoTextAreNamed) {
   EXPECT_EQ(run(), 0) << err_.str();
 }
 
+TEST_F(SimulateCommandTest, FoldersAreReadOnceThoughLinksLeadInCircles) {
+  const auto ns = [](const std::string& name) {
+    return "{apiVersion: v1, kind: Namespace, metadata: {name: " + name + "}}\n";
+  };
+  for (const char* name : {"in", "in/sub", "in/.hidden", "elsewhere"}) {
+    fs::create_directory(folder_ / name);
+  }
+  write("in/a.yaml", ns("a"));
+  write("in/sub/b.yaml", ns("b"));
+  write("in/.hidden/c.yaml", "{apiVersion: v1, kind: Namespac}");
+  write("in/.d.yaml", "{apiVersion: v1, kind: Namespac}");
+  write("elsewhere/e.yaml", "{apiVersion: v1, kind: ConfigMap, metadata: {name: e}}");
+  fs::create_directory_symlink(folder_ / "elsewhere", folder_ / "in/linked");
+  fs::create_directory_symlink(folder_ / "in", folder_ / "in/sub/one");
+  fs::create_directory_symlink(folder_ / "in", folder_ / "in/sub/two");
+  command_.simulation.workers = {};
+  command_.simulation.paths = {(folder_ / "in").string()};
+  EXPECT_EQ(run(), 0);
+  EXPECT_EQ(err_.str().find("warning:"), std::string::npos) << "read twice: " << err_.str();
+  EXPECT_NE(err_.str().find("note: left out, as it plays no part: 1 ConfigMap (v1)\n"),
+            std::string::npos)
+      << err_.str();
+}
+
 TEST_F(SimulateCommandTest, WhatFilesHoldDoesNotControlTheTerminal) {
   command_.simulation.paths = {write("a.yaml", "{apiVersion: v1, kind: \"a\\e[31m\"}")};
   run();
