@@ -148,3 +148,29 @@ def cooperative_preemption_of_a_fleet(env):
     assert ending, "the victim's pods were never seen to end"
     fed.wait_complete(["urgent"])
     fed.wait_running("train")
+
+
+@scenario
+def one_worker_preempts(env):
+    """Both workers would have to preempt for a job of the hub: one of them does."""
+    gates = {"featureGates": {"MultiKueueOrchestratedPreemption": True}}
+    fed = env.federate(workers=("cpu", "h100"), hub_config=gates, worker_config=gates)
+    for name, cpus in (("cpu", 60), ("h100", 76)):
+        worker = fed.workers[name].kubectl
+        worker.run("patch", "clusterqueue", "local", "--type=merge", "-p", json.dumps(
+            {"spec": {"preemption": {"withinClusterQueue": "LowerPriority"}}}))
+        worker.create(objects.job(f"fills-{name}", seconds=600, cpu=str(cpus), managed_by=None,
+                                  labels={PRIORITY: "batch"}, annotations={
+                                      "sandbox.regatta.dev/termination-share": "1"}))
+
+    def filler(name):
+        jobs = fed.workers[name].api.list("workloads", objects.NAMESPACE)
+        return next((w for w in jobs if f"fills-{name}" in w["metadata"]["name"]), {})
+    fed.wait_for("both workers are full",
+                 lambda: all(is_true(filler(name), "Admitted") for name in fed.workers))
+    fed.submit(objects.job("urgent", seconds=0.5, cpu="40", labels={PRIORITY: "urgent"}))
+    fed.wait_complete(["urgent"])
+    lost = [name for name in fed.workers
+            if filler(name).get("status", {}).get("schedulingStats", {}).get("evictions")]
+    assert len(lost) == 1, f"evictions on {lost}"
+    fed.check_ran_once(["urgent"])
