@@ -214,6 +214,29 @@ TEST_F(Queue, TheEarliestDelayCounts) {
   EXPECT_TRUE(queue.idle());
 }
 
+TEST_F(Queue, TimersDoNotPileUpBehindALongDelay) {
+  queue.add_after("week", 168h);
+  scope.spawn("w", work(0ms));
+  for (int i = 0; i < 100; ++i) {
+    queue.add_after("often", 1s);
+    world.run_for(1s);
+  }
+  EXPECT_EQ(seen.size(), 100u);
+  EXPECT_LE(scope.size(), 3u) << "the worker, the week, the second";
+  world.run_for(168h);
+  EXPECT_EQ(seen.back(), "week@604800000");
+  EXPECT_TRUE(queue.idle());
+}
+
+TEST_F(Queue, AKeyThatIsAddedDoesNotComeAgainWhenItsDelayEnds) {
+  queue.add_after("a", 50ms);
+  queue.add_after("b", 60ms);
+  queue.add("a");
+  scope.spawn("w", work(0ms));
+  world.run_for(1s);
+  EXPECT_EQ(seen, (std::vector<std::string>{"a@0", "b@60"}));
+}
+
 TEST_F(Queue, FinishTellsWhatToLogAndRetriesWhatFailed) {
   const auto finish = [&](Status outcome) {
     bool tell = false;

@@ -7,7 +7,6 @@
 
 #include <deque>
 #include <map>
-#include <optional>
 #include <set>
 
 namespace regatta {
@@ -26,7 +25,10 @@ class WorkQueue {
       : clock_(clock), scope_(scope), backoff_(backoff), wake_(scope.executor()) {}
 
   void add(Key key) {
-    delayed_.erase(key);
+    if (const auto delayed = delayed_.find(key); delayed != delayed_.end()) {
+      due_.erase({delayed->second, &delayed->first});
+      delayed_.erase(delayed);
+    }
     if (!dirty_.insert(key).second || active_.contains(key)) return;
     ready_.push_back(std::move(key));
     wake_.notify_one();
@@ -36,11 +38,13 @@ class WorkQueue {
   void add_after(Key key, Duration delay) {
     if (delay <= Duration(0)) return add(std::move(key));
     const TimePoint due = clock_.now() + delay;
-    const auto [it, fresh] = delayed_.try_emplace(key, due);
+    const auto [it, fresh] = delayed_.try_emplace(std::move(key), due);
     if (!fresh) {
       if (it->second <= due) return;
+      due_.erase({it->second, &it->first});
       it->second = due;
     }
+    due_.insert({due, &it->first});
     arm(due);
   }
 
@@ -90,29 +94,32 @@ class WorkQueue {
   bool idle() const { return ready_.empty() && active_.empty() && delayed_.empty(); }
 
  private:
-  /// One sleeping timer at the earliest due time is enough; later ones are armed when it fires.
+  /// Keys by when their delay ends; the keys are those of `delayed_`, which stay where they are.
+  struct Due {
+    TimePoint when;
+    const Key* key;
+    friend bool operator<(const Due& a, const Due& b) {
+      return a.when != b.when ? a.when < b.when : *a.key < *b.key;
+    }
+  };
+
+  /// Whoever is due later than a timer that sleeps already waits for that one, which then arms for
+  /// what comes next: no more timers than there are lengths of delays.
   void arm(TimePoint due) {
-    if (armed_ && *armed_ <= due) return;
-    armed_ = due;
+    if (!timers_.empty() && *timers_.begin() <= due) return;
+    timers_.insert(due);
     scope_.spawn("work-queue-timer", fire_at(due));
   }
 
   Task<> fire_at(TimePoint due) {
     co_await clock_.sleep_until(due);
-    if (armed_ != due) co_return;  // an earlier timer took over
-    armed_.reset();
+    timers_.erase(due);
     const TimePoint now = clock_.now();
-    std::vector<Key> ripe;
-    std::optional<TimePoint> earliest;
-    for (const auto& [key, when] : delayed_) {
-      if (when <= now) {
-        ripe.push_back(key);
-      } else if (!earliest || when < *earliest) {
-        earliest = when;
-      }
+    while (!due_.empty() && due_.begin()->when <= now) {
+      Key ripe = *due_.begin()->key;
+      add(std::move(ripe));
     }
-    for (Key& key : ripe) add(std::move(key));
-    if (earliest) arm(*earliest);
+    if (!due_.empty()) arm(due_.begin()->when);
   }
 
   Clock& clock_;
@@ -122,7 +129,8 @@ class WorkQueue {
   std::set<Key> dirty_, active_;
   std::map<Key, int> failures_;
   std::map<Key, TimePoint> delayed_;
-  std::optional<TimePoint> armed_;
+  std::set<Due> due_;           ///< of all delayed keys
+  std::set<TimePoint> timers_;  ///< when they wake
   Wakeup wake_;
 };
 
