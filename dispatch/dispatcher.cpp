@@ -266,6 +266,8 @@ Task<Status> Dispatcher::run(api::ObjectKey key, CreateCopy action) {
   const Json copy = remote_copy(*workload, config_.origin, config_.plan.preemption_gates);
   auto created =
       co_await worker->client.create_raw(api::Workload::resource, key.ns, dump_json(copy));
+  // A worker that refuses has had its head start too: the others must not wait for it for ever.
+  racing_.try_emplace(key, deps_.local.clock.now());
   if (!created) {
     worker->note(created.error());
     if (created.error().code() == Errc::already_exists && worker->workloads.get(key)) {
@@ -275,7 +277,6 @@ Task<Status> Dispatcher::run(api::ObjectKey key, CreateCopy action) {
   }
   auto stored = api::decode<api::Workload>(*created);
   if (stored) worker->workloads.observe(std::move(*stored));
-  racing_.try_emplace(key, deps_.local.clock.now());
   if (config_.on_dispatched) {
     const auto& admission = workload->status.admission;
     config_.on_dispatched(admission ? admission->cluster_queue : "", action.cluster);

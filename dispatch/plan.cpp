@@ -270,8 +270,10 @@ bool any_copy(const GroupView& g) {
 std::optional<Duration> head_start_left(const GroupView& g, TimePoint now,
                                         const DispatchConfig& config) {
   if (config.head_start <= Duration(0)) return std::nullopt;
-  if (!any_copy(g)) return config.head_start;
-  if (!g.local.racing_since) return std::nullopt;
+  if (!g.local.racing_since) {
+    if (any_copy(g)) return std::nullopt;
+    return config.head_start;
+  }
   for (const auto& [name, v] : g.clusters) {
     if (v.copy && (v.copy->waiting || !v.connected)) return std::nullopt;
   }

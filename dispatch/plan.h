@@ -42,7 +42,8 @@ struct LocalView {
   std::string cluster_name;            ///< status.clusterName
   std::vector<std::string> nominated;  ///< status.nominatedClusterNames, in order
   TimePoint quota_reserved_at{};
-  /// When this process made the first copy of this attempt; unknown after a restart.
+  /// When a worker was first asked by this process to take a copy of this attempt, and answered,
+  /// even if it refused; unknown after a restart.
   std::optional<TimePoint> racing_since;
   std::string uid;  ///< breaks ties between clusters, differently for each workload
 

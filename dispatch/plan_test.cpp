@@ -385,6 +385,16 @@ TEST(Plan, OneWorkerHasAHeadStart) {
   EXPECT_EQ(describe(plan(restarted, now, config)), "copy to b");
 }
 
+TEST(Plan, AWorkerThatRefusesACopyKeepsItsHeadStartNoLonger) {
+  DispatchConfig config;
+  config.head_start = 30ms;
+  const auto refused = [&](Duration since) {
+    return Given{"a", "b"}.with([&](Given& g) { g.local.racing_since = now - since; });
+  };
+  EXPECT_EQ(describe(plan(refused(10ms), now, config)), "copy to a, look again in 20ms");
+  EXPECT_EQ(describe(plan(refused(30ms), now, config)), "copy to a, copy to b");
+}
+
 TEST(Plan, TheHeadStartGoesToAnotherWorkerForEachWorkload) {
   DispatchConfig config;
   config.head_start = 30ms;

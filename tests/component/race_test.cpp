@@ -158,6 +158,28 @@ TEST_F(Federation, OfTwoFullWorkersOneMayPreempt) {
   EXPECT_FALSE(preempted_on(other));
 }
 
+TEST_F(Federation, AWorkerThatRefusesCopiesKeepsNobodyFromTheOthers) {
+  manager::CoreConfig hub;
+  hub.dispatch.plan.head_start = 100ms;
+  start_all({"east", "west"}, std::move(hub));
+  std::string queue = std::string("apiVersion: v1\nkind: Namespace\nmetadata: {name: team}\n---") +
+                      local_queue_yaml;
+  queue.replace(queue.find("default"), 7, "team");
+  apply(queue);
+  ASSERT_TRUE(workers_.at("west").cluster->apply(queue));  // east does not have the namespace
+  settle();
+  constexpr int jobs = 8;  // some of which would go to east first
+  for (int i = 0; i < jobs; ++i) {
+    std::string yaml = remote_job_yaml("j" + std::to_string(i));
+    apply(yaml.replace(yaml.find("default"), 7, "team"));
+  }
+  const auto on_west = [&] {
+    return workers_.at("west").cluster->list<api::Workload>("team").size();
+  };
+  until("west has all", [&] { return on_west() == jobs; }, 5s);
+  EXPECT_GT(manager_->remote_requests["east"].count("create", "workloads"), 0);
+}
+
 TEST_F(Federation, ACheckOrConfigThatComesLaterWakesTheWaiting) {
   for (const char* name : {"east", "west"}) add_worker(name);
   configure_hub();
