@@ -15,7 +15,10 @@ WorkloadController::WorkloadController(clusters::LocalCluster& cluster, Schedule
       log_(cluster.log.named("workloads")),
       queue_(cluster.clock, scope, Backoff{Duration(20), std::chrono::seconds(30)}) {
   cluster_.workloads.on_transition([this](const auto& key, const auto& before, const auto& after) {
-    if (!after) trickle_.forget(key);
+    if (!after) {
+      trickle_.forget(key);
+      repriced_.erase(key);
+    }
     if (before && after) tell_cleared_gate(*before, *after);
     queue_.add(key);
   });
@@ -158,6 +161,8 @@ Task<Status> WorkloadController::reconcile(api::ObjectKey key) {
   Settled todo = settle(&trial, seen, now, config_.lifecycle);
   if (todo.look_again) queue_.add_after(key, *todo.look_again);
   const auto priority = new_priority(*stored);
+  // Before the write: the class may change once more while that is under way.
+  repriced_.erase(key);
   if (todo.active || priority) {
     const std::optional<bool> active = todo.active;
     const auto change = [active, priority](api::Workload& workload) {
@@ -166,9 +171,9 @@ Task<Status> WorkloadController::reconcile(api::ObjectKey key) {
       return true;
     };
     const Status done = co_await cluster_.update_spec(key, change);
+    if (!done && priority && cluster_.workloads.get(key)) repriced_.insert(key);
     if (!done) co_return done;
   }
-  repriced_.erase(key);
   if (todo.status_changed) {
     const Status done = co_await write_status(key, seen, now);
     if (!done) co_return done;

@@ -266,6 +266,17 @@ spec:
                              R"({"value":200})"));
   settle();
   EXPECT_EQ(cluster_.get<api::Workload>(key("bare"))->spec.priority, 200);
+  // Once more while the first change is still being written.
+  manager_->faults().delay_min = manager_->faults().delay_max = 20ms;
+  for (int gap = 5; gap <= 50; gap += 5) {
+    for (const int value : {300 + gap, 400 + gap}) {
+      ASSERT_TRUE(cluster_.patch(api::WorkloadPriorityClass::resource, api::ObjectKey("high"),
+                                 "{\"value\":" + std::to_string(value) + "}"));
+      settle(Duration(gap));
+    }
+    settle();
+    EXPECT_EQ(cluster_.get<api::Workload>(key("bare"))->spec.priority, 400 + gap);
+  }
 }
 
 TEST_F(Life, APreemptorWaitsForThePodsOfItsVictim) {
