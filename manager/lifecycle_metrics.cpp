@@ -79,6 +79,18 @@ void LifecycleMetrics::preempted(const std::string& preempting_queue, const std:
       .Increment();
 }
 
+void LifecycleMetrics::forget(const MetricLabels& about) {
+  forget_series(evicted_, about);
+  for (Counters* family : {&evicted_once_, &preempted_}) forget_series(*family, about);
+  for (const HistogramTwins* twins :
+       {&ready_wait_, &admitted_until_ready_, &checks_wait_, &execution_}) {
+    forget_series(*twins, about);
+  }
+  for (Histograms* family : {&eviction_latency_, &ready_to_evicted_}) {
+    forget_series(*family, about);
+  }
+}
+
 void LifecycleMetrics::was_admitted(const api::Workload& before, const api::Workload& after) {
   const api::Condition* now = newly_true(before, after, conditions::admitted);
   const api::Condition* reserved =

@@ -16,6 +16,8 @@ class LifecycleMetrics {
   void changed(const api::Workload& before, const api::Workload& after);
   /// `reason` of the Preempted condition.
   void preempted(const std::string& preempting_queue, const std::string& reason);
+  /// See forget_series().
+  void forget(const MetricLabels& about);
 
  private:
   void became_ready(const api::Workload& before, const api::Workload& after);

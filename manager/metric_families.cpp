@@ -5,6 +5,23 @@
 #include <algorithm>
 
 namespace regatta::manager {
+namespace {
+
+/// `make`: what the family wants besides labels; nothing is made, the series is there.
+template <class Family, class... Make>
+void forget(Family& family, const MetricLabels& about, const Make&... make) {
+  for (const prometheus::MetricFamily& collected : family.Collect()) {
+    for (const prometheus::ClientMetric& metric : collected.metric) {
+      MetricLabels labels;
+      for (const auto& label : metric.label) labels[label.name] = label.value;
+      if (std::includes(labels.begin(), labels.end(), about.begin(), about.end())) {
+        family.Remove(&family.Add(labels, make...));
+      }
+    }
+  }
+}
+
+}  // namespace
 
 Counters& counter_family(prometheus::Registry& registry, const char* name, const char* help) {
   return prometheus::BuildCounter().Name(name).Help(help).Register(registry);
@@ -39,6 +56,16 @@ void observe(const HistogramTwins& twins, const MetricLabels& labels,
   twins.each(labels, local, [&](Histograms& family, const MetricLabels& of) {
     family.Add(of, bounds).Observe(value);
   });
+}
+
+void forget_series(Counters& family, const MetricLabels& about) {
+  forget(family, about);
+}
+void forget_series(Gauges& family, const MetricLabels& about) {
+  forget(family, about);
+}
+void forget_series(Histograms& family, const MetricLabels& about) {
+  forget(family, about, prometheus::Histogram::BucketBoundaries());
 }
 
 prometheus::Histogram::BucketBoundaries wait_buckets(int count) {

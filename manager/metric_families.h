@@ -58,6 +58,17 @@ void observe(const HistogramTwins& twins, const MetricLabels& labels,
              const std::optional<MetricLabels>& local,
              const prometheus::Histogram::BucketBoundaries& bounds, double value);
 
+/// Drops the series that have all of these labels: what they are about is gone, and names that come
+/// and go must not add up.
+void forget_series(Counters& family, const MetricLabels& about);
+void forget_series(Gauges& family, const MetricLabels& about);
+void forget_series(Histograms& family, const MetricLabels& about);
+template <class Family>
+void forget_series(const Twins<Family>& twins, const MetricLabels& about) {
+  forget_series(twins.of_queue, about);
+  forget_series(twins.of_local, about);
+}
+
 /// 1, 2.5, 5, 10 … doubling: `count` bounds.
 prometheus::Histogram::BucketBoundaries wait_buckets(int count);
 /// `first`, twice that, and so on: `count` bounds.

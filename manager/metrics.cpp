@@ -58,6 +58,21 @@ struct Metrics::Families {
         admitted_wait(histogram_twins(registry, "admission_wait_time_seconds",
                                       "From queueing to admission")) {}
 
+  void forget(const Labels& about) {
+    for (const CounterTwins* twins : {&reserved, &admitted, &finished}) {
+      forget_series(*twins, about);
+    }
+    for (Counters* family :
+         {&dispatched, &dispatch_admitted, &recomputed, &slices, &below_cohort}) {
+      forget_series(*family, about);
+    }
+    forget_series(skipped, about);
+    forget_series(gate_removal, about);
+    for (const HistogramTwins* twins : {&reserved_wait, &admitted_wait}) {
+      forget_series(*twins, about);
+    }
+  }
+
   Counters& attempts;
   CounterTwins reserved, admitted, finished;
   Counters &dispatched, &dispatch_admitted, &recomputed, &slices, &below_cohort;
@@ -134,6 +149,30 @@ void Metrics::follow(Core& core) {
     if (before && after) workload_changed(*before, *after);
     if (!before && after && core_->synced()) workload_created(*after);
   });
+  forget_what_goes(core.local());
+}
+
+/// A series of something that is gone would stay for ever.
+void Metrics::forget_what_goes(clusters::LocalCluster& local) {
+  local.cluster_queues.on_transition([this](const auto& key, const auto&, const auto& after) {
+    if (after) return;
+    forget({{"cluster_queue", key.name}});
+    forget({{"preempting_cluster_queue", key.name}});
+  });
+  local.local_queues.on_transition([this](const auto& key, const auto&, const auto& after) {
+    if (!after) forget({{"name", key.name}, {"namespace", key.ns}});
+  });
+  local.cohorts.on_transition([this](const auto& key, const auto&, const auto& after) {
+    if (!after) forget({{"cohort", key.name}});
+  });
+  local.multikueue_clusters.on_transition([this](const auto& key, const auto&, const auto& after) {
+    if (!after) forget({{"cluster", key.name}});
+  });
+}
+
+void Metrics::forget(const MetricLabels& about) {
+  families_->forget(about);
+  lifecycle_.forget(about);
 }
 
 void Metrics::workload_changed(const api::Workload& before, const api::Workload& after) {

@@ -33,6 +33,8 @@ class Metrics {
 
  private:
   struct Families;
+  void forget_what_goes(clusters::LocalCluster& local);
+  void forget(const MetricLabels& about);
   void count_skips(const controllers::CycleSeen& seen);
   void workload_changed(const api::Workload& before, const api::Workload& after);
   std::optional<MetricLabels> local_queue_of(const api::Workload& workload) const;

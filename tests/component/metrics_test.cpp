@@ -122,6 +122,32 @@ TEST_F(Series, TellWhatALocalQueueUsedWhereThatCounts) {
   EXPECT_THAT(metrics_->text(), Not(HasSubstr(line + " 0\n")));
 }
 
+TEST_F(Series, EndWithWhatTheyAreAbout) {
+  start();
+  apply(job_yaml("a"));
+  settle();
+  const std::string of_queue = R"(cluster_queue="cq")", of_local = R"(name="main",namespace=)",
+                    of_cohort = R"(cohort="team")";
+  for (const char* family : {"kueue_admitted_workloads_total{", "kueue_local_queue_admitted_workl",
+                             "kueue_admission_wait_time_seconds_bucket{",
+                             "kueue_cohort_subtree_admitted_workloads_total{"}) {
+    EXPECT_THAT(metrics_->text(), HasSubstr(family));
+  }
+  const api::ObjectKey workload = workload_of("a")->metadata.key();
+  ASSERT_TRUE(cluster_.remove(api::Job::resource, key("a")));
+  ASSERT_TRUE(cluster_.remove(api::Workload::resource, workload));
+  settle();
+  ASSERT_TRUE(cluster_.remove(api::LocalQueue::resource, key("main")));
+  settle();
+  EXPECT_THAT(metrics_->text(), Not(HasSubstr(of_local)));
+  EXPECT_THAT(metrics_->text(), HasSubstr(of_queue));
+  ASSERT_TRUE(cluster_.remove(api::ClusterQueue::resource, api::ObjectKey("cq")));
+  ASSERT_TRUE(cluster_.remove(api::Cohort::resource, api::ObjectKey("team")));
+  settle();
+  EXPECT_THAT(metrics_->text(), Not(HasSubstr(of_queue)));
+  EXPECT_THAT(metrics_->text(), Not(HasSubstr(of_cohort)));
+}
+
 TEST_F(Series, OfAFollowerAreGaugesOnly) {
   start();
   metrics_->set_role("follower");
