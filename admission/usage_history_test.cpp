@@ -69,6 +69,7 @@ TEST(UsageHistory, ConsumptionMovesTowardsUse) {
   EXPECT_EQ(after.at("cpu"), 5 * unit);
   EXPECT_EQ(after.at("gpu"), unit / 2);
   EXPECT_EQ(decayed(consumed, usage, 0, 3600).at("cpu"), 8 * unit);
+  EXPECT_EQ(decayed(consumed, usage, -1e9, 60).at("cpu"), 8 * unit) << "sampled in the future";
 }
 
 TEST(UsageHistory, AnEntryCostsWhatOneSampleOfItWould) {
