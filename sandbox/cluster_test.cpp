@@ -258,6 +258,60 @@ TEST_F(SandboxCluster, DependentsGoWithTheirOwnersOrAreOrphaned) {
   world_.run_for(1s);
 }
 
+/// What a definition makes is served, but discovery tells of it only from a moment on.
+class LateDiscovery final : public net::HttpSender {
+ public:
+  LateDiscovery(net::HttpSender& inner, Clock& clock, TimePoint from)
+      : inner_(inner), clock_(clock), from_(from) {}
+
+  Task<Result<net::HttpResponse>> send(net::HttpRequest request,
+                                       net::SendOptions options) override {
+    if (request.target == "/apis/example.dev/v1" && clock_.now() < from_) {
+      net::HttpResponse nothing;
+      nothing.status = 404;
+      nothing.body = "404 page not found";
+      co_return nothing;
+    }
+    co_return co_await inner_.send(std::move(request), options);
+  }
+
+ private:
+  net::HttpSender& inner_;
+  Clock& clock_;
+  TimePoint from_;
+};
+
+TEST_F(SandboxCluster, NewKindsAreCollectedAlthoughDiscoveryTellsOfThemLate) {
+  LateDiscovery sender(sender_, world_, world_.now() + 4s);
+  kube::ClientDeps late = deps();
+  kube::Client client(kube::ClientDeps{sender, world_, world_.rng, late.credentials, {}});
+  GarbageCollector collector({client, world_, world_.rng, world_.executor(), Log()});
+  scope_.spawn("collector", collector.run());
+  world_.run_for(1s);
+  constexpr api::ResourceInfo definitions{"apiextensions.k8s.io", "v1", "CustomResourceDefinition",
+                                          "customresourcedefinitions", false};
+  constexpr api::ResourceInfo widgets{"example.dev", "v1", "Widget", "widgets", true};
+  create(definitions, "", R"({"apiVersion":"apiextensions.k8s.io/v1",
+    "kind":"CustomResourceDefinition","metadata":{"name":"widgets.example.dev"},"spec":{
+    "group":"example.dev","scope":"Namespaced","names":{"plural":"widgets","singular":"widget",
+    "kind":"Widget","listKind":"WidgetList"},"versions":[{"name":"v1","served":true,
+    "storage":true,"schema":{"openAPIV3Schema":{"type":"object"}}}]}})");
+  create(api::ConfigMap::resource, "default", R"({"metadata":{"name":"owner"}})");
+  const Json owner = get(api::ConfigMap::resource, "default", "owner");
+  const std::string widget =
+      R"({"apiVersion":"example.dev/v1","kind":"Widget","metadata":{"name":"w",
+      "ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"owner","uid":")" +
+      owner["metadata"]["uid"].get<std::string>() + R"("}]}})";
+  world_.run_for(1s);
+  create(widgets, "default", widget.c_str());
+  EXPECT_TRUE(
+      wait(client_.remove(api::ConfigMap::resource, api::ObjectKey("default", "owner"), {})));
+  world_.run_for(8s);
+  EXPECT_TRUE(get(widgets, "default", "w").is_null());
+  scope_.stop();
+  world_.run_for(1s);
+}
+
 TEST_F(SandboxCluster, ADeletedNamespaceIsEmptiedAndGoes) {
   NamespaceController controller({client_, world_, world_.rng, world_.executor(), Log()});
   scope_.spawn("namespaces", controller.run());

@@ -116,8 +116,11 @@ Task<> GarbageCollector::run() {
   co_await scope_.run_until_cancelled();
 }
 
+/// What a server serves follows what it stores after a while: after each change of a definition it
+/// is looked again and again, ever later.
 Task<> GarbageCollector::find_resources() {
-  while (true) {
+  const Backoff look_again{discovery_pause, options_.rediscover};
+  for (int looks = 1;; ++looks) {
     const auto found = co_await discover(deps_.client);
     if (!found) {
       deps_.log.info("discovery failed, trying again", {{"error", found.error().what()}});
@@ -130,7 +133,9 @@ Task<> GarbageCollector::find_resources() {
       }
     }
     co_await deps_.clock.sleep_for(discovery_pause);
-    co_await first_of(deps_.clock.sleep_for(options_.rediscover), definitions_changed());
+    const Duration rest = look_again.after(looks) - discovery_pause;
+    const bool changed = co_await first_of(deps_.clock.sleep_for(rest), definitions_changed()) == 1;
+    if (changed) looks = 0;
   }
 }
 
@@ -151,6 +156,10 @@ void GarbageCollector::watch(const DiscoveredResource& resource) {
                                              const kube::InformerCore::Object& after) {
     const auto old = std::static_pointer_cast<const api::ObjectMeta>(before);
     const auto now = std::static_pointer_cast<const api::ObjectMeta>(after);
+    if (monitors_[index]->resource.plural == "customresourcedefinitions") {
+      definitions_changed_ = true;
+      definitions_.notify_all();
+    }
     if (old && now && same_in_graph(*old, *now)) return;
     std::set<std::string> next;
     if (old && (!now || now->uid != old->uid)) {
@@ -159,10 +168,6 @@ void GarbageCollector::watch(const DiscoveredResource& resource) {
     }
     if (now) next.merge(graph_.put(graph_node(*now, index)));
     for (const std::string& uid : next) queue_.add_after(uid, options_.patience);
-    if (monitors_[index]->resource.plural == "customresourcedefinitions") {
-      definitions_changed_ = true;
-      definitions_.notify_all();
-    }
   });
   scope_.spawn("monitor", monitor->informer->run());
   monitors_.push_back(std::move(monitor));
