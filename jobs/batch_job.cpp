@@ -333,6 +333,8 @@ Json status_patch(const api::Job& local, const api::Job& remote) {
     const int least = before.value(counter, 0);
     if (least > after.value(counter, 0)) after[counter] = least;
   }
+  // Nor may the start time move while the Job is not suspended.
+  if (!local_suspended && before.contains("startTime")) after["startTime"] = before["startTime"];
   const Json change = kube::merge_patch_between(before, after);
   if (change.empty()) return change;
   return Json{{"status", change}};

@@ -358,6 +358,17 @@ TEST(BatchJob, CountersNeverGoBack) {
   EXPECT_EQ(batch_job::status_patch(*local, *remote), Json::parse(R"({"status": {"active": 2}})"));
 }
 
+TEST(BatchJob, TheStartTimeStaysWhileTheHubsJobIsNotSuspended) {
+  const auto local = job_with(running);
+  const auto stopped = job_with(R"({"spec": {"suspend": true}})");
+  EXPECT_EQ(batch_job::status_patch(*local, *stopped),
+            Json::parse(R"({"status": {"active": null}})"));
+  const auto suspended = job_with(R"({"spec": {"suspend": true},
+      "status": {"startTime": "2026-01-01T00:00:00Z"}})");
+  EXPECT_EQ(batch_job::status_patch(*suspended, *stopped),
+            Json::parse(R"({"status": {"startTime": null}})"));
+}
+
 TEST(DropReservation, RequeuesAPreemptedWorkloadAndNotOneWhoseCheckFailed) {
   api::Workload workload = workload_at(At::evicted);
   drop_reservation(&workload, TimePoint(1h));
