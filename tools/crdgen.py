@@ -92,6 +92,12 @@ def selector():
     }
 
 
+# Types that begin with an inlined reference: atomic in Kueue's CRDs, as references are, although
+# they are not in core/v1.
+INLINED_REFERENCES = ("ConfigMapEnvSource", "SecretEnvSource", "ConfigMapVolumeSource",
+                      "ConfigMapProjection", "SecretProjection")
+
+
 class CoreTypes:
     """The types of core/v1 as the API server describes them to itself."""
 
@@ -132,7 +138,10 @@ class CoreTypes:
             return {"type": "object", "additionalProperties": self.schema(name[2:])}
         if name not in self.types:  # described elsewhere; rare enough inside pods
             return scalar["any"]
-        return self.struct(self.types[name])
+        schema = self.struct(self.types[name])
+        if name in INLINED_REFERENCES:
+            schema["x-kubernetes-map-type"] = "atomic"
+        return schema
 
     def struct(self, described):
         out = {"type": "object", "properties": {}}

@@ -55,11 +55,9 @@ type PodSpec -- Desired behaviour of a pod.
   resourceClaims []PodResourceClaim map=name merge,retainKeys=name
   resources ResourceRequirements
   hostnameOverride string
-  workloadRef WorkloadReference
-type WorkloadReference
-  name string !
-  podGroup string !
-  podGroupReplicaKey string
+  schedulingGroup PodSchedulingGroup
+type PodSchedulingGroup
+  podGroupName string
 type PodOS
   name string !
 type PodSchedulingGate
@@ -254,7 +252,7 @@ type FileKeySelector atomic
   volumeName string !
   path string !
   key string !
-  optional bool
+  optional bool default=false
 type ObjectFieldSelector atomic
   apiVersion string
   fieldPath string !
