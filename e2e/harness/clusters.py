@@ -6,12 +6,12 @@ import os
 import secrets
 import urllib.request
 
-from .api import Api, Credentials
+from .api import KUEUE, Api, Credentials
 from .kubectl import Kubectl
 from .pki import make_pki
 from .ports import free_port
 from .process import Process
-from .waiting import ProcessDied, wait_for
+from .waiting import NotYet, ProcessDied, wait_for
 
 
 class Cluster:
@@ -50,8 +50,16 @@ class Cluster:
         folder = os.path.join(self.suite.root, "charts/regatta/crds")
         self.kubectl.run("create", "-f", folder, timeout=120)
         self.kubectl.run("wait", "--for=condition=Established", "crd", "--all", "--timeout=60s")
-        wait_for(f"{self.name} serves workloads", lambda: self.api.list("workloads") == [], 30,
-                 self.check)
+        plurals = {name.split("_")[1].removesuffix(".yaml") for name in os.listdir(folder)}
+
+        # Established comes first; what discovery tells, which kubectl goes by, may follow later.
+        def served():
+            found = self.api.request("GET", KUEUE)["resources"]
+            missing = plurals - {resource["name"] for resource in found}
+            if missing:
+                raise NotYet(f"{sorted(missing)} are missing")
+            return self.api.list("workloads") == []
+        wait_for(f"{self.name} serves what the CRDs define", served, 30, self.check)
 
     def start_manager(self, **changes):
         """`changes` go into the configuration, section by section."""
@@ -187,7 +195,7 @@ class RealCluster(Cluster):
         self._start("etcd", [
             os.path.join(self.suite.assets, "etcd"), "--data-dir", os.path.join(self.folder, "etcd"),
             "--listen-client-urls", urls[0], "--advertise-client-urls", urls[0],
-            "--listen-peer-urls", urls[1]])
+            "--listen-peer-urls", urls[1], "--unsafe-no-fsync"])
         self._start("apiserver", self._apiserver_argv(urls[0]))
         self._connect()
         self._wait_served()
