@@ -104,7 +104,7 @@ ElasticUngater::ElasticUngater(clusters::LocalCluster& cluster, kube::InformerDe
       scope_(scope),
       log_(cluster.log.named("elastic-ungater")),
       pods_(std::move(deps), pods_of_jobs(), keep_gate),
-      queue_(cluster.clock, scope, Backoff{Duration(50), std::chrono::seconds(30)}),
+      queue_(cluster.clock, scope, Backoff{Duration(50), std::chrono::seconds(30)}, Intake::closed),
       wake_(scope.executor()) {
   pods_.add_index(by_slice, [](const api::Pod& pod) {
     const std::string slice = slice_of(pod);
@@ -130,7 +130,11 @@ ElasticUngater::ElasticUngater(clusters::LocalCluster& cluster, kube::InformerDe
 }
 
 void ElasticUngater::start() {
-  started_ = true;
+  queue_.open();
+  for (const auto& workload : cluster_.workloads.list()) {
+    if (!grants_pods(*workload)) continue;
+    queue_.add(api::ObjectKey(workload->metadata.ns, slice_name(*workload)));
+  }
   scope_.spawn("elastic-ungater", run());
 }
 

@@ -23,7 +23,7 @@ class ElasticUngater {
  public:
   ElasticUngater(clusters::LocalCluster& cluster, kube::InformerDeps deps, TaskScope& scope);
   void start();
-  bool idle() const { return !started_ || queue_.idle(); }
+  bool idle() const { return queue_.idle(); }
 
  private:
   Task<> run();
@@ -36,7 +36,6 @@ class ElasticUngater {
   Log log_;
   kube::Informer<api::Pod> pods_;
   WorkQueue<api::ObjectKey> queue_;  ///< namespace and name of the first slice
-  bool started_ = false;
   bool needed_ = false;
   Wakeup wake_;
 };

@@ -42,7 +42,8 @@ TopologyUngater::TopologyUngater(clusters::LocalCluster& cluster, TaskScope& sco
       scope_(scope),
       config_(std::move(config)),
       log_(cluster.log.named("ungater")),
-      queue_(cluster.clock, scope, Backoff{Duration(50), std::chrono::seconds(30)}) {
+      queue_(cluster.clock, scope, Backoff{Duration(50), std::chrono::seconds(30)},
+             Intake::closed) {
   cluster_.workloads.on_transition([this](const auto& key, const auto&, const auto& after) {
     if (after && has_places(*after)) queue_.add(key);
   });
@@ -54,6 +55,10 @@ TopologyUngater::TopologyUngater(clusters::LocalCluster& cluster, TaskScope& sco
 }
 
 void TopologyUngater::start() {
+  queue_.open();
+  for (const auto& workload : cluster_.workloads.list()) {
+    if (has_places(*workload)) queue_.add(workload->metadata.key());
+  }
   for (int i = 0; i < config_.workers; ++i) scope_.spawn("ungater", work());
 }
 

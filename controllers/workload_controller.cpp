@@ -13,7 +13,8 @@ WorkloadController::WorkloadController(clusters::LocalCluster& cluster, Schedule
       rng_(rng),
       trickle_(config_.tell_bypassed_interval),
       log_(cluster.log.named("workloads")),
-      queue_(cluster.clock, scope, Backoff{Duration(20), std::chrono::seconds(30)}) {
+      queue_(cluster.clock, scope, Backoff{Duration(20), std::chrono::seconds(30)},
+             Intake::closed) {
   cluster_.workloads.on_transition([this](const auto& key, const auto& before, const auto& after) {
     if (!after) {
       trickle_.forget(key);
@@ -54,6 +55,8 @@ void WorkloadController::enqueue_queue(const api::ObjectKey& local_queue) {
 
 void WorkloadController::start() {
   started_ = true;
+  queue_.open();
+  for (const auto& workload : cluster_.workloads.list()) queue_.add(workload->metadata.key());
   for (int i = 0; i < config_.workers; ++i) scope_.spawn("workloads", work());
 }
 

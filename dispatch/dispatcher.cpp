@@ -49,7 +49,8 @@ Dispatcher::Dispatcher(DispatcherDeps deps, DispatcherConfig config)
     : deps_(deps),
       config_(std::move(config)),
       log_(deps.local.log.named("dispatch")),
-      queue_(deps.local.clock, deps.scope, Backoff{Duration(20), std::chrono::seconds(30)}) {
+      queue_(deps.local.clock, deps.scope, Backoff{Duration(20), std::chrono::seconds(30)},
+             Intake::closed) {
   clusters::LocalCluster& local = deps_.local;
   local.workloads.on_transition([this](const api::ObjectKey& key, const auto&, const auto& after) {
     if (!after) copied_.erase(key);
@@ -71,6 +72,8 @@ Dispatcher::Dispatcher(DispatcherDeps deps, DispatcherConfig config)
 }
 
 void Dispatcher::start() {
+  queue_.open();
+  enqueue_all("");
   for (int i = 0; i < config_.workers; ++i) deps_.scope.spawn("dispatch", work());
   if (config_.gc_interval > Duration(0)) deps_.scope.spawn("garbage", collect_garbage());
 }

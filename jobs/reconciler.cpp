@@ -32,7 +32,8 @@ JobReconciler::JobReconciler(LocalCluster& cluster, TaskScope& scope, JobReconci
       scope_(scope),
       config_(std::move(config)),
       log_(cluster.log.named("jobs")),
-      queue_(cluster.clock, scope, Backoff{Duration(20), std::chrono::seconds(30)}) {
+      queue_(cluster.clock, scope, Backoff{Duration(20), std::chrono::seconds(30)},
+             Intake::closed) {
   cluster_.jobs.on_change([this](const api::ObjectKey& key) { queue_.add(key); });
   cluster_.workloads.on_transition(
       [this](const api::ObjectKey&, const auto& before, const auto& after) {
@@ -73,6 +74,9 @@ void JobReconciler::watch_needs() {
 }
 
 void JobReconciler::start() {
+  queue_.open();
+  for (const JobPtr& job : cluster_.jobs.list()) queue_.add(job->metadata.key());
+  for (const WorkloadPtr& workload : cluster_.workloads.list()) enqueue_owners(*workload);
   for (int i = 0; i < config_.workers; ++i) scope_.spawn("jobs", work());
 }
 

@@ -237,6 +237,16 @@ TEST_F(Queue, AKeyThatIsAddedDoesNotComeAgainWhenItsDelayEnds) {
   EXPECT_EQ(seen, (std::vector<std::string>{"a@0", "b@60"}));
 }
 
+TEST_F(Queue, AClosedOneRemembersNothing) {
+  WorkQueue<std::string> closed{world, scope, {}, Intake::closed};
+  closed.add("a");
+  closed.add_after("b", 1s);
+  EXPECT_TRUE(closed.idle());
+  closed.open();
+  closed.add("a");
+  EXPECT_EQ(closed.depth(), 1u);
+}
+
 TEST_F(Queue, FinishTellsWhatToLogAndRetriesWhatFailed) {
   const auto finish = [&](Status outcome) {
     bool tell = false;

@@ -11,6 +11,9 @@
 
 namespace regatta {
 
+/// Whether a queue takes keys up from the start, or only when somebody opens it.
+enum class Intake { open, closed };
+
 /// Keys waiting for reconciliation. A key is handed to at most one worker at a time; adding a key
 /// that is waiting is a no-op, adding one that is being worked on makes it run once more after
 /// done(). A delayed key that is added at once is not run a second time when its delay ends, unless
@@ -21,10 +24,16 @@ template <class Key>
 class WorkQueue {
  public:
   /// `scope` runs the timers and must be stopped and joined before the queue is destroyed.
-  WorkQueue(Clock& clock, TaskScope& scope, Backoff backoff = {})
-      : clock_(clock), scope_(scope), backoff_(backoff), wake_(scope.executor()) {}
+  WorkQueue(Clock& clock, TaskScope& scope, Backoff backoff = {}, Intake intake = Intake::open)
+      : clock_(clock), scope_(scope), backoff_(backoff), intake_(intake), wake_(scope.executor()) {}
+
+  /// From now on keys are taken up. Whatever came before is forgotten, so that a standby, which
+  /// sees objects come and go for weeks and works on none, does not remember them all: its owner
+  /// adds what is there.
+  void open() { intake_ = Intake::open; }
 
   void add(Key key) {
+    if (intake_ == Intake::closed) return;
     if (const auto delayed = delayed_.find(key); delayed != delayed_.end()) {
       due_.erase({delayed->second, &delayed->first});
       delayed_.erase(delayed);
@@ -36,6 +45,7 @@ class WorkQueue {
 
   /// The earliest of several delays for one key counts.
   void add_after(Key key, Duration delay) {
+    if (intake_ == Intake::closed) return;
     if (delay <= Duration(0)) return add(std::move(key));
     const TimePoint due = clock_.now() + delay;
     const auto [it, fresh] = delayed_.try_emplace(std::move(key), due);
@@ -125,6 +135,7 @@ class WorkQueue {
   Clock& clock_;
   TaskScope& scope_;
   Backoff backoff_;
+  Intake intake_;
   std::deque<Key> ready_;
   std::set<Key> dirty_, active_;
   std::map<Key, int> failures_;
