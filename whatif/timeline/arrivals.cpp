@@ -128,9 +128,7 @@ Status read_amount(const Json& json, Arrivals* out) {
 
 Result<Arrivals> read(const Json& json) {
   if (!json.is_object()) return Error(Errc::invalid, "expected an object");
-  for (const auto& [key, value] : json.items()) {
-    if (!known.contains(key)) return field_error(key, "unknown field");
-  }
+  if (const Status checked = check_known(json, known); !checked) return checked.error();
   Arrivals out;
   const Json* object = field(json, "template");
   if (!object || !object->is_object()) return field_error("template", "expected a manifest");

@@ -2,9 +2,11 @@
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"
+#include "lib/base/near_miss.h"
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -19,6 +21,16 @@ inline Error field_error(std::string_view field, std::string_view problem) {
 inline const Json* field(const Json& object, const char* name) {
   const auto it = object.find(name);
   return it == object.end() || it->is_null() ? nullptr : &*it;
+}
+
+/// Fields that mean nothing are refused: a slip must not go unnoticed.
+template <class Names>
+Status check_known(const Json& object, const Names& names) {
+  for (const auto& [key, value] : object.items()) {
+    if (std::find(names.begin(), names.end(), key) != names.end()) continue;
+    return field_error(key, "unknown field" + did_you_mean(key, {names.begin(), names.end()}));
+  }
+  return ok();
 }
 
 /// The text of a string, the digits of a number; anything else is an error.

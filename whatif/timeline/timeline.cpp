@@ -36,16 +36,6 @@ constexpr std::array<std::string_view, 10> deletable{
     "AdmissionCheck", "ClusterQueue", "Cohort",         "Job",      "LocalQueue",
     "Namespace",      "Node",         "ResourceFlavor", "Topology", "Workload"};
 
-/// Fields that mean nothing are refused: a slip must not go unnoticed.
-template <class Names>
-Status check_known(const Json& json, const Names& names) {
-  for (const auto& [key, value] : json.items()) {
-    if (std::find(names.begin(), names.end(), key) != names.end()) continue;
-    return field_error(key, "unknown field" + did_you_mean(key, {names.begin(), names.end()}));
-  }
-  return ok();
-}
-
 /// One thing happens in an entry, and it says nothing else.
 Status check_entry(const Json& json) {
   std::vector<std::string_view> known{"at", "cluster"};

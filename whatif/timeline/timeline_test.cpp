@@ -106,6 +106,7 @@ TEST(Timeline, ASlipDoesNotGoUnnoticed) {
 - {at: 1h, scale: {clusterQueue: a, flavor: f, resource: cpu, nominalQuota: -1}}
 - {at: 1h, scale: {clusterQueue: a, flavor: f, resource: cpu, nominalQuota: 1, borrowingLimit: 2}}
 - {at: 1h, arrivals: {template: {}, until: 1h, count: 3}}
+- {arrivals: {template: {}, until: 1h, perhour: 3}}
 )");
   const std::vector<std::string> wanted{
       "events.yaml: entry 1: clutser: unknown field; did you mean \"cluster\"?",
@@ -115,7 +116,8 @@ TEST(Timeline, ASlipDoesNotGoUnnoticed) {
       "events.yaml: entry 5: ready: unknown field",
       "events.yaml: entry 6: scale.nominalQuota: must not be negative",
       "events.yaml: entry 7: scale: borrowingLimit: unknown field",
-      "events.yaml: entry 8: at: arrivals say from and until instead"};
+      "events.yaml: entry 8: at: arrivals say from and until instead",
+      "events.yaml: entry 9: arrivals: perhour: unknown field; did you mean \"perHour\"?"};
   EXPECT_EQ(out.errors, wanted);
 }
 
