@@ -36,7 +36,8 @@ TEST(WorkloadKinds, GoodOnesAreCompletedAndAccepted) {
   };
   for (const auto& one : cases) {
     const Json object = created(*one.strategy, keeper());
-    for (const auto& [name, value] : json(one.defaults).items()) {
+    const Json defaults = json(one.defaults);
+    for (const auto& [name, value] : defaults.items()) {
       EXPECT_EQ(object["spec"][name], value) << name;
     }
     EXPECT_THAT(texts(one.strategy->validate_create(object)), IsEmpty());
