@@ -1,12 +1,17 @@
 #include "lib/api/yaml.h"
 
 #include <nlohmann/json.hpp>
-#include <yaml-cpp/yaml.h>
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/parser.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <set>
+#include <sstream>
 
 namespace regatta::api {
 namespace {
@@ -83,72 +88,191 @@ Json plain_scalar(const std::string& text) {
   return text;
 }
 
-std::string key_text(const YAML::Node& key) {
-  if (!key.IsScalar()) throw YAML::Exception(key.Mark(), "a key must be a scalar");
-  if (key.Tag() == "!") return key.Scalar();
-  const Json value = plain_scalar(key.Scalar());
-  if (value.is_boolean()) return value.get<bool>() ? "true" : "false";
-  if (value.is_number()) return value.dump();
-  return key.Scalar();
-}
-
 enum class RepeatedKeys : std::uint8_t { last_counts, refused };
 
-/// Counts nodes as it goes, so that nested aliases cannot blow up.
-class Reader {
+/// Makes JSON of what the parser tells, a document at a time. Counts values as it goes, those that
+/// an alias stands for as well, so that nested aliases cannot blow up.
+class Builder final : public YAML::EventHandler {
  public:
-  explicit Reader(RepeatedKeys repeated) : repeated_(repeated) {}
+  explicit Builder(RepeatedKeys repeated) : repeated_(repeated) {}
 
-  Json read(const YAML::Node& node, int depth = 0) {
-    if (depth > json_depth_max) throw YAML::Exception(node.Mark(), "nested too deeply");
-    if (++count_ > nodes_max) {
-      throw YAML::Exception(node.Mark(), "document is too large: more than " +
-                                             std::to_string(nodes_max) + " values in it");
+  Json take() { return std::move(root_); }
+
+  void OnDocumentStart(const YAML::Mark& mark) override {
+    // Behind a document, the parser takes what cannot begin one for empty ones without end.
+    if (mark.pos == last_start_) throw YAML::Exception(mark, "did not find a document's start");
+    last_start_ = mark.pos;
+    anchors_.clear();
+    count_ = named_ = 0;
+    root_ = nullptr;
+  }
+  void OnDocumentEnd() override {}
+
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    if (wants_key()) throw YAML::Exception(mark, "a key must be a scalar");
+    add(mark, anchor, nullptr);
+  }
+
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    const auto found = anchors_.find(anchor);
+    if (found == anchors_.end()) throw YAML::Exception(mark, "nested too deeply: holds itself");
+    const Named& named = found->second;
+    if (wants_key()) {
+      if (named.value.is_structured() || named.value.is_null()) {
+        throw YAML::Exception(mark, "a key must be a scalar");
+      }
+      return set_key(mark, key_of(named.value), false);
     }
-    if (node.IsSequence()) {
-      Json list = Json::array();
-      for (const auto& item : node) list.push_back(read(item, depth + 1));
-      return list;
+    count(mark, named.count, named.height);
+    place(named.value);
+  }
+
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                const std::string& text) override {
+    if (wants_key()) {
+      remember(mark, anchor, {scalar(tag, text), 1, 0});
+      const Json value = tag == "!" ? Json(text) : plain_scalar(text);
+      const bool typed = value.is_boolean() || value.is_number();
+      return set_key(mark, typed ? key_of(value) : text, tag != "!");
     }
-    if (node.IsMap()) return map(node, depth);
-    if (!node.IsScalar()) return nullptr;
-    const std::string& tag = node.Tag();
-    if (tag == "?" || tag.empty()) return plain_scalar(node.Scalar());
-    if (tag == "tag:yaml.org,2002:int" || tag == "tag:yaml.org,2002:bool" ||
-        tag == "tag:yaml.org,2002:float" || tag == "tag:yaml.org,2002:null") {
-      return plain_scalar(node.Scalar());
+    add(mark, anchor, scalar(tag, text));
+  }
+
+  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value) override {
+    open(mark, anchor, Json::array());
+  }
+  void OnSequenceEnd() override { close(); }
+  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value) override {
+    open(mark, anchor, Json::object());
+  }
+  void OnMapEnd() override {
+    for (const Json& source : open_.back().merged) {
+      const Json list = source.is_array() ? source : Json::array({source});
+      for (const Json& one : list) {
+        if (!one.is_object()) continue;
+        for (const auto& [key, value] : one.items()) open_.back().value.emplace(key, value);
+      }
     }
-    return node.Scalar();
+    close();
   }
 
  private:
-  Json map(const YAML::Node& node, int depth) {
-    Json object = Json::object();
+  /// What an anchor names: with all its values, and how deep they nest.
+  struct Named {
+    Json value;
+    int count = 0;
+    std::size_t height = 0;
+  };
+  struct Open {
+    Json value;
+    YAML::Mark mark;
+    YAML::anchor_t anchor = YAML::NullAnchor;
+    int count_before = 0;
+    std::size_t height = 0;
+    std::optional<std::string> key;
+    bool merges = false;  ///< the key is "<<"
     std::vector<Json> merged;
-    for (const auto& member : node) {
-      const std::string key = key_text(member.first);
-      Json value = read(member.second, depth + 1);
-      if (key == "<<" && member.first.Tag() != "!") {
-        merged.push_back(std::move(value));
-      } else if (repeated_ == RepeatedKeys::refused && object.contains(key)) {
-        throw YAML::Exception(member.first.Mark(), "key \"" + key + "\" is there already");
-      } else {
-        object[key] = std::move(value);
-      }
+  };
+
+  static Json scalar(const std::string& tag, const std::string& text) {
+    const bool plain = tag == "?" || tag.empty() || tag == "tag:yaml.org,2002:int" ||
+                       tag == "tag:yaml.org,2002:bool" || tag == "tag:yaml.org,2002:float" ||
+                       tag == "tag:yaml.org,2002:null";
+    return plain ? plain_scalar(text) : Json(text);
+  }
+
+  static std::string key_of(const Json& value) {
+    return value.is_string() ? value.get<std::string>() : value.dump();
+  }
+
+  bool wants_key() const {
+    return !open_.empty() && open_.back().value.is_object() && !open_.back().key;
+  }
+
+  void set_key(const YAML::Mark& mark, std::string key, bool plain) {
+    Open& map = open_.back();
+    map.merges = key == "<<" && plain;
+    if (!map.merges && repeated_ == RepeatedKeys::refused && map.value.contains(key)) {
+      throw YAML::Exception(mark, "key \"" + key + "\" is there already");
     }
-    for (const Json& source : merged) {
-      const Json list = source.is_array() ? source : Json::array({source});
-      for (const Json& one : list) {
-        if (one.is_object()) {
-          for (const auto& [key, value] : one.items()) object.emplace(key, value);
-        }
-      }
+    map.key = std::move(key);
+  }
+
+  static void take_from(int* sum, const YAML::Mark& mark, int values) {
+    if (values > nodes_max - *sum) {
+      throw YAML::Exception(
+          mark, "document is too large: more than " + std::to_string(nodes_max) + " values in it");
     }
-    return object;
+    *sum += values;
+  }
+
+  /// Anchors within anchors are copies of copies, so that they have a limit as well.
+  void remember(const YAML::Mark& mark, YAML::anchor_t anchor, Named named) {
+    if (anchor == YAML::NullAnchor) return;
+    take_from(&named_, mark, named.count);
+    anchors_[anchor] = std::move(named);
+  }
+
+  void count(const YAML::Mark& mark, int values, std::size_t height) {
+    if (open_.size() + height > json_depth_max) throw YAML::Exception(mark, "nested too deeply");
+    take_from(&count_, mark, values);
+    for (std::size_t i = 0; height > 0 && i < open_.size(); ++i) {
+      const std::size_t below = open_.size() - i + height;
+      open_[i].height = std::max(open_[i].height, below);
+    }
+  }
+
+  void add(const YAML::Mark& mark, YAML::anchor_t anchor, Json value) {
+    count(mark, 1, 0);
+    remember(mark, anchor, {value, 1, 0});
+    if (!open_.empty()) open_.back().height = std::max<std::size_t>(open_.back().height, 1);
+    place(std::move(value));
+  }
+
+  void open(const YAML::Mark& mark, YAML::anchor_t anchor, Json empty) {
+    if (wants_key()) throw YAML::Exception(mark, "a key must be a scalar");
+    const int before = count_;
+    count(mark, 1, 0);
+    open_.push_back(Open{std::move(empty), mark, anchor, before, 0, {}, false, {}});
+  }
+
+  void close() {
+    Open done = std::move(open_.back());
+    open_.pop_back();
+    if (done.anchor != YAML::NullAnchor) {
+      remember(done.mark, done.anchor, {done.value, count_ - done.count_before, done.height});
+    }
+    if (!open_.empty()) open_.back().height = std::max(open_.back().height, done.height + 1);
+    place(std::move(done.value));
+  }
+
+  void place(Json value) {
+    if (open_.empty()) {
+      root_ = std::move(value);
+      return;
+    }
+    Open& into = open_.back();
+    if (into.value.is_array()) {
+      into.value.push_back(std::move(value));
+      return;
+    }
+    if (into.merges) {
+      into.merged.push_back(std::move(value));
+    } else {
+      into.value[*into.key] = std::move(value);
+    }
+    into.key.reset();
   }
 
   RepeatedKeys repeated_;
+  Json root_;
+  int last_start_ = -1;
   int count_ = 0;
+  int named_ = 0;  ///< values that anchors name
+  std::vector<Open> open_;
+  std::map<YAML::anchor_t, Named> anchors_;
 };
 
 std::string reason(const YAML::Exception& e) {
@@ -348,7 +472,11 @@ class Writer {
 
 Result<Json> parse_yaml(std::string_view text) {
   try {
-    return Reader(RepeatedKeys::last_counts).read(YAML::Load(std::string(text)));
+    std::istringstream stream{std::string(text)};
+    YAML::Parser parser(stream);
+    Builder builder(RepeatedKeys::last_counts);
+    parser.HandleNextDocument(builder);
+    return builder.take();
   } catch (const YAML::Exception& e) {
     return Error(Errc::invalid, reason(e));
   }
@@ -356,9 +484,12 @@ Result<Json> parse_yaml(std::string_view text) {
 
 Result<std::vector<Json>> parse_yaml_documents(std::string_view text) {
   try {
+    std::istringstream stream{std::string(text)};
+    YAML::Parser parser(stream);
+    Builder builder(RepeatedKeys::refused);
     std::vector<Json> documents;
-    for (const YAML::Node& node : YAML::LoadAll(std::string(text))) {
-      Json document = Reader(RepeatedKeys::refused).read(node);
+    while (parser.HandleNextDocument(builder)) {
+      Json document = builder.take();
       if (!document.is_null()) documents.push_back(std::move(document));
     }
     return documents;

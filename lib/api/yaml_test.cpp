@@ -33,6 +33,51 @@ TEST(Yaml, says_that_it_nests_too_deeply) {
             "yaml: line 1: nested too deeply");
 }
 
+TEST(Yaml, resolves_aliases_and_merges) {
+  const Result<Json> value = parse_yaml(
+      "a: &a {x: 1, l: &l [1, &n name]}\nb: *a\nc: *l\n*n : key\nd: {<<: [{x: 3, w: 2}, *a], w: "
+      "4}\n"
+      "\"<<\": {z: 1}\n&k k: 1\ne: *k\n");
+  ASSERT_TRUE(value.has_value()) << value.error().what();
+  EXPECT_EQ(*value, Json::parse(R"({"a":{"x":1,"l":[1,"name"]},"b":{"x":1,"l":[1,"name"]},
+    "c":[1,"name"],"name":"key","d":{"x":3,"w":4,"l":[1,"name"]},"<<":{"z":1},"k":1,"e":"k"})"));
+}
+
+TEST(Yaml, what_has_no_end_is_refused) {
+  std::string laughs = "a0: &a0 [l, l, l, l, l, l, l, l, l, l]\n";
+  std::string nested;
+  std::string deep = "a0: &a0 {x: 1}\n";
+  for (int i = 1; i <= 600; ++i) {
+    const std::string at = std::to_string(i);
+    const std::string last = "*a" + std::to_string(i - 1);
+    if (i < 10) {
+      laughs += "a" + at + ": &a" + at + " [" + last;
+      for (int j = 1; j < 10; ++j) laughs += ", " + last;
+      laughs += "]\n";
+    }
+    if (i < 450) nested += "&n" + at + " [";
+    deep += "a" + at + ": &a" + at + " [" + last + "]\n";
+  }
+  for (int i = 0; i < 10'000; ++i) nested += "1, ";
+  EXPECT_EQ(parse_yaml(laughs).error().what(),
+            "yaml: line 7: document is too large: more than 2000000 values in it");
+  EXPECT_EQ(parse_yaml(nested + std::string(449, ']')).error().what(),
+            "yaml: line 1: document is too large: more than 2000000 values in it");
+  EXPECT_EQ(parse_yaml(deep).error().what(), "yaml: line 500: nested too deeply");
+  EXPECT_EQ(parse_yaml("a: &a [*a]").error().what(),
+            "yaml: line 1: nested too deeply: holds itself");
+  EXPECT_EQ(parse_yaml_documents("\"a\", \"b\"").error().what(),
+            "yaml: line 1: did not find a document's start");
+}
+
+TEST(Yaml, a_key_is_a_scalar) {
+  for (const char* text : {"[a]: 1", "{a: b}: 1", "~: 1", "? &a [x]\n: 1", "a: &a [1]\n*a : 2"}) {
+    const Result<Json> value = parse_yaml(text);
+    ASSERT_FALSE(value.has_value()) << text;
+    EXPECT_NE(value.error().what().find("a key must be a scalar"), std::string::npos) << text;
+  }
+}
+
 TEST(Yaml, refuses_a_key_that_comes_twice_in_a_manifest) {
   const auto documents = parse_yaml_documents("a: 1\n---\nb: {c: 1, d: 2}\nb: 3\n");
   ASSERT_FALSE(documents.has_value());
