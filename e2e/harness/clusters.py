@@ -136,6 +136,10 @@ class Cluster:
         process = Process(self.suite.guardian, f"{self.name} {component}", argv, log, env)
         self.processes[component] = process.start()
 
+    def _start_nodes(self):
+        self._start("nodes", [self.suite.binary, "sandbox", "nodes", "--kubeconfig",
+                              self.kubeconfig(), "--fleet", self.fleet])
+
     def _connect(self):
         home = os.path.join(self.folder, "home")
         self.kubectl = Kubectl(self.suite.kubectl, self.kubeconfig(), home)
@@ -158,17 +162,22 @@ class Cluster:
 
 class EmbeddedCluster(Cluster):
     faults = None  # what fails on purpose from the start
+    apart = False  # nodes and collectors in a process of their own, as a real server needs it
 
     def start_server(self):
         argv = [self.suite.binary, "sandbox", "apiserver", "--dir", self.folder, "--port", self.port,
                 "--data-dir", os.path.join(self.folder, "data"), "--fleet", self.fleet]
         if self.faults:
             argv += ["--faults", json.dumps(self.faults)]
+        if self.apart:
+            argv.append("--no-controllers")
         self._start("apiserver", argv)
         wait_for(f"kubeconfig of {self.name}", lambda: os.path.exists(self.kubeconfig()), 30,
                  self.check)
         self._connect()
         self._wait_served()
+        if self.apart:
+            self._start_nodes()
 
     def kill_server(self):
         self._server = self.processes.pop("apiserver")
@@ -199,8 +208,7 @@ class RealCluster(Cluster):
         self._start("apiserver", self._apiserver_argv(urls[0]))
         self._connect()
         self._wait_served()
-        self._start("nodes", [self.suite.binary, "sandbox", "nodes", "--kubeconfig",
-                              self.kubeconfig(), "--fleet", self.fleet])
+        self._start_nodes()
 
     def kill_server(self):
         self._server = self.processes.pop("apiserver")

@@ -65,11 +65,13 @@ class Environment:
         self.federation = Federation(self.suite, self.folder, **options)
         return self.federation.up()
 
-    def cluster(self, name="lone", fleet="none", faults=None):
-        """One API server without a manager; `faults` are for an embedded one only."""
+    def cluster(self, name="lone", fleet="none", faults=None, apart=False):
+        """One API server without a manager; `faults` and `apart` (nodes in a process of their own)
+        are for an embedded one."""
         cluster = self.suite.cluster(self.folder, name, fleet)
         if faults:
             cluster.faults = faults
+        cluster.apart = apart
         self.lone.append(cluster)
         cluster.start_server()
         return cluster

@@ -6,6 +6,8 @@ import subprocess
 import time
 
 from harness import objects
+from harness.api import is_true
+from harness.federation import report
 from harness.kubectl import Kubectl
 from harness.suite import scenario
 from harness.waiting import slowness, wait_for
@@ -108,6 +110,36 @@ def names_folder(pid, folder):
             return folder.encode() in f.read() and alive(pid)
     except OSError:
         return False
+
+
+@scenario
+def nodes_for_any_server(env):
+    """`sandbox nodes` beside a server that has none: Jobs run, what is deleted takes its own along,
+    and a server that went away is followed again when it is back."""
+    cluster = env.cluster("apart", fleet="cpu", apart=True)
+    cluster.install_crds()
+    cluster.kubectl.run("apply", "-f", os.path.join(env.suite.root, "examples/rbac/manager.yaml"),
+                        "-f", os.path.join(env.suite.root, "examples/workers/cpu.yaml"))
+    cluster.start_manager()
+    cluster.wait_manager()
+
+    def left(kind):
+        return [o["metadata"]["name"] for o in cluster.api.list(kind, objects.NAMESPACE)]
+
+    def run(name):
+        cluster.kubectl.create(objects.job(name, managed_by=None))
+        wait_for(f"job {name} is Complete", lambda: is_true(
+            cluster.api.get("jobs", name, objects.NAMESPACE), "Complete"), 30, cluster.check)
+
+    run("before")
+    cluster.kill_server()
+    cluster.restart_server()
+    run("after")
+    cluster.kubectl.run("delete", "jobs", "--all", "-n", objects.NAMESPACE)
+    for kind in ("pods", "workloads"):
+        wait_for(f"{kind} go with their jobs", lambda: not left(kind) or report(left(kind)), 30,
+                 cluster.check)
+    cluster.kubectl.run("delete", "namespace", objects.NAMESPACE, "--timeout=30s", timeout=40)
 
 
 @scenario
