@@ -19,6 +19,7 @@ namespace provisioning = api::provisioning;
 constexpr std::size_t name_bytes_max = 247;
 /// Names too long to be read back are compared with those of so many attempts.
 constexpr std::int32_t attempts_max = 1000;
+constexpr std::int32_t retries_max = INT32_MAX - 1;
 
 std::string limited(std::string name) {
   if (name.size() <= name_bytes_max) return name;
@@ -188,7 +189,7 @@ class CheckPlanner {
       report(out);
       return ok();
     }
-    const std::int32_t attempt = current_ ? attempt_ : state_.retry_count.value_or(0) + 1;
+    const std::int32_t attempt = current_ ? attempt_ : retries() + 1;
     auto pods = pods_to_provision(workload_, check_.config->spec, name(attempt));
     if (!pods) return pods.error();
     if (pods->empty()) {
@@ -223,7 +224,12 @@ class CheckPlanner {
     attempt_ = attempt;
   }
 
-  bool earlier_attempt() const { return attempt_ <= state_.retry_count.value_or(0); }
+  bool earlier_attempt() const { return attempt_ <= retries(); }
+
+  /// A number of the API, and so anybody's.
+  std::int32_t retries() const {
+    return std::clamp(state_.retry_count.value_or(0), 0, retries_max);
+  }
 
   bool came_to_nothing() const {
     return is(*current_, provisioning::failed) ||
@@ -242,7 +248,7 @@ class CheckPlanner {
     if (earlier_attempt()) return;
     state_.state = api::CheckState::Retry;
     std::int64_t wait = retry.backoff_base_seconds;
-    for (std::int32_t i = state_.retry_count.value_or(0); i > 0; --i) {
+    for (std::int32_t i = retries(); i > 0 && wait > 0 && wait < retry.backoff_max_seconds; --i) {
       wait = std::min<std::int64_t>(wait * 2, retry.backoff_max_seconds);
     }
     state_.requeue_after_seconds =
@@ -295,8 +301,7 @@ class CheckPlanner {
   Status want_request(ProvisioningPlan* out) {
     if (state_.state != api::CheckState::Pending) return ok();
     if (current_ && !(came_to_nothing() && earlier_attempt())) return ok();
-    const std::int32_t attempt =
-        std::max(current_ ? attempt_ : 0, state_.retry_count.value_or(0)) + 1;
+    const std::int32_t attempt = std::clamp(current_ ? attempt_ : 0, retries(), retries_max) + 1;
     const api::ProvisioningRequestConfigSpec& config = check_.config->spec;
     WantedRequest wanted;
     wanted.check = check_.name;

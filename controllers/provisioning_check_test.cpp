@@ -144,6 +144,16 @@ TEST_F(Provisioning, OnlyPodsWithManagedResourcesCount) {
   EXPECT_EQ(outcome(), "Ready: the provisioning request is not needed");
 }
 
+TEST_F(Provisioning, AnAbsurdCountOfRetriesIsOnlyANumber) {
+  state().retry_count = INT32_MAX;
+  EXPECT_THAT(created(), ElementsAre("w-prov-2147483647"));
+  config_.spec.retry_strategy.backoff_limit_count = INT32_MAX;
+  request(INT32_MAX, {"Failed"});
+  EXPECT_EQ(plan().states.at(0).requeue_after_seconds, 1800);
+  state().retry_count = -7;
+  EXPECT_EQ(plan().states.at(0).requeue_after_seconds, 60);
+}
+
 TEST_F(Provisioning, PodSetsWithoutPodsAreLeftOut) {
   workload_.status.admission->pod_set_assignments[1].count = 0;
   EXPECT_THAT(plan().create.front().request.spec.pod_sets, SizeIs(1));

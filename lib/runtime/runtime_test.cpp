@@ -107,6 +107,18 @@ TEST_F(Runtime, ACancelledWaitIsNotTakenForADeadlineThatPassed) {
   EXPECT_EQ(scope.size(), 0u);
 }
 
+TEST_F(Runtime, AnOperationWithADeadlineBeginsBeforeAnythingElseHappens) {
+  Wakeup wakeup(scope.executor());
+  bool woken = false;
+  auto body = [&]() -> Task<> {
+    asio::post(world.executor(), [&] { wakeup.notify_all(); });
+    woken = co_await finishes_before(world, start + 10s, wakeup.wait());
+  };
+  scope.spawn("t", body());
+  world.run_for(1ms);
+  EXPECT_TRUE(woken);
+}
+
 TEST_F(Runtime, DeadlineEndsWhenTheOperationThrows) {
   TimePoint at{};
   std::string what;
