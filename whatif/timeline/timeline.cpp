@@ -6,9 +6,12 @@
 #include "whatif/timeline/duration.h"
 #include "whatif/timeline/fields.h"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <set>
 
 namespace regatta::whatif {
 namespace {
@@ -190,16 +193,38 @@ class Reader {
   std::vector<TimedEvent>& out_;
 };
 
+/// The first key that comes twice in one object of a text that is JSON, or empty.
+std::string repeated_key(std::string_view json) {
+  std::vector<std::set<std::string>> open;
+  std::string twice;
+  const auto see = [&](int, Json::parse_event_t event, Json& parsed) {
+    if (event == Json::parse_event_t::object_start) open.emplace_back();
+    if (event == Json::parse_event_t::object_end) open.pop_back();
+    if (event != Json::parse_event_t::key) return true;
+    const auto& key = parsed.get_ref<const std::string&>();
+    if (!open.back().insert(key).second && twice.empty()) twice = key;
+    return true;
+  };
+  [[maybe_unused]] const Json read = Json::parse(json, see, false);
+  return twice;
+}
+
 /// JSON lines are no YAML stream: nothing separates the documents. Nothing when a line is no JSON.
-std::optional<std::vector<Json>> json_lines(std::string_view text) {
+std::optional<Result<std::vector<Json>>> json_lines(std::string_view text) {
   std::vector<Json> out;
+  int number = 0;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
     const std::string_view line = text.substr(at, end - at);
     at = end + 1;
+    ++number;
     if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
     auto json = parse_json(line);
     if (!json) return std::nullopt;
+    if (const std::string key = repeated_key(line); !key.empty()) {
+      return Error(Errc::invalid,
+                   "line " + std::to_string(number) + ": key \"" + key + "\" is there already");
+    }
     out.push_back(std::move(*json));
   }
   return out;

@@ -121,6 +121,20 @@ TEST(Timeline, ASlipDoesNotGoUnnoticed) {
   EXPECT_EQ(out.errors, wanted);
 }
 
+TEST(Timeline, AKeyThatComesTwiceInAJsonLineIsRefused) {
+  const Timeline fine = read(
+      "{\"at\": 1, \"delete\": \"Job a/b\"}\n"
+      "{\"at\": 2, \"scale\": {\"clusterQueue\": \"q\", \"flavor\": \"f\","
+      " \"resource\": \"cpu\", \"nominalQuota\": 1}}\n");
+  EXPECT_EQ(fine.errors, std::vector<std::string>());
+  EXPECT_EQ(fine.events.size(), 2u);
+  const Timeline twice = read(
+      "{\"at\": 1, \"delete\": \"Job a/b\"}\n"
+      "{\"at\": 2, \"delete\": \"Job a/b\", \"at\": 3}\n");
+  EXPECT_EQ(twice.errors,
+            std::vector<std::string>{"events.yaml: line 2: key \"at\" is there already"});
+}
+
 TEST(Arrivals, AreTheSameForTheSameSeed) {
   const std::string text = std::string("- arrivals:\n    template: ") + job +
                            "\n    until: 24h\n    count: 200\n    seed: 7\n"
