@@ -284,6 +284,7 @@ void State::erase_local_queue(const api::ObjectKey& key) {
   const auto it = local_queue_ids_.find(key);
   if (it == local_queue_ids_.end()) return;
   local_queues_[it->second].exists = false;
+  local_queues_[it->second].history = {};  // another one of its name used nothing yet
   reroute(it->second, TimePoint{});
 }
 

@@ -197,6 +197,17 @@ TEST_F(SharedQueue, WhatWasChargedIsTakenBackWhateverTheWorkloadAsksForByThen) {
   EXPECT_EQ(admit(), "a2") << "both used nothing of late: priority decides";
 }
 
+TEST_F(SharedQueue, ALocalQueueThatIsMadeAnewUsedNothing) {
+  begin(10);
+  loaded_->load(workload_yaml("a1", "a", 4));
+  EXPECT_EQ(admit(), "a1");
+  loaded_->state.erase_workload({"dev", "a1"}, now_);
+  loaded_->state.erase_local_queue({"dev", "a"});
+  loaded_->load(local_queue_yaml("cq", "a") + workload_yaml("a2", "a", 1, 5) +
+                workload_yaml("b1", "b", 1));
+  EXPECT_EQ(admit(), "a2") << "neither used anything: priority decides";
+}
+
 TEST_F(SharedQueue, WhatTheStatusRemembersCountsAfterARestart) {
   begin(10);
   loaded_->load(R"(---
