@@ -5,6 +5,7 @@
 #include "lib/api/names.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace regatta::jobs {
 namespace {
@@ -17,18 +18,33 @@ bool is_evicted(const api::Workload& workload) {
   return api::is_true(workload.status.conditions, api::conditions::evicted);
 }
 
-bool older(const WorkloadPtr& a, const WorkloadPtr& b) {
-  const api::ObjectMeta& left = a->metadata;
-  const api::ObjectMeta& right = b->metadata;
-  if (left.creation_timestamp != right.creation_timestamp) {
-    return left.creation_timestamp < right.creation_timestamp;
-  }
-  return left.uid < right.uid;
-}
-
 std::string replaces(const api::Workload& workload) {
   return workload.metadata.annotation(
       std::string(api::annotations::workload_slice_replacement_for));
+}
+
+/// How many slices came before this one, as far back as they are there.
+std::size_t place_in_chain(const JobView& view, const api::Workload& slice) {
+  std::size_t place = 0;
+  std::string before = replaces(slice);
+  while (!before.empty() && place < view.owned.size()) {
+    ++place;
+    const auto found = std::find_if(view.owned.begin(), view.owned.end(), [&](const auto& other) {
+      return other->metadata.key().str() == before;
+    });
+    before = found == view.owned.end() ? std::string() : replaces(**found);
+  }
+  return place;
+}
+
+/// Times of creation are cut to whole seconds, and a job may grow faster than that.
+void sort_by_age(std::vector<WorkloadPtr>* slices, const JobView& view) {
+  const auto age = [&](const WorkloadPtr& slice) {
+    const api::ObjectMeta& meta = slice->metadata;
+    return std::make_tuple(meta.creation_timestamp, place_in_chain(view, *slice), meta.uid);
+  };
+  std::sort(slices->begin(), slices->end(),
+            [&](const WorkloadPtr& a, const WorkloadPtr& b) { return age(a) < age(b); });
 }
 
 bool ended_as_slice(const api::Workload& workload) {
@@ -103,7 +119,7 @@ Slices slices_of(const JobView& view) {
   for (const WorkloadPtr& workload : view.owned) {
     if (!is_finished(*workload) && !workload->metadata.deleting()) live.push_back(workload);
   }
-  std::sort(live.begin(), live.end(), older);
+  sort_by_age(&live, view);
   Slices slices;
   if (live.empty()) return slices;
   for (const WorkloadPtr& workload : live) {

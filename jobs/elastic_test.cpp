@@ -124,6 +124,19 @@ TEST_F(Elastic, AJobRunsOnWhileALargerSliceWaits) {
   EXPECT_EQ(plan(), describe({}));
 }
 
+TEST_F(Elastic, OfTwoSlicesOfOneSecondTheOneThatWasReplacedIsTheOlder) {
+  slice(2, true);
+  api::Workload& next = slice(5, true);
+  next.metadata.creation_timestamp = now;
+  next.metadata.uid = "a";
+  pods(5);
+  const auto actions = plan_job(view());
+  ASSERT_EQ(actions.size(), 1U) << describe(actions);
+  const auto& finish = std::get<FinishWorkload>(actions[0]);
+  EXPECT_EQ(finish.workload->metadata.name, name(0));
+  EXPECT_EQ(finish.reason, "WorkloadSliceReplaced");
+}
+
 TEST_F(Elastic, OfTwoSlicesWithQuotaTheOlderOneEnds) {
   slice(2, true);
   slice(5, true);
