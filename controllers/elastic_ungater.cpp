@@ -1,6 +1,7 @@
 #include "controllers/elastic_ungater.h"
 
 #include "controllers/lifecycle.h"
+#include "jobs/elastic.h"
 #include "lib/api/codec.h"
 #include "lib/api/names.h"
 #include "lib/kube/status.h"
@@ -121,11 +122,15 @@ ElasticUngater::ElasticUngater(clusters::LocalCluster& cluster, kube::InformerDe
     return name.empty() ? std::vector<std::string>()
                         : std::vector<std::string>{workload.metadata.ns + "/" + name};
   });
-  cluster_.workloads.on_transition([this](const auto& key, const auto&, const auto& after) {
-    if (!after || !grants_pods(*after)) return;
-    needed_ = true;
-    wake_.notify_all();
-    queue_.add(api::ObjectKey(key.ns, slice_name(*after)));
+  cluster_.workloads.on_transition([this](const auto& key, const auto& before, const auto& after) {
+    if (after && grants_pods(*after)) {
+      needed_ = true;
+      wake_.notify_all();
+      queue_.add(api::ObjectKey(key.ns, slice_name(*after)));
+    } else if (before && grants_pods(*before)) {
+      // Another slice may be the one that counts now.
+      queue_.add(api::ObjectKey(key.ns, slice_name(*before)));
+    }
   });
 }
 
@@ -155,22 +160,18 @@ Task<> ElasticUngater::work() {
   }
 }
 
-/// While one slice takes over from another both may be there: the newer one counts.
-std::shared_ptr<const api::Workload> ElasticUngater::granting(const api::ObjectKey& slice) const {
-  std::shared_ptr<const api::Workload> found;
-  for (const auto& workload : cluster_.workloads.by_index(by_slice, slice.str())) {
-    if (!grants_pods(*workload)) continue;
-    const auto& mine = workload->metadata;
-    if (!found || std::pair(found->metadata.creation_timestamp, found->metadata.uid) <
-                      std::pair(mine.creation_timestamp, mine.uid)) {
-      found = workload;
-    }
+std::shared_ptr<const api::Workload> newest_grant(
+    const std::vector<std::shared_ptr<const api::Workload>>& slices) {
+  std::vector<std::shared_ptr<const api::Workload>> granting;
+  for (const auto& slice : slices) {
+    if (grants_pods(*slice)) granting.push_back(slice);
   }
-  return found;
+  jobs::sort_by_age(&granting, slices);
+  return granting.empty() ? nullptr : granting.back();
 }
 
 Task<Status> ElasticUngater::reconcile(api::ObjectKey slice) {
-  const auto workload = granting(slice);
+  const auto workload = newest_grant(cluster_.workloads.by_index(by_slice, slice.str()));
   if (!workload) co_return ok();
   const auto pods = pods_.by_index(by_slice, slice.str());
   for (const PodPtr& pod : pods_to_release(*workload, pods)) {

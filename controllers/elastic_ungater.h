@@ -13,6 +13,10 @@ std::string slice_name(const api::Workload& workload);
 /// Admitted, and neither over nor on its way out: its counts are what may run.
 bool grants_pods(const api::Workload& workload);
 
+/// While one slice takes over from another both may grant pods: the newer one counts. Null: none.
+std::shared_ptr<const api::Workload> newest_grant(
+    const std::vector<std::shared_ptr<const api::Workload>>& slices);
+
 /// The pods of a slice that may go: as many of each pod set as it has quota for beyond those that
 /// went, the oldest first. `pods`: those of all its job's slices.
 std::vector<PodPtr> pods_to_release(const api::Workload& workload, const std::vector<PodPtr>& pods);
@@ -29,7 +33,6 @@ class ElasticUngater {
   Task<> run();
   Task<> work();
   Task<Status> reconcile(api::ObjectKey slice);
-  std::shared_ptr<const api::Workload> granting(const api::ObjectKey& slice) const;
 
   clusters::LocalCluster& cluster_;
   TaskScope& scope_;

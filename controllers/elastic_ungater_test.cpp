@@ -77,5 +77,28 @@ TEST_F(ElasticPods, OfASliceWithoutQuotaStay) {
   EXPECT_FALSE(grants_pods(workload_));
 }
 
+TEST(ElasticSlices, OfTwoWithQuotaTheOneThatReplacesTheOtherCounts) {
+  std::vector<std::shared_ptr<const api::Workload>> slices;
+  for (const auto& [name, uid, replaces] :
+       {std::tuple{"second", "a", "ns/first"}, std::tuple{"first", "b", ""}}) {
+    api::Workload slice;
+    slice.metadata.ns = "ns";
+    slice.metadata.name = name;
+    slice.metadata.uid = uid;
+    slice.metadata.creation_timestamp = now;
+    slice.metadata.annotations["kueue.x-k8s.io/elastic-job"] = "true";
+    slice.metadata.annotations["kueue.x-k8s.io/workload-slice-name"] = "first";
+    slice.metadata.annotations["kueue.x-k8s.io/workload-slice-replacement-for"] = replaces;
+    slice.status.admission.emplace();
+    for (const char* type : {"QuotaReserved", "Admitted"}) {
+      api::set_condition(&slice.status.conditions,
+                         {type, api::ConditionStatus::True, 0, {}, type, ""}, now);
+    }
+    slices.push_back(std::make_shared<const api::Workload>(std::move(slice)));
+  }
+  EXPECT_EQ(newest_grant(slices)->metadata.name, "second");
+  EXPECT_EQ(newest_grant({}), nullptr);
+}
+
 }  // namespace
 }  // namespace regatta::controllers

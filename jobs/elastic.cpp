@@ -23,28 +23,18 @@ std::string replaces(const api::Workload& workload) {
       std::string(api::annotations::workload_slice_replacement_for));
 }
 
-/// How many slices came before this one, as far back as they are there.
-std::size_t place_in_chain(const JobView& view, const api::Workload& slice) {
+/// How many slices came before this one, as far back as they are known.
+std::size_t place_in_chain(const api::Workload& slice, const std::vector<WorkloadPtr>& known) {
   std::size_t place = 0;
   std::string before = replaces(slice);
-  while (!before.empty() && place < view.owned.size()) {
+  while (!before.empty() && place < known.size()) {
     ++place;
-    const auto found = std::find_if(view.owned.begin(), view.owned.end(), [&](const auto& other) {
+    const auto found = std::find_if(known.begin(), known.end(), [&](const auto& other) {
       return other->metadata.key().str() == before;
     });
-    before = found == view.owned.end() ? std::string() : replaces(**found);
+    before = found == known.end() ? std::string() : replaces(**found);
   }
   return place;
-}
-
-/// Times of creation are cut to whole seconds, and a job may grow faster than that.
-void sort_by_age(std::vector<WorkloadPtr>* slices, const JobView& view) {
-  const auto age = [&](const WorkloadPtr& slice) {
-    const api::ObjectMeta& meta = slice->metadata;
-    return std::make_tuple(meta.creation_timestamp, place_in_chain(view, *slice), meta.uid);
-  };
-  std::sort(slices->begin(), slices->end(),
-            [&](const WorkloadPtr& a, const WorkloadPtr& b) { return age(a) < age(b); });
 }
 
 bool ended_as_slice(const api::Workload& workload) {
@@ -107,6 +97,15 @@ void resize(std::vector<JobAction>* out, const JobView& view, const Slices& slic
 
 }  // namespace
 
+void sort_by_age(std::vector<WorkloadPtr>* slices, const std::vector<WorkloadPtr>& known) {
+  const auto age = [&](const WorkloadPtr& slice) {
+    const api::ObjectMeta& meta = slice->metadata;
+    return std::make_tuple(meta.creation_timestamp, place_in_chain(*slice, known), meta.uid);
+  };
+  std::sort(slices->begin(), slices->end(),
+            [&](const WorkloadPtr& a, const WorkloadPtr& b) { return age(a) < age(b); });
+}
+
 bool is_elastic(const JobView& view) {
   const api::Job& job = *view.job;
   return view.policy.elastic && !view.prebuilt &&
@@ -119,7 +118,7 @@ Slices slices_of(const JobView& view) {
   for (const WorkloadPtr& workload : view.owned) {
     if (!is_finished(*workload) && !workload->metadata.deleting()) live.push_back(workload);
   }
-  sort_by_age(&live, view);
+  sort_by_age(&live, view.owned);
   Slices slices;
   if (live.empty()) return slices;
   for (const WorkloadPtr& workload : live) {

@@ -15,6 +15,10 @@ namespace regatta::jobs {
 /// The job says so, and is not run elsewhere or under a prebuilt Workload.
 bool is_elastic(const JobView& view);
 
+/// Puts the oldest first. Times of creation are cut to whole seconds, and a job may grow faster: of
+/// two with the same time, the one that replaces the other, as `known` tells, is the newer.
+void sort_by_age(std::vector<WorkloadPtr>* slices, const std::vector<WorkloadPtr>& known);
+
 struct Slices {
   /// The one the job runs under: with quota, or else the newest. Null: there is none.
   WorkloadPtr current;
