@@ -171,6 +171,9 @@ class Federation:
                 if (namespace, name) in o.jobs_started()]
 
     def check_ran_once(self, names):
+        # The observers may be a moment behind.
+        self.wait_for("the jobs were seen to run", lambda: not (
+            unseen := [n for n in names if not self.ran_on(n)]) or report(unseen), 10)
         wrong = {n: self.ran_on(n) for n in names if len(self.ran_on(n)) != 1}
         assert not wrong, f"jobs that did not run on exactly one worker: {wrong}"
 

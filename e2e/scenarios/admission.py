@@ -64,9 +64,11 @@ def fair_shares(env):
         solo.submit(job(f"a-{i}", "a"))
     solo.wait_admitted(*[f"a-{i}" for i in range(4)])
     wait_usage(solo, "a", 4, 4)
-    share = solo.wait_for("a shows its share", lambda: solo.api.get("clusterqueues", "a")["status"]
-                          .get("fairSharing", {}).get("weightedShare"))
-    assert share == 1000, share
+
+    def share():
+        status = solo.api.get("clusterqueues", "a")["status"]
+        return status.get("fairSharing", {}).get("weightedShare") == 1000 or report(status)
+    solo.wait_for("a shows its share", share)
     for i in range(3):
         solo.submit(job(f"b-{i}", "b"))
     wait_usage(solo, "a", 2, 2)
@@ -165,7 +167,7 @@ def admission_checks(env):
         'Evicted due to AdmissionCheck in Retry state: "approval" (no capacity)'
         in solo.events("EvictedDueToAdmissionCheck")))
     solo.wait_condition("retried", "Requeued", "True", "BackoffFinished")
-    solo.wait_condition("retried", "QuotaReserved", "True")
+    wait_reserved(solo, "retried")
     assert check_of(solo, "retried")["retryCount"] == 1, check_of(solo, "retried")
     say(solo, "retried", "Ready")
     solo.wait_running("retried")

@@ -29,14 +29,20 @@ def credentials_rotated(env):
         check_finished(fed, name)
 
 
+def wait_refused(fed, worker):
+    """Its condition, once the hub has tried to connect and could not."""
+    def refused():
+        active = fed.active(worker)
+        found = active.get("status"), active.get("reason")
+        return found == ("False", "ClientConnectionFailed") and active or report(active)
+    return fed.wait_for(f"{worker} is not Active", refused, 30)
+
+
 @scenario
 def worker_without_crds(env):
     """A worker without Kueue's CRDs is reported and passed over; once they are there it joins."""
     fed = env.federate(workers=("a100", "cpu"), without_crds=("a100",))
-    fed.wait_for("a100 is not Active", lambda: fed.active("a100").get("status") == "False"
-                 or report(fed.active("a100")), 30)
-    active = fed.active("a100")
-    assert active["reason"] == "ClientConnectionFailed", active
+    active = wait_refused(fed, "a100")
     for expected in ("workloads", "kueue.x-k8s.io/v1beta2", "CRDs"):
         assert expected in active["message"], f"{expected} is not named: {active}"
     check = fed.wait_for("the check says who is missing", lambda: (
@@ -142,9 +148,7 @@ def forbidden_kind(env):
     fed.workers["h100"].kubectl.apply(role)
     fed.hub.kubectl.run("delete", "multikueuecluster", "h100")
     fed.hub.kubectl.apply(mkc("h100", "h100-kubeconfig"))
-    active = fed.wait_for("h100 is not Active", lambda: (a := fed.active("h100"))
-                          .get("status") == "False" and a or report(a), 30)
-    assert active["reason"] == "ClientConnectionFailed", active
+    active = wait_refused(fed, "h100")
     assert "jobs" in active["message"] and "forbidden" in active["message"].lower(), active
     names = fed.submit(objects.job("anyway"))
     fed.wait_complete(names)
@@ -160,6 +164,7 @@ def hung_worker(env):
     try:
         names = fed.submit(*[objects.job(f"past-{i}", cpu="2") for i in range(4)])
         fed.wait_complete(names, 30)
+        fed.check_ran_once(names)
         wrong = {n: fed.ran_on(n) for n in names if fed.ran_on(n) != ["cpu"]}
         assert not wrong, wrong
     finally:

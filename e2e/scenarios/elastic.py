@@ -32,6 +32,9 @@ def elastic_job(env):
         return [w for w in cluster.api.list("workloads", objects.NAMESPACE)
                 if not is_true(w, "Finished")]
 
+    def names():
+        return [w["metadata"]["name"] for w in workloads()]
+
     def wait_pods(running, gated):
         def seen():
             pods = [p for p in cluster.api.list("pods", objects.NAMESPACE)
@@ -44,16 +47,16 @@ def elastic_job(env):
 
     cluster.kubectl.create(job)
     wait_pods(2, 0)
-    first = workloads()[0]["metadata"]["name"]
+    first = names()[0]
     # 64 CPUs: eight pods, not ten.
     scale(10)
     wait_pods(2, 8)
-    assert len(workloads()) == 2, [w["metadata"]["name"] for w in workloads()]
+    wait_for("there is a larger slice", lambda: len(workloads()) == 2 or report(names()), 20,
+             cluster.check)
     scale(8)
     wait_pods(8, 0)
     wait_for("the larger slice took over", lambda: (
-        [w["metadata"]["name"] for w in workloads()] != [first] and len(workloads()) == 1
-        or report([w["metadata"]["name"] for w in workloads()])), 20, cluster.check)
+        len(found := names()) == 1 and found != [first] or report(found)), 20, cluster.check)
     scale(3)
     wait_pods(3, 0)
 

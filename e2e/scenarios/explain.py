@@ -67,6 +67,7 @@ def explain_a_queue_that_is_full(env):
     for i in range(3):
         expect_standing(env, fed, f"busy-{i}", "Admitted")
     fed.submit(objects.job("waits", gpus=4), objects.job("too-big", gpus=400))
+    workload_name(fed, "too-big")
     waiting = expect_standing(env, fed, "waits", "WaitsForQuota")
     holders = {h["workload"] for p in waiting["podSets"] for f in p["flavors"]
                for h in f.get("enoughWhenFinished", [])}

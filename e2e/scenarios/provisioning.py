@@ -86,6 +86,10 @@ def nodes_on_request(env):
     say(cluster, second, "Failed")
     waiting("the workload is given up", lambda: not workload_of("refused")["spec"].get("active", True)
             or report(check_state("refused")))
-    reason = condition(workload_of("refused"), "Evicted")["reason"]
-    assert reason == "DeactivatedDueToAdmissionCheck", reason
+
+    def given_up():
+        evicted = condition(workload_of("refused"), "Evicted")
+        found = evicted.get("status"), evicted.get("reason")
+        return found == ("True", "DeactivatedDueToAdmissionCheck") or report(evicted)
+    waiting("its eviction says why", given_up)
     waiting("its request is gone", lambda: not requests(cluster) or report(requests(cluster)))

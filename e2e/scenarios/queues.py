@@ -13,13 +13,12 @@ def stop_policy(fed, kind, name, policy, cluster=None):
                                      "-p", patch)
 
 
-def wait_active(fed, kind, name, status):
+def wait_stopped(fed, kind, name):
     def seen():
-        plural = kind + "s"
-        found = fed.hub.api.get(plural, name, objects.NAMESPACE)
-        active = condition(found, "Active")
-        return active.get("status") == status and active or report(active)
-    return fed.wait_for(f"{kind} {name} has Active={status}", seen, 20)
+        active = condition(fed.hub.api.get(kind + "s", name, objects.NAMESPACE), "Active")
+        found = active.get("status"), active.get("reason")
+        return found == ("False", "Stopped") or report(active)
+    fed.wait_for(f"{kind} {name} is Stopped", seen, 20)
 
 
 @scenario
@@ -31,9 +30,9 @@ def queues_on_hold(env):
         fed.submit(objects.job(running, seconds=3))
         fed.wait_running(running)
         stop_policy(fed, kind, name, "Hold")
-        held = wait_active(fed, kind, name, "False")
-        assert held["reason"] == "Stopped", held
+        wait_stopped(fed, kind, name)
         fed.submit(objects.job(waiting))
+        fed.wait_for(f"{waiting} has a Workload", lambda: fed.workload_of(waiting), 20)
         fed.wait_complete([running])
         waits = fed.workload_of(waiting)
         assert not is_true(waits, "QuotaReserved"), waits["status"]

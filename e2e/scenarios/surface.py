@@ -132,6 +132,8 @@ def api_versions_and_resources(k, cluster):
 
 @check
 def explain(k, cluster):
+    # What is published of a new kind for people to read may come a moment after the kind itself.
+    wait_for("the new kinds are explained", lambda: k.run("explain", "workload").out, 20)
     expect(k.run("explain", "workload.spec.podSets").out, "GROUP:", "kueue.x-k8s.io", "KIND:",
            "Workload", "FIELD: podSets", "FIELDS:", "count", "template", "DESCRIPTION:")
     expect(k.run("explain", "clusterqueue.spec", "--recursive").out, "resourceGroups",
