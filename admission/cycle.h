@@ -93,10 +93,10 @@ struct CycleResult {
   /// what would have become free.
   std::vector<std::string> skipped_preemptors;
   std::vector<Recomputed> recomputed;
+  /// Somebody got quota, or other places, or lost them for good.
+  bool settled() const { return !admitted.empty() || !placed.empty() || !evicted.empty(); }
   /// Another cycle may do more at once: something was admitted or preempted.
-  bool progressed() const {
-    return !admitted.empty() || !preempted.empty() || !placed.empty() || !evicted.empty();
-  }
+  bool progressed() const { return settled() || !preempted.empty(); }
 };
 
 CycleResult run_cycle(State& state, TimePoint now);

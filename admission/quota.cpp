@@ -323,6 +323,13 @@ Amount QuotaForest::available(NodeId queue, FrId fr) const {
   return index == no_cell ? 0 : std::max<Amount>(0, available_at(queue, index));
 }
 
+std::vector<NodeId> QuotaForest::ancestors(NodeId id) const {
+  std::vector<NodeId> above;
+  if (nodes_[id].cyclic) return above;
+  for (NodeId up = nodes_[id].parent; up != no_node; up = nodes_[up].parent) above.push_back(up);
+  return above;
+}
+
 QuotaForest::Headroom QuotaForest::headroom(NodeId queue, FrId fr) const {
   const std::uint32_t index = find(queue, fr);
   if (index == no_cell) return {};

@@ -128,6 +128,9 @@ class QuotaForest {
   /// Index of the cell, or no_cell.
   std::uint32_t find(NodeId id, FrId fr) const;
   const Cell& cell(NodeId id, std::uint32_t index) const { return nodes_[id].cells[index]; }
+  /// The Cohorts above a node, the nearest first. None for a node that is part of a circle or below
+  /// one: they have no end.
+  std::vector<NodeId> ancestors(NodeId id) const;
   /// What the ClusterQueue can still take, borrowing included; never negative.
   Amount available(NodeId queue, FrId fr) const;
   struct Headroom {

@@ -1,6 +1,7 @@
 #include "admission/fair_share.h"
 #include "admission/state.h"
 #include "lib/api/names.h"
+#include "lib/base/joined.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,15 +9,6 @@
 
 namespace regatta::admission {
 namespace {
-
-std::string join(const std::vector<std::string>& names, std::string_view separator) {
-  std::string text;
-  for (const std::string& name : names) {
-    if (!text.empty()) text += separator;
-    text += name;
-  }
-  return text;
-}
 
 std::int64_t rounded_share(double share) {
   if (!std::isfinite(share)) return std::numeric_limits<std::int64_t>::max();
@@ -164,19 +156,19 @@ State::Problems State::check_problems(const QueueInfo& queue) const {
   };
   namespace reasons = api::reasons;
   add(!missing.empty(), reasons::admission_check_not_found,
-      "references missing AdmissionCheck(s): " + join(missing, ","));
+      "references missing AdmissionCheck(s): " + joined(missing, ","));
   add(!inactive.empty(), reasons::admission_check_inactive,
-      "references inactive AdmissionCheck(s): " + join(inactive, ","));
+      "references inactive AdmissionCheck(s): " + joined(inactive, ","));
   add(multikueue.size() > 1, reasons::multiple_multikueue_checks,
       "Cannot use multiple MultiKueue AdmissionChecks on the same ClusterQueue, found: " +
-          join(multikueue, ","));
+          joined(multikueue, ","));
   add(!per_flavor.empty(), reasons::multikueue_check_per_flavor,
-      "Cannot specify MultiKueue AdmissionCheck per flavor, found: " + join(per_flavor, ","));
+      "Cannot specify MultiKueue AdmissionCheck per flavor, found: " + joined(per_flavor, ","));
   std::vector<std::string> both = multikueue;
   both.insert(both.end(), provisioning.begin(), provisioning.end());
   add(!multikueue.empty() && !provisioning.empty(), reasons::multikueue_with_provisioning,
       "Cannot use both MultiKueue and ProvisioningRequest AdmissionChecks together, found: " +
-          join(both, ", "));
+          joined(both, ", "));
   return problems;
 }
 
@@ -204,7 +196,7 @@ State::Problems State::problems(const QueueInfo& queue) const {
   }
   if (!missing.empty()) {
     problems.emplace_back(api::reasons::flavor_not_found,
-                          "references missing ResourceFlavor(s): " + join(missing, ","));
+                          "references missing ResourceFlavor(s): " + joined(missing, ","));
   }
   for (auto& problem : check_problems(queue)) problems.push_back(std::move(problem));
   for (auto& problem : topologies) problems.push_back(std::move(problem));
@@ -222,7 +214,7 @@ Activity State::activity(const std::string& cluster_queue) const {
   if (found.empty()) return {true, std::string(api::reasons::ready), "Can admit new workloads"};
   std::vector<std::string> texts;
   for (const auto& problem : found) texts.push_back(problem.second);
-  return {false, found.front().first, "Can't admit new workloads: " + join(texts, ", ") + "."};
+  return {false, found.front().first, "Can't admit new workloads: " + joined(texts, ", ") + "."};
 }
 
 Activity State::local_queue_activity(const api::ObjectKey& key) const {
@@ -326,11 +318,7 @@ std::vector<std::string> State::cohorts_above(const std::string& cluster_queue) 
   std::vector<std::string> names;
   const QueueInfo* queue = find_queue(cluster_queue);
   if (queue == nullptr) return names;
-  const QuotaForest& tree = forest();
-  if (tree.node(queue->node).cyclic) return names;
-  for (NodeId up = tree.node(queue->node).parent; up != no_node; up = tree.node(up).parent) {
-    names.push_back(tree.node(up).name);
-  }
+  for (const NodeId up : forest().ancestors(queue->node)) names.push_back(forest().node(up).name);
   return names;
 }
 

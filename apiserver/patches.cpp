@@ -81,14 +81,8 @@ Answer<Json> patched_object(Core& core, Exchange& exchange, const ResourceType& 
     }
     applied = std::move(*read);
     if (!applied.is_object() && !applied.is_null()) {
-      const char* kind = applied.is_array()    ? "array"
-                         : applied.is_string() ? "string"
-                         : applied.is_number() ? "number"
-                                               : "bool";
-      return bad_request(
-          "error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot "
-          "unmarshal " +
-          std::string(kind) + " into Go value of type map[string]interface {}");
+      return bad_request("error decoding YAML: error unmarshaling JSON: while decoding JSON: " +
+                         not_an_object(applied));
     }
     patch.applied = &applied;
     const std::string uid = live ? "" : string_or_empty(applied, "metadata", "uid");

@@ -2,6 +2,7 @@
 
 #include "admission/cycle.h"
 #include "controllers/unadmitted.h"
+#include "lib/api/check_retries.h"
 #include "lib/api/execution.h"
 #include "lib/api/names.h"
 
@@ -155,8 +156,7 @@ void reset_checks(api::WorkloadStatus* status, TimePoint now) {
     if (check.state == api::CheckState::Pending) continue;
     // Tries are counted in a row: what was Ready once begins anew.
     const bool again = check.state == api::CheckState::Retry;
-    const std::int32_t tries = std::clamp(check.retry_count.value_or(0), 0, INT32_MAX - 1) + 1;
-    check.retry_count = again ? std::optional(tries) : std::nullopt;
+    check.retry_count = again ? std::optional(api::retries_of(check) + 1) : std::nullopt;
     check.message = "Reset to Pending after eviction. Previously: ";
     check.message += text_of(check.state);
     check.state = api::CheckState::Pending;

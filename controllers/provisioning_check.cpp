@@ -2,6 +2,7 @@
 
 #include "controllers/lifecycle.h"
 #include "controllers/owner_reference.h"
+#include "lib/api/check_retries.h"
 #include "lib/api/names.h"
 #include "lib/base/digest.h"
 #include "lib/base/limited_text.h"
@@ -19,7 +20,6 @@ namespace provisioning = api::provisioning;
 constexpr std::size_t name_bytes_max = 247;
 /// Names too long to be read back are compared with those of so many attempts.
 constexpr std::int32_t attempts_max = 1000;
-constexpr std::int32_t retries_max = INT32_MAX - 1;
 
 std::string limited(std::string name) {
   if (name.size() <= name_bytes_max) return name;
@@ -226,10 +226,7 @@ class CheckPlanner {
 
   bool earlier_attempt() const { return attempt_ <= retries(); }
 
-  /// A number of the API, and so anybody's.
-  std::int32_t retries() const {
-    return std::clamp(state_.retry_count.value_or(0), 0, retries_max);
-  }
+  std::int32_t retries() const { return api::retries_of(state_); }
 
   bool came_to_nothing() const {
     return is(*current_, provisioning::failed) ||
@@ -301,7 +298,8 @@ class CheckPlanner {
   Status want_request(ProvisioningPlan* out) {
     if (state_.state != api::CheckState::Pending) return ok();
     if (current_ && !(came_to_nothing() && earlier_attempt())) return ok();
-    const std::int32_t attempt = std::clamp(current_ ? attempt_ : 0, retries(), retries_max) + 1;
+    const std::int32_t attempt =
+        std::clamp(current_ ? attempt_ : 0, retries(), api::retries_max) + 1;
     const api::ProvisioningRequestConfigSpec& config = check_.config->spec;
     WantedRequest wanted;
     wanted.check = check_.name;

@@ -139,10 +139,8 @@ Task<> Scheduler::run() {
     const admission::CycleResult result = admission::run_cycle(state_, now);
     blocked_ = result.blocked;
     if (config_.on_cycle) {
-      const bool success =
-          !result.admitted.empty() || !result.placed.empty() || !result.evicted.empty();
-      config_.on_cycle(CycleSeen{success, cluster_.clock.now() - now, result.skipped_preemptors,
-                                 result.recomputed});
+      config_.on_cycle(CycleSeen{result.settled(), cluster_.clock.now() - now,
+                                 result.skipped_preemptors, result.recomputed});
     }
     const bool progressed = apply(result, now);
     // Everybody else has a turn between two cycles.
@@ -164,7 +162,7 @@ bool Scheduler::apply(const admission::CycleResult& result, TimePoint now) {
     pending_.erase(admitted.key);
     scope_.spawn("reserve", reserve(admitted));
   }
-  bool progressed = !result.admitted.empty() || !result.placed.empty() || !result.evicted.empty();
+  bool progressed = result.settled();
   for (const admission::PreemptedWorkload& preempted : result.preempted) {
     // The preemptor is next again, and wants the same, until its victims are seen to go.
     if (!preempting_.insert(preempted.key).second) continue;

@@ -1,5 +1,6 @@
 #include "dispatch/group.h"
 
+#include "dispatch/objects.h"
 #include "jobs/batch_job.h"
 #include "lib/api/codec.h"
 #include "lib/api/names.h"
@@ -12,20 +13,6 @@ namespace regatta::dispatch {
 namespace {
 
 namespace conditions = api::conditions;
-
-CheckState state_of(api::CheckState state) {
-  switch (state) {
-    case api::CheckState::Pending:
-      return CheckState::pending;
-    case api::CheckState::Ready:
-      return CheckState::ready;
-    case api::CheckState::Retry:
-      return CheckState::retry;
-    case api::CheckState::Rejected:
-      return CheckState::rejected;
-  }
-  return CheckState::pending;
-}
 
 std::string rejection_of(const api::Workload& workload) {
   const auto& owners = workload.metadata.owner_references;
@@ -67,11 +54,7 @@ LocalView read_local(const clusters::LocalCluster& local, const api::Workload& w
     view.evicted_message = c->message;
   }
   const api::AdmissionCheckState* mine = multikueue_check(local, workload);
-  if (mine) {
-    view.check = state_of(mine->state);
-    view.check_since = mine->last_transition_time;
-    view.retries = mine->retry_count.value_or(0);
-  }
+  if (mine) read_check(*mine, &view);
   view.other_checks_ready = std::all_of(
       status.admission_checks.begin(), status.admission_checks.end(),
       [&](const auto& check) { return &check == mine || check.state == api::CheckState::Ready; });

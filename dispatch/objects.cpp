@@ -1,5 +1,6 @@
 #include "dispatch/objects.h"
 
+#include "lib/api/check_retries.h"
 #include "lib/api/codec.h"
 #include "lib/api/names.h"
 #include "lib/base/limited_text.h"
@@ -10,6 +11,20 @@
 
 namespace regatta::dispatch {
 namespace {
+
+CheckState state_of(api::CheckState state) {
+  switch (state) {
+    case api::CheckState::Pending:
+      return CheckState::pending;
+    case api::CheckState::Ready:
+      return CheckState::ready;
+    case api::CheckState::Retry:
+      return CheckState::retry;
+    case api::CheckState::Rejected:
+      return CheckState::rejected;
+  }
+  return CheckState::pending;
+}
 
 bool all_ready(const api::WorkloadStatus& status) {
   const bool checks = std::all_of(status.admission_checks.begin(), status.admission_checks.end(),
@@ -33,6 +48,12 @@ void note_places(api::Admission* admission, const api::Workload& copy) {
 }
 
 }  // namespace
+
+void read_check(const api::AdmissionCheckState& check, LocalView* view) {
+  view->check = state_of(check.state);
+  view->check_since = check.last_transition_time;
+  view->retries = api::retries_of(check);
+}
 
 Json remote_copy(const api::Workload& workload, const std::string& origin, bool gated) {
   Json metadata = {{"name", workload.metadata.name}, {"namespace", workload.metadata.ns}};

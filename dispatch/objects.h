@@ -9,6 +9,9 @@
 /// How the objects themselves change, as pure functions.
 namespace regatta::dispatch {
 
+/// What the MultiKueue check of a Workload says, into its view.
+void read_check(const api::AdmissionCheckState& check, LocalView* view);
+
 /// The Workload for a worker: same namespace and name, labels (with the origin, without the job's
 /// uid), annotations and the whole spec, unknown fields included. No owners, finalizers or status.
 /// `gated`: our preemption gate takes the place of the hub's own.

@@ -1,5 +1,7 @@
 #include "dispatch/plan.h"
 
+#include "lib/base/joined.h"
+
 #include <algorithm>
 #include <cstdint>
 
@@ -369,10 +371,6 @@ Plan race(const GroupView& g, TimePoint now, const DispatchConfig& config) {
   return plan;
 }
 
-}  // namespace
-
-namespace {
-
 /// Whoever loses its place as soon as it has it would go round as fast as writes are answered. The
 /// first time costs nothing; then the pause doubles, less the time for which it had its place.
 std::chrono::seconds pause_before_retry(const LocalView& local, TimePoint now) {
@@ -422,12 +420,6 @@ Plan plan(const GroupView& g, TimePoint now, const DispatchConfig& config) {
 
 namespace {
 
-std::string join(const std::vector<std::string>& names) {
-  std::string out;
-  for (const std::string& name : names) out += (out.empty() ? "" : " ") + name;
-  return out;
-}
-
 std::string text(const RemoveRemote& a) {
   return (a.holds_job ? "remove job and copy on " : "remove copy on ") + a.cluster;
 }
@@ -441,7 +433,7 @@ std::string text(const OpenGate& a) {
   return "open gate on " + a.cluster;
 }
 std::string text(const SetNominated& a) {
-  return "nominate [" + join(a.clusters) + "]";
+  return "nominate [" + joined(a.clusters, " ") + "]";
 }
 std::string text(const RecordWinner& a) {
   return "record winner " + a.cluster;

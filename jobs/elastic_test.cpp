@@ -66,6 +66,14 @@ class Elastic : public testing::Test {
     json_["metadata"]["generation"] = ++generation_;
   }
   std::string plan() const { return describe(plan_job(view())); }
+  /// That all there is to do is to end that slice.
+  void expect_finish(std::size_t i, std::string_view reason) const {
+    const auto actions = plan_job(view());
+    ASSERT_EQ(actions.size(), 1U) << describe(actions);
+    const auto& finish = std::get<FinishWorkload>(actions[0]);
+    EXPECT_EQ(finish.workload->metadata.name, name(i));
+    EXPECT_EQ(finish.reason, reason);
+  }
   std::string name(std::size_t i) const { return slices_[i].metadata.name; }
 
   Json json_;
@@ -130,22 +138,14 @@ TEST_F(Elastic, OfTwoSlicesOfOneSecondTheOneThatWasReplacedIsTheOlder) {
   next.metadata.creation_timestamp = now;
   next.metadata.uid = "a";
   pods(5);
-  const auto actions = plan_job(view());
-  ASSERT_EQ(actions.size(), 1U) << describe(actions);
-  const auto& finish = std::get<FinishWorkload>(actions[0]);
-  EXPECT_EQ(finish.workload->metadata.name, name(0));
-  EXPECT_EQ(finish.reason, "WorkloadSliceReplaced");
+  expect_finish(0, "WorkloadSliceReplaced");
 }
 
 TEST_F(Elastic, OfTwoSlicesWithQuotaTheOlderOneEnds) {
   slice(2, true);
   slice(5, true);
   pods(5);
-  const auto actions = plan_job(view());
-  ASSERT_EQ(actions.size(), 1U) << describe(actions);
-  const auto& finish = std::get<FinishWorkload>(actions[0]);
-  EXPECT_EQ(finish.workload->metadata.name, name(0));
-  EXPECT_EQ(finish.reason, "WorkloadSliceReplaced");
+  expect_finish(0, "WorkloadSliceReplaced");
 }
 
 TEST_F(Elastic, ThirdSlicesAndSlicesOfNoUseAreOutOfSync) {
@@ -153,10 +153,7 @@ TEST_F(Elastic, ThirdSlicesAndSlicesOfNoUseAreOutOfSync) {
   slice(5, false);
   slice(6, false);
   pods(6);
-  const auto actions = plan_job(view());
-  ASSERT_EQ(actions.size(), 1U) << describe(actions);
-  EXPECT_EQ(std::get<FinishWorkload>(actions[0]).workload->metadata.name, name(1));
-  EXPECT_EQ(std::get<FinishWorkload>(actions[0]).reason, "OutOfSync");
+  expect_finish(1, "OutOfSync");
 }
 
 TEST_F(Elastic, AReplacedSliceIsLetGoAndTheJobRunsUnderTheNext) {

@@ -190,13 +190,7 @@ void Metrics::workload_changed(const api::Workload& before, const api::Workload&
   if (const auto* now = newly_true(before, after, api::conditions::admitted)) {
     count(families_->admitted, labels, local);
     observe(families_->admitted_wait, labels, local, wait_buckets(16), waited(*now));
-    for (const std::string& cohort : core_->scheduler().state().cohorts_above(queue)) {
-      if (!config_.cohorts) break;
-      families_->below_cohort
-          .Add(
-              {{"cohort", cohort}, {"priority_class", priority_of(after)}, {"replica_role", role_}})
-          .Increment();
-    }
+    if (config_.cohorts) count_below_cohorts(queue, after);
   }
   if (const auto* end = newly_true(before, after, api::conditions::finished)) {
     count(families_->finished, labels, local);
@@ -205,6 +199,16 @@ void Metrics::workload_changed(const api::Workload& before, const api::Workload&
     }
   }
   lifecycle_.changed(before, after);
+}
+
+void Metrics::count_below_cohorts(const std::string& queue, const api::Workload& workload) {
+  for (const std::string& cohort : core_->scheduler().state().cohorts_above(queue)) {
+    families_->below_cohort
+        .Add({{"cohort", cohort},
+              {"priority_class", priority_of(workload)},
+              {"replica_role", role_}})
+        .Increment();
+  }
 }
 
 std::optional<MetricLabels> Metrics::local_queue_of(const api::Workload& workload) const {

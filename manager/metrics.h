@@ -37,6 +37,7 @@ class Metrics {
   void forget(const MetricLabels& about);
   void count_skips(const controllers::CycleSeen& seen);
   void workload_changed(const api::Workload& before, const api::Workload& after);
+  void count_below_cohorts(const std::string& queue, const api::Workload& workload);
   std::optional<MetricLabels> local_queue_of(const api::Workload& workload) const;
   void workload_created(const api::Workload& workload);
 

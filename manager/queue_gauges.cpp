@@ -5,14 +5,15 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <prometheus/labels.h>
 #include <set>
 
 namespace regatta::manager {
 namespace {
 
-using Labels = std::map<std::string, std::string>;
 using admission::NodeId;
 using admission::QueueInfo;
+using prometheus::Labels;
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
@@ -162,9 +163,7 @@ class QueueGauges {
                 "Use above nominal quota against what the Cohort lends, by weight",
                 {{"cluster_queue", name}, {"cohort", cohort}}, share(state_.share_of_queue(name)));
     }
-    if (forest.node(node).cyclic) return;
-    for (NodeId up = forest.node(node).parent; up != admission::no_node;
-         up = forest.node(up).parent) {
+    for (const NodeId up : forest.ancestors(node)) {
       Subtree& subtree = subtrees_[up];
       subtree.admitted += queue.status.admitted_workloads;
       for (const api::FlavorUsage& flavor : queue.status.flavors_reservation) {

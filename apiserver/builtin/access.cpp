@@ -174,6 +174,24 @@ FieldError not_supported(std::string field, const Json& value,
   return {"FieldValueNotSupported", std::move(field), std::move(text)};
 }
 
+FieldError not_found(std::string field, const std::string& value) {
+  return {"FieldValueNotFound", std::move(field), "Not found: " + dump_json(value)};
+}
+
+void invalid_each(const std::string& field, const Json& value, const api::Complaints& complaints,
+                  FieldErrors* errors) {
+  for (const std::string& why : complaints) errors->push_back(invalid(field, value, why));
+}
+
+void check_labels(const Json& labels, const std::string& field, FieldErrors* errors) {
+  for (const auto& [key, value] : labels.items()) {
+    invalid_each(field, key, api::check_qualified_name(key), errors);
+    if (!value.is_string()) continue;
+    const std::string& text = value.get_ref<const std::string&>();
+    invalid_each(field, value, api::check_label_value(text), errors);
+  }
+}
+
 FieldError too_long(std::string field, std::size_t bytes_max) {
   return {"FieldValueTooLong", std::move(field),
           "Too long: may not be more than " + std::to_string(bytes_max) + " bytes"};

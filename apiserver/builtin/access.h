@@ -1,6 +1,7 @@
 #pragma once
 
 #include "apiserver/strategy.h"
+#include "lib/api/validation.h"
 #include "lib/base/json.h"
 
 #include <cstdint>
@@ -54,6 +55,12 @@ FieldError forbidden(std::string field, std::string_view detail);
 FieldError duplicate(std::string field, const Json& value);
 FieldError not_supported(std::string field, const Json& value,
                          std::initializer_list<std::string_view> supported);
+FieldError not_found(std::string field, const std::string& value);
+/// One for each complaint about the value.
+void invalid_each(const std::string& field, const Json& value, const api::Complaints& complaints,
+                  FieldErrors* errors);
+/// Keys and values of labels, or of a node selector.
+void check_labels(const Json& labels, const std::string& field, FieldErrors* errors);
 FieldError too_long(std::string field, std::size_t bytes_max);
 
 /// "must be greater than or equal to 0" for a negative number there.

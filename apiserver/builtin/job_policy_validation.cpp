@@ -102,9 +102,8 @@ void check_failure_rule(const Json& spec, const Json& rule, const std::string& p
   }
   for (std::size_t i = 0; i < conditions.size(); ++i) {
     const std::string place = index_path(conditions_path, i);
-    for (const std::string& why : api::check_qualified_name(text_in(conditions[i], "type"))) {
-      errors->push_back(invalid(place + ".type", text_in(conditions[i], "type"), why));
-    }
+    const std::string& type = text_in(conditions[i], "type");
+    invalid_each(place + ".type", type, api::check_qualified_name(type), errors);
     check_choice(conditions[i], "status", place, {"False", "True", "Unknown"}, errors);
   }
   if (codes != nullptr && !conditions.empty()) {

@@ -181,8 +181,7 @@ FieldErrors check_ephemeral(const Json& spec, const Json& old) {
     if (!names.insert(name).second) errors.push_back(duplicate(here + ".name", name));
     const std::string& target = text_in(now[i], "targetContainerName");
     if (!target.empty() && !others.contains(target)) {
-      errors.push_back(
-          {"FieldValueNotFound", here + ".targetContainerName", "Not found: " + dump_json(target)});
+      errors.push_back(not_found(here + ".targetContainerName", target));
     }
   }
   for (const Json& before : list_in(old, "ephemeralContainers")) {
@@ -241,8 +240,7 @@ class PodStrategy final : public GenericStrategy {
 
   FieldErrors validate_create(const Json& pod) const override {
     FieldErrors errors;
-    const Json& spec = object_or_empty(pod, {"spec"});
-    validate_pod_spec(spec, "spec", &errors);
+    validate_pod_spec(object_or_empty(pod, {"spec"}), "spec", &errors);
     return errors;
   }
 
@@ -278,11 +276,7 @@ class PodStrategy final : public GenericStrategy {
     } else {
       copy_member(spec, wanted, "ephemeralContainers");
     }
-    copy_member(pod, old, "status");
-    Json& metadata = object_in(pod, "metadata");
-    const std::int64_t before =
-        int_in(object_or_empty(old, {"metadata"}), "generation").value_or(0);
-    metadata["generation"] = before + (same_member(pod, old, "spec") ? 0 : 1);
+    GenericStrategy::prepare_for_update(pod, old, TimePoint());
   }
 
   FieldErrors validate_part(std::string_view subresource, const Json& pod,

@@ -14,25 +14,16 @@ namespace {
 constexpr std::int64_t port_max = 65535;
 constexpr std::size_t port_name_max = 15;
 
-void add_all(const api::Complaints& complaints, const std::string& field, const Json& value,
-             FieldErrors* errors) {
-  for (const std::string& why : complaints) errors->push_back(invalid(field, value, why));
-}
-
 /// A name that need not be there.
 void check_name(const Json& object, const char* name, const std::string& path,
                 api::Complaints (*check)(std::string_view), FieldErrors* errors) {
   const std::string& text = text_in(object, name);
-  if (!text.empty()) add_all(check(text), join_path(path, name), text, errors);
+  if (!text.empty()) invalid_each(join_path(path, name), text, check(text), errors);
 }
 
 void check_needed(const Json& object, const char* name, const std::string& path,
                   FieldErrors* errors) {
   if (text_in(object, name).empty()) errors->push_back(required(join_path(path, name)));
-}
-
-FieldError not_found(std::string field, const std::string& value) {
-  return {"FieldValueNotFound", std::move(field), "Not found: " + dump_json(value)};
 }
 
 void check_value_from(const Json& variable, const std::string& path, FieldErrors* errors) {
@@ -103,7 +94,7 @@ void check_ports(const Json& container, const std::string& path, FieldErrors* er
     const std::string here = index_path(path + ".ports", i);
     const std::string& name = text_in(ports[i], "name");
     if (!name.empty()) {
-      add_all(port_name_errors(name), here + ".name", name, errors);
+      invalid_each(here + ".name", name, port_name_errors(name), errors);
       if (!names.insert(name).second) errors->push_back(duplicate(here + ".name", name));
     }
     const std::int64_t port = int_in(ports[i], "containerPort").value_or(0);
@@ -299,12 +290,7 @@ void validate_container_parts(const Json& container, const std::string& path,
 }
 
 void validate_placement(const Json& spec, const std::string& path, FieldErrors* errors) {
-  for (const auto& [key, value] : object_or_empty(spec, {"nodeSelector"}).items()) {
-    add_all(api::check_qualified_name(key), path + ".nodeSelector", key, errors);
-    if (!value.is_string()) continue;
-    add_all(api::check_label_value(value.get_ref<const std::string&>()), path + ".nodeSelector",
-            value, errors);
-  }
+  check_labels(object_or_empty(spec, {"nodeSelector"}), path + ".nodeSelector", errors);
   check_name(spec, "nodeName", path, api::check_dns1123_subdomain, errors);
   check_name(spec, "serviceAccountName", path, api::check_dns1123_subdomain, errors);
   check_name(spec, "hostname", path, api::check_dns1123_label, errors);

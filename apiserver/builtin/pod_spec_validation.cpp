@@ -18,9 +18,7 @@ void check_label_name(const std::string& name, const std::string& path, FieldErr
     errors->push_back(required(path));
     return;
   }
-  for (const std::string& why : api::check_dns1123_label(name)) {
-    errors->push_back(invalid(path, name, why));
-  }
+  invalid_each(path, name, api::check_dns1123_label(name), errors);
 }
 
 /// Resources that cannot be given out twice: requests and limits must be equal.
@@ -104,9 +102,7 @@ void check_gates(const Json& spec, const std::string& path, FieldErrors* errors)
   for (std::size_t i = 0; i < gates.size(); ++i) {
     const std::string here = index_path(path + ".schedulingGates", i);
     const std::string& name = text_in(gates[i], "name");
-    for (const std::string& why : api::check_qualified_name(name)) {
-      errors->push_back(invalid(here, name, why));
-    }
+    invalid_each(here, name, api::check_qualified_name(name), errors);
     if (!seen.insert(name).second) errors->push_back(duplicate(here, name));
   }
   if (!gates.empty() && !text_in(spec, "nodeName").empty()) {
@@ -121,11 +117,7 @@ void check_tolerations(const Json& spec, const std::string& path, FieldErrors* e
     const std::string here = index_path(path + ".tolerations", i);
     const std::string& op = text_in(tolerations[i], "operator");
     const std::string& key = text_in(tolerations[i], "key");
-    if (!key.empty()) {
-      for (const std::string& why : api::check_qualified_name(key)) {
-        errors->push_back(invalid(here + ".key", key, why));
-      }
-    }
+    if (!key.empty()) invalid_each(here + ".key", key, api::check_qualified_name(key), errors);
     if (key.empty() && op != "Exists") {
       errors->push_back(invalid(here + ".operator", op,
                                 "operator must be Exists when `key` is empty, which means "
@@ -209,16 +201,8 @@ void validate_pod_spec(const Json& spec, const std::string& path, FieldErrors* e
 }
 
 void validate_pod_template(const Json& pod_template, const std::string& path, FieldErrors* errors) {
-  for (const auto& [key, value] : object_or_empty(pod_template, {"metadata", "labels"}).items()) {
-    const std::string field = path + ".metadata.labels";
-    for (const std::string& why : api::check_qualified_name(key)) {
-      errors->push_back(invalid(field, key, why));
-    }
-    if (!value.is_string()) continue;
-    for (const std::string& why : api::check_label_value(value.get_ref<const std::string&>())) {
-      errors->push_back(invalid(field, value, why));
-    }
-  }
+  check_labels(object_or_empty(pod_template, {"metadata", "labels"}), path + ".metadata.labels",
+               errors);
   validate_pod_spec(object_or_empty(pod_template, {"spec"}), path + ".spec", errors);
 }
 

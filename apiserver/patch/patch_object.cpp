@@ -19,11 +19,6 @@ std::string_view json_type_name(const Json& value) {
   return "null";
 }
 
-std::string not_an_object(const Json& value) {
-  return "json: cannot unmarshal " + std::string(json_type_name(value)) +
-         " into Go value of type map[string]interface {}";
-}
-
 PatchAnswer<Json> patched_json(const PatchRequest& request, const Json& patch,
                                const Json& current) {
   if (request.type == PatchType::json) return json_patch(current, patch);
@@ -191,6 +186,11 @@ std::optional<PatchType> patch_type_of(std::string_view content_type) {
   if (content_type == "application/strategic-merge-patch+json") return PatchType::strategic;
   if (content_type == "application/apply-patch+yaml") return PatchType::apply;
   return std::nullopt;
+}
+
+std::string not_an_object(const Json& value) {
+  return "json: cannot unmarshal " + std::string(json_type_name(value)) +
+         " into Go value of type map[string]interface {}";
 }
 
 std::string go_json_error(std::string_view text) {

@@ -51,6 +51,9 @@ struct Patched {
 /// only an apply may create.
 PatchAnswer<Patched> patch_object(const PatchRequest& request, const Json* current);
 
+/// What Go says of a document that should have been an object.
+std::string not_an_object(const Json& value);
+
 /// What Go says of malformed JSON, as well as can be known.
 std::string go_json_error(std::string_view text);
 

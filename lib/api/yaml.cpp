@@ -130,7 +130,7 @@ class Builder final : public YAML::EventHandler {
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& text) override {
     if (wants_key()) {
-      remember(mark, anchor, {scalar(tag, text), 1, 0});
+      if (anchor != YAML::NullAnchor) remember(mark, anchor, {scalar(tag, text), 1, 0});
       const Json value = tag == "!" ? Json(text) : plain_scalar(text);
       const bool typed = value.is_boolean() || value.is_number();
       return set_key(mark, typed ? key_of(value) : text, tag != "!");
@@ -210,7 +210,6 @@ class Builder final : public YAML::EventHandler {
 
   /// Anchors within anchors are copies of copies, so that they have a limit as well.
   void remember(const YAML::Mark& mark, YAML::anchor_t anchor, Named named) {
-    if (anchor == YAML::NullAnchor) return;
     take_from(&named_, mark, named.count);
     anchors_[anchor] = std::move(named);
   }
@@ -226,7 +225,7 @@ class Builder final : public YAML::EventHandler {
 
   void add(const YAML::Mark& mark, YAML::anchor_t anchor, Json value) {
     count(mark, 1, 0);
-    remember(mark, anchor, {value, 1, 0});
+    if (anchor != YAML::NullAnchor) remember(mark, anchor, {value, 1, 0});
     if (!open_.empty()) open_.back().height = std::max<std::size_t>(open_.back().height, 1);
     place(std::move(value));
   }

@@ -1,3 +1,4 @@
+#include "lib/base/joined.h"
 #include "manager/cli/commands.h"
 
 #include <algorithm>
@@ -51,12 +52,6 @@ void collect(const CLI::App& app, const std::string& path, std::vector<Words>* o
   out->push_back(std::move(here));
 }
 
-std::string joined(const std::vector<std::string>& words) {
-  std::string out;
-  for (const std::string& word : words) out += (out.empty() ? "" : " ") + word;
-  return out;
-}
-
 std::string for_bash(const std::vector<Words>& all) {
   std::ostringstream out;
   out << "_regatta() {\n"
@@ -70,7 +65,7 @@ std::string for_bash(const std::vector<Words>& all) {
   for (const Words& entry : all) {
     const std::string pattern =
         entry.path.empty() ? "\"\"" : "\"" + entry.path + "\" | \"" + entry.path + " \"*";
-    out << "    " << pattern << ") words=\"" << joined(entry.words) << "\" ;;\n";
+    out << "    " << pattern << ") words=\"" << joined(entry.words, " ") << "\" ;;\n";
   }
   out << "  esac\n"
          "  case \"$path ${COMP_WORDS[COMP_CWORD - 1]}\" in\n";
@@ -98,7 +93,7 @@ std::string for_fish(const std::vector<Words>& all) {
          "end\n";
   for (const Words& entry : all) {
     out << "complete -c regatta -n '__regatta_at \"" << entry.path << "\"' -a '"
-        << joined(entry.words) << "'\n";
+        << joined(entry.words, " ") << "'\n";
   }
   return out.str();
 }

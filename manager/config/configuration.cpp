@@ -1,6 +1,7 @@
 #include "manager/config/configuration.h"
 
 #include "lib/api/yaml.h"
+#include "lib/base/joined.h"
 
 #include <nlohmann/json.hpp>
 
@@ -102,9 +103,7 @@ bool has(const Json& document, std::string_view path) {
 void warn_of(std::string_view what, const std::vector<std::string>& names,
              Configuration* configuration) {
   if (names.empty()) return;
-  std::string text(what);
-  for (const std::string& name : names) text += (name == names.front() ? ": " : ", ") + name;
-  configuration->warnings.push_back(std::move(text));
+  configuration->warnings.push_back(std::string(what) + ": " + joined(names));
 }
 
 void warn_of_unused(const Json& document, Configuration* configuration) {
@@ -125,9 +124,7 @@ void warn_of_unused(const Json& document, Configuration* configuration) {
 }
 
 Error all_of(const std::vector<std::string>& problems) {
-  std::string text;
-  for (const std::string& problem : problems) text += (text.empty() ? "" : "\n") + problem;
-  return Error(Errc::invalid, std::move(text));
+  return Error(Errc::invalid, joined(problems, "\n"));
 }
 
 }  // namespace

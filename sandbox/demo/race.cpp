@@ -1,6 +1,7 @@
 #include "sandbox/demo/race.h"
 
 #include "lib/api/names.h"
+#include "lib/base/joined.h"
 #include "sandbox/job_status.h"
 
 #include <nlohmann/json.hpp>
@@ -10,12 +11,6 @@
 
 namespace regatta::sandbox {
 namespace {
-
-std::string joined(const std::set<std::string>& names) {
-  std::string out;
-  for (const std::string& name : names) out += (out.empty() ? "" : ", ") + name;
-  return out;
-}
 
 bool failed(const api::JobStatus& status) {
   return std::any_of(status.conditions.begin(), status.conditions.end(), [](const auto& c) {

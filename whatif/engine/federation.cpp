@@ -10,21 +10,6 @@ namespace {
 
 namespace conditions = api::conditions;
 
-dispatch::CheckState state_of(const api::AdmissionCheckState* check) {
-  if (!check) return dispatch::CheckState::none;
-  switch (check->state) {
-    case api::CheckState::Pending:
-      return dispatch::CheckState::pending;
-    case api::CheckState::Ready:
-      return dispatch::CheckState::ready;
-    case api::CheckState::Retry:
-      return dispatch::CheckState::retry;
-    case api::CheckState::Rejected:
-      return dispatch::CheckState::rejected;
-  }
-  return dispatch::CheckState::none;
-}
-
 dispatch::RemoteCopy read_copy(const Course& course) {
   dispatch::RemoteCopy out;
   const api::Conditions& all = course.workload.status.conditions;
@@ -98,11 +83,7 @@ dispatch::LocalView Federation::read_local(const Course& course, const std::stri
     view.evicted_message = api::find_condition(status.conditions, conditions::evicted)->message;
   }
   const api::AdmissionCheckState* mine = api::find_check(status, check);
-  view.check = state_of(mine);
-  if (mine) {
-    view.check_since = mine->last_transition_time;
-    view.retries = mine->retry_count.value_or(0);
-  }
+  if (mine) dispatch::read_check(*mine, &view);
   view.other_checks_ready = std::all_of(
       status.admission_checks.begin(), status.admission_checks.end(),
       [&](const auto& one) { return one.name == check || one.state == api::CheckState::Ready; });
@@ -169,13 +150,11 @@ bool Federation::dispatch(const api::ObjectKey& key, TimePoint now) {
   const std::string check = hub_.multikueue_check(course->workload);
   const dispatch::Plan plan = dispatch::plan(read(*course, check), now, config_);
   if (plan.look_again) look_again(course, now + *plan.look_again);
-  bool acted = false;
   for (const dispatch::Action& action : plan.actions) {
-    acted = true;
     if (!apply(course, check, action, now)) break;
     if (course->phase == CoursePhase::over) break;
   }
-  return acted;
+  return !plan.actions.empty();
 }
 
 void Federation::look_again(Course* course, TimePoint at) {

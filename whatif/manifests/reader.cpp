@@ -15,6 +15,7 @@
 #include "lib/api/kueue_rules.h"
 #include "lib/api/names.h"
 #include "lib/api/yaml.h"
+#include "lib/base/joined.h"
 #include "lib/base/near_miss.h"
 #include "sandbox/cluster/assets.h"
 #include "whatif/files.h"
@@ -33,12 +34,6 @@ constexpr std::size_t errors_max = 100;
 
 Error invalid(std::string what) {
   return Error(Errc::invalid, std::move(what));
-}
-
-std::string joined(const std::vector<std::string>& texts) {
-  std::string out;
-  for (const std::string& text : texts) out += (out.empty() ? "" : ", ") + text;
-  return out;
 }
 
 std::string text_of(const apiserver::FieldErrors& errors) {
@@ -112,28 +107,31 @@ Result<Object> decode(const Json& json, ManifestOrigin origin) {
 
 using Decoder = Result<Object> (*)(const Json&, ManifestOrigin);
 
+/// By group and kind.
+using Decoders = std::map<std::pair<std::string_view, std::string_view>, Decoder>;
+
 template <class... Kinds>
-const std::map<std::string_view, Decoder>& decoders_of(const std::variant<Kinds...>*) {
-  static const std::map<std::string_view, Decoder> all{{Kinds::resource.kind, &decode<Kinds>}...};
+const Decoders& decoders_of(const std::variant<Kinds...>*) {
+  static const Decoders all{{{Kinds::resource.group, Kinds::resource.kind}, &decode<Kinds>}...};
   return all;
 }
 
-const std::map<std::string_view, Decoder>& decoders() {
+const Decoders& decoders() {
   return decoders_of(static_cast<const Object*>(nullptr));
 }
 
-template <class... Kinds>
-std::vector<std::string_view> kinds_of(const std::variant<Kinds...>*, std::string_view group) {
-  std::vector<std::string_view> all;
-  ((Kinds::resource.group == group ? all.push_back(Kinds::resource.kind) : void()), ...);
-  return all;
+/// Null for a kind that plays no part.
+Decoder decoder_of(std::string_view group, std::string_view kind) {
+  const auto found = decoders().find({group, kind});
+  return found == decoders().end() ? nullptr : found->second;
 }
 
-/// Null for a kind that plays no part.
-Decoder decoder_of(const std::string& group, const std::string& kind) {
-  const auto kinds = kinds_of(static_cast<const Object*>(nullptr), group);
-  if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) return nullptr;
-  return decoders().at(kind);
+std::vector<std::string_view> kinds_of(std::string_view group) {
+  std::vector<std::string_view> kinds;
+  for (const auto& [name, decoder] : decoders()) {
+    if (name.first == group) kinds.push_back(name.second);
+  }
+  return kinds;
 }
 
 /// Kueue's kinds are all known here; elsewhere a name that is nearly right is a mistake.
@@ -142,8 +140,7 @@ Error no_part(const std::string& group, const std::string& api_version, const st
   const bool kueue = group == api::kueue_group;
   const bool exists = kueue && std::any_of(plurals.begin(), plurals.end(),
                                            [&](const auto& one) { return one.first == kind; });
-  const std::string meant =
-      did_you_mean(kind, kinds_of(static_cast<const Object*>(nullptr), group));
+  const std::string meant = did_you_mean(kind, kinds_of(group));
   if (exists || (!kueue && meant.empty())) {
     return Error(Errc::not_found, what + " plays no part in a simulation");
   }

@@ -1,5 +1,6 @@
 #include "whatif/scenario/command.h"
 
+#include "lib/base/joined.h"
 #include "whatif/files.h"
 #include "whatif/scenario/run.h"
 
@@ -10,12 +11,6 @@
 
 namespace regatta::whatif {
 namespace {
-
-std::string joined(const std::vector<std::string>& names) {
-  std::string out;
-  for (const std::string& name : names) out += (out.empty() ? "" : ", ") + name;
-  return out;
-}
 
 std::string flavors_of(const admission::AdmittedWorkload& admitted) {
   std::string out;
