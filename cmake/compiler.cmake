@@ -32,6 +32,18 @@ target_link_options(regatta_options INTERFACE -fuse-ld=lld)
 if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   target_compile_options(regatta_options INTERFACE "SHELL:-Xclang -fno-pch-timestamp")
 endif()
+option(REGATTA_LTO "Optimise across sources when linking (clang and lld)" OFF)
+if(REGATTA_LTO)
+  target_compile_options(regatta_options INTERFACE -flto=thin)
+  target_link_options(regatta_options INTERFACE
+    -flto=thin -Wl,--thinlto-cache-dir=${CMAKE_BINARY_DIR}/lto)
+  # lld reads the members of an archive itself, while an llvm-ar of another version than the compiler
+  # refuses them.
+  find_program(REGATTA_AR ar REQUIRED)
+  find_program(REGATTA_RANLIB ranlib REQUIRED)
+  set(CMAKE_AR ${REGATTA_AR})
+  set(CMAKE_RANLIB ${REGATTA_RANLIB})
+endif()
 if(REGATTA_SANITIZE)
   target_compile_options(regatta_options INTERFACE
     -fsanitize=${REGATTA_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)

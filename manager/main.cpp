@@ -3,6 +3,11 @@
 #include <CLI/CLI.hpp>
 #include <iostream>
 
+/// Read by jemalloc at the start. One thread does nearly all the work; pages it freed are soon
+/// needed again, and handing them back and forth costs more than keeping them for half a minute.
+extern "C" const char* malloc_conf;
+const char* malloc_conf = "narenas:1,dirty_decay_ms:30000";
+
 int main(int argc, char** argv) {
   CLI::App app("Regatta: many Kubernetes clusters, one queue.", "regatta");
   app.require_subcommand(1);
