@@ -362,7 +362,8 @@ class WatchStream final : public net::BodyStream {
     } else if (exchange_.form.as == Representation::table) {
       text += other_form(in_version(object.value(), *scope_.type), version);
     } else {
-      text += other_form(object.value(), version);  // metadata is the same in every version
+      text += object_text("PartialObjectMetadata", "meta.k8s.io/" + exchange_.form.as_version,
+                          object.metadata_member(), false);
     }
     return text + "}\n";
   }

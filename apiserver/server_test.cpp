@@ -28,8 +28,10 @@ class ServerTest : public ::testing::Test {
     server_ = std::make_unique<Server>(world_.executor(), world_, world_.rng, options);
   }
 
-  net::HttpResponse send(std::string method, std::string target, const Json& body = nullptr) {
+  net::HttpResponse send(std::string method, std::string target, const Json& body = nullptr,
+                         const std::string& accept = "application/json") {
     net::HttpRequest request(std::move(method), std::move(target));
+    request.headers.set("Accept", accept);
     request.headers.set("Authorization", "Bearer admin");
     if (request.method == "PATCH") {
       request.headers.set("Content-Type", "application/merge-patch+json");
@@ -54,6 +56,19 @@ class ServerTest : public ::testing::Test {
              {{"metadata", {{"name", name}}}, {"data", {{"k", "v"}}}});
     EXPECT_EQ(response.status, 201u) << response.body;
     return Json::parse(response.body, nullptr, false);
+  }
+
+  /// The first event of an answer that is a watch.
+  Json first_event(const net::HttpResponse& watch) {
+    std::optional<std::string> first;
+    const auto read = [](std::shared_ptr<net::BodyStream> stream,
+                         std::optional<std::string>* into) -> Task<> {
+      Result<std::optional<std::string>> piece = co_await stream->next();
+      if (piece) *into = *piece;
+    };
+    if (watch.stream) scope_.spawn("watch", read(watch.stream, &first));
+    world_.settle();
+    return Json::parse(first.value_or(""), nullptr, false);
   }
 
   /// A new token of the default service account.
@@ -152,23 +167,26 @@ TEST_F(ServerTest, watches_resume_until_history_is_forgotten) {
       "/api/v1/namespaces/default/configmaps?watch=1&resourceVersion=" + version;
   for (const bool forgotten : {false, true}) {
     if (forgotten) server_->compact();
-    const net::HttpResponse watch = send("GET", path);
-    ASSERT_TRUE(watch.stream);
-    std::optional<std::string> first;
-    const auto read = [](std::shared_ptr<net::BodyStream> stream,
-                         std::optional<std::string>* into) -> Task<> {
-      Result<std::optional<std::string>> piece = co_await stream->next();
-      if (piece) *into = *piece;
-    };
-    scope_.spawn("watch", read(watch.stream, &first));
-    world_.settle();
-    ASSERT_TRUE(first.has_value());
-    const Json event = Json::parse(*first);
+    const Json event = first_event(send("GET", path));
+    ASSERT_TRUE(event.is_object());
     EXPECT_EQ(event["type"], forgotten ? "ERROR" : "ADDED");
     if (forgotten) {
       EXPECT_EQ(event["object"]["code"], 410);
     }
   }
+}
+
+TEST_F(ServerTest, AWatchOfMetadataTellsNothingElse) {
+  const Json created = create("a");
+  const Json event =
+      first_event(send("GET", "/api/v1/namespaces/default/configmaps?watch=1", nullptr,
+                       "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"));
+  const Json expected = {{"type", "ADDED"},
+                         {"object",
+                          {{"kind", "PartialObjectMetadata"},
+                           {"apiVersion", "meta.k8s.io/v1"},
+                           {"metadata", created["metadata"]}}}};
+  EXPECT_EQ(event, expected);
 }
 
 TEST_F(ServerTest, counts_requests_by_user_and_resource) {

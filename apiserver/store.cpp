@@ -21,8 +21,12 @@ Stored::Stored(std::string ns, std::string name, std::uint64_t version, Json val
 Stored::~Stored() = default;
 
 const std::string& Stored::members() const {
-  if (members_.empty()) members_ = members_text(*value_);
+  if (members_.empty()) members_ = members_text(*value_, &metadata_bytes_);
   return members_;
+}
+
+std::string Stored::metadata_member() const {
+  return members().substr(0, metadata_bytes_) + "}";
 }
 
 std::string store_key(std::string_view ns, std::string_view name) {

@@ -28,6 +28,8 @@ class Stored {
   const Json& value() const { return *value_; }
   /// `{"metadata":{…},"spec":{…}}`, escaped as Kubernetes escapes.
   const std::string& members() const;
+  /// `{"metadata":{…}}`.
+  std::string metadata_member() const;
 
  private:
   std::string ns_;
@@ -35,6 +37,7 @@ class Stored {
   std::uint64_t version_;
   std::unique_ptr<const Json> value_;
   mutable std::string members_;
+  mutable std::size_t metadata_bytes_ = 0;  ///< of members_, its brace before them included
 };
 using StoredPtr = std::shared_ptr<const Stored>;
 

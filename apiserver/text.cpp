@@ -138,7 +138,7 @@ std::string kubernetes_text(const Json& value) {
   return out;
 }
 
-std::string members_text(const Json& object) {
+std::string members_text(const Json& object, std::size_t* metadata_bytes) {
   std::string out = "{";
   out.reserve(members_bytes_usual);
   const auto metadata = object.find("metadata");
@@ -146,6 +146,7 @@ std::string members_text(const Json& object) {
     out += "\"metadata\":";
     append_metadata(out, *metadata);
   }
+  if (metadata_bytes) *metadata_bytes = out.size();
   for (const auto& [key, value] : object.items()) {
     if (key == "kind" || key == "apiVersion" || key == "metadata") continue;
     append_member(out, key, value);

@@ -10,8 +10,9 @@ namespace regatta::apiserver {
 /// Compact JSON as Go writes it: <, >, & and U+2028/9 escaped, metadata before its siblings and in
 /// declaration order.
 std::string kubernetes_text(const Json& value);
-/// The same for one object, without kind and apiVersion.
-std::string members_text(const Json& object);
+/// The same for one object, without kind and apiVersion. `metadata_bytes`: how much of it there is
+/// up to the end of the metadata.
+std::string members_text(const Json& object, std::size_t* metadata_bytes = nullptr);
 /// An object with its keys sorted, those of metadata in declaration order.
 std::string metadata_ordered_text(const Json& object);
 /// Indents compact JSON by two spaces a level, keeping its order.

@@ -359,15 +359,12 @@ Answer<Deleted> ObjectWriter::remove(Exchange& exchange, const Target& target,
     deleted.object = std::make_unique<Json>(std::move(object));
     return deleted;
   }
-  if (!options.dry_run) {
-    erase(target, *current, object);
-    notify(type, target.ns, target.name, nullptr);
-  }
-  if (answers_with_object(type)) {
-    if (!options.dry_run) {
-      metadata_of(object)["resourceVersion"] = std::to_string(core_.store.version());
-    }
-    deleted.object = std::make_unique<Json>(std::move(object));
+  if (answers_with_object(type)) deleted.object = std::make_unique<Json>(object);
+  if (options.dry_run) return deleted;
+  erase(target, *current, std::move(object));
+  notify(type, target.ns, target.name, nullptr);
+  if (deleted.object) {
+    metadata_of(*deleted.object)["resourceVersion"] = std::to_string(core_.store.version());
   }
   return deleted;
 }
@@ -442,8 +439,9 @@ StoredPtr ObjectWriter::put(const Target& target, Json object) {
                          to_stored_version(std::move(object), *target.type));
 }
 
-void ObjectWriter::erase(const Target& target, const Stored& current, const Json& last) {
-  core_.store.erase(shelf_of(*target.type), current, to_stored_version(last, *target.type));
+void ObjectWriter::erase(const Target& target, const Stored& current, Json last) {
+  core_.store.erase(shelf_of(*target.type), current,
+                    to_stored_version(std::move(last), *target.type));
 }
 
 void ObjectWriter::put_internal(const ResourceType& type, Json object) {

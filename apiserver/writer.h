@@ -79,7 +79,7 @@ class ObjectWriter {
   Answer<Deleted> remove_namespace(const Target& target, const Stored& current, Json object,
                                    const DeleteOptions& options);
   StoredPtr put(const Target& target, Json object);
-  void erase(const Target& target, const Stored& current, const Json& last);
+  void erase(const Target& target, const Stored& current, Json last);
   Shelf& shelf_of(const ResourceType& type) { return core_.store.shelf(type.store_name()); }
   void notify(const ResourceType& type, const std::string& ns, const std::string& name,
               const Json* object);

@@ -149,8 +149,10 @@ void GarbageCollector::watch(const DiscoveredResource& resource) {
   auto monitor = std::make_unique<Monitor>();
   monitor->resource = resource;
   kube::InformerDeps deps{deps_.client, deps_.clock, deps_.rng, deps_.executor, deps_.log};
+  kube::InformerOptions options;
+  options.metadata_only = true;
   monitor->informer = std::make_unique<kube::InformerCore>(
-      std::move(deps), monitor->resource.info(), kube::InformerOptions{}, decode_meta);
+      std::move(deps), monitor->resource.info(), std::move(options), decode_meta);
   monitor->informer->on_change([this, index](const api::ObjectKey&,
                                              const kube::InformerCore::Object& before,
                                              const kube::InformerCore::Object& after) {

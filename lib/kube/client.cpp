@@ -65,6 +65,11 @@ void name_items(Json* items, const api::ResourceInfo& resource) {
   }
 }
 
+/// Whole objects where a server has no such form.
+std::string metadata_as(const std::string& form) {
+  return "application/json;as=" + form + ";g=meta.k8s.io;v=v1,application/json";
+}
+
 /// metadata.name, or empty.
 std::string name_in(const std::string& body) {
   const Result<Json> object = parse_json(body);
@@ -89,6 +94,7 @@ struct Client::Call {
   std::string_view resource;
   std::string subresource;
   bool streaming = false;
+  std::string accept = "application/json";
 };
 
 Client::Client(ClientDeps deps)
@@ -99,7 +105,7 @@ Client::Client(ClientDeps deps)
 Task<Result<net::HttpResponse>> Client::send_once(Call call, std::string token,
                                                   TimePoint deadline) {
   net::HttpRequest request(call.method, deps_.config.base_path + call.path + call.query);
-  request.headers.add("Accept", "application/json");
+  request.headers.add("Accept", call.accept);
   request.headers.add("User-Agent", deps_.config.user_agent);
   if (!token.empty()) request.headers.add("Authorization", "Bearer " + token);
   if (!call.content_type.empty()) request.headers.add("Content-Type", call.content_type);
@@ -236,6 +242,7 @@ Task<Result<std::string>> Client::list_raw(api::ResourceInfo resource, std::stri
     call.path = resource.path(percent_encode(ns));
     call.query = query.str();
     call.resource = resource.plural;
+    if (options.metadata_only) call.accept = metadata_as("PartialObjectMetadataList");
     auto answer = co_await send(std::move(call));
     if (!answer) co_return answer.error();
     Result<Json> list = parse_json(answer->body);
@@ -383,6 +390,7 @@ Task<Result<WatchStream>> Client::watch(api::ResourceInfo resource, std::string 
   call.query = query.str();
   call.resource = resource.plural;
   call.streaming = true;
+  if (options.metadata_only) call.accept = metadata_as("PartialObjectMetadata");
   auto answer = co_await send(std::move(call));
   if (!answer) co_return answer.error();
   if (!answer->stream) answer->stream = std::make_shared<WholeBody>(std::move(answer->body));

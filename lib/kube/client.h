@@ -33,6 +33,7 @@ struct ListOptions {
   std::int64_t limit = 500;  ///< objects a page; 0 asks for everything at once
   std::string resource_version;
   std::string resource_version_match;
+  bool metadata_only = false;  ///< the items are PartialObjectMetadata
 };
 
 struct WatchOptions {
@@ -42,7 +43,8 @@ struct WatchOptions {
   bool bookmarks = true;
   bool send_initial_events = false;  ///< the list as events, up to an annotated bookmark
   std::chrono::seconds server_timeout{
-      0};  ///< the server ends the watch after it; 0: its own choice
+      0};                      ///< the server ends the watch after it; 0: its own choice
+  bool metadata_only = false;  ///< the objects are PartialObjectMetadata
 };
 
 struct WriteOptions {

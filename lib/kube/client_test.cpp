@@ -291,6 +291,23 @@ TEST(MergePatch, IsMinimalAndNeedsNoNulls) {
 
 // --- watches ---
 
+TEST_F(ClientTest, WhoWantsOnlyMetadataAsksForIt) {
+  server.answer(200, list_text("10", {}));
+  server.answer_watch();
+  ListOptions list;
+  list.metadata_only = true;
+  const auto ignore = [](const ListPage&) {};
+  ASSERT_TRUE(run(client.list_raw(Thing::resource, "", list, ignore)));
+  WatchOptions watch;
+  watch.metadata_only = true;
+  ASSERT_TRUE(run(client.watch(Thing::resource, "", watch)));
+  const auto asked = [](const std::string& form) {
+    return "application/json;as=" + form + ";g=meta.k8s.io;v=v1,application/json";
+  };
+  EXPECT_EQ(server.seen.at(0).headers.get("Accept"), asked("PartialObjectMetadataList"));
+  EXPECT_EQ(server.seen.at(1).headers.get("Accept"), asked("PartialObjectMetadata"));
+}
+
 TEST_F(ClientTest, EventsSplitAndJoinAtAnyByte) {
   const std::string text = event_line("ADDED", thing_json("a", "1")) + "\n" +
                            event_line("MODIFIED", thing_json("a", "2")) + bookmark_line("9");

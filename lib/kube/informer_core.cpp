@@ -143,6 +143,7 @@ Task<Status> InformerCore::fill_from_list() {
   options.label_selector = options_.label_selector;
   options.field_selector = options_.field_selector;
   options.limit = options_.page_limit;
+  options.metadata_only = options_.metadata_only;
   Listing listing;
   const std::function<void(const Json&)> add = [&](const Json& item) { add_to(&listing, item); };
   const std::function<void(const ListPage&)> on_page = [&](const ListPage& page) {
@@ -167,6 +168,7 @@ Task<Result<WatchStream>> InformerCore::open_watch(bool with_list) {
   options.field_selector = options_.field_selector;
   options.resource_version = version_;
   options.send_initial_events = with_list;
+  options.metadata_only = options_.metadata_only;
   const Duration jitter(deps_.rng.between(0, options_.watch_timeout.count()));
   options.server_timeout =
       std::chrono::duration_cast<std::chrono::seconds>(options_.watch_timeout + jitter);

@@ -30,7 +30,8 @@ struct InformerOptions {
   std::string label_selector;
   std::string field_selector;
   std::int64_t page_limit = 500;
-  bool watch_list = false;  ///< fill the store from a watch instead of a list, where served
+  bool metadata_only = false;  ///< objects come without anything but their metadata
+  bool watch_list = false;     ///< fill the store from a watch instead of a list, where served
   /// No byte for so long means a dead connection; at least three bookmark intervals (one minute).
   Duration idle_timeout = std::chrono::minutes(3);
   /// The server ends each watch after between one and two times this.
