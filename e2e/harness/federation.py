@@ -99,18 +99,15 @@ class Federation:
 
     def wait_connected(self, names, timeout=30):
         for name in names:
-            self.wait_for(f"MultiKueueCluster {name} is Active",
-                          lambda: self.active(name).get("status") == "True"
-                          or report(self.active(name)), timeout)
+            self.wait_for(f"MultiKueueCluster {name} is Active", lambda: holding(
+                self.hub.api.get("multikueueclusters", name), "Active", "True"), timeout)
 
     def active(self, worker):
         return condition(self.hub.api.get("multikueueclusters", worker), "Active")
 
     def wait_queue_active(self, timeout=30):
-        def active():
-            found = self.hub.api.get("clusterqueues", "fleet")
-            return is_true(found, "Active") or report(condition(found, "Active"))
-        self.wait_for("ClusterQueue fleet is Active", active, timeout)
+        self.wait_for("ClusterQueue fleet is Active", lambda: holding(
+            self.hub.api.get("clusterqueues", "fleet"), "Active", "True"), timeout)
 
     def submit(self, *jobs):
         self.hub.kubectl.create(*jobs)
@@ -176,6 +173,13 @@ class Federation:
             unseen := [n for n in names if not self.ran_on(n)]) or report(unseen), 10)
         wrong = {n: self.ran_on(n) for n in names if len(self.ran_on(n)) != 1}
         assert not wrong, f"jobs that did not run on exactly one worker: {wrong}"
+
+
+def holding(obj, kind, status, reason=None):
+    """The condition of that type when it is so; what there is instead is reported."""
+    found = condition(obj, kind)
+    same = found.get("status") == status and reason in (None, found.get("reason"))
+    return found if same else report(obj.get("status"))
 
 
 def report(state):

@@ -4,7 +4,7 @@ import os
 
 from . import objects
 from .api import condition, is_true
-from .federation import report
+from .federation import holding, report
 from .waiting import wait_for
 
 NS = objects.NAMESPACE
@@ -102,11 +102,8 @@ class Solo:
 
     def wait_condition(self, name, kind, status, reason=None, timeout=30):
         """Returns the condition of the job's Workload."""
-        def holds():
-            found = self.condition(name, kind)
-            same = found.get("status") == status and reason in (None, found.get("reason"))
-            return found if same else report((self.workload(name) or {}).get("status"))
-        return self.wait_for(f"{name} has {kind}={status} {reason or ''}", holds, timeout)
+        return self.wait_for(f"{name} has {kind}={status} {reason or ''}", lambda: holding(
+            self.workload(name) or {}, kind, status, reason), timeout)
 
     def wait_admitted(self, *names, timeout=30):
         for name in names:

@@ -1,7 +1,7 @@
 """How the hub gets at its workers, and what it says when it cannot."""
 from harness import objects
-from harness.api import condition, is_true
-from harness.federation import report
+from harness.api import condition
+from harness.federation import holding, report
 from harness.suite import scenario
 
 from .race import check_finished, mixed
@@ -31,11 +31,9 @@ def credentials_rotated(env):
 
 def wait_refused(fed, worker):
     """Its condition, once the hub has tried to connect and could not."""
-    def refused():
-        active = fed.active(worker)
-        found = active.get("status"), active.get("reason")
-        return found == ("False", "ClientConnectionFailed") and active or report(active)
-    return fed.wait_for(f"{worker} is not Active", refused, 30)
+    return fed.wait_for(f"{worker} is not Active", lambda: holding(
+        fed.hub.api.get("multikueueclusters", worker), "Active", "False",
+        "ClientConnectionFailed"), 30)
 
 
 @scenario

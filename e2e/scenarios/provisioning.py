@@ -2,8 +2,8 @@
 import os
 
 from harness import objects
-from harness.api import condition, is_true
-from harness.federation import report
+from harness.api import is_true
+from harness.federation import holding, report
 from harness.suite import ROOT, scenario
 from harness.waiting import wait_for
 
@@ -86,10 +86,6 @@ def nodes_on_request(env):
     say(cluster, second, "Failed")
     waiting("the workload is given up", lambda: not workload_of("refused")["spec"].get("active", True)
             or report(check_state("refused")))
-
-    def given_up():
-        evicted = condition(workload_of("refused"), "Evicted")
-        found = evicted.get("status"), evicted.get("reason")
-        return found == ("True", "DeactivatedDueToAdmissionCheck") or report(evicted)
-    waiting("its eviction says why", given_up)
+    waiting("its eviction says why", lambda: holding(
+        workload_of("refused"), "Evicted", "True", "DeactivatedDueToAdmissionCheck"))
     waiting("its request is gone", lambda: not requests(cluster) or report(requests(cluster)))

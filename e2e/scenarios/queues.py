@@ -2,8 +2,8 @@
 import json
 
 from harness import objects
-from harness.api import condition, is_true
-from harness.federation import report
+from harness.api import is_true
+from harness.federation import holding, report
 from harness.suite import scenario
 
 
@@ -14,11 +14,8 @@ def stop_policy(fed, kind, name, policy, cluster=None):
 
 
 def wait_stopped(fed, kind, name):
-    def seen():
-        active = condition(fed.hub.api.get(kind + "s", name, objects.NAMESPACE), "Active")
-        found = active.get("status"), active.get("reason")
-        return found == ("False", "Stopped") or report(active)
-    fed.wait_for(f"{kind} {name} is Stopped", seen, 20)
+    fed.wait_for(f"{kind} {name} is Stopped", lambda: holding(
+        fed.hub.api.get(kind + "s", name, objects.NAMESPACE), "Active", "False", "Stopped"), 20)
 
 
 @scenario

@@ -3,8 +3,8 @@ import json
 import os
 
 from harness import objects
-from harness.api import condition, is_true
-from harness.federation import report
+from harness.api import condition
+from harness.federation import holding, report
 from harness.suite import scenario
 from harness.waiting import wait_for
 
@@ -158,15 +158,11 @@ def hub_without_nodes(env):
         *placed_queue("datacenter"))
     fed.hub.kubectl.apply(*placed_queue("not-here", checks=["multikueue"]))
 
-    def active():
-        found = condition(fed.hub.api.get("clusterqueues", "placed"), "Active")
-        return found.get("status") == "True" or report(found)
-    fed.wait_for("the hub's queue is active", active, 20)
+    fed.wait_for("the hub's queue is active", lambda: holding(
+        fed.hub.api.get("clusterqueues", "placed"), "Active", "True"), 20)
     fed.submit(rack_job("placed", 3, seconds=3))
-
-    def admitted():
-        return is_true(fed.workload_of("placed"), "Admitted") or report(fed.workload_of("placed"))
-    fed.wait_for("the hub's workload is admitted", admitted, 40)
+    fed.wait_for("the hub's workload is admitted", lambda: holding(
+        fed.workload_of("placed"), "Admitted", "True"), 40)
     sets = fed.workload_of("placed")["status"]["admission"]["podSetAssignments"]
     assert sets[0]["delayedTopologyRequest"] == "Ready", sets
     assert "topologyAssignment" not in sets[0], sets

@@ -9,9 +9,10 @@ namespace regatta {
 template <class Texts>
 std::string joined(const Texts& texts, std::string_view between = ", ") {
   std::string out;
+  std::string_view gap;
   for (const auto& text : texts) {
-    if (!out.empty()) out += between;
-    out += text;
+    out.append(gap).append(text);
+    gap = between;
   }
   return out;
 }
