@@ -126,9 +126,11 @@ TEST(Quota, CircleOfCohortsIsMarkedAndHealed) {
   tree.forest.settle();
   EXPECT_TRUE(tree.forest.node(tree.west).cyclic);
   EXPECT_TRUE(tree.forest.queues_of_tree(tree.west).empty());
+  EXPECT_TRUE(tree.forest.ancestors(tree.west).empty());
   tree.forest.set_parent(tree.root, no_node);
   tree.forest.settle();
   EXPECT_FALSE(tree.forest.node(tree.west).cyclic);
+  EXPECT_EQ(tree.forest.ancestors(tree.a), (std::vector{tree.east, tree.root}));
   EXPECT_EQ(tree.forest.available(tree.west, cpu), 14);
 }
 

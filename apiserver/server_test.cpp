@@ -176,6 +176,19 @@ TEST_F(ServerTest, watches_resume_until_history_is_forgotten) {
   }
 }
 
+TEST_F(ServerTest, WhatIsRemovedIsShownAsOfItsRemoval) {
+  const std::string accounts = "/api/v1/namespaces/default/serviceaccounts";
+  const net::HttpResponse made = send("POST", accounts, {{"metadata", {{"name", "brief"}}}});
+  ASSERT_EQ(made.status, 201u) << made.body;
+  const net::HttpResponse tried = send("DELETE", accounts + "/brief?dryRun=All");
+  EXPECT_EQ(Json::parse(tried.body), Json::parse(made.body));
+  const net::HttpResponse gone = send("DELETE", accounts + "/brief");
+  Json expected = Json::parse(made.body);
+  expected["metadata"]["resourceVersion"] = std::to_string(server_->store().version());
+  EXPECT_EQ(Json::parse(gone.body), expected);
+  EXPECT_EQ(send("GET", accounts + "/brief").status, 404u);
+}
+
 TEST_F(ServerTest, AWatchOfMetadataTellsNothingElse) {
   const Json created = create("a");
   const Json event =
