@@ -2,9 +2,9 @@
 
 #include "bench/requests.h"
 #include "kubeconfig/local.h"
+#include "lab/servers/apply.h"
+#include "lab/servers/files.h"
 #include "lib/kube/in_cluster.h"
-#include "sandbox/cluster/apply.h"
-#include "sandbox/cluster/files.h"
 
 #include <nlohmann/json.hpp>
 
@@ -46,9 +46,8 @@ Task<Result<std::unique_ptr<Cluster>>> Cluster::start(Ground ground, std::string
 Status Cluster::start_server() {
   std::error_code ignored;
   std::filesystem::create_directories(folder(), ignored);
-  const std::vector<std::string> argv = {ground_.binary, "sandbox", "apiserver",
-                                         "--dir",        folder(),  "--crds",
-                                         "--no-pods",    "--fleet", "8xCPU"};
+  const std::vector<std::string> argv = {ground_.lab, "apiserver", "--dir",   folder(),
+                                         "--crds",    "--no-pods", "--fleet", "8xCPU"};
   auto process = Process::start(name_ + " API server", argv, folder() / "apiserver.log");
   if (!process) return process.error();
   server_ = std::make_unique<Process>(std::move(*process));
@@ -82,14 +81,14 @@ Result<std::string> Cluster::kubeconfig() const {
 }
 
 Task<Status> Cluster::apply(std::vector<Json> objects) {
-  sandbox::Applier applier(client(), ground_.clock);
+  lab::Applier applier(client(), ground_.clock);
   const TimePoint deadline = ground_.clock.now() + start_max;
   co_return co_await applier.apply(std::move(objects), deadline);
 }
 
 Status Cluster::start_manager() {
   const std::filesystem::path config = folder() / "manager.yaml";
-  const Status written = sandbox::write_private(config, manager_config);
+  const Status written = lab::write_private(config, manager_config);
   if (!written) return written;
   const std::vector<std::string> argv = {
       ground_.binary, "manager", "--kubeconfig",  folder() / "admin.kubeconfig",

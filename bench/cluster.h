@@ -17,7 +17,8 @@ struct Ground {
   Executor executor;
   Clock& clock;
   Rng& rng;
-  std::string binary;  ///< of regatta
+  std::string binary;  ///< regatta, which is measured
+  std::string lab;     ///< regatta-lab, which serves the API
   std::filesystem::path folder;
 };
 

@@ -11,6 +11,7 @@ namespace {
 
 struct Common {
   std::string binary;
+  std::string lab;
   std::string folder;  ///< empty: one of its own, removed at the end
   std::string output;
 };
@@ -18,6 +19,10 @@ struct Common {
 void add_common(CLI::App* command, Common* common) {
   command->add_option("--regatta", common->binary, "The binary that is measured")
       ->required()
+      ->check(CLI::ExistingFile);
+  command
+      ->add_option("--lab", common->lab,
+                   "The regatta-lab that serves the API; otherwise the one beside it")
       ->check(CLI::ExistingFile);
   command->add_option("--folder", common->folder, "Keep certificates and logs there");
   command->add_option("-o,--output", common->output, "json: one line, last")
@@ -32,10 +37,15 @@ Task<int> in_folder(Common common, Options options, Task<int> (*measure)(Ground,
     if (!::mkdtemp(pattern.data())) co_return 1;
     folder = pattern;
   }
+  const std::filesystem::path binary = std::filesystem::absolute(common.binary);
+  const std::filesystem::path beside =
+      std::filesystem::path(binary).replace_filename("regatta-lab");
+  const std::filesystem::path lab =
+      common.lab.empty() ? beside : std::filesystem::absolute(common.lab);
   SystemClock clock;
   Rng rng = Rng::from_system();
-  Ground ground{co_await asio::this_coro::executor, clock, rng,
-                std::filesystem::absolute(common.binary), std::filesystem::absolute(folder)};
+  Ground ground{co_await asio::this_coro::executor, clock, rng, binary, lab,
+                std::filesystem::absolute(folder)};
   options.json = common.output == "json";
   const int code = co_await measure(std::move(ground), options);
   std::error_code ignored;

@@ -1,14 +1,17 @@
-# regatta_embed(<out.cpp> <header> <file>...)  Text files of the repository as a C++ source that
-# defines regatta::sandbox::assets(), under their paths from the root.
-function(regatta_embed out header)
-  set(text "#include \"${header}\"\n\nnamespace regatta::sandbox {\n\n")
-  string(APPEND text "const std::vector<Asset>& assets() {\n  static const std::vector<Asset> all = {\n")
+# regatta_embed(<target> <header> <namespace> <function> <file>...)  Text files of the repository as
+# a C++ source of <target> that defines `const std::vector<manifest::Asset>& <namespace>::<function>()`,
+# which <header> declares, under their paths from the root.
+function(regatta_embed target header namespace function)
+  set(text "#include \"${header}\"\n\nnamespace ${namespace} {\n\n")
+  string(APPEND text "const std::vector<regatta::manifest::Asset>& ${function}() {\n")
+  string(APPEND text "  static const std::vector<regatta::manifest::Asset> all = {\n")
   foreach(path ${ARGN})
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${path})
     file(READ ${PROJECT_SOURCE_DIR}/${path} content)
     string(APPEND text "      {\"${path}\", R\"~~~~(${content})~~~~\"},\n")
   endforeach()
-  string(APPEND text "  };\n  return all;\n}\n\n}  // namespace regatta::sandbox\n")
+  string(APPEND text "  };\n  return all;\n}\n\n}  // namespace ${namespace}\n")
+  set(out ${CMAKE_CURRENT_BINARY_DIR}/${function}.cpp)
   set(before "")
   if(EXISTS ${out})
     file(READ ${out} before)
@@ -16,4 +19,7 @@ function(regatta_embed out header)
   if(NOT before STREQUAL text)
     file(WRITE ${out} "${text}")
   endif()
+  target_sources(${target} PRIVATE ${out})
+  set_source_files_properties(${out} PROPERTIES
+    COMPILE_OPTIONS -Wno-overlength-strings SKIP_PRECOMPILE_HEADERS ON)
 endfunction()

@@ -1,10 +1,9 @@
 #include "controllers/elastic_ungater.h"
 
-#include "controllers/lifecycle.h"
-#include "jobs/elastic.h"
 #include "lib/api/codec.h"
 #include "lib/api/names.h"
 #include "lib/kube/status.h"
+#include "lifecycle/elastic_pods.h"
 
 #include <nlohmann/json.hpp>
 
@@ -16,15 +15,6 @@ namespace {
 
 /// Index of pods and of workloads: "namespace/name" of the first slice.
 constexpr const char* by_slice = "slice";
-
-bool gated(const api::Pod& pod) {
-  const auto& gates = pod.spec.scheduling_gates;
-  return std::find(gates.begin(), gates.end(), api::gates::elastic_job) != gates.end();
-}
-
-bool over(const api::Pod& pod) {
-  return pod.status.phase == "Succeeded" || pod.status.phase == "Failed";
-}
 
 std::string slice_of(const api::Pod& pod) {
   const std::string& name =
@@ -65,40 +55,6 @@ void keep_gate(api::Pod& pod) {
 
 }  // namespace
 
-std::string slice_name(const api::Workload& workload) {
-  if (workload.metadata.annotation(std::string(api::annotations::elastic_job)) != "true") return {};
-  const std::string& first =
-      workload.metadata.annotation(std::string(api::annotations::workload_slice_name));
-  return first.empty() ? workload.metadata.name : first;
-}
-
-bool grants_pods(const api::Workload& workload) {
-  return !slice_name(workload).empty() && is_reserved(workload) && is_admitted(workload) &&
-         !is_finished(workload) && !is_evicted(workload);
-}
-
-std::vector<PodPtr> pods_to_release(const api::Workload& workload,
-                                    const std::vector<PodPtr>& pods) {
-  std::map<std::string, std::int64_t> room;
-  for (const api::PodSet& pod_set : workload.spec.pod_sets) room[pod_set.name] = pod_set.count;
-  const std::string label(api::labels::pod_set);
-  std::vector<PodPtr> waiting;
-  for (const PodPtr& pod : pods) {
-    if (over(*pod)) continue;
-    if (gated(*pod)) {
-      if (!pod->metadata.deleting()) waiting.push_back(pod);
-    } else {
-      --room[pod->metadata.label(label)];
-    }
-  }
-  std::sort(waiting.begin(), waiting.end(), [](const PodPtr& a, const PodPtr& b) {
-    return std::pair(a->metadata.creation_timestamp, a->metadata.name) <
-           std::pair(b->metadata.creation_timestamp, b->metadata.name);
-  });
-  std::erase_if(waiting, [&](const PodPtr& pod) { return --room[pod->metadata.label(label)] < 0; });
-  return waiting;
-}
-
 ElasticUngater::ElasticUngater(clusters::LocalCluster& cluster, kube::InformerDeps deps,
                                TaskScope& scope)
     : cluster_(cluster),
@@ -118,18 +74,18 @@ ElasticUngater::ElasticUngater(clusters::LocalCluster& cluster, kube::InformerDe
     if (!name.empty()) queue_.add(api::ObjectKey(key.ns, name));
   });
   cluster_.workloads.add_index(by_slice, [](const api::Workload& workload) {
-    const std::string name = slice_name(workload);
+    const std::string name = lifecycle::slice_name(workload);
     return name.empty() ? std::vector<std::string>()
                         : std::vector<std::string>{workload.metadata.ns + "/" + name};
   });
   cluster_.workloads.on_transition([this](const auto& key, const auto& before, const auto& after) {
-    if (after && grants_pods(*after)) {
+    if (after && lifecycle::grants_pods(*after)) {
       needed_ = true;
       wake_.notify_all();
-      queue_.add(api::ObjectKey(key.ns, slice_name(*after)));
-    } else if (before && grants_pods(*before)) {
+      queue_.add(api::ObjectKey(key.ns, lifecycle::slice_name(*after)));
+    } else if (before && lifecycle::grants_pods(*before)) {
       // Another slice may be the one that counts now.
-      queue_.add(api::ObjectKey(key.ns, slice_name(*before)));
+      queue_.add(api::ObjectKey(key.ns, lifecycle::slice_name(*before)));
     }
   });
 }
@@ -137,8 +93,8 @@ ElasticUngater::ElasticUngater(clusters::LocalCluster& cluster, kube::InformerDe
 void ElasticUngater::start() {
   queue_.open();
   for (const auto& workload : cluster_.workloads.list()) {
-    if (!grants_pods(*workload)) continue;
-    queue_.add(api::ObjectKey(workload->metadata.ns, slice_name(*workload)));
+    if (!lifecycle::grants_pods(*workload)) continue;
+    queue_.add(api::ObjectKey(workload->metadata.ns, lifecycle::slice_name(*workload)));
   }
   scope_.spawn("elastic-ungater", run());
 }
@@ -160,21 +116,11 @@ Task<> ElasticUngater::work() {
   }
 }
 
-std::shared_ptr<const api::Workload> newest_grant(
-    const std::vector<std::shared_ptr<const api::Workload>>& slices) {
-  std::vector<std::shared_ptr<const api::Workload>> granting;
-  for (const auto& slice : slices) {
-    if (grants_pods(*slice)) granting.push_back(slice);
-  }
-  jobs::sort_by_age(&granting, slices);
-  return granting.empty() ? nullptr : granting.back();
-}
-
 Task<Status> ElasticUngater::reconcile(api::ObjectKey slice) {
-  const auto workload = newest_grant(cluster_.workloads.by_index(by_slice, slice.str()));
+  const auto workload = lifecycle::newest_grant(cluster_.workloads.by_index(by_slice, slice.str()));
   if (!workload) co_return ok();
   const auto pods = pods_.by_index(by_slice, slice.str());
-  for (const PodPtr& pod : pods_to_release(*workload, pods)) {
+  for (const lifecycle::PodPtr& pod : lifecycle::pods_to_release(*workload, pods)) {
     const api::ObjectKey key = pod->metadata.key();
     auto written =
         co_await cluster_.client.patch<api::Pod>(key, kube::PatchType::merge, release_patch(*pod));

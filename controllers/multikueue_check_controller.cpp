@@ -3,46 +3,6 @@
 #include "lib/api/names.h"
 
 namespace regatta::controllers {
-namespace {
-
-/// "[a b]".
-std::string bracketed(const std::vector<std::string>& names) {
-  std::string out = "[";
-  for (const std::string& name : names) out += (out.size() > 1 ? " " : "") + name;
-  return out + "]";
-}
-
-}  // namespace
-
-api::Condition check_condition(const CheckView& view, std::int64_t generation) {
-  api::Condition out;
-  out.type = std::string(api::conditions::active);
-  out.observed_generation = generation;
-  out.status = api::ConditionStatus::False;
-  if (!view.config_error.empty()) {
-    out.reason = std::string(api::reasons::bad_config);
-    out.message = "Cannot load the AdmissionChecks parameters: " + view.config_error;
-    return out;
-  }
-  if (!view.missing.empty()) out.message = "Missing clusters: " + bracketed(view.missing);
-  if (!view.inactive.empty()) {
-    out.message += out.message.empty() ? "" : ", ";
-    out.message += "Inactive clusters: " + bracketed(view.inactive);
-  }
-  if (view.missing.size() + view.inactive.size() >= view.clusters.size()) {
-    out.reason = std::string(api::reasons::no_usable_clusters);
-    return out;
-  }
-  out.status = api::ConditionStatus::True;
-  if (out.message.empty()) {
-    out.reason = std::string(api::reasons::active);
-    out.message = "The admission check is active";
-  } else {
-    out.reason = std::string(api::reasons::some_active_clusters);
-  }
-  return out;
-}
-
 MultiKueueCheckController::MultiKueueCheckController(clusters::LocalCluster& local,
                                                      TaskScope& scope)
     : local_(local),
@@ -67,8 +27,8 @@ void MultiKueueCheckController::enqueue_all() {
   for (const auto& check : local_.checks.list()) queue_.add(check->metadata.name);
 }
 
-CheckView MultiKueueCheckController::view(const api::AdmissionCheck& check) const {
-  CheckView view;
+lifecycle::CheckView MultiKueueCheckController::view(const api::AdmissionCheck& check) const {
+  lifecycle::CheckView view;
   const auto& parameters = check.spec.parameters;
   if (!parameters) {
     view.config_error = "missing parameters reference";
@@ -112,7 +72,8 @@ Task<Status> MultiKueueCheckController::reconcile(std::string name) {
   if (!stored || stored->spec.controller_name != api::multikueue_controller_name) co_return ok();
   api::AdmissionCheck before = *stored;
   api::AdmissionCheck after = before;
-  const api::Condition wanted = check_condition(view(before), before.metadata.generation);
+  const api::Condition wanted =
+      lifecycle::check_condition(view(before), before.metadata.generation);
   if (!api::set_condition(&after.status.conditions, wanted, local_.clock.now())) co_return ok();
   auto written = co_await local_.client.patch_status(std::move(before), std::move(after));
   if (!written) co_return written.error();

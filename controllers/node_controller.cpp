@@ -29,7 +29,9 @@ std::string hostname_of(const api::Node& node) {
 /// Hosts that its pods are placed on; none for places wider than a node.
 std::vector<std::string> hosts_of(const api::Workload& workload) {
   std::set<std::string> hosts;
-  if (!workload.status.admission || is_finished(workload) || is_evicted(workload)) return {};
+  if (!workload.status.admission || lifecycle::is_finished(workload) ||
+      lifecycle::is_evicted(workload))
+    return {};
   for (const auto& assignment : workload.status.admission->pod_set_assignments) {
     const auto& places = assignment.topology_assignment;
     const bool names_hosts =
@@ -117,7 +119,7 @@ void NodeController::watch_workloads() {
     if (before && before->status.admission == after->status.admission) return;
     for (const std::string& host : hosts_of(*after)) {
       const NodePtr node = node_named(host);
-      if (!node || is_suspect(*node)) queue_.add(host);
+      if (!node || lifecycle::is_suspect(*node)) queue_.add(host);
     }
   });
 }
@@ -151,15 +153,16 @@ std::vector<NodeController::WorkloadPtr> NodeController::concerned(const std::st
   std::vector<WorkloadPtr> workloads;
   for (const api::ObjectKey& key : keys) {
     auto workload = cluster_.workloads.get(key);
-    if (!workload || is_finished(*workload) || is_evicted(*workload)) continue;
+    if (!workload || lifecycle::is_finished(*workload) || lifecycle::is_evicted(*workload))
+      continue;
     workloads.push_back(std::move(workload));
   }
   return workloads;
 }
 
-PlaceView NodeController::view(const api::Workload& workload, const std::string& host,
-                               const NodePtr& node) const {
-  PlaceView view;
+lifecycle::PlaceView NodeController::view(const api::Workload& workload, const std::string& host,
+                                          const NodePtr& node) const {
+  lifecycle::PlaceView view;
   view.node = node.get();
   const std::string key = workload.metadata.key().str();
   for (const auto& pod : cluster_.pods.by_index(clusters::by_pods_workload, key)) {
@@ -202,16 +205,17 @@ Task<Status> NodeController::reconcile(std::string host) {
 }
 
 Task<Status> NodeController::look_at(WorkloadPtr workload, std::string host, NodePtr node) {
-  const PlaceVerdict verdict = judge(view(*workload, host, node), config_.health);
+  const lifecycle::PlaceVerdict verdict =
+      lifecycle::judge(view(*workload, host, node), config_.health);
   const TimePoint now = cluster_.clock.now();
   const std::string uid = workload->metadata.uid;
   bool evicted = false;
-  std::vector<Note> notes;
+  std::vector<lifecycle::Note> notes;
   const auto change = [&](api::Workload& current) {
     notes.clear();
     if (current.metadata.uid != uid) return false;
-    const bool changed = note_node(&current, host, verdict.lost, now, &notes);
-    evicted = is_evicted(current);
+    const bool changed = lifecycle::note_node(&current, host, verdict.lost, now, &notes);
+    evicted = lifecycle::is_evicted(current);
     return changed;
   };
   const auto& known = workload->status.unhealthy_nodes;
@@ -221,21 +225,21 @@ Task<Status> NodeController::look_at(WorkloadPtr workload, std::string host, Nod
     written = co_await cluster_.update_status(workload->metadata.key(), change);
   }
   if (!written && written.error().code() != Errc::not_found) co_return written;
-  for (Note& note : notes) {
+  for (lifecycle::Note& note : notes) {
     cluster_.events.event(kube::reference_to(*workload),
                           note.warning ? kube::EventType::warning : kube::EventType::normal,
                           std::move(note.reason), std::move(note.message));
   }
   // The pods of an evicted workload end with its job.
   if (evicted) co_return ok();
-  for (const PodPtr& pod : verdict.doomed) {
+  for (const lifecycle::PodPtr& pod : verdict.doomed) {
     const Status failed = co_await fail(pod);
     if (!failed) co_return failed;
   }
   co_return ok();
 }
 
-Task<Status> NodeController::fail(PodPtr pod) {
+Task<Status> NodeController::fail(lifecycle::PodPtr pod) {
   kube::WriteOptions options;
   options.subresource = "status";
   std::string patch = failed_patch(cluster_.clock.now());

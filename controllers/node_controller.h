@@ -1,8 +1,8 @@
 #pragma once
 
 #include "clusters/local_cluster.h"
-#include "controllers/node_health.h"
 #include "lib/runtime/work_queue.h"
+#include "lifecycle/node_health.h"
 
 #include <memory>
 #include <string>
@@ -12,7 +12,7 @@ namespace regatta::controllers {
 
 struct NodeControllerConfig {
   int workers = 2;
-  NodeHealthOptions health;
+  lifecycle::NodeHealthOptions health;
 };
 
 /// Tells workloads about the nodes they lose, and ends the pods that were sent to a node that will
@@ -37,9 +37,10 @@ class NodeController {
   NodePtr node_named(const std::string& host) const;
   /// Workloads with pods placed there, and those of pods that were sent there.
   std::vector<WorkloadPtr> concerned(const std::string& host) const;
-  PlaceView view(const api::Workload& workload, const std::string& host, const NodePtr& node) const;
+  lifecycle::PlaceView view(const api::Workload& workload, const std::string& host,
+                            const NodePtr& node) const;
   Task<Status> look_at(WorkloadPtr workload, std::string host, NodePtr node);
-  Task<Status> fail(PodPtr pod);
+  Task<Status> fail(lifecycle::PodPtr pod);
 
   clusters::LocalCluster& cluster_;
   TaskScope& scope_;

@@ -1,10 +1,10 @@
 #include "controllers/provisioning_check_controller.h"
 
-#include "controllers/lifecycle.h"
-#include "controllers/owner_reference.h"
 #include "lib/api/codec.h"
 #include "lib/api/names.h"
 #include "lib/base/limited_text.h"
+#include "lifecycle/lifecycle.h"
+#include "lifecycle/owner_reference.h"
 
 #include <nlohmann/json.hpp>
 
@@ -141,7 +141,7 @@ Task<Status> ProvisioningCheckController::reconcile_check(std::string name) {
   api::AdmissionCheck before = *stored;
   api::AdmissionCheck after = before;
   const bool found = config_of(name) != nullptr;
-  const api::Condition wanted = provisioning_check_condition(before, served_, found);
+  const api::Condition wanted = lifecycle::provisioning_check_condition(before, served_, found);
   if (!api::set_condition(&after.status.conditions, wanted, local_.clock.now())) co_return ok();
   auto written = co_await local_.client.patch_status(std::move(before), std::move(after));
   if (!written) co_return written.error();
@@ -153,13 +153,13 @@ std::shared_ptr<const api::ProvisioningRequestConfig> ProvisioningCheckControlle
     const std::string& check) const {
   const auto found = local_.checks.get(api::ObjectKey(check));
   if (!found) return nullptr;
-  const Result<std::string> name = provisioning_config_name(found->spec);
+  const Result<std::string> name = lifecycle::provisioning_config_name(found->spec);
   return name ? configs_.get(api::ObjectKey(*name)) : nullptr;
 }
 
-ProvisioningView ProvisioningCheckController::view(
+lifecycle::ProvisioningView ProvisioningCheckController::view(
     std::shared_ptr<const api::Workload> workload) const {
-  ProvisioningView view;
+  lifecycle::ProvisioningView view;
   view.cleanup_on_eviction = config_.cleanup_on_eviction;
   for (const api::AdmissionCheckState& state : workload->status.admission_checks) {
     if (ours_.contains(state.name)) view.checks.push_back({state.name, config_of(state.name)});
@@ -183,13 +183,13 @@ Task<> ProvisioningCheckController::work_on_workloads() {
 Task<Status> ProvisioningCheckController::reconcile(api::ObjectKey key) {
   const auto stored = local_.workloads.get(key);
   if (!stored) co_return ok();
-  const auto plan = plan_provisioning(view(stored), local_.clock.now());
+  const auto plan = lifecycle::plan_provisioning(view(stored), local_.clock.now());
   if (!plan) co_return plan.error();
   if (!plan->states.empty()) {
     const Status written = co_await write_states(key);
     if (!written) co_return written;
   }
-  for (const RequestPtr& request : plan->remove) {
+  for (const lifecycle::RequestPtr& request : plan->remove) {
     kube::DeleteOptions options;
     options.uid = request->metadata.uid;
     const api::ObjectKey name = request->metadata.key();
@@ -197,11 +197,11 @@ Task<Status> ProvisioningCheckController::reconcile(api::ObjectKey key) {
         co_await local_.client.remove(api::ProvisioningRequest::resource, name, std::move(options));
     if (!removed && removed.error().code() != Errc::not_found) co_return removed;
   }
-  for (const WantedRequest& wanted : plan->create) {
+  for (const lifecycle::WantedRequest& wanted : plan->create) {
     const Status created = co_await create(stored, wanted);
     if (!created) co_return created;
   }
-  for (const RequestPtr& request : plan->current) {
+  for (const lifecycle::RequestPtr& request : plan->current) {
     const Status owned = co_await hand_over(request);
     if (!owned) co_return owned;
   }
@@ -212,14 +212,14 @@ Task<Status> ProvisioningCheckController::write_states(api::ObjectKey key) {
   std::vector<std::string> notes;
   Status failed = ok();
   const auto change = [&](api::Workload& workload) {
-    auto plan = plan_provisioning(view(std::make_shared<const api::Workload>(workload)),
-                                  local_.clock.now());
+    auto plan = lifecycle::plan_provisioning(view(std::make_shared<const api::Workload>(workload)),
+                                             local_.clock.now());
     if (!plan) {
       failed = plan.error();
       return false;
     }
     notes = std::move(plan->notes);
-    apply_states(plan->states, &workload);
+    lifecycle::apply_states(plan->states, &workload);
     return !plan->states.empty();
   };
   const Status written = co_await local_.update_status(key, change);
@@ -235,8 +235,8 @@ Task<Status> ProvisioningCheckController::write_states(api::ObjectKey key) {
 }
 
 Task<Status> ProvisioningCheckController::create(std::shared_ptr<const api::Workload> workload,
-                                                 WantedRequest wanted) {
-  for (const ProvisionedPods& pods : wanted.pods) {
+                                                 lifecycle::WantedRequest wanted) {
+  for (const lifecycle::ProvisionedPods& pods : wanted.pods) {
     const Status made = co_await create_template(workload, pods);
     if (made) continue;
     std::string message =
@@ -257,13 +257,13 @@ Task<Status> ProvisioningCheckController::create(std::shared_ptr<const api::Work
   }
   note(*workload, false, "ProvisioningRequestCreated",
        "Created ProvisioningRequest: \"" + name + "\"");
-  const RequestPtr request = std::make_shared<const api::ProvisioningRequest>(*created);
+  const lifecycle::RequestPtr request = std::make_shared<const api::ProvisioningRequest>(*created);
   requests_.observe(std::move(*created));
   co_return co_await hand_over(request);
 }
 
 Task<Status> ProvisioningCheckController::create_template(
-    std::shared_ptr<const api::Workload> workload, const ProvisionedPods& pods) {
+    std::shared_ptr<const api::Workload> workload, const lifecycle::ProvisionedPods& pods) {
   const api::ObjectKey key(workload->metadata.ns, pods.template_name);
   if (templates_.get(key)) co_return ok();
   std::vector<std::shared_ptr<const api::ResourceFlavor>> held;
@@ -271,7 +271,7 @@ Task<Status> ProvisioningCheckController::create_template(
     held.push_back(local_.flavors.get(api::ObjectKey(name)));
     return held.back().get();
   };
-  const Result<Json> body = provisioning_pod_template(*workload, pods, flavor);
+  const Result<Json> body = lifecycle::provisioning_pod_template(*workload, pods, flavor);
   if (!body) co_return body.error();
   auto created =
       co_await local_.client.create_raw(api::StoredPodTemplate::resource, key.ns, dump_json(*body));
@@ -299,7 +299,7 @@ Task<Status> ProvisioningCheckController::report(std::shared_ptr<const api::Work
 }
 
 /// The templates of a request go with it.
-Task<Status> ProvisioningCheckController::hand_over(RequestPtr request) {
+Task<Status> ProvisioningCheckController::hand_over(lifecycle::RequestPtr request) {
   for (const api::ProvisioningRequestPodSet& pods : request->spec.pod_sets) {
     const auto stored = templates_.get(api::ObjectKey(request->metadata.ns, pods.pod_template));
     if (!stored) continue;
@@ -309,7 +309,7 @@ Task<Status> ProvisioningCheckController::hand_over(RequestPtr request) {
     api::StoredPodTemplate after = before;
     auto& owners = after.metadata.owner_references;
     std::erase_if(owners, [](const auto& one) { return one.controller.value_or(false); });
-    owners.push_back(controller_reference(*request));
+    owners.push_back(lifecycle::controller_reference(*request));
     auto written = co_await local_.client.patch_metadata(std::move(before), std::move(after));
     if (!written) {
       if (written.error().code() == Errc::not_found) continue;

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "clusters/local_cluster.h"
-#include "controllers/provisioning_check.h"
 #include "lib/runtime/wakeup.h"
 #include "lib/runtime/work_queue.h"
+#include "lifecycle/provisioning_check.h"
 
 #include <set>
 #include <string>
@@ -33,13 +33,14 @@ class ProvisioningCheckController {
   Task<Status> reconcile_check(std::string name);
   Task<Status> reconcile(api::ObjectKey key);
   Task<Status> write_states(api::ObjectKey key);
-  Task<Status> create(std::shared_ptr<const api::Workload> workload, WantedRequest wanted);
+  Task<Status> create(std::shared_ptr<const api::Workload> workload,
+                      lifecycle::WantedRequest wanted);
   Task<Status> create_template(std::shared_ptr<const api::Workload> workload,
-                               const ProvisionedPods& pods);
+                               const lifecycle::ProvisionedPods& pods);
   Task<Status> report(std::shared_ptr<const api::Workload> workload, std::string check,
                       std::string message);
-  Task<Status> hand_over(RequestPtr request);
-  ProvisioningView view(std::shared_ptr<const api::Workload> workload) const;
+  Task<Status> hand_over(lifecycle::RequestPtr request);
+  lifecycle::ProvisioningView view(std::shared_ptr<const api::Workload> workload) const;
   std::shared_ptr<const api::ProvisioningRequestConfig> config_of(const std::string& check) const;
   void watch();
   void concerns(const api::ObjectKey& workload);

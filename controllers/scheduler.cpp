@@ -1,9 +1,9 @@
 #include "controllers/scheduler.h"
 
-#include "controllers/lifecycle.h"
 #include "lib/api/names.h"
 #include "lib/kube/status.h"
 #include "lib/runtime/deadline.h"
+#include "lifecycle/lifecycle.h"
 
 namespace regatta::controllers {
 
@@ -190,8 +190,9 @@ Task<> Scheduler::reserve(admission::AdmittedWorkload admitted) {
   const auto change = [&](api::Workload& workload) {
     if (workload.metadata.uid != admitted.uid || !admission::is_admissible(workload)) return false;
     done = true;
-    controllers::reserve(&workload, admitted.admission, admitted.checks, now);
-    if (config_.wait_for_pods_ready && workload.metadata.controller()) expect_pods(&workload, now);
+    lifecycle::reserve(&workload, admitted.admission, admitted.checks, now);
+    if (config_.wait_for_pods_ready && workload.metadata.controller())
+      lifecycle::expect_pods(&workload, now);
     if (config_.first_nomination && workload.status.nominated_cluster_names.empty()) {
       for (const std::string& check : admitted.checks) {
         auto clusters = config_.first_nomination(check);
@@ -210,23 +211,25 @@ Task<> Scheduler::reserve(admission::AdmittedWorkload admitted) {
     // It may have happened all the same: its quota must not go to somebody else before we know.
     if (!written && kube::may_have_happened(written.error())) co_await find_out(admitted.key);
     const auto stored = cluster_.workloads.get(admitted.key);
-    if (!stored || !is_reserved(*stored)) state_.forget(admitted.key, cluster_.clock.now());
+    if (!stored || !lifecycle::is_reserved(*stored))
+      state_.forget(admitted.key, cluster_.clock.now());
     if (stored) state_.upsert(*stored, cluster_.clock.now());
     changed();
     co_return;
   }
   const auto workload = cluster_.workloads.get(admitted.key);
   if (!workload) co_return;
-  const bool whole = is_admitted(*workload);
+  const bool whole = lifecycle::is_admitted(*workload);
   // The story of a hub's copy is told on the hub; here one event for one write must do.
   const bool copy = !workload->metadata.label(std::string(api::labels::multikueue_origin)).empty();
   if (!copy || !whole) {
-    const Duration waited = now - queued_since(*workload);
+    const Duration waited = now - lifecycle::queued_since(*workload);
     note(admitted.key, false, "QuotaReserved",
-         reserved_message(admitted.cluster_queue, waited, admitted.considered));
+         lifecycle::reserved_message(admitted.cluster_queue, waited, admitted.considered));
   }
   if (whole) {
-    note(admitted.key, false, "Admitted", admitted_message(admitted.cluster_queue, Duration(0)));
+    note(admitted.key, false, "Admitted",
+         lifecycle::admitted_message(admitted.cluster_queue, Duration(0)));
   }
   if (config_.on_reserved) config_.on_reserved(*workload, whole);
   if (!admitted.replaces.name.empty()) co_await finish_replaced(std::move(admitted));
@@ -247,11 +250,11 @@ Task<> Scheduler::preempt(admission::PreemptedWorkload preempted) {
   const std::string label(api::labels::job_uid);
   const std::string message = admission::preemption_message(
       preempted, preemptor ? preemptor->metadata.label(label) : std::string());
-  std::vector<Note> notes;
+  std::vector<lifecycle::Note> notes;
   const auto change = [&](api::Workload& workload) {
     notes.clear();
-    if (workload.metadata.uid != preempted.uid || is_evicted(workload)) return false;
-    evict(&workload, std::string(api::reasons::preempted), message, "", now, &notes);
+    if (workload.metadata.uid != preempted.uid || lifecycle::is_evicted(workload)) return false;
+    lifecycle::evict(&workload, std::string(api::reasons::preempted), message, "", now, &notes);
     api::set_condition(&workload.status.conditions,
                        {std::string(api::conditions::preempted),
                         api::ConditionStatus::True,
@@ -279,7 +282,7 @@ Task<> Scheduler::preempt(admission::PreemptedWorkload preempted) {
     changed();
     co_return;
   }
-  for (Note& one : notes) note(preempted.key, one.warning, one.reason, one.message);
+  for (lifecycle::Note& one : notes) note(preempted.key, one.warning, one.reason, one.message);
   if (config_.on_preempted) config_.on_preempted(preempted);
   const auto victim = cluster_.workloads.get(preempted.key);
   const std::string priorities =
@@ -312,8 +315,8 @@ Task<Status> Scheduler::write_pending(api::ObjectKey key) {
   const auto change = [&](api::Workload& workload) {
     const bool waits = workload.metadata.uid == pending.uid && admission::is_admissible(workload);
     if (!waits) return false;
-    wrote = set_pending(&workload, pending.reason, pending.message, now);
-    if (pending.gated) wrote |= block_on_gates(&workload, pending.message, now);
+    wrote = lifecycle::set_pending(&workload, pending.reason, pending.message, now);
+    if (pending.gated) wrote |= lifecycle::block_on_gates(&workload, pending.message, now);
     auto requests = state_.resource_requests(key);
     const bool same = requests == workload.status.resource_requests;
     workload.status.resource_requests = std::move(requests);

@@ -1,10 +1,10 @@
 // The part of the scheduler that deals with topologies: nodes and pods on the way in; on the way
 // out, places for the pods of workloads that have quota already.
 
-#include "controllers/lifecycle.h"
 #include "controllers/scheduler.h"
 #include "lib/api/names.h"
 #include "lib/kube/status.h"
+#include "lifecycle/lifecycle.h"
 
 namespace regatta::controllers {
 namespace {
@@ -59,12 +59,12 @@ Task<> Scheduler::place(admission::AdmittedWorkload placed) {
   const TimePoint now = cluster_.clock.now();
   bool admitted = false;
   const auto change = [&](api::Workload& workload) {
-    const bool wrong = workload.metadata.uid != placed.uid || !is_reserved(workload) ||
-                       is_finished(workload) || is_evicted(workload);
+    const bool wrong = workload.metadata.uid != placed.uid || !lifecycle::is_reserved(workload) ||
+                       lifecycle::is_finished(workload) || lifecycle::is_evicted(workload);
     if (wrong) return false;
-    const bool before = is_admitted(workload);
-    controllers::place(&workload, placed.admission, now);
-    admitted = !before && is_admitted(workload);
+    const bool before = lifecycle::is_admitted(workload);
+    lifecycle::place(&workload, placed.admission, now);
+    admitted = !before && lifecycle::is_admitted(workload);
     return true;
   };
   const Status written = co_await cluster_.update_status(placed.key, change);
@@ -82,19 +82,19 @@ Task<> Scheduler::place(admission::AdmittedWorkload placed) {
   const auto* reserved =
       api::find_condition(stored->status.conditions, api::conditions::quota_reserved);
   const Duration waited = reserved ? now - reserved->last_transition_time : Duration(0);
-  note(placed.key, false, "Admitted", admitted_message(placed.cluster_queue, waited));
+  note(placed.key, false, "Admitted", lifecycle::admitted_message(placed.cluster_queue, waited));
   if (config_.on_reserved) config_.on_reserved(*stored, true);
 }
 
 Task<> Scheduler::evict_unplaced(admission::EvictedWorkload evicted) {
   const TimePoint now = cluster_.clock.now();
-  std::vector<Note> notes;
+  std::vector<lifecycle::Note> notes;
   const auto change = [&](api::Workload& workload) {
-    const bool wrong = workload.metadata.uid != evicted.uid || !is_reserved(workload) ||
-                       is_finished(workload) || is_evicted(workload);
+    const bool wrong = workload.metadata.uid != evicted.uid || !lifecycle::is_reserved(workload) ||
+                       lifecycle::is_finished(workload) || lifecycle::is_evicted(workload);
     if (wrong) return false;
     notes.clear();
-    evict(&workload, evicted.reason, evicted.message, "", now, &notes);
+    lifecycle::evict(&workload, evicted.reason, evicted.message, "", now, &notes);
     return true;
   };
   const Status written = co_await cluster_.update_status(evicted.key, change);
@@ -107,7 +107,7 @@ Task<> Scheduler::evict_unplaced(admission::EvictedWorkload evicted) {
     changed();
     co_return;
   }
-  for (Note& one : notes) note(evicted.key, one.warning, one.reason, one.message);
+  for (lifecycle::Note& one : notes) note(evicted.key, one.warning, one.reason, one.message);
 }
 
 }  // namespace regatta::controllers

@@ -1,6 +1,6 @@
-#include "controllers/lifecycle.h"
 #include "controllers/scheduler.h"
 #include "lib/api/names.h"
+#include "lifecycle/lifecycle.h"
 
 namespace regatta::controllers {
 
@@ -14,7 +14,7 @@ Task<> Scheduler::finish_replaced(admission::AdmittedWorkload admitted) {
   const TimePoint now = cluster_.clock.now();
   bool done = false;
   const auto change = [&](api::Workload& workload) {
-    if (is_finished(workload)) {
+    if (lifecycle::is_finished(workload)) {
       const auto* end = api::find_condition(workload.status.conditions, api::conditions::finished);
       done = end->reason == api::reasons::workload_slice_replaced;  // the job was faster
       return false;

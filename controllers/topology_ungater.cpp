@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t patches_at_once = 16;
 
-std::string ungate_patch(const Ungate& ungate) {
+std::string ungate_patch(const lifecycle::Ungate& ungate) {
   const api::Pod& pod = *ungate.pod;
   Json gates = Json::array();
   for (const std::string& gate : pod.spec.scheduling_gates) {
@@ -45,7 +45,7 @@ TopologyUngater::TopologyUngater(clusters::LocalCluster& cluster, TaskScope& sco
       queue_(cluster.clock, scope, Backoff{Duration(50), std::chrono::seconds(30)},
              Intake::closed) {
   cluster_.workloads.on_transition([this](const auto& key, const auto&, const auto& after) {
-    if (after && has_places(*after)) queue_.add(key);
+    if (after && lifecycle::has_places(*after)) queue_.add(key);
   });
   cluster_.pods.on_transition([this](const auto&, const auto& before, const auto& after) {
     const api::Pod& pod = after ? *after : *before;
@@ -57,7 +57,7 @@ TopologyUngater::TopologyUngater(clusters::LocalCluster& cluster, TaskScope& sco
 void TopologyUngater::start() {
   queue_.open();
   for (const auto& workload : cluster_.workloads.list()) {
-    if (has_places(*workload)) queue_.add(workload->metadata.key());
+    if (lifecycle::has_places(*workload)) queue_.add(workload->metadata.key());
   }
   for (int i = 0; i < config_.workers; ++i) scope_.spawn("ungater", work());
 }
@@ -74,9 +74,9 @@ Task<> TopologyUngater::work() {
 
 Task<Status> TopologyUngater::reconcile(api::ObjectKey key) {
   const auto workload = cluster_.workloads.get(key);
-  if (!workload || !has_places(*workload)) co_return ok();
+  if (!workload || !lifecycle::has_places(*workload)) co_return ok();
   const auto pods = cluster_.pods.by_index(clusters::by_pods_workload, key.str());
-  Result<std::vector<Ungate>> plan = plan_ungating(*workload, pods);
+  Result<std::vector<lifecycle::Ungate>> plan = lifecycle::plan_ungating(*workload, pods);
   if (!plan) co_return plan.error();
   Status first = ok();
   for (std::size_t done = 0; done < plan->size(); done += patches_at_once) {
@@ -94,8 +94,8 @@ Task<Status> TopologyUngater::reconcile(api::ObjectKey key) {
   co_return first;
 }
 
-Task<> TopologyUngater::ungate(Ungate ungate, std::shared_ptr<const api::Workload> workload,
-                               Status* outcome) {
+Task<> TopologyUngater::ungate(lifecycle::Ungate ungate,
+                               std::shared_ptr<const api::Workload> workload, Status* outcome) {
   api::ObjectKey key = ungate.pod->metadata.key();
   std::string patch = ungate_patch(ungate);
   auto written =

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "clusters/local_cluster.h"
-#include "controllers/ungate_plan.h"
 #include "lib/runtime/work_queue.h"
+#include "lifecycle/ungate_plan.h"
 
 #include <functional>
 
@@ -37,7 +37,8 @@ class TopologyUngater {
  private:
   Task<> work();
   Task<Status> reconcile(api::ObjectKey key);
-  Task<> ungate(Ungate ungate, std::shared_ptr<const api::Workload> workload, Status* outcome);
+  Task<> ungate(lifecycle::Ungate ungate, std::shared_ptr<const api::Workload> workload,
+                Status* outcome);
   Task<> refresh(api::ObjectKey pod);
 
   clusters::LocalCluster& cluster_;

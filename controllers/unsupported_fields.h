@@ -25,8 +25,4 @@ class UnsupportedFields {
   bool started_ = false;
 };
 
-/// What is in vain in it, or empty.
-std::string in_vain(const api::ClusterQueueSpec& spec);
-std::string in_vain(const api::MultiKueueConfigSpec& spec);
-
 }  // namespace regatta::controllers

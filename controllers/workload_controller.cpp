@@ -71,8 +71,8 @@ Task<> WorkloadController::work() {
   }
 }
 
-LifecycleView WorkloadController::view(const api::Workload& workload) const {
-  LifecycleView view;
+lifecycle::LifecycleView WorkloadController::view(const api::Workload& workload) const {
+  lifecycle::LifecycleView view;
   const auto local =
       cluster_.local_queues.get(api::ObjectKey(workload.metadata.ns, workload.spec.queue_name));
   if (local && !local->metadata.deleting()) {
@@ -96,7 +96,8 @@ void WorkloadController::tell_cleared_gate(const api::Workload& before,
   const std::string gate(api::annotations::admission_gated_by);
   const bool cleared =
       !before.metadata.annotation(gate).empty() && after.metadata.annotation(gate).empty();
-  if (!started_ || !config_.lifecycle.admission_gates || !cleared || is_reserved(before)) return;
+  if (!started_ || !config_.lifecycle.admission_gates || !cleared || lifecycle::is_reserved(before))
+    return;
   tell(after, {{false, std::string(api::events::admission_gate_cleared),
                 "Admission gate cleared, workload is now admissible"}});
 }
@@ -120,7 +121,8 @@ std::optional<std::int32_t> WorkloadController::new_priority(const api::Workload
   const auto& ref = workload.spec.priority_class_ref;
   // What came from a hub has the hub's priority.
   const bool copy = !workload.metadata.label(std::string(api::labels::multikueue_origin)).empty();
-  if (copy || !ref || ref->kind != api::priority::workload_kind || is_finished(workload)) return {};
+  if (copy || !ref || ref->kind != api::priority::workload_kind || lifecycle::is_finished(workload))
+    return {};
   const auto found = cluster_.workload_priority_classes.get(api::ObjectKey(ref->name));
   if (!found || found->value == workload.spec.priority) return {};
   return found->value;
@@ -129,7 +131,8 @@ std::optional<std::int32_t> WorkloadController::new_priority(const api::Workload
 bool WorkloadController::may_tell_bypassed(const api::Workload& workload, TimePoint now) {
   const api::ObjectKey key = workload.metadata.key();
   const api::Conditions& conditions = workload.status.conditions;
-  if (api::find_condition(conditions, api::conditions::quota_reserved) || is_finished(workload)) {
+  if (api::find_condition(conditions, api::conditions::quota_reserved) ||
+      lifecycle::is_finished(workload)) {
     return false;
   }
   // Who waits for a copy looks at the hub.
@@ -158,10 +161,10 @@ Task<Status> WorkloadController::reconcile(api::ObjectKey key) {
   const TimePoint now = cluster_.clock.now();
   // Looking costs nothing; the lock is only taken for a write.
   api::Workload trial = *stored;
-  LifecycleView seen = view(*stored);
+  lifecycle::LifecycleView seen = view(*stored);
   if (config_.lifecycle.wait_for_pods_ready) seen.jitter = rng_.unit();
   seen.may_tell_bypassed = may_tell_bypassed(*stored, now);
-  Settled todo = settle(&trial, seen, now, config_.lifecycle);
+  lifecycle::Settled todo = lifecycle::settle(&trial, seen, now, config_.lifecycle);
   if (todo.look_again) queue_.add_after(key, *todo.look_again);
   const auto priority = new_priority(*stored);
   // Before the write: the class may change once more while that is under way.
@@ -193,14 +196,14 @@ Task<Status> WorkloadController::reconcile(api::ObjectKey key) {
   co_return ok();
 }
 
-Task<Status> WorkloadController::write_status(api::ObjectKey key, LifecycleView seen,
+Task<Status> WorkloadController::write_status(api::ObjectKey key, lifecycle::LifecycleView seen,
                                               TimePoint now) {
-  std::vector<Note> notes;
+  std::vector<lifecycle::Note> notes;
   const auto change = [&](api::Workload& workload) {
-    LifecycleView again = view(workload);
+    lifecycle::LifecycleView again = view(workload);
     again.jitter = seen.jitter;
     again.may_tell_bypassed = seen.may_tell_bypassed;
-    Settled todo = settle(&workload, again, now, config_.lifecycle);
+    lifecycle::Settled todo = lifecycle::settle(&workload, again, now, config_.lifecycle);
     notes = std::move(todo.notes);
     return todo.status_changed;
   };
@@ -228,8 +231,8 @@ Task<Status> WorkloadController::remove(std::shared_ptr<const api::Workload> wor
   co_return ok();
 }
 
-void WorkloadController::tell(const api::Workload& workload, std::vector<Note> notes) {
-  for (Note& note : notes) {
+void WorkloadController::tell(const api::Workload& workload, std::vector<lifecycle::Note> notes) {
+  for (lifecycle::Note& note : notes) {
     cluster_.events.event(kube::reference_to(workload),
                           note.warning ? kube::EventType::warning : kube::EventType::normal,
                           std::move(note.reason), std::move(note.message));

@@ -1,17 +1,17 @@
 #pragma once
 
 #include "clusters/local_cluster.h"
-#include "controllers/lifecycle.h"
 #include "controllers/scheduler.h"
 #include "controllers/trickle.h"
 #include "lib/base/rng.h"
 #include "lib/runtime/work_queue.h"
+#include "lifecycle/lifecycle.h"
 
 namespace regatta::controllers {
 
 struct WorkloadControllerConfig {
   int workers = 10;
-  LifecycleConfig lifecycle;
+  lifecycle::LifecycleConfig lifecycle;
   /// A workload that was never looked at, because one like it did not fit, is told so when it has
   /// waited for so long, one each interval: most have their turn before, and nobody is in a hurry.
   Duration tell_bypassed_after = std::chrono::seconds(10);
@@ -29,15 +29,15 @@ class WorkloadController {
  private:
   Task<> work();
   Task<Status> reconcile(api::ObjectKey key);
-  LifecycleView view(const api::Workload& workload) const;
+  lifecycle::LifecycleView view(const api::Workload& workload) const;
   /// Whether it is its turn to be told; else when to look again.
   bool may_tell_bypassed(const api::Workload& workload, TimePoint now);
-  Task<Status> write_status(api::ObjectKey key, LifecycleView seen, TimePoint now);
+  Task<Status> write_status(api::ObjectKey key, lifecycle::LifecycleView seen, TimePoint now);
   Task<Status> release(api::ObjectKey key);
   Task<Status> remove(std::shared_ptr<const api::Workload> workload);
   /// The new value of its WorkloadPriorityClass, after a change of that.
   std::optional<std::int32_t> new_priority(const api::Workload& workload) const;
-  void tell(const api::Workload& workload, std::vector<Note> notes);
+  void tell(const api::Workload& workload, std::vector<lifecycle::Note> notes);
   void tell_cleared_gate(const api::Workload& before, const api::Workload& after);
   void watch_classes();
   void enqueue_queue(const api::ObjectKey& local_queue);

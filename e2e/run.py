@@ -27,7 +27,8 @@ SKIPPED = 77  # exit code when nothing was left to run
 def parse():
     options = argparse.ArgumentParser(description=__doc__,
                                       formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--binary", default=os.path.join(ROOT, "build/dev/manager/regatta"))
+    options.add_argument("--binary", default=os.path.join(ROOT, "build/dev/bin/regatta"))
+    options.add_argument("--lab", help="otherwise the regatta-lab beside the binary")
     options.add_argument("-k", metavar="NAME", action="append", default=[],
                          help="scenarios whose name contains NAME; =NAME for exactly that one")
     options.add_argument("--keep", action="store_true", help="keep the folder of every scenario")
@@ -90,12 +91,14 @@ def main():
         print(f"no scenario is called {' or '.join(options.k)}", file=sys.stderr)
         return 2
     binary = os.path.abspath(options.binary)
-    if not os.access(binary, os.X_OK):
-        print(f"{binary} is missing: build it first", file=sys.stderr)
-        return 2
+    lab = os.path.abspath(options.lab or os.path.join(os.path.dirname(binary), "regatta-lab"))
+    for program in (binary, lab):
+        if not os.access(program, os.X_OK):
+            print(f"{program} is missing: build it first", file=sys.stderr)
+            return 2
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     folder = tempfile.mkdtemp(prefix="regatta-e2e-")
-    suite = Suite(binary, options.kubectl, folder, options.keep, options.log_level)
+    suite = Suite(binary, lab, options.kubectl, folder, options.keep, options.log_level)
     kind = f"kube-apiserver of {suite.assets}" if suite.assets else "embedded API servers"
     print(f"{len(chosen)} scenarios, {kind}, {suite.kubectl}", flush=True)
     counts = {"passed": 0, "failed": 0, "skipped": 0}

@@ -2,7 +2,7 @@
 
 #include "lib/api/codec.h"
 #include "lib/api/names.h"
-#include "lib/kube/patch.h"
+#include "lib/base/merge_patch.h"
 
 #include <nlohmann/json.hpp>
 
@@ -221,7 +221,7 @@ Result<Json> start_patch(const api::Job& job, const PodSetInfo& info) {
   Result<Json> after = with_info(before, info);
   if (!after) return after.error();
   Json spec = {{"suspend", false}};
-  const Json change = kube::merge_patch_between(before, *after);
+  const Json change = merge_patch_between(before, *after);
   if (!change.empty()) spec["template"] = change;
   const bool partial = !job.metadata.annotation(std::string(job_min_parallelism)).empty();
   if (partial && info.count > 0 && info.count < parallelism(job)) {
@@ -256,7 +256,7 @@ std::optional<StopStep> next_stop_step(const api::Job& job, const api::Workload*
       const auto found = labels.find(label);
       if (found != labels.end()) original["metadata"]["labels"][found.key()] = *found;
     }
-    const Json change = kube::merge_patch_between(running, restored(running, original));
+    const Json change = merge_patch_between(running, restored(running, original));
     if (!change.empty()) restore["template"] = change;
     if (set.min_count && parallelism(job) != set.count) restore["parallelism"] = set.count;
   }
@@ -335,7 +335,7 @@ Json status_patch(const api::Job& local, const api::Job& remote) {
   }
   // Nor may the start time move while the Job is not suspended.
   if (!local_suspended && before.contains("startTime")) after["startTime"] = before["startTime"];
-  const Json change = kube::merge_patch_between(before, after);
+  const Json change = merge_patch_between(before, after);
   if (change.empty()) return change;
   return Json{{"status", change}};
 }
@@ -366,7 +366,7 @@ Json final_patch(const api::Job& local, bool success, const std::string& message
   after["ready"] = 0;
   after["terminating"] = 0;
   after["uncountedTerminatedPods"] = Json::object();
-  return Json{{"status", kube::merge_patch_between(before, after)}};
+  return Json{{"status", merge_patch_between(before, after)}};
 }
 
 }  // namespace regatta::jobs::batch_job

@@ -3,7 +3,7 @@
 #include "jobs/plan.h"
 #include "lib/api/codec.h"
 #include "lib/api/names.h"
-#include "lib/kube/patch.h"
+#include "lib/base/merge_patch.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>

@@ -45,7 +45,7 @@ Core::Core(CoreDeps deps, CoreConfig config)
       fleet_(local_, deps.connector, deps.scope, remote_deps(deps_, config_)),
       dispatcher_({local_, fleet_, deps.scope},
                   [this] {
-                    dispatch::DispatcherConfig c = config_.dispatch;
+                    controllers::DispatcherConfig c = config_.dispatch;
                     c.origin = config_.origin;
                     return c;
                   }()),

@@ -3,7 +3,9 @@
 #include "clusters/connector.h"
 #include "clusters/fleet.h"
 #include "clusters/local_cluster.h"
+#include "controllers/dispatcher.h"
 #include "controllers/elastic_ungater.h"
+#include "controllers/job_reconciler.h"
 #include "controllers/multikueue_check_controller.h"
 #include "controllers/node_controller.h"
 #include "controllers/provisioning_check_controller.h"
@@ -12,8 +14,6 @@
 #include "controllers/topology_ungater.h"
 #include "controllers/unsupported_fields.h"
 #include "controllers/workload_controller.h"
-#include "dispatch/dispatcher.h"
-#include "jobs/reconciler.h"
 #include "lib/kube/events.h"
 
 #include <memory>
@@ -36,10 +36,10 @@ struct CoreConfig {
   std::string origin = "multikueue";
   bool topology = true;  ///< false: what flavors say about a topology does not count
   controllers::SchedulerConfig scheduler;
-  jobs::JobReconcilerConfig jobs;
+  controllers::JobReconcilerConfig jobs;
   controllers::TopologyUngaterConfig ungater;
   controllers::NodeControllerConfig nodes;
-  dispatch::DispatcherConfig dispatch;
+  controllers::DispatcherConfig dispatch;
   controllers::WorkloadControllerConfig workloads;
   controllers::ProvisioningCheckConfig provisioning;
   Duration status_batch{500};
@@ -73,7 +73,7 @@ class Core {
   kube::EventRecorder events_;
   clusters::LocalCluster local_;
   clusters::Fleet fleet_;
-  dispatch::Dispatcher dispatcher_;
+  controllers::Dispatcher dispatcher_;
   controllers::Scheduler scheduler_;
   controllers::WorkloadController workloads_;
   controllers::QueueController queues_;
@@ -83,7 +83,7 @@ class Core {
   controllers::ElasticUngater elastic_;
   controllers::TopologyUngater ungater_;
   controllers::NodeController nodes_;
-  jobs::JobReconciler jobs_;
+  controllers::JobReconciler jobs_;
   bool synced_ = false;
 };
 

@@ -8,8 +8,8 @@ namespace {
 /// Enough for a busy worker with room to admit; unnoticeable to who waits for one without.
 constexpr Duration head_start{100};
 
-dispatch::DispatcherConfig dispatch_config(const MultiKueueConfiguration& given) {
-  dispatch::DispatcherConfig config;
+controllers::DispatcherConfig dispatch_config(const MultiKueueConfiguration& given) {
+  controllers::DispatcherConfig config;
   config.plan.dispatcher.dispatcher = placement::dispatcher_of(given.dispatcher_name);
   config.plan.dispatcher.step_size = static_cast<int>(given.incremental_step_size);
   config.plan.worker_lost_timeout = given.worker_lost_timeout;
@@ -77,12 +77,12 @@ admission::Config admission_config(const Configuration& given) {
 
 /// What becomes of workloads besides admission.
 void set_lifecycle(const Configuration& given, CoreConfig* core) {
-  controllers::LifecycleConfig& lifecycle = core->workloads.lifecycle;
+  lifecycle::LifecycleConfig& lifecycle = core->workloads.lifecycle;
   const FeatureGates& gates = given.gates;
   if (given.wait_for_pods_ready) {
     const WaitForPodsReady& wait = *given.wait_for_pods_ready;
     const RequeuingStrategy& requeuing = wait.requeuing_strategy;
-    controllers::PodsReadyPolicy& policy = lifecycle.wait_for_pods_ready.emplace();
+    lifecycle::PodsReadyPolicy& policy = lifecycle.wait_for_pods_ready.emplace();
     policy.timeout = wait.timeout;
     if (wait.recovery_timeout > Duration(0)) policy.recovery_timeout = wait.recovery_timeout;
     policy.backoff_limit_count = requeuing.backoff_limit_count;

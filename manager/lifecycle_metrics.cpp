@@ -1,7 +1,7 @@
 #include "manager/lifecycle_metrics.h"
 
-#include "controllers/lifecycle.h"
 #include "lib/api/names.h"
+#include "lifecycle/lifecycle.h"
 
 #include <algorithm>
 
@@ -110,7 +110,7 @@ void LifecycleMetrics::became_ready(const api::Workload& before, const api::Work
   const TimePoint at = now->last_transition_time;
   const auto queue = local(after);
   observe(ready_wait_, all, queue, wait_buckets(14),
-          seconds_between(controllers::queued_since(after), at));
+          seconds_between(lifecycle::queued_since(after), at));
   observe(admitted_until_ready_, all, queue, wait_buckets(14),
           seconds_between(admitted->last_transition_time, at));
 }

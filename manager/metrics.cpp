@@ -1,7 +1,7 @@
 #include "manager/metrics.h"
 
-#include "controllers/lifecycle.h"
 #include "lib/api/names.h"
+#include "lifecycle/lifecycle.h"
 #include "manager/custom_labels.h"
 
 #include <algorithm>
@@ -181,7 +181,7 @@ void Metrics::workload_changed(const api::Workload& before, const api::Workload&
       {"cluster_queue", queue}, {"priority_class", priority_of(after)}, {"replica_role", role_}};
   const auto local = local_queue_of(after);
   const auto waited = [&](const api::Condition& now) {
-    return seconds_between(controllers::queued_since(after), now.last_transition_time);
+    return seconds_between(lifecycle::queued_since(after), now.last_transition_time);
   };
   if (const auto* now = newly_true(before, after, api::conditions::quota_reserved)) {
     count(families_->reserved, labels, local);

@@ -7,31 +7,42 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
-# Folder -> folders it may include besides itself. Arrows never turn back.
+# What a folder may include, besides itself and what is below it. The longest entry that matches a
+# path counts, so that a sub-folder may have a line of its own. Arrows never turn back.
 BASE = {"lib/base"}
-LIB = BASE | {"lib/runtime", "lib/sim", "lib/net", "lib/api", "lib/kube"}
+PURE = BASE | {"lib/api"}
+LIB = PURE | {"lib/runtime", "lib/sim", "lib/net", "lib/kube"}
+MANIFEST = {"lib/manifest"}
+DECIDE = {"admission", "jobs", "placement", "dispatch", "lifecycle"}
 ALLOWED = {
     "lib/base": set(),
     "lib/runtime": BASE,
     "lib/sim": BASE,
     "lib/net": BASE | {"lib/runtime"},
     "lib/api": BASE,
-    "lib/kube": BASE | {"lib/runtime", "lib/net", "lib/api"},
-    "kubeconfig": BASE | {"lib/net", "lib/api", "lib/kube"},
-    "apiserver": LIB,
-    "admission": BASE | {"lib/api"},
+    "lib/kube": PURE | {"lib/runtime", "lib/net"},
+    "lib/manifest": PURE,
+    # What decides: no I/O, no clock, no network.
+    "admission": PURE,
+    "jobs": PURE,
+    "placement": BASE,
+    "dispatch": PURE | {"jobs", "placement"},
+    "lifecycle": PURE | {"admission", "jobs"},
+    # What carries it out.
+    "kubeconfig": LIB,
     "clusters": LIB | {"kubeconfig"},
-    "jobs": LIB | {"clusters", "admission"},
-    "controllers": LIB | {"clusters", "admission", "jobs"},
-    "placement": LIB | {"clusters", "admission"},
-    "dispatch": LIB | {"clusters", "admission", "placement", "jobs"},
-    # The pure parts of them: a simulation has neither clock nor network.
-    "whatif": BASE | {"lib/api", "apiserver", "admission", "jobs", "controllers", "placement",
-                      "dispatch", "sandbox"},
+    "controllers": LIB | DECIDE | {"clusters"},
+    "manager": LIB | DECIDE | {"kubeconfig", "clusters", "controllers"},
+    "manager/config": PURE,
+    # What asks: decisions over manifests, in virtual time.
+    "whatif": PURE | MANIFEST | DECIDE,
     # Where the objects of a live cluster come in.
     "whatif/snapshot": LIB | {"whatif"},
-    "sandbox": LIB | {"kubeconfig", "apiserver"},
-    "manager": None,  # the composition root sees everything
+    "cli": LIB | {"kubeconfig", "manager", "whatif"},
+    # The laboratory: nothing of it ships.
+    "lab": LIB | MANIFEST | {"kubeconfig"},
+    "lab/apiserver": LIB | MANIFEST | {"lab/terms.h"},
+    "lab/cluster": LIB | MANIFEST,
     "tests": None,
     "bench": None,
     "e2e": None,
@@ -43,9 +54,10 @@ FIREWALL = {
     "openssl/": {"lib/net", "lib/base"},
     "yaml-cpp": {"lib/api", "kubeconfig"},
     "spdlog/": {"lib/base"},
-    "sqlite3.h": {"apiserver"},
-    "CLI/": {"manager", "sandbox", "bench"},
+    "sqlite3.h": {"lab/apiserver"},
+    "CLI/": {"cli", "lab", "bench"},
 }
+INCLUDE = re.compile(r'#include "([\w/.]+)"')
 AWAIT = re.compile(r"co_await[^;]*")
 TEST_FILE = re.compile(r"_(test|bench)\.(cpp|h)$")
 LINES_MAX = 100
@@ -60,7 +72,7 @@ def sources():
 
 def folder_of(path):
     text = path.as_posix()
-    matches = [f for f in ALLOWED if text.startswith(f + "/")]
+    matches = [f for f in ALLOWED if within(text, f)]
     return max(matches, key=len) if matches else None
 
 
@@ -68,12 +80,24 @@ def line_of(text, offset):
     return text[:offset].count("\n") + 1
 
 
-def check_line(where, folder, test, line, bad):
+def within(path, folder):
+    return path == folder or path.startswith(folder + "/")
+
+
+def may_include(folder, target):
+    """`target` is the path of a header, from the root."""
     allowed = ALLOWED[folder]
-    if m := re.match(r'#include "([\w/]+)/[\w.]+"', line):
-        target = folder_of(pathlib.Path(m[1] + "/x.h"))
-        if target and target != folder and allowed is not None and not test and target not in allowed:
-            bad.append(f"{where}: {folder} must not include {target}")
+    home = folder_of(pathlib.Path(target))
+    if allowed is None or home is None or home == folder:
+        return True
+    if within(home, folder):  # a part of it, unless that part sees more than the whole may
+        return all(a in allowed or within(a, folder) for a in ALLOWED[home])
+    return any(within(target, a) and (a == target or within(home, a)) for a in allowed)
+
+
+def check_line(where, folder, test, line, bad):
+    if (m := INCLUDE.match(line)) and not test and not may_include(folder, m[1]):
+        bad.append(f"{where}: {folder} must not include {m[1]}")
     for prefix, homes in FIREWALL.items():
         if line.startswith(f"#include <{prefix}") and folder not in homes and not test:
             bad.append(f"{where}: <{prefix}> belongs in {', '.join(sorted(homes))}")
@@ -116,8 +140,40 @@ def check_functions(path, text, bad):
             start = None
 
 
+def circles(includes):
+    """Groups of folders that include each other, `includes` being folder -> {folder: example}."""
+    index, low, stack, found = {}, {}, [], []
+
+    def visit(folder):
+        index[folder] = low[folder] = len(index)
+        stack.append(folder)
+        for target in sorted(includes.get(folder, {})):
+            if target not in index:
+                visit(target)
+            if target in stack:
+                low[folder] = min(low[folder], low[target])
+        if low[folder] == index[folder]:
+            at = stack.index(folder)
+            if len(stack) - at > 1:
+                found.append(sorted(stack[at:]))
+            del stack[at:]
+
+    for folder in sorted(includes):
+        if folder not in index:
+            visit(folder)
+    return found
+
+
+def check_circles(includes, bad):
+    for group in circles(includes):
+        arrows = [includes[a][b] for a in group for b in group if b in includes.get(a, {})]
+        bad.append(f"{arrows[0]}: a circle of folders: {', '.join(group)}")
+        bad.extend(f"{arrow}: part of it" for arrow in arrows[1:])
+
+
 def main():
     bad = []
+    includes = {}
     for path in sources():
         folder = folder_of(path)
         if folder is None:
@@ -126,9 +182,14 @@ def main():
         test = bool(TEST_FILE.search(path.name))
         for number, line in enumerate(text.splitlines(), 1):
             check_line(f"{path}:{number}", folder, test, line, bad)
+            if (m := INCLUDE.match(line)) and not test:
+                here, there = path.parent.as_posix(), pathlib.Path(m[1]).parent.as_posix()
+                if here != there and there != ".":
+                    includes.setdefault(here, {}).setdefault(there, f"{path}:{number}")
         check_text(path, text, bad)
         if not test:
             check_functions(path, text, bad)
+    check_circles(includes, bad)
     print("\n".join(bad))
     return 1 if bad else 0
 

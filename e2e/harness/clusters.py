@@ -137,8 +137,8 @@ class Cluster:
         self.processes[component] = process.start()
 
     def _start_nodes(self):
-        self._start("nodes", [self.suite.binary, "sandbox", "nodes", "--kubeconfig",
-                              self.kubeconfig(), "--fleet", self.fleet])
+        self._start("nodes", [self.suite.lab, "nodes", "--kubeconfig", self.kubeconfig(),
+                              "--fleet", self.fleet])
 
     def _connect(self):
         home = os.path.join(self.folder, "home")
@@ -165,7 +165,7 @@ class EmbeddedCluster(Cluster):
     apart = False  # nodes and collectors in a process of their own, as a real server needs it
 
     def start_server(self):
-        argv = [self.suite.binary, "sandbox", "apiserver", "--dir", self.folder, "--port", self.port,
+        argv = [self.suite.lab, "apiserver", "--dir", self.folder, "--port", self.port,
                 "--data-dir", os.path.join(self.folder, "data"), "--fleet", self.fleet]
         if self.faults:
             argv += ["--faults", json.dumps(self.faults)]
@@ -189,7 +189,7 @@ class EmbeddedCluster(Cluster):
 
 
 class RealCluster(Cluster):
-    """etcd and kube-apiserver of KUBEBUILDER_ASSETS. Jobs run as `regatta sandbox nodes` has it."""
+    """etcd and kube-apiserver of KUBEBUILDER_ASSETS. Jobs run as `regatta-lab nodes` has it."""
 
     def start_server(self):
         make_pki(self.folder)

@@ -26,8 +26,9 @@ def scenario(function):
 class Suite:
     """What all scenarios of a run share."""
 
-    def __init__(self, binary, kubectl, folder, keep, log_level):
-        self.root, self.binary, self.folder, self.keep = ROOT, binary, folder, keep
+    def __init__(self, binary, lab, kubectl, folder, keep, log_level):
+        self.root, self.binary, self.lab = ROOT, binary, lab
+        self.folder, self.keep = folder, keep
         self.log_level = log_level
         self.assets = os.environ.get("KUBEBUILDER_ASSETS") or None
         self.kubectl = kubectl or self.pinned_kubectl()

@@ -1,4 +1,4 @@
-"""The commands of `regatta sandbox`, as a newcomer types them."""
+"""The commands of `regatta-lab`, as a newcomer types them."""
 import json
 import os
 import signal
@@ -15,11 +15,11 @@ from harness.waiting import slowness, wait_for
 
 class Sandbox:
     def __init__(self, env):
-        self.binary, self.folder = env.suite.binary, os.path.join(env.folder, "sandbox")
+        self.lab, self.folder = env.suite.lab, os.path.join(env.folder, "sandbox")
         self.kubectl_program, self.home = env.suite.kubectl, os.path.join(env.folder, "home")
 
     def try_run(self, *args, timeout=120):
-        command = [self.binary, "sandbox", *map(str, args), "--dir", self.folder]
+        command = [self.lab, *map(str, args), "--dir", self.folder]
         return subprocess.run(command, capture_output=True, text=True, timeout=timeout * slowness(),
                               stdin=subprocess.DEVNULL)
 

@@ -1,5 +1,6 @@
 #include "lib/kube/client.h"
 
+#include "lib/base/merge_patch.h"
 #include "lib/kube/kube_test.h"
 #include "lib/kube/status.h"
 

@@ -1,5 +1,7 @@
 #include "lib/kube/patch.h"
 
+#include "lib/base/merge_patch.h"
+
 #include <nlohmann/json.hpp>
 
 namespace regatta::kube {
@@ -38,26 +40,6 @@ Json within_scope(const Json& object, PatchScope scope) {
 }
 
 }  // namespace
-
-Json merge_patch_between(const Json& from, const Json& to) {
-  Json patch = Json::object();
-  for (const auto& [name, before] : from.items()) {
-    if (!before.is_null() && member_or_null(to, name).is_null()) patch[name] = nullptr;
-  }
-  for (const auto& [name, after] : to.items()) {
-    if (after.is_null()) continue;
-    const auto before = from.find(name);
-    if (before == from.end()) {
-      patch[name] = after;
-    } else if (before->is_object() && after.is_object()) {
-      Json inner = merge_patch_between(*before, after);
-      if (!inner.empty()) patch[name] = std::move(inner);
-    } else if (*before != after) {
-      patch[name] = after;
-    }
-  }
-  return patch;
-}
 
 std::string guarded_merge_patch(const Json& before, const Json& after, PatchScope scope) {
   Json patch = merge_patch_between(within_scope(before, scope), within_scope(after, scope));

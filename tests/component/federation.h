@@ -44,7 +44,7 @@ spec:
   void start_worker(const std::string& name) {
     Worker& worker = workers_.at(name);
     worker.manager = std::make_unique<TestManager>(*worker.cluster, network_, worker_config_);
-    sandbox::JobControllerOptions options;
+    lab::JobControllerOptions options;
     options.behaviour.pods = false;
     options.behaviour.run = 30s;
     worker.nodes = std::make_unique<TestNodes>(*worker.cluster, options);

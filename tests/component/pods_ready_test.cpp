@@ -15,7 +15,7 @@ class PodsReady : public OneCluster {
     apply(cluster_queue_yaml);
     apply(local_queue_yaml);
     manager::CoreConfig config;
-    controllers::PodsReadyPolicy& policy = config.workloads.lifecycle.wait_for_pods_ready.emplace();
+    lifecycle::PodsReadyPolicy& policy = config.workloads.lifecycle.wait_for_pods_ready.emplace();
     policy.timeout = 5min;
     policy.recovery_timeout = 2min;
     policy.backoff_limit_count = limit;

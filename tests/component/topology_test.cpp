@@ -1,5 +1,5 @@
 #include "admission/topology/assignment.h"
-#include "sandbox/fleet.h"
+#include "lab/cluster/fleet.h"
 #include "tests/component/federation.h"
 
 namespace regatta::test_support {
@@ -67,15 +67,14 @@ class PlacedPods : public OneCluster {
  protected:
   void start(const char* fleet, manager::CoreConfig config = {}) {
     const Status made =
-        run(world_,
-            sandbox::create_nodes(cluster_.admin(), *sandbox::parse_fleet(fleet), world_.now()));
+        run(world_, lab::create_nodes(cluster_.admin(), *lab::parse_fleet(fleet), world_.now()));
     ASSERT_TRUE(made) << made.error().what();
     for (const std::string& yaml :
          {std::string(topology_yaml), std::string(placed_flavor_yaml),
           placed_queue(cluster_queue_yaml), std::string(local_queue_yaml)}) {
       apply(yaml);
     }
-    nodes_.emplace(cluster_, sandbox::JobControllerOptions());
+    nodes_.emplace(cluster_, lab::JobControllerOptions());
     start_manager(std::move(config));
     settle();
   }
@@ -309,8 +308,7 @@ TEST_F(Federation, AHubLeavesPlacesToItsWorkers) {
   add_worker("east");
   Worker& east = workers_.at("east");
   const Status made = run(
-      world_,
-      sandbox::create_nodes(east.cluster->admin(), *sandbox::parse_fleet("4xCPU"), world_.now()));
+      world_, lab::create_nodes(east.cluster->admin(), *lab::parse_fleet("4xCPU"), world_.now()));
   ASSERT_TRUE(made);
   for (const std::string& yaml : {std::string(topology_yaml), std::string(placed_flavor_yaml),
                                   placed_queue(cluster_queue_yaml)}) {

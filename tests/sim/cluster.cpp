@@ -60,14 +60,14 @@ Task<> SimCluster::set_up(std::vector<Json> objects) {
 }
 
 void SimCluster::start_infrastructure() {
-  garbage_ = std::make_unique<sandbox::GarbageCollector>(
-      sandbox::GarbageCollectorDeps{*admin_, world_, world_.rng, world_.executor(), Log()});
+  garbage_ = std::make_unique<lab::GarbageCollector>(
+      lab::GarbageCollectorDeps{*admin_, world_, world_.rng, world_.executor(), Log()});
   infrastructure_.spawn("garbage collector", garbage_->run());
   if (!runs_jobs_) return;
-  sandbox::JobControllerOptions options;
+  lab::JobControllerOptions options;
   options.behaviour.pods = false;
-  nodes_ = std::make_unique<sandbox::JobController>(
-      sandbox::JobControllerDeps{*admin_, world_, world_.rng, world_.executor(), Log()}, options);
+  nodes_ = std::make_unique<lab::JobController>(
+      lab::JobControllerDeps{*admin_, world_, world_.rng, world_.executor(), Log()}, options);
   infrastructure_.spawn("nodes", nodes_->run());
 }
 

@@ -1,14 +1,14 @@
 #pragma once
 
-#include "apiserver/server.h"
 #include "clusters/connector.h"
+#include "lab/apiserver/server.h"
+#include "lab/cluster/garbage_collector.h"
+#include "lab/cluster/job_controller.h"
 #include "lib/kube/client.h"
 #include "lib/kube/faulty_sender.h"
 #include "lib/net/handler_sender.h"
 #include "lib/sim/world.h"
 #include "manager/core.h"
-#include "sandbox/garbage_collector.h"
-#include "sandbox/job_controller.h"
 
 #include <map>
 #include <memory>
@@ -85,8 +85,8 @@ class SimCluster {
   std::unique_ptr<apiserver::Server> server_;
   std::unique_ptr<LinkSender> admin_sender_;
   std::unique_ptr<kube::Client> admin_;
-  std::unique_ptr<sandbox::GarbageCollector> garbage_;
-  std::unique_ptr<sandbox::JobController> nodes_;
+  std::unique_ptr<lab::GarbageCollector> garbage_;
+  std::unique_ptr<lab::JobController> nodes_;
   std::unique_ptr<Process> process_;
   TaskScope infrastructure_;
 };

@@ -1,15 +1,15 @@
 #pragma once
 
-#include "apiserver/server.h"
 #include "clusters/connector.h"
 #include "kubeconfig/endpoint.h"
+#include "lab/apiserver/server.h"
+#include "lab/cluster/garbage_collector.h"
+#include "lab/cluster/job_controller.h"
 #include "lib/kube/client.h"
 #include "lib/kube/faulty_sender.h"
 #include "lib/net/handler_sender.h"
 #include "lib/sim/world.h"
 #include "manager/core.h"
-#include "sandbox/garbage_collector.h"
-#include "sandbox/job_controller.h"
 
 #include <map>
 #include <memory>

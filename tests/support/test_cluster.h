@@ -1,6 +1,6 @@
 #pragma once
 
-#include "apiserver/server.h"
+#include "lab/apiserver/server.h"
 #include "lib/api/codec.h"
 #include "lib/base/json.h"
 #include "lib/kube/client.h"

@@ -13,7 +13,7 @@ kube::ClientDeps client_deps(TestCluster& cluster, RequestCounts& counts) {
 
 }  // namespace
 
-TestNodes::TestNodes(TestCluster& cluster, sandbox::JobControllerOptions options)
+TestNodes::TestNodes(TestCluster& cluster, lab::JobControllerOptions options)
     : cluster_(cluster),
       client_(client_deps(cluster, requests)),
       controller_(

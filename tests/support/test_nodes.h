@@ -1,6 +1,6 @@
 #pragma once
 
-#include "sandbox/job_controller.h"
+#include "lab/cluster/job_controller.h"
 #include "tests/support/test_cluster.h"
 
 namespace regatta::test_support {
@@ -8,7 +8,7 @@ namespace regatta::test_support {
 /// Runs the Jobs of a cluster, as its nodes and Job controller would.
 class TestNodes {
  public:
-  TestNodes(TestCluster& cluster, sandbox::JobControllerOptions options);
+  TestNodes(TestCluster& cluster, lab::JobControllerOptions options);
   ~TestNodes();
   TestNodes(const TestNodes&) = delete;
 
@@ -17,7 +17,7 @@ class TestNodes {
  private:
   TestCluster& cluster_;
   kube::Client client_;
-  sandbox::JobController controller_;
+  lab::JobController controller_;
   TaskScope scope_;
 };
 

@@ -26,7 +26,7 @@ struct SimulationOptions {
   // Of the manager's configuration.
   admission::Config admission;
   dispatch::DispatchConfig dispatch;
-  controllers::LifecycleConfig lifecycle;
+  lifecycle::LifecycleConfig lifecycle;
 };
 
 /// When a simulation begins unless told otherwise: reports of different days compare.

@@ -109,8 +109,8 @@ void Cluster::wake(const Wake& wake, TimePoint now) {
   }
 }
 
-controllers::LifecycleView Cluster::view(const api::Workload& workload) const {
-  controllers::LifecycleView out;
+lifecycle::LifecycleView Cluster::view(const api::Workload& workload) const {
+  lifecycle::LifecycleView out;
   const auto local = local_queues_.find({workload.metadata.ns, workload.spec.queue_name});
   if (local != local_queues_.end()) {
     out.local_queue = {true, true, local->second.spec.stop_policy};
@@ -129,8 +129,8 @@ controllers::LifecycleView Cluster::view(const api::Workload& workload) const {
 void Cluster::settle(Course* course, TimePoint now) {
   api::Workload& workload = course->workload;
   for (int round = 0; round < settle_rounds_max; ++round) {
-    const controllers::Settled settled =
-        controllers::settle(&workload, view(workload), now, settings_.lifecycle);
+    const lifecycle::Settled settled =
+        lifecycle::settle(&workload, view(workload), now, settings_.lifecycle);
     if (settled.look_again) look_again(course, now + *settled.look_again);
     if (settled.active) workload.spec.active = *settled.active;
     if (!settled.status_changed && !settled.active) break;
@@ -143,13 +143,13 @@ void Cluster::settle(Course* course, TimePoint now) {
 /// What its conditions say now, its job does.
 void Cluster::follow(Course* course, TimePoint now) {
   const api::Workload& workload = course->workload;
-  const bool reserved = controllers::is_reserved(workload);
+  const bool reserved = lifecycle::is_reserved(workload);
   if (course->phase == CoursePhase::over) return;
   if (course->phase == CoursePhase::waiting && reserved) {
     course->phase = CoursePhase::reserved;
     begin_run(course, now);
   }
-  if (controllers::is_finished(workload)) {
+  if (lifecycle::is_finished(workload)) {
     const api::Condition* end =
         api::find_condition(workload.status.conditions, api::conditions::finished);
     finish(course, end->reason == api::reasons::succeeded, end->message, now);
@@ -174,8 +174,8 @@ void Cluster::follow(Course* course, TimePoint now) {
     restless_ = true;
     return;
   }
-  if (controllers::is_evicted(workload)) return begin_stop(course, now);
-  if (course->phase == CoursePhase::reserved && controllers::is_admitted(workload)) {
+  if (lifecycle::is_evicted(workload)) return begin_stop(course, now);
+  if (course->phase == CoursePhase::reserved && lifecycle::is_admitted(workload)) {
     start(course, now);
   }
 }
@@ -232,9 +232,9 @@ void Cluster::take_decisions(const admission::CycleResult& result, TimePoint now
 
 void Cluster::reserve(const admission::AdmittedWorkload& decision, TimePoint now) {
   Course* course = find(decision.key);
-  controllers::reserve(&course->workload, decision.admission, decision.checks, now);
+  lifecycle::reserve(&course->workload, decision.admission, decision.checks, now);
   if (settings_.lifecycle.wait_for_pods_ready && course->workload.metadata.controller()) {
-    controllers::expect_pods(&course->workload, now);
+    lifecycle::expect_pods(&course->workload, now);
   }
   state_.upsert(course->workload, now);
   changed(decision.key);
@@ -252,8 +252,8 @@ void Cluster::preempt(const admission::PreemptedWorkload& decision, TimePoint no
       preemptor ? preemptor->workload.metadata.label(std::string(api::labels::job_uid)) : "";
   const std::string message = admission::preemption_message(decision, job_uid);
   api::Workload& workload = course->workload;
-  std::vector<controllers::Note> notes;
-  controllers::evict(&workload, std::string(api::reasons::preempted), message, "", now, &notes);
+  std::vector<lifecycle::Note> notes;
+  lifecycle::evict(&workload, std::string(api::reasons::preempted), message, "", now, &notes);
   api::set_condition(&workload.status.conditions,
                      {std::string(api::conditions::preempted),
                       api::ConditionStatus::True,
@@ -281,7 +281,7 @@ void Cluster::preempt(const admission::PreemptedWorkload& decision, TimePoint no
 
 void Cluster::explain(const admission::PendingWorkload& decision, TimePoint now) {
   Course* course = find(decision.key);
-  if (controllers::set_pending(&course->workload, decision.reason, decision.message, now)) {
+  if (lifecycle::set_pending(&course->workload, decision.reason, decision.message, now)) {
     changed(decision.key);
   }
   if (course->record == SIZE_MAX) return;
@@ -298,10 +298,10 @@ void Cluster::explain_passed_over(TimePoint now) {
     const std::string why = state_.bypassed(course.workload.metadata.key());
     if (!record.reason.empty() || why.empty()) continue;
     api::Workload told = course.workload;
-    controllers::LifecycleView seen = view(told);
+    lifecycle::LifecycleView seen = view(told);
     seen.bypassed = why;
     seen.may_tell_bypassed = true;
-    controllers::settle(&told, seen, now, settings_.lifecycle);
+    lifecycle::settle(&told, seen, now, settings_.lifecycle);
     const api::Condition* said =
         api::find_condition(told.status.conditions, api::conditions::quota_reserved);
     if (!said) continue;

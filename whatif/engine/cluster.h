@@ -6,13 +6,13 @@
 ///                      ▲                                                   │ preempted, evicted
 ///                      └──────────── quota given back ◄── stopping ◄───────┘
 ///
-/// Decisions are those of the manager: admission::run_cycle, controllers::settle, jobs::plan's way
+/// Decisions are those of the manager: admission::run_cycle, lifecycle::settle, jobs::plan's way
 /// from a Job to a Workload. What differs is listed in docs/simulate.md: nothing takes time but
 /// what says so, and every cycle sees everything that happened before.
 
 #include "admission/cycle.h"
 #include "admission/state.h"
-#include "controllers/lifecycle.h"
+#include "lifecycle/lifecycle.h"
 #include "whatif/engine/agenda.h"
 #include "whatif/engine/course.h"
 #include "whatif/engine/queue_meters.h"
@@ -35,8 +35,8 @@ struct ClusterSettings {
   bool dispatches = false;  ///< workers take what the MultiKueue check asks for
   bool federated = false;   ///< somebody calls take_changed()
   admission::Config admission;
-  controllers::LifecycleConfig lifecycle;
-  sandbox::Behaviour behaviour;
+  lifecycle::LifecycleConfig lifecycle;
+  manifest::Behaviour behaviour;
 };
 
 class Cluster {
@@ -113,7 +113,7 @@ class Cluster {
   void record_new(Course* course);
 
   // cluster.cpp
-  controllers::LifecycleView view(const api::Workload& workload) const;
+  lifecycle::LifecycleView view(const api::Workload& workload) const;
   void settle(Course* course, TimePoint now);
   void settle_dirty(TimePoint now);
   void follow(Course* course, TimePoint now);

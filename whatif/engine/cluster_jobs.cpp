@@ -15,7 +15,7 @@ namespace {
 /// How long a check takes to answer.
 Duration answer_time(const api::AdmissionCheck& check) {
   static const api::PodTemplate nothing;
-  return sandbox::seconds_in(check.metadata, nothing, annotations::answer_seconds)
+  return manifest::seconds_in(check.metadata, nothing, annotations::answer_seconds)
       .value_or(Duration(0));
 }
 
@@ -250,7 +250,7 @@ void Cluster::remove_copy(const api::ObjectKey& key, TimePoint now) {
   Course* course = find(key);
   if (!course || course->deleting) return;
   course->deleting = true;
-  const bool ended = controllers::is_finished(course->workload);
+  const bool ended = lifecycle::is_finished(course->workload);
   if (course->phase == CoursePhase::running && !ended) return begin_stop(course, now);
   if (course->phase == CoursePhase::stopping && !ended && course->started) return;
   retire(course, Outcome::deleted, now);

@@ -23,7 +23,7 @@ void add_quotas(const std::vector<api::ResourceGroup>& groups, Amounts* out) {
 }
 
 bool is_queued(const api::Workload& workload) {
-  return !workload.status.admission && !controllers::is_finished(workload);
+  return !workload.status.admission && !lifecycle::is_finished(workload);
 }
 
 }  // namespace
@@ -180,7 +180,7 @@ void Cluster::put(const api::Job& job, TimePoint now) {
 
 void Cluster::put(const api::Workload& workload, TimePoint now) {
   const api::ObjectKey key = workload.metadata.key();
-  if (controllers::is_finished(workload)) return;
+  if (lifecycle::is_finished(workload)) return;
   if (Course* known = find(key)) {
     known->workload.spec = workload.spec;
     return touch(known, now);

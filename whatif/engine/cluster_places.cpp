@@ -1,6 +1,6 @@
 #include "admission/topology/assignment.h"
-#include "controllers/node_health.h"
 #include "lib/api/names.h"
+#include "lifecycle/node_health.h"
 #include "whatif/engine/cluster.h"
 
 namespace regatta::whatif {
@@ -11,9 +11,9 @@ std::string host_of(const api::Node& node) {
   return host.empty() ? node.metadata.name : host;
 }
 
-controllers::PlaceView view_of(const api::Workload& workload, const std::string& host,
-                               const api::Node* node) {
-  controllers::PlaceView view;
+lifecycle::PlaceView view_of(const api::Workload& workload, const std::string& host,
+                             const api::Node* node) {
+  lifecycle::PlaceView view;
   view.node = node;
   for (const auto& assignment : workload.status.admission->pod_set_assignments) {
     if (!assignment.topology_assignment) continue;
@@ -42,26 +42,26 @@ void Cluster::look_at_node(const std::string& name, const api::Node* node, TimeP
   }
   for (const std::uint32_t id : concerned) {
     Course* course = &courses_[id];
-    const controllers::PlaceView seen = view_of(course->workload, host, node);
+    const lifecycle::PlaceView seen = view_of(course->workload, host, node);
     if (!seen.assigned) continue;
-    const bool lost = controllers::judge(seen).lost;
-    std::vector<controllers::Note> notes;
-    if (controllers::note_node(&course->workload, host, lost, now, &notes)) touch(course, now);
+    const bool lost = lifecycle::judge(seen).lost;
+    std::vector<lifecycle::Note> notes;
+    if (lifecycle::note_node(&course->workload, host, lost, now, &notes)) touch(course, now);
   }
 }
 
 void Cluster::take_places(const admission::CycleResult& result, TimePoint now) {
   for (const admission::AdmittedWorkload& placed : result.placed) {
     Course* course = find(placed.key);
-    if (!course || !controllers::is_reserved(course->workload)) continue;
-    controllers::place(&course->workload, placed.admission, now);
+    if (!course || !lifecycle::is_reserved(course->workload)) continue;
+    lifecycle::place(&course->workload, placed.admission, now);
     touch(course, now);
   }
   for (const admission::EvictedWorkload& evicted : result.evicted) {
     Course* course = find(evicted.key);
-    if (!course || !controllers::is_reserved(course->workload)) continue;
-    std::vector<controllers::Note> notes;
-    controllers::evict(&course->workload, evicted.reason, evicted.message, "", now, &notes);
+    if (!course || !lifecycle::is_reserved(course->workload)) continue;
+    std::vector<lifecycle::Note> notes;
+    lifecycle::evict(&course->workload, evicted.reason, evicted.message, "", now, &notes);
     touch(course, now);
   }
 }

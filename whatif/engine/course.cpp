@@ -11,10 +11,10 @@ namespace {
 constexpr Duration ten_years = std::chrono::hours(24 * 3660);
 
 void read_annotations(const api::ObjectMeta& metadata, const api::PodTemplate& pod_template,
-                      const sandbox::Behaviour& otherwise, Work* out) {
-  out->behaviour = sandbox::behaviour_of(metadata, pod_template, otherwise);
+                      const manifest::Behaviour& otherwise, Work* out) {
+  out->behaviour = manifest::behaviour_of(metadata, pod_template, otherwise);
   const auto seconds = [&](std::string_view name) {
-    return sandbox::seconds_in(metadata, pod_template, name);
+    return manifest::seconds_in(metadata, pod_template, name);
   };
   out->ready = seconds(annotations::ready_seconds).value_or(Duration(0));
   const auto checkpoint = seconds(annotations::checkpoint_seconds);
@@ -46,7 +46,7 @@ std::int64_t ends_of(const Work& work) {
 
 }  // namespace
 
-Work work_of(const api::Job& job, const sandbox::Behaviour& otherwise) {
+Work work_of(const api::Job& job, const manifest::Behaviour& otherwise) {
   Work out;
   read_annotations(job.metadata, job.spec.pod_template, otherwise, &out);
   out.is_job = true;
@@ -60,7 +60,7 @@ Work work_of(const api::Job& job, const sandbox::Behaviour& otherwise) {
   return out;
 }
 
-Work work_of(const api::Workload& workload, const sandbox::Behaviour& otherwise) {
+Work work_of(const api::Workload& workload, const manifest::Behaviour& otherwise) {
   Work out;
   static const api::PodTemplate nothing;
   const auto& sets = workload.spec.pod_sets;

@@ -2,7 +2,7 @@
 
 #include "lib/api/batch.h"
 #include "lib/api/workload.h"
-#include "sandbox/behaviour.h"
+#include "lib/manifest/behaviour.h"
 
 #include <cstdint>
 #include <optional>
@@ -12,7 +12,7 @@ namespace regatta::whatif {
 
 /// What a job does while it runs.
 struct Work {
-  sandbox::Behaviour behaviour;
+  manifest::Behaviour behaviour;
   Duration ready{0};
   bool resume = false;
   Duration checkpoint{0};  ///< 0: it can stop anywhere
@@ -23,8 +23,8 @@ struct Work {
   std::optional<Duration> deadline;
 };
 
-Work work_of(const api::Job& job, const sandbox::Behaviour& otherwise);
-Work work_of(const api::Workload& workload, const sandbox::Behaviour& otherwise);
+Work work_of(const api::Job& job, const manifest::Behaviour& otherwise);
+Work work_of(const api::Workload& workload, const manifest::Behaviour& otherwise);
 
 /// How one attempt goes when it is not interrupted.
 struct Attempt {

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "admission/config.h"
-#include "controllers/lifecycle.h"
 #include "dispatch/plan.h"
-#include "sandbox/behaviour.h"
+#include "lib/manifest/behaviour.h"
+#include "lifecycle/lifecycle.h"
 #include "whatif/timeline/timeline.h"
 
 #include <string>
@@ -24,9 +24,9 @@ struct SimulationInput {
   Duration step{0};
   admission::Config admission;
   dispatch::DispatchConfig dispatch;
-  controllers::LifecycleConfig lifecycle;
+  lifecycle::LifecycleConfig lifecycle;
   /// Of jobs that say nothing.
-  sandbox::Behaviour behaviour{std::chrono::minutes(10), 0, Duration(0), true};
+  manifest::Behaviour behaviour{std::chrono::minutes(10), 0, Duration(0), true};
   ClusterInput hub;
   std::vector<ClusterInput> workers;
   std::vector<TimedEvent> events;  ///< by time

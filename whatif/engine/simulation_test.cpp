@@ -217,7 +217,7 @@ TEST(Simulation, AJobWhosePodsAreNotReadyInTimeMakesRoom) {
   SimulationInput one = input(
       queue("1") + job({"slow", 1, runs(60) + ", simulate.regatta.dev/ready-seconds: \"400\""}) +
       job({"next", 1, runs(60) + ", simulate.regatta.dev/ready-seconds: \"20\""}));
-  one.lifecycle.wait_for_pods_ready = controllers::PodsReadyPolicy{std::chrono::minutes(5), {}, 1};
+  one.lifecycle.wait_for_pods_ready = lifecycle::PodsReadyPolicy{std::chrono::minutes(5), {}, 1};
   const Report report = simulate(std::move(one));
   const WorkloadRecord& slow = record(report, "slow");
   ASSERT_EQ(slow.runs.size(), 2u);

@@ -1,15 +1,5 @@
 #include "whatif/manifests/reader.h"
 
-#include "apiserver/builtin/builtin.h"
-#include "apiserver/builtin/scalars.h"
-#include "apiserver/crd/definition.h"
-#include "apiserver/json_access.h"
-#include "apiserver/managed.h"
-#include "apiserver/object_meta.h"
-#include "apiserver/patch/field_validation.h"
-#include "apiserver/registry.h"
-#include "apiserver/schema/builtin.h"
-#include "apiserver/schema/structural.h"
 #include "lib/api/codec.h"
 #include "lib/api/convert.h"
 #include "lib/api/kueue_rules.h"
@@ -17,7 +7,16 @@
 #include "lib/api/yaml.h"
 #include "lib/base/joined.h"
 #include "lib/base/near_miss.h"
-#include "sandbox/cluster/assets.h"
+#include "lib/manifest/assets.h"
+#include "lib/manifest/builtin/builtin.h"
+#include "lib/manifest/builtin/scalars.h"
+#include "lib/manifest/crd/definition.h"
+#include "lib/manifest/fields/field_validation.h"
+#include "lib/manifest/json_access.h"
+#include "lib/manifest/object_meta.h"
+#include "lib/manifest/registry.h"
+#include "lib/manifest/schema/builtin.h"
+#include "lib/manifest/schema/structural.h"
 #include "whatif/files.h"
 
 #include <nlohmann/json.hpp>
@@ -28,7 +27,7 @@
 namespace regatta::whatif {
 namespace {
 
-using apiserver::ResourceType;
+using manifest::ResourceType;
 
 constexpr std::size_t errors_max = 100;
 
@@ -36,7 +35,7 @@ Error invalid(std::string what) {
   return Error(Errc::invalid, std::move(what));
 }
 
-std::string text_of(const apiserver::FieldErrors& errors) {
+std::string text_of(const manifest::FieldErrors& errors) {
   std::string out;
   for (const auto& error : errors) {
     out += (out.empty() ? "" : "; ") + error.field + ": " + error.message;
@@ -61,24 +60,24 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 11> plurals{
 
 /// What the fields themselves may be: unknown ones are refused as `kubectl apply` does.
 Status check_fields(const ResourceType& type, Json* object) {
-  const apiserver::BodyKind kind{type.kind, type.schema.get(), type.custom,
-                                 apiserver::object_meta_schema()};
-  const apiserver::BodyReport report = apiserver::check_body(*object, kind);
+  const manifest::BodyKind kind{type.kind, type.schema.get(), type.custom,
+                                manifest::object_meta_schema()};
+  const manifest::BodyReport report = manifest::check_body(*object, kind);
   if (report.type_error) {
     // What a server says of a quantity does not tell where it is.
     Json copy = *object;
     std::string where;
     const bool scalar =
         !type.custom && type.schema &&
-        apiserver::normalize_scalars(copy, *type.schema, &where) == report.type_error;
+        manifest::normalize_scalars(copy, *type.schema, &where) == report.type_error;
     return invalid((scalar ? where + ": " : "") + *report.type_error);
   }
   if (!report.strict.empty()) return invalid(joined(report.strict));
   if (type.custom || !type.schema) return ok();
-  apiserver::prune(*object, *type.schema);
-  apiserver::drop_empty_members(object, *type.schema);
+  manifest::prune(*object, *type.schema);
+  manifest::drop_empty_members(object, *type.schema);
   std::string path;
-  if (const auto bad = apiserver::normalize_scalars(*object, *type.schema, &path)) {
+  if (const auto bad = manifest::normalize_scalars(*object, *type.schema, &path)) {
     return invalid(path + ": " + *bad);
   }
   return ok();
@@ -158,13 +157,13 @@ struct ServerFields {
 
 ServerFields server_fields(const Json& object) {
   ServerFields out;
-  if (const Json* status = apiserver::member(object, "status")) out.status = *status;
-  if (const Json* uid = apiserver::member(object, "metadata", "uid")) out.uid = *uid;
-  if (const Json* at = apiserver::member(object, "metadata", "creationTimestamp")) {
+  if (const Json* status = manifest::member(object, "status")) out.status = *status;
+  if (const Json* uid = manifest::member(object, "metadata", "uid")) out.uid = *uid;
+  if (const Json* at = manifest::member(object, "metadata", "creationTimestamp")) {
     out.created = *at;
   }
-  if (const Json* taints = apiserver::member(object, "spec", "taints")) out.taints = *taints;
-  if (const Json* number = apiserver::member(object, "metadata", "generation")) {
+  if (const Json* taints = manifest::member(object, "spec", "taints")) out.taints = *taints;
+  if (const Json* number = manifest::member(object, "metadata", "generation")) {
     out.generation = *number;
   }
   return out;
@@ -190,10 +189,10 @@ void restore(const ServerFields& fields, Json* object) {
 }  // namespace
 
 ManifestReader::ManifestReader(TimePoint now, std::uint64_t seed)
-    : now_(now), rng_(seed), registry_(std::make_unique<apiserver::Registry>()) {
-  for (ResourceType& type : apiserver::builtin_resources()) {
-    type.schema = apiserver::SchemaPtr(
-        apiserver::SchemaPtr(), apiserver::builtin_schema(type.group, type.version, type.kind));
+    : now_(now), rng_(seed), registry_(std::make_unique<manifest::Registry>()) {
+  for (ResourceType& type : manifest::builtin_resources()) {
+    type.schema = manifest::SchemaPtr(
+        manifest::SchemaPtr(), manifest::builtin_schema(type.group, type.version, type.kind));
     registry_->add(std::move(type));
   }
 }
@@ -202,10 +201,10 @@ ManifestReader::~ManifestReader() = default;
 
 void ManifestReader::load_definition(const std::string& plural) {
   const std::string path = "charts/regatta/crds/kueue.x-k8s.io_" + plural + ".yaml";
-  const auto definitions = sandbox::objects_below(path);
+  const auto definitions = manifest::objects_below(manifest::kueue_crds(), path);
   if (!definitions) return;
   for (const Json& definition : *definitions) {
-    auto types = apiserver::resource_types(definition, api::convert);
+    auto types = manifest::resource_types(definition, api::convert);
     if (!types) continue;
     for (ResourceType& type : *types) registry_->add(std::move(type));
   }
@@ -224,8 +223,8 @@ std::shared_ptr<const ResourceType> ManifestReader::find_type(const std::string&
 
 Result<Object> ManifestReader::read_object(Json object, ManifestOrigin origin) {
   if (!object.is_object()) return invalid("expected an object");
-  const std::string api_version = apiserver::string_or_empty(object, "apiVersion");
-  const std::string kind = apiserver::string_or_empty(object, "kind");
+  const std::string api_version = manifest::string_or_empty(object, "apiVersion");
+  const std::string kind = manifest::string_or_empty(object, "kind");
   if (api_version.empty()) return invalid("apiVersion: missing");
   if (kind.empty()) return invalid("kind: missing");
   const std::size_t slash = api_version.find('/');
@@ -246,15 +245,15 @@ Result<Object> ManifestReader::read_object(Json object, ManifestOrigin origin) {
   if (kind == "Node" && !given.status.is_null()) object["status"] = given.status;
   if (const Status checked = check_fields(*type, &object); !checked) return checked.error();
   Json& metadata = object["metadata"];
-  if (type->namespaced && apiserver::string_or_empty(metadata, "namespace").empty()) {
+  if (type->namespaced && manifest::string_or_empty(metadata, "namespace").empty()) {
     metadata["namespace"] = "default";
   }
-  apiserver::start_metadata(object, now_, rng_);
+  manifest::start_metadata(object, now_, rng_);
   type->strategy->set_defaults(object);
   type->strategy->prepare_for_create(object, now_);
   // A new Node is tainted until its kubelet reports; here it has reported.
   if (kind == "Node") set_taints(given, &object);
-  apiserver::FieldErrors errors = apiserver::validate_metadata(object, *type);
+  manifest::FieldErrors errors = manifest::validate_metadata(object, *type);
   if (errors.empty()) errors = type->strategy->validate_create(object);
   if (!errors.empty()) return invalid(text_of(errors));
   if (origin == ManifestOrigin::snapshot) restore(given, &object);
@@ -263,7 +262,7 @@ Result<Object> ManifestReader::read_object(Json object, ManifestOrigin origin) {
 
 void ManifestReader::take(Json document, const Place& place, Manifests* out,
                           ManifestOrigin origin) {
-  const std::string kind = document.is_object() ? apiserver::string_or_empty(document, "kind") : "";
+  const std::string kind = document.is_object() ? manifest::string_or_empty(document, "kind") : "";
   if (!kind.ends_with("List")) return take_object(std::move(document), place, out, origin);
   if (!document.contains("items") || !document["items"].is_array()) {
     out->errors.push_back(place.str() + ": " + kind + ": items: expected a list");
@@ -284,9 +283,9 @@ void ManifestReader::take(Json document, const Place& place, Manifests* out,
 
 void ManifestReader::take_object(Json document, const Place& place, Manifests* out,
                                  ManifestOrigin origin) {
-  const std::string kind = apiserver::string_or_empty(document, "kind");
-  const std::string name = apiserver::string_or_empty(document, "metadata", "name");
-  const std::string api_version = apiserver::string_or_empty(document, "apiVersion");
+  const std::string kind = manifest::string_or_empty(document, "kind");
+  const std::string name = manifest::string_or_empty(document, "metadata", "name");
+  const std::string api_version = manifest::string_or_empty(document, "apiVersion");
   if (out->errors.size() >= errors_max) return;
   if (out->objects.size() >= manifest_objects_max) {
     out->errors.push_back(*place.source + ": more than " + std::to_string(manifest_objects_max) +

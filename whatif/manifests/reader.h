@@ -16,10 +16,10 @@
 #include <string_view>
 #include <vector>
 
-namespace regatta::apiserver {
+namespace regatta::manifest {
 class Registry;
 struct ResourceType;
-}  // namespace regatta::apiserver
+}  // namespace regatta::manifest
 
 namespace regatta::whatif {
 
@@ -66,16 +66,16 @@ class ManifestReader {
   void read_path(const std::string& path, Manifests* out);
 
  private:
-  std::shared_ptr<const apiserver::ResourceType> find_type(const std::string& group,
-                                                           const std::string& version,
-                                                           const std::string& kind);
+  std::shared_ptr<const manifest::ResourceType> find_type(const std::string& group,
+                                                          const std::string& version,
+                                                          const std::string& kind);
   void load_definition(const std::string& plural);
   void take(Json document, const Place& place, Manifests* out, ManifestOrigin origin);
   void take_object(Json object, const Place& place, Manifests* out, ManifestOrigin origin);
 
   TimePoint now_;
   Rng rng_;
-  std::unique_ptr<apiserver::Registry> registry_;
+  std::unique_ptr<manifest::Registry> registry_;
 };
 
 }  // namespace regatta::whatif

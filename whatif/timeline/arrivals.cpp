@@ -1,6 +1,6 @@
 #include "whatif/timeline/arrivals.h"
 
-#include "sandbox/behaviour.h"
+#include "lib/manifest/behaviour.h"
 #include "whatif/timeline/distribution.h"
 #include "whatif/timeline/duration.h"
 #include "whatif/timeline/fields.h"
@@ -275,7 +275,7 @@ class Maker {
   ManifestReader& reader_;
   Rng& rng_;
   bool cacheable_ = false;
-  const std::string run_key_{sandbox::annotations::run_seconds};
+  const std::string run_key_{manifest::annotations::run_seconds};
   std::map<std::vector<std::size_t>, Object> made_;
 };
 

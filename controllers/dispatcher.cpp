@@ -1,0 +1,506 @@
+#include "controllers/dispatcher.h"
+
+#include "dispatch/objects.h"
+#include "jobs/batch_job.h"
+#include "lib/api/codec.h"
+#include "lib/api/names.h"
+#include "lib/runtime/deadline.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace regatta::controllers {
+namespace {
+
+/// How often the status of a running Job is copied.
+constexpr Duration status_interval{1000};
+/// How long workers that do not answer are waited for.
+constexpr Duration worker_wait{1000};
+
+/// Actions on one worker each, which may run together.
+bool concerns_one_worker(const dispatch::Action& action) {
+  return std::holds_alternative<dispatch::RemoveRemote>(action) ||
+         std::holds_alternative<dispatch::CreateCopy>(action) ||
+         std::holds_alternative<dispatch::UpdateCopyPriority>(action) ||
+         std::holds_alternative<dispatch::OpenGate>(action) ||
+         std::holds_alternative<dispatch::DeactivateRemote>(action);
+}
+
+/// Which one.
+std::string worker_of(const dispatch::Action& action) {
+  if (const auto* a = std::get_if<dispatch::RemoveRemote>(&action)) return a->cluster;
+  if (const auto* a = std::get_if<dispatch::CreateCopy>(&action)) return a->cluster;
+  if (const auto* a = std::get_if<dispatch::UpdateCopyPriority>(&action)) return a->cluster;
+  if (const auto* a = std::get_if<dispatch::OpenGate>(&action)) return a->cluster;
+  if (const auto* a = std::get_if<dispatch::DeactivateRemote>(&action)) return a->cluster;
+  return "";
+}
+
+/// Nothing later may run unless it succeeded.
+bool blocks(const dispatch::Action& action) {
+  if (const auto* remove = std::get_if<dispatch::RemoveRemote>(&action)) return remove->holds_job;
+  return std::holds_alternative<dispatch::DeactivateRemote>(action);
+}
+
+}  // namespace
+
+Dispatcher::Dispatcher(DispatcherDeps deps, DispatcherConfig config)
+    : deps_(deps),
+      config_(std::move(config)),
+      log_(deps.local.log.named("dispatch")),
+      queue_(deps.local.clock, deps.scope, Backoff{Duration(20), std::chrono::seconds(30)},
+             Intake::closed) {
+  clusters::LocalCluster& local = deps_.local;
+  local.workloads.on_transition([this](const api::ObjectKey& key, const auto&, const auto& after) {
+    if (!after) copied_.erase(key);
+    queue_.add(key);
+  });
+  local.jobs.on_change([this](const api::ObjectKey& key) {
+    const std::string owner = clusters::owner_name("Job", key);
+    for (const auto& workload : deps_.local.workloads.keys_by_index(clusters::by_owner, owner)) {
+      queue_.add(workload);
+    }
+  });
+  local.checks.on_change([this](const api::ObjectKey&) { enqueue_all(""); });
+  local.multikueue_configs.on_change([this](const api::ObjectKey&) { enqueue_all(""); });
+  deps_.fleet.on_workload([this](const std::string&, const api::ObjectKey& key) {
+    // What we do not know is left to the garbage collection, which looks twice.
+    if (deps_.local.workloads.get(key)) queue_.add(key);
+  });
+  deps_.fleet.on_connection([this](const std::string& cluster) { enqueue_all(cluster); });
+}
+
+void Dispatcher::start() {
+  queue_.open();
+  enqueue_all("");
+  for (int i = 0; i < config_.workers; ++i) deps_.scope.spawn("dispatch", work());
+  if (config_.gc_interval > Duration(0)) deps_.scope.spawn("garbage", collect_garbage());
+}
+
+void Dispatcher::enqueue_all(const std::string& cluster) {
+  for (const auto& workload : deps_.local.workloads.list()) {
+    if (!workload->status.admission_checks.empty()) queue_.add(workload->metadata.key());
+  }
+  const auto* member = deps_.fleet.find(cluster);
+  if (!member || !member->ready()) return;
+  for (const auto& copy : member->remote->workloads.list()) queue_.add(copy->metadata.key());
+}
+
+std::shared_ptr<clusters::RemoteCluster> Dispatcher::remote(const std::string& cluster) const {
+  const auto* member = deps_.fleet.find(cluster);
+  return member ? member->remote : nullptr;
+}
+
+std::vector<std::string> Dispatcher::first_nomination(const std::string& check) const {
+  if (config_.plan.dispatcher.dispatcher == placement::Dispatcher::external) return {};
+  const auto found = deps_.local.checks.get(api::ObjectKey(check));
+  if (!found || found->spec.controller_name != api::multikueue_controller_name) return {};
+  const auto config = dispatch::config_of(deps_.local, check);
+  if (!config) return {};
+  placement::NominationInput input;
+  input.config_order = config->spec.clusters;
+  for (const std::string& name : config->spec.clusters) {
+    const auto* member = deps_.fleet.find(name);
+    if (member && member->ready()) input.connected.insert(name);
+  }
+  return placement::nominate(input, input.quota_reserved_at, config_.plan.dispatcher).clusters;
+}
+
+Task<> Dispatcher::work() {
+  for (;;) {
+    api::ObjectKey key = co_await queue_.next();
+    const Status done = co_await reconcile(key);
+    if (queue_.finish(key, done)) {
+      log_.warning("not dispatched", {{"workload", key.str()}, {"error", done.error().what()}});
+    }
+  }
+}
+
+Task<> Dispatcher::collect_garbage() {
+  for (;;) {
+    co_await deps_.local.clock.sleep_for(config_.gc_interval);
+    for (const auto& [name, member] : deps_.fleet.members()) {
+      if (!member.ready()) continue;
+      const auto orphaned = [this](const api::ObjectKey& key) {
+        const auto workload = deps_.local.workloads.get(key);
+        return !workload || workload->metadata.deleting();
+      };
+      for (const auto& copy : member.remote->workloads.list()) {
+        if (orphaned(copy->metadata.key())) queue_.add(copy->metadata.key());
+      }
+      for (const auto& job : member.remote->jobs.list()) {
+        const api::ObjectKey key(job->metadata.ns, clusters::prebuilt_workload(job->metadata));
+        if (!key.name.empty() && orphaned(key)) queue_.add(key);
+      }
+    }
+  }
+}
+
+Task<Status> Dispatcher::reconcile(api::ObjectKey key) {
+  const TimePoint now = deps_.local.clock.now();
+  dispatch::GroupView group = dispatch::read_group(deps_.local, deps_.fleet, foreign_, key, now);
+  const bool over = group.local.deleted || group.local.finished || !group.local.quota_reserved ||
+                    !group.local.cluster_name.empty();
+  if (over) racing_.erase(key);
+  if (const auto racing = racing_.find(key); racing != racing_.end()) {
+    group.local.racing_since = racing->second;
+  }
+  dispatch::Plan todo = config_.planner(group, now, config_.plan);
+  if (!todo.actions.empty() && log_.enabled(LogLevel::debug)) {
+    log_.debug("plan", {{"workload", key.str()}, {"actions", dispatch::describe(todo)}});
+  }
+  const std::optional<Duration> look_again = todo.look_again;
+  const Status done = co_await apply_all(key, std::move(todo.actions));
+  if (look_again) queue_.add_after(key, *look_again);
+  co_return done;
+}
+
+Task<Status> Dispatcher::apply_all(api::ObjectKey key, std::vector<dispatch::Action> actions) {
+  Status worst = ok();
+  for (std::size_t i = 0; i < actions.size();) {
+    std::size_t end = i + 1;
+    if (concerns_one_worker(actions[i])) {
+      while (end < actions.size() && concerns_one_worker(actions[end])) ++end;
+    }
+    std::vector<dispatch::Action> batch(actions.begin() + std::ptrdiff_t(i),
+                                        actions.begin() + std::ptrdiff_t(end));
+    const bool together = concerns_one_worker(actions[i]);
+    Status done = ok();
+    if (together) {
+      done = co_await apply_together(key, std::move(batch));
+    } else {
+      done = co_await apply_one(key, std::move(batch.front()));
+    }
+    if (!done) {
+      const bool stop = !together || std::any_of(actions.begin() + std::ptrdiff_t(i),
+                                                 actions.begin() + std::ptrdiff_t(end), blocks);
+      if (stop) co_return done;
+      worst = done;
+    }
+    i = end;
+  }
+  co_return worst;
+}
+
+Task<Status> Dispatcher::apply_together(api::ObjectKey key, std::vector<dispatch::Action> actions) {
+  // Children of this call: cancelled and awaited with it. Only what the start of a Job depends on
+  // is waited for as long as the client waits; else a worker that hangs would keep the workload
+  // from all others.
+  const Error silence(Errc::timeout, "no answer in time");
+  std::vector<Status> outcomes(actions.size(), Status(silence));
+  const bool patient = std::any_of(actions.begin(), actions.end(), blocks);
+  std::vector<std::string> workers;
+  std::vector<Task<>> tasks;
+  for (std::size_t i = 0; i < actions.size(); ++i) {
+    workers.push_back(worker_of(actions[i]));
+    tasks.push_back(apply_into(key, std::move(actions[i]), &outcomes[i]));
+  }
+  Task<> everything = all_of(std::move(tasks));
+  const TimePoint deadline = patient ? TimePoint::max() : deps_.local.clock.now() + worker_wait;
+  co_await finishes_before(deps_.local.clock, deadline, std::move(everything));
+  Status first = ok();
+  for (std::size_t i = 0; i < outcomes.size(); ++i) {
+    if (outcomes[i]) continue;
+    const auto worker = remote(workers[i]);
+    if (worker && outcomes[i].error() == silence) worker->note(silence);
+    if (first) first = outcomes[i];
+  }
+  co_return first;
+}
+
+Task<> Dispatcher::apply_into(api::ObjectKey key, dispatch::Action action, Status* outcome) {
+  *outcome = co_await apply_one(std::move(key), std::move(action));
+}
+
+Task<Status> Dispatcher::apply_one(api::ObjectKey key, dispatch::Action action) {
+  return std::visit([&](auto&& a) { return run(key, std::move(a)); }, std::move(action));
+}
+
+Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::RemoveRemote action) {
+  const auto worker = remote(action.cluster);
+  if (!worker) co_return ok();
+  // A conflict says that another object has the name by now, or that nothing was done: the watch
+  // will tell, and the next look decides.
+  const auto gone = [](const Status& done) {
+    return done || done.error().code() == Errc::not_found;
+  };
+  if (const auto job = dispatch::remote_job_of(*worker, key); job && !worker->removing_job(*job)) {
+    kube::DeleteOptions options;
+    options.uid = job->metadata.uid;
+    options.propagation_policy = "Background";
+    const Status done = co_await worker->client.remove<api::Job>(job->metadata.key(), options);
+    if (!gone(done)) {
+      worker->note(done.error());
+      co_return done.error().within("removing job on " + action.cluster);
+    }
+    worker->removed_job(*job);
+  }
+  const auto copy = worker->workloads.get(key);
+  if (!copy || worker->removing_workload(*copy)) co_return ok();
+  if (copy->metadata.has_finalizer(api::finalizers::resource_in_use)) {
+    Json left = copy->metadata.finalizers;
+    left.erase(std::find(left.begin(), left.end(), api::finalizers::resource_in_use));
+    const Json patch = {
+        {"metadata", {{"uid", copy->metadata.uid}, {"finalizers", std::move(left)}}}};
+    const auto stripped = co_await worker->client.patch_raw(
+        api::Workload::resource, key, kube::PatchType::merge, dump_json(patch));
+    if (!stripped && stripped.error().code() != Errc::not_found) {
+      worker->note(stripped.error());
+      co_return stripped.error().within("releasing copy on " + action.cluster);
+    }
+  }
+  if (copy->metadata.deleting()) co_return ok();
+  kube::DeleteOptions options;
+  options.uid = copy->metadata.uid;
+  const Status done = co_await worker->client.remove<api::Workload>(key, options);
+  if (!gone(done)) {
+    worker->note(done.error());
+    co_return done.error().within("removing copy on " + action.cluster);
+  }
+  worker->removed_workload(*copy);
+  co_return ok();
+}
+
+Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::CreateCopy action) {
+  const auto worker = remote(action.cluster);
+  const auto workload = deps_.local.workloads.get(key);
+  if (!worker || !workload) co_return ok();
+  const Json copy = dispatch::remote_copy(*workload, config_.origin, config_.plan.preemption_gates);
+  auto created =
+      co_await worker->client.create_raw(api::Workload::resource, key.ns, dump_json(copy));
+  // A worker that refuses has had its head start too: the others must not wait for it for ever.
+  racing_.try_emplace(key, deps_.local.clock.now());
+  if (!created) {
+    worker->note(created.error());
+    if (created.error().code() == Errc::already_exists && worker->workloads.get(key)) {
+      co_return ok();  // from a reply that was lost
+    }
+    co_return created.error().within("copying to " + action.cluster);
+  }
+  auto stored = api::decode<api::Workload>(*created);
+  if (stored) worker->workloads.observe(std::move(*stored));
+  if (config_.on_dispatched) {
+    const auto& admission = workload->status.admission;
+    config_.on_dispatched(admission ? admission->cluster_queue : "", action.cluster);
+  }
+  co_return ok();
+}
+
+Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::UpdateCopyPriority action) {
+  const auto worker = remote(action.cluster);
+  const auto workload = deps_.local.workloads.get(key);
+  if (!worker || !workload) co_return ok();
+  const Json whole = api::to_json(*workload);
+  const Json spec = whole.value("spec", Json::object());
+  Json patch = Json::object();
+  for (const char* field : {"priority", "priorityClassRef"}) {
+    patch["spec"][field] = spec.value(field, Json());
+  }
+  auto written =
+      co_await worker->client.patch<api::Workload>(key, kube::PatchType::merge, dump_json(patch));
+  if (!written) {
+    worker->note(written.error());
+    co_return written.error().within("updating priority on " + action.cluster);
+  }
+  worker->workloads.observe(std::move(*written));
+  co_return ok();
+}
+
+Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::OpenGate action) {
+  const auto worker = remote(action.cluster);
+  const auto copy = worker ? worker->workloads.get(key) : nullptr;
+  if (!copy) co_return ok();
+  api::Workload after = *copy;
+  dispatch::open_gate(&after, deps_.local.clock.now());
+  auto written = co_await worker->client.patch_status(*copy, std::move(after));
+  if (!written) {
+    worker->note(written.error());
+    co_return written.error().within("opening the preemption gate on " + action.cluster);
+  }
+  worker->workloads.observe(std::move(*written));
+  co_return ok();
+}
+
+Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::SetNominated action) {
+  const auto change = [clusters = action.clusters](api::Workload& workload) {
+    if (workload.status.cluster_name) return false;
+    workload.status.nominated_cluster_names = clusters;
+    return true;
+  };
+  co_return co_await deps_.local.update_status(std::move(key), change);
+}
+
+Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::RecordWinner action) {
+  const TimePoint now = deps_.local.clock.now();
+  bool recorded = false;
+  const auto worker = remote(action.cluster);
+  const auto copy = worker ? worker->workloads.get(key) : nullptr;
+  const auto change = [&](api::Workload& workload) {
+    recorded = dispatch::record_winner(&workload, dispatch::multikueue_check(deps_.local, workload),
+                                       action, now, copy.get());
+    return recorded;
+  };
+  const Status done = co_await deps_.local.update_status(key, change);
+  if (!done) co_return done;
+  if (!recorded) co_return Error(Errc::conflict, "the workload changed meanwhile");
+  note(key, false, action.message);
+  const auto workload = deps_.local.workloads.get(key);
+  if (config_.on_admitted && workload && workload->status.admission) {
+    config_.on_admitted(workload->status.admission->cluster_queue, action.cluster);
+  }
+  co_return ok();
+}
+
+Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::SetCheck action) {
+  const TimePoint now = deps_.local.clock.now();
+  const auto change = [&](api::Workload& workload) {
+    const api::AdmissionCheckState* mine = dispatch::multikueue_check(deps_.local, workload);
+    return mine && dispatch::set_check(api::find_check(&workload.status, mine->name), action, now);
+  };
+  const Status done = co_await deps_.local.update_status(key, change);
+  if (done) note(key, action.warning, action.message);
+  co_return done;
+}
+
+Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::CreateJob action) {
+  const auto worker = remote(action.cluster);
+  const auto workload = deps_.local.workloads.get(key);
+  if (!worker || !workload) co_return ok();
+  const auto job = dispatch::owner_job(deps_.local, *workload);
+  if (!job) co_return ok();
+  // Writes went before this one; a cluster may have come back meanwhile.
+  if (!may_create_job(key, action.cluster)) {
+    co_return Error(Errc::conflict, "the picture changed before the job was created");
+  }
+  const Json wanted = jobs::batch_job::remote_job(*job, *workload, config_.origin);
+  auto created = co_await worker->client.create_raw(api::Job::resource, key.ns, dump_json(wanted));
+  if (!created) {
+    worker->note(created.error());
+    if (created.error().code() == Errc::already_exists) {
+      co_return co_await adopt_or_note_foreign(worker, job->metadata.key(), created.error());
+    }
+    co_return created.error().within("creating job on " + action.cluster);
+  }
+  auto stored = api::decode<api::Job>(*created);
+  if (stored) worker->jobs.observe(std::move(*stored));
+  co_return ok();
+}
+
+bool Dispatcher::may_create_job(const api::ObjectKey& key, const std::string& cluster) const {
+  const auto workload = deps_.local.workloads.get(key);
+  if (!workload || workload->status.cluster_name.value_or("") != cluster) return false;
+  for (const auto& [name, member] : deps_.fleet.members()) {
+    if (name != cluster && member.ready() && dispatch::remote_job_of(*member.remote, key))
+      return false;
+  }
+  return true;
+}
+
+/// A Job of that name is there already: ours, from a reply that was lost, or somebody else's.
+Task<Status> Dispatcher::adopt_or_note_foreign(std::shared_ptr<clusters::RemoteCluster> worker,
+                                               api::ObjectKey job, Error already_exists) {
+  auto found = co_await worker->client.get<api::Job>(job);
+  if (!found) co_return already_exists;
+  const std::string label(api::labels::multikueue_origin);
+  if (found->metadata.label(label) == config_.origin) {
+    worker->jobs.observe(std::move(*found));
+    co_return ok();
+  }
+  log_.warning("a job of that name is not ours", {{"cluster", worker->name()}, {"job", job.str()}});
+  foreign_.add(worker->name(), job, deps_.local.clock.now());
+  co_return already_exists;
+}
+
+Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::CopyJobStatus action) {
+  const auto worker = remote(action.cluster);
+  const auto workload = deps_.local.workloads.get(key);
+  if (!worker || !workload) co_return ok();
+  const auto job = dispatch::owner_job(deps_.local, *workload);
+  if (!job) co_return ok();
+  const auto theirs = dispatch::remote_job_of(*worker, key);
+  const auto copy = worker->workloads.get(key);
+  const TimePoint now = deps_.local.clock.now();
+  // Whoever watches a Job with many pods need not see each of them come and go; that it runs, or
+  // does not run any more, is told at once.
+  if (!action.final && theirs && jobs::batch_job::active(*theirs)) {
+    const auto last = copied_.find(key);
+    if (last != copied_.end() && now < last->second + status_interval) {
+      queue_.add_after(key, last->second + status_interval - now);
+      co_return ok();
+    }
+    copied_[key] = now;
+  }
+  const auto change = [&](const api::Job& mine) -> std::optional<Json> {
+    if (theirs && (!action.final || jobs::batch_job::finished(*theirs))) {
+      return jobs::batch_job::status_patch(mine, *theirs);
+    }
+    if (!action.final || !copy) return std::nullopt;
+    const api::Condition* end =
+        api::find_condition(copy->status.conditions, api::conditions::finished);
+    if (!end) return std::nullopt;
+    return jobs::batch_job::final_patch(mine, end->reason == api::reasons::succeeded, end->message,
+                                        now);
+  };
+  const Status done = co_await deps_.local.patch_job(job->metadata.key(), true, change);
+  if (!done && done.error().code() == Errc::not_found) co_return ok();
+  co_return done;
+}
+
+Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::ReleaseJob) {
+  const auto workload = deps_.local.workloads.get(key);
+  const auto job = workload ? dispatch::owner_job(deps_.local, *workload) : nullptr;
+  if (!job) co_return ok();
+  const auto change = [](const api::Job& mine) {
+    return std::optional<Json>(jobs::batch_job::release_patch(mine));
+  };
+  co_return co_await deps_.local.patch_job(job->metadata.key(), true, change);
+}
+
+Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::DeactivateRemote action) {
+  const auto worker = remote(action.cluster);
+  const auto copy = worker ? worker->workloads.get(key) : nullptr;
+  if (!copy) co_return ok();
+  api::Workload after = *copy;
+  api::set_condition(&after.status.conditions,
+                     {std::string(api::conditions::deactivation_target),
+                      api::ConditionStatus::True,
+                      copy->metadata.generation,
+                      {},
+                      std::string(api::reasons::evicted_on_manager_cluster),
+                      action.message},
+                     deps_.local.clock.now());
+  auto written = co_await worker->client.patch_status(*copy, std::move(after));
+  if (!written) {
+    worker->note(written.error());
+    co_return written.error().within("deactivating on " + action.cluster);
+  }
+  worker->workloads.observe(std::move(*written));
+  co_return ok();
+}
+
+Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::FinishLocal action) {
+  const TimePoint now = deps_.local.clock.now();
+  const auto change = [&](api::Workload& workload) {
+    if (api::is_true(workload.status.conditions, api::conditions::finished)) return false;
+    return api::set_condition(&workload.status.conditions,
+                              {std::string(api::conditions::finished),
+                               api::ConditionStatus::True,
+                               workload.metadata.generation,
+                               {},
+                               action.reason,
+                               action.message},
+                              now);
+  };
+  co_return co_await deps_.local.update_status(std::move(key), change);
+}
+
+void Dispatcher::note(const api::ObjectKey& key, bool warning, std::string message) {
+  const auto workload = deps_.local.workloads.get(key);
+  if (!workload) return;
+  deps_.local.events.event(kube::reference_to(*workload),
+                           warning ? kube::EventType::warning : kube::EventType::normal,
+                           "MultiKueue", std::move(message));
+}
+
+}  // namespace regatta::controllers

@@ -1,0 +1,89 @@
+#pragma once
+
+#include "clusters/fleet.h"
+#include "clusters/local_cluster.h"
+#include "dispatch/group.h"
+#include "dispatch/plan.h"
+#include "lib/runtime/work_queue.h"
+
+#include <functional>
+#include <map>
+#include <string>
+
+namespace regatta::controllers {
+
+struct DispatcherDeps {
+  clusters::LocalCluster& local;
+  clusters::Fleet& fleet;
+  TaskScope& scope;
+};
+
+struct DispatcherConfig {
+  dispatch::DispatchConfig plan;
+  std::string origin = "multikueue";
+  Duration gc_interval = std::chrono::minutes(1);  ///< 0: no garbage collection
+  int workers = 16;
+  /// What decides. Tests put in planners with one rule broken, to see that somebody notices.
+  std::function<dispatch::Plan(const dispatch::GroupView&, TimePoint,
+                               const dispatch::DispatchConfig&)>
+      planner = dispatch::plan;
+  /// A copy was created on, or a workload admitted on, that cluster; for metrics. May be null.
+  std::function<void(const std::string& cluster_queue, const std::string& cluster)> on_dispatched;
+  std::function<void(const std::string& cluster_queue, const std::string& cluster)> on_admitted;
+};
+
+/// Brings each workload of the fleet where plan() says: reads the caches, plans, applies.
+/// Event-driven from the hub's Workloads and Jobs, the workers' Workloads and Jobs, and every
+/// connection that comes or goes; a periodic look at what the workers hold removes orphans.
+class Dispatcher {
+ public:
+  Dispatcher(DispatcherDeps deps, DispatcherConfig config);
+
+  /// Starts the workers. The informers must have synced.
+  void start();
+  bool idle() const { return queue_.idle(); }
+
+  /// The clusters a workload that waits for this check would be nominated for at once; lets the
+  /// write of its reservation carry them. Empty when they are not ours to choose.
+  std::vector<std::string> first_nomination(const std::string& check) const;
+
+ private:
+  Task<> work();
+  Task<> collect_garbage();
+  Task<Status> reconcile(api::ObjectKey key);
+  Task<Status> apply_all(api::ObjectKey key, std::vector<dispatch::Action> actions);
+  Task<Status> apply_together(api::ObjectKey key, std::vector<dispatch::Action> actions);
+  Task<Status> apply_one(api::ObjectKey key, dispatch::Action action);
+  Task<> apply_into(api::ObjectKey key, dispatch::Action action, Status* outcome);
+
+  Task<Status> run(api::ObjectKey key, dispatch::RemoveRemote action);
+  Task<Status> run(api::ObjectKey key, dispatch::CreateCopy action);
+  Task<Status> run(api::ObjectKey key, dispatch::UpdateCopyPriority action);
+  Task<Status> run(api::ObjectKey key, dispatch::OpenGate action);
+  Task<Status> run(api::ObjectKey key, dispatch::SetNominated action);
+  Task<Status> run(api::ObjectKey key, dispatch::RecordWinner action);
+  Task<Status> run(api::ObjectKey key, dispatch::SetCheck action);
+  Task<Status> run(api::ObjectKey key, dispatch::CreateJob action);
+  Task<Status> run(api::ObjectKey key, dispatch::CopyJobStatus action);
+  Task<Status> run(api::ObjectKey key, dispatch::ReleaseJob action);
+  Task<Status> run(api::ObjectKey key, dispatch::DeactivateRemote action);
+  Task<Status> run(api::ObjectKey key, dispatch::FinishLocal action);
+
+  /// The start lock is still that cluster's, and no other connected one is seen to hold the Job.
+  bool may_create_job(const api::ObjectKey& key, const std::string& cluster) const;
+  Task<Status> adopt_or_note_foreign(std::shared_ptr<clusters::RemoteCluster> remote,
+                                     api::ObjectKey job, Error already_exists);
+  std::shared_ptr<clusters::RemoteCluster> remote(const std::string& cluster) const;
+  void enqueue_all(const std::string& cluster);
+  void note(const api::ObjectKey& key, bool warning, std::string message);
+
+  DispatcherDeps deps_;
+  DispatcherConfig config_;
+  Log log_;
+  dispatch::ForeignJobs foreign_;
+  std::map<api::ObjectKey, TimePoint> copied_;  ///< when a running Job's status was, last
+  std::map<api::ObjectKey, TimePoint> racing_;  ///< since when; only until there is a winner
+  WorkQueue<api::ObjectKey> queue_;
+};
+
+}  // namespace regatta::controllers

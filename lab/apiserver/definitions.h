@@ -1,0 +1,41 @@
+#pragma once
+
+#include "lab/apiserver/writer.h"
+
+namespace regatta::apiserver {
+
+/// Makes what CustomResourceDefinitions say true: accepts their names, serves their resources, and
+/// when one is deleted removes its objects first. Works within the request that changed something.
+class Definitions {
+ public:
+  Definitions(Core& core, ObjectWriter& writer) : core_(core), writer_(writer) {}
+
+  /// Registers the CustomResourceDefinition kind itself.
+  void add_type();
+  /// Serves what the restored definitions say.
+  void restore();
+  /// After a change of any object.
+  void after_write(const ResourceType& type, const std::string& name, const Json* object);
+  /// DELETE of a definition: marks it, deletes its objects, and ends it when none are left.
+  Answer<Deleted> remove(const Target& target, const DeleteOptions& options);
+  /// Why no object of a custom type may be created now.
+  static std::optional<Failure> refuse_create(Core& core, const ResourceType& type,
+                                              const std::string& name);
+
+ private:
+  void establish(const std::string& name);
+  void serve(const Json& definition);
+  void stop_serving(const Json& definition);
+  void clean_up(const std::string& name);
+  void finish_if_empty(const std::string& name);
+  std::vector<Json> all() const;
+  Json definition(const std::string& name) const;
+  void put_status(Json definition, const Json& before);
+
+  Core& core_;
+  ObjectWriter& writer_;
+  ResourceTypePtr type_;
+  bool busy_ = false;
+};
+
+}  // namespace regatta::apiserver

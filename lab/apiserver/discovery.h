@@ -1,0 +1,13 @@
+#pragma once
+
+#include "lab/apiserver/output.h"
+
+#include <optional>
+
+namespace regatta::apiserver {
+
+/// /, /api, /apis and below, /version: what the server says about itself. Null when the path is
+/// none of them.
+std::optional<Answer<net::HttpResponse>> discovery(const Core& core, Exchange& exchange);
+
+}  // namespace regatta::apiserver

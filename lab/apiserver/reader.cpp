@@ -1,0 +1,476 @@
+#include "lab/apiserver/reader.h"
+
+#include "lab/apiserver/base64.h"
+#include "lab/apiserver/selector.h"
+#include "lab/apiserver/text.h"
+#include "lab/terms.h"
+#include "lib/manifest/json_access.h"
+#include "lib/runtime/deadline.h"
+
+#include <nlohmann/json.hpp>
+
+namespace regatta::apiserver {
+namespace {
+
+/// Where a page of a list begins and at which version; version -1: whatever is current.
+struct Continue {
+  std::string start;
+  std::int64_t version = 0;
+};
+
+std::string encode(const Continue& token) {
+  Json json = {{"v", "meta.k8s.io/v1"}, {"start", token.start}};
+  json["rv"] = token.version;
+  return base64url(dump_json(json));
+}
+
+Answer<Continue> decode(const std::string& text) {
+  const Failure malformed = bad_request("continue key is not valid");
+  const std::optional<std::string> raw = from_base64url(text);
+  if (!raw) return bad_request("continue key is not valid: illegal base64 data at input byte 0");
+  const Result<Json> json = parse_json(*raw);
+  if (!json || !json->is_object()) {
+    return bad_request("invalid continue token: continue key is not valid: invalid character '" +
+                       (raw->empty() ? std::string() : "\u00cf") +
+                       "' looking for beginning of value");
+  }
+  Continue token;
+  token.start = string_or_empty(*json, "start");
+  token.version = integer_member(*json, "rv").value_or(0);
+  if (token.start.empty() || token.version == 0) return malformed;
+  return token;
+}
+
+Failure expired_list(const Continue& token) {
+  Failure failure = expired(
+      "The provided continue parameter is too old to display a consistent list result. You can "
+      "start a new list without the continue parameter, or use the continue token in this "
+      "response to retrieve the remainder of the results. Continuing with the provided token "
+      "results in an inconsistent list - objects that were created, modified, or deleted between "
+      "the time the first chunk was returned and now may show up in the list.");
+  failure.continue_token = encode({token.start, -1});
+  return failure;
+}
+
+/// The objects a list reads from, and the version it says it is of.
+struct Source {
+  Shelf::Objects old;  ///< filled when not the current ones
+  const Shelf::Objects* objects = nullptr;
+  std::uint64_t version = 0;
+  std::string start;
+};
+
+std::optional<Failure> choose_source(Core& core, const Scope& scope, Source& source) {
+  const ListOptions& options = scope.options;
+  Shelf& shelf = core.store.shelf(scope.type->store_name());
+  source.objects = &shelf.objects();
+  source.version = core.store.version();
+  std::uint64_t exact = 0;
+  std::optional<Failure> too_old;
+  if (!options.continue_token.empty()) {
+    Answer<Continue> token = decode(options.continue_token);
+    if (!token) return token.error();
+    if (!options.from_start()) {
+      return bad_request("specifying resource version is not allowed when using continue");
+    }
+    source.start = token->start;
+    if (token->version < 0) return std::nullopt;
+    exact = static_cast<std::uint64_t>(token->version);
+    too_old = expired_list(*token);
+  } else if (!options.from_start() &&
+             (options.resource_version_match == "Exact" ||
+              (options.limit > 0 && options.resource_version_match.empty()))) {
+    exact = *parse_version(options.resource_version);
+    too_old = expired("The resourceVersion for the provided list is too old.");
+  }
+  if (exact == 0 || exact == source.version) return std::nullopt;
+  if (!shelf.at_version(exact, &source.old)) return too_old;
+  source.objects = &source.old;
+  source.version = exact;
+  return std::nullopt;
+}
+
+struct Selectors {
+  LabelSelector labels;
+  FieldSelector fields;
+  bool empty() const { return labels.empty() && fields.empty(); }
+  bool matches(const Stored& object, const ResourceType& type) const {
+    if (!labels.empty() && !labels.matches(object.value())) return false;
+    if (fields.empty()) return true;
+    if (!type.from_stored) return fields.matches(object.value(), type);
+    return fields.matches(type.from_stored(object.value()), type);
+  }
+};
+
+Answer<Selectors> selectors_of(const Scope& scope) {
+  Answer<LabelSelector> labels = LabelSelector::parse(scope.options.label_selector);
+  if (!labels) return labels.error();
+  Answer<FieldSelector> fields = FieldSelector::parse(scope.options.field_selector, *scope.type);
+  if (!fields) return fields.error();
+  return Selectors{std::move(*labels), std::move(*fields)};
+}
+
+struct Page {
+  std::vector<StoredPtr> objects;
+  std::string next;  ///< key of the last object, when more follow
+  std::int64_t remaining = 0;
+};
+
+Page read_page(const Source& source, const Scope& scope, const Selectors& selectors) {
+  Page page;
+  const std::string prefix = scope.ns.empty() ? "" : scope.ns + "/";
+  const bool limited = scope.options.limit > 0 && scope.options.resource_version != "0";
+  auto it = source.start.empty() ? source.objects->lower_bound(prefix)
+                                 : source.objects->lower_bound(prefix + source.start);
+  for (; it != source.objects->end() && it->first.compare(0, prefix.size(), prefix) == 0; ++it) {
+    if (!selectors.matches(*it->second, *scope.type)) continue;
+    if (limited && page.objects.size() == static_cast<std::size_t>(scope.options.limit)) {
+      if (page.remaining++ == 0) {
+        const Stored& last = *page.objects.back();
+        page.next = store_key(last.ns(), last.name()).substr(prefix.size());
+      }
+      if (!selectors.empty()) break;
+      continue;
+    }
+    page.objects.push_back(it->second);
+  }
+  return page;
+}
+
+}  // namespace
+
+Task<std::optional<Failure>> wait_for_version(Core& core, std::uint64_t version) {
+  const TimePoint deadline = core.clock.now() + core.options.future_version_wait;
+  while (core.store.version() < version) {
+    if (core.clock.now() >= deadline) {
+      co_return future_version(version, core.store.version());
+    }
+    const TimePoint next = std::min(deadline, core.clock.now() + Duration(100));
+    co_await core.clock.sleep_until(next);
+  }
+  co_return std::nullopt;
+}
+
+Task<Answer<net::HttpResponse>> get_object(Core& core, Exchange& exchange, ResourceTypePtr type,
+                                           std::string ns, std::string name) {
+  const Result<std::uint64_t> version = parse_version(exchange.info.query.get("resourceVersion"));
+  if (!version) co_return internal_error(version.error().what());
+  if (*version > core.store.version()) {
+    std::optional<Failure> late = co_await wait_for_version(core, *version);
+    if (late) co_return std::move(*late);
+  }
+  const StoredPtr object = core.store.shelf(type->store_name()).find(ns, name);
+  if (!object) co_return not_found(*type, name);
+  if (exchange.form.as == Representation::object && exchange.form.media == Form::Media::json) {
+    co_return respond_json(exchange, 200, text_of(*object, *type));
+  }
+  co_return respond_object(exchange, 200, in_version(object->value(), *type), *type,
+                           core.clock.now());
+}
+
+Answer<net::HttpResponse> respond_list(Core& core, const Exchange& exchange,
+                                       const ResourceType& type,
+                                       const std::vector<StoredPtr>& objects,
+                                       const Json& list_metadata) {
+  if (exchange.form.as == Representation::partial_metadata) {
+    const std::string list = type.custom ? "*unstructured.UnstructuredList"
+                                         : "*" + (type.group.empty() ? "core" : type.group) + "." +
+                                               type.list_kind_name();
+    return Failure{
+        406, "NotAcceptable",
+        "you requested PartialObjectMetadata, but the requested object is a list (" + list + ")"};
+  }
+  if (exchange.form.as == Representation::object) {
+    std::string text =
+        type.custom
+            ? "{\"apiVersion\":\"" + type.api_version() + "\",\"items\":["
+            : "{\"kind\":\"" + type.list_kind_name() + "\",\"apiVersion\":\"" + type.api_version() +
+                  "\",\"metadata\":" + kubernetes_text(list_metadata) + ",\"items\":[";
+    bool first = true;
+    for (const StoredPtr& object : objects) {
+      if (!first) text += ',';
+      first = false;
+      if (type.custom) {
+        text += text_of(*object, type);
+      } else if (type.from_stored) {
+        text += members_text(type.from_stored(object->value()));
+      } else {
+        text += object->members();
+      }
+    }
+    text += type.custom ? "],\"kind\":\"" + type.list_kind_name() +
+                              "\",\"metadata\":" + kubernetes_text(list_metadata) + "}"
+                        : "]}";
+    return respond_json(exchange, 200, std::move(text));
+  }
+  std::vector<Json> converted;
+  for (const StoredPtr& object : objects) converted.push_back(in_version(object->value(), type));
+  std::vector<const Json*> pointers;
+  for (const Json& object : converted) pointers.push_back(&object);
+  if (exchange.form.as == Representation::table) {
+    Answer<Json> table = table_of(pointers, type, list_metadata, exchange, true, core.clock.now());
+    if (!table) return table.error();
+    return respond_json(exchange, 200, *table);
+  }
+  const std::string version = exchange.form.as_version.empty() ? "v1" : exchange.form.as_version;
+  Json list = {{"kind", "PartialObjectMetadataList"},
+               {"apiVersion", "meta.k8s.io/" + version},
+               {"metadata", list_metadata},
+               {"items", Json::array()}};
+  for (const Json* object : pointers) list["items"].push_back(partial_metadata(*object, version));
+  return respond_json(exchange, 200, list);
+}
+
+Task<Answer<net::HttpResponse>> list_objects(Core& core, Exchange& exchange, Scope scope) {
+  const Result<std::uint64_t> version = parse_version(scope.options.resource_version);
+  if (!version) co_return bad_request("invalid resource version: " + version.error().what());
+  Answer<Selectors> selectors = selectors_of(scope);
+  if (!selectors) co_return selectors.error();
+  if (*version > core.store.version()) {
+    std::optional<Failure> late = co_await wait_for_version(core, *version);
+    if (late) co_return std::move(*late);
+  }
+  Source source;
+  if (auto refused = choose_source(core, scope, source)) co_return std::move(*refused);
+  const Page page = read_page(source, scope, *selectors);
+  Json metadata = {{"resourceVersion", std::to_string(source.version)}};
+  if (!page.next.empty()) {
+    const std::string start = page.next + std::string(1, '\0');
+    metadata["continue"] = encode({start, static_cast<std::int64_t>(source.version)});
+    if (selectors->empty()) metadata["remainingItemCount"] = page.remaining;
+  } else if (scope.type->custom && exchange.form.as == Representation::object) {
+    metadata["continue"] = "";
+  }
+  co_return respond_list(core, exchange, *scope.type, page.objects, metadata);
+}
+
+namespace {
+
+constexpr std::string_view initial_events_end = "k8s.io/initial-events-end";
+constexpr std::size_t chunk_bytes_max = 256 * 1024;
+
+/// The body of a watch. Reads the shelf's history at its own pace; a reader that falls behind what
+/// the history holds is told so and ended.
+class WatchStream final : public net::BodyStream {
+ public:
+  WatchStream(Core& core, const Exchange& exchange, Scope scope, Selectors selectors)
+      : core_(core),
+        shelf_(core.store.shelf(scope.type->store_name())),
+        scope_(std::move(scope)),
+        selectors_(std::move(selectors)),
+        request_(exchange.request),
+        exchange_{request_, exchange.info, exchange.user, exchange.form, {}},
+        ends_(scope_.options.timeout_seconds > 0
+                  ? core.clock.now() + std::chrono::seconds(scope_.options.timeout_seconds)
+                  : TimePoint::max()) {
+    schedule_bookmark();
+  }
+
+  /// Events of the present state first, then changes.
+  void start_with_state(bool bookmark) {
+    for (const auto& [key, object] : shelf_.objects()) {
+      if (in_scope(*object) && selectors_.matches(*object, *scope_.type)) {
+        pending_ += event("ADDED", *object, object->version());
+      }
+    }
+    next_ = shelf_.end_change();
+    last_sent_ = core_.store.version();
+    if (bookmark) pending_ += bookmark_event(core_.store.version(), true);
+  }
+
+  void start_after(std::uint64_t version) {
+    next_ = shelf_.change_after(version);
+    last_sent_ = version;
+    if (version > core_.store.version()) ignore_up_to_ = version;
+  }
+
+  /// One ERROR event and the end.
+  void fail(const Failure& failure) {
+    pending_ += "{\"type\":\"ERROR\",\"object\":" + status_text(failure) + "}\n";
+    finished_ = true;
+  }
+
+  Task<Result<std::optional<std::string>>> next() override {
+    while (true) {
+      if (!finished_) collect();
+      if (!pending_.empty()) {
+        std::string chunk = std::move(pending_);
+        pending_.clear();
+        co_return std::optional<std::string>(std::move(chunk));
+      }
+      if (finished_ || core_.clock.now() >= ends_) co_return std::optional<std::string>();
+      const TimePoint until = std::min(ends_, bookmark_at_);
+      Task<> change = shelf_.changed().wait();
+      co_await finishes_before(core_.clock, until, std::move(change));
+    }
+  }
+
+ private:
+  bool in_scope(const Stored& object) const {
+    return scope_.ns.empty() || object.ns() == scope_.ns;
+  }
+
+  static std::string status_text(const Failure& failure) {
+    const Json status = to_status(failure);
+    return object_text("Status", "v1", members_text(status), false);
+  }
+
+  void collect() {
+    if (next_ < shelf_.first_change()) {
+      fail(expired("too old resource version: " + std::to_string(last_sent_) + " (" +
+                   std::to_string(shelf_.floor()) + ")"));
+      return;
+    }
+    while (core_.store.settled() && next_ < shelf_.end_change() &&
+           pending_.size() < chunk_bytes_max) {
+      const Change& change = shelf_.change(next_++);
+      if (change.version > ignore_up_to_) add(change);
+      last_sent_ = std::max(last_sent_, change.version);
+    }
+    if (shelf_.closed() && next_ == shelf_.end_change()) finished_ = true;
+    if (!finished_ && pending_.empty() && core_.clock.now() >= bookmark_at_) {
+      pending_ += bookmark_event(std::max(last_sent_, shelf_.last_version()), false);
+      schedule_bookmark();
+    }
+  }
+
+  void add(const Change& change) {
+    if (!in_scope(*change.object)) return;
+    const ResourceType& type = *scope_.type;
+    const bool before = change.previous && selectors_.matches(*change.previous, type);
+    const bool after =
+        change.type != ChangeType::deleted && selectors_.matches(*change.object, type);
+    if (before && after) {
+      pending_ += event("MODIFIED", *change.object, change.version);
+    } else if (after) {
+      pending_ += event("ADDED", *change.object, change.version);
+    } else if (before && change.type == ChangeType::deleted) {
+      pending_ += event("DELETED", *change.object, change.version);
+    } else if (before) {
+      Json last = change.previous->value();
+      last["metadata"]["resourceVersion"] = std::to_string(change.version);
+      const Stored shown(change.object->ns(), change.object->name(), change.version,
+                         std::move(last));
+      pending_ += event("DELETED", shown, change.version);
+    }
+  }
+
+  std::string event(std::string_view kind, const Stored& object, std::uint64_t version) {
+    std::string text = "{\"type\":\"";
+    text.append(kind).append("\",\"object\":");
+    if (exchange_.form.as == Representation::object) {
+      text += text_of(object, *scope_.type);
+    } else if (exchange_.form.as == Representation::table) {
+      text += other_form(in_version(object.value(), *scope_.type), version);
+    } else {
+      text += object_text("PartialObjectMetadata", "meta.k8s.io/" + exchange_.form.as_version,
+                          object.metadata_member(), false);
+    }
+    return text + "}\n";
+  }
+
+  std::string other_form(const Json& object, std::uint64_t version) {
+    if (exchange_.form.as != Representation::table) {
+      const Json partial = partial_metadata(object, exchange_.form.as_version);
+      return object_text("PartialObjectMetadata", string_or_empty(partial, "apiVersion"),
+                         members_text(partial), false);
+    }
+    const Json metadata = {{"resourceVersion", std::to_string(version)}};
+    Answer<Json> table =
+        table_of({&object}, *scope_.type, metadata, exchange_, !columns_sent_, core_.clock.now());
+    columns_sent_ = true;
+    if (!table) return status_text(table.error());
+    return object_text("Table", string_or_empty(*table, "apiVersion"), members_text(*table), false);
+  }
+
+  std::string bookmark_event(std::uint64_t version, bool initial) {
+    const ResourceType& type = *scope_.type;
+    Json object = {{"kind", type.kind},
+                   {"apiVersion", type.api_version()},
+                   {"metadata", {{"resourceVersion", std::to_string(version)}}}};
+    if (initial) object["metadata"]["annotations"] = {{initial_events_end, "true"}};
+    std::string text = "{\"type\":\"BOOKMARK\",\"object\":";
+    if (exchange_.form.as == Representation::object) {
+      text += object_text(type.kind, type.api_version(), members_text(object), type.custom);
+    } else if (exchange_.form.as == Representation::table) {
+      text += bookmark_table(object, version);
+    } else {
+      text += other_form(object, version);
+    }
+    return text + "}\n";
+  }
+
+  std::string bookmark_table(const Json& object, std::uint64_t version) {
+    const Json metadata = {{"resourceVersion", std::to_string(version)}};
+    Answer<Json> table =
+        table_of({&object}, *scope_.type, metadata, exchange_, !columns_sent_, core_.clock.now());
+    if (!table) return status_text(table.error());
+    columns_sent_ = true;
+    (*table)["rows"][0]["cells"] = Json::array();
+    for (std::size_t i = 0; i < scope_.type->strategy->columns().size(); ++i) {
+      (*table)["rows"][0]["cells"].push_back("");
+    }
+    return object_text("Table", string_or_empty(*table, "apiVersion"), members_text(*table), false);
+  }
+
+  /// Every interval, and once about two seconds before the end.
+  void schedule_bookmark() {
+    bookmark_at_ = TimePoint::max();
+    if (!scope_.options.allow_bookmarks) return;
+    const TimePoint now = core_.clock.now();
+    bookmark_at_ = now + core_.options.bookmark_interval;
+    const TimePoint last = ends_ == TimePoint::max() ? ends_ : ends_ - std::chrono::seconds(2);
+    if (last > now && last < bookmark_at_) bookmark_at_ = last;
+    if (bookmark_at_ >= ends_) bookmark_at_ = TimePoint::max();
+  }
+
+  Core& core_;
+  Shelf& shelf_;
+  Scope scope_;
+  Selectors selectors_;
+  net::HttpRequest request_;
+  Exchange exchange_;
+  TimePoint ends_;
+  TimePoint bookmark_at_ = TimePoint::max();
+  std::uint64_t next_ = 0;
+  std::uint64_t last_sent_ = 0;
+  std::uint64_t ignore_up_to_ = 0;
+  std::string pending_;
+  bool columns_sent_ = false;
+  bool finished_ = false;
+};
+
+}  // namespace
+
+Answer<net::HttpResponse> watch_objects(Core& core, const Exchange& exchange, Scope scope) {
+  const Result<std::uint64_t> version = parse_version(scope.options.resource_version);
+  if (!version) return internal_error(version.error().what());
+  Answer<Selectors> selectors = selectors_of(scope);
+  if (!selectors) return selectors.error();
+  const ListOptions options = scope.options;
+  const Shelf& shelf = core.store.shelf(scope.type->store_name());
+  auto stream =
+      std::make_shared<WatchStream>(core, exchange, std::move(scope), std::move(*selectors));
+  const bool initial =
+      options.has_send_initial_events ? options.send_initial_events : options.from_start();
+  if (initial && *version > core.store.version()) {
+    stream->fail(future_version(*version, core.store.version()));
+  } else if (initial) {
+    stream->start_with_state(options.allow_bookmarks);
+  } else if (*version < shelf.floor() && *version != 0) {
+    stream->fail(expired("too old resource version: " + std::to_string(*version) + " (" +
+                         std::to_string(shelf.floor()) + ")"));
+  } else {
+    stream->start_after(*version);
+  }
+  net::HttpResponse response(200, "");
+  response.headers.set("Content-Type", "application/json");
+  response.headers.set("Cache-Control", "no-cache, private");
+  for (const std::string& warning : exchange.warnings) {
+    response.headers.add("Warning", "299 - " + in_quotes(warning));
+  }
+  response.stream = std::move(stream);
+  return response;
+}
+
+}  // namespace regatta::apiserver

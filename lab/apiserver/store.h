@@ -1,0 +1,147 @@
+#pragma once
+
+#include "lab/apiserver/journal.h"
+#include "lib/base/json.h"
+#include "lib/base/task.h"
+#include "lib/runtime/wakeup.h"
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace regatta::apiserver {
+
+/// One version of one object, immutable. Holds the JSON in the version it is stored in, and its
+/// text without kind and apiVersion, made once however many clients read or watch it.
+class Stored {
+ public:
+  Stored(std::string ns, std::string name, std::uint64_t version, Json value);
+  ~Stored();
+
+  const std::string& ns() const { return ns_; }
+  const std::string& name() const { return name_; }
+  std::uint64_t version() const { return version_; }
+  const Json& value() const { return *value_; }
+  /// `{"metadata":{…},"spec":{…}}`, escaped as Kubernetes escapes.
+  const std::string& members() const;
+  /// `{"metadata":{…}}`.
+  std::string metadata_member() const;
+
+ private:
+  std::string ns_;
+  std::string name_;
+  std::uint64_t version_;
+  std::unique_ptr<const Json> value_;
+  mutable std::string members_;
+  mutable std::size_t metadata_bytes_ = 0;  ///< of members_, its brace before them included
+};
+using StoredPtr = std::shared_ptr<const Stored>;
+
+/// "ns/name", or "name" for cluster-scoped objects: the order of lists.
+std::string store_key(std::string_view ns, std::string_view name);
+
+enum class ChangeType { added, modified, deleted };
+
+struct Change {
+  ChangeType type = ChangeType::added;
+  std::uint64_t version = 0;
+  StoredPtr object;    ///< for deleted: the last state with the version of the deletion
+  StoredPtr previous;  ///< null for added
+};
+
+/// All objects of one resource, with the changes of the recent past.
+class Shelf {
+ public:
+  using Objects = std::map<std::string, StoredPtr, std::less<>>;
+
+  Shelf(Executor executor, std::string name, std::uint64_t floor, std::size_t history_max);
+
+  const std::string& name() const { return name_; }
+  const Objects& objects() const { return objects_; }
+  StoredPtr find(std::string_view ns, std::string_view name) const;
+  /// The objects as they were at `version`, if the history still reaches back there.
+  bool at_version(std::uint64_t version, Objects* into) const;
+
+  /// The oldest version from which a watch can resume.
+  std::uint64_t floor() const { return floor_; }
+  std::uint64_t last_version() const { return last_version_; }
+
+  /// Changes are numbered from 0; those before first_change() are forgotten.
+  std::uint64_t first_change() const { return first_change_; }
+  std::uint64_t end_change() const { return first_change_ + history_.size(); }
+  const Change& change(std::uint64_t number) const { return history_[number - first_change_]; }
+  /// The number of the first change after `version`.
+  std::uint64_t change_after(std::uint64_t version) const;
+
+  Wakeup& changed() { return changed_; }
+  /// Set when the resource is no longer served: watches end.
+  bool closed() const { return closed_; }
+  void close();
+
+  /// Forgets the history, as a compaction does.
+  void forget(std::uint64_t current);
+
+ private:
+  friend class Store;
+  void apply(Change change);
+
+  std::string name_;
+  Objects objects_;
+  std::deque<Change> history_;
+  std::uint64_t first_change_ = 0;
+  std::uint64_t floor_;
+  std::uint64_t last_version_;
+  std::size_t history_max_;
+  Wakeup changed_;
+  bool closed_ = false;
+};
+
+/// Every object of the server, in memory, under one sequence of resourceVersions. Writes take
+/// effect at once for readers of this process; durable() returns when they would survive a crash.
+class Store {
+ public:
+  Store(Executor executor, std::size_t history_max, std::unique_ptr<Journal> journal);
+  ~Store();
+
+  std::uint64_t version() const { return version_; }
+  /// Made on first use.
+  Shelf& shelf(const std::string& name);
+  Shelf* find_shelf(std::string_view name);
+  /// Closes watches and drops all objects of the resource.
+  void drop_shelf(const std::string& name);
+  std::vector<Shelf*> shelves();
+
+  /// Adds or replaces; sets metadata.resourceVersion. Returns the new version of the object.
+  StoredPtr put(Shelf& shelf, std::string ns, std::string name, Json value);
+  /// `last`: the final state to show, mostly the current one. The object must exist.
+  StoredPtr erase(Shelf& shelf, const Stored& current, Json last);
+
+  /// Returns when everything written before has reached the journal.
+  Task<> durable();
+  bool settled() const { return unwritten_.empty(); }
+  /// Reads back what the journal holds. Once, before anything is written.
+  Status restore();
+  /// Every watch must begin anew, every old version is gone: what a compaction looks like.
+  void compact();
+
+ private:
+  void record(const Shelf& shelf, const std::string& key, const Stored* object);
+  void flush();
+
+  Executor executor_;
+  std::size_t history_max_;
+  std::unique_ptr<Journal> journal_;
+  std::uint64_t version_ = 100;
+  std::map<std::string, std::unique_ptr<Shelf>, std::less<>> shelves_;
+  std::vector<std::unique_ptr<Shelf>> dropped_;
+  std::vector<JournalEntry> unwritten_;
+  bool flush_posted_ = false;
+  Wakeup flushed_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace regatta::apiserver

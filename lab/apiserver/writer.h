@@ -1,0 +1,95 @@
+#pragma once
+
+#include "lab/apiserver/core.h"
+#include "lab/apiserver/options.h"
+#include "lab/apiserver/output.h"
+
+#include <functional>
+
+namespace regatta::apiserver {
+
+/// Where a write goes.
+struct Target {
+  ResourceTypePtr type;
+  std::string ns;
+  std::string name;
+  std::string subresource;  ///< empty or "status", for writes of a part
+};
+
+struct Written {
+  Json object;  ///< in the version of the target's type; null when it is in `stored`
+  bool created = false;
+  StoredPtr stored = nullptr;  ///< what the store holds now; null when nothing was stored
+
+  Json in(const ResourceType& type) const;
+};
+
+/// What a delete left behind: the object when it stays (or when its kind always answers with the
+/// object), else null.
+struct Deleted {
+  std::unique_ptr<Json> object;
+  std::string uid;
+};
+
+/// Creates, updates and deletes objects under the rules of every kind, those of its Strategy, and
+/// admission. Every call is one atomic step: nothing else runs in between.
+class ObjectWriter {
+ public:
+  explicit ObjectWriter(Core& core) : core_(core) {}
+
+  /// Called after each change of the store by a request, before it is answered.
+  using Observer = std::function<void(const ResourceType&, const std::string& ns,
+                                      const std::string& name, const Json* object)>;
+  /// Who deletes objects of a kind in its own way.
+  using Remover = std::function<Answer<Deleted>(const Target&, const DeleteOptions&)>;
+  void set_definition_remover(Remover remover) { remove_definition_ = std::move(remover); }
+
+  void set_observer(Observer observer) { observer_ = std::move(observer); }
+
+  /// `tracked`: managedFields come with the object.
+  Answer<Written> create(Exchange& exchange, const Target& target, Json object,
+                         const WriteOptions& options, bool tracked = false);
+
+  /// `make` builds the wanted object from the live one (both in the target's version). It is given
+  /// null when there is no live object and the kind can be created by updates.
+  using Maker = std::function<Answer<Json>(const Json* live)>;
+  struct UpdateMode {
+    bool put = false;        ///< PUT: a resourceVersion may be required
+    bool tracked = false;    ///< managedFields come with the object
+    bool defaulted = false;  ///< so do defaults
+    bool creates = false;    ///< a missing object is created
+  };
+  Answer<Written> update(Exchange& exchange, const Target& target, const Maker& make,
+                         UpdateMode mode, const WriteOptions& options);
+
+  Answer<Deleted> remove(Exchange& exchange, const Target& target, const DeleteOptions& options);
+
+  /// Writes an object as the server itself, without checks; no-op when nothing differs.
+  void put_internal(const ResourceType& type, Json object);
+  /// Deletes as a client would: finalizers hold.
+  void remove_internal(const Target& target);
+  void erase_internal(const ResourceType& type, const std::string& ns, const std::string& name);
+
+ private:
+  Answer<Written> store_update(Exchange& exchange, const Target& target, const Stored& current,
+                               Json object, const Json& live, UpdateMode mode,
+                               const WriteOptions& options);
+  Answer<Deleted> remove_pod(const Target& target, const Stored& current, Json object,
+                             const DeleteOptions& options);
+  Answer<Deleted> remove_namespace(const Target& target, const Stored& current, Json object,
+                                   const DeleteOptions& options);
+  StoredPtr put(const Target& target, Json object);
+  void erase(const Target& target, const Stored& current, Json last);
+  Shelf& shelf_of(const ResourceType& type) { return core_.store.shelf(type.store_name()); }
+  void notify(const ResourceType& type, const std::string& ns, const std::string& name,
+              const Json* object);
+
+  Core& core_;
+  Observer observer_;
+  Remover remove_definition_;
+};
+
+/// The object in the version its type is stored in.
+Json to_stored_version(Json object, const ResourceType& type);
+
+}  // namespace regatta::apiserver

@@ -1,0 +1,44 @@
+#pragma once
+
+#include "lib/api/workload.h"
+#include "lib/base/log.h"
+#include "lib/kube/client.h"
+#include "lib/kube/informer.h"
+#include "lib/runtime/wakeup.h"
+
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace regatta::lab {
+
+/// Which workers an external dispatcher nominates for a workload next: first one that the key
+/// decides, later all of them. Nullopt when there is nothing to write.
+std::optional<std::vector<std::string>> nominate(const api::Workload& workload,
+                                                 const std::vector<std::string>& workers,
+                                                 TimePoint now);
+
+/// A dispatcher of our own, as a user may write one: it only writes status.nominatedClusterNames,
+/// with a field manager of its own.
+class Nominator {
+ public:
+  Nominator(kube::Client& client, Clock& clock, const kube::Informer<api::Workload>& workloads,
+            std::vector<std::string> workers)
+      : client_(client), clock_(clock), workloads_(workloads), workers_(std::move(workers)) {}
+
+  /// Until cancelled.
+  Task<> run();
+
+ private:
+  Task<Status> write(api::ObjectKey key, std::vector<std::string> nominated);
+
+  kube::Client& client_;
+  Clock& clock_;
+  const kube::Informer<api::Workload>& workloads_;
+  std::vector<std::string> workers_;
+  /// Written and not yet seen in the informer.
+  std::map<api::ObjectKey, std::size_t> written_;
+};
+
+}  // namespace regatta::lab

@@ -1,0 +1,76 @@
+#pragma once
+
+#include "lab/demo/job_mix.h"
+#include "lib/api/batch.h"
+#include "lib/api/workload.h"
+#include "lib/base/clock.h"
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace regatta::lab {
+
+enum class Phase { pending, racing, won, running, succeeded, failed };
+
+/// One Job as it goes through the race.
+struct Runner {
+  DemoJob job;
+  TimePoint submitted{};
+  std::set<std::string> copies;      ///< workers that hold a copy of its Workload
+  std::set<std::string> running_on;  ///< workers where it runs now
+  std::set<std::string> ran_on;      ///< and ever did
+  std::string winner;
+  std::optional<TimePoint> admitted;  ///< on the hub
+  std::optional<TimePoint> finished;
+  bool failed = false;
+
+  Phase phase() const;
+};
+
+struct Capacity {
+  std::int64_t cpu_milli = 0;
+  std::int64_t accelerators = 0;
+};
+
+struct Lane {
+  Capacity capacity;
+  Capacity used;
+};
+
+/// What was seen of a race, told event by event; knows nothing of how.
+class Race {
+ public:
+  Race(std::vector<std::string> workers, std::map<std::string, Capacity> capacities);
+
+  void submitted(DemoJob job, TimePoint now);
+  void hub_workload(const api::Workload& workload, TimePoint now);
+  void hub_job(const api::Job& job, TimePoint now);
+  /// A copy of a Workload is there, or no longer. `job` is the owner's key.
+  void worker_copy(const std::string& worker, const api::ObjectKey& workload, bool there);
+  void worker_job(const std::string& worker, const api::ObjectKey& key, const api::Job* job);
+
+  const std::map<api::ObjectKey, Runner>& runners() const { return runners_; }
+  const std::vector<std::string>& workers() const { return workers_; }
+  std::map<std::string, Lane> lanes() const;
+  bool over() const;
+  std::size_t finished() const { return finished_; }
+
+ private:
+  Runner* runner_of_workload(const api::ObjectKey& workload);
+
+  std::vector<std::string> workers_;
+  std::map<std::string, Capacity> capacities_;
+  std::map<api::ObjectKey, Runner> runners_;
+  std::map<api::ObjectKey, api::ObjectKey> jobs_;  ///< by Workload
+  /// Copies that were seen before the hub's Workload was.
+  std::map<api::ObjectKey, std::set<std::string>> early_;
+  std::size_t finished_ = 0;
+};
+
+/// "racing on a100, cpu"
+std::string describe(const Runner& runner);
+
+}  // namespace regatta::lab

@@ -1,0 +1,47 @@
+#pragma once
+
+#include "lab/federation/state.h"
+#include "lib/base/json.h"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace regatta::lab {
+
+/// Most workers: what MultiKueueConfig takes.
+constexpr int workers_max = 20;
+
+struct LayoutOptions {
+  std::string folder;
+  std::string binary;   ///< of the laboratory itself
+  std::string manager;  ///< the regatta that manages each cluster
+  std::string assets;   ///< folder of etcd and kube-apiserver; empty: the embedded API server
+  int workers = 3;
+  std::string dispatcher = "all-at-once";
+  bool persist = true;  ///< embedded API servers keep their objects across restarts
+  bool pods = true;
+  int parent = 0;  ///< every process ends with this one; 0: no
+};
+
+/// "a100", "h100", "cpu", then "a100-2" … The name's first part is the fleet.
+std::vector<std::string> worker_names(int workers);
+
+/// Every cluster and process of a sandbox, none of them started. `free_port` gives a new one each
+/// time. `invalid` for options that make no sense.
+Result<SandboxState> lay_out(const LayoutOptions& options,
+                             const std::function<std::uint16_t()>& free_port);
+
+/// The dispatcher's name in the configuration file.
+Result<std::string> dispatcher_name(const std::string& option);
+/// The configuration file of one cluster's manager.
+std::string manager_config(const ClusterState& cluster, const std::string& dispatcher);
+
+/// The hub's objects for these workers, made of the examples for three: one MultiKueueCluster each,
+/// all in the MultiKueueConfig, the quota the sum of the workers'. `worker_objects` are those of
+/// each worker in turn.
+Result<std::vector<Json>> hub_objects(std::vector<Json> examples,
+                                      const std::vector<std::string>& workers,
+                                      const std::vector<std::vector<Json>>& worker_objects);
+
+}  // namespace regatta::lab

@@ -1,0 +1,56 @@
+#pragma once
+
+#include "lib/base/clock.h"
+#include "lib/base/error.h"
+#include "lib/net/pki.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace regatta::lab {
+
+/// Writes a file of mode 0600 whole or not at all; the folder is made when missing (0700).
+Status write_private(const std::filesystem::path& file, std::string_view text);
+
+/// The certificates and credentials of one cluster, in a folder of its own: an authority, the API
+/// server's certificate for loopback, a key for service account tokens, kubeconfigs. What is there
+/// already is used again, so that a restarted API server is still the one its clients trust.
+class ClusterFiles {
+ public:
+  /// `port` is where the API server listens.
+  static Result<ClusterFiles> prepare(std::filesystem::path folder, std::uint16_t port,
+                                      TimePoint now);
+
+  std::filesystem::path file(std::string_view name) const { return folder_ / name; }
+  std::filesystem::path admin_kubeconfig() const { return file("admin.kubeconfig"); }
+  const std::filesystem::path& folder() const { return folder_; }
+  const net::CertificateAuthority& authority() const { return authority_; }
+  const net::KeyPair& server() const { return server_; }
+  const std::string& url() const { return url_; }
+
+  /// A kubeconfig with a fresh client certificate: `user` in `groups`.
+  Result<std::string> kubeconfig(const std::string& user, const std::vector<std::string>& groups,
+                                 TimePoint now) const;
+  /// The same, as file `<name>.kubeconfig`; returns its path.
+  Result<std::filesystem::path> write_kubeconfig(const std::string& name, const std::string& user,
+                                                 const std::vector<std::string>& groups,
+                                                 TimePoint now) const;
+
+ private:
+  ClusterFiles(std::filesystem::path folder, net::CertificateAuthority authority,
+               net::KeyPair server, std::string url)
+      : folder_(std::move(folder)),
+        authority_(std::move(authority)),
+        server_(std::move(server)),
+        url_(std::move(url)) {}
+
+  std::filesystem::path folder_;
+  net::CertificateAuthority authority_;
+  net::KeyPair server_;
+  std::string url_;
+};
+
+}  // namespace regatta::lab

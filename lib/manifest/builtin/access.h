@@ -1,0 +1,77 @@
+#pragma once
+
+#include "lib/api/validation.h"
+#include "lib/base/json.h"
+#include "lib/manifest/strategy.h"
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace regatta::manifest::builtin {
+
+/// The member, or null when it is missing, JSON null, or `object` is no object.
+const Json* member(const Json& object, std::string_view name);
+/// The same along a path.
+const Json* at(const Json& object, std::initializer_list<std::string_view> path);
+/// The member as an object; made, or made one, when it is not.
+Json& object_in(Json& object, std::string_view name);
+
+/// The text there, or empty.
+const std::string& text_at(const Json& object, std::initializer_list<std::string_view> path);
+const std::string& text_in(const Json& object, std::string_view name);
+std::optional<std::int64_t> int_in(const Json& object, std::string_view name);
+bool bool_in(const Json& object, std::string_view name, bool missing = false);
+/// The list, or an empty one.
+const Json& list_in(const Json& object, std::string_view name);
+const Json& object_or_empty(const Json& object, std::initializer_list<std::string_view> path);
+
+/// Sets the member when it is missing or null.
+void default_to(Json& object, std::string_view name, const char* value);
+void default_to(Json& object, std::string_view name, std::int64_t value);
+void default_to(Json& object, std::string_view name, bool value);
+void default_object(Json& object, std::string_view name);
+
+/// Drops the member when it is what Go leaves out: null, "", 0, false, [] or {}.
+void drop_empty(Json& object, std::string_view name);
+/// Copies the member of `from`, or drops it when that has none.
+void copy_member(Json& to, const Json& from, std::string_view name);
+/// Whether both have the same value there; missing and null are the same.
+bool same_member(const Json& a, const Json& b, std::string_view name);
+
+/// The condition of that type in a list of conditions, or null.
+const Json* condition_in(const Json& conditions, std::string_view type);
+/// Whether status.conditions holds that type with status True.
+bool condition_true(const Json& object, std::string_view type);
+
+// Causes, worded as the API server words them.
+FieldError invalid(std::string field, const Json& value, std::string_view detail);
+/// Without the value.
+FieldError invalid_bare(std::string field, std::string_view detail);
+FieldError required(std::string field, std::string_view detail = {});
+FieldError forbidden(std::string field, std::string_view detail);
+FieldError duplicate(std::string field, const Json& value);
+FieldError not_supported(std::string field, const Json& value,
+                         std::initializer_list<std::string_view> supported);
+FieldError not_found(std::string field, const std::string& value);
+/// One for each complaint about the value.
+void invalid_each(const std::string& field, const Json& value, const api::Complaints& complaints,
+                  FieldErrors* errors);
+/// Keys and values of labels, or of a node selector.
+void check_labels(const Json& labels, const std::string& field, FieldErrors* errors);
+FieldError too_long(std::string field, std::size_t bytes_max);
+
+/// "must be greater than or equal to 0" for a negative number there.
+void check_not_negative(const Json& object, std::string_view name, const std::string& path,
+                        FieldErrors* errors);
+/// "field is immutable" when it differs.
+void check_immutable(const Json& object, const Json& old, std::string_view name,
+                     const std::string& path, FieldErrors* errors);
+
+std::string join_path(std::string_view path, std::string_view name);
+std::string index_path(std::string_view path, std::size_t index);
+std::string key_path(std::string_view path, std::string_view key);
+
+}  // namespace regatta::manifest::builtin

@@ -1,0 +1,19 @@
+#pragma once
+
+#include "lib/manifest/strategy.h"
+
+#include <set>
+#include <string>
+
+namespace regatta::manifest::builtin {
+
+/// The volumes of a pod spec; their names.
+std::set<std::string> validate_volumes(const Json& spec, const std::string& path,
+                                       FieldErrors* errors);
+/// Ports, variables, mounts (of `volumes`) and probes of a container.
+void validate_container_parts(const Json& container, const std::string& path,
+                              const std::set<std::string>& volumes, FieldErrors* errors);
+/// Where pods may run, and what they are called there.
+void validate_placement(const Json& spec, const std::string& path, FieldErrors* errors);
+
+}  // namespace regatta::manifest::builtin

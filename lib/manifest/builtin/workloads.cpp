@@ -1,0 +1,409 @@
+#include "lib/manifest/builtin/workloads.h"
+
+#include "lib/manifest/builtin/access.h"
+#include "lib/manifest/builtin/human.h"
+#include "lib/manifest/builtin/pod_spec.h"
+#include "lib/manifest/builtin/strategies.h"
+
+#include <nlohmann/json.hpp>
+
+namespace regatta::manifest::builtin {
+
+namespace {
+
+constexpr std::size_t cron_job_name_max = 52;
+constexpr std::size_t cron_fields = 5;
+
+std::string requirement_text(const Json& requirement) {
+  const std::string& key = text_in(requirement, "key");
+  const std::string& how = text_in(requirement, "operator");
+  if (how == "Exists") return key;
+  if (how == "DoesNotExist") return "!" + key;
+  std::string values;
+  for (const Json& value : list_in(requirement, "values")) {
+    if (value.is_string()) values += (values.empty() ? "" : ",") + value.get<std::string>();
+  }
+  return key + (how == "In" ? " in (" : " notin (") + values + ")";
+}
+
+/// Columns and cells about the template, the last ones of most tables.
+void add_template_columns(std::vector<TableColumn>* columns, bool selector) {
+  columns->push_back(column("Containers", "string", "Names of the containers.", 1));
+  columns->push_back(column("Images", "string", "Images of the containers.", 1));
+  if (selector) columns->push_back(column("Selector", "string", "Labels of its pods.", 1));
+}
+
+void add_template_cells(std::vector<Json>* cells, const Json& spec, bool selector) {
+  const Json& pod = object_or_empty(spec, {"template", "spec"});
+  cells->emplace_back(container_names(pod));
+  cells->emplace_back(container_images(pod));
+  if (selector) cells->emplace_back(selector_text(object_or_empty(spec, {"selector"})));
+}
+
+std::int64_t count_in(const Json& object, const char* name) {
+  return int_in(object, name).value_or(0);
+}
+
+/// The part that all of these kinds share.
+class PodKeeperStrategy : public GenericStrategy {
+ public:
+  PodKeeperStrategy() : GenericStrategy({.status = true, .generation = true}) {}
+
+  FieldErrors validate_create(const Json& object) const override {
+    FieldErrors errors;
+    const Json& spec = object_or_empty(object, {"spec"});
+    for (const char* name : {"replicas", "minReadySeconds", "revisionHistoryLimit"}) {
+      check_not_negative(spec, name, "spec", &errors);
+    }
+    validate_pod_keeper(spec, &errors);
+    return errors;
+  }
+
+  FieldErrors validate_update(const Json& object, const Json& old) const override {
+    FieldErrors errors = validate_create(object);
+    check_immutable(object_or_empty(object, {"spec"}), object_or_empty(old, {"spec"}), "selector",
+                    "spec", &errors);
+    return errors;
+  }
+};
+
+/// ReplicationControllers and ReplicaSets look alike.
+class ReplicaSetStrategy : public PodKeeperStrategy {
+ public:
+  void set_defaults(Json& set) const override {
+    Json& spec = object_in(set, "spec");
+    default_to(spec, "replicas", std::int64_t{1});
+    if (member(spec, "template") != nullptr) default_pod_template(spec["template"]);
+  }
+
+  std::vector<TableColumn> columns() const override {
+    std::vector<TableColumn> columns = {
+        name_column(), column("Desired", "integer", "Replicas wanted."),
+        column("Current", "integer", "Replicas there are."),
+        column("Ready", "integer", "Replicas that are ready."), age_column()};
+    add_template_columns(&columns, true);
+    return columns;
+  }
+  std::vector<Json> cells(const Json& set, TimePoint now) const override {
+    const Json& spec = object_or_empty(set, {"spec"});
+    const Json& status = object_or_empty(set, {"status"});
+    std::vector<Json> cells = {name_cell(set), count_in(spec, "replicas"),
+                               count_in(status, "replicas"), count_in(status, "readyReplicas"),
+                               age_cell(set, now)};
+    add_template_cells(&cells, spec, true);
+    return cells;
+  }
+  std::vector<std::pair<std::string, std::string>> selectable_fields(
+      const Json& set) const override {
+    const std::int64_t replicas = count_in(object_or_empty(set, {"status"}), "replicas");
+    return {{"status.replicas", std::to_string(replicas)}};
+  }
+
+ protected:
+  Json initial_status() const override { return Json{{"replicas", 0}}; }
+};
+
+/// Selects by a plain map, from the template's labels when it does not say.
+class ReplicationControllerStrategy final : public ReplicaSetStrategy {
+ public:
+  void set_defaults(Json& controller) const override {
+    ReplicaSetStrategy::set_defaults(controller);
+    Json& spec = controller["spec"];
+    const Json& labels = object_or_empty(spec, {"template", "metadata", "labels"});
+    if (labels.empty()) return;
+    if (object_or_empty(spec, {"selector"}).empty()) spec["selector"] = labels;
+    Json& metadata = object_in(controller, "metadata");
+    if (object_or_empty(metadata, {"labels"}).empty()) metadata["labels"] = labels;
+  }
+
+  FieldErrors validate_create(const Json& controller) const override {
+    FieldErrors errors;
+    const Json& spec = object_or_empty(controller, {"spec"});
+    check_not_negative(spec, "replicas", "spec", &errors);
+    if (object_or_empty(spec, {"selector"}).empty()) errors.push_back(required("spec.selector"));
+    if (member(spec, "template") == nullptr) {
+      errors.push_back(required("spec.template"));
+    } else {
+      validate_pod_template(spec["template"], "spec.template", &errors);
+    }
+    return errors;
+  }
+  FieldErrors validate_update(const Json& controller, const Json&) const override {
+    return validate_create(controller);
+  }
+
+  std::vector<Json> cells(const Json& controller, TimePoint now) const override {
+    std::vector<Json> cells = ReplicaSetStrategy::cells(controller, now);
+    cells.back() = labels_text(object_or_empty(controller, {"spec", "selector"}));
+    return cells;
+  }
+};
+
+class DaemonSetStrategy final : public PodKeeperStrategy {
+ public:
+  void set_defaults(Json& set) const override {
+    Json& spec = object_in(set, "spec");
+    default_to(spec, "revisionHistoryLimit", std::int64_t{10});
+    Json& strategy = object_in(spec, "updateStrategy");
+    default_to(strategy, "type", "RollingUpdate");
+    if (text_in(strategy, "type") == "RollingUpdate") {
+      Json& rolling = object_in(strategy, "rollingUpdate");
+      default_to(rolling, "maxUnavailable", std::int64_t{1});
+      default_to(rolling, "maxSurge", std::int64_t{0});
+    }
+    default_pod_template(object_in(spec, "template"));
+  }
+
+  std::vector<TableColumn> columns() const override {
+    std::vector<TableColumn> columns = {
+        name_column(),
+        column("Desired", "integer", "Nodes that shall have a pod."),
+        column("Current", "integer", "Nodes that have one."),
+        column("Ready", "integer", "Nodes with a ready one."),
+        column("Up-to-date", "integer", "Nodes with one of the current template."),
+        column("Available", "integer", "Nodes with one that has been ready long enough."),
+        column("Node Selector", "string", "Labels of the nodes."),
+        age_column()};
+    add_template_columns(&columns, true);
+    return columns;
+  }
+  std::vector<Json> cells(const Json& set, TimePoint now) const override {
+    const Json& spec = object_or_empty(set, {"spec"});
+    const Json& status = object_or_empty(set, {"status"});
+    const Json& nodes = object_or_empty(spec, {"template", "spec", "nodeSelector"});
+    std::vector<Json> cells = {name_cell(set),
+                               count_in(status, "desiredNumberScheduled"),
+                               count_in(status, "currentNumberScheduled"),
+                               count_in(status, "numberReady"),
+                               count_in(status, "updatedNumberScheduled"),
+                               count_in(status, "numberAvailable"),
+                               labels_text(nodes),
+                               age_cell(set, now)};
+    add_template_cells(&cells, spec, true);
+    return cells;
+  }
+
+ protected:
+  Json initial_status() const override {
+    Json status = Json::object();
+    for (const char* name : {"currentNumberScheduled", "numberMisscheduled",
+                             "desiredNumberScheduled", "numberReady"}) {
+      status[name] = 0;
+    }
+    return status;
+  }
+};
+
+class StatefulSetStrategy final : public PodKeeperStrategy {
+ public:
+  void set_defaults(Json& set) const override {
+    Json& spec = object_in(set, "spec");
+    default_to(spec, "replicas", std::int64_t{1});
+    default_to(spec, "revisionHistoryLimit", std::int64_t{10});
+    default_to(spec, "podManagementPolicy", "OrderedReady");
+    Json& strategy = object_in(spec, "updateStrategy");
+    default_to(strategy, "type", "RollingUpdate");
+    if (text_in(strategy, "type") == "RollingUpdate") {
+      default_to(object_in(strategy, "rollingUpdate"), "partition", std::int64_t{0});
+    }
+    Json& retention = object_in(spec, "persistentVolumeClaimRetentionPolicy");
+    default_to(retention, "whenDeleted", "Retain");
+    default_to(retention, "whenScaled", "Retain");
+    default_pod_template(object_in(spec, "template"));
+  }
+
+  FieldErrors validate_update(const Json& set, const Json& old) const override {
+    FieldErrors errors = validate_create(set);
+    Json spec = object_or_empty(set, {"spec"});
+    const Json& before = object_or_empty(old, {"spec"});
+    for (const char* name :
+         {"replicas", "ordinals", "template", "updateStrategy", "revisionHistoryLimit",
+          "persistentVolumeClaimRetentionPolicy", "minReadySeconds"}) {
+      copy_member(spec, before, name);
+    }
+    if (spec != before) {
+      errors.push_back(forbidden(
+          "spec",
+          "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', "
+          "'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and "
+          "'minReadySeconds' are forbidden"));
+    }
+    return errors;
+  }
+
+  std::vector<TableColumn> columns() const override {
+    std::vector<TableColumn> columns = {
+        name_column(), column("Ready", "string", "Ready replicas of those wanted."), age_column()};
+    add_template_columns(&columns, false);
+    return columns;
+  }
+  std::vector<Json> cells(const Json& set, TimePoint now) const override {
+    const Json& spec = object_or_empty(set, {"spec"});
+    const std::string ready =
+        std::to_string(count_in(object_or_empty(set, {"status"}), "readyReplicas")) + "/" +
+        std::to_string(count_in(spec, "replicas"));
+    std::vector<Json> cells = {name_cell(set), ready, age_cell(set, now)};
+    add_template_cells(&cells, spec, false);
+    return cells;
+  }
+
+ protected:
+  Json initial_status() const override { return Json{{"replicas", 0}, {"availableReplicas", 0}}; }
+};
+
+class CronJobStrategy final : public GenericStrategy {
+ public:
+  CronJobStrategy() : GenericStrategy({.status = true, .generation = true}) {}
+
+  void set_defaults(Json& job) const override {
+    Json& spec = object_in(job, "spec");
+    default_to(spec, "concurrencyPolicy", "Allow");
+    default_to(spec, "suspend", false);
+    default_to(spec, "successfulJobsHistoryLimit", std::int64_t{3});
+    default_to(spec, "failedJobsHistoryLimit", std::int64_t{1});
+    Json& template_spec = object_in(object_in(spec, "jobTemplate"), "spec");
+    default_pod_template(object_in(template_spec, "template"));
+  }
+
+  FieldErrors validate_create(const Json& job) const override {
+    FieldErrors errors;
+    const std::string& name = name_cell(job);
+    if (name.size() > cron_job_name_max) {
+      errors.push_back(invalid("metadata.name", name, "must be no more than 52 characters"));
+    }
+    const Json& spec = object_or_empty(job, {"spec"});
+    check_schedule(text_in(spec, "schedule"), &errors);
+    for (const char* field :
+         {"startingDeadlineSeconds", "successfulJobsHistoryLimit", "failedJobsHistoryLimit"}) {
+      check_not_negative(spec, field, "spec", &errors);
+    }
+    const std::string& policy = text_in(spec, "concurrencyPolicy");
+    if (policy != "Allow" && policy != "Forbid" && policy != "Replace") {
+      errors.push_back(
+          not_supported("spec.concurrencyPolicy", policy, {"Allow", "Forbid", "Replace"}));
+    }
+    const Json& pod = object_or_empty(spec, {"jobTemplate", "spec", "template"});
+    const std::string path = "spec.jobTemplate.spec.template";
+    validate_pod_template(pod, path, &errors);
+    const std::string& restart = text_at(pod, {"spec", "restartPolicy"});
+    if (restart.empty() || restart == "Always") {
+      errors.push_back(
+          required(path + ".spec.restartPolicy", "valid values: \"OnFailure\", \"Never\""));
+    }
+    return errors;
+  }
+  FieldErrors validate_update(const Json& job, const Json&) const override {
+    return validate_create(job);
+  }
+
+  std::vector<TableColumn> columns() const override {
+    std::vector<TableColumn> columns = {
+        name_column(),
+        column("Schedule", "string", "When Jobs start."),
+        column("Timezone", "string", "The time zone of the schedule."),
+        column("Suspend", "boolean", "Whether none start."),
+        column("Active", "integer", "Jobs that run."),
+        column("Last Schedule", "string", "Time since the last start."),
+        age_column()};
+    add_template_columns(&columns, true);
+    return columns;
+  }
+  std::vector<Json> cells(const Json& job, TimePoint now) const override {
+    const Json& spec = object_or_empty(job, {"spec"});
+    const Json& status = object_or_empty(job, {"status"});
+    const std::string& last = text_in(status, "lastScheduleTime");
+    const std::string& zone = text_in(spec, "timeZone");
+    std::vector<Json> cells = {name_cell(job),
+                               text_in(spec, "schedule"),
+                               zone.empty() ? "<none>" : zone,
+                               bool_in(spec, "suspend"),
+                               list_in(status, "active").size(),
+                               last.empty() ? "<none>" : age_of(last, now),
+                               age_cell(job, now)};
+    add_template_cells(&cells, object_or_empty(spec, {"jobTemplate", "spec"}), true);
+    return cells;
+  }
+
+ private:
+  static void check_schedule(const std::string& schedule, FieldErrors* errors) {
+    const char* path = "spec.schedule";
+    if (schedule.empty()) {
+      errors->push_back(required(path));
+      return;
+    }
+    if (schedule.find("TZ") != std::string::npos) {
+      errors->push_back(invalid(
+          path, schedule, "cannot use TZ or CRON_TZ in schedule, use timeZone field instead"));
+    }
+    if (schedule.starts_with('@')) return;
+    std::vector<std::string> fields;
+    for (std::size_t at = 0; at < schedule.size();) {
+      const std::size_t start = schedule.find_first_not_of(' ', at);
+      if (start == std::string::npos) break;
+      at = std::min(schedule.find(' ', start), schedule.size());
+      fields.push_back(schedule.substr(start, at - start));
+    }
+    if (fields.size() == cron_fields) return;
+    std::string all;
+    for (const std::string& field : fields) all += (all.empty() ? "" : " ") + field;
+    errors->push_back(invalid(
+        path, schedule,
+        "expected exactly 5 fields, found " + std::to_string(fields.size()) + ": [" + all + "]"));
+  }
+};
+
+}  // namespace
+
+std::string selector_text(const Json& selector) {
+  const Json& labels = object_or_empty(selector, {"matchLabels"});
+  std::string all = labels.empty() ? "" : labels_text(labels);
+  for (const Json& requirement : list_in(selector, "matchExpressions")) {
+    all += (all.empty() ? "" : ",") + requirement_text(requirement);
+  }
+  return all.empty() ? "<none>" : all;
+}
+
+void validate_pod_keeper(const Json& spec, FieldErrors* errors) {
+  const Json* selector = member(spec, "selector");
+  if (selector == nullptr) {
+    errors->push_back(required("spec.selector"));
+  } else if (object_or_empty(*selector, {"matchLabels"}).empty() &&
+             list_in(*selector, "matchExpressions").empty()) {
+    errors->push_back(invalid("spec.selector", *selector, "empty selector is invalid"));
+  }
+  const Json& labels = object_or_empty(spec, {"template", "metadata", "labels"});
+  for (const auto& [key, value] : object_or_empty(spec, {"selector", "matchLabels"}).items()) {
+    const auto found = labels.find(key);
+    if (found != labels.end() && *found == value) continue;
+    errors->push_back(invalid("spec.template.metadata.labels", labels,
+                              "`selector` does not match template `labels`"));
+    break;
+  }
+  validate_pod_template(object_or_empty(spec, {"template"}), "spec.template", errors);
+  const std::string& restart = text_at(spec, {"template", "spec", "restartPolicy"});
+  if (restart != "Always") {
+    errors->push_back(not_supported("spec.template.spec.restartPolicy", restart, {"Always"}));
+  }
+}
+
+StrategyPtr replication_controller_strategy() {
+  return std::make_shared<ReplicationControllerStrategy>();
+}
+
+StrategyPtr replica_set_strategy() {
+  return std::make_shared<ReplicaSetStrategy>();
+}
+
+StrategyPtr daemon_set_strategy() {
+  return std::make_shared<DaemonSetStrategy>();
+}
+
+StrategyPtr stateful_set_strategy() {
+  return std::make_shared<StatefulSetStrategy>();
+}
+
+StrategyPtr cron_job_strategy() {
+  return std::make_shared<CronJobStrategy>();
+}
+
+}  // namespace regatta::manifest::builtin

@@ -1,0 +1,27 @@
+#pragma once
+
+#include "lib/api/validation.h"
+#include "lib/base/rng.h"
+#include "lib/manifest/registry.h"
+
+namespace regatta::manifest {
+
+/// The rules of ObjectMeta that hold for every kind.
+
+/// A new object: uid, creationTimestamp, a generated name; drops what only the server sets.
+void start_metadata(Json& object, TimePoint now, Rng& rng);
+/// The name from generateName and a random suffix.
+std::string generated_name(std::string_view prefix, Rng& rng);
+
+/// Drops owner references that are there twice. The warning to give then, else empty.
+std::string drop_repeated_owners(Json& object);
+
+/// Before an update: what only the server sets is taken from `old`.
+void keep_system_metadata(Json& object, const Json& old);
+
+FieldErrors validate_metadata(const Json& object, const ResourceType& type);
+FieldErrors validate_metadata_update(const Json& object, const Json& old, const ResourceType& type);
+/// What is wrong with the name of an object of that type.
+api::Complaints name_errors(const ResourceType& type, std::string_view name);
+
+}  // namespace regatta::manifest

@@ -1,0 +1,78 @@
+#include "lifecycle/node_health.h"
+
+#include "lib/api/names.h"
+
+#include <algorithm>
+
+namespace regatta::lifecycle {
+namespace {
+
+bool keeps_pods_away(const api::Taint& taint) {
+  return taint.effect == "NoSchedule" || taint.effect == "NoExecute";
+}
+
+bool tolerated(const api::Taint& taint, const std::vector<api::Toleration>& tolerations,
+               bool forever) {
+  return std::any_of(tolerations.begin(), tolerations.end(), [&](const api::Toleration& one) {
+    return !(forever && one.toleration_seconds) && api::tolerates(one, taint);
+  });
+}
+
+/// Whether all pod sets there tolerate every taint; `forever`: for as long as it lasts.
+bool tolerates_node(const PlaceView& view, bool forever) {
+  const auto& taints = view.node->spec.taints;
+  return std::all_of(taints.begin(), taints.end(), [&](const api::Taint& taint) {
+    if (!keeps_pods_away(taint)) return true;
+    return std::all_of(view.tolerations.begin(), view.tolerations.end(),
+                       [&](const auto& set) { return tolerated(taint, set, forever); });
+  });
+}
+
+}  // namespace
+
+bool is_suspect(const api::Node& node) {
+  return !api::is_true(node.status.conditions, "Ready") ||
+         std::any_of(node.spec.taints.begin(), node.spec.taints.end(), keeps_pods_away);
+}
+
+PlaceVerdict judge(const PlaceView& view, const NodeHealthOptions& options) {
+  // 1. A node that is gone takes everything with it.
+  const bool known = view.node && api::find_condition(view.node->status.conditions, "Ready");
+  if (!known) return {view.assigned, view.waiting};
+  // 2. Not assigned to it any more: who was still sent there must come again.
+  if (!view.assigned) return {false, view.waiting};
+  // 3. Not ready: lost as soon as nothing runs there.
+  if (!api::is_true(view.node->status.conditions, "Ready")) {
+    if (!options.on_pod_termination) return {true, {}};
+    return {!view.progressing, view.waiting};
+  }
+  // 4. Taints: those that are tolerated for a while matter once the pods have gone.
+  if (!options.on_taints || tolerates_node(view, true)) return {};
+  if (!options.on_pod_termination && !tolerates_node(view, false)) return {true, {}};
+  return {!view.progressing, view.waiting};
+}
+
+bool note_node(api::Workload* w, const std::string& host, bool lost, TimePoint now,
+               std::vector<Note>* notes) {
+  auto& nodes = w->status.unhealthy_nodes;
+  const auto known = std::find(nodes.begin(), nodes.end(), host);
+  if (!lost) {
+    if (known == nodes.end()) return false;
+    nodes.erase(known);
+    return true;
+  }
+  if (known != nodes.end() || is_finished(*w) || is_evicted(*w) || !is_reserved(*w)) return false;
+  if (nodes.empty()) {
+    nodes.push_back(host);
+    return true;
+  }
+  std::string list;
+  for (const std::string& node : nodes) list += node + ", ";
+  evict(w, std::string(api::reasons::node_failures),
+        "Workload eviction triggered due to multiple TAS assigned node failures, including: " +
+            list + host,
+        "", now, notes);
+  return true;
+}
+
+}  // namespace regatta::lifecycle

@@ -1,0 +1,81 @@
+#pragma once
+
+#include "jobs/admission_info.h"
+#include "lib/api/autoscaling.h"
+#include "lib/api/kueue.h"
+#include "lib/base/clock.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+/// The admission check that asks the cluster autoscaler for nodes: a workload with quota gets a
+/// ProvisioningRequest for each of its checks of this kind, and the check follows its fate.
+///
+///   reserved ─► request <workload>-<check>-1 ─► Provisioned ─► Ready, pods told to use it
+///                  │                                │
+///                  │                                └─► CapacityRevoked ─► Rejected
+///                  └─► Failed (or the booking expired before the admission)
+///                        ├─► Retry while attempts are left: evicted, quota back, request …-2
+///                        └─► Rejected
+///
+/// Pure functions; ProvisioningCheckController carries out what they say.
+namespace regatta::lifecycle {
+
+using RequestPtr = std::shared_ptr<const api::ProvisioningRequest>;
+
+struct ProvisioningCheck {
+  std::string name;
+  std::shared_ptr<const api::ProvisioningRequestConfig> config;  ///< null: there is none to use
+};
+
+struct ProvisioningView {
+  std::shared_ptr<const api::Workload> workload;  ///< never null
+  std::vector<ProvisioningCheck> checks;          ///< of its checks, those of this kind, by name
+  std::vector<RequestPtr> requests;               ///< that it owns
+  bool cleanup_on_eviction = true;
+};
+
+/// Pods of one template, which may stand for several pod sets.
+struct ProvisionedPods {
+  std::string template_name;
+  std::vector<std::string> pod_sets;  ///< the first one's template is the one that counts
+  std::int32_t count = 0;
+};
+
+struct WantedRequest {
+  std::string check;
+  api::ProvisioningRequest request;
+  std::vector<ProvisionedPods> pods;
+};
+
+struct ProvisioningPlan {
+  std::vector<api::AdmissionCheckState> states;  ///< those that change
+  std::vector<std::string> notes;                ///< Events: AdmissionCheckUpdated
+  std::vector<RequestPtr> remove;
+  std::vector<WantedRequest> create;
+  std::vector<RequestPtr> current;  ///< shall own their pod templates
+};
+
+/// `conflict` when the admission does not fit the pod sets.
+Result<ProvisioningPlan> plan_provisioning(const ProvisioningView& view, TimePoint now);
+
+/// Puts the changed states into the workload.
+void apply_states(const std::vector<api::AdmissionCheckState>& states, api::Workload* workload);
+
+/// A core/v1 PodTemplate with the pods of a pod set as its flavors would place them, owned by the
+/// workload until its request exists. An error when a flavor is missing or contradicts it.
+Result<Json> provisioning_pod_template(const api::Workload& workload, const ProvisionedPods& pods,
+                                       const jobs::FlavorLookup& flavor);
+
+/// The Active condition of a check. `found`: its config exists.
+api::Condition provisioning_check_condition(const api::AdmissionCheck& check, bool served,
+                                            bool found);
+/// The name of the config it refers to; an error says what is wrong with the reference.
+Result<std::string> provisioning_config_name(const api::AdmissionCheckSpec& check);
+
+/// "<workload>-<check>-<attempt>", cut to what an object may be named.
+std::string provisioning_request_name(const std::string& workload, const std::string& check,
+                                      std::int32_t attempt);
+
+}  // namespace regatta::lifecycle

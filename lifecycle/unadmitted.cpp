@@ -1,0 +1,102 @@
+#include "lifecycle/unadmitted.h"
+
+#include "lib/api/names.h"
+
+namespace regatta::lifecycle {
+namespace {
+
+namespace reasons = api::reasons;
+
+/// The scheduler says AdmissionGated too, of preemption gates.
+constexpr std::string_view gated_by = "Admission is gated by: ";
+
+struct Obstacle {
+  std::string_view reason;
+  std::string message;
+  std::string said;  ///< how a lost reservation put the same
+};
+
+/// Its queues: the first thing that is wrong.
+std::optional<Obstacle> queue_obstacle(const api::Workload& w, const LifecycleView& view) {
+  const auto about = [](std::string_view reason, const std::string& queue, const char* text,
+                        const char* said) { return Obstacle{reason, queue + text, queue + said}; };
+  const std::string local = "LocalQueue " + w.spec.queue_name;
+  if (!view.local_queue.exists) {
+    return about(reasons::misconfigured, local, " doesn't exist", " is terminating or missing");
+  }
+  if (view.local_queue.stop_policy != api::StopPolicy::None) {
+    return about(reasons::suspended, local, " is inactive", " is stopped");
+  }
+  const std::string cluster = "ClusterQueue " + view.cluster_queue_name;
+  if (!view.cluster_queue.exists) {
+    return about(reasons::misconfigured, cluster, " doesn't exist", " is terminating or missing");
+  }
+  if (!view.cluster_queue.active) {
+    return about(reasons::suspended, cluster, " is inactive", " is stopped");
+  }
+  return {};
+}
+
+/// Its ClusterQueue is being deleted, and that is what took its reservation.
+bool lost_its_queue(const LifecycleView& view, const api::Condition* said) {
+  return view.cluster_queue.deleting && said && said->reason == reasons::misconfigured &&
+         said->message == "ClusterQueue " + view.cluster_queue_name + " is terminating or missing";
+}
+
+bool explain_gate(api::Workload* w, const std::string& gates, const api::Condition* said,
+                  TimePoint now, std::vector<Note>* notes) {
+  if (!said || said->reason != reasons::admission_gated) {
+    notes->push_back(
+        {false, std::string(reasons::admission_gated), "Workload admission is gated by: " + gates});
+  }
+  return set_pending(w, std::string(reasons::admission_gated), std::string(gated_by) + gates, now);
+}
+
+/// What it says is about an obstacle of this file that is not there any more.
+bool is_outdated(const api::Condition& said) {
+  // The scheduler says Misconfigured too, of other things.
+  const bool about_queue =
+      said.message.starts_with("LocalQueue ") || said.message.starts_with("ClusterQueue ");
+  return (said.reason == reasons::misconfigured && about_queue) ||
+         said.reason == reasons::suspended || said.reason == reasons::deactivated;
+}
+
+}  // namespace
+
+bool explain_pending(api::Workload* w, const LifecycleView& view, const LifecycleConfig& config,
+                     TimePoint now, std::vector<Note>* notes) {
+  const api::Condition* said =
+      api::find_condition(w->status.conditions, api::conditions::quota_reserved);
+  // 1. On hold: whoever put it there takes it away.
+  if (said && said->reason == reasons::on_hold) return false;
+  // 2. Its queues.
+  if (lost_its_queue(view, said)) return false;
+  if (const auto obstacle = queue_obstacle(*w, view)) {
+    if (said && said->reason == obstacle->reason && said->message == obstacle->said) return false;
+    return set_pending(w, std::string(obstacle->reason), obstacle->message, now);
+  }
+  // 3. A gate, closed or just opened.
+  const std::string& gates =
+      w->metadata.annotation(std::string(api::annotations::admission_gated_by));
+  if (config.admission_gates && !gates.empty()) return explain_gate(w, gates, said, now, notes);
+  if (said && said->message.starts_with(gated_by)) {
+    return set_pending(w, std::string(reasons::pending_evaluation),
+                       "AdmissionGatedBy cleared, waiting for quota reservation", now);
+  }
+  // 4. One like it has just failed.
+  const bool evaluated = said && said->reason != reasons::pending_evaluation && !is_outdated(*said);
+  if (!view.bypassed.empty() && !evaluated && (said || view.may_tell_bypassed)) {
+    return set_pending(w, view.bypassed,
+                       "Bypassed scheduling evaluation because an equivalent workload recently "
+                       "failed",
+                       now);
+  }
+  // 5. What is no longer true.
+  if ((said && is_outdated(*said)) || (!said && config.explicit_status)) {
+    return set_pending(w, std::string(reasons::pending_evaluation),
+                       "Workload is pending evaluation in the scheduling queue", now);
+  }
+  return false;
+}
+
+}  // namespace regatta::lifecycle

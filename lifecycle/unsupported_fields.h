@@ -1,0 +1,13 @@
+#pragma once
+
+#include "lib/api/kueue.h"
+
+#include <string>
+
+namespace regatta::lifecycle {
+
+/// What is in vain in it, or empty.
+std::string in_vain(const api::ClusterQueueSpec& spec);
+std::string in_vain(const api::MultiKueueConfigSpec& spec);
+
+}  // namespace regatta::lifecycle
