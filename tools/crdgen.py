@@ -14,7 +14,7 @@ Types: string, boolean, integer:int32, string:date-time, object, quantity, [T]{s
 for the lexical rules of Kubernetes names.
 
 Pod templates get the schema of core/v1 that the API server itself uses for Pods
-(apiserver/schema/builtin_pod.cpp), so the two cannot differ.
+(lib/manifest/schema/builtin_pod.cpp), so the two cannot differ.
 
 The conversion strategy is written as None: it serves wherever no webhook runs (the sandbox
 registers its own conversion); a chart that runs the webhook patches the strategy in.
@@ -102,7 +102,7 @@ class CoreTypes:
     """The types of core/v1 as the API server describes them to itself."""
 
     def __init__(self):
-        text = (ROOT / "apiserver/schema/builtin_pod.cpp").read_text()
+        text = (ROOT / "lib/manifest/schema/builtin_pod.cpp").read_text()
         self.types = {}
         fields = None
         listing = re.search(r'R"\((.*)\)"', text, re.S)[1]
