@@ -3,6 +3,9 @@
     gdb -batch -p PID -x tools/coroutines.py
     gdb -batch -x tools/coroutines.py build/dev/bin/regatta core
 
+Adds the command `coroutine ADDRESS`, which prints the parameters and locals in one frame. Only a
+build with `-g` has their types.
+
 A suspended coroutine has no stack. clang starts its frame on the heap with the addresses of its
 functions `.resume` and `.destroy`; the promise follows, in which Asio keeps the frame of the
 coroutine that awaits this one. The script finds the frames in memory and follows these links.
@@ -61,9 +64,9 @@ def frames(functions):
 def stack_of(frame, found):
     stack = []
     while frame in found and len(stack) < 64:
-        function, frame = found[frame]
-        stack.append(function)
-    return tuple(stack)
+        stack.append(frame)
+        frame = found[frame][1]
+    return stack
 
 
 def title(address, name):
@@ -74,15 +77,43 @@ def title(address, name):
     return f"{name}  {line.symtab.filename.removeprefix('../../')}:{line.line}"
 
 
-def main():
+def print_stacks():
     names = resume_functions()
     found = frames(names)
     awaiting = {caller for _, caller in found.values()}
-    stacks = collections.Counter(stack_of(frame, found) for frame in found if frame not in awaiting)
-    for stack, count in stacks.most_common():
-        own = [title(at, names[at]) for at in stack if not names[at].startswith("boost::asio::")]
-        if own:
-            print(f"\n{count} x\n   " + "\n   ".join(own))
+    stacks = collections.defaultdict(list)
+    for frame in found:
+        if frame not in awaiting:
+            stack = stack_of(frame, found)
+            stacks[tuple(found[frame][0] for frame in stack)].append(stack)
+    for functions, alike in sorted(stacks.items(), key=lambda item: -len(item[1])):
+        lines = [f"   {frame:#x}  {title(at, names[at])}" for frame, at in zip(alike[0], functions)
+                 if not names[at].startswith("boost::asio::")]
+        if lines:
+            print(f"\n{len(alike)} x", *lines, sep="\n")
 
 
-main()
+class Coroutine(gdb.Command):
+    """Prints the frame of a suspended coroutine: coroutine ADDRESS"""
+
+    def __init__(self):
+        super().__init__("coroutine", gdb.COMMAND_DATA)
+
+    def invoke(self, argument, from_tty):
+        frame = gdb.parse_and_eval(argument)
+        function = int(frame.cast(gdb.lookup_type("long").pointer()).dereference())
+        # Inside of the function, where its variables are known.
+        for at in range(function, function + 256, 16):
+            block = gdb.block_for_pc(at)
+            while block and not block.is_static:
+                for symbol in block:
+                    if symbol.name == "__coro_frame":
+                        value = frame.cast(symbol.type.pointer()).dereference()
+                        print(value.format_string(max_depth=3, pretty_structs=True))
+                        return
+                block = block.superblock
+        raise gdb.GdbError("this build has no types of frames: build with -g")
+
+
+Coroutine()
+print_stacks()
