@@ -10,12 +10,12 @@
 namespace regatta::cli {
 namespace {
 
-/// The words that may follow a (sub)command: "sandbox up" -> "--workers --dir …".
+/// The words that may follow a (sub)command: "simulate" -> "--until --events …".
 struct Words {
   std::string path;  ///< of the command, without the program's name
   std::vector<std::string> words;
-  /// Options that take a value ("--dispatcher"), and which ones there are; none: a file, most
-  /// often.
+  /// Options that take a value ("--dispatcher"), and their choices; without choices the value is
+  /// mostly a file.
   std::vector<std::pair<std::string, std::string>> values;
 };
 

@@ -39,7 +39,7 @@ api::ObjectKey key_of(const Flags& flags) {
   return {flags.ns.empty() ? "default" : flags.ns, flags.name};
 }
 
-/// What is wrong with the name; empty: nothing.
+/// What is wrong with the name; empty when nothing is.
 std::string problem_of(const Flags& flags) {
   const std::size_t slash = flags.name.find('/');
   if (slash == std::string::npos) return {};

@@ -8,7 +8,7 @@
 
 namespace regatta::cli {
 
-/// Which cluster a user means, as kubectl's flags say it.
+/// The cluster that the user means, in kubectl's flags.
 struct LiveClusterFlags {
   std::string kubeconfig;
   std::string context;
@@ -19,7 +19,7 @@ struct LiveCluster {
   TimePoint at{};
 };
 
-/// Reads it, and says on standard error what is wrong when that fails.
+/// Reads the cluster. A failure is printed on standard error.
 Task<Result<LiveCluster>> read_live_cluster(LiveClusterFlags flags, whatif::ReadOptions options);
 
 }  // namespace regatta::cli

@@ -3,8 +3,9 @@
 #include <CLI/CLI.hpp>
 #include <iostream>
 
-/// Read by jemalloc at the start. One thread does nearly all the work; pages it freed are soon
-/// needed again, and handing them back and forth costs more than keeping them for half a minute.
+/// jemalloc reads this at its start. One thread does nearly all the work, and pages that it freed
+/// are soon needed again. Returning and fetching them costs more than keeping them for half a
+/// minute.
 extern "C" const char* malloc_conf;
 const char* malloc_conf = "narenas:1,dirty_decay_ms:30000";
 

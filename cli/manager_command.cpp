@@ -7,16 +7,16 @@
 namespace regatta::cli {
 namespace {
 
-/// The flags as they are written, before they are understood.
+/// The flags as written, not interpreted yet.
 struct Flags {
   manager::ManagerOptions options;
   std::string level;
   std::string encoder;
-  std::string stacktrace_level, time_encoding;  // accepted; there is one format of each
+  std::string stacktrace_level, time_encoding;  // accepted; each has only one format here
   bool devel = false;
 };
 
-/// Names, or a number: 1 and above is debug, as zap has it.
+/// A name, or a number: 1 and above is debug, as for zap.
 LogLevel level_of(const Flags& flags) {
   if (flags.level == "error" || flags.level == "panic") return LogLevel::error;
   if (flags.level == "warn") return LogLevel::warning;

@@ -20,7 +20,7 @@
 namespace regatta::cli {
 namespace {
 
-/// The flags as they are written.
+/// The flags as written.
 struct Flags {
   std::vector<std::string> scenarios;
   std::string config_file;
@@ -34,7 +34,7 @@ struct Flags {
   whatif::SimulateCommand command;
 };
 
-/// What the manager would make of that configuration.
+/// Sets what the manager would read from that configuration.
 Status configure(const std::string& file, whatif::SimulationOptions* out) {
   const auto configuration = manager::read_configuration(file, "", "");
   if (!configuration) return configuration.error();
@@ -46,7 +46,7 @@ Status configure(const std::string& file, whatif::SimulationOptions* out) {
   return ok();
 }
 
-/// The last part of a path: what a configuration is called beside another one.
+/// The last part of a path: the name of a configuration in a comparison.
 std::string short_name(const std::string& path) {
   const std::string name = std::filesystem::path(path).lexically_normal().filename().string();
   return name.empty() ? std::filesystem::path(path).parent_path().filename().string() : name;
@@ -74,7 +74,7 @@ Status set_compared(const Flags& flags, whatif::SimulateCommand* command) {
   return ok();
 }
 
-/// The objects of a live cluster; the simulation begins when they were read.
+/// Reads the objects of a live cluster. The simulation begins at the time of reading.
 Task<int> read_cluster_into(LiveClusterFlags flags, whatif::SimulationOptions* out) {
   const auto live = co_await read_live_cluster(std::move(flags), {});
   if (!live) {
@@ -112,7 +112,7 @@ int simulate(Flags flags) {
   if (flags.output == "yaml") command.output = whatif::ReportOutput::yaml;
   if (flags.brief) command.format = {false, false};
   command.terminal = ::isatty(STDERR_FILENO) != 0;
-  // The simulation looks now and then whether somebody wants it to end.
+  // The simulation checks now and then whether a signal came.
   asio::io_context signals;
   asio::signal_set interrupt(signals, SIGINT, SIGTERM);
   bool interrupted = false;
@@ -171,7 +171,7 @@ void add_views(CLI::App* command, Flags* flags) {
       ->needs(live);
 }
 
-/// What cannot be asked for together; empty: nothing.
+/// The flags that exclude each other; empty when none do.
 std::string contradiction(const Flags& flags) {
   const bool compares = !flags.compared.empty() || !flags.compared_config_file.empty();
   if (!flags.explain.empty() && (compares || !flags.command.plot.empty())) {

@@ -8,11 +8,12 @@
 
 namespace regatta::kubeconfig {
 
-/// A client of one API server, with what it stands on. Holds credentials: never logged.
+/// A client of one API server, and everything that the client refers to. Holds credentials: never
+/// logged.
 class Connection {
  public:
-  /// `invalid` when the endpoint's certificates cannot be used. Opens nothing yet. `config`'s
-  /// base_path is the endpoint's. `clock` and `rng` must outlive it.
+  /// `invalid` when the endpoint's certificates cannot be used. Does not connect yet. The base_path
+  /// in `config` is replaced by the endpoint's. `clock` and `rng` must outlive the connection.
   static Result<std::unique_ptr<Connection>> create(const Executor& executor, Clock& clock,
                                                     Rng& rng, Endpoint endpoint,
                                                     kube::ClientConfig config = {},

@@ -11,7 +11,8 @@
 
 namespace regatta::kubeconfig {
 
-/// Where an API server is and who we are there. Holds credentials: never logged, no formatter.
+/// The address of an API server and our identity there. Holds credentials: never logged, no
+/// formatter.
 struct Endpoint {
   std::string url;  ///< "https://host:port/base", normalised
   bool tls = true;
@@ -23,7 +24,7 @@ struct Endpoint {
   std::string client_certificate_pem;
   std::string client_key_pem;
   std::string bearer_token;
-  std::string bearer_token_file;  ///< to be read again and again; only of local use
+  std::string bearer_token_file;  ///< read again when old or rejected; local cluster only
   std::string default_namespace;
 };
 
@@ -38,7 +39,7 @@ struct ServerUrl {
 /// names, queries, hosts that are neither an IP address nor a DNS name.
 Result<ServerUrl> parse_server_url(std::string_view url);
 
-/// What the current context names. Assumes nothing about safety; see validate() and local.h.
+/// What the current context refers to. Says nothing about safety; see validate() and local.h.
 struct Selected {
   const Cluster* cluster = nullptr;
   const User* user = nullptr;  ///< null when the context names none
@@ -53,7 +54,7 @@ Result<std::shared_ptr<net::Dialer>> make_dialer(
     Clock& clock, const Endpoint& endpoint,
     std::shared_ptr<net::Resolver> resolver = net::make_system_resolver());
 
-/// A client of the endpoint. Base path and bearer token are the caller's to put into requests.
+/// A client of the endpoint. The caller puts the base path and the bearer token into requests.
 Result<std::unique_ptr<net::HttpClient>> make_http_client(const Executor& executor, Clock& clock,
                                                           const Endpoint& endpoint,
                                                           net::HttpClientOptions options = {});

@@ -7,7 +7,7 @@
 
 namespace regatta::kubeconfig {
 
-/// What loading needs from a file system.
+/// The operations of a file system that loading needs.
 class FileSystem {
  public:
   virtual ~FileSystem() = default;
@@ -18,7 +18,7 @@ class FileSystem {
   virtual Result<std::string> read_regular(const std::string& path, std::size_t limit) = 0;
 };
 
-/// The machine's.
+/// The file system of this machine.
 class SystemFiles final : public FileSystem {
  public:
   Result<std::string> resolve(const std::string& path) override;
@@ -27,9 +27,9 @@ class SystemFiles final : public FileSystem {
 
 constexpr std::string_view default_allowed_prefix = "/etc/multikueue/kubeconfigs";
 
-/// Reads a kubeconfig from a path that somebody else chose: it must be absolute and, links
-/// resolved, lie below `allowed_prefix`. The path is resolved anew each time, because mounted
-/// Secrets rotate by moving a link.
+/// Reads a kubeconfig from a path that comes from the API: it must be absolute and, once links are
+/// resolved, lie below `allowed_prefix`. The path is resolved each time, because mounted Secrets
+/// rotate by moving a link.
 Result<std::string> load_path(FileSystem& files, const std::string& path,
                               const std::string& allowed_prefix);
 

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-// What a kubeconfig file says, read without trusting it. These types hold credentials: they are
-// never logged and have no formatter.
+// The contents of a kubeconfig file, read without trusting it. These types hold credentials: they
+// are never logged and have no formatter.
 namespace regatta::kubeconfig {
 
 constexpr std::size_t size_max = 1u << 20;

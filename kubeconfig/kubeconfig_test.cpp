@@ -18,7 +18,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-/// A good file with three places to change.
+/// A good file, with three places that a test can change.
 std::string file(const std::string& cluster = "", const std::string& user = "token: secret",
                  const std::string& server = "https://east.example:6443") {
   return "apiVersion: v1\nkind: Config\ncurrent-context: ctx\n"

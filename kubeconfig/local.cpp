@@ -15,7 +15,7 @@ std::string below(const std::string& folder, const std::string& path) {
   return (std::filesystem::path(folder) / path).lexically_normal().string();
 }
 
-/// Data when there is some, else the file.
+/// The inline data if there is any, else the contents of the file.
 Result<std::string> data_or_file(FileSystem& files, const std::string& folder,
                                  const std::string& data, const std::string& path,
                                  const std::string& field) {
@@ -73,7 +73,7 @@ Status add_credentials(FileSystem& files, const std::string& folder, const std::
   out->client_certificate_pem = std::move(*certificate);
   out->client_key_pem = std::move(*key);
   out->bearer_token = user.token;
-  // As kubectl does: a file is newer than what was written beside it.
+  // As kubectl does: the file wins over the inline token, because it is newer.
   if (!user.token_file.empty()) out->bearer_token_file = below(folder, user.token_file);
   return ok();
 }

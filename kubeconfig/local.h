@@ -5,14 +5,14 @@
 
 namespace regatta::kubeconfig {
 
-/// The kubeconfig a user gives to his own process (`--kubeconfig`): files it names are read,
-/// relative to its folder; plain http is for loopback without credentials. What Regatta cannot do
-/// (exec plugins, proxies, impersonation, basic auth) and unverified TLS are refused. `context`
-/// other than the current one may be chosen.
+/// The kubeconfig that a user gives to his own process (`--kubeconfig`). Files that it names are
+/// read, relative to its folder. Plain http is only for loopback without credentials. Features that
+/// Regatta does not have (exec plugins, proxies, impersonation, basic auth) and unverified TLS are
+/// refused. `context` chooses another context than the current one.
 Result<Endpoint> load_local(FileSystem& files, const std::string& path,
                             const std::string& context = "");
 
-/// The same for the text of a file that lies in `folder`; another context can be chosen.
+/// The same for the text of a file in `folder`.
 Result<Endpoint> resolve_local(FileSystem& files, Kubeconfig config, const std::string& folder,
                                const std::string& context = "");
 

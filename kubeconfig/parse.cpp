@@ -18,8 +18,7 @@ std::string_view kind_of(const Json& value) {
   return "null";
 }
 
-/// Reads the fields of one object and keeps the first thing that is wrong with them. A field that
-/// is null counts as absent.
+/// Reads the fields of one object and keeps the first error. A field that is null counts as absent.
 class Fields {
  public:
   Fields(const Json& object, std::string path, std::optional<Error>& problem)
@@ -59,7 +58,7 @@ class Fields {
       read_strings(std::string(name) + "." + key, list, &(*out)[key]);
     }
   }
-  /// Kept as text: what is in it is nobody's business here.
+  /// Kept as text, because its contents are not read here.
   void raw(const char* name, std::string* out) const {
     if (const Json* value = find(name)) *out = dump_json(*value);
   }

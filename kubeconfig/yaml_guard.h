@@ -7,8 +7,8 @@
 
 namespace regatta::kubeconfig {
 
-/// Whether a YAML text is one document within the limits of this folder and without aliases:
-/// to be asked before it is turned into values.
+/// Checks that a YAML text is one document within the limits of this folder and without aliases. To
+/// be called before the text is turned into values.
 Status check_yaml(const std::string& text);
 
 }  // namespace regatta::kubeconfig

@@ -10,8 +10,8 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
 }
 
 Nomination all_at_once(const NominationInput& input) {
-  // Sorted, so that the same set is never written twice; who is asked first is decided per workload
-  // when the copies are created.
+  // Sorted, so that the same set is never written twice. The order in which workers are asked is
+  // decided per workload when the copies are created.
   std::vector<std::string> names(input.connected.begin(), input.connected.end());
   if (names.size() > nominated_max) names.resize(nominated_max);
   return {std::move(names), std::nullopt};

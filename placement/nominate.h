@@ -8,13 +8,13 @@
 #include <string_view>
 #include <vector>
 
-/// Who is nominated: which workers may try a workload.
+/// Nomination: which workers may try a workload.
 namespace regatta::placement {
 
 enum class Dispatcher {
   all_at_once,  ///< every connected cluster at once
-  incremental,  ///< a few more every round, in the order of the MultiKueueConfig
-  external,     ///< whom somebody else wrote into status.nominatedClusterNames
+  incremental,  ///< a few more in each round, in the order of the MultiKueueConfig
+  external,     ///< those that an external dispatcher wrote into status.nominatedClusterNames
 };
 
 inline constexpr std::string_view all_at_once_name =
@@ -29,10 +29,11 @@ struct DispatcherConfig {
   Dispatcher dispatcher = Dispatcher::all_at_once;
   int step_size = 3;
   Duration round = std::chrono::minutes(5);
-  bool by_name = false;  ///< incremental goes by the clusters' names, not by the config's order
+  bool by_name =
+      false;  ///< incremental follows the order of the clusters' names, not of the config
 };
 
-/// Most names status.nominatedClusterNames takes.
+/// The API allows so many names in status.nominatedClusterNames.
 inline constexpr std::size_t nominated_max = 20;
 
 struct NominationInput {
@@ -45,16 +46,16 @@ struct NominationInput {
 struct Nomination {
   /// What the list should be; equal to the input's when nothing is to be written.
   std::vector<std::string> clusters;
-  /// When time alone may change the answer.
+  /// When the answer may change although no object did.
   std::optional<Duration> look_again;
 };
 
-/// The nominations a workload that holds quota and has no cluster yet should have. Pure; rounds are
-/// derived from the time of the reservation, so a restart does not start them again.
+/// The nominations for a workload that holds quota and has no cluster yet. Pure. Rounds follow from
+/// the time of the reservation, so a restart does not start them again.
 ///
 /// all_at_once: the connected clusters, sorted by name. incremental: step_size clusters at once and
-/// step_size more each round, connected ones in config order, added to those already nominated;
-/// a cluster that is away does not use up a place. external: whatever is there.
+/// step_size more in each round, connected ones in config order, added to those already nominated;
+/// a cluster that is not connected does not use up a place. external: the list as it is.
 Nomination nominate(const NominationInput& input, TimePoint now, const DispatcherConfig& config);
 
 }  // namespace regatta::placement

@@ -57,7 +57,7 @@ TEST(Digest, MatchesTheStandardsExamples) {
   EXPECT_EQ(sha256_hex(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
 }
 
-/// A value of every form, odd ones included.
+/// Values of every form, unusual ones included.
 std::string random_json(Rng& rng, int depth) {
   const char* leaves[] = {"null",         "true",
                           "false",        "0",

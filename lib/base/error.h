@@ -13,15 +13,15 @@
 
 namespace regatta {
 
-/// What a caller can branch on. A code exists only if some caller does.
+/// What a caller can branch on. A code exists only if some caller branches on it.
 enum class Errc {
   not_found,
   already_exists,
-  conflict,     ///< somebody else wrote first: read again, decide again
+  conflict,     ///< another client wrote first: read again, decide again
   gone,         ///< the resourceVersion asked for is no longer kept: list again
   denied,       ///< credentials or permissions: retrying the same call will not help
   invalid,      ///< the request or the input is wrong: retrying will not help
-  unavailable,  ///< nobody answered, or asked us to come back later
+  unavailable,  ///< no connection or no answer, or the server asked us to come back later
   timeout,      ///< no answer in time; a write may or may not have happened
 };
 
@@ -36,13 +36,14 @@ struct ErrorDetails {
     std::string message;
   };
   unsigned http_status = 0;
-  std::string reason;  ///< of metav1.Status: "AlreadyExists"; empty when the answer was none
+  std::string
+      reason;  ///< of metav1.Status: "AlreadyExists"; empty when the answer was not a Status
   std::vector<Cause> causes;
   std::optional<std::chrono::seconds> retry_after;
 };
 
-/// A failure of an operation we expected might fail. Bugs assert; cancellation is an exception that
-/// nobody catches except to re-throw.
+/// A failure that was expected to be possible. Bugs assert; cancellation is an exception that no
+/// code catches except to re-throw it.
 class [[nodiscard]] Error {
  public:
   Error() = default;  // boost::system::result needs it
@@ -82,7 +83,7 @@ template <class T>
 using Result = boost::system::result<T, Error>;
 using Status = boost::system::result<void, Error>;
 
-/// A Status that says all went well.
+/// A Status without an error.
 inline Status ok() {
   return Status{};
 }

@@ -5,7 +5,7 @@
 
 namespace regatta {
 
-/// The texts one after the other, with `between` behind each that something follows.
+/// The texts in order, with `between` between each two.
 template <class Texts>
 std::string joined(const Texts& texts, std::string_view between = ", ") {
   std::string out;

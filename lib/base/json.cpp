@@ -11,8 +11,8 @@ namespace regatta {
 namespace {
 
 /// Reads the JSON that API servers and Regatta itself write: ASCII, whole numbers, simple escapes,
-/// members often in order. On anything else, errors included, it gives up and the general parser
-/// decides; so it only ever has to be right, never complete.
+/// members mostly in order. On anything else, errors included, it gives up and the general parser
+/// decides. So it has to be right, but not complete.
 class PlainReader {
  public:
   explicit PlainReader(std::string_view text) : at_(text.data()), end_(at_ + text.size()) {}
@@ -80,7 +80,7 @@ class PlainReader {
       std::string name;
       if (at_ == end_ || *at_ != '"' || !string(&name) || !eat(':')) return false;
       const auto member = members.emplace_hint(members.end(), std::move(name), nullptr);
-      member->second = nullptr;  // of two members with one name the last one holds
+      member->second = nullptr;  // of two members with one name the last one counts
       if (!value(&member->second, depth)) return false;
     } while (eat(','));
     return eat('}');
@@ -147,7 +147,7 @@ class PlainReader {
     return true;
   }
 
-  /// Whole numbers that surely fit; like the general parser it tells signed from unsigned.
+  /// Reads a whole number that surely fits. Like the general parser it tells signed from unsigned.
   bool number(Json* out) {
     constexpr std::ptrdiff_t digits_max = 18;
     const bool negative = *at_ == '-';
@@ -174,7 +174,7 @@ class PlainReader {
   const char* end_;
 };
 
-/// The deepest nesting in `text`, brackets in strings not counted.
+/// The deepest nesting in `text`. Brackets in strings do not count.
 int nesting(std::string_view text) {
   int depth = 0, deepest = 0;
   bool in_string = false;
@@ -203,7 +203,7 @@ void append_general(std::string& out, const Json& value) {
   out += value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-/// Text that is written as it is, or left to the general writer.
+/// Appends `text` in quotes. Text that needs more than quotes is left to the general writer.
 void append_string(std::string& out, const std::string& text) {
   const auto written = [](char c) { return c >= 0x20 && c < 0x7f; };
   if (!std::all_of(text.begin(), text.end(), written)) return append_general(out, Json(text));

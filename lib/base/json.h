@@ -11,17 +11,17 @@ namespace regatta {
 
 using Json = nlohmann::json;
 
-/// Deepest nesting accepted; a document beyond it is refused, whoever sent it.
+/// Deepest nesting accepted; a deeper document is refused, wherever it comes from.
 constexpr int json_depth_max = 500;
 
 /// Reads one JSON document. `invalid` with the position when it is malformed, nests deeper than
 /// json_depth_max, or is followed by anything but white space. Duplicate keys: the last wins.
 Result<Json> parse_json(std::string_view text);
 
-/// Compact text, keys sorted; invalid UTF-8 is replaced, never thrown at.
+/// Compact text, keys sorted. Invalid UTF-8 is replaced; it never throws.
 std::string dump_json(const Json& value);
 
-/// Indented by two spaces, for humans and golden files.
+/// Indented by two spaces, for people and golden files.
 std::string dump_json_pretty(const Json& value);
 
 }  // namespace regatta

@@ -4,7 +4,8 @@
 
 namespace regatta {
 
-/// The text, or what of it fits into so many bytes with " ..." behind it: valid UTF-8 stays valid.
+/// The text, or as much of it as fits into so many bytes together with " ...". Valid UTF-8 stays
+/// valid.
 std::string limited_text(std::string text, std::size_t bytes_max);
 
 }  // namespace regatta

@@ -23,7 +23,7 @@ struct KV {
   std::string value;
 };
 
-/// Where log lines go; the tests give their own.
+/// Where log lines go. Tests have sinks of their own.
 class LogSink {
  public:
   virtual ~LogSink() = default;

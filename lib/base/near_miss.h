@@ -6,7 +6,7 @@
 
 namespace regatta {
 
-/// `; did you mean "bindAddress"?` when one of `known` is close enough to be what was meant, else
+/// `; did you mean "bindAddress"?` when one of `known` is so close that it was probably meant, else
 /// empty.
 std::string did_you_mean(std::string_view written, const std::vector<std::string_view>& known);
 

@@ -11,7 +11,7 @@ Rng Rng::from_system() {
 }
 
 std::int64_t Rng::between(std::int64_t low, std::int64_t high) {
-  // Written out so that a seed means the same history whatever the standard library.
+  // Written out, so that a seed gives the same history with every standard library.
   const std::uint64_t span = std::uint64_t(high - low) + 1;
   return span == 0 ? std::int64_t(next()) : low + std::int64_t(next() % span);
 }

@@ -6,8 +6,8 @@
 
 namespace regatta {
 
-/// The only source of randomness. Seeded from the system in the manager, from a printed seed in
-/// tests and simulation. Not for secrets.
+/// The only source of randomness. The manager seeds it from the system, tests and simulation from a
+/// printed seed. Not for secrets.
 class Rng {
  public:
   explicit Rng(std::uint64_t seed) : engine_(seed) {}

@@ -8,7 +8,7 @@ namespace regatta {
 namespace asio = boost::asio;
 
 /// A coroutine. It starts when awaited or spawned on a TaskScope, and throws
-/// boost::system::system_error(operation_aborted) when cancelled; nobody swallows that.
+/// boost::system::system_error(operation_aborted) when cancelled; no code swallows that.
 template <class T = void>
 using Task = asio::awaitable<T>;
 

@@ -10,26 +10,26 @@
 
 namespace regatta::net {
 
-/// Who is at the other end, as far as TLS proved it.
+/// The identity of the peer, as far as TLS proved it.
 struct PeerIdentity {
   std::string common_name;                 ///< CN of the verified client certificate; may be empty
   std::vector<std::string> organizations;  ///< its O values
 };
 
-/// A connection, whatever it runs over. One reader and one writer at a time. After a cancelled or
+/// A connection over any transport. One reader and one writer at a time. After a cancelled or
 /// failed read or write the stream is unusable: close it.
 class ByteStream {
  public:
   virtual ~ByteStream() = default;
-  /// At least one byte, or 0 at the end of the stream (a TLS stream cut without close_notify ends
-  /// too: the HTTP parser decides whether the message was whole).
+  /// Reads at least one byte, or 0 at the end of the stream. A TLS stream that is cut without
+  /// close_notify ends, too: the HTTP parser decides whether the message was complete.
   virtual Task<Result<std::size_t>> read_some(std::span<char> into) = 0;
   virtual Task<Status> write_all(std::string_view bytes) = 0;
   virtual void close() noexcept = 0;
-  /// Tells the peer that no more bytes come, while its own are still read.
+  /// Tells the peer that no more bytes will come. Its bytes can still be read.
   virtual void shutdown_write() noexcept {}
-  /// Whether an idle connection looks good for another exchange: the peer neither closed it nor
-  /// sent anything. A guess; the connection may die a moment later.
+  /// Whether an idle connection looks good for another exchange: the peer has neither closed it nor
+  /// sent anything. Only a guess: the connection may die a moment later.
   virtual bool quiet() noexcept { return true; }
   virtual PeerIdentity peer() const { return {}; }
 };

@@ -10,22 +10,22 @@
 
 namespace regatta::net {
 
-/// Makes connections: over TCP, over TLS, or in memory.
+/// Opens connections: over TCP, over TLS, or in memory.
 class Dialer {
  public:
   virtual ~Dialer() = default;
-  /// `unavailable`, `timeout`, or `denied` when either side refuses the other's certificate; the
-  /// text names the host and the cause.
+  /// `unavailable`, `timeout`, or `denied` when one side refuses the other's certificate. The text
+  /// names the host and the cause.
   virtual Task<Result<std::unique_ptr<ByteStream>>> dial(std::string host, std::uint16_t port,
                                                          TimePoint deadline) = 0;
 };
 
-/// Takes connections.
+/// Accepts connections.
 class ByteListener {
  public:
   virtual ~ByteListener() = default;
-  /// The next connection. Never waits for the peer to say anything: a TLS handshake happens in the
-  /// first read.
+  /// The next connection. Never waits for bytes of the peer: a TLS handshake happens in the first
+  /// read.
   virtual Task<Result<std::unique_ptr<ByteStream>>> accept() = 0;
   virtual void close() noexcept = 0;
 };

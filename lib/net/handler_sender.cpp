@@ -6,7 +6,7 @@
 namespace regatta::net {
 namespace {
 
-/// A body that is already there.
+/// A body that is complete already, as a stream.
 class WholeBody final : public BodyStream {
  public:
   explicit WholeBody(std::string body) : body_(std::move(body)) {}

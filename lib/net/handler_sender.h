@@ -4,8 +4,8 @@
 
 namespace regatta::net {
 
-/// Sends requests straight into a handler, as one peer: no bytes, no connections, the same
-/// promises.
+/// Passes requests straight to a handler, as one peer: without bytes or connections, but with the
+/// same guarantees.
 class HandlerSender final : public HttpSender {
  public:
   HandlerSender(Clock& clock, HttpHandler& handler, PeerIdentity peer = {})

@@ -36,8 +36,8 @@ class Headers {
 class BodyStream {
  public:
   virtual ~BodyStream() = default;
-  /// The next non-empty piece; nullopt at the clean end; an error when it was cut short.
-  /// Destroying the stream ends the exchange.
+  /// The next non-empty piece; nullopt at the end; an error when the body was cut short. Destroying
+  /// the stream ends the exchange.
   virtual Task<Result<std::optional<std::string>>> next() = 0;
 };
 
@@ -64,9 +64,9 @@ struct HttpResponse {
 };
 
 struct SendOptions {
-  /// For the whole exchange, or up to the response header when streaming.
+  /// For the whole exchange; when streaming, up to the response header.
   TimePoint deadline = TimePoint::max();
-  /// Ask for the body of a 200 answer as a stream; other answers always come whole.
+  /// Asks for the body of a 200 answer as a stream; other answers are always complete.
   bool streaming = false;
 };
 
@@ -74,8 +74,8 @@ struct SendOptions {
 class HttpSender {
  public:
   virtual ~HttpSender() = default;
-  /// An answer of any status is a value; `unavailable` (nobody reached, or cut before an answer),
-  /// `timeout`, or `denied` (TLS refused us or we refused them) otherwise.
+  /// An answer of any status is a value. Otherwise: `unavailable` (no connection, or cut before an
+  /// answer), `timeout`, or `denied` (one side refused the other's certificate).
   virtual Task<Result<HttpResponse>> send(HttpRequest request, SendOptions options) = 0;
 };
 

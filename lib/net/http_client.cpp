@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t read_size = 16 * 1024;  // one TLS record
 
-/// Reads once and decodes it.
+/// Reads once and decodes what was read.
 Task<Status> receive(ByteStream& stream, ResponseDecoder& decoder, std::span<char> buffer) {
   const auto n = co_await stream.read_some(buffer);
   if (!n) co_return n.error();
@@ -35,7 +35,7 @@ struct HttpClient::Connection {
   TimePoint idle_since{};
 };
 
-/// A place under the cap, held for one exchange.
+/// A place under the cap on connections, held for one exchange.
 class HttpClient::Lease {
  public:
   explicit Lease(HttpClient& client) : client_(client) { ++client_.open_; }
@@ -45,7 +45,7 @@ class HttpClient::Lease {
     if (!kept_) --client_.open_;
     client_.room_.notify_one();
   }
-  /// The connection stays open, idle.
+  /// Keeps the connection open and idle.
   void keep(std::unique_ptr<Connection> connection) {
     connection->idle_since = client_.clock_.now();
     client_.idle_.push_back(std::move(connection));
@@ -92,7 +92,7 @@ struct Exchanged {
   bool any_byte = false;
 };
 
-/// Sends one request and reads the answer up to its end, or up to its header if it is to be
+/// Sends one request and reads the answer to its end, or to the end of its header if it is to be
 /// streamed.
 template <class Connection>
 Task<Exchanged> round_trip(Connection& connection, std::string wire, bool head, bool streaming) {
@@ -101,7 +101,7 @@ Task<Exchanged> round_trip(Connection& connection, std::string wire, bool head, 
   decoder.set_streaming(streaming);
   Exchanged result;
   const Status sent = co_await connection.stream->write_all(wire);
-  // A server may answer early and stop reading: its answer says more than our failure to write.
+  // A server may answer early and stop reading. Its answer says more than our failure to write.
   while (!(decoder.done() || (streaming && decoder.header_done() && decoder.status() == 200))) {
     const Status got = co_await receive(*connection.stream, decoder, connection.buffer);
     result.any_byte = decoder.started();
@@ -113,7 +113,7 @@ Task<Exchanged> round_trip(Connection& connection, std::string wire, bool head, 
   co_return result;
 }
 
-/// What callers of send() are promised: a broken answer is a server that cannot be used now.
+/// As send() promises: a broken answer means that the server is not usable now.
 Error as_send_error(const Error& e) {
   return e.code() == Errc::invalid ? Error(Errc::unavailable, e.what()) : e;
 }
@@ -173,7 +173,7 @@ Task<Result<HttpResponse>> HttpClient::exchange(std::string wire, bool head, Tim
   drop_expired();
   std::unique_ptr<Connection> connection = take_idle();
   while (!connection && open_ >= options_.connections_max) {
-    // Whoever is notified but cancelled before it runs must pass the place on.
+    // A waiter that is notified but cancelled before it runs must pass its place on.
     struct Turn {
       HttpClient& client;
       bool taken = false;
@@ -202,7 +202,7 @@ Task<Result<HttpResponse>> HttpClient::exchange(std::string wire, bool head, Tim
   }
   HttpResponse response = connection->decoder.take_head();
   response.body = connection->decoder.take_body();
-  // Bytes beyond the answer belong to nobody: such a connection is not to be trusted.
+  // Bytes after the answer belong to no request: such a connection cannot be trusted.
   if (connection->decoder.keep_alive() && connection->decoder.buffered() == 0) {
     lease.keep(std::move(connection));
   }
@@ -219,7 +219,7 @@ std::unique_ptr<HttpClient::Connection> HttpClient::take_idle() {
   while (!idle_.empty()) {
     std::unique_ptr<Connection> newest = std::move(idle_.back());
     idle_.pop_back();
-    --open_;  // the lease counts it again
+    --open_;  // the lease of the next exchange counts it again
     if (newest->stream->quiet()) return newest;
   }
   return nullptr;

@@ -20,9 +20,9 @@ struct HttpClientOptions {
 /// HTTP/1.1 to one host, over connections that are kept and reused, newest first. Requests beyond
 /// the cap wait until their deadline; streams have connections of their own outside the cap.
 ///
-/// A request on a reused connection that the server closed meanwhile (not a byte of an answer) is
-/// sent once more on a fresh one; nothing else is ever repeated. A cancelled, timed-out or failed
-/// exchange closes its connection. After a timeout a write may or may not have happened.
+/// A request is sent a second time, on a fresh connection, only when the server closed a reused
+/// connection before it sent a byte of the answer. Nothing else is repeated. A cancelled, timed-out
+/// or failed exchange closes its connection. After a timeout a write may or may not have happened.
 ///
 /// Every send() must have ended before the client is destroyed; streams may outlive it.
 class HttpClient final : public HttpSender {

@@ -15,8 +15,8 @@ namespace beast = boost::beast;
 namespace http = beast::http;
 using boost::system::error_code;
 
-/// A body collected as it comes, chunked or not. Unlike Beast's string_body it never reserves what
-/// a Content-Length merely promises.
+/// A body that is collected as it arrives, chunked or not. Unlike Beast's string_body it does not
+/// reserve memory because a Content-Length promises so much.
 struct CollectedBody {
   using value_type = std::string;
   class reader {
@@ -50,7 +50,7 @@ Headers headers_of(const Fields& fields) {
   return headers;
 }
 
-/// Feeds the parser all it can take.
+/// Feeds the parser as much as it takes.
 template <class Parser>
 error_code feed(Parser& parser, beast::flat_buffer& buffer) {
   while (buffer.size() != 0 && !parser.is_done()) {
@@ -104,7 +104,7 @@ Decoder::Decoder(DecoderLimits limits) : limits_(limits), buffer_(std::make_uniq
 Decoder::~Decoder() = default;
 
 void Decoder::append(std::span<const char> bytes) {
-  if (bytes.empty()) return;  // memcpy takes no null pointers, not even for nothing
+  if (bytes.empty()) return;  // memcpy takes no null pointers, not even for zero bytes
   const auto into = buffer_->bytes.prepare(bytes.size());
   std::memcpy(into.data(), bytes.data(), bytes.size());
   buffer_->bytes.commit(bytes.size());
@@ -133,7 +133,7 @@ void RequestDecoder::start() {
   auto& parser = parser_->parser.emplace();
   parser.eager(true);
   parser.header_limit(static_cast<std::uint32_t>(limits_.header_max));
-  parser.body_limit(boost::none);  // ours is below: it tells the client what happened
+  parser.body_limit(boost::none);  // the check below tells the client what happened
   refusal_ = 400;
 }
 
@@ -234,7 +234,7 @@ Status ResponseDecoder::check_header() {
   const auto promised = parser.content_length();
   const unsigned status = parser.get().result_int();
   if (!parser.chunked() && !promised && !head_request_ && may_have_body("GET", status)) {
-    // It would end where the connection does, and nobody could tell a cut from the end.
+    // The body would end with the connection, so a cut could not be told from the end.
     return Error(Errc::invalid, "the answer has neither Content-Length nor chunks");
   }
   if (streaming_ && status == 200) return ok();

@@ -26,10 +26,10 @@ class Decoder {
   void append(std::span<const char> bytes);
   /// How many bytes wait to be decoded.
   std::size_t buffered() const;
-  /// Forgets them.
+  /// Drops them.
   void discard();
 
-  /// Decodes as much as there is. `invalid` says the message is malformed or beyond a limit; see
+  /// Decodes as much as possible. `invalid` when the message is malformed or beyond a limit; see
   /// refusal().
   virtual Status advance() = 0;
   /// The peer ended the stream: `unavailable` unless the message is whole.
@@ -41,7 +41,7 @@ class Decoder {
   /// What has been decoded of the body since the last call.
   virtual std::string take_body() = 0;
 
-  /// The status a server answers with after advance() failed: 400, 413 or 431.
+  /// The status with which a server answers after advance() failed: 400, 413 or 431.
   unsigned refusal() const { return refusal_; }
 
  protected:
@@ -83,10 +83,10 @@ class ResponseDecoder final : public Decoder {
   explicit ResponseDecoder(DecoderLimits limits);
   ~ResponseDecoder() override;
 
-  /// Begins the next message. The answer to a HEAD request has no body whatever its header says.
+  /// Begins the next message. The answer to a HEAD request has no body, whatever its header says.
   void start(bool head_request);
-  /// With `streaming`, the body of a 200 has no limit and advance() returns as soon as there is
-  /// some of it.
+  /// With `streaming`, the body of a 200 has no limit, and advance() returns as soon as some of it
+  /// was decoded.
   void set_streaming(bool streaming) { streaming_ = streaming; }
   unsigned status() const;  ///< once header_done(); never 1xx
   /// Status and header, once header_done().
@@ -114,8 +114,8 @@ Result<std::string> encode_request(const HttpRequest& request, std::string_view 
 
 enum class Framing { length, chunked, until_close };
 
-/// Appends status line and header. Content-Length, Transfer-Encoding and Connection are this
-/// function's to set; header values with line breaks are left out.
+/// Appends the status line and the header. This function sets Content-Length, Transfer-Encoding and
+/// Connection; header values with line breaks are left out.
 void encode_response_head(const HttpResponse& response, Framing framing, bool keep_alive,
                           std::string* out);
 

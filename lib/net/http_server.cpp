@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t read_size = 16 * 1024;         // one TLS record
 constexpr std::size_t read_ahead_max = 64 * 1024;    // undecoded bytes of one connection
-constexpr std::size_t linger_bytes_max = 16u << 20;  // read and forgotten after a refusal
+constexpr std::size_t linger_bytes_max = 16u << 20;  // read and dropped after a refusal
 constexpr Duration linger_max = std::chrono::seconds(2);
 constexpr Duration overdue_check_every = std::chrono::seconds(1);
 constexpr Duration accept_pause = std::chrono::milliseconds(100);
@@ -29,8 +29,8 @@ HttpResponse plain_text(unsigned status, std::string text) {
 
 }  // namespace
 
-/// One connection: a task that keeps reading, because that is how a client going away is noticed,
-/// and one that decodes, handles and answers. When either ends, the other is cancelled.
+/// One connection has two tasks: one keeps reading, because only a read notices that the client
+/// goes away; the other decodes, handles and answers. When one ends, the other is cancelled.
 class HttpServer::Connection {
  public:
   Connection(HttpServer& server, std::unique_ptr<ByteStream> stream, const Executor& executor)
@@ -40,7 +40,7 @@ class HttpServer::Connection {
         arrived_(executor),
         consumed_(executor) {
     server_.connections_.insert(this);
-    // Whoever connects means to ask something; a TLS handshake counts too.
+    // The client is expected to send a request soon; a TLS handshake counts as part of it.
     expect_within(std::min(server_.options_.idle_max, server_.options_.request_max));
   }
   ~Connection() {
@@ -78,7 +78,7 @@ class HttpServer::Connection {
       HttpRequest request = decoder_.take();
       request.peer = stream_->peer();
       const bool head = request.method == "HEAD";
-      deadline_ = TimePoint::max();  // a handler knows its own
+      deadline_ = TimePoint::max();  // handlers have deadlines of their own
       busy_ = true;
       HttpResponse response = co_await server_.handler_.handle(std::move(request));
       const bool more = keep_alive && !server_.draining_;
@@ -124,7 +124,7 @@ class HttpServer::Connection {
     }
   }
 
-  /// False when the connection is of no more use.
+  /// False when the connection cannot be used any more.
   Task<bool> answer(HttpResponse response, bool head, bool http10, bool keep_alive) {
     std::string out;
     if (response.stream && !head && may_have_body("GET", response.status)) {
@@ -146,7 +146,7 @@ class HttpServer::Connection {
     if (!co_await write(std::move(out))) co_return false;
     for (;;) {
       auto piece = co_await response.stream->next();
-      if (!piece) co_return false;  // without a last chunk the client knows that it was cut
+      if (!piece) co_return false;  // the missing last chunk tells the client that the body was cut
       if (!*piece) break;
       if ((*piece)->empty()) continue;
       std::string wire;
@@ -178,8 +178,8 @@ class HttpServer::Connection {
     if (co_await write(std::move(out))) co_await linger();
   }
 
-  /// Closing with unread input resets the connection, and the answer may be lost with it: so wait
-  /// a little for the client to close first.
+  /// Closing with unread input resets the connection, and the answer may be lost with it. So wait a
+  /// moment for the client to close first.
   Task<> linger() {
     discarding_ = true;
     decoder_.discard();
@@ -217,7 +217,7 @@ Task<> HttpServer::run() {
   }
   scope_.spawn("http-accept", accept_all());
   scope_.spawn("http-overdue", close_overdue());
-  // Children are joined even though, and because, this task is cancelled.
+  // This task is cancelled, and its children must still be joined.
   co_await asio::this_coro::throw_if_cancelled(false);
   asio::steady_timer never(scope_.executor(), asio::steady_timer::time_point::max());
   boost::system::error_code cancelled;

@@ -16,23 +16,23 @@ struct HttpServerOptions {
   std::size_t connections_max = 4096;
   Duration idle_max = std::chrono::minutes(2);      ///< between requests
   Duration request_max = std::chrono::seconds(30);  ///< from a request's first byte to its last
-  Duration write_max = std::chrono::seconds(30);    ///< for one write to be taken by the client
+  Duration write_max = std::chrono::seconds(30);    ///< for the client to take one write
 };
 
 /// Serves HTTP/1.1 on one listener. Requests of one connection are handled in order, those of
-/// different connections concurrently. A handler is cancelled, and a streamed body destroyed, as
-/// soon as the client goes away.
+/// different connections concurrently. When the client goes away, its handler is cancelled and a
+/// streamed body destroyed.
 class HttpServer {
  public:
   HttpServer(const Executor& executor, Clock& clock, std::unique_ptr<ByteListener> listener,
              HttpHandler& handler, HttpServerOptions options = {}, Log log = {});
   ~HttpServer();
 
-  /// Until cancelled; by then every connection is closed.
+  /// Runs until cancelled; every connection is closed then.
   Task<> run();
 
-  /// Takes no more connections or requests, and waits until those being handled are answered or
-  /// `deadline` passes. Streams are left to run().
+  /// Accepts no more connections or requests, and waits until the current requests are answered or
+  /// `deadline` passes. run() ends the streams.
   Task<> drain(TimePoint deadline);
 
   std::size_t connections() const { return connections_.size(); }

@@ -15,7 +15,7 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::HasSubstr;
 
-/// Counts lives, so that a test can see a stream being destroyed.
+/// Counts its instances, so that a test can see a stream being destroyed.
 class TickingStream final : public BodyStream {
  public:
   TickingStream(Clock& clock, int pieces, int* alive, bool fails = false)
@@ -115,7 +115,7 @@ struct Http : ::testing::Test {
     }
   }
 
-  /// Sends in the background; look at the answer after running the world.
+  /// Sends in the background; the answer is there after the world ran.
   std::shared_ptr<Answer> send(HttpSender& sender, HttpRequest request, SendOptions options = {}) {
     auto answer = std::make_shared<Answer>();
     scope.spawn("send", fill(sender, std::move(request), options, answer));
@@ -300,7 +300,8 @@ TEST_F(Http, AWaiterThatGivesUpPassesItsTurnOn) {
   start({}, {.connections_max = 1});
   const TimePoint begin = world.now();
   auto holds = get("/slow");
-  auto gives_up = get("/a", {.deadline = begin + 10s});  // the moment the place becomes free
+  auto gives_up =
+      get("/a", {.deadline = begin + 10s});  // the moment at which the place becomes free
   auto waits = get("/a");
   world.run_for(30s);
   EXPECT_EQ(holds->status, 200u);
@@ -309,7 +310,7 @@ TEST_F(Http, AWaiterThatGivesUpPassesItsTurnOn) {
   EXPECT_EQ(waits->at, begin + 10s);
 }
 
-/// Refuses everybody, but only when told to.
+/// Refuses every connection, but only when told to.
 class GateDialer final : public Dialer {
  public:
   explicit GateDialer(const Executor& executor) : gate(executor) {}
@@ -334,7 +335,7 @@ TEST_F(Http, AWaiterCancelledAtItsTurnPassesItOn) {
   world.settle();
   auto waits = get("/a");
   world.settle();
-  // The place is given to the second in one turn, who is cancelled in the next, before it runs.
+  // The second request gets the place in one turn and is cancelled in the next, before it runs.
   gated->gate.notify_one();
   asio::post(world.executor(), [&] { cancelled.stop(); });
   world.settle();
@@ -381,7 +382,7 @@ TEST_F(Http, AStaleConnectionIsRetriedOnceOnAFreshOne) {
   (void)get("/a");
   world.run_for(1s);
   auto second = get("/b");
-  world.settle();  // written to the kept connection, which dies without a byte of an answer
+  world.settle();  // written to the kept connection, which dies before any byte of an answer
   scripted[0]->close();
   world.run_for(1s);
   EXPECT_EQ(second->text, "ok");

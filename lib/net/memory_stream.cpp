@@ -9,14 +9,14 @@ namespace regatta::net {
 
 namespace internal {
 
-/// Bytes of one direction.
+/// The bytes of one direction.
 struct MemoryPipe {
   explicit MemoryPipe(const Executor& executor) : changed(executor) {}
 
   static constexpr std::size_t capacity = 256 * 1024;
   std::string bytes;
-  bool ended = false;      ///< the writer will not write again
-  bool abandoned = false;  ///< the reader will not read again
+  bool ended = false;      ///< the writer has closed its side
+  bool abandoned = false;  ///< the reader has closed its side
   bool broken = false;
   Wakeup changed;
 };

@@ -8,11 +8,11 @@
 
 namespace regatta::net {
 
-/// How a connection in memory misbehaves. Shared by both ends and changed at any time.
+/// The faults of a connection in memory. Both ends share them; they may change at any time.
 struct MemoryFaults {
-  /// How many of the bytes available the next read returns (at least 1); unset for all.
+  /// How many of the available bytes the next read returns (at least 1); unset: all.
   std::function<std::size_t(std::size_t available)> split;
-  bool half_open = false;  ///< what is written from now on is lost, silently
+  bool half_open = false;  ///< later writes are lost silently
 };
 
 namespace internal {
@@ -31,7 +31,7 @@ class MemoryStream final : public ByteStream {
   bool quiet() noexcept override;
   PeerIdentity peer() const override { return peer_; }
 
-  /// What peer() says from now on.
+  /// Sets what peer() returns.
   void set_peer(PeerIdentity peer) { peer_ = std::move(peer); }
   /// Cuts the connection: both ends fail at once, unread bytes are lost.
   void reset();
@@ -53,7 +53,7 @@ struct MemoryPair {
 };
 MemoryPair make_memory_pair(const Executor& executor);
 
-/// Hosts reachable in memory. Must outlive its listeners.
+/// A network in memory: its hosts. Must outlive its listeners.
 class MemoryNetwork final : public Dialer {
  public:
   explicit MemoryNetwork(const Executor& executor) : executor_(executor) {}

@@ -26,7 +26,7 @@ using X509Ptr = std::unique_ptr<X509, FreeWith<X509_free>>;
 /// Every value of one attribute of a name, e.g. NID_organizationName.
 std::vector<std::string> name_values(const X509_NAME* name, int nid);
 
-/// The newest entry of OpenSSL's error queue, which is emptied.
+/// The newest entry of OpenSSL's error queue. Empties the queue.
 std::string last_openssl_error();
 
 }  // namespace regatta::net::internal

@@ -76,7 +76,7 @@ X509Ptr certificate_from_pem(std::string_view pem) {
 
 KeyPtr key_from_pem(std::string_view pem) {
   const BioPtr bio = reader_of(pem);
-  // An encrypted key must fail, not ask on the terminal.
+  // An encrypted key must fail; it must not ask for a password on the terminal.
   char no_password[] = "";
   return KeyPtr(PEM_read_bio_PrivateKey(bio.get(), nullptr, nullptr, no_password));
 }
@@ -85,7 +85,7 @@ bool set_random_serial(X509* certificate) {
   unsigned char bytes[16];
   if (RAND_bytes(bytes, sizeof bytes) != 1) return false;
   bytes[0] &= 0x7f;
-  bytes[0] |= 0x40;  // positive, and never shorter
+  bytes[0] |= 0x40;  // positive, and always of the same length
   BIGNUM* number = BN_bin2bn(bytes, sizeof bytes, nullptr);
   const bool done = BN_to_ASN1_INTEGER(number, X509_get_serialNumber(certificate)) != nullptr;
   BN_free(number);
@@ -128,7 +128,7 @@ void set_validity(X509* certificate, const Blueprint& plan) {
   ASN1_TIME_set(X509_getm_notAfter(certificate), at(plan.now + plan.valid_for));
 }
 
-/// Signed by `issuer`, or by itself when that is null.
+/// Signed by `issuer`, or by its own key when `issuer` is null.
 Result<KeyPair> make(const Blueprint& plan, X509* issuer, EVP_PKEY* issuer_key) {
   const KeyPtr key(EVP_EC_gen("P-256"));
   const X509Ptr certificate(X509_new());
@@ -196,7 +196,8 @@ Result<KeyPair> CertificateAuthority::issue_server(const ServerNames& names, Tim
     alternatives += std::string(kind) + name;
   };
   for (const std::string& name : names.dns_names) {
-    // The text goes through OpenSSL's configuration syntax.
+    // OpenSSL parses the text in its configuration syntax, in which these characters have a
+    // meaning.
     if (name.find_first_of(",:\n") != std::string::npos) {
       return Error(Errc::invalid, "not a DNS name: " + name);
     }

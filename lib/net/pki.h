@@ -19,13 +19,13 @@ struct ServerNames {
   std::vector<std::string> ip_addresses;
 };
 
-/// A certificate authority of our own. Certificates start one hour before `now`, for clocks that
-/// are behind.
+/// A certificate authority of our own. Certificates are valid from one hour before `now`, for
+/// clocks that are behind.
 class CertificateAuthority {
  public:
   static Result<CertificateAuthority> create(std::string_view common_name, TimePoint now,
                                              Duration valid_for);
-  /// From what create() made.
+  /// From the key pair that create() made.
   static Result<CertificateAuthority> load(KeyPair pair);
 
   const std::string& certificate_pem() const { return pair_.certificate_pem; }
@@ -50,7 +50,7 @@ struct SigningKey {
 };
 Result<SigningKey> make_signing_key();
 
-/// When the first certificate of a PEM ends to be valid.
+/// When the first certificate of a PEM expires.
 Result<TimePoint> valid_until(std::string_view certificate_pem);
 
 /// `bytes` random bytes of the operating system as hexadecimal digits: for tokens.

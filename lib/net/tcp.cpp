@@ -134,7 +134,7 @@ Task<Result<tcp::socket>> connect(Clock& clock, std::shared_ptr<Resolver> resolv
     boost::system::error_code bad;
     const auto address = asio::ip::make_address(text, bad);
     if (bad) co_return Error(Errc::invalid, "not an IP address: " + text).within(where);
-    // An address that swallows packets must leave time for the next one.
+    // An address that swallows packets must leave time for the next address.
     const TimePoint now = clock.now();
     const TimePoint until = now + std::max(Duration(0), deadline - now) / left--;
     auto socket = co_await with_deadline(clock, until, connect_one(tcp::endpoint(address, port)));

@@ -24,7 +24,7 @@ class TcpDialer final : public Dialer {
   std::shared_ptr<Resolver> resolver_;
 };
 
-/// A listener that knows where it listens.
+/// A listener that knows its own address.
 class TcpListener : public ByteListener {
  public:
   virtual std::uint16_t port() const = 0;

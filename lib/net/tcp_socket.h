@@ -4,11 +4,11 @@
 
 #include <boost/asio/ip/tcp.hpp>
 
-// Shared by the plain and the TLS transport; not for others.
+// Shared by the plain and the TLS transport only.
 namespace regatta::net::internal {
 
 /// What `ec` means to callers of a stream. Throws operation_aborted when this coroutine was
-/// cancelled, as opposed to somebody having closed the socket.
+/// cancelled, as opposed to a socket that was closed.
 Task<Error> stream_error(boost::system::error_code ec);
 
 Task<Result<asio::ip::tcp::socket>> connect(Clock& clock, std::shared_ptr<Resolver> resolver,

@@ -23,7 +23,7 @@ using asio::ip::tcp;
 using boost::system::error_code;
 constexpr auto as_result = asio::as_tuple(asio::use_awaitable);
 
-/// Whether the peer's alert says that it does not accept who we are.
+/// Whether the peer's alert says that it does not accept our certificate.
 bool refuses_us(const error_code& ec) {
   if (ec.category() != asio::error::get_ssl_category()) return false;
   switch (ERR_GET_REASON(static_cast<unsigned long>(ec.value()))) {
@@ -62,7 +62,7 @@ PeerIdentity identity_of(SSL* tls) {
 
 class TlsStream final : public ByteStream {
  public:
-  /// A server side shakes hands in its first read.
+  /// The server side shakes hands in its first read.
   TlsStream(tcp::socket socket, ssl::context& context, bool server)
       : stream_(std::move(socket), context), greeted_(!server) {}
 
@@ -135,8 +135,7 @@ Result<std::shared_ptr<ssl::context>> server_context(const TlsServerOptions& opt
   auto context = std::make_shared<ssl::context>(ssl::context::tls_server);
   set_floor(*context);
   SSL_CTX_set_session_cache_mode(context->native_handle(), SSL_SESS_CACHE_OFF);
-  // Without tickets nothing ever arrives on an idle connection, which is how clients tell a stale
-  // one.
+  // Without tickets nothing ever arrives on an idle connection, so clients can tell a stale one.
   SSL_CTX_set_options(context->native_handle(), SSL_OP_NO_TICKET);
   SSL_CTX_set_num_tickets(context->native_handle(), 0);
   if (auto used = use_key_pair(*context, options.certificate_pem, options.key_pem); !used) {
@@ -171,7 +170,7 @@ class TlsListenerImpl final : public TlsListener {
   Status reload(const TlsServerOptions& options) override {
     auto fresh = server_context(options);
     if (!fresh) return fresh.error();
-    context_ = std::move(*fresh);  // connections hold on to theirs
+    context_ = std::move(*fresh);  // open connections keep the old context
     return ok();
   }
 
@@ -180,8 +179,8 @@ class TlsListenerImpl final : public TlsListener {
   std::shared_ptr<ssl::context> context_;
 };
 
-/// The certificate must be for `name`; the server is told which name was meant (unless it is an
-/// address, for which TLS has no such field).
+/// The certificate must be for `name`. The server is told the name, unless it is an address, for
+/// which TLS has no such field.
 bool expect_name(SSL* tls, const std::string& name) {
   X509_VERIFY_PARAM* const wanted = SSL_get0_param(tls);
   X509_VERIFY_PARAM_set_hostflags(wanted, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);

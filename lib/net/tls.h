@@ -6,8 +6,9 @@ namespace regatta::net {
 
 /// Holds a private key: never logged.
 struct TlsClientOptions {
-  std::string ca_pem;       ///< the only authorities trusted; empty for those of the system
-  std::string server_name;  ///< expected in the certificate, and SNI; empty for the host dialled
+  std::string ca_pem;  ///< the only trusted authorities; empty: those of the system
+  std::string
+      server_name;  ///< expected in the certificate, and sent as SNI; empty: the dialled host
   std::string certificate_pem;  ///< with its chain; empty for none
   std::string key_pem;
 };
@@ -37,15 +38,15 @@ class TlsDialer final : public Dialer {
 struct TlsServerOptions {
   std::string certificate_pem;  ///< with its chain
   std::string key_pem;
-  /// Who may sign client certificates; empty to ask for none. A certificate that does not verify
-  /// ends the handshake.
+  /// Authorities that may sign client certificates; empty: no certificate is asked for. A
+  /// certificate that does not verify ends the handshake.
   std::string client_ca_pem;
   bool client_certificate_required = false;
 };
 
 class TlsListener : public TcpListener {
  public:
-  /// Other certificates for connections from now on; on an error the old ones stay.
+  /// Other certificates for later connections. On an error the old ones stay.
   virtual Status reload(const TlsServerOptions& options) = 0;
 };
 

@@ -70,7 +70,7 @@ struct Tls : ::testing::Test {
     }
   }
 
-  /// The answer to one request (the second, with something done in `between`).
+  /// The answer to one request. The second form does something in `between`.
   Result<HttpResponse> ask(std::string host = "127.0.0.1",
                            std::function<void(TlsListener&)> between = nullptr) {
     auto listener = listen_tls(io.get_executor(), "127.0.0.1", 0, server);
@@ -259,7 +259,8 @@ TEST_F(Tls, EveryAddressOfANameIsTried) {
 }
 
 TEST_F(Tls, AServerThatNeverGreetsTimesOut) {
-  auto listener = listen_tcp(io.get_executor(), "127.0.0.1", 0);  // the kernel accepts, we do not
+  auto listener = listen_tcp(io.get_executor(), "127.0.0.1",
+                             0);  // the kernel accepts the connection, we do not
   ASSERT_TRUE(listener);
   port = (*listener)->port();
   std::optional<Errc> code;

@@ -8,9 +8,9 @@
 
 namespace regatta {
 
-/// One lock per key, for coroutines of one executor: several components that write the same object
-/// take it around read, write and "observe what was written", so that none earns the other a
-/// conflict. Never hold two at once.
+/// One lock per key, for coroutines of one executor. Components that write the same object hold it
+/// around read, write and "observe what was written", so that they cause no conflicts for each
+/// other. Never hold two at once.
 template <class Key>
 class KeyLocks {
   struct Entry {
@@ -57,7 +57,7 @@ class KeyLocks {
   struct Waiting {
     explicit Waiting(Entry& entry) : entry(entry) { ++entry.waiters; }
     ~Waiting() {
-      // A cancelled waiter may have swallowed the wake-up meant for the next one.
+      // A cancelled waiter may have taken the notification that was meant for the next one.
       if (--entry.waiters > 0 && !entry.held) entry.free.notify_one();
     }
     Entry& entry;

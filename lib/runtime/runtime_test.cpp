@@ -81,7 +81,7 @@ TEST_F(Runtime, DeadlinePassesCancellationOn) {
   EXPECT_EQ(scope.size(), 0u);
 }
 
-/// Takes two turns to end after it was cancelled.
+/// Needs two turns to end after it was cancelled.
 Task<> ends_slowly(Clock& clock) {
   co_await asio::this_coro::throw_if_cancelled(false);
   try {

@@ -9,7 +9,7 @@ namespace regatta {
 Task<> Wakeup::wait() {
   boost::system::error_code ignored;
   co_await timer_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
-  // A notify and a cancellation both end the wait the same way; tell them apart here.
+  // A notification and a cancellation end the wait in the same way; tell them apart here.
   const auto state = co_await asio::this_coro::cancellation_state;
   if (state.cancelled() != asio::cancellation_type::none) {
     throw boost::system::system_error(asio::error::operation_aborted);

@@ -6,8 +6,8 @@
 
 namespace regatta {
 
-/// A condition variable for coroutines of one executor: wait() returns after a notify that came
-/// later. Always re-check the condition in a loop.
+/// A condition variable for coroutines of one executor: wait() returns after a later notification.
+/// Always check the condition again in a loop.
 class Wakeup {
  public:
   explicit Wakeup(const Executor& executor)

@@ -6,7 +6,7 @@
 
 namespace regatta::sim {
 
-// 2026-01-01T00:00:00Z: a date that looks like one in histories.
+// 2026-01-01T00:00:00Z, so that times in histories look like dates.
 World::World(std::uint64_t seed) : rng(seed), now_(std::chrono::seconds(1767225600)) {}
 
 Task<> World::sleep_until(TimePoint t) {

@@ -11,7 +11,7 @@
 
 namespace regatta::sim {
 
-/// Virtual time and one seeded generator. A sleeper parks on a timer that never fires by itself;
+/// Virtual time and one seeded generator. A sleeper waits on a timer that never fires by itself;
 /// run_until() wakes sleepers in (deadline, arrival) order, and only when nothing else can make
 /// progress. Same seed and same program: same history.
 class World final : public Clock {
@@ -21,14 +21,14 @@ class World final : public Clock {
   TimePoint now() const override { return now_; }
   Task<> sleep_until(TimePoint t) override;
 
-  /// Runs until virtual time `t`, or until `stop` (checked after every step) says so. Returns true
-  /// when it was stopped. Time ends at `t` otherwise.
+  /// Runs until virtual time `t`, or until `stop` (checked after every step) returns true. Returns
+  /// true when it was stopped; otherwise the time is `t` afterwards.
   bool run_until(TimePoint t, const std::function<bool()>& stop = nullptr);
   /// Runs for a span of virtual time.
   bool run_for(Duration d, const std::function<bool()>& stop = nullptr) {
     return run_until(now_ + d, stop);
   }
-  /// Runs everything that can run without time passing.
+  /// Runs everything that can run while time stands still.
   void settle();
 
   Executor executor() { return io_.get_executor(); }
