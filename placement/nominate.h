@@ -29,8 +29,7 @@ struct DispatcherConfig {
   Dispatcher dispatcher = Dispatcher::all_at_once;
   int step_size = 3;
   Duration round = std::chrono::minutes(5);
-  bool by_name =
-      false;  ///< incremental follows the order of the clusters' names, not of the config
+  bool by_name = false;  ///< incremental goes by cluster name, not by the config's order
 };
 
 /// The API allows so many names in status.nominatedClusterNames.

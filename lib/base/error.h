@@ -36,8 +36,7 @@ struct ErrorDetails {
     std::string message;
   };
   unsigned http_status = 0;
-  std::string
-      reason;  ///< of metav1.Status: "AlreadyExists"; empty when the answer was not a Status
+  std::string reason;  ///< of metav1.Status: "AlreadyExists"; empty without one
   std::vector<Cause> causes;
   std::optional<std::chrono::seconds> retry_after;
 };

@@ -300,8 +300,7 @@ TEST_F(Http, AWaiterThatGivesUpPassesItsTurnOn) {
   start({}, {.connections_max = 1});
   const TimePoint begin = world.now();
   auto holds = get("/slow");
-  auto gives_up =
-      get("/a", {.deadline = begin + 10s});  // the moment at which the place becomes free
+  auto gives_up = get("/a", {.deadline = begin + 10s});  // just when the place becomes free
   auto waits = get("/a");
   world.run_for(30s);
   EXPECT_EQ(holds->status, 200u);

@@ -6,9 +6,8 @@ namespace regatta::net {
 
 /// Holds a private key: never logged.
 struct TlsClientOptions {
-  std::string ca_pem;  ///< the only trusted authorities; empty: those of the system
-  std::string
-      server_name;  ///< expected in the certificate, and sent as SNI; empty: the dialled host
+  std::string ca_pem;           ///< the only trusted authorities; empty: those of the system
+  std::string server_name;      ///< expected in the certificate, and SNI; empty: the dialled host
   std::string certificate_pem;  ///< with its chain; empty for none
   std::string key_pem;
 };

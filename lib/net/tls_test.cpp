@@ -259,8 +259,7 @@ TEST_F(Tls, EveryAddressOfANameIsTried) {
 }
 
 TEST_F(Tls, AServerThatNeverGreetsTimesOut) {
-  auto listener = listen_tcp(io.get_executor(), "127.0.0.1",
-                             0);  // the kernel accepts the connection, we do not
+  auto listener = listen_tcp(io.get_executor(), "127.0.0.1", 0);  // only the kernel accepts
   ASSERT_TRUE(listener);
   port = (*listener)->port();
   std::optional<Errc> code;
