@@ -39,14 +39,14 @@ std::string seconds_text(Duration d) {
   return std::to_string(std::chrono::round<std::chrono::seconds>(d).count()) + "s";
 }
 
-/// A condition an eviction left behind is over.
+/// Ends a condition that an eviction left behind.
 void flip(api::Workload* w, std::string_view type, TimePoint now) {
   const api::Condition* old = api::find_condition(w->status.conditions, type);
   if (!old || old->status != api::ConditionStatus::True) return;
   set(w, type, false, reasons::quota_reserved, "Previously: " + old->message, now);
 }
 
-/// The list of checks is exactly `required`, known states kept.
+/// Makes the list of checks exactly `required`; known states are kept.
 bool sync_checks(api::Workload* w, const std::vector<std::string>& required, TimePoint now) {
   std::vector<api::AdmissionCheckState> wanted;
   for (const std::string& name : required) {
@@ -80,7 +80,7 @@ bool topology_delayed(const api::WorkloadStatus& status) {
                      [](const auto& s) { return s.delayed_topology_request == "Pending"; });
 }
 
-/// `"a" (its message); "b"`: the checks in that state.
+/// `"a" (its message); "b"`: the checks in that state, as one text.
 std::string list_checks(const api::WorkloadStatus& status, api::CheckState state, int* count) {
   std::string out;
   for (const api::AdmissionCheckState& check : status.admission_checks) {
@@ -97,7 +97,7 @@ std::string checks_text(const char* state, const std::string& list, int count) {
          " state: " + list;
 }
 
-/// Why it is not admitted. Nothing is said of one whose reservation nothing is said of either.
+/// Says why the workload is not admitted, unless nothing was said about its reservation either.
 bool explain_not_admitted(api::Workload* w, TimePoint now) {
   const bool told = api::find_condition(w->status.conditions, conditions::quota_reserved) ||
                     api::find_condition(w->status.conditions, conditions::admitted);
@@ -121,7 +121,7 @@ std::string admitted_text(const api::Workload& w, TimePoint now) {
   return admitted_message(w.status.admission->cluster_queue, now - reserved->last_transition_time);
 }
 
-/// Only an eviction ends an admission: a check that was added since stops nobody.
+/// Only an eviction ends an admission: a check that was added later does not.
 bool sync_admitted(api::Workload* w, TimePoint now, std::vector<Note>* notes) {
   if (is_admitted(*w) && is_reserved(*w)) return false;
   const bool complete =
@@ -131,7 +131,7 @@ bool sync_admitted(api::Workload* w, TimePoint now, std::vector<Note>* notes) {
   return set(w, conditions::admitted, true, reasons::admitted, "The workload is admitted", now);
 }
 
-/// When the checks that said Retry want to be asked again.
+/// When the checks in state Retry may be tried again.
 std::optional<TimePoint> retry_at(const api::WorkloadStatus& status) {
   std::optional<TimePoint> latest;
   for (const api::AdmissionCheckState& check : status.admission_checks) {
@@ -143,7 +143,7 @@ std::optional<TimePoint> retry_at(const api::WorkloadStatus& status) {
   return latest;
 }
 
-/// Keeps it out of the queue until then; whoever asked for more is still heard.
+/// Keeps the workload out of the queue until `at`, or longer if that was asked for already.
 void wait_until(api::Workload* w, TimePoint at, TimePoint now) {
   auto& state = w->status.requeue_state;
   if (at <= now || (state && state->requeue_at && *state->requeue_at >= at)) return;
@@ -154,7 +154,7 @@ void wait_until(api::Workload* w, TimePoint at, TimePoint now) {
 void reset_checks(api::WorkloadStatus* status, TimePoint now) {
   for (api::AdmissionCheckState& check : status->admission_checks) {
     if (check.state == api::CheckState::Pending) continue;
-    // Tries are counted in a row: what was Ready once begins anew.
+    // Counts tries in a row: a check that was Ready in between begins anew.
     const bool again = check.state == api::CheckState::Retry;
     check.retry_count = again ? std::optional(api::retries_of(check) + 1) : std::nullopt;
     check.message = "Reset to Pending after eviction. Previously: ";
@@ -181,7 +181,7 @@ bool orphaned(const api::Workload& w) {
   return w.metadata.owner_references.empty() && (w.metadata.deleting() || from_job);
 }
 
-/// An active workload's way back into the queue. True when the status changed.
+/// Brings an active workload back into the queue. True when the status changed.
 bool requeue(api::Workload* w, TimePoint now, Settled* out) {
   bool changed = false;
   auto& state = w->status.requeue_state;
@@ -213,7 +213,7 @@ bool requeue(api::Workload* w, TimePoint now, Settled* out) {
   return changed;
 }
 
-/// A queue that was stopped takes workloads again.
+/// The queue was stopped and takes workloads again.
 bool restart(api::Workload* w, const LifecycleView& view, TimePoint now) {
   const api::Condition* requeued = api::find_condition(w->status.conditions, conditions::requeued);
   if (!requeued || requeued->status != api::ConditionStatus::False) return false;
@@ -231,13 +231,13 @@ bool restart(api::Workload* w, const LifecycleView& view, TimePoint now) {
   return false;
 }
 
-/// spec.active is false: it must not hold quota.
+/// spec.active is false: the workload must not hold quota.
 bool deactivate(api::Workload* w, TimePoint now, Settled* out) {
   const api::Condition* target =
       api::find_condition(w->status.conditions, conditions::deactivation_target);
   const api::Condition* evicted = api::find_condition(w->status.conditions, conditions::evicted);
   if (is_evicted(*w) && !target) {
-    // Its job is still stopping.
+    // The job is still stopping.
     if (is_reserved(*w)) return false;
     if (evicted->reason.starts_with(reasons::deactivated)) {
       return set_pending(w, std::string(reasons::deactivated), evicted->message, now);
@@ -251,14 +251,14 @@ bool deactivate(api::Workload* w, TimePoint now, Settled* out) {
   remove_condition(w, conditions::deactivation_target);
   w->status.requeue_state.reset();
   const bool reserved = is_reserved(*w);
-  std::vector<Note> untold;  // nobody lost quota
+  std::vector<Note> untold;  // dropped: no quota was lost
   evict(w, std::string(reasons::deactivated), message, cause, now,
         reserved ? &out->notes : &untold);
   if (!reserved) set_pending(w, std::string(reasons::deactivated), message, now);
   return true;
 }
 
-/// It ran as long as it may, over all its attempts.
+/// The workload ran as long as it may, over all its attempts.
 bool limit_execution(api::Workload* w, TimePoint now, Settled* out) {
   const auto& limit = w->spec.maximum_execution_time_seconds;
   if (!limit || !is_admitted(*w)) return false;
@@ -276,7 +276,7 @@ bool limit_execution(api::Workload* w, TimePoint now, Settled* out) {
              "exceeding the maximum execution time", now);
 }
 
-/// A workload with quota: checks that failed, queues that were stopped.
+/// Checks a workload that holds quota for failed checks and stopped queues.
 bool guard_reservation(api::Workload* w, const LifecycleView& view, TimePoint now, Settled* out) {
   int count = 0;
   if (const std::string list = list_checks(w->status, api::CheckState::Rejected, &count);
@@ -323,7 +323,7 @@ bool guard_reservation(api::Workload* w, const LifecycleView& view, TimePoint no
   return true;
 }
 
-/// Pods that were not ready in time: another try later, or none.
+/// The pods were not ready in time: try again later, or give up.
 bool time_out(api::Workload* w, const PodsReadyPolicy& policy, double jitter, TimePoint now,
               Settled* out) {
   const auto waiting = not_ready(*w, policy);
@@ -343,7 +343,7 @@ bool time_out(api::Workload* w, const PodsReadyPolicy& policy, double jitter, Ti
   return true;
 }
 
-/// A state for each gate of the spec, and for no other; new ones are closed.
+/// Keeps a state for each gate of the spec, and for no other; new gates are closed.
 bool sync_preemption_gates(api::Workload* w, TimePoint now) {
   auto& states = w->status.preemption_gates;
   const auto& names = w->spec.preemption_gates;
@@ -360,7 +360,7 @@ bool sync_preemption_gates(api::Workload* w, TimePoint now) {
   return changed;
 }
 
-/// A finished workload is kept for as long as configured.
+/// Removes a finished workload when it was kept for as long as configured.
 void retain(const api::Workload& w, const LifecycleConfig& config, TimePoint now, Settled* out) {
   if (!config.retain_finished || w.metadata.deleting()) return;
   const api::Condition* end = api::find_condition(w.status.conditions, conditions::finished);
@@ -407,7 +407,7 @@ bool block_on_gates(api::Workload* w, const std::string& message, TimePoint now)
 void evict(api::Workload* w, const std::string& reason, const std::string& message,
            const std::string& cause, TimePoint now, std::vector<Note>* notes) {
   api::WorkloadStatus& status = w->status;
-  // Other causes are told in the statistics only.
+  // Other causes appear only in the statistics.
   const bool told = reason == reasons::deactivated && !cause.empty();
   const std::string full = told ? std::string(reasons::deactivated_due_to) + cause : reason;
   set(w, conditions::evicted, true, full, message, now);
@@ -455,7 +455,7 @@ void reserve(api::Workload* w, api::Admission admission, const std::vector<std::
              TimePoint now) {
   const std::string queue = admission.cluster_queue;
   w->status.admission = std::move(admission);
-  w->status.resource_requests.clear();  // its admission says what it uses
+  w->status.resource_requests.clear();  // the admission says what is used
   set(w, conditions::quota_reserved, true, reasons::quota_reserved,
       "Quota reserved in ClusterQueue " + queue, now);
   for (const std::string_view type :
@@ -477,13 +477,13 @@ void place(api::Workload* w, api::Admission admission, TimePoint now) {
 Settled settle(api::Workload* w, const LifecycleView& view, TimePoint now,
                const LifecycleConfig& config) {
   Settled out;
-  // 1. Finished: nothing changes any more, and after a while it goes.
+  // 1. Finished: nothing changes any more, and after a while the workload is deleted.
   if (is_finished(*w)) {
     out.release = w->metadata.deleting() && orphaned(*w);
     retain(*w, config, now, &out);
     return out;
   }
-  // 2. Its owner is gone.
+  // 2. The owner is gone.
   if (orphaned(*w)) {
     out.status_changed =
         config.finish_orphans && set(w, conditions::finished, true, reasons::owner_not_found,
@@ -491,7 +491,7 @@ Settled settle(api::Workload* w, const LifecycleView& view, TimePoint now,
     out.release = true;
     return out;
   }
-  // 3. To be deactivated: spec first, the rest follows.
+  // 3. To be deactivated: the spec first, the rest follows.
   if (w->spec.active && api::is_true(w->status.conditions, conditions::deactivation_target)) {
     out.active = false;
     return out;
@@ -507,14 +507,14 @@ Settled settle(api::Workload* w, const LifecycleView& view, TimePoint now,
     out.status_changed |= requeue(w, now, &out);
     out.status_changed |= restart(w, view, now);
   }
-  // 6. The checks it needs, and whether it is admitted.
-  // Before the reservation that is left to the reservation's own write.
-  // A queue that is gone says nothing about checks.
+  // 6. The checks that the workload needs, and whether it is admitted. Without a reservation and
+  // without checks, the reservation's own write sets them. A queue that does not exist has no say
+  // about checks.
   const bool sync = is_reserved(*w) || !w->status.admission_checks.empty();
   if (sync && view.cluster_queue.exists) {
     out.status_changed |= sync_checks(w, view.required_checks, now);
   }
-  // 7. Evicted and stopping: only its job can end this.
+  // 7. Evicted and stopping: only the job can end this.
   if (is_reserved(*w) && is_evicted(*w)) return out;
   if (is_reserved(*w)) {
     if (guard_reservation(w, view, now, &out)) {
@@ -525,13 +525,13 @@ Settled settle(api::Workload* w, const LifecycleView& view, TimePoint now,
     out.status_changed |= explain_pending(w, view, config, now, &out.notes);
   }
   out.status_changed |= sync_admitted(w, now, &out.notes);
-  // 8. How long its pods may take to be ready.
+  // 8. How long the pods may take to be ready.
   if (config.wait_for_pods_ready &&
       time_out(w, *config.wait_for_pods_ready, view.jitter, now, &out)) {
     out.status_changed = true;
     return out;
   }
-  // 9. How long it may run.
+  // 9. How long the workload may run.
   out.status_changed |= limit_execution(w, now, &out);
   return out;
 }

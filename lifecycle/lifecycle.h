@@ -22,25 +22,27 @@ struct QueueView {
 /// What the configuration says about the life of workloads.
 struct LifecycleConfig {
   std::optional<PodsReadyPolicy> wait_for_pods_ready;
-  /// How long a finished Workload is kept; none: until somebody deletes it.
+  /// How long a finished Workload is kept; unset: until a user deletes it.
   std::optional<Duration> retain_finished;
   bool admission_gates = true;    ///< the annotation admission-gated-by counts
   bool preemption_gates = false;  ///< spec.preemptionGates have states in the status
   bool finish_orphans = true;     ///< a workload whose owner is gone is Finished
-  bool explicit_status = false;   ///< a workload nobody has looked at says so
+  bool explicit_status = false;   ///< a workload that had no turn yet says so
 };
 
 struct LifecycleView {
   QueueView local_queue;
-  QueueView cluster_queue;  ///< the one the LocalQueue leads to, or that holds the reservation
+  QueueView cluster_queue;  ///< to which the LocalQueue leads, or which holds the reservation
   std::string cluster_queue_name;
-  /// Names of the admission checks it needs now, sorted; see admission::State::required_checks().
+  /// Names of the admission checks that the workload needs now, sorted; see
+  /// admission::State::required_checks().
   std::vector<std::string> required_checks;
-  /// Why one like it did not fit, when it is parked for that; see admission::State::bypassed().
+  /// The reason for which a workload of the same class did not fit, when this one is parked for it;
+  /// see admission::State::bypassed().
   std::string bypassed;
-  /// It may say so although nothing has been said of it yet: costs a write.
+  /// `bypassed` may be written even if nothing was written before: costs a write.
   bool may_tell_bypassed = false;
-  /// In [0, 1), for backoffs that must not end together.
+  /// In [0, 1), so that backoffs do not end together.
   double jitter = 0;
 };
 
@@ -50,7 +52,7 @@ struct Note {
   std::string message;
 };
 
-/// What has to be written, besides the status that settle() edited.
+/// What has to be written besides the status, which settle() edited.
 struct Settled {
   bool status_changed = false;
   std::optional<bool> active;  ///< new spec.active
@@ -60,40 +62,40 @@ struct Settled {
   std::vector<Note> notes;
 };
 
-/// Brings the status of `workload` as far as it can go now. Rules are numbered in lifecycle.cpp;
-/// A Kueue user finds the reasons and messages he knows.
+/// Brings the status of `workload` as far as it can go now. The rules are numbered in
+/// lifecycle.cpp. Reasons and messages are Kueue's.
 Settled settle(api::Workload* workload, const LifecycleView& view, TimePoint now,
                const LifecycleConfig& config = {});
 
-/// Evicted=True and everything that is reset with it: cluster and nominations, admission checks,
+/// Sets Evicted=True and resets what goes with it: cluster and nominations, admission checks,
 /// preemption gates. The reservation stays until the job has stopped. `cause` may be empty.
 void evict(api::Workload* workload, const std::string& reason, const std::string& message,
            const std::string& cause, TimePoint now, std::vector<Note>* notes);
 
-/// QuotaReserved=True with that admission; flips what an earlier eviction left behind, sets the
+/// Sets QuotaReserved=True with that admission, ends what an earlier eviction left behind, sets the
 /// checks, and Admitted too when there are none.
 void reserve(api::Workload* workload, api::Admission admission,
              const std::vector<std::string>& checks, TimePoint now);
 
-/// The events of a reservation, so long after the queueing, and of an admission, so long after the
-/// reservation.
-/// `considered`: flavors that were not simply good; may be empty.
+/// The messages of the events of a reservation and of an admission; `waited` is the time since the
+/// queueing and since the reservation. `considered`: flavors that fit only with a remark; may be
+/// empty.
 std::string reserved_message(const std::string& cluster_queue, Duration waited,
                              const std::string& considered = {});
 std::string admitted_message(const std::string& cluster_queue, Duration waited);
 
-/// Since when it waits for quota: its creation, or its return after an eviction.
+/// Since when the workload waits for quota: its creation, or its return after an eviction.
 TimePoint queued_since(const api::Workload& workload);
 
-/// Other places for the pods of a workload that keeps its reservation; Admitted when that was all
-/// it waited for.
+/// Gives the pods of a workload that keeps its reservation other places. Sets Admitted when the
+/// workload waited for nothing else.
 void place(api::Workload* workload, api::Admission admission, TimePoint now);
 
-/// QuotaReserved=False with that reason; whether anything changed.
+/// Sets QuotaReserved=False with that reason. True when anything changed.
 bool set_pending(api::Workload* workload, const std::string& reason, const std::string& message,
                  TimePoint now);
 
-/// BlockedOnPreemptionGates=True; whether anything changed.
+/// Sets BlockedOnPreemptionGates=True. True when anything changed.
 bool block_on_gates(api::Workload* workload, const std::string& message, TimePoint now);
 
 bool is_reserved(const api::Workload& workload);

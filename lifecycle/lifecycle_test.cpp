@@ -92,8 +92,8 @@ struct Case {
   const char* name;
   api::Workload before;
   LifecycleView view;
-  std::string type;  ///< condition to look at
-  std::string want;  ///< of it
+  std::string type;  ///< the condition to look at
+  std::string want;  ///< its expected value
   bool changes = true;
   std::string notes = {};
 };
@@ -116,7 +116,7 @@ TEST_P(Lifecycle, Settles) {
   EXPECT_EQ(done.status_changed, GetParam().changes);
   EXPECT_EQ(text_of(done.notes), GetParam().notes);
   EXPECT_EQ(after.status == GetParam().before.status, !GetParam().changes);
-  // Settled means settled.
+  // A second settle() changes nothing.
   api::Workload again = after;
   if (!done.active && done.status_changed) {
     EXPECT_FALSE(settle(&again, GetParam().view, now).status_changed);

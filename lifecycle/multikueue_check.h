@@ -7,15 +7,16 @@
 
 namespace regatta::lifecycle {
 
-/// What decides whether an admission check of MultiKueue is active.
+/// The inputs that decide whether an admission check of MultiKueue is active.
 struct CheckView {
   std::string config_error;  ///< why its MultiKueueConfig cannot be used; empty when it can
   std::vector<std::string> clusters;  ///< listed, in order
-  std::vector<std::string> missing;   ///< of those, without a MultiKueueCluster
-  std::vector<std::string> inactive;  ///< of those, with one that is not Active
+  std::vector<std::string> missing;   ///< those of them without a MultiKueueCluster
+  std::vector<std::string> inactive;  ///< those of them whose MultiKueueCluster is not Active
 };
 
-/// The Active condition: active with any usable cluster, and which ones are not.
+/// The Active condition: True when any cluster is usable. The message names the clusters that are
+/// not.
 api::Condition check_condition(const CheckView& view, std::int64_t generation);
 
 }  // namespace regatta::lifecycle

@@ -18,7 +18,7 @@ bool tolerated(const api::Taint& taint, const std::vector<api::Toleration>& tole
   });
 }
 
-/// Whether all pod sets there tolerate every taint; `forever`: for as long as it lasts.
+/// Whether all pod sets there tolerate every taint of the node; `forever`: without a time limit.
 bool tolerates_node(const PlaceView& view, bool forever) {
   const auto& taints = view.node->spec.taints;
   return std::all_of(taints.begin(), taints.end(), [&](const api::Taint& taint) {
@@ -36,17 +36,18 @@ bool is_suspect(const api::Node& node) {
 }
 
 PlaceVerdict judge(const PlaceView& view, const NodeHealthOptions& options) {
-  // 1. A node that is gone takes everything with it.
+  // 1. The node is gone: everything on it is lost.
   const bool known = view.node && api::find_condition(view.node->status.conditions, "Ready");
   if (!known) return {view.assigned, view.waiting};
-  // 2. Not assigned to it any more: who was still sent there must come again.
+  // 2. The workload is no longer assigned to the node: pods that were sent there must be created
+  // again.
   if (!view.assigned) return {false, view.waiting};
-  // 3. Not ready: lost as soon as nothing runs there.
+  // 3. The node is not ready: lost as soon as no pod of the workload runs there.
   if (!api::is_true(view.node->status.conditions, "Ready")) {
     if (!options.on_pod_termination) return {true, {}};
     return {!view.progressing, view.waiting};
   }
-  // 4. Taints: those that are tolerated for a while matter once the pods have gone.
+  // 4. Taints: one that is tolerated for a limited time matters when the pods have gone.
   if (!options.on_taints || tolerates_node(view, true)) return {};
   if (!options.on_pod_termination && !tolerates_node(view, false)) return {true, {}};
   return {!view.progressing, view.waiting};

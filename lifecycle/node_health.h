@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-/// Whether a workload can go on using a node that its pods are placed on.
+/// Whether a workload can go on using a node on which its pods are placed.
 namespace regatta::lifecycle {
 
 struct NodeHealthOptions {
@@ -19,27 +19,27 @@ struct NodeHealthOptions {
 
 /// A node as one workload sees it.
 struct PlaceView {
-  const api::Node* node = nullptr;  ///< null: gone
-  bool assigned = false;            ///< its admission has pods there
-  bool progressing = false;         ///< a pod of it runs there and was not asked to end
-  std::vector<PodPtr> waiting;      ///< sent there, not scheduled yet
-  /// What the pods placed there tolerate, by pod set.
+  const api::Node* node = nullptr;  ///< null when it is gone
+  bool assigned = false;            ///< the workload's admission has pods there
+  bool progressing = false;         ///< a pod of the workload runs there and was not asked to end
+  std::vector<PodPtr> waiting;      ///< pods sent there and not scheduled yet
+  /// The tolerations of the pods placed there, by pod set.
   std::vector<std::vector<api::Toleration>> tolerations;
 };
 
 struct PlaceVerdict {
-  bool lost = false;           ///< its pods there need another place
-  std::vector<PodPtr> doomed;  ///< will never run where they were sent
+  bool lost = false;           ///< the pods there need another place
+  std::vector<PodPtr> doomed;  ///< pods that will never run where they were sent
 };
 
 PlaceVerdict judge(const PlaceView& view, const NodeHealthOptions& options = {});
 
-/// Writes the verdict about the node `host` into the status: a first lost node is to be replaced, a
-/// second one evicts; a node that is well again is forgotten. Whether anything changed.
+/// Writes the verdict about the node `host` into the status. A first lost node is to be replaced, a
+/// second one evicts; a node that recovered is forgotten. True when anything changed.
 bool note_node(api::Workload* workload, const std::string& host, bool lost, TimePoint now,
                std::vector<Note>* notes);
 
-/// Whether something about the node can make a workload lose it.
+/// Whether the node is in a state in which a workload may lose it.
 bool is_suspect(const api::Node& node);
 
 }  // namespace regatta::lifecycle

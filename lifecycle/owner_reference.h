@@ -4,7 +4,7 @@
 
 namespace regatta::lifecycle {
 
-/// What makes `owner` the controller of another object.
+/// The reference that makes `owner` the controller of another object.
 template <class T>
 api::OwnerReference controller_reference(const T& owner) {
   api::OwnerReference reference;

@@ -47,7 +47,7 @@ void back_off(api::Workload* workload, const PodsReadyPolicy& policy, double jit
   state->count = static_cast<std::int32_t>(std::min<std::int64_t>(count, INT32_MAX));
   const TimePoint at = std::chrono::floor<std::chrono::seconds>(
       now + Duration(static_cast<std::int64_t>(wait * 1000)));
-  // An admission check may have asked for more.
+  // An admission check may have asked for a later time.
   if (!state->requeue_at || *state->requeue_at < at) state->requeue_at = at;
 }
 

@@ -8,13 +8,13 @@
 #include <string>
 #include <string_view>
 
-/// Workloads whose pods do not become ready in time give their quota to somebody else: the
-/// decisions of waitForPodsReady, pure.
+/// Workloads whose pods do not become ready in time give their quota back: the decisions of
+/// waitForPodsReady, pure.
 namespace regatta::lifecycle {
 
 struct PodsReadyPolicy {
   Duration timeout = std::chrono::minutes(30);
-  std::optional<Duration> recovery_timeout;  ///< none: pods that failed may take for ever
+  std::optional<Duration> recovery_timeout;  ///< unset: no limit for pods that failed
   std::optional<std::int64_t> backoff_limit_count;
   std::int64_t backoff_base_seconds = 60;
   std::int64_t backoff_max_seconds = 3600;
@@ -26,17 +26,17 @@ struct NotReady {
   TimePoint deadline;
 };
 
-/// Nothing for one that is ready, not admitted, or may take for ever.
+/// Unset for a workload that is ready, not admitted, or has no time limit.
 std::optional<NotReady> not_ready(const api::Workload& workload, const PodsReadyPolicy& policy);
 
-/// Whether one more try would be one too many.
+/// Whether the workload has no more tries.
 bool tries_used_up(const api::Workload& workload, const PodsReadyPolicy& policy);
 
-/// One more try, after base * 2^(tries - 1) seconds, and up to a ten-thousandth more as `jitter` in
-/// [0, 1) says, but never beyond the maximum.
+/// Schedules one more try after base * 2^(tries - 1) seconds, never beyond the maximum. `jitter` in
+/// [0, 1) adds up to a ten-thousandth.
 void back_off(api::Workload* workload, const PodsReadyPolicy& policy, double jitter, TimePoint now);
 
-/// PodsReady=False of a workload that begins to wait for its pods; whether anything changed.
+/// Sets PodsReady=False on a workload that begins to wait for its pods. True when anything changed.
 bool expect_pods(api::Workload* workload, TimePoint now);
 
 }  // namespace regatta::lifecycle

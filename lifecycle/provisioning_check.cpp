@@ -18,7 +18,7 @@ namespace {
 namespace provisioning = api::provisioning;
 
 constexpr std::size_t name_bytes_max = 247;
-/// Names too long to be read back are compared with those of so many attempts.
+/// A name that is too long to be parsed is compared with the names of so many attempts.
 constexpr std::int32_t attempts_max = 1000;
 
 std::string limited(std::string name) {
@@ -39,7 +39,7 @@ std::string said(const api::ProvisioningRequest& request, std::string_view type)
   return condition ? condition->message : "";
 }
 
-/// Which attempt of that check the request is; 0: of another check.
+/// The number of the attempt that the request is for that check; 0: it belongs to another check.
 std::int32_t attempt_of(const api::ProvisioningRequest& request, const std::string& workload,
                         const std::string& check) {
   const std::string prefix = workload + "-" + check + "-";
@@ -80,7 +80,7 @@ Json spec_of(const api::PodSet& pod_set) {
   return spec == whole.end() ? Json::object() : *spec;
 }
 
-/// What of the pods the scheduler and the autoscaler look at.
+/// The fields of the pods that the scheduler and the autoscaler read.
 Json scheduling_requirements(const api::PodSet& pod_set) {
   const api::PodSpec& view = pod_set.pod_template.spec();
   const Json spec = spec_of(pod_set);
@@ -111,7 +111,7 @@ bool alike(const api::PodSet& a, const api::PodSet& b, const std::string& policy
   return false;
 }
 
-/// The pods a request for that config is about; none: no request is needed.
+/// The pods for which a request of that config asks; empty: no request is needed.
 Result<std::vector<ProvisionedPods>> pods_to_provision(
     const api::Workload& workload, const api::ProvisioningRequestConfigSpec& config,
     const std::string& request_name) {
@@ -215,7 +215,7 @@ class CheckPlanner {
     return provisioning_request_name(workload_.metadata.name, check_.name, attempt);
   }
 
-  /// The last attempt counts; none that asks for something else than the config says now.
+  /// The last attempt counts, but not one that asks for something else than the config does now.
   void consider(const RequestPtr& request) {
     if (!check_.config || request->metadata.deleting()) return;
     const std::int32_t attempt = attempt_of(*request, workload_.metadata.name, check_.name);
@@ -293,8 +293,8 @@ class CheckPlanner {
     out->states.push_back(state_);
   }
 
-  /// A new request: the first one, or one after an attempt before the last eviction. While a check
-  /// says Retry or Rejected the workload is on its way out: whatever is asked now is for nothing.
+  /// Wants a new request: the first one, or one after an attempt before the last eviction. A check
+  /// in state Retry or Rejected has none, because the workload is about to lose its quota.
   Status want_request(ProvisioningPlan* out) {
     if (state_.state != api::CheckState::Pending) return ok();
     if (current_ && !(came_to_nothing() && earlier_attempt())) return ok();

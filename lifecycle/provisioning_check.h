@@ -26,20 +26,20 @@ using RequestPtr = std::shared_ptr<const api::ProvisioningRequest>;
 
 struct ProvisioningCheck {
   std::string name;
-  std::shared_ptr<const api::ProvisioningRequestConfig> config;  ///< null: there is none to use
+  std::shared_ptr<const api::ProvisioningRequestConfig> config;  ///< null: it cannot be used
 };
 
 struct ProvisioningView {
   std::shared_ptr<const api::Workload> workload;  ///< never null
-  std::vector<ProvisioningCheck> checks;          ///< of its checks, those of this kind, by name
-  std::vector<RequestPtr> requests;               ///< that it owns
+  std::vector<ProvisioningCheck> checks;          ///< the workload's checks of this kind, by name
+  std::vector<RequestPtr> requests;               ///< those that the workload owns
   bool cleanup_on_eviction = true;
 };
 
 /// Pods of one template, which may stand for several pod sets.
 struct ProvisionedPods {
   std::string template_name;
-  std::vector<std::string> pod_sets;  ///< the first one's template is the one that counts
+  std::vector<std::string> pod_sets;  ///< the template of the first one counts
   std::int32_t count = 0;
 };
 
@@ -50,11 +50,11 @@ struct WantedRequest {
 };
 
 struct ProvisioningPlan {
-  std::vector<api::AdmissionCheckState> states;  ///< those that change
+  std::vector<api::AdmissionCheckState> states;  ///< those that changed
   std::vector<std::string> notes;                ///< Events: AdmissionCheckUpdated
   std::vector<RequestPtr> remove;
   std::vector<WantedRequest> create;
-  std::vector<RequestPtr> current;  ///< shall own their pod templates
+  std::vector<RequestPtr> current;  ///< to become owners of their pod templates
 };
 
 /// `conflict` when the admission does not fit the pod sets.
@@ -63,18 +63,19 @@ Result<ProvisioningPlan> plan_provisioning(const ProvisioningView& view, TimePoi
 /// Puts the changed states into the workload.
 void apply_states(const std::vector<api::AdmissionCheckState>& states, api::Workload* workload);
 
-/// A core/v1 PodTemplate with the pods of a pod set as its flavors would place them, owned by the
-/// workload until its request exists. An error when a flavor is missing or contradicts it.
+/// A core/v1 PodTemplate with the pods of a pod set as its flavors would place them. The workload
+/// owns it until its request exists. An error when a flavor is missing or contradicts it.
 Result<Json> provisioning_pod_template(const api::Workload& workload, const ProvisionedPods& pods,
                                        const jobs::FlavorLookup& flavor);
 
-/// The Active condition of a check. `found`: its config exists.
+/// The Active condition of a check. `found`: the config exists.
 api::Condition provisioning_check_condition(const api::AdmissionCheck& check, bool served,
                                             bool found);
-/// The name of the config it refers to; an error says what is wrong with the reference.
+/// The name of the config to which the check refers. The error says what is wrong with the
+/// reference.
 Result<std::string> provisioning_config_name(const api::AdmissionCheckSpec& check);
 
-/// "<workload>-<check>-<attempt>", cut to what an object may be named.
+/// "<workload>-<check>-<attempt>", cut to the length of an object's name.
 std::string provisioning_request_name(const std::string& workload, const std::string& check,
                                       std::int32_t attempt);
 

@@ -7,16 +7,16 @@ namespace {
 
 namespace reasons = api::reasons;
 
-/// The scheduler says AdmissionGated too, of preemption gates.
+/// The scheduler uses the reason AdmissionGated for preemption gates, too.
 constexpr std::string_view gated_by = "Admission is gated by: ";
 
 struct Obstacle {
   std::string_view reason;
   std::string message;
-  std::string said;  ///< how a lost reservation put the same
+  std::string said;  ///< the wording of a lost reservation for the same
 };
 
-/// Its queues: the first thing that is wrong.
+/// The first thing that is wrong with the workload's queues.
 std::optional<Obstacle> queue_obstacle(const api::Workload& w, const LifecycleView& view) {
   const auto about = [](std::string_view reason, const std::string& queue, const char* text,
                         const char* said) { return Obstacle{reason, queue + text, queue + said}; };
@@ -37,7 +37,7 @@ std::optional<Obstacle> queue_obstacle(const api::Workload& w, const LifecycleVi
   return {};
 }
 
-/// Its ClusterQueue is being deleted, and that is what took its reservation.
+/// The ClusterQueue is being deleted, and therefore the workload lost its reservation.
 bool lost_its_queue(const LifecycleView& view, const api::Condition* said) {
   return view.cluster_queue.deleting && said && said->reason == reasons::misconfigured &&
          said->message == "ClusterQueue " + view.cluster_queue_name + " is terminating or missing";
@@ -52,9 +52,9 @@ bool explain_gate(api::Workload* w, const std::string& gates, const api::Conditi
   return set_pending(w, std::string(reasons::admission_gated), std::string(gated_by) + gates, now);
 }
 
-/// What it says is about an obstacle of this file that is not there any more.
+/// The condition is about an obstacle of this file that no longer exists.
 bool is_outdated(const api::Condition& said) {
-  // The scheduler says Misconfigured too, of other things.
+  // The scheduler uses the reason Misconfigured for other things, too.
   const bool about_queue =
       said.message.starts_with("LocalQueue ") || said.message.starts_with("ClusterQueue ");
   return (said.reason == reasons::misconfigured && about_queue) ||
@@ -67,15 +67,15 @@ bool explain_pending(api::Workload* w, const LifecycleView& view, const Lifecycl
                      TimePoint now, std::vector<Note>* notes) {
   const api::Condition* said =
       api::find_condition(w->status.conditions, api::conditions::quota_reserved);
-  // 1. On hold: whoever put it there takes it away.
+  // 1. On hold: the component that put it on hold takes that back.
   if (said && said->reason == reasons::on_hold) return false;
-  // 2. Its queues.
+  // 2. The queues.
   if (lost_its_queue(view, said)) return false;
   if (const auto obstacle = queue_obstacle(*w, view)) {
     if (said && said->reason == obstacle->reason && said->message == obstacle->said) return false;
     return set_pending(w, std::string(obstacle->reason), obstacle->message, now);
   }
-  // 3. A gate, closed or just opened.
+  // 3. An admission gate, closed or just opened.
   const std::string& gates =
       w->metadata.annotation(std::string(api::annotations::admission_gated_by));
   if (config.admission_gates && !gates.empty()) return explain_gate(w, gates, said, now, notes);
@@ -83,7 +83,7 @@ bool explain_pending(api::Workload* w, const LifecycleView& view, const Lifecycl
     return set_pending(w, std::string(reasons::pending_evaluation),
                        "AdmissionGatedBy cleared, waiting for quota reservation", now);
   }
-  // 4. One like it has just failed.
+  // 4. A workload of the same class has just failed.
   const bool evaluated = said && said->reason != reasons::pending_evaluation && !is_outdated(*said);
   if (!view.bypassed.empty() && !evaluated && (said || view.may_tell_bypassed)) {
     return set_pending(w, view.bypassed,
@@ -91,7 +91,7 @@ bool explain_pending(api::Workload* w, const LifecycleView& view, const Lifecycl
                        "failed",
                        now);
   }
-  // 5. What is no longer true.
+  // 5. A condition that is no longer true.
   if ((said && is_outdated(*said)) || (!said && config.explicit_status)) {
     return set_pending(w, std::string(reasons::pending_evaluation),
                        "Workload is pending evaluation in the scheduling queue", now);

@@ -16,7 +16,7 @@ constexpr const char* evaluation = "Workload is pending evaluation in the schedu
 
 struct Case {
   const char* name;
-  std::string said_reason;  ///< empty: nothing was said
+  std::string said_reason;  ///< empty: there is no condition yet
   std::string said_message;
   std::string gates;
   std::string bypassed_for;

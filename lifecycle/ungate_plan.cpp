@@ -15,7 +15,7 @@ namespace {
 using admission::TopologyDomain;
 using admission::TopologyDomains;
 
-/// Numbers of a pod set's pods start at `offset` and end before `limit`: in a group the workers
+/// The numbers of a pod set's pods start at `offset` and end before `limit`: in a group the workers
 /// come after their leader.
 struct Ranks {
   std::int64_t offset = 0;
@@ -92,7 +92,7 @@ class PodSetPlan {
     }
   }
 
-  /// The offset that an annotation adds; all pods of a pod set have the same.
+  /// Adds the offset that an annotation gives; all pods of a pod set have the same.
   Status shift(Ranks* ranks) const {
     if (pods_.empty()) return ok();
     const std::string key(api::annotations::pod_index_offset);
@@ -109,7 +109,7 @@ class PodSetPlan {
     return ok();
   }
 
-  /// False when numbers cannot be used.
+  /// False when the pods have no usable numbers.
   bool by_rank(const api::PodSetTopologyRequest* request, const Ranks& ranks,
                std::vector<Ungate>* out) const {
     if (!request || !request->pod_index_label) return false;
@@ -189,7 +189,7 @@ class PodSetPlan {
   std::vector<const TopologyDomain*> slots_;  ///< one for each pod, by rank
 };
 
-/// Drops those who would go where nothing can run.
+/// Drops the pods whose place is on a lost node.
 void leave_lost_nodes(const std::vector<std::string>& lost, std::vector<Ungate>* ungates) {
   const std::string hostname(api::labels::hostname);
   std::erase_if(*ungates, [&](const Ungate& ungate) {

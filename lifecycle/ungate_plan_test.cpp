@@ -51,7 +51,7 @@ class Ungating : public testing::Test {
     return workload_.status.admission->pod_set_assignments.front();
   }
 
-  /// `labels` besides its pod set; on a host: it went there already.
+  /// Adds a pod with `labels` besides its pod set. With a host, it was sent there already.
   void add_pod(const std::string& name, api::StringMap labels, const std::string& host = "",
                const std::string& pod_set = "main") {
     auto pod = std::make_shared<api::Pod>();

@@ -6,7 +6,7 @@
 
 namespace regatta::lifecycle {
 
-/// What is in vain in it, or empty.
+/// The fields that have no effect, as a text, or empty.
 std::string in_vain(const api::ClusterQueueSpec& spec);
 std::string in_vain(const api::MultiKueueConfigSpec& spec);
 
