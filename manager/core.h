@@ -31,10 +31,10 @@ struct CoreDeps {
 
 struct CoreConfig {
   std::string system_namespace = "kueue-system";
-  std::string instance = "regatta";  ///< who reports events
+  std::string instance = "regatta";  ///< the reporting instance of Events
   bool multikueue = true;
   std::string origin = "multikueue";
-  bool topology = true;  ///< false: what flavors say about a topology does not count
+  bool topology = true;  ///< false: topologies that flavors name have no effect
   controllers::SchedulerConfig scheduler;
   controllers::JobReconcilerConfig jobs;
   controllers::TopologyUngaterConfig ungater;
@@ -43,24 +43,24 @@ struct CoreConfig {
   controllers::WorkloadControllerConfig workloads;
   controllers::ProvisioningCheckConfig provisioning;
   Duration status_batch{500};
-  /// Each request to a worker; may be null.
+  /// Called for each request to a worker; may be null.
   std::function<void(const std::string& cluster, const kube::RequestSeen&)> on_remote_request;
 };
 
-/// Everything a manager does for its cluster, hub or worker: the informers, the scheduler, the
-/// controllers, and with MultiKueue the connections to workers and the dispatcher. It holds nothing
-/// that the API server does not: stop it anywhere, and another one goes on.
+/// Everything that a manager does for its cluster, hub or worker: the informers, the scheduler, the
+/// controllers, and with MultiKueue the connections to workers and the dispatcher. Its state is in
+/// the API server: it may be stopped at any point, and another manager goes on.
 class Core {
  public:
   Core(CoreDeps deps, CoreConfig config);
 
   /// Fills the caches; returns when they are complete.
   Task<> sync();
-  /// Starts to act. After sync(); in a fleet of replicas, only the leader does.
+  /// Starts to act. Call it after sync(); of several replicas only the leader does.
   void start();
 
   bool synced() const { return synced_; }
-  /// Nothing is being worked on or waited for besides timers and events.
+  /// Nothing is being worked on; only timers and events can start something.
   bool idle() const;
 
   clusters::LocalCluster& local() { return local_; }

@@ -5,7 +5,8 @@
 namespace regatta::manager {
 namespace {
 
-/// Enough for a busy worker with room to admit; unnoticeable to who waits for one without.
+/// Long enough for a busy worker with room to admit; too short to notice when the worker has no
+/// room.
 constexpr Duration head_start{100};
 
 controllers::DispatcherConfig dispatch_config(const MultiKueueConfiguration& given) {
@@ -75,7 +76,7 @@ admission::Config admission_config(const Configuration& given) {
   return config;
 }
 
-/// What becomes of workloads besides admission.
+/// The settings for the life of workloads besides admission.
 void set_lifecycle(const Configuration& given, CoreConfig* core) {
   lifecycle::LifecycleConfig& lifecycle = core->workloads.lifecycle;
   const FeatureGates& gates = given.gates;

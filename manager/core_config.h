@@ -5,8 +5,8 @@
 
 namespace regatta::manager {
 
-/// What the configuration file means for the controllers. `instance` names this process in Events.
-/// `invalid` for selectors that cannot be used.
+/// Translates the configuration file into the configuration of the controllers. `instance` names
+/// this process in Events. `invalid` for selectors that cannot be used.
 Result<CoreConfig> core_config(const Configuration& config, std::string instance);
 
 }  // namespace regatta::manager

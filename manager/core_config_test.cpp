@@ -17,7 +17,7 @@ struct Switch {
   const char* gate;
   bool given;
   bool (*seen)(const CoreConfig&);
-  bool unless = !given;  ///< by default
+  bool unless = !given;  ///< the default
 };
 
 TEST(CoreConfig, FeatureGatesReachWhatTheySwitch) {

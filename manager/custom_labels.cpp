@@ -8,7 +8,7 @@ namespace {
 /// Stands for every value that is not among the tracked ones.
 constexpr std::string_view untracked = "kueue.x-k8s.io/_UNTRACKED_VALUE_";
 
-/// The object that a series is about.
+/// The object to which a series belongs.
 struct Subject {
   MetricSource kind;
   api::ObjectKey key;
@@ -70,7 +70,7 @@ void add_custom_labels(const std::vector<CustomMetricLabel>& labels,
                        const clusters::LocalCluster& local,
                        std::vector<prometheus::MetricFamily>* families) {
   for (prometheus::MetricFamily& family : *families) {
-    // What a hub dispatches has none.
+    // Series about dispatched workloads have no custom labels.
     if (labels.empty() || family.name.starts_with("multikueue_")) continue;
     for (prometheus::ClientMetric& metric : family.metric) {
       const auto subject = subject_of(metric);

@@ -8,9 +8,8 @@
 
 namespace regatta::manager {
 
-/// Adds to every series of a ClusterQueue, LocalQueue or Cohort the configured labels
-/// "custom_<name>", with what the object's label or annotation says now; empty where it says
-/// nothing.
+/// Adds the configured labels "custom_<name>" to every series of a ClusterQueue, LocalQueue or
+/// Cohort. The value is that of the object's label or annotation now; empty without one.
 void add_custom_labels(const std::vector<CustomMetricLabel>& labels,
                        const clusters::LocalCluster& local,
                        std::vector<prometheus::MetricFamily>* families);

@@ -10,7 +10,7 @@ namespace {
 
 namespace conditions = api::conditions;
 
-/// The eviction that was counted between the two, or null.
+/// The eviction that was counted between `before` and `after`, or null.
 const api::WorkloadEviction* new_eviction(const api::Workload& before, const api::Workload& after) {
   const auto counted = [&](const api::WorkloadEviction& now) {
     const auto& old = before.status.evictions;
@@ -104,7 +104,7 @@ void LifecycleMetrics::became_ready(const api::Workload& before, const api::Work
   const api::Condition* now = newly_true(before, after, conditions::pods_ready);
   const api::Condition* admitted =
       api::find_condition(after.status.conditions, conditions::admitted);
-  // A recovery is not a start.
+  // Only a start counts, not a recovery.
   if (!now || now->reason != api::reasons::started || !admitted) return;
   const MetricLabels all = labels(before, after);
   const TimePoint at = now->last_transition_time;
@@ -118,7 +118,7 @@ void LifecycleMetrics::became_ready(const api::Workload& before, const api::Work
 void LifecycleMetrics::was_evicted(const api::Workload& before, const api::Workload& after) {
   const api::WorkloadEviction* counted = new_eviction(before, after);
   const api::Condition* evicted = api::find_condition(after.status.conditions, conditions::evicted);
-  // Who had no quota lost nothing.
+  // A workload without quota lost nothing.
   if (!counted || !evicted || !before.status.admission) return;
   MetricLabels all = labels(before, after);
   all["reason"] = counted->reason;

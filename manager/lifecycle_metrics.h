@@ -6,15 +6,15 @@
 
 namespace regatta::manager {
 
-/// Kueue's metrics of readiness, eviction, preemption and execution. They follow what is written
-/// into Workloads, whoever wrote it.
+/// Kueue's metrics of readiness, eviction, preemption and execution. They follow the changes of
+/// Workloads, whichever component wrote them.
 class LifecycleMetrics {
  public:
   LifecycleMetrics(prometheus::Registry& registry, std::string role, LocalQueueLabels local = {});
 
   void set_role(std::string role) { role_ = std::move(role); }
   void changed(const api::Workload& before, const api::Workload& after);
-  /// `reason` of the Preempted condition.
+  /// `reason` is that of the Preempted condition.
   void preempted(const std::string& preempting_queue, const std::string& reason);
   /// See forget_series().
   void forget(const MetricLabels& about);

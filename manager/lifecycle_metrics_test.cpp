@@ -24,7 +24,7 @@ void put(api::Workload* w, std::string_view type, bool value, const char* reason
                      at);
 }
 
-/// Goes through a life of a Workload, one write after the other.
+/// Plays the life of a Workload, one write after the other.
 struct Life {
   Life() {
     workload.metadata.creation_timestamp = start;

@@ -7,7 +7,8 @@
 namespace regatta::manager {
 namespace {
 
-/// `make`: what the family wants besides labels; nothing is made, the series is there.
+/// Drops the series that have all labels of `about`. Remove() needs the series itself, and Add()
+/// returns it: `make` are the further arguments that Add() requires.
 template <class Family, class... Make>
 void forget(Family& family, const MetricLabels& about, const Make&... make) {
   for (const prometheus::MetricFamily& collected : family.Collect()) {

@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-/// What the manager's metrics are made of, and how Kueue measures waiting.
+/// The building blocks of the manager's metrics, and how Kueue measures waiting times.
 namespace regatta::manager {
 
 using MetricLabels = prometheus::Labels;
@@ -25,16 +25,16 @@ Counters& counter_family(prometheus::Registry& registry, const char* name, const
 Gauges& gauge_family(prometheus::Registry& registry, const char* name, const char* help);
 Histograms& histogram_family(prometheus::Registry& registry, const char* name, const char* help);
 
-/// The LocalQueue of a Workload as labels, or nothing where it has no series of its own.
+/// The LocalQueue of a Workload as labels, or unset where LocalQueues have no series of their own.
 using LocalQueueLabels = std::function<std::optional<MetricLabels>(const api::Workload&)>;
 
-/// A series of ClusterQueues, and its twin of LocalQueues: "kueue_x" and "kueue_local_queue_x".
+/// A series of ClusterQueues, and the same for LocalQueues: "kueue_x" and "kueue_local_queue_x".
 template <class Family>
 struct Twins {
   Family& of_queue;
   Family& of_local;
 
-  /// `labels`: with cluster_queue. `record` gets both families' labels in turn.
+  /// `labels`: with cluster_queue. `record` is called with each family and its labels.
   template <class Record>
   void each(MetricLabels labels, const std::optional<MetricLabels>& local, Record record) const {
     record(of_queue, labels);
@@ -47,7 +47,7 @@ struct Twins {
 using CounterTwins = Twins<Counters>;
 using HistogramTwins = Twins<Histograms>;
 
-/// `name` without "kueue_".
+/// `name`: without "kueue_".
 CounterTwins counter_twins(prometheus::Registry& registry, const std::string& name,
                            const char* help);
 HistogramTwins histogram_twins(prometheus::Registry& registry, const std::string& name,
@@ -58,8 +58,8 @@ void observe(const HistogramTwins& twins, const MetricLabels& labels,
              const std::optional<MetricLabels>& local,
              const prometheus::Histogram::BucketBoundaries& bounds, double value);
 
-/// Drops the series that have all of these labels: what they are about is gone, and names that come
-/// and go must not add up.
+/// Drops the series that have all of these labels: their object is deleted, and series of objects
+/// that come and go must not accumulate.
 void forget_series(Counters& family, const MetricLabels& about);
 void forget_series(Gauges& family, const MetricLabels& about);
 void forget_series(Histograms& family, const MetricLabels& about);
@@ -77,7 +77,7 @@ prometheus::Histogram::BucketBoundaries doubling_buckets(double first, int count
 /// Never negative.
 double seconds_between(TimePoint from, TimePoint to);
 
-/// The condition, when it is true now and was not before; else null.
+/// The condition, when it is true in `after` and was not in `before`; else null.
 const api::Condition* newly_true(const api::Workload& before, const api::Workload& after,
                                  std::string_view type);
 /// The ClusterQueue that holds or held its reservation, or empty.

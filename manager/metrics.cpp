@@ -152,7 +152,7 @@ void Metrics::follow(Core& core) {
   forget_what_goes(core.local());
 }
 
-/// A series of something that is gone would stay for ever.
+/// The series of a deleted object would stay for ever.
 void Metrics::forget_what_goes(clusters::LocalCluster& local) {
   local.cluster_queues.on_transition([this](const auto& key, const auto&, const auto& after) {
     if (after) return;
@@ -219,7 +219,7 @@ std::optional<MetricLabels> Metrics::local_queue_of(const api::Workload& workloa
   return MetricLabels{{"name", key.name}, {"namespace", key.ns}};
 }
 
-/// Of a job that was changed before, its age says nothing about us.
+/// The job must be unchanged: otherwise the Workload's age says nothing about this manager.
 void Metrics::workload_created(const api::Workload& workload) {
   const api::OwnerReference* owner = workload.metadata.controller();
   if (!config_.creation_latency || !owner || owner->kind != "Job") return;

@@ -12,23 +12,24 @@
 
 namespace regatta::manager {
 
-/// Kueue's metrics, under its names, of what Regatta does. Counters and waits follow the Workloads
-/// as the informer shows them; gauges are set when somebody looks.
+/// Kueue's metrics, under its names, of what Regatta does. Counters and waiting times follow the
+/// Workloads in the informer; gauges are computed when the metrics are read.
 class Metrics {
  public:
-  /// `config.role`: "follower" until set_role() says "leader", or "standalone". A follower counts
-  /// nothing: the leader does.
+  /// `config.role` is "follower" until set_role() says "leader", or "standalone". A follower counts
+  /// nothing, because the leader does.
   Metrics(QueueGaugesConfig config, std::string version);
   ~Metrics();
 
-  /// Puts the callbacks in that tell of cycles and dispatches.
+  /// Sets the callbacks for cycles and dispatches.
   void hook_into(CoreConfig* config);
-  /// Follows the Workloads; before the informers start. `core` must outlive every look.
+  /// Follows the Workloads. Call it before the informers start. `core` must outlive every call of
+  /// text().
   void follow(Core& core);
 
   void set_role(std::string role);
 
-  /// Prometheus text of the moment.
+  /// The metrics now, as Prometheus text.
   std::string text();
 
  private:

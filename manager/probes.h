@@ -25,13 +25,13 @@ class TextPages final : public net::HttpHandler {
   std::map<std::string, std::function<Page()>, std::less<>> pages_;
 };
 
-/// The liveness and readiness pages; `ready` says whether the manager is.
+/// The liveness and readiness pages; `ready` returns whether the manager is ready.
 void add_probe_pages(TextPages* pages, const HealthConfig& config, std::function<bool()> ready);
 /// /metrics: `text` in the format of Prometheus.
 void add_metrics_page(TextPages* pages, std::function<std::string()> text);
 
-/// "0.0.0.0:8081", ":8081" or "[::1]:8081" split in two; an empty host is every address. A port or
-/// host that is missing or unusable is `invalid`; nullopt for "0" and "", which mean "do not
+/// "0.0.0.0:8081", ":8081" or "[::1]:8081", split in two; an empty host is every address. `invalid`
+/// when the port or host is missing or unusable; nullopt for "0" and "", which mean "do not
 /// listen".
 struct BindAddress {
   std::string host;

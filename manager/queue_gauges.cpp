@@ -52,7 +52,7 @@ class Page {
   std::map<std::string, prometheus::MetricFamily> families_;
 };
 
-/// What hangs below one Cohort.
+/// The sums over everything below one Cohort.
 struct Subtree {
   std::map<std::pair<std::string, std::string>, double> reserved;  ///< by flavor and resource
   std::int64_t admitted = 0;
@@ -103,7 +103,7 @@ class QueueGauges {
     place_in_tree(queue, info->node);
   }
 
-  /// Nobody has a turn coming in a ClusterQueue that is not active.
+  /// In an inactive ClusterQueue every workload counts as inadmissible.
   void pending(const char* name, const char* help, Labels labels, bool queue_active,
                std::size_t waiting, std::size_t inadmissible) {
     labels["status"] = "active";
@@ -174,7 +174,7 @@ class QueueGauges {
     }
   }
 
-  /// Infinite for who borrows without any weight: Kueue's series says NaN then.
+  /// The share is infinite without any weight; Kueue's series says NaN then.
   static double share(double value) { return std::isfinite(value) ? value : std::nan(""); }
 
   void resources_of(const api::ClusterQueue& queue) {

@@ -75,7 +75,7 @@ QueueGaugesConfig gauges_of(const Configuration& config) {
   return out;
 }
 
-/// The process around the core: who leads, what the probes see, when it ends.
+/// The process around the core: leader election, probes, and its end.
 class Manager {
  public:
   Manager(Executor executor, Clock& clock, Rng& rng, Log log, Configuration config,
@@ -108,7 +108,7 @@ class Manager {
   }
 
  private:
-  /// Opens the ports, so that what is wrong with them ends the process at once.
+  /// Opens the ports first, so that an error there ends the process at once.
   Status prepare() {
     auto core = core_config(config_, instance_);
     if (!core) return core.error();
@@ -136,7 +136,7 @@ class Manager {
     return ok();
   }
 
-  /// Until cancelled, or leadership is lost. The caches of a standby are kept warm.
+  /// Runs until cancelled, or until leadership is lost. A standby keeps its caches filled.
   Task<> manage(Status* ended) {
     co_await core_->sync();
     log_.info("caches are complete");

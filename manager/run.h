@@ -6,14 +6,14 @@
 
 namespace regatta::manager {
 
-/// What the command line of `regatta manager` says.
+/// The command line of `regatta manager`.
 struct ManagerOptions {
   std::string config_file;    ///< empty: the default configuration
   std::string kubeconfig;     ///< empty: $KUBECONFIG, else the service account of the Pod
   std::string feature_gates;  ///< "A=true,B=false"; wins over the file
   LogFormat log_format = LogFormat::json;
   LogLevel log_level = LogLevel::info;
-  int parent = 0;  ///< end with this process, which started it; 0: no
+  int parent = 0;  ///< end when this parent process ends; 0: no
 };
 
 /// Runs the manager until SIGINT or SIGTERM. The exit code: 0 after an orderly shutdown, 1 when it

@@ -16,7 +16,7 @@ std::string cause_of(const api::Conditions& all) {
   return reserved->status == api::ConditionStatus::True ? "" : reserved->reason;
 }
 
-/// Nothing of what is admitted.
+/// Unset for admitted workloads.
 std::optional<WorkloadCounts::Key> key_of(const api::Workload& workload) {
   const api::Conditions& all = workload.status.conditions;
   const api::ObjectKey queue(workload.metadata.ns, workload.spec.queue_name);

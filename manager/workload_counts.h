@@ -9,8 +9,8 @@
 
 namespace regatta::manager {
 
-/// How many Workloads of a LocalQueue are in a state that no queue counts: finished and kept, or
-/// not admitted for some reason. Follows their changes, so that nobody has to look at all of them.
+/// Counts the Workloads of a LocalQueue in states that no queue counts: finished and kept, or not
+/// admitted for some reason. It follows their changes, so that it never has to visit all of them.
 class WorkloadCounts {
  public:
   struct Key {
@@ -21,7 +21,7 @@ class WorkloadCounts {
   };
   static constexpr const char* finished = "Finished";
 
-  /// Either may be null: it came, or it is gone.
+  /// `before` is null for a new Workload, `after` for a deleted one.
   void changed(const api::Workload* before, const api::Workload* after);
 
   const std::map<Key, std::int64_t>& all() const { return counts_; }
@@ -29,7 +29,7 @@ class WorkloadCounts {
  private:
   void add(const api::Workload& workload, int by);
 
-  std::map<Key, std::int64_t> counts_;  ///< none is zero
+  std::map<Key, std::int64_t> counts_;  ///< never zero
 };
 
 }  // namespace regatta::manager

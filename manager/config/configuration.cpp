@@ -38,7 +38,7 @@ std::string text_at(const Json& document, const char* name) {
   return it != document.end() && it->is_string() ? it->get<std::string>() : std::string();
 }
 
-/// Which version the document is of; an Error when it is something else.
+/// Which version the document has; an Error when it is another kind of document.
 Result<bool> is_v1beta1(const Json& document) {
   if (!document.is_object()) {
     return Error(Errc::invalid, "the configuration is not an object");
@@ -54,7 +54,7 @@ Result<bool> is_v1beta1(const Json& document) {
                                   std::string(v1beta1) + ", got \"" + version + "\"");
 }
 
-/// Defaults that depend on other fields.
+/// Sets defaults that depend on other fields.
 void complete(Configuration* configuration) {
   if (configuration->leader_election.resource_namespace.empty()) {
     configuration->leader_election.resource_namespace = configuration->ns;
@@ -73,7 +73,7 @@ void complete(Configuration* configuration) {
   if (wait && !wait->recovery_timeout) wait->recovery_timeout = wait->timeout;
 }
 
-/// Known fields behind which there is nothing here.
+/// Known fields that have no effect yet.
 constexpr std::string_view without_effect[] = {"controller.cacheSyncTimeout",
                                                "integrations.externalFrameworks",
                                                "integrations.podOptions",
@@ -99,7 +99,7 @@ bool has(const Json& document, std::string_view path) {
   return true;
 }
 
-/// "what: a, b", or nothing for an empty list.
+/// Adds the warning "what: a, b", or none for an empty list.
 void warn_of(std::string_view what, const std::vector<std::string>& names,
              Configuration* configuration) {
   if (names.empty()) return;

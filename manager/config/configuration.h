@@ -18,8 +18,8 @@
 #include <vector>
 
 /// The manager's configuration file: kind Configuration of config.kueue.x-k8s.io, v1beta2 and
-/// v1beta1. The types are v1beta2's, the member initialisers its defaults; what only v1beta1 has is
-/// turned into them on reading.
+/// v1beta1. The types are those of v1beta2, and the member initialisers are its defaults. Fields
+/// that only v1beta1 has are converted on reading.
 namespace regatta::manager {
 
 struct WebhookConfig {
@@ -35,18 +35,18 @@ struct LeaderElectionConfig {
   Duration retry_period = std::chrono::seconds(2);
   std::string resource_lock = "leases";
   std::string resource_name = "c1f6bfd2.kueue.x-k8s.io";
-  std::string resource_namespace;  ///< empty: the manager's
+  std::string resource_namespace;  ///< empty: the manager's namespace
 };
 
-/// Whose labels become labels of its series.
+/// The kind whose labels become labels of its series.
 enum class MetricSource { ClusterQueue, LocalQueue, Cohort };
 
 struct CustomMetricLabel {
   std::string name;
   MetricSource source_kind = MetricSource::ClusterQueue;
-  std::string source_label_key;  ///< both keys empty: `name`
+  std::string source_label_key;  ///< both keys empty: `name` is the key
   std::string source_annotation_key;
-  std::vector<std::string> tracked_values;  ///< empty: all are
+  std::vector<std::string> tracked_values;  ///< empty: every value is tracked
 };
 
 struct LocalQueueMetricsConfig {
@@ -93,14 +93,14 @@ enum class RequeuingTimestamp { Eviction, Creation };
 
 struct RequeuingStrategy {
   RequeuingTimestamp timestamp = RequeuingTimestamp::Eviction;
-  std::optional<std::int64_t> backoff_limit_count;  ///< none: for ever
+  std::optional<std::int64_t> backoff_limit_count;  ///< unset: no limit
   std::int64_t backoff_base_seconds = 60;
   std::int64_t backoff_max_seconds = 3600;
 };
 
 struct WaitForPodsReady {
   Duration timeout = std::chrono::minutes(30);
-  std::optional<Duration> recovery_timeout;  ///< set after reading: defaults to `timeout`
+  std::optional<Duration> recovery_timeout;  ///< set after reading; the default is `timeout`
   bool block_admission = false;
   RequeuingStrategy requeuing_strategy;
 };
@@ -129,7 +129,7 @@ struct ExecEnvVar {
   std::string value;
 };
 
-/// How a credential plugin is run. What its environment holds may be secret: never logged.
+/// How to run a credential plugin. Its environment may hold secrets: never logged.
 struct ExecConfig {
   std::string command;
   std::vector<std::string> args;
@@ -223,21 +223,21 @@ struct Configuration {
   std::optional<FairSharing> fair_sharing;
   std::optional<AdmissionFairSharing> admission_fair_sharing;
   ResourcesConfig resources;
-  GateSettings feature_gates;  ///< as the file says; `gates` is what counts
+  GateSettings feature_gates;  ///< as written in the file; `gates` is what counts
   WorkloadRetention workload_retention;
   VisibilityServerConfig visibility_server;
   FeatureGates gates;
 
-  /// Things that were accepted and should be said in the log.
+  /// Remarks about accepted input, for the log.
   std::vector<std::string> warnings;
 };
 
-/// Every built-in integration, by the name the file uses: "batch/job".
+/// Every built-in integration, by its name in the file: "batch/job".
 std::span<const std::string_view> all_frameworks();
 
 /// Reads and checks a configuration file. The Error lists every problem, one a line, each with the
 /// path of its field; unknown fields are problems. An empty text is the default configuration.
-/// `flag_gates` is what --feature-gates says, and wins over the file.
+/// `flag_gates` come from --feature-gates and win over the file.
 Result<Configuration> load_configuration(std::string_view text, const GateSettings& flag_gates = {},
                                          const std::string& default_namespace = "kueue-system");
 
@@ -249,7 +249,7 @@ struct ReadContext {
   std::vector<std::string> problems;
 };
 
-/// For load_configuration: lays what the document says over `configuration`.
+/// For load_configuration: sets what the document contains in `configuration`.
 void decode_configuration(const Json& document, ReadContext* context, Configuration* configuration);
 
 }  // namespace regatta::manager

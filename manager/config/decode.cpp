@@ -2,8 +2,8 @@
 
 namespace regatta::manager {
 
-// The readers are static and not in an unnamed namespace, where the templates of StrictReader would
-// not find them.
+// The readers are static and not in an unnamed namespace, because the templates of StrictReader
+// would not find them there.
 template <class E>
 static void field_of_choice(StrictReader* reader, std::string_view name,
                             const std::vector<std::string_view>& texts, E* out) {
@@ -121,7 +121,8 @@ static void read_value(const Json& value, const std::string& path, ReadContext* 
   reader.finish();
 }
 
-/// In v1beta1 the stanza has a switch, which is off, other defaults, and blocks admission.
+/// In v1beta1 the stanza has a switch, which is off by default, has other defaults, and blocks
+/// admission.
 static void read_wait_for_pods_ready(const Json& value, const std::string& path,
                                      ReadContext* context, std::optional<WaitForPodsReady>* into) {
   WaitForPodsReady read;
@@ -138,7 +139,7 @@ static void read_wait_for_pods_ready(const Json& value, const std::string& path,
   reader.field("blockAdmission", &read.block_admission);
   reader.field("requeuingStrategy", &read.requeuing_strategy);
   reader.finish();
-  // Without the field v1beta1 does not watch for recovery.
+  // Without the field v1beta1 has no limit for recovery.
   if (context->v1beta1 && !read.recovery_timeout) read.recovery_timeout = Duration(0);
   into->reset();
   if (enable) *into = std::move(read);
@@ -293,7 +294,7 @@ static void read_value(const Json& value, const std::string& path, ReadContext* 
   StrictReader reader(value, path, context);
   reader.field("name", &out->name);
   reader.field("deviceClassNames", &out->device_class_names);
-  reader.take("sources");  // of consumable and partitionable devices, which Regatta leaves alone
+  reader.take("sources");  // of consumable and partitionable devices, which have no effect here
   reader.finish();
 }
 

@@ -107,7 +107,8 @@ struct Prerequisite {
   std::string_view needs;
 };
 
-/// Besides: every TAS gate needs TopologyAwareScheduling, every KueueDRAIntegration one the plain.
+/// Further prerequisites: every TAS gate needs TopologyAwareScheduling, every KueueDRAIntegration
+/// gate needs KueueDRAIntegration.
 constexpr Prerequisite prerequisites[] = {
     {"ElasticJobsViaWorkloadSlicesWithTAS", "ElasticJobsViaWorkloadSlices"},
     {"ElasticJobsViaWorkloadSlicesWithTAS", "TopologyAwareScheduling"},
@@ -136,7 +137,7 @@ const FeatureGateInfo* find(std::string_view name) {
   return it != std::end(gates) && it->name == name ? it : nullptr;
 }
 
-/// Those with a feature behind them here, by name; docs/operations.md lists them too.
+/// The gates that have an effect here, by name; docs/operations.md lists them too.
 constexpr std::string_view with_effect[] = {
     "AdmissionFairSharing",
     "AdmissionGatedBy",
@@ -186,7 +187,7 @@ bool is_stage(std::string_view name) {
   return name == "AllAlpha" || name == "AllBeta";
 }
 
-/// Stages first, so that a gate's own name wins within one source.
+/// Stages first, so that a gate that is named itself wins within one source.
 Status put(const GateSettings& source, GateSettings* into) {
   for (const auto& [name, on] : source) {
     if (!is_stage(name)) continue;

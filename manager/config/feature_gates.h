@@ -16,15 +16,15 @@ struct FeatureGateInfo {
   std::string_view name;
   GateStage stage;
   bool enabled;            ///< by default
-  std::string_view since;  ///< the Kueue version it is at this stage since
+  std::string_view since;  ///< the Kueue version of this stage
   bool locked = false;     ///< cannot be changed
 };
 
 /// Every gate, by name. Names, stages and defaults are Kueue's, so that its configuration files
-/// work; a gate whose feature Regatta lacks changes nothing.
+/// work. A gate of a feature that Regatta lacks changes nothing.
 std::span<const FeatureGateInfo> all_feature_gates();
 
-/// The gates that change something here, by name.
+/// The gates that have an effect here, by name.
 std::span<const std::string_view> feature_gates_with_effect();
 
 using GateSettings = std::map<std::string, bool>;
@@ -33,7 +33,7 @@ using GateSettings = std::map<std::string, bool>;
 /// gate of that stage that is not named itself.
 Result<GateSettings> parse_feature_gates_flag(std::string_view text);
 
-/// Which features are on.
+/// The features that are on.
 class FeatureGates {
  public:
   /// The defaults.
@@ -44,7 +44,7 @@ class FeatureGates {
 
   /// A gate is on only while its prerequisites are. `name` is one of all_feature_gates().
   bool enabled(std::string_view name) const;
-  /// Gates that somebody set to other than their default although nothing here depends on them.
+  /// Gates without an effect here that were set to other than their default.
   std::vector<std::string> without_effect() const;
 
  private:

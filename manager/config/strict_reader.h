@@ -14,7 +14,7 @@
 
 namespace regatta::manager {
 
-/// Reads the fields of one JSON object and knows which were asked for, so that finish() can name
+/// Reads the fields of one JSON object and remembers which were read, so that finish() can report
 /// the others. Problems are collected, never thrown. Null counts as absent.
 class StrictReader {
  public:
@@ -27,7 +27,7 @@ class StrictReader {
   /// Null when absent. The field counts as known.
   const Json* take(std::string_view name);
   void require(std::string_view name);
-  /// Reports every field nobody asked for.
+  /// Reports every field that was not read.
   void finish();
 
   std::string at(std::string_view name) const;

@@ -49,7 +49,7 @@ void check_port(Problems* problems, const std::string& path, int port) {
   invalid(problems, path, std::to_string(port), "must be between 1 and 65535, inclusive");
 }
 
-/// "kind.version.group", where the group has dots of its own.
+/// "kind.version.group", where the group contains dots, too.
 bool is_kind_version_group(std::string_view name) {
   const std::size_t first = name.find('.');
   if (first == std::string_view::npos || first == 0) return false;
@@ -162,7 +162,7 @@ void check_integrations(Problems* problems, const Configuration& c) {
   }
 }
 
-/// Managing every Pod includes those that Kubernetes and Kueue themselves run as.
+/// A manager of every Pod must leave out the namespaces of Kubernetes and Kueue.
 void check_namespace_selector(Problems* problems, const Configuration& c) {
   const bool manages_pods = c.integrations.enabled("pod") || c.integrations.enabled("deployment") ||
                             c.integrations.enabled("statefulset") ||
