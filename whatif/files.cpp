@@ -17,7 +17,7 @@ Error unreadable(const std::string& path, const std::string& why) {
   return Error(Errc::not_found, path + ": " + why);
 }
 
-/// Without NUL, and with every lead byte of UTF-8 followed by what belongs to it.
+/// Whether the text has no NUL, and every lead byte of UTF-8 has its continuation bytes.
 bool is_text(std::string_view text) {
   std::size_t following = 0;
   for (const char c : text) {
@@ -58,7 +58,7 @@ Result<std::vector<std::string>> files_of(const std::string& path,
   if (error || !fs::exists(status)) return unreadable(path, "no such file or folder");
   if (!fs::is_directory(status)) return std::vector<std::string>{path};
   std::vector<std::string> files;
-  // Links to folders are followed, each folder is read once: they may lead in circles.
+  // Links to folders are followed, but each folder is read once, because links may form circles.
   std::set<fs::path> seen{fs::canonical(path, error)};
   constexpr auto follow = fs::directory_options::follow_directory_symlink;
   for (fs::recursive_directory_iterator it(path, follow, error), end; !error && it != end;

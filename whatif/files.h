@@ -9,8 +9,8 @@
 
 namespace regatta::whatif {
 
-/// The path itself when it is a file; the files below it with one of these extensions, sorted, when
-/// it is a folder. An Error, which names the path, when there is nothing.
+/// The path itself when it is a file; when it is a folder, the files below it with one of these
+/// extensions, sorted. An Error, which names the path, when there is none.
 Result<std::vector<std::string>> files_of(const std::string& path,
                                           std::initializer_list<std::string_view> extensions);
 

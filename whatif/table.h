@@ -6,7 +6,7 @@
 
 namespace regatta::whatif {
 
-/// Text in columns. Columns whose name begins with '>' are aligned to the right: numbers.
+/// Text in columns. Columns whose name begins with '>' hold numbers and are aligned to the right.
 class Table {
  public:
   explicit Table(std::vector<std::string> columns);
@@ -14,7 +14,7 @@ class Table {
   /// As many cells as columns; missing ones are empty.
   void add(std::vector<std::string> cells);
   bool empty() const { return rows_.empty(); }
-  /// Names of the columns in capitals, then the rows, each after `indent` spaces.
+  /// Prints the names of the columns in capitals, then the rows, each after `indent` spaces.
   void print(std::ostream& out, std::size_t indent = 0) const;
 
  private:
@@ -23,7 +23,7 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-/// Characters of UTF-8 text.
+/// The number of characters in UTF-8 text.
 std::size_t width_of(std::string_view text);
 
 }  // namespace regatta::whatif

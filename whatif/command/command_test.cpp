@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Moves by itself whenever somebody looks.
+/// Every look at the clock advances it.
 class LeapingClock final : public Clock {
  public:
   TimePoint now() const override {

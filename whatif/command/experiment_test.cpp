@@ -9,8 +9,8 @@
 #include <iostream>
 #include <iterator>
 
-// examples/experiment: the same day of jobs under first come, first served, and under Regatta's
-// queues. What is asserted is the direction and the rough size, over several days.
+// examples/experiment: the same day of jobs, first come, first served and under Regatta's queues.
+// The tests assert the direction and the rough size, over several days.
 
 namespace regatta::whatif {
 namespace {
@@ -22,7 +22,7 @@ std::string text_of(const char* path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-/// The day of the example under other seeds.
+/// The day of the example with another seed.
 std::string day(int number) {
   std::string out;
   std::string text = text_of("examples/experiment/day.yaml");

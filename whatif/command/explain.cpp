@@ -11,7 +11,7 @@
 namespace regatta::whatif {
 namespace {
 
-/// What a hub's workers are, as far as it is told: those that are simulated are connected.
+/// The MultiKueueClusters of the simulated workers, connected.
 std::vector<Object> federation_objects(const SimulationInput& input) {
   std::vector<Object> objects;
   for (const Object& object : input.hub.objects) {

@@ -10,9 +10,9 @@
 
 namespace regatta::whatif {
 
-/// A workload one wants to hear about, and when.
+/// A workload to explain, and when.
 struct ExplainWish {
-  api::ObjectKey key;  ///< of the Workload, or of the Job it was made for
+  api::ObjectKey key;  ///< of the Workload, or of its Job
   std::string at;      ///< "90m" since the start, or RFC 3339; empty: at the end
 };
 
@@ -24,11 +24,11 @@ struct ToldCluster {
   Account account;
 };
 
-/// What came of a wish: the hub's account first, then those of workers with a copy of it.
+/// The answer to a wish: the hub's account first, then those of workers with a copy.
 struct ToldWish {
   ExplainWish wish;
   std::vector<ToldCluster> clusters;
-  /// Instead, when there is no such workload at that time: what is known of it, in a word
+  /// Set instead of accounts when there is no such workload at that time: its fate in a word
   /// (Finished, Failed, Deleted, Unknown) and in a sentence.
   std::string fate;
   std::string gone;
@@ -36,14 +36,14 @@ struct ToldWish {
   bool unknown() const { return fate == "Unknown"; }
 };
 
-/// Simulates until the last of those times. An Error names the wish whose time is none of the
-/// simulation's. `watch` as in simulate(); what it ended is told as of then.
+/// Simulates until the last of those times. An Error names a wish whose time is outside of the
+/// simulation. `watch` as in simulate(); after an interruption the answers are as of then.
 Result<std::vector<ToldWish>> explain_simulated(
     SimulationInput input, const std::vector<ExplainWish>& wishes,
     const std::function<bool(const Progress&)>& watch = nullptr);
 
 void print(const std::vector<ToldWish>& told, std::ostream& out);
-/// An object for each wish; one alone is not in a list.
+/// An object for each wish; a single one is not in a list.
 Json to_json(const std::vector<ToldWish>& told);
 
 }  // namespace regatta::whatif

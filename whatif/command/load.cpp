@@ -98,7 +98,7 @@ class Loader {
     }
   }
 
-  /// By name, in the order in which they were named first.
+  /// The paths of each worker, in the order in which the names came first.
   std::vector<std::pair<std::string, std::vector<std::string>>> workers() {
     std::vector<std::pair<std::string, std::vector<std::string>>> all;
     for (const std::string& text : options_.workers) {
@@ -147,7 +147,7 @@ class Loader {
     out_.warnings.emplace_back("and more of that kind");
   }
 
-  /// Once for all of it, by kind.
+  /// Once for all manifests, by kind.
   void tell_left_out() {
     std::string text;
     for (const auto& [kind, count] : ignored_) {
@@ -156,7 +156,7 @@ class Loader {
     if (!text.empty()) out_.notes.push_back("left out, as it plays no part: " + text);
   }
 
-  /// Manifests of queues and jobs seldom bring their namespaces; a cluster has them.
+  /// Adds the namespaces that manifests of queues and jobs usually leave out.
   void add_namespaces(ClusterInput* cluster, const std::vector<TimedEvent>& events,
                       ManifestReader* reader) {
     std::string told;
@@ -201,7 +201,7 @@ class Loader {
     look_for_workers(input);
   }
 
-  /// Those of a MultiKueueConfig are those of --worker.
+  /// The clusters of a MultiKueueConfig must be among those of --worker.
   void look_for_workers(const SimulationInput& input) {
     if (input.workers.empty()) return;
     std::set<std::string> listed, given;
@@ -228,7 +228,7 @@ class Loader {
     const bool inherits = !options_.base_paths.empty();
     std::vector<Object> own = read(inherits ? options_.base_paths : options_.paths, reader);
     if (inherits) {
-      // Not the same reader: the UIDs of jobs must not depend on what is compared.
+      // A reader of its own: the UIDs of jobs must not depend on the compared configuration.
       ManifestReader other(start, other_seed);
       Places base = std::exchange(places_, {});
       own = inherit(std::move(own), read(options_.paths, &other));
@@ -251,7 +251,7 @@ class Loader {
 
   const SimulationOptions& options_;
   LoadedSimulation out_;
-  Places places_;  ///< of what was read last
+  Places places_;  ///< of the manifests that were read last
   std::map<std::string, std::size_t> ignored_;
 };
 

@@ -8,8 +8,8 @@
 
 namespace regatta::whatif {
 
-/// Tells a human how far a long simulation is. On a terminal a bar in one line, which is wiped out
-/// at the end; otherwise a plain line now and then. Nothing at all in the first second.
+/// Shows how far a long simulation is: on a terminal a bar in one line, which is cleared at the
+/// end; otherwise a line now and then. Nothing in the first second.
 class ProgressBar {
  public:
   ProgressBar(std::ostream& out, bool terminal, const Clock& clock);
@@ -25,7 +25,7 @@ class ProgressBar {
   const Clock& clock_;
   TimePoint began_;
   TimePoint shown_;
-  std::size_t width_ = 0;  ///< of what stands on the terminal
+  std::size_t width_ = 0;  ///< of the text on the terminal
 };
 
 /// "[######----]  62 %  14h52m of 1d, 6210 of 10000 events, 35 jobs unfinished"

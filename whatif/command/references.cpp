@@ -13,7 +13,7 @@ namespace {
 struct Reference {
   ObjectName from;
   std::string field;
-  std::size_t count = 0;  ///< of all that refer to it
+  std::size_t count = 0;  ///< of all objects that refer to it
   const char* effect = "";
 };
 
@@ -21,7 +21,7 @@ std::string text_of(const ObjectName& name) {
   return name.kind + " " + name.key.str();
 }
 
-/// What an object refers to.
+/// The references of an object.
 class References {
  public:
   void see(const Object& object) {

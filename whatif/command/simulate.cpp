@@ -20,7 +20,7 @@ namespace {
 constexpr int misuse_code = 2;
 constexpr int interrupted_code = 130;
 
-/// What files hold is quoted: it must not control a terminal.
+/// Contents of files are quoted in messages. They must not control the terminal.
 std::string printable(std::string text) {
   const auto controls = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
   std::replace_if(text.begin(), text.end(), controls, ' ');
@@ -62,12 +62,12 @@ class Simulating {
     return std::move(loaded.input);
   }
 
-  /// Once, though two simulations read the same files.
+  /// Prints each text once, because two simulations may read the same files.
   void tell(const std::string& text) {
     if (told_.insert(text).second) err_ << printable(text) << "\n";
   }
 
-  /// Before anything runs: a long simulation must not end in a path that cannot be written.
+  /// Before the simulation: a long one must not fail at its end because of the path.
   bool open_plot() {
     if (command_.plot.empty()) return true;
     plot_.open(command_.plot, std::ios::binary | std::ios::trunc);
@@ -163,7 +163,7 @@ class Simulating {
   std::ostream& out_;
   std::ostream& err_;
   std::ofstream plot_;
-  int exit_code_ = 0;  ///< when something cannot be read
+  int exit_code_ = 0;  ///< when input cannot be read
   std::set<std::string> told_;
 };
 

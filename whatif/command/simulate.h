@@ -16,20 +16,20 @@ enum class ReportOutput : std::uint8_t { table, json, yaml };
 
 struct SimulateCommand {
   SimulationOptions simulation;
-  /// Another configuration, to be shown beside it.
+  /// Another configuration, shown beside the first.
   std::optional<SimulationOptions> compared;
-  std::string plot;                  ///< where a picture (SVG) goes, or empty
-  std::vector<ExplainWish> explain;  ///< instead of a report: about these workloads
+  std::string plot;                  ///< path of the picture (SVG), or empty
+  std::vector<ExplainWish> explain;  ///< workloads to explain instead of a report
   ReportOutput output = ReportOutput::table;
   ReportFormat format;
-  bool terminal = false;  ///< whether `err` is one
-  /// Asked now and then; true ends the simulation. May be null.
+  bool terminal = false;  ///< whether `err` is a terminal
+  /// Called now and then; true ends the simulation. May be null.
   std::function<bool()> interrupted;
 };
 
-/// `regatta simulate -f …`. What is wrong with the input is said on `err`, and nothing runs then.
-/// Returns the exit code: 0, 1 for bad input, 2 for bad flags, 130 when interrupted (what is known
-/// is printed).
+/// `regatta simulate -f …`. Bad input is reported on `err`, and nothing runs then. Returns the exit
+/// code: 0, 1 for bad input, 2 for bad flags, 130 when interrupted (the results so far are
+/// printed).
 int run_simulation(const SimulateCommand& command, const Clock& clock, std::ostream& out,
                    std::ostream& err);
 

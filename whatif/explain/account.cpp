@@ -5,7 +5,7 @@
 namespace regatta::whatif {
 namespace {
 
-/// Workloads of the namespace that one may have meant: those of a job of that name.
+/// Workloads of the namespace that the user may mean: those of a job of that name.
 std::vector<std::string> meant(const std::vector<Object>& objects, const api::ObjectKey& key) {
   std::vector<std::string> names;
   for (const Object& object : objects) {

@@ -15,13 +15,13 @@ namespace {
 
 const TimePoint now = *parse_rfc3339("2026-11-21T12:00:00Z");
 
-/// Reading the CRDs takes longer than all the rest.
+/// Shared, because reading the CRDs takes longer than everything else.
 ManifestReader& reader() {
   static ManifestReader one(now);
   return one;
 }
 
-/// A cluster as a snapshot has it, and what is told about one of its workloads.
+/// A cluster as in a snapshot, and the account of one of its workloads.
 struct Told {
   explicit Told(const std::string& yaml, const std::string& name = "w") {
     Manifests read;
@@ -54,7 +54,7 @@ const std::string basics = R"(
  spec: {clusterQueue: fleet}}
 )";
 
-/// Flavors `flavors` of nvidia.com/gpu, by name and nominal quota.
+/// A ClusterQueue with `flavors` of nvidia.com/gpu, by name and nominal quota.
 std::string queue(const std::string& name, const std::map<std::string, int>& flavors,
                   const std::string& more = "") {
   std::string list;

@@ -8,10 +8,10 @@
 
 namespace regatta::whatif {
 
-/// A worker as the hub's objects have it: what the worker itself says is not asked.
+/// A worker according to the hub's objects; the worker itself is not asked.
 struct WorkerView {
   std::string name;
-  bool nominated = false;  ///< may try
+  bool nominated = false;  ///< may try the workload
   bool winner = false;     ///< runs the workload, or is about to
   bool exists = false;     ///< there is a MultiKueueCluster of that name
   bool connected = false;
@@ -19,16 +19,17 @@ struct WorkerView {
   std::string message;
 };
 
-/// What a hub does with a workload that other clusters run.
+/// How a hub dispatches a workload.
 struct FederationView {
   std::string check;   ///< the AdmissionCheck of MultiKueue
-  std::string config;  ///< the MultiKueueConfig it names
+  std::string config;  ///< the MultiKueueConfig that it names
   bool config_exists = false;
-  std::string winner;               ///< empty: none yet
-  std::vector<WorkerView> workers;  ///< in the order of the configuration, then others it names
+  std::string winner;  ///< empty: none yet
+  std::vector<WorkerView>
+      workers;  ///< in the order of the configuration; then others that the workload names
 };
 
-/// Nothing when no check of the workload, among `checks`, is MultiKueue's.
+/// Unset when no check of the workload, among `checks`, is MultiKueue's.
 std::optional<FederationView> federation_of(const std::vector<Object>& objects,
                                             const api::Workload& workload,
                                             const std::vector<std::string>& checks);

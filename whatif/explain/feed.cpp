@@ -9,7 +9,7 @@ struct Feeder {
   admission::State& state;
   TimePoint now;
 
-  /// Kinds that admission does not know play no part in it.
+  /// Objects of kinds that admission does not know are left out.
   template <class T>
   void operator()(const T& object) const {
     if constexpr (requires { state.upsert(object, now); }) {

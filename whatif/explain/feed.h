@@ -7,7 +7,7 @@
 
 namespace regatta::whatif {
 
-/// Hands objects to admission as informers would: queues first, whatever order they are in.
+/// Feeds objects to admission as informers would: queues first, in whatever order they are given.
 void feed(admission::State* state, const std::vector<Object>& objects, TimePoint now);
 
 }  // namespace regatta::whatif

@@ -18,7 +18,7 @@ bool wants_quota(const FlavorTry& flavor) {
          flavor.verdict == FlavorVerdict::exceeds_maximum;
 }
 
-/// How much it lacks, as a part of what was asked for: what compares different resources.
+/// The shortage as a fraction of the request, so that different resources can be compared.
 double shortage_of(const FlavorTry& flavor) {
   double most = 0;
   for (const QuotaLine& line : flavor.lines) {
@@ -28,7 +28,7 @@ double shortage_of(const FlavorTry& flavor) {
   return flavor.verdict == FlavorVerdict::exceeds_maximum ? most + 1e6 : most;
 }
 
-/// The flavor that needs the least; null when quota is not what is missing.
+/// The flavor with the smallest shortage; null when quota is not what is missing.
 const FlavorTry* nearest(const admission::GroupTry& group) {
   const FlavorTry* best = nullptr;
   for (const FlavorTry& flavor : group.flavors) {
@@ -200,7 +200,7 @@ std::vector<std::string> steps_with_quota(const Account& account) {
   return steps;
 }
 
-/// What others before it in line mean; nothing for the first.
+/// Steps that concern the workloads before this one; none for the first.
 std::vector<std::string> steps_in_line(const Explanation& told) {
   if (told.in_cluster_queue.place <= 1) return {};
   const std::size_t before = told.in_cluster_queue.place - 1;

@@ -94,7 +94,7 @@ std::string without_queue(const Explanation& told) {
   }
 }
 
-/// "" for the next one in line.
+/// Empty for the first in the queue.
 std::string behind(const Explanation& told) {
   if (told.in_cluster_queue.place <= 1) return {};
   const std::size_t before = told.in_cluster_queue.place - 1;

@@ -14,7 +14,7 @@ std::string listed(const std::vector<std::string>& names,
 std::string counted(std::size_t count, const std::string& noun);
 /// "4 nvidia.com/gpu", "1500m cpu"; "unlimited cpu".
 std::string amount_of(const std::string& resource, admission::Amount amount);
-/// "5m ago"; "in 5m" for times to come.
+/// "5m ago"; "in 5m" for a time in the future.
 std::string relative(TimePoint time, TimePoint now);
 /// "dev/a (of ClusterQueue x, for 3h)".
 std::string holder_text(const admission::Holder& holder, TimePoint now);

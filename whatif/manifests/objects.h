@@ -9,8 +9,8 @@
 
 namespace regatta::whatif {
 
-/// Any object that a simulation takes into account. Kinds are in the order in which those of one
-/// moment are applied: what others refer to comes first.
+/// Any object that matters to a simulation. The order of kinds is the order in which objects of one
+/// moment are applied: objects to which others refer come first.
 using Object =
     std::variant<api::Namespace, api::PriorityClass, api::WorkloadPriorityClass, api::LimitRange,
                  api::RuntimeClass, api::Node, api::Topology, api::ResourceFlavor, api::Cohort,

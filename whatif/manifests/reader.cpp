@@ -43,7 +43,7 @@ std::string text_of(const manifest::FieldErrors& errors) {
   return out;
 }
 
-/// Kueue's kinds by their plural, for the definitions that the binary carries.
+/// The plural of each of Kueue's kinds, which names its definition in the binary.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 11> plurals{{
     {"AdmissionCheck", "admissionchecks"},
     {"ClusterQueue", "clusterqueues"},
@@ -58,13 +58,13 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 11> plurals{
     {"WorkloadPriorityClass", "workloadpriorityclasses"},
 }};
 
-/// What the fields themselves may be: unknown ones are refused as `kubectl apply` does.
+/// Checks the fields themselves: unknown ones are refused as `kubectl apply` does.
 Status check_fields(const ResourceType& type, Json* object) {
   const manifest::BodyKind kind{type.kind, type.schema.get(), type.custom,
                                 manifest::object_meta_schema()};
   const manifest::BodyReport report = manifest::check_body(*object, kind);
   if (report.type_error) {
-    // What a server says of a quantity does not tell where it is.
+    // The server's own message about a quantity does not name the field.
     Json copy = *object;
     std::string where;
     const bool scalar =
@@ -83,7 +83,7 @@ Status check_fields(const ResourceType& type, Json* object) {
   return ok();
 }
 
-/// What the manager's webhooks do with what passed the API server.
+/// Applies the manager's webhooks to an object that passed the API server.
 template <class T>
 Status apply_webhooks(T* object) {
   if constexpr (requires { api::add_defaults(object); }) api::add_defaults(object);
@@ -119,7 +119,7 @@ const Decoders& decoders() {
   return decoders_of(static_cast<const Object*>(nullptr));
 }
 
-/// Null for a kind that plays no part.
+/// Null for a kind that does not matter here.
 Decoder decoder_of(std::string_view group, std::string_view kind) {
   const auto found = decoders().find({group, kind});
   return found == decoders().end() ? nullptr : found->second;
@@ -133,7 +133,7 @@ std::vector<std::string_view> kinds_of(std::string_view group) {
   return kinds;
 }
 
-/// Kueue's kinds are all known here; elsewhere a name that is nearly right is a mistake.
+/// All of Kueue's kinds are known here; for other groups a name that is nearly right is a mistake.
 Error no_part(const std::string& group, const std::string& api_version, const std::string& kind) {
   const std::string what = kind + " (" + api_version + ")";
   const bool kueue = group == api::kueue_group;
@@ -146,7 +146,7 @@ Error no_part(const std::string& group, const std::string& api_version, const st
   return invalid("kind: there is no " + what + meant);
 }
 
-/// What a server sets, which a snapshot has already.
+/// Fields that a server sets and a snapshot already has.
 struct ServerFields {
   Json status;
   Json uid;
@@ -251,7 +251,7 @@ Result<Object> ManifestReader::read_object(Json object, ManifestOrigin origin) {
   manifest::start_metadata(object, now_, rng_);
   type->strategy->set_defaults(object);
   type->strategy->prepare_for_create(object, now_);
-  // A new Node is tainted until its kubelet reports; here it has reported.
+  // A new Node has a taint until its kubelet reports; here it has reported.
   if (kind == "Node") set_taints(given, &object);
   manifest::FieldErrors errors = manifest::validate_metadata(object, *type);
   if (errors.empty()) errors = type->strategy->validate_create(object);
@@ -272,7 +272,7 @@ void ManifestReader::take(Json document, const Place& place, Manifests* out,
   for (std::size_t i = 0; i < document["items"].size(); ++i) {
     inside.item = i;
     Json& item = document["items"][i];
-    // In a JobList as servers send it the items do not say again what they are.
+    // In a JobList from a server the items have no kind.
     if (kind != "List" && item.is_object() && !item.contains("kind")) {
       item["kind"] = kind.substr(0, kind.size() - std::string_view("List").size());
       item.emplace("apiVersion", document.value("apiVersion", Json()));

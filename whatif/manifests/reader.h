@@ -1,8 +1,8 @@
 #pragma once
 
-/// Manifests as a user applies them, read as an API server with Kueue's webhooks would: the CRDs
-/// and built-in kinds with their defaults, their validation and CEL rules, unknown fields refused,
-/// v1beta1 converted, then Kueue's own defaults and rules.
+/// Manifests as a user applies them, read as an API server with Kueue's webhooks would read them:
+/// the CRDs and built-in kinds with their defaults, their validation and CEL rules, unknown fields
+/// refused, v1beta1 converted, then Kueue's own defaults and rules.
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"
@@ -26,11 +26,11 @@ namespace regatta::whatif {
 constexpr std::size_t manifest_bytes_max = 256 << 20;
 constexpr std::size_t manifest_objects_max = 1'000'000;
 
-/// Where an object was written.
+/// The position of an object in the input.
 struct Place {
   std::shared_ptr<const std::string> source;
-  std::size_t document = 0;         ///< from 1; 0 when there is only one
-  std::optional<std::size_t> item;  ///< of a list
+  std::size_t document = 0;         ///< from 1; 0 when there is only one document
+  std::optional<std::size_t> item;  ///< index in a list
 
   std::string str() const;  ///< "queues.yaml: document 2: items[3]"
 };
@@ -40,27 +40,28 @@ struct Manifests {
   std::vector<Place> places;  ///< of each object
   /// "queues.yaml: document 2: ClusterQueue fleet: spec.cohortName: Invalid value: …"
   std::vector<std::string> errors;
-  /// Kinds that play no part, "ConfigMap (v1)", with how many objects were left out.
+  /// Kinds that do not matter, "ConfigMap (v1)", with the number of objects left out.
   std::map<std::string, std::size_t> ignored;
 };
 
 enum class ManifestOrigin : std::uint8_t {
-  user,      ///< as `kubectl apply` sends it: status, uid and creationTimestamp are the server's
-  snapshot,  ///< as a cluster has it: all of that is kept
+  user,      ///< as `kubectl apply` sends it: the server sets status, uid and creationTimestamp
+  snapshot,  ///< as a cluster has it: these fields are kept
 };
 
 class ManifestReader {
  public:
-  /// `now` becomes the creationTimestamp of what a user applies; uids are made with `seed`.
+  /// `now` is the creationTimestamp of objects that a user applies; `seed` decides their uids.
   explicit ManifestReader(TimePoint now, std::uint64_t seed = 1);
   ~ManifestReader();
   ManifestReader(const ManifestReader&) = delete;
   ManifestReader& operator=(const ManifestReader&) = delete;
 
-  /// Every document of a YAML stream, or of JSON; lists are taken apart. `source` is for errors.
+  /// Reads every document of a YAML stream, or of JSON; lists are split into their items. `source`
+  /// is for errors.
   void read(std::string_view text, const std::string& source, Manifests* out,
             ManifestOrigin origin = ManifestOrigin::user);
-  /// One object. `not_found`: a kind that plays no part.
+  /// One object. `not_found` for a kind that does not matter.
   Result<Object> read_object(Json object, ManifestOrigin origin = ManifestOrigin::user);
   /// A file, or every .yaml, .yml and .json below a folder, sorted by path.
   void read_path(const std::string& path, Manifests* out);

@@ -72,7 +72,7 @@ std::string name_of(const QueueReport& queue) {
   return queue.cluster.empty() ? queue.name : queue.cluster + ":" + queue.name;
 }
 
-/// Mean use over nominal quota of what the queue uses most.
+/// The mean use, divided by nominal quota, of the resource that the queue uses most.
 Value use_of(const QueueReport& queue) {
   Value most;
   for (const UsageReport& usage : queue.usage) {
@@ -114,7 +114,7 @@ void compare_queues(const Report& before, const Report& after, std::vector<Diffe
   for (const auto& [name, both] : queues) compare_queue(name, both.first, both.second, out);
 }
 
-/// That of its job, which is the same in both.
+/// The name of the job, which is the same in both simulations.
 std::string name_of(const WorkloadRecord& workload) {
   return workload.ns + "/" + (workload.job.empty() ? workload.name : workload.job);
 }
@@ -124,7 +124,7 @@ Value waited(const WorkloadRecord& workload) {
   return static_cast<double>((*workload.admitted_at - workload.created_at).count()) / 1000;
 }
 
-/// How much two waiting times differ; one that never ends differs most.
+/// The difference of two waiting times; one without an end differs most.
 double size_of(const WorkloadDifference& one) {
   if (!one.before || !one.after) return 1e18;
   return std::abs(*one.after - *one.before);
@@ -169,7 +169,7 @@ std::string text_of(Unit unit, const Value& value) {
   return value ? text_of(unit, *value) : "-";
 }
 
-/// "+12.5 %"; in points for what is a part of a hundred already.
+/// "+12.5 %"; percentage points for values that are percentages already.
 std::string change_text(const Difference& one) {
   if (!one.differs()) return "=";
   if (!one.before || !one.after) return "";
@@ -181,7 +181,7 @@ std::string change_text(const Difference& one) {
   return sign + percent_text(change / std::abs(*one.before));
 }
 
-/// `queues`: a first column says which.
+/// `queues`: with a first column for the queue.
 void print_differences(const std::vector<Difference>& differences, const Comparison& names,
                        bool queues, std::ostream& out) {
   std::vector<std::string> columns{"", ">" + names.before, ">" + names.after, ">change", ""};

@@ -14,7 +14,7 @@ namespace regatta::whatif {
 
 enum class Unit : std::uint8_t { count, seconds, fraction, number, index };
 
-/// Which way is the better one; `neither` says nothing about quality.
+/// Whether more or less is better; `neither` has no judgement.
 enum class Wish : std::uint8_t { more, less, neither };
 
 struct Difference {
@@ -22,18 +22,18 @@ struct Difference {
   std::string what;  ///< "waiting, mean"
   Unit unit = Unit::count;
   Wish wish = Wish::neither;
-  /// Absent where one side has no such queue or nobody to measure.
+  /// Unset where one side has no such queue, or nothing to measure.
   std::optional<double> before, after;
 
-  /// By more than a hundredth, or by anything where one of them is zero.
+  /// By more than a hundredth, or at all where one of them is zero.
   bool differs() const;
-  /// 1: the second is better, -1: worse, 0: alike or not to be judged.
+  /// 1: the second is better, -1: worse, 0: equal or without judgement.
   int verdict() const;
 };
 
 struct WorkloadDifference {
-  std::string workload;  ///< "ns/name", of its job if it has one
-  /// Seconds from its creation to its first admission; absent: never.
+  std::string workload;  ///< "ns/name" of its job, or its own
+  /// Seconds from creation to first admission; unset: never admitted.
   std::optional<double> before, after;
 };
 
@@ -42,9 +42,9 @@ struct Comparison {
   std::vector<Difference> totals;
   std::vector<Difference> queues;  ///< by queue
   std::vector<Stretch> over_time_before, over_time_after;
-  /// Workloads whose waiting differs, the largest differences first.
+  /// Workloads with different waiting times, the largest differences first.
   std::vector<WorkloadDifference> workloads;
-  std::size_t only_before = 0, only_after = 0;  ///< workloads that the other one does not have
+  std::size_t only_before = 0, only_after = 0;  ///< workloads that only one side has
 };
 
 Comparison compare(const Report& before, const Report& after);

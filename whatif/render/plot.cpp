@@ -33,7 +33,7 @@ struct Panel {
   std::vector<Line> lines;
 };
 
-/// Where time goes from left to right.
+/// The axis of time, from left to right.
 struct TimeAxis {
   TimePoint start{};
   Duration step{0};
@@ -90,7 +90,7 @@ std::string line_at(double x1, double y1, double x2, double y2, const char* css)
          "\" x2=\"" + number(x2) + "\" y2=\"" + number(y2) + "\"/>\n";
 }
 
-/// 1, 2 or 5 times a power of ten, so that about five of them make `highest`.
+/// 1, 2 or 5 times a power of ten, such that about five steps make `highest`.
 double nice_step(double highest) {
   const double rough = std::max(highest, 1e-9) / 5;
   const double power = std::pow(10, std::floor(std::log10(rough)));
@@ -100,7 +100,7 @@ double nice_step(double highest) {
   return 10 * power;
 }
 
-/// A number of seconds people count in, so that there are at most eight of them.
+/// A usual number of seconds, minutes or hours, such that there are at most eight steps.
 double nice_seconds(double whole) {
   for (const double step : {1., 5., 10., 30., 60., 300., 600., 1800., 3600., 7200., 10800., 21600.,
                             43200., 86400., 172800., 604800., 2592000.}) {
@@ -109,7 +109,7 @@ double nice_seconds(double whole) {
   return whole / 8;
 }
 
-/// Means of as many neighbours as it takes to have a point per pixel.
+/// Means over neighbours, so that there is one point per pixel.
 Series thinned(const Series& values) {
   if (values.size() <= points_max) return values;
   const std::size_t each = (values.size() + points_max - 1) / points_max;
@@ -134,7 +134,7 @@ void add(Series* sum, const Series& values) {
   for (std::size_t i = 0; i < values.size(); ++i) (*sum)[i] += values[i];
 }
 
-/// The lines with the highest means, the rest as one.
+/// Keeps the lines with the highest means and joins the rest into one.
 void keep_highest(std::vector<Line>* lines, bool others) {
   std::sort(lines->begin(), lines->end(), [](const Line& a, const Line& b) {
     const double left_mean = mean_of(a.values);
@@ -185,7 +185,7 @@ std::vector<Line> queue_lines(const Report& report) {
   return lines;
 }
 
-/// One line of each report, so that they can be compared.
+/// One line of each report, so that reports can be compared.
 std::vector<Panel> panels_of(const std::vector<const Report*>& reports) {
   Panel utilisation{"Utilisation", "of all quota", true, {}};
   Panel queues{"Workloads that wait", "workloads", false, {}};
@@ -207,8 +207,8 @@ std::vector<Panel> panels_of(const std::vector<const Report*>& reports) {
   return {std::move(utilisation), std::move(queues)};
 }
 
-/// Okabe and Ito's colours, darker or lighter where a background asks for it. No variables: not
-/// every reader of SVG knows them.
+/// Okabe and Ito's colours, darker or lighter where a background needs it. Without CSS variables,
+/// because not every reader of SVG knows them.
 constexpr std::string_view style = R"(<style>
 text { font: 12px system-ui, sans-serif; fill: #1b1f24; }
 .title { font-size: 16px; font-weight: 600; } .panel { font-size: 13px; font-weight: 600; }

@@ -7,23 +7,23 @@
 
 namespace regatta::whatif {
 
-/// A report as text in columns. Lists of workloads and preemptions end after `rows_max`, and say
-/// how many are left out.
+/// A report as text in columns. Lists of workloads and preemptions end after `rows_max` rows and
+/// say how many are left out.
 struct TableOptions {
   std::size_t rows_max = 40;
 };
-/// A part of the time, of at most twelve.
+/// One of at most twelve parts of the time.
 struct Stretch {
   Duration from{0};  ///< since the start
   double created = 0;
-  double waiting_seconds = 0;                        ///< mean of those created in it
+  double waiting_seconds = 0;                        ///< mean of the workloads created in it
   double waiting = 0, running = 0, utilisation = 0;  ///< means
 };
 std::vector<Stretch> stretches(const Report& report);
 
 void print(const Report& report, std::ostream& out, const TableOptions& options = {});
 
-// How numbers are written, here and in comparisons.
+// The formats of numbers, here and in comparisons.
 
 std::string seconds_text(double seconds);   ///< "7m30s"
 std::string percent_text(double fraction);  ///< "82.4 %"

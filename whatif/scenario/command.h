@@ -7,9 +7,9 @@
 namespace regatta::whatif {
 
 struct ScenarioCommand {
-  /// Files, and folders of which every .json below is taken, sorted by path.
+  /// Files, and folders with every .json below them, sorted by path.
   std::vector<std::string> paths;
-  bool json = false;  ///< one line {"name": …, "steps": […]} per scenario; else text for humans
+  bool json = false;  ///< one line {"name": …, "steps": […]} per scenario; else text for people
 };
 
 /// `regatta simulate --scenario …`. A file that cannot be read or run is reported on `err` with its

@@ -18,7 +18,7 @@ Error invalid(std::string_view where, std::string_view problem) {
 
 struct Gate {
   std::string_view name;
-  bool Config::* field = nullptr;  ///< null: accepted, decides nothing here
+  bool Config::* field = nullptr;  ///< null: accepted, without effect here
 };
 
 constexpr std::array gates{
@@ -96,7 +96,7 @@ Status read_fair_sharing(const Json& json, Config* config) {
 
 Result<Config> read_scenario_config(const Json& json) {
   Config config;
-  // What the format says of re-activation: the reference's own triggers, their delay elapsed.
+  // The format's rule for re-activation: the reference's own triggers, without their delay.
   config.reactivate_on_any_release = false;
   config.exact_hosts_within_cycle = false;
   config.reactivation_delay = std::chrono::milliseconds(0);

@@ -9,7 +9,7 @@
 namespace regatta::whatif {
 namespace {
 
-/// Seventeen significant digits: reads back as the same double.
+/// Seventeen significant digits, so that it reads back as the same double.
 std::string exact(double value) {
   if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
   char text[40];
@@ -17,7 +17,7 @@ std::string exact(double value) {
   return text;
 }
 
-/// Every domain spelled out, by its values.
+/// Every domain in full, by its values.
 Json topology(const api::TopologyAssignment& assignment) {
   const auto expanded = admission::expand(assignment);
   Json domains = Json::array();

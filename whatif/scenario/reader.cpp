@@ -19,8 +19,8 @@ std::string at(std::string_view list, std::size_t index) {
   return std::string(list) + "[" + std::to_string(index) + "]";
 }
 
-/// Nothing of the format itself is passed over. What objects hold is read as leniently as a store
-/// without schemas would.
+/// Unknown fields of the format itself are refused. The contents of objects are read as leniently
+/// as by a store without schemas.
 Status only(const Json& object, std::initializer_list<std::string_view> known,
             const std::string& where) {
   for (const auto& [key, value] : object.items()) {
@@ -31,7 +31,7 @@ Status only(const Json& object, std::initializer_list<std::string_view> known,
   return ok();
 }
 
-/// The member, which must be there and of that type.
+/// A member that must exist and have that type.
 Result<std::string> text_of(const Json& object, const char* key, const std::string& where) {
   const auto it = object.find(key);
   const std::string path = where + "." + key;
@@ -82,7 +82,7 @@ Result<ScenarioObject> read_object(const Json& json, const std::string& where) {
   return object;
 }
 
-/// The inside of an event that names a workload and says more.
+/// The contents of an event that names a workload and has further fields.
 Result<ScenarioEvent> read_change(const Json& what, bool priority, const std::string& where) {
   if (!what.is_object()) return invalid(where, "expected an object");
   const Status known = priority ? only(what, {"workload", "value"}, where)

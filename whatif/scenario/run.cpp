@@ -119,7 +119,7 @@ class Player {
     workload->status.reclaimable_pods.push_back({change.pod_set, change.count});
   }
 
-  /// What the controllers would have done before the next cycle.
+  /// Does what the controllers would do before the next cycle.
   void settle(const admission::CycleResult& result) {
     std::set<std::string> changed;
     for (const auto& decision : result.admitted) {

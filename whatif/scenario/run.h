@@ -9,7 +9,7 @@
 
 namespace regatta::whatif {
 
-/// What one step led to.
+/// The result of one step.
 struct ObservedStep {
   admission::CycleResult decisions;
   std::vector<std::string> queued;        ///< "ns/name", sorted
@@ -21,13 +21,12 @@ struct ObservedStep {
   std::map<std::string, double> shares;
 };
 
-/// Plays a scenario: objects, then per step its events, at most one scheduling cycle, and what the
-/// controllers would do before the next one (reservations are read back, preempted workloads are
-/// released at once, reactivations happen). `invalid` when an event names a workload that is not
-/// there.
+/// Plays a scenario: objects, then for each step its events, at most one scheduling cycle, and what
+/// the controllers would do before the next one (reservations are read back, preempted workloads
+/// are released at once, reactivations happen). `invalid` when an event names an unknown workload.
 Result<std::vector<ObservedStep>> run_scenario(const Scenario& scenario);
 
-/// The step in the shape that a scenario file expects it in.
+/// The step in the shape of a scenario file's `expect`.
 Json to_json(const ObservedStep& step);
 /// {"name": …, "steps": […]}
 Json to_json(const std::string& name, const std::vector<ObservedStep>& steps);

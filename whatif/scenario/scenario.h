@@ -26,7 +26,7 @@ using ScenarioObject =
     std::variant<api::Namespace, api::Node, api::Pod, api::Topology, api::ResourceFlavor,
                  api::Cohort, api::ClusterQueue, api::LocalQueue, api::Workload>;
 
-/// Creates or replaces it.
+/// Creates or replaces the object.
 struct PutObject {
   ScenarioObject object;
 };
@@ -55,7 +55,7 @@ struct ScenarioStep {
 struct Scenario {
   std::string name;
   admission::Config config;
-  TimePoint now{};  ///< of the first step
+  TimePoint now{};  ///< the time of the first step
   std::vector<ScenarioObject> objects;
   std::vector<ScenarioStep> steps;
 };

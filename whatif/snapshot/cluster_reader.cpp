@@ -30,7 +30,7 @@ class ClusterReader {
   }
 
  private:
-  /// Adds what there is of that kind, in one namespace or all.
+  /// Adds the objects of that kind, of one namespace or of all.
   template <class T>
   Task<Result<Reading>> list(std::string ns = {}) {
     Result<std::vector<T>> listed = co_await client_.list<T>(std::move(ns));
@@ -58,7 +58,7 @@ class ClusterReader {
         {resource, "may not list " + resource + " (" + denial_ + "): " + meaning, essential});
   }
 
-  /// A kind that is not served has no objects.
+  /// For kinds that a cluster may not serve: then there are no objects.
   template <class T>
   Task<Status> read(std::string meaning) {
     const Result<Reading> reading = co_await list<T>();
@@ -67,7 +67,7 @@ class ClusterReader {
     co_return ok();
   }
 
-  /// A kind without which there is no admission.
+  /// For kinds without which there is no admission.
   template <class T>
   Task<Status> read_essential() {
     const Result<Reading> reading = co_await list<T>();
@@ -83,7 +83,7 @@ class ClusterReader {
     co_return ok();
   }
 
-  /// The same for kinds with namespaces: one of them is better than nothing.
+  /// The same for kinds with namespaces: one readable namespace is better than none.
   template <class T>
   Task<Status> read_namespaced(std::string meaning) {
     const Result<Reading> reading = co_await list<T>();
@@ -131,7 +131,7 @@ class ClusterReader {
         "queues that select namespaces by label take them for not selected");
   }
 
-  /// Nodes and pods count only where there are topologies.
+  /// Nodes and pods matter only where there are topologies.
   Task<Status> read_placement() {
     std::string meaning = "queues with topologies count as inactive";
     if (Status done = co_await read<api::Topology>(meaning); !done) co_return done;

@@ -1,7 +1,7 @@
 #pragma once
 
-/// A cluster's objects as they are now, read and never written: lists with paging, one kind after
-/// another, over whatever permissions the caller has.
+/// The objects of a live cluster as they are now. Only lists, with paging, one kind after another,
+/// with whatever permissions the caller has.
 
 #include "lib/kube/client.h"
 #include "whatif/manifests/objects.h"
@@ -14,8 +14,8 @@ namespace regatta::whatif {
 /// A kind that could not be read.
 struct Gap {
   std::string resource;    ///< "clusterqueues.kueue.x-k8s.io"
-  std::string text;        ///< which permission is missing, and what that means
-  bool essential = false;  ///< without it there is no saying what admission would do
+  std::string text;        ///< the missing permission, and what follows
+  bool essential = false;  ///< without it one cannot say what admission would do
 };
 
 struct ClusterPicture {
@@ -26,16 +26,16 @@ struct ClusterPicture {
 };
 
 struct ReadOptions {
-  /// Read also where only this namespace may be read; empty: all or nothing.
+  /// Read alone where only this namespace may be read; empty: all namespaces or none.
   std::string fallback_namespace;
-  bool jobs = false;  ///< Jobs as well, and what makes Workloads of them
+  bool jobs = false;  ///< Jobs as well, and the objects from which their Workloads follow
 };
 
 constexpr std::size_t picture_objects_max = 1'000'000;
 
-/// An Error when nobody answers, the credentials are refused, the cluster has no Kueue, or has more
-/// objects than picture_objects_max. What may not be read becomes a gap; small things that follow
-/// from others are filled in: a namespace without labels, a check that is active.
+/// An Error when the cluster cannot be reached, refuses the credentials, has no Kueue, or has more
+/// objects than picture_objects_max. A kind that may not be read becomes a gap. Small things that
+/// follow from other objects are filled in: a namespace without labels, a check that is active.
 Task<Result<ClusterPicture>> read_cluster(kube::Client& client, ReadOptions options);
 
 }  // namespace regatta::whatif

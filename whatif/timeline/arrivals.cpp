@@ -165,7 +165,7 @@ std::size_t choose(const std::vector<double>& up_to, Rng* rng) {
   return std::min(static_cast<std::size_t>(found - up_to.begin()), up_to.size() - 1);
 }
 
-/// A moment of the window, busy parts more often.
+/// A random moment of the window; busy parts are more likely.
 Duration moment(const Arrivals& a, Rng* rng) {
   const double length = double((a.until - a.from).count());
   double part = rng->unit();
@@ -183,7 +183,7 @@ std::vector<Duration> moments(const Arrivals& a, Rng* rng) {
   }
   std::size_t count = a.count.value_or(0);
   if (a.per_hour) {
-    // The number of a Poisson process within the window; the moments are uniform given it.
+    // The number of a Poisson process within the window; given the number, the moments are uniform.
     const double expected = *a.per_hour * double((a.until - a.from).count()) / 3.6e6;
     double sum = -std::log1p(-rng->unit());
     for (; sum < expected && count < arrivals_max; ++count) sum -= std::log1p(-rng->unit());
@@ -193,7 +193,7 @@ std::vector<Duration> moments(const Arrivals& a, Rng* rng) {
   return out;
 }
 
-/// Makes the objects. Those that differ in nothing but name and duration are read once.
+/// Makes the objects. Objects that differ only in name and duration are read once.
 class Maker {
  public:
   Maker(const Arrivals& arrivals, ManifestReader* reader, Rng* rng)

@@ -65,7 +65,7 @@ double Distribution::draw(Rng* rng) const {
       value = -location_ * std::log1p(-rng->unit());
       break;
     case Shape::lognormal: {
-      // Box and Muller; written out so that a seed means the same everywhere.
+      // Box and Muller; written out, so that a seed gives the same numbers everywhere.
       const double radius = std::sqrt(-2 * std::log1p(-rng->unit()));
       const double angle = 2 * std::numbers::pi * rng->unit();
       value = location_ * std::exp(sigma_ * radius * std::cos(angle));

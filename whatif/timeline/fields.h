@@ -23,7 +23,7 @@ inline const Json* field(const Json& object, const char* name) {
   return it == object.end() || it->is_null() ? nullptr : &*it;
 }
 
-/// Fields that mean nothing are refused: a slip must not go unnoticed.
+/// Unknown fields are refused, so that a typing error is noticed.
 template <class Names>
 Status check_known(const Json& object, const Names& names) {
   for (const auto& [key, value] : object.items()) {

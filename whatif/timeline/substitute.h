@@ -8,11 +8,11 @@
 namespace regatta::whatif {
 
 /// Replaces "$(name)" and "$(name.member)" in every string below `value` by what `values`, an
-/// object, has of that name. A string that is nothing but one placeholder becomes the value itself,
-/// whatever its type. `invalid` for a name that is not there.
+/// object, has under that name. A string that consists of one placeholder becomes the value itself,
+/// with its type. `invalid` for an unknown name.
 Status substitute(Json* value, const Json& values);
 
-/// Whether a placeholder of that name occurs below.
+/// Whether a placeholder of that name occurs anywhere below `value`.
 bool mentions(const Json& value, const std::string& name);
 
 }  // namespace regatta::whatif

@@ -39,7 +39,7 @@ constexpr std::array<std::string_view, 10> deletable{
     "AdmissionCheck", "ClusterQueue", "Cohort",         "Job",      "LocalQueue",
     "Namespace",      "Node",         "ResourceFlavor", "Topology", "Workload"};
 
-/// One thing happens in an entry, and it says nothing else.
+/// Each entry is one event and has no other fields.
 Status check_entry(const Json& json) {
   std::vector<std::string_view> known{"at", "cluster"};
   std::string_view first;
@@ -193,7 +193,7 @@ class Reader {
   std::vector<TimedEvent>& out_;
 };
 
-/// The first key that comes twice in one object of a text that is JSON, or empty.
+/// The first key that occurs twice in an object of a JSON text, or empty.
 std::string repeated_key(std::string_view json) {
   std::vector<std::set<std::string>> open;
   std::string twice;
@@ -209,7 +209,8 @@ std::string repeated_key(std::string_view json) {
   return twice;
 }
 
-/// JSON lines are no YAML stream: nothing separates the documents. Nothing when a line is no JSON.
+/// JSON lines are no YAML stream, because nothing separates the documents. Unset when a line is no
+/// JSON.
 std::optional<Result<std::vector<Json>>> json_lines(std::string_view text) {
   std::vector<Json> out;
   int number = 0;

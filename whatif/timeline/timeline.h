@@ -36,7 +36,7 @@ struct SetNodeReady {
 struct SetConnected {
   bool connected = true;
 };
-/// An object is applied; a name deleted.
+/// An object is applied; an object with that name is deleted; …
 using Happening = std::variant<Object, ObjectName, ScaleQuota, SetNodeReady, SetConnected>;
 
 struct TimedEvent {
@@ -46,7 +46,7 @@ struct TimedEvent {
 };
 
 struct Timeline {
-  std::vector<TimedEvent> events;   ///< by time; in the order of the file where times are equal
+  std::vector<TimedEvent> events;   ///< by time; at equal times in the order of the file
   std::vector<std::string> errors;  ///< "events.yaml: entry 3: at: …"
 };
 

@@ -16,7 +16,8 @@ Json number(const Json& quantity) {
   return {amount->value(), amount->milli_value()};
 }
 
-/// Quantities in one spelling, what may be absent present: equal documents, equal decisions.
+/// Writes quantities in one spelling and adds optional fields, so that equal decisions are equal
+/// documents.
 Json normal_admission(Json admission) {
   for (Json& set : admission.at("podSetAssignments")) {
     for (const char* key : {"flavors", "resourceUsage"}) {
