@@ -26,7 +26,7 @@ struct FederationView {
   bool config_exists = false;
   std::string winner;  ///< empty: none yet
   std::vector<WorkerView>
-      workers;  ///< in the order of the configuration; then others that the workload names
+      workers;  ///< configured ones in order, then others that the workload names
 };
 
 /// Unset when no check of the workload, among `checks`, is MultiKueue's.
