@@ -10,21 +10,22 @@
 
 namespace regatta::apiserver {
 
-/// The ServiceAccount a token is for.
+/// The ServiceAccount that a token stands for.
 struct TokenAccount {
   std::string ns, name, uid;
 };
 
-/// Tokens of service accounts: signed JSON web tokens (HS256). None is remembered, so they outlive
-/// the server as long as the key does, and end early with their account.
+/// Tokens of service accounts: signed JSON web tokens (HS256). The server does not store them, so
+/// they stay valid across restarts as long as the key does, and end early with their account.
 class AccountTokens {
  public:
-  /// `key` is secret. `store` outlives it.
+  /// `key` is secret. `store` must outlive this.
   AccountTokens(std::string key, Store& store) : key_(std::move(key)), store_(store) {}
 
   std::string issue(const TokenAccount& account, const std::string& id, TimePoint now,
                     TimePoint expires) const;
-  /// Whose it is; null when it is not one of ours, has expired, or its account is gone.
+  /// The user of the token; null when this server did not issue it, it has expired, or its account
+  /// is gone.
   std::optional<UserInfo> user_of(std::string_view token, TimePoint now) const;
 
  private:

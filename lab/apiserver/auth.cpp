@@ -42,7 +42,7 @@ bool rule_allows(const Json& rule, const Attributes& what) {
   return !names || names->empty() || list_has(rule, "resourceNames", what.name);
 }
 
-/// How a binding names the user: `Group "devs"`, or empty when it does not.
+/// The subject under which a binding names the user: `Group "devs"`; empty when it does not.
 std::string subject_matches(const Json& binding, const UserInfo& user) {
   const Json* subjects = member(binding, "subjects");
   if (!subjects || !subjects->is_array()) return "";

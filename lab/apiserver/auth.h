@@ -8,13 +8,13 @@
 
 namespace regatta::apiserver {
 
-/// Finds out who asks: a verified client certificate (CN and O), a bearer token, or nobody in
-/// particular (system:anonymous).
+/// Finds the user of a request: from a verified client certificate (CN and O), a bearer token, or
+/// without either system:anonymous.
 class Authenticator {
  public:
   explicit Authenticator(Core& core);
 
-  /// Null for credentials that are none: 401.
+  /// Null when the credentials are invalid: 401.
   std::optional<UserInfo> authenticate(const net::HttpRequest& request) const;
   std::optional<UserInfo> user_of_token(std::string_view token) const;
   /// The tokens of service accounts.
@@ -26,7 +26,7 @@ class Authenticator {
   AccountTokens accounts_;
 };
 
-/// What somebody wants to do, as RBAC judges it.
+/// A request as RBAC judges it.
 struct Attributes {
   std::string verb;
   bool resource_request = true;
@@ -59,11 +59,11 @@ class Authorizer {
   Store& store_;
 };
 
-/// The 403 for it, worded as Kubernetes words it.
+/// The 403 for a request, in the words of Kubernetes.
 Failure refusal(const UserInfo& user, const Attributes& what);
 Attributes attributes_of(const RequestInfo& info);
 
-/// The roles and bindings every cluster starts with.
+/// The roles and bindings with which every cluster starts.
 std::vector<Json> bootstrap_rbac();
 
 }  // namespace regatta::apiserver

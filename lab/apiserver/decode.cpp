@@ -90,7 +90,7 @@ Answer<Json> parse_body(const Exchange& exchange, const ResourceType& type) {
             " into Go value of type struct { APIVersion string "
             "\"json:\\\"apiVersion,omitempty\\\"\"; Kind string \"json:\\\"kind,omitempty\\\"\" }");
   }
-  // Where clients of the scale subresource look for an integer, 3.0 is none.
+  // Clients of the scale subresource expect an integer, which 3.0 is not.
   const Json* spec = type.scale ? member(*value, "spec") : nullptr;
   const bool replicas = spec && type.scale->spec_replicas == ".spec.replicas" &&
                         spec->contains("replicas") && (*spec)["replicas"].is_number_float();

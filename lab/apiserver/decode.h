@@ -6,16 +6,16 @@
 
 namespace regatta::apiserver {
 
-/// The body of a create or update as an object of `type`: read from JSON or YAML, its kind and
-/// version checked, its fields checked against the schema as fieldValidation asks (warnings go to
-/// the exchange).
+/// The body of a create or update as an object of `type`, from JSON or YAML. Its kind and version
+/// are checked, and its fields are checked against the schema as fieldValidation says (warnings go
+/// to the exchange).
 Answer<Json> decode_object(Core& core, Exchange& exchange, const ResourceType& type,
                            Validation validation);
 
-/// The body of a DELETE; null when there is none.
+/// The body of a DELETE; null without a body.
 Answer<std::unique_ptr<Json>> decode_options_body(const Exchange& exchange);
 
-/// The body as JSON whatever its kind; for reviews and other one-off kinds.
+/// The body as JSON, of any kind; for reviews and other kinds that are not stored.
 Answer<Json> decode_any(const Exchange& exchange, std::string_view kind);
 
 }  // namespace regatta::apiserver

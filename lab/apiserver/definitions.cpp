@@ -196,7 +196,7 @@ void Definitions::clean_up(const std::string& name) {
 }
 
 void Definitions::finish_if_empty(const std::string& name) {
-  // Asked after every deletion of a custom resource: looked at where it is, since it is large.
+  // Called after every deletion of a custom resource: the definition is large, so it is not copied.
   const StoredPtr stored = core_.store.shelf(definitions_shelf).find("", name);
   if (!stored || !is_deleting(stored->value())) return;
   const Json& current = stored->value();

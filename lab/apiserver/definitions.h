@@ -4,21 +4,21 @@
 
 namespace regatta::apiserver {
 
-/// Makes what CustomResourceDefinitions say true: accepts their names, serves their resources, and
-/// when one is deleted removes its objects first. Works within the request that changed something.
+/// Carries out CustomResourceDefinitions: accepts their names, serves their resources, and deletes
+/// the objects of a deleted definition first. Works within the request that made the change.
 class Definitions {
  public:
   Definitions(Core& core, ObjectWriter& writer) : core_(core), writer_(writer) {}
 
   /// Registers the CustomResourceDefinition kind itself.
   void add_type();
-  /// Serves what the restored definitions say.
+  /// Serves the resources of the restored definitions.
   void restore();
-  /// After a change of any object.
+  /// Called after a change of any object.
   void after_write(const ResourceType& type, const std::string& name, const Json* object);
   /// DELETE of a definition: marks it, deletes its objects, and ends it when none are left.
   Answer<Deleted> remove(const Target& target, const DeleteOptions& options);
-  /// Why no object of a custom type may be created now.
+  /// The reason why no object of a custom type may be created now.
   static std::optional<Failure> refuse_create(Core& core, const ResourceType& type,
                                               const std::string& name);
 

@@ -13,7 +13,7 @@ namespace {
 
 using Reply = Answer<net::HttpResponse>;
 
-/// Groups in the order kube-apiserver lists them; others follow.
+/// Groups in the order in which kube-apiserver lists them; others follow.
 const std::vector<std::string>& group_order() {
   static const std::vector<std::string> order = {"apiregistration.k8s.io",
                                                  "apps",
@@ -40,7 +40,7 @@ const std::vector<std::string>& group_order() {
 
 /// Kubernetes' order of versions: v2 before v1 before v1beta1 before v1alpha1.
 struct VersionRank {
-  int stage;  ///< 2: stable, 1: beta, 0: alpha, -1: anything else
+  int stage;  ///< 2: stable, 1: beta, 0: alpha, -1: other
   int major;
   int minor;
   friend auto operator<=>(const VersionRank&, const VersionRank&) = default;
@@ -269,7 +269,7 @@ Json root_paths(const Core& core) {
   return {{"paths", paths}};
 }
 
-/// The document of a discovery path; null when it is none, a failure when its group is unknown.
+/// The document of a discovery path; null for other paths, a failure when its group is unknown.
 std::optional<Answer<Json>> document(const Core& core, const RequestInfo& info) {
   const auto& s = info.segments;
   if (s.empty()) return root_paths(core);

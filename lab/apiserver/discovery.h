@@ -6,8 +6,7 @@
 
 namespace regatta::apiserver {
 
-/// /, /api, /apis and below, /version: what the server says about itself. Null when the path is
-/// none of them.
+/// /, /api, /apis and below, /version: what the server says about itself. Null for other paths.
 std::optional<Answer<net::HttpResponse>> discovery(const Core& core, Exchange& exchange);
 
 }  // namespace regatta::apiserver

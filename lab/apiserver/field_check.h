@@ -7,9 +7,9 @@
 
 namespace regatta::apiserver {
 
-/// Holds what a client sent against the schema of its type: wrong types (built-in kinds), unknown
-/// and duplicate fields, as fieldValidation asks. Unknown fields of built-in kinds are removed.
-/// `json_text`: the text it came from, for duplicates; may be empty.
+/// Checks an object from a client against the schema of its type: wrong types (built-in kinds),
+/// unknown and duplicate fields, as fieldValidation says. Removes unknown fields of built-in kinds.
+/// `json_text` is the text of the object, in which duplicates are found; it may be empty.
 std::optional<Failure> check_fields(Exchange& exchange, const ResourceType& type, Json& object,
                                     const std::string& json_text, Validation validation);
 

@@ -12,7 +12,7 @@
 namespace regatta::apiserver {
 namespace {
 
-/// What kube-apiserver starts one after another; here all of it runs from the beginning.
+/// The hooks that kube-apiserver starts one after another. Here all of them run from the beginning.
 constexpr std::array hooks = {
     "start-apiserver-admission-initializer",
     "generic-apiserver-start-informers",

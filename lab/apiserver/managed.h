@@ -7,7 +7,7 @@
 
 namespace regatta::apiserver {
 
-/// Who writes what, for managedFields.
+/// A write as managedFields record it.
 struct ManagedWrite {
   const ResourceType& type;
   std::string manager;
@@ -19,7 +19,7 @@ Writer writer_of(const ManagedWrite& write);
 
 /// Sets metadata.managedFields of a new object.
 void track_create(Json& object, const ManagedWrite& write);
-/// Sets metadata.managedFields of an object that replaces `live`, by what differs.
+/// Sets metadata.managedFields of an object that replaces `live`, from the differences.
 void track_update(Json& object, const Json& live, const ManagedWrite& write);
 
 }  // namespace regatta::apiserver

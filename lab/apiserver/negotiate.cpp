@@ -38,7 +38,7 @@ std::string lower(std::string text) {
   return text;
 }
 
-/// The clauses of an Accept header, the preferred first.
+/// The clauses of an Accept header, the preferred ones first.
 std::vector<Clause> clauses_of(std::string_view accept) {
   std::vector<Clause> clauses;
   for (const std::string& part : split(accept, ',')) {
@@ -70,7 +70,7 @@ std::string parameter(const Clause& clause, const std::string& name) {
   return found == clause.parameters.end() ? "" : found->second;
 }
 
-/// Sets what an `as=` asks for; false when this server cannot do it.
+/// Reads what an `as=` asks for; false when this server does not support it.
 bool read_transform(const Clause& clause, const Offer& offer, Form& form) {
   const std::string as = parameter(clause, "as");
   const std::string group = parameter(clause, "g");

@@ -8,7 +8,7 @@
 
 namespace regatta::apiserver {
 
-/// What kind of object the client wants to see instead of the object itself.
+/// The kind of object that the client wants to see in place of the object itself.
 enum class Representation { object, table, partial_metadata, partial_metadata_list };
 
 /// The form of an answer.
@@ -22,22 +22,22 @@ struct Form {
   int discovery = 0;
 };
 
-/// What can be asked for where.
+/// The forms that an endpoint can answer in.
 struct Offer {
   bool transforms = true;  ///< Table and PartialObjectMetadata
   bool watch = false;
   bool discovery = false;  ///< aggregated discovery
-  bool builtin = true;     ///< built-in handlers word the refusal differently
+  bool builtin = true;     ///< built-in handlers have another wording of the refusal
 };
 
-/// Chooses by the Accept header; 406 when nothing fits. `Failure` answers themselves go out in JSON
-/// or, if only that was asked for, in YAML or protobuf.
+/// Chooses a form by the Accept header; 406 when none fits. `Failure` answers are sent in JSON or,
+/// if the client accepts only that, in YAML or protobuf.
 Answer<Form> negotiate(std::string_view accept, const Offer& offer);
 
-/// The form of an error answer: what of JSON, YAML and protobuf the client prefers.
+/// The form of an error answer: the one of JSON, YAML and protobuf that the client prefers.
 Form form_for_errors(std::string_view accept);
 
-/// Indented JSON: asked for with ?pretty, or for browsers and curl.
+/// Whether to indent JSON: with ?pretty, or for browsers and curl.
 bool wants_pretty(std::string_view pretty_parameter, bool has_parameter,
                   std::string_view user_agent);
 

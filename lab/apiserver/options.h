@@ -22,7 +22,7 @@ struct WriteOptions {
   Validation field_validation = Validation::warn;
 };
 
-/// `kind`: CreateOptions, UpdateOptions or PatchOptions, for the words of a refusal.
+/// `kind`: CreateOptions, UpdateOptions or PatchOptions, as the refusal names it.
 Answer<WriteOptions> read_write_options(const Query& query, std::string_view kind);
 
 /// The manager of a write: the fieldManager, else the User-Agent up to its first slash.
@@ -36,7 +36,7 @@ struct DeleteOptions {
   std::string resource_version;
 };
 
-/// From the body when there is one, else from the query.
+/// From the body if there is one, else from the query.
 Answer<DeleteOptions> read_delete_options(const Query& query, const Json* body);
 
 struct ListOptions {
@@ -56,7 +56,7 @@ struct ListOptions {
 
 Answer<ListOptions> read_list_options(const RequestInfo& info);
 
-/// "" and "0" are 0. The error's text is Go's.
+/// "" and "0" are 0. The text of the error is Go's.
 Result<std::uint64_t> parse_version(std::string_view text);
 /// `resourceVersion: Invalid value: "abc": strconv.ParseUint: parsing "abc": invalid syntax`.
 std::string version_error(std::string_view text);

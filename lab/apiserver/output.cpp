@@ -129,7 +129,7 @@ Answer<Json> table_of(const std::vector<const Json*>& objects, const ResourceTyp
   } else {
     table["columnDefinitions"] = nullptr;
   }
-  // Kinds without columns of their own have no rows rather than an empty list of them.
+  // Kinds without columns of their own have null rows instead of an empty list.
   if (objects.empty() && !type.custom && type.strategy->columns().back().name == "Created At") {
     table["rows"] = nullptr;
   }

@@ -9,7 +9,7 @@
 
 namespace regatta::apiserver {
 
-/// An answer in the making: where warnings gather.
+/// A request on its way to an answer; collects warnings.
 struct Exchange {
   const net::HttpRequest& request;
   RequestInfo info;
@@ -28,14 +28,14 @@ net::HttpResponse respond_json(const Exchange& exchange, unsigned status, const 
 net::HttpResponse respond_failure(const Exchange& exchange, const Failure& failure);
 net::HttpResponse respond_text(unsigned status, std::string text);
 
-/// One object as the client asked to see it: itself, a Table of one row, or its metadata.
+/// One object in the form that the client asked for: itself, a Table of one row, or its metadata.
 Answer<net::HttpResponse> respond_object(const Exchange& exchange, unsigned status,
                                          const Json& object, const ResourceType& type,
                                          TimePoint now);
 
 /// PartialObjectMetadata of `object`.
 Json partial_metadata(const Json& object, const std::string& version);
-/// A Table; `columns` as null after the first event of a watch.
+/// A Table. Its `columns` are null after the first event of a watch.
 Answer<Json> table_of(const std::vector<const Json*>& objects, const ResourceType& type,
                       const Json& list_metadata, const Exchange& exchange, bool with_columns,
                       TimePoint now);

@@ -12,7 +12,7 @@
 namespace regatta::apiserver {
 namespace {
 
-/// Where a page of a list begins and at which version; version -1: whatever is current.
+/// The start of a page of a list, and its version; version -1: the current one.
 struct Continue {
   std::string start;
   std::int64_t version = 0;
@@ -52,9 +52,9 @@ Failure expired_list(const Continue& token) {
   return failure;
 }
 
-/// The objects a list reads from, and the version it says it is of.
+/// The objects from which a list is read, and the version that the list has.
 struct Source {
-  Shelf::Objects old;  ///< filled when not the current ones
+  Shelf::Objects old;  ///< filled for an old version
   const Shelf::Objects* objects = nullptr;
   std::uint64_t version = 0;
   std::string start;
@@ -249,8 +249,8 @@ namespace {
 constexpr std::string_view initial_events_end = "k8s.io/initial-events-end";
 constexpr std::size_t chunk_bytes_max = 256 * 1024;
 
-/// The body of a watch. Reads the shelf's history at its own pace; a reader that falls behind what
-/// the history holds is told so and ended.
+/// The body of a watch. It reads the shelf's history at its own pace. A reader that falls behind
+/// the history gets an error event, and the watch ends.
 class WatchStream final : public net::BodyStream {
  public:
   WatchStream(Core& core, const Exchange& exchange, Scope scope, Selectors selectors)
@@ -266,7 +266,7 @@ class WatchStream final : public net::BodyStream {
     schedule_bookmark();
   }
 
-  /// Events of the present state first, then changes.
+  /// Sends the present state as events, then changes.
   void start_with_state(bool bookmark) {
     for (const auto& [key, object] : shelf_.objects()) {
       if (in_scope(*object) && selectors_.matches(*object, *scope_.type)) {
@@ -284,7 +284,7 @@ class WatchStream final : public net::BodyStream {
     if (version > core_.store.version()) ignore_up_to_ = version;
   }
 
-  /// One ERROR event and the end.
+  /// Sends one ERROR event and ends.
   void fail(const Failure& failure) {
     pending_ += "{\"type\":\"ERROR\",\"object\":" + status_text(failure) + "}\n";
     finished_ = true;
@@ -413,7 +413,7 @@ class WatchStream final : public net::BodyStream {
     return object_text("Table", string_or_empty(*table, "apiVersion"), members_text(*table), false);
   }
 
-  /// Every interval, and once about two seconds before the end.
+  /// In regular intervals, and once about two seconds before the end.
   void schedule_bookmark() {
     bookmark_at_ = TimePoint::max();
     if (!scope_.options.allow_bookmarks) return;

@@ -6,21 +6,21 @@
 
 namespace regatta::apiserver {
 
-/// What a list or watch is limited to.
+/// The limits of a list or watch.
 struct Scope {
   ResourceTypePtr type;
   std::string ns;  ///< empty: across namespaces
   ListOptions options;
 };
 
-/// Waits until the store has reached `version`; the refusal when it does not in time.
+/// Waits until the store has reached `version`; a refusal when that takes too long.
 Task<std::optional<Failure>> wait_for_version(Core& core, std::uint64_t version);
 
 Task<Answer<net::HttpResponse>> get_object(Core& core, Exchange& exchange, ResourceTypePtr type,
                                            std::string ns, std::string name);
 Task<Answer<net::HttpResponse>> list_objects(Core& core, Exchange& exchange, Scope scope);
 
-/// The list of `objects`, as the client asked to see it.
+/// The list of `objects` in the form that the client asked for.
 Answer<net::HttpResponse> respond_list(Core& core, const Exchange& exchange,
                                        const ResourceType& type,
                                        const std::vector<StoredPtr>& objects,

@@ -39,7 +39,7 @@ std::string verb_of(const std::string& method, const RequestInfo& info) {
   return verb;
 }
 
-/// Reads what follows the group version: [watch/][namespaces/<ns>/]<plural>[/<name>[/<sub>]].
+/// Reads the part after the group version: [watch/][namespaces/<ns>/]<plural>[/<name>[/<sub>]].
 void read_resource(RequestInfo& info, std::size_t at) {
   const auto& s = info.segments;
   if (at < s.size() && s[at] == "watch" && s.size() > at + 1) {

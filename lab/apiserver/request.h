@@ -29,7 +29,7 @@ class Query {
 
 std::string percent_decoded(std::string_view text, bool plus_is_space);
 
-/// Who asks.
+/// The user of a request.
 struct UserInfo {
   std::string name;
   std::string uid;
@@ -38,7 +38,7 @@ struct UserInfo {
   bool in_group(std::string_view group) const;
 };
 
-/// What a URL and method ask for, before anything is looked up.
+/// What a URL and a method ask for, before any look-up.
 struct RequestInfo {
   std::string path;
   std::vector<std::string> segments;

@@ -17,7 +17,7 @@ bool method_known(const std::string& method) {
   return false;
 }
 
-/// What a built-in resource allows where.
+/// Whether a built-in resource allows the verb at this path.
 bool builtin_allows(const RequestInfo& info, const ResourceType& type, const std::string& method) {
   const bool named = !info.name.empty();
   const bool across = type.namespaced && !info.has_namespace;
@@ -132,7 +132,7 @@ Reply ResourceHandler::written(const Exchange& exchange, const ResourceType& typ
   const unsigned status = result.created ? 201 : 200;
   const bool plain =
       exchange.form.as == Representation::object && exchange.form.media == Form::Media::json;
-  // The text is what watches of the object show too.
+  // Watches of the object use the same text.
   if (plain && result.stored) return respond_json(exchange, status, text_of(*result.stored, type));
   return respond_object(exchange, status, result.in(type), type, core_.clock.now());
 }

@@ -32,32 +32,32 @@ class ResourceHandler {
   Authenticator& tokens_;
 };
 
-/// The type a request is for, or how its absence is answered.
+/// The type that a request is for, or the answer when there is none.
 Answer<ResourceTypePtr> find_type(const Core& core, const RequestInfo& info,
                                   const std::string& method);
 
-/// Whether what the URL names and the body say agree; fills in the namespace.
+/// Checks that the URL and the body have the same names; sets the namespace.
 std::optional<Failure> check_names(const Exchange& exchange, const ResourceType& type,
                                    Json& object);
 
-// Subresources with a life of their own.
+// Subresources with handlers of their own.
 Reply finalize_namespace(Core& core, ObjectWriter& writer, Exchange& exchange,
                          const ResourceTypePtr& type);
 Reply pod_binding(Core& core, ObjectWriter& writer, Exchange& exchange,
                   const ResourceTypePtr& type);
 Reply pod_eviction(Core& core, ObjectWriter& writer, Exchange& exchange,
                    const ResourceTypePtr& type);
-/// exec, attach and portforward: refused, as no node runs anything.
+/// exec, attach and portforward: refused, because nodes run nothing.
 Reply pod_stream(Core& core, const Exchange& exchange, const ResourceTypePtr& type);
 Reply pod_log(Core& core, Exchange& exchange, const ResourceTypePtr& type);
 Reply scale(Core& core, ObjectWriter& writer, Exchange& exchange, const ResourceTypePtr& type);
 Reply account_token(Core& core, const Authenticator& tokens, Exchange& exchange);
 
-/// The object a patch makes of `live` (null: an apply creates it), managedFields included.
+/// The object after a patch of `live` (null: an apply creates it), managedFields included.
 Answer<Json> patched_object(Core& core, Exchange& exchange, const ResourceType& type,
                             const Json* live, const WriteOptions& options,
                             std::string_view subresource);
-/// Which patch types a kind takes; 415 for others, 400s for malformed patches.
+/// Checks whether a kind takes this patch type; 415 if not, 400 for malformed patches.
 std::optional<Failure> check_patch(const Exchange& exchange, const ResourceType& type,
                                    const WriteOptions& options);
 bool is_apply(const Exchange& exchange);

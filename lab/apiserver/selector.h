@@ -17,19 +17,20 @@ class LabelSelector {
  public:
   static Answer<LabelSelector> parse(std::string_view text);
   bool empty() const { return selector_.matches_everything(); }
-  /// `object`: with metadata.labels, or without.
+  /// `object` may lack metadata.labels.
   bool matches(const Json& object) const;
 
  private:
   api::Selector selector_;
 };
 
-/// A field selector: "metadata.name=x,status.phase!=Running". Names are those the type knows.
+/// A field selector: "metadata.name=x,status.phase!=Running". The type says which names are
+/// allowed.
 class FieldSelector {
  public:
   static Answer<FieldSelector> parse(std::string_view text, const ResourceType& type);
   bool empty() const { return terms_.empty(); }
-  /// The name it asks for with metadata.name=…, or empty.
+  /// The name in metadata.name=…, or empty.
   const std::string& only_name() const;
   bool matches(const Json& object, const ResourceType& type) const;
 

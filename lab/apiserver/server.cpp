@@ -171,7 +171,7 @@ class Server::Impl {
     return respond_json(exchange, 200, injector_.faults().to_json());
   }
 
-  /// Impersonate-User and Impersonate-Group, for those who may.
+  /// Impersonate-User and Impersonate-Group, for users that are allowed to.
   std::optional<Failure> impersonate(Exchange& exchange) {
     const std::string name(exchange.request.headers.get("Impersonate-User"));
     if (name.empty()) return std::nullopt;

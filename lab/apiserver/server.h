@@ -8,26 +8,25 @@
 namespace regatta::apiserver {
 
 /// A Kubernetes API server as a function from requests to answers: no sockets, no threads, time and
-/// randomness from outside. Serve it with net::HttpServer, or call it directly in simulation.
+/// randomness from outside. Serve it with net::HttpServer, or call it directly in a simulation.
 ///
-/// Every object lives in memory; with `data_dir` every answered write is on disk as well. The
-/// server runs no controllers: garbage collection, namespaces' contents and Jobs are the business
-/// of clients.
+/// Every object is in memory; with `data_dir` every answered write is on disk as well. The server
+/// runs no controllers: clients collect garbage, empty namespaces and run Jobs.
 class Server final : public net::HttpHandler {
  public:
-  /// `clock` and `rng` outlive the server. With a data_dir the previous objects are there at once;
-  /// what cannot be read ends in an exception (start_server() is the way to a Result).
+  /// `clock` and `rng` must outlive the server. With a data_dir the previous objects are there at
+  /// once. An unreadable data_dir throws; start_server() returns a Result instead.
   Server(Executor executor, Clock& clock, Rng& rng, ServerOptions options = {});
   ~Server() override;
 
   Task<net::HttpResponse> handle(net::HttpRequest request) override;
 
-  /// Forgets all watch history, as a compaction and restart does: resumed watches get 410.
+  /// Drops all watch history, as a compaction and a restart do: resumed watches get 410.
   void compact();
 
-  /// What fails on purpose; may be changed at any time.
+  /// Failures on purpose; they may be changed at any time.
   Faults& faults();
-  /// Counts of requests, as GET /_regatta/requests answers.
+  /// Counts of requests, as in GET /_regatta/requests.
   Json requests() const;
 
   Store& store();
@@ -38,7 +37,7 @@ class Server final : public net::HttpHandler {
   std::unique_ptr<Impl> impl_;
 };
 
-/// A server, or why its data directory cannot be used.
+/// A server, or the reason why its data directory cannot be used.
 Result<std::unique_ptr<Server>> start_server(Executor executor, Clock& clock, Rng& rng,
                                              ServerOptions options);
 

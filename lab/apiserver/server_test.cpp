@@ -80,7 +80,7 @@ class ServerTest : public ::testing::Test {
     return Json::parse(answer.body)["status"]["token"].get<std::string>();
   }
 
-  /// Whose the token is; empty when it is refused.
+  /// The user of the token; empty when it is refused.
   std::string user_of(const std::string& token) {
     const net::HttpResponse answer = send("POST", "/apis/authentication.k8s.io/v1/tokenreviews",
                                           {{"kind", "TokenReview"},

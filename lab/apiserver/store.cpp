@@ -183,7 +183,7 @@ void Store::flush() {
   if (!written) {
     std::cerr << "apiserver: cannot write to the data directory: " << written.error().what()
               << "\n";
-    std::abort();  // an answer must never promise what is not on disk
+    std::abort();  // an answer must not promise what is not on disk
   }
   unwritten_.clear();
   flushed_.notify_all();

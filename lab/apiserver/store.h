@@ -15,8 +15,8 @@
 
 namespace regatta::apiserver {
 
-/// One version of one object, immutable. Holds the JSON in the version it is stored in, and its
-/// text without kind and apiVersion, made once however many clients read or watch it.
+/// One version of one object, immutable. Holds the JSON in its stored version, and its text without
+/// kind and apiVersion, which is made once for all reads and watches.
 class Stored {
  public:
   Stored(std::string ns, std::string name, std::uint64_t version, Json value);
@@ -37,7 +37,7 @@ class Stored {
   std::uint64_t version_;
   std::unique_ptr<const Json> value_;
   mutable std::string members_;
-  mutable std::size_t metadata_bytes_ = 0;  ///< of members_, its brace before them included
+  mutable std::size_t metadata_bytes_ = 0;  ///< of members_, up to the end of metadata
 };
 using StoredPtr = std::shared_ptr<const Stored>;
 
@@ -49,11 +49,11 @@ enum class ChangeType { added, modified, deleted };
 struct Change {
   ChangeType type = ChangeType::added;
   std::uint64_t version = 0;
-  StoredPtr object;    ///< for deleted: the last state with the version of the deletion
+  StoredPtr object;    ///< for deleted: the last state, with the version of the deletion
   StoredPtr previous;  ///< null for added
 };
 
-/// All objects of one resource, with the changes of the recent past.
+/// All objects of one resource, and their recent changes.
 class Shelf {
  public:
   using Objects = std::map<std::string, StoredPtr, std::less<>>;
@@ -63,14 +63,14 @@ class Shelf {
   const std::string& name() const { return name_; }
   const Objects& objects() const { return objects_; }
   StoredPtr find(std::string_view ns, std::string_view name) const;
-  /// The objects as they were at `version`, if the history still reaches back there.
+  /// The objects as of `version`; false when the history does not reach back to it.
   bool at_version(std::uint64_t version, Objects* into) const;
 
   /// The oldest version from which a watch can resume.
   std::uint64_t floor() const { return floor_; }
   std::uint64_t last_version() const { return last_version_; }
 
-  /// Changes are numbered from 0; those before first_change() are forgotten.
+  /// Changes are numbered from 0; those before first_change() are dropped.
   std::uint64_t first_change() const { return first_change_; }
   std::uint64_t end_change() const { return first_change_ + history_.size(); }
   const Change& change(std::uint64_t number) const { return history_[number - first_change_]; }
@@ -82,7 +82,7 @@ class Shelf {
   bool closed() const { return closed_; }
   void close();
 
-  /// Forgets the history, as a compaction does.
+  /// Drops the history, as a compaction does.
   void forget(std::uint64_t current);
 
  private:
@@ -100,15 +100,15 @@ class Shelf {
   bool closed_ = false;
 };
 
-/// Every object of the server, in memory, under one sequence of resourceVersions. Writes take
-/// effect at once for readers of this process; durable() returns when they would survive a crash.
+/// Every object of the server, in memory, under one sequence of resourceVersions. Readers of this
+/// process see a write at once; durable() returns when it would survive a crash.
 class Store {
  public:
   Store(Executor executor, std::size_t history_max, std::unique_ptr<Journal> journal);
   ~Store();
 
   std::uint64_t version() const { return version_; }
-  /// Made on first use.
+  /// Created at the first use.
   Shelf& shelf(const std::string& name);
   Shelf* find_shelf(std::string_view name);
   /// Closes watches and drops all objects of the resource.
@@ -117,15 +117,15 @@ class Store {
 
   /// Adds or replaces; sets metadata.resourceVersion. Returns the new version of the object.
   StoredPtr put(Shelf& shelf, std::string ns, std::string name, Json value);
-  /// `last`: the final state to show, mostly the current one. The object must exist.
+  /// `last`: the final state for watches, mostly the current one. The object must exist.
   StoredPtr erase(Shelf& shelf, const Stored& current, Json last);
 
   /// Returns when everything written before has reached the journal.
   Task<> durable();
   bool settled() const { return unwritten_.empty(); }
-  /// Reads back what the journal holds. Once, before anything is written.
+  /// Reads the contents of the journal. Once, before anything is written.
   Status restore();
-  /// Every watch must begin anew, every old version is gone: what a compaction looks like.
+  /// Ends every watch and drops every old version, as a compaction does.
   void compact();
 
  private:

@@ -89,7 +89,7 @@ ResourceType scale_type() {
   return type;
 }
 
-/// The scale a writer wants, its managedFields among its metadata.
+/// The scale that the client wants, with its managedFields in its metadata.
 Answer<Json> wanted_scale(Core& core, Exchange& exchange, const Json& live,
                           const WriteOptions& options) {
   const ResourceType type = scale_type();
@@ -220,7 +220,7 @@ Failure disruption(const std::string& why, int retry_after_seconds) {
   return failure;
 }
 
-/// Why a disruption budget forbids the eviction of `pod`, if one does.
+/// The reason why a disruption budget forbids the eviction of `pod`, if one does.
 std::optional<Failure> budget_refuses(Core& core, const Json& pod, const std::string& ns) {
   const Json* labels = member(pod, "metadata", "labels");
   for (const auto& [key, budget] : core.store.shelf("poddisruptionbudgets.policy").objects()) {

@@ -52,7 +52,7 @@ void append_escaped(std::string& out, std::string_view raw) {
   }
 }
 
-/// Characters that stand for themselves, here and in every other JSON.
+/// Characters that need no escape, here and in every other JSON.
 bool is_plain(char c) {
   return c >= 0x20 && c < 0x7f && c != '"' && c != '\\' && c != '<' && c != '>' && c != '&';
 }

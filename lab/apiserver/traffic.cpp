@@ -159,7 +159,7 @@ bool FaultInjector::loses_reply(const Exchange& exchange) {
   return rng_.chance(faults_.lost_reply);
 }
 
-/// A watch that is cut, or that says nothing any more.
+/// A watch that is cut, or that stays silent from some point on.
 class FaultyStream final : public net::BodyStream {
  public:
   FaultyStream(FaultInjector& injector, std::shared_ptr<net::BodyStream> stream, bool silent)

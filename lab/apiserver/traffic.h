@@ -9,7 +9,7 @@
 
 namespace regatta::apiserver {
 
-/// Counts every request by who sent it, for what, and how it was answered.
+/// Counts every request by user, target and answer.
 class Traffic {
  public:
   void count(const Exchange& exchange, unsigned status);
@@ -29,18 +29,18 @@ class Traffic {
   std::map<Key, std::uint64_t> counts_;
 };
 
-/// Rolls the dice. Seeded of its own, so that faults do not change anything else that is random.
+/// Draws the faults. Has a seed of its own, so that faults do not change other random numbers.
 class FaultInjector {
  public:
   FaultInjector(Clock& clock, std::uint64_t seed) : clock_(clock), rng_(seed) {}
   Faults& faults() { return faults_; }
   void reseed(std::uint64_t seed) { rng_ = Rng(seed); }
 
-  /// Waits, and says with what the request fails instead of being served.
+  /// Waits for the latency; returns the failure of a request that is not to be served.
   Task<std::optional<Failure>> before(const Exchange& exchange);
   /// Whether the reply to a served request is lost.
   bool loses_reply(const Exchange& exchange);
-  /// Puts faults into the stream of a watch.
+  /// Adds faults to the stream of a watch.
   std::shared_ptr<net::BodyStream> wrap(std::shared_ptr<net::BodyStream> stream);
 
  private:

@@ -14,7 +14,7 @@
 namespace regatta::apiserver {
 namespace {
 
-/// Events are judged as core events, whichever group they come through.
+/// Events are validated as core events, in whichever group they are written.
 std::string invalid_group(const ResourceType& type) {
   return type.stored_as.empty() ? type.group : "";
 }
@@ -23,7 +23,7 @@ bool is_core(const ResourceType& type, std::string_view plural) {
   return type.group.empty() && type.plural == plural;
 }
 
-/// Whether an object marked as deleted may go now.
+/// Whether an object that is being deleted may be removed now.
 bool released(const Json& object, const ResourceType& type) {
   const Json* finalizers = member(object, "metadata", "finalizers");
   if (finalizers && !finalizers->empty()) return false;
@@ -52,7 +52,7 @@ bool same_metadata(const Json& a, const Json& b) {
   }
 }
 
-/// Equality but for the resourceVersion.
+/// Equality, without the resourceVersion.
 bool same_but_version(const Json& a, const Json& b) {
   if (a.size() != b.size()) return false;
   for (auto i = a.begin(), j = b.begin(); i != a.end(); ++i, ++j) {
@@ -63,7 +63,7 @@ bool same_but_version(const Json& a, const Json& b) {
   return true;
 }
 
-/// Whether the stored JSON is what clients of this type see.
+/// Whether clients of this type see the JSON as it is stored.
 bool shown_as_stored(const Json& stored, const ResourceType& type) {
   return !type.from_stored && string_or_empty(stored, "kind") == type.kind &&
          string_or_empty(stored, "apiVersion") == type.api_version();
@@ -79,7 +79,7 @@ std::string default_propagation(const ResourceType& type) {
   return type.group == "batch" && type.plural == "jobs" ? "Orphan" : "";
 }
 
-/// The finalizers that a propagation policy asks for; whether they differ.
+/// Sets the finalizers of a propagation policy; true when they changed.
 bool set_policy_finalizers(Json& object, const std::string& policy) {
   if (policy.empty()) return false;
   Json& metadata = metadata_of(object);
@@ -144,7 +144,7 @@ FieldErrors uid_immutable(const std::string& uid) {
   return {error, error};
 }
 
-/// What a writer may say about which version it changes.
+/// Checks the uid and the resourceVersion that a client sent.
 std::optional<Failure> check_versions(const Target& target, const Json& object, const Json& live,
                                       bool put) {
   const ResourceType& type = *target.type;
@@ -175,7 +175,7 @@ void append(FieldErrors& errors, FieldErrors more) {
                 std::make_move_iterator(more.end()));
 }
 
-/// What etcd takes in one request.
+/// The largest request that etcd accepts.
 constexpr std::size_t stored_bytes_max = 1536 * 1024;
 
 Failure too_large_to_store() {

@@ -8,7 +8,7 @@
 
 namespace regatta::apiserver {
 
-/// Where a write goes.
+/// The target of a write.
 struct Target {
   ResourceTypePtr type;
   std::string ns;
@@ -19,20 +19,20 @@ struct Target {
 struct Written {
   Json object;  ///< in the version of the target's type; null when it is in `stored`
   bool created = false;
-  StoredPtr stored = nullptr;  ///< what the store holds now; null when nothing was stored
+  StoredPtr stored = nullptr;  ///< the state in the store now; null when nothing was stored
 
   Json in(const ResourceType& type) const;
 };
 
-/// What a delete left behind: the object when it stays (or when its kind always answers with the
+/// The result of a delete: the object when it stays (or when its kind always answers with the
 /// object), else null.
 struct Deleted {
   std::unique_ptr<Json> object;
   std::string uid;
 };
 
-/// Creates, updates and deletes objects under the rules of every kind, those of its Strategy, and
-/// admission. Every call is one atomic step: nothing else runs in between.
+/// Creates, updates and deletes objects by the rules of all kinds, those of its Strategy, and
+/// admission. Every call is one atomic step.
 class ObjectWriter {
  public:
   explicit ObjectWriter(Core& core) : core_(core) {}
@@ -40,23 +40,23 @@ class ObjectWriter {
   /// Called after each change of the store by a request, before it is answered.
   using Observer = std::function<void(const ResourceType&, const std::string& ns,
                                       const std::string& name, const Json* object)>;
-  /// Who deletes objects of a kind in its own way.
+  /// Deletes objects of a kind that has a way of its own.
   using Remover = std::function<Answer<Deleted>(const Target&, const DeleteOptions&)>;
   void set_definition_remover(Remover remover) { remove_definition_ = std::move(remover); }
 
   void set_observer(Observer observer) { observer_ = std::move(observer); }
 
-  /// `tracked`: managedFields come with the object.
+  /// `tracked`: the object has its managedFields already.
   Answer<Written> create(Exchange& exchange, const Target& target, Json object,
                          const WriteOptions& options, bool tracked = false);
 
-  /// `make` builds the wanted object from the live one (both in the target's version). It is given
-  /// null when there is no live object and the kind can be created by updates.
+  /// `make` builds the wanted object from the live one (both in the target's version). The argument
+  /// is null when there is no live object and updates may create the kind.
   using Maker = std::function<Answer<Json>(const Json* live)>;
   struct UpdateMode {
     bool put = false;        ///< PUT: a resourceVersion may be required
-    bool tracked = false;    ///< managedFields come with the object
-    bool defaulted = false;  ///< so do defaults
+    bool tracked = false;    ///< the object has its managedFields already
+    bool defaulted = false;  ///< the object has its defaults already
     bool creates = false;    ///< a missing object is created
   };
   Answer<Written> update(Exchange& exchange, const Target& target, const Maker& make,
@@ -64,9 +64,9 @@ class ObjectWriter {
 
   Answer<Deleted> remove(Exchange& exchange, const Target& target, const DeleteOptions& options);
 
-  /// Writes an object as the server itself, without checks; no-op when nothing differs.
+  /// Writes an object as the server itself, without checks. Writes nothing when nothing differs.
   void put_internal(const ResourceType& type, Json object);
-  /// Deletes as a client would: finalizers hold.
+  /// Deletes as a client would: finalizers count.
   void remove_internal(const Target& target);
   void erase_internal(const ResourceType& type, const std::string& ns, const std::string& name);
 

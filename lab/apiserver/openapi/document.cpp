@@ -20,7 +20,7 @@ Json reference(const std::string& name) {
   return {{"$ref", std::string(reference_prefix) + name}};
 }
 
-/// Adds the types that `json` refers to, and those they refer to.
+/// Adds the types to which `json` refers, and those to which they refer.
 void add_references(const Json& json, Json& schemas) {
   if (json.is_object()) {
     if (const auto at = json.find("$ref"); at != json.end() && at->is_string()) {

@@ -113,7 +113,7 @@ OpenApiAnswer OpenApi::document(const OpenApiRequest& request) const {
   out.headers.emplace_back("Content-Type", "application/json");
   out.headers.emplace_back("Last-Modified", modified_);
   if (!request.hash.empty()) {
-    // The URL changes with the content, so it may be kept.
+    // The URL changes with the content, so caches may keep the answer.
     out.headers.emplace_back("Cache-Control", "public, immutable");
     out.headers.emplace_back("Expires", http_date(clock_.now() + std::chrono::hours(24 * 365)));
   } else {

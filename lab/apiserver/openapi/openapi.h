@@ -13,7 +13,7 @@
 
 namespace regatta::apiserver {
 
-/// What of a GET below /openapi matters for its answer.
+/// The parts of a GET below /openapi that decide its answer.
 struct OpenApiRequest {
   std::string path;  ///< /openapi/v2, /openapi/v3, /openapi/v3/apis/batch/v1 …
   std::string hash;  ///< query parameter of that name; may be empty
@@ -28,10 +28,9 @@ struct OpenApiAnswer {
   std::string body;
 };
 
-/// The OpenAPI documents of what a registry serves: an index of version 3 whose URLs carry hashes,
-/// one document for each group version, and a version 2 document that has no more than clients need
-/// to go on without it. Documents are made when first asked for and again after the registry
-/// changed.
+/// The OpenAPI documents of a registry: an index of version 3 whose URLs carry hashes, one document
+/// for each group version, and a version 2 document with only what clients need in order to go on
+/// without it. A document is made at the first request, and again after the registry changed.
 class OpenApi {
  public:
   OpenApi(const Registry& registry, const Clock& clock) : registry_(registry), clock_(clock) {}
@@ -52,7 +51,7 @@ class OpenApi {
   const Clock& clock_;
   bool made_ = false;
   std::uint64_t revision_ = 0;
-  std::string modified_;                       ///< RFC 1123, when the documents were made
+  std::string modified_;                       ///< RFC 1123: when the documents were made
   std::map<std::string, Document> documents_;  ///< by "api/v1", "apis/batch/v1"
   std::string index_;
 };

@@ -89,7 +89,7 @@ PatchFailure conflict_failure(std::vector<ConflictsOf> conflicts) {
   return failure;
 }
 
-/// What was applied to the object by `kubectl apply` before it knew of managedFields.
+/// The fields that `kubectl apply` applied to the object before it used managedFields.
 FieldSet last_applied_fields(const Json& live, const ApplyOptions& options) {
   const Json* metadata = object_at(live, "metadata");
   const Json* annotations = metadata ? object_at(*metadata, "annotations") : nullptr;
@@ -99,7 +99,7 @@ FieldSet last_applied_fields(const Json& live, const ApplyOptions& options) {
   return field_set_of(*last, options.writer.schema);
 }
 
-/// kubectl keeps the annotation of objects that have it up to date.
+/// kubectl keeps the annotation up to date on objects that have it.
 void refresh_last_applied(Json* object, const Json& live, const Json& applied,
                           const ApplyOptions& options) {
   if (options.writer.manager != kubectl_manager) return;
@@ -162,8 +162,8 @@ class Application {
                         "): " + joined_errors(errors));
   }
 
-  /// Who owns what so far. Objects without owners get one for all they hold, so that the first
-  /// apply does not take it silently.
+  /// Reads the owners so far. An object without owners gets one for all its fields, so that the
+  /// first apply does not take them silently.
   void take_live_entries() {
     entries_ = managed_entries_of(live_);
     auto metadata = live_.find("metadata");
@@ -192,7 +192,8 @@ class Application {
     return entries_.back();
   }
 
-  /// Removes from `merged` what this manager applied before, does not apply now, and owned alone.
+  /// Removes from `merged` the fields that this manager applied before, does not apply now, and
+  /// owned alone.
   Json prune(const Json& merged, const FieldSet& before) const {
     if (before.empty()) return merged;
     FieldSet managed;
@@ -208,7 +209,7 @@ class Application {
     FieldSet kept = united(all_fields(pruned), managed);
     pruned = remove_fields(merged, difference(in_merged, kept), schema_);
     FieldSet gone = intersection(difference(in_merged, all_fields(pruned)), last);
-    // A container that is stated to be empty is there although its last item went.
+    // A container that is applied as empty stays although its last item is removed.
     return merge_typed(remove_fields(merged, gone, schema_), applied_, schema_);
   }
 
@@ -232,7 +233,7 @@ class Application {
     return std::nullopt;
   }
 
-  /// kubectl may take over what it applied from the client side before.
+  /// kubectl may take over the fields that it applied from the client side before.
   bool superseded_by_kubectl(const std::vector<ConflictsOf>& conflicts) const {
     if (options_.writer.manager != kubectl_manager) return false;
     FieldSet allowed = last_applied_fields(live_, options_);

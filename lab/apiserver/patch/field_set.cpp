@@ -32,7 +32,7 @@ void drop_lonely_mark(Json* node) {
   if (node->size() == 1 && node->contains(self_mark)) *node = Json::object();
 }
 
-/// Returns false when the node has become nothing and is to be removed from its parent.
+/// Returns false when the node is empty now and must be removed from its parent.
 bool subtract_node(Json* node, const FieldSet::Node& change) {
   bool member = is_member(*node);
   auto mark = node->find(self_mark);
@@ -221,7 +221,7 @@ namespace {
 
 void collect_paths(const FieldSet& set, const std::string& prefix,
                    std::vector<std::string>* paths) {
-  // Members of a level come before what lies below it.
+  // The members of a level come before everything below it.
   for (const FieldSet::Node& node : set.nodes) {
     if (node.member) paths->push_back(prefix + path_element_string(node.element));
   }

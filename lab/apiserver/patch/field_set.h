@@ -25,8 +25,8 @@ struct FieldSet {
 
   bool empty() const { return nodes.empty(); }
   const Node* find(std::string_view element) const;
-  /// The node of `element`, added when it is missing (as no member: the caller makes it one, or
-  /// gives it children).
+  /// The node of `element`. When missing it is added, not as a member: the caller makes it one, or
+  /// gives it children.
   Node& at(std::string_view element);
   /// Whether the path is a member.
   bool has(const std::vector<std::string>& path) const;
@@ -42,9 +42,9 @@ struct FieldSet::Node {
   friend bool operator==(const Node&, const Node&) = default;
 };
 
-/// Paths in either.
+/// Paths in `a` or `b`.
 FieldSet united(const FieldSet& a, const FieldSet& b);
-/// Paths in both.
+/// Paths in both `a` and `b`.
 FieldSet intersection(const FieldSet& a, const FieldSet& b);
 /// Paths of `a` that are not in `b`. A path below a member of `b` stays unless it is in `b` itself.
 FieldSet difference(const FieldSet& a, const FieldSet& b);
@@ -55,8 +55,8 @@ FieldSet recursive_difference(const FieldSet& a, const FieldSet& b);
 Json encode_field_set(const FieldSet& set);
 Result<FieldSet> decode_field_set(const Json& fields);
 
-/// The same operations on an encoded set in place, in time proportional to `change`: what makes
-/// the tracking of ordinary writes cheap. `fields` must be as encode_field_set() writes it.
+/// The same operations on an encoded set in place, in time proportional to `change`; this makes the
+/// tracking of ordinary writes cheap. `fields` must be as encode_field_set() writes it.
 void subtract_encoded(Json* fields, const FieldSet& change);
 void unite_encoded(Json* fields, const FieldSet& change);
 

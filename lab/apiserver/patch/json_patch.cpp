@@ -10,7 +10,7 @@ namespace {
 
 using Tokens = std::vector<std::string>;
 
-/// What stands before the first slash does not count.
+/// Text before the first slash is ignored.
 std::optional<Tokens> parse_pointer(const std::string& pointer) {
   Tokens tokens;
   if (pointer.empty()) return tokens;
@@ -38,8 +38,8 @@ std::optional<Tokens> parse_pointer(const std::string& pointer) {
   return tokens;
 }
 
-/// An index of a list of `size` items; `end` allows the place behind the last one, also as "-".
-/// Negative ones count from the end.
+/// An index of a list of `size` items. `end` allows the position after the last item, also as "-".
+/// Negative indexes count from the end.
 std::optional<std::size_t> parse_index(const std::string& token, std::size_t size, bool end) {
   if (token == "-") return end ? std::optional(size) : std::nullopt;
   bool negative = token.starts_with("-");
@@ -181,7 +181,7 @@ class Patcher {
     Json* parent = resolve(document_, operation.from, operation.from.size() - 1);
     if (!parent) return false;
     Json* from = child(parent, operation.from.back());
-    // A copy of a missing member of an object is null.
+    // The copy of a missing member of an object is null.
     if (!from && !parent->is_object()) return false;
     Json value = from ? *from : Json();
     if (operation.name == "copy") {
@@ -212,7 +212,7 @@ PatchFailure cannot_unmarshal(const Json& value, const std::string& into) {
                    " into Go " + into);
 }
 
-/// Operations of the wrong types are malformed, not just inapplicable.
+/// Operations of the wrong types are malformed (400), not inapplicable (422).
 std::optional<PatchFailure> check_types(const Json& operations) {
   if (!operations.is_array()) {
     return cannot_unmarshal(operations, "value of type []handlers.jsonPatchOp");

@@ -75,8 +75,8 @@ std::string manager_of_user_agent(std::string_view user_agent) {
 
 namespace {
 
-/// What Go writes of an object of each kind in which nothing is set: structs and what has no
-/// omitempty. `T` stands for a pod template.
+/// The JSON that Go writes for an empty object of each kind: structs, and fields without omitempty.
+/// `T` stands for a pod template.
 constexpr std::string_view blank_objects = R"(
 /v1/Event {"involvedObject":{},"source":{},"firstTimestamp":null,"lastTimestamp":null,+
  "eventTime":null,"reportingComponent":"","reportingInstance":""}
@@ -259,7 +259,7 @@ const FieldSet& replicas_of_scale() {
 
 ManagedEntry* find_manager(ManagedEntries* entries, const ManagedEntry& wanted) {
   for (ManagedEntry& entry : *entries) {
-    // Their versions differ by nature: autoscaling/v1 is the Scale's.
+    // Their versions always differ: autoscaling/v1 is the version of the Scale.
     if (entry.manager == wanted.manager && entry.applied == wanted.applied &&
         entry.subresource == wanted.subresource) {
       return &entry;

@@ -10,12 +10,12 @@
 
 namespace regatta::apiserver {
 
-/// Why a patch is refused: the parts of the Status that the caller cannot know.
+/// The refusal of a patch: the parts of the Status that the caller does not know.
 struct PatchFailure {
   int code = 500;
   std::string reason;  ///< empty for most 500s
   std::string message;
-  bool has_details = false;  ///< details are there, if only as an empty object
+  bool has_details = false;  ///< details exist, if only as an empty object
   FieldErrors causes;        ///< of the details
   friend bool operator==(const PatchFailure&, const PatchFailure&) = default;
 };
@@ -27,9 +27,9 @@ using PatchAnswer = boost::system::result<T, PatchFailure>;
 
 PatchFailure bad_patch(std::string message);
 PatchFailure failed_patch(std::string message);
-/// 422 without a word on what is wrong, as the JSON patch handler answers.
+/// A 422 without a cause, as the JSON patch handler answers.
 PatchFailure rejected_patch();
-/// 422 about the patched object as a whole, which `shown` presents.
+/// A 422 about the patched object as a whole, whose text is `shown`.
 PatchFailure invalid_patch_result(const std::string& shown, const std::string& why);
 
 }  // namespace regatta::apiserver

@@ -157,7 +157,7 @@ TEST(PatchFuzz, HistoriesOfWritesKeepTheirInvariants) {
         Json wanted = random.widget();
         PatchAnswer<Json> once = apply(live, wanted, options);
         ASSERT_TRUE(once) << once.error().message;
-        // What is stated is there, and stating it again changes nothing.
+        // The applied fields are there, and applying them again changes nothing.
         EXPECT_TRUE(
             compare(*once, merge_typed(*once, wanted, options.writer.schema), options.writer.schema)
                 .empty());

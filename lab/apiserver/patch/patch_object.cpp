@@ -67,8 +67,8 @@ std::string metadata_member_text(std::string_view name, const Json& value) {
   return "[" + all + "]";
 }
 
-/// The patched object as an answer shows it: metadata of built-in types in the order of its
-/// declaration, unless the patch went through it.
+/// The patched object as an answer shows it: metadata of built-in types in the order of
+/// declaration, unless the patch was applied to it.
 std::string shown_text(const PatchRequest& request, const Json& patch, const Json& object) {
   if (request.type == PatchType::strategic) return go_plain(patch);
   bool rewritten = request.type == PatchType::merge && patch.contains("metadata");
@@ -89,7 +89,7 @@ std::string text_at(const Json& object, const char* name) {
   return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
-/// What comes of reading the object as the other built-in kind it says it is.
+/// The error of reading the object as another built-in kind, which it claims to be.
 std::string other_kind_error(const PatchRequest& request, const Json& object,
                              const std::string& version, const std::string& kind) {
   const std::size_t slash = version.find('/');
@@ -107,7 +107,7 @@ std::string other_kind_error(const PatchRequest& request, const Json& object,
          request.kind + "): unknown conversion";
 }
 
-/// The kind and version are not for a patch to change.
+/// A patch must not change the kind and version.
 std::optional<PatchFailure> wrong_kind(const PatchRequest& request, const Json& object,
                                        const std::string& shown) {
   std::string version = text_at(object, "apiVersion");
@@ -125,8 +125,8 @@ std::optional<PatchFailure> wrong_kind(const PatchRequest& request, const Json& 
   return invalid_patch_result(shown, other_kind_error(request, object, version, kind));
 }
 
-/// The members of `object`, and of its metadata, that `current` does not have like that. The others
-/// were checked when they were written.
+/// The members of `object` and of its metadata that differ from `current`. The others were checked
+/// when they were written.
 Json changed_part(const Json& object, const Json& current) {
   Json part = Json::object();
   for (const auto& [name, value] : object.items()) {
@@ -139,7 +139,7 @@ Json changed_part(const Json& object, const Json& current) {
   return part;
 }
 
-/// What strict decoding of the patched object finds: warnings, or a refusal.
+/// The results of strict decoding of the patched object: warnings, or a refusal.
 PatchAnswer<std::vector<std::string>> check_patched(const PatchRequest& request, const Json& patch,
                                                     const Json& object, const Json& current) {
   auto shown = [&] {
@@ -158,7 +158,7 @@ PatchAnswer<std::vector<std::string>> check_patched(const PatchRequest& request,
   if (report.type_error) return invalid_patch_result(shown(), *report.type_error);
   if (request.validation == FieldValidation::ignore) return std::vector<std::string>{};
   std::vector<std::string> found;
-  // In the operations of a JSON patch it is not the object that repeats itself.
+  // A JSON patch may have unknown members in its operations, other patches duplicate fields.
   found = request.type == PatchType::json ? json_patch_unknown_fields(patch)
                                           : duplicate_field_messages(request.body, patch);
   found.insert(found.end(), report.strict.begin(), report.strict.end());

@@ -17,11 +17,11 @@
 #include <string_view>
 #include <vector>
 
-/// A PATCH request from its body to the object that goes on to the strategy.
+/// The way of a PATCH request from its body to the object that is passed to the strategy.
 namespace regatta::apiserver {
 
 enum class PatchType { json, merge, strategic, apply };
-/// Of a Content-Type without parameters; nothing for what is none of the four.
+/// The patch type of a Content-Type without parameters; unset when it is none of the four.
 std::optional<PatchType> patch_type_of(std::string_view content_type);
 
 struct PatchRequest {
@@ -34,12 +34,12 @@ struct PatchRequest {
   std::string kind;
   bool force = false;
   FieldValidation validation = FieldValidation::warn;
-  /// A custom resource: fields are judged by its schema, metadata by `object_meta`.
+  /// A custom resource: its schema decides about fields, `object_meta` about metadata.
   bool custom = false;
   const Schema* object_meta = nullptr;
-  /// Prunes and fills in defaults, in place; called once on the patched object. May be empty.
+  /// Prunes and sets defaults, in place; called once, on the patched object. May be empty.
   std::function<void(Json&)> complete;
-  /// How a refusal shows the patched object; empty: as Kubernetes does, as far as JSON tells.
+  /// The text of the patched object in a refusal; empty: as in Kubernetes, as far as JSON allows.
   std::function<std::string(const Json&)> show;
 };
 
@@ -48,14 +48,14 @@ struct Patched {
   std::vector<std::string> warnings;
 };
 
-/// `current` is the stored object in the version of the request; null when there is none, which
-/// only an apply may create.
+/// `current` is the stored object in the version of the request; null when there is none, and then
+/// only an apply may create it.
 PatchAnswer<Patched> patch_object(const PatchRequest& request, const Json* current);
 
-/// What Go says of a document that should have been an object.
+/// Go's message about a document that is not an object.
 std::string not_an_object(const Json& value);
 
-/// What Go says of malformed JSON, as well as can be known.
+/// Go's message about malformed JSON, as far as it can be known.
 std::string go_json_error(std::string_view text);
 
 }  // namespace regatta::apiserver

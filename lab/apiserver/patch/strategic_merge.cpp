@@ -16,7 +16,7 @@ constexpr std::string_view retain_keys = "$retainKeys";
 constexpr std::string_view element_order_prefix = "$setElementOrder/";
 constexpr std::string_view delete_prefix = "$deleteFromPrimitiveList/";
 
-/// Ends a merge from any depth of it; becomes the answer at the top and never leaves this file.
+/// Ends a merge from any depth. It is caught in this file and becomes the answer.
 struct Refused {
   PatchFailure failure;
 };
@@ -37,7 +37,7 @@ struct Refused {
   refuse_as_error("unknown patch type: " + go_plain(value) + " in map: " + go_plain(map));
 }
 
-/// How one member of an object is patched.
+/// The patch strategy of one member of an object.
 struct Strategy {
   bool merge = false;
   bool replace = false;
@@ -66,8 +66,8 @@ bool has_directive(const Json& value) {
   return value.is_object() && value.contains(directive);
 }
 
-/// What is new takes no part in a merge: its nulls have nothing to remove, and what it holds under
-/// a $patch directive is dropped whole.
+/// A new value is not merged: its nulls remove nothing, and objects with a $patch directive in it
+/// are dropped.
 Json without_directives(Json value) {
   if (value.is_array()) {
     Json kept = Json::array();
@@ -95,7 +95,7 @@ bool same_item(const Json& a, const Json& b, const std::string& key) {
   return i != a.end() && j != b.end() && *i == *j;
 }
 
-/// The place of an item in a list; -1 when it is not there.
+/// The index of an item in a list; -1 when it is not there.
 int place_of(const Json& item, const Json& list, const std::string& key) {
   for (std::size_t i = 0; i < list.size(); ++i) {
     if (same_item(list[i], item, key)) return static_cast<int>(i);
@@ -103,7 +103,7 @@ int place_of(const Json& item, const Json& list, const std::string& key) {
   return -1;
 }
 
-/// Brings items into the order of a list; those it does not have stay in front.
+/// Sorts items in the order of a list; items that the list does not have stay in front.
 void sort_by(std::vector<Json>* items, const Json& order, const std::string& key) {
   std::vector<std::pair<int, std::size_t>> places;
   for (std::size_t i = 0; i < items->size(); ++i) {
@@ -116,8 +116,8 @@ void sort_by(std::vector<Json>* items, const Json& order, const std::string& key
   *items = std::move(sorted);
 }
 
-/// Items named by `patch_order` in that order, among the others, which keep the order they had on
-/// the server; what is new comes first.
+/// Sorts the items that `patch_order` names in that order, among the others, which keep their order
+/// on the server. New items come first.
 Json ordered(const Json& merged, const Json& patch_order, const Json& server_order,
              const std::string& key) {
   std::vector<Json> patched, others;
@@ -164,7 +164,8 @@ struct ListPatch {
   bool replace = false;
 };
 
-/// Obeys the directives among the items of a patch; deletions are done on `original` at once.
+/// Carries out the directives among the items of a patch. Deletions are applied to `original` at
+/// once.
 ListPatch take_list_directives(Json* original, const Json& patch, const std::string& key) {
   ListPatch result;
   for (const Json& item : patch) {
@@ -215,7 +216,7 @@ Json merge_list(Json original, const Json& patch, const Strategy& strategy) {
   return ordered(merged, wanted.items, original, key);
 }
 
-/// Drops members of the original that are not to be retained.
+/// Drops the members of the original that are not to be retained.
 void retain(Json* original, Json* patch) {
   auto found = patch->find(retain_keys);
   if (found == patch->end()) return;
@@ -235,7 +236,7 @@ void retain(Json* original, Json* patch) {
   *original = std::move(kept);
 }
 
-/// The items of a patch must come in the order that is asked for.
+/// The items of a patch must come in the requested order.
 void check_order(const Json& patch, const Json& order, const std::string& key) {
   int last = -1;
   for (const Json& item : patch) {
@@ -249,7 +250,7 @@ void check_order(const Json& patch, const Json& order, const std::string& key) {
   }
 }
 
-/// Merges the list `name` and brings it into the order that is asked for.
+/// Merges the list `name` and sorts it in the requested order.
 void apply_order(Json* original, Json* patch, const std::string& name, const Json& order,
                  const Schema* schema) {
   if (!order.is_array()) refuse_bad_request("invalid patch format of setElementOrder list");

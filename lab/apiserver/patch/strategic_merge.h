@@ -7,9 +7,9 @@
 
 namespace regatta::apiserver {
 
-/// Strategic merge patch of a built-in type: as a merge patch, except that lists which the schema
-/// gives the strategy `merge` are merged by key or as sets, and that the directives $patch,
-/// $retainKeys, $setElementOrder/… and $deleteFromPrimitiveList/… are obeyed.
+/// Strategic merge patch of a built-in type. It differs from a merge patch in two points: lists
+/// with the strategy `merge` in the schema are merged by key or as sets, and the directives $patch,
+/// $retainKeys, $setElementOrder/… and $deleteFromPrimitiveList/… are carried out.
 PatchAnswer<Json> strategic_merge(const Json& original, const Json& patch, const Schema* schema);
 
 }  // namespace regatta::apiserver

@@ -9,7 +9,7 @@ namespace {
 
 using testing::json_of;
 
-/// Patches are written for the pod template's spec, which has all there is to merge.
+/// The patches are for the spec of a pod template, which has every kind of list.
 struct Case {
   const char* name;
   const char* original;

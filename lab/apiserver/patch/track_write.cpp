@@ -7,8 +7,8 @@
 #include <optional>
 #include <tuple>
 
-/// The tracking of ordinary writes runs on every one of them, so it works on the encoded sets in
-/// place: its cost is one comparison of the two objects plus the size of what changed.
+/// Every ordinary write is tracked, so tracking works on the encoded sets in place: it costs one
+/// comparison of the two objects plus the size of the changes.
 namespace regatta::apiserver {
 namespace {
 
@@ -34,7 +34,7 @@ const Json* entries_of(const Json& object) {
   return found != metadata->end() && found->is_array() ? &*found : nullptr;
 }
 
-/// Removes the entries from the object and returns them; nothing when it had none.
+/// Removes the entries from the object and returns them; unset when it had none.
 std::optional<Json> take_entries(Json* object) {
   auto metadata = object->find("metadata");
   if (metadata == object->end() || !metadata->is_object()) return std::nullopt;
@@ -49,7 +49,7 @@ bool is_reset(const Json& sent) {
   return sent.empty() || (sent.size() == 1 && sent[0].is_object() && sent[0].empty());
 }
 
-/// The entries the write starts from, in canonical form.
+/// The entries before the write, in canonical form.
 Json starting_entries(Json* object, const Json& live, const Writer& writer) {
   const Json* kept = entries_of(live);
   std::optional<Json> sent = take_entries(object);
@@ -98,7 +98,7 @@ void own_changes(Json* entries, const FieldSet& changed, const Writer& writer) {
   (*own)["time"] = format_rfc3339(writer.now);
 }
 
-/// Takes what changed from everybody and gives it to the writer.
+/// Takes the changed fields from their owners and gives them to the writer.
 void reassign(Json* entries, const Comparison& comparison, const Writer& writer) {
   for (Json& entry : *entries) {
     auto fields = entry.find("fieldsV1");
@@ -114,7 +114,7 @@ void reassign(Json* entries, const Comparison& comparison, const Writer& writer)
   entries->erase(std::remove_if(entries->begin(), entries->end(), owns_nothing), entries->end());
 }
 
-/// Merges the oldest updates of each version into one entry while there are too many.
+/// Merges the oldest updates of each version into one entry, as long as there are too many.
 void cap_update_managers(Json* entries) {
   std::size_t updates = 0;
   for (const Json& entry : *entries) updates += text_of(entry, "operation") == "Update";
@@ -149,7 +149,7 @@ void cap_update_managers(Json* entries) {
   *entries = encode_managed_fields(left);
 }
 
-/// What nobody owns is not worth comparing.
+/// Fields that never have an owner need no comparison.
 Comparison tracked_comparison(const Json& object, const Json& live, const Writer& writer) {
   Comparison comparison;
   if (writer.ignored.empty()) {
@@ -179,7 +179,7 @@ void track_write(Json* object, const Json& live, const Writer& writer) {
   Json entries = starting_entries(object, live, writer);
   const Json* metadata = metadata_of(live);
   bool exists = metadata && !text_of(*metadata, "uid").empty();
-  // An object without owners stays so until somebody applies.
+  // An object without owners has none until the first apply.
   if (entries.empty() && exists) return;
   Comparison comparison = tracked_comparison(*object, live, writer);
   if (!comparison.empty()) {
@@ -209,7 +209,7 @@ bool equal_but_times(const Json& a, const Json& b) {
   return true;
 }
 
-/// Equality of two objects but for one member of theirs.
+/// Equality of two objects, without one of their members.
 template <class Compare>
 bool equal_but(const Json& a, const Json& b, std::string_view excepted, Compare equal_excepted) {
   if (!a.is_object() || !b.is_object() || a.size() != b.size()) return false;

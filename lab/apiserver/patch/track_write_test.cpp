@@ -97,7 +97,7 @@ TEST(TrackWrite, AStatusWriteHasAnEntryOfItsOwnAndOwnsNothingElse) {
   object["spec"]["size"] = 9;
   object["metadata"]["labels"]["l"] = "2";
   object["status"]["phase"] = "New";
-  object["metadata"]["managedFields"] = Json::array();  // not for a subresource to reset
+  object["metadata"]["managedFields"] = Json::array();  // a subresource cannot reset them
   track_write(&object, live, widget_writer("c", "status"));
   EXPECT_EQ(fields_of(object, "c"), json_of(R"({"f:spec":{".":{},"f:size":{}}})"));
   EXPECT_EQ(fields_of(object, "c", "status"), json_of(R"({"f:status":{".":{},"f:phase":{}}})"));

@@ -22,7 +22,7 @@ bool is_builtin(const Schema& schema) {
   return schema.ref_name.starts_with("io.k8s.");
 }
 
-/// The value that stands for a key field an item leaves out; null when there is none.
+/// The default of a key field that an item leaves out; null when there is none.
 const Json* key_default(const Schema& item, const std::string& key) {
   static const Json empty_string = "";
   const Schema* schema = item.member(key);
@@ -180,7 +180,7 @@ class Typing {
 void collect_fields(const Json& value, const Schema* schema, FieldSet::Node* node) {
   switch (shape_of(schema, value)) {
     case Shape::leaf:
-      // Null and what looks like an empty list is nothing to own by itself; the caller decides.
+      // Null, which may stand for an empty list, is not a member by itself; the caller decides.
       if (!value.is_null()) node->member = true;
       return;
     case Shape::map:
@@ -190,7 +190,7 @@ void collect_fields(const Json& value, const Schema* schema, FieldSet::Node* nod
         collect_fields(below, type.schema, &child);
         bool hollow = below.is_null() || (below.is_object() && below.empty());
         if (hollow || !type.named) child.member = true;
-        // Names come sorted, so the child is the last one.
+        // Names are sorted, so the child is the last one.
         if (!child.member && child.children.empty()) node->children.nodes.pop_back();
       }
       return;

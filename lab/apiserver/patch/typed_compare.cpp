@@ -7,8 +7,8 @@
 namespace regatta::apiserver {
 namespace {
 
-/// What changed at and below one place. Nothing is allocated for what is equal, and path elements
-/// are made only on the way up from a difference.
+/// The changes at and below one place. Equal parts allocate nothing, and path elements are made
+/// only on the way up from a difference.
 struct Delta {
   Comparison below;
   bool changed = false;
@@ -40,8 +40,8 @@ Delta leaf_delta(const Json* before, const Json* after) {
   return delta;
 }
 
-/// Structures that a built-in type always has, though its JSON leaves them out when empty: their
-/// coming and going is no change of theirs.
+/// Structures that a built-in type always has, although its JSON leaves them out when empty. Their
+/// appearing or disappearing is not a change.
 bool always_present(std::string_view name, const Schema* schema) {
   if (!schema || !schema->ref_name.starts_with("io.k8s.")) return false;
   return name == "metadata" || name == "spec" || name == "status" || name == "template" ||
@@ -105,7 +105,7 @@ bool same_item(const Schema& list, const Json& a, const Json& b) {
   return true;
 }
 
-/// Items that pair up by position, which is nearly always so: no path elements are needed.
+/// Items that pair up by position, which is the usual case: no path elements are needed.
 bool same_items(const Schema& list, const Json& a, const Json& b) {
   if (a.size() != b.size()) return false;
   for (std::size_t i = 0; i < a.size(); ++i) {
@@ -123,7 +123,7 @@ Delta occurrence_delta(const Occurrences& found, const Schema* item) {
     return delta_of(found.before.empty() ? nullptr : found.before[0],
                     found.after.empty() ? nullptr : found.after[0], item);
   }
-  // Duplicates are owned as one.
+  // Duplicates are owned together.
   Delta delta;
   auto equal = [](const Json* a, const Json* b) { return *a == *b; };
   delta.removed = found.after.empty();
@@ -167,7 +167,7 @@ Delta list_delta(const Json* before, const Json* after, const Schema& schema) {
 Delta delta_of(const Json* before, const Json* after, const Schema* schema,
                const FieldSet* skipped) {
   if (!before && !after) return {};
-  // Null takes the form of its counterpart.
+  // Null has the form of its counterpart.
   const Json& typical = !after || (after->is_null() && before) ? *before : *after;
   Shape shape = shape_of(schema, typical);
   bool alike =

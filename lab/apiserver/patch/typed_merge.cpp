@@ -17,14 +17,14 @@ std::vector<Item> items_of(const Json& list, const Schema& schema) {
   std::vector<Item> items;
   for (std::size_t i = 0; i < list.size(); ++i) {
     Result<std::string> element = item_element(schema, list[i]);
-    // What cannot be told apart is kept under a name of its own.
+    // An item without identity is named by its index.
     items.push_back(Item{element ? *element : "i:" + std::to_string(i), &list[i]});
   }
   return items;
 }
 
-/// Merges two lists item by item. Applied items come in their own order; a live item that is not
-/// applied comes before the applied item it preceded.
+/// Merges two lists item by item. Applied items keep their order; a live item that is not applied
+/// stays before the applied item that it preceded.
 class ListMerge {
  public:
   ListMerge(const Json& live, const Json& applied, const Schema& schema)
@@ -41,7 +41,7 @@ class ListMerge {
       if (l < live_.size() && !applied_elements_.contains(live_[l].element)) {
         out_.push_back(*live_[l++].value);
       } else if (l < live_.size() && live_[l].element != next_shared(r)) {
-        ++l;  // comes, or came, in its applied place
+        ++l;  // it is inserted, or was, at its applied position
       } else {
         const Item& item = applied_[r++];
         if (l < live_.size() && live_[l].element == item.element) ++l;

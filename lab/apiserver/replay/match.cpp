@@ -62,7 +62,7 @@ long number_of(const std::string& placeholder) {
   return std::stol(placeholder.substr(placeholder.find(':') + 1));
 }
 
-/// Causes in a stable order, with what counts of them.
+/// Causes in a stable order, with the parts that are compared.
 std::multiset<std::string> causes_of(const Json& details) {
   std::multiset<std::string> causes;
   for (const Json& cause : details.value("causes", Json::array())) {
@@ -71,7 +71,8 @@ std::multiset<std::string> causes_of(const Json& details) {
   return causes;
 }
 
-/// The same words in any order: errors of a custom resource come in the order of a Go map.
+/// Whether both have the same words in any order: errors of a custom resource have the order of a
+/// Go map.
 bool same_words(const std::string& a, const std::string& b) {
   std::string left = a, right = b;
   std::sort(left.begin(), left.end());
@@ -89,7 +90,7 @@ std::string differs(const std::string& path, const Json& recorded, const Json& a
   return path + ": recorded " + shortened(recorded) + ", got " + shortened(actual);
 }
 
-/// What /version says of the build.
+/// Fields of /version that describe the build.
 bool build_fact(const std::string& key) {
   static const std::set<std::string> facts = {"gitCommit", "goVersion", "compiler", "buildDate"};
   return facts.count(key) > 0;

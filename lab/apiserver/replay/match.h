@@ -10,12 +10,12 @@
 #include <vector>
 
 /// Compares answers with recorded ones whose volatile values are placeholders: `<uid:1>` is the
-/// same UUID wherever it stands, `<rv:2>` is no later than `<rv:5>`, `<time>` is any time.
+/// same UUID everywhere, `<rv:2>` is not later than `<rv:5>`, `<time>` is any time.
 namespace regatta::apiserver::replay {
 
 class Bindings {
  public:
-  /// The recorded text with placeholders replaced by what they stand for in this run.
+  /// The recorded text with placeholders replaced by their values in this run.
   std::string filled(std::string_view recorded);
   Json filled_json(const Json& recorded);
   /// Whether `actual` fits; binds placeholders seen for the first time.
@@ -23,7 +23,7 @@ class Bindings {
   void bind(const std::string& placeholder, std::string value) {
     values_[placeholder] = std::move(value);
   }
-  /// A text of the recording (a hash, an ETag) that reads differently in this run.
+  /// A text of the recording (a hash, an ETag) that is different in this run.
   void replace(std::string recorded, std::string actual) {
     replacements_[std::move(recorded)] = std::move(actual);
   }

@@ -19,7 +19,7 @@ struct Line {
   Json event;
 };
 
-/// A watch that is being read while later steps run.
+/// A watch that is read while later steps run.
 struct OpenWatch {
   std::size_t result = 0;
   Json recorded;
@@ -54,7 +54,7 @@ std::string text_of(const Json& header) {
   return all;
 }
 
-/// Recorded bodies of a large size end in "...<3145917 bytes>": the whole again.
+/// Large recorded bodies end in "...<3145917 bytes>": restores their full length.
 std::string expanded(std::string text) {
   const std::size_t mark = text.rfind("...<");
   if (mark == std::string::npos || !text.ends_with(" bytes>")) return text;
@@ -106,7 +106,7 @@ class Player {
         continue;
       }
       int number = 0;
-      world_.run_for(std::chrono::seconds(1));  // managers are told apart by the time they wrote
+      world_.run_for(std::chrono::seconds(1));  // the time of a write tells managers apart
       for (const Json& exchange : step.value("exchanges", Json::array())) {
         if (name == "7-clients/kubectl-objects" && step.value("step", 0) == 37 && number == 0) {
           label_widget();
@@ -163,7 +163,8 @@ class Player {
     return request;
   }
 
-  /// The client had read the index of this server: it asks with the hash from there.
+  /// The recorded client had read the recorded index; this one uses the hash from the index of this
+  /// server.
   void use_present_hash(net::HttpRequest& request) {
     const std::size_t at = request.target.find("?hash=");
     if (at == std::string::npos || !request.target.starts_with("/openapi/v3/")) return;
@@ -177,7 +178,7 @@ class Player {
         paths["paths"][path]["serverRelativeURL"].get<std::string>() + request.target.substr(rest);
   }
 
-  /// What somebody did unrecorded while kubectl watched.
+  /// A change that was made while kubectl watched and is not in the recording.
   void label_widget() {
     net::HttpRequest request(
         "PATCH", "/apis/example.dev/v1/namespaces/k7/widgets/wone?fieldManager=kubectl-label");
@@ -188,7 +189,8 @@ class Player {
     world_.settle();
   }
 
-  /// What happened unrecorded in the scenario of expired versions: deletions, then a compaction.
+  /// Changes of the scenario of expired versions that are not in the recording: deletions, then a
+  /// compaction.
   void age() {
     for (const char* gone : {"c0", "c3"}) {
       net::HttpRequest request("DELETE", std::string("/api/v1/namespaces/e410/configmaps/") + gone);
@@ -198,7 +200,8 @@ class Player {
     server_->compact();
   }
 
-  /// The client had seen the present document: it sends the validators of that.
+  /// The recorded client had seen the document; this one sends the validators of this server's
+  /// document.
   void remember_validators(net::HttpRequest& request) {
     net::HttpRequest plain = request;
     plain.headers = net::Headers();
@@ -296,7 +299,7 @@ class Player {
     const int last = wanted.empty() ? 0 : wanted.back().after_step;
     if (left_early && watch.lines.size() > wanted.size() &&
         watch.lines[wanted.size()].after_step > last) {
-      return;  // the recorder had closed its watch by then
+      return;  // the recorder had closed its watch before
     }
     if (wanted.size() != watch.lines.size()) {
       found = "recorded " + std::to_string(wanted.size()) + " events, got " +
@@ -328,7 +331,7 @@ class Player {
     return "";
   }
 
-  /// Leaves of `actual` what a recording that was cut down kept as well.
+  /// Reduces `actual` to the parts that a shortened recording kept.
   static void cut_down(const Json& recorded, Json& actual) {
     const auto name = [](const Json& item) {
       return item.value("name", item.value("metadata", Json::object()).value("name", ""));

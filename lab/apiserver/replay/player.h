@@ -12,8 +12,7 @@ struct StepResult {
   std::string difference;  ///< empty when it matched
 };
 
-/// Plays one scenario against a fresh server in virtual time that has these
-/// CustomResourceDefinitions.
+/// Plays one scenario against a fresh server with these CustomResourceDefinitions, in virtual time.
 std::vector<StepResult> play(const Json& scenario, const std::vector<Json>& definitions);
 
 }  // namespace regatta::apiserver::replay

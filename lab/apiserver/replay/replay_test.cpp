@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The recorded exchanges, or our own smaller set when they are not at hand.
+/// The recorded exchanges, or our own smaller set when they are not available.
 fs::path transcripts() {
   if (const char* given = std::getenv("REGATTA_TRANSCRIPTS")) return given;
   for (const char* place : {"../shared/apiserver-transcripts"}) {
@@ -78,7 +78,7 @@ Share play_file(const fs::path& file, const std::vector<Json>& widgets) {
   return share;
 }
 
-/// Shares that must not fall again, in percent of the steps of a section.
+/// Shares that must not fall, in percent of the steps of a section.
 const std::map<std::string, int>& floors() {
   static const std::map<std::string, int> floors = {
       {"1-errors", 96},    {"2-crud", 92},    {"3-patch", 98}, {"4-crds", 95},
