@@ -10,7 +10,7 @@
 namespace regatta::lab {
 namespace {
 
-/// What the chosen subcommand does; its answer is the exit code.
+/// Carries out the chosen subcommand. Returns the exit code.
 using Action = std::function<int()>;
 
 void add_log_options(CLI::App* command, LogLevel* level) {
@@ -43,7 +43,7 @@ void add_api_server(CLI::App* app, Action* action) {
       [options, action] { *action = [options] { return run_api_server(*options); }; });
 }
 
-/// For processes that are not ours: they end with the one that asked for them.
+/// For programs that are not ours: they end with the process that started them.
 void add_exec(CLI::App* app, Action* action) {
   CLI::App* command = app->add_subcommand("exec", "Become another program")->group("");
   auto parent = std::make_shared<int>(0);
@@ -139,7 +139,7 @@ void add_submit(CLI::App* app, Action* action) {
   });
 }
 
-/// What the small commands are told.
+/// The arguments of the small commands.
 struct Target {
   std::string folder = default_folder();
   std::string name;
@@ -195,7 +195,7 @@ void add_commands(CLI::App* app, Action* action) {
 }  // namespace
 }  // namespace regatta::lab
 
-/// Read by jemalloc at the start, as in cli/main.cpp.
+/// jemalloc reads this at its start; see cli/main.cpp.
 extern "C" const char* malloc_conf;
 const char* malloc_conf = "narenas:1,dirty_decay_ms:30000";
 

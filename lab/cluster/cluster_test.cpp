@@ -258,7 +258,7 @@ TEST_F(SandboxCluster, DependentsGoWithTheirOwnersOrAreOrphaned) {
   world_.run_for(1s);
 }
 
-/// What a definition makes is served, but discovery tells of it only from a moment on.
+/// Serves the resources of a definition at once, but lists them in discovery only later.
 class LateDiscovery final : public net::HttpSender {
  public:
   LateDiscovery(net::HttpSender& inner, Clock& clock, TimePoint from)

@@ -8,7 +8,7 @@ namespace regatta::lab {
 
 namespace {
 
-/// A member that may be missing or of another type.
+/// A member that may be missing or have another type.
 const Json& child(const Json& object, const char* name) {
   static const Json nothing;
   const auto found = object.is_object() ? object.find(name) : object.end();
@@ -68,7 +68,7 @@ Task<Result<std::vector<DiscoveredResource>>> discover(kube::Client& client) {
     std::string path = "/apis/" + group + "/" + version;
     const Status added =
         co_await add_version(client, std::move(path), std::move(group), std::move(version), &out);
-    // A group whose definition is just being removed must not hide the others.
+    // A group whose definition is being removed must not hide the other groups.
     if (!added && added.error().code() != Errc::not_found) co_return added.error();
   }
   co_return out;

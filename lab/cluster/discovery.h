@@ -8,7 +8,7 @@
 
 namespace regatta::lab {
 
-/// A resource as discovery names it; owns its names.
+/// A resource as discovery lists it; owns its texts.
 struct DiscoveredResource {
   std::string group;
   std::string version;
@@ -17,7 +17,7 @@ struct DiscoveredResource {
   bool namespaced = true;
   std::vector<std::string> verbs;
 
-  /// Refers to this object, which must stay where it is.
+  /// Refers to this object, which must not move.
   api::ResourceInfo info() const { return {group, version, kind, plural, namespaced}; }
   bool can(std::string_view verb) const;
 };

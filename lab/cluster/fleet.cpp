@@ -154,7 +154,7 @@ Task<Status> create_nodes(kube::Client& client, Fleet fleet, TimePoint now) {
     if (!created && created.error().code() != Errc::already_exists) {
       co_return created.error().within("creating node " + name);
     }
-    // The server taints new nodes until something says that they are ready.
+    // The server taints new nodes until they are reported ready.
     api::ObjectKey key(name);
     std::string patch = R"({"spec":{"taints":null}})";
     const auto opened = co_await client.patch_raw(api::Node::resource, std::move(key),

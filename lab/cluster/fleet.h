@@ -13,7 +13,7 @@
 
 namespace regatta::lab {
 
-/// Nodes that are alike.
+/// Equal nodes.
 struct NodeGroup {
   std::string name;  ///< nodes are <name>-0, <name>-1 …
   int count = 1;
@@ -32,17 +32,17 @@ constexpr int fleet_nodes_max = 1000;
 /// without GPUs.
 Result<Fleet> parse_fleet(std::string_view text);
 
-/// Where simulated nodes are, under the labels that Kueue's examples have. Nodes of a group that
-/// follow one another share a rack, racks a block.
+/// The places of simulated nodes, under the labels of Kueue's examples. Consecutive nodes of a
+/// group share a rack, consecutive racks a block.
 constexpr std::string_view block_label = "cloud.provider.com/topology-block";
 constexpr std::string_view rack_label = "cloud.provider.com/topology-rack";
 constexpr int nodes_per_rack = 4;
 constexpr int racks_per_block = 4;
 
-/// The Node objects, ready.
+/// The Node objects, ready to run pods.
 std::vector<Json> node_objects(const Fleet& fleet, TimePoint now);
 
-/// Creates the nodes that are missing and makes them schedulable. Ends when all are there.
+/// Creates the missing nodes and makes them schedulable. Returns when all are there.
 Task<Status> create_nodes(kube::Client& client, Fleet fleet, TimePoint now);
 
 }  // namespace regatta::lab

@@ -13,7 +13,7 @@ namespace regatta::lab {
 namespace {
 
 constexpr std::size_t gone_max = 4096;
-/// Least time between two discoveries: definitions come by the dozen.
+/// Least time between two discoveries, because definitions often come in numbers.
 constexpr Duration discovery_pause = std::chrono::milliseconds(200);
 
 constexpr Backoff try_again{std::chrono::milliseconds(50), std::chrono::seconds(30)};
@@ -40,7 +40,7 @@ api::OwnerReference owner_of(const Json& value) {
   return owner;
 }
 
-/// The parts of the metadata that the graph is made of.
+/// The parts of the metadata that the graph needs.
 Result<api::ObjectMeta> meta_of(const Json& object) {
   const auto found = object.is_object() ? object.find("metadata") : object.end();
   if (!object.is_object() || found == object.end()) {
@@ -73,7 +73,7 @@ Result<kube::InformerCore::Decoded> decode_meta(const Json& object) {
   return out;
 }
 
-/// Whether a change, as most are, is none of the graph's business.
+/// Whether a change does not matter to the graph, as most do not.
 bool same_in_graph(const api::ObjectMeta& a, const api::ObjectMeta& b) {
   return a.uid == b.uid && a.owner_references == b.owner_references &&
          a.finalizers == b.finalizers && a.deleting() == b.deleting();
@@ -88,7 +88,7 @@ bool same_resource(const DiscoveredResource& a, const DiscoveredResource& b) {
   return a.group == b.group && a.plural == b.plural;
 }
 
-/// Events come and go by the thousand and own nothing.
+/// Events are left out: there are thousands of them, and they own nothing.
 bool collectable(const DiscoveredResource& resource) {
   return resource.can("list") && resource.can("watch") && resource.can("delete") &&
          resource.plural != "events";
@@ -116,8 +116,8 @@ Task<> GarbageCollector::run() {
   co_await scope_.run_until_cancelled();
 }
 
-/// What a server serves follows what it stores after a while: after each change of a definition it
-/// is looked again and again, ever later.
+/// The resources that a server serves follow its definitions with a delay. So after each change of
+/// a definition discovery is repeated, with growing pauses.
 Task<> GarbageCollector::find_resources() {
   const Backoff look_again{discovery_pause, options_.rediscover};
   for (int looks = 1;; ++looks) {
@@ -258,7 +258,7 @@ Task<Result<OwnerState>> GarbageCollector::state_of(const GraphNode& node,
   }
   if (gone_.contains(owner.uid)) co_return OwnerState::absent;
   const Monitor* monitor = monitor_of(owner);
-  // A kind we cannot see may well exist: nothing is removed on its account.
+  // The owner is of a kind that cannot be read, so it may exist: nothing is deleted.
   if (monitor == nullptr) co_return OwnerState::solid;
   api::ObjectKey key(monitor->resource.namespaced ? node.key.ns : "", owner.name);
   kube::GetOptions options;
@@ -283,7 +283,7 @@ Task<Status> GarbageCollector::remove(const GraphNode& node, std::string policy)
                                                       node.key, std::move(options));
   if (removed || removed.error().code() == Errc::not_found ||
       removed.error().code() == Errc::conflict) {
-    co_return ok();  // gone, or another object has its name by now
+    co_return ok();  // deleted, or replaced by another object of the same name
   }
   co_return removed.error().within("removing " + node.key.str());
 }

@@ -27,30 +27,31 @@ struct GarbageCollectorDeps {
 };
 
 struct GarbageCollectorOptions {
-  /// How often new resources are looked for, besides changes of CustomResourceDefinitions.
+  /// Time between two discoveries, besides those after changes of CustomResourceDefinitions.
   Duration rediscover = std::chrono::seconds(30);
   int workers = 4;
-  /// Who deletes an owner often deletes what it owns as well, and gets the time for it.
+  /// A client that deletes an owner often deletes the owner's dependents as well. This is the time
+  /// for it.
   Duration patience{50};
 };
 
-/// Owner references, as kube-controller-manager's garbage collector honours them: dependents of
-/// what is gone go too, in the background or foreground, or are orphaned. Keeps of every object no
-/// more than its metadata.
+/// Carries out owner references as kube-controller-manager's garbage collector does: dependents of
+/// a deleted object are deleted, in the background or foreground, or are orphaned. Keeps only the
+/// metadata of every object.
 class GarbageCollector {
  public:
   GarbageCollector(GarbageCollectorDeps deps, GarbageCollectorOptions options = {});
   GarbageCollector(const GarbageCollector&) = delete;
   ~GarbageCollector();
 
-  /// Until cancelled.
+  /// Runs until cancelled.
   Task<> run();
 
  private:
   struct Monitor;
 
   Task<> find_resources();
-  /// Returns when other resources may be served than before.
+  /// Returns when the served resources may have changed.
   Task<> definitions_changed();
   void watch(const DiscoveredResource& resource);
   Task<> work();
@@ -60,7 +61,7 @@ class GarbageCollector {
   Task<Status> strike_owners(const GraphNode& node, std::set<std::string> uids);
   Task<Status> strike_finalizer(const GraphNode& node, std::string finalizer);
   Task<Status> orphan_dependents(const GraphNode& node);
-  /// Applies `change` to the object's metadata as it is now, if it is still the same object.
+  /// Applies `change` to the present metadata of the object, if it is still the same object.
   Task<Status> patch_metadata(const GraphNode& node, std::function<bool(Json&)> change);
   const Monitor* monitor_of(const api::OwnerReference& owner) const;
   std::size_t blocking_dependents(const GraphNode& node) const;
@@ -69,7 +70,7 @@ class GarbageCollector {
   GarbageCollectorDeps deps_;
   GarbageCollectorOptions options_;
   OwnerGraph graph_;
-  std::set<std::string> gone_;          ///< uids seen to be deleted lately
+  std::set<std::string> gone_;          ///< uids of recently deleted objects
   std::deque<std::string> gone_order_;  ///< the oldest first
   std::vector<std::unique_ptr<Monitor>> monitors_;
   bool definitions_changed_ = false;

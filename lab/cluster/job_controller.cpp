@@ -22,17 +22,17 @@ kube::InformerOptions pods_of_jobs() {
   return options;
 }
 
-/// Somebody else's write or delete came first: what is left to do follows from the next event.
+/// Another client's write or delete came first: the next event shows what is left to do.
 bool overtaken(const Error& error) {
   return error.code() == Errc::not_found || error.code() == Errc::already_exists;
 }
 
-/// A pod that a gate held, or holds: it goes where it fits, or nowhere.
+/// A pod that has, or had, a scheduling gate: it goes to a node with room, or nowhere.
 bool goes_by_the_book(const api::Pod& pod) {
   return api::placed_by_topology(pod.metadata.annotations) || !pod.spec.scheduling_gates.empty();
 }
 
-/// Until a pod that fits nowhere is tried again, besides whenever a node changes.
+/// A pod that fits nowhere is tried again after this time, and whenever a node changes.
 constexpr Duration placing_retry{1000};
 
 }  // namespace
@@ -64,7 +64,7 @@ JobController::JobController(JobControllerDeps deps, JobControllerOptions option
   });
 }
 
-/// A node that comes, goes, breaks or opens concerns the pods on it and those on none.
+/// A change of a node concerns its pods and the pods without a node.
 void JobController::watch_nodes() {
   nodes_.on_transition([this](const auto& key, const auto& before, const auto& after) {
     const bool same = before && after && is_ready(*before) == is_ready(*after) &&

@@ -25,18 +25,18 @@ struct JobControllerDeps {
 };
 
 struct JobControllerOptions {
-  manifest::Behaviour behaviour;  ///< of Jobs that say nothing
-  int workers = 8;                ///< Jobs that are worked on at once
+  manifest::Behaviour behaviour;  ///< of Jobs without annotations
+  int workers = 8;                ///< Jobs that are reconciled at once
 };
 
-/// Runs the Jobs of a cluster that nobody else manages: scheduler, kubelet and Job controller in
-/// one. Takes nothing from the Jobs but what plan_job() decides.
+/// Runs the Jobs of a cluster that have no other manager: scheduler, kubelet and Job controller in
+/// one. plan_job() makes every decision.
 class JobController {
  public:
   JobController(JobControllerDeps deps, JobControllerOptions options);
   JobController(const JobController&) = delete;
 
-  /// Until cancelled.
+  /// Runs until cancelled.
   Task<> run();
   std::uint64_t status_writes() const { return status_writes_; }
 
@@ -45,7 +45,7 @@ class JobController {
   Task<> start_workers();
   Task<> work();
   Task<Status> reconcile(api::ObjectKey key);
-  /// Pods that were asked to end with their Job, or after it: nobody else reports that they did.
+  /// Removes pods that were asked to end with their Job or after it: no kubelet reports their end.
   Task<Status> end_left_pods(api::ObjectKey job);
   Task<Status> act_on_pods(const api::Job& job, const JobActions& actions);
   Task<Status> create_pod(const api::Job& job, std::optional<std::int32_t> index);
@@ -60,7 +60,7 @@ class JobController {
   /// A node for a pod of that spec, or empty.
   std::string node_for(const api::PodSpec& pod, bool overfill) const;
   void watch_nodes();
-  /// `job` with the start time as exact as we know it.
+  /// `job` with the most exact start time that is known.
   api::Job with_exact_start(const api::Job& job) const;
   Status observe_pod(const Result<std::string>& written);
 

@@ -28,7 +28,7 @@ JobActions plan_finished(const api::Job& job, TimePoint now) {
   return actions;
 }
 
-/// One step of a Job with pods: what is found, what is decided.
+/// One step of a Job with pods: observes the pods, then decides.
 class PodStep {
  public:
   PodStep(const api::Job& job, const manifest::Behaviour& how, TimePoint now)
@@ -126,7 +126,7 @@ class PodStep {
     fill_status(&status_, count_of(ending_), status_.active - count_of(waiting));
   }
 
-  /// Rule 4 is decided once: a Job on its way out cannot be suspended any more.
+  /// Rule 4 is final: a Job that fails or completes cannot be suspended any more.
   bool condemned() const {
     return api::is_true(status_.conditions, "FailureTarget") ||
            api::is_true(status_.conditions, "SuccessCriteriaMet");
@@ -163,7 +163,7 @@ class PodStep {
     const std::int32_t left = completions_of(job_) - status_.succeeded;
     const std::int32_t wanted = std::min(parallelism_of(job_), left);
     while (count_of(active_.size()) > wanted) {
-      // Work that has begun is the last to be given up.
+      // Pods that wait are ended before pods that run.
       const auto waits = [](const PodView* pod) { return pod->waits; };
       const auto waiting = std::find_if(active_.rbegin(), active_.rend(), waits);
       const auto last = waiting == active_.rend() ? active_.end() - 1 : waiting.base() - 1;
@@ -203,7 +203,7 @@ class PodStep {
   std::set<std::int32_t> done_, busy_;
 };
 
-/// The pods that have ended by `t` when they run in waves since the start time.
+/// The number of pods that have ended by `t` when they run in waves since the start time.
 std::int64_t ended_by(const api::JobStatus& status, std::int32_t parallelism, Duration run,
                       TimePoint t, std::int64_t all) {
   if (run <= Duration(0)) return all;
@@ -228,7 +228,7 @@ void suspend_without_pods(const manifest::Behaviour& how, TimePoint now, api::Jo
   fill_status(status, ending, 0);
 }
 
-/// Counts what has ended by `t`, and decides.
+/// Counts the pods that have ended by `t`, and decides.
 void advance_without_pods(const api::Job& job, const manifest::Behaviour& how, TimePoint now,
                           api::JobStatus* status, JobActions* actions) {
   const std::int32_t parallelism = parallelism_of(job);
@@ -242,7 +242,7 @@ void advance_without_pods(const api::Job& job, const manifest::Behaviour& how, T
   const std::int64_t ended = ended_by(*status, parallelism, how.run, t, all);
   const std::int64_t failed = std::min({how.failures, ended, limit + 1});
   status->failed = std::max(status->failed, static_cast<std::int32_t>(failed));
-  // Failures come first, so that a Job that exhausts its limit with them never succeeds.
+  // Failures come first, so that a Job whose failures exceed its limit never succeeds.
   const std::int64_t succeeded =
       failed > limit ? 0 : std::min<std::int64_t>(completions, ended - failed);
   status->succeeded = std::max(status->succeeded, static_cast<std::int32_t>(succeeded));
@@ -285,8 +285,8 @@ JobActions plan_job_without_pods(const api::Job& job, const manifest::Behaviour&
   JobActions actions;
   api::JobStatus status = job.status;
   if (job.spec.suspend.value_or(false)) {
-    // A Job that never ran has nothing to report, which saves a write for each that waits.
-    // Whoever suspends one that runs may take its start time away before this is seen.
+    // A Job that never ran has nothing to report, which saves a write for each Job that waits. A
+    // client that suspends a running Job may remove its start time before this is called.
     const bool ran =
         job.status.start_time || job.status.active > 0 || job.status.terminating.value_or(0) > 0;
     if (ran) suspend_without_pods(how, now, &status, &actions);

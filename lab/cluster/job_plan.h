@@ -9,7 +9,7 @@
 
 namespace regatta::lab {
 
-/// What the plan needs to know of one pod of a Job.
+/// The view of one pod of a Job.
 struct PodView {
   enum class Phase { pending, running, succeeded, failed };
   std::string name;
@@ -18,25 +18,25 @@ struct PodView {
   std::optional<TimePoint> started;      ///< status.startTime
   std::optional<TimePoint> end_request;  ///< when it was asked to end
   bool waits = false;                    ///< a gate holds it, or no node has room
-  bool lost = false;                     ///< its node is gone or does not answer
+  bool lost = false;                     ///< its node is gone or not ready
 
   bool over() const { return phase == Phase::succeeded || phase == Phase::failed; }
 };
 
-/// What to do next, in this order. The status is right once everything before it was done.
+/// The next actions, in this order. The status is right once everything before it is done.
 struct JobActions {
   struct Finish {
     std::string pod;
     bool succeeded = true;
   };
   std::vector<Finish> finish;
-  std::vector<std::string> start;                   ///< pending pods that begin to run
+  std::vector<std::string> start;                   ///< pending pods that start to run
   std::vector<std::string> end;                     ///< delete, with grace
-  std::vector<std::string> ended;                   ///< delete now: the grace was used
-  std::vector<std::optional<std::int32_t>> create;  ///< running at once; completion index
+  std::vector<std::string> ended;                   ///< delete now: the grace period is over
+  std::vector<std::optional<std::int32_t>> create;  ///< pods that run at once, by completion index
   std::optional<api::JobStatus> status;             ///< to be written
   bool remove = false;                              ///< ttlSecondsAfterFinished has passed
-  std::optional<TimePoint> again;                   ///< when time alone changes something
+  std::optional<TimePoint> again;                   ///< when time alone changes the result
 };
 
 /// One step of a Job with Pod objects:
@@ -50,12 +50,12 @@ struct JobActions {
 JobActions plan_job(const api::Job& job, const std::vector<PodView>& pods,
                     const manifest::Behaviour& how, TimePoint now);
 
-/// The same without Pod objects, from the status and the time alone: all pods of a Job run in
-/// waves of its parallelism. Writes the status when it starts, after each wave, and when it ends.
+/// The same without Pod objects, from the status and the time alone: the pods of a Job run in waves
+/// of its parallelism. Writes the status at the start, after each wave, and at the end.
 JobActions plan_job_without_pods(const api::Job& job, const manifest::Behaviour& how,
                                  TimePoint now);
 
-/// "0-2,5": the completion indexes as status.completedIndexes has them; sorted.
+/// "0-2,5": the completion indexes in the form of status.completedIndexes; sorted.
 std::string format_indexes(const std::vector<std::int32_t>& indexes);
 
 }  // namespace regatta::lab

@@ -4,21 +4,21 @@
 
 namespace regatta::lab {
 
-/// Sets a condition of a Job; the transition time moves when the status does.
+/// Sets a condition of a Job. The transition time changes with the status.
 void set_job_condition(api::JobStatus* status, std::string_view type, bool value,
                        std::string_view reason, std::string_view message, TimePoint now);
 
 bool is_finished(const api::JobStatus& status);
-/// When it finished, if it has.
+/// The time at which it finished, if it has.
 std::optional<TimePoint> finished_at(const api::JobStatus& status);
 
-/// The members the real controller writes even when they are zero.
+/// Sets the members that the real controller writes even when they are zero.
 void fill_status(api::JobStatus* status, std::int32_t terminating, std::int32_t ready);
 
 // The steps of a Job's life, with the reasons and messages of the real controller.
 void suspend_status(api::JobStatus* status, TimePoint now);
 void start_status(api::JobStatus* status, TimePoint now);
-/// `last`: no pod is left, so that the result is final.
+/// `last`: no pod is left, so the result is final.
 void succeed_status(api::JobStatus* status, bool last, TimePoint now);
 void fail_status(api::JobStatus* status, bool past_deadline, bool last, TimePoint now);
 

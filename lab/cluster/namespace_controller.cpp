@@ -45,7 +45,7 @@ Task<Status> NamespaceController::reconcile(api::ObjectKey key) {
   const Result<std::size_t> left = co_await empty(key.name);
   if (!left) co_return left.error();
   if (*left > 0) {
-    // Its objects are on their way out: nothing failed, but nobody says when they are gone.
+    // Its objects are being deleted. Nothing failed, but no event says when they are gone.
     co_return Error(Errc::conflict, "the namespace is not empty yet");
   }
   co_return co_await finalize(key);

@@ -20,20 +20,20 @@ struct NamespaceControllerDeps {
   Log log;
 };
 
-/// Empties namespaces that are being deleted, and then lets go of them.
+/// Deletes the objects of namespaces that are being deleted, and then the namespaces' finalizers.
 class NamespaceController {
  public:
   explicit NamespaceController(NamespaceControllerDeps deps);
   NamespaceController(const NamespaceController&) = delete;
 
-  /// Until cancelled.
+  /// Runs until cancelled.
   Task<> run();
 
  private:
   Task<> work();
-  /// `conflict` while something is left in the namespace.
+  /// `conflict` while the namespace still has objects.
   Task<Status> reconcile(api::ObjectKey key);
-  /// Asks every object of the namespace to go; the number of resources that still have some.
+  /// Deletes every object of the namespace. Returns the number of resources that still have some.
   Task<Result<std::size_t>> empty(std::string ns);
   Task<Status> finalize(api::ObjectKey key);
 

@@ -5,7 +5,7 @@
 namespace regatta::lab {
 namespace {
 
-/// Nodes that are asked for room when a full one will do.
+/// The number of nodes that are checked for room when a full one is acceptable.
 constexpr std::size_t tries_max = 16;
 
 bool keeps_away(const api::Taint& taint, const api::PodSpec& pod) {

@@ -12,22 +12,23 @@ namespace regatta::lab {
 using NodePtr = std::shared_ptr<const api::Node>;
 using PodPtr = std::shared_ptr<const api::Pod>;
 
-/// Whether pods can run on it at all: it is there and ready.
+/// Whether pods can run on the node at all: it exists and is ready.
 bool is_ready(const api::Node& node);
 
-/// Whether the pod may go there: ready, open, with the labels it selects and no taint it minds.
+/// Whether the pod may go there: the node is ready and schedulable, has the labels that the pod
+/// selects, and no taint that the pod does not tolerate.
 bool suits(const api::Node& node, const api::PodSpec& pod);
 
-/// Whether the node has what the pod requests besides what runs there. Resources that the node does
-/// not name are not counted.
+/// Whether the node has room for the pod besides the pods that run there. Resources that the node
+/// does not name do not count.
 bool has_room(const api::Node& node, const api::PodSpec& pod, const std::vector<PodPtr>& there);
 
 struct NodeChoice {
   /// The pods of a node, by its name; those that ended do not count.
   std::function<std::vector<PodPtr>(const std::string& node)> pods_on;
-  /// Whether a full node will do when there is no other.
+  /// Whether a full node is acceptable when there is no other.
   bool overfill = false;
-  /// Where to begin to look, so that pods spread.
+  /// The index of the first node to check, so that pods spread.
   std::size_t start = 0;
 };
 

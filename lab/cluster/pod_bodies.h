@@ -9,10 +9,10 @@
 
 namespace regatta::lab {
 
-/// Exact start of a pod: status.startTime has seconds only.
+/// The exact start of a pod, because status.startTime has only seconds.
 constexpr std::string_view started_at = "sandbox.regatta.dev/started-at";
 
-/// A pod of the Job as its controller makes it, on `node` (empty: not scheduled). `suffix` makes
+/// A pod of the Job as its controller creates it, on `node` (empty: not scheduled). `suffix` makes
 /// the name unique.
 std::string pod_body(const api::Job& job, std::optional<std::int32_t> index,
                      const std::string& suffix, const std::string& node, TimePoint now);

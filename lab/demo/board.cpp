@@ -13,7 +13,7 @@ constexpr int name_width = 10;
 struct Look {
   const char* word;
   const char* colour;
-  int order;  ///< on the board
+  int order;  ///< position on the board
 };
 // In the order of Phase.
 constexpr std::array<Look, 6> looks = {{{"pending", "\x1b[2m", 4},
@@ -93,7 +93,7 @@ std::vector<std::string> draw_board(const Race& race, Duration elapsed, BoardSiz
     return std::pair(look_of(a->phase()).order, a->job.key) <
            std::pair(look_of(b->phase()).order, b->job.key);
   });
-  // One row stays free for the cursor, one for what does not fit.
+  // One row stays free for the cursor, one for the count of hidden rows.
   const std::size_t rows = static_cast<std::size_t>(std::max(4, size.rows - 2)) > lines.size()
                                ? static_cast<std::size_t>(std::max(4, size.rows - 2)) - lines.size()
                                : 0;

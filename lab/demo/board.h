@@ -12,9 +12,9 @@ struct BoardSize {
   int rows = 24;
 };
 
-/// The race as lines no longer than the screen is wide: a line of counts, a usage bar for each
-/// worker, and the Jobs, those that move first; what does not fit is counted. `colour` puts in
-/// escape sequences, which count for nothing.
+/// The race as lines that are not wider than the screen: a line of counts, a usage bar for each
+/// worker, and the Jobs, those that change first. Jobs that do not fit are counted. `colour` adds
+/// escape sequences, which do not count as width.
 std::vector<std::string> draw_board(const Race& race, Duration elapsed, BoardSize size,
                                     bool colour);
 

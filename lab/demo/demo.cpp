@@ -28,7 +28,7 @@ int fail(const Error& error) {
   return 1;
 }
 
-/// What a worker can run at once: the quota of its ClusterQueue.
+/// The capacity of a worker: the quota of its ClusterQueue.
 Capacity capacity_of(const std::string& fleet) {
   Capacity capacity;
   const auto objects =
@@ -75,7 +75,7 @@ Task<Status> submit(kube::Client& client, const DemoJob& job) {
   co_return ok();
 }
 
-/// The race over a federation that is up.
+/// The race over a federation that runs.
 class Demo {
  public:
   Demo(FederationDeps deps, const Federation& federation, DemoOptions options)
@@ -86,7 +86,7 @@ class Demo {
         watchers_(deps, race_),
         scope_(deps.executor) {}
 
-  /// The watches must have ended, also when run() was cancelled, before this is destroyed.
+  /// Ends the watches. It must be awaited before this is destroyed, also when run() was cancelled.
   Task<> end() {
     scope_.stop();
     co_await scope_.join();

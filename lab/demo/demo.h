@@ -14,11 +14,11 @@ struct DemoOptions {
   int patience_seconds = 300;
 };
 
-/// `regatta-lab demo`: a sandbox, Jobs that race over it, what came of it. The exit code is 0
-/// only if all that must hold did.
+/// `regatta-lab demo`: starts a sandbox, races Jobs over it, prints a summary. The exit code is 0
+/// only if everything held that must hold.
 int run_demo(DemoOptions options);
 
-/// `regatta-lab submit`: the demo's Jobs for a sandbox that runs.
+/// `regatta-lab submit`: submits the demo's Jobs to a running sandbox.
 int submit_jobs(const std::string& folder, int jobs, std::uint64_t seed);
 
 }  // namespace regatta::lab

@@ -41,7 +41,7 @@ Result<DemoJob> make_job(const Json& example, std::string name, Rng& rng) {
   metadata["name"] = name;
   metadata["namespace"] = namespaces[static_cast<std::size_t>(rng.between(0, 1))];
   metadata["annotations"][run_seconds] = tenths(rng.between(shortest, longest));
-  // No webhook sets what queued and dispatched Jobs need.
+  // Sets what a webhook would set on queued and dispatched Jobs.
   Json& spec = job.object["spec"];
   spec["suspend"] = true;
   spec["managedBy"] = "kueue.x-k8s.io/multikueue";

@@ -10,10 +10,10 @@
 
 namespace regatta::lab {
 
-/// A Job to submit, and what it takes while it runs.
+/// A Job to submit, and its requests while it runs.
 struct DemoJob {
   api::ObjectKey key;
-  std::string kind;  ///< the example it was made of
+  std::string kind;  ///< the example from which it was made
   Json object;
   std::int64_t cpu_milli = 0;
   std::int64_t accelerators = 0;
@@ -21,8 +21,8 @@ struct DemoJob {
 
 constexpr int demo_jobs_max = 100'000;
 
-/// `count` Jobs made of the examples in a mix that `rng` decides: job-01, job-02 …, in the
-/// namespaces of the examples, each runs one to four seconds.
+/// `count` Jobs made from the examples, in a mix that `rng` decides: job-01, job-02 …, in the
+/// namespaces of the examples. Each runs for one to four seconds.
 Result<std::vector<DemoJob>> mix_jobs(const std::vector<Json>& examples, int count, Rng& rng);
 
 }  // namespace regatta::lab

@@ -10,7 +10,7 @@ namespace regatta::lab {
 namespace {
 
 constexpr Duration look_every{50};
-/// How long the first worker is alone with a workload.
+/// How long the first worker is the only nominated one.
 constexpr Duration head_start{1000};
 constexpr const char* dispatcher_field_manager = "regatta-sandbox-dispatcher";
 

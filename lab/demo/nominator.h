@@ -13,13 +13,13 @@
 
 namespace regatta::lab {
 
-/// Which workers an external dispatcher nominates for a workload next: first one that the key
-/// decides, later all of them. Nullopt when there is nothing to write.
+/// The workers that an external dispatcher nominates for a workload next: first one, which the key
+/// decides, later all. Nullopt when there is nothing to write.
 std::optional<std::vector<std::string>> nominate(const api::Workload& workload,
                                                  const std::vector<std::string>& workers,
                                                  TimePoint now);
 
-/// A dispatcher of our own, as a user may write one: it only writes status.nominatedClusterNames,
+/// A dispatcher of the kind that a user may write: it only writes status.nominatedClusterNames,
 /// with a field manager of its own.
 class Nominator {
  public:
@@ -27,7 +27,7 @@ class Nominator {
             std::vector<std::string> workers)
       : client_(client), clock_(clock), workloads_(workloads), workers_(std::move(workers)) {}
 
-  /// Until cancelled.
+  /// Runs until cancelled.
   Task<> run();
 
  private:
@@ -37,7 +37,7 @@ class Nominator {
   Clock& clock_;
   const kube::Informer<api::Workload>& workloads_;
   std::vector<std::string> workers_;
-  /// Written and not yet seen in the informer.
+  /// Writes that are not yet visible in the informer.
   std::map<api::ObjectKey, std::size_t> written_;
 };
 

@@ -15,13 +15,13 @@ namespace regatta::lab {
 
 enum class Phase { pending, racing, won, running, succeeded, failed };
 
-/// One Job as it goes through the race.
+/// One Job on its way through the race.
 struct Runner {
   DemoJob job;
   TimePoint submitted{};
   std::set<std::string> copies;      ///< workers that hold a copy of its Workload
   std::set<std::string> running_on;  ///< workers where it runs now
-  std::set<std::string> ran_on;      ///< and ever did
+  std::set<std::string> ran_on;      ///< workers where it ever ran
   std::string winner;
   std::optional<TimePoint> admitted;  ///< on the hub
   std::optional<TimePoint> finished;
@@ -40,7 +40,7 @@ struct Lane {
   Capacity used;
 };
 
-/// What was seen of a race, told event by event; knows nothing of how.
+/// The observations of a race, added event by event, from whatever source.
 class Race {
  public:
   Race(std::vector<std::string> workers, std::map<std::string, Capacity> capacities);
@@ -48,7 +48,7 @@ class Race {
   void submitted(DemoJob job, TimePoint now);
   void hub_workload(const api::Workload& workload, TimePoint now);
   void hub_job(const api::Job& job, TimePoint now);
-  /// A copy of a Workload is there, or no longer. `job` is the owner's key.
+  /// A copy of a Workload was created or deleted. `job` is the owner's key.
   void worker_copy(const std::string& worker, const api::ObjectKey& workload, bool there);
   void worker_job(const std::string& worker, const api::ObjectKey& key, const api::Job* job);
 
@@ -65,7 +65,7 @@ class Race {
   std::map<std::string, Capacity> capacities_;
   std::map<api::ObjectKey, Runner> runners_;
   std::map<api::ObjectKey, api::ObjectKey> jobs_;  ///< by Workload
-  /// Copies that were seen before the hub's Workload was.
+  /// Copies that were seen before their Workload on the hub.
   std::map<api::ObjectKey, std::set<std::string>> early_;
   std::size_t finished_ = 0;
 };

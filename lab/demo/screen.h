@@ -7,8 +7,8 @@
 
 namespace regatta::lab {
 
-/// Shows a race on standard output: a board that is drawn in place on a terminal, elsewhere a line
-/// for each thing that happens.
+/// Shows a race on standard output: on a terminal a board that is redrawn in place, elsewhere a
+/// line for each event.
 class Screen {
  public:
   explicit Screen(TimePoint start);
@@ -22,7 +22,7 @@ class Screen {
 
   TimePoint start_;
   bool live_;
-  std::size_t drawn_ = 0;  ///< lines on the screen that are ours
+  std::size_t drawn_ = 0;  ///< lines of the board on the screen
   std::map<api::ObjectKey, std::string> told_;
 };
 

@@ -12,7 +12,7 @@
 namespace regatta::lab {
 namespace {
 
-/// Our own clients that are no managers.
+/// Whether the client is a manager; false for our other clients.
 bool is_manager(const std::string& agent) {
   return agent.starts_with("regatta") && !agent.starts_with("regatta-sandbox") &&
          !agent.starts_with("regatta-demo");

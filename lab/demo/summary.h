@@ -14,15 +14,15 @@ namespace regatta::lab {
 /// Requests by lower-case verb.
 using Requests = std::map<std::string, std::uint64_t>;
 
-/// What the managers asked of an embedded API server: from its /_regatta/requests. Leases and
-/// events are counted as verbs of their own ("lease", "event").
+/// The managers' requests to an embedded API server, from its /_regatta/requests. Leases and events
+/// have verbs of their own ("lease", "event").
 Requests manager_requests(const Json& report);
-/// Everybody's requests, from the text of any API server's /metrics.
+/// The requests of all clients, from the /metrics of any API server.
 Requests all_requests(std::string_view metrics);
-/// `after` - `before`; what is zero is left out.
+/// `after` - `before`, without zeros.
 Requests difference(const Requests& before, const Requests& after);
 
-/// The value below which `percent` of the sorted values lie (nearest rank); 0 of none.
+/// The value below which `percent` of the sorted values lie (nearest rank); 0 without values.
 Duration percentile(std::vector<Duration> values, int percent);
 
 struct Summary {
@@ -35,13 +35,13 @@ struct Summary {
   std::int64_t remote_objects_left = 0;
   std::vector<std::string> ran_twice;  ///< "team-product/job-01 on a100, cpu"
 
-  /// Whether all that must hold did.
+  /// Whether everything held that must hold.
   bool holds() const {
     return unfinished == 0 && failed == 0 && remote_objects_left == 0 && ran_twice.empty();
   }
 };
 
-/// All that follows from the race itself.
+/// Everything that follows from the race itself.
 Summary summarise(const Race& race, Duration took);
 
 std::string to_text(const Summary& summary);

@@ -12,7 +12,7 @@
 
 namespace regatta::lab {
 
-/// Tells a Race what happens on the hub and on every worker.
+/// Reports to a Race what happens on the hub and on every worker.
 class Watchers {
  public:
   Watchers(FederationDeps deps, Race& race);
@@ -24,7 +24,7 @@ class Watchers {
   kube::Client& client(const std::string& cluster) { return views_.at(cluster)->client(); }
   const kube::Informer<api::Workload>& hub_workloads() const;
 
-  /// Objects of the hub's making that are still on some worker.
+  /// The number of objects from the hub that are still on workers.
   std::int64_t remote_objects() const;
 
  private:

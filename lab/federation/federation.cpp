@@ -53,7 +53,7 @@ Task<Status> server_is_ready(kube::Client& client) {
   co_return ok();
 }
 
-/// "MultiKueueCluster a100: <why>", or empty when every object of the list says Active.
+/// "MultiKueueCluster a100: <why>", or empty when the object is Active.
 std::string inactive_in(const Json& item) {
   const std::string name =
       item.value("kind", "object") + " " + item.at("metadata").at("name").get<std::string>();
@@ -203,7 +203,7 @@ Task<Status> Federation::start_servers(const ClusterState& cluster) {
   co_return ok();
 }
 
-/// Servers, CRDs, permissions and a worker's own objects.
+/// Starts the servers and applies CRDs, permissions and a worker's own objects.
 Task<> Federation::set_up(const ClusterState& cluster, Status* outcome) {
   *outcome = co_await start_servers(cluster);
   if (!*outcome) co_return;

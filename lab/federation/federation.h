@@ -12,7 +12,7 @@
 
 namespace regatta::lab {
 
-/// Told what is going on, a sentence each.
+/// Called with a sentence about each step.
 using Progress = std::function<void(const std::string&)>;
 
 struct FederationDeps {
@@ -27,20 +27,19 @@ class Federation {
  public:
   Federation(FederationDeps deps, SandboxState state);
 
-  /// Everything, until every queue and connection is Active. When it fails the processes that were
-  /// started still run; the Error says where to look.
+  /// Starts everything and waits until every queue and connection is Active. After a failure the
+  /// started processes still run; the Error says where to look.
   Task<Status> up();
-  /// Every process ends, the managers first.
+  /// Ends every process, the managers first.
   Task<> down();
-  /// One process, or all of one cluster: stops what runs, starts it again, and waits until it
-  /// answers.
+  /// Stops one process, or all of one cluster, starts it again, and waits until it answers.
   Task<Status> restart(std::string name);
   Task<Status> stop(std::string name);
   /// Gives the hub new credentials for a worker.
   Task<Status> rotate(std::string worker);
 
   const SandboxState& state() const { return state_; }
-  /// A client with every permission; `agent` is what the API server counts its requests under.
+  /// A client with every permission. The API server counts its requests under `agent`.
   Result<std::unique_ptr<kubeconfig::Connection>> connect(const std::string& cluster,
                                                           const std::string& agent) const;
 
@@ -69,7 +68,7 @@ class Federation {
   std::map<std::string, std::vector<Json>> worker_objects_;
 };
 
-/// Loopback ports that were free when asked; each is another one.
+/// Loopback ports that were free when asked for, each a different one.
 class FreePorts {
  public:
   explicit FreePorts(Executor executor);

@@ -73,7 +73,7 @@ std::vector<std::string> real_server(const LayoutOptions& options, const Cluster
           "--endpoint-reconciler-type=none"};
 }
 
-/// A program that is not ours, made to end with the parent.
+/// The command line of a program that is not ours, such that it ends with the parent.
 std::vector<std::string> foreign(const LayoutOptions& options, std::vector<std::string> argv) {
   if (options.parent == 0) return argv;
   const std::vector<std::string> prefix = {options.binary, "exec", "--die-with-parent",
@@ -185,7 +185,7 @@ std::string manager_config(const ClusterState& cluster, const std::string& dispa
   config["kind"] = "Configuration";
   config["health"]["healthProbeBindAddress"] = local(cluster.health_port);
   config["metrics"]["bindAddress"] = local(cluster.metrics_port);
-  // Short, so that a killed manager's successor need not wait long.
+  // Short, so that the successor of a killed manager leads soon.
   config["leaderElection"]["leaderElect"] = true;
   config["leaderElection"]["leaseDuration"] = "6s";
   config["leaderElection"]["renewDeadline"] = "4s";

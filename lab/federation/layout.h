@@ -9,7 +9,7 @@
 
 namespace regatta::lab {
 
-/// Most workers: what MultiKueueConfig takes.
+/// The API allows so many workers in a MultiKueueConfig.
 constexpr int workers_max = 20;
 
 struct LayoutOptions {
@@ -21,14 +21,14 @@ struct LayoutOptions {
   std::string dispatcher = "all-at-once";
   bool persist = true;  ///< embedded API servers keep their objects across restarts
   bool pods = true;
-  int parent = 0;  ///< every process ends with this one; 0: no
+  int parent = 0;  ///< every process ends with this parent; 0: no
 };
 
 /// "a100", "h100", "cpu", then "a100-2" … The name's first part is the fleet.
 std::vector<std::string> worker_names(int workers);
 
-/// Every cluster and process of a sandbox, none of them started. `free_port` gives a new one each
-/// time. `invalid` for options that make no sense.
+/// Every cluster and process of a sandbox, none of them started. `free_port` returns a different
+/// port each time. `invalid` for options that contradict each other.
 Result<SandboxState> lay_out(const LayoutOptions& options,
                              const std::function<std::uint16_t()>& free_port);
 
@@ -37,9 +37,9 @@ Result<std::string> dispatcher_name(const std::string& option);
 /// The configuration file of one cluster's manager.
 std::string manager_config(const ClusterState& cluster, const std::string& dispatcher);
 
-/// The hub's objects for these workers, made of the examples for three: one MultiKueueCluster each,
-/// all in the MultiKueueConfig, the quota the sum of the workers'. `worker_objects` are those of
-/// each worker in turn.
+/// The hub's objects for these workers, made from the examples for three: one MultiKueueCluster
+/// each, all in the MultiKueueConfig, and as quota the sum of the workers' quotas. `worker_objects`
+/// are the objects of each worker.
 Result<std::vector<Json>> hub_objects(std::vector<Json> examples,
                                       const std::vector<std::string>& workers,
                                       const std::vector<std::vector<Json>>& worker_objects);

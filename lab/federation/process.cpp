@@ -41,7 +41,7 @@ std::optional<ProcStat> read_stat(int pid) {
   return stat;
 }
 
-/// Attributes and actions of posix_spawn, given back whatever happens.
+/// Attributes and actions of posix_spawn; the destructor frees them.
 struct SpawnSetup {
   SpawnSetup() {
     posix_spawnattr_init(&attributes);

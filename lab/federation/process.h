@@ -9,10 +9,10 @@
 
 namespace regatta::lab {
 
-/// A process that may since have ended and its number been given to another one.
+/// A process. It may have ended meanwhile, and its number may belong to another process.
 struct ProcessId {
   int pid = 0;              ///< 0: none
-  std::uint64_t ticks = 0;  ///< when it started, since boot: tells it from a later namesake
+  std::uint64_t ticks = 0;  ///< start time since boot: tells it from a later namesake
   friend bool operator==(const ProcessId&, const ProcessId&) = default;
 };
 
@@ -20,7 +20,7 @@ struct ProcessId {
 Result<ProcessId> start_process(const std::vector<std::string>& argv,
                                 const std::filesystem::path& log);
 
-/// Whether it still runs. Ended children of ours are reaped.
+/// Whether it still runs. Reaps our children that have ended.
 bool is_running(const ProcessId& process);
 
 /// False when it had ended already.
@@ -29,7 +29,7 @@ bool send_signal(const ProcessId& process, int signal);
 /// SIGTERM, and after `grace` SIGKILL; returns when it has ended.
 Task<> stop_process(Clock& clock, ProcessId process, Duration grace);
 
-/// The path of this very program.
+/// The path of this program.
 std::string own_binary();
 
 /// The last `lines` lines of a file, or a remark that there is none.

@@ -39,12 +39,12 @@ struct ClusterState {
   }
 };
 
-/// All there is to know of a running sandbox; kept in `state.json` of its folder.
+/// The description of a running sandbox, kept in `state.json` of its folder.
 struct SandboxState {
   std::string folder;
   std::string dispatcher;
   std::vector<ClusterState> clusters;  ///< the hub first
-  std::vector<Component> components;   ///< in the order they are started
+  std::vector<Component> components;   ///< in the order of their start
 
   const ClusterState& hub() const { return clusters.front(); }
   const ClusterState* cluster(const std::string& name) const;

@@ -37,7 +37,7 @@ Task<Status> install_carried_crds(kube::Client& client, Clock& clock) {
   co_return co_await applier.install_crds(std::move(*crds), deadline);
 }
 
-/// One API server and what runs inside its process.
+/// One API server and the controllers in its process.
 class ApiServerProcess {
  public:
   ApiServerProcess(Executor executor, ApiServerOptions options)

@@ -18,7 +18,7 @@ constexpr std::string_view rbac = "rbac.authorization.k8s.io";
 constexpr api::ResourceInfo crd_resource{"apiextensions.k8s.io", "v1", "CustomResourceDefinition",
                                          "customresourcedefinitions", false};
 
-/// Null for a kind that no sandbox has.
+/// Null for a kind that sandboxes do not use.
 const api::ResourceInfo* resource_of(const std::string& api_version, const std::string& kind) {
   static const std::array known = {
       api::Namespace::resource,
@@ -64,7 +64,7 @@ bool is_established(const std::string& text) {
   return false;
 }
 
-/// Worth another try while a cluster starts: not there yet, or not able yet.
+/// Whether to try again while a cluster starts: the kind or the server is not there yet.
 bool may_come(const Error& error) {
   return error.code() == Errc::not_found || error.retryable();
 }

@@ -9,16 +9,16 @@ namespace regatta::lab {
 
 inline constexpr const char* field_manager = "regatta-sandbox";
 
-/// Puts objects into a cluster as `kubectl apply --server-side` does, in the order given. Knows the
-/// kinds that sandboxes are made of.
+/// Applies objects as `kubectl apply --server-side` does, in the order given. Knows only the kinds
+/// that sandboxes use.
 class Applier {
  public:
   Applier(kube::Client& client, Clock& clock) : client_(client), clock_(clock) {}
 
-  /// Until `deadline` it waits for kinds that are not served yet.
+  /// Waits until `deadline` for kinds that are not served yet.
   Task<Status> apply(std::vector<Json> objects, TimePoint deadline);
 
-  /// Creates the CustomResourceDefinitions that are missing and waits until all are served.
+  /// Creates the missing CustomResourceDefinitions and waits until all are served.
   Task<Status> install_crds(std::vector<Json> crds, TimePoint deadline);
 
  private:

@@ -34,7 +34,7 @@ bool write_whole(int fd, std::string_view text) {
   return true;
 }
 
-/// Both halves of a pair from a folder; an empty certificate when there is none.
+/// Both halves of a key pair from a folder; an empty certificate when there is none.
 Result<net::KeyPair> read_pair(const fs::path& certificate, const fs::path& key) {
   net::KeyPair pair;
   if (!fs::exists(certificate) || !fs::exists(key)) return pair;

@@ -12,15 +12,15 @@
 
 namespace regatta::lab {
 
-/// Writes a file of mode 0600 whole or not at all; the folder is made when missing (0700).
+/// Writes a file of mode 0600 completely or not at all. Creates a missing folder (0700).
 Status write_private(const std::filesystem::path& file, std::string_view text);
 
 /// The certificates and credentials of one cluster, in a folder of its own: an authority, the API
-/// server's certificate for loopback, a key for service account tokens, kubeconfigs. What is there
-/// already is used again, so that a restarted API server is still the one its clients trust.
+/// server's certificate for loopback, a key for service account tokens, kubeconfigs. Existing files
+/// are used again, so that clients still trust a restarted API server.
 class ClusterFiles {
  public:
-  /// `port` is where the API server listens.
+  /// `port` is the port of the API server.
   static Result<ClusterFiles> prepare(std::filesystem::path folder, std::uint16_t port,
                                       TimePoint now);
 
@@ -34,7 +34,7 @@ class ClusterFiles {
   /// A kubeconfig with a fresh client certificate: `user` in `groups`.
   Result<std::string> kubeconfig(const std::string& user, const std::vector<std::string>& groups,
                                  TimePoint now) const;
-  /// The same, as file `<name>.kubeconfig`; returns its path.
+  /// The same, written to `<name>.kubeconfig`; returns its path.
   Result<std::filesystem::path> write_kubeconfig(const std::string& name, const std::string& user,
                                                  const std::vector<std::string>& groups,
                                                  TimePoint now) const;

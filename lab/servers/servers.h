@@ -18,16 +18,16 @@ struct ApiServerOptions {
   bool crds = false;        ///< install Kueue's CRDs before serving
   bool controllers = true;  ///< garbage collection, namespaces, and the fleet
   std::string faults;       ///< JSON, as /_regatta/faults takes it; empty: none
-  int parent = 0;           ///< end with this process, which started it; 0: no
+  int parent = 0;           ///< end with this parent process; 0: no
   LogFormat log_format = LogFormat::console;
   LogLevel log_level = LogLevel::info;
 };
 int run_api_server(ApiServerOptions options);
 
-/// Becomes another program, which ends with `parent`; answers only when it cannot.
+/// Becomes another program, which ends with `parent`. Returns only when that fails.
 int run_with_parent(int parent, const std::vector<std::string>& argv);
 
-/// `regatta-lab nodes`: the same controllers, of any API server.
+/// `regatta-lab nodes`: the same controllers for any API server.
 struct NodesOptions {
   std::string kubeconfig;
   std::string fleet = "none";
