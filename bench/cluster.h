@@ -12,12 +12,12 @@
 
 namespace regatta::bench {
 
-/// What every part of a measurement stands on.
+/// What every part of a measurement needs.
 struct Ground {
   Executor executor;
   Clock& clock;
   Rng& rng;
-  std::string binary;  ///< regatta, which is measured
+  std::string binary;  ///< regatta, the measured program
   std::string lab;     ///< regatta-lab, which serves the API
   std::filesystem::path folder;
 };
@@ -25,12 +25,12 @@ struct Ground {
 /// One cluster: an API server with simulated nodes in it, and a manager.
 class Cluster {
  public:
-  /// With the CRDs installed and answering.
+  /// A cluster with installed CRDs that answers requests.
   static Task<Result<std::unique_ptr<Cluster>>> start(Ground ground, std::string name);
 
   const std::string& name() const { return name_; }
   kube::Client& client() { return connection_->client(); }
-  /// What its administrator uses, as text.
+  /// The kubeconfig of its administrator, as text.
   Result<std::string> kubeconfig() const;
   Task<Status> apply(std::vector<Json> objects);
   Status start_manager();

@@ -7,8 +7,8 @@ namespace regatta::bench {
 
 struct FederationOptions {
   int workers = 3;
-  int slots = 128;      ///< Jobs one worker admits at a time
-  int hub_slots = 384;  ///< Jobs the hub sends out at a time
+  int slots = 128;      ///< Jobs that one worker admits at a time
+  int hub_slots = 384;  ///< Jobs that the hub dispatches at a time
 };
 
 /// A hub and its workers, connected and idle.

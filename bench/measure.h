@@ -14,8 +14,8 @@ struct RaceOptions {
   bool json = false;
 };
 
-/// Jobs as fast as they can be submitted, until all have finished and the workers are clean. Prints
-/// the measurements; the exit code.
+/// Submits Jobs as fast as possible and waits until all have finished and the workers are clean.
+/// Prints the measurements. Returns the exit code.
 Task<int> race(Ground ground, RaceOptions options);
 
 struct MemoryOptions {
@@ -24,10 +24,10 @@ struct MemoryOptions {
   bool json = false;
 };
 
-/// Workloads that nearly all wait: what they cost the hub's manager.
+/// Creates workloads of which nearly all wait, and measures the memory of the hub's manager.
 Task<int> memory(Ground ground, MemoryOptions options);
 
-/// Creates Jobs numbered [0, count) over several connections; when each was accepted.
+/// Creates Jobs numbered [0, count) over several connections, and records when each was accepted.
 struct Submission {
   std::vector<std::chrono::steady_clock::time_point> accepted;
   Status outcome = ok();

@@ -10,7 +10,7 @@ namespace regatta::bench {
 namespace {
 
 constexpr Duration patience = std::chrono::minutes(5);
-/// After the last Workload was made: what is left to write about those that wait.
+/// Time after the last Workload was created, for the remaining writes about waiting Workloads.
 constexpr Duration settle = std::chrono::seconds(5);
 
 Task<> wait_for_workloads(Watcher& watcher, std::size_t count) {

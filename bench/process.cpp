@@ -84,7 +84,7 @@ Usage Process::usage() const {
   std::ifstream stat(folder + "/stat");
   std::string line;
   std::getline(stat, line);
-  // Behind the name, which may hold anything, the 12th and 13th fields are utime and stime.
+  // The name may contain anything. The 12th and 13th fields after it are utime and stime.
   const std::size_t name_end = line.rfind(')');
   if (name_end == std::string::npos) return usage;
   std::istringstream fields(line.substr(name_end + 1));

@@ -16,14 +16,14 @@ struct Usage {
   std::int64_t peak_rss_bytes = 0;
 };
 
-/// A child that dies with this process; its output goes to a file.
+/// A child process that dies with this one; its output goes to a file.
 class Process {
  public:
   static Result<Process> start(std::string name, const std::vector<std::string>& argv,
                                const std::filesystem::path& log);
   Process(Process&& other) noexcept;
   Process& operator=(Process&&) = delete;
-  /// Ends it: SIGTERM, after some seconds SIGKILL.
+  /// Ends the process: SIGTERM, after some seconds SIGKILL.
   ~Process();
 
   const std::string& name() const { return name_; }

@@ -33,7 +33,7 @@ Task<> submit_some(kube::Client& client, double run_seconds, int* next, Submissi
 
 struct Measured {
   double seconds = 0;
-  std::vector<double> admission;  ///< seconds from acceptance, sorted
+  std::vector<double> admission;  ///< seconds from acceptance to admission, sorted
   std::vector<Usage> before, after;
   std::vector<Requests> requests;
   std::size_t completed = 0;
@@ -88,7 +88,7 @@ std::vector<Usage> usage_of(const Federation& fleet) {
   return all;
 }
 
-/// The race itself, while the watcher runs beside it.
+/// The race itself; the watcher runs beside it.
 class Race {
  public:
   Race(Federation& fleet, Ground ground, RaceOptions options)
@@ -130,7 +130,7 @@ class Race {
   }
 
   Task<Status> collect() {
-    // Events are written a little later than what they tell of.
+    // Events are written a little after the changes that they report.
     co_await clock_.sleep_for(std::chrono::seconds(2));
     auto requests = co_await fleet_.requests();
     if (!requests) co_return requests.error();

@@ -35,9 +35,9 @@ class Requests {
   std::int64_t failures_ = 0;
 };
 
-/// The numbers that are promised, of all clusters; the hub comes first.
+/// The promised numbers, over all clusters; the hub comes first.
 struct Totals {
-  std::int64_t hub_writes = 0, worker_writes = 0;  ///< events and leases aside
+  std::int64_t hub_writes = 0, worker_writes = 0;  ///< without events and leases
   std::int64_t hub_gets = 0, worker_gets = 0;
   std::int64_t hub_events = 0, worker_events = 0;
   std::int64_t conflicts = 0;

@@ -12,12 +12,12 @@ namespace regatta::bench {
 
 using Instant = std::chrono::steady_clock::time_point;
 
-/// What became of the hub's Workloads, by the name of their Job, as a watch tells it.
+/// The states of the hub's Workloads, by the name of their Job, as a watch shows them.
 class Watcher {
  public:
   Watcher(kube::Client& client, Executor executor) : client_(client), changed_(executor) {}
 
-  /// Until the watch ends; its failure is in error().
+  /// Runs until the watch ends; error() has its failure.
   Task<> run();
   const std::string& error() const { return error_; }
 

@@ -10,7 +10,7 @@ struct Flow {
   int workloads = 0;
   bool fair_sharing = false;
 };
-/// Jobs of three sizes stream through queues that may borrow, and end as soon as they are admitted.
+/// Jobs of three sizes stream through queues that may borrow. A job ends as soon as it is admitted.
 void measure_flow(const Flow& flow, Report* report);
 
 struct Preemption {
@@ -18,11 +18,11 @@ struct Preemption {
   int queues = 0;
   int victims = 0;  ///< of each preemptor
   bool fair_sharing = false;
-  bool reclaim = false;  ///< the victims are in other ClusterQueues, which borrowed
-  int nodes = 0;         ///< with a topology, which gangs fill
+  bool reclaim = false;  ///< the victims are in other ClusterQueues, which borrowed their quota
+  int nodes = 0;         ///< with a topology that gangs fill
 };
-/// Full queues, then one urgent job in each that needs the room of `victims` others: the cycle that
-/// preempts and, when they are gone, the cycle that admits.
+/// Full queues, then in each an urgent job that needs the room of `victims` jobs. Measures the
+/// cycle that preempts and, when the victims are gone, the cycle that admits.
 void measure_preemption(const Preemption& preemption, Report* report);
 
 struct TopologyFlow {
@@ -31,15 +31,15 @@ struct TopologyFlow {
   int queues = 0;
   int workloads = 0;
 };
-/// Gangs of 4 to 16 pods stream onto racks of 64 nodes and end after twenty cycles; a third each
-/// requires one rack, prefers one, or goes anywhere.
+/// Gangs of 4 to 16 pods stream onto racks of 64 nodes and end after twenty cycles. A third of them
+/// requires one rack, a third prefers one, and a third goes anywhere.
 void measure_topology(const TopologyFlow& flow, Report* report);
 
 struct Growth {
   std::string name;
   int queues = 0;
-  int busy = 0;       ///< ClusterQueues with somebody waiting
-  int workloads = 0;  ///< waiting, over the busy ones
+  int busy = 0;       ///< ClusterQueues with waiting workloads
+  int workloads = 0;  ///< waiting workloads, spread over the busy ones
 };
 /// The cost of one cycle.
 void measure_growth(const Growth& growth, Report* report);

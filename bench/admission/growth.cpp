@@ -6,7 +6,7 @@
 
 namespace regatta::admission::bench {
 
-/// Every head is admitted and its job ends at once, so that no cycle differs from another.
+/// Every head is admitted and its job ends at once, so that all cycles are alike.
 void measure_growth(const Growth& growth, Report* report) {
   World world;
   world.add_queues(growth.queues, [](int i, api::ClusterQueue* queue) {

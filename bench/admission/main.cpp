@@ -1,5 +1,5 @@
-/// Cost of admission, in CPU time: how many workloads a second get their quota, what preemption
-/// costs, and how a cycle grows with what waits.
+/// The cost of admission, in CPU time: how many workloads a second get quota, what preemption
+/// costs, and how the cost of a cycle grows with the number of waiting workloads.
 
 #include "bench/admission/cases.h"
 

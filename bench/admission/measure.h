@@ -2,7 +2,7 @@
 
 namespace regatta::admission::bench {
 
-/// CPU time of this process between start() and stop(), summed up.
+/// Sums up the CPU time of this process between start() and stop().
 class Meter {
  public:
   void start();
@@ -14,7 +14,7 @@ class Meter {
   double seconds_ = 0;
 };
 
-/// Resident memory of this process: the most it ever was, and what it is.
+/// Resident memory of this process: its peak, and its present size.
 double peak_mb();
 double resident_mb();
 

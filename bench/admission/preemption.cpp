@@ -15,9 +15,9 @@ Config config_of(const Preemption& preemption) {
 
 constexpr int pods_per_gang = 4;
 
-/// Quota for `victims` small jobs each. To be reclaimed from: the even queues run twice as many as
-/// that, on the quota of the odd ones. With nodes, the small jobs are gangs and fill them, and the
-/// large ones are gangs of as many pods as all their victims.
+/// Quota for `victims` small jobs in each ClusterQueue. With `reclaim` the even ones run twice as
+/// many, on the quota of the odd ones. With nodes, the small jobs are gangs that fill the nodes,
+/// and the large ones are gangs of as many pods as all their victims.
 class Arena {
  public:
   explicit Arena(const Preemption& preemption)
@@ -38,7 +38,7 @@ class Arena {
     settle();
   }
 
-  /// Returns how many were admitted.
+  /// Returns the number of admitted jobs.
   std::size_t round(int number, Meter* cycles, Meter* all) {
     for (int i = 0; i < preemption_.queues; ++i) add(preemptor(number, i));
     now_ += std::chrono::seconds(2);
@@ -86,7 +86,7 @@ class Arena {
 
   void add(const World::Job& job) { world_.state().upsert(workload(job), now_); }
 
-  /// Runs cycles until nobody waits who fits, reading back every admission.
+  /// Runs cycles until no waiting workload fits, and reads back every admission.
   void settle() {
     while (true) {
       now_ += std::chrono::seconds(2);

@@ -52,7 +52,7 @@ std::string read_all(int file) {
   return text;
 }
 
-/// In a child process. Nothing when it failed.
+/// Runs the case in a child process. Unset when it failed.
 std::optional<std::vector<Row>> measure(const Case& one) {
   int ends[2];
   if (::pipe(ends) != 0) return std::nullopt;

@@ -1,7 +1,7 @@
 #pragma once
 
-/// What a case measures and how it is shown. Every case runs in a process of its own, so that its
-/// peak memory is its own and no case inherits the heap of another.
+/// The measurements of a case and their table. Every case runs in a process of its own, so that its
+/// peak memory is its own and it does not inherit a heap.
 ///
 /// To add a case: declare its function in cases.h, define it in a file of its own, and list it in
 /// all_cases() in main.cpp.
@@ -14,7 +14,7 @@
 namespace regatta::admission::bench {
 
 struct Cell {
-  std::string column;  ///< snake_case; a number is called <row>_<column>
+  std::string column;  ///< snake_case; the JSON name of a number is <row>_<column>
   double value = 0;
   int decimals = 0;
 };
@@ -35,8 +35,8 @@ class Report {
 };
 
 struct Case {
-  std::string name;     ///< as on the command line
-  std::string heading;  ///< of its table
+  std::string name;     ///< its name on the command line
+  std::string heading;  ///< the heading of its table
   std::function<void(Report*)> run;
 };
 
@@ -45,7 +45,7 @@ struct Options {
   bool json = false;
 };
 
-/// Runs the cases and prints their tables; the exit code.
+/// Runs the cases and prints their tables. Returns the exit code.
 int run_cases(const std::vector<Case>& cases, const Options& options);
 
 }  // namespace regatta::admission::bench

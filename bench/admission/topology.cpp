@@ -10,7 +10,7 @@ namespace {
 
 constexpr int cycles_of_a_job = 20;
 
-/// Of 4, 8 and 16 pods.
+/// A gang of 4, 8 or 16 pods.
 api::Workload gang(const World::Job& job) {
   return gang(job, job.priority == 0 ? 4 : job.priority == 50 ? 8 : 16);
 }

@@ -17,7 +17,7 @@ void set_true(api::Workload* object, std::string_view type, TimePoint now) {
   api::set_condition(&object->status.conditions, condition, now);
 }
 
-/// A UUID that differs from others early, as real ones do.
+/// A UUID that differs from others in its first digits, as real ones do.
 std::string uid_of(int number) {
   char start[16];
   std::snprintf(start, sizeof(start), "%08x", static_cast<unsigned>(number) * 2654435761U);

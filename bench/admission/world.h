@@ -23,7 +23,7 @@ class World {
   void add_queues(int count, const std::function<void(int, api::ClusterQueue*)>& shape);
 
   struct Job {
-    int number = 0;  ///< unique; its age too
+    int number = 0;  ///< unique; also decides its age
     int queue = 0;
     const api::PodTemplate* pods = nullptr;
     int priority = 0;
@@ -31,22 +31,22 @@ class World {
   static api::Workload workload(const Job& job);
   static int number_of(const api::ObjectKey& key);
 
-  /// Reads back what a cycle decided.
+  /// Reads back the decision of a cycle.
   void confirm(api::Workload object, const AdmittedWorkload& decision, TimePoint now);
   void confirm(const Job& job, const AdmittedWorkload& decision, TimePoint now) {
     confirm(workload(job), decision, now);
   }
-  /// The job's pods are gone: reads that it was evicted and waits again.
+  /// The job's pods are gone: reads that the workload was evicted and waits again.
   void evict(api::Workload object, TimePoint now);
 
  private:
   State state_;
 };
 
-/// The reactivations that are due, and one cycle.
+/// Runs the reactivations that are due, and one cycle.
 CycleResult measured_cycle(State& state, TimePoint now, Meter* meter);
 
-/// Of the only flavor.
+/// Quota of the only flavor.
 std::vector<api::ResourceGroup> cpu_quota(int nominal, std::optional<int> borrowing_limit = {});
 
 }  // namespace regatta::admission::bench
