@@ -7,7 +7,8 @@ using testing::Contains;
 using testing::HasSubstr;
 using testing::Not;
 
-/// What ends an admission or a reservation, what does not, and how it is told.
+/// What ends an admission or a reservation, what does not, and the conditions and events that say
+/// so.
 class AdmissionEnd : public OneCluster {
  protected:
   void add_check(const char* name) {
@@ -46,7 +47,7 @@ TEST_F(AdmissionEnd, ACheckThatIsAddedLaterStopsNobody) {
   EXPECT_EQ(workload_of("j")->status.admission_checks[0].state, api::CheckState::Pending);
   EXPECT_THAT(condition_of("j", "Admitted"), HasSubstr("True Admitted"));
   EXPECT_FALSE(job("j").spec.suspend.value_or(true));
-  // Who comes now waits for it, and says so from the start.
+  // A workload that is created now waits for the check, and says so from the start.
   apply(job_yaml("next"));
   settle();
   EXPECT_EQ(condition_of("next", "Admitted"),

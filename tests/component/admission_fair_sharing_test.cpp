@@ -3,7 +3,7 @@
 namespace regatta::test_support {
 namespace {
 
-/// LocalQueues `main` and `other` share a ClusterQueue that prefers whoever used little.
+/// LocalQueues `main` and `other` share a ClusterQueue that prefers the one that used less.
 class AdmissionFairSharing : public OneCluster {
  protected:
   static manager::CoreConfig by_usage() {
@@ -64,7 +64,7 @@ TEST_F(AdmissionFairSharing, TheStatusRemembersAcrossManagers) {
   start_manager(by_usage());
   settle();
   EXPECT_EQ(consumed("main").at("cpu"), sampled);
-  // Both wait for the room; main asked first, other has used nothing.
+  // Both wait for room. `main` asked first, `other` has used nothing.
   apply(job_yaml("again", 4));
   settle();
   apply(job_yaml("newcomer", 4, "other"));

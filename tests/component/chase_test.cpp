@@ -4,8 +4,8 @@
 namespace regatta::test_support {
 namespace {
 
-/// Queues of a cohort that take back what they lent, on the hub with room for everybody: who runs
-/// where is left to the workers, and each sees only its own.
+/// Queues of a cohort that take back quota that they lent. The hub has room for everything, so the
+/// workers decide, and each worker sees only its own workloads.
 class Chase : public Federation {
  protected:
   static std::string cohort_yaml(int nominal, const std::string& more) {

@@ -6,7 +6,7 @@ namespace {
 using testing::Contains;
 using testing::HasSubstr;
 
-/// The ClusterQueue needs the check `checked` of a controller that is played by the test.
+/// The ClusterQueue needs the check `checked`. The test plays its controller.
 class Checks : public OneCluster {
  protected:
   void start() {
@@ -31,7 +31,7 @@ spec: {controllerName: example.dev/check}
                                "lastTransitionTime":"2026-01-01T00:00:00Z"}]}})",
                                "status"));
   }
-  /// As its controller would.
+  /// Sets the check's state as its controller would.
   void set_state(const std::string& state, const std::string& more = "") {
     const auto workload = workload_of("j");
     ASSERT_TRUE(workload);

@@ -8,7 +8,7 @@ using testing::HasSubstr;
 using testing::MatchesRegex;
 using testing::StartsWith;
 
-/// A hub and the worker `east`, reachable but not configured yet.
+/// A hub and the worker `east`, which can be reached and is not configured yet.
 class Connections : public Federation {
  protected:
   void start() {
@@ -24,7 +24,7 @@ class Connections : public Federation {
   void expect_active(const char* how, Duration within = 60s) {
     until(how, [&] { return member_condition("east") == "True Active: Connected"; }, within);
   }
-  /// Waits until it is not Active, then says what the condition is, without the attempts.
+  /// Waits until the cluster is not Active, then returns the condition without the attempts.
   std::string problem() {
     until("inactive", [&] { return member_condition("east").starts_with("False"); }, 300s);
     const std::string all = member_condition("east");
@@ -110,7 +110,7 @@ TEST_F(Connections, PathsFollowTheRules) {
       problem(),
       StartsWith("False BadKubeConfig: load client config failed: cannot resolve kubeconfig "
                  "path symlinks: "));
-  // Nothing tells of a file that appears, or that changes: it is looked at again.
+  // No event reports a new or changed file: the manager reads it again.
   network_.files[file] = TestConnector::kubeconfig("east");
   expect_active("connected by the file", 15s);
   network_.files[file] = TestConnector::kubeconfig("nowhere");
@@ -283,7 +283,7 @@ TEST_F(Connections, AHungWorkerDelaysNobody) {
   until(
       "running on east",
       [&] { return workers_.at("east").cluster->get<api::Job>(key("j")).has_value(); }, 3s);
-  // What the hub left behind there is removed when it answers again.
+  // The hub deletes what it left there when the worker answers again.
   network_.faults("west").partitioned = false;
   until("finished", [&] { return condition_of("j", "Finished") != ""; });
   until(

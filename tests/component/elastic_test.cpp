@@ -34,7 +34,7 @@ class ElasticJobs : public OneCluster {
     const auto queue = cluster_.get<api::ClusterQueue>(api::ObjectKey("cq"));
     return queue->status.flavors_reservation.at(0).resources.at(0).total.str();
   }
-  /// As the Job controller makes them from the running template.
+  /// Creates a pod as the Job controller does, from the running template.
   void make_pod(const std::string& name) {
     const Json pod_template = job("j").spec.pod_template.json();
     Json pod = {{"apiVersion", "v1"},

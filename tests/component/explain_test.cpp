@@ -15,7 +15,7 @@ using testing::IsEmpty;
 
 class Explain : public OneCluster {
  protected:
-  /// What a user with that token reads.
+  /// The picture that a user with that token can read.
   Result<whatif::ClusterPicture> picture(const std::string& token = TestCluster::admin_token) {
     requests_.clear();
     kube::ClientConfig config;
@@ -46,7 +46,7 @@ class Explain : public OneCluster {
     for (const whatif::Gap& gap : read->gaps) account->gaps.push_back(gap.text);
     return *account;
   }
-  /// Lets the user `limited` read these, everywhere or in namespace default.
+  /// Lets the user `limited` read these resources, everywhere or in namespace default.
   void allow(const std::string& resources, bool everywhere) {
     const std::string kind = everywhere ? "ClusterRole" : "Role";
     const std::string metadata = everywhere ? "{name: looks}" : "{name: looks, namespace: default}";

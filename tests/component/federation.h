@@ -8,11 +8,11 @@
 
 namespace regatta::test_support {
 
-/// A hub (the one cluster) and workers, each with the same queues. The hub's ClusterQueue needs the
-/// admission check `mk`, which leads to every worker.
+/// A hub (the cluster of OneCluster) and workers with the same queues. The hub's ClusterQueue needs
+/// the admission check `mk`, which leads to every worker.
 class Federation : public OneCluster {
  protected:
-  ~Federation() override { manager_.reset(); }  // it watches the workers
+  ~Federation() override { manager_.reset(); }  // the manager watches the workers
 
   struct Worker {
     std::unique_ptr<TestCluster> cluster;
@@ -97,7 +97,7 @@ spec:
     return yaml.replace(yaml.find("suspend: true"), 13,
                         "suspend: true, managedBy: kueue.x-k8s.io/multikueue");
   }
-  /// Objects of MultiKueue on that worker: "workloads 1, jobs 0".
+  /// MultiKueue's objects on that worker: "workloads 1, jobs 0".
   std::string held_by(const std::string& worker) {
     TestCluster& cluster = *workers_.at(worker).cluster;
     return "workloads " + std::to_string(cluster.list<api::Workload>("default").size()) +

@@ -48,7 +48,7 @@ TEST_F(OneCluster, AJobWaitsRunsAndFinishes) {
             "True Succeeded: Reached expected number of succeeded pods");
   EXPECT_TRUE(workload_of("j")->metadata.finalizers.empty());
   EXPECT_EQ(manager_->requests.conflicts(), 0);
-  // create, reserve, finish, release; start of the Job; two looks at each queue.
+  // create, reserve, finish, release; start of the Job; two status writes of each queue.
   EXPECT_EQ(manager_->requests.count("patch", "workloads/status"), 2);
   EXPECT_EQ(manager_->requests.count("patch", "workloads"), 1);
   EXPECT_EQ(manager_->requests.count("patch", "jobs"), 1);
@@ -67,7 +67,7 @@ TEST_F(OneCluster, AJobWaitsRunsAndFinishes) {
 
 TEST_F(OneCluster, AnUnsuspendedJobIsStoppedUntilItIsAdmitted) {
   start_with_queues();
-  std::string yaml = job_yaml("big", 5);  // five CPUs of four
+  std::string yaml = job_yaml("big", 5);  // five CPUs where there are four
   apply(yaml.replace(yaml.find("suspend: true"), 13, "suspend: false"));
   until("stopped", [&] { return job("big").spec.suspend.value_or(false); });
   settle();
@@ -84,7 +84,7 @@ TEST_F(OneCluster, AJobDeletedInMidRunLeavesNoWorkloadAndNoUsage) {
   const auto name = workload_of("j")->metadata.key();
   ASSERT_TRUE(cluster_.remove(api::Job::resource, key("j")));
   settle();
-  // The garbage collector is no part of the manager: it would delete the Workload now.
+  // No garbage collector runs here: it would delete the Workload now.
   const auto left = cluster_.get<api::Workload>(name);
   ASSERT_TRUE(left);
   EXPECT_TRUE(left->metadata.finalizers.empty());
@@ -103,7 +103,7 @@ TEST_F(OneCluster, AWorkloadDeletedInMidRunStopsItsJobAndIsMadeAnew) {
   const auto first = *workload_of("j");
   ASSERT_TRUE(cluster_.remove(api::Workload::resource, first.metadata.key()));
   settle();
-  // Its pods still run, so it has not gone yet.
+  // The pods still run, so the job is not stopped completely.
   EXPECT_TRUE(job("j").spec.suspend.value_or(false));
   EXPECT_TRUE(workload_of("j")->metadata.deleting());
   patch_job_status("j", R"({"status":{"active":null,"ready":0}})");
@@ -122,7 +122,7 @@ TEST_F(OneCluster, PartialAdmissionStartsFewerPodsAndRestoresTheCount) {
   EXPECT_EQ(workload->spec.pod_sets[0].count, 6);
   EXPECT_EQ(workload->spec.pod_sets[0].min_count, 2);
   EXPECT_EQ(workload->status.admission->pod_set_assignments[0].count, 4);
-  // Stopped again, it asks for all of them.
+  // Stopped again, the job asks for all pods.
   const std::string hold = R"({"spec":{"stopPolicy":"HoldAndDrain"}})";
   ASSERT_TRUE(cluster_.patch(api::ClusterQueue::resource, api::ObjectKey("cq"), hold));
   settle();
@@ -170,7 +170,7 @@ TEST_F(OneCluster, APrebuiltWorkloadIsAdoptedAndRunsItsJob) {
   std::string made = job_yaml("j", 1);
   apply(made);
   until("started", [&] { return !job("j").spec.suspend.value_or(true); });
-  // The same Workload under a name of its own, without an owner.
+  // The same Workload under another name, without an owner.
   const Json original = cluster_.get(api::Workload::resource, workload_of("j")->metadata.key());
   Json prebuilt = {{"apiVersion", "kueue.x-k8s.io/v1beta2"},
                    {"kind", "Workload"},
@@ -218,14 +218,14 @@ TEST_F(OneCluster, AnInactiveWorkloadGivesItsQuotaBackAndReturnsWhenReactivated)
   settle();
   EXPECT_EQ(condition_of("j", "Evicted"), "True Deactivated: The workload is deactivated");
   EXPECT_TRUE(job("j").spec.suspend.value_or(false));
-  // The quota stays until its pods have ended.
+  // The quota stays until the pods have ended.
   EXPECT_THAT(condition_of("j", "QuotaReserved"), HasSubstr("True "));
   EXPECT_TRUE(job("next").spec.suspend.value_or(false));
   patch_job_status("j", R"({"status":{"active":null,"ready":0}})");
   until("next started", [&] { return !job("next").spec.suspend.value_or(true); });
   EXPECT_THAT(condition_of("j", "QuotaReserved"), HasSubstr("False "));
   EXPECT_EQ(condition_of("j", "Requeued"), "False Deactivated: The workload is deactivated");
-  // Restored as it was.
+  // The template is as before the start.
   EXPECT_EQ(job("j").spec.pod_template.json()["spec"]["nodeSelector"], Json({{"disk", "ssd"}}));
 
   ASSERT_TRUE(cluster_.patch(api::Workload::resource, workload, R"({"spec":{"active":true}})"));

@@ -55,7 +55,7 @@ TEST_F(Life, AFinishedWorkloadIsKeptAsLongAsConfigured) {
   EXPECT_FALSE(workload_of("j"));
   EXPECT_THAT(events("Workload"),
               Contains("Deleted: Deleted finished workload due to elapsed retention"));
-  // The job stays, and asks for nothing again.
+  // The job stays, and does not ask for quota again.
   settle(1h);
   EXPECT_FALSE(workload_of("j"));
   EXPECT_TRUE(cluster_.get<api::Job>(key("j")));
@@ -151,7 +151,7 @@ TEST_F(Life, TheDefaultQueueTakesJobsThatCameAfterIt) {
   annotate("before", "looked", "at again");
   EXPECT_FALSE(workload_of("before"));
   EXPECT_EQ(job("before").metadata.label("kueue.x-k8s.io/queue-name"), "");
-  // A queue that is stopped takes nobody.
+  // A stopped queue takes no workloads.
   ASSERT_TRUE(cluster_.patch(api::LocalQueue::resource, key("default"),
                              R"({"spec":{"stopPolicy":"Hold"}})"));
   settle();
@@ -266,7 +266,7 @@ spec:
                              R"({"value":200})"));
   settle();
   EXPECT_EQ(cluster_.get<api::Workload>(key("bare"))->spec.priority, 200);
-  // Once more while the first change is still being written.
+  // A second change while the first one is still being written.
   manager_->faults().delay_min = manager_->faults().delay_max = 20ms;
   for (int gap = 5; gap <= 50; gap += 5) {
     for (const int value : {300 + gap, 400 + gap}) {
@@ -293,7 +293,7 @@ TEST_F(Life, APreemptorWaitsForThePodsOfItsVictim) {
   until("preempted", [&] { return condition_of("victim", "Preempted").starts_with("True"); });
   settle();
   EXPECT_FALSE(started("victim")) << "its pods are asked to end";
-  // Their grace period is ten minutes: the checkpoint is being written.
+  // The grace period is ten minutes: the checkpoint is being written.
   patch_job_status("victim", R"({"status":{"active":null,"ready":0,"terminating":4}})");
   settle(9min);
   EXPECT_THAT(condition_of("victim", "QuotaReserved"), HasSubstr("True "));

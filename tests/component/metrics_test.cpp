@@ -37,7 +37,7 @@ class Series : public OneCluster {
     until("the manager has synced", [&] { return manager_->started(); });
     settle();
   }
-  /// Looks for "name{labels} value" whatever else is there.
+  /// Expects "name{labels} value" among all lines.
   void expect(const std::string& line) { EXPECT_THAT(metrics_->text(), HasSubstr(line + "\n")); }
 
   std::optional<manager::Metrics> metrics_;

@@ -62,7 +62,7 @@ spec: {clusterQueue: cq}
     start_manager();
     settle();
   }
-  /// Lets things happen for a while; long enough for every write that follows from another.
+  /// Runs for a while, long enough for every write that follows from another one.
   void settle(Duration time = 3s) { world_.run_for(time); }
   template <class Predicate>
   void until(const char* what, Predicate predicate, Duration limit = 60s) {
@@ -89,7 +89,7 @@ spec: {clusterQueue: cq}
     if (!found) ADD_FAILURE() << "no job " << name;
     return found.value_or(api::Job());
   }
-  /// The Workload a Job owns.
+  /// The Workload that the Job owns.
   std::optional<api::Workload> workload_of(const std::string& name) {
     for (api::Workload& workload : cluster_.list<api::Workload>("default")) {
       const api::OwnerReference* owner = workload.metadata.controller();
@@ -114,7 +114,7 @@ spec: {clusterQueue: cq}
     const Status done = cluster_.patch(api::Job::resource, key(name), json, "status");
     ASSERT_TRUE(done) << done.error().what();
   }
-  /// What the Job controller writes when one starts, and when it has completed.
+  /// Writes what the Job controller writes when a Job starts, and when it has completed.
   void run_job(const std::string& name, int pods) {
     const std::string n = std::to_string(pods);
     patch_job_status(name, R"({"status":{"startTime":"2026-01-01T00:00:00Z","active":)" + n +

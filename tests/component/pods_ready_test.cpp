@@ -7,7 +7,7 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// waitForPodsReady: five minutes to start, two to recover, backoff from one minute to ten.
+/// waitForPodsReady with five minutes to start, two to recover, and backoff from one minute to ten.
 class PodsReady : public OneCluster {
  protected:
   void start(bool block = false, std::optional<std::int64_t> limit = {}) {
@@ -37,7 +37,7 @@ class PodsReady : public OneCluster {
                                std::to_string(active) + R"(,"ready":)" + std::to_string(ready) +
                                R"(,"terminating":0,"uncountedTerminatedPods":{}}})");
   }
-  /// The Job controller sees that it is suspended.
+  /// The Job controller has seen that the Job is suspended.
   void pods_gone(const std::string& name) {
     patch_job_status(name, R"({"status":{"active":null,"ready":0,"terminating":0}})");
   }
@@ -66,7 +66,7 @@ TEST_F(PodsReady, TheConditionFollowsThePods) {
   set_pods("j", 2, 2);
   settle();
   EXPECT_EQ(ready_of("j"), "True Recovered: " + ready);
-  // Ready pods may run for ever.
+  // Ready pods may run without limit.
   settle(24h);
   EXPECT_TRUE(started("j"));
 }
@@ -104,7 +104,7 @@ TEST_F(PodsReady, ATimeoutBacksOffForLongerAndLongerUntilTheLimit) {
     waits.push_back(
         *evicted->status.requeue_state->requeue_at -
         api::find_condition(evicted->status.conditions, "Evicted")->last_transition_time);
-    // Its quota is kept until its pods are gone.
+    // The quota is kept until the pods are gone.
     EXPECT_THAT(condition_of("j", "QuotaReserved"), HasSubstr("True "));
     pods_gone("j");
     settle();
@@ -123,7 +123,7 @@ TEST_F(PodsReady, ATimeoutBacksOffForLongerAndLongerUntilTheLimit) {
                        workload_of("j")->metadata.key().str()));
   EXPECT_EQ(workload_of("j")->status.evictions,
             (std::vector<api::WorkloadEviction>{{"PodsReadyTimeout", "WaitForStart", 2}}));
-  // The third time is one too many.
+  // The third time is beyond the limit.
   wait_started("j");
   set_pods("j", 2, 1);
   settle(5min + 5s);
@@ -136,7 +136,7 @@ TEST_F(PodsReady, ATimeoutBacksOffForLongerAndLongerUntilTheLimit) {
   EXPECT_FALSE(workload_of("j")->status.requeue_state);
   settle(2h);
   EXPECT_FALSE(started("j"));
-  // Its user may try again, from the beginning.
+  // The user may try again, from the beginning.
   const api::ObjectKey workload = workload_of("j")->metadata.key();
   ASSERT_TRUE(cluster_.patch(api::Workload::resource, workload, R"({"spec":{"active":true}})"));
   wait_started("j");

@@ -13,7 +13,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-/// The ClusterQueue needs nodes from an autoscaler, which is played by the test.
+/// The ClusterQueue needs nodes from an autoscaler. The test plays the autoscaler.
 class ProvisioningRequests : public OneCluster {
  protected:
   void define_requests() {
@@ -58,7 +58,7 @@ spec:
   std::vector<api::StoredPodTemplate> templates() {
     return cluster_.list<api::StoredPodTemplate>("default");
   }
-  /// As the autoscaler would.
+  /// Sets a condition as the autoscaler would.
   void say(const std::string& type, const std::string& status = "True") {
     ASSERT_THAT(requests(), SizeIs(1));
     const Status done = cluster_.patch(

@@ -134,10 +134,10 @@ TEST_F(Queues, StatusCountsAreRightAndCostFewWrites) {
   EXPECT_EQ(local->status.pending_workloads, 36);
   EXPECT_LE(manager_->requests.count("patch", "clusterqueues/status"), 4);
   EXPECT_LE(manager_->requests.count("patch", "localqueues/status"), 4);
-  // One of the waiting was told why; the others are like it.
+  // One of the waiting workloads has a condition; the others are of the same class.
   EXPECT_EQ(manager_->requests.count("patch", "workloads/status"), 5);
   EXPECT_EQ(manager_->requests.conflicts(), 0);
-  // Those are told when they have waited for long.
+  // They get theirs when they have waited for long enough.
   settle(30s);
   EXPECT_EQ(manager_->requests.count("patch", "workloads/status"), 40);
   int passed_over = 0;

@@ -168,7 +168,7 @@ TEST_F(Federation, AWorkerThatRefusesCopiesKeepsNobodyFromTheOthers) {
   apply(queue);
   ASSERT_TRUE(workers_.at("west").cluster->apply(queue));  // east does not have the namespace
   settle();
-  constexpr int jobs = 8;  // some of which would go to east first
+  constexpr int jobs = 8;  // some of them would go to east first
   for (int i = 0; i < jobs; ++i) {
     std::string yaml = remote_job_yaml("j" + std::to_string(i));
     apply(yaml.replace(yaml.find("default"), 7, "team"));
@@ -187,7 +187,7 @@ TEST_F(Federation, ACheckOrConfigThatComesLaterWakesTheWaiting) {
   ASSERT_TRUE(
       cluster_.patch(api::MultiKueueConfig::resource, all, R"({"spec":{"clusters":["west"]}})"));
   start_manager();
-  start_worker("east");  // the listed one admits nobody
+  start_worker("east");  // the listed worker admits nothing
   settle();
   apply(remote_job_yaml("j"));
   settle();
@@ -198,7 +198,7 @@ TEST_F(Federation, ACheckOrConfigThatComesLaterWakesTheWaiting) {
   settle(1s);
   EXPECT_EQ(held_by("east"), "workloads 1, jobs 1");
   EXPECT_EQ(held_by("west"), "workloads 0, jobs 0");
-  // No longer listed: it is taken back and goes where it may.
+  // The worker is no longer listed: the Workload is taken back and goes to the other one.
   start_worker("west");
   ASSERT_TRUE(
       cluster_.patch(api::MultiKueueConfig::resource, all, R"({"spec":{"clusters":["west"]}})"));
@@ -210,7 +210,7 @@ TEST_F(Federation, ACheckOrConfigThatComesLaterWakesTheWaiting) {
 TEST_F(Federation, AManagerThatStopsAnywhereIsReplacedWithoutLoss) {
   start_all({"east", "west"});
   for (int i = 0; i < 6; ++i) apply(remote_job_yaml("j" + std::to_string(i)));
-  // Each successor lives a little longer than the last, and dies in the middle of something.
+  // Each manager lives a little longer than the last, and dies in the middle of something.
   for (int life = 1; life <= 12; ++life) {
     manager_.reset();
     manager_.emplace(cluster_, network_);

@@ -32,7 +32,8 @@ spec:
     start_manager(std::move(*core));
     settle();
   }
-  /// A Job of one pod with those limits, which are requests too, and whatever else its spec has.
+  /// Submits a Job of one pod with those limits, which are its requests too, and with `more` in its
+  /// spec.
   void submit(const std::string& name, const std::string& limits, const std::string& more = "") {
     apply("apiVersion: batch/v1\nkind: Job\nmetadata: {name: " + name +
           ", namespace: default, labels: {kueue.x-k8s.io/queue-name: main}}\n"

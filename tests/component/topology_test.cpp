@@ -30,7 +30,7 @@ metadata: {name: placed}
 spec: {nodeLabels: {kubernetes.io/os: linux}, topologyName: racks}
 )";
 
-/// `yaml` with another text for every `from`.
+/// `yaml` with every `from` replaced.
 std::string with(std::string yaml, const std::string& from, const std::string& to) {
   for (std::size_t at = 0; (at = yaml.find(from, at)) != std::string::npos; at += to.size()) {
     yaml.replace(at, from.size(), to);
@@ -38,7 +38,7 @@ std::string with(std::string yaml, const std::string& from, const std::string& t
   return yaml;
 }
 
-/// Numbered pods of 10 CPUs each; a simulated node has 16.
+/// A Job with numbered pods of 10 CPUs each; a simulated node has 16.
 std::string placed_job(const std::string& name, int pods, const std::string& annotations,
                        int seconds = 600) {
   const std::string count = std::to_string(pods);
@@ -57,12 +57,12 @@ constexpr const char* one_rack =
     "kueue.x-k8s.io/podset-required-topology: cloud.provider.com/topology-rack";
 constexpr const char* anywhere = "kueue.x-k8s.io/podset-unconstrained-topology: \"true\"";
 
-/// A queue of `cpu-only` as one of the flavor that places pods, with more quota than nodes.
+/// Changes a queue of `cpu-only` to the flavor that places pods, with more quota than nodes.
 std::string placed_queue(const std::string& yaml) {
   return with(with(yaml, "cpu-only", "placed"), "nominalQuota: \"4\"", "nominalQuota: \"1000\"");
 }
 
-/// One cluster with simulated nodes in racks of four, whose queue places pods.
+/// One cluster with simulated nodes in racks of four and a queue that places pods.
 class PlacedPods : public OneCluster {
  protected:
   void start(const char* fleet, manager::CoreConfig config = {}) {
@@ -83,7 +83,7 @@ class PlacedPods : public OneCluster {
     nodes_.reset();
   }
 
-  /// The node of each live pod of a Job, by its index; empty where it has none.
+  /// The node of each live pod of a Job, by its index; empty without one.
   std::vector<std::string> nodes_of(const std::string& job) {
     std::map<std::string, std::string> found;
     for (const api::Pod& pod : cluster_.list<api::Pod>("default")) {
@@ -99,7 +99,7 @@ class PlacedPods : public OneCluster {
     const auto nodes = nodes_of(job);
     return nodes.size() - std::size_t(std::count(nodes.begin(), nodes.end(), ""));
   }
-  /// Where its admission has its pods: "host:count".
+  /// The places of the pods in the admission: "host:count".
   std::vector<std::string> places_of(const std::string& job) {
     std::vector<std::string> places;
     const auto workload = workload_of(job);
@@ -134,7 +134,7 @@ TEST_F(PlacedPods, ARequiredRackIsOneRackAndNumbersAreInOrder) {
   EXPECT_EQ(manager_->requests.conflicts(), 0);
   EXPECT_EQ(manager_->requests.count("patch", "pods"), 4);
 
-  // Five do not fit into what is left of any rack.
+  // No rack has room left for five.
   apply(placed_job("k", 5, one_rack));
   settle();
   EXPECT_THAT(condition_of("k", "QuotaReserved"), HasSubstr("False "));
@@ -227,7 +227,7 @@ TEST_F(PlacedPods, AReplacementDoesNotWaitForPodsToBeReady) {
   apply(placed_job("j", 3, one_rack));
   until("all run", [&] { return placed("j") == 3; });
   set_ready("cpu-1", false);
-  apply(placed_job("k", 1, anywhere));  // held back as long as a pod of the first is missing
+  apply(placed_job("k", 1, anywhere));  // waits as long as a pod of the first job is missing
   until("all run again", [&] { return placed("j") == 3 && nodes_of("j")[1] == "cpu-3"; });
 }
 
@@ -296,7 +296,7 @@ TEST_F(OneCluster, WithoutTopologyNobodyLooksAtNodesAndPods) {
     EXPECT_EQ(manager_->requests.count("list", resource), 0) << resource;
     EXPECT_EQ(manager_->requests.count("watch", resource), 0) << resource;
   }
-  // From the first flavor on that names one.
+  // From the first flavor on that names a topology.
   apply(topology_yaml);
   apply(placed_flavor_yaml);
   settle();
@@ -315,7 +315,7 @@ TEST_F(Federation, AHubLeavesPlacesToItsWorkers) {
     ASSERT_TRUE(east.cluster->apply(yaml));
   }
   configure_hub();
-  // The hub knows neither the topology nor any node.
+  // The hub has neither the topology nor any node.
   apply(with(placed_flavor_yaml, "racks", "elsewhere"));
   apply(placed_queue(hub_queue_yaml));
   start_manager();

@@ -8,7 +8,7 @@
 #include <iterator>
 #include <vector>
 
-// What once went wrong, and what the fuzzers start from.
+// Inputs that once failed, and inputs with which the fuzzers start.
 
 namespace regatta::fuzz {
 namespace {

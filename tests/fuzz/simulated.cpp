@@ -28,13 +28,13 @@ spec:
  spec: {clusterQueue: cq}}
 )";
 
-/// One for all inputs: it takes a moment to learn the kinds.
+/// Shared by all inputs, because reading the kinds takes a moment.
 ManifestReader& reader() {
   static ManifestReader all{TimePoint{}};
   return all;
 }
 
-/// An hour of it, or less when much happens.
+/// Simulates an hour, or less when much happens.
 void run(SimulationInput input) {
   if (input.hub.objects.size() > 100 || input.events.size() > 200) return;
   input.until = std::chrono::hours(1);
@@ -55,7 +55,7 @@ void manifests(std::string_view text) {
 }
 
 void events(std::string_view text) {
-  // Millions of arrivals are allowed, and nothing to wait for here.
+  // Millions of arrivals are allowed, but would take too long here.
   if (text.find("arrivals") != std::string_view::npos && text.size() > 4096) return;
   SimulationInput input;
   Manifests queue;

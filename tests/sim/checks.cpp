@@ -45,7 +45,7 @@ bool job_ended(const Json& job) {
   return condition_true(job, "Complete") || condition_true(job, "Failed");
 }
 
-/// What matters of an object's state, in a few words.
+/// The important parts of an object's state, in a few words.
 std::string summary(const Json& object) {
   std::string out;
   for (const Json& condition : at(at(object, "status"), "conditions")) {
@@ -130,8 +130,8 @@ void Checks::requested(const SimCluster& cluster, const net::HttpRequest& reques
   if (job) job_requested(cluster, *job);
 }
 
-/// No Job is created on a cluster while another reachable cluster holds one. What counts is the
-/// moment the hub decides: while its request travels anything may come back.
+/// No Job is created on a cluster while another reachable cluster holds one. The moment of the
+/// hub's decision counts, because anything may come back while its request travels.
 void Checks::job_requested(const SimCluster& cluster, const Json& job) {
   const std::string name = prebuilt(job);
   for (SimCluster* other : workers_) {
@@ -158,7 +158,7 @@ void Checks::job_created(SimCluster& cluster, const Json& job) {
   }
 }
 
-/// clusterName goes from one cluster to another only by way of none.
+/// clusterName never changes from one cluster to another without being empty in between.
 void Checks::cluster_name_kept(const Json& before, const Json& after) {
   const std::string old_name = text(at(at(before, "status"), "clusterName"));
   const std::string new_name = text(at(at(after, "status"), "clusterName"));
@@ -167,7 +167,8 @@ void Checks::cluster_name_kept(const Json& before, const Json& after) {
   }
 }
 
-/// Reserved quota never exceeds what there is, and what the queue says is what is reserved.
+/// Reserved quota never exceeds the nominal quota, and the queue's status is the sum of the
+/// reservations.
 void Checks::quota_kept(SimCluster& cluster) {
   const apiserver::Shelf* queues =
       cluster.server().store().find_shelf("clusterqueues.kueue.x-k8s.io");
@@ -237,7 +238,7 @@ bool Checks::workers_clean() const {
   return true;
 }
 
-/// What the queues of a cluster still count; empty when nothing.
+/// What the queues of a cluster still count; empty when they count nothing.
 std::string Checks::counted(SimCluster& cluster) const {
   const apiserver::Shelf* shelf =
       cluster.server().store().find_shelf("clusterqueues.kueue.x-k8s.io");
@@ -265,7 +266,7 @@ bool Checks::queues_empty() const {
 }
 
 void Checks::at_rest() {
-  // Everything ended, so no queue may believe that somebody waits or holds quota.
+  // Everything has ended, so no queue may count a waiting workload or reserved quota.
   if (const std::string left = counted(hub_); !left.empty()) violated("hub: " + left);
   for (SimCluster* worker : workers_) {
     const std::string left = counted(*worker);

@@ -9,8 +9,8 @@
 
 namespace regatta::simtest {
 
-/// Watches the stores themselves, not what anybody believes of them, and says when a rule of the
-/// federation is broken. Called after every step.
+/// Checks the rules of the federation in the stores themselves, not in what components believe
+/// about them. Called after every step.
 class Checks {
  public:
   Checks(sim::World& world, SimCluster& hub, std::vector<SimCluster*> workers, bool keep_history);
@@ -18,7 +18,7 @@ class Checks {
   void step();
   /// The hub sends a request to that worker now.
   void requested(const SimCluster& cluster, const net::HttpRequest& request);
-  /// Once nothing more happens: nothing of ours is left anywhere.
+  /// Called when nothing happens any more: nothing of ours may be left anywhere.
   void at_rest();
 
   const std::vector<std::string>& violations() const { return violations_; }

@@ -16,7 +16,7 @@
 
 namespace regatta::simtest {
 
-/// A sender and what it stands on, for whoever keeps only the top.
+/// A sender that owns the senders below it.
 class LinkSender final : public net::HttpSender {
  public:
   LinkSender(Clock& clock, Rng& rng, net::HttpHandler& handler, std::string identity,
@@ -29,7 +29,7 @@ class LinkSender final : public net::HttpSender {
     return faulty_.send(std::move(request), options);
   }
 
-  /// Sees each request at the moment it is sent, before anything happens to it.
+  /// Called for each request when it is sent, before any fault.
   std::function<void(const net::HttpRequest&)> on_request;
 
  private:
@@ -40,22 +40,22 @@ class LinkSender final : public net::HttpSender {
 /// Counts of requests by "user verb resource status-class", over a whole history.
 using RequestCounts = std::map<std::string, std::uint64_t>;
 
-/// One cluster: its API server, which never dies, what runs Jobs on it, and its manager, which
+/// One cluster: its API server, which never crashes, its simulated nodes, and its manager, which
 /// does.
 class SimCluster {
  public:
   SimCluster(sim::World& world, std::string name, bool runs_jobs);
   ~SimCluster();
 
-  /// CRDs and manifests through the API, as a user would.
+  /// Applies CRDs and manifests through the API, as a user would.
   Task<> set_up(std::vector<Json> manifests);
   Task<> apply(Json object);
   void start_infrastructure();
   void stop_infrastructure();
 
-  /// Starts the manager; its requests suffer `own_link`.
+  /// Starts the manager. Its requests pass through `own_link`.
   void start_manager(manager::CoreConfig config, clusters::Connector& connector);
-  /// Ends it wherever it is: nothing it was about to do happens.
+  /// Ends the manager at whatever point it is. Nothing that it was about to do happens.
   void crash_manager();
   bool manager_alive() const { return process_ != nullptr; }
   manager::Core* core() { return process_ ? process_->core.get() : nullptr; }

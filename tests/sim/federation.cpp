@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 
 const std::string team = "team";
 
-/// Kubeconfigs name hosts "<cluster>.sim"; behind each is that cluster's server.
+/// Kubeconfigs name hosts "<cluster>.sim"; each leads to the server of that cluster.
 class SimConnector final : public clusters::Connector {
  public:
   explicit SimConnector(sim::World& world) : world_(world) {}
@@ -136,7 +136,7 @@ struct Federation {
     core.scheduler.admission.reactivation_delay = 200ms;
   }
 
-  /// Workers preempt, one at a time for each workload.
+  /// Workers preempt, but only one at a time for each workload.
   bool gated() const { return options.seed % 3 == 0; }
 
   manager::CoreConfig worker_config() const {
@@ -194,7 +194,7 @@ struct Federation {
     submitted = true;
   }
 
-  // --- what goes wrong ---
+  // --- faults ---
 
   void break_link(kube::Faults* faults) {
     const auto some = [&](double most) {
@@ -214,7 +214,8 @@ struct Federation {
     faults->delay_max = Duration(chaos_rng.between(5, 400));
   }
 
-  /// A link without faults still takes a few milliseconds, so that things can overtake each other.
+  /// A link without faults still takes a few milliseconds, so that requests can overtake each
+  /// other.
   static kube::Faults sound_link() {
     kube::Faults faults;
     faults.delay_min = Duration(1);
@@ -227,7 +228,7 @@ struct Federation {
     for (const auto& worker : workers) {
       const bool partitioned = worker->hub_link->partitioned;
       *worker->hub_link = sound_link();
-      worker->hub_link->partitioned = partitioned;  // ends by itself
+      worker->hub_link->partitioned = partitioned;  // the fault ends by itself
       *worker->own_link = sound_link();
     }
   }
@@ -267,7 +268,7 @@ struct Federation {
     (void)done;
   }
 
-  /// Somebody on a worker deletes what the hub put there.
+  /// A user of the worker deletes objects that the hub created there.
   Task<> vandalise(SimCluster* worker) {
     const bool job = chaos_rng.chance(0.5);
     const apiserver::Shelf* shelf =
@@ -289,7 +290,7 @@ struct Federation {
 
   Task<> chaos() {
     const TimePoint end = world.now() + options.faults_end;
-    // Which kinds of trouble this history has.
+    // The kinds of faults in this history.
     const bool crashes = chaos_rng.chance(0.7), partitions = chaos_rng.chance(0.7),
                noise = chaos_rng.chance(0.7), deletions = chaos_rng.chance(0.4),
                vandals = chaos_rng.chance(0.3);
@@ -341,12 +342,12 @@ struct Federation {
     };
     world.run_for(options.give_up, step);
     if (checks->violations().empty()) {
-      // Whatever still is under way must leave everything as it is.
+      // Everything that is still under way must leave the stores as they are.
       world.run_for(30s, [this] {
         checks->step();
         return false;
       });
-      // A watch that died without a word is only missed after some minutes.
+      // A silent watch is only detected after some minutes.
       world.run_for(6min, [this] {
         checks->step();
         return checks->queues_empty();

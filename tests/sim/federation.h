@@ -19,7 +19,7 @@
 
 /// A whole federation in one process and virtual time: a hub and its workers, each with its API
 /// server, its manager (which can crash and come back at any moment), garbage collection and
-/// simulated nodes; every request between them passes a seeded fault injector. Invariants are
+/// simulated nodes. Every request between them passes a seeded fault injector. Invariants are
 /// checked after every step.
 namespace regatta::simtest {
 
@@ -34,14 +34,14 @@ struct SimOptions {
   bool faults = true;
   Duration faults_end = std::chrono::seconds(90);
   Duration give_up = std::chrono::minutes(40);
-  Planner planner = dispatch::plan;  ///< the tests put in broken ones
+  Planner planner = dispatch::plan;  ///< tests use broken ones
   bool keep_history = true;
 };
 
 struct SimResult {
-  std::vector<std::string> violations;  ///< of invariants; empty: it held
-  std::string history;                  ///< every change of a Workload or Job anywhere
-  Duration took{0};                     ///< virtual
+  std::vector<std::string> violations;  ///< of invariants; empty: all held
+  std::string history;                  ///< every change of a Workload or Job on any cluster
+  Duration took{0};                     ///< virtual time
   int finished = 0;
   int crashes = 0;
   int partitions = 0;

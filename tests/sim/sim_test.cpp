@@ -42,7 +42,7 @@ TEST(Federation, HoldsUnderFaults) {
   std::printf("seeds %llu..%llu: %d jobs finished, %d crashes, %d partitions\n",
               static_cast<unsigned long long>(first),
               static_cast<unsigned long long>(first + seeds - 1), finished, crashes, partitions);
-  // The histories are worth something only if things went wrong in them.
+  // The histories are only worth something if there were faults in them.
   if (seeds >= 10) {
     EXPECT_GT(crashes, 0);
     EXPECT_GT(partitions, 0);
@@ -75,28 +75,28 @@ void drop(Plan* plan) {
   });
 }
 
-/// Losers and leftovers are never removed.
+/// Never deletes the copies of losers, nor anything left behind.
 Plan never_removes(const GroupView& g, TimePoint now, const DispatchConfig& config) {
   Plan plan = dispatch::plan(g, now, config);
   drop<dispatch::RemoveRemote>(&plan);
   return plan;
 }
 
-/// The start lock is never taken.
+/// Never takes the start lock.
 Plan never_locks(const GroupView& g, TimePoint now, const DispatchConfig& config) {
   Plan plan = dispatch::plan(g, now, config);
   drop<dispatch::RecordWinner>(&plan);
   return plan;
 }
 
-/// An attempt that failed is never given up.
+/// Never gives up an attempt that failed.
 Plan never_gives_up(const GroupView& g, TimePoint now, const DispatchConfig& config) {
   Plan plan = dispatch::plan(g, now, config);
   drop<dispatch::SetCheck>(&plan);
   return plan;
 }
 
-/// A worker that took the admission back, or lost its copy, is believed to run the Job.
+/// Believes that a worker runs the Job although it took the admission back, or lost its copy.
 Plan believes_the_record(const GroupView& g, TimePoint now, const DispatchConfig& config) {
   GroupView trusting = g;
   const auto found = trusting.clusters.find(g.local.cluster_name);
@@ -108,7 +108,7 @@ Plan believes_the_record(const GroupView& g, TimePoint now, const DispatchConfig
   return dispatch::plan(trusting, now, config);
 }
 
-/// An evicted workload's Job is left running where it is.
+/// Lets the Job of an evicted workload run.
 Plan never_winds_down(const GroupView& g, TimePoint now, const DispatchConfig& config) {
   Plan plan = dispatch::plan(g, now, config);
   drop<dispatch::DeactivateRemote>(&plan);
@@ -116,7 +116,7 @@ Plan never_winds_down(const GroupView& g, TimePoint now, const DispatchConfig& c
   return plan;
 }
 
-/// The end of a job is not brought home.
+/// Never brings the end of a job back to the hub.
 Plan never_finishes(const GroupView& g, TimePoint now, const DispatchConfig& config) {
   Plan plan = dispatch::plan(g, now, config);
   drop<dispatch::CopyJobStatus>(&plan);

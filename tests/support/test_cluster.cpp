@@ -32,7 +32,7 @@ kube::ClientDeps admin_deps(sim::World& world, net::HttpSender& sender) {
   return deps;
 }
 
-/// Where the server keeps objects of that kind.
+/// The plural under which the server keeps objects of that kind.
 std::string plural_of(const Json& object, const apiserver::Server& server,
                       apiserver::ResourceTypePtr* type) {
   const std::string version = object.value("apiVersion", "");

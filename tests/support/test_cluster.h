@@ -22,9 +22,10 @@ class RequestCounts {
  public:
   void note(const kube::RequestSeen& seen);
   void clear();
-  /// Of that verb, or of that verb and resource ("update", "workloads/status"); empty: all.
+  /// Requests of that verb, or of that verb and resource ("update", "workloads/status"); empty:
+  /// all.
   int count(const std::string& verb = {}, const std::string& resource = {}) const;
-  /// create, update, patch, apply, delete; Events aside.
+  /// create, update, patch, apply and delete, without Events.
   int writes() const;
   int conflicts() const { return conflicts_; }
   /// "create workloads 1, patch workloads/status 3".
@@ -39,8 +40,8 @@ class RequestCounts {
 template <class T>
 T run(sim::World& world, Task<T> task, Duration limit = std::chrono::minutes(1));
 
-/// An API server in memory with the CRDs of the chart, and an administrator's client. What speaks
-/// to it later (managers, simulated nodes) gets a sender of its own.
+/// An API server in memory with the CRDs of the chart, and an administrator's client. Later clients
+/// (managers, simulated nodes) get senders of their own.
 class TestCluster {
  public:
   TestCluster(sim::World& world, std::string name);
@@ -51,7 +52,8 @@ class TestCluster {
   sim::World& world() { return world_; }
   apiserver::Server& server() { return server_; }
 
-  /// Bearer tokens the server knows: both may do everything, `limited` what RBAC gives it.
+  /// Bearer tokens that the server knows: the administrator may do everything, `limited` what RBAC
+  /// allows.
   static constexpr const char* admin_token = "admin-token";
   static constexpr const char* manager_token = "manager-token";
   static constexpr const char* other_manager_token = "other-manager-token";
@@ -84,7 +86,7 @@ class TestCluster {
   }
   kube::Client& admin() { return admin_; }
 
-  /// Straight to the server, no faults.
+  /// Leads straight to the server, without faults.
   net::HttpSender& sender() { return sender_; }
 
  private:

@@ -60,7 +60,7 @@ Result<std::string> TestConnector::read_regular(const std::string& path, std::si
 }
 
 Result<std::shared_ptr<net::HttpSender>> TestConnector::open(const kubeconfig::Endpoint& endpoint) {
-  /// Nobody listens there.
+  /// A server that cannot be reached.
   struct Refusing final : net::HttpSender {
     Task<Result<net::HttpResponse>> send(net::HttpRequest, net::SendOptions) override {
       co_return Error(Errc::unavailable, "connection refused");

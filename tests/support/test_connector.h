@@ -9,14 +9,14 @@
 
 namespace regatta::test_support {
 
-/// The real rules for kubeconfigs, over a network of TestClusters: "https://<name>:6443" is the
+/// The real rules for kubeconfigs over a network of TestClusters: "https://<name>:6443" is the
 /// cluster of that name, behind the faults of its link.
 class TestConnector final : public clusters::Connector, private kubeconfig::FileSystem {
  public:
   explicit TestConnector(sim::World& world);
 
   void add(TestCluster& cluster) { clusters_[cluster.name()] = &cluster; }
-  /// What goes wrong between the hub and that worker.
+  /// The faults between the hub and that worker.
   kube::Faults& faults(const std::string& cluster);
   /// Files below /etc/multikueue/kubeconfigs.
   std::map<std::string, std::string> files;
@@ -24,7 +24,7 @@ class TestConnector final : public clusters::Connector, private kubeconfig::File
   /// A kubeconfig of that cluster, whether it exists or not.
   static std::string kubeconfig(const std::string& cluster,
                                 const std::string& token = TestCluster::manager_token);
-  /// A Secret with it, a MultiKueueCluster of that name that uses it.
+  /// A Secret with the kubeconfig, and a MultiKueueCluster of that name that uses it.
   static std::string member_yaml(const std::string& cluster,
                                  const std::string& token = TestCluster::manager_token);
 

@@ -9,7 +9,7 @@
 
 namespace regatta::test_support {
 
-/// A manager of one cluster. Destroying it is a crash: whatever it was waiting for is cancelled.
+/// A manager of one cluster. Destroying it is a crash: everything that it waits for is cancelled.
 class TestManager {
  public:
   TestManager(TestCluster& cluster, clusters::Connector& connector, manager::CoreConfig config = {},
@@ -19,11 +19,11 @@ class TestManager {
 
   manager::Core& core() { return *core_; }
   bool started() const { return started_; }
-  /// Between it and its own API server.
+  /// Faults between the manager and its own API server.
   kube::Faults& faults() { return *faults_; }
-  /// To its own API server.
+  /// Requests to its own API server.
   RequestCounts requests;
-  /// To workers, by cluster.
+  /// Requests to workers, by cluster.
   std::map<std::string, RequestCounts> remote_requests;
 
  private:
