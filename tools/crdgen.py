@@ -16,8 +16,8 @@ for the lexical rules of Kubernetes names.
 Pod templates get the schema of core/v1 that the API server itself uses for Pods
 (lib/manifest/schema/builtin_pod.cpp), so the two cannot differ.
 
-The conversion strategy is written as None: it serves wherever no webhook runs (the sandbox
-registers its own conversion); a chart that runs the webhook patches the strategy in.
+The conversion strategy is None, which works where no webhook runs (the sandbox converts by itself).
+A chart that runs the webhook patches the strategy in.
 """
 import json
 import pathlib
@@ -99,7 +99,7 @@ INLINED_REFERENCES = ("ConfigMapEnvSource", "SecretEnvSource", "ConfigMapVolumeS
 
 
 class CoreTypes:
-    """The types of core/v1 as the API server describes them to itself."""
+    """The types of core/v1 in the listing of lib/manifest."""
 
     def __init__(self):
         text = (ROOT / "lib/manifest/schema/builtin_pod.cpp").read_text()
@@ -252,7 +252,7 @@ def parse_field(line):
 
 
 def split_with_rules(line):
-    """Rules may hold ` | `-like text, so only the separators outside them count."""
+    """Splits at separators outside of CEL rules, which may contain ` | `."""
     rules = re.findall(r'CEL\{.*?\} msg="(?:[^"\\]|\\.)*"', line)
     for i, rule in enumerate(rules):
         line = line.replace(rule, f"\0{i}\0", 1)

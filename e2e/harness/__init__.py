@@ -1,1 +1,1 @@
-"""Real processes, real kubectl: what the end-to-end scenarios are made of."""
+"""The parts of end-to-end scenarios: real processes, real kubectl."""

@@ -1,4 +1,4 @@
-"""A small API client for polling: a process of kubectl for each look would be what we measure."""
+"""A small API client for polling, because a kubectl process for each look would take longest."""
 import base64
 import http.client
 import json
@@ -28,7 +28,7 @@ class ApiError(Exception):
 
 
 class Credentials:
-    """What one user and cluster of a kubeconfig say, with its data as files in `folder`."""
+    """The current user and cluster of a kubeconfig, with its inline data as files in `folder`."""
 
     def __init__(self, config, folder):
         cluster, user = config["clusters"][0]["cluster"], config["users"][0]["user"]
@@ -78,7 +78,7 @@ class Api:
         try:
             return self._exchange(method, path, body, headers)
         except (OSError, http.client.HTTPException):
-            # The server may close a connection that rests; only a new one tells how it is.
+            # The server may close an idle connection; only a new one tells its state.
             if not reused:
                 raise
             return self._exchange(method, path, body, headers)

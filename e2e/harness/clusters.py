@@ -1,4 +1,4 @@
-"""One cluster: an API server, what runs Jobs on it, and a manager. Either the embedded server or
+"""One cluster: an API server, simulated nodes, and a manager. Either the embedded server or
 etcd and kube-apiserver; scenarios cannot tell which."""
 import base64
 import json
@@ -22,7 +22,7 @@ class Cluster:
         self.folder = os.path.join(folder, name)
         os.makedirs(self.folder, exist_ok=True)
         self.port, self.health_port, self.metrics_port = free_port(), free_port(), free_port()
-        self.processes = {}  # by component; those that should run now
+        self.processes = {}  # the processes that should run now, by component
         self.kubectl = self.api = None
 
     # --- for the two kinds of server
@@ -46,13 +46,13 @@ class Cluster:
         return f"https://127.0.0.1:{self.port}"
 
     def install_crds(self):
-        """Kueue's CRDs, from the chart's folder, as a user installs them."""
+        """Applies Kueue's CRDs from the chart's folder, as a user does."""
         folder = os.path.join(self.suite.root, "charts/regatta/crds")
         self.kubectl.run("create", "-f", folder, timeout=120)
         self.kubectl.run("wait", "--for=condition=Established", "crd", "--all", "--timeout=60s")
         plurals = {name.split("_")[1].removesuffix(".yaml") for name in os.listdir(folder)}
 
-        # Established comes first; what discovery tells, which kubectl goes by, may follow later.
+        # Established comes first; discovery, which kubectl reads, may follow later.
         def served():
             found = self.api.request("GET", KUEUE)["resources"]
             missing = plurals - {resource["name"] for resource in found}
@@ -62,7 +62,7 @@ class Cluster:
         wait_for(f"{self.name} serves what the CRDs define", served, 30, self.check)
 
     def start_manager(self, **changes):
-        """`changes` go into the configuration, section by section."""
+        """`changes` are merged into the configuration, section by section."""
         config = manager_config(self, changes)
         path = os.path.join(self.folder, "manager.yaml")
         with open(path, "w") as f:
@@ -86,7 +86,7 @@ class Cluster:
         wait_for(f"manager of {self.name} is ready", self._manager_ready, 60, self.check)
 
     def check(self):
-        """Raises when something ended that should run."""
+        """Raises when a process ended that should run."""
         for component, process in list(self.processes.items()):
             code = process.exit_code()
             if code is not None:
@@ -112,7 +112,7 @@ class Cluster:
         return complaints
 
     def token_for(self, namespace, account):
-        """A token of a service account, as `kubectl create token` gives it."""
+        """A token of a service account, from `kubectl create token`."""
         return self.kubectl.run("create", "token", account, "-n", namespace,
                                 "--duration=2h").out.strip()
 
@@ -161,7 +161,7 @@ class Cluster:
 
 
 class EmbeddedCluster(Cluster):
-    faults = None  # what fails on purpose from the start
+    faults = None  # faults on purpose from the start
     apart = False  # nodes and collectors in a process of their own, as a real server needs it
 
     def start_server(self):
@@ -189,7 +189,7 @@ class EmbeddedCluster(Cluster):
 
 
 class RealCluster(Cluster):
-    """etcd and kube-apiserver of KUBEBUILDER_ASSETS. Jobs run as `regatta-lab nodes` has it."""
+    """etcd and kube-apiserver of KUBEBUILDER_ASSETS. `regatta-lab nodes` runs the Jobs."""
 
     def start_server(self):
         make_pki(self.folder)
@@ -240,7 +240,7 @@ def manager_config(cluster, changes):
         "metrics": {"bindAddress": f"127.0.0.1:{cluster.metrics_port}"},
         "leaderElection": {"leaderElect": False},
         "integrations": {"frameworks": ["batch/job"]},
-        # Orphans of a worker that was away are looked for often, to be seen within a scenario.
+        # Orphans are collected often, so that a scenario sees it.
         "multiKueue": {"gcInterval": "2s"},
     }
     for section, values in changes.items():

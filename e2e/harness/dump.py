@@ -1,4 +1,4 @@
-"""What a failed scenario leaves to read."""
+"""Writes what there is to read after a failed scenario."""
 import json
 import os
 

@@ -1,4 +1,4 @@
-"""A hub and its workers, set up as the examples have it."""
+"""A hub and its workers, with the objects of the examples."""
 import json
 import os
 from concurrent.futures import ThreadPoolExecutor
@@ -12,7 +12,7 @@ WORKERS = ("a100", "h100", "cpu")
 
 
 def in_parallel(calls):
-    """Runs them at once and raises the first thing that went wrong."""
+    """Runs the functions at once and raises the first error."""
     with ThreadPoolExecutor(max_workers=max(1, len(calls))) as pool:
         futures = [pool.submit(call) for call in calls]
     for future in futures:
@@ -59,7 +59,7 @@ class Federation:
             self.prepare(cluster, f"workers/{cluster.name}.yaml")
 
     def prepare(self, cluster, example):
-        """CRDs, the objects of an example, a manager."""
+        """Applies CRDs and the objects of an example, and starts a manager."""
         cluster.install_crds()
         cluster.kubectl.run("apply", "-f", self.example(example))
         cluster.start_manager(**(self.hub_config if cluster is self.hub else self.worker_config))
@@ -95,7 +95,7 @@ class Federation:
     def wait_for(self, what, condition, timeout=60):
         return wait_for(what, condition, timeout, self.check)
 
-    # --- what is asked of it again and again
+    # --- what scenarios ask often
 
     def wait_connected(self, names, timeout=30):
         for name in names:
@@ -128,7 +128,7 @@ class Federation:
         return self.wait_for(f"job {name} has a winner", lambda: self.winner_of(name), timeout)
 
     def wait_running(self, name, timeout=30):
-        """Returns the name of the worker on which it runs."""
+        """Returns the name of the worker that runs the job."""
         def running():
             for worker, cluster in self.workers.items():
                 found = cluster.api.find("jobs", name, objects.NAMESPACE)
@@ -145,7 +145,7 @@ class Federation:
         self.wait_for("jobs are Complete on the hub", complete, timeout)
 
     def remote_objects(self):
-        """What of this hub lies on the workers."""
+        """This hub's objects on the workers."""
         found = []
         for worker, cluster in self.workers.items():
             for kind in ("workloads", "jobs"):
@@ -163,12 +163,12 @@ class Federation:
                       lambda: not (left := self.remote_objects()) or report(left), timeout)
 
     def ran_on(self, name, namespace=objects.NAMESPACE):
-        """The workers on which the job was ever started, as watched from outside."""
+        """The workers that ever started the job, observed from outside."""
         return [worker for worker, o in self.observers.items()
                 if (namespace, name) in o.jobs_started()]
 
     def check_ran_once(self, names):
-        # The observers may be a moment behind.
+        # The observers may be late by a moment.
         self.wait_for("the jobs were seen to run", lambda: not (
             unseen := [n for n in names if not self.ran_on(n)]) or report(unseen), 10)
         wrong = {n: self.ran_on(n) for n in names if len(self.ran_on(n)) != 1}
@@ -176,12 +176,12 @@ class Federation:
 
 
 def holding(obj, kind, status, reason=None):
-    """The condition of that type when it is so; what there is instead is reported."""
+    """The condition of that type if it has that state; otherwise reports its state."""
     found = condition(obj, kind)
     same = found.get("status") == status and reason in (None, found.get("reason"))
     return found if same else report(obj.get("status"))
 
 
 def report(state):
-    """Raises with what was seen, for conditions that do not hold yet."""
+    """Raises with the observed state, for conditions that do not hold yet."""
     raise AssertionError(json.dumps(state)[:600])

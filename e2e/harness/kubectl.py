@@ -31,7 +31,7 @@ class Kubectl:
         os.makedirs(self.home, exist_ok=True)
 
     def try_run(self, *args, stdin=None, timeout=60):
-        """Runs it; a non-zero exit is the caller's business."""
+        """Runs kubectl; the caller handles a non-zero exit."""
         command = [self.program, "--kubeconfig", self.kubeconfig, *map(str, args)]
         if stdin is not None and not isinstance(stdin, str):
             stdin = json.dumps(stdin)
@@ -52,7 +52,7 @@ class Kubectl:
         return done
 
     def start(self, *args):
-        """A running one, for watches. The caller ends it."""
+        """Starts kubectl, for watches. The caller ends it."""
         return subprocess.Popen([self.program, "--kubeconfig", self.kubeconfig, *map(str, args)],
                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                                 stdin=subprocess.DEVNULL, env=self._environment())
@@ -66,13 +66,13 @@ class Kubectl:
         return self.run("create", "-f", "-", stdin=items)
 
     def _environment(self):
-        # HOME: discovery caches of several clusters and versions stay apart and out of the user's.
+        # HOME: discovery caches of clusters and versions stay apart, and out of the user's home.
         return {"HOME": self.home, "PATH": os.environ.get("PATH", "/usr/bin:/bin"),
                 "KUBECTL_KUBERC": "false"}
 
 
 def version_of(program):
-    """ "v1.35.2", or None when it cannot be run."""
+    """ "v1.35.2", or None when it does not run."""
     try:
         done = subprocess.run([program, "version", "--client", "-o", "json"], capture_output=True,
                               text=True, timeout=30)

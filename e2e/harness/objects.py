@@ -1,4 +1,4 @@
-"""Objects the scenarios create."""
+"""Objects that the scenarios create."""
 import base64
 import json
 
@@ -11,7 +11,7 @@ MULTIKUEUE = "kueue.x-k8s.io/multikueue"
 
 def job(name, seconds=1, cpu="1", memory="1Gi", gpus=0, parallelism=1, managed_by=MULTIKUEUE,
         queue="default", namespace=NAMESPACE, suspend=True, annotations=None, labels=None):
-    """A Job for the hub. `managed_by`: who runs it; None for the cluster's own Job controller."""
+    """A Job for the hub. `managed_by`: spec.managedBy; None for the cluster's own Job controller."""
     requests = {"cpu": cpu, "memory": memory}
     resources = {"requests": requests}
     if gpus:
@@ -39,14 +39,14 @@ def namespace(name):
 
 
 def kubeconfig_secret(cluster, config):
-    """The Secret a MultiKueueCluster names; `config` is text or an object."""
+    """The Secret that a MultiKueueCluster names; `config` is text or an object."""
     text = config if isinstance(config, str) else json.dumps(config)
     return {"apiVersion": "v1", "kind": "Secret",
             "metadata": {"name": f"{cluster}-kubeconfig", "namespace": SYSTEM},
             "data": {"kubeconfig": base64.b64encode(text.encode()).decode()}}
 
 
-# What a hub may do on a worker: enough, and not more.
+# The permissions of a hub on a worker: enough, and not more.
 HUB_RULES = [
     {"apiGroups": ["batch"], "resources": ["jobs"],
      "verbs": ["create", "delete", "get", "list", "watch"]},
@@ -61,7 +61,7 @@ HUB_RULES = [
 
 
 def hub_account(name="multikueue-sa"):
-    """A service account of a worker with the permissions a hub needs."""
+    """A service account on a worker with the permissions that a hub needs."""
     rbac = "rbac.authorization.k8s.io"
     return [
         {"apiVersion": "v1", "kind": "ServiceAccount",

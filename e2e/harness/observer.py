@@ -1,10 +1,10 @@
-"""Watches a worker from outside, so that what happened in between can be told afterwards."""
+"""Watches a worker from outside, so that a scenario knows afterwards what happened."""
 import threading
 import time
 
 
 class Observer(threading.Thread):
-    """Follows the Jobs of one cluster. A job that came and went between two looks at the objects
+    """Follows the Jobs of one cluster. A job that was created and deleted between two polls
     is seen here, as long as the server keeps its history."""
 
     def __init__(self, cluster):
@@ -29,7 +29,7 @@ class Observer(threading.Thread):
                     if event["type"] == "ERROR":
                         break
                     self._note(event["type"], event["object"])
-            except Exception as e:  # a server that was killed comes back
+            except Exception as e:  # a killed server comes back
                 self._remember("LOST", ("", ""), "", f"{type(e).__name__}: {e}")
             self._stopping.wait(0.05)
 

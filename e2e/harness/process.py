@@ -35,7 +35,7 @@ class Guardian:
 
 
 class Process:
-    """One program that runs until it is stopped. What it prints is appended to its log."""
+    """One program that runs until it is stopped. Its output is appended to its log."""
 
     def __init__(self, guardian, name, argv, log, env=None):
         self.name, self.argv, self.log = name, [str(a) for a in argv], log
@@ -64,7 +64,7 @@ class Process:
         return self._child.poll() if self._child else None
 
     def kill(self):
-        """SIGKILL: no farewell, nothing is flushed."""
+        """SIGKILL: the process cannot flush anything."""
         self._signal(signal.SIGKILL)
         self._reap(10)
 
@@ -87,7 +87,7 @@ class Process:
             raise RuntimeError(f"{self.name} did not end within {patience} s of SIGTERM") from None
 
     def forget(self):
-        """After an end that was asked for: it no longer counts as one that should run."""
+        """Called after an intended end: the process no longer counts as one that should run."""
         self._child = None
 
     def tail(self, lines=25):

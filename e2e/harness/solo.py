@@ -16,7 +16,7 @@ def flavor(name="shared"):
 
 
 def cluster_queue(name, cpu, cohort=None, **spec):
-    """`cpu` of flavor `shared`; a LocalQueue of the same name leads to it."""
+    """A ClusterQueue with `cpu` of flavor `shared`, and a LocalQueue of the same name."""
     resources = [{"name": "cpu", "nominalQuota": cpu}]
     made = {"namespaceSelector": {}, "resourceGroups": [
         {"coveredResources": ["cpu"], "flavors": [{"name": "shared", "resources": resources}]}]}
@@ -64,7 +64,7 @@ class Solo:
         return wait_for(what, check, timeout, self.cluster.check)
 
     def queues(self, *lists):
-        """Applies them; returns when each ClusterQueue is Active."""
+        """Applies the queues; returns when each ClusterQueue is Active."""
         self.kubectl.apply(*[o for made in lists for o in made])
         for queue in [o for made in lists for o in made if o["kind"] == "ClusterQueue"]:
             name = queue["metadata"]["name"]
@@ -124,6 +124,6 @@ class Solo:
         self.wait_for(f"{names} are gone", lambda: not [n for n in names if self.workload(n)])
 
     def events(self, reason):
-        """Notes of the events of that reason."""
+        """The notes of the events with that reason."""
         found = self.kubectl.run("get", "events", "-n", NS, "-o", "json").json()["items"]
         return [e.get("message") or e.get("note") for e in found if e["reason"] == reason]

@@ -1,4 +1,4 @@
-"""Registry of scenarios, and what they are given."""
+"""Registry of scenarios, and their environment."""
 import os
 import subprocess
 import traceback
@@ -14,17 +14,17 @@ SCENARIOS = {}  # in order of registration
 
 
 class Skip(Exception):
-    """The scenario cannot be run here; the text says why."""
+    """The scenario cannot run here; the text says why."""
 
 
 def scenario(function):
-    """Registers `function(env)` under its name. Its doc string is what is shown."""
+    """Registers `function(env)` under its name. `--list` shows its doc string."""
     SCENARIOS[function.__name__] = function
     return function
 
 
 class Suite:
-    """What all scenarios of a run share."""
+    """What all scenarios of a run have in common."""
 
     def __init__(self, binary, lab, kubectl, folder, keep, log_level):
         self.root, self.binary, self.lab = ROOT, binary, lab
@@ -39,7 +39,7 @@ class Suite:
         return kind(self, folder, name, fleet)
 
     def system_kubectl(self):
-        """A kubectl on PATH of another version than the one in use, as (program, version)."""
+        """A kubectl on PATH of another version than the pinned one, as (program, version)."""
         for folder in os.environ.get("PATH", "").split(":"):
             program = os.path.join(folder, "kubectl")
             if os.access(program, os.X_OK):
@@ -57,7 +57,7 @@ class Suite:
 
 
 class Environment:
-    """What one scenario works with: a folder, and clusters that are gone afterwards."""
+    """The surroundings of one scenario: a folder, and clusters that are stopped afterwards."""
 
     def __init__(self, suite, folder):
         self.suite, self.folder, self.federation, self.lone = suite, folder, None, []
@@ -95,7 +95,7 @@ class Environment:
                     print(f"    | {line[:400]}", file=out)
 
     def close(self):
-        """Stops everything; returns complaints about how it ended."""
+        """Stops everything; returns the processes that did not end as they should."""
         complaints = self.federation.down() if self.federation else []
         for cluster in self.lone:
             complaints += cluster.stop()

@@ -1,10 +1,10 @@
-"""Conditions with deadlines. Nothing here waits for a fixed time and hopes."""
+"""Conditions with deadlines. Nothing here waits for a fixed time."""
 import os
 import time
 
 
 class NotYet(Exception):
-    """What a condition raises to say why it does not hold so far."""
+    """Raised by a condition that does not hold yet; says why."""
 
 
 class Expired(AssertionError):
@@ -12,19 +12,19 @@ class Expired(AssertionError):
 
 
 class ProcessDied(AssertionError):
-    """Waiting on is pointless."""
+    """A process ended, so there is nothing to wait for."""
 
 
 def slowness():
-    """Deadlines are multiplied by it: REGATTA_E2E_SLOW=3 on a busy machine. Real API servers take
+    """The factor for all deadlines: REGATTA_E2E_SLOW=3 on a busy machine. Real API servers take
     longer for everything."""
     return float(os.environ.get("REGATTA_E2E_SLOW") or
                  ("2" if os.environ.get("KUBEBUILDER_ASSETS") else "1"))
 
 
 def wait_for(what, condition, timeout=60, check=None):
-    """Polls `condition` until it returns something true, which is returned. False answers and
-    exceptions both mean "not yet"; the last one is part of what is raised at the deadline.
+    """Polls `condition` until it returns a true value, and returns that. False values and
+    exceptions both mean "not yet"; at the deadline the last one is part of the error.
     `check` is called between the polls and may raise to give up early."""
     started = time.monotonic()
     deadline = started + timeout * slowness()
@@ -37,7 +37,7 @@ def wait_for(what, condition, timeout=60, check=None):
             last = f"last seen: {found!r}"
         except ProcessDied:
             raise
-        except Exception as e:  # the deadline tells it
+        except Exception as e:  # the error at the deadline has it
             last = f"last error: {type(e).__name__}: {e}"
         if time.monotonic() > deadline:
             waited = time.monotonic() - started

@@ -1,4 +1,4 @@
-"""Who gets quota, on one cluster: preemption, cohorts, fair sharing, admission checks."""
+"""Quota on one cluster: preemption, cohorts, fair sharing, admission checks."""
 import time
 
 from harness.federation import report
@@ -9,7 +9,7 @@ RECLAIM = {"reclaimWithinCohort": "Any", "withinClusterQueue": "LowerPriority"}
 
 
 def usage(solo, queue):
-    """Cores it uses, and how many of them are borrowed."""
+    """The cores that a ClusterQueue uses, and how many of them are borrowed."""
     for used in solo.api.get("clusterqueues", queue)["status"].get("flavorsReservation", []):
         cpu = next(r for r in used["resources"] if r["name"] == "cpu")
         return str(cpu.get("total", "0")), str(cpu.get("borrowed", "0"))
@@ -24,7 +24,7 @@ def wait_usage(solo, queue, total, borrowed):
 
 @scenario
 def preemption_and_cohorts(env):
-    """The more important goes first; what nobody needs is lent, and comes back when it is needed."""
+    """A higher priority goes first; idle quota is lent, and comes back when it is needed."""
     solo = Solo(env)
     solo.kubectl.apply(priority_class("low", 1), priority_class("high", 100))
     solo.queues(cluster_queue("alone", 2, preemption={"withinClusterQueue": "LowerPriority"}),
@@ -54,7 +54,7 @@ def preemption_and_cohorts(env):
 
 @scenario
 def fair_shares(env):
-    """With fair sharing, two who borrow end with the same share of what is idle."""
+    """With fair sharing, two borrowing ClusterQueues end with the same share of idle quota."""
     solo = Solo(env, fairSharing={"preemptionStrategies": ["LessThanOrEqualToFinalShare",
                                                            "LessThanInitialShare"]})
     solo.queues(cluster_queue("idle", 4, cohort="team"),
@@ -74,12 +74,12 @@ def fair_shares(env):
     wait_usage(solo, "a", 2, 2)
     wait_usage(solo, "b", 2, 2)
     solo.wait_condition("b-2", "QuotaReserved", "False", "WaitingForQuota")
-    time.sleep(3)  # whoever would take it back has had the time for that
+    time.sleep(3)  # a preemption would have happened by now
     wait_usage(solo, "a", 2, 2)
     wait_usage(solo, "b", 2, 2)
     reasons = [solo.condition(f"a-{i}", "Preempted").get("reason") for i in range(4)]
     assert sorted(filter(None, reasons)) == ["InCohortFairSharing"] * 2, reasons
-    assert not any(solo.condition(f"b-{i}", "Preempted") for i in range(3)), "nobody is taken back"
+    assert not any(solo.condition(f"b-{i}", "Preempted") for i in range(3)), "no workload is preempted"
 
 
 def local_queue(name, cluster_queue):
@@ -89,7 +89,7 @@ def local_queue(name, cluster_queue):
 
 @scenario
 def fair_users(env):
-    """Of two LocalQueues of a ClusterQueue the one that used less goes first, whoever came first."""
+    """Of two LocalQueues of a ClusterQueue the one that used less goes first."""
     solo = Solo(env, admissionFairSharing={"usageHalfLifeTime": "1m", "usageSamplingInterval": "1s"})
     solo.queues(cluster_queue("shared", 2, admissionScope={
         "admissionMode": "UsageBasedAdmissionFairSharing"}))
@@ -119,7 +119,7 @@ CHECK = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "AdmissionCheck",
 
 
 def say(solo, name, state, message="because", **more):
-    """As the controller of the check would."""
+    """Sets the check's state as its controller would."""
     workload = solo.workload(name)["metadata"]
     said = {"name": "approval", "state": state, "message": message,
             "lastTransitionTime": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), **more}
@@ -140,7 +140,7 @@ def wait_reserved(solo, name):
 
 @scenario
 def admission_checks(env):
-    """A check whose controller is this test: it waits, agrees, wants another try, refuses."""
+    """A check whose controller is this test: Pending, Ready, Retry, Rejected."""
     solo = Solo(env)
     solo.kubectl.apply(CHECK)
     solo.patch("admissionchecks", "approval", {"status": {"conditions": [

@@ -1,4 +1,4 @@
-"""The commands of `regatta-lab`, as a newcomer types them."""
+"""The commands of `regatta-lab`, as a new user types them."""
 import json
 import os
 import signal
@@ -37,7 +37,7 @@ class Sandbox:
         return next(c for c in self.status()[0]["components"] if c["name"] == name)
 
     def kubectl(self, cluster="hub"):
-        """With the kubeconfig that `sandbox status` names."""
+        """kubectl with the kubeconfig that `status` names."""
         found = next(c for c in self.status()[0]["clusters"] if c["name"] == cluster)
         return Kubectl(self.kubectl_program, found["kubeconfigs"]["admin"], self.home)
 
@@ -52,7 +52,7 @@ def alive(pid):
 
 @scenario
 def sandbox_commands(env):
-    """up, status, rotate, restart, down: with the examples' jobs in between."""
+    """up, status, rotate, restart and down, with the examples' jobs in between."""
     sandbox = Sandbox(env)
     up = sandbox.run("up")
     try:
@@ -114,8 +114,8 @@ def names_folder(pid, folder):
 
 @scenario
 def nodes_for_any_server(env):
-    """`sandbox nodes` beside a server that has none: Jobs run, what is deleted takes its own along,
-    and a server that went away is followed again when it is back."""
+    """`regatta-lab nodes` beside a server without controllers: Jobs run, dependents of deleted objects
+    are deleted, and a server that went away is followed again when it is back."""
     cluster = env.cluster("apart", fleet="cpu", apart=True)
     cluster.install_crds()
     cluster.kubectl.run("apply", "-f", os.path.join(env.suite.root, "examples/rbac/manager.yaml"),
@@ -144,7 +144,7 @@ def nodes_for_any_server(env):
 
 @scenario
 def faults_by_flag(env):
-    """An API server that fails on purpose from its start, until it is told to stop that."""
+    """An API server that fails on purpose from its start, until the faults are switched off."""
     env.on_embedded_only("a real API server has no faults to ask for")
     cluster = env.cluster(faults={"latencyMs": 300, "internalError": 0.0})
 

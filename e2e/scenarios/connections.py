@@ -1,4 +1,4 @@
-"""How the hub gets at its workers, and what it says when it cannot."""
+"""How the hub connects to its workers, and what it reports when it cannot."""
 from harness import objects
 from harness.api import condition
 from harness.federation import holding, report
@@ -9,7 +9,7 @@ from .race import check_finished, mixed
 
 @scenario
 def credentials_rotated(env):
-    """In mid-race a worker's credentials are replaced and the old ones refused: nothing is lost."""
+    """In mid-race a worker's credentials are replaced and the old ones refused: no job is lost."""
     fed = env.federate()
     names = fed.submit(*mixed(12, seconds=2))
     fed.wait_for("some job runs", lambda: any(o.jobs_started() for o in fed.observers.values()), 30)
@@ -30,7 +30,7 @@ def credentials_rotated(env):
 
 
 def wait_refused(fed, worker):
-    """Its condition, once the hub has tried to connect and could not."""
+    """The cluster's condition, once the hub has failed to connect."""
     return fed.wait_for(f"{worker} is not Active", lambda: holding(
         fed.hub.api.get("multikueueclusters", worker), "Active", "False",
         "ClientConnectionFailed"), 30)
@@ -38,12 +38,12 @@ def wait_refused(fed, worker):
 
 @scenario
 def worker_without_crds(env):
-    """A worker without Kueue's CRDs is reported and passed over; once they are there it joins."""
+    """A worker without Kueue's CRDs is reported and not used; with the CRDs it joins."""
     fed = env.federate(workers=("a100", "cpu"), without_crds=("a100",))
     active = wait_refused(fed, "a100")
     for expected in ("workloads", "kueue.x-k8s.io/v1beta2", "CRDs"):
         assert expected in active["message"], f"{expected} is not named: {active}"
-    check = fed.wait_for("the check says who is missing", lambda: (
+    check = fed.wait_for("the check names the missing cluster", lambda: (
         c := condition(fed.hub.api.get("admissionchecks", "multikueue"), "Active"))
         .get("reason") == "SomeActiveClusters" and c or report(c), 20)
     assert check["status"] == "True" and "Inactive clusters: [a100]" in check["message"], check
@@ -52,7 +52,7 @@ def worker_without_crds(env):
     assert {fed.winner_of(n) for n in names} == {"cpu"}, "a job ran where no CRDs are"
     fed.prepare(fed.workers["a100"], "workers/a100.yaml")
     fed.without_crds.clear()
-    # It is looked at again after the failures so far: 5, 10, 20 seconds apart.
+    # The hub tries again with growing pauses: 5, 10, 20 seconds.
     fed.wait_connected(["a100"], 60)
     fed.submit(objects.job("late", gpus=1))
     fed.wait_complete(["late"])
@@ -62,7 +62,7 @@ def worker_without_crds(env):
 
 @scenario
 def insecure_kubeconfig(env):
-    """Kubeconfigs that are not safe are refused, the field is named, and no secret is shown."""
+    """Unsafe kubeconfigs are refused, the condition names the field, and shows no secret."""
     fed = env.federate(workers=("cpu",))
     good = fed.workers["cpu"].kubeconfig_with_token("s3cr3t-t0ken")
     for what, (section, change, expected) in INSECURE.items():
@@ -112,7 +112,7 @@ INSECURE = {
 
 @scenario
 def worker_lost_and_back(env):
-    """Jobs of a worker that is away too long run elsewhere; what it kept is removed on its return."""
+    """Jobs of a worker that is away too long run elsewhere; leftovers are deleted on its return."""
     fed = env.federate(workers=("h100", "cpu"), hub_config={"multiKueue": {
         "gcInterval": "2s", "workerLostTimeout": "3s"}})
     fed.submit(objects.job("long", seconds=8))
@@ -139,7 +139,7 @@ def worker_lost_and_back(env):
 
 @scenario
 def forbidden_kind(env):
-    """A worker that forbids one kind is reported with that kind; the others go on."""
+    """A worker that forbids one kind is reported with that kind; the other workers go on."""
     fed = env.federate(workers=("h100", "cpu"))
     rules = [r for r in objects.HUB_RULES if "jobs" not in r["resources"]]
     role = {**objects.hub_account()[1], "rules": rules}
@@ -155,7 +155,7 @@ def forbidden_kind(env):
 
 @scenario
 def hung_worker(env):
-    """A worker that accepts connections and never answers delays nobody."""
+    """A worker that accepts connections and never answers delays no other worker."""
     fed = env.federate(workers=("h100", "cpu"))
     hung = fed.workers["h100"].processes["apiserver"]
     hung.pause()

@@ -4,7 +4,7 @@ from harness.suite import scenario
 
 from .race import check_finished, mixed
 
-# Leadership is taken over soon after a crash, when the lease of the dead runs out.
+# The lease is short, so that leadership is taken over soon after a crash.
 ELECTION = {"leaderElection": {"leaderElect": True, "leaseDuration": "3s", "renewDeadline": "2s",
                                "retryPeriod": "500ms"}}
 
@@ -28,7 +28,7 @@ def hub_manager_killed(env):
     """The hub's manager dies in mid-race and comes back: every job runs once and finishes."""
     def break_it(fed):
         fed.hub.kill_manager()
-        # Life goes on without it: at least one job ends on a worker meanwhile.
+        # Workers go on without it: at least one job ends on a worker meanwhile.
         fed.wait_for("a job ends while the hub has no manager", lambda: any(
             "succeeded=1" in line[-1] or "succeeded=4" in line[-1]
             for o in fed.observers.values() for line in o.history), 30)
@@ -39,7 +39,7 @@ def hub_manager_killed(env):
 
 @scenario
 def hub_manager_killed_often(env):
-    """The hub's manager dies five times, at whatever it is doing."""
+    """The hub's manager dies five times, at arbitrary moments."""
     def break_it(fed):
         for _ in range(5):
             fed.hub.kill_manager()

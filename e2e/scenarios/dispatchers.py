@@ -1,4 +1,4 @@
-"""Who decides which workers take part in a race."""
+"""Dispatchers: which workers take part in a race."""
 import json
 
 from harness import objects
@@ -9,8 +9,8 @@ from harness.suite import scenario
 INCREMENTAL = "kueue.x-k8s.io/multikueue-dispatcher-incremental"
 
 
-def nominate(fed, name, clusters, manager="somebody"):
-    """What an external dispatcher does."""
+def nominate(fed, name, clusters, manager="external"):
+    """Nominates as an external dispatcher does."""
     workload = fed.wait_for(f"workload of {name} has quota", lambda: is_true(
         w := fed.workload_of(name), "QuotaReserved") and w, 30)["metadata"]["name"]
     fed.hub.kubectl.run("patch", "workload", workload, "-n", objects.NAMESPACE, "--type=merge",
@@ -27,7 +27,7 @@ def copies_of(fed, name):
 
 @scenario
 def external_dispatcher(env):
-    """Nothing is copied until somebody else nominates; then only the nominated take part."""
+    """Nothing is copied until an external dispatcher nominates; then only to nominated workers."""
     fed = env.federate(hub_config={"multiKueue": {"gcInterval": "2s",
                                                   "dispatcherName": "example.com/by-hand"}})
     fed.submit(objects.job("chosen", cpu="2"), objects.job("moved", gpus=2))
@@ -35,12 +35,12 @@ def external_dispatcher(env):
     fed.wait_complete(["chosen"])
     assert fed.winner_of("chosen") == "cpu", fed.winner_of("chosen")
     assert not fed.workload_of("chosen")["status"].get("nominatedClusterNames")
-    # Meanwhile the other one has waited for its dispatcher. A worker it does not fit keeps it
-    # waiting; a new nomination takes the copy back.
+    # Meanwhile the other job has waited for a nomination. On a worker without room it goes on
+    # waiting; a new nomination takes that copy back.
     assert copies_of(fed, "moved") == [], copies_of(fed, "moved")
     nominate(fed, "moved", ["cpu"])
     fed.wait_for("it is copied to cpu", lambda: copies_of(fed, "moved") == ["cpu"], 20)
-    nominate(fed, "moved", ["h100"], manager="somebody-else")
+    nominate(fed, "moved", ["h100"], manager="another-external")
     fed.wait_complete(["moved"])
     assert fed.winner_of("moved") == "h100", fed.winner_of("moved")
     fed.wait_workers_empty()
@@ -52,7 +52,7 @@ def external_dispatcher(env):
 
 @scenario
 def incremental_dispatcher(env):
-    """The first round asks the first workers of the list only."""
+    """The first round nominates only the first workers of the list."""
     fed = env.federate(workers=("cpu", "h100", "a100"), hub_config={"multiKueue": {
         "gcInterval": "2s", "dispatcherName": INCREMENTAL,
         "incrementalDispatcherConfig": {"stepSize": 2}}})

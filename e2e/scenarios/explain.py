@@ -1,4 +1,4 @@
-"""`regatta explain`, as somebody asks whose job does not start."""
+"""`regatta explain`, for a job that does not start."""
 import json
 import os
 import subprocess
@@ -21,7 +21,7 @@ def explain(env, cluster, *args, env_kubeconfig=None, timeout=30):
 
 
 def write_kubeconfig(env, cluster, account):
-    """Of that service account; its path."""
+    """Writes a kubeconfig of that service account; returns its path."""
     config = cluster.kubeconfig_with_token(cluster.token_for(objects.NAMESPACE, account))
     path = os.path.join(env.folder, f"{account}.kubeconfig")
     with open(path, "w", opener=lambda p, f: os.open(p, f, 0o600)) as out:
@@ -30,7 +30,7 @@ def write_kubeconfig(env, cluster, account):
 
 
 def completed(env, *words):
-    """What bash offers for the last word."""
+    """The completions that bash offers for the last word."""
     script = ('source <("$0" completion bash); COMP_WORDS=(regatta "$@"); COMP_CWORD=$#; _regatta; '
               'printf "%s\\n" "${COMPREPLY[@]}"')
     done = subprocess.run(["bash", "-c", script, env.suite.binary, *words], capture_output=True,
@@ -60,7 +60,7 @@ def expect_standing(env, fed, job, standing):
 
 @scenario
 def explain_a_queue_that_is_full(env):
-    """Why a job waits, who would have to finish, who runs it, and that it has ended."""
+    """Why a job waits, which jobs must finish first, which worker runs it, and that it has ended."""
     fed = env.federate()
     # The hub has 12 GPUs in all.
     fed.submit(*[objects.job(f"busy-{i}", gpus=4, seconds=60) for i in range(3)])
@@ -119,7 +119,7 @@ def explain_command_line(env):
 
 @scenario
 def explain_without_permission(env):
-    """A user who may not read queues learns which permission he lacks."""
+    """A user who may not read queues learns which permission is missing."""
     fed = env.federate(workers=("cpu",))
     fed.hub.kubectl.apply(
         {"apiVersion": "v1", "kind": "ServiceAccount",
@@ -157,12 +157,12 @@ def explain_without_permission(env):
 
 @scenario
 def simulate_from_a_live_cluster(env):
-    """What would become of more jobs, beginning with what a cluster has now; nothing is written."""
+    """Simulates more jobs, beginning with the present objects of a cluster; nothing is written."""
     fed = env.federate(workers=("cpu",))
     worker = fed.workers["cpu"]
     fed.submit(objects.job("runs", seconds=60))
     fed.wait_running("runs")
-    # With permission to list and nothing else it is enough, and nothing can be written.
+    # The permission to list is enough, and with it nothing can be written.
     worker.kubectl.run("apply", "-f", fed.example("rbac/explain.yaml"))
     worker.kubectl.apply({"apiVersion": "v1", "kind": "ServiceAccount",
                           "metadata": {"name": "asks", "namespace": objects.NAMESPACE}})

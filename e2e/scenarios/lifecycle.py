@@ -1,4 +1,4 @@
-"""What becomes of workloads between admission and their end."""
+"""The life of workloads between admission and their end."""
 import json
 import os
 
@@ -46,7 +46,7 @@ def limits_config():
 
 
 def pods_that_never_start(solo):
-    """Evicted, back after a while, and given up after the last try; then the job goes too."""
+    """Evicted, requeued after a while, and deactivated after the last try; then the job is deleted."""
     solo.submit(job("stuck", "first", stuck=True))
     waiting = solo.wait_condition("stuck", "PodsReady", "False", "WaitForStart")
     assert waiting["message"] == "Not all pods are ready or succeeded", waiting
@@ -88,7 +88,7 @@ def queues_that_stop(solo):
 
 @scenario
 def limits_of_time(env):
-    """Pods that never start, time that is up, queues that stop, objects that are not kept."""
+    """Pods that never start, execution limits, stopped queues, retention of objects."""
     solo = Solo(env, **limits_config())
     solo.queues(*[cluster_queue(name, 2) for name in ("first", "second", "third")])
     pods_that_never_start(solo)
@@ -98,7 +98,7 @@ def limits_of_time(env):
 
 @scenario
 def one_start_after_the_other(env):
-    """With blocked admission nobody is admitted while pods of another one are not ready."""
+    """With blocked admission no workload is admitted while the pods of another one are not ready."""
     solo = Solo(env, waitForPodsReady={"timeout": "6s", "blockAdmission": True,
                                        "requeuingStrategy": {"backoffBaseSeconds": 60}})
     solo.queues(cluster_queue("first", 4), cluster_queue("second", 4))
@@ -117,7 +117,7 @@ def one_start_after_the_other(env):
 
 @scenario
 def cooperative_preemption_of_a_fleet(env):
-    """The same on a hub: it keeps the quota until the pods on the worker are gone."""
+    """The same on a hub: the victim keeps the quota until its pods on the worker are gone."""
     fed = env.federate(workers=("cpu",))
     fed.hub.kubectl.run("patch", "clusterqueue", "fleet", "--type=merge", "-p", json.dumps(
         {"spec": {"preemption": {"withinClusterQueue": "LowerPriority"}}}))

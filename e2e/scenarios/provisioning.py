@@ -27,7 +27,7 @@ def requests(cluster):
 
 
 def say(cluster, request, *types):
-    """Conditions of that request, as the autoscaler sets them."""
+    """Sets conditions of that request, as the autoscaler does."""
     path = (f"/apis/autoscaling.x-k8s.io/v1/namespaces/{objects.NAMESPACE}/provisioningrequests/"
             f"{request['metadata']['name']}/status")
     conditions = [{"type": t, "status": "True", "reason": t, "message": f"it is {t}",
@@ -38,7 +38,7 @@ def say(cluster, request, *types):
 
 @scenario
 def nodes_on_request(env):
-    """A job starts when its nodes are there, is tried again once when they fail, then given up."""
+    """A job starts when its nodes are provisioned; a failure is tried again once, then rejected."""
     cluster = env.cluster("cpu", fleet="cpu")
     cluster.kubectl.apply(objects.namespace(objects.SYSTEM))
     cluster.install_crds()

@@ -20,7 +20,7 @@ def wait_stopped(fed, kind, name):
 
 @scenario
 def queues_on_hold(env):
-    """Hold keeps jobs waiting and lets running ones be; HoldAndDrain takes them back."""
+    """Hold keeps jobs waiting and leaves running ones alone; HoldAndDrain stops them."""
     fed = env.federate(workers=("cpu",))
     for kind, name in (("localqueue", "default"), ("clusterqueue", "fleet")):
         running, waiting = f"running-{kind}", f"waiting-{kind}"
@@ -50,7 +50,7 @@ def queues_on_hold(env):
 
 @scenario
 def evicted_on_worker(env):
-    """A worker that takes its admission back: the job is given to another one."""
+    """A worker takes its admission back: the job goes to another worker."""
     fed = env.federate(workers=("h100", "cpu"))
     fed.submit(objects.job("evicted", seconds=6))
     first = fed.wait_running("evicted")
@@ -64,9 +64,9 @@ def evicted_on_worker(env):
 
 @scenario
 def more_than_fits(env):
-    """Jobs beyond the hub's quota wait for their turn, and none is forgotten."""
+    """Jobs beyond the hub's quota wait for their turn, and all of them run."""
     fed = env.federate()
-    # The hub has 12 GPUs, which are all there are: three of four at a time.
+    # The hub has a quota of 12 GPUs: three jobs of four at a time.
     names = fed.submit(*[objects.job(f"full-{i}", gpus=4, seconds=1) for i in range(9)])
     fed.wait_complete(names, 90)
     fed.wait_workers_empty()

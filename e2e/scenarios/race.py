@@ -1,10 +1,10 @@
-"""Jobs race over the workers while nothing breaks, and their owners change their minds."""
+"""Jobs race over the workers without faults, and users delete some of them."""
 from harness import objects
 from harness.api import condition, is_true
 from harness.federation import report
 from harness.suite import scenario
 
-# Mixed sizes; together more than any one worker holds.
+# Mixed sizes; together more than fits on one worker.
 SIZES = [dict(cpu="24"), dict(cpu="16", gpus=2), dict(cpu="4", parallelism=4), dict(cpu="2")]
 
 
@@ -31,7 +31,7 @@ def race(env):
 
 
 def check_finished(fed, name):
-    """What a user reads on the hub about a finished job."""
+    """Checks what a user reads on the hub about a finished job."""
     job = fed.hub.api.get("jobs", name, objects.NAMESPACE)
     status = job["status"]
     assert status["succeeded"] == job["spec"]["completions"], f"{name}: {status}"
@@ -50,7 +50,7 @@ def check_finished(fed, name):
 
 
 def check_tables(fed, names):
-    """The columns of `kubectl get` and the events of `kubectl describe`."""
+    """Checks the columns of `kubectl get` and the events of `kubectl describe`."""
     hub = fed.hub.kubectl
     lines = hub.run("get", "workloads", "-n", objects.NAMESPACE).out.splitlines()
     assert lines[0].split() == ["NAME", "QUEUE", "RESERVED", "IN", "ADMITTED", "FINISHED", "AGE"], lines[0]
@@ -68,7 +68,7 @@ def check_tables(fed, names):
 
 
 def wait_described(fed, kind, name, expected):
-    """Events come after what they tell of."""
+    """Waits, because events are written after the changes that they report."""
     def described():
         text = fed.hub.kubectl.run("describe", kind, name, "-n", objects.NAMESPACE).out
         return not (missing := [e for e in expected if e not in text]) or report([missing, text])
@@ -91,7 +91,7 @@ def failing_job(env):
 
 @scenario
 def deleted_mid_run(env):
-    """Jobs deleted on the hub while they run vanish from the workers, in either way of deleting."""
+    """Running jobs deleted on the hub are deleted on the workers, in background and foreground."""
     fed = env.federate(workers=("a100", "cpu"))
     names = fed.submit(objects.job("gone-background", seconds=300),
                        objects.job("gone-foreground", seconds=300),
@@ -114,7 +114,7 @@ TAKEN = "not created by MultiKueue"
 
 @scenario
 def foreign_job(env):
-    """Jobs of the same names that belong to a worker are left alone; the hub's run elsewhere."""
+    """Foreign jobs of the same names on a worker are left alone; the hub's jobs run elsewhere."""
     fed = env.federate(workers=("a100", "cpu"))
     names = [f"twin-{i}" for i in range(4)]
     a100 = fed.workers["a100"]
@@ -130,7 +130,7 @@ def foreign_job(env):
                  lambda: told_about(fed, "twin-gpu", TAKEN), 30)
     check_untouched(a100, uids)
     assert not is_true(fed.hub.api.get("jobs", "twin-gpu", objects.NAMESPACE), "Complete")
-    # The hub's job goes, and nothing of the worker's does.
+    # The hub's job is deleted, the worker's own objects stay.
     fed.hub.kubectl.run("delete", "job", "twin-gpu", "-n", objects.NAMESPACE)
     fed.wait_workers_empty()
     check_untouched(a100, uids)

@@ -1,4 +1,4 @@
-"""What people do with kubectl, against a single API server with Kueue's CRDs."""
+"""kubectl against a single API server with Kueue's CRDs."""
 import json
 import os
 import threading
@@ -15,7 +15,7 @@ NS = "surface"
 
 @scenario
 def kubectl_surface(env):
-    """Every verb of the pinned kubectl that people use."""
+    """The commonly used verbs of the pinned kubectl."""
     cluster = prepare(env)
     run_checks(cluster.kubectl, cluster)
 
@@ -34,7 +34,7 @@ def kubectl_surface_1_34(env):
 
 @scenario
 def kubectl_surface_system(env):
-    """The same with the kubectl of this machine, when it is of another version."""
+    """The same with the kubectl of this machine, when it has another version."""
     found = env.suite.system_kubectl()
     if not found:
         raise Skip("there is no other kubectl on PATH")
@@ -57,7 +57,7 @@ def prepare(env):
 
 
 def run_checks(k, cluster):
-    """Runs all of them and tells all that failed, so that one run shows the whole surface."""
+    """Runs all checks and reports all failures, so that one run shows everything."""
     failures = []
     for check in CHECKS:
         try:
@@ -132,7 +132,7 @@ def api_versions_and_resources(k, cluster):
 
 @check
 def explain(k, cluster):
-    # What is published of a new kind for people to read may come a moment after the kind itself.
+    # The OpenAPI document of a new kind may appear a moment after the kind itself.
     wait_for("the new kinds are explained", lambda: k.run("explain", "workload").out, 20)
     expect(k.run("explain", "workload.spec.podSets").out, "GROUP:", "kueue.x-k8s.io", "KIND:",
            "Workload", "FIELD: podSets", "FIELDS:", "count", "template", "DESCRIPTION:")

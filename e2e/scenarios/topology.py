@@ -1,4 +1,4 @@
-"""Pods that are placed by topology: racks, gates, nodes that break, and hubs that place nothing."""
+"""Pods that are placed by topology: racks, gates, broken nodes, and hubs that place nothing."""
 import json
 import os
 
@@ -43,7 +43,7 @@ def pods_of(cluster, job):
 
 
 def nodes_of(cluster, job, count):
-    """The nodes of a job's pods once `count` of them run, each where its gate's opening sent it."""
+    """The nodes of a job's pods once `count` of them run, each on the node to which it was sent."""
     def run():
         pods = pods_of(cluster, job)
         seen = [(p["metadata"]["name"], p["spec"].get("nodeName"), p["status"].get("phase"))
@@ -76,7 +76,7 @@ def set_ready(cluster, node, ready):
 
 @scenario
 def one_rack(env):
-    """The jobs of examples/topology: a required rack is one rack, and gates open onto it."""
+    """The jobs of examples/topology: all pods of a required rack run in one rack."""
     cluster = placed_cluster(env, "8xCPU")
     cluster.kubectl.run("apply", "-f", example(env, "jobs.yaml"))
     nodes = nodes_of(cluster, "allreduce", 4)
@@ -91,7 +91,7 @@ def one_rack(env):
         p["metadata"]["labels"]["batch.kubernetes.io/job-completion-index"]))
     assert [p["spec"]["nodeName"] for p in by_index] == nodes, by_index
 
-    # Five nodes of one rack there are not: that is said, and nothing starts.
+    # No rack has five nodes: the condition says so, and nothing starts.
     cluster.kubectl.create(rack_job("too-wide", 5, managed_by=None))
 
     def refused():
@@ -119,7 +119,7 @@ def broken_node(env):
     assert not workload["status"].get("unhealthyNodes"), workload["status"]
     assert not condition(workload, "Evicted"), workload["status"]
 
-    # Two of four are broken now: three pods find no place in this rack.
+    # Two of four nodes are broken now: this rack has no room for three pods.
     set_ready(cluster, after[0], False)
     wait_for("the workload is evicted", lambda: condition(workload_of(cluster, "train"), "Evicted")
              or report(workload_of(cluster, "train")), 40, cluster.check)
