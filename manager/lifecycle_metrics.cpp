@@ -34,7 +34,7 @@ LifecycleMetrics::LifecycleMetrics(prometheus::Registry& registry, std::string r
       evicted_once_(counter_family(registry, "kueue_evicted_workloads_once_total",
                                    "Workloads evicted for the first time for that reason")),
       preempted_(counter_family(registry, "kueue_preempted_workloads_total",
-                                "Workloads preempted, by who preempted them")),
+                                "Workloads preempted, by the ClusterQueue of the preemptor")),
       ready_wait_(histogram_twins(registry, "ready_wait_time_seconds",
                                   "From queueing until all pods are ready")),
       admitted_until_ready_(histogram_twins(registry, "admitted_until_ready_wait_time_seconds",

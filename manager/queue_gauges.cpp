@@ -267,7 +267,7 @@ class QueueGauges {
       Labels more = labels;
       more["cluster_queue"] = queue.spec.cluster_queue;
       page_.add("kueue_local_queue_admission_fair_sharing_usage",
-                "What it used of late, by weight: who used least is next", more, *used);
+                "Its recent use, by weight: the LocalQueue with the least is next", more, *used);
     }
     page_.add("kueue_local_queue_reserving_active_workloads",
               "Unfinished Workloads with a reservation", labels, status.reserving_workloads);

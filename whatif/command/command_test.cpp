@@ -132,17 +132,17 @@ spec:
        {at + "1: LocalQueue dev/main: spec.clusterQueue: there is no ClusterQueue flet; its jobs "
              "wait\n",
         at + "2: ClusterQueue fleet: spec.resourceGroups[0].flavors[0].name: there is no "
-             "ResourceFlavor t4; it admits nobody until that is applied\n",
+             "ResourceFlavor t4; it admits nothing until that is applied\n",
         at + "3: Cohort a: spec.parentName: it is its own ancestor (a -> b -> a); the "
-             "ClusterQueues below admit nobody\n",
+             "ClusterQueues below admit nothing\n",
         "warning: " + again + ": Cohort b: there already (" + queues +
             ": document 4); what comes later counts\n",
-        std::string("warning: --worker east: no MultiKueueConfig of the hub lists it; nobody runs "
+        std::string("warning: --worker east: no MultiKueueConfig of the hub lists it; no job runs "
                     "there\n"),
         std::string("note: left out, as it plays no part: 1 ConfigMap (v1)\n")}) {
     EXPECT_NE(err_.str().find(text), std::string::npos) << text << " in\n" << err_.str();
   }
-  EXPECT_NE(out_.str().find("  fleet admits nobody: "), std::string::npos) << out_.str();
+  EXPECT_NE(out_.str().find("  fleet admits nothing: "), std::string::npos) << out_.str();
 }
 
 TEST_F(SimulateCommandTest, FilesThatAreNoTextAreNamed) {
@@ -217,10 +217,11 @@ spec: {template: {spec: {restartPolicy: Never,
   command_.simulation.events = write("events.yaml", "- {at: 2h, delete: Job dev/j}\n");
   EXPECT_EQ(run(), 0);
   EXPECT_NE(out_.str().find("1 finished"), std::string::npos) << out_.str();
-  const std::string notes = "note: " + command_.simulation.events +
-                            ": 1 event comes after the end (--until 1h), the first at "
-                            "2026-01-01T02:00:00Z\n"
-                            "note: nobody brings these namespaces, so they have no labels: dev\n";
+  const std::string notes =
+      "note: " + command_.simulation.events +
+      ": 1 event comes after the end (--until 1h), the first at "
+      "2026-01-01T02:00:00Z\n"
+      "note: no manifest defines these namespaces, so they have no labels: dev\n";
   EXPECT_TRUE(err_.str().starts_with(notes)) << err_.str();
 }
 

@@ -170,7 +170,7 @@ class Loader {
     }
     if (told.empty()) return;
     out_.notes.push_back((cluster->name.empty() ? "" : cluster->name + ": ") +
-                         "nobody brings these namespaces, so they have no labels: " + told);
+                         "no manifest defines these namespaces, so they have no labels: " + told);
   }
 
   void tell_too_late(const SimulationInput& input) {
@@ -213,12 +213,12 @@ class Loader {
         listed.insert(name);
         if (given.contains(name)) continue;
         warn("MultiKueueConfig " + config->metadata.name + ": spec.clusters: nothing is known of " +
-             name + ": say --worker " + name + "=PATH; nobody runs there");
+             name + ": say --worker " + name + "=PATH; no job runs there");
       }
     }
     for (const std::string& name : given) {
       if (!listed.contains(name)) {
-        warn("--worker " + name + ": no MultiKueueConfig of the hub lists it; nobody runs there");
+        warn("--worker " + name + ": no MultiKueueConfig of the hub lists it; no job runs there");
       }
     }
   }

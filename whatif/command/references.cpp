@@ -64,7 +64,7 @@ class References {
       const ObjectName cohort{"Cohort", api::ObjectKey(name)};
       out.push_back(where(cohort) + text_of(cohort) +
                     ": spec.parentName: it is its own ancestor (" + ring +
-                    "); the ClusterQueues below admit nobody");
+                    "); the ClusterQueues below admit nothing");
     }
     return out;
   }
@@ -112,14 +112,14 @@ class References {
   }
   void read(const api::ResourceFlavor& flavor, const ObjectName& from) {
     want(from, "spec.topologyName", "Topology", api::ObjectKey(flavor.spec.topology_name),
-         "ClusterQueues with that flavor admit nobody");
+         "ClusterQueues with that flavor admit nothing");
   }
   void read(const api::AdmissionCheck& check, const ObjectName& from) {
     if (check.spec.controller_name != api::multikueue_controller_name || !check.spec.parameters) {
       return;
     }
     want(from, "spec.parameters.name", "MultiKueueConfig",
-         api::ObjectKey(check.spec.parameters->name), "nobody is sent to a worker");
+         api::ObjectKey(check.spec.parameters->name), "no workload is sent to a worker");
   }
   void read(const api::Cohort& cohort, const ObjectName&) {
     if (!cohort.spec.parent_name.empty()) {
@@ -128,7 +128,7 @@ class References {
   }
 
   static constexpr const char* waits = "it waits until that is applied";
-  static constexpr const char* admits_nobody = "it admits nobody until that is applied";
+  static constexpr const char* admits_nobody = "it admits nothing until that is applied";
 
   std::set<std::string> there_;
   std::map<std::string, Reference> wanted_;

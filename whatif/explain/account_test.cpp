@@ -102,7 +102,7 @@ TEST(Account, TellsAUserWhatHisWorkloadWaitsForAndWhatToDo) {
 
 )"
             "It waits for quota: in no flavor of ClusterQueue fleet is enough free, and "
-            "nobody may be preempted for it. 1 workload comes first in its ClusterQueue.\n"
+            "no workload may be preempted for it. 1 workload comes first in its ClusterQueue.\n"
             R"(
 What to do
 )"
@@ -178,7 +178,7 @@ std::vector<SentenceCase> sentence_cases() {
         "priority (label kueue.x-k8s.io/priority-class of the job) lets it pass."}},
       {"a stopped queue",
        queue("fleet", {{"t4", 4}}, "  stopPolicy: Hold\n") + workload("w", 1),
-       "Its ClusterQueue fleet admits nobody: Can't admit new workloads: is stopped.",
+       "Its ClusterQueue fleet admits nothing: Can't admit new workloads: is stopped.",
        {"Set spec.stopPolicy of ClusterQueue fleet to None."}},
       {"backoff",
        small + workload("w", 1,
@@ -197,7 +197,8 @@ std::vector<SentenceCase> sentence_cases() {
            "---\n{apiVersion: kueue.x-k8s.io/v1beta2, kind: LocalQueue, metadata: {namespace: dev, "
            "name: main}, spec: {clusterQueue: fleet}}\n" +
            workload("b", 4, held("t4", 4, hour_ago, "other")) + workload("w", 2),
-       "It waits for quota: in no flavor of ClusterQueue fleet is enough free, and nobody may be "
+       "It waits for quota: in no flavor of ClusterQueue fleet is enough free, and no workload may "
+       "be "
        "preempted for it.",
        {"Raise nominalQuota of flavor t4 in ClusterQueue fleet for nvidia.com/gpu by 2 (to 6), or "
         "wait for dev/b (running since 2026-11-21T11:00:00Z).",
@@ -288,7 +289,7 @@ TEST(Account, SaysWhyPreemptionDoesNotHelp) {
   };
   const std::string lender = queue("other", {{"t4", 0}}, "  cohortName: team\n");
   const std::vector<WhyCase> cases = {
-      {"nobody of lower priority",
+      {"no workload of lower priority",
        own("{withinClusterQueue: LowerPriority}") + workload("b", 4, held("t4", 4, hour_ago)),
        "flavor t4: 1 workload of its own ClusterQueue holds some, but none that it may preempt "
        "(withinClusterQueue: LowerPriority)"},

@@ -76,7 +76,7 @@ std::string without_queue(const Explanation& told) {
     case Standing::no_cluster_queue:
       return "Its LocalQueue " + local + " leads to " + where(told) + ", which does not exist.";
     case Standing::cluster_queue_inactive:
-      return "Its " + where(told) + " admits nobody: " +
+      return "Its " + where(told) + " admits nothing: " +
              (told.detail.empty() ? told.queue_activity.message : told.detail + ".");
     case Standing::failed_checks:
       return "It lost an admission check: " + checks_text(told) +
@@ -150,11 +150,12 @@ std::string waiting_text(const Explanation& told, TimePoint now) {
       return "It waits for " + counted(victims, "preempted workload") + " to give back the quota.";
     case Standing::waits_for_quota:
       return "It waits for quota: in no flavor of " + where(told) +
-             " is enough free, and nobody may be preempted for it." + behind(told);
+             " is enough free, and no workload may be preempted for it." + behind(told);
     case Standing::exceeds_quota:
       return "It asks for more than " + where(told) + " could ever give it.";
     case Standing::waits_for_pods_ready:
-      return "There is room for it, but nobody is admitted until all pods of the workloads that "
+      return "There is room for it, but no workload is admitted until all pods of the workloads "
+             "that "
              "run are ready (waitForPodsReady.blockAdmission).";
     case Standing::topology_placement_failed:
       return "There is quota for it, but no place in the topology: " + told.message + ".";
@@ -247,7 +248,7 @@ std::string sentence_of(const FlavorTry& flavor, TimePoint now) {
     case FlavorVerdict::preempts:
       return shortage(flavor) + "; preemption makes room";
     case FlavorVerdict::reclaims:
-      return shortage(flavor) + "; it can be taken back from those who borrowed it";
+      return shortage(flavor) + "; it can be taken back from the ClusterQueues that borrowed it";
     case FlavorVerdict::no_candidates:
     case FlavorVerdict::short_of_quota:
       return shortage(flavor) + enough_text(flavor, now);

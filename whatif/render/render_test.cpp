@@ -77,7 +77,7 @@ TEST(Tables, ShowTotalsQueuesUseAndWorkloads) {
 )"
                        "  Waiting       mean 7m30s, median 7m30s, 95th percentile 15m, longest "
                        "22m30s\n"
-                       "                with those who wait at the end: mean 7m30s, median 7m30s, "
+                       "                with those that wait at the end: mean 7m30s, median 7m30s, "
                        "95th percentile 15m, longest 22m30s\n"
                        R"(  Throughput    0 jobs an hour
   Utilisation   65.0 % of a100/nvidia.com/gpu
@@ -99,7 +99,7 @@ Utilisation of all quota together
   CLUSTER   FLAVOR   RESOURCE         CAPACITY   UTILISATION
             a100     nvidia.com/gpu          8        65.0 %
 
-Over time (mean wait: of those created then; those who wait at the end, so far)
+Over time (mean wait: of those created then; those that wait at the end, so far)
   FROM   CREATED   MEAN WAIT   WAITING   RUNNING   UTILISATION
     0s         3      22m40s         0         1        25.0 %
    15m         0                     2         2        50.0 %
@@ -126,7 +126,7 @@ TEST(Tables, TellWhyWasPreemptedAndWhoAdmitsNobody) {
   std::ostringstream out;
   print(told, out);
   EXPECT_THAT(out.str(), HasSubstr("3 (2 InClusterQueue, 1 InCohortReclamation), 0 h of work"));
-  EXPECT_THAT(out.str(), HasSubstr("\n  fleet admits nobody: it is stopped\n"));
+  EXPECT_THAT(out.str(), HasSubstr("\n  fleet admits nothing: it is stopped\n"));
   out.str("");
   print(compare(report("fleet", 450, 0.65), told), out);
   EXPECT_THAT(out.str(), HasSubstr("preemptions, InCohortReclamation"));

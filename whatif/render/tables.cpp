@@ -23,7 +23,7 @@ std::string since(const Report& report, TimePoint at) {
 }
 
 std::string waiting_text(const Spread& spread) {
-  if (spread.count == 0) return "nobody";
+  if (spread.count == 0) return "no workloads";
   return "mean " + seconds_text(spread.mean) + ", median " + seconds_text(spread.p50) +
          ", 95th percentile " + seconds_text(spread.p95) + ", longest " + seconds_text(spread.max);
 }
@@ -47,7 +47,7 @@ void print_totals(const Report& report, std::ostream& out) {
       << totals.pending << " waiting at the end\n";
   out << "  Waiting       " << waiting_text(totals.waiting) << '\n';
   if (totals.pending > 0) {
-    out << "                with those who wait at the end: " << waiting_text(totals.waiting_all)
+    out << "                with those that wait at the end: " << waiting_text(totals.waiting_all)
         << '\n';
   }
   out << "  Throughput    " << number_text(totals.finished_per_hour) << " jobs an hour\n";
@@ -85,7 +85,7 @@ void print_queues(const Report& report, std::ostream& out) {
   for (const QueueReport& queue : report.queues) {
     if (queue.inactive.empty()) continue;
     out << "  " << (queue.cluster.empty() ? "" : queue.cluster + ":") << queue.name
-        << " admits nobody: " << queue.inactive << '\n';
+        << " admits nothing: " << queue.inactive << '\n';
   }
 }
 
@@ -122,7 +122,7 @@ void print_over_time(const Report& report, std::ostream& out) {
                number_text(one.running), percent_text(one.utilisation)});
   }
   if (table.empty()) return;
-  out << "\nOver time (mean wait: of those created then; those who wait at the end, so far)\n";
+  out << "\nOver time (mean wait: of those created then; those that wait at the end, so far)\n";
   table.print(out, 2);
 }
 

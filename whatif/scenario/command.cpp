@@ -24,7 +24,7 @@ std::string flavors_of(const admission::AdmittedWorkload& admitted) {
 
 void print_step(std::size_t number, const ObservedStep& step, std::ostream& out) {
   const admission::CycleResult& decisions = step.decisions;
-  out << "  step " << number << (decisions.ran ? "" : ": nobody to admit") << "\n";
+  out << "  step " << number << (decisions.ran ? "" : ": nothing to admit") << "\n";
   for (const auto& one : decisions.admitted) {
     out << "    admitted   " << one.key.str() << " in " << one.cluster_queue << " ("
         << flavors_of(one) << ")\n";
