@@ -121,7 +121,7 @@ void add_workload(CLI::App* explain, Action* action) {
 
 void add_explain_command(CLI::App* app, Action* action) {
   CLI::App* explain =
-      app->add_subcommand("explain", "Why a workload waits, or where it went: reads, never writes");
+      app->add_subcommand("explain", "Explain why a workload waits, or where it runs; only reads");
   explain->require_subcommand(1);
   add_workload(explain, action);
 }

@@ -154,15 +154,16 @@ void add_views(CLI::App* command, Flags* flags) {
                       "Draw utilisation and the lengths of queues into this file (SVG)");
   command
       ->add_option("--explain", flags->explain,
-                   "NAMESPACE/NAME[@TIME]: tell why this workload or job waits, instead of a "
+                   "NAMESPACE/NAME[@TIME]: explain why this workload or job waits, in place of a "
                    "report; TIME is like 90m, or RFC 3339")
       ->each([flags](const std::string& text) {
         const auto wish = whatif::parse_wish(text);
         if (!wish) throw CLI::ValidationError(wish.error().what());
         flags->command.explain.push_back(*wish);
       });
-  CLI::Option* live = command->add_flag("--from-cluster", flags->from_cluster,
-                                        "Begin with what a live cluster has; it is only read");
+  CLI::Option* live =
+      command->add_flag("--from-cluster", flags->from_cluster,
+                        "Begin with the objects of a live cluster, which is only read");
   command
       ->add_option("--kubeconfig", flags->cluster.kubeconfig,
                    "Which cluster; otherwise $KUBECONFIG, ~/.kube/config, the one this runs in")
@@ -175,12 +176,12 @@ void add_views(CLI::App* command, Flags* flags) {
 std::string contradiction(const Flags& flags) {
   const bool compares = !flags.compared.empty() || !flags.compared_config_file.empty();
   if (!flags.explain.empty() && (compares || !flags.command.plot.empty())) {
-    return "--explain tells about workloads instead of a report: without --compare and --plot";
+    return "--explain replaces the report: it excludes --compare and --plot";
   }
   const bool simulates =
       compares || !flags.explain.empty() || !flags.command.plot.empty() || flags.from_cluster;
   if (!flags.scenarios.empty() && simulates) {
-    return "--scenario is run on its own, without --compare, --explain, --from-cluster and --plot";
+    return "--scenario excludes --compare, --explain, --from-cluster and --plot";
   }
   return {};
 }
@@ -214,7 +215,7 @@ void add_simulate_command(CLI::App* app, Action* action) {
       "  regatta simulate -f queues/ -f jobs/ --explain team-a/train@90m\n"
       "  regatta simulate --from-cluster -f more-jobs/\n"
       "  regatta simulate --scenario tests/scenarios -o json\n"
-      "\nExit codes: 0; 1 when input cannot be read or simulated (all that is wrong is listed,\n"
+      "\nExit codes: 0; 1 when input cannot be read or simulated (all errors are listed,\n"
       "with file, document and field), there is nothing to --explain, or output cannot be\n"
       "written; 2 for the command line; 130 after Ctrl-C, with what is known so far.");
   command->callback([flags, action] {

@@ -44,9 +44,9 @@ struct Metrics::Families {
         below_cohort(counter_family(registry, "kueue_cohort_subtree_admitted_workloads_total",
                                     "Workloads admitted below the Cohort")),
         skipped(gauge_family(registry, "kueue_admission_cycle_preemption_skips",
-                             "Preemptors passed over in the last cycle that passed any over, "
-                             "because others took what they needed")),
-        build(gauge_family(registry, "kueue_build_info", "Always 1; the labels tell the build")),
+                             "Preemptors passed over because others took what they needed, "
+                             "in the last cycle with any")),
+        build(gauge_family(registry, "kueue_build_info", "Always 1; the labels name the build")),
         cycle(histogram_family(registry, "kueue_admission_attempt_duration_seconds",
                                "How long cycles of the scheduler take")),
         creation(histogram_family(registry, "kueue_workload_creation_latency_seconds",

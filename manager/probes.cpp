@@ -43,7 +43,7 @@ Result<std::optional<BindAddress>> parse_bind_address(std::string_view text) {
   if (text.empty() || text == "0") return std::optional<BindAddress>();
   const auto malformed = [&] {
     return Error(Errc::invalid, "\"" + std::string(text) +
-                                    "\" is no address to listen on: write host:port, :port for "
+                                    "\" is not an address to listen on: write host:port, :port for "
                                     "every address, or 0 to switch it off");
   };
   const std::size_t colon = text.rfind(':');

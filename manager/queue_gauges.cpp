@@ -135,12 +135,12 @@ class QueueGauges {
     }
     const Labels labels = {{"cluster_queue", queue.name}};
     if (state_.config().equivalence_hashing) {
-      pending("kueue_pending_scheduling_hashes", "Kinds of Workloads that wait", labels, true,
-              queue.active ? waiting : 0, queue.active ? inadmissible : kinds.size());
+      pending("kueue_pending_scheduling_hashes", "Different shapes among waiting Workloads", labels,
+              true, queue.active ? waiting : 0, queue.active ? inadmissible : kinds.size());
     }
     if (!config_.resources) return;
     for (const auto& [resource, amount] : requested) {
-      page_.add("kueue_cluster_queue_resource_pending", "What Workloads that wait ask for",
+      page_.add("kueue_cluster_queue_resource_pending", "Requests of waiting Workloads",
                 {{"cluster_queue", queue.name}, {"resource", resource}},
                 cores_or_units(resource, amount));
     }

@@ -143,7 +143,7 @@ def explain_without_permission(env):
                               env_kubeconfig=path)
     assert code == 0, err
     assert "may not list clusterqueues.kueue.x-k8s.io" in text, text
-    assert "The last that was written about it" in text, text
+    assert "The last message about it" in text, text
     fed.hub.kubectl.run("apply", "-f", fed.example("rbac/explain.yaml"))
     fed.hub.kubectl.run("create", "clusterrolebinding", "looks", "--clusterrole=regatta-explain",
                         f"--serviceaccount={objects.NAMESPACE}:looks")

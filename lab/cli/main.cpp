@@ -176,7 +176,7 @@ void add_small_commands(CLI::App* app, Action* action) {
           [](const Target& t) { return sandbox_logs(t.folder, t.name, t.lines); });
   logs->add_option("--tail", logs_of->lines, "How many lines")->capture_default_str();
   const auto [status, status_of] =
-      add("status", "What runs; the exit code is 3 when something does not", nullptr,
+      add("status", "List the processes; the exit code is 3 when one does not run", nullptr,
           [](const Target& t) { return sandbox_status(t.folder, t.output == "json"); });
   status->add_option("-o,--output", status_of->output, "json; otherwise a table")
       ->check(CLI::IsMember({"json"}));

@@ -210,8 +210,7 @@ Task<int> demonstrate(DemoOptions options) {
   if (!done) co_return fail(Error(Errc::unavailable, "interrupted; everything was stopped"));
   if (!outcome) co_return fail(outcome.error());
   if (!held) {
-    std::cerr << "regatta: not all of it held; the logs are in " << options.layout.folder
-              << "/logs\n";
+    std::cerr << "regatta: the demo failed; the logs are in " << options.layout.folder << "/logs\n";
     co_return 1;
   }
   std::error_code ignored;

@@ -136,10 +136,10 @@ spec:
         at + "3: Cohort a: spec.parentName: it is its own ancestor (a -> b -> a); the "
              "ClusterQueues below admit nothing\n",
         "warning: " + again + ": Cohort b: there already (" + queues +
-            ": document 4); what comes later counts\n",
+            ": document 4); the later one counts\n",
         std::string("warning: --worker east: no MultiKueueConfig of the hub lists it; no job runs "
                     "there\n"),
-        std::string("note: left out, as it plays no part: 1 ConfigMap (v1)\n")}) {
+        std::string("note: left out, because it has no effect here: 1 ConfigMap (v1)\n")}) {
     EXPECT_NE(err_.str().find(text), std::string::npos) << text << " in\n" << err_.str();
   }
   EXPECT_NE(out_.str().find("  fleet admits nothing: "), std::string::npos) << out_.str();
@@ -179,7 +179,7 @@ TEST_F(SimulateCommandTest, FoldersAreReadOnceThoughLinksLeadInCircles) {
   command_.simulation.paths = {(folder_ / "in").string()};
   EXPECT_EQ(run(), 0);
   EXPECT_EQ(err_.str().find("warning:"), std::string::npos) << "read twice: " << err_.str();
-  EXPECT_NE(err_.str().find("note: left out, as it plays no part: 1 ConfigMap (v1)\n"),
+  EXPECT_NE(err_.str().find("note: left out, because it has no effect here: 1 ConfigMap (v1)\n"),
             std::string::npos)
       << err_.str();
 }

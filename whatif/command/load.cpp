@@ -126,7 +126,7 @@ class Loader {
       const std::size_t before = manifests.objects.size() + manifests.errors.size();
       reader->read_path(path, &manifests);
       if (manifests.objects.size() + manifests.errors.size() > before) continue;
-      warn(path + ": nothing in it plays a part");
+      warn(path + ": nothing in it has an effect here");
     }
     for (std::string& error : manifests.errors) complain(std::move(error));
     for (const auto& [kind, count] : manifests.ignored) ignored_[kind] += count;
@@ -135,7 +135,7 @@ class Loader {
       const auto [known, fresh] = places_.try_emplace(name, manifests.places[i]);
       if (fresh) continue;
       warn(manifests.places[i].str() + ": " + name + ": there already (" + known->second.str() +
-           "); what comes later counts");
+           "); the later one counts");
       known->second = manifests.places[i];
     }
     return std::move(manifests.objects);
@@ -153,7 +153,7 @@ class Loader {
     for (const auto& [kind, count] : ignored_) {
       text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + kind;
     }
-    if (!text.empty()) out_.notes.push_back("left out, as it plays no part: " + text);
+    if (!text.empty()) out_.notes.push_back("left out, because it has no effect here: " + text);
   }
 
   /// Adds the namespaces that manifests of queues and jobs usually leave out.
@@ -212,8 +212,9 @@ class Loader {
       for (const std::string& name : config->spec.clusters) {
         listed.insert(name);
         if (given.contains(name)) continue;
-        warn("MultiKueueConfig " + config->metadata.name + ": spec.clusters: nothing is known of " +
-             name + ": say --worker " + name + "=PATH; no job runs there");
+        warn("MultiKueueConfig " + config->metadata.name +
+             ": spec.clusters: there are no manifests of " + name + " (--worker " + name +
+             "=PATH), so no job runs there");
       }
     }
     for (const std::string& name : given) {

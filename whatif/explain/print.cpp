@@ -32,10 +32,10 @@ void print_queue(const Explanation& told, std::ostream& out) {
     out << '\n';
   }
   if (told.parked_like) {
-    out << "  It is set aside until something changes, with " << told.parked_like->str()
+    out << "  It is parked until something changes, like " << told.parked_like->str()
         << ", which asks for the same and did not fit.\n";
   } else if (told.parked) {
-    out << "  It is set aside until something changes: it had its turn and did not fit.\n";
+    out << "  It is parked until something changes: it had its turn and did not fit.\n";
   }
 }
 

@@ -51,7 +51,7 @@ std::string ended(const Explanation& told, TimePoint now) {
 std::string held_back(const Explanation& told) {
   switch (told.standing) {
     case Standing::inactive:
-      return "It is deactivated (spec.active is false), so nothing is done with it." +
+      return "It is deactivated (spec.active is false), so it is not considered." +
              (told.last_eviction ? " It was evicted before: " + said(told.last_eviction) : "");
     case Standing::on_hold:
       return "Its job holds it back: " + said(told.last_pending) + ".";
@@ -216,7 +216,7 @@ std::string summary_of(const Account& account) {
                                      ? " It ran on cluster " + account.federation->winner + "."
                                      : "");
     case Standing::evicted:
-      return "It has to go (" + said(told.last_eviction) +
+      return "It is being evicted (" + said(told.last_eviction) +
              ") and holds its quota until its pods are gone.";
     case Standing::admitted:
       return "It was admitted by " + where(told) +
@@ -231,8 +231,8 @@ std::string summary_of(const Account& account) {
   }
   if (told.standing < Standing::no_local_queue) return held_back(told);
   if (account.blind) {
-    return "It waits. Why cannot be told, because not everything may be read." +
-           (told.last_pending ? " The last that was written about it: " + said(told.last_pending)
+    return "It waits. The reason is not known, because not everything may be read." +
+           (told.last_pending ? " The last message about it: " + said(told.last_pending)
                               : std::string());
   }
   if (told.standing < Standing::backoff) return without_queue(told);

@@ -141,7 +141,7 @@ Error no_part(const std::string& group, const std::string& api_version, const st
                                            [&](const auto& one) { return one.first == kind; });
   const std::string meant = did_you_mean(kind, kinds_of(group));
   if (exists || (!kueue && meant.empty())) {
-    return Error(Errc::not_found, what + " plays no part in a simulation");
+    return Error(Errc::not_found, what + " has no effect in a simulation");
   }
   return invalid("kind: there is no " + what + meant);
 }
@@ -302,7 +302,7 @@ void ManifestReader::take_object(Json document, const Place& place, Manifests* o
     out->errors.push_back(place.str() + ": " + (kind.empty() ? "object" : kind) +
                           (name.empty() ? "" : " " + name) + ": " + object.error().what());
     if (out->errors.size() == errors_max) {
-      out->errors.push_back(*place.source + ": more is wrong than is told; begin with this");
+      out->errors.push_back(*place.source + ": there are more errors than these");
     }
   }
 }

@@ -217,7 +217,7 @@ void print_over_time(const Comparison& both, std::ostream& out) {
                percent_text(b.utilisation)});
   }
   if (table.empty()) return;
-  out << "\nOver time: of " << both.before << ", beside it of " << both.after << "\n";
+  out << "\nOver time: of " << both.before << ", then of " << both.after << "\n";
   table.print(out, 2);
 }
 
@@ -269,7 +269,7 @@ void print(const Comparison& comparison, std::ostream& out, std::size_t rows_max
   }
   print_over_time(comparison, out);
   if (comparison.only_before > 0 || comparison.only_after > 0) {
-    out << "\nWorkloads that only one of them has: " << comparison.only_before << " in "
+    out << "\nWorkloads that only one side has: " << comparison.only_before << " in "
         << comparison.before << ", " << comparison.only_after << " in " << comparison.after << "\n";
   }
   if (comparison.workloads.empty()) return;

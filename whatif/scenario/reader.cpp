@@ -70,7 +70,7 @@ Result<ScenarioObject> read_kind(const Json& json, std::string_view kind) {
   if (kind == "ClusterQueue") return read_as<api::ClusterQueue>(json);
   if (kind == "LocalQueue") return read_as<api::LocalQueue>(json);
   if (kind == "Workload") return read_as<api::Workload>(json);
-  return invalid("kind", "\"" + std::string(kind) + "\" has no part in a scenario");
+  return invalid("kind", "\"" + std::string(kind) + "\" has no effect in a scenario");
 }
 
 Result<ScenarioObject> read_object(const Json& json, const std::string& where) {

@@ -94,7 +94,7 @@ TEST(Scenario, SaysWhereAFileIsWrong) {
        "objects[0].spec.podSets[0].count: expected an integer, got a string"},
       {R"([{"op": "remove", "path": "/objects/1/kind"}])", "objects[1].kind: missing"},
       {R"([{"op": "replace", "path": "/objects/1/kind", "value": "Pony"}])",
-       "objects[1].kind: \"Pony\" has no part in a scenario"},
+       "objects[1].kind: \"Pony\" has no effect in a scenario"},
       {R"([{"op": "replace", "path": "/steps/1/events/0", "value": {"explode": "ns/w"}}])",
        "steps[1].events[0]: unknown event \"explode\"; there are create, update, delete, finish, "
        "priority and reclaim"},

@@ -78,7 +78,7 @@ class ClusterReader {
                                            ": is Kueue installed there?");
     }
     if (*reading == Reading::denied) {
-      add_gap<T>(true, "what admission would do cannot be told");
+      add_gap<T>(true, "what admission would do is not known");
     }
     co_return ok();
   }
@@ -94,7 +94,7 @@ class ClusterReader {
     }
     if (*reading == Reading::done) co_return ok();
     if (options_.fallback_namespace.empty()) {
-      add_gap<T>(true, "what admission would do cannot be told");
+      add_gap<T>(true, "what admission would do is not known");
       co_return ok();
     }
     const Result<Reading> own = co_await list<T>(options_.fallback_namespace);
@@ -103,7 +103,7 @@ class ClusterReader {
       add_gap<T>(false, "only those of namespace " + options_.fallback_namespace + " are seen, " +
                             meaning);
     } else {
-      add_gap<T>(true, "what admission would do cannot be told");
+      add_gap<T>(true, "what admission would do is not known");
     }
     co_return ok();
   }
@@ -114,7 +114,7 @@ class ClusterReader {
       co_return done;
     }
     if (Status done = co_await read_essential<api::ClusterQueue>(); !done) co_return done;
-    std::string meaning = "so places in line are too good";
+    std::string meaning = "so places in the queue are too good";
     if (Status done = co_await read_namespaced<api::LocalQueue>(meaning); !done) co_return done;
     meaning = "so quota that others hold counts as free";
     co_return co_await read_namespaced<api::Workload>(meaning);

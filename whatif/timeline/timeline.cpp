@@ -68,7 +68,7 @@ Result<ObjectName> parse_name(const std::string& text) {
   }
   const std::string kind = text.substr(0, space);
   if (std::find(deletable.begin(), deletable.end(), kind) == deletable.end()) {
-    return field_error("delete", "there is no deleting a " + kind + " here" +
+    return field_error("delete", "a " + kind + " cannot be deleted here" +
                                      did_you_mean(kind, {deletable.begin(), deletable.end()}));
   }
   const std::string name = text.substr(space + 1);

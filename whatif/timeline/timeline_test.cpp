@@ -111,8 +111,8 @@ TEST(Timeline, ASlipDoesNotGoUnnoticed) {
   const std::vector<std::string> wanted{
       "events.yaml: entry 1: clutser: unknown field; did you mean \"cluster\"?",
       "events.yaml: entry 2: delete and node: write an entry for each",
-      "events.yaml: entry 3: delete: there is no deleting a Jobs here; did you mean \"Job\"?",
-      "events.yaml: entry 4: delete: there is no deleting a LimitRange here",
+      "events.yaml: entry 3: delete: a Jobs cannot be deleted here; did you mean \"Job\"?",
+      "events.yaml: entry 4: delete: a LimitRange cannot be deleted here",
       "events.yaml: entry 5: ready: unknown field",
       "events.yaml: entry 6: scale.nominalQuota: must not be negative",
       "events.yaml: entry 7: scale: borrowingLimit: unknown field",
