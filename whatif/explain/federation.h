@@ -24,9 +24,8 @@ struct FederationView {
   std::string check;   ///< the AdmissionCheck of MultiKueue
   std::string config;  ///< the MultiKueueConfig that it names
   bool config_exists = false;
-  std::string winner;  ///< empty: none yet
-  std::vector<WorkerView>
-      workers;  ///< configured ones in order, then others that the workload names
+  std::string winner;               ///< empty: none yet
+  std::vector<WorkerView> workers;  ///< in config order, then others the workload names
 };
 
 /// Unset when no check of the workload, among `checks`, is MultiKueue's.
