@@ -43,6 +43,7 @@ Status configure(const std::string& file, whatif::SimulationOptions* out) {
   out->admission = core->scheduler.admission;
   out->dispatch = core->dispatch.plan;
   out->lifecycle = core->workloads.lifecycle;
+  out->jobs = core->jobs;
   return ok();
 }
 

@@ -1,6 +1,7 @@
 #include "clusters/local_cluster.h"
 
 #include "clusters/lean_objects.h"
+#include "jobs/read_job.h"
 #include "lib/api/names.h"
 #include "lib/api/placed.h"
 #include "lib/api/template_pool.h"
@@ -39,22 +40,26 @@ kube::Informer<api::ResourceFlavor>::Transform flavors_as(bool topology) {
   return [](api::ResourceFlavor& flavor) { flavor.spec.topology_name.clear(); };
 }
 
-/// Nobody here reads how the Job controller labels the pods of each Job.
-void lean_job(api::TemplatePool& pool, api::Job& job) {
-  pool.share(&job);
-  job.spec.pod_template = job.spec.pod_template.without_labels();
+JobStoreDeps job_store_deps(const LocalClusterDeps& deps, api::TemplatePool* pool) {
+  JobStoreDeps store;
+  store.kinds = deps.kinds;
+  store.informer = [deps](const jobs::JobKind& kind) {
+    const std::string name = "informer." + std::string(kind.resource().plural);
+    return informer_deps(deps, name.c_str());
+  };
+  store.pool = pool;
+  return store;
+}
+
+std::string owner_name(std::string_view group, std::string_view kind, const api::ObjectKey& key) {
+  return std::string(group) + "/" + std::string(kind) + "/" + key.str();
 }
 
 }  // namespace
 
-std::string prebuilt_workload(const api::ObjectMeta& metadata) {
-  const std::string key(api::labels::prebuilt_workload_name);
-  const std::string& annotated = metadata.annotation(key);
-  return annotated.empty() ? metadata.label(key) : annotated;
-}
-
-std::string owner_name(const std::string& kind, const api::ObjectKey& key) {
-  return kind + "/" + key.str();
+std::string owner_name(const jobs::JobId& owner) {
+  const api::ResourceInfo& kind = owner.kind->resource();
+  return owner_name(kind.group, kind.kind, owner.key);
 }
 
 LocalCluster::LocalCluster(LocalClusterDeps deps)
@@ -65,8 +70,7 @@ LocalCluster::LocalCluster(LocalClusterDeps deps)
       system_namespace(deps.system_namespace),
       workloads(informer_deps(deps, "informer.workloads"), {},
                 [this](auto& workload) { templates_.share(&workload); }),
-      jobs(informer_deps(deps, "informer.jobs"), {},
-           [this](auto& job) { lean_job(templates_, job); }),
+      jobs(job_store_deps(deps, &templates_)),
       cluster_queues(informer_deps(deps, "informer.clusterqueues")),
       local_queues(informer_deps(deps, "informer.localqueues")),
       cohorts(informer_deps(deps, "informer.cohorts")),
@@ -83,23 +87,24 @@ LocalCluster::LocalCluster(LocalClusterDeps deps)
       secrets(informer_deps(deps, "informer.secrets"), in_namespace(deps.system_namespace)),
       nodes(informer_deps(deps, "informer.nodes"), {}, lean<api::Node>),
       pods(informer_deps(deps, "informer.pods"), live_pods(), lean<api::Pod>),
-      workload_locks(deps.executor),
-      job_locks(deps.executor),
+      workload_locks_(deps.executor),
+      job_locks_(deps.executor),
       flavor_changed_(deps.executor) {
   workloads.add_index(by_owner, [](const api::Workload& workload) {
     std::vector<std::string> names;
     if (const api::OwnerReference* owner = workload.metadata.controller()) {
-      names.push_back(owner_name(owner->kind, {workload.metadata.ns, owner->name}));
+      names.push_back(owner_name(api::group_of(owner->api_version), owner->kind,
+                                 {workload.metadata.ns, owner->name}));
     }
     return names;
   });
   workloads.add_index(by_local_queue, [](const api::Workload& workload) {
     return std::vector<std::string>{workload.metadata.ns + "/" + workload.spec.queue_name};
   });
-  jobs.add_index(by_prebuilt, [](const api::Job& job) {
+  jobs.add_index(by_prebuilt, [](const jobs::GenericJob& job) {
     std::vector<std::string> names;
-    if (const std::string name = prebuilt_workload(job.metadata); !name.empty()) {
-      names.push_back(job.metadata.ns + "/" + name);
+    if (const std::string name = jobs::prebuilt_workload(job.metadata()); !name.empty()) {
+      names.push_back(job.metadata().ns + "/" + name);
     }
     return names;
   });
@@ -132,7 +137,9 @@ Task<> LocalCluster::watch_places(TaskScope& scope) {
 
 void LocalCluster::start(TaskScope& scope) {
   scope.spawn("informer workloads", workloads.run());
-  scope.spawn("informer jobs", jobs.run());
+  jobs.for_each_informer([&scope](const jobs::JobKind& kind, JobStore::Informer& informer) {
+    scope.spawn("informer " + std::string(kind.resource().plural), informer.run());
+  });
   scope.spawn("informer clusterqueues", cluster_queues.run());
   scope.spawn("informer localqueues", local_queues.run());
   scope.spawn("informer cohorts", cohorts.run());
@@ -187,7 +194,7 @@ Task<Status> LocalCluster::update_spec(api::ObjectKey key,
 
 Task<Status> LocalCluster::update(api::ObjectKey key, std::function<bool(api::Workload&)> change,
                                   kube::PatchScope scope) {
-  const auto held = co_await workload_locks.acquire(key);
+  const auto held = co_await workload_locks_.acquire(key);
   const auto stored = workloads.get(key);
   if (!stored) co_return Error(Errc::not_found, "workload " + key.str() + " is gone");
   api::Workload before = *stored;
@@ -223,19 +230,49 @@ Task<Status> LocalCluster::refresh(api::ObjectKey key) {
   co_return ok();
 }
 
-Task<Status> LocalCluster::patch_job(api::ObjectKey key, bool status,
-                                     std::function<std::optional<Json>(const api::Job&)> change) {
-  const auto held = co_await job_locks.acquire(key);
-  const auto stored = jobs.get(key);
-  if (!stored) co_return Error(Errc::not_found, "job " + key.str() + " is gone");
+Task<Result<api::ObjectKey>> LocalCluster::create_workload(api::Workload workload) {
+  auto created = co_await client.create(std::move(workload));
+  if (!created) co_return created.error();
+  api::ObjectKey key = created->metadata.key();
+  workloads.observe(std::move(*created));
+  co_return key;
+}
+
+Task<Status> LocalCluster::remove_workload(jobs::WorkloadPtr workload) {
+  kube::DeleteOptions options;
+  options.uid = workload->metadata.uid;
+  const Status done =
+      co_await client.remove<api::Workload>(workload->metadata.key(), std::move(options));
+  if (!done && done.error().code() != Errc::not_found) co_return done;
+  co_return ok();
+}
+
+Task<Status> LocalCluster::patch_job(
+    jobs::JobId id, bool status,
+    std::function<std::optional<Json>(const jobs::GenericJob&)> change) {
+  const auto held = co_await job_locks_.acquire(id);
+  const jobs::JobPtr stored = jobs.get(id);
+  if (!stored) co_return Error(Errc::not_found, id.str() + " is gone");
   const std::optional<Json> patch = change(*stored);
   if (!patch || patch->empty()) co_return ok();
   kube::WriteOptions options;
   if (status) options.subresource = "status";
-  auto written = co_await client.patch<api::Job>(key, kube::PatchType::merge, dump_json(*patch),
-                                                 std::move(options));
-  if (!written) co_return written.error().within("job " + key.str());
-  jobs.observe(std::move(*written));
+  auto written = co_await client.patch_raw(id.kind->resource(), id.key, kube::PatchType::merge,
+                                           dump_json(*patch), std::move(options));
+  if (!written) co_return written.error().within(id.str());
+  auto job = jobs.decode(*id.kind, std::move(*written));
+  if (!job) co_return job.error().within(id.str());
+  jobs.observe(std::move(*job));
+  co_return ok();
+}
+
+Task<Status> LocalCluster::remove_job(jobs::JobPtr job) {
+  kube::DeleteOptions options;
+  options.uid = job->metadata().uid;
+  options.propagation_policy = "Background";
+  const Status done =
+      co_await client.remove(job->kind().resource(), job->metadata().key(), std::move(options));
+  if (!done && done.error().code() != Errc::not_found) co_return done;
   co_return ok();
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
-#include "lib/api/batch.h"
+#include "clusters/job_store.h"
+#include "clusters/local_lookup.h"
 #include "lib/api/core.h"
 #include "lib/api/kueue.h"
 #include "lib/api/template_pool.h"
@@ -26,6 +27,7 @@ struct LocalClusterDeps {
   Executor executor;
   Log log;
   std::string system_namespace;  ///< where kubeconfig Secrets are: "kueue-system"
+  jobs::JobKinds kinds;          ///< of jobs that are followed
   /// False: flavors are read as if they named no topology.
   bool topology = true;
 };
@@ -33,8 +35,9 @@ struct LocalClusterDeps {
 /// The cluster this manager runs on: its client and one informer for each kind that Regatta reads.
 /// Every controller shares it, so that each object is watched and held in memory once.
 ///
-/// Who writes the status or metadata of a Workload holds its lock around "read the store, patch,
-/// observe() the answer" (see update_status); then no part of this process conflicts with another.
+/// Workloads and jobs are written through the functions below alone: each holds the lock of its
+/// object around "read the store, patch, observe() the answer", so that no part of this process
+/// conflicts with another.
 class LocalCluster {
  public:
   explicit LocalCluster(LocalClusterDeps deps);
@@ -52,14 +55,23 @@ class LocalCluster {
   /// The same for spec.
   Task<Status> update_spec(api::ObjectKey key, std::function<bool(api::Workload&)> change);
 
+  Task<Result<api::ObjectKey>> create_workload(api::Workload workload);
+  /// Asks for the removal of this very Workload; ok when it is gone already.
+  Task<Status> remove_workload(jobs::WorkloadPtr workload);
+
   /// Reads one Workload from the API into the store, for when a write's fate is unknown.
   Task<Status> refresh(api::ObjectKey key);
 
-  /// Takes the lock of one Job, asks `change` for a merge patch of what the store has (nullopt or
-  /// an empty object: nothing to write), sends it to the Job or its status, and observes the
+  /// Takes the lock of one job, asks `change` for a merge patch of what the store has (nullopt or
+  /// an empty object: nothing to write), sends it to the job or its status, and observes the
   /// answer.
-  Task<Status> patch_job(api::ObjectKey key, bool status,
-                         std::function<std::optional<Json>(const api::Job&)> change);
+  Task<Status> patch_job(jobs::JobId id, bool status,
+                         std::function<std::optional<Json>(const jobs::GenericJob&)> change);
+  /// Asks for the removal of this very job and what it owns; ok when it is gone already.
+  Task<Status> remove_job(jobs::JobPtr job);
+
+  /// What decisions read.
+  const jobs::Lookup& objects() const { return lookup_; }
 
   kube::Client& client;
   kube::EventRecorder& events;
@@ -67,8 +79,12 @@ class LocalCluster {
   Log log;
   const std::string system_namespace;
 
+ private:
+  api::TemplatePool templates_;  ///< before the informers, which fill it
+
+ public:
   kube::Informer<api::Workload> workloads;
-  kube::Informer<api::Job> jobs;  ///< the parsed labels of their pods are dropped
+  JobStore jobs;
   kube::Informer<api::ClusterQueue> cluster_queues;
   kube::Informer<api::LocalQueue> local_queues;
   kube::Informer<api::Cohort> cohorts;
@@ -88,23 +104,22 @@ class LocalCluster {
   kube::Informer<api::Node> nodes;
   kube::Informer<api::Pod> pods;
 
-  KeyLocks<api::ObjectKey> workload_locks;
-  KeyLocks<api::ObjectKey> job_locks;
-
  private:
   Task<Status> update(api::ObjectKey key, std::function<bool(api::Workload&)> change,
                       kube::PatchScope scope);
   Task<> watch_places(TaskScope& scope);
   bool uses_topology() const;
 
+  LocalLookup lookup_{*this};
+  KeyLocks<api::ObjectKey> workload_locks_;
+  KeyLocks<jobs::JobId> job_locks_;
   Wakeup flavor_changed_;
-  api::TemplatePool templates_;
 };
 
 /// Index of LocalCluster::workloads: owner_name() of the controlling owner.
 inline constexpr const char* by_owner = "owner";
-/// "Job/namespace/name".
-std::string owner_name(const std::string& kind, const api::ObjectKey& key);
+/// "batch/Job/namespace/name".
+std::string owner_name(const jobs::JobId& owner);
 /// Index of LocalCluster::workloads: "namespace/queueName".
 inline constexpr const char* by_local_queue = "local-queue";
 /// Index of LocalCluster::jobs: "namespace/name" of the prebuilt Workload it names.
@@ -114,8 +129,5 @@ inline constexpr const char* by_prebuilt = "prebuilt";
 inline constexpr const char* by_pods_workload = "workload";
 /// Index of LocalCluster::pods: the hostname a placed pod that no node runs yet must go to.
 inline constexpr const char* by_wanted_host = "wanted-host";
-
-/// The prebuilt Workload a job names, by annotation or label; empty for none.
-std::string prebuilt_workload(const api::ObjectMeta& metadata);
 
 }  // namespace regatta::clusters

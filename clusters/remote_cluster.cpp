@@ -1,6 +1,6 @@
 #include "clusters/remote_cluster.h"
 
-#include "clusters/local_cluster.h"
+#include "jobs/read_job.h"
 #include "lib/api/names.h"
 #include "lib/runtime/backoff.h"
 #include "lib/runtime/deadline.h"
@@ -52,10 +52,11 @@ RemoteCluster::RemoteCluster(RemoteClusterDeps deps, std::string name, Connectio
         return d;
       }()),
       workloads(informer_deps("workloads"), options()),
-      jobs(informer_deps("jobs"), options()),
+      jobs(job_store_deps()),
       stopping_(deps_.executor) {
-  jobs.add_index(by_workload, [](const api::Job& job) {
-    return std::vector<std::string>{job.metadata.ns + "/" + prebuilt_workload(job.metadata)};
+  jobs.add_index(by_workload, [](const jobs::GenericJob& job) {
+    const api::ObjectMeta& metadata = job.metadata();
+    return std::vector<std::string>{metadata.ns + "/" + jobs::prebuilt_workload(metadata)};
   });
 }
 
@@ -71,7 +72,17 @@ kube::ClientDeps RemoteCluster::client_deps() {
   return kube::ClientDeps{*link_, deps_.clock, deps_.rng, link_, std::move(config)};
 }
 
-kube::InformerDeps RemoteCluster::informer_deps(const char* what) {
+JobStoreDeps RemoteCluster::job_store_deps() {
+  JobStoreDeps store;
+  store.kinds = deps_.kinds;
+  store.informer = [this](const jobs::JobKind& kind) {
+    return informer_deps(std::string(kind.resource().plural));
+  };
+  store.options = options();
+  return store;
+}
+
+kube::InformerDeps RemoteCluster::informer_deps(const std::string& what) {
   return kube::InformerDeps{client, deps_.clock, deps_.rng, deps_.executor,
                             deps_.log.named("remote." + name_ + "." + what)};
 }
@@ -88,17 +99,21 @@ void RemoteCluster::start(TaskScope& scope) {
     if (!after) removing_workloads_.erase(key);
     if (!stopped_ && on_workload) on_workload(key);
   });
-  jobs.on_transition([this](const api::ObjectKey& key, const auto& before, const auto& after) {
-    if (!after) removing_jobs_.erase(key);
+  jobs.on_transition([this](const auto&, const auto& before, const auto& after) {
+    const api::ObjectMeta& metadata = after ? after->metadata() : before->metadata();
+    const bool gone = before && (!after || before->metadata().uid != metadata.uid);
+    if (gone) removing_jobs_.erase(before->metadata().uid);
     if (stopped_ || !on_workload) return;
-    const api::Job& job = after ? *after : *before;
-    on_workload(api::ObjectKey(job.metadata.ns, prebuilt_workload(job.metadata)));
+    on_workload(api::ObjectKey(metadata.ns, jobs::prebuilt_workload(metadata)));
   });
   workloads.on_health([this] { health_changed(); });
   jobs.on_health([this] { health_changed(); });
   const auto self = shared_from_this();
   scope.spawn("remote workloads of " + name_, run_until_stopped(self, workloads.run()));
-  scope.spawn("remote jobs of " + name_, run_until_stopped(self, jobs.run()));
+  jobs.for_each_informer([&](const jobs::JobKind& kind, JobStore::Informer& informer) {
+    scope.spawn("remote " + std::string(kind.resource().plural) + " of " + name_,
+                run_until_stopped(self, informer.run()));
+  });
 }
 
 Task<> RemoteCluster::run_until_stopped(std::shared_ptr<RemoteCluster> self, Task<> informer) {
@@ -122,11 +137,10 @@ void RemoteCluster::replace(Connection connection) {
 }
 
 bool RemoteCluster::ready() const {
-  const auto current = [](const kube::InformerHealth& health) {
-    // Between two watches nothing is known to be wrong.
-    return health.synced && (health.connected || !health.last_error);
-  };
-  return !stopped_ && !unanswered_ && current(workloads.health()) && current(jobs.health());
+  const kube::InformerHealth& health = workloads.health();
+  // Between two watches nothing is known to be wrong.
+  const bool current = health.synced && (health.connected || !health.last_error);
+  return !stopped_ && !unanswered_ && current && jobs.current();
 }
 
 std::optional<Error> RemoteCluster::problem() const {
@@ -137,18 +151,19 @@ std::optional<Error> RemoteCluster::problem() const {
                  "CRDs there: " +
                      error->what());
   }
-  if (jobs.health().last_error) return jobs.health().last_error->within("jobs");
+  if (jobs.worst_health().last_error) return jobs.worst_health().last_error->within("jobs");
   if (unanswered_) return unanswered_;
   return std::nullopt;
 }
 
 int RemoteCluster::failures() const {
-  return std::max(workloads.health().failures, jobs.health().failures);
+  return std::max(workloads.health().failures, jobs.worst_health().failures);
 }
 
 TimePoint RemoteCluster::next_attempt() const {
-  const auto& worst =
-      jobs.health().failures > workloads.health().failures ? jobs.health() : workloads.health();
+  const auto& worst = jobs.worst_health().failures > workloads.health().failures
+                          ? jobs.worst_health()
+                          : workloads.health();
   return worst.next_attempt;
 }
 
@@ -201,21 +216,18 @@ Task<> RemoteCluster::probe(std::shared_ptr<RemoteCluster> self) {
   self->health_changed();
 }
 
-bool RemoteCluster::removing(const Removals& removals, const api::ObjectMeta& metadata) const {
-  const auto found = removals.find(metadata.key());
-  return found != removals.end() && found->second.uid == metadata.uid &&
-         deps_.clock.now() < found->second.believed_until;
-}
-
 bool RemoteCluster::removing_workload(const api::Workload& workload) const {
   // It is seen to be going, and still held back: our removal did not do.
   const bool held = workload.metadata.has_finalizer(api::finalizers::resource_in_use);
   if (held && workload.metadata.deleting()) return false;
-  return removing(removing_workloads_, workload.metadata);
+  const auto found = removing_workloads_.find(workload.metadata.key());
+  return found != removing_workloads_.end() && found->second.uid == workload.metadata.uid &&
+         deps_.clock.now() < found->second.believed_until;
 }
 
-bool RemoteCluster::removing_job(const api::Job& job) const {
-  return removing(removing_jobs_, job.metadata);
+bool RemoteCluster::removing_job(const jobs::GenericJob& job) const {
+  const auto found = removing_jobs_.find(job.metadata().uid);
+  return found != removing_jobs_.end() && deps_.clock.now() < found->second;
 }
 
 void RemoteCluster::removed_workload(const api::Workload& workload) {
@@ -225,9 +237,9 @@ void RemoteCluster::removed_workload(const api::Workload& workload) {
                                                   deps_.clock.now() + removal_belief};
 }
 
-void RemoteCluster::removed_job(const api::Job& job) {
-  if (!jobs.get(job.metadata.key())) return;
-  removing_jobs_[job.metadata.key()] = {job.metadata.uid, deps_.clock.now() + removal_belief};
+void RemoteCluster::removed_job(const jobs::GenericJob& job) {
+  if (!jobs.get(jobs::id_of(job))) return;
+  removing_jobs_[job.metadata().uid] = deps_.clock.now() + removal_belief;
 }
 
 }  // namespace regatta::clusters

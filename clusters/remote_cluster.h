@@ -1,7 +1,7 @@
 #pragma once
 
 #include "clusters/connector.h"
-#include "lib/api/batch.h"
+#include "clusters/job_store.h"
 #include "lib/api/kueue.h"
 #include "lib/base/clock.h"
 #include "lib/base/log.h"
@@ -23,7 +23,8 @@ struct RemoteClusterDeps {
   Rng& rng;
   Executor executor;
   Log log;
-  std::string origin;  ///< value of the origin label: only what carries it is watched
+  std::string origin;    ///< value of the origin label: only what carries it is watched
+  jobs::JobKinds kinds;  ///< of jobs that are dispatched
   /// Called for each request to the worker; may be null.
   std::function<void(const std::string& cluster, const kube::RequestSeen&)> observer;
 };
@@ -71,17 +72,18 @@ class RemoteCluster : public std::enable_shared_from_this<RemoteCluster> {
  public:
   kube::Client client;
   kube::Informer<api::Workload> workloads;
-  kube::Informer<api::Job> jobs;
+  JobStore jobs;
 
   /// Objects we deleted whose DELETED event is still to come. Believed for a short while only: what
   /// is still there then is there.
   bool removing_workload(const api::Workload& workload) const;
-  bool removing_job(const api::Job& job) const;
+  bool removing_job(const jobs::GenericJob& job) const;
   void removed_workload(const api::Workload& workload);
-  void removed_job(const api::Job& job);
+  void removed_job(const jobs::GenericJob& job);
 
  private:
-  kube::InformerDeps informer_deps(const char* what);
+  kube::InformerDeps informer_deps(const std::string& what);
+  JobStoreDeps job_store_deps();
   kube::InformerOptions options() const;
   kube::ClientDeps client_deps();
   static Task<> run_until_stopped(std::shared_ptr<RemoteCluster> self, Task<> informer);
@@ -101,9 +103,8 @@ class RemoteCluster : public std::enable_shared_from_this<RemoteCluster> {
     TimePoint believed_until;
   };
   using Removals = std::map<api::ObjectKey, Removal>;
-  bool removing(const Removals& removals, const api::ObjectMeta& metadata) const;
-
-  Removals removing_workloads_, removing_jobs_;
+  Removals removing_workloads_;
+  std::map<std::string, TimePoint> removing_jobs_;  ///< by uid; until when it is believed
   Wakeup stopping_;
 };
 

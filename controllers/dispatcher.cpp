@@ -1,7 +1,7 @@
 #include "controllers/dispatcher.h"
 
 #include "dispatch/objects.h"
-#include "jobs/batch_job.h"
+#include "jobs/read_job.h"
 #include "lib/api/codec.h"
 #include "lib/api/names.h"
 #include "lib/runtime/deadline.h"
@@ -49,6 +49,7 @@ Dispatcher::Dispatcher(DispatcherDeps deps, DispatcherConfig config)
     : deps_(deps),
       config_(std::move(config)),
       log_(deps.local.log.named("dispatch")),
+      workers_(deps.fleet),
       queue_(deps.local.clock, deps.scope, Backoff{Duration(20), std::chrono::seconds(30)},
              Intake::closed) {
   clusters::LocalCluster& local = deps_.local;
@@ -56,8 +57,8 @@ Dispatcher::Dispatcher(DispatcherDeps deps, DispatcherConfig config)
     if (!after) copied_.erase(key);
     queue_.add(key);
   });
-  local.jobs.on_change([this](const api::ObjectKey& key) {
-    const std::string owner = clusters::owner_name("Job", key);
+  local.jobs.on_change([this](const jobs::JobId& id) {
+    const std::string owner = clusters::owner_name(id);
     for (const auto& workload : deps_.local.workloads.keys_by_index(clusters::by_owner, owner)) {
       queue_.add(workload);
     }
@@ -87,6 +88,11 @@ void Dispatcher::enqueue_all(const std::string& cluster) {
   for (const auto& copy : member->remote->workloads.list()) queue_.add(copy->metadata.key());
 }
 
+jobs::JobPtr Dispatcher::owner_of(const api::ObjectKey& workload) const {
+  const auto found = deps_.local.workloads.get(workload);
+  return found ? jobs::owner_of(deps_.local.objects(), *found) : nullptr;
+}
+
 std::shared_ptr<clusters::RemoteCluster> Dispatcher::remote(const std::string& cluster) const {
   const auto* member = deps_.fleet.find(cluster);
   return member ? member->remote : nullptr;
@@ -96,7 +102,7 @@ std::vector<std::string> Dispatcher::first_nomination(const std::string& check) 
   if (config_.plan.dispatcher.dispatcher == placement::Dispatcher::external) return {};
   const auto found = deps_.local.checks.get(api::ObjectKey(check));
   if (!found || found->spec.controller_name != api::multikueue_controller_name) return {};
-  const auto config = dispatch::config_of(deps_.local, check);
+  const auto config = dispatch::config_of(deps_.local.objects(), check);
   if (!config) return {};
   placement::NominationInput input;
   input.config_order = config->spec.clusters;
@@ -130,7 +136,8 @@ Task<> Dispatcher::collect_garbage() {
         if (orphaned(copy->metadata.key())) queue_.add(copy->metadata.key());
       }
       for (const auto& job : member.remote->jobs.list()) {
-        const api::ObjectKey key(job->metadata.ns, clusters::prebuilt_workload(job->metadata));
+        const api::ObjectMeta& metadata = job->metadata();
+        const api::ObjectKey key(metadata.ns, jobs::prebuilt_workload(metadata));
         if (!key.name.empty() && orphaned(key)) queue_.add(key);
       }
     }
@@ -139,7 +146,8 @@ Task<> Dispatcher::collect_garbage() {
 
 Task<Status> Dispatcher::reconcile(api::ObjectKey key) {
   const TimePoint now = deps_.local.clock.now();
-  dispatch::GroupView group = dispatch::read_group(deps_.local, deps_.fleet, foreign_, key, now);
+  dispatch::GroupView group =
+      dispatch::read_group(deps_.local.objects(), workers_, foreign_, key, now);
   const bool over = group.local.deleted || group.local.finished || !group.local.quota_reserved ||
                     !group.local.cluster_name.empty();
   if (over) racing_.erase(key);
@@ -225,11 +233,12 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::RemoveRemote action) 
   const auto gone = [](const Status& done) {
     return done || done.error().code() == Errc::not_found;
   };
-  if (const auto job = dispatch::remote_job_of(*worker, key); job && !worker->removing_job(*job)) {
+  if (const auto job = remote_job_of(*worker, key); job && !worker->removing_job(*job)) {
     kube::DeleteOptions options;
-    options.uid = job->metadata.uid;
+    options.uid = job->metadata().uid;
     options.propagation_policy = "Background";
-    const Status done = co_await worker->client.remove<api::Job>(job->metadata.key(), options);
+    const Status done =
+        co_await worker->client.remove(job->kind().resource(), job->metadata().key(), options);
     if (!gone(done)) {
       worker->note(done.error());
       co_return done.error().within("removing job on " + action.cluster);
@@ -337,7 +346,8 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::RecordWinner action) 
   const auto worker = remote(action.cluster);
   const auto copy = worker ? worker->workloads.get(key) : nullptr;
   const auto change = [&](api::Workload& workload) {
-    recorded = dispatch::record_winner(&workload, dispatch::multikueue_check(deps_.local, workload),
+    recorded = dispatch::record_winner(&workload,
+                                       dispatch::multikueue_check(deps_.local.objects(), workload),
                                        action, now, copy.get());
     return recorded;
   };
@@ -355,7 +365,8 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::RecordWinner action) 
 Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::SetCheck action) {
   const TimePoint now = deps_.local.clock.now();
   const auto change = [&](api::Workload& workload) {
-    const api::AdmissionCheckState* mine = dispatch::multikueue_check(deps_.local, workload);
+    const api::AdmissionCheckState* mine =
+        dispatch::multikueue_check(deps_.local.objects(), workload);
     return mine && dispatch::set_check(api::find_check(&workload.status, mine->name), action, now);
   };
   const Status done = co_await deps_.local.update_status(key, change);
@@ -367,22 +378,23 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::CreateJob action) {
   const auto worker = remote(action.cluster);
   const auto workload = deps_.local.workloads.get(key);
   if (!worker || !workload) co_return ok();
-  const auto job = dispatch::owner_job(deps_.local, *workload);
+  const jobs::JobPtr job = owner_of(key);
   if (!job) co_return ok();
   // Writes went before this one; a cluster may have come back meanwhile.
   if (!may_create_job(key, action.cluster)) {
     co_return Error(Errc::conflict, "the picture changed before the job was created");
   }
-  const Json wanted = jobs::batch_job::remote_job(*job, *workload, config_.origin);
-  auto created = co_await worker->client.create_raw(api::Job::resource, key.ns, dump_json(wanted));
+  const jobs::JobKind& kind = job->kind();
+  const Json wanted = job->remote_job(*workload, config_.origin);
+  auto created = co_await worker->client.create_raw(kind.resource(), key.ns, dump_json(wanted));
   if (!created) {
     worker->note(created.error());
     if (created.error().code() == Errc::already_exists) {
-      co_return co_await adopt_or_note_foreign(worker, job->metadata.key(), created.error());
+      co_return co_await adopt_or_note_foreign(worker, jobs::id_of(*job), created.error());
     }
     co_return created.error().within("creating job on " + action.cluster);
   }
-  auto stored = api::decode<api::Job>(*created);
+  auto stored = worker->jobs.decode(kind, std::move(*created));
   if (stored) worker->jobs.observe(std::move(*stored));
   co_return ok();
 }
@@ -391,19 +403,20 @@ bool Dispatcher::may_create_job(const api::ObjectKey& key, const std::string& cl
   const auto workload = deps_.local.workloads.get(key);
   if (!workload || workload->status.cluster_name.value_or("") != cluster) return false;
   for (const auto& [name, member] : deps_.fleet.members()) {
-    if (name != cluster && member.ready() && dispatch::remote_job_of(*member.remote, key))
-      return false;
+    if (name != cluster && member.ready() && remote_job_of(*member.remote, key)) return false;
   }
   return true;
 }
 
 /// A Job of that name is there already: ours, from a reply that was lost, or somebody else's.
 Task<Status> Dispatcher::adopt_or_note_foreign(std::shared_ptr<clusters::RemoteCluster> worker,
-                                               api::ObjectKey job, Error already_exists) {
-  auto found = co_await worker->client.get<api::Job>(job);
+                                               jobs::JobId job, Error already_exists) {
+  auto text = co_await worker->client.get_raw(job.kind->resource(), job.key);
+  if (!text) co_return already_exists;
+  auto found = worker->jobs.decode(*job.kind, std::move(*text));
   if (!found) co_return already_exists;
   const std::string label(api::labels::multikueue_origin);
-  if (found->metadata.label(label) == config_.origin) {
+  if ((*found)->metadata().label(label) == config_.origin) {
     worker->jobs.observe(std::move(*found));
     co_return ok();
   }
@@ -416,14 +429,14 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::CopyJobStatus action)
   const auto worker = remote(action.cluster);
   const auto workload = deps_.local.workloads.get(key);
   if (!worker || !workload) co_return ok();
-  const auto job = dispatch::owner_job(deps_.local, *workload);
+  const jobs::JobPtr job = owner_of(key);
   if (!job) co_return ok();
-  const auto theirs = dispatch::remote_job_of(*worker, key);
+  const auto theirs = remote_job_of(*worker, key);
   const auto copy = worker->workloads.get(key);
   const TimePoint now = deps_.local.clock.now();
   // Whoever watches a Job with many pods need not see each of them come and go; that it runs, or
   // does not run any more, is told at once.
-  if (!action.final && theirs && jobs::batch_job::active(*theirs)) {
+  if (!action.final && theirs && theirs->active()) {
     const auto last = copied_.find(key);
     if (last != copied_.end() && now < last->second + status_interval) {
       queue_.add_after(key, last->second + status_interval - now);
@@ -431,30 +444,28 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::CopyJobStatus action)
     }
     copied_[key] = now;
   }
-  const auto change = [&](const api::Job& mine) -> std::optional<Json> {
-    if (theirs && (!action.final || jobs::batch_job::finished(*theirs))) {
-      return jobs::batch_job::status_patch(mine, *theirs);
+  const auto change = [&](const jobs::GenericJob& mine) -> std::optional<Json> {
+    if (theirs && (!action.final || theirs->finished())) {
+      return mine.status_patch(*theirs);
     }
     if (!action.final || !copy) return std::nullopt;
     const api::Condition* end =
         api::find_condition(copy->status.conditions, api::conditions::finished);
     if (!end) return std::nullopt;
-    return jobs::batch_job::final_patch(mine, end->reason == api::reasons::succeeded, end->message,
-                                        now);
+    return mine.final_patch(end->reason == api::reasons::succeeded, end->message, now);
   };
-  const Status done = co_await deps_.local.patch_job(job->metadata.key(), true, change);
+  const Status done = co_await deps_.local.patch_job(jobs::id_of(*job), true, change);
   if (!done && done.error().code() == Errc::not_found) co_return ok();
   co_return done;
 }
 
 Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::ReleaseJob) {
-  const auto workload = deps_.local.workloads.get(key);
-  const auto job = workload ? dispatch::owner_job(deps_.local, *workload) : nullptr;
+  const jobs::JobPtr job = owner_of(key);
   if (!job) co_return ok();
-  const auto change = [](const api::Job& mine) {
-    return std::optional<Json>(jobs::batch_job::release_patch(mine));
+  const auto change = [](const jobs::GenericJob& mine) {
+    return std::optional<Json>(mine.release_patch());
   };
-  co_return co_await deps_.local.patch_job(job->metadata.key(), true, change);
+  co_return co_await deps_.local.patch_job(jobs::id_of(*job), true, change);
 }
 
 Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::DeactivateRemote action) {

@@ -2,6 +2,7 @@
 
 #include "clusters/fleet.h"
 #include "clusters/local_cluster.h"
+#include "controllers/live_fleet.h"
 #include "dispatch/group.h"
 #include "dispatch/plan.h"
 #include "lib/runtime/work_queue.h"
@@ -72,7 +73,9 @@ class Dispatcher {
   /// The start lock is still that cluster's, and no other connected one is seen to hold the Job.
   bool may_create_job(const api::ObjectKey& key, const std::string& cluster) const;
   Task<Status> adopt_or_note_foreign(std::shared_ptr<clusters::RemoteCluster> remote,
-                                     api::ObjectKey job, Error already_exists);
+                                     jobs::JobId job, Error already_exists);
+  /// The job of the hub that owns the Workload; null when it is not known.
+  jobs::JobPtr owner_of(const api::ObjectKey& workload) const;
   std::shared_ptr<clusters::RemoteCluster> remote(const std::string& cluster) const;
   void enqueue_all(const std::string& cluster);
   void note(const api::ObjectKey& key, bool warning, std::string message);
@@ -80,6 +83,7 @@ class Dispatcher {
   DispatcherDeps deps_;
   DispatcherConfig config_;
   Log log_;
+  LiveFleet workers_;
   dispatch::ForeignJobs foreign_;
   std::map<api::ObjectKey, TimePoint> copied_;  ///< when a running Job's status was, last
   std::map<api::ObjectKey, TimePoint> racing_;  ///< since when; only until there is a winner

@@ -1,6 +1,7 @@
 #include "controllers/workload_controller.h"
 
 #include "lib/api/names.h"
+#include "lifecycle/read_lifecycle.h"
 
 namespace regatta::controllers {
 
@@ -72,22 +73,7 @@ Task<> WorkloadController::work() {
 }
 
 lifecycle::LifecycleView WorkloadController::view(const api::Workload& workload) const {
-  lifecycle::LifecycleView view;
-  const auto local =
-      cluster_.local_queues.get(api::ObjectKey(workload.metadata.ns, workload.spec.queue_name));
-  if (local && !local->metadata.deleting()) {
-    view.local_queue = {true, true, local->spec.stop_policy};
-    view.cluster_queue_name = local->spec.cluster_queue;
-  }
-  if (workload.status.admission) view.cluster_queue_name = workload.status.admission->cluster_queue;
-  const auto queue = cluster_.cluster_queues.get(api::ObjectKey(view.cluster_queue_name));
-  if (queue) {
-    const bool active = scheduler_.state().activity(view.cluster_queue_name).active;
-    view.cluster_queue = {true, active, queue->spec.stop_policy, queue->metadata.deleting()};
-  }
-  view.bypassed = scheduler_.state().bypassed(workload.metadata.key());
-  view.required_checks = scheduler_.state().required_checks(workload);
-  return view;
+  return lifecycle::read_lifecycle(cluster_.objects(), scheduler_.state(), workload);
 }
 
 /// The scheduler may be faster than whoever would write that into the status.
@@ -189,7 +175,7 @@ Task<Status> WorkloadController::reconcile(api::ObjectKey key) {
     if (!done) co_return done;
   }
   if (todo.remove) {
-    const Status done = co_await remove(stored);
+    const Status done = co_await cluster_.remove_workload(stored);
     if (!done) co_return done;
     tell(*stored, std::move(todo.notes));
   }
@@ -218,15 +204,6 @@ Task<Status> WorkloadController::release(api::ObjectKey key) {
     return std::erase(workload.metadata.finalizers, api::finalizers::resource_in_use) > 0;
   };
   const Status done = co_await cluster_.update_metadata(key, change);
-  if (!done && done.error().code() != Errc::not_found) co_return done;
-  co_return ok();
-}
-
-Task<Status> WorkloadController::remove(std::shared_ptr<const api::Workload> workload) {
-  kube::DeleteOptions options;
-  options.uid = workload->metadata.uid;
-  const Status done =
-      co_await cluster_.client.remove<api::Workload>(workload->metadata.key(), std::move(options));
   if (!done && done.error().code() != Errc::not_found) co_return done;
   co_return ok();
 }

@@ -34,7 +34,6 @@ class WorkloadController {
   bool may_tell_bypassed(const api::Workload& workload, TimePoint now);
   Task<Status> write_status(api::ObjectKey key, lifecycle::LifecycleView seen, TimePoint now);
   Task<Status> release(api::ObjectKey key);
-  Task<Status> remove(std::shared_ptr<const api::Workload> workload);
   /// The new value of its WorkloadPriorityClass, after a change of that.
   std::optional<std::int32_t> new_priority(const api::Workload& workload) const;
   void tell(const api::Workload& workload, std::vector<lifecycle::Note> notes);

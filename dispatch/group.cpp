@@ -1,7 +1,7 @@
 #include "dispatch/group.h"
 
 #include "dispatch/objects.h"
-#include "jobs/batch_job.h"
+#include "jobs/read_job.h"
 #include "lib/api/codec.h"
 #include "lib/api/names.h"
 
@@ -14,30 +14,30 @@ namespace {
 
 namespace conditions = api::conditions;
 
-std::string rejection_of(const api::Workload& workload) {
+std::string rejection_of(const jobs::Lookup& hub, const api::Workload& workload) {
   const auto& owners = workload.metadata.owner_references;
   const api::OwnerReference* owner = workload.metadata.controller();
   if (!owner && !owners.empty()) owner = &owners.front();
   if (!owner) return "No multikueue adapter found";
-  if (owner->api_version == "batch/v1" && owner->kind == "Job") return "";
+  if (hub.kinds().find(*owner)) return "";
   return "No multikueue adapter found for owner kind \"" + owner->api_version +
          ", Kind=" + owner->kind + "\"";
 }
 
-void read_owner(const clusters::LocalCluster& local, const api::Workload& workload,
+void read_owner(const jobs::Lookup& hub, const api::Workload& workload, const jobs::JobPtr& job,
                 LocalView* view) {
-  view->rejection = rejection_of(workload);
+  view->rejection = rejection_of(hub, workload);
   if (!view->rejection.empty()) return;
-  const auto job = owner_job(local, workload);
   view->job_missing = !job;
   if (!job) return;
-  view->job_active = jobs::batch_job::active(*job);
-  if (const std::string reason = jobs::batch_job::not_managed_reason(*job); !reason.empty()) {
+  view->job_active = job->active();
+  if (const std::string reason = job->not_managed_reason(); !reason.empty()) {
     view->rejection = "The owner is not managed by Kueue: " + reason;
   }
 }
 
-LocalView read_local(const clusters::LocalCluster& local, const api::Workload& workload) {
+LocalView read_local(const jobs::Lookup& hub, const api::Workload& workload,
+                     const jobs::JobPtr& job) {
   LocalView view;
   const api::WorkloadStatus& status = workload.status;
   view.deleted = workload.metadata.deleting();
@@ -53,14 +53,14 @@ LocalView read_local(const clusters::LocalCluster& local, const api::Workload& w
     view.evicted = true;
     view.evicted_message = c->message;
   }
-  const api::AdmissionCheckState* mine = multikueue_check(local, workload);
+  const api::AdmissionCheckState* mine = multikueue_check(hub, workload);
   if (mine) read_check(*mine, &view);
   view.other_checks_ready = std::all_of(
       status.admission_checks.begin(), status.admission_checks.end(),
       [&](const auto& check) { return &check == mine || check.state == api::CheckState::Ready; });
   view.cluster_name = status.cluster_name.value_or("");
   view.nominated = status.nominated_cluster_names;
-  read_owner(local, workload, &view);
+  read_owner(hub, workload, job, &view);
   return view;
 }
 
@@ -81,9 +81,9 @@ void read_gate(const api::Workload& copy, RemoteCopy* view) {
   }
 }
 
-RemoteCopy read_copy(const clusters::RemoteCluster& remote, const api::Workload& copy,
-                     const api::Workload* local) {
+RemoteCopy read_copy(const WorkerView& worker, const api::Workload* local) {
   RemoteCopy view;
+  const api::Workload& copy = *worker.copy;
   const api::Conditions& all = copy.status.conditions;
   if (const api::Condition* c = api::find_condition(all, conditions::admitted);
       c && c->status == api::ConditionStatus::True) {
@@ -97,27 +97,24 @@ RemoteCopy read_copy(const clusters::RemoteCluster& remote, const api::Workload&
   view.waiting = api::is_false(all, conditions::quota_reserved);
   view.deactivating = api::is_true(all, conditions::deactivation_target) ||
                       (local && local->spec.active && !copy.spec.active);
-  view.deleting = copy.metadata.deleting() || remote.removing_workload(copy);
-  view.has_finalizers = copy.metadata.has_finalizer(api::finalizers::resource_in_use) &&
-                        !remote.removing_workload(copy);
+  view.deleting = copy.metadata.deleting() || worker.removing_copy;
+  view.has_finalizers =
+      copy.metadata.has_finalizer(api::finalizers::resource_in_use) && !worker.removing_copy;
   if (local) view.drift = drift_between(*local, copy);
   read_gate(copy, &view);
   return view;
 }
 
-ClusterView read_cluster(const clusters::Fleet::Member& member, const api::ObjectKey& key,
-                         const api::Workload* local, const api::Job* job) {
+ClusterView read_cluster(const WorkerView& worker, const api::Workload* local,
+                         const jobs::JobPtr& job) {
   ClusterView view;
-  view.connected = member.ready();
-  view.lost_since = member.lost_since;
-  if (!member.remote) return view;
-  if (const auto copy = member.remote->workloads.get(key)) {
-    view.copy = read_copy(*member.remote, *copy, local);
-  }
-  if (const auto theirs = remote_job_of(*member.remote, key)) {
+  view.connected = worker.connected;
+  view.lost_since = worker.lost_since;
+  if (worker.copy) view.copy = read_copy(worker, local);
+  if (worker.job) {
     view.job = RemoteJob::ours;
-    view.job_deleting = theirs->metadata.deleting() || member.remote->removing_job(*theirs);
-    view.job_news = job && !jobs::batch_job::status_patch(*job, *theirs).empty();
+    view.job_deleting = worker.job->metadata().deleting() || worker.removing_job;
+    view.job_news = job && !job->status_patch(*worker.job).empty();
   }
   return view;
 }
@@ -145,40 +142,40 @@ Json comparable_spec(const api::Workload& workload) {
 
 }  // namespace
 
-void ForeignJobs::add(const std::string& cluster, const api::ObjectKey& job, TimePoint now) {
+void ForeignJobs::add(const std::string& cluster, const jobs::JobId& job, TimePoint now) {
   std::erase_if(until_, [now](const auto& entry) { return entry.second <= now; });
   until_[{cluster, job}] = now + remembered;
 }
 
-bool ForeignJobs::contains(const std::string& cluster, const api::ObjectKey& job,
+bool ForeignJobs::contains(const std::string& cluster, const jobs::JobId& job,
                            TimePoint now) const {
   const auto found = until_.find({cluster, job});
   return found != until_.end() && found->second > now;
 }
 
-const api::AdmissionCheckState* multikueue_check(const clusters::LocalCluster& local,
+const api::AdmissionCheckState* multikueue_check(const jobs::Lookup& hub,
                                                  const api::Workload& workload) {
   for (const api::AdmissionCheckState& state : workload.status.admission_checks) {
-    const auto check = local.checks.get(api::ObjectKey(state.name));
+    const auto check = hub.admission_check(state.name);
     if (check && check->spec.controller_name == api::multikueue_controller_name) return &state;
   }
   return nullptr;
 }
 
-std::shared_ptr<const api::MultiKueueConfig> config_of(const clusters::LocalCluster& local,
+std::shared_ptr<const api::MultiKueueConfig> config_of(const jobs::Lookup& hub,
                                                        const std::string& check) {
-  const auto found = local.checks.get(api::ObjectKey(check));
+  const auto found = hub.admission_check(check);
   if (!found || !found->spec.parameters) return nullptr;
   const api::AdmissionCheckParameters& parameters = *found->spec.parameters;
   if (parameters.api_group != api::kueue_group || parameters.kind != "MultiKueueConfig") {
     return nullptr;
   }
-  return local.multikueue_configs.get(api::ObjectKey(parameters.name));
+  return hub.multikueue_config(parameters.name);
 }
 
 Drift drift_between(const api::Workload& local, const api::Workload& remote) {
   // The copy was made from this text, so this is nearly always enough.
-  if (local.raw_spec == remote.raw_spec) return Drift::none;
+  if (!local.raw_spec.empty() && local.raw_spec == remote.raw_spec) return Drift::none;
   if (!same_but_priority(local.spec, remote.spec)) return Drift::other;
   if (comparable_spec(local) != comparable_spec(remote)) return Drift::other;
   const bool same = local.spec.priority == remote.spec.priority &&
@@ -189,46 +186,33 @@ Drift drift_between(const api::Workload& local, const api::Workload& remote) {
   return may_follow ? Drift::priority : Drift::other;
 }
 
-std::shared_ptr<const api::Job> remote_job_of(const clusters::RemoteCluster& remote,
-                                              const api::ObjectKey& workload) {
-  const auto found = remote.jobs.by_index(clusters::by_workload, workload.str());
-  return found.empty() ? nullptr : found.front();
-}
-
-std::shared_ptr<const api::Job> owner_job(const clusters::LocalCluster& local,
-                                          const api::Workload& workload) {
-  const api::OwnerReference* owner = workload.metadata.controller();
-  if (!owner || owner->kind != "Job") return nullptr;
-  const auto job = local.jobs.get(api::ObjectKey(workload.metadata.ns, owner->name));
-  return job && job->metadata.uid == owner->uid ? job : nullptr;
-}
-
-GroupView read_group(const clusters::LocalCluster& local, const clusters::Fleet& fleet,
-                     const ForeignJobs& foreign, const api::ObjectKey& key, TimePoint now) {
+GroupView read_group(const jobs::Lookup& hub, const FleetView& fleet, const ForeignJobs& foreign,
+                     const api::ObjectKey& key, TimePoint now) {
   GroupView group;
-  const auto workload = local.workloads.get(key);
-  std::shared_ptr<const api::Job> job;
+  const jobs::WorkloadPtr workload = hub.workload(key);
+  jobs::JobPtr job;
   if (workload) {
-    group.local = read_local(local, *workload);
-    job = owner_job(local, *workload);
-    if (const api::AdmissionCheckState* check = multikueue_check(local, *workload)) {
-      const auto config = config_of(local, check->name);
+    job = jobs::owner_of(hub, *workload);
+    group.local = read_local(hub, *workload, job);
+    if (const api::AdmissionCheckState* check = multikueue_check(hub, *workload)) {
+      const auto config = config_of(hub, check->name);
       group.local.config_missing = !config;
       if (config) group.config_order = config->spec.clusters;
     }
   } else {
     group.local.deleted = true;
   }
-  for (const auto& [name, member] : fleet.members()) {
-    ClusterView view = read_cluster(member, key, workload.get(), job.get());
+  fleet.for_each_worker(key, [&](const std::string& name, const WorkerView& worker) {
+    ClusterView view = read_cluster(worker, workload.get(), job);
     view.listed = std::find(group.config_order.begin(), group.config_order.end(), name) !=
                   group.config_order.end();
-    if (view.job == RemoteJob::absent && job && foreign.contains(name, job->metadata.key(), now)) {
+    const bool absent = view.job == RemoteJob::absent;
+    if (absent && job && foreign.contains(name, jobs::id_of(*job), now)) {
       view.job = RemoteJob::foreign;
     }
     const bool holds = view.copy || view.job == RemoteJob::ours;
     if (view.listed || holds) group.clusters.emplace(name, std::move(view));
-  }
+  });
   return group;
 }
 

@@ -1,13 +1,15 @@
 #pragma once
 
-#include "clusters/fleet.h"
-#include "clusters/local_cluster.h"
 #include "dispatch/plan.h"
+#include "jobs/lookup.h"
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 
+/// How the picture that plan() decides on is made: from the objects of the hub, and from what each
+/// worker holds of one workload.
 namespace regatta::dispatch {
 
 /// Jobs on workers that have the name of one of ours and are not ours. Remembered for a while, so
@@ -15,34 +17,46 @@ namespace regatta::dispatch {
 class ForeignJobs {
  public:
   static constexpr Duration remembered = std::chrono::minutes(5);
-  void add(const std::string& cluster, const api::ObjectKey& job, TimePoint now);
-  bool contains(const std::string& cluster, const api::ObjectKey& job, TimePoint now) const;
+  void add(const std::string& cluster, const jobs::JobId& job, TimePoint now);
+  bool contains(const std::string& cluster, const jobs::JobId& job, TimePoint now) const;
 
  private:
-  std::map<std::pair<std::string, api::ObjectKey>, TimePoint> until_;
+  std::map<std::pair<std::string, jobs::JobId>, TimePoint> until_;
+};
+
+/// One worker, and what it holds of one workload.
+struct WorkerView {
+  bool connected = false;  ///< reads and writes work, and what follows is complete
+  std::optional<TimePoint> lost_since;
+  jobs::WorkloadPtr copy;      ///< null: it has none
+  bool removing_copy = false;  ///< we deleted it, and the news of that is still to come
+  jobs::JobPtr job;            ///< the job of ours for the workload; null: it has none
+  bool removing_job = false;
+};
+
+/// The workers as the hub knows them: live connections in the manager, other clusters of the same
+/// simulation in `regatta simulate`.
+class FleetView {
+ public:
+  virtual ~FleetView() = default;
+  using Visit = std::function<void(const std::string& name, const WorkerView& worker)>;
+  /// Calls `visit` for each worker, by name.
+  virtual void for_each_worker(const api::ObjectKey& workload, const Visit& visit) const = 0;
 };
 
 /// The admission check of a Workload that MultiKueue answers, or null.
-const api::AdmissionCheckState* multikueue_check(const clusters::LocalCluster& local,
+const api::AdmissionCheckState* multikueue_check(const jobs::Lookup& hub,
                                                  const api::Workload& workload);
 
 /// The MultiKueueConfig an admission check of ours refers to, or null.
-std::shared_ptr<const api::MultiKueueConfig> config_of(const clusters::LocalCluster& local,
+std::shared_ptr<const api::MultiKueueConfig> config_of(const jobs::Lookup& hub,
                                                        const std::string& check);
 
 /// How a worker's copy differs from the hub's Workload: spec.active and preemptionGates aside.
 Drift drift_between(const api::Workload& local, const api::Workload& remote);
 
-/// A worker's Job for that Workload, or null.
-std::shared_ptr<const api::Job> remote_job_of(const clusters::RemoteCluster& remote,
-                                              const api::ObjectKey& workload);
-
-/// The hub's Job that owns the Workload; null when it is unknown or another one by now.
-std::shared_ptr<const api::Job> owner_job(const clusters::LocalCluster& local,
-                                          const api::Workload& workload);
-
-/// Everything plan() needs to know about one workload, from the caches alone.
-GroupView read_group(const clusters::LocalCluster& local, const clusters::Fleet& fleet,
-                     const ForeignJobs& foreign, const api::ObjectKey& key, TimePoint now);
+/// Everything plan() needs to know about one workload. Pure.
+GroupView read_group(const jobs::Lookup& hub, const FleetView& fleet, const ForeignJobs& foreign,
+                     const api::ObjectKey& key, TimePoint now);
 
 }  // namespace regatta::dispatch

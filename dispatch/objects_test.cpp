@@ -197,12 +197,12 @@ TEST(DriftBetween, ComparesSpecsButForWhatTheWorkerOwns) {
 }
 
 TEST(ForeignJobs, AreForgottenAfterAWhile) {
-  ForeignJobs jobs;
-  const api::ObjectKey key("team", "j");
-  jobs.add("east", key, now);
-  EXPECT_TRUE(jobs.contains("east", key, now + 4min));
-  EXPECT_FALSE(jobs.contains("west", key, now));
-  EXPECT_FALSE(jobs.contains("east", key, now + ForeignJobs::remembered));
+  ForeignJobs foreign;
+  const jobs::JobId key{nullptr, api::ObjectKey("team", "j")};
+  foreign.add("east", key, now);
+  EXPECT_TRUE(foreign.contains("east", key, now + 4min));
+  EXPECT_FALSE(foreign.contains("west", key, now));
+  EXPECT_FALSE(foreign.contains("east", key, now + ForeignJobs::remembered));
 }
 
 }  // namespace

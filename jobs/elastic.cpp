@@ -44,13 +44,19 @@ bool ended_as_slice(const api::Workload& workload) {
           finished->reason == api::reasons::out_of_sync);
 }
 
-/// Everything but the count is as the job asks for it.
+/// One count for each pod set.
+void set_counts(const std::vector<std::int32_t>& counts, api::WorkloadSpec* spec) {
+  for (std::size_t i = 0; i < counts.size(); ++i) spec->pod_sets[i].count = counts[i];
+}
+
+/// Everything but the counts is as the job asks for it.
 bool same_template(const JobView& view, const api::Workload& workload) {
-  if (workload.spec.pod_sets.size() != 1) return false;
+  const std::vector<std::int32_t> counts = view.job->pod_counts();
+  if (workload.spec.pod_sets.size() != counts.size()) return false;
   api::Workload resized = workload;
-  resized.spec.pod_sets.front().count = batch_job::pod_count(*view.job);
+  set_counts(counts, &resized.spec);
   const bool running = has_reservation(workload) && !view.infos.empty();
-  return batch_job::equivalent(*view.job, resized, running ? &view.infos : nullptr);
+  return view.job->equivalent(resized, running ? &view.infos : nullptr);
 }
 
 void end_slice(std::vector<JobAction>* out, const JobView& view, const WorkloadPtr& slice) {
@@ -66,7 +72,7 @@ void end_slice(std::vector<JobAction>* out, const JobView& view, const WorkloadP
     // As the scheduler says it, whoever comes first.
     if (has_reservation(**next)) {
       finish.message = "Replaced to accommodate a workload (UID: " + (*next)->metadata.uid +
-                       ", JobUID: " + view.job->metadata.uid +
+                       ", JobUID: " + view.job->metadata().uid +
                        ") due to workload slice aggregation";
     }
   }
@@ -75,12 +81,18 @@ void end_slice(std::vector<JobAction>* out, const JobView& view, const WorkloadP
 
 void resize(std::vector<JobAction>* out, const JobView& view, const Slices& slices) {
   const WorkloadPtr& latest = slices.latest;
-  const std::int32_t wanted = batch_job::pod_count(*view.job);
-  const std::int32_t has = latest->spec.pod_sets.front().count;
-  if (wanted == has || wanted <= 0) return;
-  if (!has_reservation(*latest) || wanted < has) {
+  const std::vector<std::int32_t> wanted = view.job->pod_counts();
+  bool changed = false, grows = false, some = false;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const std::int32_t has = latest->spec.pod_sets[i].count;
+    changed = changed || wanted[i] != has;
+    grows = grows || wanted[i] > has;
+    some = some || wanted[i] > 0;
+  }
+  if (!changed || !some) return;
+  if (!has_reservation(*latest) || !grows) {
     api::WorkloadSpec spec = latest->spec;
-    spec.pod_sets.front().count = wanted;
+    set_counts(wanted, &spec);
     out->push_back(
         UpdateWorkload{latest, std::move(spec),
                        "Updated the pods of the Workload: " + latest->metadata.key().str()});
@@ -107,10 +119,10 @@ void sort_by_age(std::vector<WorkloadPtr>* slices, const std::vector<WorkloadPtr
 }
 
 bool is_elastic(const JobView& view) {
-  const api::Job& job = *view.job;
-  return view.policy.elastic && !view.prebuilt &&
-         job.spec.managed_by.value_or("") != api::multikueue_controller_name &&
-         job.metadata.annotation(std::string(api::annotations::elastic_job)) == "true";
+  const GenericJob& job = *view.job;
+  return view.policy.elastic && !view.prebuilt && job.kind().may_be_elastic() &&
+         !job.not_managed_reason().empty() &&
+         job.metadata().annotation(std::string(api::annotations::elastic_job)) == "true";
 }
 
 Slices slices_of(const JobView& view) {
@@ -158,7 +170,7 @@ std::vector<JobAction> plan_slices(const JobView& view) {
   const Slices slices = slices_of(view);
   for (const WorkloadPtr& slice : slices.stale) end_slice(&out, view, slice);
   if (!out.empty() || !slices.latest || !same_template(view, *slices.current)) return out;
-  if (batch_job::finished(*view.job)) {
+  if (view.job->finished()) {
     if (slices.latest != slices.current) end_slice(&out, view, slices.latest);
     return out;
   }
@@ -178,12 +190,12 @@ bool took_over(const JobView& view, const api::Workload& workload) {
 }
 
 void mark_slice(const JobView& view, api::Workload* workload) {
-  const api::Job& job = *view.job;
+  const api::ObjectMeta& job = view.job->metadata();
+  const api::ResourceInfo& kind = view.job->kind().resource();
   api::StringMap& annotations = workload->metadata.annotations;
   annotations[std::string(api::annotations::elastic_job)] = "true";
-  workload->metadata.name =
-      workload_name("Job", "batch", job.metadata.name, job.metadata.uid,
-                    std::to_string(job.metadata.generation), view.policy.brief_names);
+  workload->metadata.name = workload_name(kind.kind, kind.group, job.name, job.uid,
+                                          std::to_string(job.generation), view.policy.brief_names);
   const std::string chain(api::annotations::workload_slice_name);
   annotations[chain] = workload->metadata.name;
   const Slices slices = slices_of(view);

@@ -1,5 +1,6 @@
 #include "jobs/elastic.h"
 
+#include "jobs/batch/kind.h"
 #include "lib/api/codec.h"
 #include "lib/api/names.h"
 
@@ -28,7 +29,7 @@ class Elastic : public testing::Test {
   }
   JobView view() const {
     JobView view;
-    view.job = std::make_shared<const api::Job>(api::from_json<api::Job>(json_).value());
+    view.job = generic(api::from_json<api::Job>(json_).value());
     view.managed = true;
     view.queue_name = "q";
     view.now = now;

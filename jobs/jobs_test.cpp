@@ -1,4 +1,5 @@
-#include "jobs/batch_job.h"
+#include "jobs/batch/batch_job.h"
+#include "jobs/batch/kind.h"
 #include "jobs/naming.h"
 #include "jobs/plan.h"
 #include "lib/api/codec.h"
@@ -40,7 +41,7 @@ std::shared_ptr<const api::Job> job_with(const char* merge_patch) {
 
 JobView view_of(std::shared_ptr<const api::Job> job) {
   JobView view;
-  view.job = std::move(job);
+  view.job = generic(*job);
   view.managed = true;
   view.queue_name = "default";
   return view;

@@ -19,25 +19,25 @@ bool is_finished(const api::Workload& w) {
   return api::is_true(w.status.conditions, api::conditions::finished);
 }
 
-bool owned_by(const api::Workload& workload, const api::Job& job) {
+bool owned_by(const api::Workload& workload, const GenericJob& job) {
   const api::OwnerReference* owner = workload.metadata.controller();
-  return owner && owner->uid == job.metadata.uid;
+  return owner && owner->uid == job.metadata().uid;
 }
 
 bool matches(const JobView& view, const api::Workload& workload) {
   // The limit of a job that runs, or of a prebuilt Workload, is what it was admitted with.
-  if (!view.prebuilt && batch_job::suspended(*view.job)) {
+  if (!view.prebuilt && view.job->suspended()) {
     const auto limit = max_execution_seconds(*view.job);
     if (limit && workload.spec.maximum_execution_time_seconds != *limit) return false;
   }
   const bool running = has_reservation(workload) && !view.infos.empty();
-  return batch_job::equivalent(*view.job, workload, running ? &view.infos : nullptr);
+  return view.job->equivalent(workload, running ? &view.infos : nullptr);
 }
 
 /// The next step that stops the job, if it still takes one.
 void stop(std::vector<JobAction>* out, const JobView& view, const api::Workload* workload,
           std::string message) {
-  if (auto step = batch_job::next_stop_step(*view.job, workload)) {
+  if (auto step = view.job->next_stop_step(workload)) {
     out->push_back(StopJob{std::move(*step), std::move(message)});
   }
 }
@@ -58,8 +58,8 @@ void evicted_workload(std::vector<JobAction>* out, const JobView& view,
                       const WorkloadPtr& workload) {
   const api::Condition* condition = api::find_condition(workload->status.conditions, evicted);
   stop(out, view, workload.get(), condition->message);
-  const bool stopped = out->empty() && batch_job::suspended(*view.job);
-  if (stopped && !batch_job::active(*view.job) && has_reservation(*workload)) {
+  const bool stopped = out->empty() && view.job->suspended();
+  if (stopped && !view.job->active() && has_reservation(*workload)) {
     out->push_back(DropReservation{workload});
   }
 }
@@ -70,8 +70,8 @@ void start(std::vector<JobAction>* out, const JobView& view, const WorkloadPtr& 
                                   view.infos_error->what()});
     return;
   }
-  if (view.infos_error || view.infos.size() != 1) return;
-  Result<Json> patch = batch_job::start_patch(*view.job, view.infos.front());
+  if (view.infos_error || view.infos.empty()) return;
+  Result<Json> patch = view.job->start_patch(view.infos);
   if (!patch) {
     out->push_back(
         FinishWorkload{workload, std::string(api::reasons::failed_to_start), patch.error().what()});
@@ -99,20 +99,20 @@ void suspended_job(std::vector<JobAction>* out, const JobView& view, const Workl
 /// No Workload matches: stop what runs, then ask anew.
 std::vector<JobAction> without_workload(const JobView& view) {
   std::vector<JobAction> out;
-  const api::Job& job = *view.job;
+  const GenericJob& job = *view.job;
   if (view.prebuilt) {
     // It has not come yet; a job must not run before it.
     stop(&out, view, nullptr, "missing workload");
     return out;
   }
-  if (!batch_job::suspended(job)) {
+  if (!view.job->suspended()) {
     const WorkloadPtr original = view.owned.empty() ? nullptr : view.owned.front();
     stop(&out, view, original.get(),
          original ? "No matching Workload; restoring pod templates according to existent Workload"
                   : "Missing Workload; unable to restore pod templates");
     if (!out.empty()) return out;
   }
-  if (batch_job::active(job)) return out;
+  if (view.job->active()) return out;
   // A job that changed while nothing is reserved for it keeps its Workload.
   const auto reusable = std::find_if(view.owned.begin(), view.owned.end(), [](const auto& w) {
     return !has_reservation(*w) && !is_finished(*w) && !w->metadata.deleting();
@@ -161,7 +161,7 @@ void finished_workload(std::vector<JobAction>* out, const JobView& view,
                        const WorkloadPtr& workload, bool job_ended) {
   if (!job_ended) stop(out, view, workload.get(), "Workload is finished");
   if (workload->metadata.has_finalizer(api::finalizers::resource_in_use) &&
-      (job_ended || !batch_job::active(*view.job))) {
+      (job_ended || !view.job->active())) {
     out->push_back(ReleaseWorkload{workload});
   }
 }
@@ -179,39 +179,33 @@ std::vector<JobAction> release_all(const JobView& view) {
 }  // namespace
 
 Result<api::Workload> build_workload(const JobView& view) {
-  const api::Job& job = *view.job;
+  const GenericJob& job = *view.job;
   if (view.invalid) return *view.invalid;
-  Result<std::vector<api::PodSet>> sets = batch_job::pod_sets(job, view.topology);
+  Result<std::vector<api::PodSet>> sets = job.pod_sets(view.topology);
   if (!sets) return sets.error();
   const auto limit = max_execution_seconds(job);
   if (!limit) return limit.error();
   api::Workload workload;
   api::ObjectMeta& metadata = workload.metadata;
-  metadata.name = workload_name("Job", "batch", job.metadata.name, job.metadata.uid, {},
-                                view.policy.brief_names);
-  metadata.ns = job.metadata.ns;
-  metadata.labels[std::string(api::labels::job_uid)] = job.metadata.uid;
+  metadata.name =
+      workload_name(job.kind().resource().kind, job.kind().resource().group, job.metadata().name,
+                    job.metadata().uid, {}, view.policy.brief_names);
+  metadata.ns = job.metadata().ns;
+  metadata.labels[std::string(api::labels::job_uid)] = job.metadata().uid;
   metadata.finalizers.emplace_back(api::finalizers::resource_in_use);
-  api::OwnerReference owner;
-  owner.api_version = "batch/v1";
-  owner.kind = "Job";
-  owner.name = job.metadata.name;
-  owner.uid = job.metadata.uid;
-  owner.controller = true;
-  owner.block_owner_deletion = true;
-  metadata.owner_references.push_back(std::move(owner));
-  for (const auto& [key, value] : job.metadata.annotations) {
+  metadata.owner_references.push_back(owner_reference_to(job));
+  for (const auto& [key, value] : job.metadata().annotations) {
     if (key.starts_with(api::annotations::provisioning_request_prefix)) {
       metadata.annotations[key] = value;
     }
   }
   const std::string gate(api::annotations::admission_gated_by);
-  if (const std::string& by = job.metadata.annotation(gate); !by.empty()) {
+  if (const std::string& by = job.metadata().annotation(gate); !by.empty()) {
     if (view.policy.admission_gates) metadata.annotations[gate] = by;
   }
   for (const std::string& label : view.policy.labels_to_copy) {
-    const auto found = job.metadata.labels.find(label);
-    if (found != job.metadata.labels.end()) metadata.labels.insert(*found);
+    const auto found = job.metadata().labels.find(label);
+    if (found != job.metadata().labels.end()) metadata.labels.insert(*found);
   }
   if (is_elastic(view)) mark_slice(view, &workload);
   workload.spec.pod_sets = std::move(*sets);
@@ -233,20 +227,20 @@ WorkloadPtr matching_workload(const JobView& view) {
 
 std::vector<JobAction> plan_job(const JobView& view) {
   std::vector<JobAction> out;
-  const api::Job& job = *view.job;
+  const GenericJob& job = *view.job;
   // 1. Not ours, unless it is the default queue's.
   if (!view.default_queue.empty()) {
-    out.push_back(QueueJob{batch_job::queue_patch(job, view.default_queue)});
+    out.push_back(QueueJob{job.queue_patch(view.default_queue)});
     return out;
   }
   if (!view.managed) return out;
   // 2. Going: its Workloads go with it.
-  if (job.metadata.deleting()) return release_all(view);
+  if (job.metadata().deleting()) return release_all(view);
   const bool elastic = is_elastic(view);
   if (elastic) out = plan_slices(view);
   if (!out.empty()) return out;
   const WorkloadPtr workload = matching_workload(view);
-  const auto end = batch_job::finished(job);
+  const auto end = view.job->finished();
   // 3. Ended without a Workload: nothing to ask for.
   if (!workload) {
     if (end) return out;
@@ -264,7 +258,7 @@ std::vector<JobAction> plan_job(const JobView& view) {
   // 6. Its Workload is being deleted: stop, then let it go.
   if (workload->metadata.deleting()) {
     stop(&out, view, workload.get(), "Workload is deleted");
-    if (out.empty() && !batch_job::active(job)) out.push_back(ReleaseWorkload{workload});
+    if (out.empty() && !view.job->active()) out.push_back(ReleaseWorkload{workload});
     return out;
   }
   // 7. Ended.
@@ -281,12 +275,12 @@ std::vector<JobAction> plan_job(const JobView& view) {
   if (!grows(view) && follow_pods(&out, view, workload)) return out;
   // 10. Evicted, and not stopped and without quota yet.
   if (api::is_true(workload->status.conditions, evicted) &&
-      (has_reservation(*workload) || !batch_job::suspended(job))) {
+      (has_reservation(*workload) || !view.job->suspended())) {
     evicted_workload(&out, view, workload);
     return out;
   }
   // 11. Waiting, or admitted and to be started; or deactivated, and not kept for ever.
-  if (batch_job::suspended(job)) {
+  if (view.job->suspended()) {
     retain_deactivated(&out, view, *workload);
     suspended_job(&out, view, workload);
     return out;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "jobs/batch_job.h"
+#include "jobs/generic_job.h"
 #include "lib/api/pods_ready.h"
 #include "lib/api/workload.h"
 #include "lib/base/clock.h"
@@ -22,8 +22,6 @@
 /// that whoever gets it next finds room, and a checkpoint within the grace period is not lost.
 namespace regatta::jobs {
 
-using WorkloadPtr = std::shared_ptr<const api::Workload>;
-
 /// What the configuration says about jobs.
 struct JobPolicy {
   bool wait_for_pods_ready = false;
@@ -40,7 +38,7 @@ struct JobPolicy {
 };
 
 struct JobView {
-  std::shared_ptr<const api::Job> job;  ///< never null
+  JobPtr job;  ///< never null
   /// Whether Regatta manages it: it has a queue name (or everything is managed) and its namespace
   /// takes part.
   bool managed = false;
@@ -100,7 +98,7 @@ struct DropReservation {
   WorkloadPtr workload;
 };
 struct StopJob {
-  batch_job::StopStep step;
+  StopStep step;
   std::string message;
 };
 struct StartJob {

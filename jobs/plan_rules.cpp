@@ -19,8 +19,8 @@ bool has_reservation(const api::Workload& w) {
   return api::is_true(w.status.conditions, conditions::quota_reserved);
 }
 
-Result<std::optional<std::int32_t>> max_execution_seconds(const api::Job& job) {
-  const std::string& text = job.metadata.label(std::string(api::labels::max_exec_time_seconds));
+Result<std::optional<std::int32_t>> max_execution_seconds(const GenericJob& job) {
+  const std::string& text = job.metadata().label(std::string(api::labels::max_exec_time_seconds));
   if (text.empty()) return std::optional<std::int32_t>();
   std::int32_t seconds = 0;
   const auto read = std::from_chars(text.data(), text.data() + text.size(), seconds);
@@ -35,7 +35,7 @@ Result<std::optional<std::int32_t>> max_execution_seconds(const api::Job& job) {
 bool follow_reclaimable(std::vector<JobAction>* out, const JobView& view,
                         const WorkloadPtr& workload) {
   if (!view.policy.reclaimable_pods) return false;
-  const auto reclaimable = batch_job::reclaimable_pods(*view.job);
+  const auto reclaimable = view.job->reclaimable_pods();
   // Without quota too: what it asks for next is less by these.
   if (reclaimable.empty() || reclaimable == workload->status.reclaimable_pods) return false;
   out->push_back(SetReclaimable{workload, reclaimable});
@@ -65,7 +65,7 @@ bool follow_priority(std::vector<JobAction>* out, const JobView& view,
 bool follow_gate(std::vector<JobAction>* out, const JobView& view, const WorkloadPtr& workload) {
   if (!view.policy.admission_gates || view.prebuilt) return false;
   const std::string annotation(api::annotations::admission_gated_by);
-  const std::string& wanted = view.job->metadata.annotation(annotation);
+  const std::string& wanted = view.job->metadata().annotation(annotation);
   if (wanted == workload->metadata.annotation(annotation)) return false;
   if (!wanted.empty() && has_reservation(*workload)) return false;
   out->push_back(GateWorkload{workload, wanted});
@@ -78,7 +78,7 @@ bool follow_pods(std::vector<JobAction>* out, const JobView& view, const Workloa
   const bool runs = admission && admission->status == api::ConditionStatus::True &&
                     !api::is_true(all, conditions::evicted);
   if (!view.policy.wait_for_pods_ready || !runs) return false;
-  const bool ready = !batch_job::suspended(*view.job) && batch_job::pods_ready(*view.job);
+  const bool ready = !view.job->suspended() && view.job->pods_ready();
   const api::PodsReadiness next = api::next_readiness(*workload, ready);
   // That is said with the reservation, and saying nothing means the same.
   if (next == api::PodsReadiness::wait_for_start) return false;
@@ -104,7 +104,7 @@ void retain_deactivated(std::vector<JobAction>* out, const JobView& view,
                     end->reason.starts_with(api::reasons::deactivated_due_to);
   if (!view.policy.retain_deactivated || !ours || workload.spec.active) return;
   // Its pods may use their grace period first.
-  if (has_reservation(workload) || batch_job::active(*view.job)) return;
+  if (has_reservation(workload) || view.job->active()) return;
   const TimePoint until = end->last_transition_time + *view.policy.retain_deactivated;
   if (until > view.now) {
     out->push_back(LookAgain{until - view.now});
@@ -115,7 +115,7 @@ void retain_deactivated(std::vector<JobAction>* out, const JobView& view,
 
 void tell_checks(std::vector<JobAction>* out, const JobView& view, const api::Workload& workload) {
   // What MultiKueue does is told in its own events.
-  if (batch_job::not_managed_reason(*view.job).empty()) return;
+  if (view.job->not_managed_reason().empty()) return;
   std::string message;
   for (const api::AdmissionCheckState& check : workload.status.admission_checks) {
     if (check.state != api::CheckState::Pending || check.message.empty()) continue;

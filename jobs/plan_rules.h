@@ -10,7 +10,7 @@ bool has_reservation(const api::Workload& workload);
 
 /// spec.maximumExecutionTimeSeconds as the job's label asks for it; an Error when it is no number
 /// above zero.
-Result<std::optional<std::int32_t>> max_execution_seconds(const api::Job& job);
+Result<std::optional<std::int32_t>> max_execution_seconds(const GenericJob& job);
 
 /// Pods it will not need again give their quota back.
 bool follow_reclaimable(std::vector<JobAction>* out, const JobView& view,

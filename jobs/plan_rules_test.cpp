@@ -1,5 +1,6 @@
 #include "jobs/plan_rules.h"
 
+#include "jobs/batch/kind.h"
 #include "lib/api/codec.h"
 #include "lib/api/names.h"
 
@@ -35,7 +36,7 @@ JobView view_of(const std::string& merge_patch = "{}") {
   Json json = job_json();
   json.merge_patch(Json::parse(merge_patch));
   JobView view;
-  view.job = std::make_shared<const api::Job>(api::from_json<api::Job>(json).value());
+  view.job = generic(api::from_json<api::Job>(json).value());
   view.managed = true;
   view.queue_name = "default";
   view.now = now;

@@ -14,6 +14,7 @@
 #include "controllers/topology_ungater.h"
 #include "controllers/unsupported_fields.h"
 #include "controllers/workload_controller.h"
+#include "jobs/integrations/integrations.h"
 #include "lib/kube/events.h"
 
 #include <memory>
@@ -34,6 +35,7 @@ struct CoreConfig {
   std::string instance = "regatta";  ///< the reporting instance of Events
   bool multikueue = true;
   std::string origin = "multikueue";
+  jobs::JobKinds kinds = jobs::all_kinds();
   bool topology = true;  ///< false: topologies that flavors name have no effect
   controllers::SchedulerConfig scheduler;
   controllers::JobReconcilerConfig jobs;

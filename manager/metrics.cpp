@@ -221,15 +221,15 @@ std::optional<MetricLabels> Metrics::local_queue_of(const api::Workload& workloa
 
 /// The job must be unchanged: otherwise the Workload's age says nothing about this manager.
 void Metrics::workload_created(const api::Workload& workload) {
-  const api::OwnerReference* owner = workload.metadata.controller();
-  if (!config_.creation_latency || !owner || owner->kind != "Job") return;
-  const auto job = core_->local().jobs.get(api::ObjectKey(workload.metadata.ns, owner->name));
-  if (!job || job->metadata.uid != owner->uid || job->metadata.generation > 1) return;
-  if (!job->metadata.creation_timestamp || !workload.metadata.creation_timestamp) return;
+  if (!config_.creation_latency) return;
+  const jobs::JobPtr job = jobs::owner_of(core_->local().objects(), workload);
+  if (!job || job->metadata().generation > 1) return;
+  const auto& made = job->metadata().creation_timestamp;
+  if (!made || !workload.metadata.creation_timestamp) return;
   families_->creation
-      .Add({{"job_kind", "Job"}, {"replica_role", role_}}, doubling_buckets(0.01, 11))
-      .Observe(seconds_between(*job->metadata.creation_timestamp,
-                               *workload.metadata.creation_timestamp));
+      .Add({{"job_kind", std::string(job->kind().resource().kind)}, {"replica_role", role_}},
+           doubling_buckets(0.01, 11))
+      .Observe(seconds_between(*made, *workload.metadata.creation_timestamp));
 }
 
 std::string Metrics::text() {

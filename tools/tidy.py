@@ -25,12 +25,13 @@ ALLOWED = {
     # What decides: no I/O, no clock, no network.
     "admission": PURE,
     "jobs": PURE,
+    "jobs/integrations": PURE | {"jobs"},
     "placement": BASE,
     "dispatch": PURE | {"jobs", "placement"},
     "lifecycle": PURE | {"admission", "jobs"},
     # What carries it out.
     "kubeconfig": LIB,
-    "clusters": LIB | {"kubeconfig"},
+    "clusters": LIB | {"kubeconfig", "jobs"},
     "controllers": LIB | DECIDE | {"clusters"},
     "manager": LIB | DECIDE | {"kubeconfig", "clusters", "controllers"},
     "manager/config": PURE,
@@ -47,6 +48,8 @@ ALLOWED = {
     "bench": None,
     "e2e": None,
 }
+# A kind of job is one folder below jobs/. Only the list of kinds knows them.
+KIND_OF_JOB = re.compile(r"jobs/(?!integrations/)\w+/")
 # Headers that only some folders may include: they are slow to compile or easy to misuse.
 FIREWALL = {
     "boost/beast": {"lib/net"},
@@ -88,6 +91,8 @@ def may_include(folder, target):
     """`target` is the path of a header, from the root."""
     allowed = ALLOWED[folder]
     home = folder_of(pathlib.Path(target))
+    if KIND_OF_JOB.match(target) and folder != "jobs/integrations" and allowed is not None:
+        return False
     if allowed is None or home is None or home == folder:
         return True
     if within(home, folder):  # a part of it, unless that part sees more than the whole may
@@ -96,7 +101,8 @@ def may_include(folder, target):
 
 
 def check_line(where, folder, test, line, bad):
-    if (m := INCLUDE.match(line)) and not test and not may_include(folder, m[1]):
+    if (m := INCLUDE.match(line)) and not test and not may_include(folder, m[1]) and \
+            not within(m[1], str(pathlib.Path(where).parent)):
         bad.append(f"{where}: {folder} must not include {m[1]}")
     for prefix, homes in FIREWALL.items():
         if line.startswith(f"#include <{prefix}") and folder not in homes and not test:

@@ -1,6 +1,7 @@
 #include "lib/api/fields.h"
 
 #include "lib/api/convert.h"
+#include "lib/api/metadata.h"
 #include "lib/api/names.h"
 
 namespace regatta::api {
@@ -219,6 +220,21 @@ void write_value(const ObjectMeta& in, Json& out) {
   FieldWriter writer(out);
   meta_fields(writer, in);
   if (in.generation != 0) writer("generation", in.generation);
+}
+
+Result<ObjectMeta> read_metadata(const Json& object) {
+  FirstError error;
+  const Path root;
+  if (!object.is_object()) {
+    fail_type(&error, root, "an object", object);
+    return std::move(*error);
+  }
+  const Path path{&root, "metadata"};
+  ObjectMeta metadata;
+  const auto found = object.find("metadata");
+  if (found != object.end()) read_value(*found, metadata, path, &error);
+  if (error) return std::move(*error);
+  return metadata;
 }
 
 Result<const Json*> current_version(const Json& value, const ResourceInfo& resource,

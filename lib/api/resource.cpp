@@ -19,4 +19,9 @@ std::string ResourceInfo::path(std::string_view ns, std::string_view name) const
   return out;
 }
 
+std::string_view group_of(std::string_view api_version) {
+  const std::size_t slash = api_version.find('/');
+  return slash == std::string_view::npos ? std::string_view() : api_version.substr(0, slash);
+}
+
 }  // namespace regatta::api

@@ -26,6 +26,9 @@ struct ResourceInfo {
   friend auto operator<=>(const ResourceInfo&, const ResourceInfo&) = default;
 };
 
+/// "batch" of "batch/v1"; empty for the core group, "v1".
+std::string_view group_of(std::string_view api_version);
+
 /// Namespace and name; the namespace is empty for cluster-scoped objects.
 struct ObjectKey {
   ObjectKey() = default;

@@ -35,6 +35,14 @@ ObjectReference reference_to(const T& object) {
                          object.metadata.uid,       object.metadata.resource_version};
 }
 
+/// The same for an object whose kind is only known at run time.
+inline ObjectReference reference_to(const api::ResourceInfo& resource,
+                                    const api::ObjectMeta& metadata) {
+  return ObjectReference{
+      resource.api_version(), std::string(resource.kind), metadata.ns, metadata.name,
+      metadata.uid,           metadata.resource_version};
+}
+
 struct EventRecorderOptions {
   std::string component;      ///< source.component: "kueue-workload-controller"
   std::string instance;       ///< reportingInstance: the pod or host name

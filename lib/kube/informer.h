@@ -9,9 +9,19 @@
 
 namespace regatta::kube {
 
-/// A local copy of every object of one kind (within the selectors of its options), kept up to date:
-/// list, watch from the list's resourceVersion, resume from the last event or bookmark when a watch
-/// ends, list again when the server no longer keeps that version. While the server cannot be
+/// The metadata of whatever an informer holds: a member of typed objects, a function of others.
+template <class T>
+const api::ObjectMeta& metadata_of(const T& object) {
+  if constexpr (requires { object.metadata(); }) {
+    return object.metadata();
+  } else {
+    return object.metadata;
+  }
+}
+
+/// A local copy of every object of one resource (within the selectors of its options), kept up to
+/// date: list, watch from the list's resourceVersion, resume from the last event or bookmark when a
+/// watch ends, list again when the server no longer keeps that version. While the server cannot be
 /// reached the copy stays, stale; health() says so.
 ///
 /// Handlers run on the control thread right after the store changed, once for each object that
@@ -19,20 +29,25 @@ namespace regatta::kube {
 /// must only enqueue keys. During the first list they run for every object, before has_synced().
 ///
 /// Objects that cannot be decoded are counted, logged with their key and kept out; an older version
-/// that could be decoded stays. Whoever acts on absence asks undecodable() too.
+/// that could be decoded stays. A caller that acts on absence asks undecodable() too.
 ///
 /// Lifecycle: construct, add indices and handlers, spawn run() on a TaskScope. Must outlive it.
+///
+/// T may be abstract: `decode` makes the objects. Informer<T> below is for typed objects.
 template <class T>
-class Informer {
+class ObjectInformer {
  public:
   using Ptr = std::shared_ptr<const T>;
-  /// Drops what the owner never reads before an object is stored, to save memory.
-  using Transform = std::function<void(T&)>;
+  using Decode = std::function<Result<Ptr>(const Json&)>;
 
-  Informer(InformerDeps deps, InformerOptions options = {}, Transform transform = nullptr)
-      : transform_(std::move(transform)),
-        core_(std::move(deps), T::resource, std::move(options),
-              [this](const Json& value) { return decode(value); }) {}
+  ObjectInformer(InformerDeps deps, api::ResourceInfo resource, InformerOptions options,
+                 Decode decode)
+      : core_(std::move(deps), resource, std::move(options),
+              [decode = std::move(decode)](const Json& value) -> Result<InformerCore::Decoded> {
+                Result<Ptr> object = decode(value);
+                if (!object) return object.error();
+                return decoded(std::move(*object));
+              }) {}
 
   /// Until cancelled.
   Task<> run() { return core_.run(); }
@@ -46,7 +61,7 @@ class Informer {
     core_.on_change([handler = std::move(handler)](const api::ObjectKey& key, const auto&,
                                                    const auto&) { handler(key); });
   }
-  /// For handlers that need both sides to find whom to wake (null: absent), never to decide.
+  /// For handlers that need both sides to find what to wake (null: absent), never to decide.
   void on_transition(std::function<void(const api::ObjectKey&, const Ptr&, const Ptr&)> handler) {
     core_.on_change([handler = std::move(handler)](const api::ObjectKey& key,
                                                    const InformerCore::Object& before,
@@ -88,31 +103,47 @@ class Informer {
   /// already follows the server beyond it. The object must match the informer's selectors. Without
   /// it a reconciler that runs before its own write comes back through the watch decides on the
   /// state before the write, and earns itself a conflict.
-  void observe(T written) {
-    if (transform_) transform_(written);
-    core_.observe(to_decoded(std::move(written)));
-  }
+  void observe(Ptr written) { core_.observe(decoded(std::move(written))); }
 
  private:
   static Ptr cast(const InformerCore::Object& object) {
     return std::static_pointer_cast<const T>(object);
   }
-  static InformerCore::Decoded to_decoded(T object) {
+  static InformerCore::Decoded decoded(Ptr object) {
     InformerCore::Decoded decoded;
-    decoded.key = object.metadata.key();
-    decoded.resource_version = object.metadata.resource_version;
-    decoded.object = std::make_shared<const T>(std::move(object));
+    decoded.key = metadata_of(*object).key();
+    decoded.resource_version = metadata_of(*object).resource_version;
+    decoded.object = std::move(object);
     return decoded;
   }
-  Result<InformerCore::Decoded> decode(const Json& value) {
-    Result<T> object = api::from_json<T>(value);
-    if (!object) return object.error();
-    if (transform_) transform_(*object);
-    return to_decoded(std::move(*object));
+
+  InformerCore core_;
+};
+
+/// The informer of a typed object of lib/api.
+template <class T>
+class Informer : public ObjectInformer<T> {
+ public:
+  /// Drops what the owner never reads before an object is stored, to save memory.
+  using Transform = std::function<void(T&)>;
+
+  Informer(InformerDeps deps, InformerOptions options = {}, Transform transform = nullptr)
+      : ObjectInformer<T>(std::move(deps), T::resource, std::move(options),
+                          [transform](const Json& value) -> Result<std::shared_ptr<const T>> {
+                            Result<T> object = api::from_json<T>(value);
+                            if (!object) return object.error();
+                            if (transform) transform(*object);
+                            return std::make_shared<const T>(std::move(*object));
+                          }),
+        transform_(std::move(transform)) {}
+
+  void observe(T written) {
+    if (transform_) transform_(written);
+    ObjectInformer<T>::observe(std::make_shared<const T>(std::move(written)));
   }
 
+ private:
   Transform transform_;
-  InformerCore core_;
 };
 
 }  // namespace regatta::kube

@@ -42,7 +42,7 @@ TEST_F(Federation, AJobRacesRunsOnOneWorkerAndLeavesNothingBehind) {
   const auto remote = host.get<api::Job>(key("j"));
   ASSERT_TRUE(remote);
   EXPECT_EQ(remote->metadata.label("kueue.x-k8s.io/multikueue-origin"), "multikueue");
-  EXPECT_EQ(clusters::prebuilt_workload(remote->metadata), won->metadata.name);
+  EXPECT_EQ(jobs::prebuilt_workload(remote->metadata), won->metadata.name);
   EXPECT_FALSE(remote->spec.managed_by);
   EXPECT_EQ(remote->status.active, 1);
   EXPECT_EQ(copy->metadata.controller()->uid, remote->metadata.uid);

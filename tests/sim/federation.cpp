@@ -337,6 +337,9 @@ struct Federation {
     const auto step = [this] {
       ++result.steps;
       checks->step();
+      if (options.on_look && result.steps % options.steps_between_looks == 0) {
+        options.on_look(hub, world.now());
+      }
       return !checks->violations().empty() ||
              (calm && submitted && checks->every_job_ended() && checks->workers_clean());
     };

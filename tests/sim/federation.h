@@ -10,6 +10,7 @@
 #include "lib/net/handler_sender.h"
 #include "lib/sim/world.h"
 #include "manager/core.h"
+#include "tests/sim/cluster.h"
 
 #include <map>
 #include <memory>
@@ -36,6 +37,9 @@ struct SimOptions {
   Duration give_up = std::chrono::minutes(40);
   Planner planner = dispatch::plan;  ///< tests use broken ones
   bool keep_history = true;
+  /// Looks at the hub every so many steps; may be null.
+  std::function<void(SimCluster& hub, TimePoint now)> on_look;
+  std::uint64_t steps_between_looks = 100;
 };
 
 struct SimResult {

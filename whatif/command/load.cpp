@@ -30,6 +30,7 @@ class Loader {
     input.admission = options_.admission;
     input.dispatch = options_.dispatch;
     input.lifecycle = options_.lifecycle;
+    input.jobs = options_.jobs;
     input.start = start();
     input.until = length("--until", options_.until);
     if (!options_.step.empty()) input.step = length("--step", options_.step);

@@ -27,6 +27,7 @@ struct SimulationOptions {
   admission::Config admission;
   dispatch::DispatchConfig dispatch;
   lifecycle::LifecycleConfig lifecycle;
+  jobs::JobConfig jobs;
 };
 
 /// The default start of a simulation, so that reports of different days can be compared.

@@ -1,6 +1,7 @@
 #include "whatif/engine/cluster.h"
 
 #include "lib/api/names.h"
+#include "lifecycle/read_lifecycle.h"
 
 #include <algorithm>
 
@@ -42,8 +43,13 @@ Course* Cluster::find(const api::ObjectKey& key) {
   return found == by_key_.end() ? nullptr : &courses_[found->second];
 }
 
+const Course* Cluster::find(const api::ObjectKey& key) const {
+  const auto found = by_key_.find(key);
+  return found == by_key_.end() ? nullptr : &courses_[found->second];
+}
+
 Course* Cluster::find_job(const api::ObjectKey& job) {
-  const auto found = by_job_.find(job);
+  const auto found = by_job_.find(jobs::JobId{settings_.kinds.find("batch", "Job"), job});
   return found == by_job_.end() ? nullptr : &courses_[found->second];
 }
 
@@ -109,28 +115,11 @@ void Cluster::wake(const Wake& wake, TimePoint now) {
   }
 }
 
-lifecycle::LifecycleView Cluster::view(const api::Workload& workload) const {
-  lifecycle::LifecycleView out;
-  const auto local = local_queues_.find({workload.metadata.ns, workload.spec.queue_name});
-  if (local != local_queues_.end()) {
-    out.local_queue = {true, true, local->second.spec.stop_policy};
-    out.cluster_queue_name = local->second.spec.cluster_queue;
-  }
-  if (workload.status.admission) out.cluster_queue_name = workload.status.admission->cluster_queue;
-  const auto queue = cluster_queues_.find(out.cluster_queue_name);
-  if (queue != cluster_queues_.end()) {
-    const bool active = state_.activity(out.cluster_queue_name).active;
-    out.cluster_queue = {true, active, queue->second.spec.stop_policy};
-  }
-  out.required_checks = state_.required_checks(workload);
-  return out;
-}
-
 void Cluster::settle(Course* course, TimePoint now) {
   api::Workload& workload = course->workload;
   for (int round = 0; round < settle_rounds_max; ++round) {
-    const lifecycle::Settled settled =
-        lifecycle::settle(&workload, view(workload), now, settings_.lifecycle);
+    const lifecycle::Settled settled = lifecycle::settle(
+        &workload, lifecycle::read_lifecycle(*this, state_, workload), now, settings_.lifecycle);
     if (settled.look_again) look_again(course, now + *settled.look_again);
     if (settled.active) workload.spec.active = *settled.active;
     if (!settled.status_changed && !settled.active) break;
@@ -298,7 +287,7 @@ void Cluster::explain_passed_over(TimePoint now) {
     const std::string why = state_.bypassed(course.workload.metadata.key());
     if (!record.reason.empty() || why.empty()) continue;
     api::Workload told = course.workload;
-    lifecycle::LifecycleView seen = view(told);
+    lifecycle::LifecycleView seen = lifecycle::read_lifecycle(*this, state_, told);
     seen.bypassed = why;
     seen.may_tell_bypassed = true;
     lifecycle::settle(&told, seen, now, settings_.lifecycle);

@@ -6,12 +6,14 @@
 ///                      ▲                                                   │ preempted, evicted
 ///                      └──────────── quota given back ◄── stopping ◄───────┘
 ///
-/// Decisions are those of the manager: admission::run_cycle, lifecycle::settle, jobs::plan's way
-/// from a Job to a Workload. What differs is listed in docs/simulate.md: nothing takes time but
-/// what says so, and every cycle sees everything that happened before.
+/// Decisions are those of the manager, and so is the reading that they rest on: the cluster serves
+/// jobs::Lookup, from which read_job(), read_lifecycle() and read_group() make their pictures. What
+/// differs is listed in docs/simulate.md: nothing takes time but what says so, and every cycle sees
+/// everything that happened before.
 
 #include "admission/cycle.h"
 #include "admission/state.h"
+#include "jobs/read_job.h"
 #include "lifecycle/lifecycle.h"
 #include "whatif/engine/agenda.h"
 #include "whatif/engine/course.h"
@@ -36,10 +38,12 @@ struct ClusterSettings {
   bool federated = false;   ///< somebody calls take_changed()
   admission::Config admission;
   lifecycle::LifecycleConfig lifecycle;
+  jobs::JobKinds kinds;
+  jobs::JobConfig jobs;
   manifest::Behaviour behaviour;
 };
 
-class Cluster {
+class Cluster final : public jobs::Lookup {
  public:
   Cluster(ClusterSettings settings, const Grid* grid, Agenda* agenda, Records* records);
 
@@ -61,15 +65,17 @@ class Cluster {
 
   // For the federation
   Course* find(const api::ObjectKey& key);
-  /// That of the Job.
+  /// The course of the Job.
   Course* find_job(const api::ObjectKey& job);
   Course& course(std::uint32_t id) { return courses_[id]; }
-  /// The name of the MultiKueue check of that workload, or empty; of its config's clusters.
-  std::string multikueue_check(const api::Workload& workload) const;
-  const api::MultiKueueConfig* config_of(const std::string& check) const;
+  const Course* find(const api::ObjectKey& key) const;
+  /// The job that a hub made here for a copy, as far as the hub reads it.
+  jobs::JobPtr job_of_copy(const Course& copy) const;
   /// A copy of a hub's workload; it runs when start_copy() says so.
   void create_copy(const Course& original, TimePoint now);
   void start_copy(const api::ObjectKey& key, TimePoint now);
+  /// A copy's priority follows the hub's.
+  void reprice_copy(const api::Workload& original, TimePoint now);
   /// At once for one that does not run; after its time to end for one that does.
   void remove_copy(const api::ObjectKey& key, TimePoint now);
   /// Its status was edited.
@@ -90,22 +96,54 @@ class Cluster {
   /// Workloads that changed since the last call.
   std::set<api::ObjectKey> take_changed();
 
+  // Lookup
+  const jobs::JobKinds& kinds() const override { return settings_.kinds; }
+  jobs::JobPtr job(const jobs::JobId& id) const override;
+  jobs::WorkloadPtr workload(const api::ObjectKey& key) const override;
+  std::vector<jobs::WorkloadPtr> workloads_of(const jobs::JobId& owner) const override;
+  std::shared_ptr<const api::Namespace> namespace_named(const std::string& name) const override;
+  std::shared_ptr<const api::LocalQueue> local_queue(const api::ObjectKey& key) const override;
+  std::shared_ptr<const api::ClusterQueue> cluster_queue(const std::string& name) const override;
+  std::shared_ptr<const api::ResourceFlavor> flavor(const std::string& name) const override;
+  std::shared_ptr<const api::AdmissionCheck> admission_check(
+      const std::string& name) const override;
+  std::shared_ptr<const api::MultiKueueConfig> multikueue_config(
+      const std::string& name) const override;
+  std::shared_ptr<const api::WorkloadPriorityClass> workload_priority_class(
+      const std::string& name) const override;
+  std::vector<std::shared_ptr<const api::PriorityClass>> priority_classes() const override;
+
   QueueMeters& meters() { return meters_; }
   std::size_t unfinished() const { return active_.size(); }
 
  private:
+  template <class T>
+  using Named = std::map<std::string, std::shared_ptr<const T>>;
+
   // cluster_objects.cpp
-  void put(const api::Job& job, TimePoint now);
   void put(const api::Workload& workload, TimePoint now);
   void put(api::AdmissionCheck check, TimePoint now);
   void put(const api::ClusterQueue& queue, TimePoint now);
   template <class T>
   void put(const T& object, TimePoint now);
+  template <class T>
+  Named<T>* objects_of();
   bool erase_queue_object(const ObjectName& name, TimePoint now);
   Status erase_job(const api::ObjectKey& key, TimePoint now);
-  Result<api::Workload> workload_for(const api::Job& job);
-  void read_priority(const api::Job& job, api::WorkloadSpec* spec, std::string* problem) const;
-  std::string queue_of(const api::Job& job) const;
+
+  // cluster_submit.cpp
+  void put(const api::Job& job, TimePoint now);
+  void claim(Course* course, const api::Job& job);
+  bool store(api::Job job);
+  api::Job as_submitted(api::Job job) const;
+  bool is_dispatched_queue(const api::ObjectKey& local_queue) const;
+  void follow_job(const jobs::JobId& id, TimePoint now);
+  bool carry_out(const jobs::JobId& id, const jobs::JobAction& action, TimePoint now);
+  void create_workload(const jobs::JobId& id, api::Workload workload, TimePoint now);
+  void leave_out(const jobs::JobId& id, const std::string& why);
+  void show_running(const jobs::JobId& id, bool runs);
+
+  // cluster_objects.cpp
   void refresh_capacity(TimePoint now);
   void touch_all(TimePoint now);
   std::string next_uid();
@@ -113,7 +151,6 @@ class Cluster {
   void record_new(Course* course);
 
   // cluster.cpp
-  lifecycle::LifecycleView view(const api::Workload& workload) const;
   void settle(Course* course, TimePoint now);
   void settle_dirty(TimePoint now);
   void follow(Course* course, TimePoint now);
@@ -149,18 +186,27 @@ class Cluster {
   admission::State state_;
   QueueMeters meters_;
 
-  std::map<api::ObjectKey, api::LocalQueue> local_queues_;
-  std::map<std::string, api::ClusterQueue> cluster_queues_;
-  std::map<std::string, api::Cohort> cohorts_;
-  std::map<std::string, api::AdmissionCheck> checks_;
-  std::map<std::string, api::MultiKueueConfig> configs_;
-  std::map<std::string, api::PriorityClass> priority_classes_;
-  std::map<std::string, api::WorkloadPriorityClass> workload_classes_;
-  std::map<std::string, api::Node> nodes_;
+  std::map<api::ObjectKey, std::shared_ptr<const api::LocalQueue>> local_queues_;
+  Named<api::Namespace> namespaces_;
+  Named<api::ResourceFlavor> flavors_;
+  Named<api::ClusterQueue> cluster_queues_;
+  Named<api::Cohort> cohorts_;
+  Named<api::AdmissionCheck> checks_;
+  Named<api::MultiKueueConfig> configs_;
+  Named<api::PriorityClass> priority_classes_;
+  Named<api::WorkloadPriorityClass> workload_classes_;
+  Named<api::Node> nodes_;
+
+  /// A job as it was submitted, with what happened to it since in its spec and status.
+  struct StoredJob {
+    api::Job object;
+    jobs::JobPtr seen;  ///< the same, as decisions read it
+  };
+  std::map<jobs::JobId, StoredJob> jobs_;
 
   std::deque<Course> courses_;
   std::map<api::ObjectKey, std::uint32_t> by_key_;
-  std::map<api::ObjectKey, std::uint32_t> by_job_;
+  std::map<jobs::JobId, std::uint32_t> by_job_;
   /// Workloads of a snapshot whose Job is still to come, by its uid.
   std::map<std::string, std::uint32_t> unclaimed_;
   std::set<std::uint32_t> active_;

@@ -55,7 +55,7 @@ void Cluster::ask_checks(Course* course, TimePoint now) {
     if (states[i].state != api::CheckState::Pending) continue;
     const auto check = checks_.find(states[i].name);
     if (check == checks_.end()) continue;
-    const bool multikueue = check->second.spec.controller_name == api::multikueue_controller_name;
+    const bool multikueue = check->second->spec.controller_name == api::multikueue_controller_name;
     if (multikueue && settings_.dispatches) {
       course->dispatched = true;
       continue;
@@ -64,7 +64,7 @@ void Cluster::ask_checks(Course* course, TimePoint now) {
       records_->warn("AdmissionCheck " + states[i].name +
                      " asks for workers and there are none: it answers Ready");
     }
-    plan(course, Due::answer, now + answer_time(check->second), static_cast<std::uint32_t>(i));
+    plan(course, Due::answer, now + answer_time(*check->second), static_cast<std::uint32_t>(i));
   }
 }
 
@@ -75,7 +75,7 @@ void Cluster::answer(Course* course, std::size_t index, TimePoint now) {
   const auto check = checks_.find(state.name);
   const bool rejected =
       check != checks_.end() &&
-      check->second.metadata.annotation(std::string(annotations::answer)) == "Rejected";
+      check->second->metadata.annotation(std::string(annotations::answer)) == "Rejected";
   state.state = rejected ? api::CheckState::Rejected : api::CheckState::Ready;
   state.message = "answered by the simulation";
   state.last_transition_time = std::chrono::floor<std::chrono::seconds>(now);
@@ -154,6 +154,7 @@ void Cluster::drop(Course* course, TimePoint now) {
   jobs::drop_reservation(&course->workload, now);
   course->workload.status.reclaimable_pods.clear();
   course->phase = CoursePhase::waiting;
+  if (course->started) show_running(course->job, false);
   course->started = false;
   course->dispatched = false;
   ++course->epoch;
@@ -215,7 +216,10 @@ void Cluster::retire(Course* course, Outcome outcome, TimePoint now) {
   course->phase = CoursePhase::over;
   ++course->epoch;
   by_key_.erase(key);
-  if (!course->job.name.empty()) by_job_.erase(course->job);
+  if (course->job.kind) {
+    by_job_.erase(course->job);
+    jobs_.erase(course->job);
+  }
   active_.erase(course->id);
   dirty_.erase(course->id);
   course->workload = {};
@@ -233,9 +237,19 @@ void Cluster::create_copy(const Course& original, TimePoint now) {
   copy.metadata.uid = next_uid();
   copy.metadata.creation_timestamp = std::chrono::floor<std::chrono::seconds>(now);
   copy.spec = original.workload.spec;
+  copy.raw_spec = original.workload.raw_spec;
   Course& course = add_course(std::move(copy), original.work, now);
   course.copy = true;
   course.done = original.done;
+}
+
+void Cluster::reprice_copy(const api::Workload& original, TimePoint now) {
+  Course* course = find(original.metadata.key());
+  if (!course) return;
+  course->workload.spec.priority = original.spec.priority;
+  course->workload.spec.priority_class_ref = original.spec.priority_class_ref;
+  course->workload.raw_spec = original.raw_spec;
+  touch(course, now);
 }
 
 void Cluster::start_copy(const api::ObjectKey& key, TimePoint now) {
@@ -277,6 +291,7 @@ void Cluster::deactivate(const api::ObjectKey& key, const std::string& message, 
 
 void Cluster::wound_down(Course* course, TimePoint now) {
   course->started = false;
+  show_running(course->job, false);
   changed(course->workload.metadata.key());
   restless_ = true;
   stopped(course, now);
@@ -295,6 +310,7 @@ void Cluster::run_elsewhere(Course* course, const std::string& cluster, TimePoin
   }
   if (!course->started) plan(course, Due::ready, now + course->work.ready);
   course->started = true;
+  show_running(course->job, true);
 }
 
 }  // namespace regatta::whatif

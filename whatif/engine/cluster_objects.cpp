@@ -1,5 +1,3 @@
-#include "jobs/batch_job.h"
-#include "jobs/plan.h"
 #include "lib/api/names.h"
 #include "whatif/engine/cluster.h"
 
@@ -28,15 +26,27 @@ bool is_queued(const api::Workload& workload) {
 
 }  // namespace
 
+/// Where objects of a kind are kept; null for kinds that nothing looks up.
+template <class T>
+Cluster::Named<T>* Cluster::objects_of() {
+  if constexpr (std::same_as<T, api::Namespace>) return &namespaces_;
+  if constexpr (std::same_as<T, api::ResourceFlavor>) return &flavors_;
+  if constexpr (std::same_as<T, api::Cohort>) return &cohorts_;
+  if constexpr (std::same_as<T, api::MultiKueueConfig>) return &configs_;
+  if constexpr (std::same_as<T, api::PriorityClass>) return &priority_classes_;
+  if constexpr (std::same_as<T, api::WorkloadPriorityClass>) return &workload_classes_;
+  if constexpr (std::same_as<T, api::Node>) return &nodes_;
+  return nullptr;
+}
+
 template <class T>
 void Cluster::put(const T& object, TimePoint now) {
   const std::string& name = object.metadata.name;
-  if constexpr (std::same_as<T, api::LocalQueue>) local_queues_[object.metadata.key()] = object;
-  if constexpr (std::same_as<T, api::Cohort>) cohorts_[name] = object;
-  if constexpr (std::same_as<T, api::MultiKueueConfig>) configs_[name] = object;
-  if constexpr (std::same_as<T, api::PriorityClass>) priority_classes_[name] = object;
-  if constexpr (std::same_as<T, api::WorkloadPriorityClass>) workload_classes_[name] = object;
-  if constexpr (std::same_as<T, api::Node>) nodes_[name] = object;
+  if constexpr (std::same_as<T, api::LocalQueue>) {
+    local_queues_[object.metadata.key()] = std::make_shared<const T>(object);
+  } else if (Named<T>* named = objects_of<T>()) {
+    (*named)[name] = std::make_shared<const T>(object);
+  }
   if constexpr (requires { state_.upsert(object, now); }) {
     state_.upsert(object, now);
   } else if constexpr (requires { state_.upsert(object).begin(); }) {
@@ -51,13 +61,13 @@ void Cluster::put(const T& object, TimePoint now) {
 }
 
 void Cluster::put(const api::ClusterQueue& queue, TimePoint now) {
-  cluster_queues_[queue.metadata.name] = queue;
+  cluster_queues_[queue.metadata.name] = std::make_shared<const api::ClusterQueue>(queue);
   state_.upsert(queue, now);
   refresh_capacity(now);
   touch_all(now);
 }
 
-/// Whoever answers a check is there in a simulation.
+/// Every check has a controller in a simulation.
 void Cluster::put(api::AdmissionCheck check, TimePoint now) {
   api::set_condition(&check.status.conditions,
                      {std::string(api::conditions::active),
@@ -68,7 +78,8 @@ void Cluster::put(api::AdmissionCheck check, TimePoint now) {
                       "The admission check is active"},
                      now);
   state_.upsert(check);
-  checks_[check.metadata.name] = std::move(check);
+  const std::string name = check.metadata.name;
+  checks_[name] = std::make_shared<const api::AdmissionCheck>(std::move(check));
   touch_all(now);
 }
 
@@ -80,9 +91,9 @@ void Cluster::apply(const Object& object, TimePoint now) {
 void Cluster::refresh_capacity(TimePoint now) {
   Amounts capacity;
   for (const auto& [name, queue] : cluster_queues_) {
-    add_quotas(queue.spec.resource_groups, &capacity);
+    add_quotas(queue->spec.resource_groups, &capacity);
   }
-  for (const auto& [name, cohort] : cohorts_) add_quotas(cohort.spec.resource_groups, &capacity);
+  for (const auto& [name, cohort] : cohorts_) add_quotas(cohort->spec.resource_groups, &capacity);
   meters_.set_capacity(capacity, now);
 }
 
@@ -90,92 +101,6 @@ void Cluster::refresh_capacity(TimePoint now) {
 void Cluster::touch_all(TimePoint) {
   for (const std::uint32_t id : active_) dirty_.insert(id);
   restless_ = true;
-}
-
-std::string Cluster::queue_of(const api::Job& job) const {
-  const std::string& given = job.metadata.label(std::string(api::labels::queue_name));
-  if (!given.empty()) return given;
-  return local_queues_.contains({job.metadata.ns, "default"}) ? "default" : "";
-}
-
-void Cluster::read_priority(const api::Job& job, api::WorkloadSpec* spec,
-                            std::string* problem) const {
-  const std::string& label = job.metadata.label(std::string(api::labels::priority_class));
-  if (!label.empty()) {
-    const auto found = workload_classes_.find(label);
-    if (found == workload_classes_.end()) {
-      *problem = "WorkloadPriorityClass \"" + label + "\" does not exist";
-      return;
-    }
-    spec->priority_class_ref = api::PriorityClassRef{
-        std::string(api::kueue_group), std::string(api::priority::workload_kind), label};
-    spec->priority = found->second.value;
-    return;
-  }
-  const std::string& name = job.spec.pod_template.spec().priority_class_name;
-  const api::PriorityClass* chosen = nullptr;
-  for (const auto& [key, candidate] : priority_classes_) {
-    const bool fits = name.empty()
-                          ? candidate.global_default && (!chosen || candidate.value < chosen->value)
-                          : key == name;
-    if (fits) chosen = &candidate;
-  }
-  if (!chosen && !name.empty()) *problem = "PriorityClass \"" + name + "\" does not exist";
-  if (!chosen) return;
-  spec->priority_class_ref =
-      api::PriorityClassRef{"scheduling.k8s.io", "PriorityClass", chosen->metadata.name};
-  spec->priority = chosen->value;
-}
-
-Result<api::Workload> Cluster::workload_for(const api::Job& job) {
-  jobs::JobView view;
-  view.job = std::make_shared<const api::Job>(job);
-  view.managed = true;
-  view.queue_name = queue_of(job);
-  api::WorkloadSpec priority;
-  std::string problem;
-  read_priority(job, &priority, &problem);
-  if (!problem.empty()) return Error(Errc::invalid, problem);
-  view.priority_class = priority.priority_class_ref;
-  view.priority = priority.priority.value_or(0);
-  Result<api::Workload> workload = jobs::build_workload(view);
-  if (!workload) return workload;
-  workload->metadata.uid = next_uid();
-  workload->metadata.creation_timestamp = job.metadata.creation_timestamp;
-  return workload;
-}
-
-void Cluster::put(const api::Job& job, TimePoint now) {
-  const api::ObjectKey key = job.metadata.key();
-  if (const auto known = by_job_.find(key); known != by_job_.end()) {
-    Course& course = courses_[known->second];
-    if (course.phase != CoursePhase::waiting) return;
-    auto workload = workload_for(job);
-    if (!workload) return records_->warn("Job " + key.str() + ": " + workload.error().what());
-    course.workload.spec = workload->spec;
-    course.work = work_of(job, settings_.behaviour);
-    return touch(&course, now);
-  }
-  // A snapshot has the Workload already.
-  if (const auto found = unclaimed_.find(job.metadata.uid); found != unclaimed_.end()) {
-    Course& course = courses_[found->second];
-    unclaimed_.erase(found);
-    if (course.phase == CoursePhase::over) return;
-    course.job = key;
-    course.work = work_of(job, settings_.behaviour);
-    by_job_[key] = course.id;
-    if (course.record != SIZE_MAX) records_->workloads[course.record].job = key.name;
-    return;
-  }
-  if (queue_of(job).empty()) {
-    return records_->warn("Job " + key.str() + " has no queue: it is left out");
-  }
-  auto workload = workload_for(job);
-  if (!workload) return records_->warn("Job " + key.str() + ": " + workload.error().what());
-  Course& course = add_course(std::move(*workload), work_of(job, settings_.behaviour), now);
-  course.job = key;
-  by_job_[key] = course.id;
-  record_new(&course);
 }
 
 void Cluster::put(const api::Workload& workload, TimePoint now) {
@@ -217,7 +142,7 @@ void Cluster::record_new(Course* course) {
   record.cluster = settings_.name;
   record.ns = workload.metadata.ns;
   record.name = workload.metadata.name;
-  record.job = course->job.name;
+  record.job = course->job.key.name;
   record.local_queue = workload.spec.queue_name;
   record.cluster_queue = state_.cluster_queue_of(workload);
   record.priority = workload.spec.priority.value_or(0);
@@ -233,7 +158,7 @@ void Cluster::record_new(Course* course) {
 }
 
 Status Cluster::erase_job(const api::ObjectKey& key, TimePoint now) {
-  const auto found = by_job_.find(key);
+  const auto found = by_job_.find(jobs::JobId{settings_.kinds.find("batch", "Job"), key});
   if (found == by_job_.end()) {
     return Error(Errc::not_found, "there is no Job " + key.str() + " to delete");
   }
@@ -262,10 +187,12 @@ bool Cluster::erase_queue_object(const ObjectName& name, TimePoint now) {
     local_queues_.erase(name.key);
     state_.erase_local_queue(name.key);
   } else if (name.kind == "ResourceFlavor") {
+    flavors_.erase(text);
     state_.erase_flavor(text);
   } else if (name.kind == "Topology") {
     state_.erase_topology(text);
   } else if (name.kind == "Namespace") {
+    namespaces_.erase(text);
     state_.erase_namespace(text);
   } else if (name.kind == "AdmissionCheck") {
     checks_.erase(text);
@@ -288,7 +215,7 @@ Status Cluster::erase(const ObjectName& name, TimePoint now) {
     if (!course) {
       return Error(Errc::not_found, "there is no Workload " + name.key.str() + " to delete");
     }
-    if (!course->job.name.empty()) return erase_job(course->job, now);
+    if (course->job.kind) return erase_job(course->job.key, now);
     course->deleting = true;
     if (course->phase == CoursePhase::running) {
       begin_stop(course, now);
@@ -310,7 +237,7 @@ Status Cluster::scale(const ScaleQuota& change, TimePoint now) {
   if (found == cluster_queues_.end()) {
     return Error(Errc::not_found, "there is no ClusterQueue " + change.cluster_queue);
   }
-  api::ClusterQueue queue = found->second;
+  api::ClusterQueue queue = *found->second;
   for (api::ResourceGroup& group : queue.spec.resource_groups) {
     for (api::FlavorQuotas& flavor : group.flavors) {
       for (api::ResourceQuota& quota : flavor.resources) {
@@ -328,7 +255,7 @@ Status Cluster::scale(const ScaleQuota& change, TimePoint now) {
 Status Cluster::set_node_ready(const SetNodeReady& change, TimePoint now) {
   const auto found = nodes_.find(change.node);
   if (found == nodes_.end()) return Error(Errc::not_found, "there is no Node " + change.node);
-  api::Node node = found->second;
+  api::Node node = *found->second;
   std::erase_if(node.status.conditions, [](const auto& c) { return c.type == "Ready"; });
   api::StatusCondition ready;
   ready.type = "Ready";
@@ -337,24 +264,6 @@ Status Cluster::set_node_ready(const SetNodeReady& change, TimePoint now) {
   node.status.conditions.push_back(std::move(ready));
   put(node, now);
   return ok();
-}
-
-std::string Cluster::multikueue_check(const api::Workload& workload) const {
-  for (const api::AdmissionCheckState& state : workload.status.admission_checks) {
-    const auto check = checks_.find(state.name);
-    if (check != checks_.end() &&
-        check->second.spec.controller_name == api::multikueue_controller_name) {
-      return state.name;
-    }
-  }
-  return "";
-}
-
-const api::MultiKueueConfig* Cluster::config_of(const std::string& name) const {
-  const auto check = checks_.find(name);
-  if (check == checks_.end() || !check->second.spec.parameters) return nullptr;
-  const auto config = configs_.find(check->second.spec.parameters->name);
-  return config == configs_.end() ? nullptr : &config->second;
 }
 
 }  // namespace regatta::whatif

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "jobs/generic_job.h"
 #include "lib/api/batch.h"
 #include "lib/api/workload.h"
 #include "lib/manifest/behaviour.h"
@@ -58,7 +59,7 @@ enum class CoursePhase : std::uint8_t {
 struct Course {
   std::uint32_t id = 0;
   api::Workload workload;
-  api::ObjectKey job;  ///< empty for a bare workload
+  jobs::JobId job;  ///< without a kind for a bare workload
   Work work;
   CoursePhase phase = CoursePhase::waiting;
   std::uint32_t epoch = 0;                ///< grows when what was planned is void

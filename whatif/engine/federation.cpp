@@ -6,34 +6,6 @@
 #include <algorithm>
 
 namespace regatta::whatif {
-namespace {
-
-namespace conditions = api::conditions;
-
-dispatch::RemoteCopy read_copy(const Course& course) {
-  dispatch::RemoteCopy out;
-  const api::Conditions& all = course.workload.status.conditions;
-  if (api::is_true(all, conditions::admitted)) {
-    out.admitted_at = api::find_condition(all, conditions::admitted)->last_transition_time;
-  }
-  if (api::is_true(all, conditions::finished)) {
-    const api::Condition* end = api::find_condition(all, conditions::finished);
-    out.finished = dispatch::Finish{end->reason, end->message, end->last_transition_time};
-  }
-  out.evicted = api::is_true(all, conditions::evicted);
-  out.waiting = api::is_false(all, conditions::quota_reserved);
-  out.deactivating =
-      api::is_true(all, conditions::deactivation_target) || !course.workload.spec.active;
-  out.deleting = course.deleting;
-  return out;
-}
-
-/// Whether its pods are gone that once ran.
-bool wound_down(const Course& copy) {
-  return copy.has_job && !copy.started;
-}
-
-}  // namespace
 
 Federation::Federation(std::vector<Cluster*> clusters, dispatch::DispatchConfig config,
                        Agenda* agenda, Records* records)
@@ -55,7 +27,7 @@ Status Federation::set_connected(const std::string& cluster, bool connected, Tim
   if (member.connected == connected) return ok();
   member.connected = connected;
   member.lost_since = connected ? std::nullopt : std::optional(now);
-  // Whoever may be concerned.
+  // Workloads that the change may affect.
   for (const api::ObjectKey& key : hub_.unfinished_keys()) due_.insert(key);
   for (const api::ObjectKey& key : member.cluster->unfinished_keys()) due_.insert(key);
   return ok();
@@ -67,63 +39,20 @@ void Federation::wake(const Wake& wake) {
   if (course.phase != CoursePhase::over) due_.insert(course.workload.metadata.key());
 }
 
-dispatch::LocalView Federation::read_local(const Course& course, const std::string& check) const {
-  dispatch::LocalView view;
-  const api::Workload& workload = course.workload;
-  const api::WorkloadStatus& status = workload.status;
-  view.uid = workload.metadata.uid;
-  view.finished = api::is_true(status.conditions, conditions::finished);
-  if (api::is_true(status.conditions, conditions::quota_reserved)) {
-    view.quota_reserved = true;
-    view.quota_reserved_at =
-        api::find_condition(status.conditions, conditions::quota_reserved)->last_transition_time;
-  }
-  if (api::is_true(status.conditions, conditions::evicted)) {
-    view.evicted = true;
-    view.evicted_message = api::find_condition(status.conditions, conditions::evicted)->message;
-  }
-  const api::AdmissionCheckState* mine = api::find_check(status, check);
-  if (mine) dispatch::read_check(*mine, &view);
-  view.other_checks_ready = std::all_of(
-      status.admission_checks.begin(), status.admission_checks.end(),
-      [&](const auto& one) { return one.name == check || one.state == api::CheckState::Ready; });
-  view.cluster_name = status.cluster_name.value_or("");
-  view.nominated = status.nominated_cluster_names;
-  if (const Race* race = race_of(course)) view.racing_since = race->since;
-  view.job_active = course.started;
-  return view;
-}
-
-dispatch::ClusterView Federation::read_cluster(const Member& member,
-                                               const api::ObjectKey& key) const {
-  dispatch::ClusterView view;
-  view.connected = member.connected;
-  view.lost_since = member.lost_since;
-  const Course* copy = member.cluster->find(key);
-  if (!copy || !copy->copy) return view;
-  view.copy = read_copy(*copy);
-  if (copy->has_job) {
-    view.job = dispatch::RemoteJob::ours;
-    view.job_deleting = copy->deleting;
-    const Course* original = hub_.find(key);
-    view.job_news = original && original->started && wound_down(*copy);
-  }
-  return view;
-}
-
-dispatch::GroupView Federation::read(const Course& course, const std::string& check) const {
-  dispatch::GroupView group;
-  group.local = read_local(course, check);
-  const api::MultiKueueConfig* config = check.empty() ? nullptr : hub_.config_of(check);
-  group.local.config_missing = !config;
-  if (config) group.config_order = config->spec.clusters;
+void Federation::for_each_worker(const api::ObjectKey& workload, const Visit& visit) const {
   for (const auto& [name, member] : workers_) {
-    dispatch::ClusterView view = read_cluster(member, course.workload.metadata.key());
-    view.listed = std::find(group.config_order.begin(), group.config_order.end(), name) !=
-                  group.config_order.end();
-    if (view.listed || view.copy) group.clusters.emplace(name, std::move(view));
+    dispatch::WorkerView view;
+    view.connected = member.connected;
+    view.lost_since = member.lost_since;
+    const Cluster& cluster = *member.cluster;
+    if (const Course* copy = cluster.find(workload); copy && copy->copy) {
+      view.copy = cluster.workload(workload);
+      view.removing_copy = copy->deleting;
+      view.job = cluster.job_of_copy(*copy);
+      view.removing_job = copy->deleting;
+    }
+    visit(name, view);
   }
-  return group;
 }
 
 bool Federation::act(TimePoint now) {
@@ -147,8 +76,12 @@ bool Federation::dispatch(const api::ObjectKey& key, TimePoint now) {
     }
     return removed;
   }
-  const std::string check = hub_.multikueue_check(course->workload);
-  const dispatch::Plan plan = dispatch::plan(read(*course, check), now, config_);
+  static const dispatch::ForeignJobs no_foreign_jobs;
+  dispatch::GroupView group = dispatch::read_group(hub_, *this, no_foreign_jobs, key, now);
+  if (const Race* race = race_of(*course)) group.local.racing_since = race->since;
+  const api::AdmissionCheckState* mine = dispatch::multikueue_check(hub_, course->workload);
+  const std::string check = mine ? mine->name : "";
+  const dispatch::Plan plan = dispatch::plan(group, now, config_);
   if (plan.look_again) look_again(course, now + *plan.look_again);
   for (const dispatch::Action& action : plan.actions) {
     if (!apply(course, check, action, now)) break;
@@ -178,6 +111,8 @@ bool Federation::apply(Course* course, const std::string& check, const dispatch:
   } else if (const auto* a = std::get_if<dispatch::CreateCopy>(&action)) {
     worker(a->cluster)->create_copy(*course, now);
     if (!race_of(*course)) races_[key] = {now, course->epoch};
+  } else if (const auto* a = std::get_if<dispatch::UpdateCopyPriority>(&action)) {
+    worker(a->cluster)->reprice_copy(course->workload, now);
   } else if (const auto* a = std::get_if<dispatch::SetNominated>(&action)) {
     status.nominated_cluster_names = a->clusters;
     if (course->record != SIZE_MAX) records_->workloads[course->record].nominated = a->clusters;

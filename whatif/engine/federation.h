@@ -1,6 +1,6 @@
 #pragma once
 
-#include "dispatch/plan.h"
+#include "dispatch/group.h"
 #include "whatif/engine/cluster.h"
 
 #include <memory>
@@ -12,7 +12,7 @@ namespace regatta::whatif {
 
 /// MultiKueue between a hub and its workers: dispatch::plan() for every workload that changed, its
 /// actions done at once.
-class Federation {
+class Federation final : public dispatch::FleetView {
  public:
   /// `clusters`: the hub first. They outlive this.
   Federation(std::vector<Cluster*> clusters, dispatch::DispatchConfig config, Agenda* agenda,
@@ -22,6 +22,8 @@ class Federation {
   void wake(const Wake& wake);
   /// Plans for all that changed; whether it did anything.
   bool act(TimePoint now);
+
+  void for_each_worker(const api::ObjectKey& workload, const Visit& visit) const override;
 
  private:
   struct Member {
@@ -38,9 +40,6 @@ class Federation {
 
   /// That which runs, or null.
   const Race* race_of(const Course& course) const;
-  dispatch::GroupView read(const Course& course, const std::string& check) const;
-  dispatch::LocalView read_local(const Course& course, const std::string& check) const;
-  dispatch::ClusterView read_cluster(const Member& member, const api::ObjectKey& key) const;
   bool dispatch(const api::ObjectKey& key, TimePoint now);
   bool apply(Course* course, const std::string& check, const dispatch::Action& action,
              TimePoint now);

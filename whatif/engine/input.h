@@ -2,6 +2,7 @@
 
 #include "admission/config.h"
 #include "dispatch/plan.h"
+#include "jobs/read_job.h"
 #include "lib/manifest/behaviour.h"
 #include "lifecycle/lifecycle.h"
 #include "whatif/timeline/timeline.h"
@@ -25,6 +26,7 @@ struct SimulationInput {
   admission::Config admission;
   dispatch::DispatchConfig dispatch;
   lifecycle::LifecycleConfig lifecycle;
+  jobs::JobConfig jobs;
   /// Of jobs that say nothing.
   manifest::Behaviour behaviour{std::chrono::minutes(10), 0, Duration(0), true};
   ClusterInput hub;

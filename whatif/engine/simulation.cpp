@@ -1,5 +1,6 @@
 #include "whatif/engine/simulation.h"
 
+#include "jobs/integrations/integrations.h"
 #include "whatif/engine/federation.h"
 #include "whatif/engine/summary.h"
 
@@ -39,6 +40,8 @@ Simulation::Simulation(SimulationInput input) : input_(std::move(input)), now_(i
     settings.federated = !input_.workers.empty();
     settings.admission = input_.admission;
     settings.lifecycle = input_.lifecycle;
+    settings.kinds = jobs::all_kinds();
+    settings.jobs = input_.jobs;
     settings.behaviour = input_.behaviour;
     clusters_.push_back(
         std::make_unique<Cluster>(std::move(settings), &grid_, &agenda_, &records_));

@@ -1,7 +1,6 @@
 #pragma once
 
-#include "jobs/pod_set_info.h"
-#include "jobs/topology_request.h"
+#include "jobs/generic_job.h"
 #include "lib/api/batch.h"
 #include "lib/api/workload.h"
 
@@ -9,8 +8,9 @@
 #include <string>
 #include <vector>
 
-/// What Kueue does with a batch/v1 Job, as pure functions: its pod sets, whether it runs, how it is
-/// started, stopped and restored, and how it travels to a worker and its status back.
+/// What Kueue does with a batch/v1 Job, as pure functions on the typed object: its pod sets,
+/// whether it runs, how it is started, stopped and restored, and how it travels to a worker and its
+/// status back.
 namespace regatta::jobs::batch_job {
 
 /// One pod set, `main`: parallelism pods, or completions where that is fewer; partial admission
@@ -27,10 +27,6 @@ bool suspended(const api::Job& job);
 /// Pods are running or terminating as far as its status says.
 bool active(const api::Job& job);
 
-struct Finished {
-  bool success = false;
-  std::string message;
-};
 std::optional<Finished> finished(const api::Job& job);
 
 bool pods_ready(const api::Job& job);
@@ -52,14 +48,8 @@ Result<Json> start_patch(const api::Job& job, const PodSetInfo& info);
 /// the same write.
 Json queue_patch(const api::Job& job, const std::string& queue);
 
-/// Stopping takes up to three writes, each found out from what the Job looks like, so that a
-/// restart in the middle goes on where it was: suspend (marked as stopping), forget the start time
-/// (status), restore the template (and drop the mark).
-struct StopStep {
-  Json patch;
-  bool status = false;
-  bool last = false;
-};
+/// Stopping takes up to three writes: suspend (marked as stopping), forget the start time (status),
+/// restore the template (and drop the mark).
 /// The next step, or nullopt when the Job is as it was before it was started. `workload` (may be
 /// null) holds the original template.
 std::optional<StopStep> next_stop_step(const api::Job& job, const api::Workload* workload);

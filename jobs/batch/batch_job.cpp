@@ -1,4 +1,4 @@
-#include "jobs/batch_job.h"
+#include "jobs/batch/batch_job.h"
 
 #include "lib/api/codec.h"
 #include "lib/api/names.h"

@@ -1,0 +1,135 @@
+#include "clusters/job_store.h"
+
+#include "lib/kube/outline.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace regatta::clusters {
+
+using jobs::GenericJob;
+using jobs::JobId;
+using jobs::JobPtr;
+
+JobStore::JobStore(JobStoreDeps deps) : deps_(std::move(deps)) {
+  for (const auto& kind : deps_.kinds.all()) {
+    const auto decode = [kind, pool = deps_.pool](const Json& value) {
+      return kind->decode(value, pool);
+    };
+    informers_.emplace_back(
+        kind.get(),
+        std::make_unique<Informer>(deps_.informer(*kind), kind->resource(), deps_.options, decode));
+  }
+}
+
+void JobStore::for_each_informer(const std::function<void(const Kind&, Informer&)>& visit) {
+  for (auto& [kind, informer] : informers_) visit(*kind, *informer);
+}
+
+Task<> JobStore::wait_synced() {
+  for (auto& [kind, informer] : informers_) co_await informer->wait_synced();
+}
+
+const kube::InformerHealth& JobStore::worst_health() const {
+  static const kube::InformerHealth fine = [] {
+    kube::InformerHealth health;
+    health.synced = health.connected = true;
+    return health;
+  }();
+  const kube::InformerHealth* worst = &fine;
+  for (const auto& [kind, informer] : informers_) {
+    const kube::InformerHealth& health = informer->health();
+    const auto badness = [](const kube::InformerHealth& one) {
+      return std::pair(one.last_error.has_value(), one.failures);
+    };
+    if (worst == &fine || badness(health) > badness(*worst)) worst = &health;
+  }
+  return *worst;
+}
+
+bool JobStore::current() const {
+  return std::all_of(informers_.begin(), informers_.end(), [](const auto& entry) {
+    const kube::InformerHealth& health = entry.second->health();
+    // Between two watches nothing is known to be wrong.
+    return health.synced && (health.connected || !health.last_error);
+  });
+}
+
+void JobStore::add_index(std::string name,
+                         std::function<std::vector<std::string>(const GenericJob&)> values) {
+  for (auto& [kind, informer] : informers_) informer->add_index(name, values);
+}
+
+void JobStore::on_change(std::function<void(const JobId&)> handler) {
+  for (auto& [kind, informer] : informers_) {
+    informer->on_change(
+        [kind = kind, handler](const api::ObjectKey& key) { handler(JobId{kind, key}); });
+  }
+}
+
+void JobStore::on_transition(
+    std::function<void(const JobId&, const JobPtr&, const JobPtr&)> handler) {
+  for (auto& [kind, informer] : informers_) {
+    informer->on_transition(
+        [kind = kind, handler](const api::ObjectKey& key, const JobPtr& before,
+                               const JobPtr& after) { handler(JobId{kind, key}, before, after); });
+  }
+}
+
+void JobStore::on_health(std::function<void()> handler) {
+  for (auto& [kind, informer] : informers_) informer->on_health(handler);
+}
+
+const JobStore::Informer* JobStore::find(const Kind* kind) const {
+  const auto found = std::find_if(informers_.begin(), informers_.end(),
+                                  [kind](const auto& entry) { return entry.first == kind; });
+  return found == informers_.end() ? nullptr : found->second.get();
+}
+
+JobPtr JobStore::get(const JobId& id) const {
+  const Informer* informer = find(id.kind);
+  return informer ? informer->get(id.key) : nullptr;
+}
+
+std::vector<JobPtr> JobStore::list() const {
+  std::vector<JobPtr> all;
+  for (const auto& [kind, informer] : informers_) {
+    for (JobPtr& job : informer->list()) all.push_back(std::move(job));
+  }
+  return all;
+}
+
+std::vector<JobPtr> JobStore::by_index(const std::string& index, const std::string& value) const {
+  std::vector<JobPtr> found;
+  for (const auto& [kind, informer] : informers_) {
+    for (JobPtr& job : informer->by_index(index, value)) found.push_back(std::move(job));
+  }
+  return found;
+}
+
+std::vector<JobId> JobStore::ids_by_index(const std::string& index,
+                                          const std::string& value) const {
+  std::vector<JobId> found;
+  for (const auto& [kind, informer] : informers_) {
+    for (const api::ObjectKey& key : informer->keys_by_index(index, value)) {
+      found.push_back(JobId{kind, key});
+    }
+  }
+  return found;
+}
+
+Result<JobPtr> JobStore::decode(const Kind& kind, std::string text) const {
+  const Result<Json> value = parse_json(kube::without_managed_fields(std::move(text)));
+  if (!value) return value.error();
+  return kind.decode(*value, deps_.pool);
+}
+
+void JobStore::observe(JobPtr written) {
+  const auto found = std::find_if(informers_.begin(), informers_.end(), [&](const auto& entry) {
+    return entry.first == &written->kind();
+  });
+  if (found != informers_.end()) found->second->observe(std::move(written));
+}
+
+}  // namespace regatta::clusters

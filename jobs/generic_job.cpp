@@ -1,0 +1,48 @@
+#include "jobs/generic_job.h"
+
+#include <tuple>
+
+namespace regatta::jobs {
+namespace {
+
+std::tuple<std::string_view, std::string_view> group_kind(const JobKind* kind) {
+  if (!kind) return {};
+  return {kind->resource().group, kind->resource().kind};
+}
+
+}  // namespace
+
+const JobKind* JobKinds::find(std::string_view group, std::string_view kind) const {
+  for (const auto& one : kinds_) {
+    if (one->resource().group == group && one->resource().kind == kind) return one.get();
+  }
+  return nullptr;
+}
+
+const JobKind* JobKinds::find(const api::OwnerReference& owner) const {
+  return find(api::group_of(owner.api_version), owner.kind);
+}
+
+std::string JobId::str() const {
+  return (kind ? std::string(kind->resource().kind) + " " : std::string()) + key.str();
+}
+
+std::strong_ordering operator<=>(const JobId& a, const JobId& b) {
+  if (a.kind != b.kind) {
+    if (const auto order = group_kind(a.kind) <=> group_kind(b.kind); order != 0) return order;
+  }
+  return a.key <=> b.key;
+}
+
+api::OwnerReference owner_reference_to(const GenericJob& job) {
+  api::OwnerReference owner;
+  owner.api_version = job.kind().resource().api_version();
+  owner.kind = std::string(job.kind().resource().kind);
+  owner.name = job.metadata().name;
+  owner.uid = job.metadata().uid;
+  owner.controller = true;
+  owner.block_owner_deletion = true;
+  return owner;
+}
+
+}  // namespace regatta::jobs

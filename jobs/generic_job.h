@@ -1,0 +1,156 @@
+#pragma once
+
+#include "jobs/pod_set_info.h"
+#include "jobs/topology_request.h"
+#include "lib/api/resource.h"
+#include "lib/api/template_pool.h"
+#include "lib/api/workload.h"
+
+#include <compare>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// The wall between kinds of jobs and everything that handles jobs.
+///
+/// The planner of jobs, the reconciler, the dispatcher and `regatta simulate` know these three
+/// types and no kind of job. A kind is one folder below jobs/ that implements them, and a line in
+/// jobs/integrations/. Kueue calls the same things GenericJob, integration and MultiKueue adapter.
+namespace regatta::jobs {
+
+class JobKind;
+
+/// How a job ended.
+struct Finished {
+  bool success = false;
+  std::string message;
+};
+
+/// One write on the way to a stopped job. Stopping takes several where the API does not allow
+/// everything at once; each is found out from what the job looks like, so that a restart in the
+/// middle goes on where it was.
+struct StopStep {
+  Json patch;           ///< merge patch
+  bool status = false;  ///< of the subresource status
+  bool last = false;    ///< the job is as it was before it was started
+};
+
+/// One job of any kind, as it was read; never changed. Every patch holds the uid of the job, so
+/// that it applies to no other one of the same name, and no resourceVersion: operators write the
+/// status of jobs all the time.
+class GenericJob {
+ public:
+  virtual ~GenericJob() = default;
+
+  virtual const JobKind& kind() const = 0;
+  virtual const api::ObjectMeta& metadata() const = 0;
+
+  // --- What it asks for
+
+  /// The pod sets of its Workload: counts, templates as the user wrote them, topology requests.
+  /// `invalid` when no Workload can be made of the job.
+  virtual Result<std::vector<api::PodSet>> pod_sets(const TopologyOptions& topology) const = 0;
+  /// The counts of the same pod sets.
+  virtual std::vector<std::int32_t> pod_counts() const = 0;
+  /// The PriorityClass that its pods name, or empty.
+  virtual std::string pod_priority_class() const = 0;
+  /// Whether the Workload is the one that the job asks for. `running` are the infos that the job
+  /// was started with (null when the Workload holds no reservation): a running job is compared in
+  /// its running form.
+  virtual bool equivalent(const api::Workload& workload,
+                          const std::vector<PodSetInfo>* running) const = 0;
+
+  // --- How it is
+
+  /// Suspended, and no stop is half done.
+  virtual bool suspended() const = 0;
+  /// Pods of it run or terminate, as far as its status says.
+  virtual bool active() const = 0;
+  virtual std::optional<Finished> finished() const = 0;
+  virtual bool pods_ready() const = 0;
+  /// Pods that the job will not need again; empty when it cannot be said or there are none.
+  virtual std::vector<api::ReclaimablePod> reclaimable_pods() const = 0;
+
+  // --- What is written to it (merge patches)
+
+  /// Starts the job with what its admission adds to the pods of each pod set; `invalid` on a
+  /// conflict that no retry can mend.
+  virtual Result<Json> start_patch(const std::vector<PodSetInfo>& infos) const = 0;
+  /// The next step that stops it, or nullopt when it is as it was before it was started. `workload`
+  /// (may be null) holds the original templates.
+  virtual std::optional<StopStep> next_stop_step(const api::Workload* workload) const = 0;
+  /// Puts a job without a queue into one; a job that has not begun is suspended in the same write.
+  virtual Json queue_patch(const std::string& queue) const = 0;
+
+  // --- MultiKueue
+
+  /// Why the job on the hub may not be run by MultiKueue; empty when it may.
+  virtual std::string not_managed_reason() const = 0;
+  /// The job for a worker: the hub's in the form that it had before it was started, suspended, with
+  /// the origin label and the name of its prebuilt Workload, without what belongs to the hub.
+  virtual Json remote_job(const api::Workload& workload, const std::string& origin) const = 0;
+  /// What the status of the hub's job (this one) takes over from the worker's; empty object when
+  /// there is nothing to copy or it must wait. `remote` is of the same kind.
+  virtual Json status_patch(const GenericJob& remote) const = 0;
+  /// Says in the status that nothing of it runs any more; empty object when it says so already.
+  virtual Json release_patch() const = 0;
+  /// Gives the job the end that its Workload had, for when the worker's job is gone before its last
+  /// status was seen.
+  virtual Json final_patch(bool success, const std::string& message, TimePoint now) const = 0;
+};
+
+using JobPtr = std::shared_ptr<const GenericJob>;
+
+/// A kind of job: how it is found and read.
+class JobKind {
+ public:
+  virtual ~JobKind() = default;
+
+  /// The name under `integrations.frameworks` of the configuration: "batch/job".
+  virtual std::string_view framework() const = 0;
+  virtual const api::ResourceInfo& resource() const = 0;
+  /// `pool` (may be null) shares what many jobs of one template have in common.
+  virtual Result<JobPtr> decode(const Json& object, api::TemplatePool* pool) const = 0;
+  /// Whether a job of the kind may grow and shrink while it runs, by workload slices.
+  virtual bool may_be_elastic() const { return false; }
+};
+
+/// The kinds of jobs that a process handles, in a fixed order. Cheap to copy.
+class JobKinds {
+ public:
+  JobKinds() = default;
+  explicit JobKinds(std::vector<std::shared_ptr<const JobKind>> kinds) : kinds_(std::move(kinds)) {}
+
+  const std::vector<std::shared_ptr<const JobKind>>& all() const { return kinds_; }
+  /// By group and kind, whatever the version; null when there is no such kind.
+  const JobKind* find(std::string_view group, std::string_view kind) const;
+  /// The kind of an owner; null when the owner is no job.
+  const JobKind* find(const api::OwnerReference& owner) const;
+
+ private:
+  std::vector<std::shared_ptr<const JobKind>> kinds_;
+};
+
+/// Which job: kind, namespace and name. Ordered by group and kind, then by key.
+struct JobId {
+  const JobKind* kind = nullptr;
+  api::ObjectKey key;
+
+  /// "Job team/train".
+  std::string str() const;
+  friend bool operator==(const JobId&, const JobId&) = default;
+  friend std::strong_ordering operator<=>(const JobId& a, const JobId& b);
+};
+inline JobId id_of(const GenericJob& job) {
+  return {&job.kind(), job.metadata().key()};
+}
+
+/// What makes a job the controller of its Workload.
+api::OwnerReference owner_reference_to(const GenericJob& job);
+
+using WorkloadPtr = std::shared_ptr<const api::Workload>;
+
+}  // namespace regatta::jobs

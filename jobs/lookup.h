@@ -1,0 +1,40 @@
+#pragma once
+
+#include "jobs/generic_job.h"
+#include "lib/api/core.h"
+#include "lib/api/kueue.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace regatta::jobs {
+
+/// Where decisions find the objects of a cluster. read_job(), lifecycle::read_lifecycle() and
+/// dispatch::read_group() make their pictures from it alone; the manager serves it from its
+/// informers, `regatta simulate` from the manifests it was given, so that both decide on the same
+/// inputs. A null pointer means that there is no such object.
+class Lookup {
+ public:
+  virtual ~Lookup() = default;
+
+  virtual const JobKinds& kinds() const = 0;
+  virtual JobPtr job(const JobId& id) const = 0;
+  virtual WorkloadPtr workload(const api::ObjectKey& key) const = 0;
+  /// Those whose controlling owner has that kind and name, whatever its uid, by name.
+  virtual std::vector<WorkloadPtr> workloads_of(const JobId& owner) const = 0;
+
+  virtual std::shared_ptr<const api::Namespace> namespace_named(const std::string& name) const = 0;
+  virtual std::shared_ptr<const api::LocalQueue> local_queue(const api::ObjectKey& key) const = 0;
+  virtual std::shared_ptr<const api::ClusterQueue> cluster_queue(const std::string& name) const = 0;
+  virtual std::shared_ptr<const api::ResourceFlavor> flavor(const std::string& name) const = 0;
+  virtual std::shared_ptr<const api::AdmissionCheck> admission_check(
+      const std::string& name) const = 0;
+  virtual std::shared_ptr<const api::MultiKueueConfig> multikueue_config(
+      const std::string& name) const = 0;
+  virtual std::shared_ptr<const api::WorkloadPriorityClass> workload_priority_class(
+      const std::string& name) const = 0;
+  virtual std::vector<std::shared_ptr<const api::PriorityClass>> priority_classes() const = 0;
+};
+
+}  // namespace regatta::jobs

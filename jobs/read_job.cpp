@@ -1,0 +1,196 @@
+#include "jobs/read_job.h"
+
+#include "jobs/admission_info.h"
+#include "jobs/elastic.h"
+#include "lib/api/names.h"
+
+namespace regatta::jobs {
+namespace {
+
+/// How many generations of jobs that were made by jobs are followed up.
+constexpr int nesting_max = 10;
+
+bool names_queue(const GenericJob& job) {
+  return !job.metadata().label(std::string(api::labels::queue_name)).empty() ||
+         !prebuilt_workload(job.metadata()).empty();
+}
+
+class JobReader {
+ public:
+  JobReader(const Lookup& objects, const JobConfig& config) : objects_(objects), config_(config) {}
+
+  JobView read(JobPtr job, TimePoint now) const;
+
+ private:
+  bool made_by_managed_job(const GenericJob& job) const;
+  bool manages(const GenericJob& job) const;
+  bool takes_part(const std::string& ns) const;
+  std::string default_queue_of(const GenericJob& job) const;
+  std::string workload_class_of(const JobView& view) const;
+  void read_workloads(JobView* view) const;
+  void read_priority(JobView* view) const;
+  void read_pod_priority(JobView* view) const;
+  void read_admission(JobView* view) const;
+
+  const Lookup& objects_;
+  const JobConfig& config_;
+};
+
+/// A job that another managed job made is accounted for by that one.
+bool JobReader::made_by_managed_job(const GenericJob& job) const {
+  JobPtr maker;
+  const GenericJob* made = &job;
+  for (int level = 0; level < nesting_max; ++level) {
+    const api::OwnerReference* owner = made->metadata().controller();
+    const JobKind* kind = owner ? objects_.kinds().find(*owner) : nullptr;
+    if (!kind) return false;
+    const JobId id{kind, api::ObjectKey(job.metadata().ns, owner->name)};
+    const JobPtr found = objects_.job(id);
+    if (!found || found->metadata().uid != owner->uid) return false;
+    if (config_.manage_without_queue_name || names_queue(*found)) return true;
+    maker = found;
+    made = maker.get();
+  }
+  return false;
+}
+
+bool JobReader::manages(const GenericJob& job) const {
+  if (!names_queue(job)) {
+    if (!config_.manage_without_queue_name || made_by_managed_job(job)) return false;
+  }
+  return takes_part(job.metadata().ns);
+}
+
+bool JobReader::takes_part(const std::string& ns) const {
+  const auto found = objects_.namespace_named(ns);
+  return found && config_.namespaces.matches(found->metadata.labels);
+}
+
+/// Only for a job that is younger than the queue: an older one was meant to run without.
+std::string JobReader::default_queue_of(const GenericJob& job) const {
+  if (!config_.default_queue || names_queue(job) || job.metadata().deleting()) return {};
+  const std::string name(api::default_local_queue);
+  const auto queue = objects_.local_queue(api::ObjectKey(job.metadata().ns, name));
+  const bool open = queue && !queue->metadata.deleting() &&
+                    queue->spec.stop_policy == api::StopPolicy::None &&
+                    queue->metadata.creation_timestamp <= job.metadata().creation_timestamp;
+  if (!open || job.finished() || made_by_managed_job(job)) return {};
+  return takes_part(job.metadata().ns) ? name : std::string();
+}
+
+void JobReader::read_workloads(JobView* view) const {
+  const GenericJob& job = *view->job;
+  view->owned = objects_.workloads_of(id_of(job));
+  std::erase_if(view->owned, [&job](const WorkloadPtr& workload) {
+    return workload->metadata.controller()->uid != job.metadata().uid;
+  });
+  if (const std::string name = prebuilt_workload(job.metadata()); !name.empty()) {
+    view->prebuilt = true;
+    view->prebuilt_workload = objects_.workload(api::ObjectKey(job.metadata().ns, name));
+  }
+}
+
+/// The class that the job names; else the default one, which a Workload keeps once it has it.
+std::string JobReader::workload_class_of(const JobView& view) const {
+  const std::string label = view.job->metadata().label(std::string(api::labels::priority_class));
+  if (!label.empty() || !config_.default_priority_class || view.prebuilt) return label;
+  const std::string name(default_priority_class);
+  if (!view.owned.empty()) {
+    const auto& ref = view.owned.front()->spec.priority_class_ref;
+    return ref && ref->kind == api::priority::workload_kind && ref->name == name ? name : "";
+  }
+  return objects_.workload_priority_class(name) ? name : "";
+}
+
+void JobReader::read_priority(JobView* view) const {
+  const std::string name = workload_class_of(*view);
+  if (name.empty()) return read_pod_priority(view);
+  const auto found = objects_.workload_priority_class(name);
+  if (!found) {
+    view->missing_workload_class = true;
+    view->invalid = Error(Errc::invalid, "WorkloadPriorityClass \"" + name +
+                                             "\" does not exist: create it or remove the label " +
+                                             std::string(api::labels::priority_class));
+    return;
+  }
+  view->priority_class = api::PriorityClassRef{std::string(api::kueue_group),
+                                               std::string(api::priority::workload_kind), name};
+  view->priority = found->value;
+}
+
+/// The PriorityClass that the pods name, else the lowest global default.
+void JobReader::read_pod_priority(JobView* view) const {
+  const std::string name = view->job->pod_priority_class();
+  std::shared_ptr<const api::PriorityClass> chosen;
+  for (const auto& candidate : objects_.priority_classes()) {
+    if (!name.empty()
+            ? candidate->metadata.name == name
+            : candidate->global_default && (!chosen || candidate->value < chosen->value)) {
+      chosen = candidate;
+    }
+  }
+  if (!chosen && !name.empty()) {
+    view->invalid = Error(Errc::invalid, "PriorityClass \"" + name +
+                                             "\" does not exist: create it or remove "
+                                             "priorityClassName from the pod template");
+  }
+  if (!chosen) return;
+  view->priority_class =
+      api::PriorityClassRef{"scheduling.k8s.io", "PriorityClass", chosen->metadata.name};
+  view->priority = chosen->value;
+}
+
+void JobReader::read_admission(JobView* view) const {
+  WorkloadPtr reserved = view->prebuilt_workload;
+  for (const WorkloadPtr& workload : view->owned) {
+    if (!reserved && workload->status.admission) reserved = workload;
+  }
+  if (is_elastic(*view)) reserved = slices_of(*view).current;
+  if (!reserved) return;
+  const FlavorLookup flavor = [this](const std::string& name) -> const api::ResourceFlavor* {
+    return objects_.flavor(name).get();
+  };
+  Result<std::vector<PodSetInfo>> infos = admission_infos(*reserved, flavor);
+  if (infos) {
+    view->infos = std::move(*infos);
+  } else {
+    view->infos_error = infos.error();
+  }
+}
+
+JobView JobReader::read(JobPtr job, TimePoint now) const {
+  JobView view;
+  view.topology = config_.topology;
+  view.policy = config_.policy;
+  view.now = now;
+  view.job = std::move(job);
+  view.default_queue = default_queue_of(*view.job);
+  view.managed = manages(*view.job);
+  view.queue_name = view.job->metadata().label(std::string(api::labels::queue_name));
+  read_workloads(&view);
+  read_priority(&view);
+  read_admission(&view);
+  return view;
+}
+
+}  // namespace
+
+std::string prebuilt_workload(const api::ObjectMeta& metadata) {
+  const std::string key(api::labels::prebuilt_workload_name);
+  const std::string& annotated = metadata.annotation(key);
+  return annotated.empty() ? metadata.label(key) : annotated;
+}
+
+JobPtr owner_of(const Lookup& objects, const api::Workload& workload) {
+  const api::OwnerReference* owner = workload.metadata.controller();
+  const JobKind* kind = owner ? objects.kinds().find(*owner) : nullptr;
+  if (!kind) return nullptr;
+  const JobPtr job = objects.job(JobId{kind, api::ObjectKey(workload.metadata.ns, owner->name)});
+  return job && job->metadata().uid == owner->uid ? job : nullptr;
+}
+
+JobView read_job(const Lookup& objects, JobPtr job, const JobConfig& config, TimePoint now) {
+  return JobReader(objects, config).read(std::move(job), now);
+}
+
+}  // namespace regatta::jobs

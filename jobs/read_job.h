@@ -1,0 +1,37 @@
+#pragma once
+
+#include "jobs/lookup.h"
+#include "jobs/plan.h"
+#include "lib/api/labels.h"
+
+#include <string_view>
+
+namespace regatta::jobs {
+
+/// What the configuration says about which jobs are managed, and how.
+struct JobConfig {
+  bool manage_without_queue_name = false;
+  /// managedJobsNamespaceSelector; nothing in other namespaces is touched.
+  api::Selector namespaces;
+  TopologyOptions topology;
+  /// Jobs without a queue name go to the LocalQueue `default` of their namespace, where it exists.
+  bool default_queue = true;
+  /// Jobs without a class have the WorkloadPriorityClass `default`, where it exists.
+  bool default_priority_class = true;
+  JobPolicy policy;
+};
+
+/// The WorkloadPriorityClass of a job that names no class.
+inline constexpr std::string_view default_priority_class = "default";
+
+/// Everything that plan_job() needs to know about one job. Pure.
+JobView read_job(const Lookup& objects, JobPtr job, const JobConfig& config, TimePoint now);
+
+/// The prebuilt Workload that a job names, by annotation or label; empty for none.
+std::string prebuilt_workload(const api::ObjectMeta& metadata);
+
+/// The job that owns the Workload; null when it is unknown, of no kind of ours, or another one by
+/// now.
+JobPtr owner_of(const Lookup& objects, const api::Workload& workload);
+
+}  // namespace regatta::jobs

@@ -1,0 +1,234 @@
+#include "jobs/read_job.h"
+
+#include "jobs/integrations/integrations.h"
+#include "lib/api/codec.h"
+#include "lib/api/names.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <map>
+
+namespace regatta::jobs {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+constexpr TimePoint now{1'800'000'000s};
+
+/// A handful of objects, by name.
+class FewObjects final : public Lookup {
+ public:
+  FewObjects() {
+    auto team = std::make_shared<api::Namespace>();
+    team->metadata.name = "team";
+    team->metadata.labels["env"] = "prod";
+    ns = team;
+  }
+
+  const JobKinds& kinds() const override { return kinds_; }
+  JobPtr job(const JobId& id) const override {
+    const auto found = jobs.find(id.key.name);
+    return found == jobs.end() ? nullptr : found->second;
+  }
+  WorkloadPtr workload(const api::ObjectKey& key) const override {
+    for (const WorkloadPtr& one : workloads) {
+      if (one->metadata.key() == key) return one;
+    }
+    return nullptr;
+  }
+  std::vector<WorkloadPtr> workloads_of(const JobId& owner) const override {
+    std::vector<WorkloadPtr> found;
+    for (const WorkloadPtr& one : workloads) {
+      const api::OwnerReference* reference = one->metadata.controller();
+      if (reference && reference->name == owner.key.name) found.push_back(one);
+    }
+    return found;
+  }
+  std::shared_ptr<const api::Namespace> namespace_named(const std::string& name) const override {
+    return ns && ns->metadata.name == name ? ns : nullptr;
+  }
+  std::shared_ptr<const api::LocalQueue> local_queue(const api::ObjectKey& key) const override {
+    return queue && queue->metadata.key() == key ? queue : nullptr;
+  }
+  std::shared_ptr<const api::ClusterQueue> cluster_queue(const std::string&) const override {
+    return nullptr;
+  }
+  std::shared_ptr<const api::ResourceFlavor> flavor(const std::string&) const override {
+    return nullptr;
+  }
+  std::shared_ptr<const api::AdmissionCheck> admission_check(const std::string&) const override {
+    return nullptr;
+  }
+  std::shared_ptr<const api::MultiKueueConfig> multikueue_config(
+      const std::string&) const override {
+    return nullptr;
+  }
+  std::shared_ptr<const api::WorkloadPriorityClass> workload_priority_class(
+      const std::string& name) const override {
+    return cls && cls->metadata.name == name ? cls : nullptr;
+  }
+  std::vector<std::shared_ptr<const api::PriorityClass>> priority_classes() const override {
+    return pod_classes;
+  }
+
+  std::shared_ptr<const api::Namespace> ns;
+  std::shared_ptr<api::LocalQueue> queue;
+  std::shared_ptr<api::WorkloadPriorityClass> cls;
+  std::vector<std::shared_ptr<const api::PriorityClass>> pod_classes;
+  std::map<std::string, JobPtr> jobs;
+  std::vector<WorkloadPtr> workloads;
+
+ private:
+  JobKinds kinds_ = all_kinds();
+};
+
+class ReadJob : public testing::Test {
+ protected:
+  /// A Job of a minute ago, with a merge patch.
+  JobPtr job(const char* patch = "{}") {
+    Json json = Json::parse(R"({
+      "apiVersion": "batch/v1", "kind": "Job",
+      "metadata": {"name": "j", "namespace": "team", "uid": "u"},
+      "spec": {"suspend": true,
+               "template": {"spec": {"containers": [{"name": "c", "image": "i"}]}}}})");
+    json["metadata"]["creationTimestamp"] = format_rfc3339(now - 1min);
+    json.merge_patch(Json::parse(patch));
+    return objects_.kinds().find("batch", "Job")->decode(json, nullptr).value();
+  }
+  JobView read(const char* patch = "{}") { return read_job(objects_, job(patch), config_, now); }
+  /// The LocalQueue `default`, made so long before the Job.
+  api::LocalQueue& default_queue(Duration before) {
+    objects_.queue = std::make_shared<api::LocalQueue>();
+    objects_.queue->metadata.ns = "team";
+    objects_.queue->metadata.name = "default";
+    objects_.queue->metadata.creation_timestamp = now - 1min - before;
+    return *objects_.queue;
+  }
+  void workload_class(const std::string& name, std::int32_t value) {
+    objects_.cls = std::make_shared<api::WorkloadPriorityClass>();
+    objects_.cls->metadata.name = name;
+    objects_.cls->value = value;
+  }
+  void pod_class(const std::string& name, std::int32_t value, bool global = false) {
+    auto one = std::make_shared<api::PriorityClass>();
+    one->metadata.name = name;
+    one->value = value;
+    one->global_default = global;
+    objects_.pod_classes.push_back(one);
+  }
+
+  FewObjects objects_;
+  JobConfig config_;
+};
+
+constexpr const char* queued = R"({"metadata": {"labels": {"kueue.x-k8s.io/queue-name": "q"}}})";
+
+TEST_F(ReadJob, AJobThatNamesAQueueIsManaged) {
+  EXPECT_TRUE(read(queued).managed);
+  EXPECT_EQ(read(queued).queue_name, "q");
+  EXPECT_FALSE(read().managed);
+  config_.manage_without_queue_name = true;
+  EXPECT_TRUE(read().managed);
+}
+
+TEST_F(ReadJob, NamespacesThatTheSelectorLeavesOutAreLeftAlone) {
+  api::LabelSelector selector;
+  selector.match_labels["env"] = "test";
+  config_.namespaces = *api::Selector::from(selector);
+  EXPECT_FALSE(read(queued).managed);
+  default_queue(1h);
+  EXPECT_EQ(read().default_queue, "");
+  objects_.ns = nullptr;
+  config_.namespaces = {};
+  EXPECT_FALSE(read(queued).managed);
+}
+
+TEST_F(ReadJob, TheDefaultQueueTakesJobsThatCameAfterIt) {
+  EXPECT_EQ(read().default_queue, "");
+  default_queue(1s);
+  EXPECT_EQ(read().default_queue, "default");
+  EXPECT_EQ(read(queued).default_queue, "");
+  default_queue(-1s);
+  EXPECT_EQ(read().default_queue, "");
+  default_queue(1s).spec.stop_policy = api::StopPolicy::Hold;
+  EXPECT_EQ(read().default_queue, "");
+  default_queue(1s).metadata.deletion_timestamp = now;
+  EXPECT_EQ(read().default_queue, "");
+  default_queue(1s);
+  EXPECT_EQ(
+      read(R"({"status": {"conditions": [{"type": "Complete", "status": "True"}]}})").default_queue,
+      "");
+  config_.default_queue = false;
+  EXPECT_EQ(read().default_queue, "");
+}
+
+TEST_F(ReadJob, AJobThatAManagedJobMadeIsAccountedForByThatOne) {
+  config_.manage_without_queue_name = true;
+  const char* made = R"({"metadata": {"ownerReferences": [{"apiVersion": "batch/v1", "kind": "Job",
+                          "name": "maker", "uid": "m", "controller": true}]}})";
+  EXPECT_TRUE(read(made).managed) << "its maker is not there";
+  objects_.jobs["maker"] = job(R"({"metadata": {"name": "maker", "uid": "m"}})");
+  EXPECT_FALSE(read(made).managed);
+  objects_.jobs["maker"] = job(R"({"metadata": {"name": "maker", "uid": "another"}})");
+  EXPECT_TRUE(read(made).managed);
+}
+
+TEST_F(ReadJob, PriorityComesFromTheLabelTheDefaultClassOrThePods) {
+  pod_class("global", 3, true);
+  EXPECT_EQ(read(queued).priority, 3);
+  pod_class("urgent", 9);
+  const char* urgent = R"({"spec": {"template": {"spec": {"priorityClassName": "urgent"}}}})";
+  EXPECT_EQ(read(urgent).priority, 9);
+  workload_class("default", 5);
+  EXPECT_EQ(read(urgent).priority, 5);
+  EXPECT_EQ(read(urgent).priority_class->kind, "WorkloadPriorityClass");
+  config_.default_priority_class = false;
+  EXPECT_EQ(read(urgent).priority, 9);
+  const char* labelled =
+      R"({"metadata": {"labels": {"kueue.x-k8s.io/priority-class": "default"}}})";
+  EXPECT_EQ(read(labelled).priority, 5);
+}
+
+TEST_F(ReadJob, AClassThatDoesNotExistKeepsTheJobFromHavingAWorkload) {
+  const JobView by_label =
+      read(R"({"metadata": {"labels": {"kueue.x-k8s.io/priority-class": "none"}}})");
+  EXPECT_TRUE(by_label.missing_workload_class);
+  EXPECT_THAT(by_label.invalid.value().what(),
+              HasSubstr("WorkloadPriorityClass \"none\" does not exist"));
+  const JobView by_pods =
+      read(R"({"spec": {"template": {"spec": {"priorityClassName": "none"}}}})");
+  EXPECT_FALSE(by_pods.missing_workload_class);
+  EXPECT_THAT(by_pods.invalid.value().what(), HasSubstr("PriorityClass \"none\" does not exist"));
+}
+
+TEST_F(ReadJob, OnlyWorkloadsOfThisVeryJobAreItsOwn) {
+  const auto add = [this](const char* name, const char* uid) {
+    auto one = std::make_shared<api::Workload>();
+    one->metadata.ns = "team";
+    one->metadata.name = name;
+    one->metadata.owner_references.push_back({"batch/v1", "Job", "j", uid, true, true});
+    objects_.workloads.push_back(one);
+  };
+  add("mine", "u");
+  add("of-the-one-before", "older");
+  const JobView view = read(queued);
+  ASSERT_EQ(view.owned.size(), 1U);
+  EXPECT_EQ(view.owned[0]->metadata.name, "mine");
+  EXPECT_TRUE(owner_of(objects_, *view.owned[0]) == nullptr);
+  objects_.jobs["j"] = view.job;
+  EXPECT_EQ(owner_of(objects_, *view.owned[0]), view.job);
+}
+
+TEST_F(ReadJob, APrebuiltWorkloadIsNamedByAnnotationOrLabel) {
+  const JobView view = read(R"({"metadata": {"annotations": {
+      "kueue.x-k8s.io/prebuilt-workload-name": "w"}}})");
+  EXPECT_TRUE(view.prebuilt);
+  EXPECT_TRUE(view.managed);
+  EXPECT_EQ(view.prebuilt_workload, nullptr);
+}
+
+}  // namespace
+}  // namespace regatta::jobs

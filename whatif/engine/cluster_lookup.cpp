@@ -1,0 +1,77 @@
+#include "lib/api/names.h"
+#include "whatif/engine/cluster.h"
+
+namespace regatta::whatif {
+namespace {
+
+template <class Map, class Key>
+typename Map::mapped_type find_in(const Map& map, const Key& key) {
+  const auto found = map.find(key);
+  return found == map.end() ? nullptr : found->second;
+}
+
+/// The course's own Workload: valid while the cluster is, and changing with it.
+jobs::WorkloadPtr borrowed(const Course& course) {
+  return jobs::WorkloadPtr(jobs::WorkloadPtr(), &course.workload);
+}
+
+}  // namespace
+
+jobs::JobPtr Cluster::job(const jobs::JobId& id) const {
+  const auto found = jobs_.find(id);
+  return found == jobs_.end() ? nullptr : found->second.seen;
+}
+
+jobs::WorkloadPtr Cluster::workload(const api::ObjectKey& key) const {
+  const Course* course = find(key);
+  return course ? borrowed(*course) : nullptr;
+}
+
+std::vector<jobs::WorkloadPtr> Cluster::workloads_of(const jobs::JobId& owner) const {
+  const auto found = by_job_.find(owner);
+  if (found == by_job_.end()) return {};
+  return {borrowed(courses_[found->second])};
+}
+
+/// An object cannot be in a namespace that does not exist: one that no manifest has is implied.
+std::shared_ptr<const api::Namespace> Cluster::namespace_named(const std::string& name) const {
+  if (auto given = find_in(namespaces_, name)) return given;
+  auto implied = std::make_shared<api::Namespace>();
+  implied->metadata.name = name;
+  implied->metadata.labels["kubernetes.io/metadata.name"] = name;
+  return implied;
+}
+
+std::shared_ptr<const api::LocalQueue> Cluster::local_queue(const api::ObjectKey& key) const {
+  return find_in(local_queues_, key);
+}
+
+std::shared_ptr<const api::ClusterQueue> Cluster::cluster_queue(const std::string& name) const {
+  return find_in(cluster_queues_, name);
+}
+
+std::shared_ptr<const api::ResourceFlavor> Cluster::flavor(const std::string& name) const {
+  return find_in(flavors_, name);
+}
+
+std::shared_ptr<const api::AdmissionCheck> Cluster::admission_check(const std::string& name) const {
+  return find_in(checks_, name);
+}
+
+std::shared_ptr<const api::MultiKueueConfig> Cluster::multikueue_config(
+    const std::string& name) const {
+  return find_in(configs_, name);
+}
+
+std::shared_ptr<const api::WorkloadPriorityClass> Cluster::workload_priority_class(
+    const std::string& name) const {
+  return find_in(workload_classes_, name);
+}
+
+std::vector<std::shared_ptr<const api::PriorityClass>> Cluster::priority_classes() const {
+  std::vector<std::shared_ptr<const api::PriorityClass>> all;
+  for (const auto& [name, one] : priority_classes_) all.push_back(one);
+  return all;
+}
+
+}  // namespace regatta::whatif

@@ -1,0 +1,167 @@
+#include "jobs/plan.h"
+#include "lib/api/codec.h"
+#include "lib/api/names.h"
+#include "whatif/engine/cluster.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace regatta::whatif {
+namespace {
+
+/// A job that was submitted is what its owner asks for after so many looks at most.
+constexpr int looks_max = 8;
+
+}  // namespace
+
+/// What the webhooks of a cluster make of a Job that a user submits: it waits for its quota, and on
+/// a hub the workers run it when its queue leads to them.
+api::Job Cluster::as_submitted(api::Job job) const {
+  job.spec.suspend = true;
+  const std::string& queue = job.metadata.label(std::string(api::labels::queue_name));
+  const std::string name = queue.empty() ? std::string(api::default_local_queue) : queue;
+  const bool dispatched =
+      settings_.dispatches && is_dispatched_queue(api::ObjectKey(job.metadata.ns, name));
+  if (dispatched && !job.spec.managed_by) {
+    job.spec.managed_by = std::string(api::multikueue_controller_name);
+  }
+  return job;
+}
+
+bool Cluster::is_dispatched_queue(const api::ObjectKey& local_queue) const {
+  const auto local = this->local_queue(local_queue);
+  const auto queue = local ? cluster_queue(local->spec.cluster_queue) : nullptr;
+  if (!queue) return false;
+  const auto& rules = queue->spec.admission_checks;
+  return std::any_of(rules.begin(), rules.end(), [this](const auto& rule) {
+    const auto check = admission_check(rule.name);
+    return check && check->spec.controller_name == api::multikueue_controller_name;
+  });
+}
+
+/// Whether the job can be read.
+bool Cluster::store(api::Job job) {
+  const jobs::JobKind* kind = settings_.kinds.find("batch", "Job");
+  const jobs::JobId id{kind, job.metadata.key()};
+  Result<jobs::JobPtr> seen = kind->decode(api::to_json(job), nullptr);
+  if (!seen) {
+    leave_out(id, seen.error().what());
+    return false;
+  }
+  jobs_[id] = StoredJob{std::move(job), std::move(*seen)};
+  return true;
+}
+
+void Cluster::leave_out(const jobs::JobId& id, const std::string& why) {
+  records_->warn(id.str() + why);
+}
+
+/// The Workload of a snapshot is there already: the job only lends it its name and its behaviour.
+void Cluster::claim(Course* course, const api::Job& job) {
+  if (course->phase == CoursePhase::over) return;
+  course->job = jobs::JobId{settings_.kinds.find("batch", "Job"), job.metadata.key()};
+  course->work = work_of(job, settings_.behaviour);
+  by_job_[course->job] = course->id;
+  store(job);
+  if (course->record != SIZE_MAX) {
+    records_->workloads[course->record].job = job.metadata.name;
+  }
+}
+
+void Cluster::put(const api::Job& given, TimePoint now) {
+  if (const auto found = unclaimed_.find(given.metadata.uid); found != unclaimed_.end()) {
+    Course* course = &courses_[found->second];
+    unclaimed_.erase(found);
+    return claim(course, given);
+  }
+  const jobs::JobId id{settings_.kinds.find("batch", "Job"), given.metadata.key()};
+  const auto known = by_job_.find(id);
+  // What runs goes on as it began.
+  if (known != by_job_.end() && courses_[known->second].phase != CoursePhase::waiting) return;
+  api::Job job = as_submitted(given);
+  if (const auto before = jobs_.find(id); before != jobs_.end()) {
+    job.metadata.uid = before->second.object.metadata.uid;
+  }
+  if (!store(std::move(job))) return;
+  follow_job(id, now);
+  const auto made = by_job_.find(id);
+  if (made == by_job_.end()) return;
+  courses_[made->second].work = work_of(given, settings_.behaviour);
+}
+
+void Cluster::follow_job(const jobs::JobId& id, TimePoint now) {
+  for (int look = 0; look < looks_max; ++look) {
+    const jobs::JobView view = jobs::read_job(*this, job(id), settings_.jobs, now);
+    if (!view.managed && view.default_queue.empty()) {
+      const bool queued = !view.queue_name.empty() || view.prebuilt;
+      return leave_out(id, queued ? " is in a namespace that managedJobsNamespaceSelector leaves "
+                                    "out: it plays no part"
+                                  : " has no queue: it is left out");
+    }
+    bool again = false;
+    for (const jobs::JobAction& action : jobs::plan_job(view)) {
+      again = carry_out(id, action, now) || again;
+    }
+    if (!again) return;
+  }
+}
+
+/// What the reconciler of jobs would write, as far as the simulation has it. Whether something
+/// changed that the next look goes on from.
+bool Cluster::carry_out(const jobs::JobId& id, const jobs::JobAction& action, TimePoint now) {
+  if (const auto* create = std::get_if<jobs::CreateWorkload>(&action)) {
+    create_workload(id, create->workload, now);
+    return true;
+  }
+  if (const auto* update = std::get_if<jobs::UpdateWorkload>(&action)) {
+    Course* course = find(update->workload->metadata.key());
+    course->workload.spec = update->spec;
+    touch(course, now);
+    return true;
+  }
+  if (const auto* queue = std::get_if<jobs::QueueJob>(&action)) {
+    Json object = api::to_json(jobs_.at(id).object);
+    object.merge_patch(queue->patch);
+    Result<api::Job> queued = api::from_json<api::Job>(object);
+    return queued && store(std::move(*queued));
+  }
+  if (const auto* complaint = std::get_if<jobs::Complain>(&action)) {
+    leave_out(id, ": " + complaint->message);
+  }
+  return false;
+}
+
+void Cluster::create_workload(const jobs::JobId& id, api::Workload workload, TimePoint now) {
+  const api::Job& job = jobs_.at(id).object;
+  workload.metadata.uid = next_uid();
+  workload.metadata.creation_timestamp = job.metadata.creation_timestamp;
+  Course& course = add_course(std::move(workload), work_of(job, settings_.behaviour), now);
+  course.job = id;
+  by_job_[id] = course.id;
+  record_new(&course);
+}
+
+/// On the hub, too, the status of a job says whether pods of it run.
+void Cluster::show_running(const jobs::JobId& id, bool runs) {
+  const auto found = jobs_.find(id);
+  if (found == jobs_.end()) return;
+  api::Job job = found->second.object;
+  job.spec.suspend = !runs;
+  job.status.active = runs ? 1 : 0;
+  store(std::move(job));
+}
+
+jobs::JobPtr Cluster::job_of_copy(const Course& copy) const {
+  if (!copy.has_job) return nullptr;
+  api::Job job;
+  job.metadata.ns = copy.workload.metadata.ns;
+  job.metadata.name = copy.workload.metadata.name;
+  job.spec.suspend = !copy.started;
+  job.status.active = copy.started ? 1 : 0;
+  const Result<jobs::JobPtr> seen =
+      settings_.kinds.find("batch", "Job")->decode(api::to_json(job), nullptr);
+  return seen ? *seen : nullptr;
+}
+
+}  // namespace regatta::whatif
