@@ -60,6 +60,8 @@ FIREWALL = {
     "sqlite3.h": {"lab/apiserver"},
     "CLI/": {"cli", "lab", "bench"},
 }
+# Folders that are tests as a whole: nothing of them ships.
+TESTS = {"tests", "bench", "e2e"}
 INCLUDE = re.compile(r'#include "([\w/.]+)"')
 AWAIT = re.compile(r"co_await[^;]*")
 TEST_FILE = re.compile(r"_(test|bench)\.(cpp|h)$")
@@ -113,6 +115,8 @@ def check_line(where, folder, test, line, bad):
         bad.append(f"{where}: use TaskScope::spawn, not detached")
     if re.search(r"(system|steady)_clock::now\(", line) and folder not in ("lib/base", "bench") and not test:
         bad.append(f"{where}: take a Clock")
+    if re.search(r"\bassert\(|<cassert>|<assert\.h>", line) and folder not in TESTS and not test:
+        bad.append(f"{where}: use REGATTA_CHECK")
     if "random_device" in line and folder != "lib/base":
         bad.append(f"{where}: take an Rng")
     if re.search(r"\bTODO\b|\bFIXME\b|\bXXX\b", line):

@@ -1,12 +1,12 @@
 #include "lab/apiserver/store.h"
 
 #include "lab/apiserver/text.h"
+#include "lib/base/check.h"
 
 #include <boost/asio/post.hpp>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cassert>
 #include <cstdlib>
 #include <iostream>
 
@@ -158,7 +158,8 @@ StoredPtr Store::erase(Shelf& shelf, const Stored& current, Json last) {
   change.version = version_;
   change.type = ChangeType::deleted;
   change.previous = shelf.find(current.ns(), current.name());
-  assert(change.previous);
+  REGATTA_CHECK(change.previous,
+                "removing " + current.ns() + "/" + current.name() + ", which is not stored");
   change.object = std::make_shared<Stored>(current.ns(), current.name(), version_, std::move(last));
   StoredPtr stored = change.object;
   record(shelf, store_key(stored->ns(), stored->name()), nullptr);

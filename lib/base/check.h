@@ -12,6 +12,10 @@
 /// standard error, and aborts. The explanation is only evaluated then. A condition costs a few
 /// instructions at most; sums over whole tables belong in REGATTA_DEBUG_CHECK, which the release
 /// build leaves out.
+///
+/// What is printed ends up in logs: an explanation names objects, kinds and numbers, never what a
+/// Secret, a token or a kubeconfig says. The core file that abort() leaves where the machine keeps
+/// core files does hold the memory of the process, and with it credentials: it is kept like them.
 namespace regatta {
 
 [[noreturn]] void check_failed(const char* condition, std::string_view explanation,

@@ -1,12 +1,12 @@
 #include "lib/kube/informer_core.h"
 
+#include "lib/base/check.h"
 #include "lib/runtime/backoff.h"
 #include "lib/runtime/deadline.h"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cassert>
 
 namespace regatta::kube {
 namespace {
@@ -391,7 +391,7 @@ void InformerCore::observe(Decoded written) {
 // --- reading ---
 
 void InformerCore::add_index(std::string name, IndexFunction function) {
-  assert(store_.empty() && "indices are added before run()");
+  REGATTA_CHECK(store_.empty(), "index " + name + " is added after run()");
   indices_[std::move(name)].function = std::move(function);
 }
 
@@ -425,7 +425,7 @@ const std::set<api::ObjectKey>& InformerCore::keys_by_index(const std::string& i
                                                             const std::string& value) const {
   static const std::set<api::ObjectKey> none;
   const auto it = indices_.find(index);
-  assert(it != indices_.end() && "no such index");
+  REGATTA_CHECK(it != indices_.end(), "there is no index " + index);
   const auto found = it->second.keys.find(value);
   return found == it->second.keys.end() ? none : found->second;
 }

@@ -178,6 +178,16 @@ TEST_F(Runtime, AChildThatStopsItsScopeWithoutEverWaitingEnds) {
   EXPECT_EQ(inner.size(), 0u);
 }
 
+TEST_F(Runtime, AScopeThatIsDestroyedBeforeItsJoinEndsTheProcess) {
+  const auto forget_to_join = [&] {
+    TaskScope inner(world.executor());
+    inner.spawn("left behind", world.sleep_for(1s));
+  };
+  EXPECT_DEATH(forget_to_join(),
+               "task_scope.cpp:[0-9]+: expected children_.empty\\(\\): .*before it "
+               "was joined; left: left behind");
+}
+
 struct Queue : Runtime {
   WorkQueue<std::string> queue{world, scope, Backoff{10ms, 100ms}};
   std::vector<std::string> seen;

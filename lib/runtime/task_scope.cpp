@@ -1,5 +1,7 @@
 #include "lib/runtime/task_scope.h"
 
+#include "lib/base/check.h"
+
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/post.hpp>
@@ -7,7 +9,6 @@
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
-#include <cassert>
 #include <cstdio>
 #include <cstdlib>
 
@@ -40,7 +41,8 @@ TaskScope::TaskScope(Executor executor)
     : executor_(std::move(executor)), empty_(executor_, asio::steady_timer::time_point::max()) {}
 
 TaskScope::~TaskScope() {
-  assert(children_.empty() && "TaskScope destroyed before join()");
+  REGATTA_CHECK(children_.empty(),
+                "a TaskScope is destroyed before it was joined; left: " + children_.front().name);
 }
 
 void TaskScope::spawn(std::string name, Task<> child) {

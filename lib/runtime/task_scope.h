@@ -23,7 +23,7 @@ class TaskScope {
   explicit TaskScope(Executor executor);
   TaskScope(const TaskScope&) = delete;
   TaskScope& operator=(const TaskScope&) = delete;
-  ~TaskScope();  // asserts that no child is left
+  ~TaskScope();  // checks that no child is left
 
   /// Starts `child` on the next turn of the executor. A failure of it other than by cancellation
   /// aborts the process, naming `name`.

@@ -1,9 +1,9 @@
 #include "manager/config/feature_gates.h"
 
+#include "lib/base/check.h"
 #include "lib/base/near_miss.h"
 
 #include <algorithm>
-#include <cassert>
 #include <iterator>
 #include <vector>
 
@@ -260,7 +260,7 @@ Result<FeatureGates> FeatureGates::make(const GateSettings& file, const GateSett
 
 bool FeatureGates::switched_on(std::string_view name) const {
   const FeatureGateInfo* gate = find(name);
-  assert(gate && "no such feature gate");
+  REGATTA_CHECK(gate, "there is no feature gate " + std::string(name));
   const auto it = settings_.find(std::string(name));
   return it == settings_.end() ? gate->enabled : it->second;
 }

@@ -1,11 +1,11 @@
 #include "lib/manifest/schema/builtin.h"
 
+#include "lib/base/check.h"
 #include "lib/manifest/schema/builtin_types.h"
 
 #include <nlohmann/json.hpp>
 
 #include <array>
-#include <cassert>
 #include <sstream>
 #include <utility>
 
@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view core_package = "io.k8s.api.core.v1.";
 constexpr std::string_view meta_package = "io.k8s.apimachinery.pkg.apis.meta.v1.";
 
-/// Reads the texts of builtin_types.h. They are part of the program, so mistakes in them assert.
+/// Reads the texts of builtin_types.h. They are part of the program, so a mistake in them ends it.
 class Catalogue {
  public:
   Catalogue() {
@@ -151,12 +151,17 @@ class Catalogue {
   }
 
   const Schema* resolve(const std::string& name) const {
+    const Schema* known = find(name);
+    REGATTA_CHECK(known, "a built-in type refers to the unknown type " + name);
+    return known;
+  }
+
+  const Schema* find(const std::string& name) const {
     if (const auto at = scalars_.find(name); at != scalars_.end()) return at->second.get();
     for (const auto& package : {std::string_view(package_), core_package, meta_package}) {
       const auto at = own_.find(std::string(package) + name);
       if (at != own_.end()) return at->second.get();
     }
-    assert(!"a built-in type refers to an unknown one");
     return nullptr;
   }
 
