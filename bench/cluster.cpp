@@ -55,10 +55,10 @@ Status Cluster::start_server() {
 }
 
 Task<Status> Cluster::connect() {
-  const TimePoint deadline = ground_.clock.now() + start_max;
+  const SteadyPoint deadline = ground_.clock.steady() + start_max;
   kubeconfig::SystemFiles files;
   for (;; co_await ground_.clock.sleep_for(poll_every)) {
-    if (ground_.clock.now() > deadline) co_return Error(Errc::timeout, "not ready in time");
+    if (ground_.clock.steady() > deadline) co_return Error(Errc::timeout, "not ready in time");
     if (!server_->running()) co_return Error(Errc::unavailable, "the API server ended");
     auto endpoint = kubeconfig::load_local(files, folder() / "admin.kubeconfig");
     if (!endpoint) continue;
@@ -82,7 +82,7 @@ Result<std::string> Cluster::kubeconfig() const {
 
 Task<Status> Cluster::apply(std::vector<Json> objects) {
   lab::Applier applier(client(), ground_.clock);
-  const TimePoint deadline = ground_.clock.now() + start_max;
+  const SteadyPoint deadline = ground_.clock.steady() + start_max;
   co_return co_await applier.apply(std::move(objects), deadline);
 }
 
@@ -108,7 +108,7 @@ Task<Result<Json>> Cluster::requests() {
 Task<Status> Cluster::forget_requests() {
   net::HttpRequest request("DELETE", "/_regatta/requests");
   net::SendOptions options;
-  options.deadline = ground_.clock.now() + start_max;
+  options.deadline = ground_.clock.steady() + start_max;
   const auto answer = co_await connection_->sender().send(std::move(request), options);
   if (!answer) co_return answer.error();
   co_return ok();

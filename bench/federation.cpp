@@ -59,8 +59,8 @@ Task<Status> Federation::set_up(FederationOptions options) {
 }
 
 Task<Status> Federation::wait_connected(Clock& clock) {
-  const TimePoint deadline = clock.now() + connect_max;
-  while (clock.now() < deadline) {
+  const SteadyPoint deadline = clock.steady() + connect_max;
+  while (clock.steady() < deadline) {
     const auto members = co_await hub().client().list<api::MultiKueueCluster>();
     std::size_t active = 0;
     if (members) {

@@ -44,7 +44,7 @@ Task<int> memory(Ground ground, MemoryOptions options) {
     const Process& manager = (*fleet)->hub().manager();
     const Usage before = manager.usage();
     Task<> filling = fill(**fleet, ground, options, &outcome);
-    co_await finishes_before(ground.clock, ground.clock.now() + patience, std::move(filling));
+    co_await finishes_before(ground.clock, ground.clock.steady() + patience, std::move(filling));
     const Usage after = manager.usage();
     if (outcome) {
       const auto megabytes = [](std::int64_t bytes) { return static_cast<double>(bytes) / 1e6; };

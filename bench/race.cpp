@@ -247,8 +247,8 @@ Task<int> race(Ground ground, RaceOptions options) {
     co_return 1;
   }
   Race race(**fleet, ground, options);
-  const TimePoint deadline =
-      ground.clock.now() + Duration(static_cast<Duration::rep>(options.patience_seconds * 1000));
+  const SteadyPoint deadline =
+      ground.clock.steady() + Duration(static_cast<Duration::rep>(options.patience_seconds * 1000));
   const bool in_time = co_await finishes_before(ground.clock, deadline, race.run());
   if (!in_time || !race.outcome()) {
     std::fprintf(stderr, "regatta_bench: %s; logs are in %s\n",

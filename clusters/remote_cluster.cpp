@@ -222,24 +222,24 @@ bool RemoteCluster::removing_workload(const api::Workload& workload) const {
   if (held && workload.metadata.deleting()) return false;
   const auto found = removing_workloads_.find(workload.metadata.key());
   return found != removing_workloads_.end() && found->second.uid == workload.metadata.uid &&
-         deps_.clock.now() < found->second.believed_until;
+         deps_.clock.steady() < found->second.believed_until;
 }
 
 bool RemoteCluster::removing_job(const jobs::GenericJob& job) const {
   const auto found = removing_jobs_.find(job.metadata().uid);
-  return found != removing_jobs_.end() && deps_.clock.now() < found->second;
+  return found != removing_jobs_.end() && deps_.clock.steady() < found->second;
 }
 
 void RemoteCluster::removed_workload(const api::Workload& workload) {
   // The event may have overtaken the answer.
   if (!workloads.get(workload.metadata.key())) return;
   removing_workloads_[workload.metadata.key()] = {workload.metadata.uid,
-                                                  deps_.clock.now() + removal_belief};
+                                                  deps_.clock.steady() + removal_belief};
 }
 
 void RemoteCluster::removed_job(const jobs::GenericJob& job) {
   if (!jobs.get(jobs::id_of(job))) return;
-  removing_jobs_[job.metadata().uid] = deps_.clock.now() + removal_belief;
+  removing_jobs_[job.metadata().uid] = deps_.clock.steady() + removal_belief;
 }
 
 }  // namespace regatta::clusters

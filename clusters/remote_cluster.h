@@ -100,11 +100,11 @@ class RemoteCluster : public std::enable_shared_from_this<RemoteCluster> {
   TaskScope* scope_ = nullptr;
   struct Removal {
     std::string uid;
-    TimePoint believed_until;
+    SteadyPoint believed_until;
   };
   using Removals = std::map<api::ObjectKey, Removal>;
   Removals removing_workloads_;
-  std::map<std::string, TimePoint> removing_jobs_;  ///< by uid; until when it is believed
+  std::map<std::string, SteadyPoint> removing_jobs_;  ///< by uid; until when it is believed
   Wakeup stopping_;
 };
 

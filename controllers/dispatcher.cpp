@@ -205,7 +205,8 @@ Task<Status> Dispatcher::apply_together(api::ObjectKey key, std::vector<dispatch
     tasks.push_back(apply_into(key, std::move(actions[i]), &outcomes[i]));
   }
   Task<> everything = all_of(std::move(tasks));
-  const TimePoint deadline = patient ? TimePoint::max() : deps_.local.clock.now() + worker_wait;
+  const SteadyPoint deadline =
+      patient ? SteadyPoint::max() : deps_.local.clock.steady() + worker_wait;
   co_await finishes_before(deps_.local.clock, deadline, std::move(everything));
   Status first = ok();
   for (std::size_t i = 0; i < outcomes.size(); ++i) {

@@ -122,7 +122,7 @@ Task<> Scheduler::wait_for_work() {
   if (!due) {
     co_await work_.wait();
   } else {
-    co_await finishes_before(cluster_.clock, *due, work_.wait());
+    co_await finishes_before(cluster_.clock, cluster_.clock.steady_at(*due), work_.wait());
   }
 }
 
@@ -136,10 +136,11 @@ Task<> Scheduler::run() {
       co_await wait_for_work();
       continue;
     }
+    const SteadyPoint begun = cluster_.clock.steady();
     const admission::CycleResult result = admission::run_cycle(state_, now);
     blocked_ = result.blocked;
     if (config_.on_cycle) {
-      config_.on_cycle(CycleSeen{result.settled(), cluster_.clock.now() - now,
+      config_.on_cycle(CycleSeen{result.settled(), cluster_.clock.steady() - begun,
                                  result.skipped_preemptors, result.recomputed});
     }
     const bool progressed = apply(result, now);
@@ -150,7 +151,7 @@ Task<> Scheduler::run() {
       continue;
     }
     // It got nowhere: only an event can change that. Looking again now and then costs little.
-    const TimePoint until = cluster_.clock.now() + pause;
+    const SteadyPoint until = cluster_.clock.steady() + pause;
     co_await finishes_before(cluster_.clock, until, work_.wait());
     pause = std::min(2 * pause, longest_pause);
   }

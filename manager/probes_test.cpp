@@ -40,7 +40,7 @@ class Pages : public ::testing::Test {
       got = co_await pages.handle(std::move(request));
     };
     scope.spawn("ask", ask());
-    world.run_until(TimePoint(std::chrono::seconds(1)));
+    world.run_until(SteadyPoint(std::chrono::seconds(1)));
     return got;
   }
   TextPages pages;

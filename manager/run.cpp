@@ -142,7 +142,7 @@ class Manager {
     log_.info("caches are complete");
     if (!config_.leader_election.leader_elect) {
       core_->start();
-      co_await clock_.sleep_until(TimePoint::max());
+      co_await clock_.sleep_until(SteadyPoint::max());
     }
     co_await elector_.acquire();
     metrics_.set_role("leader");
@@ -153,7 +153,7 @@ class Manager {
   Task<> release() {
     if (!elector_.is_leader()) co_return;
     Task<Status> releasing = elector_.release();
-    const TimePoint deadline = clock_.now() + shutdown_max;
+    const SteadyPoint deadline = clock_.steady() + shutdown_max;
     const Status released = co_await with_deadline(clock_, deadline, std::move(releasing));
     if (!released) log_.warning("cannot release the lease", {{"error", released.error().what()}});
   }

@@ -140,12 +140,12 @@ Page read_page(const Source& source, const Scope& scope, const Selectors& select
 }  // namespace
 
 Task<std::optional<Failure>> wait_for_version(Core& core, std::uint64_t version) {
-  const TimePoint deadline = core.clock.now() + core.options.future_version_wait;
+  const SteadyPoint deadline = core.clock.steady() + core.options.future_version_wait;
   while (core.store.version() < version) {
-    if (core.clock.now() >= deadline) {
+    if (core.clock.steady() >= deadline) {
       co_return future_version(version, core.store.version());
     }
-    const TimePoint next = std::min(deadline, core.clock.now() + Duration(100));
+    const SteadyPoint next = std::min(deadline, core.clock.steady() + Duration(100));
     co_await core.clock.sleep_until(next);
   }
   co_return std::nullopt;
@@ -261,8 +261,8 @@ class WatchStream final : public net::BodyStream {
         request_(exchange.request),
         exchange_{request_, exchange.info, exchange.user, exchange.form, {}},
         ends_(scope_.options.timeout_seconds > 0
-                  ? core.clock.now() + std::chrono::seconds(scope_.options.timeout_seconds)
-                  : TimePoint::max()) {
+                  ? core.clock.steady() + std::chrono::seconds(scope_.options.timeout_seconds)
+                  : SteadyPoint::max()) {
     schedule_bookmark();
   }
 
@@ -298,8 +298,8 @@ class WatchStream final : public net::BodyStream {
         pending_.clear();
         co_return std::optional<std::string>(std::move(chunk));
       }
-      if (finished_ || core_.clock.now() >= ends_) co_return std::optional<std::string>();
-      const TimePoint until = std::min(ends_, bookmark_at_);
+      if (finished_ || core_.clock.steady() >= ends_) co_return std::optional<std::string>();
+      const SteadyPoint until = std::min(ends_, bookmark_at_);
       Task<> change = shelf_.changed().wait();
       co_await finishes_before(core_.clock, until, std::move(change));
     }
@@ -328,7 +328,7 @@ class WatchStream final : public net::BodyStream {
       last_sent_ = std::max(last_sent_, change.version);
     }
     if (shelf_.closed() && next_ == shelf_.end_change()) finished_ = true;
-    if (!finished_ && pending_.empty() && core_.clock.now() >= bookmark_at_) {
+    if (!finished_ && pending_.empty() && core_.clock.steady() >= bookmark_at_) {
       pending_ += bookmark_event(std::max(last_sent_, shelf_.last_version()), false);
       schedule_bookmark();
     }
@@ -415,13 +415,13 @@ class WatchStream final : public net::BodyStream {
 
   /// In regular intervals, and once about two seconds before the end.
   void schedule_bookmark() {
-    bookmark_at_ = TimePoint::max();
+    bookmark_at_ = SteadyPoint::max();
     if (!scope_.options.allow_bookmarks) return;
-    const TimePoint now = core_.clock.now();
+    const SteadyPoint now = core_.clock.steady();
     bookmark_at_ = now + core_.options.bookmark_interval;
-    const TimePoint last = ends_ == TimePoint::max() ? ends_ : ends_ - std::chrono::seconds(2);
+    const SteadyPoint last = ends_ == SteadyPoint::max() ? ends_ : ends_ - std::chrono::seconds(2);
     if (last > now && last < bookmark_at_) bookmark_at_ = last;
-    if (bookmark_at_ >= ends_) bookmark_at_ = TimePoint::max();
+    if (bookmark_at_ >= ends_) bookmark_at_ = SteadyPoint::max();
   }
 
   Core& core_;
@@ -430,8 +430,8 @@ class WatchStream final : public net::BodyStream {
   Selectors selectors_;
   net::HttpRequest request_;
   Exchange exchange_;
-  TimePoint ends_;
-  TimePoint bookmark_at_ = TimePoint::max();
+  SteadyPoint ends_;
+  SteadyPoint bookmark_at_ = SteadyPoint::max();
   std::uint64_t next_ = 0;
   std::uint64_t last_sent_ = 0;
   std::uint64_t ignore_up_to_ = 0;

@@ -100,6 +100,7 @@ class Demo {
     start_nominator();
     const auto before = co_await requests();
     const TimePoint start = deps_.clock.now();
+    const SteadyPoint begun = deps_.clock.steady();
     Screen screen(start);
     for (DemoJob& job : *jobs) {
       const DemoJob submitted = job;
@@ -107,10 +108,10 @@ class Demo {
       *outcome = co_await submit(watchers_.client(hub()), submitted);
       if (!*outcome) co_return;
     }
-    co_await watch_race(&screen, start);
-    Summary result = summarise(race_, deps_.clock.now() - start);
-    const TimePoint patience = deps_.clock.now() + clean_up_max;
-    while (watchers_.remote_objects() > 0 && deps_.clock.now() < patience) {
+    co_await watch_race(&screen, begun);
+    Summary result = summarise(race_, deps_.clock.steady() - begun);
+    const SteadyPoint patience = deps_.clock.steady() + clean_up_max;
+    while (watchers_.remote_objects() > 0 && deps_.clock.steady() < patience) {
       co_await deps_.clock.sleep_for(redraw_every);
     }
     result.remote_objects_left = watchers_.remote_objects();
@@ -135,9 +136,9 @@ class Demo {
     scope_.spawn("nominator", nominator_->run());
   }
 
-  Task<> watch_race(Screen* screen, TimePoint start) {
-    const TimePoint patience = start + std::chrono::seconds(options_.patience_seconds);
-    while (!race_.over() && deps_.clock.now() < patience) {
+  Task<> watch_race(Screen* screen, SteadyPoint begun) {
+    const SteadyPoint patience = begun + std::chrono::seconds(options_.patience_seconds);
+    while (!race_.over() && deps_.clock.steady() < patience) {
       screen->show(race_, deps_.clock.now());
       co_await deps_.clock.sleep_for(redraw_every);
     }

@@ -32,7 +32,7 @@ Task<Status> page_is_fine(Executor executor, Clock& clock, std::uint16_t port, s
   net::HttpRequest request("GET", std::move(path));
   request.headers.set("Host", "127.0.0.1");
   net::SendOptions options;
-  options.deadline = clock.now() + answer_max;
+  options.deadline = clock.steady() + answer_max;
   const auto answer = co_await client.send(std::move(request), std::move(options));
   if (!answer) co_return answer.error();
   if (answer->status != 200) co_return Error(Errc::unavailable, answer->body);
@@ -41,7 +41,7 @@ Task<Status> page_is_fine(Executor executor, Clock& clock, std::uint16_t port, s
 
 Task<Status> port_is_open(Clock& clock, std::uint16_t port) {
   net::TcpDialer dialer(clock);
-  const TimePoint deadline = clock.now() + answer_max;
+  const SteadyPoint deadline = clock.steady() + answer_max;
   const auto stream = co_await dialer.dial("127.0.0.1", port, deadline);
   if (!stream) co_return stream.error();
   co_return ok();
@@ -156,13 +156,13 @@ Task<Status> Federation::start(Component* component) {
 
 Task<Status> Federation::wait_answering(Component* component) {
   const ClusterState cluster = *state_.cluster(component->cluster);
-  const TimePoint deadline = deps_.clock.now() + start_max;
+  const SteadyPoint deadline = deps_.clock.steady() + start_max;
   while (true) {
     Task<Status> asking = answers_once(*component, cluster);
     const Status fine = co_await std::move(asking);
     if (fine) co_return ok();
     if (!is_running(component->process)) co_return died(*component);
-    if (deps_.clock.now() >= deadline) {
+    if (deps_.clock.steady() >= deadline) {
       co_return Error(Errc::timeout, component->name + " is not ready: " + fine.error().what() +
                                          "; its log: " + component->log);
     }
@@ -213,7 +213,7 @@ Task<> Federation::set_up(const ClusterState& cluster, Status* outcome) {
     co_return;
   }
   Applier applier(**client, deps_.clock);
-  const TimePoint deadline = deps_.clock.now() + apply_max;
+  const SteadyPoint deadline = deps_.clock.steady() + apply_max;
   auto crds = manifest::objects_below(manifest::kueue_crds());
   auto objects = manifest::objects_below(lab::examples(), "examples/rbac/manager.yaml");
   auto multikueue = manifest::objects_below(lab::examples(), "examples/rbac/multikueue.yaml");
@@ -271,7 +271,7 @@ Task<Status> Federation::put_kubeconfig_secret(const ClusterState& worker) {
   std::vector<Json> objects;
   objects.push_back(std::move(secret));
   Applier applier(**client, deps_.clock);
-  const TimePoint deadline = deps_.clock.now() + apply_max;
+  const SteadyPoint deadline = deps_.clock.steady() + apply_max;
   co_return co_await applier.apply(std::move(objects), deadline);
 }
 
@@ -292,7 +292,7 @@ Task<Status> Federation::set_up_hub() {
   const auto client = admin(state_.hub().name);
   if (!client) co_return client.error();
   Applier applier(**client, deps_.clock);
-  const TimePoint deadline = deps_.clock.now() + apply_max;
+  const SteadyPoint deadline = deps_.clock.steady() + apply_max;
   co_return co_await applier.apply(std::move(*objects), deadline);
 }
 
@@ -319,11 +319,11 @@ Task<Result<std::string>> Federation::first_inactive(const ClusterState& cluster
 }
 
 Task<> Federation::wait_active(const ClusterState& cluster, Status* outcome) {
-  const TimePoint deadline = deps_.clock.now() + active_max;
+  const SteadyPoint deadline = deps_.clock.steady() + active_max;
   while (true) {
     const auto inactive = co_await first_inactive(cluster);
     if (inactive && inactive->empty()) co_return;
-    if (deps_.clock.now() >= deadline) {
+    if (deps_.clock.steady() >= deadline) {
       const std::string why = inactive ? *inactive : inactive.error().what();
       *outcome = Error(Errc::timeout, why + "; the logs are in " + state_.folder + "/logs");
       co_return;

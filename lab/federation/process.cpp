@@ -106,10 +106,10 @@ bool send_signal(const ProcessId& process, int signal) {
 
 Task<> stop_process(Clock& clock, ProcessId process, Duration grace) {
   if (!send_signal(process, SIGTERM)) co_return;
-  const TimePoint patience = clock.now() + grace;
+  const SteadyPoint patience = clock.steady() + grace;
   bool killed = false;
   while (is_running(process)) {
-    if (!killed && clock.now() >= patience) killed = send_signal(process, SIGKILL);
+    if (!killed && clock.steady() >= patience) killed = send_signal(process, SIGKILL);
     co_await clock.sleep_for(poll_every);
   }
 }

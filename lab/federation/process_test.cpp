@@ -27,8 +27,8 @@ class Processes : public ::testing::Test {
   }
   void wait_ended(const ProcessId& process) {
     SystemClock clock;
-    const TimePoint deadline = clock.now() + std::chrono::seconds(10);
-    while (is_running(process) && clock.now() < deadline) std::this_thread::yield();
+    const SteadyPoint deadline = clock.steady() + std::chrono::seconds(10);
+    while (is_running(process) && clock.steady() < deadline) std::this_thread::yield();
     EXPECT_FALSE(is_running(process));
   }
   fs::path folder;

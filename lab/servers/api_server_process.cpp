@@ -33,7 +33,7 @@ Task<Status> install_carried_crds(kube::Client& client, Clock& clock) {
   auto crds = manifest::objects_below(manifest::kueue_crds());
   if (!crds) co_return crds.error();
   Applier applier(client, clock);
-  const TimePoint deadline = clock.now() + crds_wait;
+  const SteadyPoint deadline = clock.steady() + crds_wait;
   co_return co_await applier.install_crds(std::move(*crds), deadline);
 }
 

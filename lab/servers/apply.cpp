@@ -71,7 +71,7 @@ bool may_come(const Error& error) {
 
 }  // namespace
 
-Task<Status> Applier::apply(std::vector<Json> objects, TimePoint deadline) {
+Task<Status> Applier::apply(std::vector<Json> objects, SteadyPoint deadline) {
   for (Json& object : objects) {
     const Status applied = co_await apply_one(std::move(object), deadline);
     if (!applied) co_return applied.error();
@@ -79,7 +79,7 @@ Task<Status> Applier::apply(std::vector<Json> objects, TimePoint deadline) {
   co_return ok();
 }
 
-Task<Status> Applier::apply_one(Json object, TimePoint deadline) {
+Task<Status> Applier::apply_one(Json object, SteadyPoint deadline) {
   const std::string kind = text_at(object, "kind");
   const api::ResourceInfo* resource = resource_of(text_at(object, "apiVersion"), kind);
   if (!resource || !object.contains("metadata")) {
@@ -95,14 +95,14 @@ Task<Status> Applier::apply_one(Json object, TimePoint deadline) {
   while (true) {
     const auto applied = co_await client_.apply_raw(*resource, key, body, options);
     if (applied) co_return ok();
-    if (!may_come(applied.error()) || clock_.now() >= deadline) {
+    if (!may_come(applied.error()) || clock_.steady() >= deadline) {
       co_return applied.error().within("applying " + kind + " " + key.str());
     }
     co_await clock_.sleep_for(poll_every);
   }
 }
 
-Task<Status> Applier::install_crds(std::vector<Json> crds, TimePoint deadline) {
+Task<Status> Applier::install_crds(std::vector<Json> crds, SteadyPoint deadline) {
   std::vector<std::string> names;
   for (const Json& crd : crds) {
     names.push_back(text_at(crd.at("metadata"), "name"));
@@ -122,12 +122,12 @@ Task<Status> Applier::install_crds(std::vector<Json> crds, TimePoint deadline) {
   co_return ok();
 }
 
-Task<Status> Applier::wait_established(std::string crd, TimePoint deadline) {
+Task<Status> Applier::wait_established(std::string crd, SteadyPoint deadline) {
   const api::ObjectKey key(crd);
   while (true) {
     const auto text = co_await client_.get_raw(crd_resource, key);
     if (text && is_established(*text)) co_return ok();
-    if (clock_.now() >= deadline) {
+    if (clock_.steady() >= deadline) {
       const std::string why = text ? "not Established in time" : text.error().what();
       co_return Error(Errc::timeout, "CRD " + crd + ": " + why);
     }

@@ -16,14 +16,14 @@ class Applier {
   Applier(kube::Client& client, Clock& clock) : client_(client), clock_(clock) {}
 
   /// Waits until `deadline` for kinds that are not served yet.
-  Task<Status> apply(std::vector<Json> objects, TimePoint deadline);
+  Task<Status> apply(std::vector<Json> objects, SteadyPoint deadline);
 
   /// Creates the missing CustomResourceDefinitions and waits until all are served.
-  Task<Status> install_crds(std::vector<Json> crds, TimePoint deadline);
+  Task<Status> install_crds(std::vector<Json> crds, SteadyPoint deadline);
 
  private:
-  Task<Status> apply_one(Json object, TimePoint deadline);
-  Task<Status> wait_established(std::string crd, TimePoint deadline);
+  Task<Status> apply_one(Json object, SteadyPoint deadline);
+  Task<Status> wait_established(std::string crd, SteadyPoint deadline);
 
   kube::Client& client_;
   Clock& clock_;

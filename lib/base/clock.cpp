@@ -1,12 +1,13 @@
 #include "lib/base/clock.h"
 
+#include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/redirect_error.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
 #include <algorithm>
 #include <cstdio>
+#include <ctime>
 
 namespace regatta {
 namespace {
@@ -48,11 +49,25 @@ CivilTime civil(TimePoint t) {
           int(time.subseconds().count())};
 }
 
-/// "Never" does not fit into the nanoseconds of a timer.
-Duration timer_duration(Duration d) {
-  constexpr Duration longest = std::chrono::hours(24) * 36500;
-  return std::clamp(d, Duration(0), longest);
-}
+/// CLOCK_BOOTTIME, for Asio's timers.
+struct BootTime : SteadyTime {
+  static time_point now() {
+    timespec t{};
+    ::clock_gettime(CLOCK_BOOTTIME, &t);
+    const auto since = std::chrono::seconds(t.tv_sec) + std::chrono::nanoseconds(t.tv_nsec);
+    return time_point(std::chrono::duration_cast<Duration>(since));
+  }
+};
+
+/// Asio sleeps on CLOCK_MONOTONIC, which stands still while the machine is suspended: so it looks
+/// at the clock at least this often, once for all timers of the process.
+struct ShortWaits {
+  static constexpr Duration longest = std::chrono::seconds(1);
+  static Duration to_wait_duration(Duration d) { return std::min(d, longest); }
+  static Duration to_wait_duration(SteadyPoint t) { return to_wait_duration(t - BootTime::now()); }
+};
+
+using Timer = asio::basic_waitable_timer<BootTime, ShortWaits>;
 
 }  // namespace
 
@@ -60,7 +75,18 @@ TimePoint SystemClock::now() const {
   return std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
 }
 
-Task<> Clock::wait_until(TimePoint t) {
+SteadyPoint SystemClock::steady() const {
+  return BootTime::now();
+}
+
+SteadyPoint Clock::steady_at(TimePoint t) const {
+  const TimePoint wall = now();
+  const SteadyPoint here = steady();
+  if (t <= wall) return here;
+  return t - wall < SteadyPoint::max() - here ? here + (t - wall) : SteadyPoint::max();
+}
+
+Task<> Clock::wait_until(SteadyPoint t) {
   try {
     co_await sleep_until(t);
   } catch (const boost::system::system_error& ended) {
@@ -68,15 +94,15 @@ Task<> Clock::wait_until(TimePoint t) {
   }
 }
 
-Task<> SystemClock::sleep_until(TimePoint t) {
+Task<> SystemClock::sleep_until(SteadyPoint t) {
   const auto executor = co_await asio::this_coro::executor;
-  asio::steady_timer timer(executor, timer_duration(t - now()));
+  Timer timer(executor, t);
   co_await timer.async_wait(asio::use_awaitable);
 }
 
-Task<> SystemClock::wait_until(TimePoint t) {
+Task<> SystemClock::wait_until(SteadyPoint t) {
   const auto executor = co_await asio::this_coro::executor;
-  asio::steady_timer timer(executor, timer_duration(t - now()));
+  Timer timer(executor, t);
   boost::system::error_code ignored;
   co_await timer.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
 }

@@ -103,7 +103,7 @@ Client::Client(ClientDeps deps)
 // --- sending ---
 
 Task<Result<net::HttpResponse>> Client::send_once(Call call, std::string token,
-                                                  TimePoint deadline) {
+                                                  SteadyPoint deadline) {
   net::HttpRequest request(call.method, deps_.config.base_path + call.path + call.query);
   request.headers.add("Accept", call.accept);
   request.headers.add("User-Agent", deps_.config.user_agent);
@@ -113,7 +113,7 @@ Task<Result<net::HttpResponse>> Client::send_once(Call call, std::string token,
   net::SendOptions options;
   options.deadline = deadline;
   options.streaming = call.streaming;
-  const TimePoint since = deps_.clock.now();
+  const SteadyPoint since = deps_.clock.steady();
   auto answer = co_await deps_.sender.send(std::move(request), options);
   if (deps_.config.observer) {
     RequestSeen seen;
@@ -121,13 +121,13 @@ Task<Result<net::HttpResponse>> Client::send_once(Call call, std::string token,
     seen.resource = call.resource;
     seen.subresource = call.subresource;
     seen.http_status = answer ? answer->status : 0;
-    seen.took = deps_.clock.now() - since;
+    seen.took = deps_.clock.steady() - since;
     deps_.config.observer(seen);
   }
   co_return answer;
 }
 
-Task<Result<net::HttpResponse>> Client::send_authenticated(Call call, TimePoint deadline) {
+Task<Result<net::HttpResponse>> Client::send_authenticated(Call call, SteadyPoint deadline) {
   if (!deps_.credentials) co_return co_await send_once(std::move(call), std::string(), deadline);
   auto token = co_await deps_.credentials->bearer_token();
   if (!token) co_return token.error();
@@ -157,13 +157,13 @@ std::optional<Duration> Client::retry_delay(const Error& error, int attempt) {
 
 Task<Result<net::HttpResponse>> Client::send(Call call) {
   if (!call.streaming) co_await bucket_.take();
-  const TimePoint deadline = deps_.clock.now() + deps_.config.timeout;
+  const SteadyPoint deadline = deps_.clock.steady() + deps_.config.timeout;
   for (int attempt = 0;; ++attempt) {
     auto answer = co_await send_authenticated(call, deadline);
     if (!answer || succeeded(answer->status)) co_return answer;
     const Error error = error_of(*answer);
     const auto delay = retry_delay(error, attempt);
-    if (!delay || deps_.clock.now() + *delay >= deadline) co_return error;
+    if (!delay || deps_.clock.steady() + *delay >= deadline) co_return error;
     co_await deps_.clock.sleep_for(*delay);
   }
 }

@@ -215,8 +215,8 @@ class Client {
   Task<Result<T>> patch_difference(T before, T after, PatchScope scope);
 
   Task<Result<net::HttpResponse>> send(Call call);
-  Task<Result<net::HttpResponse>> send_authenticated(Call call, TimePoint deadline);
-  Task<Result<net::HttpResponse>> send_once(Call call, std::string token, TimePoint deadline);
+  Task<Result<net::HttpResponse>> send_authenticated(Call call, SteadyPoint deadline);
+  Task<Result<net::HttpResponse>> send_once(Call call, std::string token, SteadyPoint deadline);
   Task<Result<std::string>> send_text(Result<Call> call);
   std::optional<Duration> retry_delay(const Error& error, int attempt);
   std::string write_query(const WriteOptions& options) const;

@@ -54,22 +54,24 @@ void EventRecorder::event(const ObjectReference& about, EventType type, std::str
   forget_old();
   message = limited_text(std::move(message), message_bytes_max - combined_prefix.size());
   const SeriesKey key = combine(object, type, reason, message);
-  const TimePoint now = clock_.now();
+  const TimePoint wall = clock_.now();
+  const SteadyPoint now = clock_.steady();
   Series& series = series_[key];
-  if (!series.busy() && (series.name.empty() || now - series.last > options_.series_window)) {
+  if (!series.busy() && (series.name.empty() || now - series.heard > options_.series_window)) {
     series = Series();
     series.name = event_name(about.name, rng_);
-    series.first = now;
+    series.first = wall;
   }
   const bool combined = key.message != message;
   series.message = combined ? std::string(combined_prefix) + message : message;
-  series.last = now;
+  series.last = wall;
+  series.heard = now;
   ++series.count;
   enqueue(key, &series);
 }
 
 bool EventRecorder::within_budget(const ObjectReference& about) {
-  const TimePoint now = clock_.now();
+  const SteadyPoint now = clock_.steady();
   const double burst = options_.burst_per_object;
   const auto [it, fresh] = budgets_.try_emplace(about, Budget{burst, now});
   Budget& budget = it->second;
@@ -86,7 +88,7 @@ bool EventRecorder::within_budget(const ObjectReference& about) {
 EventRecorder::SeriesKey EventRecorder::combine(const ObjectReference& about, EventType type,
                                                 const std::string& reason,
                                                 const std::string& message) {
-  const TimePoint now = clock_.now();
+  const SteadyPoint now = clock_.steady();
   SeriesKey key{about, type, reason, {}};
   Similar& similar = similar_[key];
   std::erase_if(similar.messages,
@@ -104,10 +106,10 @@ EventRecorder::SeriesKey EventRecorder::combine(const ObjectReference& about, Ev
 
 /// Forgetting costs no more than one Event where a count would have done.
 void EventRecorder::forget_old() {
-  const TimePoint now = clock_.now();
+  const SteadyPoint now = clock_.steady();
   if (series_.size() > options_.known_max) {
     std::erase_if(series_, [&](const auto& s) {
-      return !s.second.busy() && now - s.second.last > options_.series_window;
+      return !s.second.busy() && now - s.second.heard > options_.series_window;
     });
     if (series_.size() > options_.known_max) {
       std::erase_if(series_, [](const auto& s) { return !s.second.busy(); });

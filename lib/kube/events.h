@@ -92,9 +92,10 @@ class EventRecorder {
     friend auto operator<=>(const SeriesKey&, const SeriesKey&) = default;
   };
   struct Series {
-    std::string name;     ///< of the Event
-    std::string message;  ///< what is written: differs from the key's for combined events
-    TimePoint first, last;
+    std::string name;       ///< of the Event
+    std::string message;    ///< what is written: differs from the key's for combined events
+    TimePoint first, last;  ///< as written
+    SteadyPoint heard{};    ///< for the window
     int count = 0;
     bool created = false;  ///< the Event exists: repeats are patches
     bool queued = false;
@@ -102,11 +103,11 @@ class EventRecorder {
     bool busy() const { return queued || writing; }
   };
   struct Similar {
-    std::map<std::string, TimePoint> messages;
+    std::map<std::string, SteadyPoint> messages;
   };
   struct Budget {
     double tokens = 0;
-    TimePoint refilled{};
+    SteadyPoint refilled{};
   };
   static constexpr int attempts_max = 3;
 

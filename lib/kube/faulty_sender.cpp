@@ -69,8 +69,8 @@ Task<> FaultySender::delay() {
   if (delay > Duration(0)) co_await clock_.sleep_for(delay);
 }
 
-Task<Error> FaultySender::hang(TimePoint deadline) {
-  co_await clock_.sleep_until(std::min(deadline, clock_.now() + hang_max));
+Task<Error> FaultySender::hang(SteadyPoint deadline) {
+  co_await clock_.sleep_until(std::min(deadline, clock_.steady() + hang_max));
   co_return Error(Errc::timeout, "no answer (fault)");
 }
 

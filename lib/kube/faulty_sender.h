@@ -38,7 +38,7 @@ class FaultySender final : public net::HttpSender {
 
  private:
   Task<> delay();
-  Task<Error> hang(TimePoint deadline);
+  Task<Error> hang(SteadyPoint deadline);
   /// The answer that stands in for the server's.
   std::optional<net::HttpResponse> refusal(const net::HttpRequest& request);
 

@@ -22,7 +22,7 @@ struct FaultsTest : KubeTest {
   }
   Task<Result<std::optional<WatchEvent>>> with_deadline_of(WatchStream stream) {
     auto event = stream.next();
-    co_return co_await with_deadline(world, world.now() + 60s, std::move(event));
+    co_return co_await with_deadline(world, world.steady() + 60s, std::move(event));
   }
   Errc get() {
     const auto answer = run(shaky.get<Thing>(key));

@@ -71,7 +71,7 @@ TokenFile::TokenFile(Clock& clock, std::filesystem::path file)
     : clock_(clock), file_(std::move(file)) {}
 
 Task<Result<std::string>> TokenFile::bearer_token() {
-  const TimePoint now = clock_.now();
+  const SteadyPoint now = clock_.steady();
   if (read_at_ && now - *read_at_ < reread_after) co_return token_;
   auto text = read_small_file(file_, bytes_max);
   if (text) *text = trimmed(std::move(*text));

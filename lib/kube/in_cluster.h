@@ -46,7 +46,7 @@ class TokenFile final : public Credentials {
   Clock& clock_;
   std::filesystem::path file_;
   std::string token_;
-  std::optional<TimePoint> read_at_;
+  std::optional<SteadyPoint> read_at_;
 };
 
 /// The contents of a regular file of at most `bytes_max`.

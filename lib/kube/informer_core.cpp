@@ -21,8 +21,8 @@ constexpr int silent_watches_before_relist = 2;
 
 /// Ends when nothing was heard for `limit`, however often that moves: one sleeper for the whole
 /// life of a watch instead of one for each event.
-Task<> silence(Clock& clock, const TimePoint& heard, Duration limit) {
-  while (clock.now() < heard + limit) co_await clock.sleep_until(heard + limit);
+Task<> silence(Clock& clock, const SteadyPoint& heard, Duration limit) {
+  while (clock.steady() < heard + limit) co_await clock.sleep_until(heard + limit);
 }
 
 Task<> store_status(Task<Status> op, Status* into) {
@@ -93,13 +93,13 @@ Task<> InformerCore::run() {
   } at_the_end{health_};
   health_.disconnected_since = deps_.clock.now();
   for (;;) {
-    const TimePoint since = deps_.clock.now();
+    const SteadyPoint since = deps_.clock.steady();
     const std::uint64_t events = health_.events;
     const Status done = co_await follow();
     Error failure;
     if (!done) {
       failure = done.error();
-    } else if (events == health_.events && deps_.clock.now() - since < options_.retry_base) {
+    } else if (events == health_.events && deps_.clock.steady() - since < options_.retry_base) {
       failure = Error(Errc::unavailable, "the server ended the watch as soon as it began");
     } else {
       continue;
@@ -174,7 +174,7 @@ Task<Result<WatchStream>> InformerCore::open_watch(bool with_list) {
       std::chrono::duration_cast<std::chrono::seconds>(options_.watch_timeout + jitter);
   ++health_.watches;
   auto stream = co_await deps_.client.watch(resource_, options_.ns, std::move(options));
-  heard_ = deps_.clock.now();
+  heard_ = deps_.clock.steady();
   co_return stream;
 }
 
@@ -204,8 +204,8 @@ Task<Status> InformerCore::read_events(WatchStream* stream, Listing* initial) {
     auto event = co_await stream->next();
     if (!event) co_return event.error();
     if (!*event) co_return ok();
-    heard_ = deps_.clock.now();
-    health_.last_event = heard_;
+    heard_ = deps_.clock.steady();
+    health_.last_event = deps_.clock.now();
     // A list alone is no progress: list, 410, list, 410 … must back off.
     if (!initial) health_.failures = 0;
     take_event(**event, initial);

@@ -139,7 +139,7 @@ class InformerCore {
   std::vector<std::function<void()>> health_handlers_;
   InformerHealth health_;
   std::string version_;     ///< up to where the store follows the server; empty: list first
-  TimePoint heard_{};       ///< when the watch last said anything
+  SteadyPoint heard_{};     ///< when the watch last said anything
   int silent_watches_ = 0;  ///< watches in a row that ended in silence
   bool watch_list_refused_ = false;
   Wakeup synced_;

@@ -55,7 +55,7 @@ std::string LeaderElector::spec_json(const std::string& holder) const {
   return dump_json(spec);
 }
 
-/// Remembers what the server says, and since when by our clock.
+/// Remembers what the server says, and since when on our steady clock.
 Status LeaderElector::look_at(const std::string& lease_text) {
   const Result<Json> lease = parse_json(lease_text);
   const Json* metadata = lease ? member(*lease, "metadata") : nullptr;
@@ -70,7 +70,7 @@ Status LeaderElector::look_at(const std::string& lease_text) {
   std::string text = dump_json(spec);
   if (text == observed_spec_) return ok();
   observed_spec_ = std::move(text);
-  observed_at_ = clock_.now();
+  observed_at_ = clock_.steady();
   return ok();
 }
 
@@ -109,7 +109,7 @@ Task<Result<bool>> LeaderElector::look_and_take() {
   const bool ours = holder_ == options_.identity;
   // Somebody took over, even if only for a moment: a leader does not come back silently.
   if (leading_ && !ours) co_return false;
-  if (!holder_.empty() && !ours && clock_.now() < observed_at_ + observed_duration_) {
+  if (!holder_.empty() && !ours && clock_.steady() < observed_at_ + observed_duration_) {
     co_return false;
   }
   if (!ours) {
@@ -132,7 +132,7 @@ Task<Result<bool>> LeaderElector::try_to_hold() {
 
 Task<> LeaderElector::acquire() {
   for (;;) {
-    const TimePoint begun = clock_.now();
+    const SteadyPoint begun = clock_.steady();
     auto held = co_await with_deadline(clock_, begun + options_.renew_deadline, try_to_hold());
     if (held && *held) {
       renewed_ = begun;
@@ -160,9 +160,9 @@ Task<Error> LeaderElector::hold() {
   Error last(Errc::timeout, "no renewal succeeded");
   Duration pause = options_.retry_period;
   for (;;) {
-    const TimePoint deadline = renewed_ + options_.renew_deadline;
-    co_await clock_.sleep_until(std::min(clock_.now() + pause, deadline));
-    const TimePoint begun = clock_.now();
+    const SteadyPoint deadline = renewed_ + options_.renew_deadline;
+    co_await clock_.sleep_until(std::min(clock_.steady() + pause, deadline));
+    const SteadyPoint begun = clock_.steady();
     if (begun >= deadline) {
       const Error lost = last.within("renewing the lease until its deadline");
       lose(lost);

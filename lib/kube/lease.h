@@ -21,9 +21,10 @@ struct LeaderElectionOptions {
 
 /// Makes sure that of all processes which name the same Lease at most one leads.
 ///
-/// Clocks may differ between machines: a holder is silent when its record has not changed for
-/// lease_duration of *our* clock, whatever times the record holds. The holder stops leading when it
-/// could not renew for renew_deadline, which is shorter, so that it ends before another begins.
+/// Clocks differ between machines, and step: a holder is silent when we have seen its record
+/// unchanged for lease_duration of *our* steady clock, whatever times the record holds. The holder
+/// stops leading when by its steady clock it could not renew for renew_deadline, which is shorter,
+/// so that it ends before another begins.
 class LeaderElector {
  public:
   LeaderElector(Client& client, Clock& clock, Rng& rng, Log log, LeaderElectionOptions options);
@@ -63,10 +64,10 @@ class LeaderElector {
   std::string holder_;
   std::string resource_version_;
   std::int64_t transitions_ = 0;
-  TimePoint acquired_{};
-  TimePoint renewed_{};        ///< when the last successful renewal was begun
+  TimePoint acquired_{};       ///< what the record says
+  SteadyPoint renewed_{};      ///< when the last successful renewal was begun
   std::string observed_spec_;  ///< as seen last
-  TimePoint observed_at_{};    ///< when it was first seen so
+  SteadyPoint observed_at_{};  ///< when it was first seen so
   Duration observed_duration_{0};
 };
 

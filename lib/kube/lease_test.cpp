@@ -148,6 +148,35 @@ TEST_F(LeaseTest, ACutOffLeaderStopsBeforeAnotherBegins) {
   EXPECT_FALSE(*a.ended);
 }
 
+TEST_F(LeaseTest, AWallClockThatStepsBackDoesNotLetTheOldLeaderLeadLonger) {
+  process_a.spawn("a", a.lead(world));
+  world.run_for(20s);
+  ASSERT_TRUE(a.working);
+  a.faults->partitioned = true;
+  world.run_for(3s);
+  world.step_wall(-1h);
+  world.run_for(10s);
+  EXPECT_FALSE(a.working) << "it renewed last more than ten seconds ago";
+}
+
+TEST_F(LeaseTest, AWallClockThatStepsDoesNotChangeWhenASilentHolderIsSucceeded) {
+  for (const Duration step : {Duration(1h), Duration(-1h)}) {
+    leases.lease = {{"metadata", {{"resourceVersion", std::to_string(++leases.version)}}},
+                    {"spec", {{"holderIdentity", "z"}, {"leaseDurationSeconds", 15}}}};
+    TaskScope process(world.executor());
+    Candidate waiter(*this, "waiter");
+    process.spawn("waiter", waiter.lead(world));
+    world.run_for(3s);
+    world.step_wall(step);
+    world.run_for(11s);
+    EXPECT_FALSE(waiter.working) << "after a step of " << step.count() << " ms";
+    world.run_for(6s);
+    EXPECT_TRUE(waiter.working) << "after a step of " << step.count() << " ms";
+    process.stop();
+    world.settle();
+  }
+}
+
 TEST_F(LeaseTest, ALeaderWhoseLeaseWasTakenStopsAtItsNextRenewal) {
   process_a.spawn("a", a.lead(world));
   world.run_for(20s);

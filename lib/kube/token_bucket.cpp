@@ -9,10 +9,10 @@ TokenBucket::TokenBucket(Clock& clock, double qps, int burst)
       qps_(std::max(qps, 0.0)),
       burst_(std::max(burst, 1)),
       tokens_(burst_),
-      refilled_(clock.now()) {}
+      refilled_(clock.steady()) {}
 
 void TokenBucket::refill() {
-  const TimePoint now = clock_.now();
+  const SteadyPoint now = clock_.steady();
   const double seconds = std::chrono::duration<double>(now - refilled_).count();
   tokens_ = std::min(burst_, tokens_ + seconds * qps_);
   refilled_ = now;

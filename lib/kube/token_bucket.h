@@ -22,7 +22,7 @@ class TokenBucket {
   double qps_;
   double burst_;
   double tokens_;  ///< negative: turns given out in advance
-  TimePoint refilled_;
+  SteadyPoint refilled_;
 };
 
 }  // namespace regatta::kube

@@ -17,7 +17,7 @@ class Dialer {
   /// `unavailable`, `timeout`, or `denied` when one side refuses the other's certificate. The text
   /// names the host and the cause.
   virtual Task<Result<std::unique_ptr<ByteStream>>> dial(std::string host, std::uint16_t port,
-                                                         TimePoint deadline) = 0;
+                                                         SteadyPoint deadline) = 0;
 };
 
 /// Accepts connections.

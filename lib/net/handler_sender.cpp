@@ -36,7 +36,7 @@ Task<Result<HttpResponse>> HandlerSender::send(HttpRequest request, SendOptions 
       request.method + " " + request.target.substr(0, request.target.find('?'));
   request.peer = peer_;
   Task<Result<HttpResponse>> op = exchange(std::move(request), options.streaming);
-  if (options.deadline == TimePoint::max()) co_return co_await std::move(op);
+  if (options.deadline == SteadyPoint::max()) co_return co_await std::move(op);
   auto answer = co_await with_deadline(clock_, options.deadline, std::move(op));
   if (!answer) co_return answer.error().within(where);
   co_return std::move(*answer);

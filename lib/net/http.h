@@ -65,7 +65,7 @@ struct HttpResponse {
 
 struct SendOptions {
   /// For the whole exchange; when streaming, up to the response header.
-  TimePoint deadline = TimePoint::max();
+  SteadyPoint deadline = SteadyPoint::max();
   /// Asks for the body of a 200 answer as a stream; other answers are always complete.
   bool streaming = false;
 };

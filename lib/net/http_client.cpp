@@ -21,7 +21,7 @@ Task<Status> receive(ByteStream& stream, ResponseDecoder& decoder, std::span<cha
 }  // namespace
 
 struct HttpClient::Connection {
-  Connection(std::unique_ptr<ByteStream> stream, const HttpClientOptions& options, TimePoint now)
+  Connection(std::unique_ptr<ByteStream> stream, const HttpClientOptions& options, SteadyPoint now)
       : stream(std::move(stream)),
         decoder({options.header_max, options.body_max}),
         buffer(read_size),
@@ -31,8 +31,8 @@ struct HttpClient::Connection {
   std::unique_ptr<ByteStream> stream;
   ResponseDecoder decoder;
   std::vector<char> buffer;
-  TimePoint born;
-  TimePoint idle_since{};
+  SteadyPoint born;
+  SteadyPoint idle_since{};
 };
 
 /// A place under the cap on connections, held for one exchange.
@@ -47,7 +47,7 @@ class HttpClient::Lease {
   }
   /// Keeps the connection open and idle.
   void keep(std::unique_ptr<Connection> connection) {
-    connection->idle_since = client_.clock_.now();
+    connection->idle_since = client_.clock_.steady();
     client_.idle_.push_back(std::move(connection));
     kept_ = true;
   }
@@ -132,9 +132,9 @@ HttpClient::HttpClient(const Executor& executor, Clock& clock, std::shared_ptr<D
 HttpClient::~HttpClient() = default;
 
 Task<Result<HttpResponse>> HttpClient::send(HttpRequest request, SendOptions options) {
-  const TimePoint deadline = options.deadline == TimePoint::max()
-                                 ? clock_.now() + options_.exchange_max
-                                 : options.deadline;
+  const SteadyPoint deadline = options.deadline == SteadyPoint::max()
+                                   ? clock_.steady() + options_.exchange_max
+                                   : options.deadline;
   const std::string where =
       request.method + " " + host_and_port(host_, port_) +
       request.target.substr(0, std::min<std::size_t>(request.target.find('?'), 256));
@@ -145,7 +145,7 @@ Task<Result<HttpResponse>> HttpClient::send(HttpRequest request, SendOptions opt
 }
 
 Task<Result<HttpResponse>> HttpClient::attempt(HttpRequest request, bool streaming,
-                                               TimePoint deadline) {
+                                               SteadyPoint deadline) {
   auto wire = encode_request(request, host_and_port(host_, port_));
   if (!wire) co_return wire.error();
   const bool head = request.method == "HEAD";
@@ -153,7 +153,7 @@ Task<Result<HttpResponse>> HttpClient::attempt(HttpRequest request, bool streami
   co_return co_await exchange(std::move(*wire), head, deadline);
 }
 
-Task<Result<HttpResponse>> HttpClient::stream(std::string wire, bool head, TimePoint deadline) {
+Task<Result<HttpResponse>> HttpClient::stream(std::string wire, bool head, SteadyPoint deadline) {
   auto connection = co_await dial(deadline);
   if (!connection) co_return connection.error();
   auto& decoder = (*connection)->decoder;
@@ -169,7 +169,7 @@ Task<Result<HttpResponse>> HttpClient::stream(std::string wire, bool head, TimeP
   co_return response;
 }
 
-Task<Result<HttpResponse>> HttpClient::exchange(std::string wire, bool head, TimePoint deadline) {
+Task<Result<HttpResponse>> HttpClient::exchange(std::string wire, bool head, SteadyPoint deadline) {
   drop_expired();
   std::unique_ptr<Connection> connection = take_idle();
   while (!connection && open_ >= options_.connections_max) {
@@ -209,10 +209,10 @@ Task<Result<HttpResponse>> HttpClient::exchange(std::string wire, bool head, Tim
   co_return response;
 }
 
-Task<Result<std::unique_ptr<HttpClient::Connection>>> HttpClient::dial(TimePoint deadline) {
+Task<Result<std::unique_ptr<HttpClient::Connection>>> HttpClient::dial(SteadyPoint deadline) {
   auto stream = co_await dialer_->dial(host_, port_, deadline);
   if (!stream) co_return stream.error();
-  co_return std::make_unique<Connection>(std::move(*stream), options_, clock_.now());
+  co_return std::make_unique<Connection>(std::move(*stream), options_, clock_.steady());
 }
 
 std::unique_ptr<HttpClient::Connection> HttpClient::take_idle() {
@@ -226,7 +226,7 @@ std::unique_ptr<HttpClient::Connection> HttpClient::take_idle() {
 }
 
 void HttpClient::drop_expired() {
-  const TimePoint now = clock_.now();
+  const SteadyPoint now = clock_.steady();
   open_ -= std::erase_if(idle_, [&](const std::unique_ptr<Connection>& connection) {
     return now - connection->idle_since > options_.idle_max ||
            now - connection->born > options_.age_max;

@@ -40,10 +40,10 @@ class HttpClient final : public HttpSender {
   struct Connection;
   class Lease;
 
-  Task<Result<HttpResponse>> attempt(HttpRequest request, bool streaming, TimePoint deadline);
-  Task<Result<HttpResponse>> stream(std::string wire, bool head, TimePoint deadline);
-  Task<Result<HttpResponse>> exchange(std::string wire, bool head, TimePoint deadline);
-  Task<Result<std::unique_ptr<Connection>>> dial(TimePoint deadline);
+  Task<Result<HttpResponse>> attempt(HttpRequest request, bool streaming, SteadyPoint deadline);
+  Task<Result<HttpResponse>> stream(std::string wire, bool head, SteadyPoint deadline);
+  Task<Result<HttpResponse>> exchange(std::string wire, bool head, SteadyPoint deadline);
+  Task<Result<std::unique_ptr<Connection>>> dial(SteadyPoint deadline);
   std::unique_ptr<Connection> take_idle();
   void drop_expired();
 

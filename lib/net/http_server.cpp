@@ -78,7 +78,7 @@ class HttpServer::Connection {
       HttpRequest request = decoder_.take();
       request.peer = stream_->peer();
       const bool head = request.method == "HEAD";
-      deadline_ = TimePoint::max();  // handlers have deadlines of their own
+      deadline_ = SteadyPoint::max();  // handlers have deadlines of their own
       busy_ = true;
       HttpResponse response = co_await server_.handler_.handle(std::move(request));
       const bool more = keep_alive && !server_.draining_;
@@ -91,7 +91,7 @@ class HttpServer::Connection {
     co_await linger();
   }
 
-  void close_if_overdue(TimePoint now) {
+  void close_if_overdue(SteadyPoint now) {
     if (now >= deadline_) stream_->close();
   }
   bool answering() const { return busy_ && !streaming_; }
@@ -100,7 +100,7 @@ class HttpServer::Connection {
   }
 
  private:
-  void expect_within(Duration d) { deadline_ = server_.clock_.now() + d; }
+  void expect_within(Duration d) { deadline_ = server_.clock_.steady() + d; }
 
   /// Decodes one whole request.
   Task<Status> receive() {
@@ -166,7 +166,7 @@ class HttpServer::Connection {
   Task<bool> write(std::string bytes) {
     expect_within(server_.options_.write_max);
     const Status written = co_await stream_->write_all(bytes);
-    deadline_ = TimePoint::max();
+    deadline_ = SteadyPoint::max();
     co_return written.has_value();
   }
 
@@ -192,7 +192,7 @@ class HttpServer::Connection {
   HttpServer& server_;
   std::unique_ptr<ByteStream> stream_;
   RequestDecoder decoder_;
-  TimePoint deadline_;
+  SteadyPoint deadline_;
   bool busy_ = false, streaming_ = false, discarding_ = false;
   Wakeup arrived_, consumed_;
 };
@@ -257,17 +257,17 @@ Task<> HttpServer::serve(std::shared_ptr<Connection> connection) {
 Task<> HttpServer::close_overdue() {
   for (;;) {
     co_await clock_.sleep_for(overdue_check_every);
-    const TimePoint now = clock_.now();
+    const SteadyPoint now = clock_.steady();
     for (Connection* connection : connections_) connection->close_if_overdue(now);
   }
 }
 
-Task<> HttpServer::drain(TimePoint deadline) {
+Task<> HttpServer::drain(SteadyPoint deadline) {
   draining_ = true;
   listener_->close();
   for (Connection* connection : connections_) connection->close_if_idle();
-  while (answering() != 0 && clock_.now() < deadline) {
-    co_await clock_.sleep_for(std::min(accept_pause, deadline - clock_.now()));
+  while (answering() != 0 && clock_.steady() < deadline) {
+    co_await clock_.sleep_for(std::min(accept_pause, deadline - clock_.steady()));
   }
 }
 

@@ -33,7 +33,7 @@ class HttpServer {
 
   /// Accepts no more connections or requests, and waits until the current requests are answered or
   /// `deadline` passes. run() ends the streams.
-  Task<> drain(TimePoint deadline);
+  Task<> drain(SteadyPoint deadline);
 
   std::size_t connections() const { return connections_.size(); }
   ByteListener& listener() { return *listener_; }

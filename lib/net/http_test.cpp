@@ -82,7 +82,7 @@ struct Answer {
   Errc code = Errc::not_found;
   unsigned status = 0;
   std::string text;  // the body, or what went wrong
-  TimePoint at{};
+  SteadyPoint at{};
 };
 
 struct Http : ::testing::Test {
@@ -128,7 +128,7 @@ struct Http : ::testing::Test {
               std::shared_ptr<Answer> answer) {
     auto response = co_await sender.send(std::move(request), options);
     answer->ready = true;
-    answer->at = world.now();
+    answer->at = world.steady();
     if (!response) {
       answer->code = response.error().code();
       answer->text = response.error().what();
@@ -141,7 +141,7 @@ struct Http : ::testing::Test {
       if (!piece) answer->text += "!" + piece.error().what();
       if (!piece || !*piece) break;
       answer->text += **piece;
-      answer->at = world.now();
+      answer->at = world.steady();
     }
   }
 
@@ -150,7 +150,7 @@ struct Http : ::testing::Test {
     std::string got;
     auto stream = std::make_shared<std::unique_ptr<ByteStream>>();
     auto body = [&]() -> Task<> {
-      auto dialled = co_await network->dial("api", 80, TimePoint::max());
+      auto dialled = co_await network->dial("api", 80, SteadyPoint::max());
       *stream = std::move(*dialled);
       (void)co_await (*stream)->write_all(bytes);
       std::vector<char> buffer(4096);
@@ -247,7 +247,7 @@ TEST_F(Http, AnswersWithoutBody) {
 
 TEST_F(Http, DeadlineEndsAnExchangeAndItsConnection) {
   start();
-  const TimePoint sent = world.now();
+  const SteadyPoint sent = world.steady();
   auto slow = get("/slow", {.deadline = sent + 3s});
   world.run_for(4s);
   EXPECT_EQ(slow->code, Errc::timeout);
@@ -285,7 +285,7 @@ TEST_F(Http, RequestsBeyondTheCapWait) {
   start({}, {.connections_max = 2});
   std::vector<std::shared_ptr<Answer>> answers;
   for (int i = 0; i < 6; ++i) answers.push_back(get("/slow"));
-  auto hurried = get("/a", {.deadline = world.now() + 1s});
+  auto hurried = get("/a", {.deadline = world.steady() + 1s});
   auto stream = get("/ticks", {.streaming = true});
   world.run_for(5s);
   EXPECT_EQ(handler.in_progress, 2);
@@ -298,7 +298,7 @@ TEST_F(Http, RequestsBeyondTheCapWait) {
 
 TEST_F(Http, AWaiterThatGivesUpPassesItsTurnOn) {
   start({}, {.connections_max = 1});
-  const TimePoint begin = world.now();
+  const SteadyPoint begin = world.steady();
   auto holds = get("/slow");
   auto gives_up = get("/a", {.deadline = begin + 10s});  // just when the place becomes free
   auto waits = get("/a");
@@ -313,7 +313,7 @@ TEST_F(Http, AWaiterThatGivesUpPassesItsTurnOn) {
 class GateDialer final : public Dialer {
  public:
   explicit GateDialer(const Executor& executor) : gate(executor) {}
-  Task<Result<std::unique_ptr<ByteStream>>> dial(std::string, std::uint16_t, TimePoint) override {
+  Task<Result<std::unique_ptr<ByteStream>>> dial(std::string, std::uint16_t, SteadyPoint) override {
     ++dialled;
     co_await gate.wait();
     co_return Error(Errc::unavailable, "refused");
@@ -504,7 +504,7 @@ TEST_F(Http, WhatCannotBeARequestIsRefusedHere) {
 
 TEST_F(Http, AStreamComesPieceByPiece) {
   start();
-  const TimePoint begin = world.now();
+  const SteadyPoint begin = world.steady();
   auto ticks = get("/ticks", {.streaming = true});
   world.run_for(1500ms);
   EXPECT_EQ(ticks->status, 200u);
@@ -574,13 +574,13 @@ TEST_F(Http, AResetEndsBothSides) {
 
 TEST_F(Http, PipelinedRequestsAreAnsweredInOrder) {
   start();
-  const TimePoint begin = world.now();
+  const SteadyPoint begin = world.steady();
   const std::string got =
       raw("GET /a HTTP/1.1\r\nHost: x\r\n\r\n"
           "POST /b HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc"
           "GET /missing HTTP/1.1\r\nConnection: close\r\n\r\n"
           "GET /never HTTP/1.1\r\n\r\n");
-  EXPECT_EQ(world.now(), begin) << "the end of the last answer is said at once";
+  EXPECT_EQ(world.steady(), begin) << "the end of the last answer is said at once";
   const auto hello = got.find("hello"), echo = got.find("got abc"), missing = got.find("no such");
   EXPECT_LT(hello, echo);
   EXPECT_LT(echo, missing);
@@ -646,15 +646,15 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST_F(Http, SlowRequestsHaveADeadlineAndIdleConnectionsToo) {
   start({.idle_max = 100s, .request_max = 10s});
-  TimePoint begin = world.now();
+  SteadyPoint begin = world.steady();
   (void)raw("GET / HT", 300s);
-  EXPECT_NEAR(double((world.now() - begin).count()), 10'000, 1'500);
-  begin = world.now();
+  EXPECT_NEAR(double((world.steady() - begin).count()), 10'000, 1'500);
+  begin = world.steady();
   (void)raw("", 300s);
-  EXPECT_NEAR(double((world.now() - begin).count()), 10'000, 1'500);
-  begin = world.now();
+  EXPECT_NEAR(double((world.steady() - begin).count()), 10'000, 1'500);
+  begin = world.steady();
   (void)raw("GET /a HTTP/1.1\r\n\r\n", 300s);
-  EXPECT_NEAR(double((world.now() - begin).count()), 100'000, 1'500);
+  EXPECT_NEAR(double((world.steady() - begin).count()), 100'000, 1'500);
 }
 
 TEST_F(Http, AClientThatDoesNotReadIsCutOff) {
@@ -663,7 +663,7 @@ TEST_F(Http, AClientThatDoesNotReadIsCutOff) {
   big.body = std::string(1'000'000, 'x');
   auto pair_stream = std::make_shared<std::unique_ptr<ByteStream>>();
   auto body = [&]() -> Task<> {
-    auto dialled = co_await network->dial("api", 80, TimePoint::max());
+    auto dialled = co_await network->dial("api", 80, SteadyPoint::max());
     *pair_stream = std::move(*dialled);
     auto wire = encode_request(big, "api");
     (void)co_await (*pair_stream)->write_all(*wire);
@@ -694,7 +694,7 @@ TEST_F(Http, DrainingAnswersWhatWasBegunAndNothingElse) {
   world.run_for(1s);
   bool drained = false;
   auto body = [&]() -> Task<> {
-    co_await server->drain(world.now() + 60s);
+    co_await server->drain(world.steady() + 60s);
     drained = true;
   };
   scope.spawn("drain", body());
@@ -725,7 +725,7 @@ TEST_F(Http, AHandlerCanBeUsedWithoutBytes) {
   PeerIdentity alice;
   alice.common_name = "alice";
   HandlerSender sender(world, handler, alice);
-  const TimePoint begin = world.now();
+  const SteadyPoint begin = world.steady();
   auto who = send(sender, HttpRequest("GET", "/whoami"));
   auto slow = send(sender, HttpRequest("GET", "/slow"), {.deadline = begin + 2s});
   auto ticks = send(sender, HttpRequest("GET", "/ticks"), {.streaming = true});

@@ -135,7 +135,7 @@ std::unique_ptr<ByteListener> MemoryNetwork::listen(std::string host, std::uint1
 }
 
 Task<Result<std::unique_ptr<ByteStream>>> MemoryNetwork::dial(std::string host, std::uint16_t port,
-                                                              TimePoint) {
+                                                              SteadyPoint) {
   ++dialled_;
   const auto at = listeners_.find(Address(host, port));
   if (at == listeners_.end()) {

@@ -60,7 +60,7 @@ class MemoryNetwork final : public Dialer {
 
   std::unique_ptr<ByteListener> listen(std::string host, std::uint16_t port);
   Task<Result<std::unique_ptr<ByteStream>>> dial(std::string host, std::uint16_t port,
-                                                 TimePoint deadline) override;
+                                                 SteadyPoint deadline) override;
 
   /// Called with every new connection, before either side uses it.
   std::function<void(MemoryPair&)> on_connect;

@@ -123,7 +123,7 @@ Task<Error> stream_error(boost::system::error_code ec) {
 }
 
 Task<Result<tcp::socket>> connect(Clock& clock, std::shared_ptr<Resolver> resolver,
-                                  std::string host, std::uint16_t port, TimePoint deadline) {
+                                  std::string host, std::uint16_t port, SteadyPoint deadline) {
   const std::string where = "connecting to " + host_and_port(host, port);
   auto addresses =
       co_await with_deadline(clock, deadline, addresses_of(std::move(resolver), std::move(host)));
@@ -135,8 +135,8 @@ Task<Result<tcp::socket>> connect(Clock& clock, std::shared_ptr<Resolver> resolv
     const auto address = asio::ip::make_address(text, bad);
     if (bad) co_return Error(Errc::invalid, "not an IP address: " + text).within(where);
     // An address that swallows packets must leave time for the next address.
-    const TimePoint now = clock.now();
-    const TimePoint until = now + std::max(Duration(0), deadline - now) / left--;
+    const SteadyPoint now = clock.steady();
+    const SteadyPoint until = now + std::max(Duration(0), deadline - now) / left--;
     auto socket = co_await with_deadline(clock, until, connect_one(tcp::endpoint(address, port)));
     if (socket) co_return std::move(*socket);
     last = socket.error();
@@ -196,7 +196,7 @@ std::string host_and_port(std::string_view host, std::uint16_t port) {
 }
 
 Task<Result<std::unique_ptr<ByteStream>>> TcpDialer::dial(std::string host, std::uint16_t port,
-                                                          TimePoint deadline) {
+                                                          SteadyPoint deadline) {
   auto socket = co_await internal::connect(clock_, resolver_, std::move(host), port, deadline);
   if (!socket) co_return socket.error();
   std::unique_ptr<ByteStream> stream = std::make_unique<TcpStream>(std::move(*socket));

@@ -17,7 +17,7 @@ class TcpDialer final : public Dialer {
   explicit TcpDialer(Clock& clock, std::shared_ptr<Resolver> resolver = make_system_resolver())
       : clock_(clock), resolver_(std::move(resolver)) {}
   Task<Result<std::unique_ptr<ByteStream>>> dial(std::string host, std::uint16_t port,
-                                                 TimePoint deadline) override;
+                                                 SteadyPoint deadline) override;
 
  private:
   Clock& clock_;

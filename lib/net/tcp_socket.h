@@ -13,7 +13,7 @@ Task<Error> stream_error(boost::system::error_code ec);
 
 Task<Result<asio::ip::tcp::socket>> connect(Clock& clock, std::shared_ptr<Resolver> resolver,
                                             std::string host, std::uint16_t port,
-                                            TimePoint deadline);
+                                            SteadyPoint deadline);
 
 Result<asio::ip::tcp::acceptor> open_acceptor(const Executor& executor, std::string_view address,
                                               std::uint16_t port);

@@ -236,7 +236,7 @@ Result<std::shared_ptr<TlsDialer>> TlsDialer::create(Clock& clock, const TlsClie
 }
 
 Task<Result<std::unique_ptr<ByteStream>>> TlsDialer::dial(std::string host, std::uint16_t port,
-                                                          TimePoint deadline) {
+                                                          SteadyPoint deadline) {
   auto socket = co_await internal::connect(clock_, resolver_, host, port, deadline);
   if (!socket) co_return socket.error();
   const std::string name = context_->server_name.empty() ? host : context_->server_name;

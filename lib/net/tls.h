@@ -22,7 +22,7 @@ class TlsDialer final : public Dialer {
   ~TlsDialer() override;
 
   Task<Result<std::unique_ptr<ByteStream>>> dial(std::string host, std::uint16_t port,
-                                                 TimePoint deadline) override;
+                                                 SteadyPoint deadline) override;
 
  private:
   struct Context;

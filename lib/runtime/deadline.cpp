@@ -25,7 +25,7 @@ Task<bool> finishes_first(Task<> op, Task<> other) {
   co_return !op_threw;
 }
 
-Task<bool> finishes_before(Clock& clock, TimePoint deadline, Task<> op) {
+Task<bool> finishes_before(Clock& clock, SteadyPoint deadline, Task<> op) {
   const bool finished = co_await finishes_first(std::move(op), clock.wait_until(deadline));
   if (finished) co_return true;
   // A wait that ended because we were cancelled looks like a deadline that passed.

@@ -14,7 +14,7 @@ Task<bool> finishes_first(Task<> op, Task<> other);
 /// Runs `op` until it ends or `deadline` passes; false when it was cancelled because of the latter.
 /// The loser is cancelled and awaited, so nothing outlives the call. An exception of `op` is
 /// re-thrown.
-Task<bool> finishes_before(Clock& clock, TimePoint deadline, Task<> op);
+Task<bool> finishes_before(Clock& clock, SteadyPoint deadline, Task<> op);
 
 /// Runs both until one ends; the other is cancelled and awaited. The index (0 or 1) of the one that
 /// ended first; its exception is re-thrown.
@@ -34,7 +34,7 @@ Task<> store(Task<T> op, std::optional<T>* into) {
 /// `op`'s answer, or Errc::timeout when there is none by `deadline`. After a timeout a write may or
 /// may not have happened.
 template <class T>
-Task<Result<T>> with_deadline(Clock& clock, TimePoint deadline, Task<Result<T>> op) {
+Task<Result<T>> with_deadline(Clock& clock, SteadyPoint deadline, Task<Result<T>> op) {
   std::optional<Result<T>> answer;
   Task<> storing = internal::store(std::move(op), &answer);
   const bool in_time = co_await finishes_before(clock, deadline, std::move(storing));

@@ -26,7 +26,7 @@ Task<Result<int>> throws_after(Clock& clock, Duration d) {
 struct Runtime : ::testing::Test {
   sim::World world{1};
   TaskScope scope{world.executor()};
-  TimePoint start = world.now();
+  SteadyPoint start = world.steady();
 
   void TearDown() override {
     scope.stop();
@@ -36,11 +36,11 @@ struct Runtime : ::testing::Test {
 
 TEST_F(Runtime, DeadlineReturnsTheAnswerThatComesInTime) {
   std::optional<int> got;
-  TimePoint at{};
+  SteadyPoint at{};
   auto body = [&]() -> Task<> {
     auto answer = co_await with_deadline(world, start + 100ms, answers_after(world, 40ms));
     got = answer.value();
-    at = world.now();
+    at = world.steady();
   };
   scope.spawn("t", body());
   world.run_for(1s);
@@ -50,16 +50,33 @@ TEST_F(Runtime, DeadlineReturnsTheAnswerThatComesInTime) {
 
 TEST_F(Runtime, DeadlineTimesOut) {
   std::optional<Errc> got;
-  TimePoint at{};
+  SteadyPoint at{};
   auto body = [&]() -> Task<> {
     auto answer = co_await with_deadline(world, start + 100ms, answers_after(world, 400ms));
     got = answer.error().code();
-    at = world.now();
+    at = world.steady();
   };
   scope.spawn("t", body());
   world.run_for(1s);
   EXPECT_EQ(got, Errc::timeout);
   EXPECT_EQ(at, start + 100ms);
+}
+
+TEST_F(Runtime, AStepOfTheWallClockMovesNoDeadline) {
+  for (const Duration step : {Duration(-1h), Duration(1h)}) {
+    const SteadyPoint begun = world.steady();
+    SteadyPoint at{};
+    auto body = [&]() -> Task<> {
+      auto answer = co_await with_deadline(world, begun + 10s, answers_after(world, 24h));
+      EXPECT_FALSE(answer);
+      at = world.steady();
+    };
+    scope.spawn("t", body());
+    world.run_for(4s);
+    world.step_wall(step);
+    world.run_for(2h);
+    EXPECT_EQ(at, begun + 10s) << "after a step of " << step.count() << " ms";
+  }
 }
 
 TEST_F(Runtime, DeadlinePassesCancellationOn) {
@@ -120,7 +137,7 @@ TEST_F(Runtime, AnOperationWithADeadlineBeginsBeforeAnythingElseHappens) {
 }
 
 TEST_F(Runtime, DeadlineEndsWhenTheOperationThrows) {
-  TimePoint at{};
+  SteadyPoint at{};
   std::string what;
   auto body = [&]() -> Task<> {
     try {
@@ -129,7 +146,7 @@ TEST_F(Runtime, DeadlineEndsWhenTheOperationThrows) {
     } catch (const std::runtime_error& e) {
       what = e.what();
     }
-    at = world.now();
+    at = world.steady();
   };
   scope.spawn("t", body());
   world.run_for(60s);
@@ -196,7 +213,7 @@ struct Queue : Runtime {
   Task<> work(Duration each) {
     for (;;) {
       std::string key = co_await queue.next();
-      seen.push_back(key + "@" + std::to_string((world.now() - start).count()));
+      seen.push_back(key + "@" + std::to_string((world.steady() - start).count()));
       during(key);
       co_await world.sleep_for(each);
       queue.done(key);
@@ -234,6 +251,19 @@ TEST_F(Queue, TheEarliestDelayCounts) {
   world.run_for(1s);
   EXPECT_EQ(seen, (std::vector<std::string>{"a@20", "b@30"}));
   EXPECT_TRUE(queue.idle());
+}
+
+TEST_F(Queue, AStepOfTheWallClockMovesNoKey) {
+  queue.add_after("before", 50ms);
+  world.run_for(10ms);
+  world.step_wall(-1h);
+  queue.add_after("back", 50ms);
+  world.step_wall(2h);
+  queue.add_after("forth", 50ms);
+  queue.retry("again");
+  scope.spawn("w", work(0ms));
+  world.run_for(1s);
+  EXPECT_EQ(seen, (std::vector<std::string>{"again@20", "before@50", "back@60", "forth@60"}));
 }
 
 TEST_F(Queue, TimersDoNotPileUpBehindALongDelay) {

@@ -47,7 +47,7 @@ class WorkQueue {
   void add_after(Key key, Duration delay) {
     if (intake_ == Intake::closed) return;
     if (delay <= Duration(0)) return add(std::move(key));
-    const TimePoint due = clock_.now() + delay;
+    const SteadyPoint due = clock_.steady() + delay;
     const auto [it, fresh] = delayed_.try_emplace(std::move(key), due);
     if (!fresh) {
       if (it->second <= due) return;
@@ -106,7 +106,7 @@ class WorkQueue {
  private:
   /// Keys by when their delay ends; the keys are those of `delayed_`, which stay where they are.
   struct Due {
-    TimePoint when;
+    SteadyPoint when;
     const Key* key;
     friend bool operator<(const Due& a, const Due& b) {
       return a.when != b.when ? a.when < b.when : *a.key < *b.key;
@@ -115,16 +115,16 @@ class WorkQueue {
 
   /// Whoever is due later than a timer that sleeps already waits for that one, which then arms for
   /// what comes next: no more timers than there are lengths of delays.
-  void arm(TimePoint due) {
+  void arm(SteadyPoint due) {
     if (!timers_.empty() && *timers_.begin() <= due) return;
     timers_.insert(due);
     scope_.spawn("work-queue-timer", fire_at(due));
   }
 
-  Task<> fire_at(TimePoint due) {
+  Task<> fire_at(SteadyPoint due) {
     co_await clock_.sleep_until(due);
     timers_.erase(due);
-    const TimePoint now = clock_.now();
+    const SteadyPoint now = clock_.steady();
     while (!due_.empty() && due_.begin()->when <= now) {
       Key ripe = *due_.begin()->key;
       add(std::move(ripe));
@@ -139,9 +139,9 @@ class WorkQueue {
   std::deque<Key> ready_;
   std::set<Key> dirty_, active_;
   std::map<Key, int> failures_;
-  std::map<Key, TimePoint> delayed_;
-  std::set<Due> due_;           ///< of all delayed keys
-  std::set<TimePoint> timers_;  ///< when they wake
+  std::map<Key, SteadyPoint> delayed_;
+  std::set<Due> due_;             ///< of all delayed keys
+  std::set<SteadyPoint> timers_;  ///< when they wake
   Wakeup wake_;
 };
 

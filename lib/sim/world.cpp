@@ -7,12 +7,12 @@
 namespace regatta::sim {
 
 // 2026-01-01T00:00:00Z, so that times in histories look like dates.
-World::World(std::uint64_t seed) : rng(seed), now_(std::chrono::seconds(1767225600)) {}
+World::World(std::uint64_t seed) : rng(seed), wall_zero_(std::chrono::seconds(1767225600)) {}
 
-Task<> World::sleep_until(TimePoint t) {
+Task<> World::sleep_until(SteadyPoint t) {
   const auto executor = co_await asio::this_coro::executor;
   asio::steady_timer timer(executor, asio::steady_timer::time_point::max());
-  Sleeper me{this, {std::max(t, now_), ++arrivals_}, &timer};
+  Sleeper me{this, {std::max(t, steady_), ++arrivals_}, &timer};
   sleepers_.emplace(me.key, &me);
   boost::system::error_code ignored;
   co_await timer.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
@@ -25,19 +25,19 @@ void World::settle() {
   }
 }
 
-bool World::run_until(TimePoint t, const std::function<bool()>& stop) {
+bool World::run_until(SteadyPoint t, const std::function<bool()>& stop) {
   for (;;) {
     settle();
     if (stop && stop()) return true;
     if (sleepers_.empty() || sleepers_.begin()->first.first > t) break;
     Sleeper* next = sleepers_.begin()->second;
-    now_ = next->key.first;
+    steady_ = next->key.first;
     next->due = true;
     next->timer->cancel();
     sleepers_.erase(sleepers_.begin());
     next->world = nullptr;
   }
-  now_ = std::max(now_, t);
+  steady_ = std::max(steady_, t);
   return false;
 }
 

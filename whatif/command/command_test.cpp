@@ -17,14 +17,15 @@ namespace fs = std::filesystem;
 /// Every look at the clock advances it.
 class LeapingClock final : public Clock {
  public:
-  TimePoint now() const override {
-    now_ += std::chrono::seconds(20);
-    return now_;
+  TimePoint now() const override { return TimePoint(steady().time_since_epoch()); }
+  SteadyPoint steady() const override {
+    steady_ += std::chrono::seconds(20);
+    return steady_;
   }
-  Task<> sleep_until(TimePoint) override { co_return; }
+  Task<> sleep_until(SteadyPoint) override { co_return; }
 
  private:
-  mutable TimePoint now_{};
+  mutable SteadyPoint steady_{};
 };
 
 class SimulateCommandTest : public testing::Test {

@@ -36,14 +36,14 @@ std::string progress_line(const Progress& progress) {
 }
 
 ProgressBar::ProgressBar(std::ostream& out, bool terminal, const Clock& clock)
-    : out_(out), terminal_(terminal), clock_(clock), began_(clock.now()), shown_(began_) {}
+    : out_(out), terminal_(terminal), clock_(clock), began_(clock.steady()), shown_(began_) {}
 
 ProgressBar::~ProgressBar() {
   if (width_ > 0) out_ << '\r' << std::string(width_, ' ') << '\r' << std::flush;
 }
 
 void ProgressBar::show(const Progress& progress) {
-  const TimePoint now = clock_.now();
+  const SteadyPoint now = clock_.steady();
   if (now - began_ < silent) return;
   if (now - shown_ < (terminal_ ? between_pictures : between_lines)) return;
   shown_ = now;

@@ -23,8 +23,8 @@ class ProgressBar {
   std::ostream& out_;
   bool terminal_;
   const Clock& clock_;
-  TimePoint began_;
-  TimePoint shown_;
+  SteadyPoint began_;
+  SteadyPoint shown_;
   std::size_t width_ = 0;  ///< of the text on the terminal
 };
 

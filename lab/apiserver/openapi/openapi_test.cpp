@@ -18,7 +18,8 @@ using ::testing::Pair;
 class StoppedClock final : public Clock {
  public:
   TimePoint now() const override { return TimePoint(std::chrono::seconds(86400)); }
-  Task<> sleep_until(TimePoint) override { co_return; }
+  SteadyPoint steady() const override { return SteadyPoint(std::chrono::seconds(1)); }
+  Task<> sleep_until(SteadyPoint) override { co_return; }
 };
 
 class OpenApiTest : public ::testing::Test {
