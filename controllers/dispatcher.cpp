@@ -152,7 +152,7 @@ Task<Status> Dispatcher::reconcile(api::ObjectKey key) {
                     !group.local.cluster_name.empty();
   if (over) racing_.erase(key);
   if (const auto racing = racing_.find(key); racing != racing_.end()) {
-    group.local.racing_since = racing->second;
+    group.local.racing_since = now - (deps_.local.clock.steady() - racing->second);
   }
   dispatch::Plan todo = config_.planner(group, now, config_.plan);
   if (!todo.actions.empty() && log_.enabled(LogLevel::debug)) {
@@ -280,7 +280,7 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::CreateCopy action) {
   auto created =
       co_await worker->client.create_raw(api::Workload::resource, key.ns, dump_json(copy));
   // A worker that refuses has had its head start too: the others must not wait for it for ever.
-  racing_.try_emplace(key, deps_.local.clock.now());
+  racing_.try_emplace(key, deps_.local.clock.steady());
   if (!created) {
     worker->note(created.error());
     if (created.error().code() == Errc::already_exists && worker->workloads.get(key)) {
@@ -435,15 +435,16 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::CopyJobStatus action)
   const auto theirs = remote_job_of(*worker, key);
   const auto copy = worker->workloads.get(key);
   const TimePoint now = deps_.local.clock.now();
-  // Whoever watches a Job with many pods need not see each of them come and go; that it runs, or
-  // does not run any more, is told at once.
+  // A Job with many pods need not show each of them come and go; that the Job runs, or runs no
+  // more, is shown at once.
   if (!action.final && theirs && theirs->active()) {
+    const SteadyPoint here = deps_.local.clock.steady();
     const auto last = copied_.find(key);
-    if (last != copied_.end() && now < last->second + status_interval) {
-      queue_.add_after(key, last->second + status_interval - now);
+    if (last != copied_.end() && here < last->second + status_interval) {
+      queue_.add_after(key, last->second + status_interval - here);
       co_return ok();
     }
-    copied_[key] = now;
+    copied_[key] = here;
   }
   const auto change = [&](const jobs::GenericJob& mine) -> std::optional<Json> {
     if (theirs && (!action.final || theirs->finished())) {

@@ -85,8 +85,8 @@ class Dispatcher {
   Log log_;
   LiveFleet workers_;
   dispatch::ForeignJobs foreign_;
-  std::map<api::ObjectKey, TimePoint> copied_;  ///< when a running Job's status was, last
-  std::map<api::ObjectKey, TimePoint> racing_;  ///< since when; only until there is a winner
+  std::map<api::ObjectKey, SteadyPoint> copied_;  ///< when a running Job's status was, last
+  std::map<api::ObjectKey, SteadyPoint> racing_;  ///< since when; only until there is a winner
   WorkQueue<api::ObjectKey> queue_;
 };
 
