@@ -1,16 +1,8 @@
 #include "admission/names.h"
 
+#include "lib/base/fnv.h"
+
 namespace regatta::admission {
-namespace {
-
-std::uint64_t fnv1a(std::string_view text) {
-  std::uint64_t hash = 0xcbf29ce484222325;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  return hash;
-}
-
-}  // namespace
-
 std::uint32_t Interner::intern(std::string_view name) {
   if (const auto it = ids_.find(name); it != ids_.end()) return it->second;
   const auto id = static_cast<std::uint32_t>(names_.size());

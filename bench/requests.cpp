@@ -1,14 +1,11 @@
 #include "bench/requests.h"
 
+#include "lib/base/json_access.h"
+
 #include <nlohmann/json.hpp>
 
 namespace regatta::bench {
 namespace {
-
-std::string text_at(const Json& object, const char* name) {
-  const auto it = object.find(name);
-  return it != object.end() && it->is_string() ? it->get<std::string>() : std::string();
-}
 
 std::string sender_of(const std::string& agent) {
   if (agent.starts_with("regatta-manager")) return "manager";

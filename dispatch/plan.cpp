@@ -1,5 +1,6 @@
 #include "dispatch/plan.h"
 
+#include "lib/base/fnv.h"
 #include "lib/base/joined.h"
 
 #include <algorithm>
@@ -13,10 +14,7 @@ using Clusters = std::map<std::string, ClusterView>;
 /// Orders clusters differently for each workload, so that no name is favoured; the same on every
 /// machine. FNV-1a, then one multiplication to spread the last bytes.
 std::uint64_t rank_of(const std::string& uid, const std::string& cluster) {
-  std::uint64_t hash = 14695981039346656037ull;
-  for (const std::string* text : {&uid, &cluster}) {
-    for (const char c : *text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ull;
-  }
+  std::uint64_t hash = fnv1a(cluster, fnv1a(uid));
   hash ^= hash >> 32;
   return hash * 0x9E3779B97F4A7C15ull;
 }

@@ -1,8 +1,7 @@
 #include "kubeconfig/endpoint.h"
-
 #include "lib/api/yaml.h"
+#include "lib/base/base64.h"
 #include "lib/base/json.h"
-#include "lib/net/encoding.h"
 #include "lib/net/tcp.h"
 
 #include <boost/asio/ip/address.hpp>
@@ -138,13 +137,13 @@ Result<std::unique_ptr<net::HttpClient>> make_http_client(const Executor& execut
 std::string write(const Endpoint& endpoint, const std::string& name) {
   Json cluster = {{"server", endpoint.url}};
   if (!endpoint.ca_pem.empty()) {
-    cluster["certificate-authority-data"] = net::base64_encode(endpoint.ca_pem);
+    cluster["certificate-authority-data"] = base64_encode(endpoint.ca_pem);
   }
   if (!endpoint.tls_server_name.empty()) cluster["tls-server-name"] = endpoint.tls_server_name;
   Json user = Json::object();
   if (!endpoint.client_certificate_pem.empty()) {
-    user["client-certificate-data"] = net::base64_encode(endpoint.client_certificate_pem);
-    user["client-key-data"] = net::base64_encode(endpoint.client_key_pem);
+    user["client-certificate-data"] = base64_encode(endpoint.client_certificate_pem);
+    user["client-key-data"] = base64_encode(endpoint.client_key_pem);
   }
   if (!endpoint.bearer_token.empty()) user["token"] = endpoint.bearer_token;
   if (!endpoint.bearer_token_file.empty()) user["tokenFile"] = endpoint.bearer_token_file;

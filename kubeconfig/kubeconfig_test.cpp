@@ -1,8 +1,6 @@
 #include "kubeconfig/kubeconfig.h"
-
 #include "kubeconfig/local.h"
 #include "kubeconfig/validate.h"
-#include "lib/net/encoding.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -145,7 +143,7 @@ INSTANTIATE_TEST_SUITE_P(
              "clusters: [{name: a, cluster: {insecure-skip-tls-verify: \"true\"}}]\n",
              "clusters[0].cluster.insecure-skip-tls-verify: expected a boolean, got a string"},
         Case{"data_not_base64", "users: [{name: a, user: {client-key-data: '***'}}]\n",
-             "users[0].user.client-key-data: illegal base64 data at byte 0"},
+             "users[0].user.client-key-data: illegal base64 data at input byte 0"},
         Case{"groups_not_strings", "users: [{name: a, user: {as-groups: [1]}}]\n",
              "users[0].user.as-groups: expected a list of strings, got a number"},
         Case{"extra_not_lists", "users: [{name: a, user: {as-user-extra: {k: v}}}]\n",

@@ -1,8 +1,8 @@
 #include "kubeconfig/kubeconfig.h"
 #include "kubeconfig/yaml_guard.h"
 #include "lib/api/yaml.h"
-#include "lib/base/json.h"
-#include "lib/net/encoding.h"
+#include "lib/base/base64.h"
+#include "lib/base/json_access.h"
 
 #include <nlohmann/json.hpp>
 
@@ -42,7 +42,8 @@ class Fields {
   void base64(const char* name, std::string* out) const {
     std::string text;
     string(name, &text);
-    auto decoded = net::base64_decode(text);
+    std::erase_if(text, [](char c) { return c == ' ' || c == '\t'; });  // folded by YAML
+    auto decoded = base64_decode(text);
     if (!decoded) return fail(name, decoded.error().what());
     *out = std::move(*decoded);
   }
@@ -84,11 +85,7 @@ class Fields {
   }
 
  private:
-  const Json* find(const char* name) const {
-    if (!object_.is_object()) return nullptr;
-    const auto at = object_.find(name);
-    return at == object_.end() || at->is_null() ? nullptr : &*at;
-  }
+  const Json* find(const char* name) const { return member(object_, name); }
   std::string path_of(const std::string& name) const {
     if (path_.empty() && name.empty()) return "kubeconfig";
     return path_.empty() || name.empty() ? path_ + name : path_ + "." + name;

@@ -1,7 +1,7 @@
 #include "lab/apiserver/account_tokens.h"
 
-#include "lab/apiserver/base64.h"
 #include "lab/terms.h"
+#include "lib/base/base64.h"
 #include "lib/base/digest.h"
 #include "lib/base/json.h"
 #include "lib/manifest/json_access.h"
@@ -43,32 +43,31 @@ std::string AccountTokens::issue(const TokenAccount& account, const std::string&
                         {{"namespace", account.ns},
                          {"serviceaccount", {{"name", account.name}, {"uid", account.uid}}}}},
                        {"sub", "system:serviceaccount:" + account.ns + ":" + account.name}};
-  const std::string signed_part = base64url(header) + "." + base64url(dump_json(claims));
-  return signed_part + "." + base64url(hmac_sha256(key_, signed_part));
+  const std::string signed_part =
+      base64url_encode(header) + "." + base64url_encode(dump_json(claims));
+  return signed_part + "." + base64url_encode(hmac_sha256(key_, signed_part));
 }
 
 std::optional<UserInfo> AccountTokens::user_of(std::string_view token, TimePoint now) const {
   const std::size_t first = token.find('.'), last = token.rfind('.');
   if (token.size() > token_bytes_max || last == std::string_view::npos || first == last) return {};
-  const auto signature = from_base64url(token.substr(last + 1));
+  const auto signature = base64url_decode(token.substr(last + 1));
   if (!signature || !same(*signature, hmac_sha256(key_, token.substr(0, last)))) return {};
-  const auto text = from_base64url(token.substr(first + 1, last - first - 1));
+  const auto text = base64url_decode(token.substr(first + 1, last - first - 1));
   const auto claims = text ? parse_json(*text) : Result<Json>(Error(Errc::invalid, "no claims"));
-  if (!claims || seconds_of(now) >= integer_member(*claims, "exp").value_or(0)) return {};
+  if (!claims || seconds_of(now) >= integer_at(*claims, "exp").value_or(0)) return {};
   const Json* about = member(*claims, "kubernetes.io");
   const Json* given = about ? member(*about, "serviceaccount") : nullptr;
   if (!given) return {};
-  const std::string ns = string_or_empty(*about, "namespace");
+  const std::string ns = text_at(*about, "namespace");
   const Shelf* accounts = store_.find_shelf("serviceaccounts");
-  const StoredPtr account =
-      accounts ? accounts->find(ns, string_or_empty(*given, "name")) : nullptr;
+  const StoredPtr account = accounts ? accounts->find(ns, text_at(*given, "name")) : nullptr;
   UserInfo user;
-  user.uid = string_or_empty(*given, "uid");
-  if (!account || string_or_empty(account->value(), "metadata", "uid") != user.uid) return {};
-  user.name = string_or_empty(*claims, "sub");
+  user.uid = text_at(*given, "uid");
+  if (!account || text_at(account->value(), {"metadata", "uid"}) != user.uid) return {};
+  user.name = text_at(*claims, "sub");
   user.groups = {"system:serviceaccounts", "system:serviceaccounts:" + ns};
-  user.extra["authentication.kubernetes.io/credential-id"] = {"JTI=" +
-                                                              string_or_empty(*claims, "jti")};
+  user.extra["authentication.kubernetes.io/credential-id"] = {"JTI=" + text_at(*claims, "jti")};
   return user;
 }
 

@@ -16,7 +16,7 @@ std::optional<Failure> check_namespace(Core& core, const ResourceType& type, con
   const StoredPtr home = core.store.shelf("namespaces").find("", ns);
   if (!home) return not_found("", "namespaces", ns);
   if (!is_deleting(home->value())) return std::nullopt;
-  const std::string name = string_or_empty(object, "metadata", "name");
+  const std::string name = text_at(object, {"metadata", "name"});
   Failure failure = forbidden(
       type, name,
       "unable to create new content in namespace " + ns + " because it is being terminated");
@@ -56,7 +56,7 @@ class StoreView final : public AdmissionView {
 std::optional<Failure> admit_create(Core& core, Exchange&, const ResourceType& type,
                                     const std::string& ns, Json& object) {
   if (auto refused = check_namespace(core, type, ns, object)) return refused;
-  const std::string name = string_or_empty(object, "metadata", "name");
+  const std::string name = text_at(object, {"metadata", "name"});
   if (auto refused = Definitions::refuse_create(core, type, name)) return refused;
   const StoreView view(core.store);
   const auto why = admit_create(type.group_resource(), object, view);

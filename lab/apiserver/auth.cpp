@@ -47,12 +47,12 @@ std::string subject_matches(const Json& binding, const UserInfo& user) {
   const Json* subjects = member(binding, "subjects");
   if (!subjects || !subjects->is_array()) return "";
   for (const Json& subject : *subjects) {
-    const std::string kind = string_or_empty(subject, "kind");
-    const std::string name = string_or_empty(subject, "name");
+    const std::string kind = text_at(subject, "kind");
+    const std::string name = text_at(subject, "name");
     if (kind == "User" && name == user.name) return "User " + in_quotes(name);
     if (kind == "Group" && user.in_group(name)) return "Group " + in_quotes(name);
     if (kind == "ServiceAccount") {
-      const std::string ns = string_or_empty(subject, "namespace");
+      const std::string ns = text_at(subject, "namespace");
       if (user.name == "system:serviceaccount:" + ns + ":" + name) {
         return "ServiceAccount " + in_quotes(name + "/" + ns);
       }
@@ -138,8 +138,8 @@ void Authorizer::visit_rules(const UserInfo& user, const std::string& ns,
     const std::string subject = subject_matches(binding.value(), user);
     const Json* ref = member(binding.value(), "roleRef");
     if (subject.empty() || !ref) return true;
-    const std::string role_kind = string_or_empty(*ref, "kind");
-    const std::string role_name = string_or_empty(*ref, "name");
+    const std::string role_kind = text_at(*ref, "kind");
+    const std::string role_name = text_at(*ref, "name");
     const Shelf* home = role_kind == "Role" ? roles : cluster_roles;
     const StoredPtr role =
         home ? home->find(role_kind == "Role" ? binding.ns() : "", role_name) : nullptr;

@@ -115,8 +115,8 @@ std::string go_package(const std::string& group) {
 }
 
 std::optional<Failure> check_builtin_kind(Core& core, const ResourceType& type, Json& object) {
-  std::string kind = string_or_empty(object, "kind");
-  std::string api_version = string_or_empty(object, "apiVersion");
+  std::string kind = text_at(object, "kind");
+  std::string api_version = text_at(object, "apiVersion");
   if (kind.empty()) kind = type.kind;
   if (api_version.empty()) api_version = type.api_version();
   if (kind != type.kind || api_version != type.api_version()) {
@@ -138,8 +138,8 @@ std::optional<Failure> check_builtin_kind(Core& core, const ResourceType& type, 
 
 std::optional<Failure> check_custom_kind(const ResourceType& type, const Json& object,
                                          std::string_view body) {
-  const std::string kind = string_or_empty(object, "kind");
-  const std::string api_version = string_or_empty(object, "apiVersion");
+  const std::string kind = text_at(object, "kind");
+  const std::string api_version = text_at(object, "apiVersion");
   for (const auto& [value, name] :
        {std::pair{&kind, "Kind"}, std::pair{&api_version, "apiVersion"}}) {
     if (value->empty()) {
@@ -153,7 +153,7 @@ std::optional<Failure> check_custom_kind(const ResourceType& type, const Json& o
                        ") does not match the expected API version (" + type.api_version() + ")");
   }
   if (kind != type.kind) {
-    return invalid(type.group, kind, string_or_empty(object, "metadata", "name"),
+    return invalid(type.group, kind, text_at(object, {"metadata", "name"}),
                    {{"FieldValueInvalid", "kind",
                      "Invalid value: " + in_quotes(kind) + ": must be " + type.kind}});
   }

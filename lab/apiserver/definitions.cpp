@@ -23,7 +23,7 @@ void set_condition(Json& definition, const char* type, const char* reason, const
   if (!conditions.is_array()) conditions = Json::array();
   Json* found = nullptr;
   for (Json& condition : conditions) {
-    if (string_or_empty(condition, "type") == type) found = &condition;
+    if (text_at(condition, "type") == type) found = &condition;
   }
   if (!found) {
     conditions.push_back({{"type", type}, {"lastTransitionTime", format_rfc3339(now)}});
@@ -35,7 +35,7 @@ void set_condition(Json& definition, const char* type, const char* reason, const
 }
 
 std::string shelf_name(const Json& definition) {
-  return string_or_empty(definition, "metadata", "name");
+  return text_at(definition, {"metadata", "name"});
 }
 
 std::shared_ptr<const Schema> borrowed(const Schema* schema) {
@@ -117,9 +117,9 @@ void Definitions::establish(const std::string& name) {
 void Definitions::serve(const Json& definition) {
   Result<std::vector<ResourceType>> types = resource_types(definition, nullptr);
   if (!types) return;
-  const std::string group = string_or_empty(definition, "spec", "group");
-  const Json* names = member(definition, "spec", "names");
-  const std::string plural = names ? string_or_empty(*names, "plural") : "";
+  const std::string group = text_at(definition, {"spec", "group"});
+  const Json* names = member(definition, {"spec", "names"});
+  const std::string plural = names ? text_at(*names, "plural") : "";
   std::set<std::string> served;
   for (ResourceType& type : *types) {
     served.insert(type.version);
@@ -135,9 +135,9 @@ void Definitions::serve(const Json& definition) {
 }
 
 void Definitions::stop_serving(const Json& definition) {
-  const std::string group = string_or_empty(definition, "spec", "group");
-  const Json* names = member(definition, "spec", "names");
-  const std::string plural = names ? string_or_empty(*names, "plural") : "";
+  const std::string group = text_at(definition, {"spec", "group"});
+  const Json* names = member(definition, {"spec", "names"});
+  const std::string plural = names ? text_at(*names, "plural") : "";
   for (const ResourceTypePtr& type : core_.registry.all()) {
     if (type->custom && type->group == group && type->plural == plural) {
       core_.registry.remove(type->group, type->version, type->plural);
@@ -149,7 +149,7 @@ Answer<Deleted> Definitions::remove(const Target& target, const DeleteOptions& o
   Json current = definition(target.name);
   if (current.is_null()) return not_found(*target.type, target.name);
   Deleted deleted;
-  deleted.uid = string_or_empty(current, "metadata", "uid");
+  deleted.uid = text_at(current, {"metadata", "uid"});
   if (is_deleting(current) || options.dry_run) {
     deleted.object = std::make_unique<Json>(std::move(current));
     return deleted;
@@ -202,7 +202,7 @@ void Definitions::finish_if_empty(const std::string& name) {
   const Json& current = stored->value();
   const Shelf* shelf = core_.store.find_shelf(shelf_name(current));
   if (shelf && !shelf->objects().empty()) return;
-  const Json* finalizers = member(current, "metadata", "finalizers");
+  const Json* finalizers = member(current, {"metadata", "finalizers"});
   if (finalizers && finalizers->size() > 1) return;
   stop_serving(current);
   core_.store.drop_shelf(shelf_name(current));

@@ -2,6 +2,7 @@
 
 #include "lab/apiserver/health.h"
 #include "lab/apiserver/text.h"
+#include "lib/base/fnv.h"
 
 #include <nlohmann/json.hpp>
 
@@ -171,15 +172,9 @@ Json aggregated_group(const Core& core, const std::string& group) {
 }
 
 std::string etag_of(const std::string& text) {
-  const auto hash = [&text](std::uint64_t seed) {
-    std::uint64_t value = seed;
-    for (const char c : text) value = (value ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
-    return value;
-  };
   char out[40];
-  std::snprintf(out, sizeof out, "\"%016llX%016llX\"",
-                static_cast<unsigned long long>(hash(14695981039346656037ULL)),
-                static_cast<unsigned long long>(hash(1469598103934665603ULL)));
+  std::snprintf(out, sizeof out, "\"%016llX%016llX\"", static_cast<unsigned long long>(fnv1a(text)),
+                static_cast<unsigned long long>(fnv1a(text, 1)));
   return out;
 }
 

@@ -150,11 +150,11 @@ Answer<DeleteOptions> read_delete_options(const Query& query, const Json* body) 
   FieldErrors errors;
   bool orphan_set = false;
   if (body) {
-    options.grace_period_seconds = integer_member(*body, "gracePeriodSeconds");
-    options.propagation_policy = string_or_empty(*body, "propagationPolicy");
+    options.grace_period_seconds = integer_at(*body, "gracePeriodSeconds");
+    options.propagation_policy = text_at(*body, "propagationPolicy");
     if (const Json* preconditions = member(*body, "preconditions")) {
-      options.uid = string_or_empty(*preconditions, "uid");
-      options.resource_version = string_or_empty(*preconditions, "resourceVersion");
+      options.uid = text_at(*preconditions, "uid");
+      options.resource_version = text_at(*preconditions, "resourceVersion");
     }
     if (const Json* orphan = member(*body, "orphanDependents"); orphan && orphan->is_boolean()) {
       orphan_set = true;

@@ -65,14 +65,13 @@ net::HttpResponse respond_json(const Exchange& exchange, unsigned status, std::s
 }
 
 net::HttpResponse respond_json(const Exchange& exchange, unsigned status, const Json& value) {
-  const std::string kind = string_or_empty(value, "kind");
+  const std::string kind = text_at(value, "kind");
   if (kind.empty() || !value.contains("apiVersion")) {
     return respond_json(exchange, status, kubernetes_text(value));
   }
   const bool custom = false;
-  return respond_json(
-      exchange, status,
-      object_text(kind, string_or_empty(value, "apiVersion"), members_text(value), custom));
+  return respond_json(exchange, status,
+                      object_text(kind, text_at(value, "apiVersion"), members_text(value), custom));
 }
 
 net::HttpResponse respond_text(unsigned status, std::string text) {
@@ -152,7 +151,7 @@ Answer<net::HttpResponse> respond_object(const Exchange& exchange, unsigned stat
       return respond_json(exchange, status, partial_metadata(object, exchange.form.as_version));
     case Representation::table: {
       Json metadata = Json::object();
-      const std::string version = string_or_empty(object, "metadata", "resourceVersion");
+      const std::string version = text_at(object, {"metadata", "resourceVersion"});
       if (!version.empty()) metadata["resourceVersion"] = version;
       Answer<Json> table = table_of({&object}, type, metadata, exchange, true, now);
       if (!table) return table.error();

@@ -87,7 +87,7 @@ Answer<Json> patched_object(Core& core, Exchange& exchange, const ResourceType& 
                          not_an_object(applied));
     }
     patch.applied = &applied;
-    const std::string uid = live ? "" : string_or_empty(applied, "metadata", "uid");
+    const std::string uid = live ? "" : text_at(applied, {"metadata", "uid"});
     if (!uid.empty()) {
       return conflict(type, exchange.info.name,
                       "uid mismatch: the provided object specified uid " + uid +

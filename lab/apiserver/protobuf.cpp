@@ -1,5 +1,7 @@
 #include "lab/apiserver/protobuf.h"
 
+#include "lib/base/base64.h"
+
 #include <nlohmann/json.hpp>
 
 #include <cstdint>
@@ -67,22 +69,6 @@ class Message {
   std::string_view rest_;
 };
 
-std::string base64(std::string_view bytes) {
-  static constexpr std::string_view digits =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string out;
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    std::uint32_t group = 0;
-    for (std::size_t j = 0; j < 3; ++j) {
-      group = group << 8 | (i + j < bytes.size() ? static_cast<unsigned char>(bytes[i + j]) : 0u);
-    }
-    for (std::size_t j = 0; j < 4; ++j) {
-      out += i + j <= bytes.size() ? digits[group >> (18 - 6 * j) & 63] : '=';
-    }
-  }
-  return out;
-}
-
 /// One entry of a map of strings (or of bytes, as base64).
 void add_entry(Json& map, std::string_view entry, bool bytes) {
   std::string key;
@@ -92,7 +78,7 @@ void add_entry(Json& map, std::string_view entry, bool bytes) {
     if (field.number == 1) key = field.bytes;
     if (field.number == 2) value = field.bytes;
   }
-  map[key] = bytes ? base64(value) : std::string(value);
+  map[key] = bytes ? base64_encode(value) : std::string(value);
 }
 
 /// One entry of a map of quantities.

@@ -1,9 +1,9 @@
 #include "lab/apiserver/reader.h"
 
-#include "lab/apiserver/base64.h"
 #include "lab/apiserver/selector.h"
 #include "lab/apiserver/text.h"
 #include "lab/terms.h"
+#include "lib/base/base64.h"
 #include "lib/manifest/json_access.h"
 #include "lib/runtime/deadline.h"
 
@@ -21,12 +21,12 @@ struct Continue {
 std::string encode(const Continue& token) {
   Json json = {{"v", "meta.k8s.io/v1"}, {"start", token.start}};
   json["rv"] = token.version;
-  return base64url(dump_json(json));
+  return base64url_encode(dump_json(json));
 }
 
 Answer<Continue> decode(const std::string& text) {
   const Failure malformed = bad_request("continue key is not valid");
-  const std::optional<std::string> raw = from_base64url(text);
+  const Result<std::string> raw = base64url_decode(text);
   if (!raw) return bad_request("continue key is not valid: illegal base64 data at input byte 0");
   const Result<Json> json = parse_json(*raw);
   if (!json || !json->is_object()) {
@@ -35,8 +35,8 @@ Answer<Continue> decode(const std::string& text) {
                        "' looking for beginning of value");
   }
   Continue token;
-  token.start = string_or_empty(*json, "start");
-  token.version = integer_member(*json, "rv").value_or(0);
+  token.start = text_at(*json, "start");
+  token.version = integer_at(*json, "rv").value_or(0);
   if (token.start.empty() || token.version == 0) return malformed;
   return token;
 }
@@ -372,7 +372,7 @@ class WatchStream final : public net::BodyStream {
   std::string other_form(const Json& object, std::uint64_t version) {
     if (exchange_.form.as != Representation::table) {
       const Json partial = partial_metadata(object, exchange_.form.as_version);
-      return object_text("PartialObjectMetadata", string_or_empty(partial, "apiVersion"),
+      return object_text("PartialObjectMetadata", text_at(partial, "apiVersion"),
                          members_text(partial), false);
     }
     const Json metadata = {{"resourceVersion", std::to_string(version)}};
@@ -380,7 +380,7 @@ class WatchStream final : public net::BodyStream {
         table_of({&object}, *scope_.type, metadata, exchange_, !columns_sent_, core_.clock.now());
     columns_sent_ = true;
     if (!table) return status_text(table.error());
-    return object_text("Table", string_or_empty(*table, "apiVersion"), members_text(*table), false);
+    return object_text("Table", text_at(*table, "apiVersion"), members_text(*table), false);
   }
 
   std::string bookmark_event(std::uint64_t version, bool initial) {
@@ -410,7 +410,7 @@ class WatchStream final : public net::BodyStream {
     for (std::size_t i = 0; i < scope_.type->strategy->columns().size(); ++i) {
       (*table)["rows"][0]["cells"].push_back("");
     }
-    return object_text("Table", string_or_empty(*table, "apiVersion"), members_text(*table), false);
+    return object_text("Table", text_at(*table, "apiVersion"), members_text(*table), false);
   }
 
   /// In regular intervals, and once about two seconds before the end.

@@ -61,7 +61,7 @@ Answer<ResourceTypePtr> find_type(const Core& core, const RequestInfo& info,
 std::optional<Failure> check_names(const Exchange& exchange, const ResourceType& type,
                                    Json& object) {
   Json& metadata = metadata_of(object);
-  const std::string ns = string_or_empty(metadata, "namespace");
+  const std::string ns = text_at(metadata, "namespace");
   if (!ns.empty() && ns != exchange.info.ns) {
     return bad_request(
         "the namespace of the provided object does not match the namespace sent on the request");
@@ -69,7 +69,7 @@ std::optional<Failure> check_names(const Exchange& exchange, const ResourceType&
   if (type.namespaced) metadata["namespace"] = exchange.info.ns;
   const std::string& wanted = exchange.info.name;
   if (wanted.empty() || exchange.request.method == "POST") return std::nullopt;
-  const std::string name = string_or_empty(metadata, "name");
+  const std::string name = text_at(metadata, "name");
   if (name.empty()) {
     return bad_request("the name of the object (" + wanted +
                        " based on URL) was undeterminable: name must be provided");

@@ -27,7 +27,7 @@ class PlainStrategy final : public Strategy {
   FieldErrors validate_status_update(const Json&, const Json&) const override { return {}; }
   std::vector<TableColumn> columns() const override { return {{"Name", "string", "name", "", 0}}; }
   std::vector<Json> cells(const Json& object, TimePoint) const override {
-    return {string_or_empty(object, "metadata", "name")};
+    return {text_at(object, {"metadata", "name"})};
   }
 };
 
@@ -56,17 +56,17 @@ Json user_json(const UserInfo& user) {
 Attributes attributes_in(const Json& spec) {
   Attributes what;
   if (const Json* resource = member(spec, "resourceAttributes")) {
-    what.verb = string_or_empty(*resource, "verb");
-    what.group = string_or_empty(*resource, "group");
-    what.version = string_or_empty(*resource, "version");
-    what.plural = string_or_empty(*resource, "resource");
-    what.subresource = string_or_empty(*resource, "subresource");
-    what.ns = string_or_empty(*resource, "namespace");
-    what.name = string_or_empty(*resource, "name");
+    what.verb = text_at(*resource, "verb");
+    what.group = text_at(*resource, "group");
+    what.version = text_at(*resource, "version");
+    what.plural = text_at(*resource, "resource");
+    what.subresource = text_at(*resource, "subresource");
+    what.ns = text_at(*resource, "namespace");
+    what.name = text_at(*resource, "name");
   } else if (const Json* path = member(spec, "nonResourceAttributes")) {
     what.resource_request = false;
-    what.verb = string_or_empty(*path, "verb");
-    what.path = string_or_empty(*path, "path");
+    what.verb = text_at(*path, "verb");
+    what.path = text_at(*path, "path");
   }
   return what;
 }
@@ -84,7 +84,7 @@ Answer<Json> access_review(const Authorizer& authorizer, const Exchange& exchang
   UserInfo user = exchange.user;
   if (exchange.info.plural != "selfsubjectaccessreviews") {
     user = UserInfo{};
-    user.name = string_or_empty(asked, "user");
+    user.name = text_at(asked, "user");
     if (const Json* groups = member(asked, "groups"); groups && groups->is_array()) {
       for (const Json& group : *groups) {
         if (group.is_string()) user.groups.push_back(group.get<std::string>());
@@ -99,7 +99,7 @@ Answer<Json> access_review(const Authorizer& authorizer, const Exchange& exchang
 
 Json rules_review(const Authorizer& authorizer, const Exchange& exchange, const Json& object) {
   Json resource_rules, url_rules;
-  authorizer.rules_of(exchange.user, string_or_empty(object, "spec", "namespace"), &resource_rules,
+  authorizer.rules_of(exchange.user, text_at(object, {"spec", "namespace"}), &resource_rules,
                       &url_rules);
   return {{"kind", "SelfSubjectRulesReview"},
           {"apiVersion", "authorization.k8s.io/v1"},
@@ -112,8 +112,7 @@ Json rules_review(const Authorizer& authorizer, const Exchange& exchange, const 
 }
 
 Json token_review(const Authenticator& tokens, Json object) {
-  const std::optional<UserInfo> user =
-      tokens.user_of_token(string_or_empty(object, "spec", "token"));
+  const std::optional<UserInfo> user = tokens.user_of_token(text_at(object, {"spec", "token"}));
   if (user) {
     object["status"] = {{"authenticated", true},
                         {"user", user_json(*user)},

@@ -19,10 +19,10 @@ Answer<LabelSelector> LabelSelector::parse(std::string_view text) {
 
 bool LabelSelector::matches(const Json& object) const {
   if (empty()) return true;
-  const Json* labels = member(object, "metadata", "labels");
+  const Json* labels = member(object, {"metadata", "labels"});
   return std::all_of(selector_.requirements().begin(), selector_.requirements().end(),
                      [labels](const api::Requirement& wanted) {
-                       return wanted.holds(labels ? string_member(*labels, wanted.key) : nullptr);
+                       return wanted.holds(labels ? string_at(*labels, wanted.key) : nullptr);
                      });
 }
 
@@ -68,7 +68,7 @@ bool FieldSelector::matches(const Json& object, const ResourceType& type) const 
     if (term.field == "metadata.name" || term.field == "metadata.namespace") {
       const Json* metadata = member(object, "metadata");
       const std::string* text =
-          metadata ? string_member(*metadata, term.field.substr(sizeof("metadata.") - 1)) : nullptr;
+          metadata ? string_at(*metadata, term.field.substr(sizeof("metadata.") - 1)) : nullptr;
       if (text) value = *text;
     } else {
       if (!fields) fields = type.strategy->selectable_fields(object);

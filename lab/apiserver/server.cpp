@@ -1,5 +1,3 @@
-#include "lab/apiserver/server.h"
-
 #include "lab/apiserver/auth.h"
 #include "lab/apiserver/definitions.h"
 #include "lab/apiserver/discovery.h"
@@ -7,6 +5,7 @@
 #include "lab/apiserver/openapi/openapi.h"
 #include "lab/apiserver/resources.h"
 #include "lab/apiserver/reviews.h"
+#include "lab/apiserver/server.h"
 #include "lab/apiserver/traffic.h"
 #include "lab/terms.h"
 #include "lib/manifest/builtin/admission.h"
@@ -203,7 +202,7 @@ class Server::Impl {
                {{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", name}}}});
     }
     for (Json& object : bootstrap_rbac()) {
-      const bool role = string_or_empty(object, "kind") == "ClusterRole";
+      const bool role = text_at(object, "kind") == "ClusterRole";
       seed_one("rbac.authorization.k8s.io", "v1", role ? "clusterroles" : "clusterrolebindings",
                std::move(object));
     }
@@ -215,8 +214,8 @@ class Server::Impl {
                 Json object) {
     const ResourceTypePtr type = core_.registry.find(group, version, plural);
     if (!type) return;
-    const std::string ns = string_or_empty(object, "metadata", "namespace");
-    const std::string name = string_or_empty(object, "metadata", "name");
+    const std::string ns = text_at(object, {"metadata", "namespace"});
+    const std::string name = text_at(object, {"metadata", "name"});
     if (core_.store.shelf(type->store_name()).find(ns, name)) return;
     object["apiVersion"] = type->api_version();
     object["kind"] = type->kind;

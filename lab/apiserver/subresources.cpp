@@ -1,4 +1,3 @@
-#include "lab/apiserver/base64.h"
 #include "lab/apiserver/decode.h"
 #include "lab/apiserver/managed.h"
 #include "lab/apiserver/resources.h"
@@ -60,7 +59,7 @@ Json scale_of(const Json& object, const ResourceType& type) {
   const ScalePaths paths = scale_paths(type);
   Json scale = {{"kind", "Scale"}, {"apiVersion", "autoscaling/v1"}};
   for (const char* field : {"name", "namespace", "uid", "resourceVersion", "creationTimestamp"}) {
-    if (const Json* value = member(object, "metadata", field)) scale["metadata"][field] = *value;
+    if (const Json* value = member(object, {"metadata", field})) scale["metadata"][field] = *value;
   }
   scale["spec"] = Json::object();
   scale["status"] = {{"replicas", 0}};
@@ -126,7 +125,7 @@ Reply scale(Core& core, ObjectWriter& writer, Exchange& exchange, const Resource
     Answer<Json> wanted = wanted_scale(core, exchange, present, *options);
     if (!wanted) return wanted.error();
     const Json* spec = member(*wanted, "spec");
-    const auto replicas = spec ? integer_member(*spec, "replicas") : std::nullopt;
+    const auto replicas = spec ? integer_at(*spec, "replicas") : std::nullopt;
     if (replicas && *replicas < 0) {
       return invalid(
           type->group, type->kind, info.name,
@@ -135,10 +134,10 @@ Reply scale(Core& core, ObjectWriter& writer, Exchange& exchange, const Resource
     }
     Json object = *live;
     set_at_path(object, replicas_path, replicas.value_or(0));
-    if (const Json* entries = member(*wanted, "metadata", "managedFields")) {
+    if (const Json* entries = member(*wanted, {"metadata", "managedFields"})) {
       merge_managed_fields_of_scale(&object, *entries, replicas_path, type->api_version());
     }
-    const std::string version = string_or_empty(*wanted, "metadata", "resourceVersion");
+    const std::string version = text_at(*wanted, {"metadata", "resourceVersion"});
     if (!version.empty()) object["metadata"]["resourceVersion"] = version;
     return object;
   };
@@ -157,8 +156,8 @@ Reply finalize_namespace(Core& core, ObjectWriter& writer, Exchange& exchange,
   if (auto bad = check_names(exchange, *type, *sent)) return std::move(*bad);
   const ObjectWriter::Maker make = [&sent](const Json* live) -> Answer<Json> {
     Json object = *live;
-    object["metadata"]["resourceVersion"] = string_or_empty(*sent, "metadata", "resourceVersion");
-    const Json* finalizers = member(*sent, "spec", "finalizers");
+    object["metadata"]["resourceVersion"] = text_at(*sent, {"metadata", "resourceVersion"});
+    const Json* finalizers = member(*sent, {"spec", "finalizers"});
     if (finalizers && !finalizers->empty()) {
       object["spec"]["finalizers"] = *finalizers;
     } else if (member(object, "spec")) {
@@ -179,16 +178,16 @@ Reply pod_binding(Core& core, ObjectWriter& writer, Exchange& exchange,
   if (!options) return options.error();
   Answer<Json> binding = decode_any(exchange, "Binding");
   if (!binding) return binding.error();
-  const std::string node = string_or_empty(*binding, "target", "name");
+  const std::string node = text_at(*binding, {"target", "name"});
   const StoredPtr pod = core.store.shelf(type->store_name()).find(info.ns, info.name);
   if (!pod) return not_found(*type, info.name);
   Json object = in_version(pod->value(), *type);
-  const std::string bound = string_or_empty(object, "spec", "nodeName");
+  const std::string bound = text_at(object, {"spec", "nodeName"});
   if (!bound.empty()) {
     return binding_conflict(
         info.name, "pod " + info.name + " is already assigned to node " + in_quotes(bound));
   }
-  const Json* gates = member(object, "spec", "schedulingGates");
+  const Json* gates = member(object, {"spec", "schedulingGates"});
   if (gates && !gates->empty()) {
     return binding_conflict(info.name, "pod " + info.name + " has non-empty .spec.schedulingGates");
   }
@@ -198,9 +197,9 @@ Reply pod_binding(Core& core, ObjectWriter& writer, Exchange& exchange,
                     {"lastProbeTime", nullptr},
                     {"lastTransitionTime", format_rfc3339(core.clock.now())}};
   Json conditions = Json::array();
-  if (const Json* before = member(object, "status", "conditions")) {
+  if (const Json* before = member(object, {"status", "conditions"})) {
     for (const Json& item : *before) {
-      if (string_or_empty(item, "type") != "PodScheduled") conditions.push_back(item);
+      if (text_at(item, "type") != "PodScheduled") conditions.push_back(item);
     }
   }
   conditions.push_back(std::move(condition));
@@ -222,10 +221,10 @@ Failure disruption(const std::string& why, int retry_after_seconds) {
 
 /// The reason why a disruption budget forbids the eviction of `pod`, if one does.
 std::optional<Failure> budget_refuses(Core& core, const Json& pod, const std::string& ns) {
-  const Json* labels = member(pod, "metadata", "labels");
+  const Json* labels = member(pod, {"metadata", "labels"});
   for (const auto& [key, budget] : core.store.shelf("poddisruptionbudgets.policy").objects()) {
     if (budget->ns() != ns) continue;
-    const Json* selector = member(budget->value(), "spec", "selector");
+    const Json* selector = member(budget->value(), {"spec", "selector"});
     const Json* wanted = selector ? member(*selector, "matchLabels") : nullptr;
     if (!wanted || !labels) continue;
     bool matches = true;
@@ -237,15 +236,15 @@ std::optional<Failure> budget_refuses(Core& core, const Json& pod, const std::st
     const Json* found = member(budget->value(), "status");
     const Json& status = found ? *found : none;
     const Json* metadata = member(budget->value(), "metadata");
-    if (integer_member(status, "observedGeneration").value_or(0) <
-        integer_member(*metadata, "generation").value_or(0)) {
+    if (integer_at(status, "observedGeneration").value_or(0) <
+        integer_at(*metadata, "generation").value_or(0)) {
       return disruption(
           "The disruption budget " + budget->name() + " is still being processed by the server.",
           10);
     }
-    if (integer_member(status, "disruptionsAllowed").value_or(0) <= 0) {
+    if (integer_at(status, "disruptionsAllowed").value_or(0) <= 0) {
       const auto count = [&status](const char* field) {
-        return std::to_string(integer_member(status, field).value_or(0));
+        return std::to_string(integer_at(status, field).value_or(0));
       };
       return disruption("The disruption budget " + budget->name() + " needs " +
                             count("desiredHealthy") + " healthy pods and has " +
@@ -280,7 +279,7 @@ Reply pod_stream(Core& core, const Exchange& exchange, const ResourceTypePtr& ty
   const RequestInfo& info = exchange.info;
   const StoredPtr pod = core.store.shelf(type->store_name()).find(info.ns, info.name);
   if (!pod) return not_found(*type, info.name);
-  const std::string node = string_or_empty(pod->value(), "spec", "nodeName");
+  const std::string node = text_at(pod->value(), {"spec", "nodeName"});
   if (node.empty()) return bad_request("pod " + info.name + " does not have a host assigned");
   if (!core.store.shelf("nodes").find("", node)) return not_found(*type, node);
   return bad_request("Upgrade request required");
@@ -291,15 +290,15 @@ Reply pod_log(Core& core, Exchange& exchange, const ResourceTypePtr& type) {
   const StoredPtr pod = core.store.shelf(type->store_name()).find(info.ns, info.name);
   if (!pod) return not_found(*type, info.name);
   const std::string& container = info.query.get("container");
-  const Json* containers = member(pod->value(), "spec", "containers");
+  const Json* containers = member(pod->value(), {"spec", "containers"});
   bool known = container.empty();
   for (std::size_t i = 0; containers && !known && i < containers->size(); ++i) {
-    known = string_or_empty((*containers)[i], "name") == container;
+    known = text_at((*containers)[i], "name") == container;
   }
   if (!known) {
     return bad_request("container " + container + " is not valid for pod " + info.name);
   }
-  const std::string node = string_or_empty(pod->value(), "spec", "nodeName");
+  const std::string node = text_at(pod->value(), {"spec", "nodeName"});
   if (node.empty()) return net::HttpResponse(204, "");
   if (!core.store.shelf("nodes").find("", node)) return not_found(*type, node);
   return respond_text(200, "");
@@ -312,8 +311,7 @@ Reply account_token(Core& core, const Authenticator& tokens, Exchange& exchange)
   const StoredPtr account = core.store.shelf("serviceaccounts").find(info.ns, info.name);
   if (!account) return not_found("", "serviceaccounts", info.name);
   const Json* spec = member(*request, "spec");
-  const std::int64_t seconds =
-      spec ? integer_member(*spec, "expirationSeconds").value_or(3600) : 3600;
+  const std::int64_t seconds = spec ? integer_at(*spec, "expirationSeconds").value_or(3600) : 3600;
   if (seconds < token_seconds_min) {
     return invalid("authentication.k8s.io", "TokenRequest", "",
                    {{"FieldValueInvalid", "spec.expirationSeconds",
@@ -321,8 +319,7 @@ Reply account_token(Core& core, const Authenticator& tokens, Exchange& exchange)
                          ": may not specify a duration less than 10 minutes"}});
   }
   const TimePoint now = core.clock.now(), expires = now + std::chrono::seconds(seconds);
-  const TokenAccount whose{info.ns, info.name,
-                           string_or_empty(account->value(), "metadata", "uid")};
+  const TokenAccount whose{info.ns, info.name, text_at(account->value(), {"metadata", "uid"})};
   const std::string token = tokens.accounts().issue(whose, core.rng.uuid(), now, expires);
 
   Json answer = {{"kind", "TokenRequest"},
@@ -330,7 +327,7 @@ Reply account_token(Core& core, const Authenticator& tokens, Exchange& exchange)
                  {"metadata",
                   {{"name", info.name},
                    {"namespace", info.ns},
-                   {"uid", string_or_empty(account->value(), "metadata", "uid")},
+                   {"uid", text_at(account->value(), {"metadata", "uid"})},
                    {"creationTimestamp", format_rfc3339(core.clock.now())}}}};
   answer["spec"] = spec ? *spec : Json::object();
   const Json* audiences = member(answer["spec"], "audiences");

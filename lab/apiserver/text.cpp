@@ -6,8 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <cmath>
 
 namespace regatta::apiserver {
 namespace {
@@ -31,86 +29,13 @@ constexpr std::array<std::string_view, 15> meta_order = {"name",
                                                          "finalizers",
                                                          "managedFields"};
 
-void append_escaped(std::string& out, std::string_view raw) {
-  for (std::size_t i = 0; i < raw.size(); ++i) {
-    const char c = raw[i];
-    if (c == '<') {
-      out += "\\u003c";
-    } else if (c == '>') {
-      out += "\\u003e";
-    } else if (c == '&') {
-      out += "\\u0026";
-    } else if (c == '\xe2' && raw.substr(i, 3) == "\u2028") {
-      out += "\\u2028";
-      i += 2;
-    } else if (c == '\xe2' && raw.substr(i, 3) == "\u2029") {
-      out += "\\u2029";
-      i += 2;
-    } else {
-      out += c;
-    }
-  }
-}
-
-/// Characters that need no escape, here and in every other JSON.
-bool is_plain(char c) {
-  return c >= 0x20 && c < 0x7f && c != '"' && c != '\\' && c != '<' && c != '>' && c != '&';
-}
-
-void append_general(std::string& out, const Json& value) {
-  append_escaped(out, value.dump(-1, ' ', false, Json::error_handler_t::replace));
-}
-
-void append_string(std::string& out, const std::string& text) {
-  const auto written = [](char c) { return is_plain(c) || c == '"' || c == '\\'; };
-  if (!std::all_of(text.begin(), text.end(), written)) return append_general(out, Json(text));
-  append_quoted(out, text);
-}
-
-template <class Number>
-void append_number(std::string& out, Number number) {
-  char digits[24];
-  out.append(digits, std::to_chars(digits, digits + sizeof digits, number).ptr);
-}
-
 void append(std::string& out, const Json& value) {
-  switch (value.type()) {
-    case Json::value_t::object: {
-      char before = '{';
-      for (const auto& [key, member] : value.get_ref<const Json::object_t&>()) {
-        out += before;
-        append_string(out, key);
-        out += ':';
-        append(out, member);
-        before = ',';
-      }
-      out += value.empty() ? "{}" : "}";
-      return;
-    }
-    case Json::value_t::array: {
-      char before = '[';
-      for (const Json& item : value) {
-        out += before;
-        append(out, item);
-        before = ',';
-      }
-      out += value.empty() ? "[]" : "]";
-      return;
-    }
-    case Json::value_t::string:
-      return append_string(out, value.get_ref<const std::string&>());
-    case Json::value_t::number_integer:
-      return append_number(out, value.get<std::int64_t>());
-    case Json::value_t::number_unsigned:
-      return append_number(out, value.get<std::uint64_t>());
-    default:
-      return append_general(out, value);
-  }
+  append_json(out, value, Escapes::html);
 }
 
 void append_member(std::string& out, std::string_view key, const Json& value) {
   if (out.back() != '{') out += ',';
-  append_string(out, std::string(key));
+  append(out, Json(key));
   out += ':';
   append(out, value);
 }

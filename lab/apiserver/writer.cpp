@@ -25,14 +25,14 @@ bool is_core(const ResourceType& type, std::string_view plural) {
 
 /// Whether an object that is being deleted may be removed now.
 bool released(const Json& object, const ResourceType& type) {
-  const Json* finalizers = member(object, "metadata", "finalizers");
+  const Json* finalizers = member(object, {"metadata", "finalizers"});
   if (finalizers && !finalizers->empty()) return false;
   if (is_core(type, "namespaces")) {
-    const Json* kept = member(object, "spec", "finalizers");
+    const Json* kept = member(object, {"spec", "finalizers"});
     return !kept || kept->empty();
   }
   const Json* metadata = member(object, "metadata");
-  const auto grace = metadata ? integer_member(*metadata, "deletionGracePeriodSeconds") : 0;
+  const auto grace = metadata ? integer_at(*metadata, "deletionGracePeriodSeconds") : 0;
   return grace.value_or(0) == 0;
 }
 
@@ -65,13 +65,13 @@ bool same_but_version(const Json& a, const Json& b) {
 
 /// Whether clients of this type see the JSON as it is stored.
 bool shown_as_stored(const Json& stored, const ResourceType& type) {
-  return !type.from_stored && string_or_empty(stored, "kind") == type.kind &&
-         string_or_empty(stored, "apiVersion") == type.api_version();
+  return !type.from_stored && text_at(stored, "kind") == type.kind &&
+         text_at(stored, "apiVersion") == type.api_version();
 }
 
 void bump_generation(Json& object) {
   Json& metadata = metadata_of(object);
-  const auto generation = integer_member(metadata, "generation");
+  const auto generation = integer_at(metadata, "generation");
   if (generation && *generation > 0) metadata["generation"] = *generation + 1;
 }
 
@@ -113,14 +113,14 @@ Failure precondition_failed(const ResourceType& type, const std::string& name,
 
 std::optional<Failure> check_preconditions(const ResourceType& type, const std::string& name,
                                            const Json& live, const DeleteOptions& options) {
-  const std::string uid = string_or_empty(live, "metadata", "uid");
+  const std::string uid = text_at(live, {"metadata", "uid"});
   if (!options.uid.empty() && options.uid != uid) {
     return precondition_failed(type, name,
                                "the UID in the precondition (" + options.uid +
                                    ") does not match the UID in record (" + uid +
                                    "). The object might have been deleted and then recreated");
   }
-  const std::string version = string_or_empty(live, "metadata", "resourceVersion");
+  const std::string version = text_at(live, {"metadata", "resourceVersion"});
   if (!options.resource_version.empty() && options.resource_version != version) {
     return precondition_failed(type, name,
                                "the ResourceVersion in the precondition (" +
@@ -148,11 +148,11 @@ FieldErrors uid_immutable(const std::string& uid) {
 std::optional<Failure> check_versions(const Target& target, const Json& object, const Json& live,
                                       bool put) {
   const ResourceType& type = *target.type;
-  const std::string version = string_or_empty(object, "metadata", "resourceVersion");
+  const std::string version = text_at(object, {"metadata", "resourceVersion"});
   const Result<std::uint64_t> asked = parse_version(version);
   if (!asked) return internal_error(asked.error().what());
-  const std::string uid = string_or_empty(object, "metadata", "uid");
-  const std::string live_uid = string_or_empty(live, "metadata", "uid");
+  const std::string uid = text_at(object, {"metadata", "uid"});
+  const std::string live_uid = text_at(live, {"metadata", "uid"});
   if (!uid.empty() && uid != live_uid) {
     if (!put) return invalid(type.group, type.kind, target.name, uid_immutable(uid));
     return conflict(
@@ -164,7 +164,7 @@ std::optional<Failure> check_versions(const Target& target, const Json& object, 
                    {{"FieldValueInvalid", "metadata.resourceVersion",
                      "Invalid value: 0: must be specified for an update"}});
   }
-  if (*asked != 0 && version != string_or_empty(live, "metadata", "resourceVersion")) {
+  if (*asked != 0 && version != text_at(live, {"metadata", "resourceVersion"})) {
     return modified_conflict(type, target.name);
   }
   return std::nullopt;
@@ -205,14 +205,14 @@ Answer<Written> ObjectWriter::create(Exchange& exchange, const Target& target, J
                                      const WriteOptions& options, bool tracked) {
   const ResourceType& type = *target.type;
   const TimePoint now = core_.clock.now();
-  if (!string_or_empty(object, "metadata", "resourceVersion").empty()) {
+  if (!text_at(object, {"metadata", "resourceVersion"}).empty()) {
     return internal_error("resourceVersion should not be set on objects to be created");
   }
   Json& metadata = metadata_of(object);
   if (type.namespaced) metadata["namespace"] = target.ns;
   start_metadata(object, now, core_.rng);
   warn_of_owners(exchange, object);
-  const std::string name = string_or_empty(metadata, "name");
+  const std::string name = text_at(metadata, "name");
   type.strategy->set_defaults(object);
   ManagedWrite managed{type, manager_name(options, exchange.request.headers.get("User-Agent")), "",
                        now};
@@ -342,9 +342,9 @@ Answer<Deleted> ObjectWriter::remove(Exchange& exchange, const Target& target,
     }
   }
   Deleted deleted;
-  deleted.uid = string_or_empty(object, "metadata", "uid");
+  deleted.uid = text_at(object, {"metadata", "uid"});
   const bool changed = set_policy_finalizers(object, policy);
-  const Json* finalizers = member(object, "metadata", "finalizers");
+  const Json* finalizers = member(object, {"metadata", "finalizers"});
   if (finalizers && !finalizers->empty()) {
     const bool was_deleting = is_deleting(object);
     if (!was_deleting) {
@@ -379,7 +379,7 @@ Answer<Deleted> ObjectWriter::remove_namespace(const Target& target, const Store
     }
   }
   Deleted deleted;
-  deleted.uid = string_or_empty(object, "metadata", "uid");
+  deleted.uid = text_at(object, {"metadata", "uid"});
   if (!is_deleting(object)) {
     metadata_of(object)["deletionTimestamp"] = format_rfc3339(core_.clock.now());
     object["status"]["phase"] = "Terminating";
@@ -400,19 +400,18 @@ Answer<Deleted> ObjectWriter::remove_pod(const Target& target, const Stored& cur
                                          const DeleteOptions& options) {
   const ResourceType& type = *target.type;
   Json& metadata = metadata_of(object);
-  const std::string phase = string_or_empty(object, "status", "phase");
+  const std::string phase = text_at(object, {"status", "phase"});
   const Json* spec = member(object, "spec");
-  std::int64_t grace =
-      spec ? integer_member(*spec, "terminationGracePeriodSeconds").value_or(30) : 30;
+  std::int64_t grace = spec ? integer_at(*spec, "terminationGracePeriodSeconds").value_or(30) : 30;
   if (options.grace_period_seconds) grace = *options.grace_period_seconds;
-  const bool unbound = string_or_empty(object, "spec", "nodeName").empty();
+  const bool unbound = text_at(object, {"spec", "nodeName"}).empty();
   if (unbound || phase == "Succeeded" || phase == "Failed") grace = 0;
   if (grace < 0) grace = 1;
 
   const bool was_deleting = is_deleting(object);
   bool changed = set_policy_finalizers(object, options.propagation_policy);
   const std::int64_t before =
-      integer_member(metadata, "deletionGracePeriodSeconds").value_or(grace + 1);
+      integer_at(metadata, "deletionGracePeriodSeconds").value_or(grace + 1);
   if (!was_deleting || grace < before) {
     metadata["deletionTimestamp"] = format_rfc3339(core_.clock.now() + std::chrono::seconds(grace));
     metadata["deletionGracePeriodSeconds"] = grace;
@@ -420,7 +419,7 @@ Answer<Deleted> ObjectWriter::remove_pod(const Target& target, const Stored& cur
     changed = true;
   }
   Deleted deleted;
-  deleted.uid = string_or_empty(object, "metadata", "uid");
+  deleted.uid = text_at(object, {"metadata", "uid"});
   if (changed && !options.dry_run) {
     const StoredPtr stored = put(target, object);
     metadata["resourceVersion"] = std::to_string(stored->version());
@@ -446,11 +445,11 @@ void ObjectWriter::erase(const Target& target, const Stored& current, Json last)
 }
 
 void ObjectWriter::put_internal(const ResourceType& type, Json object) {
-  const std::string ns = type.namespaced ? string_or_empty(object, "metadata", "namespace") : "";
-  const std::string name = string_or_empty(object, "metadata", "name");
+  const std::string ns = type.namespaced ? text_at(object, {"metadata", "namespace"}) : "";
+  const std::string name = text_at(object, {"metadata", "name"});
   Shelf& shelf = shelf_of(type);
   const StoredPtr current = shelf.find(ns, name);
-  if (!current && string_or_empty(object, "metadata", "uid").empty()) {
+  if (!current && text_at(object, {"metadata", "uid"}).empty()) {
     start_metadata(object, core_.clock.now(), core_.rng);
   }
   if (current && same_but_version(object, current->value())) {
@@ -465,7 +464,7 @@ void ObjectWriter::remove_internal(const Target& target) {
   const StoredPtr current = shelf_of(*target.type).find(target.ns, target.name);
   if (!current) return;
   Json object = in_version(current->value(), *target.type);
-  const Json* finalizers = member(object, "metadata", "finalizers");
+  const Json* finalizers = member(object, {"metadata", "finalizers"});
   if (!finalizers || finalizers->empty()) {
     erase_internal(*target.type, target.ns, target.name);
     return;

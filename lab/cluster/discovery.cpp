@@ -1,5 +1,7 @@
 #include "lab/cluster/discovery.h"
 
+#include "lib/base/json_access.h"
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -8,30 +10,18 @@ namespace regatta::lab {
 
 namespace {
 
-/// A member that may be missing or have another type.
-const Json& child(const Json& object, const char* name) {
-  static const Json nothing;
-  const auto found = object.is_object() ? object.find(name) : object.end();
-  return object.is_object() && found != object.end() ? *found : nothing;
-}
-
-std::string text(const Json& object, const char* name) {
-  const Json& value = child(object, name);
-  return value.is_string() ? value.get<std::string>() : std::string();
-}
-
 void add_resources(const Json& list, const std::string& group, const std::string& version,
                    std::vector<DiscoveredResource>* out) {
-  for (const Json& entry : child(list, "resources")) {
+  for (const Json& entry : at_or_null(list, "resources")) {
     DiscoveredResource one;
-    one.plural = text(entry, "name");
+    one.plural = text_at(entry, "name");
     if (one.plural.empty() || one.plural.find('/') != std::string::npos) continue;
     one.group = group;
     one.version = version;
-    one.kind = text(entry, "kind");
-    const Json& namespaced = child(entry, "namespaced");
+    one.kind = text_at(entry, "kind");
+    const Json& namespaced = at_or_null(entry, "namespaced");
     one.namespaced = namespaced.is_boolean() && namespaced.get<bool>();
-    for (const Json& verb : child(entry, "verbs")) {
+    for (const Json& verb : at_or_null(entry, "verbs")) {
       if (verb.is_string()) one.verbs.push_back(verb.get<std::string>());
     }
     out->push_back(std::move(one));
@@ -62,9 +52,9 @@ Task<Result<std::vector<DiscoveredResource>>> discover(kube::Client& client) {
   if (!body) co_return body.error().within("discovering /apis");
   const Result<Json> groups = parse_json(*body);
   if (!groups) co_return groups.error().within("discovering /apis");
-  for (const Json& entry : child(*groups, "groups")) {
-    std::string group = text(entry, "name");
-    std::string version = text(child(entry, "preferredVersion"), "version");
+  for (const Json& entry : at_or_null(*groups, "groups")) {
+    std::string group = text_at(entry, "name");
+    std::string version = text_at(at_or_null(entry, "preferredVersion"), "version");
     std::string path = "/apis/" + group + "/" + version;
     const Status added =
         co_await add_version(client, std::move(path), std::move(group), std::move(version), &out);

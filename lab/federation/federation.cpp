@@ -4,7 +4,7 @@
 #include "lab/federation/examples.h"
 #include "lab/servers/apply.h"
 #include "lab/servers/files.h"
-#include "lib/net/encoding.h"
+#include "lib/base/base64.h"
 #include "lib/net/http_client.h"
 #include "lib/net/tcp.h"
 #include "lib/runtime/deadline.h"
@@ -267,7 +267,7 @@ Task<Status> Federation::put_kubeconfig_secret(const ClusterState& worker) {
   secret["kind"] = "Secret";
   secret["metadata"]["name"] = worker.name + "-kubeconfig";
   secret["metadata"]["namespace"] = "kueue-system";
-  secret["data"]["kubeconfig"] = net::base64_encode(*text);
+  secret["data"]["kubeconfig"] = base64_encode(*text);
   std::vector<Json> objects;
   objects.push_back(std::move(secret));
   Applier applier(**client, deps_.clock);

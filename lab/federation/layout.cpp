@@ -3,6 +3,7 @@
 #include "lib/api/names.h"
 #include "lib/api/quantity.h"
 #include "lib/api/yaml.h"
+#include "lib/base/json_access.h"
 
 #include <nlohmann/json.hpp>
 
@@ -119,11 +120,6 @@ void add_components(const LayoutOptions& options, const ClusterState& cluster,
     add(Role::nodes, nodes(options, cluster));
   }
   add(Role::manager, manager(options, cluster));
-}
-
-std::string text_at(const Json& object, const char* name) {
-  const auto it = object.find(name);
-  return it != object.end() && it->is_string() ? it->get<std::string>() : std::string();
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "lib/api/batch.h"
 #include "lib/api/core.h"
 #include "lib/api/kueue.h"
+#include "lib/base/json_access.h"
 
 #include <nlohmann/json.hpp>
 
@@ -45,11 +46,6 @@ const api::ResourceInfo* resource_of(const std::string& api_version, const std::
     if (resource.kind == kind && resource.api_version() == api_version) return &resource;
   }
   return nullptr;
-}
-
-std::string text_at(const Json& object, const char* name) {
-  const auto it = object.find(name);
-  return it != object.end() && it->is_string() ? it->get<std::string>() : std::string();
 }
 
 bool is_established(const std::string& text) {

@@ -1,5 +1,6 @@
 #include "lab/servers/controllers.h"
 #include "lib/api/yaml.h"
+#include "lib/base/json_access.h"
 #include "lib/kube/in_cluster.h"
 
 #include <nlohmann/json.hpp>
@@ -42,11 +43,6 @@ Result<std::int64_t> number_at(const Json& group, const char* name, std::int64_t
     return Error(Errc::invalid, std::string(name) + ": expected a whole number of 0 or more");
   }
   return it->get<std::int64_t>();
-}
-
-std::string text_at(const Json& group, const char* name) {
-  const auto it = group.find(name);
-  return it != group.end() && it->is_string() ? it->get<std::string>() : std::string();
 }
 
 Result<NodeGroup> read_group(const Json& given) {

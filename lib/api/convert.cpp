@@ -2,6 +2,7 @@
 
 #include "lib/api/convert_topology.h"
 #include "lib/api/names.h"
+#include "lib/base/json_access.h"
 
 #include <nlohmann/json.hpp>
 
@@ -13,11 +14,6 @@ Json* object_at(Json& parent, std::string_view name) {
   if (!parent.is_object()) return nullptr;
   const auto it = parent.find(name);
   return it != parent.end() && it->is_object() ? &*it : nullptr;
-}
-
-std::string text_at(const Json& parent, std::string_view name) {
-  const auto it = parent.find(name);
-  return it != parent.end() && it->is_string() ? it->get<std::string>() : std::string();
 }
 
 void rename(Json* parent, const std::string& from, const std::string& to) {

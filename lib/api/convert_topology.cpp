@@ -1,5 +1,7 @@
 #include "lib/api/convert_topology.h"
 
+#include "lib/base/json_access.h"
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -81,18 +83,6 @@ Result<Domains> read_domains(const Json& list, std::size_t levels) {
   return out;
 }
 
-std::int64_t integer_at(const Json& parent, const char* name) {
-  const auto it = parent.is_object() ? parent.find(name) : parent.end();
-  return parent.is_object() && it != parent.end() && it->is_number_integer()
-             ? it->get<std::int64_t>()
-             : -1;
-}
-
-std::string text_at(const Json& parent, const char* name) {
-  const auto it = parent.find(name);
-  return it != parent.end() && it->is_string() ? it->get<std::string>() : std::string();
-}
-
 /// The value of domain `index` in one level of a slice.
 Result<std::string> decode_value(const Json& level, std::size_t index) {
   if (!level.is_object()) return broken("valuesPerLevel must hold objects");
@@ -113,7 +103,8 @@ Result<std::string> decode_value(const Json& level, std::size_t index) {
 Result<std::int64_t> decode_count(const Json& slice, std::size_t index) {
   const auto counts = slice.find("podCounts");
   if (counts == slice.end() || !counts->is_object()) return broken("a slice needs podCounts");
-  if (const std::int64_t universal = integer_at(*counts, "universal"); universal >= 0) {
+  if (const std::int64_t universal = integer_at(*counts, "universal").value_or(-1);
+      universal >= 0) {
     return universal;
   }
   const auto individual = counts->find("individual");
@@ -175,7 +166,7 @@ Status decode_topology(Json& assignment) {
   Json domains = Json::array();
   std::int64_t total = 0;
   for (const Json& slice : *slices) {
-    const std::int64_t count = integer_at(slice, "domainCount");
+    const std::int64_t count = integer_at(slice, "domainCount").value_or(-1);
     if (count < 0) return broken("a slice needs a domainCount");
     if (count > topology_domains_max || (total += count) > topology_domains_max) {
       return broken("more than " + std::to_string(topology_domains_max) + " domains");

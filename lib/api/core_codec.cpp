@@ -1,6 +1,6 @@
-#include "lib/api/base64.h"
 #include "lib/api/core.h"
 #include "lib/api/pod_fields.h"
+#include "lib/base/base64.h"
 
 namespace regatta::api {
 
@@ -71,12 +71,12 @@ void fields(V& v, T& o) {
   if constexpr (std::same_as<V, FieldReader>) {
     v("data", encoded);
     for (auto& [key, text] : encoded) {
-      Result<std::string> bytes = decode_base64(text);
+      Result<std::string> bytes = base64_decode(text);
       if (!bytes) return v.refuse("data", key, bytes.error().what());
       o.data.emplace(key, std::move(*bytes));
     }
   } else {
-    for (const auto& [key, bytes] : o.data) encoded.emplace(key, encode_base64(bytes));
+    for (const auto& [key, bytes] : o.data) encoded.emplace(key, base64_encode(bytes));
     v("data", encoded);
   }
 }

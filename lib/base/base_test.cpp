@@ -1,7 +1,9 @@
 #include "lib/base/clock.h"
 #include "lib/base/digest.h"
+#include "lib/base/fnv.h"
 #include "lib/base/human.h"
 #include "lib/base/json.h"
+#include "lib/base/json_text.h"
 #include "lib/base/rng.h"
 
 #include <gtest/gtest.h>
@@ -98,6 +100,33 @@ TEST(Json, ReadsWhatTheGeneralParserReads) {
 
 TEST(Json, RefusesTrailingText) {
   EXPECT_FALSE(parse_json("{} x"));
+}
+
+TEST(Json, IsWrittenWithAndWithoutGosEscapes) {
+  const Json value = {{"a<b", "c>d&e\"\\ \u2028\u2029 \u00e9"},
+                      {"list", {1, -2, 1.5, true, nullptr}}};
+  EXPECT_EQ(dump_json(value),
+            "{\"a<b\":\"c>d&e\\\"\\\\ \u2028\u2029 \u00e9\",\"list\":[1,-2,1.5,true,null]}");
+  std::string go;
+  append_json(go, value, Escapes::html);
+  EXPECT_EQ(go,
+            "{\"a\\u003cb\":\"c\\u003ed\\u0026e\\\"\\\\ \\u2028\\u2029 \u00e9\","
+            "\"list\":[1,-2,1.5,true,null]}");
+  for (const auto& [text, want] : {std::pair("a<b", R"("a\u003cb")"),
+                                   {"a>b", R"("a\u003eb")"},
+                                   {"a&b", R"("a\u0026b")"},
+                                   {"a\"b", R"("a\"b")"}}) {
+    std::string one;
+    append_json(one, text, Escapes::html);
+    EXPECT_EQ(one, want);
+  }
+}
+
+TEST(Fnv, MatchesThePublishedValues) {
+  EXPECT_EQ(fnv1a(""), 0xcbf29ce484222325u);
+  EXPECT_EQ(fnv1a("a"), 0xaf63dc4c8601ec8cu);
+  EXPECT_EQ(fnv1a("foobar"), 0x85944171f73967e8u);
+  EXPECT_EQ(fnv1a("bar", fnv1a("foo")), fnv1a("foobar"));
 }
 
 TEST(HumanDuration, LooksAsInKubectl) {

@@ -199,14 +199,44 @@ int nesting(std::string_view text) {
 
 constexpr std::size_t dump_bytes_usual = 500;
 
-void append_general(std::string& out, const Json& value) {
-  out += value.dump(-1, ' ', false, Json::error_handler_t::replace);
+void append_html_escaped(std::string& out, std::string_view json) {
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    const char c = json[i];
+    if (c == '<') {
+      out += "\\u003c";
+    } else if (c == '>') {
+      out += "\\u003e";
+    } else if (c == '&') {
+      out += "\\u0026";
+    } else if (c == '\xe2' && json.substr(i, 3) == "\u2028") {
+      out += "\\u2028";
+      i += 2;
+    } else if (c == '\xe2' && json.substr(i, 3) == "\u2029") {
+      out += "\\u2029";
+      i += 2;
+    } else {
+      out += c;
+    }
+  }
+}
+
+void append_general(std::string& out, const Json& value, Escapes escapes) {
+  const std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  if (escapes == Escapes::none) {
+    out += text;
+  } else {
+    append_html_escaped(out, text);
+  }
 }
 
 /// Appends `text` in quotes. Text that needs more than quotes is left to the general writer.
-void append_string(std::string& out, const std::string& text) {
-  const auto written = [](char c) { return c >= 0x20 && c < 0x7f; };
-  if (!std::all_of(text.begin(), text.end(), written)) return append_general(out, Json(text));
+void append_string(std::string& out, const std::string& text, Escapes escapes) {
+  const auto written = [html = escapes == Escapes::html](char c) {
+    return c >= 0x20 && c < 0x7f && !(html && (c == '<' || c == '>' || c == '&'));
+  };
+  if (!std::all_of(text.begin(), text.end(), written)) {
+    return append_general(out, Json(text), escapes);
+  }
   append_quoted(out, text);
 }
 
@@ -214,38 +244,6 @@ template <class Number>
 void append_number(std::string& out, Number number) {
   char digits[24];
   out.append(digits, std::to_chars(digits, digits + sizeof digits, number).ptr);
-}
-
-void append(std::string& out, const Json& value) {
-  char before = value.is_object() ? '{' : '[';
-  switch (value.type()) {
-    case Json::value_t::object:
-      for (const auto& [key, member] : value.get_ref<const Json::object_t&>()) {
-        out += before;
-        append_string(out, key);
-        out += ':';
-        append(out, member);
-        before = ',';
-      }
-      out += value.empty() ? "{}" : "}";
-      return;
-    case Json::value_t::array:
-      for (const Json& item : value.get_ref<const Json::array_t&>()) {
-        out += before;
-        append(out, item);
-        before = ',';
-      }
-      out += value.empty() ? "[]" : "]";
-      return;
-    case Json::value_t::string:
-      return append_string(out, value.get_ref<const std::string&>());
-    case Json::value_t::number_integer:
-      return append_number(out, value.get<std::int64_t>());
-    case Json::value_t::number_unsigned:
-      return append_number(out, value.get<std::uint64_t>());
-    default:
-      return append_general(out, value);
-  }
 }
 
 }  // namespace
@@ -260,6 +258,38 @@ void append_quoted(std::string& out, std::string_view text) {
   }
   out.append(text, begin);
   out += '"';
+}
+
+void append_json(std::string& out, const Json& value, Escapes escapes) {
+  char before = value.is_object() ? '{' : '[';
+  switch (value.type()) {
+    case Json::value_t::object:
+      for (const auto& [key, member] : value.get_ref<const Json::object_t&>()) {
+        out += before;
+        append_string(out, key, escapes);
+        out += ':';
+        append_json(out, member, escapes);
+        before = ',';
+      }
+      out += value.empty() ? "{}" : "}";
+      return;
+    case Json::value_t::array:
+      for (const Json& item : value.get_ref<const Json::array_t&>()) {
+        out += before;
+        append_json(out, item, escapes);
+        before = ',';
+      }
+      out += value.empty() ? "[]" : "]";
+      return;
+    case Json::value_t::string:
+      return append_string(out, value.get_ref<const std::string&>(), escapes);
+    case Json::value_t::number_integer:
+      return append_number(out, value.get<std::int64_t>());
+    case Json::value_t::number_unsigned:
+      return append_number(out, value.get<std::uint64_t>());
+    default:
+      return append_general(out, value, escapes);
+  }
 }
 
 Result<Json> parse_json(std::string_view text) {
@@ -278,7 +308,7 @@ Result<Json> parse_json(std::string_view text) {
 std::string dump_json(const Json& value) {
   std::string out;
   out.reserve(dump_bytes_usual);
-  append(out, value);
+  append_json(out, value, Escapes::none);
   return out;
 }
 

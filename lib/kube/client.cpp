@@ -1,5 +1,6 @@
 #include "lib/kube/client.h"
 
+#include "lib/base/json_access.h"
 #include "lib/kube/query.h"
 #include "lib/kube/status.h"
 
@@ -49,11 +50,6 @@ std::string delete_body(const DeleteOptions& options) {
   if (options.grace_period_seconds) body["gracePeriodSeconds"] = *options.grace_period_seconds;
   if (options.dry_run) body["dryRun"] = Json::array({"All"});
   return dump_json(body);
-}
-
-std::string text_at(const Json& object, const char* name) {
-  const auto it = object.find(name);
-  return it != object.end() && it->is_string() ? it->get<std::string>() : std::string();
 }
 
 /// Items of built-in kinds come without apiVersion and kind, which the codec wants to see.

@@ -1,6 +1,7 @@
 #include "lib/kube/informer_core.h"
 
 #include "lib/base/check.h"
+#include "lib/base/json_access.h"
 #include "lib/runtime/backoff.h"
 #include "lib/runtime/deadline.h"
 
@@ -27,17 +28,6 @@ Task<> silence(Clock& clock, const SteadyPoint& heard, Duration limit) {
 
 Task<> store_status(Task<Status> op, Status* into) {
   *into = co_await std::move(op);
-}
-
-const Json* member(const Json& object, const char* name) {
-  if (!object.is_object()) return nullptr;
-  const auto it = object.find(name);
-  return it == object.end() ? nullptr : &*it;
-}
-
-std::string text_at(const Json& object, const char* name) {
-  const Json* value = member(object, name);
-  return value && value->is_string() ? value->get<std::string>() : std::string();
 }
 
 /// Without the codec, which may be what failed.

@@ -1,5 +1,6 @@
 #include "lib/kube/lease.h"
 
+#include "lib/base/json_access.h"
 #include "lib/kube/status.h"
 #include "lib/runtime/deadline.h"
 
@@ -11,22 +12,6 @@ namespace regatta::kube {
 namespace {
 
 constexpr api::ResourceInfo lease_resource{"coordination.k8s.io", "v1", "Lease", "leases", true};
-
-const Json* member(const Json& object, const char* name) {
-  if (!object.is_object()) return nullptr;
-  const auto it = object.find(name);
-  return it == object.end() ? nullptr : &*it;
-}
-
-std::string text_at(const Json& object, const char* name) {
-  const Json* value = member(object, name);
-  return value && value->is_string() ? value->get<std::string>() : std::string();
-}
-
-std::int64_t number_at(const Json& object, const char* name) {
-  const Json* value = member(object, name);
-  return value && value->is_number_integer() ? value->get<std::int64_t>() : 0;
-}
 
 std::int64_t seconds_of(Duration d) {
   return d / std::chrono::seconds(1);
@@ -64,8 +49,8 @@ Status LeaderElector::look_at(const std::string& lease_text) {
   const Json* found = member(*lease, "spec");
   const Json spec = found ? *found : Json::object();
   holder_ = text_at(spec, "holderIdentity");
-  transitions_ = number_at(spec, "leaseTransitions");
-  const auto seconds = number_at(spec, "leaseDurationSeconds");
+  transitions_ = integer_at(spec, "leaseTransitions").value_or(0);
+  const auto seconds = integer_at(spec, "leaseDurationSeconds").value_or(0);
   observed_duration_ = seconds > 0 ? Duration(std::chrono::seconds(seconds)) : Duration(0);
   std::string text = dump_json(spec);
   if (text == observed_spec_) return ok();

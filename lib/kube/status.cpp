@@ -1,5 +1,7 @@
 #include "lib/kube/status.h"
 
+#include "lib/base/json_access.h"
+
 #include <nlohmann/json.hpp>
 
 #include <charconv>
@@ -26,16 +28,6 @@ Errc code_of(unsigned status, std::string_view reason) {
     default:
       return status >= 500 ? Errc::unavailable : Errc::invalid;
   }
-}
-
-std::string text_at(const Json& object, const char* name) {
-  const auto it = object.find(name);
-  return it != object.end() && it->is_string() ? it->get<std::string>() : std::string();
-}
-
-const Json* object_at(const Json& object, const char* name) {
-  const auto it = object.find(name);
-  return it != object.end() && it->is_object() ? &*it : nullptr;
 }
 
 void read_details(const Json& details, ErrorDetails* into) {

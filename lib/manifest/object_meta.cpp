@@ -69,12 +69,12 @@ void check_owners(const Json* owners, FieldErrors& errors) {
   int controllers = 0;
   for (const Json& owner : *owners) {
     for (const char* field : {"apiVersion", "kind", "name", "uid"}) {
-      if (!string_or_empty(owner, field).empty()) continue;
+      if (!text_at(owner, field).empty()) continue;
       const bool version = field == std::string_view("apiVersion");
       errors.push_back(bad(std::string("metadata.ownerReferences.") + field, "",
                            version ? "version must not be empty" : "must not be empty"));
     }
-    if (string_or_empty(owner, "apiVersion") == "v1" && string_or_empty(owner, "kind") == "Event") {
+    if (text_at(owner, "apiVersion") == "v1" && text_at(owner, "kind") == "Event") {
       errors.push_back(bad("metadata.ownerReferences", "/v1, Kind=Event",
                            "/v1, Kind=Event is disallowed from being an owner"));
     }
@@ -95,7 +95,7 @@ std::string generated_name(std::string_view prefix, Rng& rng) {
 }
 
 std::string drop_repeated_owners(Json& object) {
-  const Json* found = member(object, "metadata", "ownerReferences");
+  const Json* found = member(object, {"metadata", "ownerReferences"});
   if (!found || !found->is_array() || found->size() < 2) return {};
   Json kept = Json::array();
   std::set<std::string> repeated;
@@ -103,7 +103,7 @@ std::string drop_repeated_owners(Json& object) {
     if (std::find(kept.begin(), kept.end(), owner) == kept.end()) {
       kept.push_back(owner);
     } else {
-      repeated.insert(string_or_empty(owner, "uid"));
+      repeated.insert(text_at(owner, "uid"));
     }
   }
   if (repeated.empty()) return {};
@@ -126,8 +126,8 @@ void start_metadata(Json& object, TimePoint now, Rng& rng) {
                 [](const auto& entry) { return entry.second.is_null(); });
   metadata["uid"] = rng.uuid();
   metadata["creationTimestamp"] = format_rfc3339(now);
-  if (string_or_empty(metadata, "name").empty()) {
-    const std::string prefix = string_or_empty(metadata, "generateName");
+  if (text_at(metadata, "name").empty()) {
+    const std::string prefix = text_at(metadata, "generateName");
     if (!prefix.empty()) metadata["name"] = generated_name(prefix, rng);
   }
 }
@@ -152,7 +152,7 @@ FieldErrors validate_metadata(const Json& object, const ResourceType& type) {
   const Json empty = Json::object();
   const Json* metadata = member(object, "metadata");
   if (!metadata) metadata = &empty;
-  const std::string prefix = string_or_empty(*metadata, "generateName");
+  const std::string prefix = text_at(*metadata, "generateName");
   if (!prefix.empty()) {
     // A dash at its end is not the end of the name.
     std::string shown = prefix;
@@ -161,7 +161,7 @@ FieldErrors validate_metadata(const Json& object, const ResourceType& type) {
       errors.push_back(bad("metadata.generateName", prefix, why));
     }
   }
-  const std::string name = string_or_empty(*metadata, "name");
+  const std::string name = text_at(*metadata, "name");
   if (name.empty()) {
     errors.push_back({"FieldValueRequired", "metadata.name",
                       "Required value: name or generateName is required"});
@@ -180,9 +180,9 @@ FieldErrors validate_metadata(const Json& object, const ResourceType& type) {
 FieldErrors validate_metadata_update(const Json& object, const Json& old,
                                      const ResourceType& type) {
   FieldErrors errors = validate_metadata(object, type);
-  const Json* finalizers = member(object, "metadata", "finalizers");
+  const Json* finalizers = member(object, {"metadata", "finalizers"});
   if (is_deleting(old) && finalizers && finalizers->is_array()) {
-    const Json* before = member(old, "metadata", "finalizers");
+    const Json* before = member(old, {"metadata", "finalizers"});
     Json added = Json::array();
     for (const Json& item : *finalizers) {
       if (!before || std::find(before->begin(), before->end(), item) == before->end()) {

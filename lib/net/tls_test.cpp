@@ -1,6 +1,5 @@
 #include "lib/net/tls.h"
 
-#include "lib/net/encoding.h"
 #include "lib/net/http_client.h"
 #include "lib/net/http_server.h"
 #include "lib/net/pki.h"
@@ -303,24 +302,6 @@ TEST(Pki, CertificatesSayWhenTheyEnd) {
   EXPECT_TRUE(CertificateAuthority::load(ca->key_pair()));
   EXPECT_FALSE(CertificateAuthority::load({ca->certificate_pem(), "nonsense"}));
   EXPECT_FALSE(ca->issue_server({"x", {"a,DNS:b"}, {}}, now, day));
-}
-
-TEST(Encoding, Base64) {
-  for (const std::string text : {"", "f", "fo", "foo", "foob", "fooba", "foobar"}) {
-    EXPECT_EQ(*base64_decode(base64_encode(text)), text);
-    EXPECT_EQ(*base64url_decode(base64url_encode(text)), text);
-  }
-  EXPECT_EQ(base64_encode("fooba"), "Zm9vYmE=");
-  EXPECT_EQ(base64url_encode("\xfb\xff"), "-_8");
-  EXPECT_EQ(*base64_decode("Zm9v\nYmE=\n"), "fooba");
-  EXPECT_FALSE(base64_decode("Zm9vYmE"));
-  EXPECT_FALSE(base64_decode("Zm9vY"));
-  EXPECT_FALSE(base64_decode("Zm9v*"));
-  EXPECT_FALSE(base64_decode("Zg==Zg=="));
-}
-
-TEST(Encoding, PercentEscapes) {
-  EXPECT_EQ(percent_encode("a b/c=~"), "a%20b%2Fc%3D~");
 }
 
 }  // namespace

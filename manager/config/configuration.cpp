@@ -2,6 +2,7 @@
 
 #include "lib/api/yaml.h"
 #include "lib/base/joined.h"
+#include "lib/base/json_access.h"
 
 #include <nlohmann/json.hpp>
 
@@ -32,11 +33,6 @@ constexpr std::string_view frameworks[] = {"batch/job",
                                            "statefulset",
                                            "trainer.kubeflow.org/trainjob",
                                            "workload.codeflare.dev/appwrapper"};
-
-std::string text_at(const Json& document, const char* name) {
-  const auto it = document.find(name);
-  return it != document.end() && it->is_string() ? it->get<std::string>() : std::string();
-}
 
 /// Which version the document has; an Error when it is another kind of document.
 Result<bool> is_v1beta1(const Json& document) {

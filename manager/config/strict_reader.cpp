@@ -1,5 +1,6 @@
 #include "manager/config/strict_reader.h"
 
+#include "lib/base/json_access.h"
 #include "lib/base/near_miss.h"
 #include "manager/config/duration.h"
 
@@ -22,13 +23,12 @@ std::string StrictReader::at(std::string_view name) const {
 
 const Json* StrictReader::take(std::string_view name) {
   known_.push_back(name);
-  const auto it = object_->find(name);
-  return it == object_->end() || it->is_null() ? nullptr : &*it;
+  return member(*object_, name);
 }
 
 void StrictReader::require(std::string_view name) {
-  const auto it = object_->find(name);
-  if (it == object_->end() || it->is_null() || *it == "") {
+  const Json* value = member(*object_, name);
+  if (!value || *value == "") {
     context_->problems.push_back(at(name) + ": Required value");
   }
 }
@@ -85,7 +85,7 @@ void read_value(const Json& value, const std::string& path, ReadContext* context
 
 void read_value(const Json& value, const std::string& path, ReadContext* context, Duration* out) {
   if (!value.is_string()) return wrong_type(value, path, "a duration such as \"15m\"", context);
-  const auto duration = parse_go_duration(value.get_ref<const std::string&>());
+  const auto duration = parse_duration(value.get_ref<const std::string&>());
   if (duration) {
     *out = *duration;
   } else {

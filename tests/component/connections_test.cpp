@@ -1,4 +1,4 @@
-#include "lib/net/encoding.h"
+#include "lib/base/base64.h"
 #include "tests/component/federation.h"
 
 namespace regatta::test_support {
@@ -31,7 +31,7 @@ class Connections : public Federation {
     return all.substr(0, all.find("; connection attempts"));
   }
   void set_secret(const std::string& kubeconfig) {
-    const std::string data = net::base64_encode(kubeconfig);
+    const std::string data = base64_encode(kubeconfig);
     const Status done =
         cluster_.patch(api::Secret::resource, {"kueue-system", "east"},
                        data.empty() ? R"({"data":{"kubeconfig":null,"other":"eA=="}})"

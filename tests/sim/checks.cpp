@@ -3,6 +3,7 @@
 #include "lib/api/codec.h"
 #include "lib/api/kueue.h"
 #include "lib/api/names.h"
+#include "lib/base/json_access.h"
 
 #include <nlohmann/json.hpp>
 
@@ -15,30 +16,21 @@ const std::string workloads = "workloads.kueue.x-k8s.io";
 const std::string jobs = "jobs.batch";
 constexpr std::size_t violations_max = 20;
 
-const Json& at(const Json& value, const char* key) {
-  static const Json none;
-  const auto found = value.is_object() ? value.find(key) : value.end();
-  return value.is_object() && found != value.end() ? *found : none;
-}
-
-std::string text(const Json& value) {
-  return value.is_string() ? value.get<std::string>() : std::string();
-}
-
 bool condition_true(const Json& object, const char* type) {
-  for (const Json& condition : at(at(object, "status"), "conditions")) {
-    if (text(at(condition, "type")) == type) return text(at(condition, "status")) == "True";
+  for (const Json& condition : at_or_null(at_or_null(object, "status"), "conditions")) {
+    if (text_at(condition, "type") == type) return text_at(condition, "status") == "True";
   }
   return false;
 }
 
 bool of_hub(const Json& object) {
-  const Json& labels = at(at(object, "metadata"), "labels");
-  return !text(at(labels, "kueue.x-k8s.io/multikueue-origin")).empty();
+  const Json& labels = at_or_null(at_or_null(object, "metadata"), "labels");
+  return !text_at(labels, "kueue.x-k8s.io/multikueue-origin").empty();
 }
 
 std::string prebuilt(const Json& job) {
-  return text(at(at(at(job, "metadata"), "annotations"), "kueue.x-k8s.io/prebuilt-workload-name"));
+  return text_at(at_or_null(at_or_null(job, "metadata"), "annotations"),
+                 "kueue.x-k8s.io/prebuilt-workload-name");
 }
 
 bool job_ended(const Json& job) {
@@ -48,19 +40,20 @@ bool job_ended(const Json& job) {
 /// The important parts of an object's state, in a few words.
 std::string summary(const Json& object) {
   std::string out;
-  for (const Json& condition : at(at(object, "status"), "conditions")) {
-    if (text(at(condition, "status")) != "True") continue;
-    out += " " + text(at(condition, "type")) + "(" + text(at(condition, "reason")) + ")";
+  for (const Json& condition : at_or_null(at_or_null(object, "status"), "conditions")) {
+    if (text_at(condition, "status") != "True") continue;
+    out += " " + text_at(condition, "type") + "(" + text_at(condition, "reason") + ")";
   }
-  const std::string cluster = text(at(at(object, "status"), "clusterName"));
+  const std::string cluster = text_at(at_or_null(object, "status"), "clusterName");
   if (!cluster.empty()) out += " on " + cluster;
-  const Json& nominated = at(at(object, "status"), "nominatedClusterNames");
+  const Json& nominated = at_or_null(at_or_null(object, "status"), "nominatedClusterNames");
   if (nominated.is_array() && !nominated.empty()) out += " nominated " + dump_json(nominated);
-  for (const Json& check : at(at(object, "status"), "admissionChecks")) {
-    out += " check=" + text(at(check, "state"));
+  for (const Json& check : at_or_null(at_or_null(object, "status"), "admissionChecks")) {
+    out += " check=" + text_at(check, "state");
   }
-  if (at(at(object, "spec"), "suspend").is_boolean()) {
-    out += at(at(object, "spec"), "suspend").get<bool>() ? " suspended" : " unsuspended";
+  if (at_or_null(at_or_null(object, "spec"), "suspend").is_boolean()) {
+    out += at_or_null(at_or_null(object, "spec"), "suspend").get<bool>() ? " suspended"
+                                                                         : " unsuspended";
   }
   return out;
 }
@@ -150,9 +143,9 @@ void Checks::job_requested(const SimCluster& cluster, const Json& job) {
 void Checks::job_created(SimCluster& cluster, const Json& job) {
   const std::string name = prebuilt(job);
   const apiserver::Shelf* hub_workloads = hub_.server().store().find_shelf(workloads);
-  const std::string ns = text(at(at(job, "metadata"), "namespace"));
+  const std::string ns = text_at(at_or_null(job, "metadata"), "namespace");
   const auto local = hub_workloads ? hub_workloads->find(ns, name) : nullptr;
-  if (local && text(at(at(local->value(), "status"), "clusterName")) != cluster.name()) {
+  if (local && text_at(at_or_null(local->value(), "status"), "clusterName") != cluster.name()) {
     violated("job of " + name + " created on " + cluster.name() +
              ", which is not its recorded cluster");
   }
@@ -160,8 +153,8 @@ void Checks::job_created(SimCluster& cluster, const Json& job) {
 
 /// clusterName never changes from one cluster to another without being empty in between.
 void Checks::cluster_name_kept(const Json& before, const Json& after) {
-  const std::string old_name = text(at(at(before, "status"), "clusterName"));
-  const std::string new_name = text(at(at(after, "status"), "clusterName"));
+  const std::string old_name = text_at(at_or_null(before, "status"), "clusterName");
+  const std::string new_name = text_at(at_or_null(after, "status"), "clusterName");
   if (!old_name.empty() && !new_name.empty() && old_name != new_name) {
     violated("clusterName changed from " + old_name + " to " + new_name);
   }
@@ -178,11 +171,11 @@ void Checks::quota_kept(SimCluster& cluster) {
   for (const auto& [key, object] : shelf->objects()) {
     const Json& value = object->value();
     if (!condition_true(value, "QuotaReserved") || condition_true(value, "Finished")) continue;
-    const Json& admission = at(at(value, "status"), "admission");
-    for (const Json& set : at(admission, "podSetAssignments")) {
-      for (const auto& [resource, amount] : at(set, "resourceUsage").items()) {
-        used[{text(at(admission, "clusterQueue")), resource}] +=
-            api::resource_amount(resource, api::Quantity::parse(text(amount)).value());
+    const Json& admission = at_or_null(at_or_null(value, "status"), "admission");
+    for (const Json& set : at_or_null(admission, "podSetAssignments")) {
+      for (const auto& [resource, amount] : at_or_null(set, "resourceUsage").items()) {
+        used[{text_at(admission, "clusterQueue"), resource}] +=
+            api::resource_amount(resource, api::Quantity::parse(amount.get<std::string>()).value());
       }
     }
   }
@@ -254,7 +247,7 @@ std::string Checks::counted(SimCluster& cluster) const {
         for (const auto& resource : flavor.resources) used = used || !resource.total.is_zero();
       }
     }
-    if (used) return key + " still counts " + dump_json(at(object->value(), "status"));
+    if (used) return key + " still counts " + dump_json(at_or_null(object->value(), "status"));
   }
   return "";
 }

@@ -1,7 +1,7 @@
 #include "tests/sim/federation.h"
 
 #include "kubeconfig/validate.h"
-#include "lib/net/encoding.h"
+#include "lib/base/base64.h"
 #include "lib/net/pki.h"
 #include "tests/sim/checks.h"
 #include "tests/sim/cluster.h"
@@ -91,7 +91,7 @@ std::string kubeconfig_of(const std::string& cluster, const std::string& ca, int
 
 Json secret_of(const std::string& cluster, const std::string& ca, int generation) {
   Json out = object("v1", "Secret", cluster + "-kubeconfig", "kueue-system");
-  out["data"] = {{"kubeconfig", net::base64_encode(kubeconfig_of(cluster, ca, generation))}};
+  out["data"] = {{"kubeconfig", base64_encode(kubeconfig_of(cluster, ca, generation))}};
   return out;
 }
 

@@ -1,7 +1,7 @@
 #include "tests/support/test_connector.h"
 
 #include "kubeconfig/endpoint.h"
-#include "lib/net/encoding.h"
+#include "lib/base/base64.h"
 
 namespace regatta::test_support {
 
@@ -28,7 +28,7 @@ kind: Secret
 metadata: {name: )" +
          cluster + R"(, namespace: kueue-system}
 data: {kubeconfig: )" +
-         net::base64_encode(kubeconfig(cluster, token)) + R"(}
+         base64_encode(kubeconfig(cluster, token)) + R"(}
 ---
 apiVersion: kueue.x-k8s.io/v1beta2
 kind: MultiKueueCluster

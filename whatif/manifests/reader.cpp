@@ -157,13 +157,13 @@ struct ServerFields {
 
 ServerFields server_fields(const Json& object) {
   ServerFields out;
-  if (const Json* status = manifest::member(object, "status")) out.status = *status;
-  if (const Json* uid = manifest::member(object, "metadata", "uid")) out.uid = *uid;
-  if (const Json* at = manifest::member(object, "metadata", "creationTimestamp")) {
+  if (const Json* status = member(object, "status")) out.status = *status;
+  if (const Json* uid = member(object, {"metadata", "uid"})) out.uid = *uid;
+  if (const Json* at = member(object, {"metadata", "creationTimestamp"})) {
     out.created = *at;
   }
-  if (const Json* taints = manifest::member(object, "spec", "taints")) out.taints = *taints;
-  if (const Json* number = manifest::member(object, "metadata", "generation")) {
+  if (const Json* taints = member(object, {"spec", "taints"})) out.taints = *taints;
+  if (const Json* number = member(object, {"metadata", "generation"})) {
     out.generation = *number;
   }
   return out;
@@ -223,8 +223,8 @@ std::shared_ptr<const ResourceType> ManifestReader::find_type(const std::string&
 
 Result<Object> ManifestReader::read_object(Json object, ManifestOrigin origin) {
   if (!object.is_object()) return invalid("expected an object");
-  const std::string api_version = manifest::string_or_empty(object, "apiVersion");
-  const std::string kind = manifest::string_or_empty(object, "kind");
+  const std::string api_version = text_at(object, "apiVersion");
+  const std::string kind = text_at(object, "kind");
   if (api_version.empty()) return invalid("apiVersion: missing");
   if (kind.empty()) return invalid("kind: missing");
   const std::size_t slash = api_version.find('/');
@@ -245,7 +245,7 @@ Result<Object> ManifestReader::read_object(Json object, ManifestOrigin origin) {
   if (kind == "Node" && !given.status.is_null()) object["status"] = given.status;
   if (const Status checked = check_fields(*type, &object); !checked) return checked.error();
   Json& metadata = object["metadata"];
-  if (type->namespaced && manifest::string_or_empty(metadata, "namespace").empty()) {
+  if (type->namespaced && text_at(metadata, "namespace").empty()) {
     metadata["namespace"] = "default";
   }
   manifest::start_metadata(object, now_, rng_);
@@ -262,7 +262,7 @@ Result<Object> ManifestReader::read_object(Json object, ManifestOrigin origin) {
 
 void ManifestReader::take(Json document, const Place& place, Manifests* out,
                           ManifestOrigin origin) {
-  const std::string kind = document.is_object() ? manifest::string_or_empty(document, "kind") : "";
+  const std::string kind = document.is_object() ? text_at(document, "kind") : "";
   if (!kind.ends_with("List")) return take_object(std::move(document), place, out, origin);
   if (!document.contains("items") || !document["items"].is_array()) {
     out->errors.push_back(place.str() + ": " + kind + ": items: expected a list");
@@ -283,9 +283,9 @@ void ManifestReader::take(Json document, const Place& place, Manifests* out,
 
 void ManifestReader::take_object(Json document, const Place& place, Manifests* out,
                                  ManifestOrigin origin) {
-  const std::string kind = manifest::string_or_empty(document, "kind");
-  const std::string name = manifest::string_or_empty(document, "metadata", "name");
-  const std::string api_version = manifest::string_or_empty(document, "apiVersion");
+  const std::string kind = text_at(document, "kind");
+  const std::string name = text_at(document, {"metadata", "name"});
+  const std::string api_version = text_at(document, "apiVersion");
   if (out->errors.size() >= errors_max) return;
   if (out->objects.size() >= manifest_objects_max) {
     out->errors.push_back(*place.source + ": more than " + std::to_string(manifest_objects_max) +

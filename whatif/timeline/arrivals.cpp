@@ -40,7 +40,7 @@ const std::set<std::string_view> known{"template", "from",    "until", "every", 
                                        "perHour",  "weights", "seed",  "pick",  "runSeconds"};
 
 Status read_duration(const Json& json, const char* name, Duration* out) {
-  const Json* value = field(json, name);
+  const Json* value = member(json, name);
   if (!value) return ok();
   const auto text = scalar_text(*value, name);
   if (!text) return text.error();
@@ -97,9 +97,9 @@ Result<Choice> read_choice(const std::string& name, const Json& json) {
 }
 
 Status read_amount(const Json& json, Arrivals* out) {
-  const Json* count = field(json, "count");
-  const Json* rate = field(json, "perHour");
-  const Json* every = field(json, "every");
+  const Json* count = member(json, "count");
+  const Json* rate = member(json, "perHour");
+  const Json* every = member(json, "every");
   if ((count != nullptr) + (rate != nullptr) + (every != nullptr) != 1) {
     return Error(Errc::invalid, "write one of count, every and perHour");
   }
@@ -130,7 +130,7 @@ Result<Arrivals> read(const Json& json) {
   if (!json.is_object()) return Error(Errc::invalid, "expected an object");
   if (const Status checked = check_known(json, known); !checked) return checked.error();
   Arrivals out;
-  const Json* object = field(json, "template");
+  const Json* object = member(json, "template");
   if (!object || !object->is_object()) return field_error("template", "expected a manifest");
   out.object = *object;
   if (const Status done = read_duration(json, "from", &out.from); !done) return done.error();
@@ -138,16 +138,16 @@ Result<Arrivals> read(const Json& json) {
   if (const Status done = read_duration(json, "until", &out.until); !done) return done.error();
   if (out.until <= out.from) return field_error("until", "must be after from");
   if (const Status done = read_amount(json, &out); !done) return done.error();
-  if (const Json* weights = field(json, "weights")) {
+  if (const Json* weights = member(json, "weights")) {
     if (out.every) return field_error("weights", "not together with every");
     if (const Status done = read_weights(*weights, &out.weights); !done) return done.error();
   }
-  if (const Json* seed = field(json, "seed")) {
+  if (const Json* seed = member(json, "seed")) {
     const auto number = whole_number(*seed, "seed", INT64_MAX);
     if (!number) return number.error();
     out.seed = *number;
   }
-  if (const Json* pick = field(json, "pick")) {
+  if (const Json* pick = member(json, "pick")) {
     if (!pick->is_object()) return field_error("pick", "expected an object");
     for (const auto& [name, value] : pick->items()) {
       auto choice = read_choice(name, value);
@@ -155,7 +155,7 @@ Result<Arrivals> read(const Json& json) {
       out.choices.push_back(std::move(*choice));
     }
   }
-  if (const Json* run = field(json, "runSeconds")) out.run_seconds = *run;
+  if (const Json* run = member(json, "runSeconds")) out.run_seconds = *run;
   return out;
 }
 

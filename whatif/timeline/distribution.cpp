@@ -10,7 +10,7 @@ namespace regatta::whatif {
 namespace {
 
 Status read_number(const Json& json, const char* name, bool required, double* out) {
-  const Json* value = field(json, name);
+  const Json* value = member(json, name);
   if (!value) return required ? field_error(name, "missing") : ok();
   if (!value->is_number()) return field_error(name, "expected a number");
   *out = value->get<double>();
@@ -28,7 +28,7 @@ Result<Distribution> Distribution::read(const Json& json) {
     return out;
   }
   if (!json.is_object()) return Error(Errc::invalid, "expected a number or {distribution: …}");
-  const Json* shape = field(json, "distribution");
+  const Json* shape = member(json, "distribution");
   const std::string name = shape && shape->is_string() ? shape->get<std::string>() : "";
   const char* location = "mean";
   if (name == "constant") {

@@ -1,19 +1,20 @@
 #include "whatif/timeline/duration.h"
 
+#include "lib/base/duration.h"
+
 #include <array>
 #include <charconv>
+#include <chrono>
 #include <cmath>
 
 namespace regatta::whatif {
 namespace {
 
-struct Unit {
-  std::string_view name;
-  double millis;
-};
-constexpr std::array<Unit, 5> units{
-    {{"ms", 1}, {"d", 86'400'000}, {"h", 3'600'000}, {"m", 60'000}, {"s", 1000}}};
-constexpr double millis_max = 10.0 * 366 * 86'400'000;
+using namespace std::chrono_literals;
+
+constexpr std::array<TimeUnit, 5> units{
+    {{"ms", 1ms}, {"s", 1s}, {"m", 1min}, {"h", 1h}, {"d", 24h}}};
+constexpr Duration longest = 10 * 366 * 24h;
 
 Error invalid(std::string_view text) {
   return Error(Errc::invalid, "\"" + std::string(text) +
@@ -23,29 +24,19 @@ Error invalid(std::string_view text) {
 }  // namespace
 
 Result<Duration> parse_duration(std::string_view text) {
-  double total = 0;
-  std::string_view rest = text;
-  if (rest.empty()) return invalid(text);
-  while (!rest.empty()) {
-    double number = 0;
-    const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), number);
-    if (error != std::errc() || !(number >= 0)) return invalid(text);
-    const bool first = rest.data() == text.data();
-    rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
-    if (rest.empty() && first) {
-      total = number * 1000;
-      break;
-    }
-    const Unit* found = nullptr;
-    for (const Unit& unit : units) {
-      if (found == nullptr && rest.starts_with(unit.name)) found = &unit;
-    }
-    if (found == nullptr) return invalid(text);
-    rest.remove_prefix(found->name.size());
-    total += number * found->millis;
+  std::chrono::duration<double> length{};
+  const char* const end = text.data() + text.size();
+  double seconds = 0;
+  if (const auto number = std::from_chars(text.data(), end, seconds);
+      number.ec == std::errc() && number.ptr == end && seconds >= 0) {
+    length = std::chrono::duration<double>(seconds);
+  } else if (const auto amounts = parse_amounts(text, units)) {
+    length = *amounts;
+  } else {
+    return invalid(text);
   }
-  if (!(total <= millis_max)) return Error(Errc::invalid, "longer than ten years");
-  return Duration(std::llround(total));
+  if (!(length <= longest)) return Error(Errc::invalid, "longer than ten years");
+  return Duration(std::llround(length.count() * 1000));
 }
 
 std::string format_duration(Duration value) {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "lib/base/error.h"
-#include "lib/base/json.h"
+#include "lib/base/json_access.h"
 #include "lib/base/near_miss.h"
 
 #include <nlohmann/json.hpp>
@@ -15,12 +15,6 @@ namespace regatta::whatif {
 
 inline Error field_error(std::string_view field, std::string_view problem) {
   return Error(Errc::invalid, std::string(field) + ": " + std::string(problem));
-}
-
-/// The member, or null when it is absent or null.
-inline const Json* field(const Json& object, const char* name) {
-  const auto it = object.find(name);
-  return it == object.end() || it->is_null() ? nullptr : &*it;
 }
 
 /// Unknown fields are refused, so that a typing error is noticed.

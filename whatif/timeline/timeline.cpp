@@ -19,14 +19,14 @@ namespace {
 constexpr std::size_t errors_max = 100;
 
 Result<std::string> text_field(const Json& object, const char* name) {
-  const Json* value = field(object, name);
+  const Json* value = member(object, name);
   if (!value) return field_error(name, "missing");
   if (!value->is_string()) return field_error(name, "expected a string");
   return value->get<std::string>();
 }
 
 Result<bool> bool_field(const Json& object, const char* name) {
-  const Json* value = field(object, name);
+  const Json* value = member(object, name);
   if (!value || !value->is_boolean()) return field_error(name, "expected true or false");
   return value->get<bool>();
 }
@@ -45,7 +45,7 @@ Status check_entry(const Json& json) {
   std::string_view first;
   for (const std::string_view one : happenings) {
     known.push_back(one);
-    if (!field(json, one.data())) continue;
+    if (!member(json, one.data())) continue;
     if (!first.empty()) {
       return Error(Errc::invalid,
                    std::string(first) + " and " + std::string(one) + ": write an entry for each");
@@ -54,7 +54,7 @@ Status check_entry(const Json& json) {
   }
   if (first == "node" || first.empty()) known.emplace_back("ready");
   if (const Status checked = check_known(json, known); !checked) return checked;
-  if (first == "arrivals" && field(json, "at")) {
+  if (first == "arrivals" && member(json, "at")) {
     return field_error("at", "arrivals say from and until instead");
   }
   return ok();
@@ -91,7 +91,7 @@ Result<ScaleQuota> read_scale(const Json& json) {
     if (!text) return text.error().within("scale");
     *target = std::move(*text);
   }
-  const Json* quota = field(json, "nominalQuota");
+  const Json* quota = member(json, "nominalQuota");
   if (!quota) return field_error("scale.nominalQuota", "missing");
   const auto text = scalar_text(*quota, "scale.nominalQuota");
   if (!text) return text.error();
@@ -111,12 +111,12 @@ class Reader {
     if (!json.is_object()) return Error(Errc::invalid, "expected an object");
     if (const Status checked = check_entry(json); !checked) return checked;
     std::string cluster;
-    if (field(json, "cluster")) {
+    if (member(json, "cluster")) {
       auto name = text_field(json, "cluster");
       if (!name) return name.error();
       cluster = std::move(*name);
     }
-    if (const Json* arrivals = field(json, "arrivals")) {
+    if (const Json* arrivals = member(json, "arrivals")) {
       const Status read = read_arrivals(*arrivals, now_, cluster, &reader_, &out_);
       return read ? ok() : read.error().within("arrivals");
     }
@@ -127,7 +127,7 @@ class Reader {
 
  private:
   Result<TimePoint> time_of(const Json& json) const {
-    const Json* at = field(json, "at");
+    const Json* at = member(json, "at");
     if (!at) return field_error("at", "missing");
     const auto text = scalar_text(*at, "at");
     if (!text) return text.error();
@@ -141,24 +141,24 @@ class Reader {
   }
 
   Status happening(const Json& json, TimePoint at, const std::string& cluster) {
-    if (const Json* manifest = field(json, "apply")) return apply(*manifest, at, cluster);
-    if (field(json, "delete")) {
+    if (const Json* manifest = member(json, "apply")) return apply(*manifest, at, cluster);
+    if (member(json, "delete")) {
       const auto text = text_field(json, "delete");
       if (!text) return text.error();
       auto name = parse_name(*text);
       if (!name) return name.error();
       out_.push_back({at, cluster, std::move(*name)});
-    } else if (const Json* scale = field(json, "scale")) {
+    } else if (const Json* scale = member(json, "scale")) {
       auto change = read_scale(*scale);
       if (!change) return change.error();
       out_.push_back({at, cluster, std::move(*change)});
-    } else if (field(json, "node")) {
+    } else if (member(json, "node")) {
       auto node = text_field(json, "node");
       if (!node) return node.error();
       const auto ready = bool_field(json, "ready");
       if (!ready) return ready.error();
       out_.push_back({at, cluster, SetNodeReady{std::move(*node), *ready}});
-    } else if (field(json, "connected")) {
+    } else if (member(json, "connected")) {
       const auto connected = bool_field(json, "connected");
       if (!connected) return connected.error();
       if (cluster.empty()) return field_error("cluster", "missing");

@@ -2,6 +2,7 @@
 
 #include "lab/apiserver/patch/typed.h"
 #include "lab/terms.h"
+#include "lib/base/json_access.h"
 #include "lib/manifest/fields/go_text.h"
 
 #include <nlohmann/json.hpp>
@@ -15,17 +16,6 @@ namespace {
 constexpr const char* before_first_apply = "before-first-apply";
 constexpr const char* kubectl_manager = "kubectl";
 constexpr const char* last_applied_annotation = "kubectl.kubernetes.io/last-applied-configuration";
-
-std::string text_at(const Json& object, std::string_view name) {
-  auto found = object.find(name);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
-const Json* object_at(const Json& object, std::string_view name) {
-  if (!object.is_object()) return nullptr;
-  auto found = object.find(name);
-  return found != object.end() && found->is_object() ? &*found : nullptr;
-}
 
 /// `apps/v1, Kind=Deployment`; the core group is `/v1, Kind=…`.
 std::string kind_text(const std::string& api_version, const std::string& kind) {

@@ -1,5 +1,7 @@
 #include "lab/apiserver/patch/managed_fields.h"
 
+#include "lib/base/json_access.h"
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -10,11 +12,6 @@ namespace regatta::apiserver {
 namespace {
 
 constexpr std::size_t manager_name_max = 128;
-
-std::string text_of(const Json& entry, const char* name) {
-  auto found = entry.find(name);
-  return found != entry.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
 
 Json encode_entry(const ManagedEntry& entry) {
   Json encoded = {{"manager", entry.manager},
@@ -30,15 +27,15 @@ Json encode_entry(const ManagedEntry& entry) {
 Result<ManagedEntry> decode_entry(const Json& encoded) {
   if (!encoded.is_object()) return Error(Errc::invalid, "an entry of managedFields is no object");
   ManagedEntry entry;
-  entry.manager = text_of(encoded, "manager");
-  std::string operation = text_of(encoded, "operation");
+  entry.manager = text_at(encoded, "manager");
+  std::string operation = text_at(encoded, "operation");
   if (operation != "Apply" && operation != "Update") {
     return Error(Errc::invalid, "managedFields has the operation \"" + operation + "\"");
   }
   entry.applied = operation == "Apply";
-  entry.api_version = text_of(encoded, "apiVersion");
-  entry.subresource = text_of(encoded, "subresource");
-  entry.time = text_of(encoded, "time");
+  entry.api_version = text_at(encoded, "apiVersion");
+  entry.subresource = text_at(encoded, "subresource");
+  entry.time = text_at(encoded, "time");
   auto fields = encoded.find("fieldsV1");
   if (fields != encoded.end() && !fields->is_null()) {
     Result<FieldSet> set = decode_field_set(*fields);

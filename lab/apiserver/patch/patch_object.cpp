@@ -1,6 +1,7 @@
 #include "lab/apiserver/patch/patch_object.h"
 
 #include "lab/terms.h"
+#include "lib/base/json_access.h"
 #include "lib/manifest/fields/go_text.h"
 #include "lib/manifest/schema/builtin.h"
 
@@ -82,11 +83,6 @@ std::string shown_text(const PatchRequest& request, const Json& patch, const Jso
          "annotations", "ownerReferences", "finalizers", "managedFields"},
         metadata_member_text);
   });
-}
-
-std::string text_at(const Json& object, const char* name) {
-  auto found = object.find(name);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
 /// The error of reading the object as another built-in kind, which it claims to be.

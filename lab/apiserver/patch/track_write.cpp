@@ -1,5 +1,6 @@
 #include "lab/apiserver/patch/managed_fields.h"
 #include "lab/apiserver/patch/typed.h"
+#include "lib/base/json_access.h"
 
 #include <nlohmann/json.hpp>
 
@@ -15,20 +16,8 @@ namespace {
 constexpr std::size_t update_managers_max = 10;
 constexpr const char* ancient_manager = "ancient-changes";
 
-/// The string member, or empty.
-const std::string& text_of(const Json& entry, const char* name) {
-  static const std::string empty;
-  auto found = entry.find(name);
-  return found != entry.end() && found->is_string() ? found->get_ref<const std::string&>() : empty;
-}
-
-const Json* metadata_of(const Json& object) {
-  auto found = object.find("metadata");
-  return found != object.end() && found->is_object() ? &*found : nullptr;
-}
-
 const Json* entries_of(const Json& object) {
-  const Json* metadata = metadata_of(object);
+  const Json* metadata = object_at(object, "metadata");
   if (!metadata) return nullptr;
   auto found = metadata->find("managedFields");
   return found != metadata->end() && found->is_array() ? &*found : nullptr;
@@ -65,17 +54,17 @@ Json starting_entries(Json* object, const Json& live, const Writer& writer) {
 }
 
 bool is_own(const Json& entry, const Writer& writer) {
-  return text_of(entry, "manager") == writer.manager && text_of(entry, "operation") == "Update" &&
-         text_of(entry, "apiVersion") == writer.api_version &&
-         text_of(entry, "subresource") == writer.subresource;
+  return text_at(entry, "manager") == writer.manager && text_at(entry, "operation") == "Update" &&
+         text_at(entry, "apiVersion") == writer.api_version &&
+         text_at(entry, "subresource") == writer.subresource;
 }
 
 bool comes_before(const Json& a, const Json& b) {
-  const std::string& p = text_of(a, "operation");
-  const std::string& q = text_of(b, "operation");
+  const std::string& p = text_at(a, "operation");
+  const std::string& q = text_at(b, "operation");
   if (p != q) return p < q;
   for (const char* name : {"time", "manager", "apiVersion", "subresource"}) {
-    int order = text_of(a, name).compare(text_of(b, name));
+    int order = text_at(a, name).compare(text_at(b, name));
     if (order != 0) return order < 0;
   }
   return false;
@@ -117,7 +106,7 @@ void reassign(Json* entries, const Comparison& comparison, const Writer& writer)
 /// Merges the oldest updates of each version into one entry, as long as there are too many.
 void cap_update_managers(Json* entries) {
   std::size_t updates = 0;
-  for (const Json& entry : *entries) updates += text_of(entry, "operation") == "Update";
+  for (const Json& entry : *entries) updates += text_at(entry, "operation") == "Update";
   if (updates <= update_managers_max) return;
   Result<ManagedEntries> decoded = decode_managed_fields(*entries);
   if (!decoded) return;
@@ -177,8 +166,8 @@ void put_entries(Json* object, Json entries) {
 
 void track_write(Json* object, const Json& live, const Writer& writer) {
   Json entries = starting_entries(object, live, writer);
-  const Json* metadata = metadata_of(live);
-  bool exists = metadata && !text_of(*metadata, "uid").empty();
+  const Json* metadata = object_at(live, "metadata");
+  bool exists = metadata && !text_at(*metadata, "uid").empty();
   // An object without owners has none until the first apply.
   if (entries.empty() && exists) return;
   Comparison comparison = tracked_comparison(*object, live, writer);

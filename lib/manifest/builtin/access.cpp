@@ -6,10 +6,6 @@ namespace regatta::manifest::builtin {
 
 namespace {
 
-const std::string no_text;
-const Json no_list = Json::array();
-const Json no_object = Json::object();
-
 bool empty_value(const Json& value) {
   switch (value.type()) {
     case Json::value_t::null:
@@ -37,56 +33,11 @@ std::string with_detail(std::string text, std::string_view detail) {
 
 }  // namespace
 
-const Json* member(const Json& object, std::string_view name) {
-  if (!object.is_object()) return nullptr;
-  const auto found = object.find(name);
-  return found == object.end() || found->is_null() ? nullptr : &*found;
-}
-
-const Json* at(const Json& object, std::initializer_list<std::string_view> path) {
-  const Json* here = &object;
-  for (const std::string_view name : path) {
-    here = member(*here, name);
-    if (here == nullptr) return nullptr;
-  }
-  return here;
-}
-
 Json& object_in(Json& object, std::string_view name) {
   if (!object.is_object()) object = Json::object();
   Json& there = object[std::string(name)];
   if (!there.is_object()) there = Json::object();
   return there;
-}
-
-const std::string& text_at(const Json& object, std::initializer_list<std::string_view> path) {
-  const Json* there = at(object, path);
-  return there != nullptr && there->is_string() ? there->get_ref<const std::string&>() : no_text;
-}
-
-const std::string& text_in(const Json& object, std::string_view name) {
-  return text_at(object, {name});
-}
-
-std::optional<std::int64_t> int_in(const Json& object, std::string_view name) {
-  const Json* there = member(object, name);
-  if (there == nullptr || !there->is_number()) return std::nullopt;
-  return there->get<std::int64_t>();
-}
-
-bool bool_in(const Json& object, std::string_view name, bool otherwise) {
-  const Json* there = member(object, name);
-  return there != nullptr && there->is_boolean() ? there->get<bool>() : otherwise;
-}
-
-const Json& list_in(const Json& object, std::string_view name) {
-  const Json* there = member(object, name);
-  return there != nullptr && there->is_array() ? *there : no_list;
-}
-
-const Json& object_or_empty(const Json& object, std::initializer_list<std::string_view> path) {
-  const Json* there = at(object, path);
-  return there != nullptr && there->is_object() ? *there : no_object;
 }
 
 void default_to(Json& object, std::string_view name, const char* value) {
@@ -129,16 +80,16 @@ bool same_member(const Json& a, const Json& b, std::string_view name) {
 const Json* condition_in(const Json& conditions, std::string_view type) {
   if (!conditions.is_array()) return nullptr;
   for (const Json& condition : conditions) {
-    if (text_in(condition, "type") == type) return &condition;
+    if (text_at(condition, "type") == type) return &condition;
   }
   return nullptr;
 }
 
 bool condition_true(const Json& object, std::string_view type) {
-  const Json* conditions = at(object, {"status", "conditions"});
+  const Json* conditions = member(object, {"status", "conditions"});
   if (conditions == nullptr) return false;
   const Json* found = condition_in(*conditions, type);
-  return found != nullptr && text_in(*found, "status") == "True";
+  return found != nullptr && text_at(*found, "status") == "True";
 }
 
 FieldError invalid(std::string field, const Json& value, std::string_view detail) {
@@ -199,7 +150,7 @@ FieldError too_long(std::string field, std::size_t bytes_max) {
 
 void check_not_negative(const Json& object, std::string_view name, const std::string& path,
                         FieldErrors* errors) {
-  const auto value = int_in(object, name);
+  const auto value = integer_at(object, name);
   if (value && *value < 0) {
     errors->push_back(invalid(join_path(path, name), *value, "must be greater than or equal to 0"));
   }

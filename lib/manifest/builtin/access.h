@@ -1,32 +1,18 @@
 #pragma once
 
 #include "lib/api/validation.h"
-#include "lib/base/json.h"
+#include "lib/base/json_access.h"
 #include "lib/manifest/strategy.h"
 
 #include <cstdint>
 #include <initializer_list>
-#include <optional>
 #include <string>
 #include <string_view>
 
 namespace regatta::manifest::builtin {
 
-/// The member, or null when it is missing, JSON null, or `object` is no object.
-const Json* member(const Json& object, std::string_view name);
-/// The same along a path.
-const Json* at(const Json& object, std::initializer_list<std::string_view> path);
 /// The member as an object; made, or made one, when it is not.
 Json& object_in(Json& object, std::string_view name);
-
-/// The text there, or empty.
-const std::string& text_at(const Json& object, std::initializer_list<std::string_view> path);
-const std::string& text_in(const Json& object, std::string_view name);
-std::optional<std::int64_t> int_in(const Json& object, std::string_view name);
-bool bool_in(const Json& object, std::string_view name, bool missing = false);
-/// The list, or an empty one.
-const Json& list_in(const Json& object, std::string_view name);
-const Json& object_or_empty(const Json& object, std::initializer_list<std::string_view> path);
 
 /// Sets the member when it is missing or null.
 void default_to(Json& object, std::string_view name, const char* value);

@@ -17,27 +17,28 @@ using Refusal = std::optional<std::string>;
 Refusal resolve_priority(Json& pod, const AdmissionView& view) {
   Json& spec = object_in(pod, "spec");
   const Json* chosen = nullptr;
-  const std::string name = text_in(spec, "priorityClassName");
+  const std::string name = text_at(spec, "priorityClassName");
   constexpr std::string_view classes = "priorityclasses.scheduling.k8s.io";
   if (!name.empty()) {
     chosen = view.find(classes, "", name);
     if (chosen == nullptr) return "no PriorityClass with name " + name + " was found";
   } else {
     view.each(classes, "", [&](const Json& one) {
-      const bool lower = chosen == nullptr || int_in(one, "value") < int_in(*chosen, "value");
-      if (bool_in(one, "globalDefault") && lower) chosen = &one;
+      const bool lower =
+          chosen == nullptr || integer_at(one, "value") < integer_at(*chosen, "value");
+      if (true_at(one, "globalDefault") && lower) chosen = &one;
     });
   }
-  const std::int64_t computed = chosen == nullptr ? 0 : int_in(*chosen, "value").value_or(0);
-  const auto stated = int_in(spec, "priority");
+  const std::int64_t computed = chosen == nullptr ? 0 : integer_at(*chosen, "value").value_or(0);
+  const auto stated = integer_at(spec, "priority");
   if (stated && *stated != computed) {
     return "the integer value of priority (" + std::to_string(*stated) +
            ") must not be provided in pod spec; priority admission controller computed " +
            std::to_string(computed) + " from the given PriorityClass name";
   }
   const std::string policy =
-      chosen == nullptr ? "PreemptLowerPriority" : text_in(*chosen, "preemptionPolicy");
-  const std::string& wanted = text_in(spec, "preemptionPolicy");
+      chosen == nullptr ? "PreemptLowerPriority" : text_at(*chosen, "preemptionPolicy");
+  const std::string& wanted = text_at(spec, "preemptionPolicy");
   if (!wanted.empty() && wanted != policy) {
     return "the string value of PreemptionPolicy (" + wanted +
            ") must not be provided in pod spec; priority admission controller computed " + policy +
@@ -56,7 +57,7 @@ void fill(Json& container, const char* which, const Json& defaults, const char* 
     Json& amounts = object_in(object_in(container, "resources"), which);
     if (amounts.contains(resource)) continue;
     amounts[resource] = amount;
-    done->push_back(resource + " " + word + " for container " + text_in(container, "name"));
+    done->push_back(resource + " " + word + " for container " + text_at(container, "name"));
   }
 }
 
@@ -89,10 +90,10 @@ Refusal check_bound(const Json& container, const char* which, const Json& bounds
 
 Refusal apply_limit_ranges(Json& pod, const std::string& ns, const AdmissionView& view) {
   Refusal refusal;
-  if (list_in(object_or_empty(pod, {"spec"}), "containers").empty()) return refusal;
+  if (list_or_empty(object_or_empty(pod, {"spec"}), "containers").empty()) return refusal;
   view.each("limitranges", ns, [&](const Json& range) {
-    for (const Json& limit : list_in(object_or_empty(range, {"spec"}), "limits")) {
-      if (text_in(limit, "type") != "Container") continue;
+    for (const Json& limit : list_or_empty(object_or_empty(range, {"spec"}), "limits")) {
+      if (text_at(limit, "type") != "Container") continue;
       apply_limit_defaults(pod, limit);
       for (const Json& container : pod["spec"]["containers"]) {
         if (!refusal) {
@@ -110,7 +111,7 @@ Refusal apply_limit_ranges(Json& pod, const std::string& ns, const AdmissionView
 /// A pod is charged for what its runtime takes, and placed where that runtime is.
 Refusal apply_runtime_class(Json& pod, const AdmissionView& view) {
   Json& spec = object_in(pod, "spec");
-  const std::string name = text_in(spec, "runtimeClassName");
+  const std::string name = text_at(spec, "runtimeClassName");
   const Json* chosen = nullptr;
   if (!name.empty()) {
     chosen = view.find("runtimeclasses.node.k8s.io", "", name);
@@ -132,7 +133,7 @@ Refusal apply_runtime_class(Json& pod, const AdmissionView& view) {
 
 Refusal apply_scheduling(Json& pod, const AdmissionView& view) {
   Json& spec = object_in(pod, "spec");
-  const std::string name = text_in(spec, "runtimeClassName");
+  const std::string name = text_at(spec, "runtimeClassName");
   if (name.empty()) return std::nullopt;
   const Json* chosen = view.find("runtimeclasses.node.k8s.io", "", name);
   const Json* scheduling = chosen == nullptr ? nullptr : member(*chosen, "scheduling");
@@ -145,7 +146,7 @@ Refusal apply_scheduling(Json& pod, const AdmissionView& view) {
     }
     mine = value;
   }
-  for (const Json& toleration : list_in(*scheduling, "tolerations")) {
+  for (const Json& toleration : list_or_empty(*scheduling, "tolerations")) {
     Json& mine = spec["tolerations"];
     if (std::find(mine.begin(), mine.end(), toleration) == mine.end()) mine.push_back(toleration);
   }
@@ -155,8 +156,8 @@ Refusal apply_scheduling(Json& pod, const AdmissionView& view) {
 Refusal check_quota(std::string_view resource, const Json& quota) {
   const std::string counted = "count/" + std::string(resource);
   for (const std::string& key : {counted, std::string(resource)}) {
-    const Json* hard_text = at(quota, {"status", "hard", key});
-    const Json* used_text = at(quota, {"status", "used", key});
+    const Json* hard_text = member(quota, {"status", "hard", key});
+    const Json* used_text = member(quota, {"status", "used", key});
     if (hard_text == nullptr || used_text == nullptr || !hard_text->is_string() ||
         !used_text->is_string()) {
       continue;
@@ -192,9 +193,9 @@ std::optional<std::string> admit_create(std::string_view resource, Json& object,
     if (Refusal refusal = apply_scheduling(object, view)) return refusal;
   }
   Refusal refusal;
-  if (resource == "priorityclasses.scheduling.k8s.io" && bool_in(object, "globalDefault")) {
+  if (resource == "priorityclasses.scheduling.k8s.io" && true_at(object, "globalDefault")) {
     view.each("priorityclasses.scheduling.k8s.io", "", [&](const Json& other) {
-      if (!bool_in(other, "globalDefault")) return;
+      if (!true_at(other, "globalDefault")) return;
       refusal = "PriorityClass " + text_at(other, {"metadata", "name"}) +
                 " is already marked as default. Only one default can exist";
     });

@@ -41,8 +41,8 @@ void check_config_key(const std::string& key, const char* field, FieldErrors* er
 
 void check_frozen(const Json& object, const Json& old, std::initializer_list<const char*> members,
                   FieldErrors* errors) {
-  if (!bool_in(old, "immutable")) return;
-  if (!bool_in(object, "immutable")) errors->push_back(forbidden("immutable", frozen));
+  if (!true_at(old, "immutable")) return;
+  if (!true_at(object, "immutable")) errors->push_back(forbidden("immutable", frozen));
   for (const char* name : members) {
     if (!same_member(object, old, name)) errors->push_back(forbidden(name, frozen));
   }

@@ -21,7 +21,7 @@ class DeploymentStrategy final : public GenericStrategy {
     default_to(spec, "progressDeadlineSeconds", std::int64_t{600});
     Json& strategy = object_in(spec, "strategy");
     default_to(strategy, "type", "RollingUpdate");
-    if (text_in(strategy, "type") == "RollingUpdate") {
+    if (text_at(strategy, "type") == "RollingUpdate") {
       Json& rolling = object_in(strategy, "rollingUpdate");
       default_to(rolling, "maxUnavailable", "25%");
       default_to(rolling, "maxSurge", "25%");
@@ -42,13 +42,13 @@ class DeploymentStrategy final : public GenericStrategy {
          {"minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds"}) {
       check_not_negative(spec, name, "spec", &errors);
     }
-    const auto deadline = int_in(spec, "progressDeadlineSeconds");
-    if (deadline && *deadline <= int_in(spec, "minReadySeconds").value_or(0)) {
+    const auto deadline = integer_at(spec, "progressDeadlineSeconds");
+    if (deadline && *deadline <= integer_at(spec, "minReadySeconds").value_or(0)) {
       errors.push_back(invalid("spec.progressDeadlineSeconds", *deadline,
                                "must be greater than minReadySeconds"));
     }
     const std::string& type = text_at(spec, {"strategy", "type"});
-    if (type == "Recreate" && at(spec, {"strategy", "rollingUpdate"}) != nullptr) {
+    if (type == "Recreate" && member(spec, {"strategy", "rollingUpdate"}) != nullptr) {
       errors.push_back(forbidden("spec.strategy.rollingUpdate",
                                  "may not be specified when strategy `type` is 'Recreate'"));
     } else if (type != "Recreate" && type != "RollingUpdate") {
@@ -80,12 +80,12 @@ class DeploymentStrategy final : public GenericStrategy {
     const Json& spec = object_or_empty(deployment, {"spec"});
     const Json& status = object_or_empty(deployment, {"status"});
     const Json& pod = object_or_empty(spec, {"template", "spec"});
-    const std::string ready = std::to_string(int_in(status, "readyReplicas").value_or(0)) + "/" +
-                              std::to_string(int_in(spec, "replicas").value_or(0));
+    const std::string ready = std::to_string(integer_at(status, "readyReplicas").value_or(0)) +
+                              "/" + std::to_string(integer_at(spec, "replicas").value_or(0));
     return {name_cell(deployment),
             ready,
-            int_in(status, "updatedReplicas").value_or(0),
-            int_in(status, "availableReplicas").value_or(0),
+            integer_at(status, "updatedReplicas").value_or(0),
+            integer_at(status, "availableReplicas").value_or(0),
             age_cell(deployment, now),
             container_names(pod),
             container_images(pod),

@@ -18,7 +18,7 @@ constexpr std::size_t message_max = 1024;
 
 void check_text(const Json& event, const char* name, const std::string& field,
                 FieldErrors* errors) {
-  const std::string& text = text_in(event, name);
+  const std::string& text = text_at(event, name);
   if (text.empty()) errors->push_back(required(field));
   if (text.size() > name_max) {
     errors->push_back(invalid(field, "", "can have at most 128 characters"));
@@ -41,11 +41,11 @@ void check_new_event(const Json& event, const char* controller_field, FieldError
   if (about.empty() && ns != "default" && ns != "kube-system") {
     errors->push_back(invalid("involvedObject.namespace", about, "does not match event.namespace"));
   }
-  if (text_in(event, "reportingComponent").empty()) errors->push_back(required(controller_field));
+  if (text_at(event, "reportingComponent").empty()) errors->push_back(required(controller_field));
   check_text(event, "reportingInstance", "reportingInstance", errors);
   check_text(event, "action", "action", errors);
   check_text(event, "reason", "reason", errors);
-  if (text_in(event, "message").size() > message_max) {
+  if (text_at(event, "message").size() > message_max) {
     errors->push_back(invalid("message", "", "can have at most 1024 characters"));
   }
 }
@@ -63,9 +63,9 @@ FieldErrors check_event(const Json& event, const char* controller_field) {
 std::string source_text(const Json& event) {
   const std::string& component = text_at(event, {"source", "component"});
   const bool old = !component.empty() || !text_at(event, {"source", "host"}).empty();
-  std::string out = old ? component : text_in(event, "reportingComponent");
+  std::string out = old ? component : text_at(event, "reportingComponent");
   const std::string& host =
-      old ? text_at(event, {"source", "host"}) : text_in(event, "reportingInstance");
+      old ? text_at(event, {"source", "host"}) : text_at(event, "reportingInstance");
   if (!host.empty()) out.append(", ").append(host);
   return out;
 }
@@ -77,25 +77,25 @@ std::string lower(std::string text) {
 }
 
 std::vector<Json> event_cells(const Json& event, TimePoint now) {
-  const std::string& first = text_in(event, "firstTimestamp");
-  const std::string& last = text_in(event, "lastTimestamp");
-  const std::string& time = text_in(event, "eventTime");
+  const std::string& first = text_at(event, "firstTimestamp");
+  const std::string& last = text_at(event, "lastTimestamp");
+  const std::string& time = text_at(event, "eventTime");
   const std::string first_seen = age_of(first.empty() ? time : first, now);
   std::string last_seen = last.empty() ? first_seen : age_of(last, now);
-  std::int64_t count = std::max<std::int64_t>(1, int_in(event, "count").value_or(0));
+  std::int64_t count = std::max<std::int64_t>(1, integer_at(event, "count").value_or(0));
   if (const Json* series = member(event, "series")) {
-    last_seen = age_of(text_in(*series, "lastObservedTime"), now);
-    count = int_in(*series, "count").value_or(0);
+    last_seen = age_of(text_at(*series, "lastObservedTime"), now);
+    count = integer_at(*series, "count").value_or(0);
   }
   const std::string object = lower(text_at(event, {"involvedObject", "kind"})) + "/" +
                              text_at(event, {"involvedObject", "name"});
   return {last_seen,
-          text_in(event, "type"),
-          text_in(event, "reason"),
+          text_at(event, "type"),
+          text_at(event, "reason"),
           object,
           text_at(event, {"involvedObject", "fieldPath"}),
           source_text(event),
-          text_in(event, "message"),
+          text_at(event, "message"),
           first_seen,
           count,
           name_cell(event)};
@@ -127,11 +127,11 @@ std::vector<std::pair<std::string, std::string>> fields_of(const Json& core, con
     out.emplace_back(join_path(about, name), text_at(core, {"involvedObject", name}));
   }
   const std::string& component = text_at(core, {"source", "component"});
-  const std::string& reporter = text_in(core, "reportingComponent");
-  out.emplace_back("reason", text_in(core, "reason"));
+  const std::string& reporter = text_at(core, "reportingComponent");
+  out.emplace_back("reason", text_at(core, "reason"));
   out.emplace_back(controller, reporter);
   out.emplace_back("source", component.empty() ? reporter : component);
-  out.emplace_back("type", text_in(core, "type"));
+  out.emplace_back("type", text_at(core, "type"));
   return out;
 }
 
@@ -177,7 +177,7 @@ class EventsEventStrategy final : public EventTable {
     const Json core = event_to_core(event);
     FieldErrors errors = check_event(core, "reportingController");
     if (member(core, "eventTime") == nullptr) errors.push_back(required("eventTime"));
-    const std::string& type = text_in(core, "type");
+    const std::string& type = text_at(core, "type");
     if (type != "Normal" && type != "Warning") {
       errors.push_back(invalid("type", "", "has invalid value: " + type));
     }

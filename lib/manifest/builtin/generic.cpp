@@ -19,7 +19,8 @@ void GenericStrategy::prepare_for_create(Json& object, TimePoint) const {
 void GenericStrategy::prepare_for_update(Json& object, const Json& old, TimePoint) const {
   if (traits_.status) copy_member(object, old, "status");
   if (!traits_.generation) return;
-  const std::int64_t before = int_in(object_or_empty(old, {"metadata"}), "generation").value_or(0);
+  const std::int64_t before =
+      integer_at(object_or_empty(old, {"metadata"}), "generation").value_or(0);
   const bool changed = !same_member(object, old, traits_.versioned);
   object_in(object, "metadata")["generation"] = before + (changed ? 1 : 0);
 }

@@ -75,13 +75,13 @@ void default_status(Json& status) {
 }
 
 std::string completions_cell(const Json& job) {
-  const std::int64_t done = int_in(object_or_empty(job, {"status"}), "succeeded").value_or(0);
+  const std::int64_t done = integer_at(object_or_empty(job, {"status"}), "succeeded").value_or(0);
   const Json& spec = object_or_empty(job, {"spec"});
   std::string out = std::to_string(done) + "/";
-  if (const auto completions = int_in(spec, "completions")) {
+  if (const auto completions = integer_at(spec, "completions")) {
     return out + std::to_string(*completions);
   }
-  const std::int64_t parallelism = int_in(spec, "parallelism").value_or(0);
+  const std::int64_t parallelism = integer_at(spec, "parallelism").value_or(0);
   return parallelism > 1 ? out + "1 of " + std::to_string(parallelism) : out + "1";
 }
 
@@ -95,7 +95,7 @@ std::string duration_cell(const Json& job, TimePoint now) {
 const char* status_cell(const Json& job) {
   if (condition_true(job, "Complete")) return "Complete";
   if (condition_true(job, "Failed")) return "Failed";
-  if (at(job, {"metadata", "deletionTimestamp"}) != nullptr) return "Terminating";
+  if (member(job, {"metadata", "deletionTimestamp"}) != nullptr) return "Terminating";
   if (condition_true(job, "Suspended")) return "Suspended";
   if (condition_true(job, "FailureTarget")) return "FailureTarget";
   if (condition_true(job, "SuccessCriteriaMet")) return "SuccessCriteriaMet";
@@ -136,13 +136,13 @@ class JobStrategy final : public GenericStrategy {
 
   void prepare_for_create(Json& job, TimePoint now) const override {
     GenericStrategy::prepare_for_create(job, now);
-    if (!bool_in(job["spec"], "manualSelector")) generate_selector(job);
+    if (!true_at(job["spec"], "manualSelector")) generate_selector(job);
     take_labels(job, object_or_empty(job, {"spec", "template", "metadata", "labels"}));
   }
 
   FieldErrors validate_create(const Json& job) const override {
     FieldErrors errors;
-    if (!bool_in(object_or_empty(job, {"spec"}), "manualSelector")) {
+    if (!true_at(object_or_empty(job, {"spec"}), "manualSelector")) {
       check_generated_selector(job, &errors);
     }
     validate_job_spec(job, &errors);
@@ -184,7 +184,7 @@ class JobStrategy final : public GenericStrategy {
 
   std::vector<std::pair<std::string, std::string>> selectable_fields(
       const Json& job) const override {
-    const std::int64_t done = int_in(object_or_empty(job, {"status"}), "succeeded").value_or(0);
+    const std::int64_t done = integer_at(object_or_empty(job, {"status"}), "succeeded").value_or(0);
     return {{"status.successful", std::to_string(done)}};
   }
 
@@ -201,14 +201,14 @@ class JobStrategy final : public GenericStrategy {
     const std::string& name = text_at(job, {"metadata", "name"});
     const Json& labels = object_or_empty(job, {"spec", "template", "metadata", "labels"});
     for (const auto& [key, value] : job_labels(name, uid)) {
-      if (text_in(labels, key) == *value) continue;
+      if (text_at(labels, key) == *value) continue;
       errors->push_back(invalid(key_path("spec.template.metadata.labels", key), labels,
                                 "must be '" + *value + "'"));
     }
-    const Json* selector = at(job, {"spec", "selector"});
+    const Json* selector = member(job, {"spec", "selector"});
     const Json& match = object_or_empty(job, {"spec", "selector", "matchLabels"});
     const bool generated = selector != nullptr && selector->size() == 1 && match.size() == 1 &&
-                           text_in(match, uid_label) == uid;
+                           text_at(match, uid_label) == uid;
     if (!generated) {
       errors->push_back(invalid("spec.selector", selector == nullptr ? Json() : *selector,
                                 "`selector` not auto-generated"));

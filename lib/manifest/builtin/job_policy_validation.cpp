@@ -30,7 +30,7 @@ FieldError too_many(std::string field, std::size_t count, std::size_t max) {
 /// One of `values`, which are in order.
 void check_choice(const Json& object, const char* name, const std::string& path,
                   std::initializer_list<std::string_view> values, FieldErrors* errors) {
-  const std::string& text = text_in(object, name);
+  const std::string& text = text_at(object, name);
   const std::string field = join_path(path, name);
   if (text.empty()) {
     std::string all;
@@ -47,11 +47,11 @@ void check_exit_codes(const Json& requirement, const Json& pod, const std::strin
                       FieldErrors* errors) {
   check_choice(requirement, "operator", path, {"In", "NotIn"}, errors);
   if (member(requirement, "containerName") != nullptr) {
-    const std::string& wanted = text_in(requirement, "containerName");
+    const std::string& wanted = text_at(requirement, "containerName");
     bool known = false;
     for (const char* list : {"containers", "initContainers"}) {
-      for (const Json& container : list_in(pod, list))
-        known |= text_in(container, "name") == wanted;
+      for (const Json& container : list_or_empty(pod, list))
+        known |= text_at(container, "name") == wanted;
     }
     if (!known) {
       errors->push_back(
@@ -59,14 +59,14 @@ void check_exit_codes(const Json& requirement, const Json& pod, const std::strin
                   "must be one of the container or initContainer names in the pod template"));
     }
   }
-  const Json& values = list_in(requirement, "values");
+  const Json& values = list_or_empty(requirement, "values");
   const std::string field = path + ".values";
   if (values.empty()) {
     errors->push_back(invalid(field, values, "at least one value is required"));
   } else if (values.size() > exit_codes_max) {
     errors->push_back(too_many(field, values.size(), exit_codes_max));
   }
-  const bool in = text_in(requirement, "operator") == "In";
+  const bool in = text_at(requirement, "operator") == "In";
   std::set<Json> seen;
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (in && values[i] == 0) {
@@ -83,7 +83,7 @@ void check_exit_codes(const Json& requirement, const Json& pod, const std::strin
 
 void check_failure_rule(const Json& spec, const Json& rule, const std::string& path,
                         FieldErrors* errors) {
-  const std::string& action = text_in(rule, "action");
+  const std::string& action = text_at(rule, "action");
   if (action == "FailIndex" && member(spec, "backoffLimitPerIndex") == nullptr) {
     errors->push_back(
         invalid(path + ".action", action, "requires the backoffLimitPerIndex to be set"));
@@ -91,7 +91,7 @@ void check_failure_rule(const Json& spec, const Json& rule, const std::string& p
     check_choice(rule, "action", path, {"Count", "FailIndex", "FailJob", "Ignore"}, errors);
   }
   const Json* codes = member(rule, "onExitCodes");
-  const Json& conditions = list_in(rule, "onPodConditions");
+  const Json& conditions = list_or_empty(rule, "onPodConditions");
   if (codes != nullptr) {
     check_exit_codes(*codes, object_or_empty(spec, {"template", "spec"}), path + ".onExitCodes",
                      errors);
@@ -102,7 +102,7 @@ void check_failure_rule(const Json& spec, const Json& rule, const std::string& p
   }
   for (std::size_t i = 0; i < conditions.size(); ++i) {
     const std::string place = index_path(conditions_path, i);
-    const std::string& type = text_in(conditions[i], "type");
+    const std::string& type = text_at(conditions[i], "type");
     invalid_each(place + ".type", type, api::check_qualified_name(type), errors);
     check_choice(conditions[i], "status", place, {"False", "True", "Unknown"}, errors);
   }
@@ -119,7 +119,7 @@ void check_failure_rule(const Json& spec, const Json& rule, const std::string& p
 void check_failure_policy(const Json& spec, FieldErrors* errors) {
   const Json* policy = member(spec, "podFailurePolicy");
   if (policy == nullptr) return;
-  const Json& rules = list_in(*policy, "rules");
+  const Json& rules = list_or_empty(*policy, "rules");
   const std::string path = "spec.podFailurePolicy.rules";
   if (rules.size() > rules_max) errors->push_back(too_many(path, rules.size(), rules_max));
   for (std::size_t i = 0; i < rules.size(); ++i) {
@@ -129,16 +129,16 @@ void check_failure_policy(const Json& spec, FieldErrors* errors) {
 
 void check_success_rule(const Json& spec, const Json& rule, const std::string& path,
                         FieldErrors* errors) {
-  const std::int64_t completions = int_in(spec, "completions").value_or(0);
+  const std::int64_t completions = integer_at(spec, "completions").value_or(0);
   const Json* indexes = member(rule, "succeededIndexes");
-  const auto count = int_in(rule, "succeededCount");
+  const auto count = integer_at(rule, "succeededCount");
   if (indexes == nullptr && !count) {
     errors->push_back(
         required(path, "at least one of succeededCount or succeededIndexes must be specified"));
   }
   std::int64_t total = 0;
   if (indexes != nullptr) {
-    const std::string& text = text_in(rule, "succeededIndexes");
+    const std::string& text = text_at(rule, "succeededIndexes");
     const std::string wrong = index_list_error(text, completions, &total);
     if (!wrong.empty()) {
       errors->push_back(
@@ -159,11 +159,11 @@ void check_success_rule(const Json& spec, const Json& rule, const std::string& p
 void check_success_policy(const Json& spec, FieldErrors* errors) {
   const Json* policy = member(spec, "successPolicy");
   if (policy == nullptr) return;
-  if (text_in(spec, "completionMode") != "Indexed") {
+  if (text_at(spec, "completionMode") != "Indexed") {
     errors->push_back(invalid("spec.successPolicy", *policy, needs_indexed));
     return;
   }
-  const Json& rules = list_in(*policy, "rules");
+  const Json& rules = list_or_empty(*policy, "rules");
   const std::string path = "spec.successPolicy.rules";
   if (rules.empty()) {
     errors->push_back(
@@ -176,7 +176,7 @@ void check_success_policy(const Json& spec, FieldErrors* errors) {
 }
 
 void check_replacement_policy(const Json& spec, FieldErrors* errors) {
-  const std::string& policy = text_in(spec, "podReplacementPolicy");
+  const std::string& policy = text_at(spec, "podReplacementPolicy");
   if (policy.empty() || policy == "Failed") return;
   const char* field = "spec.podReplacementPolicy";
   if (member(spec, "podFailurePolicy") != nullptr) {
@@ -187,10 +187,10 @@ void check_replacement_policy(const Json& spec, FieldErrors* errors) {
 }
 
 void check_index_limits(const Json& spec, FieldErrors* errors) {
-  const auto per_index = int_in(spec, "backoffLimitPerIndex");
-  const auto failed = int_in(spec, "maxFailedIndexes");
-  const auto completions = int_in(spec, "completions");
-  const auto parallelism = int_in(spec, "parallelism");
+  const auto per_index = integer_at(spec, "backoffLimitPerIndex");
+  const auto failed = integer_at(spec, "maxFailedIndexes");
+  const auto completions = integer_at(spec, "completions");
+  const auto parallelism = integer_at(spec, "parallelism");
   const auto refuse = [errors](const char* name, const std::optional<std::int64_t>& value,
                                const char* why) {
     errors->push_back(invalid(join_path("spec", name), *value, why));
@@ -198,7 +198,7 @@ void check_index_limits(const Json& spec, FieldErrors* errors) {
   if (failed && !per_index) {
     errors->push_back(required("spec.backoffLimitPerIndex", "when maxFailedIndexes is specified"));
   }
-  if (text_in(spec, "completionMode") != "Indexed") {
+  if (text_at(spec, "completionMode") != "Indexed") {
     if (per_index) refuse("backoffLimitPerIndex", per_index, needs_indexed);
     if (failed) refuse("maxFailedIndexes", failed, needs_indexed);
     return;

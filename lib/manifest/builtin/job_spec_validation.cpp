@@ -46,7 +46,7 @@ void check_managed_by(const Json& spec, FieldErrors* errors) {
 }
 
 void check_completion_mode(const Json& spec, FieldErrors* errors) {
-  const std::string& mode = text_in(spec, "completionMode");
+  const std::string& mode = text_at(spec, "completionMode");
   if (mode != "NonIndexed" && mode != "Indexed") {
     errors->push_back(not_supported("spec.completionMode", mode, {"NonIndexed", "Indexed"}));
     return;
@@ -55,7 +55,7 @@ void check_completion_mode(const Json& spec, FieldErrors* errors) {
   if (member(spec, "completions") == nullptr) {
     errors->push_back(required("spec.completions", "when completion mode is Indexed"));
   }
-  const auto parallelism = int_in(spec, "parallelism");
+  const auto parallelism = integer_at(spec, "parallelism");
   if (parallelism && *parallelism > indexed_parallelism_max) {
     errors->push_back(invalid("spec.parallelism", *parallelism,
                               "must be less than or equal to 100000 when completion mode is "
@@ -78,10 +78,10 @@ void check_restart_policy(const Json& spec, FieldErrors* errors) {
 
 /// Where pods may run may still be changed as long as none has, and none of an earlier run is left.
 bool template_open(const Json& job, const Json& old) {
-  const bool suspended = bool_in(object_or_empty(old, {"spec"}), "suspend") ||
-                         bool_in(object_or_empty(job, {"spec"}), "suspend");
-  const bool idle = int_in(object_or_empty(old, {"status"}), "active").value_or(0) == 0;
-  return suspended && idle && at(old, {"status", "startTime"}) == nullptr;
+  const bool suspended = true_at(object_or_empty(old, {"spec"}), "suspend") ||
+                         true_at(object_or_empty(job, {"spec"}), "suspend");
+  const bool idle = integer_at(object_or_empty(old, {"status"}), "active").value_or(0) == 0;
+  return suspended && idle && member(old, {"status", "startTime"}) == nullptr;
 }
 
 void set_back_scheduling(Json& pod_template, const Json& old) {
@@ -95,7 +95,7 @@ void set_back_scheduling(Json& pod_template, const Json& old) {
   }
   for (const char* name : {"containers", "initContainers"}) {
     const auto list = spec.find(name);
-    const Json& before = list_in(old_spec, name);
+    const Json& before = list_or_empty(old_spec, name);
     if (list == spec.end() || !list->is_array()) continue;
     for (std::size_t i = 0; i < list->size() && i < before.size(); ++i) {
       copy_member((*list)[i], before[i], "resources");
@@ -121,13 +121,13 @@ void check_template(const Json& job, const Json& old, FieldErrors* errors) {
 
 void check_completions(const Json& spec, const Json& old, FieldErrors* errors) {
   if (same_member(spec, old, "completions")) return;
-  const auto now = int_in(spec, "completions");
-  if (text_in(spec, "completionMode") != "Indexed" || !now) {
+  const auto now = integer_at(spec, "completions");
+  if (text_at(spec, "completionMode") != "Indexed" || !now) {
     check_immutable(spec, old, "completions", "spec", errors);
     return;
   }
-  const bool tandem = now == int_in(spec, "parallelism") &&
-                      int_in(old, "completions") == int_in(old, "parallelism");
+  const bool tandem = now == integer_at(spec, "parallelism") &&
+                      integer_at(old, "completions") == integer_at(old, "parallelism");
   if (!tandem) {
     errors->push_back(
         invalid("spec.completions", *now, "can only be modified in tandem with spec.parallelism"));
@@ -152,7 +152,7 @@ void validate_job_spec(const Json& job, FieldErrors* errors) {
     errors->push_back(required("spec.selector"));
     return;
   }
-  const Json* labels = at(spec, {"template", "metadata", "labels"});
+  const Json* labels = member(spec, {"template", "metadata", "labels"});
   if (!selects(*selector, labels == nullptr ? Json::object() : *labels)) {
     errors->push_back(invalid("spec.template.metadata.labels", labels == nullptr ? Json() : *labels,
                               "`selector` does not match template `labels`"));

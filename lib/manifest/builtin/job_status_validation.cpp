@@ -44,7 +44,7 @@ std::optional<std::int64_t> read_index(std::string_view text) {
 
 void check_indexes(const Change& change, const char* name, FieldErrors* errors) {
   if (!change.changed(name)) return;
-  const std::string& text = text_in(change.now, name);
+  const std::string& text = text_at(change.now, name);
   const std::string path = join_path("status", name);
   if (!text.empty() && !change.indexed()) {
     errors->push_back(
@@ -53,7 +53,7 @@ void check_indexes(const Change& change, const char* name, FieldErrors* errors) 
     return;
   }
   const std::int64_t completions =
-      int_in(object_or_empty(change.job, {"spec"}), "completions").value_or(0);
+      integer_at(object_or_empty(change.job, {"spec"}), "completions").value_or(0);
   const std::string wrong = index_list_error(text, completions, nullptr);
   if (!wrong.empty()) {
     errors->push_back(invalid(path, text, std::string("error parsing ") + name + ": " + wrong));
@@ -73,8 +73,8 @@ void check_completion_time(const Change& change, FieldErrors* errors) {
                 "cannot set completionTime when there is no Complete=True condition"));
   }
   if (end == nullptr || !(change.changed("completionTime") || change.changed("startTime"))) return;
-  const auto start_time = parse_rfc3339(text_in(change.now, "startTime"));
-  const auto end_time = parse_rfc3339(text_in(change.now, "completionTime"));
+  const auto start_time = parse_rfc3339(text_at(change.now, "startTime"));
+  const auto end_time = parse_rfc3339(text_at(change.now, "completionTime"));
   if (start_time && end_time && *end_time < *start_time) {
     errors->push_back(
         invalid("status.completionTime", *end, "must be equal to or after `startTime`"));
@@ -114,24 +114,25 @@ void check_conditions(const Change& change, FieldErrors* errors) {
 void check_finished(const Change& change, FieldErrors* errors) {
   if (!change.finished()) return;
   const bool turned = change.finished_turned();
-  const std::int64_t active = int_in(change.now, "active").value_or(0);
+  const std::int64_t active = integer_at(change.now, "active").value_or(0);
   if ((turned || change.changed("active")) && active > 0) {
     errors->push_back(invalid("status.active", active, "active>0 is invalid for finished job"));
   }
-  const std::int64_t terminating = int_in(change.now, "terminating").value_or(0);
+  const std::int64_t terminating = integer_at(change.now, "terminating").value_or(0);
   if ((turned || change.changed("terminating")) && terminating > 0) {
     errors->push_back(
         invalid("status.terminating", terminating, "terminating>0 is invalid for finished job"));
   }
   const Json& uncounted = object_or_empty(change.now, {"uncountedTerminatedPods"});
   const bool some =
-      !list_in(uncounted, "succeeded").empty() || !list_in(uncounted, "failed").empty();
+      !list_or_empty(uncounted, "succeeded").empty() || !list_or_empty(uncounted, "failed").empty();
   if ((turned || change.changed("uncountedTerminatedPods")) && some) {
     errors->push_back(invalid("status.uncountedTerminatedPods", uncounted,
                               "uncountedTerminatedPods needs to be empty for finished job"));
   }
   if ((turned || change.changed("startTime")) && member(change.now, "startTime") == nullptr) {
-    const bool nothing_to_do = int_in(object_or_empty(change.job, {"spec"}), "completions") == 0;
+    const bool nothing_to_do =
+        integer_at(object_or_empty(change.job, {"spec"}), "completions") == 0;
     if (!nothing_to_do) {
       errors->push_back(required("status.startTime", "startTime is required for finished job"));
     }
@@ -140,19 +141,19 @@ void check_finished(const Change& change, FieldErrors* errors) {
 
 void check_counters(const Change& change, FieldErrors* errors) {
   const auto shrank = [&](const char* name) {
-    return int_in(change.now, name).value_or(0) < int_in(change.before, name).value_or(0);
+    return integer_at(change.now, name).value_or(0) < integer_at(change.before, name).value_or(0);
   };
   if (shrank("failed")) {
-    errors->push_back(invalid("status.failed", int_in(change.now, "failed").value_or(0),
+    errors->push_back(invalid("status.failed", integer_at(change.now, "failed").value_or(0),
                               "cannot decrease the failed counter"));
   }
   if (!change.indexed() && shrank("succeeded")) {
-    errors->push_back(invalid("status.succeeded", int_in(change.now, "succeeded").value_or(0),
+    errors->push_back(invalid("status.succeeded", integer_at(change.now, "succeeded").value_or(0),
                               "cannot decrease the succeeded counter"));
   }
-  const std::int64_t ready = int_in(change.now, "ready").value_or(0);
+  const std::int64_t ready = integer_at(change.now, "ready").value_or(0);
   const bool moved = change.changed("ready") || change.changed("active");
-  if (moved && ready > int_in(change.now, "active").value_or(0)) {
+  if (moved && ready > integer_at(change.now, "active").value_or(0)) {
     errors->push_back(invalid("status.ready", ready, "cannot set more ready pods than active"));
   }
 }
@@ -170,7 +171,7 @@ void check_kept(const Change& change, FieldErrors* errors) {
                        errors);
     }
   }
-  const bool suspended = bool_in(object_or_empty(change.job, {"spec"}), "suspend");
+  const bool suspended = true_at(object_or_empty(change.job, {"spec"}), "suspend");
   if (!suspended && change.changed("startTime") && member(change.before, "startTime") != nullptr) {
     errors->push_back(invalid("status.startTime", value_or_null(change.now, "startTime"),
                               "field is immutable for unsuspended job once set"));

@@ -13,7 +13,7 @@ namespace {
 
 std::optional<api::Quantity> quantity_at(const Json& limit, const char* list,
                                          const std::string& resource) {
-  const Json* text = at(limit, {list, resource});
+  const Json* text = member(limit, {list, resource});
   if (text == nullptr || !text->is_string()) return std::nullopt;
   const auto read = api::Quantity::parse(text->get_ref<const std::string&>());
   return read ? std::optional(*read) : std::nullopt;
@@ -62,9 +62,9 @@ class LimitRangeStrategy final : public GenericStrategy {
   /// default request the default limit or else the minimum.
   void set_defaults(Json& object) const override {
     const Json& spec = object_or_empty(object, {"spec"});
-    if (list_in(spec, "limits").empty()) return;
+    if (list_or_empty(spec, "limits").empty()) return;
     for (Json& limit : object["spec"]["limits"]) {
-      if (text_in(limit, "type") != "Container") continue;
+      if (text_at(limit, "type") != "Container") continue;
       const auto fill = [&limit](const char* to, const char* from) {
         const Json given = object_or_empty(limit, {from});
         for (const auto& [resource, amount] : given.items()) {
@@ -81,10 +81,10 @@ class LimitRangeStrategy final : public GenericStrategy {
   FieldErrors validate_create(const Json& object) const override {
     FieldErrors errors;
     std::set<std::string> types;
-    const Json& limits = list_in(object_or_empty(object, {"spec"}), "limits");
+    const Json& limits = list_or_empty(object_or_empty(object, {"spec"}), "limits");
     for (std::size_t i = 0; i < limits.size(); ++i) {
       const std::string path = index_path("spec.limits", i);
-      const std::string& type = text_in(limits[i], "type");
+      const std::string& type = text_at(limits[i], "type");
       if (!types.insert(type).second) errors.push_back(duplicate(join_path(path, "type"), type));
       if (type == "Pod") {
         for (const char* list : {"default", "defaultRequest"}) {

@@ -26,7 +26,7 @@ class NamespaceStrategy final : public GenericStrategy {
     GenericStrategy::prepare_for_create(ns, now);
     set_defaults(ns);
     Json& spec = object_in(ns, "spec");
-    const Json& given = list_in(spec, "finalizers");
+    const Json& given = list_or_empty(spec, "finalizers");
     if (std::find(given.begin(), given.end(), "kubernetes") == given.end()) {
       Json finalizers = given;
       finalizers.push_back("kubernetes");

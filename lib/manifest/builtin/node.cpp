@@ -14,11 +14,11 @@ constexpr const char* not_ready = "node.kubernetes.io/not-ready";
 constexpr std::string_view role_prefix = "node-role.kubernetes.io/";
 
 std::string status_of(const Json& node) {
-  const Json* conditions = at(node, {"status", "conditions"});
+  const Json* conditions = member(node, {"status", "conditions"});
   const Json* ready = conditions == nullptr ? nullptr : condition_in(*conditions, "Ready");
   std::string out = "Unknown";
-  if (ready != nullptr) out = text_in(*ready, "status") == "True" ? "Ready" : "NotReady";
-  if (bool_in(object_or_empty(node, {"spec"}), "unschedulable")) out += ",SchedulingDisabled";
+  if (ready != nullptr) out = text_at(*ready, "status") == "True" ? "Ready" : "NotReady";
+  if (true_at(object_or_empty(node, {"spec"}), "unschedulable")) out += ",SchedulingDisabled";
   return out;
 }
 
@@ -37,8 +37,8 @@ std::string roles_of(const Json& node) {
 }
 
 std::string address_of(const Json& node, std::string_view type) {
-  for (const Json& address : list_in(object_or_empty(node, {"status"}), "addresses")) {
-    if (text_in(address, "type") == type) return text_in(address, "address");
+  for (const Json& address : list_or_empty(object_or_empty(node, {"status"}), "addresses")) {
+    if (text_at(address, "type") == type) return text_at(address, "address");
   }
   return "<none>";
 }
@@ -55,8 +55,8 @@ class NodeStrategy final : public GenericStrategy {
   void set_defaults(Json& node) const override {
     Json& spec = object_in(node, "spec");
     // Two names of one field: the first range alone, and all of them.
-    const std::string range = text_in(spec, "podCIDR");
-    const Json& ranges = list_in(spec, "podCIDRs");
+    const std::string range = text_at(spec, "podCIDR");
+    const Json& ranges = list_or_empty(spec, "podCIDRs");
     if (!range.empty() && (ranges.empty() || ranges[0] != range)) {
       spec["podCIDRs"] = Json::array({range});
     } else if (range.empty() && !ranges.empty()) {
@@ -78,9 +78,9 @@ class NodeStrategy final : public GenericStrategy {
 
   void prepare_for_create(Json& node, TimePoint now) const override {
     GenericStrategy::prepare_for_create(node, now);
-    Json taints = list_in(object_in(node, "spec"), "taints");
+    Json taints = list_or_empty(object_in(node, "spec"), "taints");
     for (const Json& taint : taints) {
-      if (text_in(taint, "key") == not_ready && text_in(taint, "effect") == "NoSchedule") return;
+      if (text_at(taint, "key") == not_ready && text_at(taint, "effect") == "NoSchedule") return;
     }
     Json taint = Json::object();
     taint["key"] = not_ready;
@@ -91,12 +91,12 @@ class NodeStrategy final : public GenericStrategy {
 
   FieldErrors validate_create(const Json& node) const override {
     FieldErrors errors;
-    const Json& taints = list_in(object_or_empty(node, {"spec"}), "taints");
+    const Json& taints = list_or_empty(object_or_empty(node, {"spec"}), "taints");
     std::set<std::string> seen;
     for (std::size_t i = 0; i < taints.size(); ++i) {
       const std::string path = index_path("metadata.taints", i);
-      const std::string& key = text_in(taints[i], "key");
-      const std::string& effect = text_in(taints[i], "effect");
+      const std::string& key = text_at(taints[i], "key");
+      const std::string& effect = text_at(taints[i], "effect");
       if (key.empty()) errors.push_back(invalid(path + ".key", "", "name part must be non-empty"));
       if (effect.empty()) {
         errors.push_back(required(path + ".effect"));
@@ -114,12 +114,12 @@ class NodeStrategy final : public GenericStrategy {
     FieldErrors errors = validate_create(node);
     const Json& spec = object_or_empty(node, {"spec"});
     const Json& before = object_or_empty(old, {"spec"});
-    if (!list_in(before, "podCIDRs").empty() && !same_member(spec, before, "podCIDRs")) {
+    if (!list_or_empty(before, "podCIDRs").empty() && !same_member(spec, before, "podCIDRs")) {
       errors.push_back(forbidden("spec.podCIDRs",
                                  "node updates may not change podCIDR except from \"\" to valid"));
     }
-    const std::string& provider = text_in(before, "providerID");
-    if (!provider.empty() && provider != text_in(spec, "providerID")) {
+    const std::string& provider = text_at(before, "providerID");
+    if (!provider.empty() && provider != text_at(spec, "providerID")) {
       errors.push_back(forbidden(
           "spec.providerID", "node updates may not change providerID except from \"\" to valid"));
     }
@@ -152,7 +152,7 @@ class NodeStrategy final : public GenericStrategy {
   }
   std::vector<std::pair<std::string, std::string>> selectable_fields(
       const Json& node) const override {
-    const bool off = bool_in(object_or_empty(node, {"spec"}), "unschedulable");
+    const bool off = true_at(object_or_empty(node, {"spec"}), "unschedulable");
     return {{"spec.unschedulable", off ? "true" : "false"}};
   }
 };

@@ -22,8 +22,8 @@ constexpr const char* only_these =
 /// Pods are evicted from a broken node after five minutes unless they say otherwise.
 void tolerate(Json& tolerations, const char* key) {
   for (const Json& toleration : tolerations) {
-    const std::string& theirs = text_in(toleration, "key");
-    const std::string& effect = text_in(toleration, "effect");
+    const std::string& theirs = text_at(toleration, "key");
+    const std::string& effect = text_at(toleration, "effect");
     if ((theirs == key || theirs.empty()) && (effect.empty() || effect == "NoExecute")) return;
   }
   Json toleration = Json::object();
@@ -35,7 +35,7 @@ void tolerate(Json& tolerations, const char* key) {
 }
 
 Json tolerations_with_defaults(const Json& spec) {
-  Json tolerations = list_in(spec, "tolerations");
+  Json tolerations = list_or_empty(spec, "tolerations");
   tolerate(tolerations, "node.kubernetes.io/not-ready");
   tolerate(tolerations, "node.kubernetes.io/unreachable");
   return tolerations;
@@ -68,12 +68,12 @@ void default_requests(Json& spec) {
 }
 
 void check_gates(const Json& spec, const Json& old, FieldErrors* errors) {
-  const Json& before = list_in(old, "schedulingGates");
-  const Json& gates = list_in(spec, "schedulingGates");
+  const Json& before = list_or_empty(old, "schedulingGates");
+  const Json& gates = list_or_empty(spec, "schedulingGates");
   for (std::size_t i = 0; i < gates.size(); ++i) {
-    const std::string& name = text_in(gates[i], "name");
+    const std::string& name = text_at(gates[i], "name");
     bool known = false;
-    for (const Json& gate : before) known = known || text_in(gate, "name") == name;
+    for (const Json& gate : before) known = known || text_at(gate, "name") == name;
     if (known) continue;
     errors->push_back(
         forbidden(index_path("spec.schedulingGates", i) + ".name",
@@ -82,8 +82,8 @@ void check_gates(const Json& spec, const Json& old, FieldErrors* errors) {
 }
 
 void check_deadline(const Json& spec, const Json& old, FieldErrors* errors) {
-  const auto now = int_in(spec, "activeDeadlineSeconds");
-  const auto before = int_in(old, "activeDeadlineSeconds");
+  const auto now = integer_at(spec, "activeDeadlineSeconds");
+  const auto before = integer_at(old, "activeDeadlineSeconds");
   if (now && before && *now > *before) {
     errors->push_back(invalid("spec.activeDeadlineSeconds", *now,
                               "must be less than or equal to previous value"));
@@ -94,8 +94,8 @@ void check_deadline(const Json& spec, const Json& old, FieldErrors* errors) {
 }
 
 void check_tolerations_kept(const Json& spec, const Json& old, FieldErrors* errors) {
-  const Json& now = list_in(spec, "tolerations");
-  for (Json before : list_in(old, "tolerations")) {
+  const Json& now = list_or_empty(spec, "tolerations");
+  for (Json before : list_or_empty(old, "tolerations")) {
     before.erase("tolerationSeconds");
     bool kept = false;
     for (Json toleration : now) {
@@ -128,7 +128,7 @@ Json with_old_mutables(const Json& spec, const Json& old, bool gated) {
   Json out = spec;
   for (const char* name : {"containers", "initContainers"}) {
     const auto list = out.find(name);
-    const Json& before = list_in(old, name);
+    const Json& before = list_or_empty(old, name);
     if (list == out.end() || !list->is_array()) continue;
     for (std::size_t i = 0; i < list->size() && i < before.size(); ++i) {
       copy_member((*list)[i], before[i], "image");
@@ -137,8 +137,8 @@ Json with_old_mutables(const Json& spec, const Json& old, bool gated) {
   for (const char* name : {"activeDeadlineSeconds", "tolerations", "schedulingGates"}) {
     copy_member(out, old, name);
   }
-  const bool was_negative = int_in(old, "terminationGracePeriodSeconds").value_or(0) < 0;
-  if (was_negative && int_in(spec, "terminationGracePeriodSeconds") == 1) {
+  const bool was_negative = integer_at(old, "terminationGracePeriodSeconds").value_or(0) < 0;
+  if (was_negative && integer_at(spec, "terminationGracePeriodSeconds") == 1) {
     copy_member(out, old, "terminationGracePeriodSeconds");
   }
   if (gated) {
@@ -150,12 +150,12 @@ Json with_old_mutables(const Json& spec, const Json& old, bool gated) {
 
 void copy_resources(const Json& wanted, Json* spec) {
   for (const char* name : {"containers", "initContainers"}) {
-    const Json& from = list_in(wanted, name);
+    const Json& from = list_or_empty(wanted, name);
     const auto list = spec->find(name);
     if (list == spec->end() || !list->is_array()) continue;
     for (Json& container : *list) {
       for (const Json& one : from) {
-        if (text_in(one, "name") != text_in(container, "name")) continue;
+        if (text_at(one, "name") != text_at(container, "name")) continue;
         copy_member(container, one, "resources");
         copy_member(container, one, "resizePolicy");
       }
@@ -169,25 +169,25 @@ FieldErrors check_ephemeral(const Json& spec, const Json& old) {
   const char* path = "spec.ephemeralContainers";
   std::set<std::string> names;
   for (const char* name : {"containers", "initContainers"}) {
-    for (const Json& one : list_in(spec, name)) names.insert(text_in(one, "name"));
+    for (const Json& one : list_or_empty(spec, name)) names.insert(text_at(one, "name"));
   }
   const std::set<std::string> others = names;
-  const Json& now = list_in(spec, "ephemeralContainers");
+  const Json& now = list_or_empty(spec, "ephemeralContainers");
   for (std::size_t i = 0; i < now.size(); ++i) {
     const std::string here = index_path(path, i);
-    const std::string& name = text_in(now[i], "name");
+    const std::string& name = text_at(now[i], "name");
     if (name.empty()) errors.push_back(required(here + ".name"));
-    if (text_in(now[i], "image").empty()) errors.push_back(required(here + ".image"));
+    if (text_at(now[i], "image").empty()) errors.push_back(required(here + ".image"));
     if (!names.insert(name).second) errors.push_back(duplicate(here + ".name", name));
-    const std::string& target = text_in(now[i], "targetContainerName");
+    const std::string& target = text_at(now[i], "targetContainerName");
     if (!target.empty() && !others.contains(target)) {
       errors.push_back(not_found(here + ".targetContainerName", target));
     }
   }
-  for (const Json& before : list_in(old, "ephemeralContainers")) {
-    const std::string& name = text_in(before, "name");
+  for (const Json& before : list_or_empty(old, "ephemeralContainers")) {
+    const std::string& name = text_at(before, "name");
     const auto found = std::find_if(now.begin(), now.end(),
-                                    [&](const Json& one) { return text_in(one, "name") == name; });
+                                    [&](const Json& one) { return text_at(one, "name") == name; });
     if (found != now.end() && *found == before) continue;
     errors.push_back(forbidden(path, "existing ephemeral containers \"" + name + "\" may not be " +
                                          (found == now.end() ? "removed" : "changed")));
@@ -211,12 +211,12 @@ class PodStrategy final : public GenericStrategy {
     Json& spec = pod["spec"];
     Json& status = pod["status"];
     status["qosClass"] = qos_class(spec);
-    if (!list_in(spec, "schedulingGates").empty()) {
+    if (!list_or_empty(spec, "schedulingGates").empty()) {
       status["conditions"] = Json::array();
       status["conditions"].push_back(gated_condition(now));
     }
     spec["tolerations"] = tolerations_with_defaults(spec);
-    if (text_in(spec, "priorityClassName").empty()) {
+    if (text_at(spec, "priorityClassName").empty()) {
       default_to(spec, "priority", std::int64_t{0});
       default_to(spec, "preemptionPolicy", "PreemptLowerPriority");
     }
@@ -251,7 +251,7 @@ class PodStrategy final : public GenericStrategy {
     const Json& before = object_or_empty(old, {"spec"});
     check_gates(spec, before, &errors);
     for (const char* name : {"containers", "initContainers"}) {
-      if (list_in(spec, name).size() != list_in(before, name).size()) {
+      if (list_or_empty(spec, name).size() != list_or_empty(before, name).size()) {
         errors.push_back(
             forbidden(join_path("spec", name), "pod updates may not add or remove containers"));
         return errors;
@@ -259,7 +259,7 @@ class PodStrategy final : public GenericStrategy {
     }
     check_deadline(spec, before, &errors);
     check_tolerations_kept(spec, before, &errors);
-    const bool gated = !list_in(before, "schedulingGates").empty();
+    const bool gated = !list_or_empty(before, "schedulingGates").empty();
     if (gated) check_selector_additions(spec, before, &errors);
     if (with_old_mutables(spec, before, gated) != before) {
       errors.push_back(forbidden("spec", only_these));
@@ -302,7 +302,7 @@ class PodStrategy final : public GenericStrategy {
 
   std::vector<std::pair<std::string, std::string>> selectable_fields(
       const Json& pod) const override {
-    const bool host = bool_in(object_or_empty(pod, {"spec"}), "hostNetwork");
+    const bool host = true_at(object_or_empty(pod, {"spec"}), "hostNetwork");
     return {{"spec.nodeName", text_at(pod, {"spec", "nodeName"})},
             {"spec.restartPolicy", text_at(pod, {"spec", "restartPolicy"})},
             {"spec.schedulerName", text_at(pod, {"spec", "schedulerName"})},

@@ -17,13 +17,13 @@ constexpr std::size_t port_name_max = 15;
 /// A name that need not be there.
 void check_name(const Json& object, const char* name, const std::string& path,
                 api::Complaints (*check)(std::string_view), FieldErrors* errors) {
-  const std::string& text = text_in(object, name);
+  const std::string& text = text_at(object, name);
   if (!text.empty()) invalid_each(join_path(path, name), text, check(text), errors);
 }
 
 void check_needed(const Json& object, const char* name, const std::string& path,
                   FieldErrors* errors) {
-  if (text_in(object, name).empty()) errors->push_back(required(join_path(path, name)));
+  if (text_at(object, name).empty()) errors->push_back(required(join_path(path, name)));
 }
 
 void check_value_from(const Json& variable, const std::string& path, FieldErrors* errors) {
@@ -34,7 +34,7 @@ void check_value_from(const Json& variable, const std::string& path, FieldErrors
     errors->push_back(invalid(field, "",
                               "must specify one of: `fieldRef`, `resourceFieldRef`, "
                               "`configMapKeyRef` or `secretKeyRef`"));
-  } else if (!text_in(variable, "value").empty()) {
+  } else if (!text_at(variable, "value").empty()) {
     errors->push_back(invalid(field, "", "may not be specified when `value` is not empty"));
   } else if (from->size() > 1) {
     errors->push_back(invalid(field, "", "may not have more than one field specified at a time"));
@@ -50,10 +50,10 @@ void check_value_from(const Json& variable, const std::string& path, FieldErrors
 }
 
 void check_env(const Json& container, const std::string& path, FieldErrors* errors) {
-  const Json& env = list_in(container, "env");
+  const Json& env = list_or_empty(container, "env");
   for (std::size_t i = 0; i < env.size(); ++i) {
     const std::string here = index_path(path + ".env", i);
-    const std::string& name = text_in(env[i], "name");
+    const std::string& name = text_at(env[i], "name");
     if (name.empty()) {
       errors->push_back(required(here + ".name"));
     } else if (name.find('=') != std::string::npos) {
@@ -88,24 +88,24 @@ std::vector<std::string> port_name_errors(const std::string& name) {
 
 void check_ports(const Json& container, const std::string& path, FieldErrors* errors) {
   const char* range = "must be between 1 and 65535, inclusive";
-  const Json& ports = list_in(container, "ports");
+  const Json& ports = list_or_empty(container, "ports");
   std::set<std::string> names;
   for (std::size_t i = 0; i < ports.size(); ++i) {
     const std::string here = index_path(path + ".ports", i);
-    const std::string& name = text_in(ports[i], "name");
+    const std::string& name = text_at(ports[i], "name");
     if (!name.empty()) {
       invalid_each(here + ".name", name, port_name_errors(name), errors);
       if (!names.insert(name).second) errors->push_back(duplicate(here + ".name", name));
     }
-    const std::int64_t port = int_in(ports[i], "containerPort").value_or(0);
+    const std::int64_t port = integer_at(ports[i], "containerPort").value_or(0);
     if (port == 0) {
       errors->push_back(required(here + ".containerPort"));
     } else if (port < 1 || port > port_max) {
       errors->push_back(invalid(here + ".containerPort", port, range));
     }
-    const std::int64_t host = int_in(ports[i], "hostPort").value_or(0);
+    const std::int64_t host = integer_at(ports[i], "hostPort").value_or(0);
     if (host < 0 || host > port_max) errors->push_back(invalid(here + ".hostPort", host, range));
-    const std::string& protocol = text_in(ports[i], "protocol");
+    const std::string& protocol = text_at(ports[i], "protocol");
     if (protocol != "TCP" && protocol != "UDP" && protocol != "SCTP") {
       errors->push_back(not_supported(here + ".protocol", protocol, {"SCTP", "TCP", "UDP"}));
     }
@@ -127,7 +127,7 @@ void check_handler(const Json& handler, const std::string& path, FieldErrors* er
     if (numbered && (*port < 1 || *port > port_max)) {
       errors->push_back(invalid(field + ".port", *port, "must be between 1 and 65535, inclusive"));
     }
-    if (std::string_view(name) == "exec" && list_in(*one, "command").empty()) {
+    if (std::string_view(name) == "exec" && list_or_empty(*one, "command").empty()) {
       errors->push_back(required(field + ".command"));
     }
   }
@@ -144,30 +144,30 @@ void check_probes(const Json& container, const std::string& path, FieldErrors* e
                                "successThreshold", "failureThreshold"}) {
       check_not_negative(*probe, number, here, errors);
     }
-    const auto successes = int_in(*probe, "successThreshold");
+    const auto successes = integer_at(*probe, "successThreshold");
     if (std::string_view(name) != "readinessProbe" && successes && *successes > 1) {
       errors->push_back(invalid(here + ".successThreshold", *successes, "must be 1"));
     }
   }
   for (const char* name : {"postStart", "preStop"}) {
-    const Json* hook = at(container, {"lifecycle", name});
+    const Json* hook = member(container, {"lifecycle", name});
     if (hook != nullptr) check_handler(*hook, path + ".lifecycle." + name, errors);
   }
 }
 
 void check_mounts(const Json& container, const std::string& path,
                   const std::set<std::string>& volumes, FieldErrors* errors) {
-  const Json& mounts = list_in(container, "volumeMounts");
+  const Json& mounts = list_or_empty(container, "volumeMounts");
   std::set<std::string> places;
   for (std::size_t i = 0; i < mounts.size(); ++i) {
     const std::string here = index_path(path + ".volumeMounts", i);
-    const std::string& name = text_in(mounts[i], "name");
+    const std::string& name = text_at(mounts[i], "name");
     if (name.empty()) {
       errors->push_back(required(here + ".name"));
     } else if (!volumes.contains(name)) {
       errors->push_back(not_found(here + ".name", name));
     }
-    const std::string& place = text_in(mounts[i], "mountPath");
+    const std::string& place = text_at(mounts[i], "mountPath");
     if (place.empty()) {
       errors->push_back(required(here + ".mountPath"));
     } else if (!places.insert(place).second) {
@@ -178,11 +178,11 @@ void check_mounts(const Json& container, const std::string& path,
 
 void check_terms(const Json& terms, const std::string& path, FieldErrors* errors) {
   for (std::size_t i = 0; i < terms.size(); ++i) {
-    const Json& expressions = list_in(terms[i], "matchExpressions");
+    const Json& expressions = list_or_empty(terms[i], "matchExpressions");
     for (std::size_t k = 0; k < expressions.size(); ++k) {
       const std::string here = index_path(index_path(path, i) + ".matchExpressions", k);
-      const std::string& op = text_in(expressions[k], "operator");
-      const bool values = !list_in(expressions[k], "values").empty();
+      const std::string& op = text_at(expressions[k], "operator");
+      const bool values = !list_or_empty(expressions[k], "values").empty();
       if (op == "In" || op == "NotIn") {
         if (values) continue;
         errors->push_back(
@@ -202,17 +202,17 @@ void check_terms(const Json& terms, const std::string& path, FieldErrors* errors
 void check_affinity(const Json& spec, const std::string& path, FieldErrors* errors) {
   const std::string must = "requiredDuringSchedulingIgnoredDuringExecution";
   const std::string node_path = path + ".affinity.nodeAffinity." + must + ".nodeSelectorTerms";
-  if (const Json* needed = at(spec, {"affinity", "nodeAffinity", must})) {
-    const Json& terms = list_in(*needed, "nodeSelectorTerms");
+  if (const Json* needed = member(spec, {"affinity", "nodeAffinity", must})) {
+    const Json& terms = list_or_empty(*needed, "nodeSelectorTerms");
     if (terms.empty()) {
       errors->push_back(required(node_path, "must have at least one node selector term"));
     }
     check_terms(terms, node_path, errors);
   }
   for (const char* which : {"podAffinity", "podAntiAffinity"}) {
-    const Json& terms = list_in(object_or_empty(spec, {"affinity", which}), must);
+    const Json& terms = list_or_empty(object_or_empty(spec, {"affinity", which}), must);
     for (std::size_t i = 0; i < terms.size(); ++i) {
-      if (!text_in(terms[i], "topologyKey").empty()) continue;
+      if (!text_at(terms[i], "topologyKey").empty()) continue;
       const std::string here = path + ".affinity." + which + "." + must;
       errors->push_back(required(index_path(here, i) + ".topologyKey", "can not be empty"));
     }
@@ -220,15 +220,15 @@ void check_affinity(const Json& spec, const std::string& path, FieldErrors* erro
 }
 
 void check_spread(const Json& spec, const std::string& path, FieldErrors* errors) {
-  const Json& constraints = list_in(spec, "topologySpreadConstraints");
+  const Json& constraints = list_or_empty(spec, "topologySpreadConstraints");
   for (std::size_t i = 0; i < constraints.size(); ++i) {
     const std::string here = index_path(path + ".topologySpreadConstraints", i);
-    const std::int64_t skew = int_in(constraints[i], "maxSkew").value_or(0);
+    const std::int64_t skew = integer_at(constraints[i], "maxSkew").value_or(0);
     if (skew <= 0) errors->push_back(invalid(here + ".maxSkew", skew, "must be greater than zero"));
-    if (text_in(constraints[i], "topologyKey").empty()) {
+    if (text_at(constraints[i], "topologyKey").empty()) {
       errors->push_back(required(here + ".topologyKey", "can not be empty"));
     }
-    const std::string& otherwise = text_in(constraints[i], "whenUnsatisfiable");
+    const std::string& otherwise = text_at(constraints[i], "whenUnsatisfiable");
     if (otherwise != "DoNotSchedule" && otherwise != "ScheduleAnyway") {
       errors->push_back(not_supported(here + ".whenUnsatisfiable", otherwise,
                                       {"DoNotSchedule", "ScheduleAnyway"}));
@@ -261,10 +261,10 @@ void check_source(const Json& volume, const std::string& path, FieldErrors* erro
 std::set<std::string> validate_volumes(const Json& spec, const std::string& path,
                                        FieldErrors* errors) {
   std::set<std::string> names;
-  const Json& volumes = list_in(spec, "volumes");
+  const Json& volumes = list_or_empty(spec, "volumes");
   for (std::size_t i = 0; i < volumes.size(); ++i) {
     const std::string here = index_path(path + ".volumes", i);
-    const std::string& name = text_in(volumes[i], "name");
+    const std::string& name = text_at(volumes[i], "name");
     if (name.empty()) {
       errors->push_back(required(here + ".name"));
     } else {
@@ -282,7 +282,7 @@ void validate_container_parts(const Json& container, const std::string& path,
   check_env(container, path, errors);
   check_mounts(container, path, volumes, errors);
   check_probes(container, path, errors);
-  const std::string& policy = text_in(container, "terminationMessagePolicy");
+  const std::string& policy = text_at(container, "terminationMessagePolicy");
   if (policy != "File" && policy != "FallbackToLogsOnError") {
     errors->push_back(not_supported(path + ".terminationMessagePolicy", policy,
                                     {"FallbackToLogsOnError", "File"}));
@@ -295,7 +295,7 @@ void validate_placement(const Json& spec, const std::string& path, FieldErrors* 
   check_name(spec, "serviceAccountName", path, api::check_dns1123_subdomain, errors);
   check_name(spec, "hostname", path, api::check_dns1123_label, errors);
   check_name(spec, "subdomain", path, api::check_dns1123_label, errors);
-  const Json* user = at(spec, {"securityContext", "runAsUser"});
+  const Json* user = member(spec, {"securityContext", "runAsUser"});
   if (user != nullptr && user->is_number_integer() && (*user < 0 || *user > INT32_MAX)) {
     errors->push_back(invalid(path + ".securityContext.runAsUser", *user,
                               "must be between 0 and 2147483647, inclusive"));

@@ -37,7 +37,7 @@ void default_env(Json& container) {
   const auto env = container.find("env");
   if (env == container.end() || !env->is_array()) return;
   for (Json& variable : *env) {
-    if (at(variable, {"valueFrom", "fieldRef"}) != nullptr) {
+    if (member(variable, {"valueFrom", "fieldRef"}) != nullptr) {
       default_to(variable["valueFrom"]["fieldRef"], "apiVersion", "v1");
     }
   }
@@ -49,7 +49,7 @@ void default_container(Json& container) {
   default_to(container, "terminationMessagePath", "/dev/termination-log");
   default_to(container, "terminationMessagePolicy", "File");
   default_to(container, "imagePullPolicy",
-             is_latest(text_in(container, "image")) ? "Always" : "IfNotPresent");
+             is_latest(text_at(container, "image")) ? "Always" : "IfNotPresent");
   const auto ports = container.find("ports");
   if (ports != container.end() && ports->is_array()) {
     for (Json& port : *ports) default_to(port, "protocol", "TCP");
@@ -75,8 +75,8 @@ void default_volume(Json& volume) {
 
 /// Two names of one field: whoever sets one gets both.
 void default_service_account(Json& spec) {
-  std::string account = text_in(spec, "serviceAccountName");
-  if (account.empty()) account = text_in(spec, "serviceAccount");
+  std::string account = text_at(spec, "serviceAccountName");
+  if (account.empty()) account = text_at(spec, "serviceAccount");
   if (account.empty()) return;
   spec["serviceAccountName"] = account;
   spec["serviceAccount"] = std::move(account);
@@ -91,7 +91,7 @@ void each(Json& object, const char* name, Visit visit) {
 
 /// What requests or limits say of cpu or memory, if more than nothing.
 const std::string* amount(const Json& container, const char* which, const char* resource) {
-  const Json* text = at(container, {"resources", which, resource});
+  const Json* text = member(container, {"resources", which, resource});
   if (text == nullptr || !text->is_string()) return nullptr;
   return &text->get_ref<const std::string&>();
 }
@@ -116,9 +116,9 @@ void judge(const Json& container, bool* any, bool* guaranteed) {
 
 std::string joined(const Json& spec, const char* field) {
   std::string out;
-  for (const Json& container : list_in(spec, "containers")) {
+  for (const Json& container : list_or_empty(spec, "containers")) {
     if (!out.empty()) out += ',';
-    out += text_in(container, field);
+    out += text_at(container, field);
   }
   return out;
 }
@@ -158,7 +158,7 @@ const char* qos_class(const Json& spec) {
   bool any = false;
   bool guaranteed = true;
   for (const char* list : {"containers", "initContainers"}) {
-    for (const Json& container : list_in(spec, list)) judge(container, &any, &guaranteed);
+    for (const Json& container : list_or_empty(spec, list)) judge(container, &any, &guaranteed);
   }
   if (!any) return "BestEffort";
   return guaranteed ? "Guaranteed" : "Burstable";

@@ -74,12 +74,12 @@ void check_resources(const Json& container, const std::string& path, FieldErrors
 void check_container(const Json& container, const std::string& path,
                      const std::set<std::string>& volumes, std::set<std::string>* names,
                      FieldErrors* errors) {
-  const std::string& name = text_in(container, "name");
+  const std::string& name = text_at(container, "name");
   check_label_name(name, path + ".name", errors);
   if (!name.empty() && !names->insert(name).second) {
     errors->push_back(duplicate(path + ".name", name));
   }
-  const std::string& image = text_in(container, "image");
+  const std::string& image = text_at(container, "image");
   if (image.empty()) {
     errors->push_back(required(path + ".image"));
   } else if (std::isspace(static_cast<unsigned char>(image.front())) != 0 ||
@@ -88,7 +88,7 @@ void check_container(const Json& container, const std::string& path,
         invalid(path + ".image", image, "must not have leading or trailing whitespace"));
   }
   validate_container_parts(container, path, volumes, errors);
-  const std::string& pull = text_in(container, "imagePullPolicy");
+  const std::string& pull = text_at(container, "imagePullPolicy");
   if (pull != "Always" && pull != "IfNotPresent" && pull != "Never") {
     errors->push_back(
         not_supported(path + ".imagePullPolicy", pull, {"Always", "IfNotPresent", "Never"}));
@@ -98,38 +98,38 @@ void check_container(const Json& container, const std::string& path,
 
 void check_gates(const Json& spec, const std::string& path, FieldErrors* errors) {
   std::set<std::string> seen;
-  const Json& gates = list_in(spec, "schedulingGates");
+  const Json& gates = list_or_empty(spec, "schedulingGates");
   for (std::size_t i = 0; i < gates.size(); ++i) {
     const std::string here = index_path(path + ".schedulingGates", i);
-    const std::string& name = text_in(gates[i], "name");
+    const std::string& name = text_at(gates[i], "name");
     invalid_each(here, name, api::check_qualified_name(name), errors);
     if (!seen.insert(name).second) errors->push_back(duplicate(here, name));
   }
-  if (!gates.empty() && !text_in(spec, "nodeName").empty()) {
+  if (!gates.empty() && !text_at(spec, "nodeName").empty()) {
     errors->push_back(
         forbidden(path + ".nodeName", "cannot be set until all schedulingGates have been cleared"));
   }
 }
 
 void check_tolerations(const Json& spec, const std::string& path, FieldErrors* errors) {
-  const Json& tolerations = list_in(spec, "tolerations");
+  const Json& tolerations = list_or_empty(spec, "tolerations");
   for (std::size_t i = 0; i < tolerations.size(); ++i) {
     const std::string here = index_path(path + ".tolerations", i);
-    const std::string& op = text_in(tolerations[i], "operator");
-    const std::string& key = text_in(tolerations[i], "key");
+    const std::string& op = text_at(tolerations[i], "operator");
+    const std::string& key = text_at(tolerations[i], "key");
     if (!key.empty()) invalid_each(here + ".key", key, api::check_qualified_name(key), errors);
     if (key.empty() && op != "Exists") {
       errors->push_back(invalid(here + ".operator", op,
                                 "operator must be Exists when `key` is empty, which means "
                                 "\"match all values and all keys\""));
     }
-    if (op == "Exists" && !text_in(tolerations[i], "value").empty()) {
+    if (op == "Exists" && !text_at(tolerations[i], "value").empty()) {
       errors->push_back(
           invalid(here + ".operator", op, "value must be empty when `operator` is 'Exists'"));
     } else if (!op.empty() && op != "Exists" && op != "Equal") {
       errors->push_back(not_supported(here + ".operator", op, {"Equal", "Exists"}));
     }
-    const std::string& effect = text_in(tolerations[i], "effect");
+    const std::string& effect = text_at(tolerations[i], "effect");
     if (member(tolerations[i], "tolerationSeconds") != nullptr && effect != "NoExecute") {
       errors->push_back(invalid(here + ".effect", effect,
                                 "effect must be 'NoExecute' when `tolerationSeconds` is set"));
@@ -143,18 +143,18 @@ void check_tolerations(const Json& spec, const std::string& path, FieldErrors* e
 }
 
 void check_policies(const Json& spec, const std::string& path, FieldErrors* errors) {
-  const std::string& restart = text_in(spec, "restartPolicy");
+  const std::string& restart = text_at(spec, "restartPolicy");
   if (restart != "Always" && restart != "OnFailure" && restart != "Never") {
     errors->push_back(
         not_supported(path + ".restartPolicy", restart, {"Always", "Never", "OnFailure"}));
   }
-  const std::string& dns = text_in(spec, "dnsPolicy");
+  const std::string& dns = text_at(spec, "dnsPolicy");
   if (dns != "ClusterFirst" && dns != "ClusterFirstWithHostNet" && dns != "Default" &&
       dns != "None") {
     errors->push_back(not_supported(
         path + ".dnsPolicy", dns, {"ClusterFirst", "ClusterFirstWithHostNet", "Default", "None"}));
   }
-  const auto deadline = int_in(spec, "activeDeadlineSeconds");
+  const auto deadline = integer_at(spec, "activeDeadlineSeconds");
   if (deadline && (*deadline < 1 || *deadline > INT32_MAX)) {
     errors->push_back(invalid(path + ".activeDeadlineSeconds", *deadline,
                               "must be between 1 and 2147483647, inclusive"));
@@ -166,12 +166,12 @@ std::string warning_path(const std::string& path, const char* rest) {
 }
 
 void warn_env(const Json& spec, const std::string& path, std::vector<std::string>* warnings) {
-  const Json& containers = list_in(spec, "containers");
+  const Json& containers = list_or_empty(spec, "containers");
   for (std::size_t c = 0; c < containers.size(); ++c) {
     std::set<std::string> seen;
-    const Json& env = list_in(containers[c], "env");
+    const Json& env = list_or_empty(containers[c], "env");
     for (std::size_t i = 0; i < env.size(); ++i) {
-      const std::string& name = text_in(env[i], "name");
+      const std::string& name = text_at(env[i], "name");
       if (seen.insert(name).second) continue;
       const std::string here = index_path(warning_path(path, "spec.containers"), c);
       warnings->push_back(index_path(here + ".env", i) + ": hides previous definition of \"" +
@@ -185,8 +185,8 @@ void warn_env(const Json& spec, const std::string& path, std::vector<std::string
 void validate_pod_spec(const Json& spec, const std::string& path, FieldErrors* errors) {
   std::set<std::string> names;
   const std::set<std::string> volumes = validate_volumes(spec, path, errors);
-  const Json& inits = list_in(spec, "initContainers");
-  const Json& containers = list_in(spec, "containers");
+  const Json& inits = list_or_empty(spec, "initContainers");
+  const Json& containers = list_or_empty(spec, "containers");
   if (containers.empty()) errors->push_back(required(path + ".containers"));
   for (std::size_t i = 0; i < containers.size(); ++i) {
     check_container(containers[i], index_path(path + ".containers", i), volumes, &names, errors);

@@ -19,27 +19,27 @@ struct Containers {
 };
 
 std::string ended_reason(const Json& terminated) {
-  const std::string& reason = text_in(terminated, "reason");
+  const std::string& reason = text_at(terminated, "reason");
   if (!reason.empty()) return reason;
-  const std::int64_t signal = int_in(terminated, "signal").value_or(0);
+  const std::int64_t signal = integer_at(terminated, "signal").value_or(0);
   if (signal != 0) return "Signal:" + std::to_string(signal);
-  return "ExitCode:" + std::to_string(int_in(terminated, "exitCode").value_or(0));
+  return "ExitCode:" + std::to_string(integer_at(terminated, "exitCode").value_or(0));
 }
 
 Containers look_at(const Json& pod) {
   Containers out;
-  const Json& statuses = list_in(object_or_empty(pod, {"status"}), "containerStatuses");
+  const Json& statuses = list_or_empty(object_or_empty(pod, {"status"}), "containerStatuses");
   for (auto status = statuses.rbegin(); status != statuses.rend(); ++status) {
-    out.restarts += int_in(*status, "restartCount").value_or(0);
+    out.restarts += integer_at(*status, "restartCount").value_or(0);
     const std::string& last = text_at(*status, {"lastState", "terminated", "finishedAt"});
     if (last > out.last_restart) out.last_restart = last;
     const std::string& waiting = text_at(*status, {"state", "waiting", "reason"});
-    const Json* ended = at(*status, {"state", "terminated"});
+    const Json* ended = member(*status, {"state", "terminated"});
     if (!waiting.empty()) {
       out.reason = waiting;
     } else if (ended != nullptr) {
       out.reason = ended_reason(*ended);
-    } else if (bool_in(*status, "ready") && at(*status, {"state", "running"}) != nullptr) {
+    } else if (true_at(*status, "ready") && member(*status, {"state", "running"}) != nullptr) {
       out.running = true;
       ++out.ready;
     }
@@ -53,9 +53,9 @@ std::string reason_of(const Json& pod, const Containers& containers) {
   if (const std::string& given = text_at(pod, {"status", "reason"}); !given.empty()) {
     reason = given;
   }
-  for (const Json& condition : list_in(object_or_empty(pod, {"status"}), "conditions")) {
-    if (text_in(condition, "type") == "PodScheduled" &&
-        text_in(condition, "reason") == "SchedulingGated") {
+  for (const Json& condition : list_or_empty(object_or_empty(pod, {"status"}), "conditions")) {
+    if (text_at(condition, "type") == "PodScheduled" &&
+        text_at(condition, "reason") == "SchedulingGated") {
       reason = "SchedulingGated";
     }
   }
@@ -64,7 +64,7 @@ std::string reason_of(const Json& pod, const Containers& containers) {
     reason = condition_true(pod, "Ready") ? "Running" : "NotReady";
   }
   const bool over = phase == "Succeeded" || phase == "Failed";
-  if (!over && at(pod, {"metadata", "deletionTimestamp"}) != nullptr) {
+  if (!over && member(pod, {"metadata", "deletionTimestamp"}) != nullptr) {
     reason = text_at(pod, {"status", "reason"}) == "NodeLost" ? "Unknown" : "Terminating";
   }
   return reason;
@@ -75,11 +75,11 @@ std::string or_none(const std::string& text) {
 }
 
 std::string gates_of(const Json& pod) {
-  const Json& gates = list_in(object_or_empty(pod, {"spec"}), "readinessGates");
+  const Json& gates = list_or_empty(object_or_empty(pod, {"spec"}), "readinessGates");
   if (gates.empty()) return "<none>";
   std::size_t open = 0;
   for (const Json& gate : gates) {
-    if (condition_true(pod, text_in(gate, "conditionType"))) ++open;
+    if (condition_true(pod, text_at(gate, "conditionType"))) ++open;
   }
   return std::to_string(open) + "/" + std::to_string(gates.size());
 }
@@ -100,7 +100,7 @@ std::vector<TableColumn> pod_columns() {
 
 std::vector<Json> pod_cells(const Json& pod, TimePoint now) {
   const Containers containers = look_at(pod);
-  const std::size_t all = list_in(object_or_empty(pod, {"spec"}), "containers").size();
+  const std::size_t all = list_or_empty(object_or_empty(pod, {"spec"}), "containers").size();
   std::string restarts = std::to_string(containers.restarts);
   if (containers.restarts != 0 && !containers.last_restart.empty()) {
     restarts += " (" + age_of(containers.last_restart, now) + " ago)";

@@ -17,7 +17,7 @@ class RoleStrategy final : public GenericStrategy {
 
   FieldErrors validate_create(const Json& role) const override {
     FieldErrors errors;
-    const Json& rules = list_in(role, "rules");
+    const Json& rules = list_or_empty(role, "rules");
     for (std::size_t i = 0; i < rules.size(); ++i) {
       check_rule(rules[i], index_path("rules", i), &errors);
     }
@@ -29,10 +29,10 @@ class RoleStrategy final : public GenericStrategy {
 
  private:
   void check_rule(const Json& rule, const std::string& path, FieldErrors* errors) const {
-    if (list_in(rule, "verbs").empty()) {
+    if (list_or_empty(rule, "verbs").empty()) {
       errors->push_back(required(path + ".verbs", "verbs must contain at least one value"));
     }
-    const Json& urls = list_in(rule, "nonResourceURLs");
+    const Json& urls = list_or_empty(rule, "nonResourceURLs");
     if (!urls.empty()) {
       const std::string field = path + ".nonResourceURLs";
       if (namespaced_) {
@@ -40,7 +40,7 @@ class RoleStrategy final : public GenericStrategy {
             invalid(field, urls, "namespaced rules cannot apply to non-resource URLs"));
       }
       for (const char* name : {"apiGroups", "resources", "resourceNames"}) {
-        if (list_in(rule, name).empty()) continue;
+        if (list_or_empty(rule, name).empty()) continue;
         errors->push_back(invalid(field, urls,
                                   "rules cannot apply to both regular resources and non-resource "
                                   "URLs"));
@@ -48,11 +48,11 @@ class RoleStrategy final : public GenericStrategy {
       }
       return;
     }
-    if (list_in(rule, "apiGroups").empty()) {
+    if (list_or_empty(rule, "apiGroups").empty()) {
       errors->push_back(
           required(path + ".apiGroups", "resource rules must supply at least one api group"));
     }
-    if (list_in(rule, "resources").empty()) {
+    if (list_or_empty(rule, "resources").empty()) {
       errors->push_back(
           required(path + ".resources", "resource rules must supply at least one resource"));
     }
@@ -68,12 +68,12 @@ class RoleBindingStrategy final : public GenericStrategy {
 
   void set_defaults(Json& binding) const override {
     Json& role = object_in(binding, "roleRef");
-    if (text_in(role, "apiGroup").empty()) role["apiGroup"] = rbac_group;
+    if (text_at(role, "apiGroup").empty()) role["apiGroup"] = rbac_group;
     const auto subjects = binding.find("subjects");
     if (subjects == binding.end() || !subjects->is_array()) return;
     for (Json& subject : *subjects) {
-      const std::string& kind = text_in(subject, "kind");
-      if ((kind == "User" || kind == "Group") && text_in(subject, "apiGroup").empty()) {
+      const std::string& kind = text_at(subject, "kind");
+      if ((kind == "User" || kind == "Group") && text_at(subject, "apiGroup").empty()) {
         subject["apiGroup"] = rbac_group;
       }
     }
@@ -82,17 +82,17 @@ class RoleBindingStrategy final : public GenericStrategy {
   FieldErrors validate_create(const Json& binding) const override {
     FieldErrors errors;
     const Json& role = object_or_empty(binding, {"roleRef"});
-    if (text_in(role, "apiGroup") != rbac_group) {
-      errors.push_back(not_supported("roleRef.apiGroup", text_in(role, "apiGroup"), {rbac_group}));
+    if (text_at(role, "apiGroup") != rbac_group) {
+      errors.push_back(not_supported("roleRef.apiGroup", text_at(role, "apiGroup"), {rbac_group}));
     }
-    const std::string& kind = text_in(role, "kind");
+    const std::string& kind = text_at(role, "kind");
     if (namespaced_ && kind != "Role" && kind != "ClusterRole") {
       errors.push_back(not_supported("roleRef.kind", kind, {"ClusterRole", "Role"}));
     } else if (!namespaced_ && kind != "ClusterRole") {
       errors.push_back(not_supported("roleRef.kind", kind, {"ClusterRole"}));
     }
-    if (text_in(role, "name").empty()) errors.push_back(required("roleRef.name"));
-    const Json& subjects = list_in(binding, "subjects");
+    if (text_at(role, "name").empty()) errors.push_back(required("roleRef.name"));
+    const Json& subjects = list_or_empty(binding, "subjects");
     for (std::size_t i = 0; i < subjects.size(); ++i) {
       check_subject(subjects[i], index_path("subjects", i), &errors);
     }
@@ -119,14 +119,14 @@ class RoleBindingStrategy final : public GenericStrategy {
   std::vector<Json> cells(const Json& binding, TimePoint now) const override {
     const Json& role = object_or_empty(binding, {"roleRef"});
     std::string users, groups, accounts;
-    for (const Json& subject : list_in(binding, "subjects")) {
-      const std::string& kind = text_in(subject, "kind");
+    for (const Json& subject : list_or_empty(binding, "subjects")) {
+      const std::string& kind = text_at(subject, "kind");
       std::string& list = kind == "User" ? users : kind == "Group" ? groups : accounts;
-      const std::string ns = kind == "ServiceAccount" ? text_in(subject, "namespace") + "/" : "";
-      list += (list.empty() ? "" : ", ") + ns + text_in(subject, "name");
+      const std::string ns = kind == "ServiceAccount" ? text_at(subject, "namespace") + "/" : "";
+      list += (list.empty() ? "" : ", ") + ns + text_at(subject, "name");
     }
     return {name_cell(binding),
-            text_in(role, "kind") + "/" + text_in(role, "name"),
+            text_at(role, "kind") + "/" + text_at(role, "name"),
             age_cell(binding, now),
             users,
             groups,
@@ -135,12 +135,12 @@ class RoleBindingStrategy final : public GenericStrategy {
 
  private:
   static void check_subject(const Json& subject, const std::string& path, FieldErrors* errors) {
-    if (text_in(subject, "name").empty()) errors->push_back(required(path + ".name"));
-    const std::string& kind = text_in(subject, "kind");
-    const std::string& group = text_in(subject, "apiGroup");
+    if (text_at(subject, "name").empty()) errors->push_back(required(path + ".name"));
+    const std::string& kind = text_at(subject, "kind");
+    const std::string& group = text_at(subject, "apiGroup");
     if (kind == "ServiceAccount") {
       if (!group.empty()) errors->push_back(not_supported(path + ".apiGroup", group, {""}));
-      if (text_in(subject, "namespace").empty()) errors->push_back(required(path + ".namespace"));
+      if (text_at(subject, "namespace").empty()) errors->push_back(required(path + ".namespace"));
     } else if (kind == "User" || kind == "Group") {
       if (group != rbac_group) {
         errors->push_back(not_supported(path + ".apiGroup", group, {rbac_group}));

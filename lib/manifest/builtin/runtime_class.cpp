@@ -13,7 +13,7 @@ class RuntimeClassStrategy final : public GenericStrategy {
  public:
   FieldErrors validate_create(const Json& object) const override {
     FieldErrors errors;
-    const std::string& handler = text_in(object, "handler");
+    const std::string& handler = text_at(object, "handler");
     for (const std::string& complaint : api::check_dns1123_label(handler)) {
       errors.push_back(invalid("handler", handler, complaint));
     }
@@ -30,7 +30,7 @@ class RuntimeClassStrategy final : public GenericStrategy {
             age_column()};
   }
   std::vector<Json> cells(const Json& object, TimePoint now) const override {
-    return {name_cell(object), text_in(object, "handler"), age_cell(object, now)};
+    return {name_cell(object), text_at(object, "handler"), age_cell(object, now)};
   }
 };
 

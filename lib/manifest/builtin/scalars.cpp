@@ -1,6 +1,7 @@
 #include "lib/manifest/builtin/scalars.h"
 
 #include "lib/api/quantity.h"
+#include "lib/base/base64.h"
 #include "lib/base/clock.h"
 
 #include <nlohmann/json.hpp>
@@ -38,19 +39,9 @@ Problem quantity(Json& value) {
 
 Problem bytes(const Json& value) {
   if (!value.is_string()) return std::nullopt;
-  const std::string& text = value.get_ref<const std::string&>();
-  std::size_t digits = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto c = static_cast<unsigned char>(text[i]);
-    if (c == '\n' || c == '\r') continue;
-    const bool padding = c == '=' && digits % 4 >= 2;
-    if (std::isalnum(c) == 0 && c != '+' && c != '/' && !padding) {
-      return "illegal base64 data at input byte " + std::to_string(i);
-    }
-    ++digits;
-  }
-  if (digits % 4 == 0) return std::nullopt;
-  return "illegal base64 data at input byte " + std::to_string(text.size() / 4 * 4);
+  const auto decoded = base64_decode(value.get_ref<const std::string&>());
+  if (decoded) return std::nullopt;
+  return decoded.error().what();
 }
 
 std::string cannot_parse(const std::string& text, const char* layout, std::string_view rest,

@@ -1,3 +1,4 @@
+#include "lib/base/base64.h"
 #include "lib/manifest/builtin/access.h"
 #include "lib/manifest/builtin/config_keys.h"
 #include "lib/manifest/builtin/generic.h"
@@ -11,24 +12,6 @@ namespace {
 
 constexpr std::size_t data_max = 1024 * 1024;
 
-std::string base64(const std::string& text) {
-  static constexpr char digits[] =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string out;
-  out.reserve((text.size() + 2) / 3 * 4);
-  for (std::size_t i = 0; i < text.size(); i += 3) {
-    const std::size_t left = std::min<std::size_t>(3, text.size() - i);
-    unsigned bits = 0;
-    for (std::size_t k = 0; k < 3; ++k) {
-      bits = bits << 8 | (k < left ? static_cast<unsigned char>(text[i + k]) : 0U);
-    }
-    for (std::size_t k = 0; k < 4; ++k) {
-      out += k <= left ? digits[bits >> (18 - 6 * k) & 63U] : '=';
-    }
-  }
-  return out;
-}
-
 void require_key(const Json& data, const char* key, FieldErrors* errors) {
   if (!data.contains(key)) errors->push_back(required(key_path("data", key)));
 }
@@ -38,7 +21,7 @@ void check_docker(const Json& data, const char* key, FieldErrors* errors) {
 }
 
 void check_type(const Json& secret, const Json& data, FieldErrors* errors) {
-  const std::string& type = text_in(secret, "type");
+  const std::string& type = text_at(secret, "type");
   if (type == "kubernetes.io/service-account-token") {
     const char* name = "kubernetes.io/service-account.name";
     if (text_at(secret, {"metadata", "annotations", name}).empty()) {
@@ -70,7 +53,7 @@ class SecretStrategy final : public GenericStrategy {
       if (plain->is_object() && !plain->empty()) {
         Json& data = object_in(secret, "data");
         for (const auto& [key, value] : plain->items()) {
-          if (value.is_string()) data[key] = base64(value.get_ref<const std::string&>());
+          if (value.is_string()) data[key] = base64_encode(value.get_ref<const std::string&>());
         }
       }
       secret.erase("stringData");
@@ -105,12 +88,12 @@ class SecretStrategy final : public GenericStrategy {
             column("Data", "string", "Number of keys."), age_column()};
   }
   std::vector<Json> cells(const Json& secret, TimePoint now) const override {
-    return {name_cell(secret), text_in(secret, "type"), object_or_empty(secret, {"data"}).size(),
+    return {name_cell(secret), text_at(secret, "type"), object_or_empty(secret, {"data"}).size(),
             age_cell(secret, now)};
   }
   std::vector<std::pair<std::string, std::string>> selectable_fields(
       const Json& secret) const override {
-    return {{"type", text_in(secret, "type")}};
+    return {{"type", text_at(secret, "type")}};
   }
 };
 

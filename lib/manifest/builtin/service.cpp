@@ -17,7 +17,7 @@ constexpr std::int64_t node_port_first = 30000;
 constexpr std::int64_t node_ports = 2768;
 
 bool is_headless(const Json& spec) {
-  return text_in(spec, "clusterIP") == "None";
+  return text_at(spec, "clusterIP") == "None";
 }
 
 /// A number that stays the same for an object, for addresses and ports nobody routes.
@@ -44,11 +44,11 @@ class ServiceStrategy final : public GenericStrategy {
     if (Json* ports = ports_of(spec)) {
       for (Json& port : *ports) default_port(port);
     }
-    if (text_in(spec, "type") == "ExternalName") return;
+    if (text_at(spec, "type") == "ExternalName") return;
     default_to(spec, "internalTrafficPolicy", "Cluster");
-    if (text_in(spec, "type") == "ClusterIP") return;
+    if (text_at(spec, "type") == "ClusterIP") return;
     default_to(spec, "externalTrafficPolicy", "Cluster");
-    if (text_in(spec, "type") == "LoadBalancer") {
+    if (text_at(spec, "type") == "LoadBalancer") {
       default_to(spec, "allocateLoadBalancerNodePorts", true);
     }
   }
@@ -66,7 +66,7 @@ class ServiceStrategy final : public GenericStrategy {
   FieldErrors validate_create(const Json& service) const override {
     FieldErrors errors;
     const Json& spec = object_or_empty(service, {"spec"});
-    const std::string& type = text_in(spec, "type");
+    const std::string& type = text_at(spec, "type");
     if (type != "ClusterIP" && type != "NodePort" && type != "LoadBalancer" &&
         type != "ExternalName") {
       errors.push_back(not_supported("spec.type", type,
@@ -74,14 +74,14 @@ class ServiceStrategy final : public GenericStrategy {
     }
     if (type == "ExternalName") {
       check_external_name(spec, &errors);
-    } else if (list_in(spec, "ports").empty() && !is_headless(spec)) {
+    } else if (list_or_empty(spec, "ports").empty() && !is_headless(spec)) {
       errors.push_back(required("spec.ports"));
     }
-    const std::string& affinity = text_in(spec, "sessionAffinity");
+    const std::string& affinity = text_at(spec, "sessionAffinity");
     if (affinity != "None" && affinity != "ClientIP") {
       errors.push_back(not_supported("spec.sessionAffinity", affinity, {"ClientIP", "None"}));
     }
-    check_ports(list_in(spec, "ports"), &errors);
+    check_ports(list_or_empty(spec, "ports"), &errors);
     return errors;
   }
 
@@ -89,11 +89,11 @@ class ServiceStrategy final : public GenericStrategy {
     FieldErrors errors = validate_create(service);
     const Json& spec = object_or_empty(service, {"spec"});
     const Json& before = object_or_empty(old, {"spec"});
-    const bool had = !text_in(before, "clusterIP").empty();
-    const bool named = text_in(spec, "type") == "ExternalName";
+    const bool had = !text_at(before, "clusterIP").empty();
+    const bool named = text_at(spec, "type") == "ExternalName";
     if (had && !named && !same_member(spec, before, "clusterIP")) {
       errors.push_back(
-          invalid("spec.clusterIPs[0]", text_in(spec, "clusterIP"), "may not change once set"));
+          invalid("spec.clusterIPs[0]", text_at(spec, "clusterIP"), "may not change once set"));
     }
     return errors;
   }
@@ -110,10 +110,10 @@ class ServiceStrategy final : public GenericStrategy {
 
   std::vector<Json> cells(const Json& service, TimePoint now) const override {
     const Json& spec = object_or_empty(service, {"spec"});
-    const std::string& address = text_in(spec, "clusterIP");
+    const std::string& address = text_at(spec, "clusterIP");
     const std::string selector = labels_text(object_or_empty(spec, {"selector"}));
     return {name_cell(service),
-            text_in(spec, "type"),
+            text_at(spec, "type"),
             address.empty() ? "<none>" : address,
             external(service),
             ports_text(spec),
@@ -143,7 +143,7 @@ class ServiceStrategy final : public GenericStrategy {
   /// Addresses, families and node ports that the writer leaves to the server.
   static void allocate(Json& service, const Json& old) {
     Json& spec = service["spec"];
-    const std::string type = text_in(spec, "type");
+    const std::string type = text_at(spec, "type");
     if (type == "ExternalName") return;
     if (member(spec, "clusterIP") == nullptr) copy_member(spec, old, "clusterIP");
     if (member(spec, "clusterIP") == nullptr) {
@@ -157,8 +157,8 @@ class ServiceStrategy final : public GenericStrategy {
     Json* ports = type == "ClusterIP" ? nullptr : ports_of(spec);
     for (std::size_t i = 0; ports != nullptr && i < ports->size(); ++i) {
       Json& port = (*ports)[i];
-      if (!port.is_object() || int_in(port, "nodePort").value_or(0) != 0) continue;
-      const Json& before = list_in(old, "ports");
+      if (!port.is_object() || integer_at(port, "nodePort").value_or(0) != 0) continue;
+      const Json& before = list_or_empty(old, "ports");
       if (i < before.size()) copy_member(port, before[i], "nodePort");
       if (member(port, "nodePort") != nullptr) continue;
       port["nodePort"] = node_port_first + static_cast<std::int64_t>(
@@ -167,7 +167,7 @@ class ServiceStrategy final : public GenericStrategy {
   }
 
   static void check_external_name(const Json& spec, FieldErrors* errors) {
-    const std::string& name = text_in(spec, "externalName");
+    const std::string& name = text_at(spec, "externalName");
     if (name.empty()) {
       errors->push_back(required("spec.externalName"));
       return;
@@ -182,7 +182,7 @@ class ServiceStrategy final : public GenericStrategy {
     std::set<std::string> numbers;
     for (std::size_t i = 0; i < ports.size(); ++i) {
       const std::string path = index_path("spec.ports", i);
-      const std::string& name = text_in(ports[i], "name");
+      const std::string& name = text_at(ports[i], "name");
       if (name.empty() && ports.size() > 1) {
         errors->push_back(required(path + ".name"));
       } else if (!name.empty()) {
@@ -191,12 +191,12 @@ class ServiceStrategy final : public GenericStrategy {
         }
         if (!names.insert(name).second) errors->push_back(duplicate(path + ".name", name));
       }
-      const std::int64_t number = int_in(ports[i], "port").value_or(0);
+      const std::int64_t number = integer_at(ports[i], "port").value_or(0);
       if (number < 1 || number > port_max) {
         errors->push_back(
             invalid(path + ".port", number, "must be between 1 and 65535, inclusive"));
       }
-      const std::string& protocol = text_in(ports[i], "protocol");
+      const std::string& protocol = text_at(ports[i], "protocol");
       if (protocol != "TCP" && protocol != "UDP" && protocol != "SCTP") {
         errors->push_back(not_supported(path + ".protocol", protocol, {"SCTP", "TCP", "UDP"}));
       }
@@ -208,29 +208,29 @@ class ServiceStrategy final : public GenericStrategy {
 
   static std::string external(const Json& service) {
     const Json& spec = object_or_empty(service, {"spec"});
-    const std::string& type = text_in(spec, "type");
-    if (type == "ExternalName") return text_in(spec, "externalName");
+    const std::string& type = text_at(spec, "type");
+    if (type == "ExternalName") return text_at(spec, "externalName");
     std::string all;
-    for (const Json& address : list_in(spec, "externalIPs")) {
+    for (const Json& address : list_or_empty(spec, "externalIPs")) {
       if (address.is_string()) all += (all.empty() ? "" : ",") + address.get<std::string>();
     }
     if (!all.empty()) return all;
     if (type != "LoadBalancer") return "<none>";
     for (const Json& ingress :
-         list_in(object_or_empty(service, {"status", "loadBalancer"}), "ingress")) {
-      const std::string& ip = text_in(ingress, "ip");
-      all += (all.empty() ? "" : ",") + (ip.empty() ? text_in(ingress, "hostname") : ip);
+         list_or_empty(object_or_empty(service, {"status", "loadBalancer"}), "ingress")) {
+      const std::string& ip = text_at(ingress, "ip");
+      all += (all.empty() ? "" : ",") + (ip.empty() ? text_at(ingress, "hostname") : ip);
     }
     return all.empty() ? "<pending>" : all;
   }
 
   static std::string ports_text(const Json& spec) {
     std::string all;
-    for (const Json& port : list_in(spec, "ports")) {
+    for (const Json& port : list_or_empty(spec, "ports")) {
       if (!all.empty()) all += ',';
-      all += std::to_string(int_in(port, "port").value_or(0));
-      if (const auto node = int_in(port, "nodePort")) all += ":" + std::to_string(*node);
-      all += "/" + text_in(port, "protocol");
+      all += std::to_string(integer_at(port, "port").value_or(0));
+      if (const auto node = integer_at(port, "nodePort")) all += ":" + std::to_string(*node);
+      all += "/" + text_at(port, "protocol");
     }
     return all.empty() ? "<none>" : all;
   }

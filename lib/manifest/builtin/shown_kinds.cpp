@@ -121,17 +121,17 @@ Shown volume_claims() {
   shown.status = R"({"phase":"Pending"})";
   shown.cells = [](const Json& claim) -> std::vector<Json> {
     const Json& status = status_of(claim);
-    const bool bound = !text_in(spec_of(claim), "volumeName").empty();
-    const bool deleting = at(claim, {"metadata", "deletionTimestamp"}) != nullptr;
-    return {deleting ? "Terminating" : text_in(status, "phase"),
-            text_in(spec_of(claim), "volumeName"),
+    const bool bound = !text_at(spec_of(claim), "volumeName").empty();
+    const bool deleting = member(claim, {"metadata", "deletionTimestamp"}) != nullptr;
+    return {deleting ? "Terminating" : text_at(status, "phase"),
+            text_at(spec_of(claim), "volumeName"),
             bound ? text_at(status, {"capacity", "storage"}) : "",
-            bound ? access_modes(list_in(status, "accessModes")) : "",
-            text_in(spec_of(claim), "storageClassName"),
+            bound ? access_modes(list_or_empty(status, "accessModes")) : "",
+            text_at(spec_of(claim), "storageClassName"),
             amount(spec_of(claim), "volumeAttributesClassName", "<unset>")};
   };
   shown.wide_cells = [](const Json& claim) -> std::vector<Json> {
-    return {text_in(spec_of(claim), "volumeMode")};
+    return {text_at(spec_of(claim), "volumeMode")};
   };
   return shown;
 }
@@ -157,16 +157,16 @@ Shown volumes() {
     const Json& spec = spec_of(volume);
     const Json* claim = member(spec, "claimRef");
     return {text_at(spec, {"capacity", "storage"}),
-            access_modes(list_in(spec, "accessModes")),
-            text_in(spec, "persistentVolumeReclaimPolicy"),
-            text_in(status_of(volume), "phase"),
-            claim == nullptr ? "" : text_in(*claim, "namespace") + "/" + text_in(*claim, "name"),
-            text_in(spec, "storageClassName"),
+            access_modes(list_or_empty(spec, "accessModes")),
+            text_at(spec, "persistentVolumeReclaimPolicy"),
+            text_at(status_of(volume), "phase"),
+            claim == nullptr ? "" : text_at(*claim, "namespace") + "/" + text_at(*claim, "name"),
+            text_at(spec, "storageClassName"),
             amount(spec, "volumeAttributesClassName", "<unset>"),
-            text_in(status_of(volume), "reason")};
+            text_at(status_of(volume), "reason")};
   };
   shown.wide_cells = [](const Json& volume) -> std::vector<Json> {
-    return {text_in(spec_of(volume), "volumeMode")};
+    return {text_at(spec_of(volume), "volumeMode")};
   };
   return shown;
 }
@@ -182,16 +182,16 @@ Shown storage_classes() {
     default_to(storage, "volumeBindingMode", "Immediate");
   };
   shown.cells = [](const Json& storage) -> std::vector<Json> {
-    return {text_in(storage, "provisioner"), text_in(storage, "reclaimPolicy"),
-            text_in(storage, "volumeBindingMode"), bool_in(storage, "allowVolumeExpansion")};
+    return {text_at(storage, "provisioner"), text_at(storage, "reclaimPolicy"),
+            text_at(storage, "volumeBindingMode"), true_at(storage, "allowVolumeExpansion")};
   };
   return shown;
 }
 
 std::string hosts_of(const Json& ingress) {
   std::string all;
-  for (const Json& rule : list_in(spec_of(ingress), "rules")) {
-    const std::string& host = text_in(rule, "host");
+  for (const Json& rule : list_or_empty(spec_of(ingress), "rules")) {
+    const std::string& host = text_at(rule, "host");
     if (!host.empty()) all += (all.empty() ? "" : ",") + host;
   }
   return all.empty() ? "*" : all;
@@ -207,11 +207,11 @@ Shown ingresses() {
   shown.cells = [](const Json& ingress) -> std::vector<Json> {
     std::string addresses;
     for (const Json& point :
-         list_in(object_or_empty(ingress, {"status", "loadBalancer"}), "ingress")) {
-      const std::string& ip = text_in(point, "ip");
-      addresses += (addresses.empty() ? "" : ",") + (ip.empty() ? text_in(point, "hostname") : ip);
+         list_or_empty(object_or_empty(ingress, {"status", "loadBalancer"}), "ingress")) {
+      const std::string& ip = text_at(point, "ip");
+      addresses += (addresses.empty() ? "" : ",") + (ip.empty() ? text_at(point, "hostname") : ip);
     }
-    const bool tls = !list_in(spec_of(ingress), "tls").empty();
+    const bool tls = !list_or_empty(spec_of(ingress), "tls").empty();
     return {amount(spec_of(ingress), "ingressClassName", "<none>"), hosts_of(ingress), addresses,
             tls ? "80, 443" : "80"};
   };
@@ -223,12 +223,12 @@ Shown ingress_classes() {
   shown.columns = {column("Controller", "string", "Who serves ingresses of the class."),
                    column("Parameters", "string", "Its parameters.")};
   shown.cells = [](const Json& one) -> std::vector<Json> {
-    const Json* parameters = at(one, {"spec", "parameters"});
-    if (parameters == nullptr) return {text_in(spec_of(one), "controller"), "<none>"};
-    const std::string& group = text_in(*parameters, "apiGroup");
-    return {text_in(spec_of(one), "controller"), text_in(*parameters, "kind") +
+    const Json* parameters = member(one, {"spec", "parameters"});
+    if (parameters == nullptr) return {text_at(spec_of(one), "controller"), "<none>"};
+    const std::string& group = text_at(*parameters, "apiGroup");
+    return {text_at(spec_of(one), "controller"), text_at(*parameters, "kind") +
                                                      (group.empty() ? "" : "." + group) + "/" +
-                                                     text_in(*parameters, "name")};
+                                                     text_at(*parameters, "name")};
   };
   return shown;
 }
@@ -239,9 +239,9 @@ Shown network_policies() {
   shown.defaults = [](Json& policy) {
     Json& spec = object_in(policy, "spec");
     default_object(spec, "podSelector");
-    if (!list_in(spec, "policyTypes").empty()) return;
+    if (!list_or_empty(spec, "policyTypes").empty()) return;
     spec["policyTypes"] = Json::array({"Ingress"});
-    if (!list_in(spec, "egress").empty()) spec["policyTypes"].push_back("Egress");
+    if (!list_or_empty(spec, "egress").empty()) spec["policyTypes"].push_back("Egress");
   };
   shown.cells = [](const Json& policy) -> std::vector<Json> {
     return {selector_text(object_or_empty(policy, {"spec", "podSelector"}))};
@@ -251,12 +251,12 @@ Shown network_policies() {
 
 std::string endpoints_text(const Json& endpoints) {
   std::string all;
-  for (const Json& subset : list_in(endpoints, "subsets")) {
-    for (const Json& address : list_in(subset, "addresses")) {
-      const Json& ports = list_in(subset, "ports");
-      if (ports.empty()) all += (all.empty() ? "" : ",") + text_in(address, "ip");
+  for (const Json& subset : list_or_empty(endpoints, "subsets")) {
+    for (const Json& address : list_or_empty(subset, "addresses")) {
+      const Json& ports = list_or_empty(subset, "ports");
+      if (ports.empty()) all += (all.empty() ? "" : ",") + text_at(address, "ip");
       for (const Json& port : ports) {
-        all += (all.empty() ? "" : ",") + text_in(address, "ip") + ":" + amount(port, "port", "0");
+        all += (all.empty() ? "" : ",") + text_at(address, "ip") + ":" + amount(port, "port", "0");
       }
     }
   }
@@ -277,13 +277,13 @@ Shown endpoint_slices() {
                    column("Endpoints", "string", "The addresses.")};
   shown.cells = [](const Json& slice) -> std::vector<Json> {
     std::string ports, addresses;
-    for (const Json& port : list_in(slice, "ports")) {
+    for (const Json& port : list_or_empty(slice, "ports")) {
       ports += (ports.empty() ? "" : ",") + amount(port, "port", "*");
     }
-    for (const Json& endpoint : list_in(slice, "endpoints")) {
-      addresses += (addresses.empty() ? "" : ",") + joined(list_in(endpoint, "addresses"));
+    for (const Json& endpoint : list_or_empty(slice, "endpoints")) {
+      addresses += (addresses.empty() ? "" : ",") + joined(list_or_empty(endpoint, "addresses"));
     }
-    return {text_in(slice, "addressType"), ports.empty() ? "<unset>" : ports,
+    return {text_at(slice, "addressType"), ports.empty() ? "<unset>" : ports,
             addresses.empty() ? "<unset>" : addresses};
   };
   return shown;
@@ -292,11 +292,11 @@ Shown endpoint_slices() {
 /// "cpu: 50%/80%" for the metrics that are about a resource.
 std::string targets_of(const Json& scaler) {
   std::string all;
-  for (const Json& metric : list_in(spec_of(scaler), "metrics")) {
+  for (const Json& metric : list_or_empty(spec_of(scaler), "metrics")) {
     const Json& resource = object_or_empty(metric, {"resource"});
     const std::string wanted =
         amount(object_or_empty(resource, {"target"}), "averageUtilization", "<auto>");
-    all += (all.empty() ? "" : ", ") + text_in(resource, "name") + ": <unknown>/" + wanted +
+    all += (all.empty() ? "" : ", ") + text_at(resource, "name") + ": <unknown>/" + wanted +
            (wanted == "<auto>" ? "" : "%");
   }
   return or_none(all);
@@ -312,8 +312,8 @@ Shown autoscalers() {
   shown.defaults = [](Json& scaler) {
     Json& spec = object_in(scaler, "spec");
     default_to(spec, "minReplicas", std::int64_t{1});
-    const bool old = text_in(scaler, "apiVersion") == "autoscaling/v1";
-    if (old || !list_in(spec, "metrics").empty()) return;
+    const bool old = text_at(scaler, "apiVersion") == "autoscaling/v1";
+    if (old || !list_or_empty(spec, "metrics").empty()) return;
     spec["metrics"] = Json::parse(
         R"([{"type":"Resource","resource":{"name":"cpu","target":{"type":"Utilization",)"
         R"("averageUtilization":80}}}])");
@@ -321,7 +321,7 @@ Shown autoscalers() {
   shown.status = R"({"desiredReplicas":0,"currentMetrics":null})";
   shown.cells = [](const Json& scaler) -> std::vector<Json> {
     const Json& target = object_or_empty(scaler, {"spec", "scaleTargetRef"});
-    return {text_in(target, "kind") + "/" + text_in(target, "name"), targets_of(scaler),
+    return {text_at(target, "kind") + "/" + text_at(target, "name"), targets_of(scaler),
             amount(spec_of(scaler), "minReplicas", "<unset>"),
             amount(spec_of(scaler), "maxReplicas", "0"),
             amount(status_of(scaler), "currentReplicas", "0")};
@@ -367,14 +367,15 @@ Shown revisions() {
                    column("Revision", "string", "Its number.")};
   shown.cells = [](const Json& revision) -> std::vector<Json> {
     std::string owner = "<none>";
-    for (const Json& one : list_in(object_or_empty(revision, {"metadata"}), "ownerReferences")) {
-      if (!bool_in(one, "controller")) continue;
-      const std::string& version = text_in(one, "apiVersion");
+    for (const Json& one :
+         list_or_empty(object_or_empty(revision, {"metadata"}), "ownerReferences")) {
+      if (!true_at(one, "controller")) continue;
+      const std::string& version = text_at(one, "apiVersion");
       const std::size_t slash = version.find('/');
-      std::string kind = text_in(one, "kind");
+      std::string kind = text_at(one, "kind");
       for (char& c : kind) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
       owner = kind + (slash == std::string::npos ? "" : "." + version.substr(0, slash)) + "/" +
-              text_in(one, "name");
+              text_at(one, "name");
     }
     return {owner, amount(revision, "revision", "0")};
   };
@@ -385,7 +386,7 @@ Shown webhooks() {
   Shown shown{.traits = {.generation = true, .versioned = "webhooks"}};
   shown.columns = {column("Webhooks", "integer", "Number of webhooks.")};
   shown.cells = [](const Json& configuration) -> std::vector<Json> {
-    return {list_in(configuration, "webhooks").size()};
+    return {list_or_empty(configuration, "webhooks").size()};
   };
   return shown;
 }
@@ -410,7 +411,7 @@ Shown budgets() {
   shown.cells = [](const Json& budget) -> std::vector<Json> {
     return {amount(spec_of(budget), "minAvailable", "N/A"),
             amount(spec_of(budget), "maxUnavailable", "N/A"),
-            int_in(status_of(budget), "disruptionsAllowed").value_or(0)};
+            integer_at(status_of(budget), "disruptionsAllowed").value_or(0)};
   };
   return shown;
 }

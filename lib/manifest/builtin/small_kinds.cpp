@@ -21,7 +21,7 @@ class LeaseStrategy final : public GenericStrategy {
   FieldErrors validate_create(const Json& lease) const override {
     FieldErrors errors;
     const Json& spec = object_or_empty(lease, {"spec"});
-    const auto duration = int_in(spec, "leaseDurationSeconds");
+    const auto duration = integer_at(spec, "leaseDurationSeconds");
     if (duration && *duration <= 0) {
       errors.push_back(invalid("spec.leaseDurationSeconds", *duration, "must be greater than 0"));
     }
@@ -55,7 +55,7 @@ class PriorityClassStrategy final : public GenericStrategy {
   FieldErrors validate_create(const Json& object) const override {
     FieldErrors errors;
     const std::string& name = name_cell(object);
-    const std::int64_t value = int_in(object, "value").value_or(0);
+    const std::int64_t value = integer_at(object, "value").value_or(0);
     if (name.starts_with("system-")) {
       const bool known = (name == "system-node-critical" && value == node_critical) ||
                          (name == "system-cluster-critical" && value == cluster_critical);
@@ -69,7 +69,7 @@ class PriorityClassStrategy final : public GenericStrategy {
       errors.push_back(
           forbidden("value", "maximum allowed value of a user defined priority is 1000000000"));
     }
-    const std::string& policy = text_in(object, "preemptionPolicy");
+    const std::string& policy = text_at(object, "preemptionPolicy");
     if (policy != "PreemptLowerPriority" && policy != "Never") {
       errors.push_back(
           not_supported("preemptionPolicy", policy, {"Never", "PreemptLowerPriority"}));
@@ -93,9 +93,9 @@ class PriorityClassStrategy final : public GenericStrategy {
             column("PreemptionPolicy", "string", "Whether pods of it preempt others.")};
   }
   std::vector<Json> cells(const Json& object, TimePoint now) const override {
-    return {name_cell(object), int_in(object, "value").value_or(0),
-            bool_in(object, "globalDefault"), age_cell(object, now),
-            text_in(object, "preemptionPolicy")};
+    return {name_cell(object), integer_at(object, "value").value_or(0),
+            true_at(object, "globalDefault"), age_cell(object, now),
+            text_at(object, "preemptionPolicy")};
   }
 };
 
@@ -105,7 +105,7 @@ class ServiceAccountStrategy final : public GenericStrategy {
     return {name_column(), column("Secrets", "string", "Number of secrets."), age_column()};
   }
   std::vector<Json> cells(const Json& object, TimePoint now) const override {
-    return {name_cell(object), list_in(object, "secrets").size(), age_cell(object, now)};
+    return {name_cell(object), list_or_empty(object, "secrets").size(), age_cell(object, now)};
   }
 };
 

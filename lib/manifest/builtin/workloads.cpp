@@ -1,9 +1,8 @@
-#include "lib/manifest/builtin/workloads.h"
-
 #include "lib/manifest/builtin/access.h"
 #include "lib/manifest/builtin/human.h"
 #include "lib/manifest/builtin/pod_spec.h"
 #include "lib/manifest/builtin/strategies.h"
+#include "lib/manifest/builtin/workloads.h"
 
 #include <nlohmann/json.hpp>
 
@@ -15,12 +14,12 @@ constexpr std::size_t cron_job_name_max = 52;
 constexpr std::size_t cron_fields = 5;
 
 std::string requirement_text(const Json& requirement) {
-  const std::string& key = text_in(requirement, "key");
-  const std::string& how = text_in(requirement, "operator");
+  const std::string& key = text_at(requirement, "key");
+  const std::string& how = text_at(requirement, "operator");
   if (how == "Exists") return key;
   if (how == "DoesNotExist") return "!" + key;
   std::string values;
-  for (const Json& value : list_in(requirement, "values")) {
+  for (const Json& value : list_or_empty(requirement, "values")) {
     if (value.is_string()) values += (values.empty() ? "" : ",") + value.get<std::string>();
   }
   return key + (how == "In" ? " in (" : " notin (") + values + ")";
@@ -41,7 +40,7 @@ void add_template_cells(std::vector<Json>* cells, const Json& spec, bool selecto
 }
 
 std::int64_t count_in(const Json& object, const char* name) {
-  return int_in(object, name).value_or(0);
+  return integer_at(object, name).value_or(0);
 }
 
 /// The part that all of these kinds share.
@@ -146,7 +145,7 @@ class DaemonSetStrategy final : public PodKeeperStrategy {
     default_to(spec, "revisionHistoryLimit", std::int64_t{10});
     Json& strategy = object_in(spec, "updateStrategy");
     default_to(strategy, "type", "RollingUpdate");
-    if (text_in(strategy, "type") == "RollingUpdate") {
+    if (text_at(strategy, "type") == "RollingUpdate") {
       Json& rolling = object_in(strategy, "rollingUpdate");
       default_to(rolling, "maxUnavailable", std::int64_t{1});
       default_to(rolling, "maxSurge", std::int64_t{0});
@@ -203,7 +202,7 @@ class StatefulSetStrategy final : public PodKeeperStrategy {
     default_to(spec, "podManagementPolicy", "OrderedReady");
     Json& strategy = object_in(spec, "updateStrategy");
     default_to(strategy, "type", "RollingUpdate");
-    if (text_in(strategy, "type") == "RollingUpdate") {
+    if (text_at(strategy, "type") == "RollingUpdate") {
       default_to(object_in(strategy, "rollingUpdate"), "partition", std::int64_t{0});
     }
     Json& retention = object_in(spec, "persistentVolumeClaimRetentionPolicy");
@@ -272,12 +271,12 @@ class CronJobStrategy final : public GenericStrategy {
       errors.push_back(invalid("metadata.name", name, "must be no more than 52 characters"));
     }
     const Json& spec = object_or_empty(job, {"spec"});
-    check_schedule(text_in(spec, "schedule"), &errors);
+    check_schedule(text_at(spec, "schedule"), &errors);
     for (const char* field :
          {"startingDeadlineSeconds", "successfulJobsHistoryLimit", "failedJobsHistoryLimit"}) {
       check_not_negative(spec, field, "spec", &errors);
     }
-    const std::string& policy = text_in(spec, "concurrencyPolicy");
+    const std::string& policy = text_at(spec, "concurrencyPolicy");
     if (policy != "Allow" && policy != "Forbid" && policy != "Replace") {
       errors.push_back(
           not_supported("spec.concurrencyPolicy", policy, {"Allow", "Forbid", "Replace"}));
@@ -311,13 +310,13 @@ class CronJobStrategy final : public GenericStrategy {
   std::vector<Json> cells(const Json& job, TimePoint now) const override {
     const Json& spec = object_or_empty(job, {"spec"});
     const Json& status = object_or_empty(job, {"status"});
-    const std::string& last = text_in(status, "lastScheduleTime");
-    const std::string& zone = text_in(spec, "timeZone");
+    const std::string& last = text_at(status, "lastScheduleTime");
+    const std::string& zone = text_at(spec, "timeZone");
     std::vector<Json> cells = {name_cell(job),
-                               text_in(spec, "schedule"),
+                               text_at(spec, "schedule"),
                                zone.empty() ? "<none>" : zone,
-                               bool_in(spec, "suspend"),
-                               list_in(status, "active").size(),
+                               true_at(spec, "suspend"),
+                               list_or_empty(status, "active").size(),
                                last.empty() ? "<none>" : age_of(last, now),
                                age_cell(job, now)};
     add_template_cells(&cells, object_or_empty(spec, {"jobTemplate", "spec"}), true);
@@ -357,7 +356,7 @@ class CronJobStrategy final : public GenericStrategy {
 std::string selector_text(const Json& selector) {
   const Json& labels = object_or_empty(selector, {"matchLabels"});
   std::string all = labels.empty() ? "" : labels_text(labels);
-  for (const Json& requirement : list_in(selector, "matchExpressions")) {
+  for (const Json& requirement : list_or_empty(selector, "matchExpressions")) {
     all += (all.empty() ? "" : ",") + requirement_text(requirement);
   }
   return all.empty() ? "<none>" : all;
@@ -368,7 +367,7 @@ void validate_pod_keeper(const Json& spec, FieldErrors* errors) {
   if (selector == nullptr) {
     errors->push_back(required("spec.selector"));
   } else if (object_or_empty(*selector, {"matchLabels"}).empty() &&
-             list_in(*selector, "matchExpressions").empty()) {
+             list_or_empty(*selector, "matchExpressions").empty()) {
     errors->push_back(invalid("spec.selector", *selector, "empty selector is invalid"));
   }
   const Json& labels = object_or_empty(spec, {"template", "metadata", "labels"});

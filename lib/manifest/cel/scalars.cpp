@@ -1,3 +1,4 @@
+#include "lib/base/duration.h"
 #include "lib/manifest/cel/value.h"
 #include "lib/manifest/schema/format.h"
 
@@ -92,29 +93,9 @@ std::optional<Timestamp> parse_timestamp(std::string_view text) {
 }
 
 std::optional<Duration> parse_duration(std::string_view text) {
-  if (!has_format(text, "duration")) return std::nullopt;
-  const bool negative = text.front() == '-';
-  if (text.front() == '-' || text.front() == '+') text.remove_prefix(1);
-  long double total = 0;
-  while (!text.empty() && text != "0") {
-    const auto unit = text.find_first_not_of("0123456789.");
-    const auto number = std::strtold(std::string(text.substr(0, unit)).c_str(), nullptr);
-    text.remove_prefix(unit);
-    const auto end = std::min(text.find_first_of("0123456789."), text.size());
-    const auto name = text.substr(0, end);
-    const long double scale = name == "ns"   ? 1
-                              : name == "us" ? 1e3L
-                              : name == "µs" ? 1e3L
-                              : name == "ms" ? 1e6L
-                              : name == "s"  ? 1e9L
-                              : name == "m"  ? 60e9L
-                                             : 3600e9L;
-    total += number * scale;
-    text.remove_prefix(end);
-  }
-  if (total > 9.2e18L) return std::nullopt;
-  const auto nanoseconds = static_cast<std::int64_t>(std::llround(total));
-  return Duration{negative ? -nanoseconds : nanoseconds};
+  const auto length = parse_go_duration(text);
+  if (!length) return std::nullopt;
+  return Duration{length->count()};
 }
 
 std::optional<QuantityValue> parse_quantity(std::string_view text) {

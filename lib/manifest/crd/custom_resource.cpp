@@ -1,6 +1,7 @@
 #include "lib/manifest/crd/custom_resource.h"
 
 #include "lib/base/human.h"
+#include "lib/manifest/json_access.h"
 #include "lib/manifest/schema/structural.h"
 #include "lib/manifest/schema/validate.h"
 
@@ -42,12 +43,6 @@ void restore_members(Json& object, const Json& old, std::initializer_list<std::s
     Json& kept = object[name];
     if (kept != value) kept = value;
   }
-}
-
-Json& metadata_of(Json& object) {
-  auto& metadata = object["metadata"];
-  if (!metadata.is_object()) metadata = Json::object();
-  return metadata;
 }
 
 std::int64_t generation_of(const Json& object) {

@@ -30,15 +30,14 @@ class DefinitionStrategy final : public Strategy {
     if (!object.is_object()) return;
     auto& spec = object_at(object, "spec");
     auto& names = object_at(spec, "names");
-    const auto kind = string_or_empty(names, "kind");
-    if (string_or_empty(names, "singular").empty() && !kind.empty()) {
+    const auto kind = text_at(names, "kind");
+    if (text_at(names, "singular").empty() && !kind.empty()) {
       auto singular = kind;
       lower(singular);
       names["singular"] = std::move(singular);
     }
-    if (string_or_empty(names, "listKind").empty() && !kind.empty())
-      names["listKind"] = kind + "List";
-    if (string_or_empty(object_at(spec, "conversion"), "strategy").empty()) {
+    if (text_at(names, "listKind").empty() && !kind.empty()) names["listKind"] = kind + "List";
+    if (text_at(object_at(spec, "conversion"), "strategy").empty()) {
       spec["conversion"]["strategy"] = "None";
     }
   }
@@ -124,18 +123,18 @@ struct Conflict {
 /// Whether a name of `definition` is taken by another one of its group; the last one found counts.
 std::optional<Conflict> name_conflict(const Json& definition, const std::vector<Json>& others) {
   const auto& names = at_or_null(at_or_null(definition, "spec"), "names");
-  const auto group = string_or_empty(at_or_null(definition, "spec"), "group");
-  const auto own_name = string_or_empty(at_or_null(definition, "metadata"), "name");
+  const auto group = text_at(at_or_null(definition, "spec"), "group");
+  const auto own_name = text_at(at_or_null(definition, "metadata"), "name");
   std::set<std::string> resources, kinds;
   for (const auto& other : others) {
-    if (string_or_empty(at_or_null(other, "spec"), "group") != group) continue;
-    if (string_or_empty(at_or_null(other, "metadata"), "name") == own_name) continue;
+    if (text_at(at_or_null(other, "spec"), "group") != group) continue;
+    if (text_at(at_or_null(other, "metadata"), "name") == own_name) continue;
     const auto& accepted = at_or_null(at_or_null(other, "status"), "acceptedNames");
-    resources.insert({string_or_empty(accepted, "plural"), string_or_empty(accepted, "singular")});
+    resources.insert({text_at(accepted, "plural"), text_at(accepted, "singular")});
     for (const auto& name : at_or_null(accepted, "shortNames")) {
       if (name.is_string()) resources.insert(name.get<std::string>());
     }
-    kinds.insert({string_or_empty(accepted, "kind"), string_or_empty(accepted, "listKind")});
+    kinds.insert({text_at(accepted, "kind"), text_at(accepted, "listKind")});
   }
   std::optional<Conflict> out;
   auto look = [&out](const std::string& name, const std::set<std::string>& taken,
@@ -144,20 +143,20 @@ std::optional<Conflict> name_conflict(const Json& definition, const std::vector<
       out = Conflict{reason, dump_json(Json(name)) + " is already in use"};
     }
   };
-  look(string_or_empty(names, "plural"), resources, "PluralConflict");
-  look(string_or_empty(names, "singular"), resources, "SingularConflict");
+  look(text_at(names, "plural"), resources, "PluralConflict");
+  look(text_at(names, "singular"), resources, "SingularConflict");
   for (const auto& name : at_or_null(names, "shortNames")) {
     if (name.is_string()) look(name.get<std::string>(), resources, "ShortNamesConflict");
   }
-  look(string_or_empty(names, "kind"), kinds, "KindConflict");
-  look(string_or_empty(names, "listKind"), kinds, "ListKindConflict");
+  look(text_at(names, "kind"), kinds, "KindConflict");
+  look(text_at(names, "listKind"), kinds, "ListKindConflict");
   return out;
 }
 
 std::string condition_status(const Json& definition, std::string_view type) {
   const auto& conditions = at_or_null(at_or_null(definition, "status"), "conditions");
   for (const auto& condition : conditions) {
-    if (string_or_empty(condition, "type") == type) return string_or_empty(condition, "status");
+    if (text_at(condition, "type") == type) return text_at(condition, "status");
   }
   return {};
 }
@@ -168,12 +167,12 @@ void set_condition(Json& status, const char* type, bool holds, const std::string
   if (!conditions.is_array()) conditions = Json::array();
   const std::string state = holds ? "True" : "False";
   auto at = std::find_if(conditions.begin(), conditions.end(),
-                         [&](const Json& one) { return string_or_empty(one, "type") == type; });
+                         [&](const Json& one) { return text_at(one, "type") == type; });
   if (at == conditions.end()) {
     conditions.push_back({{"type", type}});
     at = conditions.end() - 1;
   }
-  if (string_or_empty(*at, "status") != state) (*at)["lastTransitionTime"] = format_rfc3339(now);
+  if (text_at(*at, "status") != state) (*at)["lastTransitionTime"] = format_rfc3339(now);
   (*at)["status"] = state;
   (*at)["reason"] = reason;
   (*at)["message"] = message;

@@ -36,7 +36,7 @@ class DefinitionCheck {
 
   FieldErrors run() {
     check_group();
-    check_enum("spec.scope", string_or_empty(spec_, "scope"), "Cluster", "Namespaced");
+    check_enum("spec.scope", text_at(spec_, "scope"), "Cluster", "Namespaced");
     check_names();
     check_conversion();
     if (true_at(spec_, "preserveUnknownFields")) {
@@ -93,7 +93,7 @@ class DefinitionCheck {
   }
 
   void check_group() {
-    const auto group = string_or_empty(spec_, "group");
+    const auto group = text_at(spec_, "group");
     if (group.empty()) return required("spec.group");
     std::string complaints;
     for (const std::string& why : api::check_dns1123_subdomain(group)) {
@@ -113,7 +113,7 @@ class DefinitionCheck {
     if (!protected_group) return;
     const auto& metadata = at_or_null(definition_, "metadata");
     const auto approval =
-        string_or_empty(at_or_null(metadata, "annotations"), "api-approved.kubernetes.io");
+        text_at(at_or_null(metadata, "annotations"), "api-approved.kubernetes.io");
     const std::string field = "metadata.annotations[api-approved.kubernetes.io]";
     const std::string rule =
         "protected groups must have approval annotation \"api-approved.kubernetes.io\"";
@@ -128,12 +128,12 @@ class DefinitionCheck {
   void check_names() {
     const auto& names = at_or_null(spec_, "names");
     for (const char* name : {"plural", "singular", "kind", "listKind"}) {
-      if (string_or_empty(names, name).empty()) required(std::string("spec.names.") + name);
+      if (text_at(names, name).empty()) required(std::string("spec.names.") + name);
     }
-    check_label("spec.names.plural", string_or_empty(names, "plural"));
-    check_label("spec.names.singular", string_or_empty(names, "singular"));
-    check_label("spec.names.kind", string_or_empty(names, "kind"), true);
-    check_label("spec.names.listKind", string_or_empty(names, "listKind"), true);
+    check_label("spec.names.plural", text_at(names, "plural"));
+    check_label("spec.names.singular", text_at(names, "singular"));
+    check_label("spec.names.kind", text_at(names, "kind"), true);
+    check_label("spec.names.listKind", text_at(names, "listKind"), true);
     for (const char* list : {"shortNames", "categories"}) {
       const auto& values = at_or_null(names, list);
       for (std::size_t i = 0; values.is_array() && i < values.size(); ++i) {
@@ -142,15 +142,15 @@ class DefinitionCheck {
                     values[i].get<std::string>());
       }
     }
-    const auto kind = string_or_empty(names, "kind");
-    if (!kind.empty() && kind == string_or_empty(names, "listKind")) {
+    const auto kind = text_at(names, "kind");
+    if (!kind.empty() && kind == text_at(names, "listKind")) {
       invalid("spec.names.listKind", go_json_string(kind), "kind and listKind may not be the same");
     }
   }
 
   void check_conversion() {
     const auto& conversion = at_or_null(spec_, "conversion");
-    const auto strategy = string_or_empty(conversion, "strategy");
+    const auto strategy = text_at(conversion, "strategy");
     check_enum("spec.conversion.strategy", strategy, "None", "Webhook");
     const auto& webhook = at_or_null(conversion, "webhook");
     const auto& client = at_or_null(webhook, "clientConfig");
@@ -182,10 +182,10 @@ class DefinitionCheck {
   std::string go_versions() const {
     std::string out;
     for (const auto& version : *versions_) {
-      const auto warning = string_or_empty(version, "deprecationWarning");
+      const auto warning = text_at(version, "deprecationWarning");
       auto flag = [&](const char* name) { return true_at(version, name) ? "true" : "false"; };
       out += (out.empty() ? "" : ",") + std::string("{\"Name\":") +
-             go_json_string(string_or_empty(version, "name")) + ",\"Served\":" + flag("served") +
+             go_json_string(text_at(version, "name")) + ",\"Served\":" + flag("served") +
              ",\"Storage\":" + flag("storage") + ",\"Deprecated\":" + flag("deprecated") +
              ",\"DeprecationWarning\":" + (warning.empty() ? "null" : go_json_string(warning)) +
              ",\"Schema\":null,\"Subresources\":null,\"AdditionalPrinterColumns\":null,"
@@ -203,7 +203,7 @@ class DefinitionCheck {
     std::set<std::string> names;
     for (std::size_t i = 0; i < versions_->size(); ++i) {
       const auto& version = (*versions_)[i];
-      const auto name = string_or_empty(version, "name");
+      const auto name = text_at(version, "name");
       const auto place = "spec.versions[" + std::to_string(i) + "]";
       check_label(place + ".name", name);
       check_deprecation(version, place + ".deprecationWarning");
@@ -340,20 +340,20 @@ class DefinitionCheck {
     const auto& columns = at_or_null(version, "additionalPrinterColumns");
     for (std::size_t i = 0; columns.is_array() && i < columns.size(); ++i) {
       const auto field = path + "[" + std::to_string(i) + "]";
-      if (string_or_empty(columns[i], "name").empty()) required(field + ".name");
-      const auto type = string_or_empty(columns[i], "type");
+      if (text_at(columns[i], "name").empty()) required(field + ".name");
+      const auto type = text_at(columns[i], "type");
       const char* one_type = "must be one of boolean,date,integer,number,string";
       if (type.empty()) {
         required(field + ".type", one_type);
       } else if (!types.contains(type)) {
         invalid(field + ".type", go_json_string(type), one_type);
       }
-      const auto format = string_or_empty(columns[i], "format");
+      const auto format = text_at(columns[i], "format");
       if (!format.empty() && !formats.contains(format)) {
         invalid(field + ".format", go_json_string(format),
                 "must be one of binary,byte,date,date-time,double,float,int32,int64,password");
       }
-      const auto json_path = string_or_empty(columns[i], "jsonPath");
+      const auto json_path = text_at(columns[i], "jsonPath");
       if (json_path.empty()) {
         required(field + ".JSONPath");
       } else {
@@ -370,7 +370,7 @@ class DefinitionCheck {
                                                                {"labelSelectorPath", "status"}}};
     for (const auto& [name, part] : places) {
       const auto field = path + ".scale." + name;
-      const auto value = string_or_empty(scale, name);
+      const auto value = text_at(scale, name);
       if (value.empty()) {
         if (name != std::string_view("labelSelectorPath")) required(field);
       } else if (check_simple_path(value, field) &&
@@ -387,7 +387,7 @@ class DefinitionCheck {
     std::set<std::string> seen;
     for (std::size_t i = 0; i < fields.size(); ++i) {
       const auto field = path + "[" + std::to_string(i) + "].jsonPath";
-      const auto json_path = string_or_empty(fields[i], "jsonPath");
+      const auto json_path = text_at(fields[i], "jsonPath");
       if (json_path.empty()) {
         required(field);
         continue;
@@ -409,7 +409,7 @@ class DefinitionCheck {
     const auto names =
         parsed && path.starts_with('.') ? parsed->fields() : std::vector<std::string>();
     const Json* at = names.empty() ? nullptr : &schema;
-    for (const auto& name : names) at = at ? member(*at, "properties", name.c_str()) : nullptr;
+    for (const auto& name : names) at = at ? member(*at, {"properties", name.c_str()}) : nullptr;
     if (!at) {
       return invalid(field, go_json_string(path),
                      "is an invalid path: does not refer to a valid field");
@@ -417,7 +417,7 @@ class DefinitionCheck {
     if (names.front() == "metadata") {
       invalid(field, go_json_string(path), "must not point to fields in metadata");
     }
-    const auto type = string_or_empty(*at, "type");
+    const auto type = text_at(*at, "type");
     if (type != "string" && type != "boolean" && type != "integer") {
       invalid(field, go_json_string(path),
               "must point to a field of type string, boolean or integer. Enum string fields and "
@@ -439,9 +439,8 @@ FieldErrors check_definition(const Json& definition) {
 
 FieldErrors check_definition_name(const Json& definition) {
   const auto& spec = at_or_null(definition, "spec");
-  const auto name = string_or_empty(at_or_null(definition, "metadata"), "name");
-  const auto wanted =
-      string_or_empty(at_or_null(spec, "names"), "plural") + "." + string_or_empty(spec, "group");
+  const auto name = text_at(at_or_null(definition, "metadata"), "name");
+  const auto wanted = text_at(at_or_null(spec, "names"), "plural") + "." + text_at(spec, "group");
   if (name == wanted) return {};
   return {
       {"FieldValueInvalid", "metadata.name",

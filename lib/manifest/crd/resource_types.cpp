@@ -50,17 +50,16 @@ Result<std::vector<PrinterColumn>> columns_of(const Json& version) {
     return out;
   }
   for (const auto& column : columns) {
-    auto path = JsonPath::parse(string_or_empty(column, "jsonPath"));
+    auto path = JsonPath::parse(text_at(column, "jsonPath"));
     if (!path) return path.error();
-    auto description = string_or_empty(column, "description");
+    auto description = text_at(column, "description");
     if (description.empty()) {
-      description = "Custom resource definition column (in JSONPath format): " +
-                    string_or_empty(column, "jsonPath");
+      description =
+          "Custom resource definition column (in JSONPath format): " + text_at(column, "jsonPath");
     }
     const auto& priority = at_or_null(column, "priority");
-    out.push_back({{string_or_empty(column, "name"), string_or_empty(column, "type"),
-                    string_or_empty(column, "format"), std::move(description),
-                    priority.is_number_integer() ? priority.get<int>() : 0},
+    out.push_back({{text_at(column, "name"), text_at(column, "type"), text_at(column, "format"),
+                    std::move(description), priority.is_number_integer() ? priority.get<int>() : 0},
                    std::move(*path)});
   }
   return out;
@@ -69,9 +68,8 @@ Result<std::vector<PrinterColumn>> columns_of(const Json& version) {
 std::optional<ScalePaths> scale_of(const Json& version) {
   const auto& scale = at_or_null(at_or_null(version, "subresources"), "scale");
   if (!scale.is_object()) return std::nullopt;
-  return ScalePaths{string_or_empty(scale, "specReplicasPath"),
-                    string_or_empty(scale, "statusReplicasPath"),
-                    string_or_empty(scale, "labelSelectorPath")};
+  return ScalePaths{text_at(scale, "specReplicasPath"), text_at(scale, "statusReplicasPath"),
+                    text_at(scale, "labelSelectorPath")};
 }
 
 Result<CustomResourceStrategy::Settings> settings_of(const Json& version) {
@@ -91,7 +89,7 @@ Result<CustomResourceStrategy::Settings> settings_of(const Json& version) {
   if (!columns) return columns.error();
   out.columns = std::move(*columns);
   for (const auto& field : at_or_null(version, "selectableFields")) {
-    auto path = string_or_empty(field, "jsonPath");
+    auto path = text_at(field, "jsonPath");
     if (path.starts_with('.')) path.erase(0, 1);
     out.selectable.push_back(std::move(path));
   }
@@ -114,20 +112,20 @@ Result<std::vector<ResourceType>> resource_types(const Json& definition, Convert
   const auto& names = at_or_null(spec, "names");
   std::string storage;
   for (const auto& version : at_or_null(spec, "versions")) {
-    if (true_at(version, "storage")) storage = string_or_empty(version, "name");
+    if (true_at(version, "storage")) storage = text_at(version, "name");
   }
   for (const auto& version : at_or_null(spec, "versions")) {
     if (!true_at(version, "served")) continue;
     auto settings = settings_of(version);
-    if (!settings) return settings.error().within("version " + string_or_empty(version, "name"));
+    if (!settings) return settings.error().within("version " + text_at(version, "name"));
     ResourceType type;
-    type.group = string_or_empty(spec, "group");
-    type.version = string_or_empty(version, "name");
-    type.kind = string_or_empty(names, "kind");
-    type.plural = string_or_empty(names, "plural");
-    type.singular = string_or_empty(names, "singular");
-    type.list_kind = string_or_empty(names, "listKind");
-    type.namespaced = string_or_empty(spec, "scope") == "Namespaced";
+    type.group = text_at(spec, "group");
+    type.version = text_at(version, "name");
+    type.kind = text_at(names, "kind");
+    type.plural = text_at(names, "plural");
+    type.singular = text_at(names, "singular");
+    type.list_kind = text_at(names, "listKind");
+    type.namespaced = text_at(spec, "scope") == "Namespaced";
     type.short_names = texts_of(names, "shortNames");
     type.categories = texts_of(names, "categories");
     type.verbs = {"delete", "deletecollection", "get",    "list",
@@ -141,7 +139,7 @@ Result<std::vector<ResourceType>> resource_types(const Json& definition, Convert
     type.custom = true;
     type.scale = settings->scale;
     if (true_at(version, "deprecated")) {
-      type.deprecation_warning = string_or_empty(version, "deprecationWarning");
+      type.deprecation_warning = text_at(version, "deprecationWarning");
       if (type.deprecation_warning.empty()) {
         type.deprecation_warning =
             type.group + "/" + type.version + " " + type.kind + " is deprecated";

@@ -1,3 +1,4 @@
+#include "lib/base/json_access.h"
 #include "lib/manifest/crd/definition_checks.h"
 #include "lib/manifest/crd/rules.h"
 #include "lib/manifest/schema/pattern.h"
@@ -12,31 +13,6 @@ namespace regatta::manifest {
 namespace {
 
 constexpr int depth_max = 100;
-
-const Json* member_of(const Json& schema, const char* key) {
-  if (!schema.is_object()) return nullptr;
-  const auto at = schema.find(key);
-  return at != schema.end() && !at->is_null() ? &*at : nullptr;
-}
-std::string text_of(const Json& schema, const char* key) {
-  const Json* found = member_of(schema, key);
-  return found && found->is_string() ? found->get<std::string>() : std::string();
-}
-bool flag_of(const Json& schema, const char* key) {
-  const Json* found = member_of(schema, key);
-  return found && found->is_boolean() && found->get<bool>();
-}
-/// The list there, or an empty one.
-const Json& list_of(const Json& schema, const char* key) {
-  static const Json none = Json::array();
-  const Json* found = member_of(schema, key);
-  return found && found->is_array() ? *found : none;
-}
-const Json& map_of(const Json& schema, const char* key) {
-  static const Json none = Json::object();
-  const Json* found = member_of(schema, key);
-  return found && found->is_object() ? *found : none;
-}
 
 /// What finds the mistakes of one schema and everything below it.
 class StructuralCheck {
@@ -54,16 +30,16 @@ class StructuralCheck {
     check_map_type(schema, path);
     check_set_items(schema, path);
     check_rules(schema, path);
-    if (level == Level::root || flag_of(schema, "x-kubernetes-embedded-resource")) {
+    if (level == Level::root || true_at(schema, "x-kubernetes-embedded-resource")) {
       check_resource_root(schema, path, level == Level::root);
     }
-    for (const auto& [name, child] : map_of(schema, "properties").items()) {
+    for (const auto& [name, child] : object_or_empty(schema, {"properties"}).items()) {
       check(child, path + ".properties[" + name + "]", Level::field, depth + 1);
     }
-    if (const Json* items = member_of(schema, "items")) {
+    if (const Json* items = member(schema, "items")) {
       check(*items, path + ".items", Level::item, depth + 1);
     }
-    if (const Json* members = member_of(schema, "additionalProperties")) {
+    if (const Json* members = member(schema, "additionalProperties")) {
       if (level == Level::root) {
         forbidden(path + ".additionalProperties", "must not be used at the root");
       }
@@ -95,11 +71,11 @@ class StructuralCheck {
   void check_supported(const Json& schema, const std::string& path) {
     for (const char* name :
          {"id", "additionalItems", "patternProperties", "definitions", "dependencies", "$ref"}) {
-      if (member_of(schema, name)) {
+      if (member(schema, name)) {
         forbidden(path + "." + name, std::string(name) + " is not supported");
       }
     }
-    const std::string type = text_of(schema, "type");
+    const std::string type = text_at(schema, "type");
     static const std::set<std::string> types = {"array",  "boolean", "integer",
                                                 "number", "object",  "string"};
     if (type == "null") {
@@ -109,28 +85,28 @@ class StructuralCheck {
       not_supported(path + ".type", type,
                     R"("array", "boolean", "integer", "number", "object", "string")");
     }
-    if (!list_of(schema, "items").empty()) {
+    if (!list_or_empty(schema, "items").empty()) {
       forbidden(path + ".items", "items must be a schema object and not an array");
     }
-    if (flag_of(schema, "uniqueItems")) {
+    if (true_at(schema, "uniqueItems")) {
       forbidden(path + ".uniqueItems",
                 "uniqueItems cannot be set to true since the runtime complexity becomes quadratic");
     }
-    const Json* members = member_of(schema, "additionalProperties");
+    const Json* members = member(schema, "additionalProperties");
     const bool open = members && members->is_boolean() && members->get<bool>();
-    if (members && !open && !map_of(schema, "properties").empty()) {
+    if (members && !open && !object_or_empty(schema, {"properties"}).empty()) {
       forbidden(path + ".additionalProperties",
                 "additionalProperties and properties are mutual exclusive");
     }
     check_pattern(schema, path);
-    const Json* keeps = member_of(schema, "x-kubernetes-preserve-unknown-fields");
+    const Json* keeps = member(schema, "x-kubernetes-preserve-unknown-fields");
     if (keeps && keeps->is_boolean() && !keeps->get<bool>()) {
       invalid(path + ".x-kubernetes-preserve-unknown-fields", false, "must be true or undefined");
     }
   }
 
   void check_pattern(const Json& schema, const std::string& path) {
-    const std::string pattern = text_of(schema, "pattern");
+    const std::string pattern = text_at(schema, "pattern");
     if (pattern.empty()) return;
     if (const auto compiled = Pattern::compile(pattern); !compiled) {
       invalid(path + ".pattern", pattern,
@@ -139,10 +115,10 @@ class StructuralCheck {
   }
 
   void check_kind_of_schema(const Json& schema, const std::string& path, Level level) {
-    const std::string type = text_of(schema, "type");
-    const bool embedded = flag_of(schema, "x-kubernetes-embedded-resource");
-    const bool number_or_text = flag_of(schema, "x-kubernetes-int-or-string");
-    const bool open = flag_of(schema, "x-kubernetes-preserve-unknown-fields");
+    const std::string type = text_at(schema, "type");
+    const bool embedded = true_at(schema, "x-kubernetes-embedded-resource");
+    const bool number_or_text = true_at(schema, "x-kubernetes-int-or-string");
+    const bool open = true_at(schema, "x-kubernetes-preserve-unknown-fields");
     if (embedded && type != "object") {
       must_be(schema, path, "object", "x-kubernetes-embedded-resource is true");
     } else if (type.empty() && !number_or_text && !open) {
@@ -154,7 +130,7 @@ class StructuralCheck {
     if (level == Level::root && !type.empty() && type != "object") {
       invalid(path + ".type", type, "must be object at the root");
     }
-    if (type == "array" && !member_of(schema, "items")) {
+    if (type == "array" && !member(schema, "items")) {
       required(path + ".items", "must be specified");
     }
     const char* if_both = "must be false if x-kubernetes-int-or-string is true";
@@ -165,11 +141,11 @@ class StructuralCheck {
       invalid(path + ".x-kubernetes-embedded-resource", true, if_both);
     }
     if (!embedded) return;
-    if (member_of(schema, "additionalProperties")) {
+    if (member(schema, "additionalProperties")) {
       forbidden(path + ".additionalProperties",
                 "must not be used if x-kubernetes-embedded-resource is set");
     }
-    if (!open && map_of(schema, "properties").empty()) {
+    if (!open && object_or_empty(schema, {"properties"}).empty()) {
       required(path + ".properties",
                "must not be empty if x-kubernetes-embedded-resource is true without "
                "x-kubernetes-preserve-unknown-fields");
@@ -179,15 +155,15 @@ class StructuralCheck {
   /// The type has to be `wanted`; missing and wrong ones are told apart.
   void must_be(const Json& schema, const std::string& path, const std::string& wanted,
                const std::string& condition) {
-    const std::string type = text_of(schema, "type");
+    const std::string type = text_at(schema, "type");
     const std::string why = "must be " + wanted + " if " + condition;
     if (type.empty()) return required(path + ".type", why);
     if (type != wanted) invalid(path + ".type", type, why);
   }
 
   void check_list_type(const Json& schema, const std::string& path) {
-    const Json& keys = list_of(schema, "x-kubernetes-list-map-keys");
-    const std::string list_type = text_of(schema, "x-kubernetes-list-type");
+    const Json& keys = list_or_empty(schema, "x-kubernetes-list-map-keys");
+    const std::string list_type = text_at(schema, "x-kubernetes-list-type");
     const std::string field = path + ".x-kubernetes-list-type";
     const char* needs_map = "must be map if x-kubernetes-list-map-keys is non-empty";
     if (list_type.empty()) {
@@ -202,42 +178,42 @@ class StructuralCheck {
   }
 
   void check_list_keys(const Json& schema, const std::string& path) {
-    if (text_of(schema, "x-kubernetes-list-type") != "map") return;
-    const Json& keys = list_of(schema, "x-kubernetes-list-map-keys");
+    if (text_at(schema, "x-kubernetes-list-type") != "map") return;
+    const Json& keys = list_or_empty(schema, "x-kubernetes-list-map-keys");
     const std::string field = path + ".x-kubernetes-list-map-keys";
     if (keys.empty()) required(field, "must not be empty if x-kubernetes-list-type is map");
-    const Json* items = member_of(schema, "items");
+    const Json* items = member(schema, "items");
     if (!items)
       return required(path + ".items", "must have a schema if x-kubernetes-list-type is map");
-    if (text_of(*items, "type") != "object") {
-      return invalid(path + ".items.type", text_of(*items, "type"),
+    if (text_at(*items, "type") != "object") {
+      return invalid(path + ".items.type", text_at(*items, "type"),
                      "must be object if parent array's x-kubernetes-list-type is map");
     }
-    const Json& properties = map_of(*items, "properties");
-    const Json& needed = list_of(*items, "required");
+    const Json& properties = object_or_empty(*items, {"properties"});
+    const Json& needed = list_or_empty(*items, "required");
     std::set<std::string> seen;
     for (const Json& key : keys) {
       if (!key.is_string()) continue;
       const std::string& name = key.get_ref<const std::string&>();
       if (!seen.insert(name).second) invalid(field, keys, "must not contain duplicate entries");
-      const Json* property = member_of(properties, name.c_str());
+      const Json* property = member(properties, name.c_str());
       if (!property) {
         invalid(field, keys, "entries must all be names of item properties");
         continue;
       }
       const std::string place = path + ".items.properties[" + name + "]";
-      const std::string type = text_of(*property, "type");
+      const std::string type = text_at(*property, "type");
       if (type == "array" || type == "object") {
-        invalid(place + ".type", text_of(*items, "type"),
+        invalid(place + ".type", text_at(*items, "type"),
                 "must be a scalar type if parent array's x-kubernetes-list-type is map");
       }
       const bool sure = std::find(needed.begin(), needed.end(), key) != needed.end();
-      if (!sure && !member_of(*property, "default")) {
+      if (!sure && !member(*property, "default")) {
         required(place + ".default",
                  "this property is in x-kubernetes-list-map-keys, so it must have a default or be "
                  "a required property");
       }
-      if (flag_of(*property, "nullable")) {
+      if (true_at(*property, "nullable")) {
         forbidden(place + ".nullable",
                   "this property is in x-kubernetes-list-map-keys, so it cannot be nullable");
       }
@@ -245,7 +221,7 @@ class StructuralCheck {
   }
 
   void check_map_type(const Json& schema, const std::string& path) {
-    const std::string map_type = text_of(schema, "x-kubernetes-map-type");
+    const std::string map_type = text_at(schema, "x-kubernetes-map-type");
     if (map_type.empty()) return;
     must_be(schema, path, "object", "x-kubernetes-map-type is specified");
     if (map_type != "atomic" && map_type != "granular") {
@@ -254,28 +230,28 @@ class StructuralCheck {
   }
 
   void check_set_items(const Json& schema, const std::string& path) {
-    const std::string list_type = text_of(schema, "x-kubernetes-list-type");
-    const Json* items = member_of(schema, "items");
+    const std::string list_type = text_at(schema, "x-kubernetes-list-type");
+    const Json* items = member(schema, "items");
     if (!items || (list_type != "set" && list_type != "map")) return;
-    if (flag_of(*items, "nullable")) {
+    if (true_at(*items, "nullable")) {
       forbidden(path + ".items.nullable",
                 "cannot be nullable when x-kubernetes-list-type is " + list_type);
     }
     if (list_type != "set") return;
     const char* why = "must be atomic as item of a list with x-kubernetes-list-type=set";
-    const std::string type = text_of(*items, "type");
-    const std::string inner = text_of(*items, "x-kubernetes-list-type");
+    const std::string type = text_at(*items, "type");
+    const std::string inner = text_at(*items, "x-kubernetes-list-type");
     if (type == "array" && !inner.empty() && inner != "atomic") {
       forbidden(path + ".items.x-kubernetes-list-type", why);
     }
-    if (type == "object" && text_of(*items, "x-kubernetes-map-type") != "atomic") {
+    if (type == "object" && text_at(*items, "x-kubernetes-map-type") != "atomic") {
       forbidden(path + ".items.x-kubernetes-map-type", why);
     }
   }
 
   /// What can be said of rules without compiling them.
   void check_rules(const Json& schema, const std::string& path) {
-    const Json& rules = list_of(schema, "x-kubernetes-validations");
+    const Json& rules = list_or_empty(schema, "x-kubernetes-validations");
     for (std::size_t i = 0; i < rules.size(); ++i) {
       const std::string place = path + ".x-kubernetes-validations[" + std::to_string(i) + "]";
       check_rule(rules[i], place);
@@ -287,10 +263,10 @@ class StructuralCheck {
   }
 
   void check_rule(const Json& rule, const std::string& place) {
-    const std::string text = text_of(rule, "rule");
-    const std::string message = text_of(rule, "message");
-    const std::string expression = text_of(rule, "messageExpression");
-    const std::string field_path = text_of(rule, "fieldPath");
+    const std::string text = text_at(rule, "rule");
+    const std::string message = text_at(rule, "message");
+    const std::string expression = text_at(rule, "messageExpression");
+    const std::string field_path = text_at(rule, "fieldPath");
     if (blank(text)) {
       required(place + ".rule", "rule is not specified");
     } else if (!message.empty() && blank(message)) {
@@ -303,7 +279,7 @@ class StructuralCheck {
     if (!expression.empty() && blank(expression)) {
       required(place + ".messageExpression", "messageExpression must be non-empty if specified");
     }
-    const std::string reason = text_of(rule, "reason");
+    const std::string reason = text_at(rule, "reason");
     static const std::set<std::string> reasons = {"FieldValueDuplicate", "FieldValueForbidden",
                                                   "FieldValueInvalid", "FieldValueRequired"};
     if (!reason.empty() && !reasons.contains(reason)) {
@@ -318,24 +294,24 @@ class StructuralCheck {
 
   /// kind, apiVersion and metadata of what is a resource itself.
   void check_resource_root(const Json& schema, const std::string& path, bool root) {
-    const Json& properties = map_of(schema, "properties");
+    const Json& properties = object_or_empty(schema, {"properties"});
     for (const char* name : {"kind", "apiVersion"}) {
-      const Json* property = member_of(properties, name);
-      if (!property || text_of(*property, "type") == "string") continue;
-      invalid(path + ".properties[" + name + "].type", text_of(*property, "type"),
+      const Json* property = member(properties, name);
+      if (!property || text_at(*property, "type") == "string") continue;
+      invalid(path + ".properties[" + name + "].type", text_at(*property, "type"),
               "must be string");
     }
-    const Json* metadata = member_of(properties, "metadata");
+    const Json* metadata = member(properties, "metadata");
     if (!metadata) return;
     const std::string place = path + ".properties[metadata]";
-    if (text_of(*metadata, "type") != "object") {
-      invalid(place + ".type", text_of(*metadata, "type"), "must be object");
+    if (text_at(*metadata, "type") != "object") {
+      invalid(place + ".type", text_at(*metadata, "type"), "must be object");
     }
     if (!root) return;
     static const std::set<std::string> harmless = {"type", "properties", "default"};
     bool restricts = false;
     for (const auto& [name, value] : metadata->items()) restricts |= !harmless.contains(name);
-    for (const auto& [name, value] : map_of(*metadata, "properties").items()) {
+    for (const auto& [name, value] : object_or_empty(*metadata, {"properties"}).items()) {
       restricts |= name != "name" && name != "generateName";
     }
     if (restricts) {
@@ -348,16 +324,16 @@ class StructuralCheck {
   /// anyOf, allOf, oneOf and not may only restrict what stands outside of them.
   void check_junctors(const Json& schema, const Json& structure, const std::string& path,
                       const std::string& structure_path, int depth) {
-    const bool number_or_text = flag_of(structure, "x-kubernetes-int-or-string");
+    const bool number_or_text = true_at(structure, "x-kubernetes-int-or-string");
     for (const char* name : {"allOf", "anyOf", "oneOf"}) {
-      const Json& parts = list_of(schema, name);
+      const Json& parts = list_or_empty(schema, name);
       if (number_or_text && std::string_view(name) == "anyOf") continue;
       for (std::size_t i = 0; i < parts.size(); ++i) {
         nested(parts[i], structure, path + "." + name + "[" + std::to_string(i) + "]",
                structure_path, depth + 1);
       }
     }
-    if (const Json* part = member_of(schema, "not")) {
+    if (const Json* part = member(schema, "not")) {
       nested(*part, structure, path + ".not", structure_path, depth + 1);
     }
   }
@@ -367,37 +343,36 @@ class StructuralCheck {
     if (!part.is_object() || depth > depth_max) return;
     check_supported(part, path);
     for (const char* name : {"type", "title", "description"}) {
-      if (!text_of(part, name).empty()) {
+      if (!text_at(part, name).empty()) {
         forbidden(path + "." + name, "must be empty to be structural");
       }
     }
     for (const char* name : {"additionalProperties", "default", "externalDocs",
                              "x-kubernetes-list-type", "x-kubernetes-map-type"}) {
-      if (member_of(part, name)) {
+      if (member(part, name)) {
         forbidden(path + "." + name, "must be undefined to be structural");
       }
     }
     for (const char* name : {"nullable", "x-kubernetes-preserve-unknown-fields",
                              "x-kubernetes-embedded-resource", "x-kubernetes-int-or-string"}) {
-      if (flag_of(part, name)) forbidden(path + "." + name, "must be false to be structural");
+      if (true_at(part, name)) forbidden(path + "." + name, "must be false to be structural");
     }
     for (const char* name : {"x-kubernetes-list-map-keys", "x-kubernetes-validations"}) {
-      if (!list_of(part, name).empty()) {
+      if (!list_or_empty(part, name).empty()) {
         forbidden(path + "." + name, "must be empty to be structural");
       }
     }
-    const Json& properties = map_of(part, "properties");
-    if (member_of(properties, "metadata")) {
+    const Json& properties = object_or_empty(part, {"properties"});
+    if (member(properties, "metadata")) {
       forbidden(path + ".properties[metadata]", "must not be specified in a nested context");
     }
     for (const auto& [name, child] : properties.items()) {
       const std::string step = ".properties[" + name + "]";
-      below(child, member_of(map_of(structure, "properties"), name.c_str()), path + step,
+      below(child, member(object_or_empty(structure, {"properties"}), name.c_str()), path + step,
             structure_path + step, depth);
     }
-    if (const Json* items = member_of(part, "items"); items && items->is_object()) {
-      below(*items, member_of(structure, "items"), path + ".items", structure_path + ".items",
-            depth);
+    if (const Json* items = member(part, "items"); items && items->is_object()) {
+      below(*items, member(structure, "items"), path + ".items", structure_path + ".items", depth);
     }
     check_junctors(part, structure, path, structure_path, depth);
   }

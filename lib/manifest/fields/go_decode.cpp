@@ -1,5 +1,6 @@
 #include "lib/manifest/fields/go_decode.h"
 
+#include "lib/base/base64.h"
 #include "lib/manifest/fields/go_text.h"
 
 #include <charconv>
@@ -137,16 +138,9 @@ class TimeLayout {
 };
 
 std::optional<std::string> base64_error(std::string_view text) {
-  auto valid = [](char c) {
-    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '+' || c == '/';
-  };
-  std::size_t count = 0;
-  while (count < text.size() && valid(text[count])) ++count;
-  std::size_t padding = (4 - count % 4) % 4;
-  bool complete = padding != 3 && text.substr(count) == std::string(padding, '=');
-  if (complete) return std::nullopt;
-  std::size_t at = count == text.size() ? count - count % 4 : count;
-  return "illegal base64 data at input byte " + std::to_string(at);
+  const auto decoded = base64_decode(text);
+  if (decoded) return std::nullopt;
+  return decoded.error().what();
 }
 
 bool is_quantity(std::string_view text) {

@@ -1,5 +1,8 @@
 #include "lib/manifest/schema/format.h"
 
+#include "lib/base/base64.h"
+#include "lib/base/duration.h"
+
 #include <boost/asio/ip/address.hpp>
 
 #include <algorithm>
@@ -58,13 +61,7 @@ bool is_date_time(std::string_view text) {
 }
 
 bool is_base64(std::string_view text) {
-  if (text.size() % 4 != 0) return false;
-  for (int padding = 0; padding < 2 && !text.empty() && text.back() == '='; ++padding) {
-    text.remove_suffix(1);
-  }
-  return std::all_of(text.begin(), text.end(), [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) || c == '+' || c == '/';
-  });
+  return text.find_first_of("\r\n") == text.npos && base64_decode(text);
 }
 
 bool is_uuid(std::string_view text) {
@@ -86,24 +83,6 @@ bool is_cidr(std::string_view text) {
   return number(bits) <= (address.is_v4() ? 32 : 128);
 }
 
-/// As Go reads durations: "1h30m", "-1.5s", "0".
-bool is_duration(std::string_view text) {
-  if (!text.empty() && (text[0] == '-' || text[0] == '+')) text.remove_prefix(1);
-  if (text == "0") return true;
-  if (text.empty()) return false;
-  while (!text.empty()) {
-    const auto unit = text.find_first_not_of("0123456789.");
-    if (unit == 0 || unit == std::string_view::npos) return false;
-    if (text.substr(0, unit) == ".") return false;
-    text.remove_prefix(unit);
-    const auto end = std::min(text.find_first_of("0123456789."), text.size());
-    constexpr std::array<std::string_view, 7> units = {"ns", "us", "µs", "ms", "s", "m", "h"};
-    if (std::find(units.begin(), units.end(), text.substr(0, end)) == units.end()) return false;
-    text.remove_prefix(end);
-  }
-  return true;
-}
-
 }  // namespace
 
 bool has_format(std::string_view text, std::string_view format) {
@@ -113,7 +92,7 @@ bool has_format(std::string_view text, std::string_view format) {
   if (format == "byte") return is_base64(text);
   if (format == "uuid") return is_uuid(text);
   if (format == "cidr") return is_cidr(text);
-  if (format == "duration") return is_duration(text);
+  if (format == "duration") return parse_go_duration(text).has_value();
   if (format == "ipv4") {
     boost::asio::ip::make_address_v4(std::string(text), failed);
     return !failed;
