@@ -8,6 +8,7 @@ find_package(fmt REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(SQLite3 REQUIRED)
 find_package(prometheus-cpp REQUIRED COMPONENTS core)
+find_library(RE2 NAMES re2 REQUIRED)
 
 # The Boost and JSON settings every translation unit must agree on, and the one place where Asio and
 # Beast are compiled.

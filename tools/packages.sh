@@ -6,7 +6,7 @@ packages=(
   clang-19 lld-19 libclang-rt-19-dev cmake ninja-build ccache
   libboost1.81-dev libboost-system1.81-dev libboost-url1.81-dev
   libssl-dev nlohmann-json3-dev libyaml-cpp-dev libspdlog-dev libfmt-dev libcli11-dev
-  prometheus-cpp-dev libsqlite3-dev libjemalloc-dev libgtest-dev libgmock-dev libbenchmark-dev
+  prometheus-cpp-dev libsqlite3-dev libre2-dev libjemalloc-dev libgtest-dev libgmock-dev libbenchmark-dev
   python3 python3-yaml ca-certificates
 )
 

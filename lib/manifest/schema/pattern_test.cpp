@@ -52,6 +52,17 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"bracket_first_in_a_class", "^[]a]+$", "]a", true},
         Case{"fold_case", "^(?i)abc$", "aBC", true},
         Case{"named_group", "^(?P<x>a)(?:b)$", "ab", true},
+        Case{"named_group_as_of_late", "^(?<x>a)(?i:B)$", "ab", true},
+        Case{"no_group_in_a_class", "^[(?<x>]+$", "(?<x>", true},
+        Case{"no_P_in_a_class", "^[^](?<x>]+(?<y>)$", "P", true},
+        Case{"no_group_behind_a_backslash", "^\\(?<x$", "<x", true},
+        Case{"no_group_in_a_quotation", "^\\Q(?<x>\\E(?<y>a)$", "(?<x>a", true},
+        Case{"letters_of_unicode", "^\\p{Lu}\\pL$", "\xc3\x89\xc3\xa9", true},
+        Case{"negated_posix_class", "^[[:^digit:]]$", "1", false},
+        Case{"lines", "(?m)^b$", "a\nb\nc", true},
+        Case{"end_of_text_is_no_end_of_line", "a$", "a\n", false},
+        Case{"word_boundary", "\\bb\\b", "a b c", true},
+        Case{"octal_and_wide_hexadecimal", "^\\101\\x{e9}$", "A\xc3\xa9", true},
         Case{"lazy_is_no_different", "^a+?b$", "aab", true},
         Case{"dns_name", "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$",
              "kueue.x-k8s.io", true},
@@ -72,14 +83,24 @@ TEST(Pattern, TheDefaultMatchesEverything) {
 }
 
 TEST(Pattern, MalformedExpressionsAreRefused) {
-  for (const auto* bad :
-       {"(", ")", "[a", "*", "a{3,2}", "\\", "(?=a)", "(?<!a)b", "\\1", "[b-a]", "a{2000}"}) {
+  for (const auto* bad : {"(", ")", "[a", "*", "a{3,2}", "\\", "(?=a)", "(?<!a)b", "\\1", "[b-a]",
+                          "a{2000}", "a**", "(?<x", "(?<>a)", "[[:nope:]]", "\\Z", "\xff"}) {
     EXPECT_FALSE(Pattern::compile(bad)) << bad;
   }
 }
 
-TEST(Pattern, NestingAndSizeAreLimited) {
-  EXPECT_FALSE(Pattern::compile(std::string(200, '(') + std::string(200, ')')));
+TEST(Pattern, WhatIsWrongIsSaidInGosWords) {
+  EXPECT_EQ(Pattern::compile("a(b").error().what(),
+            "error parsing regexp: missing closing ): `a(b`");
+  EXPECT_EQ(Pattern::compile("[b-a]").error().what(),
+            "error parsing regexp: invalid character class range: `b-a`");
+  EXPECT_EQ(Pattern::compile("*").error().what(),
+            "error parsing regexp: missing argument to repetition operator: `*`");
+}
+
+TEST(Pattern, SizeIsLimitedAndNestingOnlyByIt) {
+  EXPECT_TRUE(Pattern::compile(std::string(200, '(') + std::string(200, ')')));
+  EXPECT_TRUE(Pattern::compile(std::string(2000, '(') + std::string(2000, ')')));
   EXPECT_FALSE(Pattern::compile(std::string(10000, 'a')));
   EXPECT_FALSE(Pattern::compile("((a{1000}){1000}){1000}"));
 }
