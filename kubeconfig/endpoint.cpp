@@ -1,12 +1,16 @@
 #include "kubeconfig/endpoint.h"
+
 #include "lib/api/yaml.h"
 #include "lib/base/base64.h"
 #include "lib/base/json.h"
 #include "lib/net/tcp.h"
 
 #include <boost/asio/ip/address.hpp>
+#include <boost/url/parse.hpp>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <cctype>
 #include <charconv>
 
 namespace regatta::kubeconfig {
@@ -37,11 +41,6 @@ bool is_ip(const std::string& text) {
   return !ec && (address.is_v4() || address.to_v6().scope_id() == 0);
 }
 
-bool is_path(std::string_view path) {
-  return std::all_of(path.begin(), path.end(),
-                     [](char c) { return c > ' ' && c < 0x7f && c != '?' && c != '#'; });
-}
-
 Error missing(const std::string& context, const char* what, const std::string& name) {
   return Error(Errc::invalid,
                "context \"" + context + "\": " + what + " \"" + name + "\" does not exist");
@@ -49,42 +48,26 @@ Error missing(const std::string& context, const char* what, const std::string& n
 
 }  // namespace
 
-Result<ServerUrl> parse_server_url(std::string_view url) {
+Result<ServerUrl> parse_server_url(std::string_view text) {
   const Error bad(Errc::invalid, "not a server URL (https://host[:port][/path])");
+  const auto url = boost::urls::parse_uri({text.data(), text.size()});
+  if (!url || url->has_userinfo() || url->has_query() || url->has_fragment()) return bad;
   ServerUrl out;
-  const auto colon = url.find("://");
-  if (colon == std::string_view::npos) return bad;
-  std::string scheme(url.substr(0, colon));
-  for (char& c : scheme) c = char(std::tolower(static_cast<unsigned char>(c)));
-  if (scheme != "https" && scheme != "http") return bad;
-  out.tls = scheme == "https";
+  out.tls = url->scheme_id() == boost::urls::scheme::https;
+  if (!out.tls && url->scheme_id() != boost::urls::scheme::http) return bad;
+  const auto host = url->encoded_host_address();
+  out.host.assign(host.data(), host.size());
+  for (char& c : out.host) c = char(std::tolower(static_cast<unsigned char>(c)));
+  const bool bracketed = url->encoded_host().starts_with('[');
+  if (!is_ip(out.host) && (bracketed || !is_dns_name(out.host))) return bad;
   out.port = out.tls ? 443 : 80;
-  url.remove_prefix(colon + 3);
-  const auto slash = url.find('/');
-  std::string_view authority = url.substr(0, slash);
-  std::string_view path = slash == std::string_view::npos ? "" : url.substr(slash);
-  while (!path.empty() && path.back() == '/') path.remove_suffix(1);
-  if (!is_path(path)) return bad;
-  out.base_path = path;
-
-  std::string_view port;
-  if (authority.starts_with('[')) {
-    const auto end = authority.find(']');
-    if (end == std::string_view::npos) return bad;
-    out.host = authority.substr(1, end - 1);
-    port = authority.substr(end + 1);
-    if (out.host.find(':') == std::string::npos || !is_ip(out.host)) return bad;
-  } else {
-    const auto at = authority.find(':');
-    out.host = authority.substr(0, at);
-    port = at == std::string_view::npos ? "" : authority.substr(at);
-    for (char& c : out.host) c = char(std::tolower(static_cast<unsigned char>(c)));
-    if (!is_ip(out.host) && !is_dns_name(out.host)) return bad;
+  if (url->has_port()) {  // port_number() wraps numbers beyond 16 bits
+    const auto port = url->port();
+    const auto read = std::from_chars(port.data(), port.data() + port.size(), out.port);
+    if (read.ec != std::errc() || out.port == 0) return bad;
   }
-  if (port.empty()) return out;
-  const char* const last = port.data() + port.size();
-  const auto [end, ec] = std::from_chars(port.data() + 1, last, out.port);
-  if (port.front() != ':' || ec != std::errc{} || end != last || out.port == 0) return bad;
+  const auto path = url->encoded_path();
+  out.base_path.assign(path.data(), path.find_last_not_of('/') + 1);
   return out;
 }
 

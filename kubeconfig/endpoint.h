@@ -37,7 +37,7 @@ struct ServerUrl {
 
 /// Splits "https://host[:port][/path]" (or http). `invalid` for anything else: other schemes, user
 /// names, queries, hosts that are neither an IP address nor a DNS name.
-Result<ServerUrl> parse_server_url(std::string_view url);
+Result<ServerUrl> parse_server_url(std::string_view text);
 
 /// What the current context refers to. Says nothing about safety; see validate() and local.h.
 struct Selected {

@@ -1,4 +1,5 @@
 #include "kubeconfig/kubeconfig.h"
+
 #include "kubeconfig/local.h"
 #include "kubeconfig/validate.h"
 
@@ -259,6 +260,63 @@ INSTANTIATE_TEST_SUITE_P(
              "clusters: [{name: c, cluster: {server: 'https://c'}}]\n",
              "context \"x\": user \"u\" does not exist"}),
     name_of_case);
+
+TEST(ServerUrl, IsTakenApart) {
+  struct Row {
+    const char* text;
+    const char* want;  ///< "tls host port base path"
+  };
+  for (const Row& row :
+       {Row{"https://east.example", "1 east.example 443 "}, Row{"HTTP://East", "0 east 80 "},
+        Row{"https://10.1.2.3:0443/", "1 10.1.2.3 443 "},
+        Row{"http://[FD00::1]:65535", "0 fd00::1 65535 "},
+        Row{"https://a/k8s/clusters/c-%31//", "1 a 443 /k8s/clusters/c-%31"}}) {
+    const auto url = parse_server_url(row.text);
+    ASSERT_TRUE(url) << row.text;
+    EXPECT_EQ(std::to_string(url->tls) + " " + url->host + " " + std::to_string(url->port) + " " +
+                  url->base_path,
+              row.want);
+  }
+}
+
+TEST(ServerUrl, EverythingElseIsRefused) {
+  for (const char* text : {"",
+                           "east.example",
+                           "east.example:6443",
+                           "//east.example",
+                           "https:east",
+                           "https:///base",
+                           "ftp://east.example",
+                           "httpss://east.example",
+                           "https://me@east.example",
+                           "https://@east",
+                           "https://east?a=b",
+                           "https://east?",
+                           "https://east/#a",
+                           "https://east#",
+                           "https://east:0",
+                           "https://east:",
+                           "https://east:65536",
+                           "https://east:99999",
+                           "https://east:+1",
+                           "https://ea%73t.example",
+                           "https://ea_st",
+                           "https://east..example",
+                           "https://[east]",
+                           "https://[10.1.2.3]",
+                           "https://[v1.east]",
+                           "https://[fe80::1%25eth0]",
+                           "https://[::1",
+                           "https://::1",
+                           "https://east/a|b",
+                           "https://east/a b",
+                           "https://east/a%2",
+                           "https://east/\xc3\xa9",
+                           " https://east",
+                           "https://east "}) {
+    EXPECT_FALSE(parse_server_url(text)) << text;
+  }
+}
 
 TEST(Validated, EndpointSaysEverythingNeeded) {
   const auto good =

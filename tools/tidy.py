@@ -59,6 +59,7 @@ FIREWALL = {
     "spdlog/": {"lib/base"},
     "sqlite3.h": {"lab/apiserver"},
     "re2/": {"lib/manifest/schema"},
+    "boost/url": {"kubeconfig", "lib/kube", "lab/apiserver"},
     "CLI/": {"cli", "lab", "bench"},
 }
 # Folders that are tests as a whole: nothing of them ships.

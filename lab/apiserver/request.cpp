@@ -1,26 +1,28 @@
 #include "lab/apiserver/request.h"
 
+#include <boost/url/parse.hpp>
+
 #include <algorithm>
 
 namespace regatta::apiserver {
 namespace {
 
-int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
+namespace urls = boost::urls;
 
-std::vector<std::string> split_path(std::string_view path) {
+std::vector<std::string> segments_of(const urls::url_view& target) {
   std::vector<std::string> segments;
-  std::size_t at = 0;
-  while (at < path.size()) {
-    const std::size_t end = std::min(path.find('/', at), path.size());
-    if (end > at) segments.push_back(percent_decoded(path.substr(at, end - at), false));
-    at = end + 1;
+  for (std::string segment : target.segments()) {
+    if (!segment.empty()) segments.push_back(std::move(segment));
   }
   return segments;
+}
+
+Query query_of(const urls::url_view& target) {
+  Query query;
+  urls::encoding_opts as_in_forms;
+  as_in_forms.space_as_plus = true;
+  for (const auto& [name, value, has_value] : target.params(as_in_forms)) query.add(name, value);
+  return query;
 }
 
 std::string verb_of(const std::string& method, const RequestInfo& info) {
@@ -63,32 +65,8 @@ void read_resource(RequestInfo& info, std::size_t at) {
 
 }  // namespace
 
-std::string percent_decoded(std::string_view text, bool plus_is_space) {
-  std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '%' && i + 2 < text.size() + 0 && hex_digit(text[i + 1]) >= 0 &&
-        hex_digit(text[i + 2]) >= 0) {
-      out += static_cast<char>(hex_digit(text[i + 1]) * 16 + hex_digit(text[i + 2]));
-      i += 2;
-    } else {
-      out += plus_is_space && text[i] == '+' ? ' ' : text[i];
-    }
-  }
-  return out;
-}
-
-Query::Query(std::string_view raw) {
-  std::size_t at = 0;
-  while (at < raw.size()) {
-    const std::size_t end = std::min(raw.find('&', at), raw.size());
-    const std::string_view part = raw.substr(at, end - at);
-    const std::size_t equals = part.find('=');
-    std::string name = percent_decoded(part.substr(0, equals), true);
-    std::string value =
-        equals == std::string_view::npos ? "" : percent_decoded(part.substr(equals + 1), true);
-    if (!name.empty()) values_.emplace(std::move(name), std::move(value));
-    at = end + 1;
-  }
+void Query::add(std::string name, std::string value) {
+  values_.emplace(std::move(name), std::move(value));
 }
 
 const std::string& Query::get(std::string_view name) const {
@@ -116,11 +94,14 @@ bool UserInfo::in_group(std::string_view group) const {
 
 RequestInfo parse_request(const net::HttpRequest& request) {
   RequestInfo info;
-  const std::string_view target = request.target;
-  const std::size_t mark = target.find('?');
-  info.path = percent_decoded(target.substr(0, mark), false);
-  info.segments = split_path(target.substr(0, mark));
-  if (mark != std::string_view::npos) info.query = Query(target.substr(mark + 1));
+  const auto target = urls::parse_origin_form(request.target);
+  if (!target) {
+    info.malformed = true;
+    return info;
+  }
+  info.path = target->path();
+  info.segments = segments_of(*target);
+  info.query = query_of(*target);
 
   const auto& s = info.segments;
   if (s.size() > 2 && s[0] == "api") {

@@ -15,7 +15,7 @@ namespace regatta::apiserver {
 /// The decoded query of a URL; the first value of a name counts.
 class Query {
  public:
-  explicit Query(std::string_view raw);
+  void add(std::string name, std::string value);
   bool has(std::string_view name) const { return values_.find(name) != values_.end(); }
   /// The value, or empty.
   const std::string& get(std::string_view name) const;
@@ -26,8 +26,6 @@ class Query {
  private:
   std::multimap<std::string, std::string, std::less<>> values_;
 };
-
-std::string percent_decoded(std::string_view text, bool plus_is_space);
 
 /// The user of a request.
 struct UserInfo {
@@ -42,7 +40,8 @@ struct UserInfo {
 struct RequestInfo {
   std::string path;
   std::vector<std::string> segments;
-  Query query{""};
+  Query query;
+  bool malformed = false;  ///< the target is no path and query of RFC 3986; all else is empty
 
   bool resource_request = false;
   std::string group;

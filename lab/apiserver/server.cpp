@@ -1,3 +1,5 @@
+#include "lab/apiserver/server.h"
+
 #include "lab/apiserver/auth.h"
 #include "lab/apiserver/definitions.h"
 #include "lab/apiserver/discovery.h"
@@ -5,7 +7,6 @@
 #include "lab/apiserver/openapi/openapi.h"
 #include "lab/apiserver/resources.h"
 #include "lab/apiserver/reviews.h"
-#include "lab/apiserver/server.h"
 #include "lab/apiserver/traffic.h"
 #include "lab/terms.h"
 #include "lib/manifest/builtin/admission.h"
@@ -103,6 +104,9 @@ class Server::Impl {
 
  private:
   Task<Reply> answer(Exchange& exchange) {
+    if (exchange.info.malformed) {
+      co_return Failure{400, "BadRequest", "the target of the request is not a URL"};
+    }
     const std::optional<UserInfo> user = tokens_.authenticate(exchange.request);
     if (!user) co_return Failure{401, "Unauthorized", "Unauthorized"};
     exchange.user = *user;
@@ -162,7 +166,7 @@ class Server::Impl {
       Faults faults = method == "PUT" ? Faults{} : injector_.faults();
       const Status merged = faults.merge(*wanted);
       if (!merged) return bad_request(merged.error().what());
-      if (const auto seed = integer_member(*wanted, "seed")) {
+      if (const auto seed = integer_at(*wanted, "seed")) {
         injector_.reseed(static_cast<std::uint64_t>(*seed));
       }
       injector_.faults() = faults;

@@ -202,6 +202,24 @@ TEST_F(ServerTest, AWatchOfMetadataTellsNothingElse) {
   EXPECT_EQ(event, expected);
 }
 
+TEST_F(ServerTest, TargetsAreReadAsUrls) {
+  create("a");
+  create("b");
+  const std::string path = "/api/v1/namespaces/default/configmaps";
+  EXPECT_EQ(send("GET", "/api//v1/namespaces/default/config%6daps/%61/").status, 200u);
+  EXPECT_EQ(send("GET", path + "/a?pretty=%74rue&x=%C3%A9").status, 200u);
+  const auto listed = [&](const std::string& query) {
+    return Json::parse(send("GET", path + "?" + query).body).at("items").size();
+  };
+  EXPECT_EQ(listed("fieldSelector=metadata.name%3Da"), 1u);
+  EXPECT_EQ(listed("fieldSelector=metadata.name=a&fieldSelector=metadata.name=b"), 1u);
+  EXPECT_EQ(listed("labelSelector=%21k+,+!l"), 2u);
+  for (const char* bad : {"?a=%zz", "?a=%2", "/a|b", "/a b", "/\xc3\xa9", "#a"}) {
+    EXPECT_EQ(send("GET", path + bad).status, 400u) << bad;
+  }
+  EXPECT_EQ(send("GET", "api/v1").status, 400u);
+}
+
 TEST_F(ServerTest, counts_requests_by_user_and_resource) {
   create("a");
   const Json report = server_->requests();
