@@ -1,7 +1,9 @@
 #include "lab/cluster/garbage_collector.h"
 
 #include "lib/api/core.h"
+#include "lib/base/json_access.h"
 #include "lib/runtime/deadline.h"
+#include "lib/runtime/worker.h"
 
 #include <nlohmann/json.hpp>
 
@@ -18,25 +20,14 @@ constexpr Duration discovery_pause = std::chrono::milliseconds(200);
 
 constexpr Backoff try_again{std::chrono::milliseconds(50), std::chrono::seconds(30)};
 
-std::string text(const Json& object, const char* name) {
-  const auto found = object.is_object() ? object.find(name) : object.end();
-  if (!object.is_object() || found == object.end() || !found->is_string()) return {};
-  return found->get<std::string>();
-}
-
-bool flag(const Json& object, const char* name) {
-  const auto found = object.is_object() ? object.find(name) : object.end();
-  return object.is_object() && found != object.end() && found->is_boolean() && found->get<bool>();
-}
-
 api::OwnerReference owner_of(const Json& value) {
   api::OwnerReference owner;
-  owner.api_version = text(value, "apiVersion");
-  owner.kind = text(value, "kind");
-  owner.name = text(value, "name");
-  owner.uid = text(value, "uid");
-  owner.controller = flag(value, "controller");
-  owner.block_owner_deletion = flag(value, "blockOwnerDeletion");
+  owner.api_version = text_at(value, "apiVersion");
+  owner.kind = text_at(value, "kind");
+  owner.name = text_at(value, "name");
+  owner.uid = text_at(value, "uid");
+  owner.controller = true_at(value, "controller");
+  owner.block_owner_deletion = true_at(value, "blockOwnerDeletion");
   return owner;
 }
 
@@ -48,11 +39,11 @@ Result<api::ObjectMeta> meta_of(const Json& object) {
   }
   const Json& value = *found;
   api::ObjectMeta meta;
-  meta.name = text(value, "name");
-  meta.ns = text(value, "namespace");
-  meta.uid = text(value, "uid");
-  meta.resource_version = text(value, "resourceVersion");
-  const Result<TimePoint> deleted = parse_rfc3339(text(value, "deletionTimestamp"));
+  meta.name = text_at(value, "name");
+  meta.ns = text_at(value, "namespace");
+  meta.uid = text_at(value, "uid");
+  meta.resource_version = text_at(value, "resourceVersion");
+  const Result<TimePoint> deleted = parse_rfc3339(text_at(value, "deletionTimestamp"));
   if (deleted) meta.deletion_timestamp = *deleted;
   for (const Json& owner : value.value("ownerReferences", Json::array())) {
     meta.owner_references.push_back(owner_of(owner));
@@ -92,6 +83,19 @@ bool same_resource(const DiscoveredResource& a, const DiscoveredResource& b) {
 bool collectable(const DiscoveredResource& resource) {
   return resource.can("list") && resource.can("watch") && resource.can("delete") &&
          resource.plural != "events";
+}
+
+/// Drops items of a list; whether there were any.
+template <class Predicate>
+bool erase_items(Json& metadata, const char* name, Predicate drop) {
+  Json kept = Json::array();
+  const Json before = list_or_empty(metadata, name);
+  for (const Json& item : before) {
+    if (!drop(item)) kept.push_back(item);
+  }
+  const bool changed = kept.size() != before.size();
+  metadata[name] = std::move(kept);
+  return changed;
 }
 
 }  // namespace
@@ -184,13 +188,11 @@ void GarbageCollector::note_gone(const std::string& uid) {
 }
 
 Task<> GarbageCollector::work() {
-  while (true) {
-    const std::string uid = co_await queue_.next();
-    const Status done = co_await collect(uid);
-    if (queue_.finish(uid, done)) {
-      deps_.log.info("collecting failed, trying again", {{"error", done.error().what()}});
-    }
-  }
+  const auto step = [this](const std::string& uid) { return collect(uid); };
+  const auto told = [this](const std::string&, const Error& error) {
+    deps_.log.info("collecting failed, trying again", {{"error", error.what()}});
+  };
+  return work_through(queue_, step, told);
 }
 
 Task<Status> GarbageCollector::collect(std::string uid) {
@@ -322,28 +324,16 @@ Task<Status> GarbageCollector::patch_metadata(const GraphNode& node,
 
 Task<Status> GarbageCollector::strike_owners(const GraphNode& node, std::set<std::string> uids) {
   std::function<bool(Json&)> change = [uids = std::move(uids)](Json& metadata) {
-    Json kept = Json::array();
-    const Json before = metadata.value("ownerReferences", Json::array());
-    for (const Json& owner : before) {
-      if (!uids.contains(text(owner, "uid"))) kept.push_back(owner);
-    }
-    const bool changed = kept.size() != before.size();
-    metadata["ownerReferences"] = std::move(kept);
-    return changed;
+    return erase_items(metadata, "ownerReferences",
+                       [&uids](const Json& owner) { return uids.contains(text_at(owner, "uid")); });
   };
   return patch_metadata(node, std::move(change));
 }
 
 Task<Status> GarbageCollector::strike_finalizer(const GraphNode& node, std::string finalizer) {
   std::function<bool(Json&)> change = [finalizer = std::move(finalizer)](Json& metadata) {
-    Json kept = Json::array();
-    const Json before = metadata.value("finalizers", Json::array());
-    for (const Json& one : before) {
-      if (one != finalizer) kept.push_back(one);
-    }
-    const bool changed = kept.size() != before.size();
-    metadata["finalizers"] = std::move(kept);
-    return changed;
+    return erase_items(metadata, "finalizers",
+                       [&finalizer](const Json& one) { return one == finalizer; });
   };
   return patch_metadata(node, std::move(change));
 }

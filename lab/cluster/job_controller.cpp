@@ -4,6 +4,7 @@
 #include "lab/cluster/node_choice.h"
 #include "lab/cluster/pod_bodies.h"
 #include "lib/api/placed.h"
+#include "lib/runtime/worker.h"
 
 #include <nlohmann/json.hpp>
 
@@ -100,14 +101,11 @@ Task<> JobController::start_workers() {
 }
 
 Task<> JobController::work() {
-  while (true) {
-    const api::ObjectKey key = co_await queue_.next();
-    const Status done = co_await reconcile(key);
-    if (queue_.finish(key, done)) {
-      deps_.log.info("job step failed, trying again",
-                     {{"job", key.str()}, {"error", done.error().what()}});
-    }
-  }
+  const auto step = [this](const api::ObjectKey& key) { return reconcile(key); };
+  const auto told = [this](const api::ObjectKey& key, const Error& error) {
+    deps_.log.info("job step failed, trying again", {{"job", key.str()}, {"error", error.what()}});
+  };
+  return work_through(queue_, step, told);
 }
 
 api::Job JobController::with_exact_start(const api::Job& job) const {

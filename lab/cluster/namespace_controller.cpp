@@ -1,6 +1,7 @@
 #include "lab/cluster/namespace_controller.h"
 
 #include "lab/cluster/discovery.h"
+#include "lib/runtime/worker.h"
 
 #include <nlohmann/json.hpp>
 
@@ -29,14 +30,12 @@ Task<> NamespaceController::run() {
 }
 
 Task<> NamespaceController::work() {
-  while (true) {
-    const api::ObjectKey key = co_await queue_.next();
-    const Status done = co_await reconcile(key);
-    if (queue_.finish(key, done)) {
-      deps_.log.info("emptying a namespace failed, trying again",
-                     {{"namespace", key.name}, {"error", done.error().what()}});
-    }
-  }
+  const auto step = [this](const api::ObjectKey& key) { return reconcile(key); };
+  const auto told = [this](const api::ObjectKey& key, const Error& error) {
+    deps_.log.info("emptying a namespace failed, trying again",
+                   {{"namespace", key.name}, {"error", error.what()}});
+  };
+  return work_through(queue_, step, told);
 }
 
 Task<Status> NamespaceController::reconcile(api::ObjectKey key) {

@@ -3,6 +3,7 @@
 #include "lib/runtime/key_lock.h"
 #include "lib/runtime/task_scope.h"
 #include "lib/runtime/work_queue.h"
+#include "lib/runtime/worker.h"
 #include "lib/sim/world.h"
 
 #include <boost/asio/post.hpp>
@@ -297,6 +298,25 @@ TEST_F(Queue, AClosedOneRemembersNothing) {
   closed.open();
   closed.add("a");
   EXPECT_EQ(closed.depth(), 1u);
+}
+
+TEST_F(Queue, AWorkerTriesWhatFailedAgainAndTellsOnlyOfWhatIsWorthIt) {
+  std::vector<Status> outcomes = {ok(), Error(Errc::conflict, "late"), Error(Errc::timeout, "x")};
+  std::vector<std::string> told;
+  const auto step = [&](const std::string& key) -> Task<Status> {
+    seen.push_back(key + "@" + std::to_string((world.now() - start).count()));
+    const Status outcome = outcomes.back();
+    if (outcomes.size() > 1) outcomes.pop_back();
+    co_return outcome;
+  };
+  queue.add("a");
+  scope.spawn("w", work_through(queue, step, [&](const std::string& key, const Error& error) {
+                told.push_back(key + ": " + error.what());
+              }));
+  world.run_for(1s);
+  EXPECT_EQ(seen, (std::vector<std::string>{"a@0", "a@10", "a@30"}));
+  EXPECT_EQ(told, (std::vector<std::string>{"a: x"}));
+  EXPECT_TRUE(queue.idle());
 }
 
 TEST_F(Queue, FinishTellsWhatToLogAndRetriesWhatFailed) {
