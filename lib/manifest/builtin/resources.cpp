@@ -53,7 +53,7 @@ void add_core(std::vector<ResourceType>& list) {
                config_map_strategy()));
   list.push_back(
       resource({"", "v1", "Endpoints", "endpoints", "endpoints", true, "ep", "", "fWeeMqaN/OA="},
-               shown_strategy("endpoints")));
+               generic({})));
   list.push_back(resource({"", "v1", "Event", "events", "event", true, "ev", "", "r2yiGXH7wu8="},
                           core_event_strategy()));
   list.push_back(resource(
@@ -69,12 +69,10 @@ void add_core(std::vector<ResourceType>& list) {
                            {"status", status_verbs(), "", "", ""}}));
   list.push_back(resource({"", "v1", "PersistentVolumeClaim", "persistentvolumeclaims",
                            "persistentvolumeclaim", true, "pvc", "", "QWTyNDq0dC4="},
-                          shown_strategy("persistentvolumeclaims"),
-                          {{"status", status_verbs(), "", "", ""}}));
+                          generic({.status = true}), {{"status", status_verbs(), "", "", ""}}));
   list.push_back(resource({"", "v1", "PersistentVolume", "persistentvolumes", "persistentvolume",
                            false, "pv", "", "HN/zwEC+JgM="},
-                          shown_strategy("persistentvolumes"),
-                          {{"status", status_verbs(), "", "", ""}}));
+                          generic({.status = true}), {{"status", status_verbs(), "", "", ""}}));
   list.push_back(resource({"", "v1", "Pod", "pods", "pod", true, "po", "all", "xPOwRZ+Yhw8="},
                           pod_strategy(),
                           {{"attach", {"create", "get"}, "", "", "PodAttachOptions"},
@@ -92,7 +90,7 @@ void add_core(std::vector<ResourceType>& list) {
       generic({})));
   list.push_back(resource({"", "v1", "ReplicationController", "replicationcontrollers",
                            "replicationcontroller", true, "rc", "all", "Jond2If31h0="},
-                          replication_controller_strategy(),
+                          shown_strategy("replicationcontrollers"),
                           {{"scale", status_verbs(), "autoscaling", "v1", "Scale"},
                            {"status", status_verbs(), "", "", ""}}));
   list.push_back(resource({"", "v1", "ResourceQuota", "resourcequotas", "resourcequota", true,
@@ -115,10 +113,10 @@ void add_core(std::vector<ResourceType>& list) {
 void add_workloads(std::vector<ResourceType>& list) {
   list.push_back(resource({"apps", "v1", "ControllerRevision", "controllerrevisions",
                            "controllerrevision", true, "", "", ""},
-                          shown_strategy("controllerrevisions")));
+                          generic({})));
   list.push_back(
       resource({"apps", "v1", "DaemonSet", "daemonsets", "daemonset", true, "ds", "all", ""},
-               daemon_set_strategy(), {{"status", status_verbs(), "", "", ""}}));
+               shown_strategy("daemonsets"), {{"status", status_verbs(), "", "", ""}}));
   list.push_back(
       resource({"apps", "v1", "Deployment", "deployments", "deployment", true, "deploy", "all", ""},
                deployment_strategy(),
@@ -144,7 +142,7 @@ void add_workloads(std::vector<ResourceType>& list) {
       shown_strategy("horizontalpodautoscalers"), {{"status", status_verbs(), "", "", ""}}));
   list.push_back(
       resource({"batch", "v1", "CronJob", "cronjobs", "cronjob", true, "cj", "all", "sd5LIXh4Fjs="},
-               cron_job_strategy(), {{"status", status_verbs(), "", "", ""}}));
+               shown_strategy("cronjobs"), {{"status", status_verbs(), "", "", ""}}));
   list.push_back(resource({"batch", "v1", "Job", "jobs", "job", true, "", "all", "mudhfqk/qZY="},
                           job_strategy(), {{"status", status_verbs(), "", "", ""}}));
   list.push_back(resource({"policy", "v1", "PodDisruptionBudget", "poddisruptionbudgets",
@@ -159,16 +157,16 @@ void add_cluster_kinds(std::vector<ResourceType>& list) {
                events_event_strategy()));
   list.push_back(resource({"networking.k8s.io", "v1", "IngressClass", "ingressclasses",
                            "ingressclass", false, "", "", ""},
-                          shown_strategy("ingressclasses")));
-  list.push_back(
-      resource({"networking.k8s.io", "v1", "Ingress", "ingresses", "ingress", true, "ing", "", ""},
-               shown_strategy("ingresses"), {{"status", status_verbs(), "", "", ""}}));
+                          generic({.generation = true})));
+  list.push_back(resource(
+      {"networking.k8s.io", "v1", "Ingress", "ingresses", "ingress", true, "ing", "", ""},
+      generic({.status = true, .generation = true}), {{"status", status_verbs(), "", "", ""}}));
   list.push_back(resource(
       {"networking.k8s.io", "v1", "IPAddress", "ipaddresses", "ipaddress", false, "ip", "", ""},
       generic({})));
   list.push_back(resource({"networking.k8s.io", "v1", "NetworkPolicy", "networkpolicies",
                            "networkpolicy", true, "netpol", "", ""},
-                          shown_strategy("networkpolicies")));
+                          generic({.generation = true})));
   list.push_back(resource(
       {"networking.k8s.io", "v1", "ServiceCIDR", "servicecidrs", "servicecidr", false, "", "", ""},
       generic({.status = true}), {{"status", status_verbs(), "", "", ""}}));
@@ -196,7 +194,7 @@ void add_cluster_kinds(std::vector<ResourceType>& list) {
       runtime_class_strategy()));
   list.push_back(resource({"discovery.k8s.io", "v1", "EndpointSlice", "endpointslices",
                            "endpointslice", true, "", "", ""},
-                          shown_strategy("endpointslices")));
+                          generic({.generation = true})));
   list.push_back(resource(
       {"resource.k8s.io", "v1", "DeviceClass", "deviceclasses", "deviceclass", false, "", "", ""},
       generic({.generation = true})));
@@ -230,7 +228,7 @@ void add_extension_kinds(std::vector<ResourceType>& list) {
                           generic({})));
   list.push_back(resource({"storage.k8s.io", "v1", "StorageClass", "storageclasses", "storageclass",
                            false, "sc", "", ""},
-                          shown_strategy("storageclasses")));
+                          generic({})));
   list.push_back(resource({"storage.k8s.io", "v1", "VolumeAttachment", "volumeattachments",
                            "volumeattachment", false, "", "", ""},
                           generic({.status = true}), {{"status", status_verbs(), "", "", ""}}));

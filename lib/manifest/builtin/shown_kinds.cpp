@@ -1,6 +1,8 @@
 #include "lib/api/quantity.h"
 #include "lib/manifest/builtin/access.h"
 #include "lib/manifest/builtin/generic.h"
+#include "lib/manifest/builtin/human.h"
+#include "lib/manifest/builtin/pod_spec.h"
 #include "lib/manifest/builtin/strategies.h"
 #include "lib/manifest/builtin/workloads.h"
 
@@ -12,12 +14,11 @@ namespace regatta::manifest::builtin {
 
 namespace {
 
-/// What tables show between the name and the age, and what a kind fills in.
+/// What tables show between the name and the age, and what a kind refuses.
 struct Shown {
   Traits traits;
   std::vector<TableColumn> columns;
-  std::vector<Json> (*cells)(const Json& object) = nullptr;
-  void (*defaults)(Json& object) = nullptr;
+  std::vector<Json> (*cells)(const Json& object, TimePoint now) = nullptr;
   void (*validate)(const Json& object, FieldErrors* errors) = nullptr;
   const char* status = "{}";
   std::vector<TableColumn> wide_columns{};  ///< after the age
@@ -27,10 +28,6 @@ struct Shown {
 class ShownStrategy final : public GenericStrategy {
  public:
   explicit ShownStrategy(Shown shown) : GenericStrategy(shown.traits), shown_(std::move(shown)) {}
-
-  void set_defaults(Json& object) const override {
-    if (shown_.defaults != nullptr && object.is_object()) shown_.defaults(object);
-  }
 
   FieldErrors validate_create(const Json& object) const override {
     FieldErrors errors;
@@ -51,7 +48,7 @@ class ShownStrategy final : public GenericStrategy {
 
   std::vector<Json> cells(const Json& object, TimePoint now) const override {
     std::vector<Json> cells = {name_cell(object)};
-    for (Json& cell : shown_.cells(object)) cells.push_back(std::move(cell));
+    for (Json& cell : shown_.cells(object, now)) cells.push_back(std::move(cell));
     cells.emplace_back(age_cell(object, now));
     if (shown_.wide_cells == nullptr) return cells;
     for (Json& cell : shown_.wide_cells(object)) cells.push_back(std::move(cell));
@@ -76,29 +73,6 @@ const Json& status_of(const Json& object) {
   return object_or_empty(object, {"status"});
 }
 
-std::string joined(const Json& list, const char* between = ",") {
-  std::string all;
-  for (const Json& item : list) {
-    if (item.is_string()) all += (all.empty() ? "" : between) + item.get<std::string>();
-  }
-  return all;
-}
-
-/// "RWO,ROX".
-std::string access_modes(const Json& modes) {
-  static const std::map<std::string, std::string> short_names = {{"ReadWriteOnce", "RWO"},
-                                                                 {"ReadOnlyMany", "ROX"},
-                                                                 {"ReadWriteMany", "RWX"},
-                                                                 {"ReadWriteOncePod", "RWOP"}};
-  std::string all;
-  for (const Json& mode : modes) {
-    const auto found =
-        mode.is_string() ? short_names.find(mode.get<std::string>()) : short_names.end();
-    if (found != short_names.end()) all += (all.empty() ? "" : ",") + found->second;
-  }
-  return all;
-}
-
 /// A number or a percentage.
 std::string amount(const Json& object, const char* name, const char* missing) {
   const Json* value = member(object, name);
@@ -106,185 +80,82 @@ std::string amount(const Json& object, const char* name, const char* missing) {
   return value->is_string() ? value->get<std::string>() : value->dump();
 }
 
-Shown volume_claims() {
-  Shown shown{.traits = {.status = true}};
-  shown.columns = {column("Status", "string", "Whether it is bound."),
-                   column("Volume", "string", "What it is bound to."),
-                   column("Capacity", "string", "Size of the volume."),
-                   column("Access Modes", "string", "How it can be mounted."),
-                   column("StorageClass", "string", "Where the volume comes from."),
-                   column("VolumeAttributesClass", "string", "Attributes of the volume.")};
-  shown.wide_columns = {column("VolumeMode", "string", "File system or block device.", 1)};
-  shown.defaults = [](Json& claim) {
-    default_to(object_in(claim, "spec"), "volumeMode", "Filesystem");
-  };
-  shown.status = R"({"phase":"Pending"})";
-  shown.cells = [](const Json& claim) -> std::vector<Json> {
-    const Json& status = status_of(claim);
-    const bool bound = !text_at(spec_of(claim), "volumeName").empty();
-    const bool deleting = member(claim, {"metadata", "deletionTimestamp"}) != nullptr;
-    return {deleting ? "Terminating" : text_at(status, "phase"),
-            text_at(spec_of(claim), "volumeName"),
-            bound ? text_at(status, {"capacity", "storage"}) : "",
-            bound ? access_modes(list_or_empty(status, "accessModes")) : "",
-            text_at(spec_of(claim), "storageClassName"),
-            amount(spec_of(claim), "volumeAttributesClassName", "<unset>")};
-  };
-  shown.wide_cells = [](const Json& claim) -> std::vector<Json> {
-    return {text_at(spec_of(claim), "volumeMode")};
-  };
-  return shown;
+/// What is last in the tables of kinds that make pods.
+std::vector<TableColumn> template_columns() {
+  return {column("Containers", "string", "Names of the containers.", 1),
+          column("Images", "string", "Images of the containers.", 1),
+          column("Selector", "string", "Labels of its pods.", 1)};
 }
 
-Shown volumes() {
-  Shown shown{.traits = {.status = true}};
-  shown.columns = {column("Capacity", "string", "Its size."),
-                   column("Access Modes", "string", "How it can be mounted."),
-                   column("Reclaim Policy", "string", "What becomes of it after its claim."),
-                   column("Status", "string", "Whether it is bound."),
-                   column("Claim", "string", "What it is bound to."),
-                   column("StorageClass", "string", "The class it belongs to."),
-                   column("VolumeAttributesClass", "string", "Its attributes."),
-                   column("Reason", "string", "Why it is in its state.")};
-  shown.wide_columns = {column("VolumeMode", "string", "File system or block device.", 1)};
-  shown.defaults = [](Json& volume) {
-    Json& spec = object_in(volume, "spec");
-    default_to(spec, "persistentVolumeReclaimPolicy", "Retain");
-    default_to(spec, "volumeMode", "Filesystem");
-  };
-  shown.status = R"({"phase":"Pending"})";
-  shown.cells = [](const Json& volume) -> std::vector<Json> {
-    const Json& spec = spec_of(volume);
-    const Json* claim = member(spec, "claimRef");
-    return {text_at(spec, {"capacity", "storage"}),
-            access_modes(list_or_empty(spec, "accessModes")),
-            text_at(spec, "persistentVolumeReclaimPolicy"),
-            text_at(status_of(volume), "phase"),
-            claim == nullptr ? "" : text_at(*claim, "namespace") + "/" + text_at(*claim, "name"),
-            text_at(spec, "storageClassName"),
-            amount(spec, "volumeAttributesClassName", "<unset>"),
-            text_at(status_of(volume), "reason")};
-  };
-  shown.wide_cells = [](const Json& volume) -> std::vector<Json> {
-    return {text_at(spec_of(volume), "volumeMode")};
-  };
-  return shown;
+std::vector<Json> template_cells(const Json& spec, std::string selector) {
+  const Json& pod = object_or_empty(spec, {"template", "spec"});
+  return {container_names(pod), container_images(pod), std::move(selector)};
 }
 
-Shown storage_classes() {
-  Shown shown;
-  shown.columns = {column("Provisioner", "string", "Who makes the volumes."),
-                   column("ReclaimPolicy", "string", "What becomes of them after their claims."),
-                   column("VolumeBindingMode", "string", "When they are made."),
-                   column("AllowVolumeExpansion", "boolean", "Whether they can grow.")};
-  shown.defaults = [](Json& storage) {
-    default_to(storage, "reclaimPolicy", "Delete");
-    default_to(storage, "volumeBindingMode", "Immediate");
-  };
-  shown.cells = [](const Json& storage) -> std::vector<Json> {
-    return {text_at(storage, "provisioner"), text_at(storage, "reclaimPolicy"),
-            text_at(storage, "volumeBindingMode"), true_at(storage, "allowVolumeExpansion")};
-  };
-  return shown;
+std::int64_t count_in(const Json& object, const char* name) {
+  return integer_at(object, name).value_or(0);
 }
 
-std::string hosts_of(const Json& ingress) {
-  std::string all;
-  for (const Json& rule : list_or_empty(spec_of(ingress), "rules")) {
-    const std::string& host = text_at(rule, "host");
-    if (!host.empty()) all += (all.empty() ? "" : ",") + host;
-  }
-  return all.empty() ? "*" : all;
-}
-
-Shown ingresses() {
+Shown replication_controllers() {
   Shown shown{.traits = {.status = true, .generation = true}};
-  shown.columns = {column("Class", "string", "Who serves it."),
-                   column("Hosts", "string", "Hosts it is for."),
-                   column("Address", "string", "Where it is reached."),
-                   column("Ports", "string", "Ports it listens on.")};
-  shown.status = R"({"loadBalancer":{}})";
-  shown.cells = [](const Json& ingress) -> std::vector<Json> {
-    std::string addresses;
-    for (const Json& point :
-         list_or_empty(object_or_empty(ingress, {"status", "loadBalancer"}), "ingress")) {
-      const std::string& ip = text_at(point, "ip");
-      addresses += (addresses.empty() ? "" : ",") + (ip.empty() ? text_at(point, "hostname") : ip);
-    }
-    const bool tls = !list_or_empty(spec_of(ingress), "tls").empty();
-    return {amount(spec_of(ingress), "ingressClassName", "<none>"), hosts_of(ingress), addresses,
-            tls ? "80, 443" : "80"};
+  shown.columns = {column("Desired", "integer", "Replicas wanted."),
+                   column("Current", "integer", "Replicas there are."),
+                   column("Ready", "integer", "Replicas that are ready.")};
+  shown.wide_columns = template_columns();
+  shown.cells = [](const Json& controller, TimePoint) -> std::vector<Json> {
+    const Json& status = status_of(controller);
+    return {count_in(spec_of(controller), "replicas"), count_in(status, "replicas"),
+            count_in(status, "readyReplicas")};
+  };
+  shown.wide_cells = [](const Json& controller) {
+    const Json& spec = spec_of(controller);
+    return template_cells(spec, labels_text(object_or_empty(spec, {"selector"})));
   };
   return shown;
 }
 
-Shown ingress_classes() {
-  Shown shown{.traits = {.generation = true}};
-  shown.columns = {column("Controller", "string", "Who serves ingresses of the class."),
-                   column("Parameters", "string", "Its parameters.")};
-  shown.cells = [](const Json& one) -> std::vector<Json> {
-    const Json* parameters = member(one, {"spec", "parameters"});
-    if (parameters == nullptr) return {text_at(spec_of(one), "controller"), "<none>"};
-    const std::string& group = text_at(*parameters, "apiGroup");
-    return {text_at(spec_of(one), "controller"), text_at(*parameters, "kind") +
-                                                     (group.empty() ? "" : "." + group) + "/" +
-                                                     text_at(*parameters, "name")};
+Shown daemon_sets() {
+  Shown shown{.traits = {.status = true, .generation = true}};
+  shown.columns = {column("Desired", "integer", "Nodes that shall have a pod."),
+                   column("Current", "integer", "Nodes that have one."),
+                   column("Ready", "integer", "Nodes with a ready one."),
+                   column("Up-to-date", "integer", "Nodes with one of the current template."),
+                   column("Available", "integer", "Nodes with one that has long been ready."),
+                   column("Node Selector", "string", "Labels of the nodes.")};
+  shown.wide_columns = template_columns();
+  shown.cells = [](const Json& set, TimePoint) -> std::vector<Json> {
+    const Json& status = status_of(set);
+    return {count_in(status, "desiredNumberScheduled"),
+            count_in(status, "currentNumberScheduled"),
+            count_in(status, "numberReady"),
+            count_in(status, "updatedNumberScheduled"),
+            count_in(status, "numberAvailable"),
+            labels_text(object_or_empty(set, {"spec", "template", "spec", "nodeSelector"}))};
+  };
+  shown.wide_cells = [](const Json& set) {
+    const Json& spec = spec_of(set);
+    return template_cells(spec, selector_text(object_or_empty(spec, {"selector"})));
   };
   return shown;
 }
 
-Shown network_policies() {
-  Shown shown{.traits = {.generation = true}};
-  shown.columns = {column("Pod-Selector", "string", "The pods it is for.")};
-  shown.defaults = [](Json& policy) {
-    Json& spec = object_in(policy, "spec");
-    default_object(spec, "podSelector");
-    if (!list_or_empty(spec, "policyTypes").empty()) return;
-    spec["policyTypes"] = Json::array({"Ingress"});
-    if (!list_or_empty(spec, "egress").empty()) spec["policyTypes"].push_back("Egress");
+Shown cron_jobs() {
+  Shown shown{.traits = {.status = true, .generation = true}};
+  shown.columns = {column("Schedule", "string", "When Jobs start."),
+                   column("Timezone", "string", "The time zone of the schedule."),
+                   column("Suspend", "boolean", "Whether none start."),
+                   column("Active", "integer", "Jobs that run."),
+                   column("Last Schedule", "string", "Time since the last start.")};
+  shown.wide_columns = template_columns();
+  shown.cells = [](const Json& job, TimePoint now) -> std::vector<Json> {
+    const std::string& last = text_at(status_of(job), "lastScheduleTime");
+    return {text_at(spec_of(job), "schedule"), or_none(text_at(spec_of(job), "timeZone")),
+            true_at(spec_of(job), "suspend"), list_or_empty(status_of(job), "active").size(),
+            last.empty() ? "<none>" : age_of(last, now)};
   };
-  shown.cells = [](const Json& policy) -> std::vector<Json> {
-    return {selector_text(object_or_empty(policy, {"spec", "podSelector"}))};
-  };
-  return shown;
-}
-
-std::string endpoints_text(const Json& endpoints) {
-  std::string all;
-  for (const Json& subset : list_or_empty(endpoints, "subsets")) {
-    for (const Json& address : list_or_empty(subset, "addresses")) {
-      const Json& ports = list_or_empty(subset, "ports");
-      if (ports.empty()) all += (all.empty() ? "" : ",") + text_at(address, "ip");
-      for (const Json& port : ports) {
-        all += (all.empty() ? "" : ",") + text_at(address, "ip") + ":" + amount(port, "port", "0");
-      }
-    }
-  }
-  return or_none(all);
-}
-
-Shown endpoints() {
-  Shown shown;
-  shown.columns = {column("Endpoints", "string", "Addresses and ports.")};
-  shown.cells = [](const Json& object) -> std::vector<Json> { return {endpoints_text(object)}; };
-  return shown;
-}
-
-Shown endpoint_slices() {
-  Shown shown{.traits = {.generation = true}};
-  shown.columns = {column("AddressType", "string", "What the addresses are."),
-                   column("Ports", "string", "Ports of all of them."),
-                   column("Endpoints", "string", "The addresses.")};
-  shown.cells = [](const Json& slice) -> std::vector<Json> {
-    std::string ports, addresses;
-    for (const Json& port : list_or_empty(slice, "ports")) {
-      ports += (ports.empty() ? "" : ",") + amount(port, "port", "*");
-    }
-    for (const Json& endpoint : list_or_empty(slice, "endpoints")) {
-      addresses += (addresses.empty() ? "" : ",") + joined(list_or_empty(endpoint, "addresses"));
-    }
-    return {text_at(slice, "addressType"), ports.empty() ? "<unset>" : ports,
-            addresses.empty() ? "<unset>" : addresses};
+  shown.wide_cells = [](const Json& job) {
+    const Json& spec = object_or_empty(job, {"spec", "jobTemplate", "spec"});
+    return template_cells(spec, selector_text(object_or_empty(spec, {"selector"})));
   };
   return shown;
 }
@@ -309,17 +180,8 @@ Shown autoscalers() {
                    column("MinPods", "string", "Fewest replicas."),
                    column("MaxPods", "string", "Most replicas."),
                    column("Replicas", "string", "Replicas there are.")};
-  shown.defaults = [](Json& scaler) {
-    Json& spec = object_in(scaler, "spec");
-    default_to(spec, "minReplicas", std::int64_t{1});
-    const bool old = text_at(scaler, "apiVersion") == "autoscaling/v1";
-    if (old || !list_or_empty(spec, "metrics").empty()) return;
-    spec["metrics"] = Json::parse(
-        R"([{"type":"Resource","resource":{"name":"cpu","target":{"type":"Utilization",)"
-        R"("averageUtilization":80}}}])");
-  };
   shown.status = R"({"desiredReplicas":0,"currentMetrics":null})";
-  shown.cells = [](const Json& scaler) -> std::vector<Json> {
+  shown.cells = [](const Json& scaler, TimePoint) -> std::vector<Json> {
     const Json& target = object_or_empty(scaler, {"spec", "scaleTargetRef"});
     return {text_at(target, "kind") + "/" + text_at(target, "name"), targets_of(scaler),
             amount(spec_of(scaler), "minReplicas", "<unset>"),
@@ -355,29 +217,8 @@ Shown quotas() {
       }
     }
   };
-  shown.cells = [](const Json& quota) -> std::vector<Json> {
+  shown.cells = [](const Json& quota, TimePoint) -> std::vector<Json> {
     return {quota_text(quota, false), quota_text(quota, true)};
-  };
-  return shown;
-}
-
-Shown revisions() {
-  Shown shown;
-  shown.columns = {column("Controller", "string", "Whose revision it is."),
-                   column("Revision", "string", "Its number.")};
-  shown.cells = [](const Json& revision) -> std::vector<Json> {
-    std::string owner = "<none>";
-    for (const Json& one :
-         list_or_empty(object_or_empty(revision, {"metadata"}), "ownerReferences")) {
-      if (!true_at(one, "controller")) continue;
-      const std::string& version = text_at(one, "apiVersion");
-      const std::size_t slash = version.find('/');
-      std::string kind = text_at(one, "kind");
-      for (char& c : kind) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
-      owner = kind + (slash == std::string::npos ? "" : "." + version.substr(0, slash)) + "/" +
-              text_at(one, "name");
-    }
-    return {owner, amount(revision, "revision", "0")};
   };
   return shown;
 }
@@ -385,7 +226,7 @@ Shown revisions() {
 Shown webhooks() {
   Shown shown{.traits = {.generation = true, .versioned = "webhooks"}};
   shown.columns = {column("Webhooks", "integer", "Number of webhooks.")};
-  shown.cells = [](const Json& configuration) -> std::vector<Json> {
+  shown.cells = [](const Json& configuration, TimePoint) -> std::vector<Json> {
     return {list_or_empty(configuration, "webhooks").size()};
   };
   return shown;
@@ -408,7 +249,7 @@ Shown budgets() {
       check_not_negative(spec, name, "spec", errors);
     }
   };
-  shown.cells = [](const Json& budget) -> std::vector<Json> {
+  shown.cells = [](const Json& budget, TimePoint) -> std::vector<Json> {
     return {amount(spec_of(budget), "minAvailable", "N/A"),
             amount(spec_of(budget), "maxUnavailable", "N/A"),
             integer_at(status_of(budget), "disruptionsAllowed").value_or(0)};
@@ -420,13 +261,14 @@ Shown budgets() {
 
 StrategyPtr shown_strategy(const std::string& plural) {
   static const std::map<std::string, Shown (*)()> kinds = {
-      {"controllerrevisions", revisions},          {"endpoints", endpoints},
-      {"endpointslices", endpoint_slices},         {"horizontalpodautoscalers", autoscalers},
-      {"ingressclasses", ingress_classes},         {"ingresses", ingresses},
-      {"mutatingwebhookconfigurations", webhooks}, {"networkpolicies", network_policies},
-      {"persistentvolumeclaims", volume_claims},   {"persistentvolumes", volumes},
-      {"poddisruptionbudgets", budgets},           {"resourcequotas", quotas},
-      {"storageclasses", storage_classes},         {"validatingwebhookconfigurations", webhooks},
+      {"cronjobs", cron_jobs},
+      {"daemonsets", daemon_sets},
+      {"horizontalpodautoscalers", autoscalers},
+      {"mutatingwebhookconfigurations", webhooks},
+      {"poddisruptionbudgets", budgets},
+      {"replicationcontrollers", replication_controllers},
+      {"resourcequotas", quotas},
+      {"validatingwebhookconfigurations", webhooks},
   };
   const auto found = kinds.find(plural);
   if (found == kinds.end()) return std::make_shared<GenericStrategy>();

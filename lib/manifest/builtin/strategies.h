@@ -22,17 +22,14 @@ StrategyPtr runtime_class_strategy();
 StrategyPtr secret_strategy();
 StrategyPtr service_account_strategy();
 StrategyPtr service_strategy();
-// Kinds that keep pods running, and those that start Jobs.
-StrategyPtr replication_controller_strategy();
+// Kinds that keep pods running.
 StrategyPtr replica_set_strategy();
-StrategyPtr daemon_set_strategy();
 StrategyPtr stateful_set_strategy();
-StrategyPtr cron_job_strategy();
 // Roles and what binds them, of a namespace or of the cluster.
 StrategyPtr role_strategy(bool namespaced);
 StrategyPtr role_binding_strategy(bool namespaced);
-/// Kinds of which little more is known than their defaults and what tables show: by their plural,
-/// an ordinary strategy for those without anything special.
+/// Kinds of which little more is known than what tables show: by their plural, an ordinary strategy
+/// for those without anything special.
 StrategyPtr shown_strategy(const std::string& plural);
 /// Events in core/v1, the form they are stored in, and as events.k8s.io/v1 shows them.
 StrategyPtr core_event_strategy();

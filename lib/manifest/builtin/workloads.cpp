@@ -1,17 +1,15 @@
+#include "lib/manifest/builtin/workloads.h"
+
 #include "lib/manifest/builtin/access.h"
 #include "lib/manifest/builtin/human.h"
 #include "lib/manifest/builtin/pod_spec.h"
 #include "lib/manifest/builtin/strategies.h"
-#include "lib/manifest/builtin/workloads.h"
 
 #include <nlohmann/json.hpp>
 
 namespace regatta::manifest::builtin {
 
 namespace {
-
-constexpr std::size_t cron_job_name_max = 52;
-constexpr std::size_t cron_fields = 5;
 
 std::string requirement_text(const Json& requirement) {
   const std::string& key = text_at(requirement, "key");
@@ -66,8 +64,7 @@ class PodKeeperStrategy : public GenericStrategy {
   }
 };
 
-/// ReplicationControllers and ReplicaSets look alike.
-class ReplicaSetStrategy : public PodKeeperStrategy {
+class ReplicaSetStrategy final : public PodKeeperStrategy {
  public:
   void set_defaults(Json& set) const override {
     Json& spec = object_in(set, "spec");
@@ -100,97 +97,6 @@ class ReplicaSetStrategy : public PodKeeperStrategy {
 
  protected:
   Json initial_status() const override { return Json{{"replicas", 0}}; }
-};
-
-/// Selects by a plain map, from the template's labels when it does not say.
-class ReplicationControllerStrategy final : public ReplicaSetStrategy {
- public:
-  void set_defaults(Json& controller) const override {
-    ReplicaSetStrategy::set_defaults(controller);
-    Json& spec = controller["spec"];
-    const Json& labels = object_or_empty(spec, {"template", "metadata", "labels"});
-    if (labels.empty()) return;
-    if (object_or_empty(spec, {"selector"}).empty()) spec["selector"] = labels;
-    Json& metadata = object_in(controller, "metadata");
-    if (object_or_empty(metadata, {"labels"}).empty()) metadata["labels"] = labels;
-  }
-
-  FieldErrors validate_create(const Json& controller) const override {
-    FieldErrors errors;
-    const Json& spec = object_or_empty(controller, {"spec"});
-    check_not_negative(spec, "replicas", "spec", &errors);
-    if (object_or_empty(spec, {"selector"}).empty()) errors.push_back(required("spec.selector"));
-    if (member(spec, "template") == nullptr) {
-      errors.push_back(required("spec.template"));
-    } else {
-      validate_pod_template(spec["template"], "spec.template", &errors);
-    }
-    return errors;
-  }
-  FieldErrors validate_update(const Json& controller, const Json&) const override {
-    return validate_create(controller);
-  }
-
-  std::vector<Json> cells(const Json& controller, TimePoint now) const override {
-    std::vector<Json> cells = ReplicaSetStrategy::cells(controller, now);
-    cells.back() = labels_text(object_or_empty(controller, {"spec", "selector"}));
-    return cells;
-  }
-};
-
-class DaemonSetStrategy final : public PodKeeperStrategy {
- public:
-  void set_defaults(Json& set) const override {
-    Json& spec = object_in(set, "spec");
-    default_to(spec, "revisionHistoryLimit", std::int64_t{10});
-    Json& strategy = object_in(spec, "updateStrategy");
-    default_to(strategy, "type", "RollingUpdate");
-    if (text_at(strategy, "type") == "RollingUpdate") {
-      Json& rolling = object_in(strategy, "rollingUpdate");
-      default_to(rolling, "maxUnavailable", std::int64_t{1});
-      default_to(rolling, "maxSurge", std::int64_t{0});
-    }
-    default_pod_template(object_in(spec, "template"));
-  }
-
-  std::vector<TableColumn> columns() const override {
-    std::vector<TableColumn> columns = {
-        name_column(),
-        column("Desired", "integer", "Nodes that shall have a pod."),
-        column("Current", "integer", "Nodes that have one."),
-        column("Ready", "integer", "Nodes with a ready one."),
-        column("Up-to-date", "integer", "Nodes with one of the current template."),
-        column("Available", "integer", "Nodes with one that has been ready long enough."),
-        column("Node Selector", "string", "Labels of the nodes."),
-        age_column()};
-    add_template_columns(&columns, true);
-    return columns;
-  }
-  std::vector<Json> cells(const Json& set, TimePoint now) const override {
-    const Json& spec = object_or_empty(set, {"spec"});
-    const Json& status = object_or_empty(set, {"status"});
-    const Json& nodes = object_or_empty(spec, {"template", "spec", "nodeSelector"});
-    std::vector<Json> cells = {name_cell(set),
-                               count_in(status, "desiredNumberScheduled"),
-                               count_in(status, "currentNumberScheduled"),
-                               count_in(status, "numberReady"),
-                               count_in(status, "updatedNumberScheduled"),
-                               count_in(status, "numberAvailable"),
-                               labels_text(nodes),
-                               age_cell(set, now)};
-    add_template_cells(&cells, spec, true);
-    return cells;
-  }
-
- protected:
-  Json initial_status() const override {
-    Json status = Json::object();
-    for (const char* name : {"currentNumberScheduled", "numberMisscheduled",
-                             "desiredNumberScheduled", "numberReady"}) {
-      status[name] = 0;
-    }
-    return status;
-  }
 };
 
 class StatefulSetStrategy final : public PodKeeperStrategy {
@@ -250,107 +156,6 @@ class StatefulSetStrategy final : public PodKeeperStrategy {
   Json initial_status() const override { return Json{{"replicas", 0}, {"availableReplicas", 0}}; }
 };
 
-class CronJobStrategy final : public GenericStrategy {
- public:
-  CronJobStrategy() : GenericStrategy({.status = true, .generation = true}) {}
-
-  void set_defaults(Json& job) const override {
-    Json& spec = object_in(job, "spec");
-    default_to(spec, "concurrencyPolicy", "Allow");
-    default_to(spec, "suspend", false);
-    default_to(spec, "successfulJobsHistoryLimit", std::int64_t{3});
-    default_to(spec, "failedJobsHistoryLimit", std::int64_t{1});
-    Json& template_spec = object_in(object_in(spec, "jobTemplate"), "spec");
-    default_pod_template(object_in(template_spec, "template"));
-  }
-
-  FieldErrors validate_create(const Json& job) const override {
-    FieldErrors errors;
-    const std::string& name = name_cell(job);
-    if (name.size() > cron_job_name_max) {
-      errors.push_back(invalid("metadata.name", name, "must be no more than 52 characters"));
-    }
-    const Json& spec = object_or_empty(job, {"spec"});
-    check_schedule(text_at(spec, "schedule"), &errors);
-    for (const char* field :
-         {"startingDeadlineSeconds", "successfulJobsHistoryLimit", "failedJobsHistoryLimit"}) {
-      check_not_negative(spec, field, "spec", &errors);
-    }
-    const std::string& policy = text_at(spec, "concurrencyPolicy");
-    if (policy != "Allow" && policy != "Forbid" && policy != "Replace") {
-      errors.push_back(
-          not_supported("spec.concurrencyPolicy", policy, {"Allow", "Forbid", "Replace"}));
-    }
-    const Json& pod = object_or_empty(spec, {"jobTemplate", "spec", "template"});
-    const std::string path = "spec.jobTemplate.spec.template";
-    validate_pod_template(pod, path, &errors);
-    const std::string& restart = text_at(pod, {"spec", "restartPolicy"});
-    if (restart.empty() || restart == "Always") {
-      errors.push_back(
-          required(path + ".spec.restartPolicy", "valid values: \"OnFailure\", \"Never\""));
-    }
-    return errors;
-  }
-  FieldErrors validate_update(const Json& job, const Json&) const override {
-    return validate_create(job);
-  }
-
-  std::vector<TableColumn> columns() const override {
-    std::vector<TableColumn> columns = {
-        name_column(),
-        column("Schedule", "string", "When Jobs start."),
-        column("Timezone", "string", "The time zone of the schedule."),
-        column("Suspend", "boolean", "Whether none start."),
-        column("Active", "integer", "Jobs that run."),
-        column("Last Schedule", "string", "Time since the last start."),
-        age_column()};
-    add_template_columns(&columns, true);
-    return columns;
-  }
-  std::vector<Json> cells(const Json& job, TimePoint now) const override {
-    const Json& spec = object_or_empty(job, {"spec"});
-    const Json& status = object_or_empty(job, {"status"});
-    const std::string& last = text_at(status, "lastScheduleTime");
-    const std::string& zone = text_at(spec, "timeZone");
-    std::vector<Json> cells = {name_cell(job),
-                               text_at(spec, "schedule"),
-                               zone.empty() ? "<none>" : zone,
-                               true_at(spec, "suspend"),
-                               list_or_empty(status, "active").size(),
-                               last.empty() ? "<none>" : age_of(last, now),
-                               age_cell(job, now)};
-    add_template_cells(&cells, object_or_empty(spec, {"jobTemplate", "spec"}), true);
-    return cells;
-  }
-
- private:
-  static void check_schedule(const std::string& schedule, FieldErrors* errors) {
-    const char* path = "spec.schedule";
-    if (schedule.empty()) {
-      errors->push_back(required(path));
-      return;
-    }
-    if (schedule.find("TZ") != std::string::npos) {
-      errors->push_back(invalid(
-          path, schedule, "cannot use TZ or CRON_TZ in schedule, use timeZone field instead"));
-    }
-    if (schedule.starts_with('@')) return;
-    std::vector<std::string> fields;
-    for (std::size_t at = 0; at < schedule.size();) {
-      const std::size_t start = schedule.find_first_not_of(' ', at);
-      if (start == std::string::npos) break;
-      at = std::min(schedule.find(' ', start), schedule.size());
-      fields.push_back(schedule.substr(start, at - start));
-    }
-    if (fields.size() == cron_fields) return;
-    std::string all;
-    for (const std::string& field : fields) all += (all.empty() ? "" : " ") + field;
-    errors->push_back(invalid(
-        path, schedule,
-        "expected exactly 5 fields, found " + std::to_string(fields.size()) + ": [" + all + "]"));
-  }
-};
-
 }  // namespace
 
 std::string selector_text(const Json& selector) {
@@ -385,24 +190,12 @@ void validate_pod_keeper(const Json& spec, FieldErrors* errors) {
   }
 }
 
-StrategyPtr replication_controller_strategy() {
-  return std::make_shared<ReplicationControllerStrategy>();
-}
-
 StrategyPtr replica_set_strategy() {
   return std::make_shared<ReplicaSetStrategy>();
 }
 
-StrategyPtr daemon_set_strategy() {
-  return std::make_shared<DaemonSetStrategy>();
-}
-
 StrategyPtr stateful_set_strategy() {
   return std::make_shared<StatefulSetStrategy>();
-}
-
-StrategyPtr cron_job_strategy() {
-  return std::make_shared<CronJobStrategy>();
 }
 
 }  // namespace regatta::manifest::builtin
