@@ -122,7 +122,9 @@ void FlavorAssigner::request_places(Assignment* assignment) const {
       plan.topology_delayed = true;
       continue;
     }
-    assignment->topology.push_back({i, *flavor, plan.count, !asks, plan.shape, plan.shape->pods});
+    const PodSetShape& shape = *plan.shape;
+    assignment->topology.push_back(
+        {i, *flavor, plan.count, !asks, shape.group, &shape.topology, shape.pods});
   }
 }
 

@@ -17,8 +17,7 @@
 /// Changing the structure (set_quotas, set_parent, …) only marks trees; settle() recomputes them.
 /// Everything below "capacity" requires a settled forest.
 
-#include "admission/amount.h"
-#include "admission/names.h"
+#include "admission/units/counted.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -39,19 +38,6 @@ struct Quota {
   std::optional<Amount> borrowing_limit;
   std::optional<Amount> lending_limit;
   friend bool operator==(const Quota&, const Quota&) = default;
-};
-
-struct ResourceAmount {
-  ResourceId resource = 0;
-  Amount amount = 0;
-  friend bool operator==(const ResourceAmount&, const ResourceAmount&) = default;
-};
-
-/// An amount of one (flavor, resource).
-struct FrAmount {
-  FrId fr = 0;
-  Amount amount = 0;
-  friend bool operator==(const FrAmount&, const FrAmount&) = default;
 };
 
 struct Cell {

@@ -51,7 +51,8 @@ TopologyRequest SecondPass::request_for(const Found& found, const PlacesTask& ta
   request.pod_set = pod_set;
   request.flavor = flavor;
   request.implied = !asks_for_topology(shape.topology);
-  request.shape = &shape;
+  request.group = shape.group;
+  request.terms = &shape.topology;
   request.pods = task.pods[pod_set];
   return request;
 }

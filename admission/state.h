@@ -115,8 +115,6 @@ struct PlacesTask {
 /// What the pod sets count for, by (flavor, resource).
 std::vector<FrAmount> usage_of_pod_sets(const std::vector<PodSetReservation>& pod_sets,
                                         Names* names);
-/// Adds to the entry of `fr`, keeping the list sorted by it.
-void add_amount(std::vector<FrAmount>* amounts, FrId fr, Amount amount);
 
 class State {
  public:

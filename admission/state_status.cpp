@@ -17,13 +17,6 @@ std::int64_t rounded_share(double share) {
 
 }  // namespace
 
-void add_amount(std::vector<FrAmount>* amounts, FrId fr, Amount amount) {
-  auto it = amounts->begin();
-  while (it != amounts->end() && it->fr < fr) ++it;
-  if (it == amounts->end() || it->fr != fr) it = amounts->insert(it, {fr, 0});
-  it->amount = plus(it->amount, amount);
-}
-
 QueueInfo* State::queue_named(const std::string& name) {
   const auto it = queue_ids_.find(name);
   return it == queue_ids_.end() ? nullptr : queues_[it->second].get();

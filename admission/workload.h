@@ -4,9 +4,9 @@
 /// key, its place in the order, and a pointer to a shape it shares with all workloads like it.
 
 #include "admission/config.h"
-#include "admission/names.h"
 #include "admission/quota.h"
 #include "admission/topology/pods.h"
+#include "admission/units/names.h"
 #include "admission/usage_history.h"
 #include "lib/api/pod.h"
 #include "lib/api/workload.h"

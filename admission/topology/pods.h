@@ -1,6 +1,6 @@
 #pragma once
 
-#include "admission/quota.h"
+#include "admission/units/counted.h"
 #include "lib/api/pod.h"
 
 #include <cstdint>

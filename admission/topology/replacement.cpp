@@ -109,7 +109,7 @@ Replacement replace_places(Topologies& topologies, const TopologyRequest& reques
             "contains the stale domain " +
                 stale};
   }
-  auto resolved = resolve(*tree, request.shape->topology, request.implied);
+  auto resolved = resolve(*tree, *request.terms, request.implied);
   if (!resolved) return {{}, resolved.error().what()};
   const auto inside = replacer.required(*resolved);
   if (inside && replacer.missing() % resolved->slices.size != 0) {

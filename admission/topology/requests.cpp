@@ -64,7 +64,7 @@ std::vector<Group> groups_of(const std::vector<const TopologyRequest*>& requests
   std::vector<std::vector<const TopologyRequest*>> members;
   std::vector<std::string_view> names;
   for (const TopologyRequest* request : requests) {
-    const std::string& name = request->shape->group;
+    const std::string_view name = request->group;
     std::size_t at = 0;
     while (at < members.size() && (name.empty() || names[at] != name)) ++at;
     if (at == members.size()) {
@@ -117,7 +117,7 @@ class PlaceFinder {
                                                                            : workers;
     TopologyTree* tree = topologies_.tree(workers.flavor);
     if (tree == nullptr) return fail(first, "topology level not specified");
-    auto resolved = resolve(*tree, workers.shape->topology, workers.implied);
+    auto resolved = resolve(*tree, *workers.terms, workers.implied);
     if (!resolved) return fail(first, resolved.error().what());
     PlacementRequest& request = resolved->placement;
     request.count = workers.count;

@@ -1,12 +1,12 @@
 #pragma once
 
-/// The pod sets of one workload that ask for a topology, and places for all of them together.
+/// Pod sets of one workload that need places in topologies, and places for all of them together.
 
 #include "admission/topology/topologies.h"
-#include "admission/workload.h"
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace regatta::admission {
@@ -15,8 +15,9 @@ struct TopologyRequest {
   std::size_t pod_set = 0;  ///< index in the workload
   FlavorId flavor = 0;
   std::int32_t count = 0;
-  bool implied = false;  ///< asks for nothing, in a ClusterQueue that has topologies only
-  const PodSetShape* shape = nullptr;
+  bool implied = false;    ///< asks for nothing, in a ClusterQueue that has topologies only
+  std::string_view group;  ///< requests of one group share a domain; empty: alone
+  const std::optional<api::PodSetTopologyRequest>* terms = nullptr;  ///< what the pod set asks for
   PodProfilePtr pods;
 };
 

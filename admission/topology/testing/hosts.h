@@ -1,6 +1,7 @@
 #pragma once
 
 #include "admission/topology/requests.h"
+#include "admission/workload.h"
 
 #include <string>
 #include <vector>
@@ -49,7 +50,8 @@ class Hosts {
     out.flavor = flavor_;
     out.count = shape.count;
     out.implied = !asks_for_topology(shape.topology);
-    out.shape = &shape;
+    out.group = shape.group;
+    out.terms = &shape.topology;
     out.pods = shape.pods;
     return out;
   }

@@ -1,4 +1,4 @@
-#include "admission/amount.h"
+#include "admission/units/amount.h"
 
 #include <array>
 

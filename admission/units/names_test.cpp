@@ -1,4 +1,4 @@
-#include "admission/names.h"
+#include "admission/units/names.h"
 
 #include <gmock/gmock.h>
 
