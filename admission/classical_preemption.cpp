@@ -48,13 +48,13 @@ PreemptionReason reason_of(Variant variant) {
 
 class Classical {
  public:
-  Classical(Snapshot& snapshot, const Preemptor& preemptor)
-      : snapshot_(snapshot),
+  Classical(Trial& trial, const Preemptor& preemptor)
+      : trial_(trial),
         preemptor_(preemptor),
-        queue_(snapshot.state().queue(preemptor.queue)),
-        workload_(snapshot.state().workloads()[preemptor.id]),
-        own_(VictimRule::within_queue(queue_, snapshot.state().workloads()[preemptor.id])),
-        reclaim_(VictimRule::reclaim(queue_, snapshot.state().workloads()[preemptor.id])) {}
+        queue_(trial.state().queue(preemptor.queue)),
+        workload_(trial.state().workloads()[preemptor.id]),
+        own_(VictimRule::within_queue(queue_, trial.state().workloads()[preemptor.id])),
+        reclaim_(VictimRule::reclaim(queue_, trial.state().workloads()[preemptor.id])) {}
 
   std::vector<Target> find() {
     collect();
@@ -74,7 +74,7 @@ class Classical {
 
   void collect() {
     if (!own_.nobody()) add_queue(queue_, no_node, List::same, own_);
-    const QuotaForest& forest = snapshot_.forest();
+    const QuotaForest& forest = trial_.forest();
     NodeId root = forest.node(queue_.node).parent;
     if (root == no_node || reclaim_.nobody()) return;
     std::vector<FrAmount> rest;
@@ -88,8 +88,8 @@ class Classical {
   }
 
   void add_queue(const QueueInfo& queue, NodeId common, List list, const VictimRule& rule) {
-    const auto [evicted, others, by_priority] = snapshot_.state().victims_in(queue.id);
-    const State& state = snapshot_.state();
+    const auto [evicted, others, by_priority] = trial_.state().victims_in(queue.id);
+    const State& state = trial_.state();
     if (VictimStream stream(state, preemptor_, rule, evicted, by_priority); !stream.empty()) {
       sources(list).evicted.push_back({stream, queue.node, common});
     }
@@ -99,14 +99,14 @@ class Classical {
   }
 
   void collect_below(NodeId id, NodeId skip, NodeId common, List list) {
-    const QuotaForest& forest = snapshot_.forest();
+    const QuotaForest& forest = trial_.forest();
     for (const NodeId child : forest.node(id).over) {
       if (child == skip || forest.within_nominal(child, preemptor_.frs)) continue;
       if (!forest.node(child).is_queue) {
         collect_below(child, skip, common, list);
         continue;
       }
-      const QueueInfo& other = snapshot_.state().queue(snapshot_.state().queue_of_node(child));
+      const QueueInfo& other = trial_.state().queue(trial_.state().queue_of_node(child));
       if (!other.active) continue;  // its usage counts, its workloads are out of reach
       add_queue(other, common, list, reclaim_);
     }
@@ -123,7 +123,7 @@ class Classical {
 
   std::vector<bool> attempts() {
     const bool no_others = sources(List::hierarchy).empty() && sources(List::priority).empty();
-    const QuotaForest& forest = snapshot_.forest();
+    const QuotaForest& forest = trial_.forest();
     const bool at_nominal = std::any_of(preemptor_.frs.begin(), preemptor_.frs.end(), [&](FrId fr) {
       return forest.usage(queue_.node, fr) >= forest.nominal(queue_.node, fr);
     });
@@ -135,7 +135,7 @@ class Classical {
   /// Usage drops as victims are chosen: who was over quota may no longer be, and stays so.
   bool still_over_quota(const Source& source) const {
     if (source.common == no_node) return true;
-    const QuotaForest& forest = snapshot_.forest();
+    const QuotaForest& forest = trial_.forest();
     for (NodeId id = source.node; id != source.common; id = forest.node(id).parent) {
       if (forest.within_nominal(id, preemptor_.frs)) return false;
     }
@@ -143,7 +143,7 @@ class Classical {
   }
 
   std::vector<Target> attempt(bool borrow) {
-    const Snapshot::Trial trial(snapshot_);
+    const Trial::Nested nested(trial_);
     std::vector<Target> targets;
     bool fit = false;
     for (auto section : {&Sources::evicted, &Sources::others}) {
@@ -153,14 +153,14 @@ class Classical {
       }
     }
     if (!fit) return {};
-    fill_back(snapshot_, preemptor_, borrow, &targets);
+    fill_back(trial_, preemptor_, borrow, &targets);
     return targets;
   }
 
   /// Merges the sources, best victim first, until the preemptor fits.
   bool take_from(std::vector<Source> sources, List list, bool borrow,
                  std::vector<Target>* targets) {
-    const WorkloadTable& table = snapshot_.state().workloads();
+    const WorkloadTable& table = trial_.state().workloads();
     const auto later = [&](const Source* a, const Source* b) {
       return victim_before(table, b->stream.front(), a->stream.front());
     };
@@ -179,9 +179,9 @@ class Classical {
         continue;
       }
       if (!spared) {
-        snapshot_.remove(victim.id, victim.held);
+        trial_.remove(victim.id, victim.held);
         targets->push_back({victim.id, reason_of(variant), victim.held});
-        if (fits(snapshot_, preemptor_, borrow)) return true;
+        if (fits(trial_, preemptor_, borrow)) return true;
       }
       source.stream.advance();
       if (source.stream.empty()) {
@@ -193,7 +193,7 @@ class Classical {
     return false;
   }
 
-  Snapshot& snapshot_;
+  Trial& trial_;
   const Preemptor& preemptor_;
   const QueueInfo& queue_;
   const WorkloadEntry& workload_;
@@ -204,9 +204,8 @@ class Classical {
 
 }  // namespace
 
-std::vector<Target> find_classical_targets(Snapshot& snapshot, const Preemptor& preemptor,
-                                           TimePoint) {
-  return Classical(snapshot, preemptor).find();
+std::vector<Target> find_classical_targets(Trial& trial, const Preemptor& preemptor, TimePoint) {
+  return Classical(trial, preemptor).find();
 }
 
 }  // namespace regatta::admission

@@ -34,15 +34,15 @@ class Cycle {
     result.ran = true;
     result.cycle = state_.cycle();
     {
-      Snapshot snapshot(state_);
-      snapshot_ = &snapshot;
-      second_pass_.emplace(snapshot, std::move(holders));
+      Trial trial(state_);
+      trial_ = &trial;
+      second_pass_.emplace(trial, std::move(holders));
       second_pass_->place_all();
       entries_.reserve(heads.size());
       for (const WorkloadId id : heads) nominate(id);
-      leaving_.emplace(snapshot);
+      leaving_.emplace(trial);
       reserve_room_for_victims();
-      EntryOrder order(snapshot, &*leaving_, &entries_);
+      EntryOrder order(trial, &*leaving_, &entries_);
       for (Entry* entry = order.next(); entry != nullptr; entry = order.next()) process(entry);
       leaving_.reset();
     }
@@ -97,7 +97,7 @@ class Cycle {
       return reject(&entry, reasons::misconfigured, workload.shape->invalid);
     }
     entry.status = Entry::Status::nominated;
-    nominate_flavors(*snapshot_, &entry, nullptr, now_);
+    nominate_flavors(*trial_, &entry, nullptr, now_);
     remember_progress(entry);
   }
 
@@ -130,8 +130,8 @@ class Cycle {
   /// the flavors it was nominated for.
   void recompute_overlapping(Entry* entry) {
     const Leaving::Gone gone(*leaving_, root_of(*entry));
-    const Snapshot::Trial trial(*snapshot_);
-    for (const WorkloadId id : leaving_with_places_) snapshot_->remove_places(id);
+    const Trial::Nested nested(*trial_);
+    for (const WorkloadId id : leaving_with_places_) trial_->remove_places(id);
     nominate_again(entry);
     entry->assignment.deferred = entry->assignment.mode() == AssignmentMode::fit;
   }
@@ -147,7 +147,7 @@ class Cycle {
     for (const Target& target : entry.targets) {
       if (!leaving_->contains(target.id)) add_places(&own, target);
     }
-    return snapshot_->topologies().fits(places, leaving_places_, own) ? Fit::fits : Fit::no_places;
+    return trial_->topologies().fits(places, leaving_places_, own) ? Fit::fits : Fit::no_places;
   }
 
   /// Whether there were any.
@@ -163,11 +163,11 @@ class Cycle {
 
   /// Takes the quota and the places.
   void take(const Entry& entry) {
-    snapshot_->add_usage(node_of(entry), entry.assignment.usage);
+    trial_->add_usage(node_of(entry), entry.assignment.usage);
     take_places(entry);
   }
   void take_places(const Entry& entry) {
-    for (const PodPlaces* places : entry.assignment.places()) snapshot_->topologies().add(*places);
+    for (const PodPlaces* places : entry.assignment.places()) trial_->topologies().add(*places);
   }
 
   /// Others of this cycle took the places it was nominated for: looks for other ones, in the same
@@ -186,19 +186,19 @@ class Cycle {
   void nominate_again(Entry* entry) {
     forget_progress(*entry);
     const Assignment nominated = std::move(entry->assignment);
-    nominate_flavors(*snapshot_, entry, &nominated, now_);
+    nominate_flavors(*trial_, entry, &nominated, now_);
     remember_progress(*entry);
   }
 
-  NodeId root_of(const Entry& entry) const { return snapshot_->forest().node(node_of(entry)).root; }
+  NodeId root_of(const Entry& entry) const { return trial_->forest().node(node_of(entry)).root; }
 
   bool has_quota(const Entry& entry) {
     const Leaving::Gone gone(*leaving_, root_of(entry));
-    const Snapshot::Trial trial(*snapshot_);
-    remove_usage(*snapshot_, entry.targets);
+    const Trial::Nested nested(*trial_);
+    remove_usage(*trial_, entry.targets);
     const auto& usage = entry.assignment.usage;
     return std::all_of(usage.begin(), usage.end(), [&](const FrAmount& want) {
-      return snapshot_->forest().available(node_of(entry), want.fr) >= want.amount;
+      return trial_->forest().available(node_of(entry), want.fr) >= want.amount;
     });
   }
 
@@ -206,7 +206,7 @@ class Cycle {
   /// ever what it waits for. A borrower beyond its limit keeps a negative amount: its ClusterQueue
   /// counts as using less, which shows when its workloads are supposed away later in the cycle.
   void keep_quota_for(const Entry& entry) {
-    const QuotaForest& forest = snapshot_->forest();
+    const QuotaForest& forest = trial_->forest();
     const NodeId node = node_of(entry);
     for (const FrAmount& want : entry.assignment.usage) {
       const std::uint32_t index = forest.find(node, want.fr);
@@ -223,7 +223,7 @@ class Cycle {
         leaving_->lower_own_usage(node, want.fr, -amount);
       } else {
         const FrAmount kept{want.fr, amount};
-        snapshot_->add_usage(node, {&kept, 1});
+        trial_->add_usage(node, {&kept, 1});
       }
     }
     take_places(entry);
@@ -398,7 +398,7 @@ class Cycle {
 
   State& state_;
   TimePoint now_;
-  Snapshot* snapshot_ = nullptr;
+  Trial* trial_ = nullptr;
   std::vector<Entry> entries_;
   bool blocked_ = false;
   std::optional<SecondPass> second_pass_;

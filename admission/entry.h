@@ -35,7 +35,7 @@ struct Entry {
 };
 
 /// Flavors and, where it needs them, targets: all pods, or as many as fit.
-void nominate_flavors(Snapshot& snapshot, Entry* entry, const Assignment* pinned, TimePoint now);
+void nominate_flavors(Trial& trial, Entry* entry, const Assignment* pinned, TimePoint now);
 
 class Tournament;
 
@@ -43,7 +43,7 @@ class Tournament;
 class EntryOrder {
  public:
   /// With fair sharing, shares count those leaving as still there.
-  EntryOrder(Snapshot& snapshot, Leaving* leaving, std::vector<Entry>* entries);
+  EntryOrder(Trial& trial, Leaving* leaving, std::vector<Entry>* entries);
   ~EntryOrder();
   /// Null at the end.
   Entry* next();
@@ -52,7 +52,7 @@ class EntryOrder {
   void sort_classical();
   void draw_tournaments();
 
-  Snapshot& snapshot_;
+  Trial& trial_;
   Leaving& leaving_;
   std::vector<Entry>& entries_;
   std::vector<std::size_t> left_;                         ///< indices, next one last

@@ -25,15 +25,15 @@ bool earlier(const State& state, const Entry& a, const Entry& b, bool by_priorit
 /// Cohorts above it, hence only the standings of those it shares one with.
 class Tournament {
  public:
-  Tournament(Snapshot& snapshot, Leaving& leaving) : snapshot_(snapshot), leaving_(leaving) {}
+  Tournament(Trial& trial, Leaving& leaving) : trial_(trial), leaving_(leaving) {}
 
   void add(NodeId queue, Entry* entry) {
     contenders_.emplace(queue, Contender{entry, queue, {}});
-    const NodeId parent = snapshot_.forest().node(queue).parent;
+    const NodeId parent = trial_.forest().node(queue).parent;
     if (parent == no_node) return;
     children_[parent].push_back(queue);
-    for (NodeId id = parent; snapshot_.forest().node(id).parent != no_node;) {
-      const NodeId above = snapshot_.forest().node(id).parent;
+    for (NodeId id = parent; trial_.forest().node(id).parent != no_node;) {
+      const NodeId above = trial_.forest().node(id).parent;
       auto& known = children_[above];
       if (std::find(known.begin(), known.end(), id) == known.end()) known.push_back(id);
       id = above;
@@ -43,7 +43,7 @@ class Tournament {
   bool empty() const { return contenders_.empty(); }
 
   Entry* next() {
-    const QuotaForest& forest = snapshot_.forest();
+    const QuotaForest& forest = trial_.forest();
     if (last_ != no_node) forget_standings_near(last_);
     const NodeId first = contenders_.begin()->first;
     const Contender* won = winner(forest.node(first).root);
@@ -75,7 +75,7 @@ class Tournament {
     const Contender* best = nullptr;
     for (const NodeId child : children->second) {
       const Contender* candidate = nullptr;
-      if (snapshot_.forest().node(child).is_queue) {
+      if (trial_.forest().node(child).is_queue) {
         Contender& mine = contenders_.at(child);
         if (mine.standings.empty()) prepare(&mine);
         candidate = &mine;
@@ -90,16 +90,16 @@ class Tournament {
 
   /// What the shares on the way up would be with the workload.
   void prepare(Contender* contender) {
-    leaving_.bring_back(snapshot_.forest().node(contender->queue).root);
-    const Snapshot::Trial trial(snapshot_);
-    const QuotaForest& forest = snapshot_.forest();
+    leaving_.bring_back(trial_.forest().node(contender->queue).root);
+    const Trial::Nested nested(trial_);
+    const QuotaForest& forest = trial_.forest();
     const auto& usage = contender->entry->assignment.usage;
-    snapshot_.add_usage(contender->queue, usage);
+    trial_.add_usage(contender->queue, usage);
     for (NodeId id = contender->queue; forest.node(id).parent != no_node;
          id = forest.node(id).parent) {
       Standing& standing = contender->standings.emplace_back();
       standing.cohort = forest.node(id).parent;
-      standing.share = share_of(forest, snapshot_.state().names(), id);
+      standing.share = share_of(forest, trial_.state().names(), id);
       for (const FrAmount& want : usage) {
         const std::uint32_t index = forest.find(id, want.fr);
         if (want.amount <= 0 || index == no_cell) continue;
@@ -110,7 +110,7 @@ class Tournament {
   }
 
   void forget_standings_near(NodeId changed) {
-    const QuotaForest& forest = snapshot_.forest();
+    const QuotaForest& forest = trial_.forest();
     // The Cohort just below the root on the way: nobody outside of it is compared by its share.
     NodeId below_root = changed;
     while (forest.node(below_root).parent != forest.node(changed).root &&
@@ -132,27 +132,27 @@ class Tournament {
   bool less(NodeId cohort, const Contender& a, const Contender& b) const {
     const Standing& left = standing_in(cohort, a);
     const Standing& right = standing_in(cohort, b);
-    const Config& config = snapshot_.state().config();
+    const Config& config = trial_.state().config();
     if (config.fair_sharing_prioritize_non_borrowing && left.borrows != right.borrows) {
       return right.borrows;
     }
     if (const int order = compare(left.share, right.share); order != 0) return order < 0;
-    return earlier(snapshot_.state(), *a.entry, *b.entry, config.priority_sorting_within_cohort);
+    return earlier(trial_.state(), *a.entry, *b.entry, config.priority_sorting_within_cohort);
   }
 
-  Snapshot& snapshot_;
+  Trial& trial_;
   Leaving& leaving_;
   std::map<NodeId, Contender> contenders_;
   std::unordered_map<NodeId, std::vector<NodeId>> children_;  ///< with somebody below
   NodeId last_ = no_node;
 };
 
-EntryOrder::EntryOrder(Snapshot& snapshot, Leaving* leaving, std::vector<Entry>* entries)
-    : snapshot_(snapshot), leaving_(*leaving), entries_(*entries) {
+EntryOrder::EntryOrder(Trial& trial, Leaving* leaving, std::vector<Entry>* entries)
+    : trial_(trial), leaving_(*leaving), entries_(*entries) {
   for (std::size_t i = entries_.size(); i-- > 0;) {
     if (entries_[i].status == Entry::Status::nominated) left_.push_back(i);
   }
-  if (snapshot_.state().config().fair_sharing) {
+  if (trial_.state().config().fair_sharing) {
     draw_tournaments();
   } else {
     sort_classical();
@@ -163,22 +163,21 @@ EntryOrder::~EntryOrder() = default;
 
 /// One per tree, in the order of their first heads.
 void EntryOrder::draw_tournaments() {
-  const QuotaForest& forest = snapshot_.forest();
+  const QuotaForest& forest = trial_.forest();
   std::unordered_map<NodeId, Tournament*> by_root;
   for (std::size_t i = left_.size(); i-- > 0;) {
     Entry& entry = entries_[left_[i]];
-    const NodeId node = snapshot_.state().queue(entry.queue).node;
+    const NodeId node = trial_.state().queue(entry.queue).node;
     Tournament*& tournament = by_root[forest.node(node).root];
     if (tournament == nullptr) {
-      tournament =
-          tournaments_.emplace_back(std::make_unique<Tournament>(snapshot_, leaving_)).get();
+      tournament = tournaments_.emplace_back(std::make_unique<Tournament>(trial_, leaving_)).get();
     }
     tournament->add(node, &entry);
   }
 }
 
 void EntryOrder::sort_classical() {
-  const State& state = snapshot_.state();
+  const State& state = trial_.state();
   const bool by_priority = state.config().priority_sorting_within_cohort;
   std::sort(left_.begin(), left_.end(), [&](std::size_t b, std::size_t a) {
     const int left = entries_[a].assignment.borrowing;
@@ -189,7 +188,7 @@ void EntryOrder::sort_classical() {
 }
 
 Entry* EntryOrder::next() {
-  if (snapshot_.state().config().fair_sharing) {
+  if (trial_.state().config().fair_sharing) {
     while (at_ < tournaments_.size() && tournaments_[at_]->empty()) ++at_;
     return at_ < tournaments_.size() ? tournaments_[at_]->next() : nullptr;
   }

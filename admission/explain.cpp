@@ -231,13 +231,13 @@ class Explainer {
 
   void nominate() {
     const ForgottenProgress forgotten(&state_.workloads()[id_]);
-    Snapshot snapshot(state_);
+    Trial trial(state_);
     Entry found;
     found.id = id_;
     found.queue = queue()->id;
-    nominate_flavors(snapshot, &found, nullptr, now_);
+    nominate_flavors(trial, &found, nullptr, now_);
     state_.workloads()[id_].progress.reset();
-    const ExplainContext context{snapshot, id_, *queue(), now_};
+    const ExplainContext context{trial, id_, *queue(), now_};
     out_.tries = try_flavors(context, found.assignment);
     read_outcome(found);
   }

@@ -127,11 +127,11 @@ class Tries {
  public:
   Tries(const ExplainContext& context, const Assignment& found)
       : context_(context),
-        state_(context.snapshot.state()),
+        state_(context.trial.state()),
         shape_(*context.workload().shape),
         found_(found),
-        oracle_(context.snapshot, context.id, context.queue.id, context.now),
-        free_(FlavorAssigner(context.snapshot, context.id, context.queue.id, oracle_).assign()) {}
+        oracle_(context.trial, context.id, context.queue.id, context.now),
+        free_(FlavorAssigner(context.trial, context.id, context.queue.id, oracle_).assign()) {}
 
   std::vector<PodSetTry> run() {
     const ResourceId pods = state_.names().resources.intern(api::pods_resource);
@@ -201,7 +201,7 @@ class Tries {
   }
 
   QuotaLine line(FlavorId flavor, const ResourceAmount& request) {
-    const QuotaForest& forest = context_.snapshot.forest();
+    const QuotaForest& forest = context_.trial.forest();
     const NodeId node = context_.queue.node;
     const FrId fr = state_.names().pair(flavor, request.resource);
     QuotaLine out;
@@ -236,7 +236,7 @@ class Tries {
         pinned.pod_sets[index].picks.push_back({request.resource, flavor, Mode::fit, 0, -1});
       }
     }
-    FlavorAssigner assigner(context_.snapshot, context_.id, context_.queue.id, oracle_);
+    FlavorAssigner assigner(context_.trial, context_.id, context_.queue.id, oracle_);
     assigner.pin(&pinned);
     const Assignment answer = assigner.assign();
     const PodSetPlan* plan = plan_of(answer, shape_.pod_sets[group.pod_sets.front()]);

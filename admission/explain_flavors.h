@@ -9,14 +9,14 @@
 
 namespace regatta::admission {
 
-/// Everything below supposes on `snapshot` and takes it back.
+/// Everything below supposes on `trial` and takes it back.
 struct ExplainContext {
-  Snapshot& snapshot;
+  Trial& trial;
   WorkloadId id = no_id;
   const QueueInfo& queue;
   TimePoint now{};
 
-  const WorkloadEntry& workload() const { return snapshot.state().workloads()[id]; }
+  const WorkloadEntry& workload() const { return trial.state().workloads()[id]; }
 };
 
 /// Each pod set with each flavor, as the flavor search sees it when it must take that one. `found`

@@ -9,7 +9,7 @@ namespace {
 constexpr std::size_t holders_max = 10'000;
 
 bool is_met(const ExplainContext& context, const Demand& demand) {
-  return context.snapshot.forest().available(context.queue.node, demand.fr) >= demand.value;
+  return context.trial.forest().available(context.queue.node, demand.fr) >= demand.value;
 }
 
 std::vector<FrId> short_of(const ExplainContext& context, std::span<const Demand> demands) {
@@ -30,10 +30,10 @@ bool holds_some(const WorkloadEntry& workload, const std::vector<FrId>& frs) {
 
 /// ClusterQueues that share quota with that of the workload, its own included.
 std::vector<const QueueInfo*> queues_of_tree(const ExplainContext& context) {
-  const QuotaForest& forest = context.snapshot.forest();
+  const QuotaForest& forest = context.trial.forest();
   std::vector<const QueueInfo*> queues;
   for (const NodeId node : forest.queues_of_tree(forest.node(context.queue.node).root)) {
-    queues.push_back(&context.snapshot.state().queue(context.snapshot.state().queue_of_node(node)));
+    queues.push_back(&context.trial.state().queue(context.trial.state().queue_of_node(node)));
   }
   return queues;
 }
@@ -57,8 +57,8 @@ Holder holder_of(const State& state, WorkloadId id, std::optional<FlavorId> flav
 }
 
 PreemptionChances chances_of(const ExplainContext& context, std::span<const Demand> demands) {
-  const QuotaForest& forest = context.snapshot.forest();
-  const State& state = context.snapshot.state();
+  const QuotaForest& forest = context.trial.forest();
+  const State& state = context.trial.state();
   const std::vector<FrId> frs = short_of(context, demands);
   const VictimRule within = VictimRule::within_queue(context.queue, context.workload());
   const VictimRule reclaim = VictimRule::reclaim(context.queue, context.workload());
@@ -90,7 +90,7 @@ PreemptionChances chances_of(const ExplainContext& context, std::span<const Dema
 
 std::vector<WorkloadId> enough_when_gone(const ExplainContext& context,
                                          std::span<const Demand> demands) {
-  const State& state = context.snapshot.state();
+  const State& state = context.trial.state();
   const std::vector<FrId> frs = short_of(context, demands);
   std::vector<WorkloadId> holders;
   for (const QueueInfo* queue : queues_of_tree(context)) {
@@ -114,21 +114,21 @@ std::vector<WorkloadId> enough_when_gone(const ExplainContext& context,
     return std::all_of(demands.begin(), demands.end(),
                        [&](const Demand& demand) { return is_met(context, demand); });
   };
-  const Snapshot::Trial trial(context.snapshot);
+  const Trial::Nested nested(context.trial);
   std::vector<WorkloadId> gone;
   for (const WorkloadId id : holders) {
     if (all_met()) break;
-    context.snapshot.remove(id);
+    context.trial.remove(id);
     gone.push_back(id);
   }
   if (!all_met()) return {};
   // The last one made it enough; of those before it, some may stay.
   for (std::size_t i = gone.size() - std::min<std::size_t>(1, gone.size()); i-- > 0;) {
-    context.snapshot.restore(gone[i]);
+    context.trial.restore(gone[i]);
     if (all_met()) {
       gone.erase(gone.begin() + static_cast<std::ptrdiff_t>(i));
     } else {
-      context.snapshot.remove(gone[i]);
+      context.trial.remove(gone[i]);
     }
   }
   return gone;

@@ -48,9 +48,9 @@ using Supplies = std::vector<Supply>;
 /// only when usage below has changed.
 class QueueOrder {
  public:
-  QueueOrder(Snapshot& snapshot, const Preemptor& preemptor, Supplies supplies)
-      : snapshot_(snapshot),
-        own_(snapshot.state().queue(preemptor.queue).node),
+  QueueOrder(Trial& trial, const Preemptor& preemptor, Supplies supplies)
+      : trial_(trial),
+        own_(trial.state().queue(preemptor.queue).node),
         supplies_(std::move(supplies)) {
     std::sort(supplies_.begin(), supplies_.end(),
               [](const Supply& a, const Supply& b) { return a.queue() < b.queue(); });
@@ -59,7 +59,7 @@ class QueueOrder {
   /// What the ClusterQueue that should give has left; null when nobody should. Until the next call
   /// only that one may give, or be dropped.
   Supply* next() {
-    const NodeId root = snapshot_.forest().node(own_).root;
+    const NodeId root = trial_.forest().node(own_).root;
     if (root == own_) {
       Supply* own = supply_of(own_);
       return own == nullptr || own->empty() ? nullptr : own;
@@ -72,7 +72,7 @@ class QueueOrder {
 
   /// The one found last is not asked again.
   void drop(const Supply& last) {
-    const NodeId parent = snapshot_.forest().node(last.queue()).parent;
+    const NodeId parent = trial_.forest().node(last.queue()).parent;
     if (parent == no_node) return;
     auto& heap = level(parent).queues;
     std::pop_heap(heap.begin(), heap.end(), Later{*this});
@@ -80,7 +80,7 @@ class QueueOrder {
   }
   /// The usage of the ClusterQueue has changed.
   void changed(NodeId queue) {
-    const QuotaForest& forest = snapshot_.forest();
+    const QuotaForest& forest = trial_.forest();
     for (NodeId id = queue; forest.node(id).parent != no_node; id = forest.node(id).parent) {
       const auto it = levels_.find(forest.node(id).parent);
       if (it == levels_.end()) continue;
@@ -122,7 +122,7 @@ class QueueOrder {
   }
 
   void fill(NodeId cohort, Level* level) {
-    const QuotaForest& forest = snapshot_.forest();
+    const QuotaForest& forest = trial_.forest();
     const auto add = [&](NodeId id) {
       if (!forest.node(id).is_queue) {
         level->cohorts.push_back({id, nullptr, {}, false});
@@ -144,10 +144,10 @@ class QueueOrder {
 
   /// Whether it still takes part.
   bool look_at(Child* child) const {
-    const QuotaForest& forest = snapshot_.forest();
+    const QuotaForest& forest = trial_.forest();
     const bool is_queue = forest.node(child->id).is_queue;
     if (is_queue && (child->supply == nullptr || child->supply->empty())) return false;
-    if (!child->known) child->share = share_of(forest, snapshot_.state().names(), child->id);
+    if (!child->known) child->share = share_of(forest, trial_.state().names(), child->id);
     child->known = true;
     return child->share.borrowing || forest.is_ancestor(child->id, own_);
   }
@@ -157,7 +157,7 @@ class QueueOrder {
     const VictimKey& right = b.supply->front();
     const bool one_own = (a.id == own_) != (b.id == own_);
     if (left.held.evicted == right.held.evicted && one_own) return b.id == own_;
-    return victim_before(snapshot_.state().workloads(), left, right);
+    return victim_before(trial_.state().workloads(), left, right);
   }
 
   Child* best_queue(Level* level) const {
@@ -199,7 +199,7 @@ class QueueOrder {
   }
 
   void prune(NodeId cohort) {
-    const NodeId parent = snapshot_.forest().node(cohort).parent;
+    const NodeId parent = trial_.forest().node(cohort).parent;
     if (parent == no_node) {
       root_pruned_ = true;
       return;
@@ -207,7 +207,7 @@ class QueueOrder {
     std::erase_if(level(parent).cohorts, [&](const Child& child) { return child.id == cohort; });
   }
 
-  Snapshot& snapshot_;
+  Trial& trial_;
   NodeId own_;
   Supplies supplies_;  ///< by ClusterQueue
   std::map<NodeId, Level> levels_;
@@ -216,34 +216,34 @@ class QueueOrder {
 
 class Fair {
  public:
-  Fair(Snapshot& snapshot, const Preemptor& preemptor)
-      : snapshot_(snapshot),
+  Fair(Trial& trial, const Preemptor& preemptor)
+      : trial_(trial),
         preemptor_(preemptor),
-        queue_(snapshot.state().queue(preemptor.queue)),
-        own_(VictimRule::within_queue(queue_, snapshot.state().workloads()[preemptor.id])),
-        reclaim_(VictimRule::reclaim(queue_, snapshot.state().workloads()[preemptor.id])) {}
+        queue_(trial.state().queue(preemptor.queue)),
+        own_(VictimRule::within_queue(queue_, trial.state().workloads()[preemptor.id])),
+        reclaim_(VictimRule::reclaim(queue_, trial.state().workloads()[preemptor.id])) {}
 
   std::vector<Target> find() {
     Supplies supplies = collect();
     if (supplies.empty()) return {};
-    const auto& strategies = snapshot_.state().config().fair_sharing->strategies;
-    snapshot_.add_usage(queue_.node, preemptor_.usage);
-    within_nominal_ = snapshot_.state().config().fair_sharing_preempt_within_nominal &&
+    const auto& strategies = trial_.state().config().fair_sharing->strategies;
+    trial_.add_usage(queue_.node, preemptor_.usage);
+    within_nominal_ = trial_.state().config().fair_sharing_preempt_within_nominal &&
                       std::all_of(preemptor_.frs.begin(), preemptor_.frs.end(), [&](FrId fr) {
-                        return !snapshot_.forest().borrowing_with(queue_.node, fr, 0);
+                        return !trial_.forest().borrowing_with(queue_.node, fr, 0);
                       });
     bool fit = first_pass(std::move(supplies), strategies.front());
     if (!fit && strategies.size() > 1) fit = second_pass();
-    snapshot_.remove_usage(queue_.node, preemptor_.usage);
+    trial_.remove_usage(queue_.node, preemptor_.usage);
     if (!fit) return {};
-    fill_back(snapshot_, preemptor_, true, &targets_);
+    fill_back(trial_, preemptor_, true, &targets_);
     return std::move(targets_);
   }
 
  private:
   Supplies collect() {
     Supplies supplies;
-    const QuotaForest& forest = snapshot_.forest();
+    const QuotaForest& forest = trial_.forest();
     if (!own_.nobody()) add_queue(queue_, own_, &supplies);
     const NodeId root = forest.node(queue_.node).root;
     if (!reclaim_.nobody() && root != queue_.node) collect_below(root, &supplies);
@@ -251,8 +251,8 @@ class Fair {
   }
 
   void add_queue(const QueueInfo& queue, const VictimRule& rule, Supplies* supplies) {
-    const auto [evicted, others, by_priority] = snapshot_.state().victims_in(queue.id);
-    const State& state = snapshot_.state();
+    const auto [evicted, others, by_priority] = trial_.state().victims_in(queue.id);
+    const State& state = trial_.state();
     Supply supply(queue.node, VictimStream(state, preemptor_, rule, evicted, by_priority),
                   VictimStream(state, preemptor_, rule, others, by_priority));
     if (!supply.empty()) supplies->push_back(std::move(supply));
@@ -261,14 +261,14 @@ class Fair {
   /// ClusterQueues that borrow below Cohorts that do, or that are above the preemptor: the others
   /// are never asked to give.
   void collect_below(NodeId cohort, Supplies* supplies) {
-    const QuotaForest& forest = snapshot_.forest();
+    const QuotaForest& forest = trial_.forest();
     for (const NodeId child : forest.node(cohort).over) {
       if (child == queue_.node) continue;
       if (!forest.node(child).is_queue) {
         collect_below(child, supplies);
         continue;
       }
-      const QueueInfo& queue = snapshot_.state().queue(snapshot_.state().queue_of_node(child));
+      const QueueInfo& queue = trial_.state().queue(trial_.state().queue_of_node(child));
       const bool borrowing =
           std::any_of(preemptor_.frs.begin(), preemptor_.frs.end(),
                       [&](FrId fr) { return forest.borrowing_with(child, fr, 0); });
@@ -282,7 +282,7 @@ class Fair {
 
   /// The children of the lowest node above both: what the preemptor and the target compete with.
   std::pair<NodeId, NodeId> competitors(NodeId target) const {
-    const QuotaForest& forest = snapshot_.forest();
+    const QuotaForest& forest = trial_.forest();
     NodeId mine = queue_.node;
     while (!forest.is_ancestor(forest.node(mine).parent, target)) mine = forest.node(mine).parent;
     const NodeId common = forest.node(mine).parent;
@@ -291,24 +291,24 @@ class Fair {
   }
 
   double share(NodeId id) const {
-    return share_of(snapshot_.forest(), snapshot_.state().names(), id).value();
+    return share_of(trial_.forest(), trial_.state().names(), id).value();
   }
 
   void take(NodeId from, const VictimKey& victim, PreemptionReason reason, QueueOrder* order) {
-    snapshot_.remove(victim.id, victim.held);
+    trial_.remove(victim.id, victim.held);
     targets_.push_back({victim.id, reason, victim.held});
     order->changed(from);
   }
 
   bool fits_now() {
-    snapshot_.remove_usage(queue_.node, preemptor_.usage);
-    const bool fit = fits(snapshot_, preemptor_, true);
-    snapshot_.add_usage(queue_.node, preemptor_.usage);
+    trial_.remove_usage(queue_.node, preemptor_.usage);
+    const bool fit = fits(trial_, preemptor_, true);
+    trial_.add_usage(queue_.node, preemptor_.usage);
     return fit;
   }
 
   bool first_pass(Supplies supplies, PreemptionStrategy strategy) {
-    QueueOrder order(snapshot_, preemptor_, std::move(supplies));
+    QueueOrder order(trial_, preemptor_, std::move(supplies));
     for (Supply* from = order.next(); from != nullptr; from = order.next()) {
       const NodeId node = from->queue();
       if (node == queue_.node || within_nominal_) {
@@ -335,8 +335,8 @@ class Fair {
       const VictimKey& victim = from->pop();
       bool allowed = !never;
       if (allowed && strategy == PreemptionStrategy::LessThanOrEqualToFinalShare) {
-        const Snapshot::Trial trial(snapshot_);
-        snapshot_.remove(victim.id, victim.held);
+        const Trial::Nested nested(trial_);
+        trial_.remove(victim.id, victim.held);
         allowed = preemptor_share <= share(theirs);
       } else if (allowed) {
         allowed = preemptor_share < old_share;
@@ -357,7 +357,7 @@ class Fair {
     }
     Supplies supplies;
     for (auto& [node, supply] : passed_over) supplies.push_back(std::move(supply));
-    QueueOrder order(snapshot_, preemptor_, std::move(supplies));
+    QueueOrder order(trial_, preemptor_, std::move(supplies));
     for (Supply* from = order.next(); from != nullptr; from = order.next()) {
       const VictimKey& victim = from->pop();
       const auto [mine, theirs] = competitors(from->queue());
@@ -370,7 +370,7 @@ class Fair {
     return false;
   }
 
-  Snapshot& snapshot_;
+  Trial& trial_;
   const Preemptor& preemptor_;
   const QueueInfo& queue_;
   VictimRule own_;
@@ -383,8 +383,8 @@ class Fair {
 
 }  // namespace
 
-std::vector<Target> find_fair_targets(Snapshot& snapshot, const Preemptor& preemptor, TimePoint) {
-  return Fair(snapshot, preemptor).find();
+std::vector<Target> find_fair_targets(Trial& trial, const Preemptor& preemptor, TimePoint) {
+  return Fair(trial, preemptor).find();
 }
 
 }  // namespace regatta::admission

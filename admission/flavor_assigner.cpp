@@ -121,20 +121,20 @@ std::unique_ptr<Reservation> Assignment::reserve(QueueId queue, TimePoint now) c
   return reservation;
 }
 
-FlavorAssigner::FlavorAssigner(Snapshot& snapshot, WorkloadId workload, QueueId queue,
+FlavorAssigner::FlavorAssigner(Trial& trial, WorkloadId workload, QueueId queue,
                                PreemptionOracle& oracle)
-    : snapshot_(snapshot),
-      workload_(snapshot.state().workloads()[workload]),
-      queue_(snapshot.state().queue(queue)),
+    : trial_(trial),
+      workload_(trial.state().workloads()[workload]),
+      queue_(trial.state().queue(queue)),
       oracle_(oracle),
       progress_(workload_.progress.get()) {}
 
 Assignment FlavorAssigner::assign(const std::vector<std::int32_t>& counts) {
-  State& state = snapshot_.state();
+  State& state = trial_.state();
   Assignment assignment;
   const auto& shapes = workload_.shape->pod_sets;
   assignment.progress.cycle = state.cycle();
-  assignment.progress.generation = snapshot_.forest().node(queue_.node).generation;
+  assignment.progress.generation = trial_.forest().node(queue_.node).generation;
   assignment.progress.shape = workload_.shape->id;
   assignment.progress.priority = workload_.priority;
   assignment.progress.tried.resize(shapes.size());
@@ -178,7 +178,7 @@ Assignment FlavorAssigner::assign(const std::vector<std::int32_t>& counts) {
 
 std::vector<FlavorAssigner::Group> FlavorAssigner::group_pod_sets(
     const Assignment& assignment) const {
-  const Names& names = snapshot_.state().names();
+  const Names& names = trial_.state().names();
   std::vector<Group> groups;
   std::vector<std::string_view> group_names;
   for (std::size_t i = 0; i < assignment.pod_sets.size(); ++i) {
@@ -210,7 +210,7 @@ std::vector<FlavorAssigner::Group> FlavorAssigner::group_pod_sets(
 }
 
 bool FlavorAssigner::assign_group(const Group& group, Assignment* assignment) {
-  State& state = snapshot_.state();
+  State& state = trial_.state();
   std::vector<FlavorPick> picks;
   std::vector<FlavorNote> notes;
   std::optional<NoFitReason> reason;
@@ -318,7 +318,7 @@ FlavorAssigner::Search FlavorAssigner::find_flavor(const QueueInfo::Group& resou
       looks.push_back({flavor, {quality.mode, borrow}, noted});
     }
     if (quality.mode == Mode::no_fit) search.reason = lesser(search.reason, reason);
-    const bool fungible = snapshot_.state().config().flavor_fungibility;
+    const bool fungible = trial_.state().config().flavor_fungibility;
     const bool enough = fungible ? !try_next(quality) : quality.mode == Mode::fit;
     const bool better = fungible ? preferred(quality, best) : quality.mode > best.mode;
     if (enough || better) {
@@ -367,7 +367,7 @@ bool FlavorAssigner::pinned_elsewhere(const Group& group, ResourceId resource,
 
 bool FlavorAssigner::suits(FlavorId flavor, const QueueInfo::Group& resources, const Group& group,
                            std::vector<FlavorNote>* notes) const {
-  const FlavorInfo* info = snapshot_.state().flavor(flavor);
+  const FlavorInfo* info = trial_.state().flavor(flavor);
   FlavorNote note;
   note.flavor = flavor;
   if (info == nullptr) {
@@ -403,7 +403,7 @@ std::optional<Amount> FlavorAssigner::replaced_usage(const Group& group, FlavorI
     if (before == nullptr) continue;
     for (const ResourceFlavorChoice& choice : before->flavors) {
       if (choice.resource != resource || choice.flavor == flavor) continue;
-      *other = snapshot_.state().names().flavors.name(choice.flavor);
+      *other = trial_.state().names().flavors.name(choice.flavor);
       return std::nullopt;
     }
     total = plus(total, amount_of(before->usage, resource));
@@ -416,7 +416,7 @@ FlavorAssigner::Quality FlavorAssigner::try_flavor(FlavorId flavor, const Group&
                                                    const Assignment& assignment, Search* search,
                                                    std::vector<FlavorPick>* picks,
                                                    NoFitReason* reason, int* most_borrowed) {
-  Names& names = snapshot_.state().names();
+  Names& names = trial_.state().names();
   Quality worst{Mode::fit, 0};
   for (const ResourceAmount& request : requests) {
     const FrId fr = names.pair(flavor, request.resource);
@@ -442,8 +442,8 @@ FlavorAssigner::Quality FlavorAssigner::try_flavor(FlavorId flavor, const Group&
 
 FlavorAssigner::Quality FlavorAssigner::check_quota(FrId fr, Amount before, Amount request,
                                                     Search* search, NoFitReason* reason) {
-  const State& state = snapshot_.state();
-  const QuotaForest& forest = snapshot_.forest();
+  const State& state = trial_.state();
+  const QuotaForest& forest = trial_.forest();
   const Amount value = plus(before, request);
   FlavorNote note;
   note.flavor = state.names().flavor_of(fr);

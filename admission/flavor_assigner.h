@@ -12,7 +12,7 @@
 /// The search remembers how far it came (ScanProgress), so that a workload that could preempt in
 /// one flavor tries the next ones in later cycles.
 
-#include "admission/snapshot.h"
+#include "admission/trial.h"
 
 #include <functional>
 #include <string>
@@ -136,7 +136,7 @@ class PreemptionOracle {
 
 class FlavorAssigner {
  public:
-  FlavorAssigner(Snapshot& snapshot, WorkloadId workload, QueueId queue, PreemptionOracle& oracle);
+  FlavorAssigner(Trial& trial, WorkloadId workload, QueueId queue, PreemptionOracle& oracle);
 
   /// Restricts every resource to the flavor another assignment gave it.
   void pin(const Assignment* pinned) { pinned_ = pinned; }
@@ -198,7 +198,7 @@ class FlavorAssigner {
   bool try_next(Quality quality) const;
   std::size_t first_to_try(std::size_t pod_set, ResourceId resource) const;
 
-  Snapshot& snapshot_;
+  Trial& trial_;
   const WorkloadEntry& workload_;
   const QueueInfo& queue_;
   PreemptionOracle& oracle_;
@@ -207,9 +207,9 @@ class FlavorAssigner {
   const Reservation* replaced_ = nullptr;
 };
 
-/// Finds places for the assignment's pods in the snapshot as it is, or in an empty cluster, and
+/// Finds places for the assignment's pods in the trial as it is, or in an empty cluster, and
 /// keeps those it found.
-void reserve_places(Snapshot& snapshot, Assignment* assignment, bool empty);
+void reserve_places(Trial& trial, Assignment* assignment, bool empty);
 
 /// Whether the flavor's taints and labels suit the pod set; otherwise `note` says why not.
 bool flavor_suits(const FlavorInfo& flavor, const PodSetShape& pod_set, FlavorNote* note);

@@ -38,7 +38,7 @@ std::vector<const PodPlaces*> Assignment::places() const {
 
 bool FlavorAssigner::topology_suits(const FlavorInfo& flavor, const QueueInfo::Group& resources,
                                     const PodSetShape& pod_set, FlavorNote* note) const {
-  const State& state = snapshot_.state();
+  const State& state = trial_.state();
   const bool has_topology = !flavor.spec.topology_name.empty();
   const auto unsuited = [&](FlavorNote::Kind kind) {
     note->kind = kind;
@@ -75,14 +75,14 @@ void FlavorAssigner::share_topology_flavors(const Group& group,
     PodSetPlan& plan = assignment->pod_sets[index];
     if (!plan.requests.empty() || plan.shape->group.empty()) continue;
     for (const FlavorPick& pick : picks) {
-      const FlavorInfo* info = snapshot_.state().flavor(pick.flavor);
+      const FlavorInfo* info = trial_.state().flavor(pick.flavor);
       if (info != nullptr && !info->spec.topology_name.empty()) plan.picks.push_back(pick);
     }
   }
 }
 
 std::optional<FlavorId> FlavorAssigner::only_topology_flavor(PodSetPlan* plan) const {
-  const State& state = snapshot_.state();
+  const State& state = trial_.state();
   std::set<FlavorId> flavors;
   for (const FlavorPick& pick : plan->picks) {
     const FlavorInfo* info = state.flavor(pick.flavor);
@@ -118,7 +118,7 @@ void FlavorAssigner::request_places(Assignment* assignment) const {
     if ((!asks && !queue_.topology_only) || plan.count == 0) continue;
     const auto flavor = only_topology_flavor(&plan);
     if (!flavor) continue;
-    if (snapshot_.state().delays_topology(queue_, *flavor, false)) {
+    if (trial_.state().delays_topology(queue_, *flavor, false)) {
       plan.topology_delayed = true;
       continue;
     }
@@ -134,9 +134,9 @@ void FlavorAssigner::place(Assignment* assignment) const {
   if (assignment->mode() == AssignmentMode::no_fit) return;
   request_places(assignment);
   if (assignment->topology.empty() || assignment->mode() == AssignmentMode::no_fit) return;
-  Topologies& topologies = snapshot_.topologies();
+  Topologies& topologies = trial_.topologies();
   TopologySearch search;
-  search.least_free_first = snapshot_.state().config().topology_mixed_profile;
+  search.least_free_first = trial_.state().config().topology_mixed_profile;
   if (assignment->mode() == AssignmentMode::fit) {
     search.explain = true;
     TopologyPlaces found = find_places(topologies, assignment->topology, search);
@@ -163,11 +163,11 @@ void FlavorAssigner::place(Assignment* assignment) const {
   }
 }
 
-void reserve_places(Snapshot& snapshot, Assignment* assignment, bool empty) {
+void reserve_places(Trial& trial, Assignment* assignment, bool empty) {
   TopologySearch search;
   search.empty = empty;
-  search.least_free_first = snapshot.state().config().topology_mixed_profile;
-  TopologyPlaces found = find_places(snapshot.topologies(), assignment->topology, search);
+  search.least_free_first = trial.state().config().topology_mixed_profile;
+  TopologyPlaces found = find_places(trial.topologies(), assignment->topology, search);
   for (PodSetPlan& plan : assignment->pod_sets) plan.places.reset();
   keep_places(std::move(found), assignment);
 }

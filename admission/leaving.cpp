@@ -3,7 +3,7 @@
 namespace regatta::admission {
 
 Leaving::~Leaving() {
-  State& state = snapshot_.state();
+  State& state = trial_.state();
   for (const auto& [id, queue] : asked_) {
     state.asked().erase(id);
     state.queue(queue).victims.forget_asked();
@@ -11,7 +11,7 @@ Leaving::~Leaving() {
 }
 
 void Leaving::add(std::span<const Target> targets) {
-  State& state = snapshot_.state();
+  State& state = trial_.state();
   for (std::size_t end = 0; end < targets.size();) {
     const std::size_t begin = end;
     const QueueId in = targets[begin].held.queue;
@@ -25,21 +25,21 @@ void Leaving::add(std::span<const Target> targets) {
       }
     }
     queue.victims.skip_asked(state.asked());
-    const NodeId root = snapshot_.forest().node(queue.node).root;
+    const NodeId root = trial_.forest().node(queue.node).root;
     Tree& tree = trees_[root];
     if (!tree.in_order && !tree.gone) go(root, nullptr);
-    if (tree.gone) snapshot_.remove_usage(queue.node, usage);
+    if (tree.gone) trial_.remove_usage(queue.node, usage);
     std::vector<FrAmount>& total = tree.usage[queue.node];
     for (const FrAmount& used : usage) add_amount(&total, used.fr, used.amount);
   }
 }
 
 void Leaving::show(NodeId root, bool here) {
-  State& state = snapshot_.state();
+  State& state = trial_.state();
   if (!trees_.contains(root)) return;
   for (const auto& [id, in] : asked_) {
     QueueInfo& queue = state.queue(in);
-    if (snapshot_.forest().node(queue.node).root != root) continue;
+    if (trial_.forest().node(queue.node).root != root) continue;
     if (here) {
       state.asked().erase(id);
       queue.victims.forget_asked();
@@ -51,15 +51,15 @@ void Leaving::show(NodeId root, bool here) {
 }
 
 void Leaving::take_off(const Tree& tree) {
-  for (const auto& [queue, usage] : tree.usage) snapshot_.remove_usage(queue, usage);
+  for (const auto& [queue, usage] : tree.usage) trial_.remove_usage(queue, usage);
 }
 
-void Leaving::go(NodeId root, std::optional<Snapshot::Trial>* trial) {
+void Leaving::go(NodeId root, std::optional<Trial::Nested>* nested) {
   const auto it = trees_.find(root);
   if (it == trees_.end() || it->second.gone) return;
   Tree& tree = it->second;
   if (tree.in_order) {
-    trial->emplace(snapshot_);
+    nested->emplace(trial_);
   } else {
     tree.gone = true;
   }
@@ -69,12 +69,12 @@ void Leaving::go(NodeId root, std::optional<Snapshot::Trial>* trial) {
 void Leaving::bring_back(NodeId root) {
   const auto it = trees_.find(root);
   if (it == trees_.end() || !it->second.gone) return;
-  for (const auto& [queue, usage] : it->second.usage) snapshot_.add_usage(queue, usage);
+  for (const auto& [queue, usage] : it->second.usage) trial_.add_usage(queue, usage);
   it->second.gone = false;
 }
 
 Amount Leaving::missing(NodeId queue, FrId fr) const {
-  const auto tree = trees_.find(snapshot_.forest().node(queue).root);
+  const auto tree = trees_.find(trial_.forest().node(queue).root);
   if (tree == trees_.end() || !tree->second.gone) return 0;
   const auto usage = tree->second.usage.find(queue);
   if (usage == tree->second.usage.end()) return 0;
@@ -85,10 +85,10 @@ Amount Leaving::missing(NodeId queue, FrId fr) const {
 }
 
 void Leaving::lower_own_usage(NodeId queue, FrId fr, Amount by) {
-  const NodeId root = snapshot_.forest().node(queue).root;
+  const NodeId root = trial_.forest().node(queue).root;
   bring_back(root);
   trees_[root].in_order = true;
-  snapshot_.state().forest().lower_own_usage(queue, fr, by);
+  trial_.state().forest().lower_own_usage(queue, fr, by);
 }
 
 }  // namespace regatta::admission

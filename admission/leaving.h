@@ -13,22 +13,22 @@ namespace regatta::admission {
 /// still is brings it back first. Nothing is done per victim more than once.
 class Leaving {
  public:
-  explicit Leaving(Snapshot& snapshot) : snapshot_(snapshot) {}
+  explicit Leaving(Trial& trial) : trial_(trial) {}
   ~Leaving();
   Leaving(const Leaving&) = delete;
   Leaving& operator=(const Leaving&) = delete;
 
-  bool contains(WorkloadId id) const { return snapshot_.state().asked().contains(id); }
-  /// None of them was asked before. Not inside a Trial.
+  bool contains(WorkloadId id) const { return trial_.state().asked().contains(id); }
+  /// None of them was asked before. Not inside a nested trial.
   void add(std::span<const Target> targets);
 
-  /// While it lives, those of one tree are gone. Not inside a Trial when it begins.
+  /// While it lives, those of one tree are gone. Not inside a nested trial when it begins.
   class Gone {
    public:
-    Gone(Leaving& leaving, NodeId root) { leaving.go(root, &trial_); }
+    Gone(Leaving& leaving, NodeId root) { leaving.go(root, &nested_); }
 
    private:
-    std::optional<Snapshot::Trial> trial_;
+    std::optional<Trial::Nested> nested_;
   };
   /// While it lives, those of one tree are there as if nobody had asked them to go.
   class Back {
@@ -45,7 +45,7 @@ class Leaving {
     Leaving& leaving_;
     NodeId root_;
   };
-  /// Their usage counts again, until somebody is added or supposed gone. Not inside a Trial.
+  /// Their usage counts again, until somebody is added or supposed gone. Not inside a nested trial.
   void bring_back(NodeId root);
   /// What they hold of one ClusterQueue's usage and is not counted there at the moment.
   Amount missing(NodeId queue, FrId fr) const;
@@ -62,11 +62,11 @@ class Leaving {
     bool in_order = false;                          ///< order of changes matters
   };
 
-  void go(NodeId root, std::optional<Snapshot::Trial>* trial);
+  void go(NodeId root, std::optional<Trial::Nested>* nested);
   void take_off(const Tree& tree);
   void show(NodeId root, bool here);
 
-  Snapshot& snapshot_;
+  Trial& trial_;
   std::map<NodeId, Tree> trees_;  ///< by root
   std::vector<std::pair<WorkloadId, QueueId>> asked_;
 };

@@ -6,9 +6,9 @@
 namespace regatta::admission {
 namespace {
 
-std::vector<Target> targets_for(Snapshot& snapshot, const Entry& entry,
-                                const Assignment& assignment, SimulatedPreemption* simulated) {
-  Names& names = snapshot.state().names();
+std::vector<Target> targets_for(Trial& trial, const Entry& entry, const Assignment& assignment,
+                                SimulatedPreemption* simulated) {
+  Names& names = trial.state().names();
   Preemptor preemptor{entry.id, entry.queue, assignment.frs_to_preempt(&names), assignment.usage,
                       assignment.topology.empty() ? nullptr : &assignment.topology};
   // The implicit request for pods can ask for preemption, but does not count in what must fit
@@ -23,10 +23,10 @@ std::vector<Target> targets_for(Snapshot& snapshot, const Entry& entry,
 /// Full is as specified: reclaimable pods are not taken off, as in the reference.
 class PartialAdmission {
  public:
-  PartialAdmission(Snapshot& snapshot, Entry* entry, FlavorAssigner* assigner,
+  PartialAdmission(Trial& trial, Entry* entry, FlavorAssigner* assigner,
                    SimulatedPreemption* simulated)
-      : snapshot_(snapshot), entry_(*entry), assigner_(*assigner), simulated_(simulated) {
-    const WorkloadEntry& workload = snapshot.state().workloads()[entry->id];
+      : trial_(trial), entry_(*entry), assigner_(*assigner), simulated_(simulated) {
+    const WorkloadEntry& workload = trial.state().workloads()[entry->id];
     const auto& pod_sets = workload.shape->pod_sets;
     for (std::size_t i = 0; i < pod_sets.size(); ++i) {
       const auto* specified = workload.full_counts.get();
@@ -65,7 +65,7 @@ class PartialAdmission {
     Assignment assignment = assigner_.assign(counts);
     std::vector<Target> targets;
     if (assignment.mode() == AssignmentMode::preempt) {
-      targets = targets_for(snapshot_, entry_, assignment, simulated_);
+      targets = targets_for(trial_, entry_, assignment, simulated_);
     }
     if (assignment.mode() != AssignmentMode::fit && targets.empty()) return false;
     assignment_ = std::move(assignment);
@@ -74,7 +74,7 @@ class PartialAdmission {
     return true;
   }
 
-  Snapshot& snapshot_;
+  Trial& trial_;
   Entry& entry_;
   FlavorAssigner& assigner_;
   SimulatedPreemption* simulated_;
@@ -88,9 +88,9 @@ class PartialAdmission {
 
 /// Progress of an earlier cycle counts while the workload looks the same and, unless that was just
 /// the last cycle, no quota changed.
-void drop_outdated_progress(const Snapshot& snapshot, WorkloadEntry* workload, QueueId queue) {
+void drop_outdated_progress(const Trial& trial, WorkloadEntry* workload, QueueId queue) {
   if (workload->progress == nullptr) return;
-  const State& state = snapshot.state();
+  const State& state = trial.state();
   const ScanProgress& progress = *workload->progress;
   bool outdated = false;
   if (state.config().preserve_scan_progress) {
@@ -101,30 +101,30 @@ void drop_outdated_progress(const Snapshot& snapshot, WorkloadEntry* workload, Q
     }
   }
   const NodeId node = state.queue(queue).node;
-  outdated = outdated || snapshot.forest().node(node).generation > progress.generation;
+  outdated = outdated || trial.forest().node(node).generation > progress.generation;
   if (outdated) workload->progress.reset();
 }
 
 /// A preemptor claims the places it will have: those its targets leave, or without targets those it
 /// would take in an empty cluster.
-void reserve_places_to_come(Snapshot& snapshot, Entry* entry) {
+void reserve_places_to_come(Trial& trial, Entry* entry) {
   Assignment& assignment = entry->assignment;
   if (assignment.topology.empty() || assignment.mode() != AssignmentMode::preempt) return;
-  const Snapshot::Trial trial(snapshot);
+  const Trial::Nested nested(trial);
   for (const Target& target : entry->targets) {
-    if (target.held.has_places) snapshot.remove_places(target.id);
+    if (target.held.has_places) trial.remove_places(target.id);
   }
-  reserve_places(snapshot, &assignment, entry->targets.empty());
+  reserve_places(trial, &assignment, entry->targets.empty());
 }
 
 }  // namespace
 
-void nominate_flavors(Snapshot& snapshot, Entry* entry, const Assignment* pinned, TimePoint now) {
-  State& state = snapshot.state();
+void nominate_flavors(Trial& trial, Entry* entry, const Assignment* pinned, TimePoint now) {
+  State& state = trial.state();
   WorkloadEntry& workload = state.workloads()[entry->id];
-  drop_outdated_progress(snapshot, &workload, entry->queue);
-  SimulatedPreemption oracle(snapshot, entry->id, entry->queue, now);
-  FlavorAssigner assigner(snapshot, entry->id, entry->queue, oracle);
+  drop_outdated_progress(trial, &workload, entry->queue);
+  SimulatedPreemption oracle(trial, entry->id, entry->queue, now);
+  FlavorAssigner assigner(trial, entry->id, entry->queue, oracle);
   assigner.pin(pinned);
   if (const WorkloadId replaced = state.replaced_by(entry->id); replaced != no_id) {
     assigner.replace(state.workloads()[replaced].reservation.get());
@@ -134,12 +134,12 @@ void nominate_flavors(Snapshot& snapshot, Entry* entry, const Assignment* pinned
   const AssignmentMode mode = entry->assignment.mode();
   if (mode == AssignmentMode::fit) return;
   if (mode == AssignmentMode::preempt) {
-    entry->targets = targets_for(snapshot, *entry, entry->assignment, &oracle);
+    entry->targets = targets_for(trial, *entry, entry->assignment, &oracle);
   }
   if (entry->targets.empty() && state.config().partial_admission) {
-    PartialAdmission(snapshot, entry, &assigner, &oracle).search();
+    PartialAdmission(trial, entry, &assigner, &oracle).search();
   }
-  reserve_places_to_come(snapshot, entry);
+  reserve_places_to_come(trial, entry);
 }
 
 }  // namespace regatta::admission

@@ -92,37 +92,37 @@ void VictimStream::settle() {
   }
 }
 
-void remove_usage(Snapshot& snapshot, std::span<const Target> targets) {
+void remove_usage(Trial& trial, std::span<const Target> targets) {
   std::vector<FrAmount> usage;  // of targets in a row that are in one ClusterQueue
   for (std::size_t i = 0; i < targets.size(); ++i) {
     const Holding& held = targets[i].held;
     for (const FrAmount& used : held.usage) add_amount(&usage, used.fr, used.amount);
     if (i + 1 < targets.size() && targets[i + 1].held.queue == held.queue) continue;
-    snapshot.remove_usage(snapshot.state().queue(held.queue).node, usage);
+    trial.remove_usage(trial.state().queue(held.queue).node, usage);
     usage.clear();
   }
 }
 
 namespace {
 
-bool places_fit(Snapshot& snapshot, const Preemptor& preemptor) {
+bool places_fit(Trial& trial, const Preemptor& preemptor) {
   if (preemptor.topology == nullptr || preemptor.topology->empty()) return true;
   TopologySearch search;
-  search.least_free_first = snapshot.state().config().topology_mixed_profile;
-  return !find_places(snapshot.topologies(), *preemptor.topology, search).failure;
+  search.least_free_first = trial.state().config().topology_mixed_profile;
+  return !find_places(trial.topologies(), *preemptor.topology, search).failure;
 }
 
 }  // namespace
 
-bool fits(Snapshot& snapshot, const Preemptor& preemptor, bool allow_borrowing) {
-  const QuotaForest& forest = snapshot.forest();
-  const NodeId node = snapshot.state().queue(preemptor.queue).node;
+bool fits(Trial& trial, const Preemptor& preemptor, bool allow_borrowing) {
+  const QuotaForest& forest = trial.forest();
+  const NodeId node = trial.state().queue(preemptor.queue).node;
   const auto has_quota = [&](const FrAmount& want) {
     if (!allow_borrowing && forest.borrowing_with(node, want.fr, want.amount)) return false;
     return want.amount <= forest.available(node, want.fr);
   };
   return std::all_of(preemptor.usage.begin(), preemptor.usage.end(), has_quota) &&
-         places_fit(snapshot, preemptor);
+         places_fit(trial, preemptor);
 }
 
 namespace {
@@ -135,7 +135,7 @@ bool at_least(std::span<const FrAmount> a, std::span<const FrAmount> b) {
 
 }  // namespace
 
-void fill_back(Snapshot& snapshot, const Preemptor& preemptor, bool allow_borrowing,
+void fill_back(Trial& trial, const Preemptor& preemptor, bool allow_borrowing,
                std::vector<Target>* targets) {
   // Whoever holds as much as somebody of the same ClusterQueue who had to go has to go too.
   Holding needed;
@@ -149,41 +149,41 @@ void fill_back(Snapshot& snapshot, const Preemptor& preemptor, bool allow_borrow
     }
     bool needless = false;
     {
-      const Snapshot::Trial trial(snapshot);
-      snapshot.restore(target.id, target.held);
-      needless = fits(snapshot, preemptor, allow_borrowing);
+      const Trial::Nested nested(trial);
+      trial.restore(target.id, target.held);
+      needless = fits(trial, preemptor, allow_borrowing);
     }
     if (!needless) {
       needed = target.held;
       continue;
     }
-    snapshot.restore(target.id, target.held);
+    trial.restore(target.id, target.held);
     (*targets)[i] = targets->back();
     targets->pop_back();
   }
 }
 
-std::vector<Target> find_targets(Snapshot& snapshot, const Preemptor& preemptor, TimePoint now) {
-  const Snapshot::Trial trial(snapshot);
-  return snapshot.state().config().fair_sharing ? find_fair_targets(snapshot, preemptor, now)
-                                                : find_classical_targets(snapshot, preemptor, now);
+std::vector<Target> find_targets(Trial& trial, const Preemptor& preemptor, TimePoint now) {
+  const Trial::Nested nested(trial);
+  return trial.state().config().fair_sharing ? find_fair_targets(trial, preemptor, now)
+                                             : find_classical_targets(trial, preemptor, now);
 }
 
 std::vector<Target> SimulatedPreemption::targets(const Preemptor& preemptor) {
   for (const Found& found : found_) {
     if (found.preemptor == preemptor) return found.targets;
   }
-  return find_targets(snapshot_, preemptor, now_);
+  return find_targets(trial_, preemptor, now_);
 }
 
 PreemptionOracle::Answer SimulatedPreemption::simulate(FrId fr, Amount value) {
-  const NodeId node = snapshot_.state().queue(queue_).node;
+  const NodeId node = trial_.state().queue(queue_).node;
   Found& found = found_.emplace_back();
   found.preemptor = {id_, queue_, {fr}, {{fr, value}}, nullptr};
-  found.targets = find_targets(snapshot_, found.preemptor, now_);
-  const Snapshot::Trial trial(snapshot_);
-  remove_usage(snapshot_, found.targets);
-  const int height = snapshot_.forest().lowest_fitting_subtree(node, fr, value).height;
+  found.targets = find_targets(trial_, found.preemptor, now_);
+  const Trial::Nested nested(trial_);
+  remove_usage(trial_, found.targets);
+  const int height = trial_.forest().lowest_fitting_subtree(node, fr, value).height;
   if (found.targets.empty()) return {Mode::no_candidates, height};
   const bool own = std::any_of(found.targets.begin(), found.targets.end(),
                                [&](const Target& one) { return one.held.queue == queue_; });

@@ -1,11 +1,11 @@
 #pragma once
 
 /// Who must go so that a workload fits: classical preemption over the Cohort tree, and the fair
-/// sharing kind. Both only suppose: the snapshot is left as it was.
+/// sharing kind. Both only suppose: the trial is left as it was.
 
 #include "admission/fair_share.h"
 #include "admission/flavor_assigner.h"
-#include "admission/snapshot.h"
+#include "admission/trial.h"
 
 #include <cstdint>
 #include <span>
@@ -30,7 +30,7 @@ struct Target {
   Holding held;
 };
 /// Takes off the usage of all of them, not their places.
-void remove_usage(Snapshot& snapshot, std::span<const Target> targets);
+void remove_usage(Trial& trial, std::span<const Target> targets);
 
 /// Somebody who wants to preempt, and for what.
 struct Preemptor {
@@ -44,15 +44,15 @@ struct Preemptor {
 };
 
 /// Victims in the order chosen; empty: preemption cannot help.
-std::vector<Target> find_targets(Snapshot& snapshot, const Preemptor& preemptor, TimePoint now);
+std::vector<Target> find_targets(Trial& trial, const Preemptor& preemptor, TimePoint now);
 
 /// Answers the flavor search for one workload.
 class SimulatedPreemption final : public PreemptionOracle {
  public:
-  SimulatedPreemption(Snapshot& snapshot, WorkloadId id, QueueId queue, TimePoint now)
-      : snapshot_(snapshot), id_(id), queue_(queue), now_(now) {}
+  SimulatedPreemption(Trial& trial, WorkloadId id, QueueId queue, TimePoint now)
+      : trial_(trial), id_(id), queue_(queue), now_(now) {}
   Answer simulate(FrId fr, Amount value) override;
-  /// find_targets(), which need not search again for what was just simulated. The snapshot must be
+  /// find_targets(), which need not search again for what was just simulated. The trial must be
   /// as it was then.
   std::vector<Target> targets(const Preemptor& preemptor);
 
@@ -62,7 +62,7 @@ class SimulatedPreemption final : public PreemptionOracle {
     std::vector<Target> targets;
   };
 
-  Snapshot& snapshot_;
+  Trial& trial_;
   WorkloadId id_;
   QueueId queue_;
   TimePoint now_;
@@ -71,10 +71,8 @@ class SimulatedPreemption final : public PreemptionOracle {
 
 // Parts, for both kinds of preemption.
 
-std::vector<Target> find_classical_targets(Snapshot& snapshot, const Preemptor& preemptor,
-                                           TimePoint now);
-std::vector<Target> find_fair_targets(Snapshot& snapshot, const Preemptor& preemptor,
-                                      TimePoint now);
+std::vector<Target> find_classical_targets(Trial& trial, const Preemptor& preemptor, TimePoint now);
+std::vector<Target> find_fair_targets(Trial& trial, const Preemptor& preemptor, TimePoint now);
 /// Who of a ClusterQueue the policy of the preemptor's own lets it preempt.
 class VictimRule {
  public:
@@ -133,9 +131,9 @@ class VictimStream {
   bool by_priority_ = true;
 };
 
-bool fits(Snapshot& snapshot, const Preemptor& preemptor, bool allow_borrowing);
+bool fits(Trial& trial, const Preemptor& preemptor, bool allow_borrowing);
 /// Puts back, last chosen first, everybody who turned out not to be needed.
-void fill_back(Snapshot& snapshot, const Preemptor& preemptor, bool allow_borrowing,
+void fill_back(Trial& trial, const Preemptor& preemptor, bool allow_borrowing,
                std::vector<Target>* targets);
 
 }  // namespace regatta::admission

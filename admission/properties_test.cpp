@@ -77,11 +77,11 @@ TEST(Properties, UsageNeverExceedsWhatTheTreeAllows) {
     for (int i = 0; i < 40; ++i) {
       player.cycle();
       {
-        Snapshot snapshot(player.state());
+        Trial trial(player.state());
         for (const auto& [key, workload] : player.workloads()) {
           const WorkloadId id = player.state().workloads().find(key);
           const auto& held = player.state().workloads()[id].reservation;
-          if (held != nullptr && held->evicted) snapshot.remove(id);
+          if (held != nullptr && held->evicted) trial.remove(id);
         }
         expect_within_limits(player.state().forest(), nodes_of(player));
       }
@@ -138,16 +138,16 @@ struct Minimality {
   int needless = 0;
 };
 
-Minimality minimality(Snapshot& snapshot, const Preemptor& preemptor, bool borrow,
+Minimality minimality(Trial& trial, const Preemptor& preemptor, bool borrow,
                       const std::vector<Target>& targets) {
-  const Snapshot::Trial trial(snapshot);
-  for (const Target& target : targets) snapshot.remove(target.id);
+  const Trial::Nested nested(trial);
+  for (const Target& target : targets) trial.remove(target.id);
   Minimality found;
-  found.fits = fits(snapshot, preemptor, borrow);
+  found.fits = fits(trial, preemptor, borrow);
   for (const Target& target : targets) {
-    const Snapshot::Trial one_back(snapshot);
-    snapshot.restore(target.id);
-    found.needless += fits(snapshot, preemptor, borrow) ? 1 : 0;
+    const Trial::Nested one_back(trial);
+    trial.restore(target.id);
+    found.needless += fits(trial, preemptor, borrow) ? 1 : 0;
   }
   return found;
 }
@@ -161,20 +161,20 @@ TEST(Properties, PreemptionIsMinimal) {
     Player player(draw_inputs(&rng, draw_of(seed)), seed);
     for (int i = 0; i < 12; ++i) player.cycle();
     State& state = player.state();
-    Snapshot snapshot(state);
+    Trial trial(state);
     for (const auto& [key, workload] : player.workloads()) {
       if (workload.status.admission) continue;
       const WorkloadId id = state.workloads().find(key);
       const QueueInfo& queue = *state.find_queue(workload.spec.queue_name);
       const FrId fr = queue.frs[rng.next() % queue.frs.size()];
       const Preemptor preemptor{id, queue.id, {fr}, {{fr, rng.between(1, 6000)}}};
-      if (minimality(snapshot, preemptor, true, {}).fits) continue;
-      const std::vector<Target> targets = find_targets(snapshot, preemptor, player.now());
+      if (minimality(trial, preemptor, true, {}).fits) continue;
+      const std::vector<Target> targets = find_targets(trial, preemptor, player.now());
       if (targets.empty()) continue;
       ++searches;
       victims += targets.size();
-      const Minimality borrowing = minimality(snapshot, preemptor, true, targets);
-      const Minimality within = minimality(snapshot, preemptor, false, targets);
+      const Minimality borrowing = minimality(trial, preemptor, true, targets);
+      const Minimality within = minimality(trial, preemptor, false, targets);
       EXPECT_TRUE(borrowing.fits) << key.str();
       EXPECT_TRUE(borrowing.needless == 0 || (within.fits && within.needless == 0)) << key.str();
     }

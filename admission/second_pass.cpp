@@ -18,7 +18,7 @@ std::optional<FlavorId> topology_flavor(const State& state, const PodSetReservat
 }  // namespace
 
 void SecondPass::place_all() {
-  state_ = &snapshot_.state();
+  state_ = &trial_.state();
   for (const WorkloadId id : ids_) {
     Found& found = found_.emplace_back();
     found.id = id;
@@ -74,7 +74,7 @@ void SecondPass::place_delayed(const Reservation& held, const PlacesTask& task, 
   TopologySearch search;
   search.explain = true;
   search.least_free_first = state_->config().topology_mixed_profile;
-  TopologyPlaces places = find_places(snapshot_.topologies(), requests, search);
+  TopologyPlaces places = find_places(trial_.topologies(), requests, search);
   if (places.failure) {
     found->failure = "couldn't assign flavors to pod set " +
                      held.pod_sets[places.failure->pod_set].name + ": " + places.failure->text;
@@ -84,7 +84,7 @@ void SecondPass::place_delayed(const Reservation& held, const PlacesTask& task, 
 }
 
 void SecondPass::replace_lost(const Reservation& held, const PlacesTask& task, Found* found) {
-  const Snapshot::Trial trial(snapshot_);
+  const Trial::Nested nested(trial_);
   for (std::size_t i = 0; i < held.pod_sets.size() && i < task.pods.size(); ++i) {
     const PodSetReservation& pod_set = held.pod_sets[i];
     if (pod_set.places.empty()) continue;
@@ -99,14 +99,14 @@ void SecondPass::replace_lost(const Reservation& held, const PlacesTask& task, F
     }
     const FlavorId flavor = topology_flavor(*state_, pod_set).value_or(current.flavor);
     Replacement replaced =
-        replace_places(snapshot_.topologies(), request_for(*found, task, i, flavor), current,
+        replace_places(trial_.topologies(), request_for(*found, task, i, flavor), current,
                        task.lost, state_->config().topology_mixed_profile);
     if (!replaced.places) {
       found->failure = std::move(replaced.failure);
       return;
     }
-    snapshot_.topologies().remove(current);
-    snapshot_.topologies().add(*replaced.places);
+    trial_.topologies().remove(current);
+    trial_.topologies().add(*replaced.places);
     found->places.push_back({i, std::move(*replaced.places)});
   }
 }
@@ -115,9 +115,9 @@ void SecondPass::replace_lost(const Reservation& held, const PlacesTask& task, F
 void SecondPass::take(const Reservation& held, const Found& found) {
   for (const PodSetPlaces& places : found.places) {
     for (const PodPlaces& old : held.pod_sets[places.pod_set].places) {
-      snapshot_.topologies().remove(old);
+      trial_.topologies().remove(old);
     }
-    snapshot_.topologies().add(places.places);
+    trial_.topologies().add(places.places);
   }
 }
 

@@ -4,20 +4,19 @@
 /// check, and those that lost a node. They come before everybody else in a cycle.
 
 #include "admission/cycle.h"
-#include "admission/snapshot.h"
+#include "admission/trial.h"
 
 #include <vector>
 
 namespace regatta::admission {
 
-/// Finds places for them, one after the other, and takes those in the snapshot.
+/// Finds places for them, one after the other, and takes those in the trial.
 class SecondPass {
  public:
-  SecondPass(Snapshot& snapshot, std::vector<WorkloadId> ids)
-      : snapshot_(snapshot), ids_(std::move(ids)) {}
+  SecondPass(Trial& trial, std::vector<WorkloadId> ids) : trial_(trial), ids_(std::move(ids)) {}
 
   void place_all();
-  /// After the snapshot is gone: records what was found, and what is tried again.
+  /// After the trial is gone: records what was found, and what is tried again.
   void record(TimePoint now, CycleResult* result);
 
  private:
@@ -35,7 +34,7 @@ class SecondPass {
                               FlavorId flavor) const;
   void take(const Reservation& held, const Found& found);
 
-  Snapshot& snapshot_;
+  Trial& trial_;
   std::vector<WorkloadId> ids_;
   std::vector<Found> found_;
   State* state_ = nullptr;

@@ -7,17 +7,17 @@
 namespace regatta::admission {
 
 /// What a cycle supposes about State: usage added, workloads gone. It works on the live quota tree
-/// and takes everything back when it ends, in reverse order; Trial takes back a part earlier. Costs
-/// what is supposed, however much is there.
-class Snapshot {
+/// and takes everything back when it ends, in reverse order; Nested takes back a part earlier.
+/// Costs what is supposed, however much is there.
+class Trial {
  public:
-  explicit Snapshot(State& state) : state_(state), mark_(state.forest().begin_trial()) {
+  explicit Trial(State& state) : state_(state), mark_(state.forest().begin_trial()) {
     state.topologies().settle();
     places_mark_ = state.topologies().begin_trial();
   }
-  ~Snapshot() { take_back(mark_, places_mark_); }
-  Snapshot(const Snapshot&) = delete;
-  Snapshot& operator=(const Snapshot&) = delete;
+  ~Trial() { take_back(mark_, places_mark_); }
+  Trial(const Trial&) = delete;
+  Trial& operator=(const Trial&) = delete;
 
   State& state() { return state_; }
   const State& state() const { return state_; }
@@ -54,18 +54,18 @@ class Snapshot {
   }
 
   /// Takes back what was supposed while it lives.
-  class Trial {
+  class Nested {
    public:
-    explicit Trial(Snapshot& snapshot)
-        : snapshot_(snapshot),
-          mark_(snapshot.state_.forest().begin_trial()),
-          places_mark_(snapshot.topologies().begin_trial()) {}
-    ~Trial() { snapshot_.take_back(mark_, places_mark_); }
-    Trial(const Trial&) = delete;
-    Trial& operator=(const Trial&) = delete;
+    explicit Nested(Trial& trial)
+        : trial_(trial),
+          mark_(trial.state_.forest().begin_trial()),
+          places_mark_(trial.topologies().begin_trial()) {}
+    ~Nested() { trial_.take_back(mark_, places_mark_); }
+    Nested(const Nested&) = delete;
+    Nested& operator=(const Nested&) = delete;
 
    private:
-    Snapshot& snapshot_;
+    Trial& trial_;
     std::size_t mark_;
     std::size_t places_mark_;
   };
