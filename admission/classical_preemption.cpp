@@ -51,10 +51,10 @@ class Classical {
   Classical(Trial& trial, const Preemptor& preemptor)
       : trial_(trial),
         preemptor_(preemptor),
-        queue_(trial.state().queue(preemptor.queue)),
-        workload_(trial.state().workloads()[preemptor.id]),
-        own_(VictimRule::within_queue(queue_, trial.state().workloads()[preemptor.id])),
-        reclaim_(VictimRule::reclaim(queue_, trial.state().workloads()[preemptor.id])) {}
+        queue_(trial.access().queue(preemptor.queue)),
+        workload_(trial.access().workloads()[preemptor.id]),
+        own_(VictimRule::within_queue(queue_, trial.access().workloads()[preemptor.id])),
+        reclaim_(VictimRule::reclaim(queue_, trial.access().workloads()[preemptor.id])) {}
 
   std::vector<Target> find() {
     collect();
@@ -88,12 +88,12 @@ class Classical {
   }
 
   void add_queue(const QueueInfo& queue, NodeId common, List list, const VictimRule& rule) {
-    const auto [evicted, others, by_priority] = trial_.state().victims_in(queue.id);
-    const State& state = trial_.state();
-    if (VictimStream stream(state, preemptor_, rule, evicted, by_priority); !stream.empty()) {
+    const auto [evicted, others, by_priority] = trial_.access().victims_in(queue.id);
+    const CycleAccess& access = trial_.access();
+    if (VictimStream stream(access, preemptor_, rule, evicted, by_priority); !stream.empty()) {
       sources(list).evicted.push_back({stream, queue.node, common});
     }
-    if (VictimStream stream(state, preemptor_, rule, others, by_priority); !stream.empty()) {
+    if (VictimStream stream(access, preemptor_, rule, others, by_priority); !stream.empty()) {
       sources(list).others.push_back({stream, queue.node, common});
     }
   }
@@ -106,7 +106,7 @@ class Classical {
         collect_below(child, skip, common, list);
         continue;
       }
-      const QueueInfo& other = trial_.state().queue(trial_.state().queue_of_node(child));
+      const QueueInfo& other = trial_.access().queue(trial_.access().queue_of_node(child));
       if (!other.active) continue;  // its usage counts, its workloads are out of reach
       add_queue(other, common, list, reclaim_);
     }
@@ -160,7 +160,7 @@ class Classical {
   /// Merges the sources, best victim first, until the preemptor fits.
   bool take_from(std::vector<Source> sources, List list, bool borrow,
                  std::vector<Target>* targets) {
-    const WorkloadTable& table = trial_.state().workloads();
+    const WorkloadTable& table = trial_.access().workloads();
     const auto later = [&](const Source* a, const Source* b) {
       return victim_before(table, b->stream.front(), a->stream.front());
     };

@@ -24,17 +24,17 @@ constexpr std::string_view will_fit =
 
 class Cycle {
  public:
-  Cycle(State& state, TimePoint now) : state_(state), now_(now) {}
+  Cycle(CycleAccess& access, TimePoint now) : access_(access), now_(now) {}
 
   CycleResult run() {
     CycleResult result;
-    std::vector<WorkloadId> holders = state_.pop_second_passes();
-    const std::vector<WorkloadId> heads = state_.pop_heads();
+    std::vector<WorkloadId> holders = access_.pop_second_passes();
+    const std::vector<WorkloadId> heads = access_.pop_heads();
     if (heads.empty() && holders.empty()) return result;
     result.ran = true;
-    result.cycle = state_.cycle();
+    result.cycle = access_.cycle();
     {
-      Trial trial(state_);
+      Trial trial(access_);
       trial_ = &trial;
       second_pass_.emplace(trial, std::move(holders));
       second_pass_->place_all();
@@ -68,19 +68,19 @@ class Cycle {
   }
 
   void nominate(WorkloadId id) {
-    const WorkloadEntry& workload = state_.workloads()[id];
-    const LocalQueueInfo& local = state_.local_queue(workload.local_queue);
-    const QueueInfo& queue = state_.queue(local.queue);
+    const WorkloadEntry& workload = access_.workloads()[id];
+    const LocalQueueInfo& local = access_.local_queue(workload.local_queue);
+    const QueueInfo& queue = access_.queue(local.queue);
     Entry& entry = entries_.emplace_back();
     entry.id = id;
     entry.queue = queue.id;
     namespace reasons = api::reasons;
-    const api::StringMap* labels = state_.namespace_labels(workload.key.ns);
+    const api::StringMap* labels = access_.namespace_labels(workload.key.ns);
     if (workload.failed_checks) {
       return reject(&entry, reasons::pending_evaluation,
                     "The workload has failed admission checks");
     }
-    if (state_.forest().node(queue.node).cyclic) {
+    if (access_.forest().node(queue.node).cyclic) {
       return reject(&entry, reasons::suspended, "ClusterQueue " + queue.name + " is inactive");
     }
     if (labels == nullptr) {
@@ -102,11 +102,10 @@ class Cycle {
   }
 
   void remember_progress(const Entry& entry) {
-    WorkloadEntry& workload = state_.workloads()[entry.id];
-    workload.progress = std::make_unique<ScanProgress>(entry.assignment.progress);
+    access_.set_progress(entry.id, std::make_unique<ScanProgress>(entry.assignment.progress));
   }
 
-  void forget_progress(const Entry& entry) { state_.workloads()[entry.id].progress.reset(); }
+  void forget_progress(const Entry& entry) { access_.set_progress(entry.id, nullptr); }
 
   void skip(Entry* entry, std::string_view message) {
     entry->status = Entry::Status::skipped;
@@ -118,13 +117,13 @@ class Cycle {
     const auto taken = [&](WorkloadId id) {
       return leaving_->contains(id) || replaced_.contains(id);
     };
-    const WorkloadId replaces = state_.replaced_by(entry.id);
+    const WorkloadId replaces = access_.replaced_by(entry.id);
     if (replaces != no_id && leaving_->contains(replaces)) return true;
     return std::any_of(entry.targets.begin(), entry.targets.end(),
                        [&](const Target& target) { return taken(target.id); });
   }
 
-  NodeId node_of(const Entry& entry) const { return state_.queue(entry.queue).node; }
+  NodeId node_of(const Entry& entry) const { return access_.queue(entry.queue).node; }
 
   /// Somebody before it in this cycle preempts the same workloads: looks again with those gone, at
   /// the flavors it was nominated for.
@@ -154,7 +153,7 @@ class Cycle {
   bool add_places(PlaceAmounts* to, const Target& target) const {
     if (!target.held.has_places) return false;
     bool any = false;
-    for (const auto& pod_set : state_.workloads()[target.id].reservation->pod_sets) {
+    for (const auto& pod_set : access_.workloads()[target.id].reservation->pod_sets) {
       for (const PodPlaces& places : pod_set.places) add(to, places);
       any = any || !pod_set.places.empty();
     }
@@ -174,7 +173,7 @@ class Cycle {
   /// flavors.
   Fit replace_if_needed(Entry* entry) {
     const Fit fit = fits_now(*entry);
-    if (fit != Fit::no_places || !state_.config().topology_recompute_in_cycle) return fit;
+    if (fit != Fit::no_places || !access_.config().topology_recompute_in_cycle) return fit;
     {
       const Leaving::Back back(*leaving_, root_of(*entry));
       nominate_again(entry);
@@ -236,29 +235,29 @@ class Cycle {
   }
 
   bool must_wait_for_pods() const {
-    return state_.config().block_admission && state_.not_ready() + admitted_.size() > 0;
+    return access_.config().block_admission && access_.not_ready() + admitted_.size() > 0;
   }
 
   /// Looks again where those before it took what it was nominated for.
   Fit refresh(Entry* entry) {
     if (entry->assignment.mode() == AssignmentMode::no_fit) return Fit::no_quota;
     if (!overlaps(*entry)) return replace_if_needed(entry);
-    if (!state_.config().recompute_on_target_overlap) return Fit::no_quota;
+    if (!access_.config().recompute_on_target_overlap) return Fit::no_quota;
     recompute_overlapping(entry);
     const Fit fit = overlaps(*entry) ? Fit::no_quota : fits_now(*entry);
     using Outcome = Recomputed::Outcome;
     const bool resolved = !entry->targets.empty() && fit == Fit::fits;
     recomputed_.push_back(
-        {state_.queue(entry->queue).name, entry->assignment.mode() == AssignmentMode::deferred_fit
-                                              ? Outcome::deferred_fit
-                                          : resolved ? Outcome::new_targets
-                                                     : Outcome::skipped});
+        {access_.queue(entry->queue).name, entry->assignment.mode() == AssignmentMode::deferred_fit
+                                               ? Outcome::deferred_fit
+                                           : resolved ? Outcome::new_targets
+                                                      : Outcome::skipped});
     return fit;
   }
 
   void skip_preemptor(Entry* entry, std::string_view message) {
     skip(entry, message);
-    skipped_preemptors_.push_back(state_.queue(entry->queue).name);
+    skipped_preemptors_.push_back(access_.queue(entry->queue).name);
   }
 
   void process(Entry* entry) {
@@ -266,7 +265,7 @@ class Cycle {
     const Fit fit = refresh(entry);
     const AssignmentMode mode = entry->assignment.mode();
     entry->reason = name_of(entry->assignment.reason());
-    if (mode != AssignmentMode::fit) entry->message = entry->assignment.message(state_.names());
+    if (mode != AssignmentMode::fit) entry->message = entry->assignment.message(access_.names());
     if (mode == AssignmentMode::no_fit) {
       entry->requeue_reason = RequeueReason::no_fit;
       return;
@@ -274,11 +273,11 @@ class Cycle {
     if (mode == AssignmentMode::preempt && entry->targets.empty()) {
       entry->requeue_reason = RequeueReason::preemption_no_candidates;
       entry->reason = api::reasons::waiting_for_quota;
-      const auto reclaim = state_.queue(entry->queue).spec.preemption.reclaim_within_cohort;
+      const auto reclaim = access_.queue(entry->queue).spec.preemption.reclaim_within_cohort;
       if (reclaim != api::ReclaimPolicy::Any) keep_quota_for(*entry);
       return;
     }
-    const bool gated = state_.config().preemption_gates && state_.workloads()[entry->id].gated;
+    const bool gated = access_.config().preemption_gates && access_.workloads()[entry->id].gated;
     if (mode == AssignmentMode::preempt && gated) {
       entry->requeue_reason = RequeueReason::preemption_gated;
       entry->reason = api::reasons::admission_gated;
@@ -311,7 +310,7 @@ class Cycle {
       entry->reason = api::reasons::waiting_for_pods_ready;
     } else {
       entry->status = Entry::Status::assumed;
-      if (const WorkloadId replaces = state_.replaced_by(entry->id); replaces != no_id) {
+      if (const WorkloadId replaces = access_.replaced_by(entry->id); replaces != no_id) {
         replaced_.insert(replaces);
       }
       admitted_.push_back(entry);
@@ -325,17 +324,17 @@ class Cycle {
         ". Pending the preemption of " + std::to_string(entry->targets.size()) + " workload(s)";
     entry->requeue_reason = RequeueReason::pending_preemption;
     forget_progress(*entry);
-    const WorkloadEntry& workload = state_.workloads()[entry->id];
+    const WorkloadEntry& workload = access_.workloads()[entry->id];
     const auto preemptor = std::make_shared<const PreemptingWorkload>(
-        workload.key, workload.uid, state_.forest().path(node_of(*entry)));
+        workload.key, workload.uid, access_.forest().path(node_of(*entry)));
     QueueId queue = no_id;
     std::string path;  // of `queue`
     for (const Target& target : entry->targets) {
       if (target.held.evicted) continue;  // on its way out already
       if (std::exchange(queue, target.held.queue) != target.held.queue) {
-        path = state_.forest().path(state_.queue(queue).node);
+        path = access_.forest().path(access_.queue(queue).node);
       }
-      const WorkloadEntry& victim = state_.workloads()[target.id];
+      const WorkloadEntry& victim = access_.workloads()[target.id];
       preempted_.push_back({victim.key, victim.uid, name_of(target.reason),
                             human_text(target.reason), preemptor, path});
     }
@@ -348,43 +347,43 @@ class Cycle {
   }
 
   void record_admitted(Entry* entry, CycleResult* result) {
-    const QueueInfo& queue = state_.queue(entry->queue);
+    const QueueInfo& queue = access_.queue(entry->queue);
     auto reservation = entry->assignment.reserve(entry->queue, now_);
     AdmittedWorkload& admitted = result->admitted.emplace_back();
-    admitted.key = state_.workloads()[entry->id].key;
-    admitted.uid = state_.workloads()[entry->id].uid;
+    admitted.key = access_.workloads()[entry->id].key;
+    admitted.uid = access_.workloads()[entry->id].uid;
     admitted.cluster_queue = queue.name;
-    admitted.admission = to_api(*reservation, queue.name, state_.names(), state_.topologies());
+    admitted.admission = to_api(*reservation, queue.name, access_.names(), access_.topologies());
     if (!queue.spec.admission_checks.empty()) {
       std::set<std::string> flavors;
       for (const auto& pod_set : admitted.admission.pod_set_assignments) {
         for (const auto& [resource, flavor] : pod_set.flavors) flavors.insert(flavor);
       }
-      admitted.checks = State::required_checks(queue.spec, &flavors);
+      admitted.checks = required_checks(queue.spec, &flavors);
     }
-    if (const WorkloadId replaces = state_.replaced_by(entry->id); replaces != no_id) {
-      admitted.replaces = state_.workloads()[replaces].key;
+    if (const WorkloadId replaces = access_.replaced_by(entry->id); replaces != no_id) {
+      admitted.replaces = access_.workloads()[replaces].key;
     }
-    admitted.considered = entry->assignment.considered(state_.names());
+    admitted.considered = entry->assignment.considered(access_.names());
     reservation->admitted = admitted.checks.empty();
-    state_.assume(entry->id, std::move(reservation));
+    access_.assume(entry->id, std::move(reservation));
   }
 
   void put_back(const Entry& entry, CycleResult* result) {
-    const WorkloadEntry& workload = state_.workloads()[entry.id];
+    const WorkloadEntry& workload = access_.workloads()[entry.id];
     RequeueReason why = entry.requeue_reason;
     if (entry.status == Entry::Status::skipped && why == RequeueReason::generic) {
       why = RequeueReason::failed_after_nomination;
     }
-    const QueueInfo& queue = state_.queue(entry.queue);
+    const QueueInfo& queue = access_.queue(entry.queue);
     const bool strict = queue.spec.queueing_strategy == api::QueueingStrategy::StrictFIFO;
     const bool immediate = strict ? why != RequeueReason::namespace_mismatch
                                   : why == RequeueReason::failed_after_nomination ||
                                         why == RequeueReason::pending_preemption;
     const bool park_alike =
         why == RequeueReason::no_fit || why == RequeueReason::preemption_no_candidates;
-    state_.requeue(entry.id, immediate, park_alike, now_, entry.reason);
-    if (why == RequeueReason::pending_preemption && !strict) state_.make_sticky(entry.id);
+    access_.requeue(entry.id, immediate, park_alike, now_, entry.reason);
+    if (why == RequeueReason::pending_preemption && !strict) access_.make_sticky(entry.id);
     if (entry.reason.empty()) return;  // held back: nothing was decided about it
     PendingWorkload& pending = result->pending.emplace_back();
     pending.key = workload.key;
@@ -396,7 +395,7 @@ class Cycle {
     pending.gated = why == RequeueReason::preemption_gated;
   }
 
-  State& state_;
+  CycleAccess& access_;
   TimePoint now_;
   Trial* trial_ = nullptr;
   std::vector<Entry> entries_;
@@ -415,7 +414,8 @@ class Cycle {
 }  // namespace
 
 CycleResult run_cycle(State& state, TimePoint now) {
-  return Cycle(state, now).run();
+  CycleAccess access(state);
+  return Cycle(access, now).run();
 }
 
 std::string preemption_message(const PreemptedWorkload& preempted, const std::string& job_uid) {

@@ -9,9 +9,9 @@ namespace regatta::admission {
 namespace {
 
 /// Highest priority, then first in line; the rest only so that ties do not depend on anything else.
-bool earlier(const State& state, const Entry& a, const Entry& b, bool by_priority) {
-  const WorkloadEntry& left = state.workloads()[a.id];
-  const WorkloadEntry& right = state.workloads()[b.id];
+bool earlier(const CycleAccess& access, const Entry& a, const Entry& b, bool by_priority) {
+  const WorkloadEntry& left = access.workloads()[a.id];
+  const WorkloadEntry& right = access.workloads()[b.id];
   if (by_priority && left.priority != right.priority) return left.priority > right.priority;
   if (left.order_time != right.order_time) return left.order_time < right.order_time;
   if (left.uid != right.uid) return left.uid < right.uid;
@@ -99,7 +99,7 @@ class Tournament {
          id = forest.node(id).parent) {
       Standing& standing = contender->standings.emplace_back();
       standing.cohort = forest.node(id).parent;
-      standing.share = share_of(forest, trial_.state().names(), id);
+      standing.share = share_of(forest, trial_.access().names(), id);
       for (const FrAmount& want : usage) {
         const std::uint32_t index = forest.find(id, want.fr);
         if (want.amount <= 0 || index == no_cell) continue;
@@ -132,12 +132,12 @@ class Tournament {
   bool less(NodeId cohort, const Contender& a, const Contender& b) const {
     const Standing& left = standing_in(cohort, a);
     const Standing& right = standing_in(cohort, b);
-    const Config& config = trial_.state().config();
+    const Config& config = trial_.access().config();
     if (config.fair_sharing_prioritize_non_borrowing && left.borrows != right.borrows) {
       return right.borrows;
     }
     if (const int order = compare(left.share, right.share); order != 0) return order < 0;
-    return earlier(trial_.state(), *a.entry, *b.entry, config.priority_sorting_within_cohort);
+    return earlier(trial_.access(), *a.entry, *b.entry, config.priority_sorting_within_cohort);
   }
 
   Trial& trial_;
@@ -152,7 +152,7 @@ EntryOrder::EntryOrder(Trial& trial, Leaving* leaving, std::vector<Entry>* entri
   for (std::size_t i = entries_.size(); i-- > 0;) {
     if (entries_[i].status == Entry::Status::nominated) left_.push_back(i);
   }
-  if (trial_.state().config().fair_sharing) {
+  if (trial_.access().config().fair_sharing) {
     draw_tournaments();
   } else {
     sort_classical();
@@ -167,7 +167,7 @@ void EntryOrder::draw_tournaments() {
   std::unordered_map<NodeId, Tournament*> by_root;
   for (std::size_t i = left_.size(); i-- > 0;) {
     Entry& entry = entries_[left_[i]];
-    const NodeId node = trial_.state().queue(entry.queue).node;
+    const NodeId node = trial_.access().queue(entry.queue).node;
     Tournament*& tournament = by_root[forest.node(node).root];
     if (tournament == nullptr) {
       tournament = tournaments_.emplace_back(std::make_unique<Tournament>(trial_, leaving_)).get();
@@ -177,18 +177,18 @@ void EntryOrder::draw_tournaments() {
 }
 
 void EntryOrder::sort_classical() {
-  const State& state = trial_.state();
-  const bool by_priority = state.config().priority_sorting_within_cohort;
+  const CycleAccess& access = trial_.access();
+  const bool by_priority = access.config().priority_sorting_within_cohort;
   std::sort(left_.begin(), left_.end(), [&](std::size_t b, std::size_t a) {
     const int left = entries_[a].assignment.borrowing;
     const int right = entries_[b].assignment.borrowing;
     if (left != right) return left < right;
-    return earlier(state, entries_[a], entries_[b], by_priority);
+    return earlier(access, entries_[a], entries_[b], by_priority);
   });
 }
 
 Entry* EntryOrder::next() {
-  if (trial_.state().config().fair_sharing) {
+  if (trial_.access().config().fair_sharing) {
     while (at_ < tournaments_.size() && tournaments_[at_]->empty()) ++at_;
     return at_ < tournaments_.size() ? tournaments_[at_]->next() : nullptr;
   }

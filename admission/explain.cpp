@@ -10,17 +10,18 @@
 namespace regatta::admission {
 namespace {
 
-/// While it lives the workload has no memory of flavors tried before.
+/// While it lives, the workload has no memory of flavors tried before.
 class ForgottenProgress {
  public:
-  explicit ForgottenProgress(WorkloadEntry* workload)
-      : workload_(*workload), progress_(std::move(workload->progress)) {}
-  ~ForgottenProgress() { workload_.progress = std::move(progress_); }
+  ForgottenProgress(CycleAccess& access, WorkloadId id)
+      : access_(access), id_(id), progress_(access.take_progress(id)) {}
+  ~ForgottenProgress() { access_.set_progress(id_, std::move(progress_)); }
   ForgottenProgress(const ForgottenProgress&) = delete;
   ForgottenProgress& operator=(const ForgottenProgress&) = delete;
 
  private:
-  WorkloadEntry& workload_;
+  CycleAccess& access_;
+  WorkloadId id_;
   std::unique_ptr<ScanProgress> progress_;
 };
 
@@ -39,10 +40,11 @@ std::optional<TimePoint> since(const api::Workload& workload, std::string_view t
 class Explainer {
  public:
   Explainer(State& state, const api::Workload& workload, TimePoint now)
-      : state_(state),
+      : access_(state),
+        reader_(state.reader()),
         workload_(workload),
         now_(now),
-        id_(state.workloads().find(workload.metadata.key())) {}
+        id_(reader_.workloads().find(workload.metadata.key())) {}
 
   Explanation run() {
     read_workload();
@@ -56,11 +58,11 @@ class Explainer {
   }
 
  private:
-  const WorkloadEntry* entry() const { return id_ == no_id ? nullptr : &state_.workloads()[id_]; }
-  const QueueInfo* queue() const { return state_.find_queue(out_.cluster_queue); }
+  const WorkloadEntry* entry() const { return id_ == no_id ? nullptr : &access_.workloads()[id_]; }
+  const QueueInfo* queue() const { return access_.find_queue(out_.cluster_queue); }
   const LocalQueueInfo* local_queue() const {
     if (id_ == no_id || entry()->local_queue == no_id) return nullptr;
-    return &state_.local_queue(entry()->local_queue);
+    return &access_.local_queue(entry()->local_queue);
   }
 
   void read_workload() {
@@ -88,7 +90,7 @@ class Explainer {
   }
 
   void read_checks() {
-    for (const std::string& name : state_.required_checks(workload_)) {
+    for (const std::string& name : reader_.required_checks(workload_)) {
       CheckView& check = out_.checks.emplace_back();
       check.name = name;
       const api::AdmissionCheckState* known = api::find_check(workload_.status, name);
@@ -108,7 +110,7 @@ class Explainer {
       const Reservation& held = *entry()->reservation;
       if (held.queue != no_id && held.assumed) {
         admission =
-            to_api(held, state_.queue(held.queue).name, state_.names(), state_.topologies());
+            to_api(held, access_.queue(held.queue).name, access_.names(), access_.topologies());
         out_.reserved_at = held.reserved_at;
       }
     }
@@ -131,15 +133,15 @@ class Explainer {
     const api::ObjectKey key(workload_.metadata.ns, workload_.spec.queue_name);
     const LocalQueueInfo* local = local_queue();
     if (local != nullptr && local->exists) {
-      out_.local_queue_activity = state_.local_queue_activity(key);
+      out_.local_queue_activity = reader_.local_queue_activity(key);
       if (out_.cluster_queue.empty()) out_.cluster_queue = local->spec.cluster_queue;
     }
     const QueueInfo* found = queue();
     if (found == nullptr) return;
-    out_.queue_activity = state_.activity(found->name);
+    out_.queue_activity = reader_.activity(found->name);
     out_.strict_fifo = found->spec.queueing_strategy == api::QueueingStrategy::StrictFIFO;
     out_.preemption = found->spec.preemption;
-    if (!state_.forest().node(found->node).cyclic) out_.path = state_.forest().path(found->node);
+    if (!access_.forest().node(found->node).cyclic) out_.path = access_.forest().path(found->node);
   }
 
   Standing standing() {
@@ -178,7 +180,7 @@ class Explainer {
     if (local->spec.stop_policy != api::StopPolicy::None) return Standing::local_queue_stopped;
     const QueueInfo* found = queue();
     if (found == nullptr) return Standing::no_cluster_queue;
-    if (state_.forest().node(found->node).cyclic) {
+    if (access_.forest().node(found->node).cyclic) {
       out_.detail = "the parents of its Cohort lead into a circle";
       return Standing::cluster_queue_inactive;
     }
@@ -190,7 +192,7 @@ class Explainer {
   std::optional<Standing> standing_of_nomination() {
     const WorkloadEntry& workload = *entry();
     if (workload.failed_checks) return Standing::failed_checks;
-    const api::StringMap* labels = state_.namespace_labels(workload.key.ns);
+    const api::StringMap* labels = access_.namespace_labels(workload.key.ns);
     if (labels == nullptr) return Standing::namespace_missing;
     if (!queue()->namespaces || !queue()->namespaces->matches(*labels)) {
       out_.detail = queue()->namespaces ? queue()->namespaces->str() : "";
@@ -215,7 +217,7 @@ class Explainer {
     bool met = false;
     LinePlace whole, local;
     for (const WorkloadId id : pending.all_in_order()) {
-      const WorkloadEntry& other = state_.workloads()[id];
+      const WorkloadEntry& other = access_.workloads()[id];
       const bool same_local = other.local_queue == entry()->local_queue;
       ++whole.of;
       local.of += same_local;
@@ -230,13 +232,13 @@ class Explainer {
   }
 
   void nominate() {
-    const ForgottenProgress forgotten(&state_.workloads()[id_]);
-    Trial trial(state_);
+    const ForgottenProgress forgotten(access_, id_);
+    Trial trial(access_);
     Entry found;
     found.id = id_;
     found.queue = queue()->id;
     nominate_flavors(trial, &found, nullptr, now_);
-    state_.workloads()[id_].progress.reset();
+    access_.set_progress(id_, nullptr);
     const ExplainContext context{trial, id_, *queue(), now_};
     out_.tries = try_flavors(context, found.assignment);
     read_outcome(found);
@@ -252,11 +254,11 @@ class Explainer {
     }
     if (given < wanted) out_.fewer_pods = given;
     for (const Target& target : found.targets) {
-      out_.victims.push_back({holder_of(state_, target.id, std::nullopt), target.reason});
+      out_.victims.push_back({holder_of(access_, target.id, std::nullopt), target.reason});
     }
     if (mode != AssignmentMode::fit) {
       out_.reason = name_of(found.assignment.reason());
-      out_.message = found.assignment.message(state_.names());
+      out_.message = found.assignment.message(access_.names());
     }
     if (mode == AssignmentMode::preempt) out_.reason = api::reasons::waiting_for_quota;
     if (out_.standing == Standing::fits) out_.standing = standing_of(found);
@@ -273,7 +275,8 @@ class Explainer {
 
   Standing standing_of(const Entry& found) const {
     const AssignmentMode mode = found.assignment.mode();
-    if (mode == AssignmentMode::fit && state_.config().block_admission && state_.not_ready() > 0) {
+    if (mode == AssignmentMode::fit && access_.config().block_admission &&
+        access_.not_ready() > 0) {
       return Standing::waits_for_pods_ready;
     }
     if (mode == AssignmentMode::fit || mode == AssignmentMode::deferred_fit) return Standing::fits;
@@ -300,7 +303,8 @@ class Explainer {
     return Standing::no_flavor;
   }
 
-  State& state_;
+  CycleAccess access_;
+  StatusReader reader_;
   const api::Workload& workload_;
   TimePoint now_;
   WorkloadId id_;

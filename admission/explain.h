@@ -9,6 +9,7 @@
 
 #include "admission/flavor_assigner.h"
 #include "admission/preemption.h"
+#include "admission/state.h"
 #include "admission/topology/assignment.h"
 
 #include <optional>

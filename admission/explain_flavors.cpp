@@ -34,8 +34,8 @@ void add_request(std::vector<ResourceAmount>* sums, const ResourceAmount& reques
 }
 
 /// Pod sets that must share flavors, with what they ask for together, by name of the resource.
-std::vector<Together> together(const State& state, const QueueInfo& queue, const Shape& shape,
-                               ResourceId pods) {
+std::vector<Together> together(const CycleAccess& access, const QueueInfo& queue,
+                               const Shape& shape, ResourceId pods) {
   std::vector<Together> all;
   std::vector<std::string_view> groups;
   for (std::size_t i = 0; i < shape.pod_sets.size(); ++i) {
@@ -51,7 +51,7 @@ std::vector<Together> together(const State& state, const QueueInfo& queue, const
       add_request(&all[at].requests, request);
     }
   }
-  const Interner& names = state.names().resources;
+  const Interner& names = access.names().resources;
   for (Together& group : all) {
     std::sort(group.requests.begin(), group.requests.end(), [&](const auto& a, const auto& b) {
       return names.name(a.resource) < names.name(b.resource);
@@ -127,16 +127,16 @@ class Tries {
  public:
   Tries(const ExplainContext& context, const Assignment& found)
       : context_(context),
-        state_(context.trial.state()),
+        access_(context.trial.access()),
         shape_(*context.workload().shape),
         found_(found),
         oracle_(context.trial, context.id, context.queue.id, context.now),
         free_(FlavorAssigner(context.trial, context.id, context.queue.id, oracle_).assign()) {}
 
   std::vector<PodSetTry> run() {
-    const ResourceId pods = state_.names().resources.intern(api::pods_resource);
+    const ResourceId pods = access_.names().resources.intern(api::pods_resource);
     std::vector<PodSetTry> tries;
-    for (const Together& group : together(state_, context_.queue, shape_, pods)) {
+    for (const Together& group : together(access_, context_.queue, shape_, pods)) {
       tries.push_back(try_pod_sets(group));
       for (const std::size_t index : group.pod_sets) count_before(index);
     }
@@ -145,7 +145,7 @@ class Tries {
 
  private:
   const std::string& name(ResourceId resource) const {
-    return state_.names().resources.name(resource);
+    return access_.names().resources.name(resource);
   }
 
   PodSetTry try_pod_sets(const Together& group) {
@@ -158,7 +158,7 @@ class Tries {
     for (const ResourceAmount& request : group.requests) {
       const QueueInfo::Group* resources = context_.queue.group_of(request.resource);
       if (resources == nullptr) {
-        const bool ignored = request.amount == 0 || state_.config().ignore_undeclared_resources;
+        const bool ignored = request.amount == 0 || access_.config().ignore_undeclared_resources;
         if (!ignored) out.uncovered.push_back(name(request.resource));
       } else if (std::find(seen.begin(), seen.end(), resources) == seen.end()) {
         seen.push_back(resources);
@@ -184,7 +184,7 @@ class Tries {
   FlavorTry try_flavor(FlavorId flavor, const Together& group,
                        const std::vector<ResourceAmount>& requests) {
     FlavorTry out;
-    out.flavor = state_.names().flavors.name(flavor);
+    out.flavor = access_.names().flavors.name(flavor);
     const PodSetShape& first = shape_.pod_sets[group.pod_sets.front()];
     const FlavorPick* chosen = pick_of(plan_of(found_, first), requests.front().resource);
     out.chosen = chosen != nullptr && chosen->flavor == flavor;
@@ -193,7 +193,7 @@ class Tries {
       out.lines.push_back(line(flavor, request));
       const QuotaLine& made = out.lines.back();
       demands.push_back(
-          {state_.names().pair(flavor, request.resource), plus(made.before, made.requested)});
+          {access_.names().pair(flavor, request.resource), plus(made.before, made.requested)});
     }
     judge(&out, flavor, group, requests);
     tell_holders(&out, flavor, demands);
@@ -203,7 +203,7 @@ class Tries {
   QuotaLine line(FlavorId flavor, const ResourceAmount& request) {
     const QuotaForest& forest = context_.trial.forest();
     const NodeId node = context_.queue.node;
-    const FrId fr = state_.names().pair(flavor, request.resource);
+    const FrId fr = access_.names().pair(flavor, request.resource);
     QuotaLine out;
     out.resource = name(request.resource);
     out.requested = request.amount;
@@ -267,7 +267,7 @@ class Tries {
         out->detail = "nothing is known of the nodes of its topology";
       }
       if (*verdict != FlavorVerdict::affinity_mismatch) continue;
-      const FlavorInfo* info = state_.flavor(flavor);
+      const FlavorInfo* info = access_.flavor(flavor);
       for (const std::size_t index : group.pod_sets) {
         if (info == nullptr || !out->detail.empty()) break;
         out->detail = affinity_mismatch(info->spec.node_labels, shape_.pod_sets[index]);
@@ -276,7 +276,7 @@ class Tries {
   }
 
   std::string levels_of(FlavorId flavor) const {
-    const TopologyTree* tree = state_.topologies().tree(flavor);
+    const TopologyTree* tree = access_.topologies().tree(flavor);
     std::string text;
     if (tree == nullptr) return text;
     for (const std::string& key : tree->level_keys) text += (text.empty() ? "" : ", ") + key;
@@ -292,7 +292,7 @@ class Tries {
     out->chances = chances_of(context_, demands);
     if (std::any_of(out->lines.begin(), out->lines.end(), hopeless)) return;
     for (const WorkloadId id : enough_when_gone(context_, demands)) {
-      out->enough_when_gone.push_back(holder_of(state_, id, flavor));
+      out->enough_when_gone.push_back(holder_of(access_, id, flavor));
     }
   }
 
@@ -303,13 +303,13 @@ class Tries {
     for (const FlavorPick& pick : plan->picks) {
       for (const ResourceAmount& request : plan->requests) {
         if (request.resource != pick.resource) continue;
-        add_amount(&before_, state_.names().pair(pick.flavor, pick.resource), request.amount);
+        add_amount(&before_, access_.names().pair(pick.flavor, pick.resource), request.amount);
       }
     }
   }
 
   const ExplainContext& context_;
-  State& state_;
+  CycleAccess& access_;
   const Shape& shape_;
   const Assignment& found_;
   SimulatedPreemption oracle_;

@@ -16,14 +16,14 @@ struct ExplainContext {
   const QueueInfo& queue;
   TimePoint now{};
 
-  const WorkloadEntry& workload() const { return trial.state().workloads()[id]; }
+  const WorkloadEntry& workload() const { return trial.access().workloads()[id]; }
 };
 
 /// Each pod set with each flavor, as the flavor search sees it when it must take that one. `found`
 /// is what a cycle would do. The workload must have no ScanProgress.
 std::vector<PodSetTry> try_flavors(const ExplainContext& context, const Assignment& found);
 
-Holder holder_of(const State& state, WorkloadId id, std::optional<FlavorId> flavor);
+Holder holder_of(const CycleAccess& access, WorkloadId id, std::optional<FlavorId> flavor);
 
 /// An amount that has to become available.
 struct Demand {

@@ -33,24 +33,24 @@ std::vector<const QueueInfo*> queues_of_tree(const ExplainContext& context) {
   const QuotaForest& forest = context.trial.forest();
   std::vector<const QueueInfo*> queues;
   for (const NodeId node : forest.queues_of_tree(forest.node(context.queue.node).root)) {
-    queues.push_back(&context.trial.state().queue(context.trial.state().queue_of_node(node)));
+    queues.push_back(&context.trial.access().queue(context.trial.access().queue_of_node(node)));
   }
   return queues;
 }
 
 }  // namespace
 
-Holder holder_of(const State& state, WorkloadId id, std::optional<FlavorId> flavor) {
-  const WorkloadEntry& workload = state.workloads()[id];
+Holder holder_of(const CycleAccess& access, WorkloadId id, std::optional<FlavorId> flavor) {
+  const WorkloadEntry& workload = access.workloads()[id];
   Holder holder;
   holder.key = workload.key;
-  holder.cluster_queue = state.queue(workload.reservation->queue).name;
+  holder.cluster_queue = access.queue(workload.reservation->queue).name;
   holder.priority = workload.priority;
   holder.since = workload.reservation->reserved_at;
   holder.evicted = workload.reservation->evicted;
   for (const FrAmount& used : workload.reservation->usage) {
-    if (used.amount == 0 || (flavor && state.names().flavor_of(used.fr) != *flavor)) continue;
-    holder.amounts.emplace_back(state.names().resource_name(used.fr), used.amount);
+    if (used.amount == 0 || (flavor && access.names().flavor_of(used.fr) != *flavor)) continue;
+    holder.amounts.emplace_back(access.names().resource_name(used.fr), used.amount);
   }
   std::sort(holder.amounts.begin(), holder.amounts.end());
   return holder;
@@ -58,7 +58,7 @@ Holder holder_of(const State& state, WorkloadId id, std::optional<FlavorId> flav
 
 PreemptionChances chances_of(const ExplainContext& context, std::span<const Demand> demands) {
   const QuotaForest& forest = context.trial.forest();
-  const State& state = context.trial.state();
+  const CycleAccess& access = context.trial.access();
   const std::vector<FrId> frs = short_of(context, demands);
   const VictimRule within = VictimRule::within_queue(context.queue, context.workload());
   const VictimRule reclaim = VictimRule::reclaim(context.queue, context.workload());
@@ -73,7 +73,7 @@ PreemptionChances chances_of(const ExplainContext& context, std::span<const Dema
     const bool borrows = std::any_of(
         frs.begin(), frs.end(), [&](FrId fr) { return forest.borrowing_with(queue->node, fr, 0); });
     for (const WorkloadId id : queue->reserved) {
-      const WorkloadEntry& held = state.workloads()[id];
+      const WorkloadEntry& held = access.workloads()[id];
       if (!holds_some(held, frs)) continue;
       if (own) {
         ++chances.own;
@@ -90,18 +90,18 @@ PreemptionChances chances_of(const ExplainContext& context, std::span<const Dema
 
 std::vector<WorkloadId> enough_when_gone(const ExplainContext& context,
                                          std::span<const Demand> demands) {
-  const State& state = context.trial.state();
+  const CycleAccess& access = context.trial.access();
   const std::vector<FrId> frs = short_of(context, demands);
   std::vector<WorkloadId> holders;
   for (const QueueInfo* queue : queues_of_tree(context)) {
     for (const WorkloadId id : queue->reserved) {
-      if (holds_some(state.workloads()[id], frs)) holders.push_back(id);
+      if (holds_some(access.workloads()[id], frs)) holders.push_back(id);
     }
   }
   if (holders.size() > holders_max) return {};
   std::sort(holders.begin(), holders.end(), [&](WorkloadId a, WorkloadId b) {
-    const WorkloadEntry& left = state.workloads()[a];
-    const WorkloadEntry& right = state.workloads()[b];
+    const WorkloadEntry& left = access.workloads()[a];
+    const WorkloadEntry& right = access.workloads()[b];
     const Reservation& left_held = *left.reservation;
     const Reservation& right_held = *right.reservation;
     if (left_held.evicted != right_held.evicted) return left_held.evicted;

@@ -387,8 +387,8 @@ std::string played(Loaded& world, bool explaining) {
       world.state.erase_workload(victim.key, now);
     }
     world.state.flush(now + std::chrono::hours(cycle));
-    for (const std::string& queue : world.state.cluster_queues()) {
-      const api::ClusterQueueStatus status = world.state.status(queue);
+    for (const std::string& queue : world.state.reader().cluster_queues()) {
+      const api::ClusterQueueStatus status = world.state.reader().status(queue);
       story += "\n" + queue + " " + std::to_string(status.pending_workloads) + " " +
                status.flavors_reservation[0].resources[0].total.str();
     }

@@ -35,7 +35,7 @@ class World {
   api::ClusterQueue queue_of(const api::Workload& workload) {
     api::ClusterQueue queue;
     queue.metadata.name = workload.spec.queue_name;
-    queue.spec = state().find_queue(workload.spec.queue_name)->spec;
+    queue.spec = state().reader().find_queue(workload.spec.queue_name)->spec;
     return queue;
   }
   void put(const api::ClusterQueue& queue) { state().upsert(queue, player_.now()); }
@@ -71,11 +71,11 @@ api::Quantity units(const std::string& resource, Amount amount) {
 
 /// Too much is used in some ClusterQueues: their quota was lowered.
 void lower_some(World* world, Rng* rng) {
-  for (const std::string& name : world->state().cluster_queues()) {
+  for (const std::string& name : world->state().reader().cluster_queues()) {
     if (!rng->chance(0.3)) continue;
     api::ClusterQueue queue;
     queue.metadata.name = name;
-    queue.spec = world->state().find_queue(name)->spec;
+    queue.spec = world->state().reader().find_queue(name)->spec;
     for (api::FlavorQuotas& quotas : queue.spec.resource_groups.at(0).flavors) {
       for (api::ResourceQuota& quota : quotas.resources) {
         quota.nominal_quota = api::Quantity(quota.nominal_quota.value() / 2);

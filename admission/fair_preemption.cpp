@@ -50,7 +50,7 @@ class QueueOrder {
  public:
   QueueOrder(Trial& trial, const Preemptor& preemptor, Supplies supplies)
       : trial_(trial),
-        own_(trial.state().queue(preemptor.queue).node),
+        own_(trial.access().queue(preemptor.queue).node),
         supplies_(std::move(supplies)) {
     std::sort(supplies_.begin(), supplies_.end(),
               [](const Supply& a, const Supply& b) { return a.queue() < b.queue(); });
@@ -147,7 +147,7 @@ class QueueOrder {
     const QuotaForest& forest = trial_.forest();
     const bool is_queue = forest.node(child->id).is_queue;
     if (is_queue && (child->supply == nullptr || child->supply->empty())) return false;
-    if (!child->known) child->share = share_of(forest, trial_.state().names(), child->id);
+    if (!child->known) child->share = share_of(forest, trial_.access().names(), child->id);
     child->known = true;
     return child->share.borrowing || forest.is_ancestor(child->id, own_);
   }
@@ -157,7 +157,7 @@ class QueueOrder {
     const VictimKey& right = b.supply->front();
     const bool one_own = (a.id == own_) != (b.id == own_);
     if (left.held.evicted == right.held.evicted && one_own) return b.id == own_;
-    return victim_before(trial_.state().workloads(), left, right);
+    return victim_before(trial_.access().workloads(), left, right);
   }
 
   Child* best_queue(Level* level) const {
@@ -219,16 +219,16 @@ class Fair {
   Fair(Trial& trial, const Preemptor& preemptor)
       : trial_(trial),
         preemptor_(preemptor),
-        queue_(trial.state().queue(preemptor.queue)),
-        own_(VictimRule::within_queue(queue_, trial.state().workloads()[preemptor.id])),
-        reclaim_(VictimRule::reclaim(queue_, trial.state().workloads()[preemptor.id])) {}
+        queue_(trial.access().queue(preemptor.queue)),
+        own_(VictimRule::within_queue(queue_, trial.access().workloads()[preemptor.id])),
+        reclaim_(VictimRule::reclaim(queue_, trial.access().workloads()[preemptor.id])) {}
 
   std::vector<Target> find() {
     Supplies supplies = collect();
     if (supplies.empty()) return {};
-    const auto& strategies = trial_.state().config().fair_sharing->strategies;
+    const auto& strategies = trial_.access().config().fair_sharing->strategies;
     trial_.add_usage(queue_.node, preemptor_.usage);
-    within_nominal_ = trial_.state().config().fair_sharing_preempt_within_nominal &&
+    within_nominal_ = trial_.access().config().fair_sharing_preempt_within_nominal &&
                       std::all_of(preemptor_.frs.begin(), preemptor_.frs.end(), [&](FrId fr) {
                         return !trial_.forest().borrowing_with(queue_.node, fr, 0);
                       });
@@ -251,10 +251,10 @@ class Fair {
   }
 
   void add_queue(const QueueInfo& queue, const VictimRule& rule, Supplies* supplies) {
-    const auto [evicted, others, by_priority] = trial_.state().victims_in(queue.id);
-    const State& state = trial_.state();
-    Supply supply(queue.node, VictimStream(state, preemptor_, rule, evicted, by_priority),
-                  VictimStream(state, preemptor_, rule, others, by_priority));
+    const auto [evicted, others, by_priority] = trial_.access().victims_in(queue.id);
+    const CycleAccess& access = trial_.access();
+    Supply supply(queue.node, VictimStream(access, preemptor_, rule, evicted, by_priority),
+                  VictimStream(access, preemptor_, rule, others, by_priority));
     if (!supply.empty()) supplies->push_back(std::move(supply));
   }
 
@@ -268,7 +268,7 @@ class Fair {
         collect_below(child, supplies);
         continue;
       }
-      const QueueInfo& queue = trial_.state().queue(trial_.state().queue_of_node(child));
+      const QueueInfo& queue = trial_.access().queue(trial_.access().queue_of_node(child));
       const bool borrowing =
           std::any_of(preemptor_.frs.begin(), preemptor_.frs.end(),
                       [&](FrId fr) { return forest.borrowing_with(child, fr, 0); });
@@ -291,7 +291,7 @@ class Fair {
   }
 
   double share(NodeId id) const {
-    return share_of(trial_.forest(), trial_.state().names(), id).value();
+    return share_of(trial_.forest(), trial_.access().names(), id).value();
   }
 
   void take(NodeId from, const VictimKey& victim, PreemptionReason reason, QueueOrder* order) {

@@ -124,21 +124,21 @@ std::unique_ptr<Reservation> Assignment::reserve(QueueId queue, TimePoint now) c
 FlavorAssigner::FlavorAssigner(Trial& trial, WorkloadId workload, QueueId queue,
                                PreemptionOracle& oracle)
     : trial_(trial),
-      workload_(trial.state().workloads()[workload]),
-      queue_(trial.state().queue(queue)),
+      workload_(trial.access().workloads()[workload]),
+      queue_(trial.access().queue(queue)),
       oracle_(oracle),
       progress_(workload_.progress.get()) {}
 
 Assignment FlavorAssigner::assign(const std::vector<std::int32_t>& counts) {
-  State& state = trial_.state();
+  CycleAccess& access = trial_.access();
   Assignment assignment;
   const auto& shapes = workload_.shape->pod_sets;
-  assignment.progress.cycle = state.cycle();
+  assignment.progress.cycle = access.cycle();
   assignment.progress.generation = trial_.forest().node(queue_.node).generation;
   assignment.progress.shape = workload_.shape->id;
   assignment.progress.priority = workload_.priority;
   assignment.progress.tried.resize(shapes.size());
-  const ResourceId pods = state.names().resources.intern(api::pods_resource);
+  const ResourceId pods = access.names().resources.intern(api::pods_resource);
   std::vector<PodSetPlan> plans;
   plans.reserve(shapes.size());
   for (std::size_t i = 0; i < shapes.size(); ++i) {
@@ -178,7 +178,7 @@ Assignment FlavorAssigner::assign(const std::vector<std::int32_t>& counts) {
 
 std::vector<FlavorAssigner::Group> FlavorAssigner::group_pod_sets(
     const Assignment& assignment) const {
-  const Names& names = trial_.state().names();
+  const Names& names = trial_.access().names();
   std::vector<Group> groups;
   std::vector<std::string_view> group_names;
   for (std::size_t i = 0; i < assignment.pod_sets.size(); ++i) {
@@ -210,7 +210,7 @@ std::vector<FlavorAssigner::Group> FlavorAssigner::group_pod_sets(
 }
 
 bool FlavorAssigner::assign_group(const Group& group, Assignment* assignment) {
-  State& state = trial_.state();
+  CycleAccess& access = trial_.access();
   std::vector<FlavorPick> picks;
   std::vector<FlavorNote> notes;
   std::optional<NoFitReason> reason;
@@ -220,7 +220,7 @@ bool FlavorAssigner::assign_group(const Group& group, Assignment* assignment) {
   for (const ResourceAmount& request : group.requests) {
     const QueueInfo::Group* resources = queue_.group_of(request.resource);
     if (resources == nullptr) {
-      if (request.amount == 0 || state.config().ignore_undeclared_resources) continue;
+      if (request.amount == 0 || access.config().ignore_undeclared_resources) continue;
       FlavorNote note;
       note.kind = FlavorNote::Kind::unavailable_resource;
       note.resource = request.resource;
@@ -256,7 +256,7 @@ bool FlavorAssigner::assign_group(const Group& group, Assignment* assignment) {
       plan.picks.push_back(pick);
       assignment->borrowing = std::max(assignment->borrowing, pick.borrow);
       assignment->progress.tried[index][pick.resource] = pick.tried;
-      const FrId fr = state.names().pair(pick.flavor, pick.resource);
+      const FrId fr = access.names().pair(pick.flavor, pick.resource);
       const Amount amount = amount_of(plan.requests, pick.resource);
       const PodSetReservation* before = replaced_pod_set(index);
       add_amount(
@@ -318,7 +318,7 @@ FlavorAssigner::Search FlavorAssigner::find_flavor(const QueueInfo::Group& resou
       looks.push_back({flavor, {quality.mode, borrow}, noted});
     }
     if (quality.mode == Mode::no_fit) search.reason = lesser(search.reason, reason);
-    const bool fungible = trial_.state().config().flavor_fungibility;
+    const bool fungible = trial_.access().config().flavor_fungibility;
     const bool enough = fungible ? !try_next(quality) : quality.mode == Mode::fit;
     const bool better = fungible ? preferred(quality, best) : quality.mode > best.mode;
     if (enough || better) {
@@ -367,7 +367,7 @@ bool FlavorAssigner::pinned_elsewhere(const Group& group, ResourceId resource,
 
 bool FlavorAssigner::suits(FlavorId flavor, const QueueInfo::Group& resources, const Group& group,
                            std::vector<FlavorNote>* notes) const {
-  const FlavorInfo* info = trial_.state().flavor(flavor);
+  const FlavorInfo* info = trial_.access().flavor(flavor);
   FlavorNote note;
   note.flavor = flavor;
   if (info == nullptr) {
@@ -403,7 +403,7 @@ std::optional<Amount> FlavorAssigner::replaced_usage(const Group& group, FlavorI
     if (before == nullptr) continue;
     for (const ResourceFlavorChoice& choice : before->flavors) {
       if (choice.resource != resource || choice.flavor == flavor) continue;
-      *other = trial_.state().names().flavors.name(choice.flavor);
+      *other = trial_.access().names().flavors.name(choice.flavor);
       return std::nullopt;
     }
     total = plus(total, amount_of(before->usage, resource));
@@ -416,7 +416,7 @@ FlavorAssigner::Quality FlavorAssigner::try_flavor(FlavorId flavor, const Group&
                                                    const Assignment& assignment, Search* search,
                                                    std::vector<FlavorPick>* picks,
                                                    NoFitReason* reason, int* most_borrowed) {
-  Names& names = trial_.state().names();
+  Names& names = trial_.access().names();
   Quality worst{Mode::fit, 0};
   for (const ResourceAmount& request : requests) {
     const FrId fr = names.pair(flavor, request.resource);
@@ -442,12 +442,12 @@ FlavorAssigner::Quality FlavorAssigner::try_flavor(FlavorId flavor, const Group&
 
 FlavorAssigner::Quality FlavorAssigner::check_quota(FrId fr, Amount before, Amount request,
                                                     Search* search, NoFitReason* reason) {
-  const State& state = trial_.state();
+  const CycleAccess& access = trial_.access();
   const QuotaForest& forest = trial_.forest();
   const Amount value = plus(before, request);
   FlavorNote note;
-  note.flavor = state.names().flavor_of(fr);
-  note.resource = state.names().resource_of(fr);
+  note.flavor = access.names().flavor_of(fr);
+  note.resource = access.names().resource_of(fr);
   const Amount maximum = forest.potential_available(queue_.node, fr);
   if (value > maximum) {
     note.kind = FlavorNote::Kind::exceeds_max;
@@ -467,7 +467,7 @@ FlavorAssigner::Quality FlavorAssigner::check_quota(FrId fr, Amount before, Amou
   *reason = std::max(*reason, NoFitReason::waiting_for_quota);
   const api::ClusterQueuePreemption& preemption = queue_.spec.preemption;
   const bool while_borrowing = preemption.borrow_within_cohort.policy != api::BorrowPolicy::Never ||
-                               (state.config().fair_sharing &&
+                               (access.config().fair_sharing &&
                                 preemption.reclaim_within_cohort != api::ReclaimPolicy::Never);
   if (forest.nominal(queue_.node, fr) < value && !subtree.may_reclaim && !while_borrowing) {
     return {Mode::no_fit, subtree.height};

@@ -38,7 +38,7 @@ std::vector<const PodPlaces*> Assignment::places() const {
 
 bool FlavorAssigner::topology_suits(const FlavorInfo& flavor, const QueueInfo::Group& resources,
                                     const PodSetShape& pod_set, FlavorNote* note) const {
-  const State& state = trial_.state();
+  const CycleAccess& access = trial_.access();
   const bool has_topology = !flavor.spec.topology_name.empty();
   const auto unsuited = [&](FlavorNote::Kind kind) {
     note->kind = kind;
@@ -53,16 +53,16 @@ bool FlavorAssigner::topology_suits(const FlavorInfo& flavor, const QueueInfo::G
     // It may still give what pods do not ask of a node.
     const auto covered = [&](const ResourceAmount& request) {
       const auto& names = resources.resources;
-      return state.names().resources.name(request.resource) != api::pods_resource &&
+      return access.names().resources.name(request.resource) != api::pods_resource &&
              std::find(names.begin(), names.end(), request.resource) != names.end();
     };
     const auto& requests = pod_set.pods->requests;
     if (std::none_of(requests.begin(), requests.end(), covered)) return true;
     return unsuited(FlavorNote::Kind::no_topology);
   }
-  const TopologyTree* tree = state.topologies().tree(flavor.id);
+  const TopologyTree* tree = access.topologies().tree(flavor.id);
   if (tree == nullptr) {
-    return state.uses_multikueue(queue_) || unsuited(FlavorNote::Kind::no_topology_known);
+    return access.uses_multikueue(queue_) || unsuited(FlavorNote::Kind::no_topology_known);
   }
   return has_levels(*tree, pod_set.topology) || unsuited(FlavorNote::Kind::no_topology_level);
 }
@@ -75,23 +75,23 @@ void FlavorAssigner::share_topology_flavors(const Group& group,
     PodSetPlan& plan = assignment->pod_sets[index];
     if (!plan.requests.empty() || plan.shape->group.empty()) continue;
     for (const FlavorPick& pick : picks) {
-      const FlavorInfo* info = trial_.state().flavor(pick.flavor);
+      const FlavorInfo* info = trial_.access().flavor(pick.flavor);
       if (info != nullptr && !info->spec.topology_name.empty()) plan.picks.push_back(pick);
     }
   }
 }
 
 std::optional<FlavorId> FlavorAssigner::only_topology_flavor(PodSetPlan* plan) const {
-  const State& state = trial_.state();
+  const CycleAccess& access = trial_.access();
   std::set<FlavorId> flavors;
   for (const FlavorPick& pick : plan->picks) {
-    const FlavorInfo* info = state.flavor(pick.flavor);
+    const FlavorInfo* info = access.flavor(pick.flavor);
     if (info != nullptr && !info->spec.topology_name.empty()) flavors.insert(pick.flavor);
   }
   if (flavors.size() == 1) return *flavors.begin();
   if (flavors.empty()) {
     const auto has_topology = [&](FlavorId flavor) {
-      const FlavorInfo* info = state.flavor(flavor);
+      const FlavorInfo* info = access.flavor(flavor);
       return info != nullptr && !info->spec.topology_name.empty();
     };
     const bool any =
@@ -103,7 +103,7 @@ std::optional<FlavorId> FlavorAssigner::only_topology_flavor(PodSetPlan* plan) c
     return std::nullopt;
   }
   std::set<std::string> names;
-  for (const FlavorId flavor : flavors) names.insert(state.names().flavors.name(flavor));
+  for (const FlavorId flavor : flavors) names.insert(access.names().flavors.name(flavor));
   plan->error = "more than one TAS flavor assigned: ";
   for (const std::string& name : names) {
     plan->error += (name == *names.begin() ? "" : ", ") + name;
@@ -118,7 +118,7 @@ void FlavorAssigner::request_places(Assignment* assignment) const {
     if ((!asks && !queue_.topology_only) || plan.count == 0) continue;
     const auto flavor = only_topology_flavor(&plan);
     if (!flavor) continue;
-    if (trial_.state().delays_topology(queue_, *flavor, false)) {
+    if (trial_.access().delays_topology(queue_, *flavor, false)) {
       plan.topology_delayed = true;
       continue;
     }
@@ -136,7 +136,7 @@ void FlavorAssigner::place(Assignment* assignment) const {
   if (assignment->topology.empty() || assignment->mode() == AssignmentMode::no_fit) return;
   Topologies& topologies = trial_.topologies();
   TopologySearch search;
-  search.least_free_first = trial_.state().config().topology_mixed_profile;
+  search.least_free_first = trial_.access().config().topology_mixed_profile;
   if (assignment->mode() == AssignmentMode::fit) {
     search.explain = true;
     TopologyPlaces found = find_places(topologies, assignment->topology, search);
@@ -166,7 +166,7 @@ void FlavorAssigner::place(Assignment* assignment) const {
 void reserve_places(Trial& trial, Assignment* assignment, bool empty) {
   TopologySearch search;
   search.empty = empty;
-  search.least_free_first = trial.state().config().topology_mixed_profile;
+  search.least_free_first = trial.access().config().topology_mixed_profile;
   TopologyPlaces found = find_places(trial.topologies(), assignment->topology, search);
   for (PodSetPlan& plan : assignment->pod_sets) plan.places.reset();
   keep_places(std::move(found), assignment);

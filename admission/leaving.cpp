@@ -3,28 +3,25 @@
 namespace regatta::admission {
 
 Leaving::~Leaving() {
-  State& state = trial_.state();
-  for (const auto& [id, queue] : asked_) {
-    state.asked().erase(id);
-    state.queue(queue).victims.forget_asked();
-  }
+  CycleAccess& access = trial_.access();
+  for (const auto& [id, queue] : asked_) access.take_back_ask(id, queue);
 }
 
 void Leaving::add(std::span<const Target> targets) {
-  State& state = trial_.state();
+  CycleAccess& access = trial_.access();
   for (std::size_t end = 0; end < targets.size();) {
     const std::size_t begin = end;
     const QueueId in = targets[begin].held.queue;
-    QueueInfo& queue = state.queue(in);
+    const QueueInfo& queue = access.queue(in);
     std::vector<FrAmount> usage;
     for (; end < targets.size() && targets[end].held.queue == in; ++end) {
-      state.asked().insert(targets[end].id);
+      access.ask(targets[end].id);
       asked_.emplace_back(targets[end].id, in);
       for (const FrAmount& used : targets[end].held.usage) {
         add_amount(&usage, used.fr, used.amount);
       }
     }
-    queue.victims.skip_asked(state.asked());
+    access.skip_asked(in);
     const NodeId root = trial_.forest().node(queue.node).root;
     Tree& tree = trees_[root];
     if (!tree.in_order && !tree.gone) go(root, nullptr);
@@ -35,17 +32,15 @@ void Leaving::add(std::span<const Target> targets) {
 }
 
 void Leaving::show(NodeId root, bool here) {
-  State& state = trial_.state();
+  CycleAccess& access = trial_.access();
   if (!trees_.contains(root)) return;
   for (const auto& [id, in] : asked_) {
-    QueueInfo& queue = state.queue(in);
-    if (trial_.forest().node(queue.node).root != root) continue;
+    if (trial_.forest().node(access.queue(in).node).root != root) continue;
     if (here) {
-      state.asked().erase(id);
-      queue.victims.forget_asked();
+      access.take_back_ask(id, in);
     } else {
-      state.asked().insert(id);
-      queue.victims.skip_asked(state.asked());
+      access.ask(id);
+      access.skip_asked(in);
     }
   }
 }
@@ -88,7 +83,7 @@ void Leaving::lower_own_usage(NodeId queue, FrId fr, Amount by) {
   const NodeId root = trial_.forest().node(queue).root;
   bring_back(root);
   trees_[root].in_order = true;
-  trial_.state().forest().lower_own_usage(queue, fr, by);
+  trial_.access().forest().lower_own_usage(queue, fr, by);
 }
 
 }  // namespace regatta::admission

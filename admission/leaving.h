@@ -18,7 +18,7 @@ class Leaving {
   Leaving(const Leaving&) = delete;
   Leaving& operator=(const Leaving&) = delete;
 
-  bool contains(WorkloadId id) const { return trial_.state().asked().contains(id); }
+  bool contains(WorkloadId id) const { return trial_.access().asked().contains(id); }
   /// None of them was asked before. Not inside a nested trial.
   void add(std::span<const Target> targets);
 

@@ -8,7 +8,7 @@ namespace {
 
 std::vector<Target> targets_for(Trial& trial, const Entry& entry, const Assignment& assignment,
                                 SimulatedPreemption* simulated) {
-  Names& names = trial.state().names();
+  Names& names = trial.access().names();
   Preemptor preemptor{entry.id, entry.queue, assignment.frs_to_preempt(&names), assignment.usage,
                       assignment.topology.empty() ? nullptr : &assignment.topology};
   // The implicit request for pods can ask for preemption, but does not count in what must fit
@@ -26,7 +26,7 @@ class PartialAdmission {
   PartialAdmission(Trial& trial, Entry* entry, FlavorAssigner* assigner,
                    SimulatedPreemption* simulated)
       : trial_(trial), entry_(*entry), assigner_(*assigner), simulated_(simulated) {
-    const WorkloadEntry& workload = trial.state().workloads()[entry->id];
+    const WorkloadEntry& workload = trial.access().workloads()[entry->id];
     const auto& pod_sets = workload.shape->pod_sets;
     for (std::size_t i = 0; i < pod_sets.size(); ++i) {
       const auto* specified = workload.full_counts.get();
@@ -88,21 +88,21 @@ class PartialAdmission {
 
 /// Progress of an earlier cycle counts while the workload looks the same and, unless that was just
 /// the last cycle, no quota changed.
-void drop_outdated_progress(const Trial& trial, WorkloadEntry* workload, QueueId queue) {
-  if (workload->progress == nullptr) return;
-  const State& state = trial.state();
-  const ScanProgress& progress = *workload->progress;
+void drop_outdated_progress(CycleAccess& access, WorkloadId id, QueueId queue) {
+  const WorkloadEntry& workload = access.workloads()[id];
+  if (workload.progress == nullptr) return;
+  const ScanProgress& progress = *workload.progress;
   bool outdated = false;
-  if (state.config().preserve_scan_progress) {
-    if (progress.shape != workload->shape->id || progress.priority != workload->priority) {
+  if (access.config().preserve_scan_progress) {
+    if (progress.shape != workload.shape->id || progress.priority != workload.priority) {
       outdated = true;
-    } else if (state.cycle() - progress.cycle <= 1) {
+    } else if (access.cycle() - progress.cycle <= 1) {
       return;
     }
   }
-  const NodeId node = state.queue(queue).node;
-  outdated = outdated || trial.forest().node(node).generation > progress.generation;
-  if (outdated) workload->progress.reset();
+  const NodeId node = access.queue(queue).node;
+  outdated = outdated || access.forest().node(node).generation > progress.generation;
+  if (outdated) access.set_progress(id, nullptr);
 }
 
 /// A preemptor claims the places it will have: those its targets leave, or without targets those it
@@ -120,14 +120,13 @@ void reserve_places_to_come(Trial& trial, Entry* entry) {
 }  // namespace
 
 void nominate_flavors(Trial& trial, Entry* entry, const Assignment* pinned, TimePoint now) {
-  State& state = trial.state();
-  WorkloadEntry& workload = state.workloads()[entry->id];
-  drop_outdated_progress(trial, &workload, entry->queue);
+  CycleAccess& access = trial.access();
+  drop_outdated_progress(access, entry->id, entry->queue);
   SimulatedPreemption oracle(trial, entry->id, entry->queue, now);
   FlavorAssigner assigner(trial, entry->id, entry->queue, oracle);
   assigner.pin(pinned);
-  if (const WorkloadId replaced = state.replaced_by(entry->id); replaced != no_id) {
-    assigner.replace(state.workloads()[replaced].reservation.get());
+  if (const WorkloadId replaced = access.replaced_by(entry->id); replaced != no_id) {
+    assigner.replace(access.workloads()[replaced].reservation.get());
   }
   entry->assignment = assigner.assign();
   entry->targets.clear();
@@ -136,7 +135,7 @@ void nominate_flavors(Trial& trial, Entry* entry, const Assignment* pinned, Time
   if (mode == AssignmentMode::preempt) {
     entry->targets = targets_for(trial, *entry, entry->assignment, &oracle);
   }
-  if (entry->targets.empty() && state.config().partial_admission) {
+  if (entry->targets.empty() && access.config().partial_admission) {
     PartialAdmission(trial, entry, &assigner, &oracle).search();
   }
   reserve_places_to_come(trial, entry);

@@ -87,8 +87,8 @@ void VictimStream::settle() {
       keys_ = {};
       return;
     }
-    if (state_->asked().contains(key.id) || !names_any(key.held.usage, preemptor_->frs)) continue;
-    if (rule_->allows(state_->workloads(), key)) return;
+    if (access_->asked().contains(key.id) || !names_any(key.held.usage, preemptor_->frs)) continue;
+    if (rule_->allows(access_->workloads(), key)) return;
   }
 }
 
@@ -98,7 +98,7 @@ void remove_usage(Trial& trial, std::span<const Target> targets) {
     const Holding& held = targets[i].held;
     for (const FrAmount& used : held.usage) add_amount(&usage, used.fr, used.amount);
     if (i + 1 < targets.size() && targets[i + 1].held.queue == held.queue) continue;
-    trial.remove_usage(trial.state().queue(held.queue).node, usage);
+    trial.remove_usage(trial.access().queue(held.queue).node, usage);
     usage.clear();
   }
 }
@@ -108,7 +108,7 @@ namespace {
 bool places_fit(Trial& trial, const Preemptor& preemptor) {
   if (preemptor.topology == nullptr || preemptor.topology->empty()) return true;
   TopologySearch search;
-  search.least_free_first = trial.state().config().topology_mixed_profile;
+  search.least_free_first = trial.access().config().topology_mixed_profile;
   return !find_places(trial.topologies(), *preemptor.topology, search).failure;
 }
 
@@ -116,7 +116,7 @@ bool places_fit(Trial& trial, const Preemptor& preemptor) {
 
 bool fits(Trial& trial, const Preemptor& preemptor, bool allow_borrowing) {
   const QuotaForest& forest = trial.forest();
-  const NodeId node = trial.state().queue(preemptor.queue).node;
+  const NodeId node = trial.access().queue(preemptor.queue).node;
   const auto has_quota = [&](const FrAmount& want) {
     if (!allow_borrowing && forest.borrowing_with(node, want.fr, want.amount)) return false;
     return want.amount <= forest.available(node, want.fr);
@@ -165,8 +165,8 @@ void fill_back(Trial& trial, const Preemptor& preemptor, bool allow_borrowing,
 
 std::vector<Target> find_targets(Trial& trial, const Preemptor& preemptor, TimePoint now) {
   const Trial::Nested nested(trial);
-  return trial.state().config().fair_sharing ? find_fair_targets(trial, preemptor, now)
-                                             : find_classical_targets(trial, preemptor, now);
+  return trial.access().config().fair_sharing ? find_fair_targets(trial, preemptor, now)
+                                              : find_classical_targets(trial, preemptor, now);
 }
 
 std::vector<Target> SimulatedPreemption::targets(const Preemptor& preemptor) {
@@ -177,7 +177,7 @@ std::vector<Target> SimulatedPreemption::targets(const Preemptor& preemptor) {
 }
 
 PreemptionOracle::Answer SimulatedPreemption::simulate(FrId fr, Amount value) {
-  const NodeId node = trial_.state().queue(queue_).node;
+  const NodeId node = trial_.access().queue(queue_).node;
   Found& found = found_.emplace_back();
   found.preemptor = {id_, queue_, {fr}, {{fr, value}}, nullptr};
   found.targets = find_targets(trial_, found.preemptor, now_);

@@ -103,9 +103,9 @@ class VictimRule {
 class VictimStream {
  public:
   VictimStream() = default;  ///< of nobody
-  VictimStream(const State& state, const Preemptor& preemptor, const VictimRule& rule,
+  VictimStream(const CycleAccess& access, const Preemptor& preemptor, const VictimRule& rule,
                std::span<const VictimKey> keys, bool by_priority)
-      : state_(&state),
+      : access_(&access),
         preemptor_(&preemptor),
         rule_(&rule),
         keys_(keys),
@@ -124,7 +124,7 @@ class VictimStream {
  private:
   void settle();
 
-  const State* state_ = nullptr;
+  const CycleAccess* access_ = nullptr;
   const Preemptor* preemptor_ = nullptr;
   const VictimRule* rule_ = nullptr;
   std::span<const VictimKey> keys_;

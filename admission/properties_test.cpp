@@ -46,9 +46,9 @@ void end_some(Player* player, Rng* rng) {
 
 std::vector<NodeId> nodes_of(Player& player) {
   std::set<NodeId> nodes;
-  for (const std::string& name : player.state().cluster_queues()) {
-    NodeId id = player.state().find_queue(name)->node;
-    for (; id != no_node; id = player.state().forest().node(id).parent) nodes.insert(id);
+  for (const std::string& name : player.state().reader().cluster_queues()) {
+    NodeId id = player.state().reader().find_queue(name)->node;
+    for (; id != no_node; id = player.state().reader().forest().node(id).parent) nodes.insert(id);
   }
   return {nodes.begin(), nodes.end()};
 }
@@ -77,13 +77,14 @@ TEST(Properties, UsageNeverExceedsWhatTheTreeAllows) {
     for (int i = 0; i < 40; ++i) {
       player.cycle();
       {
-        Trial trial(player.state());
+        CycleAccess access(player.state());
+        Trial trial(access);
         for (const auto& [key, workload] : player.workloads()) {
-          const WorkloadId id = player.state().workloads().find(key);
-          const auto& held = player.state().workloads()[id].reservation;
+          const WorkloadId id = access.workloads().find(key);
+          const auto& held = access.workloads()[id].reservation;
           if (held != nullptr && held->evicted) trial.remove(id);
         }
-        expect_within_limits(player.state().forest(), nodes_of(player));
+        expect_within_limits(trial.forest(), nodes_of(player));
       }
       if (HasFailure()) return;
       end_some(&player, &rng);
@@ -99,15 +100,15 @@ TEST(Properties, ChildrenSumToTheirParents) {
     player.set_grace(static_cast<int>(seed % 3));
     for (int i = 0; i < 30; ++i) {
       player.cycle();
-      State& state = player.state();
-      const QuotaForest& forest = state.forest();
+      const StatusReader reader = player.state().reader();
+      const QuotaForest& forest = reader.forest();
       for (const NodeId id : nodes_of(player)) {
         const QuotaNode& node = forest.node(id);
         for (const Cell& cell : node.cells) {
           Amount usage = 0;
           if (node.is_queue) {
-            for (const WorkloadId held : state.queue(state.queue_of_node(id)).reserved) {
-              for (const FrAmount& one : state.workloads()[held].reservation->usage) {
+            for (const WorkloadId held : reader.queue(reader.queue_of_node(id)).reserved) {
+              for (const FrAmount& one : reader.workloads()[held].reservation->usage) {
                 if (one.fr == cell.fr) usage = plus(usage, one.amount);
               }
             }
@@ -160,12 +161,12 @@ TEST(Properties, PreemptionIsMinimal) {
     Rng rng(seed);
     Player player(draw_inputs(&rng, draw_of(seed)), seed);
     for (int i = 0; i < 12; ++i) player.cycle();
-    State& state = player.state();
-    Trial trial(state);
+    CycleAccess access(player.state());
+    Trial trial(access);
     for (const auto& [key, workload] : player.workloads()) {
       if (workload.status.admission) continue;
-      const WorkloadId id = state.workloads().find(key);
-      const QueueInfo& queue = *state.find_queue(workload.spec.queue_name);
+      const WorkloadId id = access.workloads().find(key);
+      const QueueInfo& queue = *access.find_queue(workload.spec.queue_name);
       const FrId fr = queue.frs[rng.next() % queue.frs.size()];
       const Preemptor preemptor{id, queue.id, {fr}, {{fr, rng.between(1, 6000)}}};
       if (minimality(trial, preemptor, true, {}).fits) continue;

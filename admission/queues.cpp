@@ -1,7 +1,6 @@
 #include "admission/queues.h"
 
 #include <algorithm>
-#include <cassert>
 #include <utility>
 
 namespace regatta::admission {

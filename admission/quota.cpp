@@ -191,10 +191,12 @@ bool QuotaForest::is_ancestor(NodeId ancestor, NodeId id) const {
 
 void QuotaForest::add_usage(NodeId queue, std::span<const FrAmount> usage) {
   for (const FrAmount& entry : usage) apply(queue, entry.fr, entry.amount);
+  settle();
 }
 
 void QuotaForest::remove_usage(NodeId queue, std::span<const FrAmount> usage) {
   for (const FrAmount& entry : usage) apply(queue, entry.fr, -entry.amount);
+  settle();
 }
 
 void QuotaForest::apply(NodeId queue, FrId fr, Amount delta) {
@@ -294,6 +296,7 @@ void QuotaForest::roll_back(std::size_t mark) {
     }
   }
   --trials_;
+  settle();
 }
 
 std::uint32_t QuotaForest::find(NodeId id, FrId fr) const {

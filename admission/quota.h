@@ -15,7 +15,7 @@
 /// remove usage at will, roll back. A trial costs what it touched; nothing is ever copied.
 ///
 /// Changing the structure (set_quotas, set_parent, …) only marks trees; settle() recomputes them.
-/// Everything below "capacity" requires a settled forest.
+/// Everything below "usage" and "capacity" requires a settled forest, and leaves it settled.
 
 #include "admission/units/counted.h"
 

@@ -8,9 +8,10 @@
 namespace regatta::admission {
 namespace {
 
-std::optional<FlavorId> topology_flavor(const State& state, const PodSetReservation& pod_set) {
+std::optional<FlavorId> topology_flavor(const CycleAccess& access,
+                                        const PodSetReservation& pod_set) {
   for (const ResourceFlavorChoice& choice : pod_set.flavors) {
-    if (state.topologies().tree(choice.flavor) != nullptr) return choice.flavor;
+    if (access.topologies().tree(choice.flavor) != nullptr) return choice.flavor;
   }
   return std::nullopt;
 }
@@ -18,34 +19,34 @@ std::optional<FlavorId> topology_flavor(const State& state, const PodSetReservat
 }  // namespace
 
 void SecondPass::place_all() {
-  state_ = &trial_.state();
+  access_ = &trial_.access();
   for (const WorkloadId id : ids_) {
     Found& found = found_.emplace_back();
     found.id = id;
     place(&found);
-    if (found.failure.empty()) take(*state_->workloads()[id].reservation, found);
+    if (found.failure.empty()) take(*access_->workloads()[id].reservation, found);
   }
 }
 
 void SecondPass::place(Found* found) {
-  const WorkloadEntry& workload = state_->workloads()[found->id];
+  const WorkloadEntry& workload = access_->workloads()[found->id];
   const Reservation& held = *workload.reservation;
-  const PlacesTask& task = state_->places_task(found->id);
+  const PlacesTask& task = access_->places_task(found->id);
   if (workload.failed_checks) {
     found->failure = "The workload has failed admission checks";
-  } else if (!state_->queue(held.queue).active) {
-    found->failure = "ClusterQueue " + state_->queue(held.queue).name + " is inactive";
+  } else if (!access_->queue(held.queue).active) {
+    found->failure = "ClusterQueue " + access_->queue(held.queue).name + " is inactive";
   } else if (task.lost.empty()) {
     place_delayed(held, task, found);
   } else {
     replace_lost(held, task, found);
-    found->evict = !found->failure.empty() && state_->config().topology_replace_or_evict;
+    found->evict = !found->failure.empty() && access_->config().topology_replace_or_evict;
   }
 }
 
 TopologyRequest SecondPass::request_for(const Found& found, const PlacesTask& task,
                                         std::size_t pod_set, FlavorId flavor) const {
-  const WorkloadEntry& workload = state_->workloads()[found.id];
+  const WorkloadEntry& workload = access_->workloads()[found.id];
   const PodSetShape& shape = workload.shape->pod_sets[pod_set];
   TopologyRequest request;
   request.pod_set = pod_set;
@@ -62,7 +63,7 @@ void SecondPass::place_delayed(const Reservation& held, const PlacesTask& task, 
   for (std::size_t i = 0; i < held.pod_sets.size() && i < task.pods.size(); ++i) {
     const PodSetReservation& pod_set = held.pod_sets[i];
     if (pod_set.delayed_topology != "Pending" || !pod_set.places.empty()) continue;
-    const auto flavor = topology_flavor(*state_, pod_set);
+    const auto flavor = topology_flavor(*access_, pod_set);
     if (!flavor) {
       found->failure =
           "failed to assign flavors to pod set " + pod_set.name + ": no TAS flavor assigned";
@@ -73,7 +74,7 @@ void SecondPass::place_delayed(const Reservation& held, const PlacesTask& task, 
   }
   TopologySearch search;
   search.explain = true;
-  search.least_free_first = state_->config().topology_mixed_profile;
+  search.least_free_first = access_->config().topology_mixed_profile;
   TopologyPlaces places = find_places(trial_.topologies(), requests, search);
   if (places.failure) {
     found->failure = "couldn't assign flavors to pod set " +
@@ -90,17 +91,17 @@ void SecondPass::replace_lost(const Reservation& held, const PlacesTask& task, F
     if (pod_set.places.empty()) continue;
     const PodPlaces& current = pod_set.places.front();
     const auto is_lost = [&](const PlacedPods& placed) {
-      return task.lost.contains(state_->topologies().values(placed.place).back());
+      return task.lost.contains(access_->topologies().values(placed.place).back());
     };
     if (std::none_of(current.places.begin(), current.places.end(), is_lost)) continue;
     if (task.bound_to_pod) {
       found->places.push_back({i, current});
       continue;
     }
-    const FlavorId flavor = topology_flavor(*state_, pod_set).value_or(current.flavor);
+    const FlavorId flavor = topology_flavor(*access_, pod_set).value_or(current.flavor);
     Replacement replaced =
         replace_places(trial_.topologies(), request_for(*found, task, i, flavor), current,
-                       task.lost, state_->config().topology_mixed_profile);
+                       task.lost, access_->config().topology_mixed_profile);
     if (!replaced.places) {
       found->failure = std::move(replaced.failure);
       return;
@@ -123,27 +124,27 @@ void SecondPass::take(const Reservation& held, const Found& found) {
 
 void SecondPass::record(TimePoint now, CycleResult* result) {
   for (Found& found : found_) {
-    const WorkloadEntry& workload = state_->workloads()[found.id];
-    const QueueInfo& queue = state_->queue(workload.reservation->queue);
+    const WorkloadEntry& workload = access_->workloads()[found.id];
+    const QueueInfo& queue = access_->queue(workload.reservation->queue);
     if (found.failure.empty()) {
-      state_->move_pods(found.id, std::move(found.places));
+      access_->move_pods(found.id, std::move(found.places));
       AdmittedWorkload& placed = result->placed.emplace_back();
       placed.key = workload.key;
       placed.uid = workload.uid;
       placed.cluster_queue = queue.name;
       placed.admission =
-          to_api(*workload.reservation, queue.name, state_->names(), state_->topologies());
+          to_api(*workload.reservation, queue.name, access_->names(), access_->topologies());
       continue;
     }
     if (found.evict) {
       std::string hosts;
-      for (const std::string& host : state_->places_task(found.id).lost) {
+      for (const std::string& host : access_->places_task(found.id).lost) {
         hosts += (hosts.empty() ? "" : ",") + host;
       }
       result->evicted.push_back(
           {workload.key, workload.uid, std::string(api::reasons::node_failures),
            "Workload was evicted as there was no replacement for unhealthy node(s): " + hosts});
-      state_->drop_places_task(found.id);
+      access_->drop_places_task(found.id);
       continue;
     }
     PendingWorkload& unplaced = result->unplaced.emplace_back();
@@ -152,7 +153,7 @@ void SecondPass::record(TimePoint now, CycleResult* result) {
     unplaced.cluster_queue = queue.name;
     unplaced.reason = api::reasons::topology_placement_failed;
     unplaced.message = std::move(found.failure);
-    state_->retry_places(found.id, now);
+    access_->retry_places(found.id, now);
   }
 }
 

@@ -37,7 +37,7 @@ class SecondPass {
   Trial& trial_;
   std::vector<WorkloadId> ids_;
   std::vector<Found> found_;
-  State* state_ = nullptr;
+  CycleAccess* access_ = nullptr;
 };
 
 }  // namespace regatta::admission

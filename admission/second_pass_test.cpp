@@ -185,7 +185,7 @@ TEST(SecondPass, AHubLeavesPlacesToItsWorkersAndNeedsNoTopology) {
   Loaded world(check +
                cluster_yaml("  admissionChecksStrategy: {admissionChecks: [{name: check}]}\n"));
   world.state.erase_topology("hosts");
-  EXPECT_TRUE(world.state.activity("cq").active);
+  EXPECT_TRUE(world.state.reader().activity("cq").active);
   world.load(pending_yaml(5, "example.com/rack"));
   const CycleResult result = run_cycle(world.state, start);
   ASSERT_EQ(result.admitted.size(), 1U);
@@ -195,9 +195,9 @@ TEST(SecondPass, AHubLeavesPlacesToItsWorkersAndNeedsNoTopology) {
 
 TEST(SecondPass, WithoutItsTopologyAClusterQueueIsInactive) {
   Loaded world(cluster_yaml());
-  EXPECT_TRUE(world.state.activity("cq").active);
+  EXPECT_TRUE(world.state.reader().activity("cq").active);
   world.state.erase_topology("hosts");
-  EXPECT_EQ(world.state.activity("cq"),
+  EXPECT_EQ(world.state.reader().activity("cq"),
             (Activity{false, std::string(api::reasons::topology_not_found),
                       "Can't admit new workloads: there is no Topology \"hosts\" for TAS flavor "
                       "\"default\"."}));

@@ -32,7 +32,7 @@ class Requests : public testing::Test {
     for (const std::string& yaml : classes_) state.upsert(read<api::RuntimeClass>(yaml));
     state.upsert(object, TimePoint{});
     std::string text;
-    const auto requests = state.resource_requests(object.metadata.key());
+    const auto requests = state.reader().resource_requests(object.metadata.key());
     for (const auto& [name, quantity] : requests.front().resources) {
       text += (text.empty() ? "" : " ") + name + "=" + quantity.str();
     }
@@ -348,7 +348,7 @@ TEST_F(Waiting, ASliceThatReplacesAnotherIsChargedForTheDifference) {
   EXPECT_EQ(grown[0].admission.pod_set_assignments[0].resource_usage.at("cpu").str(), "4");
   state_.upsert(written(slice("b", 4, "dev/a"), grown[0]), now_);
   state_.erase_workload({"dev", "a"}, now_);
-  EXPECT_EQ(state_.status("main").flavors_usage[0].resources[0].total.str(), "4");
+  EXPECT_EQ(state_.reader().status("main").flavors_usage[0].resources[0].total.str(), "4");
   state_.upsert(slice("c", 5, "dev/b"), now_);
   const auto refused = cycle();
   ASSERT_EQ(refused.pending.size(), 1U);

@@ -1,4 +1,5 @@
 #include "admission/cycle.h"
+#include "admission/cycle_access.h"
 #include "lib/api/codec.h"
 #include "lib/api/names.h"
 #include "lib/base/rng.h"
@@ -86,15 +87,15 @@ TEST(State, AnAssumedReservationIsConfirmedByReadingItBack) {
   small.add(workload("w", "q", 3));
   const CycleResult result = run_cycle(small.state, start);
   ASSERT_EQ(result.admitted.size(), 1U);
-  EXPECT_EQ(small.state.status("main").reserving_workloads, 1);
+  EXPECT_EQ(small.state.reader().status("main").reserving_workloads, 1);
   small.add(workload("w", "q", 3));
-  EXPECT_EQ(small.state.status("main").reserving_workloads, 1)
+  EXPECT_EQ(small.state.reader().status("main").reserving_workloads, 1)
       << "an older reading changes nothing";
   small.add(written(workload("w", "q", 3), result.admitted[0]));
-  EXPECT_EQ(small.state.status("main").admitted_workloads, 1);
+  EXPECT_EQ(small.state.reader().status("main").admitted_workloads, 1);
   small.add(workload("w", "q", 3));
-  EXPECT_EQ(small.state.status("main").reserving_workloads, 0) << "now it was evicted";
-  EXPECT_EQ(small.state.status("main").pending_workloads, 1);
+  EXPECT_EQ(small.state.reader().status("main").reserving_workloads, 0) << "now it was evicted";
+  EXPECT_EQ(small.state.reader().status("main").pending_workloads, 1);
 }
 
 TEST(State, AFailedWriteGivesTheQuotaBackAndTheNextTurn) {
@@ -102,7 +103,7 @@ TEST(State, AFailedWriteGivesTheQuotaBackAndTheNextTurn) {
   small.add(workload("w", "q", 3));
   ASSERT_EQ(run_cycle(small.state, start).admitted.size(), 1U);
   small.state.forget({"dev", "w"}, start);
-  EXPECT_EQ(small.state.status("main").pending_workloads, 1);
+  EXPECT_EQ(small.state.reader().status("main").pending_workloads, 1);
   EXPECT_EQ(run_cycle(small.state, start).admitted.size(), 1U);
 }
 
@@ -173,13 +174,13 @@ TEST(State, WhoIsParkedWithALikeKnowsWhyAndTheOneThatWasLookedAtDoesNot) {
   for (const char* name : {"a", "b"}) small.add(workload(name, "q", 5));
   small.add(workload("small", "q", 1));
   run_cycle(small.state, start);
-  EXPECT_EQ(small.state.bypassed({"dev", "a"}), "");
-  EXPECT_EQ(small.state.bypassed({"dev", "b"}), "ExceedsMaxQuota");
-  EXPECT_EQ(small.state.bypassed({"dev", "small"}), "");
-  EXPECT_EQ(small.state.bypassed({"dev", "nobody"}), "");
+  EXPECT_EQ(small.state.reader().bypassed({"dev", "a"}), "");
+  EXPECT_EQ(small.state.reader().bypassed({"dev", "b"}), "ExceedsMaxQuota");
+  EXPECT_EQ(small.state.reader().bypassed({"dev", "small"}), "");
+  EXPECT_EQ(small.state.reader().bypassed({"dev", "nobody"}), "");
   small.state.upsert(cluster_queue("main", 8), start);
   small.state.flush(start + std::chrono::seconds(2));
-  EXPECT_EQ(small.state.bypassed({"dev", "b"}), "");
+  EXPECT_EQ(small.state.reader().bypassed({"dev", "b"}), "");
 }
 
 TEST(State, CountsUsageWithBorrowedAmounts) {
@@ -188,11 +189,11 @@ TEST(State, CountsUsageWithBorrowedAmounts) {
   small.state.upsert(cluster_queue("lender", 4, "team"), start);
   small.add(workload("w", "q", 5));
   run_cycle(small.state, start);
-  const api::ClusterQueueStatus status = small.state.status("main");
+  const api::ClusterQueueStatus status = small.state.reader().status("main");
   ASSERT_EQ(status.flavors_reservation.size(), 1U);
   EXPECT_EQ(status.flavors_reservation[0].resources[0].total.str(), "5");
   EXPECT_EQ(status.flavors_reservation[0].resources[0].borrowed->str(), "3");
-  const api::LocalQueueStatus local = small.state.status(api::ObjectKey("dev", "q"));
+  const api::LocalQueueStatus local = small.state.reader().status(api::ObjectKey("dev", "q"));
   EXPECT_EQ(local.flavors_reservation[0].resources[0].total.str(), "5");
   EXPECT_FALSE(local.flavors_reservation[0].resources[0].borrowed.has_value());
   EXPECT_EQ(local.admitted_workloads, 1);
@@ -200,17 +201,19 @@ TEST(State, CountsUsageWithBorrowedAmounts) {
 
 TEST(State, SaysWhyAClusterQueueIsInactive) {
   Small small;
-  EXPECT_EQ(small.state.activity("main"), (Activity{true, "Ready", "Can admit new workloads"}));
+  EXPECT_EQ(small.state.reader().activity("main"),
+            (Activity{true, "Ready", "Can admit new workloads"}));
   api::ClusterQueue queue = cluster_queue("main", 4);
   queue.spec.stop_policy = api::StopPolicy::Hold;
   queue.spec.admission_checks = {{"audit", {}}};
   queue.spec.resource_groups[0].flavors[0].name = "gone";
   small.state.upsert(queue, start);
-  EXPECT_EQ(small.state.activity("main"),
+  EXPECT_EQ(small.state.reader().activity("main"),
             (Activity{false, "Stopped",
                       "Can't admit new workloads: is stopped, references missing "
                       "ResourceFlavor(s): gone, references missing AdmissionCheck(s): audit."}));
-  EXPECT_EQ(small.state.local_queue_activity({"dev", "q"}).reason, "ClusterQueueIsInactive");
+  EXPECT_EQ(small.state.reader().local_queue_activity({"dev", "q"}).reason,
+            "ClusterQueueIsInactive");
 }
 
 TEST(State, AdmittedAtOnceOnlyWithoutAdmissionChecks) {
@@ -230,8 +233,8 @@ TEST(State, AdmittedAtOnceOnlyWithoutAdmissionChecks) {
   const CycleResult result = run_cycle(small.state, start);
   ASSERT_EQ(result.admitted.size(), 1U);
   EXPECT_EQ(result.admitted[0].checks, std::vector<std::string>{"race"});
-  EXPECT_EQ(small.state.status("main").admitted_workloads, 0);
-  EXPECT_EQ(small.state.status("main").reserving_workloads, 1);
+  EXPECT_EQ(small.state.reader().status("main").admitted_workloads, 0);
+  EXPECT_EQ(small.state.reader().status("main").reserving_workloads, 1);
 }
 
 TEST(State, AStoppedLocalQueueKeepsItsWorkloadsOut) {
@@ -241,7 +244,7 @@ TEST(State, AStoppedLocalQueueKeepsItsWorkloadsOut) {
   stopped.spec.stop_policy = api::StopPolicy::Hold;
   small.state.upsert(stopped, start);
   EXPECT_FALSE(small.state.has_heads());
-  EXPECT_EQ(small.state.status("main").pending_workloads, 0);
+  EXPECT_EQ(small.state.reader().status("main").pending_workloads, 0);
   small.state.upsert(local_queue("q", "main"), start);
   EXPECT_TRUE(small.state.has_heads());
 }
@@ -286,9 +289,41 @@ TEST(State, WorkloadsOutliveTheirClusterQueueAndWaitForTheNextOfThatName) {
   EXPECT_FALSE(small.state.has_heads());
   EXPECT_FALSE(run_cycle(small.state, start).ran);
   small.state.upsert(cluster_queue("main", 4), start);
-  EXPECT_EQ(small.state.status("main").reserving_workloads, 1);
-  EXPECT_EQ(small.state.status("main").pending_workloads, 1);
+  EXPECT_EQ(small.state.reader().status("main").reserving_workloads, 1);
+  EXPECT_EQ(small.state.reader().status("main").pending_workloads, 1);
   EXPECT_EQ(run_cycle(small.state, start).admitted.size(), 1U);
+}
+
+TEST(State, LoadingManyClusterQueuesRebuildsTheirTreeOnce) {
+  State state;
+  for (int i = 0; i < 500; ++i) {
+    api::ClusterQueue queue = cluster_queue("q" + std::to_string(i), 1);
+    queue.spec.cohort_name = "all";
+    state.upsert(queue, start);
+  }
+  const StatusReader reader = state.reader();
+  EXPECT_EQ(reader.forest().node(reader.find_queue("q0")->node).generation, 1U);
+  EXPECT_EQ(reader.cohorts_above("q499"), std::vector<std::string>{"all"});
+}
+
+TEST(StateDeathTest, AWorkloadHoldsAtMostOneReservation) {
+  Small small;
+  small.add(workload("w", "q", 1));
+  CycleAccess access(small.state);
+  const WorkloadId head = access.pop_heads().front();
+  const auto reservation = [&] {
+    auto made = std::make_unique<Reservation>();
+    made->queue = access.find_queue("main")->id;
+    return made;
+  };
+  access.assume(head, reservation());
+  EXPECT_DEATH(access.assume(head, reservation()), "w holds a reservation already");
+}
+
+TEST(StateDeathTest, OnlyWhatIsReservedIsReleased) {
+  Books books({});
+  const WorkloadId id = books.workloads.insert({"dev", "w"});
+  EXPECT_DEATH(books.usage.release(id), "dev/w holds no reservation");
 }
 
 TEST(State, HeadsComeByTheNameOfTheirClusterQueueWhicheverCameFirst) {
@@ -300,8 +335,9 @@ TEST(State, HeadsComeByTheNameOfTheirClusterQueueWhicheverCameFirst) {
   }
   small.add(workload("w-main", "q", 1));
   std::vector<std::string> names;
-  for (const WorkloadId id : small.state.pop_heads()) {
-    names.push_back(small.state.workloads()[id].key.name);
+  CycleAccess access(small.state);
+  for (const WorkloadId id : access.pop_heads()) {
+    names.push_back(access.workloads()[id].key.name);
   }
   EXPECT_EQ(names, (std::vector<std::string>{"w-alpha", "w-main", "w-nu", "w-zeta"}));
 }
@@ -361,9 +397,10 @@ std::string history(std::uint64_t seed, bool fair, std::uint64_t order_seed) {
     }
     for (const auto& decision : result.pending) text += "?" + decision.key.name + decision.message;
     for (const auto& queue : queues) {
-      const NodeId node = state.find_queue(queue.metadata.name)->node;
-      const NodeId root = state.forest().node(node).root;
-      for (const Cell& cell : state.forest().node(root).cells) EXPECT_LE(cell.usage, cell.subtree);
+      const NodeId node = state.reader().find_queue(queue.metadata.name)->node;
+      const NodeId root = state.reader().forest().node(node).root;
+      for (const Cell& cell : state.reader().forest().node(root).cells)
+        EXPECT_LE(cell.usage, cell.subtree);
     }
     text += "\n";
   }

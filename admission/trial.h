@@ -1,54 +1,54 @@
 #pragma once
 
-#include "admission/state.h"
+#include "admission/cycle_access.h"
 
 #include <vector>
 
 namespace regatta::admission {
 
-/// What a cycle supposes about State: usage added, workloads gone. It works on the live quota tree
-/// and takes everything back when it ends, in reverse order; Nested takes back a part earlier.
-/// Costs what is supposed, however much is there.
+/// What a cycle supposes: usage added, workloads gone. It works on the live quota tree and the live
+/// topologies, and takes everything back when it ends, in reverse order; Nested takes back a part
+/// earlier. Costs what is supposed, however much is there.
 class Trial {
  public:
-  explicit Trial(State& state) : state_(state), mark_(state.forest().begin_trial()) {
-    state.topologies().settle();
-    places_mark_ = state.topologies().begin_trial();
+  explicit Trial(CycleAccess& access) : access_(access), mark_(access.forest().begin_trial()) {
+    access.topologies().settle();
+    places_mark_ = access.topologies().begin_trial();
   }
   ~Trial() { take_back(mark_, places_mark_); }
   Trial(const Trial&) = delete;
   Trial& operator=(const Trial&) = delete;
 
-  State& state() { return state_; }
-  const State& state() const { return state_; }
-  const QuotaForest& forest() const { return state_.forest(); }
-  Topologies& topologies() { return state_.topologies(); }
+  CycleAccess& access() { return access_; }
+  const CycleAccess& access() const { return access_; }
+  const QuotaForest& forest() const { return std::as_const(access_).forest(); }
+  Topologies& topologies() { return access_.topologies(); }
 
   void add_usage(NodeId queue, std::span<const FrAmount> usage) {
-    state_.forest().add_usage(queue, usage);
+    access_.forest().add_usage(queue, usage);
   }
   void remove_usage(NodeId queue, std::span<const FrAmount> usage) {
-    state_.forest().remove_usage(queue, usage);
+    access_.forest().remove_usage(queue, usage);
   }
   /// A workload with a reservation disappears, or comes back.
   void remove(WorkloadId id, const Holding& held) {
-    remove_usage(state_.queue(held.queue).node, held.usage);
+    remove_usage(access_.queue(held.queue).node, held.usage);
     if (held.has_places) remove_places(id);
   }
   void restore(WorkloadId id, const Holding& held) {
-    add_usage(state_.queue(held.queue).node, held.usage);
+    add_usage(access_.queue(held.queue).node, held.usage);
     if (held.has_places) restore_places(id);
   }
-  void remove(WorkloadId id) { remove(id, holding_of(*state_.workloads()[id].reservation)); }
-  void restore(WorkloadId id) { restore(id, holding_of(*state_.workloads()[id].reservation)); }
-  /// Its pods alone.
+  void remove(WorkloadId id) { remove(id, holding_of(*access_.workloads()[id].reservation)); }
+  void restore(WorkloadId id) { restore(id, holding_of(*access_.workloads()[id].reservation)); }
+  /// Only the pods of the workload: its quota stays.
   void remove_places(WorkloadId id) {
-    for (const PodSetReservation& pod_set : state_.workloads()[id].reservation->pod_sets) {
+    for (const PodSetReservation& pod_set : access_.workloads()[id].reservation->pod_sets) {
       for (const PodPlaces& places : pod_set.places) topologies().remove(places);
     }
   }
   void restore_places(WorkloadId id) {
-    for (const PodSetReservation& pod_set : state_.workloads()[id].reservation->pod_sets) {
+    for (const PodSetReservation& pod_set : access_.workloads()[id].reservation->pod_sets) {
       for (const PodPlaces& places : pod_set.places) topologies().add(places);
     }
   }
@@ -58,7 +58,7 @@ class Trial {
    public:
     explicit Nested(Trial& trial)
         : trial_(trial),
-          mark_(trial.state_.forest().begin_trial()),
+          mark_(trial.access_.forest().begin_trial()),
           places_mark_(trial.topologies().begin_trial()) {}
     ~Nested() { trial_.take_back(mark_, places_mark_); }
     Nested(const Nested&) = delete;
@@ -72,11 +72,11 @@ class Trial {
 
  private:
   void take_back(std::size_t mark, std::size_t places) {
-    state_.topologies().roll_back(places);
-    state_.forest().roll_back(mark);
+    access_.topologies().roll_back(places);
+    access_.forest().roll_back(mark);
   }
 
-  State& state_;
+  CycleAccess& access_;
   std::size_t mark_;
   std::size_t places_mark_ = 0;
 };

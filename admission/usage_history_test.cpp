@@ -127,7 +127,7 @@ class SharedQueue : public ::testing::Test {
   }
 
   std::map<std::string, api::Quantity> consumed(const char* queue) {
-    const auto sharing = loaded_->state.status(api::ObjectKey("dev", queue)).fair_sharing;
+    const auto sharing = loaded_->state.reader().status(api::ObjectKey("dev", queue)).fair_sharing;
     if (!sharing) return {};
     return sharing->admission_fair_sharing_status->consumed_resources;
   }

@@ -88,13 +88,13 @@ QueueController::QueueController(clusters::LocalCluster& cluster, Scheduler& sch
 
 void QueueController::start() {
   for (int i = 0; i < workers; ++i) scope_.spawn("queues", work());
-  if (scheduler_.state().config().admission_fair_sharing) scope_.spawn("usage", sample_usage());
+  if (scheduler_.reader().config().admission_fair_sharing) scope_.spawn("usage", sample_usage());
 }
 
 /// The past of LocalQueues decays in steps of one sampling interval.
 Task<> QueueController::sample_usage() {
   const auto interval = std::chrono::duration_cast<Duration>(
-      scheduler_.state().config().admission_fair_sharing->usage_sampling_interval);
+      scheduler_.reader().config().admission_fair_sharing->usage_sampling_interval);
   for (;;) {
     co_await cluster_.clock.sleep_for(interval);
     scheduler_.sample_usage();
@@ -162,16 +162,16 @@ Task<Status> QueueController::keep_finalizer(kube::Informer<T>& informer,
 Task<Status> QueueController::cluster_queue(api::ObjectKey key) {
   auto stored = cluster_.cluster_queues.get(key);
   if (!stored) co_return ok();
-  const bool in_use = scheduler_.state().has_reservations(key.name);
+  const bool in_use = scheduler_.reader().has_reservations(key.name);
   const Status kept = co_await keep_finalizer(cluster_.cluster_queues, stored, in_use);
   if (!kept) co_return kept;
   stored = cluster_.cluster_queues.get(key);
   if (!stored || (stored->metadata.deleting() && !in_use)) co_return ok();
   api::ClusterQueue before = *stored;
   api::ClusterQueue after = before;
-  after.status = scheduler_.state().status(key.name);
+  after.status = scheduler_.reader().status(key.name);
   after.status.conditions = before.status.conditions;
-  set_active(&after.status.conditions, scheduler_.state().activity(key.name),
+  set_active(&after.status.conditions, scheduler_.reader().activity(key.name),
              before.metadata.generation, cluster_.clock.now());
   const std::string patch = status_patch(before, after);
   if (patch.empty()) co_return ok();
@@ -187,9 +187,9 @@ Task<Status> QueueController::local_queue(api::ObjectKey key) {
   if (!stored || stored->metadata.deleting()) co_return ok();
   api::LocalQueue before = *stored;
   api::LocalQueue after = before;
-  after.status = scheduler_.state().status(key);
+  after.status = scheduler_.reader().status(key);
   after.status.conditions = before.status.conditions;
-  set_active(&after.status.conditions, scheduler_.state().local_queue_activity(key),
+  set_active(&after.status.conditions, scheduler_.reader().local_queue_activity(key),
              before.metadata.generation, cluster_.clock.now());
   const std::string patch = status_patch(before, after);
   if (patch.empty()) co_return ok();
@@ -205,7 +205,7 @@ Task<Status> QueueController::cohort(api::ObjectKey key) {
   if (!stored || stored->metadata.deleting()) co_return ok();
   api::Cohort before = *stored;
   api::Cohort after = before;
-  after.status = scheduler_.state().cohort_status(key.name);
+  after.status = scheduler_.reader().cohort_status(key.name);
   auto written = co_await cluster_.client.patch_status(std::move(before), std::move(after));
   if (!written) co_return written.error();
   cluster_.cohorts.observe(std::move(*written));
@@ -216,7 +216,7 @@ Task<Status> QueueController::flavor(api::ObjectKey key) {
   auto stored = cluster_.flavors.get(key);
   if (!stored) co_return ok();
   co_return co_await keep_finalizer(cluster_.flavors, std::move(stored),
-                                    scheduler_.state().flavor_in_use(key.name));
+                                    scheduler_.reader().flavor_in_use(key.name));
 }
 
 Task<Status> QueueController::topology(api::ObjectKey key) {
@@ -233,7 +233,7 @@ Task<Status> QueueController::check(api::ObjectKey key) {
   auto stored = cluster_.checks.get(key);
   if (!stored) co_return ok();
   co_return co_await keep_finalizer(cluster_.checks, std::move(stored),
-                                    scheduler_.state().check_in_use(key.name));
+                                    scheduler_.reader().check_in_use(key.name));
 }
 
 }  // namespace regatta::controllers

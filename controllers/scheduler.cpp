@@ -178,7 +178,7 @@ bool Scheduler::apply(const admission::CycleResult& result, TimePoint now) {
                              ? now - *workload->metadata.creation_timestamp
                              : Duration(0);
     explanations_.add_after(pending.key,
-                            age > config_.explain_after ? Duration(100) : config_.explain_after);
+                         age > config_.explain_after ? Duration(100) : config_.explain_after);
   }
   apply_places(result);
   if (progressed) changed();
@@ -318,7 +318,7 @@ Task<Status> Scheduler::write_pending(api::ObjectKey key) {
     if (!waits) return false;
     wrote = lifecycle::set_pending(&workload, pending.reason, pending.message, now);
     if (pending.gated) wrote |= lifecycle::block_on_gates(&workload, pending.message, now);
-    auto requests = state_.resource_requests(key);
+    auto requests = state_.reader().resource_requests(key);
     const bool same = requests == workload.status.resource_requests;
     workload.status.resource_requests = std::move(requests);
     return wrote || !same;

@@ -49,7 +49,8 @@ class Scheduler {
   /// Starts scheduling. The informers must have synced.
   void start();
 
-  const admission::State& state() const { return state_; }
+  /// What admission knows now; valid until the next event.
+  admission::StatusReader reader() { return state_.reader(); }
   /// Queues and cohorts whose status may have changed since the last call.
   admission::Changes take_changes() { return state_.take_changes(); }
   /// With admission fair sharing: what LocalQueues used decays, as their statuses then say.
@@ -91,7 +92,7 @@ class Scheduler {
   Log log_;
   admission::State state_;
   std::map<api::ObjectKey, admission::PendingWorkload> pending_;
-  WorkQueue<api::ObjectKey> explanations_;
+  WorkQueue<api::ObjectKey> explanations_;  ///< workloads in pending_ whose condition is due
   std::vector<std::function<void()>> changes_handlers_;
   int writing_ = 0;
   std::set<api::ObjectKey> preempting_;  ///< victims whose eviction is being written

@@ -73,7 +73,7 @@ Task<> WorkloadController::work() {
 }
 
 lifecycle::LifecycleView WorkloadController::view(const api::Workload& workload) const {
-  return lifecycle::read_lifecycle(cluster_.objects(), scheduler_.state(), workload);
+  return lifecycle::read_lifecycle(cluster_.objects(), scheduler_.reader(), workload);
 }
 
 /// The scheduler may be faster than whoever would write that into the status.
@@ -129,7 +129,7 @@ bool WorkloadController::may_tell_bypassed(const api::Workload& workload, TimePo
     queue_.add_after(key, due - now);
     return false;
   }
-  if (scheduler_.state().bypassed(key).empty()) {
+  if (scheduler_.reader().bypassed(key).empty()) {
     // It has its turn coming; if that takes long, it may be passed over yet.
     queue_.add_after(key, 6 * config_.tell_bypassed_after);
     return false;

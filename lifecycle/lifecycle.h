@@ -35,10 +35,10 @@ struct LifecycleView {
   QueueView cluster_queue;  ///< to which the LocalQueue leads, or which holds the reservation
   std::string cluster_queue_name;
   /// Names of the admission checks that the workload needs now, sorted; see
-  /// admission::State::required_checks().
+  /// admission::StatusReader::required_checks().
   std::vector<std::string> required_checks;
   /// The reason for which a workload of the same class did not fit, when this one is parked for it;
-  /// see admission::State::bypassed().
+  /// see admission::StatusReader::bypassed().
   std::string bypassed;
   /// `bypassed` may be written even if nothing was written before: costs a write.
   bool may_tell_bypassed = false;

@@ -2,7 +2,7 @@
 
 namespace regatta::lifecycle {
 
-LifecycleView read_lifecycle(const jobs::Lookup& objects, const admission::State& state,
+LifecycleView read_lifecycle(const jobs::Lookup& objects, const admission::StatusReader& admission,
                              const api::Workload& workload) {
   LifecycleView view;
   const auto local =
@@ -13,11 +13,11 @@ LifecycleView read_lifecycle(const jobs::Lookup& objects, const admission::State
   }
   if (workload.status.admission) view.cluster_queue_name = workload.status.admission->cluster_queue;
   if (const auto queue = objects.cluster_queue(view.cluster_queue_name)) {
-    const bool active = state.activity(view.cluster_queue_name).active;
+    const bool active = admission.activity(view.cluster_queue_name).active;
     view.cluster_queue = {true, active, queue->spec.stop_policy, queue->metadata.deleting()};
   }
-  view.bypassed = state.bypassed(workload.metadata.key());
-  view.required_checks = state.required_checks(workload);
+  view.bypassed = admission.bypassed(workload.metadata.key());
+  view.required_checks = admission.required_checks(workload);
   return view;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "admission/state.h"
+#include "admission/status_reader.h"
 #include "jobs/lookup.h"
 #include "lifecycle/lifecycle.h"
 
@@ -8,7 +8,7 @@ namespace regatta::lifecycle {
 
 /// What settle() needs to know about the queues of a Workload. `jitter` and `may_tell_bypassed` are
 /// the caller's to set. Pure.
-LifecycleView read_lifecycle(const jobs::Lookup& objects, const admission::State& state,
+LifecycleView read_lifecycle(const jobs::Lookup& objects, const admission::StatusReader& admission,
                              const api::Workload& workload);
 
 }  // namespace regatta::lifecycle

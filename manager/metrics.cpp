@@ -202,7 +202,7 @@ void Metrics::workload_changed(const api::Workload& before, const api::Workload&
 }
 
 void Metrics::count_below_cohorts(const std::string& queue, const api::Workload& workload) {
-  for (const std::string& cohort : core_->scheduler().state().cohorts_above(queue)) {
+  for (const std::string& cohort : core_->scheduler().reader().cohorts_above(queue)) {
     families_->below_cohort
         .Add({{"cohort", cohort},
               {"priority_class", priority_of(workload)},

@@ -64,7 +64,7 @@ class QueueGauges {
       : core_(core),
         counts_(counts),
         config_(config),
-        state_(core.scheduler().state()),
+        reader_(core.scheduler().reader()),
         page_(config) {}
 
   std::vector<prometheus::MetricFamily> take() && {
@@ -95,11 +95,11 @@ class QueueGauges {
                 {{"cluster_queue", name}, {"status", possible}}, std::string_view(possible) == is);
     }
     if (config_.resources) resources_of(queue);
-    const QueueInfo* info = state_.find_queue(name);
+    const QueueInfo* info = reader_.find_queue(name);
     if (!info) return;
     pending("kueue_pending_workloads", "Workloads that wait", labels, info->active,
             info->pending.waiting(), info->pending.inadmissible());
-    if (state_.config().equivalence_hashing || config_.resources) kinds_of(*info);
+    if (reader_.config().equivalence_hashing || config_.resources) kinds_of(*info);
     place_in_tree(queue, info->node);
   }
 
@@ -118,23 +118,23 @@ class QueueGauges {
     std::map<std::string, admission::Amount> requested;
     for (const QueueInfo::Group& group : queue.groups) {
       for (const auto resource : group.resources) {
-        requested[state_.names().resources.name(resource)] = 0;
+        requested[reader_.names().resources.name(resource)] = 0;
       }
     }
     const std::vector<admission::PendingKind> kinds = queue.pending.kinds();
     for (const admission::PendingKind& kind : kinds) {
       if (kind.waiting > 0) ++waiting;
       if (kind.inadmissible > 0) ++inadmissible;
-      for (const auto& pod_set : state_.workloads()[kind.example].shape->pod_sets) {
+      for (const auto& pod_set : reader_.workloads()[kind.example].shape->pod_sets) {
         for (const auto& request : pod_set.requests) {
-          admission::Amount& sum = requested[state_.names().resources.name(request.resource)];
+          admission::Amount& sum = requested[reader_.names().resources.name(request.resource)];
           const auto count = static_cast<std::int64_t>(kind.waiting + kind.inadmissible);
           sum = admission::plus(sum, admission::times(request.amount, count));
         }
       }
     }
     const Labels labels = {{"cluster_queue", queue.name}};
-    if (state_.config().equivalence_hashing) {
+    if (reader_.config().equivalence_hashing) {
       pending("kueue_pending_scheduling_hashes", "Different shapes among waiting Workloads", labels,
               true, queue.active ? waiting : 0, queue.active ? inadmissible : kinds.size());
     }
@@ -147,7 +147,7 @@ class QueueGauges {
   }
 
   void place_in_tree(const api::ClusterQueue& queue, NodeId node) {
-    const admission::QuotaForest& forest = state_.forest();
+    const admission::QuotaForest& forest = reader_.forest();
     const NodeId root = forest.node(node).root;
     const std::string& name = queue.metadata.name;
     const std::string& cohort = queue.spec.cohort_name;
@@ -158,10 +158,10 @@ class QueueGauges {
          {"root_cohort",
           cohort.empty() || root == admission::no_node ? std::string() : forest.node(root).name}},
         1);
-    if (state_.config().fair_sharing) {
+    if (reader_.config().fair_sharing) {
       page_.add("kueue_cluster_queue_weighted_share",
                 "Use above nominal quota against what the Cohort lends, by weight",
-                {{"cluster_queue", name}, {"cohort", cohort}}, share(state_.share_of_queue(name)));
+                {{"cluster_queue", name}, {"cohort", cohort}}, share(reader_.share_of_queue(name)));
     }
     for (const NodeId up : forest.ancestors(node)) {
       Subtree& subtree = subtrees_[up];
@@ -216,7 +216,7 @@ class QueueGauges {
   }
 
   void cohorts() {
-    const admission::QuotaForest& forest = state_.forest();
+    const admission::QuotaForest& forest = reader_.forest();
     for (const auto& [id, subtree] : subtrees_) {
       const admission::QuotaNode& node = forest.node(id);
       const std::string parent =
@@ -229,16 +229,16 @@ class QueueGauges {
       page_.add("kueue_cohort_subtree_admitted_active_workloads",
                 "Unfinished admitted Workloads below the Cohort", {{"cohort", node.name}},
                 static_cast<double>(subtree.admitted));
-      if (state_.config().fair_sharing) {
+      if (reader_.config().fair_sharing) {
         page_.add("kueue_cohort_weighted_share",
                   "Use above nominal quota against what the parent lends, by weight",
-                  {{"cohort", node.name}}, share(state_.share_of_cohort(node.name)));
+                  {{"cohort", node.name}}, share(reader_.share_of_cohort(node.name)));
       }
       for (const admission::Cell& cell : node.cells) {
-        const std::string& resource = state_.names().resource_name(cell.fr);
+        const std::string& resource = reader_.names().resource_name(cell.fr);
         page_.add("kueue_cohort_subtree_quota", "Nominal quota of the Cohort and all below",
                   {{"cohort", node.name},
-                   {"flavor", state_.names().flavor_name(cell.fr)},
+                   {"flavor", reader_.names().flavor_name(cell.fr)},
                    {"resource", resource}},
                   cores_or_units(resource, cell.subtree));
       }
@@ -259,11 +259,11 @@ class QueueGauges {
       more[key] = value;
       return more;
     };
-    const auto [active, inadmissible] = state_.pending_of(queue.metadata.key());
-    const QueueInfo* target = state_.find_queue(queue.spec.cluster_queue);
+    const auto [active, inadmissible] = reader_.pending_of(queue.metadata.key());
+    const QueueInfo* target = reader_.find_queue(queue.spec.cluster_queue);
     pending("kueue_local_queue_pending_workloads", "Workloads that wait", labels,
             target != nullptr && target->active, active, inadmissible);
-    if (const auto used = state_.usage_of(queue.metadata.key())) {
+    if (const auto used = reader_.usage_of(queue.metadata.key())) {
       Labels more = labels;
       more["cluster_queue"] = queue.spec.cluster_queue;
       page_.add("kueue_local_queue_admission_fair_sharing_usage",
@@ -330,7 +330,7 @@ class QueueGauges {
   Core& core_;
   const WorkloadCounts& counts_;
   const QueueGaugesConfig& config_;
-  const admission::State& state_;
+  admission::StatusReader reader_;
   Page page_;
   std::map<NodeId, Subtree> subtrees_;
 };

@@ -118,11 +118,12 @@ class Twins {
       ++dispatched;
       // In a simulation every check has a controller that answers.
       if (!checks_active()) continue;
-      const auto settle = [&](const jobs::Lookup& objects, const admission::State& state) {
-        return text_of(*workload, lifecycle::read_lifecycle(objects, state, *workload), now_);
+      const auto settle = [&](const jobs::Lookup& objects,
+                              const admission::StatusReader& admission) {
+        return text_of(*workload, lifecycle::read_lifecycle(objects, admission, *workload), now_);
       };
-      same(key.str() + " lifecycle", settle(local_.objects(), core_.scheduler().state()),
-           settle(twin_, twin_.state()));
+      same(key.str() + " lifecycle", settle(local_.objects(), core_.scheduler().reader()),
+           settle(twin_, twin_.state().reader()));
       ++settled;
     }
   }

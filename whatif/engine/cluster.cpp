@@ -118,8 +118,9 @@ void Cluster::wake(const Wake& wake, TimePoint now) {
 void Cluster::settle(Course* course, TimePoint now) {
   api::Workload& workload = course->workload;
   for (int round = 0; round < settle_rounds_max; ++round) {
-    const lifecycle::Settled settled = lifecycle::settle(
-        &workload, lifecycle::read_lifecycle(*this, state_, workload), now, settings_.lifecycle);
+    const lifecycle::Settled settled =
+        lifecycle::settle(&workload, lifecycle::read_lifecycle(*this, state_.reader(), workload),
+                          now, settings_.lifecycle);
     if (settled.look_again) look_again(course, now + *settled.look_again);
     if (settled.active) workload.spec.active = *settled.active;
     if (!settled.status_changed && !settled.active) break;
@@ -261,7 +262,7 @@ void Cluster::preempt(const admission::PreemptedWorkload& decision, TimePoint no
   record.reason = decision.reason;
   record.message = message;
   record.by = decision.preemptor->key.str();
-  if (preemptor) record.by_queue = state_.cluster_queue_of(preemptor->workload);
+  if (preemptor) record.by_queue = state_.reader().cluster_queue_of(preemptor->workload);
   course->preemption = records_->preemptions.size();
   records_->preemptions.push_back(std::move(record));
   if (course->record != SIZE_MAX) ++records_->workloads[course->record].preemptions;
@@ -280,14 +281,15 @@ void Cluster::explain(const admission::PendingWorkload& decision, TimePoint now)
 }
 
 void Cluster::explain_passed_over(TimePoint now) {
+  const admission::StatusReader reader = state_.reader();
   for (const std::uint32_t id : active_) {
     const Course& course = courses_[id];
     if (course.phase != CoursePhase::waiting || course.record == SIZE_MAX) continue;
     WorkloadRecord& record = records_->workloads[course.record];
-    const std::string why = state_.bypassed(course.workload.metadata.key());
+    const std::string why = reader.bypassed(course.workload.metadata.key());
     if (!record.reason.empty() || why.empty()) continue;
     api::Workload told = course.workload;
-    lifecycle::LifecycleView seen = lifecycle::read_lifecycle(*this, state_, told);
+    lifecycle::LifecycleView seen = lifecycle::read_lifecycle(*this, reader, told);
     seen.bypassed = why;
     seen.may_tell_bypassed = true;
     lifecycle::settle(&told, seen, now, settings_.lifecycle);
@@ -301,7 +303,8 @@ void Cluster::explain_passed_over(TimePoint now) {
 
 void Cluster::observe(TimePoint now) {
   const admission::Changes changes = state_.take_changes();
-  for (const std::string& queue : changes.cluster_queues) meters_.observe(state_, queue, now);
+  const admission::StatusReader reader = state_.reader();
+  for (const std::string& queue : changes.cluster_queues) meters_.observe(reader, queue, now);
 }
 
 }  // namespace regatta::whatif

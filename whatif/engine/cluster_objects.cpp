@@ -144,7 +144,7 @@ void Cluster::record_new(Course* course) {
   record.name = workload.metadata.name;
   record.job = course->job.key.name;
   record.local_queue = workload.spec.queue_name;
-  record.cluster_queue = state_.cluster_queue_of(workload);
+  record.cluster_queue = state_.reader().cluster_queue_of(workload);
   record.priority = workload.spec.priority.value_or(0);
   for (const api::PodSet& set : workload.spec.pod_sets) {
     for (const auto& [resource, amount] : api::pod_request_amounts(set.pod_template.spec())) {
@@ -179,7 +179,7 @@ bool Cluster::erase_queue_object(const ObjectName& name, TimePoint now) {
   if (name.kind == "ClusterQueue") {
     cluster_queues_.erase(text);
     state_.erase_cluster_queue(text, now);
-    meters_.observe(state_, text, now);
+    meters_.observe(state_.reader(), text, now);
   } else if (name.kind == "Cohort") {
     cohorts_.erase(text);
     state_.erase_cohort(text, now);

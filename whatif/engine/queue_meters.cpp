@@ -47,8 +47,9 @@ double QueueMeters::dominant_share(const Queue& queue) const {
   return queue.weight > 0 ? share / queue.weight : 0;
 }
 
-void QueueMeters::observe(const admission::State& state, const std::string& name, TimePoint now) {
-  const admission::QueueInfo* info = state.find_queue(name);
+void QueueMeters::observe(const admission::StatusReader& reader, const std::string& name,
+                          TimePoint now) {
+  const admission::QueueInfo* info = reader.find_queue(name);
   auto found = queues_.find(name);
   if (found == queues_.end()) {
     if (!info) return;
@@ -66,10 +67,10 @@ void QueueMeters::observe(const admission::State& state, const std::string& name
   queue.weight =
       info->spec.fair_sharing ? double(info->spec.fair_sharing->weight.milli_value()) / 1000 : 1;
   for (const admission::FrId fr : info->frs) {
-    const std::string& resource = state.names().resource_name(fr);
-    const double used = in_units(resource, state.forest().usage(info->node, fr));
-    const double nominal = in_units(resource, state.forest().nominal(info->node, fr));
-    set_used(&queue, {state.names().flavor_name(fr), resource}, used, nominal, now);
+    const std::string& resource = reader.names().resource_name(fr);
+    const double used = in_units(resource, reader.forest().usage(info->node, fr));
+    const double nominal = in_units(resource, reader.forest().nominal(info->node, fr));
+    set_used(&queue, {reader.names().flavor_name(fr), resource}, used, nominal, now);
   }
   queue.waiting.set(now, double(info->pending.size()));
   queue.running.set(now, double(info->reserved.size()));

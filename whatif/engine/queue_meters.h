@@ -25,7 +25,7 @@ class QueueMeters {
   /// What all quotas of the cluster add up to.
   void set_capacity(const Amounts& capacity, TimePoint now);
   /// That queue may have changed, or be gone.
-  void observe(const admission::State& state, const std::string& queue, TimePoint now);
+  void observe(const admission::StatusReader& reader, const std::string& queue, TimePoint now);
 
   /// The series and means; counts and waiting times are left to the caller.
   std::vector<QueueReport> queues(const std::string& cluster, TimePoint end);

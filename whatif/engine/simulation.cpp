@@ -170,7 +170,7 @@ Report Simulation::report(bool interrupted) {
     out.clusters.push_back(cluster->name());
     auto queues = cluster->meters().queues(cluster->name(), end);
     for (QueueReport& queue : queues) {
-      const admission::Activity activity = cluster->state().activity(queue.name);
+      const admission::Activity activity = cluster->state().reader().activity(queue.name);
       if (!activity.active) queue.inactive = activity.message;
     }
     auto capacity = cluster->meters().capacity(cluster->name(), end);

@@ -28,7 +28,6 @@ void feed(admission::State* state, const std::vector<Object>& objects, TimePoint
   for (std::size_t i = 0; i < objects.size(); ++i) order.emplace_back(objects[i].index(), i);
   std::sort(order.begin(), order.end());
   for (const auto& [kind, i] : order) std::visit(Feeder{*state, now}, objects[i]);
-  state->forest();
 }
 
 }  // namespace regatta::whatif

@@ -164,17 +164,18 @@ class Player {
   }
 
   void observe(ObservedStep* out) {
-    for (const std::string& name : state_.cluster_queues()) {
-      const admission::QueueInfo& queue = *state_.find_queue(name);
+    const admission::StatusReader reader = state_.reader();
+    for (const std::string& name : reader.cluster_queues()) {
+      const admission::QueueInfo& queue = *reader.find_queue(name);
       for (const auto& key : queue.pending.waiting_keys()) out->queued.push_back(key.str());
       for (const auto& key : queue.pending.inadmissible_keys()) {
         out->inadmissible.push_back(key.str());
       }
       for (const admission::FrId fr : queue.frs) {
-        const admission::Amount amount = state_.forest().usage(queue.node, fr);
+        const admission::Amount amount = reader.forest().usage(queue.node, fr);
         if (amount == 0) continue;
-        const std::string& resource = state_.names().resource_name(fr);
-        out->usage[name][state_.names().flavor_name(fr) + "/" + resource] =
+        const std::string& resource = reader.names().resource_name(fr);
+        out->usage[name][reader.names().flavor_name(fr) + "/" + resource] =
             api::resource_quantity(resource, amount);
       }
     }
@@ -182,10 +183,10 @@ class Player {
     std::sort(out->inadmissible.begin(), out->inadmissible.end());
     out->fair_sharing = scenario_.config.fair_sharing.has_value();
     if (!out->fair_sharing) return;
-    for (const std::string& name : state_.cluster_queues()) {
-      out->shares["ClusterQueue/" + name] = state_.share_of_queue(name);
+    for (const std::string& name : reader.cluster_queues()) {
+      out->shares["ClusterQueue/" + name] = reader.share_of_queue(name);
     }
-    for (const auto& name : cohorts_) out->shares["Cohort/" + name] = state_.share_of_cohort(name);
+    for (const auto& name : cohorts_) out->shares["Cohort/" + name] = reader.share_of_cohort(name);
   }
 
   const Scenario& scenario_;

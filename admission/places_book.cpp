@@ -1,7 +1,9 @@
-#include "admission/state.h"
+#include "admission/places_book.h"
+
 #include "lib/api/names.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace regatta::admission {
 namespace {
@@ -39,25 +41,7 @@ std::set<std::string> lost_hosts(const api::Workload& workload) {
 
 }  // namespace
 
-/// Pods as they will be created: with what admission checks add to them.
-std::vector<PodProfilePtr> State::pods_after_checks(const api::Workload& workload,
-                                                    const Shape& shape) {
-  std::vector<PodProfilePtr> out;
-  for (const PodSetShape& pod_set : shape.pod_sets) {
-    PodProfilePtr pods = pod_set.pods;
-    for (const auto& check : workload.status.admission_checks) {
-      if (check.state != api::CheckState::Ready) continue;
-      for (const api::PodSetUpdate& update : check.pod_set_updates) {
-        if (update.name != pod_set.name) continue;
-        pods = shapes_.profiles().intern(*pods, update.tolerations, update.node_selector);
-      }
-    }
-    out.push_back(std::move(pods));
-  }
-  return out;
-}
-
-void State::read_places_task(WorkloadId id, const api::Workload& workload, TimePoint now) {
+void PlacesBook::read(WorkloadId id, const api::Workload& workload, TimePoint now) {
   const WorkloadEntry& entry = workloads_[id];
   const bool admitted = api::is_true(workload.status.conditions, api::conditions::admitted);
   const bool held = entry.reservation != nullptr && entry.reservation->queue != no_id &&
@@ -65,44 +49,52 @@ void State::read_places_task(WorkloadId id, const api::Workload& workload, TimeP
   std::set<std::string> lost;
   if (held && admitted) lost = lost_hosts(workload);
   const bool delayed = held && !admitted && waits_for_places(workload) &&
-                       !uses_multikueue(*queues_[entry.reservation->queue]);
-  if (lost.empty() && !delayed) return drop_places_task(id);
-  const auto [it, added] = places_tasks_.try_emplace(id);
+                       !objects_.uses_multikueue(queues_.queue(entry.reservation->queue).spec);
+  if (lost.empty() && !delayed) return drop(id);
+  const auto [it, added] = tasks_.try_emplace(id);
   PlacesTask& task = it->second;
   task.lost = std::move(lost);
   task.bound_to_pod = bound_to_pod(workload);
-  task.pods = pods_after_checks(workload, *entry.shape);
+  task.pods = objects_.pods_after_checks(workload, *entry.shape);
   if (added) task.due = now + retry_first;
 }
 
-void State::drop_places_task(WorkloadId id) {
-  const auto it = places_tasks_.find(id);
-  if (it == places_tasks_.end()) return;
-  if (it->second.ready) --places_ready_;
-  places_tasks_.erase(it);
+void PlacesBook::drop(WorkloadId id) {
+  const auto it = tasks_.find(id);
+  if (it == tasks_.end()) return;
+  if (it->second.ready) --ready_count_;
+  tasks_.erase(it);
 }
 
-void State::retry_places(WorkloadId id, TimePoint now) {
-  PlacesTask& task = places_tasks_.at(id);
+void PlacesBook::retry(WorkloadId id, TimePoint now) {
+  PlacesTask& task = tasks_.at(id);
   task.tries = std::min(task.tries + 1, 10);
   task.due = now + std::min(retry_first * (1 << task.tries), retry_longest);
 }
 
-void State::flush_places(TimePoint now) {
-  for (auto& [id, task] : places_tasks_) {
+void PlacesBook::flush(TimePoint now) {
+  for (auto& [id, task] : tasks_) {
     if (task.ready || task.due > now) continue;
     task.ready = true;
-    ++places_ready_;
+    ++ready_count_;
   }
 }
 
-std::vector<WorkloadId> State::pop_second_passes() {
+std::optional<TimePoint> PlacesBook::next() const {
+  std::optional<TimePoint> next;
+  for (const auto& [id, task] : tasks_) {
+    if (!task.ready && (!next || task.due < *next)) next = task.due;
+  }
+  return next;
+}
+
+std::vector<WorkloadId> PlacesBook::pop() {
   std::vector<WorkloadId> ids;
-  if (places_ready_ == 0) return ids;
-  for (auto& [id, task] : places_tasks_) {
+  if (ready_count_ == 0) return ids;
+  for (auto& [id, task] : tasks_) {
     if (std::exchange(task.ready, false)) ids.push_back(id);
   }
-  places_ready_ = 0;
+  ready_count_ = 0;
   std::sort(ids.begin(), ids.end(), [&](WorkloadId a, WorkloadId b) {
     const WorkloadEntry& left = workloads_[a];
     const WorkloadEntry& right = workloads_[b];
@@ -110,18 +102,6 @@ std::vector<WorkloadId> State::pop_second_passes() {
     return std::tie(left.order_time, left.key) < std::tie(right.order_time, right.key);
   });
   return ids;
-}
-
-void State::move_pods(WorkloadId id, std::vector<PodSetPlaces> places) {
-  Reservation& held = *workloads_[id].reservation;
-  count_places(held, false);
-  for (PodSetPlaces& one : places) {
-    PodSetReservation& pod_set = held.pod_sets[one.pod_set];
-    if (!pod_set.delayed_topology.empty()) pod_set.delayed_topology = "Ready";
-    pod_set.places = {std::move(one.places)};
-  }
-  count_places(held, true);
-  drop_places_task(id);
 }
 
 }  // namespace regatta::admission

@@ -1,7 +1,4 @@
-/// State, the part that remembers what LocalQueues have used: admission fair sharing.
-
-#include "admission/state.h"
-#include "lib/api/names.h"
+#include "admission/history_book.h"
 
 #include <algorithm>
 
@@ -24,26 +21,24 @@ double seconds_between(TimePoint from, TimePoint to) {
 
 }  // namespace
 
-bool State::orders_by_usage(const LocalQueueInfo& queue) const {
+bool HistoryBook::orders_by_usage(const LocalQueueInfo& queue) const {
   if (!config_.admission_fair_sharing) return false;
-  const QueueInfo* target = find_queue(queue.spec.cluster_queue);
+  const QueueInfo* target = queues_.find(queue.spec.cluster_queue);
   return target != nullptr && target->spec.admission_scope.has_value() &&
          target->spec.admission_scope->admission_mode ==
              api::AdmissionMode::UsageBasedAdmissionFairSharing;
 }
 
-void State::refresh_usage(LocalQueueInfo* queue) {
+void HistoryBook::refresh_usage(LocalQueueInfo* queue) {
   const double weight =
       queue->spec.fair_sharing ? approximate(queue->spec.fair_sharing->weight) : 1;
   UsageHistory& history = queue->history;
   history.usage = weighted_usage(history.now.consumed, history.penalty, weight,
                                  config_.admission_fair_sharing->resource_weights);
-  ++usage_epoch_;
+  ++epoch_;
 }
 
-/// What the status remembers counts where this process knows nothing yet.
-void State::read_history(LocalQueueInfo* queue, const api::LocalQueueStatus& status,
-                         TimePoint now) {
+void HistoryBook::read(LocalQueueInfo* queue, const api::LocalQueueStatus& status, TimePoint now) {
   if (!config_.admission_fair_sharing) return;
   if (UsageHistory& history = queue->history; !history.sampled) {
     history.now.at = now;
@@ -59,9 +54,9 @@ void State::read_history(LocalQueueInfo* queue, const api::LocalQueueStatus& sta
   refresh_usage(queue);
 }
 
-Consumption State::penalty_of(const WorkloadEntry& entry) const {
+Consumption HistoryBook::penalty_of(const WorkloadEntry& entry) const {
   Consumption requests;
-  const QueueInfo* queue = find_queue(local_queues_[entry.local_queue].spec.cluster_queue);
+  const QueueInfo* queue = queues_.find(queues_.local(entry.local_queue).spec.cluster_queue);
   const auto counts = [&](ResourceId resource) {
     return !config_.ignore_undeclared_resources || queue == nullptr ||
            queue->group_of(resource) != nullptr;
@@ -76,10 +71,9 @@ Consumption State::penalty_of(const WorkloadEntry& entry) const {
   return entry_penalty(requests, *config_.admission_fair_sharing);
 }
 
-/// An admission counts at once, before any of its usage shows.
-void State::charge(WorkloadId id) {
+void HistoryBook::charge(WorkloadId id) {
   WorkloadEntry& entry = workloads_[id];
-  LocalQueueInfo& queue = local_queues_[entry.local_queue];
+  LocalQueueInfo& queue = queues_.local(entry.local_queue);
   if (!orders_by_usage(queue)) return;
   auto penalty = std::make_shared<const Consumption>(penalty_of(entry));
   queue.history.penalty = sum(std::move(queue.history.penalty), *penalty);
@@ -87,9 +81,8 @@ void State::charge(WorkloadId id) {
   refresh_usage(&queue);
 }
 
-/// Takes back what was charged, whatever the workload asks for by now.
-void State::discharge(LocalQueueId payer, const Consumption& penalty) {
-  LocalQueueInfo& queue = local_queues_[payer];
+void HistoryBook::discharge(LocalQueueId payer, const Consumption& penalty) {
+  LocalQueueInfo& queue = queues_.local(payer);
   for (const auto& [resource, value] : penalty) {
     Billionths& pending = queue.history.penalty[resource];
     pending = std::max<Billionths>(0, pending - value);
@@ -97,9 +90,8 @@ void State::discharge(LocalQueueId payer, const Consumption& penalty) {
   refresh_usage(&queue);
 }
 
-/// The workload is admitted: its penalty becomes part of what its LocalQueue consumed.
-void State::settle_charge(LocalQueueId payer, const Consumption& penalty, TimePoint now) {
-  LocalQueueInfo& queue = local_queues_[payer];
+void HistoryBook::settle_charge(LocalQueueId payer, const Consumption& penalty, TimePoint now) {
+  LocalQueueInfo& queue = queues_.local(payer);
   UsageHistory::Sample& at = queue.history.now;
   const double half_life = config_.admission_fair_sharing->usage_half_life.count();
   at.consumed =
@@ -108,7 +100,7 @@ void State::settle_charge(LocalQueueId payer, const Consumption& penalty, TimePo
   discharge(payer, penalty);
 }
 
-void State::count_in_use(LocalQueueInfo* queue, const Reservation& reservation, int sign) {
+void HistoryBook::count_in_use(LocalQueueInfo* queue, const Reservation& reservation, int sign) {
   if (!config_.admission_fair_sharing) return;
   for (const FrAmount& used : reservation.usage) {
     const std::string& resource = names_.resource_name(used.fr);
@@ -116,19 +108,11 @@ void State::count_in_use(LocalQueueInfo* queue, const Reservation& reservation, 
   }
 }
 
-std::optional<double> State::usage_of(const api::ObjectKey& local_queue) const {
-  const auto it = local_queue_ids_.find(local_queue);
-  if (it == local_queue_ids_.end()) return {};
-  const LocalQueueInfo& queue = local_queues_[it->second];
-  if (!queue.exists || !orders_by_usage(queue)) return {};
-  return queue.history.usage;
-}
-
-void State::sample_usage(TimePoint now) {
+void HistoryBook::sample(TimePoint now) {
   if (!config_.admission_fair_sharing) return;
   const double half_life = config_.admission_fair_sharing->usage_half_life.count();
-  for (LocalQueueId id = 0; id < local_queues_.size(); ++id) {
-    LocalQueueInfo& queue = local_queues_[id];
+  for (LocalQueueId id = 0; id < queues_.locals().size(); ++id) {
+    LocalQueueInfo& queue = queues_.local(id);
     if (!queue.exists || !orders_by_usage(queue)) continue;
     UsageHistory& history = queue.history;
     const double elapsed = seconds_between(history.now.at, now);
@@ -137,12 +121,12 @@ void State::sample_usage(TimePoint now) {
                                : decayed(history.now.consumed, queue.in_use, elapsed, half_life);
     history.now.at = now;
     refresh_usage(&queue);
-    // A LocalQueue that nobody uses needs no new status.
+    // An unused LocalQueue needs no new status.
     const bool idle = is_nothing(history.now.consumed) && history.sampled &&
                       is_nothing(history.sampled->consumed);
     if (idle) continue;
     history.sampled = history.now;
-    touch(id);
+    queues_.touch(id);
   }
 }
 

@@ -1,0 +1,125 @@
+#pragma once
+
+/// Which ClusterQueues, Cohorts and LocalQueues there are, and how they belong together: owner of
+/// the quota tree, and of everything that is looked up by the name or the number of a queue.
+///
+/// A Cohort exists as long as a Cohort object, or a member, names it. Objects come in any order: a
+/// LocalQueue may be known long before it exists, because a workload names it.
+///
+/// Changes of the structure leave the tree unsettled, because loading many queues must not be
+/// quadratic. settled_forest() settles it. Books change usage in a settled tree only, so a tree
+/// stays settled until its structure changes again.
+
+#include "admission/config.h"
+#include "admission/id_set.h"
+#include "admission/objects.h"
+#include "admission/queue_info.h"
+#include "admission/quota.h"
+#include "admission/reactivations.h"
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace regatta::admission {
+
+/// Objects whose status may have changed since the last take_changes().
+struct Changes {
+  std::set<std::string> cluster_queues;
+  std::set<std::string> cohorts;
+  std::set<api::ObjectKey> local_queues;
+};
+
+class QueueBook {
+ public:
+  QueueBook(const Config& config, Names& names, WorkloadTable& workloads,
+            const ObjectBook& objects);
+  QueueBook(const QueueBook&) = delete;
+  QueueBook& operator=(const QueueBook&) = delete;
+
+  // ClusterQueues. An id is never used again.
+  QueueInfo& add(const std::string& name);
+  void set_spec(QueueInfo* queue, const api::ClusterQueueSpec& spec);
+  /// No workload holds quota in it, and no LocalQueue leads to it.
+  void remove(QueueInfo* queue);
+  /// Its name leads nowhere from now on; remove() follows.
+  void forget_name(const QueueInfo& queue);
+  /// Whether it can admit workloads, after something it depends on changed.
+  void refresh_activity(QueueInfo* queue);
+  QueueInfo& queue(QueueId id) { return *queues_[id]; }
+  const QueueInfo& queue(QueueId id) const { return *queues_[id]; }
+  /// Null: there is none.
+  QueueInfo* find(const std::string& name);
+  const QueueInfo* find(const std::string& name) const;
+  const std::map<std::string, QueueId>& by_name() const { return queue_ids_; }
+  QueueId queue_of_node(NodeId node) const { return node_queue_[node]; }
+
+  // Cohorts
+  /// The Cohort's node, or no_node when the object is as it was.
+  NodeId upsert(const api::Cohort& cohort);
+  void erase_cohort(const std::string& name);
+  /// no_node: there is none.
+  NodeId cohort(const std::string& name) const;
+
+  // LocalQueues. They keep their ids, whether they exist or not.
+  LocalQueueId local_queue_id(const api::ObjectKey& key);
+  /// The ClusterQueue that an open LocalQueue leads to, or no_id.
+  QueueId target_of(const LocalQueueInfo& local) const;
+  LocalQueueInfo& local(LocalQueueId id) { return local_queues_[id]; }
+  const LocalQueueInfo& local(LocalQueueId id) const { return local_queues_[id]; }
+  const std::deque<LocalQueueInfo>& locals() const { return local_queues_; }
+  /// no_id: it was never heard of.
+  LocalQueueId find_local(const api::ObjectKey& key) const;
+  const std::map<api::ObjectKey, LocalQueueId>& locals_by_key() const { return local_queue_ids_; }
+  /// The ClusterQueue where the workload waits, or would; null: nowhere.
+  QueueInfo* queue_for(const WorkloadEntry& entry);
+
+  // The quota tree
+  QuotaForest& settled_forest() {
+    forest_.settle();
+    return forest_;
+  }
+  /// As it was settled last, and its structure as it is.
+  const QuotaForest& forest() const { return forest_; }
+  Reactivations& reactivations() { return reactivations_; }
+  const Reactivations& reactivations() const { return reactivations_; }
+
+  // What take_changes() names next
+  void touch(const QueueInfo& queue) { touched_queues_.insert(queue.id); }
+  void touch(LocalQueueId id) { touched_local_queues_.insert(id); }
+  Changes take_changes();
+
+ private:
+  struct CohortInfo {
+    NodeId node = no_node;
+    bool exists = false;  ///< there is a Cohort object
+    api::CohortSpec spec;
+  };
+
+  NodeId cohort_node(const std::string& name);
+  void drop_unused_cohort(const std::string& name);
+  std::vector<Quota> quotas_of(const std::vector<api::ResourceGroup>& groups);
+  void set_node_queue(NodeId node, QueueId queue);
+  void name_touched();
+
+  const Config& config_;
+  Names& names_;
+  WorkloadTable& workloads_;
+  const ObjectBook& objects_;
+  QuotaForest forest_;
+  Reactivations reactivations_;
+  std::map<std::string, CohortInfo> cohorts_;
+  std::vector<std::unique_ptr<QueueInfo>> queues_;
+  std::map<std::string, QueueId> queue_ids_;
+  std::vector<QueueId> node_queue_;
+  std::deque<LocalQueueInfo> local_queues_;
+  std::map<api::ObjectKey, LocalQueueId> local_queue_ids_;
+  Changes changes_;
+  IdSet touched_queues_;
+  IdSet touched_local_queues_;
+};
+
+}  // namespace regatta::admission

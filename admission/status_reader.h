@@ -1,0 +1,94 @@
+#pragma once
+
+/// What State has to tell: statuses, activity, counts, and why a workload waits. Reads only.
+///
+/// A reader sees a settled quota tree: State::reader() settles it. Ask for a new reader after every
+/// change of State.
+
+#include "admission/books.h"
+
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace regatta::admission {
+
+/// The Active condition of a ClusterQueue or LocalQueue.
+struct Activity {
+  bool active = false;
+  std::string reason;
+  std::string message;
+  friend bool operator==(const Activity&, const Activity&) = default;
+};
+
+/// Names of the checks that a workload with these flavors needs in a ClusterQueue; null: none are
+/// assigned yet. Sorted.
+std::vector<std::string> required_checks(const api::ClusterQueueSpec& spec,
+                                         const std::set<std::string>* assigned);
+
+class StatusReader {
+ public:
+  Activity activity(const std::string& cluster_queue) const;
+  Activity local_queue_activity(const api::ObjectKey& key) const;
+  /// Counts, flavorsReservation, flavorsUsage and, with fair sharing, the share. No conditions.
+  api::ClusterQueueStatus status(const std::string& cluster_queue) const;
+  api::LocalQueueStatus status(const api::ObjectKey& local_queue) const;
+  /// With fair sharing the share as status.fairSharing has it; nothing without.
+  api::CohortStatus cohort_status(const std::string& cohort) const;
+
+  // Queues and Cohorts
+  std::vector<std::string> cluster_queues() const;
+  std::vector<api::ObjectKey> local_queues_of(const std::string& cluster_queue) const;
+  /// The Cohorts above a ClusterQueue, the nearest first.
+  std::vector<std::string> cohorts_above(const std::string& cluster_queue) const;
+  /// Weighted share before rounding: of a ClusterQueue, of a Cohort. Infinite for weight zero.
+  double share_of_queue(const std::string& cluster_queue) const;
+  double share_of_cohort(const std::string& cohort) const;
+  /// By which a LocalQueue has its turn: weighted, with what its admissions cost at once. Nothing
+  /// where turns do not go by that.
+  std::optional<double> usage_of(const api::ObjectKey& local_queue) const;
+  /// Workloads of a LocalQueue that wait in the heap, and those found inadmissible. Looks at each.
+  std::pair<std::size_t, std::size_t> pending_of(const api::ObjectKey& local_queue) const;
+  /// Whether a ClusterQueue has quota of that flavor; whether one uses that check.
+  bool flavor_in_use(const std::string& flavor) const;
+  bool check_in_use(const std::string& check) const;
+  /// Whether a workload holds quota in it: a deleted ClusterQueue must wait for that.
+  bool has_reservations(const std::string& cluster_queue) const;
+
+  // Workloads
+  /// Names of the checks a workload needs: with a reservation those of its flavors, without those
+  /// that are for all flavors. Sorted.
+  std::vector<std::string> required_checks(const api::Workload& workload) const;
+  /// The ClusterQueue that the workload's LocalQueue leads to, or empty.
+  std::string cluster_queue_of(const api::Workload& workload) const;
+  /// What a workload without reservation asks for, as status.resourceRequests has it.
+  std::vector<api::PodSetRequest> resource_requests(const api::ObjectKey& workload) const;
+  /// The reason why the workload is not even looked at: one like it did not fit, and nothing has
+  /// changed since. Empty when it has its turn coming.
+  std::string bypassed(const api::ObjectKey& key) const;
+
+  // Numbers, for metrics
+  const Config& config() const { return books_->config; }
+  const Names& names() const { return books_->names; }
+  const QuotaForest& forest() const { return books_->queues.forest(); }
+  const WorkloadTable& workloads() const { return books_->workloads; }
+  const QueueInfo& queue(QueueId id) const { return books_->queues.queue(id); }
+  QueueId queue_of_node(NodeId node) const { return books_->queues.queue_of_node(node); }
+  /// Null: there is none.
+  const QueueInfo* find_queue(const std::string& name) const { return books_->queues.find(name); }
+
+ private:
+  friend class State;
+  explicit StatusReader(const Books& settled) : books_(&settled) {}
+
+  const LocalQueueInfo* find_local(const api::ObjectKey& key) const;
+  std::vector<FrAmount> usage_of(std::span<const WorkloadId> ids, bool admitted_only) const;
+  std::vector<api::FlavorUsage> usage_to_api(const QueueInfo& queue,
+                                             std::span<const FrAmount> usage, bool borrowed) const;
+
+  const Books* books_;
+};
+
+}  // namespace regatta::admission

@@ -1,0 +1,60 @@
+#pragma once
+
+/// Who holds what: reservations, the usage they make in the quota tree, and the places of their
+/// pods.
+///
+///   a workload holds at most one reservation
+///   a reservation counts in the tree, in the topologies and in the list of its ClusterQueue, or,
+///   while that ClusterQueue is not there, in none of them (an orphan)
+
+#include "admission/history_book.h"
+#include "admission/queue_book.h"
+#include "admission/topology/requests.h"
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace regatta::admission {
+
+class UsageBook {
+ public:
+  UsageBook(WorkloadTable& workloads, Topologies& topologies, QueueBook& queues,
+            HistoryBook& history)
+      : workloads_(workloads), topologies_(topologies), queues_(queues), history_(history) {}
+  UsageBook(const UsageBook&) = delete;
+  UsageBook& operator=(const UsageBook&) = delete;
+
+  /// The workload holds no reservation; this one names its ClusterQueue.
+  void reserve(WorkloadId id, std::unique_ptr<Reservation> reservation);
+  /// The workload holds a reservation, in a ClusterQueue or as an orphan.
+  void release(WorkloadId id);
+  /// The pods of some pod sets are elsewhere from now on.
+  void move_pods(WorkloadId id, std::vector<PodSetPlaces> places);
+
+  /// A reservation in a ClusterQueue that is not there (yet).
+  void reserve_orphan(WorkloadId id, const std::string& cluster_queue,
+                      std::unique_ptr<Reservation> reservation);
+  /// The ClusterQueue has come: its orphans count from now on. And it goes: they become orphans.
+  void adopt(const QueueInfo& queue);
+  void orphan(const QueueInfo& queue);
+
+  /// Workloads with quota whose pods are not all ready.
+  std::size_t not_ready() const { return not_ready_; }
+
+ private:
+  void count_places(const Reservation& reservation, bool add);
+  void drop_from_list(WorkloadEntry* entry, QueueInfo* queue);
+
+  WorkloadTable& workloads_;
+  Topologies& topologies_;
+  QueueBook& queues_;
+  HistoryBook& history_;
+  std::map<std::string, std::set<WorkloadId>> orphans_;  ///< by name of the ClusterQueue
+  std::uint64_t last_serial_ = 0;
+  std::size_t not_ready_ = 0;
+};
+
+}  // namespace regatta::admission
