@@ -1,7 +1,6 @@
 #include "admission/quota.h"
 
 #include <algorithm>
-#include <cassert>
 #include <utility>
 
 namespace regatta::admission {
@@ -17,9 +16,15 @@ Cell& cell_for(std::vector<Cell>* cells, FrId fr) {
   return *it;
 }
 
+bool uses_nothing(const QuotaNode& node) {
+  return std::all_of(node.cells.begin(), node.cells.end(),
+                     [](const Cell& cell) { return cell.usage == 0; });
+}
+
 }  // namespace
 
 NodeId QuotaForest::add_node(std::string name, bool is_queue) {
+  REGATTA_CHECK(!trials_.open(), "the quota tree changes within a trial");
   NodeId id = 0;
   if (free_.empty()) {
     id = static_cast<NodeId>(nodes_.size());
@@ -39,7 +44,12 @@ NodeId QuotaForest::add_node(std::string name, bool is_queue) {
 }
 
 void QuotaForest::remove_node(NodeId id) {
-  assert(nodes_[id].child_cohorts.empty() && nodes_[id].child_queues.empty());
+  const QuotaNode& node = nodes_[id];
+  REGATTA_CHECK(node.alive, "a node is removed that is not there");
+  REGATTA_CHECK(node.child_cohorts.empty() && node.child_queues.empty(),
+                node.name + " is removed and has members");
+  REGATTA_CHECK(!exact_ || !node.is_queue || uses_nothing(node),
+                node.name + " is removed and has usage");
   set_parent(id, no_node);
   std::erase(dirty_, id);
   nodes_[id] = QuotaNode{};
@@ -47,11 +57,13 @@ void QuotaForest::remove_node(NodeId id) {
 }
 
 void QuotaForest::set_quotas(NodeId id, std::vector<Quota> quotas) {
+  REGATTA_CHECK(!trials_.open(), "the quota tree changes within a trial");
   nodes_[id].quotas = std::move(quotas);
   mark(id);
 }
 
 void QuotaForest::set_parent(NodeId id, NodeId parent) {
+  REGATTA_CHECK(!trials_.open(), "the quota tree changes within a trial");
   QuotaNode& node = nodes_[id];
   if (node.parent == parent) return;
   const auto siblings = [&](NodeId of) -> std::vector<NodeId>& {
@@ -89,13 +101,20 @@ void QuotaForest::rebuild_dirty() {
   std::sort(roots.begin(), roots.end());
   roots.erase(std::unique(roots.begin(), roots.end()), roots.end());
   for (const NodeId root : roots) rebuild(root, root);
-  // Everything below a circle: mark it, once per node.
+  if (trials_.open()) rebuilt_.insert(rebuilt_.end(), roots.begin(), roots.end());
+  mark_circles(std::move(circle));
+}
+
+/// Marks everything below a circle, once per node: there is no way up from there.
+void QuotaForest::mark_circles(std::vector<NodeId> circle) {
   while (!circle.empty()) {
     const NodeId id = circle.back();
     circle.pop_back();
     QuotaNode& node = nodes_[id];
     if (std::exchange(node.cyclic, true)) continue;
     node.root = id;
+    node.over.clear();
+    for (Cell& cell : node.cells) cell.parent = no_cell;
     if (node.parent != no_node) circle.push_back(node.parent);
     circle.insert(circle.end(), node.child_cohorts.begin(), node.child_cohorts.end());
     circle.insert(circle.end(), node.child_queues.begin(), node.child_queues.end());
@@ -190,13 +209,44 @@ bool QuotaForest::is_ancestor(NodeId ancestor, NodeId id) const {
 }
 
 void QuotaForest::add_usage(NodeId queue, std::span<const FrAmount> usage) {
+  REGATTA_DEBUG_CHECK(settled(), "usage changes in a tree that is not settled");
   for (const FrAmount& entry : usage) apply(queue, entry.fr, entry.amount);
   settle();
+  if (trials_.open()) return;
+  for (const FrAmount& entry : usage) {
+    if (entry.amount < 0) exact_ = false;
+    REGATTA_DEBUG_CHECK((check_sums(queue, entry.fr), true), "");
+  }
 }
 
 void QuotaForest::remove_usage(NodeId queue, std::span<const FrAmount> usage) {
+  REGATTA_DEBUG_CHECK(settled(), "usage changes in a tree that is not settled");
   for (const FrAmount& entry : usage) apply(queue, entry.fr, -entry.amount);
   settle();
+  if (trials_.open()) return;
+  for (const FrAmount& entry : usage) {
+    REGATTA_CHECK(!exact_ || this->usage(queue, entry.fr) >= 0,
+                  nodes_[queue].name + " gives back more than it uses");
+    REGATTA_DEBUG_CHECK((check_sums(queue, entry.fr), true), "");
+  }
+}
+
+/// A Cohort uses what its children use beyond what they keep to themselves.
+void QuotaForest::check_sums(NodeId queue, FrId fr) const {
+  if (!exact_) return;
+  for (const NodeId id : ancestors(queue)) {
+    const QuotaNode& node = nodes_[id];
+    Amount sum = 0;
+    for (const auto* children : {&node.child_cohorts, &node.child_queues}) {
+      for (const NodeId child : *children) {
+        const std::uint32_t index = find(child, fr);
+        if (index == no_cell) continue;
+        const Cell& below = cell(child, index);
+        sum = plus(sum, std::max<Amount>(0, minus(below.usage, below.local_quota())));
+      }
+    }
+    REGATTA_CHECK(sum == usage(id, fr), node.name + " does not use what its children do");
+  }
 }
 
 void QuotaForest::apply(NodeId queue, FrId fr, Amount delta) {
@@ -216,7 +266,7 @@ void QuotaForest::apply(NodeId queue, FrId fr, Amount delta) {
 }
 
 void QuotaForest::lower_own_usage(NodeId queue, FrId fr, Amount by) {
-  assert(trials_ > 0);
+  REGATTA_CHECK(trials_.open(), "usage is lowered for good");
   const std::uint32_t index = find(queue, fr);
   if (index == no_cell) return;
   Cell& cell = nodes_[queue].cells[index];
@@ -235,7 +285,7 @@ void QuotaForest::crossed(NodeId id, bool is_over) {
 
 void QuotaForest::list_over(NodeId id) {
   QuotaNode& node = nodes_[id];
-  if (node.parent == no_node) return;
+  if (node.parent == no_node || node.cyclic) return;
   auto& list = nodes_[node.parent].over;
   node.over_position = static_cast<std::uint32_t>(list.size());
   list.push_back(id);
@@ -243,8 +293,10 @@ void QuotaForest::list_over(NodeId id) {
 
 void QuotaForest::unlist_over(NodeId id) {
   const QuotaNode& node = nodes_[id];
-  if (node.parent == no_node) return;
+  if (node.parent == no_node || node.cyclic) return;
   auto& list = nodes_[node.parent].over;
+  REGATTA_CHECK(node.over_position < list.size() && list[node.over_position] == id,
+                node.name + " is not listed as using too much");
   const NodeId last = list.back();
   list[node.over_position] = last;
   nodes_[last].over_position = node.over_position;
@@ -257,6 +309,8 @@ void QuotaForest::add(NodeId id, std::uint32_t index, Amount value) {
     Cell& cell = node.cells[index];
     const Amount kept = cell.local_available();
     set_usage(id, &cell, plus(cell.usage, value));
+    if (cell.usage == unlimited) [[unlikely]]
+      exact_ = false;
     if (node.parent == no_node || cell.parent == no_cell) return;
     value = minus(value, kept);
     index = cell.parent;
@@ -278,11 +332,11 @@ void QuotaForest::remove(NodeId id, std::uint32_t index, Amount value) {
 }
 
 std::size_t QuotaForest::begin_trial() {
-  ++trials_;
-  return trial_.size();
+  return trials_.begin(trial_.size());
 }
 
 void QuotaForest::roll_back(std::size_t mark) {
+  trials_.end(mark, trial_.size());
   for (; trial_.size() > mark; trial_.pop_back()) {
     const Change& change = trial_.back();
     auto& cells = nodes_[change.node].cells;
@@ -295,7 +349,11 @@ void QuotaForest::roll_back(std::size_t mark) {
       this->mark(change.node);
     }
   }
-  --trials_;
+  // A tree that was rebuilt in between added up what is taken back now.
+  if (!rebuilt_.empty()) {
+    dirty_.insert(dirty_.end(), rebuilt_.begin(), rebuilt_.end());
+    rebuilt_.clear();
+  }
   settle();
 }
 

@@ -16,8 +16,13 @@
 ///
 /// Changing the structure (set_quotas, set_parent, …) only marks trees; settle() recomputes them.
 /// Everything below "usage" and "capacity" requires a settled forest, and leaves it settled.
+///
+/// Usage of a ClusterQueue is never negative, but
+///   within a trial, where reservations are lowered that were supposed away already;
+///   when an amount was negative, as a Workload's status may have it, or when a sum had no room.
 
 #include "admission/units/counted.h"
+#include "admission/units/trial_marks.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -80,7 +85,7 @@ class QuotaForest {
  public:
   // Structure
   NodeId add_node(std::string name, bool is_queue);
-  /// The node must have no children and no usage.
+  /// The node must have no children and no usage. Not within a trial, as all of these.
   void remove_node(NodeId id);
   void set_quotas(NodeId id, std::vector<Quota> quotas);
   void set_weight(NodeId id, double weight) { nodes_[id].weight = weight; }
@@ -89,6 +94,7 @@ class QuotaForest {
   void settle() {
     if (!dirty_.empty()) rebuild_dirty();
   }
+  bool settled() const { return dirty_.empty(); }
 
   const QuotaNode& node(NodeId id) const { return nodes_[id]; }
   void bump_generation(NodeId queue) { ++nodes_[queue].generation; }
@@ -155,11 +161,13 @@ class QuotaForest {
   NodeId find_root(NodeId id) const;
   void mark(NodeId id) { dirty_.push_back(id); }
   void rebuild_dirty();
+  void mark_circles(std::vector<NodeId> circle);
   void rebuild(NodeId id, NodeId root);
   void link_children(NodeId id);
   void apply(NodeId queue, FrId fr, Amount delta);
+  void check_sums(NodeId queue, FrId fr) const;
   void set_usage(NodeId id, Cell* cell, Amount usage) {
-    if (trials_ > 0) {
+    if (trials_.open()) {
       const auto index = static_cast<std::uint32_t>(cell - nodes_[id].cells.data());
       trial_.push_back({id, index, cell->fr, cell->usage});
     }
@@ -182,7 +190,9 @@ class QuotaForest {
   std::vector<NodeId> free_;
   std::vector<NodeId> dirty_;
   std::vector<Change> trial_;
-  int trials_ = 0;
+  TrialMarks trials_;
+  std::vector<NodeId> rebuilt_;  ///< roots of trees that were rebuilt within a trial
+  bool exact_ = true;  ///< no amount was negative so far, and no sum too large to be taken apart
 };
 
 }  // namespace regatta::admission

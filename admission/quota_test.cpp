@@ -143,6 +143,75 @@ TEST(Quota, UsageOfSomethingWithoutQuotaIsCounted) {
   EXPECT_EQ(tree.forest.available(tree.west, 7), 0);
 }
 
+TEST(Quota, ATrialLeavesNoTraceOfUsageWithoutQuota) {
+  Tree tree;
+  tree.quota(tree.a, {cpu, 2, {}, {}});
+  const std::size_t mark = tree.forest.begin_trial();
+  tree.forest.add_usage(tree.a, std::vector{FrAmount{7, 3}});
+  EXPECT_EQ(tree.forest.usage(tree.root, 7), 3);
+  tree.forest.roll_back(mark);
+  EXPECT_EQ(tree.forest.usage(tree.a, 7), 0);
+  EXPECT_EQ(tree.forest.usage(tree.root, 7), 0);
+}
+
+TEST(Quota, UsageBelowACircleOfCohortsComesAndGoes) {
+  Tree tree;
+  tree.quota(tree.a, {cpu, 2, {}, {}});
+  tree.use(tree.a, 5);  // more than its own
+  tree.forest.set_parent(tree.root, tree.east);
+  tree.forest.set_parent(tree.a, tree.root);
+  tree.forest.settle();
+  tree.forest.remove_usage(tree.a, std::vector{FrAmount{cpu, 5}});
+  tree.use(tree.a, 3);
+  EXPECT_EQ(tree.forest.usage(tree.a, cpu), 3);
+  tree.forest.set_parent(tree.root, no_node);
+  tree.forest.settle();
+  EXPECT_EQ(tree.forest.usage(tree.root, cpu), 3);
+  EXPECT_EQ(tree.forest.node(tree.root).over, std::vector{tree.a});
+}
+
+TEST(Quota, NegativeAmountsAndSumsWithoutRoomAreNoBugs) {
+  Tree tree;
+  tree.quota(tree.a, {cpu, 2, {}, {}});
+  tree.use(tree.a, -3);
+  EXPECT_EQ(tree.forest.usage(tree.a, cpu), -3);
+  Tree other;
+  other.quota(other.a, {cpu, 2, {}, {}});
+  other.use(other.a, unlimited - 1);
+  other.use(other.a, 5);
+  for (const Amount amount : {unlimited - 1, Amount{5}}) {
+    other.forest.remove_usage(other.a, std::vector{FrAmount{cpu, amount}});
+  }
+}
+
+TEST(QuotaDeathTest, AClusterQueueCannotGiveBackMoreThanItUses) {
+  Tree tree;
+  tree.quota(tree.a, {cpu, 2, {}, {}});
+  tree.use(tree.a, 2);
+  const std::vector<FrAmount> more{{cpu, 3}};
+  EXPECT_DEATH(tree.forest.remove_usage(tree.a, more), "a gives back more than it uses");
+}
+
+TEST(QuotaDeathTest, TrialsEndInTheOppositeOrder) {
+  Tree tree;
+  tree.quota(tree.a, {cpu, 2, {}, {}});
+  const std::size_t outer = tree.forest.begin_trial();
+  tree.use(tree.a, 1);
+  const std::size_t inner = tree.forest.begin_trial();
+  EXPECT_DEATH(tree.forest.roll_back(outer), "before one that began within it");
+  tree.forest.roll_back(inner);
+  tree.forest.roll_back(outer);
+  EXPECT_DEATH(tree.forest.roll_back(outer), "never began");
+}
+
+TEST(QuotaDeathTest, WhatHasUsageOrMembersIsNotRemoved) {
+  Tree tree;
+  tree.quota(tree.a, {cpu, 2, {}, {}});
+  tree.use(tree.a, 1);
+  EXPECT_DEATH(tree.forest.remove_node(tree.a), "a is removed and has usage");
+  EXPECT_DEATH(tree.forest.remove_node(tree.east), "east is removed and has members");
+}
+
 /// A random tree of cohorts with random queues, for properties.
 struct RandomForest {
   explicit RandomForest(std::uint64_t seed) : rng(seed) {

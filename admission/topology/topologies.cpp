@@ -2,9 +2,9 @@
 
 #include "lib/api/names.h"
 #include "lib/api/placed.h"
+#include "lib/base/check.h"
 
 #include <algorithm>
-#include <cassert>
 
 namespace regatta::admission {
 namespace {
@@ -254,7 +254,7 @@ void Topologies::detach(TopologyTree* tree) {
 }
 
 void Topologies::rebuild(FlavorId id, FlavorState* state) {
-  assert(trials_ == 0);
+  REGATTA_CHECK(!trials_.open(), "a topology is rebuilt within a trial");
   if (state->tree) detach(state->tree.get());
   state->tree.reset();
   const auto topology = topologies_.find(state->spec.topology_name);
@@ -363,7 +363,7 @@ Result<PodPlaces> Topologies::from_api(const api::TopologyAssignment& assignment
 }
 
 void Topologies::change(const PodPlaces& pods, std::int64_t sign, bool assumed) {
-  Change change{0, pods.pods, 0, assumed, nullptr, trials_ > 0};
+  Change change{0, pods.pods, 0, assumed, nullptr, trials_.open()};
   if (!exact_ && change.tried && !assumed) {
     change.only = tree(pods.flavor);
     if (change.only == nullptr) return;
@@ -399,18 +399,17 @@ void Topologies::apply(const Change& change) {
 }
 
 std::size_t Topologies::begin_trial() {
-  ++trials_;
-  return trial_.size();
+  return trials_.begin(trial_.size());
 }
 
 void Topologies::roll_back(std::size_t mark) {
+  trials_.end(mark, trial_.size());
   while (trial_.size() > mark) {
     Change change = std::move(trial_.back());
     trial_.pop_back();
     change.count = -change.count;
     apply(change);
   }
-  --trials_;
 }
 
 bool Topologies::fits(std::span<const PodPlaces* const> all, const PlaceAmounts& more,
@@ -488,7 +487,7 @@ std::unique_ptr<CapacityView> Topologies::confined_view(TopologyTree& tree,
 const PlacementResult& Topologies::place_cached(CapacityView& view,
                                                 const PlacementRequest& request) {
   CachedView& cached = *last_view_;
-  assert(cached.view.get() == &view);
+  REGATTA_CHECK(cached.view.get() == &view, "the view was not the last to be asked for");
   if (cached.version != view.version()) {
     cached.placements.clear();
     cached.version = view.version();

@@ -16,6 +16,7 @@
 
 #include "admission/topology/assignment.h"
 #include "admission/topology/placement.h"
+#include "admission/units/trial_marks.h"
 #include "lib/api/core.h"
 #include "lib/api/kueue.h"
 
@@ -166,7 +167,7 @@ class Topologies {
   std::deque<Place> places_;
   std::unordered_map<std::string, PlaceId> place_ids_;
   std::vector<Change> trial_;
-  int trials_ = 0;
+  TrialMarks trials_;
   Views views_;
   CachedView* last_view_ = nullptr;
   std::map<std::pair<const TopologyTree*, std::uint64_t>, std::shared_ptr<const NodeFilter>>

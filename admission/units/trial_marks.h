@@ -1,0 +1,30 @@
+#pragma once
+
+#include "lib/base/check.h"
+
+#include <cstddef>
+#include <vector>
+
+namespace regatta::admission {
+
+/// Where the open trials begin in a log of changes. Trials nest: the last to begin ends first.
+class TrialMarks {
+ public:
+  /// Begins a trial behind `size` changes; the mark ends it.
+  std::size_t begin(std::size_t size) {
+    marks_.push_back(size);
+    return size;
+  }
+  void end(std::size_t mark, std::size_t size) {
+    REGATTA_CHECK(!marks_.empty(), "a trial ends that never began");
+    REGATTA_CHECK(marks_.back() == mark, "a trial ends before one that began within it");
+    REGATTA_CHECK(mark <= size, "changes made before the trial were taken back in it");
+    marks_.pop_back();
+  }
+  bool open() const { return !marks_.empty(); }
+
+ private:
+  std::vector<std::size_t> marks_;
+};
+
+}  // namespace regatta::admission
