@@ -309,21 +309,18 @@ FlavorAssigner::Search FlavorAssigner::find_flavor(const QueueInfo::Group& resou
       looks.push_back({flavor, {}, noted});
       continue;
     }
-    std::vector<FlavorPick> picks;
-    NoFitReason reason = NoFitReason::topology_placement_failed;
-    int borrow = 0;
-    const Quality quality =
-        try_flavor(flavor, group, requests, assignment, &search, &picks, &reason, &borrow);
-    if (quality.mode != Mode::fit || borrow > 0) {
-      looks.push_back({flavor, {quality.mode, borrow}, noted});
+    Tried tried = try_flavor(flavor, {group, requests, assignment}, &search);
+    const Quality quality = tried.quality;
+    if (quality.mode != Mode::fit || tried.most_borrowed > 0) {
+      looks.push_back({flavor, {quality.mode, tried.most_borrowed}, noted});
     }
-    if (quality.mode == Mode::no_fit) search.reason = lesser(search.reason, reason);
+    if (quality.mode == Mode::no_fit) search.reason = lesser(search.reason, tried.reason);
     const bool fungible = trial_.access().config().flavor_fungibility;
     const bool enough = fungible ? !try_next(quality) : quality.mode == Mode::fit;
     const bool better = fungible ? preferred(quality, best) : quality.mode > best.mode;
     if (enough || better) {
       best = quality;
-      search.picks = std::move(picks);
+      search.picks = std::move(tried.picks);
     }
     if (enough) break;
   }
@@ -411,33 +408,31 @@ std::optional<Amount> FlavorAssigner::replaced_usage(const Group& group, FlavorI
   return total;
 }
 
-FlavorAssigner::Quality FlavorAssigner::try_flavor(FlavorId flavor, const Group& group,
-                                                   const std::vector<ResourceAmount>& requests,
-                                                   const Assignment& assignment, Search* search,
-                                                   std::vector<FlavorPick>* picks,
-                                                   NoFitReason* reason, int* most_borrowed) {
+FlavorAssigner::Tried FlavorAssigner::try_flavor(FlavorId flavor, const Wanted& wanted,
+                                                 Search* search) {
   Names& names = trial_.access().names();
-  Quality worst{Mode::fit, 0};
-  for (const ResourceAmount& request : requests) {
+  Tried out;
+  out.quality = {Mode::fit, 0};
+  for (const ResourceAmount& request : wanted.requests) {
     const FrId fr = names.pair(flavor, request.resource);
-    const Amount before = amount_of_fr(assignment.usage, fr);
+    const Amount before = amount_of_fr(wanted.assignment.usage, fr);
     FlavorNote note;
-    const auto replaced = replaced_usage(group, flavor, request.resource, &note.text);
+    const auto replaced = replaced_usage(wanted.group, flavor, request.resource, &note.text);
     Quality quality;
     if (replaced) {
-      quality = check_quota(fr, before, minus(request.amount, *replaced), search, reason);
+      quality = check_quota(fr, before, minus(request.amount, *replaced), search, &out.reason);
     } else {
       note.kind = FlavorNote::Kind::other_slice;
       note.flavor = flavor;
       search->notes.push_back(std::move(note));
-      *reason = NoFitReason::no_matching_flavor;
+      out.reason = NoFitReason::no_matching_flavor;
     }
-    *most_borrowed = std::max(*most_borrowed, quality.borrow);
-    if (preferred(worst, quality)) worst = quality;
-    picks->push_back({request.resource, flavor, quality.mode, quality.borrow, -1});
+    out.most_borrowed = std::max(out.most_borrowed, quality.borrow);
+    if (preferred(out.quality, quality)) out.quality = quality;
+    out.picks.push_back({request.resource, flavor, quality.mode, quality.borrow, -1});
   }
-  if (worst.mode == Mode::no_fit) picks->clear();
-  return worst;
+  if (out.quality.mode == Mode::no_fit) out.picks.clear();
+  return out;
 }
 
 FlavorAssigner::Quality FlavorAssigner::check_quota(FrId fr, Amount before, Amount request,

@@ -161,6 +161,19 @@ class FlavorAssigner {
     Quality quality;
     std::size_t notes_begin = 0;
   };
+  /// What a search is for: requests of some pod sets, after what was assigned to others.
+  struct Wanted {
+    const Group& group;
+    const std::vector<ResourceAmount>& requests;
+    const Assignment& assignment;
+  };
+  /// What came of one flavor.
+  struct Tried {
+    Quality quality;
+    std::vector<FlavorPick> picks;                                ///< none when it does not fit
+    NoFitReason reason = NoFitReason::topology_placement_failed;  ///< the worst of all resources
+    int most_borrowed = 0;
+  };
   struct Search {
     std::vector<FlavorPick> picks;
     std::vector<FlavorNote> notes;
@@ -173,10 +186,7 @@ class FlavorAssigner {
   bool assign_group(const Group& group, Assignment* assignment);
   Search find_flavor(const QueueInfo::Group& resources, const Group& group, ResourceId first,
                      const Assignment& assignment);
-  Quality try_flavor(FlavorId flavor, const Group& group,
-                     const std::vector<ResourceAmount>& requests, const Assignment& assignment,
-                     Search* search, std::vector<FlavorPick>* picks, NoFitReason* reason,
-                     int* most_borrowed);
+  Tried try_flavor(FlavorId flavor, const Wanted& wanted, Search* search);
   static std::vector<FlavorAttempt> attempts_of(const std::vector<Look>& looks,
                                                 std::vector<FlavorNote> notes);
   Quality check_quota(FrId fr, Amount before, Amount request, Search* search, NoFitReason* reason);
