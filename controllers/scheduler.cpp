@@ -27,7 +27,7 @@ Scheduler::Scheduler(clusters::LocalCluster& cluster, TaskScope& scope, Schedule
       config_(std::move(config)),
       log_(cluster.log.named("scheduler")),
       state_(config_.admission),
-      explanations_(cluster.clock, scope),
+      unwritten_(cluster.clock, scope),
       work_(scope.executor()) {
   watch_objects();
   watch_places();
@@ -104,11 +104,11 @@ void Scheduler::changed() {
 void Scheduler::start() {
   started_ = true;
   scope_.spawn("scheduler", run());
-  for (int i = 0; i < 4; ++i) scope_.spawn("explain", explain());
+  for (int i = 0; i < 4; ++i) scope_.spawn("pending", write_pending_conditions());
 }
 
 bool Scheduler::idle() const {
-  return writing_ == 0 && !has_work() && explanations_.idle();
+  return writing_ == 0 && !has_work() && unwritten_.idle();
 }
 
 bool Scheduler::has_work() const {
@@ -177,7 +177,7 @@ bool Scheduler::apply(const admission::CycleResult& result, TimePoint now) {
     const Duration age = workload && workload->metadata.creation_timestamp
                              ? now - *workload->metadata.creation_timestamp
                              : Duration(0);
-    explanations_.add_after(pending.key,
+    unwritten_.add_after(pending.key,
                          age > config_.explain_after ? Duration(100) : config_.explain_after);
   }
   apply_places(result);
@@ -296,11 +296,11 @@ Task<> Scheduler::preempt(admission::PreemptedWorkload preempted) {
            ") in ClusterQueue " + queue + priorities);
 }
 
-Task<> Scheduler::explain() {
+Task<> Scheduler::write_pending_conditions() {
   for (;;) {
-    api::ObjectKey key = co_await explanations_.next();
+    api::ObjectKey key = co_await unwritten_.next();
     const Status written = co_await write_pending(key);
-    if (explanations_.finish(key, written)) {
+    if (unwritten_.finish(key, written)) {
       log_.warning("condition not written",
                    {{"workload", key.str()}, {"error", written.error().what()}});
     }

@@ -63,7 +63,7 @@ class Scheduler {
 
  private:
   Task<> run();
-  Task<> explain();
+  Task<> write_pending_conditions();
   Task<> wait_for_work();
   /// Whether a cycle could decide anything now.
   bool has_work() const;
@@ -92,7 +92,7 @@ class Scheduler {
   Log log_;
   admission::State state_;
   std::map<api::ObjectKey, admission::PendingWorkload> pending_;
-  WorkQueue<api::ObjectKey> explanations_;  ///< workloads in pending_ whose condition is due
+  WorkQueue<api::ObjectKey> unwritten_;  ///< workloads in pending_ whose condition is due
   std::vector<std::function<void()>> changes_handlers_;
   int writing_ = 0;
   std::set<api::ObjectKey> preempting_;  ///< victims whose eviction is being written
