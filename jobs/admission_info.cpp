@@ -38,7 +38,7 @@ Status add_flavors(const api::PodSetAssignment& assignment, const FlavorLookup& 
   return ok();
 }
 
-/// Pods that have a place each wait behind a gate until they are told theirs.
+/// Pods that are placed by topology wait behind a gate until each is given its place.
 void add_topology(const api::Workload& workload, const api::PodSetAssignment& assignment,
                   PodSetInfo* info) {
   if (!assignment.topology_assignment) return;
@@ -53,8 +53,8 @@ void add_topology(const api::Workload& workload, const api::PodSetAssignment& as
   info->annotations[std::string(api::annotations::podset_unconstrained_topology)] = "true";
 }
 
-/// Pods of an elastic job wait behind a gate until their slice, or the one after it, has quota for
-/// them; they are found by the name of the first slice.
+/// Pods of an elastic job wait behind a gate until their slice, or a later one, has quota for them.
+/// The annotation names the first slice, by which the pods are found.
 void add_slice(const api::Workload& workload, PodSetInfo* info) {
   if (workload.metadata.annotation(std::string(api::annotations::elastic_job)) != "true") return;
   const std::string chain(api::annotations::workload_slice_name);

@@ -12,8 +12,8 @@ using FlavorLookup = std::function<const api::ResourceFlavor*(const std::string&
 
 /// What the Workload's admission and its checks add to the pods of each pod set: node labels and
 /// tolerations of the flavors, Kueue's labels and annotations, the gate of pods that are placed by
-/// topology, the checks' podSetUpdates. An error when a flavor is missing (wait for it) or two of
-/// them contradict (`invalid`).
+/// topology, the checks' podSetUpdates. An error when a flavor is missing (the job waits for it) or
+/// when two of these contradict each other (`invalid`).
 Result<std::vector<PodSetInfo>> admission_infos(const api::Workload& workload,
                                                 const FlavorLookup& flavor);
 

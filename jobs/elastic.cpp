@@ -23,7 +23,7 @@ std::string replaces(const api::Workload& workload) {
       std::string(api::annotations::workload_slice_replacement_for));
 }
 
-/// How many slices came before this one, as far back as they are known.
+/// The number of slices that came before this one, as far back as they are known.
 std::size_t place_in_chain(const api::Workload& slice, const std::vector<WorkloadPtr>& known) {
   std::size_t place = 0;
   std::string before = replaces(slice);
@@ -44,12 +44,12 @@ bool ended_as_slice(const api::Workload& workload) {
           finished->reason == api::reasons::out_of_sync);
 }
 
-/// One count for each pod set.
+/// `counts` has one number for each pod set.
 void set_counts(const std::vector<std::int32_t>& counts, api::WorkloadSpec* spec) {
   for (std::size_t i = 0; i < counts.size(); ++i) spec->pod_sets[i].count = counts[i];
 }
 
-/// Everything but the counts is as the job asks for it.
+/// The Workload is what the job asks for, counts aside.
 bool same_template(const JobView& view, const api::Workload& workload) {
   const std::vector<std::int32_t> counts = view.job->pod_counts();
   if (workload.spec.pod_sets.size() != counts.size()) return false;
@@ -69,7 +69,7 @@ void end_slice(std::vector<JobAction>* out, const JobView& view, const WorkloadP
   if (next != view.owned.end()) {
     finish.reason = api::reasons::workload_slice_replaced;
     finish.message = "Replaced to accommodate a new workload slice";
-    // As the scheduler says it, whoever comes first.
+    // The scheduler writes the same message, so it does not matter which of the two is faster.
     if (has_reservation(**next)) {
       finish.message = "Replaced to accommodate a workload (UID: " + (*next)->metadata.uid +
                        ", JobUID: " + view.job->metadata().uid +

@@ -44,7 +44,7 @@ class Elastic : public testing::Test {
         &workload->status.conditions,
         {std::string(type), api::ConditionStatus::True, 0, {}, std::string(reason), "m"}, now);
   }
-  /// The next slice, as the job would ask for it with that many pods.
+  /// Adds the slice that the job asks for when it grows or shrinks to that many pods.
   api::Workload& slice(int pods, bool with_quota) {
     Json before = json_;
     json_["spec"]["parallelism"] = pods;
@@ -67,7 +67,7 @@ class Elastic : public testing::Test {
     json_["metadata"]["generation"] = ++generation_;
   }
   std::string plan() const { return describe(plan_job(view())); }
-  /// That all there is to do is to end that slice.
+  /// Expects that the end of that slice is the only action.
   void expect_finish(std::size_t i, std::string_view reason) const {
     const auto actions = plan_job(view());
     ASSERT_EQ(actions.size(), 1U) << describe(actions);

@@ -29,18 +29,18 @@ struct Finished {
   std::string message;
 };
 
-/// One write on the way to a stopped job. Stopping takes several where the API does not allow
-/// everything at once; each is found out from what the job looks like, so that a restart in the
-/// middle goes on where it was.
+/// One write on the way to a stopped job. A stop takes several writes where the API does not allow
+/// everything at once. The next one is derived from the job as it is, so that a restart in the
+/// middle continues where the stop was.
 struct StopStep {
   Json patch;           ///< merge patch
   bool status = false;  ///< of the subresource status
   bool last = false;    ///< the job is as it was before it was started
 };
 
-/// One job of any kind, as it was read; never changed. Every patch holds the uid of the job, so
-/// that it applies to no other one of the same name, and no resourceVersion: operators write the
-/// status of jobs all the time.
+/// One job of any kind, as it was read; it never changes. Every patch holds the uid of the job, so
+/// that it applies to no other job of the same name. It holds no resourceVersion, because operators
+/// write the status of jobs all the time.
 class GenericJob {
  public:
   virtual ~GenericJob() = default;
@@ -67,11 +67,11 @@ class GenericJob {
 
   /// Suspended, and no stop is half done.
   virtual bool suspended() const = 0;
-  /// Pods of it run or terminate, as far as its status says.
+  /// Pods of the job run or terminate, as far as its status says.
   virtual bool active() const = 0;
   virtual std::optional<Finished> finished() const = 0;
   virtual bool pods_ready() const = 0;
-  /// Pods that the job will not need again; empty when it cannot be said or there are none.
+  /// Pods that the job will not need again; empty when there are none or when it is not known.
   virtual std::vector<api::ReclaimablePod> reclaimable_pods() const = 0;
 
   // --- What is written to it (merge patches)
@@ -79,32 +79,33 @@ class GenericJob {
   /// Starts the job with what its admission adds to the pods of each pod set; `invalid` on a
   /// conflict that no retry can mend.
   virtual Result<Json> start_patch(const std::vector<PodSetInfo>& infos) const = 0;
-  /// The next step that stops it, or nullopt when it is as it was before it was started. `workload`
-  /// (may be null) holds the original templates.
+  /// The next step that stops the job, or nullopt when the job is as it was before it was started.
+  /// `workload` (may be null) holds the original templates.
   virtual std::optional<StopStep> next_stop_step(const api::Workload* workload) const = 0;
   /// Puts a job without a queue into one; a job that has not begun is suspended in the same write.
   virtual Json queue_patch(const std::string& queue) const = 0;
 
   // --- MultiKueue
 
-  /// Why the job on the hub may not be run by MultiKueue; empty when it may.
+  /// Why MultiKueue may not run the job of the hub; empty when it may.
   virtual std::string not_managed_reason() const = 0;
-  /// The job for a worker: the hub's in the form that it had before it was started, suspended, with
-  /// the origin label and the name of its prebuilt Workload, without what belongs to the hub.
+  /// The job for a worker: the hub's job as it was before it was started, suspended, with the
+  /// origin label and the name of its prebuilt Workload, without the fields that belong to the hub.
   virtual Json remote_job(const api::Workload& workload, const std::string& origin) const = 0;
-  /// What the status of the hub's job (this one) takes over from the worker's; empty object when
-  /// there is nothing to copy or it must wait. `remote` is of the same kind.
+  /// What the status of the hub's job (this one) takes over from `remote`, the worker's job of the
+  /// same kind. Empty object when there is nothing to copy or when the copy must wait.
   virtual Json status_patch(const GenericJob& remote) const = 0;
-  /// Says in the status that nothing of it runs any more; empty object when it says so already.
+  /// Writes into the status that no pod of the job runs any more; empty object when it says so
+  /// already.
   virtual Json release_patch() const = 0;
-  /// Gives the job the end that its Workload had, for when the worker's job is gone before its last
+  /// Ends the job as its Workload ended. It is used when the worker's job is gone before its last
   /// status was seen.
   virtual Json final_patch(bool success, const std::string& message, TimePoint now) const = 0;
 };
 
 using JobPtr = std::shared_ptr<const GenericJob>;
 
-/// A kind of job: how it is found and read.
+/// A kind of job: how jobs of the kind are found and read.
 class JobKind {
  public:
   virtual ~JobKind() = default;
@@ -134,7 +135,7 @@ class JobKinds {
   std::vector<std::shared_ptr<const JobKind>> kinds_;
 };
 
-/// Which job: kind, namespace and name. Ordered by group and kind, then by key.
+/// Identifies a job by kind, namespace and name. Ordered by group and kind, then by key.
 struct JobId {
   const JobKind* kind = nullptr;
   api::ObjectKey key;
@@ -148,7 +149,7 @@ inline JobId id_of(const GenericJob& job) {
   return {&job.kind(), job.metadata().key()};
 }
 
-/// What makes a job the controller of its Workload.
+/// The reference that makes a job the controller of its Workload.
 api::OwnerReference owner_reference_to(const GenericJob& job);
 
 using WorkloadPtr = std::shared_ptr<const api::Workload>;

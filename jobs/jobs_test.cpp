@@ -58,7 +58,7 @@ PodSetInfo pod_set_info() {
 
 enum class At { pending, reserved, admitted, evicted, finished };
 
-/// The Workload of `job_json()` at some point of its life.
+/// The Workload of `job_json()` at a stage of its life.
 api::Workload workload_at(At at) {
   api::Workload workload = build_workload(view_of(job_from(job_json()))).value();
   api::Conditions& conditions = workload.status.conditions;

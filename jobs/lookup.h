@@ -21,7 +21,7 @@ class Lookup {
   virtual const JobKinds& kinds() const = 0;
   virtual JobPtr job(const JobId& id) const = 0;
   virtual WorkloadPtr workload(const api::ObjectKey& key) const = 0;
-  /// Those whose controlling owner has that kind and name, whatever its uid, by name.
+  /// Workloads that a job of that kind and name controls, whatever its uid, by name.
   virtual std::vector<WorkloadPtr> workloads_of(const JobId& owner) const = 0;
 
   virtual std::shared_ptr<const api::Namespace> namespace_named(const std::string& name) const = 0;

@@ -6,7 +6,7 @@ namespace regatta::jobs {
 namespace {
 
 constexpr std::size_t name_max = 253;
-constexpr std::size_t brief_name_max = 63;  ///< as a label's value may have
+constexpr std::size_t brief_name_max = 63;  ///< the limit of a label's value
 constexpr std::size_t hash_length = 5;
 
 }  // namespace

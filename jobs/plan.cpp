@@ -25,7 +25,7 @@ bool owned_by(const api::Workload& workload, const GenericJob& job) {
 }
 
 bool matches(const JobView& view, const api::Workload& workload) {
-  // The limit of a job that runs, or of a prebuilt Workload, is what it was admitted with.
+  // A job that runs, or that has a prebuilt Workload, keeps the time limit of its Workload.
   if (!view.prebuilt && view.job->suspended()) {
     const auto limit = max_execution_seconds(*view.job);
     if (limit && workload.spec.maximum_execution_time_seconds != *limit) return false;
@@ -34,7 +34,7 @@ bool matches(const JobView& view, const api::Workload& workload) {
   return view.job->equivalent(workload, running ? &view.infos : nullptr);
 }
 
-/// The next step that stops the job, if it still takes one.
+/// Adds the next step that stops the job, if a step is left.
 void stop(std::vector<JobAction>* out, const JobView& view, const api::Workload* workload,
           std::string message) {
   if (auto step = view.job->next_stop_step(workload)) {
@@ -42,7 +42,7 @@ void stop(std::vector<JobAction>* out, const JobView& view, const api::Workload*
   }
 }
 
-/// Drops owned Workloads that are not (or no longer) the job's, except `kept`.
+/// Deletes the Workloads that the job owns and no longer matches, all but `kept`.
 void drop_others(std::vector<JobAction>* out, const JobView& view, const WorkloadPtr& kept) {
   for (const WorkloadPtr& workload : view.owned) {
     if (workload == kept || is_finished(*workload)) continue;
@@ -86,7 +86,7 @@ void suspended_job(std::vector<JobAction>* out, const JobView& view, const Workl
     return start(out, view, workload);
   }
   if (has_reservation(*workload)) return tell_checks(out, view, *workload);
-  // A queue name that changed while it waits.
+  // The queue name of the job may change while its Workload waits.
   if (view.prebuilt) return;
   if (view.queue_name == workload->spec.queue_name) return;
   api::WorkloadSpec spec = workload->spec;
@@ -96,12 +96,12 @@ void suspended_job(std::vector<JobAction>* out, const JobView& view, const Workl
                      "Updated queue of the Workload: " + workload->metadata.key().str()});
 }
 
-/// No Workload matches: stop what runs, then ask anew.
+/// No Workload matches the job: stop it if it runs, then make a new Workload.
 std::vector<JobAction> without_workload(const JobView& view) {
   std::vector<JobAction> out;
   const GenericJob& job = *view.job;
   if (view.prebuilt) {
-    // It has not come yet; a job must not run before it.
+    // The prebuilt Workload does not exist yet. The job must not run before it does.
     stop(&out, view, nullptr, "missing workload");
     return out;
   }
@@ -113,7 +113,7 @@ std::vector<JobAction> without_workload(const JobView& view) {
     if (!out.empty()) return out;
   }
   if (view.job->active()) return out;
-  // A job that changed while nothing is reserved for it keeps its Workload.
+  // A job that changed before it had a reservation keeps its Workload.
   const auto reusable = std::find_if(view.owned.begin(), view.owned.end(), [](const auto& w) {
     return !has_reservation(*w) && !is_finished(*w) && !w->metadata.deleting();
   });
@@ -133,13 +133,13 @@ std::vector<JobAction> without_workload(const JobView& view) {
     return out;
   }
   drop_others(&out, view, nullptr);
-  // The name is derived from the job: wait until the old one is gone.
+  // The name is derived from the job, so the new Workload waits until the old one is gone.
   const bool free = is_elastic(view) ? !slices_of(view).latest : view.owned.empty();
   if (free) out.push_back(CreateWorkload{std::move(*wanted)});
   return out;
 }
 
-/// Whether the prebuilt Workload is the job's already and fits it; else what has to be done.
+/// Whether the job owns the prebuilt Workload and matches it. Otherwise adds what has to be done.
 bool claim_prebuilt(std::vector<JobAction>* out, const JobView& view, const WorkloadPtr& workload) {
   const api::OwnerReference* owner = workload->metadata.controller();
   if (owner && !owned_by(*workload, *view.job)) {
@@ -156,7 +156,7 @@ bool claim_prebuilt(std::vector<JobAction>* out, const JobView& view, const Work
   return false;
 }
 
-/// Its Workload finished: whatever it still runs is stopped.
+/// The Workload of the job finished: the job is stopped if it still runs.
 void finished_workload(std::vector<JobAction>* out, const JobView& view,
                        const WorkloadPtr& workload, bool job_ended) {
   if (!job_ended) stop(out, view, workload.get(), "Workload is finished");
@@ -228,64 +228,65 @@ WorkloadPtr matching_workload(const JobView& view) {
 std::vector<JobAction> plan_job(const JobView& view) {
   std::vector<JobAction> out;
   const GenericJob& job = *view.job;
-  // 1. Not ours, unless it is the default queue's.
+  // 1. The job is not managed, unless the default queue takes it.
   if (!view.default_queue.empty()) {
     out.push_back(QueueJob{job.queue_patch(view.default_queue)});
     return out;
   }
   if (!view.managed) return out;
-  // 2. Going: its Workloads go with it.
+  // 2. The job is being deleted: its Workloads are released.
   if (job.metadata().deleting()) return release_all(view);
   const bool elastic = is_elastic(view);
   if (elastic) out = plan_slices(view);
   if (!out.empty()) return out;
   const WorkloadPtr workload = matching_workload(view);
   const auto end = view.job->finished();
-  // 3. Ended without a Workload: nothing to ask for.
+  // 3. The job has no matching Workload. One that ended needs none.
   if (!workload) {
     if (end) return out;
     return without_workload(view);
   }
-  // 4. A prebuilt Workload must be this job's, and fit it.
+  // 4. A prebuilt Workload must belong to this job and match it.
   if (view.prebuilt && !claim_prebuilt(&out, view, workload)) return out;
   if (!elastic) drop_others(&out, view, workload);
   if (!out.empty()) return out;
-  // 5. Its Workload finished.
+  // 5. The Workload finished.
   if (is_finished(*workload)) {
     finished_workload(&out, view, workload, end.has_value());
     return out;
   }
-  // 6. Its Workload is being deleted: stop, then let it go.
+  // 6. The Workload is being deleted: stop the job, then release the Workload.
   if (workload->metadata.deleting()) {
     stop(&out, view, workload.get(), "Workload is deleted");
     if (out.empty() && !view.job->active()) out.push_back(ReleaseWorkload{workload});
     return out;
   }
-  // 7. Ended.
+  // 7. The job ended.
   if (end) {
     const std::string reason(end->success ? api::reasons::succeeded : api::reasons::failed);
     out.push_back(FinishWorkload{workload, reason, end->message});
     return out;
   }
-  // 8. It tells which pods it will not need again.
+  // 8. The Workload learns which pods the job will not need again.
   if (follow_reclaimable(&out, view, workload)) return out;
-  // 9. Its priority and its gate follow, and it tells whether its pods are ready.
+  // 9. Priority, gate and readiness of the pods follow the job.
   if (follow_priority(&out, view, workload)) return out;
   if (follow_gate(&out, view, workload)) return out;
   if (!grows(view) && follow_pods(&out, view, workload)) return out;
-  // 10. Evicted, and not stopped and without quota yet.
+  // 10. The Workload is evicted, and still has quota or its job is not suspended yet.
   if (api::is_true(workload->status.conditions, evicted) &&
       (has_reservation(*workload) || !view.job->suspended())) {
     evicted_workload(&out, view, workload);
     return out;
   }
-  // 11. Waiting, or admitted and to be started; or deactivated, and not kept for ever.
+  // 11. The job is suspended: it waits, or is to be started, or was deactivated and is deleted
+  // later.
   if (view.job->suspended()) {
     retain_deactivated(&out, view, *workload);
     suspended_job(&out, view, workload);
     return out;
   }
-  // 12. Running without being admitted; a slice that took over may still wait for its checks.
+  // 12. The job runs without being admitted. A slice that took over may still wait for its checks.
   const bool may_run = api::is_true(workload->status.conditions, admitted);
   if (!may_run && !took_over(view, *workload)) {
     stop(&out, view, workload.get(), "Not admitted by cluster queue");

@@ -13,55 +13,54 @@
 
 /// What a job and its Workload need next.
 ///
-///   job created ─► Workload created ─► admitted ─► job started ─► job finished ─► Workload
-///   Finished
+///   job created ─► Workload created ─► admitted ─► job started ─► job and Workload finished
 ///                         ▲                             │
 ///                         └── reservation dropped ◄── job stopped ◄── Workload evicted
 ///
-/// The quota of an evicted Workload is only given back once its job reports no running pods, so
-/// that whoever gets it next finds room, and a checkpoint within the grace period is not lost.
+/// An evicted Workload keeps its quota until its job reports no running pods. So the next workload
+/// with that quota finds room, and a checkpoint within the grace period is not lost.
 namespace regatta::jobs {
 
 /// What the configuration says about jobs.
 struct JobPolicy {
   bool wait_for_pods_ready = false;
-  /// Pods that are ready are told so long after the admission, not before: a shorter job ends
-  /// without that write. Zero where others wait for it.
+  /// PodsReady is written this long after the admission at the earliest, so that a shorter job ends
+  /// without that write. Zero where other workloads wait for it.
   Duration pods_ready_after{1000};
-  /// How long a job that was deactivated, but not by its user, is kept; none: for ever.
+  /// How long a job is kept after Regatta deactivated it; none: for ever.
   std::optional<Duration> retain_deactivated;
   bool admission_gates = true;
-  bool reclaimable_pods = true;             ///< what a job does not need again is given back
-  bool brief_names = false;                 ///< of Workloads; see workload_name()
+  bool reclaimable_pods = true;             ///< jobs give back what they no longer need
+  bool brief_names = false;                 ///< names of Workloads; see workload_name()
   bool elastic = true;                      ///< jobs may grow and shrink while they run
   std::vector<std::string> labels_to_copy;  ///< from the job to its Workload
 };
 
 struct JobView {
   JobPtr job;  ///< never null
-  /// Whether Regatta manages it: it has a queue name (or everything is managed) and its namespace
-  /// takes part.
+  /// Whether Regatta manages the job: it has a queue name (or all jobs are managed) and its
+  /// namespace takes part.
   bool managed = false;
-  /// A prebuilt Workload is named, which exists (not null) or not yet.
+  /// The job names a prebuilt Workload. `prebuilt_workload` is null while that does not exist.
   bool prebuilt = false;
   WorkloadPtr prebuilt_workload;
-  /// Workloads whose controller it is, by name.
+  /// Workloads that the job controls, by name.
   std::vector<WorkloadPtr> owned;
-  /// What the matching Workload's admission adds to the pods; empty without a reservation. An
-  /// error (say, a flavor that is gone) means: wait.
+  /// What the matching Workload's admission adds to the pods; empty without a reservation. On an
+  /// error (say, a flavor that is gone) the job waits.
   std::vector<PodSetInfo> infos;
   std::optional<Error> infos_error;
   std::string queue_name;  ///< of the job
-  /// The queue that takes it although it names none; empty: no.
+  /// The queue that takes the job although it names none; empty when there is none.
   std::string default_queue;
   JobPolicy policy;
   TimePoint now{};
   std::optional<api::PriorityClassRef> priority_class;
   std::int32_t priority = 0;
   TopologyOptions topology;
-  /// Why no Workload can be made of it, e.g. an unknown priority class.
+  /// Why no Workload can be made of the job, e.g. an unknown priority class.
   std::optional<Error> invalid;
-  bool missing_workload_class = false;  ///< that is why
+  bool missing_workload_class = false;  ///< `invalid` says so
 };
 
 struct CreateWorkload {
@@ -74,7 +73,7 @@ struct DeleteWorkload {
 struct AdoptWorkload {
   WorkloadPtr workload;
 };
-/// Spec of a Workload without reservation follows its suspended job.
+/// The spec of a Workload without reservation follows its job.
 struct UpdateWorkload {
   WorkloadPtr workload;
   api::WorkloadSpec spec;
@@ -85,7 +84,7 @@ struct FinishWorkload {
   std::string reason;
   std::string message;
 };
-/// The job is gone or done with it: it may go.
+/// Removes the finalizer of a Workload that its job no longer needs.
 struct ReleaseWorkload {
   WorkloadPtr workload;
 };
@@ -93,7 +92,7 @@ struct SetReclaimable {
   WorkloadPtr workload;
   std::vector<api::ReclaimablePod> pods;
 };
-/// Drops the reservation of an evicted Workload whose job stopped.
+/// Drops the reservation of an evicted Workload after its job stopped.
 struct DropReservation {
   WorkloadPtr workload;
 };
@@ -112,7 +111,7 @@ struct QueueJob {
 struct DeleteJob {
   std::string message;
 };
-/// The Workload's gate annotation; empty takes it away.
+/// Sets the Workload's gate annotation; empty removes it.
 struct GateWorkload {
   WorkloadPtr workload;
   std::string gates;
@@ -121,11 +120,11 @@ struct SetPodsReady {
   WorkloadPtr workload;
   api::PodsReadiness readiness;
 };
-/// Time alone changes something.
+/// The plan may change after that time, although no object does.
 struct LookAgain {
   Duration after;
 };
-/// A Normal event of the job, once for each message.
+/// A Normal event of the job; the same message is not repeated.
 struct Tell {
   std::string reason;
   std::string message;
@@ -140,16 +139,16 @@ using JobAction =
                  ReleaseWorkload, SetReclaimable, DropReservation, StopJob, StartJob, QueueJob,
                  DeleteJob, GateWorkload, SetPodsReady, LookAgain, Tell, Complain>;
 
-/// Decides; the rules are numbered in plan.cpp. Pure.
+/// Decides what the job and its Workload need next. The rules are numbered in plan.cpp. Pure.
 std::vector<JobAction> plan_job(const JobView& view);
 
-/// The Workload a job asks for, unsaved.
+/// The Workload that the job asks for; nothing is written.
 Result<api::Workload> build_workload(const JobView& view);
 
-/// The owned Workload that matches the job, or null; and whether it is the prebuilt one.
+/// The Workload that matches the job: the prebuilt one, or one that the job owns; or null.
 WorkloadPtr matching_workload(const JobView& view);
 
-/// Applies an eviction's end to a Workload: no reservation, not admitted, requeued or not.
+/// Edits a Workload as the end of its eviction does: no reservation, not admitted, requeued or not.
 void drop_reservation(api::Workload* workload, TimePoint now);
 
 std::string describe(const std::vector<JobAction>& actions);

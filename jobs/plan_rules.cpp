@@ -36,7 +36,7 @@ bool follow_reclaimable(std::vector<JobAction>* out, const JobView& view,
                         const WorkloadPtr& workload) {
   if (!view.policy.reclaimable_pods) return false;
   const auto reclaimable = view.job->reclaimable_pods();
-  // Without quota too: what it asks for next is less by these.
+  // This applies without quota too: the Workload then asks for less.
   if (reclaimable.empty() || reclaimable == workload->status.reclaimable_pods) return false;
   out->push_back(SetReclaimable{workload, reclaimable});
   return true;
@@ -48,7 +48,7 @@ bool follow_priority(std::vector<JobAction>* out, const JobView& view,
   const bool same =
       before.priority == view.priority && before.priority_class_ref == view.priority_class;
   if (same || view.invalid || view.prebuilt) return false;
-  // While it holds quota, only one class of ours may take the place of another.
+  // While the Workload holds quota, only a WorkloadPriorityClass may replace another one.
   if (has_reservation(*workload) && (!from_workload_class(view.priority_class) ||
                                      !from_workload_class(before.priority_class_ref))) {
     return false;
@@ -80,12 +80,12 @@ bool follow_pods(std::vector<JobAction>* out, const JobView& view, const Workloa
   if (!view.policy.wait_for_pods_ready || !runs) return false;
   const bool ready = !view.job->suspended() && view.job->pods_ready();
   const api::PodsReadiness next = api::next_readiness(*workload, ready);
-  // That is said with the reservation, and saying nothing means the same.
+  // This state is written with the reservation, and an absent condition means the same.
   if (next == api::PodsReadiness::wait_for_start) return false;
   api::Workload trial;
   trial.status.conditions = all;
   if (!api::set_pods_ready(&trial, next, view.now)) return false;
-  // Times of conditions are cut to whole seconds.
+  // The time of a condition is cut to whole seconds, so a second is added.
   const Duration after = view.policy.pods_ready_after;
   const TimePoint due = admission->last_transition_time +
                         (after > Duration(0) ? after + std::chrono::seconds(1) : after);
@@ -103,7 +103,7 @@ void retain_deactivated(std::vector<JobAction>* out, const JobView& view,
   const bool ours = end && end->status == api::ConditionStatus::True &&
                     end->reason.starts_with(api::reasons::deactivated_due_to);
   if (!view.policy.retain_deactivated || !ours || workload.spec.active) return;
-  // Its pods may use their grace period first.
+  // The pods may use their grace period first.
   if (has_reservation(workload) || view.job->active()) return;
   const TimePoint until = end->last_transition_time + *view.policy.retain_deactivated;
   if (until > view.now) {
@@ -114,7 +114,7 @@ void retain_deactivated(std::vector<JobAction>* out, const JobView& view,
 }
 
 void tell_checks(std::vector<JobAction>* out, const JobView& view, const api::Workload& workload) {
-  // What MultiKueue does is told in its own events.
+  // MultiKueue has its own events for this.
   if (view.job->not_managed_reason().empty()) return;
   std::string message;
   for (const api::AdmissionCheckState& check : workload.status.admission_checks) {

@@ -2,35 +2,37 @@
 
 #include "jobs/plan.h"
 
-/// Rules of plan_job() by which a Workload keeps up with its job, and what an end leads to. Each
-/// adds at most one action, and says whether that is the turn's: the next look goes on from there.
+/// Rules of plan_job() by which a Workload follows its job, and rules for the end of a job. Each
+/// adds at most one action. When it returns true, that action ends the turn, and the next look
+/// continues from there.
 namespace regatta::jobs {
 
 bool has_reservation(const api::Workload& workload);
 
-/// spec.maximumExecutionTimeSeconds as the job's label asks for it; an Error when it is no number
-/// above zero.
+/// spec.maximumExecutionTimeSeconds as the job's label asks for it; an Error when the label is no
+/// number above zero.
 Result<std::optional<std::int32_t>> max_execution_seconds(const GenericJob& job);
 
-/// Pods it will not need again give their quota back.
+/// The quota of pods that the job will not need again is given back.
 bool follow_reclaimable(std::vector<JobAction>* out, const JobView& view,
                         const WorkloadPtr& workload);
 
 /// A priority class label may change at any time, and so may the value of the class. A prebuilt
-/// Workload has the priority of whoever made it.
+/// Workload keeps the priority that it was made with.
 bool follow_priority(std::vector<JobAction>* out, const JobView& view, const WorkloadPtr& workload);
 
-/// The gate annotation may be changed while nothing is reserved, and taken away at any time.
+/// The gate annotation may change while the Workload has no reservation, and be removed at any
+/// time.
 bool follow_gate(std::vector<JobAction>* out, const JobView& view, const WorkloadPtr& workload);
 
-/// PodsReady of an admitted Workload.
+/// The condition PodsReady of an admitted Workload follows the pods of the job.
 bool follow_pods(std::vector<JobAction>* out, const JobView& view, const WorkloadPtr& workload);
 
-/// A job that was deactivated by an admission check or a limit is removed after a while.
+/// Deletes a job some time after an admission check or a limit deactivated it.
 void retain_deactivated(std::vector<JobAction>* out, const JobView& view,
                         const api::Workload& workload);
 
-/// What its admission checks still wait for.
+/// An event of the job says what its admission checks still wait for.
 void tell_checks(std::vector<JobAction>* out, const JobView& view, const api::Workload& workload);
 
 }  // namespace regatta::jobs

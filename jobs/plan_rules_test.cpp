@@ -170,7 +170,7 @@ TEST(DefaultQueue, AJobWithoutAQueueIsTakenAndSuspendedInOneWrite) {
   EXPECT_EQ(std::get<QueueJob>(actions[0]).patch, Json::parse(R"({
       "metadata": {"uid": "u-1", "labels": {"kueue.x-k8s.io/queue-name": "default"}},
       "spec": {"suspend": true}})"));
-  // One that runs is stopped like any other.
+  // A job that runs is stopped like any other, in a later write.
   view.job = view_of(running).job;
   EXPECT_FALSE(std::get<QueueJob>(plan_job(view)[0]).patch.contains("spec"));
 }

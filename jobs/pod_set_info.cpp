@@ -18,7 +18,7 @@ Status merge_map(const char* what, const api::StringMap& from, api::StringMap* i
   return ok();
 }
 
-/// `object[name]` as an object, made if it is missing or null.
+/// `object[name]` as an object, which is created if it is missing or null.
 Json& child(Json& object, const char* name) {
   Json& value = object[name];
   if (!value.is_object()) value = Json::object();
@@ -51,7 +51,7 @@ Json toleration_json(const api::Toleration& t) {
   return out;
 }
 
-/// Appends what the list does not hold yet.
+/// Appends the items that the list does not hold yet.
 void add_missing(Json& spec, const char* name, std::vector<Json> items) {
   if (items.empty()) return;
   Json& list = spec[name];

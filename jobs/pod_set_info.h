@@ -25,8 +25,8 @@ struct PodSetInfo {
 /// Adds `from` to `into`; `invalid` when both set the same key to different values.
 Status merge(const PodSetInfo& from, PodSetInfo* into);
 
-/// The template with `info` in it; `invalid` when the template has one of its keys with another
-/// value, which no retry can mend. Everything else of the template stays as it is.
+/// The template with `info` added. `invalid` when the template has one of the keys with another
+/// value, which no retry can mend. Everything else in the template stays as it is.
 Result<Json> with_info(Json pod_template, const PodSetInfo& info);
 
 /// `running` with the labels, annotations, nodeSelector, tolerations and schedulingGates that

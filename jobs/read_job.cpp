@@ -7,7 +7,7 @@
 namespace regatta::jobs {
 namespace {
 
-/// How many generations of jobs that were made by jobs are followed up.
+/// How many levels of jobs made by jobs are searched for a managed one.
 constexpr int nesting_max = 10;
 
 bool names_queue(const GenericJob& job) {
@@ -36,7 +36,7 @@ class JobReader {
   const JobConfig& config_;
 };
 
-/// A job that another managed job made is accounted for by that one.
+/// Whether a managed job made this one. The maker's Workload then accounts for its pods.
 bool JobReader::made_by_managed_job(const GenericJob& job) const {
   JobPtr maker;
   const GenericJob* made = &job;
@@ -66,7 +66,8 @@ bool JobReader::takes_part(const std::string& ns) const {
   return found && config_.namespaces.matches(found->metadata.labels);
 }
 
-/// Only for a job that is younger than the queue: an older one was meant to run without.
+/// The default queue takes only jobs that are younger than itself. An older job was meant to run
+/// without a queue.
 std::string JobReader::default_queue_of(const GenericJob& job) const {
   if (!config_.default_queue || names_queue(job) || job.metadata().deleting()) return {};
   const std::string name(api::default_local_queue);
@@ -90,7 +91,8 @@ void JobReader::read_workloads(JobView* view) const {
   }
 }
 
-/// The class that the job names; else the default one, which a Workload keeps once it has it.
+/// The class that the job names, else the default class. Once there is a Workload, it keeps the
+/// default class or goes on without.
 std::string JobReader::workload_class_of(const JobView& view) const {
   const std::string label = view.job->metadata().label(std::string(api::labels::priority_class));
   if (!label.empty() || !config_.default_priority_class || view.prebuilt) return label;

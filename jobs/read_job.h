@@ -8,10 +8,10 @@
 
 namespace regatta::jobs {
 
-/// What the configuration says about which jobs are managed, and how.
+/// Which jobs are managed, and how, as the configuration says.
 struct JobConfig {
   bool manage_without_queue_name = false;
-  /// managedJobsNamespaceSelector; nothing in other namespaces is touched.
+  /// managedJobsNamespaceSelector; jobs in other namespaces are never touched.
   api::Selector namespaces;
   TopologyOptions topology;
   /// Jobs without a queue name go to the LocalQueue `default` of their namespace, where it exists.
@@ -30,8 +30,8 @@ JobView read_job(const Lookup& objects, JobPtr job, const JobConfig& config, Tim
 /// The prebuilt Workload that a job names, by annotation or label; empty for none.
 std::string prebuilt_workload(const api::ObjectMeta& metadata);
 
-/// The job that owns the Workload; null when it is unknown, of no kind of ours, or another one by
-/// now.
+/// The job that owns the Workload. Null when it is unknown, when its kind is not handled, or when
+/// another job has the name by now.
 JobPtr owner_of(const Lookup& objects, const api::Workload& workload);
 
 }  // namespace regatta::jobs

@@ -18,7 +18,7 @@ using testing::HasSubstr;
 
 constexpr TimePoint now{1'800'000'000s};
 
-/// A handful of objects, by name.
+/// A look-up over a few objects, set by each test.
 class FewObjects final : public Lookup {
  public:
   FewObjects() {
@@ -87,7 +87,7 @@ class FewObjects final : public Lookup {
 
 class ReadJob : public testing::Test {
  protected:
-  /// A Job of a minute ago, with a merge patch.
+  /// A Job that was created a minute ago, changed by a merge patch.
   JobPtr job(const char* patch = "{}") {
     Json json = Json::parse(R"({
       "apiVersion": "batch/v1", "kind": "Job",
@@ -99,7 +99,7 @@ class ReadJob : public testing::Test {
     return objects_.kinds().find("batch", "Job")->decode(json, nullptr).value();
   }
   JobView read(const char* patch = "{}") { return read_job(objects_, job(patch), config_, now); }
-  /// The LocalQueue `default`, made so long before the Job.
+  /// The LocalQueue `default`, created that long before the Job.
   api::LocalQueue& default_queue(Duration before) {
     objects_.queue = std::make_shared<api::LocalQueue>();
     objects_.queue->metadata.ns = "team";

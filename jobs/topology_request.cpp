@@ -25,7 +25,7 @@ const std::string* find(const api::StringMap& annotations, std::string_view name
   return found == annotations.end() ? nullptr : &found->second;
 }
 
-/// The spellings Kubernetes' annotations have for a truth value.
+/// Reads a truth value in one of the spellings that annotations in Kubernetes may have.
 std::optional<bool> read_bool(const std::string& text) {
   for (const char* yes : {"1", "t", "T", "true", "TRUE", "True"}) {
     if (text == yes) return true;
@@ -81,7 +81,7 @@ Result<Layers> read_layers(const std::string& text) {
   return layers;
 }
 
-/// Fills in the slices the annotations ask for.
+/// Adds the slices that the annotations ask for.
 Status add_slices(const api::StringMap& annotations, const TopologyOptions& options,
                   api::PodSetTopologyRequest* request) {
   const std::string* constraints =
@@ -108,7 +108,7 @@ Status add_slices(const api::StringMap& annotations, const TopologyOptions& opti
   return ok();
 }
 
-/// Collects what is wrong with one pod set's annotations.
+/// Collects the errors in the annotations of one pod set.
 class Check {
  public:
   Check(const std::string& path, const api::StringMap& annotations, std::int32_t count)
@@ -333,7 +333,7 @@ api::FieldErrors check_topology(const std::string& path, const api::StringMap& a
 
 api::FieldErrors check_topology_groups(const std::vector<api::PodSet>& pod_sets,
                                        const std::map<std::string, std::string>& paths) {
-  std::vector<std::pair<std::string, std::vector<const api::PodSet*>>> groups;  // as they come
+  std::vector<std::pair<std::string, std::vector<const api::PodSet*>>> groups;  // in order
   for (const api::PodSet& set : pod_sets) {
     if (!set.topology_request || !set.topology_request->pod_set_group_name) continue;
     const std::string& name = *set.topology_request->pod_set_group_name;

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-/// What the annotations of a pod template ask of the topology its pods are placed in.
+/// What the annotations of a pod template ask for about the places of its pods in a topology.
 namespace regatta::jobs {
 
 struct TopologyOptions {
@@ -18,8 +18,8 @@ struct TopologyOptions {
   bool multi_layer = true;  ///< TASMultiLayerTopology: slices inside slices
 };
 
-/// How the pods of a pod set are numbered, so that neighbours by number become neighbours by place.
-/// That is known of the kind of job, whatever its annotations say.
+/// How the pods of a pod set are numbered, so that pods with neighbouring numbers get neighbouring
+/// places. It depends on the kind of job, not on annotations.
 struct PodNumbering {
   std::optional<std::string> pod_index_label;
   std::optional<std::string> sub_group_index_label;
@@ -27,20 +27,20 @@ struct PodNumbering {
   bool empty() const { return !pod_index_label && !sub_group_index_label && !sub_group_count; }
 };
 
-/// The topologyRequest of a pod set; nothing when neither annotations nor numbering say anything.
-/// `invalid` for annotations that cannot be read; which of them may stand together is
-/// check_topology()'s to say.
+/// The topologyRequest of a pod set; nothing when neither annotations nor numbering ask for one.
+/// `invalid` when an annotation cannot be read. check_topology() decides which of them may be used
+/// together.
 Result<std::optional<api::PodSetTopologyRequest>> topology_request(
     const api::StringMap& annotations, const PodNumbering& numbering,
     const TopologyOptions& options = {});
 
-/// What is wrong with the topology annotations at `path` ("spec.template.metadata"), of a pod set
-/// of `count` pods.
+/// The errors in the topology annotations at `path` ("spec.template.metadata") of a pod set of
+/// `count` pods.
 api::FieldErrors check_topology(const std::string& path, const api::StringMap& annotations,
                                 std::int32_t count, const TopologyOptions& options = {});
 
-/// What is wrong with groups: exactly two pod sets, one of them of one pod, with the same request.
-/// `paths`: where each pod set's annotations are, by its name.
+/// The errors in groups of pod sets. A group is exactly two pod sets with the same request, and one
+/// of them has a single pod. `paths`: where the annotations of each pod set are, by its name.
 api::FieldErrors check_topology_groups(const std::vector<api::PodSet>& pod_sets,
                                        const std::map<std::string, std::string>& paths);
 

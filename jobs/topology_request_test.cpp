@@ -17,7 +17,7 @@ const std::string slice_level = "kueue.x-k8s.io/podset-slice-required-topology";
 const std::string slice_size = "kueue.x-k8s.io/podset-slice-size";
 const std::string layers = "kueue.x-k8s.io/podset-slice-required-topology-constraints";
 
-/// What was asked for, in one line.
+/// The request in one line.
 std::string outline(const std::optional<api::PodSetTopologyRequest>& request) {
   if (!request) return "nothing";
   std::string out;

@@ -18,7 +18,7 @@ using api::annotations::stopping;
 
 const std::string main_pod_set(api::default_pod_set_name);
 
-/// Labels the Job controller writes into the template; they name this Job on this cluster.
+/// Labels that the Job controller writes into the template. They name this Job on this cluster.
 constexpr std::string_view controller_labels[] = {api::labels::legacy_job_name,
                                                   api::labels::legacy_controller_uid,
                                                   api::labels::job_controller_uid};
@@ -43,7 +43,7 @@ void strip_controller_labels(Json& pod_template) {
   for (const std::string_view label : controller_labels) labels->erase(std::string(label));
 }
 
-/// The value without nulls and empty objects and lists, which mean the same as absence.
+/// The value without nulls, empty objects and empty lists, which mean the same as absent fields.
 Json slim(const Json& value) {
   if (value.is_array()) {
     Json out = Json::array();
@@ -88,7 +88,7 @@ std::int32_t count_indexes(const std::string& text, std::int32_t limit) {
 }
 
 Json status_json(const api::Job& job) {
-  api::Job lean;  // of the rest nothing is converted
+  api::Job lean;  // converts the status and nothing else
   lean.status = job.status;
   Json object = api::to_json(lean);
   const auto status = object.find("status");
@@ -104,7 +104,7 @@ Json condition(const char* type, const char* reason, const std::string& message,
           {"lastTransitionTime", format_rfc3339(now)}};
 }
 
-/// The pod set without its place in a topology.
+/// The pod set without its topology request.
 Result<api::PodSet> plain_pod_set(const api::Job& job) {
   api::PodSet set;
   set.name = main_pod_set;
@@ -212,7 +212,7 @@ bool equivalent(const api::Job& job, const api::Workload& workload,
   for (const char* field : {"containers", "initContainers"}) {
     if (spec_part(ours, field) != spec_part(original, field)) return false;
   }
-  // What was injected at the start is the admission's, and changes nothing about what was asked.
+  // Tolerations that the start added come from the admission; the job does not ask for them.
   return started || spec_part(ours, "tolerations") == spec_part(original, "tolerations");
 }
 
@@ -250,7 +250,7 @@ std::optional<StopStep> next_stop_step(const api::Job& job, const api::Workload*
     const api::PodSet& set = workload->spec.pod_sets.front();
     const Json running = job.spec.pod_template.json();
     Json original = set.pod_template.json();
-    // The Job controller's own labels are not the Workload's to take away.
+    // The Job controller's own labels stay: the Workload's template does not have them.
     const Json labels = running.value(Json::json_pointer("/metadata/labels"), Json::object());
     for (const std::string_view label : controller_labels) {
       const auto found = labels.find(label);
@@ -272,7 +272,7 @@ std::optional<StopStep> next_stop_step(const api::Job& job, const api::Workload*
     return StopStep{
         {{"metadata", std::move(metadata)}, {"status", {{"startTime", nullptr}}}}, true, false};
   }
-  // The API lets nobody change the template while pods count as active.
+  // The API refuses a change of the template while pods count as active.
   if (!restore.empty() && job.status.active > 0) return std::nullopt;
   metadata["annotations"] = {{std::string(stopping), nullptr}};
   StopStep step;
@@ -297,7 +297,7 @@ Json remote_job(const api::Job& job, const api::Workload& workload, const std::s
   metadata["labels"] = std::move(labels);
   Json annotations = job.metadata.annotations;
   annotations.erase(std::string(stopping));
-  // Carries what somebody once applied to the hub, not to the worker.
+  // This annotation says what was applied to the hub, not to the worker.
   annotations.erase("kubectl.kubernetes.io/last-applied-configuration");
   annotations[std::string(api::annotations::prebuilt_workload_name)] = workload.metadata.name;
   metadata["annotations"] = std::move(annotations);
@@ -328,7 +328,7 @@ Json status_patch(const api::Job& local, const api::Job& remote) {
   if (local.status == remote.status) return Json::object();
   const Json before = status_json(local);
   Json after = status_json(remote);
-  // A second attempt counts from zero again, but the API lets no counter go back.
+  // A second attempt counts from zero again, but the API does not let a counter decrease.
   for (const char* counter : {"succeeded", "failed"}) {
     const int least = before.value(counter, 0);
     if (least > after.value(counter, 0)) after[counter] = least;

@@ -13,29 +13,30 @@
 /// status back.
 namespace regatta::jobs::batch_job {
 
-/// One pod set, `main`: parallelism pods, or completions where that is fewer; partial admission
-/// from the annotation job-min-parallelism, the topology request from those of the template. Labels
-/// that the Job controller itself put into the template are left out of it.
+/// One pod set, `main`. Its count is the parallelism, or the completions where these are fewer.
+/// Partial admission comes from the annotation job-min-parallelism, the topology request from the
+/// annotations of the template. Labels that the Job controller put into the template are left out.
 Result<std::vector<api::PodSet>> pod_sets(const api::Job& job,
                                           const TopologyOptions& topology = {});
 
-/// How many pods it runs at once at most.
+/// The number of pods that the Job runs at once at most.
 std::int32_t pod_count(const api::Job& job);
 
-/// spec.suspend, and no stop is half done.
+/// The Job has spec.suspend, and no stop of it is half done.
 bool suspended(const api::Job& job);
-/// Pods are running or terminating as far as its status says.
+/// Pods of the Job run or terminate, as far as its status says.
 bool active(const api::Job& job);
 
 std::optional<Finished> finished(const api::Job& job);
 
 bool pods_ready(const api::Job& job);
 
-/// Pods that will not be needed again; empty when it cannot be said or there are none.
+/// Pods that the Job will not need again; empty when there are none or when it is not known.
 std::vector<api::ReclaimablePod> reclaimable_pods(const api::Job& job);
 
-/// Whether the Workload is the one this Job asks for. `running` are the infos it was started with
-/// (null when it holds no reservation): a running Job is compared in its running form.
+/// Whether the Workload is the one this Job asks for. `running` are the infos that the Job was
+/// started with (null when the Workload holds no reservation): a running Job is compared in its
+/// running form.
 bool equivalent(const api::Job& job, const api::Workload& workload,
                 const std::vector<PodSetInfo>* running);
 
@@ -48,13 +49,13 @@ Result<Json> start_patch(const api::Job& job, const PodSetInfo& info);
 /// the same write.
 Json queue_patch(const api::Job& job, const std::string& queue);
 
-/// Stopping takes up to three writes: suspend (marked as stopping), forget the start time (status),
-/// restore the template (and drop the mark).
-/// The next step, or nullopt when the Job is as it was before it was started. `workload` (may be
-/// null) holds the original template.
+/// A stop takes up to three writes: suspend the Job and mark it as stopping; clear the start time
+/// in its status; restore the template and remove the mark. This is the next of them, or nullopt
+/// when the Job is as it was before it was started. `workload` (may be null) holds the original
+/// template.
 std::optional<StopStep> next_stop_step(const api::Job& job, const api::Workload* workload);
 
-/// Why the hub's Job may not be run by MultiKueue; empty when it may.
+/// Why MultiKueue may not run the hub's Job; empty when it may.
 std::string not_managed_reason(const api::Job& job);
 
 /// The Job for a worker: name, namespace, labels, annotations and spec of the hub's, in the form it
@@ -62,15 +63,16 @@ std::string not_managed_reason(const api::Job& job);
 /// without what belongs to the hub (managedBy, selector, controller labels, TTL).
 Json remote_job(const api::Job& job, const api::Workload& workload, const std::string& origin);
 
-/// Merge patch for the hub's Job status; empty object when there is nothing to copy or it must
-/// wait: while the hub's Job is suspended the status of a running one would break its rules.
+/// Merge patch for the status of the hub's Job. Empty object when there is nothing to copy, or when
+/// the copy must wait: the API refuses the status of a running Job on one that is suspended.
 Json status_patch(const api::Job& local, const api::Job& remote);
 
-/// Merge patch that says nothing of it runs any more; empty object when the status says so already.
+/// Merge patch for the status of the hub's Job: none of its pods runs any more. Empty object when
+/// the status says so already.
 Json release_patch(const api::Job& local);
 
-/// Merge patch that gives the hub's Job the end its Workload had, for when the worker's Job is gone
-/// before its last status was seen.
+/// Merge patch that ends the hub's Job as its Workload ended. It is used when the worker's Job is
+/// gone before its last status was seen.
 Json final_patch(const api::Job& local, bool success, const std::string& message, TimePoint now);
 
 }  // namespace regatta::jobs::batch_job

@@ -74,7 +74,8 @@ class BatchJob final : public GenericJob {
   api::Job job_;
 };
 
-/// Regatta never reads how the Job controller labels the pods of each Job.
+/// The shared view of the template has no labels: Regatta never reads them, and those of the Job
+/// controller differ from Job to Job.
 Result<JobPtr> BatchJobKind::decode(const Json& object, api::TemplatePool* pool) const {
   Result<api::Job> job = api::from_json<api::Job>(object);
   if (!job) return job.error();

@@ -3,12 +3,12 @@
 #include "jobs/generic_job.h"
 #include "lib/api/batch.h"
 
-/// batch/v1 Job behind the wall of jobs/generic_job.h.
+/// batch/v1 Job as a kind of job, behind the interface of jobs/generic_job.h.
 namespace regatta::jobs {
 
 std::shared_ptr<const JobKind> batch_job_kind();
 
-/// A typed Job as the rest of jobs/ sees it.
+/// A typed Job as a GenericJob.
 JobPtr generic(api::Job job);
 
 }  // namespace regatta::jobs
