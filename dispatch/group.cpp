@@ -174,7 +174,7 @@ std::shared_ptr<const api::MultiKueueConfig> config_of(const jobs::Lookup& hub,
 }
 
 Drift drift_between(const api::Workload& local, const api::Workload& remote) {
-  // The copy was made from this text, so this is nearly always enough.
+  // The copy was made from this text, so this comparison is nearly always enough.
   if (!local.raw_spec.empty() && local.raw_spec == remote.raw_spec) return Drift::none;
   if (!same_but_priority(local.spec, remote.spec)) return Drift::other;
   if (comparable_spec(local) != comparable_spec(remote)) return Drift::other;

@@ -8,12 +8,12 @@
 #include <optional>
 #include <string>
 
-/// How the picture that plan() decides on is made: from the objects of the hub, and from what each
-/// worker holds of one workload.
+/// Makes the view that plan() decides on, from the objects of the hub and from what each worker
+/// holds of one workload.
 namespace regatta::dispatch {
 
-/// Jobs on workers that have the name of one of ours and are not ours. Remembered for a while, so
-/// that a workload goes elsewhere meanwhile.
+/// Jobs on workers that have the name of one of our jobs and lack our origin label. They are
+/// remembered for a while, so that their workload is dispatched to other workers meanwhile.
 class ForeignJobs {
  public:
   static constexpr Duration remembered = std::chrono::minutes(5);
@@ -28,9 +28,9 @@ class ForeignJobs {
 struct WorkerView {
   bool connected = false;  ///< reads and writes work, and what follows is complete
   std::optional<TimePoint> lost_since;
-  jobs::WorkloadPtr copy;      ///< null: it has none
-  bool removing_copy = false;  ///< we deleted it, and the news of that is still to come
-  jobs::JobPtr job;            ///< the job of ours for the workload; null: it has none
+  jobs::WorkloadPtr copy;      ///< null when the worker has none
+  bool removing_copy = false;  ///< we deleted it; the watch has not shown that yet
+  jobs::JobPtr job;            ///< our job for the workload; null when the worker has none
   bool removing_job = false;
 };
 
@@ -44,15 +44,15 @@ class FleetView {
   virtual void for_each_worker(const api::ObjectKey& workload, const Visit& visit) const = 0;
 };
 
-/// The admission check of a Workload that MultiKueue answers, or null.
+/// The state of the Workload's admission check that MultiKueue answers, or null.
 const api::AdmissionCheckState* multikueue_check(const jobs::Lookup& hub,
                                                  const api::Workload& workload);
 
-/// The MultiKueueConfig an admission check of ours refers to, or null.
+/// The MultiKueueConfig that a MultiKueue admission check refers to, or null.
 std::shared_ptr<const api::MultiKueueConfig> config_of(const jobs::Lookup& hub,
                                                        const std::string& check);
 
-/// How a worker's copy differs from the hub's Workload: spec.active and preemptionGates aside.
+/// How a worker's copy differs from the hub's Workload, spec.active and preemptionGates aside.
 Drift drift_between(const api::Workload& local, const api::Workload& remote);
 
 /// Everything plan() needs to know about one workload. Pure.

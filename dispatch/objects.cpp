@@ -35,7 +35,7 @@ bool all_ready(const api::WorkloadStatus& status) {
                       [](const auto& set) { return set.delayed_topology_request == "Pending"; });
 }
 
-/// Pods are placed by the worker; the hub only waits until they are.
+/// The worker places the pods, so the hub's pod sets that the copy has places for are Ready.
 void note_places(api::Admission* admission, const api::Workload& copy) {
   if (!copy.status.admission) return;
   for (const api::PodSetAssignment& placed : copy.status.admission->pod_set_assignments) {

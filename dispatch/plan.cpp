@@ -11,8 +11,8 @@ namespace {
 
 using Clusters = std::map<std::string, ClusterView>;
 
-/// Orders clusters differently for each workload, so that no name is favoured; the same on every
-/// machine. FNV-1a, then one multiplication to spread the last bytes.
+/// Orders clusters differently for each workload, so that no name is favoured. The order is the
+/// same on every machine. FNV-1a, then one multiplication to spread the last bytes.
 std::uint64_t rank_of(const std::string& uid, const std::string& cluster) {
   std::uint64_t hash = fnv1a(cluster, fnv1a(uid));
   hash ^= hash >> 32;
@@ -27,7 +27,7 @@ bool holds_job(const ClusterView& v) {
   return v.job == RemoteJob::ours;
 }
 
-/// Whether a removal has something to do; what is already on its way out is left alone.
+/// Whether a removal has something to do. Objects that are already being deleted are left alone.
 bool removable(const ClusterView& v) {
   if (!v.connected) return false;
   if (holds_job(v) && !v.job_deleting) return true;
@@ -55,7 +55,7 @@ bool job_elsewhere(const Clusters& clusters, const std::string& name) {
   });
 }
 
-/// What is left of the grace a lost cluster has; zero when it is over.
+/// What is left of the grace of a lost cluster; zero when it is over.
 Duration grace_left(const ClusterView& v, TimePoint now, const DispatchConfig& config) {
   const TimePoint since = v.lost_since.value_or(now);
   return std::max(Duration(0), config.worker_lost_timeout - (now - since));
@@ -73,15 +73,16 @@ const char* not_an_end(const Finish& finish) {
   return nullptr;
 }
 
-/// Nothing of it may stay on any worker.
+/// No copy or Job of the workload may stay on any worker.
 Plan clean_up(const GroupView& g) {
   Plan plan;
   remove_all_but(&plan, g.clusters, "");
   return plan;
 }
 
-/// Evicted on the hub, which keeps the quota until the Job no longer runs anywhere: stop it in an
-/// orderly way where it runs, bring the news that it stopped, remove whatever never ran.
+/// The workload is evicted on the hub, and keeps its quota there until the Job no longer runs
+/// anywhere. Stop the Job in an orderly way where it runs, copy the status that it stopped, and
+/// remove copies that never ran.
 Plan wind_down(const GroupView& g, TimePoint now, const DispatchConfig& config) {
   Plan plan;
   bool held = false;
@@ -98,7 +99,7 @@ Plan wind_down(const GroupView& g, TimePoint now, const DispatchConfig& config) 
     }
     held = true;
     if (v.copy->finished && !not_an_end(*v.copy->finished) && !job_elsewhere(g.clusters, name)) {
-      // It ended before it could be stopped: that is its result.
+      // The Job ended before it could be stopped. Its result counts.
       plan.actions.push_back(CopyJobStatus{name, true});
       plan.actions.push_back(FinishLocal{v.copy->finished->reason, v.copy->finished->message});
       return plan;
@@ -111,7 +112,7 @@ Plan wind_down(const GroupView& g, TimePoint now, const DispatchConfig& config) 
     }
   }
   if (held || !g.local.job_active) return plan;
-  // Nobody we can ask runs it. A worker that is away may: give it its grace.
+  // No connected worker runs the Job. A lost one may still run it, and has its grace.
   if (grace > Duration(0)) {
     look_again(&plan, grace);
   } else {
@@ -120,7 +121,7 @@ Plan wind_down(const GroupView& g, TimePoint now, const DispatchConfig& config) 
   return plan;
 }
 
-/// The recorded cluster cannot be asked.
+/// The recorded cluster is lost: nothing happens until its grace is over.
 Plan wait_for_lost(Plan plan, const GroupView& g, const ClusterView& v, TimePoint now,
                    const DispatchConfig& config) {
   if (g.local.check != CheckState::ready) return plan;
@@ -146,12 +147,12 @@ Plan remote_finished(Plan plan, const GroupView& g, const Finish& finish) {
   return plan;
 }
 
-/// The Job on the recorded cluster, whose copy is admitted and in order.
+/// The copy on the recorded cluster is admitted and in order: create the Job there, or follow it.
 Plan run_job(Plan plan, const GroupView& g, const ClusterView& v) {
   const std::string& name = g.local.cluster_name;
   switch (v.job) {
     case RemoteJob::absent:
-      // A removal above is under way, or its event is still to come.
+      // Another cluster may still be seen to hold the Job while its removal is under way.
       if (!job_elsewhere(g.clusters, name)) plan.actions.push_back(CreateJob{name});
       return plan;
     case RemoteJob::foreign:
@@ -167,7 +168,7 @@ Plan run_job(Plan plan, const GroupView& g, const ClusterView& v) {
   return plan;
 }
 
-/// A cluster is recorded: it alone counts.
+/// A cluster is recorded. Only its copy counts.
 Plan hosted(const GroupView& g, TimePoint now, const DispatchConfig& config) {
   const std::string& name = g.local.cluster_name;
   Plan plan;
@@ -175,27 +176,27 @@ Plan hosted(const GroupView& g, TimePoint now, const DispatchConfig& config) {
 
   const auto found = g.clusters.find(name);
   const bool ready = g.local.check == CheckState::ready;
-  // 8a. No such cluster any more, or it may no longer be used.
+  // 8a. The cluster no longer exists, or is no longer listed.
   if (found == g.clusters.end() || !found->second.listed) {
     if (found != g.clusters.end()) remove(&plan, name, found->second);
     if (!ready) return plan;
     return set_check(std::move(plan), CheckState::retry, "Admitting remote no longer exists");
   }
   const ClusterView& v = found->second;
-  // 8b. Away: it has its grace.
+  // 8b. The cluster is lost: it has its grace.
   if (!v.connected) return wait_for_lost(std::move(plan), g, v, now, config);
-  // 8c. Its copy is gone.
+  // 8c. The copy is gone.
   if (!v.copy || v.copy->deleting) {
     remove(&plan, name, v);
     if (!ready) return plan;
     return set_check(std::move(plan), CheckState::retry, "Admitting remote no longer exists");
   }
   const RemoteCopy& copy = *v.copy;
-  // 8d. Finished there.
+  // 8d. The copy finished.
   if (copy.finished) return remote_finished(std::move(plan), g, *copy.finished);
-  // 8e. The hub is already taking it back; the eviction will wind it down.
+  // 8e. The hub is already taking the workload back; the eviction will wind it down.
   if (g.local.check == CheckState::retry || g.local.check == CheckState::rejected) return plan;
-  // 8f. Evicted there.
+  // 8f. The copy is evicted.
   if (copy.evicted) {
     if (!ready) return plan;
     plan = set_check(
@@ -204,26 +205,26 @@ Plan hosted(const GroupView& g, TimePoint now, const DispatchConfig& config) {
     std::get<SetCheck>(plan.actions.back()).own_sentence = true;
     return plan;
   }
-  // 8g. Its copy is not what the hub has.
+  // 8g. The copy has drifted from the hub's Workload.
   if (copy.drift == Drift::other) {
     remove(&plan, name, v);
     return plan;
   }
   if (copy.drift == Drift::priority) plan.actions.push_back(UpdateCopyPriority{name});
-  // 8h. It took the admission back without an eviction.
+  // 8h. The worker took the admission back without an eviction.
   if (!copy.admitted_at) {
     if (!ready) return plan;
     return set_check(std::move(plan), CheckState::retry, "Admitting remote no longer exists");
   }
-  // 8i. The lock is there but the check is not Ready: the rest of that write was lost.
+  // 8i. The start lock is set but the check is not Ready: the rest of that write was lost.
   if (!ready) {
     plan.actions.push_back(RecordWinner{name, "The workload was admitted on \"" + name + "\""});
   }
-  // 8j. Run.
+  // 8j. The Job may run.
   return run_job(std::move(plan), g, v);
 }
 
-/// A copy that can win. One with a Job is left over from an attempt that was given up.
+/// The copy can win. A copy with a Job cannot: it is left over from an attempt that was given up.
 bool eligible(const GroupView& g, const std::string& name, const ClusterView& v) {
   return v.connected && v.listed && v.copy && v.copy->admitted_at && !v.copy->finished &&
          !v.copy->evicted && !v.copy->deactivating && !v.copy->deleting &&
@@ -231,8 +232,8 @@ bool eligible(const GroupView& g, const std::string& name, const ClusterView& v)
          contains(g.local.nominated, name);
 }
 
-/// The earliest admission; workers' clocks tell seconds, so ties are common, and are broken by a
-/// rank that differs from workload to workload.
+/// The cluster with the earliest admission. Admission times are whole seconds, so ties are common.
+/// They are broken by a rank that differs from workload to workload.
 std::optional<std::string> winner(const GroupView& g) {
   std::optional<std::string> best;
   for (const auto& [name, v] : g.clusters) {
@@ -266,7 +267,7 @@ bool any_copy(const GroupView& g) {
                      [](const auto& entry) { return entry.second.copy.has_value(); });
 }
 
-/// What is left of the time in which one worker has the only copy; nullopt when all may have one.
+/// What is left of the head start of the worker with the only copy; nullopt when all may have one.
 std::optional<Duration> head_start_left(const GroupView& g, TimePoint now,
                                         const DispatchConfig& config) {
   if (config.head_start <= Duration(0)) return std::nullopt;
@@ -282,7 +283,7 @@ std::optional<Duration> head_start_left(const GroupView& g, TimePoint now,
   return left;
 }
 
-/// Copies where they belong and nowhere else.
+/// Creates missing copies on nominated workers; removes stale copies and those on other workers.
 void place_copies(Plan* plan, const GroupView& g, const std::vector<std::string>& nominated,
                   TimePoint now, const DispatchConfig& config) {
   std::vector<std::string> missing;
@@ -319,8 +320,8 @@ bool may_preempt(const GroupView& g, const std::string& name, const ClusterView&
          contains(g.local.nominated, name);
 }
 
-/// Of the workers that would have to preempt, the first one may, unless another one has just been
-/// allowed to. Whether copies get gates today does not matter to those that have one.
+/// Of the workers that would have to preempt, the first one may, unless another one was allowed to
+/// a short time ago. The gate of an existing copy is opened even if new copies get none.
 void open_gate(Plan* plan, const GroupView& g, TimePoint now, const DispatchConfig& config) {
   const std::string* first = nullptr;
   std::optional<TimePoint> since, opened;
@@ -339,27 +340,27 @@ void open_gate(Plan* plan, const GroupView& g, TimePoint now, const DispatchConf
   look_again(plan, left > Duration(0) ? left : config.between_gates);
 }
 
-/// No cluster is recorded: take the winner, or see to it that somebody can win.
+/// No cluster is recorded: record the winner, or make it possible that a worker wins.
 Plan race(const GroupView& g, TimePoint now, const DispatchConfig& config) {
   Plan plan;
-  // 9a. A check that is Ready without a cluster says nothing.
+  // 9a. The check is Ready without a recorded cluster, which no write of ours leads to.
   if (g.local.check == CheckState::ready) {
     return set_check(std::move(plan), CheckState::retry,
                      "Admission check is Ready but no admitting cluster is recorded; this is "
                      "unexpected, please report it");
   }
-  // 9b. The hub is already taking it back.
+  // 9b. The hub is already taking the workload back.
   if (g.local.check == CheckState::retry) return plan;
-  // 9c. Somebody was admitted: the lock, then the losers, then the Job.
+  // 9c. A copy was admitted: write the start lock, remove the losers, create the Job.
   if (const auto best = winner(g)) {
     plan.actions.push_back(RecordWinner{*best, "The workload was admitted on \"" + *best + "\""});
     remove_all_but(&plan, g.clusters, *best);
     if (!job_elsewhere(g.clusters, *best)) plan.actions.push_back(CreateJob{*best});
     return plan;
   }
-  // 9d. Nobody has room: one of them may make some.
+  // 9d. No worker has room: one of them may preempt to make some.
   open_gate(&plan, g, now, config);
-  // 9e. Nominate, and copy to the nominated.
+  // 9e. Nominate workers, and create copies on them.
   const placement::Nomination wanted = nomination(g, now, config);
   if (wanted.clusters != g.local.nominated) {
     plan.actions.push_back(SetNominated{wanted.clusters});
@@ -369,8 +370,9 @@ Plan race(const GroupView& g, TimePoint now, const DispatchConfig& config) {
   return plan;
 }
 
-/// Whoever loses its place as soon as it has it would go round as fast as writes are answered. The
-/// first time costs nothing; then the pause doubles, less the time for which it had its place.
+/// A workload that loses its admission as soon as it has it would be retried as fast as writes are
+/// answered. The first loss costs nothing. Then the pause doubles each time, less the time for
+/// which the workload was admitted.
 std::chrono::seconds pause_before_retry(const LocalView& local, TimePoint now) {
   using std::chrono::seconds;
   constexpr seconds longest = std::chrono::minutes(5);
@@ -383,23 +385,23 @@ std::chrono::seconds pause_before_retry(const LocalView& local, TimePoint now) {
 
 Plan plan_once(const GroupView& g, TimePoint now, const DispatchConfig& config) {
   const LocalView& local = g.local;
-  // 1. Deleted: nothing may stay. Workers that are away are cleaned when they return.
+  // 1. The workload is deleted: nothing may stay. Lost workers are cleaned up when they return.
   if (local.deleted) return clean_up(g);
-  // 2. Not (or no longer) dispatched by MultiKueue.
+  // 2. MultiKueue does not (or no longer) dispatch the workload.
   if (local.check == CheckState::none) return clean_up(g);
-  // 3. Finished, or without quota.
+  // 3. The workload finished, or has no quota.
   if (local.finished || !local.quota_reserved) return clean_up(g);
-  // 4. Evicted, and still holding quota.
+  // 4. The workload is evicted and still holds quota.
   if (local.evicted) return wind_down(g, now, config);
-  // 5. Rejected: the eviction follows.
+  // 5. The check is Rejected: the eviction follows.
   if (local.check == CheckState::rejected) return {};
-  // 6. The owner or the config is not known yet; it will enqueue the workload.
+  // 6. The owner or the config is not known yet. The workload is planned again when it is.
   if (local.job_missing || local.config_missing) return {};
-  // 7. Nothing we could run on a worker.
+  // 7. The job cannot run on a worker.
   if (!local.rejection.empty()) return set_check({}, CheckState::rejected, local.rejection, true);
   // 8. A cluster is recorded.
   if (!local.cluster_name.empty()) return hosted(g, now, config);
-  // 9. The race.
+  // 9. No cluster is recorded: the race.
   return race(g, now, config);
 }
 

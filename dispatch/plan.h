@@ -11,18 +11,18 @@
 #include <variant>
 #include <vector>
 
-/// One workload across the fleet: what is known, what to do next, and why.
+/// One workload across the fleet: what is known about it, what is done next, and why.
 ///
 ///            copies created              a copy is Admitted
 ///   Pending ───────────────► racing ───────────────────────► won(clusterName) ──► Finished
 ///      ▲                        │ quota lost, rejected            │ worker evicts, worker lost,
 ///      └────────────────────────┴──── every copy removed ◄────────┘ copy gone: check = Retry
 ///
-/// Three rules carry the safety of it:
-///   - status.clusterName is the start lock. It is written before the Job is created, so whatever
-///     crashes, at most one cluster is ever allowed to hold the Job.
-///   - Once it is set only that cluster's copy counts. Whatever any other cluster says, also one
-///     that was away and comes back, that copy is a loser and is removed.
+/// Three rules make dispatch safe:
+///   - status.clusterName is the start lock. It is written before the Job is created, so at most
+///     one cluster is ever allowed to hold the Job, whatever crashes.
+///   - Once it is set only that cluster's copy counts. The copy of any other cluster, also of one
+///     that was lost and comes back, is a loser and is removed.
 ///   - No Job is created while another connected cluster is seen to hold one.
 namespace regatta::dispatch {
 
@@ -35,20 +35,20 @@ struct LocalView {
   bool finished = false;
   bool evicted = false;  ///< Evicted is True
   std::string evicted_message;
-  CheckState check = CheckState::none;  ///< of the MultiKueue admission check; none: there is none
+  CheckState check = CheckState::none;  ///< of the MultiKueue admission check, if there is one
   TimePoint check_since{};              ///< when its state changed last
-  std::int32_t retries = 0;             ///< how often in a row it said Retry
+  std::int32_t retries = 0;             ///< how many times in a row it became Retry
   bool other_checks_ready = true;
   std::string cluster_name;            ///< status.clusterName
   std::vector<std::string> nominated;  ///< status.nominatedClusterNames, in order
   TimePoint quota_reserved_at{};
-  /// When a worker was first asked by this process to take a copy of this attempt, and answered,
-  /// even if it refused; unknown after a restart.
+  /// When a worker first answered a request of this process to take a copy in this attempt, even if
+  /// it refused. Unknown after a restart.
   std::optional<TimePoint> racing_since;
   std::string uid;  ///< breaks ties between clusters, differently for each workload
 
-  /// Empty when the owner is of a kind that can be dispatched and is managed by MultiKueue;
-  /// otherwise what goes into the rejected check.
+  /// Empty when the owner is of a kind that can be dispatched and is managed by MultiKueue.
+  /// Otherwise the message of the rejected check.
   std::string rejection;
   bool job_missing = false;     ///< the owner is not (or not yet) known
   bool config_missing = false;  ///< the check's MultiKueueConfig is not (or not yet) known
@@ -73,10 +73,10 @@ struct RemoteCopy {
   std::optional<Finish> finished;
   bool evicted = false;
   bool deactivating = false;  ///< DeactivationTarget is set, or spec.active is false
-  /// Its worker looked at it and has no room: QuotaReserved is False.
+  /// The worker tried the copy and has no room for it: QuotaReserved is False.
   bool waiting = false;
-  /// With our preemption gate on it, which is closed: since when its worker says that it would have
-  /// to preempt. And since when the gate is open, by our clock.
+  /// The copy has our preemption gate. While that is closed: since when the worker says that it
+  /// would have to preempt. Once it is open: since when, by our clock.
   std::optional<TimePoint> blocked_since;
   std::optional<TimePoint> gate_open_since;
   Drift drift = Drift::none;
@@ -87,20 +87,21 @@ struct RemoteCopy {
 enum class RemoteJob {
   absent,
   ours,
-  foreign,  ///< an object of that name without our origin label: never touched
+  foreign,  ///< a job of that name without our origin label: never touched
 };
 
 struct ClusterView {
-  /// Reads and writes work and the picture below is complete.
+  /// Reads and writes work, and the fields below are complete.
   bool connected = false;
-  /// Whether the MultiKueueConfig lists it. One that is no longer listed is only cleaned up.
+  /// Whether the MultiKueueConfig lists the cluster. A cluster that is no longer listed is only
+  /// cleaned up.
   bool listed = true;
-  /// Since when it is not connected.
+  /// Since when the cluster is not connected.
   std::optional<TimePoint> lost_since;
   std::optional<RemoteCopy> copy;
   RemoteJob job = RemoteJob::absent;
   bool job_deleting = false;
-  /// There is something in the remote Job's status that the hub's Job lacks and may be given now.
+  /// The remote Job's status has something that the hub's Job lacks and may be given now.
   bool job_news = false;
 };
 
@@ -113,12 +114,13 @@ struct GroupView {
 struct DispatchConfig {
   placement::DispatcherConfig dispatcher;
   Duration worker_lost_timeout = std::chrono::minutes(15);
-  /// How long one worker, another one for each workload, has the only copy. Most workers that have
-  /// room say so within milliseconds, and then no other has to admit and forget it. It ends at once
-  /// when that worker has no room. 0: copies go to all at the same moment.
+  /// How long one worker has the only copy; it is a different worker for each workload. Most
+  /// workers that have room say so within milliseconds, and then no other has to admit the copy and
+  /// forget it. The head start ends at once when its worker has no room. 0: all workers get copies
+  /// at the same moment.
   Duration head_start{0};
-  /// Copies come with a closed preemption gate, so that only one worker at a time preempts for
-  /// them: the one that was the first to need it, and after such a while the next.
+  /// Copies have a closed preemption gate, so that only one worker at a time preempts for a
+  /// workload. The first worker that needs to preempt may, and after `between_gates` the next one.
   bool preemption_gates = false;
   Duration between_gates = std::chrono::minutes(5);
 };
@@ -126,8 +128,8 @@ struct DispatchConfig {
 /// Deletes the Job (only with our origin label), then the Workload.
 struct RemoveRemote {
   std::string cluster;
-  /// It holds a Job: nothing later may run before this succeeded. Otherwise a failure is only a
-  /// reason to look again, so that a slow loser does not hold up the winner.
+  /// The cluster holds a Job: no later action may run before this one succeeded. Without a Job a
+  /// failure is only a reason to look again, so that a slow loser does not hold up the winner.
   bool holds_job = false;
 };
 struct CreateCopy {
@@ -144,7 +146,7 @@ struct OpenGate {
 struct SetNominated {
   std::vector<std::string> clusters;
 };
-/// status.clusterName, the check Ready, nominations cleared: one write.
+/// Sets status.clusterName and the check to Ready and clears the nominations, in one write.
 struct RecordWinner {
   std::string cluster;
   std::string message;
@@ -153,7 +155,7 @@ struct SetCheck {
   CheckState state;  ///< retry or rejected
   std::string message;
   bool warning = false;  ///< the event's type
-  /// The previous state is appended as a sentence of its own, not after a comma.
+  /// The previous state is appended as a separate sentence, not after a comma.
   bool own_sentence = false;
   /// How long the workload stays out of the queue.
   std::chrono::seconds pause{0};
@@ -167,9 +169,9 @@ struct CopyJobStatus {
   std::string cluster;
   bool final = false;
 };
-/// Marks the hub's Job as having no running pods, when nobody who could say so is left.
+/// Marks the hub's Job as having no running pods, when no worker is left that could report it.
 struct ReleaseJob {};
-/// Asks the worker to stop it in an orderly way: DeactivationTarget on the remote Workload.
+/// Asks the worker to stop the Job in an orderly way: DeactivationTarget on the remote Workload.
 struct DeactivateRemote {
   std::string cluster;
   std::string message;
@@ -183,17 +185,17 @@ using Action =
     std::variant<RemoveRemote, CreateCopy, UpdateCopyPriority, OpenGate, SetNominated, RecordWinner,
                  SetCheck, CreateJob, CopyJobStatus, ReleaseJob, DeactivateRemote, FinishLocal>;
 
-/// In order: an action runs only after those before it succeeded (but see RemoveRemote); removals
-/// and copies that follow each other touch different clusters and may run together. After any
-/// failure the workload is planned anew.
+/// The actions are in order: each runs only after those before it succeeded (but see RemoveRemote).
+/// Removals and copies that follow each other touch different clusters and may run together. After
+/// any failure the workload is planned anew.
 struct Plan {
   std::vector<Action> actions;
   std::optional<Duration> look_again;
 };
 
 /// Decides what one workload needs next. Pure: no clock, no I/O, no logging. The rules are numbered
-/// in plan.cpp; the first that applies decides.
-/// Source: KEP-693, with the differences listed in docs/differences.md.
+/// in plan.cpp; the first rule that applies decides. Source: KEP-693, with the differences listed
+/// in docs/differences.md.
 Plan plan(const GroupView& group, TimePoint now, const DispatchConfig& config);
 
 /// "create a, nominate [a b], check Retry (Admitting remote lost), look again in 900s": for logs,

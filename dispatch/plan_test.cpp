@@ -9,7 +9,7 @@ using namespace std::chrono_literals;
 
 const TimePoint now = TimePoint(1h);
 
-/// A workload with quota on the hub whose check is Pending, and connected, empty clusters.
+/// A workload that has quota on the hub and a Pending check, and connected, empty clusters.
 struct Given : GroupView {
   Given(std::initializer_list<std::string> names) {
     local.quota_reserved = true;
@@ -53,7 +53,7 @@ struct Given : GroupView {
     clusters[name].copy->admitted_at = now - ago;
     return std::move(*this);
   }
-  /// Its worker would have to preempt for its copy, but for the gate.
+  /// The worker would have to preempt for its copy, and the closed gate forbids that.
   Given blocked(const std::string& name, Duration ago) && {
     clusters[name].copy.emplace();
     clusters[name].copy->blocked_since = now - ago;
@@ -354,7 +354,7 @@ TEST(Plan, TiesDoNotFavourAName) {
     const Plan got = plan(g, now, DispatchConfig{});
     ++wins[std::get<RecordWinner>(got.actions.at(0)).cluster];
   }
-  // A third each, give or take four standard deviations (8.2 each).
+  // Each wins a third, give or take four standard deviations (8.2 each).
   for (const char* name : {"a", "b", "c"}) EXPECT_NEAR(wins[name], 100, 33) << name;
 }
 
@@ -425,7 +425,7 @@ TEST(Plan, ExternalCopiesOnlyToWhomSomebodyNominated) {
             "remove copy on a, copy to b");
 }
 
-/// What a Workload waits that lost its place after `held`, the n-th time in a row.
+/// The pause of a Workload that lost its admission after `held`, after `retries` earlier losses.
 std::string pause_after(int retries, Duration held) {
   Given lost = Given{"a"}.won("a").admitted("a", held).with(
       [](Given& g) { g.clusters["a"].copy->evicted = true; });
