@@ -11,10 +11,10 @@
 
 namespace regatta::clusters {
 
-/// How to talk to one worker. Holds credentials: never logged.
+/// How to talk to one worker. It holds credentials, so it is never logged.
 struct Connection {
   std::shared_ptr<net::HttpSender> sender;
-  std::shared_ptr<kube::Credentials> credentials;  ///< null: none but the sender's own
+  std::shared_ptr<kube::Credentials> credentials;  ///< null when the sender has its own
   std::string base_path;
   /// URL and authority: two connections with the same one reach the same API server.
   std::string server;
@@ -27,11 +27,11 @@ struct ConnectFailure {
   std::string message;
 };
 
-/// Turns kubeconfigs into connections; the network comes in here.
+/// Turns kubeconfigs into connections. Tests replace the network here.
 class Connector {
  public:
   virtual ~Connector() = default;
-  /// Reads, checks and opens nothing yet: the first request connects.
+  /// Reads and checks the kubeconfig. No connection is opened: the first request does that.
   virtual std::variant<Connection, ConnectFailure> connect(std::string_view kubeconfig) = 0;
   /// The kubeconfig in a file, under the rules for such paths.
   virtual std::variant<std::string, ConnectFailure> read_path(const std::string& location) = 0;

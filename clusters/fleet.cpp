@@ -7,9 +7,9 @@ namespace regatta::clusters {
 namespace {
 
 constexpr int workers = 4;
-/// How often a file is read again: nobody tells us when it changed.
+/// How often a kubeconfig file is read again. There is no notification when it changes.
 constexpr Duration file_interval = std::chrono::seconds(10);
-/// How often the Active condition of a cluster that cannot be reached tells of new attempts.
+/// How often the Active condition of an unreachable cluster is updated with the count of attempts.
 constexpr Duration attempts_interval = std::chrono::minutes(1);
 constexpr const char* load_failed = "load client config failed: ";
 
@@ -39,7 +39,7 @@ Fleet::Fleet(LocalCluster& local, Connector& connector, TaskScope& scope, Remote
       queue_(local.clock, scope, Backoff{Duration(100), std::chrono::seconds(30)}) {
   local_.multikueue_clusters.on_transition(
       [this](const api::ObjectKey& key, const auto& before, const auto& after) {
-        // Our own status writes say nothing new.
+        // Status writes are our own and say nothing new.
         if (before && after && before->metadata.generation == after->metadata.generation &&
             before->metadata.deleting() == after->metadata.deleting()) {
           return;
@@ -86,7 +86,7 @@ Task<Status> Fleet::reconcile(std::string name) {
   }
   const auto [it, fresh] = members_.try_emplace(name);
   if (fresh) {
-    // The grace of a worker that was lost before we started goes on.
+    // The grace of a worker that was lost before this process started continues.
     const api::Condition* active =
         api::find_condition(cluster->status.conditions, api::conditions::active);
     const bool known_lost = active && active->status == api::ConditionStatus::False;
@@ -152,7 +152,7 @@ void Fleet::open(Member* member, const std::string& name, const std::string& kub
   }
   Connection& connection = std::get<Connection>(opened);
   member->failure.reset();
-  // A connection that does not work is not waited for: it may be the old credentials' fault.
+  // A worker that is not ready gets a new connection: the old credentials may be why it is not.
   if (member->ready() && member->remote->server() == connection.server) {
     log_.info("credentials replaced", {{"cluster", name}});
     member->remote->replace(std::move(connection));
@@ -214,7 +214,7 @@ std::optional<api::Condition> Fleet::condition(const Member& member,
     return wanted;
   }
   const auto problem = member.remote ? member.remote->problem() : std::nullopt;
-  if (!problem) return std::nullopt;  // still on its way: the last word stands
+  if (!problem) return std::nullopt;  // nothing failed yet: the condition stays as it is
   wanted.reason = std::string(api::reasons::client_connection_failed);
   wanted.message = problem->what();
   if (const int attempts = member.remote->failures(); attempts > 0) {

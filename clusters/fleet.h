@@ -13,9 +13,9 @@
 
 namespace regatta::clusters {
 
-/// Every MultiKueueCluster of the hub as a live connection, and the Active condition that says how
-/// it is. Each has its own connection, watches and backoff: one that hangs, refuses or lacks a kind
-/// delays nobody else.
+/// Keeps a live connection to the worker of every MultiKueueCluster of the hub, and writes its
+/// Active condition. Each worker has its own connection, watches and backoff: a worker that hangs,
+/// refuses or lacks a kind delays no other.
 class Fleet {
  public:
   Fleet(LocalCluster& local, Connector& connector, TaskScope& scope, RemoteClusterDeps deps);
@@ -35,11 +35,12 @@ class Fleet {
   const Member* find(const std::string& cluster) const;
   const std::map<std::string, Member>& members() const { return members_; }
 
-  /// Something of that Workload changed on that worker.
+  /// Called when the copy or the job of that Workload changed on that worker.
   void on_workload(std::function<void(const std::string& cluster, const api::ObjectKey&)> handler) {
     workload_handlers_.push_back(std::move(handler));
   }
-  /// It became ready, was lost, or is gone; every workload it concerns should be looked at.
+  /// Called when a worker became ready, was lost, or is gone: all its workloads should be looked
+  /// at.
   void on_connection(std::function<void(const std::string& cluster)> handler) {
     connection_handlers_.push_back(std::move(handler));
   }

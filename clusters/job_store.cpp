@@ -51,7 +51,7 @@ const kube::InformerHealth& JobStore::worst_health() const {
 bool JobStore::current() const {
   return std::all_of(informers_.begin(), informers_.end(), [](const auto& entry) {
     const kube::InformerHealth& health = entry.second->health();
-    // Between two watches nothing is known to be wrong.
+    // Between two watches an informer is not connected and has no error. That is healthy.
     return health.synced && (health.connected || !health.last_error);
   });
 }

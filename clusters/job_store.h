@@ -14,16 +14,16 @@ namespace regatta::clusters {
 
 struct JobStoreDeps {
   jobs::JobKinds kinds;
-  /// For the informer of one kind.
+  /// What the informer of one kind needs.
   std::function<kube::InformerDeps(const jobs::JobKind&)> informer;
   kube::InformerOptions options;
-  /// Shared by what is decoded; may be null. Must outlive the store.
+  /// Shared by the jobs that are decoded; may be null. Must outlive the store.
   api::TemplatePool* pool = nullptr;
 };
 
-/// The jobs of every kind in one cluster, as far as the options select them: one informer for each
-/// kind, by its group, version and resource, and one way to read them all. What informer.h says of
-/// handlers, indices and observe() holds here.
+/// The jobs of every kind in one cluster, as far as the options select them. There is one informer
+/// for each kind, by its group, version and resource, and one interface to read them all. What
+/// informer.h says about handlers, indices and observe() holds here.
 class JobStore {
  public:
   using Kind = jobs::JobKind;
@@ -32,12 +32,12 @@ class JobStore {
   explicit JobStore(JobStoreDeps deps);
 
   const jobs::JobKinds& kinds() const { return deps_.kinds; }
-  /// To be run by the owner of the store, which gives each a coroutine.
+  /// The owner of the store runs each informer in a coroutine of its own.
   void for_each_informer(const std::function<void(const Kind&, Informer&)>& visit);
   Task<> wait_synced();
-  /// Of the kind that is worst off: one with an error, of several the one that failed more often.
+  /// The health of the worst kind: kinds with an error are worse, then those with more failures.
   const kube::InformerHealth& worst_health() const;
-  /// Every kind is synced, and nothing is known to be wrong with any.
+  /// Every kind is synced, and its informer is connected or has no error.
   bool current() const;
 
   // Before the informers run
@@ -48,14 +48,14 @@ class JobStore {
       std::function<void(const jobs::JobId&, const jobs::JobPtr&, const jobs::JobPtr&)> handler);
   void on_health(std::function<void()> handler);
 
-  /// Null when there is none, or its kind is not followed here.
+  /// Null when there is no such job, or its kind is not followed here.
   jobs::JobPtr get(const jobs::JobId& id) const;
   /// Every job, by kind in the order of kinds(), then by key.
   std::vector<jobs::JobPtr> list() const;
   std::vector<jobs::JobPtr> by_index(const std::string& index, const std::string& value) const;
   std::vector<jobs::JobId> ids_by_index(const std::string& index, const std::string& value) const;
 
-  /// What an answer of the API server holds.
+  /// The job in an answer of the API server.
   Result<jobs::JobPtr> decode(const Kind& kind, std::string text) const;
   void observe(jobs::JobPtr written);
 

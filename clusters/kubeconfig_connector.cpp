@@ -6,7 +6,7 @@
 namespace regatta::clusters {
 namespace {
 
-/// Requests to one worker that may be under way at once.
+/// The number of requests to one worker that may be under way at once.
 constexpr std::size_t connections_max = 32;
 
 }  // namespace

@@ -9,14 +9,15 @@
 
 namespace regatta::clusters {
 
-/// Makes what carries requests to an endpoint.
+/// Makes the client that sends requests to an endpoint.
 using OpenSender =
     std::function<Result<std::shared_ptr<net::HttpSender>>(const kubeconfig::Endpoint&)>;
 
 /// Real connections, over TLS.
 OpenSender open_http_clients(const Executor& executor, Clock& clock);
 
-/// Connects to whom a kubeconfig names, if the rules for kubeconfigs of workers allow it.
+/// Connects to the server that a kubeconfig names, if the rules for kubeconfigs of workers allow
+/// it.
 class KubeconfigConnector final : public Connector {
  public:
   /// `files` must outlive it. Paths must lie below `allowed_prefix`; empty allows any path.

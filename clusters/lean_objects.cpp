@@ -35,7 +35,7 @@ void keep_for_placement(api::Node* node) {
   node->status.capacity.clear();
   std::erase_if(node->status.conditions, [](const auto& c) { return c.type != "Ready"; });
   for (api::StatusCondition& condition : node->status.conditions) {
-    // Kubelets renew it all the time, and that says nothing.
+    // Kubelets renew these fields all the time, and no decision reads them.
     condition.last_probe_time.reset();
     condition.message.clear();
   }

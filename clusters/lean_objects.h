@@ -4,17 +4,17 @@
 
 namespace regatta::clusters {
 
-// What placing pods in a topology reads of Nodes and Pods. A cluster may have a hundred thousand
-// Pods, so the rest is dropped before they are stored.
+// The parts of Nodes and Pods that placement by topology reads. A cluster may have a hundred
+// thousand Pods, so all other parts are dropped before the objects are stored.
 
-/// Keeps labels, taints, what it can take, and whether it is ready.
+/// Keeps the node's labels, taints, allocatable resources and Ready condition.
 void keep_for_placement(api::Node* node);
 
-/// Of a pod that is placed by topology, keeps what tells its Workload, its number and its place; of
-/// any other pod its node and what it requests there, as one container.
+/// Of a pod that is placed by topology, keeps what identifies its Workload, its number and its
+/// place. Of any other pod, keeps its node and its requests, as one container.
 void keep_for_placement(api::Pod* pod);
 
-/// The Workload a pod is part of: "namespace/name", or empty.
+/// The Workload of a pod: "namespace/name", or empty.
 std::string workload_of(const api::Pod& pod);
 
 }  // namespace regatta::clusters

@@ -127,7 +127,8 @@ bool LocalCluster::uses_topology() const {
                      [](const auto& flavor) { return !flavor->spec.topology_name.empty(); });
 }
 
-/// Pods come before nodes: a node that is known has room only for what is not there already.
+/// Pods are synced before nodes are watched, so that the room of a known node is never
+/// overestimated.
 Task<> LocalCluster::watch_places(TaskScope& scope) {
   while (!uses_topology()) co_await flavor_changed_.wait();
   scope.spawn("informer pods", pods.run());
@@ -214,7 +215,7 @@ Task<Status> LocalCluster::update(api::ObjectKey key, std::function<bool(api::Wo
   }
   if (!written) {
     const Error failed = written.error();
-    // Whatever happened, decide on what is true now, not on what the watch has yet to tell.
+    // The next decision needs the object as it is now; the watch may not have shown it yet.
     const bool stale = failed.code() == Errc::conflict || kube::may_have_happened(failed);
     if (stale) co_await refresh(key);
     co_return failed.within("workload " + key.str());

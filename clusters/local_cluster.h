@@ -27,13 +27,13 @@ struct LocalClusterDeps {
   Executor executor;
   Log log;
   std::string system_namespace;  ///< where kubeconfig Secrets are: "kueue-system"
-  jobs::JobKinds kinds;          ///< of jobs that are followed
-  /// False: flavors are read as if they named no topology.
+  jobs::JobKinds kinds;          ///< the kinds that are followed
+  /// When false, flavors are read as if they named no topology.
   bool topology = true;
 };
 
-/// The cluster this manager runs on: its client and one informer for each kind that Regatta reads.
-/// Every controller shares it, so that each object is watched and held in memory once.
+/// The cluster that this manager manages: its client and one informer for each kind that Regatta
+/// reads. Every controller shares it, so that each object is watched and held in memory once.
 ///
 /// Workloads and jobs are written through the functions below alone: each holds the lock of its
 /// object around "read the store, patch, observe() the answer", so that no part of this process
@@ -56,10 +56,11 @@ class LocalCluster {
   Task<Status> update_spec(api::ObjectKey key, std::function<bool(api::Workload&)> change);
 
   Task<Result<api::ObjectKey>> create_workload(api::Workload workload);
-  /// Asks for the removal of this very Workload; ok when it is gone already.
+  /// Deletes the Workload with this uid; ok when it is gone already.
   Task<Status> remove_workload(jobs::WorkloadPtr workload);
 
-  /// Reads one Workload from the API into the store, for when a write's fate is unknown.
+  /// Reads one Workload from the API into the store, for use when it is unknown whether a write
+  /// happened.
   Task<Status> refresh(api::ObjectKey key);
 
   /// Takes the lock of one job, asks `change` for a merge patch of what the store has (nullopt or
@@ -67,10 +68,10 @@ class LocalCluster {
   /// answer.
   Task<Status> patch_job(jobs::JobId id, bool status,
                          std::function<std::optional<Json>(const jobs::GenericJob&)> change);
-  /// Asks for the removal of this very job and what it owns; ok when it is gone already.
+  /// Deletes the job with this uid and the objects that it owns; ok when it is gone already.
   Task<Status> remove_job(jobs::JobPtr job);
 
-  /// What decisions read.
+  /// The objects that decisions read.
   const jobs::Lookup& objects() const { return lookup_; }
 
   kube::Client& client;
@@ -80,7 +81,7 @@ class LocalCluster {
   const std::string system_namespace;
 
  private:
-  api::TemplatePool templates_;  ///< before the informers, which fill it
+  api::TemplatePool templates_;  ///< declared before the informers, which fill it
 
  public:
   kube::Informer<api::Workload> workloads;
@@ -99,8 +100,8 @@ class LocalCluster {
   kube::Informer<api::LimitRange> limit_ranges;
   kube::Informer<api::RuntimeClass> runtime_classes;
   kube::Informer<api::Secret> secrets;  ///< of the system namespace only
-  /// Empty until some ResourceFlavor names a topology; then reduced by keep_for_placement(). Pods
-  /// that ended are as good as gone.
+  /// Nodes and pods are followed once a ResourceFlavor names a topology. They are reduced by
+  /// keep_for_placement(). Pods that ended are not kept.
   kube::Informer<api::Node> nodes;
   kube::Informer<api::Pod> pods;
 
@@ -122,12 +123,12 @@ inline constexpr const char* by_owner = "owner";
 std::string owner_name(const jobs::JobId& owner);
 /// Index of LocalCluster::workloads: "namespace/queueName".
 inline constexpr const char* by_local_queue = "local-queue";
-/// Index of LocalCluster::jobs: "namespace/name" of the prebuilt Workload it names.
+/// Index of LocalCluster::jobs: "namespace/name" of the prebuilt Workload that the job names.
 inline constexpr const char* by_prebuilt = "prebuilt";
 
-/// Index of LocalCluster::pods: "namespace/name" of the Workload a placed pod belongs to.
+/// Index of LocalCluster::pods: "namespace/name" of the Workload of a placed pod.
 inline constexpr const char* by_pods_workload = "workload";
-/// Index of LocalCluster::pods: the hostname a placed pod that no node runs yet must go to.
+/// Index of LocalCluster::pods: the hostname to which a placed pod must go, while no node runs it.
 inline constexpr const char* by_wanted_host = "wanted-host";
 
 }  // namespace regatta::clusters

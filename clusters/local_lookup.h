@@ -6,7 +6,7 @@ namespace regatta::clusters {
 
 class LocalCluster;
 
-/// Serves decisions from the informers of the cluster that the manager runs on.
+/// Serves decisions from the informers of the local cluster.
 class LocalLookup final : public jobs::Lookup {
  public:
   explicit LocalLookup(const LocalCluster& cluster) : cluster_(cluster) {}

@@ -12,7 +12,7 @@ constexpr Duration removal_belief = std::chrono::seconds(15);
 
 }  // namespace
 
-/// What requests go over: the connection can be exchanged under a client that lives on.
+/// The connection that requests use. It can be exchanged while the client stays the same.
 class RemoteCluster::Link final : public net::HttpSender, public kube::Credentials {
  public:
   explicit Link(Connection connection) { set(std::move(connection)); }
@@ -64,7 +64,7 @@ kube::ClientDeps RemoteCluster::client_deps() {
   kube::ClientConfig config;
   // A worker that takes longer is treated as one that does not answer.
   config.timeout = std::chrono::seconds(10);
-  // Every attempt is decided anew: what was right a second ago may create a second Job now.
+  // The client never retries: a create that was right a second ago may make a second Job now.
   config.retries_max = 0;
   if (deps_.observer) {
     config.observer = [this](const kube::RequestSeen& seen) { deps_.observer(name_, seen); };
@@ -131,14 +131,14 @@ void RemoteCluster::stop() {
 
 void RemoteCluster::replace(Connection connection) {
   link_->set(std::move(connection));
-  // The open watches would go on with the old credentials for minutes and hide that the new ones
-  // are of no use.
+  // The open watches would continue with the old credentials for minutes and hide that the new ones
+  // do not work.
   if (scope_) scope_->spawn("check of " + name_, check_credentials(shared_from_this()));
 }
 
 bool RemoteCluster::ready() const {
   const kube::InformerHealth& health = workloads.health();
-  // Between two watches nothing is known to be wrong.
+  // Between two watches an informer is not connected and has no error. That is healthy.
   const bool current = health.synced && (health.connected || !health.last_error);
   return !stopped_ && !unanswered_ && current && jobs.current();
 }
@@ -186,7 +186,7 @@ void RemoteCluster::doubt(const Error& error) {
   scope_->spawn("probe of " + name_, probe(shared_from_this()));
 }
 
-/// A request that needs what every other one needs: an answer, and permission.
+/// Sends a cheap request that succeeds only if the worker answers and the credentials are accepted.
 Task<Status> RemoteCluster::ask() {
   kube::ListOptions options;
   options.label_selector = std::string(api::labels::multikueue_origin) + "=" + deps_.origin;
@@ -217,7 +217,7 @@ Task<> RemoteCluster::probe(std::shared_ptr<RemoteCluster> self) {
 }
 
 bool RemoteCluster::removing_workload(const api::Workload& workload) const {
-  // It is seen to be going, and still held back: our removal did not do.
+  // The copy is being deleted and its finalizer still holds it: our removal was not enough.
   const bool held = workload.metadata.has_finalizer(api::finalizers::resource_in_use);
   if (held && workload.metadata.deleting()) return false;
   const auto found = removing_workloads_.find(workload.metadata.key());
@@ -231,7 +231,7 @@ bool RemoteCluster::removing_job(const jobs::GenericJob& job) const {
 }
 
 void RemoteCluster::removed_workload(const api::Workload& workload) {
-  // The event may have overtaken the answer.
+  // The DELETED event may have come before the answer.
   if (!workloads.get(workload.metadata.key())) return;
   removing_workloads_[workload.metadata.key()] = {workload.metadata.uid,
                                                   deps_.clock.steady() + removal_belief};

@@ -23,40 +23,42 @@ struct RemoteClusterDeps {
   Rng& rng;
   Executor executor;
   Log log;
-  std::string origin;    ///< value of the origin label: only what carries it is watched
-  jobs::JobKinds kinds;  ///< of jobs that are dispatched
+  std::string origin;    ///< value of the origin label, which all watched objects have
+  jobs::JobKinds kinds;  ///< the kinds that are dispatched
   /// Called for each request to the worker; may be null.
   std::function<void(const std::string& cluster, const kube::RequestSeen&)> observer;
 };
 
 /// A live connection to one worker: our Workloads and Jobs there, kept up to date by watches that
-/// resume where they were, and the client to write to it. Reads never cost a request.
+/// resume where they stopped, and the client that writes to the worker. Reads never cost a request.
 class RemoteCluster : public std::enable_shared_from_this<RemoteCluster> {
  public:
   RemoteCluster(RemoteClusterDeps deps, std::string name, Connection connection);
 
-  /// Called, before start(), with what changes: the hub's key of a Workload; readiness.
+  /// Handlers, to be set before start(): a Workload changed, by its key on the hub; readiness
+  /// changed.
   std::function<void(const api::ObjectKey& workload)> on_workload;
   std::function<void()> on_ready_change;
 
   /// Spawns the watches; they hold this object alive until they end.
   void start(TaskScope& scope);
-  /// Ends them. Idempotent.
+  /// Ends the watches. Idempotent.
   void stop();
 
-  /// Other credentials for the same API server: requests from now on use them, watches that are
-  /// open go on until they end by themselves.
+  /// Takes other credentials for the same API server. Requests use them from now on; watches that
+  /// are open continue until they end by themselves.
   void replace(Connection connection);
 
-  /// Our picture of it is complete and current, and it answers.
+  /// All watches of the worker are synced and healthy, and no request to it is unanswered.
   bool ready() const;
-  /// Why it is not ready, as far as known.
+  /// Why the worker is not ready, as far as known.
   std::optional<Error> problem() const;
-  /// Failed attempts in a row to follow it, and when the next one comes; 0 while it works.
+  /// Failed attempts in a row to watch the worker (0 while it works), and when the next one comes.
   int failures() const;
   TimePoint next_attempt() const;
 
-  /// Tells it how a request went: a worker that does not answer is not ready until it does again.
+  /// Reports how a request failed. A worker that does not answer is not ready until it answers
+  /// again.
   void note(const Error& error);
 
   const std::string& name() const { return name_; }
@@ -74,8 +76,8 @@ class RemoteCluster : public std::enable_shared_from_this<RemoteCluster> {
   kube::Informer<api::Workload> workloads;
   JobStore jobs;
 
-  /// Objects we deleted whose DELETED event is still to come. Believed for a short while only: what
-  /// is still there then is there.
+  /// Objects that we deleted and that the watch still shows. They count as gone for a short while
+  /// only. An object that is still shown after it exists.
   bool removing_workload(const api::Workload& workload) const;
   bool removing_job(const jobs::GenericJob& job) const;
   void removed_workload(const api::Workload& workload);
@@ -104,7 +106,7 @@ class RemoteCluster : public std::enable_shared_from_this<RemoteCluster> {
   };
   using Removals = std::map<api::ObjectKey, Removal>;
   Removals removing_workloads_;
-  std::map<std::string, SteadyPoint> removing_jobs_;  ///< by uid; until when it is believed
+  std::map<std::string, SteadyPoint> removing_jobs_;  ///< by uid; until when the job counts as gone
   Wakeup stopping_;
 };
 
