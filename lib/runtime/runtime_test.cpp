@@ -304,7 +304,7 @@ TEST_F(Queue, AWorkerTriesWhatFailedAgainAndTellsOnlyOfWhatIsWorthIt) {
   std::vector<Status> outcomes = {ok(), Error(Errc::conflict, "late"), Error(Errc::timeout, "x")};
   std::vector<std::string> told;
   const auto step = [&](const std::string& key) -> Task<Status> {
-    seen.push_back(key + "@" + std::to_string((world.now() - start).count()));
+    seen.push_back(key + "@" + std::to_string((world.steady() - start).count()));
     const Status outcome = outcomes.back();
     if (outcomes.size() > 1) outcomes.pop_back();
     co_return outcome;
