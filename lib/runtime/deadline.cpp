@@ -10,7 +10,7 @@ namespace regatta {
 
 Task<bool> finishes_first(Task<> op, Task<> other) {
   const auto executor = co_await asio::this_coro::executor;
-  // Not operator||: there a side that throws does not end the race.
+  // operator|| does not do: with it, a side that throws does not end the race.
   auto race = asio::experimental::make_parallel_group(
       asio::co_spawn(executor, std::move(op), asio::deferred),
       asio::co_spawn(executor, std::move(other), asio::deferred));

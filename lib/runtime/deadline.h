@@ -8,20 +8,20 @@
 namespace regatta {
 
 /// Runs both until one ends; true when that was `op`. The other one is cancelled and awaited, so
-/// nothing outlives the call. An exception of the first to end is re-thrown.
+/// nothing outlives the call. An exception of the one that ended first is re-thrown.
 Task<bool> finishes_first(Task<> op, Task<> other);
 
-/// Runs `op` until it ends or `deadline` passes; false when it was cancelled because of the latter.
-/// The loser is cancelled and awaited, so nothing outlives the call. An exception of `op` is
+/// Runs `op` until it ends or `deadline` passes; false when the deadline passed and `op` was
+/// cancelled. `op` is awaited in either case, so nothing outlives the call. An exception of `op` is
 /// re-thrown.
 Task<bool> finishes_before(Clock& clock, SteadyPoint deadline, Task<> op);
 
-/// Runs both until one ends; the other is cancelled and awaited. The index (0 or 1) of the one that
-/// ended first; its exception is re-thrown.
+/// Runs both until one ends; the other is cancelled and awaited. Returns the index (0 or 1) of the
+/// one that ended first; its exception is re-thrown.
 Task<std::size_t> first_of(Task<> a, Task<> b);
 
-/// Runs all of them together and returns when the last has ended; cancelled, it cancels and awaits
-/// them. The first exception is re-thrown after all ended.
+/// Runs all tasks together and returns when the last has ended. A cancellation of the call cancels
+/// and awaits them. The first exception is re-thrown after all have ended.
 Task<> all_of(std::vector<Task<>> tasks);
 
 namespace internal {
@@ -31,8 +31,8 @@ Task<> store(Task<T> op, std::optional<T>* into) {
 }
 }  // namespace internal
 
-/// `op`'s answer, or Errc::timeout when there is none by `deadline`. After a timeout a write may or
-/// may not have happened.
+/// The answer of `op`, or Errc::timeout when there is none by `deadline`. After a timeout a write
+/// may or may not have happened.
 template <class T>
 Task<Result<T>> with_deadline(Clock& clock, SteadyPoint deadline, Task<Result<T>> op) {
   std::optional<Result<T>> answer;

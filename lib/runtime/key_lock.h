@@ -8,9 +8,9 @@
 
 namespace regatta {
 
-/// One lock per key, for coroutines of one executor. Components that write the same object hold it
-/// around read, write and "observe what was written", so that they cause no conflicts for each
-/// other. Never hold two at once.
+/// One lock per key, for coroutines of one executor. Components that write the same object hold its
+/// lock while they read it, write it and observe what was written, so that their writes do not
+/// conflict. Never hold two locks at once.
 template <class Key>
 class KeyLocks {
   struct Entry {
@@ -23,7 +23,7 @@ class KeyLocks {
  public:
   explicit KeyLocks(Executor executor) : executor_(std::move(executor)) {}
 
-  /// Gives the lock back when destroyed.
+  /// Releases the lock when destroyed.
   class Held {
    public:
     Held(Held&& other) noexcept
@@ -53,7 +53,7 @@ class KeyLocks {
   std::size_t size() const { return entries_.size(); }
 
  private:
-  /// Counts a waiter for as long as it waits, also when it is cancelled.
+  /// Counts a waiter while it waits; a cancelled one is no longer counted.
   struct Waiting {
     explicit Waiting(Entry& entry) : entry(entry) { ++entry.waiters; }
     ~Waiting() {

@@ -6,7 +6,7 @@
 
 namespace regatta {
 
-/// Returns the signal when SIGINT or SIGTERM comes. While no coroutine waits here the signals end
+/// Returns the signal when SIGINT or SIGTERM comes. While no coroutine waits for it, a signal ends
 /// the process as usual, so that a second one ends a shutdown that hangs.
 Task<int> wait_for_signal();
 
@@ -19,7 +19,7 @@ Task<bool> until_signalled(Task<> work);
 int run_process(const std::function<Task<int>()>& body);
 
 /// Asks the kernel for SIGTERM when the parent ends. Ends the process at once if the parent has
-/// ended already. 0: no parent to follow.
+/// ended already. Does nothing when `parent` is 0.
 void die_with_parent(int parent);
 
 }  // namespace regatta

@@ -99,7 +99,7 @@ TEST_F(Runtime, DeadlinePassesCancellationOn) {
   EXPECT_EQ(scope.size(), 0u);
 }
 
-/// Needs two turns to end after it was cancelled.
+/// A task that needs two turns to end after it was cancelled.
 Task<> ends_slowly(Clock& clock) {
   co_await asio::this_coro::throw_if_cancelled(false);
   try {

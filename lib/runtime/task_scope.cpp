@@ -54,8 +54,9 @@ void TaskScope::spawn(std::string name, Task<> child) {
   if (stopping_) cancel(*it);
 }
 
-/// Asio's own steps before and after a child can be cancelled too, and then nobody hears of its
-/// end: so a child that has not started is not run at all, and its end is shielded.
+/// A cancellation can also hit Asio's own steps before and after a child, and the end of the child
+/// would not be reported. So a cancelled child that has not started is not run, and its end is
+/// shielded from cancellation.
 Task<> TaskScope::run(Child& me, Task<> child) {
   me.started = true;
   if (me.cancelled) co_return;
@@ -70,8 +71,8 @@ Task<> TaskScope::run(Child& me, Task<> child) {
 }
 
 void TaskScope::on_end(Children::iterator child, const std::exception_ptr& e) {
-  // Expected failures are Results; an exception that gets here is a bug, and a dead loop that
-  // nobody notices is worse than a crash.
+  // Expected failures are Results; an exception that gets here is a bug, and a component that ends
+  // unnoticed is worse than a crash.
   if (e && !is_cancellation(e)) {
     std::fprintf(stderr, "task %s died: %s\n", child->name.c_str(), describe(e).c_str());
     std::abort();

@@ -10,7 +10,7 @@
 
 namespace regatta {
 
-/// Whether `e` is the exception a cancelled coroutine ends with.
+/// Whether `e` is the exception with which a cancelled coroutine ends.
 bool is_cancellation(const std::exception_ptr& e);
 
 /// Owns a group of child coroutines, so that nothing is ever detached: a component's members live
@@ -25,8 +25,8 @@ class TaskScope {
   TaskScope& operator=(const TaskScope&) = delete;
   ~TaskScope();  // checks that no child is left
 
-  /// Starts `child` on the next turn of the executor. A failure of it other than by cancellation
-  /// aborts the process, naming `name`.
+  /// Starts `child` on the next turn of the executor. An exception of it, other than a
+  /// cancellation, aborts the process and prints `name`.
   void spawn(std::string name, Task<> child);
 
   /// Cancels every child, and every later one as soon as it is spawned. Idempotent.
@@ -35,8 +35,8 @@ class TaskScope {
   /// Returns when no child is left. Only after stop(), or when the children end by themselves.
   Task<> join();
 
-  /// Stays until the caller is cancelled, then stops and joins the children: the whole of a
-  /// component's run() after it has spawned what it consists of.
+  /// Waits until the caller is cancelled, then stops and joins the children. A component's run()
+  /// spawns its children and then awaits this.
   Task<> run_until_cancelled();
 
   std::size_t size() const { return children_.size(); }

@@ -11,13 +11,13 @@
 
 namespace regatta {
 
-/// Whether a queue takes keys up from the start, or only when somebody opens it.
+/// Whether a queue accepts keys from the start, or only after open().
 enum class Intake { open, closed };
 
-/// Keys waiting for reconciliation. A key is handed to at most one worker at a time; adding a key
+/// Keys that wait for reconciliation. A key is handed to at most one worker at a time; adding a key
 /// that is waiting is a no-op, adding one that is being worked on makes it run once more after
-/// done(). A delayed key that is added at once is not run a second time when its delay ends, unless
-/// something asked for that since.
+/// done(). When add() is called for a delayed key, the key runs now and not again at the end of the
+/// delay, unless add_after() is called once more.
 ///
 /// Usage: `key = co_await next(); … ; finish(key, outcome)`.
 template <class Key>
@@ -27,9 +27,9 @@ class WorkQueue {
   WorkQueue(Clock& clock, TaskScope& scope, Backoff backoff = {}, Intake intake = Intake::open)
       : clock_(clock), scope_(scope), backoff_(backoff), intake_(intake), wake_(scope.executor()) {}
 
-  /// From now on keys are taken up. Whatever came before is forgotten, so that a standby, which
-  /// sees objects come and go for weeks and works on none, does not remember them all: its owner
-  /// adds what is there.
+  /// Accepts keys from now on. Keys that were added before are forgotten, so that a standby, which
+  /// sees objects come and go for weeks and works on none, does not remember them all. The owner
+  /// adds the keys of the objects that exist.
   void open() { intake_ = Intake::open; }
 
   void add(Key key) {
@@ -88,8 +88,8 @@ class WorkQueue {
     }
   }
 
-  /// done(), after forget() or retry() as the outcome says. True when it failed in a way worth
-  /// telling: a conflict only says that somebody was faster, and what they wrote is on its way.
+  /// done(), after forget() or retry() as the outcome says. True when the failure is worth a log
+  /// line. A conflict is not: another writer was faster, and the watch will show what it wrote.
   bool finish(const Key& key, const Status& outcome) {
     if (outcome) {
       forget(key);
@@ -104,7 +104,7 @@ class WorkQueue {
   bool idle() const { return ready_.empty() && active_.empty() && delayed_.empty(); }
 
  private:
-  /// Keys by when their delay ends; the keys are those of `delayed_`, which stay where they are.
+  /// A key and the end of its delay. The pointer is to the key in `delayed_`, which does not move.
   struct Due {
     SteadyPoint when;
     const Key* key;
@@ -113,8 +113,8 @@ class WorkQueue {
     }
   };
 
-  /// Whoever is due later than a timer that sleeps already waits for that one, which then arms for
-  /// what comes next: no more timers than there are lengths of delays.
+  /// A key that is due later than a sleeping timer needs none: that timer arms the next one when it
+  /// wakes. So there are no more timers than there are lengths of delays.
   void arm(SteadyPoint due) {
     if (!timers_.empty() && *timers_.begin() <= due) return;
     timers_.insert(due);
