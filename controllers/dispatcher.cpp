@@ -15,10 +15,10 @@ namespace {
 
 /// How often the status of a running Job is copied.
 constexpr Duration status_interval{1000};
-/// How long workers that do not answer are waited for.
+/// How long a turn waits for workers that do not answer.
 constexpr Duration worker_wait{1000};
 
-/// Actions on one worker each, which may run together.
+/// Actions that write to a single worker. Several of them may run together.
 bool concerns_one_worker(const dispatch::Action& action) {
   return std::holds_alternative<dispatch::RemoveRemote>(action) ||
          std::holds_alternative<dispatch::CreateCopy>(action) ||
@@ -27,7 +27,7 @@ bool concerns_one_worker(const dispatch::Action& action) {
          std::holds_alternative<dispatch::DeactivateRemote>(action);
 }
 
-/// Which one.
+/// The worker of such an action.
 std::string worker_of(const dispatch::Action& action) {
   if (const auto* a = std::get_if<dispatch::RemoveRemote>(&action)) return a->cluster;
   if (const auto* a = std::get_if<dispatch::CreateCopy>(&action)) return a->cluster;
@@ -37,7 +37,7 @@ std::string worker_of(const dispatch::Action& action) {
   return "";
 }
 
-/// Nothing later may run unless it succeeded.
+/// No later action may run unless this one succeeded.
 bool blocks(const dispatch::Action& action) {
   if (const auto* remove = std::get_if<dispatch::RemoveRemote>(&action)) return remove->holds_job;
   return std::holds_alternative<dispatch::DeactivateRemote>(action);
@@ -66,7 +66,7 @@ Dispatcher::Dispatcher(DispatcherDeps deps, DispatcherConfig config)
   local.checks.on_change([this](const api::ObjectKey&) { enqueue_all(""); });
   local.multikueue_configs.on_change([this](const api::ObjectKey&) { enqueue_all(""); });
   deps_.fleet.on_workload([this](const std::string&, const api::ObjectKey& key) {
-    // What we do not know is left to the garbage collection, which looks twice.
+    // The garbage collection removes copies that have no Workload on the hub; it looks twice first.
     if (deps_.local.workloads.get(key)) queue_.add(key);
   });
   deps_.fleet.on_connection([this](const std::string& cluster) { enqueue_all(cluster); });
@@ -192,9 +192,9 @@ Task<Status> Dispatcher::apply_all(api::ObjectKey key, std::vector<dispatch::Act
 }
 
 Task<Status> Dispatcher::apply_together(api::ObjectKey key, std::vector<dispatch::Action> actions) {
-  // Children of this call: cancelled and awaited with it. Only what the start of a Job depends on
-  // is waited for as long as the client waits; else a worker that hangs would keep the workload
-  // from all others.
+  // The tasks are children of this call, cancelled and awaited with it. A start of a Job that
+  // depends on them waits as long as the client does. Other actions wait for a short time, so that
+  // a worker that hangs does not keep the workload from the others.
   const Error silence(Errc::timeout, "no answer in time");
   std::vector<Status> outcomes(actions.size(), Status(silence));
   const bool patient = std::any_of(actions.begin(), actions.end(), blocks);
@@ -229,8 +229,8 @@ Task<Status> Dispatcher::apply_one(api::ObjectKey key, dispatch::Action action) 
 Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::RemoveRemote action) {
   const auto worker = remote(action.cluster);
   if (!worker) co_return ok();
-  // A conflict says that another object has the name by now, or that nothing was done: the watch
-  // will tell, and the next look decides.
+  // A conflict means that another object has the name by now, or that nothing was done. The watch
+  // will show which, and the next plan decides.
   const auto gone = [](const Status& done) {
     return done || done.error().code() == Errc::not_found;
   };
@@ -279,12 +279,12 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::CreateCopy action) {
   const Json copy = dispatch::remote_copy(*workload, config_.origin, config_.plan.preemption_gates);
   auto created =
       co_await worker->client.create_raw(api::Workload::resource, key.ns, dump_json(copy));
-  // A worker that refuses has had its head start too: the others must not wait for it for ever.
+  // The head start also passes when the worker refuses: the others must not wait for it for ever.
   racing_.try_emplace(key, deps_.local.clock.steady());
   if (!created) {
     worker->note(created.error());
     if (created.error().code() == Errc::already_exists && worker->workloads.get(key)) {
-      co_return ok();  // from a reply that was lost
+      co_return ok();  // created earlier; that reply was lost
     }
     co_return created.error().within("copying to " + action.cluster);
   }
@@ -381,7 +381,7 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::CreateJob action) {
   if (!worker || !workload) co_return ok();
   const jobs::JobPtr job = owner_of(key);
   if (!job) co_return ok();
-  // Writes went before this one; a cluster may have come back meanwhile.
+  // Other writes came before this one, and a cluster may have come back meanwhile.
   if (!may_create_job(key, action.cluster)) {
     co_return Error(Errc::conflict, "the picture changed before the job was created");
   }
@@ -409,7 +409,8 @@ bool Dispatcher::may_create_job(const api::ObjectKey& key, const std::string& cl
   return true;
 }
 
-/// A Job of that name is there already: ours, from a reply that was lost, or somebody else's.
+/// A Job of that name exists on the worker: ours, from a create with a lost reply, or a foreign
+/// one.
 Task<Status> Dispatcher::adopt_or_note_foreign(std::shared_ptr<clusters::RemoteCluster> worker,
                                                jobs::JobId job, Error already_exists) {
   auto text = co_await worker->client.get_raw(job.kind->resource(), job.key);
@@ -435,8 +436,8 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::CopyJobStatus action)
   const auto theirs = remote_job_of(*worker, key);
   const auto copy = worker->workloads.get(key);
   const TimePoint now = deps_.local.clock.now();
-  // A Job with many pods need not show each of them come and go; that the Job runs, or runs no
-  // more, is shown at once.
+  // Counts of a Job with many pods need not be copied at each change. That the Job runs, or no
+  // longer runs, is copied at once.
   if (!action.final && theirs && theirs->active()) {
     const SteadyPoint here = deps_.local.clock.steady();
     const auto last = copied_.find(key);

@@ -24,7 +24,8 @@ struct DispatcherConfig {
   std::string origin = "multikueue";
   Duration gc_interval = std::chrono::minutes(1);  ///< 0: no garbage collection
   int workers = 16;
-  /// What decides. Tests put in planners with one rule broken, to see that somebody notices.
+  /// The planner that decides. Tests replace it by planners with one broken rule, to show that a
+  /// check notices.
   std::function<dispatch::Plan(const dispatch::GroupView&, TimePoint,
                                const dispatch::DispatchConfig&)>
       planner = dispatch::plan;
@@ -33,9 +34,9 @@ struct DispatcherConfig {
   std::function<void(const std::string& cluster_queue, const std::string& cluster)> on_admitted;
 };
 
-/// Brings each workload of the fleet where plan() says: reads the caches, plans, applies.
-/// Event-driven from the hub's Workloads and Jobs, the workers' Workloads and Jobs, and every
-/// connection that comes or goes; a periodic look at what the workers hold removes orphans.
+/// Carries out plan() for each workload: reads the caches, plans, applies the actions. It is driven
+/// by events of the hub's Workloads and Jobs, of the workers' Workloads and Jobs, and of
+/// connections that come or go. A periodic look at what the workers hold removes orphans.
 class Dispatcher {
  public:
   Dispatcher(DispatcherDeps deps, DispatcherConfig config);
@@ -44,8 +45,8 @@ class Dispatcher {
   void start();
   bool idle() const { return queue_.idle(); }
 
-  /// The clusters a workload that waits for this check would be nominated for at once; lets the
-  /// write of its reservation carry them. Empty when they are not ours to choose.
+  /// The clusters that are nominated at once for a workload that waits for this check, so that the
+  /// write of its reservation can include them. Empty when another dispatcher chooses them.
   std::vector<std::string> first_nomination(const std::string& check) const;
 
  private:
@@ -70,7 +71,8 @@ class Dispatcher {
   Task<Status> run(api::ObjectKey key, dispatch::DeactivateRemote action);
   Task<Status> run(api::ObjectKey key, dispatch::FinishLocal action);
 
-  /// The start lock is still that cluster's, and no other connected one is seen to hold the Job.
+  /// The start lock still names that cluster, and no other connected cluster is seen to hold the
+  /// Job.
   bool may_create_job(const api::ObjectKey& key, const std::string& cluster) const;
   Task<Status> adopt_or_note_foreign(std::shared_ptr<clusters::RemoteCluster> remote,
                                      jobs::JobId job, Error already_exists);
@@ -85,7 +87,7 @@ class Dispatcher {
   Log log_;
   LiveFleet workers_;
   dispatch::ForeignJobs foreign_;
-  std::map<api::ObjectKey, SteadyPoint> copied_;  ///< when a running Job's status was, last
+  std::map<api::ObjectKey, SteadyPoint> copied_;  ///< last copy of a running Job's status
   std::map<api::ObjectKey, SteadyPoint> racing_;  ///< since when; only until there is a winner
   WorkQueue<api::ObjectKey> queue_;
 };

@@ -41,7 +41,7 @@ kube::InformerOptions pods_of_jobs() {
   return options;
 }
 
-/// Of other pods nothing is kept but their names.
+/// Keeps the gates of pods of elastic jobs, and only the metadata that names them for other pods.
 void keep_gate(api::Pod& pod) {
   const bool elastic = !slice_of(pod).empty();
   api::PodSpec spec;
@@ -84,7 +84,7 @@ ElasticUngater::ElasticUngater(clusters::LocalCluster& cluster, kube::InformerDe
       wake_.notify_all();
       queue_.add(api::ObjectKey(key.ns, lifecycle::slice_name(*after)));
     } else if (before && lifecycle::grants_pods(*before)) {
-      // Another slice may be the one that counts now.
+      // Another slice may decide on the pods now.
       queue_.add(api::ObjectKey(key.ns, lifecycle::slice_name(*before)));
     }
   });
@@ -128,7 +128,8 @@ Task<Status> ElasticUngater::reconcile(api::ObjectKey slice) {
       pods_.observe(std::move(*written));
       continue;
     }
-    // One that is gone, or changed meanwhile, is decided on anew when the watch has told.
+    // A pod that is gone needs no more. One that changed is decided on again when the watch shows
+    // it.
     if (written.error().code() == Errc::not_found) continue;
     co_return written.error().within("pod " + key.str());
   }

@@ -5,8 +5,8 @@
 
 namespace regatta::controllers {
 
-/// Opens the gate of pods of elastic jobs up to the count that has quota. Pods are only watched
-/// once there is such a job.
+/// Opens the gates of pods of elastic jobs, up to the count that has quota. Pods are watched only
+/// once there is an elastic job.
 class ElasticUngater {
  public:
   ElasticUngater(clusters::LocalCluster& cluster, kube::InformerDeps deps, TaskScope& scope);

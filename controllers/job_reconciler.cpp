@@ -35,7 +35,7 @@ JobReconciler::JobReconciler(LocalCluster& cluster, TaskScope& scope, JobReconci
   watch_needs();
 }
 
-/// What jobs may have waited for.
+/// Jobs are planned again when an object appears or changes that they may have waited for.
 void JobReconciler::watch_needs() {
   cluster_.jobs.add_index(by_priority_class, [](const GenericJob& job) {
     const std::string label = job.metadata().label(std::string(api::labels::priority_class));
@@ -106,7 +106,7 @@ Task<Status> JobReconciler::reconcile(JobId id) {
   co_return ok();
 }
 
-/// The job is gone: nothing holds its Workloads any more.
+/// The job is gone, so its Workloads lose their finalizer.
 Task<Status> JobReconciler::release_orphans(JobId id) {
   for (const WorkloadPtr& workload : cluster_.objects().workloads_of(id)) {
     if (!workload->metadata.has_finalizer(api::finalizers::resource_in_use)) continue;
@@ -135,7 +135,8 @@ Task<Status> JobReconciler::run(JobPtr job, jobs::CreateWorkload action) {
       note(*job, kube::EventType::warning, api::events::error_workload_compose,
            "Workload " + name + " was refused: " + created.error().what());
     }
-    // It exists already: ours, from a reply that was lost; its event is on the way.
+    // A Workload that exists already is ours, from a create with a lost reply. Its event is on the
+    // way.
     co_return created.error().within("creating workload " + name);
   }
   note(*job, kube::EventType::normal, api::events::created_workload,
@@ -187,7 +188,7 @@ Task<Status> JobReconciler::run(JobPtr job, jobs::FinishWorkload action) {
                               now);
   };
   const Status done = co_await cluster_.update_status(key, change);
-  // Of a dispatched job enough is told already.
+  // A dispatched job has events enough already.
   const bool dispatched =
       job->not_managed_reason().empty() ||
       !job->metadata().label(std::string(api::labels::multikueue_origin)).empty();

@@ -13,9 +13,9 @@ struct JobReconcilerConfig : jobs::JobConfig {
   int workers = 5;
 };
 
-/// Keeps jobs of every kind and their Workloads in step: read_job() makes the picture from the
-/// informers, plan_job() decides, this applies. Spawns its workers on the given scope; must outlive
-/// it.
+/// Keeps jobs of every kind and their Workloads in step: read_job() makes the view from the
+/// informers, plan_job() decides, and this class applies the actions. Spawns its workers on the
+/// given scope; must outlive it.
 class JobReconciler {
  public:
   JobReconciler(clusters::LocalCluster& cluster, TaskScope& scope, JobReconcilerConfig config);

@@ -9,7 +9,7 @@
 
 namespace regatta::controllers {
 
-/// Keeps the Active condition of the AdmissionChecks whose controller is MultiKueue.
+/// Keeps the Active condition of the AdmissionChecks that MultiKueue controls.
 class MultiKueueCheckController {
  public:
   MultiKueueCheckController(clusters::LocalCluster& local, TaskScope& scope);

@@ -14,19 +14,19 @@
 namespace regatta::controllers {
 namespace {
 
-/// Index of workloads: hosts that pods of it are placed on, while it may lose them.
+/// Index of workloads: the hosts that its pods are placed on, while the workload may lose them.
 constexpr const char* by_host = "host";
 /// Index of nodes: value of the hostname label.
 constexpr const char* by_hostname = "hostname";
 
-/// Pods of a node end one after another; they are looked at together.
+/// Pods of a node end one after another. Those of this time are handled together.
 constexpr Duration batch{100};
 
 std::string hostname_of(const api::Node& node) {
   return node.metadata.label(std::string(api::labels::hostname));
 }
 
-/// Hosts that its pods are placed on; none for places wider than a node.
+/// The hosts on which the workload's pods are placed; none when its places are wider than a node.
 std::vector<std::string> hosts_of(const api::Workload& workload) {
   std::set<std::string> hosts;
   if (!workload.status.admission || lifecycle::is_finished(workload) ||
@@ -49,7 +49,7 @@ std::string wanted_host(const api::Pod& pod) {
   return found == pod.spec.node_selector.end() ? std::string() : found->second;
 }
 
-/// It was told where to go, and no scheduler has taken it up.
+/// The pod has its place, and kube-scheduler has not bound it yet.
 bool waits(const api::Pod& pod) {
   const auto& gates = pod.spec.scheduling_gates;
   return pod.spec.node_name.empty() && pod.status.phase == "Pending" &&
@@ -112,7 +112,7 @@ void NodeController::watch_pods() {
   });
 }
 
-/// A place given on a node that was lost meanwhile, perhaps while nobody looked.
+/// A workload may get a place on a node that was lost before the place was written.
 void NodeController::watch_workloads() {
   cluster_.workloads.on_transition([this](const auto&, const auto& before, const auto& after) {
     if (!after || !after->status.admission) return;
@@ -194,7 +194,7 @@ lifecycle::PlaceView NodeController::view(const api::Workload& workload, const s
 }
 
 Task<Status> NodeController::reconcile(std::string host) {
-  // What is not known yet must not count as gone.
+  // Before the sync an unknown node must not count as gone.
   if (!cluster_.nodes.has_synced()) co_return ok();
   const NodePtr node = node_named(host);
   for (const WorkloadPtr& workload : concerned(host)) {

@@ -15,8 +15,8 @@ struct NodeControllerConfig {
   lifecycle::NodeHealthOptions health;
 };
 
-/// Tells workloads about the nodes they lose, and ends the pods that were sent to a node that will
-/// never run them. Whether there is another place is the scheduler's to say.
+/// Marks the nodes that workloads lose in their status, and ends pods that must go to a node that
+/// will never run them. The scheduler decides whether there is another place.
 class NodeController {
  public:
   NodeController(clusters::LocalCluster& cluster, TaskScope& scope,
@@ -33,9 +33,9 @@ class NodeController {
   void watch_workloads();
   Task<> work();
   Task<Status> reconcile(std::string host);
-  /// Null when there is none.
+  /// Null when there is no such node.
   NodePtr node_named(const std::string& host) const;
-  /// Workloads with pods placed there, and those of pods that were sent there.
+  /// Workloads that are placed on the host, and workloads of pods that must go there.
   std::vector<WorkloadPtr> concerned(const std::string& host) const;
   lifecycle::PlaceView view(const api::Workload& workload, const std::string& host,
                             const NodePtr& node) const;

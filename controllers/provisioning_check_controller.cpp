@@ -13,7 +13,7 @@
 namespace regatta::controllers {
 namespace {
 
-/// Index of requests: uid of the workload that owns them.
+/// Index of requests: uid of the workload that owns the request.
 constexpr const char* by_workload = "workload";
 
 kube::InformerDeps named(kube::InformerDeps deps, const char* name) {
@@ -247,7 +247,8 @@ Task<Status> ProvisioningCheckController::create(std::shared_ptr<const api::Work
   const std::string name = wanted.request.metadata.name;
   auto created = co_await local_.client.create(std::move(wanted.request));
   if (!created) {
-    // One that is being removed, or that the watch has yet to show: neither is worth a word.
+    // The request of that name is being removed, or the watch has not shown it yet. Neither is
+    // reported.
     const Status failed = created.error();
     if (failed.error().code() == Errc::already_exists) co_return failed;
     std::string message =
@@ -284,7 +285,7 @@ Task<Status> ProvisioningCheckController::create_template(
   co_return ok();
 }
 
-/// What could not be created is said on the check, too.
+/// The check's message, too, says what could not be created.
 Task<Status> ProvisioningCheckController::report(std::shared_ptr<const api::Workload> workload,
                                                  std::string check, std::string message) {
   note(*workload, true, "FailedCreate", message);
@@ -298,7 +299,7 @@ Task<Status> ProvisioningCheckController::report(std::shared_ptr<const api::Work
   co_return co_await local_.update_status(workload->metadata.key(), change);
 }
 
-/// The templates of a request go with it.
+/// The request becomes the owner of its templates, so that they are deleted with it.
 Task<Status> ProvisioningCheckController::hand_over(lifecycle::RequestPtr request) {
   for (const api::ProvisioningRequestPodSet& pods : request->spec.pod_sets) {
     const auto stored = templates_.get(api::ObjectKey(request->metadata.ns, pods.pod_template));

@@ -16,7 +16,7 @@ struct ProvisioningCheckConfig {
 };
 
 /// Carries out plan_provisioning() for workloads with checks of this kind, and keeps the Active
-/// condition of those checks. Nothing is watched, and no request made, before such a check exists
+/// condition of those checks. It watches nothing and makes no request before such a check exists
 /// and the cluster serves ProvisioningRequests.
 class ProvisioningCheckController {
  public:

@@ -34,8 +34,8 @@ void set_active(api::Conditions* conditions, const admission::Activity& activity
                      now);
 }
 
-/// What changed in the status. The first one holds everything, zeros too, so that a new queue shows
-/// counts.
+/// Merge patch with the changes of the status. The first patch has every field, also zeros, so that
+/// a new queue shows counts.
 template <class T>
 std::string status_patch(const T& before, const T& after) {
   Json from = api::to_json(before);
@@ -62,7 +62,7 @@ QueueController::QueueController(clusters::LocalCluster& cluster, Scheduler& sch
   scheduler_.on_changes([this] { take_changes(); });
   cluster_.cluster_queues.on_transition([this](const auto& key, const auto& b, const auto& a) {
     if (!same_but_status(b, a)) queue_.add({"ClusterQueue", key});
-    // Whether flavors and checks are in use depends on the queues.
+    // The queues decide whether flavors and checks are in use.
     if (b && a && b->metadata.generation == a->metadata.generation) return;
     for (const auto& one : cluster_.flavors.list()) {
       queue_.add({"ResourceFlavor", one->metadata.key()});
@@ -76,7 +76,7 @@ QueueController::QueueController(clusters::LocalCluster& cluster, Scheduler& sch
   });
   cluster_.flavors.on_transition([this](const auto& key, const auto& b, const auto& a) {
     if (!same_but_status(b, a)) queue_.add({"ResourceFlavor", key});
-    // The last one that names it sets a deleted Topology free.
+    // A deleted Topology is released when the last flavor that names it is gone.
     const std::string topology = b && !a ? b->spec.topology_name : std::string();
     if (!topology.empty()) queue_.add({"Topology", api::ObjectKey(topology)});
   });
@@ -91,7 +91,7 @@ void QueueController::start() {
   if (scheduler_.reader().config().admission_fair_sharing) scope_.spawn("usage", sample_usage());
 }
 
-/// The past of LocalQueues decays in steps of one sampling interval.
+/// The recorded use of LocalQueues decays in steps of one sampling interval.
 Task<> QueueController::sample_usage() {
   const auto interval = std::chrono::duration_cast<Duration>(
       scheduler_.reader().config().admission_fair_sharing->usage_sampling_interval);
@@ -136,7 +136,7 @@ Task<Status> QueueController::reconcile(Item item) {
   co_return co_await check(std::move(item.second));
 }
 
-/// Puts the finalizer on a live object, and takes it off a deleted one nobody uses.
+/// Adds the finalizer to a live object, and removes it from a deleted object that is not in use.
 template <class T>
 Task<Status> QueueController::keep_finalizer(kube::Informer<T>& informer,
                                              std::shared_ptr<const T> object, bool in_use) {

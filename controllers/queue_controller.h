@@ -8,9 +8,9 @@
 
 namespace regatta::controllers {
 
-/// Status and finalizers of ClusterQueues, LocalQueues, Cohorts, ResourceFlavors, Topologies and
-/// AdmissionChecks.
-/// Counts change with every workload, so they are written at most twice a second for each queue.
+/// Writes status and finalizers of ClusterQueues, LocalQueues, Cohorts, ResourceFlavors, Topologies
+/// and AdmissionChecks. Counts change with every workload, so they are written at most twice a
+/// second for each queue.
 class QueueController {
  public:
   QueueController(clusters::LocalCluster& cluster, Scheduler& scheduler, TaskScope& scope,

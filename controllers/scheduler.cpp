@@ -54,7 +54,7 @@ void Scheduler::watch_objects() {
   });
   cluster_.cluster_queues.on_transition([this, &clock](const auto& key, const auto& before,
                                                        const auto& after) {
-    // Our own status writes say nothing new.
+    // Status writes are our own and say nothing new.
     if (before && after && before->metadata.generation == after->metadata.generation &&
         before->metadata.deleting() == after->metadata.deleting()) {
       return;
@@ -112,7 +112,7 @@ bool Scheduler::idle() const {
 }
 
 bool Scheduler::has_work() const {
-  // Who lost a node may be the one whose pods the others wait for.
+  // A workload that lost a node comes first: its pods may be the ones that all others wait for.
   if (state_.places_due()) return true;
   return state_.has_heads() && !(blocked_ && state_.not_ready() > 0);
 }
@@ -144,13 +144,14 @@ Task<> Scheduler::run() {
                                  result.skipped_preemptors, result.recomputed});
     }
     const bool progressed = apply(result, now);
-    // Everybody else has a turn between two cycles.
+    // Other coroutines have a turn between two cycles.
     co_await cluster_.clock.sleep_for(Duration(progressed ? 0 : 2));
     if (progressed || events_ != seen) {
       pause = shortest_pause;
       continue;
     }
-    // It got nowhere: only an event can change that. Looking again now and then costs little.
+    // The cycle made no progress, and only an event can change that. A look now and then costs
+    // little.
     const SteadyPoint until = cluster_.clock.steady() + pause;
     co_await finishes_before(cluster_.clock, until, work_.wait());
     pause = std::min(2 * pause, longest_pause);
@@ -165,7 +166,7 @@ bool Scheduler::apply(const admission::CycleResult& result, TimePoint now) {
   }
   bool progressed = result.settled();
   for (const admission::PreemptedWorkload& preempted : result.preempted) {
-    // The preemptor is next again, and wants the same, until its victims are seen to go.
+    // Each cycle decides the same for the preemptor until its victims are evicted.
     if (!preempting_.insert(preempted.key).second) continue;
     progressed = true;
     ++writing_;
@@ -209,7 +210,7 @@ Task<> Scheduler::reserve(admission::AdmittedWorkload admitted) {
       log_.warning("reservation not written",
                    {{"workload", admitted.key.str()}, {"error", written.error().what()}});
     }
-    // It may have happened all the same: its quota must not go to somebody else before we know.
+    // The write may have happened. The quota must not go to another workload before that is known.
     if (!written && kube::may_have_happened(written.error())) co_await find_out(admitted.key);
     const auto stored = cluster_.workloads.get(admitted.key);
     if (!stored || !lifecycle::is_reserved(*stored))
@@ -221,7 +222,7 @@ Task<> Scheduler::reserve(admission::AdmittedWorkload admitted) {
   const auto workload = cluster_.workloads.get(admitted.key);
   if (!workload) co_return;
   const bool whole = lifecycle::is_admitted(*workload);
-  // The story of a hub's copy is told on the hub; here one event for one write must do.
+  // The hub has the events of its workload. Its copy here gets one event for one write.
   const bool copy = !workload->metadata.label(std::string(api::labels::multikueue_origin)).empty();
   if (!copy || !whole) {
     const Duration waited = now - lifecycle::queued_since(*workload);
@@ -279,7 +280,7 @@ Task<> Scheduler::preempt(admission::PreemptedWorkload preempted) {
     changed();
     co_return;
   }
-  if (notes.empty()) {  // it was on its way out already, or is another one by now
+  if (notes.empty()) {  // evicted already, or another Workload by now
     changed();
     co_return;
   }
@@ -325,7 +326,7 @@ Task<Status> Scheduler::write_pending(api::ObjectKey key) {
   };
   const Status written = co_await cluster_.update_status(key, change);
   if (!written && written.error().code() != Errc::not_found) co_return written;
-  // Another cycle may have said something newer meanwhile.
+  // Another cycle may have left a newer message meanwhile.
   const auto latest = pending_.find(key);
   if (latest != pending_.end() && latest->second.message == pending.message) pending_.erase(latest);
   if (wrote) note(key, true, pending.reason, pending.message);

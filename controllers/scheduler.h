@@ -15,9 +15,9 @@
 
 namespace regatta::controllers {
 
-/// What came of a cycle, for metrics.
+/// The result of a cycle, for metrics.
 struct CycleSeen {
-  bool success = false;  ///< somebody got quota, or other places
+  bool success = false;  ///< a workload got quota, or other places
   Duration took{0};
   /// See admission::CycleResult.
   std::vector<std::string> skipped_preemptors{};
@@ -26,22 +26,22 @@ struct CycleSeen {
 
 struct SchedulerConfig {
   admission::Config admission;
-  /// waitForPodsReady is on: what gets quota waits for its pods from then on.
+  /// waitForPodsReady is on: a workload waits for its pods from the moment at which it gets quota.
   bool wait_for_pods_ready = false;
-  /// Why a workload still waits is written when it has waited for so long; most have their turn
-  /// before.
+  /// A workload that has waited this long is told why it still waits; most have their turn before.
   Duration explain_after{1000};
-  /// The clusters a fresh reservation that needs this check is nominated for at once; may be null.
+  /// The clusters that are nominated at once in a new reservation that needs this check; may be
+  /// null.
   std::function<std::vector<std::string>(const std::string& check)> first_nomination;
   std::function<void(const CycleSeen&)> on_cycle;                        ///< may be null
   std::function<void(const api::Workload&, bool admitted)> on_reserved;  ///< may be null
-  /// A victim was asked to go; may be null.
+  /// Called when a victim is preempted; may be null.
   std::function<void(const admission::PreemptedWorkload&)> on_preempted;
 };
 
-/// Feeds admission::State from the informers, runs a cycle whenever somebody waits, and writes what
-/// it decided. A cycle never waits for the API: writes are in flight together, and a reservation
-/// whose write fails is taken back.
+/// Feeds admission::State from the informers, runs a cycle whenever a workload waits, and writes
+/// the decisions. A cycle never waits for the API: writes are in flight together, and a reservation
+/// is taken back when its write fails.
 class Scheduler {
  public:
   Scheduler(clusters::LocalCluster& cluster, TaskScope& scope, SchedulerConfig config);
@@ -51,9 +51,9 @@ class Scheduler {
 
   /// What admission knows now; valid until the next event.
   admission::StatusReader reader() { return state_.reader(); }
-  /// Queues and cohorts whose status may have changed since the last call.
+  /// Queues and cohorts that may have another status since the last call.
   admission::Changes take_changes() { return state_.take_changes(); }
-  /// With admission fair sharing: what LocalQueues used decays, as their statuses then say.
+  /// With admission fair sharing: the recorded use of LocalQueues decays, and so does their status.
   void sample_usage() { state_.sample_usage(cluster_.clock.now()); }
   /// Called, on the control thread, when take_changes() may have something.
   void on_changes(std::function<void()> handler) {
@@ -67,10 +67,10 @@ class Scheduler {
   Task<> wait_for_work();
   /// Whether a cycle could decide anything now.
   bool has_work() const;
-  /// Whether that is more than what is being written already.
+  /// Whether the result has decisions that are not being written already.
   bool apply(const admission::CycleResult& result, TimePoint now);
   Task<> reserve(admission::AdmittedWorkload admitted);
-  /// Returns when the store has what the API has of that Workload.
+  /// Returns when the store has the Workload as the API has it.
   Task<> find_out(api::ObjectKey key);
   Task<> preempt(admission::PreemptedWorkload preempted);
   Task<> finish_replaced(admission::AdmittedWorkload admitted);  // scheduler_slices.cpp
@@ -95,10 +95,10 @@ class Scheduler {
   WorkQueue<api::ObjectKey> unwritten_;  ///< workloads in pending_ whose condition is due
   std::vector<std::function<void()>> changes_handlers_;
   int writing_ = 0;
-  std::set<api::ObjectKey> preempting_;  ///< victims whose eviction is being written
+  std::set<api::ObjectKey> preempting_;  ///< victims with an eviction in flight
   bool started_ = false;
   std::uint64_t events_ = 0;
-  bool blocked_ = false;  ///< by pods that are not ready
+  bool blocked_ = false;  ///< admission waits for pods to be ready
   Wakeup work_;
 };
 

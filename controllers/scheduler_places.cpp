@@ -75,7 +75,7 @@ Task<> Scheduler::place(admission::AdmittedWorkload placed) {
     if (kube::may_have_happened(written.error())) co_await find_out(placed.key);
   }
   const auto stored = cluster_.workloads.get(placed.key);
-  // What counts is what the API has, also when nothing was written.
+  // The state follows the API's object, also when nothing was written.
   if (stored) state_.upsert(*stored, cluster_.clock.now());
   changed();
   if (!written || !admitted || !stored) co_return;

@@ -4,8 +4,8 @@
 
 namespace regatta::controllers {
 
-/// The smaller slice of an elastic job is over once the larger one has its quota. A write that
-/// fails is made up for by the job's reconciler, which keeps one slice with quota.
+/// The smaller slice of an elastic job is over once the larger one has its quota. When this write
+/// fails, the job's reconciler ends the slice, since it keeps one slice with quota.
 Task<> Scheduler::finish_replaced(admission::AdmittedWorkload admitted) {
   const auto slice = cluster_.workloads.get(admitted.key);
   const std::string job = slice ? slice->metadata.label(std::string(api::labels::job_uid)) : "";
@@ -16,7 +16,7 @@ Task<> Scheduler::finish_replaced(admission::AdmittedWorkload admitted) {
   const auto change = [&](api::Workload& workload) {
     if (lifecycle::is_finished(workload)) {
       const auto* end = api::find_condition(workload.status.conditions, api::conditions::finished);
-      done = end->reason == api::reasons::workload_slice_replaced;  // the job was faster
+      done = end->reason == api::reasons::workload_slice_replaced;  // by the job's reconciler
       return false;
     }
     done = api::set_condition(&workload.status.conditions,

@@ -117,7 +117,8 @@ Task<> TopologyUngater::ungate(lifecycle::Ungate ungate,
                       cluster_.clock.now() - admitted->last_transition_time});
 }
 
-/// What the store has of a pod was outdated, or may be: decide on what is true now.
+/// Reads a pod that is outdated in the store, or may be, so that the next decision sees it as it
+/// is.
 Task<> TopologyUngater::refresh(api::ObjectKey pod) {
   auto current = co_await cluster_.client.get<api::Pod>(std::move(pod));
   if (!current) co_return;

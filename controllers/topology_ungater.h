@@ -8,7 +8,7 @@
 
 namespace regatta::controllers {
 
-/// What came of a pod, for metrics.
+/// A pod that was ungated, for metrics.
 struct UngateSeen {
   std::string cluster_queue;
   bool is_group = false;
@@ -17,16 +17,15 @@ struct UngateSeen {
 
 struct TopologyUngaterConfig {
   int workers = 10;
-  /// Pods of a job come one by one; they are looked at together.
+  /// Pods of a job are created one by one. Those of this time are handled together.
   Duration batch{1000};
   std::function<void(const UngateSeen&)> on_ungated;  ///< may be null
 };
 
 /// Sends the pods of admitted workloads to the places their admission gives them.
 ///
-/// A pod is only ungated as the store has it (its patch names the resourceVersion), and the answer
-/// is in the store before the workload is looked at again: no pod is sent twice, and no place is
-/// given to two.
+/// The patch of a pod names its resourceVersion in the store, and the answer is in the store before
+/// the workload is handled again. So no pod is sent twice, and no place is given to two pods.
 class TopologyUngater {
  public:
   TopologyUngater(clusters::LocalCluster& cluster, TaskScope& scope,

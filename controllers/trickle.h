@@ -8,13 +8,13 @@
 
 namespace regatta::controllers {
 
-/// Spaces out writes that nobody is in a hurry for: one each `interval`, first come, first served.
-/// A key that has to wait keeps its turn.
+/// Spaces out writes that are not urgent: one in each `interval`, first come, first served. A key
+/// that has to wait keeps its turn.
 class Trickle {
  public:
   explicit Trickle(Duration interval) : interval_(interval) {}
 
-  /// Nothing when it is the key's turn, else how long to wait and ask again.
+  /// Nothing when it is the key's turn, else the time to wait before the next call.
   std::optional<Duration> wait(const api::ObjectKey& key, TimePoint now) {
     if (turns_.erase(key) > 0) return std::nullopt;
     const TimePoint turn = std::max(next_, now);
@@ -29,7 +29,7 @@ class Trickle {
  private:
   Duration interval_;
   TimePoint next_{};
-  std::set<api::ObjectKey> turns_;  ///< promised
+  std::set<api::ObjectKey> turns_;  ///< keys that have a turn and wait for it
 };
 
 }  // namespace regatta::controllers

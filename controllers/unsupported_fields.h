@@ -6,13 +6,13 @@
 
 namespace regatta::controllers {
 
-/// Fields of Kueue's API that are accepted and have no effect here: whoever sets one gets a Warning
-/// event that says so, at the object.
+/// Finds fields of Kueue's API that are accepted and have no effect here. An object that sets one
+/// gets a Warning event that says so.
 class UnsupportedFields {
  public:
   explicit UnsupportedFields(clusters::LocalCluster& cluster);
-  /// Tells of what is there already, and from then on of what comes. The informers must have
-  /// synced.
+  /// Reports the objects that exist, and from then on those that are created or changed. The
+  /// informers must have synced.
   void start();
 
  private:

@@ -76,7 +76,7 @@ lifecycle::LifecycleView WorkloadController::view(const api::Workload& workload)
   return lifecycle::read_lifecycle(cluster_.objects(), scheduler_.reader(), workload);
 }
 
-/// The scheduler may be faster than whoever would write that into the status.
+/// An event must do: the scheduler may reserve quota before a status that says so is written.
 void WorkloadController::tell_cleared_gate(const api::Workload& before,
                                            const api::Workload& after) {
   const std::string gate(api::annotations::admission_gated_by);
@@ -105,7 +105,7 @@ void WorkloadController::watch_classes() {
 std::optional<std::int32_t> WorkloadController::new_priority(const api::Workload& workload) const {
   if (!repriced_.contains(workload.metadata.key())) return {};
   const auto& ref = workload.spec.priority_class_ref;
-  // What came from a hub has the hub's priority.
+  // A copy of a hub's workload has the hub's priority.
   const bool copy = !workload.metadata.label(std::string(api::labels::multikueue_origin)).empty();
   if (copy || !ref || ref->kind != api::priority::workload_kind || lifecycle::is_finished(workload))
     return {};
@@ -121,7 +121,7 @@ bool WorkloadController::may_tell_bypassed(const api::Workload& workload, TimePo
       lifecycle::is_finished(workload)) {
     return false;
   }
-  // Who waits for a copy looks at the hub.
+  // Users of a copy look at the hub.
   if (!workload.metadata.label(std::string(api::labels::multikueue_origin)).empty()) return false;
   const TimePoint due =
       workload.metadata.creation_timestamp.value_or(now) + config_.tell_bypassed_after;
@@ -130,7 +130,7 @@ bool WorkloadController::may_tell_bypassed(const api::Workload& workload, TimePo
     return false;
   }
   if (scheduler_.reader().bypassed(key).empty()) {
-    // It has its turn coming; if that takes long, it may be passed over yet.
+    // The workload still has its turn, but may be bypassed later if the turn takes long to come.
     queue_.add_after(key, 6 * config_.tell_bypassed_after);
     return false;
   }
@@ -145,7 +145,7 @@ Task<Status> WorkloadController::reconcile(api::ObjectKey key) {
   const auto stored = cluster_.workloads.get(key);
   if (!stored) co_return ok();
   const TimePoint now = cluster_.clock.now();
-  // Looking costs nothing; the lock is only taken for a write.
+  // A look costs nothing. The lock is only taken for a write.
   api::Workload trial = *stored;
   lifecycle::LifecycleView seen = view(*stored);
   if (config_.lifecycle.wait_for_pods_ready) seen.jitter = rng_.unit();
@@ -153,7 +153,7 @@ Task<Status> WorkloadController::reconcile(api::ObjectKey key) {
   lifecycle::Settled todo = lifecycle::settle(&trial, seen, now, config_.lifecycle);
   if (todo.look_again) queue_.add_after(key, *todo.look_again);
   const auto priority = new_priority(*stored);
-  // Before the write: the class may change once more while that is under way.
+  // This comes before the write, because the class may change again while that is under way.
   repriced_.erase(key);
   if (todo.active || priority) {
     const std::optional<bool> active = todo.active;

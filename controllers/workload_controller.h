@@ -12,8 +12,8 @@ namespace regatta::controllers {
 struct WorkloadControllerConfig {
   int workers = 10;
   lifecycle::LifecycleConfig lifecycle;
-  /// A workload that was never looked at, because one like it did not fit, is told so when it has
-  /// waited for so long, one each interval: most have their turn before, and nobody is in a hurry.
+  /// A bypassed workload is told so when it has waited this long. One is told in each interval,
+  /// because most have their turn before and the message is not urgent.
   Duration tell_bypassed_after = std::chrono::seconds(10);
   Duration tell_bypassed_interval{50};
 };
@@ -30,11 +30,12 @@ class WorkloadController {
   Task<> work();
   Task<Status> reconcile(api::ObjectKey key);
   lifecycle::LifecycleView view(const api::Workload& workload) const;
-  /// Whether it is its turn to be told; else when to look again.
+  /// Whether the workload may be told now that it is bypassed. Otherwise it is looked at again
+  /// later.
   bool may_tell_bypassed(const api::Workload& workload, TimePoint now);
   Task<Status> write_status(api::ObjectKey key, lifecycle::LifecycleView seen, TimePoint now);
   Task<Status> release(api::ObjectKey key);
-  /// The new value of its WorkloadPriorityClass, after a change of that.
+  /// The new value of the workload's WorkloadPriorityClass, if that value changed.
   std::optional<std::int32_t> new_priority(const api::Workload& workload) const;
   void tell(const api::Workload& workload, std::vector<lifecycle::Note> notes);
   void tell_cleared_gate(const api::Workload& before, const api::Workload& after);
@@ -48,7 +49,7 @@ class WorkloadController {
   bool started_ = false;
   Rng& rng_;
   Trickle trickle_;
-  std::set<api::ObjectKey> repriced_;  ///< their class has a new value
+  std::set<api::ObjectKey> repriced_;  ///< workloads of a class with a new value
   Log log_;
   WorkQueue<api::ObjectKey> queue_;
 };
