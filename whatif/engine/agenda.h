@@ -9,25 +9,25 @@
 
 namespace regatta::whatif {
 
-/// What is due at a time that is known already.
+/// Kinds of things that happen at a time known in advance.
 enum class Due : std::uint8_t {
-  look,      ///< at a workload's status: a backoff or a limit is over
-  answer,    ///< of an admission check; `detail` is its index
-  ready,     ///< the pods of a job are
-  end,       ///< of a job
+  look,      ///< at a workload's status, after a backoff or a limit
+  answer,    ///< an admission check answers; `detail` is its index
+  ready,     ///< the pods of a job become ready
+  end,       ///< a job ends
   reclaim,   ///< a job will not need all of its pods again
-  stopped,   ///< a job that was asked to stop has
-  flush,     ///< requested reactivations of a cluster
-  dispatch,  ///< a workload over the workers
+  stopped,   ///< a job that was asked to stop has stopped
+  flush,     ///< a cluster reactivates parked workloads
+  dispatch,  ///< the hub plans a workload again
 };
 
 struct Wake {
   TimePoint at{};
-  std::uint64_t order = 0;  ///< of those at the same time, the first added first
+  std::uint64_t order = 0;  ///< by arrival, for equal times
   Due due = Due::look;
   std::uint32_t cluster = 0;
   std::uint32_t course = 0;
-  std::uint32_t epoch = 0;  ///< of the course: an older one is out of date
+  std::uint32_t epoch = 0;  ///< of the course; void when the course has a newer one
   std::uint32_t detail = 0;
 };
 
@@ -40,7 +40,7 @@ class Agenda {
   std::optional<TimePoint> next() const {
     return wakes_.empty() ? std::nullopt : std::optional(wakes_.top().at);
   }
-  /// The next one, if it is due by then.
+  /// The next wake, if it is due by `now`.
   std::optional<Wake> pop(TimePoint now) {
     if (wakes_.empty() || wakes_.top().at > now) return std::nullopt;
     const Wake wake = wakes_.top();

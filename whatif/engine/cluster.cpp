@@ -8,8 +8,7 @@
 namespace regatta::whatif {
 namespace {
 
-/// One moment never takes more cycles than this; a queue that wants more goes on a millisecond
-/// later.
+/// The most cycles in one moment. If more are needed, they run a millisecond later.
 constexpr int cycles_max = 200'000;
 constexpr int settle_rounds_max = 8;
 
@@ -130,7 +129,7 @@ void Cluster::settle(Course* course, TimePoint now) {
   follow(course, now);
 }
 
-/// What its conditions say now, its job does.
+/// The job follows the conditions of its Workload.
 void Cluster::follow(Course* course, TimePoint now) {
   const api::Workload& workload = course->workload;
   const bool reserved = lifecycle::is_reserved(workload);
@@ -204,7 +203,7 @@ void Cluster::schedule(TimePoint now) {
       continue;
     }
     if (result.blocked) return;
-    // The same heads for the same reasons: only an event can change that.
+    // The same heads wait for the same reasons. Only an event can change that.
     const std::size_t seen = digest(result);
     if (stuck == seen) return;
     stuck = seen;
@@ -216,7 +215,7 @@ void Cluster::take_decisions(const admission::CycleResult& result, TimePoint now
   for (const auto& decision : result.admitted) reserve(decision, now);
   take_places(result, now);
   for (const auto& decision : result.pending) explain(decision, now);
-  // Last: a victim that stops at once is queued anew.
+  // Preemptions come last, because a victim that stops at once is queued again.
   for (const auto& decision : result.preempted) preempt(decision, now);
 }
 
@@ -231,7 +230,7 @@ void Cluster::reserve(const admission::AdmittedWorkload& decision, TimePoint now
   course->phase = CoursePhase::reserved;
   begin_run(course, now);
   follow(course, now);
-  // From now on time limits count.
+  // Time limits count from now on, so the next look has to be planned.
   dirty_.insert(course->id);
 }
 

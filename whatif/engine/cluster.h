@@ -1,15 +1,15 @@
 #pragma once
 
-/// One cluster in virtual time: admission, what the controllers do around it, and jobs that run.
+/// One cluster in virtual time: admission, the controllers around it, and jobs that run.
 ///
 ///   apply(object) ─► settle ─► cycles ─► reserved ─► checks answered ─► running ─► over
 ///                      ▲                                                   │ preempted, evicted
 ///                      └──────────── quota given back ◄── stopping ◄───────┘
 ///
-/// Decisions are those of the manager, and so is the reading that they rest on: the cluster serves
-/// jobs::Lookup, from which read_job(), read_lifecycle() and read_group() make their pictures. What
-/// differs is listed in docs/simulate.md: nothing takes time but what says so, and every cycle sees
-/// everything that happened before.
+/// The manager's code decides, and it also reads what it decides on: the cluster serves
+/// jobs::Lookup, from which read_job(), read_lifecycle() and read_group() make their views. The
+/// differences are listed in docs/simulate.md. Only what has a duration takes time, and every cycle
+/// sees everything that happened before.
 
 #include "admission/cycle.h"
 #include "admission/state.h"
@@ -34,8 +34,8 @@ namespace regatta::whatif {
 struct ClusterSettings {
   std::string name;
   std::uint32_t index = 0;
-  bool dispatches = false;  ///< workers take what the MultiKueue check asks for
-  bool federated = false;   ///< somebody calls take_changed()
+  bool dispatches = false;  ///< a hub: workloads with a MultiKueue check run on workers
+  bool federated = false;   ///< a Federation calls take_changed()
   admission::Config admission;
   lifecycle::LifecycleConfig lifecycle;
   jobs::JobKinds kinds;
@@ -60,34 +60,34 @@ class Cluster final : public jobs::Lookup {
   /// Settles and schedules until nothing more happens now.
   void act(TimePoint now);
   bool restless() const { return restless_; }
-  /// Writes into the records why those wait that never had their turn.
+  /// Writes into the records why bypassed workloads wait.
   void explain_passed_over(TimePoint now);
 
   // For the federation
   Course* find(const api::ObjectKey& key);
-  /// The course of the Job.
+  /// The course of the Job's Workload.
   Course* find_job(const api::ObjectKey& job);
   Course& course(std::uint32_t id) { return courses_[id]; }
   const Course* find(const api::ObjectKey& key) const;
   /// The job that a hub made here for a copy, as far as the hub reads it.
   jobs::JobPtr job_of_copy(const Course& copy) const;
-  /// A copy of a hub's workload; it runs when start_copy() says so.
+  /// Adds a copy of a hub's workload. It runs after start_copy().
   void create_copy(const Course& original, TimePoint now);
   void start_copy(const api::ObjectKey& key, TimePoint now);
-  /// A copy's priority follows the hub's.
+  /// Gives a copy the priority of the hub's workload.
   void reprice_copy(const api::Workload& original, TimePoint now);
-  /// At once for one that does not run; after its time to end for one that does.
+  /// Removes a copy: at once when it does not run, else when its pods have ended.
   void remove_copy(const api::ObjectKey& key, TimePoint now);
-  /// Its status was edited.
+  /// To be called after the status of the course's Workload was edited.
   void touch(Course* course, TimePoint now);
-  /// Remembers it for take_changed().
+  /// Remembers the workload for take_changed().
   void changed(const api::ObjectKey& key) {
     if (settings_.federated) changed_.insert(key);
   }
-  /// touch(), and settles it at once.
+  /// Like touch(), and settles the course at once.
   void settle_now(Course* course, TimePoint now);
   void deactivate(const api::ObjectKey& key, const std::string& message, TimePoint now);
-  /// Nothing of a job that ran on a worker runs any more.
+  /// To be called when no pod runs any more of a job that ran on a worker.
   void wound_down(Course* course, TimePoint now);
   std::vector<api::ObjectKey> unfinished_keys() const;
   void run_elsewhere(Course* course, const std::string& cluster, TimePoint now);
@@ -197,7 +197,7 @@ class Cluster final : public jobs::Lookup {
   Named<api::WorkloadPriorityClass> workload_classes_;
   Named<api::Node> nodes_;
 
-  /// A job as it was submitted, with what happened to it since in its spec and status.
+  /// A job as it was submitted, with the later changes of its spec and status.
   struct StoredJob {
     api::Job object;
     jobs::JobPtr seen;  ///< the same, as decisions read it
@@ -207,7 +207,7 @@ class Cluster final : public jobs::Lookup {
   std::deque<Course> courses_;
   std::map<api::ObjectKey, std::uint32_t> by_key_;
   std::map<jobs::JobId, std::uint32_t> by_job_;
-  /// Workloads of a snapshot whose Job is still to come, by its uid.
+  /// Workloads of a snapshot that wait for their Job, by the Job's uid.
   std::map<std::string, std::uint32_t> unclaimed_;
   std::set<std::uint32_t> active_;
   std::set<std::uint32_t> dirty_;

@@ -27,7 +27,7 @@ Run* Cluster::current_run(const Course& course) {
   return runs.empty() || runs.back().ended_at ? nullptr : &runs.back();
 }
 
-/// It holds quota since now.
+/// The workload holds quota from now on.
 void Cluster::begin_run(Course* course, TimePoint now) {
   course->pods = admitted_pods(course->workload);
   if (course->record != SIZE_MAX) {
@@ -82,7 +82,7 @@ void Cluster::answer(Course* course, std::size_t index, TimePoint now) {
   touch(course, now);
 }
 
-/// It is admitted: its pods start, if they do here.
+/// The workload is admitted: its pods start, unless they run on a worker.
 void Cluster::start(Course* course, TimePoint now) {
   const bool first =
       course->record != SIZE_MAX && !records_->workloads[course->record].admitted_at.has_value();
@@ -97,7 +97,7 @@ void Cluster::start(Course* course, TimePoint now) {
   course->phase = CoursePhase::running;
   if (course->dispatched) return;
   course->started = true;
-  // Of one that ran before the simulation began, a part is over.
+  // A workload that ran before the simulation began has done a part of its work.
   const api::Condition* admitted =
       api::find_condition(course->workload.status.conditions, api::conditions::admitted);
   const TimePoint since = course->copy ? now : std::min(now, admitted->last_transition_time);
@@ -120,7 +120,7 @@ void Cluster::pods_ready(Course* course, TimePoint now) {
   }
 }
 
-/// It has to go: its pods get their time to end.
+/// The workload is evicted or deleted: its pods get their time to end.
 void Cluster::begin_stop(Course* course, TimePoint now) {
   if (course->phase == CoursePhase::stopping || course->phase == CoursePhase::over) return;
   const bool ran = course->phase == CoursePhase::running;
@@ -136,7 +136,7 @@ void Cluster::begin_stop(Course* course, TimePoint now) {
   plan(course, Due::stopped, now + course->work.behaviour.termination);
 }
 
-/// Its pods are gone, its quota is free.
+/// The pods of the workload have ended, so its quota is free.
 void Cluster::stopped(Course* course, TimePoint now) {
   if (course->phase != CoursePhase::stopping) return;
   if (course->deleting) return retire(course, Outcome::deleted, now);
@@ -193,7 +193,7 @@ void Cluster::finish(Course* course, bool success, const std::string& message, T
   end_run(course, success ? RunEnd::succeeded : RunEnd::failed, now);
   state_.upsert(course->workload, now);
   if (course->copy) {
-    // The hub reads how it ended, and removes it.
+    // The hub reads how the copy ended, and removes it.
     course->phase = CoursePhase::stopping;
     ++course->epoch;
     changed(course->workload.metadata.key());
@@ -203,7 +203,7 @@ void Cluster::finish(Course* course, bool success, const std::string& message, T
   retire(course, success ? Outcome::finished : Outcome::failed, now);
 }
 
-/// Nothing more happens to it. Its objects are forgotten, its record stays.
+/// The workload is over. Its objects are dropped, and its record stays.
 void Cluster::retire(Course* course, Outcome outcome, TimePoint now) {
   const api::ObjectKey key = course->workload.metadata.key();
   if (course->record != SIZE_MAX) {

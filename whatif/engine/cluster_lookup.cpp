@@ -10,7 +10,8 @@ typename Map::mapped_type find_in(const Map& map, const Key& key) {
   return found == map.end() ? nullptr : found->second;
 }
 
-/// The course's own Workload: valid while the cluster is, and changing with it.
+/// The Workload of the course, not a copy of it: valid as long as the cluster, and changing with
+/// it.
 jobs::WorkloadPtr borrowed(const Course& course) {
   return jobs::WorkloadPtr(jobs::WorkloadPtr(), &course.workload);
 }
@@ -33,7 +34,8 @@ std::vector<jobs::WorkloadPtr> Cluster::workloads_of(const jobs::JobId& owner) c
   return {borrowed(courses_[found->second])};
 }
 
-/// An object cannot be in a namespace that does not exist: one that no manifest has is implied.
+/// An object cannot be in a namespace that does not exist. A namespace without a manifest is
+/// implied.
 std::shared_ptr<const api::Namespace> Cluster::namespace_named(const std::string& name) const {
   if (auto given = find_in(namespaces_, name)) return given;
   auto implied = std::make_shared<api::Namespace>();

@@ -50,7 +50,7 @@ void Cluster::put(const T& object, TimePoint now) {
   if constexpr (requires { state_.upsert(object, now); }) {
     state_.upsert(object, now);
   } else if constexpr (requires { state_.upsert(object).begin(); }) {
-    // What pods are given by others may change what they ask for.
+    // Objects that give pods defaults may change the requests of these workloads.
     for (const api::ObjectKey& key : state_.upsert(object)) touch(find(key), now);
   } else if constexpr (requires { state_.upsert(object); }) {
     state_.upsert(object);
@@ -97,7 +97,7 @@ void Cluster::refresh_capacity(TimePoint now) {
   meters_.set_capacity(capacity, now);
 }
 
-/// What its queues are may decide how a workload goes on.
+/// A change of a queue may affect every workload.
 void Cluster::touch_all(TimePoint) {
   for (const std::uint32_t id : active_) dirty_.insert(id);
   restless_ = true;
@@ -117,7 +117,7 @@ void Cluster::put(const api::Workload& workload, TimePoint now) {
   record_new(&course);
 }
 
-/// They break ties of one second: what came first goes first.
+/// Uids break ties within one second, so they increase: the object that came first goes first.
 std::string Cluster::next_uid() {
   char text[40];
   std::snprintf(text, sizeof text, "%08llx-0000-4000-8000-%012x",

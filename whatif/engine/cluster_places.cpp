@@ -30,7 +30,7 @@ lifecycle::PlaceView view_of(const api::Workload& workload, const std::string& h
 
 }  // namespace
 
-/// Pods placed on a node that is lost need another place, or end.
+/// Pods that are placed on a lost node need another place, or end.
 void Cluster::look_at_node(const std::string& name, const api::Node* node, TimePoint now) {
   const std::string host = node ? host_of(*node) : name;
   std::vector<std::uint32_t> concerned;

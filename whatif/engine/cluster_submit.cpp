@@ -10,13 +10,13 @@
 namespace regatta::whatif {
 namespace {
 
-/// A job that was submitted is what its owner asks for after so many looks at most.
+/// The most looks at a job in one moment; each carries out one plan.
 constexpr int looks_max = 8;
 
 }  // namespace
 
-/// What the webhooks of a cluster make of a Job that a user submits: it waits for its quota, and on
-/// a hub the workers run it when its queue leads to them.
+/// Does what the webhooks of a cluster do to a Job that a user submits. The Job is suspended, and
+/// on a hub it is managed by MultiKueue when its queue leads to workers.
 api::Job Cluster::as_submitted(api::Job job) const {
   job.spec.suspend = true;
   const std::string& queue = job.metadata.label(std::string(api::labels::queue_name));
@@ -40,7 +40,7 @@ bool Cluster::is_dispatched_queue(const api::ObjectKey& local_queue) const {
   });
 }
 
-/// Whether the job can be read.
+/// Stores the job. False when it cannot be read.
 bool Cluster::store(api::Job job) {
   const jobs::JobKind* kind = settings_.kinds.find("batch", "Job");
   const jobs::JobId id{kind, job.metadata.key()};
@@ -57,7 +57,7 @@ void Cluster::leave_out(const jobs::JobId& id, const std::string& why) {
   records_->warn(id.str() + why);
 }
 
-/// The Workload of a snapshot is there already: the job only lends it its name and its behaviour.
+/// The snapshot has the Workload of this job already. The job adds its name and its behaviour.
 void Cluster::claim(Course* course, const api::Job& job) {
   if (course->phase == CoursePhase::over) return;
   course->job = jobs::JobId{settings_.kinds.find("batch", "Job"), job.metadata.key()};
@@ -77,7 +77,7 @@ void Cluster::put(const api::Job& given, TimePoint now) {
   }
   const jobs::JobId id{settings_.kinds.find("batch", "Job"), given.metadata.key()};
   const auto known = by_job_.find(id);
-  // What runs goes on as it began.
+  // A job that runs continues as it began.
   if (known != by_job_.end() && courses_[known->second].phase != CoursePhase::waiting) return;
   api::Job job = as_submitted(given);
   if (const auto before = jobs_.find(id); before != jobs_.end()) {
@@ -107,8 +107,8 @@ void Cluster::follow_job(const jobs::JobId& id, TimePoint now) {
   }
 }
 
-/// What the reconciler of jobs would write, as far as the simulation has it. Whether something
-/// changed that the next look goes on from.
+/// Does what JobReconciler would write, as far as the simulation has it. Whether it changed
+/// something that the next look at the job reads.
 bool Cluster::carry_out(const jobs::JobId& id, const jobs::JobAction& action, TimePoint now) {
   if (const auto* create = std::get_if<jobs::CreateWorkload>(&action)) {
     create_workload(id, create->workload, now);
@@ -142,7 +142,7 @@ void Cluster::create_workload(const jobs::JobId& id, api::Workload workload, Tim
   record_new(&course);
 }
 
-/// On the hub, too, the status of a job says whether pods of it run.
+/// The status of a job says whether its pods run, on the hub too.
 void Cluster::show_running(const jobs::JobId& id, bool runs) {
   const auto found = jobs_.find(id);
   if (found == jobs_.end()) return;

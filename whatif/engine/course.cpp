@@ -26,7 +26,7 @@ void read_annotations(const api::ObjectMeta& metadata, const api::PodTemplate& p
                 (found != inherited.end() && found->second == "true");
 }
 
-/// How long all of it takes, from nothing.
+/// How long the whole work takes from its beginning.
 Duration whole(const Work& work, std::int32_t pods, std::int64_t ends) {
   const std::int64_t waves = (ends + pods - 1) / pods;
   const double millis = double(work.behaviour.run.count()) * double(waves);
@@ -37,7 +37,7 @@ bool fails(const Work& work) {
   return work.behaviour.failures > work.backoff_limit;
 }
 
-/// Pods that end, well or badly, until it is over.
+/// The number of pods that succeed or fail until the job is over.
 std::int64_t ends_of(const Work& work) {
   if (!work.is_job) return 1;
   if (fails(work)) return std::int64_t{work.backoff_limit} + 1;

@@ -11,13 +11,13 @@
 
 namespace regatta::whatif {
 
-/// What a job does while it runs.
+/// How a job behaves while it runs.
 struct Work {
   manifest::Behaviour behaviour;
   Duration ready{0};
   bool resume = false;
-  Duration checkpoint{0};  ///< 0: it can stop anywhere
-  // Of a Job; a bare workload runs all its pods once.
+  Duration checkpoint{0};  ///< 0: the job can resume from any moment
+  // The fields of a Job. A bare workload runs all its pods once.
   bool is_job = false;
   std::int32_t completions = 1;
   std::int32_t backoff_limit = 6;
@@ -27,23 +27,23 @@ struct Work {
 Work work_of(const api::Job& job, const manifest::Behaviour& otherwise);
 Work work_of(const api::Workload& workload, const manifest::Behaviour& otherwise);
 
-/// How one attempt goes when it is not interrupted.
+/// How one attempt proceeds when it is not interrupted.
 struct Attempt {
   Duration length{0};  ///< from ready pods to the end
   bool succeeds = true;
-  std::string message;  ///< of the end
-  /// When the last pods begin to run, and how many others are not needed any more.
+  std::string message;  ///< of the Finished condition
+  /// When the last pods begin to run, and how many pods are no longer needed then.
   std::optional<Duration> reclaim_after;
   std::int32_t reclaimable = 0;
 };
 
-/// `pods` run at once; `done` is the part of the work that is behind it.
+/// `pods` run at once; `done` is the part of the work that earlier attempts did.
 Attempt attempt_of(const Work& work, std::int32_t pods, double done);
 
-/// What an interruption after `ran` leaves.
+/// What is left of an attempt after an interruption.
 struct Interrupted {
-  double done = 0;   ///< the part of all work that need not be done again
-  Duration lost{0};  ///< of this attempt
+  double done = 0;   ///< the part of all work that is not repeated
+  Duration lost{0};  ///< work of this attempt that is repeated
 };
 Interrupted interrupt(const Work& work, std::int32_t pods, double done_before, Duration ran);
 
@@ -51,7 +51,7 @@ enum class CoursePhase : std::uint8_t {
   waiting,   ///< without quota
   reserved,  ///< with quota; admission checks are open
   running,   ///< its pods start or run, here or on a worker
-  stopping,  ///< with quota, on its way out
+  stopping,  ///< with quota; its pods are ending
   over,
 };
 
@@ -62,25 +62,25 @@ struct Course {
   jobs::JobId job;  ///< without a kind for a bare workload
   Work work;
   CoursePhase phase = CoursePhase::waiting;
-  std::uint32_t epoch = 0;                ///< grows when what was planned is void
-  std::size_t record = SIZE_MAX;          ///< in the recorder; none for a copy on a worker
-  std::optional<std::size_t> preemption;  ///< its record, until it stopped
+  std::uint32_t epoch = 0;                ///< grows when its planned wakes become void
+  std::size_t record = SIZE_MAX;          ///< index in Records; none for a copy
+  std::optional<std::size_t> preemption;  ///< index in Records, until the job stopped
   bool copy = false;                      ///< of a hub's workload: the hub starts it
-  bool started = false;  ///< its pods run, or will, or are ending; of a hub's: on a worker
-  bool has_job = false;  ///< of a copy: the hub made a Job for it
+  bool started = false;                   ///< its pods start, run or end (of a hub's: on a worker)
+  bool has_job = false;                   ///< the hub made a Job for this copy
   bool deleting = false;
-  bool dispatched = false;  ///< runs on a worker, if anywhere
-  double done = 0;          ///< part of the work that is behind it
-  Duration lost{0};         ///< of the last attempt that was interrupted
-  TimePoint ready_at{};     ///< its pods work since, or will
+  bool dispatched = false;  ///< runs on a worker, not here
+  double done = 0;          ///< part of the work that is not repeated
+  Duration lost{0};         ///< in the last attempt that was interrupted
+  TimePoint ready_at{};     ///< when its pods are ready and begin to work
   std::int32_t pods = 0;
-  // When it is looked at again anyway: what comes later need not be planned.
+  // When the course is looked at again in any case. A later look need not be planned.
   std::optional<TimePoint> look_at;  ///< by its cluster, while the epoch is `look_epoch`
   std::uint32_t look_epoch = 0;
   std::optional<TimePoint> dispatch_at;  ///< by the federation
 };
 
-/// Of all pod sets, as admitted.
+/// The number of pods in all pod sets, as admitted.
 std::int32_t admitted_pods(const api::Workload& workload);
 
 }  // namespace regatta::whatif

@@ -125,7 +125,7 @@ bool Federation::apply(Course* course, const std::string& check, const dispatch:
   } else if (const auto* a = std::get_if<dispatch::SetCheck>(&action)) {
     if (dispatch::set_check(api::find_check(&status, check), *a, now)) hub_.touch(course, now);
   } else if (const auto* a = std::get_if<dispatch::CreateJob>(&action)) {
-    // Not before the hub's Job may start.
+    // The worker's Job is not created before the hub's may start.
     if (!lifecycle::is_admitted(course->workload)) return false;
     worker(a->cluster)->start_copy(key, now);
     hub_.run_elsewhere(course, a->cluster, now);

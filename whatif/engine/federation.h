@@ -10,17 +10,17 @@
 
 namespace regatta::whatif {
 
-/// MultiKueue between a hub and its workers: dispatch::plan() for every workload that changed, its
-/// actions done at once.
+/// MultiKueue between a hub and its workers: runs dispatch::plan() for every workload that changed,
+/// and carries out its actions at once.
 class Federation final : public dispatch::FleetView {
  public:
-  /// `clusters`: the hub first. They outlive this.
+  /// `clusters`: the hub comes first. They must outlive the Federation.
   Federation(std::vector<Cluster*> clusters, dispatch::DispatchConfig config, Agenda* agenda,
              Records* records);
 
   Status set_connected(const std::string& cluster, bool connected, TimePoint now);
   void wake(const Wake& wake);
-  /// Plans for all that changed; whether it did anything.
+  /// Plans for all workloads that changed. Whether any action was carried out.
   bool act(TimePoint now);
 
   void for_each_worker(const api::ObjectKey& workload, const Visit& visit) const override;
@@ -32,13 +32,14 @@ class Federation final : public dispatch::FleetView {
     std::optional<TimePoint> lost_since;
   };
 
-  /// The last one between copies of a workload: over when its epoch is not the workload's.
+  /// The last race between copies of a workload. It is over when its epoch is not that of the
+  /// workload.
   struct Race {
     TimePoint since{};
     std::uint32_t epoch = 0;
   };
 
-  /// That which runs, or null.
+  /// The race that runs for the workload, or null.
   const Race* race_of(const Course& course) const;
   bool dispatch(const api::ObjectKey& key, TimePoint now);
   bool apply(Course* course, const std::string& check, const dispatch::Action& action,

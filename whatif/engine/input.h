@@ -21,20 +21,20 @@ struct SimulationInput {
   std::string name;
   TimePoint start{};
   Duration until = std::chrono::hours(24);
-  /// Of the series; 0: a part of `until` that is pleasant to look at.
+  /// Step of the series. 0: see pleasant_step().
   Duration step{0};
   admission::Config admission;
   dispatch::DispatchConfig dispatch;
   lifecycle::LifecycleConfig lifecycle;
   jobs::JobConfig jobs;
-  /// Of jobs that say nothing.
+  /// Behaviour of jobs without annotations.
   manifest::Behaviour behaviour{std::chrono::minutes(10), 0, Duration(0), true};
   ClusterInput hub;
   std::vector<ClusterInput> workers;
-  std::vector<TimedEvent> events;  ///< by time
+  std::vector<TimedEvent> events;  ///< sorted by time
 };
 
-/// The step for that length: one that a clock shows, for about 300 samples.
+/// A round step (of so many seconds, minutes or hours) with which `length` has about 300 samples.
 Duration pleasant_step(Duration length);
 
 }  // namespace regatta::whatif

@@ -1,5 +1,5 @@
-// The manager's reading of a Job decides in a simulation too: its class, its queue, its namespace,
-// and what the configuration says about jobs.
+// A simulation reads a Job as the manager does: its class, its queue, its namespace, and what the
+// configuration says about jobs.
 #include "whatif/engine/simulation.h"
 #include "whatif/manifests/reader.h"
 
@@ -46,7 +46,7 @@ std::string job(const std::string& metadata, const std::string& spec = "",
 const std::string queued = "labels: {kueue.x-k8s.io/queue-name: lq}";
 
 std::vector<Object> objects(std::string_view text) {
-  // Reading the definitions of Kueue's kinds takes longer than all these tests.
+  // One reader serves all tests: it reads the definitions of Kueue's kinds, which is slow.
   static ManifestReader reader(start);
   Manifests out;
   reader.read(text, "test", &out);

@@ -18,7 +18,7 @@ struct Grid {
   }
 };
 
-/// Integrates a value that changes now and then.
+/// Integrates a value that changes at certain moments.
 class Meter {
  public:
   explicit Meter(const Grid* grid) : grid_(grid), since_(grid->start) {}
@@ -30,7 +30,7 @@ class Meter {
     value_ = value;
     peak_ = std::max(peak_, value);
   }
-  /// Averages of each interval up to `end`, and of all.
+  /// The average in each interval up to `end`.
   Series series(TimePoint end) {
     advance(end);
     Series out = sums_;

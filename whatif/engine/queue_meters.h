@@ -14,17 +14,17 @@ namespace regatta::whatif {
 using FlavorResource = std::pair<std::string, std::string>;
 using Amounts = std::map<FlavorResource, double>;
 
-/// An integer amount of admission in the unit that quantities are written in.
+/// Converts an amount as admission counts it to the unit of quantities: milli-CPUs to CPUs.
 double in_units(const std::string& resource, std::int64_t amount);
 
-/// Watches the queues of one cluster.
+/// Measures the queues of one cluster.
 class QueueMeters {
  public:
   explicit QueueMeters(const Grid* grid) : grid_(grid) {}
 
-  /// What all quotas of the cluster add up to.
+  /// Sets the sum of all quotas of the cluster.
   void set_capacity(const Amounts& capacity, TimePoint now);
-  /// That queue may have changed, or be gone.
+  /// Reads a queue that may have changed, or be gone.
   void observe(const admission::StatusReader& reader, const std::string& queue, TimePoint now);
 
   /// The series and means; counts and waiting times are left to the caller.

@@ -8,7 +8,7 @@
 
 namespace regatta::whatif {
 
-/// What is written down while the simulation runs, of all clusters.
+/// The records of all clusters that the simulation writes while it runs.
 struct Records {
   std::vector<WorkloadRecord> workloads;
   std::vector<PreemptionRecord> preemptions;

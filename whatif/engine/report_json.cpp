@@ -13,7 +13,7 @@ constexpr std::array<const char*, 6> ends{"",          "succeeded", "failed",
 constexpr std::array<const char*, 5> outcomes{"pending", "admitted", "finished", "failed",
                                               "deleted"};
 
-/// Six significant digits are more than a simulation knows.
+/// Rounds to six significant digits, which is more than a simulation can tell.
 double rounded(double value) {
   if (value == 0 || !std::isfinite(value)) return 0;
   const double scale = std::pow(10, 5 - std::floor(std::log10(std::abs(value))));

@@ -10,7 +10,7 @@
 namespace regatta::whatif {
 namespace {
 
-/// Hub and workers answer each other this often within one moment at most.
+/// The most rounds in which hub and workers react to each other within one moment.
 constexpr int rounds_max = 10'000;
 
 }  // namespace
@@ -131,7 +131,7 @@ bool Simulation::step() {
   now_ = *moment;
   while (next_event_ < input_.events.size() && input_.events[next_event_].at <= now_) {
     happen(input_.events[next_event_]);
-    // Most of the memory of a long simulation is in what is still to come.
+    // Frees the event: most of the memory of a long simulation is in its events.
     input_.events[next_event_].what = SetConnected{};
     ++next_event_;
   }

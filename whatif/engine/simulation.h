@@ -14,11 +14,11 @@ namespace regatta::whatif {
 
 class Federation;
 
-/// How far a simulation is.
+/// How far a simulation has come.
 struct Progress {
   Duration simulated{0};
   Duration of{0};
-  std::size_t events = 0;  ///< that happened
+  std::size_t events = 0;  ///< of the input, those that happened
   std::size_t events_of = 0;
   std::size_t unfinished = 0;  ///< workloads
 };
@@ -32,7 +32,7 @@ class Simulation {
   Simulation(const Simulation&) = delete;
   Simulation& operator=(const Simulation&) = delete;
 
-  /// Goes on to the next moment at which something happens; false when the time is over or nothing
+  /// Advances to the next moment at which something happens. False when the time is over or nothing
   /// can happen any more.
   bool step();
   /// The moment that the next step() goes to.
@@ -40,9 +40,10 @@ class Simulation {
   /// The last moment that was simulated.
   TimePoint now() const { return now_; }
   Progress progress() const;
-  /// What is known so far. With `interrupted`, up to now(); otherwise the whole time.
+  /// The report so far. With `interrupted` it ends at now(), otherwise at the end of the simulated
+  /// time.
   Report report(bool interrupted = false);
-  /// By name; the hub, or the only cluster, is "". Null when there is none.
+  /// The cluster of that name; the hub, or the only cluster, is "". Null when there is none.
   Cluster* find(const std::string& cluster);
 
  private:
@@ -60,7 +61,8 @@ class Simulation {
   TimePoint now_{};
 };
 
-/// Runs it to the end. `watch` (may be null) is called now and then; false stops.
+/// Runs a simulation to its end. `watch` (may be null) is called from time to time, and stops the
+/// simulation when it returns false.
 Report simulate(SimulationInput input, const std::function<bool(const Progress&)>& watch = nullptr);
 
 }  // namespace regatta::whatif

@@ -225,7 +225,7 @@ TEST(Simulation, AJobWhosePodsAreNotReadyInTimeMakesRoom) {
   EXPECT_EQ(slow.runs[0].reason, "PodsReadyTimeout");
   EXPECT_EQ(slow.runs[0].ended_at, at(300));
   EXPECT_EQ(record(report, "next").finished_at, at(301 + 80));
-  // One more try, and then it is given up.
+  // The workload is tried once more and then deactivated.
   EXPECT_EQ(slow.outcome, Outcome::pending);
   EXPECT_EQ(slow.runs[1].reason, "DeactivatedDueToRequeuingLimitExceeded");
 }
@@ -301,7 +301,7 @@ TEST(Simulation, JobsWithMoreCompletionsThanPodsRunInWaves) {
   const WorkloadRecord& a = record(report, "a");
   EXPECT_EQ(a.finished_at, at(300));
   EXPECT_EQ(a.requests.at("cpu"), 2);
-  // The last wave needs one pod only.
+  // The last wave needs a single pod.
   EXPECT_NEAR(report.queues.at(0).usage.at(0).mean * 3600, 200 * 2 + 100 * 1, 1e-6);
 }
 

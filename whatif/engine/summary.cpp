@@ -101,7 +101,7 @@ OverTime over_time(const Report& report, const CapacityReport* scarcest) {
   for (const WorkloadRecord& one : report.workloads) {
     const bool withdrawn = one.outcome == Outcome::deleted && !one.admitted_at;
     if (one.cluster != report.clusters.front() || withdrawn || one.created_at >= end) continue;
-    // What a live cluster had before counts at the beginning.
+    // Workloads that are older than the simulation count at its beginning.
     const Duration since = std::max(Duration(0), one.created_at - report.start);
     const auto at = static_cast<std::size_t>(since / report.step);
     out.created[at] += 1;

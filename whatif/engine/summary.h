@@ -6,13 +6,13 @@
 
 namespace regatta::whatif {
 
-/// Fills in Report::totals and what queues count, from records and means.
+/// Fills in Report::totals and the counts of queues, from records and means.
 void summarize(Report* report);
 
-/// Mean, median and so on; percentiles by nearest rank.
+/// Mean, median and percentiles; percentiles are by nearest rank.
 Spread spread_of(std::vector<double> values);
 
-/// (Σx)² / (n·Σx²): 1 when all are equal; 1 of nothing.
+/// (Σx)² / (n·Σx²). It is 1 when all values are equal, or when there are none.
 double jain_index(const std::vector<double>& values);
 
 }  // namespace regatta::whatif
