@@ -19,7 +19,7 @@ constexpr const char* by_host = "host";
 /// Index of nodes: value of the hostname label.
 constexpr const char* by_hostname = "hostname";
 
-/// Pods of a node end one after another. Those of this time are handled together.
+/// Pods of a node end one after another. Those that end within this time are handled together.
 constexpr Duration batch{100};
 
 std::string hostname_of(const api::Node& node) {

@@ -17,7 +17,8 @@ struct UngateSeen {
 
 struct TopologyUngaterConfig {
   int workers = 10;
-  /// Pods of a job are created one by one. Those of this time are handled together.
+  /// Pods of a job are created one by one. Those that are created within this time are handled
+  /// together.
   Duration batch{1000};
   std::function<void(const UngateSeen&)> on_ungated;  ///< may be null
 };

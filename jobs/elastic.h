@@ -26,7 +26,7 @@ struct Slices {
   WorkloadPtr current;
   /// The slice that is resized with the job: `current`, or the one that is to replace it.
   WorkloadPtr latest;
-  std::vector<WorkloadPtr> stale;  ///< all others
+  std::vector<WorkloadPtr> stale;  ///< all other slices
 };
 /// Sorts the job's Workloads that are not finished into these parts.
 Slices slices_of(const JobView& view);
