@@ -6,7 +6,8 @@
 #include <string>
 #include <vector>
 
-/// autoscaling.x-k8s.io/v1, the cluster autoscaler's: what Regatta asks of it and reads back.
+/// autoscaling.x-k8s.io/v1, the API of the cluster autoscaler: the fields that Regatta writes or
+/// reads.
 namespace regatta::api {
 
 struct ProvisioningRequestPodSet {
@@ -38,7 +39,7 @@ struct ProvisioningRequest {
   friend bool operator==(const ProvisioningRequest&, const ProvisioningRequest&) = default;
 };
 
-/// A stored core/v1 PodTemplate, as far as who owns it.
+/// A stored core/v1 PodTemplate: only its metadata, which says which object owns it.
 struct StoredPodTemplate {
   static const ResourceInfo resource;
   ObjectMeta metadata;

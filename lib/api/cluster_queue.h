@@ -64,7 +64,7 @@ struct ClusterQueuePreemption {
   friend bool operator==(const ClusterQueuePreemption&, const ClusterQueuePreemption&) = default;
 };
 
-/// An admission check and the flavors it is for; none means all.
+/// An admission check and the flavors that it applies to; no flavors means all.
 struct AdmissionCheckRule {
   std::string name;
   std::vector<std::string> on_flavors;

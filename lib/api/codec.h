@@ -9,10 +9,10 @@
 
 namespace regatta::api {
 
-/// Reads one object of kind T; for Kueue kinds of either served version. Errors name the path:
+/// Reads one object of kind T, for Kueue kinds in either served version. Errors name the path:
 /// "spec.resourceGroups[0].flavors[1]: expected an object, got a string". Unknown fields are
-/// ignored here (what must travel losslessly keeps its text, see each type). Defined, for every
-/// kind of lib/api, in its .cpp.
+/// ignored here (a part that must travel losslessly keeps its text, see each type). Each kind of
+/// lib/api defines it in its .cpp.
 template <class T>
 Result<T> from_json(const Json& value);
 

@@ -38,8 +38,8 @@ std::size_t common_suffix(const std::vector<std::string>& values) {
   return length;
 }
 
-/// One value when all are equal, else what remains of each between a shared prefix and suffix; the
-/// prefix gives way where the two would overlap in the shortest value.
+/// One value when all are equal, else a shared prefix, a shared suffix, and the rest of each value
+/// between them. The prefix is shortened where the two would overlap in the shortest value.
 Json encode_level(const std::vector<std::string>& values) {
   const bool equal =
       std::adjacent_find(values.begin(), values.end(), std::not_equal_to<>()) == values.end();

@@ -7,11 +7,12 @@
 
 namespace regatta::api {
 
-/// Rewrites a topologyAssignment from v1beta1's list of domains to v1beta2's slices: one slice, in
-/// which what all domains share is written once. `invalid` when a domain does not fit the levels.
+/// Rewrites a topologyAssignment from v1beta1's list of domains to v1beta2's slices. It makes one
+/// slice, in which the parts common to all domains are written once. `invalid` when a domain does
+/// not fit the levels.
 Status encode_topology(Json& assignment);
 
-/// The way back: every domain spelled out. At most topology_domains_max of them.
+/// Rewrites v1beta2's slices to v1beta1's list of domains, at most topology_domains_max of them.
 Status decode_topology(Json& assignment);
 
 constexpr std::int64_t topology_domains_max = 1'000'000;

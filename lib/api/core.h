@@ -201,7 +201,7 @@ struct Lease {
   friend bool operator==(const Lease&, const Lease&) = default;
 };
 
-/// apiextensions.k8s.io/v1, as far as waiting for one to be served needs.
+/// apiextensions.k8s.io/v1: the fields that show whether the API server serves a definition.
 struct CustomResourceDefinition {
   static const ResourceInfo resource;
   ObjectMeta metadata;

@@ -1,4 +1,4 @@
-// Holds the CRDs of charts/regatta/crds equal to the types: what a schema describes survives the
+// Checks the CRDs of charts/regatta/crds against the types: what a schema describes survives the
 // codec, and what the codec knows is in the schema.
 
 #include "lib/api/codec.h"
@@ -129,7 +129,7 @@ TYPED_TEST(CrdOf, everything_the_schema_describes_survives_the_codec) {
 }
 
 TYPED_TEST(CrdOf, everything_the_codec_knows_is_in_the_schema) {
-  // Kinds that share a status type leave out what is not theirs.
+  // A kind that shares a status type with others leaves out the fields of the others.
   static const std::set<std::string> others = {
       "ClusterQueue status.fairSharing.admissionFairSharingStatus",
       "ClusterQueue status.fairSharing.admissionFairSharingStatus.consumedResources",
@@ -158,7 +158,7 @@ TYPED_TEST(CrdOf, an_object_of_the_older_version_is_read_and_fits_the_newer_sche
   ASSERT_TRUE(convert(object, "v1beta1", "v1beta2"));
   std::vector<std::string> foreign;
   foreign_paths(object, schema_of(TypeParam::resource, "v1beta2"), "", &foreign);
-  // AdmissionCheck has no conversion webhook: the API server prunes this one.
+  // AdmissionCheck has no conversion webhook: the API server prunes this field.
   std::erase(foreign, ".spec.retryDelayMinutes");
   EXPECT_EQ(foreign, std::vector<std::string>());
 }

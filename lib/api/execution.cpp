@@ -21,7 +21,7 @@ void count_execution(Workload* workload, TimePoint now) {
 
 bool end_admission(Workload* workload, TimePoint now) {
   const Condition* said = find_condition(workload->status.conditions, conditions::admitted);
-  // The same again, of another generation, is not worth a write.
+  // A newer generation in the same condition is not worth a write.
   if (said && said->status == ConditionStatus::False && said->reason == reasons::no_reservation) {
     return false;
   }

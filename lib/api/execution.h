@@ -4,11 +4,12 @@
 
 namespace regatta::api {
 
-/// Adds the seconds since it was admitted to accumulatedPastExecutionTimeSeconds; to be called
-/// before its Admitted condition becomes false.
+/// Adds the seconds since the workload was admitted to accumulatedPastExecutionTimeSeconds. Call it
+/// before the Admitted condition becomes false.
 void count_execution(Workload* workload, TimePoint now);
 
-/// Admitted=False of one without a reservation, the time it ran counted; whether anything changed.
+/// Sets Admitted=False on a workload without a reservation, and counts the time for which it was
+/// admitted. Returns whether anything changed.
 bool end_admission(Workload* workload, TimePoint now);
 
 }  // namespace regatta::api

@@ -5,7 +5,7 @@
 namespace regatta::api {
 namespace {
 
-/// The terms between commas that no backslash escapes; empty ones are left out.
+/// The terms between unescaped commas; empty terms are left out.
 std::vector<std::string_view> terms_of(std::string_view text) {
   std::vector<std::string_view> out;
   std::size_t start = 0;

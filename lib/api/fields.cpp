@@ -63,7 +63,7 @@ void read_enum(const Json& value, std::span<const std::string_view> texts, std::
                const Path& path, FirstError* error) {
   if (!value.is_string()) return fail_type(error, path, "a string", value);
   const std::string& text = value.get_ref<const std::string&>();
-  if (text.empty()) return;  // as Go's zero value: the default
+  if (text.empty()) return;  // Go's zero value stands for the default
   for (std::size_t i = 0; i < texts.size(); ++i) {
     if (texts[i] == text) {
       *out = i;
@@ -174,10 +174,10 @@ void FieldWriter::drop_if_empty(std::string_view name) {
 }
 
 Json take_same_entry(Json& before, std::size_t index, const std::string* name) {
-  // Without names nothing says that an entry is still the same.
+  // Without a name an entry cannot be recognized.
   if (!before.is_array() || !name) return {};
   for (std::size_t i = 0; i < before.size(); ++i) {
-    // The same place first: lists rarely move.
+    // The old place is tried first, as entries rarely move.
     Json& item = before[(index + i) % before.size()];
     if (!item.is_object()) continue;
     const auto found = item.find("name");
@@ -249,7 +249,7 @@ Result<const Json*> current_version(const Json& value, const ResourceInfo& resou
   FieldReader reader(value, root, &error);
   reader("apiVersion", version);
   reader("kind", kind);
-  // Items of a list carry neither.
+  // Items of a list carry neither apiVersion nor kind.
   if (!error && !kind.empty() && kind != resource.kind) {
     fail(&error, Path{nullptr, "kind"},
          "expected \"" + std::string(resource.kind) + "\", got \"" + kind + "\"");

@@ -240,7 +240,7 @@ class FieldWriter {
       return;
     }
     write_value(in, member(name));
-    // A struct of nothing but absent fields is as good as absent.
+    // A struct in which every field is absent counts as absent.
     if constexpr (HasFields<T>) drop_if_empty(name);
   }
   template <class T>
@@ -262,7 +262,7 @@ class FieldWriter {
     drop_if_empty(name);
   }
   void names(std::string_view name, const std::vector<std::string>& in);
-  /// `in` written over what `raw` holds.
+  /// Writes `in` over the members that `raw` holds.
   template <class T>
   void over(std::string_view name, const RawJson& raw, const T& in) {
     Json& out = member(name);
@@ -280,7 +280,7 @@ class FieldWriter {
 template <HasFields T>
 void write_value(const T& in, Json& out) {
   FieldWriter writer(out);
-  // fields() takes what the reader fills; the writer only ever sees it as const.
+  // fields() takes T& because the reader fills it; here T is const.
   fields(writer, in);
 }
 
@@ -289,7 +289,8 @@ void write_value(const std::optional<T>& in, Json& out) {
   write_value(*in, out);
 }
 
-/// Takes out of `before` the item that is the same entry as `after`, by name; null when none is.
+/// Takes the entry with that name out of the list `before`; null when there is none. The search
+/// begins at `index`.
 Json take_same_entry(Json& before, std::size_t index, const std::string* name);
 
 template <class T>
@@ -394,7 +395,7 @@ Result<const Json*> current_version(const Json& value, const ResourceInfo& resou
                                     Json* converted);
 Json object_head(const ResourceInfo& resource);
 
-/// from_json() for a kind whose fields() visits metadata and everything else below the root.
+/// from_json() for a kind with a fields() that visits metadata and everything else below the root.
 template <class T>
 Result<T> read_object(const Json& value) {
   Json converted;

@@ -5,8 +5,9 @@
 #include <string>
 #include <vector>
 
-// What Kueue's webhooks default and refuse beyond the CRD schemas and their CEL rules. The webhooks
-// serve these, and reconcilers apply them to objects that no webhook saw.
+// The defaults that Kueue's webhooks set and the rules that they enforce beyond the CRD schemas and
+// their CEL rules. Our webhooks serve them, and reconcilers apply them to objects that no webhook
+// saw.
 namespace regatta::api {
 
 /// One refused field, worded as the API server words it: "spec.x[0].y" and
@@ -19,7 +20,7 @@ struct FieldError {
 
 using FieldErrors = std::vector<FieldError>;
 
-/// "field: message", joined as an aggregate: alone as it is, several as "[a, b]".
+/// "field: message" for one error, "[a, b]" for several.
 std::string to_text(const FieldErrors& errors);
 
 /// Feature gates that change the rules.

@@ -184,7 +184,7 @@ class SelectorParser {
     return out;
   }
 
-  /// "(a,b,)": an empty place is the empty value.
+  /// Reads "(a,b,)"; an empty place is the empty value.
   Status set(std::vector<std::string>* values) {
     if (token_ != "(") return found("'('");
     advance();
@@ -211,7 +211,7 @@ class SelectorParser {
   std::string token_;
 };
 
-/// Keeps the order of requirements on one key.
+/// Sorts stably: requirements on one key keep their order.
 void sort_by_key(std::vector<Requirement>* requirements) {
   std::vector<Requirement> sorted;
   sorted.reserve(requirements->size());

@@ -18,8 +18,8 @@ struct LabelSelectorRequirement {
                          const LabelSelectorRequirement&) = default;
 };
 
-/// metav1.LabelSelector. Empty selects everything; that nothing is selected is said by the absence
-/// of the selector (std::optional) at its owner.
+/// metav1.LabelSelector. An empty selector selects everything. An owner that selects nothing has no
+/// selector (an empty std::optional).
 struct LabelSelector {
   StringMap match_labels;
   std::vector<LabelSelectorRequirement> match_expressions;
@@ -36,7 +36,8 @@ struct Requirement {
   std::vector<std::string> values;  ///< sorted
 
   bool matches(const StringMap& labels) const;
-  /// Whether it holds where the label `key` has that value; null: where there is no such label.
+  /// Whether an object with this value of the label `key` meets the requirement; null: without the
+  /// label.
   bool holds(const std::string* value) const;
   friend bool operator==(const Requirement&, const Requirement&) = default;
 };

@@ -7,11 +7,11 @@
 namespace regatta::api {
 namespace {
 
-/// Before the characters that take the place of others in the base.
+/// Stands before the characters that replace some of the base.
 struct Edit {
-  std::uint32_t kept = 0;      ///< characters of the base since the edit before
+  std::uint32_t kept = 0;      ///< characters of the base that stay, since the previous edit
   std::uint32_t dropped = 0;   ///< characters of the base that are replaced
-  std::uint32_t inserted = 0;  ///< characters that follow
+  std::uint32_t inserted = 0;  ///< characters that follow and take their place
 };
 
 void append(std::string& out, Edit edit, std::string_view inserted) {
@@ -21,7 +21,7 @@ void append(std::string& out, Edit edit, std::string_view inserted) {
   out.append(bytes.data(), bytes.size()).append(inserted);
 }
 
-/// Up to the next quotation mark: a string without its end, or what stands between strings.
+/// The text up to the next quotation mark: the rest of a string, or what stands between strings.
 std::string_view token(std::string_view text) {
   return text.substr(0, text.find('"'));
 }

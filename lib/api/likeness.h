@@ -6,8 +6,8 @@
 
 namespace regatta::api {
 
-/// How `text` differs from `base`, for text_from(), where both are JSON that differs in a few of
-/// its strings or numbers; nullopt when they differ in more, so that nothing would be saved.
+/// The differences of `text` from `base`, as text_from() takes them. Both are JSON and differ in a
+/// few strings or numbers; nullopt when they differ so much that nothing would be saved.
 std::optional<std::string> differences(std::string_view base, std::string_view text);
 
 /// The text that differs from `base` by `differences`.

@@ -5,7 +5,7 @@
 namespace regatta::api {
 namespace {
 
-/// What is left of `text` beside `base`; checks that it can be made again.
+/// The size of the differences of `text` from `base`; checks that they restore the text.
 std::optional<std::size_t> left_of(std::string_view text, std::string_view base) {
   const auto differing = differences(base, text);
   if (!differing) return std::nullopt;

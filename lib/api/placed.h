@@ -4,8 +4,8 @@
 
 namespace regatta::api {
 
-/// Whether a pod with these annotations is placed by topology, and so counts on nodes with its
-/// Workload and not by itself.
+/// Whether a pod with these annotations is placed by topology. Such a pod counts on its node with
+/// its Workload, not by itself.
 bool placed_by_topology(const StringMap& annotations);
 
 }  // namespace regatta::api

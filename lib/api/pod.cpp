@@ -18,7 +18,7 @@ void raise(ResourceList& to, const ResourceList& from) {
   }
 }
 
-/// Requests that may be stated for the pod as a whole.
+/// Whether a request of this resource may be stated for the pod as a whole.
 bool pod_level(std::string_view name) {
   return name == "cpu" || name == "memory" || name.substr(0, 10) == "hugepages-";
 }

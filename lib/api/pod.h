@@ -92,7 +92,7 @@ struct PodSpec {
   std::string node_name;
   std::string restart_policy;
   std::vector<std::string> scheduling_gates;
-  /// Names; what they are claims of is in the raw template only.
+  /// Names only; the raw template says what is claimed.
   std::vector<std::string> resource_claims;
   std::optional<std::int64_t> termination_grace_period_seconds;
   friend bool operator==(const PodSpec&, const PodSpec&) = default;
@@ -105,8 +105,8 @@ struct PodTemplateView {
   friend bool operator==(const PodTemplateView&, const PodTemplateView&) = default;
 };
 
-/// A core/v1 PodTemplateSpec: its text, complete, and what was parsed of that text. Immutable and
-/// cheap to copy; to change one, change its JSON and make a new one.
+/// A core/v1 PodTemplateSpec: its complete text, and what was parsed from it. Immutable and cheap
+/// to copy; to change a template, change its JSON and make a new one.
 class PodTemplate {
  public:
   PodTemplate();
@@ -118,9 +118,9 @@ class PodTemplate {
   const PodTemplateView& view() const { return *view_; }
   const PodSpec& spec() const { return *spec_; }
   Json json() const;
-  /// This template, its view() without labels; its text has them.
+  /// This template with a view() without labels; its text keeps them.
   PodTemplate without_labels() const;
-  /// This template, its text shared with `whole` where it occurs there.
+  /// This template as a slice of `whole`, if its text occurs there; otherwise unchanged.
   PodTemplate within(const RawJson& whole) const;
 
   friend bool operator==(const PodTemplate& a, const PodTemplate& b) { return a.raw_ == b.raw_; }

@@ -3,7 +3,7 @@
 namespace regatta::api {
 namespace {
 
-// Shared by templates that hold nothing; immutable.
+// Shared by all empty templates; immutable.
 
 const std::shared_ptr<const PodTemplateView>& empty_view() {
   static const auto view = std::make_shared<const PodTemplateView>();

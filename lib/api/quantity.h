@@ -25,7 +25,7 @@ class Quantity {
   }
   static Result<Quantity> parse(std::string_view text);
 
-  /// The canonical text: largest suffix that needs no fraction.
+  /// The canonical text, with the largest suffix that needs no fraction.
   std::string str() const;
   /// Rounded away from zero; saturates at the ends of int64.
   std::int64_t value() const { return scaled_value(0); }
@@ -40,7 +40,7 @@ class Quantity {
   Quantity operator-() const;
   friend Quantity operator+(Quantity a, const Quantity& b) { return a += b; }
   friend Quantity operator-(Quantity a, const Quantity& b) { return a -= b; }
-  /// Keeps the format of the left one; finer than 1n rounds away from zero.
+  /// Keeps the format of the left operand. A result finer than 1n is rounded away from zero.
   Quantity& operator*=(const Quantity& other);
   friend Quantity operator*(Quantity a, const Quantity& b) { return a *= b; }
 
@@ -68,11 +68,11 @@ class Quantity {
 };
 
 /// Kueue's integer amount of a resource: cpu in thousandths, everything else in units, both rounded
-/// up; too large becomes the largest int64.
+/// up. An amount that is too large becomes the largest int64.
 std::int64_t resource_amount(std::string_view resource, const Quantity& quantity);
 
-/// The quantity Kueue writes for such an amount: memory-like resources in BinarySI, others
-/// DecimalSI.
+/// The quantity that Kueue writes for such an amount: BinarySI for memory-like resources, DecimalSI
+/// for others.
 Quantity resource_quantity(std::string_view resource, std::int64_t amount);
 
 }  // namespace regatta::api

@@ -15,7 +15,8 @@ void keep_while_in_use(ObjectMeta* metadata) {
   metadata->finalizers.emplace_back(finalizers::resource_in_use);
 }
 
-/// The groups of a ClusterQueue, or of a Cohort, which may lend more than it owns.
+/// Rules that differ between the groups of a ClusterQueue and of a Cohort, which may lend more than
+/// it owns.
 struct GroupRules {
   bool has_parent = false;
   std::string_view parent;  ///< what the messages call it
@@ -208,7 +209,7 @@ FieldErrors validate(const ClusterQueue& queue) {
 
 FieldErrors validate_update(const ClusterQueue& before, const ClusterQueue& after,
                             const RuleOptions& options) {
-  // A queue whose flavors went away must stay editable, so checks are looked at only when touched.
+  // A queue without its flavors must stay editable, so checks are validated only when they change.
   const bool touched = before.spec.admission_checks != after.spec.admission_checks;
   FieldErrors errors = check_queue(after, touched || options.reject_invalid_on_flavors);
   if (before.spec.concurrent_admission_policy &&

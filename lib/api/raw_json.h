@@ -21,9 +21,9 @@ class RawJson {
   std::string text() const;
   /// The parsed text; null when empty.
   Json json() const;
-  /// `length` bytes from `offset` on, which must lie within the text, sharing its storage.
+  /// `length` bytes from `offset` on, in the same storage. They must lie within the text.
   RawJson slice(std::size_t offset, std::size_t length) const;
-  /// Memory of the whole text, without what it shares with others like it.
+  /// Memory of the whole text, without the part that it shares with similar texts.
   std::size_t own_bytes() const { return text_ ? text_->own.size() : 0; }
   /// Whether both are slices of one text.
   bool shares_text_with(const RawJson& other) const { return text_ == other.text_; }
@@ -32,7 +32,7 @@ class RawJson {
 
  private:
   friend class TemplatePool;
-  /// Either the characters, or what makes them from those of `base`: see likeness.h.
+  /// Either the characters, or their differences from the text of `base`: see likeness.h.
   struct Text {
     std::string own;
     std::shared_ptr<const Text> base;  ///< has no base itself

@@ -22,7 +22,7 @@ class ErrorList {
   void invalid(std::string field, std::string_view value, std::string_view why) {
     add(std::move(field), "Invalid value: " + std::string(value) + ": " + std::string(why));
   }
-  /// Of a value that is not repeated.
+  /// For a message that does not repeat the value.
   void invalid_value(std::string field, std::string_view why) {
     add(std::move(field), "Invalid value: " + std::string(why));
   }

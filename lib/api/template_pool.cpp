@@ -7,8 +7,8 @@
 namespace regatta::api {
 namespace {
 
-/// Of the text with everything left out in which objects made from one template may differ: equal
-/// for most texts that are alike.
+/// A hash of the text that is equal for most objects made from one template: it leaves out
+/// everything in which they may differ.
 std::size_t shape_of(const std::string& text, std::size_t spec_hash) {
   const auto quotes = static_cast<std::size_t>(std::count(text.begin(), text.end(), '"'));
   return spec_hash ^ quotes * 0x9e3779b97f4a7c15u;

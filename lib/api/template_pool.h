@@ -10,10 +10,10 @@
 
 namespace regatta::api {
 
-/// Lets objects share the parsed specs of their pods, and the texts of their specs but for what
-/// differs: thousands of jobs are often made from a handful of templates, which differ in names and
-/// labels only. Owned by whoever decodes many objects; it keeps nothing alive by itself, and
-/// forgets what nobody holds any more as it grows.
+/// Lets objects share the parsed specs of their pods, and the parts of their texts that are equal:
+/// thousands of jobs are often made from a handful of templates and differ in names and labels
+/// only. A component that decodes many objects owns a pool. The pool keeps nothing alive by itself.
+/// As it grows, it forgets what is no longer in use.
 class TemplatePool {
  public:
   void share(Workload* workload);
@@ -24,7 +24,7 @@ class TemplatePool {
 
  private:
   void share(PodTemplate* pod_template);
-  /// Keeps of the text what differs from the last whole one of its shape.
+  /// Reduces the text to its differences from the last whole text of the same shape.
   void share_text(RawJson* whole, std::vector<PodTemplate*> within);
 
   template <class Value>

@@ -21,7 +21,8 @@ bool is_alnum(char c) {
   return is_lower_alnum(c) || (c >= 'A' && c <= 'Z');
 }
 
-/// Kubernetes counts names in characters and labels in bytes, in words; in both it counts bytes.
+/// Kubernetes' messages count names in characters and labels in bytes; its checks count bytes in
+/// both.
 std::string too_long(std::size_t limit, std::string_view unit) {
   return "must be no more than " + std::to_string(limit) + " " + std::string(unit);
 }

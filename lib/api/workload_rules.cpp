@@ -143,7 +143,7 @@ bool same_pod_sets(const Workload& before, const Workload& after) {
   return true;
 }
 
-/// The admission without what may still be filled in.
+/// The admission without the fields that may still be filled in.
 Admission settled(Admission admission) {
   for (PodSetAssignment& assignment : admission.pod_set_assignments) {
     assignment.topology_assignment.reset();
@@ -181,7 +181,7 @@ void check_kept_updates(const Workload& before, const Workload& after, ErrorList
 
 void check_cluster(const Workload& before, const Workload& after, ErrorList* errors) {
   if (before.status.cluster_name || !after.status.cluster_name) return;
-  // A slice takes the cluster over from the one it replaces.
+  // A slice takes the cluster over from the slice that it replaces.
   const std::string replaces(annotations::workload_slice_replacement_for);
   if (!after.metadata.annotation(replaces).empty()) return;
   const std::vector<std::string>& nominated = before.status.nominated_cluster_names;

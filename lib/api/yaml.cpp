@@ -90,8 +90,8 @@ Json plain_scalar(const std::string& text) {
 
 enum class RepeatedKeys : std::uint8_t { last_counts, refused };
 
-/// Makes JSON of what the parser tells, a document at a time. Counts values as it goes, those that
-/// an alias stands for as well, so that nested aliases cannot blow up.
+/// Builds JSON from the events of the parser, one document at a time. It counts values, also those
+/// that an alias stands for, so that nested aliases cannot blow up.
 class Builder final : public YAML::EventHandler {
  public:
   explicit Builder(RepeatedKeys repeated) : repeated_(repeated) {}
@@ -99,7 +99,7 @@ class Builder final : public YAML::EventHandler {
   Json take() { return std::move(root_); }
 
   void OnDocumentStart(const YAML::Mark& mark) override {
-    // Behind a document, the parser takes what cannot begin one for empty ones without end.
+    // After a document, the parser reads text that cannot begin another as endless empty documents.
     if (mark.pos == last_start_) throw YAML::Exception(mark, "did not find a document's start");
     last_start_ = mark.pos;
     anchors_.clear();
@@ -159,7 +159,7 @@ class Builder final : public YAML::EventHandler {
   }
 
  private:
-  /// What an anchor names: with all its values, and how deep they nest.
+  /// The value that an anchor names, the number of values in it, and how deep they nest.
   struct Named {
     Json value;
     int count = 0;
@@ -208,7 +208,7 @@ class Builder final : public YAML::EventHandler {
     *sum += values;
   }
 
-  /// Anchors within anchors are copies of copies, so that they have a limit as well.
+  /// Nested anchors copy copies, so the number of values that anchors name is limited as well.
   void remember(const YAML::Mark& mark, YAML::anchor_t anchor, Named named) {
     take_from(&named_, mark, named.count);
     anchors_[anchor] = std::move(named);
@@ -277,7 +277,7 @@ class Builder final : public YAML::EventHandler {
 std::string reason(const YAML::Exception& e) {
   const std::string line = "line " + std::to_string(e.mark.line + 1) + ": ";
   if (e.msg == "illegal map value") {
-    // As servers say it: of the first line without its number.
+    // API servers leave out the line number when it is the first line.
     return "yaml: " + (e.mark.line > 0 ? line : "") +
            "mapping values are not allowed in this context";
   }

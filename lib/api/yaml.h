@@ -10,12 +10,12 @@
 namespace regatta::api {
 
 /// One YAML (or JSON) document as JSON, as Kubernetes reads it: YAML 1.1 booleans (`y`, `yes`,
-/// `on`), anchors and merge keys resolved, keys made strings. `invalid` with a reason when
-/// malformed, empty documents are null.
+/// `on`), anchors and merge keys resolved, keys made strings. An empty document is null, a
+/// malformed one `invalid` with a reason.
 Result<Json> parse_yaml(std::string_view text);
 
-/// Every document of a stream, the empty ones left out. What people wrote: a key that comes twice
-/// in one map is refused here.
+/// The documents of a stream that are not empty. For files that people write: a key that comes
+/// twice in one map is refused.
 Result<std::vector<Json>> parse_yaml_documents(std::string_view text);
 
 /// Block style, keys sorted, lists not indented, ending with a newline: as `kubectl -o yaml`.
