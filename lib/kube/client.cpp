@@ -15,7 +15,7 @@ bool succeeded(unsigned status) {
   return status >= 200 && status < 300;
 }
 
-/// A body that came whole although a stream was asked for.
+/// The body of an answer that came whole although a stream was asked for.
 class WholeBody final : public net::BodyStream {
  public:
   explicit WholeBody(std::string body) : body_(std::move(body)) {}
@@ -61,7 +61,7 @@ void name_items(Json* items, const api::ResourceInfo& resource) {
   }
 }
 
-/// Whole objects where a server has no such form.
+/// Accepts whole objects from a server that cannot send this form.
 std::string metadata_as(const std::string& form) {
   return "application/json;as=" + form + ";g=meta.k8s.io;v=v1,application/json";
 }
@@ -129,7 +129,7 @@ Task<Result<net::HttpResponse>> Client::send_authenticated(Call call, SteadyPoin
   if (!token) co_return token.error();
   auto answer = co_await send_once(call, *token, deadline);
   if (!answer || answer->status != 401) co_return answer;
-  // The token may just have been rotated: once more, if there is a new one.
+  // The token may just have been rotated: try once more if there is a new one.
   deps_.credentials->rejected();
   auto fresh = co_await deps_.credentials->bearer_token();
   if (!fresh || *fresh == *token) co_return answer;
@@ -147,7 +147,7 @@ std::optional<Duration> Client::retry_delay(const Error& error, int attempt) {
                             : Duration(*details->retry_after);
   const Duration least(Duration::rep{50} << std::min(attempt, 10));
   const Duration delay = std::max(told, least);
-  // Everybody was told the same moment: spread out.
+  // Every client may have got the same delay: spread the retries.
   return delay + Duration(deps_.rng.between(0, delay.count() / 4));
 }
 
@@ -171,7 +171,7 @@ Task<Result<std::string>> Client::send_text(Result<Call> call) {
   co_return std::move(answer->body);
 }
 
-// An empty name would address the whole collection, and a DELETE of that is not what anybody meant.
+// An empty name would address the whole collection; a DELETE of that is never meant.
 Result<Client::Call> Client::object_call(std::string_view verb, std::string method,
                                          const api::ResourceInfo& resource,
                                          const api::ObjectKey& key,
@@ -256,7 +256,8 @@ Task<Result<std::string>> Client::list_raw(api::ResourceInfo resource, std::stri
     page.resource_version = text_at((*list)["metadata"], "resourceVersion");
     page.items = &items;
     on_page(page);
-    // Pages are of one snapshot; should they not be, the oldest of them is the one to watch from.
+    // All pages come from one snapshot. If they do not, the version of the oldest is the one to
+    // watch from.
     if (first_version.empty()) first_version = page.resource_version;
     continue_token = text_at((*list)["metadata"], "continue");
     if (continue_token.empty()) co_return first_version;
@@ -274,7 +275,7 @@ Task<Result<std::string>> Client::create_raw(api::ResourceInfo resource, std::st
   call.method = "POST";
   call.path = resource.path(percent_encode(ns));
   if (!options.subresource.empty()) {
-    // A Binding or an Eviction says itself whom it is about.
+    // The body of a Binding or an Eviction names the Pod.
     const std::string name = name_in(body);
     if (name.empty()) {
       co_return Error(Errc::invalid, "create " + resource.group_resource() + "/" +

@@ -41,7 +41,7 @@ struct WatchOptions {
   std::string field_selector;
   std::string resource_version;  ///< events after it; empty: first the present state, as ADDED
   bool bookmarks = true;
-  bool send_initial_events = false;  ///< the list as events, up to an annotated bookmark
+  bool send_initial_events = false;  ///< the list comes as events, up to an annotated bookmark
   std::chrono::seconds server_timeout{
       0};                      ///< the server ends the watch after it; 0: its own choice
   bool metadata_only = false;  ///< the objects are PartialObjectMetadata
@@ -78,12 +78,12 @@ struct ListPage {
 
 void for_each_item(const ListPage& page, const std::function<void(const Json&)>& visit);
 
-/// One request as it was answered, for metrics and budgets. Retries count one by one.
+/// One request and how it was answered, for metrics and budgets. Each retry counts as a request.
 struct RequestSeen {
   std::string_view verb;      ///< get list watch create update patch apply delete deletecollection
   std::string_view resource;  ///< "workloads"
   std::string_view subresource;  ///< "status", or empty
-  unsigned http_status = 0;      ///< 0: nobody answered
+  unsigned http_status = 0;      ///< 0: no answer came
   Duration took{0};              ///< up to the response header for a watch
 };
 
@@ -110,13 +110,13 @@ struct ClientDeps {
 ///
 /// Failures: the Errc says what to do, `error.details()` holds the Status reason and causes.
 /// Answers 429, 503 and 5xx that carry Retry-After are retried inside, within the call's timeout,
-/// because the server did not act on them; everything else surfaces at once and the caller decides
+/// because the server did not act on them. Everything else surfaces at once, and the caller decides
 /// anew. After a write that ended in `timeout`, or in `unavailable` without an answer, the write
 /// may have happened (may_have_happened() in status.h): read again, and expect `already_exists` or
-/// `conflict` from yourself.
+/// `conflict` because of your own write.
 ///
 /// Typed calls need `T::resource`, `T::metadata` and the codec of lib/api. update<T> sends only the
-/// fields T knows, so on objects that others extend use patches or apply.
+/// fields T knows, so use patches or apply on objects that other clients extend.
 class Client {
  public:
   explicit Client(ClientDeps deps);
@@ -126,8 +126,8 @@ class Client {
 
   Task<Result<std::string>> get_raw(api::ResourceInfo resource, api::ObjectKey key,
                                     GetOptions options = {});
-  /// Calls `on_page` for each page; the answer is the list's resourceVersion. A continue token that
-  /// expired half way is `gone`: what on_page got until then is no consistent list.
+  /// Calls `on_page` for each page and returns the list's resourceVersion. The result is `gone`
+  /// when the continue token expires half way: the pages until then are no consistent list.
   Task<Result<std::string>> list_raw(api::ResourceInfo resource, std::string ns,
                                      ListOptions options,
                                      std::function<void(const ListPage&)> on_page);
@@ -154,8 +154,8 @@ class Client {
   Task<Result<T>> get(api::ObjectKey key) {
     co_return decoded<T>(co_await get_raw(T::resource, std::move(key)));
   }
-  /// Consistent also when paging takes longer than the server keeps the snapshot. Fails when one
-  /// object cannot be decoded.
+  /// The list is consistent even if paging takes longer than the server keeps the snapshot. Fails
+  /// when one object cannot be decoded.
   template <class T>
   Task<Result<std::vector<T>>> list(std::string ns = {}, ListOptions options = {});
   template <class T>
@@ -185,9 +185,9 @@ class Client {
   }
 
   /// Writes the difference between `before`, as it was read, and `after` as a merge patch that
-  /// holds only while the object is still at before's resourceVersion (`conflict` otherwise).
-  /// Nothing to change: no request, and the answer is `after`. Parts of the object that T does not
-  /// know stay as they are, except inside lists that changed.
+  /// applies only while the object is still at before's resourceVersion (`conflict` otherwise).
+  /// Without a difference no request is sent, and the answer is `after`. Parts of the object that T
+  /// does not know stay as they are, except inside lists that changed.
   template <class T>
   Task<Result<T>> patch_status(T before, T after) {
     return patch_difference(std::move(before), std::move(after), PatchScope::status);
@@ -257,7 +257,7 @@ Task<Result<std::vector<T>>> Client::list(std::string ns, ListOptions options) {
 
 template <class T>
 Task<Result<T>> Client::patch_difference(T before, T after, PatchScope scope) {
-  // Converting what is not compared would cost more than all the rest.
+  // Converting parts that are not compared would cost more than all the rest.
   const auto part = [&](const T& object) {
     if constexpr (requires { object.status; }) {
       if (scope == PatchScope::status) {

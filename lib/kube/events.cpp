@@ -84,7 +84,7 @@ bool EventRecorder::within_budget(const ObjectReference& about) {
   return true;
 }
 
-/// The series of one message, or the one that all messages share once there were too many.
+/// The series of this message, or the one that all further messages share once there are too many.
 EventRecorder::SeriesKey EventRecorder::combine(const ObjectReference& about, EventType type,
                                                 const std::string& reason,
                                                 const std::string& message) {
@@ -104,7 +104,7 @@ EventRecorder::SeriesKey EventRecorder::combine(const ObjectReference& about, Ev
   return key;
 }
 
-/// Forgetting costs no more than one Event where a count would have done.
+/// A series that is forgotten too early only costs one more Event instead of a higher count.
 void EventRecorder::forget_old() {
   const SteadyPoint now = clock_.steady();
   if (series_.size() > options_.known_max) {
@@ -188,12 +188,12 @@ Task<Status> EventRecorder::write(const SeriesKey& key) {
                                               PatchType::merge, dump_json(patch));
     if (patched) co_return ok();
     if (patched.error().code() != Errc::not_found) co_return patched.error();
-    // It expired: tell the whole story again under a new name.
+    // The Event expired: write the whole series again under a new name.
     series_[key].created = false;
     series_[key].name = event_name(key.about.name, rng_);
   }
   auto created = co_await client_.create_raw(event_resource, ns, event_json(key, series_[key]));
-  // A create whose answer was lost got through.
+  // already_exists: an earlier create went through although its answer was lost.
   if (!created && created.error().code() != Errc::already_exists) co_return created.error();
   series_[key].created = true;
   co_return ok();

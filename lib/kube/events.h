@@ -46,10 +46,10 @@ inline ObjectReference reference_to(const api::ResourceInfo& resource,
 struct EventRecorderOptions {
   std::string component;      ///< source.component: "kueue-workload-controller"
   std::string instance;       ///< reportingInstance: the pod or host name
-  int burst_per_object = 25;  ///< then one each refill interval
+  int burst_per_object = 25;  ///< events at once; after them one in each refill interval
   Duration refill_per_object = std::chrono::minutes(5);
-  /// Normal events beyond `burst` and then this rate are suppressed, so that under load the API
-  /// server is left to those who work; warnings always pass. 0: no limit.
+  /// Normal events beyond `normal_burst` and then this rate are suppressed, so that under load the
+  /// API server has time for the controllers. Warnings always pass. 0: no limit.
   double normal_per_second = 0;
   int normal_burst = 100;
   Duration series_window = std::chrono::minutes(10);  ///< repeats within it share one Event
@@ -58,10 +58,10 @@ struct EventRecorderOptions {
   std::size_t known_max = 4096;  ///< series and objects remembered
 };
 
-/// Tells users what happened to an object, as core/v1 Events. Repeats become a count on one Event;
-/// many different messages of one object, type and reason are combined into one; objects that talk
-/// too much are cut off. event() never waits and never fails: beyond the queue's limit, and after a
-/// failed write, events are dropped and counted.
+/// Tells users what happened to an object, as core/v1 Events. Repeats become a count on one Event.
+/// Many different messages of one object, type and reason are combined into one. An object with too
+/// many events gets no more for a while. event() never waits and never fails: beyond the queue's
+/// limit, and after a failed write, events are dropped and counted.
 class EventRecorder {
  public:
   EventRecorder(Client& client, Clock& clock, Rng& rng, Executor executor, Log log,

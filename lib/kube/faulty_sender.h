@@ -19,14 +19,14 @@ struct Faults {
   double too_many = 0;         ///< 429 with Retry-After: 1, not acted on
   double server_error = 0;     ///< 500, not acted on
   double cut_watch = 0;        ///< per piece: the stream breaks instead of delivering it
-  double half_open_watch = 0;  ///< per piece: neither it nor anything later ever comes
+  double half_open_watch = 0;  ///< per piece: neither this piece nor a later one ever comes
   double gone_in_watch = 0;    ///< per piece: replaced by an ERROR event 410
   Duration delay_min{0};       ///< of each request and each piece of a watch, both ways together
   Duration delay_max{0};
   bool partitioned = false;  ///< nothing passes, requests hang until their deadline, watches starve
 };
 
-/// Does to another sender's traffic what `faults` says.
+/// Passes the traffic of another sender on, with the faults that `faults` asks for.
 class FaultySender final : public net::HttpSender {
  public:
   /// A request without a deadline that hangs ends after hang_max.

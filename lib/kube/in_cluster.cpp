@@ -77,7 +77,7 @@ Task<Result<std::string>> TokenFile::bearer_token() {
   if (text) *text = trimmed(std::move(*text));
   if (text && text->empty()) text = Error(Errc::invalid, file_.string() + ": empty");
   if (!text && token_.empty()) co_return text.error().within("reading the token");
-  // Rotation replaces the file: a moment without it is no reason to stop.
+  // Rotation replaces the file, so it may be missing for a moment: the old token stays.
   if (text) token_ = std::move(*text);
   read_at_ = now;
   co_return token_;

@@ -31,8 +31,8 @@ using Environment = std::function<std::optional<std::string>(const std::string& 
 Result<InClusterConfig> load_in_cluster(
     const Environment& environment, const std::filesystem::path& folder = service_account_folder);
 
-/// A bearer token from a file that others rotate: read again when it is a minute old, or at once
-/// after the server rejected it. When reading fails the previous token is kept.
+/// A bearer token from a file that is rotated: the file is read again when the token is a minute
+/// old, or at once after the server rejected it. When reading fails, the previous token is kept.
 class TokenFile final : public Credentials {
  public:
   TokenFile(Clock& clock, std::filesystem::path file);

@@ -25,7 +25,7 @@ const api::ObjectMeta& metadata_of(const T& object) {
 /// reached the copy stays, stale; health() says so.
 ///
 /// Handlers run on the control thread right after the store changed, once for each object that
-/// changed, whatever told us: an event, a list that no longer holds the object, observe(). They
+/// changed, whatever the cause: an event, a list that no longer holds the object, observe(). They
 /// must only enqueue keys. During the first list they run for every object, before has_synced().
 ///
 /// Objects that cannot be decoded are counted, logged with their key and kept out; an older version
@@ -49,14 +49,14 @@ class ObjectInformer {
                 return decoded(std::move(*object));
               }) {}
 
-  /// Until cancelled.
+  /// Runs until cancelled.
   Task<> run() { return core_.run(); }
   bool has_synced() const { return core_.has_synced(); }
   Task<> wait_synced() { return core_.wait_synced(); }
   const InformerHealth& health() const { return core_.health(); }
   const std::map<api::ObjectKey, Error>& undecodable() const { return core_.undecodable(); }
 
-  /// Before run().
+  /// Call it before run().
   void on_change(std::function<void(const api::ObjectKey&)> handler) {
     core_.on_change([handler = std::move(handler)](const api::ObjectKey& key, const auto&,
                                                    const auto&) { handler(key); });
@@ -69,7 +69,7 @@ class ObjectInformer {
       handler(key, cast(before), cast(after));
     });
   }
-  /// When health().connected or last_error changed.
+  /// `handler` runs when health().connected or last_error changed.
   void on_health(std::function<void()> handler) { core_.on_health(std::move(handler)); }
   /// `values` says under which values an object is found in index `name`.
   void add_index(std::string name, std::function<std::vector<std::string>(const T&)> values) {
@@ -99,7 +99,7 @@ class ObjectInformer {
     return found;
   }
 
-  /// Read your own writes: puts the object a write returned into the store, unless the store
+  /// Read your own writes: puts the object that a write returned into the store, unless the store
   /// already follows the server beyond it. The object must match the informer's selectors. Without
   /// it a reconciler that runs before its own write comes back through the watch decides on the
   /// state before the write, and earns itself a conflict.

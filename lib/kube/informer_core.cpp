@@ -12,12 +12,12 @@
 namespace regatta::kube {
 namespace {
 
-/// Failures of a watch in a row, each answered by the server, after which the store is listed anew:
-/// the resourceVersion we insist on may be what the server chokes on.
+/// After so many failures of a watch in a row, each answered by the server, the store is listed
+/// anew: the cause may be the resourceVersion that we ask for.
 constexpr int failures_before_relist = 5;
 
-/// Watches in a row without a single bookmark after which our resourceVersion is doubted: a server
-/// restored from a backup waits silently for a version of its lost future.
+/// After so many watches in a row without a single bookmark our resourceVersion is doubted: a
+/// server restored from a backup waits silently for a version that it has lost.
 constexpr int silent_watches_before_relist = 2;
 
 /// Ends when nothing was heard for `limit`, however often that moves: one sleeper for the whole
@@ -30,7 +30,7 @@ Task<> store_status(Task<Status> op, Status* into) {
   *into = co_await std::move(op);
 }
 
-/// Without the codec, which may be what failed.
+/// Does without the codec, which may be what failed.
 api::ObjectKey key_of(const Json& object) {
   const Json* metadata = member(object, "metadata");
   if (!metadata) return {};
@@ -116,7 +116,7 @@ Task<Status> InformerCore::follow() {
     co_return stream.error();
   }
   set_connected(true);
-  // What we wrote ourselves was observed from the answer, and comes back as an event.
+  // Our own writes were observed from their answers and come back as known events.
   if (!with_list) stream->read_lean([this](const Outline& object) { return is_stored(object); });
   Listing initial;
   co_return co_await read_until_silent(std::move(*stream), with_list ? &initial : nullptr);
@@ -141,7 +141,7 @@ Task<Status> InformerCore::fill_from_list() {
   };
   auto version = co_await deps_.client.list_raw(resource_, options_.ns, options, on_page);
   if (!version && version.error().code() == Errc::gone && options.limit != 0) {
-    // Paging took longer than the server keeps a snapshot.
+    // Paging took longer than the server keeps a snapshot: list again without pages.
     listing = Listing();
     options.limit = 0;
     version = co_await deps_.client.list_raw(resource_, options_.ns, options, on_page);
@@ -226,7 +226,7 @@ void InformerCore::note_failure(const Error& error) {
       (error.details() && health_.failures % failures_before_relist == 0)) {
     version_.clear();
   }
-  // A watch that is cut and resumes at once is everyday life; only what lasts is a disconnection.
+  // A watch that is cut and resumes at once is normal; only a lasting failure is a disconnection.
   const bool lasting = !health_.connected || health_.failures > 1 || error.code() == Errc::timeout;
   if (!lasting) return;
   const bool news = !health_.last_error || *health_.last_error != error;
@@ -241,7 +241,7 @@ void InformerCore::note_failure(const Error& error) {
   for (const auto& handler : health_handlers_) handler();
 }
 
-/// At once after the first failure, so that a cut watch costs nothing; then exponential.
+/// Retries at once after the first failure, so that a cut watch costs nothing; then exponentially.
 Duration InformerCore::retry_delay() {
   const Duration base = options_.retry_base;
   if (health_.failures <= 1) return Duration(deps_.rng.between(0, base.count() / 8));
@@ -293,7 +293,7 @@ void InformerCore::replace_store(Listing listing, std::string version) {
   std::vector<api::ObjectKey> missing;
   for (const auto& [key, entry] : store_) {
     if (listing.objects.contains(key) || listing.undecodable.contains(key)) continue;
-    // Newer than the list: written and observed while it was made.
+    // Newer than the list: the object was written and observed while the list was made.
     if (is_older_version(version, entry.resource_version).value_or(false)) continue;
     missing.push_back(key);
   }
@@ -316,7 +316,7 @@ void InformerCore::apply(const WatchEvent& event) {
     undecodable_.erase(key);
     const auto it = store_.find(key);
     if (it == store_.end()) return;
-    // An observed write created it again since.
+    // The object may have been created again since, by a write that was observed.
     const auto outrun = is_older_version(event.resource_version, it->second.resource_version);
     if (!outrun.value_or(false)) erase(key, &changes);
   } else {
@@ -366,8 +366,8 @@ void InformerCore::notify(const std::vector<Change>& changes) {
 }
 
 void InformerCore::observe(Decoded written) {
-  // The store is a prefix of the server's history up to version_: what is older is in it, or was in
-  // it and has been deleted since. Between a 410 and the next list only what is there is updated.
+  // The store holds the server's history up to version_: an older object is in it, or was in it and
+  // has been deleted. Between a 410 and the next list only objects in the store are updated.
   const auto stored = store_.find(written.key);
   const bool relisting = version_.empty();
   if (relisting && stored == store_.end()) return;

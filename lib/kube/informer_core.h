@@ -107,7 +107,7 @@ class InformerCore {
     std::map<api::ObjectKey, Error> undecodable;
   };
 
-  /// One list, if one is needed, and one watch; ok when the server ended that in order.
+  /// Lists if needed, then watches once; ok when the server ended the watch in order.
   Task<Status> follow();
   Task<Status> fill_from_list();
   bool is_stored(const Outline& object) const;
@@ -145,8 +145,8 @@ class InformerCore {
   Wakeup synced_;
 };
 
-/// Whether `a` is an older resourceVersion than `b`; nullopt when they cannot be compared, as only
-/// decimal numbers can.
+/// Whether `a` is an older resourceVersion than `b`; nullopt unless both are decimal numbers, the
+/// only ones that can be compared.
 std::optional<bool> is_older_version(std::string_view a, std::string_view b);
 
 }  // namespace regatta::kube

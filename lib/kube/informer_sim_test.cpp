@@ -3,8 +3,8 @@
 #include "lib/kube/kube_test.h"
 
 // An informer behind a bad network follows a server that keeps little history. Whatever happened,
-// once the faults stop its store equals the server's, its index too, and its handler was told of
-// every key whose object differs from when it was told last.
+// once the faults stop its store equals the server's, and so does its index. Its handler was called
+// for every key with an object that differs from the one at the previous call.
 namespace regatta::kube {
 namespace {
 
@@ -155,7 +155,7 @@ struct SimRun {
         server.remove(name);
       } else {
         server.write(name, color);
-        // The writer shows the informer what it wrote, now and then, sooner or later.
+        // Now and then the writer shows the informer what it wrote.
         if (world.rng.chance(0.3)) {
           informer.observe(api::from_json<Thing>(server.things[name]).value());
         }
@@ -200,7 +200,7 @@ TEST(InformerSim, ConvergesOnceFaultsStop) {
     resumed += run.informer.health().watches - run.informer.health().lists;
     run.end();
   }
-  // The runs went through what they are for.
+  // The runs did list again and resume often enough.
   EXPECT_GT(listed, 400u);
   EXPECT_GT(resumed, 400u);
 }

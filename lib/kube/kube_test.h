@@ -21,7 +21,7 @@
 // For the tests of this folder alone.
 namespace regatta::kube {
 
-/// A watch the test speaks on.
+/// A watch that the test feeds.
 class PushStream final : public net::BodyStream {
  public:
   explicit PushStream(const Executor& executor) : wake_(executor) {}
@@ -54,7 +54,7 @@ class PushStream final : public net::BodyStream {
   Wakeup wake_;
 };
 
-/// Answers requests in the order of a script and remembers them.
+/// Answers requests in the order of a script and remembers the requests.
 class ScriptedServer final : public net::HttpHandler {
  public:
   using Answer = std::function<net::HttpResponse(const net::HttpRequest&)>;
@@ -102,7 +102,7 @@ class ScriptedServer final : public net::HttpHandler {
   }
 
   std::deque<Answer> script;
-  Answer otherwise;  ///< after the script
+  Answer otherwise;  ///< answers when the script is used up
   std::vector<net::HttpRequest> seen;
   std::vector<TimePoint> seen_at;
   std::vector<std::string> unscripted;

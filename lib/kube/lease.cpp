@@ -35,7 +35,7 @@ std::string LeaderElector::spec_json(const std::string& holder) const {
                {"acquireTime", format_rfc3339_micro(acquired_)},
                {"renewTime", format_rfc3339_micro(clock_.now())},
                {"leaseTransitions", transitions_}};
-  // Whoever looks at a lease given back must not wait for it.
+  // A candidate that reads a released lease must not wait for it.
   if (holder.empty()) spec["leaseDurationSeconds"] = 1;
   return dump_json(spec);
 }
@@ -92,7 +92,7 @@ Task<Result<bool>> LeaderElector::look_and_take() {
   const Status looked = look_at(*lease);
   if (!looked) co_return looked.error();
   const bool ours = holder_ == options_.identity;
-  // Somebody took over, even if only for a moment: a leader does not come back silently.
+  // Another process took over, even if only for a moment: a leader does not come back silently.
   if (leading_ && !ours) co_return false;
   if (!holder_.empty() && !ours && clock_.steady() < observed_at_ + observed_duration_) {
     co_return false;
@@ -106,7 +106,7 @@ Task<Result<bool>> LeaderElector::look_and_take() {
 
 Task<Result<bool>> LeaderElector::try_to_hold() {
   if (leading_) {
-    // We know the version we wrote: no need to look.
+    // We know the version that we wrote, so the lease need not be read first.
     auto renewed = co_await write(options_.identity);
     if (renewed || renewed.error().code() != Errc::conflict) co_return renewed;
   }
@@ -163,7 +163,7 @@ Task<Error> LeaderElector::hold() {
       co_return lost;
     } else {
       last = held.error();
-      pause = options_.retry_period / 4;  // there is time for few tries
+      pause = options_.retry_period / 4;  // only a few tries are left before the deadline
     }
   }
 }
@@ -184,7 +184,7 @@ Task<Status> LeaderElector::release() {
   leading_ = false;
   auto written = co_await write(std::string());
   if (!written && written.error().code() == Errc::conflict) {
-    // A renewal that was cancelled in mid-flight got through.
+    // A renewal that was cancelled on its way has been applied after all.
     auto lease = co_await client_.get_raw(lease_resource, options_.lease);
     if (!lease) co_return lease.error();
     const Status looked = look_at(*lease);

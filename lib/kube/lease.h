@@ -14,7 +14,7 @@ namespace regatta::kube {
 struct LeaderElectionOptions {
   api::ObjectKey lease;                                ///< coordination.k8s.io/v1 Lease
   std::string identity;                                ///< unique to this process
-  Duration lease_duration = std::chrono::seconds(15);  ///< how long others wait for a silent holder
+  Duration lease_duration = std::chrono::seconds(15);  ///< how long to wait for a silent holder
   Duration renew_deadline = std::chrono::seconds(10);  ///< the holder gives up after it
   Duration retry_period = std::chrono::seconds(2);
 };
@@ -37,16 +37,17 @@ class LeaderElector {
   /// acquire(), then `lead` until it ends by itself or leadership is lost; in the latter case
   /// `lead` has been cancelled and has ended when this returns, with the reason.
   Task<Status> run(std::function<Task<>()> lead);
-  /// Gives the lease back so that another need not wait. Not a part of cancellation, which cannot
-  /// wait for anything: orderly shutdown calls it after everything that needs leadership ended.
+  /// Gives the lease back so that another candidate need not wait. Cancellation cannot do it,
+  /// because a cancelled task cannot wait: orderly shutdown calls it after everything that needs
+  /// leadership ended.
   Task<Status> release();
 
   bool is_leader() const { return leading_; }
-  /// Who holds the lease as far as known; empty: nobody, or not looked yet.
+  /// The identity in the lease when last read; empty: the lease is free, or not read yet.
   const std::string& holder() const { return holder_; }
 
  private:
-  /// Whether we hold the lease now; false when somebody else does.
+  /// Whether we hold the lease now; false when another process holds it.
   Task<Result<bool>> try_to_hold();
   Task<Result<bool>> look_and_take();
   Task<Result<bool>> create();

@@ -3,8 +3,8 @@
 namespace regatta::kube {
 namespace {
 
-/// Walks over JSON text member by member. Every function is false, or empty, on what it does not
-/// expect.
+/// Walks over JSON text member by member. Every function returns false, or nothing, on text that it
+/// does not expect.
 class Walker {
  public:
   explicit Walker(std::string_view text) : text_(text) {}
@@ -86,7 +86,7 @@ bool read_metadata(Walker& walker, Outline* out) {
       continue;
     }
     if (!walker.skip_value()) return false;
-    // At the front the comma behind it would have to go; servers do not write it there.
+    // Cutting the first member would leave its comma behind; servers do not write it first.
     if (*key == "managedFields" && !first) out->managed_fields = walker.since(begin);
   }
 }

@@ -14,7 +14,7 @@ struct Outline {
   std::string_view managed_fields;
 };
 
-/// Nullopt when the text is not written as API servers do, which says nothing against it.
+/// nullopt when the text is not laid out as API servers do it; it may still be a valid object.
 std::optional<Outline> outline_of(std::string_view object);
 
 struct EventOutline {
@@ -24,7 +24,7 @@ struct EventOutline {
 /// The same for one line of a watch.
 std::optional<EventOutline> outline_of_event(std::string_view line);
 
-/// The text without managedFields, often half of it, which no typed object reads.
+/// The text without managedFields, which are often half of it and which no typed object reads.
 std::string without_managed_fields(std::string text);
 
 }  // namespace regatta::kube

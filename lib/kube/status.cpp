@@ -108,7 +108,7 @@ std::string_view reason_of(const Error& e) {
 bool may_have_happened(const Error& e) {
   if (e.code() == Errc::timeout) return true;
   if (e.code() != Errc::unavailable) return false;
-  // A refusal that says when to come back was decided before acting; a plain 5xx was not.
+  // The server refuses with a 429 or a Retry-After before it acts; a plain 5xx may come later.
   return !e.details() || (e.details()->http_status != 429 && !e.details()->retry_after);
 }
 

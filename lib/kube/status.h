@@ -17,7 +17,7 @@ Error error_of_status_object(const Json& status);
 std::string_view reason_of(const Error& e);
 
 /// Whether a write that ended with `e` may have been applied nevertheless: it was sent and no
-/// server said no. Whoever gets true reads again before deciding anything.
+/// server refused it. If so, read again before deciding anything.
 bool may_have_happened(const Error& e);
 
 }  // namespace regatta::kube

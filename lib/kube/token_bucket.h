@@ -10,7 +10,7 @@ class TokenBucket {
   /// qps 0: no limit.
   TokenBucket(Clock& clock, double qps, int burst);
 
-  /// Waits for its turn. A turn whose waiter is cancelled is lost.
+  /// Waits for the caller's turn. The turn of a cancelled caller is lost.
   Task<> take();
   /// Takes a token if there is one now.
   bool try_take();

@@ -36,8 +36,8 @@ class WatchStream {
 
   /// The next event; nullopt at the clean end (the server's own timeout); an error otherwise: the
   /// one an in-stream ERROR event carries (`gone`: list again), or `unavailable` when the
-  /// connection was cut. After either the stream is over. No deadline of its own: an idle server
-  /// and a dead one look the same, so the caller brings the limit.
+  /// connection was cut. After either the stream is over. The call has no deadline: an idle server
+  /// and a dead one look the same, so the caller sets the limit.
   Task<Result<std::optional<WatchEvent>>> next();
 
   /// Longest line accepted; etcd refuses objects beyond 1.5 MiB, so this is generous.
@@ -45,7 +45,8 @@ class WatchStream {
 
  private:
   void split(std::string_view piece);
-  /// What there is to say about a line without decoding it; cuts managedFields out of it.
+  /// The event of a line if the reader knows the object already, without decoding the line.
+  /// Otherwise nothing; then managedFields are cut out of the line.
   std::optional<WatchEvent> skim(std::string* line) const;
 
   std::shared_ptr<net::BodyStream> body_;
