@@ -18,8 +18,8 @@ struct Asset {
 /// The CustomResourceDefinitions of Kueue, sorted by path.
 const std::vector<Asset>& kueue_crds();
 
-/// The objects of every file in `assets` whose path starts with `prefix`, in order. An Error is a
-/// bug of the build.
+/// The objects of every file in `assets` with a path that starts with `prefix`, in order. An Error
+/// is a bug of the build.
 Result<std::vector<Json>> objects_below(const std::vector<Asset>& assets,
                                         std::string_view prefix = {});
 

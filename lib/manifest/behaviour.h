@@ -28,17 +28,17 @@ struct Behaviour {
   bool pods = true;
 };
 
-/// What the annotations say, over `otherwise`. What cannot be read counts as not written.
+/// The values in the annotations; `otherwise` where an annotation is absent or cannot be read.
 Behaviour behaviour_of(const api::Job& job, const Behaviour& otherwise);
-/// The same of anything that has annotations and a pod template.
+/// The same for any object that has annotations and a pod template.
 Behaviour behaviour_of(const api::ObjectMeta& metadata, const api::PodTemplate& pod_template,
                        const Behaviour& otherwise);
 /// A number of seconds, 0 and above, in the annotation of that name; the template's counts where
-/// the object has none. Nothing when there is none or it cannot be read.
+/// the object has none. nullopt when there is none or it cannot be read.
 std::optional<Duration> seconds_in(const api::ObjectMeta& metadata,
                                    const api::PodTemplate& pod_template, std::string_view name);
 
-/// Whether the simulated Job controller is responsible: managedBy names it, or nobody.
+/// Whether the simulated Job controller is responsible: managedBy names it or is absent.
 bool is_ours(const api::Job& job);
 
 }  // namespace regatta::manifest

@@ -61,7 +61,7 @@ Failure internal_error(std::string message);
 /// "<Kind>.<group> "<name>" is invalid: <causes>".
 Failure invalid(std::string_view group, std::string_view kind, std::string_view name,
                 FieldErrors causes);
-/// Of the options of a request: "CreateOptions.meta.k8s.io "" is invalid: …".
+/// The Invalid failure of the options of a request: "CreateOptions.meta.k8s.io "" is invalid: …".
 Failure invalid_options(std::string_view kind, FieldErrors causes);
 /// The generic answers of the HTTP layer, with empty details.
 Failure resource_not_found();

@@ -154,7 +154,7 @@ FieldErrors validate_metadata(const Json& object, const ResourceType& type) {
   if (!metadata) metadata = &empty;
   const std::string prefix = text_at(*metadata, "generateName");
   if (!prefix.empty()) {
-    // A dash at its end is not the end of the name.
+    // A dash at the end of the prefix is not the end of the name: a suffix follows it.
     std::string shown = prefix;
     if (shown.size() > 1 && shown.back() == '-') shown.back() = 'a';
     for (const std::string& why : name_errors(type, shown)) {

@@ -8,15 +8,16 @@ namespace regatta::manifest {
 
 /// The rules of ObjectMeta that hold for every kind.
 
-/// A new object: uid, creationTimestamp, a generated name; drops what only the server sets.
+/// Starts a new object: sets uid, creationTimestamp and a generated name, and drops what only the
+/// server sets.
 void start_metadata(Json& object, TimePoint now, Rng& rng);
 /// The name from generateName and a random suffix.
 std::string generated_name(std::string_view prefix, Rng& rng);
 
-/// Drops owner references that are there twice. The warning to give then, else empty.
+/// Drops repeated owner references. Returns the warning to give for them, or empty.
 std::string drop_repeated_owners(Json& object);
 
-/// Before an update: what only the server sets is taken from `old`.
+/// Before an update: takes the fields that only the server sets from `old`.
 void keep_system_metadata(Json& object, const Json& old);
 
 FieldErrors validate_metadata(const Json& object, const ResourceType& type);

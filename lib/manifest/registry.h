@@ -15,13 +15,13 @@
 
 namespace regatta::manifest {
 
-struct Schema;  // apiserver/schema/schema.h
+struct Schema;  // lib/manifest/schema/schema.h
 
 /// One line of discovery below a resource: "status", "scale", "eviction" …
 struct Subresource {
   std::string name;
   std::vector<std::string> verbs;
-  /// The kind that the subresource speaks, when it is not the resource's own (Scale, Eviction).
+  /// The kind of the subresource's objects, when it is not the resource's own (Scale, Eviction).
   std::string group;
   std::string version;
   std::string kind;
@@ -66,7 +66,8 @@ struct ResourceType {
   std::string deprecation_warning;
   /// Objects of all versions of a resource are kept once, in this version. Empty: this one.
   std::string storage_version;
-  /// Resource ("events" or "deployments.apps") whose store this one shares; empty: its own.
+  /// The resource ("events" or "deployments.apps") with the store that this one shares; empty: its
+  /// own.
   std::string stored_as;
   /// Conversion from this version to the stored one and back; null: only apiVersion changes.
   std::function<Json(Json)> to_stored;

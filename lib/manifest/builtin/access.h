@@ -11,7 +11,7 @@
 
 namespace regatta::manifest::builtin {
 
-/// The member as an object; made, or made one, when it is not.
+/// The member as an object. A missing member is made, and one of another type is replaced.
 Json& object_in(Json& object, std::string_view name);
 
 /// Sets the member when it is missing or null.
@@ -34,7 +34,7 @@ bool condition_true(const Json& object, std::string_view type);
 
 // Causes, worded as the API server words them.
 FieldError invalid(std::string field, const Json& value, std::string_view detail);
-/// Without the value.
+/// Like invalid(), without the value in the message.
 FieldError invalid_bare(std::string field, std::string_view detail);
 FieldError required(std::string field, std::string_view detail = {});
 FieldError forbidden(std::string field, std::string_view detail);
@@ -42,17 +42,17 @@ FieldError duplicate(std::string field, const Json& value);
 FieldError not_supported(std::string field, const Json& value,
                          std::initializer_list<std::string_view> supported);
 FieldError not_found(std::string field, const std::string& value);
-/// One for each complaint about the value.
+/// Appends one cause for each complaint about the value.
 void invalid_each(const std::string& field, const Json& value, const api::Complaints& complaints,
                   FieldErrors* errors);
-/// Keys and values of labels, or of a node selector.
+/// Checks keys and values of labels, or of a node selector.
 void check_labels(const Json& labels, const std::string& field, FieldErrors* errors);
 FieldError too_long(std::string field, std::size_t bytes_max);
 
-/// "must be greater than or equal to 0" for a negative number there.
+/// Appends "must be greater than or equal to 0" for a member that is negative.
 void check_not_negative(const Json& object, std::string_view name, const std::string& path,
                         FieldErrors* errors);
-/// "field is immutable" when it differs.
+/// Appends "field is immutable" when the member differs.
 void check_immutable(const Json& object, const Json& old, std::string_view name,
                      const std::string& path, FieldErrors* errors);
 

@@ -108,7 +108,7 @@ Refusal apply_limit_ranges(Json& pod, const std::string& ns, const AdmissionView
   return refusal;
 }
 
-/// A pod is charged for what its runtime takes, and placed where that runtime is.
+/// Sets the overhead of the pod's runtime class on the pod.
 Refusal apply_runtime_class(Json& pod, const AdmissionView& view) {
   Json& spec = object_in(pod, "spec");
   const std::string name = text_at(spec, "runtimeClassName");

@@ -22,9 +22,9 @@ class AdmissionView {
 };
 
 /// What the real server's default admission plugins do to a new object: a pod's priority from its
-/// class, LimitRange defaults and bounds, ResourceQuota counts. Between set_defaults and
-/// prepare_for_create; the namespace is already in metadata. A text is a refusal (403), to follow
-/// `pods "p" is forbidden: `.
+/// class, LimitRange defaults and bounds, ResourceQuota counts. It runs between set_defaults and
+/// prepare_for_create, with the namespace already in metadata. A text refuses the object (403); it
+/// follows `pods "p" is forbidden: `.
 std::optional<std::string> admit_create(std::string_view resource, Json& object,
                                         const AdmissionView& view);
 

@@ -9,7 +9,7 @@ namespace regatta::manifest::builtin {
 
 namespace {
 
-/// A null value of a string map is the empty text.
+/// Turns null values of a string map into the empty text.
 void nulls_to_text(Json& object, const char* name) {
   const auto found = object.find(name);
   if (found == object.end() || !found->is_object()) return;

@@ -25,7 +25,7 @@ void check_text(const Json& event, const char* name, const std::string& field,
   }
 }
 
-/// An event without eventTime is of the old sort, of which hardly anything is asked.
+/// An event without eventTime has the old form, of which little is checked.
 void check_old_event(const Json& event, FieldErrors* errors) {
   const std::string& ns = text_at(event, {"metadata", "namespace"});
   const std::string& about = text_at(event, {"involvedObject", "namespace"});

@@ -7,12 +7,12 @@
 
 namespace regatta::manifest::builtin {
 
-/// What an ordinary built-in kind needs to be said about it.
+/// What differs between ordinary built-in kinds.
 struct Traits {
   bool status = false;      ///< has a status subresource; main writes keep the old status
   bool generation = false;  ///< metadata.generation counts changes of `versioned`
   const char* versioned = "spec";
-  bool keep_status_on_create = false;  ///< Node: whoever creates it may bring a status
+  bool keep_status_on_create = false;  ///< Node: a create may bring a status
   bool unconditional_update = true;
   NameRule names = NameRule::subdomain;
 };
@@ -49,9 +49,9 @@ TableColumn name_column();
 TableColumn age_column();
 TableColumn column(const char* name, const char* type, const char* description, int priority = 0);
 const std::string& name_cell(const Json& object);
-/// The age since metadata.creationTimestamp, "<unknown>" without one.
 /// "a=b,c=d", or "<none>".
 std::string labels_text(const Json& labels);
+/// The age since metadata.creationTimestamp, "<unknown>" without one.
 std::string age_cell(const Json& object, TimePoint now);
 
 }  // namespace regatta::manifest::builtin

@@ -39,7 +39,7 @@ std::string print_plain_object(const Json& value) {
   return out + "}";
 }
 
-/// Types without a list of fields: what is there, by its Go name.
+/// Prints a type without a list of fields: its members by their Go names.
 std::string print_any(const Json& value) {
   if (value.is_object()) return print_plain_object(value);
   if (!value.is_array()) return dump_json(value);
@@ -70,7 +70,7 @@ std::string print_list(const Json& list) {
   return out + "]";
 }
 
-/// Maps keep their keys.
+/// Prints a map, which keeps its keys.
 std::string print_map(const Json& map) {
   return dump_json(map);
 }

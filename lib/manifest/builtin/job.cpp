@@ -24,7 +24,7 @@ std::array<std::pair<const char*, const std::string*>, 4> job_labels(const std::
            {"job-name", &name}}};
 }
 
-/// Pods of a Job are found by labels made of its uid, unless its author took that over.
+/// Selects the pods of a Job by labels made of its uid.
 void generate_selector(Json& job) {
   const std::string& name = text_at(job, {"metadata", "name"});
   const std::string& uid = text_at(job, {"metadata", "uid"});
@@ -128,8 +128,8 @@ class JobStrategy final : public GenericStrategy {
     Json& pod_template = object_in(spec, "template");
     default_pod_template(pod_template);
     default_status(object_in(job, "status"));
-    // Labels of the template become the Job's when it has none; those of a new Job are not made
-    // yet.
+    // A Job without labels takes those of its template. A new Job does not have its generated
+    // labels yet.
     const Json& labels = object_or_empty(pod_template, {"metadata", "labels"});
     if (labels.contains(uid_label)) take_labels(job, labels);
   }

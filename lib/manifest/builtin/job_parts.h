@@ -7,17 +7,17 @@
 
 namespace regatta::manifest::builtin {
 
-/// spec of a Job on create and update.
+/// Checks the spec of a Job on create and update.
 void validate_job_spec(const Json& job, FieldErrors* errors);
-/// What of it decides about failed and succeeded indexes and pods.
+/// Checks the fields that decide about failed and succeeded indexes and pods.
 void validate_job_policies(const Json& spec, FieldErrors* errors);
-/// What may not change, and what only together.
+/// Checks which fields changed: some must not, others only together.
 void validate_job_spec_update(const Json& job, const Json& old, FieldErrors* errors);
-/// What a write of the status may and may not do.
+/// Checks what a write of the status changed.
 FieldErrors validate_job_status(const Json& job, const Json& old);
 
-/// What is wrong with a list of indexes ("1,3-5,7") of a job with so many completions, or empty;
-/// `total` is how many they are.
+/// What is wrong with a list of indexes ("1,3-5,7") of a job with so many completions, or empty.
+/// Sets `total` to the number of indexes in the list.
 std::string index_list_error(std::string_view text, std::int64_t completions, std::int64_t* total);
 
 }  // namespace regatta::manifest::builtin

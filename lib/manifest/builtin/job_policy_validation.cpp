@@ -27,7 +27,7 @@ FieldError too_many(std::string field, std::size_t count, std::size_t max) {
               " items"};
 }
 
-/// One of `values`, which are in order.
+/// Checks that the member is one of `values`, which are in order.
 void check_choice(const Json& object, const char* name, const std::string& path,
                   std::initializer_list<std::string_view> values, FieldErrors* errors) {
   const std::string& text = text_at(object, name);

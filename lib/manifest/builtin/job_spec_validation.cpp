@@ -76,7 +76,8 @@ void check_restart_policy(const Json& spec, FieldErrors* errors) {
   }
 }
 
-/// Where pods may run may still be changed as long as none has, and none of an earlier run is left.
+/// Whether the template's scheduling fields may still change: the Job is suspended, no pod is
+/// active, and no start time is left from an earlier run.
 bool template_open(const Json& job, const Json& old) {
   const bool suspended = true_at(object_or_empty(old, {"spec"}), "suspend") ||
                          true_at(object_or_empty(job, {"spec"}), "suspend");

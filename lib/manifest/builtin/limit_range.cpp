@@ -58,7 +58,7 @@ void check_bounds(const Json& limit, const std::string& path, FieldErrors* error
 
 class LimitRangeStrategy final : public GenericStrategy {
  public:
-  /// What is not said follows from what is: the default limit of a container is the maximum, its
+  /// Derives missing bounds from the others: the default limit of a container is the maximum, its
   /// default request the default limit or else the minimum.
   void set_defaults(Json& object) const override {
     const Json& spec = object_or_empty(object, {"spec"});

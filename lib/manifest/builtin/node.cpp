@@ -54,7 +54,7 @@ class NodeStrategy final : public GenericStrategy {
 
   void set_defaults(Json& node) const override {
     Json& spec = object_in(node, "spec");
-    // Two names of one field: the first range alone, and all of them.
+    // podCIDR and podCIDRs are one field: the first range alone, and all ranges.
     const std::string range = text_at(spec, "podCIDR");
     const Json& ranges = list_or_empty(spec, "podCIDRs");
     if (!range.empty() && (ranges.empty() || ranges[0] != range)) {

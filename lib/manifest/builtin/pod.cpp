@@ -110,7 +110,7 @@ void check_tolerations_kept(const Json& spec, const Json& old, FieldErrors* erro
   }
 }
 
-/// A gated pod may be steered further, never elsewhere.
+/// The node selector of a gated pod may only get more entries.
 void check_selector_additions(const Json& spec, const Json& old, FieldErrors* errors) {
   const Json& now = object_or_empty(spec, {"nodeSelector"});
   for (const auto& [key, value] : object_or_empty(old, {"nodeSelector"}).items()) {
@@ -123,7 +123,7 @@ void check_selector_additions(const Json& spec, const Json& old, FieldErrors* er
   }
 }
 
-/// The new spec with everything that may change set back, to see whether anything else did.
+/// The new spec with all mutable fields set back, to see whether anything else changed.
 Json with_old_mutables(const Json& spec, const Json& old, bool gated) {
   Json out = spec;
   for (const char* name : {"containers", "initContainers"}) {

@@ -7,13 +7,13 @@
 
 namespace regatta::manifest::builtin {
 
-/// The volumes of a pod spec; their names.
+/// Checks the volumes of a pod spec and returns their names.
 std::set<std::string> validate_volumes(const Json& spec, const std::string& path,
                                        FieldErrors* errors);
-/// Ports, variables, mounts (of `volumes`) and probes of a container.
+/// Checks ports, variables, mounts (of `volumes`) and probes of a container.
 void validate_container_parts(const Json& container, const std::string& path,
                               const std::set<std::string>& volumes, FieldErrors* errors);
-/// Where pods may run, and what they are called there.
+/// Checks where pods may run, and their names and user there.
 void validate_placement(const Json& spec, const std::string& path, FieldErrors* errors);
 
 }  // namespace regatta::manifest::builtin

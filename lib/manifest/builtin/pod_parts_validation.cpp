@@ -14,7 +14,7 @@ namespace {
 constexpr std::int64_t port_max = 65535;
 constexpr std::size_t port_name_max = 15;
 
-/// A name that need not be there.
+/// Checks a name that may be absent.
 void check_name(const Json& object, const char* name, const std::string& path,
                 api::Complaints (*check)(std::string_view), FieldErrors* errors) {
   const std::string& text = text_at(object, name);

@@ -73,7 +73,7 @@ void default_volume(Json& volume) {
   }
 }
 
-/// Two names of one field: whoever sets one gets both.
+/// serviceAccount is an older name of serviceAccountName: a spec with one of them gets both.
 void default_service_account(Json& spec) {
   std::string account = text_at(spec, "serviceAccountName");
   if (account.empty()) account = text_at(spec, "serviceAccount");
@@ -89,7 +89,7 @@ void each(Json& object, const char* name, Visit visit) {
   for (Json& item : *list) visit(item);
 }
 
-/// What requests or limits say of cpu or memory, if more than nothing.
+/// The amount of cpu or memory in requests or limits, or null.
 const std::string* amount(const Json& container, const char* which, const char* resource) {
   const Json* text = member(container, {"resources", which, resource});
   if (text == nullptr || !text->is_string()) return nullptr;

@@ -6,12 +6,12 @@
 
 namespace regatta::manifest::builtin {
 
-/// Defaults of a pod spec, in a Pod or in a template.
+/// Fills in defaults of a pod spec, in a Pod or in a template.
 void default_pod_spec(Json& spec);
-/// A template: its metadata and spec.
+/// Fills in defaults of a template's metadata and spec.
 void default_pod_template(Json& pod_template);
 
-/// What must hold for the spec of a Pod or of a template; `path` is where it stands.
+/// Checks the spec of a Pod or of a template; `path` is its place in the object.
 void validate_pod_spec(const Json& spec, const std::string& path, FieldErrors* errors);
 void validate_pod_template(const Json& pod_template, const std::string& path, FieldErrors* errors);
 

@@ -21,7 +21,7 @@ void check_label_name(const std::string& name, const std::string& path, FieldErr
   invalid_each(path, name, api::check_dns1123_label(name), errors);
 }
 
-/// Resources that cannot be given out twice: requests and limits must be equal.
+/// Whether limits may exceed requests. For other resources the two must be equal.
 bool overcommittable(const std::string& resource) {
   return resource.find('/') == std::string::npos && !resource.starts_with("hugepages-");
 }

@@ -270,7 +270,7 @@ void add_extension_kinds(std::vector<ResourceType>& list) {
       generic({.status = true, .generation = true}), {{"status", status_verbs(), "", "", ""}}));
 }
 
-/// What the table cannot say.
+/// Sets what the lists above cannot say.
 void adjust(ResourceType& type) {
   if (type.plural == "namespaces") std::erase(type.verbs, "deletecollection");
   if (type.group == "autoscaling") type.storage_version = "v2";

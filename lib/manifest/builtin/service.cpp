@@ -20,12 +20,12 @@ bool is_headless(const Json& spec) {
   return text_at(spec, "clusterIP") == "None";
 }
 
-/// A number that stays the same for an object, for addresses and ports nobody routes.
+/// A number that stays the same for an object, for addresses and ports that are never routed.
 std::size_t number_of(const Json& service, std::string_view salt) {
   return std::hash<std::string>()(text_at(service, {"metadata", "uid"}) + std::string(salt));
 }
 
-/// The ports, one by one; not for a list that is none.
+/// The list of ports; null when the member is no list.
 Json* ports_of(Json& spec) {
   const auto ports = spec.find("ports");
   return ports != spec.end() && ports->is_array() ? &*ports : nullptr;
@@ -140,7 +140,7 @@ class ServiceStrategy final : public GenericStrategy {
     }
   }
 
-  /// Addresses, families and node ports that the writer leaves to the server.
+  /// Allocates addresses, families and node ports that the writer leaves to the server.
   static void allocate(Json& service, const Json& old) {
     Json& spec = service["spec"];
     const std::string type = text_at(spec, "type");

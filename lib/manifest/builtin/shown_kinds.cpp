@@ -80,7 +80,7 @@ std::string amount(const Json& object, const char* name, const char* missing) {
   return value->is_string() ? value->get<std::string>() : value->dump();
 }
 
-/// What is last in the tables of kinds that make pods.
+/// The last columns in the tables of kinds that make pods.
 std::vector<TableColumn> template_columns() {
   return {column("Containers", "string", "Names of the containers.", 1),
           column("Images", "string", "Images of the containers.", 1),
@@ -160,7 +160,7 @@ Shown cron_jobs() {
   return shown;
 }
 
-/// "cpu: 50%/80%" for the metrics that are about a resource.
+/// "cpu: <unknown>/80%" for each metric of a resource.
 std::string targets_of(const Json& scaler) {
   std::string all;
   for (const Json& metric : list_or_empty(spec_of(scaler), "metrics")) {
@@ -191,7 +191,7 @@ Shown autoscalers() {
   return shown;
 }
 
-/// "pods: 1/5, cpu: 0/2" of those resources whose name starts with "limits." or does not.
+/// "pods: 1/5, cpu: 0/2" of the resources with names that start with "limits.", or of all others.
 std::string quota_text(const Json& quota, bool limits) {
   std::string all;
   for (const auto& [name, hard] : object_or_empty(quota, {"status", "hard"}).items()) {

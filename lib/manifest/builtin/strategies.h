@@ -28,8 +28,8 @@ StrategyPtr stateful_set_strategy();
 // Roles and what binds them, of a namespace or of the cluster.
 StrategyPtr role_strategy(bool namespaced);
 StrategyPtr role_binding_strategy(bool namespaced);
-/// Kinds of which little more is known than what tables show: by their plural, an ordinary strategy
-/// for those without anything special.
+/// The strategy of a kind, by its plural, that is little more than the columns of its table; an
+/// ordinary one for a kind without anything special.
 StrategyPtr shown_strategy(const std::string& plural);
 /// Events in core/v1, the form they are stored in, and as events.k8s.io/v1 shows them.
 StrategyPtr core_event_strategy();

@@ -4,8 +4,8 @@
 
 namespace regatta::manifest::builtin {
 
-/// What the kinds that keep pods running have in common: replicas, a selector, and a template that
-/// it selects, of pods that restart.
+/// Checks what the kinds that keep pods running have in common: replicas, a selector, and a
+/// template that it selects, of pods that restart.
 void validate_pod_keeper(const Json& spec, FieldErrors* errors);
 
 /// The selector as tables show it: "a=b,c in (d,e)", "<none>".

@@ -25,7 +25,7 @@ Json keeper() {
 TEST(WorkloadKinds, GoodOnesAreCompletedAndAccepted) {
   const struct {
     StrategyPtr strategy;
-    const char* defaults;  ///< that the spec has then
+    const char* defaults;  ///< that the spec gets
   } cases[] = {
       {replica_set_strategy(), R"({"replicas":1})"},
       {stateful_set_strategy(), R"({"replicas":1,"podManagementPolicy":"OrderedReady",

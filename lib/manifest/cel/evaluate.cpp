@@ -166,7 +166,7 @@ class Evaluator {
     return functions()[static_cast<std::size_t>(node.function)].call(arguments);
   }
 
-  /// A tenth of the text, and every item of the lists, that a function looks at.
+  /// The cost of a call: a tenth of the length of its texts, and one for every item of its lists.
   static std::int64_t cost_of(const std::vector<Value>& arguments) {
     std::int64_t cost = 1;
     for (const auto& argument : arguments) {
@@ -221,7 +221,7 @@ class Evaluator {
     return Value(-*number);
   }
 
-  /// The side that decides wins even over a failure of the other.
+  /// A side that decides the result wins even when the other side fails.
   Value logical(const Node& node, bool decides) {
     auto left = run(node.children[0]);
     if (left.boolean() == decides) return left;
@@ -242,7 +242,7 @@ class Evaluator {
   }
 
   /// Calls `each` for every item of a list, or key of a map, with the variable bound; `each` says
-  /// whether to go on. The failure of the range, if any.
+  /// whether to go on. Returns the failure of the range, if any.
   template <class Each>
   std::optional<Value> iterate(const Node& node, Each&& each) {
     const auto range = run(node.children[0]);

@@ -66,7 +66,7 @@ class Program {
   /// Whether the expression mentions the variable.
   bool uses(std::string_view variable) const;
 
-  /// Whether it joins texts of which one may have any length: string(x) of something not constant.
+  /// Whether it joins texts one of which may have any length: string(x) where x is not constant.
   /// Kubernetes estimates the cost of such an expression as unbounded.
   bool joins_unbounded_texts() const;
 

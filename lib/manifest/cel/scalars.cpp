@@ -32,7 +32,7 @@ std::int64_t fraction(std::string_view text) {
   return out;
 }
 
-/// What a quantity's suffix multiplies with; nothing when it is none.
+/// The factor that a quantity's suffix stands for; nothing for any other text.
 std::optional<long double> suffix(std::string_view text) {
   constexpr std::array<std::pair<std::string_view, long double>, 16> suffixes = {{
       {"", 1.0L},

@@ -38,7 +38,7 @@ class Lexer {
  public:
   explicit Lexer(std::string_view text) : text_(text) {}
 
-  /// Nothing on a malformed token, with error() and position() set.
+  /// The tokens; nothing when one is malformed, with error() and position() set.
   std::optional<std::vector<Token>> run() {
     std::vector<Token> out;
     for (;;) {

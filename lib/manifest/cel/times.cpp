@@ -35,7 +35,7 @@ enum class Part {
   milliseconds
 };
 
-/// A part of a timestamp (in UTC), or for hours and below of a whole duration.
+/// A part of a timestamp (in UTC). Hours and smaller units also work on a duration, as its total.
 template <Part part>
 Value part_of(Arguments arguments) {
   using namespace std::chrono;

@@ -17,7 +17,7 @@ namespace regatta::manifest::cel {
 
 class Value;
 
-/// Text that is somebody else's (a JSON document's, the program's) or its own.
+/// Text that belongs to a JSON document or to the program, or that the value owns.
 struct Text {
   std::string_view view;
   std::shared_ptr<const std::string> owned;
@@ -50,7 +50,7 @@ struct TypeName {
 struct OptionalValue {
   std::shared_ptr<const Value> value;  ///< null: none
 };
-/// What an expression yields that could not be evaluated. && and || may absorb it.
+/// The result of an expression that could not be evaluated. && and || may absorb it.
 struct Failure {
   std::shared_ptr<const std::string> what;
 };

@@ -28,8 +28,8 @@ void copy_or_erase(Json& to, const Json& from, const char* name) {
   }
 }
 
-/// Makes every member but those of `mine` what it was. A comparison is cheaper than a copy, and
-/// mostly nothing differs.
+/// Sets every member except those in `mine` back to its old value. It compares before it copies:
+/// that is cheaper, and mostly nothing differs.
 void restore_members(Json& object, const Json& old, std::initializer_list<std::string_view> mine) {
   const auto is_mine = [&](const std::string& name) {
     return std::find(mine.begin(), mine.end(), name) != mine.end();
@@ -103,8 +103,8 @@ std::string go_text(const Json& value) {
   return dump_json(value);
 }
 
-/// The number at a scale path: what cannot be read there is an error even where the schema is
-/// content, as clients of the scale subresource expect a number.
+/// Checks the number at a scale path. A value that cannot be read is an error even where the schema
+/// accepts it, as clients of the scale subresource expect a number.
 void check_replicas(const Json& object, const std::string& path, FieldErrors& errors) {
   const auto parsed = JsonPath::parse(path);
   if (!parsed) return;

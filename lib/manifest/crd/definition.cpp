@@ -195,7 +195,7 @@ bool update_definition_status(Json& definition, const std::vector<Json>& others,
   const bool was_established = is_established(definition);
   auto& status = object_at(definition, "status");
   if (conflict) {
-    // Names that are free are accepted all the same, those of the kind are not.
+    // The free names are accepted all the same. After a conflict of kinds the kind's names are not.
     auto accepted = at_or_null(at_or_null(definition, "spec"), "names");
     if (conflict->reason == "KindConflict" || conflict->reason == "ListKindConflict") {
       accepted["kind"] = "";

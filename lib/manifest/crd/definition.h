@@ -18,13 +18,13 @@ using ConvertObject = Status (*)(Json& object, std::string_view from, std::strin
 /// The strategy of CustomResourceDefinition itself.
 std::shared_ptr<const Strategy> definition_strategy();
 
-/// Keeps custom resources of a deleted definition from being forgotten before they are gone.
+/// Keeps a deleted definition until its custom resources are gone.
 constexpr auto definition_finalizer = "customresourcecleanup.apiextensions.k8s.io";
 
-/// What the API server itself does with a stored definition: decides on its names (`others` are all
-/// definitions, itself included or not) and whether it is established. Returns whether status
-/// changed. Called once, the condition Established stays False ("Installing"); called again on the
-/// result it becomes True.
+/// Does what the API server itself does with a stored definition: decides on its names (`others`
+/// are all definitions, itself included or not) and whether it is established. Returns whether the
+/// status changed. The first call leaves the condition Established at False ("Installing"), a
+/// second call on its result sets it to True.
 bool update_definition_status(Json& definition, const std::vector<Json>& others, TimePoint now);
 
 bool is_established(const Json& definition);

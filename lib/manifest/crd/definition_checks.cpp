@@ -67,7 +67,7 @@ class DefinitionCheck {
     add("FieldValueForbidden", std::move(field), "Forbidden: " + why);
   }
 
-  /// One cause for a text that is not empty, all complaints in it.
+  /// Checks a text unless it is empty. One cause holds all complaints.
   void check_label(const std::string& field, const std::string& value, bool mixed_case = false) {
     if (value.empty()) return;
     std::string plain = value;
@@ -106,7 +106,7 @@ class DefinitionCheck {
     check_approval(group);
   }
 
-  /// Groups of the Kubernetes community need somebody's approval.
+  /// Groups of the Kubernetes community need an approval annotation.
   void check_approval(const std::string& group) {
     const bool protected_group = group == "k8s.io" || group == "kubernetes.io" ||
                                  group.ends_with(".k8s.io") || group.ends_with(".kubernetes.io");
@@ -177,7 +177,7 @@ class DefinitionCheck {
     }
   }
 
-  /// The versions as Go prints them, schema and the like left out as it does for versions that
+  /// The versions as Go prints them. Schemas and the like are null, as they are for versions that
   /// agree on them.
   std::string go_versions() const {
     std::string out;
@@ -280,7 +280,7 @@ class DefinitionCheck {
     }
   }
 
-  /// Looks at a member of every version, or once at what they share.
+  /// Calls `look` for a member of every version, or once if all versions share it.
   void check_each(const char* name,
                   void (DefinitionCheck::*look)(const Json& version, const std::string& path)) {
     if (all_same(name)) return (this->*look)(versions_->front(), std::string("spec.") + name);
@@ -305,7 +305,7 @@ class DefinitionCheck {
     check_default_values(**parsed, path);
   }
 
-  /// Defaults have to pass the schema they stand in, with nothing that it would prune.
+  /// A default must pass the schema it stands in, and hold nothing that the schema would prune.
   void check_default_values(const Schema& schema, const std::string& path) {
     if (schema.default_value) {
       Json pruned = *schema.default_value;

@@ -7,7 +7,7 @@
 
 namespace regatta::manifest {
 
-/// What makes a schema (as JSON) not structural, each with its path below `path`.
+/// Appends every reason why a schema (as JSON) is not structural, with its path below `path`.
 void check_structural(const Json& schema, const std::string& path, FieldErrors& errors);
 
 /// Everything that can be wrong with a CustomResourceDefinition.

@@ -35,7 +35,7 @@ class JsonPathParser {
     return true;
   }
 
-  /// Up to one of `stops`; a backslash takes the next character as it is.
+  /// The text up to one of `stops`; a backslash escapes the next character.
   std::string word(std::string_view stops) {
     std::string out;
     while (at_ < text_.size() && stops.find(text_[at_]) == std::string_view::npos) {

@@ -17,10 +17,10 @@ class JsonPath {
 
   /// What the path finds in `root`, in order.
   std::vector<const Json*> find(const Json& root) const;
-  /// The first find, or null.
+  /// The first of them, or null.
   const Json* first(const Json& root) const;
 
-  /// Names of the fields on the way, when it consists of fields only; else empty.
+  /// The names of the fields, when the path consists of fields only; else empty.
   std::vector<std::string> fields() const;
 
  private:

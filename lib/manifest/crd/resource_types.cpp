@@ -98,7 +98,7 @@ Result<CustomResourceStrategy::Settings> settings_of(const Json& version) {
 
 std::function<Json(Json)> conversion(ConvertObject convert, std::string from, std::string to) {
   return [convert, from = std::move(from), to = std::move(to)](Json object) {
-    // What the rules cannot read is passed on as it is; validation has the last word.
+    // An object that the rules cannot read is passed on as it is; validation has the last word.
     Json converted = object;
     return convert(converted, from, to) ? converted : object;
   };

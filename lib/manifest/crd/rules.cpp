@@ -25,8 +25,7 @@ std::string go_rule(const ValidationRule& rule) {
          "}";
 }
 
-/// What the rule says is wrong, given a message: `Forbidden: …`, or with the value if it is a
-/// scalar.
+/// The message of a broken rule: `Forbidden: …`, or with the value if it is a scalar.
 std::string cause_message(const std::string& reason, const Json& value, const std::string& text) {
   const bool shown = !value.is_structured();
   if (reason == "FieldValueForbidden") return "Forbidden: " + text;

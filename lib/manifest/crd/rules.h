@@ -19,8 +19,8 @@ class SchemaRules {
   /// CustomResourceDefinition. The schema must outlive the rules.
   static SchemaRules compile(const Schema& schema, const std::string& path, FieldErrors& errors);
 
-  /// Appends a cause for every rule that `value` breaks. Rules that look at oldSelf hold where
-  /// there is an old value; others are not held against what did not change.
+  /// Appends a cause for every rule that `value` breaks. A rule on oldSelf applies only if there is
+  /// an old value (or with optionalOldSelf), any other rule only to a value that changed.
   void check(const Json& value, const Json* old, FieldErrors& errors) const;
 
  private:

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int depth_max = 100;
 
-/// What finds the mistakes of one schema and everything below it.
+/// Finds the mistakes of one schema and everything below it.
 class StructuralCheck {
  public:
   explicit StructuralCheck(FieldErrors& errors) : errors_(errors) {}
@@ -152,7 +152,7 @@ class StructuralCheck {
     }
   }
 
-  /// The type has to be `wanted`; missing and wrong ones are told apart.
+  /// Checks that the type is `wanted`; a missing type and a wrong one give different errors.
   void must_be(const Json& schema, const std::string& path, const std::string& wanted,
                const std::string& condition) {
     const std::string type = text_at(schema, "type");
@@ -249,7 +249,7 @@ class StructuralCheck {
     }
   }
 
-  /// What can be said of rules without compiling them.
+  /// Checks rules as far as that is possible without compiling them.
   void check_rules(const Json& schema, const std::string& path) {
     const Json& rules = list_or_empty(schema, "x-kubernetes-validations");
     for (std::size_t i = 0; i < rules.size(); ++i) {
@@ -292,7 +292,7 @@ class StructuralCheck {
     }
   }
 
-  /// kind, apiVersion and metadata of what is a resource itself.
+  /// Checks kind, apiVersion and metadata of a schema that describes a whole resource.
   void check_resource_root(const Json& schema, const std::string& path, bool root) {
     const Json& properties = object_or_empty(schema, {"properties"});
     for (const char* name : {"kind", "apiVersion"}) {

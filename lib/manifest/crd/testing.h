@@ -9,8 +9,8 @@
 
 namespace regatta::manifest {
 
-/// A definition with most of what there is: two versions, defaults, rules, all list types, status
-/// and scale.
+/// A definition that uses most features: two versions, defaults, rules, all list types, status and
+/// scale.
 inline Json widget_definition() {
   auto definition = Json::parse(R"({"apiVersion": "apiextensions.k8s.io/v1",
     "kind": "CustomResourceDefinition", "metadata": {"name": "widgets.example.dev"},
@@ -67,7 +67,7 @@ inline Json widget_definition() {
   return definition;
 }
 
-/// One line for an error: `spec.size: Required value`, reasons only where they are not the usual.
+/// One line for an error: `spec.size: Required value`, with the reason unless it is the usual one.
 inline std::string describe(const FieldErrors& errors) {
   std::string out;
   for (const auto& error : errors) {

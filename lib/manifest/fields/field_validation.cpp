@@ -91,7 +91,7 @@ class BodyReader : public nlohmann::json_sax<Json> {
 
   bool enter(const std::string& name, bool repeated) {
     const Frame& frame = stack_.back();
-    // A member of the same object came before: its path ends here.
+    // Cut off the member before this one: the object's own path ends here.
     path_.resize(frame.path_length);
     go_path_.resize(frame.go_path_length);
     if (!path_.empty()) path_ += ".";
@@ -105,7 +105,7 @@ class BodyReader : public nlohmann::json_sax<Json> {
   bool enter_member(const Frame& frame, const std::string& name) {
     bool root = stack_.size() == 1;
     if (kind_.custom && root) {
-      // Only metadata is decoded; the rest is a matter of the schema's own validation.
+      // Only metadata is decoded; the schema's own validation checks the rest.
       decodes_ = name == "metadata";
       next_schema_ = decodes_ ? kind_.object_meta : nullptr;
       go_path_.clear();
@@ -130,7 +130,7 @@ class BodyReader : public nlohmann::json_sax<Json> {
     if (report_->strict.size() < strict_errors_max) report_->strict.push_back(std::move(message));
   }
 
-  /// Sets what is known of the value that comes next, when that is an item of an array.
+  /// Sets what is known of the next value, when that is an item of an array.
   void enter_item() {
     if (stack_.empty() || !stack_.back().array) return;
     Frame& frame = stack_.back();
@@ -142,7 +142,7 @@ class BodyReader : public nlohmann::json_sax<Json> {
     decodes_ = frame.decoded;
   }
 
-  /// The structure that a field of the innermost one is reported with.
+  /// The Go structure that errors in the innermost open container name.
   std::string_view structure() const { return stack_.empty() ? "" : stack_.back().structure; }
 
   void check(const Token& token) {
@@ -268,7 +268,7 @@ bool repeats_names(std::string_view text, const Json& value) {
 BodyReport check_body(std::string_view text, const BodyKind& kind, const Json& value) {
   if (!repeats_names(text, value)) {
     BodyReport report = check_body(value, kind);
-    // What is wrong is reported in the order it is written.
+    // Errors are reported in the order of the text, so a bad body is read again from its text.
     if (report.strict.empty() && !report.type_error) return report;
   }
   BodyReport report;
@@ -311,7 +311,7 @@ void drop_empty_members(Json* object, const Schema& schema) {
     }
     const auto& required = schema.required;
     bool optional = std::find(required.begin(), required.end(), member.key()) == required.end();
-    // An empty list of owners asks for their reset.
+    // An empty managedFields asks to reset the field managers.
     bool asks = member.key() == "managedFields";
     bool list_or_map = !asks && (member->is_array() || below->is_map());
     if (member->empty() && list_or_map && optional && schema.properties.contains(member.key())) {

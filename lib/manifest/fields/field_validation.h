@@ -32,7 +32,7 @@ struct BodyReport {
 
 /// Checks JSON text, which reads as `value`.
 BodyReport check_body(std::string_view text, const BodyKind& kind, const Json& value);
-/// The same for a value that nobody wrote, members in the order of their names.
+/// The same for a value without a text, with its members in the order of their names.
 BodyReport check_body(const Json& value, const BodyKind& kind);
 
 /// `duplicate field "…"` of any JSON text, which reads as `value`.
@@ -42,11 +42,11 @@ std::vector<std::string> duplicate_field_messages(std::string_view text, const J
 std::string strict_error_text(const std::vector<std::string>& strict);
 
 /// Drops empty lists and maps that a built-in type leaves out of its JSON: those it does not
-/// require. Structures stay though empty.
+/// require. Empty structures stay.
 void drop_empty_members(Json* object, const Schema& schema);
 
 enum class FieldValidation { ignore, warn, strict };
-/// Of the query parameter fieldValidation; the default is warn.
+/// Reads the query parameter fieldValidation; the default is warn.
 FieldValidation field_validation_of(std::string_view parameter);
 
 }  // namespace regatta::manifest

@@ -42,7 +42,8 @@ class Catalogue {
   }
 
  private:
-  /// A field whose schema is that of a type, with marks of its own: made when all types are there.
+  /// A field that has the schema of a type and marks of its own. It is made when all types are
+  /// there.
   struct Reference {
     Schema* owner;
     std::string field;
@@ -231,8 +232,8 @@ class Catalogue {
       if (marks.map_type) field->map_type = marks.map_type;
       field->patch_strategy = marks.patch_strategy;
       field->patch_merge_key = marks.patch_merge_key;
-      // The copy has none of the fields that are still to come, so objects are shared instead,
-      // unless they carry marks, which only complete types do.
+      // A copy lacks the fields that its type has yet to get. So an object without marks is shared,
+      // and a copy with marks gets its fields at the end.
       const bool plain = !marks.default_value && !marks.map_type && marks.patch_strategy.empty();
       const bool object = reference.target->type == SchemaType::object;
       reference.owner->properties[reference.field] =

@@ -16,8 +16,8 @@ namespace regatta::manifest {
 
 struct Schema;
 /// Schemas are immutable once built and shared freely. A recursive type (JSONSchemaProps) refers to
-/// itself without owning; whoever keeps the root alive (or the built-in catalogue, which lives as
-/// long as the process) keeps the rest alive.
+/// itself without owning. The owner of the root, or the built-in catalogue, which lives as long as
+/// the process, keeps the rest alive.
 using SchemaPtr = std::shared_ptr<const Schema>;
 
 enum class SchemaType { any, object, array, string, integer, number, boolean };

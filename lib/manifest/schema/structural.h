@@ -4,7 +4,7 @@
 
 namespace regatta::manifest {
 
-/// Unknown fields reported of one object at most; further ones are dropped silently.
+/// At most so many unknown fields of one object are reported; further ones are dropped silently.
 constexpr std::size_t unknown_fields_max = 100;
 
 /// Removes what `schema` does not name. apiVersion, kind and metadata of the root and of embedded
@@ -17,14 +17,14 @@ void prune(Json& object, const Schema& schema, std::vector<std::string>* unknown
 /// apiVersion, kind and `object_meta` in place.
 SchemaPtr complete_schema(const Schema& custom_resource, SchemaPtr object_meta);
 
-/// The same paths without changing the object: for strict field validation.
+/// The paths that prune() would remove, for strict field validation. The object stays as it is.
 std::vector<std::string> unknown_fields(const Json& object, const Schema& schema);
 
 /// Fills in defaults below `value`, and removes nulls that the schema neither allows nor defaults.
 void set_schema_defaults(Json& value, const Schema& schema);
 
-/// `duplicate field "spec.size"` for every member that a JSON text names twice in one object, the
-/// path as above without the message. Malformed text has none.
+/// The path ("spec.size") of every member that a JSON text names twice in one object. Malformed
+/// text has none.
 std::vector<std::string> duplicate_fields(std::string_view json_text);
 
 }  // namespace regatta::manifest

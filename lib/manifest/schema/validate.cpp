@@ -246,7 +246,7 @@ class Validator {
     }
   }
 
-  /// As there, the first broken bound of a text is the one reported.
+  /// As in Kubernetes, only the first broken bound of a text is reported.
   void check_string(const Json& value, const Schema& schema, const FieldPath& at) {
     const auto& text = value.get_ref<const std::string&>();
     if (schema.max_length || schema.min_length) {
