@@ -9,7 +9,7 @@ namespace regatta::bench {
 namespace {
 
 constexpr Duration connect_max = std::chrono::seconds(30);
-constexpr Duration poll_every{50};
+constexpr Duration health_poll{50};
 
 }  // namespace
 
@@ -69,7 +69,7 @@ Task<Status> Federation::wait_connected(Clock& clock) {
       }
     }
     if (active + 1 == clusters_.size()) co_return ok();
-    co_await clock.sleep_for(poll_every);
+    co_await clock.sleep_for(health_poll);
   }
   co_return Error(Errc::timeout,
                   "the workers did not become Active; see " + hub().manager().log().string());

@@ -16,7 +16,7 @@
 namespace regatta::cli {
 namespace {
 
-struct Flags {
+struct ExplainFlags {
   std::string name;
   std::string ns;
   std::string config_file;
@@ -31,7 +31,7 @@ int fail(const Error& error) {
 }
 
 /// "ns/name", or a name in --namespace, else in "default".
-api::ObjectKey key_of(const Flags& flags) {
+api::ObjectKey key_of(const ExplainFlags& flags) {
   const std::size_t slash = flags.name.find('/');
   if (slash != std::string::npos) {
     return {flags.name.substr(0, slash), flags.name.substr(slash + 1)};
@@ -40,7 +40,7 @@ api::ObjectKey key_of(const Flags& flags) {
 }
 
 /// What is wrong with the name; empty when nothing is.
-std::string problem_of(const Flags& flags) {
+std::string problem_of(const ExplainFlags& flags) {
   const std::size_t slash = flags.name.find('/');
   if (slash == std::string::npos) return {};
   const bool one = flags.name.find('/', slash + 1) == std::string::npos;
@@ -63,7 +63,7 @@ void print_account(const whatif::Account& account, const std::string& output) {
   }
 }
 
-Task<int> explain_workload(Flags flags) {
+Task<int> explain_workload(ExplainFlags flags) {
   const auto manager = manager::read_configuration(flags.config_file, flags.feature_gates, "");
   if (!manager) co_return fail(manager.error());
   auto core = core_config(*manager, "explain");
@@ -91,7 +91,7 @@ void add_workload(CLI::App* explain, Action* action) {
   CLI::App* command = explain->add_subcommand(
       "workload", "Its place in line, every flavor tried, what is missing, and what to do");
   command->alias("wl");
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<ExplainFlags>();
   command->add_option("name", flags->name, "NAMESPACE/NAME, or NAME with --namespace")->required();
   command->add_option("-n,--namespace", flags->ns, "Its namespace");
   command->add_option("--kubeconfig", flags->cluster.kubeconfig,

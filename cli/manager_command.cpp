@@ -8,7 +8,7 @@ namespace regatta::cli {
 namespace {
 
 /// The flags as written, not interpreted yet.
-struct Flags {
+struct ManagerFlags {
   manager::ManagerOptions options;
   std::string level;
   std::string encoder;
@@ -17,7 +17,7 @@ struct Flags {
 };
 
 /// A name, or a number: 1 and above is debug, as for zap.
-LogLevel level_of(const Flags& flags) {
+LogLevel level_of(const ManagerFlags& flags) {
   if (flags.level == "error" || flags.level == "panic") return LogLevel::error;
   if (flags.level == "warn") return LogLevel::warning;
   if (flags.level == "info" || flags.level == "0") return LogLevel::info;
@@ -25,7 +25,7 @@ LogLevel level_of(const Flags& flags) {
   return flags.devel ? LogLevel::debug : LogLevel::info;
 }
 
-LogFormat format_of(const Flags& flags) {
+LogFormat format_of(const ManagerFlags& flags) {
   if (!flags.encoder.empty()) {
     return flags.encoder == "console" ? LogFormat::console : LogFormat::json;
   }
@@ -40,7 +40,7 @@ std::string check_level(const std::string& text) {
   return number ? "" : "write debug, info, warn, error, or a number of 0 and above";
 }
 
-void add_log_flags(CLI::App* command, Flags* flags) {
+void add_log_flags(CLI::App* command, ManagerFlags* flags) {
   command->add_option("--zap-log-level", flags->level, "debug, info, warn, error or a number")
       ->check(check_level);
   command->add_option("--zap-encoder", flags->encoder, "json or console")
@@ -57,7 +57,7 @@ void add_log_flags(CLI::App* command, Flags* flags) {
 
 void add_manager_command(CLI::App* app, Action* action) {
   CLI::App* command = app->add_subcommand("manager", "Run the manager of one cluster");
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<ManagerFlags>();
   manager::ManagerOptions& options = flags->options;
   command->add_option("--config", options.config_file,
                       "Configuration file (config.kueue.x-k8s.io v1beta2 or v1beta1)");

@@ -21,7 +21,7 @@ namespace regatta::cli {
 namespace {
 
 /// The flags as written.
-struct Flags {
+struct SimulateFlags {
   std::vector<std::string> scenarios;
   std::string config_file;
   std::vector<std::string> compared;
@@ -53,7 +53,7 @@ std::string short_name(const std::string& path) {
   return name.empty() ? std::filesystem::path(path).parent_path().filename().string() : name;
 }
 
-Status set_compared(const Flags& flags, whatif::SimulateCommand* command) {
+Status set_compared(const SimulateFlags& flags, whatif::SimulateCommand* command) {
   if (flags.compared.empty() && flags.compared_config_file.empty()) return ok();
   whatif::SimulationOptions& first = command->simulation;
   whatif::SimulationOptions& second = command->compared.emplace(first);
@@ -89,7 +89,7 @@ Task<int> read_cluster_into(LiveClusterFlags flags, whatif::SimulationOptions* o
   co_return 0;
 }
 
-int simulate(Flags flags) {
+int simulate(SimulateFlags flags) {
   whatif::SimulateCommand& command = flags.command;
   if (!flags.scenarios.empty()) {
     if (flags.output == "yaml") {
@@ -145,7 +145,7 @@ void add_simulation_options(CLI::App* command, whatif::SimulationOptions* option
       ->capture_default_str();
 }
 
-void add_views(CLI::App* command, Flags* flags) {
+void add_views(CLI::App* command, SimulateFlags* flags) {
   command->add_option("--compare", flags->compared,
                       "Another configuration beside it: files or folders; kinds they have nothing "
                       "of, like the jobs, are those of -f");
@@ -174,7 +174,7 @@ void add_views(CLI::App* command, Flags* flags) {
 }
 
 /// The flags that exclude each other; empty when none do.
-std::string contradiction(const Flags& flags) {
+std::string contradiction(const SimulateFlags& flags) {
   const bool compares = !flags.compared.empty() || !flags.compared_config_file.empty();
   if (!flags.explain.empty() && (compares || !flags.command.plot.empty())) {
     return "--explain replaces the report: it excludes --compare and --plot";
@@ -192,7 +192,7 @@ std::string contradiction(const Flags& flags) {
 void add_simulate_command(CLI::App* app, Action* action) {
   CLI::App* command =
       app->add_subcommand("simulate", "Ask what would happen: admission in virtual time");
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<SimulateFlags>();
   add_simulation_options(command, &flags->command.simulation);
   add_views(command, flags.get());
   command->add_option("--config", flags->config_file,

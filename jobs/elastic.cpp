@@ -10,7 +10,7 @@
 namespace regatta::jobs {
 namespace {
 
-bool is_finished(const api::Workload& workload) {
+bool has_finished(const api::Workload& workload) {
   return api::is_true(workload.status.conditions, api::conditions::finished);
 }
 
@@ -128,7 +128,7 @@ bool is_elastic(const JobView& view) {
 Slices slices_of(const JobView& view) {
   std::vector<WorkloadPtr> live;
   for (const WorkloadPtr& workload : view.owned) {
-    if (!is_finished(*workload) && !workload->metadata.deleting()) live.push_back(workload);
+    if (!has_finished(*workload) && !workload->metadata.deleting()) live.push_back(workload);
   }
   sort_by_age(&live, view.owned);
   Slices slices;
@@ -155,7 +155,7 @@ WorkloadPtr matching_slice(const JobView& view) {
   const WorkloadPtr current = slices_of(view).current;
   if (current) return same_template(view, *current) ? current : nullptr;
   for (const WorkloadPtr& workload : view.owned) {
-    const bool over = is_finished(*workload) && !ended_as_slice(*workload);
+    const bool over = has_finished(*workload) && !ended_as_slice(*workload);
     if (over || workload->metadata.deleting()) return workload;
   }
   return nullptr;

@@ -7,7 +7,7 @@
 namespace regatta::kubeconfig {
 namespace {
 
-Error refused(std::string what) {
+Error unusable(std::string what) {
   return Error(Errc::invalid, std::move(what));
 }
 
@@ -34,26 +34,26 @@ bool is_loopback(const std::string& host) {
 Status check_cluster(const std::string& name, const Cluster& cluster) {
   const std::string where = "cluster \"" + name + "\": ";
   if (cluster.insecure_skip_tls_verify) {
-    return refused(where + "insecure-skip-tls-verify is refused: give the certificate authority");
+    return unusable(where + "insecure-skip-tls-verify is refused: give the certificate authority");
   }
-  if (!cluster.proxy_url.empty()) return refused(where + "proxy-url is not supported");
-  if (cluster.server.empty()) return refused(where + "server is required");
+  if (!cluster.proxy_url.empty()) return unusable(where + "proxy-url is not supported");
+  if (cluster.server.empty()) return unusable(where + "server is required");
   return ok();
 }
 
 Status check_user(const std::string& name, const User& user) {
   const std::string where = "user \"" + name + "\": ";
-  if (!user.exec.empty()) return refused(where + "exec plugins are not supported");
-  if (!user.auth_provider.empty()) return refused(where + "auth-provider is not supported");
+  if (!user.exec.empty()) return unusable(where + "exec plugins are not supported");
+  if (!user.auth_provider.empty()) return unusable(where + "auth-provider is not supported");
   if (!user.username.empty() || !user.password.empty()) {
-    return refused(where + "username and password are not supported");
+    return unusable(where + "username and password are not supported");
   }
   if (!user.impersonate.empty() || !user.impersonate_uid.empty() ||
       !user.impersonate_groups.empty() || !user.impersonate_extra.empty()) {
-    return refused(where + "impersonation is not supported");
+    return unusable(where + "impersonation is not supported");
   }
   if (user.token.find_first_of("\r\n") != std::string::npos) {
-    return refused(where + "token contains a line break");
+    return unusable(where + "token contains a line break");
   }
   return ok();
 }
@@ -68,7 +68,7 @@ Status add_credentials(FileSystem& files, const std::string& folder, const std::
       data_or_file(files, folder, user.client_key_data, user.client_key, where + "client-key");
   if (!key) return key.error();
   if (certificate->empty() != key->empty()) {
-    return refused(where + "client-certificate and client-key need each other");
+    return unusable(where + "client-certificate and client-key need each other");
   }
   out->client_certificate_pem = std::move(*certificate);
   out->client_key_pem = std::move(*key);
@@ -113,9 +113,9 @@ Result<Endpoint> resolve_local(FileSystem& files, Kubeconfig config, const std::
   const bool credentials = !out.client_certificate_pem.empty() || !out.bearer_token.empty() ||
                            !out.bearer_token_file.empty();
   if (!out.tls && (credentials || !is_loopback(out.host))) {
-    return refused("cluster \"" + name +
-                   "\": server: plain http is only for loopback and without "
-                   "credentials, use https");
+    return unusable("cluster \"" + name +
+                    "\": server: plain http is only for loopback and without "
+                    "credentials, use https");
   }
   return out;
 }

@@ -37,7 +37,7 @@ std::optional<std::int64_t> number_of(const api::Pod& pod, const std::string& la
   return number && *number >= 0 && *number < limit ? number : std::nullopt;
 }
 
-bool gated(const api::Pod& pod) {
+bool topology_gated(const api::Pod& pod) {
   const auto& gates = pod.spec.scheduling_gates;
   return std::find(gates.begin(), gates.end(), api::gates::topology) != gates.end();
 }
@@ -120,11 +120,12 @@ class PodSetPlan {
         return false;
       }
       const TopologyDomain& place = *slots_[std::size_t(*rank)];
-      if (!gated(*pod) && place_of(*pod) != place.values) return false;
+      if (!topology_gated(*pod) && place_of(*pod) != place.values) return false;
       by_rank[std::size_t(*rank)] = &pod;
     }
     for (std::size_t rank = 0; rank < slots_.size(); ++rank) {
-      if (by_rank[rank] && gated(**by_rank[rank])) send(*by_rank[rank], *slots_[rank], out);
+      if (by_rank[rank] && topology_gated(**by_rank[rank]))
+        send(*by_rank[rank], *slots_[rank], out);
     }
     return true;
   }
@@ -133,7 +134,7 @@ class PodSetPlan {
     std::map<std::vector<std::string>, std::int64_t> gone;
     std::vector<PodPtr> waiting;
     for (const PodPtr& pod : pods_) {
-      if (gated(*pod)) {
+      if (topology_gated(*pod)) {
         waiting.push_back(pod);
       } else {
         ++gone[place_of(*pod)];

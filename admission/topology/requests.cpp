@@ -21,7 +21,7 @@ const std::string* level_key(const TopologyTree& tree, const Request& request) {
   return nullptr;
 }
 
-Error broken(std::string text) {
+Error unusable(std::string text) {
   return Error(Errc::invalid, std::move(text));
 }
 
@@ -37,15 +37,15 @@ Result<std::vector<std::int32_t>> inner_sizes(
     const api::PodSetTopologyConstraint& layer = layers[i];
     const auto at = tree.level_of(layer.topology);
     if (!at) {
-      return broken("no requested topology level for additional slice layer: " + layer.topology);
+      return unusable("no requested topology level for additional slice layer: " + layer.topology);
     }
     if (*at <= level) {
-      return broken("additional slice layer topology " + layer.topology +
-                    " must be at a lower level than " + tree.level_keys[level]);
+      return unusable("additional slice layer topology " + layer.topology +
+                      " must be at a lower level than " + tree.level_keys[level]);
     }
     if (layer.size <= 0 || size % layer.size != 0) {
-      return broken("additional slice layer size " + std::to_string(layer.size) +
-                    " must evenly divide parent layer size " + std::to_string(size));
+      return unusable("additional slice layer size " + std::to_string(layer.size) +
+                      " must evenly divide parent layer size " + std::to_string(size));
     }
     for (std::size_t between = level + 1; between <= *at; ++between) inner[between] = layer.size;
     size = layer.size;
@@ -196,7 +196,7 @@ Result<ResolvedRequest> resolve(const TopologyTree& tree, const Request& request
   if (!out.layers.empty()) {
     out.slices.size = out.layers.front().size;
     if (out.slices.size <= 0) {
-      return broken("slice topology requested, but slice size not provided");
+      return unusable("slice topology requested, but slice size not provided");
     }
   }
   out.placement.required = request && request->required;
@@ -204,16 +204,16 @@ Result<ResolvedRequest> resolve(const TopologyTree& tree, const Request& request
       implied || slices_only(request) || (request && request->unconstrained.value_or(false));
   const std::string* key = level_key(tree, request);
   if (key == nullptr && implied) key = &tree.level_keys.back();
-  if (key == nullptr) return broken("topology level not specified");
+  if (key == nullptr) return unusable("topology level not specified");
   const auto level = tree.level_of(*key);
-  if (!level) return broken("no requested topology level: " + *key);
+  if (!level) return unusable("no requested topology level: " + *key);
   out.placement.level = *level;
   const std::string& slice_key =
       out.layers.empty() ? tree.level_keys.back() : out.layers.front().topology;
   const auto slice_level = tree.level_of(slice_key);
-  if (!slice_level) return broken("no requested topology level for slices: " + slice_key);
+  if (!slice_level) return unusable("no requested topology level for slices: " + slice_key);
   if (*level > *slice_level) {
-    return broken("podset slice topology " + slice_key + " is above the podset topology " + *key);
+    return unusable("podset slice topology " + slice_key + " is above the podset topology " + *key);
   }
   out.slices.level = *slice_level;
   auto inner = inner_sizes(tree, out.layers, *slice_level);

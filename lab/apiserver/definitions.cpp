@@ -38,7 +38,7 @@ std::string shelf_name(const Json& definition) {
   return text_at(definition, {"metadata", "name"});
 }
 
-std::shared_ptr<const Schema> borrowed(const Schema* schema) {
+std::shared_ptr<const Schema> unowned(const Schema* schema) {
   return std::shared_ptr<const Schema>(std::shared_ptr<const Schema>(), schema);
 }
 
@@ -57,7 +57,7 @@ void Definitions::add_type() {
   type.subresources = {{"status", status_verbs(), "", "", ""}};
   type.storage_version_hash = "jfWCUB31mvA=";
   type.strategy = definition_strategy();
-  type.schema = borrowed(builtin_schema(type.group, type.version, type.kind));
+  type.schema = unowned(builtin_schema(type.group, type.version, type.kind));
   core_.registry.add(type);
   type_ = core_.registry.find(type.group, type.version, type.plural);
 }
@@ -123,7 +123,7 @@ void Definitions::serve(const Json& definition) {
   std::set<std::string> served;
   for (ResourceType& type : *types) {
     served.insert(type.version);
-    if (type.schema) type.schema = complete_schema(*type.schema, borrowed(object_meta_schema()));
+    if (type.schema) type.schema = complete_schema(*type.schema, unowned(object_meta_schema()));
     core_.store.shelf(type.store_name());
     core_.registry.add(std::move(type));
   }

@@ -11,7 +11,7 @@ namespace {
 constexpr const char* index_key = "batch.kubernetes.io/job-completion-index";
 constexpr std::size_t name_base_max = 50;
 
-Json owner_of(const api::Job& job) {
+Json job_owner(const api::Job& job) {
   Json owner = Json::object();
   owner["apiVersion"] = "batch/v1";
   owner["kind"] = "Job";
@@ -82,7 +82,7 @@ std::string pod_body(const api::Job& job, std::optional<std::int32_t> index,
   meta["name"] = name + "-" + suffix;
   meta["namespace"] = job.metadata.ns;
   meta["ownerReferences"] = Json::array();
-  meta["ownerReferences"].push_back(owner_of(job));
+  meta["ownerReferences"].push_back(job_owner(job));
   const bool gated = !job.spec.pod_template.spec().scheduling_gates.empty();
   if (!gated) meta["annotations"][std::string(started_at)] = format_rfc3339_micro(now);
   if (index) {

@@ -14,9 +14,9 @@
 namespace regatta::net {
 namespace {
 
-constexpr std::size_t read_size = 16 * 1024;         // one TLS record
-constexpr std::size_t read_ahead_max = 64 * 1024;    // undecoded bytes of one connection
-constexpr std::size_t linger_bytes_max = 16u << 20;  // read and dropped after a refusal
+constexpr std::size_t request_read_size = 16 * 1024;  // one TLS record
+constexpr std::size_t read_ahead_max = 64 * 1024;     // undecoded bytes of one connection
+constexpr std::size_t linger_bytes_max = 16u << 20;   // read and dropped after a refusal
 constexpr Duration linger_max = std::chrono::seconds(2);
 constexpr Duration overdue_check_every = std::chrono::seconds(1);
 constexpr Duration accept_pause = std::chrono::milliseconds(100);
@@ -50,7 +50,7 @@ class HttpServer::Connection {
   }
 
   Task<> read() {
-    std::vector<char> buffer(read_size);
+    std::vector<char> buffer(request_read_size);
     std::size_t discarded = 0;
     for (;;) {
       const auto n = co_await stream_->read_some(buffer);

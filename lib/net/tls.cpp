@@ -21,7 +21,7 @@ namespace {
 namespace ssl = asio::ssl;
 using asio::ip::tcp;
 using boost::system::error_code;
-constexpr auto as_result = asio::as_tuple(asio::use_awaitable);
+constexpr auto as_tls_result = asio::as_tuple(asio::use_awaitable);
 
 /// Whether the peer's alert says that it does not accept our certificate.
 bool refuses_us(const error_code& ec) {
@@ -67,7 +67,7 @@ class TlsStream final : public ByteStream {
       : stream_(std::move(socket), context), greeted_(!server) {}
 
   Task<Status> handshake(ssl::stream_base::handshake_type side) {
-    auto [ec] = co_await stream_.async_handshake(side, as_result);
+    auto [ec] = co_await stream_.async_handshake(side, as_tls_result);
     if (!ec) co_return ok();
     const long verdict = SSL_get_verify_result(stream_.native_handle());
     if (side == ssl::stream_base::client && verdict != X509_V_OK) {
@@ -87,13 +87,13 @@ class TlsStream final : public ByteStream {
       peer_ = identity_of(native());
     }
     auto [ec, n] =
-        co_await stream_.async_read_some(asio::buffer(into.data(), into.size()), as_result);
+        co_await stream_.async_read_some(asio::buffer(into.data(), into.size()), as_tls_result);
     if (ec == asio::error::eof || ec == ssl::error::stream_truncated) co_return std::size_t(0);
     if (ec) co_return co_await tls_error(ec);
     co_return n;
   }
   Task<Status> write_all(std::string_view bytes) override {
-    auto [ec, n] = co_await asio::async_write(stream_, asio::buffer(bytes), as_result);
+    auto [ec, n] = co_await asio::async_write(stream_, asio::buffer(bytes), as_tls_result);
     if (ec) co_return co_await tls_error(ec);
     co_return ok();
   }

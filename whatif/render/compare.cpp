@@ -202,7 +202,7 @@ void print_differences(const std::vector<Difference>& differences, const Compari
   table.print(out, 2);
 }
 
-void print_over_time(const Comparison& both, std::ostream& out) {
+void print_both_over_time(const Comparison& both, std::ostream& out) {
   Table table({">from", ">created", ">mean wait", ">" + both.after, ">waiting", ">" + both.after,
                ">utilisation", ">" + both.after});
   const std::size_t rows = std::min(both.over_time_before.size(), both.over_time_after.size());
@@ -267,7 +267,7 @@ void print(const Comparison& comparison, std::ostream& out, std::size_t rows_max
     out << "\nBy queue\n";
     print_differences(comparison.queues, comparison, true, out);
   }
-  print_over_time(comparison, out);
+  print_both_over_time(comparison, out);
   if (comparison.only_before > 0 || comparison.only_after > 0) {
     out << "\nWorkloads that only one side has: " << comparison.only_before << " in "
         << comparison.before << ", " << comparison.only_after << " in " << comparison.after << "\n";

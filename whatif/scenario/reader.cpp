@@ -11,7 +11,7 @@
 namespace regatta::whatif {
 namespace {
 
-Error invalid(std::string_view where, std::string_view problem) {
+Error invalid_file(std::string_view where, std::string_view problem) {
   return Error(Errc::invalid, std::string(where) + ": " + std::string(problem));
 }
 
@@ -25,7 +25,7 @@ Status only(const Json& object, std::initializer_list<std::string_view> known,
             const std::string& where) {
   for (const auto& [key, value] : object.items()) {
     if (std::find(known.begin(), known.end(), key) == known.end()) {
-      return invalid(where.empty() ? key : where + "." + key, "unknown field");
+      return invalid_file(where.empty() ? key : where + "." + key, "unknown field");
     }
   }
   return ok();
@@ -35,20 +35,20 @@ Status only(const Json& object, std::initializer_list<std::string_view> known,
 Result<std::string> text_of(const Json& object, const char* key, const std::string& where) {
   const auto it = object.find(key);
   const std::string path = where + "." + key;
-  if (it == object.end()) return invalid(path, "missing");
-  if (!it->is_string()) return invalid(path, "expected a string");
+  if (it == object.end()) return invalid_file(path, "missing");
+  if (!it->is_string()) return invalid_file(path, "expected a string");
   return it->get<std::string>();
 }
 
 Result<std::int32_t> int_of(const Json& object, const char* key, const std::string& where) {
   const auto it = object.find(key);
   const std::string path = where + "." + key;
-  if (it == object.end()) return invalid(path, "missing");
-  if (!it->is_number_integer()) return invalid(path, "expected a whole number");
+  if (it == object.end()) return invalid_file(path, "missing");
+  if (!it->is_number_integer()) return invalid_file(path, "expected a whole number");
   const auto value = it->get<std::int64_t>();
   if (value < std::numeric_limits<std::int32_t>::min() ||
       value > std::numeric_limits<std::int32_t>::max()) {
-    return invalid(path, "does not fit 32 bits");
+    return invalid_file(path, "does not fit 32 bits");
   }
   return static_cast<std::int32_t>(value);
 }
@@ -70,11 +70,11 @@ Result<ScenarioObject> read_kind(const Json& json, std::string_view kind) {
   if (kind == "ClusterQueue") return read_as<api::ClusterQueue>(json);
   if (kind == "LocalQueue") return read_as<api::LocalQueue>(json);
   if (kind == "Workload") return read_as<api::Workload>(json);
-  return invalid("kind", "\"" + std::string(kind) + "\" has no effect in a scenario");
+  return invalid_file("kind", "\"" + std::string(kind) + "\" has no effect in a scenario");
 }
 
 Result<ScenarioObject> read_object(const Json& json, const std::string& where) {
-  if (!json.is_object()) return invalid(where, "expected an object");
+  if (!json.is_object()) return invalid_file(where, "expected an object");
   const auto kind = text_of(json, "kind", where);
   if (!kind) return kind.error();
   auto object = read_kind(json, *kind);
@@ -84,7 +84,7 @@ Result<ScenarioObject> read_object(const Json& json, const std::string& where) {
 
 /// The contents of an event that names a workload and has further fields.
 Result<ScenarioEvent> read_change(const Json& what, bool priority, const std::string& where) {
-  if (!what.is_object()) return invalid(where, "expected an object");
+  if (!what.is_object()) return invalid_file(where, "expected an object");
   const Status known = priority ? only(what, {"workload", "value"}, where)
                                 : only(what, {"workload", "podSet", "count"}, where);
   if (!known) return known.error();
@@ -100,7 +100,7 @@ Result<ScenarioEvent> read_change(const Json& what, bool priority, const std::st
 
 Result<ScenarioEvent> read_event(const Json& json, const std::string& where) {
   if (!json.is_object() || json.size() != 1) {
-    return invalid(where, "expected an object with exactly one key");
+    return invalid_file(where, "expected an object with exactly one key");
   }
   const std::string& key = json.begin().key();
   const Json& value = json.begin().value();
@@ -111,22 +111,23 @@ Result<ScenarioEvent> read_event(const Json& json, const std::string& where) {
     return ScenarioEvent(PutObject{std::move(*object)});
   }
   if (key == "delete" || key == "finish") {
-    if (!value.is_string()) return invalid(inside, "expected \"namespace/name\"");
+    if (!value.is_string()) return invalid_file(inside, "expected \"namespace/name\"");
     if (key == "delete") return ScenarioEvent(DeleteWorkload{value.get<std::string>()});
     return ScenarioEvent(FinishWorkload{value.get<std::string>()});
   }
   if (key == "priority" || key == "reclaim") return read_change(value, key == "priority", inside);
-  return invalid(where, "unknown event \"" + key +
-                            "\"; there are create, update, delete, finish, priority and reclaim");
+  return invalid_file(where,
+                      "unknown event \"" + key +
+                          "\"; there are create, update, delete, finish, priority and reclaim");
 }
 
 Result<ScenarioStep> read_step(const Json& json, const std::string& where) {
-  if (!json.is_object()) return invalid(where, "expected an object");
+  if (!json.is_object()) return invalid_file(where, "expected an object");
   if (const Status known = only(json, {"events", "expect"}, where); !known) return known.error();
   ScenarioStep step;
   const auto events = json.find("events");
   if (events == json.end() || events->is_null()) return step;
-  if (!events->is_array()) return invalid(where + ".events", "expected a list");
+  if (!events->is_array()) return invalid_file(where + ".events", "expected a list");
   for (std::size_t i = 0; i < events->size(); ++i) {
     auto event = read_event((*events)[i], at(where + ".events", i));
     if (!event) return event.error();
@@ -137,8 +138,8 @@ Result<ScenarioStep> read_step(const Json& json, const std::string& where) {
 
 Result<const Json*> list_of(const Json& json, const char* key) {
   const auto it = json.find(key);
-  if (it == json.end()) return invalid(key, "missing");
-  if (!it->is_array()) return invalid(key, "expected a list");
+  if (it == json.end()) return invalid_file(key, "missing");
+  if (!it->is_array()) return invalid_file(key, "expected a list");
   return &*it;
 }
 
@@ -157,7 +158,7 @@ Status read_steps(const Json& json, Scenario* out) {
   const auto steps = list_of(json, "steps");
   if (!steps) return steps.error();
   if ((*steps)->size() > scenario_steps_max) {
-    return invalid("steps", "at most " + std::to_string(scenario_steps_max) + " steps");
+    return invalid_file("steps", "at most " + std::to_string(scenario_steps_max) + " steps");
   }
   for (std::size_t i = 0; i < (*steps)->size(); ++i) {
     auto step = read_step((**steps)[i], at("steps", i));
@@ -177,12 +178,12 @@ Result<Scenario> read_scenario(const Json& json) {
   Scenario out;
   if (json.contains("name")) {
     auto name = text_of(json, "name", "");
-    if (!name) return invalid("name", "expected a string");
+    if (!name) return invalid_file("name", "expected a string");
     out.name = std::move(*name);
   }
   const auto now = text_of(json, "now", "");
   const auto time = now ? parse_rfc3339(*now) : Result<TimePoint>(now.error());
-  if (!time) return invalid("now", "expected a time like 2026-01-02T03:04:05Z");
+  if (!time) return invalid_file("now", "expected a time like 2026-01-02T03:04:05Z");
   out.now = *time;
   auto config = read_scenario_config(json.contains("config") ? json["config"] : Json());
   if (!config) return config.error();

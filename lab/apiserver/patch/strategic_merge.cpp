@@ -88,7 +88,7 @@ Json without_directives(Json value) {
 }
 
 /// Whether `a` and `b` are the same item: by merge key, or by value when there is none.
-bool same_item(const Json& a, const Json& b, const std::string& key) {
+bool same_element(const Json& a, const Json& b, const std::string& key) {
   if (key.empty() || !a.is_object() || !b.is_object()) return a == b;
   auto i = a.find(key);
   auto j = b.find(key);
@@ -98,7 +98,7 @@ bool same_item(const Json& a, const Json& b, const std::string& key) {
 /// The index of an item in a list; -1 when it is not there.
 int place_of(const Json& item, const Json& list, const std::string& key) {
   for (std::size_t i = 0; i < list.size(); ++i) {
-    if (same_item(list[i], item, key)) return static_cast<int>(i);
+    if (same_element(list[i], item, key)) return static_cast<int>(i);
   }
   return -1;
 }
@@ -177,7 +177,7 @@ ListPatch take_list_directives(Json* original, const Json& patch, const std::str
       if (!item.contains(key)) refuse_missing_key(item, key);
       Json kept = Json::array();
       for (Json& old : *original) {
-        if (!same_item(old, item, key)) kept.push_back(std::move(old));
+        if (!same_element(old, item, key)) kept.push_back(std::move(old));
       }
       *original = std::move(kept);
     } else if (*found == "replace") {

@@ -20,14 +20,14 @@ std::optional<api::Quantity> quantity_at(const Json& limit, const char* list,
 }
 
 /// Two bounds of one resource, the first of which must not be above the second.
-struct Pair {
+struct OrderedPair {
   const char* low;
   const char* low_text;
   const char* high;
   const char* high_text;
 };
 
-constexpr Pair ordered[] = {
+constexpr OrderedPair ordered[] = {
     {"min", "min", "max", "max"},
     {"min", "min", "defaultRequest", "default request"},
     {"defaultRequest", "default request", "max", "max"},
@@ -44,7 +44,7 @@ void check_bounds(const Json& limit, const std::string& path, FieldErrors* error
     }
   }
   for (const std::string& resource : resources) {
-    for (const Pair& pair : ordered) {
+    for (const OrderedPair& pair : ordered) {
       const auto low = quantity_at(limit, pair.low, resource);
       const auto high = quantity_at(limit, pair.high, resource);
       if (!low || !high || *low <= *high) continue;

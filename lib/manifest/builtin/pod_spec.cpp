@@ -114,7 +114,7 @@ void judge(const Json& container, bool* any, bool* guaranteed) {
   }
 }
 
-std::string joined(const Json& spec, const char* field) {
+std::string joined_items(const Json& spec, const char* field) {
   std::string out;
   for (const Json& container : list_or_empty(spec, "containers")) {
     if (!out.empty()) out += ',';
@@ -165,11 +165,11 @@ const char* qos_class(const Json& spec) {
 }
 
 std::string container_names(const Json& spec) {
-  return joined(spec, "name");
+  return joined_items(spec, "name");
 }
 
 std::string container_images(const Json& spec) {
-  return joined(spec, "image");
+  return joined_items(spec, "image");
 }
 
 }  // namespace regatta::manifest::builtin

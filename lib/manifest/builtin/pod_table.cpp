@@ -70,7 +70,7 @@ std::string reason_of(const Json& pod, const Containers& containers) {
   return reason;
 }
 
-std::string or_none(const std::string& text) {
+std::string or_none_text(const std::string& text) {
   return text.empty() ? "<none>" : text;
 }
 
@@ -110,9 +110,9 @@ std::vector<Json> pod_cells(const Json& pod, TimePoint now) {
           reason_of(pod, containers),
           restarts,
           age_cell(pod, now),
-          or_none(text_at(pod, {"status", "podIP"})),
-          or_none(text_at(pod, {"spec", "nodeName"})),
-          or_none(text_at(pod, {"status", "nominatedNodeName"})),
+          or_none_text(text_at(pod, {"status", "podIP"})),
+          or_none_text(text_at(pod, {"spec", "nodeName"})),
+          or_none_text(text_at(pod, {"status", "nominatedNodeName"})),
           gates_of(pod)};
 }
 

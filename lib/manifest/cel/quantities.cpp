@@ -62,7 +62,7 @@ Value combine(Arguments arguments) {
   return Value(out);
 }
 
-Value sign_of(Arguments arguments) {
+Value quantity_sign(Arguments arguments) {
   const auto* value = arguments[0].as<QuantityValue>();
   if (!value) return no_overload();
   return Value(std::int64_t{value->units > 0 ? 1 : value->units < 0 ? -1 : 0});
@@ -97,7 +97,7 @@ std::vector<Function> quantity_functions() {
       {"compareTo", true, 2, 2, first, integer, {}, compare_to},
       {"add", true, 2, 2, first, Kind::quantity, {}, combine<1>},
       {"sub", true, 2, 2, first, Kind::quantity, {}, combine<-1>},
-      {"sign", true, 1, 1, first, integer, {}, sign_of},
+      {"sign", true, 1, 1, first, integer, {}, quantity_sign},
       {"isInteger", true, 1, 1, first, boolean, {}, is_integer},
       {"asInteger", true, 1, 1, first, integer, {}, as_integer},
       {"asApproximateFloat", true, 1, 1, first, number, {}, as_number},

@@ -141,7 +141,7 @@ Value char_at(Arguments arguments) {
 }
 
 template <bool last>
-Value index_of(Arguments arguments) {
+Value text_index_of(Arguments arguments) {
   const auto text = arguments[0].string(), part = arguments[1].string();
   if (!text || !part) return no_overload();
   const auto at = last ? text->rfind(*part) : text->find(*part);
@@ -200,8 +200,8 @@ std::vector<Function> text_functions() {
       {"replace", true, 3, 4, text, string, {}, replace},
       {"substring", true, 2, 3, text, string, {}, substring},
       {"charAt", true, 2, 2, text, string, {}, char_at},
-      {"indexOf", true, 2, 2, text, integer, {}, index_of<false>},
-      {"lastIndexOf", true, 2, 2, text, integer, {}, index_of<true>},
+      {"indexOf", true, 2, 2, text, integer, {}, text_index_of<false>},
+      {"lastIndexOf", true, 2, 2, text, integer, {}, text_index_of<true>},
       {"format", true, 2, 2, text, string, {}, format},
   };
 }

@@ -14,14 +14,14 @@
 namespace regatta::manifest {
 namespace {
 
-const Json* member(const Json& object, const char* name) {
+const Json* member_named(const Json& object, const char* name) {
   if (!object.is_object()) return nullptr;
   const auto at = object.find(name);
   return at == object.end() ? nullptr : &*at;
 }
 
 void copy_or_erase(Json& to, const Json& from, const char* name) {
-  if (const auto* value = member(from, name)) {
+  if (const auto* value = member_named(from, name)) {
     to[name] = *value;
   } else if (to.is_object()) {
     to.erase(name);
@@ -46,13 +46,13 @@ void restore_members(Json& object, const Json& old, std::initializer_list<std::s
 }
 
 std::int64_t generation_of(const Json& object) {
-  const auto* metadata = member(object, "metadata");
-  const auto* generation = metadata ? member(*metadata, "generation") : nullptr;
+  const auto* metadata = member_named(object, "metadata");
+  const auto* generation = metadata ? member_named(*metadata, "generation") : nullptr;
   return generation && generation->is_number_integer() ? generation->get<std::int64_t>() : 0;
 }
 
 bool has_text(const Json& object, const char* name) {
-  const auto* value = member(object, name);
+  const auto* value = member_named(object, name);
   return value && value->is_string() && !value->get_ref<const std::string&>().empty();
 }
 
@@ -116,7 +116,7 @@ void check_replicas(const Json& object, const std::string& path, FieldErrors& er
   };
   for (const auto& name : parsed->fields()) {
     if (!value->is_object()) return fail("map[string]interface{}");
-    value = member(*value, name.c_str());
+    value = member_named(*value, name.c_str());
     if (!value) return;
   }
   if (!value->is_number_integer()) return fail("int64");
@@ -148,7 +148,7 @@ void CustomResourceStrategy::prepare_for_update(Json& object, const Json& old, T
 void CustomResourceStrategy::prepare_for_status_update(Json& object, const Json& old,
                                                        TimePoint) const {
   restore_members(object, old, {"status", "metadata"});
-  if (const auto* metadata = member(old, "metadata")) {
+  if (const auto* metadata = member_named(old, "metadata")) {
     restore_members(metadata_of(object), *metadata, {"managedFields", "resourceVersion"});
   }
 }
@@ -159,12 +159,12 @@ FieldErrors CustomResourceStrategy::validate(const Json& object, const Json* old
   const auto* status_schema = settings_.schema->member("status");
   if (!status_only) {
     validate_schema(object, old, *settings_.schema, "", errors);
-  } else if (const auto* status = member(object, "status"); status && status_schema) {
-    validate_schema(*status, old ? member(*old, "status") : nullptr, *status_schema, "status",
+  } else if (const auto* status = member_named(object, "status"); status && status_schema) {
+    validate_schema(*status, old ? member_named(*old, "status") : nullptr, *status_schema, "status",
                     errors);
   }
   if (settings_.scale) check_scale(object, errors);
-  const auto* metadata = member(object, "metadata");
+  const auto* metadata = member_named(object, "metadata");
   const bool named =
       metadata && (has_text(*metadata, "name") || has_text(*metadata, "generateName"));
   if (blocks_rules(errors) || !named) {
@@ -200,8 +200,8 @@ std::vector<TableColumn> CustomResourceStrategy::columns() const {
 
 std::vector<Json> CustomResourceStrategy::cells(const Json& object, TimePoint now) const {
   std::vector<Json> out;
-  const auto* metadata = member(object, "metadata");
-  const auto* name = metadata ? member(*metadata, "name") : nullptr;
+  const auto* metadata = member_named(object, "metadata");
+  const auto* name = metadata ? member_named(*metadata, "name") : nullptr;
   out.push_back(name ? *name : Json(""));
   for (const auto& column : settings_.columns) {
     const auto* value = column.path.first(object);
