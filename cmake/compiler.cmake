@@ -29,6 +29,10 @@ set(REGATTA_SANITIZE "" CACHE STRING "Value of -fsanitize=, empty for none")
 add_library(regatta_options INTERFACE)
 target_compile_options(regatta_options INTERFACE -Wall -Wextra -Wpedantic -Wno-missing-field-initializers)
 target_link_options(regatta_options INTERFACE -fuse-ld=lld)
+option(REGATTA_WERROR "Warnings are errors; for development, not for packages" OFF)
+if(REGATTA_WERROR)
+  target_compile_options(regatta_options INTERFACE -Werror)
+endif()
 if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   target_compile_options(regatta_options INTERFACE "SHELL:-Xclang -fno-pch-timestamp")
 endif()
@@ -37,12 +41,13 @@ if(REGATTA_LTO)
   target_compile_options(regatta_options INTERFACE -flto=thin)
   target_link_options(regatta_options INTERFACE
     -flto=thin -Wl,--thinlto-cache-dir=${CMAKE_BINARY_DIR}/lto)
-  # lld reads the members of an archive itself, while an llvm-ar of another version than the compiler
-  # refuses them.
+  # lld reads the members of an archive itself and needs no index. Without one, ar does not look
+  # into the members, for which it would load the LTO plugin of any LLVM that is installed.
   find_program(REGATTA_AR ar REQUIRED)
-  find_program(REGATTA_RANLIB ranlib REQUIRED)
   set(CMAKE_AR ${REGATTA_AR})
-  set(CMAKE_RANLIB ${REGATTA_RANLIB})
+  set(CMAKE_CXX_ARCHIVE_CREATE "<CMAKE_AR> qcS <TARGET> <LINK_FLAGS> <OBJECTS>")
+  set(CMAKE_CXX_ARCHIVE_APPEND "<CMAKE_AR> qS <TARGET> <LINK_FLAGS> <OBJECTS>")
+  set(CMAKE_CXX_ARCHIVE_FINISH "")
 endif()
 if(REGATTA_SANITIZE)
   target_compile_options(regatta_options INTERFACE
@@ -50,4 +55,9 @@ if(REGATTA_SANITIZE)
   target_link_options(regatta_options INTERFACE -fsanitize=${REGATTA_SANITIZE})
   # Asio recycles coroutine frames, which hides use-after-free of a frame from the sanitizer.
   target_compile_definitions(regatta_options INTERFACE BOOST_ASIO_DISABLE_AWAITABLE_FRAME_RECYCLING)
+endif()
+option(REGATTA_COVERAGE "Count which lines run (clang)" OFF)
+if(REGATTA_COVERAGE)
+  target_compile_options(regatta_options INTERFACE -fprofile-instr-generate -fcoverage-mapping)
+  target_link_options(regatta_options INTERFACE -fprofile-instr-generate)
 endif()

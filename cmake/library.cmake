@@ -15,6 +15,11 @@ function(regatta_library name)
   endif()
 endfunction()
 
+# Every gtest binary of regatta_test() is what runs under the sanitizers in `./dev test`.
+if(REGATTA_TESTS)
+  add_custom_target(regatta_unit_tests)
+endif()
+
 # regatta_test(<target> SRCS ... DEPS ... [TIMEOUT seconds])  One gtest binary.
 function(regatta_test target)
   if(NOT REGATTA_TESTS)
@@ -25,8 +30,11 @@ function(regatta_test target)
     set(ARG_TIMEOUT 120)
   endif()
   add_executable(${target} ${ARG_SRCS})
+  # Tests name their fixtures and helpers freely, so each is compiled by itself.
+  set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)
   target_link_libraries(${target} PRIVATE ${ARG_DEPS} GTest::gmock GTest::gtest_main)
   target_precompile_headers(${target} REUSE_FROM regatta_boost)
   add_test(NAME ${target} COMMAND ${target} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-  set_tests_properties(${target} PROPERTIES TIMEOUT ${ARG_TIMEOUT})
+  set_tests_properties(${target} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS unit)
+  add_dependencies(regatta_unit_tests ${target})
 endfunction()
