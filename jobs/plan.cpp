@@ -99,7 +99,6 @@ void suspended_job(std::vector<JobAction>* out, const JobView& view, const Workl
 /// No Workload matches the job: stop it if it runs, then make a new Workload.
 std::vector<JobAction> without_workload(const JobView& view) {
   std::vector<JobAction> out;
-  const GenericJob& job = *view.job;
   if (view.prebuilt) {
     // The prebuilt Workload does not exist yet. The job must not run before it does.
     stop(&out, view, nullptr, "missing workload");

@@ -16,7 +16,7 @@ extern char** environ;
 namespace regatta::lab {
 namespace {
 
-constexpr Duration poll_every{20};
+constexpr Duration exit_poll{20};
 
 struct ProcStat {
   char state = 'X';
@@ -110,7 +110,7 @@ Task<> stop_process(Clock& clock, ProcessId process, Duration grace) {
   bool killed = false;
   while (is_running(process)) {
     if (!killed && clock.steady() >= patience) killed = send_signal(process, SIGKILL);
-    co_await clock.sleep_for(poll_every);
+    co_await clock.sleep_for(exit_poll);
   }
 }
 

@@ -68,4 +68,8 @@ std::string age_cell(const Json& object, TimePoint now) {
   return age_of(text_at(object, {"metadata", "creationTimestamp"}), now);
 }
 
+std::int64_t count_in(const Json& object, const char* name) {
+  return integer_at(object, name).value_or(0);
+}
+
 }  // namespace regatta::manifest::builtin

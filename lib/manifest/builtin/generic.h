@@ -54,4 +54,7 @@ std::string labels_text(const Json& labels);
 /// The age since metadata.creationTimestamp, "<unknown>" without one.
 std::string age_cell(const Json& object, TimePoint now);
 
+/// A whole number of the object, or 0.
+std::int64_t count_in(const Json& object, const char* name);
+
 }  // namespace regatta::manifest::builtin

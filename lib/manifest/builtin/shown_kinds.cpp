@@ -92,10 +92,6 @@ std::vector<Json> template_cells(const Json& spec, std::string selector) {
   return {container_names(pod), container_images(pod), std::move(selector)};
 }
 
-std::int64_t count_in(const Json& object, const char* name) {
-  return integer_at(object, name).value_or(0);
-}
-
 Shown replication_controllers() {
   Shown shown{.traits = {.status = true, .generation = true}};
   shown.columns = {column("Desired", "integer", "Replicas wanted."),

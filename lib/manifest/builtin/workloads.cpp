@@ -1,6 +1,7 @@
 #include "lib/manifest/builtin/workloads.h"
 
 #include "lib/manifest/builtin/access.h"
+#include "lib/manifest/builtin/generic.h"
 #include "lib/manifest/builtin/human.h"
 #include "lib/manifest/builtin/pod_spec.h"
 #include "lib/manifest/builtin/strategies.h"
@@ -35,10 +36,6 @@ void add_template_cells(std::vector<Json>* cells, const Json& spec, bool selecto
   cells->emplace_back(container_names(pod));
   cells->emplace_back(container_images(pod));
   if (selector) cells->emplace_back(selector_text(object_or_empty(spec, {"selector"})));
-}
-
-std::int64_t count_in(const Json& object, const char* name) {
-  return integer_at(object, name).value_or(0);
 }
 
 /// The part that all of these kinds share.
