@@ -48,8 +48,8 @@ Status check(const api::TopologyAssignmentSlice& slice, std::size_t levels) {
   return ok();
 }
 
-/// What all values of the level begin and end with. The suffix goes first where both would overlap
-/// in the shortest value.
+/// Finds the common prefix and suffix of all values of the level. If they would overlap in the
+/// shortest value, the prefix is cut.
 api::TopologySliceValues compact_level(Domains domains, std::size_t level) {
   const std::string& first = domains.front().values[level];
   std::string_view prefix = first;
@@ -135,7 +135,7 @@ std::size_t json_length(const std::vector<api::TopologyAssignmentSlice>& slices)
   return length;
 }
 
-/// For every domain how long its hostname's prefix is that the slice shares.
+/// Divides domains into runs whose hostnames share a prefix.
 class HostnamePrefixes {
  public:
   explicit HostnamePrefixes(Domains domains) {
@@ -151,8 +151,8 @@ class HostnamePrefixes {
     }
   }
 
-  /// Ends of the runs of domains with the same prefix; prefixes are shortened until there are few
-  /// enough runs. One run when they never are.
+  /// The ends of the runs. Prefixes are shortened until there are few enough runs; if there never
+  /// are, the result is one run.
   std::vector<std::size_t> runs() const {
     for (std::size_t depth = depth_; depth > 0; --depth) {
       std::vector<std::size_t> ends;
@@ -174,7 +174,7 @@ class HostnamePrefixes {
   }
 
  private:
-  /// The longest prefix of at most `depth` parts that some other hostname has too.
+  /// The longest prefix of at most `depth` parts that another hostname has, too.
   std::string_view key(std::size_t index, std::size_t depth) const {
     const std::string_view name = names_[index];
     std::string_view best;

@@ -1,10 +1,10 @@
 #pragma once
 
-/// Where the pods of a pod set go, as a list of domains, and the compressed form the API has.
+/// Where the pods of a pod set go: a list of domains, and the compressed form of the API.
 ///
-/// status.admission.podSetAssignments[].topologyAssignment writes what domains have in common only
-/// once, in one or more slices. Which compression was used says nothing: two assignments are the
-/// same when they expand to the same domains.
+/// status.admission.podSetAssignments[].topologyAssignment has one or more slices, each of which
+/// states only once what its domains have in common. The compression does not matter: two
+/// assignments are equal when they expand to the same domains.
 
 #include "lib/api/workload.h"
 #include "lib/base/error.h"
@@ -15,8 +15,8 @@
 
 namespace regatta::admission {
 
-/// A place and how many pods it gets. Values go with the levels of the assignment: all levels of
-/// the topology, or only the hostname where that is the lowest.
+/// A place and how many pods it gets. There is a value for each level of the assignment: for all
+/// levels of the topology, or only for the hostname if that is the lowest level.
 struct TopologyDomain {
   std::vector<std::string> values;
   std::int32_t count = 0;
@@ -24,27 +24,27 @@ struct TopologyDomain {
 };
 
 struct TopologyDomains {
-  std::vector<std::string> levels;  ///< node labels, widest first
+  std::vector<std::string> levels;  ///< node labels, the widest first
   std::vector<TopologyDomain> domains;
   std::int64_t pods() const;
   friend bool operator==(const TopologyDomains&, const TopologyDomains&) = default;
 };
 
-/// Every domain spelled out, in order. `invalid` when lists do not have the lengths they must have,
-/// or there are more than a million domains.
+/// All domains in full, in order. `invalid` when a list has the wrong length, or when there are
+/// more than a million domains.
 Result<TopologyDomains> expand(const api::TopologyAssignment& assignment);
 
 enum class TopologyEncoding : std::uint8_t {
   single_slice,
-  /// Hostnames that share a prefix up to a `-` make a slice each, where that is shorter.
+  /// One slice for each prefix up to a `-` that hostnames share, if that is shorter.
   hostname_prefixes,
 };
 
-/// The compressed form. Order is kept; no domains, no slices.
+/// The compressed form, in the same order. Without domains it has no slices.
 api::TopologyAssignment compact(const TopologyDomains& domains,
                                 TopologyEncoding encoding = TopologyEncoding::hostname_prefixes);
 
-/// The node's pods in this assignment, 0 when it has none. Only where the lowest level is the
+/// The number of pods that the assignment puts on the node. 0 if the lowest level is not the
 /// hostname.
 std::int32_t pods_on_node(const api::TopologyAssignment& assignment, const std::string& node);
 

@@ -97,7 +97,7 @@ std::vector<CapacityView::Request> CapacityView::requests_of(const PodProfile& p
   return out;
 }
 
-/// How often the pods' requests fit, after those of a leader were taken.
+/// How many pods fit on the leaf after the requests `minus` of a leader are taken.
 std::int64_t CapacityView::fitting(DomainIndex leaf, const std::vector<Request>* minus) const {
   std::int64_t least = count_max;
   for (const Request& request : requests_) {
@@ -167,7 +167,7 @@ void CapacityView::rebuild() {
   built_ = true;
 }
 
-/// A parent holds what its children hold. A leader costs what it costs in the child where it costs
+/// A domain holds what its children hold. A leader costs as much as in the child where it costs
 /// least.
 void CapacityView::sum_children(std::size_t level, DomainIndex domain) {
   const Counts& below = levels_[level + 1];
@@ -227,7 +227,7 @@ void CapacityView::set_leaf(DomainIndex leaf, const LeafCounts& counts) {
   }
 }
 
-/// A child of the domain holds that much more.
+/// To be called when a child of the domain holds this much more.
 void CapacityView::raise(std::size_t level, DomainIndex domain, std::int64_t pods,
                          std::int64_t slices) {
   while (pods != 0 || slices != 0) {
@@ -272,7 +272,7 @@ std::string CapacityView::exclusions(const Names& names) const {
       continue;
     }
     if (levels_.back().pods[leaf] > 0) continue;
-    // The requests are by name: the first that does not fit is the one to name.
+    // Requests are sorted by name. The first one that does not fit is reported.
     for (const Request& request : requests_) {
       const Amount free = request.column ? ledger().free[*request.column][leaf] : 0;
       if (free >= request.amount) continue;

@@ -2,9 +2,9 @@
 
 /// How many pods of one kind fit into every domain of a tree.
 ///
-/// A view is computed once and then follows the tree: it replays the leaves that changed since it
-/// was last looked at and passes differences upwards. Trials come and go in the same way, so
-/// whatever is tried, the view pays for the leaves that were touched.
+/// A view is computed once and then follows the tree: sync() recounts the leaves that changed since
+/// the last sync() and passes differences upwards. Changes of trials, and their end, are followed
+/// in the same way, so the cost depends only on the leaves that were touched.
 
 #include "admission/topology/tree.h"
 
@@ -16,17 +16,17 @@
 
 namespace regatta::admission {
 
-/// How pods keep together: `size` of them in one domain of `level`, and within that groups of
-/// inner sizes in one domain of lower levels.
+/// How pods keep together: `size` pods in one domain of `level`, and within it groups of the inner
+/// sizes in one domain of each lower level.
 struct SliceShape {
   std::int32_t size = 1;
   std::size_t level = 0;
-  std::vector<std::int32_t> inner;  ///< by level, 0: none; empty: none anywhere
+  std::vector<std::int32_t> inner;  ///< by level; 0: no groups there; empty: no groups at all
   std::int32_t inner_at(std::size_t at) const { return at < inner.size() ? inner[at] : 0; }
   friend auto operator<=>(const SliceShape&, const SliceShape&) = default;
 };
 
-/// Which nodes the pods can run on at all, and what keeps them from the others.
+/// The nodes on which the pods can run at all, and what excludes the others.
 struct NodeFilter {
   std::vector<std::uint8_t> allowed;  ///< by leaf
   std::map<std::string, int> taints;  ///< "key=value:effect" -> nodes
@@ -35,26 +35,26 @@ struct NodeFilter {
 };
 NodeFilter filter_nodes(const TopologyTree& tree, const PodProfile& pods);
 
-/// Finds the column of a resource in a ledger.
+/// The columns of resources in ledgers.
 class ColumnMap {
  public:
   std::optional<std::size_t> find(ResourceId resource) const {
     if (resource >= columns_.size() || columns_[resource] == 0) return std::nullopt;
     return columns_[resource] - 1;
   }
-  /// Adds it when it is new.
+  /// Adds a column if the resource is new.
   std::size_t at(ResourceId resource);
   std::size_t size() const { return count_; }
 
  private:
-  std::vector<std::uint32_t> columns_;  ///< plus one, by resource
+  std::vector<std::uint32_t> columns_;  ///< column plus one, by resource; 0: none
   std::size_t count_ = 0;
 };
 
 struct CapacityKey {
   std::uint64_t pods = 0;
   std::uint64_t leader = 0;  ///< 0: none
-  bool empty = false;        ///< as if no workload was placed
+  bool empty = false;        ///< as if no workload were placed
   SliceShape slices;
   friend auto operator<=>(const CapacityKey&, const CapacityKey&) = default;
 };
@@ -64,31 +64,31 @@ class CapacityView {
   struct Counts {
     std::vector<std::int64_t> pods;
     std::vector<std::int64_t> slices;  ///< 0 below the slices' level
-    // With a leader among them; empty without.
+    // The same with a leader among the pods; empty without leader.
     std::vector<std::int64_t> pods_with_leader;
     std::vector<std::int64_t> slices_with_leader;
-    std::vector<std::uint8_t> leaders;  ///< whether one fits
+    std::vector<std::uint8_t> leaders;  ///< whether a leader fits
   };
 
   CapacityView(const TopologyTree& tree, const ColumnMap& columns, PodProfilePtr pods,
                PodProfilePtr leader, SliceShape slices, bool empty,
                std::shared_ptr<const NodeFilter> filter);
 
-  /// Leaves only what is below one domain.
+  /// Restricts the view to the leaves below one domain.
   void confine(std::size_t level, DomainIndex domain);
-  /// Forgets what was counted: the next sync() counts everything.
+  /// Makes the next sync() count everything.
   void start_over() { built_ = false; }
-  /// Catches up with the tree.
+  /// Brings the view up to date with the tree.
   void sync();
 
   const TopologyTree& tree() const { return tree_; }
   const SliceShape& slices() const { return slices_; }
   bool with_leader() const { return leader_ != nullptr; }
   const Counts& level(std::size_t at) const { return levels_[at]; }
-  /// Moves with every change of any count.
+  /// Increases with every change of a count.
   std::uint64_t version() const { return version_; }
 
-  /// ". Total nodes: 6; excluded: resource "cpu": 5, …", or nothing when no node is excluded.
+  /// ". Total nodes: 6; excluded: resource "cpu": 5, …", or empty when no node is excluded.
   std::string exclusions(const Names& names) const;
 
  private:
@@ -98,7 +98,7 @@ class CapacityView {
     std::uint8_t leader = 0;
   };
   struct Request {
-    std::optional<std::size_t> column;  ///< absent: no node has any
+    std::optional<std::size_t> column;  ///< absent: no node has the resource
     Amount amount = 0;
     ResourceId resource = 0;
   };
@@ -125,7 +125,7 @@ class CapacityView {
   std::vector<Request> leader_requests_;
   std::size_t column_count_ = 0;
   std::vector<Counts> levels_;
-  std::vector<std::uint64_t> seen_;  ///< by leaf: the sync that recounted it
+  std::vector<std::uint64_t> seen_;  ///< by leaf: the last sync that recounted it
   std::uint64_t syncs_ = 0;
   std::uint64_t synced_ = 0;
   std::uint64_t version_ = 0;

@@ -1,4 +1,4 @@
-/// Cycles with topologies on random worlds: whatever was decided, pods fit on their nodes. Inputs
+/// Cycles with topologies on random worlds: pods fit on their nodes after every decision. Inputs
 /// are random; the seed is printed with every failure, and REGATTA_SEED=<n> runs that one alone.
 
 #include "admission/testing/random_world.h"
@@ -72,8 +72,8 @@ void furnish(Player* player, const std::vector<api::Node>& nodes) {
   for (const api::Node& node : nodes) player->state().upsert(node, player->now());
 }
 
-/// CPUs used on each node, in thousandths. Those that were asked to go do not count: a cycle gives
-/// their room away at once.
+/// CPUs used on each node, in thousandths. Preempted workloads do not count: a cycle gives their
+/// room away at once.
 std::map<std::string, std::int64_t> use_of_nodes(const Player& player) {
   std::map<std::string, std::int64_t> used;
   for (const auto& [key, workload] : player.workloads()) {

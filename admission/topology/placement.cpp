@@ -9,14 +9,14 @@ namespace {
 
 constexpr std::int64_t buckets_max = 1 << 16;
 
-/// A domain with what it can take, in units of slices or pods.
+/// A domain and what it can take, in units of slices or pods.
 struct Item {
   DomainIndex domain = 0;
   std::int64_t units = 0;
   std::int64_t units_with_leader = 0;
   bool leader = false;
-  // Order among items
-  std::int64_t rank = 0;  ///< first, the rest only among equals
+  // Order of items
+  std::int64_t rank = 0;  ///< ascending; the rest breaks ties
   std::int64_t size = 0;  ///< ascending
   std::int64_t pods = 0;  ///< ascending
 
@@ -31,7 +31,7 @@ struct Pick {
   bool leader = false;
 };
 
-/// Hands out items in order without sorting more of them than are asked for.
+/// Hands out items in order without sorting more than it hands out.
 class Items {
  public:
   explicit Items(std::vector<Item> items) : items_(std::move(items)) {
@@ -45,7 +45,8 @@ class Items {
     items_.pop_back();
     return item;
   }
-  /// The least of those that hold `need`, and a leader if asked; the first where several do.
+  /// The item with the least room that holds `need`, and a leader if asked for; the first of
+  /// equals.
   const Item& tightest(std::int64_t need, bool leader) const {
     const Item* best = nullptr;
     for (const Item& item : items_) {
@@ -58,7 +59,7 @@ class Items {
     }
     return best == nullptr ? items_.front() : *best;
   }
-  /// Moves to the front the first item where a leader leaves enough room for everybody.
+  /// Moves to the front the first item where a leader leaves enough room for all units.
   void leader_first(std::int64_t need) {
     std::int64_t total = 0;
     for (const Item& item : items_) total += item.units;
@@ -92,7 +93,7 @@ class Search {
     std::vector<Pick> picks;
     if (!choose(request_.level, &picks)) return std::move(result_);
     std::size_t level = result_.level;
-    // What was chosen holds enough; now everyone gets no more than there is to give.
+    // The chosen domains hold enough. Now each gets its part of what is needed.
     std::vector<Item> chosen;
     for (const Pick& pick : picks) {
       Item& item = chosen.emplace_back(item_of(level, pick.domain));
@@ -147,7 +148,7 @@ class Search {
     }
   }
 
-  /// The domain that holds everything and has least to spare.
+  /// The domain that holds everything and has the least room to spare.
   std::optional<DomainIndex> tightest(std::size_t level) const {
     const CapacityView::Counts& counts = view_.level(level);
     const bool leader = request_.leader;
@@ -165,7 +166,7 @@ class Search {
     return best;
   }
 
-  /// The domain that comes first among those none of which holds everything.
+  /// The first domain in order, when none holds everything.
   Item first_of(std::size_t level) const {
     Item best;
     const std::size_t size = tree_.levels[level].size();
@@ -176,7 +177,7 @@ class Search {
     return best;
   }
 
-  /// In the order in which leaders are given a place.
+  /// An item that sorts in the order in which leaders get a place.
   Item leader_item(std::size_t level, DomainIndex domain) const {
     Item item = item_of(level, domain);
     if (!view_.with_leader()) return item;
@@ -186,7 +187,7 @@ class Search {
     return item;
   }
 
-  /// Chooses the level, in result_.level, and the domains.
+  /// Chooses the level, which it puts into result_.level, and the domains.
   bool choose(std::size_t level, std::vector<Pick>* picks) {
     result_.level = level;
     if (tree_.levels[level].size() == 0) return false;
@@ -196,7 +197,8 @@ class Search {
     }
     if (request_.required) {
       const Item first = first_of(level);
-      // The reference says how many fit into the largest; unconstrained, how many pods.
+      // As in Kueue, the message says how many slices fit into the first domain; if unconstrained,
+      // how many pods fit into the largest.
       result_.slices = least_first_ ? largest_pods(level) : first.units;
       return false;
     }
@@ -209,8 +211,8 @@ class Search {
     return *std::max_element(pods.begin(), pods.end());
   }
 
-  /// Of domains none of which is enough: the smallest ones, as many as it takes. Looks at numbers
-  /// only until it knows which are taken, because there may be very many.
+  /// Chooses the smallest domains, as many as are needed, when none is enough. It counts domains by
+  /// size before it sorts the chosen ones, because there may be very many.
   bool choose_smallest(std::size_t level, std::vector<Pick>* picks) {
     const auto& slices = view_.level(level).slices;
     std::vector<std::int64_t> domains(static_cast<std::size_t>(need_), 0);
@@ -220,7 +222,7 @@ class Search {
     while (left > 0 && ++last < need_) left -= last * domains[static_cast<std::size_t>(last)];
     result_.slices = need_ - std::max<std::int64_t>(left, 0);
     if (left > 0) return false;
-    // Of the last size not all are needed.
+    // Not all domains of the last size are needed.
     const std::int64_t spare = -left / last;
     const std::int64_t wanted = domains[static_cast<std::size_t>(last)] - spare;
     std::vector<Item> items;
@@ -281,7 +283,7 @@ class Search {
     return left <= 0;
   }
 
-  /// Gives `need` units to the items in order, the last one chosen to fit tightly.
+  /// Gives `need` units to the items in order. The last item is chosen to fit tightly.
   bool distribute(std::vector<Item> from, std::int64_t need, bool leader,
                   std::vector<Pick>* picks) const {
     Items items(std::move(from));
@@ -306,7 +308,7 @@ class Search {
     return false;
   }
 
-  /// From domains with their pods to their children, each on its own.
+  /// Distributes the pods of each domain among its children.
   bool descend(std::size_t level, std::vector<Pick>* picks) const {
     const std::int32_t inner = view_.slices().inner_at(level + 1);
     const std::int64_t unit = inner > 0 ? inner : 1;
@@ -341,7 +343,7 @@ class Search {
     }
     std::sort(result_.leaves.begin(), result_.leaves.end(),
               [](const PlacedLeaf& a, const PlacedLeaf& b) { return a.leaf < b.leaf; });
-    // The last slice may be incomplete: it has the room of a whole one.
+    // The last slice may be incomplete, but it got the room of a whole slice.
     std::int64_t excess = need_ * size_ - request_.count;
     for (std::size_t i = result_.leaves.size(); i-- > 0 && excess > 0;) {
       PlacedLeaf& last = result_.leaves[i];

@@ -1,17 +1,18 @@
 #pragma once
 
-/// Where the pods of one pod set go.
+/// Finds places for the pods of one pod set.
 ///
-/// First a level and domains of it that together hold all pods: the smallest one that is enough,
-/// or, where the request lets them spread, several. Then down, level by level, to the leaves, each
-/// time into as few domains as possible and with the last of them chosen to fit tightly.
+/// First it chooses a level, and domains of it that together hold all pods: the smallest domain
+/// that is enough or, if the request allows pods to spread, several domains. Then it goes down to
+/// the leaves level by level, each time into as few domains as possible, the last of which is
+/// chosen to fit tightly.
 ///
-///   required        one domain of that level, or nothing
-///   preferred       one domain of that level, else of the levels above, else several on top
-///   unconstrained   several leaves are as good as one; the fullest ones that still help are used
+///   required        one domain of the level, or no places
+///   preferred       one domain of the level or of a level above, else several of the top level
+///   unconstrained   one domain of the level, else several of it, those with the least room first
 ///
-/// Slices stay together wherever the rest goes; a leader goes first, where it costs the others
-/// least.
+/// The pods of a slice stay together. A leader gets its place first, where it leaves enough room
+/// for the other pods.
 
 #include "admission/topology/capacity.h"
 #include "lib/api/workload.h"
@@ -41,14 +42,14 @@ struct PlacedLeaf {
 struct PlacementResult {
   bool fits = false;
   std::vector<PlacedLeaf> leaves;  ///< in order
-  std::int64_t slices = 0;         ///< how many fit, when not all do
-  std::size_t level = 0;           ///< where the search ended in that case
+  std::int64_t slices = 0;         ///< how many fit, if not all do
+  std::size_t level = 0;           ///< where the search ended, in that case
 };
 
 /// The view must be in sync.
 PlacementResult place(const CapacityView& view, const PlacementRequest& request);
 
-/// Why nothing was found, as status messages say it.
+/// The status message for a result that does not fit.
 std::string placement_failure(const CapacityView& view, const PlacementRequest& request,
                               const PlacementResult& result,
                               const std::vector<api::PodSetTopologyConstraint>& layers,

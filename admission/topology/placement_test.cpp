@@ -280,7 +280,7 @@ TEST(Loss, OfMoreHostsThanIsKnownIsNotMended) {
             "contains the stale domain n7");
 }
 
-/// Flavors learn resources from their own nodes only, but pods may ask any of them for any.
+/// A tree knows only the resources of its own nodes, but pods may request other ones.
 TEST(Trees, HaveNoneOfAResourceThatOnlyAnotherFlavorKnows) {
   Hosts hosts;
   api::ResourceFlavorSpec spec;

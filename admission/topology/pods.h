@@ -13,12 +13,12 @@
 
 namespace regatta::admission {
 
-/// What one pod of a pod set asks of the node it runs on. Immutable, shared by all alike.
+/// What one pod of a pod set requires of its node. Immutable, shared by all equal pods.
 struct PodProfile {
-  std::uint64_t id = 0;  ///< never used twice
+  std::uint64_t id = 0;  ///< never reused
   std::string text;      ///< equal texts, equal profiles
-  /// As the pod's spec has them, plus one of "pods": nodes know nothing of transformations and
-  /// excluded resources. By name.
+  /// As in the pod's spec, without transformations and excluded resources, which do not matter to
+  /// nodes; plus one of "pods". Sorted by name.
   std::vector<ResourceAmount> requests;
   std::vector<api::Toleration> tolerations;
   api::StringMap node_selector;
@@ -26,7 +26,7 @@ struct PodProfile {
 };
 using PodProfilePtr = std::shared_ptr<const PodProfile>;
 
-/// A leaf of topologies by name, whatever tree it is in: hostnames mean the same to all flavors.
+/// The name of a leaf, independent of trees: a hostname means the same in all flavors.
 using PlaceId = std::uint32_t;
 
 struct PlacedPods {
@@ -35,17 +35,18 @@ struct PlacedPods {
   friend bool operator==(const PlacedPods&, const PlacedPods&) = default;
 };
 
-/// Where the pods of a pod set are, or would be.
+/// The places of a pod set's pods, or places that it could get.
 struct PodPlaces {
   FlavorId flavor = 0;
   PodProfilePtr pods;
-  std::shared_ptr<const std::vector<std::string>> levels;  ///< of the values of the places
-  std::vector<PlacedPods> places;                          ///< in order of the tree
+  std::shared_ptr<const std::vector<std::string>> levels;  ///< levels of the places' values
+  std::vector<PlacedPods> places;                          ///< in the order of the tree
 };
 
 class PodProfiles {
  public:
-  /// A profile lives as long as its holders. Limits without requests must be requests already.
+  /// A profile lives as long as it has holders. `spec` must already have limits without requests as
+  /// requests (pod_defaults.h).
   PodProfilePtr intern(const api::PodSpec& spec, Names* names);
   /// A profile with what admission checks add to the pods.
   PodProfilePtr intern(const PodProfile& base, const std::vector<api::Toleration>& tolerations,

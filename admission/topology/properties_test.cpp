@@ -70,7 +70,7 @@ struct Node {
   int pods = 0;
 };
 
-/// Checks a placement against nothing but the nodes and what is on them.
+/// Checks a placement using only the nodes and what is on them.
 void check(const Job& job, const PodPlaces& places, const Topologies& topologies,
            std::map<std::string, Node>* nodes) {
   int total = 0;
@@ -161,7 +161,7 @@ TEST_P(TopologyProperties, TheOrderOfNodesAndTheWayToAStateDoNotMatter) {
     const Job same = random_job(&second, &other);
     const TopologyPlaces found = one.find({job.shape});
     {
-      // Tried and taken back: the views of the other one were somewhere else in between.
+      // A trial that is rolled back, so that the other object's views differ in between.
       const std::size_t mark = other.topologies().begin_trial();
       const TopologyPlaces tried = other.find({same.shape});
       if (!tried.failure) other.topologies().add(tried.pod_sets.front().places);

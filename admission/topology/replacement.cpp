@@ -17,7 +17,7 @@ class Replacer {
   Replacer(const Topologies& topologies, const TopologyTree& tree)
       : topologies_(topologies), tree_(tree) {}
 
-  /// Splits the places; false when one that remains is not in the tree.
+  /// Splits the places into kept and missing ones; false when a kept one is not in the tree.
   bool split(const PodPlaces& current, const std::set<std::string>& lost, std::string* stale) {
     for (const PlacedPods& placed : current.places) {
       const std::string& host = topologies_.values(placed.place).back();
@@ -38,7 +38,7 @@ class Replacer {
   std::int32_t missing() const { return missing_; }
   const std::map<DomainIndex, std::int32_t>& kept() const { return kept_; }
 
-  /// Where the missing pods have to go, if it matters.
+  /// The domain into which the missing pods have to go, if there is one.
   std::optional<Domain> required(const ResolvedRequest& resolved) const {
     if (kept_.empty()) return std::nullopt;
     const Layers& layers = resolved.layers;
@@ -52,7 +52,8 @@ class Replacer {
     return Domain{level, tree_.ancestor(kept_.begin()->first, level)};
   }
 
-  /// Slices cannot be whole in there: the widest groups that the missing pods still make.
+  /// The missing pods are no whole number of slices: requests the smallest groups that they still
+  /// fill.
   void lower_slices(ResolvedRequest* resolved, std::size_t inside) const {
     const Layers layers = std::move(resolved->layers);
     resolved->layers.clear();
@@ -70,7 +71,7 @@ class Replacer {
   }
 
  private:
-  /// The domain that has a part of a group of this layer.
+  /// The domain with an incomplete group of this layer.
   std::optional<Domain> incomplete(const api::PodSetTopologyConstraint& layer) const {
     const auto level = tree_.level_of(layer.topology);
     if (!level) return std::nullopt;

@@ -11,7 +11,7 @@ bool slices_only(const Request& request) {
   return request && !request->required && !request->preferred && !slice_layers(request).empty();
 }
 
-/// The level the request is about; null: it names none.
+/// The level that the request names; null when it names none.
 const std::string* level_key(const TopologyTree& tree, const Request& request) {
   if (!request) return nullptr;
   if (request->required) return &*request->required;
@@ -25,7 +25,7 @@ Error unusable(std::string text) {
   return Error(Errc::invalid, std::move(text));
 }
 
-/// Sizes of the inner layers by level; levels between two layers keep the sizes of the lower one.
+/// Sizes of the inner layers by level. A level between two layers has the size of the lower one.
 Result<std::vector<std::int32_t>> inner_sizes(
     const TopologyTree& tree, const std::vector<api::PodSetTopologyConstraint>& layers,
     std::size_t level) {
@@ -54,7 +54,7 @@ Result<std::vector<std::int32_t>> inner_sizes(
   return inner;
 }
 
-/// Pod sets of one flavor that are placed at once.
+/// Pod sets of one flavor that are placed together.
 struct Group {
   const TopologyRequest* workers = nullptr;
   const TopologyRequest* leader = nullptr;

@@ -1,6 +1,6 @@
 #pragma once
 
-/// Pod sets of one workload that need places in topologies, and places for all of them together.
+/// Finds places in topologies for all pod sets of a workload together.
 
 #include "admission/topology/topologies.h"
 
@@ -15,8 +15,8 @@ struct TopologyRequest {
   std::size_t pod_set = 0;  ///< index in the workload
   FlavorId flavor = 0;
   std::int32_t count = 0;
-  bool implied = false;    ///< asks for nothing, in a ClusterQueue that has topologies only
-  std::string_view group;  ///< requests of one group share a domain; empty: alone
+  bool implied = false;    ///< asks for no topology, but all flavors of its ClusterQueue have one
+  std::string_view group;  ///< requests of one group share a domain; empty: no group
   const std::optional<api::PodSetTopologyRequest>* terms = nullptr;  ///< what the pod set asks for
   PodProfilePtr pods;
 };
@@ -24,7 +24,7 @@ struct TopologyRequest {
 struct TopologyFailure {
   std::size_t pod_set = 0;
   FlavorId flavor = 0;
-  std::string text;  ///< only when asked for
+  std::string text;  ///< only if TopologySearch::explain
 };
 
 struct PodSetPlaces {
@@ -34,35 +34,35 @@ struct PodSetPlaces {
 
 struct TopologyPlaces {
   std::vector<PodSetPlaces> pod_sets;
-  std::optional<TopologyFailure> failure;  ///< then `pod_sets` is not complete
+  std::optional<TopologyFailure> failure;  ///< if present, `pod_sets` is incomplete
 };
 
 struct TopologySearch {
-  bool empty = false;    ///< as if no workload was placed by topology
+  bool empty = false;    ///< as if no workload were placed by topology
   bool explain = false;  ///< write out the failure
   bool least_free_first = true;
 };
 
-/// Finds places for all pods of all requests. The pod sets of a group share one domain; those that
-/// come later leave room for those before them.
+/// Finds places for all pods of all requests. The pod sets of a group share one domain. Groups are
+/// placed one after the other, and later ones leave room for earlier ones.
 TopologyPlaces find_places(Topologies& topologies, const std::vector<TopologyRequest>& requests,
                            const TopologySearch& search);
 
-/// Asks for a topology of its own accord.
+/// Whether the pod set itself asks for a topology.
 bool asks_for_topology(const std::optional<api::PodSetTopologyRequest>& request);
-/// Slice constraints, widest first, however they were written.
+/// The slice constraints in either notation of the API, the widest first.
 std::vector<api::PodSetTopologyConstraint> slice_layers(
     const std::optional<api::PodSetTopologyRequest>& request);
 /// Whether the topology has every level that the request names.
 bool has_levels(const TopologyTree& tree, const std::optional<api::PodSetTopologyRequest>& request);
 
-/// A request in terms of a tree.
+/// A request, resolved for one tree.
 struct ResolvedRequest {
   PlacementRequest placement;
   SliceShape slices;
   std::vector<api::PodSetTopologyConstraint> layers;
 };
-/// The error is what the status message says.
+/// The error has the text of the status message.
 Result<ResolvedRequest> resolve(const TopologyTree& tree,
                                 const std::optional<api::PodSetTopologyRequest>& request,
                                 bool implied);

@@ -1,6 +1,6 @@
 #pragma once
 
-/// Texts by which equal shapes and pods are recognised: two are equal when their texts are.
+/// Texts by which equal shapes and profiles are recognised: two are equal if their texts are.
 
 #include "lib/api/labels.h"
 
@@ -10,7 +10,7 @@
 
 namespace regatta::admission {
 
-/// With its length, so that fields cannot run into each other.
+/// Writes the length, too, so that fields cannot run into each other.
 inline void write(std::string* to, std::string_view field) {
   *to += std::to_string(field.size());
   *to += ':';

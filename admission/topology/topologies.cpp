@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t views_max = 256;
 constexpr std::size_t filters_max = 256;
-constexpr std::size_t placements_max = 16;  ///< remembered per view
+constexpr std::size_t placements_max = 16;  ///< cached in each view
 
 constexpr std::string_view separator = ",";
 
@@ -155,7 +155,7 @@ std::vector<FlavorId> Topologies::flavors_of_node(const std::string& node) const
   return out;
 }
 
-// Pods that are no part of a workload placed by topology
+// Pods that do not belong to a workload placed by topology
 
 void Topologies::add_to_node(const std::string& node, const std::vector<ResourceAmount>& requests,
                              int sign) {
@@ -228,10 +228,10 @@ void Topologies::settle() {
   for (auto& [id, state] : flavors_) {
     if (std::exchange(state.stale, false)) rebuild(id, &state);
   }
-  widen();  // a tree may have brought resources that those before it do not know
+  widen();  // a rebuilt tree may have new resources
 }
 
-/// Every tree has a column for every resource that some tree knows.
+/// Gives every tree a column for each resource of any tree.
 void Topologies::widen() {
   for (auto& [id, state] : flavors_) {
     if (!state.tree || state.tree->live.free.size() == columns_.size()) continue;
@@ -289,7 +289,7 @@ void Topologies::rebuild(FlavorId id, FlavorState* state) {
   state->tree = std::move(tree);
 }
 
-/// What the leaves have.
+/// Computes what is free on the leaves.
 void Topologies::fill(TopologyTree* tree,
                       const std::vector<std::vector<TopologyNodePtr>>& members) {
   const auto add = [&](ResourceId resource, DomainIndex leaf, Amount amount) {
@@ -422,7 +422,7 @@ bool Topologies::fits(std::span<const PodPlaces* const> all, const PlaceAmounts&
     for (const PlacedPods& placed : each->places) {
       const auto leaf = in->leaf_of_place.find(placed.place);
       if (leaf == in->leaf_of_place.end()) return false;
-      // To the reference, pods that ask for nothing but their place among the pods fit nowhere.
+      // In Kueue, pods that request nothing fit nowhere.
       if (!exact_ && each->pods->requests.size() == 1 && placed.count > 0) return false;
       for (const ResourceAmount& request : each->pods->requests) {
         if (request.amount <= 0 || (!exact_ && request.resource == pods)) continue;

@@ -1,18 +1,17 @@
 #pragma once
 
-/// Nodes, what runs on them, and the trees that flavors make of them.
+/// Nodes, the pods on them, and the trees that flavors make of them.
 ///
 ///   Node, Pod ──┐
 ///   Topology ───┼─▶ Topologies ──tree per flavor──▶ view per kind of pod ──place()──▶ leaves
 ///   Flavor ─────┘        ▲
 ///                        └── add() / remove(): pods of admitted workloads; trials roll back
 ///
-/// Capacity of a leaf: what its nodes can allocate, less the pods that are no part of a workload
-/// placed by topology, less the pods of workloads placed there. Flavors over the same nodes share
-/// what is left of a host.
+/// The capacity of a leaf is what its nodes can allocate, less the pods of workloads placed there,
+/// less all other pods. Flavors with the same nodes share what is left of a host.
 ///
-/// Trees are rebuilt when nodes, labels or levels changed, by settle(); everything else follows
-/// change by change. Placing pods needs a settled object.
+/// settle() rebuilds trees whose nodes, labels or levels changed; everything else is updated at
+/// once. To place pods, the object must be settled.
 
 #include "admission/topology/assignment.h"
 #include "admission/topology/placement.h"
@@ -38,45 +37,46 @@ void add(PlaceAmounts* to, const PodPlaces& pods);
 
 class Topologies {
  public:
-  /// Not `exact`: Config::exact_hosts_within_cycle.
+  /// `exact` is Config::exact_hosts_within_cycle.
   Topologies(Names& names, bool exact) : names_(names), exact_(exact) {}
   Topologies(const Topologies&) = delete;
   Topologies& operator=(const Topologies&) = delete;
 
-  // Objects. True when it matters to somebody who waits for room.
+  // Objects. True when the change may matter to workloads that wait for room.
   bool set_topology(const std::string& name, const std::vector<std::string>& levels);
   bool erase_topology(const std::string& name);
   bool has_topology(const std::string& name) const { return topologies_.contains(name); }
   void set_flavor(FlavorId id, const api::ResourceFlavorSpec& spec);
   void erase_flavor(FlavorId id);
-  /// The node is, or was, one of a flavor with a topology, and something about it changed.
+  /// True when the node changed, and it is or was a node of a flavor with a topology.
   bool upsert(const api::Node& node);
   bool erase_node(const std::string& name);
-  /// Names the flavors with room freed by the pod's change.
+  /// Returns the flavors in which the change of the pod freed room.
   std::vector<FlavorId> upsert(const api::Pod& pod);
   std::vector<FlavorId> erase_pod(const api::ObjectKey& key);
 
-  /// Brings trees up to date; not within a trial.
+  /// Brings trees up to date. Not within a trial.
   void settle();
-  /// The flavor's tree; null without a topology, or when its Topology is not there.
+  /// The flavor's tree; null when it names no Topology, or the Topology does not exist.
   TopologyTree* tree(FlavorId flavor) const;
 
   // Places
   PlaceId place(FlavorId flavor, bool by_hostname, const std::vector<std::string>& values);
   const std::vector<std::string>& values(PlaceId place) const { return places_[place].values; }
   api::TopologyAssignment to_api(const PodPlaces& pods) const;
-  /// The places of an assignment. They mean one flavor's, unless they are hosts.
+  /// The places of an assignment. They are places of the flavor; but hosts are the same in all
+  /// flavors.
   Result<PodPlaces> from_api(const api::TopologyAssignment& assignment, FlavorId flavor,
                              PodProfilePtr pods);
-  /// Levels as assignments name them: all, or the hostname alone.
+  /// The levels that assignments of the flavor name: all, or only the hostname.
   std::shared_ptr<const std::vector<std::string>> assignment_levels(FlavorId flavor) const;
 
-  // Pods of workloads. Exact inverses.
+  // Pods of workloads. The two functions are exactly inverse.
   void add(const PodPlaces& pods) { change(pods, 1, false); }
   void remove(const PodPlaces& pods) { change(pods, -1, false); }
-  /// Adds them in the imagined empty cluster too. Only within a trial.
+  /// Like add(), but it also counts in a search of an empty cluster. Only within a trial.
   void assume(const PodPlaces& pods) { change(pods, 1, true); }
-  /// Whether all these pods together have room, with so much more of it.
+  /// Whether all these pods together have room, if `more` and `even_more` were free, too.
   bool fits(std::span<const PodPlaces* const> pods, const PlaceAmounts& more,
             const PlaceAmounts& even_more) const;
 
@@ -86,11 +86,12 @@ class Topologies {
   // Views
   CapacityView& view(TopologyTree& tree, const PodProfilePtr& pods, const PodProfilePtr& leader,
                      const SliceShape& slices, bool empty);
-  /// A view of one domain only, not kept.
+  /// A view of one domain. It is not cached.
   std::unique_ptr<CapacityView> confined_view(TopologyTree& tree, const PodProfilePtr& pods,
                                               const SliceShape& slices, std::size_t level,
                                               DomainIndex domain);
-  /// place() in that view, remembered while nothing changes.
+  /// The result of place() in the view, cached until the view changes. The view must be the last
+  /// that view() returned.
   const PlacementResult& place_cached(CapacityView& view, const PlacementRequest& request);
 
   const Names& names() const { return names_; }
@@ -120,7 +121,7 @@ class Topologies {
   };
   struct Place {
     std::vector<std::string> values;
-    std::vector<Amount> used;  ///< by workloads, by column
+    std::vector<Amount> used;  ///< by workloads outside trials, by column
     std::vector<Leaf> leaves;
   };
   struct Change {
@@ -128,13 +129,13 @@ class Topologies {
     PodProfilePtr pods;
     std::int64_t count = 0;
     bool assumed = false;
-    const TopologyTree* only = nullptr;  ///< in this tree, no other
-    bool tried = false;                  ///< in a trial
+    const TopologyTree* only = nullptr;  ///< if set, in this tree only
+    bool tried = false;                  ///< made in a trial
   };
   struct CachedView {
     std::unique_ptr<CapacityView> view;
     std::uint64_t used = 0;
-    std::uint64_t version = 0;  ///< of the remembered placements
+    std::uint64_t version = 0;  ///< of the cached placements
     std::vector<std::pair<PlacementRequest, PlacementResult>> placements;
   };
   using Views = std::map<std::pair<const TopologyTree*, CapacityKey>, CachedView>;

@@ -7,7 +7,7 @@
 namespace regatta::admission {
 namespace {
 
-constexpr std::size_t log_slack = 4;  ///< changes kept per leaf before views start anew
+constexpr std::size_t log_slack = 4;  ///< changes kept per leaf before views count everything again
 
 std::vector<std::string> path_of(const TopologyNode& node, const std::vector<std::string>& keys) {
   std::vector<std::string> path;

@@ -4,14 +4,15 @@
 /// level by level.
 ///
 /// Levels are arrays. Domains of a level are sorted by their path from the top, so the children of
-/// a domain are next to each other, an index compares like a path, and everything known about a
-/// level is scanned front to back.
+/// a domain are next to each other, indices compare like paths, and data about a level is scanned
+/// front to back.
 ///
 ///   level 0   block-a          block-b
 ///   level 1   rack-1  rack-2   rack-1
 ///   level 2   n1 n2   n3       n4 n5       the leaves
 ///
-/// A leaf is a node where the lowest level is the hostname, else all nodes with those values.
+/// If the lowest level is the hostname, a leaf is one node; else it is all nodes with the same
+/// values.
 
 #include "admission/topology/pods.h"
 
@@ -34,7 +35,7 @@ struct TopologyNode {
 };
 using TopologyNodePtr = std::shared_ptr<const TopologyNode>;
 
-/// Amounts free on every leaf, and which leaves changed lately.
+/// Free amounts of every leaf, and the leaves that changed lately.
 struct LeafLedger {
   std::vector<std::vector<Amount>> free;  ///< by column (Topologies), then leaf
   std::vector<DomainIndex> changed;
@@ -46,9 +47,9 @@ struct LeafLedger {
 
 struct TopologyTree {
   struct Level {
-    std::vector<std::string> values;       ///< each domain's own
-    std::vector<DomainIndex> parents;      ///< none on level 0
-    std::vector<DomainIndex> first_child;  ///< one more than domains; none on the lowest level
+    std::vector<std::string> values;       ///< last value of each domain's path
+    std::vector<DomainIndex> parents;      ///< empty on level 0
+    std::vector<DomainIndex> first_child;  ///< one more than domains; empty on the lowest level
     std::size_t size() const { return values.size(); }
   };
 
@@ -61,18 +62,19 @@ struct TopologyTree {
   std::vector<TopologyNodePtr> nodes;  ///< by leaf; only by hostname
   std::map<PlaceId, DomainIndex> leaf_of_place;
   LeafLedger live;   ///< what is free
-  LeafLedger empty;  ///< what would be, if no workload was placed by topology
+  LeafLedger empty;  ///< what would be free if no workload were placed by topology
 
   std::size_t leaves() const { return places.size(); }
   std::size_t lowest() const { return level_keys.size() - 1; }
-  /// Index of the level with that label, or none.
+  /// The index of the level with that label, if there is one.
   std::optional<std::size_t> level_of(const std::string& key) const;
   DomainIndex ancestor(DomainIndex leaf, std::size_t level) const;
-  /// Values from the top down to the domain.
+  /// The values from the top level down to the domain.
   std::vector<std::string> path(std::size_t level, DomainIndex domain) const;
 };
 
-/// Whether a node with these labels belongs to a flavor with those, and to every level.
+/// Whether a node with these labels belongs to a flavor with those labels, and has a label for
+/// every level.
 bool belongs(const api::StringMap& labels, const api::StringMap& flavor_labels,
              const std::vector<std::string>& level_keys);
 
@@ -80,7 +82,8 @@ struct TreeLayout {
   std::vector<TopologyTree::Level> levels;
   std::vector<std::vector<TopologyNodePtr>> members;  ///< by leaf
 };
-/// Of nodes that belong, by name. Of several with one hostname the first says where it is.
+/// Lays out nodes that belong(), which are sorted by name. If several have the same hostname, the
+/// first one decides the path.
 TreeLayout lay_out(const std::vector<TopologyNodePtr>& nodes,
                    const std::vector<std::string>& level_keys);
 

@@ -67,7 +67,7 @@ class Hosts {
     return find_places(topologies_, requests, search);
   }
 
-  /// "n1:2 n2:1", pod sets separated by " | "; or why not.
+  /// "n1:2 n2:1", pod sets separated by " | "; or the failure.
   std::string place(const std::vector<PodSetShape>& pod_sets, bool empty = false) {
     const TopologyPlaces found = find(pod_sets, empty);
     if (found.failure) return found.failure->text;
