@@ -1,6 +1,6 @@
 #pragma once
 
-/// Random quota trees and workloads, and somebody who plays the controllers around admission.
+/// Random quota trees and workloads, and a stand-in for the controllers around admission.
 
 #include "admission/cycle.h"
 #include "lib/base/rng.h"
@@ -15,7 +15,7 @@ namespace regatta::admission::testing {
 struct Draw {
   bool fair_sharing = false;
   bool preemption = true;
-  bool unlimited = true;          ///< some quotas without bound
+  bool unlimited = true;          ///< some quotas are unlimited
   bool partial_admission = true;  ///< some workloads may start smaller
   int resources = 0;              ///< one or two; 0: either
   int queues = 8;
@@ -31,12 +31,12 @@ struct Inputs {
   std::vector<api::Workload> workloads;
 };
 
-/// Cohort trees of any depth with own quotas, limits and weights; ClusterQueues below them, or
-/// alone, with one or two flavors of one or two resources.
+/// Draws Cohort trees of any depth with their own quotas, limits and weights, and ClusterQueues
+/// below them or without Cohort, with one or two flavors of one or two resources.
 Inputs draw_inputs(Rng* rng, const Draw& draw);
 
-/// A State, the objects it was given, and the controllers: decisions are read back, preempted
-/// workloads leave some cycles later and wait again.
+/// A State, its objects, and the controllers: decisions are read back; preempted workloads stop
+/// some cycles later and wait again.
 class Player {
  public:
   /// Gives the objects of each kind in an order that depends on `shuffle`.
@@ -53,7 +53,7 @@ class Player {
   /// The workload ends; it must hold quota or wait.
   void finish(const api::ObjectKey& key);
   std::vector<api::ObjectKey> running() const;
-  /// What every cycle decided, a line each.
+  /// The decisions of every cycle, one line each.
   const std::string& log() const { return log_; }
 
  private:

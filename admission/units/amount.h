@@ -10,7 +10,7 @@ namespace regatta::admission {
 /// A quantity of one resource: thousandths for cpu, whole units for everything else.
 using Amount = std::int64_t;
 
-/// A quota without bound. It absorbs what is added to it or taken from it.
+/// A quota without bound. Bounded amounts that are added or subtracted do not change it.
 constexpr Amount unlimited = std::numeric_limits<Amount>::max();
 
 /// Sum and difference that saturate instead of wrapping. Unlimited plus or minus a bounded amount
@@ -33,8 +33,8 @@ inline Amount minus(Amount a, Amount b) {
 /// Product of non-negative values, saturating.
 Amount times(Amount a, std::int64_t factor);
 
-/// As Kubernetes writes the quantity in canonical form: "3300m" and "4" of cpu, "64Mi" of memory,
-/// "2k" of pods.
+/// The quantity in the canonical form of Kubernetes: "3300m" and "4" of cpu, "64Mi" of memory, "2k"
+/// of pods.
 std::string format_amount(std::string_view resource, Amount value);
 
 }  // namespace regatta::admission

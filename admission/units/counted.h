@@ -1,6 +1,6 @@
 #pragma once
 
-/// How much of what: the amounts that quota, usage and places are counted in.
+/// Amounts of resources, in which quota, usage and places are counted.
 
 #include "admission/units/amount.h"
 #include "admission/units/names.h"
@@ -22,7 +22,7 @@ struct FrAmount {
   friend bool operator==(const FrAmount&, const FrAmount&) = default;
 };
 
-/// Adds to the entry of `fr`, keeping the list sorted by it.
+/// Adds to the entry of `fr` and keeps the list sorted by fr.
 void add_amount(std::vector<FrAmount>* amounts, FrId fr, Amount amount);
 
 }  // namespace regatta::admission

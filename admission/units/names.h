@@ -12,10 +12,10 @@ namespace regatta::admission {
 
 using ResourceId = std::uint32_t;
 using FlavorId = std::uint32_t;
-/// One resource of one flavor: what quota and usage are counted in.
+/// One resource of one flavor. Quota and usage are counted for these pairs.
 using FrId = std::uint32_t;
 
-/// Strings to small dense integers, for good: a name keeps its number as long as the process lives.
+/// Maps strings to small dense integers. A name keeps its number as long as the process lives.
 class Interner {
  public:
   std::uint32_t intern(std::string_view name);
@@ -24,18 +24,19 @@ class Interner {
   std::size_t size() const { return names_.size(); }
 
  private:
-  std::deque<std::string> names_;  // stable addresses: ids_ looks into them
+  std::deque<std::string> names_;  // stable addresses: the keys of ids_ point into it
   std::unordered_map<std::string_view, std::uint32_t> ids_;
 };
 
-/// Numbers of every resource, flavor and pair of both that was ever named.
+/// The numbers of all resources, flavors and pairs of both that were ever named.
 class Names {
  public:
   Interner resources;
   Interner flavors;
 
   /// The order in which the resources of a workload get flavors: Kueue takes them by the FNV-1a
-  /// hash of the name. It decides which shortage is told when several resource groups have one.
+  /// hash of the name. The order decides which shortage is reported when several resource groups
+  /// have one.
   bool before(ResourceId a, ResourceId b) const;
 
   FrId pair(FlavorId flavor, ResourceId resource);

@@ -7,10 +7,11 @@
 
 namespace regatta::admission {
 
-/// Where the open trials begin in a log of changes. Trials nest: the last to begin ends first.
+/// Where the open trials begin in a log of changes. Trials nest: the one that began last ends
+/// first.
 class TrialMarks {
  public:
-  /// Begins a trial behind `size` changes; the mark ends it.
+  /// Begins a trial after `size` changes. The result is the mark for end().
   std::size_t begin(std::size_t size) {
     marks_.push_back(size);
     return size;
