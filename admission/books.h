@@ -1,15 +1,17 @@
 #pragma once
 
-/// What State consists of. Every book has its own part of the truth, and knows those above it here:
+/// The parts of State. Each book owns one part of the truth, and uses only books above it in this
+/// list:
 ///
 ///   ObjectBook    what the cluster offers besides queues
 ///   QueueBook     queues, Cohorts, the quota tree
 ///   HistoryBook   what LocalQueues used in the past
-///   UsageBook     who holds what
-///   PendingBook   who waits
-///   PlacesBook    who has quota and needs places
+///   UsageBook     which workload holds which quota and places
+///   PendingBook   workloads that wait for quota
+///   PlacesBook    workloads that have quota and need places
 ///
-/// State feeds them, StatusReader reads them, CycleAccess is what a cycle may do with them.
+/// State feeds the books, StatusReader reads them, and CycleAccess limits what a cycle may do with
+/// them.
 
 #include "admission/history_book.h"
 #include "admission/objects.h"
@@ -34,7 +36,7 @@ struct Books {
   UsageBook usage{workloads, objects.topologies(), queues, history};
   PendingBook pending{config, objects, workloads, queues};
   PlacesBook places{objects, workloads, queues};
-  IdSet asked;  ///< workloads that the running cycle asked to go; empty between cycles
+  IdSet asked;  ///< workloads that the running cycle preempts; empty between cycles
 };
 
 }  // namespace regatta::admission

@@ -20,7 +20,7 @@ struct Source {
   NodeId common = no_node;  ///< lowest node above both queues; no_node in the preemptor's own queue
 };
 
-/// Those who are leaving already, and the others.
+/// Sources of victims that are evicted already, and of others.
 struct Sources {
   std::vector<Source> evicted;
   std::vector<Source> others;
@@ -29,7 +29,7 @@ struct Sources {
 
 enum class List : std::uint8_t {
   hierarchy,  ///< reclaimed for a Cohort that is within its quota
-  priority,   ///< in other ClusterQueues, without that advantage
+  priority,   ///< in other ClusterQueues, without such a Cohort
   same,       ///< in the preemptor's own ClusterQueue
 };
 
@@ -107,7 +107,7 @@ class Classical {
         continue;
       }
       const QueueInfo& other = trial_.access().queue(trial_.access().queue_of_node(child));
-      if (!other.active) continue;  // its usage counts, its workloads are out of reach
+      if (!other.active) continue;  // its usage counts, but its workloads cannot be preempted
       add_queue(other, common, list, reclaim_);
     }
   }
@@ -132,7 +132,8 @@ class Classical {
     return {true, false};
   }
 
-  /// Usage drops as victims are chosen: who was over quota may no longer be, and stays so.
+  /// Usage falls as victims are chosen, so a source that was over its quota may be within it by
+  /// now, and remains so.
   bool still_over_quota(const Source& source) const {
     if (source.common == no_node) return true;
     const QuotaForest& forest = trial_.forest();

@@ -13,27 +13,27 @@ namespace regatta::admission {
 
 enum class PreemptionStrategy : std::uint8_t { LessThanOrEqualToFinalShare, LessThanInitialShare };
 
-/// Presence turns fair sharing on.
+/// Fair sharing is on when the configuration has this.
 struct FairSharingConfig {
   std::vector<PreemptionStrategy> strategies{PreemptionStrategy::LessThanOrEqualToFinalShare,
                                              PreemptionStrategy::LessThanInitialShare};
 };
 
-/// Presence makes ClusterQueues with that admission scope prefer LocalQueues that used little.
+/// When the configuration has this, ClusterQueues with an admission scope prefer LocalQueues that
+/// used little.
 struct AdmissionFairSharingConfig {
   std::chrono::duration<double> usage_half_life{0};
   std::chrono::duration<double> usage_sampling_interval = std::chrono::minutes(5);
-  std::map<std::string, double> resource_weights;  ///< of others: 1
+  std::map<std::string, double> resource_weights;  ///< 1 for other resources
 };
 
 /// Which time orders a workload that was evicted because its pods did not become ready.
 enum class RequeuingTimestamp : std::uint8_t { Eviction, Creation };
 
-/// What a request of one resource counts as: `outputs` per unit of it, instead of it or besides it.
+/// How a request of one resource counts: as `outputs` per unit, instead of itself or in addition.
 struct ResourceTransformation {
-  bool retain = true;  ///< the request itself counts too
-  std::string
-      multiply_by;  ///< scales the outputs by the request of this resource, where there is one
+  bool retain = true;       ///< the request itself counts, too
+  std::string multiply_by;  ///< resource whose request, if there is one, scales the outputs
   std::map<std::string, api::Quantity> outputs;  ///< factors by resource
   friend bool operator==(const ResourceTransformation&, const ResourceTransformation&) = default;
 };
@@ -43,26 +43,26 @@ struct Config {
   std::optional<FairSharingConfig> fair_sharing;
   std::optional<AdmissionFairSharingConfig> admission_fair_sharing;
   RequeuingTimestamp requeuing_timestamp = RequeuingTimestamp::Eviction;
-  /// A requested resource that the ClusterQueue does not cover: ignore it, or refuse.
+  /// Whether a requested resource that the ClusterQueue does not cover is ignored; else it prevents
+  /// admission.
   bool ignore_undeclared_resources = false;
   std::vector<std::string> exclude_resource_prefixes;
   std::map<std::string, ResourceTransformation> transformations;  ///< by input resource
-  /// Re-activations of one tree are batched for this long.
+  /// Reactivations of one tree are batched for this long.
   std::chrono::milliseconds reactivation_delay{1000};
 
-  /// waitForPodsReady.blockAdmission: nobody is admitted while a workload with quota has not all
-  /// its pods ready.
+  /// waitForPodsReady.blockAdmission: no workload is admitted while a workload with quota has pods
+  /// that are not ready.
   bool block_admission = false;
-  /// A workload with a closed preemption gate preempts nobody.
+  /// A workload with a closed preemption gate does not preempt.
   bool preemption_gates = false;
 
-  /// Quota released by any workload reactivates the parked ones. The reference forgets to when the
-  /// workload was admitted before its process started: false reproduces that.
+  /// Quota that any workload releases reactivates the parked workloads. Kueue does not do so when
+  /// the workload was admitted before the manager started; false reproduces that.
   bool reactivate_on_any_release = true;
-  /// Within a cycle, hosts that belong to several flavors are filled once, and never with more pods
-  /// than they allow. The reference counts what it decided in a cycle for each flavor and pod set
-  /// on its own, leaves "pods" out, and never has room for pods that request nothing: false
-  /// reproduces that.
+  /// Within a cycle, a host that belongs to several flavors is filled only once, and never with
+  /// more pods than it allows. Kueue counts a cycle's decisions separately for each flavor and pod
+  /// set, does not count "pods", and has no room for pods without requests; false reproduces that.
   bool exact_hosts_within_cycle = true;
 
   // Feature gates
@@ -77,7 +77,8 @@ struct Config {
   bool topology_mixed_profile = true;
   bool topology_recompute_in_cycle = true;
   bool topology_replace_or_evict = true;
-  /// Nobody counts the devices of resource claims: who has some is refused, or they count nothing.
+  /// Devices of resource claims are not counted. True: a workload with resource claims is refused.
+  /// False: it is admitted, and its devices count nothing.
   bool reject_resource_claims = true;
 };
 

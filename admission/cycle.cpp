@@ -125,8 +125,8 @@ class Cycle {
 
   NodeId node_of(const Entry& entry) const { return access_.queue(entry.queue).node; }
 
-  /// Somebody before it in this cycle preempts the same workloads: looks again with those gone, at
-  /// the flavors it was nominated for.
+  /// To be called when an earlier head of this cycle preempts the same workloads: nominates the
+  /// entry again without them, for the same flavors.
   void recompute_overlapping(Entry* entry) {
     const Leaving::Gone gone(*leaving_, root_of(*entry));
     const Trial::Nested nested(*trial_);
@@ -137,7 +137,7 @@ class Cycle {
 
   enum class Fit : std::uint8_t { fits, no_quota, no_places };
 
-  /// With everybody gone that this cycle asked to go, and its own targets.
+  /// Whether the entry fits when all victims of this cycle and its own targets are gone.
   Fit fits_now(const Entry& entry) {
     const auto places = entry.assignment.places();
     if (!has_quota(entry)) return Fit::no_quota;
@@ -149,7 +149,7 @@ class Cycle {
     return trial_->topologies().fits(places, leaving_places_, own) ? Fit::fits : Fit::no_places;
   }
 
-  /// Whether there were any.
+  /// Returns whether there were any.
   bool add_places(PlaceAmounts* to, const Target& target) const {
     if (!target.held.has_places) return false;
     bool any = false;
@@ -169,8 +169,7 @@ class Cycle {
     for (const PodPlaces* places : entry.assignment.places()) trial_->topologies().add(*places);
   }
 
-  /// Others of this cycle took the places it was nominated for: looks for other ones, in the same
-  /// flavors.
+  /// If other heads of this cycle took the entry's places, looks for new ones in the same flavors.
   Fit replace_if_needed(Entry* entry) {
     const Fit fit = fits_now(*entry);
     if (fit != Fit::no_places || !access_.config().topology_recompute_in_cycle) return fit;
@@ -201,9 +200,9 @@ class Cycle {
     });
   }
 
-  /// Quota that a preemptor without victims keeps from those after it, so that they do not take for
-  /// ever what it waits for. A borrower beyond its limit keeps a negative amount: its ClusterQueue
-  /// counts as using less, which shows when its workloads are supposed away later in the cycle.
+  /// Keeps quota for a preemptor without victims, so that later heads do not forever take what it
+  /// waits for. For a borrower beyond its limit the amount is negative: its ClusterQueue then
+  /// counts as using less, which matters when a later search removes its workloads.
   void keep_quota_for(const Entry& entry) {
     const QuotaForest& forest = trial_->forest();
     const NodeId node = node_of(entry);
@@ -228,7 +227,7 @@ class Cycle {
     take_places(entry);
   }
 
-  /// Behind one that waits for pods everybody waits, preemptors too.
+  /// Once a head waits for pods to be ready, all later heads wait too, even preemptors.
   bool held_back(Entry* entry) const {
     if (blocked_) entry->requeue_reason = RequeueReason::failed_after_nomination;
     return blocked_;
@@ -238,7 +237,8 @@ class Cycle {
     return access_.config().block_admission && access_.not_ready() + admitted_.size() > 0;
   }
 
-  /// Looks again where those before it took what it was nominated for.
+  /// Nominates again if earlier heads took what the entry was nominated for, and says whether it
+  /// fits.
   Fit refresh(Entry* entry) {
     if (entry->assignment.mode() == AssignmentMode::no_fit) return Fit::no_quota;
     if (!overlaps(*entry)) return replace_if_needed(entry);
@@ -330,7 +330,7 @@ class Cycle {
     QueueId queue = no_id;
     std::string path;  // of `queue`
     for (const Target& target : entry->targets) {
-      if (target.held.evicted) continue;  // on its way out already
+      if (target.held.evicted) continue;  // its job is stopping already
       if (std::exchange(queue, target.held.queue) != target.held.queue) {
         path = access_.forest().path(access_.queue(queue).node);
       }
@@ -384,7 +384,7 @@ class Cycle {
         why == RequeueReason::no_fit || why == RequeueReason::preemption_no_candidates;
     access_.requeue(entry.id, immediate, park_alike, now_, entry.reason);
     if (why == RequeueReason::pending_preemption && !strict) access_.make_sticky(entry.id);
-    if (entry.reason.empty()) return;  // held back: nothing was decided about it
+    if (entry.reason.empty()) return;  // held back: the cycle decided nothing about it
     PendingWorkload& pending = result->pending.emplace_back();
     pending.key = workload.key;
     pending.uid = workload.uid;
@@ -402,9 +402,9 @@ class Cycle {
   bool blocked_ = false;
   std::optional<SecondPass> second_pass_;
   std::vector<Entry*> admitted_;
-  std::set<WorkloadId> replaced_;  ///< by those admitted: nobody's to preempt any more
+  std::set<WorkloadId> replaced_;  ///< by admitted heads; they can no longer be preempted
   std::optional<Leaving> leaving_;
-  PlaceAmounts leaving_places_;  ///< what those leaving hold
+  PlaceAmounts leaving_places_;  ///< places of the victims
   std::vector<WorkloadId> leaving_with_places_;
   std::vector<PreemptedWorkload> preempted_;
   std::vector<std::string> skipped_preemptors_;

@@ -1,7 +1,7 @@
 #pragma once
 
-/// What a cycle and its parts may read of State, and the few things they may do to it. While it
-/// lives, the objects that State knows stay as they are, so the quota tree stays settled.
+/// What a cycle and its parts may read of State, and the few changes they may make. While a
+/// CycleAccess lives, State must get no objects, so the quota tree stays settled.
 
 #include "admission/books.h"
 
@@ -21,7 +21,7 @@ class CycleAccess {
   CycleAccess(const CycleAccess&) = delete;
   CycleAccess& operator=(const CycleAccess&) = delete;
 
-  // What there is
+  // Reading
   const Config& config() const { return books_.config; }
   Names& names() { return books_.names; }
   const Names& names() const { return books_.names; }
@@ -43,10 +43,10 @@ class CycleAccess {
   std::size_t not_ready() const { return books_.usage.not_ready(); }
   std::uint64_t cycle() const { return books_.pending.cycle(); }
   const PlacesTask& places_task(WorkloadId id) const { return books_.places.task(id); }
-  /// The workload with quota in the same ClusterQueue whose place this one takes, or no_id.
+  /// The workload with quota in the same ClusterQueue that this workload replaces, or no_id.
   WorkloadId replaced_by(WorkloadId id) const;
 
-  // What is supposed, and taken back (trial.h)
+  // What a trial changes and rolls back (trial.h)
   QuotaForest& forest() { return forest_; }
   const QuotaForest& forest() const { return forest_; }
   Topologies& topologies() { return books_.objects.topologies(); }
@@ -60,17 +60,17 @@ class CycleAccess {
     return queue.victims.sections(books_.workloads, queue.reserved,
                                   {usage, usage == nullptr ? 0 : books_.history.epoch()});
   }
-  /// Workloads that the cycle asked to go, as far as they are to be thought gone (leaving.h).
+  /// Workloads that the cycle preempts and that searches must regard as gone (leaving.h).
   const IdSet& asked() const { return books_.asked; }
   void ask(WorkloadId id) { books_.asked.insert(id); }
   void take_back_ask(WorkloadId id, QueueId queue) {
     books_.asked.erase(id);
     books_.queues.queue(queue).victims.forget_asked();
   }
-  /// Searches in the ClusterQueue begin behind the workloads asked so far.
+  /// Lets searches in the ClusterQueue begin after the workloads asked so far.
   void skip_asked(QueueId queue) { books_.queues.queue(queue).victims.skip_asked(books_.asked); }
 
-  // How far the search for flavors came; absent: it starts at the beginning.
+  // Where the search for flavors goes on. Without progress it starts with the first flavor.
   void set_progress(WorkloadId id, std::unique_ptr<ScanProgress> progress) {
     books_.workloads[id].progress = std::move(progress);
   }
@@ -82,7 +82,7 @@ class CycleAccess {
   std::vector<WorkloadId> pop_heads() { return books_.pending.pop_heads(); }
   std::vector<WorkloadId> pop_second_passes() { return books_.places.pop(); }
 
-  // What it decided
+  // Decisions of a cycle
   /// Records the reservation of a head and counts its usage.
   void assume(WorkloadId id, std::unique_ptr<Reservation> reservation);
   void requeue(WorkloadId id, bool immediate, bool park_all_alike, TimePoint now,

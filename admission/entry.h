@@ -9,7 +9,7 @@
 
 namespace regatta::admission {
 
-/// Why a head goes back to its queue: decides whether at once.
+/// Why a head goes back to its queue. Decides whether it can have the next turn.
 enum class RequeueReason : std::uint8_t {
   generic,
   no_fit,
@@ -34,7 +34,7 @@ struct Entry {
   RequeueReason requeue_reason = RequeueReason::generic;
 };
 
-/// Flavors and, where it needs them, targets: all pods, or as many as fit.
+/// Finds flavors and, if the entry needs them, targets: for all pods, or for as many as fit.
 void nominate_flavors(Trial& trial, Entry* entry, const Assignment* pinned, TimePoint now);
 
 class Tournament;
@@ -42,7 +42,7 @@ class Tournament;
 /// Hands out entries in the order in which they may take quota.
 class EntryOrder {
  public:
-  /// With fair sharing, shares count those leaving as still there.
+  /// With fair sharing, the victims of the cycle still count in shares.
   EntryOrder(Trial& trial, Leaving* leaving, std::vector<Entry>* entries);
   ~EntryOrder();
   /// Null at the end.

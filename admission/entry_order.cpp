@@ -8,7 +8,7 @@
 namespace regatta::admission {
 namespace {
 
-/// Highest priority, then first in line; the rest only so that ties do not depend on anything else.
+/// Orders by priority if asked for, then by queue time. UID and key only break ties.
 bool earlier(const CycleAccess& access, const Entry& a, const Entry& b, bool by_priority) {
   const WorkloadEntry& left = access.workloads()[a.id];
   const WorkloadEntry& right = access.workloads()[b.id];
@@ -20,9 +20,10 @@ bool earlier(const CycleAccess& access, const Entry& a, const Entry& b, bool by_
 
 }  // namespace
 
-/// Who of one tree goes next: in every Cohort, the child that borrows least with its candidate.
-/// Standings are kept from one pick to the next: what a winner takes only moves the shares of the
-/// Cohorts above it, hence only the standings of those it shares one with.
+/// Picks the next entry of one tree: in every Cohort, the child with the lowest share including its
+/// candidate wins. Standings are kept from one pick to the next: what a winner takes changes only
+/// the shares of the Cohorts above it, hence only the standings of contenders below the same
+/// Cohorts.
 class Tournament {
  public:
   Tournament(Trial& trial, Leaving& leaving) : trial_(trial), leaving_(leaving) {}
@@ -47,7 +48,7 @@ class Tournament {
     if (last_ != no_node) forget_standings_near(last_);
     const NodeId first = contenders_.begin()->first;
     const Contender* won = winner(forest.node(first).root);
-    if (won == nullptr) won = &contenders_.begin()->second;  // a ClusterQueue alone
+    if (won == nullptr) won = &contenders_.begin()->second;  // a ClusterQueue without a Cohort
     last_ = won->queue;
     Entry* entry = won->entry;
     if (const NodeId parent = forest.node(last_).parent; parent != no_node) {
@@ -59,9 +60,9 @@ class Tournament {
 
  private:
   struct Standing {
-    NodeId cohort = no_node;  ///< where it is compared
+    NodeId cohort = no_node;  ///< in which it is compared
     Share share;
-    bool borrows = false;  ///< on something the workload asks for
+    bool borrows = false;  ///< something that the workload asks for
   };
   struct Contender {
     Entry* entry = nullptr;
@@ -88,7 +89,7 @@ class Tournament {
     return best;
   }
 
-  /// What the shares on the way up would be with the workload.
+  /// Computes the shares from the ClusterQueue upwards as if the workload had its usage.
   void prepare(Contender* contender) {
     leaving_.bring_back(trial_.forest().node(contender->queue).root);
     const Trial::Nested nested(trial_);
@@ -111,7 +112,7 @@ class Tournament {
 
   void forget_standings_near(NodeId changed) {
     const QuotaForest& forest = trial_.forest();
-    // The Cohort just below the root on the way: nobody outside of it is compared by its share.
+    // The Cohort just below the root, on the way up: no standing outside of it changes.
     NodeId below_root = changed;
     while (forest.node(below_root).parent != forest.node(changed).root &&
            forest.node(below_root).parent != no_node) {
@@ -143,7 +144,7 @@ class Tournament {
   Trial& trial_;
   Leaving& leaving_;
   std::map<NodeId, Contender> contenders_;
-  std::unordered_map<NodeId, std::vector<NodeId>> children_;  ///< with somebody below
+  std::unordered_map<NodeId, std::vector<NodeId>> children_;  ///< children with contenders
   NodeId last_ = no_node;
 };
 
@@ -161,7 +162,7 @@ EntryOrder::EntryOrder(Trial& trial, Leaving* leaving, std::vector<Entry>* entri
 
 EntryOrder::~EntryOrder() = default;
 
-/// One per tree, in the order of their first heads.
+/// Makes a tournament for each tree, in the order of their first heads.
 void EntryOrder::draw_tournaments() {
   const QuotaForest& forest = trial_.forest();
   std::unordered_map<NodeId, Tournament*> by_root;

@@ -10,7 +10,7 @@
 namespace regatta::admission {
 namespace {
 
-/// While it lives, the workload has no memory of flavors tried before.
+/// While it lives, the workload has no ScanProgress.
 class ForgottenProgress {
  public:
   ForgottenProgress(CycleAccess& access, WorkloadId id)
@@ -103,7 +103,7 @@ class Explainer {
     }
   }
 
-  /// A reservation that State holds is newer than what was read.
+  /// Prefers an assumed reservation of State, which is newer than the object that was read.
   void read_held() {
     std::optional<api::Admission> admission = workload_.status.admission;
     if (id_ != no_id && entry()->reservation != nullptr) {
@@ -188,7 +188,7 @@ class Explainer {
     return std::nullopt;
   }
 
-  /// What a cycle looks at before flavors.
+  /// Checks what a cycle checks before it searches for flavors.
   std::optional<Standing> standing_of_nomination() {
     const WorkloadEntry& workload = *entry();
     if (workload.failed_checks) return Standing::failed_checks;

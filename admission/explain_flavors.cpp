@@ -7,7 +7,7 @@
 namespace regatta::admission {
 namespace {
 
-/// Flavors looked at one by one; of those beyond, only the quota lines are told.
+/// The most flavors that the flavor search judges. Further ones get only their quota lines.
 constexpr int tries_max = 256;
 
 struct Together {
@@ -33,7 +33,7 @@ void add_request(std::vector<ResourceAmount>* sums, const ResourceAmount& reques
   sums->push_back(request);
 }
 
-/// Pod sets that must share flavors, with what they ask for together, by name of the resource.
+/// Pod sets that must share flavors, with the sums of their requests by name of the resource.
 std::vector<Together> together(const CycleAccess& access, const QueueInfo& queue,
                                const Shape& shape, ResourceId pods) {
   std::vector<Together> all;
@@ -91,7 +91,7 @@ FlavorVerdict verdict_of(const FlavorPick& pick) {
   return FlavorVerdict::short_of_quota;
 }
 
-/// Nothing for notes that are not about quality: the flavor was not looked at.
+/// Absent for notes that say nothing about the flavor itself.
 std::optional<FlavorVerdict> verdict_of(const FlavorNote& note) {
   using Kind = FlavorNote::Kind;
   switch (note.kind) {
@@ -225,7 +225,7 @@ class Tries {
     return out;
   }
 
-  /// Lets the flavor search look at this flavor alone.
+  /// Lets the flavor search try only this flavor.
   void judge(FlavorTry* out, FlavorId flavor, const Together& group,
              const std::vector<ResourceAmount>& requests) {
     if (++tried_ > tries_max) return;
@@ -296,7 +296,7 @@ class Tries {
     }
   }
 
-  /// What a pod set takes before the next ones are looked at.
+  /// Counts what a pod set takes before the next ones get flavors.
   void count_before(std::size_t index) {
     const PodSetPlan* plan = plan_of(free_, shape_.pod_sets[index]);
     if (plan == nullptr) return;
@@ -313,7 +313,7 @@ class Tries {
   const Shape& shape_;
   const Assignment& found_;
   SimulatedPreemption oracle_;
-  Assignment free_;  ///< what it would get of all flavors, with all its pods
+  Assignment free_;  ///< what all its pods would get if all flavors were allowed
   std::vector<FrAmount> before_;
   int tried_ = 0;
 };

@@ -1,6 +1,7 @@
 #pragma once
 
-/// Parts of explain(): every flavor a workload could get, and who holds what it lacks.
+/// Parts of explain(): every flavor that a workload could get, and the workloads that hold what it
+/// lacks.
 
 #include "admission/entry.h"
 #include "admission/explain.h"
@@ -9,7 +10,7 @@
 
 namespace regatta::admission {
 
-/// Everything below supposes on `trial` and takes it back.
+/// The functions below change `trial` and roll it back.
 struct ExplainContext {
   Trial& trial;
   WorkloadId id = no_id;
@@ -19,8 +20,8 @@ struct ExplainContext {
   const WorkloadEntry& workload() const { return trial.access().workloads()[id]; }
 };
 
-/// Each pod set with each flavor, as the flavor search sees it when it must take that one. `found`
-/// is what a cycle would do. The workload must have no ScanProgress.
+/// Tries each pod set with each flavor, as the flavor search does when it is pinned to that flavor.
+/// `found` is what a cycle would do. The workload must have no ScanProgress.
 std::vector<PodSetTry> try_flavors(const ExplainContext& context, const Assignment& found);
 
 Holder holder_of(const CycleAccess& access, WorkloadId id, std::optional<FlavorId> flavor);
@@ -31,14 +32,15 @@ struct Demand {
   Amount value = 0;
 };
 
-/// Who holds some of what is short, and how many of them may be preempted.
+/// How many workloads hold some of what is short, and how many of them may be preempted.
 PreemptionChances chances_of(const ExplainContext& context, std::span<const Demand> demands);
 
-/// Workloads of the tree after whose end all demands are met, none of them needless.
+/// Workloads of the tree whose end makes all demands met. None of them is needless.
 std::vector<WorkloadId> enough_when_gone(const ExplainContext& context,
                                          std::span<const Demand> demands);
 
-/// Which labels of the flavor are not those that the pods ask for: "pool=cpu, not gpu".
+/// The first label of the flavor that the pods do not accept, and what they ask for; empty if none:
+/// "its nodes have pool=cpu, the pods ask for pool=gpu".
 std::string affinity_mismatch(const api::StringMap& labels, const PodSetShape& pod_set);
 
 }  // namespace regatta::admission

@@ -5,7 +5,7 @@
 namespace regatta::admission {
 namespace {
 
-/// Beyond that many, who would have to finish is not worth telling.
+/// With more holders than this, enough_when_gone() gives no answer.
 constexpr std::size_t holders_max = 10'000;
 
 bool is_met(const ExplainContext& context, const Demand& demand) {
@@ -122,7 +122,7 @@ std::vector<WorkloadId> enough_when_gone(const ExplainContext& context,
     gone.push_back(id);
   }
   if (!all_met()) return {};
-  // The last one made it enough; of those before it, some may stay.
+  // The last one is needed. Some of the earlier ones may be needless.
   for (std::size_t i = gone.size() - std::min<std::size_t>(1, gone.size()); i-- > 0;) {
     context.trial.restore(gone[i]);
     if (all_met()) {

@@ -46,7 +46,7 @@ const FlavorTry& first_flavor(const Explanation& explanation) {
 struct StandingCase {
   const char* description;
   std::string objects;
-  std::string more;  ///< lines of the workload: of its status, or another document
+  std::string more;  ///< lines after the workload's: its status, or another document
   Standing standing;
   std::string detail;
 };
@@ -165,7 +165,7 @@ TEST(Explain, NamesTheWorkloadWhoseTurnParkedIt) {
 }
 
 TEST(Explain, CountsWhatIsMissing) {
-  // main owns 4 and uses 3; lender owns 4 and uses 5, one of them main's: 0 are left.
+  // main owns 4 and uses 3; lender owns 4 and uses 5, one of which main owns: 0 are left.
   Loaded world(queue_yaml("main", 4, "  cohortName: team") + local_queue_yaml("main") +
                queue_yaml("lender", 4, "  cohortName: team") + local_queue_yaml("lender") +
                running_yaml("a", "main", 3) + running_yaml("b", "lender", 5) +
@@ -332,7 +332,8 @@ spec:
   EXPECT_EQ(explanation.fewer_pods, 4);
 }
 
-/// Two flavors; looks at the second one only when a cycle could preempt in the first.
+/// A ClusterQueue with two flavors; the search tries the second one only when it could preempt in
+/// the first.
 std::string two_flavor_queue(const std::string& name, int first, int second,
                              const std::string& more) {
   const auto flavor = [](const std::string& called, int cpus) {
@@ -435,7 +436,7 @@ TEST(Explain, SaysOfEveryHeadWhatTheCycleThenDecides) {
       for (const Victim& known : said[victim.preemptor->key].victims)
         expected.insert(known.holder.key);
     }
-    if (preemptors.size() != 1) continue;  // the later ones see what the earlier ones take
+    if (preemptors.size() != 1) continue;  // later preemptors see what earlier ones take
     ++preemptions;
     EXPECT_EQ(preempted, expected) << "seed " << seed;
   }

@@ -1,4 +1,4 @@
-/// What explain() advises is tried: whoever follows the advice finds the quota that was promised.
+/// Tries the advice of explain(): after it was followed, the promised quota must be free.
 
 #include "admission/explain.h"
 #include "admission/testing/random_world.h"
@@ -14,7 +14,7 @@ using testing::Draw;
 using testing::draw_inputs;
 using testing::Player;
 
-/// A world after some cycles, and somebody who looks at one flavor of one workload in it.
+/// A world after some cycles, in which tests explain one flavor of one workload.
 class World {
  public:
   World(std::uint64_t seed, Rng* rng) : player_(draw_inputs(rng, draw_of(seed)), seed) {
@@ -69,7 +69,7 @@ api::Quantity units(const std::string& resource, Amount amount) {
   return *api::Quantity::parse(format_amount(resource, amount));
 }
 
-/// Too much is used in some ClusterQueues: their quota was lowered.
+/// Lowers the quota of some ClusterQueues below their usage.
 void lower_some(World* world, Rng* rng) {
   for (const std::string& name : world->state().reader().cluster_queues()) {
     if (!rng->chance(0.3)) continue;
@@ -92,7 +92,7 @@ struct Tried {
   int borrowed = 0;
 };
 
-/// With all of them gone there is enough, with one of them back there is not.
+/// With all of enough_when_gone gone, there is enough quota; with one of them back, there is not.
 void try_gone(World* world, const api::Workload& waits, const FlavorTry& flavor, std::size_t at) {
   std::vector<api::Workload> gone;
   for (const Holder& holder : flavor.enough_when_gone) {
@@ -108,7 +108,7 @@ void try_gone(World* world, const api::Workload& waits, const FlavorTry& flavor,
   for (const api::Workload& one : gone) world->state().upsert(one, world->player().now());
 }
 
-/// With so much more quota there is enough; with a little less of one resource there is not.
+/// With `raise` more quota there is enough; with a little less of one resource there is not.
 void try_raise(World* world, const api::Workload& waits, const FlavorTry& flavor, std::size_t at,
                Tried* tried) {
   const api::ClusterQueue before = world->queue_of(waits);

@@ -9,7 +9,7 @@
 namespace regatta::admission {
 namespace {
 
-/// Possible victims of one ClusterQueue, in order: read as they are needed, or put aside before.
+/// Possible victims of one ClusterQueue, in order: put aside earlier, or read when they are needed.
 class Supply {
  public:
   Supply(NodeId queue, VictimStream evicted, VictimStream others)
@@ -43,9 +43,9 @@ class Supply {
 
 using Supplies = std::vector<Supply>;
 
-/// Walks to the ClusterQueue that should give next: down from the root, always into the child with
-/// the highest share, leaving out whoever has nothing to give. Shares are computed once and again
-/// only when usage below has changed.
+/// Finds the ClusterQueue that should give the next victim: it walks down from the root, always
+/// into the child with the highest share among those that have victims. A share is computed once,
+/// and again only after usage below has changed.
 class QueueOrder {
  public:
   QueueOrder(Trial& trial, const Preemptor& preemptor, Supplies supplies)
@@ -56,8 +56,8 @@ class QueueOrder {
               [](const Supply& a, const Supply& b) { return a.queue() < b.queue(); });
   }
 
-  /// What the ClusterQueue that should give has left; null when nobody should. Until the next call
-  /// only that one may give, or be dropped.
+  /// The remaining victims of the ClusterQueue that should give next; null when there is none.
+  /// Until the next call, only that ClusterQueue may give a victim or be dropped.
   Supply* next() {
     const NodeId root = trial_.forest().node(own_).root;
     if (root == own_) {
@@ -70,7 +70,7 @@ class QueueOrder {
     return nullptr;
   }
 
-  /// The one found last is not asked again.
+  /// Excludes the ClusterQueue that next() returned last.
   void drop(const Supply& last) {
     const NodeId parent = trial_.forest().node(last.queue()).parent;
     if (parent == no_node) return;
@@ -78,7 +78,7 @@ class QueueOrder {
     std::pop_heap(heap.begin(), heap.end(), Later{*this});
     heap.pop_back();
   }
-  /// The usage of the ClusterQueue has changed.
+  /// To be called when the usage of the ClusterQueue has changed.
   void changed(NodeId queue) {
     const QuotaForest& forest = trial_.forest();
     for (NodeId id = queue; forest.node(id).parent != no_node; id = forest.node(id).parent) {
@@ -91,11 +91,11 @@ class QueueOrder {
  private:
   struct Child {
     NodeId id = no_node;
-    Supply* supply = nullptr;  ///< a ClusterQueue's
+    Supply* supply = nullptr;  ///< null for a Cohort
     Share share;
     bool known = false;
   };
-  /// Orders a heap: who gives first is in front.
+  /// Orders a heap: the child that gives first is in front.
   struct Later {
     const QueueOrder& order;
     bool operator()(const Child& a, const Child& b) const {
@@ -103,9 +103,9 @@ class QueueOrder {
       return by_share == 0 ? order.gives_before(b, a) : by_share < 0;
     }
   };
-  /// Children of a Cohort that may have something to give.
+  /// Children of a Cohort that may have victims.
   struct Level {
-    std::vector<Child> queues;   ///< a heap, but for a front that is not known
+    std::vector<Child> queues;   ///< a heap, except that the front may have an outdated share
     std::vector<Child> cohorts;  ///< by name
   };
 
@@ -131,7 +131,7 @@ class QueueOrder {
       }
     };
     for (const NodeId id : forest.node(cohort).over) add(id);
-    NodeId on_path = own_;  // the preemptor's side takes part whether it borrows or not
+    NodeId on_path = own_;  // the preemptor's branch takes part even if it does not borrow
     while (on_path != no_node && forest.node(on_path).parent != cohort) {
       on_path = forest.node(on_path).parent;
     }
@@ -142,7 +142,7 @@ class QueueOrder {
     });
   }
 
-  /// Whether it still takes part.
+  /// Whether the child still takes part.
   bool look_at(Child* child) const {
     const QuotaForest& forest = trial_.forest();
     const bool is_queue = forest.node(child->id).is_queue;
@@ -182,7 +182,8 @@ class QueueOrder {
     return best;
   }
 
-  /// Into the best child; null when a Cohort on the way turned out to have nobody left.
+  /// Descends into the best child; null when a Cohort on the way turned out to have no victims
+  /// left.
   Supply* descend(NodeId cohort) {
     Level& here = level(cohort);
     Child* queue = best_queue(&here);
@@ -194,7 +195,7 @@ class QueueOrder {
     const bool down =
         queue == nullptr || (below != nullptr && compare(below->share, queue->share) >= 0);
     if (down) return descend(below->id);
-    queue->known = false;  // it is about to give
+    queue->known = false;  // its usage is about to change
     return queue->supply;
   }
 
@@ -258,8 +259,8 @@ class Fair {
     if (!supply.empty()) supplies->push_back(std::move(supply));
   }
 
-  /// ClusterQueues that borrow below Cohorts that do, or that are above the preemptor: the others
-  /// are never asked to give.
+  /// Collects ClusterQueues that borrow, below Cohorts that borrow or are above the preemptor. No
+  /// other ClusterQueue gives victims.
   void collect_below(NodeId cohort, Supplies* supplies) {
     const QuotaForest& forest = trial_.forest();
     for (const NodeId child : forest.node(cohort).over) {
@@ -280,7 +281,8 @@ class Fair {
     }
   }
 
-  /// The children of the lowest node above both: what the preemptor and the target compete with.
+  /// The children of the lowest common ancestor that lead to the preemptor and to the target: their
+  /// shares are compared.
   std::pair<NodeId, NodeId> competitors(NodeId target) const {
     const QuotaForest& forest = trial_.forest();
     NodeId mine = queue_.node;
@@ -323,8 +325,8 @@ class Fair {
     return false;
   }
 
-  /// The next of that ClusterQueue whom the strategy lets go; those passed over are kept for the
-  /// second pass.
+  /// Takes the next victim of the ClusterQueue that the strategy allows. Candidates that are passed
+  /// over are kept for the second pass.
   bool give_fairly(Supply* from, PreemptionStrategy strategy, QueueOrder* order) {
     const auto [mine, theirs] = competitors(from->queue());
     const double preemptor_share = share(mine);
@@ -377,7 +379,7 @@ class Fair {
   VictimRule reclaim_;
   bool within_nominal_ = false;
   std::vector<Target> targets_;
-  /// By the first pass, with their ClusterQueues.
+  /// Candidates that the first pass did not take, with their ClusterQueues.
   std::vector<std::pair<NodeId, const VictimKey*>> passed_over_;
 };
 

@@ -160,7 +160,7 @@ Assignment FlavorAssigner::assign(const std::vector<std::int32_t>& counts) {
   const std::vector<Group> groups = group_pod_sets(assignment);
   for (std::size_t i = 0; i < groups.size(); ++i) {
     if (assign_group(groups[i], &assignment)) continue;
-    // Later pod sets were not looked at: they have no say in the outcome.
+    // The search did not reach later pod sets: they do not count in the outcome.
     std::vector<PodSetPlan> seen;
     for (std::size_t p = 0; p < shapes.size(); ++p) {
       for (std::size_t g = 0; g <= i; ++g) {

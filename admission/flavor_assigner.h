@@ -1,16 +1,16 @@
 #pragma once
 
-/// Which flavors a workload gets.
+/// Finds the flavors of a workload.
 ///
-/// Pod sets are looked at in order, those of one group together. All resources of one resource
+/// Pod sets get flavors in order, pod sets of one group together. All resources of one resource
 /// group get the same flavor: the first in the ClusterQueue's order whose taints and labels suit
-/// the pods and whose quota is good enough. What is good enough, and what is better, is
-/// flavorFungibility. A flavor is as good as its worst resource:
+/// the pods and whose quota is good enough. flavorFungibility says what is good enough, and what is
+/// better. A flavor is as good as its worst resource:
 ///
 ///   no_fit < no_candidates < preempt < reclaim < fit
 ///
 /// The search remembers how far it came (ScanProgress), so that a workload that could preempt in
-/// one flavor tries the next ones in later cycles.
+/// one flavor tries the next flavors in later cycles.
 
 #include "admission/trial.h"
 
@@ -22,7 +22,7 @@ namespace regatta::admission {
 
 enum class Mode : std::uint8_t {
   no_fit,
-  no_candidates,  ///< preemption is allowed but finds nobody
+  no_candidates,  ///< preemption is allowed, but finds no victims
   preempt,        ///< preempts in its own ClusterQueue
   reclaim,        ///< preempts in others only
   fit,
@@ -30,7 +30,8 @@ enum class Mode : std::uint8_t {
 
 enum class AssignmentMode : std::uint8_t { no_fit, preempt, deferred_fit, fit };
 
-/// Why a pod set has no flavor, worst last: it becomes the reason of QuotaReserved=False.
+/// Why a pod set has no flavor, the worst last. The worst becomes the reason of
+/// QuotaReserved=False.
 enum class NoFitReason : std::uint8_t {
   topology_placement_failed,
   waiting_for_quota,
@@ -39,7 +40,7 @@ enum class NoFitReason : std::uint8_t {
 };
 std::string_view name_of(NoFitReason reason);
 
-/// One sentence about one flavor, written out only when somebody will read it.
+/// One sentence about one flavor. render() writes it out when it is needed.
 struct FlavorNote {
   enum class Kind : std::uint8_t {
     unavailable_resource,
@@ -74,7 +75,7 @@ struct FlavorPick {
   int tried = -1;
 };
 
-/// A flavor that was looked at and is not simply good: it does not fit now, or only by borrowing.
+/// A flavor that was tried and does not fit now, or fits only by borrowing.
 struct FlavorAttempt {
   FlavorId flavor = 0;
   Mode mode = Mode::no_fit;
@@ -88,42 +89,43 @@ struct PodSetPlan {
   std::vector<ResourceAmount> requests;
   std::vector<FlavorPick> picks;
   std::vector<FlavorNote> notes;  ///< empty: fits
-  std::string error;              ///< cannot be decided: the flavors contradict its topology
+  std::string error;              ///< the flavors contradict its topology
   NoFitReason reason = NoFitReason::no_matching_flavor;
-  /// Per resource group: the flavor it got and the least reason of those passed over.
+  /// For each resource group: the flavor it got, and the least reason of the flavors that were
+  /// passed over.
   std::vector<std::pair<FlavorId, NoFitReason>> passed_over;
-  /// Of resource groups whose flavor fits.
+  /// Attempts of resource groups whose flavor fits.
   std::vector<FlavorAttempt> attempts;
   std::optional<PodPlaces> places;
-  bool topology_delayed = false;  ///< gets its places later
+  bool topology_delayed = false;  ///< it gets its places later
 
   AssignmentMode mode() const;
 };
 
 struct Assignment {
   std::vector<PodSetPlan> pod_sets;
-  std::vector<FrAmount> usage;  ///< what it is charged for
-  std::vector<FrAmount> held;   ///< of a workload that replaces another: with what that holds
+  std::vector<FrAmount> usage;  ///< what is charged
+  std::vector<FrAmount> held;   ///< for a workload that replaces another: its whole usage
   int borrowing = 0;
-  bool deferred = false;  ///< fits once preemptions that others asked for are complete
-  std::vector<TopologyRequest> topology;  ///< of pod sets that need places now
-  std::optional<AssignmentMode> placed;   ///< what places turned the mode into
+  bool deferred = false;                  ///< fits when the preemptions of other heads are complete
+  std::vector<TopologyRequest> topology;  ///< for pod sets that need places now
+  std::optional<AssignmentMode> placed;   ///< the mode after a search for places
   ScanProgress progress;
 
   AssignmentMode mode() const;
   NoFitReason reason() const;
   std::string message(const Names& names) const;
-  /// What there is to say of the flavors that were looked at, for an assignment that fits. Empty
-  /// when all got the first flavor, of their ClusterQueue's own quota.
+  /// For an assignment that fits: a text about the flavors that were tried. Empty when all
+  /// resources got the first flavor, without borrowing.
   std::string considered(const Names& names) const;
-  /// The pairs that need preemption, sorted.
+  /// The (flavor, resource) pairs that need preemption, sorted.
   std::vector<FrId> frs_to_preempt(Names* names) const;
   std::unique_ptr<Reservation> reserve(QueueId queue, TimePoint now) const;
   std::vector<const PodPlaces*> places() const;
 };
 
-/// Whether preemption can make room for one request, and how high the ClusterQueue would borrow
-/// afterwards.
+/// Answers whether preemption can make room for one request, and at which height the ClusterQueue
+/// would borrow afterwards.
 class PreemptionOracle {
  public:
   struct Answer {
@@ -138,12 +140,12 @@ class FlavorAssigner {
  public:
   FlavorAssigner(Trial& trial, WorkloadId workload, QueueId queue, PreemptionOracle& oracle);
 
-  /// Restricts every resource to the flavor another assignment gave it.
+  /// Restricts every resource to the flavor that another assignment gave it.
   void pin(const Assignment* pinned) { pinned_ = pinned; }
-  /// The reservation of the workload it takes the place of: same flavors, and only the difference
-  /// is charged.
+  /// The reservation of the workload that it replaces: flavors must be the same, and only the
+  /// difference is charged.
   void replace(const Reservation* replaced) { replaced_ = replaced; }
-  /// With these counts; empty: all of every pod set.
+  /// Assigns flavors for these counts of pods; empty: for all pods of every pod set.
   Assignment assign(const std::vector<std::int32_t>& counts = {});
 
  private:
@@ -155,34 +157,35 @@ class FlavorAssigner {
     Mode mode = Mode::no_fit;
     int borrow = 0;
   };
-  /// One flavor of a search, its notes from `notes_begin` to where the next one's begin.
+  /// One flavor of a search. Its notes are those from `notes_begin` to the `notes_begin` of the
+  /// next flavor.
   struct Look {
     FlavorId flavor = 0;
     Quality quality;
     std::size_t notes_begin = 0;
   };
-  /// What a search is for: requests of some pod sets, after what was assigned to others.
+  /// What a search is for: requests of some pod sets, after the assignment to earlier ones.
   struct Wanted {
     const Group& group;
     const std::vector<ResourceAmount>& requests;
     const Assignment& assignment;
   };
-  /// What came of one flavor.
+  /// The outcome for one flavor.
   struct Tried {
     Quality quality;
-    std::vector<FlavorPick> picks;                                ///< none when it does not fit
+    std::vector<FlavorPick> picks;                                ///< empty when it does not fit
     NoFitReason reason = NoFitReason::topology_placement_failed;  ///< the worst of all resources
     int most_borrowed = 0;
   };
   struct Search {
     std::vector<FlavorPick> picks;
     std::vector<FlavorNote> notes;
-    std::optional<NoFitReason> reason;  ///< the least of all flavors passed over
+    std::optional<NoFitReason> reason;  ///< the least of all flavors that were passed over
     std::vector<FlavorAttempt> attempts;
   };
 
   std::vector<Group> group_pod_sets(const Assignment& assignment) const;
-  /// False when some resource got no flavor: the search ends there.
+  /// False when some resource got no flavor, which ends the search.
   bool assign_group(const Group& group, Assignment* assignment);
   Search find_flavor(const QueueInfo::Group& resources, const Group& group, ResourceId first,
                      const Assignment& assignment);
@@ -200,7 +203,8 @@ class FlavorAssigner {
   std::optional<FlavorId> only_topology_flavor(PodSetPlan* plan) const;
   void place(Assignment* assignment) const;
   const PodSetReservation* replaced_pod_set(std::size_t index) const;
-  /// What the replaced workload uses of it; absent: in another flavor, which `other` names.
+  /// What the replaced workload uses of the flavor. Absent when it uses another flavor, which
+  /// becomes `other`.
   std::optional<Amount> replaced_usage(const Group& group, FlavorId flavor, ResourceId resource,
                                        std::string* other) const;
   bool pinned_elsewhere(const Group& group, ResourceId resource, FlavorId flavor) const;
@@ -217,8 +221,8 @@ class FlavorAssigner {
   const Reservation* replaced_ = nullptr;
 };
 
-/// Finds places for the assignment's pods in the trial as it is, or in an empty cluster, and
-/// keeps those it found.
+/// Finds places for the assignment's pods in the present trial, or in an empty cluster, and keeps
+/// the places it found.
 void reserve_places(Trial& trial, Assignment* assignment, bool empty);
 
 /// Whether the flavor's taints and labels suit the pod set; otherwise `note` says why not.

@@ -18,7 +18,7 @@ const api::Taint* untolerated(const api::ResourceFlavorSpec& flavor, const PodSe
   return nullptr;
 }
 
-/// Only what the flavor's labels can answer counts: other labels may be on some of its nodes.
+/// Compares only keys that the flavor's labels have: some of its nodes may have other labels.
 bool affinity_matches(const api::StringMap& labels, const PodSetShape& pod_set) {
   for (const auto& [key, value] : pod_set.node_selector) {
     const auto label = labels.find(key);
@@ -31,7 +31,7 @@ bool affinity_matches(const api::StringMap& labels, const PodSetShape& pod_set) 
     for (const auto& expression : term.match_expressions) {
       if (labels.contains(expression.key)) known.match_expressions.push_back(expression);
     }
-    // The terms are alternatives: one that says nothing about this flavor lets it pass.
+    // The terms are alternatives: a term without keys of this flavor lets it pass.
     if (known.match_expressions.empty()) return true;
     matched = matched || api::matches(known, labels, {});
   }

@@ -17,7 +17,7 @@ void keep_places(TopologyPlaces found, Assignment* assignment) {
   }
 }
 
-/// The flavor was tried and has no places even without anybody else's pods.
+/// To be called when the flavor has no places for the pod set even in an empty cluster.
 void mark_hopeless(const TopologyFailure& failure, PodSetPlan* plan) {
   set_mode(plan, Mode::no_fit);
   plan->reason = NoFitReason::topology_placement_failed;
@@ -50,7 +50,7 @@ bool FlavorAssigner::topology_suits(const FlavorInfo& flavor, const QueueInfo::G
     return unsuited(FlavorNote::Kind::topology_only);
   }
   if (!has_topology) {
-    // It may still give what pods do not ask of a node.
+    // The flavor can still provide resources that pods do not request of a node.
     const auto covered = [&](const ResourceAmount& request) {
       const auto& names = resources.resources;
       return access.names().resources.name(request.resource) != api::pods_resource &&
@@ -67,7 +67,7 @@ bool FlavorAssigner::topology_suits(const FlavorInfo& flavor, const QueueInfo::G
   return has_levels(*tree, pod_set.topology) || unsuited(FlavorNote::Kind::no_topology_level);
 }
 
-/// A pod set that asks for nothing but belongs to a group goes where the group goes.
+/// A pod set of a group that requests no resources gets the topology flavors of the group.
 void FlavorAssigner::share_topology_flavors(const Group& group,
                                             const std::vector<FlavorPick>& picks,
                                             Assignment* assignment) const {
@@ -128,8 +128,8 @@ void FlavorAssigner::request_places(Assignment* assignment) const {
   }
 }
 
-/// Where there is quota there may be no room. Then others must make room; if even an empty cluster
-/// has none, nothing helps.
+/// Finds places for an assignment that has quota. Without room, the workload has to preempt; if
+/// even an empty cluster has no room, it does not fit.
 void FlavorAssigner::place(Assignment* assignment) const {
   if (assignment->mode() == AssignmentMode::no_fit) return;
   request_places(assignment);

@@ -5,7 +5,7 @@
 namespace regatta::admission {
 namespace {
 
-/// Amounts count thousandths of cores, and units of everything else.
+/// An Amount is in thousandths of cores, and in units of every other resource.
 Billionths billionths_of(const std::string& resource, Amount amount) {
   return Billionths(amount) * (resource == "cpu" ? 1'000'000 : 1'000'000'000);
 }

@@ -1,8 +1,8 @@
 #pragma once
 
-/// What LocalQueues have used, for admission fair sharing: charges admissions at once, turns them
-/// into consumption when they are complete, and lets the past decay. Does nothing where turns do
-/// not go by usage.
+/// What LocalQueues have used, for admission fair sharing. HistoryBook charges a reservation at
+/// once, turns the charge into consumption when the workload is admitted, and decays past
+/// consumption. It does nothing where usage does not order workloads.
 
 #include "admission/config.h"
 #include "admission/queue_book.h"
@@ -18,22 +18,22 @@ class HistoryBook {
   HistoryBook(const HistoryBook&) = delete;
   HistoryBook& operator=(const HistoryBook&) = delete;
 
-  /// What the status remembers counts where this process knows nothing yet.
+  /// Takes the history from the status, if this process has none yet.
   void read(LocalQueueInfo* queue, const api::LocalQueueStatus& status, TimePoint now);
 
-  /// An admission counts at once, before any of its usage shows.
+  /// Charges a reservation before any of its usage shows.
   void charge(WorkloadId id);
-  /// Takes back what was charged, whatever the workload asks for by now.
+  /// Takes back a charge, even if the workload asks for something else by now.
   void discharge(LocalQueueId payer, const Consumption& penalty);
-  /// The workload is admitted: its penalty becomes part of what its LocalQueue consumed.
+  /// To be called when the workload is admitted: its charge becomes consumption of its LocalQueue.
   void settle_charge(LocalQueueId payer, const Consumption& penalty, TimePoint now);
-  /// A reservation of an admitted workload comes, or goes with a sign of -1.
+  /// Counts a reservation of an admitted workload, or stops counting it when `sign` is -1.
   void count_in_use(LocalQueueInfo* queue, const Reservation& reservation, int sign);
   void sample(TimePoint now);
 
-  /// Whether the LocalQueue's workloads have their turn by what it used.
+  /// Whether the usage of the LocalQueue decides when its workloads have their turn.
   bool orders_by_usage(const LocalQueueInfo& queue) const;
-  /// Moves when the usage of a LocalQueue does.
+  /// Increases whenever the usage of a LocalQueue changes.
   std::uint64_t epoch() const { return epoch_; }
 
  private:

@@ -6,8 +6,8 @@
 
 namespace regatta::admission {
 
-/// A set of small numbers, a bit each: what is in it is found out without a look at the objects
-/// that have these numbers.
+/// A set of small numbers, one bit each. A look-up does not touch the objects that have these
+/// numbers.
 class IdSet {
  public:
   bool contains(std::uint32_t id) const {

@@ -8,9 +8,10 @@
 
 namespace regatta::admission {
 
-/// Those whom a cycle asked to go. Entries later in the cycle are judged with all of them gone, so
-/// that is how their trees stay once somebody in them was asked; whoever needs the usage as it
-/// still is brings it back first. Nothing is done per victim more than once.
+/// The victims of the running cycle. Later entries of the cycle are judged with all of them gone,
+/// so a tree stays in that state after its first victim. Code that needs the usage with the victims
+/// calls bring_back() first. Usage is summed for each ClusterQueue, so bringing it back costs
+/// little for many victims.
 class Leaving {
  public:
   explicit Leaving(Trial& trial) : trial_(trial) {}
@@ -19,10 +20,10 @@ class Leaving {
   Leaving& operator=(const Leaving&) = delete;
 
   bool contains(WorkloadId id) const { return trial_.access().asked().contains(id); }
-  /// None of them was asked before. Not inside a nested trial.
+  /// Adds victims, which must be new. Not inside a nested trial.
   void add(std::span<const Target> targets);
 
-  /// While it lives, those of one tree are gone. Not inside a nested trial when it begins.
+  /// While it lives, the victims of one tree are gone. Must not begin inside a nested trial.
   class Gone {
    public:
     Gone(Leaving& leaving, NodeId root) { leaving.go(root, &nested_); }
@@ -30,7 +31,7 @@ class Leaving {
    private:
     std::optional<Trial::Nested> nested_;
   };
-  /// While it lives, those of one tree are there as if nobody had asked them to go.
+  /// While it lives, the victims of one tree count and can be found as if they had not been chosen.
   class Back {
    public:
     Back(Leaving& leaving, NodeId root) : leaving_(leaving), root_(root) {
@@ -45,21 +46,21 @@ class Leaving {
     Leaving& leaving_;
     NodeId root_;
   };
-  /// Their usage counts again, until somebody is added or supposed gone. Not inside a nested trial.
+  /// Makes the usage of the victims count again, until the next add() or Gone. Not inside a nested
+  /// trial.
   void bring_back(NodeId root);
-  /// What they hold of one ClusterQueue's usage and is not counted there at the moment.
+  /// The victims' part of a ClusterQueue's usage, if it is not counted at the moment; else 0.
   Amount missing(NodeId queue, FrId fr) const;
 
-  /// The usage of one ClusterQueue alone is lowered (QuotaForest::lower_own_usage): from then on
-  /// usage in its tree depends on the order of changes, and those leaving it are taken away anew
-  /// every time.
+  /// Lowers the usage of one ClusterQueue (QuotaForest::lower_own_usage). From then on, usage in
+  /// its tree depends on the order of changes, so victims are removed anew each time.
   void lower_own_usage(NodeId queue, FrId fr, Amount by);
 
  private:
   struct Tree {
     std::map<NodeId, std::vector<FrAmount>> usage;  ///< by ClusterQueue
-    bool gone = false;                              ///< taken off the tree
-    bool in_order = false;                          ///< order of changes matters
+    bool gone = false;                              ///< removed from the quota tree
+    bool in_order = false;                          ///< the order of changes matters
   };
 
   void go(NodeId root, std::optional<Trial::Nested>* nested);

@@ -11,16 +11,16 @@ std::vector<Target> targets_for(Trial& trial, const Entry& entry, const Assignme
   Names& names = trial.access().names();
   Preemptor preemptor{entry.id, entry.queue, assignment.frs_to_preempt(&names), assignment.usage,
                       assignment.topology.empty() ? nullptr : &assignment.topology};
-  // The implicit request for pods can ask for preemption, but does not count in what must fit
-  // afterwards: whether the pods fit as well is found out when the entry is processed.
+  // The implicit request for pods can ask for preemption, but need not fit in the search for
+  // targets. Whether the pods fit is checked when the entry is processed.
   std::erase_if(preemptor.usage, [&](const FrAmount& want) {
     return names.resource_name(want.fr) == api::pods_resource;
   });
   return simulated->targets(preemptor);
 }
 
-/// The largest counts that fit, between the minimum and the full count of every pod set at once.
-/// Full is as specified: reclaimable pods are not taken off, as in the reference.
+/// Finds the largest counts that fit, by moving all pod sets together between their minimum and
+/// their full count. As in Kueue, the full count includes reclaimable pods.
 class PartialAdmission {
  public:
   PartialAdmission(Trial& trial, Entry* entry, FlavorAssigner* assigner,
@@ -38,7 +38,7 @@ class PartialAdmission {
     }
   }
 
-  /// Leaves the entry as it was when nothing fits.
+  /// Leaves the entry unchanged when nothing fits.
   void search() {
     if (total_ == 0) return;
     std::int64_t low = 0;
@@ -86,8 +86,8 @@ class PartialAdmission {
   std::vector<Target> targets_;
 };
 
-/// Progress of an earlier cycle counts while the workload looks the same and, unless that was just
-/// the last cycle, no quota changed.
+/// Progress is kept while the workload's shape and priority are the same and, unless it is from the
+/// last cycle, no quota has changed.
 void drop_outdated_progress(CycleAccess& access, WorkloadId id, QueueId queue) {
   const WorkloadEntry& workload = access.workloads()[id];
   if (workload.progress == nullptr) return;
@@ -105,8 +105,8 @@ void drop_outdated_progress(CycleAccess& access, WorkloadId id, QueueId queue) {
   if (outdated) access.set_progress(id, nullptr);
 }
 
-/// A preemptor claims the places it will have: those its targets leave, or without targets those it
-/// would take in an empty cluster.
+/// Gives a preemptor the places that it will have when its targets are gone or, without targets,
+/// the places that it would have in an empty cluster.
 void reserve_places_to_come(Trial& trial, Entry* entry) {
   Assignment& assignment = entry->assignment;
   if (assignment.topology.empty() || assignment.mode() != AssignmentMode::preempt) return;

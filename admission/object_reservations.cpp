@@ -1,4 +1,4 @@
-/// ObjectBook, the part that reads the reservation of a Workload.
+/// The part of ObjectBook that reads the reservation of a Workload.
 
 #include "admission/objects.h"
 #include "lib/api/names.h"
@@ -9,7 +9,7 @@
 namespace regatta::admission {
 namespace {
 
-/// What the pod sets count for, by (flavor, resource).
+/// The usage of the pod sets together, by (flavor, resource).
 std::vector<FrAmount> usage_of(const std::vector<PodSetReservation>& pod_sets, Names* names) {
   std::vector<FrAmount> usage;
   for (const PodSetReservation& pod_set : pod_sets) {

@@ -157,7 +157,7 @@ ObjectBook::Problems ObjectBook::problems(const api::ClusterQueueSpec& queue) co
       }
       const std::string& topology = it->second.spec.topology_name;
       if (topology.empty() || topologies_.has_topology(topology)) continue;
-      if (uses_multikueue(queue)) continue;  // places are a matter of the workers
+      if (uses_multikueue(queue)) continue;  // the workers choose places
       topologies.emplace_back(
           api::reasons::topology_not_found,
           "there is no Topology \"" + topology + "\" for TAS flavor \"" + flavor.name + "\"");

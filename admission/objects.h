@@ -1,7 +1,7 @@
 #pragma once
 
 /// What a cluster offers besides queues: namespaces, ResourceFlavors, AdmissionChecks, topologies
-/// with their nodes, and what pods get besides what their templates say.
+/// with their nodes, and what the cluster adds to pod templates (pod_defaults.h).
 
 #include "admission/config.h"
 #include "admission/pod_defaults.h"
@@ -28,7 +28,8 @@ class ObjectBook {
   ObjectBook(const ObjectBook&) = delete;
   ObjectBook& operator=(const ObjectBook&) = delete;
 
-  // Objects, as read. True when that changed something. Erasing what is not there does nothing.
+  // Objects as they were read. True when that changed something. Erasing an unknown object does
+  // nothing.
   bool upsert(const api::Namespace& ns);
   bool upsert(const api::ResourceFlavor& flavor);
   void upsert(const api::AdmissionCheck& check);
@@ -36,16 +37,16 @@ class ObjectBook {
   bool erase_flavor(const std::string& name);
   bool erase_check(const std::string& name);
 
-  /// Null: there is none.
+  /// Null when there is none.
   const FlavorInfo* flavor(FlavorId id) const;
   const FlavorInfo* flavor(const std::string& name) const;
   const api::StringMap* namespace_labels(const std::string& ns) const;
 
   bool uses_multikueue(const api::ClusterQueueSpec& queue) const;
-  /// Pods get their places later, or on another cluster: with MultiKueue, and until the machines of
-  /// a ProvisioningRequest are there.
+  /// Whether pods get their places later or on another cluster: with MultiKueue, and until the
+  /// machines of a ProvisioningRequest exist.
   bool delays_topology(const api::ClusterQueueSpec& queue, FlavorId flavor, bool reserved) const;
-  /// Why such a ClusterQueue cannot admit workloads: reasons and texts, the worst first.
+  /// Why a ClusterQueue with this spec cannot admit workloads: reasons and texts, the worst first.
   using Problems = std::vector<std::pair<std::string, std::string>>;
   Problems problems(const api::ClusterQueueSpec& queue) const;
 
@@ -53,11 +54,11 @@ class ObjectBook {
   const Topologies& topologies() const { return topologies_; }
   PodDefaults& pod_defaults() { return pod_defaults_; }
 
-  /// The shape of the workload as it would be admitted now.
+  /// The shape with which the workload would be admitted now.
   ShapePtr shape_of(const api::Workload& workload);
-  /// Pods as they will be created: with what admission checks add to them.
+  /// The profiles of the pods as they will be created, with what admission checks add.
   std::vector<PodProfilePtr> pods_after_checks(const api::Workload& workload, const Shape& shape);
-  /// What the workload holds, as its status says; in no ClusterQueue yet.
+  /// What the workload holds according to its status. Its ClusterQueue is not set yet.
   std::unique_ptr<Reservation> read_reservation(const api::Workload& workload, const Shape& shape);
 
  private:

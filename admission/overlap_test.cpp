@@ -11,7 +11,7 @@ using testing::start;
 
 constexpr const char* reclaims = "  cohortName: pool\n  preemption: {reclaimWithinCohort: Any}\n";
 
-/// `a` and `b` own two CPUs each; `greedy` owns none and has them all.
+/// `a` and `b` own two CPUs each; `greedy` owns none and uses them all.
 std::string world() {
   return testing::queue_yaml("a", 2, reclaims) + testing::queue_yaml("b", 2, reclaims) +
          testing::queue_yaml("greedy", 0, "  cohortName: pool\n") + testing::local_queue_yaml("a") +

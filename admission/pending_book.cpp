@@ -72,7 +72,7 @@ void PendingBook::refresh_ready(QueueInfo* queue) {
   ready ? ready_.insert(queue->rank) : ready_.erase(queue->rank);
 }
 
-/// After ClusterQueues came or went, when their order is asked for: loading many must not be
+/// Runs when the order is needed, not whenever a ClusterQueue comes: loading many must not be
 /// quadratic.
 void PendingBook::rank_queues() {
   if (!std::exchange(ranks_stale_, false)) return;

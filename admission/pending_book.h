@@ -1,7 +1,8 @@
 #pragma once
 
-/// Which workloads wait, and where: puts them into the queues of their ClusterQueues, hands out the
-/// heads, and brings parked workloads back when quota may have become free.
+/// Which workloads wait for quota, and where. PendingBook puts them into the queues of their
+/// ClusterQueues, hands out the heads, and reactivates parked workloads when quota may have become
+/// free.
 
 #include "admission/config.h"
 #include "admission/id_set.h"
@@ -22,41 +23,43 @@ class PendingBook {
   PendingBook(const PendingBook&) = delete;
   PendingBook& operator=(const PendingBook&) = delete;
 
-  /// Queues a workload that has no reservation, where its backoff and its likes say.
+  /// Queues a workload without reservation. It is delayed during its backoff, and parked when
+  /// workloads of its shape and priority are parked.
   void enqueue(WorkloadId id, TimePoint now);
-  /// Takes it out from wherever it waits.
+  /// Removes the workload from its queue, if it is in one.
   void dequeue(WorkloadId id);
-  /// Puts the workloads of a LocalQueue where they belong now.
+  /// Moves the workloads of a LocalQueue to its present ClusterQueue.
   void reroute(LocalQueueId id, TimePoint now);
 
-  /// One head per active ClusterQueue that has one, by name of the ClusterQueue.
+  /// One head of each active ClusterQueue that has one, by name of the ClusterQueue.
   std::vector<WorkloadId> pop_heads();
-  /// Number of the cycle that pop_heads() began.
+  /// The number of the cycle that the last pop_heads() began.
   std::uint64_t cycle() const { return cycle_; }
-  /// Where a head goes that was not admitted.
-  /// `why`: the reason to tell workloads like it that are parked with it.
+  /// Puts a head that was not admitted back into its queue. `why` is the reason that workloads
+  /// parked with it report.
   void requeue(WorkloadId id, bool immediate, bool park_all_alike, TimePoint now,
                std::string_view why = {});
-  /// Next in its queue until it is gone: its preemptions are under way.
+  /// Makes the workload the first of its queue, because its victims are being preempted.
   void make_sticky(WorkloadId id);
-  /// Its turn is over, if that was because it was sticky there.
+  /// Ends make_sticky(), if the workload is the sticky one of that ClusterQueue.
   void drop_sticky(WorkloadId id, QueueId queue);
-  /// Whether an active ClusterQueue has a workload waiting.
+  /// Whether a workload waits in an active ClusterQueue.
   bool has_heads() const { return ready_count_ > 0; }
 
-  /// ClusterQueues came or went; what one is, or how many wait there, changed.
+  /// queues_changed(): ClusterQueues came or went. refresh_ready(): a ClusterQueue became active or
+  /// inactive, or the number of its waiting workloads changed.
   void queues_changed() { ranks_stale_ = true; }
   void refresh_ready(QueueInfo* queue);
 
   // Reactivation
   void reactivate_at(NodeId node, TimePoint when);
-  /// Of all active ClusterQueues.
+  /// Reactivates for all active ClusterQueues.
   void reactivate_all(TimePoint when);
-  /// Of ClusterQueues with one of these flavors.
+  /// Reactivates for ClusterQueues with one of these flavors.
   void reactivate_users(const std::vector<FlavorId>& flavors, TimePoint when);
-  /// Of ClusterQueues that take workloads from a namespace with these labels.
+  /// Reactivates for ClusterQueues that take workloads from a namespace with these labels.
   void reactivate_matching(const api::StringMap& labels, TimePoint when);
-  /// Does the reactivations that are due.
+  /// Carries out the reactivations that are due.
   void flush(TimePoint now);
 
  private:
@@ -71,12 +74,12 @@ class PendingBook {
   QueueBook& queues_;
   std::vector<QueueId> queues_by_rank_;
   bool ranks_stale_ = false;
-  IdSet ready_;  ///< ranks of ClusterQueues that are; not while ranks are stale
+  IdSet ready_;  ///< ranks of ready ClusterQueues; not kept while ranks are stale
   std::size_t ready_count_ = 0;
   std::uint64_t cycle_ = 0;
 };
 
-/// Whether the workload may be looked at again.
+/// Whether the workload's backoff is over, and its controller does not hold it back.
 bool backoff_over(const WorkloadEntry& entry, TimePoint now);
 
 }  // namespace regatta::admission

@@ -11,7 +11,7 @@ namespace {
 constexpr std::chrono::seconds retry_first{1};
 constexpr std::chrono::seconds retry_longest{30};
 
-/// Owned by one Pod, without which it ends.
+/// Whether one Pod owns the workload, which ends with that Pod.
 bool bound_to_pod(const api::Workload& workload) {
   const auto& owners = workload.metadata.owner_references;
   return owners.size() == 1 && owners.front().kind == "Pod" && owners.front().api_version == "v1" &&

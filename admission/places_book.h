@@ -1,7 +1,7 @@
 #pragma once
 
-/// Workloads that have quota and need places for their pods: their admission checks are ready now,
-/// or they lost nodes. Each is tried soon, then with doubling delays (second_pass.h).
+/// Workloads that have quota and need places for their pods: either their admission checks have
+/// become ready, or they lost nodes. Each is tried soon, then with doubling delays (second_pass.h).
 
 #include "admission/objects.h"
 #include "admission/queue_book.h"
@@ -15,8 +15,8 @@
 namespace regatta::admission {
 
 struct PlacesTask {
-  std::set<std::string> lost;       ///< hosts; empty: it has no places yet
-  bool bound_to_pod = false;        ///< ends with its Pod, which cannot move
+  std::set<std::string> lost;       ///< hosts; empty when the workload has no places yet
+  bool bound_to_pod = false;        ///< the workload is one Pod, which cannot move
   std::vector<PodProfilePtr> pods;  ///< by pod set, with what checks add
   int tries = 0;
   TimePoint due{};
@@ -30,17 +30,17 @@ class PlacesBook {
   PlacesBook(const PlacesBook&) = delete;
   PlacesBook& operator=(const PlacesBook&) = delete;
 
-  /// Whether the workload, as it was read, needs places.
+  /// Adds or removes the workload's task, as the workload that was read says.
   void read(WorkloadId id, const api::Workload& workload, TimePoint now);
   void drop(WorkloadId id);
-  /// No place yet: again later.
+  /// No place was found: tries again later.
   void retry(WorkloadId id, TimePoint now);
 
-  /// Whether one is due.
+  /// Whether a workload is due.
   bool due() const { return ready_count_ > 0; }
   void flush(TimePoint now);
   std::optional<TimePoint> next() const;
-  /// Those that are due, the most urgent first.
+  /// Takes the workloads that are due, the most urgent first.
   std::vector<WorkloadId> pop();
   const PlacesTask& task(WorkloadId id) const { return tasks_.at(id); }
 

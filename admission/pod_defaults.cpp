@@ -35,8 +35,8 @@ void merge(std::optional<api::LimitRangeItem>* to, const api::LimitRangeItem& it
   keep_first(&(*to)->default_request, item.default_request);
 }
 
-/// Names of what is more in `a` than in `b`, in the amounts that are counted, as a JSON list; empty
-/// for none.
+/// Names of resources of which `a` has more than `b`, in the amounts that are counted, as a JSON
+/// list; empty when there are none.
 std::string greater(const api::ResourceList& a, const api::ResourceList& b) {
   std::string names;
   for (const auto& [name, quantity] : a) {

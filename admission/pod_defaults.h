@@ -1,8 +1,8 @@
 #pragma once
 
 /// What a cluster adds to the pods of a workload before they run: LimitRanges give containers
-/// default requests and limits and bound them, a RuntimeClass adds its overhead. A workload is
-/// counted as its pods will be.
+/// default requests and limits, and bound them; a RuntimeClass adds its overhead. Admission counts
+/// pods as they will be created.
 
 #include "lib/api/core.h"
 
@@ -22,13 +22,13 @@ struct LimitSummary {
 
 class PodDefaults {
  public:
-  // Whether the limits of its namespace, or its overhead, are others now.
+  // True when the limits of the namespace, or the overhead of the class, changed.
   bool upsert(const api::LimitRange& range);
   bool upsert(const api::RuntimeClass& runtime_class);
   bool erase_limit_range(const api::ObjectKey& key);
   bool erase_runtime_class(const std::string& name);
 
-  /// Null: there are none.
+  /// Null when there are none.
   const LimitSummary* limits(const std::string& ns) const;
   const api::ResourceList* overhead(const std::string& runtime_class) const;
 
@@ -41,7 +41,8 @@ class PodDefaults {
 };
 
 /// `spec` as its pods will be created: with the overhead of its RuntimeClass unless it states one,
-/// the defaults of the limits, and limits as requests where only those are given. Null: none.
+/// with the defaults of the limits, and with limits as requests where only limits are given. Null
+/// means no limits, or no overhead.
 api::PodSpec adjusted(const api::PodSpec& spec, const LimitSummary* limits,
                       const api::ResourceList* overhead);
 

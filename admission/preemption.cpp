@@ -71,7 +71,7 @@ VictimRule VictimRule::reclaim(const QueueInfo& queue, const WorkloadEntry& pree
 
 namespace {
 
-/// Also when it counts for nothing of it.
+/// True also when the amount is zero.
 bool names_any(std::span<const FrAmount> usage, const std::vector<FrId>& frs) {
   return std::any_of(usage.begin(), usage.end(), [&](const FrAmount& used) {
     return std::binary_search(frs.begin(), frs.end(), used.fr);
@@ -93,7 +93,7 @@ void VictimStream::settle() {
 }
 
 void remove_usage(Trial& trial, std::span<const Target> targets) {
-  std::vector<FrAmount> usage;  // of targets in a row that are in one ClusterQueue
+  std::vector<FrAmount> usage;  // of consecutive targets in one ClusterQueue
   for (std::size_t i = 0; i < targets.size(); ++i) {
     const Holding& held = targets[i].held;
     for (const FrAmount& used : held.usage) add_amount(&usage, used.fr, used.amount);
@@ -137,11 +137,11 @@ bool at_least(std::span<const FrAmount> a, std::span<const FrAmount> b) {
 
 void fill_back(Trial& trial, const Preemptor& preemptor, bool allow_borrowing,
                std::vector<Target>* targets) {
-  // Whoever holds as much as somebody of the same ClusterQueue who had to go has to go too.
+  // A target is needed if it holds at least as much as a needed target of the same ClusterQueue.
   Holding needed;
   const bool quota_decides = preemptor.topology == nullptr || preemptor.topology->empty();
   for (std::size_t i = targets->size(); i-- > 0;) {
-    if (i + 1 == targets->size()) continue;  // the last one chosen made it fit
+    if (i + 1 == targets->size()) continue;  // the last one chosen is needed
     const Target& target = (*targets)[i];
     if (quota_decides && needed.queue == target.held.queue &&
         at_least(target.held.usage, needed.usage)) {

@@ -1,7 +1,7 @@
 #pragma once
 
-/// Who must go so that a workload fits: classical preemption over the Cohort tree, and the fair
-/// sharing kind. Both only suppose: the trial is left as it was.
+/// Which workloads must be preempted so that another fits: classical preemption over the Cohort
+/// tree, and preemption with fair sharing. Both only try: they leave the trial as it was.
 
 #include "admission/fair_share.h"
 #include "admission/flavor_assigner.h"
@@ -21,7 +21,7 @@ enum class PreemptionReason : std::uint8_t {
   in_cohort_reclaim_while_borrowing,
 };
 std::string_view name_of(PreemptionReason reason);
-/// As the message says it: "reclamation within the cohort".
+/// The text in messages: "reclamation within the cohort".
 std::string_view human_text(PreemptionReason reason);
 
 struct Target {
@@ -29,31 +29,31 @@ struct Target {
   PreemptionReason reason = PreemptionReason::in_cluster_queue;
   Holding held;
 };
-/// Takes off the usage of all of them, not their places.
+/// Removes the usage of all targets, but not their places.
 void remove_usage(Trial& trial, std::span<const Target> targets);
 
-/// Somebody who wants to preempt, and for what.
+/// A workload that needs preemption, and what it needs.
 struct Preemptor {
   WorkloadId id = no_id;
   QueueId queue = no_id;
-  std::vector<FrId> frs;        ///< that need preemption, sorted
-  std::vector<FrAmount> usage;  ///< all it wants
-  /// Pod sets that need places too.
+  std::vector<FrId> frs;        ///< those that need preemption, sorted
+  std::vector<FrAmount> usage;  ///< everything it asks for
+  /// Pod sets that need places, too.
   const std::vector<TopologyRequest>* topology = nullptr;
   friend bool operator==(const Preemptor&, const Preemptor&) = default;
 };
 
-/// Victims in the order chosen; empty: preemption cannot help.
+/// The victims in the order chosen; empty when preemption cannot help.
 std::vector<Target> find_targets(Trial& trial, const Preemptor& preemptor, TimePoint now);
 
-/// Answers the flavor search for one workload.
+/// Answers the flavor search's questions for one workload.
 class SimulatedPreemption final : public PreemptionOracle {
  public:
   SimulatedPreemption(Trial& trial, WorkloadId id, QueueId queue, TimePoint now)
       : trial_(trial), id_(id), queue_(queue), now_(now) {}
   Answer simulate(FrId fr, Amount value) override;
-  /// find_targets(), which need not search again for what was just simulated. The trial must be
-  /// as it was then.
+  /// find_targets() without a second search for what simulate() searched. The trial must be as it
+  /// was then.
   std::vector<Target> targets(const Preemptor& preemptor);
 
  private:
@@ -69,14 +69,14 @@ class SimulatedPreemption final : public PreemptionOracle {
   std::vector<Found> found_;
 };
 
-// Parts, for both kinds of preemption.
+// Parts for both kinds of preemption.
 
 std::vector<Target> find_classical_targets(Trial& trial, const Preemptor& preemptor, TimePoint now);
 std::vector<Target> find_fair_targets(Trial& trial, const Preemptor& preemptor, TimePoint now);
-/// Who of a ClusterQueue the policy of the preemptor's own lets it preempt.
+/// Which workloads the policy of the preemptor's ClusterQueue allows it to preempt.
 class VictimRule {
  public:
-  /// In that ClusterQueue itself; in others.
+  /// within_queue(): in the preemptor's own ClusterQueue. reclaim(): in others.
   static VictimRule within_queue(const QueueInfo& queue, const WorkloadEntry& preemptor);
   static VictimRule reclaim(const QueueInfo& queue, const WorkloadEntry& preemptor);
 
@@ -89,7 +89,7 @@ class VictimRule {
     if (candidate.priority != most_ || !newer_) return candidate.priority <= most_;
     return allows(table[candidate.id]);
   }
-  /// Nobody of that priority or above.
+  /// Whether it allows no workload of that priority or above.
   bool stops_at(std::int64_t priority) const { return priority > most_; }
 
  private:
@@ -99,10 +99,10 @@ class VictimRule {
   TimePoint order_time_{};
 };
 
-/// Reads possible victims of one ClusterQueue in the order of preemption, as far as asked for.
+/// Reads possible victims of one ClusterQueue lazily, in the order of preemption.
 class VictimStream {
  public:
-  VictimStream() = default;  ///< of nobody
+  VictimStream() = default;  ///< an empty stream
   VictimStream(const CycleAccess& access, const Preemptor& preemptor, const VictimRule& rule,
                std::span<const VictimKey> keys, bool by_priority)
       : access_(&access),
@@ -112,7 +112,7 @@ class VictimStream {
         by_priority_(by_priority) {
     settle();
   }
-  /// Whoever comes later has no lower priority.
+  /// Whether priorities never fall along the stream.
   bool by_priority() const { return by_priority_; }
   bool empty() const { return keys_.empty(); }
   const VictimKey& front() const { return keys_.front(); }
@@ -132,7 +132,8 @@ class VictimStream {
 };
 
 bool fits(Trial& trial, const Preemptor& preemptor, bool allow_borrowing);
-/// Puts back, last chosen first, everybody who turned out not to be needed.
+/// Restores the targets that turned out not to be needed and takes them off the list, the last
+/// chosen first.
 void fill_back(Trial& trial, const Preemptor& preemptor, bool allow_borrowing,
                std::vector<Target>* targets);
 

@@ -1,5 +1,5 @@
-/// What must hold whatever the queues and workloads are. Inputs are random; the seed is printed
-/// with every failure, and REGATTA_SEED=<n> runs that one alone.
+/// Properties that hold for any queues and workloads. Inputs are random; the seed is printed with
+/// every failure, and REGATTA_SEED=<n> runs that one alone.
 
 #include "admission/preemption.h"
 #include "admission/testing/random_world.h"
@@ -66,8 +66,8 @@ void expect_within_limits(const QuotaForest& forest, const std::vector<NodeId>& 
   }
 }
 
-/// Workloads that were asked to go do not count: a cycle gives their room away at once, to their
-/// preemptor and to whoever fits beside it, as the reference does.
+/// Preempted workloads do not count: as in Kueue, a cycle gives their room away at once, to their
+/// preemptor and to other workloads that fit beside it.
 TEST(Properties, UsageNeverExceedsWhatTheTreeAllows) {
   for (const std::uint64_t seed : seeds(150)) {
     SCOPED_TRACE(say(seed));
@@ -133,7 +133,8 @@ TEST(Properties, ChildrenSumToTheirParents) {
   }
 }
 
-/// Whether the workload fits with those gone, and how often it still does with one of them back.
+/// Whether the workload fits without the targets, and how often it still fits with one of them
+/// back.
 struct Minimality {
   bool fits = false;
   int needless = 0;
@@ -187,11 +188,11 @@ TEST(Properties, PreemptionIsMinimal) {
   }
 }
 
-/// The promise of fair sharing: whoever was preempted by its rules does not preempt back while
-/// nothing else changes. It holds in one Cohort with equal weights, for one resource of one flavor
-/// and workloads that come back as large as they were; and for the strategy that looks at the share
-/// the victim's ClusterQueue is left with, because with the other one a preemptor may take so many
-/// that they are before it again.
+/// The promise of fair sharing: a workload that it preempted does not preempt its preemptor while
+/// nothing else changes. The promise holds in one Cohort with equal weights, for one resource of
+/// one flavor, and for workloads that come back with their old size. It holds only for the strategy
+/// LessThanOrEqualToFinalShare: with the other one a preemptor may take so many victims that they
+/// come before it again.
 TEST(Properties, UnderFairSharingNobodyIsPreemptedBack) {
   std::size_t preemptions = 0;
   for (const std::uint64_t seed : seeds(400)) {

@@ -14,7 +14,7 @@ Amount quota_amount(const std::string& resource, const api::Quantity& quantity) 
 
 double weight_of(const std::optional<api::FairSharing>& sharing) {
   if (!sharing) return 1;
-  // Rounded once: shares that tie must tie to the last bit.
+  // Rounded only once: equal shares must be equal to the last bit.
   return static_cast<double>(static_cast<long double>(to_billionths(sharing->weight)) / 1e9L);
 }
 
@@ -88,7 +88,7 @@ void QueueBook::forget_name(const QueueInfo& queue) {
 void QueueBook::remove(QueueInfo* queue) {
   REGATTA_CHECK(queue->reserved.empty(), queue->name + " is removed and has reservations");
   const std::string cohort = queue->spec.cohort_name;
-  name_touched();  // while the id still leads to the name
+  name_touched();  // while the id still has a name
   reactivations_.forget(queue->node);
   set_node_queue(queue->node, no_id);
   forest_.remove_node(queue->node);
@@ -126,13 +126,13 @@ NodeId QueueBook::cohort_node(const std::string& name) {
   CohortInfo& cohort = cohorts_[name];
   if (cohort.node == no_node) {
     cohort.node = forest_.add_node(name, false);
-    forest_.set_weight(cohort.node, 0);  // only matters once it is a Cohort object
+    forest_.set_weight(cohort.node, 0);  // matters only when a Cohort object exists
     set_node_queue(cohort.node, no_id);
   }
   return cohort.node;
 }
 
-/// A Cohort without an object and without members does not exist.
+/// Removes the Cohort if it has neither an object nor members.
 void QueueBook::drop_unused_cohort(const std::string& name) {
   const auto it = cohorts_.find(name);
   if (it == cohorts_.end() || it->second.exists) return;

@@ -1,14 +1,14 @@
 #pragma once
 
-/// Which ClusterQueues, Cohorts and LocalQueues there are, and how they belong together: owner of
-/// the quota tree, and of everything that is looked up by the name or the number of a queue.
+/// The ClusterQueues, Cohorts and LocalQueues, and how they belong together. QueueBook owns the
+/// quota tree and everything that is looked up by the name or number of a queue.
 ///
-/// A Cohort exists as long as a Cohort object, or a member, names it. Objects come in any order: a
-/// LocalQueue may be known long before it exists, because a workload names it.
+/// A Cohort exists as long as it has an object or members. Objects come in any order: a LocalQueue
+/// may be known long before it exists, because a workload names it.
 ///
-/// Changes of the structure leave the tree unsettled, because loading many queues must not be
-/// quadratic. settled_forest() settles it. Books change usage in a settled tree only, so a tree
-/// stays settled until its structure changes again.
+/// Changes of the structure leave the tree unsettled, so that loading many queues is not quadratic.
+/// settled_forest() settles it. Books change usage only in a settled tree, so a tree stays settled
+/// until its structure changes again.
 
 #include "admission/config.h"
 #include "admission/id_set.h"
@@ -40,41 +40,41 @@ class QueueBook {
   QueueBook(const QueueBook&) = delete;
   QueueBook& operator=(const QueueBook&) = delete;
 
-  // ClusterQueues. An id is never used again.
+  // ClusterQueues. Ids are never reused.
   QueueInfo& add(const std::string& name);
   void set_spec(QueueInfo* queue, const api::ClusterQueueSpec& spec);
-  /// No workload holds quota in it, and no LocalQueue leads to it.
+  /// Requires that no workload holds quota in the ClusterQueue and no LocalQueue leads to it.
   void remove(QueueInfo* queue);
-  /// Its name leads nowhere from now on; remove() follows.
+  /// find() no longer finds the ClusterQueue; remove() follows.
   void forget_name(const QueueInfo& queue);
-  /// Whether it can admit workloads, after something it depends on changed.
+  /// Computes again whether the ClusterQueue can admit workloads.
   void refresh_activity(QueueInfo* queue);
   QueueInfo& queue(QueueId id) { return *queues_[id]; }
   const QueueInfo& queue(QueueId id) const { return *queues_[id]; }
-  /// Null: there is none.
+  /// Null when there is none.
   QueueInfo* find(const std::string& name);
   const QueueInfo* find(const std::string& name) const;
   const std::map<std::string, QueueId>& by_name() const { return queue_ids_; }
   QueueId queue_of_node(NodeId node) const { return node_queue_[node]; }
 
   // Cohorts
-  /// The Cohort's node, or no_node when the object is as it was.
+  /// Returns the Cohort's node, or no_node when the object did not change.
   NodeId upsert(const api::Cohort& cohort);
   void erase_cohort(const std::string& name);
-  /// no_node: there is none.
+  /// no_node when there is none.
   NodeId cohort(const std::string& name) const;
 
-  // LocalQueues. They keep their ids, whether they exist or not.
+  // LocalQueues. They keep their ids when their objects come and go.
   LocalQueueId local_queue_id(const api::ObjectKey& key);
-  /// The ClusterQueue that an open LocalQueue leads to, or no_id.
+  /// The ClusterQueue of a LocalQueue that exists and is not stopped, or no_id.
   QueueId target_of(const LocalQueueInfo& local) const;
   LocalQueueInfo& local(LocalQueueId id) { return local_queues_[id]; }
   const LocalQueueInfo& local(LocalQueueId id) const { return local_queues_[id]; }
   const std::deque<LocalQueueInfo>& locals() const { return local_queues_; }
-  /// no_id: it was never heard of.
+  /// no_id when no object ever named it.
   LocalQueueId find_local(const api::ObjectKey& key) const;
   const std::map<api::ObjectKey, LocalQueueId>& locals_by_key() const { return local_queue_ids_; }
-  /// The ClusterQueue where the workload waits, or would; null: nowhere.
+  /// The ClusterQueue in which the workload waits, or would wait; null when there is none.
   QueueInfo* queue_for(const WorkloadEntry& entry);
 
   // The quota tree
@@ -82,12 +82,12 @@ class QueueBook {
     forest_.settle();
     return forest_;
   }
-  /// As it was settled last, and its structure as it is.
+  /// The structure is current; sums are those of the last settling.
   const QuotaForest& forest() const { return forest_; }
   Reactivations& reactivations() { return reactivations_; }
   const Reactivations& reactivations() const { return reactivations_; }
 
-  // What take_changes() names next
+  // Objects that take_changes() returns next
   void touch(const QueueInfo& queue) { touched_queues_.insert(queue.id); }
   void touch(LocalQueueId id) { touched_local_queues_.insert(id); }
   Changes take_changes();

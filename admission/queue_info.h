@@ -25,7 +25,7 @@ struct QueueInfo {
 
   QueueInfo(std::string name, WorkloadTable* table) : name(std::move(name)), pending(table) {}
 
-  // Of QueueBook
+  // Written by QueueBook
   std::string name;
   QueueId id = no_id;
   NodeId node = no_node;
@@ -35,15 +35,16 @@ struct QueueInfo {
   api::ClusterQueueSpec spec;
   std::optional<api::Selector> namespaces;  ///< absent: none
   std::vector<Group> groups;
-  std::vector<FrId> frs;  ///< all it has quota for, sorted
+  std::vector<FrId> frs;  ///< pairs for which it has quota, sorted
 
-  // Of PendingBook
+  // Written by PendingBook
   PendingQueue pending;
-  std::uint32_t rank = 0;  ///< among all, by name; see PendingBook::rank_queues()
-  bool ready = false;      ///< active, and a workload waits
+  std::uint32_t rank =
+      0;               ///< place among all ClusterQueues by name; see PendingBook::rank_queues()
+  bool ready = false;  ///< active, and a workload waits
 
-  // Of UsageBook
-  std::vector<WorkloadId> reserved;  ///< no order; see WorkloadEntry::position
+  // Written by UsageBook
+  std::vector<WorkloadId> reserved;  ///< unordered; see WorkloadEntry::position
   VictimOrder victims;               ///< the same, in the order of preemption
   std::size_t admitted = 0;
 
@@ -51,21 +52,21 @@ struct QueueInfo {
 };
 
 struct LocalQueueInfo {
-  // Of QueueBook
+  // Written by QueueBook
   api::ObjectKey key;
   bool exists = false;
   api::LocalQueueSpec spec;
   QueueId queue = no_id;         ///< the ClusterQueue; no_id when it does not exist
   std::set<WorkloadId> members;  ///< its workloads that could be queued or hold quota
 
-  // Of PendingBook
+  // Written by PendingBook
   std::size_t pending = 0;
 
-  // Of UsageBook
+  // Written by UsageBook
   std::size_t reserving = 0;
   std::size_t admitted = 0;
 
-  // Of HistoryBook
+  // Written by HistoryBook
   UsageHistory history;  ///< with admission fair sharing
   Consumption in_use;    ///< the same: what its admitted workloads hold
 };

@@ -137,7 +137,7 @@ void PendingQueue::order_by_usage(Usage usage) {
   for (auto& [key, pending] : active_) link(&pending);
 }
 
-/// Of the LocalQueues with the least usage.
+/// The first workload of the LocalQueues with the least usage.
 WorkloadId PendingQueue::next_by_usage() const {
   double least = 0;
   const PendingClass* best = nullptr;

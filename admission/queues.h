@@ -2,10 +2,10 @@
 
 /// The workloads of one ClusterQueue that wait for quota.
 ///
-/// Workloads that differ only in name and age are one class: same shape, priority and LocalQueue.
-/// The queue is a heap of classes, each a heap of its members, so what is decided for one member
-/// can be applied to the whole class in one step: parking a class after its head did not fit, and
-/// reactivating it when something changed, cost the same for one member as for a million.
+/// Workloads of the same shape, priority and LocalQueue form a class: they differ only in name and
+/// age. The queue is a heap of classes, and each class is a heap of its members. So a decision
+/// about one member applies to the whole class in one step: to park a class after its head did not
+/// fit, or to reactivate it, costs the same for one member as for a million.
 
 #include "admission/workload.h"
 
@@ -25,7 +25,7 @@ class WorkloadTable {
  public:
   WorkloadId insert(const api::ObjectKey& key);
   void erase(WorkloadId id);
-  WorkloadId find(const api::ObjectKey& key) const;  ///< or no_id
+  WorkloadId find(const api::ObjectKey& key) const;  ///< no_id if unknown
   WorkloadEntry& operator[](WorkloadId id) { return entries_[id]; }
   const WorkloadEntry& operator[](WorkloadId id) const { return entries_[id]; }
   std::size_t size() const { return ids_.size(); }
@@ -55,21 +55,21 @@ using ClassHeap = std::vector<PendingClass*>;
 struct PendingClass {
   ClassKey key;
   bool parked = false;
-  std::vector<WorkloadId> members;  ///< binary heap: oldest first, then by UID
-  ClassHeap* heap = nullptr;        ///< it is in, unless parked
-  std::uint32_t position = 0;       ///< there
+  std::vector<WorkloadId> members;  ///< binary heap: the oldest first, then by UID
+  ClassHeap* heap = nullptr;        ///< the heap it is in, unless parked
+  std::uint32_t position = 0;       ///< in `heap`
 };
 
-/// In the heap: it has its turn coming.
+/// In the heap: the workload will have a turn.
 inline bool is_waiting(const WorkloadEntry& entry) {
   return entry.pending_class != nullptr && !entry.pending_class->parked;
 }
-/// Found inadmissible: it waits for something to change.
+/// Found inadmissible: the workload waits for a change.
 inline bool is_parked(const WorkloadEntry& entry) {
   return entry.pending_class != nullptr && entry.pending_class->parked;
 }
 
-/// Workloads that differ in name, age and LocalQueue only.
+/// Waiting workloads of one shape and priority.
 struct PendingKind {
   WorkloadId example = no_id;
   std::size_t waiting = 0;
@@ -85,31 +85,32 @@ class PendingQueue {
   void push(WorkloadId id);
   void park(WorkloadId id);
   void delay(WorkloadId id);
-  /// Takes it out from wherever it is.
+  /// Removes the workload, whether it is in the heap, parked or delayed.
   void erase(WorkloadId id);
 
-  /// The next in line, sticky first; it is in the cycle afterwards. no_id when nobody waits.
+  /// Takes the first workload of the queue for the cycle that begins; no_id when none waits.
   WorkloadId pop();
 
-  /// Remembers that workloads like this one do not fit, and parks them all.
+  /// Parks all workloads of the same shape and priority, and remembers that they do not fit.
   void park_alike(const WorkloadEntry& like, std::string_view why = {});
-  /// Whether workloads like this one were parked since the last reactivation.
+  /// Whether workloads of this shape and priority were parked since the last reactivation.
   bool parked_alike(const WorkloadEntry& like) const;
-  /// The workload whose turn parked those like this one; null when none did. And the reason that
-  /// turn ended with.
+  /// parked_by(): the workload whose turn parked workloads of this shape and priority, or null.
+  /// parked_for(): the reason with which that turn ended.
   const api::ObjectKey* parked_by(const WorkloadEntry& like) const;
   std::string_view parked_for(const WorkloadEntry& like) const;
-  /// Back to the heap: every parked workload whose LocalQueue passes, and those whose delay is
-  /// over.
+  /// Returns to the heap the parked workloads, and the delayed ones whose backoff is over, if their
+  /// LocalQueue passes. True if any returned.
   bool reactivate(const std::function<bool(LocalQueueId)>& passes, TimePoint now);
 
-  /// With it, whoever's LocalQueue has the least usage is next, before all else. It may change
-  /// between two calls.
+  /// Makes the LocalQueue with the least usage come first, before every other criterion. The usage
+  /// may change between two calls.
   using Usage = std::function<double(LocalQueueId)>;
   void order_by_usage(Usage usage);
   const Usage* usage() const { return usage_ ? &usage_ : nullptr; }
 
-  /// Next in line whatever its priority, until popped and dropped.
+  /// Makes the workload the first of the queue, whatever its priority, until clear_sticky() or
+  /// erase(). With order_by_usage(), this holds only while its LocalQueue has the least usage.
   void set_sticky(WorkloadId id) { sticky_ = id; }
   void clear_sticky() { sticky_ = no_id; }
   WorkloadId sticky() const { return sticky_; }
@@ -124,12 +125,12 @@ class PendingQueue {
   std::vector<api::ObjectKey> inadmissible_keys() const;
   /// In the order in which they would be popped; linear in the number of classes and members.
   std::vector<WorkloadId> in_order() const;
-  /// The same for all it has, as if nobody were parked or delayed.
+  /// The same for all workloads, as if none were parked or delayed.
   std::vector<WorkloadId> all_in_order() const;
 
  private:
   struct Alike {
-    ShapePtr shape;  ///< keeps its id from being used again
+    ShapePtr shape;  ///< keeps the id of the shape from being reused
     api::ObjectKey first;
     std::string why;
   };
@@ -153,8 +154,8 @@ class PendingQueue {
   WorkloadTable& table_;
   Classes active_;
   Classes parked_;
-  ClassHeap heap_;                           ///< of all, or
-  std::map<LocalQueueId, ClassHeap> heaps_;  ///< by LocalQueue, with their usage
+  ClassHeap heap_;                           ///< of all classes, unless order_by_usage()
+  std::map<LocalQueueId, ClassHeap> heaps_;  ///< by LocalQueue, with order_by_usage()
   Usage usage_;
   std::set<WorkloadId> delayed_;
   std::map<std::pair<std::uint64_t, std::int64_t>, Alike> alike_;

@@ -105,7 +105,7 @@ void QuotaForest::rebuild_dirty() {
   mark_circles(std::move(circle));
 }
 
-/// Marks everything below a circle, once per node: there is no way up from there.
+/// Marks the nodes of a circle and everything below it: their chains of parents have no end.
 void QuotaForest::mark_circles(std::vector<NodeId> circle) {
   while (!circle.empty()) {
     const NodeId id = circle.back();
@@ -231,7 +231,7 @@ void QuotaForest::remove_usage(NodeId queue, std::span<const FrAmount> usage) {
   }
 }
 
-/// A Cohort uses what its children use beyond what they keep to themselves.
+/// Checks that a Cohort's usage is what its children use beyond what they keep to themselves.
 void QuotaForest::check_sums(NodeId queue, FrId fr) const {
   if (!exact_) return;
   for (const NodeId id : ancestors(queue)) {
@@ -253,7 +253,8 @@ void QuotaForest::apply(NodeId queue, FrId fr, Amount delta) {
   if (delta == 0) return;
   const std::uint32_t index = find(queue, fr);
   if (index == no_cell) {
-    // A workload reserves what its ClusterQueue has no quota for: count it, without a way up yet.
+    // The ClusterQueue has no quota for what the workload holds. The new cell has no parent until
+    // the tree is rebuilt.
     set_usage(queue, &cell_for(&nodes_[queue].cells, fr), delta);
     mark(queue);
     return;
@@ -273,7 +274,7 @@ void QuotaForest::lower_own_usage(NodeId queue, FrId fr, Amount by) {
   set_usage(queue, &cell, cell.usage - by);
 }
 
-/// A cell's usage rose above its subtree's quota, or fell back.
+/// To be called when a cell's usage rose above its subtree's quota, or fell back.
 void QuotaForest::crossed(NodeId id, bool is_over) {
   QuotaNode& node = nodes_[id];
   if (is_over) {
@@ -349,7 +350,7 @@ void QuotaForest::roll_back(std::size_t mark) {
       this->mark(change.node);
     }
   }
-  // A tree that was rebuilt in between added up what is taken back now.
+  // A tree that was rebuilt during the trial has sums with usage that is rolled back now.
   if (!rebuilt_.empty()) {
     dirty_.insert(dirty_.end(), rebuilt_.begin(), rebuilt_.end());
     rebuilt_.clear();

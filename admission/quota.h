@@ -1,25 +1,26 @@
 #pragma once
 
-/// The quota tree: who owns how much, who uses how much, what is left for whom.
+/// The quota tree: which ClusterQueues and Cohorts own how much quota, how much they use, and how
+/// much is left for each.
 ///
-/// Leaves are ClusterQueues, inner nodes Cohorts. Every node holds one Cell per (flavor, resource)
-/// known below it, sorted by id; a cell knows the index of its parent's cell, so a walk to the root
-/// looks nothing up. Three numbers flow upwards:
+/// Leaves are ClusterQueues, inner nodes are Cohorts. Every node holds one Cell per (flavor,
+/// resource) known below it, sorted by id. A cell knows the index of its parent's cell, so a walk
+/// to the root needs no look-ups. Three numbers flow upwards:
 ///
 ///   local quota    what a node keeps to itself: its subtree's quota beyond the lending limit
 ///   subtree quota  own nominal quota plus what every child does not keep to itself
 ///   usage          of a ClusterQueue: what its workloads reserve;
 ///                  of a Cohort: what its children use beyond what they keep to themselves
 ///
-/// A scheduling cycle works on the live tree and takes everything back: begin a trial, add and
-/// remove usage at will, roll back. A trial costs what it touched; nothing is ever copied.
+/// A scheduling cycle works on the live tree: it begins a trial, adds and removes usage, and rolls
+/// back. A trial costs only what it touched; nothing is copied.
 ///
-/// Changing the structure (set_quotas, set_parent, …) only marks trees; settle() recomputes them.
-/// Everything below "usage" and "capacity" requires a settled forest, and leaves it settled.
+/// Changes of the structure (set_quotas, set_parent, …) only mark trees; settle() recomputes them.
+/// Everything under "Usage" and "Capacity" requires a settled forest and leaves it settled.
 ///
-/// Usage of a ClusterQueue is never negative, but
-///   within a trial, where reservations are lowered that were supposed away already;
-///   when an amount was negative, as a Workload's status may have it, or when a sum had no room.
+/// Usage of a ClusterQueue is never negative, except
+///   within a trial, which may lower the usage of a ClusterQueue after removing its workloads;
+///   when a Workload's status had a negative amount, or a sum overflowed.
 
 #include "admission/units/counted.h"
 #include "admission/units/trial_marks.h"
@@ -66,26 +67,27 @@ struct QuotaNode {
   std::string name;
   bool is_queue = false;
   bool alive = false;
-  bool cyclic = false;  ///< its parents lead into a circle: nothing here can be admitted
+  bool cyclic = false;  ///< its chain of parents has no end: nothing here can be admitted
   NodeId parent = no_node;
   NodeId root = no_node;
-  int height = 0;                     ///< A Cohort's distance to its deepest child; 0 for a leaf.
+  int height = 0;                     ///< distance to the deepest node below; 0 for a leaf
   double weight = 1;                  ///< for fair sharing
-  std::uint64_t generation = 0;       ///< moves whenever a quota of the tree is recomputed
+  std::uint64_t generation = 0;       ///< increases when quotas are recomputed or usage is released
   std::vector<NodeId> child_cohorts;  ///< by name
   std::vector<NodeId> child_queues;   ///< by name
   std::vector<Quota> quotas;
   std::vector<Cell> cells;          ///< by fr
-  std::uint32_t cells_over = 0;     ///< of which so many use more than their subtree's quota
-  std::vector<NodeId> over;         ///< children with such cells, in no order
-  std::uint32_t over_position = 0;  ///< in that list of the parent
+  std::uint32_t cells_over = 0;     ///< number of cells with more usage than subtree quota
+  std::vector<NodeId> over;         ///< children with such cells, unordered
+  std::uint32_t over_position = 0;  ///< position in the parent's `over`
 };
 
 class QuotaForest {
  public:
   // Structure
   NodeId add_node(std::string name, bool is_queue);
-  /// The node must have no children and no usage. Not within a trial, as all of these.
+  /// The node must have no children and no usage. Like every change of the structure, it is not
+  /// allowed within a trial.
   void remove_node(NodeId id);
   void set_quotas(NodeId id, std::vector<Quota> quotas);
   void set_weight(NodeId id, double weight) { nodes_[id].weight = weight; }
@@ -98,21 +100,21 @@ class QuotaForest {
 
   const QuotaNode& node(NodeId id) const { return nodes_[id]; }
   void bump_generation(NodeId queue) { ++nodes_[queue].generation; }
-  /// The nodes of the tree of `id` that are ClusterQueues, by name within each Cohort.
+  /// The ClusterQueues in the tree of `id`, by name within each Cohort.
   std::vector<NodeId> queues_of_tree(NodeId id) const;
   /// "/root/…/queue".
   std::string path(NodeId id) const;
   bool is_ancestor(NodeId ancestor, NodeId id) const;
 
-  // Usage of a ClusterQueue. Inverses of each other, as long as nothing saturates.
+  // Usage of a ClusterQueue. The two functions are inverse, as long as nothing saturates.
   void add_usage(NodeId queue, std::span<const FrAmount> usage);
   void remove_usage(NodeId queue, std::span<const FrAmount> usage);
-  /// Lowers the usage of the ClusterQueue alone, inside a trial: its Cohorts do not notice. That is
-  /// what a reservation of a negative amount does (cycle.cpp).
+  /// Lowers the usage of the ClusterQueue without changing that of its Cohorts, inside a trial.
+  /// cycle.cpp does this where Kueue reserves a negative amount.
   void lower_own_usage(NodeId queue, FrId fr, Amount by);
 
-  /// Trials nest. Whatever changed usage since `begin_trial` returned is taken back by `roll_back`,
-  /// to the last unit.
+  /// Trials nest. roll_back() undoes every change of usage since the begin_trial() that returned
+  /// `mark`, exactly.
   std::size_t begin_trial();
   void roll_back(std::size_t mark);
 
@@ -120,42 +122,42 @@ class QuotaForest {
   /// Index of the cell, or no_cell.
   std::uint32_t find(NodeId id, FrId fr) const;
   const Cell& cell(NodeId id, std::uint32_t index) const { return nodes_[id].cells[index]; }
-  /// The Cohorts above a node, the nearest first. None for a node that is part of a circle or below
-  /// one: they have no end.
+  /// The Cohorts above a node, the nearest first. Empty for a cyclic node, whose chain of parents
+  /// has no end.
   std::vector<NodeId> ancestors(NodeId id) const;
-  /// What the ClusterQueue can still take, borrowing included; never negative.
+  /// What the ClusterQueue can still use, including what it can borrow; never negative.
   Amount available(NodeId queue, FrId fr) const;
   struct Headroom {
-    Amount now = 0;                 ///< as available(), but negative where too much is used
+    Amount now = 0;                 ///< like available(), but negative when too much is used
     Amount with_any_borrowing = 0;  ///< if the ClusterQueue had no borrowing limit
   };
   Headroom headroom(NodeId queue, FrId fr) const;
-  /// What the node could take if nobody used anything.
+  /// What the node could use if nothing were in use.
   Amount potential_available(NodeId id, FrId fr) const;
   /// Whether `more` on top of its usage makes the ClusterQueue exceed its nominal quota, or the
   /// Cohort its subtree quota.
   bool borrowing_with(NodeId id, FrId fr, Amount more) const;
   Amount usage(NodeId id, FrId fr) const;
   Amount nominal(NodeId id, FrId fr) const;
-  /// Usage is within the subtree quota for all of them.
+  /// Whether usage is within the subtree quota for all `frs`.
   bool within_nominal(NodeId id, std::span<const FrId> frs) const;
-  /// Whether the requests fit the subtree's own quota; `rest` is what is left of each request for
-  /// the parent to serve.
+  /// Whether the requests fit the subtree's own quota. `rest` becomes what the parent has to
+  /// provide of each request.
   bool fits_in_quota(NodeId id, std::span<const FrAmount> requests,
                      std::vector<FrAmount>* rest) const;
 
   struct Height {
-    int height = 0;            ///< of the lowest subtree that can hold the request; 0: no borrowing
-    bool may_reclaim = false;  ///< that subtree has a parent it could reclaim from
+    int height = 0;            ///< of the lowest subtree in which the request fits; 0: no borrowing
+    bool may_reclaim = false;  ///< that subtree has a parent, from which it could reclaim
   };
   Height lowest_fitting_subtree(NodeId queue, FrId fr, Amount value) const;
 
  private:
   struct Change {
     NodeId node;
-    std::uint32_t index;  ///< of the cell, unless cells were added since
+    std::uint32_t index;  ///< of the cell, if no cells were added since
     FrId fr;
-    Amount before;  ///< its usage
+    Amount before;  ///< usage
   };
 
   NodeId find_root(NodeId id) const;
@@ -192,7 +194,7 @@ class QuotaForest {
   std::vector<Change> trial_;
   TrialMarks trials_;
   std::vector<NodeId> rebuilt_;  ///< roots of trees that were rebuilt within a trial
-  bool exact_ = true;  ///< no amount was negative so far, and no sum too large to be taken apart
+  bool exact_ = true;            ///< so far no amount was negative and no sum saturated
 };
 
 }  // namespace regatta::admission

@@ -157,7 +157,7 @@ TEST(Quota, ATrialLeavesNoTraceOfUsageWithoutQuota) {
 TEST(Quota, UsageBelowACircleOfCohortsComesAndGoes) {
   Tree tree;
   tree.quota(tree.a, {cpu, 2, {}, {}});
-  tree.use(tree.a, 5);  // more than its own
+  tree.use(tree.a, 5);  // more than it owns
   tree.forest.set_parent(tree.root, tree.east);
   tree.forest.set_parent(tree.a, tree.root);
   tree.forest.settle();

@@ -9,15 +9,15 @@
 
 namespace regatta::admission {
 
-/// Where quota may have become free: nodes whose trees have their parked workloads reactivated, and
-/// when. Requests for one node are batched; the earliest counts.
+/// Nodes of the quota tree where quota may have become free, and when the parked workloads of their
+/// trees are reactivated. Requests for one node are batched; the earliest time counts.
 class Reactivations {
  public:
   void request(NodeId node, TimePoint when) {
     const auto [it, added] = due_.try_emplace(node, when);
     if (!added) it->second = std::min(it->second, when);
   }
-  /// The node goes; its id may come back as another's.
+  /// To be called when the node is removed, because its id may be reused.
   void forget(NodeId node) { due_.erase(node); }
 
   std::optional<TimePoint> next() const {
@@ -27,7 +27,7 @@ class Reactivations {
     }
     return next;
   }
-  /// Those that are due, in order of their ids; they are no longer requested then.
+  /// Takes the nodes that are due, in order of their ids.
   std::vector<NodeId> take_due(TimePoint now) {
     std::vector<NodeId> nodes;
     for (auto it = due_.begin(); it != due_.end();) {

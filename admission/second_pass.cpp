@@ -112,7 +112,7 @@ void SecondPass::replace_lost(const Reservation& held, const PlacesTask& task, F
   }
 }
 
-/// Whoever comes later in the cycle finds them taken.
+/// Takes the places, so that later workloads of the cycle do not get them.
 void SecondPass::take(const Reservation& held, const Found& found) {
   for (const PodSetPlaces& places : found.places) {
     for (const PodPlaces& old : held.pod_sets[places.pod_set].places) {

@@ -1,7 +1,7 @@
 #pragma once
 
-/// Workloads that hold quota and need places: those whose places had to wait for an admission
-/// check, and those that lost a node. They come before everybody else in a cycle.
+/// Workloads that hold quota and need places: their places had to wait for an admission check, or
+/// they lost a node. A cycle places them before it nominates heads.
 
 #include "admission/cycle.h"
 #include "admission/trial.h"
@@ -10,13 +10,13 @@
 
 namespace regatta::admission {
 
-/// Finds places for them, one after the other, and takes those in the trial.
+/// Finds places for one workload after the other, and takes them in the trial.
 class SecondPass {
  public:
   SecondPass(Trial& trial, std::vector<WorkloadId> ids) : trial_(trial), ids_(std::move(ids)) {}
 
   void place_all();
-  /// After the trial is gone: records what was found, and what is tried again.
+  /// To be called after the trial has ended: records what was found, and what is tried again.
   void record(TimePoint now, CycleResult* result);
 
  private:

@@ -39,7 +39,7 @@ spec: {nodeLabels: {pool: tas}, topologyName: hosts}
          testing::local_queue_yaml("cq");
 }
 
-/// Reserved, with these lines in its status and in its assignment.
+/// A workload with a reservation, and these lines in its status and in its assignment.
 std::string reserved_yaml(const std::string& status, const std::string& assignment) {
   return R"(---
 apiVersion: kueue.x-k8s.io/v1beta2

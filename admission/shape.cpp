@@ -8,7 +8,7 @@
 namespace regatta::admission {
 namespace {
 
-/// Distinct sources remembered per shape; more cost a second look, nothing else.
+/// Distinct sources remembered for each shape; a source beyond them is only slower to recognise.
 constexpr std::size_t sources_max = 16;
 
 constexpr const char* uncountable =
@@ -26,7 +26,7 @@ void write(std::string* to, const api::ResourceList& list) {
   *to += '}';
 }
 
-/// Limits only matter as far as they become requests, or forbid the pods.
+/// Limits matter only if they become requests or forbid the pods.
 enum class Limits : std::uint8_t { left_out, written };
 
 void write(std::string* to, const api::ResourceRequirements& resources, Limits limits) {
@@ -61,7 +61,7 @@ void write(std::string* to, const api::PodSetTopologyRequest& topology) {
   }
 }
 
-/// What of a pod's spec can change where it may run or what it needs.
+/// Writes the parts of a pod's spec that decide where it may run and what it needs.
 void write(std::string* to, const api::PodSpec& spec, Limits limits) {
   write(to, spec.containers, limits);
   write(to, spec.init_containers, limits);
@@ -101,7 +101,7 @@ void write_counts(std::string* to, std::int32_t count, const api::PodSet& pod_se
   if (pod_set.topology_request) write(to, *pod_set.topology_request);
 }
 
-/// "namespace/name" of the slice an elastic workload grows from; none in another namespace.
+/// The slice that an elastic workload replaces; empty when it is in another namespace.
 api::ObjectKey replaced_by(const api::Workload& workload) {
   const std::string& name =
       workload.metadata.annotation(std::string(api::annotations::workload_slice_replacement_for));
@@ -110,7 +110,7 @@ api::ObjectKey replaced_by(const api::Workload& workload) {
   return {workload.metadata.ns, name.substr(prefix.size())};
 }
 
-/// All that a shape is made of, the configuration aside.
+/// Everything that a shape is made of, except the configuration.
 std::string source_of(const api::Workload& workload, const PodDefaults& defaults) {
   std::string source;
   for (const api::PodSet& pod_set : workload.spec.pod_sets) {
@@ -135,8 +135,9 @@ std::string source_of(const api::Workload& workload, const PodDefaults& defaults
 
 using Requests = std::map<std::string, api::Quantity>;
 
-/// Inputs with a rule become their outputs, or are counted besides them. What rules generate for
-/// one resource may be negative on the way, but takes nothing from what was requested as such.
+/// Replaces inputs that have a rule by the rule's outputs, or adds the outputs. What rules generate
+/// for a resource may sum up to less than zero; then it takes nothing from what was requested
+/// directly.
 void transform(Requests* requests, const Config& config) {
   Requests kept, generated;
   for (const auto& [name, quantity] : *requests) {

@@ -15,7 +15,7 @@ T read(const std::string& yaml) {
   return object ? *object : T();
 }
 
-/// A workload of two pods with that spec.
+/// A workload of two pods with this spec.
 api::Workload workload(const std::string& pod_spec, const std::string& name = "w") {
   return read<api::Workload>("{metadata: {name: " + name + ", namespace: dev, uid: u-" + name +
                              "}, spec: {queueName: q, podSets: [{name: main, count: 2, template: "
@@ -25,7 +25,7 @@ api::Workload workload(const std::string& pod_spec, const std::string& name = "w
 
 class Requests : public testing::Test {
  protected:
-  /// "cpu=2 memory=4Gi": of all pods.
+  /// The requests of all pods: "cpu=2 memory=4Gi".
   std::string of(const api::Workload& object) {
     State state(config_);
     for (const std::string& range : limit_ranges_) state.upsert(read<api::LimitRange>(range));
@@ -314,7 +314,7 @@ TEST_F(Waiting, AChangedRuntimeClassConcernsItsWaitingWorkloadsOnly) {
   EXPECT_EQ(state_.erase_runtime_class("vm"), State::Affected({{"dev", "b"}}));
 }
 
-/// The workload as read back with what a cycle decided.
+/// The workload as it is read back after a cycle's decision was written.
 api::Workload written(api::Workload object, const AdmittedWorkload& decision) {
   object.status.admission = decision.admission;
   for (const char* type : {"QuotaReserved", "Admitted"}) {
@@ -324,7 +324,7 @@ api::Workload written(api::Workload object, const AdmittedWorkload& decision) {
   return object;
 }
 
-/// An elastic workload of that many pods with one CPU each.
+/// An elastic workload of `pods` pods with one CPU each.
 api::Workload slice(const std::string& name, int pods, const std::string& replaces = "") {
   api::Workload object = workload(one_cpu, name);
   object.spec.pod_sets.front().count = pods;

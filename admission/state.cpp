@@ -6,7 +6,7 @@
 namespace regatta::admission {
 namespace {
 
-/// Pods come and go all the time: room they leave is looked at that often.
+/// Pods end all the time, so reactivations for the room they leave are batched for this long.
 constexpr std::chrono::seconds pod_batch{10};
 
 }  // namespace
@@ -35,7 +35,7 @@ void State::refresh_all_activity() {
 
 void State::upsert(const api::Namespace& ns) {
   if (!books_.objects.upsert(ns)) return;
-  // Newly matching labels may let parked workloads pass.
+  // Parked workloads may pass with labels that match now.
   books_.pending.reactivate_matching(ns.metadata.labels, TimePoint{});
 }
 
@@ -123,7 +123,7 @@ void State::upsert(const api::ClusterQueue& object, TimePoint now) {
   refresh_activity(queue);
 }
 
-/// Workloads that were there before their ClusterQueue.
+/// Takes over workloads that were read before their ClusterQueue.
 void State::adopt(QueueInfo* queue, TimePoint now) {
   books_.usage.adopt(*queue);
   for (LocalQueueId id = 0; id < books_.queues.locals().size(); ++id) {
@@ -162,7 +162,7 @@ void State::erase_local_queue(const api::ObjectKey& key) {
   if (id == no_id) return;
   LocalQueueInfo& queue = books_.queues.local(id);
   queue.exists = false;
-  queue.history = {};  // another one of its name used nothing yet
+  queue.history = {};  // a new LocalQueue of this name has used nothing
   books_.pending.reroute(id, TimePoint{});
 }
 

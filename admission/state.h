@@ -1,10 +1,11 @@
 #pragma once
 
-/// Everything admission knows: quota objects, queues, workloads waiting and workloads admitted.
+/// State holds everything that admission knows: quota objects, queues, waiting workloads and
+/// admitted workloads.
 ///
-/// Fed with API objects as they are read, in any order; asked for status, and for cycles (cycle.h).
-/// It does no I/O and has no clock: times come in as arguments. The same objects lead to the same
-/// decisions whatever order they came in; ties break by name.
+/// It takes API objects as they are read, in any order. It answers questions about status, and
+/// cycles (cycle.h) run on it. It does no I/O and has no clock: times are arguments. The same
+/// objects lead to the same decisions, in whatever order they came; ties break by UID or name.
 ///
 ///   informers ──upsert/erase──▶ State ──run_cycle()──▶ decisions ──▶ API writes
 ///        ▲                        │  ▲                                   │
@@ -12,13 +13,14 @@
 ///                                 ▼
 ///                   take_changes(): objects whose status to reconcile, with reader()
 ///
-/// A workload admitted by a cycle holds its quota at once ("assumed"), before the API knows.
-/// Reading it back with its reservation confirms it; forget() returns it to its queue.
+/// A workload that a cycle admits holds its quota at once ("assumed"), before the API knows.
+/// Reading the workload back with its reservation confirms it; forget() returns the workload to its
+/// queue.
 ///
-/// When quota may have become free, the parked workloads of the whole cohort tree go back to their
-/// queues: that is requested by the events below, batched, and done by flush().
+/// When quota may have become free, the parked workloads of the whole Cohort tree go back to their
+/// queues. The calls below request this, requests are batched, and flush() carries them out.
 ///
-/// State is the way in; what it knows is kept in books with a responsibility each (books.h).
+/// State is the entrance. What it knows is kept in books, each with one responsibility (books.h).
 
 #include "admission/books.h"
 #include "admission/status_reader.h"
@@ -38,14 +40,14 @@ class State {
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
-  // Objects, as read. Erasing what is not there does nothing.
+  // Objects as they were read. Erasing an unknown object does nothing.
   void upsert(const api::Namespace& ns);
   void upsert(const api::ResourceFlavor& flavor);
   void upsert(const api::AdmissionCheck& check);
   void upsert(const api::Topology& topology);
   void upsert(const api::Node& node, TimePoint now);
-  /// Every Pod of the cluster: those that are no part of a workload placed by topology take
-  /// capacity from their nodes.
+  /// Takes every Pod of the cluster. A Pod that does not belong to a workload placed by topology
+  /// takes capacity from its node.
   void upsert(const api::Pod& pod, TimePoint now);
   void upsert(const api::Cohort& cohort, TimePoint now);
   void upsert(const api::ClusterQueue& queue, TimePoint now);
@@ -65,35 +67,35 @@ class State {
   // After a successful write, upsert() the reply: that confirms the reservation without waiting for
   // the informer.
 
-  // What pods get besides what their templates say. Answers the waiting workloads whose requests
-  // that may change: upsert() those once more.
+  // What a cluster adds to pod templates. The result lists the waiting workloads whose requests may
+  // change: call upsert() again for each of them.
   using Affected = std::vector<api::ObjectKey>;
   Affected upsert(const api::LimitRange& range);
   Affected upsert(const api::RuntimeClass& runtime_class);
   Affected erase_limit_range(const api::ObjectKey& key);
   Affected erase_runtime_class(const std::string& name);
 
-  /// The API refused the reservation that a cycle decided, or the write never happened: the
-  /// workload gives back its quota and waits at once for its next turn.
+  /// To be called when the API refused the reservation that a cycle decided, or when it was not
+  /// written. The workload gives back its quota and is queued again at once.
   void forget(const api::ObjectKey& key, TimePoint now);
 
   // Reactivation
   void request_reactivation(const std::string& cluster_queue, TimePoint now);
-  /// When the next requested reactivation is due, if any; long past when that is at once.
+  /// When flush() has something to do next, if ever; a time long past when that is now.
   std::optional<TimePoint> next_flush() const;
-  /// Does the reactivations that are due.
+  /// Reactivates what is due, and makes workloads ready whose next search for places is due.
   void flush(TimePoint now);
 
-  // Whether a cycle has work
-  /// Whether an active ClusterQueue has a workload waiting, or places_due().
+  // Does a cycle have work?
+  /// Whether a workload waits in an active ClusterQueue, or places_due().
   bool has_heads() const { return books_.pending.has_heads() || places_due(); }
-  /// Whether a workload with quota needs places now; that does not wait until pods are ready.
+  /// Whether a workload with quota needs places now. Config::block_admission does not hold it back.
   bool places_due() const { return books_.places.due(); }
   /// Workloads with quota whose pods are not all ready.
   std::size_t not_ready() const { return books_.usage.not_ready(); }
 
-  /// With admission fair sharing, lets the past of every LocalQueue decay, as their statuses say
-  /// from then on. To be called every sampling interval.
+  /// With admission fair sharing, decays what every LocalQueue used in the past; statuses show the
+  /// new values. To be called once per sampling interval.
   void sample_usage(TimePoint now) { books_.history.sample(now); }
 
   // Status

@@ -342,7 +342,7 @@ TEST(State, HeadsComeByTheNameOfTheirClusterQueueWhicheverCameFirst) {
   EXPECT_EQ(names, (std::vector<std::string>{"w-alpha", "w-main", "w-nu", "w-zeta"}));
 }
 
-/// Plays random workloads through cycles; the text of all decisions.
+/// Runs cycles over random workloads. Returns the text of all decisions.
 std::string history(std::uint64_t seed, bool fair, std::uint64_t order_seed) {
   Rng rng(seed);
   std::vector<api::Workload> workloads;

@@ -1,4 +1,4 @@
-/// State, the part that reads Workloads.
+/// The part of State that reads Workloads.
 
 #include "admission/state.h"
 #include "lib/api/names.h"
@@ -65,7 +65,7 @@ std::unique_ptr<const std::vector<std::int32_t>> full_counts(const api::Workload
   return counts;
 }
 
-/// Pods were reclaimed since the shape was made.
+/// Whether pods were reclaimed since the shape was made.
 bool asks_for_less(const api::Workload& workload, const Shape& shape) {
   const auto& pod_sets = workload.spec.pod_sets;
   for (std::size_t i = 0; i < pod_sets.size() && i < shape.pod_sets.size(); ++i) {
@@ -101,7 +101,7 @@ void State::upsert(const api::Workload& workload, TimePoint now) {
   }
 }
 
-/// Takes over everything but the reservation.
+/// Reads everything but the reservation.
 void State::read_spec(WorkloadId id, const api::Workload& workload) {
   WorkloadEntry& entry = books_.workloads[id];
   const api::Conditions& conditions = workload.status.conditions;
@@ -127,7 +127,7 @@ void State::read_spec(WorkloadId id, const api::Workload& workload) {
   if (workload.status.requeue_state) entry.requeue_at = workload.status.requeue_state->requeue_at;
 }
 
-/// Whether nothing changed that its place in the queue depends on.
+/// Whether everything on which the workload's place in the queue depends is unchanged.
 bool State::reads_the_same(const WorkloadEntry& entry, const api::Workload& workload,
                            TimePoint now) {
   return books_.objects.shape_of(workload) == entry.shape &&
@@ -148,7 +148,7 @@ void State::update_pending(WorkloadId id, const api::Workload& workload, TimePoi
     return;
   }
   // Most updates of a queued workload change nothing that matters here: it keeps its place, and a
-  // parked one must not get a new turn for those.
+  // parked workload must not get a new turn because of them.
   const bool queued = entry.pending_class != nullptr && is_admissible(workload);
   if (queued && reads_the_same(entry, workload, now)) {
     entry.failed_checks = has_failed_check(workload);
@@ -220,7 +220,7 @@ void State::erase_workload(const api::ObjectKey& key, TimePoint now) {
   books_.workloads.erase(id);
 }
 
-/// The workload gave back quota of the ClusterQueue.
+/// Requests reactivation after the workload gave back quota of the ClusterQueue.
 void State::reactivate_after(WorkloadId id, QueueId queue, TimePoint now) {
   if (queue == no_id) return;
   if (!config().reactivate_on_any_release && !books_.workloads[id].was_queued) return;

@@ -1,4 +1,4 @@
-/// StatusReader, the part that answers questions about one queue or workload.
+/// The part of StatusReader that answers questions about one queue or workload.
 
 #include "admission/fair_share.h"
 #include "admission/status_reader.h"

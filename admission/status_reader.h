@@ -1,8 +1,8 @@
 #pragma once
 
-/// What State has to tell: statuses, activity, counts, and why a workload waits. Reads only.
+/// Reads from State: statuses, activity, counts, and why a workload waits. Changes nothing.
 ///
-/// A reader sees a settled quota tree: State::reader() settles it. Ask for a new reader after every
+/// A reader needs a settled quota tree: State::reader() settles it. Get a new reader after every
 /// change of State.
 
 #include "admission/books.h"
@@ -23,8 +23,8 @@ struct Activity {
   friend bool operator==(const Activity&, const Activity&) = default;
 };
 
-/// Names of the checks that a workload with these flavors needs in a ClusterQueue; null: none are
-/// assigned yet. Sorted.
+/// Names of the checks that a workload with the flavors `assigned` needs in a ClusterQueue, sorted.
+/// `assigned` is null when none are assigned yet.
 std::vector<std::string> required_checks(const api::ClusterQueueSpec& spec,
                                          const std::set<std::string>* assigned);
 
@@ -35,7 +35,7 @@ class StatusReader {
   /// Counts, flavorsReservation, flavorsUsage and, with fair sharing, the share. No conditions.
   api::ClusterQueueStatus status(const std::string& cluster_queue) const;
   api::LocalQueueStatus status(const api::ObjectKey& local_queue) const;
-  /// With fair sharing the share as status.fairSharing has it; nothing without.
+  /// The share as status.fairSharing has it; empty without fair sharing.
   api::CohortStatus cohort_status(const std::string& cohort) const;
 
   // Queues and Cohorts
@@ -43,30 +43,32 @@ class StatusReader {
   std::vector<api::ObjectKey> local_queues_of(const std::string& cluster_queue) const;
   /// The Cohorts above a ClusterQueue, the nearest first.
   std::vector<std::string> cohorts_above(const std::string& cluster_queue) const;
-  /// Weighted share before rounding: of a ClusterQueue, of a Cohort. Infinite for weight zero.
+  /// Weighted share of a ClusterQueue or a Cohort, before rounding. Infinite for a borrower of
+  /// weight zero.
   double share_of_queue(const std::string& cluster_queue) const;
   double share_of_cohort(const std::string& cohort) const;
-  /// By which a LocalQueue has its turn: weighted, with what its admissions cost at once. Nothing
-  /// where turns do not go by that.
+  /// The weighted usage that orders a LocalQueue, including the charges of its reservations. Absent
+  /// where usage does not order workloads.
   std::optional<double> usage_of(const api::ObjectKey& local_queue) const;
-  /// Workloads of a LocalQueue that wait in the heap, and those found inadmissible. Looks at each.
+  /// How many workloads of a LocalQueue wait in the heap, and how many are inadmissible. Takes time
+  /// linear in their number.
   std::pair<std::size_t, std::size_t> pending_of(const api::ObjectKey& local_queue) const;
-  /// Whether a ClusterQueue has quota of that flavor; whether one uses that check.
+  /// Whether a ClusterQueue has quota of that flavor, or uses that check.
   bool flavor_in_use(const std::string& flavor) const;
   bool check_in_use(const std::string& check) const;
-  /// Whether a workload holds quota in it: a deleted ClusterQueue must wait for that.
+  /// Whether a workload holds quota in the ClusterQueue: if so, its deletion must wait.
   bool has_reservations(const std::string& cluster_queue) const;
 
   // Workloads
-  /// Names of the checks a workload needs: with a reservation those of its flavors, without those
-  /// that are for all flavors. Sorted.
+  /// Names of the checks a workload needs, sorted. With a reservation these are the checks of its
+  /// flavors, without one the checks for all flavors.
   std::vector<std::string> required_checks(const api::Workload& workload) const;
   /// The ClusterQueue that the workload's LocalQueue leads to, or empty.
   std::string cluster_queue_of(const api::Workload& workload) const;
-  /// What a workload without reservation asks for, as status.resourceRequests has it.
+  /// The requests of a workload without reservation, as status.resourceRequests has them.
   std::vector<api::PodSetRequest> resource_requests(const api::ObjectKey& workload) const;
-  /// The reason why the workload is not even looked at: one like it did not fit, and nothing has
-  /// changed since. Empty when it has its turn coming.
+  /// Why the workload is parked without a turn of its own: a workload like it did not fit, and
+  /// nothing has changed since. Empty when it is not parked.
   std::string bypassed(const api::ObjectKey& key) const;
 
   // Numbers, for metrics
@@ -76,7 +78,7 @@ class StatusReader {
   const WorkloadTable& workloads() const { return books_->workloads; }
   const QueueInfo& queue(QueueId id) const { return books_->queues.queue(id); }
   QueueId queue_of_node(NodeId node) const { return books_->queues.queue_of_node(node); }
-  /// Null: there is none.
+  /// Null when there is none.
   const QueueInfo* find_queue(const std::string& name) const { return books_->queues.find(name); }
 
  private:

@@ -6,9 +6,9 @@
 
 namespace regatta::admission {
 
-/// What a cycle supposes: usage added, workloads gone. It works on the live quota tree and the live
-/// topologies, and takes everything back when it ends, in reverse order; Nested takes back a part
-/// earlier. Costs what is supposed, however much is there.
+/// A change of the live quota tree and the live topologies that is rolled back when the Trial ends:
+/// usage is added, or workloads are removed. Nested rolls back a part earlier. A trial costs what
+/// it changes, however large the tree is.
 class Trial {
  public:
   explicit Trial(CycleAccess& access) : access_(access), mark_(access.forest().begin_trial()) {
@@ -30,7 +30,7 @@ class Trial {
   void remove_usage(NodeId queue, std::span<const FrAmount> usage) {
     access_.forest().remove_usage(queue, usage);
   }
-  /// A workload with a reservation disappears, or comes back.
+  /// Removes a workload with a reservation, or puts it back.
   void remove(WorkloadId id, const Holding& held) {
     remove_usage(access_.queue(held.queue).node, held.usage);
     if (held.has_places) remove_places(id);
@@ -41,7 +41,7 @@ class Trial {
   }
   void remove(WorkloadId id) { remove(id, holding_of(*access_.workloads()[id].reservation)); }
   void restore(WorkloadId id) { restore(id, holding_of(*access_.workloads()[id].reservation)); }
-  /// Only the pods of the workload: its quota stays.
+  /// Removes only the pods of the workload: its quota stays.
   void remove_places(WorkloadId id) {
     for (const PodSetReservation& pod_set : access_.workloads()[id].reservation->pod_sets) {
       for (const PodPlaces& places : pod_set.places) topologies().remove(places);
@@ -53,7 +53,7 @@ class Trial {
     }
   }
 
-  /// Takes back what was supposed while it lives.
+  /// Rolls back, when it ends, what changed while it lived.
   class Nested {
    public:
     explicit Nested(Trial& trial)

@@ -1,11 +1,10 @@
 #pragma once
 
-/// Who holds what: reservations, the usage they make in the quota tree, and the places of their
-/// pods.
+/// The reservations of workloads, their usage in the quota tree, and the places of their pods.
 ///
 ///   a workload holds at most one reservation
-///   a reservation counts in the tree, in the topologies and in the list of its ClusterQueue, or,
-///   while that ClusterQueue is not there, in none of them (an orphan)
+///   a reservation counts in the tree, in the topologies and in the list of its ClusterQueue;
+///   while that ClusterQueue does not exist, it counts in none of them (an orphan)
 
 #include "admission/history_book.h"
 #include "admission/queue_book.h"
@@ -27,17 +26,19 @@ class UsageBook {
   UsageBook(const UsageBook&) = delete;
   UsageBook& operator=(const UsageBook&) = delete;
 
-  /// The workload holds no reservation; this one names its ClusterQueue.
+  /// Requires that the workload holds no reservation, and that `reservation` names its
+  /// ClusterQueue.
   void reserve(WorkloadId id, std::unique_ptr<Reservation> reservation);
-  /// The workload holds a reservation, in a ClusterQueue or as an orphan.
+  /// Requires that the workload holds a reservation, in a ClusterQueue or as an orphan.
   void release(WorkloadId id);
-  /// The pods of some pod sets are elsewhere from now on.
+  /// Gives the pods of some pod sets new places.
   void move_pods(WorkloadId id, std::vector<PodSetPlaces> places);
 
-  /// A reservation in a ClusterQueue that is not there (yet).
+  /// A reservation in a ClusterQueue that does not exist (yet).
   void reserve_orphan(WorkloadId id, const std::string& cluster_queue,
                       std::unique_ptr<Reservation> reservation);
-  /// The ClusterQueue has come: its orphans count from now on. And it goes: they become orphans.
+  /// adopt(): the ClusterQueue exists now, and its orphans count. orphan(): it goes, and its
+  /// reservations become orphans.
   void adopt(const QueueInfo& queue);
   void orphan(const QueueInfo& queue);
 

@@ -95,7 +95,7 @@ Consumption sum(Consumption a, const Consumption& b) {
 
 Consumption decayed(const Consumption& consumed, const Consumption& usage, double elapsed,
                     double half_life) {
-  // By the clock of another manager the last sample may be of the future.
+  // The clock of another manager may have dated the last sample in the future.
   const double alpha = replaced_share(std::max(0.0, elapsed), half_life);
   Consumption result;
   for (const auto& [resource, value] : consumed) result[resource] = scaled(value, 1 - alpha);

@@ -105,7 +105,8 @@ class SharedQueue : public ::testing::Test {
                                  config);
   }
 
-  /// One cycle, its admissions read back; their names. `pods_done`: of each, by then.
+  /// Runs one cycle and reads its admissions back; returns their names. `pods_done` is how many
+  /// pods of each are reclaimable by then.
   std::string admit(int pods_done = 0) {
     now_ += std::chrono::seconds(1);
     loaded_->state.flush(now_);
@@ -162,8 +163,8 @@ TEST_F(SharedQueue, SamplesDecayAndAreInTheStatus) {
   EXPECT_EQ(admit(), "a1");
   loaded_->state.take_changes();
   loaded_->state.sample_usage(now_ + std::chrono::hours(1));
-  // What was settled at the admission, a second after the beginning, is halved; half of what is in
-  // use comes on top.
+  // What was settled at the admission, one second after the beginning, is halved. Half of what is
+  // in use is added.
   const Billionths penalty = scaled(4 * unit, 1.0 - std::pow(0.5, 0.5));
   const Billionths settled = scaled(4 * unit, 1.0 - std::pow(0.5, 1.0 / 3600)) + penalty;
   EXPECT_EQ(consumed("a").at("cpu"), to_quantity(scaled(settled, 0.5) + 2 * unit));

@@ -42,7 +42,7 @@ bool victim_before(const WorkloadTable& table, const VictimKey& a, const VictimK
 void VictimOrder::added(const WorkloadTable& table, WorkloadId id) {
   if (!kept_) return;
   added_.push_back(key_of(table, id, ranking_));
-  // Nobody looked for long: it is cheaper to begin anew when somebody does.
+  // There was no search for long: to make the list anew at the next one is cheaper.
   if (added_.size() <= sorted_.size() + 64) return;
   kept_ = false;
   sorted_ = {};

@@ -1,7 +1,7 @@
 #pragma once
 
-/// What admission keeps of a Workload. The API object itself is not kept: a pending workload is its
-/// key, its place in the order, and a pointer to a shape it shares with all workloads like it.
+/// What admission keeps of a Workload. The API object itself is not kept: a pending workload is a
+/// key, a place in the order, and a pointer to a shape that it shares with all workloads like it.
 
 #include "admission/config.h"
 #include "admission/quota.h"
@@ -29,24 +29,24 @@ constexpr std::uint32_t no_id = UINT32_MAX;
 
 struct PodSetShape {
   std::string name;
-  std::int32_t count = 0;  ///< reclaimable pods taken off
+  std::int32_t count = 0;  ///< without reclaimable pods
   std::optional<std::int32_t> min_count;
   std::vector<ResourceAmount> requests;  ///< of all `count` pods, by resource name
   std::vector<api::Toleration> tolerations;
   api::StringMap node_selector;
   std::optional<std::vector<api::NodeSelectorTerm>> node_affinity;
-  std::string group;  ///< pod sets of one group get the same flavors; empty: alone
+  std::string group;  ///< pod sets of one group get the same flavors; empty: no group
   std::optional<api::PodSetTopologyRequest> topology;
   PodProfilePtr pods;  ///< one pod, as nodes see it
 };
 
-/// Everything about a workload that its flavors depend on, besides priority. Immutable, shared.
+/// Everything in a workload on which its flavors depend, without its priority. Immutable, shared.
 struct Shape {
-  std::uint64_t id = 0;  ///< never used twice
+  std::uint64_t id = 0;  ///< never reused
   std::string text;      ///< equal texts, equal shapes
   std::vector<PodSetShape> pod_sets;
   std::vector<std::string> runtime_classes;
-  /// Key of the workload whose place it takes: only what it asks for beyond that is charged.
+  /// Key of the workload that it replaces: only what it asks for beyond that one is charged.
   api::ObjectKey replaces;
   std::string invalid;  ///< why it can never run ("resources validation failed: …"), or empty
 };
@@ -54,12 +54,13 @@ using ShapePtr = std::shared_ptr<const Shape>;
 
 class PodDefaults;
 
-/// Makes shapes. Most workloads look like one seen before: those cost one look at their pod specs.
+/// Makes shapes. Most workloads look like one that was seen before; reading their pod specs once
+/// recognises them.
 class ShapeRegistry {
  public:
   ShapeRegistry();
-  /// The shape of the workload as it would be admitted now; always with the same configuration. A
-  /// shape lives as long as its holders.
+  /// The shape with which the workload would be admitted now. The configuration must always be the
+  /// same. A shape lives as long as it has holders.
   ShapePtr intern(const api::Workload& workload, const Config& config, const PodDefaults& defaults,
                   Names* names);
   std::size_t size() const;
@@ -82,44 +83,44 @@ struct PodSetReservation {
   std::string name;
   std::int32_t count = 0;
   std::vector<ResourceFlavorChoice> flavors;
-  std::vector<ResourceAmount> usage;  ///< of all `count` pods, resources with a flavor only
-  /// Where the pods are. One, or as many as the pod set has flavors when it is not known which of
-  /// them has the topology.
+  std::vector<ResourceAmount> usage;  ///< of all `count` pods
+  /// Where the pods are. One entry; or one for each flavor of the pod set, when it is not known
+  /// which flavor has the topology.
   std::vector<PodPlaces> places;
   std::string delayed_topology;  ///< "", Pending, Ready
 };
 
-/// Quota held by a workload.
+/// The quota that a workload holds.
 struct Reservation {
   QueueId queue = no_id;
   std::vector<PodSetReservation> pod_sets;
-  std::vector<FrAmount> usage;  ///< what it counts for, by fr
+  std::vector<FrAmount> usage;  ///< what counts in the quota tree, by fr
   TimePoint reserved_at{};
-  bool admitted = false;  ///< all admission checks passed too
+  bool admitted = false;  ///< all admission checks passed, too
   bool assumed = false;   ///< decided by a cycle, not yet read back
-  bool evicted = false;   ///< asked to go
+  bool evicted = false;   ///< must end
   bool pods_ready = false;
-  std::shared_ptr<const Consumption> penalty;  ///< what it was charged and is pending, if anything
-  std::uint64_t serial = 0;                    ///< never used twice; see victim_order.h
+  std::shared_ptr<const Consumption> penalty;  ///< its charge, until it is admitted
+  std::uint64_t serial = 0;                    ///< never reused; see victim_order.h
 };
 
-/// What a reservation takes up: enough to suppose its workload gone without looking at either.
+/// What a reservation takes up: enough to remove its workload in a trial without reading either.
 /// Valid as long as the reservation.
 struct Holding {
   QueueId queue = no_id;
   bool evicted = false;
-  bool has_places = false;  ///< or will have
+  bool has_places = false;  ///< or will have places
   std::span<const FrAmount> usage;
 };
 Holding holding_of(const Reservation& reservation);
 
-/// How far the search for flavors came: the next cycle goes on from there.
+/// How far the search for flavors came. The next cycle goes on from there.
 struct ScanProgress {
   std::uint64_t cycle = 0;
   std::uint64_t generation = 0;  ///< of the ClusterQueue
   std::uint64_t shape = 0;
   std::int64_t priority = 0;
-  /// Per pod set: index of the last flavor tried per resource; -1 when the list was exhausted.
+  /// For each pod set and resource, the index of the last flavor tried; -1 when all were tried.
   std::vector<std::map<ResourceId, int>> tried;
   bool pending_flavors() const;
 };
@@ -131,7 +132,7 @@ enum class Place : std::uint8_t {
   nowhere,   ///< not queued: inactive, gated, or its LocalQueue is missing or stopped
   queued,    ///< in the heap of its ClusterQueue, or parked beside it: see queues.h
   delayed,   ///< its backoff is not over
-  in_cycle,  ///< popped by the cycle that runs
+  in_cycle,  ///< popped by the running cycle
   reserved,  ///< holds quota
 };
 
@@ -140,19 +141,20 @@ struct WorkloadEntry {
   std::string uid;
   ShapePtr shape;
   std::int64_t priority = 0;
-  TimePoint order_time{};  ///< its place in the queue; see queue_order_time()
+  TimePoint order_time{};  ///< see queue_order_time()
   std::int64_t generation = 0;
   LocalQueueId local_queue = no_id;
   Place place = Place::nowhere;
   bool admissible = false;      ///< may be queued at all
-  bool gated = false;           ///< a preemption gate of it is closed
+  bool gated = false;           ///< one of its preemption gates is closed
   bool failed_checks = false;   ///< an admission check says Retry or Rejected
-  bool requeued_false = false;  ///< Requeued=False: its controller has not released it yet
+  bool requeued_false = false;  ///< Requeued=False: its controller still holds it back
   bool evicted = false;
-  bool was_queued = false;      ///< seen waiting, not only admitted
-  std::size_t wake_digest = 0;  ///< of conditions that unpark it when they change
+  bool was_queued = false;      ///< this process has seen it wait
+  std::size_t wake_digest = 0;  ///< of conditions whose change gives a parked workload a turn
   std::optional<TimePoint> requeue_at;
-  /// Of pod sets as specified, where partial admission may ask and reclaimable pods took some off.
+  /// Specified counts of the pod sets, if partial admission needs them and there are reclaimable
+  /// pods.
   std::unique_ptr<const std::vector<std::int32_t>> full_counts;
   PendingClass* pending_class = nullptr;
   std::uint32_t position = 0;  ///< in its class, or in the list of its ClusterQueue's reservations
@@ -160,18 +162,19 @@ struct WorkloadEntry {
   std::unique_ptr<ScanProgress> progress;
 };
 
-/// When the workload joined the line: eviction by readiness timeout or by an admission check moves
-/// it to the time of the eviction, everything else leaves it at its creation.
+/// The time that orders the workload in its queue. That is its creation, or the eviction by an
+/// admission check or, if so configured, by the readiness timeout. Without priority sorting within
+/// Cohorts it can also be the time at which the workload was reclaimed while borrowing.
 TimePoint queue_order_time(const api::Workload& workload, const Config& config);
 
-/// Whether it may wait for quota at all: not finished, active, no reservation, not gated, not on
-/// hold, not waiting for replacement pods.
+/// Whether the workload may wait for quota at all: it is active, and it is not finished, not gated,
+/// not on hold, has no reservation, and does not wait for replacement pods.
 bool is_admissible(const api::Workload& workload);
 
-/// Amounts of one pod set, reclaimable pods taken off.
+/// The number of pods in the pod set without reclaimable ones.
 std::int32_t count_after_reclaim(const api::Workload& workload, const api::PodSet& pod_set);
 
-/// The reservation as the API writes it.
+/// The reservation in the form of the API.
 api::Admission to_api(const Reservation& reservation, const std::string& cluster_queue,
                       const Names& names, const Topologies& topologies);
 
