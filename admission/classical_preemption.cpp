@@ -73,10 +73,10 @@ class Classical {
   Sources& sources(List list) { return sources_.at(static_cast<std::size_t>(list)); }
 
   void collect() {
-    if (!own_.nobody()) add_queue(queue_, no_node, List::same, own_);
+    if (!own_.allows_none()) add_queue(queue_, no_node, List::same, own_);
     const QuotaForest& forest = trial_.forest();
     NodeId root = forest.node(queue_.node).parent;
-    if (root == no_node || reclaim_.nobody()) return;
+    if (root == no_node || reclaim_.allows_none()) return;
     std::vector<FrAmount> rest;
     bool advantage = forest.fits_in_quota(queue_.node, preemptor_.usage, &rest);
     NodeId previous = queue_.node;

@@ -66,7 +66,7 @@ std::vector<StandingCase> standing_cases() {
       {"it has ended", one_queue(), small + status_of("Finished", "True", "Succeeded"),
        Standing::finished, ""},
       {"it runs", one_queue(), running_yaml("w", "main", 1), Standing::admitted, ""},
-      {"somebody switched it off", one_queue(), workload_yaml("w", "main", 1) + "  active: false\n",
+      {"it is switched off", one_queue(), workload_yaml("w", "main", 1) + "  active: false\n",
        Standing::inactive, ""},
       {"its job holds it back", one_queue(), small + status_of("QuotaReserved", "False", "OnHold"),
        Standing::on_hold, ""},
@@ -109,9 +109,9 @@ std::vector<StandingCase> standing_cases() {
       {"its backoff is not over", one_queue(),
        small + "status: {requeueState: {count: 2, requeueAt: \"2030-01-01T00:00:00Z\"}}\n",
        Standing::backoff, ""},
-      {"others hold the quota", one_queue() + running_yaml("a", "main", 4), small,
+      {"other workloads hold the quota", one_queue() + running_yaml("a", "main", 4), small,
        Standing::waits_for_quota, ""},
-      {"it may take it from others",
+      {"it may preempt them",
        one_queue("  preemption: {withinClusterQueue: LowerPriority}") +
            running_yaml("a", "main", 4, -1),
        small, Standing::preempts, ""},
@@ -137,7 +137,7 @@ TEST(Explain, SaysWhereAWorkloadStands) {
   }
 }
 
-TEST(Explain, TellsThePlaceInBothQueuesAndWhoIsAhead) {
+TEST(Explain, ReportsThePlaceInBothQueuesAndTheWorkloadsAhead) {
   Loaded world(one_queue() + local_queue_yaml("main", "other") + running_yaml("full", "main", 4) +
                workload_yaml("first", "other", 1, 10) + workload_yaml("second", "main", 1, 5) +
                workload_yaml("w", "main", 2) + workload_yaml("zz", "main", 1));
@@ -193,7 +193,7 @@ TEST(Explain, CountsWhatIsMissing) {
             "default, 2 more needed");
 }
 
-TEST(Explain, NamesWhoWouldHaveToFinishTheLongestRunningFirst) {
+TEST(Explain, NamesWorkloadsThatWouldHaveToFinishTheLongestRunningFirst) {
   Loaded world(one_queue() + running_yaml("young", "main", 1, 0, 30) +
                running_yaml("old", "main", 1, 0, 5) + running_yaml("big", "main", 2, 0, 10) +
                workload_yaml("w", "main", 2) + workload_yaml("w1", "main", 1));
@@ -204,7 +204,7 @@ TEST(Explain, NamesWhoWouldHaveToFinishTheLongestRunningFirst) {
               ::testing::ElementsAre("old"));
 }
 
-TEST(Explain, NamesNobodyWhenWaitingIsInVain) {
+TEST(Explain, NamesNoWorkloadsWhenWaitingIsInVain) {
   Loaded world(one_queue() + running_yaml("a", "main", 4) + workload_yaml("w", "main", 5));
   const FlavorTry flavor = first_flavor(explain_in(world, "w"));
   EXPECT_EQ(name_of(flavor.verdict), "exceeds_maximum");

@@ -169,7 +169,7 @@ void try_all(World* world, Tried* tried) {
   }
 }
 
-TEST(ExplainTruth, WhoFollowsTheAdviceFindsEnoughQuota) {
+TEST(ExplainTruth, AdviceThatIsFollowedFreesEnoughQuota) {
   const char* one = std::getenv("REGATTA_SEED");
   Tried tried;
   for (std::uint64_t seed = 1; seed <= 120; ++seed) {

@@ -245,9 +245,9 @@ class Fair {
   Supplies collect() {
     Supplies supplies;
     const QuotaForest& forest = trial_.forest();
-    if (!own_.nobody()) add_queue(queue_, own_, &supplies);
+    if (!own_.allows_none()) add_queue(queue_, own_, &supplies);
     const NodeId root = forest.node(queue_.node).root;
-    if (!reclaim_.nobody() && root != queue_.node) collect_below(root, &supplies);
+    if (!reclaim_.allows_none() && root != queue_.node) collect_below(root, &supplies);
     return supplies;
   }
 

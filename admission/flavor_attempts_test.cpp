@@ -93,7 +93,7 @@ INSTANTIATE_TEST_SUITE_P(
                  1,
                  "main: default(preemptionMode=Preempt;insufficient unused quota for cpu in flavor "
                  "default, 1 more needed)"},
-        Attempts{"nobody may be preempted in the first flavor",
+        Attempts{"no workload may be preempted in the first flavor",
                  {{"default", 2}, {"spot", 4}},
                  "",
                  1,

@@ -24,7 +24,7 @@ std::string wanting() {
 
 using Outcome = Recomputed::Outcome;
 
-TEST(Overlap, WhoFitsOnceTheSameVictimIsGoneIsDeferred) {
+TEST(Overlap, APreemptorThatFitsWithoutTheSameVictimIsDeferred) {
   Loaded loaded(world() + testing::running_yaml("big", "greedy", 4) + wanting());
   const CycleResult result = run_cycle(loaded.state, start);
   EXPECT_EQ(result.preempted.size(), 1U);
@@ -34,7 +34,7 @@ TEST(Overlap, WhoFitsOnceTheSameVictimIsGoneIsDeferred) {
   EXPECT_TRUE(result.skipped_preemptors.empty());
 }
 
-TEST(Overlap, WhoFindsAnotherVictimPreemptsThat) {
+TEST(Overlap, APreemptorThatFindsAnotherVictimPreemptsIt) {
   Loaded loaded(world() + testing::running_yaml("one", "greedy", 2) +
                 testing::running_yaml("two", "greedy", 2) + wanting());
   const CycleResult result = run_cycle(loaded.state, start);

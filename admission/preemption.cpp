@@ -39,7 +39,7 @@ VictimRule VictimRule::within_queue(const QueueInfo& queue, const WorkloadEntry&
   rule.order_time_ = preemptor.order_time;
   switch (queue.spec.preemption.within_cluster_queue) {
     case api::WithinQueuePolicy::Never:
-      rule.nobody_ = true;
+      rule.allows_none_ = true;
       rule.most_ = INT64_MIN;
       break;
     case api::WithinQueuePolicy::LowerPriority:
@@ -57,7 +57,7 @@ VictimRule VictimRule::reclaim(const QueueInfo& queue, const WorkloadEntry& pree
   VictimRule rule;
   switch (queue.spec.preemption.reclaim_within_cohort) {
     case api::ReclaimPolicy::Never:
-      rule.nobody_ = true;
+      rule.allows_none_ = true;
       rule.most_ = INT64_MIN;
       break;
     case api::ReclaimPolicy::LowerPriority:

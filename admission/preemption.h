@@ -80,7 +80,7 @@ class VictimRule {
   static VictimRule within_queue(const QueueInfo& queue, const WorkloadEntry& preemptor);
   static VictimRule reclaim(const QueueInfo& queue, const WorkloadEntry& preemptor);
 
-  bool nobody() const { return nobody_; }
+  bool allows_none() const { return allows_none_; }
   bool allows(const WorkloadEntry& candidate) const {
     if (candidate.priority != most_ || !newer_) return candidate.priority <= most_;
     return order_time_ < candidate.order_time;
@@ -95,7 +95,7 @@ class VictimRule {
  private:
   std::int64_t most_ = INT64_MAX;  ///< highest priority of a victim
   bool newer_ = false;             ///< one of that priority must be newer than the preemptor
-  bool nobody_ = false;
+  bool allows_none_ = false;
   TimePoint order_time_{};
 };
 

@@ -193,7 +193,7 @@ TEST(Properties, PreemptionIsMinimal) {
 /// one flavor, and for workloads that come back with their old size. It holds only for the strategy
 /// LessThanOrEqualToFinalShare: with the other one a preemptor may take so many victims that they
 /// come before it again.
-TEST(Properties, UnderFairSharingNobodyIsPreemptedBack) {
+TEST(Properties, UnderFairSharingNoWorkloadIsPreemptedBack) {
   std::size_t preemptions = 0;
   for (const std::uint64_t seed : seeds(400)) {
     SCOPED_TRACE(say(seed));

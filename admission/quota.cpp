@@ -45,7 +45,7 @@ NodeId QuotaForest::add_node(std::string name, bool is_queue) {
 
 void QuotaForest::remove_node(NodeId id) {
   const QuotaNode& node = nodes_[id];
-  REGATTA_CHECK(node.alive, "a node is removed that is not there");
+  REGATTA_CHECK(node.alive, "a node that does not exist is removed");
   REGATTA_CHECK(node.child_cohorts.empty() && node.child_queues.empty(),
                 node.name + " is removed and has members");
   REGATTA_CHECK(!exact_ || !node.is_queue || uses_nothing(node),
@@ -267,7 +267,7 @@ void QuotaForest::apply(NodeId queue, FrId fr, Amount delta) {
 }
 
 void QuotaForest::lower_own_usage(NodeId queue, FrId fr, Amount by) {
-  REGATTA_CHECK(trials_.open(), "usage is lowered for good");
+  REGATTA_CHECK(trials_.open(), "usage is lowered outside a trial");
   const std::uint32_t index = find(queue, fr);
   if (index == no_cell) return;
   Cell& cell = nodes_[queue].cells[index];

@@ -76,7 +76,8 @@ TEST(Quota, UsesItsOwnBeforeItBorrows) {
   Tree tree;
   tree.quota(tree.b, {cpu, 3, {}, 1});
   tree.use(tree.b, 2);
-  EXPECT_EQ(tree.forest.usage(tree.east, cpu), 0) << "kept to itself, so nobody else notices";
+  EXPECT_EQ(tree.forest.usage(tree.east, cpu), 0)
+      << "b keeps it to itself, so east does not use it";
   tree.use(tree.b, 3);
   EXPECT_EQ(tree.forest.usage(tree.east, cpu), 3);
   EXPECT_TRUE(tree.forest.borrowing_with(tree.b, cpu, 0));
@@ -91,7 +92,7 @@ TEST(Quota, BorrowsUpToItsLimit) {
   EXPECT_EQ(tree.forest.available(tree.a, cpu), 1);
 }
 
-TEST(Quota, OveradmissionIsNobodysGain) {
+TEST(Quota, OveradmissionLeavesNothingAvailable) {
   Tree tree;
   tree.quota(tree.a, {cpu, 2, {}, {}});
   tree.use(tree.a, 20);
@@ -267,7 +268,7 @@ struct RandomForest {
 
 class QuotaProperties : public testing::TestWithParam<int> {};
 
-TEST_P(QuotaProperties, ChildrenSumToParentsAndNobodyExceedsTheTree) {
+TEST_P(QuotaProperties, ChildrenSumToParentsAndUsageStaysWithinTheTree) {
   SCOPED_TRACE("seed " + std::to_string(GetParam()));
   RandomForest random(static_cast<std::uint64_t>(GetParam()));
   std::vector<std::pair<NodeId, FrAmount>> held;

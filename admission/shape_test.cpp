@@ -177,7 +177,7 @@ TEST_F(Admissible, RequestsStayWithinTheirLimits) {
             "exceed its limits]");
 }
 
-TEST_F(Admissible, DevicesThatNobodyCountsAreRefusedUnlessThatIsWanted) {
+TEST_F(Admissible, DevicesThatAreNotCountedAreRefusedUnlessConfigured) {
   const std::string claiming =
       "{containers: [{name: c, resources: {requests: {cpu: 1}, claims: [{name: gpu}]}}], "
       "resourceClaims: [{name: gpu, resourceClaimTemplateName: one-gpu}]}";
@@ -283,7 +283,7 @@ class Waiting : public testing::Test {
   TimePoint now_{};
 };
 
-TEST_F(Waiting, ALimitRangeThatGoesLetsWhoItForbadeInAtOnce) {
+TEST_F(Waiting, ADeletedLimitRangeLetsWorkloadsInThatItForbade) {
   const auto range = read<api::LimitRange>(
       "{metadata: {name: a, namespace: dev}, spec: {limits: [{type: Container, max: {cpu: 1}}]}}");
   EXPECT_TRUE(state_.upsert(range).empty());

@@ -139,7 +139,7 @@ TEST(State, WithBlockedAdmissionOneIsAdmittedAtATimeAndTheNextWhenItsPodsAreRead
   small.state.erase_workload(first.metadata.key(), start);
   EXPECT_EQ(small.state.not_ready(), 1U);
   small.state.forget({"dev", "second"}, start);
-  EXPECT_EQ(small.state.not_ready(), 0U) << "a reservation that was taken back waits for nobody";
+  EXPECT_EQ(small.state.not_ready(), 0U) << "a reservation that was taken back needs no ready pods";
 }
 
 TEST(State, AClosedPreemptionGateLetsAWorkloadFitButNotPreempt) {
@@ -169,7 +169,7 @@ TEST(State, AClosedPreemptionGateLetsAWorkloadFitButNotPreempt) {
   EXPECT_EQ(run_cycle(small.state, start).preempted.size(), 1U);
 }
 
-TEST(State, WhoIsParkedWithALikeKnowsWhyAndTheOneThatWasLookedAtDoesNot) {
+TEST(State, AWorkloadIsBypassedOnlyIfOneLikeItHadTheTurn) {
   Small small;
   for (const char* name : {"a", "b"}) small.add(workload(name, "q", 5));
   small.add(workload("small", "q", 1));
@@ -177,7 +177,7 @@ TEST(State, WhoIsParkedWithALikeKnowsWhyAndTheOneThatWasLookedAtDoesNot) {
   EXPECT_EQ(small.state.reader().bypassed({"dev", "a"}), "");
   EXPECT_EQ(small.state.reader().bypassed({"dev", "b"}), "ExceedsMaxQuota");
   EXPECT_EQ(small.state.reader().bypassed({"dev", "small"}), "");
-  EXPECT_EQ(small.state.reader().bypassed({"dev", "nobody"}), "");
+  EXPECT_EQ(small.state.reader().bypassed({"dev", "unknown"}), "");
   small.state.upsert(cluster_queue("main", 8), start);
   small.state.flush(start + std::chrono::seconds(2));
   EXPECT_EQ(small.state.reader().bypassed({"dev", "b"}), "");

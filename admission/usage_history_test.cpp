@@ -142,7 +142,7 @@ TEST_F(SharedQueue, TheLocalQueueThatUsedLessGoesFirstWhateverThePriority) {
   loaded_->load(workload_yaml("a1", "a", 1, 5) + workload_yaml("a2", "a", 1, 5) +
                 workload_yaml("a3", "a", 1, 5) + workload_yaml("b1", "b", 2) +
                 workload_yaml("b2", "b", 1));
-  EXPECT_EQ(admit(), "a1") << "nobody used anything: priority decides";
+  EXPECT_EQ(admit(), "a1") << "no LocalQueue used anything: priority decides";
   EXPECT_EQ(admit(), "b1");
   EXPECT_EQ(admit(), "a2") << "b asked for more at once";
   EXPECT_EQ(admit(), "b2") << "what runs counts too, and a's did so at its last admission";
@@ -171,7 +171,7 @@ TEST_F(SharedQueue, SamplesDecayAndAreInTheStatus) {
   EXPECT_TRUE(consumed("b").empty());
   const Changes changes = loaded_->state.take_changes();
   EXPECT_EQ(changes.local_queues, std::set<api::ObjectKey>{api::ObjectKey("dev", "a")})
-      << "a LocalQueue that nobody uses needs no new status";
+      << "an unused LocalQueue needs no new status";
 }
 
 TEST_F(SharedQueue, AnAdmissionThatDidNotHappenCostsNothing) {
@@ -224,7 +224,7 @@ status: {fairSharing: {weightedShare: 0, admissionFairSharingStatus: {
   EXPECT_EQ(consumed("c").at("cpu"), quantity("3"));
 }
 
-TEST_F(SharedQueue, WhoeverUsedMoreGivesFirst) {
+TEST_F(SharedQueue, TheLocalQueueThatUsedMoreIsPreemptedFirst) {
   begin(4, "  preemption: {withinClusterQueue: LowerPriority}\n");
   loaded_->load(workload_yaml("a1", "a", 1) + workload_yaml("a2", "a", 1, 1) +
                 workload_yaml("b1", "b", 2, 0));

@@ -487,7 +487,7 @@ std::unique_ptr<CapacityView> Topologies::confined_view(TopologyTree& tree,
 const PlacementResult& Topologies::place_cached(CapacityView& view,
                                                 const PlacementRequest& request) {
   CachedView& cached = *last_view_;
-  REGATTA_CHECK(cached.view.get() == &view, "the view was not the last to be asked for");
+  REGATTA_CHECK(cached.view.get() == &view, "the view is not the one that view() returned last");
   if (cached.version != view.version()) {
     cached.placements.clear();
     cached.version = view.version();

@@ -17,9 +17,9 @@ class TrialMarks {
     return size;
   }
   void end(std::size_t mark, std::size_t size) {
-    REGATTA_CHECK(!marks_.empty(), "a trial ends that never began");
-    REGATTA_CHECK(marks_.back() == mark, "a trial ends before one that began within it");
-    REGATTA_CHECK(mark <= size, "changes made before the trial were taken back in it");
+    REGATTA_CHECK(!marks_.empty(), "end of a trial that never began");
+    REGATTA_CHECK(marks_.back() == mark, "end of a trial before one that began within it");
+    REGATTA_CHECK(mark <= size, "a trial rolled back changes that were made before it");
     marks_.pop_back();
   }
   bool open() const { return !marks_.empty(); }
