@@ -12,7 +12,7 @@
 namespace regatta::clusters {
 
 /// How to talk to one worker. It holds credentials, so it is never logged.
-struct Connection {
+struct WorkerConnection {
   std::shared_ptr<net::HttpSender> sender;
   std::shared_ptr<kube::Credentials> credentials;  ///< null when the sender has its own
   std::string base_path;
@@ -32,7 +32,7 @@ class Connector {
  public:
   virtual ~Connector() = default;
   /// Reads and checks the kubeconfig. No connection is opened: the first request does that.
-  virtual std::variant<Connection, ConnectFailure> connect(std::string_view kubeconfig) = 0;
+  virtual std::variant<WorkerConnection, ConnectFailure> connect(std::string_view kubeconfig) = 0;
   /// The kubeconfig in a file, under the rules for such paths.
   virtual std::variant<std::string, ConnectFailure> read_path(const std::string& location) = 0;
 };

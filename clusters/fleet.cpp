@@ -150,7 +150,7 @@ void Fleet::open(Member* member, const std::string& name, const std::string& kub
     member->failure = *failure;
     return;
   }
-  Connection& connection = std::get<Connection>(opened);
+  WorkerConnection& connection = std::get<WorkerConnection>(opened);
   member->failure.reset();
   // A worker that is not ready gets a new connection: the old credentials may be why it is not.
   if (member->ready() && member->remote->server() == connection.server) {

@@ -26,7 +26,8 @@ KubeconfigConnector::KubeconfigConnector(OpenSender open, kubeconfig::FileSystem
                                          std::string allowed_prefix)
     : open_(std::move(open)), files_(files), allowed_prefix_(std::move(allowed_prefix)) {}
 
-std::variant<Connection, ConnectFailure> KubeconfigConnector::connect(std::string_view kubeconfig) {
+std::variant<WorkerConnection, ConnectFailure> KubeconfigConnector::connect(
+    std::string_view kubeconfig) {
   const kubeconfig::Verdict verdict = kubeconfig::from_bytes(kubeconfig);
   if (!verdict.endpoint) return ConnectFailure{std::string(verdict.reason), verdict.message};
   const kubeconfig::Endpoint& endpoint = *verdict.endpoint;
@@ -35,7 +36,7 @@ std::variant<Connection, ConnectFailure> KubeconfigConnector::connect(std::strin
     return ConnectFailure{std::string(api::reasons::client_connection_failed),
                           sender.error().what()};
   }
-  Connection connection;
+  WorkerConnection connection;
   connection.sender = std::move(*sender);
   if (!endpoint.bearer_token.empty()) {
     connection.credentials = std::make_shared<kube::StaticToken>(endpoint.bearer_token);

@@ -24,7 +24,7 @@ class KubeconfigConnector final : public Connector {
   KubeconfigConnector(OpenSender open, kubeconfig::FileSystem& files,
                       std::string allowed_prefix = std::string(kubeconfig::default_allowed_prefix));
 
-  std::variant<Connection, ConnectFailure> connect(std::string_view kubeconfig) override;
+  std::variant<WorkerConnection, ConnectFailure> connect(std::string_view kubeconfig) override;
   std::variant<std::string, ConnectFailure> read_path(const std::string& location) override;
 
  private:

@@ -15,10 +15,10 @@ constexpr Duration removal_belief = std::chrono::seconds(15);
 /// The connection that requests use. It can be exchanged while the client stays the same.
 class RemoteCluster::Link final : public net::HttpSender, public kube::Credentials {
  public:
-  explicit Link(Connection connection) { set(std::move(connection)); }
+  explicit Link(WorkerConnection connection) { set(std::move(connection)); }
 
-  void set(Connection connection) {
-    current_ = std::make_shared<const Connection>(std::move(connection));
+  void set(WorkerConnection connection) {
+    current_ = std::make_shared<const WorkerConnection>(std::move(connection));
   }
 
   Task<Result<net::HttpResponse>> send(net::HttpRequest request,
@@ -38,10 +38,10 @@ class RemoteCluster::Link final : public net::HttpSender, public kube::Credentia
   }
 
  private:
-  std::shared_ptr<const Connection> current_;
+  std::shared_ptr<const WorkerConnection> current_;
 };
 
-RemoteCluster::RemoteCluster(RemoteClusterDeps deps, std::string name, Connection connection)
+RemoteCluster::RemoteCluster(RemoteClusterDeps deps, std::string name, WorkerConnection connection)
     : deps_(std::move(deps)),
       name_(std::move(name)),
       server_(connection.server),
@@ -129,7 +129,7 @@ void RemoteCluster::stop() {
   stopping_.notify_all();
 }
 
-void RemoteCluster::replace(Connection connection) {
+void RemoteCluster::replace(WorkerConnection connection) {
   link_->set(std::move(connection));
   // The open watches would continue with the old credentials for minutes and hide that the new ones
   // do not work.

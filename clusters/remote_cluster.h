@@ -33,7 +33,7 @@ struct RemoteClusterDeps {
 /// resume where they stopped, and the client that writes to the worker. Reads never cost a request.
 class RemoteCluster : public std::enable_shared_from_this<RemoteCluster> {
  public:
-  RemoteCluster(RemoteClusterDeps deps, std::string name, Connection connection);
+  RemoteCluster(RemoteClusterDeps deps, std::string name, WorkerConnection connection);
 
   /// Handlers, to be set before start(): a Workload changed, by its key on the hub; readiness
   /// changed.
@@ -47,7 +47,7 @@ class RemoteCluster : public std::enable_shared_from_this<RemoteCluster> {
 
   /// Takes other credentials for the same API server. Requests use them from now on; watches that
   /// are open continue until they end by themselves.
-  void replace(Connection connection);
+  void replace(WorkerConnection connection);
 
   /// All watches of the worker are synced and healthy, and no request to it is unanswered.
   bool ready() const;

@@ -99,7 +99,7 @@ std::shared_ptr<clusters::RemoteCluster> Dispatcher::remote(const std::string& c
 }
 
 std::vector<std::string> Dispatcher::first_nomination(const std::string& check) const {
-  if (config_.plan.dispatcher.dispatcher == placement::Dispatcher::external) return {};
+  if (config_.plan.nomination.dispatcher == placement::Dispatcher::external) return {};
   const auto found = deps_.local.checks.get(api::ObjectKey(check));
   if (!found || found->spec.controller_name != api::multikueue_controller_name) return {};
   const auto config = dispatch::config_of(deps_.local.objects(), check);
@@ -110,7 +110,7 @@ std::vector<std::string> Dispatcher::first_nomination(const std::string& check) 
     const auto* member = deps_.fleet.find(name);
     if (member && member->ready()) input.connected.insert(name);
   }
-  return placement::nominate(input, input.quota_reserved_at, config_.plan.dispatcher).clusters;
+  return placement::nominate(input, input.quota_reserved_at, config_.plan.nomination).clusters;
 }
 
 Task<> Dispatcher::work() {

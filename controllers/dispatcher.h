@@ -20,14 +20,13 @@ struct DispatcherDeps {
 };
 
 struct DispatcherConfig {
-  dispatch::DispatchConfig plan;
+  dispatch::PlanConfig plan;
   std::string origin = "multikueue";
   Duration gc_interval = std::chrono::minutes(1);  ///< 0: no garbage collection
   int workers = 16;
   /// The planner that decides. Tests replace it by planners with one broken rule, to show that a
   /// check notices.
-  std::function<dispatch::Plan(const dispatch::GroupView&, TimePoint,
-                               const dispatch::DispatchConfig&)>
+  std::function<dispatch::Plan(const dispatch::GroupView&, TimePoint, const dispatch::PlanConfig&)>
       planner = dispatch::plan;
   /// A copy was created on, or a workload admitted on, that cluster; for metrics. May be null.
   std::function<void(const std::string& cluster_queue, const std::string& cluster)> on_dispatched;

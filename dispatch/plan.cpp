@@ -56,7 +56,7 @@ bool job_elsewhere(const Clusters& clusters, const std::string& name) {
 }
 
 /// What is left of the grace of a lost cluster; zero when it is over.
-Duration grace_left(const ClusterView& v, TimePoint now, const DispatchConfig& config) {
+Duration grace_left(const ClusterView& v, TimePoint now, const PlanConfig& config) {
   const TimePoint since = v.lost_since.value_or(now);
   return std::max(Duration(0), config.worker_lost_timeout - (now - since));
 }
@@ -83,7 +83,7 @@ Plan clean_up(const GroupView& g) {
 /// The workload is evicted on the hub, and keeps its quota there until the Job no longer runs
 /// anywhere. Stop the Job in an orderly way where it runs, copy the status that it stopped, and
 /// remove copies that never ran.
-Plan wind_down(const GroupView& g, TimePoint now, const DispatchConfig& config) {
+Plan wind_down(const GroupView& g, TimePoint now, const PlanConfig& config) {
   Plan plan;
   bool held = false;
   Duration grace{0};
@@ -123,7 +123,7 @@ Plan wind_down(const GroupView& g, TimePoint now, const DispatchConfig& config) 
 
 /// The recorded cluster is lost: nothing happens until its grace is over.
 Plan wait_for_lost(Plan plan, const GroupView& g, const ClusterView& v, TimePoint now,
-                   const DispatchConfig& config) {
+                   const PlanConfig& config) {
   if (g.local.check != CheckState::ready) return plan;
   const Duration grace = grace_left(v, now, config);
   if (grace > Duration(0)) {
@@ -169,7 +169,7 @@ Plan run_job(Plan plan, const GroupView& g, const ClusterView& v) {
 }
 
 /// A cluster is recorded. Only its copy counts.
-Plan hosted(const GroupView& g, TimePoint now, const DispatchConfig& config) {
+Plan hosted(const GroupView& g, TimePoint now, const PlanConfig& config) {
   const std::string& name = g.local.cluster_name;
   Plan plan;
   remove_all_but(&plan, g.clusters, name);
@@ -251,7 +251,7 @@ std::optional<std::string> winner(const GroupView& g) {
   return best;
 }
 
-placement::Nomination nomination(const GroupView& g, TimePoint now, const DispatchConfig& config) {
+placement::Nomination nomination(const GroupView& g, TimePoint now, const PlanConfig& config) {
   placement::NominationInput input;
   input.config_order = g.config_order;
   input.nominated = g.local.nominated;
@@ -259,7 +259,7 @@ placement::Nomination nomination(const GroupView& g, TimePoint now, const Dispat
   for (const auto& [name, v] : g.clusters) {
     if (v.connected && v.listed && v.job != RemoteJob::foreign) input.connected.insert(name);
   }
-  return placement::nominate(input, now, config.dispatcher);
+  return placement::nominate(input, now, config.nomination);
 }
 
 bool any_copy(const GroupView& g) {
@@ -269,7 +269,7 @@ bool any_copy(const GroupView& g) {
 
 /// What is left of the head start of the worker with the only copy; nullopt when all may have one.
 std::optional<Duration> head_start_left(const GroupView& g, TimePoint now,
-                                        const DispatchConfig& config) {
+                                        const PlanConfig& config) {
   if (config.head_start <= Duration(0)) return std::nullopt;
   if (!g.local.racing_since) {
     if (any_copy(g)) return std::nullopt;
@@ -285,7 +285,7 @@ std::optional<Duration> head_start_left(const GroupView& g, TimePoint now,
 
 /// Creates missing copies on nominated workers; removes stale copies and those on other workers.
 void place_copies(Plan* plan, const GroupView& g, const std::vector<std::string>& nominated,
-                  TimePoint now, const DispatchConfig& config) {
+                  TimePoint now, const PlanConfig& config) {
   std::vector<std::string> missing;
   for (const auto& [name, v] : g.clusters) {
     const bool wanted = v.listed && contains(nominated, name);
@@ -322,7 +322,7 @@ bool may_preempt(const GroupView& g, const std::string& name, const ClusterView&
 
 /// Of the workers that would have to preempt, the first one may, unless another one was allowed to
 /// a short time ago. The gate of an existing copy is opened even if new copies get none.
-void open_gate(Plan* plan, const GroupView& g, TimePoint now, const DispatchConfig& config) {
+void open_gate(Plan* plan, const GroupView& g, TimePoint now, const PlanConfig& config) {
   const std::string* first = nullptr;
   std::optional<TimePoint> since, opened;
   for (const auto& [name, v] : g.clusters) {
@@ -341,7 +341,7 @@ void open_gate(Plan* plan, const GroupView& g, TimePoint now, const DispatchConf
 }
 
 /// No cluster is recorded: record the winner, or make it possible that a worker wins.
-Plan race(const GroupView& g, TimePoint now, const DispatchConfig& config) {
+Plan race(const GroupView& g, TimePoint now, const PlanConfig& config) {
   Plan plan;
   // 9a. The check is Ready without a recorded cluster, which no write of ours leads to.
   if (g.local.check == CheckState::ready) {
@@ -383,7 +383,7 @@ std::chrono::seconds pause_before_retry(const LocalView& local, TimePoint now) {
   return std::clamp(std::chrono::ceil<seconds>(left), seconds(0), longest);
 }
 
-Plan plan_once(const GroupView& g, TimePoint now, const DispatchConfig& config) {
+Plan plan_once(const GroupView& g, TimePoint now, const PlanConfig& config) {
   const LocalView& local = g.local;
   // 1. The workload is deleted: nothing may stay. Lost workers are cleaned up when they return.
   if (local.deleted) return clean_up(g);
@@ -407,7 +407,7 @@ Plan plan_once(const GroupView& g, TimePoint now, const DispatchConfig& config) 
 
 }  // namespace
 
-Plan plan(const GroupView& g, TimePoint now, const DispatchConfig& config) {
+Plan plan(const GroupView& g, TimePoint now, const PlanConfig& config) {
   Plan out = plan_once(g, now, config);
   for (Action& action : out.actions) {
     auto* check = std::get_if<SetCheck>(&action);

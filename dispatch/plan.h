@@ -111,8 +111,8 @@ struct GroupView {
   std::vector<std::string> config_order;  ///< MultiKueueConfig spec.clusters
 };
 
-struct DispatchConfig {
-  placement::DispatcherConfig dispatcher;
+struct PlanConfig {
+  placement::NominationConfig nomination;
   Duration worker_lost_timeout = std::chrono::minutes(15);
   /// How long one worker has the only copy; it is a different worker for each workload. Most
   /// workers that have room say so within milliseconds, and then no other has to admit the copy and
@@ -196,7 +196,7 @@ struct Plan {
 /// Decides what one workload needs next. Pure: no clock, no I/O, no logging. The rules are numbered
 /// in plan.cpp; the first rule that applies decides. Source: KEP-693, with the differences listed
 /// in docs/differences.md.
-Plan plan(const GroupView& group, TimePoint now, const DispatchConfig& config);
+Plan plan(const GroupView& group, TimePoint now, const PlanConfig& config);
 
 /// "create a, nominate [a b], check Retry (Admitting remote lost), look again in 900s": for logs,
 /// histories and tests.

@@ -90,7 +90,7 @@ struct Case {
 class Plans : public ::testing::TestWithParam<Case> {};
 
 TEST_P(Plans, OneStep) {
-  const Plan got = plan(GetParam().given, now, DispatchConfig{});
+  const Plan got = plan(GetParam().given, now, PlanConfig{});
   EXPECT_EQ(describe(got), GetParam().want);
 }
 
@@ -351,7 +351,7 @@ TEST(Plan, TiesDoNotFavourAName) {
   for (int i = 0; i < 300; ++i) {
     Given g = Given{"a", "b", "c"}.admitted("a", 5s).admitted("b", 5s).admitted("c", 5s);
     g.local.uid = "uid-" + std::to_string(i);
-    const Plan got = plan(g, now, DispatchConfig{});
+    const Plan got = plan(g, now, PlanConfig{});
     ++wins[std::get<RecordWinner>(got.actions.at(0)).cluster];
   }
   // Each wins a third, give or take four standard deviations (8.2 each).
@@ -361,14 +361,14 @@ TEST(Plan, TiesDoNotFavourAName) {
 TEST(Plan, AnEvictionOnTheWorkerTellsThePreviousStateInASentenceOfItsOwn) {
   Given g = Given{"a"}.won("a").admitted("a", 9s).job("a");
   g.clusters["a"].copy->evicted = true;
-  EXPECT_TRUE(std::get<SetCheck>(plan(g, now, DispatchConfig{}).actions.at(0)).own_sentence);
+  EXPECT_TRUE(std::get<SetCheck>(plan(g, now, PlanConfig{}).actions.at(0)).own_sentence);
   g.clusters["a"].copy.reset();
-  const Plan gone = plan(g, now, DispatchConfig{});
+  const Plan gone = plan(g, now, PlanConfig{});
   EXPECT_FALSE(std::get<SetCheck>(gone.actions.back()).own_sentence);
 }
 
 TEST(Plan, OneWorkerHasAHeadStart) {
-  DispatchConfig config;
+  PlanConfig config;
   config.head_start = 30ms;
   Given fresh{"a", "b"};
   EXPECT_EQ(describe(plan(fresh, now, config)), "copy to a, look again in 30ms");
@@ -386,7 +386,7 @@ TEST(Plan, OneWorkerHasAHeadStart) {
 }
 
 TEST(Plan, AWorkerThatRefusesACopyKeepsItsHeadStartNoLonger) {
-  DispatchConfig config;
+  PlanConfig config;
   config.head_start = 30ms;
   const auto refused = [&](Duration since) {
     return Given{"a", "b"}.with([&](Given& g) { g.local.racing_since = now - since; });
@@ -396,7 +396,7 @@ TEST(Plan, AWorkerThatRefusesACopyKeepsItsHeadStartNoLonger) {
 }
 
 TEST(Plan, TheHeadStartGoesToAnotherWorkerForEachWorkload) {
-  DispatchConfig config;
+  PlanConfig config;
   config.head_start = 30ms;
   std::map<std::string, int> first;
   for (int i = 0; i < 300; ++i) {
@@ -409,16 +409,16 @@ TEST(Plan, TheHeadStartGoesToAnotherWorkerForEachWorkload) {
 }
 
 TEST(Plan, IncrementalLooksAgainWhenTheNextRoundStarts) {
-  DispatchConfig config;
-  config.dispatcher.dispatcher = placement::Dispatcher::incremental;
-  config.dispatcher.step_size = 1;
+  PlanConfig config;
+  config.nomination.dispatcher = placement::Dispatcher::incremental;
+  config.nomination.step_size = 1;
   const Plan got = plan(Given{"b", "a"}.nominated({}), now, config);
   EXPECT_EQ(describe(got), "nominate [b], copy to b, look again in 290s");
 }
 
 TEST(Plan, ExternalCopiesOnlyToWhomSomebodyNominated) {
-  DispatchConfig config;
-  config.dispatcher.dispatcher = placement::Dispatcher::external;
+  PlanConfig config;
+  config.nomination.dispatcher = placement::Dispatcher::external;
   EXPECT_EQ(describe(plan(Given{"a", "b"}.nominated({}), now, config)), "");
   EXPECT_EQ(describe(plan(Given{"a", "b"}.nominated({"b"}), now, config)), "copy to b");
   EXPECT_EQ(describe(plan(Given{"a", "b"}.nominated({"b"}).copy("a"), now, config)),
@@ -431,7 +431,7 @@ std::string pause_after(int retries, Duration held) {
       [](Given& g) { g.clusters["a"].copy->evicted = true; });
   lost.local.retries = retries;
   lost.local.check_since = now - held;
-  const std::string said = describe(plan(lost, now, DispatchConfig{}));
+  const std::string said = describe(plan(lost, now, PlanConfig{}));
   return said.substr(0, said.find(" ("));
 }
 

@@ -11,8 +11,8 @@ constexpr Duration head_start{100};
 
 controllers::DispatcherConfig dispatch_config(const MultiKueueConfiguration& given) {
   controllers::DispatcherConfig config;
-  config.plan.dispatcher.dispatcher = placement::dispatcher_of(given.dispatcher_name);
-  config.plan.dispatcher.step_size = static_cast<int>(given.incremental_step_size);
+  config.plan.nomination.dispatcher = placement::dispatcher_of(given.dispatcher_name);
+  config.plan.nomination.step_size = static_cast<int>(given.incremental_step_size);
   config.plan.worker_lost_timeout = given.worker_lost_timeout;
   config.gc_interval = given.gc_interval;
   config.plan.head_start = head_start;
@@ -133,7 +133,7 @@ Result<CoreConfig> core_config(const Configuration& config, std::string instance
   core.multikueue = config.gates.enabled("MultiKueue");
   core.origin = config.multi_kueue.origin;
   core.dispatch = dispatch_config(config.multi_kueue);
-  core.dispatch.plan.dispatcher.by_name =
+  core.dispatch.plan.nomination.by_name =
       !config.gates.enabled("MultiKueueIncrementalDispatcherRespectConfigOrder");
   core.dispatch.plan.preemption_gates = config.gates.enabled("MultiKueueOrchestratedPreemption");
   core.scheduler.admission = admission_config(config);

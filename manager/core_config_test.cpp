@@ -32,7 +32,7 @@ TEST(CoreConfig, FeatureGatesReachWhatTheySwitch) {
       {"UnadmittedWorkloadsExplicitStatus", true,
        [](const CoreConfig& c) { return c.workloads.lifecycle.explicit_status; }},
       {"MultiKueueIncrementalDispatcherRespectConfigOrder", false,
-       [](const CoreConfig& c) { return !c.dispatch.plan.dispatcher.by_name; }},
+       [](const CoreConfig& c) { return !c.dispatch.plan.nomination.by_name; }},
       {"MultiKueueOrchestratedPreemption", true,
        [](const CoreConfig& c) { return c.dispatch.plan.preemption_gates; }},
       {"MultiKueueOrchestratedPreemption", true,

@@ -18,7 +18,7 @@ Nomination all_at_once(const NominationInput& input) {
 }
 
 Nomination incremental(const NominationInput& input, TimePoint now,
-                       const DispatcherConfig& config) {
+                       const NominationConfig& config) {
   const auto elapsed = std::max(Duration(0), now - input.quota_reserved_at);
   const auto round = elapsed / config.round;
   const auto places =
@@ -48,7 +48,7 @@ Dispatcher dispatcher_of(std::string_view name) {
   return Dispatcher::external;
 }
 
-Nomination nominate(const NominationInput& input, TimePoint now, const DispatcherConfig& config) {
+Nomination nominate(const NominationInput& input, TimePoint now, const NominationConfig& config) {
   switch (config.dispatcher) {
     case Dispatcher::all_at_once:
       return all_at_once(input);

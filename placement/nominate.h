@@ -25,7 +25,7 @@ inline constexpr std::string_view incremental_name =
 /// Any name but the two above is an external dispatcher's.
 Dispatcher dispatcher_of(std::string_view name);
 
-struct DispatcherConfig {
+struct NominationConfig {
   Dispatcher dispatcher = Dispatcher::all_at_once;
   int step_size = 3;
   Duration round = std::chrono::minutes(5);
@@ -55,6 +55,6 @@ struct Nomination {
 /// all_at_once: the connected clusters, sorted by name. incremental: step_size clusters at once and
 /// step_size more in each round, connected ones in config order, added to those already nominated;
 /// a cluster that is not connected does not use up a place. external: the list as it is.
-Nomination nominate(const NominationInput& input, TimePoint now, const DispatcherConfig& config);
+Nomination nominate(const NominationInput& input, TimePoint now, const NominationConfig& config);
 
 }  // namespace regatta::placement

@@ -31,14 +31,14 @@ class Nominate : public ::testing::TestWithParam<Case> {};
 
 TEST_P(Nominate, ListsWhoMayTry) {
   const Case& c = GetParam();
-  DispatcherConfig config;
+  NominationConfig config;
   config.dispatcher = c.dispatcher;
   config.step_size = 2;
   EXPECT_EQ(describe(nominate(c.given, start + c.after, config)), c.want);
 }
 
 TEST(Incremental, MayGoByNameInstead) {
-  DispatcherConfig config;
+  NominationConfig config;
   config.dispatcher = Dispatcher::incremental;
   config.step_size = 2;
   config.by_name = true;

@@ -22,7 +22,7 @@ std::string event_name(const std::string& object, Rng& rng) {
 }
 
 /// Events of cluster-scoped objects live here.
-std::string namespace_of(const ObjectReference& about) {
+std::string namespace_of(const EventSubject& about) {
   return about.ns.empty() ? "default" : about.ns;
 }
 
@@ -41,10 +41,10 @@ EventRecorder::EventRecorder(Client& client, Clock& clock, Rng& rng, Executor ex
 
 // --- what is worth writing ---
 
-void EventRecorder::event(const ObjectReference& about, EventType type, std::string reason,
+void EventRecorder::event(const EventSubject& about, EventType type, std::string reason,
                           std::string message) {
   ++counters_.recorded;
-  ObjectReference object = about;
+  EventSubject object = about;
   object.resource_version.clear();
   const bool affordable = type == EventType::warning || normal_budget_.try_take();
   if (!affordable || !within_budget(object)) {
@@ -70,7 +70,7 @@ void EventRecorder::event(const ObjectReference& about, EventType type, std::str
   enqueue(key, &series);
 }
 
-bool EventRecorder::within_budget(const ObjectReference& about) {
+bool EventRecorder::within_budget(const EventSubject& about) {
   const SteadyPoint now = clock_.steady();
   const double burst = options_.burst_per_object;
   const auto [it, fresh] = budgets_.try_emplace(about, Budget{burst, now});
@@ -85,7 +85,7 @@ bool EventRecorder::within_budget(const ObjectReference& about) {
 }
 
 /// The series of this message, or the one that all further messages share once there are too many.
-EventRecorder::SeriesKey EventRecorder::combine(const ObjectReference& about, EventType type,
+EventRecorder::SeriesKey EventRecorder::combine(const EventSubject& about, EventType type,
                                                 const std::string& reason,
                                                 const std::string& message) {
   const SteadyPoint now = clock_.steady();

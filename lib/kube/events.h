@@ -18,27 +18,27 @@ namespace regatta::kube {
 enum class EventType { normal, warning };
 
 /// What an Event is about.
-struct ObjectReference {
+struct EventSubject {
   std::string api_version;
   std::string kind;
   std::string ns;
   std::string name;
   std::string uid;
   std::string resource_version;
-  friend auto operator<=>(const ObjectReference&, const ObjectReference&) = default;
+  friend auto operator<=>(const EventSubject&, const EventSubject&) = default;
 };
 
 template <class T>
-ObjectReference reference_to(const T& object) {
-  return ObjectReference{T::resource.api_version(), std::string(T::resource.kind),
-                         object.metadata.ns,        object.metadata.name,
-                         object.metadata.uid,       object.metadata.resource_version};
+EventSubject reference_to(const T& object) {
+  return EventSubject{T::resource.api_version(), std::string(T::resource.kind),
+                      object.metadata.ns,        object.metadata.name,
+                      object.metadata.uid,       object.metadata.resource_version};
 }
 
 /// The same for an object whose kind is only known at run time.
-inline ObjectReference reference_to(const api::ResourceInfo& resource,
-                                    const api::ObjectMeta& metadata) {
-  return ObjectReference{
+inline EventSubject reference_to(const api::ResourceInfo& resource,
+                                 const api::ObjectMeta& metadata) {
+  return EventSubject{
       resource.api_version(), std::string(resource.kind), metadata.ns, metadata.name,
       metadata.uid,           metadata.resource_version};
 }
@@ -68,7 +68,7 @@ class EventRecorder {
                 EventRecorderOptions options);
   EventRecorder(const EventRecorder&) = delete;
 
-  void event(const ObjectReference& about, EventType type, std::string reason, std::string message);
+  void event(const EventSubject& about, EventType type, std::string reason, std::string message);
 
   /// Writes queued events, one at a time, until cancelled. Spawn it several times for as many
   /// writes in flight.
@@ -85,7 +85,7 @@ class EventRecorder {
 
  private:
   struct SeriesKey {
-    ObjectReference about;  ///< without its resourceVersion
+    EventSubject about;  ///< without its resourceVersion
     EventType type;
     std::string reason;
     std::string message;  ///< or the marker of combined events
@@ -111,8 +111,8 @@ class EventRecorder {
   };
   static constexpr int attempts_max = 3;
 
-  bool within_budget(const ObjectReference& about);
-  SeriesKey combine(const ObjectReference& about, EventType type, const std::string& reason,
+  bool within_budget(const EventSubject& about);
+  SeriesKey combine(const EventSubject& about, EventType type, const std::string& reason,
                     const std::string& message);
   void enqueue(const SeriesKey& key, Series* series);
   Task<> write_with_retries(SeriesKey key);
@@ -127,7 +127,7 @@ class EventRecorder {
   EventRecorderOptions options_;
   std::map<SeriesKey, Series> series_;
   std::map<SeriesKey, Similar> similar_;  ///< message empty
-  std::map<ObjectReference, Budget> budgets_;
+  std::map<EventSubject, Budget> budgets_;
   std::deque<SeriesKey> queue_;
   int writing_ = 0;
   Counters counters_;

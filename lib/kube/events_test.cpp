@@ -15,7 +15,7 @@ struct EventsTest : KubeTest {
     return options;
   }
   std::unique_ptr<EventRecorder> recorder;
-  ObjectReference job{"batch/v1", "Job", "ns", "a", "u1", "5"};
+  EventSubject job{"batch/v1", "Job", "ns", "a", "u1", "5"};
 
   void begin(EventRecorderOptions with) {
     recorder = std::make_unique<EventRecorder>(client, world, world.rng, world.executor(), Log(),
@@ -139,7 +139,7 @@ TEST_F(EventsTest, AnExpiredEventIsWrittenAnew) {
 
 TEST_F(EventsTest, EventsOfClusterScopedObjectsLiveInDefault) {
   begin();
-  job = ObjectReference{"kueue.x-k8s.io/v1beta2", "ClusterQueue", "", "cq", "", ""};
+  job = EventSubject{"kueue.x-k8s.io/v1beta2", "ClusterQueue", "", "cq", "", ""};
   say("A", std::string(5000, 'x'));
   world.settle();
   EXPECT_EQ(server.line(0), "POST /api/v1/namespaces/default/events?fieldManager=regatta");

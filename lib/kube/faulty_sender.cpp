@@ -29,7 +29,7 @@ bool is_list_or_watch(const net::HttpRequest& request) {
 class FaultyStream final : public net::BodyStream {
  public:
   FaultyStream(std::shared_ptr<net::BodyStream> inner, Clock& clock, Rng& rng,
-               std::shared_ptr<const Faults> faults)
+               std::shared_ptr<const NetworkFaults> faults)
       : inner_(std::move(inner)), clock_(clock), rng_(rng), faults_(std::move(faults)) {}
 
   Task<Result<std::optional<std::string>>> next() override {
@@ -54,13 +54,13 @@ class FaultyStream final : public net::BodyStream {
   std::shared_ptr<net::BodyStream> inner_;
   Clock& clock_;
   Rng& rng_;
-  std::shared_ptr<const Faults> faults_;
+  std::shared_ptr<const NetworkFaults> faults_;
 };
 
 }  // namespace
 
 FaultySender::FaultySender(net::HttpSender& inner, Clock& clock, Rng& rng,
-                           std::shared_ptr<const Faults> faults)
+                           std::shared_ptr<const NetworkFaults> faults)
     : inner_(inner), clock_(clock), rng_(rng), faults_(std::move(faults)) {}
 
 Task<> FaultySender::delay() {

@@ -10,7 +10,7 @@
 namespace regatta::kube {
 
 /// Probabilities of what goes wrong with a request, each in [0, 1]. Change them at any time.
-struct Faults {
+struct NetworkFaults {
   double drop_before = 0;      ///< never reaches the server: `unavailable`
   double lose_reply = 0;       ///< the server acts, the answer is lost: `unavailable`
   double hang_reply = 0;       ///< the server acts, the answer never comes: `timeout`
@@ -31,7 +31,7 @@ class FaultySender final : public net::HttpSender {
  public:
   /// A request without a deadline that hangs ends after hang_max.
   FaultySender(net::HttpSender& inner, Clock& clock, Rng& rng,
-               std::shared_ptr<const Faults> faults);
+               std::shared_ptr<const NetworkFaults> faults);
   Task<Result<net::HttpResponse>> send(net::HttpRequest request, net::SendOptions options) override;
 
   static constexpr Duration hang_max = std::chrono::minutes(10);
@@ -45,7 +45,7 @@ class FaultySender final : public net::HttpSender {
   net::HttpSender& inner_;
   Clock& clock_;
   Rng& rng_;
-  std::shared_ptr<const Faults> faults_;
+  std::shared_ptr<const NetworkFaults> faults_;
 };
 
 }  // namespace regatta::kube

@@ -10,7 +10,7 @@ namespace {
 using namespace std::chrono_literals;
 
 struct FaultsTest : KubeTest {
-  std::shared_ptr<Faults> faults = std::make_shared<Faults>();
+  std::shared_ptr<NetworkFaults> faults = std::make_shared<NetworkFaults>();
   FaultySender faulty{sender, world, world.rng, faults};
   Client shaky{ClientDeps{faulty, world, world.rng, nullptr, {}}};
   const api::ObjectKey key{"ns", "a"};
@@ -77,7 +77,7 @@ TEST_F(FaultsTest, DelaysSlowEachExchange) {
 }
 
 TEST_F(FaultsTest, WatchesAreCutStarvedOrDeclaredGone) {
-  auto watch_with = [&](double Faults::* fault) -> std::optional<Errc> {
+  auto watch_with = [&](double NetworkFaults::* fault) -> std::optional<Errc> {
     auto stream = server.answer_watch();
     stream->push(event_line("ADDED", thing_json("a", "1")));
     auto opened = run(shaky.watch(Thing::resource, "ns", {}));
@@ -86,10 +86,10 @@ TEST_F(FaultsTest, WatchesAreCutStarvedOrDeclaredGone) {
     (*faults).*fault = 0;
     return event ? std::nullopt : std::optional(event.error().code());
   };
-  EXPECT_EQ(watch_with(&Faults::cut_watch), Errc::unavailable);
-  EXPECT_EQ(watch_with(&Faults::gone_in_watch), Errc::gone);
-  EXPECT_EQ(watch_with(&Faults::half_open_watch), Errc::timeout);
-  EXPECT_EQ(watch_with(&Faults::conflict), std::nullopt);
+  EXPECT_EQ(watch_with(&NetworkFaults::cut_watch), Errc::unavailable);
+  EXPECT_EQ(watch_with(&NetworkFaults::gone_in_watch), Errc::gone);
+  EXPECT_EQ(watch_with(&NetworkFaults::half_open_watch), Errc::timeout);
+  EXPECT_EQ(watch_with(&NetworkFaults::conflict), std::nullopt);
 }
 
 }  // namespace

@@ -161,7 +161,7 @@ struct SimRun {
         }
       }
     }
-    *faults = Faults();
+    *faults = NetworkFaults();
     world.run_for(15min);
   }
   void end() {
@@ -172,7 +172,7 @@ struct SimRun {
   sim::World world;
   ThingServer server;
   net::HandlerSender direct;
-  std::shared_ptr<Faults> faults = std::make_shared<Faults>();
+  std::shared_ptr<NetworkFaults> faults = std::make_shared<NetworkFaults>();
   FaultySender faulty;
   Client client;
   Informer<Thing> informer;

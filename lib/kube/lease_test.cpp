@@ -46,7 +46,7 @@ struct Candidate {
         elector(client, test.world, test.world.rng, Log(),
                 LeaderElectionOptions{api::ObjectKey("ns", "regatta"), std::move(name)}) {}
 
-  std::shared_ptr<Faults> faults = std::make_shared<Faults>();
+  std::shared_ptr<NetworkFaults> faults = std::make_shared<NetworkFaults>();
   FaultySender sender;
   Client client;
   LeaderElector elector;

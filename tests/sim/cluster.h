@@ -20,7 +20,7 @@ namespace regatta::simtest {
 class LinkSender final : public net::HttpSender {
  public:
   LinkSender(Clock& clock, Rng& rng, net::HttpHandler& handler, std::string identity,
-             std::shared_ptr<const kube::Faults> faults)
+             std::shared_ptr<const kube::NetworkFaults> faults)
       : direct_(clock, handler, {std::move(identity), {"system:masters"}}),
         faulty_(direct_, clock, rng, std::move(faults)) {}
   Task<Result<net::HttpResponse>> send(net::HttpRequest request,
@@ -64,8 +64,8 @@ class SimCluster {
   apiserver::Server& server() { return *server_; }
   kube::Client& admin() { return *admin_; }
 
-  std::shared_ptr<kube::Faults> own_link = std::make_shared<kube::Faults>();
-  std::shared_ptr<kube::Faults> hub_link = std::make_shared<kube::Faults>();
+  std::shared_ptr<kube::NetworkFaults> own_link = std::make_shared<kube::NetworkFaults>();
+  std::shared_ptr<kube::NetworkFaults> hub_link = std::make_shared<kube::NetworkFaults>();
   RequestCounts manager_requests;
 
  private:
@@ -81,7 +81,7 @@ class SimCluster {
   sim::World& world_;
   std::string name_;
   bool runs_jobs_;
-  std::shared_ptr<kube::Faults> no_faults_ = std::make_shared<kube::Faults>();
+  std::shared_ptr<kube::NetworkFaults> no_faults_ = std::make_shared<kube::NetworkFaults>();
   std::unique_ptr<apiserver::Server> server_;
   std::unique_ptr<LinkSender> admin_sender_;
   std::unique_ptr<kube::Client> admin_;

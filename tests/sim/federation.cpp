@@ -22,14 +22,14 @@ class SimConnector final : public clusters::Connector {
   void add(SimCluster& cluster) { clusters_[cluster.name() + ".sim"] = &cluster; }
   std::function<void(const SimCluster&, const net::HttpRequest&)> on_request;
 
-  std::variant<clusters::Connection, clusters::ConnectFailure> connect(
+  std::variant<clusters::WorkerConnection, clusters::ConnectFailure> connect(
       std::string_view kubeconfig) override {
     const kubeconfig::Verdict verdict = kubeconfig::from_bytes(kubeconfig);
     if (!verdict.endpoint) {
       return clusters::ConnectFailure{std::string(verdict.reason), verdict.message};
     }
     SimCluster& cluster = *clusters_.at(verdict.endpoint->host);
-    clusters::Connection connection;
+    clusters::WorkerConnection connection;
     auto sender = std::make_shared<LinkSender>(world_, world_.rng, cluster.server(), "multikueue",
                                                cluster.hub_link);
     sender->on_request = [this, &cluster](const net::HttpRequest& request) {
@@ -124,9 +124,9 @@ struct Federation {
                                  "kueue.x-k8s.io/multikueue-dispatcher-incremental"};
     std::string name = options.dispatcher;
     if (name.empty()) name = names[chaos_rng.chance(0.3) ? 1 : 0];
-    core.dispatch.plan.dispatcher.dispatcher = placement::dispatcher_of(name);
-    core.dispatch.plan.dispatcher.step_size = 1;
-    core.dispatch.plan.dispatcher.round = 20s;
+    core.dispatch.plan.nomination.dispatcher = placement::dispatcher_of(name);
+    core.dispatch.plan.nomination.step_size = 1;
+    core.dispatch.plan.nomination.round = 20s;
     core.dispatch.plan.worker_lost_timeout = 15s;
     core.dispatch.plan.head_start = Duration(chaos_rng.chance(0.5) ? 30 : 0);
     core.dispatch.gc_interval = 20s;
@@ -196,7 +196,7 @@ struct Federation {
 
   // --- faults ---
 
-  void break_link(kube::Faults* faults) {
+  void break_link(kube::NetworkFaults* faults) {
     const auto some = [&](double most) {
       return chaos_rng.chance(0.5) ? 0 : chaos_rng.unit() * most;
     };
@@ -216,8 +216,8 @@ struct Federation {
 
   /// A link without faults still takes a few milliseconds, so that requests can overtake each
   /// other.
-  static kube::Faults sound_link() {
-    kube::Faults faults;
+  static kube::NetworkFaults sound_link() {
+    kube::NetworkFaults faults;
     faults.delay_min = Duration(1);
     faults.delay_max = Duration(15);
     return faults;

@@ -25,7 +25,7 @@
 namespace regatta::simtest {
 
 using Planner = std::function<dispatch::Plan(const dispatch::GroupView&, TimePoint,
-                                             const dispatch::DispatchConfig&)>;
+                                             const dispatch::PlanConfig&)>;
 
 struct SimOptions {
   std::uint64_t seed = 1;

@@ -103,7 +103,7 @@ class Twins {
   void compare_workloads() {
     const controllers::LiveFleet fleet(core_.fleet());
     const dispatch::ForeignJobs foreign;
-    const dispatch::DispatchConfig config;
+    const dispatch::PlanConfig config;
     for (const WorkloadPtr& workload : local_.workloads.list()) {
       if (api::is_true(workload->status.conditions, api::conditions::finished)) continue;
       // The informer lags behind the API server: the twin was not given that Job.

@@ -64,8 +64,8 @@ TEST(Federation, SameSeedSameHistory) {
 
 // --- broken planners: some history must notice each of them ---
 
-using dispatch::DispatchConfig;
 using dispatch::GroupView;
+using dispatch::PlanConfig;
 using dispatch::Plan;
 
 template <class Unwanted>
@@ -76,28 +76,28 @@ void drop(Plan* plan) {
 }
 
 /// Never deletes the copies of losers, nor anything left behind.
-Plan never_removes(const GroupView& g, TimePoint now, const DispatchConfig& config) {
+Plan never_removes(const GroupView& g, TimePoint now, const PlanConfig& config) {
   Plan plan = dispatch::plan(g, now, config);
   drop<dispatch::RemoveRemote>(&plan);
   return plan;
 }
 
 /// Never takes the start lock.
-Plan never_locks(const GroupView& g, TimePoint now, const DispatchConfig& config) {
+Plan never_locks(const GroupView& g, TimePoint now, const PlanConfig& config) {
   Plan plan = dispatch::plan(g, now, config);
   drop<dispatch::RecordWinner>(&plan);
   return plan;
 }
 
 /// Never gives up an attempt that failed.
-Plan never_gives_up(const GroupView& g, TimePoint now, const DispatchConfig& config) {
+Plan never_gives_up(const GroupView& g, TimePoint now, const PlanConfig& config) {
   Plan plan = dispatch::plan(g, now, config);
   drop<dispatch::SetCheck>(&plan);
   return plan;
 }
 
 /// Believes that a worker runs the Job although it took the admission back, or lost its copy.
-Plan believes_the_record(const GroupView& g, TimePoint now, const DispatchConfig& config) {
+Plan believes_the_record(const GroupView& g, TimePoint now, const PlanConfig& config) {
   GroupView trusting = g;
   const auto found = trusting.clusters.find(g.local.cluster_name);
   if (found != trusting.clusters.end() && found->second.connected) {
@@ -109,7 +109,7 @@ Plan believes_the_record(const GroupView& g, TimePoint now, const DispatchConfig
 }
 
 /// Lets the Job of an evicted workload run.
-Plan never_winds_down(const GroupView& g, TimePoint now, const DispatchConfig& config) {
+Plan never_winds_down(const GroupView& g, TimePoint now, const PlanConfig& config) {
   Plan plan = dispatch::plan(g, now, config);
   drop<dispatch::DeactivateRemote>(&plan);
   drop<dispatch::ReleaseJob>(&plan);
@@ -117,7 +117,7 @@ Plan never_winds_down(const GroupView& g, TimePoint now, const DispatchConfig& c
 }
 
 /// Never brings the end of a job back to the hub.
-Plan never_finishes(const GroupView& g, TimePoint now, const DispatchConfig& config) {
+Plan never_finishes(const GroupView& g, TimePoint now, const PlanConfig& config) {
   Plan plan = dispatch::plan(g, now, config);
   drop<dispatch::CopyJobStatus>(&plan);
   drop<dispatch::FinishLocal>(&plan);
@@ -126,7 +126,7 @@ Plan never_finishes(const GroupView& g, TimePoint now, const DispatchConfig& con
 
 struct Broken {
   const char* name;
-  Plan (*planner)(const GroupView&, TimePoint, const DispatchConfig&);
+  Plan (*planner)(const GroupView&, TimePoint, const PlanConfig&);
   friend void PrintTo(const Broken& b, std::ostream* out) { *out << b.name; }
 };
 

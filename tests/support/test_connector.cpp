@@ -9,9 +9,9 @@ TestConnector::TestConnector(sim::World& world)
     : world_(world),
       rules_([this](const kubeconfig::Endpoint& endpoint) { return open(endpoint); }, *this) {}
 
-kube::Faults& TestConnector::faults(const std::string& cluster) {
+kube::NetworkFaults& TestConnector::faults(const std::string& cluster) {
   auto& faults = faults_[cluster];
-  if (!faults) faults = std::make_shared<kube::Faults>();
+  if (!faults) faults = std::make_shared<kube::NetworkFaults>();
   return *faults;
 }
 
@@ -38,7 +38,7 @@ spec: {clusterSource: {kubeConfig: {locationType: Secret, location: )" +
          cluster + "}}}\n";
 }
 
-std::variant<clusters::Connection, clusters::ConnectFailure> TestConnector::connect(
+std::variant<clusters::WorkerConnection, clusters::ConnectFailure> TestConnector::connect(
     std::string_view kubeconfig) {
   return rules_.connect(kubeconfig);
 }

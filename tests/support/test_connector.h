@@ -17,7 +17,7 @@ class TestConnector final : public clusters::Connector, private kubeconfig::File
 
   void add(TestCluster& cluster) { clusters_[cluster.name()] = &cluster; }
   /// The faults between the hub and that worker.
-  kube::Faults& faults(const std::string& cluster);
+  kube::NetworkFaults& faults(const std::string& cluster);
   /// Files below /etc/multikueue/kubeconfigs.
   std::map<std::string, std::string> files;
 
@@ -28,7 +28,7 @@ class TestConnector final : public clusters::Connector, private kubeconfig::File
   static std::string member_yaml(const std::string& cluster,
                                  const std::string& token = TestCluster::manager_token);
 
-  std::variant<clusters::Connection, clusters::ConnectFailure> connect(
+  std::variant<clusters::WorkerConnection, clusters::ConnectFailure> connect(
       std::string_view kubeconfig) override;
   std::variant<std::string, clusters::ConnectFailure> read_path(
       const std::string& location) override;
@@ -40,7 +40,7 @@ class TestConnector final : public clusters::Connector, private kubeconfig::File
 
   sim::World& world_;
   std::map<std::string, TestCluster*> clusters_;
-  std::map<std::string, std::shared_ptr<kube::Faults>> faults_;
+  std::map<std::string, std::shared_ptr<kube::NetworkFaults>> faults_;
   clusters::KubeconfigConnector rules_;
 };
 

@@ -20,7 +20,7 @@ class TestManager {
   manager::Core& core() { return *core_; }
   bool started() const { return started_; }
   /// Faults between the manager and its own API server.
-  kube::Faults& faults() { return *faults_; }
+  kube::NetworkFaults& faults() { return *faults_; }
   /// Requests to its own API server.
   RequestCounts requests;
   /// Requests to workers, by cluster.
@@ -30,7 +30,7 @@ class TestManager {
   Task<> lead();
 
   TestCluster& cluster_;
-  std::shared_ptr<kube::Faults> faults_ = std::make_shared<kube::Faults>();
+  std::shared_ptr<kube::NetworkFaults> faults_ = std::make_shared<kube::NetworkFaults>();
   kube::FaultySender sender_;
   kube::Client client_;
   bool started_ = false;

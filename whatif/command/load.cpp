@@ -38,7 +38,7 @@ class Loader {
     if (input.step > Duration(0) && input.until / input.step > 1'000'000) {
       misuse("--step: more than a million samples");
     }
-    set_dispatcher(&input.dispatch.dispatcher);
+    set_dispatcher(&input.dispatch.nomination);
     ManifestReader reader(input.start);
     input.hub.objects = hub(input.start, &reader);
     std::vector<Places> places{std::exchange(places_, {})};
@@ -86,7 +86,7 @@ class Loader {
     return time ? *time : TimePoint();
   }
 
-  void set_dispatcher(placement::DispatcherConfig* config) {
+  void set_dispatcher(placement::NominationConfig* config) {
     const std::string& name = options_.dispatcher;
     if (name == "all-at-once") {
       config->dispatcher = placement::Dispatcher::all_at_once;

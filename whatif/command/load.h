@@ -25,7 +25,7 @@ struct SimulationOptions {
   std::string dispatcher = "all-at-once";
   // From the manager's configuration.
   admission::Config admission;
-  dispatch::DispatchConfig dispatch;
+  dispatch::PlanConfig dispatch;
   lifecycle::LifecycleConfig lifecycle;
   jobs::JobConfig jobs;
 };

@@ -15,7 +15,7 @@ namespace regatta::whatif {
 class Federation final : public dispatch::FleetView {
  public:
   /// `clusters`: the hub comes first. They must outlive the Federation.
-  Federation(std::vector<Cluster*> clusters, dispatch::DispatchConfig config, Agenda* agenda,
+  Federation(std::vector<Cluster*> clusters, dispatch::PlanConfig config, Agenda* agenda,
              Records* records);
 
   Status set_connected(const std::string& cluster, bool connected, TimePoint now);
@@ -49,7 +49,7 @@ class Federation final : public dispatch::FleetView {
 
   Cluster& hub_;
   std::map<std::string, Member> workers_;
-  dispatch::DispatchConfig config_;
+  dispatch::PlanConfig config_;
   Agenda* agenda_;
   Records* records_;
   std::set<api::ObjectKey> due_;

@@ -201,8 +201,8 @@ TEST(FederationSimulation, JobsRunWhereThereIsRoom) {
 
 TEST(FederationSimulation, TheIncrementalDispatcherAsksAFewAtATime) {
   SimulationInput input = federation(job("big", 8, 600), {"4", "4", "8"});
-  input.dispatch.dispatcher.dispatcher = placement::Dispatcher::incremental;
-  input.dispatch.dispatcher.step_size = 1;
+  input.dispatch.nomination.dispatcher = placement::Dispatcher::incremental;
+  input.dispatch.nomination.step_size = 1;
   const Report report = simulate(std::move(input));
   const WorkloadRecord& big = record(report, "big");
   // Two rounds of five minutes pass before north, the third, may try.

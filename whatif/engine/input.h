@@ -24,7 +24,7 @@ struct SimulationInput {
   /// Step of the series. 0: see pleasant_step().
   Duration step{0};
   admission::Config admission;
-  dispatch::DispatchConfig dispatch;
+  dispatch::PlanConfig dispatch;
   lifecycle::LifecycleConfig lifecycle;
   jobs::JobConfig jobs;
   /// Behaviour of jobs without annotations.
