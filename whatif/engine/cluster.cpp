@@ -48,7 +48,7 @@ const Course* Cluster::find(const api::ObjectKey& key) const {
 }
 
 Course* Cluster::find_job(const api::ObjectKey& job) {
-  const auto found = by_job_.find(jobs::JobId{settings_.kinds.find("batch", "Job"), job});
+  const auto found = by_job_.find(job_named(job));
   return found == by_job_.end() ? nullptr : &courses_[found->second];
 }
 

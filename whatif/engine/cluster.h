@@ -119,6 +119,10 @@ class Cluster final : public jobs::Lookup {
  private:
   template <class T>
   using Named = std::map<std::string, std::shared_ptr<const T>>;
+  /// The one kind whose behaviour is simulated.
+  const jobs::JobKind* batch_job() const { return settings_.kinds.find("batch", "Job"); }
+  jobs::JobId job_named(const api::ObjectKey& key) const { return {batch_job(), key}; }
+
 
   // cluster_objects.cpp
   void put(const api::Workload& workload, TimePoint now);

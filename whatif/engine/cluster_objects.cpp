@@ -158,7 +158,7 @@ void Cluster::record_new(Course* course) {
 }
 
 Status Cluster::erase_job(const api::ObjectKey& key, TimePoint now) {
-  const auto found = by_job_.find(jobs::JobId{settings_.kinds.find("batch", "Job"), key});
+  const auto found = by_job_.find(job_named(key));
   if (found == by_job_.end()) {
     return Error(Errc::not_found, "there is no Job " + key.str() + " to delete");
   }

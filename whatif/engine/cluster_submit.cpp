@@ -42,9 +42,8 @@ bool Cluster::is_dispatched_queue(const api::ObjectKey& local_queue) const {
 
 /// Stores the job. False when it cannot be read.
 bool Cluster::store(api::Job job) {
-  const jobs::JobKind* kind = settings_.kinds.find("batch", "Job");
-  const jobs::JobId id{kind, job.metadata.key()};
-  Result<jobs::JobPtr> seen = kind->decode(api::to_json(job), nullptr);
+  const jobs::JobId id = job_named(job.metadata.key());
+  Result<jobs::JobPtr> seen = batch_job()->decode(api::to_json(job), nullptr);
   if (!seen) {
     leave_out(id, seen.error().what());
     return false;
@@ -60,7 +59,7 @@ void Cluster::leave_out(const jobs::JobId& id, const std::string& why) {
 /// The snapshot has the Workload of this job already. The job adds its name and its behaviour.
 void Cluster::claim(Course* course, const api::Job& job) {
   if (course->phase == CoursePhase::over) return;
-  course->job = jobs::JobId{settings_.kinds.find("batch", "Job"), job.metadata.key()};
+  course->job = job_named(job.metadata.key());
   course->work = work_of(job, settings_.behaviour);
   by_job_[course->job] = course->id;
   store(job);
@@ -75,7 +74,7 @@ void Cluster::put(const api::Job& given, TimePoint now) {
     unclaimed_.erase(found);
     return claim(course, given);
   }
-  const jobs::JobId id{settings_.kinds.find("batch", "Job"), given.metadata.key()};
+  const jobs::JobId id = job_named(given.metadata.key());
   const auto known = by_job_.find(id);
   // A job that runs continues as it began.
   if (known != by_job_.end() && courses_[known->second].phase != CoursePhase::waiting) return;
@@ -159,8 +158,7 @@ jobs::JobPtr Cluster::job_of_copy(const Course& copy) const {
   job.metadata.name = copy.workload.metadata.name;
   job.spec.suspend = !copy.started;
   job.status.active = copy.started ? 1 : 0;
-  const Result<jobs::JobPtr> seen =
-      settings_.kinds.find("batch", "Job")->decode(api::to_json(job), nullptr);
+  const Result<jobs::JobPtr> seen = batch_job()->decode(api::to_json(job), nullptr);
   return seen ? *seen : nullptr;
 }
 

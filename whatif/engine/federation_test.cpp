@@ -1,5 +1,5 @@
 #include "lib/api/names.h"
-#include "whatif/engine/simulation.h"
+#include "whatif/engine/testing/inputs.h"
 #include "whatif/manifests/reader.h"
 
 #include <gtest/gtest.h>
@@ -9,39 +9,13 @@
 namespace regatta::whatif {
 namespace {
 
-const TimePoint start = *parse_rfc3339("2026-01-01T00:00:00Z");
+const TimePoint start = start_of_tests();
 
 TimePoint at(int seconds) {
   return start + std::chrono::seconds(seconds);
 }
 
-std::string queues(const std::string& quota, const std::string& more) {
-  return R"(
-apiVersion: v1
-kind: Namespace
-metadata: {name: team}
----
-apiVersion: kueue.x-k8s.io/v1beta2
-kind: ResourceFlavor
-metadata: {name: f}
----
-apiVersion: kueue.x-k8s.io/v1beta2
-kind: LocalQueue
-metadata: {name: lq, namespace: team}
-spec: {clusterQueue: cq}
----
-apiVersion: kueue.x-k8s.io/v1beta2
-kind: ClusterQueue
-metadata: {name: cq}
-spec:
-  namespaceSelector: {}
-  resourceGroups:
-  - coveredResources: [cpu]
-    flavors: [{name: f, resources: [{name: cpu, nominalQuota: )" +
-         quota + "}]}]\n" + more + "\n---\n";
-}
-
-const std::string hub = queues("100", R"(
+const std::string hub = one_queue("100", R"(
   preemption: {withinClusterQueue: LowerPriority}
   admissionChecksStrategy: {admissionChecks: [{name: multikueue}]}
 ---
@@ -69,14 +43,6 @@ std::string job(const std::string& name, int cpu, int seconds) {
          std::to_string(cpu) + "\"}}}\n---\n";
 }
 
-std::vector<Object> objects(std::string_view text) {
-  ManifestReader reader(start);
-  Manifests out;
-  reader.read(text, "test", &out);
-  EXPECT_EQ(out.errors, std::vector<std::string>());
-  return std::move(out.objects);
-}
-
 struct Workers {
   std::string east = "4", west = "4", north = "4";
 };
@@ -86,19 +52,10 @@ SimulationInput federation(const std::string& jobs, const Workers& quota = {}) {
   input.start = start;
   input.until = std::chrono::hours(3);
   input.hub.objects = objects(hub + jobs);
-  input.workers = {{"east", objects(queues(quota.east, ""))},
-                   {"west", objects(queues(quota.west, ""))},
-                   {"north", objects(queues(quota.north, ""))}};
+  input.workers = {{"east", objects(one_queue(quota.east))},
+                   {"west", objects(one_queue(quota.west))},
+                   {"north", objects(one_queue(quota.north))}};
   return input;
-}
-
-const WorkloadRecord& record(const Report& report, const std::string& job) {
-  for (const WorkloadRecord& one : report.workloads) {
-    if (one.job == job) return one;
-  }
-  static const WorkloadRecord nothing;
-  ADD_FAILURE() << "no record of " << job;
-  return nothing;
 }
 
 /// Five queues of a cohort that take back what they lent.

@@ -1,7 +1,6 @@
 // A simulation reads a Job as the manager does: its class, its queue, its namespace, and what the
 // configuration says about jobs.
-#include "whatif/engine/simulation.h"
-#include "whatif/manifests/reader.h"
+#include "whatif/engine/testing/inputs.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,28 +11,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-const TimePoint start = *parse_rfc3339("2026-01-01T00:00:00Z");
-
-constexpr std::string_view one_queue = R"(
-{apiVersion: v1, kind: Namespace, metadata: {name: team, labels: {kueue: "yes"}}}
----
-{apiVersion: kueue.x-k8s.io/v1beta2, kind: ResourceFlavor, metadata: {name: f}}
----
-apiVersion: kueue.x-k8s.io/v1beta2
-kind: ClusterQueue
-metadata: {name: cq}
-spec:
-  namespaceSelector: {}
-  resourceGroups:
-  - coveredResources: [cpu]
-    flavors: [{name: f, resources: [{name: cpu, nominalQuota: 4}]}]
----
-apiVersion: kueue.x-k8s.io/v1beta2
-kind: LocalQueue
-metadata: {name: lq, namespace: team}
-spec: {clusterQueue: cq}
----
-)";
+const TimePoint start = start_of_tests();
 
 std::string job(const std::string& metadata, const std::string& spec = "",
                 const std::string& pod_metadata = "{}") {
@@ -45,20 +23,11 @@ std::string job(const std::string& metadata, const std::string& spec = "",
 
 const std::string queued = "labels: {kueue.x-k8s.io/queue-name: lq}";
 
-std::vector<Object> objects(std::string_view text) {
-  // One reader serves all tests: it reads the definitions of Kueue's kinds, which is slow.
-  static ManifestReader reader(start);
-  Manifests out;
-  reader.read(text, "test", &out);
-  EXPECT_THAT(out.errors, IsEmpty());
-  return std::move(out.objects);
-}
-
 SimulationInput input(const std::string& more) {
   SimulationInput out;
   out.start = start;
   out.until = std::chrono::hours(1);
-  out.hub.objects = objects(std::string(one_queue) + more);
+  out.hub.objects = objects(one_queue("4") + more);
   return out;
 }
 
@@ -188,7 +157,7 @@ spec: {clusterQueue: fleet}
   const std::string label = "labels: {kueue.x-k8s.io/queue-name: fleet}";
   SimulationInput given = input(check + job("name: ours, " + label) +
                                 job("name: theirs, " + label, "  managedBy: example.com/other\n"));
-  given.workers = {{"east", objects(std::string(one_queue) + R"(
+  given.workers = {{"east", objects(one_queue("4") + R"(
 apiVersion: kueue.x-k8s.io/v1beta2
 kind: LocalQueue
 metadata: {name: fleet, namespace: team}

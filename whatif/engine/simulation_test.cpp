@@ -1,6 +1,5 @@
-#include "whatif/engine/simulation.h"
-
 #include "lib/api/names.h"
+#include "whatif/engine/testing/inputs.h"
 #include "whatif/manifests/reader.h"
 
 #include <gtest/gtest.h>
@@ -9,44 +8,17 @@
 namespace regatta::whatif {
 namespace {
 
-const TimePoint start = *parse_rfc3339("2026-01-01T00:00:00Z");
+const TimePoint start = start_of_tests();
 
 TimePoint at(int seconds) {
   return start + std::chrono::seconds(seconds);
 }
 
-constexpr std::string_view basics = R"(
-apiVersion: v1
-kind: Namespace
-metadata: {name: team}
----
-apiVersion: kueue.x-k8s.io/v1beta2
-kind: ResourceFlavor
-metadata: {name: f}
----
-apiVersion: kueue.x-k8s.io/v1beta2
-kind: WorkloadPriorityClass
-metadata: {name: high}
-value: 100
----
-apiVersion: kueue.x-k8s.io/v1beta2
-kind: LocalQueue
-metadata: {name: lq, namespace: team}
-spec: {clusterQueue: cq}
----
-)";
-
 std::string queue(const std::string& quota, const std::string& more = "") {
-  return std::string(basics) + R"(
-apiVersion: kueue.x-k8s.io/v1beta2
-kind: ClusterQueue
-metadata: {name: cq}
-spec:
-  namespaceSelector: {}
-  resourceGroups:
-  - coveredResources: [cpu]
-    flavors: [{name: f, resources: [{name: cpu, nominalQuota: )" +
-         quota + "}]}]\n" + more + "\n---\n";
+  return "{apiVersion: kueue.x-k8s.io/v1beta2, kind: WorkloadPriorityClass, metadata: {name: "
+         "high}, "
+         "value: 100}\n---\n" +
+         one_queue(quota, more);
 }
 
 struct JobText {
@@ -71,14 +43,6 @@ std::string runs(int seconds) {
   return "sandbox.regatta.dev/run-seconds: \"" + std::to_string(seconds) + "\"";
 }
 
-std::vector<Object> objects(std::string_view text) {
-  ManifestReader reader(start);
-  Manifests out;
-  reader.read(text, "test", &out);
-  EXPECT_EQ(out.errors, std::vector<std::string>());
-  return std::move(out.objects);
-}
-
 SimulationInput input(std::string_view manifests, std::string_view events = "") {
   SimulationInput out;
   out.start = start;
@@ -89,15 +53,6 @@ SimulationInput input(std::string_view manifests, std::string_view events = "") 
   EXPECT_EQ(timeline.errors, std::vector<std::string>());
   out.events = std::move(timeline.events);
   return out;
-}
-
-const WorkloadRecord& record(const Report& report, const std::string& job) {
-  for (const WorkloadRecord& one : report.workloads) {
-    if (one.job == job || one.name == job) return one;
-  }
-  static const WorkloadRecord nothing;
-  ADD_FAILURE() << "no record of " << job;
-  return nothing;
 }
 
 std::string apply_at(int seconds, const std::string& manifest) {
