@@ -101,10 +101,7 @@ Task<Status> Fleet::reconcile(std::string name) {
   if (!wanted) co_return ok();
   api::MultiKueueCluster after = *cluster;
   if (!api::set_condition(&after.status.conditions, *wanted, local_.clock.now())) co_return ok();
-  auto written = co_await local_.client.patch_status(*cluster, std::move(after));
-  if (!written) co_return written.error();
-  local_.multikueue_clusters.observe(std::move(*written));
-  co_return ok();
+  co_return co_await local_.write_status(local_.multikueue_clusters, *cluster, std::move(after));
 }
 
 std::variant<std::string, ConnectFailure> Fleet::kubeconfig(

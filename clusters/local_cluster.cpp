@@ -63,8 +63,7 @@ std::string owner_name(const jobs::JobId& owner) {
 }
 
 LocalCluster::LocalCluster(LocalClusterDeps deps)
-    : client(deps.client),
-      events(deps.events),
+    : events(deps.events),
       clock(deps.clock),
       log(deps.log),
       system_namespace(deps.system_namespace),
@@ -79,6 +78,7 @@ LocalCluster::LocalCluster(LocalClusterDeps deps)
       checks(informer_deps(deps, "informer.admissionchecks")),
       multikueue_clusters(informer_deps(deps, "informer.multikueueclusters")),
       multikueue_configs(informer_deps(deps, "informer.multikueueconfigs")),
+      client_(deps.client),
       workload_priority_classes(informer_deps(deps, "informer.workloadpriorityclasses")),
       priority_classes(informer_deps(deps, "informer.priorityclasses")),
       namespaces(informer_deps(deps, "informer.namespaces")),
@@ -204,13 +204,13 @@ Task<Status> LocalCluster::update(api::ObjectKey key, std::function<bool(api::Wo
   Result<api::Workload> written = Error();
   switch (scope) {
     case kube::PatchScope::status:
-      written = co_await client.patch_status(std::move(before), std::move(after));
+      written = co_await client_.patch_status(std::move(before), std::move(after));
       break;
     case kube::PatchScope::metadata:
-      written = co_await client.patch_metadata(std::move(before), std::move(after));
+      written = co_await client_.patch_metadata(std::move(before), std::move(after));
       break;
     case kube::PatchScope::object:
-      written = co_await client.patch_object(std::move(before), std::move(after));
+      written = co_await client_.patch_object(std::move(before), std::move(after));
       break;
   }
   if (!written) {
@@ -225,14 +225,14 @@ Task<Status> LocalCluster::update(api::ObjectKey key, std::function<bool(api::Wo
 }
 
 Task<Status> LocalCluster::refresh(api::ObjectKey key) {
-  auto current = co_await client.get<api::Workload>(key);
+  auto current = co_await client_.get<api::Workload>(key);
   if (!current) co_return current.error();
   workloads.observe(std::move(*current));
   co_return ok();
 }
 
 Task<Result<api::ObjectKey>> LocalCluster::create_workload(api::Workload workload) {
-  auto created = co_await client.create(std::move(workload));
+  auto created = co_await client_.create(std::move(workload));
   if (!created) co_return created.error();
   api::ObjectKey key = created->metadata.key();
   workloads.observe(std::move(*created));
@@ -243,7 +243,7 @@ Task<Status> LocalCluster::remove_workload(jobs::WorkloadPtr workload) {
   kube::DeleteOptions options;
   options.uid = workload->metadata.uid;
   const Status done =
-      co_await client.remove<api::Workload>(workload->metadata.key(), std::move(options));
+      co_await client_.remove<api::Workload>(workload->metadata.key(), std::move(options));
   if (!done && done.error().code() != Errc::not_found) co_return done;
   co_return ok();
 }
@@ -258,8 +258,8 @@ Task<Status> LocalCluster::patch_job(
   if (!patch || patch->empty()) co_return ok();
   kube::WriteOptions options;
   if (status) options.subresource = "status";
-  auto written = co_await client.patch_raw(id.kind->resource(), id.key, kube::PatchType::merge,
-                                           dump_json(*patch), std::move(options));
+  auto written = co_await client_.patch_raw(id.kind->resource(), id.key, kube::PatchType::merge,
+                                            dump_json(*patch), std::move(options));
   if (!written) co_return written.error().within(id.str());
   auto job = jobs.decode(*id.kind, std::move(*written));
   if (!job) co_return job.error().within(id.str());
@@ -272,9 +272,35 @@ Task<Status> LocalCluster::remove_job(jobs::JobPtr job) {
   options.uid = job->metadata().uid;
   options.propagation_policy = "Background";
   const Status done =
-      co_await client.remove(job->kind().resource(), job->metadata().key(), std::move(options));
+      co_await client_.remove(job->kind().resource(), job->metadata().key(), std::move(options));
   if (!done && done.error().code() != Errc::not_found) co_return done;
   co_return ok();
 }
 
 }  // namespace regatta::clusters
+Task<Status> LocalCluster::patch_pod(api::ObjectKey key, std::string patch) {
+  auto patched = co_await client_.patch<api::Pod>(key, kube::PatchType::merge, std::move(patch));
+  if (patched) {
+    pods.observe(std::move(*patched));
+    co_return ok();
+  }
+  const Error failed = patched.error();
+  const bool stale = failed.code() == Errc::conflict || kube::may_have_happened(failed);
+  if (stale) {
+    auto current = co_await client_.get<api::Pod>(std::move(key));
+    const std::string phase = current ? current->status.phase : "";
+    if (current && phase != "Succeeded" && phase != "Failed") pods.observe(std::move(*current));
+  }
+  co_return failed;
+}
+
+Task<Status> LocalCluster::patch_pod_status(api::ObjectKey key, std::string patch) {
+  kube::WriteOptions options;
+  options.subresource = "status";
+  const auto patched =
+      co_await client_.patch_raw(api::Pod::resource, std::move(key), kube::PatchType::strategic,
+                                 std::move(patch), std::move(options));
+  if (!patched) co_return patched.error();
+  co_return ok();
+}
+

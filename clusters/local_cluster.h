@@ -78,6 +78,24 @@ class LocalCluster {
   kube::EventRecorder& events;
   Clock& clock;
   Log log;
+  /// Writes the difference between `before`, as it was read from `store`, and `after` in the
+  /// status, and observes the answer in `store`; ok without a request when there is none. For the
+  /// kinds that a single controller writes.
+  template <class T>
+  Task<Status> write_status(kube::Informer<T>& store, T before, T after);
+  /// The same for labels, annotations, finalizers and owner references.
+  template <class T>
+  Task<Status> write_metadata(kube::Informer<T>& store, T before, T after);
+  /// Sends a merge patch to the status, whatever version the object has.
+  template <class T>
+  Task<Status> patch_status(kube::Informer<T>& store, api::ObjectKey key, std::string patch);
+
+  /// Sends a merge patch to a pod of the store, and observes the answer. When the store is
+  /// outdated, or it is unknown whether the write happened, the pod is read.
+  Task<Status> patch_pod(api::ObjectKey key, std::string patch);
+  /// Sends a strategic merge patch to the status of a pod.
+  Task<Status> patch_pod_status(api::ObjectKey key, std::string patch);
+
   const std::string system_namespace;
 
  private:
@@ -87,6 +105,7 @@ class LocalCluster {
   kube::Informer<api::Workload> workloads;
   JobStore jobs;
   kube::Informer<api::ClusterQueue> cluster_queues;
+  kube::Client& client_;
   kube::Informer<api::LocalQueue> local_queues;
   kube::Informer<api::Cohort> cohorts;
   kube::Informer<api::ResourceFlavor> flavors;
@@ -125,6 +144,34 @@ std::string owner_name(const jobs::JobId& owner);
 inline constexpr const char* by_local_queue = "local-queue";
 /// Index of LocalCluster::jobs: "namespace/name" of the prebuilt Workload that the job names.
 inline constexpr const char* by_prebuilt = "prebuilt";
+
+template <class T>
+Task<Status> LocalCluster::written(kube::Informer<T>& store, Task<Result<T>> write) {
+  static_assert(!std::is_same_v<T, api::Workload>, "a Workload is written under its lock");
+  Result<T> answer = co_await std::move(write);
+  if (!answer) co_return answer.error();
+  store.observe(std::move(*answer));
+  co_return ok();
+}
+
+template <class T>
+Task<Status> LocalCluster::write_status(kube::Informer<T>& store, T before, T after) {
+  return written(store, client_.patch_status(std::move(before), std::move(after)));
+}
+
+template <class T>
+Task<Status> LocalCluster::write_metadata(kube::Informer<T>& store, T before, T after) {
+  return written(store, client_.patch_metadata(std::move(before), std::move(after)));
+}
+
+template <class T>
+Task<Status> LocalCluster::patch_status(kube::Informer<T>& store, api::ObjectKey key,
+                                        std::string patch) {
+  kube::WriteOptions options;
+  options.subresource = "status";
+  return written(store, client_.patch<T>(std::move(key), kube::PatchType::merge, std::move(patch),
+                                         std::move(options)));
+}
 
 /// Index of LocalCluster::pods: "namespace/name" of the Workload of a placed pod.
 inline constexpr const char* by_pods_workload = "workload";

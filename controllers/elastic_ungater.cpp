@@ -1,5 +1,6 @@
 #include "controllers/elastic_ungater.h"
 
+#include "controllers/ungated.h"
 #include "lib/api/codec.h"
 #include "lib/api/names.h"
 #include "lib/kube/status.h"
@@ -20,18 +21,6 @@ std::string slice_of(const api::Pod& pod) {
   const std::string& name =
       pod.metadata.annotation(std::string(api::annotations::workload_slice_name));
   return name.empty() ? name : pod.metadata.ns + "/" + name;
-}
-
-std::string release_patch(const api::Pod& pod) {
-  Json gates = Json::array();
-  for (const std::string& gate : pod.spec.scheduling_gates) {
-    if (gate != api::gates::elastic_job) gates.push_back({{"name", gate}});
-  }
-  Json patch = Json::object();
-  patch["metadata"] = {{"uid", pod.metadata.uid},
-                       {"resourceVersion", pod.metadata.resource_version}};
-  patch["spec"] = {{"schedulingGates", std::move(gates)}};
-  return dump_json(patch);
 }
 
 kube::InformerOptions pods_of_jobs() {
@@ -59,6 +48,7 @@ ElasticUngater::ElasticUngater(clusters::LocalCluster& cluster, kube::InformerDe
                                TaskScope& scope)
     : cluster_(cluster),
       scope_(scope),
+      client_(deps.client),
       log_(cluster.log.named("elastic-ungater")),
       pods_(std::move(deps), pods_of_jobs(), keep_gate),
       queue_(cluster.clock, scope, Backoff{Duration(50), std::chrono::seconds(30)}, Intake::closed),
@@ -122,8 +112,8 @@ Task<Status> ElasticUngater::reconcile(api::ObjectKey slice) {
   const auto pods = pods_.by_index(by_slice, slice.str());
   for (const lifecycle::PodPtr& pod : lifecycle::pods_to_release(*workload, pods)) {
     const api::ObjectKey key = pod->metadata.key();
-    auto written =
-        co_await cluster_.client.patch<api::Pod>(key, kube::PatchType::merge, release_patch(*pod));
+    auto written = co_await client_.patch<api::Pod>(
+        key, kube::PatchType::merge, dump_json(ungated(*pod, api::gates::elastic_job)));
     if (written) {
       pods_.observe(std::move(*written));
       continue;

@@ -20,6 +20,7 @@ class ElasticUngater {
 
   clusters::LocalCluster& cluster_;
   TaskScope& scope_;
+  kube::Client& client_;  ///< writes what only this controller follows: pods of elastic jobs
   Log log_;
   kube::Informer<api::Pod> pods_;
   WorkQueue<api::ObjectKey> queue_;  ///< namespace and name of the first slice

@@ -75,10 +75,7 @@ Task<Status> MultiKueueCheckController::reconcile(std::string name) {
   const api::Condition wanted =
       lifecycle::check_condition(view(before), before.metadata.generation);
   if (!api::set_condition(&after.status.conditions, wanted, local_.clock.now())) co_return ok();
-  auto written = co_await local_.client.patch_status(std::move(before), std::move(after));
-  if (!written) co_return written.error();
-  local_.checks.observe(std::move(*written));
-  co_return ok();
+  co_return co_await local_.write_status(local_.checks, std::move(before), std::move(after));
 }
 
 }  // namespace regatta::controllers

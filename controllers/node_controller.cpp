@@ -240,12 +240,8 @@ Task<Status> NodeController::look_at(WorkloadPtr workload, std::string host, Nod
 }
 
 Task<Status> NodeController::fail(lifecycle::PodPtr pod) {
-  kube::WriteOptions options;
-  options.subresource = "status";
-  std::string patch = failed_patch(cluster_.clock.now());
-  const auto written = co_await cluster_.client.patch_raw(api::Pod::resource, pod->metadata.key(),
-                                                          kube::PatchType::strategic,
-                                                          std::move(patch), std::move(options));
+  const Status written =
+      co_await cluster_.patch_pod_status(pod->metadata.key(), failed_patch(cluster_.clock.now()));
   if (!written && written.error().code() == Errc::not_found) co_return ok();
   if (!written) co_return written.error().within("pod " + pod->metadata.key().str());
   cluster_.events.event(kube::reference_to(*pod), kube::EventType::normal,

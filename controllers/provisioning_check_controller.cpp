@@ -2,6 +2,7 @@
 
 #include "lib/api/codec.h"
 #include "lib/api/names.h"
+#include "lib/api/owner_reference.h"
 #include "lib/base/limited_text.h"
 #include "lifecycle/lifecycle.h"
 #include "lifecycle/owner_reference.h"
@@ -34,6 +35,7 @@ ProvisioningCheckController::ProvisioningCheckController(clusters::LocalCluster&
                                                          ProvisioningCheckConfig config)
     : local_(local),
       scope_(scope),
+      client_(deps.client),
       config_(config),
       log_(local.log.named("provisioning")),
       configs_(named(deps, "informer.provisioningrequestconfigs")),
@@ -114,7 +116,7 @@ Task<> ProvisioningCheckController::run() {
 }
 
 Task<bool> ProvisioningCheckController::served() {
-  const auto listed = co_await local_.client.get_path("/apis/autoscaling.x-k8s.io/v1");
+  const auto listed = co_await client_.get_path("/apis/autoscaling.x-k8s.io/v1");
   if (!listed) co_return false;
   const Result<Json> list = parse_json(*listed);
   if (!list || !list->is_object()) co_return false;
@@ -143,10 +145,7 @@ Task<Status> ProvisioningCheckController::reconcile_check(std::string name) {
   const bool found = config_of(name) != nullptr;
   const api::Condition wanted = lifecycle::provisioning_check_condition(before, served_, found);
   if (!api::set_condition(&after.status.conditions, wanted, local_.clock.now())) co_return ok();
-  auto written = co_await local_.client.patch_status(std::move(before), std::move(after));
-  if (!written) co_return written.error();
-  local_.checks.observe(std::move(*written));
-  co_return ok();
+  co_return co_await local_.write_status(local_.checks, std::move(before), std::move(after));
 }
 
 std::shared_ptr<const api::ProvisioningRequestConfig> ProvisioningCheckController::config_of(
@@ -194,7 +193,7 @@ Task<Status> ProvisioningCheckController::reconcile(api::ObjectKey key) {
     options.uid = request->metadata.uid;
     const api::ObjectKey name = request->metadata.key();
     const Status removed =
-        co_await local_.client.remove(api::ProvisioningRequest::resource, name, std::move(options));
+        co_await client_.remove(api::ProvisioningRequest::resource, name, std::move(options));
     if (!removed && removed.error().code() != Errc::not_found) co_return removed;
   }
   for (const lifecycle::WantedRequest& wanted : plan->create) {
@@ -245,7 +244,7 @@ Task<Status> ProvisioningCheckController::create(std::shared_ptr<const api::Work
     co_return made;
   }
   const std::string name = wanted.request.metadata.name;
-  auto created = co_await local_.client.create(std::move(wanted.request));
+  auto created = co_await client_.create(std::move(wanted.request));
   if (!created) {
     // The request of that name is being removed, or the watch has not shown it yet. Neither is
     // reported.
@@ -275,7 +274,7 @@ Task<Status> ProvisioningCheckController::create_template(
   const Result<Json> body = lifecycle::provisioning_pod_template(*workload, pods, flavor);
   if (!body) co_return body.error();
   auto created =
-      co_await local_.client.create_raw(api::StoredPodTemplate::resource, key.ns, dump_json(*body));
+      co_await client_.create_raw(api::StoredPodTemplate::resource, key.ns, dump_json(*body));
   if (!created) {
     if (created.error().code() == Errc::already_exists) co_return ok();
     co_return created.error();
@@ -310,8 +309,9 @@ Task<Status> ProvisioningCheckController::hand_over(lifecycle::RequestPtr reques
     api::StoredPodTemplate after = before;
     auto& owners = after.metadata.owner_references;
     std::erase_if(owners, [](const auto& one) { return one.controller.value_or(false); });
-    owners.push_back(lifecycle::controller_reference(*request));
-    auto written = co_await local_.client.patch_metadata(std::move(before), std::move(after));
+    owners.push_back(
+        api::controller_reference(api::ProvisioningRequest::resource, request->metadata));
+    auto written = co_await client_.patch_metadata(std::move(before), std::move(after));
     if (!written) {
       if (written.error().code() == Errc::not_found) continue;
       co_return written.error();

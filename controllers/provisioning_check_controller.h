@@ -49,6 +49,7 @@ class ProvisioningCheckController {
 
   clusters::LocalCluster& local_;
   TaskScope& scope_;
+  kube::Client& client_;  ///< writes what only this controller follows: requests, pod templates
   ProvisioningCheckConfig config_;
   Log log_;
   kube::Informer<api::ProvisioningRequestConfig> configs_;

@@ -43,12 +43,6 @@ std::string status_patch(const T& before, const T& after) {
   return kube::guarded_merge_patch(from, api::to_json(after), kube::PatchScope::status);
 }
 
-kube::WriteOptions status_options() {
-  kube::WriteOptions options;
-  options.subresource = "status";
-  return options;
-}
-
 }  // namespace
 
 QueueController::QueueController(clusters::LocalCluster& cluster, Scheduler& scheduler,
@@ -150,13 +144,24 @@ Task<Status> QueueController::keep_finalizer(kube::Informer<T>& informer,
     co_return ok();
   }
   T before = *object;
-  auto written = co_await cluster_.client.patch_metadata(std::move(before), std::move(after));
-  if (!written) {
-    if (written.error().code() == Errc::not_found) co_return ok();
-    co_return written.error();
-  }
-  informer.observe(std::move(*written));
-  co_return ok();
+  const Status written =
+      co_await cluster_.write_metadata(informer, std::move(before), std::move(after));
+  if (!written && written.error().code() == Errc::not_found) co_return ok();
+  co_return written;
+}
+
+/// Writes the counts of a queue and whether it is active.
+template <class T, class QueueStatus>
+Task<Status> QueueController::write_queue(kube::Informer<T>& informer,
+                                          std::shared_ptr<const T> stored, QueueStatus status,
+                                          admission::Activity activity) {
+  T after = *stored;
+  status.conditions = std::move(after.status.conditions);
+  after.status = std::move(status);
+  set_active(&after.status.conditions, activity, stored->metadata.generation, cluster_.clock.now());
+  std::string patch = status_patch(*stored, after);
+  if (patch.empty()) co_return ok();
+  co_return co_await cluster_.patch_status(informer, stored->metadata.key(), std::move(patch));
 }
 
 Task<Status> QueueController::cluster_queue(api::ObjectKey key) {
@@ -167,37 +172,17 @@ Task<Status> QueueController::cluster_queue(api::ObjectKey key) {
   if (!kept) co_return kept;
   stored = cluster_.cluster_queues.get(key);
   if (!stored || (stored->metadata.deleting() && !in_use)) co_return ok();
-  api::ClusterQueue before = *stored;
-  api::ClusterQueue after = before;
-  after.status = scheduler_.reader().status(key.name);
-  after.status.conditions = before.status.conditions;
-  set_active(&after.status.conditions, scheduler_.reader().activity(key.name),
-             before.metadata.generation, cluster_.clock.now());
-  const std::string patch = status_patch(before, after);
-  if (patch.empty()) co_return ok();
-  auto written = co_await cluster_.client.patch<api::ClusterQueue>(key, kube::PatchType::merge,
-                                                                   patch, status_options());
-  if (!written) co_return written.error();
-  cluster_.cluster_queues.observe(std::move(*written));
-  co_return ok();
+  co_return co_await write_queue(cluster_.cluster_queues, std::move(stored),
+                                 scheduler_.reader().status(key.name),
+                                 scheduler_.reader().activity(key.name));
 }
 
 Task<Status> QueueController::local_queue(api::ObjectKey key) {
-  const auto stored = cluster_.local_queues.get(key);
+  auto stored = cluster_.local_queues.get(key);
   if (!stored || stored->metadata.deleting()) co_return ok();
-  api::LocalQueue before = *stored;
-  api::LocalQueue after = before;
-  after.status = scheduler_.reader().status(key);
-  after.status.conditions = before.status.conditions;
-  set_active(&after.status.conditions, scheduler_.reader().local_queue_activity(key),
-             before.metadata.generation, cluster_.clock.now());
-  const std::string patch = status_patch(before, after);
-  if (patch.empty()) co_return ok();
-  auto written = co_await cluster_.client.patch<api::LocalQueue>(key, kube::PatchType::merge, patch,
-                                                                 status_options());
-  if (!written) co_return written.error();
-  cluster_.local_queues.observe(std::move(*written));
-  co_return ok();
+  co_return co_await write_queue(cluster_.local_queues, std::move(stored),
+                                 scheduler_.reader().status(key),
+                                 scheduler_.reader().local_queue_activity(key));
 }
 
 Task<Status> QueueController::cohort(api::ObjectKey key) {
@@ -206,10 +191,7 @@ Task<Status> QueueController::cohort(api::ObjectKey key) {
   api::Cohort before = *stored;
   api::Cohort after = before;
   after.status = scheduler_.reader().cohort_status(key.name);
-  auto written = co_await cluster_.client.patch_status(std::move(before), std::move(after));
-  if (!written) co_return written.error();
-  cluster_.cohorts.observe(std::move(*written));
-  co_return ok();
+  co_return co_await cluster_.write_status(cluster_.cohorts, std::move(before), std::move(after));
 }
 
 Task<Status> QueueController::flavor(api::ObjectKey key) {

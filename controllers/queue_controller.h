@@ -34,6 +34,9 @@ class QueueController {
   template <class T>
   Task<Status> keep_finalizer(kube::Informer<T>& informer, std::shared_ptr<const T> object,
                               bool in_use);
+  template <class T, class QueueStatus>
+  Task<Status> write_queue(kube::Informer<T>& informer, std::shared_ptr<const T> stored,
+                           QueueStatus status, admission::Activity activity);
   void take_changes();
 
   clusters::LocalCluster& cluster_;

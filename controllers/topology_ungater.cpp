@@ -1,10 +1,10 @@
 #include "controllers/topology_ungater.h"
 
 #include "clusters/lean_objects.h"
+#include "controllers/ungated.h"
 #include "lib/api/codec.h"
 #include "lib/api/names.h"
 #include "lib/api/placed.h"
-#include "lib/kube/status.h"
 #include "lib/runtime/deadline.h"
 
 #include <nlohmann/json.hpp>
@@ -15,15 +15,8 @@ namespace {
 constexpr std::size_t patches_at_once = 16;
 
 std::string ungate_patch(const lifecycle::Ungate& ungate) {
-  const api::Pod& pod = *ungate.pod;
-  Json gates = Json::array();
-  for (const std::string& gate : pod.spec.scheduling_gates) {
-    if (gate != api::gates::topology) gates.push_back({{"name", gate}});
-  }
-  Json patch = Json::object();
-  patch["metadata"] = {{"uid", pod.metadata.uid},
-                       {"resourceVersion", pod.metadata.resource_version}};
-  patch["spec"] = {{"schedulingGates", std::move(gates)}, {"nodeSelector", ungate.node_selector}};
+  Json patch = ungated(*ungate.pod, api::gates::topology);
+  patch["spec"]["nodeSelector"] = ungate.node_selector;
   return dump_json(patch);
 }
 
@@ -81,49 +74,32 @@ Task<Status> TopologyUngater::reconcile(api::ObjectKey key) {
   Status first = ok();
   for (std::size_t done = 0; done < plan->size(); done += patches_at_once) {
     const std::size_t end = std::min(plan->size(), done + patches_at_once);
-    std::vector<Status> outcomes(end - done, ok());
-    std::vector<Task<>> tasks;
+    std::vector<Task<Status>> tasks;
     for (std::size_t i = done; i < end; ++i) {
-      tasks.push_back(ungate(std::move((*plan)[i]), workload, &outcomes[i - done]));
+      tasks.push_back(ungate(std::move((*plan)[i]), workload));
     }
-    co_await all_of(std::move(tasks));
-    for (const Status& outcome : outcomes) {
-      if (!outcome && first) first = outcome;
+    const auto outcomes =
+        co_await answers_before(cluster_.clock, SteadyPoint::max(), std::move(tasks));
+    for (const std::optional<Status>& outcome : outcomes) {
+      if (outcome && !*outcome && first) first = *outcome;
     }
   }
   co_return first;
 }
 
-Task<> TopologyUngater::ungate(lifecycle::Ungate ungate,
-                               std::shared_ptr<const api::Workload> workload, Status* outcome) {
-  api::ObjectKey key = ungate.pod->metadata.key();
-  std::string patch = ungate_patch(ungate);
-  auto written =
-      co_await cluster_.client.patch<api::Pod>(key, kube::PatchType::merge, std::move(patch));
-  if (!written) {
-    if (written.error().code() == Errc::not_found) co_return;
-    *outcome = written.error().within("pod " + key.str());
-    const bool unsure =
-        written.error().code() == Errc::conflict || kube::may_have_happened(written.error());
-    if (unsure) co_await refresh(std::move(key));
-    co_return;
-  }
-  cluster_.pods.observe(std::move(*written));
+Task<Status> TopologyUngater::ungate(lifecycle::Ungate ungate,
+                                     std::shared_ptr<const api::Workload> workload) {
+  const api::ObjectKey key = ungate.pod->metadata.key();
+  const Status written = co_await cluster_.patch_pod(key, ungate_patch(ungate));
+  if (!written && written.error().code() == Errc::not_found) co_return ok();
+  if (!written) co_return written.error().within("pod " + key.str());
   const api::Condition* admitted =
       api::find_condition(workload->status.conditions, api::conditions::admitted);
-  if (!config_.on_ungated || !admitted) co_return;
+  if (!config_.on_ungated || !admitted) co_return ok();
   const bool group = !ungate.pod->metadata.label(std::string(api::labels::pod_group_name)).empty();
   config_.on_ungated({workload->status.admission->cluster_queue, group,
                       cluster_.clock.now() - admitted->last_transition_time});
-}
-
-/// Reads a pod that is outdated in the store, or may be, so that the next decision sees it as it
-/// is.
-Task<> TopologyUngater::refresh(api::ObjectKey pod) {
-  auto current = co_await cluster_.client.get<api::Pod>(std::move(pod));
-  if (!current) co_return;
-  const bool ended = current->status.phase == "Succeeded" || current->status.phase == "Failed";
-  if (!ended) cluster_.pods.observe(std::move(*current));
+  co_return ok();
 }
 
 }  // namespace regatta::controllers

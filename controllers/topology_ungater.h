@@ -37,9 +37,7 @@ class TopologyUngater {
  private:
   Task<> work();
   Task<Status> reconcile(api::ObjectKey key);
-  Task<> ungate(lifecycle::Ungate ungate, std::shared_ptr<const api::Workload> workload,
-                Status* outcome);
-  Task<> refresh(api::ObjectKey pod);
+  Task<Status> ungate(lifecycle::Ungate ungate, std::shared_ptr<const api::Workload> workload);
 
   clusters::LocalCluster& cluster_;
   TaskScope& scope_;

@@ -31,6 +31,22 @@ Task<> store(Task<T> op, std::optional<T>* into) {
 }
 }  // namespace internal
 
+/// Runs all tasks together until the last has ended or `deadline` passes; those that are left then
+/// are cancelled and awaited. Their answers, in the same order; nullopt when there was none in
+/// time.
+template <class T>
+Task<std::vector<std::optional<T>>> answers_before(Clock& clock, SteadyPoint deadline,
+                                                   std::vector<Task<T>> ops) {
+  std::vector<std::optional<T>> answers(ops.size());
+  std::vector<Task<>> tasks;
+  for (std::size_t i = 0; i < ops.size(); ++i) {
+    tasks.push_back(internal::store(std::move(ops[i]), &answers[i]));
+  }
+  Task<> everything = all_of(std::move(tasks));
+  co_await finishes_before(clock, deadline, std::move(everything));
+  co_return answers;
+}
+
 /// The answer of `op`, or Errc::timeout when there is none by `deadline`. After a timeout a write
 /// may or may not have happened.
 template <class T>
