@@ -51,6 +51,17 @@ JobStoreDeps job_store_deps(const LocalClusterDeps& deps, api::TemplatePool* poo
   return store;
 }
 
+/// Puts the part that is wanted into a Workload.
+template <class Part>
+std::function<bool(api::Workload&)> putting(Wanted<Part> wanted, Part api::Workload::* part) {
+  return [wanted = std::move(wanted), part](api::Workload& workload) {
+    std::optional<Part> value = wanted(workload);
+    if (!value || *value == workload.*part) return false;
+    workload.*part = std::move(*value);
+    return true;
+  };
+}
+
 std::string owner_name(std::string_view group, std::string_view kind, const api::ObjectKey& key) {
   return std::string(group) + "/" + std::string(kind) + "/" + key.str();
 }
@@ -67,6 +78,7 @@ LocalCluster::LocalCluster(LocalClusterDeps deps)
       clock(deps.clock),
       log(deps.log),
       system_namespace(deps.system_namespace),
+      client_(deps.client),
       workloads(informer_deps(deps, "informer.workloads"), {},
                 [this](auto& workload) { templates_.share(&workload); }),
       jobs(job_store_deps(deps, &templates_)),
@@ -78,7 +90,6 @@ LocalCluster::LocalCluster(LocalClusterDeps deps)
       checks(informer_deps(deps, "informer.admissionchecks")),
       multikueue_clusters(informer_deps(deps, "informer.multikueueclusters")),
       multikueue_configs(informer_deps(deps, "informer.multikueueconfigs")),
-      client_(deps.client),
       workload_priority_classes(informer_deps(deps, "informer.workloadpriorityclasses")),
       priority_classes(informer_deps(deps, "informer.priorityclasses")),
       namespaces(informer_deps(deps, "informer.namespaces")),
@@ -178,19 +189,19 @@ Task<> LocalCluster::wait_synced() {
   if (uses_topology()) co_await nodes.wait_synced();
 }
 
-Task<Status> LocalCluster::update_status(api::ObjectKey key,
-                                         std::function<bool(api::Workload&)> change) {
-  return update(std::move(key), std::move(change), kube::PatchScope::status);
+Task<Status> LocalCluster::update_status(api::ObjectKey key, Wanted<api::WorkloadStatus> wanted) {
+  return update(std::move(key), putting(std::move(wanted), &api::Workload::status),
+                kube::PatchScope::status);
 }
 
-Task<Status> LocalCluster::update_metadata(api::ObjectKey key,
-                                           std::function<bool(api::Workload&)> change) {
-  return update(std::move(key), std::move(change), kube::PatchScope::metadata);
+Task<Status> LocalCluster::update_metadata(api::ObjectKey key, Wanted<api::ObjectMeta> wanted) {
+  return update(std::move(key), putting(std::move(wanted), &api::Workload::metadata),
+                kube::PatchScope::metadata);
 }
 
-Task<Status> LocalCluster::update_spec(api::ObjectKey key,
-                                       std::function<bool(api::Workload&)> change) {
-  return update(std::move(key), std::move(change), kube::PatchScope::object);
+Task<Status> LocalCluster::update_spec(api::ObjectKey key, Wanted<api::WorkloadSpec> wanted) {
+  return update(std::move(key), putting(std::move(wanted), &api::Workload::spec),
+                kube::PatchScope::object);
 }
 
 Task<Status> LocalCluster::update(api::ObjectKey key, std::function<bool(api::Workload&)> change,
@@ -277,7 +288,6 @@ Task<Status> LocalCluster::remove_job(jobs::JobPtr job) {
   co_return ok();
 }
 
-}  // namespace regatta::clusters
 Task<Status> LocalCluster::patch_pod(api::ObjectKey key, std::string patch) {
   auto patched = co_await client_.patch<api::Pod>(key, kube::PatchType::merge, std::move(patch));
   if (patched) {
@@ -304,3 +314,4 @@ Task<Status> LocalCluster::patch_pod_status(api::ObjectKey key, std::string patc
   co_return ok();
 }
 
+}  // namespace regatta::clusters

@@ -15,7 +15,10 @@
 #include "lib/runtime/task_scope.h"
 #include "lib/runtime/wakeup.h"
 
+#include <functional>
+#include <optional>
 #include <string>
+#include <type_traits>
 
 namespace regatta::clusters {
 
@@ -32,12 +35,16 @@ struct LocalClusterDeps {
   bool topology = true;
 };
 
+/// Decides what a part of a Workload should be; nullopt when the part may stay as it is.
+template <class Part>
+using Wanted = std::function<std::optional<Part>(const api::Workload&)>;
+
 /// The cluster that this manager manages: its client and one informer for each kind that Regatta
 /// reads. Every controller shares it, so that each object is watched and held in memory once.
 ///
-/// Workloads and jobs are written through the functions below alone: each holds the lock of its
-/// object around "read the store, patch, observe() the answer", so that no part of this process
-/// conflicts with another.
+/// What is followed here is written through the functions below alone. Those for Workloads and jobs
+/// hold the lock of the object around "read the store, patch, observe() the answer", so that no
+/// part of this process conflicts with another.
 class LocalCluster {
  public:
   explicit LocalCluster(LocalClusterDeps deps);
@@ -46,14 +53,14 @@ class LocalCluster {
   void start(TaskScope& scope);
   Task<> wait_synced();
 
-  /// Takes the lock of one Workload, lets `change` edit a copy of what the store has, and writes
-  /// the difference in its status: one merge patch, or no request when nothing changed. `change`
-  /// returns false to write nothing. not_found when the Workload is gone.
-  Task<Status> update_status(api::ObjectKey key, std::function<bool(api::Workload&)> change);
+  /// Takes the lock of one Workload, asks `wanted` what the status of what the store has should be
+  /// (nullopt: it stays as it is), and writes the difference: one merge patch, or no request when
+  /// there is none. not_found when the Workload is gone.
+  Task<Status> update_status(api::ObjectKey key, Wanted<api::WorkloadStatus> wanted);
   /// The same for labels, annotations, finalizers and owner references.
-  Task<Status> update_metadata(api::ObjectKey key, std::function<bool(api::Workload&)> change);
+  Task<Status> update_metadata(api::ObjectKey key, Wanted<api::ObjectMeta> wanted);
   /// The same for spec.
-  Task<Status> update_spec(api::ObjectKey key, std::function<bool(api::Workload&)> change);
+  Task<Status> update_spec(api::ObjectKey key, Wanted<api::WorkloadSpec> wanted);
 
   Task<Result<api::ObjectKey>> create_workload(api::Workload workload);
   /// Deletes the Workload with this uid; ok when it is gone already.
@@ -71,13 +78,6 @@ class LocalCluster {
   /// Deletes the job with this uid and the objects that it owns; ok when it is gone already.
   Task<Status> remove_job(jobs::JobPtr job);
 
-  /// The objects that decisions read.
-  const jobs::Lookup& objects() const { return lookup_; }
-
-  kube::Client& client;
-  kube::EventRecorder& events;
-  Clock& clock;
-  Log log;
   /// Writes the difference between `before`, as it was read from `store`, and `after` in the
   /// status, and observes the answer in `store`; ok without a request when there is none. For the
   /// kinds that a single controller writes.
@@ -96,16 +96,22 @@ class LocalCluster {
   /// Sends a strategic merge patch to the status of a pod.
   Task<Status> patch_pod_status(api::ObjectKey key, std::string patch);
 
+  /// The objects that decisions read.
+  const jobs::Lookup& objects() const { return lookup_; }
+
+  kube::EventRecorder& events;
+  Clock& clock;
+  Log log;
   const std::string system_namespace;
 
  private:
+  kube::Client& client_;
   api::TemplatePool templates_;  ///< declared before the informers, which fill it
 
  public:
   kube::Informer<api::Workload> workloads;
   JobStore jobs;
   kube::Informer<api::ClusterQueue> cluster_queues;
-  kube::Client& client_;
   kube::Informer<api::LocalQueue> local_queues;
   kube::Informer<api::Cohort> cohorts;
   kube::Informer<api::ResourceFlavor> flavors;
@@ -125,8 +131,11 @@ class LocalCluster {
   kube::Informer<api::Pod> pods;
 
  private:
+  /// `change` edits a copy of what the store has, and returns false to write nothing.
   Task<Status> update(api::ObjectKey key, std::function<bool(api::Workload&)> change,
                       kube::PatchScope scope);
+  template <class T>
+  Task<Status> written(kube::Informer<T>& store, Task<Result<T>> write);
   Task<> watch_places(TaskScope& scope);
   bool uses_topology() const;
 
@@ -135,15 +144,6 @@ class LocalCluster {
   KeyLocks<jobs::JobId> job_locks_;
   Wakeup flavor_changed_;
 };
-
-/// Index of LocalCluster::workloads: owner_name() of the controlling owner.
-inline constexpr const char* by_owner = "owner";
-/// "batch/Job/namespace/name".
-std::string owner_name(const jobs::JobId& owner);
-/// Index of LocalCluster::workloads: "namespace/queueName".
-inline constexpr const char* by_local_queue = "local-queue";
-/// Index of LocalCluster::jobs: "namespace/name" of the prebuilt Workload that the job names.
-inline constexpr const char* by_prebuilt = "prebuilt";
 
 template <class T>
 Task<Status> LocalCluster::written(kube::Informer<T>& store, Task<Result<T>> write) {
@@ -172,6 +172,15 @@ Task<Status> LocalCluster::patch_status(kube::Informer<T>& store, api::ObjectKey
   return written(store, client_.patch<T>(std::move(key), kube::PatchType::merge, std::move(patch),
                                          std::move(options)));
 }
+
+/// Index of LocalCluster::workloads: owner_name() of the controlling owner.
+inline constexpr const char* by_owner = "owner";
+/// "batch/Job/namespace/name".
+std::string owner_name(const jobs::JobId& owner);
+/// Index of LocalCluster::workloads: "namespace/queueName".
+inline constexpr const char* by_local_queue = "local-queue";
+/// Index of LocalCluster::jobs: "namespace/name" of the prebuilt Workload that the job names.
+inline constexpr const char* by_prebuilt = "prebuilt";
 
 /// Index of LocalCluster::pods: "namespace/name" of the Workload of a placed pod.
 inline constexpr const char* by_pods_workload = "workload";

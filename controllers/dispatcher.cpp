@@ -4,7 +4,9 @@
 #include "jobs/read_job.h"
 #include "lib/api/codec.h"
 #include "lib/api/names.h"
+#include "lib/base/check.h"
 #include "lib/runtime/deadline.h"
+#include "lifecycle/lifecycle.h"
 
 #include <nlohmann/json.hpp>
 
@@ -146,8 +148,8 @@ Task<> Dispatcher::collect_garbage() {
 
 Task<Status> Dispatcher::reconcile(api::ObjectKey key) {
   const TimePoint now = deps_.local.clock.now();
-  dispatch::GroupView group =
-      dispatch::read_group(deps_.local.objects(), workers_, foreign_, key, now);
+  foreign_.expire(deps_.local.clock.steady());
+  dispatch::GroupView group = dispatch::read_group(deps_.local.objects(), workers_, foreign_, key);
   const bool over = group.local.deleted || group.local.finished || !group.local.quota_reserved ||
                     !group.local.cluster_name.empty();
   if (over) racing_.erase(key);
@@ -196,30 +198,25 @@ Task<Status> Dispatcher::apply_together(api::ObjectKey key, std::vector<dispatch
   // depends on them waits as long as the client does. Other actions wait for a short time, so that
   // a worker that hangs does not keep the workload from the others.
   const Error silence(Errc::timeout, "no answer in time");
-  std::vector<Status> outcomes(actions.size(), Status(silence));
   const bool patient = std::any_of(actions.begin(), actions.end(), blocks);
   std::vector<std::string> workers;
-  std::vector<Task<>> tasks;
-  for (std::size_t i = 0; i < actions.size(); ++i) {
-    workers.push_back(worker_of(actions[i]));
-    tasks.push_back(apply_into(key, std::move(actions[i]), &outcomes[i]));
+  std::vector<Task<Status>> tasks;
+  for (dispatch::Action& action : actions) {
+    workers.push_back(worker_of(action));
+    tasks.push_back(apply_one(key, std::move(action)));
   }
-  Task<> everything = all_of(std::move(tasks));
   const SteadyPoint deadline =
       patient ? SteadyPoint::max() : deps_.local.clock.steady() + worker_wait;
-  co_await finishes_before(deps_.local.clock, deadline, std::move(everything));
+  const auto outcomes = co_await answers_before(deps_.local.clock, deadline, std::move(tasks));
   Status first = ok();
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
-    if (outcomes[i]) continue;
+    const Status outcome = outcomes[i].value_or(Status(silence));
+    if (outcome) continue;
     const auto worker = remote(workers[i]);
-    if (worker && outcomes[i].error() == silence) worker->note(silence);
-    if (first) first = outcomes[i];
+    if (worker && !outcomes[i]) worker->note(silence);
+    if (first) first = outcome;
   }
   co_return first;
-}
-
-Task<> Dispatcher::apply_into(api::ObjectKey key, dispatch::Action action, Status* outcome) {
-  *outcome = co_await apply_one(std::move(key), std::move(action));
 }
 
 Task<Status> Dispatcher::apply_one(api::ObjectKey key, dispatch::Action action) {
@@ -317,28 +314,35 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::UpdateCopyPriority ac
   co_return ok();
 }
 
-Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::OpenGate action) {
-  const auto worker = remote(action.cluster);
-  const auto copy = worker ? worker->workloads.get(key) : nullptr;
-  if (!copy) co_return ok();
+Task<Status> Dispatcher::write_copy(std::shared_ptr<clusters::RemoteCluster> worker,
+                                    jobs::WorkloadPtr copy, api::WorkloadStatus status,
+                                    std::string doing) {
   api::Workload after = *copy;
-  dispatch::open_gate(&after, deps_.local.clock.now());
+  after.status = std::move(status);
   auto written = co_await worker->client.patch_status(*copy, std::move(after));
   if (!written) {
     worker->note(written.error());
-    co_return written.error().within("opening the preemption gate on " + action.cluster);
+    co_return written.error().within(doing);
   }
   worker->workloads.observe(std::move(*written));
   co_return ok();
 }
 
+Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::OpenGate action) {
+  const auto worker = remote(action.cluster);
+  const auto copy = worker ? worker->workloads.get(key) : nullptr;
+  if (!copy) co_return ok();
+  co_return co_await write_copy(worker, copy, dispatch::open_gate(*copy, deps_.local.clock.now()),
+                                "opening the preemption gate on " + action.cluster);
+}
+
 Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::SetNominated action) {
-  const auto change = [clusters = action.clusters](api::Workload& workload) {
-    if (workload.status.cluster_name) return false;
-    workload.status.nominated_cluster_names = clusters;
-    return true;
+  const auto wanted = [clusters = action.clusters](const api::Workload& workload) {
+    api::WorkloadStatus status = workload.status;
+    if (!status.cluster_name) status.nominated_cluster_names = clusters;
+    return status;
   };
-  co_return co_await deps_.local.update_status(std::move(key), change);
+  co_return co_await deps_.local.update_status(std::move(key), wanted);
 }
 
 Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::RecordWinner action) {
@@ -346,13 +350,14 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::RecordWinner action) 
   bool recorded = false;
   const auto worker = remote(action.cluster);
   const auto copy = worker ? worker->workloads.get(key) : nullptr;
-  const auto change = [&](api::Workload& workload) {
-    recorded = dispatch::record_winner(&workload,
-                                       dispatch::multikueue_check(deps_.local.objects(), workload),
-                                       action, now, copy.get());
-    return recorded;
+  const auto wanted = [&](const api::Workload& workload) {
+    auto status = dispatch::record_winner(
+        workload, dispatch::multikueue_check(deps_.local.objects(), workload), action, now,
+        copy.get());
+    recorded = status.has_value();
+    return status;
   };
-  const Status done = co_await deps_.local.update_status(key, change);
+  const Status done = co_await deps_.local.update_status(key, wanted);
   if (!done) co_return done;
   if (!recorded) co_return Error(Errc::conflict, "the workload changed meanwhile");
   note(key, false, action.message);
@@ -365,12 +370,11 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::RecordWinner action) 
 
 Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::SetCheck action) {
   const TimePoint now = deps_.local.clock.now();
-  const auto change = [&](api::Workload& workload) {
-    const api::AdmissionCheckState* mine =
-        dispatch::multikueue_check(deps_.local.objects(), workload);
-    return mine && dispatch::set_check(api::find_check(&workload.status, mine->name), action, now);
+  const auto wanted = [&](const api::Workload& workload) {
+    return dispatch::set_check(
+        workload, dispatch::multikueue_check(deps_.local.objects(), workload), action, now);
   };
-  const Status done = co_await deps_.local.update_status(key, change);
+  const Status done = co_await deps_.local.update_status(key, wanted);
   if (done) note(key, action.warning, action.message);
   co_return done;
 }
@@ -385,6 +389,8 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::CreateJob action) {
   if (!may_create_job(key, action.cluster)) {
     co_return Error(Errc::conflict, "the picture changed before the job was created");
   }
+  REGATTA_CHECK(holds_start_lock(*workload, action.cluster),
+                key.str() + " would start on " + action.cluster + ", which is not its cluster");
   const jobs::JobKind& kind = job->kind();
   const Json wanted = job->remote_job(*workload, config_.origin);
   auto created = co_await worker->client.create_raw(kind.resource(), key.ns, dump_json(wanted));
@@ -400,9 +406,14 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::CreateJob action) {
   co_return ok();
 }
 
+bool Dispatcher::holds_start_lock(const api::Workload& workload, const std::string& cluster) const {
+  const auto* check = dispatch::multikueue_check(deps_.local.objects(), workload);
+  return workload.status.cluster_name == cluster && check && check->state == api::CheckState::Ready;
+}
+
 bool Dispatcher::may_create_job(const api::ObjectKey& key, const std::string& cluster) const {
   const auto workload = deps_.local.workloads.get(key);
-  if (!workload || workload->status.cluster_name.value_or("") != cluster) return false;
+  if (!workload || !holds_start_lock(*workload, cluster)) return false;
   for (const auto& [name, member] : deps_.fleet.members()) {
     if (name != cluster && member.ready() && remote_job_of(*member.remote, key)) return false;
   }
@@ -423,7 +434,7 @@ Task<Status> Dispatcher::adopt_or_note_foreign(std::shared_ptr<clusters::RemoteC
     co_return ok();
   }
   log_.warning("a job of that name is not ours", {{"cluster", worker->name()}, {"job", job.str()}});
-  foreign_.add(worker->name(), job, deps_.local.clock.now());
+  foreign_.add(worker->name(), job, deps_.local.clock.steady());
   co_return already_exists;
 }
 
@@ -475,38 +486,18 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::DeactivateRemote acti
   const auto worker = remote(action.cluster);
   const auto copy = worker ? worker->workloads.get(key) : nullptr;
   if (!copy) co_return ok();
-  api::Workload after = *copy;
-  api::set_condition(&after.status.conditions,
-                     {std::string(api::conditions::deactivation_target),
-                      api::ConditionStatus::True,
-                      copy->metadata.generation,
-                      {},
-                      std::string(api::reasons::evicted_on_manager_cluster),
-                      action.message},
-                     deps_.local.clock.now());
-  auto written = co_await worker->client.patch_status(*copy, std::move(after));
-  if (!written) {
-    worker->note(written.error());
-    co_return written.error().within("deactivating on " + action.cluster);
-  }
-  worker->workloads.observe(std::move(*written));
-  co_return ok();
+  co_return co_await write_copy(worker, copy,
+                                dispatch::deactivate(*copy, action, deps_.local.clock.now()),
+                                "deactivating on " + action.cluster);
 }
 
 Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::FinishLocal action) {
   const TimePoint now = deps_.local.clock.now();
-  const auto change = [&](api::Workload& workload) {
-    if (api::is_true(workload.status.conditions, api::conditions::finished)) return false;
-    return api::set_condition(&workload.status.conditions,
-                              {std::string(api::conditions::finished),
-                               api::ConditionStatus::True,
-                               workload.metadata.generation,
-                               {},
-                               action.reason,
-                               action.message},
-                              now);
+  const auto wanted = [&](const api::Workload& workload) -> std::optional<api::WorkloadStatus> {
+    if (lifecycle::is_finished(workload)) return {};
+    return lifecycle::finished_status(workload, action.reason, action.message, now);
   };
-  co_return co_await deps_.local.update_status(std::move(key), change);
+  co_return co_await deps_.local.update_status(std::move(key), wanted);
 }
 
 void Dispatcher::note(const api::ObjectKey& key, bool warning, std::string message) {

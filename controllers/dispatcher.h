@@ -55,7 +55,6 @@ class Dispatcher {
   Task<Status> apply_all(api::ObjectKey key, std::vector<dispatch::Action> actions);
   Task<Status> apply_together(api::ObjectKey key, std::vector<dispatch::Action> actions);
   Task<Status> apply_one(api::ObjectKey key, dispatch::Action action);
-  Task<> apply_into(api::ObjectKey key, dispatch::Action action, Status* outcome);
 
   Task<Status> run(api::ObjectKey key, dispatch::RemoveRemote action);
   Task<Status> run(api::ObjectKey key, dispatch::CreateCopy action);
@@ -70,7 +69,12 @@ class Dispatcher {
   Task<Status> run(api::ObjectKey key, dispatch::DeactivateRemote action);
   Task<Status> run(api::ObjectKey key, dispatch::FinishLocal action);
 
-  /// The start lock still names that cluster, and no other connected cluster is seen to hold the
+  /// Writes the status of a copy; `doing` says in errors what for.
+  Task<Status> write_copy(std::shared_ptr<clusters::RemoteCluster> worker, jobs::WorkloadPtr copy,
+                          api::WorkloadStatus status, std::string doing);
+  /// The Workload records that cluster, and its check is Ready.
+  bool holds_start_lock(const api::Workload& workload, const std::string& cluster) const;
+  /// The start lock is still that cluster's, and no other connected cluster is seen to hold the
   /// Job.
   bool may_create_job(const api::ObjectKey& key, const std::string& cluster) const;
   Task<Status> adopt_or_note_foreign(std::shared_ptr<clusters::RemoteCluster> remote,

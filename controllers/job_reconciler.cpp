@@ -1,6 +1,8 @@
 #include "controllers/job_reconciler.h"
 
 #include "lib/api/names.h"
+#include "lib/api/owner_reference.h"
+#include "lifecycle/lifecycle.h"
 
 #include <nlohmann/json.hpp>
 
@@ -153,41 +155,31 @@ Task<Status> JobReconciler::run(JobPtr job, jobs::DeleteWorkload action) {
 }
 
 Task<Status> JobReconciler::run(JobPtr job, jobs::AdoptWorkload action) {
-  return cluster_.update_metadata(action.workload->metadata.key(), [job](api::Workload& workload) {
-    if (workload.metadata.controller()) return false;
-    workload.metadata.owner_references.push_back(jobs::owner_reference_to(*job));
-    workload.metadata.labels[std::string(api::labels::job_uid)] = job->metadata().uid;
-    return true;
-  });
+  const auto wanted = [job](const api::Workload& workload) -> std::optional<api::ObjectMeta> {
+    api::ObjectMeta metadata = workload.metadata;
+    if (metadata.controller()) return {};
+    metadata.owner_references.push_back(
+        api::controller_reference(job->kind().resource(), job->metadata()));
+    metadata.labels[std::string(api::labels::job_uid)] = job->metadata().uid;
+    return metadata;
+  };
+  return cluster_.update_metadata(action.workload->metadata.key(), wanted);
 }
 
 Task<Status> JobReconciler::run(JobPtr job, jobs::UpdateWorkload action) {
-  const api::WorkloadSpec spec = action.spec;
-  const auto change = [spec](api::Workload& workload) {
-    workload.spec = spec;
-    return true;
-  };
-  const Status done = co_await cluster_.update_spec(action.workload->metadata.key(), change);
+  const auto wanted = [spec = action.spec](const api::Workload&) { return spec; };
+  const Status done = co_await cluster_.update_spec(action.workload->metadata.key(), wanted);
   if (done) note(*job, kube::EventType::normal, api::events::updated_workload, action.message);
   co_return done;
 }
 
 Task<Status> JobReconciler::run(JobPtr job, jobs::FinishWorkload action) {
   const api::ObjectKey key = action.workload->metadata.key();
-  const std::string reason = action.reason;
-  const std::string message = action.message;
   const TimePoint now = cluster_.clock.now();
-  const auto change = [reason, message, now](api::Workload& workload) {
-    return api::set_condition(&workload.status.conditions,
-                              {std::string(api::conditions::finished),
-                               api::ConditionStatus::True,
-                               workload.metadata.generation,
-                               {},
-                               reason,
-                               message},
-                              now);
+  const auto wanted = [&action, now](const api::Workload& workload) {
+    return lifecycle::finished_status(workload, action.reason, action.message, now);
   };
-  const Status done = co_await cluster_.update_status(key, change);
+  const Status done = co_await cluster_.update_status(key, wanted);
   // A dispatched job has events enough already.
   const bool dispatched =
       job->not_managed_reason().empty() ||
@@ -201,27 +193,26 @@ Task<Status> JobReconciler::run(JobPtr job, jobs::FinishWorkload action) {
 
 Task<Status> JobReconciler::run(JobPtr, jobs::ReleaseWorkload action) {
   const Status done =
-      co_await cluster_.update_metadata(action.workload->metadata.key(), [](api::Workload& w) {
-        return std::erase(w.metadata.finalizers, api::finalizers::resource_in_use) > 0;
-      });
+      co_await cluster_.update_metadata(action.workload->metadata.key(), jobs::released_metadata);
   if (!done && done.error().code() == Errc::not_found) co_return ok();
   co_return done;
 }
 
 Task<Status> JobReconciler::run(JobPtr, jobs::SetReclaimable action) {
-  const auto pods = action.pods;
-  return cluster_.update_status(action.workload->metadata.key(), [pods](api::Workload& workload) {
-    workload.status.reclaimable_pods = pods;
-    return true;
-  });
+  const auto wanted = [pods = action.pods](const api::Workload& workload) {
+    api::WorkloadStatus status = workload.status;
+    status.reclaimable_pods = pods;
+    return status;
+  };
+  return cluster_.update_status(action.workload->metadata.key(), wanted);
 }
 
 Task<Status> JobReconciler::run(JobPtr, jobs::DropReservation action) {
   const TimePoint now = cluster_.clock.now();
-  return cluster_.update_status(action.workload->metadata.key(), [now](api::Workload& workload) {
-    jobs::drop_reservation(&workload, now);
-    return true;
-  });
+  const auto wanted = [now](const api::Workload& workload) {
+    return jobs::drop_reservation(workload, now);
+  };
+  return cluster_.update_status(action.workload->metadata.key(), wanted);
 }
 
 Task<Status> JobReconciler::run(JobPtr job, jobs::StopJob action) {
@@ -257,13 +248,14 @@ Task<Status> JobReconciler::run(JobPtr job, jobs::DeleteJob action) {
 
 Task<Status> JobReconciler::run(JobPtr job, jobs::GateWorkload action) {
   const std::string gates = action.gates;
-  const auto change = [gates](api::Workload& workload) {
+  const auto wanted = [gates](const api::Workload& workload) {
     const std::string annotation(api::annotations::admission_gated_by);
-    if (gates.empty()) return workload.metadata.annotations.erase(annotation) > 0;
-    workload.metadata.annotations[annotation] = gates;
-    return true;
+    api::ObjectMeta metadata = workload.metadata;
+    metadata.annotations.erase(annotation);
+    if (!gates.empty()) metadata.annotations[annotation] = gates;
+    return metadata;
   };
-  const Status done = co_await cluster_.update_metadata(action.workload->metadata.key(), change);
+  const Status done = co_await cluster_.update_metadata(action.workload->metadata.key(), wanted);
   if (done) {
     note(*job, kube::EventType::normal, api::events::updated_workload,
          "Updated workload AdmissionGatedBy to \"" + gates + "\"");
@@ -274,10 +266,12 @@ Task<Status> JobReconciler::run(JobPtr job, jobs::GateWorkload action) {
 Task<Status> JobReconciler::run(JobPtr, jobs::SetPodsReady action) {
   const api::PodsReadiness readiness = action.readiness;
   const TimePoint now = cluster_.clock.now();
-  const auto change = [readiness, now](api::Workload& workload) {
-    return api::set_pods_ready(&workload, readiness, now);
+  const auto wanted = [readiness, now](const api::Workload& workload) {
+    api::WorkloadStatus status = workload.status;
+    api::set_pods_ready(&status, workload.metadata.generation, readiness, now);
+    return status;
   };
-  return cluster_.update_status(action.workload->metadata.key(), change);
+  return cluster_.update_status(action.workload->metadata.key(), wanted);
 }
 
 Task<Status> JobReconciler::run(JobPtr job, jobs::LookAgain action) {

@@ -211,18 +211,21 @@ Task<Status> NodeController::look_at(WorkloadPtr workload, std::string host, Nod
   const std::string uid = workload->metadata.uid;
   bool evicted = false;
   std::vector<lifecycle::Note> notes;
-  const auto change = [&](api::Workload& current) {
+  const auto wanted = [&](const api::Workload& current) -> std::optional<api::WorkloadStatus> {
     notes.clear();
-    if (current.metadata.uid != uid) return false;
-    const bool changed = lifecycle::note_node(&current, host, verdict.lost, now, &notes);
-    evicted = lifecycle::is_evicted(current);
-    return changed;
+    if (current.metadata.uid != uid) return {};
+    auto change = lifecycle::note_node(current, host, verdict.lost, now);
+    evicted = api::is_true((change ? change->status : current.status).conditions,
+                           api::conditions::evicted);
+    if (!change) return {};
+    notes = std::move(change->notes);
+    return std::move(change->status);
   };
   const auto& known = workload->status.unhealthy_nodes;
   const bool listed = std::find(known.begin(), known.end(), host) != known.end();
   Status written = ok();
   if (verdict.lost != listed) {
-    written = co_await cluster_.update_status(workload->metadata.key(), change);
+    written = co_await cluster_.update_status(workload->metadata.key(), wanted);
   }
   if (!written && written.error().code() != Errc::not_found) co_return written;
   for (lifecycle::Note& note : notes) {

@@ -5,7 +5,6 @@
 #include "lib/api/owner_reference.h"
 #include "lib/base/limited_text.h"
 #include "lifecycle/lifecycle.h"
-#include "lifecycle/owner_reference.h"
 
 #include <nlohmann/json.hpp>
 
@@ -210,18 +209,17 @@ Task<Status> ProvisioningCheckController::reconcile(api::ObjectKey key) {
 Task<Status> ProvisioningCheckController::write_states(api::ObjectKey key) {
   std::vector<std::string> notes;
   Status failed = ok();
-  const auto change = [&](api::Workload& workload) {
+  const auto wanted = [&](const api::Workload& workload) -> std::optional<api::WorkloadStatus> {
     auto plan = lifecycle::plan_provisioning(view(std::make_shared<const api::Workload>(workload)),
                                              local_.clock.now());
     if (!plan) {
       failed = plan.error();
-      return false;
+      return {};
     }
     notes = std::move(plan->notes);
-    lifecycle::apply_states(plan->states, &workload);
-    return !plan->states.empty();
+    return lifecycle::with_states(workload.status, plan->states);
   };
-  const Status written = co_await local_.update_status(key, change);
+  const Status written = co_await local_.update_status(key, wanted);
   if (!written && written.error().code() != Errc::not_found) co_return written;
   if (!failed) co_return failed;
   const auto stored = local_.workloads.get(key);
@@ -289,13 +287,12 @@ Task<Status> ProvisioningCheckController::report(std::shared_ptr<const api::Work
                                                  std::string check, std::string message) {
   note(*workload, true, "FailedCreate", message);
   message = limited_text(std::move(message), api::condition_message_max);
-  const auto change = [&](api::Workload& current) {
-    auto* state = api::find_check(&current.status, check);
-    if (state == nullptr || state->message == message) return false;
-    state->message = message;
-    return true;
+  const auto wanted = [&](const api::Workload& current) {
+    api::WorkloadStatus status = current.status;
+    if (auto* state = api::find_check(&status, check)) state->message = message;
+    return status;
   };
-  co_return co_await local_.update_status(workload->metadata.key(), change);
+  co_return co_await local_.update_status(workload->metadata.key(), wanted);
 }
 
 /// The request becomes the owner of its templates, so that they are deleted with it.

@@ -189,21 +189,20 @@ bool Scheduler::apply(const admission::CycleResult& result, TimePoint now) {
 Task<> Scheduler::reserve(admission::AdmittedWorkload admitted) {
   const TimePoint now = cluster_.clock.now();
   bool done = false;
-  const auto change = [&](api::Workload& workload) {
-    if (workload.metadata.uid != admitted.uid || !admission::is_admissible(workload)) return false;
+  const auto wanted = [&](const api::Workload& workload) -> std::optional<api::WorkloadStatus> {
+    if (workload.metadata.uid != admitted.uid || !admission::is_admissible(workload)) return {};
     done = true;
-    lifecycle::reserve(&workload, admitted.admission, admitted.checks, now);
-    if (config_.wait_for_pods_ready && workload.metadata.controller())
-      lifecycle::expect_pods(&workload, now);
-    if (config_.first_nomination && workload.status.nominated_cluster_names.empty()) {
+    api::WorkloadStatus status = lifecycle::reserve(
+        workload, {admitted.admission, admitted.checks, config_.wait_for_pods_ready}, now);
+    if (config_.first_nomination && status.nominated_cluster_names.empty()) {
       for (const std::string& check : admitted.checks) {
         auto clusters = config_.first_nomination(check);
-        if (!clusters.empty()) workload.status.nominated_cluster_names = std::move(clusters);
+        if (!clusters.empty()) status.nominated_cluster_names = std::move(clusters);
       }
     }
-    return true;
+    return status;
   };
-  const Status written = co_await cluster_.update_status(admitted.key, change);
+  const Status written = co_await cluster_.update_status(admitted.key, wanted);
   --writing_;
   if (!written || !done) {
     if (!written) {
@@ -253,21 +252,14 @@ Task<> Scheduler::preempt(admission::PreemptedWorkload preempted) {
   const std::string message = admission::preemption_message(
       preempted, preemptor ? preemptor->metadata.label(label) : std::string());
   std::vector<lifecycle::Note> notes;
-  const auto change = [&](api::Workload& workload) {
+  const auto wanted = [&](const api::Workload& workload) -> std::optional<api::WorkloadStatus> {
     notes.clear();
-    if (workload.metadata.uid != preempted.uid || lifecycle::is_evicted(workload)) return false;
-    lifecycle::evict(&workload, std::string(api::reasons::preempted), message, "", now, &notes);
-    api::set_condition(&workload.status.conditions,
-                       {std::string(api::conditions::preempted),
-                        api::ConditionStatus::True,
-                        workload.metadata.generation,
-                        {},
-                        std::string(preempted.reason),
-                        message},
-                       now);
-    return true;
+    if (workload.metadata.uid != preempted.uid || lifecycle::is_evicted(workload)) return {};
+    lifecycle::StatusChange change = lifecycle::preempt(workload, preempted.reason, message, now);
+    notes = std::move(change.notes);
+    return std::move(change.status);
   };
-  const Status written = co_await cluster_.update_status(preempted.key, change);
+  const Status written = co_await cluster_.update_status(preempted.key, wanted);
   --writing_;
   preempting_.erase(preempted.key);
   if (!written) {
@@ -314,17 +306,17 @@ Task<Status> Scheduler::write_pending(api::ObjectKey key) {
   const admission::PendingWorkload pending = found->second;
   const TimePoint now = cluster_.clock.now();
   bool wrote = false;
-  const auto change = [&](api::Workload& workload) {
+  const auto wanted = [&](const api::Workload& workload) -> std::optional<api::WorkloadStatus> {
     const bool waits = workload.metadata.uid == pending.uid && admission::is_admissible(workload);
-    if (!waits) return false;
-    wrote = lifecycle::set_pending(&workload, pending.reason, pending.message, now);
-    if (pending.gated) wrote |= lifecycle::block_on_gates(&workload, pending.message, now);
-    auto requests = state_.reader().resource_requests(key);
-    const bool same = requests == workload.status.resource_requests;
-    workload.status.resource_requests = std::move(requests);
-    return wrote || !same;
+    if (!waits) return {};
+    auto told =
+        lifecycle::pending_status(workload, pending.reason, pending.message, pending.gated, now);
+    wrote = told.has_value();
+    api::WorkloadStatus status = told ? std::move(*told) : workload.status;
+    status.resource_requests = state_.reader().resource_requests(key);
+    return status;
   };
-  const Status written = co_await cluster_.update_status(key, change);
+  const Status written = co_await cluster_.update_status(key, wanted);
   if (!written && written.error().code() != Errc::not_found) co_return written;
   // Another cycle may have left a newer message meanwhile.
   const auto latest = pending_.find(key);

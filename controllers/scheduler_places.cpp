@@ -58,16 +58,16 @@ void Scheduler::apply_places(const admission::CycleResult& result) {
 Task<> Scheduler::place(admission::AdmittedWorkload placed) {
   const TimePoint now = cluster_.clock.now();
   bool admitted = false;
-  const auto change = [&](api::Workload& workload) {
+  const auto wanted = [&](const api::Workload& workload) -> std::optional<api::WorkloadStatus> {
     const bool wrong = workload.metadata.uid != placed.uid || !lifecycle::is_reserved(workload) ||
                        lifecycle::is_finished(workload) || lifecycle::is_evicted(workload);
-    if (wrong) return false;
-    const bool before = lifecycle::is_admitted(workload);
-    lifecycle::place(&workload, placed.admission, now);
-    admitted = !before && lifecycle::is_admitted(workload);
-    return true;
+    if (wrong) return {};
+    api::WorkloadStatus status = lifecycle::place(workload, placed.admission, now);
+    admitted = !lifecycle::is_admitted(workload) &&
+               api::is_true(status.conditions, api::conditions::admitted);
+    return status;
   };
-  const Status written = co_await cluster_.update_status(placed.key, change);
+  const Status written = co_await cluster_.update_status(placed.key, wanted);
   --writing_;
   if (!written) {
     log_.warning("places of pods not written",
@@ -89,15 +89,16 @@ Task<> Scheduler::place(admission::AdmittedWorkload placed) {
 Task<> Scheduler::evict_unplaced(admission::EvictedWorkload evicted) {
   const TimePoint now = cluster_.clock.now();
   std::vector<lifecycle::Note> notes;
-  const auto change = [&](api::Workload& workload) {
+  const auto wanted = [&](const api::Workload& workload) -> std::optional<api::WorkloadStatus> {
     const bool wrong = workload.metadata.uid != evicted.uid || !lifecycle::is_reserved(workload) ||
                        lifecycle::is_finished(workload) || lifecycle::is_evicted(workload);
-    if (wrong) return false;
-    notes.clear();
-    lifecycle::evict(&workload, evicted.reason, evicted.message, "", now, &notes);
-    return true;
+    if (wrong) return {};
+    lifecycle::StatusChange change =
+        lifecycle::evict(workload, evicted.reason, evicted.message, now);
+    notes = std::move(change.notes);
+    return std::move(change.status);
   };
-  const Status written = co_await cluster_.update_status(evicted.key, change);
+  const Status written = co_await cluster_.update_status(evicted.key, wanted);
   --writing_;
   if (!written) {
     log_.warning("eviction not written",

@@ -13,23 +13,17 @@ Task<> Scheduler::finish_replaced(admission::AdmittedWorkload admitted) {
                               ", JobUID: " + job + ") due to workload slice aggregation";
   const TimePoint now = cluster_.clock.now();
   bool done = false;
-  const auto change = [&](api::Workload& workload) {
+  const auto wanted = [&](const api::Workload& workload) -> std::optional<api::WorkloadStatus> {
     if (lifecycle::is_finished(workload)) {
       const auto* end = api::find_condition(workload.status.conditions, api::conditions::finished);
       done = end->reason == api::reasons::workload_slice_replaced;  // by the job's reconciler
-      return false;
+      return {};
     }
-    done = api::set_condition(&workload.status.conditions,
-                              {std::string(api::conditions::finished),
-                               api::ConditionStatus::True,
-                               workload.metadata.generation,
-                               {},
-                               std::string(api::reasons::workload_slice_replaced),
-                               message},
-                              now);
-    return done;
+    done = true;
+    return lifecycle::finished_status(workload, api::reasons::workload_slice_replaced, message,
+                                      now);
   };
-  const Status written = co_await cluster_.update_status(admitted.replaces, change);
+  const Status written = co_await cluster_.update_status(admitted.replaces, wanted);
   if (!written) {
     log_.warning("replaced slice not finished",
                  {{"workload", admitted.replaces.str()}, {"error", written.error().what()}});

@@ -1,5 +1,6 @@
 #include "controllers/workload_controller.h"
 
+#include "jobs/plan.h"
 #include "lib/api/names.h"
 #include "lifecycle/read_lifecycle.h"
 
@@ -146,27 +147,27 @@ Task<Status> WorkloadController::reconcile(api::ObjectKey key) {
   if (!stored) co_return ok();
   const TimePoint now = cluster_.clock.now();
   // A look costs nothing. The lock is only taken for a write.
-  api::Workload trial = *stored;
   lifecycle::LifecycleView seen = view(*stored);
   if (config_.lifecycle.wait_for_pods_ready) seen.jitter = rng_.unit();
   seen.may_tell_bypassed = may_tell_bypassed(*stored, now);
-  lifecycle::Settled todo = lifecycle::settle(&trial, seen, now, config_.lifecycle);
+  lifecycle::Settled todo = lifecycle::settle(*stored, seen, now, config_.lifecycle);
   if (todo.look_again) queue_.add_after(key, *todo.look_again);
   const auto priority = new_priority(*stored);
   // This comes before the write, because the class may change again while that is under way.
   repriced_.erase(key);
   if (todo.active || priority) {
     const std::optional<bool> active = todo.active;
-    const auto change = [active, priority](api::Workload& workload) {
-      if (active) workload.spec.active = *active;
-      if (priority) workload.spec.priority = priority;
-      return true;
+    const auto wanted = [active, priority](const api::Workload& workload) {
+      api::WorkloadSpec spec = workload.spec;
+      if (active) spec.active = *active;
+      if (priority) spec.priority = priority;
+      return spec;
     };
-    const Status done = co_await cluster_.update_spec(key, change);
+    const Status done = co_await cluster_.update_spec(key, wanted);
     if (!done && priority && cluster_.workloads.get(key)) repriced_.insert(key);
     if (!done) co_return done;
   }
-  if (todo.status_changed) {
+  if (todo.status) {
     const Status done = co_await write_status(key, seen, now);
     if (!done) co_return done;
   }
@@ -185,25 +186,22 @@ Task<Status> WorkloadController::reconcile(api::ObjectKey key) {
 Task<Status> WorkloadController::write_status(api::ObjectKey key, lifecycle::LifecycleView seen,
                                               TimePoint now) {
   std::vector<lifecycle::Note> notes;
-  const auto change = [&](api::Workload& workload) {
+  const auto wanted = [&](const api::Workload& workload) {
     lifecycle::LifecycleView again = view(workload);
     again.jitter = seen.jitter;
     again.may_tell_bypassed = seen.may_tell_bypassed;
-    lifecycle::Settled todo = lifecycle::settle(&workload, again, now, config_.lifecycle);
+    lifecycle::Settled todo = lifecycle::settle(workload, again, now, config_.lifecycle);
     notes = std::move(todo.notes);
-    return todo.status_changed;
+    return std::move(todo.status);
   };
-  const Status done = co_await cluster_.update_status(key, change);
+  const Status done = co_await cluster_.update_status(key, wanted);
   if (!done) co_return done.error().code() == Errc::not_found ? ok() : done;
   if (const auto written = cluster_.workloads.get(key)) tell(*written, std::move(notes));
   co_return ok();
 }
 
 Task<Status> WorkloadController::release(api::ObjectKey key) {
-  const auto change = [](api::Workload& workload) {
-    return std::erase(workload.metadata.finalizers, api::finalizers::resource_in_use) > 0;
-  };
-  const Status done = co_await cluster_.update_metadata(key, change);
+  const Status done = co_await cluster_.update_metadata(key, jobs::released_metadata);
   if (!done && done.error().code() != Errc::not_found) co_return done;
   co_return ok();
 }

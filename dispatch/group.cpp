@@ -1,7 +1,7 @@
 #include "dispatch/group.h"
 
-#include "dispatch/objects.h"
 #include "jobs/read_job.h"
+#include "lib/api/check_retries.h"
 #include "lib/api/codec.h"
 #include "lib/api/names.h"
 
@@ -13,6 +13,20 @@ namespace regatta::dispatch {
 namespace {
 
 namespace conditions = api::conditions;
+
+CheckState state_of(api::CheckState state) {
+  switch (state) {
+    case api::CheckState::Pending:
+      return CheckState::pending;
+    case api::CheckState::Ready:
+      return CheckState::ready;
+    case api::CheckState::Retry:
+      return CheckState::retry;
+    case api::CheckState::Rejected:
+      return CheckState::rejected;
+  }
+  return CheckState::pending;
+}
 
 std::string rejection_of(const jobs::Lookup& hub, const api::Workload& workload) {
   const auto& owners = workload.metadata.owner_references;
@@ -54,7 +68,11 @@ LocalView read_local(const jobs::Lookup& hub, const api::Workload& workload,
     view.evicted_message = c->message;
   }
   const api::AdmissionCheckState* mine = multikueue_check(hub, workload);
-  if (mine) read_check(*mine, &view);
+  if (mine) {
+    view.check = state_of(mine->state);
+    view.check_since = mine->last_transition_time;
+    view.retries = api::retries_of(*mine);
+  }
   view.other_checks_ready = std::all_of(
       status.admission_checks.begin(), status.admission_checks.end(),
       [&](const auto& check) { return &check == mine || check.state == api::CheckState::Ready; });
@@ -142,15 +160,16 @@ Json comparable_spec(const api::Workload& workload) {
 
 }  // namespace
 
-void ForeignJobs::add(const std::string& cluster, const jobs::JobId& job, TimePoint now) {
-  std::erase_if(until_, [now](const auto& entry) { return entry.second <= now; });
+void ForeignJobs::add(const std::string& cluster, const jobs::JobId& job, SteadyPoint now) {
   until_[{cluster, job}] = now + remembered;
 }
 
-bool ForeignJobs::contains(const std::string& cluster, const jobs::JobId& job,
-                           TimePoint now) const {
-  const auto found = until_.find({cluster, job});
-  return found != until_.end() && found->second > now;
+void ForeignJobs::expire(SteadyPoint now) {
+  std::erase_if(until_, [now](const auto& entry) { return entry.second <= now; });
+}
+
+bool ForeignJobs::contains(const std::string& cluster, const jobs::JobId& job) const {
+  return until_.contains({cluster, job});
 }
 
 const api::AdmissionCheckState* multikueue_check(const jobs::Lookup& hub,
@@ -187,7 +206,7 @@ Drift drift_between(const api::Workload& local, const api::Workload& remote) {
 }
 
 GroupView read_group(const jobs::Lookup& hub, const FleetView& fleet, const ForeignJobs& foreign,
-                     const api::ObjectKey& key, TimePoint now) {
+                     const api::ObjectKey& key) {
   GroupView group;
   const jobs::WorkloadPtr workload = hub.workload(key);
   jobs::JobPtr job;
@@ -207,7 +226,7 @@ GroupView read_group(const jobs::Lookup& hub, const FleetView& fleet, const Fore
     view.listed = std::find(group.config_order.begin(), group.config_order.end(), name) !=
                   group.config_order.end();
     const bool absent = view.job == RemoteJob::absent;
-    if (absent && job && foreign.contains(name, jobs::id_of(*job), now)) {
+    if (absent && job && foreign.contains(name, jobs::id_of(*job))) {
       view.job = RemoteJob::foreign;
     }
     const bool holds = view.copy || view.job == RemoteJob::ours;

@@ -17,11 +17,13 @@ namespace regatta::dispatch {
 class ForeignJobs {
  public:
   static constexpr Duration remembered = std::chrono::minutes(5);
-  void add(const std::string& cluster, const jobs::JobId& job, TimePoint now);
-  bool contains(const std::string& cluster, const jobs::JobId& job, TimePoint now) const;
+  void add(const std::string& cluster, const jobs::JobId& job, SteadyPoint now);
+  /// Forgets those that were remembered for long enough.
+  void expire(SteadyPoint now);
+  bool contains(const std::string& cluster, const jobs::JobId& job) const;
 
  private:
-  std::map<std::pair<std::string, jobs::JobId>, TimePoint> until_;
+  std::map<std::pair<std::string, jobs::JobId>, SteadyPoint> until_;
 };
 
 /// One worker, and what it holds of one workload.
@@ -57,6 +59,6 @@ Drift drift_between(const api::Workload& local, const api::Workload& remote);
 
 /// Everything plan() needs to know about one workload. Pure.
 GroupView read_group(const jobs::Lookup& hub, const FleetView& fleet, const ForeignJobs& foreign,
-                     const api::ObjectKey& key, TimePoint now);
+                     const api::ObjectKey& key);
 
 }  // namespace regatta::dispatch

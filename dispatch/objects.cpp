@@ -1,6 +1,5 @@
 #include "dispatch/objects.h"
 
-#include "lib/api/check_retries.h"
 #include "lib/api/codec.h"
 #include "lib/api/names.h"
 #include "lib/base/limited_text.h"
@@ -11,20 +10,6 @@
 
 namespace regatta::dispatch {
 namespace {
-
-CheckState state_of(api::CheckState state) {
-  switch (state) {
-    case api::CheckState::Pending:
-      return CheckState::pending;
-    case api::CheckState::Ready:
-      return CheckState::ready;
-    case api::CheckState::Retry:
-      return CheckState::retry;
-    case api::CheckState::Rejected:
-      return CheckState::rejected;
-  }
-  return CheckState::pending;
-}
 
 bool all_ready(const api::WorkloadStatus& status) {
   const bool checks = std::all_of(status.admission_checks.begin(), status.admission_checks.end(),
@@ -49,12 +34,6 @@ void note_places(api::Admission* admission, const api::Workload& copy) {
 
 }  // namespace
 
-void read_check(const api::AdmissionCheckState& check, LocalView* view) {
-  view->check = state_of(check.state);
-  view->check_since = check.last_transition_time;
-  view->retries = api::retries_of(check);
-}
-
 Json remote_copy(const api::Workload& workload, const std::string& origin, bool gated) {
   Json metadata = {{"name", workload.metadata.name}, {"namespace", workload.metadata.ns}};
   Json labels = workload.metadata.labels;
@@ -75,27 +54,45 @@ Json remote_copy(const api::Workload& workload, const std::string& origin, bool 
           {"spec", std::move(whole["spec"])}};
 }
 
-void open_gate(api::Workload* copy, TimePoint now) {
-  auto& gates = copy->status.preemption_gates;
+api::WorkloadStatus open_gate(const api::Workload& copy, TimePoint now) {
+  api::WorkloadStatus status = copy.status;
+  auto& gates = status.preemption_gates;
   const std::string name(api::gates::multikueue_preemption);
   auto ours = std::find_if(gates.begin(), gates.end(),
                            [&](const api::PreemptionGateState& gate) { return gate.name == name; });
   if (ours == gates.end()) ours = gates.insert(gates.end(), {name, "", {}});
   ours->position = "Open";
   ours->last_transition_time = std::chrono::floor<std::chrono::seconds>(now);
+  return status;
 }
 
-bool record_winner(api::Workload* workload, const api::AdmissionCheckState* check,
-                   const RecordWinner& winner, TimePoint now, const api::Workload* copy) {
-  api::WorkloadStatus& status = workload->status;
+api::WorkloadStatus deactivate(const api::Workload& copy, const DeactivateRemote& action,
+                               TimePoint now) {
+  api::WorkloadStatus status = copy.status;
+  api::set_condition(&status.conditions,
+                     {std::string(api::conditions::deactivation_target),
+                      api::ConditionStatus::True,
+                      copy.metadata.generation,
+                      {},
+                      std::string(api::reasons::evicted_on_manager_cluster),
+                      action.message},
+                     now);
+  return status;
+}
+
+std::optional<api::WorkloadStatus> record_winner(const api::Workload& workload,
+                                                 const api::AdmissionCheckState* check,
+                                                 const RecordWinner& winner, TimePoint now,
+                                                 const api::Workload* copy) {
+  api::WorkloadStatus status = workload.status;
   const bool reserved = api::is_true(status.conditions, api::conditions::quota_reserved);
   const bool taken_back = api::is_true(status.conditions, api::conditions::evicted) ||
                           api::is_true(status.conditions, api::conditions::finished);
-  if (!check || !reserved || taken_back) return false;
+  if (!check || !reserved || taken_back) return {};
   if (check->state != api::CheckState::Pending && check->state != api::CheckState::Ready) {
-    return false;
+    return {};
   }
-  if (status.cluster_name && *status.cluster_name != winner.cluster) return false;
+  if (status.cluster_name && *status.cluster_name != winner.cluster) return {};
   status.cluster_name = winner.cluster;
   status.nominated_cluster_names.clear();
   api::AdmissionCheckState* mine = api::find_check(&status, check->name);
@@ -109,29 +106,33 @@ bool record_winner(api::Workload* workload, const api::AdmissionCheckState* chec
     api::set_condition(&status.conditions,
                        {std::string(api::conditions::admitted),
                         api::ConditionStatus::True,
-                        workload->metadata.generation,
+                        workload.metadata.generation,
                         {},
                         std::string(api::reasons::admitted),
                         "The workload is admitted"},
                        now);
   }
-  return true;
+  return status;
 }
 
-bool set_check(api::AdmissionCheckState* check, const SetCheck& wanted, TimePoint now) {
+std::optional<api::WorkloadStatus> set_check(const api::Workload& workload,
+                                             const api::AdmissionCheckState* check,
+                                             const SetCheck& wanted, TimePoint now) {
   const api::CheckState state =
       wanted.state == CheckState::retry ? api::CheckState::Retry : api::CheckState::Rejected;
-  if (!check || check->state == state) return false;
+  if (!check || check->state == state) return {};
+  api::WorkloadStatus status = workload.status;
+  api::AdmissionCheckState* mine = api::find_check(&status, check->name);
   std::string message = wanted.message + (wanted.own_sentence ? ". " : ", ") + "Previously: \"";
   (message += text_of(check->state)) += '"';
-  check->message = limited_text(std::move(message), api::condition_message_max);
-  check->state = state;
-  check->last_transition_time = std::chrono::floor<std::chrono::seconds>(now);
-  check->requeue_after_seconds.reset();
+  mine->message = limited_text(std::move(message), api::condition_message_max);
+  mine->state = state;
+  mine->last_transition_time = std::chrono::floor<std::chrono::seconds>(now);
+  mine->requeue_after_seconds.reset();
   if (wanted.pause.count() > 0) {
-    check->requeue_after_seconds = static_cast<std::int32_t>(wanted.pause.count());
+    mine->requeue_after_seconds = static_cast<std::int32_t>(wanted.pause.count());
   }
-  return true;
+  return status;
 }
 
 }  // namespace regatta::dispatch

@@ -4,31 +4,37 @@
 #include "lib/api/workload.h"
 #include "lib/base/json.h"
 
+#include <optional>
 #include <string>
 
-/// Edits of the objects that actions change, as pure functions.
+/// What the objects that actions change should be afterwards, as pure functions.
 namespace regatta::dispatch {
-
-/// Reads the MultiKueue check of a Workload into its view.
-void read_check(const api::AdmissionCheckState& check, LocalView* view);
 
 /// The Workload for a worker: same namespace and name, labels (with the origin, without the job's
 /// uid), annotations and the whole spec, unknown fields included. No owners, finalizers or status.
 /// With `gated`, our closed preemption gate replaces the gates of the hub's Workload.
 Json remote_copy(const api::Workload& workload, const std::string& origin, bool gated = false);
 
-/// Opens our preemption gate.
-void open_gate(api::Workload* copy, TimePoint now);
+/// The status of a copy with our preemption gate open.
+api::WorkloadStatus open_gate(const api::Workload& copy, TimePoint now);
 
-/// Sets clusterName and the check to Ready, clears the nominations, and sets Admitted when that was
-/// the last check, all for one write. False when the Workload is no longer in a state for it.
-/// `check` is part of `workload`. `copy` is the winner's and may be null: pod sets that have places
-/// in it no longer wait for a topology.
-bool record_winner(api::Workload* workload, const api::AdmissionCheckState* check,
-                   const RecordWinner& winner, TimePoint now, const api::Workload* copy = nullptr);
+/// The status of a copy whose worker is asked to stop the Job in an orderly way.
+api::WorkloadStatus deactivate(const api::Workload& copy, const DeactivateRemote& action,
+                               TimePoint now);
 
-/// Sets Retry or Rejected, with the previous state in the message. False when the check says so
-/// already.
-bool set_check(api::AdmissionCheckState* check, const SetCheck& wanted, TimePoint now);
+/// The status with clusterName set, the check Ready, no nominations, and Admitted when that was the
+/// last check, all for one write. Nothing when the Workload is no longer in a state for it. `check`
+/// is part of `workload` and may be null. `copy` is the winner's and may be null: pod sets that
+/// have places in it no longer wait for a topology.
+std::optional<api::WorkloadStatus> record_winner(const api::Workload& workload,
+                                                 const api::AdmissionCheckState* check,
+                                                 const RecordWinner& winner, TimePoint now,
+                                                 const api::Workload* copy = nullptr);
+
+/// The status with the check Retry or Rejected, and the previous state in its message. Nothing when
+/// the check says so already. `check` is part of `workload` and may be null.
+std::optional<api::WorkloadStatus> set_check(const api::Workload& workload,
+                                             const api::AdmissionCheckState* check,
+                                             const SetCheck& wanted, TimePoint now);
 
 }  // namespace regatta::dispatch

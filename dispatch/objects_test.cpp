@@ -64,7 +64,7 @@ TEST(OpenGate, OpensOursWhetherItsWorkerHasNotedItOrNot) {
           "position": "Closed", "lastTransitionTime": "2026-01-01T00:00:00Z"}])"}) {
     api::Workload w =
         workload((R"({"status": {"preemptionGates": )" + std::string(states) + "}}").c_str());
-    open_gate(&w, now + 300ms);
+    w.status = open_gate(w, now + 300ms);
     for (const api::PreemptionGateState& gate : w.status.preemption_gates) {
       const bool ours = gate.name == "kueue.x-k8s.io/multikueue";
       EXPECT_EQ(gate.position, ours ? "Open" : "Closed");
@@ -74,8 +74,11 @@ TEST(OpenGate, OpensOursWhetherItsWorkerHasNotedItOrNot) {
   }
 }
 
-bool record(api::Workload* w, const char* cluster = "east") {
-  return record_winner(w, api::find_check(w->status, "mk"), {cluster, "admitted there"}, now);
+bool record(api::Workload* w, const api::Workload* copy = nullptr) {
+  auto status =
+      record_winner(*w, api::find_check(w->status, "mk"), {"east", "admitted there"}, now, copy);
+  if (status) w->status = std::move(*status);
+  return status.has_value();
 }
 
 TEST(RecordWinner, IsOneChangeOfEverything) {
@@ -92,19 +95,16 @@ TEST(RecordWinner, IsOneChangeOfEverything) {
 TEST(RecordWinner, PlacesOfTheWinnerAreWhatTheHubWaitsFor) {
   const char* waits = R"({"status": {"admission": {"podSetAssignments": [
       {"name": "main", "delayedTopologyRequest": "Pending"}]}}})";
-  const auto record_with = [](api::Workload* w, const api::Workload& copy) {
-    return record_winner(w, api::find_check(w->status, "mk"), {"east", "admitted there"}, now,
-                         &copy);
-  };
   api::Workload placed = workload(R"({"status": {"admission": {"podSetAssignments": [
       {"name": "main", "topologyAssignment": {"levels": ["host"], "slices": []}}]}}})");
   api::Workload w = workload(waits);
-  EXPECT_TRUE(record_with(&w, placed));
+  EXPECT_TRUE(record(&w, &placed));
   EXPECT_EQ(w.status.admission->pod_set_assignments[0].delayed_topology_request, "Ready");
   EXPECT_TRUE(api::is_true(w.status.conditions, "Admitted"));
 
   w = workload(waits);
-  EXPECT_TRUE(record_with(&w, workload())) << "a worker without topology";
+  const api::Workload unplaced = workload();
+  EXPECT_TRUE(record(&w, &unplaced)) << "a worker without topology";
   EXPECT_EQ(w.status.admission->pod_set_assignments[0].delayed_topology_request, "Pending");
   EXPECT_FALSE(api::is_true(w.status.conditions, "Admitted"));
 }
@@ -137,39 +137,46 @@ TEST(RecordWinner, RefusesWhatIsNotInARace) {
                        now);
     EXPECT_FALSE(record(&w)) << type;
   }
-  api::Workload w = workload();
-  EXPECT_FALSE(record_winner(&w, nullptr, {"east", ""}, now));
+  EXPECT_FALSE(record_winner(workload(), nullptr, {"east", ""}, now));
 }
 
-TEST(SetCheck, SaysHowLongToStayOutAndForgetsIt) {
-  api::AdmissionCheckState check;
-  check.state = api::CheckState::Ready;
-  EXPECT_TRUE(
-      set_check(&check, {CheckState::retry, "", false, true, std::chrono::seconds(8)}, now));
-  EXPECT_EQ(check.requeue_after_seconds, 8);
-  check.state = api::CheckState::Ready;
-  EXPECT_TRUE(set_check(&check, {CheckState::retry, "", false, true}, now));
-  EXPECT_FALSE(check.requeue_after_seconds);
+/// A Workload with one check, to be set.
+class SetCheckTest : public testing::Test {
+ protected:
+  SetCheckTest() { w_.status.admission_checks = {{"mk", api::CheckState::Ready}}; }
+  bool set(const SetCheck& wanted) {
+    auto status = set_check(w_, &check(), wanted, now);
+    if (status) w_.status = std::move(*status);
+    return status.has_value();
+  }
+  api::Workload w_;
+  api::AdmissionCheckState& check() { return w_.status.admission_checks[0]; }
+};
+
+TEST_F(SetCheckTest, SaysHowLongToStayOutAndForgetsIt) {
+  EXPECT_TRUE(set({CheckState::retry, "", false, true, std::chrono::seconds(8)}));
+  EXPECT_EQ(check().requeue_after_seconds, 8);
+  check().state = api::CheckState::Ready;
+  EXPECT_TRUE(set({CheckState::retry, "", false, true}));
+  EXPECT_FALSE(check().requeue_after_seconds);
 }
 
-TEST(SetCheck, SaysWhatItWasBefore) {
-  api::AdmissionCheckState check;
-  check.state = api::CheckState::Ready;
-  EXPECT_TRUE(set_check(&check, {CheckState::retry, "Admitting remote lost"}, now));
-  EXPECT_EQ(check.state, api::CheckState::Retry);
-  EXPECT_EQ(check.message, "Admitting remote lost, Previously: \"Ready\"");
-  EXPECT_FALSE(set_check(&check, {CheckState::retry, "again"}, now));
-  check.state = api::CheckState::Ready;
-  EXPECT_TRUE(set_check(&check, {CheckState::retry, "Evicted there", false, true}, now));
-  EXPECT_EQ(check.message, "Evicted there. Previously: \"Ready\"");
-  check.state = api::CheckState::Pending;
-  EXPECT_TRUE(set_check(&check, {CheckState::rejected, "No adapter"}, now));
-  EXPECT_EQ(check.message, "No adapter, Previously: \"Pending\"");
-  check.state = api::CheckState::Pending;
-  EXPECT_TRUE(set_check(&check, {CheckState::retry, std::string(40'000, 'x')}, now));
-  EXPECT_EQ(check.message.size(), api::condition_message_max);
-  EXPECT_TRUE(check.message.ends_with("x ..."));
-  EXPECT_FALSE(set_check(nullptr, {CheckState::retry, ""}, now));
+TEST_F(SetCheckTest, SaysWhatItWasBefore) {
+  EXPECT_TRUE(set({CheckState::retry, "Admitting remote lost"}));
+  EXPECT_EQ(check().state, api::CheckState::Retry);
+  EXPECT_EQ(check().message, "Admitting remote lost, Previously: \"Ready\"");
+  EXPECT_FALSE(set({CheckState::retry, "again"}));
+  check().state = api::CheckState::Ready;
+  EXPECT_TRUE(set({CheckState::retry, "Evicted there", false, true}));
+  EXPECT_EQ(check().message, "Evicted there. Previously: \"Ready\"");
+  check().state = api::CheckState::Pending;
+  EXPECT_TRUE(set({CheckState::rejected, "No adapter"}));
+  EXPECT_EQ(check().message, "No adapter, Previously: \"Pending\"");
+  check().state = api::CheckState::Pending;
+  EXPECT_TRUE(set({CheckState::retry, std::string(40'000, 'x')}));
+  EXPECT_EQ(check().message.size(), api::condition_message_max);
+  EXPECT_TRUE(check().message.ends_with("x ..."));
+  EXPECT_FALSE(set_check(w_, nullptr, {CheckState::retry, ""}, now));
 }
 
 struct DriftCase {
@@ -199,10 +206,13 @@ TEST(DriftBetween, ComparesSpecsButForWhatTheWorkerOwns) {
 TEST(ForeignJobs, AreForgottenAfterAWhile) {
   ForeignJobs foreign;
   const jobs::JobId key{nullptr, api::ObjectKey("team", "j")};
-  foreign.add("east", key, now);
-  EXPECT_TRUE(foreign.contains("east", key, now + 4min));
-  EXPECT_FALSE(foreign.contains("west", key, now));
-  EXPECT_FALSE(foreign.contains("east", key, now + ForeignJobs::remembered));
+  const SteadyPoint start{1h};
+  foreign.add("east", key, start);
+  foreign.expire(start + 4min);
+  EXPECT_TRUE(foreign.contains("east", key));
+  EXPECT_FALSE(foreign.contains("west", key));
+  foreign.expire(start + ForeignJobs::remembered);
+  EXPECT_FALSE(foreign.contains("east", key));
 }
 
 }  // namespace

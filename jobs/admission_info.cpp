@@ -23,21 +23,6 @@ void add_labels(const api::Workload& workload, PodSetInfo* info) {
   info->annotations[std::string(api::annotations::workload)] = workload.metadata.name;
 }
 
-Status add_flavors(const api::PodSetAssignment& assignment, const FlavorLookup& flavor,
-                   PodSetInfo* info) {
-  std::set<std::string> names;
-  for (const auto& [resource, name] : assignment.flavors) names.insert(name);
-  for (const std::string& name : names) {
-    const api::ResourceFlavor* found = flavor(name);
-    if (!found) return Error(Errc::not_found, "ResourceFlavor \"" + name + "\" does not exist");
-    PodSetInfo added;
-    added.node_selector = found->spec.node_labels;
-    added.tolerations = found->spec.tolerations;
-    if (Status s = merge(added, info); !s) return s;
-  }
-  return ok();
-}
-
 /// Pods that are placed by topology wait behind a gate until each is given its place.
 void add_topology(const api::Workload& workload, const api::PodSetAssignment& assignment,
                   PodSetInfo* info) {
@@ -63,23 +48,39 @@ void add_slice(const api::Workload& workload, PodSetInfo* info) {
   info->scheduling_gates.emplace_back(api::gates::elastic_job);
 }
 
-Status add_updates(const api::Workload& workload, PodSetInfo* info) {
+Result<PodSetInfo> with_updates(PodSetInfo info, const api::Workload& workload) {
   for (const api::AdmissionCheckState& check : workload.status.admission_checks) {
     for (const api::PodSetUpdate& update : check.pod_set_updates) {
-      if (update.name != info->name) continue;
+      if (update.name != info.name) continue;
       PodSetInfo added;
       added.labels = update.labels;
       added.annotations = update.annotations;
       added.node_selector = update.node_selector;
       added.tolerations = update.tolerations;
-      if (Status s = merge(added, info); !s)
-        return s.error().within("admission check " + check.name);
+      auto both = merged(std::move(info), added);
+      if (!both) return both.error().within("admission check " + check.name);
+      info = std::move(*both);
     }
   }
-  return ok();
+  return info;
 }
 
 }  // namespace
+
+Result<PodSetInfo> with_flavors(PodSetInfo info, const std::set<std::string>& names,
+                                const FlavorLookup& flavor) {
+  for (const std::string& name : names) {
+    const api::ResourceFlavor* found = flavor(name);
+    if (!found) return Error(Errc::not_found, "ResourceFlavor \"" + name + "\" does not exist");
+    PodSetInfo added;
+    added.node_selector = found->spec.node_labels;
+    added.tolerations = found->spec.tolerations;
+    auto both = merged(std::move(info), added);
+    if (!both) return both.error();
+    info = std::move(*both);
+  }
+  return info;
+}
 
 Result<std::vector<PodSetInfo>> admission_infos(const api::Workload& workload,
                                                 const FlavorLookup& flavor) {
@@ -97,9 +98,13 @@ Result<std::vector<PodSetInfo>> admission_infos(const api::Workload& workload,
     add_labels(workload, &info);
     add_topology(workload, assignment, &info);
     add_slice(workload, &info);
-    if (Status s = add_flavors(assignment, flavor, &info); !s) return s.error();
-    if (Status s = add_updates(workload, &info); !s) return s.error();
-    infos.push_back(std::move(info));
+    std::set<std::string> flavors;
+    for (const auto& [resource, name] : assignment.flavors) flavors.insert(name);
+    auto placed = with_flavors(std::move(info), flavors, flavor);
+    if (!placed) return placed.error();
+    auto updated = with_updates(std::move(*placed), workload);
+    if (!updated) return updated.error();
+    infos.push_back(std::move(*updated));
   }
   return infos;
 }

@@ -4,11 +4,18 @@
 #include "lib/api/kueue.h"
 
 #include <functional>
+#include <set>
+#include <string>
 
 namespace regatta::jobs {
 
 /// A ResourceFlavor by name, or null.
 using FlavorLookup = std::function<const api::ResourceFlavor*(const std::string&)>;
+
+/// `info` with the node labels and tolerations of these flavors. `not_found` when one is missing,
+/// `invalid` when they contradict each other.
+Result<PodSetInfo> with_flavors(PodSetInfo info, const std::set<std::string>& names,
+                                const FlavorLookup& flavor);
 
 /// What the Workload's admission and its checks add to the pods of each pod set: node labels and
 /// tolerations of the flavors, Kueue's labels and annotations, the gate of pods that are placed by

@@ -45,8 +45,9 @@ bool ended_as_slice(const api::Workload& workload) {
 }
 
 /// `counts` has one number for each pod set.
-void set_counts(const std::vector<std::int32_t>& counts, api::WorkloadSpec* spec) {
-  for (std::size_t i = 0; i < counts.size(); ++i) spec->pod_sets[i].count = counts[i];
+api::WorkloadSpec with_counts(api::WorkloadSpec spec, const std::vector<std::int32_t>& counts) {
+  for (std::size_t i = 0; i < counts.size(); ++i) spec.pod_sets[i].count = counts[i];
+  return spec;
 }
 
 /// The Workload is what the job asks for, counts aside.
@@ -54,12 +55,12 @@ bool same_template(const JobView& view, const api::Workload& workload) {
   const std::vector<std::int32_t> counts = view.job->pod_counts();
   if (workload.spec.pod_sets.size() != counts.size()) return false;
   api::Workload resized = workload;
-  set_counts(counts, &resized.spec);
+  resized.spec = with_counts(std::move(resized.spec), counts);
   const bool running = has_reservation(workload) && !view.infos.empty();
   return view.job->equivalent(resized, running ? &view.infos : nullptr);
 }
 
-void end_slice(std::vector<JobAction>* out, const JobView& view, const WorkloadPtr& slice) {
+FinishWorkload end_slice(const JobView& view, const WorkloadPtr& slice) {
   const std::string key = slice->metadata.key().str();
   const auto next = std::find_if(view.owned.begin(), view.owned.end(), [&](const auto& other) {
     return replaces(*other) == key && !is_evicted(*other);
@@ -76,11 +77,11 @@ void end_slice(std::vector<JobAction>* out, const JobView& view, const WorkloadP
                        ") due to workload slice aggregation";
     }
   }
-  out->push_back(std::move(finish));
+  return finish;
 }
 
-void resize(std::vector<JobAction>* out, const JobView& view, const Slices& slices) {
-  const WorkloadPtr& latest = slices.latest;
+/// The slice, or a new one, follows the counts of the job.
+std::optional<JobAction> resize(const JobView& view, const WorkloadPtr& latest) {
   const std::vector<std::int32_t> wanted = view.job->pod_counts();
   bool changed = false, grows = false, some = false;
   for (std::size_t i = 0; i < wanted.size(); ++i) {
@@ -89,33 +90,30 @@ void resize(std::vector<JobAction>* out, const JobView& view, const Slices& slic
     grows = grows || wanted[i] > has;
     some = some || wanted[i] > 0;
   }
-  if (!changed || !some) return;
+  if (!changed || !some) return {};
   if (!has_reservation(*latest) || !grows) {
-    api::WorkloadSpec spec = latest->spec;
-    set_counts(wanted, &spec);
-    out->push_back(
-        UpdateWorkload{latest, std::move(spec),
-                       "Updated the pods of the Workload: " + latest->metadata.key().str()});
-    return;
+    return UpdateWorkload{latest, with_counts(latest->spec, wanted),
+                          "Updated the pods of the Workload: " + latest->metadata.key().str()};
   }
-  if (is_evicted(*latest)) return;
+  if (is_evicted(*latest)) return {};
   Result<api::Workload> next = build_workload(view);
   if (!next) {
-    out->push_back(Complain{std::string(api::events::error_workload_compose), next.error().what()});
-  } else {
-    out->push_back(CreateWorkload{std::move(*next)});
+    return Complain{std::string(api::events::error_workload_compose), next.error().what()};
   }
+  return CreateWorkload{std::move(*next)};
 }
 
 }  // namespace
 
-void sort_by_age(std::vector<WorkloadPtr>* slices, const std::vector<WorkloadPtr>& known) {
+std::vector<WorkloadPtr> by_age(std::vector<WorkloadPtr> slices,
+                                const std::vector<WorkloadPtr>& known) {
   const auto age = [&](const WorkloadPtr& slice) {
     const api::ObjectMeta& meta = slice->metadata;
     return std::make_tuple(meta.creation_timestamp, place_in_chain(*slice, known), meta.uid);
   };
-  std::sort(slices->begin(), slices->end(),
+  std::sort(slices.begin(), slices.end(),
             [&](const WorkloadPtr& a, const WorkloadPtr& b) { return age(a) < age(b); });
+  return slices;
 }
 
 bool is_elastic(const JobView& view) {
@@ -130,7 +128,7 @@ Slices slices_of(const JobView& view) {
   for (const WorkloadPtr& workload : view.owned) {
     if (!has_finished(*workload) && !workload->metadata.deleting()) live.push_back(workload);
   }
-  sort_by_age(&live, view.owned);
+  live = by_age(std::move(live), view.owned);
   Slices slices;
   if (live.empty()) return slices;
   for (const WorkloadPtr& workload : live) {
@@ -168,15 +166,15 @@ std::vector<JobAction> plan_slices(const JobView& view) {
     if (held && ended_as_slice(*workload)) out.push_back(ReleaseWorkload{workload});
   }
   const Slices slices = slices_of(view);
-  for (const WorkloadPtr& slice : slices.stale) end_slice(&out, view, slice);
+  for (const WorkloadPtr& slice : slices.stale) out.push_back(end_slice(view, slice));
   if (!out.empty() || !slices.latest || !same_template(view, *slices.current)) return out;
   if (view.job->finished()) {
-    if (slices.latest != slices.current) end_slice(&out, view, slices.latest);
+    if (slices.latest != slices.current) out.push_back(end_slice(view, slices.latest));
     return out;
   }
-  resize(&out, view, slices);
-  if (out.empty() && slices.latest != slices.current) follow_priority(&out, view, slices.latest);
-  return out;
+  std::optional<JobAction> next = resize(view, slices.latest);
+  if (!next && slices.latest != slices.current) next = follow_priority(view, slices.latest);
+  return in_order({std::move(next)});
 }
 
 bool grows(const JobView& view) {
@@ -189,21 +187,22 @@ bool took_over(const JobView& view, const api::Workload& workload) {
   return is_elastic(view) && has_reservation(workload) && !replaces(workload).empty();
 }
 
-void mark_slice(const JobView& view, api::Workload* workload) {
+api::ObjectMeta marked_as_slice(const JobView& view, api::ObjectMeta metadata) {
   const api::ObjectMeta& job = view.job->metadata();
   const api::ResourceInfo& kind = view.job->kind().resource();
-  api::StringMap& annotations = workload->metadata.annotations;
+  api::StringMap& annotations = metadata.annotations;
   annotations[std::string(api::annotations::elastic_job)] = "true";
-  workload->metadata.name = workload_name(kind.kind, kind.group, job.name, job.uid,
-                                          std::to_string(job.generation), view.policy.brief_names);
+  metadata.name = workload_name(kind.kind, kind.group, job.name, job.uid,
+                                std::to_string(job.generation), view.policy.brief_names);
   const std::string chain(api::annotations::workload_slice_name);
-  annotations[chain] = workload->metadata.name;
+  annotations[chain] = metadata.name;
   const Slices slices = slices_of(view);
-  if (!slices.current || !has_reservation(*slices.current)) return;
+  if (!slices.current || !has_reservation(*slices.current)) return metadata;
   const api::ObjectMeta& before = slices.current->metadata;
   annotations[std::string(api::annotations::workload_slice_replacement_for)] = before.key().str();
   const std::string& first = before.annotation(chain);
   annotations[chain] = first.empty() ? before.name : first;
+  return metadata;
 }
 
 }  // namespace regatta::jobs

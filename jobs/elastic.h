@@ -15,10 +15,11 @@ namespace regatta::jobs {
 /// The job is annotated as elastic, and it runs neither on a worker nor under a prebuilt Workload.
 bool is_elastic(const JobView& view);
 
-/// Puts the oldest slice first. Creation times are whole seconds, and a job may grow faster than
+/// The slices, the oldest first. Creation times are whole seconds, and a job may grow faster than
 /// that: of two slices with the same time, the newer is the one that replaces the other. `known`
 /// are the slices in which these replacements are looked up.
-void sort_by_age(std::vector<WorkloadPtr>* slices, const std::vector<WorkloadPtr>& known);
+std::vector<WorkloadPtr> by_age(std::vector<WorkloadPtr> slices,
+                                const std::vector<WorkloadPtr>& known);
 
 struct Slices {
   /// The slice that the job runs under: the one with quota, or else the newest. Null when there is
@@ -45,7 +46,8 @@ bool grows(const JobView& view);
 /// The Workload has quota as a slice that replaces a smaller one; pods of the smaller one run.
 bool took_over(const JobView& view, const api::Workload& workload);
 
-/// Marks a Workload that was made for the job as its first slice, or as its next one.
-void mark_slice(const JobView& view, api::Workload* workload);
+/// The metadata of a Workload that was made for the job, marked as its first slice or as its next
+/// one.
+api::ObjectMeta marked_as_slice(const JobView& view, api::ObjectMeta metadata);
 
 }  // namespace regatta::jobs

@@ -34,15 +34,4 @@ std::strong_ordering operator<=>(const JobId& a, const JobId& b) {
   return a.key <=> b.key;
 }
 
-api::OwnerReference owner_reference_to(const GenericJob& job) {
-  api::OwnerReference owner;
-  owner.api_version = job.kind().resource().api_version();
-  owner.kind = std::string(job.kind().resource().kind);
-  owner.name = job.metadata().name;
-  owner.uid = job.metadata().uid;
-  owner.controller = true;
-  owner.block_owner_deletion = true;
-  return owner;
-}
-
 }  // namespace regatta::jobs

@@ -149,9 +149,6 @@ inline JobId id_of(const GenericJob& job) {
   return {&job.kind(), job.metadata().key()};
 }
 
-/// The reference that makes a job the controller of its Workload.
-api::OwnerReference owner_reference_to(const GenericJob& job);
-
 using WorkloadPtr = std::shared_ptr<const api::Workload>;
 
 }  // namespace regatta::jobs

@@ -372,7 +372,7 @@ TEST(BatchJob, TheStartTimeStaysWhileTheHubsJobIsNotSuspended) {
 
 TEST(DropReservation, RequeuesAPreemptedWorkloadAndNotOneWhoseCheckFailed) {
   api::Workload workload = workload_at(At::evicted);
-  drop_reservation(&workload, TimePoint(1h));
+  workload.status = drop_reservation(workload, TimePoint(1h));
   EXPECT_FALSE(workload.status.admission);
   EXPECT_TRUE(api::is_false(workload.status.conditions, "QuotaReserved"));
   EXPECT_TRUE(api::is_false(workload.status.conditions, "Admitted"));
@@ -380,7 +380,7 @@ TEST(DropReservation, RequeuesAPreemptedWorkloadAndNotOneWhoseCheckFailed) {
   workload = workload_at(At::evicted);
   api::set_condition(&workload.status.conditions,
                      {"Evicted", api::ConditionStatus::True, 1, {}, "AdmissionCheck", "x"}, {});
-  drop_reservation(&workload, TimePoint(1h));
+  workload.status = drop_reservation(workload, TimePoint(1h));
   EXPECT_TRUE(api::is_false(workload.status.conditions, "Requeued"));
 }
 

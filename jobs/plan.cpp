@@ -5,6 +5,7 @@
 #include "jobs/plan_rules.h"
 #include "lib/api/execution.h"
 #include "lib/api/names.h"
+#include "lib/api/owner_reference.h"
 
 #include <algorithm>
 
@@ -34,84 +35,66 @@ bool matches(const JobView& view, const api::Workload& workload) {
   return view.job->equivalent(workload, running ? &view.infos : nullptr);
 }
 
-/// Adds the next step that stops the job, if a step is left.
-void stop(std::vector<JobAction>* out, const JobView& view, const api::Workload* workload,
-          std::string message) {
-  if (auto step = view.job->next_stop_step(workload)) {
-    out->push_back(StopJob{std::move(*step), std::move(message)});
-  }
+/// The next step that stops the job, if a step is left.
+std::optional<JobAction> stop(const JobView& view, const api::Workload* workload,
+                              std::string message) {
+  auto step = view.job->next_stop_step(workload);
+  if (!step) return {};
+  return StopJob{std::move(*step), std::move(message)};
 }
 
 /// Deletes the Workloads that the job owns and no longer matches, all but `kept`.
-void drop_others(std::vector<JobAction>* out, const JobView& view, const WorkloadPtr& kept) {
+std::vector<JobAction> drop_others(const JobView& view, const WorkloadPtr& kept) {
+  std::vector<JobAction> out;
   for (const WorkloadPtr& workload : view.owned) {
     if (workload == kept || is_finished(*workload)) continue;
     if (!workload->metadata.deleting()) {
-      out->push_back(DeleteWorkload{workload});
+      out.push_back(DeleteWorkload{workload});
     } else if (workload->metadata.has_finalizer(api::finalizers::resource_in_use)) {
-      out->push_back(ReleaseWorkload{workload});
+      out.push_back(ReleaseWorkload{workload});
     }
   }
+  return out;
 }
 
-void evicted_workload(std::vector<JobAction>* out, const JobView& view,
-                      const WorkloadPtr& workload) {
+/// The job stops; its Workload keeps the quota until then.
+std::optional<JobAction> evicted_workload(const JobView& view, const WorkloadPtr& workload) {
   const api::Condition* condition = api::find_condition(workload->status.conditions, evicted);
-  stop(out, view, workload.get(), condition->message);
-  const bool stopped = out->empty() && view.job->suspended();
-  if (stopped && !view.job->active() && has_reservation(*workload)) {
-    out->push_back(DropReservation{workload});
-  }
+  if (auto step = stop(view, workload.get(), condition->message)) return step;
+  const bool stopped = view.job->suspended() && !view.job->active();
+  if (!stopped || !has_reservation(*workload)) return {};
+  return DropReservation{workload};
 }
 
-void start(std::vector<JobAction>* out, const JobView& view, const WorkloadPtr& workload) {
+std::optional<JobAction> start(const JobView& view, const WorkloadPtr& workload) {
+  const auto failed = [&](const Error& error) {
+    return FinishWorkload{workload, std::string(api::reasons::failed_to_start), error.what()};
+  };
   if (view.infos_error && view.infos_error->code() == Errc::invalid) {
-    out->push_back(FinishWorkload{workload, std::string(api::reasons::failed_to_start),
-                                  view.infos_error->what()});
-    return;
+    return failed(*view.infos_error);
   }
-  if (view.infos_error || view.infos.empty()) return;
+  if (view.infos_error || view.infos.empty()) return {};
   Result<Json> patch = view.job->start_patch(view.infos);
-  if (!patch) {
-    out->push_back(
-        FinishWorkload{workload, std::string(api::reasons::failed_to_start), patch.error().what()});
-    return;
-  }
-  out->push_back(StartJob{std::move(*patch),
-                          "Admitted by clusterQueue " + workload->status.admission->cluster_queue});
+  if (!patch) return failed(patch.error());
+  return StartJob{std::move(*patch),
+                  "Admitted by clusterQueue " + workload->status.admission->cluster_queue};
 }
 
-void suspended_job(std::vector<JobAction>* out, const JobView& view, const WorkloadPtr& workload) {
+std::optional<JobAction> suspended_job(const JobView& view, const WorkloadPtr& workload) {
   if (api::is_true(workload->status.conditions, admitted) && workload->status.admission) {
-    return start(out, view, workload);
+    return start(view, workload);
   }
-  if (has_reservation(*workload)) return tell_checks(out, view, *workload);
+  if (has_reservation(*workload)) return tell_checks(view, *workload);
   // The queue name of the job may change while its Workload waits.
-  if (view.prebuilt) return;
-  if (view.queue_name == workload->spec.queue_name) return;
+  if (view.prebuilt || view.queue_name == workload->spec.queue_name) return {};
   api::WorkloadSpec spec = workload->spec;
   spec.queue_name = view.queue_name;
-  out->push_back(
-      UpdateWorkload{workload, std::move(spec),
-                     "Updated queue of the Workload: " + workload->metadata.key().str()});
+  return UpdateWorkload{workload, std::move(spec),
+                        "Updated queue of the Workload: " + workload->metadata.key().str()};
 }
 
-/// No Workload matches the job: stop it if it runs, then make a new Workload.
-std::vector<JobAction> without_workload(const JobView& view) {
-  std::vector<JobAction> out;
-  if (view.prebuilt) {
-    // The prebuilt Workload does not exist yet. The job must not run before it does.
-    stop(&out, view, nullptr, "missing workload");
-    return out;
-  }
-  if (!view.job->suspended()) {
-    const WorkloadPtr original = view.owned.empty() ? nullptr : view.owned.front();
-    stop(&out, view, original.get(),
-         original ? "No matching Workload; restoring pod templates according to existent Workload"
-                  : "Missing Workload; unable to restore pod templates");
-    if (!out.empty()) return out;
-  }
-  if (view.job->active()) return out;
+/// No Workload matches the job, which does not run: make one, or bring an older one up to date.
+std::vector<JobAction> make_workload(const JobView& view) {
   // A job that changed before it had a reservation keeps its Workload.
   const auto reusable = std::find_if(view.owned.begin(), view.owned.end(), [](const auto& w) {
     return !has_reservation(*w) && !is_finished(*w) && !w->metadata.deleting();
@@ -121,48 +104,73 @@ std::vector<JobAction> without_workload(const JobView& view) {
     const std::string_view reason = view.missing_workload_class
                                         ? api::events::workload_priority_class_not_found
                                         : api::events::error_workload_compose;
-    out.push_back(Complain{std::string(reason), wanted.error().what()});
-    return out;
+    return {Complain{std::string(reason), wanted.error().what()}};
   }
   if (reusable != view.owned.end()) {
-    drop_others(&out, view, *reusable);
+    std::vector<JobAction> out = drop_others(view, *reusable);
     const std::string name = (*reusable)->metadata.key().str();
     out.push_back(UpdateWorkload{*reusable, wanted->spec,
                                  "Updated not matching Workload for suspended job: " + name});
     return out;
   }
-  drop_others(&out, view, nullptr);
+  std::vector<JobAction> out = drop_others(view, nullptr);
   // The name is derived from the job, so the new Workload waits until the old one is gone.
   const bool free = is_elastic(view) ? !slices_of(view).latest : view.owned.empty();
   if (free) out.push_back(CreateWorkload{std::move(*wanted)});
   return out;
 }
 
-/// Whether the job owns the prebuilt Workload and matches it. Otherwise adds what has to be done.
-bool claim_prebuilt(std::vector<JobAction>* out, const JobView& view, const WorkloadPtr& workload) {
+/// No Workload matches the job: stop it if it runs, then make a new Workload.
+std::vector<JobAction> without_workload(const JobView& view) {
+  // The prebuilt Workload does not exist yet. The job must not run before it does.
+  if (view.prebuilt) return in_order({stop(view, nullptr, "missing workload")});
+  if (!view.job->suspended()) {
+    const WorkloadPtr original = view.owned.empty() ? nullptr : view.owned.front();
+    auto step = stop(
+        view, original.get(),
+        original ? "No matching Workload; restoring pod templates according to existent Workload"
+                 : "Missing Workload; unable to restore pod templates");
+    if (step) return {std::move(*step)};
+  }
+  if (view.job->active()) return {};
+  return make_workload(view);
+}
+
+/// What has to be done before the prebuilt Workload belongs to this job and matches it; nullopt
+/// when it does.
+std::optional<std::vector<JobAction>> claim_prebuilt(const JobView& view,
+                                                     const WorkloadPtr& workload) {
+  using Actions = std::vector<JobAction>;
   const api::OwnerReference* owner = workload->metadata.controller();
   if (owner && !owned_by(*workload, *view.job)) {
-    stop(out, view, nullptr, "The prebuilt workload belongs to another job");
-    return false;
+    return in_order({stop(view, nullptr, "The prebuilt workload belongs to another job")});
   }
   if (!is_finished(*workload) && !matches(view, *workload)) {
-    out->push_back(FinishWorkload{workload, std::string(api::reasons::out_of_sync),
-                                  "The prebuilt workload is out of sync with its user job"});
-    return false;
+    return Actions{FinishWorkload{workload, std::string(api::reasons::out_of_sync),
+                                  "The prebuilt workload is out of sync with its user job"}};
   }
-  if (owner) return true;
-  out->push_back(AdoptWorkload{workload});
-  return false;
+  if (owner) return std::nullopt;
+  return Actions{AdoptWorkload{workload}};
 }
 
 /// The Workload of the job finished: the job is stopped if it still runs.
-void finished_workload(std::vector<JobAction>* out, const JobView& view,
-                       const WorkloadPtr& workload, bool job_ended) {
-  if (!job_ended) stop(out, view, workload.get(), "Workload is finished");
+std::vector<JobAction> finished_workload(const JobView& view, const WorkloadPtr& workload,
+                                         bool job_ended) {
+  std::optional<JobAction> step;
+  if (!job_ended) step = stop(view, workload.get(), "Workload is finished");
+  std::vector<JobAction> out = in_order({std::move(step)});
   if (workload->metadata.has_finalizer(api::finalizers::resource_in_use) &&
       (job_ended || !view.job->active())) {
-    out->push_back(ReleaseWorkload{workload});
+    out.push_back(ReleaseWorkload{workload});
   }
+  return out;
+}
+
+/// The Workload is being deleted: stop the job, then release the Workload.
+std::optional<JobAction> deleted_workload(const JobView& view, const WorkloadPtr& workload) {
+  if (auto step = stop(view, workload.get(), "Workload is deleted")) return step;
+  if (view.job->active()) return {};
+  return ReleaseWorkload{workload};
 }
 
 std::vector<JobAction> release_all(const JobView& view) {
@@ -192,7 +200,8 @@ Result<api::Workload> build_workload(const JobView& view) {
   metadata.ns = job.metadata().ns;
   metadata.labels[std::string(api::labels::job_uid)] = job.metadata().uid;
   metadata.finalizers.emplace_back(api::finalizers::resource_in_use);
-  metadata.owner_references.push_back(owner_reference_to(job));
+  metadata.owner_references.push_back(
+      api::controller_reference(job.kind().resource(), job.metadata()));
   for (const auto& [key, value] : job.metadata().annotations) {
     if (key.starts_with(api::annotations::provisioning_request_prefix)) {
       metadata.annotations[key] = value;
@@ -206,7 +215,7 @@ Result<api::Workload> build_workload(const JobView& view) {
     const auto found = job.metadata().labels.find(label);
     if (found != job.metadata().labels.end()) metadata.labels.insert(*found);
   }
-  if (is_elastic(view)) mark_slice(view, &workload);
+  if (is_elastic(view)) metadata = marked_as_slice(view, std::move(metadata));
   workload.spec.pod_sets = std::move(*sets);
   workload.spec.queue_name = view.queue_name;
   workload.spec.priority_class_ref = view.priority_class;
@@ -225,78 +234,70 @@ WorkloadPtr matching_workload(const JobView& view) {
 }
 
 std::vector<JobAction> plan_job(const JobView& view) {
-  std::vector<JobAction> out;
   const GenericJob& job = *view.job;
   // 1. The job is not managed, unless the default queue takes it.
-  if (!view.default_queue.empty()) {
-    out.push_back(QueueJob{job.queue_patch(view.default_queue)});
-    return out;
-  }
-  if (!view.managed) return out;
+  if (!view.default_queue.empty()) return {QueueJob{job.queue_patch(view.default_queue)}};
+  if (!view.managed) return {};
   // 2. The job is being deleted: its Workloads are released.
   if (job.metadata().deleting()) return release_all(view);
   const bool elastic = is_elastic(view);
-  if (elastic) out = plan_slices(view);
-  if (!out.empty()) return out;
+  if (elastic) {
+    if (auto actions = plan_slices(view); !actions.empty()) return actions;
+  }
   const WorkloadPtr workload = matching_workload(view);
-  const auto end = view.job->finished();
+  const auto end = job.finished();
   // 3. The job has no matching Workload. One that ended needs none.
-  if (!workload) {
-    if (end) return out;
-    return without_workload(view);
-  }
+  if (!workload) return end ? std::vector<JobAction>() : without_workload(view);
   // 4. A prebuilt Workload must belong to this job and match it.
-  if (view.prebuilt && !claim_prebuilt(&out, view, workload)) return out;
-  if (!elastic) drop_others(&out, view, workload);
-  if (!out.empty()) return out;
+  if (view.prebuilt) {
+    if (auto actions = claim_prebuilt(view, workload)) return *actions;
+  }
+  if (!elastic) {
+    if (auto actions = drop_others(view, workload); !actions.empty()) return actions;
+  }
   // 5. The Workload finished.
-  if (is_finished(*workload)) {
-    finished_workload(&out, view, workload, end.has_value());
-    return out;
-  }
-  // 6. The Workload is being deleted: stop the job, then release the Workload.
-  if (workload->metadata.deleting()) {
-    stop(&out, view, workload.get(), "Workload is deleted");
-    if (out.empty() && !view.job->active()) out.push_back(ReleaseWorkload{workload});
-    return out;
-  }
+  if (is_finished(*workload)) return finished_workload(view, workload, end.has_value());
+  // 6. The Workload is being deleted.
+  if (workload->metadata.deleting()) return in_order({deleted_workload(view, workload)});
   // 7. The job ended.
   if (end) {
     const std::string reason(end->success ? api::reasons::succeeded : api::reasons::failed);
-    out.push_back(FinishWorkload{workload, reason, end->message});
-    return out;
+    return {FinishWorkload{workload, reason, end->message}};
   }
   // 8. The Workload learns which pods the job will not need again.
-  if (follow_reclaimable(&out, view, workload)) return out;
+  if (auto action = follow_reclaimable(view, workload)) return {*action};
   // 9. Priority, gate and readiness of the pods follow the job.
-  if (follow_priority(&out, view, workload)) return out;
-  if (follow_gate(&out, view, workload)) return out;
-  if (!grows(view) && follow_pods(&out, view, workload)) return out;
+  if (auto action = follow_priority(view, workload)) return {*action};
+  if (auto action = follow_gate(view, workload)) return {*action};
+  if (!grows(view)) {
+    if (auto action = follow_pods(view, workload)) return {*action};
+  }
   // 10. The Workload is evicted, and still has quota or its job is not suspended yet.
   if (api::is_true(workload->status.conditions, evicted) &&
-      (has_reservation(*workload) || !view.job->suspended())) {
-    evicted_workload(&out, view, workload);
-    return out;
+      (has_reservation(*workload) || !job.suspended())) {
+    return in_order({evicted_workload(view, workload)});
   }
   // 11. The job is suspended: it waits, or is to be started, or was deactivated and is deleted
   // later.
-  if (view.job->suspended()) {
-    retain_deactivated(&out, view, *workload);
-    suspended_job(&out, view, workload);
-    return out;
+  if (job.suspended()) {
+    return in_order({retain_deactivated(view, *workload), suspended_job(view, workload)});
   }
   // 12. The job runs without being admitted. A slice that took over may still wait for its checks.
   const bool may_run = api::is_true(workload->status.conditions, admitted);
-  if (!may_run && !took_over(view, *workload)) {
-    stop(&out, view, workload.get(), "Not admitted by cluster queue");
-  }
-  return out;
+  if (may_run || took_over(view, *workload)) return {};
+  return in_order({stop(view, workload.get(), "Not admitted by cluster queue")});
 }
 
-void drop_reservation(api::Workload* workload, TimePoint now) {
-  api::WorkloadStatus& status = workload->status;
+api::ObjectMeta released_metadata(const api::Workload& workload) {
+  api::ObjectMeta metadata = workload.metadata;
+  std::erase(metadata.finalizers, api::finalizers::resource_in_use);
+  return metadata;
+}
+
+api::WorkloadStatus drop_reservation(const api::Workload& workload, TimePoint now) {
+  api::WorkloadStatus status = workload.status;
   const api::Condition* eviction = api::find_condition(status.conditions, evicted);
-  const std::int64_t generation = workload->metadata.generation;
+  const std::int64_t generation = workload.metadata.generation;
   const std::string reason = eviction ? eviction->reason : "Pending";
   const std::string message = eviction ? eviction->message : "The reservation was dropped";
   status.admission.reset();
@@ -308,9 +309,9 @@ void drop_reservation(api::Workload* workload, TimePoint now) {
                       std::string(api::reasons::pending_evaluation),
                       message},
                      now);
-  api::end_admission(workload, now);
+  api::end_admission(&status, generation, now);
   if (api::find_condition(status.conditions, api::conditions::pods_ready)) {
-    api::set_pods_ready(workload, api::PodsReadiness::wait_for_start, now);
+    api::set_pods_ready(&status, generation, api::PodsReadiness::wait_for_start, now);
   }
   const bool requeue = reason == api::reasons::preempted || reason == api::reasons::node_failures;
   api::set_condition(&status.conditions,
@@ -321,6 +322,7 @@ void drop_reservation(api::Workload* workload, TimePoint now) {
                       reason,
                       message},
                      now);
+  return status;
 }
 
 namespace {

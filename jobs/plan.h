@@ -148,8 +148,11 @@ Result<api::Workload> build_workload(const JobView& view);
 /// The Workload that matches the job: the prebuilt one, or one that the job owns; or null.
 WorkloadPtr matching_workload(const JobView& view);
 
-/// Edits a Workload as the end of its eviction does: no reservation, not admitted, requeued or not.
-void drop_reservation(api::Workload* workload, TimePoint now);
+/// The status at the end of an eviction: no reservation, not admitted, requeued or not.
+api::WorkloadStatus drop_reservation(const api::Workload& workload, TimePoint now);
+
+/// The metadata of a Workload that its job no longer needs: without Regatta's finalizer.
+api::ObjectMeta released_metadata(const api::Workload& workload);
 
 std::string describe(const std::vector<JobAction>& actions);
 

@@ -15,6 +15,14 @@ bool from_workload_class(const std::optional<api::PriorityClassRef>& ref) {
 
 }  // namespace
 
+std::vector<JobAction> in_order(std::vector<std::optional<JobAction>> actions) {
+  std::vector<JobAction> out;
+  for (std::optional<JobAction>& action : actions) {
+    if (action) out.push_back(std::move(*action));
+  }
+  return out;
+}
+
 bool has_reservation(const api::Workload& w) {
   return api::is_true(w.status.conditions, conditions::quota_reserved);
 }
@@ -32,97 +40,83 @@ Result<std::optional<std::int32_t>> max_execution_seconds(const GenericJob& job)
   return std::optional<std::int32_t>(seconds);
 }
 
-bool follow_reclaimable(std::vector<JobAction>* out, const JobView& view,
-                        const WorkloadPtr& workload) {
-  if (!view.policy.reclaimable_pods) return false;
+std::optional<JobAction> follow_reclaimable(const JobView& view, const WorkloadPtr& workload) {
+  if (!view.policy.reclaimable_pods) return {};
   const auto reclaimable = view.job->reclaimable_pods();
   // This applies without quota too: the Workload then asks for less.
-  if (reclaimable.empty() || reclaimable == workload->status.reclaimable_pods) return false;
-  out->push_back(SetReclaimable{workload, reclaimable});
-  return true;
+  if (reclaimable.empty() || reclaimable == workload->status.reclaimable_pods) return {};
+  return SetReclaimable{workload, reclaimable};
 }
 
-bool follow_priority(std::vector<JobAction>* out, const JobView& view,
-                     const WorkloadPtr& workload) {
+std::optional<JobAction> follow_priority(const JobView& view, const WorkloadPtr& workload) {
   const api::WorkloadSpec& before = workload->spec;
   const bool same =
       before.priority == view.priority && before.priority_class_ref == view.priority_class;
-  if (same || view.invalid || view.prebuilt) return false;
+  if (same || view.invalid || view.prebuilt) return {};
   // While the Workload holds quota, only a WorkloadPriorityClass may replace another one.
   if (has_reservation(*workload) && (!from_workload_class(view.priority_class) ||
                                      !from_workload_class(before.priority_class_ref))) {
-    return false;
+    return {};
   }
   api::WorkloadSpec spec = before;
   spec.priority_class_ref = view.priority_class;
   spec.priority = view.priority;
-  out->push_back(
-      UpdateWorkload{workload, std::move(spec),
-                     "Updated workload priority class: " + workload->metadata.key().str()});
-  return true;
+  return UpdateWorkload{workload, std::move(spec),
+                        "Updated workload priority class: " + workload->metadata.key().str()};
 }
 
-bool follow_gate(std::vector<JobAction>* out, const JobView& view, const WorkloadPtr& workload) {
-  if (!view.policy.admission_gates || view.prebuilt) return false;
+std::optional<JobAction> follow_gate(const JobView& view, const WorkloadPtr& workload) {
+  if (!view.policy.admission_gates || view.prebuilt) return {};
   const std::string annotation(api::annotations::admission_gated_by);
   const std::string& wanted = view.job->metadata().annotation(annotation);
-  if (wanted == workload->metadata.annotation(annotation)) return false;
-  if (!wanted.empty() && has_reservation(*workload)) return false;
-  out->push_back(GateWorkload{workload, wanted});
-  return true;
+  if (wanted == workload->metadata.annotation(annotation)) return {};
+  if (!wanted.empty() && has_reservation(*workload)) return {};
+  return GateWorkload{workload, wanted};
 }
 
-bool follow_pods(std::vector<JobAction>* out, const JobView& view, const WorkloadPtr& workload) {
+std::optional<JobAction> follow_pods(const JobView& view, const WorkloadPtr& workload) {
   const api::Conditions& all = workload->status.conditions;
   const api::Condition* admission = api::find_condition(all, conditions::admitted);
   const bool runs = admission && admission->status == api::ConditionStatus::True &&
                     !api::is_true(all, conditions::evicted);
-  if (!view.policy.wait_for_pods_ready || !runs) return false;
+  if (!view.policy.wait_for_pods_ready || !runs) return {};
   const bool ready = !view.job->suspended() && view.job->pods_ready();
   const api::PodsReadiness next = api::next_readiness(*workload, ready);
   // This state is written with the reservation, and an absent condition means the same.
-  if (next == api::PodsReadiness::wait_for_start) return false;
-  api::Workload trial;
-  trial.status.conditions = all;
-  if (!api::set_pods_ready(&trial, next, view.now)) return false;
+  if (next == api::PodsReadiness::wait_for_start) return {};
+  api::WorkloadStatus trial;
+  trial.conditions = all;
+  if (!api::set_pods_ready(&trial, workload->metadata.generation, next, view.now)) return {};
   // The time of a condition is cut to whole seconds, so a second is added.
   const Duration after = view.policy.pods_ready_after;
   const TimePoint due = admission->last_transition_time +
                         (after > Duration(0) ? after + std::chrono::seconds(1) : after);
-  if (next == api::PodsReadiness::started && due > view.now) {
-    out->push_back(LookAgain{due - view.now});
-    return false;
-  }
-  out->push_back(SetPodsReady{workload, next});
-  return true;
+  if (next == api::PodsReadiness::started && due > view.now) return LookAgain{due - view.now};
+  return SetPodsReady{workload, next};
 }
 
-void retain_deactivated(std::vector<JobAction>* out, const JobView& view,
-                        const api::Workload& workload) {
+std::optional<JobAction> retain_deactivated(const JobView& view, const api::Workload& workload) {
   const api::Condition* end = api::find_condition(workload.status.conditions, conditions::evicted);
   const bool ours = end && end->status == api::ConditionStatus::True &&
                     end->reason.starts_with(api::reasons::deactivated_due_to);
-  if (!view.policy.retain_deactivated || !ours || workload.spec.active) return;
+  if (!view.policy.retain_deactivated || !ours || workload.spec.active) return {};
   // The pods may use their grace period first.
-  if (has_reservation(workload) || view.job->active()) return;
+  if (has_reservation(workload) || view.job->active()) return {};
   const TimePoint until = end->last_transition_time + *view.policy.retain_deactivated;
-  if (until > view.now) {
-    out->push_back(LookAgain{until - view.now});
-  } else {
-    out->push_back(DeleteJob{"Deleted job: deactivation retention period expired"});
-  }
+  if (until > view.now) return LookAgain{until - view.now};
+  return DeleteJob{"Deleted job: deactivation retention period expired"};
 }
 
-void tell_checks(std::vector<JobAction>* out, const JobView& view, const api::Workload& workload) {
+std::optional<JobAction> tell_checks(const JobView& view, const api::Workload& workload) {
   // MultiKueue has its own events for this.
-  if (view.job->not_managed_reason().empty()) return;
+  if (view.job->not_managed_reason().empty()) return {};
   std::string message;
   for (const api::AdmissionCheckState& check : workload.status.admission_checks) {
     if (check.state != api::CheckState::Pending || check.message.empty()) continue;
     message += (message.empty() ? "" : "; ") + check.name + ": " + check.message;
   }
-  if (message.empty()) return;
-  out->push_back(Tell{std::string(api::events::updated_admission_check), std::move(message)});
+  if (message.empty()) return {};
+  return Tell{std::string(api::events::updated_admission_check), std::move(message)};
 }
 
 }  // namespace regatta::jobs

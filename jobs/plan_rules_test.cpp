@@ -80,10 +80,10 @@ TEST(FollowPods, ReadyPodsAreToldOnce) {
   EXPECT_EQ(plan(view_of(running), admitted()), "") << "not all are ready";
   EXPECT_EQ(plan(view_of(ready), admitted()), "pods ready: started");
   api::Workload w = admitted();
-  api::set_pods_ready(&w, api::PodsReadiness::started, now);
+  api::set_pods_ready(&w.status, w.metadata.generation, api::PodsReadiness::started, now);
   EXPECT_EQ(plan(view_of(ready), w), "");
   EXPECT_EQ(plan(view_of(running), w), "pods ready: waiting for recovery");
-  api::set_pods_ready(&w, api::PodsReadiness::wait_for_recovery, now);
+  api::set_pods_ready(&w.status, w.metadata.generation, api::PodsReadiness::wait_for_recovery, now);
   EXPECT_EQ(plan(view_of(running), w), "");
   EXPECT_EQ(plan(view_of(ready), w), "pods ready: recovered");
 }
@@ -103,11 +103,11 @@ TEST(FollowPods, NobodyAsksWithoutTheConfiguration) {
 
 TEST(FollowPods, AnEvictionSaysNothingOfPodsUntilItIsOver) {
   api::Workload w = admitted();
-  api::set_pods_ready(&w, api::PodsReadiness::started, now);
+  api::set_pods_ready(&w.status, w.metadata.generation, api::PodsReadiness::started, now);
   put(&w, api::conditions::evicted, true, "Preempted");
   JobView view = view_of(R"({"status": {"active": 1, "ready": 0}})");
   EXPECT_EQ(plan(view, w), "");
-  drop_reservation(&w, now);
+  w.status = drop_reservation(w, now);
   const auto* said = api::find_condition(w.status.conditions, api::conditions::pods_ready);
   EXPECT_EQ(said->reason, "WaitForStart");
   EXPECT_EQ(said->status, api::ConditionStatus::False);

@@ -73,19 +73,20 @@ void restore_field(Json& running, const Json& original, const char* part, const 
 
 }  // namespace
 
-Status merge(const PodSetInfo& from, PodSetInfo* into) {
-  if (Status s = merge_map("label", from.labels, &into->labels); !s) return s;
-  if (Status s = merge_map("annotation", from.annotations, &into->annotations); !s) return s;
-  if (Status s = merge_map("nodeSelector", from.node_selector, &into->node_selector); !s) return s;
-  for (const api::Toleration& toleration : from.tolerations) {
-    auto& all = into->tolerations;
-    if (std::find(all.begin(), all.end(), toleration) == all.end()) all.push_back(toleration);
+Result<PodSetInfo> merged(PodSetInfo info, const PodSetInfo& more) {
+  if (Status s = merge_map("label", more.labels, &info.labels); !s) return s.error();
+  if (Status s = merge_map("annotation", more.annotations, &info.annotations); !s) return s.error();
+  if (Status s = merge_map("nodeSelector", more.node_selector, &info.node_selector); !s) {
+    return s.error();
   }
-  for (const std::string& gate : from.scheduling_gates) {
-    auto& all = into->scheduling_gates;
-    if (std::find(all.begin(), all.end(), gate) == all.end()) all.push_back(gate);
-  }
-  return ok();
+  const auto add = [](auto& all, const auto& items) {
+    for (const auto& item : items) {
+      if (std::find(all.begin(), all.end(), item) == all.end()) all.push_back(item);
+    }
+  };
+  add(info.tolerations, more.tolerations);
+  add(info.scheduling_gates, more.scheduling_gates);
+  return info;
 }
 
 Result<Json> with_info(Json pod_template, const PodSetInfo& info) {

@@ -22,8 +22,8 @@ struct PodSetInfo {
   std::vector<std::string> scheduling_gates;  ///< names
 };
 
-/// Adds `from` to `into`; `invalid` when both set the same key to different values.
-Status merge(const PodSetInfo& from, PodSetInfo* into);
+/// `info` with `more` added; `invalid` when both set the same key to different values.
+Result<PodSetInfo> merged(PodSetInfo info, const PodSetInfo& more);
 
 /// The template with `info` added. `invalid` when the template has one of the keys with another
 /// value, which no retry can mend. Everything else in the template stays as it is.

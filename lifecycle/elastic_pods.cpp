@@ -61,7 +61,7 @@ std::shared_ptr<const api::Workload> newest_grant(
   for (const auto& slice : slices) {
     if (grants_pods(*slice)) granting.push_back(slice);
   }
-  jobs::sort_by_age(&granting, slices);
+  granting = jobs::by_age(std::move(granting), slices);
   return granting.empty() ? nullptr : granting.back();
 }
 

@@ -4,6 +4,7 @@
 #include "lib/api/check_retries.h"
 #include "lib/api/execution.h"
 #include "lib/api/names.h"
+#include "lib/api/pods_ready.h"
 #include "lifecycle/unadmitted.h"
 
 #include <algorithm>
@@ -14,20 +15,39 @@ namespace {
 namespace conditions = api::conditions;
 namespace reasons = api::reasons;
 
-bool set(api::Workload* w, std::string_view type, bool value, std::string_view reason,
-         std::string message, TimePoint now) {
-  return api::set_condition(&w->status.conditions,
-                            {std::string(type),
-                             value ? api::ConditionStatus::True : api::ConditionStatus::False,
-                             w->metadata.generation,
-                             {},
-                             std::string(reason),
-                             std::move(message)},
-                            now);
+/// What one look at a Workload changes: its status as it will be, and what goes with that. The
+/// rules below edit it, each on top of what those before it did.
+struct Draft {
+  Draft(const api::Workload& of, TimePoint at) : workload(of), status(of.status), now(at) {}
+
+  const api::Workload& workload;
+  api::WorkloadStatus status;
+  TimePoint now;
+  Settled out;  ///< all but the status
+};
+
+bool is_reserved(const api::WorkloadStatus& status) {
+  return api::is_true(status.conditions, conditions::quota_reserved) && status.admission;
 }
 
-bool remove_condition(api::Workload* w, std::string_view type) {
-  return std::erase_if(w->status.conditions, [type](const auto& c) { return c.type == type; }) > 0;
+bool is_admitted(const api::WorkloadStatus& status) {
+  return api::is_true(status.conditions, conditions::admitted);
+}
+
+bool is_evicted(const api::WorkloadStatus& status) {
+  return api::is_true(status.conditions, conditions::evicted);
+}
+
+void set(Draft* d, std::string_view type, bool value, std::string_view reason,
+         std::string message) {
+  api::set_condition(&d->status.conditions,
+                     {std::string(type),
+                      value ? api::ConditionStatus::True : api::ConditionStatus::False,
+                      d->workload.metadata.generation,
+                      {},
+                      std::string(reason),
+                      std::move(message)},
+                     d->now);
 }
 
 TimePoint seconds(TimePoint t) {
@@ -40,32 +60,30 @@ std::string seconds_text(Duration d) {
 }
 
 /// Ends a condition that an eviction left behind.
-void flip(api::Workload* w, std::string_view type, TimePoint now) {
-  const api::Condition* old = api::find_condition(w->status.conditions, type);
+void flip(Draft* d, std::string_view type) {
+  const api::Condition* old = api::find_condition(d->status.conditions, type);
   if (!old || old->status != api::ConditionStatus::True) return;
-  set(w, type, false, reasons::quota_reserved, "Previously: " + old->message, now);
+  set(d, type, false, reasons::quota_reserved, "Previously: " + old->message);
 }
 
 /// Makes the list of checks exactly `required`; known states are kept.
-bool sync_checks(api::Workload* w, const std::vector<std::string>& required, TimePoint now) {
+void sync_checks(Draft* d, const std::vector<std::string>& required) {
   std::vector<api::AdmissionCheckState> wanted;
   for (const std::string& name : required) {
-    if (const api::AdmissionCheckState* known = api::find_check(w->status, name)) {
+    if (const api::AdmissionCheckState* known = api::find_check(d->status, name)) {
       wanted.push_back(*known);
       continue;
     }
     api::AdmissionCheckState fresh;
     fresh.name = name;
-    fresh.last_transition_time = seconds(now);
+    fresh.last_transition_time = seconds(d->now);
     wanted.push_back(std::move(fresh));
   }
-  if (wanted == w->status.admission_checks) return false;
-  w->status.admission_checks = std::move(wanted);
-  return true;
+  d->status.admission_checks = std::move(wanted);
 }
 
-void look_again(Settled* out, Duration after) {
-  out->look_again = out->look_again ? std::min(*out->look_again, after) : after;
+void look_again(Draft* d, Duration after) {
+  d->out.look_again = std::min(d->out.look_again.value_or(after), after);
 }
 
 bool all_checks_ready(const api::WorkloadStatus& status) {
@@ -98,37 +116,40 @@ std::string checks_text(const char* state, const std::string& list, int count) {
 }
 
 /// Says why the workload is not admitted, unless nothing was said about its reservation either.
-bool explain_not_admitted(api::Workload* w, TimePoint now) {
-  const bool told = api::find_condition(w->status.conditions, conditions::quota_reserved) ||
-                    api::find_condition(w->status.conditions, conditions::admitted);
-  if (!told) return false;
-  if (!is_reserved(*w)) return api::end_admission(w, now);
-  const bool ready = all_checks_ready(w->status);
+void explain_not_admitted(Draft* d) {
+  const bool told = api::find_condition(d->status.conditions, conditions::quota_reserved) ||
+                    api::find_condition(d->status.conditions, conditions::admitted);
+  if (!told) return;
+  if (!is_reserved(d->status)) {
+    api::end_admission(&d->status, d->workload.metadata.generation, d->now);
+    return;
+  }
+  const bool ready = all_checks_ready(d->status);
   const auto reason =
       ready ? reasons::pending_delayed_topology_requests : reasons::unsatisfied_admission_checks;
-  const api::Condition* said = api::find_condition(w->status.conditions, conditions::admitted);
-  if (said && said->reason == reason) return false;
-  return set(w, conditions::admitted, false, reason,
-             ready ? "There are pending delayed topology requests"
-                   : "The workload has not all checks ready",
-             now);
+  const api::Condition* said = api::find_condition(d->status.conditions, conditions::admitted);
+  if (said && said->reason == reason) return;
+  set(d, conditions::admitted, false, reason,
+      ready ? "There are pending delayed topology requests"
+            : "The workload has not all checks ready");
 }
 
 /// "Admitted by ClusterQueue cq, wait time since reservation was 3s".
-std::string admitted_text(const api::Workload& w, TimePoint now) {
+std::string admitted_text(const Draft& d) {
   const api::Condition* reserved =
-      api::find_condition(w.status.conditions, conditions::quota_reserved);
-  return admitted_message(w.status.admission->cluster_queue, now - reserved->last_transition_time);
+      api::find_condition(d.status.conditions, conditions::quota_reserved);
+  return admitted_message(d.status.admission->cluster_queue,
+                          d.now - reserved->last_transition_time);
 }
 
 /// Only an eviction ends an admission: a check that was added later does not.
-bool sync_admitted(api::Workload* w, TimePoint now, std::vector<Note>* notes) {
-  if (is_admitted(*w) && is_reserved(*w)) return false;
+void sync_admitted(Draft* d) {
+  if (is_admitted(d->status) && is_reserved(d->status)) return;
   const bool complete =
-      is_reserved(*w) && all_checks_ready(w->status) && !topology_delayed(w->status);
-  if (!complete) return explain_not_admitted(w, now);
-  notes->push_back({false, "Admitted", admitted_text(*w, now)});
-  return set(w, conditions::admitted, true, reasons::admitted, "The workload is admitted", now);
+      is_reserved(d->status) && all_checks_ready(d->status) && !topology_delayed(d->status);
+  if (!complete) return explain_not_admitted(d);
+  d->out.notes.push_back({false, "Admitted", admitted_text(*d)});
+  set(d, conditions::admitted, true, reasons::admitted, "The workload is admitted");
 }
 
 /// When the checks in state Retry may be tried again.
@@ -144,15 +165,15 @@ std::optional<TimePoint> retry_at(const api::WorkloadStatus& status) {
 }
 
 /// Keeps the workload out of the queue until `at`, or longer if that was asked for already.
-void wait_until(api::Workload* w, TimePoint at, TimePoint now) {
-  auto& state = w->status.requeue_state;
-  if (at <= now || (state && state->requeue_at && *state->requeue_at >= at)) return;
+void wait_until(Draft* d, TimePoint at) {
+  auto& state = d->status.requeue_state;
+  if (at <= d->now || (state && state->requeue_at && *state->requeue_at >= at)) return;
   if (!state) state.emplace();
   state->requeue_at = at;
 }
 
-void reset_checks(api::WorkloadStatus* status, TimePoint now) {
-  for (api::AdmissionCheckState& check : status->admission_checks) {
+void reset_checks(Draft* d) {
+  for (api::AdmissionCheckState& check : d->status.admission_checks) {
     if (check.state == api::CheckState::Pending) continue;
     // Counts tries in a row: a check that was Ready in between begins anew.
     const bool again = check.state == api::CheckState::Retry;
@@ -160,268 +181,41 @@ void reset_checks(api::WorkloadStatus* status, TimePoint now) {
     check.message = "Reset to Pending after eviction. Previously: ";
     check.message += text_of(check.state);
     check.state = api::CheckState::Pending;
-    check.last_transition_time = seconds(now);
+    check.last_transition_time = seconds(d->now);
     check.pod_set_updates.clear();
   }
 }
 
-/// Drops a reservation that never became an admission.
-void unreserve(api::Workload* w, std::string_view reason, std::string message, TimePoint now) {
-  w->status.admission.reset();
-  // A check that is Ready for a cluster must not outlive the cluster.
-  if (w->status.cluster_name) reset_checks(&w->status, now);
-  w->status.cluster_name.reset();
-  w->status.nominated_cluster_names.clear();
-  set(w, conditions::quota_reserved, false, reason, std::move(message), now);
-  explain_not_admitted(w, now);
-}
-
-bool orphaned(const api::Workload& w) {
-  const bool from_job = !w.metadata.label(std::string(api::labels::job_uid)).empty();
-  return w.metadata.owner_references.empty() && (w.metadata.deleting() || from_job);
-}
-
-/// Brings an active workload back into the queue. True when the status changed.
-bool requeue(api::Workload* w, TimePoint now, Settled* out) {
-  bool changed = false;
-  auto& state = w->status.requeue_state;
-  if (state && state->requeue_at) {
-    if (*state->requeue_at > now) {
-      look_again(out, *state->requeue_at - now);
-      return false;
-    }
-    if (!is_reserved(*w)) {
-      state->requeue_at.reset();
-      if (!state->count) state.reset();
-      changed = true;
-    }
-  }
-  const api::Condition* requeued = api::find_condition(w->status.conditions, conditions::requeued);
-  if (!requeued || requeued->status != api::ConditionStatus::False) return changed;
-  if (requeued->reason == reasons::deactivated ||
-      requeued->reason.starts_with(reasons::deactivated_due_to)) {
-    return set(w, conditions::requeued, true, reasons::reactivated, "The workload was reactivated",
-               now) ||
-           changed;
-  }
-  if (requeued->reason == reasons::pods_ready_timeout ||
-      requeued->reason == reasons::admission_check) {
-    return set(w, conditions::requeued, true, reasons::backoff_finished,
-               "The workload backoff was finished", now) ||
-           changed;
-  }
-  return changed;
-}
-
-/// The queue was stopped and takes workloads again.
-bool restart(api::Workload* w, const LifecycleView& view, TimePoint now) {
-  const api::Condition* requeued = api::find_condition(w->status.conditions, conditions::requeued);
-  if (!requeued || requeued->status != api::ConditionStatus::False) return false;
-  const auto open = [](const QueueView& queue) {
-    return queue.exists && queue.stop_policy == api::StopPolicy::None;
-  };
-  if (requeued->reason == reasons::local_queue_stopped && open(view.local_queue)) {
-    return set(w, conditions::requeued, true, reasons::local_queue_restarted,
-               "The LocalQueue was restarted after being stopped", now);
-  }
-  if (requeued->reason == reasons::cluster_queue_stopped && open(view.cluster_queue)) {
-    return set(w, conditions::requeued, true, reasons::cluster_queue_restarted,
-               "The ClusterQueue was restarted after being stopped", now);
-  }
-  return false;
-}
-
-/// spec.active is false: the workload must not hold quota.
-bool deactivate(api::Workload* w, TimePoint now, Settled* out) {
-  const api::Condition* target =
-      api::find_condition(w->status.conditions, conditions::deactivation_target);
-  const api::Condition* evicted = api::find_condition(w->status.conditions, conditions::evicted);
-  if (is_evicted(*w) && !target) {
-    // The job is still stopping.
-    if (is_reserved(*w)) return false;
-    if (evicted->reason.starts_with(reasons::deactivated)) {
-      return set_pending(w, std::string(reasons::deactivated), evicted->message, now);
-    }
-  }
-  std::string cause, message = "The workload is deactivated";
-  if (target && target->status == api::ConditionStatus::True) {
-    cause = target->reason;
-    message += " due to " + target->message;
-  }
-  remove_condition(w, conditions::deactivation_target);
-  w->status.requeue_state.reset();
-  const bool reserved = is_reserved(*w);
-  std::vector<Note> untold;  // dropped: no quota was lost
-  evict(w, std::string(reasons::deactivated), message, cause, now,
-        reserved ? &out->notes : &untold);
-  if (!reserved) set_pending(w, std::string(reasons::deactivated), message, now);
-  return true;
-}
-
-/// The workload ran as long as it may, over all its attempts.
-bool limit_execution(api::Workload* w, TimePoint now, Settled* out) {
-  const auto& limit = w->spec.maximum_execution_time_seconds;
-  if (!limit || !is_admitted(*w)) return false;
-  const api::Condition* admitted = api::find_condition(w->status.conditions, conditions::admitted);
-  const std::chrono::seconds past(w->status.accumulated_past_execution_time_seconds.value_or(0));
-  const TimePoint end = admitted->last_transition_time + std::chrono::seconds(*limit) - past;
-  if (end > now) {
-    look_again(out, end - now);
-    return false;
-  }
-  w->status.accumulated_past_execution_time_seconds.reset();
-  out->notes.push_back({true, std::string(reasons::maximum_execution_time_exceeded),
-                        "The maximum execution time (" + std::to_string(*limit) + "s) exceeded"});
-  return set(w, conditions::deactivation_target, true, reasons::maximum_execution_time_exceeded,
-             "exceeding the maximum execution time", now);
-}
-
-/// Checks a workload that holds quota for failed checks and stopped queues.
-bool guard_reservation(api::Workload* w, const LifecycleView& view, TimePoint now, Settled* out) {
-  int count = 0;
-  if (const std::string list = list_checks(w->status, api::CheckState::Rejected, &count);
-      count > 0) {
-    const std::string message = checks_text("Rejected", list, count);
-    out->notes.push_back({true, std::string(api::events::admission_check_rejected),
-                          "Deactivated due to " + message});
-    return set(w, conditions::deactivation_target, true, reasons::admission_check, message, now);
-  }
-  if (const std::string list = list_checks(w->status, api::CheckState::Retry, &count); count > 0) {
-    if (const auto at = retry_at(w->status)) wait_until(w, seconds(*at), now);
-    evict(w, std::string(reasons::admission_check),
-          "Evicted due to " + checks_text("Retry", list, count), "", now, &out->notes);
-    return true;
-  }
-  const bool admitted = is_admitted(*w);
-  const auto drained = [&](const QueueView& queue) {
-    return queue.exists && queue.stop_policy == api::StopPolicy::HoldAndDrain;
-  };
-  if (admitted && drained(view.local_queue)) {
-    evict(w, std::string(reasons::local_queue_stopped), "The LocalQueue is stopped", "", now,
-          &out->notes);
-    return true;
-  }
-  if (admitted && drained(view.cluster_queue)) {
-    evict(w, std::string(reasons::cluster_queue_stopped), "The ClusterQueue is stopped", "", now,
-          &out->notes);
-    return true;
-  }
-  if (admitted) return false;
-  const std::string lq = "LocalQueue " + w->spec.queue_name;
-  const std::string cq = "ClusterQueue " + view.cluster_queue_name;
-  if (!view.local_queue.exists) {
-    unreserve(w, reasons::misconfigured, lq + " is terminating or missing", now);
-  } else if (view.local_queue.stop_policy != api::StopPolicy::None) {
-    unreserve(w, reasons::suspended, lq + " is stopped", now);
-  } else if (!view.cluster_queue.exists || view.cluster_queue.deleting) {
-    unreserve(w, reasons::misconfigured, cq + " is terminating or missing", now);
-  } else if (view.cluster_queue.stop_policy != api::StopPolicy::None) {
-    unreserve(w, reasons::suspended, cq + " is stopped", now);
-  } else {
-    return false;
-  }
-  return true;
-}
-
-/// The pods were not ready in time: try again later, or give up.
-bool time_out(api::Workload* w, const PodsReadyPolicy& policy, double jitter, TimePoint now,
-              Settled* out) {
-  const auto waiting = not_ready(*w, policy);
-  if (!waiting) return false;
-  if (waiting->deadline > now) {
-    look_again(out, waiting->deadline - now);
-    return false;
-  }
-  if (tries_used_up(*w, policy)) {
-    return set(w, conditions::deactivation_target, true, reasons::requeuing_limit_exceeded,
-               "exceeding the maximum number of re-queuing retries", now);
-  }
-  back_off(w, policy, jitter, now);
-  evict(w, std::string(reasons::pods_ready_timeout),
-        "Exceeded the PodsReady timeout " + w->metadata.key().str(), std::string(waiting->cause),
-        now, &out->notes);
-  return true;
-}
-
-/// Keeps a state for each gate of the spec, and for no other; new gates are closed.
-bool sync_preemption_gates(api::Workload* w, TimePoint now) {
-  auto& states = w->status.preemption_gates;
-  const auto& names = w->spec.preemption_gates;
-  bool changed = std::erase_if(states, [&](const api::PreemptionGateState& state) {
-                   return std::find(names.begin(), names.end(), state.name) == names.end();
-                 }) > 0;
-  for (const std::string& name : names) {
-    const bool known = std::any_of(states.begin(), states.end(),
-                                   [&](const auto& state) { return state.name == name; });
-    if (known) continue;
-    states.push_back({name, "Closed", seconds(now)});
-    changed = true;
-  }
-  return changed;
-}
-
-/// Removes a finished workload when it was kept for as long as configured.
-void retain(const api::Workload& w, const LifecycleConfig& config, TimePoint now, Settled* out) {
-  if (!config.retain_finished || w.metadata.deleting()) return;
-  const api::Condition* end = api::find_condition(w.status.conditions, conditions::finished);
-  const TimePoint until = end->last_transition_time + *config.retain_finished;
-  if (until > now) return look_again(out, until - now);
-  out->release = w.metadata.has_finalizer(api::finalizers::resource_in_use);
-  out->remove = true;
-  out->notes.push_back({false, std::string(api::events::deleted),
-                        "Deleted finished workload due to elapsed retention"});
-}
-
-}  // namespace
-
-bool is_reserved(const api::Workload& w) {
-  return api::is_true(w.status.conditions, conditions::quota_reserved) && w.status.admission;
-}
-bool is_admitted(const api::Workload& w) {
-  return api::is_true(w.status.conditions, conditions::admitted);
-}
-bool is_finished(const api::Workload& w) {
-  return api::is_true(w.status.conditions, conditions::finished);
-}
-bool is_evicted(const api::Workload& w) {
-  return api::is_true(w.status.conditions, conditions::evicted);
-}
-
-bool set_pending(api::Workload* w, const std::string& reason, const std::string& message,
-                 TimePoint now) {
-  const api::Condition* old = api::find_condition(w->status.conditions, conditions::quota_reserved);
+/// Sets QuotaReserved=False with that reason, unless it says so already.
+void set_pending(Draft* d, std::string_view reason, const std::string& message) {
+  const api::Condition* old = api::find_condition(d->status.conditions, conditions::quota_reserved);
   if (old && old->status == api::ConditionStatus::False && old->reason == reason &&
       old->message == message) {
-    return false;
+    return;
   }
-  set(w, conditions::quota_reserved, false, reason, message, now);
-  explain_not_admitted(w, now);
-  return true;
+  set(d, conditions::quota_reserved, false, reason, message);
+  explain_not_admitted(d);
 }
 
-bool block_on_gates(api::Workload* w, const std::string& message, TimePoint now) {
-  return set(w, conditions::blocked_on_preemption_gates, true, reasons::preemption_gated, message,
-             now);
-}
-
-void evict(api::Workload* w, const std::string& reason, const std::string& message,
-           const std::string& cause, TimePoint now, std::vector<Note>* notes) {
-  api::WorkloadStatus& status = w->status;
+void evict(Draft* d, std::string_view reason, const std::string& message,
+           const std::string& cause = {}) {
+  api::WorkloadStatus& status = d->status;
   // Other causes appear only in the statistics.
   const bool told = reason == reasons::deactivated && !cause.empty();
-  const std::string full = told ? std::string(reasons::deactivated_due_to) + cause : reason;
-  set(w, conditions::evicted, true, full, message, now);
+  const std::string full =
+      told ? std::string(reasons::deactivated_due_to) + cause : std::string(reason);
+  set(d, conditions::evicted, true, full, message);
   if (api::is_true(status.conditions, conditions::blocked_on_preemption_gates)) {
-    set(w, conditions::blocked_on_preemption_gates, false, full, message, now);
+    set(d, conditions::blocked_on_preemption_gates, false, full, message);
   }
   status.cluster_name.reset();
   status.nominated_cluster_names.clear();
-  reset_checks(&status, now);
+  reset_checks(d);
   status.unhealthy_nodes.clear();
   for (api::PreemptionGateState& gate : status.preemption_gates) {
     if (gate.position == "Closed") continue;
     gate.position = "Closed";
-    gate.last_transition_time = seconds(now);
+    gate.last_transition_time = seconds(d->now);
   }
   const auto known = std::find_if(
       status.evictions.begin(), status.evictions.end(),
@@ -429,9 +223,340 @@ void evict(api::Workload* w, const std::string& reason, const std::string& messa
   if (known != status.evictions.end()) {
     ++known->count;
   } else {
-    status.evictions.push_back({reason, cause, 1});
+    status.evictions.push_back({std::string(reason), cause, 1});
   }
-  notes->push_back({false, std::string(api::events::evicted_due_to) + full, message});
+  d->out.notes.push_back({false, std::string(api::events::evicted_due_to) + full, message});
+}
+
+/// Drops a reservation that never became an admission.
+void unreserve(Draft* d, std::string_view reason, std::string message) {
+  d->status.admission.reset();
+  // A check that is Ready for a cluster must not outlive the cluster.
+  if (d->status.cluster_name) reset_checks(d);
+  d->status.cluster_name.reset();
+  d->status.nominated_cluster_names.clear();
+  set(d, conditions::quota_reserved, false, reason, std::move(message));
+  explain_not_admitted(d);
+}
+
+bool orphaned(const api::Workload& w) {
+  const bool from_job = !w.metadata.label(std::string(api::labels::job_uid)).empty();
+  return w.metadata.owner_references.empty() && (w.metadata.deleting() || from_job);
+}
+
+/// Brings an active workload back into the queue.
+void requeue(Draft* d) {
+  auto& state = d->status.requeue_state;
+  if (state && state->requeue_at) {
+    if (*state->requeue_at > d->now) {
+      look_again(d, *state->requeue_at - d->now);
+      return;
+    }
+    if (!is_reserved(d->status)) {
+      state->requeue_at.reset();
+      if (!state->count) state.reset();
+    }
+  }
+  const api::Condition* requeued = api::find_condition(d->status.conditions, conditions::requeued);
+  if (!requeued || requeued->status != api::ConditionStatus::False) return;
+  if (requeued->reason == reasons::deactivated ||
+      requeued->reason.starts_with(reasons::deactivated_due_to)) {
+    set(d, conditions::requeued, true, reasons::reactivated, "The workload was reactivated");
+  } else if (requeued->reason == reasons::pods_ready_timeout ||
+             requeued->reason == reasons::admission_check) {
+    set(d, conditions::requeued, true, reasons::backoff_finished,
+        "The workload backoff was finished");
+  }
+}
+
+/// The queue was stopped and takes workloads again.
+void restart(Draft* d, const LifecycleView& view) {
+  const api::Condition* requeued = api::find_condition(d->status.conditions, conditions::requeued);
+  if (!requeued || requeued->status != api::ConditionStatus::False) return;
+  const auto open = [](const QueueView& queue) {
+    return queue.exists && queue.stop_policy == api::StopPolicy::None;
+  };
+  if (requeued->reason == reasons::local_queue_stopped && open(view.local_queue)) {
+    set(d, conditions::requeued, true, reasons::local_queue_restarted,
+        "The LocalQueue was restarted after being stopped");
+  } else if (requeued->reason == reasons::cluster_queue_stopped && open(view.cluster_queue)) {
+    set(d, conditions::requeued, true, reasons::cluster_queue_restarted,
+        "The ClusterQueue was restarted after being stopped");
+  }
+}
+
+/// spec.active is false: the workload must not hold quota.
+void deactivate(Draft* d) {
+  const api::Condition* target =
+      api::find_condition(d->status.conditions, conditions::deactivation_target);
+  const api::Condition* evicted = api::find_condition(d->status.conditions, conditions::evicted);
+  if (is_evicted(d->status) && !target) {
+    // The job is still stopping.
+    if (is_reserved(d->status)) return;
+    if (evicted->reason.starts_with(reasons::deactivated)) {
+      return set_pending(d, reasons::deactivated, evicted->message);
+    }
+  }
+  std::string cause, message = "The workload is deactivated";
+  if (target && target->status == api::ConditionStatus::True) {
+    cause = target->reason;
+    message += " due to " + target->message;
+  }
+  std::erase_if(d->status.conditions,
+                [](const auto& c) { return c.type == conditions::deactivation_target; });
+  d->status.requeue_state.reset();
+  const bool reserved = is_reserved(d->status);
+  const std::size_t told = d->out.notes.size();
+  evict(d, reasons::deactivated, message, cause);
+  if (reserved) return;
+  d->out.notes.resize(told);  // no quota was lost
+  set_pending(d, reasons::deactivated, message);
+}
+
+/// The workload ran as long as it may, over all its attempts.
+void limit_execution(Draft* d) {
+  const auto& limit = d->workload.spec.maximum_execution_time_seconds;
+  if (!limit || !is_admitted(d->status)) return;
+  const api::Condition* admitted = api::find_condition(d->status.conditions, conditions::admitted);
+  const std::chrono::seconds past(d->status.accumulated_past_execution_time_seconds.value_or(0));
+  const TimePoint end = admitted->last_transition_time + std::chrono::seconds(*limit) - past;
+  if (end > d->now) return look_again(d, end - d->now);
+  d->status.accumulated_past_execution_time_seconds.reset();
+  d->out.notes.push_back({true, std::string(reasons::maximum_execution_time_exceeded),
+                          "The maximum execution time (" + std::to_string(*limit) + "s) exceeded"});
+  set(d, conditions::deactivation_target, true, reasons::maximum_execution_time_exceeded,
+      "exceeding the maximum execution time");
+}
+
+/// Checks a workload that holds quota for failed checks and stopped queues. True when that decides.
+bool guard_reservation(Draft* d, const LifecycleView& view) {
+  int count = 0;
+  if (const std::string list = list_checks(d->status, api::CheckState::Rejected, &count);
+      count > 0) {
+    const std::string message = checks_text("Rejected", list, count);
+    d->out.notes.push_back({true, std::string(api::events::admission_check_rejected),
+                            "Deactivated due to " + message});
+    set(d, conditions::deactivation_target, true, reasons::admission_check, message);
+    return true;
+  }
+  if (const std::string list = list_checks(d->status, api::CheckState::Retry, &count); count > 0) {
+    if (const auto at = retry_at(d->status)) wait_until(d, seconds(*at));
+    evict(d, reasons::admission_check, "Evicted due to " + checks_text("Retry", list, count));
+    return true;
+  }
+  const bool admitted = is_admitted(d->status);
+  const auto drained = [&](const QueueView& queue) {
+    return queue.exists && queue.stop_policy == api::StopPolicy::HoldAndDrain;
+  };
+  if (admitted && drained(view.local_queue)) {
+    evict(d, reasons::local_queue_stopped, "The LocalQueue is stopped");
+    return true;
+  }
+  if (admitted && drained(view.cluster_queue)) {
+    evict(d, reasons::cluster_queue_stopped, "The ClusterQueue is stopped");
+    return true;
+  }
+  if (admitted) return false;
+  const std::string lq = "LocalQueue " + d->workload.spec.queue_name;
+  const std::string cq = "ClusterQueue " + view.cluster_queue_name;
+  if (!view.local_queue.exists) {
+    unreserve(d, reasons::misconfigured, lq + " is terminating or missing");
+  } else if (view.local_queue.stop_policy != api::StopPolicy::None) {
+    unreserve(d, reasons::suspended, lq + " is stopped");
+  } else if (!view.cluster_queue.exists || view.cluster_queue.deleting) {
+    unreserve(d, reasons::misconfigured, cq + " is terminating or missing");
+  } else if (view.cluster_queue.stop_policy != api::StopPolicy::None) {
+    unreserve(d, reasons::suspended, cq + " is stopped");
+  } else {
+    return false;
+  }
+  return true;
+}
+
+/// The pods were not ready in time: try again later, or give up. True when that decides.
+bool time_out(Draft* d, const PodsReadyPolicy& policy, double jitter) {
+  const auto waiting = not_ready(d->status, policy);
+  if (!waiting) return false;
+  if (waiting->deadline > d->now) {
+    look_again(d, waiting->deadline - d->now);
+    return false;
+  }
+  if (tries_used_up(d->status, policy)) {
+    set(d, conditions::deactivation_target, true, reasons::requeuing_limit_exceeded,
+        "exceeding the maximum number of re-queuing retries");
+    return true;
+  }
+  d->status.requeue_state = back_off(d->status.requeue_state, policy, jitter, d->now);
+  evict(d, reasons::pods_ready_timeout,
+        "Exceeded the PodsReady timeout " + d->workload.metadata.key().str(),
+        std::string(waiting->cause));
+  return true;
+}
+
+/// Keeps a state for each gate of the spec, and for no other; new gates are closed.
+void sync_preemption_gates(Draft* d) {
+  auto& states = d->status.preemption_gates;
+  const auto& names = d->workload.spec.preemption_gates;
+  std::erase_if(states, [&](const api::PreemptionGateState& state) {
+    return std::find(names.begin(), names.end(), state.name) == names.end();
+  });
+  for (const std::string& name : names) {
+    const bool known = std::any_of(states.begin(), states.end(),
+                                   [&](const auto& state) { return state.name == name; });
+    if (!known) states.push_back({name, "Closed", seconds(d->now)});
+  }
+}
+
+/// Removes a finished workload when it was kept for as long as configured.
+void retain(Draft* d, const LifecycleConfig& config) {
+  const api::Workload& w = d->workload;
+  if (!config.retain_finished || w.metadata.deleting()) return;
+  const api::Condition* end = api::find_condition(w.status.conditions, conditions::finished);
+  const TimePoint until = end->last_transition_time + *config.retain_finished;
+  if (until > d->now) return look_again(d, until - d->now);
+  d->out.release = w.metadata.has_finalizer(api::finalizers::resource_in_use);
+  d->out.remove = true;
+  d->out.notes.push_back({false, std::string(api::events::deleted),
+                          "Deleted finished workload due to elapsed retention"});
+}
+
+/// The rules of settle().
+void apply_rules(Draft* d, const LifecycleView& view, const LifecycleConfig& config) {
+  const api::Workload& w = d->workload;
+  // 1. Finished: nothing changes any more, and after a while the workload is deleted.
+  if (is_finished(w)) {
+    d->out.release = w.metadata.deleting() && orphaned(w);
+    return retain(d, config);
+  }
+  // 2. The owner is gone.
+  if (orphaned(w)) {
+    if (config.finish_orphans) {
+      set(d, conditions::finished, true, reasons::owner_not_found,
+          "The workload's owner no longer exists");
+    }
+    d->out.release = true;
+    return;
+  }
+  // 3. To be deactivated: the spec first, the rest follows.
+  if (w.spec.active && api::is_true(w.status.conditions, conditions::deactivation_target)) {
+    d->out.active = false;
+    return;
+  }
+  // 4. Inactive.
+  if (!w.spec.active) return deactivate(d);
+  if (config.preemption_gates) sync_preemption_gates(d);
+  // 5. Back into the queue after an eviction.
+  const bool reserved = is_reserved(w.status);
+  if (!is_evicted(w.status) || !reserved) {
+    requeue(d);
+    restart(d, view);
+  }
+  // 6. The checks that the workload needs, and whether it is admitted. Without a reservation and
+  // without checks, the reservation's own write sets them. A queue that does not exist has no say
+  // about checks.
+  const bool sync = reserved || !w.status.admission_checks.empty();
+  if (sync && view.cluster_queue.exists) sync_checks(d, view.required_checks);
+  // 7. Evicted and stopping: only the job can end this.
+  if (reserved && is_evicted(w.status)) return;
+  if (reserved) {
+    if (guard_reservation(d, view)) return;
+  } else if (auto why = explain_pending(w, view, config)) {
+    if (why->note) d->out.notes.push_back(std::move(*why->note));
+    set_pending(d, why->reason, why->message);
+  }
+  sync_admitted(d);
+  // 8. How long the pods may take to be ready.
+  if (config.wait_for_pods_ready && time_out(d, *config.wait_for_pods_ready, view.jitter)) return;
+  // 9. How long the workload may run.
+  limit_execution(d);
+}
+
+}  // namespace
+
+bool is_reserved(const api::Workload& w) {
+  return is_reserved(w.status);
+}
+bool is_admitted(const api::Workload& w) {
+  return is_admitted(w.status);
+}
+bool is_finished(const api::Workload& w) {
+  return api::is_true(w.status.conditions, conditions::finished);
+}
+bool is_evicted(const api::Workload& w) {
+  return is_evicted(w.status);
+}
+
+Settled settle(const api::Workload& workload, const LifecycleView& view, TimePoint now,
+               const LifecycleConfig& config) {
+  Draft draft(workload, now);
+  apply_rules(&draft, view, config);
+  Settled out = std::move(draft.out);
+  if (draft.status != workload.status) out.status = std::move(draft.status);
+  return out;
+}
+
+StatusChange evict(const api::Workload& workload, std::string_view reason,
+                   const std::string& message, TimePoint now, const std::string& cause) {
+  Draft draft(workload, now);
+  evict(&draft, reason, message, cause);
+  return {std::move(draft.status), std::move(draft.out.notes)};
+}
+
+StatusChange preempt(const api::Workload& workload, std::string_view reason,
+                     const std::string& message, TimePoint now) {
+  Draft draft(workload, now);
+  evict(&draft, reasons::preempted, message);
+  set(&draft, conditions::preempted, true, reason, message);
+  return {std::move(draft.status), std::move(draft.out.notes)};
+}
+
+api::WorkloadStatus reserve(const api::Workload& workload, Reservation reservation, TimePoint now) {
+  Draft draft(workload, now);
+  api::WorkloadStatus& status = draft.status;
+  const std::string queue = reservation.admission.cluster_queue;
+  status.admission = std::move(reservation.admission);
+  status.resource_requests.clear();  // the admission says what is used
+  set(&draft, conditions::quota_reserved, true, reasons::quota_reserved,
+      "Quota reserved in ClusterQueue " + queue);
+  for (const std::string_view type :
+       {conditions::evicted, conditions::preempted, conditions::blocked_on_preemption_gates}) {
+    flip(&draft, type);
+  }
+  sync_checks(&draft, reservation.checks);
+  sync_admitted(&draft);
+  if (reservation.wait_for_pods_ready && workload.metadata.controller()) {
+    api::set_pods_ready(&status, workload.metadata.generation, api::PodsReadiness::wait_for_start,
+                        now);
+  }
+  return std::move(draft.status);
+}
+
+api::WorkloadStatus place(const api::Workload& workload, api::Admission admission, TimePoint now) {
+  Draft draft(workload, now);
+  draft.status.admission = std::move(admission);
+  draft.status.unhealthy_nodes.clear();
+  sync_admitted(&draft);
+  return std::move(draft.status);
+}
+
+api::WorkloadStatus finished_status(const api::Workload& workload, std::string_view reason,
+                                    const std::string& message, TimePoint now) {
+  Draft draft(workload, now);
+  set(&draft, conditions::finished, true, reason, message);
+  return std::move(draft.status);
+}
+
+std::optional<api::WorkloadStatus> pending_status(const api::Workload& workload,
+                                                  std::string_view reason,
+                                                  const std::string& message, bool gated,
+                                                  TimePoint now) {
+  Draft draft(workload, now);
+  set_pending(&draft, reason, message);
+  if (gated) {
+    set(&draft, conditions::blocked_on_preemption_gates, true, reasons::preemption_gated, message);
+  }
+  if (draft.status == workload.status) return std::nullopt;
+  return std::move(draft.status);
 }
 
 std::string reserved_message(const std::string& cluster_queue, Duration waited,
@@ -449,91 +574,6 @@ TimePoint queued_since(const api::Workload& w) {
   const api::Condition* back = api::find_condition(w.status.conditions, conditions::requeued);
   if (back && back->status == api::ConditionStatus::True) return back->last_transition_time;
   return w.metadata.creation_timestamp.value_or(TimePoint());
-}
-
-void reserve(api::Workload* w, api::Admission admission, const std::vector<std::string>& checks,
-             TimePoint now) {
-  const std::string queue = admission.cluster_queue;
-  w->status.admission = std::move(admission);
-  w->status.resource_requests.clear();  // the admission says what is used
-  set(w, conditions::quota_reserved, true, reasons::quota_reserved,
-      "Quota reserved in ClusterQueue " + queue, now);
-  for (const std::string_view type :
-       {conditions::evicted, conditions::preempted, conditions::blocked_on_preemption_gates}) {
-    flip(w, type, now);
-  }
-  sync_checks(w, checks, now);
-  std::vector<Note> ignored;
-  sync_admitted(w, now, &ignored);
-}
-
-void place(api::Workload* w, api::Admission admission, TimePoint now) {
-  w->status.admission = std::move(admission);
-  w->status.unhealthy_nodes.clear();
-  std::vector<Note> ignored;
-  sync_admitted(w, now, &ignored);
-}
-
-Settled settle(api::Workload* w, const LifecycleView& view, TimePoint now,
-               const LifecycleConfig& config) {
-  Settled out;
-  // 1. Finished: nothing changes any more, and after a while the workload is deleted.
-  if (is_finished(*w)) {
-    out.release = w->metadata.deleting() && orphaned(*w);
-    retain(*w, config, now, &out);
-    return out;
-  }
-  // 2. The owner is gone.
-  if (orphaned(*w)) {
-    out.status_changed =
-        config.finish_orphans && set(w, conditions::finished, true, reasons::owner_not_found,
-                                     "The workload's owner no longer exists", now);
-    out.release = true;
-    return out;
-  }
-  // 3. To be deactivated: the spec first, the rest follows.
-  if (w->spec.active && api::is_true(w->status.conditions, conditions::deactivation_target)) {
-    out.active = false;
-    return out;
-  }
-  // 4. Inactive.
-  if (!w->spec.active) {
-    out.status_changed = deactivate(w, now, &out);
-    return out;
-  }
-  if (config.preemption_gates) out.status_changed |= sync_preemption_gates(w, now);
-  // 5. Back into the queue after an eviction.
-  if (!is_evicted(*w) || !is_reserved(*w)) {
-    out.status_changed |= requeue(w, now, &out);
-    out.status_changed |= restart(w, view, now);
-  }
-  // 6. The checks that the workload needs, and whether it is admitted. Without a reservation and
-  // without checks, the reservation's own write sets them. A queue that does not exist has no say
-  // about checks.
-  const bool sync = is_reserved(*w) || !w->status.admission_checks.empty();
-  if (sync && view.cluster_queue.exists) {
-    out.status_changed |= sync_checks(w, view.required_checks, now);
-  }
-  // 7. Evicted and stopping: only the job can end this.
-  if (is_reserved(*w) && is_evicted(*w)) return out;
-  if (is_reserved(*w)) {
-    if (guard_reservation(w, view, now, &out)) {
-      out.status_changed = true;
-      return out;
-    }
-  } else {
-    out.status_changed |= explain_pending(w, view, config, now, &out.notes);
-  }
-  out.status_changed |= sync_admitted(w, now, &out.notes);
-  // 8. How long the pods may take to be ready.
-  if (config.wait_for_pods_ready &&
-      time_out(w, *config.wait_for_pods_ready, view.jitter, now, &out)) {
-    out.status_changed = true;
-    return out;
-  }
-  // 9. How long the workload may run.
-  out.status_changed |= limit_execution(w, now, &out);
-  return out;
 }
 
 }  // namespace regatta::lifecycle

@@ -6,10 +6,13 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 /// What happens to a Workload besides scheduling and its job: admission checks, admission itself,
-/// evictions, deactivation, requeueing, stopped queues. Pure functions on the Workload.
+/// evictions, deactivation, requeueing, stopped queues. Pure functions from a Workload to the
+/// status that it should have; docs/decisions/wanted-status.md says why they do not answer with
+/// actions.
 namespace regatta::lifecycle {
 
 struct QueueView {
@@ -52,30 +55,44 @@ struct Note {
   std::string message;
 };
 
-/// What has to be written besides the status, which settle() edited.
+/// A status as it should be written, and the events of that write.
+struct StatusChange {
+  api::WorkloadStatus status;
+  std::vector<Note> notes;
+};
+
+/// What has to be written.
 struct Settled {
-  bool status_changed = false;
-  std::optional<bool> active;  ///< new spec.active
-  bool release = false;        ///< remove the resource-in-use finalizer
-  bool remove = false;         ///< delete the Workload, after the release
+  std::optional<api::WorkloadStatus> status;  ///< unset: it stays as it is
+  std::optional<bool> active;                 ///< new spec.active
+  bool release = false;                       ///< remove the resource-in-use finalizer
+  bool remove = false;                        ///< delete the Workload, after the release
   std::optional<Duration> look_again;
   std::vector<Note> notes;
 };
 
-/// Brings the status of `workload` as far as it can go now. The rules are numbered in
-/// lifecycle.cpp. Reasons and messages are Kueue's.
-Settled settle(api::Workload* workload, const LifecycleView& view, TimePoint now,
+/// What brings the Workload as far as it can go now. The rules are numbered in lifecycle.cpp.
+/// Reasons and messages are Kueue's.
+Settled settle(const api::Workload& workload, const LifecycleView& view, TimePoint now,
                const LifecycleConfig& config = {});
 
-/// Sets Evicted=True and resets what goes with it: cluster and nominations, admission checks,
+/// Evicted=True, and what goes with it is reset: cluster and nominations, admission checks,
 /// preemption gates. The reservation stays until the job has stopped. `cause` may be empty.
-void evict(api::Workload* workload, const std::string& reason, const std::string& message,
-           const std::string& cause, TimePoint now, std::vector<Note>* notes);
+StatusChange evict(const api::Workload& workload, std::string_view reason,
+                   const std::string& message, TimePoint now, const std::string& cause = {});
 
-/// Sets QuotaReserved=True with that admission, ends what an earlier eviction left behind, sets the
+/// An eviction in favour of another workload: Preempted=True with that reason, too.
+StatusChange preempt(const api::Workload& workload, std::string_view reason,
+                     const std::string& message, TimePoint now);
+
+struct Reservation {
+  api::Admission admission;
+  std::vector<std::string> checks;   ///< names of the admission checks that are needed
+  bool wait_for_pods_ready = false;  ///< PodsReady=False is written for a workload of a job
+};
+/// QuotaReserved=True with that admission, the ends of what an earlier eviction left behind, the
 /// checks, and Admitted too when there are none.
-void reserve(api::Workload* workload, api::Admission admission,
-             const std::vector<std::string>& checks, TimePoint now);
+api::WorkloadStatus reserve(const api::Workload& workload, Reservation reservation, TimePoint now);
 
 /// The messages of the events of a reservation and of an admission; `waited` is the time since the
 /// queueing and since the reservation. `considered`: flavors that fit only with a remark; may be
@@ -87,16 +104,20 @@ std::string admitted_message(const std::string& cluster_queue, Duration waited);
 /// Since when the workload waits for quota: its creation, or its return after an eviction.
 TimePoint queued_since(const api::Workload& workload);
 
-/// Gives the pods of a workload that keeps its reservation other places. Sets Admitted when the
-/// workload waited for nothing else.
-void place(api::Workload* workload, api::Admission admission, TimePoint now);
+/// Other places for the pods of a workload that keeps its reservation. Admitted when the workload
+/// waited for nothing else.
+api::WorkloadStatus place(const api::Workload& workload, api::Admission admission, TimePoint now);
 
-/// Sets QuotaReserved=False with that reason. True when anything changed.
-bool set_pending(api::Workload* workload, const std::string& reason, const std::string& message,
-                 TimePoint now);
+/// Finished=True with that reason.
+api::WorkloadStatus finished_status(const api::Workload& workload, std::string_view reason,
+                                    const std::string& message, TimePoint now);
 
-/// Sets BlockedOnPreemptionGates=True. True when anything changed.
-bool block_on_gates(api::Workload* workload, const std::string& message, TimePoint now);
+/// QuotaReserved=False with that reason; `gated`: and BlockedOnPreemptionGates=True. Nothing when
+/// the status says all that already.
+std::optional<api::WorkloadStatus> pending_status(const api::Workload& workload,
+                                                  std::string_view reason,
+                                                  const std::string& message, bool gated,
+                                                  TimePoint now);
 
 bool is_reserved(const api::Workload& workload);
 bool is_admitted(const api::Workload& workload);

@@ -109,19 +109,22 @@ std::string text_of(const std::vector<Note>& notes) {
   return out;
 }
 
+/// Settles, and puts the wanted status into the workload.
+Settled settle_in(api::Workload* w, const LifecycleView& view, TimePoint at = now,
+                  const LifecycleConfig& config = {}) {
+  Settled done = settle(*w, view, at, config);
+  if (done.status) w->status = *done.status;
+  return done;
+}
+
 TEST_P(Lifecycle, Settles) {
   api::Workload after = GetParam().before;
-  const Settled done = settle(&after, GetParam().view, now);
+  const Settled done = settle_in(&after, GetParam().view);
   EXPECT_EQ(text_of(after.status.conditions, GetParam().type), GetParam().want);
-  EXPECT_EQ(done.status_changed, GetParam().changes);
+  EXPECT_EQ(done.status.has_value(), GetParam().changes);
   EXPECT_EQ(text_of(done.notes), GetParam().notes);
-  EXPECT_EQ(after.status == GetParam().before.status, !GetParam().changes);
   // A second settle() changes nothing.
-  api::Workload again = after;
-  if (!done.active && done.status_changed) {
-    EXPECT_FALSE(settle(&again, GetParam().view, now).status_changed);
-    EXPECT_EQ(again, after);
-  }
+  if (!done.active && done.status) EXPECT_FALSE(settle(after, GetParam().view, now).status);
 }
 
 api::Workload orphan() {
@@ -317,9 +320,9 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(Lifecycle_, ATargetFirstMakesTheSpecInactive) {
   api::Workload w = targeted(admitted());
   w.spec.active = true;
-  const Settled done = settle(&w, open_queues(), now);
+  const Settled done = settle_in(&w, open_queues(), now);
   EXPECT_EQ(done.active, false);
-  EXPECT_FALSE(done.status_changed);
+  EXPECT_FALSE(done.status);
 }
 
 TEST(Lifecycle_, ABackoffIsWaitedForAndThenForgotten) {
@@ -327,11 +330,11 @@ TEST(Lifecycle_, ABackoffIsWaitedForAndThenForgotten) {
   w.status.requeue_state.emplace();
   w.status.requeue_state->requeue_at = now + 30s;
   w.status.requeue_state->count = 2;
-  Settled done = settle(&w, open_queues(), now);
+  Settled done = settle_in(&w, open_queues(), now);
   EXPECT_EQ(done.look_again, 30s);
-  EXPECT_FALSE(done.status_changed);
-  done = settle(&w, open_queues(), now + 30s);
-  EXPECT_TRUE(done.status_changed);
+  EXPECT_FALSE(done.status);
+  done = settle_in(&w, open_queues(), now + 30s);
+  EXPECT_TRUE(done.status);
   EXPECT_FALSE(w.status.requeue_state->requeue_at);
   EXPECT_EQ(w.status.requeue_state->count, 2);
 }
@@ -341,7 +344,7 @@ TEST(Lifecycle_, TheLatestOfTheChecksSaysWhenToTryAgain) {
       with_check(with_check(admitted(), api::CheckState::Retry, "a"), api::CheckState::Retry, "b");
   w.status.admission_checks[0].requeue_after_seconds = 60;
   w.status.admission_checks[1].requeue_after_seconds = 20;
-  settle(&w, open_queues({"a", "b"}), now);
+  settle_in(&w, open_queues({"a", "b"}), now);
   EXPECT_EQ(w.status.requeue_state->requeue_at, now + 50s);
 }
 
@@ -350,11 +353,11 @@ TEST(Lifecycle_, ACheckNeverShortensAWaitThatIsLongerOrOver) {
   w.status.admission_checks[0].requeue_after_seconds = 30;
   w.status.requeue_state.emplace();
   w.status.requeue_state->requeue_at = now + 5min;
-  settle(&w, open_queues({"mk"}), now);
+  settle_in(&w, open_queues({"mk"}), now);
   EXPECT_EQ(w.status.requeue_state->requeue_at, now + 5min);
   w = with_check(admitted(), api::CheckState::Retry);
   w.status.admission_checks[0].requeue_after_seconds = 10;
-  settle(&w, open_queues({"mk"}), now);
+  settle_in(&w, open_queues({"mk"}), now);
   EXPECT_TRUE(is_evicted(w));
   EXPECT_FALSE(w.status.requeue_state);
 }
@@ -362,7 +365,7 @@ TEST(Lifecycle_, ACheckNeverShortensAWaitThatIsLongerOrOver) {
 TEST(Lifecycle_, ADeactivationWithoutQuotaIsCountedAndEndsTheWaitForAGate) {
   api::Workload w = inactive(pending());
   put(&w, "BlockedOnPreemptionGates", true, "PreemptionGated", "gated");
-  const Settled done = settle(&w, open_queues(), now);
+  const Settled done = settle_in(&w, open_queues(), now);
   EXPECT_TRUE(done.notes.empty()) << "nobody lost anything";
   ASSERT_EQ(w.status.evictions.size(), 1U);
   EXPECT_EQ(w.status.evictions[0].reason, "Deactivated");
@@ -372,26 +375,26 @@ TEST(Lifecycle_, ADeactivationWithoutQuotaIsCountedAndEndsTheWaitForAGate) {
 
 TEST(Lifecycle_, TimeThatIsLeftIsWaitedFor) {
   api::Workload w = limited(100, 30);
-  EXPECT_EQ(settle(&w, open_queues(), now).look_again, 10s);
+  EXPECT_EQ(settle_in(&w, open_queues(), now).look_again, 10s);
 }
 
 TEST(Lifecycle_, TheFinalizerOfAnOrphanGoes) {
   api::Workload w = orphan();
-  EXPECT_TRUE(settle(&w, open_queues(), now).release);
+  EXPECT_TRUE(settle_in(&w, open_queues(), now).release);
   w = orphan();
   LifecycleConfig unfinished;
   unfinished.finish_orphans = false;
-  const Settled only = settle(&w, open_queues(), now, unfinished);
+  const Settled only = settle_in(&w, open_queues(), now, unfinished);
   EXPECT_TRUE(only.release);
-  EXPECT_FALSE(only.status_changed);
+  EXPECT_FALSE(only.status);
   w = finished();
-  EXPECT_FALSE(settle(&w, open_queues(), now).release);
+  EXPECT_FALSE(settle_in(&w, open_queues(), now).release);
 }
 
 TEST(Lifecycle_, ChecksAreKeptInOrderWithWhatIsKnown) {
   api::Workload w = with_check(with_check(reserved(), api::CheckState::Ready, "b"),
                                api::CheckState::Ready, "dropped");
-  EXPECT_TRUE(settle(&w, open_queues({"a", "b"}), now).status_changed);
+  EXPECT_TRUE(settle_in(&w, open_queues({"a", "b"}), now).status);
   ASSERT_EQ(w.status.admission_checks.size(), 2U);
   EXPECT_EQ(w.status.admission_checks[0].name, "a");
   EXPECT_EQ(w.status.admission_checks[0].state, api::CheckState::Pending);
@@ -407,8 +410,7 @@ TEST(Evict, ResetsWhatBelongsToTheAttempt) {
   w.status.nominated_cluster_names = {"east"};
   w.status.preemption_gates = {{"g", "Open", now - 60s}};
   w.status.unhealthy_nodes = {"n"};
-  std::vector<Note> notes;
-  evict(&w, "Deactivated", "m", "AdmissionCheck", now, &notes);
+  w.status = evict(w, "Deactivated", "m", now, "AdmissionCheck").status;
   EXPECT_EQ(text_of(w.status.conditions, "Evicted"), "True DeactivatedDueToAdmissionCheck: m");
   EXPECT_FALSE(w.status.cluster_name);
   EXPECT_TRUE(w.status.nominated_cluster_names.empty());
@@ -421,7 +423,7 @@ TEST(Evict, ResetsWhatBelongsToTheAttempt) {
   EXPECT_EQ(checks[1].message, "Reset to Pending after eviction. Previously: Ready");
   EXPECT_FALSE(checks[1].retry_count) << "what was ready begins anew";
   EXPECT_TRUE(is_reserved(w)) << "its job has to stop first";
-  evict(&w, "Deactivated", "m", "AdmissionCheck", now, &notes);
+  w.status = evict(w, "Deactivated", "m", now, "AdmissionCheck").status;
   ASSERT_EQ(w.status.evictions.size(), 1U);
   EXPECT_EQ(w.status.evictions[0].count, 2);
   EXPECT_EQ(checks[0].retry_count, 2);
@@ -432,7 +434,7 @@ TEST(Reserve, FlipsWhatAnEvictionLeft) {
   put(&w, "Preempted", true, "InClusterQueue", "for another");
   api::Admission admission;
   admission.cluster_queue = "cq";
-  reserve(&w, admission, {}, now);
+  w.status = reserve(w, {admission, {}}, now);
   EXPECT_EQ(text_of(w.status.conditions, "QuotaReserved"),
             "True QuotaReserved: Quota reserved in ClusterQueue cq");
   EXPECT_EQ(text_of(w.status.conditions, "Evicted"), "False QuotaReserved: Previously: because");
@@ -440,7 +442,7 @@ TEST(Reserve, FlipsWhatAnEvictionLeft) {
             "False QuotaReserved: Previously: for another");
   EXPECT_TRUE(is_admitted(w));
   w = pending();
-  reserve(&w, admission, {"mk"}, now);
+  w.status = reserve(w, {admission, {"mk"}}, now);
   EXPECT_EQ(text_of(w.status.conditions, "Admitted"),
             "False UnsatisfiedAdmissionChecks: The workload has not all checks ready");
   EXPECT_EQ(w.status.admission_checks.size(), 1U);
@@ -452,18 +454,51 @@ TEST(Unreserve, LeavesNothingOfTheCluster) {
   w.status.cluster_name = "east";
   LifecycleView view = stopped(false, hold);
   view.required_checks = {"mk", "other"};
-  EXPECT_TRUE(settle(&w, view, now).status_changed);
+  EXPECT_TRUE(settle_in(&w, view, now).status);
   EXPECT_FALSE(is_reserved(w));
   EXPECT_FALSE(w.status.cluster_name);
   EXPECT_EQ(w.status.admission_checks[0].state, api::CheckState::Pending);
 }
 
-TEST(SetPending, WritesOnlyNews) {
+TEST(Reserve, OfAJobSaysThatItsPodsAreWaitedForWhenConfigured) {
+  api::Admission admission;
+  admission.cluster_queue = "cq";
   api::Workload w = pending();
-  EXPECT_TRUE(set_pending(&w, "WaitingForQuota", "no room", now));
-  EXPECT_FALSE(set_pending(&w, "WaitingForQuota", "no room", now));
-  EXPECT_TRUE(set_pending(&w, "WaitingForQuota", "less room", now));
-  EXPECT_FALSE(settle(&w, open_queues(), now).status_changed) << "one write says all of it";
+  w.status = reserve(w, {admission, {}, true}, now);
+  EXPECT_EQ(text_of(w.status.conditions, "PodsReady"),
+            "False WaitForStart: Not all pods are ready or succeeded");
+  w = pending();
+  w.status = reserve(w, {admission, {}, false}, now);
+  EXPECT_EQ(text_of(w.status.conditions, "PodsReady"), "");
+  w = pending();
+  w.metadata.owner_references.clear();
+  w.status = reserve(w, {admission, {}, true}, now);
+  EXPECT_EQ(text_of(w.status.conditions, "PodsReady"), "") << "no job owns it";
+}
+
+TEST(Preempt, SaysForWhichReason) {
+  api::Workload w = admitted();
+  const StatusChange change = preempt(w, "InClusterQueue", "for another", now);
+  EXPECT_EQ(text_of(change.status.conditions, "Evicted"), "True Preempted: for another");
+  EXPECT_EQ(text_of(change.status.conditions, "Preempted"), "True InClusterQueue: for another");
+  EXPECT_EQ(text_of(change.notes), "N EvictedDueToPreempted: for another");
+}
+
+TEST(PendingStatus, IsWrittenForNewsOnly) {
+  api::Workload w = pending();
+  const auto told = [&w](const char* message, bool gated = false) {
+    auto status = pending_status(w, "WaitingForQuota", message, gated, now);
+    if (status) w.status = *status;
+    return status.has_value();
+  };
+  EXPECT_TRUE(told("no room"));
+  EXPECT_FALSE(told("no room"));
+  EXPECT_TRUE(told("no room", true));
+  EXPECT_FALSE(told("no room", true));
+  EXPECT_EQ(text_of(w.status.conditions, "BlockedOnPreemptionGates"),
+            "True PreemptionGated: no room");
+  EXPECT_TRUE(told("less room"));
+  EXPECT_FALSE(settle_in(&w, open_queues(), now).status) << "one write says all of it";
 }
 
 TEST(CheckCondition, SaysWhichClustersAreUsable) {

@@ -53,27 +53,30 @@ PlaceVerdict judge(const PlaceView& view, const NodeHealthOptions& options) {
   return {!view.progressing, view.waiting};
 }
 
-bool note_node(api::Workload* w, const std::string& host, bool lost, TimePoint now,
-               std::vector<Note>* notes) {
-  auto& nodes = w->status.unhealthy_nodes;
-  const auto known = std::find(nodes.begin(), nodes.end(), host);
+std::optional<StatusChange> note_node(const api::Workload& w, const std::string& host, bool lost,
+                                      TimePoint now) {
+  const std::vector<std::string>& nodes = w.status.unhealthy_nodes;
+  const bool known = std::find(nodes.begin(), nodes.end(), host) != nodes.end();
+  StatusChange change;
   if (!lost) {
-    if (known == nodes.end()) return false;
-    nodes.erase(known);
-    return true;
+    if (!known) return {};
+    change.status = w.status;
+    std::erase(change.status.unhealthy_nodes, host);
+    return change;
   }
-  if (known != nodes.end() || is_finished(*w) || is_evicted(*w) || !is_reserved(*w)) return false;
+  if (known || is_finished(w) || is_evicted(w) || !is_reserved(w)) return {};
   if (nodes.empty()) {
-    nodes.push_back(host);
-    return true;
+    change.status = w.status;
+    change.status.unhealthy_nodes.push_back(host);
+    return change;
   }
   std::string list;
   for (const std::string& node : nodes) list += node + ", ";
-  evict(w, std::string(api::reasons::node_failures),
-        "Workload eviction triggered due to multiple TAS assigned node failures, including: " +
-            list + host,
-        "", now, notes);
-  return true;
+  return evict(w, api::reasons::node_failures,
+               "Workload eviction triggered due to multiple TAS assigned node failures, "
+               "including: " +
+                   list + host,
+               now);
 }
 
 }  // namespace regatta::lifecycle

@@ -5,6 +5,7 @@
 #include "lifecycle/lifecycle.h"
 #include "lifecycle/ungate_plan.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,10 +35,10 @@ struct PlaceVerdict {
 
 PlaceVerdict judge(const PlaceView& view, const NodeHealthOptions& options = {});
 
-/// Writes the verdict about the node `host` into the status. A first lost node is to be replaced, a
-/// second one evicts; a node that recovered is forgotten. True when anything changed.
-bool note_node(api::Workload* workload, const std::string& host, bool lost, TimePoint now,
-               std::vector<Note>* notes);
+/// The status with the verdict about the node `host`: a first lost node is to be replaced, a second
+/// one evicts; a node that recovered is forgotten. Nothing when the status stays as it is.
+std::optional<StatusChange> note_node(const api::Workload& workload, const std::string& host,
+                                      bool lost, TimePoint now);
 
 /// Whether the node is in a state in which a workload may lose it.
 bool is_suspect(const api::Node& node);

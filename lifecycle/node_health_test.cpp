@@ -111,7 +111,11 @@ class LostNodes : public testing::Test {
     workload_.status.admission.emplace();
   }
   bool note(const std::string& host, bool lost) {
-    return note_node(&workload_, host, lost, TimePoint{}, &notes_);
+    auto change = note_node(workload_, host, lost, TimePoint{});
+    if (!change) return false;
+    workload_.status = std::move(change->status);
+    notes_ = std::move(change->notes);
+    return true;
   }
   api::Workload workload_;
   std::vector<Note> notes_;

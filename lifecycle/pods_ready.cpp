@@ -1,7 +1,6 @@
 #include "lifecycle/pods_ready.h"
 
 #include "lib/api/names.h"
-#include "lib/api/pods_ready.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,15 +10,15 @@ namespace {
 
 constexpr double jitter_part = 1e-4;
 
-std::int64_t tries(const api::Workload& workload) {
-  const auto& state = workload.status.requeue_state;
+std::int64_t tries(const std::optional<api::RequeueState>& state) {
   return state ? state->count.value_or(0) : 0;
 }
 
 }  // namespace
 
-std::optional<NotReady> not_ready(const api::Workload& workload, const PodsReadyPolicy& policy) {
-  const api::Conditions& conditions = workload.status.conditions;
+std::optional<NotReady> not_ready(const api::WorkloadStatus& status,
+                                  const PodsReadyPolicy& policy) {
+  const api::Conditions& conditions = status.conditions;
   const api::Condition* admitted = api::find_condition(conditions, api::conditions::admitted);
   if (!admitted || admitted->status != api::ConditionStatus::True) return {};
   const api::Condition* ready = api::find_condition(conditions, api::conditions::pods_ready);
@@ -32,27 +31,24 @@ std::optional<NotReady> not_ready(const api::Workload& workload, const PodsReady
   return NotReady{api::reasons::wait_for_start, admitted->last_transition_time + policy.timeout};
 }
 
-bool tries_used_up(const api::Workload& workload, const PodsReadyPolicy& policy) {
-  return policy.backoff_limit_count && tries(workload) + 1 > *policy.backoff_limit_count;
+bool tries_used_up(const api::WorkloadStatus& status, const PodsReadyPolicy& policy) {
+  return policy.backoff_limit_count &&
+         tries(status.requeue_state) + 1 > *policy.backoff_limit_count;
 }
 
-void back_off(api::Workload* workload, const PodsReadyPolicy& policy, double jitter,
-              TimePoint now) {
-  const std::int64_t count = tries(*workload) + 1;
+api::RequeueState back_off(const std::optional<api::RequeueState>& before,
+                           const PodsReadyPolicy& policy, double jitter, TimePoint now) {
+  const std::int64_t count = tries(before) + 1;
   const double wanted = static_cast<double>(policy.backoff_base_seconds) *
                         std::exp2(static_cast<double>(count - 1)) * (1 + jitter * jitter_part);
   const double wait = std::min(wanted, static_cast<double>(policy.backoff_max_seconds));
-  auto& state = workload->status.requeue_state;
-  if (!state) state.emplace();
-  state->count = static_cast<std::int32_t>(std::min<std::int64_t>(count, INT32_MAX));
+  api::RequeueState state = before.value_or(api::RequeueState());
+  state.count = static_cast<std::int32_t>(std::min<std::int64_t>(count, INT32_MAX));
   const TimePoint at = std::chrono::floor<std::chrono::seconds>(
       now + Duration(static_cast<std::int64_t>(wait * 1000)));
   // An admission check may have asked for a later time.
-  if (!state->requeue_at || *state->requeue_at < at) state->requeue_at = at;
-}
-
-bool expect_pods(api::Workload* workload, TimePoint now) {
-  return api::set_pods_ready(workload, api::PodsReadiness::wait_for_start, now);
+  if (!state.requeue_at || *state.requeue_at < at) state.requeue_at = at;
+  return state;
 }
 
 }  // namespace regatta::lifecycle

@@ -27,16 +27,14 @@ struct NotReady {
 };
 
 /// Unset for a workload that is ready, not admitted, or has no time limit.
-std::optional<NotReady> not_ready(const api::Workload& workload, const PodsReadyPolicy& policy);
+std::optional<NotReady> not_ready(const api::WorkloadStatus& status, const PodsReadyPolicy& policy);
 
 /// Whether the workload has no more tries.
-bool tries_used_up(const api::Workload& workload, const PodsReadyPolicy& policy);
+bool tries_used_up(const api::WorkloadStatus& status, const PodsReadyPolicy& policy);
 
-/// Schedules one more try after base * 2^(tries - 1) seconds, never beyond the maximum. `jitter` in
-/// [0, 1) adds up to a ten-thousandth.
-void back_off(api::Workload* workload, const PodsReadyPolicy& policy, double jitter, TimePoint now);
-
-/// Sets PodsReady=False on a workload that begins to wait for its pods. True when anything changed.
-bool expect_pods(api::Workload* workload, TimePoint now);
+/// One more try, after base * 2^(tries - 1) seconds, never beyond the maximum. `jitter` in [0, 1)
+/// adds up to a ten-thousandth. `before`: what is known about the tries so far.
+api::RequeueState back_off(const std::optional<api::RequeueState>& before,
+                           const PodsReadyPolicy& policy, double jitter, TimePoint now);
 
 }  // namespace regatta::lifecycle

@@ -28,6 +28,10 @@ std::string text(const api::Workload& w) {
   return (c->status == api::ConditionStatus::True ? "True " : "False ") + c->reason;
 }
 
+bool set_ready(api::Workload* w, PodsReadiness readiness, TimePoint at) {
+  return api::set_pods_ready(&w->status, w->metadata.generation, readiness, at);
+}
+
 struct Step {
   bool ready;
   const char* want;
@@ -41,9 +45,9 @@ class Readiness : public testing::TestWithParam<Story> {};
 TEST_P(Readiness, Follows) {
   api::Workload w = admitted_at(start);
   for (const Step& step : GetParam().steps) {
-    api::set_pods_ready(&w, api::next_readiness(w, step.ready), start);
+    set_ready(&w, api::next_readiness(w, step.ready), start);
     EXPECT_EQ(text(w), step.want);
-    EXPECT_FALSE(api::set_pods_ready(&w, api::next_readiness(w, step.ready), start + 5s));
+    EXPECT_FALSE(set_ready(&w, api::next_readiness(w, step.ready), start + 5s));
   }
 }
 
@@ -62,8 +66,8 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(PodsReady, ANewStartForgetsTheFailure) {
   api::Workload w = admitted_at(start);
-  api::set_pods_ready(&w, PodsReadiness::recovered, start);
-  EXPECT_TRUE(expect_pods(&w, start));
+  set_ready(&w, PodsReadiness::recovered, start);
+  EXPECT_TRUE(set_ready(&w, PodsReadiness::wait_for_start, start));
   EXPECT_EQ(api::next_readiness(w, true), PodsReadiness::started);
 }
 
@@ -72,19 +76,19 @@ TEST(PodsReady, TheStartIsMeasuredFromTheAdmissionAndTheRecoveryFromTheFailure) 
   policy.timeout = 5min;
   policy.recovery_timeout = 2min;
   api::Workload w = admitted_at(start);
-  ASSERT_TRUE(not_ready(w, policy));
-  EXPECT_EQ(not_ready(w, policy)->cause, "WaitForStart");
-  EXPECT_EQ(not_ready(w, policy)->deadline, start + 5min);
-  expect_pods(&w, start + 1min);
-  EXPECT_EQ(not_ready(w, policy)->deadline, start + 5min);
-  api::set_pods_ready(&w, PodsReadiness::started, start + 2min);
-  EXPECT_FALSE(not_ready(w, policy));
-  api::set_pods_ready(&w, PodsReadiness::wait_for_recovery, start + 1h);
-  EXPECT_EQ(not_ready(w, policy)->cause, "WaitForRecovery");
-  EXPECT_EQ(not_ready(w, policy)->deadline, start + 1h + 2min);
+  ASSERT_TRUE(not_ready(w.status, policy));
+  EXPECT_EQ(not_ready(w.status, policy)->cause, "WaitForStart");
+  EXPECT_EQ(not_ready(w.status, policy)->deadline, start + 5min);
+  set_ready(&w, PodsReadiness::wait_for_start, start + 1min);
+  EXPECT_EQ(not_ready(w.status, policy)->deadline, start + 5min);
+  set_ready(&w, PodsReadiness::started, start + 2min);
+  EXPECT_FALSE(not_ready(w.status, policy));
+  set_ready(&w, PodsReadiness::wait_for_recovery, start + 1h);
+  EXPECT_EQ(not_ready(w.status, policy)->cause, "WaitForRecovery");
+  EXPECT_EQ(not_ready(w.status, policy)->deadline, start + 1h + 2min);
   policy.recovery_timeout.reset();
-  EXPECT_FALSE(not_ready(w, policy)) << "without a limit it may take for ever";
-  EXPECT_FALSE(not_ready(api::Workload(), policy)) << "not admitted";
+  EXPECT_FALSE(not_ready(w.status, policy)) << "without a limit it may take for ever";
+  EXPECT_FALSE(not_ready({}, policy)) << "not admitted";
 }
 
 TEST(PodsReady, WaitsDoubleUpToTheMaximum) {
@@ -93,7 +97,7 @@ TEST(PodsReady, WaitsDoubleUpToTheMaximum) {
   policy.backoff_max_seconds = 600;
   api::Workload w;
   for (const auto& want : {60s, 120s, 240s, 480s, 600s, 600s}) {
-    back_off(&w, policy, 0, start);
+    w.status.requeue_state = back_off(w.status.requeue_state, policy, 0, start);
     EXPECT_EQ(*w.status.requeue_state->requeue_at, start + want);
     w.status.requeue_state->requeue_at.reset();
   }
@@ -105,10 +109,10 @@ TEST(PodsReady, JitterStretchesAWaitButNotBeyondTheMaximum) {
   policy.backoff_base_seconds = 100'000;
   policy.backoff_max_seconds = 100'005;
   api::Workload w;
-  back_off(&w, policy, 0.3, start);
+  w.status.requeue_state = back_off(w.status.requeue_state, policy, 0.3, start);
   EXPECT_EQ(*w.status.requeue_state->requeue_at, start + 100'003s);
   w.status.requeue_state.reset();
-  back_off(&w, policy, 0.9, start);
+  w.status.requeue_state = back_off(w.status.requeue_state, policy, 0.9, start);
   EXPECT_EQ(*w.status.requeue_state->requeue_at, start + 100'005s);
 }
 
@@ -116,7 +120,7 @@ TEST(PodsReady, ALaterTimeOfAnAdmissionCheckStays) {
   api::Workload w;
   w.status.requeue_state.emplace();
   w.status.requeue_state->requeue_at = start + 1h;
-  back_off(&w, {}, 0, start);
+  w.status.requeue_state = back_off(w.status.requeue_state, {}, 0, start);
   EXPECT_EQ(*w.status.requeue_state->requeue_at, start + 1h);
   EXPECT_EQ(w.status.requeue_state->count, 1);
 }
@@ -124,15 +128,15 @@ TEST(PodsReady, ALaterTimeOfAnAdmissionCheckStays) {
 TEST(PodsReady, TheLimitCountsTries) {
   PodsReadyPolicy policy;
   api::Workload w;
-  EXPECT_FALSE(tries_used_up(w, policy)) << "no limit";
+  EXPECT_FALSE(tries_used_up(w.status, policy)) << "no limit";
   policy.backoff_limit_count = 0;
-  EXPECT_TRUE(tries_used_up(w, policy));
+  EXPECT_TRUE(tries_used_up(w.status, policy));
   policy.backoff_limit_count = 2;
   w.status.requeue_state.emplace();
   w.status.requeue_state->count = 1;
-  EXPECT_FALSE(tries_used_up(w, policy));
+  EXPECT_FALSE(tries_used_up(w.status, policy));
   w.status.requeue_state->count = 2;
-  EXPECT_TRUE(tries_used_up(w, policy));
+  EXPECT_TRUE(tries_used_up(w.status, policy));
 }
 
 }  // namespace

@@ -2,10 +2,10 @@
 
 #include "lib/api/check_retries.h"
 #include "lib/api/names.h"
+#include "lib/api/owner_reference.h"
 #include "lib/base/digest.h"
 #include "lib/base/limited_text.h"
 #include "lifecycle/lifecycle.h"
-#include "lifecycle/owner_reference.h"
 
 #include <nlohmann/json.hpp>
 
@@ -310,7 +310,8 @@ class CheckPlanner {
     request.metadata.name = name(attempt);
     request.metadata.ns = workload_.metadata.ns;
     request.metadata.labels[std::string(api::labels::managed)] = "true";
-    request.metadata.owner_references.push_back(controller_reference(workload_));
+    request.metadata.owner_references.push_back(
+        api::controller_reference(api::Workload::resource, workload_.metadata));
     request.spec.provisioning_class_name = config.provisioning_class_name;
     request.spec.parameters = config.parameters;
     for (const auto& [key, value] : workload_.metadata.annotations) {
@@ -364,10 +365,12 @@ Result<ProvisioningPlan> plan_provisioning(const ProvisioningView& view, TimePoi
   return plan;
 }
 
-void apply_states(const std::vector<api::AdmissionCheckState>& states, api::Workload* workload) {
+api::WorkloadStatus with_states(api::WorkloadStatus status,
+                                const std::vector<api::AdmissionCheckState>& states) {
   for (const api::AdmissionCheckState& state : states) {
-    if (auto* mine = api::find_check(&workload->status, state.name)) *mine = state;
+    if (auto* mine = api::find_check(&status, state.name)) *mine = state;
   }
+  return status;
 }
 
 }  // namespace regatta::lifecycle

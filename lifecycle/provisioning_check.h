@@ -60,8 +60,9 @@ struct ProvisioningPlan {
 /// `conflict` when the admission does not fit the pod sets.
 Result<ProvisioningPlan> plan_provisioning(const ProvisioningView& view, TimePoint now);
 
-/// Puts the changed states into the workload.
-void apply_states(const std::vector<api::AdmissionCheckState>& states, api::Workload* workload);
+/// The status with the changed states.
+api::WorkloadStatus with_states(api::WorkloadStatus status,
+                                const std::vector<api::AdmissionCheckState>& states);
 
 /// A core/v1 PodTemplate with the pods of a pod set as its flavors would place them. The workload
 /// owns it until its request exists. An error when a flavor is missing or contradicts it.

@@ -1,6 +1,6 @@
 #include "lib/api/codec.h"
 #include "lib/api/names.h"
-#include "lifecycle/owner_reference.h"
+#include "lib/api/owner_reference.h"
 #include "lifecycle/provisioning_check.h"
 
 #include <nlohmann/json.hpp>
@@ -42,15 +42,7 @@ Result<jobs::PodSetInfo> placement(const api::Workload& workload, const std::str
     if (assignment.name != pod_set) continue;
     for (const auto& [resource, name] : assignment.flavors) names.insert(name);
   }
-  for (const std::string& name : names) {
-    const api::ResourceFlavor* found = flavor(name);
-    if (!found) return Error(Errc::not_found, "ResourceFlavor \"" + name + "\" does not exist");
-    jobs::PodSetInfo added;
-    added.node_selector = found->spec.node_labels;
-    added.tolerations = found->spec.tolerations;
-    if (Status merged = jobs::merge(added, &info); !merged) return merged.error();
-  }
-  return info;
+  return jobs::with_flavors(std::move(info), names, flavor);
 }
 
 }  // namespace
@@ -70,7 +62,8 @@ Result<Json> provisioning_pod_template(const api::Workload& workload, const Prov
   stored.metadata.name = pods.template_name;
   stored.metadata.ns = workload.metadata.ns;
   stored.metadata.labels[std::string(api::labels::managed)] = "true";
-  stored.metadata.owner_references.push_back(controller_reference(workload));
+  stored.metadata.owner_references.push_back(
+      api::controller_reference(api::Workload::resource, workload.metadata));
   Json out = api::to_json(stored);
   out["template"] = std::move(*body);
   return out;

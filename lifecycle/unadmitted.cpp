@@ -43,13 +43,12 @@ bool lost_its_queue(const LifecycleView& view, const api::Condition* said) {
          said->message == "ClusterQueue " + view.cluster_queue_name + " is terminating or missing";
 }
 
-bool explain_gate(api::Workload* w, const std::string& gates, const api::Condition* said,
-                  TimePoint now, std::vector<Note>* notes) {
+Waiting explain_gate(const std::string& gates, const api::Condition* said) {
+  Waiting out{std::string(reasons::admission_gated), std::string(gated_by) + gates, {}};
   if (!said || said->reason != reasons::admission_gated) {
-    notes->push_back(
-        {false, std::string(reasons::admission_gated), "Workload admission is gated by: " + gates});
+    out.note = {false, out.reason, "Workload admission is gated by: " + gates};
   }
-  return set_pending(w, std::string(reasons::admission_gated), std::string(gated_by) + gates, now);
+  return out;
 }
 
 /// The condition is about an obstacle of this file that no longer exists.
@@ -63,40 +62,41 @@ bool is_outdated(const api::Condition& said) {
 
 }  // namespace
 
-bool explain_pending(api::Workload* w, const LifecycleView& view, const LifecycleConfig& config,
-                     TimePoint now, std::vector<Note>* notes) {
+std::optional<Waiting> explain_pending(const api::Workload& w, const LifecycleView& view,
+                                       const LifecycleConfig& config) {
   const api::Condition* said =
-      api::find_condition(w->status.conditions, api::conditions::quota_reserved);
+      api::find_condition(w.status.conditions, api::conditions::quota_reserved);
   // 1. On hold: the component that put it on hold takes that back.
-  if (said && said->reason == reasons::on_hold) return false;
+  if (said && said->reason == reasons::on_hold) return {};
   // 2. The queues.
-  if (lost_its_queue(view, said)) return false;
-  if (const auto obstacle = queue_obstacle(*w, view)) {
-    if (said && said->reason == obstacle->reason && said->message == obstacle->said) return false;
-    return set_pending(w, std::string(obstacle->reason), obstacle->message, now);
+  if (lost_its_queue(view, said)) return {};
+  if (const auto obstacle = queue_obstacle(w, view)) {
+    if (said && said->reason == obstacle->reason && said->message == obstacle->said) return {};
+    return Waiting{std::string(obstacle->reason), obstacle->message, {}};
   }
   // 3. An admission gate, closed or just opened.
   const std::string& gates =
-      w->metadata.annotation(std::string(api::annotations::admission_gated_by));
-  if (config.admission_gates && !gates.empty()) return explain_gate(w, gates, said, now, notes);
+      w.metadata.annotation(std::string(api::annotations::admission_gated_by));
+  if (config.admission_gates && !gates.empty()) return explain_gate(gates, said);
   if (said && said->message.starts_with(gated_by)) {
-    return set_pending(w, std::string(reasons::pending_evaluation),
-                       "AdmissionGatedBy cleared, waiting for quota reservation", now);
+    return Waiting{std::string(reasons::pending_evaluation),
+                   "AdmissionGatedBy cleared, waiting for quota reservation",
+                   {}};
   }
   // 4. A workload of the same class has just failed.
   const bool evaluated = said && said->reason != reasons::pending_evaluation && !is_outdated(*said);
   if (!view.bypassed.empty() && !evaluated && (said || view.may_tell_bypassed)) {
-    return set_pending(w, view.bypassed,
-                       "Bypassed scheduling evaluation because an equivalent workload recently "
-                       "failed",
-                       now);
+    return Waiting{view.bypassed,
+                   "Bypassed scheduling evaluation because an equivalent workload recently failed",
+                   {}};
   }
   // 5. A condition that is no longer true.
   if ((said && is_outdated(*said)) || (!said && config.explicit_status)) {
-    return set_pending(w, std::string(reasons::pending_evaluation),
-                       "Workload is pending evaluation in the scheduling queue", now);
+    return Waiting{std::string(reasons::pending_evaluation),
+                   "Workload is pending evaluation in the scheduling queue",
+                   {}};
   }
-  return false;
+  return {};
 }
 
 }  // namespace regatta::lifecycle

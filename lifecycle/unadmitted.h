@@ -2,13 +2,21 @@
 
 #include "lifecycle/lifecycle.h"
 
-#include <vector>
+#include <optional>
+#include <string>
 
 namespace regatta::lifecycle {
 
-/// Says why an active workload without quota cannot get any, for reasons that the scheduler does
-/// not see; takes back what is no longer true. Returns whether the status changed.
-bool explain_pending(api::Workload* workload, const LifecycleView& view,
-                     const LifecycleConfig& config, TimePoint now, std::vector<Note>* notes);
+/// What the condition QuotaReserved=False is to say.
+struct Waiting {
+  std::string reason;
+  std::string message;
+  std::optional<Note> note;  ///< an event that goes with it
+};
+
+/// Why an active workload without quota cannot get any, for reasons that the scheduler does not
+/// see; or that an earlier reason is no longer true. Nothing when the condition may stay.
+std::optional<Waiting> explain_pending(const api::Workload& workload, const LifecycleView& view,
+                                       const LifecycleConfig& config);
 
 }  // namespace regatta::lifecycle

@@ -33,7 +33,9 @@ TEST_P(Unadmitted, Says) {
   const Case& c = GetParam();
   api::Workload w;
   w.spec.queue_name = "main";
-  if (!c.said_reason.empty()) set_pending(&w, c.said_reason, c.said_message, now - 1min);
+  if (!c.said_reason.empty()) {
+    w.status = *pending_status(w, c.said_reason, c.said_message, false, now - 1min);
+  }
   if (!c.gates.empty()) {
     w.metadata.annotations[std::string(api::annotations::admission_gated_by)] = c.gates;
   }
@@ -42,17 +44,20 @@ TEST_P(Unadmitted, Says) {
   view.cluster_queue_name = "cq";
   view.bypassed = c.bypassed_for;
   view.may_tell_bypassed = c.may_tell;
-  const api::Workload before = w;
-  std::vector<Note> notes;
-  const bool changed = explain_pending(&w, view, c.config, now, &notes);
-  EXPECT_EQ(changed, !(before == w));
+  const auto waiting = explain_pending(w, view, c.config);
+  if (waiting) {
+    auto status = pending_status(w, waiting->reason, waiting->message, false, now);
+    if (status) w.status = std::move(*status);
+  }
   const auto* said = api::find_condition(w.status.conditions, api::conditions::quota_reserved);
   EXPECT_EQ(said ? said->reason : "", c.want_reason);
   EXPECT_EQ(said ? said->message : "", c.want_message);
-  EXPECT_EQ(notes.empty() ? "" : notes[0].reason + ": " + notes[0].message, c.event);
-  notes.clear();
-  EXPECT_FALSE(explain_pending(&w, view, c.config, now, &notes)) << "said twice";
-  EXPECT_TRUE(notes.empty());
+  const std::optional<Note> note = waiting ? waiting->note : std::nullopt;
+  EXPECT_EQ(note ? note->reason + ": " + note->message : "", c.event);
+  if (const auto again = explain_pending(w, view, c.config)) {
+    EXPECT_FALSE(pending_status(w, again->reason, again->message, false, now)) << "said twice";
+    EXPECT_FALSE(again->note);
+  }
 }
 
 LifecycleConfig without_gates() {

@@ -7,8 +7,10 @@
 
 namespace regatta::api {
 
-void count_execution(Workload* workload, TimePoint now) {
-  WorkloadStatus& status = workload->status;
+namespace {
+
+/// To be called before the Admitted condition becomes false.
+void count_execution(WorkloadStatus& status, TimePoint now) {
   const Condition* admitted = find_condition(status.conditions, conditions::admitted);
   if (!admitted || admitted->status != ConditionStatus::True) return;
   const std::int64_t ran =
@@ -19,17 +21,19 @@ void count_execution(Workload* workload, TimePoint now) {
       past + std::max<std::int64_t>(0, ran), std::numeric_limits<std::int32_t>::max()));
 }
 
-bool end_admission(Workload* workload, TimePoint now) {
-  const Condition* said = find_condition(workload->status.conditions, conditions::admitted);
+}  // namespace
+
+bool end_admission(WorkloadStatus* status, std::int64_t generation, TimePoint now) {
+  const Condition* said = find_condition(status->conditions, conditions::admitted);
   // A newer generation in the same condition is not worth a write.
   if (said && said->status == ConditionStatus::False && said->reason == reasons::no_reservation) {
     return false;
   }
-  count_execution(workload, now);
-  return set_condition(&workload->status.conditions,
+  count_execution(*status, now);
+  return set_condition(&status->conditions,
                        {std::string(conditions::admitted),
                         ConditionStatus::False,
-                        workload->metadata.generation,
+                        generation,
                         {},
                         std::string(reasons::no_reservation),
                         "The workload has no reservation"},

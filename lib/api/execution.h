@@ -4,12 +4,9 @@
 
 namespace regatta::api {
 
-/// Adds the seconds since the workload was admitted to accumulatedPastExecutionTimeSeconds. Call it
-/// before the Admitted condition becomes false.
-void count_execution(Workload* workload, TimePoint now);
-
-/// Sets Admitted=False on a workload without a reservation, and counts the time for which it was
-/// admitted. Returns whether anything changed.
-bool end_admission(Workload* workload, TimePoint now);
+/// Sets Admitted=False in the status of a workload without a reservation, and adds the seconds for
+/// which it was admitted to accumulatedPastExecutionTimeSeconds. `generation` is the workload's.
+/// Returns whether anything changed.
+bool end_admission(WorkloadStatus* status, std::int64_t generation, TimePoint now);
 
 }  // namespace regatta::api

@@ -14,11 +14,12 @@ PodsReadiness next_readiness(const Workload& workload, bool ready) {
                                     : PodsReadiness::wait_for_start;
 }
 
-bool set_pods_ready(Workload* workload, PodsReadiness readiness, TimePoint now) {
+bool set_pods_ready(WorkloadStatus* status, std::int64_t generation, PodsReadiness readiness,
+                    TimePoint now) {
   Condition condition;
   condition.type = std::string(conditions::pods_ready);
   condition.status = ConditionStatus::False;
-  condition.observed_generation = workload->metadata.generation;
+  condition.observed_generation = generation;
   switch (readiness) {
     case PodsReadiness::wait_for_start:
       condition.reason = reasons::wait_for_start;
@@ -36,9 +37,9 @@ bool set_pods_ready(Workload* workload, PodsReadiness readiness, TimePoint now) 
       condition.message = "All pods reached readiness and the workload is running";
       break;
   }
-  const Condition* said = find_condition(workload->status.conditions, conditions::pods_ready);
+  const Condition* said = find_condition(status->conditions, conditions::pods_ready);
   if (said && said->status == condition.status && said->reason == condition.reason) return false;
-  return set_condition(&workload->status.conditions, std::move(condition), now);
+  return set_condition(&status->conditions, std::move(condition), now);
 }
 
 }  // namespace regatta::api

@@ -13,7 +13,9 @@ enum class PodsReadiness : std::uint8_t { wait_for_start, started, wait_for_reco
 /// pods are ready.
 PodsReadiness next_readiness(const Workload& workload, bool ready);
 
-/// Writes `readiness` into the condition. Returns whether its status or reason changed.
-bool set_pods_ready(Workload* workload, PodsReadiness readiness, TimePoint now);
+/// Writes `readiness` into the condition. `generation` is the workload's. Returns whether the
+/// status or the reason of the condition changed.
+bool set_pods_ready(WorkloadStatus* status, std::int64_t generation, PodsReadiness readiness,
+                    TimePoint now);
 
 }  // namespace regatta::api

@@ -36,14 +36,16 @@ std::string text_of(const JobView& view) {
   return out + " -> " + jobs::describe(jobs::plan_job(view));
 }
 
-std::string text_of(api::Workload workload, lifecycle::LifecycleView view, TimePoint now) {
+std::string text_of(const api::Workload& workload, lifecycle::LifecycleView view, TimePoint now) {
   // Only cycles tell, and the twin runs none.
   view.bypassed.clear();
-  const lifecycle::Settled settled = lifecycle::settle(&workload, view, now);
+  const lifecycle::Settled settled = lifecycle::settle(workload, view, now);
+  api::Workload after = workload;
+  if (settled.status) after.status = *settled.status;
   return view.cluster_queue_name + (view.local_queue.exists ? " local" : "") +
          (view.cluster_queue.exists ? " cluster" : "") +
-         (view.cluster_queue.active ? " active" : "") +
-         (settled.status_changed ? " changed " : " ") + dump_json(api::to_json(workload)["status"]);
+         (view.cluster_queue.active ? " active" : "") + (settled.status ? " changed " : " ") +
+         dump_json(api::to_json(after)["status"]);
 }
 
 const api::Workload* created_by(const std::vector<JobAction>& actions) {
@@ -112,7 +114,7 @@ class Twins {
       const api::ObjectKey key = workload->metadata.key();
       const auto plan = [&](const jobs::Lookup& hub) {
         return dispatch::describe(
-            dispatch::plan(dispatch::read_group(hub, fleet, foreign, key, now_), now_, config));
+            dispatch::plan(dispatch::read_group(hub, fleet, foreign, key), now_, config));
       };
       same(key.str() + " dispatch", plan(local_.objects()), plan(twin_));
       ++dispatched;

@@ -65,8 +65,8 @@ TEST(Federation, SameSeedSameHistory) {
 // --- broken planners: some history must notice each of them ---
 
 using dispatch::GroupView;
-using dispatch::PlanConfig;
 using dispatch::Plan;
+using dispatch::PlanConfig;
 
 template <class Unwanted>
 void drop(Plan* plan) {

@@ -118,11 +118,12 @@ void Cluster::settle(Course* course, TimePoint now) {
   api::Workload& workload = course->workload;
   for (int round = 0; round < settle_rounds_max; ++round) {
     const lifecycle::Settled settled =
-        lifecycle::settle(&workload, lifecycle::read_lifecycle(*this, state_.reader(), workload),
+        lifecycle::settle(workload, lifecycle::read_lifecycle(*this, state_.reader(), workload),
                           now, settings_.lifecycle);
     if (settled.look_again) look_again(course, now + *settled.look_again);
     if (settled.active) workload.spec.active = *settled.active;
-    if (!settled.status_changed && !settled.active) break;
+    if (settled.status) workload.status = *settled.status;
+    if (!settled.status && !settled.active) break;
     state_.upsert(workload, now);
     changed(workload.metadata.key());
   }
@@ -221,10 +222,10 @@ void Cluster::take_decisions(const admission::CycleResult& result, TimePoint now
 
 void Cluster::reserve(const admission::AdmittedWorkload& decision, TimePoint now) {
   Course* course = find(decision.key);
-  lifecycle::reserve(&course->workload, decision.admission, decision.checks, now);
-  if (settings_.lifecycle.wait_for_pods_ready && course->workload.metadata.controller()) {
-    lifecycle::expect_pods(&course->workload, now);
-  }
+  course->workload.status = lifecycle::reserve(
+      course->workload,
+      {decision.admission, decision.checks, settings_.lifecycle.wait_for_pods_ready.has_value()},
+      now);
   state_.upsert(course->workload, now);
   changed(decision.key);
   course->phase = CoursePhase::reserved;
@@ -241,16 +242,7 @@ void Cluster::preempt(const admission::PreemptedWorkload& decision, TimePoint no
       preemptor ? preemptor->workload.metadata.label(std::string(api::labels::job_uid)) : "";
   const std::string message = admission::preemption_message(decision, job_uid);
   api::Workload& workload = course->workload;
-  std::vector<lifecycle::Note> notes;
-  lifecycle::evict(&workload, std::string(api::reasons::preempted), message, "", now, &notes);
-  api::set_condition(&workload.status.conditions,
-                     {std::string(api::conditions::preempted),
-                      api::ConditionStatus::True,
-                      workload.metadata.generation,
-                      {},
-                      std::string(decision.reason),
-                      message},
-                     now);
+  workload.status = lifecycle::preempt(workload, decision.reason, message, now).status;
   state_.upsert(workload, now);
   changed(decision.key);
   PreemptionRecord record;
@@ -270,7 +262,10 @@ void Cluster::preempt(const admission::PreemptedWorkload& decision, TimePoint no
 
 void Cluster::explain(const admission::PendingWorkload& decision, TimePoint now) {
   Course* course = find(decision.key);
-  if (lifecycle::set_pending(&course->workload, decision.reason, decision.message, now)) {
+  auto status =
+      lifecycle::pending_status(course->workload, decision.reason, decision.message, false, now);
+  if (status) {
+    course->workload.status = std::move(*status);
     changed(decision.key);
   }
   if (course->record == SIZE_MAX) return;
@@ -287,13 +282,14 @@ void Cluster::explain_passed_over(TimePoint now) {
     WorkloadRecord& record = records_->workloads[course.record];
     const std::string why = reader.bypassed(course.workload.metadata.key());
     if (!record.reason.empty() || why.empty()) continue;
-    api::Workload told = course.workload;
-    lifecycle::LifecycleView seen = lifecycle::read_lifecycle(*this, reader, told);
+    lifecycle::LifecycleView seen = lifecycle::read_lifecycle(*this, reader, course.workload);
     seen.bypassed = why;
     seen.may_tell_bypassed = true;
-    lifecycle::settle(&told, seen, now, settings_.lifecycle);
+    const lifecycle::Settled told =
+        lifecycle::settle(course.workload, seen, now, settings_.lifecycle);
+    const api::WorkloadStatus& status = told.status ? *told.status : course.workload.status;
     const api::Condition* said =
-        api::find_condition(told.status.conditions, api::conditions::quota_reserved);
+        api::find_condition(status.conditions, api::conditions::quota_reserved);
     if (!said) continue;
     record.reason = said->reason;
     record.message = said->message;

@@ -13,6 +13,7 @@
 
 #include "admission/cycle.h"
 #include "admission/state.h"
+#include "dispatch/plan.h"
 #include "jobs/read_job.h"
 #include "lifecycle/lifecycle.h"
 #include "whatif/engine/agenda.h"
@@ -86,7 +87,8 @@ class Cluster final : public jobs::Lookup {
   }
   /// Like touch(), and settles the course at once.
   void settle_now(Course* course, TimePoint now);
-  void deactivate(const api::ObjectKey& key, const std::string& message, TimePoint now);
+  void deactivate(const api::ObjectKey& key, const dispatch::DeactivateRemote& action,
+                  TimePoint now);
   /// To be called when no pod runs any more of a job that ran on a worker.
   void wound_down(Course* course, TimePoint now);
   std::vector<api::ObjectKey> unfinished_keys() const;
@@ -117,12 +119,12 @@ class Cluster final : public jobs::Lookup {
   std::size_t unfinished() const { return active_.size(); }
 
  private:
-  template <class T>
-  using Named = std::map<std::string, std::shared_ptr<const T>>;
   /// The one kind whose behaviour is simulated.
   const jobs::JobKind* batch_job() const { return settings_.kinds.find("batch", "Job"); }
   jobs::JobId job_named(const api::ObjectKey& key) const { return {batch_job(), key}; }
 
+  template <class T>
+  using Named = std::map<std::string, std::shared_ptr<const T>>;
 
   // cluster_objects.cpp
   void put(const api::Workload& workload, TimePoint now);

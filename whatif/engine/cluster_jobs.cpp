@@ -1,3 +1,4 @@
+#include "dispatch/objects.h"
 #include "jobs/plan.h"
 #include "lib/api/names.h"
 #include "lib/api/pods_ready.h"
@@ -115,7 +116,9 @@ void Cluster::start(Course* course, TimePoint now) {
 void Cluster::pods_ready(Course* course, TimePoint now) {
   changed(course->workload.metadata.key());
   if (!settings_.lifecycle.wait_for_pods_ready || course->phase != CoursePhase::running) return;
-  if (api::set_pods_ready(&course->workload, api::next_readiness(course->workload, true), now)) {
+  api::Workload& workload = course->workload;
+  const api::PodsReadiness next = api::next_readiness(workload, true);
+  if (api::set_pods_ready(&workload.status, workload.metadata.generation, next, now)) {
     touch(course, now);
   }
 }
@@ -151,7 +154,7 @@ void Cluster::stopped(Course* course, TimePoint now) {
 }
 
 void Cluster::drop(Course* course, TimePoint now) {
-  jobs::drop_reservation(&course->workload, now);
+  course->workload.status = jobs::drop_reservation(course->workload, now);
   course->workload.status.reclaimable_pods.clear();
   course->phase = CoursePhase::waiting;
   if (course->started) show_running(course->job, false);
@@ -182,14 +185,8 @@ void Cluster::end_run(Course* course, RunEnd end, TimePoint now) {
 
 void Cluster::finish(Course* course, bool success, const std::string& message, TimePoint now) {
   if (course->phase == CoursePhase::over) return;
-  api::set_condition(&course->workload.status.conditions,
-                     {std::string(api::conditions::finished),
-                      api::ConditionStatus::True,
-                      course->workload.metadata.generation,
-                      {},
-                      std::string(success ? api::reasons::succeeded : api::reasons::failed),
-                      message},
-                     now);
+  course->workload.status = lifecycle::finished_status(
+      course->workload, success ? api::reasons::succeeded : api::reasons::failed, message, now);
   end_run(course, success ? RunEnd::succeeded : RunEnd::failed, now);
   state_.upsert(course->workload, now);
   if (course->copy) {
@@ -275,17 +272,11 @@ void Cluster::settle_now(Course* course, TimePoint now) {
   settle(course, now);
 }
 
-void Cluster::deactivate(const api::ObjectKey& key, const std::string& message, TimePoint now) {
+void Cluster::deactivate(const api::ObjectKey& key, const dispatch::DeactivateRemote& action,
+                         TimePoint now) {
   Course* course = find(key);
   if (!course) return;
-  api::set_condition(&course->workload.status.conditions,
-                     {std::string(api::conditions::deactivation_target),
-                      api::ConditionStatus::True,
-                      course->workload.metadata.generation,
-                      {},
-                      std::string(api::reasons::evicted_on_manager_cluster),
-                      message},
-                     now);
+  course->workload.status = dispatch::deactivate(course->workload, action, now);
   touch(course, now);
 }
 

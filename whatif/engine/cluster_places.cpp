@@ -45,8 +45,10 @@ void Cluster::look_at_node(const std::string& name, const api::Node* node, TimeP
     const lifecycle::PlaceView seen = view_of(course->workload, host, node);
     if (!seen.assigned) continue;
     const bool lost = lifecycle::judge(seen).lost;
-    std::vector<lifecycle::Note> notes;
-    if (lifecycle::note_node(&course->workload, host, lost, now, &notes)) touch(course, now);
+    auto change = lifecycle::note_node(course->workload, host, lost, now);
+    if (!change) continue;
+    course->workload.status = std::move(change->status);
+    touch(course, now);
   }
 }
 
@@ -54,14 +56,14 @@ void Cluster::take_places(const admission::CycleResult& result, TimePoint now) {
   for (const admission::AdmittedWorkload& placed : result.placed) {
     Course* course = find(placed.key);
     if (!course || !lifecycle::is_reserved(course->workload)) continue;
-    lifecycle::place(&course->workload, placed.admission, now);
+    course->workload.status = lifecycle::place(course->workload, placed.admission, now);
     touch(course, now);
   }
   for (const admission::EvictedWorkload& evicted : result.evicted) {
     Course* course = find(evicted.key);
     if (!course || !lifecycle::is_reserved(course->workload)) continue;
-    std::vector<lifecycle::Note> notes;
-    lifecycle::evict(&course->workload, evicted.reason, evicted.message, "", now, &notes);
+    course->workload.status =
+        lifecycle::evict(course->workload, evicted.reason, evicted.message, now).status;
     touch(course, now);
   }
 }

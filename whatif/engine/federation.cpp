@@ -77,7 +77,7 @@ bool Federation::dispatch(const api::ObjectKey& key, TimePoint now) {
     return removed;
   }
   static const dispatch::ForeignJobs no_foreign_jobs;
-  dispatch::GroupView group = dispatch::read_group(hub_, *this, no_foreign_jobs, key, now);
+  dispatch::GroupView group = dispatch::read_group(hub_, *this, no_foreign_jobs, key);
   if (const Race* race = race_of(*course)) group.local.racing_since = race->since;
   const api::AdmissionCheckState* mine = dispatch::multikueue_check(hub_, course->workload);
   const std::string check = mine ? mine->name : "";
@@ -118,12 +118,16 @@ bool Federation::apply(Course* course, const std::string& check, const dispatch:
     if (course->record != SIZE_MAX) records_->workloads[course->record].nominated = a->clusters;
     hub_.touch(course, now);
   } else if (const auto* a = std::get_if<dispatch::RecordWinner>(&action)) {
-    if (!dispatch::record_winner(&course->workload, api::find_check(status, check), *a, now)) {
-      return false;
-    }
+    auto won = dispatch::record_winner(course->workload, api::find_check(status, check), *a, now);
+    if (!won) return false;
+    status = std::move(*won);
     hub_.settle_now(course, now);
   } else if (const auto* a = std::get_if<dispatch::SetCheck>(&action)) {
-    if (dispatch::set_check(api::find_check(&status, check), *a, now)) hub_.touch(course, now);
+    auto set = dispatch::set_check(course->workload, api::find_check(status, check), *a, now);
+    if (set) {
+      status = std::move(*set);
+      hub_.touch(course, now);
+    }
   } else if (const auto* a = std::get_if<dispatch::CreateJob>(&action)) {
     // The worker's Job is not created before the hub's may start.
     if (!lifecycle::is_admitted(course->workload)) return false;
@@ -138,7 +142,7 @@ bool Federation::apply(Course* course, const std::string& check, const dispatch:
   } else if (std::holds_alternative<dispatch::ReleaseJob>(action)) {
     hub_.wound_down(course, now);
   } else if (const auto* a = std::get_if<dispatch::DeactivateRemote>(&action)) {
-    worker(a->cluster)->deactivate(key, a->message, now);
+    worker(a->cluster)->deactivate(key, *a, now);
   } else if (const auto* a = std::get_if<dispatch::FinishLocal>(&action)) {
     hub_.finish(course, a->reason == api::reasons::succeeded, a->message, now);
   }
