@@ -95,6 +95,14 @@ TEST(FollowPods, AShortJobEndsWithoutThatWrite) {
   EXPECT_EQ(plan(hurry, admitted(now)), "pods ready: started");
 }
 
+TEST(DeletedWorkload, IsReleasedWhenItsJobNoLongerRuns) {
+  api::Workload w = pending();
+  w.metadata.deletion_timestamp = now;
+  EXPECT_EQ(plan(view_of(running), w), "stop job, more to come (Workload is deleted)");
+  EXPECT_EQ(plan(view_of(R"({"status": {"active": 1}})"), w), "") << "its pods still end";
+  EXPECT_EQ(plan(view_of(), w), "release workload " + w.metadata.name);
+}
+
 TEST(FollowPods, NobodyAsksWithoutTheConfiguration) {
   JobView view = view_of(ready);
   view.policy.wait_for_pods_ready = false;
