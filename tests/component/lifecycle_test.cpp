@@ -279,6 +279,40 @@ spec:
   }
 }
 
+TEST_F(Life, AClassThatIsMadeAnewWithALowerValueLetsAWaitingJobPreempt) {
+  start();
+  apply(priority_class("low", 100));
+  apply(priority_class("high", 100));
+  ASSERT_TRUE(cluster_.patch(api::ClusterQueue::resource, api::ObjectKey("cq"),
+                             R"({"spec":{"preemption":{"withinClusterQueue":"LowerPriority"}}})"));
+  settle();
+  apply(R"(
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: Workload
+metadata: {name: bare, namespace: default}
+spec:
+  queueName: main
+  priority: 100
+  priorityClassRef: {group: kueue.x-k8s.io, kind: WorkloadPriorityClass, name: low}
+  podSets:
+  - name: main
+    count: 4
+    template: {spec: {restartPolicy: Never, containers: [
+      {name: c, image: i, resources: {requests: {cpu: "1"}}}]}}
+)");
+  settle();
+  apply(job_yaml("waits", 4, "main", "{}", label("high")));
+  settle();
+  EXPECT_THAT(condition_of("waits", "QuotaReserved"), HasSubstr("False WaitingForQuota"));
+  ASSERT_TRUE(cluster_.remove(api::WorkloadPriorityClass::resource, api::ObjectKey("low")));
+  settle();
+  apply(priority_class("low", 10));
+  settle();
+  const auto bare = cluster_.get<api::Workload>(key("bare"));
+  EXPECT_EQ(bare->spec.priority, 10);
+  EXPECT_THAT(condition(bare->status.conditions, "Preempted"), HasSubstr("True "));
+}
+
 TEST_F(Life, APreemptorWaitsForThePodsOfItsVictim) {
   start();
   apply(priority_class("high", 100));
