@@ -2,6 +2,7 @@
 
 #include "lib/api/names.h"
 
+#include <algorithm>
 #include <charconv>
 
 namespace regatta::jobs {
@@ -35,10 +36,16 @@ Result<std::optional<std::int32_t>> max_execution_seconds(const GenericJob& job)
 bool follow_reclaimable(std::vector<JobAction>* out, const JobView& view,
                         const WorkloadPtr& workload) {
   if (!view.policy.reclaimable_pods) return false;
-  const auto reclaimable = view.job->reclaimable_pods();
+  auto reclaimable = view.job->reclaimable_pods();
+  // The Workload may have fewer pods than its job while an elastic job changes its size.
+  for (api::ReclaimablePod& pods : reclaimable) {
+    for (const api::PodSet& set : workload->spec.pod_sets) {
+      if (set.name == pods.name) pods.count = std::min(pods.count, set.count);
+    }
+  }
   // This applies without quota too: the Workload then asks for less.
-  if (reclaimable.empty() || reclaimable == workload->status.reclaimable_pods) return false;
-  out->push_back(SetReclaimable{workload, reclaimable});
+  if (reclaimable == workload->status.reclaimable_pods) return false;
+  out->push_back(SetReclaimable{workload, std::move(reclaimable)});
   return true;
 }
 

@@ -13,7 +13,8 @@ bool has_reservation(const api::Workload& workload);
 /// number above zero.
 Result<std::optional<std::int32_t>> max_execution_seconds(const GenericJob& job);
 
-/// The quota of pods that the job will not need again is given back.
+/// The quota of pods that the job will not need again is given back, and taken again when the job
+/// needs them after all.
 bool follow_reclaimable(std::vector<JobAction>* out, const JobView& view,
                         const WorkloadPtr& workload);
 

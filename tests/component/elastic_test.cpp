@@ -140,6 +140,26 @@ TEST_F(ElasticJobs, AJobThatGrewRestartsAfterItsSliceWasDeleted) {
             live().front().metadata.annotation("kueue.x-k8s.io/workload-slice-name"));
 }
 
+TEST_F(ElasticJobs, ReclaimedPodsOfAJobThatShrinksAreCountedAnew) {
+  start_with_queues();
+  std::string yaml = job_yaml("j", 4, "main", R"({kueue.x-k8s.io/elastic-job: "true"})");
+  const std::string before = "completions: 4";
+  yaml.replace(yaml.find(before), before.size(),
+               "completions: 4, completionMode: Indexed, backoffLimitPerIndex: 0");
+  apply(yaml);
+  settle();
+  patch_job_status("j", R"({"status":{"startTime":"2026-01-01T00:00:00Z","active":3,"ready":3,
+    "terminating":0,"failed":1,"failedIndexes":"3","uncountedTerminatedPods":{}}})");
+  settle();
+  EXPECT_EQ(used(), "3");
+  ASSERT_TRUE(cluster_.patch(api::Job::resource, key("j"),
+                             R"({"spec":{"parallelism":3,"completions":3}})"));
+  settle();
+  ASSERT_THAT(live(), SizeIs(1));
+  EXPECT_THAT(live().front().status.reclaimable_pods, SizeIs(0)) << "index 3 counts no more";
+  EXPECT_EQ(used(), "3");
+}
+
 TEST_F(ElasticJobs, AManagerThatComesLateFindsItsWayWithSlices) {
   submit(2);
   manager_.reset();
