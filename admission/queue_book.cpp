@@ -98,7 +98,12 @@ void QueueBook::remove(QueueInfo* queue) {
 
 void QueueBook::refresh_activity(QueueInfo* queue) {
   const bool active = !queue->deleting && objects_.problems(queue->spec).empty();
-  if (active != queue->active) touch(*queue);
+  if (active != queue->active) {
+    touch(*queue);
+    for (LocalQueueId id = 0; id < local_queues_.size(); ++id) {
+      if (local_queues_[id].queue == queue->id) touch(id);
+    }
+  }
   queue->active = active;
   bool any = false;
   queue->topology_only = true;

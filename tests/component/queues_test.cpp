@@ -77,6 +77,18 @@ TEST_F(Queues, WhatIsMissingIsNamedAndItsCreationWakesTheJob) {
   EXPECT_EQ(local_queue_condition(), "True Ready: Can submit new workloads to localQueue");
 }
 
+TEST_F(Queues, AnEmptyLocalQueueFollowsTheActivityOfItsClusterQueue) {
+  start_manager();
+  apply(local_queue_yaml);
+  apply(cluster_queue_yaml);
+  settle();
+  EXPECT_THAT(local_queue_condition(), HasSubstr("False ClusterQueueIsInactive: "));
+  apply(flavor_yaml);
+  settle();
+  EXPECT_EQ(queue_condition(), "True Ready: Can admit new workloads");
+  EXPECT_EQ(local_queue_condition(), "True Ready: Can submit new workloads to localQueue");
+}
+
 TEST_F(Queues, HoldLetsTheAdmittedRunAndDrainStopsThem) {
   start_with_queues();
   apply(job_yaml("j"));
