@@ -89,6 +89,28 @@ TEST_F(Queues, AnEmptyLocalQueueFollowsTheActivityOfItsClusterQueue) {
   EXPECT_EQ(local_queue_condition(), "True Ready: Can submit new workloads to localQueue");
 }
 
+TEST_F(Queues, AWorkloadThatIsReactivatedHasATurnAndSaysHowThatEnded) {
+  start_with_queues();
+  apply(job_yaml("runs", 4));
+  until("started", [&] { return started("runs"); });
+  apply(job_yaml("waits", 4));
+  settle();
+  const std::string waits = condition_of("waits", "QuotaReserved");
+  EXPECT_THAT(waits, HasSubstr("False WaitingForQuota: "));
+  const auto set_active = [&](bool active) {
+    ASSERT_TRUE(
+        cluster_.patch(api::Workload::resource, workload_of("waits")->metadata.key(),
+                       active ? R"({"spec":{"active":true}})" : R"({"spec":{"active":false}})"));
+    settle();
+  };
+  patch_local_queue(R"({"spec":{"stopPolicy":"Hold"}})");
+  set_active(false);
+  EXPECT_THAT(condition_of("waits", "QuotaReserved"), HasSubstr("False Deactivated: "));
+  patch_local_queue(R"({"spec":{"stopPolicy":"None"}})");
+  set_active(true);
+  EXPECT_EQ(condition_of("waits", "QuotaReserved"), waits);
+}
+
 TEST_F(Queues, HoldLetsTheAdmittedRunAndDrainStopsThem) {
   start_with_queues();
   apply(job_yaml("j"));
