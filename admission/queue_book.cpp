@@ -229,12 +229,33 @@ QueueInfo* QueueBook::queue_for(const WorkloadEntry& entry) {
   return id == no_id ? nullptr : queues_[id].get();
 }
 
+/// The share of a Cohort changes with what is used below it.
+void QueueBook::name_cohorts_above(NodeId node, std::set<NodeId>* seen) {
+  for (NodeId up = forest_.node(node).parent; up != no_node; up = forest_.node(up).parent) {
+    if (!seen->insert(up).second) return;
+    const auto found = cohorts_.find(forest_.node(up).name);
+    if (found != cohorts_.end() && found->second.exists) changes_.cohorts.insert(found->first);
+  }
+}
+
 void QueueBook::name_touched() {
-  touched_queues_.for_each([&](QueueId id) { changes_.cluster_queues.insert(queues_[id]->name); });
+  std::set<NodeId> seen;
+  touched_queues_.for_each([&](QueueId id) {
+    changes_.cluster_queues.insert(queues_[id]->name);
+    if (config_.fair_sharing) name_cohorts_above(queues_[id]->node, &seen);
+  });
   touched_queues_.clear();
   touched_local_queues_.for_each(
       [&](LocalQueueId id) { changes_.local_queues.insert(local_queues_[id].key); });
   touched_local_queues_.clear();
+}
+
+/// With another quota somewhere in a tree, other parts of the tree have other shares.
+void QueueBook::settle() {
+  for (const NodeId root : forest_.settle()) {
+    if (!config_.fair_sharing) return;
+    for (const NodeId node : forest_.queues_of_tree(root)) touch(queue(queue_of_node(node)));
+  }
 }
 
 Changes QueueBook::take_changes() {

@@ -79,7 +79,7 @@ class QueueBook {
 
   // The quota tree
   QuotaForest& settled_forest() {
-    forest_.settle();
+    if (!forest_.settled()) settle();
     return forest_;
   }
   /// The structure is current; sums are those of the last settling.
@@ -103,7 +103,9 @@ class QueueBook {
   void drop_unused_cohort(const std::string& name);
   std::vector<Quota> quotas_of(const std::vector<api::ResourceGroup>& groups);
   void set_node_queue(NodeId node, QueueId queue);
+  void name_cohorts_above(NodeId node, std::set<NodeId>* seen);
   void name_touched();
+  void settle();
 
   const Config& config_;
   Names& names_;
