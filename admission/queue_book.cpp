@@ -177,6 +177,7 @@ NodeId QueueBook::upsert(const api::Cohort& cohort) {
   if (info.exists && info.spec == cohort.spec) return no_node;
   const std::string old_parent = info.spec.parent_name;
   info.exists = true;
+  info.deleted = false;
   info.spec = cohort.spec;
   forest_.set_quotas(node, quotas_of(cohort.spec.resource_groups));
   forest_.set_weight(node, weight_of(cohort.spec.fair_sharing));
@@ -192,6 +193,7 @@ void QueueBook::erase_cohort(const std::string& name) {
   if (it == cohorts_.end() || !it->second.exists) return;
   const std::string parent = it->second.spec.parent_name;
   it->second.exists = false;
+  it->second.deleted = true;
   it->second.spec = {};
   forest_.set_quotas(it->second.node, {});
   forest_.set_weight(it->second.node, 0);

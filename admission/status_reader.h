@@ -43,6 +43,15 @@ class StatusReader {
   std::vector<api::ObjectKey> local_queues_of(const std::string& cluster_queue) const;
   /// The Cohorts above a ClusterQueue, the nearest first.
   std::vector<std::string> cohorts_above(const std::string& cluster_queue) const;
+  /// Cohorts that have an object, and those that only members name. A Cohort whose object was
+  /// deleted is not among them, although members may still name it.
+  struct CohortSeen {
+    std::string name;
+    NodeId node = no_node;
+    bool has_object = false;
+  };
+  std::vector<CohortSeen> cohorts() const;
+  bool shows_cohort(const std::string& name) const;
   /// Weighted share of a ClusterQueue or a Cohort, before rounding. Infinite for a borrower of
   /// weight zero.
   double share_of_queue(const std::string& cluster_queue) const;

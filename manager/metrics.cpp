@@ -202,7 +202,10 @@ void Metrics::workload_changed(const api::Workload& before, const api::Workload&
 }
 
 void Metrics::count_below_cohorts(const std::string& queue, const api::Workload& workload) {
-  for (const std::string& cohort : core_->scheduler().reader().cohorts_above(queue)) {
+  const admission::StatusReader reader = core_->scheduler().reader();
+  for (const std::string& cohort : reader.cohorts_above(queue)) {
+    if (!reader.shows_cohort(cohort)) continue;
+    counted_cohorts_.insert(cohort);
     families_->below_cohort
         .Add({{"cohort", cohort},
               {"priority_class", priority_of(workload)},
@@ -232,7 +235,18 @@ void Metrics::workload_created(const api::Workload& workload) {
       .Observe(seconds_between(*made, *workload.metadata.creation_timestamp));
 }
 
+/// No object tells that a Cohort is gone which only its members named.
+void Metrics::forget_cohorts() {
+  const admission::StatusReader reader = core_->scheduler().reader();
+  std::erase_if(counted_cohorts_, [&](const std::string& cohort) {
+    const bool gone = !reader.shows_cohort(cohort);
+    if (gone) forget({{"cohort", cohort}});
+    return gone;
+  });
+}
+
 std::string Metrics::text() {
+  if (core_ && core_->synced()) forget_cohorts();
   std::vector<prometheus::MetricFamily> families = registry_.Collect();
   if (core_ && core_->synced()) {
     std::ranges::move(queue_gauges(*core_, counts_, config_), std::back_inserter(families));

@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <prometheus/registry.h>
+#include <set>
 #include <string>
 
 namespace regatta::manager {
@@ -36,6 +37,7 @@ class Metrics {
   struct Families;
   void forget_what_goes(clusters::LocalCluster& local);
   void forget(const MetricLabels& about);
+  void forget_cohorts();
   void count_skips(const controllers::CycleSeen& seen);
   void workload_changed(const api::Workload& before, const api::Workload& after);
   void count_below_cohorts(const std::string& queue, const api::Workload& workload);
@@ -48,6 +50,7 @@ class Metrics {
   std::unique_ptr<Families> families_;
   LifecycleMetrics lifecycle_;
   WorkloadCounts counts_;
+  std::set<std::string> counted_cohorts_;  ///< those with a counter
   Core* core_ = nullptr;
 };
 
