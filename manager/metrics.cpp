@@ -3,11 +3,11 @@
 #include "lib/api/names.h"
 #include "lifecycle/lifecycle.h"
 #include "manager/custom_labels.h"
+#include "manager/metrics_text.h"
 
 #include <algorithm>
 #include <iterator>
 #include <map>
-#include <prometheus/text_serializer.h>
 #include <utility>
 
 namespace regatta::manager {
@@ -252,7 +252,7 @@ std::string Metrics::text() {
     std::ranges::move(queue_gauges(*core_, counts_, config_), std::back_inserter(families));
     add_custom_labels(config_.custom_labels, core_->local(), &families);
   }
-  return prometheus::TextSerializer().Serialize(families);
+  return metrics_text(families);
 }
 
 }  // namespace regatta::manager

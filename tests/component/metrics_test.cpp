@@ -211,6 +211,26 @@ TEST_F(Series, OfACohortWithoutAnObjectEndWhenNoQueueNamesIt) {
   EXPECT_THAT(metrics_->text(), Not(HasSubstr(total)));
 }
 
+TEST_F(Series, HaveValuesWithAsManyDigitsAsTheyTake) {
+  start();
+  apply(R"(
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ClusterQueue
+metadata: {name: lender}
+spec:
+  cohortName: team
+  resourceGroups:
+  - coveredResources: [cpu]
+    flavors: [{name: cpu-only, resources: [{name: cpu, nominalQuota: "5"}]}]
+)");
+  settle();
+  apply(job_yaml("borrows", 6));
+  settle();
+  EXPECT_THAT(metrics_->text(),
+              HasSubstr(R"(kueue_cluster_queue_weighted_share{cluster_queue="cq",cohort="team",)"
+                        R"(replica_role="leader"} 222.22222222222223)"));
+}
+
 TEST_F(Series, OfAFollowerAreGaugesOnly) {
   start();
   metrics_->set_role("follower");
