@@ -95,6 +95,8 @@ class StatusReader {
   explicit StatusReader(const Books& settled) : books_(&settled) {}
 
   const LocalQueueInfo* find_local(const api::ObjectKey& key) const;
+  api::AdmissionFairSharingStatus consumption(const QueueInfo& queue,
+                                              const UsageHistory::Sample& sample) const;
   std::vector<FrAmount> usage_of(std::span<const WorkloadId> ids, bool admitted_only) const;
   std::vector<api::FlavorUsage> usage_to_api(const QueueInfo& queue,
                                              std::span<const FrAmount> usage, bool borrowed) const;
