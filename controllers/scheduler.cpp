@@ -292,9 +292,13 @@ Task<> Scheduler::preempt(admission::PreemptedWorkload preempted) {
   note(preempted.key, false, "Preempted", message + priorities);
   const std::string queue =
       victim && victim->status.admission ? victim->status.admission->cluster_queue : "";
-  note(preempted.preemptor->key, false, "PreemptedWorkload",
-       "Preempted workload " + preempted.key.str() + " (UID: " + preempted.uid +
-           ") in ClusterQueue " + queue + priorities);
+  if (!preemptor) co_return;
+  // All victims of a preemptor share one Event, which names the first.
+  cluster_.events.event(kube::reference_to(*preemptor), kube::EventType::normal,
+                        "PreemptedWorkload",
+                        "Preempted workload " + preempted.key.str() + " (UID: " + preempted.uid +
+                            ") in ClusterQueue " + queue + priorities,
+                        kube::Repeats::any_message);
 }
 
 Task<> Scheduler::write_pending_conditions() {

@@ -344,6 +344,28 @@ TEST_F(Life, APreemptorWaitsForThePodsOfItsVictim) {
                                  "preemptee effective priority: 0 (base: 0, boost: 0)")));
 }
 
+TEST_F(Life, AllVictimsOfAPreemptorShareOneEvent) {
+  start();
+  apply(priority_class("high", 100));
+  ASSERT_TRUE(cluster_.patch(api::ClusterQueue::resource, api::ObjectKey("cq"),
+                             R"({"spec":{"preemption":{"withinClusterQueue":"LowerPriority"}}})"));
+  for (const char* name : {"a", "b", "c", "d"}) {
+    apply(job_yaml(name));
+    wait_started(name);
+  }
+  settle();
+  apply(job_yaml("urgent", 4, "main", "{}", label("high")));
+  wait_started("urgent");
+  settle();
+  int told = 0, preempted = 0;
+  for (const std::string& event : events("Workload")) {
+    told += event.starts_with("PreemptedWorkload: ");
+    preempted += event.starts_with("Preempted: ");
+  }
+  EXPECT_EQ(told, 1);
+  EXPECT_EQ(preempted, 4);
+}
+
 TEST_F(Life, APreemptionThatTakesLongToWriteIsDecidedOnce) {
   int preempted = 0, cycles = 0;
   manager::CoreConfig config;
