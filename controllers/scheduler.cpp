@@ -317,11 +317,14 @@ Task<Status> Scheduler::write_pending(api::ObjectKey key) {
   if (found == pending_.end()) co_return ok();
   const admission::PendingWorkload pending = found->second;
   const TimePoint now = cluster_.clock.now();
+  // A preemption gate has a condition of its own. AdmissionGated is the reason of another gate.
+  const std::string reason =
+      pending.gated ? std::string(api::reasons::pending_evaluation) : pending.reason;
   bool wrote = false;
   const auto change = [&](api::Workload& workload) {
     const bool waits = workload.metadata.uid == pending.uid && admission::is_admissible(workload);
     if (!waits) return false;
-    wrote = lifecycle::set_pending(&workload, pending.reason, pending.message, now);
+    wrote = lifecycle::set_pending(&workload, reason, pending.message, now);
     if (pending.gated) wrote |= lifecycle::block_on_gates(&workload, pending.message, now);
     auto requests = state_.reader().resource_requests(key);
     const bool same = requests == workload.status.resource_requests;

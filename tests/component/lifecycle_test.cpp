@@ -344,6 +344,38 @@ TEST_F(Life, APreemptorWaitsForThePodsOfItsVictim) {
                                  "preemptee effective priority: 0 (base: 0, boost: 0)")));
 }
 
+TEST_F(Life, AClosedPreemptionGateHasAConditionOfItsOwn) {
+  manager::CoreConfig config;
+  config.scheduler.admission.preemption_gates = true;
+  config.workloads.lifecycle.preemption_gates = true;
+  start(std::move(config));
+  ASSERT_TRUE(cluster_.patch(api::ClusterQueue::resource, api::ObjectKey("cq"),
+                             R"({"spec":{"preemption":{"withinClusterQueue":"LowerPriority"}}})"));
+  apply(job_yaml("low", 4));
+  wait_started("low");
+  apply(R"(
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: Workload
+metadata: {name: gated, namespace: default}
+spec:
+  queueName: main
+  priority: 100
+  preemptionGates: [{name: closed}]
+  podSets:
+  - name: main
+    count: 1
+    template: {spec: {restartPolicy: Never, containers: [
+      {name: c, image: i, resources: {requests: {cpu: "1"}}}]}}
+)");
+  settle(5s);
+  const auto conditions = cluster_.get<api::Workload>(key("gated"))->status.conditions;
+  const std::string why = "Workload requires preemption, but it's gated";
+  EXPECT_EQ(condition(conditions, "QuotaReserved"), "False PendingEvaluation: " + why);
+  EXPECT_EQ(condition(conditions, "BlockedOnPreemptionGates"), "True PreemptionGated: " + why);
+  EXPECT_THAT(events("Workload"), Contains("AdmissionGated: " + why));
+  EXPECT_EQ(condition_of("low", "Evicted"), "");
+}
+
 TEST_F(Life, AllVictimsOfAPreemptorShareOneEvent) {
   start();
   apply(priority_class("high", 100));
