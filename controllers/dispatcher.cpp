@@ -365,13 +365,19 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::RecordWinner action) 
 
 Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::SetCheck action) {
   const TimePoint now = deps_.local.clock.now();
+  std::string said;
   const auto change = [&](api::Workload& workload) {
-    const api::AdmissionCheckState* mine =
+    said.clear();
+    const api::AdmissionCheckState* found =
         dispatch::multikueue_check(deps_.local.objects(), workload);
-    return mine && dispatch::set_check(api::find_check(&workload.status, mine->name), action, now);
+    if (!found) return false;
+    api::AdmissionCheckState* mine = api::find_check(&workload.status, found->name);
+    if (!dispatch::set_check(mine, action, now)) return false;
+    said = mine->message;
+    return true;
   };
   const Status done = co_await deps_.local.update_status(key, change);
-  if (done) note(key, action.warning, action.message);
+  if (done && !said.empty()) note(key, action.warning, said);
   co_return done;
 }
 
