@@ -193,12 +193,22 @@ void Metrics::workload_changed(const api::Workload& before, const api::Workload&
     if (config_.cohorts) count_below_cohorts(queue, after);
   }
   if (const auto* end = newly_true(before, after, api::conditions::finished)) {
-    count(families_->finished, labels, local);
+    count(families_->finished, ended_in(labels, after), local);
     if (end->reason == api::reasons::workload_slice_replaced) {
       families_->slices.Add({{"cluster_queue", queue}, {"replica_role", role_}}).Increment();
     }
   }
   lifecycle_.changed(before, after);
+}
+
+/// An evicted Workload has no admission any more that names its ClusterQueue, for instance a slice
+/// of an elastic job whose larger slice waits on.
+Labels Metrics::ended_in(Labels labels, const api::Workload& workload) const {
+  if (!labels["cluster_queue"].empty()) return labels;
+  if (api::find_condition(workload.status.conditions, api::conditions::evicted)) {
+    labels["cluster_queue"] = core_->scheduler().reader().cluster_queue_of(workload);
+  }
+  return labels;
 }
 
 void Metrics::count_below_cohorts(const std::string& queue, const api::Workload& workload) {

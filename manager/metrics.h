@@ -41,6 +41,7 @@ class Metrics {
   void count_skips(const controllers::CycleSeen& seen);
   void workload_changed(const api::Workload& before, const api::Workload& after);
   void count_below_cohorts(const std::string& queue, const api::Workload& workload);
+  MetricLabels ended_in(MetricLabels labels, const api::Workload& workload) const;
   std::optional<MetricLabels> local_queue_of(const api::Workload& workload) const;
   void workload_created(const api::Workload& workload);
 

@@ -231,6 +231,23 @@ spec:
                         R"(replica_role="leader"} 222.22222222222223)"));
 }
 
+TEST_F(Series, CountAWorkloadThatEndsAfterItsEvictionForItsQueue) {
+  start();
+  apply(job_yaml("a"));
+  settle();
+  run_job("a", 1);
+  ASSERT_TRUE(cluster_.patch(api::Workload::resource, workload_of("a")->metadata.key(),
+                             R"({"spec":{"active":false}})"));
+  settle();
+  patch_job_status("a", R"({"status":{"active":null,"ready":0}})");
+  settle();
+  EXPECT_THAT(condition_of("a", "QuotaReserved"), HasSubstr("False "));
+  complete_job("a", 1);
+  settle();
+  expect(R"(kueue_finished_workloads_total{cluster_queue="cq",priority_class="",)"
+         R"(replica_role="leader"} 1)");
+}
+
 TEST_F(Series, OfAFollowerAreGaugesOnly) {
   start();
   metrics_->set_role("follower");
