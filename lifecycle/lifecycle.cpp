@@ -80,6 +80,10 @@ bool topology_delayed(const api::WorkloadStatus& status) {
                      [](const auto& s) { return s.delayed_topology_request == "Pending"; });
 }
 
+bool may_be_admitted(const api::Workload& w) {
+  return is_reserved(w) && all_checks_ready(w.status) && !topology_delayed(w.status);
+}
+
 /// `"a" (its message); "b"`: the checks in that state, as one text.
 std::string list_checks(const api::WorkloadStatus& status, api::CheckState state, int* count) {
   std::string out;
@@ -124,9 +128,7 @@ std::string admitted_text(const api::Workload& w, TimePoint now) {
 /// Only an eviction ends an admission: a check that was added later does not.
 bool sync_admitted(api::Workload* w, TimePoint now, std::vector<Note>* notes) {
   if (is_admitted(*w) && is_reserved(*w)) return false;
-  const bool complete =
-      is_reserved(*w) && all_checks_ready(w->status) && !topology_delayed(w->status);
-  if (!complete) return explain_not_admitted(w, now);
+  if (!may_be_admitted(*w)) return explain_not_admitted(w, now);
   notes->push_back({false, "Admitted", admitted_text(*w, now)});
   return set(w, conditions::admitted, true, reasons::admitted, "The workload is admitted", now);
 }
@@ -306,7 +308,8 @@ bool guard_reservation(api::Workload* w, const LifecycleView& view, TimePoint no
           &out->notes);
     return true;
   }
-  if (admitted) return false;
+  // With all checks ready it is about to be admitted, and no queue has a say in that.
+  if (admitted || may_be_admitted(*w)) return false;
   const std::string lq = "LocalQueue " + w->spec.queue_name;
   const std::string cq = "ClusterQueue " + view.cluster_queue_name;
   if (!view.local_queue.exists) {

@@ -344,6 +344,25 @@ TEST_F(Life, APreemptorWaitsForThePodsOfItsVictim) {
                                  "preemptee effective priority: 0 (base: 0, boost: 0)")));
 }
 
+TEST_F(Life, AReservationByAnotherSchedulerNeedsNoQueues) {
+  apply(flavor_yaml);
+  start_manager();
+  apply(job_yaml("j", 1, "nowhere"));
+  settle();
+  const auto workload = workload_of("j");
+  ASSERT_TRUE(workload);
+  ASSERT_TRUE(
+      cluster_.patch(api::Workload::resource, workload->metadata.key(),
+                     R"({"status":{"admission":{"clusterQueue":"elsewhere","podSetAssignments":
+    [{"name":"main","flavors":{"cpu":"cpu-only"},"resourceUsage":{"cpu":"1"},"count":1}]},
+    "conditions":[{"type":"QuotaReserved","status":"True","reason":"QuotaReserved","message":"x",
+    "lastTransitionTime":"2026-01-01T00:00:00Z"}]}})",
+                     "status"));
+  settle();
+  EXPECT_EQ(condition_of("j", "Admitted"), "True Admitted: The workload is admitted");
+  EXPECT_TRUE(started("j"));
+}
+
 TEST_F(Life, AClosedPreemptionGateHasAConditionOfItsOwn) {
   manager::CoreConfig config;
   config.scheduler.admission.preemption_gates = true;
