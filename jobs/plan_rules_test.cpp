@@ -220,6 +220,20 @@ TEST(FollowReclaimable, WhatTheJobNeedsAfterAllIsTakenBack) {
   EXPECT_EQ(plan(view, workload), "");
 }
 
+TEST(FollowReclaimable, AJobWithMoreParallelismThanCompletionsNeedsAPodForEachCompletion) {
+  const char* spec = R"({"spec": {"suspend": false, "parallelism": 5, "completions": 3},
+      "status": {"active": 3, "startTime": "2026-01-01T00:00:00Z"}})";
+  JobView view = view_of(spec);
+  view.policy.wait_for_pods_ready = false;
+  api::Workload workload = admitted();
+  workload.spec = build_workload(view)->spec;
+  EXPECT_EQ(plan(view, workload), "");
+  JobView later = view_of(R"({"spec": {"suspend": false, "parallelism": 5, "completions": 3},
+      "status": {"active": 2, "succeeded": 1, "startTime": "2026-01-01T00:00:00Z"}})");
+  later.policy.wait_for_pods_ready = false;
+  EXPECT_EQ(plan(later, workload), "reclaimable 1");
+}
+
 TEST(FollowReclaimable, NoMorePodsAreReclaimedThanTheWorkloadHas) {
   JobView view = view_of(R"({"metadata": {"annotations": {"kueue.x-k8s.io/elastic-job": "true"}},
       "spec": {"suspend": false, "parallelism": 4, "completions": 4}, "status": {"active": 1,
