@@ -21,6 +21,10 @@ double seconds_between(TimePoint from, TimePoint to) {
 
 }  // namespace
 
+bool HistoryBook::records_usage(const LocalQueueInfo& queue) const {
+  return config_.admission_fair_sharing && queues_.find(queue.spec.cluster_queue) != nullptr;
+}
+
 bool HistoryBook::orders_by_usage(const LocalQueueInfo& queue) const {
   if (!config_.admission_fair_sharing) return false;
   const QueueInfo* target = queues_.find(queue.spec.cluster_queue);
@@ -74,7 +78,7 @@ Consumption HistoryBook::penalty_of(const WorkloadEntry& entry) const {
 void HistoryBook::charge(WorkloadId id) {
   WorkloadEntry& entry = workloads_[id];
   LocalQueueInfo& queue = queues_.local(entry.local_queue);
-  if (!orders_by_usage(queue)) return;
+  if (!records_usage(queue)) return;
   auto penalty = std::make_shared<const Consumption>(penalty_of(entry));
   queue.history.penalty = sum(std::move(queue.history.penalty), *penalty);
   entry.reservation->penalty = std::move(penalty);
@@ -113,7 +117,7 @@ void HistoryBook::sample(TimePoint now) {
   const double half_life = config_.admission_fair_sharing->usage_half_life.count();
   for (LocalQueueId id = 0; id < queues_.locals().size(); ++id) {
     LocalQueueInfo& queue = queues_.local(id);
-    if (!queue.exists || !orders_by_usage(queue)) continue;
+    if (!queue.exists || !records_usage(queue)) continue;
     UsageHistory& history = queue.history;
     const double elapsed = seconds_between(history.now.at, now);
     history.now.consumed = half_life == 0

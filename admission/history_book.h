@@ -2,7 +2,7 @@
 
 /// What LocalQueues have used, for admission fair sharing. HistoryBook charges a reservation at
 /// once, turns the charge into consumption when the workload is admitted, and decays past
-/// consumption. It does nothing where usage does not order workloads.
+/// consumption. It does nothing unless the configuration turns admission fair sharing on.
 
 #include "admission/config.h"
 #include "admission/queue_book.h"
@@ -31,6 +31,9 @@ class HistoryBook {
   void count_in_use(LocalQueueInfo* queue, const Reservation& reservation, int sign);
   void sample(TimePoint now);
 
+  /// Whether the usage of the LocalQueue is recorded: if it leads to a ClusterQueue, because usage
+  /// may order workloads there later.
+  bool records_usage(const LocalQueueInfo& queue) const;
   /// Whether the usage of the LocalQueue decides when its workloads have their turn.
   bool orders_by_usage(const LocalQueueInfo& queue) const;
   /// Increases whenever the usage of a LocalQueue changes.

@@ -22,9 +22,12 @@ void PendingBook::enqueue(WorkloadId id, TimePoint now) {
   WorkloadEntry& entry = workloads_[id];
   QueueInfo* queue = queues_.queue_for(entry);
   if (queue == nullptr || !entry.admissible) return;
+  // The workload whose turn parked the others has another one when it comes back: its own reason is
+  // to be told, not that it is like itself.
   const bool alike = config_.equivalence_hashing &&
                      queue->spec.queueing_strategy == api::QueueingStrategy::BestEffortFIFO &&
-                     queue->pending.parked_alike(entry);
+                     queue->pending.parked_alike(entry) &&
+                     *queue->pending.parked_by(entry) != entry.key;
   if (!backoff_over(entry, now)) {
     queue->pending.delay(id);
   } else if (alike) {

@@ -98,7 +98,12 @@ void QueueBook::remove(QueueInfo* queue) {
 
 void QueueBook::refresh_activity(QueueInfo* queue) {
   const bool active = !queue->deleting && objects_.problems(queue->spec).empty();
-  if (active != queue->active) touch(*queue);
+  if (active != queue->active) {
+    touch(*queue);
+    for (LocalQueueId id = 0; id < local_queues_.size(); ++id) {
+      if (local_queues_[id].queue == queue->id) touch(id);
+    }
+  }
   queue->active = active;
   bool any = false;
   queue->topology_only = true;
@@ -172,6 +177,7 @@ NodeId QueueBook::upsert(const api::Cohort& cohort) {
   if (info.exists && info.spec == cohort.spec) return no_node;
   const std::string old_parent = info.spec.parent_name;
   info.exists = true;
+  info.deleted = false;
   info.spec = cohort.spec;
   forest_.set_quotas(node, quotas_of(cohort.spec.resource_groups));
   forest_.set_weight(node, weight_of(cohort.spec.fair_sharing));
@@ -187,6 +193,7 @@ void QueueBook::erase_cohort(const std::string& name) {
   if (it == cohorts_.end() || !it->second.exists) return;
   const std::string parent = it->second.spec.parent_name;
   it->second.exists = false;
+  it->second.deleted = true;
   it->second.spec = {};
   forest_.set_quotas(it->second.node, {});
   forest_.set_weight(it->second.node, 0);
@@ -224,12 +231,33 @@ QueueInfo* QueueBook::queue_for(const WorkloadEntry& entry) {
   return id == no_id ? nullptr : queues_[id].get();
 }
 
+/// The share of a Cohort changes with what is used below it.
+void QueueBook::name_cohorts_above(NodeId node, std::set<NodeId>* seen) {
+  for (NodeId up = forest_.node(node).parent; up != no_node; up = forest_.node(up).parent) {
+    if (!seen->insert(up).second) return;
+    const auto found = cohorts_.find(forest_.node(up).name);
+    if (found != cohorts_.end() && found->second.exists) changes_.cohorts.insert(found->first);
+  }
+}
+
 void QueueBook::name_touched() {
-  touched_queues_.for_each([&](QueueId id) { changes_.cluster_queues.insert(queues_[id]->name); });
+  std::set<NodeId> seen;
+  touched_queues_.for_each([&](QueueId id) {
+    changes_.cluster_queues.insert(queues_[id]->name);
+    if (config_.fair_sharing) name_cohorts_above(queues_[id]->node, &seen);
+  });
   touched_queues_.clear();
   touched_local_queues_.for_each(
       [&](LocalQueueId id) { changes_.local_queues.insert(local_queues_[id].key); });
   touched_local_queues_.clear();
+}
+
+/// With another quota somewhere in a tree, other parts of the tree have other shares.
+void QueueBook::settle() {
+  for (const NodeId root : forest_.settle()) {
+    if (!config_.fair_sharing) return;
+    for (const NodeId node : forest_.queues_of_tree(root)) touch(queue(queue_of_node(node)));
+  }
 }
 
 Changes QueueBook::take_changes() {

@@ -63,6 +63,13 @@ class QueueBook {
   void erase_cohort(const std::string& name);
   /// no_node when there is none.
   NodeId cohort(const std::string& name) const;
+  struct CohortInfo {
+    NodeId node = no_node;
+    bool exists = false;   ///< there is a Cohort object
+    bool deleted = false;  ///< there was one: members name it in vain
+    api::CohortSpec spec;
+  };
+  const std::map<std::string, CohortInfo>& cohorts() const { return cohorts_; }
 
   // LocalQueues. They keep their ids when their objects come and go.
   LocalQueueId local_queue_id(const api::ObjectKey& key);
@@ -79,7 +86,7 @@ class QueueBook {
 
   // The quota tree
   QuotaForest& settled_forest() {
-    forest_.settle();
+    if (!forest_.settled()) settle();
     return forest_;
   }
   /// The structure is current; sums are those of the last settling.
@@ -93,17 +100,13 @@ class QueueBook {
   Changes take_changes();
 
  private:
-  struct CohortInfo {
-    NodeId node = no_node;
-    bool exists = false;  ///< there is a Cohort object
-    api::CohortSpec spec;
-  };
-
   NodeId cohort_node(const std::string& name);
   void drop_unused_cohort(const std::string& name);
   std::vector<Quota> quotas_of(const std::vector<api::ResourceGroup>& groups);
   void set_node_queue(NodeId node, QueueId queue);
+  void name_cohorts_above(NodeId node, std::set<NodeId>* seen);
   void name_touched();
+  void settle();
 
   const Config& config_;
   Names& names_;

@@ -91,7 +91,7 @@ NodeId QuotaForest::find_root(NodeId id) const {
   return id;
 }
 
-void QuotaForest::rebuild_dirty() {
+std::vector<NodeId> QuotaForest::rebuild_dirty() {
   std::vector<NodeId> roots;
   std::vector<NodeId> circle;
   for (const NodeId id : std::exchange(dirty_, {})) {
@@ -103,6 +103,7 @@ void QuotaForest::rebuild_dirty() {
   for (const NodeId root : roots) rebuild(root, root);
   if (trials_.open()) rebuilt_.insert(rebuilt_.end(), roots.begin(), roots.end());
   mark_circles(std::move(circle));
+  return roots;
 }
 
 /// Marks the nodes of a circle and everything below it: their chains of parents have no end.

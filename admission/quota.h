@@ -92,10 +92,8 @@ class QuotaForest {
   void set_quotas(NodeId id, std::vector<Quota> quotas);
   void set_weight(NodeId id, double weight) { nodes_[id].weight = weight; }
   void set_parent(NodeId id, NodeId parent);
-  /// Recomputes every tree that changed.
-  void settle() {
-    if (!dirty_.empty()) rebuild_dirty();
-  }
+  /// Recomputes every tree that changed, and returns their roots.
+  std::vector<NodeId> settle() { return dirty_.empty() ? std::vector<NodeId>() : rebuild_dirty(); }
   bool settled() const { return dirty_.empty(); }
 
   const QuotaNode& node(NodeId id) const { return nodes_[id]; }
@@ -162,7 +160,7 @@ class QuotaForest {
 
   NodeId find_root(NodeId id) const;
   void mark(NodeId id) { dirty_.push_back(id); }
-  void rebuild_dirty();
+  std::vector<NodeId> rebuild_dirty();
   void mark_circles(std::vector<NodeId> circle);
   void rebuild(NodeId id, NodeId root);
   void link_children(NodeId id);

@@ -183,6 +183,29 @@ TEST(State, AWorkloadIsBypassedOnlyIfOneLikeItHadTheTurn) {
   EXPECT_EQ(small.state.reader().bypassed({"dev", "b"}), "");
 }
 
+TEST(State, AHolderWithAnotherPriorityGivesTheParkedATurn) {
+  Small small;
+  api::ClusterQueue queue = cluster_queue("main", 4);
+  queue.spec.preemption.within_cluster_queue = api::WithinQueuePolicy::LowerPriority;
+  small.state.upsert(queue, start);
+  api::Workload holder = workload("holder", "q", 4, 100);
+  small.add(holder);
+  holder = written(holder, run_cycle(small.state, start).admitted.at(0));
+  small.add(holder);
+  small.add(workload("waits", "q", 4, 100));
+  small.state.flush(start + std::chrono::hours(1));
+  EXPECT_TRUE(run_cycle(small.state, start).preempted.empty());
+  small.add(holder);
+  EXPECT_EQ(small.state.next_flush(), std::nullopt) << "nothing changed";
+  holder.spec.priority = 10;
+  small.add(holder);
+  ASSERT_EQ(small.state.next_flush(), start + std::chrono::seconds(1));
+  small.state.flush(start + std::chrono::seconds(1));
+  const CycleResult result = run_cycle(small.state, start);
+  ASSERT_EQ(result.preempted.size(), 1U);
+  EXPECT_EQ(result.preempted[0].key.name, "holder");
+}
+
 TEST(State, CountsUsageWithBorrowedAmounts) {
   Small small;
   small.state.upsert(cluster_queue("main", 2, "team"), start);

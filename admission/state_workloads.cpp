@@ -170,7 +170,9 @@ void State::update_reserved(WorkloadId id, const api::Workload& workload, TimePo
   const bool held = entry.reservation != nullptr;
   const LocalQueueId payer = entry.local_queue;
   auto penalty = held ? std::exchange(entry.reservation->penalty, nullptr) : nullptr;
-  const bool freed = held && asks_for_less(workload, *entry.shape);
+  // What was no target may be one with another priority.
+  const bool wakes = held && (asks_for_less(workload, *entry.shape) ||
+                              entry.priority != workload.spec.priority.value_or(0));
   if (held) {
     books_.usage.release(id);
   } else {
@@ -188,7 +190,7 @@ void State::update_reserved(WorkloadId id, const api::Workload& workload, TimePo
     return;
   }
   reservation->queue = queue->id;
-  if (freed) reactivate_after(id, queue->id, now);
+  if (wakes) reactivate_after(id, queue->id, now);
   books_.usage.reserve(id, std::move(reservation));
   if (penalty && entry.reservation->admitted) {
     books_.history.settle_charge(payer, *penalty, now);

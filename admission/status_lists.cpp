@@ -31,6 +31,20 @@ std::vector<std::string> StatusReader::cohorts_above(const std::string& cluster_
   return names;
 }
 
+std::vector<StatusReader::CohortSeen> StatusReader::cohorts() const {
+  std::vector<CohortSeen> seen;
+  for (const auto& [name, cohort] : books_->queues.cohorts()) {
+    if (!cohort.deleted) seen.push_back({name, cohort.node, cohort.exists});
+  }
+  return seen;
+}
+
+bool StatusReader::shows_cohort(const std::string& name) const {
+  const auto& all = books_->queues.cohorts();
+  const auto found = all.find(name);
+  return found != all.end() && !found->second.deleted;
+}
+
 double StatusReader::share_of_queue(const std::string& cluster_queue) const {
   const QueueInfo* queue = find_queue(cluster_queue);
   return queue == nullptr ? 0 : share_of(forest(), names(), queue->node).value();

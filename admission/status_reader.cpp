@@ -129,6 +129,24 @@ api::ClusterQueueStatus StatusReader::status(const std::string& cluster_queue) c
   return status;
 }
 
+/// Resources of the ClusterQueue that were not used show as zero.
+api::AdmissionFairSharingStatus StatusReader::consumption(
+    const QueueInfo& queue, const UsageHistory::Sample& sample) const {
+  api::AdmissionFairSharingStatus usage;
+  if (config().admission_fair_sharing->usage_half_life.count() > 0) {
+    for (const QueueInfo::Group& group : queue.groups) {
+      for (const ResourceId resource : group.resources) {
+        usage.consumed_resources[names().resources.name(resource)] = api::Quantity(0);
+      }
+    }
+  }
+  for (const auto& [resource, value] : sample.consumed) {
+    usage.consumed_resources[resource] = to_quantity(value);
+  }
+  usage.last_update = sample.at;
+  return usage;
+}
+
 api::LocalQueueStatus StatusReader::status(const api::ObjectKey& local_queue) const {
   api::LocalQueueStatus status;
   const LocalQueueId id = books_->queues.find_local(local_queue);
@@ -139,12 +157,9 @@ api::LocalQueueStatus StatusReader::status(const api::ObjectKey& local_queue) co
   status.admitted_workloads = static_cast<std::int32_t>(info.admitted);
   const QueueInfo* queue = find_queue(info.spec.cluster_queue);
   if (queue == nullptr) return status;
-  if (books_->history.orders_by_usage(info) && info.history.sampled) {
-    auto& sharing = status.fair_sharing.emplace().admission_fair_sharing_status.emplace();
-    for (const auto& [resource, value] : info.history.sampled->consumed) {
-      sharing.consumed_resources[resource] = to_quantity(value);
-    }
-    sharing.last_update = info.history.sampled->at;
+  if (books_->history.records_usage(info) && info.history.sampled) {
+    status.fair_sharing.emplace().admission_fair_sharing_status =
+        consumption(*queue, *info.history.sampled);
   }
   std::vector<WorkloadId> mine;
   for (const WorkloadId held : queue->reserved) {

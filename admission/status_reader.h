@@ -43,6 +43,15 @@ class StatusReader {
   std::vector<api::ObjectKey> local_queues_of(const std::string& cluster_queue) const;
   /// The Cohorts above a ClusterQueue, the nearest first.
   std::vector<std::string> cohorts_above(const std::string& cluster_queue) const;
+  /// Cohorts that have an object, and those that only members name. A Cohort whose object was
+  /// deleted is not among them, although members may still name it.
+  struct CohortSeen {
+    std::string name;
+    NodeId node = no_node;
+    bool has_object = false;
+  };
+  std::vector<CohortSeen> cohorts() const;
+  bool shows_cohort(const std::string& name) const;
   /// Weighted share of a ClusterQueue or a Cohort, before rounding. Infinite for a borrower of
   /// weight zero.
   double share_of_queue(const std::string& cluster_queue) const;
@@ -86,6 +95,8 @@ class StatusReader {
   explicit StatusReader(const Books& settled) : books_(&settled) {}
 
   const LocalQueueInfo* find_local(const api::ObjectKey& key) const;
+  api::AdmissionFairSharingStatus consumption(const QueueInfo& queue,
+                                              const UsageHistory::Sample& sample) const;
   std::vector<FrAmount> usage_of(std::span<const WorkloadId> ids, bool admitted_only) const;
   std::vector<api::FlavorUsage> usage_to_api(const QueueInfo& queue,
                                              std::span<const FrAmount> usage, bool borrowed) const;

@@ -157,6 +157,15 @@ TEST_F(SharedQueue, WithoutTheScopePriorityDecides) {
   EXPECT_EQ(admit(), "a2");
 }
 
+TEST_F(SharedQueue, WithoutTheScopeUsageIsRecordedToo) {
+  begin(10);
+  loaded_->load(queue_yaml("cq", 10) + workload_yaml("a1", "a", 4));
+  EXPECT_EQ(consumed("a").at("cpu"), api::Quantity(0));
+  EXPECT_EQ(admit(), "a1");
+  loaded_->state.sample_usage(now_ + std::chrono::hours(1));
+  EXPECT_GT(consumed("a").at("cpu"), api::Quantity(2));
+}
+
 TEST_F(SharedQueue, SamplesDecayAndAreInTheStatus) {
   begin(10);
   loaded_->load(workload_yaml("a1", "a", 4));
@@ -168,7 +177,7 @@ TEST_F(SharedQueue, SamplesDecayAndAreInTheStatus) {
   const Billionths penalty = scaled(4 * unit, 1.0 - std::pow(0.5, 0.5));
   const Billionths settled = scaled(4 * unit, 1.0 - std::pow(0.5, 1.0 / 3600)) + penalty;
   EXPECT_EQ(consumed("a").at("cpu"), to_quantity(scaled(settled, 0.5) + 2 * unit));
-  EXPECT_TRUE(consumed("b").empty());
+  EXPECT_EQ(consumed("b"), (std::map<std::string, api::Quantity>{{"cpu", api::Quantity(0)}}));
   const Changes changes = loaded_->state.take_changes();
   EXPECT_EQ(changes.local_queues, std::set<api::ObjectKey>{api::ObjectKey("dev", "a")})
       << "an unused LocalQueue needs no new status";

@@ -22,6 +22,7 @@ api::ObjectMeta lean(api::ObjectMeta metadata) {
 
 bool concerns_placement(const std::string& annotation) {
   return annotation == api::annotations::workload ||
+         annotation == api::annotations::workload_slice_name ||
          annotation == api::annotations::pod_index_offset ||
          annotation.starts_with("kueue.x-k8s.io/podset-");
 }
@@ -58,6 +59,11 @@ void keep_for_placement(api::Pod* pod) {
     return;
   }
   if (spec.node_name.empty()) return;
+  for (const std::string_view name :
+       {api::annotations::workload, api::annotations::workload_slice_name}) {
+    const auto found = annotations.find(std::string(name));
+    if (found != annotations.end()) pod->metadata.annotations.insert(*found);
+  }
   api::Container all;
   all.resources.requests = api::pod_requests(spec);
   pod->spec.containers.push_back(std::move(all));
@@ -66,6 +72,12 @@ void keep_for_placement(api::Pod* pod) {
 std::string workload_of(const api::Pod& pod) {
   const std::string& name = pod.metadata.annotation(std::string(api::annotations::workload));
   return name.empty() ? std::string() : pod.metadata.ns + "/" + name;
+}
+
+std::string first_slice_of(const api::Pod& pod) {
+  const std::string& name =
+      pod.metadata.annotation(std::string(api::annotations::workload_slice_name));
+  return name.empty() ? workload_of(pod) : pod.metadata.ns + "/" + name;
 }
 
 }  // namespace regatta::clusters

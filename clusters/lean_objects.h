@@ -11,10 +11,12 @@ namespace regatta::clusters {
 void keep_for_placement(api::Node* node);
 
 /// Of a pod that is placed by topology, keeps what identifies its Workload, its number and its
-/// place. Of any other pod, keeps its node and its requests, as one container.
+/// place. Of any other pod, keeps its node, its Workload, and its requests, as one container.
 void keep_for_placement(api::Pod* pod);
 
 /// The Workload of a pod: "namespace/name", or empty.
 std::string workload_of(const api::Pod& pod);
+/// The same, but the first slice where the pod is one of an elastic job.
+std::string first_slice_of(const api::Pod& pod);
 
 }  // namespace regatta::clusters

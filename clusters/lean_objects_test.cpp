@@ -54,6 +54,17 @@ TEST(LeanObjects, APodThatIsPlacedKeepsItsNumberItsGateAndItsPlace) {
   EXPECT_TRUE(kept.spec.containers.empty()) << "its Workload counts for it";
 }
 
+TEST(LeanObjects, APodThatANodeRunsKeepsItsWorkload) {
+  const api::Pod kept = pod(R"({
+    "metadata": {"name": "p", "namespace": "n",
+                 "annotations": {"kueue.x-k8s.io/workload": "w", "other": "x",
+                                 "kueue.x-k8s.io/workload-slice-name": "first"}},
+    "spec": {"nodeName": "a", "containers": [{"name": "a"}]}})");
+  EXPECT_EQ(workload_of(kept), "n/w");
+  EXPECT_EQ(first_slice_of(kept), "n/first");
+  EXPECT_EQ(kept.metadata.annotations.size(), 2u);
+}
+
 TEST(LeanObjects, ANodeKeepsWhatItOffers) {
   api::Node node = api::decode<api::Node>(R"({
     "metadata": {"name": "n", "labels": {"rack": "r1"}, "annotations": {"x": "y"}},

@@ -124,6 +124,11 @@ LocalCluster::LocalCluster(LocalClusterDeps deps)
     const bool placed = !workload.empty() && api::placed_by_topology(pod.metadata.annotations);
     return placed ? std::vector<std::string>{workload} : std::vector<std::string>();
   });
+  pods.add_index(by_bound_workload, [](const api::Pod& pod) {
+    const std::string workload = first_slice_of(pod);
+    const bool bound = !workload.empty() && !pod.spec.node_name.empty();
+    return bound ? std::vector<std::string>{workload} : std::vector<std::string>();
+  });
   pods.add_index(by_wanted_host, [](const api::Pod& pod) {
     const auto host = pod.spec.node_selector.find(std::string(api::labels::hostname));
     const bool waits = pod.spec.node_name.empty() && host != pod.spec.node_selector.end();

@@ -184,6 +184,8 @@ inline constexpr const char* by_prebuilt = "prebuilt";
 
 /// Index of LocalCluster::pods: "namespace/name" of the Workload of a placed pod.
 inline constexpr const char* by_pods_workload = "workload";
+/// Index of LocalCluster::pods: first_slice_of() a pod that a node runs, placed or not.
+inline constexpr const char* by_bound_workload = "bound-workload";
 /// Index of LocalCluster::pods: the hostname to which a placed pod must go, while no node runs it.
 inline constexpr const char* by_wanted_host = "wanted-host";
 

@@ -370,12 +370,16 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::RecordWinner action) 
 
 Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::SetCheck action) {
   const TimePoint now = deps_.local.clock.now();
+  std::string said;
   const auto wanted = [&](const api::Workload& workload) {
-    return dispatch::set_check(
-        workload, dispatch::multikueue_check(deps_.local.objects(), workload), action, now);
+    const api::AdmissionCheckState* check =
+        dispatch::multikueue_check(deps_.local.objects(), workload);
+    auto status = dispatch::set_check(workload, check, action, now);
+    said = status ? api::find_check(&*status, check->name)->message : "";
+    return status;
   };
   const Status done = co_await deps_.local.update_status(key, wanted);
-  if (done) note(key, action.warning, action.message);
+  if (done && !said.empty()) note(key, action.warning, said);
   co_return done;
 }
 

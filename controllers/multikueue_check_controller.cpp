@@ -42,7 +42,7 @@ lifecycle::CheckView MultiKueueCheckController::view(const api::AdmissionCheck& 
   }
   const auto config = local_.multikueue_configs.get(api::ObjectKey(parameters->name));
   if (!config) {
-    view.config_error = "MultiKueueConfig \"" + parameters->name + "\" not found";
+    view.config_error = "MultiKueueConfig.kueue.x-k8s.io \"" + parameters->name + "\" not found";
     return view;
   }
   view.clusters = config->spec.clusters;

@@ -5,6 +5,7 @@
 #include "jobs/admission_info.h"
 #include "lib/api/names.h"
 #include "lib/api/placed.h"
+#include "lifecycle/elastic_pods.h"
 
 #include <nlohmann/json.hpp>
 
@@ -105,10 +106,16 @@ void NodeController::watch_nodes() {
 void NodeController::watch_pods() {
   cluster_.pods.on_transition([this](const auto&, const auto& before, const auto& after) {
     const api::Pod& pod = after ? *after : *before;
-    if (!api::placed_by_topology(pod.metadata.annotations)) return;
-    const std::string host = wanted_host(pod);
+    if (clusters::workload_of(pod).empty()) return;
     const bool ends = !after || pod.metadata.deleting();
-    if (!host.empty() && (ends || pod.spec.node_name.empty())) queue_.add_after(host, batch);
+    if (!pod.spec.node_name.empty()) {
+      if (ends) queue_.add_after(host_of(pod.spec.node_name), batch);
+      return;
+    }
+    const std::string host = wanted_host(pod);
+    if (!host.empty() && api::placed_by_topology(pod.metadata.annotations)) {
+      queue_.add_after(host, batch);
+    }
   });
 }
 
@@ -139,6 +146,12 @@ Task<> NodeController::work() {
   }
 }
 
+/// The hostname of a node; a node that is gone had its name for one.
+std::string NodeController::host_of(const std::string& node) const {
+  const NodePtr found = cluster_.nodes.get(api::ObjectKey(node));
+  return found ? hostname_of(*found) : node;
+}
+
 NodeController::NodePtr NodeController::node_named(const std::string& host) const {
   const auto& names = cluster_.nodes.keys_by_index(by_hostname, host);
   return names.empty() ? nullptr : cluster_.nodes.get(*names.begin());
@@ -164,11 +177,16 @@ lifecycle::PlaceView NodeController::view(const api::Workload& workload, const s
                                           const NodePtr& node) const {
   lifecycle::PlaceView view;
   view.node = node.get();
-  const std::string key = workload.metadata.key().str();
-  for (const auto& pod : cluster_.pods.by_index(clusters::by_pods_workload, key)) {
+  const std::string slice = lifecycle::slice_name(workload);
+  const std::string first = slice.empty() ? workload.metadata.name : slice;
+  for (const auto& pod :
+       cluster_.pods.by_index(clusters::by_bound_workload, workload.metadata.ns + "/" + first)) {
     if (node && pod->spec.node_name == node->metadata.name && !pod->metadata.deleting()) {
       view.progressing = true;
     }
+  }
+  const std::string key = workload.metadata.key().str();
+  for (const auto& pod : cluster_.pods.by_index(clusters::by_pods_workload, key)) {
     if (wanted_host(*pod) == host && waits(*pod)) view.waiting.push_back(pod);
   }
   if (!workload.status.admission) return view;

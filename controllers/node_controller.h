@@ -34,6 +34,7 @@ class NodeController {
   Task<> work();
   Task<Status> reconcile(std::string host);
   /// Null when there is no such node.
+  std::string host_of(const std::string& node) const;
   NodePtr node_named(const std::string& host) const;
   /// Workloads that are placed on the host, and workloads of pods that must go there.
   std::vector<WorkloadPtr> concerned(const std::string& host) const;

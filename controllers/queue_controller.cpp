@@ -113,6 +113,8 @@ Task<> QueueController::work() {
   for (;;) {
     Item item = co_await queue_.next();
     const Status done = co_await reconcile(item);
+    // Reading a tree that had changed may have shown others that did.
+    take_changes();
     if (queue_.finish(item, done)) {
       log_.warning(
           "not reconciled",

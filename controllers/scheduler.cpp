@@ -284,9 +284,13 @@ Task<> Scheduler::preempt(admission::PreemptedWorkload preempted) {
   note(preempted.key, false, "Preempted", message + priorities);
   const std::string queue =
       victim && victim->status.admission ? victim->status.admission->cluster_queue : "";
-  note(preempted.preemptor->key, false, "PreemptedWorkload",
-       "Preempted workload " + preempted.key.str() + " (UID: " + preempted.uid +
-           ") in ClusterQueue " + queue + priorities);
+  if (!preemptor) co_return;
+  // All victims of a preemptor share one Event, which names the first.
+  cluster_.events.event(kube::reference_to(*preemptor), kube::EventType::normal,
+                        "PreemptedWorkload",
+                        "Preempted workload " + preempted.key.str() + " (UID: " + preempted.uid +
+                            ") in ClusterQueue " + queue + priorities,
+                        kube::Repeats::any_message);
 }
 
 Task<> Scheduler::write_pending_conditions() {
@@ -305,12 +309,14 @@ Task<Status> Scheduler::write_pending(api::ObjectKey key) {
   if (found == pending_.end()) co_return ok();
   const admission::PendingWorkload pending = found->second;
   const TimePoint now = cluster_.clock.now();
+  // A preemption gate has a condition of its own. AdmissionGated is the reason of another gate.
+  const std::string reason =
+      pending.gated ? std::string(api::reasons::pending_evaluation) : pending.reason;
   bool wrote = false;
   const auto wanted = [&](const api::Workload& workload) -> std::optional<api::WorkloadStatus> {
     const bool waits = workload.metadata.uid == pending.uid && admission::is_admissible(workload);
     if (!waits) return {};
-    auto told =
-        lifecycle::pending_status(workload, pending.reason, pending.message, pending.gated, now);
+    auto told = lifecycle::pending_status(workload, reason, pending.message, pending.gated, now);
     wrote = told.has_value();
     api::WorkloadStatus status = told ? std::move(*told) : workload.status;
     status.resource_requests = state_.reader().resource_requests(key);

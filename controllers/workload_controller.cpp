@@ -92,7 +92,8 @@ void WorkloadController::tell_cleared_gate(const api::Workload& before,
 void WorkloadController::watch_classes() {
   cluster_.workload_priority_classes.on_transition(
       [this](const auto& key, const auto& before, const auto& after) {
-        if (!before || !after || before->value == after->value) return;
+        // A class that is made anew may have another value, too.
+        if (!after || (before && before->value == after->value)) return;
         for (const auto& workload : cluster_.workloads.list()) {
           const auto& ref = workload->spec.priority_class_ref;
           if (ref && ref->kind == api::priority::workload_kind && ref->name == key.name) {

@@ -2,6 +2,7 @@
 
 #include "lib/api/names.h"
 
+#include <algorithm>
 #include <charconv>
 
 namespace regatta::jobs {
@@ -42,10 +43,16 @@ Result<std::optional<std::int32_t>> max_execution_seconds(const GenericJob& job)
 
 std::optional<JobAction> follow_reclaimable(const JobView& view, const WorkloadPtr& workload) {
   if (!view.policy.reclaimable_pods) return {};
-  const auto reclaimable = view.job->reclaimable_pods();
+  auto reclaimable = view.job->reclaimable_pods();
+  // The Workload may have fewer pods than its job while an elastic job changes its size.
+  for (api::ReclaimablePod& pods : reclaimable) {
+    for (const api::PodSet& set : workload->spec.pod_sets) {
+      if (set.name == pods.name) pods.count = std::min(pods.count, set.count);
+    }
+  }
   // This applies without quota too: the Workload then asks for less.
-  if (reclaimable.empty() || reclaimable == workload->status.reclaimable_pods) return {};
-  return SetReclaimable{workload, reclaimable};
+  if (reclaimable == workload->status.reclaimable_pods) return {};
+  return SetReclaimable{workload, std::move(reclaimable)};
 }
 
 std::optional<JobAction> follow_priority(const JobView& view, const WorkloadPtr& workload) {

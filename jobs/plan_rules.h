@@ -16,7 +16,8 @@ bool has_reservation(const api::Workload& workload);
 /// number above zero.
 Result<std::optional<std::int32_t>> max_execution_seconds(const GenericJob& job);
 
-/// The quota of pods that the job will not need again is given back.
+/// The quota of pods that the job will not need again is given back, and taken again when the job
+/// needs them after all.
 std::optional<JobAction> follow_reclaimable(const JobView& view, const WorkloadPtr& workload);
 
 /// A priority class label may change at any time, and so may the value of the class. A prebuilt

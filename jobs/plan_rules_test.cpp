@@ -217,6 +217,43 @@ TEST(FollowReclaimable, ItsGateKeepsTheQuotaOfPodsThatEnded) {
   EXPECT_EQ(plan(view, admitted()), "");
 }
 
+TEST(FollowReclaimable, WhatTheJobNeedsAfterAllIsTakenBack) {
+  JobView view = view_of(R"({"spec": {"suspend": false}, "status": {"active": 2, "ready": 2,
+      "startTime": "2026-01-01T00:00:00Z"}})");
+  view.policy.wait_for_pods_ready = false;
+  api::Workload workload = admitted();
+  workload.status.reclaimable_pods = {{"main", 1}};
+  EXPECT_EQ(plan(view, workload), "reclaimable 0");
+  workload.status.reclaimable_pods.clear();
+  EXPECT_EQ(plan(view, workload), "");
+}
+
+TEST(FollowReclaimable, AJobWithMoreParallelismThanCompletionsNeedsAPodForEachCompletion) {
+  const char* spec = R"({"spec": {"suspend": false, "parallelism": 5, "completions": 3},
+      "status": {"active": 3, "startTime": "2026-01-01T00:00:00Z"}})";
+  JobView view = view_of(spec);
+  view.policy.wait_for_pods_ready = false;
+  api::Workload workload = admitted();
+  workload.spec = build_workload(view)->spec;
+  EXPECT_EQ(plan(view, workload), "");
+  JobView later = view_of(R"({"spec": {"suspend": false, "parallelism": 5, "completions": 3},
+      "status": {"active": 2, "succeeded": 1, "startTime": "2026-01-01T00:00:00Z"}})");
+  later.policy.wait_for_pods_ready = false;
+  EXPECT_EQ(plan(later, workload), "reclaimable 1");
+}
+
+TEST(FollowReclaimable, NoMorePodsAreReclaimedThanTheWorkloadHas) {
+  JobView view = view_of(R"({"metadata": {"annotations": {"kueue.x-k8s.io/elastic-job": "true"}},
+      "spec": {"suspend": false, "parallelism": 4, "completions": 4}, "status": {"active": 1,
+      "ready": 1, "startTime": "2026-01-01T00:00:00Z", "succeeded": 3}})");
+  view.policy.wait_for_pods_ready = false;
+  const auto smaller = std::make_shared<api::Workload>(admitted());
+  smaller->spec.pod_sets.front().count = 2;
+  const auto action = follow_reclaimable(view, smaller);
+  ASSERT_TRUE(action);
+  EXPECT_EQ(describe({*action}), "reclaimable 2");
+}
+
 TEST(BuildWorkload, LabelsAreCopiedWhereAskedFor) {
   JobView view = view_of();
   EXPECT_EQ(build_workload(view)->metadata.label("team"), "");

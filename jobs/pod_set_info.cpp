@@ -1,5 +1,7 @@
 #include "jobs/pod_set_info.h"
 
+#include "lib/api/names.h"
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -61,6 +63,18 @@ void add_missing(Json& spec, const char* name, std::vector<Json> items) {
   }
 }
 
+/// A later slice of an elastic job was made of the running template, and so was what the job is
+/// restored to: it names an earlier slice.
+void forget_slice(const PodSetInfo& info, Json& metadata) {
+  const std::string chain(api::annotations::workload_slice_name);
+  if (!info.annotations.contains(chain) || !metadata.contains("annotations")) return;
+  Json& annotations = metadata["annotations"];
+  if (!annotations.is_object()) return;
+  for (const std::string& name : {chain, std::string(api::annotations::workload)}) {
+    if (info.annotations.contains(name)) annotations.erase(name);
+  }
+}
+
 void restore_field(Json& running, const Json& original, const char* part, const char* field) {
   const auto source = original.find(part);
   const bool has = source != original.end() && source->is_object() && source->contains(field);
@@ -92,6 +106,7 @@ Result<PodSetInfo> merged(PodSetInfo info, const PodSetInfo& more) {
 Result<Json> with_info(Json pod_template, const PodSetInfo& info) {
   if (!pod_template.is_object()) return Error(Errc::invalid, "the pod template is no object");
   Json& metadata = child(pod_template, "metadata");
+  forget_slice(info, metadata);
   if (Status s = merge_into("label", info.labels, metadata, "labels"); !s) return s.error();
   if (Status s = merge_into("annotation", info.annotations, metadata, "annotations"); !s) {
     return s.error();

@@ -26,7 +26,8 @@ struct PodSetInfo {
 Result<PodSetInfo> merged(PodSetInfo info, const PodSetInfo& more);
 
 /// The template with `info` added. `invalid` when the template has one of the keys with another
-/// value, which no retry can mend. Everything else in the template stays as it is.
+/// value, which no retry can mend; but the names of an elastic job's slices are replaced.
+/// Everything else in the template stays as it is.
 Result<Json> with_info(Json pod_template, const PodSetInfo& info);
 
 /// `running` with the labels, annotations, nodeSelector, tolerations and schedulingGates that

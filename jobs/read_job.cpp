@@ -110,9 +110,7 @@ void JobReader::read_priority(JobView* view) const {
   const auto found = objects_.workload_priority_class(name);
   if (!found) {
     view->missing_workload_class = true;
-    view->invalid = Error(Errc::invalid, "WorkloadPriorityClass \"" + name +
-                                             "\" does not exist: create it or remove the label " +
-                                             std::string(api::labels::priority_class));
+    view->invalid = Error(Errc::invalid, "WorkloadPriorityClass \"" + name + "\" not found");
     return;
   }
   view->priority_class = api::PriorityClassRef{std::string(api::kueue_group),

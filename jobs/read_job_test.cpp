@@ -197,7 +197,7 @@ TEST_F(ReadJob, AClassThatDoesNotExistKeepsTheJobFromHavingAWorkload) {
       read(R"({"metadata": {"labels": {"kueue.x-k8s.io/priority-class": "none"}}})");
   EXPECT_TRUE(by_label.missing_workload_class);
   EXPECT_THAT(by_label.invalid.value().what(),
-              HasSubstr("WorkloadPriorityClass \"none\" does not exist"));
+              HasSubstr("WorkloadPriorityClass \"none\" not found"));
   const JobView by_pods =
       read(R"({"spec": {"template": {"spec": {"priorityClassName": "none"}}}})");
   EXPECT_FALSE(by_pods.missing_workload_class);

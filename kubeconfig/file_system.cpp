@@ -83,11 +83,14 @@ Result<std::string> load_path(FileSystem& files, const std::string& path,
     if (part == "..") return outside("path contains \"..\"");
   }
   if (!clean.is_absolute()) return outside("path must be absolute");
-  const std::string cannot = "cannot resolve kubeconfig path symlinks";
-  const auto target = files.resolve(clean.string());
-  if (!target) return target.error().within(cannot);
   const auto prefix = files.resolve(allowed_prefix);
-  if (!prefix) return prefix.error().within(cannot);
+  if (!prefix) {
+    // Nothing can be below a folder that is not there.
+    const auto folder = std::filesystem::path(allowed_prefix).lexically_normal().string();
+    return outside("\"" + clean.string() + "\" is not under \"" + folder + "\"");
+  }
+  const auto target = files.resolve(clean.string());
+  if (!target) return target.error().within("cannot resolve kubeconfig path symlinks");
   if (!is_below(*target, *prefix)) {
     return outside("\"" + *target + "\" is not under \"" + *prefix + "\"");
   }

@@ -418,6 +418,15 @@ INSTANTIATE_TEST_SUITE_P(
              "such file or directory"}),
     name_of_case);
 
+TEST(PathPrefix, HasNothingBelowItWhenItDoesNotExist) {
+  FakeFiles files;
+  files.contents["/data/east"] = file();
+  for (const std::string path : {"/data/east", "/etc/multikueue/kubeconfigs/east"}) {
+    EXPECT_EQ(from_path(files, path).message,
+              outside + '"' + path + "\" is not under \"/etc/multikueue/kubeconfigs\"");
+  }
+}
+
 TEST(PathPrefix, MayBeALinkItself) {
   FakeFiles files;
   files.links["/etc/multikueue/kubeconfigs"] = "/data";

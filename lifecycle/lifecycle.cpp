@@ -98,6 +98,10 @@ bool topology_delayed(const api::WorkloadStatus& status) {
                      [](const auto& s) { return s.delayed_topology_request == "Pending"; });
 }
 
+bool may_be_admitted(const api::WorkloadStatus& status) {
+  return is_reserved(status) && all_checks_ready(status) && !topology_delayed(status);
+}
+
 /// `"a" (its message); "b"`: the checks in that state, as one text.
 std::string list_checks(const api::WorkloadStatus& status, api::CheckState state, int* count) {
   std::string out;
@@ -145,9 +149,7 @@ std::string admitted_text(const Draft& d) {
 /// Only an eviction ends an admission: a check that was added later does not.
 void sync_admitted(Draft* d) {
   if (is_admitted(d->status) && is_reserved(d->status)) return;
-  const bool complete =
-      is_reserved(d->status) && all_checks_ready(d->status) && !topology_delayed(d->status);
-  if (!complete) return explain_not_admitted(d);
+  if (!may_be_admitted(d->status)) return explain_not_admitted(d);
   d->out.notes.push_back({false, "Admitted", admitted_text(*d)});
   set(d, conditions::admitted, true, reasons::admitted, "The workload is admitted");
 }
@@ -356,7 +358,8 @@ bool guard_reservation(Draft* d, const LifecycleView& view) {
     evict(d, reasons::cluster_queue_stopped, "The ClusterQueue is stopped");
     return true;
   }
-  if (admitted) return false;
+  // With all checks ready it is about to be admitted, and no queue has a say in that.
+  if (admitted || may_be_admitted(d->status)) return false;
   const std::string lq = "LocalQueue " + d->workload.spec.queue_name;
   const std::string cq = "ClusterQueue " + view.cluster_queue_name;
   if (!view.local_queue.exists) {

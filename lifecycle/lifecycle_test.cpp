@@ -299,6 +299,12 @@ INSTANTIATE_TEST_SUITE_P(
                return view;
              }(),
              "QuotaReserved", "False Misconfigured: LocalQueue main is terminating or missing"},
+        Case{"what_is_complete_is_admitted_without_a_local_queue", reserved(), missing(true),
+             "Admitted", "True Admitted: The workload is admitted", true,
+             "N Admitted: Admitted by ClusterQueue cq, wait time since reservation was 60s"},
+        Case{"and_without_a_cluster_queue", with_check(reserved(), api::CheckState::Ready),
+             missing(false), "Admitted", "True Admitted: The workload is admitted", true,
+             "N Admitted: Admitted by ClusterQueue cq, wait time since reservation was 60s"},
         Case{"a_cluster_queue_that_is_going_takes_a_mere_reservation_back",
              with_check(reserved(), api::CheckState::Pending),
              [] {

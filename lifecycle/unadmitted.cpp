@@ -7,7 +7,7 @@ namespace {
 
 namespace reasons = api::reasons;
 
-/// The scheduler uses the reason AdmissionGated for preemption gates, too.
+/// Of an admission gate. Older managers used the reason AdmissionGated for preemption gates, too.
 constexpr std::string_view gated_by = "Admission is gated by: ";
 
 struct Obstacle {

@@ -3,11 +3,11 @@
 #include "lib/api/names.h"
 #include "lifecycle/lifecycle.h"
 #include "manager/custom_labels.h"
+#include "manager/metrics_text.h"
 
 #include <algorithm>
 #include <iterator>
 #include <map>
-#include <prometheus/text_serializer.h>
 #include <utility>
 
 namespace regatta::manager {
@@ -193,7 +193,7 @@ void Metrics::workload_changed(const api::Workload& before, const api::Workload&
     if (config_.cohorts) count_below_cohorts(queue, after);
   }
   if (const auto* end = newly_true(before, after, api::conditions::finished)) {
-    count(families_->finished, labels, local);
+    count(families_->finished, ended_in(labels, after), local);
     if (end->reason == api::reasons::workload_slice_replaced) {
       families_->slices.Add({{"cluster_queue", queue}, {"replica_role", role_}}).Increment();
     }
@@ -201,8 +201,21 @@ void Metrics::workload_changed(const api::Workload& before, const api::Workload&
   lifecycle_.changed(before, after);
 }
 
+/// An evicted Workload has no admission any more that names its ClusterQueue, for instance a slice
+/// of an elastic job whose larger slice waits on.
+Labels Metrics::ended_in(Labels labels, const api::Workload& workload) const {
+  if (!labels["cluster_queue"].empty()) return labels;
+  if (api::find_condition(workload.status.conditions, api::conditions::evicted)) {
+    labels["cluster_queue"] = core_->scheduler().reader().cluster_queue_of(workload);
+  }
+  return labels;
+}
+
 void Metrics::count_below_cohorts(const std::string& queue, const api::Workload& workload) {
-  for (const std::string& cohort : core_->scheduler().reader().cohorts_above(queue)) {
+  const admission::StatusReader reader = core_->scheduler().reader();
+  for (const std::string& cohort : reader.cohorts_above(queue)) {
+    if (!reader.shows_cohort(cohort)) continue;
+    counted_cohorts_.insert(cohort);
     families_->below_cohort
         .Add({{"cohort", cohort},
               {"priority_class", priority_of(workload)},
@@ -232,13 +245,24 @@ void Metrics::workload_created(const api::Workload& workload) {
       .Observe(seconds_between(*made, *workload.metadata.creation_timestamp));
 }
 
+/// No object tells that a Cohort is gone which only its members named.
+void Metrics::forget_cohorts() {
+  const admission::StatusReader reader = core_->scheduler().reader();
+  std::erase_if(counted_cohorts_, [&](const std::string& cohort) {
+    const bool gone = !reader.shows_cohort(cohort);
+    if (gone) forget({{"cohort", cohort}});
+    return gone;
+  });
+}
+
 std::string Metrics::text() {
+  if (core_ && core_->synced()) forget_cohorts();
   std::vector<prometheus::MetricFamily> families = registry_.Collect();
   if (core_ && core_->synced()) {
     std::ranges::move(queue_gauges(*core_, counts_, config_), std::back_inserter(families));
     add_custom_labels(config_.custom_labels, core_->local(), &families);
   }
-  return prometheus::TextSerializer().Serialize(families);
+  return metrics_text(families);
 }
 
 }  // namespace regatta::manager

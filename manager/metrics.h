@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <prometheus/registry.h>
+#include <set>
 #include <string>
 
 namespace regatta::manager {
@@ -36,9 +37,11 @@ class Metrics {
   struct Families;
   void forget_what_goes(clusters::LocalCluster& local);
   void forget(const MetricLabels& about);
+  void forget_cohorts();
   void count_skips(const controllers::CycleSeen& seen);
   void workload_changed(const api::Workload& before, const api::Workload& after);
   void count_below_cohorts(const std::string& queue, const api::Workload& workload);
+  MetricLabels ended_in(MetricLabels labels, const api::Workload& workload) const;
   std::optional<MetricLabels> local_queue_of(const api::Workload& workload) const;
   void workload_created(const api::Workload& workload);
 
@@ -48,6 +51,7 @@ class Metrics {
   std::unique_ptr<Families> families_;
   LifecycleMetrics lifecycle_;
   WorkloadCounts counts_;
+  std::set<std::string> counted_cohorts_;  ///< those with a counter
   Core* core_ = nullptr;
 };
 

@@ -216,38 +216,52 @@ class QueueGauges {
   }
 
   void cohorts() {
-    const admission::QuotaForest& forest = reader_.forest();
-    for (const auto& [id, subtree] : subtrees_) {
-      const admission::QuotaNode& node = forest.node(id);
-      const std::string parent =
-          node.parent == admission::no_node ? std::string() : forest.node(node.parent).name;
-      page_.add("kueue_cohort_info", "Always 1; the labels tell where it is in the tree",
-                {{"cohort", node.name},
-                 {"parent_cohort", parent},
-                 {"root_cohort", forest.node(node.root).name}},
-                1);
-      page_.add("kueue_cohort_subtree_admitted_active_workloads",
-                "Unfinished admitted Workloads below the Cohort", {{"cohort", node.name}},
-                static_cast<double>(subtree.admitted));
-      if (reader_.config().fair_sharing) {
+    for (const auto& cohort : reader_.cohorts()) {
+      const admission::QuotaNode& node = reader_.forest().node(cohort.node);
+      if (node.cyclic) continue;
+      place_of(node);
+      quota_of(node);
+      held_below(node.name, subtrees_[cohort.node]);
+      if (reader_.config().fair_sharing && cohort.has_object) {
         page_.add("kueue_cohort_weighted_share",
                   "Use above nominal quota against what the parent lends, by weight",
                   {{"cohort", node.name}}, share(reader_.share_of_cohort(node.name)));
       }
-      for (const admission::Cell& cell : node.cells) {
-        const std::string& resource = reader_.names().resource_name(cell.fr);
-        page_.add("kueue_cohort_subtree_quota", "Nominal quota of the Cohort and all below",
-                  {{"cohort", node.name},
-                   {"flavor", reader_.names().flavor_name(cell.fr)},
-                   {"resource", resource}},
-                  cores_or_units(resource, cell.subtree));
-      }
-      for (const auto& [what, value] : subtree.reserved) {
-        page_.add("kueue_cohort_subtree_resource_reservations",
-                  "What Workloads with a reservation hold below the Cohort",
-                  {{"cohort", node.name}, {"flavor", what.first}, {"resource", what.second}},
-                  value);
-      }
+    }
+  }
+
+  void place_of(const admission::QuotaNode& node) {
+    const admission::QuotaForest& forest = reader_.forest();
+    const std::string parent =
+        node.parent == admission::no_node ? std::string() : forest.node(node.parent).name;
+    page_.add("kueue_cohort_info", "Always 1; the labels tell where it is in the tree",
+              {{"cohort", node.name},
+               {"parent_cohort", parent},
+               {"root_cohort", forest.node(node.root).name}},
+              1);
+  }
+
+  void quota_of(const admission::QuotaNode& node) {
+    for (const admission::Cell& cell : node.cells) {
+      if (cell.subtree <= 0) continue;
+      const std::string& resource = reader_.names().resource_name(cell.fr);
+      page_.add("kueue_cohort_subtree_quota", "Nominal quota of the Cohort and all below",
+                {{"cohort", node.name},
+                 {"flavor", reader_.names().flavor_name(cell.fr)},
+                 {"resource", resource}},
+                cores_or_units(resource, cell.subtree));
+    }
+  }
+
+  void held_below(const std::string& cohort, const Subtree& subtree) {
+    page_.add("kueue_cohort_subtree_admitted_active_workloads",
+              "Unfinished admitted Workloads below the Cohort", {{"cohort", cohort}},
+              static_cast<double>(subtree.admitted));
+    for (const auto& [what, value] : subtree.reserved) {
+      if (value <= 0) continue;
+      page_.add("kueue_cohort_subtree_resource_reservations",
+                "What Workloads with a reservation hold below the Cohort",
+                {{"cohort", cohort}, {"flavor", what.first}, {"resource", what.second}}, value);
     }
   }
 

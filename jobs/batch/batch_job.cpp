@@ -184,7 +184,7 @@ bool pods_ready(const api::Job& job) {
 }
 
 std::vector<api::ReclaimablePod> reclaimable_pods(const api::Job& job) {
-  const std::int32_t pods = parallelism(job);
+  const std::int32_t pods = pod_count(job);
   if (pods <= 1 || !job.spec.completions) return {};
   const std::int32_t completions = *job.spec.completions;
   std::int32_t ended = job.status.succeeded;

@@ -180,6 +180,25 @@ TEST(WorkloadRules, what_holds_quota_keeps_its_shape) {
   EXPECT_EQ(validate_update(before, after), FieldErrors());
 }
 
+TEST(WorkloadRules, reclaimed_pods_stay_so_unless_an_elastic_job_shrinks) {
+  Workload before = workload();
+  before.status.admission->pod_set_assignments[0].count = 3;
+  before.status.reclaimable_pods = {{"main", 2}};
+  Workload after = before;
+  after.status.reclaimable_pods = {{"main", 1}};
+  EXPECT_EQ(to_text(validate_update(before, after)),
+            "status.reclaimablePods[main].count: Invalid value: 1: cannot be less than 2");
+  after.status.reclaimable_pods.clear();
+  EXPECT_EQ(to_text(validate_update(before, after)),
+            "status.reclaimablePods[main]: Required value: cannot be removed");
+  for (Workload* both : {&before, &after}) {
+    both->metadata.annotations[std::string(annotations::elastic_job)] = "true";
+  }
+  EXPECT_EQ(validate_update(before, after).size(), 1u) << "it has all its pods";
+  for (Workload* both : {&before, &after}) both->spec.pod_sets[0].count = 2;
+  EXPECT_EQ(validate_update(before, after), FieldErrors());
+}
+
 TEST(WorkloadRules, the_cluster_must_have_been_nominated) {
   Workload before = workload(), after = before;
   after.status.cluster_name = "east";

@@ -152,8 +152,19 @@ Admission settled(Admission admission) {
   return admission;
 }
 
+/// The pod set of an elastic job has fewer pods than it was admitted with.
+bool shrank(const Workload& workload, const std::string& name) {
+  if (!elastic(workload) || !workload.status.admission) return false;
+  const PodSet* set = find_set(workload.spec, name);
+  const auto& given = workload.status.admission->pod_set_assignments;
+  return set && std::any_of(given.begin(), given.end(), [&](const PodSetAssignment& assignment) {
+           return assignment.name == name && assignment.count.value_or(0) > set->count;
+         });
+}
+
 void check_kept_reclaimable(const Workload& before, const Workload& after, ErrorList* errors) {
   for (const ReclaimablePod& old : before.status.reclaimable_pods) {
+    if (shrank(after, old.name)) continue;  // they are counted anew
     const auto& now = after.status.reclaimable_pods;
     const auto it = std::find_if(now.begin(), now.end(),
                                  [&](const ReclaimablePod& pod) { return pod.name == old.name; });

@@ -13,6 +13,7 @@ namespace {
 
 constexpr api::ResourceInfo event_resource{"", "v1", "Event", "events", true};
 constexpr std::string_view combined_prefix = "(combined from similar events): ";
+constexpr std::string_view any_message = "*";
 constexpr std::size_t object_name_bytes_max = 253;
 
 std::string event_name(const std::string& object, Rng& rng) {
@@ -42,7 +43,7 @@ EventRecorder::EventRecorder(Client& client, Clock& clock, Rng& rng, Executor ex
 // --- what is worth writing ---
 
 void EventRecorder::event(const EventSubject& about, EventType type, std::string reason,
-                          std::string message) {
+                          std::string message, Repeats repeats) {
   ++counters_.recorded;
   EventSubject object = about;
   object.resource_version.clear();
@@ -53,7 +54,9 @@ void EventRecorder::event(const EventSubject& about, EventType type, std::string
   }
   forget_old();
   message = limited_text(std::move(message), message_bytes_max - combined_prefix.size());
-  const SeriesKey key = combine(object, type, reason, message);
+  const bool by_reason = repeats == Repeats::any_message;
+  const SeriesKey key = by_reason ? SeriesKey{object, type, reason, std::string(any_message)}
+                                  : combine(object, type, reason, message);
   const TimePoint wall = clock_.now();
   const SteadyPoint now = clock_.steady();
   Series& series = series_[key];
@@ -62,8 +65,10 @@ void EventRecorder::event(const EventSubject& about, EventType type, std::string
     series.name = event_name(about.name, rng_);
     series.first = wall;
   }
-  const bool combined = key.message != message;
-  series.message = combined ? std::string(combined_prefix) + message : message;
+  const bool combined = !by_reason && key.message != message;
+  if (!by_reason || series.message.empty()) {
+    series.message = combined ? std::string(combined_prefix) + message : message;
+  }
   series.last = wall;
   series.heard = now;
   ++series.count;

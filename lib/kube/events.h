@@ -17,6 +17,12 @@ namespace regatta::kube {
 
 enum class EventType { normal, warning };
 
+/// Which events of one object, type and reason are repeats, and so a count on one Event.
+enum class Repeats {
+  same_message,
+  any_message,  ///< the Event keeps its first message
+};
+
 /// What an Event is about.
 struct EventSubject {
   std::string api_version;
@@ -68,7 +74,8 @@ class EventRecorder {
                 EventRecorderOptions options);
   EventRecorder(const EventRecorder&) = delete;
 
-  void event(const EventSubject& about, EventType type, std::string reason, std::string message);
+  void event(const EventSubject& about, EventType type, std::string reason, std::string message,
+             Repeats repeats = Repeats::same_message);
 
   /// Writes queued events, one at a time, until cancelled. Spawn it several times for as many
   /// writes in flight.
@@ -88,7 +95,7 @@ class EventRecorder {
     EventSubject about;  ///< without its resourceVersion
     EventType type;
     std::string reason;
-    std::string message;  ///< or the marker of combined events
+    std::string message;  ///< or the marker of combined events, or of repeats with any message
     friend auto operator<=>(const SeriesKey&, const SeriesKey&) = default;
   };
   struct Series {

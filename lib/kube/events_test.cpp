@@ -66,6 +66,29 @@ TEST_F(EventsTest, RepeatsBecomeACount) {
   EXPECT_EQ(server.seen[2].method, "POST") << "a new series after the window";
 }
 
+TEST_F(EventsTest, WhereAskedForEveryMessageOfOneReasonIsARepeatOfTheFirst) {
+  begin();
+  for (int i = 0; i < 14; ++i) {
+    recorder->event(job, EventType::normal, "PreemptedWorkload", "victim " + std::to_string(i),
+                    Repeats::any_message);
+  }
+  world.settle();
+  ASSERT_EQ(server.seen.size(), 1u);
+  EXPECT_EQ(body(0)["message"], "victim 0");
+  EXPECT_EQ(body(0)["count"], 14);
+  world.run_for(1s);
+  recorder->event(job, EventType::normal, "PreemptedWorkload", "another", Repeats::any_message);
+  world.settle();
+  EXPECT_EQ(server.seen[1].method, "PATCH");
+  EXPECT_EQ(body(1)["message"], "victim 0");
+  EXPECT_EQ(body(1)["count"], 15);
+  world.run_for(11min);
+  recorder->event(job, EventType::normal, "PreemptedWorkload", "later", Repeats::any_message);
+  world.settle();
+  EXPECT_EQ(server.seen[2].method, "POST");
+  EXPECT_EQ(body(2)["message"], "later");
+}
+
 TEST_F(EventsTest, ManyMessagesOfOneReasonAreCombined) {
   begin();
   for (int i = 0; i < 14; ++i) {

@@ -273,7 +273,9 @@ TEST_F(Connections, ChecksSayWhichClustersAreUsable) {
             "False AdmissionCheckInactive: Can't admit new workloads: references inactive "
             "AdmissionCheck(s): mk.");
   ASSERT_TRUE(cluster_.remove(api::MultiKueueConfig::resource, api::ObjectKey("all")));
-  EXPECT_THAT(check(), StartsWith("False BadConfig: Cannot load the AdmissionChecks parameters: "));
+  EXPECT_EQ(check(),
+            "False BadConfig: Cannot load the AdmissionChecks parameters: "
+            "MultiKueueConfig.kueue.x-k8s.io \"all\" not found");
 }
 
 TEST_F(Connections, AHungWorkerDelaysNobody) {

@@ -45,6 +45,17 @@ class ElasticJobs : public OneCluster {
     pod["metadata"]["namespace"] = "default";
     apply(dump_json(pod));
   }
+  void stop_queue(const std::string& policy) {
+    ASSERT_TRUE(cluster_.patch(api::ClusterQueue::resource, api::ObjectKey("cq"),
+                               R"({"spec":{"stopPolicy":")" + policy + "\"}}"));
+    settle();
+  }
+  std::string template_annotation(const std::string& name) {
+    const api::Job running = job("j");
+    const api::StringMap& all = running.spec.pod_template.view().annotations;
+    const auto found = all.find(name);
+    return found == all.end() ? "" : found->second;
+  }
   std::size_t gates(const std::string& pod) {
     return cluster_.get<api::Pod>(key(pod))->spec.scheduling_gates.size();
   }
@@ -97,6 +108,56 @@ TEST_F(ElasticJobs, AShrinkingJobGivesQuotaBackAndKeepsItsSlice) {
   EXPECT_EQ(live().front().spec.pod_sets.front().count, 1);
   EXPECT_EQ(used(), "1");
   EXPECT_FALSE(job("j").spec.suspend.value_or(true));
+}
+
+TEST_F(ElasticJobs, AJobThatGrewRestartsAfterItsQueueWasDrained) {
+  submit(1);
+  scale(2);
+  ASSERT_THAT(live(), SizeIs(1));
+  ASSERT_EQ(used(), "2");
+  stop_queue("HoldAndDrain");
+  EXPECT_TRUE(job("j").spec.suspend.value_or(true));
+  EXPECT_EQ(used(), "0");
+  stop_queue("None");
+  ASSERT_THAT(live(), SizeIs(1));
+  EXPECT_FALSE(job("j").spec.suspend.value_or(true));
+  EXPECT_EQ(used(), "2");
+  EXPECT_EQ(template_annotation("kueue.x-k8s.io/workload"), live().front().metadata.name);
+}
+
+TEST_F(ElasticJobs, AJobThatGrewRestartsAfterItsSliceWasDeleted) {
+  submit(1);
+  scale(2);
+  ASSERT_THAT(live(), SizeIs(1));
+  const std::string grown = live().front().metadata.name;
+  ASSERT_TRUE(cluster_.remove(api::Workload::resource, key(grown)));
+  settle();
+  ASSERT_THAT(live(), SizeIs(1));
+  EXPECT_FALSE(job("j").spec.suspend.value_or(true));
+  EXPECT_EQ(used(), "2");
+  EXPECT_EQ(template_annotation("kueue.x-k8s.io/workload"), live().front().metadata.name);
+  EXPECT_EQ(template_annotation("kueue.x-k8s.io/workload-slice-name"),
+            live().front().metadata.annotation("kueue.x-k8s.io/workload-slice-name"));
+}
+
+TEST_F(ElasticJobs, ReclaimedPodsOfAJobThatShrinksAreCountedAnew) {
+  start_with_queues();
+  std::string yaml = job_yaml("j", 4, "main", R"({kueue.x-k8s.io/elastic-job: "true"})");
+  const std::string before = "completions: 4";
+  yaml.replace(yaml.find(before), before.size(),
+               "completions: 4, completionMode: Indexed, backoffLimitPerIndex: 0");
+  apply(yaml);
+  settle();
+  patch_job_status("j", R"({"status":{"startTime":"2026-01-01T00:00:00Z","active":3,"ready":3,
+    "terminating":0,"failed":1,"failedIndexes":"3","uncountedTerminatedPods":{}}})");
+  settle();
+  EXPECT_EQ(used(), "3");
+  ASSERT_TRUE(cluster_.patch(api::Job::resource, key("j"),
+                             R"({"spec":{"parallelism":3,"completions":3}})"));
+  settle();
+  ASSERT_THAT(live(), SizeIs(1));
+  EXPECT_THAT(live().front().status.reclaimable_pods, SizeIs(0)) << "index 3 counts no more";
+  EXPECT_EQ(used(), "3");
 }
 
 TEST_F(ElasticJobs, AManagerThatComesLateFindsItsWayWithSlices) {

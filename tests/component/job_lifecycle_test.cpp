@@ -148,7 +148,8 @@ TEST_F(OneCluster, AMissingPriorityClassIsReportedAndItsCreationWakesTheJob) {
   apply(job_yaml("j", 1, "main", "{}", ", kueue.x-k8s.io/priority-class: high"));
   settle();
   EXPECT_FALSE(workload_of("j"));
-  EXPECT_THAT(events("Job"), Contains(HasSubstr("WorkloadPriorityClassNotFound: ")));
+  EXPECT_THAT(events("Job"),
+              Contains("WorkloadPriorityClassNotFound: WorkloadPriorityClass \"high\" not found"));
   apply(R"(
 apiVersion: kueue.x-k8s.io/v1beta2
 kind: WorkloadPriorityClass

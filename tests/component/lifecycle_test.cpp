@@ -279,6 +279,40 @@ spec:
   }
 }
 
+TEST_F(Life, AClassThatIsMadeAnewWithALowerValueLetsAWaitingJobPreempt) {
+  start();
+  apply(priority_class("low", 100));
+  apply(priority_class("high", 100));
+  ASSERT_TRUE(cluster_.patch(api::ClusterQueue::resource, api::ObjectKey("cq"),
+                             R"({"spec":{"preemption":{"withinClusterQueue":"LowerPriority"}}})"));
+  settle();
+  apply(R"(
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: Workload
+metadata: {name: bare, namespace: default}
+spec:
+  queueName: main
+  priority: 100
+  priorityClassRef: {group: kueue.x-k8s.io, kind: WorkloadPriorityClass, name: low}
+  podSets:
+  - name: main
+    count: 4
+    template: {spec: {restartPolicy: Never, containers: [
+      {name: c, image: i, resources: {requests: {cpu: "1"}}}]}}
+)");
+  settle();
+  apply(job_yaml("waits", 4, "main", "{}", label("high")));
+  settle();
+  EXPECT_THAT(condition_of("waits", "QuotaReserved"), HasSubstr("False WaitingForQuota"));
+  ASSERT_TRUE(cluster_.remove(api::WorkloadPriorityClass::resource, api::ObjectKey("low")));
+  settle();
+  apply(priority_class("low", 10));
+  settle();
+  const auto bare = cluster_.get<api::Workload>(key("bare"));
+  EXPECT_EQ(bare->spec.priority, 10);
+  EXPECT_THAT(condition(bare->status.conditions, "Preempted"), HasSubstr("True "));
+}
+
 TEST_F(Life, APreemptorWaitsForThePodsOfItsVictim) {
   start();
   apply(priority_class("high", 100));
@@ -308,6 +342,79 @@ TEST_F(Life, APreemptorWaitsForThePodsOfItsVictim) {
   EXPECT_THAT(events("Workload"),
               Contains(HasSubstr("preemptor effective priority: 100 (base: 100, boost: 0); "
                                  "preemptee effective priority: 0 (base: 0, boost: 0)")));
+}
+
+TEST_F(Life, AReservationByAnotherSchedulerNeedsNoQueues) {
+  apply(flavor_yaml);
+  start_manager();
+  apply(job_yaml("j", 1, "nowhere"));
+  settle();
+  const auto workload = workload_of("j");
+  ASSERT_TRUE(workload);
+  ASSERT_TRUE(
+      cluster_.patch(api::Workload::resource, workload->metadata.key(),
+                     R"({"status":{"admission":{"clusterQueue":"elsewhere","podSetAssignments":
+    [{"name":"main","flavors":{"cpu":"cpu-only"},"resourceUsage":{"cpu":"1"},"count":1}]},
+    "conditions":[{"type":"QuotaReserved","status":"True","reason":"QuotaReserved","message":"x",
+    "lastTransitionTime":"2026-01-01T00:00:00Z"}]}})",
+                     "status"));
+  settle();
+  EXPECT_EQ(condition_of("j", "Admitted"), "True Admitted: The workload is admitted");
+  EXPECT_TRUE(started("j"));
+}
+
+TEST_F(Life, AClosedPreemptionGateHasAConditionOfItsOwn) {
+  manager::CoreConfig config;
+  config.scheduler.admission.preemption_gates = true;
+  config.workloads.lifecycle.preemption_gates = true;
+  start(std::move(config));
+  ASSERT_TRUE(cluster_.patch(api::ClusterQueue::resource, api::ObjectKey("cq"),
+                             R"({"spec":{"preemption":{"withinClusterQueue":"LowerPriority"}}})"));
+  apply(job_yaml("low", 4));
+  wait_started("low");
+  apply(R"(
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: Workload
+metadata: {name: gated, namespace: default}
+spec:
+  queueName: main
+  priority: 100
+  preemptionGates: [{name: closed}]
+  podSets:
+  - name: main
+    count: 1
+    template: {spec: {restartPolicy: Never, containers: [
+      {name: c, image: i, resources: {requests: {cpu: "1"}}}]}}
+)");
+  settle(5s);
+  const auto conditions = cluster_.get<api::Workload>(key("gated"))->status.conditions;
+  const std::string why = "Workload requires preemption, but it's gated";
+  EXPECT_EQ(condition(conditions, "QuotaReserved"), "False PendingEvaluation: " + why);
+  EXPECT_EQ(condition(conditions, "BlockedOnPreemptionGates"), "True PreemptionGated: " + why);
+  EXPECT_THAT(events("Workload"), Contains("AdmissionGated: " + why));
+  EXPECT_EQ(condition_of("low", "Evicted"), "");
+}
+
+TEST_F(Life, AllVictimsOfAPreemptorShareOneEvent) {
+  start();
+  apply(priority_class("high", 100));
+  ASSERT_TRUE(cluster_.patch(api::ClusterQueue::resource, api::ObjectKey("cq"),
+                             R"({"spec":{"preemption":{"withinClusterQueue":"LowerPriority"}}})"));
+  for (const char* name : {"a", "b", "c", "d"}) {
+    apply(job_yaml(name));
+    wait_started(name);
+  }
+  settle();
+  apply(job_yaml("urgent", 4, "main", "{}", label("high")));
+  wait_started("urgent");
+  settle();
+  int told = 0, preempted = 0;
+  for (const std::string& event : events("Workload")) {
+    told += event.starts_with("PreemptedWorkload: ");
+    preempted += event.starts_with("Preempted: ");
+  }
+  EXPECT_EQ(told, 1);
+  EXPECT_EQ(preempted, 4);
 }
 
 TEST_F(Life, APreemptionThatTakesLongToWriteIsDecidedOnce) {

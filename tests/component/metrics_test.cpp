@@ -148,6 +148,106 @@ TEST_F(Series, EndWithWhatTheyAreAbout) {
   EXPECT_THAT(metrics_->text(), Not(HasSubstr(of_cohort)));
 }
 
+TEST_F(Series, OfACohortNeedNoQueueBelowItAndEndWithIt) {
+  const std::string tail = R"(,replica_role="leader")";
+  const auto info = [&](const std::string& name, const std::string& parent,
+                        const std::string& root) {
+    return "kueue_cohort_info{cohort=\"" + name + "\",parent_cohort=\"" + parent + '"' + tail +
+           ",root_cohort=\"" + root + "\"} 1\n";
+  };
+  const auto quota = [&](const std::string& name, const std::string& value) {
+    return "kueue_cohort_subtree_quota{cohort=\"" + name + "\",flavor=\"cpu-only\"" + tail +
+           ",resource=\"cpu\"} " + value + "\n";
+  };
+  start();
+  apply(R"(
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: Cohort
+metadata: {name: empty}
+spec:
+  parentName: implicit
+  resourceGroups:
+  - coveredResources: [cpu]
+    flavors: [{name: cpu-only, resources: [{name: cpu, nominalQuota: "3"}]}]
+)");
+  settle();
+  EXPECT_THAT(metrics_->text(), HasSubstr(info("empty", "implicit", "implicit")));
+  EXPECT_THAT(metrics_->text(), HasSubstr(info("implicit", "", "implicit")));
+  EXPECT_THAT(metrics_->text(), HasSubstr(quota("empty", "3")));
+  EXPECT_THAT(metrics_->text(), HasSubstr(quota("implicit", "3")));
+  EXPECT_THAT(metrics_->text(), HasSubstr("kueue_cohort_weighted_share{cohort=\"empty\""));
+  EXPECT_THAT(metrics_->text(), Not(HasSubstr("kueue_cohort_weighted_share{cohort=\"implicit\"")));
+  ASSERT_TRUE(cluster_.remove(api::Cohort::resource, api::ObjectKey("empty")));
+  settle();
+  EXPECT_THAT(metrics_->text(), Not(HasSubstr("cohort=\"implicit\"")));
+
+  apply(job_yaml("a"));
+  settle();
+  const std::string below = R"(cohort="team")";
+  EXPECT_THAT(metrics_->text(), HasSubstr("admitted_workloads_total{" + below));
+  EXPECT_THAT(metrics_->text(), HasSubstr(quota("team", "4")));
+  // The queue still names it.
+  ASSERT_TRUE(cluster_.remove(api::Cohort::resource, api::ObjectKey("team")));
+  apply(job_yaml("b"));
+  settle();
+  EXPECT_THAT(metrics_->text(), Not(HasSubstr(quota("team", "4"))));
+  EXPECT_THAT(metrics_->text(), Not(HasSubstr("workloads_total{" + below)));
+  EXPECT_THAT(metrics_->text(), Not(HasSubstr("active_workloads{" + below)));
+}
+
+TEST_F(Series, OfACohortWithoutAnObjectEndWhenNoQueueNamesIt) {
+  start();
+  const auto move_to = [&](const char* cohort) {
+    ASSERT_TRUE(cluster_.patch(api::ClusterQueue::resource, api::ObjectKey("cq"),
+                               std::string(R"({"spec":{"cohortName":")") + cohort + "\"}}"));
+    settle();
+  };
+  move_to("implicit");
+  apply(job_yaml("a"));
+  settle();
+  const std::string total = "kueue_cohort_subtree_admitted_workloads_total{cohort=\"implicit\"";
+  EXPECT_THAT(metrics_->text(), HasSubstr(total));
+  move_to("team");
+  EXPECT_THAT(metrics_->text(), Not(HasSubstr(total)));
+}
+
+TEST_F(Series, HaveValuesWithAsManyDigitsAsTheyTake) {
+  start();
+  apply(R"(
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ClusterQueue
+metadata: {name: lender}
+spec:
+  cohortName: team
+  resourceGroups:
+  - coveredResources: [cpu]
+    flavors: [{name: cpu-only, resources: [{name: cpu, nominalQuota: "5"}]}]
+)");
+  settle();
+  apply(job_yaml("borrows", 6));
+  settle();
+  EXPECT_THAT(metrics_->text(),
+              HasSubstr(R"(kueue_cluster_queue_weighted_share{cluster_queue="cq",cohort="team",)"
+                        R"(replica_role="leader"} 222.22222222222223)"));
+}
+
+TEST_F(Series, CountAWorkloadThatEndsAfterItsEvictionForItsQueue) {
+  start();
+  apply(job_yaml("a"));
+  settle();
+  run_job("a", 1);
+  ASSERT_TRUE(cluster_.patch(api::Workload::resource, workload_of("a")->metadata.key(),
+                             R"({"spec":{"active":false}})"));
+  settle();
+  patch_job_status("a", R"({"status":{"active":null,"ready":0}})");
+  settle();
+  EXPECT_THAT(condition_of("a", "QuotaReserved"), HasSubstr("False "));
+  complete_job("a", 1);
+  settle();
+  expect(R"(kueue_finished_workloads_total{cluster_queue="cq",priority_class="",)"
+         R"(replica_role="leader"} 1)");
+}
+
 TEST_F(Series, OfAFollowerAreGaugesOnly) {
   start();
   metrics_->set_role("follower");

@@ -77,6 +77,82 @@ TEST_F(Queues, WhatIsMissingIsNamedAndItsCreationWakesTheJob) {
   EXPECT_EQ(local_queue_condition(), "True Ready: Can submit new workloads to localQueue");
 }
 
+TEST_F(Queues, AnEmptyLocalQueueFollowsTheActivityOfItsClusterQueue) {
+  start_manager();
+  apply(local_queue_yaml);
+  apply(cluster_queue_yaml);
+  settle();
+  EXPECT_THAT(local_queue_condition(), HasSubstr("False ClusterQueueIsInactive: "));
+  apply(flavor_yaml);
+  settle();
+  EXPECT_EQ(queue_condition(), "True Ready: Can admit new workloads");
+  EXPECT_EQ(local_queue_condition(), "True Ready: Can submit new workloads to localQueue");
+}
+
+TEST_F(Queues, AWorkloadThatIsReactivatedHasATurnAndSaysHowThatEnded) {
+  start_with_queues();
+  apply(job_yaml("runs", 4));
+  until("started", [&] { return started("runs"); });
+  apply(job_yaml("waits", 4));
+  settle();
+  const std::string waits = condition_of("waits", "QuotaReserved");
+  EXPECT_THAT(waits, HasSubstr("False WaitingForQuota: "));
+  const auto set_active = [&](bool active) {
+    ASSERT_TRUE(
+        cluster_.patch(api::Workload::resource, workload_of("waits")->metadata.key(),
+                       active ? R"({"spec":{"active":true}})" : R"({"spec":{"active":false}})"));
+    settle();
+  };
+  patch_local_queue(R"({"spec":{"stopPolicy":"Hold"}})");
+  set_active(false);
+  EXPECT_THAT(condition_of("waits", "QuotaReserved"), HasSubstr("False Deactivated: "));
+  patch_local_queue(R"({"spec":{"stopPolicy":"None"}})");
+  set_active(true);
+  EXPECT_EQ(condition_of("waits", "QuotaReserved"), waits);
+}
+
+TEST_F(Queues, TheShareOfACohortFollowsWhatIsUsedBelowItAndWhatThereIsToLend) {
+  apply(flavor_yaml);
+  const std::string cohort = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: Cohort\nmetadata: {name: ";
+  apply(cohort + "all}\nspec: {}\n");
+  apply(cohort + "team}\nspec: {parentName: all}\n");
+  apply(cluster_queue_yaml);
+  ASSERT_TRUE(cluster_.patch(api::ClusterQueue::resource, api::ObjectKey("cq"),
+                             R"({"spec":{"cohortName":"all"}})"));
+  std::string yaml = cluster_queue_yaml;
+  yaml.replace(yaml.find("{name: cq}"), 10, "{name: borrower}");
+  yaml.replace(yaml.find("nominalQuota: \"4\""), 17, "nominalQuota: \"0\"");
+  apply(yaml + "  cohortName: team\n");
+  apply(R"(
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: LocalQueue
+metadata: {name: main, namespace: default}
+spec: {clusterQueue: borrower}
+)");
+  manager::CoreConfig config;
+  config.scheduler.admission.fair_sharing.emplace();
+  start_manager(std::move(config));
+  settle();
+  const auto share = [&] {
+    const auto stored = cluster_.get<api::Cohort>(api::ObjectKey("team"));
+    return stored->status.fair_sharing ? stored->status.fair_sharing->weighted_share : -1;
+  };
+  EXPECT_EQ(share(), 0);
+  apply(job_yaml("j", 3));
+  until("started", [&] { return started("j"); });
+  settle();
+  EXPECT_EQ(share(), 750) << "it borrows 3 of 4";
+  patch_queue(R"({"spec":{"resourceGroups":[{"coveredResources":["cpu"],"flavors":[
+    {"name":"cpu-only","resources":[{"name":"cpu","nominalQuota":"6"}]}]}]}})");
+  EXPECT_EQ(share(), 500) << "it borrows 3 of 6";
+  const auto queue = cluster_.get<api::ClusterQueue>(api::ObjectKey("borrower"));
+  EXPECT_EQ(queue->status.fair_sharing->weighted_share, 500);
+  run_job("j", 3);
+  complete_job("j", 3);
+  settle();
+  EXPECT_EQ(share(), 0);
+}
+
 TEST_F(Queues, HoldLetsTheAdmittedRunAndDrainStopsThem) {
   start_with_queues();
   apply(job_yaml("j"));

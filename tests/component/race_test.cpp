@@ -7,6 +7,26 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
+TEST_F(Federation, TheEventOfACheckThatIsTriedAgainSaysWhatTheCheckSays) {
+  start_all({"east"});
+  apply(remote_job_yaml("j"));
+  until("won", [&] {
+    const auto workload = workload_of("j");
+    return workload && workload->status.cluster_name;
+  });
+  settle();
+  const api::ObjectKey copy = workload_of("j")->metadata.key();
+  ASSERT_TRUE(workers_.at("east").cluster->patch(
+      api::Workload::resource, copy,
+      R"({"status":{"conditions":[{"type":"Finished","status":"True","reason":"OutOfSync",
+        "message":"x","lastTransitionTime":"2026-01-01T00:00:00Z"}]}})",
+      "status"));
+  settle();
+  EXPECT_THAT(events("Workload"),
+              Contains("MultiKueue: Remote workload on worker cluster \"east\" is out of sync with "
+                       "its user job, resetting for re-dispatch, Previously: \"Ready\""));
+}
+
 TEST_F(Federation, AJobRacesRunsOnOneWorkerAndLeavesNothingBehind) {
   start_all({"east", "north", "west"});
   manager_->requests.clear();

@@ -204,6 +204,46 @@ TEST_F(PlacedPods, ALostNodeIsReplacedInTheSameRack) {
   EXPECT_EQ(condition_of("j", "Evicted"), "");
 }
 
+TEST_F(PlacedPods, ANodeThatIsNotReadyIsLostWhenTheLastPodOfTheWorkloadThereEnds) {
+  start("8xCPU");
+  apply(R"(
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: Workload
+metadata: {name: bare, namespace: default}
+spec:
+  queueName: main
+  podSets:
+  - name: main
+    count: 1
+    topologyRequest: {required: kubernetes.io/hostname}
+    template: {spec: {restartPolicy: Never, containers: [
+      {name: c, image: i, resources: {requests: {cpu: "10"}}}]}}
+)");
+  const auto place = [&] {
+    const auto workload = cluster_.get<api::Workload>(key("bare"));
+    if (!workload || !workload->status.admission) return std::string();
+    const auto& places = workload->status.admission->pod_set_assignments[0].topology_assignment;
+    return places ? admission::expand(*places)->domains.at(0).values.back() : std::string();
+  };
+  until("placed", [&] { return !place().empty(); });
+  const std::string host = place();
+  // Nothing in the pod says that it was placed by topology, nor where.
+  apply(R"(
+apiVersion: v1
+kind: Pod
+metadata: {name: p, namespace: default, annotations: {kueue.x-k8s.io/workload: bare}}
+spec: {nodeName: )" +
+        host + ", containers: [{name: c, image: i}]}");
+  settle();
+  set_ready(host, false);
+  settle();
+  EXPECT_EQ(place(), host) << "its pod may still end well";
+  kube::DeleteOptions now;
+  now.grace_period_seconds = 0;
+  ASSERT_TRUE(cluster_.remove(api::Pod::resource, key("p"), now));
+  until("moved", [&] { return place() != host; });
+}
+
 TEST_F(PlacedPods, WithoutAnotherNodeTheWorkloadIsEvicted) {
   start("4xCPU");
   apply(placed_job("j", 4, one_rack));

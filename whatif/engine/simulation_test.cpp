@@ -301,9 +301,8 @@ TEST(Simulation, SaysWhyAJobNeverRuns) {
   EXPECT_EQ(report.totals.pending, 1u);
   EXPECT_EQ(report.totals.waiting.count, 0u);
   EXPECT_EQ(report.totals.waiting_all.mean, 3600);
-  EXPECT_EQ(report.warnings, std::vector<std::string>{
-                                 "Job team/lost: WorkloadPriorityClass \"nobody\" does not exist: "
-                                 "create it or remove the label kueue.x-k8s.io/priority-class"});
+  EXPECT_EQ(report.warnings,
+            std::vector<std::string>{"Job team/lost: WorkloadPriorityClass \"nobody\" not found"});
 }
 
 TEST(Simulation, AnInterruptedOneReportsWhatItKnows) {
