@@ -28,6 +28,9 @@ struct CoreDeps {
   Rng& rng;
   TaskScope& scope;  ///< stopped and joined before the core is destroyed
   Log log;
+  /// Asked before each write, here and on workers; null: they may leave. Of `client` too, whose
+  /// owner sees to it.
+  const net::SendGate* write_gate = nullptr;
 };
 
 struct CoreConfig {

@@ -30,10 +30,16 @@ std::string allowed_prefix(const Configuration& config) {
 
 constexpr Duration shutdown_max = std::chrono::seconds(5);
 
-kube::ClientConfig client_config(const Configuration& config) {
+kube::ClientConfig basic_client_config() {
   kube::ClientConfig client;
   client.user_agent = "regatta-manager/" + std::string(version);
   client.field_manager = "kueue";
+  return client;
+}
+
+kube::ClientConfig client_config(const Configuration& config, const kube::Leadership& leadership) {
+  kube::ClientConfig client = basic_client_config();
+  if (config.leader_election.leader_elect) client.write_gate = &leadership;
   if (config.client_connection.qps > 0) {
     client.qps = config.client_connection.qps;
     client.burst = std::max<int>(1, static_cast<int>(config.client_connection.burst));
@@ -79,15 +85,16 @@ QueueGaugesConfig gauges_of(const Configuration& config) {
 class Manager {
  public:
   Manager(Executor executor, Clock& clock, Rng& rng, Log log, Configuration config,
-          kube::Client& client)
+          kube::Client& client, kube::Client& lease_client, kube::Leadership& leadership)
       : clock_(clock),
         log_(std::move(log)),
         config_(std::move(config)),
         client_(client),
         rng_(rng),
         instance_(instance_name(rng)),
-        elector_(client, clock, rng, log_.named("leader-election"),
-                 election_of(config_, instance_)),
+        leadership_(leadership),
+        elector_(lease_client, clock, rng, log_.named("leader-election"),
+                 election_of(config_, instance_), leadership),
         connector_(clusters::open_http_clients(executor, clock), files_, allowed_prefix(config_)),
         metrics_(gauges_of(config_), std::string(version)),
         scope_(executor) {}
@@ -113,8 +120,9 @@ class Manager {
     auto core = core_config(config_, instance_);
     if (!core) return core.error();
     metrics_.hook_into(&*core);
-    core_ = std::make_unique<Core>(CoreDeps{client_, connector_, clock_, rng_, scope_, log_},
-                                   std::move(*core));
+    CoreDeps deps{client_, connector_, clock_, rng_, scope_, log_};
+    if (config_.leader_election.leader_elect) deps.write_gate = &leadership_;
+    core_ = std::make_unique<Core>(std::move(deps), std::move(*core));
     metrics_.follow(*core_);
     add_probe_pages(&probes_, config_.health, [this] { return core_->synced(); });
     add_metrics_page(&metrics_pages_, [this] { return metrics_.text(); });
@@ -164,6 +172,7 @@ class Manager {
   kube::Client& client_;
   Rng& rng_;
   std::string instance_;
+  kube::Leadership& leadership_;
   kube::LeaderElector elector_;
   kubeconfig::SystemFiles files_;
   clusters::KubeconfigConnector connector_;
@@ -193,11 +202,17 @@ Task<int> manage(ManagerOptions options) {
     log.warning("configuration", {{"note", warning}});
   }
   const std::string server = endpoint->url;
+  // Renewals of the Lease have a connection of their own, so that nothing holds them up.
+  auto for_lease =
+      kubeconfig::Connection::create(executor, clock, rng, *endpoint, basic_client_config());
+  if (!for_lease) co_return refuse(log, "cannot connect", for_lease.error());
+  kube::Leadership leadership(clock);
   auto connection = kubeconfig::Connection::create(executor, clock, rng, std::move(*endpoint),
-                                                   client_config(*config));
+                                                   client_config(*config, leadership));
   if (!connection) co_return refuse(log, "cannot connect", connection.error());
   log.info("starting", {{"version", version}, {"cluster", server}, {"namespace", config->ns}});
-  Manager manager(executor, clock, rng, log, std::move(*config), (*connection)->client());
+  Manager manager(executor, clock, rng, log, std::move(*config), (*connection)->client(),
+                  (*for_lease)->client(), leadership);
   co_return co_await manager.run();
 }
 

@@ -109,6 +109,7 @@ Task<Result<net::HttpResponse>> Client::send_once(Call call, std::string token,
   net::SendOptions options;
   options.deadline = deadline;
   options.streaming = call.streaming;
+  if (call.method != "GET") options.gate = deps_.config.write_gate;
   const SteadyPoint since = deps_.clock.steady();
   auto answer = co_await deps_.sender.send(std::move(request), options);
   if (deps_.config.observer) {

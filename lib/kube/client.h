@@ -95,6 +95,8 @@ struct ClientConfig {
   int burst = 0;          ///< requests at once; at least 1 when `qps` is set
   Duration timeout = std::chrono::seconds(30);  ///< of one call, its retries included
   int retries_max = 5;                          ///< after answers that say Retry-After
+  /// Asked before each request that is no GET; null: they may leave. Outlives the client.
+  const net::SendGate* write_gate = nullptr;
   std::function<void(const RequestSeen&)> observer;
 };
 

@@ -264,6 +264,29 @@ TEST_F(Http, ACallerWithoutDeadlineIsGivenOne) {
   EXPECT_EQ(answer->code, Errc::timeout);
 }
 
+TEST_F(Http, TheGateIsAskedAfterTheWaitForAConnection) {
+  struct ClosesAt final : SendGate {
+    ClosesAt(Clock& clock, SteadyPoint end) : clock(clock), end(end) {}
+    Clock& clock;
+    SteadyPoint end;
+    Status may_send() const override {
+      if (clock.steady() < end) return ok();
+      return Error(Errc::denied, "too late");
+    }
+  };
+  start();
+  HttpClientOptions one;
+  one.connections_max = 1;
+  client = make_client(one);
+  const ClosesAt gate(world, world.steady() + 2s);
+  auto early = get("/slow", {.gate = &gate});
+  auto late = get("/a", {.deadline = world.steady() + 1min, .gate = &gate});
+  world.run_for(1min);
+  EXPECT_EQ(early->text, "hello");
+  EXPECT_EQ(late->code, Errc::denied);
+  EXPECT_THAT(late->text, HasSubstr("too late"));
+}
+
 TEST_F(Http, CancellationClosesTheConnection) {
   start();
   TaskScope inner(world.executor());
