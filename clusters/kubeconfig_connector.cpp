@@ -8,6 +8,8 @@ namespace {
 
 /// The number of requests to one worker that may be under way at once.
 constexpr std::size_t connections_max = 32;
+/// Of one answer of a worker. It is decoded at once, and takes about 17 times as much memory then.
+constexpr std::size_t answer_bytes_max = 32u << 20;
 
 }  // namespace
 
@@ -16,7 +18,8 @@ OpenSender open_http_clients(const Executor& executor, Clock& clock) {
     using Sender = std::shared_ptr<net::HttpSender>;
     net::HttpClientOptions options;
     options.connections_max = connections_max;
-    auto client = kubeconfig::make_http_client(executor, clock, endpoint, options);
+    options.body_max = answer_bytes_max;
+    auto client = kubeconfig::make_http_client(executor, clock, endpoint, options, resolver);
     if (!client) return Result<Sender>(client.error());
     return Result<Sender>(Sender(std::move(*client)));
   };

@@ -45,6 +45,7 @@ struct CoreConfig {
   controllers::TopologyUngaterConfig ungater;
   controllers::NodeControllerConfig nodes;
   controllers::DispatcherConfig dispatch;
+  kube::ListLimits worker_limits;  ///< of each kind of object on each worker
   controllers::WorkloadControllerConfig workloads;
   controllers::ProvisioningCheckConfig provisioning;
   Duration status_batch{500};

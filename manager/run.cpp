@@ -29,6 +29,7 @@ std::string allowed_prefix(const Configuration& config) {
 }
 
 constexpr Duration shutdown_max = std::chrono::seconds(5);
+constexpr int log_lines_per_minute = 60;
 
 kube::ClientConfig basic_client_config() {
   kube::ClientConfig client;
@@ -190,8 +191,10 @@ int refuse(const Log& log, std::string_view what, const Error& error) {
 
 Task<int> manage(ManagerOptions options) {
   const Executor executor = co_await asio::this_coro::executor;
-  const Log log(make_stderr_sink(options.log_format, options.log_level), "manager");
   SystemClock clock;
+  const Log log(limit_lines(make_stderr_sink(options.log_format, options.log_level), clock,
+                            log_lines_per_minute),
+                "manager");
   Rng rng = Rng::from_system();
   std::string ns;
   auto endpoint = find_own_cluster(options.kubeconfig, &ns);

@@ -85,7 +85,8 @@ class HttpSender {
  public:
   virtual ~HttpSender() = default;
   /// An answer of any status is a value. Otherwise: `unavailable` (no connection, or cut before an
-  /// answer), `timeout`, or `denied` (one side refused the other's certificate).
+  /// answer), `timeout`, `too_large`, or `denied` (one side refused the other's certificate, or the
+  /// gate was closed).
   virtual Task<Result<HttpResponse>> send(HttpRequest request, SendOptions options) = 0;
 };
 
