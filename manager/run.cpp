@@ -126,7 +126,7 @@ class Manager {
     core_ = std::make_unique<Core>(std::move(deps), std::move(*core));
     metrics_.follow(*core_);
     add_probe_pages(&probes_, config_.health, [this] { return core_->synced(); });
-    add_metrics_page(&metrics_pages_, [this] { return metrics_.text(); });
+    add_metrics_page(&metrics_pages_, [this] { return metrics_text_.text(); });
     const Status probing =
         serve(config_.health.health_probe_bind_address, &probes_, "health.healthProbeBindAddress");
     if (!probing) return probing;
@@ -140,7 +140,8 @@ class Manager {
     auto listener = net::listen_tcp(scope_.executor(), (*address)->host, (*address)->port);
     if (!listener) return listener.error().within(field);
     servers_.push_back(
-        std::make_unique<net::HttpServer>(scope_.executor(), clock_, std::move(*listener), *pages));
+        std::make_unique<net::HttpServer>(scope_.executor(), clock_, std::move(*listener), *pages,
+                                          page_server_options(), log_.named("pages")));
     scope_.spawn("pages", servers_.back()->run());
     return ok();
   }
@@ -178,6 +179,7 @@ class Manager {
   kubeconfig::SystemFiles files_;
   clusters::KubeconfigConnector connector_;
   Metrics metrics_;
+  CachedText metrics_text_{clock_, [this] { return metrics_.text(); }};
   std::unique_ptr<Core> core_;
   TextPages probes_, metrics_pages_;
   std::vector<std::unique_ptr<net::HttpServer>> servers_;
