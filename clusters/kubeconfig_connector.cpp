@@ -14,7 +14,9 @@ constexpr std::size_t answer_bytes_max = 32u << 20;
 }  // namespace
 
 OpenSender open_http_clients(const Executor& executor, Clock& clock) {
-  return [executor, &clock](const kubeconfig::Endpoint& endpoint) {
+  // One for all: it asks for each name once at a time.
+  const auto resolver = net::make_system_resolver();
+  return [executor, &clock, resolver](const kubeconfig::Endpoint& endpoint) {
     using Sender = std::shared_ptr<net::HttpSender>;
     net::HttpClientOptions options;
     options.connections_max = connections_max;
