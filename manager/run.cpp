@@ -30,6 +30,7 @@ std::string allowed_prefix(const Configuration& config) {
 
 constexpr Duration shutdown_max = std::chrono::seconds(5);
 constexpr int log_lines_per_minute = 60;
+constexpr std::size_t open_files_wanted = 4096;
 
 kube::ClientConfig basic_client_config() {
   kube::ClientConfig client;
@@ -193,10 +194,15 @@ int refuse(const Log& log, std::string_view what, const Error& error) {
 
 Task<int> manage(ManagerOptions options) {
   const Executor executor = co_await asio::this_coro::executor;
+  const std::size_t open_files = raise_open_files();
   SystemClock clock;
   const Log log(limit_lines(make_stderr_sink(options.log_format, options.log_level), clock,
                             log_lines_per_minute),
                 "manager");
+  if (open_files < open_files_wanted) {
+    log.warning("the limit on open files is low: a hub needs about 40 for each worker",
+                {{"limit", open_files}});
+  }
   Rng rng = Rng::from_system();
   std::string ns;
   auto endpoint = find_own_cluster(options.kubeconfig, &ns);
@@ -225,6 +231,7 @@ Task<int> manage(ManagerOptions options) {
 
 int run_manager(ManagerOptions options) {
   die_with_parent(options.parent);
+  if (!options.core_dumps) keep_memory_private();
   return run_process([&] { return manage(options); });
 }
 
