@@ -58,13 +58,14 @@ bool waits(const api::Pod& pod) {
 
 constexpr const char* doom = "Pod terminated by Kueue NodeController due to node taint";
 
-std::string failed_patch(TimePoint now) {
+std::string failed_patch(const std::string& uid, TimePoint now) {
   Json condition = {{"type", "TerminatedByKueue"},
                     {"status", "True"},
                     {"reason", "UnschedulableOnAssignedNode"},
                     {"message", doom},
                     {"lastTransitionTime", format_rfc3339(now)}};
   Json patch = Json::object();
+  patch["metadata"]["uid"] = uid;  // another pod may have the name by now
   patch["status"]["phase"] = "Failed";
   patch["status"]["conditions"] = Json::array();
   patch["status"]["conditions"].push_back(std::move(condition));
@@ -242,7 +243,7 @@ Task<Status> NodeController::look_at(WorkloadPtr workload, std::string host, Nod
 Task<Status> NodeController::fail(lifecycle::PodPtr pod) {
   kube::WriteOptions options;
   options.subresource = "status";
-  std::string patch = failed_patch(cluster_.clock.now());
+  std::string patch = failed_patch(pod->metadata.uid, cluster_.clock.now());
   const auto written = co_await cluster_.client.patch_raw(api::Pod::resource, pod->metadata.key(),
                                                           kube::PatchType::strategic,
                                                           std::move(patch), std::move(options));

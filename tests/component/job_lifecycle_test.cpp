@@ -65,6 +65,24 @@ TEST_F(OneCluster, AJobWaitsRunsAndFinishes) {
                                       workload->metadata.name + "' is declared finished"));
 }
 
+TEST_F(OneCluster, AnEditThatRacesTheStartDoesNotRunBeforeItWasAdmitted) {
+  start_with_queues();
+  manager_->faults().delay_min = manager_->faults().delay_max = 200ms;
+  apply(job_yaml("j"));
+  until("admitted", [&] { return condition_of("j", "Admitted").starts_with("True"); });
+  ASSERT_TRUE(job("j").spec.suspend.value_or(false)) << "the start is on its way";
+  ASSERT_TRUE(
+      cluster_.patch(api::Job::resource, key("j"),
+                     R"({"spec": {"template": {"spec": {"nodeSelector": {"disk": "hdd"}}}}})"));
+  until("started", [&] { return !job("j").spec.suspend.value_or(true); });
+  const auto disk = [](const Json& pod_template) {
+    return pod_template["spec"]["nodeSelector"]["disk"];
+  };
+  EXPECT_EQ(disk(job("j").spec.pod_template.json()), "hdd");
+  EXPECT_EQ(disk(workload_of("j")->spec.pod_sets[0].pod_template.json()), "hdd")
+      << "what runs was never admitted";
+}
+
 TEST_F(OneCluster, AnUnsuspendedJobIsStoppedUntilItIsAdmitted) {
   start_with_queues();
   std::string yaml = job_yaml("big", 5);  // five CPUs where there are four
