@@ -12,6 +12,7 @@
 #include "manager/core.h"
 #include "manager/core_config.h"
 #include "manager/endpoint.h"
+#include "manager/kueue_leftovers.h"
 #include "manager/metrics.h"
 #include "manager/probes.h"
 #include "manager/version.h"
@@ -151,6 +152,7 @@ class Manager {
   Task<> manage(Status* ended) {
     co_await core_->sync();
     log_.info("caches are complete");
+    scope_.spawn("leftovers of Kueue", warn_of_kueue_leftovers(client_, log_));
     if (!config_.leader_election.leader_elect) {
       core_->start();
       co_await clock_.sleep_until(SteadyPoint::max());
