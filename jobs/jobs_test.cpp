@@ -262,7 +262,9 @@ std::int32_t reclaimed(std::int64_t completions, const std::string& completed,
   Json change = Json::parse(R"({"spec": {"completionMode": "Indexed", "parallelism": 1000}})");
   change["spec"]["completions"] = completions;
   change["status"] = {{"completedIndexes", completed}, {"failedIndexes", failed}};
-  const auto pods = batch_job::reclaimable_pods(*job_with(dump_json(change)));
+  Json json = job_json();
+  json.merge_patch(change);
+  const auto pods = batch_job::reclaimable_pods(*job_from(json));
   return pods.empty() ? 0 : pods.front().count;
 }
 

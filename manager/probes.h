@@ -27,7 +27,7 @@ class TextPages final : public net::HttpHandler {
   std::map<std::string, std::function<Page()>, std::less<>> pages_;
 };
 
-/// What a port that anybody may reach gets: no bodies, few connections, little patience.
+/// For a port that any client may reach: no bodies, few connections, little patience.
 net::HttpServerOptions page_server_options();
 
 /// A text that takes time to make. Whatever the number of readers, making it takes at most a tenth

@@ -83,7 +83,7 @@ TEST_F(Pages, MakingATextTakesATenthOfTheTimeAtMost) {
   EXPECT_EQ(text.text(), "4");
 }
 
-/// What strangers do to a port of pages.
+/// A port of pages, and what any client may do to it.
 struct PagesPort : ::testing::Test {
   sim::World world{1};
   std::shared_ptr<net::MemoryNetwork> network =
@@ -128,7 +128,7 @@ TEST_F(PagesPort, NoBodyIsRead) {
   EXPECT_EQ(answers[2].substr(0, 12), "HTTP/1.1 200");
 }
 
-TEST_F(PagesPort, ThousandsOfConnectionsThatSayNothingKeepNobodyOut) {
+TEST_F(PagesPort, ThousandsOfSilentConnectionsDoNotKeepOthersOut) {
   std::size_t most = 0;
   for (int i = 0; i < 4096; ++i) {
     connect("POST /metrics HTTP/1.1\r\nContent-");

@@ -17,7 +17,7 @@ std::string Path::str() const {
 
 void fail(FirstError* error, const Path& path, std::string_view problem) {
   if (*error) return;
-  // Names and values come from the object, and so from whoever may write it.
+  // Names and values come from the object, and so from every client that may write it.
   constexpr std::size_t bytes_max = 512;
   const std::string where = path.str();
   std::string what = where.empty() ? "" : limited_text(where, bytes_max / 2) + ": ";

@@ -15,7 +15,7 @@ struct HttpServerOptions {
   std::size_t body_max = 3u << 20;  ///< a larger request is answered with 413
   std::size_t connections_max = 4096;
   /// Beyond connections_max the oldest connection is closed; otherwise the new one waits. For ports
-  /// of short exchanges that strangers may reach: connections that say nothing keep nobody out.
+  /// of short exchanges that any client may reach: silent connections do not keep others out.
   bool makes_room = false;
   Duration idle_max = std::chrono::minutes(2);      ///< between requests
   Duration request_max = std::chrono::seconds(30);  ///< from a request's first byte to its last

@@ -167,7 +167,9 @@ TEST_F(Connections, AWorkerThatHoldsTooMuchIsInactiveAndTheConditionNamesTheSett
   EXPECT_EQ(problem(),
             "False WorkerLimitExceeded: jobs: list of jobs.batch: more than 1 objects, see "
             "multiKueue.workerLimits.objects");
-  ASSERT_TRUE(workers_["east"].cluster->remove(api::Job::resource, key("b")));
+  ASSERT_TRUE(workers_["east"].cluster->patch(
+      api::Job::resource, key("b"),
+      R"({"metadata": {"labels": {"kueue.x-k8s.io/multikueue-origin": null}}})"));
   expect_active("the list is within the limit", 6min);
 }
 

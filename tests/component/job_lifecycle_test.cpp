@@ -71,15 +71,15 @@ TEST_F(OneCluster, AnEditThatRacesTheStartDoesNotRunBeforeItWasAdmitted) {
   apply(job_yaml("j"));
   until("admitted", [&] { return condition_of("j", "Admitted").starts_with("True"); });
   ASSERT_TRUE(job("j").spec.suspend.value_or(false)) << "the start is on its way";
-  ASSERT_TRUE(
-      cluster_.patch(api::Job::resource, key("j"),
-                     R"({"spec": {"template": {"spec": {"nodeSelector": {"disk": "hdd"}}}}})"));
+  ASSERT_TRUE(cluster_.patch(api::Job::resource, key("j"), R"({"spec": {"template": {"spec":
+    {"tolerations": [{"key": "mine", "operator": "Exists"}]}}}})"));
   until("started", [&] { return !job("j").spec.suspend.value_or(true); });
-  const auto disk = [](const Json& pod_template) {
-    return pod_template["spec"]["nodeSelector"]["disk"];
+  const auto tolerations = [](const Json& pod_template) {
+    return dump_json(pod_template["spec"]["tolerations"]);
   };
-  EXPECT_EQ(disk(job("j").spec.pod_template.json()), "hdd");
-  EXPECT_EQ(disk(workload_of("j")->spec.pod_sets[0].pod_template.json()), "hdd")
+  EXPECT_THAT(tolerations(job("j").spec.pod_template.json()), HasSubstr("mine"));
+  EXPECT_THAT(tolerations(workload_of("j")->spec.pod_sets[0].pod_template.json()),
+              HasSubstr("mine"))
       << "what runs was never admitted";
 }
 
