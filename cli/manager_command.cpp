@@ -66,6 +66,8 @@ void add_manager_command(CLI::App* app, Action* action) {
       "The cluster to manage; otherwise $KUBECONFIG, otherwise the one this runs in");
   command->add_option("--feature-gates", options.feature_gates,
                       "A=true,B=false; wins over the configuration file");
+  command->add_flag("--allow-core-dumps", options.core_dumps,
+                    "Let the process be debugged and dump its memory, which holds credentials");
   command->add_option("--die-with-parent", options.parent)->group("");
   add_log_flags(command, flags.get());
   command->callback([flags, action] {

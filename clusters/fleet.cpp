@@ -212,7 +212,9 @@ std::optional<api::Condition> Fleet::condition(const Member& member,
   }
   const auto problem = member.remote ? member.remote->problem() : std::nullopt;
   if (!problem) return std::nullopt;  // nothing failed yet: the condition stays as it is
-  wanted.reason = std::string(api::reasons::client_connection_failed);
+  const bool too_large = problem->code() == Errc::too_large;
+  wanted.reason = std::string(too_large ? api::reasons::worker_limit_exceeded
+                                        : api::reasons::client_connection_failed);
   wanted.message = problem->what();
   if (const int attempts = member.remote->failures(); attempts > 0) {
     wanted.message += "; connection attempts: " + std::to_string(attempts) +

@@ -8,15 +8,20 @@ namespace {
 
 /// The number of requests to one worker that may be under way at once.
 constexpr std::size_t connections_max = 32;
+/// Of one answer of a worker. It is decoded at once, and takes about 17 times as much memory then.
+constexpr std::size_t answer_bytes_max = 32u << 20;
 
 }  // namespace
 
 OpenSender open_http_clients(const Executor& executor, Clock& clock) {
-  return [executor, &clock](const kubeconfig::Endpoint& endpoint) {
+  // One for all: it asks for each name once at a time.
+  const auto resolver = net::make_system_resolver();
+  return [executor, &clock, resolver](const kubeconfig::Endpoint& endpoint) {
     using Sender = std::shared_ptr<net::HttpSender>;
     net::HttpClientOptions options;
     options.connections_max = connections_max;
-    auto client = kubeconfig::make_http_client(executor, clock, endpoint, options);
+    options.body_max = answer_bytes_max;
+    auto client = kubeconfig::make_http_client(executor, clock, endpoint, options, resolver);
     if (!client) return Result<Sender>(client.error());
     return Result<Sender>(Sender(std::move(*client)));
   };

@@ -66,6 +66,8 @@ kube::ClientDeps RemoteCluster::client_deps() {
   config.timeout = std::chrono::seconds(10);
   // The client never retries: a create that was right a second ago may make a second Job now.
   config.retries_max = 0;
+  config.write_gate = deps_.write_gate;
+  config.list_limits = deps_.limits;
   if (deps_.observer) {
     config.observer = [this](const kube::RequestSeen& seen) { deps_.observer(name_, seen); };
   }

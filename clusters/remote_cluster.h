@@ -27,6 +27,8 @@ struct RemoteClusterDeps {
   jobs::JobKinds kinds;  ///< the kinds that are dispatched
   /// Called for each request to the worker; may be null.
   std::function<void(const std::string& cluster, const kube::RequestSeen&)> observer;
+  kube::ListLimits limits;                    ///< of each kind
+  const net::SendGate* write_gate = nullptr;  ///< asked before each write; null: they may leave
 };
 
 /// A live connection to one worker: our Workloads and Jobs there, kept up to date by watches that

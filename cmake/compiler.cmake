@@ -56,6 +56,17 @@ if(REGATTA_SANITIZE)
   # Asio recycles coroutine frames, which hides use-after-free of a frame from the sanitizer.
   target_compile_definitions(regatta_options INTERFACE BOOST_ASIO_DISABLE_AWAITABLE_FRAME_RECYCLING)
 endif()
+option(REGATTA_ASSERTIONS "Check operator[], front(), optional's * and the like" OFF)
+if(REGATTA_ASSERTIONS)
+  target_compile_definitions(regatta_options INTERFACE _GLIBCXX_ASSERTIONS)
+endif()
+option(REGATTA_HARDEN "Checks of the stack and of copies, and a layout that is hard to attack" OFF)
+if(REGATTA_HARDEN)
+  # FORTIFY needs -O1 or more.
+  target_compile_options(regatta_options INTERFACE
+    -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3 -fstack-protector-strong -fstack-clash-protection -fPIE)
+  target_link_options(regatta_options INTERFACE -pie -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack)
+endif()
 option(REGATTA_COVERAGE "Count which lines run (clang)" OFF)
 if(REGATTA_COVERAGE)
   target_compile_options(regatta_options INTERFACE -fprofile-instr-generate -fcoverage-mapping)

@@ -19,6 +19,14 @@ using jobs::WorkloadPtr;
 namespace {
 /// Index of jobs: "workload/<WorkloadPriorityClass>" or "pod/<PriorityClass>", empty for none.
 constexpr const char* by_priority_class = "priority-class";
+
+/// Whether the decision for `decided` holds for `stored`, a later state of the job.
+bool same_but_for_status(const GenericJob& stored, const GenericJob& decided) {
+  const api::ObjectMeta &a = stored.metadata(), &b = decided.metadata();
+  return a.uid == b.uid && a.generation == b.generation && a.labels == b.labels &&
+         a.annotations == b.annotations;
+}
+
 }  // namespace
 
 JobReconciler::JobReconciler(LocalCluster& cluster, TaskScope& scope, JobReconcilerConfig config)
@@ -226,10 +234,18 @@ Task<Status> JobReconciler::run(JobPtr job, jobs::StopJob action) {
 }
 
 Task<Status> JobReconciler::run(JobPtr job, jobs::StartJob action) {
-  const Json patch = action.patch;
-  const auto change = [patch](const GenericJob&) { return std::optional<Json>(patch); };
+  // What starts is what was admitted: an edit that the cache does not show yet is a conflict, and
+  // one that it shows by now is decided on anew, when it wakes this Job.
+  bool outdated = false;
+  const auto change = [&](const GenericJob& stored) -> std::optional<Json> {
+    outdated = !same_but_for_status(stored, *job);
+    if (outdated) return std::nullopt;
+    Json patch = action.patch;
+    patch["metadata"]["resourceVersion"] = stored.metadata().resource_version;
+    return patch;
+  };
   const Status done = co_await cluster_.patch_job(jobs::id_of(*job), false, change);
-  if (done) note(*job, kube::EventType::normal, api::events::started, action.message);
+  if (done && !outdated) note(*job, kube::EventType::normal, api::events::started, action.message);
   co_return done;
 }
 

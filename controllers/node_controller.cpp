@@ -59,13 +59,14 @@ bool waits(const api::Pod& pod) {
 
 constexpr const char* doom = "Pod terminated by Kueue NodeController due to node taint";
 
-std::string failed_patch(TimePoint now) {
+std::string failed_patch(const std::string& uid, TimePoint now) {
   Json condition = {{"type", "TerminatedByKueue"},
                     {"status", "True"},
                     {"reason", "UnschedulableOnAssignedNode"},
                     {"message", doom},
                     {"lastTransitionTime", format_rfc3339(now)}};
   Json patch = Json::object();
+  patch["metadata"]["uid"] = uid;  // another pod may have the name by now
   patch["status"]["phase"] = "Failed";
   patch["status"]["conditions"] = Json::array();
   patch["status"]["conditions"].push_back(std::move(condition));
@@ -261,8 +262,8 @@ Task<Status> NodeController::look_at(WorkloadPtr workload, std::string host, Nod
 }
 
 Task<Status> NodeController::fail(lifecycle::PodPtr pod) {
-  const Status written =
-      co_await cluster_.patch_pod_status(pod->metadata.key(), failed_patch(cluster_.clock.now()));
+  const Status written = co_await cluster_.patch_pod_status(
+      pod->metadata.key(), failed_patch(pod->metadata.uid, cluster_.clock.now()));
   if (!written && written.error().code() == Errc::not_found) co_return ok();
   if (!written) co_return written.error().within("pod " + pod->metadata.key().str());
   cluster_.events.event(kube::reference_to(*pod), kube::EventType::normal,

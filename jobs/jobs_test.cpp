@@ -256,6 +256,29 @@ INSTANTIATE_TEST_SUITE_P(
                  "job)"}),
     [](const auto& param) { return std::string(param.param.name); });
 
+/// How many pods an indexed Job of 1000 at a time gives back.
+std::int32_t reclaimed(std::int64_t completions, const std::string& completed,
+                       const std::string& failed = "") {
+  Json change = Json::parse(R"({"spec": {"completionMode": "Indexed", "parallelism": 1000}})");
+  change["spec"]["completions"] = completions;
+  change["status"] = {{"completedIndexes", completed}, {"failedIndexes", failed}};
+  Json json = job_json();
+  json.merge_patch(change);
+  const auto pods = batch_job::reclaimable_pods(*job_from(json));
+  return pods.empty() ? 0 : pods.front().count;
+}
+
+TEST(BatchJob, IndexesAreCountedWhateverTheStatusSays) {
+  EXPECT_EQ(reclaimed(1000, "0,2-4"), 4);
+  EXPECT_EQ(reclaimed(1000, "0-9", "10-11"), 12);
+  EXPECT_EQ(reclaimed(1000, "5-9,0-3"), 5) << "indexes go up";
+  EXPECT_EQ(reclaimed(1000, "0-9,0-9,5"), 10) << "said again";
+  EXPECT_EQ(reclaimed(1000, "-2147483648-3"), 4) << "below zero there is none";
+  EXPECT_EQ(reclaimed(2000, "990-2147483647"), 10);
+  EXPECT_EQ(reclaimed(2147483647, "0-2147483647,0-2147483647", "0-2147483647"), 1000);
+  EXPECT_EQ(reclaimed(1000, "x"), 0);
+}
+
 TEST(BatchJob, AWorkloadsTemplateLeavesOutTheControllersLabels) {
   const api::Workload workload = workload_at(At::pending);
   const auto& labels = workload.spec.pod_sets[0].pod_template.view().labels;

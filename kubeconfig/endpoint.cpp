@@ -3,6 +3,7 @@
 #include "lib/api/yaml.h"
 #include "lib/base/base64.h"
 #include "lib/base/json.h"
+#include "lib/net/resolver.h"
 #include "lib/net/tcp.h"
 
 #include <boost/asio/ip/address.hpp>
@@ -110,8 +111,10 @@ Result<std::shared_ptr<net::Dialer>> make_dialer(Clock& clock, const Endpoint& e
 
 Result<std::unique_ptr<net::HttpClient>> make_http_client(const Executor& executor, Clock& clock,
                                                           const Endpoint& endpoint,
-                                                          net::HttpClientOptions options) {
-  auto dialer = make_dialer(clock, endpoint);
+                                                          net::HttpClientOptions options,
+                                                          std::shared_ptr<net::Resolver> resolver) {
+  auto remembering = std::make_shared<net::RememberingResolver>(clock, std::move(resolver));
+  auto dialer = make_dialer(clock, endpoint, std::move(remembering));
   if (!dialer) return dialer.error();
   return std::make_unique<net::HttpClient>(executor, clock, std::move(*dialer), endpoint.host,
                                            endpoint.port, options);

@@ -54,10 +54,12 @@ Result<std::shared_ptr<net::Dialer>> make_dialer(
     Clock& clock, const Endpoint& endpoint,
     std::shared_ptr<net::Resolver> resolver = net::make_system_resolver());
 
-/// A client of the endpoint. The caller puts the base path and the bearer token into requests.
-Result<std::unique_ptr<net::HttpClient>> make_http_client(const Executor& executor, Clock& clock,
-                                                          const Endpoint& endpoint,
-                                                          net::HttpClientOptions options = {});
+/// A client of the endpoint, which remembers the addresses that `resolver` finds. The caller puts
+/// the base path and the bearer token into requests.
+Result<std::unique_ptr<net::HttpClient>> make_http_client(
+    const Executor& executor, Clock& clock, const Endpoint& endpoint,
+    net::HttpClientOptions options = {},
+    std::shared_ptr<net::Resolver> resolver = net::make_system_resolver());
 
 /// A kubeconfig of one cluster, user and context called `name`, for kubectl and Secrets.
 std::string write(const Endpoint& endpoint, const std::string& name);

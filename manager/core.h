@@ -28,6 +28,9 @@ struct CoreDeps {
   Rng& rng;
   TaskScope& scope;  ///< stopped and joined before the core is destroyed
   Log log;
+  /// Asked before each write, here and on workers; null: they may leave. Of `client` too, whose
+  /// owner sees to it.
+  const net::SendGate* write_gate = nullptr;
 };
 
 struct CoreConfig {
@@ -42,6 +45,7 @@ struct CoreConfig {
   controllers::TopologyUngaterConfig ungater;
   controllers::NodeControllerConfig nodes;
   controllers::DispatcherConfig dispatch;
+  kube::ListLimits worker_limits;  ///< of each kind of object on each worker
   controllers::WorkloadControllerConfig workloads;
   controllers::ProvisioningCheckConfig provisioning;
   Duration status_batch{500};

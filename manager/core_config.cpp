@@ -19,6 +19,15 @@ controllers::DispatcherConfig dispatch_config(const MultiKueueConfiguration& giv
   return config;
 }
 
+kube::ListLimits limits_of(const WorkerLimits& given) {
+  kube::ListLimits limits;
+  limits.objects_max = static_cast<std::size_t>(given.objects);
+  limits.bytes_max = static_cast<std::size_t>(given.bytes);
+  limits.pages_max = static_cast<std::size_t>(given.pages);
+  limits.setting = "multiKueue.workerLimits";
+  return limits;
+}
+
 std::vector<admission::PreemptionStrategy> strategies_of(const FairSharing& given) {
   std::vector<admission::PreemptionStrategy> strategies;
   for (const std::string& name : given.preemption_strategies) {
@@ -133,6 +142,7 @@ Result<CoreConfig> core_config(const Configuration& config, std::string instance
   core.multikueue = config.gates.enabled("MultiKueue");
   core.origin = config.multi_kueue.origin;
   core.dispatch = dispatch_config(config.multi_kueue);
+  core.worker_limits = limits_of(config.multi_kueue.worker_limits);
   core.dispatch.plan.nomination.by_name =
       !config.gates.enabled("MultiKueueIncrementalDispatcherRespectConfigOrder");
   core.dispatch.plan.preemption_gates = config.gates.enabled("MultiKueueOrchestratedPreemption");

@@ -1,5 +1,6 @@
 #include "manager/probes.h"
 
+#include <algorithm>
 #include <charconv>
 #include <prometheus/registry.h>
 #include <prometheus/text_serializer.h>
@@ -22,6 +23,29 @@ Task<net::HttpResponse> TextPages::handle(net::HttpRequest request) {
   net::HttpResponse response(page.status, std::move(page.text));
   response.headers.set("Content-Type", std::move(page.content_type));
   co_return response;
+}
+
+net::HttpServerOptions page_server_options() {
+  net::HttpServerOptions options;
+  options.header_max = 8 * 1024;
+  options.body_max = 0;
+  options.connections_max = 64;
+  options.makes_room = true;
+  options.idle_max = std::chrono::seconds(90);  // Prometheus asks every 15 to 60 s
+  options.request_max = std::chrono::seconds(5);
+  options.write_max = std::chrono::seconds(10);
+  return options;
+}
+
+const std::string& CachedText::text() {
+  constexpr Duration kept_min = std::chrono::seconds(1);
+  const SteadyPoint begun = clock_.steady();
+  if (!fresh_until_ || begun >= *fresh_until_) {
+    text_ = make_();
+    const SteadyPoint made = clock_.steady();
+    fresh_until_ = made + std::max(kept_min, 10 * (made - begun));
+  }
+  return text_;
 }
 
 void add_probe_pages(TextPages* pages, const HealthConfig& config, std::function<bool()> ready) {

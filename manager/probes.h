@@ -2,10 +2,12 @@
 
 #include "lib/base/clock.h"
 #include "lib/net/http.h"
+#include "lib/net/http_server.h"
 #include "manager/config/configuration.h"
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 
 namespace regatta::manager {
@@ -23,6 +25,24 @@ class TextPages final : public net::HttpHandler {
 
  private:
   std::map<std::string, std::function<Page()>, std::less<>> pages_;
+};
+
+/// For a port that any client may reach: no bodies, few connections, little patience.
+net::HttpServerOptions page_server_options();
+
+/// A text that takes time to make. Whatever the number of readers, making it takes at most a tenth
+/// of the time: it is kept for a second, and for ten times as long as the last one took.
+class CachedText {
+ public:
+  CachedText(const Clock& clock, std::function<std::string()> make)
+      : clock_(clock), make_(std::move(make)) {}
+  const std::string& text();
+
+ private:
+  const Clock& clock_;
+  std::function<std::string()> make_;
+  std::string text_;
+  std::optional<SteadyPoint> fresh_until_;
 };
 
 /// The liveness and readiness pages; `ready` returns whether the manager is ready.

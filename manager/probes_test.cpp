@@ -1,5 +1,6 @@
 #include "manager/probes.h"
 
+#include "lib/net/memory_stream.h"
 #include "lib/runtime/task_scope.h"
 #include "lib/sim/world.h"
 #include "manager/metrics.h"
@@ -55,6 +56,89 @@ TEST_F(Pages, ReadinessFollowsTheManager) {
   EXPECT_EQ(get("GET", "/readyz?verbose").status, 200u);
   EXPECT_EQ(get("POST", "/readyz").status, 405u);
   EXPECT_EQ(get("GET", "/").status, 404u);
+}
+
+TEST_F(Pages, MakingATextTakesATenthOfTheTimeAtMost) {
+  struct MovedClock final : Clock {
+    SteadyPoint at{};
+    TimePoint now() const override { return TimePoint(); }
+    SteadyPoint steady() const override { return at; }
+    Task<> sleep_until(SteadyPoint) override { co_return; }
+  } clock;
+  int made = 0;
+  Duration takes{0};
+  CachedText text(clock, [&] {
+    clock.at += takes;
+    return std::to_string(++made);
+  });
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(text.text(), "1");
+  clock.at += Duration(1000);
+  EXPECT_EQ(text.text(), "2") << "a second later it is made anew";
+  takes = Duration(500);
+  clock.at += Duration(1000);
+  EXPECT_EQ(text.text(), "3");
+  clock.at += Duration(4999);
+  EXPECT_EQ(text.text(), "3");
+  clock.at += Duration(1);
+  EXPECT_EQ(text.text(), "4");
+}
+
+/// A port of pages, and what any client may do to it.
+struct PagesPort : ::testing::Test {
+  sim::World world{1};
+  std::shared_ptr<net::MemoryNetwork> network =
+      std::make_shared<net::MemoryNetwork>(world.executor());
+  TextPages pages;
+  net::HttpServer server{world.executor(), world, network->listen("pages", 80), pages,
+                         page_server_options()};
+  TaskScope scope{world.executor()};
+  std::vector<std::string> answers;
+
+  PagesPort() {
+    add_probe_pages(&pages, HealthConfig(), [] { return true; });
+    scope.spawn("server", server.run());
+  }
+  void TearDown() override {
+    scope.stop();
+    world.settle();
+  }
+  /// Sends `text` and reads until the server closes.
+  void connect(std::string text) {
+    answers.emplace_back();
+    scope.spawn("client", [](PagesPort& test, std::string text, std::size_t at) -> Task<> {
+      auto stream = co_await test.network->dial("pages", 80, SteadyPoint::max());
+      (void)co_await (*stream)->write_all(text);
+      std::vector<char> buffer(4096);
+      for (;;) {
+        auto n = co_await (*stream)->read_some(buffer);
+        if (!n || *n == 0) co_return;
+        test.answers[at].append(buffer.data(), *n);
+      }
+    }(*this, std::move(text), answers.size() - 1));
+  }
+};
+
+TEST_F(PagesPort, NoBodyIsRead) {
+  connect("POST /healthz HTTP/1.1\r\nContent-Length: 3000000\r\n\r\nxxx");
+  connect("GET /healthz HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n");
+  connect("GET /healthz HTTP/1.1\r\n\r\n");
+  world.run_for(std::chrono::seconds(1));
+  EXPECT_EQ(answers[0].substr(0, 12), "HTTP/1.1 413");
+  EXPECT_EQ(answers[1].substr(0, 12), "HTTP/1.1 413");
+  EXPECT_EQ(answers[2].substr(0, 12), "HTTP/1.1 200");
+}
+
+TEST_F(PagesPort, ThousandsOfSilentConnectionsDoNotKeepOthersOut) {
+  std::size_t most = 0;
+  for (int i = 0; i < 4096; ++i) {
+    connect("POST /metrics HTTP/1.1\r\nContent-");
+    world.settle();
+    most = std::max(most, server.connections());
+  }
+  EXPECT_LE(most, 65u);
+  connect("GET /healthz HTTP/1.1\r\n\r\n");
+  world.settle();
+  EXPECT_EQ(answers.back().substr(0, 12), "HTTP/1.1 200");
 }
 
 TEST_F(Pages, MetricsAreText) {

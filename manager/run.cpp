@@ -12,6 +12,7 @@
 #include "manager/core.h"
 #include "manager/core_config.h"
 #include "manager/endpoint.h"
+#include "manager/kueue_leftovers.h"
 #include "manager/metrics.h"
 #include "manager/probes.h"
 #include "manager/version.h"
@@ -29,11 +30,19 @@ std::string allowed_prefix(const Configuration& config) {
 }
 
 constexpr Duration shutdown_max = std::chrono::seconds(5);
+constexpr int log_lines_per_minute = 60;
+constexpr std::size_t open_files_wanted = 4096;
 
-kube::ClientConfig client_config(const Configuration& config) {
+kube::ClientConfig basic_client_config() {
   kube::ClientConfig client;
   client.user_agent = "regatta-manager/" + std::string(version);
   client.field_manager = "kueue";
+  return client;
+}
+
+kube::ClientConfig client_config(const Configuration& config, const kube::Leadership& leadership) {
+  kube::ClientConfig client = basic_client_config();
+  if (config.leader_election.leader_elect) client.write_gate = &leadership;
   if (config.client_connection.qps > 0) {
     client.qps = config.client_connection.qps;
     client.burst = std::max<int>(1, static_cast<int>(config.client_connection.burst));
@@ -79,15 +88,16 @@ QueueGaugesConfig gauges_of(const Configuration& config) {
 class Manager {
  public:
   Manager(Executor executor, Clock& clock, Rng& rng, Log log, Configuration config,
-          kube::Client& client)
+          kube::Client& client, kube::Client& lease_client, kube::Leadership& leadership)
       : clock_(clock),
         log_(std::move(log)),
         config_(std::move(config)),
         client_(client),
         rng_(rng),
         instance_(instance_name(rng)),
-        elector_(client, clock, rng, log_.named("leader-election"),
-                 election_of(config_, instance_)),
+        leadership_(leadership),
+        elector_(lease_client, clock, rng, log_.named("leader-election"),
+                 election_of(config_, instance_), leadership),
         connector_(clusters::open_http_clients(executor, clock), files_, allowed_prefix(config_)),
         metrics_(gauges_of(config_), std::string(version)),
         scope_(executor) {}
@@ -113,11 +123,12 @@ class Manager {
     auto core = core_config(config_, instance_);
     if (!core) return core.error();
     metrics_.hook_into(&*core);
-    core_ = std::make_unique<Core>(CoreDeps{client_, connector_, clock_, rng_, scope_, log_},
-                                   std::move(*core));
+    CoreDeps deps{client_, connector_, clock_, rng_, scope_, log_};
+    if (config_.leader_election.leader_elect) deps.write_gate = &leadership_;
+    core_ = std::make_unique<Core>(std::move(deps), std::move(*core));
     metrics_.follow(*core_);
     add_probe_pages(&probes_, config_.health, [this] { return core_->synced(); });
-    add_metrics_page(&metrics_pages_, [this] { return metrics_.text(); });
+    add_metrics_page(&metrics_pages_, [this] { return metrics_text_.text(); });
     const Status probing =
         serve(config_.health.health_probe_bind_address, &probes_, "health.healthProbeBindAddress");
     if (!probing) return probing;
@@ -131,7 +142,8 @@ class Manager {
     auto listener = net::listen_tcp(scope_.executor(), (*address)->host, (*address)->port);
     if (!listener) return listener.error().within(field);
     servers_.push_back(
-        std::make_unique<net::HttpServer>(scope_.executor(), clock_, std::move(*listener), *pages));
+        std::make_unique<net::HttpServer>(scope_.executor(), clock_, std::move(*listener), *pages,
+                                          page_server_options(), log_.named("pages")));
     scope_.spawn("pages", servers_.back()->run());
     return ok();
   }
@@ -140,6 +152,7 @@ class Manager {
   Task<> manage(Status* ended) {
     co_await core_->sync();
     log_.info("caches are complete");
+    scope_.spawn("leftovers of Kueue", warn_of_kueue_leftovers(client_, log_));
     if (!config_.leader_election.leader_elect) {
       core_->start();
       co_await clock_.sleep_until(SteadyPoint::max());
@@ -164,10 +177,12 @@ class Manager {
   kube::Client& client_;
   Rng& rng_;
   std::string instance_;
+  kube::Leadership& leadership_;
   kube::LeaderElector elector_;
   kubeconfig::SystemFiles files_;
   clusters::KubeconfigConnector connector_;
   Metrics metrics_;
+  CachedText metrics_text_{clock_, [this] { return metrics_.text(); }};
   std::unique_ptr<Core> core_;
   TextPages probes_, metrics_pages_;
   std::vector<std::unique_ptr<net::HttpServer>> servers_;
@@ -181,8 +196,15 @@ int refuse(const Log& log, std::string_view what, const Error& error) {
 
 Task<int> manage(ManagerOptions options) {
   const Executor executor = co_await asio::this_coro::executor;
-  const Log log(make_stderr_sink(options.log_format, options.log_level), "manager");
+  const std::size_t open_files = raise_open_files();
   SystemClock clock;
+  const Log log(limit_lines(make_stderr_sink(options.log_format, options.log_level), clock,
+                            log_lines_per_minute),
+                "manager");
+  if (open_files < open_files_wanted) {
+    log.warning("the limit on open files is low: a hub needs about 40 for each worker",
+                {{"limit", open_files}});
+  }
   Rng rng = Rng::from_system();
   std::string ns;
   auto endpoint = find_own_cluster(options.kubeconfig, &ns);
@@ -193,11 +215,17 @@ Task<int> manage(ManagerOptions options) {
     log.warning("configuration", {{"note", warning}});
   }
   const std::string server = endpoint->url;
+  // Renewals of the Lease have a connection of their own, so that nothing holds them up.
+  auto for_lease =
+      kubeconfig::Connection::create(executor, clock, rng, *endpoint, basic_client_config());
+  if (!for_lease) co_return refuse(log, "cannot connect", for_lease.error());
+  kube::Leadership leadership(clock);
   auto connection = kubeconfig::Connection::create(executor, clock, rng, std::move(*endpoint),
-                                                   client_config(*config));
+                                                   client_config(*config, leadership));
   if (!connection) co_return refuse(log, "cannot connect", connection.error());
   log.info("starting", {{"version", version}, {"cluster", server}, {"namespace", config->ns}});
-  Manager manager(executor, clock, rng, log, std::move(*config), (*connection)->client());
+  Manager manager(executor, clock, rng, log, std::move(*config), (*connection)->client(),
+                  (*for_lease)->client(), leadership);
   co_return co_await manager.run();
 }
 
@@ -205,6 +233,7 @@ Task<int> manage(ManagerOptions options) {
 
 int run_manager(ManagerOptions options) {
   die_with_parent(options.parent);
+  if (!options.core_dumps) keep_memory_private();
   return run_process([&] { return manage(options); });
 }
 

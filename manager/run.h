@@ -13,7 +13,8 @@ struct ManagerOptions {
   std::string feature_gates;  ///< "A=true,B=false"; wins over the file
   LogFormat log_format = LogFormat::json;
   LogLevel log_level = LogLevel::info;
-  int parent = 0;  ///< end when this parent process ends; 0: no
+  bool core_dumps = false;  ///< memory may be dumped, and read by a debugger
+  int parent = 0;           ///< end when this parent process ends; 0: no
 };
 
 /// Runs the manager until SIGINT or SIGTERM. The exit code: 0 after an orderly shutdown, 1 when it

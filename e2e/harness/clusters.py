@@ -71,6 +71,16 @@ class Cluster:
                 "--zap-log-level", self.suite.log_level]
         self._start("manager", argv)
 
+    def start_replica(self, name, kubeconfig, **changes):
+        """One more manager, on ports of its own; wait_manager() is about the last one."""
+        self.health_port, self.metrics_port = free_port(), free_port()
+        path = os.path.join(self.folder, f"{name}.yaml")
+        with open(path, "w") as f:
+            json.dump(manager_config(self, changes), f, indent=2)
+        self._start(name, [self.suite.binary, "manager", "--kubeconfig", kubeconfig, "--config",
+                           path, "--zap-log-level", self.suite.log_level])
+        return self.processes[name]
+
     def restart_manager(self):
         self.processes["manager"] = self._last_manager.start()
 

@@ -66,9 +66,10 @@ Json spec_part(const Json& pod_template, const char* field) {
   return found == spec->end() ? Json() : slim(*found);
 }
 
-/// Number of indexes in "1,3-5" that are below `limit`.
+/// Number of indexes in "1,3-5" that are below `limit`. Indexes go up; what is below zero, or said
+/// twice, does not count, since any client that may write the status can say anything.
 std::int32_t count_indexes(const std::string& text, std::int32_t limit) {
-  std::int32_t count = 0;
+  std::int32_t count = 0, next = 0;
   const char* at = text.data();
   const char* const end = at + text.size();
   while (at < end) {
@@ -80,8 +81,12 @@ std::int32_t count_indexes(const std::string& text, std::int32_t limit) {
       read = std::from_chars(read.ptr + 1, end, last);
       if (read.ec != std::errc()) break;
     }
+    const std::int32_t begin = std::max(first, next);
     const std::int32_t bound = std::min(last, limit - 1);
-    if (bound >= first) count += bound - first + 1;
+    if (bound >= begin) {
+      count += bound - begin + 1;
+      next = bound + 1;
+    }
     at = read.ptr < end ? read.ptr + 1 : end;
   }
   return count;
@@ -187,14 +192,14 @@ std::vector<api::ReclaimablePod> reclaimable_pods(const api::Job& job) {
   const std::int32_t pods = pod_count(job);
   if (pods <= 1 || !job.spec.completions) return {};
   const std::int32_t completions = *job.spec.completions;
-  std::int32_t ended = job.status.succeeded;
+  std::int64_t ended = job.status.succeeded;
   if (indexed(job)) {
-    ended = count_indexes(job.status.completed_indexes, completions) +
+    ended = std::int64_t(count_indexes(job.status.completed_indexes, completions)) +
             count_indexes(job.status.failed_indexes.value_or(""), completions);
   }
-  const std::int32_t remaining = std::max(0, completions - ended);
+  const std::int64_t remaining = std::max<std::int64_t>(0, completions - ended);
   if (remaining >= pods) return {};
-  return {{main_pod_set, pods - remaining}};
+  return {{main_pod_set, pods - static_cast<std::int32_t>(remaining)}};
 }
 
 bool equivalent(const api::Job& job, const api::Workload& workload,

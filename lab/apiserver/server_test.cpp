@@ -148,6 +148,10 @@ TEST_F(ServerTest, keeps_what_it_answered_across_restarts) {
   create("deleted");
   EXPECT_EQ(send("DELETE", "/api/v1/namespaces/default/configmaps/deleted").status, 200u);
   const std::uint64_t version = server_->store().version();
+  for (const auto& file : std::filesystem::directory_iterator(folder)) {
+    const auto others = std::filesystem::perms::group_all | std::filesystem::perms::others_all;
+    EXPECT_EQ(file.status().permissions() & others, std::filesystem::perms::none) << file.path();
+  }
 
   start(folder.string());
   const net::HttpResponse kept = send("GET", "/api/v1/namespaces/default/configmaps/kept");

@@ -1,7 +1,12 @@
 #include "lab/apiserver/journal.h"
 
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
 #include <filesystem>
 #include <sqlite3.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace regatta::apiserver {
 namespace {
@@ -20,6 +25,16 @@ struct CloseStatement {
 };
 using Statement = std::unique_ptr<sqlite3_stmt, CloseStatement>;
 
+/// The file holds Secrets. SQLite gives the files beside it the same permissions.
+Status keep_private(const std::string& file) {
+  const int fd = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  const bool done = fd >= 0 && ::fchmod(fd, 0600) == 0;
+  const int problem = errno;
+  if (fd >= 0) ::close(fd);
+  if (done) return ok();
+  return Error(Errc::invalid, "opening " + file + ": " + std::strerror(problem));
+}
+
 class SqliteJournal final : public Journal {
  public:
   SqliteJournal() = default;
@@ -33,6 +48,7 @@ class SqliteJournal final : public Journal {
   }
 
   Status open(const std::string& file) {
+    if (const Status own = keep_private(file); !own) return own;
     if (sqlite3_open(file.c_str(), &db_) != SQLITE_OK) return failure("opening " + file);
     if (Status made = run(schema); !made) return made;
     if (Status ready = prepare("INSERT OR REPLACE INTO objects VALUES(?1,?2,?3,?4)", &put_);

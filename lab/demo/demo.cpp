@@ -108,7 +108,8 @@ class Demo {
       *outcome = co_await submit(watchers_.client(hub()), submitted);
       if (!*outcome) co_return;
     }
-    co_await watch_race(&screen, begun);
+    *outcome = co_await watch_race(&screen, begun);
+    if (!*outcome) co_return;
     Summary result = summarise(race_, deps_.clock.steady() - begun);
     const SteadyPoint patience = deps_.clock.steady() + clean_up_max;
     while (watchers_.remote_objects() > 0 && deps_.clock.steady() < patience) {
@@ -136,13 +137,20 @@ class Demo {
     scope_.spawn("nominator", nominator_->run());
   }
 
-  Task<> watch_race(Screen* screen, SteadyPoint begun) {
+  /// Ends early when a process ended: nothing starts it again, so the race cannot end.
+  Task<Status> watch_race(Screen* screen, SteadyPoint begun) {
     const SteadyPoint patience = begun + std::chrono::seconds(options_.patience_seconds);
     while (!race_.over() && deps_.clock.steady() < patience) {
       screen->show(race_, deps_.clock.now());
+      for (const Component& component : federation_.state().components) {
+        if (component.process.pid == 0 || is_running(component.process)) continue;
+        co_return Error(Errc::unavailable, component.name + " ended in mid-race; the end of " +
+                                               component.log + ":\n" + tail(component.log, 5));
+      }
       co_await deps_.clock.sleep_for(redraw_every);
     }
     screen->show(race_, deps_.clock.now());
+    co_return ok();
   }
 
   Task<std::map<std::string, Requests>> requests() {

@@ -3,6 +3,7 @@
 #include "lib/api/convert.h"
 #include "lib/api/metadata.h"
 #include "lib/api/names.h"
+#include "lib/base/limited_text.h"
 
 namespace regatta::api {
 
@@ -16,9 +17,11 @@ std::string Path::str() const {
 
 void fail(FirstError* error, const Path& path, std::string_view problem) {
   if (*error) return;
+  // Names and values come from the object, and so from every client that may write it.
+  constexpr std::size_t bytes_max = 512;
   const std::string where = path.str();
-  std::string what = where.empty() ? "" : where + ": ";
-  error->emplace(Errc::invalid, what.append(problem));
+  std::string what = where.empty() ? "" : limited_text(where, bytes_max / 2) + ": ";
+  error->emplace(Errc::invalid, limited_text(what.append(problem.substr(0, bytes_max)), bytes_max));
 }
 
 std::string_view type_name(const Json& value) {
@@ -75,7 +78,8 @@ void read_enum(const Json& value, std::span<const std::string_view> texts, std::
     if (!known.empty()) known += ", ";
     known.append("\"").append(one).append("\"");
   }
-  fail(error, path, "unsupported value \"" + text + "\", expected one of " + known);
+  fail(error, path,
+       "unsupported value \"" + limited_text(text, 64) + "\", expected one of " + known);
 }
 
 void read_value(const Json& value, std::string& out, const Path& path, FirstError* error) {

@@ -224,6 +224,7 @@ constexpr std::string_view bad_rest_config = "BadRestConfig";
 constexpr std::string_view cluster_profile_feature_disabled =
     "MultiKueueClusterProfileFeatureDisabled";
 constexpr std::string_view client_connection_failed = "ClientConnectionFailed";
+constexpr std::string_view worker_limit_exceeded = "WorkerLimitExceeded";
 constexpr std::string_view some_active_clusters = "SomeActiveClusters";
 constexpr std::string_view no_usable_clusters = "NoUsableClusters";
 constexpr std::string_view bad_config = "BadConfig";

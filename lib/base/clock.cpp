@@ -1,5 +1,7 @@
 #include "lib/base/clock.h"
 
+#include "lib/base/limited_text.h"
+
 #include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/this_coro.hpp>
@@ -124,7 +126,12 @@ std::string format_rfc3339_micro(TimePoint t) {
 }
 
 Result<TimePoint> parse_rfc3339(std::string_view text) {
-  const Error bad(Errc::invalid, "not an RFC 3339 time: \"" + std::string(text) + "\"");
+  constexpr std::size_t shown_max = 64;
+  const auto bad = [&] {
+    return Error(Errc::invalid,
+                 "not an RFC 3339 time: \"" +
+                     limited_text(std::string(text.substr(0, shown_max + 1)), shown_max) + "\"");
+  };
   std::size_t at = 0;
   int year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0;
   if (!take_number(text, &at, 4, &year) || !take_char(text, &at, "-") ||
@@ -133,7 +140,7 @@ Result<TimePoint> parse_rfc3339(std::string_view text) {
       !take_number(text, &at, 2, &hour) || !take_char(text, &at, ":") ||
       !take_number(text, &at, 2, &minute) || !take_char(text, &at, ":") ||
       !take_number(text, &at, 2, &second)) {
-    return bad;
+    return bad();
   }
   int millis = 0;
   if (take_char(text, &at, ".")) {
@@ -143,7 +150,7 @@ Result<TimePoint> parse_rfc3339(std::string_view text) {
       millis += (text[at++] - '0') * scale;
       scale /= 10;
     }
-    if (at == start) return bad;
+    if (at == start) return bad();
   }
   int offset_minutes = 0;
   if (!take_char(text, &at, "Zz")) {
@@ -151,13 +158,13 @@ Result<TimePoint> parse_rfc3339(std::string_view text) {
     int hours = 0, minutes = 0;
     if (!take_char(text, &at, "+-") || !take_number(text, &at, 2, &hours) ||
         !take_char(text, &at, ":") || !take_number(text, &at, 2, &minutes)) {
-      return bad;
+      return bad();
     }
     offset_minutes = (hours * 60 + minutes) * (west ? -1 : 1);
   }
   const auto date = std::chrono::year(year) / std::chrono::month(unsigned(month)) /
                     std::chrono::day(unsigned(day));
-  if (at != text.size() || !date.ok() || hour > 23 || minute > 59 || second > 60) return bad;
+  if (at != text.size() || !date.ok() || hour > 23 || minute > 59 || second > 60) return bad();
   const auto since_midnight = std::chrono::hours(hour) + std::chrono::minutes(minute) +
                               std::chrono::seconds(second) + Duration(millis) -
                               std::chrono::minutes(offset_minutes);

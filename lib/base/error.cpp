@@ -20,6 +20,8 @@ std::string_view name_of(Errc code) {
       return "invalid";
     case Errc::unavailable:
       return "unavailable";
+    case Errc::too_large:
+      return "too_large";
     case Errc::timeout:
       return "timeout";
   }

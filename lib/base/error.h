@@ -23,6 +23,7 @@ enum class Errc {
   invalid,      ///< the request or the input is wrong: retrying will not help
   unavailable,  ///< no connection or no answer, or the server asked us to come back later
   timeout,      ///< no answer in time; a write may or may not have happened
+  too_large,    ///< more than a limit of ours allows: not to be asked for again soon
 };
 
 /// The code in snake_case, for logs and tests.

@@ -1,11 +1,19 @@
 #include "lib/base/log.h"
 
+#include "lib/base/clock.h"
+#include "lib/base/limited_text.h"
+
 #include <nlohmann/json.hpp>
 #include <spdlog/logger.h>
 #include <spdlog/sinks/stdout_sinks.h>
 
+#include <map>
+#include <utility>
+
 namespace regatta {
 namespace {
+
+constexpr std::size_t value_bytes_max = 4096;
 
 spdlog::level::level_enum to_spdlog(LogLevel level) {
   switch (level) {
@@ -51,12 +59,15 @@ class StderrSink final : public LogSink {
     std::string line;
     if (format_ == LogFormat::json) {
       line = "\"logger\":" + json_text(logger) + ",\"msg\":" + json_text(message);
-      for (const KV& kv : values) line += "," + json_text(kv.key) + ":" + json_text(kv.value);
+      for (const KV& kv : values) {
+        line += "," + json_text(kv.key) + ":" + json_text(limited_text(kv.value, value_bytes_max));
+      }
     } else {
       line = std::string(logger) + " " + std::string(message);
       for (const KV& kv : values) {
         line += " " + std::string(kv.key) + "=";
-        line += needs_quotes(kv.value) ? json_text(kv.value) : kv.value;
+        const std::string value = limited_text(kv.value, value_bytes_max);
+        line += needs_quotes(value) ? json_text(value) : value;
       }
     }
     logger_.log(to_spdlog(level), spdlog::string_view_t(line.data(), line.size()));
@@ -67,7 +78,52 @@ class StderrSink final : public LogSink {
   spdlog::logger logger_;
 };
 
+class LimitedSink final : public LogSink {
+ public:
+  LimitedSink(std::shared_ptr<LogSink> sink, const Clock& clock, int per_minute)
+      : sink_(std::move(sink)), clock_(clock), per_minute_(per_minute) {}
+
+  bool enabled(LogLevel level) const override { return sink_->enabled(level); }
+
+  void write(LogLevel level, std::string_view logger, std::string_view message,
+             std::initializer_list<KV> values) override {
+    if (level == LogLevel::debug) return sink_->write(level, logger, message, values);
+    Count& count = counts_[{std::string(logger), std::string(message)}];
+    const SteadyPoint now = clock_.steady();
+    if (count.lines == 0 || now - count.since >= std::chrono::minutes(1)) {
+      if (count.withheld > 0) {
+        sink_->write(level, logger, "such lines were withheld",
+                     {{"message", message}, {"count", count.withheld}});
+      }
+      count = Count{now, 0, 0};
+    }
+    const int lines_max = level == LogLevel::info ? 10 * per_minute_ : per_minute_;
+    if (count.lines >= lines_max) {
+      ++count.withheld;
+      return;
+    }
+    ++count.lines;
+    sink_->write(level, logger, message, values);
+  }
+
+ private:
+  struct Count {
+    SteadyPoint since{};
+    int lines = 0;
+    std::int64_t withheld = 0;
+  };
+  std::shared_ptr<LogSink> sink_;
+  const Clock& clock_;
+  int per_minute_;
+  std::map<std::pair<std::string, std::string>, Count> counts_;
+};
+
 }  // namespace
+
+std::shared_ptr<LogSink> limit_lines(std::shared_ptr<LogSink> sink, const Clock& clock,
+                                     int per_minute) {
+  return std::make_shared<LimitedSink>(std::move(sink), clock, per_minute);
+}
 
 void Log::debug(std::string_view message, std::initializer_list<KV> values) const {
   if (enabled(LogLevel::debug)) sink_->write(LogLevel::debug, name_, message, values);

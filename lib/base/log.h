@@ -8,6 +8,8 @@
 
 namespace regatta {
 
+class Clock;
+
 enum class LogLevel { debug, info, warning, error };
 
 /// One key=value of a log line. Types that hold secrets have no conversion to it.
@@ -33,6 +35,12 @@ class LogSink {
                      std::initializer_list<KV> values) = 0;
 };
 
+/// Passes on at most `per_minute` lines of one logger and message of level warning and above, and
+/// ten times as many of level info, so that no peer can fill a disk by failing. What was withheld
+/// is counted in a line of its own, once a minute at most.
+std::shared_ptr<LogSink> limit_lines(std::shared_ptr<LogSink> sink, const Clock& clock,
+                                     int per_minute);
+
 /// A named handle on a sink, cheap to copy. The default one discards.
 class Log {
  public:
@@ -55,7 +63,7 @@ class Log {
 enum class LogFormat { console, json };
 
 /// Lines on standard error, of `level` and above. Console: `time LEVEL logger message key=value …`;
-/// json: one object a line with keys level, ts, logger, msg and the values.
+/// json: one object a line with keys level, ts, logger, msg and the values. Long values are cut.
 std::shared_ptr<LogSink> make_stderr_sink(LogFormat format, LogLevel level);
 
 }  // namespace regatta

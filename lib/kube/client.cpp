@@ -66,6 +66,26 @@ std::string metadata_as(const std::string& form) {
   return "application/json;as=" + form + ";g=meta.k8s.io;v=v1,application/json";
 }
 
+/// Counts what one list has brought.
+class ListMeter {
+ public:
+  explicit ListMeter(const ListLimits& limits) : limits_(limits) {}
+
+  Status add_page(std::size_t bytes) {
+    if (++pages_ > limits_.pages_max) return limits_.beyond_pages();
+    if ((bytes_ += bytes) > limits_.bytes_max) return limits_.beyond_bytes();
+    return ok();
+  }
+  Status add_objects(std::size_t count) {
+    if ((objects_ += count) > limits_.objects_max) return limits_.beyond_objects();
+    return ok();
+  }
+
+ private:
+  const ListLimits& limits_;
+  std::size_t pages_ = 0, objects_ = 0, bytes_ = 0;
+};
+
 /// metadata.name, or empty.
 std::string name_in(const std::string& body) {
   const Result<Json> object = parse_json(body);
@@ -75,6 +95,12 @@ std::string name_in(const std::string& body) {
 }
 
 }  // namespace
+
+Error ListLimits::beyond(std::size_t limit, const char* what) const {
+  std::string text = "more than " + std::to_string(limit) + " " + what;
+  if (!setting.empty()) text += ", see " + setting + "." + what;
+  return Error(Errc::too_large, std::move(text));
+}
 
 void for_each_item(const ListPage& page, const std::function<void(const Json&)>& visit) {
   for (const Json& item : *page.items) visit(item);
@@ -109,6 +135,7 @@ Task<Result<net::HttpResponse>> Client::send_once(Call call, std::string token,
   net::SendOptions options;
   options.deadline = deadline;
   options.streaming = call.streaming;
+  if (call.method != "GET") options.gate = deps_.config.write_gate;
   const SteadyPoint since = deps_.clock.steady();
   auto answer = co_await deps_.sender.send(std::move(request), options);
   if (deps_.config.observer) {
@@ -222,6 +249,7 @@ Task<Result<std::string>> Client::list_raw(api::ResourceInfo resource, std::stri
                                            std::function<void(const ListPage&)> on_page) {
   std::string continue_token;
   std::string first_version;
+  ListMeter meter(deps_.config.list_limits);
   do {
     Query query;
     query.add("labelSelector", options.label_selector);
@@ -241,6 +269,11 @@ Task<Result<std::string>> Client::list_raw(api::ResourceInfo resource, std::stri
     if (options.metadata_only) call.accept = metadata_as("PartialObjectMetadataList");
     auto answer = co_await send(std::move(call));
     if (!answer) co_return answer.error();
+    ListPage page;
+    page.bytes = answer->body.size();
+    const Status within_bytes = meter.add_page(page.bytes);
+    if (!within_bytes)
+      co_return within_bytes.error().within("list of " + resource.group_resource());
     Result<Json> list = parse_json(answer->body);
     if (!list) co_return list.error().within("list of " + resource.group_resource());
     answer->body = std::string();
@@ -251,8 +284,11 @@ Task<Result<std::string>> Client::list_raw(api::ResourceInfo resource, std::stri
     if (const auto it = list->find("items"); it != list->end() && it->is_array()) {
       items = std::move(*it);
     }
+    const Status within_objects = meter.add_objects(items.size());
+    if (!within_objects) {
+      co_return within_objects.error().within("list of " + resource.group_resource());
+    }
     name_items(&items, resource);
-    ListPage page;
     page.resource_version = text_at((*list)["metadata"], "resourceVersion");
     page.items = &items;
     on_page(page);

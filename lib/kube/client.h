@@ -74,9 +74,26 @@ struct DeleteOptions {
 struct ListPage {
   std::string resource_version;
   const Json* items = nullptr;
+  std::size_t bytes = 0;  ///< of its text
 };
 
 void for_each_item(const ListPage& page, const std::function<void(const Json&)>& visit);
+
+/// How much a server may make us keep of one kind, so that it cannot exhaust our memory: by lists
+/// that never end, or by what it adds in watches.
+struct ListLimits {
+  std::size_t pages_max = 20'000;       ///< of one list
+  std::size_t objects_max = 5'000'000;  ///< of one list, or held by an informer
+  std::size_t bytes_max = 8ULL << 30;   ///< their JSON texts
+  std::string setting;  ///< where it is configured, for messages: "multiKueue.workerLimits"
+
+  Error beyond_pages() const { return beyond(pages_max, "pages"); }
+  Error beyond_objects() const { return beyond(objects_max, "objects"); }
+  Error beyond_bytes() const { return beyond(bytes_max, "bytes"); }
+
+ private:
+  Error beyond(std::size_t limit, const char* what) const;
+};
 
 /// One request and how it was answered, for metrics and budgets. Each retry counts as a request.
 struct RequestSeen {
@@ -95,6 +112,9 @@ struct ClientConfig {
   int burst = 0;          ///< requests at once; at least 1 when `qps` is set
   Duration timeout = std::chrono::seconds(30);  ///< of one call, its retries included
   int retries_max = 5;                          ///< after answers that say Retry-After
+  ListLimits list_limits;
+  /// Asked before each request that is no GET; null: they may leave. Outlives the client.
+  const net::SendGate* write_gate = nullptr;
   std::function<void(const RequestSeen&)> observer;
 };
 
@@ -127,7 +147,8 @@ class Client {
   Task<Result<std::string>> get_raw(api::ResourceInfo resource, api::ObjectKey key,
                                     GetOptions options = {});
   /// Calls `on_page` for each page and returns the list's resourceVersion. The result is `gone`
-  /// when the continue token expires half way: the pages until then are no consistent list.
+  /// when the continue token expires half way: the pages until then are no consistent list; and
+  /// `too_large` when it is beyond config().list_limits.
   Task<Result<std::string>> list_raw(api::ResourceInfo resource, std::string ns,
                                      ListOptions options,
                                      std::function<void(const ListPage&)> on_page);

@@ -4,10 +4,13 @@
 #include "lib/kube/kube_test.h"
 #include "lib/kube/status.h"
 
+#include <gmock/gmock.h>
+
 namespace regatta::kube {
 namespace {
 
 using namespace std::chrono_literals;
+using ::testing::HasSubstr;
 const api::ObjectKey a_key("ns", "a");
 
 using ClientTest = KubeTest;
@@ -102,6 +105,72 @@ TEST_F(ClientTest, WritesSayWhoManagesTheFields) {
   EXPECT_EQ(server.seen[3].headers.get("content-type"), "application/json-patch+json");
   EXPECT_EQ(seen_by_observer, (std::vector<std::string>{"create things 201", "update things 200",
                                                         "apply things 200", "patch things 200"}));
+}
+
+// --- limits ---
+
+struct LimitedClientTest : ClientTest {
+  static ClientConfig limits(ListLimits limits) {
+    ClientConfig config;
+    limits.setting = "multiKueue.workerLimits";
+    config.list_limits = limits;
+    return config;
+  }
+  /// A server whose lists never end.
+  void never_end() {
+    server.otherwise = [](const net::HttpRequest&) {
+      return net::HttpResponse(200, list_text("5", {thing_json("a", "1")}, "more"));
+    };
+  }
+};
+
+TEST_F(LimitedClientTest, AListThatNeverEndsEndsAtTheLimitOfObjects) {
+  never_end();
+  Client client(ClientDeps{sender, world, world.rng, nullptr, limits({.objects_max = 7})});
+  const auto listed = run(client.list<Thing>("ns"));
+  EXPECT_EQ(listed.error().code(), Errc::too_large);
+  EXPECT_EQ(listed.error().what(),
+            "list of things.example.dev: more than 7 objects, see "
+            "multiKueue.workerLimits.objects");
+  EXPECT_EQ(server.seen.size(), 8u);
+}
+
+TEST_F(LimitedClientTest, AListOfEmptyPagesEndsAtTheLimitOfPages) {
+  server.otherwise = [](const net::HttpRequest&) {
+    return net::HttpResponse(200, list_text("5", {}, "more"));
+  };
+  Client client(ClientDeps{sender, world, world.rng, nullptr, limits({.pages_max = 3})});
+  const auto listed = run(client.list<Thing>("ns"));
+  EXPECT_EQ(listed.error().code(), Errc::too_large);
+  EXPECT_THAT(listed.error().what(), HasSubstr("more than 3 pages"));
+  EXPECT_EQ(server.seen.size(), 4u);
+}
+
+TEST_F(LimitedClientTest, AListOfLargeObjectsEndsAtTheLimitOfBytes) {
+  never_end();
+  Client client(ClientDeps{sender, world, world.rng, nullptr, limits({.bytes_max = 1000})});
+  const auto listed = run(client.list<Thing>("ns"));
+  EXPECT_EQ(listed.error().code(), Errc::too_large);
+  EXPECT_THAT(listed.error().what(), HasSubstr("more than 1000 bytes"));
+  EXPECT_LT(server.seen.size(), 10u);
+}
+
+TEST(Status, AWriteWhoseAnswerIsTooLargeMayHaveHappened) {
+  EXPECT_TRUE(may_have_happened(Error(Errc::too_large, "the answer is larger than 5 bytes")));
+  EXPECT_FALSE(may_have_happened(Error(Errc::denied, "not sent: this process does not lead")));
+}
+
+TEST(Status, BoundsWhatAServerSays) {
+  const Json cause = {{"reason", std::string(5000, 'r')}, {"message", std::string(5000, 'm')}};
+  const Json body = {{"kind", "Status"},
+                     {"reason", std::string(5000, 'r')},
+                     {"message", std::string(1 << 20, 'm')},
+                     {"details", {{"causes", std::vector<Json>(1000, cause)}}}};
+  const Error error = error_of(net::HttpResponse(422, dump_json(body)));
+  EXPECT_LE(error.what().size(), 1024u);
+  EXPECT_LE(error.details()->reason.size(), 256u);
+  ASSERT_LE(error.details()->causes.size(), 32u);
+  EXPECT_LE(error.details()->causes[0].message.size(), 1024u);
 }
 
 TEST_F(ClientTest, DeletesWithPreconditions) {

@@ -16,6 +16,10 @@ namespace {
 /// anew: the cause may be the resourceVersion that we ask for.
 constexpr int failures_before_relist = 5;
 
+/// A 410 so long after the one before is no sign of trouble: a server compacts its history every
+/// few minutes.
+constexpr Duration relist_memory = std::chrono::minutes(2);
+
 /// After so many watches in a row without a single bookmark our resourceVersion is doubted: a
 /// server restored from a backup waits silently for a version that it has lost.
 constexpr int silent_watches_before_relist = 2;
@@ -95,7 +99,7 @@ Task<> InformerCore::run() {
       continue;
     }
     ++health_.failures;
-    const Duration delay = retry_delay();
+    const Duration delay = retry_delay(failure);
     health_.next_attempt = deps_.clock.now() + delay;
     note_failure(failure);
     if (delay > Duration(0)) co_await deps_.clock.sleep_for(delay);
@@ -135,9 +139,9 @@ Task<Status> InformerCore::fill_from_list() {
   options.limit = options_.page_limit;
   options.metadata_only = options_.metadata_only;
   Listing listing;
-  const std::function<void(const Json&)> add = [&](const Json& item) { add_to(&listing, item); };
   const std::function<void(const ListPage&)> on_page = [&](const ListPage& page) {
-    for_each_item(page, add);
+    const std::size_t each = page.bytes / std::max<std::size_t>(1, page.items->size());
+    for (const Json& item : *page.items) add_to(&listing, item, each);
   };
   auto version = co_await deps_.client.list_raw(resource_, options_.ns, options, on_page);
   if (!version && version.error().code() == Errc::gone && options.limit != 0) {
@@ -164,7 +168,7 @@ Task<Result<WatchStream>> InformerCore::open_watch(bool with_list) {
       std::chrono::duration_cast<std::chrono::seconds>(options_.watch_timeout + jitter);
   ++health_.watches;
   auto stream = co_await deps_.client.watch(resource_, options_.ns, std::move(options));
-  heard_ = deps_.clock.steady();
+  heard_ = opened_ = deps_.clock.steady();
   co_return stream;
 }
 
@@ -196,9 +200,15 @@ Task<Status> InformerCore::read_events(WatchStream* stream, Listing* initial) {
     if (!*event) co_return ok();
     heard_ = deps_.clock.steady();
     health_.last_event = deps_.clock.now();
-    // A list alone is no progress: list, 410, list, 410 … must back off.
-    if (!initial) health_.failures = 0;
+    // Neither a list nor an event is progress by itself: "list, event, 410" and "event, cut" must
+    // back off.
+    if (!initial && heard_ - opened_ >= options_.retry_base) health_.failures = 0;
     take_event(**event, initial);
+    const Status within_limits = check_limits(initial);
+    if (!within_limits) {
+      version_.clear();  // from now on the store would miss something
+      co_return within_limits;
+    }
     if (initial && ends_initial_events(**event)) initial = nullptr;
   }
 }
@@ -216,7 +226,19 @@ void InformerCore::take_event(const WatchEvent& event, Listing* initial) {
     initial->undecodable.erase(key_of(*event.object));
     return;
   }
-  add_to(initial, *event.object);
+  add_to(initial, *event.object, event.bytes);
+}
+
+Status InformerCore::check_limits(const Listing* initial) const {
+  const ListLimits& limits = deps_.client.config().list_limits;
+  std::size_t objects = store_.size() + undecodable_.size(), bytes = bytes_;
+  if (initial) {
+    objects = initial->objects.size() + initial->undecodable.size();
+    bytes = initial->bytes;
+  }
+  if (objects > limits.objects_max) return limits.beyond_objects();
+  if (bytes > limits.bytes_max) return limits.beyond_bytes();
+  return ok();
 }
 
 // --- failures and health ---
@@ -227,7 +249,8 @@ void InformerCore::note_failure(const Error& error) {
     version_.clear();
   }
   // A watch that is cut and resumes at once is normal; only a lasting failure is a disconnection.
-  const bool lasting = !health_.connected || health_.failures > 1 || error.code() == Errc::timeout;
+  const bool lasting = !health_.connected || health_.failures > 1 ||
+                       error.code() == Errc::timeout || error.code() == Errc::too_large;
   if (!lasting) return;
   const bool news = !health_.last_error || *health_.last_error != error;
   health_.last_error = error;
@@ -242,10 +265,19 @@ void InformerCore::note_failure(const Error& error) {
 }
 
 /// Retries at once after the first failure, so that a cut watch costs nothing; then exponentially.
-Duration InformerCore::retry_delay() {
+Duration InformerCore::retry_delay(const Error& failure) {
+  if (failure.code() == Errc::too_large) return options_.over_limit_retry;
+  if (failure.code() == Errc::gone) {
+    const SteadyPoint now = deps_.clock.steady();
+    if (!relisted_ || now - *relisted_ > relist_memory) relists_ = 0;
+    relisted_ = now;
+    ++relists_;
+  }
+  const int failures =
+      failure.code() == Errc::gone ? std::max(relists_, health_.failures) : health_.failures;
   const Duration base = options_.retry_base;
-  if (health_.failures <= 1) return Duration(deps_.rng.between(0, base.count() / 8));
-  const Duration delay = Backoff{base, options_.retry_limit}.after(health_.failures - 1);
+  if (failures <= 1) return Duration(deps_.rng.between(0, base.count() / 8));
+  const Duration delay = Backoff{base, options_.retry_limit}.after(failures - 1);
   return delay / 2 + Duration(deps_.rng.between(0, delay.count() / 2));
 }
 
@@ -266,7 +298,8 @@ void InformerCore::set_connected(bool connected) {
 
 // --- the store ---
 
-void InformerCore::add_to(Listing* listing, const Json& item) {
+void InformerCore::add_to(Listing* listing, const Json& item, std::size_t bytes) {
+  listing->bytes += bytes;
   Result<Decoded> decoded = decode_(item);
   if (!decoded) {
     api::ObjectKey key = key_of(item);
@@ -278,7 +311,7 @@ void InformerCore::add_to(Listing* listing, const Json& item) {
   listing->undecodable.erase(decoded->key);
   listing->objects.insert_or_assign(
       std::move(decoded->key),
-      Entry{std::move(decoded->object), std::move(decoded->resource_version)});
+      Entry{std::move(decoded->object), std::move(decoded->resource_version), bytes});
 }
 
 void InformerCore::note_undecodable(const api::ObjectKey& key, const Error& error) {
@@ -328,7 +361,7 @@ void InformerCore::apply(const WatchEvent& event) {
       return;
     }
     undecodable_.erase(decoded->key);
-    Entry entry{std::move(decoded->object), std::move(decoded->resource_version)};
+    Entry entry{std::move(decoded->object), std::move(decoded->resource_version), event.bytes};
     put(decoded->key, std::move(entry), &changes);
   }
   notify(changes);
@@ -345,6 +378,8 @@ void InformerCore::put(const api::ObjectKey& key, Entry entry, std::vector<Chang
     if (is_older_version(entry.resource_version, stored.resource_version).value_or(false)) return;
   }
   Change change{key, stored.object, entry.object};
+  if (entry.bytes == 0) entry.bytes = stored.bytes;  // of an observed write nothing is known
+  bytes_ += entry.bytes - stored.bytes;
   stored = std::move(entry);
   reindex(key, change.before.get(), change.after.get());
   changes->push_back(std::move(change));
@@ -354,6 +389,7 @@ void InformerCore::erase(const api::ObjectKey& key, std::vector<Change>* changes
   const auto it = store_.find(key);
   if (it == store_.end()) return;
   Change change{key, std::move(it->second.object), nullptr};
+  bytes_ -= it->second.bytes;
   store_.erase(it);
   reindex(change.key, change.before.get(), nullptr);
   changes->push_back(std::move(change));
@@ -374,7 +410,8 @@ void InformerCore::observe(Decoded written) {
   const std::string& known = relisting ? stored->second.resource_version : version_;
   if (!is_older_version(known, written.resource_version).value_or(false)) return;
   std::vector<Change> changes;
-  put(written.key, Entry{std::move(written.object), std::move(written.resource_version)}, &changes);
+  put(written.key, Entry{std::move(written.object), std::move(written.resource_version), 0},
+      &changes);
   notify(changes);
 }
 

@@ -38,6 +38,8 @@ struct InformerOptions {
   Duration watch_timeout = std::chrono::minutes(5);
   Duration retry_base{800};
   Duration retry_limit = std::chrono::seconds(30);
+  /// After the server sent more than the client's ListLimits allow: each try costs both sides much.
+  Duration over_limit_retry = std::chrono::minutes(5);
 };
 
 struct InformerHealth {
@@ -53,6 +55,11 @@ struct InformerHealth {
 };
 
 /// Informer without its type: see informer.h.
+///
+/// The server is not trusted with our memory or time. What it sends stays within the ListLimits of
+/// the client, or the informer is not connected and says so. A watch is progress when it lasts, not
+/// when it brings an event: one that ends at once, again and again, backs off, and so do lists that
+/// a 410 asks for soon after the one before.
 class InformerCore {
  public:
   using Object = std::shared_ptr<const void>;
@@ -92,6 +99,7 @@ class InformerCore {
   struct Entry {
     Object object;
     std::string resource_version;
+    std::size_t bytes = 0;  ///< of its JSON text, as far as known
   };
   struct Index {
     IndexFunction function;
@@ -105,6 +113,7 @@ class InformerCore {
   struct Listing {
     std::map<api::ObjectKey, Entry> objects;
     std::map<api::ObjectKey, Error> undecodable;
+    std::size_t bytes = 0;
   };
 
   /// Lists if needed, then watches once; ok when the server ended the watch in order.
@@ -114,10 +123,11 @@ class InformerCore {
   Task<Result<WatchStream>> open_watch(bool with_list);
   Task<Status> read_until_silent(WatchStream stream, Listing* initial);
   Task<Status> read_events(WatchStream* stream, Listing* initial);
-  Duration retry_delay();
+  Status check_limits(const Listing* initial) const;
+  Duration retry_delay(const Error& failure);
   void note_failure(const Error& error);
 
-  void add_to(Listing* listing, const Json& item);
+  void add_to(Listing* listing, const Json& item, std::size_t bytes);
   void replace_store(Listing listing, std::string version);
   void take_event(const WatchEvent& event, Listing* initial);
   void apply(const WatchEvent& event);
@@ -138,9 +148,13 @@ class InformerCore {
   std::vector<ChangeHandler> change_handlers_;
   std::vector<std::function<void()>> health_handlers_;
   InformerHealth health_;
-  std::string version_;     ///< up to where the store follows the server; empty: list first
-  SteadyPoint heard_{};     ///< when the watch last said anything
-  int silent_watches_ = 0;  ///< watches in a row that ended in silence
+  std::string version_;    ///< up to where the store follows the server; empty: list first
+  SteadyPoint heard_{};    ///< when the watch last said anything
+  SteadyPoint opened_{};   ///< when the watch was opened
+  std::size_t bytes_ = 0;  ///< of the texts of what the store holds
+  int relists_ = 0;        ///< that a 410 asked for, each soon after the one before
+  std::optional<SteadyPoint> relisted_;  ///< when it last did
+  int silent_watches_ = 0;               ///< watches in a row that ended in silence
   bool watch_list_refused_ = false;
   Wakeup synced_;
 };

@@ -13,7 +13,21 @@ struct InformerTest : KubeTest {
     options.idle_timeout = 180s;
     return options;
   }
-  InformerDeps deps() { return {client, world, world.rng, world.executor(), Log()}; }
+  InformerDeps deps() {
+    Client& of = limited ? *limited : client;
+    return {of, world, world.rng, world.executor(), Log()};
+  }
+  void limit(ListLimits limits) {
+    ClientConfig with = config();
+    with.list_limits = limits;
+    limited = std::make_unique<Client>(ClientDeps{sender, world, world.rng, nullptr, with});
+  }
+  Task<> end_later(std::shared_ptr<PushStream> stream, std::string last) {
+    co_await world.sleep_for(2s);
+    stream->push(event_line("ADDED", thing_json("a", "11")) + last);
+  }
+
+  std::unique_ptr<Client> limited;  ///< instead of `client`, where set
 
   std::unique_ptr<Informer<Thing>> informer;
   std::string changed;  ///< keys the handler got
@@ -144,6 +158,103 @@ TEST_F(InformerTest, ListsThatAreAlwaysTooOldBackOff) {
   world.run_for(60s);
   EXPECT_LE(informer->health().lists, 12u);
   EXPECT_FALSE(informer->health().connected);
+}
+
+TEST_F(InformerTest, OneEventBetweenAListAndA410IsNoProgress) {
+  server.otherwise = [this](const net::HttpRequest& request) {
+    if (request.target.find("watch=1") == std::string::npos) {
+      return net::HttpResponse(200, list_text("10", {}));
+    }
+    auto stream = std::make_shared<PushStream>(world.executor());
+    stream->push(event_line("ADDED", thing_json("a", "11")) + error_line(410, "Expired"));
+    net::HttpResponse response(200, "");
+    response.stream = stream;
+    return response;
+  };
+  begin();
+  world.run_for(10min);
+  EXPECT_LE(informer->health().lists, 45u);
+}
+
+TEST_F(InformerTest, A410AfterSomeSecondsOfAWatchThatWorksBacksOffToo) {
+  server.otherwise = [this](const net::HttpRequest& request) {
+    if (request.target.find("watch=1") == std::string::npos) {
+      return net::HttpResponse(200, list_text("10", {}));
+    }
+    auto stream = std::make_shared<PushStream>(world.executor());
+    scope.spawn("late", end_later(stream, error_line(410, "Expired")));
+    net::HttpResponse response(200, "");
+    response.stream = stream;
+    return response;
+  };
+  begin();
+  world.run_for(10min);
+  EXPECT_LE(informer->health().lists, 45u);
+}
+
+TEST_F(InformerTest, OneEventBeforeACutIsNoProgress) {
+  server.answer(200, list_text("10", {}));
+  server.otherwise = [this](const net::HttpRequest&) {
+    auto stream = std::make_shared<PushStream>(world.executor());
+    stream->push(event_line("ADDED", thing_json("a", "11")));
+    stream->cut();
+    net::HttpResponse response(200, "");
+    response.stream = stream;
+    return response;
+  };
+  begin();
+  world.run_for(10min);
+  EXPECT_LE(informer->health().watches, 45u);
+}
+
+TEST_F(InformerTest, AListBeyondALimitIsAskedForSeldom) {
+  limit({.objects_max = 2});
+  server.otherwise = [](const net::HttpRequest&) {
+    return net::HttpResponse(200, list_text("10", {thing_json("a", "1")}, "more"));
+  };
+  begin();
+  world.run_for(9min);
+  EXPECT_EQ(informer->health().last_error->code(), Errc::too_large);
+  EXPECT_FALSE(informer->has_synced());
+  EXPECT_EQ(server.seen.size(), 6u) << "two lists of three pages";
+}
+
+TEST_F(InformerTest, WhatAWatchAddsCountsToo) {
+  limit({.objects_max = 2});
+  server.answer(200, list_text("10", {thing_json("a", "1")}));
+  auto watch = server.answer_watch();
+  server.answer(200, list_text("20", {thing_json("a", "1"), thing_json("c", "13")}));
+  (void)server.answer_watch();
+  begin();
+  watch->push(event_line("ADDED", thing_json("b", "11")));
+  world.run_for(1s);
+  EXPECT_TRUE(informer->health().connected);
+  watch->push(event_line("ADDED", thing_json("c", "12")));
+  world.run_for(1s);
+  EXPECT_FALSE(informer->health().connected);
+  EXPECT_EQ(informer->health().last_error->code(), Errc::too_large);
+  world.run_for(5min);
+  EXPECT_TRUE(informer->health().connected) << "b was deleted, and the list is within the limit";
+  EXPECT_EQ(contents(), "a@1 c@13 ");
+}
+
+TEST_F(InformerTest, TheBytesOfTheStoreAreLimited) {
+  limit({.bytes_max = 2000});
+  server.answer(200, list_text("10", {thing_json("a", "1")}));
+  auto watch = server.answer_watch();
+  begin();
+  // The same object again and again: what it replaces counts no more.
+  for (int version = 11; version < 60; ++version) {
+    watch->push(event_line("MODIFIED", thing_json("a", std::to_string(version))));
+  }
+  watch->push(event_line("DELETED", thing_json("a", "60")));
+  watch->push(event_line("ADDED", thing_json("a", "61")));
+  world.run_for(1s);
+  EXPECT_TRUE(informer->health().connected);
+  watch->push(event_line("ADDED", thing_json("b", "62", std::string(2000, 'r'))));
+  world.run_for(1s);
+  EXPECT_FALSE(informer->health().connected);
+  EXPECT_EQ(informer->health().last_error->code(), Errc::too_large);
 }
 
 TEST_F(InformerTest, ASilentWatchIsTakenForDead) {

@@ -20,12 +20,13 @@ std::int64_t seconds_of(Duration d) {
 }  // namespace
 
 LeaderElector::LeaderElector(Client& client, Clock& clock, Rng& rng, Log log,
-                             LeaderElectionOptions options)
+                             LeaderElectionOptions options, Leadership& leadership)
     : client_(client),
       clock_(clock),
       rng_(rng),
       log_(std::move(log)),
-      options_(std::move(options)) {}
+      options_(std::move(options)),
+      leadership_(leadership) {}
 
 // --- one attempt ---
 
@@ -43,10 +44,15 @@ std::string LeaderElector::spec_json(const std::string& holder) const {
 /// Remembers what the server says, and since when on our steady clock.
 Status LeaderElector::look_at(const std::string& lease_text) {
   const Result<Json> lease = parse_json(lease_text);
-  const Json* metadata = lease ? member(*lease, "metadata") : nullptr;
+  if (!lease) return lease.error();
+  return look_at(*lease);
+}
+
+Status LeaderElector::look_at(const Json& lease) {
+  const Json* metadata = member(lease, "metadata");
   if (!metadata) return Error(Errc::invalid, "the answer is no Lease");
   resource_version_ = text_at(*metadata, "resourceVersion");
-  const Json* found = member(*lease, "spec");
+  const Json* found = member(lease, "spec");
   const Json spec = found ? *found : Json::object();
   holder_ = text_at(spec, "holderIdentity");
   transitions_ = integer_at(spec, "leaseTransitions").value_or(0);
@@ -94,9 +100,7 @@ Task<Result<bool>> LeaderElector::look_and_take() {
   const bool ours = holder_ == options_.identity;
   // Another process took over, even if only for a moment: a leader does not come back silently.
   if (leading_ && !ours) co_return false;
-  if (!holder_.empty() && !ours && clock_.steady() < observed_at_ + observed_duration_) {
-    co_return false;
-  }
+  if (!holder_.empty() && !ours && clock_.steady() < silent_at()) co_return false;
   if (!ours) {
     ++transitions_;
     acquired_ = clock_.now();
@@ -113,57 +117,111 @@ Task<Result<bool>> LeaderElector::try_to_hold() {
   co_return co_await look_and_take();
 }
 
+// --- waiting ---
+
+Duration LeaderElector::pause() {
+  return options_.retry_period + Duration(rng_.between(0, options_.retry_period.count()));
+}
+
+Task<> LeaderElector::until_silent() {
+  while (clock_.steady() < silent_at()) co_await clock_.sleep_until(silent_at());
+}
+
+/// Returns when the lease is free. When it cannot be watched, it returns after the usual pause.
+Task<> LeaderElector::follow_holder() {
+  WatchOptions options;
+  options.field_selector = "metadata.name=" + options_.lease.name;
+  options.resource_version = resource_version_;
+  options.bookmarks = false;
+  auto stream = co_await client_.watch(lease_resource, options_.lease.ns, std::move(options));
+  while (stream) {
+    auto event = co_await stream->next();
+    if (!event || !*event) break;
+    const WatchEvent& seen = **event;
+    if (seen.type == WatchEventType::deleted) co_return;
+    if (!seen.object || !look_at(*seen.object)) break;
+    if (holder_.empty()) co_return;
+  }
+  co_await clock_.sleep_for(pause());
+}
+
+/// Waits while another process holds the lease.
+Task<> LeaderElector::wait_for_chance() {
+  Task<> following = follow_holder();
+  Task<> listening = until_silent();
+  co_await finishes_first(std::move(following), std::move(listening));
+}
+
 // --- leading ---
+
+/// The leadership ends this long after the renewal was begun: the server may have recorded it at
+/// any time since.
+void LeaderElector::note_renewal(SteadyPoint begun) {
+  renewed_ = begun;
+  leadership_.lead_until(begun + options_.renew_deadline);
+}
 
 Task<> LeaderElector::acquire() {
   for (;;) {
     const SteadyPoint begun = clock_.steady();
-    auto held = co_await with_deadline(clock_, begun + options_.renew_deadline, try_to_hold());
+    const SteadyPoint until = begun + options_.renew_deadline / 2;
+    auto held = co_await with_deadline(clock_, until, try_to_hold());
     if (held && *held) {
-      renewed_ = begun;
       leading_ = true;
+      note_renewal(begun);
       log_.info("leading", {{"lease", options_.lease.str()}, {"identity", options_.identity}});
       co_return;
     }
-    if (!held && held.error().code() != Errc::conflict &&
-        held.error().code() != Errc::already_exists) {
+    if (held) {
+      co_await wait_for_chance();
+      continue;
+    }
+    if (held.error().code() != Errc::conflict && held.error().code() != Errc::already_exists) {
       log_.warning("cannot acquire the lease", {{"lease", options_.lease.str()},
                                                 {"code", name_of(held.error().code())},
                                                 {"error", held.error().what()}});
     }
-    const Duration jitter(rng_.between(0, options_.retry_period.count()));
-    co_await clock_.sleep_for(options_.retry_period + jitter);
+    co_await clock_.sleep_for(pause());
   }
 }
 
 void LeaderElector::lose(const Error& why) {
   leading_ = false;
+  leadership_.end();
   log_.error("leadership lost", {{"lease", options_.lease.str()}, {"error", why.what()}});
 }
 
 Task<Error> LeaderElector::hold() {
   Error last(Errc::timeout, "no renewal succeeded");
-  Duration pause = options_.retry_period;
+  SteadyPoint next = renewed_ + options_.retry_period;
   for (;;) {
     const SteadyPoint deadline = renewed_ + options_.renew_deadline;
-    co_await clock_.sleep_until(std::min(clock_.steady() + pause, deadline));
+    co_await clock_.sleep_until(std::min(next, deadline));
     const SteadyPoint begun = clock_.steady();
     if (begun >= deadline) {
       const Error lost = last.within("renewing the lease until its deadline");
       lose(lost);
       co_return lost;
     }
-    auto held = co_await with_deadline(clock_, deadline, try_to_hold());
+    // A request that hangs may take half of the time that is left, so that several tries fit; and a
+    // server that is merely slow gets as much time as there can be.
+    auto held = co_await with_deadline(clock_, begun + (deadline - begun) / 2, try_to_hold());
     if (held && *held) {
-      renewed_ = begun;
-      pause = options_.retry_period;
+      note_renewal(begun);
+      next = begun + options_.retry_period;
     } else if (held) {
       const Error lost(Errc::conflict, "the lease is held by " + holder_);
       lose(lost);
       co_return lost;
     } else {
       last = held.error();
-      pause = options_.retry_period / 4;  // only a few tries are left before the deadline
+      log_.warning("cannot renew the lease",
+                   {{"lease", options_.lease.str()},
+                    {"code", name_of(last.code())},
+                    {"error", last.what()},
+                    {"left_ms", std::max(Duration(0), deadline - clock_.steady()).count()}});
+      // Only a few tries are left before the deadline.
+      next = clock_.steady() + options_.retry_period / 4;
     }
   }
 }
@@ -182,6 +240,7 @@ Task<Status> LeaderElector::run(std::function<Task<>()> lead) {
 Task<Status> LeaderElector::release() {
   if (!leading_) co_return ok();
   leading_ = false;
+  leadership_.end();
   auto written = co_await write(std::string());
   if (!written && written.error().code() == Errc::conflict) {
     // A renewal that was cancelled on its way has been applied after all.

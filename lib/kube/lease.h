@@ -5,6 +5,7 @@
 #include "lib/base/log.h"
 #include "lib/base/rng.h"
 #include "lib/kube/client.h"
+#include "lib/kube/leadership.h"
 
 #include <functional>
 #include <string>
@@ -24,10 +25,19 @@ struct LeaderElectionOptions {
 /// Clocks differ between machines, and step: a holder is silent when we have seen its record
 /// unchanged for lease_duration of *our* steady clock, whatever times the record holds. The holder
 /// stops leading when by its steady clock it could not renew for renew_deadline, which is shorter,
-/// so that it ends before another begins.
+/// so that it ends before another begins. Its writes end at that very moment, whatever is still
+/// under way: see Leadership.
+///
+/// A candidate watches the Lease, so that it knows to the millisecond since when the holder is
+/// silent, and learns at once when the Lease is given back; where it may not watch it reads again
+/// after each pause.
+///
+/// The client is for the Lease alone: neither gate nor limit nor queue of other requests may hold a
+/// renewal up.
 class LeaderElector {
  public:
-  LeaderElector(Client& client, Clock& clock, Rng& rng, Log log, LeaderElectionOptions options);
+  LeaderElector(Client& client, Clock& clock, Rng& rng, Log log, LeaderElectionOptions options,
+                Leadership& leadership);
   LeaderElector(const LeaderElector&) = delete;
 
   /// Returns when this process leads.
@@ -53,6 +63,13 @@ class LeaderElector {
   Task<Result<bool>> create();
   Task<Result<bool>> write(std::string holder);
   Status look_at(const std::string& lease_text);
+  Status look_at(const Json& lease);
+  SteadyPoint silent_at() const { return observed_at_ + observed_duration_; }
+  Duration pause();
+  Task<> wait_for_chance();
+  Task<> until_silent();
+  Task<> follow_holder();
+  void note_renewal(SteadyPoint begun);
   std::string spec_json(const std::string& holder) const;
   void lose(const Error& why);
 
@@ -61,6 +78,7 @@ class LeaderElector {
   Rng& rng_;
   Log log_;
   LeaderElectionOptions options_;
+  Leadership& leadership_;
   bool leading_ = false;
   std::string holder_;
   std::string resource_version_;

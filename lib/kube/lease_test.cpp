@@ -4,17 +4,27 @@
 #include "lib/kube/kube_test.h"
 #include "lib/kube/status.h"
 
+#include <gmock/gmock.h>
+
 namespace regatta::kube {
 namespace {
 
 using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
-/// One Lease, with optimistic concurrency.
+/// One Lease, with optimistic concurrency and watches.
 struct LeaseServer {
+  explicit LeaseServer(sim::World& world) : world(world) {}
+
+  sim::World& world;
   Json lease;
   int version = 0;
+  bool may_be_watched = true;
+  std::vector<std::shared_ptr<PushStream>> watches;
 
   net::HttpResponse answer(const net::HttpRequest& request) {
+    if (request.target.find("watch=1") != std::string::npos) return watch();
     if (request.method == "POST") {
       if (!lease.is_null()) return refusal(409, "AlreadyExists");
       lease = Json::parse(request.body);
@@ -30,11 +40,29 @@ struct LeaseServer {
       return net::HttpResponse(200, dump_json(lease));
     }
     lease["metadata"]["resourceVersion"] = std::to_string(++version);
+    for (const auto& stream : watches) stream->push(event_line("MODIFIED", lease));
     return net::HttpResponse(200, dump_json(lease));
+  }
+  net::HttpResponse watch() {
+    if (!may_be_watched) return refusal(403, "Forbidden");
+    watches.push_back(std::make_shared<PushStream>(world.executor()));
+    net::HttpResponse response(200, "");
+    response.stream = watches.back();
+    return response;
   }
   static net::HttpResponse refusal(unsigned code, const char* reason) {
     const Json body = {{"kind", "Status"}, {"reason", reason}, {"message", reason}};
     return net::HttpResponse(code, dump_json(body));
+  }
+};
+
+/// Remembers the log.
+struct Lines final : LogSink {
+  std::vector<std::string> written;
+  bool enabled(LogLevel) const override { return true; }
+  void write(LogLevel, std::string_view, std::string_view message,
+             std::initializer_list<KV>) override {
+    written.emplace_back(message);
   }
 };
 
@@ -43,12 +71,24 @@ struct Candidate {
   Candidate(KubeTest& test, std::string name)
       : sender(test.sender, test.world, test.world.rng, faults),
         client(ClientDeps{sender, test.world, test.world.rng, nullptr, {}}),
-        elector(client, test.world, test.world.rng, Log(),
-                LeaderElectionOptions{api::ObjectKey("ns", "regatta"), std::move(name)}) {}
+        leadership(test.world),
+        writer(ClientDeps{sender, test.world, test.world.rng, nullptr, gated(leadership)}),
+        elector(client, test.world, test.world.rng, Log(lines, "elector"),
+                LeaderElectionOptions{api::ObjectKey("ns", "regatta"), std::move(name)},
+                leadership) {}
+
+  static ClientConfig gated(const Leadership& leadership) {
+    ClientConfig config;
+    config.write_gate = &leadership;
+    return config;
+  }
 
   std::shared_ptr<NetworkFaults> faults = std::make_shared<NetworkFaults>();
   FaultySender sender;
   Client client;
+  Leadership leadership;
+  Client writer;  ///< of what it does while it leads
+  std::shared_ptr<Lines> lines = std::make_shared<Lines>();
   LeaderElector elector;
   bool working = false;
   std::optional<Status> ended;
@@ -68,7 +108,7 @@ struct Candidate {
 };
 
 struct LeaseTest : KubeTest {
-  LeaseServer leases;
+  LeaseServer leases{world};
   Candidate a{*this, "a"}, b{*this, "b"};
   TaskScope process_a{world.executor()};
 
@@ -128,7 +168,7 @@ TEST_F(LeaseTest, ALeaseGivenBackIsTakenAtOnce) {
   process_a.stop();
   world.settle();
   ASSERT_TRUE(run(a.elector.release()));
-  EXPECT_EQ(field("holderIdentity"), "\"\"");
+  EXPECT_NE(field("holderIdentity"), "\"a\"");
   const TimePoint released = world.now();
   ASSERT_TRUE(world.run_for(60s, [&] { return b.working; }));
   EXPECT_LE(world.now() - released, 4s);
@@ -193,6 +233,146 @@ TEST_F(LeaseTest, LostRepliesOfRenewalsDoNotCostTheLease) {
   a.faults->lose_reply = 0.2;
   world.run_for(2min);
   EXPECT_TRUE(a.working) << (a.ended ? a.ended->error().what() : "");
+}
+
+TEST_F(LeaseTest, ARenewalThatHangsLeavesTimeForAnother) {
+  for (const Duration cut : {Duration(1s), Duration(3s), Duration(5s), Duration(6s)}) {
+    TaskScope process(world.executor());
+    Candidate leader(*this, "leader");
+    process.spawn("leader", leader.lead(world));
+    ASSERT_TRUE(world.run_for(1min, [&] { return leader.working; }));
+    world.run_for(1900ms);
+    leader.faults->partitioned = true;
+    world.run_for(cut);
+    leader.faults->partitioned = false;
+    world.run_for(30s);
+    EXPECT_TRUE(leader.working) << "cut off for " << cut.count() << " ms";
+    process.stop();
+    world.settle();
+    ASSERT_TRUE(run(leader.elector.release()));
+  }
+}
+
+TEST_F(LeaseTest, AServerThatIsSlowDoesNotCostTheLease) {
+  process_a.spawn("a", a.lead(world));
+  world.run_for(1s);
+  a.faults->delay_min = a.faults->delay_max = 3s;
+  world.run_for(2min);
+  EXPECT_TRUE(a.working) << (a.ended ? a.ended->error().what() : "");
+}
+
+TEST_F(LeaseTest, RenewalsThatFailAreLogged) {
+  process_a.spawn("a", a.lead(world));
+  world.run_for(20s);
+  a.lines->written.clear();
+  a.faults->partitioned = true;
+  world.run_for(20s);
+  ASSERT_GE(a.lines->written.size(), 4u);
+  EXPECT_EQ(a.lines->written.front(), "cannot renew the lease");
+  EXPECT_EQ(a.lines->written.back(), "leadership lost");
+}
+
+TEST_F(LeaseTest, AStandbyTakesOverRightAfterTheDurationOfTheLease) {
+  // Leaders die at different moments between two renewals.
+  for (int round = 0; round < 8; ++round) {
+    TaskScope process(world.executor()), standby(world.executor());
+    Candidate victim(*this, "victim"), next(*this, "next");
+    process.spawn("victim", victim.lead(world));
+    ASSERT_TRUE(world.run_for(1min, [&] { return victim.working; }));
+    standby.spawn("next", next.lead(world));
+    world.run_for(20s + 250ms * round);
+    process.stop();
+    const SteadyPoint died = world.steady();
+    ASSERT_TRUE(world.run_for(60s, [&] { return next.working; }));
+    EXPECT_LE(world.steady() - died, 15s + 100ms) << "round " << round;
+    EXPECT_GE(world.steady() - died, 13s - 100ms) << "round " << round;
+    standby.stop();
+    world.settle();
+    ASSERT_TRUE(run(next.elector.release()));
+  }
+}
+
+TEST_F(LeaseTest, AStandbyLearnsAtOnceThatTheLeaseIsGivenBack) {
+  process_a.spawn("a", a.lead(world));
+  world.run_for(1s);
+  scope.spawn("b", b.lead(world));
+  world.run_for(20s);
+  process_a.stop();
+  world.settle();
+  ASSERT_TRUE(run(a.elector.release()));
+  const SteadyPoint released = world.steady();
+  ASSERT_TRUE(world.run_for(60s, [&] { return b.working; }));
+  EXPECT_LE(world.steady() - released, 10ms);
+}
+
+TEST_F(LeaseTest, AStandbyThatMayNotWatchReadsTheLeaseAgainAndAgain) {
+  leases.may_be_watched = false;
+  process_a.spawn("a", a.lead(world));
+  world.run_for(1s);
+  scope.spawn("b", b.lead(world));
+  world.run_for(20s);
+  process_a.stop();
+  const SteadyPoint died = world.steady();
+  ASSERT_TRUE(world.run_for(60s, [&] { return b.working; }));
+  EXPECT_LE(world.steady() - died, 20s);
+}
+
+TEST_F(LeaseTest, AStandbyThatWatchesSendsNextToNothing) {
+  process_a.spawn("a", a.lead(world));
+  world.run_for(1s);
+  scope.spawn("b", b.lead(world));
+  world.run_for(1s);
+  server.seen.clear();
+  world.run_for(1min);
+  for (const auto& request : server.seen) EXPECT_EQ(request.method, "PATCH") << request.target;
+}
+
+// --- fencing ---
+
+const api::ResourceInfo& things = Thing::resource;
+
+TEST_F(LeaseTest, WithoutLeadershipNothingButReadsLeaves) {
+  const auto refused = run(a.writer.patch_raw(things, {"ns", "t"}, PatchType::merge, "{}"));
+  EXPECT_EQ(refused.error().code(), Errc::denied);
+  EXPECT_EQ(run(a.writer.remove(things, {"ns", "t"})).error().code(), Errc::denied);
+  EXPECT_EQ(run(a.writer.create_raw(things, "ns", "{}")).error().code(), Errc::denied);
+  EXPECT_TRUE(server.seen.empty());
+  (void)run(a.writer.get_raw(things, {"ns", "t"}));
+  EXPECT_EQ(server.seen.size(), 1u);
+}
+
+TEST_F(LeaseTest, AWriteThatIsHeldUpPastTheDeadlineOfRenewalNeverLeaves) {
+  process_a.spawn("a", a.lead(world));
+  world.run_for(20s);
+  ASSERT_TRUE(a.working);
+  // As when the process is stopped between a decision and its request: the decision was right.
+  a.faults->delay_min = a.faults->delay_max = 25s;
+  scope.spawn("write", [](Client& writer) -> Task<> {
+    (void)co_await writer.patch_raw(things, {"ns", "late"}, PatchType::merge, "{}");
+  }(a.writer));
+  world.run_for(1min);
+  for (const auto& request : server.seen) EXPECT_THAT(request.target, Not(HasSubstr("late")));
+}
+
+TEST_F(LeaseTest, WritesEndWithTheLastRenewalBeforeAnyTimerRuns) {
+  process_a.spawn("a", a.lead(world));
+  world.run_for(20s);
+  a.faults->partitioned = true;
+  world.run_for(10s - 2s);
+  EXPECT_TRUE(a.leadership.held());
+  world.run_for(2s);
+  EXPECT_FALSE(a.leadership.held());
+  world.run_for(1min, [&] { return b.working; });
+}
+
+TEST_F(LeaseTest, ARenewalMovesTheEndOfItsWrites) {
+  process_a.spawn("a", a.lead(world));
+  world.run_for(5min);
+  EXPECT_TRUE(run(a.writer.remove(things, {"ns", "t"})).error().code() != Errc::denied);
+  process_a.stop();
+  world.settle();
+  ASSERT_TRUE(run(a.elector.release()));
+  EXPECT_FALSE(a.leadership.held()) << "given back";
 }
 
 TEST_F(LeaseTest, ARenewalIsOneRequest) {

@@ -1,6 +1,7 @@
 #include "lib/kube/status.h"
 
 #include "lib/base/json_access.h"
+#include "lib/base/limited_text.h"
 
 #include <nlohmann/json.hpp>
 
@@ -30,6 +31,14 @@ Errc code_of(unsigned status, std::string_view reason) {
   }
 }
 
+constexpr std::size_t message_bytes_max = 1024;  ///< of what ends in logs, conditions and events
+constexpr std::size_t word_bytes_max = 256;
+constexpr std::size_t causes_max = 32;
+
+std::string limited_at(const Json& object, const char* name, std::size_t bytes_max) {
+  return limited_text(text_at(object, name), bytes_max);
+}
+
 void read_details(const Json& details, ErrorDetails* into) {
   const auto seconds = details.find("retryAfterSeconds");
   if (seconds != details.end() && seconds->is_number_integer()) {
@@ -39,8 +48,10 @@ void read_details(const Json& details, ErrorDetails* into) {
   if (causes == details.end() || !causes->is_array()) return;
   for (const Json& cause : *causes) {
     if (!cause.is_object()) continue;
-    into->causes.push_back(
-        {text_at(cause, "reason"), text_at(cause, "field"), text_at(cause, "message")});
+    if (into->causes.size() == causes_max) return;
+    into->causes.push_back({limited_at(cause, "reason", word_bytes_max),
+                            limited_at(cause, "field", word_bytes_max),
+                            limited_at(cause, "message", message_bytes_max)});
   }
 }
 
@@ -61,8 +72,9 @@ Error from_status(const Json* status, unsigned http_status, std::string fallback
   details.retry_after = retry_after;
   std::string message = std::move(fallback);
   if (status) {
-    details.reason = text_at(*status, "reason");
-    if (std::string told = text_at(*status, "message"); !told.empty()) message = std::move(told);
+    details.reason = limited_at(*status, "reason", word_bytes_max);
+    std::string told = limited_at(*status, "message", message_bytes_max);
+    if (!told.empty()) message = std::move(told);
     if (const Json* more = object_at(*status, "details")) read_details(*more, &details);
     if (retry_after) details.retry_after = retry_after;
   }
@@ -106,7 +118,8 @@ std::string_view reason_of(const Error& e) {
 }
 
 bool may_have_happened(const Error& e) {
-  if (e.code() == Errc::timeout) return true;
+  // An answer that is too large is one to a request that was served.
+  if (e.code() == Errc::timeout || e.code() == Errc::too_large) return true;
   if (e.code() != Errc::unavailable) return false;
   // The server refuses with a 429 or a Retry-After before it acts; a plain 5xx may come later.
   return !e.details() || (e.details()->http_status != 429 && !e.details()->retry_after);

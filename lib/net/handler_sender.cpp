@@ -34,6 +34,10 @@ Task<Result<std::string>> collect(std::shared_ptr<BodyStream> stream) {
 Task<Result<HttpResponse>> HandlerSender::send(HttpRequest request, SendOptions options) {
   const std::string where =
       request.method + " " + request.target.substr(0, request.target.find('?'));
+  if (options.gate) {
+    const Status open = options.gate->may_send();
+    if (!open) co_return open.error().within(where);
+  }
   request.peer = peer_;
   Task<Result<HttpResponse>> op = exchange(std::move(request), options.streaming);
   if (options.deadline == SteadyPoint::max()) co_return co_await std::move(op);

@@ -63,11 +63,21 @@ struct HttpResponse {
   std::shared_ptr<BodyStream> stream;  ///< set when the body comes in pieces
 };
 
+/// Says whether a request may leave. It is asked at the last moment, after every wait.
+class SendGate {
+ public:
+  virtual ~SendGate() = default;
+  /// Why not, as the answer of send().
+  virtual Status may_send() const = 0;
+};
+
 struct SendOptions {
   /// For the whole exchange; when streaming, up to the response header.
   SteadyPoint deadline = SteadyPoint::max();
   /// Asks for the body of a 200 answer as a stream; other answers are always complete.
   bool streaming = false;
+  /// Asked each time right before the request leaves; null: it may. Outlives the exchange.
+  const SendGate* gate = nullptr;
 };
 
 /// The client side of HTTP: over TLS, or straight into a handler in simulation.
@@ -75,7 +85,8 @@ class HttpSender {
  public:
   virtual ~HttpSender() = default;
   /// An answer of any status is a value. Otherwise: `unavailable` (no connection, or cut before an
-  /// answer), `timeout`, or `denied` (one side refused the other's certificate).
+  /// answer), `timeout`, `too_large`, or `denied` (one side refused the other's certificate, or the
+  /// gate was closed).
   virtual Task<Result<HttpResponse>> send(HttpRequest request, SendOptions options) = 0;
 };
 

@@ -95,11 +95,14 @@ struct Exchanged {
 /// Sends one request and reads the answer to its end, or to the end of its header if it is to be
 /// streamed.
 template <class Connection>
-Task<Exchanged> round_trip(Connection& connection, std::string wire, bool head, bool streaming) {
+Task<Exchanged> round_trip(Connection& connection, std::string wire, bool head, bool streaming,
+                           const SendGate* gate) {
   auto& decoder = connection.decoder;
   decoder.start(head);
   decoder.set_streaming(streaming);
   Exchanged result;
+  if (gate) result.outcome = gate->may_send();
+  if (!result.outcome) co_return result;
   const Status sent = co_await connection.stream->write_all(wire);
   // A server may answer early and stop reading. Its answer says more than our failure to write.
   while (!(decoder.done() || (streaming && decoder.header_done() && decoder.status() == 200))) {
@@ -138,26 +141,27 @@ Task<Result<HttpResponse>> HttpClient::send(HttpRequest request, SendOptions opt
   const std::string where =
       request.method + " " + host_and_port(host_, port_) +
       request.target.substr(0, std::min<std::size_t>(request.target.find('?'), 256));
-  Task<Result<HttpResponse>> trying = attempt(std::move(request), options.streaming, deadline);
+  Task<Result<HttpResponse>> trying = attempt(std::move(request), options, deadline);
   auto answer = co_await with_deadline(clock_, deadline, std::move(trying));
   if (!answer) co_return answer.error().within(where);
   co_return std::move(*answer);
 }
 
-Task<Result<HttpResponse>> HttpClient::attempt(HttpRequest request, bool streaming,
+Task<Result<HttpResponse>> HttpClient::attempt(HttpRequest request, SendOptions options,
                                                SteadyPoint deadline) {
   auto wire = encode_request(request, host_and_port(host_, port_));
   if (!wire) co_return wire.error();
   const bool head = request.method == "HEAD";
-  if (streaming) co_return co_await stream(std::move(*wire), head, deadline);
-  co_return co_await exchange(std::move(*wire), head, deadline);
+  if (options.streaming) co_return co_await stream(std::move(*wire), head, options.gate, deadline);
+  co_return co_await exchange(std::move(*wire), head, options.gate, deadline);
 }
 
-Task<Result<HttpResponse>> HttpClient::stream(std::string wire, bool head, SteadyPoint deadline) {
+Task<Result<HttpResponse>> HttpClient::stream(std::string wire, bool head, const SendGate* gate,
+                                              SteadyPoint deadline) {
   auto connection = co_await dial(deadline);
   if (!connection) co_return connection.error();
   auto& decoder = (*connection)->decoder;
-  const Exchanged done = co_await round_trip(**connection, std::move(wire), head, true);
+  const Exchanged done = co_await round_trip(**connection, std::move(wire), head, true, gate);
   if (!done.outcome) co_return as_send_error(done.outcome.error());
   HttpResponse response = decoder.take_head();
   if (response.status != 200) {
@@ -169,7 +173,8 @@ Task<Result<HttpResponse>> HttpClient::stream(std::string wire, bool head, Stead
   co_return response;
 }
 
-Task<Result<HttpResponse>> HttpClient::exchange(std::string wire, bool head, SteadyPoint deadline) {
+Task<Result<HttpResponse>> HttpClient::exchange(std::string wire, bool head, const SendGate* gate,
+                                                SteadyPoint deadline) {
   drop_expired();
   std::unique_ptr<Connection> connection = take_idle();
   while (!connection && open_ >= options_.connections_max) {
@@ -193,7 +198,7 @@ Task<Result<HttpResponse>> HttpClient::exchange(std::string wire, bool head, Ste
       if (!fresh) co_return fresh.error();
       connection = std::move(*fresh);
     }
-    const Exchanged done = co_await round_trip(*connection, wire, head, false);
+    const Exchanged done = co_await round_trip(*connection, wire, head, false, gate);
     if (done.outcome) break;
     const bool stale =
         reused && round == 0 && !done.any_byte && done.outcome.error().code() == Errc::unavailable;

@@ -40,9 +40,12 @@ class HttpClient final : public HttpSender {
   struct Connection;
   class Lease;
 
-  Task<Result<HttpResponse>> attempt(HttpRequest request, bool streaming, SteadyPoint deadline);
-  Task<Result<HttpResponse>> stream(std::string wire, bool head, SteadyPoint deadline);
-  Task<Result<HttpResponse>> exchange(std::string wire, bool head, SteadyPoint deadline);
+  Task<Result<HttpResponse>> attempt(HttpRequest request, SendOptions options,
+                                     SteadyPoint deadline);
+  Task<Result<HttpResponse>> stream(std::string wire, bool head, const SendGate* gate,
+                                    SteadyPoint deadline);
+  Task<Result<HttpResponse>> exchange(std::string wire, bool head, const SendGate* gate,
+                                      SteadyPoint deadline);
   Task<Result<std::unique_ptr<Connection>>> dial(SteadyPoint deadline);
   std::unique_ptr<Connection> take_idle();
   void drop_expired();

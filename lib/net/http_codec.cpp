@@ -118,6 +118,12 @@ void Decoder::discard() {
   buffer_->bytes.consume(buffer_->bytes.size());
 }
 
+Status Decoder::check_undecoded() {
+  if (buffered() <= limits_.header_max) return ok();
+  return Error(Errc::invalid, "a line of a chunk or a trailer is larger than " +
+                                  std::to_string(limits_.header_max) + " bytes");
+}
+
 struct RequestDecoder::Parser {
   std::optional<http::request_parser<CollectedBody>> parser;
 };
@@ -153,7 +159,7 @@ Status RequestDecoder::advance() {
     return Error(Errc::invalid,
                  "the request body is larger than " + std::to_string(limits_.body_max) + " bytes");
   }
-  return ok();
+  return parser.is_done() ? ok() : check_undecoded();
 }
 
 Status RequestDecoder::end_of_stream() {
@@ -205,13 +211,18 @@ ResponseDecoder::ResponseDecoder(DecoderLimits limits)
 ResponseDecoder::~ResponseDecoder() = default;
 
 void ResponseDecoder::start(bool head_request) {
+  head_request_ = head_request;
+  any_byte_ = false;
+  informational_ = 0;
+  start_parser();
+}
+
+void ResponseDecoder::start_parser() {
   auto& parser = parser_->parser.emplace();
   parser.eager(true);
   parser.header_limit(static_cast<std::uint32_t>(limits_.header_max));
   parser.body_limit(boost::none);
-  parser.skip(head_request);
-  head_request_ = head_request;
-  any_byte_ = false;
+  parser.skip(head_request_);
 }
 
 Status ResponseDecoder::advance() {
@@ -221,11 +232,15 @@ Status ResponseDecoder::advance() {
     const error_code ec = feed(parser, buffer_->bytes);
     if (ec) return malformed(ec);
     const bool informational = parser.is_done() && parser.get().result_int() / 100 == 1;
-    if (!informational) return parser.is_header_done() ? check_header() : ok();
-    const bool streaming = streaming_;
-    start(head_request_);
-    set_streaming(streaming);
-    any_byte_ = true;
+    if (!informational) {
+      const Status header = parser.is_header_done() ? check_header() : ok();
+      return header && !parser.is_done() ? check_undecoded() : header;
+    }
+    if (++informational_ > limits_.informational_max) {
+      return Error(Errc::invalid, "more than " + std::to_string(limits_.informational_max) +
+                                      " answers of status 1xx before the answer");
+    }
+    start_parser();
   }
 }
 
@@ -240,7 +255,7 @@ Status ResponseDecoder::check_header() {
   if (streaming_ && status == 200) return ok();
   if ((promised && !head_request_ && *promised > limits_.body_max) ||
       parser.get().body().size() > limits_.body_max) {
-    return Error(Errc::invalid,
+    return Error(Errc::too_large,
                  "the answer is larger than " + std::to_string(limits_.body_max) + " bytes");
   }
   return ok();

@@ -10,8 +10,11 @@
 namespace regatta::net {
 
 struct DecoderLimits {
+  /// Of the header; and of what may wait undecoded for its end: the line of a chunk with its
+  /// extensions, the trailer.
   std::size_t header_max = 16 * 1024;
   std::size_t body_max = 64u << 20;
+  int informational_max = 16;  ///< answers of status 1xx before the one that counts
 };
 
 /// Decodes one message after another from bytes given in pieces of any size. Bytes past the end of
@@ -47,6 +50,8 @@ class Decoder {
  protected:
   struct Buffer;
   explicit Decoder(DecoderLimits limits);
+  /// `invalid` when more waits for the end of a line than a peer needs.
+  Status check_undecoded();
 
   DecoderLimits limits_;
   std::unique_ptr<Buffer> buffer_;
@@ -102,11 +107,13 @@ class ResponseDecoder final : public Decoder {
 
  private:
   struct Parser;
+  void start_parser();
   Status check_header();
   std::unique_ptr<Parser> parser_;
   bool head_request_ = false;
   bool streaming_ = false;
   bool any_byte_ = false;
+  int informational_ = 0;
 };
 
 /// The request on the wire. `invalid` when a part contains a line break or the target a space.

@@ -37,6 +37,7 @@ class HttpServer::Connection {
       : server_(server),
         stream_(std::move(stream)),
         decoder_({server.options_.header_max, server.options_.body_max}),
+        number_(server.accepted_++),
         arrived_(executor),
         consumed_(executor) {
     server_.connections_.insert(this);
@@ -95,6 +96,8 @@ class HttpServer::Connection {
     if (now >= deadline_) stream_->close();
   }
   bool answering() const { return busy_ && !streaming_; }
+  std::uint64_t number() const { return number_; }  ///< in the order of their coming
+  void close() { stream_->close(); }
   void close_if_idle() {
     if (!busy_ && !decoder_.started()) stream_->close();
   }
@@ -192,6 +195,7 @@ class HttpServer::Connection {
   HttpServer& server_;
   std::unique_ptr<ByteStream> stream_;
   RequestDecoder decoder_;
+  std::uint64_t number_;
   SteadyPoint deadline_;
   bool busy_ = false, streaming_ = false, discarding_ = false;
   Wakeup arrived_, consumed_;
@@ -231,11 +235,13 @@ Task<> HttpServer::run() {
 
 Task<> HttpServer::accept_all() {
   while (!draining_) {
-    while (connections_.size() >= options_.connections_max) co_await room_.wait();
+    const std::size_t beyond = options_.makes_room ? 1 : 0;
+    while (connections_.size() >= options_.connections_max + beyond) co_await room_.wait();
     auto stream = co_await listener_->accept();
     if (stream) {
       auto connection = std::make_shared<Connection>(*this, std::move(*stream), scope_.executor());
       scope_.spawn("http-connection", serve(std::move(connection)));
+      if (connections_.size() > options_.connections_max) close_oldest();
     } else if (!draining_) {
       log_.warning("cannot accept a connection", {{"error", stream.error().what()}});
       co_await clock_.sleep_for(accept_pause);
@@ -260,6 +266,14 @@ Task<> HttpServer::close_overdue() {
     const SteadyPoint now = clock_.steady();
     for (Connection* connection : connections_) connection->close_if_overdue(now);
   }
+}
+
+/// The connection ends, and leaves the set, when its tasks notice.
+void HttpServer::close_oldest() {
+  const auto oldest = std::min_element(
+      connections_.begin(), connections_.end(),
+      [](const Connection* a, const Connection* b) { return a->number() < b->number(); });
+  if (oldest != connections_.end()) (*oldest)->close();
 }
 
 Task<> HttpServer::drain(SteadyPoint deadline) {

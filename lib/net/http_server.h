@@ -14,6 +14,9 @@ struct HttpServerOptions {
   std::size_t header_max = 16 * 1024;
   std::size_t body_max = 3u << 20;  ///< a larger request is answered with 413
   std::size_t connections_max = 4096;
+  /// Beyond connections_max the oldest connection is closed; otherwise the new one waits. For ports
+  /// of short exchanges that any client may reach: silent connections do not keep others out.
+  bool makes_room = false;
   Duration idle_max = std::chrono::minutes(2);      ///< between requests
   Duration request_max = std::chrono::seconds(30);  ///< from a request's first byte to its last
   Duration write_max = std::chrono::seconds(30);    ///< for the client to take one write
@@ -44,6 +47,7 @@ class HttpServer {
   Task<> accept_all();
   Task<> serve(std::shared_ptr<Connection> connection);
   Task<> close_overdue();
+  void close_oldest();
   std::size_t answering() const;
 
   Clock& clock_;
@@ -53,6 +57,7 @@ class HttpServer {
   Log log_;
   std::set<Connection*> connections_;  // their order is never visible
   bool draining_ = false;
+  std::uint64_t accepted_ = 0;
   Wakeup room_;
   TaskScope scope_;
 };

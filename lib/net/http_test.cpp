@@ -264,6 +264,29 @@ TEST_F(Http, ACallerWithoutDeadlineIsGivenOne) {
   EXPECT_EQ(answer->code, Errc::timeout);
 }
 
+TEST_F(Http, TheGateIsAskedAfterTheWaitForAConnection) {
+  struct ClosesAt final : SendGate {
+    ClosesAt(Clock& clock, SteadyPoint end) : clock(clock), end(end) {}
+    Clock& clock;
+    SteadyPoint end;
+    Status may_send() const override {
+      if (clock.steady() < end) return ok();
+      return Error(Errc::denied, "too late");
+    }
+  };
+  start();
+  HttpClientOptions one;
+  one.connections_max = 1;
+  client = make_client(one);
+  const ClosesAt gate(world, world.steady() + 2s);
+  auto early = get("/slow", {.gate = &gate});
+  auto late = get("/a", {.deadline = world.steady() + 1min, .gate = &gate});
+  world.run_for(1min);
+  EXPECT_EQ(early->text, "hello");
+  EXPECT_EQ(late->code, Errc::denied);
+  EXPECT_THAT(late->text, HasSubstr("too late"));
+}
+
 TEST_F(Http, CancellationClosesTheConnection) {
   start();
   TaskScope inner(world.executor());
@@ -442,15 +465,16 @@ struct Broken {
   const char* name;
   const char* answer;
   const char* want;
+  Errc code = Errc::unavailable;
   friend void PrintTo(const Broken& c, std::ostream* out) { *out << c.name; }
 };
 class BrokenAnswers : public Http, public ::testing::WithParamInterface<Broken> {};
 
-TEST_P(BrokenAnswers, AreUnavailable) {
+TEST_P(BrokenAnswers, AreErrors) {
   start_script({GetParam().answer});
   auto answer = get("/a");
   world.run_for(1s);
-  EXPECT_EQ(answer->code, Errc::unavailable);
+  EXPECT_EQ(answer->code, GetParam().code);
   EXPECT_THAT(answer->text, HasSubstr(GetParam().want));
 }
 
@@ -468,7 +492,8 @@ INSTANTIATE_TEST_SUITE_P(
         Broken{"without_a_length", "HTTP/1.1 200 OK\r\n\r\nabc", "neither Content-Length"},
         Broken{"not_http", "SSH-2.0-OpenSSH\r\n\r\n", "malformed"},
         Broken{"length_beyond_the_limit",
-               "HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\nabc", "larger than"}),
+               "HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\nabc", "larger than",
+               Errc::too_large}),
     [](const auto& info) { return std::string(info.param.name); });
 
 TEST_F(Http, InformationalAnswersAreSkipped) {
@@ -769,6 +794,77 @@ TEST(Codec, AWatchDecodesTheSameHoweverItIsSplit) {
       ASSERT_EQ(got, want) << a << "/" << b;
     }
   }
+}
+
+/// Feeds `text` in pieces as they come from a socket until the decoder refuses; how much it held at
+/// most.
+std::size_t most_buffered(Decoder& decoder, std::string_view text, Status* verdict) {
+  constexpr std::size_t piece = 16 * 1024;
+  std::size_t most = 0;
+  *verdict = ok();
+  while (!text.empty() && *verdict) {
+    decoder.append(text.substr(0, piece));
+    text.remove_prefix(std::min(piece, text.size()));
+    *verdict = decoder.advance();
+    (void)decoder.take_body();
+    most = std::max(most, decoder.buffered());
+  }
+  return most;
+}
+
+TEST(Codec, WhatBelongsToNoBodyIsBounded) {
+  const std::string head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+  const std::string long_text(4 << 20, 'x');
+  const std::pair<const char*, std::string> cases[] = {
+      {"an endless chunk extension", head + "1;a=" + long_text},
+      {"an endless trailer", head + "1\r\nx\r\n0\r\nX-Trailer: " + long_text},
+      {"many trailers", [&] {
+         std::string text = head + "1\r\nx\r\n0\r\n";
+         while (text.size() < long_text.size()) text += "X-Trailer: more\r\n";
+         return text;
+       }()}};
+  for (const auto& [name, text] : cases) {
+    for (const bool streaming : {false, true}) {
+      ResponseDecoder decoder({.header_max = 64 * 1024});
+      decoder.set_streaming(streaming);
+      Status verdict = ok();
+      EXPECT_LE(most_buffered(decoder, text, &verdict), 96u * 1024) << name;
+      EXPECT_FALSE(verdict.has_value()) << name;
+    }
+  }
+}
+
+TEST(Codec, RequestsToo) {
+  RequestDecoder decoder({.header_max = 16 * 1024});
+  Status verdict = ok();
+  const std::string text =
+      "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1;a=" + std::string(4 << 20, 'x');
+  EXPECT_LE(most_buffered(decoder, text, &verdict), 48u * 1024);
+  EXPECT_FALSE(verdict.has_value());
+  EXPECT_EQ(decoder.refusal(), 400u);
+}
+
+TEST(Codec, ChunkExtensionsAndTrailersOfUsualSizeAreRead) {
+  ResponseDecoder decoder({});
+  decoder.append(
+      std::string_view("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+                       "2;a=b\r\nhi\r\n0;c\r\nX-Trailer: t\r\n\r\n"));
+  ASSERT_TRUE(decoder.advance().has_value());
+  EXPECT_TRUE(decoder.done());
+  EXPECT_EQ(decoder.take_body(), "hi");
+}
+
+TEST(Codec, InformationalAnswersAreCounted) {
+  const auto flood = [](int count) {
+    std::string text;
+    for (int i = 0; i < count; ++i) text += "HTTP/1.1 103 Early Hints\r\n\r\n";
+    text += "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi";
+    ResponseDecoder decoder({});
+    decoder.append(text);
+    return decoder.advance();
+  };
+  EXPECT_TRUE(flood(16).has_value());
+  EXPECT_FALSE(flood(17).has_value());
 }
 
 TEST(Codec, ACutWatchIsNeverWhole) {

@@ -1,5 +1,6 @@
 #include "lib/net/tcp.h"
 
+#include "lib/net/resolver.h"
 #include "lib/net/tcp_socket.h"
 #include "lib/runtime/deadline.h"
 
@@ -36,18 +37,6 @@ void tune(tcp::socket& socket) {
   set_option(socket, IPPROTO_TCP, TCP_KEEPCNT, keepalive_probes);
   set_option(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, unacknowledged_max_ms);
 }
-
-class SystemResolver final : public Resolver {
- public:
-  Task<Result<std::vector<std::string>>> resolve(std::string host) override {
-    tcp::resolver resolver(co_await asio::this_coro::executor);
-    auto [ec, found] = co_await resolver.async_resolve(host, "", as_result);
-    if (ec) co_return co_await internal::stream_error(ec);
-    std::vector<std::string> addresses;
-    for (const auto& entry : found) addresses.push_back(entry.endpoint().address().to_string());
-    co_return addresses;
-  }
-};
 
 Task<Result<tcp::socket>> connect_one(tcp::endpoint endpoint) {
   tcp::socket socket(co_await asio::this_coro::executor);
@@ -186,7 +175,7 @@ bool quiet(tcp::socket& socket) noexcept {
 }  // namespace internal
 
 std::shared_ptr<Resolver> make_system_resolver() {
-  return std::make_shared<SystemResolver>();
+  return std::make_shared<LookupResolver>();
 }
 
 std::string host_and_port(std::string_view host, std::uint16_t port) {

@@ -4,7 +4,7 @@
 
 namespace regatta::net {
 
-/// The operating system's resolver (it uses a thread of its own: never in simulation).
+/// The operating system's resolver (it uses threads: never in simulation).
 std::shared_ptr<Resolver> make_system_resolver();
 
 /// "host:port", with brackets around an IPv6 address.

@@ -9,6 +9,7 @@
 #include <boost/asio/post.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <openssl/pem.h>
 #include <openssl/ssl.h>
 
 #include <netinet/in.h>
@@ -127,6 +128,44 @@ TEST_F(Tls, AClientCertificateOfAnotherAuthorityIsDenied) {
   auto answer = ask();
   ASSERT_FALSE(answer);
   EXPECT_EQ(answer.error().code(), Errc::denied) << answer.error().what();
+}
+
+TEST_F(Tls, TheCommonNameOfAServerDoesNotStandForItsNames) {
+  const KeyPair by_common_name =
+      *ca.issue_server({"localhost", {}, {"127.0.0.2"}}, clock.now(), day);
+  server.certificate_pem = by_common_name.certificate_pem;
+  server.key_pem = by_common_name.key_pem;
+  auto answer = ask("localhost");
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().code(), Errc::denied) << answer.error().what();
+}
+
+/// The key with a passphrase around it, in both forms that are in use.
+std::string encrypted(const std::string& key_pem, bool traditional) {
+  const std::unique_ptr<BIO, decltype(&BIO_free)> in(
+      BIO_new_mem_buf(key_pem.data(), static_cast<int>(key_pem.size())), &BIO_free);
+  const std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)> key(
+      PEM_read_bio_PrivateKey(in.get(), nullptr, nullptr, nullptr), &EVP_PKEY_free);
+  const std::unique_ptr<BIO, decltype(&BIO_free)> out(BIO_new(BIO_s_mem()), &BIO_free);
+  unsigned char phrase[] = "secret";
+  const auto write =
+      traditional ? &PEM_write_bio_PrivateKey_traditional : &PEM_write_bio_PrivateKey;
+  write(out.get(), key.get(), EVP_aes_128_cbc(), phrase, 6, nullptr, nullptr);
+  char* text = nullptr;
+  const long size = BIO_get_mem_data(out.get(), &text);
+  return std::string(text, static_cast<std::size_t>(size));
+}
+
+TEST_F(Tls, AnEncryptedKeyIsRefusedAndNeverAsksForAPassphrase) {
+  for (const bool traditional : {false, true}) {
+    KeyPair pair = *ca.issue_client("system:admin", {}, clock.now(), day);
+    pair.key_pem = encrypted(pair.key_pem, traditional);
+    present(pair);
+    auto answer = ask();
+    ASSERT_FALSE(answer);
+    EXPECT_EQ(answer.error().code(), Errc::invalid);
+    EXPECT_THAT(answer.error().what(), HasSubstr("the private key is encrypted"));
+  }
 }
 
 TEST_F(Tls, AServerOfAnotherAuthorityIsRefused) {

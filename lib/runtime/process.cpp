@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <iostream>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #include <utility>
 
@@ -23,6 +24,17 @@ Task<int> wait_for_signal() {
 }
 
 namespace {
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define REGATTA_SANITIZED
+#endif
+#endif
+#ifdef REGATTA_SANITIZED
+constexpr bool sanitized = true;
+#else
+constexpr bool sanitized = false;
+#endif
 
 Task<> signalled() {
   co_await wait_for_signal();
@@ -51,6 +63,23 @@ int run_process(const std::function<Task<int>()>& body) {
     std::cerr << "regatta: " << e.what() << '\n';
   }
   return 1;
+}
+
+std::size_t raise_open_files() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;
+  const rlim_t before = limit.rlim_cur;
+  limit.rlim_cur = limit.rlim_max;
+  if (::setrlimit(RLIMIT_NOFILE, &limit) != 0) return before;
+  return limit.rlim_cur;
+}
+
+void keep_memory_private() {
+  if (sanitized) return;
+  const rlimit none{0, 0};
+  ::setrlimit(RLIMIT_CORE, &none);
+  // A core_pattern that is a pipe ignores the limit.
+  ::prctl(PR_SET_DUMPABLE, 0);
 }
 
 void die_with_parent(int parent) {

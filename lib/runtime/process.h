@@ -22,4 +22,11 @@ int run_process(const std::function<Task<int>()>& body);
 /// ended already. Does nothing when `parent` is 0.
 void die_with_parent(int parent);
 
+/// Raises the soft limit on open files to the hard one. Returns the limit that holds then.
+std::size_t raise_open_files();
+
+/// No core dumps, and no debugger but root's: for a process whose memory holds credentials. Does
+/// nothing under a sanitizer, which needs both.
+void keep_memory_private();
+
 }  // namespace regatta

@@ -1,6 +1,7 @@
 #include "lib/runtime/backoff.h"
 #include "lib/runtime/deadline.h"
 #include "lib/runtime/key_lock.h"
+#include "lib/runtime/process.h"
 #include "lib/runtime/task_scope.h"
 #include "lib/runtime/work_queue.h"
 #include "lib/runtime/worker.h"
@@ -8,6 +9,8 @@
 
 #include <boost/asio/post.hpp>
 #include <gtest/gtest.h>
+
+#include <sys/resource.h>
 
 namespace regatta {
 namespace {
@@ -392,6 +395,18 @@ TEST_F(Runtime, ACancelledWaiterPassesTheKeyLockOn) {
   world.run_for(1s);
   EXPECT_TRUE(got);
   EXPECT_EQ(locks.size(), 0u);
+}
+
+TEST(Process, RaisesItsLimitOnOpenFiles) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit low{16, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &low), 0);
+  EXPECT_EQ(raise_open_files(), before.rlim_max);
+  rlimit after{};
+  ::getrlimit(RLIMIT_NOFILE, &after);
+  EXPECT_EQ(after.rlim_cur, before.rlim_max);
+  ::setrlimit(RLIMIT_NOFILE, &before);
 }
 
 TEST(Backoff, DoublesUpToItsLimit) {

@@ -149,6 +149,14 @@ struct ClusterProfileConfig {
   std::vector<ClusterProfileAccessProvider> access_providers;
 };
 
+/// How much of one kind a worker may make the hub keep: `objects` of it, `bytes` of their JSON, in
+/// lists of at most `pages`.
+struct WorkerLimits {
+  std::int64_t objects = 100'000;
+  std::int64_t bytes = 512 << 20;
+  std::int64_t pages = 2'000;
+};
+
 struct MultiKueueConfiguration {
   Duration gc_interval = std::chrono::minutes(1);  ///< 0: no garbage collection
   std::string origin{api::default_origin};
@@ -157,6 +165,7 @@ struct MultiKueueConfiguration {
   std::vector<std::string> external_frameworks;  ///< "Kind.version.group"
   std::optional<ClusterProfileConfig> cluster_profile;
   std::int64_t incremental_step_size = 3;
+  WorkerLimits worker_limits;
 };
 
 struct FairSharing {

@@ -230,6 +230,19 @@ static void read_names(StrictReader* reader, std::string_view list, std::vector<
 }
 
 static void read_value(const Json& value, const std::string& path, ReadContext* context,
+                       WorkerLimits* out) {
+  StrictReader reader(value, path, context);
+  reader.field("objects", &out->objects);
+  if (const Json* bytes = reader.take("bytes")) {
+    api::Quantity quantity;
+    read_value(*bytes, reader.at("bytes"), context, &quantity);
+    out->bytes = quantity.value();
+  }
+  reader.field("pages", &out->pages);
+  reader.finish();
+}
+
+static void read_value(const Json& value, const std::string& path, ReadContext* context,
                        MultiKueueConfiguration* out) {
   StrictReader reader(value, path, context);
   reader.field("gcInterval", &out->gc_interval);
@@ -239,6 +252,7 @@ static void read_value(const Json& value, const std::string& path, ReadContext* 
   read_names(&reader, "externalFrameworks", &out->external_frameworks);
   if (!context->v1beta1) {
     reader.field("clusterProfile", &out->cluster_profile);
+    reader.field("workerLimits", &out->worker_limits);
     if (const Json* incremental = reader.take("incrementalDispatcherConfig")) {
       const std::string where = reader.at("incrementalDispatcherConfig");
       if (out->dispatcher_name != api::dispatchers::incremental) {

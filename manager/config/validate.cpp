@@ -107,6 +107,9 @@ void check_multikueue(Problems* problems, const Configuration& c) {
   at_least_zero(problems, "multiKueue.workerLostTimeout", m.worker_lost_timeout);
   complaints(problems, "multiKueue.origin", m.origin, api::check_label_value(m.origin));
   at_least(problems, "multiKueue.incrementalDispatcherConfig.stepSize", m.incremental_step_size, 1);
+  at_least(problems, "multiKueue.workerLimits.objects", m.worker_limits.objects, 1);
+  at_least(problems, "multiKueue.workerLimits.bytes", m.worker_limits.bytes, 1 << 20);
+  at_least(problems, "multiKueue.workerLimits.pages", m.worker_limits.pages, 1);
   std::set<std::string> seen;
   for (std::size_t i = 0; i < m.external_frameworks.size(); ++i) {
     const std::string& name = m.external_frameworks[i];

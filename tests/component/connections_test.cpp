@@ -152,6 +152,27 @@ TEST_F(Connections, AHangingWorkerIsInactiveAndComesBack) {
   expect_active("connected again");
 }
 
+TEST_F(Connections, AWorkerThatHoldsTooMuchIsInactiveAndTheConditionNamesTheSetting) {
+  add_worker("east");
+  start_worker("east");
+  configure_hub_for("east");
+  for (const std::string name : {"a", "b"}) {
+    const std::string ours = ", kueue.x-k8s.io/multikueue-origin: multikueue";
+    ASSERT_TRUE(workers_["east"].cluster->apply(job_yaml(name, 1, "none", "{}", ours)));
+  }
+  manager::CoreConfig config;
+  config.worker_limits.objects_max = 1;
+  config.worker_limits.setting = "multiKueue.workerLimits";
+  start_manager(config);
+  EXPECT_EQ(problem(),
+            "False WorkerLimitExceeded: jobs: list of jobs.batch: more than 1 objects, see "
+            "multiKueue.workerLimits.objects");
+  ASSERT_TRUE(workers_["east"].cluster->patch(
+      api::Job::resource, key("b"),
+      R"({"metadata": {"labels": {"kueue.x-k8s.io/multikueue-origin": null}}})"));
+  expect_active("the list is within the limit", 6min);
+}
+
 TEST_F(Connections, AWorkerThatAnswers500IsInactiveAndComesBack) {
   network_.faults("east").server_error = 1;
   start();

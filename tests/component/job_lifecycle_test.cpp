@@ -65,6 +65,24 @@ TEST_F(OneCluster, AJobWaitsRunsAndFinishes) {
                                       workload->metadata.name + "' is declared finished"));
 }
 
+TEST_F(OneCluster, AnEditThatRacesTheStartDoesNotRunBeforeItWasAdmitted) {
+  start_with_queues();
+  manager_->faults().delay_min = manager_->faults().delay_max = 200ms;
+  apply(job_yaml("j"));
+  until("admitted", [&] { return condition_of("j", "Admitted").starts_with("True"); });
+  ASSERT_TRUE(job("j").spec.suspend.value_or(false)) << "the start is on its way";
+  ASSERT_TRUE(cluster_.patch(api::Job::resource, key("j"), R"({"spec": {"template": {"spec":
+    {"tolerations": [{"key": "mine", "operator": "Exists"}]}}}})"));
+  until("started", [&] { return !job("j").spec.suspend.value_or(true); });
+  const auto tolerations = [](const Json& pod_template) {
+    return dump_json(pod_template["spec"]["tolerations"]);
+  };
+  EXPECT_THAT(tolerations(job("j").spec.pod_template.json()), HasSubstr("mine"));
+  EXPECT_THAT(tolerations(workload_of("j")->spec.pod_sets[0].pod_template.json()),
+              HasSubstr("mine"))
+      << "what runs was never admitted";
+}
+
 TEST_F(OneCluster, AnUnsuspendedJobIsStoppedUntilItIsAdmitted) {
   start_with_queues();
   std::string yaml = job_yaml("big", 5);  // five CPUs where there are four

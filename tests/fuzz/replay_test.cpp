@@ -39,12 +39,16 @@ TEST_P(Replay, SurvivesItsCorpus) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Fuzz, Replay,
-                         testing::Values(Target{"manifests", manifests}, Target{"events", events},
-                                         Target{"scenario", scenario},
-                                         Target{"kubeconfig", kubeconfig},
-                                         Target{"configuration", configuration}),
-                         [](const auto& info) { return std::string(info.param.folder); });
+INSTANTIATE_TEST_SUITE_P(
+    Fuzz, Replay,
+    testing::Values(Target{"manifests", manifests}, Target{"events", events},
+                    Target{"scenario", scenario}, Target{"kubeconfig", kubeconfig},
+                    Target{"configuration", configuration}, Target{"http_answer", http_answer},
+                    Target{"http_request", http_request}, Target{"json", json},
+                    Target{"watch", watch}, Target{"status", status}, Target{"pem", pem},
+                    Target{"protobuf", protobuf}, Target{"objects", objects},
+                    Target{"selector", selector}, Target{"patch", patch}, Target{"cel", cel}),
+    [](const auto& info) { return std::string(info.param.folder); });
 
 }  // namespace
 }  // namespace regatta::fuzz

@@ -1,0 +1,77 @@
+// What API objects hold, and what is made of them: codecs, selectors, patches, CEL.
+
+#include "lab/apiserver/patch/json_patch.h"
+#include "lab/apiserver/patch/strategic_merge.h"
+#include "lib/api/batch.h"
+#include "lib/api/codec.h"
+#include "lib/api/core.h"
+#include "lib/api/kueue.h"
+#include "lib/api/labels.h"
+#include "lib/base/check.h"
+#include "lib/base/json.h"
+#include "lib/base/merge_patch.h"
+#include "lib/manifest/cel/program.h"
+#include "tests/fuzz/targets.h"
+
+#include <nlohmann/json.hpp>
+
+namespace regatta::fuzz {
+namespace {
+
+/// What can be read can be written, and reads as the same again.
+template <class T>
+void round_trip(const Json& value) {
+  const Result<T> object = api::from_json<T>(value);
+  if (!object) {
+    REGATTA_CHECK(object.error().what().size() <= 1024, "an error without limit");
+    return;
+  }
+  const Json written = api::to_json(*object);
+  const Result<T> again = api::from_json<T>(written);
+  REGATTA_CHECK(again.has_value(), "what was written cannot be read");
+  REGATTA_CHECK(api::to_json(*again) == written, "it reads as another object");
+}
+
+}  // namespace
+
+void objects(std::string_view text) {
+  const Result<Json> value = parse_json(text);
+  if (!value) return;
+  round_trip<api::Workload>(*value);
+  round_trip<api::Job>(*value);
+  round_trip<api::ClusterQueue>(*value);
+  round_trip<api::MultiKueueCluster>(*value);
+}
+
+void selector(std::string_view text) {
+  const Result<api::Selector> selector = api::Selector::parse(text);
+  if (!selector) return;
+  (void)selector->matches({{"a", "b"}});
+  const Result<api::Selector> again = api::Selector::parse(selector->str());
+  REGATTA_CHECK(again.has_value(), "what was written cannot be read");
+  REGATTA_CHECK(again->str() == selector->str(), "it reads as another selector");
+}
+
+/// A list of two documents: what one patch between them does.
+void patch(std::string_view text) {
+  const Result<Json> pair = parse_json(text);
+  if (!pair || !pair->is_array() || pair->size() != 2) return;
+  const Json &from = (*pair)[0], &to = (*pair)[1];
+  (void)apiserver::json_patch(from, to);
+  (void)apiserver::strategic_merge(from, to, nullptr);
+  if (!from.is_object() || !to.is_object()) return;
+  const Json change = merge_patch_between(from, to);
+  Json patched = from;
+  patched.merge_patch(change);
+  REGATTA_CHECK(merge_patch_between(patched, to).empty(), "the patch leaves a difference");
+}
+
+void cel(std::string_view text) {
+  using namespace manifest::cel;
+  const Result<Program> program = Program::compile(text, {});
+  if (!program) return;
+  Budget budget{.left = 10'000};
+  (void)program->evaluate({}, budget);
+}
+
+}  // namespace regatta::fuzz
