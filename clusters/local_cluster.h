@@ -15,6 +15,7 @@
 #include "lib/runtime/task_scope.h"
 #include "lib/runtime/wakeup.h"
 
+#include <set>
 #include <string>
 
 namespace regatta::clusters {
@@ -45,6 +46,9 @@ class LocalCluster {
   /// Spawns every informer.
   void start(TaskScope& scope);
   Task<> wait_synced();
+  /// Lists everything anew; returns when every cache is as new as the server was at the call. A
+  /// process that begins to lead needs it: its watches may have been dead while another one wrote.
+  Task<> catch_up();
 
   /// Takes the lock of one Workload, lets `change` edit a copy of what the store has, and writes
   /// the difference in its status: one merge patch, or no request when nothing changed. `change`
@@ -62,6 +66,10 @@ class LocalCluster {
   /// Reads one Workload from the API into the store, for use when it is unknown whether a write
   /// happened.
   Task<Status> refresh(api::ObjectKey key);
+  /// The same, and tells the cache when there is no such Workload, or one that cannot be decoded.
+  Task<Status> confirm(api::ObjectKey key);
+  /// Whether a write of the Workload may have happened that the cache does not have.
+  bool unsure(const api::ObjectKey& key) const { return unsure_.contains(key); }
 
   /// Takes the lock of one job, asks `change` for a merge patch of what the store has (nullopt or
   /// an empty object: nothing to write), sends it to the job or its status, and observes the
@@ -70,6 +78,9 @@ class LocalCluster {
                          std::function<std::optional<Json>(const jobs::GenericJob&)> change);
   /// Deletes the job with this uid and the objects that it owns; ok when it is gone already.
   Task<Status> remove_job(jobs::JobPtr job);
+
+  /// What tells this cluster from others: the UID of its namespace kube-system. Empty if unknown.
+  std::string uid() const;
 
   /// The objects that decisions read.
   const jobs::Lookup& objects() const { return lookup_; }
@@ -114,6 +125,7 @@ class LocalCluster {
   LocalLookup lookup_{*this};
   KeyLocks<api::ObjectKey> workload_locks_;
   KeyLocks<jobs::JobId> job_locks_;
+  std::set<api::ObjectKey> unsure_;
   Wakeup flavor_changed_;
 };
 

@@ -17,6 +17,10 @@ void read_check(const api::AdmissionCheckState& check, LocalView* view);
 /// With `gated`, our closed preemption gate replaces the gates of the hub's Workload.
 Json remote_copy(const api::Workload& workload, const std::string& origin, bool gated = false);
 
+/// Marks an object for a worker with the uid of the object that it is made for, and with that of
+/// the hub if that is known.
+void stamp(Json* object, const std::string& origin_uid, const std::string& hub_uid);
+
 /// Opens our preemption gate.
 void open_gate(api::Workload* copy, TimePoint now);
 
