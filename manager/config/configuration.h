@@ -157,6 +157,10 @@ struct MultiKueueConfiguration {
   std::vector<std::string> external_frameworks;  ///< "Kind.version.group"
   std::optional<ClusterProfileConfig> cluster_profile;
   std::int64_t incremental_step_size = 3;
+  /// removalBrake: removals are held when more than this share of what runs on a worker, and at
+  /// least so many workloads, have vanished from the hub.
+  std::int64_t brake_share_percent = 50;
+  std::int64_t brake_at_least = 10;
 };
 
 struct FairSharing {

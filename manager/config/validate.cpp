@@ -107,6 +107,8 @@ void check_multikueue(Problems* problems, const Configuration& c) {
   at_least_zero(problems, "multiKueue.workerLostTimeout", m.worker_lost_timeout);
   complaints(problems, "multiKueue.origin", m.origin, api::check_label_value(m.origin));
   at_least(problems, "multiKueue.incrementalDispatcherConfig.stepSize", m.incremental_step_size, 1);
+  at_least(problems, "multiKueue.removalBrake.sharePercent", m.brake_share_percent, 0);
+  at_least(problems, "multiKueue.removalBrake.atLeast", m.brake_at_least, 0);
   std::set<std::string> seen;
   for (std::size_t i = 0; i < m.external_frameworks.size(); ++i) {
     const std::string& name = m.external_frameworks[i];
