@@ -1,6 +1,7 @@
 #include "clusters/fleet.h"
 
 #include "lib/api/names.h"
+#include "lib/api/own_names.h"
 #include "lib/base/digest.h"
 
 namespace regatta::clusters {
@@ -63,6 +64,12 @@ const Fleet::Member* Fleet::find(const std::string& cluster) const {
   return found == members_.end() ? nullptr : &found->second;
 }
 
+bool Fleet::may_exist(const std::string& cluster) const {
+  const api::ObjectKey key(cluster);
+  const auto found = local_.multikueue_clusters.get(key);
+  return local_.multikueue_clusters.unreadable(key) || (found && !found->metadata.deleting());
+}
+
 Task<> Fleet::work() {
   for (;;) {
     std::string name = co_await queue_.next();
@@ -98,9 +105,12 @@ Task<Status> Fleet::reconcile(std::string name) {
   if (it->second.remote && !it->second.ready()) queue_.add_after(name, attempts_interval);
 
   const auto wanted = condition(it->second, *cluster);
-  if (!wanted) co_return ok();
   api::MultiKueueCluster after = *cluster;
-  if (!api::set_condition(&after.status.conditions, *wanted, local_.clock.now())) co_return ok();
+  bool news = write_notices(it->second, &after);
+  if (wanted) {
+    news = api::set_condition(&after.status.conditions, *wanted, local_.clock.now()) || news;
+  }
+  if (!news) co_return ok();
   co_return co_await local_.write_status(local_.multikueue_clusters, *cluster, std::move(after));
 }
 
@@ -187,6 +197,46 @@ void Fleet::update_loss(Member* member, const std::string& name) {
                           {"error", problem ? problem->what() : std::string("no kubeconfig")}});
   }
   announce(name);
+}
+
+void Fleet::tell(const std::string& cluster, std::string_view type, std::optional<Notice> notice) {
+  const auto found = members_.find(cluster);
+  if (found == members_.end()) return;
+  auto& known = found->second.notices;
+  const auto [it, fresh] = known.try_emplace(std::string(type));
+  if (!fresh && it->second == notice) return;
+  const auto object = local_.multikueue_clusters.get(api::ObjectKey(cluster));
+  const bool begins = notice && !it->second;
+  if (begins && object && !api::is_true(object->status.conditions, type)) {
+    local_.events.event(kube::reference_to(*object), kube::EventType::warning, notice->reason,
+                        notice->message);
+    log_.warning("notice", {{"cluster", cluster}, {"condition", type}, {"text", notice->message}});
+  }
+  it->second = std::move(notice);
+  queue_.add(cluster);
+}
+
+bool Fleet::told(const std::string& cluster, std::string_view type) const {
+  const Member* member = find(cluster);
+  if (!member) return false;
+  const auto found = member->notices.find(std::string(type));
+  return found != member->notices.end() && found->second;
+}
+
+bool Fleet::write_notices(const Member& member, api::MultiKueueCluster* cluster) const {
+  bool news = false;
+  api::Conditions* conditions = &cluster->status.conditions;
+  for (const auto& [type, notice] : member.notices) {
+    if (!notice && !api::is_true(*conditions, type)) continue;
+    api::Condition wanted;
+    wanted.type = type;
+    wanted.observed_generation = cluster->metadata.generation;
+    wanted.status = notice ? api::ConditionStatus::True : api::ConditionStatus::False;
+    wanted.reason = notice ? notice->reason : std::string(api::reasons::resolved);
+    wanted.message = notice ? notice->message : "It no longer holds";
+    news = api::set_condition(conditions, std::move(wanted), local_.clock.now()) || news;
+  }
+  return news;
 }
 
 void Fleet::announce(const std::string& name) {

@@ -13,6 +13,13 @@
 
 namespace regatta::clusters {
 
+/// What an operator should know about a worker.
+struct Notice {
+  std::string reason;
+  std::string message;
+  friend bool operator==(const Notice&, const Notice&) = default;
+};
+
 /// Keeps a live connection to the worker of every MultiKueueCluster of the hub, and writes its
 /// Active condition. Each worker has its own connection, watches and backoff: a worker that hangs,
 /// refuses or lacks a kind delays no other.
@@ -28,11 +35,16 @@ class Fleet {
     std::optional<TimePoint> lost_since;    ///< set while not ready
     std::optional<ConnectFailure> failure;  ///< why `remote` is null
     std::string kubeconfig_digest;
+    /// By the condition's type; nullopt: it no longer holds.
+    std::map<std::string, std::optional<Notice>> notices;
     bool was_ready = false;
     bool ready() const { return remote && remote->ready(); }
   };
   /// Null when there is no such MultiKueueCluster.
   const Member* find(const std::string& cluster) const;
+  /// There is a MultiKueueCluster of that name, or one that cannot be decoded. It may not be a
+  /// member yet.
+  bool may_exist(const std::string& cluster) const;
   const std::map<std::string, Member>& members() const { return members_; }
 
   /// Called when the copy or the job of that Workload changed on that worker.
@@ -44,6 +56,10 @@ class Fleet {
   void on_connection(std::function<void(const std::string& cluster)> handler) {
     connection_handlers_.push_back(std::move(handler));
   }
+  /// Writes that condition into the MultiKueueCluster: True with an event, or, for nullopt, False
+  /// if it was ever written.
+  void tell(const std::string& cluster, std::string_view type, std::optional<Notice> notice);
+  bool told(const std::string& cluster, std::string_view type) const;
   bool idle() const { return queue_.idle(); }
 
  private:
@@ -57,6 +73,7 @@ class Fleet {
   std::optional<api::Condition> condition(const Member& member,
                                           const api::MultiKueueCluster& cluster) const;
   void announce(const std::string& name);
+  bool write_notices(const Member& member, api::MultiKueueCluster* cluster) const;
 
   LocalCluster& local_;
   Connector& connector_;

@@ -1,6 +1,7 @@
 #include "clusters/job_store.h"
 
 #include "lib/kube/outline.h"
+#include "lib/runtime/deadline.h"
 
 #include <nlohmann/json.hpp>
 
@@ -29,6 +30,16 @@ void JobStore::for_each_informer(const std::function<void(const Kind&, Informer&
 
 Task<> JobStore::wait_synced() {
   for (auto& [kind, informer] : informers_) co_await informer->wait_synced();
+}
+
+Task<> JobStore::catch_up() {
+  std::vector<Task<>> all;
+  for (auto& [kind, informer] : informers_) all.push_back(informer->catch_up());
+  co_await all_of(std::move(all));
+}
+
+void JobStore::list_anew() {
+  for (auto& [kind, informer] : informers_) informer->list_anew();
 }
 
 const kube::InformerHealth& JobStore::worst_health() const {
@@ -81,7 +92,7 @@ void JobStore::on_health(std::function<void()> handler) {
   for (auto& [kind, informer] : informers_) informer->on_health(handler);
 }
 
-const JobStore::Informer* JobStore::find(const Kind* kind) const {
+JobStore::Informer* JobStore::find(const Kind* kind) const {
   const auto found = std::find_if(informers_.begin(), informers_.end(),
                                   [kind](const auto& entry) { return entry.first == kind; });
   return found == informers_.end() ? nullptr : found->second.get();
@@ -90,6 +101,16 @@ const JobStore::Informer* JobStore::find(const Kind* kind) const {
 JobPtr JobStore::get(const JobId& id) const {
   const Informer* informer = find(id.kind);
   return informer ? informer->get(id.key) : nullptr;
+}
+
+bool JobStore::unreadable(const JobId& id) const {
+  const Informer* informer = find(id.kind);
+  return informer && informer->unreadable(id.key);
+}
+
+kube::Absence JobStore::absence(const JobId& id) const {
+  const Informer* informer = find(id.kind);
+  return informer ? informer->absence(id.key) : kube::Absence::unseen;
 }
 
 std::vector<JobPtr> JobStore::list() const {
@@ -126,10 +147,20 @@ Result<JobPtr> JobStore::decode(const Kind& kind, std::string text) const {
 }
 
 void JobStore::observe(JobPtr written) {
-  const auto found = std::find_if(informers_.begin(), informers_.end(), [&](const auto& entry) {
-    return entry.first == &written->kind();
-  });
-  if (found != informers_.end()) found->second->observe(std::move(written));
+  Informer* informer = find(&written->kind());
+  if (informer) informer->observe(std::move(written));
+}
+
+void JobStore::may_appear(const JobId& id) {
+  if (Informer* informer = find(id.kind)) informer->may_appear(id.key);
+}
+
+void JobStore::observe_absent(const JobId& id, const JobPtr& before) {
+  if (Informer* informer = find(id.kind)) informer->observe_absent(id.key, before);
+}
+
+void JobStore::observe_unreadable(const JobId& id, const Error& error) {
+  if (Informer* informer = find(id.kind)) informer->observe_unreadable(id.key, error);
 }
 
 }  // namespace regatta::clusters

@@ -35,6 +35,8 @@ class JobStore {
   /// The owner of the store runs each informer in a coroutine of its own.
   void for_each_informer(const std::function<void(const Kind&, Informer&)>& visit);
   Task<> wait_synced();
+  Task<> catch_up();
+  void list_anew();
   /// The health of the worst kind: kinds with an error are worse, then those with more failures.
   const kube::InformerHealth& worst_health() const;
   /// Every kind is synced, and its informer is connected or has no error.
@@ -50,6 +52,8 @@ class JobStore {
 
   /// Null when there is no such job, or its kind is not followed here.
   jobs::JobPtr get(const jobs::JobId& id) const;
+  bool unreadable(const jobs::JobId& id) const;
+  kube::Absence absence(const jobs::JobId& id) const;
   /// Every job, by kind in the order of kinds(), then by key.
   std::vector<jobs::JobPtr> list() const;
   std::vector<jobs::JobPtr> by_index(const std::string& index, const std::string& value) const;
@@ -58,9 +62,12 @@ class JobStore {
   /// The job in an answer of the API server.
   Result<jobs::JobPtr> decode(const Kind& kind, std::string text) const;
   void observe(jobs::JobPtr written);
+  void may_appear(const jobs::JobId& id);
+  void observe_absent(const jobs::JobId& id, const jobs::JobPtr& before);
+  void observe_unreadable(const jobs::JobId& id, const Error& error);
 
  private:
-  const Informer* find(const Kind* kind) const;
+  Informer* find(const Kind* kind) const;
 
   JobStoreDeps deps_;
   std::vector<std::pair<const Kind*, std::unique_ptr<Informer>>> informers_;

@@ -6,6 +6,7 @@
 #include "lib/api/placed.h"
 #include "lib/api/template_pool.h"
 #include "lib/kube/status.h"
+#include "lib/runtime/deadline.h"
 
 #include <nlohmann/json.hpp>
 
@@ -21,6 +22,13 @@ kube::InformerDeps informer_deps(const LocalClusterDeps& deps, const char* name)
 kube::InformerOptions in_namespace(std::string ns) {
   kube::InformerOptions options;
   options.ns = std::move(ns);
+  return options;
+}
+
+/// That a Workload was deleted is asked for as long as workers hold something of it.
+kube::InformerOptions remembering_many() {
+  kube::InformerOptions options;
+  options.absent_max = 16384;
   return options;
 }
 
@@ -79,7 +87,7 @@ LocalCluster::LocalCluster(LocalClusterDeps deps)
       log(deps.log),
       system_namespace(deps.system_namespace),
       client_(deps.client),
-      workloads(informer_deps(deps, "informer.workloads"), {},
+      workloads(informer_deps(deps, "informer.workloads"), remembering_many(),
                 [this](auto& workload) { templates_.share(&workload); }),
       jobs(job_store_deps(deps, &templates_)),
       cluster_queues(informer_deps(deps, "informer.clusterqueues")),
@@ -194,6 +202,34 @@ Task<> LocalCluster::wait_synced() {
   if (uses_topology()) co_await nodes.wait_synced();
 }
 
+std::string LocalCluster::uid() const {
+  const auto found = namespaces.get(api::ObjectKey("kube-system"));
+  return found ? found->metadata.uid : std::string();
+}
+
+Task<> LocalCluster::catch_up() {
+  std::vector<Task<>> all;
+  all.push_back(workloads.catch_up());
+  all.push_back(jobs.catch_up());
+  all.push_back(cluster_queues.catch_up());
+  all.push_back(local_queues.catch_up());
+  all.push_back(cohorts.catch_up());
+  all.push_back(flavors.catch_up());
+  all.push_back(topologies.catch_up());
+  all.push_back(checks.catch_up());
+  all.push_back(multikueue_clusters.catch_up());
+  all.push_back(multikueue_configs.catch_up());
+  all.push_back(workload_priority_classes.catch_up());
+  all.push_back(priority_classes.catch_up());
+  all.push_back(namespaces.catch_up());
+  all.push_back(limit_ranges.catch_up());
+  all.push_back(runtime_classes.catch_up());
+  all.push_back(secrets.catch_up());
+  if (pods.has_synced()) all.push_back(pods.catch_up());
+  if (nodes.has_synced()) all.push_back(nodes.catch_up());
+  co_await all_of(std::move(all));
+}
+
 Task<Status> LocalCluster::update_status(api::ObjectKey key, Wanted<api::WorkloadStatus> wanted) {
   return update(std::move(key), putting(std::move(wanted), &api::Workload::status),
                 kube::PatchScope::status);
@@ -233,7 +269,10 @@ Task<Status> LocalCluster::update(api::ObjectKey key, std::function<bool(api::Wo
     const Error failed = written.error();
     // The next decision needs the object as it is now; the watch may not have shown it yet.
     const bool stale = failed.code() == Errc::conflict || kube::may_have_happened(failed);
-    if (stale) co_await refresh(key);
+    if (stale) {
+      unsure_.insert(key);
+      co_await refresh(key);
+    }
     co_return failed.within("workload " + key.str());
   }
   workloads.observe(std::move(*written));
@@ -243,8 +282,32 @@ Task<Status> LocalCluster::update(api::ObjectKey key, std::function<bool(api::Wo
 Task<Status> LocalCluster::refresh(api::ObjectKey key) {
   auto current = co_await client_.get<api::Workload>(key);
   if (!current) co_return current.error();
+  unsure_.erase(key);
   workloads.observe(std::move(*current));
   co_return ok();
+}
+
+Task<Status> LocalCluster::confirm(api::ObjectKey key) {
+  const auto before = workloads.get(key);
+  const auto text = co_await client_.get_raw(api::Workload::resource, key);
+  if (!text && text.error().code() != Errc::not_found) {
+    co_return text.error().within("reading workload " + key.str());
+  }
+  unsure_.erase(key);
+  if (!text) {
+    workloads.observe_absent(key, before);
+    co_return ok();
+  }
+  auto current = api::decode<api::Workload>(kube::without_managed_fields(*text));
+  if (!current) {
+    workloads.observe_unreadable(key, current.error());
+    co_return ok();
+  }
+  workloads.observe(std::move(*current));
+  if (workloads.get(key)) co_return ok();
+  // The cache follows the server beyond this version and yet lacks the object.
+  workloads.list_anew();
+  co_return Error(Errc::unavailable, "the cache lacks workload " + key.str() + ": listing anew");
 }
 
 Task<Result<api::ObjectKey>> LocalCluster::create_workload(api::Workload workload) {

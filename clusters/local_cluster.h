@@ -17,6 +17,7 @@
 
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <type_traits>
 
@@ -52,6 +53,9 @@ class LocalCluster {
   /// Spawns every informer.
   void start(TaskScope& scope);
   Task<> wait_synced();
+  /// Lists everything anew; returns when every cache is as new as the server was at the call. A
+  /// process that begins to lead needs it: its watches may have been dead while another one wrote.
+  Task<> catch_up();
 
   /// Takes the lock of one Workload, asks `wanted` what the status of what the store has should be
   /// (nullopt: it stays as it is), and writes the difference: one merge patch, or no request when
@@ -69,6 +73,10 @@ class LocalCluster {
   /// Reads one Workload from the API into the store, for use when it is unknown whether a write
   /// happened.
   Task<Status> refresh(api::ObjectKey key);
+  /// The same, and tells the cache when there is no such Workload, or one that cannot be decoded.
+  Task<Status> confirm(api::ObjectKey key);
+  /// Whether a write of the Workload may have happened that the cache does not have.
+  bool unsure(const api::ObjectKey& key) const { return unsure_.contains(key); }
 
   /// Takes the lock of one job, asks `change` for a merge patch of what the store has (nullopt or
   /// an empty object: nothing to write), sends it to the job or its status, and observes the
@@ -95,6 +103,8 @@ class LocalCluster {
   Task<Status> patch_pod(api::ObjectKey key, std::string patch);
   /// Sends a strategic merge patch to the status of a pod.
   Task<Status> patch_pod_status(api::ObjectKey key, std::string patch);
+  /// What tells this cluster from others: the UID of its namespace kube-system. Empty if unknown.
+  std::string uid() const;
 
   /// The objects that decisions read.
   const jobs::Lookup& objects() const { return lookup_; }
@@ -142,6 +152,7 @@ class LocalCluster {
   LocalLookup lookup_{*this};
   KeyLocks<api::ObjectKey> workload_locks_;
   KeyLocks<jobs::JobId> job_locks_;
+  std::set<api::ObjectKey> unsure_;
   Wakeup flavor_changed_;
 };
 

@@ -92,6 +92,8 @@ kube::InformerDeps RemoteCluster::informer_deps(const std::string& what) {
 kube::InformerOptions RemoteCluster::options() const {
   kube::InformerOptions options;
   options.label_selector = std::string(api::labels::multikueue_origin) + "=" + deps_.origin;
+  // A worker that comes back is believed when its objects have been listed, not before.
+  options.list_after_loss = true;
   return options;
 }
 
@@ -214,8 +216,68 @@ Task<> RemoteCluster::probe(std::shared_ptr<RemoteCluster> self) {
     if (answer) break;
     self->unanswered_ = answer.error();
   }
+  // The watches may be dead without a sign, and a request without an answer may have happened.
+  Task<> listing = self->catch_up();
+  Task<> stopping = self->wait_stopped();
+  co_await first_of(std::move(listing), std::move(stopping));
   self->unanswered_.reset();
   self->health_changed();
+}
+
+template <class Cache, class Key, class Decode>
+Task<Status> RemoteCluster::confirm_in(Cache& cache, api::ResourceInfo resource,
+                                       api::ObjectKey name, Key key, Decode decode) {
+  if (cache.get(key) || cache.absence(key) != kube::Absence::unseen) co_return ok();
+  auto text = co_await client.get_raw(resource, name);
+  if (!text && text.error().code() == Errc::not_found) {
+    cache.observe_absent(key, nullptr);
+    co_return ok();
+  }
+  if (!text) {
+    note(text.error());
+    co_return text.error().within("reading " + resource.group_resource() + " on " + name_);
+  }
+  auto found = decode(std::move(*text));
+  if (!found) {
+    cache.observe_unreadable(key, found.error());
+  } else if (!is_ours(kube::metadata_of(**found))) {
+    cache.observe_absent(key, nullptr);
+  } else {
+    cache.observe(std::move(*found));
+    if (cache.get(key)) co_return ok();
+    // The cache follows the worker beyond this version and yet lacks the object.
+    cache.list_anew();
+    co_return Error(Errc::unavailable, "the cache of " + name_ + " lacks " + name.str());
+  }
+  co_return ok();
+}
+
+Task<Status> RemoteCluster::confirm(api::ObjectKey workload, std::optional<jobs::JobId> job) {
+  using Copy = std::shared_ptr<const api::Workload>;
+  const auto copy = [](std::string text) -> Result<Copy> {
+    auto found = api::decode<api::Workload>(text);
+    if (!found) return found.error();
+    return std::make_shared<const api::Workload>(std::move(*found));
+  };
+  kube::ObjectInformer<api::Workload>& copies = workloads;
+  const Status done =
+      co_await confirm_in(copies, api::Workload::resource, workload, workload, copy);
+  if (!done || !job) co_return done;
+  const auto decode = [this, kind = job->kind](std::string text) {
+    return jobs.decode(*kind, std::move(text));
+  };
+  co_return co_await confirm_in(jobs, job->kind->resource(), job->key, *job, decode);
+}
+
+bool RemoteCluster::is_ours(const api::ObjectMeta& metadata) const {
+  return metadata.label(std::string(api::labels::multikueue_origin)) == deps_.origin;
+}
+
+Task<> RemoteCluster::catch_up() {
+  std::vector<Task<>> all;
+  all.push_back(workloads.catch_up());
+  all.push_back(jobs.catch_up());
+  co_await all_of(std::move(all));
 }
 
 bool RemoteCluster::removing_workload(const api::Workload& workload) const {

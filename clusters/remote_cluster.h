@@ -14,6 +14,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace regatta::clusters {
@@ -78,6 +79,10 @@ class RemoteCluster : public std::enable_shared_from_this<RemoteCluster> {
   kube::Informer<api::Workload> workloads;
   JobStore jobs;
 
+  /// Reads the copy of a Workload, and its job if there is to be one, as far as the caches lack
+  /// them, and tells the caches what the worker has.
+  Task<Status> confirm(api::ObjectKey workload, std::optional<jobs::JobId> job);
+
   /// Objects that we deleted and that the watch still shows. They count as gone for a short while
   /// only. An object that is still shown after it exists.
   bool removing_workload(const api::Workload& workload) const;
@@ -94,6 +99,12 @@ class RemoteCluster : public std::enable_shared_from_this<RemoteCluster> {
   static Task<> probe(std::shared_ptr<RemoteCluster> self);
   static Task<> check_credentials(std::shared_ptr<RemoteCluster> self);
   Task<Status> ask();
+  Task<> catch_up();
+  bool is_ours(const api::ObjectMeta& metadata) const;
+  /// Reads one object that `cache` lacks and never saw go.
+  template <class Cache, class Key, class Decode>
+  Task<Status> confirm_in(Cache& cache, api::ResourceInfo resource, api::ObjectKey name, Key key,
+                          Decode decode);
   void doubt(const Error& error);
   Task<> wait_stopped();
   void health_changed();

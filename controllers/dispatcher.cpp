@@ -51,12 +51,14 @@ Dispatcher::Dispatcher(DispatcherDeps deps, DispatcherConfig config)
     : deps_(deps),
       config_(std::move(config)),
       log_(deps.local.log.named("dispatch")),
-      workers_(deps.fleet),
+      workers_(deps.fleet, deps.local),
+      watch_(deps.local, deps.fleet, config_.origin, config_.brake),
       queue_(deps.local.clock, deps.scope, Backoff{Duration(20), std::chrono::seconds(30)},
              Intake::closed) {
   clusters::LocalCluster& local = deps_.local;
   local.workloads.on_transition([this](const api::ObjectKey& key, const auto&, const auto& after) {
     if (!after) copied_.erase(key);
+    if (!after) watch_.forget();
     queue_.add(key);
   });
   local.jobs.on_change([this](const jobs::JobId& id) {
@@ -71,10 +73,22 @@ Dispatcher::Dispatcher(DispatcherDeps deps, DispatcherConfig config)
     // The garbage collection removes copies that have no Workload on the hub; it looks twice first.
     if (deps_.local.workloads.get(key)) queue_.add(key);
   });
-  deps_.fleet.on_connection([this](const std::string& cluster) { enqueue_all(cluster); });
+  deps_.fleet.on_connection([this](const std::string& cluster) {
+    watch_.look(cluster);
+    enqueue_all(cluster);
+  });
+  // The operator allows removals, or adopts another hub's objects.
+  local.multikueue_clusters.on_transition(
+      [this](const api::ObjectKey& key, const auto& before, const auto& after) {
+        if (!before || !after || before->metadata.annotations == after->metadata.annotations)
+          return;
+        watch_.look(key.name);
+        enqueue_all(key.name);
+      });
 }
 
 void Dispatcher::start() {
+  leading_since_ = deps_.local.clock.steady();
   queue_.open();
   enqueue_all("");
   for (int i = 0; i < config_.workers; ++i) deps_.scope.spawn("dispatch", work());
@@ -130,6 +144,7 @@ Task<> Dispatcher::collect_garbage() {
     co_await deps_.local.clock.sleep_for(config_.gc_interval);
     for (const auto& [name, member] : deps_.fleet.members()) {
       if (!member.ready()) continue;
+      watch_.look(name);
       const auto orphaned = [this](const api::ObjectKey& key) {
         const auto workload = deps_.local.workloads.get(key);
         return !workload || workload->metadata.deleting();
@@ -150,12 +165,7 @@ Task<Status> Dispatcher::reconcile(api::ObjectKey key) {
   const TimePoint now = deps_.local.clock.now();
   foreign_.expire(deps_.local.clock.steady());
   dispatch::GroupView group = dispatch::read_group(deps_.local.objects(), workers_, foreign_, key);
-  const bool over = group.local.deleted || group.local.finished || !group.local.quota_reserved ||
-                    !group.local.cluster_name.empty();
-  if (over) racing_.erase(key);
-  if (const auto racing = racing_.find(key); racing != racing_.end()) {
-    group.local.racing_since = now - (deps_.local.clock.steady() - racing->second);
-  }
+  complete(key, &group);
   dispatch::Plan todo = config_.planner(group, now, config_.plan);
   if (!todo.actions.empty() && log_.enabled(LogLevel::debug)) {
     log_.debug("plan", {{"workload", key.str()}, {"actions", dispatch::describe(todo)}});
@@ -164,6 +174,26 @@ Task<Status> Dispatcher::reconcile(api::ObjectKey key) {
   const Status done = co_await apply_all(key, std::move(todo.actions));
   if (look_again) queue_.add_after(key, *look_again);
   co_return done;
+}
+
+void Dispatcher::complete(const api::ObjectKey& key, dispatch::GroupView* group) {
+  const TimePoint now = deps_.local.clock.now();
+  const SteadyPoint here = deps_.local.clock.steady();
+  const auto& workloads = deps_.local.workloads;
+  dispatch::LocalView& local = group->local;
+  local.certainty = certainty_on_hub(deps_.local, key);
+  local.leading_since = now - (here - leading_since_);
+  local.vanished = !workloads.get(key) && workloads.absence(key) != kube::Absence::deleted;
+  if (local.vanished) {
+    for (auto& [name, view] : group->clusters) view.removals_held = watch_.holds_removals(name);
+  }
+  const bool over =
+      local.deleted || local.finished || !local.quota_reserved || !local.cluster_name.empty();
+  if (over) racing_.erase(key);
+  if (const auto racing = racing_.find(key); racing != racing_.end()) {
+    local.racing_since = now - (here - racing->second);
+  }
+  tell_unreadable(key, *group);
 }
 
 Task<Status> Dispatcher::apply_all(api::ObjectKey key, std::vector<dispatch::Action> actions) {
@@ -231,7 +261,8 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::RemoveRemote action) 
   const auto gone = [](const Status& done) {
     return done || done.error().code() == Errc::not_found;
   };
-  if (const auto job = remote_job_of(*worker, key); job && !worker->removing_job(*job)) {
+  const auto job = remote_job_of(*worker, key, deps_.local);
+  if (job && !worker->removing_job(*job)) {
     kube::DeleteOptions options;
     options.uid = job->metadata().uid;
     options.propagation_policy = "Background";
@@ -245,6 +276,7 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::RemoveRemote action) 
   }
   const auto copy = worker->workloads.get(key);
   if (!copy || worker->removing_workload(*copy)) co_return ok();
+  if (!HubIdentity(deps_.local, action.cluster).may_own(copy->metadata)) co_return ok();
   if (copy->metadata.has_finalizer(api::finalizers::resource_in_use)) {
     Json left = copy->metadata.finalizers;
     left.erase(std::find(left.begin(), left.end(), api::finalizers::resource_in_use));
@@ -273,7 +305,9 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::CreateCopy action) {
   const auto worker = remote(action.cluster);
   const auto workload = deps_.local.workloads.get(key);
   if (!worker || !workload) co_return ok();
-  const Json copy = dispatch::remote_copy(*workload, config_.origin, config_.plan.preemption_gates);
+  Json copy = dispatch::remote_copy(*workload, config_.origin, config_.plan.preemption_gates);
+  dispatch::stamp(&copy, workload->metadata.uid, deps_.local.uid());
+  worker->workloads.may_appear(key);
   auto created =
       co_await worker->client.create_raw(api::Workload::resource, key.ns, dump_json(copy));
   // The head start also passes when the worker refuses: the others must not wait for it for ever.
@@ -396,7 +430,9 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::CreateJob action) {
   REGATTA_CHECK(holds_start_lock(*workload, action.cluster),
                 key.str() + " would start on " + action.cluster + ", which is not its cluster");
   const jobs::JobKind& kind = job->kind();
-  const Json wanted = job->remote_job(*workload, config_.origin);
+  Json wanted = job->remote_job(*workload, config_.origin);
+  dispatch::stamp(&wanted, job->metadata().uid, deps_.local.uid());
+  worker->jobs.may_appear(jobs::id_of(*job));
   auto created = co_await worker->client.create_raw(kind.resource(), key.ns, dump_json(wanted));
   if (!created) {
     worker->note(created.error());
@@ -419,7 +455,8 @@ bool Dispatcher::may_create_job(const api::ObjectKey& key, const std::string& cl
   const auto workload = deps_.local.workloads.get(key);
   if (!workload || !holds_start_lock(*workload, cluster)) return false;
   for (const auto& [name, member] : deps_.fleet.members()) {
-    if (name != cluster && member.ready() && remote_job_of(*member.remote, key)) return false;
+    if (name == cluster || !member.ready()) continue;
+    if (remote_job_of(*member.remote, key, deps_.local)) return false;
   }
   return true;
 }
@@ -433,7 +470,9 @@ Task<Status> Dispatcher::adopt_or_note_foreign(std::shared_ptr<clusters::RemoteC
   auto found = worker->jobs.decode(*job.kind, std::move(*text));
   if (!found) co_return already_exists;
   const std::string label(api::labels::multikueue_origin);
-  if ((*found)->metadata().label(label) == config_.origin) {
+  const HubIdentity identity(deps_.local, worker->name());
+  if ((*found)->metadata().label(label) == config_.origin &&
+      identity.may_own((*found)->metadata())) {
     worker->jobs.observe(std::move(*found));
     co_return ok();
   }
@@ -448,7 +487,7 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::CopyJobStatus action)
   if (!worker || !workload) co_return ok();
   const jobs::JobPtr job = owner_of(key);
   if (!job) co_return ok();
-  const auto theirs = remote_job_of(*worker, key);
+  const auto theirs = remote_job_of(*worker, key, deps_.local);
   const auto copy = worker->workloads.get(key);
   const TimePoint now = deps_.local.clock.now();
   // Counts of a Job with many pods need not be copied at each change. That the Job runs, or no
@@ -502,6 +541,41 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::FinishLocal action) {
     return lifecycle::finished_status(workload, action.reason, action.message, now);
   };
   co_return co_await deps_.local.update_status(std::move(key), wanted);
+}
+
+/// What was read may change nothing in the caches, so the workload is planned again in any case.
+Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::Confirm action) {
+  Status done = ok();
+  if (action.cluster.empty()) {
+    done = co_await deps_.local.confirm(key);
+  } else if (const auto worker = remote(action.cluster)) {
+    const jobs::JobPtr job = owner_of(key);
+    done = co_await worker->confirm(key, job ? std::optional(jobs::id_of(*job)) : std::nullopt);
+  }
+  if (done) queue_.add(key);
+  co_return done;
+}
+
+void Dispatcher::tell_unreadable(const api::ObjectKey& key, const dispatch::GroupView& group) {
+  const auto look = [&](const std::string& place, dispatch::Certainty certainty) {
+    if (certainty != dispatch::Certainty::unreadable) {
+      if (!unreadable_.empty()) unreadable_.erase({key, place});
+      return;
+    }
+    if (!unreadable_.insert({key, place}).second) return;
+    const std::string what =
+        place.empty() ? "The Workload or its admission check"
+                      : "The copy of the Workload or its job on worker cluster \"" + place + "\"";
+    log_.error("cannot be read", {{"workload", key.str()}, {"cluster", place}});
+    deps_.local.events.event(
+        {api::Workload::resource.api_version(), "Workload", key.ns, key.name, "", ""},
+        kube::EventType::warning, "MultiKueue",
+        what +
+            " cannot be read: nothing is removed or started for it until it can. A newer "
+            "version of Kueue may have written it; the manager's log says which field it is");
+  };
+  look("", group.local.certainty);
+  for (const auto& [name, cluster] : group.clusters) look(name, cluster.certainty);
 }
 
 void Dispatcher::note(const api::ObjectKey& key, bool warning, std::string message) {

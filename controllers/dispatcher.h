@@ -3,12 +3,15 @@
 #include "clusters/fleet.h"
 #include "clusters/local_cluster.h"
 #include "controllers/live_fleet.h"
+#include "controllers/worker_watch.h"
+#include "dispatch/brake.h"
 #include "dispatch/group.h"
 #include "dispatch/plan.h"
 #include "lib/runtime/work_queue.h"
 
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 
 namespace regatta::controllers {
@@ -24,6 +27,7 @@ struct DispatcherConfig {
   std::string origin = "multikueue";
   Duration gc_interval = std::chrono::minutes(1);  ///< 0: no garbage collection
   int workers = 16;
+  dispatch::BrakeConfig brake;
   /// The planner that decides. Tests replace it by planners with one broken rule, to show that a
   /// check notices.
   std::function<dispatch::Plan(const dispatch::GroupView&, TimePoint, const dispatch::PlanConfig&)>
@@ -68,6 +72,7 @@ class Dispatcher {
   Task<Status> run(api::ObjectKey key, dispatch::ReleaseJob action);
   Task<Status> run(api::ObjectKey key, dispatch::DeactivateRemote action);
   Task<Status> run(api::ObjectKey key, dispatch::FinishLocal action);
+  Task<Status> run(api::ObjectKey key, dispatch::Confirm action);
 
   /// Writes the status of a copy; `doing` says in errors what for.
   Task<Status> write_copy(std::shared_ptr<clusters::RemoteCluster> worker, jobs::WorkloadPtr copy,
@@ -84,14 +89,22 @@ class Dispatcher {
   std::shared_ptr<clusters::RemoteCluster> remote(const std::string& cluster) const;
   void enqueue_all(const std::string& cluster);
   void note(const api::ObjectKey& key, bool warning, std::string message);
+  /// Adds what is certain, and what only this process knows, to the picture.
+  void complete(const api::ObjectKey& key, dispatch::GroupView* group);
+  /// Says once where an object cannot be decoded, so that nothing is done for the workload.
+  void tell_unreadable(const api::ObjectKey& key, const dispatch::GroupView& group);
 
   DispatcherDeps deps_;
   DispatcherConfig config_;
   Log log_;
   LiveFleet workers_;
+  WorkerWatch watch_;
+  SteadyPoint leading_since_{};
   dispatch::ForeignJobs foreign_;
   std::map<api::ObjectKey, SteadyPoint> copied_;  ///< last copy of a running Job's status
   std::map<api::ObjectKey, SteadyPoint> racing_;  ///< since when; only until there is a winner
+  /// Workloads and the places, empty for the hub, of which tell_unreadable() spoke.
+  std::set<std::pair<api::ObjectKey, std::string>> unreadable_;
   WorkQueue<api::ObjectKey> queue_;
 };
 

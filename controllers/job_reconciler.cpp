@@ -1,5 +1,6 @@
 #include "controllers/job_reconciler.h"
 
+#include "jobs/naming.h"
 #include "lib/api/names.h"
 #include "lib/api/owner_reference.h"
 #include "lifecycle/lifecycle.h"
@@ -25,6 +26,30 @@ bool same_but_for_status(const GenericJob& stored, const GenericJob& decided) {
   const api::ObjectMeta &a = stored.metadata(), &b = decided.metadata();
   return a.uid == b.uid && a.generation == b.generation && a.labels == b.labels &&
          a.annotations == b.annotations;
+}
+
+/// Whether a Workload that cannot be decoded may be the job's. Names of Workloads differ in their
+/// last five characters between the lives and the generations of one job.
+bool has_unreadable_workload(const clusters::LocalCluster& cluster, const jobs::GenericJob& job) {
+  const auto& unreadable = cluster.workloads.undecodable();
+  if (unreadable.empty()) return false;
+  const std::size_t digits = 5;
+  const auto stem = [digits](std::string name) {
+    name.resize(name.size() - std::min(name.size(), digits));
+    return name;
+  };
+  const api::ObjectMeta& metadata = job.metadata();
+  const api::ResourceInfo& kind = job.kind().resource();
+  const auto made = [&](bool brief) {
+    return stem(jobs::workload_name(kind.kind, kind.group, metadata.name, metadata.uid, {}, brief));
+  };
+  const std::string prebuilt = jobs::prebuilt_workload(metadata);
+  return std::any_of(unreadable.begin(), unreadable.end(), [&](const auto& entry) {
+    const api::ObjectKey& key = entry.first;
+    if (key.ns != metadata.ns) return false;
+    if (!prebuilt.empty()) return key.name == prebuilt;
+    return stem(key.name) == made(false) || stem(key.name) == made(true);
+  });
 }
 
 }  // namespace
@@ -108,6 +133,8 @@ Task<Status> JobReconciler::reconcile(JobId id) {
     told_.erase(id);
     co_return co_await release_orphans(std::move(id));
   }
+  // Without its Workload a job would be stopped. The Workload's next event comes back to the job.
+  if (has_unreadable_workload(cluster_, *job)) co_return ok();
   const jobs::JobView seen = jobs::read_job(cluster_.objects(), job, config_, cluster_.clock.now());
   for (jobs::JobAction& action : jobs::plan_job(seen)) {
     const Status done = co_await apply(job, std::move(action));
@@ -118,6 +145,7 @@ Task<Status> JobReconciler::reconcile(JobId id) {
 
 /// The job is gone, so its Workloads lose their finalizer.
 Task<Status> JobReconciler::release_orphans(JobId id) {
+  if (cluster_.jobs.unreadable(id)) co_return ok();
   for (const WorkloadPtr& workload : cluster_.objects().workloads_of(id)) {
     if (!workload->metadata.has_finalizer(api::finalizers::resource_in_use)) continue;
     jobs::ReleaseWorkload release{workload};

@@ -1,24 +1,110 @@
 #include "controllers/live_fleet.h"
 
-namespace regatta::controllers {
+#include "jobs/read_job.h"
+#include "lib/api/names.h"
+#include "lib/api/own_names.h"
 
-jobs::JobPtr remote_job_of(const clusters::RemoteCluster& remote, const api::ObjectKey& workload) {
+namespace regatta::controllers {
+namespace {
+
+using dispatch::Certainty;
+
+template <class Informer, class Key>
+Certainty certainty_of(const Informer& cache, const Key& key) {
+  if (cache.unreadable(key)) return Certainty::unreadable;
+  const bool unseen = !cache.get(key) && cache.absence(key) == kube::Absence::unseen;
+  return unseen ? Certainty::unconfirmed : Certainty::certain;
+}
+
+/// The hub's job has the name that the worker's job has.
+Certainty certainty_on(const clusters::RemoteCluster& remote, const api::ObjectKey& workload,
+                       const jobs::JobPtr& hub_job) {
+  const Certainty copy = certainty_of(remote.workloads, workload);
+  if (!hub_job) return copy;
+  return dispatch::worse(copy, certainty_of(remote.jobs, jobs::id_of(*hub_job)));
+}
+
+void read_copy(const HubIdentity& identity, const clusters::RemoteCluster& remote,
+               const jobs::WorkloadPtr& copy, const jobs::WorkloadPtr& local,
+               dispatch::WorkerView* worker) {
+  if (!identity.may_own(copy->metadata)) return;
+  worker->copy = copy;
+  worker->removing_copy = remote.removing_workload(*copy);
+  if (local)
+    worker->of_another_life = identity.of_another_life(copy->metadata, local->metadata.uid);
+}
+
+}  // namespace
+
+HubIdentity::HubIdentity(const clusters::LocalCluster& hub, const std::string& cluster)
+    : uid_(hub.uid()) {
+  const auto object = hub.multikueue_clusters.get(api::ObjectKey(cluster));
+  if (object) adopted_ = object->metadata.annotation(std::string(api::annotations::adopt_hub));
+}
+
+bool HubIdentity::may_own(const api::ObjectMeta& metadata) const {
+  const std::string& mark = metadata.annotation(std::string(api::annotations::hub_uid));
+  return mark.empty() || uid_.empty() || mark == uid_ || mark == adopted_;
+}
+
+bool HubIdentity::of_another_life(const api::ObjectMeta& metadata, const std::string& uid) const {
+  const std::string& mark = metadata.annotation(std::string(api::annotations::hub_uid));
+  if (mark.empty() || mark != uid_) return false;
+  return metadata.annotation(std::string(api::annotations::multikueue_origin_uid)) != uid;
+}
+
+jobs::JobPtr remote_job_of(const clusters::RemoteCluster& remote, const api::ObjectKey& workload,
+                           const clusters::LocalCluster& hub) {
   const auto found = remote.jobs.by_index(clusters::by_workload, workload.str());
-  return found.empty() ? nullptr : found.front();
+  if (found.empty()) return nullptr;
+  const HubIdentity identity(hub, remote.name());
+  const auto local = hub.workloads.get(workload);
+  const jobs::JobPtr owner = local ? jobs::owner_of(hub.objects(), *local) : nullptr;
+  for (const jobs::JobPtr& job : found) {
+    const bool named = !owner || jobs::id_of(*job) == jobs::id_of(*owner);
+    if (named && identity.may_own(job->metadata())) return job;
+  }
+  return nullptr;
+}
+
+dispatch::Certainty certainty_on_hub(const clusters::LocalCluster& hub,
+                                     const api::ObjectKey& workload) {
+  const Certainty certainty = certainty_of(hub.workloads, workload);
+  if (certainty == Certainty::unreadable) return certainty;
+  const auto found = hub.workloads.get(workload);
+  if (!found) return certainty;
+  for (const api::AdmissionCheckState& check : found->status.admission_checks) {
+    if (hub.checks.unreadable(api::ObjectKey(check.name))) return Certainty::unreadable;
+  }
+  return hub.unsure(workload) ? Certainty::unconfirmed : certainty;
 }
 
 void LiveFleet::for_each_worker(const api::ObjectKey& workload, const Visit& visit) const {
+  const auto local = hub_.workloads.get(workload);
+  const jobs::JobPtr job = local ? jobs::owner_of(hub_.objects(), *local) : nullptr;
   for (const auto& [name, member] : fleet_.members()) {
     dispatch::WorkerView worker;
     worker.connected = member.ready();
     worker.lost_since = member.lost_since;
     if (const auto& remote = member.remote) {
-      worker.copy = remote->workloads.get(workload);
-      worker.removing_copy = worker.copy && remote->removing_workload(*worker.copy);
-      worker.job = remote_job_of(*remote, workload);
+      worker.job = remote_job_of(*remote, workload, hub_);
       worker.removing_job = worker.job && remote->removing_job(*worker.job);
+      worker.certainty = certainty_on(*remote, workload, job);
+      if (const auto copy = remote->workloads.get(workload)) {
+        read_copy(HubIdentity(hub_, name), *remote, copy, local, &worker);
+      }
+      if (worker.job && job) {
+        const HubIdentity identity(hub_, name);
+        worker.of_another_life |=
+            identity.of_another_life(worker.job->metadata(), job->metadata().uid);
+      }
     }
     visit(name, worker);
+  }
+  if (!local || !local->status.cluster_name) return;
+  const std::string& recorded = *local->status.cluster_name;
+  if (!fleet_.members().contains(recorded) && fleet_.may_exist(recorded)) {
+    visit(recorded, dispatch::WorkerView{});
   }
 }
 

@@ -1,21 +1,46 @@
 #pragma once
 
 #include "clusters/fleet.h"
+#include "clusters/local_cluster.h"
 #include "dispatch/group.h"
 
 namespace regatta::controllers {
 
-/// A worker's job for that Workload, or null.
-jobs::JobPtr remote_job_of(const clusters::RemoteCluster& remote, const api::ObjectKey& workload);
+/// Tells objects of this hub from those of another hub that uses the same origin.
+class HubIdentity {
+ public:
+  HubIdentity(const clusters::LocalCluster& hub, const std::string& cluster);
+  /// Whether an object on that worker may be this hub's: it is marked with this hub's uid or one
+  /// that was adopted, or it has no mark because an older version or another program made it.
+  bool may_own(const api::ObjectMeta& metadata) const;
+  /// Whether an object that this hub marked was made for an object with another uid.
+  bool of_another_life(const api::ObjectMeta& metadata, const std::string& uid) const;
+
+ private:
+  std::string uid_, adopted_;
+};
+
+/// A worker's job for that Workload, or null: it names the Workload, and has the name of the hub's
+/// job if that is known.
+jobs::JobPtr remote_job_of(const clusters::RemoteCluster& remote, const api::ObjectKey& workload,
+                           const clusters::LocalCluster& hub);
+
+/// What is known for certain about a Workload of the hub.
+dispatch::Certainty certainty_on_hub(const clusters::LocalCluster& hub,
+                                     const api::ObjectKey& workload);
 
 /// The connections to the workers, as dispatch::read_group() reads them.
 class LiveFleet final : public dispatch::FleetView {
  public:
-  explicit LiveFleet(const clusters::Fleet& fleet) : fleet_(fleet) {}
+  LiveFleet(const clusters::Fleet& fleet, const clusters::LocalCluster& hub)
+      : fleet_(fleet), hub_(hub) {}
+  /// MultiKueueClusters that are not yet in the fleet, or that cannot be decoded, are visited as
+  /// workers that are not connected.
   void for_each_worker(const api::ObjectKey& workload, const Visit& visit) const override;
 
  private:
   const clusters::Fleet& fleet_;
+  const clusters::LocalCluster& hub_;
 };
 
 }  // namespace regatta::controllers

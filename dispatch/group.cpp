@@ -115,6 +115,7 @@ RemoteCopy read_copy(const WorkerView& worker, const api::Workload* local) {
   view.waiting = api::is_false(all, conditions::quota_reserved);
   view.deactivating = api::is_true(all, conditions::deactivation_target) ||
                       (local && local->spec.active && !copy.spec.active);
+  view.of_another_life = worker.of_another_life;
   view.deleting = copy.metadata.deleting() || worker.removing_copy;
   view.has_finalizers =
       copy.metadata.has_finalizer(api::finalizers::resource_in_use) && !worker.removing_copy;
@@ -128,6 +129,7 @@ ClusterView read_cluster(const WorkerView& worker, const api::Workload* local,
   ClusterView view;
   view.connected = worker.connected;
   view.lost_since = worker.lost_since;
+  view.certainty = worker.certainty;
   if (worker.copy) view.copy = read_copy(worker, local);
   if (worker.job) {
     view.job = RemoteJob::ours;
@@ -229,7 +231,8 @@ GroupView read_group(const jobs::Lookup& hub, const FleetView& fleet, const Fore
     if (absent && job && foreign.contains(name, jobs::id_of(*job))) {
       view.job = RemoteJob::foreign;
     }
-    const bool holds = view.copy || view.job == RemoteJob::ours;
+    const bool holds =
+        view.copy || view.job == RemoteJob::ours || view.certainty == Certainty::unreadable;
     if (view.listed || holds) group.clusters.emplace(name, std::move(view));
   });
   return group;

@@ -34,6 +34,8 @@ struct WorkerView {
   bool removing_copy = false;  ///< we deleted it; the watch has not shown that yet
   jobs::JobPtr job;            ///< our job for the workload; null when the worker has none
   bool removing_job = false;
+  Certainty certainty = Certainty::certain;  ///< of the copy and of the job, the worse
+  bool of_another_life = false;  ///< the copy or the job is of an older Workload or job of the name
 };
 
 /// The workers as the hub knows them: live connections in the manager, other clusters of the same

@@ -2,6 +2,7 @@
 
 #include "lib/api/codec.h"
 #include "lib/api/names.h"
+#include "lib/api/own_names.h"
 #include "lib/base/limited_text.h"
 
 #include <nlohmann/json.hpp>
@@ -52,6 +53,12 @@ Json remote_copy(const api::Workload& workload, const std::string& origin, bool 
           {"kind", "Workload"},
           {"metadata", std::move(metadata)},
           {"spec", std::move(whole["spec"])}};
+}
+
+void stamp(Json* object, const std::string& origin_uid, const std::string& hub_uid) {
+  Json& annotations = (*object)["metadata"]["annotations"];
+  annotations[std::string(api::annotations::multikueue_origin_uid)] = origin_uid;
+  if (!hub_uid.empty()) annotations[std::string(api::annotations::hub_uid)] = hub_uid;
 }
 
 api::WorkloadStatus open_gate(const api::Workload& copy, TimePoint now) {

@@ -15,6 +15,10 @@ namespace regatta::dispatch {
 /// With `gated`, our closed preemption gate replaces the gates of the hub's Workload.
 Json remote_copy(const api::Workload& workload, const std::string& origin, bool gated = false);
 
+/// Marks an object for a worker with the uid of the object that it is made for, and with that of
+/// the hub if that is known.
+void stamp(Json* object, const std::string& origin_uid, const std::string& hub_uid);
+
 /// The status of a copy with our preemption gate open.
 api::WorkloadStatus open_gate(const api::Workload& copy, TimePoint now);
 

@@ -48,17 +48,25 @@ void remove_all_but(Plan* plan, const Clusters& clusters, const std::string& kep
   }
 }
 
-/// Whether a connected cluster other than `name` is still seen to hold the Job.
+/// Whether a connected cluster other than `name` is still seen to hold the Job, or an object that
+/// may be the Job.
 bool job_elsewhere(const Clusters& clusters, const std::string& name) {
   return std::any_of(clusters.begin(), clusters.end(), [&](const auto& entry) {
-    return entry.first != name && entry.second.connected && holds_job(entry.second);
+    const ClusterView& v = entry.second;
+    const bool may_hold = holds_job(v) || v.certainty == Certainty::unreadable;
+    return entry.first != name && v.connected && may_hold;
   });
 }
 
 /// What is left of the grace of a lost cluster; zero when it is over.
-Duration grace_left(const ClusterView& v, TimePoint now, const PlanConfig& config) {
+Duration grace_left(const GroupView& g, const ClusterView& v, TimePoint now,
+                    const PlanConfig& config) {
   const TimePoint since = v.lost_since.value_or(now);
-  return std::max(Duration(0), config.worker_lost_timeout - (now - since));
+  Duration left = config.worker_lost_timeout - (now - since);
+  if (const auto& leading = g.local.leading_since) {
+    left = std::max(left, config.worker_lost_timeout / 3 - (now - *leading));
+  }
+  return std::max(Duration(0), left);
 }
 
 Plan set_check(Plan plan, CheckState state, std::string message, bool warning = false) {
@@ -73,10 +81,12 @@ const char* not_an_end(const Finish& finish) {
   return nullptr;
 }
 
-/// No copy or Job of the workload may stay on any worker.
+/// No copy or Job of the workload may stay on any worker, unless the hub has lost too much there.
 Plan clean_up(const GroupView& g) {
   Plan plan;
-  remove_all_but(&plan, g.clusters, "");
+  for (const auto& [name, v] : g.clusters) {
+    if (!g.local.vanished || !v.removals_held) remove(&plan, name, v);
+  }
   return plan;
 }
 
@@ -89,10 +99,10 @@ Plan wind_down(const GroupView& g, TimePoint now, const PlanConfig& config) {
   Duration grace{0};
   for (const auto& [name, v] : g.clusters) {
     if (!v.connected) {
-      grace = std::max(grace, grace_left(v, now, config));
+      grace = std::max(grace, grace_left(g, v, now, config));
       continue;
     }
-    if (!holds_job(v) || !v.copy) {
+    if (!holds_job(v) || !v.copy || v.copy->of_another_life) {
       remove(&plan, name, v);
       held = held || holds_job(v);
       continue;
@@ -125,7 +135,7 @@ Plan wind_down(const GroupView& g, TimePoint now, const PlanConfig& config) {
 Plan wait_for_lost(Plan plan, const GroupView& g, const ClusterView& v, TimePoint now,
                    const PlanConfig& config) {
   if (g.local.check != CheckState::ready) return plan;
-  const Duration grace = grace_left(v, now, config);
+  const Duration grace = grace_left(g, v, now, config);
   if (grace > Duration(0)) {
     look_again(&plan, grace);
     return plan;
@@ -152,6 +162,7 @@ Plan run_job(Plan plan, const GroupView& g, const ClusterView& v) {
   const std::string& name = g.local.cluster_name;
   switch (v.job) {
     case RemoteJob::absent:
+      if (v.certainty == Certainty::unreadable) return plan;
       // Another cluster may still be seen to hold the Job while its removal is under way.
       if (!job_elsewhere(g.clusters, name)) plan.actions.push_back(CreateJob{name});
       return plan;
@@ -185,8 +196,8 @@ Plan hosted(const GroupView& g, TimePoint now, const PlanConfig& config) {
   const ClusterView& v = found->second;
   // 8b. The cluster is lost: it has its grace.
   if (!v.connected) return wait_for_lost(std::move(plan), g, v, now, config);
-  // 8c. The copy is gone.
-  if (!v.copy || v.copy->deleting) {
+  // 8c. The copy is gone, or another one has its name.
+  if (!v.copy || v.copy->deleting || v.copy->of_another_life) {
     remove(&plan, name, v);
     if (!ready) return plan;
     return set_check(std::move(plan), CheckState::retry, "Admitting remote no longer exists");
@@ -228,8 +239,8 @@ Plan hosted(const GroupView& g, TimePoint now, const PlanConfig& config) {
 bool eligible(const GroupView& g, const std::string& name, const ClusterView& v) {
   return v.connected && v.listed && v.copy && v.copy->admitted_at && !v.copy->finished &&
          !v.copy->evicted && !v.copy->deactivating && !v.copy->deleting &&
-         v.copy->drift != Drift::other && v.job == RemoteJob::absent &&
-         contains(g.local.nominated, name);
+         v.copy->drift != Drift::other && !v.copy->of_another_life && v.job == RemoteJob::absent &&
+         v.certainty != Certainty::unreadable && contains(g.local.nominated, name);
 }
 
 /// The cluster with the earliest admission. Admission times are whole seconds, so ties are common.
@@ -291,12 +302,13 @@ void place_copies(Plan* plan, const GroupView& g, const std::vector<std::string>
     const bool wanted = v.listed && contains(nominated, name);
     // Without a recorded cluster a Job or a finished copy is left over from an earlier attempt.
     const bool stale = holds_job(v) || (v.copy && (v.copy->finished || v.copy->deactivating)) ||
-                       (v.copy && v.copy->drift == Drift::other);
+                       (v.copy && (v.copy->drift == Drift::other || v.copy->of_another_life));
     if (!wanted || stale) {
       remove(plan, name, v);
     } else if (v.connected && v.copy && v.copy->drift == Drift::priority) {
       plan->actions.push_back(UpdateCopyPriority{name});
-    } else if (v.connected && !v.copy && v.job != RemoteJob::foreign) {
+    } else if (v.connected && !v.copy && v.job != RemoteJob::foreign &&
+               v.certainty != Certainty::unreadable) {
       missing.push_back(name);
     }
   }
@@ -408,7 +420,7 @@ Plan plan_once(const GroupView& g, TimePoint now, const PlanConfig& config) {
 }  // namespace
 
 Plan plan(const GroupView& g, TimePoint now, const PlanConfig& config) {
-  Plan out = plan_once(g, now, config);
+  Plan out = only_certain(plan_once(g, now, config), g);
   for (Action& action : out.actions) {
     auto* check = std::get_if<SetCheck>(&action);
     if (check && check->state == CheckState::retry) {
@@ -458,6 +470,9 @@ std::string text(const DeactivateRemote& a) {
 }
 std::string text(const FinishLocal& a) {
   return "finish " + a.reason + " (" + a.message + ")";
+}
+std::string text(const Confirm& a) {
+  return a.cluster.empty() ? "confirm on the hub" : "confirm on " + a.cluster;
 }
 
 }  // namespace

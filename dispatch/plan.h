@@ -1,5 +1,6 @@
 #pragma once
 
+#include "dispatch/certainty.h"
 #include "lib/base/clock.h"
 #include "placement/nominate.h"
 
@@ -24,6 +25,7 @@
 ///   - Once it is set only that cluster's copy counts. The copy of any other cluster, also of one
 ///     that was lost and comes back, is a loser and is removed.
 ///   - No Job is created while another connected cluster is seen to hold one.
+/// And one makes it safe against caches that are old: certainty before destruction (certainty.h).
 namespace regatta::dispatch {
 
 enum class CheckState { none, pending, ready, retry, rejected };
@@ -31,6 +33,8 @@ enum class CheckState { none, pending, ready, retry, rejected };
 /// The Workload on the hub, and the Job that owns it.
 struct LocalView {
   bool deleted = false;  ///< gone, or being deleted
+  /// It is gone, and the hub was not seen to delete it: the hub may have lost it.
+  bool vanished = false;
   bool quota_reserved = false;
   bool finished = false;
   bool evicted = false;  ///< Evicted is True
@@ -45,6 +49,8 @@ struct LocalView {
   /// When a worker first answered a request of this process to take a copy in this attempt, even if
   /// it refused. Unknown after a restart.
   std::optional<TimePoint> racing_since;
+  /// Since when this process leads: what it knows of lost workers may be from before.
+  std::optional<TimePoint> leading_since;
   std::string uid;  ///< breaks ties between clusters, differently for each workload
 
   /// Empty when the owner is of a kind that can be dispatched and is managed by MultiKueue.
@@ -53,6 +59,7 @@ struct LocalView {
   bool job_missing = false;     ///< the owner is not (or not yet) known
   bool config_missing = false;  ///< the check's MultiKueueConfig is not (or not yet) known
   bool job_active = false;      ///< its status still counts running pods
+  Certainty certainty = Certainty::certain;  ///< of the Workload, also when it is `deleted`
 };
 
 struct Finish {
@@ -80,6 +87,8 @@ struct RemoteCopy {
   std::optional<TimePoint> blocked_since;
   std::optional<TimePoint> gate_open_since;
   Drift drift = Drift::none;
+  /// It, or the Job beside it, was made for another Workload or Job of the same name.
+  bool of_another_life = false;
   bool deleting = false;
   bool has_finalizers = false;
 };
@@ -103,6 +112,10 @@ struct ClusterView {
   bool job_deleting = false;
   /// The remote Job's status has something that the hub's Job lacks and may be given now.
   bool job_news = false;
+  /// Of the copy and of the Job, the worse of the two.
+  Certainty certainty = Certainty::certain;
+  /// So much of what runs here has vanished from the hub that nothing is removed for that reason.
+  bool removals_held = false;
 };
 
 struct GroupView {
@@ -113,6 +126,8 @@ struct GroupView {
 
 struct PlanConfig {
   placement::NominationConfig nomination;
+  /// The grace of a worker that is lost. A worker that was lost before this process began to lead
+  /// has at least a third of it from then on, because it may be back by now.
   Duration worker_lost_timeout = std::chrono::minutes(15);
   /// How long one worker has the only copy; it is a different worker for each workload. Most
   /// workers that have room say so within milliseconds, and then no other has to admit the copy and
@@ -180,10 +195,15 @@ struct FinishLocal {
   std::string reason;
   std::string message;
 };
+/// Reads the Workload from the hub's API server, or, of a cluster, the copy and the Job that the
+/// cache lacks. Then the workload is planned anew.
+struct Confirm {
+  std::string cluster;  ///< empty: the hub
+};
 
-using Action =
-    std::variant<RemoveRemote, CreateCopy, UpdateCopyPriority, OpenGate, SetNominated, RecordWinner,
-                 SetCheck, CreateJob, CopyJobStatus, ReleaseJob, DeactivateRemote, FinishLocal>;
+using Action = std::variant<RemoveRemote, CreateCopy, UpdateCopyPriority, OpenGate, SetNominated,
+                            RecordWinner, SetCheck, CreateJob, CopyJobStatus, ReleaseJob,
+                            DeactivateRemote, FinishLocal, Confirm>;
 
 /// The actions are in order: each runs only after those before it succeeded (but see RemoveRemote).
 /// Removals and copies that follow each other touch different clusters and may run together. After

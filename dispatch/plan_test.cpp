@@ -73,6 +73,16 @@ struct Given : GroupView {
     clusters[name].lost_since = now - ago;
     return std::move(*this);
   }
+  /// What is known about the hub's Workload.
+  Given on_hub(Certainty certainty) && {
+    local.certainty = certainty;
+    return std::move(*this);
+  }
+  /// What is known about the copy and the Job on a cluster.
+  Given known(const std::string& name, Certainty certainty) && {
+    clusters[name].certainty = certainty;
+    return std::move(*this);
+  }
   template <class Change>
   Given with(Change change) && {
     change(*this);
@@ -344,6 +354,130 @@ INSTANTIATE_TEST_SUITE_P(
              Given{"a"}.evicted(true).admitted("a", 9s).job("a").lost("a", 15min), "release job"},
         Case{"quota_of_an_evicted_job_that_runs_nowhere_is_released", Given{"a"}.evicted(true),
              "release job"}),
+    case_name);
+
+Given deleted(Certainty certainty) {
+  return Given{"a", "b"}.won("a").admitted("a", 9s).job("a").copy("b").on_hub(certainty).with(
+      [](Given& g) { g.local.deleted = true; });
+}
+
+TEST(Plan, AWorkerThatWasLostBeforeWeLedHasAChance) {
+  const auto after = [](Duration leading) {
+    return describe(plan(Given{"a"}.won("a").admitted("a", 1h).lost("a", 20min).with([&](Given& g) {
+      g.local.leading_since = now - leading;
+    }),
+                         now, PlanConfig{}));
+  };
+  EXPECT_EQ(after(0s), "look again in 300s");
+  EXPECT_EQ(after(4min), "look again in 60s");
+  EXPECT_EQ(after(5min), "check Retry (Admitting remote lost)");
+}
+
+TEST(Plan, QuotaIsNotReleasedForAWorkerThatWasLostBeforeWeLed) {
+  const Given given = Given{"a"}.evicted(true).admitted("a", 9s).job("a").lost("a", 1h).with(
+      [](Given& g) { g.local.leading_since = now; });
+  EXPECT_EQ(describe(plan(given, now, PlanConfig{})), "look again in 300s");
+}
+
+TEST(Plan, WhatVanishedStaysWhereTheBrakeHolds) {
+  Given given = deleted(Certainty::certain);
+  given.local.vanished = true;
+  given.clusters["a"].removals_held = true;
+  EXPECT_EQ(describe(plan(given, now, PlanConfig{})), "remove copy on b");
+  given.local.vanished = false;
+  EXPECT_EQ(describe(plan(given, now, PlanConfig{})),
+            "remove job and copy on a, remove copy on b");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    CertaintyBeforeDestruction, Plans,
+    ::testing::Values(
+        Case{"a_workload_that_was_never_seen_to_go_is_read_first", deleted(Certainty::unconfirmed),
+             "confirm on the hub"},
+        Case{"a_workload_that_cannot_be_read_is_not_a_deleted_one", deleted(Certainty::unreadable),
+             ""},
+        Case{
+            "a_workload_without_quota_is_read_first_when_that_may_be_old",
+            Given{"a"}.admitted("a", 9s).job("a").on_hub(Certainty::unconfirmed).with([](Given& g) {
+              g.local.quota_reserved = false;
+            }),
+            "confirm on the hub"},
+        Case{"an_eviction_that_may_be_old_stops_nothing",
+             Given{"a"}.evicted(true).admitted("a", 9s).job("a").on_hub(Certainty::unconfirmed),
+             "confirm on the hub"},
+        Case{"an_end_is_not_told_to_a_workload_that_may_be_another",
+             Given{"a"}
+                 .won("a")
+                 .admitted("a", 9s)
+                 .job("a")
+                 .on_hub(Certainty::unconfirmed)
+                 .with([](Given& g) {
+                   g.clusters["a"].copy->finished = Finish{"Succeeded", "", now};
+                 }),
+             "confirm on the hub"},
+        Case{"what_destroys_nothing_needs_no_confirmation",
+             Given{"a", "b"}.nominated({}).on_hub(Certainty::unconfirmed),
+             "nominate [a b], copy to a, copy to b"},
+        Case{"nothing_begins_for_a_workload_that_cannot_be_read",
+             Given{"a", "b"}.nominated({}).on_hub(Certainty::unreadable), ""},
+        Case{"a_copy_that_was_never_seen_to_go_is_read_first",
+             Given{"a"}.won("a").known("a", Certainty::unconfirmed), "confirm on a"},
+        Case{"a_copy_that_cannot_be_read_is_not_gone",
+             Given{"a"}.won("a").known("a", Certainty::unreadable), ""},
+        Case{"an_eviction_beside_a_job_that_was_never_seen_is_taken_back_after_a_look",
+             Given{"a"}
+                 .won("a")
+                 .admitted("a", 9s)
+                 .known("a", Certainty::unconfirmed)
+                 .with([](Given& g) { g.clusters["a"].copy->evicted = true; }),
+             "confirm on a"},
+        Case{"a_lost_worker_is_not_asked",
+             Given{"a"}.won("a").lost("a", 15min).known("a", Certainty::unconfirmed),
+             "check Retry (Admitting remote lost)"},
+        Case{"quota_is_not_released_before_the_recorded_worker_was_asked",
+             Given{"a", "b"}
+                 .evicted(true)
+                 .known("a", Certainty::unconfirmed)
+                 .known("b", Certainty::unconfirmed)
+                 .with([](Given& g) { g.local.cluster_name = "a"; }),
+             "confirm on a"},
+        Case{"a_worker_that_was_never_recorded_is_not_asked",
+             Given{"a", "b"}.evicted(true).known("b", Certainty::unconfirmed).with([](Given& g) {
+               g.local.cluster_name = "a";
+             }),
+             "release job"},
+        Case{
+            "a_loser_is_removed_whatever_else_its_worker_may_have",
+            Given{"a", "b"}.won("a").admitted("a", 9s).copy("b").known("b", Certainty::unconfirmed),
+            "remove copy on b, create job on a"},
+        Case{"no_job_is_created_while_another_worker_may_hold_it_unreadably",
+             Given{"a", "b"}.won("a").admitted("a", 9s).known("b", Certainty::unreadable), ""},
+        Case{"no_job_is_created_beside_one_that_cannot_be_read",
+             Given{"a"}.won("a").admitted("a", 9s).known("a", Certainty::unreadable), ""},
+        Case{"a_copy_that_cannot_be_read_is_neither_made_again_nor_wins",
+             Given{"a", "b"}
+                 .admitted("a", 9s)
+                 .known("a", Certainty::unreadable)
+                 .known("b", Certainty::unreadable),
+             ""},
+        Case{"a_finished_copy_of_another_life_finishes_nothing",
+             Given{"a"}.won("a").admitted("a", 9s).job("a").with([](Given& g) {
+               g.clusters["a"].copy->of_another_life = true;
+               g.clusters["a"].copy->finished = Finish{"Succeeded", "old", now};
+             }),
+             "remove job and copy on a, check Retry (Admitting remote no longer exists)"},
+        Case{"a_copy_of_another_life_does_not_win",
+             Given{"a", "b"}.admitted("a", 9s).copy("b").with([](Given& g) {
+               g.clusters["a"].copy->of_another_life = true;
+             }),
+             "remove copy on a"},
+        Case{"a_job_of_another_life_is_not_wound_down",
+             Given{"a"}.evicted(false).admitted("a", 9s).job("a").with([](Given& g) {
+               g.clusters["a"].copy->of_another_life = true;
+             }),
+             "remove job and copy on a"},
+        Case{"what_cannot_be_read_is_not_removed",
+             deleted(Certainty::certain).known("a", Certainty::unreadable), "remove copy on b"}),
     case_name);
 
 TEST(Plan, TiesDoNotFavourAName) {

@@ -77,6 +77,11 @@ Task<> Core::sync() {
   synced_ = true;
 }
 
+Task<> Core::take_over() {
+  co_await local_.catch_up();
+  start();
+}
+
 void Core::start() {
   deps_.scope.spawn("events", events_.run());
   scheduler_.start();

@@ -15,6 +15,8 @@ controllers::DispatcherConfig dispatch_config(const MultiKueueConfiguration& giv
   config.plan.nomination.step_size = static_cast<int>(given.incremental_step_size);
   config.plan.worker_lost_timeout = given.worker_lost_timeout;
   config.gc_interval = given.gc_interval;
+  config.brake.share = double(given.brake_share_percent) / 100;
+  config.brake.at_least = static_cast<std::size_t>(given.brake_at_least);
   config.plan.head_start = head_start;
   return config;
 }

@@ -159,7 +159,7 @@ class Manager {
     }
     co_await elector_.acquire();
     metrics_.set_role("leader");
-    core_->start();
+    scope_.spawn("take over", core_->take_over());
     *ended = co_await elector_.hold();
   }
 

@@ -29,7 +29,7 @@ const api::ObjectMeta& metadata_of(const T& object) {
 /// must only enqueue keys. During the first list they run for every object, before has_synced().
 ///
 /// Objects that cannot be decoded are counted, logged with their key and kept out; an older version
-/// that could be decoded stays. A caller that acts on absence asks undecodable() too.
+/// that could be decoded stays. A caller that acts on absence asks unreadable() and absence() too.
 ///
 /// Lifecycle: construct, add indices and handlers, spawn run() on a TaskScope. Must outlive it.
 ///
@@ -53,6 +53,10 @@ class ObjectInformer {
   Task<> run() { return core_.run(); }
   bool has_synced() const { return core_.has_synced(); }
   Task<> wait_synced() { return core_.wait_synced(); }
+  /// Lists anew at once, and returns when the store holds a list that was begun after the call:
+  /// then it is as new as the server was. run() must be running.
+  Task<> catch_up() { return core_.catch_up(); }
+  void list_anew() { core_.list_anew(); }
   const InformerHealth& health() const { return core_.health(); }
   const std::map<api::ObjectKey, Error>& undecodable() const { return core_.undecodable(); }
 
@@ -80,6 +84,11 @@ class ObjectInformer {
 
   /// Null when there is none.
   Ptr get(const api::ObjectKey& key) const { return cast(core_.get(key)); }
+  /// Whether the server's last known version of the object could not be decoded: then get() says
+  /// nothing about how it is.
+  bool unreadable(const api::ObjectKey& key) const { return core_.unreadable(key); }
+  /// What is known about an object for which get() is null.
+  Absence absence(const api::ObjectKey& key) const { return core_.absence(key); }
   std::size_t size() const { return core_.size(); }
   /// Every object, in key order.
   std::vector<Ptr> list() const {
@@ -104,6 +113,17 @@ class ObjectInformer {
   /// it a reconciler that runs before its own write comes back through the watch decides on the
   /// state before the write, and earns itself a conflict.
   void observe(Ptr written) { core_.observe(decoded(std::move(written))); }
+  /// The server answered a read with "not found". `before` is what get() returned before the read.
+  void observe_absent(const api::ObjectKey& key, const Ptr& before) {
+    core_.observe_absent(key, before);
+  }
+  /// Call it before a create is sent: until its answer is observed it is not known whether there is
+  /// an object.
+  void may_appear(const api::ObjectKey& key) { core_.may_appear(key); }
+  /// The server answered a read with an object that cannot be decoded.
+  void observe_unreadable(const api::ObjectKey& key, const Error& error) {
+    core_.observe_unreadable(key, error);
+  }
 
  private:
   static Ptr cast(const InformerCore::Object& object) {

@@ -72,7 +72,8 @@ InformerCore::InformerCore(InformerDeps deps, api::ResourceInfo resource, Inform
       resource_(resource),
       options_(std::move(options)),
       decode_(std::move(decode)),
-      synced_(deps_.executor) {}
+      synced_(deps_.executor),
+      anew_(deps_.executor) {}
 
 Task<> InformerCore::wait_synced() {
   while (!health_.synced) co_await synced_.wait();
@@ -89,7 +90,12 @@ Task<> InformerCore::run() {
   for (;;) {
     const SteadyPoint since = deps_.clock.steady();
     const std::uint64_t events = health_.events;
-    const Status done = co_await follow();
+    Status done = ok();
+    if (anew_wanted_ != anew_begun_) version_.clear();
+    if (version_.empty()) anew_begun_ = anew_wanted_;
+    Task<> following = store_status(follow(), &done);
+    Task<> wanted = anew_wanted();
+    if (!co_await finishes_first(std::move(following), std::move(wanted))) continue;
     Error failure;
     if (!done) {
       failure = done.error();
@@ -102,8 +108,25 @@ Task<> InformerCore::run() {
     const Duration delay = retry_delay(failure);
     health_.next_attempt = deps_.clock.now() + delay;
     note_failure(failure);
-    if (delay > Duration(0)) co_await deps_.clock.sleep_for(delay);
+    Task<> sleeping = deps_.clock.sleep_for(delay);
+    Task<> roused = anew_wanted();
+    co_await finishes_first(std::move(sleeping), std::move(roused));
   }
+}
+
+Task<> InformerCore::anew_wanted() {
+  while (anew_wanted_ == anew_begun_) co_await anew_.wait();
+}
+
+void InformerCore::list_anew() {
+  ++anew_wanted_;
+  anew_.notify_all();
+}
+
+Task<> InformerCore::catch_up() {
+  list_anew();
+  const std::uint64_t mine = anew_wanted_;
+  while (anew_done_ < mine) co_await synced_.wait();
 }
 
 Task<Status> InformerCore::follow() {
@@ -252,6 +275,7 @@ void InformerCore::note_failure(const Error& error) {
   const bool lasting = !health_.connected || health_.failures > 1 ||
                        error.code() == Errc::timeout || error.code() == Errc::too_large;
   if (!lasting) return;
+  if (options_.list_after_loss) version_.clear();
   const bool news = !health_.last_error || *health_.last_error != error;
   health_.last_error = error;
   if (news) {
@@ -324,34 +348,37 @@ void InformerCore::note_undecodable(const api::ObjectKey& key, const Error& erro
 void InformerCore::replace_store(Listing listing, std::string version) {
   std::vector<Change> changes;
   std::vector<api::ObjectKey> missing;
+  // The server was restored from a backup: nothing that the store has is newer than this list.
+  const bool went_back = is_older_version(version, reached_).value_or(false);
   for (const auto& [key, entry] : store_) {
-    if (listing.objects.contains(key) || listing.undecodable.contains(key)) continue;
     // Newer than the list: the object was written and observed while the list was made.
-    if (is_older_version(version, entry.resource_version).value_or(false)) continue;
-    missing.push_back(key);
+    const bool newer = is_older_version(version, entry.resource_version).value_or(false);
+    const bool there = listing.objects.contains(key) || listing.undecodable.contains(key);
+    if (went_back ? newer || !there : !newer && !there) missing.push_back(key);
   }
-  for (const api::ObjectKey& key : missing) erase(key, &changes);
+  for (const api::ObjectKey& key : missing) erase(key, Absence::listed, &changes);
   for (auto& [key, entry] : listing.objects) put(key, std::move(entry), &changes);
   undecodable_ = std::move(listing.undecodable);
-  version_ = std::move(version);
+  version_ = reached_ = std::move(version);
   health_.last_event = deps_.clock.now();
   notify(changes);
-  if (std::exchange(health_.synced, true)) return;
+  health_.synced = true;
+  anew_done_ = anew_begun_;
   synced_.notify_all();
 }
 
 void InformerCore::apply(const WatchEvent& event) {
-  if (!event.resource_version.empty()) version_ = event.resource_version;
+  if (!event.resource_version.empty()) version_ = reached_ = event.resource_version;
   if (event.type == WatchEventType::bookmark || !event.object) return;
   std::vector<Change> changes;
   if (event.type == WatchEventType::deleted) {
     const api::ObjectKey key = key_of(*event.object);
     undecodable_.erase(key);
     const auto it = store_.find(key);
-    if (it == store_.end()) return;
+    if (it == store_.end()) return note_absent(key, Absence::deleted);
     // The object may have been created again since, by a write that was observed.
     const auto outrun = is_older_version(event.resource_version, it->second.resource_version);
-    if (!outrun.value_or(false)) erase(key, &changes);
+    if (!outrun.value_or(false)) erase(key, Absence::deleted, &changes);
   } else {
     Result<Decoded> decoded = decode_(*event.object);
     if (!decoded) {
@@ -385,7 +412,8 @@ void InformerCore::put(const api::ObjectKey& key, Entry entry, std::vector<Chang
   changes->push_back(std::move(change));
 }
 
-void InformerCore::erase(const api::ObjectKey& key, std::vector<Change>* changes) {
+void InformerCore::erase(const api::ObjectKey& key, Absence how, std::vector<Change>* changes) {
+  note_absent(key, how);
   const auto it = store_.find(key);
   if (it == store_.end()) return;
   Change change{key, std::move(it->second.object), nullptr};
@@ -415,7 +443,35 @@ void InformerCore::observe(Decoded written) {
   notify(changes);
 }
 
+void InformerCore::observe_absent(const api::ObjectKey& key, const Object& before) {
+  if (get(key) != before) return;
+  undecodable_.erase(key);
+  std::vector<Change> changes;
+  erase(key, Absence::read, &changes);
+  notify(changes);
+}
+
+void InformerCore::observe_unreadable(const api::ObjectKey& key, const Error& error) {
+  if (!undecodable_.contains(key)) note_undecodable(key, error);
+  undecodable_.insert_or_assign(key, error);
+}
+
+/// Remembers the last objects that went. What is stored again is forgotten in its turn, because
+/// absence() is asked only for objects that are not in the store.
+void InformerCore::note_absent(const api::ObjectKey& key, Absence how) {
+  if (!gone_.how.insert_or_assign(key, how).second) return;
+  gone_.order.push_back(key);
+  if (gone_.order.size() <= options_.absent_max) return;
+  gone_.how.erase(gone_.order.front());
+  gone_.order.pop_front();
+}
+
 // --- reading ---
+
+Absence InformerCore::absence(const api::ObjectKey& key) const {
+  const auto found = gone_.how.find(key);
+  return found == gone_.how.end() ? Absence::unseen : found->second;
+}
 
 void InformerCore::add_index(std::string name, IndexFunction function) {
   REGATTA_CHECK(store_.empty(), "index " + name + " is added after run()");

@@ -7,6 +7,7 @@
 #include "lib/kube/client.h"
 #include "lib/runtime/wakeup.h"
 
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -40,6 +41,11 @@ struct InformerOptions {
   Duration retry_limit = std::chrono::seconds(30);
   /// After the server sent more than the client's ListLimits allow: each try costs both sides much.
   Duration over_limit_retry = std::chrono::minutes(5);
+  /// Whether the store is filled from a list after a failure that lasted, instead of resuming the
+  /// watch: a watch that resumes is open before it has told what happened meanwhile.
+  bool list_after_loss = false;
+  /// Objects that went are remembered, up to so many. See absence().
+  std::size_t absent_max = 512;
 };
 
 struct InformerHealth {
@@ -52,6 +58,14 @@ struct InformerHealth {
   int failures = 0;                 ///< in a row
   TimePoint next_attempt{};         ///< after the last failure
   std::uint64_t lists = 0, watches = 0, events = 0, decode_failures = 0;
+};
+
+/// What an informer knows about an object that its store lacks.
+enum class Absence {
+  unseen,  ///< only that the store lacks it: the store may be older than the object
+  listed,  ///< the store held it, and a later complete list lacked it
+  read,    ///< the server answered a read of this object with "not found"
+  deleted  ///< a watch showed its deletion
 };
 
 /// Informer without its type: see informer.h.
@@ -83,6 +97,10 @@ class InformerCore {
   const InformerHealth& health() const { return health_; }
   const std::map<api::ObjectKey, Error>& undecodable() const { return undecodable_; }
   const std::string& resource_version() const { return version_; }
+  /// Lists anew at once, and returns when the store holds a list that was begun after the call.
+  Task<> catch_up();
+  /// The same, without waiting for it.
+  void list_anew();
 
   void add_index(std::string name, IndexFunction function);
   void on_change(ChangeHandler handler) { change_handlers_.push_back(std::move(handler)); }
@@ -94,6 +112,18 @@ class InformerCore {
   const std::set<api::ObjectKey>& keys_by_index(const std::string& index,
                                                 const std::string& value) const;
   void observe(Decoded written);
+  /// The server answered a read of `key` with "not found". `before` is what get() returned before
+  /// the read: an object that was written since then stays.
+  void observe_absent(const api::ObjectKey& key, const Object& before);
+  /// A create is sent: until its answer is observed it is not known whether there is an object.
+  void may_appear(const api::ObjectKey& key) { gone_.how.erase(key); }
+  /// The server has the object, in a form that cannot be decoded.
+  void observe_unreadable(const api::ObjectKey& key, const Error& error);
+  /// Whether the server's last known version of the object could not be decoded. Then neither the
+  /// store's older version nor its absence from the store says how the object is.
+  bool unreadable(const api::ObjectKey& key) const { return undecodable_.contains(key); }
+  /// Meaningful only for objects that the store lacks.
+  Absence absence(const api::ObjectKey& key) const;
 
  private:
   struct Entry {
@@ -108,6 +138,11 @@ class InformerCore {
   struct Change {
     api::ObjectKey key;
     Object before, after;
+  };
+  /// Objects that went, the latest at the end of `order`.
+  struct Gone {
+    std::map<api::ObjectKey, Absence> how;
+    std::deque<api::ObjectKey> order;
   };
   /// A complete list on its way into the store.
   struct Listing {
@@ -132,7 +167,9 @@ class InformerCore {
   void take_event(const WatchEvent& event, Listing* initial);
   void apply(const WatchEvent& event);
   void put(const api::ObjectKey& key, Entry entry, std::vector<Change>* changes);
-  void erase(const api::ObjectKey& key, std::vector<Change>* changes);
+  void erase(const api::ObjectKey& key, Absence how, std::vector<Change>* changes);
+  void note_absent(const api::ObjectKey& key, Absence how);
+  Task<> anew_wanted();
   void reindex(const api::ObjectKey& key, const void* before, const void* after);
   void note_undecodable(const api::ObjectKey& key, const Error& error);
   void notify(const std::vector<Change>& changes);
@@ -149,6 +186,7 @@ class InformerCore {
   std::vector<std::function<void()>> health_handlers_;
   InformerHealth health_;
   std::string version_;    ///< up to where the store follows the server; empty: list first
+  std::string reached_;    ///< the last version_ that was not empty
   SteadyPoint heard_{};    ///< when the watch last said anything
   SteadyPoint opened_{};   ///< when the watch was opened
   std::size_t bytes_ = 0;  ///< of the texts of what the store holds
@@ -156,7 +194,11 @@ class InformerCore {
   std::optional<SteadyPoint> relisted_;  ///< when it last did
   int silent_watches_ = 0;               ///< watches in a row that ended in silence
   bool watch_list_refused_ = false;
-  Wakeup synced_;
+  Gone gone_;
+  std::uint64_t anew_wanted_ = 0;  ///< how often a new list was asked for
+  std::uint64_t anew_begun_ = 0;   ///< which of these the list that was begun last answers
+  std::uint64_t anew_done_ = 0;    ///< which of these the store answers
+  Wakeup synced_, anew_;
 };
 
 /// Whether `a` is an older resourceVersion than `b`; nullopt unless both are decimal numbers, the

@@ -444,6 +444,145 @@ TEST_F(InformerTest, TransitionsShowBothSides) {
   EXPECT_EQ(seen, "->red red>blue blue>- ");
 }
 
+// --- what is known about objects that the store lacks ---
+
+TEST_F(InformerTest, ADeletionThatWasSeenDiffersFromAnObjectThatWasNeverSeen) {
+  server.answer(200, list_text("10", {thing_json("a", "1"), thing_json("b", "2")}));
+  auto watch = server.answer_watch();
+  server.answer(200, list_text("60", {}));
+  (void)server.answer_watch();
+  auto& things = begin();
+  const auto absence = [&](const char* name) { return things.absence(api::ObjectKey("ns", name)); };
+  watch->push(event_line("DELETED", thing_json("a", "11")));
+  world.settle();
+  EXPECT_EQ(absence("a"), Absence::deleted);
+  EXPECT_EQ(absence("never"), Absence::unseen);
+  things.list_anew();
+  world.settle();
+  EXPECT_EQ(absence("b"), Absence::listed);
+  things.observe_absent(api::ObjectKey("ns", "never"), nullptr);
+  EXPECT_EQ(absence("never"), Absence::read);
+  things.may_appear(api::ObjectKey("ns", "a"));
+  EXPECT_EQ(absence("a"), Absence::unseen) << "it may have been created";
+}
+
+TEST_F(InformerTest, OnlySoManyObjectsThatWentAreRemembered) {
+  server.answer(200, list_text("10", {}));
+  auto watch = server.answer_watch();
+  InformerOptions few = options();
+  few.absent_max = 2;
+  auto& things = begin(few);
+  for (const char* name : {"a", "b", "c"}) {
+    watch->push(event_line("DELETED", thing_json(name, "11")));
+  }
+  world.settle();
+  EXPECT_EQ(things.absence(api::ObjectKey("ns", "a")), Absence::unseen);
+  EXPECT_EQ(things.absence(api::ObjectKey("ns", "c")), Absence::deleted);
+}
+
+TEST_F(InformerTest, AnAnswerThatThereIsNoneDoesNotUndoALaterWrite) {
+  server.answer(200, list_text("10", {thing_json("a", "1")}));
+  (void)server.answer_watch();
+  auto& things = begin();
+  const api::ObjectKey key("ns", "a");
+  const auto before = things.get(key);
+  things.observe(thing("a", "11"));
+  things.observe_absent(key, before);
+  EXPECT_EQ(contents(), "a@11 ");
+  take_changed();
+  things.observe_absent(key, things.get(key));
+  EXPECT_EQ(contents(), "");
+  EXPECT_EQ(take_changed(), "a ");
+}
+
+TEST_F(InformerTest, AnObjectThatCannotBeDecodedIsUnreadableUntilItCanBe) {
+  Json bad = thing_json("a", "1");
+  bad["spec"]["color"] = 7;
+  server.answer(200, list_text("10", {bad}));
+  auto watch = server.answer_watch();
+  auto& things = begin();
+  const api::ObjectKey key("ns", "a");
+  EXPECT_TRUE(things.unreadable(key));
+  EXPECT_EQ(things.get(key), nullptr);
+  watch->push(event_line("MODIFIED", thing_json("a", "11")));
+  world.settle();
+  EXPECT_FALSE(things.unreadable(key));
+  things.observe_unreadable(key, Error(Errc::invalid, "spec.color: expected a string"));
+  EXPECT_TRUE(things.unreadable(key));
+  EXPECT_NE(things.get(key), nullptr) << "the older version stays";
+}
+
+// --- being as new as the server ---
+
+TEST_F(InformerTest, CatchingUpPassesOverAWatchThatSaysNothing) {
+  server.answer(200, list_text("10", {thing_json("a", "1"), thing_json("b", "2")}));
+  (void)server.answer_watch();  // half open: it never says that b is gone
+  server.answer(200, list_text("60", {thing_json("a", "55")}));
+  auto second = server.answer_watch();
+  auto& things = begin();
+  bool caught_up = false;
+  const auto follow = [](Informer<Thing>* things, bool* done) -> Task<> {
+    co_await things->catch_up();
+    *done = true;
+  };
+  scope.spawn("catch up", follow(&things, &caught_up));
+  world.settle();
+  EXPECT_TRUE(caught_up);
+  EXPECT_EQ(contents(), "a@55 ");
+  EXPECT_EQ(things.health().failures, 0);
+  EXPECT_TRUE(things.health().connected);
+  second->push(event_line("MODIFIED", thing_json("a", "61")));
+  world.settle();
+  EXPECT_EQ(contents(), "a@61 ") << "it follows the server from there";
+}
+
+TEST_F(InformerTest, CatchingUpWaitsForAListThatWasBegunLater) {
+  server.answer(200, list_text("10", {}));
+  (void)server.answer_watch();
+  for (int i = 0; i < 3; ++i) server.refuse(503, "ServiceUnavailable", "not now");
+  server.answer(200, list_text("60", {thing_json("a", "55")}));
+  (void)server.answer_watch();
+  auto& things = begin();
+  bool caught_up = false;
+  const auto follow = [](Informer<Thing>* things, bool* done) -> Task<> {
+    co_await things->catch_up();
+    *done = true;
+  };
+  scope.spawn("catch up", follow(&things, &caught_up));
+  world.settle();
+  EXPECT_FALSE(caught_up);
+  world.run_for(1min);
+  EXPECT_TRUE(caught_up);
+  EXPECT_EQ(contents(), "a@55 ");
+}
+
+TEST_F(InformerTest, AServerThatWasRestoredFromABackupIsBelieved) {
+  server.answer(200, list_text("90", {thing_json("a", "80"), thing_json("b", "85")}));
+  (void)server.answer_watch();
+  server.answer(200, list_text("50", {thing_json("a", "40"), thing_json("c", "45")}));
+  (void)server.answer_watch();
+  auto& things = begin();
+  things.list_anew();
+  world.settle();
+  EXPECT_EQ(contents(), "a@40 c@45 ");
+  EXPECT_EQ(things.absence(api::ObjectKey("ns", "b")), Absence::listed);
+}
+
+TEST_F(InformerTest, AfterALossAFollowerThatMustBeCurrentListsAnew) {
+  server.answer(200, list_text("10", {thing_json("a", "1")}));
+  auto first = server.answer_watch();
+  for (int i = 0; i < 2; ++i) server.refuse(500, "InternalError", "no");
+  server.answer(200, list_text("60", {thing_json("a", "55")}));
+  (void)server.answer_watch();
+  InformerOptions current = options();
+  current.list_after_loss = true;
+  begin(current);
+  first->cut();
+  world.run_for(1min);
+  EXPECT_EQ(contents(), "a@55 ");
+  EXPECT_TRUE(informer->health().connected);
+}
+
 TEST(ResourceVersions, CompareAsNumbersOrNotAtAll) {
   EXPECT_EQ(is_older_version("9", "10"), true);
   EXPECT_EQ(is_older_version("10", "9"), false);

@@ -166,6 +166,10 @@ struct MultiKueueConfiguration {
   std::optional<ClusterProfileConfig> cluster_profile;
   std::int64_t incremental_step_size = 3;
   WorkerLimits worker_limits;
+  /// removalBrake: removals are held when more than this share of what runs on a worker, and at
+  /// least so many workloads, have vanished from the hub.
+  std::int64_t brake_share_percent = 50;
+  std::int64_t brake_at_least = 10;
 };
 
 struct FairSharing {

@@ -81,6 +81,7 @@ multiKueue:
   workerLostTimeout: 1h30m
   dispatcherName: kueue.x-k8s.io/multikueue-dispatcher-incremental
   incrementalDispatcherConfig: {stepSize: 5}
+  removalBrake: {sharePercent: 20, atLeast: 3}
   externalFrameworks: [{name: Bar.v1.example.com}]
   clusterProfile:
     accessProviders:
@@ -112,6 +113,8 @@ visibilityServer: {bindAddress: "127.0.0.1", bindPort: 8083}
   EXPECT_EQ(c->multi_kueue.gc_interval, 0s);
   EXPECT_EQ(c->multi_kueue.worker_lost_timeout, 90min);
   EXPECT_EQ(c->multi_kueue.incremental_step_size, 5);
+  EXPECT_EQ(c->multi_kueue.brake_share_percent, 20);
+  EXPECT_EQ(c->multi_kueue.brake_at_least, 3);
   EXPECT_EQ(c->multi_kueue.external_frameworks[0], "Bar.v1.example.com");
   EXPECT_EQ(c->multi_kueue.cluster_profile->access_providers[0].exec_config.env[0].value, "V");
   EXPECT_EQ(c->fair_sharing->preemption_strategies.size(), 1u);
@@ -211,6 +214,9 @@ INSTANTIATE_TEST_SUITE_P(
              "multiKueue.gcInterval: expected a duration such as \"15m\", got number"},
         Case{"negative_gc", "multiKueue: {gcInterval: -1s}",
              "multiKueue.gcInterval: Invalid value: \"-1s\": must be greater than or equal to 0"},
+        Case{"brake_below_zero", "multiKueue: {removalBrake: {sharePercent: -1}}",
+             "multiKueue.removalBrake.sharePercent: Invalid value: -1: must be greater than or "
+             "equal to 0"},
         Case{"step_size_zero",
              "multiKueue: {dispatcherName: kueue.x-k8s.io/multikueue-dispatcher-incremental, "
              "incrementalDispatcherConfig: {stepSize: 0}}",

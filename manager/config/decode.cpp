@@ -265,6 +265,12 @@ static void read_value(const Json& value, const std::string& path, ReadContext* 
       step.finish();
     }
   }
+  if (const Json* brake = reader.take("removalBrake")) {
+    StrictReader fields(*brake, reader.at("removalBrake"), context);
+    fields.field("sharePercent", &out->brake_share_percent);
+    fields.field("atLeast", &out->brake_at_least);
+    fields.finish();
+  }
   reader.finish();
   if (out->origin.empty()) out->origin = api::default_origin;
 }

@@ -110,6 +110,8 @@ void check_multikueue(Problems* problems, const Configuration& c) {
   at_least(problems, "multiKueue.workerLimits.objects", m.worker_limits.objects, 1);
   at_least(problems, "multiKueue.workerLimits.bytes", m.worker_limits.bytes, 1 << 20);
   at_least(problems, "multiKueue.workerLimits.pages", m.worker_limits.pages, 1);
+  at_least(problems, "multiKueue.removalBrake.sharePercent", m.brake_share_percent, 0);
+  at_least(problems, "multiKueue.removalBrake.atLeast", m.brake_at_least, 0);
   std::set<std::string> seen;
   for (std::size_t i = 0; i < m.external_frameworks.size(); ++i) {
     const std::string& name = m.external_frameworks[i];

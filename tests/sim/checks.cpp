@@ -28,6 +28,10 @@ bool of_hub(const Json& object) {
   return !text_at(labels, "kueue.x-k8s.io/multikueue-origin").empty();
 }
 
+bool deleting(const Json& object) {
+  return !text_at(at_or_null(object, "metadata"), "deletionTimestamp").empty();
+}
+
 std::string prebuilt(const Json& job) {
   return text_at(at_or_null(at_or_null(job, "metadata"), "annotations"),
                  "kueue.x-k8s.io/prebuilt-workload-name");
@@ -118,7 +122,9 @@ bool Checks::hub_sees(const SimCluster& worker) {
 }
 
 void Checks::requested(const SimCluster& cluster, const net::HttpRequest& request) {
-  if (request.method != "POST" || request.target.find("/jobs") == std::string::npos) return;
+  if (request.target.find("/jobs") == std::string::npos) return;
+  if (request.method == "DELETE") return removal_requested(cluster, request.target);
+  if (request.method != "POST") return;
   const auto job = parse_json(request.body);
   if (job) job_requested(cluster, *job);
 }
@@ -136,6 +142,39 @@ void Checks::job_requested(const SimCluster& cluster, const Json& job) {
         violated("job of " + name + " requested on " + cluster.name() + " while " + other->name() +
                  " holds one");
       }
+    }
+  }
+}
+
+/// No Job is removed that the hub records there, and that its worker runs. What is true in the
+/// stores at the moment of the request counts, not what the hub believes.
+void Checks::removal_requested(const SimCluster& cluster, const std::string& target) {
+  const std::string path = target.substr(0, target.find('?'));
+  const std::string name = path.substr(path.rfind('/') + 1);
+  for (SimCluster* worker : workers_) {
+    if (worker != &cluster) continue;
+    const apiserver::Shelf* shelf = worker->server().store().find_shelf(jobs);
+    const apiserver::Shelf* copies = worker->server().store().find_shelf(workloads);
+    const apiserver::Shelf* hub_shelf = hub_.server().store().find_shelf(workloads);
+    const auto job = shelf ? shelf->find("team", name) : nullptr;
+    if (!job || !of_hub(job->value()) || job_ended(job->value())) return;
+    const std::string workload = prebuilt(job->value());
+    const auto copy = copies ? copies->find("team", workload) : nullptr;
+    const auto local = hub_shelf ? hub_shelf->find("team", workload) : nullptr;
+    if (!copy || !local) return;
+    const Json& there = copy->value();
+    const Json& here = local->value();
+    const bool runs = condition_true(there, "Admitted") && !condition_true(there, "Finished") &&
+                      !condition_true(there, "Evicted") && !deleting(there);
+    const bool wanted = condition_true(here, "QuotaReserved") &&
+                        !condition_true(here, "Finished") && !condition_true(here, "Evicted") &&
+                        !deleting(here) &&
+                        text_at(at_or_null(here, "status"), "clusterName") == worker->name();
+    const bool retried = summary(here).find("check=Re") != std::string::npos &&
+                         summary(here).find("check=Ready") == std::string::npos;
+    if (runs && wanted && !retried) {
+      violated("job of " + workload + " is removed from " + worker->name() +
+               ", which is recorded and runs it");
     }
   }
 }

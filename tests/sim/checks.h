@@ -38,6 +38,7 @@ class Checks {
   void change(SimCluster& cluster, const std::string& shelf, const apiserver::Change& change);
   void job_created(SimCluster& cluster, const Json& job);
   void job_requested(const SimCluster& cluster, const Json& job);
+  void removal_requested(const SimCluster& cluster, const std::string& target);
   void cluster_name_kept(const Json& before, const Json& after);
   void quota_kept(SimCluster& cluster);
   std::string counted(SimCluster& cluster) const;

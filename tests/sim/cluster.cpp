@@ -81,11 +81,17 @@ Task<> SimCluster::run_manager(manager::Core* core) {
   core->start();
 }
 
-void SimCluster::start_manager(manager::CoreConfig config, clusters::Connector& connector) {
-  process_ = std::make_unique<Process>(world_.executor());
-  process_->sender =
-      std::make_unique<LinkSender>(world_, world_.rng, *server_, "manager", own_link);
-  kube::ClientDeps deps = client_deps(world_, *process_->sender, "manager");
+Task<> SimCluster::run_standby(manager::Core* core, std::shared_ptr<kube::NetworkFaults> link) {
+  co_await core->sync();
+  link->half_open_watch = 1;
+}
+
+std::unique_ptr<SimCluster::Process> SimCluster::make_process(manager::CoreConfig config,
+                                                              clusters::Connector& connector,
+                                                              std::shared_ptr<kube::NetworkFaults> link) {
+  auto process = std::make_unique<Process>(world_.executor());
+  process->sender = std::make_unique<LinkSender>(world_, world_.rng, *server_, "manager", link);
+  kube::ClientDeps deps = client_deps(world_, *process->sender, "manager");
   deps.config.timeout = std::chrono::seconds(10);
   deps.config.observer = [this](const kube::RequestSeen& seen) {
     std::string line(seen.verb);
@@ -93,11 +99,30 @@ void SimCluster::start_manager(manager::CoreConfig config, clusters::Connector& 
     ((line += seen.subresource) += ' ') += std::to_string(seen.http_status);
     ++manager_requests[line];
   };
-  process_->client = std::make_unique<kube::Client>(std::move(deps));
-  process_->core = std::make_unique<manager::Core>(
-      manager::CoreDeps{*process_->client, connector, world_, world_.rng, process_->scope, Log()},
+  process->client = std::make_unique<kube::Client>(std::move(deps));
+  process->core = std::make_unique<manager::Core>(
+      manager::CoreDeps{*process->client, connector, world_, world_.rng, process->scope, Log()},
       std::move(config));
+  return process;
+}
+
+void SimCluster::start_manager(manager::CoreConfig config, clusters::Connector& connector) {
+  process_ = make_process(std::move(config), connector, own_link);
   process_->scope.spawn("manager", run_manager(process_->core.get()));
+}
+
+void SimCluster::start_standby(manager::CoreConfig config, clusters::Connector& connector) {
+  standby_link_ = std::make_shared<kube::NetworkFaults>(*own_link);
+  standby_ = make_process(std::move(config), connector, standby_link_);
+  standby_->scope.spawn("standby", run_standby(standby_->core.get(), standby_link_));
+}
+
+void SimCluster::promote_standby() {
+  // From now on its requests are those of the manager; its open watches stay dead.
+  *standby_link_ = *own_link;
+  own_link = standby_link_;
+  process_ = std::move(standby_);
+  process_->scope.spawn("take over", process_->core->take_over());
 }
 
 void SimCluster::crash_manager() {
@@ -105,6 +130,13 @@ void SimCluster::crash_manager() {
   process_->scope.stop();
   world_.settle();
   process_.reset();
+}
+
+void SimCluster::stop_standby() {
+  if (!standby_) return;
+  standby_->scope.stop();
+  world_.settle();
+  standby_.reset();
 }
 
 }  // namespace regatta::simtest

@@ -55,6 +55,14 @@ class SimCluster {
 
   /// Starts the manager. Its requests pass through `own_link`.
   void start_manager(manager::CoreConfig config, clusters::Connector& connector);
+  /// Starts a second manager that only fills its caches, and from then on hears nothing of what
+  /// changes. There is at most one.
+  void start_standby(manager::CoreConfig config, clusters::Connector& connector);
+  void stop_standby();
+  bool has_standby() const { return standby_ != nullptr; }
+  bool standby_synced() const { return standby_ && standby_->core->synced(); }
+  /// The standby becomes the manager; the former one must have ended.
+  void promote_standby();
   /// Ends the manager at whatever point it is. Nothing that it was about to do happens.
   void crash_manager();
   bool manager_alive() const { return process_ != nullptr; }
@@ -77,6 +85,9 @@ class SimCluster {
     TaskScope scope;
   };
   static Task<> run_manager(manager::Core* core);
+  static Task<> run_standby(manager::Core* core, std::shared_ptr<kube::NetworkFaults> link);
+  std::unique_ptr<Process> make_process(manager::CoreConfig config, clusters::Connector& connector,
+                                        std::shared_ptr<kube::NetworkFaults> link);
 
   sim::World& world_;
   std::string name_;
@@ -87,7 +98,8 @@ class SimCluster {
   std::unique_ptr<kube::Client> admin_;
   std::unique_ptr<lab::GarbageCollector> garbage_;
   std::unique_ptr<lab::JobController> nodes_;
-  std::unique_ptr<Process> process_;
+  std::unique_ptr<Process> process_, standby_;
+  std::shared_ptr<kube::NetworkFaults> standby_link_;
   TaskScope infrastructure_;
 };
 

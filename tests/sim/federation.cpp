@@ -245,7 +245,15 @@ struct Federation {
     ++result.crashes;
     cluster->crash_manager();
     co_await world.sleep_for(Duration(chaos_rng.between(10, 8000)));
-    start(cluster);
+    if (cluster->has_standby() && cluster->standby_synced()) {
+      cluster->promote_standby();
+    } else {
+      start(cluster);
+    }
+    if (cluster == &hub && standbys) {
+      cluster->stop_standby();
+      cluster->start_standby(core, connector);
+    }
   }
 
   void start(SimCluster* cluster) {
@@ -323,6 +331,7 @@ struct Federation {
     world.run_for(10s, [this] { return ready; });
     hub.start_infrastructure();
     start(&hub);
+    if (standbys) hub.start_standby(core, connector);
     for (const auto& worker : workers) {
       worker->start_infrastructure();
       start(worker.get());
@@ -367,6 +376,7 @@ struct Federation {
   void shut_down() {
     script.stop();
     hub.crash_manager();
+    hub.stop_standby();
     for (const auto& worker : workers) worker->crash_manager();
     hub.stop_infrastructure();
     for (const auto& worker : workers) worker->stop_infrastructure();
@@ -384,6 +394,7 @@ struct Federation {
   Rng chaos_rng;
   std::unique_ptr<Checks> checks;
   bool ready = false, submitted = false, calm = false;
+  const bool standbys = options.seed % 2 == 0;  ///< a standby takes over when the hub crashes
   TaskScope script;
 };
 

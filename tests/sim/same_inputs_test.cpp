@@ -103,7 +103,7 @@ class Twins {
   }
 
   void compare_workloads() {
-    const controllers::LiveFleet fleet(core_.fleet());
+    const controllers::LiveFleet fleet(core_.fleet(), local_);
     const dispatch::ForeignJobs foreign;
     const dispatch::PlanConfig config;
     for (const WorkloadPtr& workload : local_.workloads.list()) {

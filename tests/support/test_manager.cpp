@@ -13,7 +13,7 @@ kube::ClientDeps client_deps(sim::World& world, net::HttpSender& sender, Request
 }  // namespace
 
 TestManager::TestManager(TestCluster& cluster, clusters::Connector& connector,
-                         manager::CoreConfig config, Log log)
+                         manager::CoreConfig config, Log log, Role role)
     : cluster_(cluster),
       sender_(cluster.sender(), cluster.world(), cluster.world().rng, faults_),
       client_(client_deps(cluster.world(), sender_, requests)),
@@ -24,7 +24,7 @@ TestManager::TestManager(TestCluster& cluster, clusters::Connector& connector,
   core_ = std::make_unique<manager::Core>(
       manager::CoreDeps{client_, connector, cluster.world(), cluster.world().rng, scope_, log},
       std::move(config));
-  scope_.spawn("manager of " + cluster.name(), lead());
+  scope_.spawn("manager of " + cluster.name(), lead(role));
 }
 
 TestManager::~TestManager() {
@@ -32,9 +32,19 @@ TestManager::~TestManager() {
   cluster_.world().settle();
 }
 
-Task<> TestManager::lead() {
+Task<> TestManager::lead(Role role) {
   co_await core_->sync();
+  if (role == Role::standby) co_return;
   core_->start();
+  started_ = true;
+}
+
+void TestManager::take_over() {
+  scope_.spawn("take over", follow());
+}
+
+Task<> TestManager::follow() {
+  co_await core_->take_over();
   started_ = true;
 }
 

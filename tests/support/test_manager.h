@@ -9,16 +9,22 @@
 
 namespace regatta::test_support {
 
+/// Whether a manager acts as soon as it has synced, or waits for take_over().
+enum class Role { leader, standby };
+
 /// A manager of one cluster. Destroying it is a crash: everything that it waits for is cancelled.
 class TestManager {
  public:
   TestManager(TestCluster& cluster, clusters::Connector& connector, manager::CoreConfig config = {},
-              Log log = {});
+              Log log = {}, Role role = Role::leader);
   ~TestManager();
   TestManager(const TestManager&) = delete;
 
   manager::Core& core() { return *core_; }
   bool started() const { return started_; }
+  bool synced() const { return core_->synced(); }
+  /// A standby becomes the leader.
+  void take_over();
   /// Faults between the manager and its own API server.
   kube::NetworkFaults& faults() { return *faults_; }
   /// Requests to its own API server.
@@ -27,7 +33,8 @@ class TestManager {
   std::map<std::string, RequestCounts> remote_requests;
 
  private:
-  Task<> lead();
+  Task<> lead(Role role);
+  Task<> follow();
 
   TestCluster& cluster_;
   std::shared_ptr<kube::NetworkFaults> faults_ = std::make_shared<kube::NetworkFaults>();

@@ -1,0 +1,104 @@
+#include "controllers/worker_watch.h"
+
+#include "controllers/live_fleet.h"
+#include "jobs/read_job.h"
+#include "lib/api/names.h"
+#include "lib/api/own_names.h"
+
+#include <set>
+
+namespace regatta::controllers {
+namespace {
+
+constexpr Duration remembered = std::chrono::seconds(1);
+
+/// The Workload of the hub that such a job runs for.
+api::ObjectKey workload_of(const jobs::GenericJob& job) {
+  return {job.metadata().ns, jobs::prebuilt_workload(job.metadata())};
+}
+
+bool vanished(const clusters::LocalCluster& hub, const api::ObjectKey& workload) {
+  return !hub.workloads.get(workload) && !hub.workloads.unreadable(workload) &&
+         hub.workloads.absence(workload) != kube::Absence::deleted;
+}
+
+}  // namespace
+
+dispatch::RunningThere WorkerWatch::count(const clusters::RemoteCluster& worker) const {
+  const HubIdentity identity(hub_, worker.name());
+  std::set<api::ObjectKey> running;
+  for (const auto& copy : worker.workloads.list()) {
+    const auto& conditions = copy->status.conditions;
+    const bool runs = api::is_true(conditions, api::conditions::admitted) &&
+                      !api::is_true(conditions, api::conditions::finished);
+    if (runs && identity.may_own(copy->metadata)) running.insert(copy->metadata.key());
+  }
+  for (const jobs::JobPtr& job : worker.jobs.list()) {
+    if (!job->finished() && identity.may_own(job->metadata())) running.insert(workload_of(*job));
+  }
+  dispatch::RunningThere there;
+  there.all = running.size();
+  for (const api::ObjectKey& key : running) there.vanished += vanished(hub_, key) ? 1 : 0;
+  return there;
+}
+
+bool WorkerWatch::holds_removals(const std::string& cluster) {
+  const auto known = judged_.find(cluster);
+  const SteadyPoint now = hub_.clock.steady();
+  if (known != judged_.end() && now < known->second.until) return known->second.holds;
+  const auto* member = fleet_.find(cluster);
+  if (!member || !member->ready()) return false;
+  const bool holds = judge(cluster, *member->remote, false);
+  judged_[cluster] = {now + remembered, holds};
+  return holds;
+}
+
+bool WorkerWatch::judge(const std::string& cluster, const clusters::RemoteCluster& worker,
+                        bool refresh) {
+  const dispatch::RunningThere there = count(worker);
+  const auto object = hub_.multikueue_clusters.get(api::ObjectKey(cluster));
+  std::optional<std::size_t> allowed;
+  if (object) {
+    const std::string name(api::annotations::remove_vanished);
+    allowed = dispatch::allowed_removals(object->metadata.annotation(name));
+  }
+  const bool holds = dispatch::holds_removals(there, config_, allowed);
+  // The count in the message changes with each Job that ends; it is written from time to time.
+  if (!refresh && holds == fleet_.told(cluster, api::conditions::removals_held)) return holds;
+  std::optional<clusters::Notice> notice;
+  if (holds) notice = {std::string(api::reasons::vanished_on_hub), dispatch::held_message(there)};
+  fleet_.tell(cluster, api::conditions::removals_held, std::move(notice));
+  return holds;
+}
+
+void WorkerWatch::look_for_other_hubs(const std::string& cluster,
+                                      const clusters::RemoteCluster& worker) {
+  const HubIdentity identity(hub_, cluster);
+  std::set<std::string> hubs;
+  std::size_t objects = 0;
+  const auto see = [&](const api::ObjectMeta& metadata) {
+    if (identity.may_own(metadata)) return;
+    ++objects;
+    hubs.insert(metadata.annotation(std::string(api::annotations::hub_uid)));
+  };
+  for (const auto& copy : worker.workloads.list()) see(copy->metadata);
+  for (const jobs::JobPtr& job : worker.jobs.list()) see(job->metadata());
+  if (hubs.empty()) return fleet_.tell(cluster, api::conditions::origin_shared, std::nullopt);
+  clusters::Notice notice;
+  notice.reason = std::string(api::reasons::other_hub);
+  notice.message = "Another hub uses the origin \"" + origin_ +
+                   "\" on this worker. Its objects are left alone. Give each hub an origin of its "
+                   "own; if this hub takes over from the other one, annotate this "
+                   "MultiKueueCluster with " +
+                   std::string(api::annotations::adopt_hub) + "=" + *hubs.begin();
+  fleet_.tell(cluster, api::conditions::origin_shared, std::move(notice));
+}
+
+void WorkerWatch::look(const std::string& cluster) {
+  const auto* member = fleet_.find(cluster);
+  if (!member || !member->ready()) return;
+  look_for_other_hubs(cluster, *member->remote);
+  judged_[cluster] = {hub_.clock.steady() + remembered, judge(cluster, *member->remote, true)};
+}
+
+}  // namespace regatta::controllers

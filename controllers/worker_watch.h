@@ -1,0 +1,45 @@
+#pragma once
+
+#include "clusters/fleet.h"
+#include "clusters/local_cluster.h"
+#include "dispatch/brake.h"
+
+#include <map>
+#include <string>
+
+namespace regatta::controllers {
+
+/// Looks at all that a worker holds at once, and tells the operator by conditions of its
+/// MultiKueueCluster: whether removals are held (dispatch/brake.h), and whether another hub uses
+/// the same origin there.
+class WorkerWatch {
+ public:
+  WorkerWatch(clusters::LocalCluster& hub, clusters::Fleet& fleet, std::string origin,
+              dispatch::BrakeConfig config)
+      : hub_(hub), fleet_(fleet), origin_(std::move(origin)), config_(config) {}
+
+  /// Whether nothing may be removed from that worker because the hub lacks it. The answer is
+  /// remembered for a second.
+  bool holds_removals(const std::string& cluster);
+  /// Something changed on the hub that may turn the answer.
+  void forget() { judged_.clear(); }
+  /// Looks at a worker and writes what is to be said about it.
+  void look(const std::string& cluster);
+
+ private:
+  struct Judged {
+    SteadyPoint until;
+    bool holds = false;
+  };
+  dispatch::RunningThere count(const clusters::RemoteCluster& worker) const;
+  bool judge(const std::string& cluster, const clusters::RemoteCluster& worker, bool refresh);
+  void look_for_other_hubs(const std::string& cluster, const clusters::RemoteCluster& worker);
+
+  clusters::LocalCluster& hub_;
+  clusters::Fleet& fleet_;
+  std::string origin_;
+  dispatch::BrakeConfig config_;
+  std::map<std::string, Judged> judged_;
+};
+
+}  // namespace regatta::controllers

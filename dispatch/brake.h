@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+namespace regatta::dispatch {
+
+/// The brake on removals: when the hub lacks much of what runs on a worker, the hub is more likely
+/// to have lost its data than its users to have deleted it all.
+struct BrakeConfig {
+  /// More than this share of what runs on a worker is much; 1 and above: nothing is.
+  double share = 0.5;
+  /// Fewer workloads than this are never much.
+  std::size_t at_least = 10;
+};
+
+/// Workloads that run on one worker.
+struct RunningThere {
+  std::size_t all = 0;
+  /// Those that the hub lacks and that it was not seen to delete.
+  std::size_t vanished = 0;
+};
+
+/// Whether what vanished stays on the worker. `allowed` is how many of them the operator allows to
+/// be removed.
+bool holds_removals(const RunningThere& there, const BrakeConfig& config,
+                    std::optional<std::size_t> allowed);
+
+/// The number in an annotation; nullopt when it is none.
+std::optional<std::size_t> allowed_removals(const std::string& annotation);
+
+/// What an operator should know and may do, for the condition and the event.
+std::string held_message(const RunningThere& there);
+
+}  // namespace regatta::dispatch

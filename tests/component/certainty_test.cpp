@@ -1,0 +1,253 @@
+#include "tests/component/federation.h"
+
+// Certainty before destruction: a manager with old or incomplete caches removes, retries and
+// releases nothing that may run.
+namespace regatta::test_support {
+namespace {
+
+using testing::HasSubstr;
+
+const api::ResourceInfo crds{"apiextensions.k8s.io", "v1", "CustomResourceDefinition",
+                             "customresourcedefinitions", false};
+
+class Certainty : public Federation {
+ protected:
+  static std::string long_job(const std::string& name, const std::string& seconds = "600") {
+    std::string yaml = remote_job_yaml(name);
+    return yaml.replace(yaml.find("annotations: {"), 14,
+                        "annotations: {sandbox.regatta.dev/run-seconds: \"" + seconds + "\"");
+  }
+  void run_on_east(const std::string& name, const std::string& seconds = "600") {
+    apply(long_job(name, seconds));
+    until("it runs", [&] { return job(name).status.active == 1; });
+  }
+  std::string uid_on(const std::string& worker, const std::string& name) {
+    const auto found = workers_.at(worker).cluster->get<api::Job>(key(name));
+    return found ? found->metadata.uid : "no job";
+  }
+  /// From now on the cluster has objects of a newer version of Kueue: conditions may have another
+  /// status than this version knows.
+  void accept_newer_workloads(TestCluster& cluster) {
+    const api::ObjectKey name("workloads.kueue.x-k8s.io");
+    Json crd = cluster.get(crds, name);
+    for (Json& version : crd["spec"]["versions"]) {
+      version["schema"]["openAPIV3Schema"]["properties"]["status"]["properties"]["conditions"]
+             ["items"]["properties"]["status"]
+                 .erase("enum");
+    }
+    const Json patch = {{"spec", {{"versions", crd["spec"]["versions"]}}}};
+    ASSERT_TRUE(cluster.patch(crds, name, dump_json(patch)));
+    settle();
+  }
+  void make_unreadable(TestCluster& cluster, const api::ObjectKey& name) {
+    Json workload = cluster.get(api::Workload::resource, name);
+    Json conditions = workload["status"]["conditions"];
+    Json newer = conditions.front();
+    newer["type"] = "FromTheFuture";
+    newer["status"] = "Perhaps";
+    conditions.push_back(newer);
+    const Json patch = {{"status", {{"conditions", conditions}}}};
+    ASSERT_TRUE(cluster.patch(api::Workload::resource, name, dump_json(patch), "status"));
+  }
+  void make_readable(TestCluster& cluster, const api::ObjectKey& name) {
+    Json conditions = cluster.get(api::Workload::resource, name)["status"]["conditions"];
+    std::erase_if(conditions.get_ref<Json::array_t&>(),
+                  [](const Json& c) { return c["type"] == "FromTheFuture"; });
+    const Json patch = {{"status", {{"conditions", conditions}}}};
+    ASSERT_TRUE(cluster.patch(api::Workload::resource, name, dump_json(patch), "status"));
+  }
+  /// A manager that has synced, and whose watches say nothing from now on.
+  void start_standby() {
+    standby_.emplace(cluster_, network_, manager::CoreConfig(), Log(), Role::standby);
+    until("the standby has synced", [&] { return standby_->synced(); });
+    standby_->faults().half_open_watch = 1;
+  }
+  void fail_over() {
+    manager_.reset();
+    standby_->faults().half_open_watch = 0;
+    standby_->take_over();
+    until("the standby leads", [&] { return standby_->started(); });
+  }
+
+  std::optional<TestManager> standby_;
+};
+
+TEST_F(Certainty, AJobRunsOnWhileItsWorkloadCannotBeRead) {
+  start_all({"east"});
+  run_on_east("j");
+  const std::string uid = uid_on("east", "j");
+  const api::ObjectKey workload = workload_of("j")->metadata.key();
+  manager_.reset();
+  accept_newer_workloads(cluster_);
+  make_unreadable(cluster_, workload);
+  start_manager();
+  settle(5min);
+  EXPECT_EQ(uid_on("east", "j"), uid);
+  EXPECT_EQ(held_by("east"), "workloads 1, jobs 1");
+  EXPECT_THAT(events("Workload"), testing::Contains(HasSubstr("cannot be read")));
+  make_readable(cluster_, workload);
+  until("finished", [&] { return condition_of("j", "Finished") != ""; }, 20min);
+  EXPECT_EQ(condition_of("j", "Finished").substr(0, 15), "True Succeeded:");
+}
+
+TEST_F(Certainty, ARunningJobIsNotStoppedForAWorkloadThatCannotBeRead) {
+  start_with_queues();
+  apply(job_yaml("j"));
+  until("it runs", [&] { return !job("j").spec.suspend.value_or(true); });
+  const api::ObjectKey workload = workload_of("j")->metadata.key();
+  manager_.reset();
+  accept_newer_workloads(cluster_);
+  make_unreadable(cluster_, workload);
+  start_manager();
+  settle(1min);
+  EXPECT_FALSE(job("j").spec.suspend.value_or(true));
+}
+
+TEST_F(Certainty, ACopyThatCannotBeReadIsNotGone) {
+  start_all({"east", "west"});
+  run_on_east("j");
+  const std::string winner = *workload_of("j")->status.cluster_name;
+  const std::string uid = uid_on(winner, "j");
+  TestCluster& host = *workers_.at(winner).cluster;
+  const api::ObjectKey workload = workload_of("j")->metadata.key();
+  manager_.reset();
+  workers_.at(winner).manager.reset();
+  accept_newer_workloads(host);
+  make_unreadable(host, workload);
+  start_manager();
+  settle(5min);
+  EXPECT_EQ(uid_on(winner, "j"), uid);
+  EXPECT_EQ(workload_of("j")->status.cluster_name, winner);
+  EXPECT_EQ(workload_of("j")->status.admission_checks.at(0).state, api::CheckState::Ready);
+}
+
+TEST_F(Certainty, AnAdmissionCheckThatCannotBeReadIsNotRemoved) {
+  start_all({"east"});
+  run_on_east("j");
+  const std::string uid = uid_on("east", "j");
+  manager_.reset();
+  const api::ObjectKey name("admissionchecks.kueue.x-k8s.io");
+  Json crd = cluster_.get(crds, name);
+  for (Json& version : crd["spec"]["versions"]) {
+    version["schema"]["openAPIV3Schema"]["properties"]["status"]["properties"]["conditions"]
+           ["items"]["properties"]["status"]
+               .erase("enum");
+  }
+  ASSERT_TRUE(
+      cluster_.patch(crds, name, dump_json({{"spec", {{"versions", crd["spec"]["versions"]}}}})));
+  settle();
+  Json conditions =
+      cluster_.get(api::AdmissionCheck::resource, api::ObjectKey("mk"))["status"]["conditions"];
+  conditions.front()["status"] = "Perhaps";
+  ASSERT_TRUE(cluster_.patch(api::AdmissionCheck::resource, api::ObjectKey("mk"),
+                             dump_json({{"status", {{"conditions", conditions}}}}), "status"));
+  start_manager();
+  settle(5min);
+  EXPECT_EQ(uid_on("east", "j"), uid);
+}
+
+TEST_F(Certainty, AStandbyThatNeverSawAWorkloadLeavesItsJobAlone) {
+  start_all({"east"});
+  start_standby();
+  run_on_east("j");
+  const std::string uid = uid_on("east", "j");
+  fail_over();
+  settle(5min);
+  EXPECT_EQ(uid_on("east", "j"), uid);
+  until("finished", [&] { return condition_of("j", "Finished") != ""; }, 20min);
+}
+
+TEST_F(Certainty, AStandbyThatSawAWorkloadWaitLeavesItsJobAlone) {
+  start_all({"east"});
+  const auto hold = [&](const char* policy) {
+    ASSERT_TRUE(cluster_.patch(api::ClusterQueue::resource, api::ObjectKey("cq"),
+                               std::string(R"({"spec":{"stopPolicy":")") + policy + "\"}}"));
+  };
+  hold("Hold");
+  apply(long_job("j"));
+  until("it waits", [&] { return workload_of("j").has_value(); });
+  settle();
+  start_standby();
+  hold("None");
+  until("it runs", [&] { return job("j").status.active == 1; });
+  const std::string uid = uid_on("east", "j");
+  fail_over();
+  settle(5min);
+  EXPECT_EQ(uid_on("east", "j"), uid);
+  EXPECT_EQ(condition_of("j", "Evicted"), "");
+}
+
+TEST_F(Certainty, AHubThatWasAwayGivesItsWorkersAChance) {
+  start_all({"east"});
+  run_on_east("j", "6000");
+  const std::string uid = uid_on("east", "j");
+  network_.faults("east").partitioned = true;
+  apply(long_job("another"));  // a request without an answer
+  until("lost", [&] { return member_condition("east").starts_with("False"); }, 5min);
+  manager_.reset();
+  network_.faults("east").partitioned = false;
+  settle(20min);
+  start_manager();
+  settle(1min);
+  EXPECT_EQ(uid_on("east", "j"), uid);
+  EXPECT_EQ(workload_of("j")->status.cluster_name, "east");
+  EXPECT_EQ(condition_of("j", "Evicted"), "");
+}
+
+TEST_F(Certainty, AWorkerThatAnswersAgainIsListedBeforeItIsReady) {
+  start_all({"east"});
+  run_on_east("j");
+  network_.faults("east").half_open_watch = 1;
+  TestCluster& east = *workers_.at("east").cluster;
+  const auto recolor = [&](const std::string& color) {
+    const Json patch = {{"metadata", {{"labels", {{"color", color}}}}}};
+    ASSERT_TRUE(east.patch(api::Job::resource, key("j"), dump_json(patch)));
+    settle(1s);
+  };
+  recolor("red");  // the watch dies without a sign
+  network_.faults("east").half_open_watch = 0;
+  network_.faults("east").partitioned = true;
+  apply(long_job("another"));  // a request without an answer
+  until("lost", [&] { return member_condition("east").starts_with("False"); }, 30s);
+  recolor("blue");
+  network_.faults("east").partitioned = false;
+  const auto* member = manager_->core().fleet().find("east");
+  until("it answers again", [&] { return member->ready(); }, 1min);
+  std::string color;
+  for (const jobs::JobPtr& seen : member->remote->jobs.list()) {
+    if (seen->metadata().name == "j") color = seen->metadata().label("color");
+  }
+  EXPECT_EQ(color, "blue");
+}
+
+TEST_F(Certainty, ADeletionThatWasSeenNeedsNoReadAndOneThatWasNotNeedsOne) {
+  start_all({"east"});
+  run_on_east("seen");
+  run_on_east("unseen");
+  manager_->requests.clear();
+  manager_->remote_requests.clear();
+  kube::DeleteOptions background;
+  background.propagation_policy = "Background";
+  const auto remove = [&](const std::string& name) {
+    const api::ObjectKey workload = workload_of(name)->metadata.key();
+    ASSERT_TRUE(cluster_.remove(api::Job::resource, key(name), background));
+    ASSERT_TRUE(cluster_.remove(api::Workload::resource, workload));
+  };
+  remove("seen");
+  until("removed", [&] { return held_by("east") == "workloads 1, jobs 1"; });
+  EXPECT_EQ(manager_->requests.count("get"), 0);
+  EXPECT_EQ(manager_->remote_requests["east"].count("get"), 0);
+  manager_.reset();
+  const api::ObjectKey workload = workload_of("unseen")->metadata.key();
+  remove("unseen");
+  ASSERT_TRUE(
+      cluster_.patch(api::Workload::resource, workload, R"({"metadata":{"finalizers":null}})"));
+  EXPECT_FALSE(workload_of("unseen"));
+  start_manager();
+  until("removed", [&] { return held_by("east") == "workloads 0, jobs 0"; });
+  EXPECT_EQ(manager_->requests.count("get", "workloads"), 1);
+  EXPECT_EQ(manager_->remote_requests["east"].count("get"), 0);
+}
+
+}  // namespace
+}  // namespace regatta::test_support

@@ -1,0 +1,193 @@
+#include "lib/api/own_names.h"
+#include "tests/component/federation.h"
+
+// Hubs that lost their data, that share a worker, or that one takes over from another.
+namespace regatta::test_support {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+class Hubs : public Federation {
+ protected:
+  static std::string long_job(const std::string& name) {
+    std::string yaml = remote_job_yaml(name);
+    return yaml.replace(yaml.find("annotations: {"), 14,
+                        "annotations: {sandbox.regatta.dev/run-seconds: \"6000\"");
+  }
+  static std::string name_of(int i) { return "j" + std::to_string(i); }
+
+  void run_many(int jobs) {
+    start_all({"east"});
+    ASSERT_TRUE(workers_.at("east").cluster->patch(
+        api::ClusterQueue::resource, api::ObjectKey("cq"),
+        R"({"spec":{"resourceGroups":[{"coveredResources":["cpu"],"flavors":[{"name":"cpu-only",
+            "resources":[{"name":"cpu","nominalQuota":"100"}]}]}]}})"));
+    for (int i = 0; i < jobs; ++i) apply(long_job(name_of(i)));
+    const std::string all = "workloads " + std::to_string(jobs) + ", jobs " + std::to_string(jobs);
+    until("all run", [&] { return held_by("east") == all; });
+    settle();
+  }
+  /// As if the hub's etcd had lost them.
+  void lose_everything_of_jobs() {
+    for (const api::Workload& workload : cluster_.list<api::Workload>("default")) {
+      ASSERT_TRUE(cluster_.patch(api::Workload::resource, workload.metadata.key(),
+                                 R"({"metadata":{"finalizers":null}})"));
+      ASSERT_TRUE(cluster_.remove(api::Workload::resource, workload.metadata.key()));
+    }
+    kube::DeleteOptions orphan;
+    orphan.propagation_policy = "Orphan";
+    for (const api::Job& job : cluster_.list<api::Job>("default")) {
+      const Json none = {{"metadata", {{"finalizers", nullptr}}}};
+      ASSERT_TRUE(cluster_.remove(api::Job::resource, job.metadata.key(), orphan));
+      (void)cluster_.patch(api::Job::resource, job.metadata.key(), dump_json(none));
+    }
+    ASSERT_TRUE(cluster_.list<api::Workload>("default").empty());
+    ASSERT_TRUE(cluster_.list<api::Job>("default").empty());
+  }
+  static std::string condition_on(TestCluster& hub, std::string_view type) {
+    const auto cluster = hub.get<api::MultiKueueCluster>(api::ObjectKey("east"));
+    return cluster ? condition(cluster->status.conditions, type) : "no such cluster";
+  }
+  static void annotate(TestCluster& hub, std::string_view annotation, const std::string& value) {
+    const Json patch = {{"metadata", {{"annotations", {{std::string(annotation), value}}}}}};
+    ASSERT_TRUE(
+        hub.patch(api::MultiKueueCluster::resource, api::ObjectKey("east"), dump_json(patch)));
+  }
+  void expect_held(int jobs) {
+    const std::string count = std::to_string(jobs);
+    EXPECT_EQ(held_by("east"), "workloads " + count + ", jobs " + count);
+    EXPECT_THAT(condition_on(cluster_, api::conditions::removals_held),
+                StartsWith("True VanishedOnHub: " + count + " of " + count + " workloads"));
+    EXPECT_THAT(events("MultiKueueCluster"), Contains(HasSubstr("do not exist on the hub")));
+  }
+  std::string uid_of_hub(TestCluster& hub) {
+    return hub.get<api::Namespace>(api::ObjectKey("kube-system"))->metadata.uid;
+  }
+  std::string uid_on_east(const std::string& name) {
+    const auto found = workers_.at("east").cluster->get<api::Job>(key(name));
+    return found ? found->metadata.uid : "no job";
+  }
+  /// A second hub, with the same origin, that uses the worker as well.
+  void start_other_hub() {
+    other_.emplace(world_, "other");
+    other_->install_crds();
+    const char* const configuration[] = {
+        "apiVersion: v1\nkind: Namespace\nmetadata: {name: kueue-system}",
+        flavor_yaml,
+        hub_queue_yaml,
+        local_queue_yaml,
+        "apiVersion: kueue.x-k8s.io/v1beta2\nkind: MultiKueueConfig\nmetadata: {name: all}\n"
+        "spec: {clusters: [east]}",
+        "apiVersion: kueue.x-k8s.io/v1beta2\nkind: AdmissionCheck\nmetadata: {name: mk}\n"
+        "spec: {controllerName: kueue.x-k8s.io/multikueue, parameters: {apiGroup: "
+        "kueue.x-k8s.io, kind: MultiKueueConfig, name: all}}"};
+    for (const char* yaml : configuration) ASSERT_TRUE(other_->apply(yaml));
+    ASSERT_TRUE(other_->apply(TestConnector::member_yaml("east")));
+    other_manager_.emplace(*other_, network_);
+  }
+  std::optional<TestCluster> other_;
+  std::optional<TestManager> other_manager_;
+};
+
+TEST_F(Hubs, AHubThatComesBackWithoutItsDataRemovesNothingUntilItIsTold) {
+  run_many(12);
+  manager_.reset();
+  lose_everything_of_jobs();
+  start_manager();
+  settle(5min);
+  expect_held(12);
+  annotate(cluster_, api::annotations::remove_vanished, "11");
+  settle(2min);
+  expect_held(12);
+  annotate(cluster_, api::annotations::remove_vanished, "12");
+  until("removed", [&] { return held_by("east") == "workloads 0, jobs 0"; });
+  settle(2min);
+  EXPECT_EQ(condition_on(cluster_, api::conditions::removals_held).substr(0, 14), "False Resolved");
+}
+
+TEST_F(Hubs, AHubThatLosesItsDataWhileItWatchesRemovesNothing) {
+  run_many(12);
+  manager_->faults().partitioned = true;
+  settle(1s);
+  lose_everything_of_jobs();
+  cluster_.server().compact();
+  manager_->faults().partitioned = false;
+  settle(10min);
+  expect_held(12);
+}
+
+TEST_F(Hubs, WhatUsersDeleteIsRemovedHoweverMuchItIs) {
+  run_many(12);
+  kube::DeleteOptions background;
+  background.propagation_policy = "Background";
+  for (int i = 0; i < 12; ++i) {
+    const api::ObjectKey workload = workload_of(name_of(i))->metadata.key();
+    ASSERT_TRUE(cluster_.remove(api::Job::resource, key(name_of(i)), background));
+    ASSERT_TRUE(cluster_.remove(api::Workload::resource, workload));
+  }
+  until("removed", [&] { return held_by("east") == "workloads 0, jobs 0"; });
+  EXPECT_EQ(condition_on(cluster_, api::conditions::removals_held), "");
+}
+
+TEST_F(Hubs, CopiesAndJobsSayForWhichObjectTheyWereMade) {
+  run_many(1);
+  TestCluster& east = *workers_.at("east").cluster;
+  const auto workload = workload_of("j0");
+  const auto copy = east.get<api::Workload>(workload->metadata.key());
+  const auto remote = east.get<api::Job>(key("j0"));
+  const std::string origin_uid = "kueue.x-k8s.io/multikueue-origin-uid";
+  EXPECT_EQ(copy->metadata.annotation(origin_uid), workload->metadata.uid);
+  EXPECT_EQ(remote->metadata.annotation(origin_uid), job("j0").metadata.uid);
+  for (const auto& metadata : {copy->metadata, remote->metadata}) {
+    EXPECT_EQ(metadata.annotation(std::string(api::annotations::hub_uid)), uid_of_hub(cluster_));
+  }
+}
+
+TEST_F(Hubs, TwoHubsWithOneOriginLeaveEachOthersJobsAloneAndSaySo) {
+  run_many(1);
+  const std::string uid = uid_on_east("j0");
+  start_other_hub();
+  settle(5min);
+  EXPECT_EQ(uid_on_east("j0"), uid);
+  EXPECT_THAT(condition_on(*other_, api::conditions::origin_shared),
+              StartsWith("True OtherHub: Another hub uses the origin \"multikueue\""));
+  EXPECT_EQ(condition_on(cluster_, api::conditions::origin_shared), "");
+  std::string theirs = long_job("theirs");
+  ASSERT_TRUE(other_->apply(theirs));
+  until("both run", [&] { return held_by("east") == "workloads 2, jobs 2"; });
+  settle(5min);
+  EXPECT_EQ(held_by("east"), "workloads 2, jobs 2");
+  EXPECT_THAT(condition_on(cluster_, api::conditions::origin_shared), StartsWith("True OtherHub"));
+}
+
+TEST_F(Hubs, AHubThatTakesOverAdoptsTheObjectsOfTheOther) {
+  run_many(1);
+  start_other_hub();
+  settle(2min);
+  EXPECT_EQ(held_by("east"), "workloads 1, jobs 1");
+  manager_.reset();
+  annotate(*other_, api::annotations::adopt_hub, uid_of_hub(cluster_));
+  until("removed", [&] { return held_by("east") == "workloads 0, jobs 0"; });
+  settle(2min);
+  EXPECT_EQ(condition_on(*other_, api::conditions::origin_shared).substr(0, 14), "False Resolved");
+}
+
+TEST_F(Hubs, AJobOfAnotherNameIsNotTakenForOurs) {
+  run_many(1);
+  TestCluster& east = *workers_.at("east").cluster;
+  std::string imposter =
+      job_yaml("aaa", 1, "main",
+               "{kueue.x-k8s.io/prebuilt-workload-name: " + workload_of("j0")->metadata.name + "}",
+               ", kueue.x-k8s.io/multikueue-origin: multikueue");
+  ASSERT_TRUE(east.apply(imposter));
+  ASSERT_TRUE(east.patch(api::Job::resource, key("aaa"),
+                         R"({"status":{"startTime":"2026-01-01T00:00:00Z","active":7,"ready":7}})",
+                         "status"));
+  settle(5s);
+  EXPECT_EQ(job("j0").status.active, 1);
+}
+
+}  // namespace
+}  // namespace regatta::test_support
