@@ -111,7 +111,15 @@ std::vector<JobAction> without_workload(const JobView& view) {
                   : "Missing Workload; unable to restore pod templates");
     if (!out.empty()) return out;
   }
-  if (view.job->active()) return out;
+  if (view.job->active()) {
+    // The pods run on a worker, and stop when the Workload of their job goes.
+    const bool dispatched = view.job->not_managed_reason().empty();
+    for (const WorkloadPtr& workload : view.owned) {
+      const bool goes = workload->metadata.deleting() || is_finished(*workload);
+      if (dispatched && !goes) out.push_back(DeleteWorkload{workload});
+    }
+    return out;
+  }
   // A job that changed before it had a reservation keeps its Workload.
   const auto reusable = std::find_if(view.owned.begin(), view.owned.end(), [](const auto& w) {
     return !has_reservation(*w) && !is_finished(*w) && !w->metadata.deleting();
