@@ -236,9 +236,14 @@ Task<Status> JobReconciler::run(JobPtr job, jobs::StopJob action) {
 
 Task<Status> JobReconciler::run(JobPtr job, jobs::StartJob action) {
   const Json patch = action.patch;
-  const auto change = [patch](const GenericJob&) { return std::optional<Json>(patch); };
+  // A job that ran on a worker may have ended before it is started here.
+  bool startable = false;
+  const auto change = [&](const GenericJob& stored) {
+    startable = stored.suspended() && !stored.finished();
+    return startable ? std::optional<Json>(patch) : std::nullopt;
+  };
   const Status done = co_await cluster_.patch_job(jobs::id_of(*job), false, change);
-  if (done) note(*job, kube::EventType::normal, api::events::started, action.message);
+  if (done && startable) note(*job, kube::EventType::normal, api::events::started, action.message);
   co_return done;
 }
 
