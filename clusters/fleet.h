@@ -28,6 +28,10 @@ class Fleet {
     std::optional<TimePoint> lost_since;    ///< set while not ready
     std::optional<ConnectFailure> failure;  ///< why `remote` is null
     std::string kubeconfig_digest;
+    /// For how long the worker was lost already, of losses that follow each other closely.
+    Duration lost_before{0};
+    SteadyPoint lost_at{};   ///< when the last loss began, or was first seen by this process
+    SteadyPoint ready_at{};  ///< when it ended
     bool was_ready = false;
     bool ready() const { return remote && remote->ready(); }
   };
