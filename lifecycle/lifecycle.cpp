@@ -2,6 +2,7 @@
 
 #include "admission/cycle.h"
 #include "lib/api/check_retries.h"
+#include "lib/api/dispatch_names.h"
 #include "lib/api/execution.h"
 #include "lib/api/names.h"
 #include "lifecycle/unadmitted.h"
@@ -46,7 +47,9 @@ void flip(api::Workload* w, std::string_view type, TimePoint now) {
   set(w, type, false, reasons::quota_reserved, "Previously: " + old->message, now);
 }
 
-/// Makes the list of checks exactly `required`; known states are kept.
+/// Makes the list of checks exactly `required`; known states are kept. While the workload runs on
+/// the worker that one of the checks has found, that check stays, too: it alone can take the
+/// workload back.
 bool sync_checks(api::Workload* w, const std::vector<std::string>& required, TimePoint now) {
   std::vector<api::AdmissionCheckState> wanted;
   for (const std::string& name : required) {
@@ -58,6 +61,10 @@ bool sync_checks(api::Workload* w, const std::vector<std::string>& required, Tim
     fresh.name = name;
     fresh.last_transition_time = seconds(now);
     wanted.push_back(std::move(fresh));
+  }
+  for (const api::AdmissionCheckState& known : w->status.admission_checks) {
+    const bool asked = std::find(required.begin(), required.end(), known.name) != required.end();
+    if (w->status.cluster_name && !asked) wanted.push_back(known);
   }
   if (wanted == w->status.admission_checks) return false;
   w->status.admission_checks = std::move(wanted);
@@ -165,6 +172,27 @@ void reset_checks(api::WorkloadStatus* status, TimePoint now) {
   }
 }
 
+/// A check that became Retry after the workload was evicted, or after it lost its quota: no
+/// eviction is left that would reset it, and the scheduler never takes a workload with such a
+/// check.
+bool reset_late_retry(api::Workload* w, TimePoint now) {
+  const auto& checks = w->status.admission_checks;
+  const bool late = std::any_of(checks.begin(), checks.end(), [](const auto& check) {
+    return check.state == api::CheckState::Retry;
+  });
+  if (!late || is_reserved(*w) || !is_evicted(*w)) return false;
+  if (const auto at = retry_at(w->status)) wait_until(w, seconds(*at), now);
+  reset_checks(&w->status, now);
+  return true;
+}
+
+/// What MultiKueue told about a try that is over; `reason` is why.
+void end_dispatch(api::Workload* w, std::string_view reason, const std::string& message,
+                  TimePoint now) {
+  if (!api::find_condition(w->status.conditions, conditions::dispatched)) return;
+  set(w, conditions::dispatched, false, reason, message, now);
+}
+
 /// Drops a reservation that never became an admission.
 void unreserve(api::Workload* w, std::string_view reason, std::string message, TimePoint now) {
   w->status.admission.reset();
@@ -172,6 +200,7 @@ void unreserve(api::Workload* w, std::string_view reason, std::string message, T
   if (w->status.cluster_name) reset_checks(&w->status, now);
   w->status.cluster_name.reset();
   w->status.nominated_cluster_names.clear();
+  end_dispatch(w, reason, message, now);
   set(w, conditions::quota_reserved, false, reason, std::move(message), now);
   explain_not_admitted(w, now);
 }
@@ -416,6 +445,7 @@ void evict(api::Workload* w, const std::string& reason, const std::string& messa
   }
   status.cluster_name.reset();
   status.nominated_cluster_names.clear();
+  end_dispatch(w, full, message, now);
   reset_checks(&status, now);
   status.unhealthy_nodes.clear();
   for (api::PreemptionGateState& gate : status.preemption_gates) {
@@ -462,6 +492,7 @@ void reserve(api::Workload* w, api::Admission admission, const std::vector<std::
        {conditions::evicted, conditions::preempted, conditions::blocked_on_preemption_gates}) {
     flip(w, type, now);
   }
+  end_dispatch(w, reasons::racing, "Worker clusters are asked to admit the workload", now);
   sync_checks(w, checks, now);
   std::vector<Note> ignored;
   sync_admitted(w, now, &ignored);
@@ -503,6 +534,7 @@ Settled settle(api::Workload* w, const LifecycleView& view, TimePoint now,
   }
   if (config.preemption_gates) out.status_changed |= sync_preemption_gates(w, now);
   // 5. Back into the queue after an eviction.
+  out.status_changed |= reset_late_retry(w, now);
   if (!is_evicted(*w) || !is_reserved(*w)) {
     out.status_changed |= requeue(w, now, &out);
     out.status_changed |= restart(w, view, now);

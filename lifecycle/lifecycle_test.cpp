@@ -345,6 +345,19 @@ TEST(Lifecycle_, TheLatestOfTheChecksSaysWhenToTryAgain) {
   EXPECT_EQ(w.status.requeue_state->requeue_at, now + 50s);
 }
 
+TEST(Lifecycle_, ACheckThatBecameRetryTooLateIsResetBecauseNoEvictionIsLeftToDoIt) {
+  api::Workload w = with_check(evicted("Preempted", false), api::CheckState::Retry);
+  w.status.admission_checks[0].requeue_after_seconds = 60;
+  EXPECT_TRUE(settle(&w, open_queues({"mk"}), now).status_changed);
+  EXPECT_EQ(w.status.admission_checks[0].state, api::CheckState::Pending);
+  EXPECT_EQ(w.status.admission_checks[0].retry_count, 1);
+  EXPECT_EQ(w.status.requeue_state->requeue_at, now + 50s);
+  // The job of this one still stops: its eviction reset the checks, and more may be written.
+  w = with_check(evicted("Preempted", true), api::CheckState::Retry);
+  settle(&w, open_queues({"mk"}), now);
+  EXPECT_EQ(w.status.admission_checks[0].state, api::CheckState::Retry);
+}
+
 TEST(Lifecycle_, ACheckNeverShortensAWaitThatIsLongerOrOver) {
   api::Workload w = with_check(admitted(), api::CheckState::Retry);
   w.status.admission_checks[0].requeue_after_seconds = 30;
