@@ -3,6 +3,8 @@
 #include "clusters/fleet.h"
 #include "clusters/local_cluster.h"
 #include "controllers/live_fleet.h"
+#include "controllers/worker_requests.h"
+#include "dispatch/footing.h"
 #include "dispatch/group.h"
 #include "dispatch/plan.h"
 #include "lib/runtime/work_queue.h"
@@ -43,7 +45,7 @@ class Dispatcher {
 
   /// Starts the workers. The informers must have synced.
   void start();
-  bool idle() const { return queue_.idle(); }
+  bool idle() const { return queue_.idle() && requests_.idle(); }
 
   /// The clusters that are nominated at once for a workload that waits for this check, so that the
   /// write of its reservation can include them. Empty when another dispatcher chooses them.
@@ -54,9 +56,8 @@ class Dispatcher {
   Task<> collect_garbage();
   Task<Status> reconcile(api::ObjectKey key);
   Task<Status> apply_all(api::ObjectKey key, std::vector<dispatch::Action> actions);
-  Task<Status> apply_together(api::ObjectKey key, std::vector<dispatch::Action> actions);
   Task<Status> apply_one(api::ObjectKey key, dispatch::Action action);
-  Task<> apply_into(api::ObjectKey key, dispatch::Action action, Status* outcome);
+  void send(const api::ObjectKey& key, dispatch::Action action);
 
   Task<Status> run(api::ObjectKey key, dispatch::RemoveRemote action);
   Task<Status> run(api::ObjectKey key, dispatch::CreateCopy action);
@@ -70,12 +71,24 @@ class Dispatcher {
   Task<Status> run(api::ObjectKey key, dispatch::ReleaseJob action);
   Task<Status> run(api::ObjectKey key, dispatch::DeactivateRemote action);
   Task<Status> run(api::ObjectKey key, dispatch::FinishLocal action);
+  Task<Status> run(api::ObjectKey key, dispatch::TellState action);
+
+  /// Every write to the status of the hub's Workload and of its job. `conflict`, and nothing is
+  /// written, when the Workload has lost the footing on which this turn was planned.
+  Task<Status> write_workload(api::ObjectKey key, std::function<bool(api::Workload&)> change);
+  Task<Status> write_job(api::ObjectKey key, jobs::JobPtr job,
+                         std::function<std::optional<Json>(const jobs::GenericJob&)> change);
+  /// What only this process knows: requests that failed, and since when the workload races.
+  void add_attempts(const api::ObjectKey& key, TimePoint now, dispatch::GroupView* group);
+  bool on_footing(const api::ObjectKey& key, const api::Workload* workload) const;
 
   /// The start lock still names that cluster, and no other connected cluster is seen to hold the
   /// Job.
   bool may_create_job(const api::ObjectKey& key, const std::string& cluster) const;
   Task<Status> adopt_or_note_foreign(std::shared_ptr<clusters::RemoteCluster> remote,
                                      jobs::JobId job, Error already_exists);
+  Task<Status> ended_or_gone(std::shared_ptr<clusters::RemoteCluster> worker, jobs::JobId job,
+                             jobs::JobPtr known);
   /// The job of the hub that owns the Workload; null when it is not known.
   jobs::JobPtr owner_of(const api::ObjectKey& workload) const;
   std::shared_ptr<clusters::RemoteCluster> remote(const std::string& cluster) const;
@@ -87,8 +100,10 @@ class Dispatcher {
   Log log_;
   LiveFleet workers_;
   dispatch::ForeignJobs foreign_;
-  std::map<api::ObjectKey, SteadyPoint> copied_;  ///< last copy of a running Job's status
+  std::map<api::ObjectKey, dispatch::Footing> planned_;  ///< of each turn that is under way
+  std::map<api::ObjectKey, SteadyPoint> copied_;         ///< last copy of a running Job's status
   std::map<api::ObjectKey, SteadyPoint> racing_;  ///< since when; only until there is a winner
+  WorkerRequests requests_;
   WorkQueue<api::ObjectKey> queue_;
 };
 

@@ -2,7 +2,9 @@
 
 #include "lib/api/check_retries.h"
 #include "lib/api/codec.h"
+#include "lib/api/dispatch_names.h"
 #include "lib/api/names.h"
+#include "lib/base/joined.h"
 #include "lib/base/limited_text.h"
 
 #include <nlohmann/json.hpp>
@@ -104,6 +106,10 @@ bool record_winner(api::Workload* workload, const api::AdmissionCheckState* chec
     mine->last_transition_time = std::chrono::floor<std::chrono::seconds>(now);
   }
   mine->message = winner.message;
+  tell_state(workload,
+             {std::string(api::reasons::dispatched),
+              "Dispatched to worker cluster \"" + winner.cluster + "\""},
+             now);
   if (copy && status.admission) note_places(&*status.admission, *copy);
   if (all_ready(status)) {
     api::set_condition(&status.conditions,
@@ -132,6 +138,62 @@ bool set_check(api::AdmissionCheckState* check, const SetCheck& wanted, TimePoin
     check->requeue_after_seconds = static_cast<std::int32_t>(wanted.pause.count());
   }
   return true;
+}
+
+Refusals refusals_of(const api::Workload& workload) {
+  Refusals out;
+  const api::Condition* told =
+      api::find_condition(workload.status.conditions, api::conditions::refused_by_workers);
+  if (!told || told->status != api::ConditionStatus::True) return out;
+  // "[east west] refused the job; the last one: why". Names of clusters have no brackets.
+  const std::string& text = told->message;
+  const std::size_t end = text.find(']');
+  if (text.empty() || text.front() != '[' || end == std::string::npos) return out;
+  for (std::size_t at = 1; at < end;) {
+    const std::size_t stop = std::min(text.find(' ', at), end);
+    if (stop > at) out.clusters.push_back(text.substr(at, stop - at));
+    at = stop + 1;
+  }
+  out.until = told->last_transition_time + refusal_remembered;
+  return out;
+}
+
+void note_refusal(api::Workload* workload, const std::string& cluster, const std::string& why,
+                  TimePoint now) {
+  const Refusals known = refusals_of(*workload);
+  std::vector<std::string> clusters;
+  if (known.until > now) clusters = known.clusters;
+  if (std::find(clusters.begin(), clusters.end(), cluster) == clusters.end()) {
+    clusters.push_back(cluster);
+  }
+  auto& all = workload->status.conditions;
+  // Its time is that of the last refusal.
+  std::erase_if(all, [](const auto& c) { return c.type == api::conditions::refused_by_workers; });
+  api::set_condition(
+      &all,
+      {std::string(api::conditions::refused_by_workers),
+       api::ConditionStatus::True,
+       workload->metadata.generation,
+       {},
+       std::string(api::reasons::job_refused),
+       limited_text("[" + joined(clusters, " ") + "] refused the job; the last one: " + why,
+                    api::condition_message_max)},
+      now);
+}
+
+bool tell_state(api::Workload* workload, const TellState& state, TimePoint now) {
+  const bool there = state.reason == api::reasons::dispatched;
+  const bool unknown = state.reason == api::reasons::worker_lost;
+  return api::set_condition(&workload->status.conditions,
+                            {std::string(api::conditions::dispatched),
+                             there     ? api::ConditionStatus::True
+                             : unknown ? api::ConditionStatus::Unknown
+                                       : api::ConditionStatus::False,
+                             workload->metadata.generation,
+                             {},
+                             state.reason,
+                             limited_text(state.message, api::condition_message_max)},
+                            now);
 }
 
 }  // namespace regatta::dispatch

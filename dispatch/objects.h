@@ -5,6 +5,7 @@
 #include "lib/base/json.h"
 
 #include <string>
+#include <vector>
 
 /// Edits of the objects that actions change, as pure functions.
 namespace regatta::dispatch {
@@ -30,5 +31,19 @@ bool record_winner(api::Workload* workload, const api::AdmissionCheckState* chec
 /// Sets Retry or Rejected, with the previous state in the message. False when the check says so
 /// already.
 bool set_check(api::AdmissionCheckState* check, const SetCheck& wanted, TimePoint now);
+
+/// Workers that refused to create the job of a Workload. The Workload's own status remembers them,
+/// so that a restart does not forget them. They are passed over for a while after the last refusal.
+struct Refusals {
+  std::vector<std::string> clusters;
+  TimePoint until{};
+};
+inline constexpr Duration refusal_remembered = std::chrono::minutes(10);
+Refusals refusals_of(const api::Workload& workload);
+void note_refusal(api::Workload* workload, const std::string& cluster, const std::string& why,
+                  TimePoint now);
+
+/// Sets the condition Dispatched; its status follows from the reason. True when anything changed.
+bool tell_state(api::Workload* workload, const TellState& state, TimePoint now);
 
 }  // namespace regatta::dispatch

@@ -157,6 +157,8 @@ struct MultiKueueConfiguration {
   std::vector<std::string> external_frameworks;  ///< "Kind.version.group"
   std::optional<ClusterProfileConfig> cluster_profile;
   std::int64_t incremental_step_size = 3;
+  Duration dispatch_timeout{0};        ///< not in Kueue; 0: none
+  std::int64_t dispatch_attempts = 0;  ///< not in Kueue; 0: no limit
 };
 
 struct FairSharing {

@@ -79,6 +79,8 @@ multiKueue:
   gcInterval: 0s
   origin: hub
   workerLostTimeout: 1h30m
+  dispatchTimeout: 24h
+  dispatchAttempts: 5
   dispatcherName: kueue.x-k8s.io/multikueue-dispatcher-incremental
   incrementalDispatcherConfig: {stepSize: 5}
   externalFrameworks: [{name: Bar.v1.example.com}]
@@ -111,6 +113,8 @@ visibilityServer: {bindAddress: "127.0.0.1", bindPort: 8083}
   EXPECT_EQ(c->wait_for_pods_ready->requeuing_strategy.backoff_limit_count, 5);
   EXPECT_EQ(c->multi_kueue.gc_interval, 0s);
   EXPECT_EQ(c->multi_kueue.worker_lost_timeout, 90min);
+  EXPECT_EQ(c->multi_kueue.dispatch_timeout, 24h);
+  EXPECT_EQ(c->multi_kueue.dispatch_attempts, 5);
   EXPECT_EQ(c->multi_kueue.incremental_step_size, 5);
   EXPECT_EQ(c->multi_kueue.external_frameworks[0], "Bar.v1.example.com");
   EXPECT_EQ(c->multi_kueue.cluster_profile->access_providers[0].exec_config.env[0].value, "V");

@@ -238,6 +238,8 @@ static void read_value(const Json& value, const std::string& path, ReadContext* 
   reader.field("dispatcherName", &out->dispatcher_name);
   read_names(&reader, "externalFrameworks", &out->external_frameworks);
   if (!context->v1beta1) {
+    reader.field("dispatchTimeout", &out->dispatch_timeout);
+    reader.field("dispatchAttempts", &out->dispatch_attempts);
     reader.field("clusterProfile", &out->cluster_profile);
     if (const Json* incremental = reader.take("incrementalDispatcherConfig")) {
       const std::string where = reader.at("incrementalDispatcherConfig");

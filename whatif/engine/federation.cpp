@@ -1,6 +1,7 @@
 #include "whatif/engine/federation.h"
 
 #include "dispatch/objects.h"
+#include "lib/api/dispatch_names.h"
 #include "lib/api/names.h"
 
 #include <algorithm>
@@ -115,6 +116,7 @@ bool Federation::apply(Course* course, const std::string& check, const dispatch:
     worker(a->cluster)->reprice_copy(course->workload, now);
   } else if (const auto* a = std::get_if<dispatch::SetNominated>(&action)) {
     status.nominated_cluster_names = a->clusters;
+    dispatch::tell_state(&course->workload, {std::string(api::reasons::racing), ""}, now);
     if (course->record != SIZE_MAX) records_->workloads[course->record].nominated = a->clusters;
     hub_.touch(course, now);
   } else if (const auto* a = std::get_if<dispatch::RecordWinner>(&action)) {
@@ -141,6 +143,8 @@ bool Federation::apply(Course* course, const std::string& check, const dispatch:
     worker(a->cluster)->deactivate(key, a->message, now);
   } else if (const auto* a = std::get_if<dispatch::FinishLocal>(&action)) {
     hub_.finish(course, a->reason == api::reasons::succeeded, a->message, now);
+  } else if (const auto* a = std::get_if<dispatch::TellState>(&action)) {
+    if (dispatch::tell_state(&course->workload, *a, now)) hub_.touch(course, now);
   }
   return true;
 }
