@@ -411,6 +411,19 @@ TEST(Lifecycle_, ChecksAreKeptInOrderWithWhatIsKnown) {
   EXPECT_EQ(w.status.admission_checks[1].state, api::CheckState::Ready);
 }
 
+TEST(Lifecycle_, AWorkloadOnAWorkerKeepsTheCheckThatSentItThere) {
+  api::Workload w = with_check(admitted(), api::CheckState::Ready);
+  w.status.cluster_name = "east";
+  settle(&w, open_queues({"aa"}), now);
+  ASSERT_EQ(w.status.admission_checks.size(), 2U);
+  EXPECT_EQ(w.status.admission_checks[0].name, "aa");
+  EXPECT_EQ(w.status.admission_checks[1].name, "mk");
+  EXPECT_FALSE(settle(&w, open_queues({"aa"}), now).status_changed);
+  w.status.cluster_name.reset();
+  settle(&w, open_queues({"aa"}), now);
+  EXPECT_EQ(w.status.admission_checks.size(), 1U);
+}
+
 TEST(Evict, ResetsWhatBelongsToTheAttempt) {
   api::Workload w =
       with_check(with_check(admitted(), api::CheckState::Retry, "a"), api::CheckState::Ready, "b");
@@ -421,8 +434,10 @@ TEST(Evict, ResetsWhatBelongsToTheAttempt) {
   w.status.preemption_gates = {{"g", "Open", now - 60s}};
   w.status.unhealthy_nodes = {"n"};
   std::vector<Note> notes;
+  put(&w, "Dispatched", true, "Dispatched");
   evict(&w, "Deactivated", "m", "AdmissionCheck", now, &notes);
   EXPECT_EQ(text_of(w.status.conditions, "Evicted"), "True DeactivatedDueToAdmissionCheck: m");
+  EXPECT_EQ(text_of(w.status.conditions, "Dispatched"), "False DeactivatedDueToAdmissionCheck: m");
   EXPECT_FALSE(w.status.cluster_name);
   EXPECT_TRUE(w.status.nominated_cluster_names.empty());
   EXPECT_TRUE(w.status.unhealthy_nodes.empty());
