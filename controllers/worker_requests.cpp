@@ -62,8 +62,10 @@ void WorkerRequests::ended(const Line& line, std::uint64_t id, WorkerVerb verb,
     failed(line, verb, outcome.error());
   }
   // A workload that is woken may have nothing to send any more, so all that find room are.
-  for (std::size_t room = under_way_max - there.under_way.size(); room > 0; --room) {
-    if (there.waiting.empty()) return;
+  // None may be left behind by the last answer.
+  const std::size_t free = under_way_max - there.under_way.size();
+  std::size_t room = there.under_way.empty() ? there.waiting.size() : free;
+  for (; room > 0 && !there.waiting.empty(); --room) {
     const api::ObjectKey next = there.waiting.front();
     there.waiting.pop_front();
     deps_.wake(next, Duration(0));

@@ -121,6 +121,13 @@ TEST_F(Requests, AWorkerThatHangsHoldsOnlySoManyAndTheOthersNone) {
   EXPECT_EQ(woken_.front().first, "a24");
 }
 
+TEST_F(Requests, TheLastAnswerLeavesNoneWaiting) {
+  constexpr int many = 1000;
+  for (int i = 0; i < many; ++i) send("east", "a" + std::to_string(i), 10s);
+  run(11s);  // those that are woken send nothing
+  EXPECT_EQ(woken_.size(), many - WorkerRequests::under_way_max);
+}
+
 TEST_F(Requests, ASilenceIsReportedOnceForAllThatAreUnderWay) {
   send("east", "a", 10s);
   send("east", "b", 10s);
