@@ -12,6 +12,8 @@ constexpr int workers = 4;
 constexpr Duration file_interval = std::chrono::seconds(10);
 /// How often the Active condition of an unreachable cluster is updated with the count of attempts.
 constexpr Duration attempts_interval = std::chrono::minutes(1);
+/// A worker that is lost again so soon after its return was not really back.
+constexpr Duration relapse_within = std::chrono::minutes(1);
 constexpr const char* load_failed = "load client config failed: ";
 
 ConnectFailure bad_kubeconfig(std::string message) {
@@ -93,6 +95,7 @@ Task<Status> Fleet::reconcile(std::string name) {
   }
   const auto [it, fresh] = members_.try_emplace(name);
   if (fresh) {
+    it->second.lost_at = local_.clock.steady();
     // The grace of a worker that was lost before this process started continues.
     const api::Condition* active =
         api::find_condition(cluster->status.conditions, api::conditions::active);
@@ -183,10 +186,17 @@ void Fleet::disconnect(Member* member) {
 
 void Fleet::update_loss(Member* member, const std::string& name) {
   const bool ready = member->ready();
-  if (ready) {
+  const SteadyPoint here = local_.clock.steady();
+  if (ready && member->lost_since) {
     member->lost_since.reset();
-  } else if (!member->lost_since) {
-    member->lost_since = local_.clock.now();
+    member->lost_before += here - member->lost_at;
+    member->ready_at = here;
+  } else if (!ready && !member->lost_since) {
+    // A worker that comes and goes uses up its grace while it is away. Otherwise that would never
+    // be over.
+    if (here >= member->ready_at + relapse_within) member->lost_before = Duration(0);
+    member->lost_at = here;
+    member->lost_since = local_.clock.now() - member->lost_before;
   }
   if (std::exchange(member->was_ready, ready) == ready) return;
   if (ready) {

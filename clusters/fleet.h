@@ -37,6 +37,10 @@ class Fleet {
     std::string kubeconfig_digest;
     /// By the condition's type; nullopt: it no longer holds.
     std::map<std::string, std::optional<Notice>> notices;
+    /// For how long the worker was lost already, of losses that follow each other closely.
+    Duration lost_before{0};
+    SteadyPoint lost_at{};   ///< when the last loss began, or was first seen by this process
+    SteadyPoint ready_at{};  ///< when it ended
     bool was_ready = false;
     bool ready() const { return remote && remote->ready(); }
   };

@@ -9,6 +9,8 @@ namespace regatta::clusters {
 namespace {
 
 constexpr Duration removal_belief = std::chrono::seconds(15);
+/// How long a probe waits for its answer.
+constexpr Duration probe_wait = std::chrono::seconds(3);
 
 }  // namespace
 
@@ -180,14 +182,20 @@ void RemoteCluster::health_changed() {
 
 void RemoteCluster::note(const Error& error) {
   const bool no_answer = error.code() == Errc::timeout || error.code() == Errc::unavailable;
-  if (no_answer && scope_) doubt(error);
+  if (no_answer && !error.details()) suspect();
+}
+
+void RemoteCluster::suspect() {
+  if (suspected_ || unanswered_ || stopped_ || !scope_) return;
+  suspected_ = true;
+  scope_->spawn("probe of " + name_, probe(shared_from_this()));
 }
 
 void RemoteCluster::doubt(const Error& error) {
   if (unanswered_ || stopped_) return;
   unanswered_ = error;
   health_changed();
-  scope_->spawn("probe of " + name_, probe(shared_from_this()));
+  scope_->spawn("recovery of " + name_, recover(shared_from_this()));
 }
 
 /// Sends a cheap request that succeeds only if the worker answers and the credentials are accepted.
@@ -209,6 +217,27 @@ Task<> RemoteCluster::check_credentials(std::shared_ptr<RemoteCluster> self) {
 }
 
 Task<> RemoteCluster::probe(std::shared_ptr<RemoteCluster> self) {
+  Status answer = ok();
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    Task<Result<bool>> asked = self->answers();
+    const SteadyPoint deadline = self->deps_.clock.steady() + probe_wait;
+    const auto told = co_await with_deadline(self->deps_.clock, deadline, std::move(asked));
+    answer = told ? ok() : Status(told.error());
+    if (answer || answer.error().code() != Errc::timeout) break;
+  }
+  self->suspected_ = false;
+  if (!answer) self->doubt(answer.error());
+}
+
+/// Whether the worker's API server is there. It may be too busy to serve, and says so.
+Task<Result<bool>> RemoteCluster::answers() {
+  const Status answer = co_await ask();
+  if (answer) co_return true;
+  if (answer.error().details() && answer.error().code() == Errc::unavailable) co_return false;
+  co_return answer.error();
+}
+
+Task<> RemoteCluster::recover(std::shared_ptr<RemoteCluster> self) {
   const Backoff backoff{Duration(200), std::chrono::seconds(20)};
   for (int attempt = 1; !self->stopped_; ++attempt) {
     co_await self->deps_.clock.sleep_for(backoff.after(attempt));

@@ -60,9 +60,13 @@ class RemoteCluster : public std::enable_shared_from_this<RemoteCluster> {
   int failures() const;
   TimePoint next_attempt() const;
 
-  /// Reports how a request failed. A worker that does not answer is not ready until it answers
-  /// again.
+  /// Reports how a request failed. An answer, whatever it says, is a sign of life; without one the
+  /// worker is suspected.
   void note(const Error& error);
+  /// A request had no answer for a while. The worker is asked something that is cheap to answer,
+  /// and is not ready from the moment when that fails, or is met with silence twice, until it
+  /// answers again.
+  void suspect();
 
   const std::string& name() const { return name_; }
   const std::string& server() const { return server_; }
@@ -97,6 +101,7 @@ class RemoteCluster : public std::enable_shared_from_this<RemoteCluster> {
   kube::ClientDeps client_deps();
   static Task<> run_until_stopped(std::shared_ptr<RemoteCluster> self, Task<> informer);
   static Task<> probe(std::shared_ptr<RemoteCluster> self);
+  static Task<> recover(std::shared_ptr<RemoteCluster> self);
   static Task<> check_credentials(std::shared_ptr<RemoteCluster> self);
   Task<Status> ask();
   Task<> catch_up();
@@ -105,12 +110,14 @@ class RemoteCluster : public std::enable_shared_from_this<RemoteCluster> {
   template <class Cache, class Key, class Decode>
   Task<Status> confirm_in(Cache& cache, api::ResourceInfo resource, api::ObjectKey name, Key key,
                           Decode decode);
+  Task<Result<bool>> answers();
   void doubt(const Error& error);
   Task<> wait_stopped();
   void health_changed();
 
   bool stopped_ = false;
-  std::optional<Error> unanswered_;  ///< how a request failed; set while a probe is under way
+  bool suspected_ = false;           ///< a probe is under way
+  std::optional<Error> unanswered_;  ///< how the last probe failed; set until one succeeds
   bool was_ready_ = false;
   TaskScope* scope_ = nullptr;
   struct Removal {

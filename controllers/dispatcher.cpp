@@ -3,9 +3,9 @@
 #include "dispatch/objects.h"
 #include "jobs/read_job.h"
 #include "lib/api/codec.h"
+#include "lib/api/dispatch_names.h"
 #include "lib/api/names.h"
 #include "lib/base/check.h"
-#include "lib/runtime/deadline.h"
 #include "lifecycle/lifecycle.h"
 
 #include <nlohmann/json.hpp>
@@ -17,32 +17,42 @@ namespace {
 
 /// How often the status of a running Job is copied.
 constexpr Duration status_interval{1000};
-/// How long a turn waits for workers that do not answer.
-constexpr Duration worker_wait{1000};
+constexpr const char* changed_meanwhile = "the workload changed meanwhile";
 
-/// Actions that write to a single worker. Several of them may run together.
-bool concerns_one_worker(const dispatch::Action& action) {
-  return std::holds_alternative<dispatch::RemoveRemote>(action) ||
-         std::holds_alternative<dispatch::CreateCopy>(action) ||
-         std::holds_alternative<dispatch::UpdateCopyPriority>(action) ||
-         std::holds_alternative<dispatch::OpenGate>(action) ||
-         std::holds_alternative<dispatch::DeactivateRemote>(action);
+/// What kind of request to a worker an action is; nullopt when it writes to the hub.
+std::optional<WorkerVerb> verb_of(const dispatch::Action& action) {
+  if (std::holds_alternative<dispatch::RemoveRemote>(action)) return WorkerVerb::remove;
+  if (std::holds_alternative<dispatch::CreateCopy>(action)) return WorkerVerb::create_copy;
+  if (std::holds_alternative<dispatch::CreateJob>(action)) return WorkerVerb::create_job;
+  if (std::holds_alternative<dispatch::UpdateCopyPriority>(action) ||
+      std::holds_alternative<dispatch::OpenGate>(action) ||
+      std::holds_alternative<dispatch::DeactivateRemote>(action)) {
+    return WorkerVerb::edit;
+  }
+  return std::nullopt;
 }
 
 /// The worker of such an action.
 std::string worker_of(const dispatch::Action& action) {
-  if (const auto* a = std::get_if<dispatch::RemoveRemote>(&action)) return a->cluster;
-  if (const auto* a = std::get_if<dispatch::CreateCopy>(&action)) return a->cluster;
-  if (const auto* a = std::get_if<dispatch::UpdateCopyPriority>(&action)) return a->cluster;
-  if (const auto* a = std::get_if<dispatch::OpenGate>(&action)) return a->cluster;
-  if (const auto* a = std::get_if<dispatch::DeactivateRemote>(&action)) return a->cluster;
-  return "";
+  return std::visit(
+      [](const auto& a) {
+        if constexpr (requires { a.cluster; }) return a.cluster;
+        return std::string();
+      },
+      action);
 }
 
-/// No later action may run unless this one succeeded.
+/// No start of a Job and no write to the hub may come before this one has succeeded.
 bool blocks(const dispatch::Action& action) {
   if (const auto* remove = std::get_if<dispatch::RemoveRemote>(&action)) return remove->holds_job;
   return std::holds_alternative<dispatch::DeactivateRemote>(action);
+}
+
+/// The worker does not take the job and never will: a policy, a quota of objects, a webhook. That
+/// our credentials are no longer good is not the job's fault.
+bool refuses(const Error& error) {
+  const bool unknown_user = error.details() && error.details()->http_status == 401;
+  return error.code() == Errc::invalid || (error.code() == Errc::denied && !unknown_user);
 }
 
 }  // namespace
@@ -53,12 +63,21 @@ Dispatcher::Dispatcher(DispatcherDeps deps, DispatcherConfig config)
       log_(deps.local.log.named("dispatch")),
       workers_(deps.fleet, deps.local),
       watch_(deps.local, deps.fleet, config_.origin, config_.brake),
+      requests_(
+          {deps.local.clock, deps.scope, log_,
+           [this](const api::ObjectKey& key, Duration after) { queue_.add_after(key, after); },
+           [this](const std::string& cluster) {
+             if (const auto worker = remote(cluster)) worker->suspect();
+           }}),
       queue_(deps.local.clock, deps.scope, Backoff{Duration(20), std::chrono::seconds(30)},
              Intake::closed) {
   clusters::LocalCluster& local = deps_.local;
   local.workloads.on_transition([this](const api::ObjectKey& key, const auto&, const auto& after) {
-    if (!after) copied_.erase(key);
-    if (!after) watch_.forget();
+    if (!after) {
+      copied_.erase(key);
+      requests_.forget(key);
+      watch_.forget();
+    }
     queue_.add(key);
   });
   local.jobs.on_change([this](const jobs::JobId& id) {
@@ -142,6 +161,7 @@ Task<> Dispatcher::work() {
 Task<> Dispatcher::collect_garbage() {
   for (;;) {
     co_await deps_.local.clock.sleep_for(config_.gc_interval);
+    requests_.prune();
     for (const auto& [name, member] : deps_.fleet.members()) {
       if (!member.ready()) continue;
       watch_.look(name);
@@ -161,96 +181,133 @@ Task<> Dispatcher::collect_garbage() {
   }
 }
 
+void Dispatcher::add_attempts(const api::ObjectKey& key, TimePoint now,
+                              dispatch::GroupView* group) {
+  dispatch::LocalView& local = group->local;
+  const bool over =
+      local.deleted || local.finished || !local.quota_reserved || !local.cluster_name.empty();
+  if (over) racing_.erase(key);
+  // A worker that does not answer keeps its head start no longer than one that does.
+  const auto asked = requests_.oldest(key, WorkerVerb::create_copy);
+  if (!over && asked && deps_.local.clock.steady() - *asked >= WorkerRequests::silence) {
+    racing_.try_emplace(key, *asked);
+  }
+  if (const auto racing = racing_.find(key); racing != racing_.end()) {
+    local.racing_since = now - (deps_.local.clock.steady() - racing->second);
+  }
+  if (local.cluster_name.empty()) return;
+  const auto host = group->clusters.find(local.cluster_name);
+  if (host == group->clusters.end()) return;
+  const auto* failed = requests_.failure(host->first, key, WorkerVerb::create_job);
+  if (!failed || failed->error.code() == Errc::conflict) return;
+  const Duration past = deps_.local.clock.steady() - failed->first;
+  host->second.job_failing_since = now - past;
+  host->second.job_failure = failed->error.what();
+  // A worker that fails for longer than it may be lost refuses the job, too.
+  if (refuses(failed->error) || past >= config_.plan.worker_lost_timeout) {
+    host->second.job_refused = failed->error.what();
+  }
+}
+
 Task<Status> Dispatcher::reconcile(api::ObjectKey key) {
   const TimePoint now = deps_.local.clock.now();
   foreign_.expire(deps_.local.clock.steady());
-  dispatch::GroupView group = dispatch::read_group(deps_.local.objects(), workers_, foreign_, key);
+  dispatch::GroupView group =
+      dispatch::read_group(deps_.local.objects(), workers_, foreign_, key, now);
   complete(key, &group);
   dispatch::Plan todo = config_.planner(group, now, config_.plan);
   if (!todo.actions.empty() && log_.enabled(LogLevel::debug)) {
     log_.debug("plan", {{"workload", key.str()}, {"actions", dispatch::describe(todo)}});
   }
   const std::optional<Duration> look_again = todo.look_again;
+  if (const auto workload = deps_.local.workloads.get(key)) {
+    planned_[key] = dispatch::footing_of(*workload);
+  }
   const Status done = co_await apply_all(key, std::move(todo.actions));
+  planned_.erase(key);
   if (look_again) queue_.add_after(key, *look_again);
   co_return done;
 }
 
 void Dispatcher::complete(const api::ObjectKey& key, dispatch::GroupView* group) {
   const TimePoint now = deps_.local.clock.now();
-  const SteadyPoint here = deps_.local.clock.steady();
   const auto& workloads = deps_.local.workloads;
   dispatch::LocalView& local = group->local;
   local.certainty = certainty_on_hub(deps_.local, key);
-  local.leading_since = now - (here - leading_since_);
+  local.leading_since = now - (deps_.local.clock.steady() - leading_since_);
   local.vanished = !workloads.get(key) && workloads.absence(key) != kube::Absence::deleted;
   if (local.vanished) {
     for (auto& [name, view] : group->clusters) view.removals_held = watch_.holds_removals(name);
   }
-  const bool over =
-      local.deleted || local.finished || !local.quota_reserved || !local.cluster_name.empty();
-  if (over) racing_.erase(key);
-  if (const auto racing = racing_.find(key); racing != racing_.end()) {
-    local.racing_since = now - (here - racing->second);
-  }
+  add_attempts(key, now, group);
   tell_unreadable(key, *group);
 }
 
+/// Requests to workers are only started here. What depends on the outcome of one is left to the
+/// turn that follows it.
 Task<Status> Dispatcher::apply_all(api::ObjectKey key, std::vector<dispatch::Action> actions) {
-  Status worst = ok();
-  for (std::size_t i = 0; i < actions.size();) {
-    std::size_t end = i + 1;
-    if (concerns_one_worker(actions[i])) {
-      while (end < actions.size() && concerns_one_worker(actions[end])) ++end;
+  bool blocked = false;
+  for (dispatch::Action& action : actions) {
+    if (!verb_of(action)) {
+      if (blocked) break;
+      const Status done = co_await apply_one(key, std::move(action));
+      if (!done) co_return done;
+      continue;
     }
-    std::vector<dispatch::Action> batch(actions.begin() + std::ptrdiff_t(i),
-                                        actions.begin() + std::ptrdiff_t(end));
-    const bool together = concerns_one_worker(actions[i]);
-    Status done = ok();
-    if (together) {
-      done = co_await apply_together(key, std::move(batch));
-    } else {
-      done = co_await apply_one(key, std::move(batch.front()));
-    }
-    if (!done) {
-      const bool stop = !together || std::any_of(actions.begin() + std::ptrdiff_t(i),
-                                                 actions.begin() + std::ptrdiff_t(end), blocks);
-      if (stop) co_return done;
-      worst = done;
-    }
-    i = end;
+    if (blocked && std::holds_alternative<dispatch::CreateJob>(action)) break;
+    blocked = blocked || blocks(action);
+    send(key, std::move(action));
   }
-  co_return worst;
+  co_return ok();
 }
 
-Task<Status> Dispatcher::apply_together(api::ObjectKey key, std::vector<dispatch::Action> actions) {
-  // The tasks are children of this call, cancelled and awaited with it. A start of a Job that
-  // depends on them waits as long as the client does. Other actions wait for a short time, so that
-  // a worker that hangs does not keep the workload from the others.
-  const Error silence(Errc::timeout, "no answer in time");
-  const bool patient = std::any_of(actions.begin(), actions.end(), blocks);
-  std::vector<std::string> workers;
-  std::vector<Task<Status>> tasks;
-  for (dispatch::Action& action : actions) {
-    workers.push_back(worker_of(action));
-    tasks.push_back(apply_one(key, std::move(action)));
-  }
-  const SteadyPoint deadline =
-      patient ? SteadyPoint::max() : deps_.local.clock.steady() + worker_wait;
-  const auto outcomes = co_await answers_before(deps_.local.clock, deadline, std::move(tasks));
-  Status first = ok();
-  for (std::size_t i = 0; i < outcomes.size(); ++i) {
-    const Status outcome = outcomes[i].value_or(Status(silence));
-    if (outcome) continue;
-    const auto worker = remote(workers[i]);
-    if (worker && !outcomes[i]) worker->note(silence);
-    if (first) first = outcome;
-  }
-  co_return first;
+void Dispatcher::send(const api::ObjectKey& key, dispatch::Action action) {
+  const std::string cluster = worker_of(action);
+  const WorkerVerb verb = *verb_of(action);
+  const auto worker = remote(cluster);
+  if (!worker) return;
+  // What the watch shows was done, whether it was answered or not.
+  if (worker->workloads.get(key)) requests_.settle(cluster, key, WorkerVerb::create_copy);
+  if (remote_job_of(*worker, key, deps_.local))
+    requests_.settle(cluster, key, WorkerVerb::create_job);
+  const bool wake = blocks(action);
+  requests_.send(cluster, key, verb, apply_one(key, std::move(action)), wake);
 }
 
 Task<Status> Dispatcher::apply_one(api::ObjectKey key, dispatch::Action action) {
   return std::visit([&](auto&& a) { return run(key, std::move(a)); }, std::move(action));
+}
+
+bool Dispatcher::on_footing(const api::ObjectKey& key, const api::Workload* workload) const {
+  const auto planned = planned_.find(key);
+  return workload && planned != planned_.end() &&
+         dispatch::footing_of(*workload) == planned->second;
+}
+
+Task<Status> Dispatcher::write_workload(api::ObjectKey key,
+                                        clusters::Wanted<api::WorkloadStatus> wanted) {
+  bool changed = false;
+  const auto guarded = [&](const api::Workload& workload) -> std::optional<api::WorkloadStatus> {
+    changed = !on_footing(key, &workload);
+    return changed ? std::nullopt : wanted(workload);
+  };
+  const Status done = co_await deps_.local.update_status(key, guarded);
+  if (done && changed) co_return Error(Errc::conflict, changed_meanwhile);
+  co_return done;
+}
+
+Task<Status> Dispatcher::write_job(
+    api::ObjectKey key, jobs::JobPtr job,
+    std::function<std::optional<Json>(const jobs::GenericJob&)> change) {
+  bool changed = false;
+  const auto guarded = [&](const jobs::GenericJob& stored) -> std::optional<Json> {
+    const auto workload = deps_.local.workloads.get(key);
+    changed = !on_footing(key, workload.get()) || stored.metadata().uid != job->metadata().uid;
+    return changed ? std::nullopt : change(stored);
+  };
+  const Status done = co_await deps_.local.patch_job(jobs::id_of(*job), true, guarded);
+  if (done && changed) co_return Error(Errc::conflict, changed_meanwhile);
+  co_return done;
 }
 
 Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::RemoveRemote action) {
@@ -311,7 +368,7 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::CreateCopy action) {
   auto created =
       co_await worker->client.create_raw(api::Workload::resource, key.ns, dump_json(copy));
   // The head start also passes when the worker refuses: the others must not wait for it for ever.
-  racing_.try_emplace(key, deps_.local.clock.steady());
+  if (deps_.local.workloads.get(key)) racing_.try_emplace(key, deps_.local.clock.steady());
   if (!created) {
     worker->note(created.error());
     if (created.error().code() == Errc::already_exists && worker->workloads.get(key)) {
@@ -371,12 +428,16 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::OpenGate action) {
 }
 
 Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::SetNominated action) {
-  const auto wanted = [clusters = action.clusters](const api::Workload& workload) {
-    api::WorkloadStatus status = workload.status;
-    if (!status.cluster_name) status.nominated_cluster_names = clusters;
+  const TimePoint now = deps_.local.clock.now();
+  const dispatch::TellState racing{std::string(api::reasons::racing),
+                                   "Worker clusters are asked to admit the workload"};
+  const auto wanted = [&](const api::Workload& workload) -> std::optional<api::WorkloadStatus> {
+    if (workload.status.cluster_name) return {};
+    api::WorkloadStatus status = dispatch::with_state(workload, racing, now);
+    status.nominated_cluster_names = action.clusters;
     return status;
   };
-  co_return co_await deps_.local.update_status(std::move(key), wanted);
+  co_return co_await write_workload(std::move(key), wanted);
 }
 
 Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::RecordWinner action) {
@@ -391,9 +452,9 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::RecordWinner action) 
     recorded = status.has_value();
     return status;
   };
-  const Status done = co_await deps_.local.update_status(key, wanted);
+  const Status done = co_await write_workload(key, wanted);
   if (!done) co_return done;
-  if (!recorded) co_return Error(Errc::conflict, "the workload changed meanwhile");
+  if (!recorded) co_return Error(Errc::conflict, changed_meanwhile);
   note(key, false, action.message);
   const auto workload = deps_.local.workloads.get(key);
   if (config_.on_admitted && workload && workload->status.admission) {
@@ -404,15 +465,26 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::RecordWinner action) 
 
 Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::SetCheck action) {
   const TimePoint now = deps_.local.clock.now();
+  const dispatch::TellState rejected{std::string(api::reasons::rejected), action.message};
   std::string said;
   const auto wanted = [&](const api::Workload& workload) {
+    said.clear();
     const api::AdmissionCheckState* check =
         dispatch::multikueue_check(deps_.local.objects(), workload);
     auto status = dispatch::set_check(workload, check, action, now);
-    said = status ? api::find_check(&*status, check->name)->message : "";
-    return status;
+    if (!status) return status;
+    said = api::find_check(&*status, check->name)->message;
+    api::Workload next = workload;
+    next.status = std::move(*status);
+    if (!action.refused_by.empty()) {
+      next.status = dispatch::with_refusal(next, action.refused_by, action.refusal, now);
+    }
+    if (action.state == dispatch::CheckState::rejected) {
+      next.status = dispatch::with_state(next, rejected, now);
+    }
+    return std::optional(std::move(next.status));
   };
-  const Status done = co_await deps_.local.update_status(key, wanted);
+  const Status done = co_await write_workload(key, wanted);
   if (done && !said.empty()) note(key, action.warning, said);
   co_return done;
 }
@@ -454,9 +526,12 @@ bool Dispatcher::holds_start_lock(const api::Workload& workload, const std::stri
 bool Dispatcher::may_create_job(const api::ObjectKey& key, const std::string& cluster) const {
   const auto workload = deps_.local.workloads.get(key);
   if (!workload || !holds_start_lock(*workload, cluster)) return false;
+  const dispatch::Footing footing = dispatch::footing_of(*workload);
+  if (!footing.reserved || footing.evicted || footing.finished || footing.deleting) return false;
   for (const auto& [name, member] : deps_.fleet.members()) {
-    if (name == cluster || !member.ready()) continue;
-    if (remote_job_of(*member.remote, key, deps_.local)) return false;
+    if (name == cluster) continue;
+    if (requests_.under_way(name, key, WorkerVerb::create_job)) return false;
+    if (member.ready() && remote_job_of(*member.remote, key, deps_.local)) return false;
   }
   return true;
 }
@@ -481,6 +556,26 @@ Task<Status> Dispatcher::adopt_or_note_foreign(std::shared_ptr<clusters::RemoteC
   co_return already_exists;
 }
 
+/// How a Job ended is made up only when the Job is gone. A Job that no watch has shown may exist
+/// all the same, so the worker is asked.
+Task<Status> Dispatcher::ended_or_gone(std::shared_ptr<clusters::RemoteCluster> worker,
+                                       jobs::JobId job, jobs::JobPtr known) {
+  const Error unknown(Errc::conflict, "the last status of the job is not known yet");
+  if (known) co_return known->finished() ? ok() : Status(unknown);
+  auto text = co_await worker->client.get_raw(job.kind->resource(), job.key);
+  if (!text && text.error().code() == Errc::not_found) co_return ok();
+  if (!text) {
+    worker->note(text.error());
+    co_return text.error().within("reading the job on " + worker->name());
+  }
+  auto found = worker->jobs.decode(*job.kind, std::move(*text));
+  if (!found) co_return found.error();
+  const std::string label(api::labels::multikueue_origin);
+  if ((*found)->metadata().label(label) != config_.origin) co_return ok();
+  worker->jobs.observe(std::move(*found));
+  co_return unknown;
+}
+
 Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::CopyJobStatus action) {
   const auto worker = remote(action.cluster);
   const auto workload = deps_.local.workloads.get(key);
@@ -501,17 +596,19 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::CopyJobStatus action)
     }
     copied_[key] = here;
   }
+  if (action.final) {
+    const Status last = co_await ended_or_gone(worker, jobs::id_of(*job), theirs);
+    if (!last) co_return last;
+  }
   const auto change = [&](const jobs::GenericJob& mine) -> std::optional<Json> {
-    if (theirs && (!action.final || theirs->finished())) {
-      return mine.status_patch(*theirs);
-    }
+    if (theirs) return mine.status_patch(*theirs);
     if (!action.final || !copy) return std::nullopt;
     const api::Condition* end =
         api::find_condition(copy->status.conditions, api::conditions::finished);
     if (!end) return std::nullopt;
     return mine.final_patch(end->reason == api::reasons::succeeded, end->message, now);
   };
-  const Status done = co_await deps_.local.patch_job(jobs::id_of(*job), true, change);
+  const Status done = co_await write_job(key, job, change);
   if (!done && done.error().code() == Errc::not_found) co_return ok();
   co_return done;
 }
@@ -522,7 +619,7 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::ReleaseJob) {
   const auto change = [](const jobs::GenericJob& mine) {
     return std::optional<Json>(mine.release_patch());
   };
-  co_return co_await deps_.local.patch_job(jobs::id_of(*job), true, change);
+  co_return co_await write_job(key, job, change);
 }
 
 Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::DeactivateRemote action) {
@@ -540,7 +637,7 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::FinishLocal action) {
     if (lifecycle::is_finished(workload)) return {};
     return lifecycle::finished_status(workload, action.reason, action.message, now);
   };
-  co_return co_await deps_.local.update_status(std::move(key), wanted);
+  co_return co_await write_workload(std::move(key), wanted);
 }
 
 /// What was read may change nothing in the caches, so the workload is planned again in any case.
@@ -576,6 +673,14 @@ void Dispatcher::tell_unreadable(const api::ObjectKey& key, const dispatch::Grou
   };
   look("", group.local.certainty);
   for (const auto& [name, cluster] : group.clusters) look(name, cluster.certainty);
+}
+
+Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::TellState action) {
+  const TimePoint now = deps_.local.clock.now();
+  const auto wanted = [&](const api::Workload& workload) {
+    return std::optional(dispatch::with_state(workload, action, now));
+  };
+  co_return co_await write_workload(std::move(key), wanted);
 }
 
 void Dispatcher::note(const api::ObjectKey& key, bool warning, std::string message) {

@@ -3,8 +3,10 @@
 #include "clusters/fleet.h"
 #include "clusters/local_cluster.h"
 #include "controllers/live_fleet.h"
+#include "controllers/worker_requests.h"
 #include "controllers/worker_watch.h"
 #include "dispatch/brake.h"
+#include "dispatch/footing.h"
 #include "dispatch/group.h"
 #include "dispatch/plan.h"
 #include "lib/runtime/work_queue.h"
@@ -46,7 +48,7 @@ class Dispatcher {
 
   /// Starts the workers. The informers must have synced.
   void start();
-  bool idle() const { return queue_.idle(); }
+  bool idle() const { return queue_.idle() && requests_.idle(); }
 
   /// The clusters that are nominated at once for a workload that waits for this check, so that the
   /// write of its reservation can include them. Empty when another dispatcher chooses them.
@@ -57,8 +59,8 @@ class Dispatcher {
   Task<> collect_garbage();
   Task<Status> reconcile(api::ObjectKey key);
   Task<Status> apply_all(api::ObjectKey key, std::vector<dispatch::Action> actions);
-  Task<Status> apply_together(api::ObjectKey key, std::vector<dispatch::Action> actions);
   Task<Status> apply_one(api::ObjectKey key, dispatch::Action action);
+  void send(const api::ObjectKey& key, dispatch::Action action);
 
   Task<Status> run(api::ObjectKey key, dispatch::RemoveRemote action);
   Task<Status> run(api::ObjectKey key, dispatch::CreateCopy action);
@@ -73,6 +75,16 @@ class Dispatcher {
   Task<Status> run(api::ObjectKey key, dispatch::DeactivateRemote action);
   Task<Status> run(api::ObjectKey key, dispatch::FinishLocal action);
   Task<Status> run(api::ObjectKey key, dispatch::Confirm action);
+  Task<Status> run(api::ObjectKey key, dispatch::TellState action);
+
+  /// Every write to the status of the hub's Workload and of its job. `conflict`, and nothing is
+  /// written, when the Workload has lost the footing on which this turn was planned.
+  Task<Status> write_workload(api::ObjectKey key, clusters::Wanted<api::WorkloadStatus> wanted);
+  Task<Status> write_job(api::ObjectKey key, jobs::JobPtr job,
+                         std::function<std::optional<Json>(const jobs::GenericJob&)> change);
+  /// What only this process knows: requests that failed, and since when the workload races.
+  void add_attempts(const api::ObjectKey& key, TimePoint now, dispatch::GroupView* group);
+  bool on_footing(const api::ObjectKey& key, const api::Workload* workload) const;
 
   /// Writes the status of a copy; `doing` says in errors what for.
   Task<Status> write_copy(std::shared_ptr<clusters::RemoteCluster> worker, jobs::WorkloadPtr copy,
@@ -84,6 +96,8 @@ class Dispatcher {
   bool may_create_job(const api::ObjectKey& key, const std::string& cluster) const;
   Task<Status> adopt_or_note_foreign(std::shared_ptr<clusters::RemoteCluster> remote,
                                      jobs::JobId job, Error already_exists);
+  Task<Status> ended_or_gone(std::shared_ptr<clusters::RemoteCluster> worker, jobs::JobId job,
+                             jobs::JobPtr known);
   /// The job of the hub that owns the Workload; null when it is not known.
   jobs::JobPtr owner_of(const api::ObjectKey& workload) const;
   std::shared_ptr<clusters::RemoteCluster> remote(const std::string& cluster) const;
@@ -101,10 +115,12 @@ class Dispatcher {
   WorkerWatch watch_;
   SteadyPoint leading_since_{};
   dispatch::ForeignJobs foreign_;
-  std::map<api::ObjectKey, SteadyPoint> copied_;  ///< last copy of a running Job's status
+  std::map<api::ObjectKey, dispatch::Footing> planned_;  ///< of each turn that is under way
+  std::map<api::ObjectKey, SteadyPoint> copied_;         ///< last copy of a running Job's status
   std::map<api::ObjectKey, SteadyPoint> racing_;  ///< since when; only until there is a winner
   /// Workloads and the places, empty for the hub, of which tell_unreadable() spoke.
   std::set<std::pair<api::ObjectKey, std::string>> unreadable_;
+  WorkerRequests requests_;
   WorkQueue<api::ObjectKey> queue_;
 };
 

@@ -263,17 +263,18 @@ Task<Status> JobReconciler::run(JobPtr job, jobs::StopJob action) {
 
 Task<Status> JobReconciler::run(JobPtr job, jobs::StartJob action) {
   // What starts is what was admitted: an edit that the cache does not show yet is a conflict, and
-  // one that it shows by now is decided on anew, when it wakes this Job.
-  bool outdated = false;
+  // one that it shows by now is decided on anew, when it wakes this Job. A job that ran on a worker
+  // may have ended before it is started here.
+  bool startable = false;
   const auto change = [&](const GenericJob& stored) -> std::optional<Json> {
-    outdated = !same_but_for_status(stored, *job);
-    if (outdated) return std::nullopt;
+    startable = same_but_for_status(stored, *job) && stored.suspended() && !stored.finished();
+    if (!startable) return std::nullopt;
     Json patch = action.patch;
     patch["metadata"]["resourceVersion"] = stored.metadata().resource_version;
     return patch;
   };
   const Status done = co_await cluster_.patch_job(jobs::id_of(*job), false, change);
-  if (done && !outdated) note(*job, kube::EventType::normal, api::events::started, action.message);
+  if (done && startable) note(*job, kube::EventType::normal, api::events::started, action.message);
   co_return done;
 }
 

@@ -1,8 +1,10 @@
 #include "dispatch/group.h"
 
+#include "dispatch/objects.h"
 #include "jobs/read_job.h"
 #include "lib/api/check_retries.h"
 #include "lib/api/codec.h"
+#include "lib/api/dispatch_names.h"
 #include "lib/api/names.h"
 
 #include <nlohmann/json.hpp>
@@ -44,14 +46,15 @@ void read_owner(const jobs::Lookup& hub, const api::Workload& workload, const jo
   if (!view->rejection.empty()) return;
   view->job_missing = !job;
   if (!job) return;
-  view->job_active = job->active();
-  if (const std::string reason = job->not_managed_reason(); !reason.empty()) {
+  const std::string reason = job->not_managed_reason();
+  view->job_active = reason.empty() && job->active();
+  if (!reason.empty()) {
     view->rejection = "The owner is not managed by Kueue: " + reason;
   }
 }
 
 LocalView read_local(const jobs::Lookup& hub, const api::Workload& workload,
-                     const jobs::JobPtr& job) {
+                     const jobs::JobPtr& job, TimePoint now) {
   LocalView view;
   const api::WorkloadStatus& status = workload.status;
   view.deleted = workload.metadata.deleting();
@@ -72,6 +75,14 @@ LocalView read_local(const jobs::Lookup& hub, const api::Workload& workload,
     view.check = state_of(mine->state);
     view.check_since = mine->last_transition_time;
     view.retries = api::retries_of(*mine);
+  }
+  const Refusals refusals = refusals_of(workload);
+  if (refusals.until > now) {
+    view.refused_by = refusals.clusters;
+    view.refused_until = refusals.until;
+  }
+  if (const api::Condition* c = api::find_condition(status.conditions, conditions::dispatched)) {
+    view.told = c->reason;
   }
   view.other_checks_ready = std::all_of(
       status.admission_checks.begin(), status.admission_checks.end(),
@@ -116,6 +127,10 @@ RemoteCopy read_copy(const WorkerView& worker, const api::Workload* local) {
   view.deactivating = api::is_true(all, conditions::deactivation_target) ||
                       (local && local->spec.active && !copy.spec.active);
   view.of_another_life = worker.of_another_life;
+  const api::Condition* asked = api::find_condition(all, conditions::deactivation_target);
+  if (asked && asked->status == api::ConditionStatus::True && copy.spec.active && !view.evicted) {
+    view.stop_asked_at = asked->last_transition_time;
+  }
   view.deleting = copy.metadata.deleting() || worker.removing_copy;
   view.has_finalizers =
       copy.metadata.has_finalizer(api::finalizers::resource_in_use) && !worker.removing_copy;
@@ -134,6 +149,9 @@ ClusterView read_cluster(const WorkerView& worker, const api::Workload* local,
   if (worker.job) {
     view.job = RemoteJob::ours;
     view.job_deleting = worker.job->metadata().deleting() || worker.removing_job;
+    view.job_deleting_since = worker.job->metadata().deletion_timestamp;
+    view.job_ended = worker.job->finished().has_value();
+    view.job_active = worker.job->active();
     view.job_news = job && !job->status_patch(*worker.job).empty();
   }
   return view;
@@ -176,11 +194,19 @@ bool ForeignJobs::contains(const std::string& cluster, const jobs::JobId& job) c
 
 const api::AdmissionCheckState* multikueue_check(const jobs::Lookup& hub,
                                                  const api::Workload& workload) {
+  const bool recorded = workload.status.cluster_name.has_value();
+  const api::AdmissionCheckState* found = nullptr;
   for (const api::AdmissionCheckState& state : workload.status.admission_checks) {
     const auto check = hub.admission_check(state.name);
-    if (check && check->spec.controller_name == api::multikueue_controller_name) return &state;
+    // A workload that runs on a worker was sent there by a check, which may be gone by now.
+    const bool ours =
+        check ? check->spec.controller_name == api::multikueue_controller_name : recorded;
+    if (!ours) continue;
+    // When the check was exchanged meanwhile, the one that sent the workload counts.
+    if (recorded && state.state == api::CheckState::Ready) return &state;
+    if (!found) found = &state;
   }
-  return nullptr;
+  return found;
 }
 
 std::shared_ptr<const api::MultiKueueConfig> config_of(const jobs::Lookup& hub,
@@ -208,13 +234,13 @@ Drift drift_between(const api::Workload& local, const api::Workload& remote) {
 }
 
 GroupView read_group(const jobs::Lookup& hub, const FleetView& fleet, const ForeignJobs& foreign,
-                     const api::ObjectKey& key) {
+                     const api::ObjectKey& key, TimePoint now) {
   GroupView group;
   const jobs::WorkloadPtr workload = hub.workload(key);
   jobs::JobPtr job;
   if (workload) {
     job = jobs::owner_of(hub, *workload);
-    group.local = read_local(hub, *workload, job);
+    group.local = read_local(hub, *workload, job, now);
     if (const api::AdmissionCheckState* check = multikueue_check(hub, *workload)) {
       const auto config = config_of(hub, check->name);
       group.local.config_missing = !config;
@@ -227,6 +253,8 @@ GroupView read_group(const jobs::Lookup& hub, const FleetView& fleet, const Fore
     ClusterView view = read_cluster(worker, workload.get(), job);
     view.listed = std::find(group.config_order.begin(), group.config_order.end(), name) !=
                   group.config_order.end();
+    // A config that is gone says nothing about the worker that runs the Job.
+    if (group.local.config_missing) view.listed = name == group.local.cluster_name;
     const bool absent = view.job == RemoteJob::absent;
     if (absent && job && foreign.contains(name, jobs::id_of(*job))) {
       view.job = RemoteJob::foreign;

@@ -61,6 +61,6 @@ Drift drift_between(const api::Workload& local, const api::Workload& remote);
 
 /// Everything plan() needs to know about one workload. Pure.
 GroupView read_group(const jobs::Lookup& hub, const FleetView& fleet, const ForeignJobs& foreign,
-                     const api::ObjectKey& key);
+                     const api::ObjectKey& key, TimePoint now);
 
 }  // namespace regatta::dispatch

@@ -1,8 +1,10 @@
 #include "dispatch/objects.h"
 
 #include "lib/api/codec.h"
+#include "lib/api/dispatch_names.h"
 #include "lib/api/names.h"
 #include "lib/api/own_names.h"
+#include "lib/base/joined.h"
 #include "lib/base/limited_text.h"
 
 #include <nlohmann/json.hpp>
@@ -31,6 +33,23 @@ void note_places(api::Admission* admission, const api::Workload& copy) {
       if (waits) mine.delayed_topology_request = "Ready";
     }
   }
+}
+
+/// Sets the condition Dispatched.
+void put_state(std::vector<api::Condition>* conditions, const TellState& state,
+               std::int64_t generation, TimePoint now) {
+  const bool there = state.reason == api::reasons::dispatched;
+  const bool unknown = state.reason == api::reasons::worker_lost;
+  api::set_condition(conditions,
+                     {std::string(api::conditions::dispatched),
+                      there     ? api::ConditionStatus::True
+                      : unknown ? api::ConditionStatus::Unknown
+                                : api::ConditionStatus::False,
+                      generation,
+                      {},
+                      state.reason,
+                      limited_text(state.message, api::condition_message_max)},
+                     now);
 }
 
 }  // namespace
@@ -108,6 +127,10 @@ std::optional<api::WorkloadStatus> record_winner(const api::Workload& workload,
     mine->last_transition_time = std::chrono::floor<std::chrono::seconds>(now);
   }
   mine->message = winner.message;
+  put_state(&status.conditions,
+            {std::string(api::reasons::dispatched),
+             "Dispatched to worker cluster \"" + winner.cluster + "\""},
+            workload.metadata.generation, now);
   if (copy && status.admission) note_places(&*status.admission, *copy);
   if (all_ready(status)) {
     api::set_condition(&status.conditions,
@@ -139,6 +162,56 @@ std::optional<api::WorkloadStatus> set_check(const api::Workload& workload,
   if (wanted.pause.count() > 0) {
     mine->requeue_after_seconds = static_cast<std::int32_t>(wanted.pause.count());
   }
+  return status;
+}
+
+Refusals refusals_of(const api::Workload& workload) {
+  Refusals out;
+  const api::Condition* told =
+      api::find_condition(workload.status.conditions, api::conditions::refused_by_workers);
+  if (!told || told->status != api::ConditionStatus::True) return out;
+  // "[east west] refused the job; the last one: why". Names of clusters have no brackets.
+  const std::string& text = told->message;
+  const std::size_t end = text.find(']');
+  if (text.empty() || text.front() != '[' || end == std::string::npos) return out;
+  for (std::size_t at = 1; at < end;) {
+    const std::size_t stop = std::min(text.find(' ', at), end);
+    if (stop > at) out.clusters.push_back(text.substr(at, stop - at));
+    at = stop + 1;
+  }
+  out.until = told->last_transition_time + refusal_remembered;
+  return out;
+}
+
+api::WorkloadStatus with_refusal(const api::Workload& workload, const std::string& cluster,
+                                 const std::string& why, TimePoint now) {
+  const Refusals known = refusals_of(workload);
+  std::vector<std::string> clusters;
+  if (known.until > now) clusters = known.clusters;
+  if (std::find(clusters.begin(), clusters.end(), cluster) == clusters.end()) {
+    clusters.push_back(cluster);
+  }
+  api::WorkloadStatus status = workload.status;
+  // Its time is that of the last refusal.
+  std::erase_if(status.conditions,
+                [](const auto& c) { return c.type == api::conditions::refused_by_workers; });
+  api::set_condition(
+      &status.conditions,
+      {std::string(api::conditions::refused_by_workers),
+       api::ConditionStatus::True,
+       workload.metadata.generation,
+       {},
+       std::string(api::reasons::job_refused),
+       limited_text("[" + joined(clusters, " ") + "] refused the job; the last one: " + why,
+                    api::condition_message_max)},
+      now);
+  return status;
+}
+
+api::WorkloadStatus with_state(const api::Workload& workload, const TellState& state,
+                               TimePoint now) {
+  api::WorkloadStatus status = workload.status;
+  put_state(&status.conditions, state, workload.metadata.generation, now);
   return status;
 }
 

@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 /// What the objects that actions change should be afterwards, as pure functions.
 namespace regatta::dispatch {
@@ -40,5 +41,21 @@ std::optional<api::WorkloadStatus> record_winner(const api::Workload& workload,
 std::optional<api::WorkloadStatus> set_check(const api::Workload& workload,
                                              const api::AdmissionCheckState* check,
                                              const SetCheck& wanted, TimePoint now);
+
+/// Workers that refused to create the job of a Workload. The Workload's own status remembers them,
+/// so that a restart does not forget them. They are passed over for a while after the last refusal.
+struct Refusals {
+  std::vector<std::string> clusters;
+  TimePoint until{};
+};
+inline constexpr Duration refusal_remembered = std::chrono::minutes(10);
+Refusals refusals_of(const api::Workload& workload);
+/// The status with that worker among those that refused the job.
+api::WorkloadStatus with_refusal(const api::Workload& workload, const std::string& cluster,
+                                 const std::string& why, TimePoint now);
+
+/// The status with the condition Dispatched, whose own status follows from the reason.
+api::WorkloadStatus with_state(const api::Workload& workload, const TellState& state,
+                               TimePoint now);
 
 }  // namespace regatta::dispatch

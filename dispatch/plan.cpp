@@ -1,6 +1,8 @@
 #include "dispatch/plan.h"
 
+#include "dispatch/telling.h"
 #include "lib/base/fnv.h"
+#include "lib/base/human.h"
 #include "lib/base/joined.h"
 
 #include <algorithm>
@@ -21,6 +23,11 @@ std::uint64_t rank_of(const std::string& uid, const std::string& cluster) {
 
 bool contains(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// The worker refused the job a short time ago.
+bool refused(const LocalView& local, const std::string& name) {
+  return contains(local.refused_by, name);
 }
 
 bool holds_job(const ClusterView& v) {
@@ -81,12 +88,78 @@ const char* not_an_end(const Finish& finish) {
   return nullptr;
 }
 
+/// The end of the Job made the worker's copy Finished, so the Job has a last status.
+bool ended_by_job(const Finish& finish) {
+  return finish.reason == "Succeeded" || finish.reason == "Failed";
+}
+
+/// The copy is Finished and the watch of the Jobs has not shown yet how the Job ended.
+bool awaits_last_status(const ClusterView& v) {
+  return holds_job(v) && !v.job_ended && ended_by_job(*v.copy->finished);
+}
+
+/// The Job ended on that worker: its last status comes home, then the end of its Workload.
+Plan finish_with(Plan plan, const std::string& name, const ClusterView& v) {
+  const Finish& finish = *v.copy->finished;
+  // The watch of the Jobs will show the status.
+  if (awaits_last_status(v)) return plan;
+  const bool ended = !holds_job(v) || v.job_ended;
+  if (ended || v.job_news) plan.actions.push_back(CopyJobStatus{name, ended});
+  plan.actions.push_back(FinishLocal{finish.reason, finish.message});
+  return plan;
+}
+
+/// The check says already that the attempt is over; the eviction follows.
+bool taken_back(const LocalView& local) {
+  return local.check == CheckState::retry || local.check == CheckState::rejected;
+}
+
+/// When no worker is left that could report it, the hub's Job is told that its pods are gone.
+/// Otherwise it would count them, and hold its quota, for ever.
+void release_job(Plan* plan, const GroupView& g, TimePoint now, const PlanConfig& config) {
+  if (!g.local.job_active || job_elsewhere(g.clusters, "")) return;
+  Duration grace{0};
+  for (const auto& [name, v] : g.clusters) {
+    if (!v.connected) grace = std::max(grace, grace_left(g, v, now, config));
+  }
+  // A lost worker may still run the Job, and has its grace.
+  if (grace > Duration(0)) {
+    look_again(plan, grace);
+  } else {
+    plan->actions.push_back(ReleaseJob{});
+  }
+}
+
 /// No copy or Job of the workload may stay on any worker, unless the hub has lost too much there.
-Plan clean_up(const GroupView& g) {
+Plan clean_up(const GroupView& g, TimePoint now, const PlanConfig& config) {
   Plan plan;
   for (const auto& [name, v] : g.clusters) {
-    if (!g.local.vanished || !v.removals_held) remove(&plan, name, v);
+    // The hub has lost too much of what runs there.
+    if (g.local.vanished && v.removals_held) continue;
+    // A Job that has stopped is removed after its last status was copied.
+    const bool stopped = v.connected && holds_job(v) && !v.job_active;
+    if (stopped && v.job_news && g.local.job_active) {
+      plan.actions.push_back(CopyJobStatus{name, false});
+    }
+    remove(&plan, name, v);
   }
+  release_job(&plan, g, now, config);
+  return plan;
+}
+
+/// The workload runs on a worker and lost its check: the AdmissionCheck was taken off the
+/// ClusterQueue. The Job goes on to its end there. Nothing can be taken back without a check.
+Plan follow_to_the_end(const GroupView& g) {
+  const std::string& name = g.local.cluster_name;
+  Plan plan;
+  remove_all_but(&plan, g.clusters, name);
+  const auto found = g.clusters.find(name);
+  if (found == g.clusters.end() || !found->second.connected || !found->second.copy) return plan;
+  const ClusterView& v = found->second;
+  if (v.copy->finished && !not_an_end(*v.copy->finished)) {
+    return finish_with(std::move(plan), name, v);
+  }
+  if (holds_job(v) && v.job_news) plan.actions.push_back(CopyJobStatus{name, false});
   return plan;
 }
 
@@ -95,46 +168,34 @@ Plan clean_up(const GroupView& g) {
 /// remove copies that never ran.
 Plan wind_down(const GroupView& g, TimePoint now, const PlanConfig& config) {
   Plan plan;
-  bool held = false;
-  Duration grace{0};
   for (const auto& [name, v] : g.clusters) {
-    if (!v.connected) {
-      grace = std::max(grace, grace_left(g, v, now, config));
-      continue;
-    }
+    if (!v.connected) continue;
     if (!holds_job(v) || !v.copy || v.copy->of_another_life) {
       remove(&plan, name, v);
-      held = held || holds_job(v);
       continue;
     }
-    held = true;
     if (v.copy->finished && !not_an_end(*v.copy->finished) && !job_elsewhere(g.clusters, name)) {
       // The Job ended before it could be stopped. Its result counts.
-      plan.actions.push_back(CopyJobStatus{name, true});
-      plan.actions.push_back(FinishLocal{v.copy->finished->reason, v.copy->finished->message});
-      return plan;
+      return finish_with(std::move(plan), name, v);
     }
-    if (!v.copy->evicted && !v.copy->deactivating && !v.copy->finished) {
+    if (v.copy->stop_asked_at && now - *v.copy->stop_asked_at >= config.worker_lost_timeout) {
+      // No manager runs there that could stop the Job. Its removal needs none.
+      remove(&plan, name, v);
+    } else if (!v.copy->evicted && !v.copy->deactivating && !v.copy->finished) {
       plan.actions.push_back(
           DeactivateRemote{name, "Evicted on manager: " + g.local.evicted_message});
     } else if (v.job_news) {
       plan.actions.push_back(CopyJobStatus{name, false});
     }
   }
-  if (held || !g.local.job_active) return plan;
-  // No connected worker runs the Job. A lost one may still run it, and has its grace.
-  if (grace > Duration(0)) {
-    look_again(&plan, grace);
-  } else {
-    plan.actions.push_back(ReleaseJob{});
-  }
+  release_job(&plan, g, now, config);
   return plan;
 }
 
 /// The recorded cluster is lost: nothing happens until its grace is over.
 Plan wait_for_lost(Plan plan, const GroupView& g, const ClusterView& v, TimePoint now,
                    const PlanConfig& config) {
-  if (g.local.check != CheckState::ready) return plan;
+  if (taken_back(g.local)) return plan;
   const Duration grace = grace_left(g, v, now, config);
   if (grace > Duration(0)) {
     look_again(&plan, grace);
@@ -143,18 +204,16 @@ Plan wait_for_lost(Plan plan, const GroupView& g, const ClusterView& v, TimePoin
   return set_check(std::move(plan), CheckState::retry, "Admitting remote lost");
 }
 
-Plan remote_finished(Plan plan, const GroupView& g, const Finish& finish) {
+Plan remote_finished(Plan plan, const GroupView& g, const ClusterView& v) {
   const std::string& name = g.local.cluster_name;
-  if (const char* why = not_an_end(finish)) {
-    if (g.local.check != CheckState::ready) return plan;
+  if (const char* why = not_an_end(*v.copy->finished)) {
+    if (taken_back(g.local)) return plan;
     return set_check(
         std::move(plan), CheckState::retry,
         "Remote workload on worker cluster \"" + name + "\" " + why + ", resetting for re-dispatch",
         true);
   }
-  plan.actions.push_back(CopyJobStatus{name, true});
-  plan.actions.push_back(FinishLocal{finish.reason, finish.message});
-  return plan;
+  return finish_with(std::move(plan), name, v);
 }
 
 /// The copy on the recorded cluster is admitted and in order: create the Job there, or follow it.
@@ -163,6 +222,15 @@ Plan run_job(Plan plan, const GroupView& g, const ClusterView& v) {
   switch (v.job) {
     case RemoteJob::absent:
       if (v.certainty == Certainty::unreadable) return plan;
+      if (!v.job_refused.empty()) {
+        plan = set_check(std::move(plan), CheckState::retry,
+                         "Worker cluster \"" + name + "\" refuses the job (" + v.job_refused +
+                             "), resetting for re-dispatch",
+                         true);
+        std::get<SetCheck>(plan.actions.back()).refused_by = name;
+        std::get<SetCheck>(plan.actions.back()).refusal = v.job_refused;
+        return plan;
+      }
       // Another cluster may still be seen to hold the Job while its removal is under way.
       if (!job_elsewhere(g.clusters, name)) plan.actions.push_back(CreateJob{name});
       return plan;
@@ -186,11 +254,11 @@ Plan hosted(const GroupView& g, TimePoint now, const PlanConfig& config) {
   remove_all_but(&plan, g.clusters, name);
 
   const auto found = g.clusters.find(name);
-  const bool ready = g.local.check == CheckState::ready;
+  const bool leaving = taken_back(g.local);
   // 8a. The cluster no longer exists, or is no longer listed.
   if (found == g.clusters.end() || !found->second.listed) {
     if (found != g.clusters.end()) remove(&plan, name, found->second);
-    if (!ready) return plan;
+    if (leaving) return plan;
     return set_check(std::move(plan), CheckState::retry, "Admitting remote no longer exists");
   }
   const ClusterView& v = found->second;
@@ -199,17 +267,16 @@ Plan hosted(const GroupView& g, TimePoint now, const PlanConfig& config) {
   // 8c. The copy is gone, or another one has its name.
   if (!v.copy || v.copy->deleting || v.copy->of_another_life) {
     remove(&plan, name, v);
-    if (!ready) return plan;
+    if (leaving) return plan;
     return set_check(std::move(plan), CheckState::retry, "Admitting remote no longer exists");
   }
   const RemoteCopy& copy = *v.copy;
   // 8d. The copy finished.
-  if (copy.finished) return remote_finished(std::move(plan), g, *copy.finished);
+  if (copy.finished) return remote_finished(std::move(plan), g, v);
   // 8e. The hub is already taking the workload back; the eviction will wind it down.
-  if (g.local.check == CheckState::retry || g.local.check == CheckState::rejected) return plan;
+  if (leaving) return plan;
   // 8f. The copy is evicted.
   if (copy.evicted) {
-    if (!ready) return plan;
     plan = set_check(
         std::move(plan), CheckState::retry,
         "Workload evicted on worker cluster: \"" + name + "\", resetting for re-admission");
@@ -224,11 +291,10 @@ Plan hosted(const GroupView& g, TimePoint now, const PlanConfig& config) {
   if (copy.drift == Drift::priority) plan.actions.push_back(UpdateCopyPriority{name});
   // 8h. The worker took the admission back without an eviction.
   if (!copy.admitted_at) {
-    if (!ready) return plan;
     return set_check(std::move(plan), CheckState::retry, "Admitting remote no longer exists");
   }
   // 8i. The start lock is set but the check is not Ready: the rest of that write was lost.
-  if (!ready) {
+  if (g.local.check != CheckState::ready) {
     plan.actions.push_back(RecordWinner{name, "The workload was admitted on \"" + name + "\""});
   }
   // 8j. The Job may run.
@@ -240,7 +306,8 @@ bool eligible(const GroupView& g, const std::string& name, const ClusterView& v)
   return v.connected && v.listed && v.copy && v.copy->admitted_at && !v.copy->finished &&
          !v.copy->evicted && !v.copy->deactivating && !v.copy->deleting &&
          v.copy->drift != Drift::other && !v.copy->of_another_life && v.job == RemoteJob::absent &&
-         v.certainty != Certainty::unreadable && contains(g.local.nominated, name);
+         v.certainty != Certainty::unreadable && contains(g.local.nominated, name) &&
+         !refused(g.local, name);
 }
 
 /// The cluster with the earliest admission. Admission times are whole seconds, so ties are common.
@@ -262,13 +329,27 @@ std::optional<std::string> winner(const GroupView& g) {
   return best;
 }
 
+/// A worker that was given up has come back, and the Job ended there: it is not run again.
+std::optional<std::string> ended_there(const GroupView& g) {
+  for (const auto& [name, v] : g.clusters) {
+    const bool shown = v.connected && v.listed && v.copy && v.copy->finished && holds_job(v);
+    if (shown && !v.copy->deleting && !v.job_deleting && v.copy->drift != Drift::other &&
+        !v.copy->of_another_life && v.job_ended && ended_by_job(*v.copy->finished)) {
+      return name;
+    }
+  }
+  return std::nullopt;
+}
+
 placement::Nomination nomination(const GroupView& g, TimePoint now, const PlanConfig& config) {
   placement::NominationInput input;
   input.config_order = g.config_order;
   input.nominated = g.local.nominated;
   input.quota_reserved_at = g.local.quota_reserved_at;
   for (const auto& [name, v] : g.clusters) {
-    if (v.connected && v.listed && v.job != RemoteJob::foreign) input.connected.insert(name);
+    if (v.connected && v.listed && v.job != RemoteJob::foreign && !refused(g.local, name)) {
+      input.connected.insert(name);
+    }
   }
   return placement::nominate(input, now, config.nomination);
 }
@@ -299,7 +380,7 @@ void place_copies(Plan* plan, const GroupView& g, const std::vector<std::string>
                   TimePoint now, const PlanConfig& config) {
   std::vector<std::string> missing;
   for (const auto& [name, v] : g.clusters) {
-    const bool wanted = v.listed && contains(nominated, name);
+    const bool wanted = v.listed && contains(nominated, name) && !refused(g.local, name);
     // Without a recorded cluster a Job or a finished copy is left over from an earlier attempt.
     const bool stale = holds_job(v) || (v.copy && (v.copy->finished || v.copy->deactivating)) ||
                        (v.copy && (v.copy->drift == Drift::other || v.copy->of_another_life));
@@ -363,16 +444,39 @@ Plan race(const GroupView& g, TimePoint now, const PlanConfig& config) {
   }
   // 9b. The hub is already taking the workload back.
   if (g.local.check == CheckState::retry) return plan;
-  // 9c. A copy was admitted: write the start lock, remove the losers, create the Job.
+  if (config.attempts_max > 0 && g.local.retries >= config.attempts_max) {
+    return set_check(std::move(plan), CheckState::rejected,
+                     "The workload lost its worker cluster " + std::to_string(g.local.retries) +
+                         " times in a row",
+                     true);
+  }
+  // 9c. The Job ended on a worker that was lost meanwhile. Rule 8 brings the result home.
+  if (const auto there = ended_there(g)) {
+    plan.actions.push_back(RecordWinner{*there, "The workload ended on \"" + *there + "\""});
+    return plan;
+  }
+  // 9d. A copy was admitted: write the start lock, remove the losers, create the Job.
   if (const auto best = winner(g)) {
     plan.actions.push_back(RecordWinner{*best, "The workload was admitted on \"" + *best + "\""});
     remove_all_but(&plan, g.clusters, *best);
     if (!job_elsewhere(g.clusters, *best)) plan.actions.push_back(CreateJob{*best});
     return plan;
   }
-  // 9d. No worker has room: one of them may preempt to make some.
+  // 9e. The workload has raced for long enough.
+  if (config.give_up_after > Duration(0)) {
+    const Duration left = config.give_up_after - (now - g.local.quota_reserved_at);
+    if (left <= Duration(0)) {
+      return set_check(
+          std::move(plan), CheckState::rejected,
+          "No worker cluster admitted the workload within " + human_duration(config.give_up_after),
+          true);
+    }
+    look_again(&plan, left);
+  }
+  if (!g.local.refused_by.empty()) look_again(&plan, g.local.refused_until - now);
+  // 9f. No worker has room: one of them may preempt to make some.
   open_gate(&plan, g, now, config);
-  // 9e. Nominate workers, and create copies on them.
+  // 9g. Nominate workers, and create copies on them.
   const placement::Nomination wanted = nomination(g, now, config);
   if (wanted.clusters != g.local.nominated) {
     plan.actions.push_back(SetNominated{wanted.clusters});
@@ -398,29 +502,45 @@ std::chrono::seconds pause_before_retry(const LocalView& local, TimePoint now) {
 Plan plan_once(const GroupView& g, TimePoint now, const PlanConfig& config) {
   const LocalView& local = g.local;
   // 1. The workload is deleted: nothing may stay. Lost workers are cleaned up when they return.
-  if (local.deleted) return clean_up(g);
-  // 2. MultiKueue does not (or no longer) dispatch the workload.
-  if (local.check == CheckState::none) return clean_up(g);
-  // 3. The workload finished, or has no quota.
-  if (local.finished || !local.quota_reserved) return clean_up(g);
-  // 4. The workload is evicted and still holds quota.
+  if (local.deleted) return clean_up(g, now, config);
+  // 2. The workload finished, or has no quota.
+  if (local.finished || !local.quota_reserved) return clean_up(g, now, config);
+  // 3. The workload is evicted and still holds quota.
   if (local.evicted) return wind_down(g, now, config);
+  // 4. MultiKueue does not dispatch the workload, or no longer does.
+  if (local.check == CheckState::none) {
+    return local.cluster_name.empty() ? clean_up(g, now, config) : follow_to_the_end(g);
+  }
   // 5. The check is Rejected: the eviction follows.
   if (local.check == CheckState::rejected) return {};
   // 6. The owner or the config is not known yet. The workload is planned again when it is.
-  if (local.job_missing || local.config_missing) return {};
+  const bool recorded = !local.cluster_name.empty();
+  if (local.job_missing || (local.config_missing && !recorded)) return {};
   // 7. The job cannot run on a worker.
   if (!local.rejection.empty()) return set_check({}, CheckState::rejected, local.rejection, true);
   // 8. A cluster is recorded.
-  if (!local.cluster_name.empty()) return hosted(g, now, config);
+  if (recorded) return hosted(g, now, config);
   // 9. No cluster is recorded: the race.
   return race(g, now, config);
+}
+
+bool writes_workload(const Action& action) {
+  return std::holds_alternative<SetNominated>(action) ||
+         std::holds_alternative<RecordWinner>(action) || std::holds_alternative<SetCheck>(action) ||
+         std::holds_alternative<FinishLocal>(action);
 }
 
 }  // namespace
 
 Plan plan(const GroupView& g, TimePoint now, const PlanConfig& config) {
   Plan out = only_certain(plan_once(g, now, config), g);
+  const bool writes = std::any_of(out.actions.begin(), out.actions.end(), writes_workload);
+  // What is not certain is not told.
+  if (!writes && g.local.certainty == Certainty::certain) {
+    const Telling telling = what_to_tell(g, now, config);
+    if (telling.state) out.actions.push_back(*telling.state);
+    if (telling.look_again) look_again(&out, *telling.look_again);
+  }
   for (Action& action : out.actions) {
     auto* check = std::get_if<SetCheck>(&action);
     if (check && check->state == CheckState::retry) {
@@ -467,6 +587,9 @@ std::string text(const ReleaseJob&) {
 }
 std::string text(const DeactivateRemote& a) {
   return "deactivate on " + a.cluster + " (" + a.message + ")";
+}
+std::string text(const TellState& a) {
+  return "tell " + a.reason + " (" + a.message + ")";
 }
 std::string text(const FinishLocal& a) {
   return "finish " + a.reason + " (" + a.message + ")";

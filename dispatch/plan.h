@@ -58,8 +58,14 @@ struct LocalView {
   std::string rejection;
   bool job_missing = false;     ///< the owner is not (or not yet) known
   bool config_missing = false;  ///< the check's MultiKueueConfig is not (or not yet) known
-  bool job_active = false;      ///< its status still counts running pods
   Certainty certainty = Certainty::certain;  ///< of the Workload, also when it is `deleted`
+  /// MultiKueue runs the owner, and its status still counts running pods.
+  bool job_active = false;
+
+  /// Workers that refused the job a short time ago, and until when they are passed over.
+  std::vector<std::string> refused_by;
+  TimePoint refused_until{};
+  std::string told;  ///< the reason of the condition Dispatched; empty when there is none
 };
 
 struct Finish {
@@ -80,6 +86,8 @@ struct RemoteCopy {
   std::optional<Finish> finished;
   bool evicted = false;
   bool deactivating = false;  ///< DeactivationTarget is set, or spec.active is false
+  /// Since when it asks its manager in vain to deactivate it, by our clock.
+  std::optional<TimePoint> stop_asked_at;
   /// The worker tried the copy and has no room for it: QuotaReserved is False.
   bool waiting = false;
   /// The copy has our preemption gate. While that is closed: since when the worker says that it
@@ -110,12 +118,20 @@ struct ClusterView {
   std::optional<RemoteCopy> copy;
   RemoteJob job = RemoteJob::absent;
   bool job_deleting = false;
+  bool job_ended = false;   ///< the remote Job's own status says so
+  bool job_active = false;  ///< the remote Job's status counts running pods
   /// The remote Job's status has something that the hub's Job lacks and may be given now.
   bool job_news = false;
   /// Of the copy and of the Job, the worse of the two.
   Certainty certainty = Certainty::certain;
   /// So much of what runs here has vanished from the hub that nothing is removed for that reason.
   bool removals_held = false;
+  std::optional<TimePoint> job_deleting_since;  ///< by the worker's clock
+  /// Why the worker refuses to create the Job, now and for ever; empty when it does not.
+  std::string job_refused;
+  /// Since when attempts to create the Job have failed, and how the last one did.
+  std::optional<TimePoint> job_failing_since;
+  std::string job_failure;
 };
 
 struct GroupView {
@@ -138,6 +154,12 @@ struct PlanConfig {
   /// workload. The first worker that needs to preempt may, and after `between_gates` the next one.
   bool preemption_gates = false;
   Duration between_gates = std::chrono::minutes(5);
+  /// A workload that no worker admits for so long is rejected, as is one that loses its worker so
+  /// many times in a row. 0: never.
+  Duration give_up_after{0};
+  std::int32_t attempts_max = 0;
+  /// How long something that should not last has lasted before the condition Dispatched tells it.
+  Duration tell_after = std::chrono::minutes(1);
 };
 
 /// Deletes the Job (only with our origin label), then the Workload.
@@ -174,6 +196,9 @@ struct SetCheck {
   bool own_sentence = false;
   /// How long the workload stays out of the queue.
   std::chrono::seconds pause{0};
+  /// The worker that is passed over for a while, because it refuses the job.
+  std::string refused_by = {};
+  std::string refusal = {};
 };
 /// Creates the Job on the winner, with the prebuilt Workload's name.
 struct CreateJob {
@@ -200,10 +225,16 @@ struct FinishLocal {
 struct Confirm {
   std::string cluster;  ///< empty: the hub
 };
+/// Sets the condition Dispatched. Other actions set it too, in the write that they make anyway;
+/// this one is for what would not be told otherwise.
+struct TellState {
+  std::string reason;
+  std::string message;
+};
 
 using Action = std::variant<RemoveRemote, CreateCopy, UpdateCopyPriority, OpenGate, SetNominated,
                             RecordWinner, SetCheck, CreateJob, CopyJobStatus, ReleaseJob,
-                            DeactivateRemote, FinishLocal, Confirm>;
+                            DeactivateRemote, FinishLocal, Confirm, TellState>;
 
 /// The actions are in order: each runs only after those before it succeeded (but see RemoveRemote).
 /// Removals and copies that follow each other touch different clusters and may run together. After

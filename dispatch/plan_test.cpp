@@ -68,6 +68,14 @@ struct Given : GroupView {
     clusters[name].job = RemoteJob::ours;
     return std::move(*this);
   }
+  /// The worker's Job ended, and so its copy is Finished.
+  Given ended(const std::string& name, const std::string& reason = "Succeeded") && {
+    clusters[name].job = RemoteJob::ours;
+    clusters[name].job_ended = true;
+    clusters[name].copy.emplace();
+    clusters[name].copy->finished = Finish{reason, "Job finished", now};
+    return std::move(*this);
+  }
   Given lost(const std::string& name, Duration ago) && {
     clusters[name].connected = false;
     clusters[name].lost_since = now - ago;
@@ -177,6 +185,11 @@ INSTANTIATE_TEST_SUITE_P(
                g.clusters["a"].copy->finished = Finish{"Succeeded", "done", now};
              }),
              "remove copy on a"},
+        Case{"a_job_that_ended_on_a_worker_that_was_lost_is_not_run_again",
+             Given{"a", "b"}.ended("a").admitted("b", 1s), "record winner a"},
+        Case{"an_end_without_the_status_of_its_job_is_none",
+             Given{"a"}.ended("a").with([](Given& g) { g.clusters["a"].job_ended = false; }),
+             "remove job and copy on a"},
         Case{"a_copy_evicted_before_it_was_chosen_is_left_to_its_worker",
              Given{"a"}.copy("a").with([](Given& g) { g.clusters["a"].copy->evicted = true; }), ""},
         Case{"a_changed_spec_replaces_the_copy", Given{"a"}.copy("a").with([](Given& g) {
@@ -196,7 +209,7 @@ INSTANTIATE_TEST_SUITE_P(
              }),
              "record winner a, create job on a"},
         Case{"no_cluster_connected_nominates_nobody_and_waits_for_a_connection",
-             Given{"a"}.nominated({}).lost("a", 1s), ""},
+             Given{"a"}.nominated({}).lost("a", 1s), "look again in 59s"},
         Case{"ready_without_a_cluster_is_taken_back", Given{"a"}.check(CheckState::ready),
              "check Retry (Admission check is Ready but no admitting cluster is recorded; this is "
              "unexpected, please report it)"},
@@ -236,11 +249,23 @@ INSTANTIATE_TEST_SUITE_P(
              }),
              "copy status from a"},
         Case{"a_finish_is_copied_with_its_reason_and_message",
-             Given{"a"}.won("a").admitted("a", 9s).job("a").with([](Given& g) {
-               g.clusters["a"].copy->finished =
-                   Finish{"Succeeded", "Job finished successfully", now};
+             Given{"a"}.won("a").ended("a", "Failed"),
+             "copy final status from a, finish Failed (Job finished)"},
+        Case{"an_end_waits_for_the_last_status_of_the_job",
+             Given{"a"}.won("a").ended("a").with([](Given& g) {
+               g.clusters["a"].job_ended = false;
              }),
-             "copy final status from a, finish Succeeded (Job finished successfully)"},
+             "look again in 60s"},
+        Case{"the_end_of_a_job_that_is_gone_is_that_of_its_workload",
+             Given{"a"}.won("a").ended("a").with([](Given& g) {
+               g.clusters["a"].job = RemoteJob::absent;
+             }),
+             "copy final status from a, finish Succeeded (Job finished)"},
+        Case{"a_job_that_never_started_there_has_no_last_status",
+             Given{"a"}.won("a").ended("a", "FailedToStart").with([](Given& g) {
+               g.clusters["a"].job_ended = false;
+             }),
+             "finish FailedToStart (Job finished)"},
         Case{"out_of_sync_is_dispatched_again", Given{"a"}.won("a").copy("a").with([](Given& g) {
                g.clusters["a"].copy->finished = Finish{"OutOfSync", "x", now};
              }),
@@ -257,8 +282,11 @@ INSTANTIATE_TEST_SUITE_P(
                g.clusters["a"].copy->evicted = true;
              }),
              "check Retry (Workload evicted on worker cluster: \"a\", resetting for re-admission)"},
-        Case{"a_lost_cluster_has_its_grace", Given{"a"}.won("a").admitted("a", 1h).lost("a", 14min),
-             "look again in 60s"},
+        Case{"a_lost_cluster_has_its_grace", Given{"a"}.won("a").admitted("a", 1h).lost("a", 30s),
+             "look again in 30s"},
+        Case{"and_is_told_after_a_while", Given{"a"}.won("a").admitted("a", 1h).lost("a", 14min),
+             "tell WorkerLost (Worker cluster \"a\" is lost; the workload is given up at "
+             "1970-01-01T01:01:00Z), look again in 60s"},
         Case{"a_lost_cluster_is_given_up_after_its_grace",
              Given{"a"}.won("a").admitted("a", 1h).lost("a", 15min),
              "check Retry (Admitting remote lost)"},
@@ -271,6 +299,19 @@ INSTANTIATE_TEST_SUITE_P(
                g.clusters["a"].listed = false;
              }),
              "remove job and copy on a, check Retry (Admitting remote no longer exists)"},
+        Case{"a_cluster_that_the_config_of_an_exchanged_check_lacks_is_given_up_too",
+             Given{"a", "b"}
+                 .won("a")
+                 .check(CheckState::pending)
+                 .admitted("a", 9s)
+                 .with([](Given& g) { g.clusters["a"].listed = false; }),
+             "remove copy on a, check Retry (Admitting remote no longer exists)"},
+        Case{"a_workload_that_runs_goes_on_when_its_config_is_gone",
+             Given{"a"}.won("a").admitted("a", 9s).job("a").with([](Given& g) {
+               g.local.config_missing = true;
+               g.clusters["a"].job_news = true;
+             }),
+             "copy status from a"},
         Case{"an_unknown_cluster_is_given_up", Given{"a"}.won("gone"),
              "check Retry (Admitting remote no longer exists)"},
         Case{"an_admission_taken_back_is_given_up", Given{"a"}.won("a").copy("a"),
@@ -314,6 +355,32 @@ INSTANTIATE_TEST_SUITE_P(
                g.local.quota_reserved = false;
              }),
              "remove copy on a, remove copy on b"},
+        Case{
+            "the_job_of_a_deleted_workload_stops_counting_pods_that_are_gone",
+            Given{"a"}.won("a").with([](Given& g) { g.local.deleted = g.local.job_active = true; }),
+            "release job"},
+        Case{"and_counts_them_until_they_are_gone",
+             Given{"a"}.won("a").admitted("a", 9s).job("a").with([](Given& g) {
+               g.local.deleted = g.local.job_active = g.clusters["a"].job_active = true;
+             }),
+             "remove job and copy on a"},
+        Case{"and_those_of_a_lost_worker_until_that_is_given_up",
+             Given{"a"}.won("a").admitted("a", 9s).job("a").lost("a", 5min).with([](Given& g) {
+               g.local.deleted = g.local.job_active = true;
+             }),
+             "look again in 600s"},
+        Case{"the_last_status_of_a_stopped_job_comes_before_its_removal",
+             Given{"a"}.admitted("a", 9s).job("a").with([](Given& g) {
+               g.local.quota_reserved = false;
+               g.local.job_active = g.clusters["a"].job_news = true;
+             }),
+             "copy status from a, remove job and copy on a"},
+        Case{"a_status_that_still_counts_pods_is_no_last_one",
+             Given{"a"}.admitted("a", 9s).job("a").with([](Given& g) {
+               g.local.quota_reserved = false;
+               g.local.job_active = g.clusters["a"].job_news = g.clusters["a"].job_active = true;
+             }),
+             "remove job and copy on a"},
         Case{"a_cluster_that_is_away_is_cleaned_when_it_returns",
              Given{"a"}.copy("a").lost("a", 1s).with([](Given& g) {
                g.local.quota_reserved = false;
@@ -321,6 +388,30 @@ INSTANTIATE_TEST_SUITE_P(
              ""},
         Case{"a_workload_without_the_check_leaves_nothing",
              Given{"a"}.check(CheckState::none).copy("a"), "remove copy on a"},
+        Case{"a_workload_that_runs_and_has_lost_its_check_goes_on_to_its_end",
+             Given{"a", "b"}
+                 .won("a")
+                 .check(CheckState::none)
+                 .admitted("a", 9s)
+                 .job("a")
+                 .copy("b")
+                 .with([](Given& g) { g.clusters["a"].job_news = true; }),
+             "remove copy on b, copy status from a"},
+        Case{"and_then_it_ends", Given{"a"}.won("a").check(CheckState::none).ended("a"),
+             "copy final status from a, finish Succeeded (Job finished)"},
+        Case{"without_its_check_nothing_is_taken_back",
+             Given{"a"}.won("a").check(CheckState::none).lost("a", 1h), ""},
+        Case{"its_eviction_stops_it_all_the_same",
+             Given{"a"}
+                 .won("a")
+                 .check(CheckState::none)
+                 .admitted("a", 9s)
+                 .job("a")
+                 .with([](Given& g) {
+                   g.local.evicted = true;
+                   g.local.evicted_message = "Preempted";
+                 }),
+             "deactivate on a (Evicted on manager: Preempted)"},
         Case{"an_owner_that_cannot_be_dispatched_is_rejected",
              Given{"a"}.with([](Given& g) { g.local.rejection = "No multikueue adapter found"; }),
              "check Rejected (No multikueue adapter found)"},
@@ -343,10 +434,8 @@ INSTANTIATE_TEST_SUITE_P(
              }),
              ""},
         Case{"a_job_that_ended_before_it_could_be_stopped_has_ended",
-             Given{"a"}.evicted(true).admitted("a", 9s).job("a").with([](Given& g) {
-               g.clusters["a"].copy->finished = Finish{"Succeeded", "done", now};
-             }),
-             "copy final status from a, finish Succeeded (done)"},
+             Given{"a"}.evicted(true).ended("a"),
+             "copy final status from a, finish Succeeded (Job finished)"},
         Case{"quota_of_an_evicted_job_is_held_while_a_lost_worker_may_still_run_it",
              Given{"a"}.evicted(true).admitted("a", 9s).job("a").lost("a", 5min),
              "look again in 600s"},
@@ -365,6 +454,7 @@ TEST(Plan, AWorkerThatWasLostBeforeWeLedHasAChance) {
   const auto after = [](Duration leading) {
     return describe(plan(Given{"a"}.won("a").admitted("a", 1h).lost("a", 20min).with([&](Given& g) {
       g.local.leading_since = now - leading;
+      g.local.told = "WorkerLost";
     }),
                          now, PlanConfig{}));
   };
@@ -385,8 +475,7 @@ TEST(Plan, WhatVanishedStaysWhereTheBrakeHolds) {
   given.clusters["a"].removals_held = true;
   EXPECT_EQ(describe(plan(given, now, PlanConfig{})), "remove copy on b");
   given.local.vanished = false;
-  EXPECT_EQ(describe(plan(given, now, PlanConfig{})),
-            "remove job and copy on a, remove copy on b");
+  EXPECT_EQ(describe(plan(given, now, PlanConfig{})), "remove job and copy on a, remove copy on b");
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -413,6 +502,7 @@ INSTANTIATE_TEST_SUITE_P(
                  .on_hub(Certainty::unconfirmed)
                  .with([](Given& g) {
                    g.clusters["a"].copy->finished = Finish{"Succeeded", "", now};
+                   g.clusters["a"].job_ended = true;
                  }),
              "confirm on the hub"},
         Case{"what_destroys_nothing_needs_no_confirmation",
@@ -527,6 +617,65 @@ TEST(Plan, AWorkerThatRefusesACopyKeepsItsHeadStartNoLonger) {
   };
   EXPECT_EQ(describe(plan(refused(10ms), now, config)), "copy to a, look again in 20ms");
   EXPECT_EQ(describe(plan(refused(30ms), now, config)), "copy to a, copy to b");
+}
+
+TEST(Plan, AWorkerThatRefusesTheJobIsLeftAndPassedOver) {
+  Given refusing = Given{"a", "b"}.won("a").admitted("a", 9s);
+  refusing.clusters["a"].job_refused = "denied the request";
+  const Plan left = plan(refusing, now, PlanConfig{});
+  EXPECT_EQ(describe(left),
+            "check Retry (Worker cluster \"a\" refuses the job (denied the request), resetting for "
+            "re-dispatch)");
+  EXPECT_EQ(std::get<SetCheck>(left.actions.at(0)).refused_by, "a");
+  const Given again = Given{"a", "b"}.nominated({}).with([](Given& g) {
+    g.local.refused_by = {"a"};
+    g.local.refused_until = now + 60s;
+  });
+  EXPECT_EQ(describe(plan(again, now, PlanConfig{})), "nominate [b], copy to b, look again in 60s");
+  PlanConfig external;
+  external.nomination.dispatcher = placement::Dispatcher::external;
+  const Given insisting = Given{"a", "b"}.admitted("a", 9s).copy("b").with([](Given& g) {
+    g.local.refused_by = {"a"};
+    g.local.refused_until = now + 60s;
+  });
+  EXPECT_EQ(describe(plan(insisting, now, external)), "remove copy on a, look again in 60s");
+}
+
+TEST(Plan, ARaceMayBeGivenUp) {
+  PlanConfig config;
+  EXPECT_EQ(describe(plan(Given{"a"}.copy("a"), now, config)), "") << "not unless told";
+  config.give_up_after = 60s;
+  EXPECT_EQ(describe(plan(Given{"a"}.copy("a"), now, config)), "look again in 50s");
+  Given late = Given{"a"}.copy("a");
+  late.local.quota_reserved_at = now - 60s;
+  EXPECT_EQ(describe(plan(late, now, config)),
+            "check Rejected (No worker cluster admitted the workload within 60s)");
+  late.clusters["a"].copy->admitted_at = now;
+  EXPECT_EQ(describe(plan(late, now, config)), "record winner a, create job on a")
+      << "at the last moment";
+}
+
+TEST(Plan, ABudgetOfAttemptsMayBeUsedUp) {
+  PlanConfig config;
+  config.attempts_max = 3;
+  Given again = Given{"a"}.admitted("a", 1s);
+  again.local.retries = 2;
+  EXPECT_EQ(describe(plan(again, now, config)), "record winner a, create job on a");
+  again.local.retries = 3;
+  EXPECT_EQ(describe(plan(again, now, config)),
+            "check Rejected (The workload lost its worker cluster 3 times in a row)");
+}
+
+TEST(Plan, AJobThatNoManagerStopsIsRemovedAfterAWhile) {
+  Given asked = Given{"a"}.evicted(true).admitted("a", 1h).job("a");
+  asked.clusters["a"].copy->deactivating = true;
+  asked.clusters["a"].copy->stop_asked_at = now - 14min;
+  EXPECT_EQ(describe(plan(asked, now, PlanConfig{})),
+            "tell WaitingForStop (Worker cluster \"a\" was asked to stop the job; its manager does "
+            "not answer)");
+  asked.clusters["a"].copy->stop_asked_at = now - 15min;
+  asked.local.told = "WaitingForStop";
+  EXPECT_EQ(describe(plan(asked, now, PlanConfig{})), "remove job and copy on a");
 }
 
 TEST(Plan, TheHeadStartGoesToAnotherWorkerForEachWorkload) {

@@ -371,26 +371,37 @@ TEST(BatchJob, AStatusIsCopiedWhenTheHubsJobMayHaveIt) {
   EXPECT_TRUE(batch_job::status_patch(*job_from(job_json()), *remote).empty());
   const auto unsuspended = job_with(R"({"spec": {"suspend": false}})");
   EXPECT_EQ(batch_job::status_patch(*unsuspended, *remote),
-            Json::parse(R"({"status": {"active": 3, "startTime": "2026-01-01T00:00:00Z"}})"));
+            Json::parse(R"({"metadata": {"uid": "u-1"},
+                            "status": {"active": 3, "startTime": "2026-01-01T00:00:00Z"}})"));
   EXPECT_TRUE(batch_job::status_patch(*remote, *remote).empty());
+}
+
+TEST(BatchJob, StatusPatchesApplyToNoOtherJobOfTheSameName) {
+  const auto local = job_with(running);
+  const auto ended = job_with(R"({"spec": {"suspend": false}, "status": {"succeeded": 3}})");
+  for (const Json& patch :
+       {batch_job::status_patch(*local, *ended), batch_job::release_patch(*local),
+        batch_job::final_patch(*local, true, "done", TimePoint(1h))}) {
+    EXPECT_EQ(patch["metadata"], Json({{"uid", local->metadata.uid}})) << patch;
+    EXPECT_FALSE(patch["status"].empty());
+  }
 }
 
 TEST(BatchJob, CountersNeverGoBack) {
   const auto local = job_with(R"({"spec": {"suspend": false}, "status": {"succeeded": 2}})");
   const auto remote =
       job_with(R"({"spec": {"suspend": false}, "status": {"succeeded": 1, "active": 2}})");
-  EXPECT_EQ(batch_job::status_patch(*local, *remote), Json::parse(R"({"status": {"active": 2}})"));
+  EXPECT_EQ(batch_job::status_patch(*local, *remote)["status"], Json({{"active", 2}}));
 }
 
 TEST(BatchJob, TheStartTimeStaysWhileTheHubsJobIsNotSuspended) {
   const auto local = job_with(running);
   const auto stopped = job_with(R"({"spec": {"suspend": true}})");
-  EXPECT_EQ(batch_job::status_patch(*local, *stopped),
-            Json::parse(R"({"status": {"active": null}})"));
+  EXPECT_EQ(batch_job::status_patch(*local, *stopped)["status"], Json({{"active", nullptr}}));
   const auto suspended = job_with(R"({"spec": {"suspend": true},
       "status": {"startTime": "2026-01-01T00:00:00Z"}})");
-  EXPECT_EQ(batch_job::status_patch(*suspended, *stopped),
-            Json::parse(R"({"status": {"startTime": null}})"));
+  EXPECT_EQ(batch_job::status_patch(*suspended, *stopped)["status"],
+            Json({{"startTime", nullptr}}));
 }
 
 TEST(DropReservation, RequeuesAPreemptedWorkloadAndNotOneWhoseCheckFailed) {

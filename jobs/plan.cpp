@@ -120,6 +120,17 @@ std::vector<JobAction> make_workload(const JobView& view) {
   return out;
 }
 
+/// The pods of a suspended job run on a worker, and stop when the Workload of their job goes.
+std::vector<JobAction> end_dispatched(const JobView& view) {
+  std::vector<JobAction> out;
+  const bool dispatched = view.job->not_managed_reason().empty();
+  for (const WorkloadPtr& workload : view.owned) {
+    const bool goes = workload->metadata.deleting() || is_finished(*workload);
+    if (dispatched && !goes) out.push_back(DeleteWorkload{workload});
+  }
+  return out;
+}
+
 /// No Workload matches the job: stop it if it runs, then make a new Workload.
 std::vector<JobAction> without_workload(const JobView& view) {
   // The prebuilt Workload does not exist yet. The job must not run before it does.
@@ -132,7 +143,7 @@ std::vector<JobAction> without_workload(const JobView& view) {
                  : "Missing Workload; unable to restore pod templates");
     if (step) return {std::move(*step)};
   }
-  if (view.job->active()) return {};
+  if (view.job->active()) return end_dispatched(view);
   return make_workload(view);
 }
 

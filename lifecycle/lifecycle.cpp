@@ -2,6 +2,7 @@
 
 #include "admission/cycle.h"
 #include "lib/api/check_retries.h"
+#include "lib/api/dispatch_names.h"
 #include "lib/api/execution.h"
 #include "lib/api/names.h"
 #include "lib/api/pods_ready.h"
@@ -66,7 +67,9 @@ void flip(Draft* d, std::string_view type) {
   set(d, type, false, reasons::quota_reserved, "Previously: " + old->message);
 }
 
-/// Makes the list of checks exactly `required`; known states are kept.
+/// Makes the list of checks exactly `required`; known states are kept. While the workload runs on
+/// the worker that one of the checks has found, that check stays, too: it alone can take the
+/// workload back.
 void sync_checks(Draft* d, const std::vector<std::string>& required) {
   std::vector<api::AdmissionCheckState> wanted;
   for (const std::string& name : required) {
@@ -78,6 +81,10 @@ void sync_checks(Draft* d, const std::vector<std::string>& required) {
     fresh.name = name;
     fresh.last_transition_time = seconds(d->now);
     wanted.push_back(std::move(fresh));
+  }
+  for (const api::AdmissionCheckState& known : d->status.admission_checks) {
+    const bool asked = std::find(required.begin(), required.end(), known.name) != required.end();
+    if (d->status.cluster_name && !asked) wanted.push_back(known);
   }
   d->status.admission_checks = std::move(wanted);
 }
@@ -188,6 +195,25 @@ void reset_checks(Draft* d) {
   }
 }
 
+/// A check that became Retry after the workload was evicted, or after it lost its quota: no
+/// eviction is left that would reset it, and the scheduler never takes a workload with such a
+/// check.
+void reset_late_retry(Draft* d) {
+  const auto& checks = d->status.admission_checks;
+  const bool late = std::any_of(checks.begin(), checks.end(), [](const auto& check) {
+    return check.state == api::CheckState::Retry;
+  });
+  if (!late || is_reserved(d->status) || !is_evicted(d->status)) return;
+  if (const auto at = retry_at(d->status)) wait_until(d, seconds(*at));
+  reset_checks(d);
+}
+
+/// What MultiKueue told about a try that is over; `reason` is why.
+void end_dispatch(Draft* d, std::string_view reason, const std::string& message) {
+  if (!api::find_condition(d->status.conditions, conditions::dispatched)) return;
+  set(d, conditions::dispatched, false, reason, message);
+}
+
 /// Sets QuotaReserved=False with that reason, unless it says so already.
 void set_pending(Draft* d, std::string_view reason, const std::string& message) {
   const api::Condition* old = api::find_condition(d->status.conditions, conditions::quota_reserved);
@@ -212,6 +238,7 @@ void evict(Draft* d, std::string_view reason, const std::string& message,
   }
   status.cluster_name.reset();
   status.nominated_cluster_names.clear();
+  end_dispatch(d, full, message);
   reset_checks(d);
   status.unhealthy_nodes.clear();
   for (api::PreemptionGateState& gate : status.preemption_gates) {
@@ -237,6 +264,7 @@ void unreserve(Draft* d, std::string_view reason, std::string message) {
   if (d->status.cluster_name) reset_checks(d);
   d->status.cluster_name.reset();
   d->status.nominated_cluster_names.clear();
+  end_dispatch(d, reason, message);
   set(d, conditions::quota_reserved, false, reason, std::move(message));
   explain_not_admitted(d);
 }
@@ -449,6 +477,7 @@ void apply_rules(Draft* d, const LifecycleView& view, const LifecycleConfig& con
   if (!w.spec.active) return deactivate(d);
   if (config.preemption_gates) sync_preemption_gates(d);
   // 5. Back into the queue after an eviction.
+  reset_late_retry(d);
   const bool reserved = is_reserved(w.status);
   if (!is_evicted(w.status) || !reserved) {
     requeue(d);
@@ -525,6 +554,7 @@ api::WorkloadStatus reserve(const api::Workload& workload, Reservation reservati
        {conditions::evicted, conditions::preempted, conditions::blocked_on_preemption_gates}) {
     flip(&draft, type);
   }
+  end_dispatch(&draft, reasons::racing, "Worker clusters are asked to admit the workload");
   sync_checks(&draft, reservation.checks);
   sync_admitted(&draft);
   if (reservation.wait_for_pods_ready && workload.metadata.controller()) {

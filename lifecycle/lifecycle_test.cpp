@@ -354,6 +354,19 @@ TEST(Lifecycle_, TheLatestOfTheChecksSaysWhenToTryAgain) {
   EXPECT_EQ(w.status.requeue_state->requeue_at, now + 50s);
 }
 
+TEST(Lifecycle_, ACheckThatBecameRetryTooLateIsResetBecauseNoEvictionIsLeftToDoIt) {
+  api::Workload w = with_check(evicted("Preempted", false), api::CheckState::Retry);
+  w.status.admission_checks[0].requeue_after_seconds = 60;
+  EXPECT_TRUE(settle_in(&w, open_queues({"mk"})).status);
+  EXPECT_EQ(w.status.admission_checks[0].state, api::CheckState::Pending);
+  EXPECT_EQ(w.status.admission_checks[0].retry_count, 1);
+  EXPECT_EQ(w.status.requeue_state->requeue_at, now + 50s);
+  // The job of this one still stops: its eviction reset the checks, and more may be written.
+  w = with_check(evicted("Preempted", true), api::CheckState::Retry);
+  settle_in(&w, open_queues({"mk"}));
+  EXPECT_EQ(w.status.admission_checks[0].state, api::CheckState::Retry);
+}
+
 TEST(Lifecycle_, ACheckNeverShortensAWaitThatIsLongerOrOver) {
   api::Workload w = with_check(admitted(), api::CheckState::Retry);
   w.status.admission_checks[0].requeue_after_seconds = 30;
@@ -407,6 +420,19 @@ TEST(Lifecycle_, ChecksAreKeptInOrderWithWhatIsKnown) {
   EXPECT_EQ(w.status.admission_checks[1].state, api::CheckState::Ready);
 }
 
+TEST(Lifecycle_, AWorkloadOnAWorkerKeepsTheCheckThatSentItThere) {
+  api::Workload w = with_check(admitted(), api::CheckState::Ready);
+  w.status.cluster_name = "east";
+  settle_in(&w, open_queues({"aa"}));
+  ASSERT_EQ(w.status.admission_checks.size(), 2U);
+  EXPECT_EQ(w.status.admission_checks[0].name, "aa");
+  EXPECT_EQ(w.status.admission_checks[1].name, "mk");
+  EXPECT_FALSE(settle_in(&w, open_queues({"aa"})).status);
+  w.status.cluster_name.reset();
+  settle_in(&w, open_queues({"aa"}));
+  EXPECT_EQ(w.status.admission_checks.size(), 1U);
+}
+
 TEST(Evict, ResetsWhatBelongsToTheAttempt) {
   api::Workload w =
       with_check(with_check(admitted(), api::CheckState::Retry, "a"), api::CheckState::Ready, "b");
@@ -416,8 +442,10 @@ TEST(Evict, ResetsWhatBelongsToTheAttempt) {
   w.status.nominated_cluster_names = {"east"};
   w.status.preemption_gates = {{"g", "Open", now - 60s}};
   w.status.unhealthy_nodes = {"n"};
+  put(&w, "Dispatched", true, "Dispatched");
   w.status = evict(w, "Deactivated", "m", now, "AdmissionCheck").status;
   EXPECT_EQ(text_of(w.status.conditions, "Evicted"), "True DeactivatedDueToAdmissionCheck: m");
+  EXPECT_EQ(text_of(w.status.conditions, "Dispatched"), "False DeactivatedDueToAdmissionCheck: m");
   EXPECT_FALSE(w.status.cluster_name);
   EXPECT_TRUE(w.status.nominated_cluster_names.empty());
   EXPECT_TRUE(w.status.unhealthy_nodes.empty());

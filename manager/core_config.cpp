@@ -1,5 +1,7 @@
 #include "manager/core_config.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <utility>
 
 namespace regatta::manager {
@@ -14,6 +16,9 @@ controllers::DispatcherConfig dispatch_config(const MultiKueueConfiguration& giv
   config.plan.nomination.dispatcher = placement::dispatcher_of(given.dispatcher_name);
   config.plan.nomination.step_size = static_cast<int>(given.incremental_step_size);
   config.plan.worker_lost_timeout = given.worker_lost_timeout;
+  config.plan.give_up_after = given.dispatch_timeout;
+  config.plan.attempts_max =
+      static_cast<std::int32_t>(std::min<std::int64_t>(given.dispatch_attempts, INT32_MAX));
   config.gc_interval = given.gc_interval;
   config.brake.share = double(given.brake_share_percent) / 100;
   config.brake.at_least = static_cast<std::size_t>(given.brake_at_least);
@@ -153,6 +158,7 @@ Result<CoreConfig> core_config(const Configuration& config, std::string instance
   if (concurrency.contains("Job.batch")) core.jobs.workers = concurrency.at("Job.batch");
   if (concurrency.contains("Workload.kueue.x-k8s.io")) {
     core.workloads.workers = concurrency.at("Workload.kueue.x-k8s.io");
+    core.dispatch.workers = core.workloads.workers;
   }
   set_topology(config.gates, &core);
   set_lifecycle(config, &core);

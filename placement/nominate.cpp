@@ -23,7 +23,10 @@ Nomination incremental(const NominationInput& input, TimePoint now,
   const auto round = elapsed / config.round;
   const auto places =
       std::min<std::size_t>(std::size_t(config.step_size) * std::size_t(round + 1), nominated_max);
-  Nomination result{input.nominated, std::nullopt};
+  Nomination result;
+  for (const std::string& name : input.nominated) {
+    if (input.connected.contains(name)) result.clusters.push_back(name);
+  }
   std::vector<std::string> order = input.config_order;
   if (config.by_name) std::sort(order.begin(), order.end());
   for (const std::string& name : order) {

@@ -54,7 +54,8 @@ struct Nomination {
 ///
 /// all_at_once: the connected clusters, sorted by name. incremental: step_size clusters at once and
 /// step_size more in each round, connected ones in config order, added to those already nominated;
-/// a cluster that is not connected does not use up a place. external: the list as it is.
+/// a cluster that is not connected uses up no place, also when it was nominated before it was lost.
+/// external: the list as it is.
 Nomination nominate(const NominationInput& input, TimePoint now, const NominationConfig& config);
 
 }  // namespace regatta::placement

@@ -109,6 +109,11 @@ Json condition(const char* type, const char* reason, const std::string& message,
           {"lastTransitionTime", format_rfc3339(now)}};
 }
 
+/// A patch of the status that applies to this Job and to no other one of the same name.
+Json of_this_job(const api::Job& job, Json status) {
+  return {{"metadata", {{"uid", job.metadata.uid}}}, {"status", std::move(status)}};
+}
+
 /// The pod set without its topology request.
 Result<api::PodSet> plain_pod_set(const api::Job& job) {
   api::PodSet set;
@@ -342,12 +347,12 @@ Json status_patch(const api::Job& local, const api::Job& remote) {
   if (!local_suspended && before.contains("startTime")) after["startTime"] = before["startTime"];
   const Json change = merge_patch_between(before, after);
   if (change.empty()) return change;
-  return Json{{"status", change}};
+  return of_this_job(local, change);
 }
 
 Json release_patch(const api::Job& local) {
   if (!active(local) && local.status.ready.value_or(0) == 0) return Json::object();
-  return Json{{"status", {{"active", nullptr}, {"ready", 0}, {"terminating", 0}}}};
+  return of_this_job(local, {{"active", nullptr}, {"ready", 0}, {"terminating", 0}});
 }
 
 Json final_patch(const api::Job& local, bool success, const std::string& message, TimePoint now) {
@@ -371,7 +376,7 @@ Json final_patch(const api::Job& local, bool success, const std::string& message
   after["ready"] = 0;
   after["terminating"] = 0;
   after["uncountedTerminatedPods"] = Json::object();
-  return Json{{"status", merge_patch_between(before, after)}};
+  return of_this_job(local, merge_patch_between(before, after));
 }
 
 }  // namespace regatta::jobs::batch_job

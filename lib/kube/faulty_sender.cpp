@@ -96,6 +96,12 @@ Task<Result<net::HttpResponse>> FaultySender::send(net::HttpRequest request,
                                                    net::SendOptions options) {
   if (faults_->partitioned) co_return co_await hang(options.deadline);
   co_await delay();
+  if (faults_->concerns && !faults_->concerns(request)) {
+    auto spared = co_await inner_.send(std::move(request), options);
+    co_await delay();
+    co_return spared;
+  }
+  if (rng_.chance(faults_->hang_before)) co_return co_await hang(options.deadline);
   if (rng_.chance(faults_->drop_before)) {
     co_return Error(Errc::unavailable, "connection refused (fault)");
   }

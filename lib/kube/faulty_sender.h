@@ -4,6 +4,7 @@
 #include "lib/base/rng.h"
 #include "lib/net/http.h"
 
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -11,6 +12,9 @@ namespace regatta::kube {
 
 /// Probabilities of what goes wrong with a request, each in [0, 1]. Change them at any time.
 struct NetworkFaults {
+  /// The requests that something may go wrong with, apart from delays and partitions; null: all.
+  std::function<bool(const net::HttpRequest&)> concerns;
+  double hang_before = 0;      ///< never reaches the server, and no answer comes: `timeout`
   double drop_before = 0;      ///< never reaches the server: `unavailable`
   double lose_reply = 0;       ///< the server acts, the answer is lost: `unavailable`
   double hang_reply = 0;       ///< the server acts, the answer never comes: `timeout`

@@ -170,6 +170,8 @@ struct MultiKueueConfiguration {
   /// least so many workloads, have vanished from the hub.
   std::int64_t brake_share_percent = 50;
   std::int64_t brake_at_least = 10;
+  Duration dispatch_timeout{0};        ///< not in Kueue; 0: none
+  std::int64_t dispatch_attempts = 0;  ///< not in Kueue; 0: no limit
 };
 
 struct FairSharing {

@@ -79,6 +79,8 @@ multiKueue:
   gcInterval: 0s
   origin: hub
   workerLostTimeout: 1h30m
+  dispatchTimeout: 24h
+  dispatchAttempts: 5
   dispatcherName: kueue.x-k8s.io/multikueue-dispatcher-incremental
   incrementalDispatcherConfig: {stepSize: 5}
   removalBrake: {sharePercent: 20, atLeast: 3}
@@ -112,6 +114,8 @@ visibilityServer: {bindAddress: "127.0.0.1", bindPort: 8083}
   EXPECT_EQ(c->wait_for_pods_ready->requeuing_strategy.backoff_limit_count, 5);
   EXPECT_EQ(c->multi_kueue.gc_interval, 0s);
   EXPECT_EQ(c->multi_kueue.worker_lost_timeout, 90min);
+  EXPECT_EQ(c->multi_kueue.dispatch_timeout, 24h);
+  EXPECT_EQ(c->multi_kueue.dispatch_attempts, 5);
   EXPECT_EQ(c->multi_kueue.incremental_step_size, 5);
   EXPECT_EQ(c->multi_kueue.brake_share_percent, 20);
   EXPECT_EQ(c->multi_kueue.brake_at_least, 3);

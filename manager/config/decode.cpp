@@ -251,6 +251,8 @@ static void read_value(const Json& value, const std::string& path, ReadContext* 
   reader.field("dispatcherName", &out->dispatcher_name);
   read_names(&reader, "externalFrameworks", &out->external_frameworks);
   if (!context->v1beta1) {
+    reader.field("dispatchTimeout", &out->dispatch_timeout);
+    reader.field("dispatchAttempts", &out->dispatch_attempts);
     reader.field("clusterProfile", &out->cluster_profile);
     reader.field("workerLimits", &out->worker_limits);
     if (const Json* incremental = reader.take("incrementalDispatcherConfig")) {

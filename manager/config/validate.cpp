@@ -105,6 +105,8 @@ void check_multikueue(Problems* problems, const Configuration& c) {
   const MultiKueueConfiguration& m = c.multi_kueue;
   at_least_zero(problems, "multiKueue.gcInterval", m.gc_interval);
   at_least_zero(problems, "multiKueue.workerLostTimeout", m.worker_lost_timeout);
+  at_least_zero(problems, "multiKueue.dispatchTimeout", m.dispatch_timeout);
+  at_least(problems, "multiKueue.dispatchAttempts", m.dispatch_attempts, 0);
   complaints(problems, "multiKueue.origin", m.origin, api::check_label_value(m.origin));
   at_least(problems, "multiKueue.incrementalDispatcherConfig.stepSize", m.incremental_step_size, 1);
   at_least(problems, "multiKueue.workerLimits.objects", m.worker_limits.objects, 1);

@@ -86,9 +86,9 @@ Task<> SimCluster::run_standby(manager::Core* core, std::shared_ptr<kube::Networ
   link->half_open_watch = 1;
 }
 
-std::unique_ptr<SimCluster::Process> SimCluster::make_process(manager::CoreConfig config,
-                                                              clusters::Connector& connector,
-                                                              std::shared_ptr<kube::NetworkFaults> link) {
+std::unique_ptr<SimCluster::Process> SimCluster::make_process(
+    manager::CoreConfig config, clusters::Connector& connector,
+    std::shared_ptr<kube::NetworkFaults> link) {
   auto process = std::make_unique<Process>(world_.executor());
   process->sender = std::make_unique<LinkSender>(world_, world_.rng, *server_, "manager", link);
   kube::ClientDeps deps = client_deps(world_, *process->sender, "manager");

@@ -114,7 +114,7 @@ class Twins {
       const api::ObjectKey key = workload->metadata.key();
       const auto plan = [&](const jobs::Lookup& hub) {
         return dispatch::describe(
-            dispatch::plan(dispatch::read_group(hub, fleet, foreign, key), now_, config));
+            dispatch::plan(dispatch::read_group(hub, fleet, foreign, key, now_), now_, config));
       };
       same(key.str() + " dispatch", plan(local_.objects()), plan(twin_));
       ++dispatched;

@@ -126,18 +126,22 @@ class Crew final : public jobs::GenericJob {
   }
   Json status_patch(const GenericJob& remote) const override {
     const Json change = merge_patch_between(status_, static_cast<const Crew&>(remote).status_);
-    return change.empty() ? change : Json{{"status", change}};
+    return change.empty() ? change : status_of_this(change);
   }
   Json release_patch() const override {
     if (!active()) return Json::object();
-    return {{"status", {{"running", 0}, {"ready", 0}}}};
+    return status_of_this({{"running", 0}, {"ready", 0}});
   }
   Json final_patch(bool success, const std::string& message, TimePoint) const override {
     if (finished()) return Json::object();
-    return {{"status", {{"running", 0}, {"result", success ? std::string("Succeeded") : message}}}};
+    return status_of_this(
+        {{"running", 0}, {"result", success ? std::string("Succeeded") : message}});
   }
 
  private:
+  Json status_of_this(Json status) const {
+    return {{"metadata", {{"uid", metadata_.uid}}}, {"status", std::move(status)}};
+  }
   Json patch(Json spec) const {
     return {{"metadata", {{"uid", metadata_.uid}}}, {"spec", std::move(spec)}};
   }

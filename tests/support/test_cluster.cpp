@@ -50,11 +50,12 @@ void RequestCounts::note(const kube::RequestSeen& seen) {
   if (!seen.subresource.empty()) resource += "/" + std::string(seen.subresource);
   ++counts_[{std::string(seen.verb), resource}];
   if (seen.http_status == 409) ++conflicts_;
+  if (seen.http_status == 422) ++invalid_;
 }
 
 void RequestCounts::clear() {
   counts_.clear();
-  conflicts_ = 0;
+  conflicts_ = invalid_ = 0;
 }
 
 int RequestCounts::count(const std::string& verb, const std::string& resource) const {

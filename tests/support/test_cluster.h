@@ -28,12 +28,15 @@ class RequestCounts {
   /// create, update, patch, apply and delete, without Events.
   int writes() const;
   int conflicts() const { return conflicts_; }
+  /// Answers 422.
+  int invalid() const { return invalid_; }
   /// "create workloads 1, patch workloads/status 3".
   std::string str() const;
 
  private:
   std::map<std::pair<std::string, std::string>, int> counts_;
   int conflicts_ = 0;
+  int invalid_ = 0;
 };
 
 /// Runs the world until the coroutine ends, for at most `limit` of virtual time.

@@ -158,6 +158,15 @@ jobs::JobPtr Cluster::job_of_copy(const Course& copy) const {
   job.metadata.name = copy.workload.metadata.name;
   job.spec.suspend = !copy.started;
   job.status.active = copy.started ? 1 : 0;
+  if (const api::Condition* end =
+          api::find_condition(copy.workload.status.conditions, api::conditions::finished)) {
+    const bool success = end->reason == api::reasons::succeeded;
+    api::StatusCondition ended;
+    ended.type = std::string(success ? api::conditions::job_complete : api::conditions::job_failed);
+    ended.status = api::ConditionStatus::True;
+    job.status.conditions.push_back(std::move(ended));
+    job.status.active = 0;
+  }
   const Result<jobs::JobPtr> seen = batch_job()->decode(api::to_json(job), nullptr);
   return seen ? *seen : nullptr;
 }

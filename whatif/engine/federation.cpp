@@ -1,6 +1,7 @@
 #include "whatif/engine/federation.h"
 
 #include "dispatch/objects.h"
+#include "lib/api/dispatch_names.h"
 #include "lib/api/names.h"
 
 #include <algorithm>
@@ -77,7 +78,7 @@ bool Federation::dispatch(const api::ObjectKey& key, TimePoint now) {
     return removed;
   }
   static const dispatch::ForeignJobs no_foreign_jobs;
-  dispatch::GroupView group = dispatch::read_group(hub_, *this, no_foreign_jobs, key);
+  dispatch::GroupView group = dispatch::read_group(hub_, *this, no_foreign_jobs, key, now);
   if (const Race* race = race_of(*course)) group.local.racing_since = race->since;
   const api::AdmissionCheckState* mine = dispatch::multikueue_check(hub_, course->workload);
   const std::string check = mine ? mine->name : "";
@@ -114,6 +115,7 @@ bool Federation::apply(Course* course, const std::string& check, const dispatch:
   } else if (const auto* a = std::get_if<dispatch::UpdateCopyPriority>(&action)) {
     worker(a->cluster)->reprice_copy(course->workload, now);
   } else if (const auto* a = std::get_if<dispatch::SetNominated>(&action)) {
+    status = dispatch::with_state(course->workload, {std::string(api::reasons::racing), ""}, now);
     status.nominated_cluster_names = a->clusters;
     if (course->record != SIZE_MAX) records_->workloads[course->record].nominated = a->clusters;
     hub_.touch(course, now);
@@ -145,6 +147,12 @@ bool Federation::apply(Course* course, const std::string& check, const dispatch:
     worker(a->cluster)->deactivate(key, *a, now);
   } else if (const auto* a = std::get_if<dispatch::FinishLocal>(&action)) {
     hub_.finish(course, a->reason == api::reasons::succeeded, a->message, now);
+  } else if (const auto* a = std::get_if<dispatch::TellState>(&action)) {
+    api::WorkloadStatus told = dispatch::with_state(course->workload, *a, now);
+    if (told != status) {
+      status = std::move(told);
+      hub_.touch(course, now);
+    }
   }
   return true;
 }

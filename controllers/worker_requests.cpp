@@ -1,0 +1,152 @@
+#include "controllers/worker_requests.h"
+
+#include <algorithm>
+
+namespace regatta::controllers {
+namespace {
+
+constexpr Backoff pauses{Duration(50), std::chrono::seconds(60)};
+constexpr Duration asked_pause_max = std::chrono::minutes(5);
+/// How long a failure is remembered after its pause, so that the next one is known to be another.
+constexpr Duration remembered = std::chrono::minutes(5);
+
+/// The smallest value, with which an ordered search begins.
+constexpr WorkerVerb first_verb = WorkerVerb::create_copy;
+
+}  // namespace
+
+void WorkerRequests::send(const std::string& worker, const api::ObjectKey& workload,
+                          WorkerVerb verb, Task<Status> request, bool wake) {
+  const Line line(workload, worker);
+  if (const auto busy = under_way_.find(line); busy != under_way_.end()) {
+    busy->second.wake = busy->second.wake || wake || busy->second.verb != verb;
+    return;
+  }
+  const SteadyPoint now = deps_.clock.steady();
+  if (const Failure* last = failure(worker, workload, verb); last && last->until > now) {
+    return deps_.wake(workload, last->until - now);
+  }
+  Worker& there = workers_[worker];
+  if (there.under_way.size() >= under_way_max) {
+    const auto known = std::find(there.waiting.begin(), there.waiting.end(), workload);
+    if (known == there.waiting.end()) there.waiting.push_back(workload);
+    return;
+  }
+  const std::uint64_t id = ++last_id_;
+  there.under_way.emplace(id, now);
+  under_way_.emplace(line, UnderWay{verb, id, now, wake});
+  deps_.scope.spawn("request to a worker", carry(line, id, verb, std::move(request)));
+  if (there.watched) return;
+  there.watched = true;
+  deps_.scope.spawn("silence of a worker", watch(worker));
+}
+
+Task<> WorkerRequests::carry(Line line, std::uint64_t id, WorkerVerb verb, Task<Status> request) {
+  const Status outcome = co_await std::move(request);
+  ended(line, id, verb, outcome);
+}
+
+void WorkerRequests::ended(const Line& line, std::uint64_t id, WorkerVerb verb,
+                           const Status& outcome) {
+  Worker& there = workers_[line.second];
+  there.under_way.erase(id);
+  bool wake = false;
+  if (const auto mine = under_way_.find(line); mine != under_way_.end() && mine->second.id == id) {
+    wake = mine->second.wake;
+    under_way_.erase(mine);
+  }
+  if (outcome) {
+    failures_.erase({line.first, line.second, verb});
+    if (wake) deps_.wake(line.first, Duration(0));
+  } else {
+    failed(line, verb, outcome.error());
+  }
+  // A workload that is woken may have nothing to send any more, so all that find room are.
+  // None may be left behind by the last answer.
+  const std::size_t free = under_way_max - there.under_way.size();
+  std::size_t room = there.under_way.empty() ? there.waiting.size() : free;
+  for (; room > 0 && !there.waiting.empty(); --room) {
+    const api::ObjectKey next = there.waiting.front();
+    there.waiting.pop_front();
+    deps_.wake(next, Duration(0));
+  }
+}
+
+void WorkerRequests::failed(const Line& line, WorkerVerb verb, const Error& error) {
+  const SteadyPoint now = deps_.clock.steady();
+  Failure& failure = failures_[{line.first, line.second, verb}];
+  if (failure.times == 0) failure.first = now;
+  failure.error = error;
+  Duration pause = pauses.after(++failure.times);
+  if (error.details() && error.details()->retry_after) {
+    const Duration asked = *error.details()->retry_after;
+    pause = std::max(pause, std::min(asked, asked_pause_max));
+  }
+  failure.until = now + pause;
+  // Another writer was faster: the watch will show what it wrote.
+  if (error.code() != Errc::conflict) {
+    deps_.log.warning(
+        "worker not written",
+        {{"workload", line.first.str()}, {"cluster", line.second}, {"error", error.what()}});
+  }
+  deps_.wake(line.first, pause);
+}
+
+/// Looks at the oldest requests as long as there are any.
+Task<> WorkerRequests::watch(std::string worker) {
+  for (;;) {
+    co_await deps_.clock.sleep_for(silence);
+    Worker& there = workers_[worker];
+    if (there.under_way.empty()) {
+      there.watched = false;
+      co_return;
+    }
+    const auto [oldest, since] = *there.under_way.begin();
+    if (oldest <= there.reported || deps_.clock.steady() < since + silence) continue;
+    there.reported = there.under_way.rbegin()->first;
+    deps_.on_silence(worker);
+  }
+}
+
+void WorkerRequests::settle(const std::string& worker, const api::ObjectKey& workload,
+                            WorkerVerb verb) {
+  const auto found = under_way_.find(Line(workload, worker));
+  if (found != under_way_.end() && found->second.verb == verb) under_way_.erase(found);
+}
+
+bool WorkerRequests::under_way(const std::string& worker, const api::ObjectKey& workload,
+                               WorkerVerb verb) const {
+  const auto found = under_way_.find(Line(workload, worker));
+  return found != under_way_.end() && found->second.verb == verb;
+}
+
+std::optional<SteadyPoint> WorkerRequests::oldest(const api::ObjectKey& workload,
+                                                  WorkerVerb verb) const {
+  std::optional<SteadyPoint> since;
+  for (auto it = under_way_.lower_bound(Line(workload, ""));
+       it != under_way_.end() && it->first.first == workload; ++it) {
+    if (it->second.verb != verb) continue;
+    since = std::min(since.value_or(it->second.since), it->second.since);
+  }
+  return since;
+}
+
+const WorkerRequests::Failure* WorkerRequests::failure(const std::string& worker,
+                                                       const api::ObjectKey& workload,
+                                                       WorkerVerb verb) const {
+  const auto found = failures_.find({workload, worker, verb});
+  return found == failures_.end() ? nullptr : &found->second;
+}
+
+void WorkerRequests::forget(const api::ObjectKey& workload) {
+  auto it = failures_.lower_bound({workload, "", first_verb});
+  while (it != failures_.end() && std::get<0>(it->first) == workload) it = failures_.erase(it);
+}
+
+void WorkerRequests::prune() {
+  const SteadyPoint now = deps_.clock.steady();
+  std::erase_if(failures_,
+                [now](const auto& entry) { return entry.second.until + remembered < now; });
+}
+
+}  // namespace regatta::controllers

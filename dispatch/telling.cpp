@@ -1,0 +1,149 @@
+#include "dispatch/telling.h"
+
+#include "lib/api/dispatch_names.h"
+#include "lib/api/names.h"
+#include "lib/base/joined.h"
+
+#include <algorithm>
+
+namespace regatta::dispatch {
+namespace {
+
+namespace reasons = api::reasons;
+
+/// Something that should not last, and since when it does.
+struct Trouble {
+  std::string_view reason;
+  std::string message;
+  TimePoint since;
+};
+
+bool is_trouble(std::string_view reason) {
+  return reason == reasons::no_worker_connected || reason == reasons::no_worker_accepts ||
+         reason == reasons::worker_lost || reason == reasons::waiting_for_removal ||
+         reason == reasons::waiting_for_stop || reason == reasons::waiting_for_last_status ||
+         reason == reasons::job_not_created;
+}
+
+std::string quoted(const std::string& name) {
+  return "\"" + name + "\"";
+}
+
+/// A Job that is being deleted on another worker than the recorded one, which waits for that.
+std::optional<Trouble> removal_of(const GroupView& g) {
+  for (const auto& [name, v] : g.clusters) {
+    const bool leaving = v.connected && v.job == RemoteJob::ours && v.job_deleting_since;
+    if (!leaving || name == g.local.cluster_name) continue;
+    return Trouble{reasons::waiting_for_removal,
+                   "The job is still being deleted on worker cluster " + quoted(name) +
+                       "; finalizers or pods may hold it",
+                   *v.job_deleting_since};
+  }
+  return std::nullopt;
+}
+
+/// An evicted workload whose worker has no manager that would stop the Job.
+std::optional<Trouble> stop_of(const GroupView& g) {
+  for (const auto& [name, v] : g.clusters) {
+    if (!v.connected || !v.copy || !v.copy->stop_asked_at) continue;
+    return Trouble{reasons::waiting_for_stop,
+                   "Worker cluster " + quoted(name) +
+                       " was asked to stop the job; its manager does not answer",
+                   *v.copy->stop_asked_at};
+  }
+  return std::nullopt;
+}
+
+std::optional<Trouble> trouble_of_host(const GroupView& g, const PlanConfig& config) {
+  const std::string& name = g.local.cluster_name;
+  const auto found = g.clusters.find(name);
+  if (found == g.clusters.end()) return std::nullopt;
+  const ClusterView& v = found->second;
+  if (!v.connected) {
+    if (!v.lost_since) return std::nullopt;
+    TimePoint end = *v.lost_since + config.worker_lost_timeout;
+    if (const auto& leading = g.local.leading_since) {
+      end = std::max(end, *leading + config.worker_lost_timeout / 3);
+    }
+    return Trouble{reasons::worker_lost,
+                   "Worker cluster " + quoted(name) + " is lost; the workload is given up at " +
+                       format_rfc3339(end),
+                   *v.lost_since};
+  }
+  if (v.copy && v.copy->finished && v.job == RemoteJob::ours && !v.job_ended) {
+    return Trouble{reasons::waiting_for_last_status,
+                   "The workload ended on worker cluster " + quoted(name) +
+                       "; the last status of its job is not known yet",
+                   v.copy->finished->at};
+  }
+  if (v.job == RemoteJob::absent && v.job_failing_since) {
+    return Trouble{
+        reasons::job_not_created,
+        "The job cannot be created on worker cluster " + quoted(name) + ": " + v.job_failure,
+        *v.job_failing_since};
+  }
+  return removal_of(g);
+}
+
+std::optional<Trouble> trouble_of_race(const GroupView& g) {
+  std::vector<std::string> refusing;
+  TimePoint since = g.local.quota_reserved_at;
+  bool any = false;
+  for (const auto& [name, v] : g.clusters) {
+    if (!v.listed) continue;
+    const auto& list = g.local.refused_by;
+    if (std::find(list.begin(), list.end(), name) != list.end()) {
+      refusing.push_back(name);
+    } else if (v.connected) {
+      any = true;
+    } else if (v.lost_since) {
+      since = std::max(since, *v.lost_since);
+    }
+  }
+  if (any) return removal_of(g);
+  if (refusing.empty()) {
+    return Trouble{reasons::no_worker_connected, "No worker cluster is connected", since};
+  }
+  return Trouble{
+      reasons::no_worker_accepts,
+      "The job is refused by every worker cluster that is connected: " + joined(refusing, ", "),
+      since};
+}
+
+std::optional<Trouble> trouble_of(const GroupView& g, const PlanConfig& config) {
+  const LocalView& local = g.local;
+  if (local.evicted) return stop_of(g);
+  if (local.job_missing || local.config_missing || !local.rejection.empty()) return std::nullopt;
+  if (!local.cluster_name.empty()) return trouble_of_host(g, config);
+  return trouble_of_race(g);
+}
+
+}  // namespace
+
+Telling what_to_tell(const GroupView& g, TimePoint now, const PlanConfig& config) {
+  const LocalView& local = g.local;
+  Telling out;
+  const bool concerned = !local.deleted && !local.finished && local.quota_reserved &&
+                         local.check != CheckState::none && local.check != CheckState::retry &&
+                         local.check != CheckState::rejected;
+  if (!concerned) return out;
+  if (const auto trouble = trouble_of(g, config)) {
+    if (local.told == trouble->reason) return out;
+    const Duration left = config.tell_after - (now - trouble->since);
+    if (left > Duration(0)) {
+      out.look_again = left;
+    } else {
+      out.state = TellState{std::string(trouble->reason), trouble->message};
+    }
+    return out;
+  }
+  if (!is_trouble(local.told) || local.evicted) return out;
+  // It is over.
+  const bool hosted = !local.cluster_name.empty();
+  out.state = TellState{std::string(hosted ? reasons::dispatched : reasons::racing),
+                        hosted ? "Dispatched to worker cluster " + quoted(local.cluster_name)
+                               : "Worker clusters are asked to admit the workload"};
+  return out;
+}
+
+}  // namespace regatta::dispatch

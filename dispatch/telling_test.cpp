@@ -1,0 +1,160 @@
+#include "dispatch/telling.h"
+
+#include "dispatch/objects.h"
+#include "lib/api/names.h"
+
+#include <gtest/gtest.h>
+
+namespace regatta::dispatch {
+namespace {
+
+using namespace std::chrono_literals;
+
+const TimePoint now = TimePoint(1h);
+
+/// Has had quota for ten minutes; `a` and `b` are listed and connected.
+GroupView racing() {
+  GroupView g;
+  g.local.quota_reserved = true;
+  g.local.quota_reserved_at = now - 10min;
+  g.local.check = CheckState::pending;
+  for (const char* name : {"a", "b"}) g.clusters[name].connected = true;
+  return g;
+}
+/// Runs on `a`.
+GroupView hosted() {
+  GroupView g = racing();
+  g.local.check = CheckState::ready;
+  g.local.cluster_name = "a";
+  g.local.told = "Dispatched";
+  g.clusters["a"].copy.emplace();
+  g.clusters["a"].job = RemoteJob::ours;
+  return g;
+}
+void lose(GroupView* g, const char* name, Duration ago) {
+  g->clusters[name].connected = false;
+  g->clusters[name].lost_since = now - ago;
+}
+std::string told(const GroupView& g) {
+  const Telling telling = what_to_tell(g, now, PlanConfig{});
+  std::string out;
+  if (telling.state) out = telling.state->reason + ": " + telling.state->message;
+  if (telling.look_again) out += "look again in " + std::to_string(telling.look_again->count());
+  return out;
+}
+
+TEST(Telling, TheCommonWayCostsNothing) {
+  EXPECT_EQ(told(racing()), "");
+  EXPECT_EQ(told(hosted()), "");
+  GroupView g = hosted();
+  g.local.told = "";
+  EXPECT_EQ(told(g), "") << "not even for a workload that was recorded by another manager";
+}
+
+TEST(Telling, AWorkerThatIsLostForAWhileIsToldOnceAndSoIsItsReturn) {
+  GroupView g = hosted();
+  lose(&g, "a", 20s);
+  EXPECT_EQ(told(g), "look again in 40000");
+  lose(&g, "a", 10min);
+  EXPECT_EQ(told(g),
+            "WorkerLost: Worker cluster \"a\" is lost; the workload is given up at "
+            "1970-01-01T01:05:00Z");
+  g.local.told = "WorkerLost";
+  EXPECT_EQ(told(g), "");
+  g.clusters["a"].connected = true;
+  EXPECT_EQ(told(g), "Dispatched: Dispatched to worker cluster \"a\"");
+}
+
+TEST(Telling, ARaceWithoutWorkersSaysSo) {
+  GroupView g = racing();
+  lose(&g, "a", 10min);
+  EXPECT_EQ(told(g), "") << "b may have it";
+  lose(&g, "b", 5min);
+  EXPECT_EQ(told(g), "NoWorkerConnected: No worker cluster is connected");
+  g.clusters["a"].connected = true;
+  g.local.refused_by = {"a"};
+  EXPECT_EQ(told(g),
+            "NoWorkerAccepts: The job is refused by every worker cluster that is connected: a");
+  g.local.told = "NoWorkerAccepts";
+  g.local.refused_by.clear();
+  EXPECT_EQ(told(g), "Racing: Worker clusters are asked to admit the workload");
+}
+
+TEST(Telling, AJobThatDoesNotGoAwayIsNamed) {
+  GroupView g = hosted();
+  g.clusters["a"].job = RemoteJob::absent;
+  g.clusters["b"].job = RemoteJob::ours;
+  g.clusters["b"].job_deleting = true;
+  g.clusters["b"].job_deleting_since = now - 2min;
+  EXPECT_EQ(told(g),
+            "WaitingForRemoval: The job is still being deleted on worker cluster \"b\"; finalizers "
+            "or pods may hold it");
+}
+
+TEST(Telling, AnEndWithoutAStatusAndAJobThatCannotBeCreatedAreTold) {
+  GroupView g = hosted();
+  g.clusters["a"].copy->finished = Finish{"Succeeded", "", now - 5min};
+  EXPECT_EQ(told(g).substr(0, 21), "WaitingForLastStatus:");
+  g.clusters["a"].job_ended = true;
+  EXPECT_EQ(told(g), "");
+  g = hosted();
+  g.clusters["a"].job = RemoteJob::absent;
+  g.clusters["a"].job_failing_since = now - 90s;
+  g.clusters["a"].job_failure = "internal error";
+  EXPECT_EQ(told(g),
+            "JobNotCreated: The job cannot be created on worker cluster \"a\": internal error");
+}
+
+TEST(Telling, AManagerThatDoesNotStopAJobIsTold) {
+  GroupView g = hosted();
+  g.local.evicted = true;
+  g.local.cluster_name = "";
+  g.local.check = CheckState::pending;
+  g.clusters["a"].copy->stop_asked_at = now - 5min;
+  EXPECT_EQ(told(g),
+            "WaitingForStop: Worker cluster \"a\" was asked to stop the job; its manager does not "
+            "answer");
+}
+
+TEST(Telling, NothingIsToldOfAWorkloadThatIsOverOrNotDispatched) {
+  for (const auto& change :
+       {+[](LocalView* l) { l->deleted = true; }, +[](LocalView* l) { l->finished = true; },
+        +[](LocalView* l) { l->quota_reserved = false; },
+        +[](LocalView* l) { l->check = CheckState::none; },
+        +[](LocalView* l) { l->check = CheckState::retry; }}) {
+    GroupView g = hosted();
+    lose(&g, "a", 10min);
+    change(&g.local);
+    EXPECT_EQ(told(g), "");
+  }
+}
+
+TEST(Refusals, AreRememberedInTheStatus) {
+  api::Workload w;
+  EXPECT_TRUE(refusals_of(w).clusters.empty());
+  w.status = with_refusal(w, "east", "pods \"x\" is forbidden: [a b] (policy)", now);
+  w.status = with_refusal(w, "west", "no", now + 1min);
+  w.status = with_refusal(w, "east", "again", now + 2min);
+  EXPECT_EQ(refusals_of(w).clusters, (std::vector<std::string>{"east", "west"}));
+  EXPECT_EQ(refusals_of(w).until, now + 12min);
+  EXPECT_EQ(w.status.conditions.size(), 1U);
+  w.status = with_refusal(w, "north", "no", now + 13min);
+  EXPECT_EQ(refusals_of(w).clusters, std::vector<std::string>{"north"}) << "the others are over";
+  w.status.conditions[0].message = "anything else";
+  EXPECT_TRUE(refusals_of(w).clusters.empty());
+}
+
+TEST(TellState, TheStatusFollowsFromTheReason) {
+  api::Workload w;
+  w.status = with_state(w, {"Racing", "m"}, now);
+  EXPECT_EQ(with_state(w, {"Racing", "m"}, now + 1s), w.status);
+  EXPECT_TRUE(api::is_false(w.status.conditions, "Dispatched"));
+  w.status = with_state(w, {"Dispatched", "m"}, now);
+  EXPECT_TRUE(api::is_true(w.status.conditions, "Dispatched"));
+  w.status = with_state(w, {"WorkerLost", "m"}, now);
+  EXPECT_EQ(api::find_condition(w.status.conditions, "Dispatched")->status,
+            api::ConditionStatus::Unknown);
+}
+
+}  // namespace
+}  // namespace regatta::dispatch

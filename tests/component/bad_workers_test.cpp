@@ -1,0 +1,157 @@
+#include "tests/component/federation.h"
+
+namespace regatta::test_support {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+/// Three workers with room for everything. `east` misbehaves.
+class BadWorkers : public Federation {
+ protected:
+  void start(manager::CoreConfig hub = {}) {
+    start_all({"east", "north", "west"}, std::move(hub));
+    for (auto& [name, worker] : workers_) {
+      ASSERT_TRUE(worker.cluster->patch(
+          api::ClusterQueue::resource, api::ObjectKey("cq"),
+          R"({"spec":{"resourceGroups":[{"coveredResources":["cpu"],"flavors":[{"name":"cpu-only",
+              "resources":[{"name":"cpu","nominalQuota":"100"}]}]}]}})"));
+    }
+    settle();
+    manager_->requests.clear();
+    manager_->remote_requests.clear();
+  }
+  /// Writes to that plural in the namespace of the jobs.
+  static auto posts_to(const std::string& plural) {
+    return [plural](const net::HttpRequest& request) {
+      return request.method == "POST" && request.target.find("/" + plural) != std::string::npos;
+    };
+  }
+  void submit(int jobs) {
+    for (int i = 0; i < jobs; ++i) {
+      std::string yaml = remote_job_yaml("j" + std::to_string(i));
+      apply(yaml.replace(yaml.find("annotations: {"), 14,
+                         "annotations: {sandbox.regatta.dev/run-seconds: \"100000\""));
+    }
+  }
+  int jobs_on(const std::string& worker) {
+    return int(workers_.at(worker).cluster->list<api::Job>("default").size());
+  }
+  int recorded_on(const std::string& worker) {
+    int count = 0;
+    for (const auto& workload : manager_->core().local().workloads.list()) {
+      count += workload->status.cluster_name.value_or("") == worker ? 1 : 0;
+    }
+    return count;
+  }
+  int losses() { return manager_->requests.count("patch", "multikueueclusters/status"); }
+};
+
+TEST_F(BadWorkers, OneThatHangsOnTheCreationOfJobsDelaysNoJobOfTheOthers) {
+  start();
+  network_.faults("east").concerns = posts_to("jobs");
+  network_.faults("east").hang_before = 1;
+  constexpr int jobs = 66;
+  submit(jobs);
+  const auto recorded = [&] {
+    return recorded_on("east") + recorded_on("north") + recorded_on("west");
+  };
+  until("all are recorded", [&] { return recorded() == jobs; }, 3s);
+  const int elsewhere = jobs - recorded_on("east");
+  EXPECT_GE(recorded_on("east"), 17) << "more than there are coroutines that dispatch";
+  EXPECT_GE(elsewhere, 40);
+  until(
+      "those of the others run", [&] { return jobs_on("north") + jobs_on("west") == elsewhere; },
+      2s);
+  EXPECT_EQ(jobs_on("east"), 0);
+  EXPECT_EQ(losses(), 0) << "its watches live";
+  network_.faults("east").hang_before = 0;
+  until("all run", [&] { return jobs_on("east") == recorded_on("east"); }, 2min);
+}
+
+TEST_F(BadWorkers, OneThatRefusesOneKindOfWriteIsNotLost) {
+  start();
+  network_.faults("east").concerns = posts_to("workloads");
+  network_.faults("east").server_error = 1;
+  submit(12);
+  until("all run elsewhere", [&] { return jobs_on("north") + jobs_on("west") == 12; }, 5s);
+  settle(60s);
+  EXPECT_EQ(losses(), 0);
+  EXPECT_EQ(member_condition("east"), "True Active: Connected");
+  EXPECT_EQ(manager_->remote_requests["east"].count("list"), 0) << "there is no reason to ask";
+}
+
+TEST_F(BadWorkers, AWriteThatIsRefusedIsRepeatedLessAndLessOften) {
+  start();
+  for (const char* name : {"north", "west"}) {
+    ASSERT_TRUE(workers_.at(name).cluster->patch(api::ClusterQueue::resource, api::ObjectKey("cq"),
+                                                 R"({"spec":{"stopPolicy":"Hold"}})"));
+  }
+  settle();
+  network_.faults("east").concerns = posts_to("jobs");
+  network_.faults("east").server_error = 1;
+  submit(1);
+  settle(5min);
+  EXPECT_EQ(recorded_on("east"), 1);
+  EXPECT_EQ(losses(), 0);
+  EXPECT_GE(manager_->remote_requests["east"].count("create", "jobs"), 8);
+  EXPECT_LE(manager_->remote_requests["east"].count("create", "jobs"), 18);
+  EXPECT_LE(manager_->requests.count("patch", "workloads/status"), 4)
+      << "no nominations in between";
+  network_.faults("east").server_error = 0;
+  until("runs", [&] { return jobs_on("east") == 1; }, 70s);
+}
+
+TEST_F(BadWorkers, OneThatAsksForAPauseGetsIt) {
+  start();
+  network_.faults("east").concerns = posts_to("workloads");
+  network_.faults("east").too_many = 1;  // try again in a second
+  submit(1);
+  settle(500ms);
+  EXPECT_EQ(manager_->remote_requests["east"].count("create", "workloads"), 1);
+  EXPECT_EQ(losses(), 0);
+}
+
+TEST_F(BadWorkers, OneThatIsSlowIsNotLost) {
+  start();
+  network_.faults("east").delay_min = 1500ms;
+  network_.faults("east").delay_max = 2500ms;
+  submit(30);
+  settle(60s);
+  EXPECT_EQ(losses(), 0);
+  EXPECT_EQ(jobs_on("north") + jobs_on("west") + jobs_on("east"), 30);
+}
+
+TEST_F(BadWorkers, OneThatCannotBeReachedIsNoticedByTheFirstRequest) {
+  start();
+  network_.faults("east").partitioned = true;
+  submit(1);
+  until("lost", [&] { return member_condition("east").starts_with("False"); }, 10s);
+  EXPECT_THAT(member_condition("east"), HasSubstr("ClientConnectionFailed"));
+}
+
+TEST_F(BadWorkers, OneThatComesAndGoesUsesUpItsGrace) {
+  manager::CoreConfig hub;
+  hub.dispatch.plan.worker_lost_timeout = 120s;
+  start(std::move(hub));
+  submit(1);
+  until("runs", [&] { return jobs_on("east") + jobs_on("north") + jobs_on("west") == 1; });
+  settle();
+  const std::string host = *workload_of("j0")->status.cluster_name;
+  kube::NetworkFaults& link = network_.faults(host);
+  const auto moved = [&] { return workload_of("j0")->status.cluster_name.value_or("") != host; };
+  for (int turn = 0; turn < 6 && !moved(); ++turn) {
+    // Its watches break at once, and so do the attempts to open them again.
+    link.drop_before = link.cut_watch = 1;
+    ASSERT_TRUE(workers_.at(host).cluster->patch(
+        api::Job::resource, key("j0"),
+        R"({"metadata":{"labels":{"turn":")" + std::to_string(turn) + R"("}}})"));
+    settle(50s);
+    link.drop_before = link.cut_watch = 0;
+    settle(30s);
+  }
+  EXPECT_TRUE(moved());
+}
+
+}  // namespace
+}  // namespace regatta::test_support

@@ -1,0 +1,166 @@
+#include "lib/base/base64.h"
+#include "tests/component/federation.h"
+
+namespace regatta::test_support {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+/// Jobs whose dispatch is ended by a user: the Workload is deleted, the Job or its queue changed.
+class DispatchEnds : public Federation {
+ protected:
+  void run_one(int pods = 1, const std::string& seconds = "100000") {
+    start_all({"east", "west"});
+    std::string yaml = remote_job_yaml("j", pods);
+    yaml.replace(yaml.find("annotations: {"), 14,
+                 "annotations: {sandbox.regatta.dev/run-seconds: \"" + seconds + "\"");
+    apply(yaml);
+    until("running", [&] { return job("j").status.active == pods; });
+    settle();
+  }
+  std::string host() { return workload_of("j")->status.cluster_name.value_or(""); }
+  int remote_jobs() {
+    int count = 0;
+    for (const auto& [name, worker] : workers_) {
+      count += int(worker.cluster->list<api::Job>("default").size());
+    }
+    return count;
+  }
+  void set_checks(const std::string& json) {
+    ASSERT_TRUE(cluster_.patch(api::ClusterQueue::resource, api::ObjectKey("cq"),
+                               R"({"spec":{"admissionChecksStrategy":)" + json + "}}"));
+    settle();
+  }
+  void hold(const std::string& worker, const char* policy) {
+    ASSERT_TRUE(workers_.at(worker).cluster->patch(
+        api::ClusterQueue::resource, api::ObjectKey("cq"),
+        R"({"spec":{"stopPolicy":")" + std::string(policy) + "\"}}"));
+  }
+};
+
+TEST_F(DispatchEnds, ADeletedWorkloadTakesItsJobAlongAndTheJobStartsAnew) {
+  run_one();
+  const auto first = workload_of("j");
+  ASSERT_TRUE(cluster_.remove(api::Workload::resource, first->metadata.key()));
+  until("a new one runs", [&] {
+    const auto next = workload_of("j");
+    return next && next->metadata.uid != first->metadata.uid && next->status.cluster_name &&
+           job("j").status.active == 1;
+  });
+  settle();
+  EXPECT_EQ(remote_jobs(), 1);
+  EXPECT_EQ(manager_->core().local().workloads.list().size(), 1U);
+}
+
+TEST_F(DispatchEnds, AJobThatChangesItsSizeStartsAnewOnItsWorker) {
+  run_one(2);
+  ASSERT_TRUE(cluster_.patch(api::Job::resource, key("j"), R"({"spec":{"parallelism":1}})"));
+  until("the smaller one runs", [&] {
+    const auto next = workload_of("j");
+    return next && next->spec.pod_sets.at(0).count == 1 && next->status.cluster_name &&
+           job("j").status.active == 1;
+  });
+  settle();
+  EXPECT_EQ(remote_jobs(), 1);
+}
+
+TEST_F(DispatchEnds, AJobThatRunsOutlivesTheCheckThatSentIt) {
+  run_one(1, "60");
+  const std::string first = host();
+  set_checks("null");
+  EXPECT_EQ(held_by(first), "workloads 1, jobs 1");
+  ASSERT_TRUE(cluster_.remove(api::AdmissionCheck::resource, api::ObjectKey("mk")));
+  settle();
+  EXPECT_EQ(held_by(first), "workloads 1, jobs 1");
+  until(
+      "finished", [&] { return condition_of("j", "Finished").starts_with("True Succeeded"); },
+      120s);
+  EXPECT_EQ(job("j").status.succeeded, 1);
+  until("clean", [&] { return held_by(first) == "workloads 0, jobs 0"; });
+}
+
+TEST_F(DispatchEnds, AnExchangedCheckCountsForWhatStartsLater) {
+  run_one(1, "60");
+  const std::string first = host();
+  const std::string other = first == "east" ? "west" : "east";
+  apply(
+      "apiVersion: kueue.x-k8s.io/v1beta2\nkind: MultiKueueConfig\nmetadata: {name: others}\n"
+      "spec: {clusters: [" +
+      other + "]}");
+  apply(R"(
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: AdmissionCheck
+metadata: {name: aa}
+spec:
+  controllerName: kueue.x-k8s.io/multikueue
+  parameters: {apiGroup: kueue.x-k8s.io, kind: MultiKueueConfig, name: others}
+)");
+  settle();
+  set_checks(R"({"admissionChecks":[{"name":"aa"}]})");
+  EXPECT_EQ(held_by(first), "workloads 1, jobs 1");
+  until(
+      "finished", [&] { return condition_of("j", "Finished").starts_with("True Succeeded"); },
+      120s);
+}
+
+TEST_F(DispatchEnds, AWorkerThatRefusesTheJobIsLeftForAnotherAndNotForgottenByARestart) {
+  start_all({"east", "west"});
+  // The hub's user may not create Jobs on east.
+  ASSERT_TRUE(workers_.at("east").cluster->apply(R"(
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: hub}
+rules:
+- {apiGroups: [kueue.x-k8s.io], resources: [workloads, workloads/status], verbs: ["*"]}
+- {apiGroups: [batch], resources: [jobs], verbs: [get, list, watch, delete]}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: hub}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: hub}
+subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: limited}]
+)"));
+  ASSERT_TRUE(cluster_.patch(
+      api::Secret::resource, {"kueue-system", "east"},
+      R"({"data":{"kubeconfig":")" +
+          base64_encode(TestConnector::kubeconfig("east", TestCluster::limited_token)) + R"("}})"));
+  hold("west", "Hold");
+  settle();
+  apply(remote_job_yaml("j"));
+  until("refused", [&] { return condition_of("j", "RefusedByWorkers") != ""; });
+  EXPECT_THAT(condition_of("j", "RefusedByWorkers"),
+              HasSubstr("True JobRefused: [east] refused the job; the last one: "));
+  EXPECT_THAT(condition_of("j", "RefusedByWorkers"), HasSubstr("forbidden"));
+  settle();
+  EXPECT_EQ(host(), "");
+  EXPECT_EQ(held_by("east"), "workloads 0, jobs 0");
+  manager_.reset();
+  start_manager();
+  settle(5min);
+  EXPECT_EQ(manager_->remote_requests["east"].count("create"), 0);
+  hold("west", "None");
+  until("runs on the other", [&] { return held_by("west") == "workloads 1, jobs 1"; });
+  EXPECT_EQ(condition_of("j", "Dispatched"),
+            "True Dispatched: Dispatched to worker cluster \"west\"");
+}
+
+TEST_F(DispatchEnds, ALostWorkerIsToldAndSoIsItsReturn) {
+  run_one();
+  EXPECT_THAT(condition_of("j", "Dispatched"), StartsWith("True Dispatched"));
+  const std::string first = host();
+  network_.faults(first).drop_before = network_.faults(first).cut_watch = 1;
+  ASSERT_TRUE(workers_.at(first).cluster->patch(api::Job::resource, key("j"),
+                                                R"({"metadata":{"labels":{"a":"b"}}})"));
+  settle(50s);
+  manager_->requests.clear();
+  settle(3min);
+  EXPECT_THAT(condition_of("j", "Dispatched"), StartsWith("Unknown WorkerLost"));
+  EXPECT_EQ(manager_->requests.count("patch", "workloads/status"), 1);
+  network_.faults(first).drop_before = network_.faults(first).cut_watch = 0;
+  until("told", [&] { return condition_of("j", "Dispatched").starts_with("True"); });
+  EXPECT_EQ(host(), first);
+}
+
+}  // namespace
+}  // namespace regatta::test_support

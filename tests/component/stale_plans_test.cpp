@@ -1,0 +1,93 @@
+#include "tests/component/federation.h"
+
+namespace regatta::test_support {
+namespace {
+
+using testing::HasSubstr;
+
+/// Between a decision of the hub and its write lies the time that the hub's API server takes to
+/// answer earlier writes. Other things happen in that time.
+class StalePlans : public Federation {
+ protected:
+  /// A Job that runs on a worker until the test ends it. No manager runs on the worker any more.
+  std::string run_one() {
+    start_all({"east", "west"});
+    std::string yaml = remote_job_yaml("j");
+    yaml.replace(yaml.find("annotations: {"), 14,
+                 "annotations: {sandbox.regatta.dev/run-seconds: \"100000\"");
+    apply(yaml);
+    until("running", [&] { return job("j").status.active == 1; });
+    settle();
+    return *workload_of("j")->status.cluster_name;
+  }
+  void slow_hub(Duration delay) {
+    manager_->faults().delay_min = manager_->faults().delay_max = delay;
+  }
+  void stop_queue(const char* policy) {
+    ASSERT_TRUE(cluster_.patch(api::LocalQueue::resource, key("main"),
+                               R"({"spec":{"stopPolicy":")" + std::string(policy) + "\"}}"));
+  }
+  void evict_copy(const std::string& worker) {
+    const api::ObjectKey name = workload_of("j")->metadata.key();
+    ASSERT_TRUE(workers_.at(worker).cluster->patch(
+        api::Workload::resource, name,
+        R"({"status":{"conditions":[{"type":"Evicted","status":"True","reason":"Preempted",
+            "message":"m","lastTransitionTime":"2026-01-01T00:00:00Z"},
+            {"type":"QuotaReserved","status":"True","reason":"QuotaReserved","message":"",
+            "lastTransitionTime":"2026-01-01T00:00:00Z"}]}})",
+        "status"));
+  }
+};
+
+TEST_F(StalePlans, AnEvictionOnTheWorkerThatMeetsOneOnTheHubIsNotAskedForTwice) {
+  const std::string host = run_one();
+  workers_.at(host).manager.reset();
+  slow_hub(2s);
+  stop_queue("HoldAndDrain");
+  // The hub learns of its queue after a while, then writes the eviction, which takes two seconds.
+  settle(2500ms);
+  evict_copy(host);
+  settle(20s);
+  slow_hub(0ms);
+  settle();
+  EXPECT_THAT(condition_of("j", "Evicted"), HasSubstr("True LocalQueueStopped"));
+  const auto evicted = workload_of("j");
+  ASSERT_EQ(evicted->status.admission_checks.size(), 1U);
+  EXPECT_EQ(evicted->status.admission_checks[0].state, api::CheckState::Pending)
+      << evicted->status.admission_checks[0].message;
+}
+
+TEST_F(StalePlans, NoStatusOfAWorkerReachesAJobThatHasGivenItsQuotaBack) {
+  const std::string host = run_one();
+  stop_queue("HoldAndDrain");
+  until("given back", [&] { return condition_of("j", "QuotaReserved").starts_with("False"); });
+  settle();
+  EXPECT_EQ(job("j").status.active, 0);
+  EXPECT_EQ(held_by(host), "workloads 0, jobs 0");
+}
+
+TEST_F(StalePlans, JobsThatEndBeforeTheHubStartedThemAreNotStarted) {
+  start_all({"east", "west"});
+  manager_->requests.clear();
+  manager_->faults().delay_min = 20ms;
+  manager_->faults().delay_max = 2s;
+  constexpr int jobs = 40;
+  for (int i = 0; i < jobs; ++i) {
+    std::string yaml = remote_job_yaml("j" + std::to_string(i));
+    apply(yaml.replace(yaml.find("annotations: {"), 14,
+                       "annotations: {sandbox.regatta.dev/run-seconds: \"0\""));
+  }
+  until(
+      "all finished",
+      [&] {
+        const auto all = manager_->core().local().workloads.list();
+        return all.size() == jobs && std::all_of(all.begin(), all.end(), [](const auto& workload) {
+                 return api::is_true(workload->status.conditions, "Finished");
+               });
+      },
+      10min);
+  EXPECT_EQ(manager_->requests.invalid(), 0) << manager_->requests.str();
+}
+
+}  // namespace
+}  // namespace regatta::test_support
