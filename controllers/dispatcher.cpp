@@ -270,7 +270,8 @@ void Dispatcher::send(const api::ObjectKey& key, dispatch::Action action) {
   if (worker->workloads.get(key)) requests_.settle(cluster, key, WorkerVerb::create_copy);
   if (remote_job_of(*worker, key, deps_.local))
     requests_.settle(cluster, key, WorkerVerb::create_job);
-  const bool wake = blocks(action);
+  // Edits are observed, and what is observed wakes.
+  const bool wake = verb == WorkerVerb::remove && blocks(action);
   requests_.send(cluster, key, verb, apply_one(key, std::move(action)), wake);
 }
 

@@ -6,6 +6,7 @@ namespace regatta::controllers {
 namespace {
 
 constexpr Backoff pauses{Duration(50), std::chrono::seconds(60)};
+constexpr Duration success_pause = std::chrono::seconds(1);
 constexpr Duration asked_pause_max = std::chrono::minutes(5);
 /// How long a failure is remembered after its pause, so that the next one is known to be another.
 constexpr Duration remembered = std::chrono::minutes(5);
@@ -56,8 +57,7 @@ void WorkerRequests::ended(const Line& line, std::uint64_t id, WorkerVerb verb,
     under_way_.erase(mine);
   }
   if (outcome) {
-    failures_.erase({line.first, line.second, verb});
-    if (wake) deps_.wake(line.first, Duration(0));
+    succeeded(line, verb, wake);
   } else {
     failed(line, verb, outcome.error());
   }
@@ -70,6 +70,17 @@ void WorkerRequests::ended(const Line& line, std::uint64_t id, WorkerVerb verb,
     there.waiting.pop_front();
     deps_.wake(next, Duration(0));
   }
+}
+
+void WorkerRequests::succeeded(const Line& line, WorkerVerb verb, bool wake) {
+  const Kind kind(line.first, line.second, verb);
+  failures_.erase(kind);
+  if (!wake) return;
+  const SteadyPoint now = deps_.clock.steady();
+  const auto [last, fresh] = succeeded_.try_emplace(kind, now);
+  const bool again = !fresh && now - last->second <= 2 * success_pause;
+  last->second = now;
+  deps_.wake(line.first, again ? success_pause : Duration(0));
 }
 
 void WorkerRequests::failed(const Line& line, WorkerVerb verb, const Error& error) {
@@ -147,6 +158,8 @@ void WorkerRequests::prune() {
   const SteadyPoint now = deps_.clock.steady();
   std::erase_if(failures_,
                 [now](const auto& entry) { return entry.second.until + remembered < now; });
+  std::erase_if(succeeded_,
+                [now](const auto& entry) { return entry.second + 2 * success_pause < now; });
 }
 
 }  // namespace regatta::controllers

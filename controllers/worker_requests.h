@@ -47,7 +47,9 @@ class WorkerRequests {
 
   /// Starts `request`, unless one for this workload is under way there, or the last one failed and
   /// its pause is not over, or too many are under way. Then it is dropped, and the workload is
-  /// woken when it is worth another look. With `wake` it is woken after a success, too.
+  /// woken when it is worth another look. With `wake` it is woken after a success, too: at once,
+  /// but a second later when the one before succeeded a moment ago. What the watch shows may lag,
+  /// and the same request would go round and round.
   void send(const std::string& worker, const api::ObjectKey& workload, WorkerVerb verb,
             Task<Status> request, bool wake);
 
@@ -91,12 +93,14 @@ class WorkerRequests {
 
   Task<> carry(Line line, std::uint64_t id, WorkerVerb verb, Task<Status> request);
   void ended(const Line& line, std::uint64_t id, WorkerVerb verb, const Status& outcome);
+  void succeeded(const Line& line, WorkerVerb verb, bool wake);
   void failed(const Line& line, WorkerVerb verb, const Error& error);
   Task<> watch(std::string worker);
 
   Deps deps_;
   std::map<Line, UnderWay> under_way_;
   std::map<Kind, Failure> failures_;
+  std::map<Kind, SteadyPoint> succeeded_;  ///< when the workload was woken for it
   std::map<std::string, Worker> workers_;
   std::uint64_t last_id_ = 0;
 };

@@ -101,6 +101,24 @@ TEST_F(Requests, AFailurePausesThatVerbOfThatWorkloadOnThatWorkerAlone) {
   EXPECT_FALSE(requests_.failure("east", key("a"), WorkerVerb::create_copy));
 }
 
+TEST_F(Requests, ASuccessThatTheWatchDoesNotShowIsNotRepeatedAtOnce) {
+  const auto remove = [&] { send("east", "a", 1ms, ok(), WorkerVerb::remove, true); };
+  remove();
+  run(10ms);
+  EXPECT_EQ(woken(), "a in 0");
+  remove();
+  run(10ms);
+  EXPECT_EQ(woken(), "a in 1000");
+  run(1s);
+  remove();
+  run(10ms);
+  EXPECT_EQ(woken(), "a in 1000");
+  run(10s);
+  remove();
+  run(10ms);
+  EXPECT_EQ(woken(), "a in 0");
+}
+
 TEST_F(Requests, AWorkerMayAskForALongerPause) {
   send("east", "a", 0ms, refused(7s));
   run(1ms);

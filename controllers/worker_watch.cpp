@@ -10,7 +10,7 @@
 namespace regatta::controllers {
 namespace {
 
-constexpr Duration remembered = std::chrono::seconds(1);
+constexpr Duration judgement_holds = std::chrono::seconds(1);
 
 /// The Workload of the hub that such a job runs for.
 api::ObjectKey workload_of(const jobs::GenericJob& job) {
@@ -49,7 +49,7 @@ bool WorkerWatch::holds_removals(const std::string& cluster) {
   const auto* member = fleet_.find(cluster);
   if (!member || !member->ready()) return false;
   const bool holds = judge(cluster, *member->remote, false);
-  judged_[cluster] = {now + remembered, holds};
+  judged_[cluster] = {now + judgement_holds, holds};
   return holds;
 }
 
@@ -98,7 +98,7 @@ void WorkerWatch::look(const std::string& cluster) {
   const auto* member = fleet_.find(cluster);
   if (!member || !member->ready()) return;
   look_for_other_hubs(cluster, *member->remote);
-  judged_[cluster] = {hub_.clock.steady() + remembered, judge(cluster, *member->remote, true)};
+  judged_[cluster] = {hub_.clock.steady() + judgement_holds, judge(cluster, *member->remote, true)};
 }
 
 }  // namespace regatta::controllers
