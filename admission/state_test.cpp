@@ -197,6 +197,10 @@ TEST(State, AHolderWithAnotherPriorityGivesTheParkedATurn) {
   EXPECT_TRUE(run_cycle(small.state, start).preempted.empty());
   small.add(holder);
   EXPECT_EQ(small.state.next_flush(), std::nullopt) << "nothing changed";
+  holder.spec.priority = 50;
+  small.add(holder);
+  EXPECT_EQ(small.state.next_flush(), std::nullopt) << "only the priority of a class changes";
+  holder.spec.priority_class_ref = {{"kueue.x-k8s.io", "WorkloadPriorityClass", "low"}};
   holder.spec.priority = 10;
   small.add(holder);
   ASSERT_EQ(small.state.next_flush(), start + std::chrono::seconds(1));

@@ -65,6 +65,13 @@ std::unique_ptr<const std::vector<std::int32_t>> full_counts(const api::Workload
   return counts;
 }
 
+/// Whether the priority comes from a WorkloadPriorityClass, which may change while the workload
+/// runs.
+bool has_class(const api::Workload& workload) {
+  const auto& ref = workload.spec.priority_class_ref;
+  return ref && ref->kind == api::priority::workload_kind;
+}
+
 /// Whether pods were reclaimed since the shape was made.
 bool asks_for_less(const api::Workload& workload, const Shape& shape) {
   const auto& pod_sets = workload.spec.pod_sets;
@@ -170,9 +177,10 @@ void State::update_reserved(WorkloadId id, const api::Workload& workload, TimePo
   const bool held = entry.reservation != nullptr;
   const LocalQueueId payer = entry.local_queue;
   auto penalty = held ? std::exchange(entry.reservation->penalty, nullptr) : nullptr;
-  // What was no target may be one with another priority.
-  const bool wakes = held && (asks_for_less(workload, *entry.shape) ||
-                              entry.priority != workload.spec.priority.value_or(0));
+  // With another priority the workload may be a target.
+  const bool wakes =
+      held && (asks_for_less(workload, *entry.shape) ||
+               (has_class(workload) && entry.priority != workload.spec.priority.value_or(0)));
   if (held) {
     books_.usage.release(id);
   } else {
