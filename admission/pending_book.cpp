@@ -22,15 +22,13 @@ void PendingBook::enqueue(WorkloadId id, TimePoint now) {
   WorkloadEntry& entry = workloads_[id];
   QueueInfo* queue = queues_.queue_for(entry);
   if (queue == nullptr || !entry.admissible) return;
-  // The workload whose turn parked the others has another one when it comes back: its own reason is
-  // to be told, not that it is like itself.
   const bool alike = config_.equivalence_hashing &&
                      queue->spec.queueing_strategy == api::QueueingStrategy::BestEffortFIFO &&
-                     queue->pending.parked_alike(entry) &&
-                     *queue->pending.parked_by(entry) != entry.key;
+                     queue->pending.parked_alike(entry);
   if (!backoff_over(entry, now)) {
     queue->pending.delay(id);
   } else if (alike) {
+    entry.parked_unseen = true;
     queue->pending.park(id);
   } else {
     queue->pending.push(id);
@@ -114,6 +112,7 @@ void PendingBook::requeue(WorkloadId id, bool immediate, bool park_all_alike, Ti
   WorkloadEntry& entry = workloads_[id];
   QueueInfo* queue = queues_.queue_for(entry);
   entry.place = Place::nowhere;
+  entry.parked_unseen = false;
   if (queue == nullptr || !entry.admissible) return;
   const bool pending_flavors = entry.progress != nullptr && entry.progress->pending_flavors();
   if (!backoff_over(entry, now)) {

@@ -146,7 +146,8 @@ std::string StatusReader::bypassed(const api::ObjectKey& key) const {
   if (queue == no_id) return {};
   const PendingQueue& pending = this->queue(queue).pending;
   const api::ObjectKey* first = pending.parked_by(entry);
-  if (first == nullptr || *first == key) return {};
+  // The workload whose turn parked the others knows why, unless it has left the queue meanwhile.
+  if (first == nullptr || (*first == key && !entry.parked_unseen)) return {};
   return std::string(pending.parked_for(entry));
 }
 

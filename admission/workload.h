@@ -151,6 +151,7 @@ struct WorkloadEntry {
   bool requeued_false = false;  ///< Requeued=False: its controller still holds it back
   bool evicted = false;
   bool was_queued = false;      ///< this process has seen it wait
+  bool parked_unseen = false;   ///< it came to the queue and was parked at once with those like it
   std::size_t wake_digest = 0;  ///< of conditions whose change gives a parked workload a turn
   std::optional<TimePoint> requeue_at;
   /// Specified counts of the pod sets, if partial admission needs them and there are reclaimable

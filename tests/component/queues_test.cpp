@@ -89,14 +89,14 @@ TEST_F(Queues, AnEmptyLocalQueueFollowsTheActivityOfItsClusterQueue) {
   EXPECT_EQ(local_queue_condition(), "True Ready: Can submit new workloads to localQueue");
 }
 
-TEST_F(Queues, AWorkloadThatIsReactivatedHasATurnAndSaysHowThatEnded) {
+TEST_F(Queues, AWorkloadThatIsReactivatedSaysWhyItStillWaits) {
   start_with_queues();
   apply(job_yaml("runs", 4));
   until("started", [&] { return started("runs"); });
   apply(job_yaml("waits", 4));
   settle();
-  const std::string waits = condition_of("waits", "QuotaReserved");
-  EXPECT_THAT(waits, HasSubstr("False WaitingForQuota: "));
+  EXPECT_THAT(condition_of("waits", "QuotaReserved"),
+              HasSubstr("False WaitingForQuota: couldn't assign flavors"));
   const auto set_active = [&](bool active) {
     ASSERT_TRUE(
         cluster_.patch(api::Workload::resource, workload_of("waits")->metadata.key(),
@@ -108,7 +108,11 @@ TEST_F(Queues, AWorkloadThatIsReactivatedHasATurnAndSaysHowThatEnded) {
   EXPECT_THAT(condition_of("waits", "QuotaReserved"), HasSubstr("False Deactivated: "));
   patch_local_queue(R"({"spec":{"stopPolicy":"None"}})");
   set_active(true);
-  EXPECT_EQ(condition_of("waits", "QuotaReserved"), waits);
+  EXPECT_EQ(condition_of("waits", "QuotaReserved"),
+            "False WaitingForQuota: Bypassed scheduling evaluation because an equivalent workload "
+            "recently failed");
+  complete_job("runs", 4);
+  until("started", [&] { return started("waits"); }, 5s);
 }
 
 TEST_F(Queues, TheShareOfACohortFollowsWhatIsUsedBelowItAndWhatThereIsToLend) {
