@@ -26,15 +26,15 @@ struct Draft {
   Settled out;  ///< all but the status
 };
 
-bool is_reserved(const api::WorkloadStatus& status) {
+bool holds_quota(const api::WorkloadStatus& status) {
   return api::is_true(status.conditions, conditions::quota_reserved) && status.admission;
 }
 
-bool is_admitted(const api::WorkloadStatus& status) {
+bool says_admitted(const api::WorkloadStatus& status) {
   return api::is_true(status.conditions, conditions::admitted);
 }
 
-bool is_evicted(const api::WorkloadStatus& status) {
+bool says_evicted(const api::WorkloadStatus& status) {
   return api::is_true(status.conditions, conditions::evicted);
 }
 
@@ -99,7 +99,7 @@ bool topology_delayed(const api::WorkloadStatus& status) {
 }
 
 bool may_be_admitted(const api::WorkloadStatus& status) {
-  return is_reserved(status) && all_checks_ready(status) && !topology_delayed(status);
+  return holds_quota(status) && all_checks_ready(status) && !topology_delayed(status);
 }
 
 /// `"a" (its message); "b"`: the checks in that state, as one text.
@@ -124,7 +124,7 @@ void explain_not_admitted(Draft* d) {
   const bool told = api::find_condition(d->status.conditions, conditions::quota_reserved) ||
                     api::find_condition(d->status.conditions, conditions::admitted);
   if (!told) return;
-  if (!is_reserved(d->status)) {
+  if (!holds_quota(d->status)) {
     api::end_admission(&d->status, d->workload.metadata.generation, d->now);
     return;
   }
@@ -148,7 +148,7 @@ std::string admitted_text(const Draft& d) {
 
 /// Only an eviction ends an admission: a check that was added later does not.
 void sync_admitted(Draft* d) {
-  if (is_admitted(d->status) && is_reserved(d->status)) return;
+  if (says_admitted(d->status) && holds_quota(d->status)) return;
   if (!may_be_admitted(d->status)) return explain_not_admitted(d);
   d->out.notes.push_back({false, "Admitted", admitted_text(*d)});
   set(d, conditions::admitted, true, reasons::admitted, "The workload is admitted");
@@ -254,7 +254,7 @@ void requeue(Draft* d) {
       look_again(d, *state->requeue_at - d->now);
       return;
     }
-    if (!is_reserved(d->status)) {
+    if (!holds_quota(d->status)) {
       state->requeue_at.reset();
       if (!state->count) state.reset();
     }
@@ -292,9 +292,9 @@ void deactivate(Draft* d) {
   const api::Condition* target =
       api::find_condition(d->status.conditions, conditions::deactivation_target);
   const api::Condition* evicted = api::find_condition(d->status.conditions, conditions::evicted);
-  if (is_evicted(d->status) && !target) {
+  if (says_evicted(d->status) && !target) {
     // The job is still stopping.
-    if (is_reserved(d->status)) return;
+    if (holds_quota(d->status)) return;
     if (evicted->reason.starts_with(reasons::deactivated)) {
       return set_pending(d, reasons::deactivated, evicted->message);
     }
@@ -307,7 +307,7 @@ void deactivate(Draft* d) {
   std::erase_if(d->status.conditions,
                 [](const auto& c) { return c.type == conditions::deactivation_target; });
   d->status.requeue_state.reset();
-  const bool reserved = is_reserved(d->status);
+  const bool reserved = holds_quota(d->status);
   const std::size_t told = d->out.notes.size();
   evict(d, reasons::deactivated, message, cause);
   if (reserved) return;
@@ -318,7 +318,7 @@ void deactivate(Draft* d) {
 /// The workload ran as long as it may, over all its attempts.
 void limit_execution(Draft* d) {
   const auto& limit = d->workload.spec.maximum_execution_time_seconds;
-  if (!limit || !is_admitted(d->status)) return;
+  if (!limit || !says_admitted(d->status)) return;
   const api::Condition* admitted = api::find_condition(d->status.conditions, conditions::admitted);
   const std::chrono::seconds past(d->status.accumulated_past_execution_time_seconds.value_or(0));
   const TimePoint end = admitted->last_transition_time + std::chrono::seconds(*limit) - past;
@@ -346,7 +346,7 @@ bool guard_reservation(Draft* d, const LifecycleView& view) {
     evict(d, reasons::admission_check, "Evicted due to " + checks_text("Retry", list, count));
     return true;
   }
-  const bool admitted = is_admitted(d->status);
+  const bool admitted = says_admitted(d->status);
   const auto drained = [&](const QueueView& queue) {
     return queue.exists && queue.stop_policy == api::StopPolicy::HoldAndDrain;
   };
@@ -449,8 +449,8 @@ void apply_rules(Draft* d, const LifecycleView& view, const LifecycleConfig& con
   if (!w.spec.active) return deactivate(d);
   if (config.preemption_gates) sync_preemption_gates(d);
   // 5. Back into the queue after an eviction.
-  const bool reserved = is_reserved(w.status);
-  if (!is_evicted(w.status) || !reserved) {
+  const bool reserved = holds_quota(w.status);
+  if (!says_evicted(w.status) || !reserved) {
     requeue(d);
     restart(d, view);
   }
@@ -460,7 +460,7 @@ void apply_rules(Draft* d, const LifecycleView& view, const LifecycleConfig& con
   const bool sync = reserved || !w.status.admission_checks.empty();
   if (sync && view.cluster_queue.exists) sync_checks(d, view.required_checks);
   // 7. Evicted and stopping: only the job can end this.
-  if (reserved && is_evicted(w.status)) return;
+  if (reserved && says_evicted(w.status)) return;
   if (reserved) {
     if (guard_reservation(d, view)) return;
   } else if (auto why = explain_pending(w, view, config)) {
@@ -477,16 +477,16 @@ void apply_rules(Draft* d, const LifecycleView& view, const LifecycleConfig& con
 }  // namespace
 
 bool is_reserved(const api::Workload& w) {
-  return is_reserved(w.status);
+  return holds_quota(w.status);
 }
 bool is_admitted(const api::Workload& w) {
-  return is_admitted(w.status);
+  return says_admitted(w.status);
 }
 bool is_finished(const api::Workload& w) {
   return api::is_true(w.status.conditions, conditions::finished);
 }
 bool is_evicted(const api::Workload& w) {
-  return is_evicted(w.status);
+  return says_evicted(w.status);
 }
 
 Settled settle(const api::Workload& workload, const LifecycleView& view, TimePoint now,
