@@ -29,14 +29,16 @@ class Tournament {
   Tournament(Trial& trial, Leaving& leaving) : trial_(trial), leaving_(leaving) {}
 
   void add(NodeId queue, Entry* entry) {
-    contenders_.emplace(queue, Contender{entry, queue, {}});
+    Contender& contender = contenders_.emplace(queue, Contender{entry, queue, {}}).first->second;
     const NodeId parent = trial_.forest().node(queue).parent;
     if (parent == no_node) return;
-    children_[parent].push_back(queue);
+    children_[parent].push_back({queue, &contender});
     for (NodeId id = parent; trial_.forest().node(id).parent != no_node;) {
       const NodeId above = trial_.forest().node(id).parent;
       auto& known = children_[above];
-      if (std::find(known.begin(), known.end(), id) == known.end()) known.push_back(id);
+      const bool is_known = std::any_of(known.begin(), known.end(),
+                                        [id](const Child& child) { return child.node == id; });
+      if (!is_known) known.push_back({id, nullptr});
       id = above;
     }
   }
@@ -52,7 +54,7 @@ class Tournament {
     last_ = won->queue;
     Entry* entry = won->entry;
     if (const NodeId parent = forest.node(last_).parent; parent != no_node) {
-      std::erase(children_[parent], last_);
+      std::erase_if(children_[parent], [this](const Child& child) { return child.node == last_; });
     }
     contenders_.erase(last_);
     return entry;
@@ -69,20 +71,18 @@ class Tournament {
     NodeId queue = no_node;
     std::vector<Standing> standings;  ///< from the ClusterQueue upwards; empty: not known
   };
+  struct Child {
+    NodeId node = no_node;
+    Contender* queue = nullptr;  ///< null: a Cohort
+  };
 
   const Contender* winner(NodeId cohort) {
     const auto children = children_.find(cohort);
     if (children == children_.end()) return nullptr;
     const Contender* best = nullptr;
-    for (const NodeId child : children->second) {
-      const Contender* candidate = nullptr;
-      if (trial_.forest().node(child).is_queue) {
-        Contender& mine = contenders_.at(child);
-        if (mine.standings.empty()) prepare(&mine);
-        candidate = &mine;
-      } else {
-        candidate = winner(child);
-      }
+    for (const Child& child : children->second) {
+      if (child.queue && child.queue->standings.empty()) prepare(child.queue);
+      const Contender* candidate = child.queue ? child.queue : winner(child.node);
       if (candidate == nullptr) continue;
       if (best == nullptr || less(cohort, *candidate, *best)) best = candidate;
     }
@@ -144,7 +144,8 @@ class Tournament {
   Trial& trial_;
   Leaving& leaving_;
   std::map<NodeId, Contender> contenders_;
-  std::unordered_map<NodeId, std::vector<NodeId>> children_;  ///< children with contenders
+  /// ClusterQueues with a contender, and Cohorts above one.
+  std::unordered_map<NodeId, std::vector<Child>> children_;
   NodeId last_ = no_node;
 };
 
