@@ -221,10 +221,12 @@ std::shared_ptr<const api::MultiKueueConfig> config_of(const jobs::Lookup& hub,
 }
 
 Drift drift_between(const api::Workload& local, const api::Workload& remote) {
-  // The copy was made from this text, so this comparison is nearly always enough.
-  if (!local.raw_spec.empty() && local.raw_spec == remote.raw_spec) return Drift::none;
+  // The copy was made from this text, so this comparison is nearly always enough. Workloads that
+  // were not read have no text, and their fields are all there is.
+  const bool same_text = local.raw_spec == remote.raw_spec;
+  if (same_text && (!local.raw_spec.empty() || local.spec == remote.spec)) return Drift::none;
   if (!same_but_priority(local.spec, remote.spec)) return Drift::other;
-  if (comparable_spec(local) != comparable_spec(remote)) return Drift::other;
+  if (!same_text && comparable_spec(local) != comparable_spec(remote)) return Drift::other;
   const bool same = local.spec.priority == remote.spec.priority &&
                     local.spec.priority_class_ref == remote.spec.priority_class_ref;
   if (same) return Drift::none;

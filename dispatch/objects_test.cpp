@@ -203,6 +203,19 @@ TEST(DriftBetween, ComparesSpecsButForWhatTheWorkerOwns) {
   }
 }
 
+TEST(DriftBetween, WorkloadsThatWereNotReadAreComparedByTheirFields) {
+  const auto unread = [](const char* patch) {
+    api::Workload out = workload(patch);
+    out.raw_spec = {};
+    return out;
+  };
+  const api::Workload local = unread("{}");
+  EXPECT_EQ(drift_between(local, unread("{}")), Drift::none);
+  EXPECT_EQ(drift_between(local, unread(R"({"spec": {"active": false}})")), Drift::none);
+  EXPECT_EQ(drift_between(local, unread(R"({"spec": {"priority": 7}})")), Drift::priority);
+  EXPECT_EQ(drift_between(local, unread(R"({"spec": {"queueName": "other"}})")), Drift::other);
+}
+
 TEST(ForeignJobs, AreForgottenAfterAWhile) {
   ForeignJobs foreign;
   const jobs::JobId key{nullptr, api::ObjectKey("team", "j")};
