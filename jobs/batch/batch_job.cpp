@@ -114,14 +114,22 @@ Json of_this_job(const api::Job& job, Json status) {
   return {{"metadata", {{"uid", job.metadata.uid}}}, {"status", std::move(status)}};
 }
 
+/// The template without what the Job controller put into it.
+Result<api::PodTemplate> plain_template(const api::PodTemplate& given) {
+  // A text without labels stays as it is and need not be parsed.
+  const bool has_labels = given.raw().text().find("\"labels\"") != std::string::npos;
+  if (!has_labels && !given.raw().empty()) return given;
+  Json pod_template = given.json();
+  strip_controller_labels(pod_template);
+  return api::PodTemplate::from(pod_template, "spec.template");
+}
+
 /// The pod set without its topology request.
 Result<api::PodSet> plain_pod_set(const api::Job& job) {
   api::PodSet set;
   set.name = main_pod_set;
   set.count = pod_count(job);
-  Json pod_template = job.spec.pod_template.json();
-  strip_controller_labels(pod_template);
-  Result<api::PodTemplate> parsed = api::PodTemplate::from(pod_template, "spec.template");
+  Result<api::PodTemplate> parsed = plain_template(job.spec.pod_template);
   if (!parsed) return parsed.error();
   set.pod_template = std::move(*parsed);
   if (const std::string& text = job.metadata.annotation(std::string(job_min_parallelism));
