@@ -10,4 +10,8 @@ JobKinds all_kinds() {
   });
 }
 
+JobPtr job_of(api::Job job) {
+  return generic(std::move(job));
+}
+
 }  // namespace regatta::jobs

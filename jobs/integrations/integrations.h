@@ -1,10 +1,15 @@
 #pragma once
 
 #include "jobs/generic_job.h"
+#include "lib/api/batch.h"
 
 namespace regatta::jobs {
 
 /// Every kind of job that Regatta knows. A new kind adds a line in integrations.cpp.
 JobKinds all_kinds();
+
+/// What JobKind::decode() makes of the same Job without a pool, for callers that hold it as an
+/// object.
+JobPtr job_of(api::Job job);
 
 }  // namespace regatta::jobs

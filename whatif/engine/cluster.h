@@ -70,6 +70,9 @@ class Cluster final : public jobs::Lookup {
   Course* find_job(const api::ObjectKey& job);
   Course& course(std::uint32_t id) { return courses_[id]; }
   const Course* find(const api::ObjectKey& key) const;
+  /// The Workload of the course, not a copy of it: valid as long as the cluster, and changing with
+  /// it.
+  static jobs::WorkloadPtr workload_of(const Course& course);
   /// The job that a hub made here for a copy, as far as the hub reads it.
   jobs::JobPtr job_of_copy(const Course& copy) const;
   /// Adds a copy of a hub's workload. It runs after start_copy().
@@ -140,7 +143,7 @@ class Cluster final : public jobs::Lookup {
   // cluster_submit.cpp
   void put(const api::Job& job, TimePoint now);
   void claim(Course* course, const api::Job& job);
-  bool store(api::Job job);
+  void store(api::Job job);
   api::Job as_submitted(api::Job job) const;
   bool is_dispatched_queue(const api::ObjectKey& local_queue) const;
   void follow_job(const jobs::JobId& id, TimePoint now);
@@ -208,11 +211,11 @@ class Cluster final : public jobs::Lookup {
     api::Job object;
     jobs::JobPtr seen;  ///< the same, as decisions read it
   };
-  std::map<jobs::JobId, StoredJob> jobs_;
+  std::unordered_map<jobs::JobId, StoredJob, KeyHash> jobs_;
 
   std::deque<Course> courses_;
-  std::map<api::ObjectKey, std::uint32_t> by_key_;
-  std::map<jobs::JobId, std::uint32_t> by_job_;
+  std::unordered_map<api::ObjectKey, std::uint32_t, KeyHash> by_key_;
+  std::unordered_map<jobs::JobId, std::uint32_t, KeyHash> by_job_;
   /// Workloads of a snapshot that wait for their Job, by the Job's uid.
   std::map<std::string, std::uint32_t> unclaimed_;
   std::set<std::uint32_t> active_;

@@ -10,13 +10,11 @@ typename Map::mapped_type find_in(const Map& map, const Key& key) {
   return found == map.end() ? nullptr : found->second;
 }
 
-/// The Workload of the course, not a copy of it: valid as long as the cluster, and changing with
-/// it.
-jobs::WorkloadPtr borrowed(const Course& course) {
+}  // namespace
+
+jobs::WorkloadPtr Cluster::workload_of(const Course& course) {
   return jobs::WorkloadPtr(jobs::WorkloadPtr(), &course.workload);
 }
-
-}  // namespace
 
 jobs::JobPtr Cluster::job(const jobs::JobId& id) const {
   const auto found = jobs_.find(id);
@@ -25,13 +23,13 @@ jobs::JobPtr Cluster::job(const jobs::JobId& id) const {
 
 jobs::WorkloadPtr Cluster::workload(const api::ObjectKey& key) const {
   const Course* course = find(key);
-  return course ? borrowed(*course) : nullptr;
+  return course ? workload_of(*course) : nullptr;
 }
 
 std::vector<jobs::WorkloadPtr> Cluster::workloads_of(const jobs::JobId& owner) const {
   const auto found = by_job_.find(owner);
   if (found == by_job_.end()) return {};
-  return {borrowed(courses_[found->second])};
+  return {workload_of(courses_[found->second])};
 }
 
 /// An object cannot be in a namespace that does not exist. A namespace without a manifest is

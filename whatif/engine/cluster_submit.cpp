@@ -1,3 +1,4 @@
+#include "jobs/integrations/integrations.h"
 #include "jobs/plan.h"
 #include "lib/api/codec.h"
 #include "lib/api/names.h"
@@ -40,16 +41,10 @@ bool Cluster::is_dispatched_queue(const api::ObjectKey& local_queue) const {
   });
 }
 
-/// Stores the job. False when it cannot be read.
-bool Cluster::store(api::Job job) {
+void Cluster::store(api::Job job) {
   const jobs::JobId id = job_named(job.metadata.key());
-  Result<jobs::JobPtr> seen = batch_job()->decode(api::to_json(job), nullptr);
-  if (!seen) {
-    leave_out(id, seen.error().what());
-    return false;
-  }
-  jobs_[id] = StoredJob{std::move(job), std::move(*seen)};
-  return true;
+  jobs::JobPtr seen = jobs::job_of(job);
+  jobs_[id] = StoredJob{std::move(job), std::move(seen)};
 }
 
 void Cluster::leave_out(const jobs::JobId& id, const std::string& why) {
@@ -75,18 +70,17 @@ void Cluster::put(const api::Job& given, TimePoint now) {
     return claim(course, given);
   }
   const jobs::JobId id = job_named(given.metadata.key());
-  const auto known = by_job_.find(id);
+  const auto made = by_job_.find(id);
+  Course* known = made == by_job_.end() ? nullptr : &courses_[made->second];
   // A job that runs continues as it began.
-  if (known != by_job_.end() && courses_[known->second].phase != CoursePhase::waiting) return;
+  if (known && known->phase != CoursePhase::waiting) return;
   api::Job job = as_submitted(given);
   if (const auto before = jobs_.find(id); before != jobs_.end()) {
     job.metadata.uid = before->second.object.metadata.uid;
   }
-  if (!store(std::move(job))) return;
+  store(std::move(job));
   follow_job(id, now);
-  const auto made = by_job_.find(id);
-  if (made == by_job_.end()) return;
-  courses_[made->second].work = work_of(given, settings_.behaviour);
+  if (known) known->work = work_of(given, settings_.behaviour);
 }
 
 void Cluster::follow_job(const jobs::JobId& id, TimePoint now) {
@@ -111,7 +105,7 @@ void Cluster::follow_job(const jobs::JobId& id, TimePoint now) {
 bool Cluster::carry_out(const jobs::JobId& id, const jobs::JobAction& action, TimePoint now) {
   if (const auto* create = std::get_if<jobs::CreateWorkload>(&action)) {
     create_workload(id, create->workload, now);
-    return true;
+    return false;  // a Workload that was made just now is what the job asks for
   }
   if (const auto* update = std::get_if<jobs::UpdateWorkload>(&action)) {
     Course* course = find(update->workload->metadata.key());
@@ -123,7 +117,8 @@ bool Cluster::carry_out(const jobs::JobId& id, const jobs::JobAction& action, Ti
     Json object = api::to_json(jobs_.at(id).object);
     object.merge_patch(queue->patch);
     Result<api::Job> queued = api::from_json<api::Job>(object);
-    return queued && store(std::move(*queued));
+    if (queued) store(std::move(*queued));
+    return queued.has_value();
   }
   if (const auto* complaint = std::get_if<jobs::Complain>(&action)) {
     leave_out(id, ": " + complaint->message);
@@ -145,9 +140,12 @@ void Cluster::create_workload(const jobs::JobId& id, api::Workload workload, Tim
 void Cluster::show_running(const jobs::JobId& id, bool runs) {
   const auto found = jobs_.find(id);
   if (found == jobs_.end()) return;
-  api::Job job = found->second.object;
+  const std::int32_t active = runs ? 1 : 0;
+  const api::Job& before = found->second.object;
+  if (before.spec.suspend == !runs && before.status.active == active) return;
+  api::Job job = before;
   job.spec.suspend = !runs;
-  job.status.active = runs ? 1 : 0;
+  job.status.active = active;
   store(std::move(job));
 }
 
@@ -167,8 +165,7 @@ jobs::JobPtr Cluster::job_of_copy(const Course& copy) const {
     job.status.conditions.push_back(std::move(ended));
     job.status.active = 0;
   }
-  const Result<jobs::JobPtr> seen = batch_job()->decode(api::to_json(job), nullptr);
-  return seen ? *seen : nullptr;
+  return jobs::job_of(std::move(job));
 }
 
 }  // namespace regatta::whatif

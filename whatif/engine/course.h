@@ -11,6 +11,17 @@
 
 namespace regatta::whatif {
 
+/// For tables that are looked into at every step and never listed.
+struct KeyHash {
+  std::size_t operator()(const api::ObjectKey& key) const {
+    const std::hash<std::string> hash;
+    return hash(key.ns) * 31 + hash(key.name);
+  }
+  std::size_t operator()(const jobs::JobId& id) const {
+    return (*this)(id.key) ^ std::hash<const jobs::JobKind*>()(id.kind);
+  }
+};
+
 /// How a job behaves while it runs.
 struct Work {
   manifest::Behaviour behaviour;

@@ -47,7 +47,7 @@ void Federation::for_each_worker(const api::ObjectKey& workload, const Visit& vi
     view.lost_since = member.lost_since;
     const Cluster& cluster = *member.cluster;
     if (const Course* copy = cluster.find(workload); copy && copy->copy) {
-      view.copy = cluster.workload(workload);
+      view.copy = Cluster::workload_of(*copy);
       view.removing_copy = copy->deleting;
       view.job = cluster.job_of_copy(*copy);
       view.removing_job = copy->deleting;

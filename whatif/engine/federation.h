@@ -6,6 +6,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace regatta::whatif {
@@ -53,7 +54,7 @@ class Federation final : public dispatch::FleetView {
   Agenda* agenda_;
   Records* records_;
   std::set<api::ObjectKey> due_;
-  std::map<api::ObjectKey, Race> races_;
+  std::unordered_map<api::ObjectKey, Race, KeyHash> races_;
 };
 
 }  // namespace regatta::whatif

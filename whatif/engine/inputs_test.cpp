@@ -2,6 +2,9 @@
 // configuration says about jobs.
 #include "whatif/engine/testing/inputs.h"
 
+#include "jobs/integrations/integrations.h"
+#include "whatif/engine/cluster.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -164,6 +167,57 @@ metadata: {name: fleet, namespace: team}
 spec: {clusterQueue: cq}
 )")}};
   EXPECT_THAT(outcomes(simulate(std::move(given))), ElementsAre("ours admitted", "theirs waits"));
+}
+
+/// One cluster by itself, in which nothing happens but what a test does.
+struct Alone {
+  Alone() {
+    settings.kinds = jobs::all_kinds();
+    cluster.emplace(settings, &grid, &agenda, &records);
+  }
+  void apply(const std::vector<Object>& given) {
+    for (const Object& object : given) cluster->apply(object, start);
+    cluster->act(start);
+  }
+  void let_an_hour_pass() {
+    while (const auto wake = agenda.pop(grid.end)) {
+      cluster->wake(*wake, wake->at);
+      cluster->act(wake->at);
+    }
+  }
+
+  ClusterSettings settings;
+  Grid grid{start, start + std::chrono::hours(1), std::chrono::minutes(1)};
+  Agenda agenda;
+  Records records;
+  std::optional<Cluster> cluster;
+};
+
+TEST(SimulatedInputs, AJobOfASnapshotIsSeenRunningUntilItHasStopped) {
+  Alone before;
+  const std::vector<Object> job_objects = objects(job("name: a, " + queued));
+  before.apply(objects(one_queue("4")));
+  before.apply(job_objects);
+  const jobs::JobId id{before.settings.kinds.find("batch", "Job"), api::ObjectKey("team", "a")};
+  ASSERT_EQ(before.cluster->workloads_of(id).size(), 1U);
+
+  api::Job running = std::get<api::Job>(job_objects.front());
+  running.metadata.uid = before.cluster->job(id)->metadata().uid;
+  running.spec.suspend = false;
+  running.status.active = 1;
+  Alone after;
+  after.apply(objects(one_queue("4")));
+  after.apply({*before.cluster->workloads_of(id).front(), running});
+  ASSERT_TRUE(after.cluster->job(id));
+  EXPECT_TRUE(after.cluster->job(id)->active());
+  EXPECT_FALSE(after.cluster->job(id)->suspended());
+
+  api::ClusterQueue drained = *after.cluster->cluster_queue("cq");
+  drained.spec.stop_policy = api::StopPolicy::HoldAndDrain;
+  after.apply({drained});
+  after.let_an_hour_pass();
+  EXPECT_FALSE(after.cluster->job(id)->active());
+  EXPECT_TRUE(after.cluster->job(id)->suspended());
 }
 
 }  // namespace
