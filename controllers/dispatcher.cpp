@@ -276,7 +276,8 @@ void Dispatcher::send(const api::ObjectKey& key, dispatch::Action action) {
 }
 
 Task<Status> Dispatcher::apply_one(api::ObjectKey key, dispatch::Action action) {
-  return std::visit([&](auto&& a) { return run(key, std::move(a)); }, std::move(action));
+  return std::visit([&](auto&& a) { return run(key, std::forward<decltype(a)>(a)); },
+                    std::move(action));
 }
 
 bool Dispatcher::on_footing(const api::ObjectKey& key, const api::Workload* workload) const {

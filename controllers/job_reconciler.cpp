@@ -162,7 +162,8 @@ void JobReconciler::note(const GenericJob& job, kube::EventType type, std::strin
 }
 
 Task<Status> JobReconciler::apply(JobPtr job, jobs::JobAction action) {
-  return std::visit([&](auto&& a) { return run(std::move(job), std::move(a)); }, std::move(action));
+  return std::visit([&](auto&& a) { return run(std::move(job), std::forward<decltype(a)>(a)); },
+                    std::move(action));
 }
 
 Task<Status> JobReconciler::run(JobPtr job, jobs::CreateWorkload action) {

@@ -6,6 +6,8 @@
 #include "lib/api/template_pool.h"
 #include "lib/api/workload.h"
 
+#include <nlohmann/json.hpp>
+
 #include <compare>
 #include <cstdint>
 #include <memory>

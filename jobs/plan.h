@@ -5,6 +5,8 @@
 #include "lib/api/workload.h"
 #include "lib/base/clock.h"
 
+#include <nlohmann/json.hpp>
+
 #include <memory>
 #include <optional>
 #include <string>

@@ -116,9 +116,11 @@ Result<Json> with_info(Json pod_template, const PodSetInfo& info) {
     return s.error();
   }
   std::vector<Json> tolerations;
+  tolerations.reserve(info.tolerations.size());
   for (const api::Toleration& one : info.tolerations) tolerations.push_back(toleration_json(one));
   add_missing(spec, "tolerations", std::move(tolerations));
   std::vector<Json> gates;
+  gates.reserve(info.scheduling_gates.size());
   for (const std::string& name : info.scheduling_gates) gates.push_back({{"name", name}});
   add_missing(spec, "schedulingGates", std::move(gates));
   return pod_template;

@@ -104,7 +104,7 @@ Status add_slices(const api::StringMap& annotations, const TopologyOptions& opti
   const auto number = read_int(*size);
   if (!number) return unreadable(names::podset_slice_size, *size, "expected a number");
   request->pod_set_slice_required_topology = *level;
-  request->pod_set_slice_size = *number;
+  request->pod_set_slice_size = number;
   return ok();
 }
 
@@ -311,7 +311,7 @@ Result<std::optional<api::PodSetTopologyRequest>> topology_request(
       return unreadable(names::podset_unconstrained_topology, *unconstrained,
                         "expected true or false");
     }
-    request.unconstrained = *value;
+    request.unconstrained = value;
   }
   if (Status s = add_slices(annotations, options, &request); !s) return s.error();
   if (request == api::PodSetTopologyRequest() && numbering.empty()) return none;
