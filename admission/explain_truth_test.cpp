@@ -5,8 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-
 namespace regatta::admission {
 namespace {
 
@@ -170,10 +168,8 @@ void try_all(World* world, Tried* tried) {
 }
 
 TEST(ExplainTruth, AdviceThatIsFollowedFreesEnoughQuota) {
-  const char* one = std::getenv("REGATTA_SEED");
   Tried tried;
-  for (std::uint64_t seed = 1; seed <= 120; ++seed) {
-    if (one != nullptr && seed != std::strtoull(one, nullptr, 10)) continue;
+  for (const std::uint64_t seed : testing::seeds(120)) {
     SCOPED_TRACE("REGATTA_SEED=" + std::to_string(seed));
     Rng rng(seed);
     World world(seed, &rng);
@@ -181,7 +177,7 @@ TEST(ExplainTruth, AdviceThatIsFollowedFreesEnoughQuota) {
     try_all(&world, &tried);
     if (HasFailure()) return;
   }
-  if (one != nullptr) return;
+  if (testing::one_seed()) return;
   EXPECT_GT(tried.gone, 100);
   EXPECT_GT(tried.raised, 100);
   EXPECT_GT(tried.borrowed, 10);

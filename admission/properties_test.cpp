@@ -6,7 +6,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <set>
 
 namespace regatta::admission {
@@ -15,14 +14,9 @@ namespace {
 using testing::Draw;
 using testing::draw_inputs;
 using testing::Inputs;
+using testing::one_seed;
 using testing::Player;
-
-std::vector<std::uint64_t> seeds(std::uint64_t count) {
-  if (const char* one = std::getenv("REGATTA_SEED")) return {std::strtoull(one, nullptr, 10)};
-  std::vector<std::uint64_t> all;
-  for (std::uint64_t seed = 1; seed <= count; ++seed) all.push_back(seed);
-  return all;
-}
+using testing::seeds;
 
 Draw draw_of(std::uint64_t seed) {
   Draw draw;
@@ -182,7 +176,7 @@ TEST(Properties, PreemptionIsMinimal) {
     }
     if (HasFailure()) return;
   }
-  if (std::getenv("REGATTA_SEED") == nullptr) {
+  if (!one_seed()) {
     EXPECT_GT(searches, 100U);
     EXPECT_GT(victims, searches);
   }
@@ -226,7 +220,7 @@ TEST(Properties, UnderFairSharingNoWorkloadIsPreemptedBack) {
     EXPECT_TRUE(quiet) << "still busy";
     if (HasFailure()) return;
   }
-  if (std::getenv("REGATTA_SEED") == nullptr) {
+  if (!one_seed()) {
     EXPECT_GT(preemptions, 100U);
   }
 }

@@ -315,7 +315,7 @@ TEST_F(Waiting, AChangedRuntimeClassConcernsItsWaitingWorkloadsOnly) {
 }
 
 /// The workload as it is read back after a cycle's decision was written.
-api::Workload written(api::Workload object, const AdmittedWorkload& decision) {
+api::Workload with_decision(api::Workload object, const AdmittedWorkload& decision) {
   object.status.admission = decision.admission;
   for (const char* type : {"QuotaReserved", "Admitted"}) {
     api::set_condition(&object.status.conditions,
@@ -340,13 +340,13 @@ TEST_F(Waiting, ASliceThatReplacesAnotherIsChargedForTheDifference) {
   state_.upsert(first, now_);
   const auto admitted = cycle().admitted;
   ASSERT_EQ(admitted.size(), 1U);
-  state_.upsert(written(first, admitted[0]), now_);
+  state_.upsert(with_decision(first, admitted[0]), now_);
   state_.upsert(slice("b", 4, "dev/a"), now_);
   const auto grown = cycle().admitted;
   ASSERT_EQ(grown.size(), 1U) << "one more of 4 CPUs";
   EXPECT_EQ(grown[0].replaces, api::ObjectKey("dev", "a"));
   EXPECT_EQ(grown[0].admission.pod_set_assignments[0].resource_usage.at("cpu").str(), "4");
-  state_.upsert(written(slice("b", 4, "dev/a"), grown[0]), now_);
+  state_.upsert(with_decision(slice("b", 4, "dev/a"), grown[0]), now_);
   state_.erase_workload({"dev", "a"}, now_);
   EXPECT_EQ(state_.reader().status("main").flavors_usage[0].resources[0].total.str(), "4");
   state_.upsert(slice("c", 5, "dev/b"), now_);
@@ -367,7 +367,7 @@ TEST_F(Waiting, ASliceKeepsTheFlavorsOfTheOneItReplaces) {
                 now_);
   const auto first = slice("a", 2);
   state_.upsert(first, now_);
-  state_.upsert(written(first, cycle().admitted.at(0)), now_);
+  state_.upsert(with_decision(first, cycle().admitted.at(0)), now_);
   state_.upsert(slice("b", 3, "dev/a"), now_);
   const auto refused = cycle();
   ASSERT_EQ(refused.pending.size(), 1U);

@@ -1,10 +1,12 @@
 #include "admission/testing/random_world.h"
 
 #include "lib/api/names.h"
+#include "lib/base/testing.h"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
 
 namespace regatta::admission::testing {
@@ -170,6 +172,17 @@ std::vector<T> shuffled(std::vector<T> list, Rng* rng) {
 }
 
 }  // namespace
+
+std::vector<std::uint64_t> seeds(std::uint64_t count) {
+  if (const char* one = std::getenv("REGATTA_SEED")) return {std::strtoull(one, nullptr, 10)};
+  std::vector<std::uint64_t> all;
+  for (std::uint64_t seed = 1; seed <= tries(count); ++seed) all.push_back(seed);
+  return all;
+}
+
+bool one_seed() {
+  return std::getenv("REGATTA_SEED") != nullptr;
+}
 
 Inputs draw_inputs(Rng* rng, const Draw& draw) {
   return Drawer(rng, draw).inputs();

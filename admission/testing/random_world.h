@@ -5,6 +5,7 @@
 #include "admission/cycle.h"
 #include "lib/base/rng.h"
 
+#include <cstdint>
 #include <deque>
 #include <map>
 #include <string>
@@ -34,6 +35,12 @@ struct Inputs {
 /// Draws Cohort trees of any depth with their own quotas, limits and weights, and ClusterQueues
 /// below them or without Cohort, with one or two flavors of one or two resources.
 Inputs draw_inputs(Rng* rng, const Draw& draw);
+
+/// The seeds from 1 on of which a test tries `count`, see tries(); with REGATTA_SEED=<n>, that one
+/// alone.
+std::vector<std::uint64_t> seeds(std::uint64_t count);
+/// REGATTA_SEED names one.
+bool one_seed();
 
 /// A State, its objects, and the controllers: decisions are read back; preempted workloads stop
 /// some cycles later and wait again.

@@ -7,8 +7,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-
 namespace regatta::admission {
 namespace {
 
@@ -99,11 +97,9 @@ std::map<std::string, std::int64_t> use_of_nodes(const Player& player) {
 }
 
 TEST(TopologyCycles, NodesAreNeverOvercommitted) {
-  const char* one = std::getenv("REGATTA_SEED");
   std::size_t admitted = 0;
   std::size_t preempted = 0;
-  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
-    if (one != nullptr && seed != std::strtoull(one, nullptr, 10)) continue;
+  for (const std::uint64_t seed : testing::seeds(100)) {
     SCOPED_TRACE("REGATTA_SEED=" + std::to_string(seed));
     Rng rng(seed);
     const std::vector<api::Node> nodes = draw_nodes(&rng);
@@ -125,7 +121,7 @@ TEST(TopologyCycles, NodesAreNeverOvercommitted) {
       }
     }
   }
-  if (one != nullptr) return;
+  if (testing::one_seed()) return;
   EXPECT_GT(admitted, 1000U);
   EXPECT_GT(preempted, 20U);
 }

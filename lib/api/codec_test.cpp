@@ -3,6 +3,7 @@
 #include "lib/api/batch.h"
 #include "lib/api/kueue.h"
 #include "lib/base/rng.h"
+#include "lib/base/testing.h"
 
 #include <gtest/gtest.h>
 
@@ -40,7 +41,7 @@ constexpr std::string_view workload_text = R"({
     "clusterName": "east"}
 })";
 
-Json parsed(std::string_view text) {
+Json json_of(std::string_view text) {
   return parse_json(text).value();
 }
 
@@ -65,7 +66,7 @@ TEST(Codec, reads_the_fields_of_a_workload) {
 }
 
 TEST(Codec, a_workload_keeps_every_field_of_its_spec_through_a_copy) {
-  const Json original = parsed(workload_text);
+  const Json original = json_of(workload_text);
   const Json copy = to_json(decode<Workload>(workload_text).value());
   EXPECT_EQ(copy["spec"], original["spec"]);
   EXPECT_EQ(copy["status"], original["status"]);
@@ -113,9 +114,9 @@ TEST(Codec, a_job_survives_losslessly_and_loses_what_is_cleared) {
       "uncountedTerminatedPods":{},"conditions":[{"type":"Suspended","status":"True",
         "lastProbeTime":"2026-01-01T00:00:00Z","lastTransitionTime":"2026-01-01T00:00:00Z"}]}})";
   Job job = decode<Job>(text).value();
-  EXPECT_EQ(to_json(job), parsed(text));
+  EXPECT_EQ(to_json(job), json_of(text));
   job.spec.managed_by.reset();
-  Json without = parsed(text);
+  Json without = json_of(text);
   without["spec"].erase("managedBy");
   EXPECT_EQ(to_json(job), without);
 }
@@ -208,9 +209,9 @@ TEST(Codec, survives_any_mutation) {
   const std::uint64_t seed = 4711;
   SCOPED_TRACE("seed " + std::to_string(seed));
   Rng rng(seed);
-  const Json original = parsed(workload_text);
-  int read = 0;
-  for (int i = 0; i < 5'000; ++i) {
+  const Json original = json_of(workload_text);
+  std::uint64_t read = 0;
+  for (std::uint64_t i = 0; i < tries(5'000); ++i) {
     Json value = original;
     for (auto n = rng.between(1, 4); n > 0; --n) mutate(value, rng);
     if (value.is_object() && rng.chance(0.5)) value["apiVersion"] = "kueue.x-k8s.io/v1beta1";
@@ -222,7 +223,7 @@ TEST(Codec, survives_any_mutation) {
     ASSERT_TRUE(again) << again.error().what() << written.dump();
     ASSERT_EQ(to_json(*again), written);
   }
-  EXPECT_GT(read, 500);
+  EXPECT_GT(read, tries(500));
 }
 
 }  // namespace

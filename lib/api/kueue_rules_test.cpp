@@ -8,7 +8,7 @@
 namespace regatta::api {
 namespace {
 
-Quantity q(std::string_view text) {
+Quantity amount(std::string_view text) {
   return Quantity::parse(text).value();
 }
 
@@ -68,25 +68,25 @@ TEST(ClusterQueueRules, refuse_by_field) {
        "spec.resourceGroups[1].flavors[0].name: Duplicate value: \"a\""},
       {"negative quota",
        [](ClusterQueue& cq) {
-         cq.spec.resource_groups[1].flavors[0].resources[0].nominal_quota = q("-1");
+         cq.spec.resource_groups[1].flavors[0].resources[0].nominal_quota = amount("-1");
        },
        "spec.resourceGroups[1].flavors[0].resources[0].nominalQuota: Invalid value: \"-1\": must "
        "be greater than or equal to 0"},
       {"lending more than the quota",
        [](ClusterQueue& cq) {
-         cq.spec.resource_groups[1].flavors[0].resources[0].lending_limit = q("9");
+         cq.spec.resource_groups[1].flavors[0].resources[0].lending_limit = amount("9");
        },
        "spec.resourceGroups[1].flavors[0].resources[0].lendingLimit: Invalid value: \"9\": must be "
        "less than or equal to the nominalQuota"},
       {"limits without a cohort",
        [](ClusterQueue& cq) {
          cq.spec.cohort_name.clear();
-         cq.spec.resource_groups[1].flavors[0].resources[0].borrowing_limit = q("1");
+         cq.spec.resource_groups[1].flavors[0].resources[0].borrowing_limit = amount("1");
        },
        "spec.resourceGroups[1].flavors[0].resources[0].borrowingLimit: Invalid value: \"1\": must "
        "be nil when cohort is empty"},
       {"a weight next to nothing",
-       [](ClusterQueue& cq) { cq.spec.fair_sharing = FairSharing{q("1n")}; },
+       [](ClusterQueue& cq) { cq.spec.fair_sharing = FairSharing{amount("1n")}; },
        "spec.fairSharing.weight: Invalid value: \"1n\": When not 0, weight must be > 10e-9"},
       {"a check on an unknown flavor",
        [](ClusterQueue& cq) { cq.spec.admission_checks = {{"x", {"a", "b"}}}; },
@@ -116,7 +116,7 @@ TEST(ClusterQueueRules, a_check_that_lost_its_flavor_blocks_only_changes_of_the_
 TEST(CohortRules, lend_more_than_they_own_but_only_to_a_parent) {
   Cohort cohort;
   cohort.spec.resource_groups = queue().spec.resource_groups;
-  cohort.spec.resource_groups[1].flavors[0].resources[0].lending_limit = q("100");
+  cohort.spec.resource_groups[1].flavors[0].resources[0].lending_limit = amount("100");
   EXPECT_EQ(to_text(validate(cohort)),
             "spec.resourceGroups[1].flavors[0].resources[0].lendingLimit: Invalid value: \"100\": "
             "must be nil when parent is empty");
@@ -138,7 +138,7 @@ TEST(ResourceFlavorRules, taints_are_unique_by_key_and_effect) {
 TEST(WorkloadRules, refuse_by_field) {
   EXPECT_EQ(validate(workload()), FieldErrors());
   Workload wl = workload();
-  wl.status.admission->pod_set_assignments[0].resource_usage["cpu"] = q("2500m");
+  wl.status.admission->pod_set_assignments[0].resource_usage["cpu"] = amount("2500m");
   EXPECT_EQ(
       to_text(validate(wl)),
       "status.admission.podSetAssignments[0].resourceUsage[cpu]: Invalid value: \"2500m\": is "

@@ -9,14 +9,14 @@
 namespace regatta::api {
 namespace {
 
-Quantity q(std::string_view text) {
+Quantity amount(std::string_view text) {
   return Quantity::parse(text).value();
 }
 
 Container container(std::string_view cpu, std::string_view policy = "") {
   Container out;
   out.restart_policy = policy;
-  out.resources.requests["cpu"] = q(cpu);
+  out.resources.requests["cpu"] = amount(cpu);
   return out;
 }
 
@@ -52,9 +52,9 @@ TEST(PodRequests, sidecars_run_beside_containers_and_later_init_containers) {
 TEST(PodRequests, pod_level_requests_replace_and_overhead_adds) {
   PodSpec spec;
   spec.containers = {container("1")};
-  spec.containers[0].resources.requests["nvidia.com/gpu"] = q("2");
-  spec.resources.emplace().requests = {{"cpu", q("4")}, {"memory", q("1Gi")}};
-  spec.overhead = {{"cpu", q("250m")}};
+  spec.containers[0].resources.requests["nvidia.com/gpu"] = amount("2");
+  spec.resources.emplace().requests = {{"cpu", amount("4")}, {"memory", amount("1Gi")}};
+  spec.overhead = {{"cpu", amount("250m")}};
   const std::map<std::string, std::int64_t> wanted = {
       {"cpu", 4250}, {"memory", 1 << 30}, {"nvidia.com/gpu", 2}};
   EXPECT_EQ(pod_request_amounts(spec), wanted);

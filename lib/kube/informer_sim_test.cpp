@@ -1,3 +1,4 @@
+#include "lib/base/testing.h"
 #include "lib/kube/faulty_sender.h"
 #include "lib/kube/informer.h"
 #include "lib/kube/kube_test.h"
@@ -182,7 +183,7 @@ struct SimRun {
 
 TEST(InformerSim, ConvergesOnceFaultsStop) {
   std::uint64_t resumed = 0, listed = 0;
-  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+  for (std::uint64_t seed = 1; seed <= tries(200); ++seed) {
     SimRun run(seed);
     run.go();
     ASSERT_EQ(run.store(), run.server.contents()) << "seed " << seed;
@@ -201,8 +202,8 @@ TEST(InformerSim, ConvergesOnceFaultsStop) {
     run.end();
   }
   // The runs did list again and resume often enough.
-  EXPECT_GT(listed, 400u);
-  EXPECT_GT(resumed, 400u);
+  EXPECT_GT(listed, tries(400));
+  EXPECT_GT(resumed, tries(400));
 }
 
 TEST(InformerSim, SameSeedSameHistory) {

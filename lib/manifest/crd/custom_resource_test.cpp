@@ -24,13 +24,13 @@ Json widget(const char* spec, const char* status = "null") {
   return out;
 }
 
-struct Case {
+struct ResourceCase {
   const char* name;
   const char* spec;
   const char* want;
-  friend void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
+  friend void PrintTo(const ResourceCase& c, std::ostream* out) { *out << c.name; }
 };
-class CreateTable : public ::testing::TestWithParam<Case> {};
+class CreateTable : public ::testing::TestWithParam<ResourceCase> {};
 
 TEST_P(CreateTable, SaysWhatIsWrong) {
   auto object = widget(GetParam().spec);
@@ -41,28 +41,31 @@ TEST_P(CreateTable, SaysWhatIsWrong) {
 INSTANTIATE_TEST_SUITE_P(
     , CreateTable,
     ::testing::Values(
-        Case{"fine", R"({"size": 3})", ""},
-        Case{"rule", R"({"size": 3, "min": 5, "max": 3})",
-             "spec: Invalid value: min must not exceed max"},
-        Case{"message_expression_reason_and_field_path", R"({"size": 1, "paused": true})",
-             "[Forbidden] spec.paused: Forbidden: size 1 cannot be paused"},
-        Case{"range_errors_do_not_hide_rules", R"({"size": 0, "min": 5, "max": 3})",
-             "spec.size: Invalid value: 0: spec.size in body should be greater than or equal to 1\n"
-             "spec: Invalid value: min must not exceed max"},
-        Case{
+        ResourceCase{"fine", R"({"size": 3})", ""},
+        ResourceCase{"rule", R"({"size": 3, "min": 5, "max": 3})",
+                     "spec: Invalid value: min must not exceed max"},
+        ResourceCase{"message_expression_reason_and_field_path", R"({"size": 1, "paused": true})",
+                     "[Forbidden] spec.paused: Forbidden: size 1 cannot be paused"},
+        ResourceCase{
+            "range_errors_do_not_hide_rules", R"({"size": 0, "min": 5, "max": 3})",
+            "spec.size: Invalid value: 0: spec.size in body should be greater than or equal to 1\n"
+            "spec: Invalid value: min must not exceed max"},
+        ResourceCase{
             "type_errors_hide_rules", R"({"size": "x", "min": 5, "max": 3})",
             "[TypeInvalid] spec.size: Invalid value: \"string\": spec.size in body must be of type "
             "integer: \"string\"\nrules not checked"},
-        Case{"missing_fields_hide_rules", R"({})",
-             "[Required] spec.size: Required value\nrules not checked"},
-        Case{"transition_rules_need_an_old_value", R"({"size": 3, "fixed": "a"})", ""},
-        Case{"scale_wants_whole_numbers", R"({"size": 3, "replicas": 3.0})",
-             ".spec.replicas: Invalid value: 0: .spec.replicas accessor error: 3 is of the type "
-             "float64, expected int64"},
-        Case{"scale_wants_objects", R"("x")",
-             "[TypeInvalid] spec: Invalid value: \"string\": spec in body must be of type object: "
-             "\"string\"\n.spec.replicas: Invalid value: 0: .spec.replicas accessor error: x is of "
-             "the type string, expected map[string]interface{}\nrules not checked"}),
+        ResourceCase{"missing_fields_hide_rules", R"({})",
+                     "[Required] spec.size: Required value\nrules not checked"},
+        ResourceCase{"transition_rules_need_an_old_value", R"({"size": 3, "fixed": "a"})", ""},
+        ResourceCase{
+            "scale_wants_whole_numbers", R"({"size": 3, "replicas": 3.0})",
+            ".spec.replicas: Invalid value: 0: .spec.replicas accessor error: 3 is of the type "
+            "float64, expected int64"},
+        ResourceCase{
+            "scale_wants_objects", R"("x")",
+            "[TypeInvalid] spec: Invalid value: \"string\": spec in body must be of type object: "
+            "\"string\"\n.spec.replicas: Invalid value: 0: .spec.replicas accessor error: x is of "
+            "the type string, expected map[string]interface{}\nrules not checked"}),
     [](const auto& info) { return std::string(info.param.name); });
 
 TEST(CustomResource, TransitionRulesCompareWithTheOldValue) {

@@ -6,12 +6,12 @@
 namespace regatta::manifest {
 namespace {
 
-struct Case {
+struct PathCase {
   const char* path;
   const char* want;
-  friend void PrintTo(const Case& c, std::ostream* out) { *out << c.path; }
+  friend void PrintTo(const PathCase& c, std::ostream* out) { *out << c.path; }
 };
-class JsonPathTable : public ::testing::TestWithParam<Case> {};
+class JsonPathTable : public ::testing::TestWithParam<PathCase> {};
 
 TEST_P(JsonPathTable, Finds) {
   const auto root = Json::parse(R"({"a": {"b": [1, 2], "c.d": 3, "e": {"f/g": 4}},
@@ -25,14 +25,15 @@ TEST_P(JsonPathTable, Finds) {
 
 INSTANTIATE_TEST_SUITE_P(
     , JsonPathTable,
-    ::testing::Values(Case{".a.b", "[[1,2]]"}, Case{".a.b[1]", "[2]"}, Case{".a.b[-1]", "[2]"},
-                      Case{".a.b[7]", "[]"}, Case{".a.b[*]", "[1,2]"}, Case{".a['c.d']", "[3]"},
-                      Case{".a.c\\.d", "[3]"}, Case{".a.e.f/g", "[4]"}, Case{".x.y", "[]"},
-                      Case{"{.a.b[0]}", "[1]"},
-                      Case{".conditions[?(@.type==\"Ready\")].status", "[\"True\"]"},
-                      Case{".conditions[?(@.type=='Done')].status", "[\"False\"]"},
-                      Case{".conditions[?(@.type != 'Done')].type", "[\"Ready\"]"},
-                      Case{".conditions[*].type", "[\"Ready\",\"Done\"]"}));
+    ::testing::Values(PathCase{".a.b", "[[1,2]]"}, PathCase{".a.b[1]", "[2]"},
+                      PathCase{".a.b[-1]", "[2]"}, PathCase{".a.b[7]", "[]"},
+                      PathCase{".a.b[*]", "[1,2]"}, PathCase{".a['c.d']", "[3]"},
+                      PathCase{".a.c\\.d", "[3]"}, PathCase{".a.e.f/g", "[4]"},
+                      PathCase{".x.y", "[]"}, PathCase{"{.a.b[0]}", "[1]"},
+                      PathCase{".conditions[?(@.type==\"Ready\")].status", "[\"True\"]"},
+                      PathCase{".conditions[?(@.type=='Done')].status", "[\"False\"]"},
+                      PathCase{".conditions[?(@.type != 'Done')].type", "[\"Ready\"]"},
+                      PathCase{".conditions[*].type", "[\"Ready\",\"Done\"]"}));
 
 TEST(JsonPath, RefusesWhatItDoesNotKnow) {
   for (const auto* bad : {"a", ".a[", ".a[x]", ".a[?(b)]", ".a[?(@.b>1)]", ".a..b"}) {
