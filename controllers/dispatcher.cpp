@@ -3,8 +3,8 @@
 #include "dispatch/objects.h"
 #include "jobs/read_job.h"
 #include "lib/api/codec.h"
-#include "lib/api/dispatch_names.h"
 #include "lib/api/names.h"
+#include "lib/api/own_names.h"
 #include "lib/base/check.h"
 #include "lifecycle/lifecycle.h"
 
@@ -19,7 +19,7 @@ namespace {
 constexpr Duration status_interval{1000};
 constexpr const char* changed_meanwhile = "the workload changed meanwhile";
 
-/// What kind of request to a worker an action is; nullopt when it writes to the hub.
+/// What kind of request to a worker an action is; nullopt when it goes to the hub.
 std::optional<WorkerVerb> verb_of(const dispatch::Action& action) {
   if (std::holds_alternative<dispatch::RemoveRemote>(action)) return WorkerVerb::remove;
   if (std::holds_alternative<dispatch::CreateCopy>(action)) return WorkerVerb::create_copy;
@@ -29,6 +29,8 @@ std::optional<WorkerVerb> verb_of(const dispatch::Action& action) {
       std::holds_alternative<dispatch::DeactivateRemote>(action)) {
     return WorkerVerb::edit;
   }
+  const auto* confirm = std::get_if<dispatch::Confirm>(&action);
+  if (confirm && !confirm->cluster.empty()) return WorkerVerb::read;
   return std::nullopt;
 }
 
@@ -270,8 +272,8 @@ void Dispatcher::send(const api::ObjectKey& key, dispatch::Action action) {
   if (worker->workloads.get(key)) requests_.settle(cluster, key, WorkerVerb::create_copy);
   if (remote_job_of(*worker, key, deps_.local))
     requests_.settle(cluster, key, WorkerVerb::create_job);
-  // Edits are observed, and what is observed wakes.
-  const bool wake = verb == WorkerVerb::remove && blocks(action);
+  // Edits are observed, and what is observed wakes. What was read may change nothing in the caches.
+  const bool wake = (verb == WorkerVerb::remove && blocks(action)) || verb == WorkerVerb::read;
   requests_.send(cluster, key, verb, apply_one(key, std::move(action)), wake);
 }
 
@@ -558,26 +560,6 @@ Task<Status> Dispatcher::adopt_or_note_foreign(std::shared_ptr<clusters::RemoteC
   co_return already_exists;
 }
 
-/// How a Job ended is made up only when the Job is gone. A Job that no watch has shown may exist
-/// all the same, so the worker is asked.
-Task<Status> Dispatcher::ended_or_gone(std::shared_ptr<clusters::RemoteCluster> worker,
-                                       jobs::JobId job, jobs::JobPtr known) {
-  const Error unknown(Errc::conflict, "the last status of the job is not known yet");
-  if (known) co_return known->finished() ? ok() : Status(unknown);
-  auto text = co_await worker->client.get_raw(job.kind->resource(), job.key);
-  if (!text && text.error().code() == Errc::not_found) co_return ok();
-  if (!text) {
-    worker->note(text.error());
-    co_return text.error().within("reading the job on " + worker->name());
-  }
-  auto found = worker->jobs.decode(*job.kind, std::move(*text));
-  if (!found) co_return found.error();
-  const std::string label(api::labels::multikueue_origin);
-  if ((*found)->metadata().label(label) != config_.origin) co_return ok();
-  worker->jobs.observe(std::move(*found));
-  co_return unknown;
-}
-
 Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::CopyJobStatus action) {
   const auto worker = remote(action.cluster);
   const auto workload = deps_.local.workloads.get(key);
@@ -598,9 +580,11 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::CopyJobStatus action)
     }
     copied_[key] = here;
   }
-  if (action.final) {
-    const Status last = co_await ended_or_gone(worker, jobs::id_of(*job), theirs);
-    if (!last) co_return last;
+  // How a Job ended is made up only when it is gone, and only a connected worker tells that.
+  const bool last =
+      theirs ? theirs->finished().has_value() : deps_.fleet.find(action.cluster)->ready();
+  if (action.final && !last) {
+    co_return Error(Errc::conflict, "the last status of the job is not known yet");
   }
   const auto change = [&](const jobs::GenericJob& mine) -> std::optional<Json> {
     if (theirs) return mine.status_patch(*theirs);
@@ -642,17 +626,17 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::FinishLocal action) {
   co_return co_await write_workload(std::move(key), wanted);
 }
 
-/// What was read may change nothing in the caches, so the workload is planned again in any case.
 Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::Confirm action) {
-  Status done = ok();
   if (action.cluster.empty()) {
-    done = co_await deps_.local.confirm(key);
-  } else if (const auto worker = remote(action.cluster)) {
-    const jobs::JobPtr job = owner_of(key);
-    done = co_await worker->confirm(key, job ? std::optional(jobs::id_of(*job)) : std::nullopt);
+    const Status done = co_await deps_.local.confirm(key);
+    // What was read may change nothing in the cache, so the workload is planned again in any case.
+    if (done) queue_.add(key);
+    co_return done;
   }
-  if (done) queue_.add(key);
-  co_return done;
+  const auto worker = remote(action.cluster);
+  if (!worker) co_return ok();
+  const jobs::JobPtr job = owner_of(key);
+  co_return co_await worker->confirm(key, job ? std::optional(jobs::id_of(*job)) : std::nullopt);
 }
 
 void Dispatcher::tell_unreadable(const api::ObjectKey& key, const dispatch::GroupView& group) {

@@ -23,7 +23,10 @@ struct Grounds {
   Places operator()(const SetCheck&) const { return {hub, local.cluster_name}; }
   Places operator()(const ReleaseJob&) const { return {hub, local.cluster_name}; }
   Places operator()(const FinishLocal&) const { return {hub}; }
-  Places operator()(const CopyJobStatus& a) const { return a.final ? Places{hub} : Places(); }
+  /// A Job that the worker lacks has no last status, and one is made up.
+  Places operator()(const CopyJobStatus& a) const {
+    return a.final ? Places{hub, a.cluster} : Places();
+  }
   Places operator()(const auto&) const { return {}; }
 };
 

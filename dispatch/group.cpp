@@ -4,8 +4,8 @@
 #include "jobs/read_job.h"
 #include "lib/api/check_retries.h"
 #include "lib/api/codec.h"
-#include "lib/api/dispatch_names.h"
 #include "lib/api/names.h"
+#include "lib/api/own_names.h"
 
 #include <nlohmann/json.hpp>
 

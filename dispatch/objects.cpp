@@ -1,7 +1,6 @@
 #include "dispatch/objects.h"
 
 #include "lib/api/codec.h"
-#include "lib/api/dispatch_names.h"
 #include "lib/api/names.h"
 #include "lib/api/own_names.h"
 #include "lib/base/joined.h"

@@ -521,6 +521,15 @@ INSTANTIATE_TEST_SUITE_P(
                  .known("a", Certainty::unconfirmed)
                  .with([](Given& g) { g.clusters["a"].copy->evicted = true; }),
              "confirm on a"},
+        Case{"an_end_is_not_made_up_for_a_job_that_was_never_seen",
+             Given{"a"}
+                 .won("a")
+                 .admitted("a", 9s)
+                 .known("a", Certainty::unconfirmed)
+                 .with([](Given& g) {
+                   g.clusters["a"].copy->finished = Finish{"Succeeded", "", now};
+                 }),
+             "confirm on a"},
         Case{"a_lost_worker_is_not_asked",
              Given{"a"}.won("a").lost("a", 15min).known("a", Certainty::unconfirmed),
              "check Retry (Admitting remote lost)"},

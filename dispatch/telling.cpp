@@ -1,7 +1,7 @@
 #include "dispatch/telling.h"
 
-#include "lib/api/dispatch_names.h"
 #include "lib/api/names.h"
+#include "lib/api/own_names.h"
 #include "lib/base/joined.h"
 
 #include <algorithm>

@@ -2,9 +2,9 @@
 
 #include "admission/cycle.h"
 #include "lib/api/check_retries.h"
-#include "lib/api/dispatch_names.h"
 #include "lib/api/execution.h"
 #include "lib/api/names.h"
+#include "lib/api/own_names.h"
 #include "lib/api/pods_ready.h"
 #include "lifecycle/unadmitted.h"
 

@@ -14,16 +14,36 @@ constexpr std::string_view adopt_hub = "multikueue.regatta.dev/adopt-hub";
 constexpr std::string_view remove_vanished = "multikueue.regatta.dev/remove-vanished";
 }  // namespace annotations
 
-/// Condition types of a MultiKueueCluster, and their reasons.
 namespace conditions {
+// Of a MultiKueueCluster
 constexpr std::string_view removals_held = "RemovalsHeld";
 constexpr std::string_view origin_shared = "OriginShared";
+// Of a Workload
+/// How far MultiKueue has got with it, as one sentence on its dispatch as a whole.
+constexpr std::string_view dispatched = "Dispatched";
+/// Which workers refuse its job.
+constexpr std::string_view refused_by_workers = "RefusedByWorkers";
 }  // namespace conditions
 
 namespace reasons {
+// RemovalsHeld
 constexpr std::string_view vanished_on_hub = "VanishedOnHub";
+// OriginShared
 constexpr std::string_view other_hub = "OtherHub";
 constexpr std::string_view resolved = "Resolved";
+// Dispatched
+constexpr std::string_view dispatched = "Dispatched";
+constexpr std::string_view racing = "Racing";
+constexpr std::string_view no_worker_connected = "NoWorkerConnected";
+constexpr std::string_view no_worker_accepts = "NoWorkerAccepts";
+constexpr std::string_view worker_lost = "WorkerLost";
+constexpr std::string_view waiting_for_removal = "WaitingForRemoval";
+constexpr std::string_view waiting_for_stop = "WaitingForStop";
+constexpr std::string_view waiting_for_last_status = "WaitingForLastStatus";
+constexpr std::string_view job_not_created = "JobNotCreated";
+constexpr std::string_view rejected = "Rejected";
+// RefusedByWorkers
+constexpr std::string_view job_refused = "JobRefused";
 }  // namespace reasons
 
 }  // namespace regatta::api

@@ -1,8 +1,8 @@
 #include "whatif/engine/federation.h"
 
 #include "dispatch/objects.h"
-#include "lib/api/dispatch_names.h"
 #include "lib/api/names.h"
+#include "lib/api/own_names.h"
 
 #include <algorithm>
 
