@@ -13,9 +13,9 @@ constexpr Duration shortest_pause{4};
 constexpr Duration longest_pause{1000};
 
 /// "; preemptor effective priority: 5 (base: 5, boost: 0)".
-std::string priority_text(const char* who, const api::Workload* workload) {
+std::string priority_text(const char* whose, const api::Workload* workload) {
   const std::string priority = std::to_string(workload ? workload->spec.priority.value_or(0) : 0);
-  return std::string("; ") + who + " effective priority: " + priority + " (base: " + priority +
+  return std::string("; ") + whose + " effective priority: " + priority + " (base: " + priority +
          ", boost: 0)";
 }
 

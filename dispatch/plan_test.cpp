@@ -153,7 +153,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"only_what_is_missing_is_copied", Given{"a", "b"}.copy("b"), "copy to a"},
         Case{"copies_wait_for_the_other_checks",
              Given{"a", "b"}.with([](Given& g) { g.local.other_checks_ready = false; }), ""},
-        Case{"nothing_to_do_while_nobody_admits", Given{"a", "b"}.copy("a").copy("b"), ""},
+        Case{"nothing_to_do_while_no_worker_admits", Given{"a", "b"}.copy("a").copy("b"), ""},
         Case{"the_first_to_be_admitted_wins_and_the_losers_go_before_the_job_is_created",
              Given{"a", "b", "c"}.admitted("a", 10s).admitted("b", 20s).copy("c"),
              "record winner b, remove copy on a, remove copy on c, create job on b"},
@@ -208,7 +208,7 @@ INSTANTIATE_TEST_SUITE_P(
                g.clusters["b"].copy->deleting = true;
              }),
              "record winner a, create job on a"},
-        Case{"no_cluster_connected_nominates_nobody_and_waits_for_a_connection",
+        Case{"no_cluster_connected_nominates_none_and_waits_for_a_connection",
              Given{"a"}.nominated({}).lost("a", 1s), "look again in 59s"},
         Case{"ready_without_a_cluster_is_taken_back", Given{"a"}.check(CheckState::ready),
              "check Retry (Admission check is Ready but no admitting cluster is recorded; this is "
@@ -708,7 +708,7 @@ TEST(Plan, IncrementalLooksAgainWhenTheNextRoundStarts) {
   EXPECT_EQ(describe(got), "nominate [b], copy to b, look again in 290s");
 }
 
-TEST(Plan, ExternalCopiesOnlyToWhomSomebodyNominated) {
+TEST(Plan, ExternalCopiesOnlyToNominatedClusters) {
   PlanConfig config;
   config.nomination.dispatcher = placement::Dispatcher::external;
   EXPECT_EQ(describe(plan(Given{"a", "b"}.nominated({}), now, config)), "");
@@ -727,7 +727,7 @@ std::string pause_after(int retries, Duration held) {
   return said.substr(0, said.find(" ("));
 }
 
-TEST(Pauses, DoubleForWhoLosesItsPlaceAgainAndAgain) {
+TEST(Pauses, DoubleForAWorkloadThatLosesItsPlaceAgainAndAgain) {
   EXPECT_EQ(pause_after(0, 0s), "check Retry");
   EXPECT_EQ(pause_after(1, 0s), "check Retry in 1s");
   EXPECT_EQ(pause_after(2, 0s), "check Retry in 2s");

@@ -62,7 +62,7 @@ TEST_F(AdmissionInfos, PodsWithAPlaceWaitBehindAGate) {
   PodSetInfo info = infos()->front();
   EXPECT_EQ(info.scheduling_gates, std::vector<std::string>{"kueue.x-k8s.io/topology"});
   EXPECT_EQ(info.annotations["kueue.x-k8s.io/podset-unconstrained-topology"], "true")
-      << "nobody asked, the queue has nothing else";
+      << "no topology was asked for, the queue has nothing else";
   workload_.spec.pod_sets[0].topology_request.emplace().required = "rack";
   info = infos()->front();
   EXPECT_EQ(info.annotations.count("kueue.x-k8s.io/podset-unconstrained-topology"), 0u);

@@ -103,7 +103,7 @@ TEST(DeletedWorkload, IsReleasedWhenItsJobNoLongerRuns) {
   EXPECT_EQ(plan(view_of(), w), "release workload " + w.metadata.name);
 }
 
-TEST(FollowPods, NobodyAsksWithoutTheConfiguration) {
+TEST(FollowPods, IsOffWithoutTheConfiguration) {
   JobView view = view_of(ready);
   view.policy.wait_for_pods_ready = false;
   EXPECT_EQ(plan(view, admitted()), "");

@@ -191,7 +191,8 @@ INSTANTIATE_TEST_SUITE_P(
              "N EvictedDueToDeactivated: The workload is deactivated"},
         Case{"an_inactive_one_without_quota_says_so", inactive(pending()), open_queues(),
              "QuotaReserved", "False Deactivated: The workload is deactivated"},
-        Case{"an_inactive_one_says_who_wanted_it", targeted(admitted()), open_queues(), "Evicted",
+        Case{"an_inactive_one_says_what_deactivated_it", targeted(admitted()), open_queues(),
+             "Evicted",
              "True DeactivatedDueToAdmissionCheck: The workload is deactivated due to "
              "AdmissionCheck in Rejected state: \"a\"",
              true,
@@ -385,7 +386,7 @@ TEST(Lifecycle_, ADeactivationWithoutQuotaIsCountedAndEndsTheWaitForAGate) {
   api::Workload w = inactive(pending());
   put(&w, "BlockedOnPreemptionGates", true, "PreemptionGated", "gated");
   const Settled done = settle_in(&w, open_queues(), now);
-  EXPECT_TRUE(done.notes.empty()) << "nobody lost anything";
+  EXPECT_TRUE(done.notes.empty()) << "no workload lost anything";
   ASSERT_EQ(w.status.evictions.size(), 1U);
   EXPECT_EQ(w.status.evictions[0].reason, "Deactivated");
   EXPECT_EQ(text_of(w.status.conditions, "BlockedOnPreemptionGates"),

@@ -67,7 +67,7 @@ INSTANTIATE_TEST_SUITE_P(
         HealthCase{"a_place_given_up", node(true), false, false, {}, false, true, {}},
         HealthCase{"not_ready_while_pods_run", node(false), true, true, {{}}, false, true, {}},
         HealthCase{"not_ready_without_pods", node(false), true, false, {{}}, true, true, {}},
-        HealthCase{"not_ready_and_nobody_waits_for_pods",
+        HealthCase{"not_ready_and_no_workload_waits_for_pods",
                    node(false),
                    true,
                    true,
@@ -77,8 +77,14 @@ INSTANTIATE_TEST_SUITE_P(
                    at_once},
         HealthCase{"tainted_while_pods_run", tainted, true, true, {{}}, false, true, {}},
         HealthCase{"tainted_without_pods", tainted, true, false, {{}}, true, true, {}},
-        HealthCase{
-            "tainted_and_nobody_waits_for_pods", tainted, true, true, {{}}, true, false, at_once},
+        HealthCase{"tainted_and_no_workload_waits_for_pods",
+                   tainted,
+                   true,
+                   true,
+                   {{}},
+                   true,
+                   false,
+                   at_once},
         HealthCase{"tolerated", tainted, true, false, {{toleration()}}, false, false, {}},
         HealthCase{
             "tolerated_by_one_of_two", tainted, true, false, {{toleration()}, {}}, true, true, {}},
@@ -151,7 +157,7 @@ TEST_F(LostNodes, AWorkloadWithoutQuotaLosesNothing) {
   EXPECT_FALSE(note("a", true));
 }
 
-TEST(Suspects, AreNodesSomebodyMayLose) {
+TEST(Suspects, AreNodesThatAWorkloadMayLose) {
   EXPECT_FALSE(is_suspect(node(true)));
   EXPECT_FALSE(is_suspect(node(true, {taint("PreferNoSchedule")})));
   EXPECT_TRUE(is_suspect(node(false)));

@@ -96,7 +96,7 @@ TEST_F(Ungating, WithoutNumbersPlacesAreFilledInOrder) {
   EXPECT_EQ(plan(), "p>a q>a r>b s>b");
 }
 
-TEST_F(Ungating, WhoIsThereTakesAPlace) {
+TEST_F(Ungating, APodThatIsThereTakesAPlace) {
   add_pod("p", {}, "a");
   add_pod("q", {}, "b");
   for (const char* name : {"r", "s", "t"}) add_pod(name, {});
@@ -198,7 +198,7 @@ TEST_F(Ungating, AnAssignmentOfFewerPodsThanTheSetFallsBackToNames) {
   EXPECT_EQ(plan(), "p>a");
 }
 
-TEST_F(Ungating, NobodyGoesBeforeAdmissionOrAfterEviction) {
+TEST_F(Ungating, NoPodGoesBeforeAdmissionOrAfterEviction) {
   add_pod("p", {{"idx", "0"}});
   api::Workload before = workload_;
   api::set_condition(&workload_.status.conditions,

@@ -29,7 +29,7 @@ std::string describe(const Nomination& nomination) {
 
 class Nominate : public ::testing::TestWithParam<Case> {};
 
-TEST_P(Nominate, ListsWhoMayTry) {
+TEST_P(Nominate, ListsTheClustersThatMayTry) {
   const Case& c = GetParam();
   NominationConfig config;
   config.dispatcher = c.dispatcher;
@@ -47,7 +47,7 @@ TEST(Incremental, MayGoByNameInstead) {
 }
 
 const std::vector<std::string> config_order{"d", "a", "c", "b"};
-const std::set<std::string> everyone{"a", "b", "c", "d"};
+const std::set<std::string> all_four{"a", "b", "c", "d"};
 
 INSTANTIATE_TEST_SUITE_P(
     , Nominate,
@@ -63,22 +63,22 @@ INSTANTIATE_TEST_SUITE_P(
                            "b"},
                       Case{"incremental_starts_with_one_step_in_config_order",
                            Dispatcher::incremental,
-                           {config_order, everyone, {}, start},
+                           {config_order, all_four, {}, start},
                            0s,
                            "d a +300s"},
                       Case{"incremental_waits_for_its_round",
                            Dispatcher::incremental,
-                           {config_order, everyone, {"d", "a"}, start},
+                           {config_order, all_four, {"d", "a"}, start},
                            299s,
                            "d a +1s"},
                       Case{"incremental_adds_a_step_each_round_and_keeps_the_earlier_ones",
                            Dispatcher::incremental,
-                           {config_order, everyone, {"d", "a"}, start},
+                           {config_order, all_four, {"d", "a"}, start},
                            300s,
                            "d a c b"},
                       Case{"incremental_catches_up_after_a_restart",
                            Dispatcher::incremental,
-                           {config_order, everyone, {}, start},
+                           {config_order, all_four, {}, start},
                            301s,
                            "d a c b"},
                       Case{"incremental_gives_the_place_of_an_absent_cluster_to_the_next",
@@ -93,7 +93,7 @@ INSTANTIATE_TEST_SUITE_P(
                            "a c +290s"},
                       Case{"external_leaves_the_list_to_its_writer",
                            Dispatcher::external,
-                           {config_order, everyone, {"c"}, start},
+                           {config_order, all_four, {"c"}, start},
                            900s,
                            "c"}),
     [](const auto& info) { return std::string(info.param.name); });

@@ -161,7 +161,7 @@ TEST_F(SandboxCluster, AGatedPodGoesWhereItIsSentAndALostNodeLosesIt) {
   EXPECT_EQ(next["status"]["phase"], "Pending") << "behind its gate again";
   send_to("cpu-2");
   world_.run_for(5s);
-  EXPECT_FALSE(the_pod()["spec"].contains("nodeName")) << "that node takes nobody";
+  EXPECT_FALSE(the_pod()["spec"].contains("nodeName")) << "that node takes no pod";
   scope_.stop();
   world_.run_for(1s);
 }

@@ -19,7 +19,7 @@ GraphNode node(std::string uid, std::vector<std::string> owners = {}) {
   return out;
 }
 
-TEST(OwnerGraph, WhoeverChangesCallsThoseItConcerns) {
+TEST(OwnerGraph, AChangeCallsTheObjectsItConcerns) {
   OwnerGraph graph;
   EXPECT_THAT(graph.put(node("child", {"owner"})), ElementsAre("child"));
   EXPECT_THAT(graph.dependents("owner"), ElementsAre("child"));

@@ -35,8 +35,8 @@ std::optional<std::vector<std::string>> nominate(const api::Workload& workload,
   if (status.nominated_cluster_names.empty()) {
     return std::vector{workers[first_choice(workload.metadata.key().str(), workers.size())]};
   }
-  const bool everybody = status.nominated_cluster_names.size() >= workers.size();
-  if (everybody || now < reserved->last_transition_time + head_start) return std::nullopt;
+  const bool all = status.nominated_cluster_names.size() >= workers.size();
+  if (all || now < reserved->last_transition_time + head_start) return std::nullopt;
   return workers;
 }
 

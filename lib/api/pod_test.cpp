@@ -167,7 +167,7 @@ TEST(TemplatePool, a_text_outlives_the_one_it_is_like) {
   EXPECT_EQ(second.raw_spec.text(), text);
 }
 
-TEST(TemplatePool, what_nobody_holds_is_forgotten) {
+TEST(TemplatePool, what_is_not_held_is_forgotten) {
   TemplatePool pool;
   for (int i = 0; i < 1'000; ++i) {
     Workload workload = workload_of("a", std::to_string(i));

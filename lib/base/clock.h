@@ -25,7 +25,7 @@ struct SteadyTime {
   using time_point = std::chrono::time_point<SteadyTime, Duration>;
   static constexpr bool is_steady = true;
 };
-/// Time since some moment in the past, which nobody can set and which never goes back. For
+/// Time since some moment in the past, which cannot be set and never goes back. For
 /// everything that waits or measures. It means nothing to another process, and `SteadyPoint{}` is
 /// not long ago: the machine may just have started. Converts neither to a TimePoint nor from one.
 using SteadyPoint = SteadyTime::time_point;

@@ -75,7 +75,7 @@ TEST(Status, TakesPlainTextForTheMessage) {
 
 // --- requests ---
 
-TEST_F(ClientTest, WritesSayWhoManagesTheFields) {
+TEST_F(ClientTest, WritesNameTheFieldManager) {
   server.answer(201, dump_json(thing_json("a", "5")));
   server.answer(200, dump_json(thing_json("a", "6")));
   server.answer(200, dump_json(thing_json("a", "7")));
@@ -361,7 +361,7 @@ TEST(MergePatch, IsMinimalAndNeedsNoNulls) {
 
 // --- watches ---
 
-TEST_F(ClientTest, WhoWantsOnlyMetadataAsksForIt) {
+TEST_F(ClientTest, OnlyMetadataIsAskedForWhenNothingElseIsRead) {
   server.answer(200, list_text("10", {}));
   server.answer_watch();
   ListOptions list;

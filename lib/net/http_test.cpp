@@ -452,7 +452,7 @@ TEST_F(Http, AReusedConnectionThatBeganToAnswerIsNeverRetried) {
   EXPECT_EQ(network->dialled(), 1u);
 }
 
-TEST_F(Http, NobodyListening) {
+TEST_F(Http, NoServerListening) {
   client = make_client();
   auto answer = get("/a");
   world.run_for(1s);
@@ -539,7 +539,7 @@ TEST_F(Http, AStreamComesPieceByPiece) {
   EXPECT_EQ(ticks->text, "tick\ntick\ntick\n");
 }
 
-TEST_F(Http, AStreamIsCollectedForWhoeverDidNotAskForOne) {
+TEST_F(Http, AStreamIsCollectedForACallerThatDidNotAskForOne) {
   start();
   auto ticks = get("/ticks");
   world.run_for(10s);

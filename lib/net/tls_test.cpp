@@ -255,7 +255,7 @@ TEST_F(Tls, NothingOlderThanTls12IsSpoken) {
   EXPECT_EQ(outcome[TLS1_3_VERSION], 1);
 }
 
-TEST_F(Tls, NobodyListeningIsUnavailable) {
+TEST_F(Tls, NoServerListeningIsUnavailable) {
   Result<HttpResponse> answer = Error(Errc::timeout, "did not end");
   auto body = [&]() -> Task<> {
     HttpClient client(io.get_executor(), clock, std::make_shared<TcpDialer>(clock), "127.0.0.1", 1);

@@ -38,7 +38,7 @@ class AdmissionEnd : public OneCluster {
   }
 };
 
-TEST_F(AdmissionEnd, ACheckThatIsAddedLaterStopsNobody) {
+TEST_F(AdmissionEnd, ACheckThatIsAddedLaterStopsNoWorkload) {
   start_with_queues();
   start_running("j");
   add_check("late");
@@ -68,7 +68,8 @@ TEST_F(AdmissionEnd, ADeletedClusterQueueKeepsNoMereReservation) {
   EXPECT_THAT(condition_of("j", "QuotaReserved"),
               HasSubstr("False Misconfigured: ClusterQueue cq"));
   EXPECT_EQ(condition_of("j", "Admitted"), "False NoReservation: The workload has no reservation");
-  EXPECT_FALSE(cluster_.get<api::ClusterQueue>(api::ObjectKey("cq"))) << "nobody uses it any more";
+  EXPECT_FALSE(cluster_.get<api::ClusterQueue>(api::ObjectKey("cq")))
+      << "no workload uses it any more";
 }
 
 TEST_F(AdmissionEnd, AStoppedJobGetsItsTemplateBackWhenNoPodIsActive) {

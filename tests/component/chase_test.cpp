@@ -66,7 +66,7 @@ TEST_F(Chase, JobsThatTakeEachOthersPlacesOnTheWorkersComeToRest) {
   }
   settle(1min);
   const int copies = copies_made();
-  EXPECT_GT(copies, 3 * jobs + 10) << "nobody lost its place: there is nothing to see";
+  EXPECT_GT(copies, 3 * jobs + 10) << "no workload lost its place: there is nothing to see";
   EXPECT_LT(copies, 3 * jobs * 3) << "each job raced more than three times, on average";
   settle(3min);
   EXPECT_EQ(copies_made(), copies) << "they still chase each other";

@@ -299,7 +299,7 @@ TEST_F(Connections, ChecksSayWhichClustersAreUsable) {
             "MultiKueueConfig.kueue.x-k8s.io \"all\" not found");
 }
 
-TEST_F(Connections, AHungWorkerDelaysNobody) {
+TEST_F(Connections, AHungWorkerDelaysNoOther) {
   start_all({"east", "west"});
   network_.faults("west").partitioned = true;
   apply(remote_job_yaml("j"));

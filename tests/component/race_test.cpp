@@ -178,7 +178,7 @@ TEST_F(Federation, OfTwoFullWorkersOneMayPreempt) {
   EXPECT_FALSE(preempted_on(other));
 }
 
-TEST_F(Federation, AWorkerThatRefusesCopiesKeepsNobodyFromTheOthers) {
+TEST_F(Federation, AWorkerThatRefusesCopiesKeepsNoJobFromTheOthers) {
   manager::CoreConfig hub;
   hub.dispatch.plan.head_start = 100ms;
   start_all({"east", "west"}, std::move(hub));

@@ -174,7 +174,7 @@ spec: {nodeName: cpu-0, containers: [{name: c, image: i, resources: {requests: {
   until("there is room", [&] { return placed("j") == 2; });
 }
 
-TEST_F(PlacedPods, PodsThatWaitAreSentByWhoeverManagesNext) {
+TEST_F(PlacedPods, PodsThatWaitAreSentByTheNextManager) {
   start("8xCPU");
   apply(placed_job("j", 4, one_rack));
   until("the pods are there", [&] { return nodes_of("j").size() == 4; });
@@ -283,7 +283,7 @@ TEST_F(PlacedPods, TwoLostNodesEvictAtOnce) {
   EXPECT_THAT(nodes_of("j"), ElementsAre("cpu-4", "cpu-5", "cpu-6", "cpu-7"));
 }
 
-TEST_F(PlacedPods, ANodeLostWhileNobodyManagesIsNoticed) {
+TEST_F(PlacedPods, ANodeLostWhileNoManagerRunsIsNoticed) {
   start("8xCPU");
   apply(placed_job("j", 3, one_rack));
   until("all run", [&] { return placed("j") == 3; });
@@ -328,7 +328,7 @@ TEST_F(OneCluster, SwitchedOffAFlavorWithATopologyIsLikeAnyOther) {
             "racks");
 }
 
-TEST_F(OneCluster, WithoutTopologyNobodyLooksAtNodesAndPods) {
+TEST_F(OneCluster, WithoutTopologyNodesAndPodsAreNotRead) {
   start_with_queues();
   apply(job_yaml("j"));
   until("started", [&] { return !job("j").spec.suspend.value_or(true); });

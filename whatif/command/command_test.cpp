@@ -192,7 +192,7 @@ TEST_F(SimulateCommandTest, WhatFilesHoldDoesNotControlTheTerminal) {
   EXPECT_NE(err_.str().find("a [31m"), std::string::npos) << err_.str();
 }
 
-TEST_F(SimulateCommandTest, NamespacesThatNobodyBringsAreThere) {
+TEST_F(SimulateCommandTest, NamespacesWithoutManifestAreThere) {
   command_.simulation.workers = {};
   command_.simulation.paths = {write("queue.yaml", R"(
 {apiVersion: kueue.x-k8s.io/v1beta2, kind: ResourceFlavor, metadata: {name: f}}

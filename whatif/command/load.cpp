@@ -162,7 +162,7 @@ class Loader {
                       ManifestReader* reader) {
     std::string told;
     for (const std::string& name :
-         namespaces_nobody_brings(cluster->objects, events, cluster->name)) {
+         namespaces_without_manifest(cluster->objects, events, cluster->name)) {
       auto made = reader->read_object(
           {{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", name}}}});
       if (!made) continue;

@@ -102,12 +102,12 @@ class References {
         want(from,
              "spec.resourceGroups[" + std::to_string(i) + "].flavors[" + std::to_string(j) +
                  "].name",
-             "ResourceFlavor", api::ObjectKey(groups[i].flavors[j].name), admits_nobody);
+             "ResourceFlavor", api::ObjectKey(groups[i].flavors[j].name), admits_nothing);
       }
     }
     for (const auto& rule : queue.spec.admission_checks) {
       want(from, "spec.admissionChecksStrategy", "AdmissionCheck", api::ObjectKey(rule.name),
-           admits_nobody);
+           admits_nothing);
     }
   }
   void read(const api::ResourceFlavor& flavor, const ObjectName& from) {
@@ -128,7 +128,7 @@ class References {
   }
 
   static constexpr const char* waits = "it waits until that is applied";
-  static constexpr const char* admits_nobody = "it admits nothing until that is applied";
+  static constexpr const char* admits_nothing = "it admits nothing until that is applied";
 
   std::set<std::string> there_;
   std::map<std::string, Reference> wanted_;
@@ -137,9 +137,9 @@ class References {
 
 }  // namespace
 
-std::vector<std::string> namespaces_nobody_brings(const std::vector<Object>& objects,
-                                                  const std::vector<TimedEvent>& events,
-                                                  const std::string& cluster) {
+std::vector<std::string> namespaces_without_manifest(const std::vector<Object>& objects,
+                                                     const std::vector<TimedEvent>& events,
+                                                     const std::string& cluster) {
   std::set<std::string> used, there;
   const auto see = [&](const Object& object) {
     const ObjectName name = name_of(object);

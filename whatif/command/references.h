@@ -9,9 +9,9 @@
 namespace regatta::whatif {
 
 /// Namespaces of that cluster's objects and events for which there is no manifest.
-std::vector<std::string> namespaces_nobody_brings(const std::vector<Object>& objects,
-                                                  const std::vector<TimedEvent>& events,
-                                                  const std::string& cluster);
+std::vector<std::string> namespaces_without_manifest(const std::vector<Object>& objects,
+                                                     const std::vector<TimedEvent>& events,
+                                                     const std::string& cluster);
 
 /// References of one cluster's objects to objects that exist neither among them nor in an event of
 /// that cluster; and Cohorts that are their own ancestors. A cluster allows both, but they are

@@ -242,7 +242,7 @@ spec:
   EXPECT_GE(a.runs[1].reserved_at, at(500));
 }
 
-TEST(Simulation, WhoeverIsPassedOverIsToldWhy) {
+TEST(Simulation, AWorkloadThatIsPassedOverIsToldWhy) {
   const Report report = simulate(input(queue("1") + job({"a", 1, runs(5000)}) +
                                        job({"b", 1, runs(60)}) + job({"c", 1, runs(60)})));
   EXPECT_EQ(record(report, "b").reason, "WaitingForQuota");

@@ -118,7 +118,7 @@ Workloads, times since the start
                        " waits     WaitingForQuota: 2 more needed\n");
 }
 
-TEST(Tables, TellWhyWasPreemptedAndWhoAdmitsNobody) {
+TEST(Tables, TellWhyWorkloadsWerePreemptedAndWhichQueuesAdmitNone) {
   Report told = report("fleet", 450, 0.65);
   told.totals.preemptions = 3;
   told.totals.preemptions_by_reason = {{"InClusterQueue", 2}, {"InCohortReclamation", 1}};

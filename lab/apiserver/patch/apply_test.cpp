@@ -100,7 +100,7 @@ TEST(Apply, ForceTakesTheFieldsInDispute) {
   EXPECT_EQ(fields_of(live, "m2"), json_of(R"({"f:data":{"f:k1":{}}})"));
 }
 
-TEST(Apply, WhatIsNoLongerStatedGoesUnlessSomebodyElseOwnsIt) {
+TEST(Apply, WhatIsNoLongerStatedGoesUnlessAnotherManagerOwnsIt) {
   Json live = applied_to(two_keys(), config_map(R"({"k1":"1","k3":"1"})"), config_map_apply("m2"));
   live = applied_to(live, config_map("{}"), config_map_apply("m1"));
   EXPECT_EQ(live["data"], json_of(R"({"k1":"1","k3":"1"})"));

@@ -114,7 +114,7 @@ TEST(TrackWrite, OwnersAreResetByAnEmptyListOrEntry) {
   }
 }
 
-TEST(TrackWrite, WhoForgetsToSendTheOwnersKeepsThem) {
+TEST(TrackWrite, AnUpdateWithoutTheOwnersKeepsThem) {
   Json live = created_config_map();
   for (const char* sent : {"null", R"([{"manager":"x","operation":"Nonsense"}])"}) {
     Json object = live;

@@ -111,7 +111,7 @@ class EventTable : public GenericStrategy {
             column("Reason", "string", "Why, in one word."),
             column("Object", "string", "What the event is about."),
             column("Subobject", "string", "Which part of the object.", 1),
-            column("Source", "string", "Who reported the event.", 1),
+            column("Source", "string", "The component that reported the event.", 1),
             column("Message", "string", "What happened."),
             column("First Seen", "string", "Time since the event was first seen.", 1),
             column("Count", "string", "How often it was seen.", 1),

@@ -112,7 +112,7 @@ class RoleBindingStrategy final : public GenericStrategy {
     return {name_column(),
             column("Role", "string", "The role that is bound."),
             age_column(),
-            column("Users", "string", "Users who have it.", 1),
+            column("Users", "string", "Users that have it.", 1),
             column("Groups", "string", "Groups that have it.", 1),
             column("ServiceAccounts", "string", "Service accounts that have it.", 1)};
   }

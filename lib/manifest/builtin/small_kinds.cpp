@@ -33,7 +33,7 @@ class LeaseStrategy final : public GenericStrategy {
   }
 
   std::vector<TableColumn> columns() const override {
-    return {name_column(), column("Holder", "string", "Who holds the lease."), age_column()};
+    return {name_column(), column("Holder", "string", "The holder of the lease."), age_column()};
   }
   std::vector<Json> cells(const Json& lease, TimePoint now) const override {
     return {name_cell(lease), text_at(lease, {"spec", "holderIdentity"}), age_cell(lease, now)};

@@ -141,7 +141,7 @@ type ScaleStatus
   replicas int32 !
   selector string
 package io.k8s.api.coordination.v1
-kind Lease group=coordination.k8s.io version=v1 spec=LeaseSpec -- Who holds a role, and until when.
+kind Lease group=coordination.k8s.io version=v1 spec=LeaseSpec -- The holder of a role, and its end.
 type LeaseSpec
   holderIdentity string
   leaseDurationSeconds int32
@@ -234,16 +234,16 @@ type RoleRef atomic
   kind string !
   name string !
 package io.k8s.api.authentication.v1
-kind TokenReview group=authentication.k8s.io version=v1 -- Asks whom a token stands for.
+kind TokenReview group=authentication.k8s.io version=v1 -- Asks for which user a token stands.
   spec any
   status any
 kind TokenRequest group=authentication.k8s.io version=v1 -- Asks for a token of a service account.
   spec any
   status any
-kind SelfSubjectReview group=authentication.k8s.io version=v1 -- Asks who one is.
+kind SelfSubjectReview group=authentication.k8s.io version=v1 -- Asks for the name of the caller.
   status any
 package io.k8s.api.authorization.v1
-kind SubjectAccessReview group=authorization.k8s.io version=v1 -- Asks what somebody may do.
+kind SubjectAccessReview group=authorization.k8s.io version=v1 -- Asks what a user may do.
   spec any
   status any
 kind SelfSubjectAccessReview group=authorization.k8s.io version=v1 -- Asks what one may do.
@@ -253,7 +253,7 @@ kind SelfSubjectRulesReview group=authorization.k8s.io version=v1 -- Asks what o
   spec any
   status any
 package io.k8s.kube-aggregator.pkg.apis.apiregistration.v1
-kind APIService group=apiregistration.k8s.io version=v1 -- Who serves a group version.
+kind APIService group=apiregistration.k8s.io version=v1 -- The server of a group version.
   spec any
   status any
 package io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1

@@ -19,7 +19,7 @@ type ObjectMeta -- Metadata every stored object has.
   annotations {}string -- Free keys and values, not selectable.
   ownerReferences []OwnerReference map=uid merge=uid -- Objects this one depends on.
   finalizers []string set merge -- Must be empty before the object is removed.
-  managedFields []ManagedFieldsEntry atomic -- Who manages which fields.
+  managedFields []ManagedFieldsEntry atomic -- Which manager owns which fields.
 type OwnerReference atomic -- Names an owner of an object.
   apiVersion string !
   kind string !

@@ -186,7 +186,7 @@ type ServiceBackendPort atomic
   number int32
 type IngressStatus
   loadBalancer any
-kind IngressClass group=networking.k8s.io version=v1 -- Who serves ingresses.
+kind IngressClass group=networking.k8s.io version=v1 -- The controller of ingresses.
   spec IngressClassSpec -- What is wanted.
 type IngressClassSpec
   controller string
