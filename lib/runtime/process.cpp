@@ -1,5 +1,6 @@
 #include "lib/runtime/process.h"
 
+#include "lib/base/sanitized.h"
 #include "lib/runtime/deadline.h"
 
 #include <boost/asio/co_spawn.hpp>
@@ -24,17 +25,6 @@ Task<int> wait_for_signal() {
 }
 
 namespace {
-
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define REGATTA_SANITIZED
-#endif
-#endif
-#ifdef REGATTA_SANITIZED
-constexpr bool sanitized = true;
-#else
-constexpr bool sanitized = false;
-#endif
 
 Task<> signalled() {
   co_await wait_for_signal();
