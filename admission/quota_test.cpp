@@ -266,7 +266,7 @@ struct RandomForest {
   std::vector<NodeId> queues;
 };
 
-class QuotaProperties : public testing::TestWithParam<int> {};
+class QuotaProperties : public ::testing::TestWithParam<int> {};
 
 TEST_P(QuotaProperties, ChildrenSumToParentsAndUsageStaysWithinTheTree) {
   SCOPED_TRACE("seed " + std::to_string(GetParam()));

@@ -23,7 +23,7 @@ api::Workload workload(const std::string& pod_spec, const std::string& name = "w
                              pod_spec + "}}]}}");
 }
 
-class Requests : public testing::Test {
+class Requests : public ::testing::Test {
  protected:
   /// The requests of all pods: "cpu=2 memory=4Gi".
   std::string of(const api::Workload& object) {
@@ -263,7 +263,7 @@ TEST(Shapes, LiveAsLongAsTheirHolders) {
 }
 
 /// LocalQueue q of namespace dev leads to 4 CPUs.
-class Waiting : public testing::Test {
+class Waiting : public ::testing::Test {
  protected:
   Waiting() {
     state_.upsert(read<api::Namespace>("{metadata: {name: dev}}"));

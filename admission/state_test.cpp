@@ -12,7 +12,7 @@
 namespace regatta::admission {
 namespace {
 
-constexpr TimePoint start{std::chrono::hours(24 * 365)};
+constexpr TimePoint year_one{std::chrono::hours(24 * 365)};
 
 api::ClusterQueue cluster_queue(const std::string& name, int cpus, const std::string& cohort = "") {
   api::ClusterQueue queue;
@@ -37,7 +37,7 @@ api::Workload workload(const std::string& name, const std::string& queue, int cp
   object.metadata.ns = "dev";
   object.metadata.name = name;
   object.metadata.uid = "uid-" + name;
-  object.metadata.creation_timestamp = start;
+  object.metadata.creation_timestamp = year_one;
   object.spec.queue_name = queue;
   object.spec.priority = priority;
   Json pod;
@@ -53,7 +53,7 @@ api::Workload written(api::Workload object, const AdmittedWorkload& decision) {
     api::Condition condition;
     condition.type = type;
     condition.status = api::ConditionStatus::True;
-    api::set_condition(&object.status.conditions, condition, start);
+    api::set_condition(&object.status.conditions, condition, year_one);
   }
   return object;
 }
@@ -75,17 +75,17 @@ struct Small {
   explicit Small(Config config = {}) : state(std::move(config)) {
     state.upsert(dev());
     state.upsert(flavor());
-    state.upsert(cluster_queue("main", 4), start);
-    state.upsert(local_queue("q", "main"), start);
+    state.upsert(cluster_queue("main", 4), year_one);
+    state.upsert(local_queue("q", "main"), year_one);
   }
-  void add(const api::Workload& object) { state.upsert(object, start); }
+  void add(const api::Workload& object) { state.upsert(object, year_one); }
   State state;
 };
 
 TEST(State, AnAssumedReservationIsConfirmedByReadingItBack) {
   Small small;
   small.add(workload("w", "q", 3));
-  const CycleResult result = run_cycle(small.state, start);
+  const CycleResult result = run_cycle(small.state, year_one);
   ASSERT_EQ(result.admitted.size(), 1U);
   EXPECT_EQ(small.state.reader().status("main").reserving_workloads, 1);
   small.add(workload("w", "q", 3));
@@ -101,21 +101,21 @@ TEST(State, AnAssumedReservationIsConfirmedByReadingItBack) {
 TEST(State, AFailedWriteGivesTheQuotaBackAndTheNextTurn) {
   Small small;
   small.add(workload("w", "q", 3));
-  ASSERT_EQ(run_cycle(small.state, start).admitted.size(), 1U);
-  small.state.forget({"dev", "w"}, start);
+  ASSERT_EQ(run_cycle(small.state, year_one).admitted.size(), 1U);
+  small.state.forget({"dev", "w"}, year_one);
   EXPECT_EQ(small.state.reader().status("main").pending_workloads, 1);
-  EXPECT_EQ(run_cycle(small.state, start).admitted.size(), 1U);
+  EXPECT_EQ(run_cycle(small.state, year_one).admitted.size(), 1U);
 }
 
 TEST(State, WithBlockedAdmissionOneIsAdmittedAtATimeAndTheNextWhenItsPodsAreReady) {
   Config config;
   config.block_admission = true;
   Small small(config);
-  small.state.upsert(cluster_queue("other", 4), start);
-  small.state.upsert(local_queue("p", "other"), start);
+  small.state.upsert(cluster_queue("other", 4), year_one);
+  small.state.upsert(local_queue("p", "other"), year_one);
   small.add(workload("first", "q", 1));
   small.add(workload("second", "p", 1));
-  CycleResult result = run_cycle(small.state, start);
+  CycleResult result = run_cycle(small.state, year_one);
   ASSERT_EQ(result.admitted.size(), 1U);
   EXPECT_EQ(result.admitted[0].key.name, "first");
   EXPECT_TRUE(result.blocked);
@@ -128,17 +128,17 @@ TEST(State, WithBlockedAdmissionOneIsAdmittedAtATimeAndTheNextWhenItsPodsAreRead
   api::Workload first = written(workload("first", "q", 1), result.admitted[0]);
   small.add(first);
   EXPECT_EQ(small.state.not_ready(), 1U);
-  EXPECT_TRUE(run_cycle(small.state, start).admitted.empty());
+  EXPECT_TRUE(run_cycle(small.state, year_one).admitted.empty());
   first.status.conditions.push_back(
       {std::string(api::conditions::pods_ready), api::ConditionStatus::True, 0, {}, "Started", ""});
   small.add(first);
   EXPECT_EQ(small.state.not_ready(), 0U);
-  result = run_cycle(small.state, start);
+  result = run_cycle(small.state, year_one);
   ASSERT_EQ(result.admitted.size(), 1U);
   EXPECT_FALSE(result.blocked);
-  small.state.erase_workload(first.metadata.key(), start);
+  small.state.erase_workload(first.metadata.key(), year_one);
   EXPECT_EQ(small.state.not_ready(), 1U);
-  small.state.forget({"dev", "second"}, start);
+  small.state.forget({"dev", "second"}, year_one);
   EXPECT_EQ(small.state.not_ready(), 0U) << "a reservation that was taken back needs no ready pods";
 }
 
@@ -148,38 +148,38 @@ TEST(State, AClosedPreemptionGateLetsAWorkloadFitButNotPreempt) {
   Small small(config);
   api::ClusterQueue queue = cluster_queue("main", 4);
   queue.spec.preemption.within_cluster_queue = api::WithinQueuePolicy::LowerPriority;
-  small.state.upsert(queue, start);
+  small.state.upsert(queue, year_one);
   api::Workload low = workload("low", "q", 4);
   small.add(low);
-  CycleResult result = run_cycle(small.state, start);
+  CycleResult result = run_cycle(small.state, year_one);
   ASSERT_EQ(result.admitted.size(), 1U);
   small.add(written(low, result.admitted[0]));
   api::Workload high = workload("high", "q", 4, 10);
   high.spec.preemption_gates = {"a"};
   small.add(high);
-  result = run_cycle(small.state, start);
+  result = run_cycle(small.state, year_one);
   EXPECT_TRUE(result.preempted.empty());
   ASSERT_EQ(result.pending.size(), 1U);
   EXPECT_TRUE(result.pending[0].gated);
   EXPECT_EQ(result.pending[0].reason, "AdmissionGated");
   EXPECT_EQ(result.pending[0].message, "Workload requires preemption, but it's gated");
   EXPECT_FALSE(small.state.has_heads()) << "it waits for its gate, or for room";
-  high.status.preemption_gates = {{"a", "Open", start}};
+  high.status.preemption_gates = {{"a", "Open", year_one}};
   small.add(high);
-  EXPECT_EQ(run_cycle(small.state, start).preempted.size(), 1U);
+  EXPECT_EQ(run_cycle(small.state, year_one).preempted.size(), 1U);
 }
 
 TEST(State, AWorkloadIsBypassedOnlyIfOneLikeItHadTheTurn) {
   Small small;
   for (const char* name : {"a", "b"}) small.add(workload(name, "q", 5));
   small.add(workload("small", "q", 1));
-  run_cycle(small.state, start);
+  run_cycle(small.state, year_one);
   EXPECT_EQ(small.state.reader().bypassed({"dev", "a"}), "");
   EXPECT_EQ(small.state.reader().bypassed({"dev", "b"}), "ExceedsMaxQuota");
   EXPECT_EQ(small.state.reader().bypassed({"dev", "small"}), "");
   EXPECT_EQ(small.state.reader().bypassed({"dev", "unknown"}), "");
-  small.state.upsert(cluster_queue("main", 8), start);
-  small.state.flush(start + std::chrono::seconds(2));
+  small.state.upsert(cluster_queue("main", 8), year_one);
+  small.state.flush(year_one + std::chrono::seconds(2));
   EXPECT_EQ(small.state.reader().bypassed({"dev", "b"}), "");
 }
 
@@ -187,14 +187,14 @@ TEST(State, AHolderWithAnotherPriorityGivesTheParkedATurn) {
   Small small;
   api::ClusterQueue queue = cluster_queue("main", 4);
   queue.spec.preemption.within_cluster_queue = api::WithinQueuePolicy::LowerPriority;
-  small.state.upsert(queue, start);
+  small.state.upsert(queue, year_one);
   api::Workload holder = workload("holder", "q", 4, 100);
   small.add(holder);
-  holder = written(holder, run_cycle(small.state, start).admitted.at(0));
+  holder = written(holder, run_cycle(small.state, year_one).admitted.at(0));
   small.add(holder);
   small.add(workload("waits", "q", 4, 100));
-  small.state.flush(start + std::chrono::hours(1));
-  EXPECT_TRUE(run_cycle(small.state, start).preempted.empty());
+  small.state.flush(year_one + std::chrono::hours(1));
+  EXPECT_TRUE(run_cycle(small.state, year_one).preempted.empty());
   small.add(holder);
   EXPECT_EQ(small.state.next_flush(), std::nullopt) << "nothing changed";
   holder.spec.priority = 50;
@@ -203,19 +203,19 @@ TEST(State, AHolderWithAnotherPriorityGivesTheParkedATurn) {
   holder.spec.priority_class_ref = {{"kueue.x-k8s.io", "WorkloadPriorityClass", "low"}};
   holder.spec.priority = 10;
   small.add(holder);
-  ASSERT_EQ(small.state.next_flush(), start + std::chrono::seconds(1));
-  small.state.flush(start + std::chrono::seconds(1));
-  const CycleResult result = run_cycle(small.state, start);
+  ASSERT_EQ(small.state.next_flush(), year_one + std::chrono::seconds(1));
+  small.state.flush(year_one + std::chrono::seconds(1));
+  const CycleResult result = run_cycle(small.state, year_one);
   ASSERT_EQ(result.preempted.size(), 1U);
   EXPECT_EQ(result.preempted[0].key.name, "holder");
 }
 
 TEST(State, CountsUsageWithBorrowedAmounts) {
   Small small;
-  small.state.upsert(cluster_queue("main", 2, "team"), start);
-  small.state.upsert(cluster_queue("lender", 4, "team"), start);
+  small.state.upsert(cluster_queue("main", 2, "team"), year_one);
+  small.state.upsert(cluster_queue("lender", 4, "team"), year_one);
   small.add(workload("w", "q", 5));
-  run_cycle(small.state, start);
+  run_cycle(small.state, year_one);
   const api::ClusterQueueStatus status = small.state.reader().status("main");
   ASSERT_EQ(status.flavors_reservation.size(), 1U);
   EXPECT_EQ(status.flavors_reservation[0].resources[0].total.str(), "5");
@@ -234,7 +234,7 @@ TEST(State, SaysWhyAClusterQueueIsInactive) {
   queue.spec.stop_policy = api::StopPolicy::Hold;
   queue.spec.admission_checks = {{"audit", {}}};
   queue.spec.resource_groups[0].flavors[0].name = "gone";
-  small.state.upsert(queue, start);
+  small.state.upsert(queue, year_one);
   EXPECT_EQ(small.state.reader().activity("main"),
             (Activity{false, "Stopped",
                       "Can't admit new workloads: is stopped, references missing "
@@ -255,9 +255,9 @@ TEST(State, AdmittedAtOnceOnlyWithoutAdmissionChecks) {
   small.state.upsert(check);
   api::ClusterQueue queue = cluster_queue("main", 4);
   queue.spec.admission_checks = {{"race", {}}};
-  small.state.upsert(queue, start);
+  small.state.upsert(queue, year_one);
   small.add(workload("w", "q", 1));
-  const CycleResult result = run_cycle(small.state, start);
+  const CycleResult result = run_cycle(small.state, year_one);
   ASSERT_EQ(result.admitted.size(), 1U);
   EXPECT_EQ(result.admitted[0].checks, std::vector<std::string>{"race"});
   EXPECT_EQ(small.state.reader().status("main").admitted_workloads, 0);
@@ -269,10 +269,10 @@ TEST(State, AStoppedLocalQueueKeepsItsWorkloadsOut) {
   small.add(workload("w", "q", 1));
   api::LocalQueue stopped = local_queue("q", "main");
   stopped.spec.stop_policy = api::StopPolicy::Hold;
-  small.state.upsert(stopped, start);
+  small.state.upsert(stopped, year_one);
   EXPECT_FALSE(small.state.has_heads());
   EXPECT_EQ(small.state.reader().status("main").pending_workloads, 0);
-  small.state.upsert(local_queue("q", "main"), start);
+  small.state.upsert(local_queue("q", "main"), year_one);
   EXPECT_TRUE(small.state.has_heads());
 }
 
@@ -280,45 +280,45 @@ TEST(State, ReleasedQuotaReactivatesTheTreeAfterADelay) {
   Small small;
   small.add(workload("first", "q", 4, 1));
   small.add(workload("second", "q", 4));
-  const CycleResult result = run_cycle(small.state, start);
+  const CycleResult result = run_cycle(small.state, year_one);
   small.add(written(workload("first", "q", 4, 1), result.admitted.at(0)));
-  small.state.flush(start + std::chrono::hours(1));
-  run_cycle(small.state, start);
+  small.state.flush(year_one + std::chrono::hours(1));
+  run_cycle(small.state, year_one);
   EXPECT_FALSE(small.state.has_heads());
-  small.state.erase_workload({"dev", "first"}, start);
-  ASSERT_EQ(small.state.next_flush(), start + std::chrono::seconds(1));
-  small.state.flush(start);
+  small.state.erase_workload({"dev", "first"}, year_one);
+  ASSERT_EQ(small.state.next_flush(), year_one + std::chrono::seconds(1));
+  small.state.flush(year_one);
   EXPECT_FALSE(small.state.has_heads());
-  small.state.flush(start + std::chrono::seconds(1));
+  small.state.flush(year_one + std::chrono::seconds(1));
   EXPECT_TRUE(small.state.has_heads());
 }
 
 TEST(State, WorkloadsFindQuotaObjectsThatComeLater) {
   State state;
-  state.upsert(workload("w", "q", 1), start);
-  state.upsert(local_queue("q", "main"), start);
-  state.upsert(cluster_queue("main", 4), start);
+  state.upsert(workload("w", "q", 1), year_one);
+  state.upsert(local_queue("q", "main"), year_one);
+  state.upsert(cluster_queue("main", 4), year_one);
   EXPECT_FALSE(state.has_heads());
   state.upsert(flavor());
   state.upsert(dev());
   EXPECT_TRUE(state.has_heads());
-  EXPECT_EQ(run_cycle(state, start).admitted.size(), 1U);
+  EXPECT_EQ(run_cycle(state, year_one).admitted.size(), 1U);
 }
 
 TEST(State, WorkloadsOutliveTheirClusterQueueAndWaitForTheNextOfThatName) {
   Small small;
   small.add(workload("runs", "q", 3));
-  run_cycle(small.state, start);
+  run_cycle(small.state, year_one);
   small.add(workload("waits", "q", 1));
-  small.state.upsert(cluster_queue("alpha", 1), start);
+  small.state.upsert(cluster_queue("alpha", 1), year_one);
   ASSERT_TRUE(small.state.has_heads());
-  small.state.erase_cluster_queue("main", start);
+  small.state.erase_cluster_queue("main", year_one);
   EXPECT_FALSE(small.state.has_heads());
-  EXPECT_FALSE(run_cycle(small.state, start).ran);
-  small.state.upsert(cluster_queue("main", 4), start);
+  EXPECT_FALSE(run_cycle(small.state, year_one).ran);
+  small.state.upsert(cluster_queue("main", 4), year_one);
   EXPECT_EQ(small.state.reader().status("main").reserving_workloads, 1);
   EXPECT_EQ(small.state.reader().status("main").pending_workloads, 1);
-  EXPECT_EQ(run_cycle(small.state, start).admitted.size(), 1U);
+  EXPECT_EQ(run_cycle(small.state, year_one).admitted.size(), 1U);
 }
 
 TEST(State, LoadingManyClusterQueuesRebuildsTheirTreeOnce) {
@@ -326,7 +326,7 @@ TEST(State, LoadingManyClusterQueuesRebuildsTheirTreeOnce) {
   for (int i = 0; i < 500; ++i) {
     api::ClusterQueue queue = cluster_queue("q" + std::to_string(i), 1);
     queue.spec.cohort_name = "all";
-    state.upsert(queue, start);
+    state.upsert(queue, year_one);
   }
   const StatusReader reader = state.reader();
   EXPECT_EQ(reader.forest().node(reader.find_queue("q0")->node).generation, 1U);
@@ -356,8 +356,8 @@ TEST(StateDeathTest, OnlyWhatIsReservedIsReleased) {
 TEST(State, HeadsComeByTheNameOfTheirClusterQueueWhicheverCameFirst) {
   Small small;
   for (const std::string name : {"zeta", "alpha", "nu"}) {
-    small.state.upsert(cluster_queue(name, 1), start);
-    small.state.upsert(local_queue(name, name), start);
+    small.state.upsert(cluster_queue(name, 1), year_one);
+    small.state.upsert(local_queue(name, name), year_one);
     small.add(workload("w-" + name, name, 1));
   }
   small.add(workload("w-main", "q", 1));
@@ -398,17 +398,17 @@ std::string history(std::uint64_t seed, bool fair, std::uint64_t order_seed) {
   State state(config);
   state.upsert(dev());
   state.upsert(flavor());
-  for (const auto& queue : queues) state.upsert(queue, start);
+  for (const auto& queue : queues) state.upsert(queue, year_one);
   for (int i = 0; i < 4; ++i) {
-    state.upsert(local_queue("q" + std::to_string(i), "cq" + std::to_string(i)), start);
+    state.upsert(local_queue("q" + std::to_string(i), "cq" + std::to_string(i)), year_one);
   }
   std::map<api::ObjectKey, api::Workload> objects;
   for (const auto& object : workloads) {
     objects[object.metadata.key()] = object;
-    state.upsert(object, start);
+    state.upsert(object, year_one);
   }
   std::string text;
-  TimePoint now = start;
+  TimePoint now = year_one;
   for (int cycle = 0; cycle < 30; ++cycle, now += std::chrono::seconds(2)) {
     state.flush(now);
     const CycleResult result = run_cycle(state, now);
@@ -434,7 +434,7 @@ std::string history(std::uint64_t seed, bool fair, std::uint64_t order_seed) {
   return text;
 }
 
-class CycleProperties : public testing::TestWithParam<int> {};
+class CycleProperties : public ::testing::TestWithParam<int> {};
 
 TEST_P(CycleProperties, DecidesTheSameForAnyOrderOfInsertion) {
   SCOPED_TRACE("seed " + std::to_string(GetParam()));

@@ -22,7 +22,7 @@ struct EncodingCase {
   std::size_t slices = 1;
 };
 
-class TopologyEncodings : public testing::TestWithParam<EncodingCase> {};
+class TopologyEncodings : public ::testing::TestWithParam<EncodingCase> {};
 
 TEST_P(TopologyEncodings, ExpandToWhatWasCompacted) {
   const auto& [name, domains, slices] = GetParam();
@@ -49,7 +49,7 @@ std::vector<std::pair<std::string, std::int32_t>> pools(int pool_count, int node
 
 INSTANTIATE_TEST_SUITE_P(
     All, TopologyEncodings,
-    testing::Values(
+    ::testing::Values(
         EncodingCase{"nothing", hosts({}), 0}, EncodingCase{"one", hosts({{"a", 3}})},
         EncodingCase{"counts_differ", hosts({{"node-1", 3}, {"node-2", 4}})},
         EncodingCase{"prefix_and_suffix_overlap", hosts({{"ababa", 1}, {"aba", 1}})},
