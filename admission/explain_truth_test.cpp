@@ -2,6 +2,7 @@
 
 #include "admission/explain.h"
 #include "admission/testing/random_world.h"
+#include "lib/base/testing.h"
 
 #include <gtest/gtest.h>
 
@@ -85,9 +86,9 @@ void lower_some(World* world, Rng* rng) {
 }
 
 struct Tried {
-  int gone = 0;
-  int raised = 0;
-  int borrowed = 0;
+  std::uint64_t gone = 0;
+  std::uint64_t raised = 0;
+  std::uint64_t borrowed = 0;
 };
 
 /// With all of enough_when_gone gone, there is enough quota; with one of them back, there is not.
@@ -178,9 +179,9 @@ TEST(ExplainTruth, AdviceThatIsFollowedFreesEnoughQuota) {
     if (HasFailure()) return;
   }
   if (testing::one_seed()) return;
-  EXPECT_GT(tried.gone, 100);
-  EXPECT_GT(tried.raised, 100);
-  EXPECT_GT(tried.borrowed, 10);
+  EXPECT_GT(tried.gone, tries(100));
+  EXPECT_GT(tried.raised, tries(100));
+  EXPECT_GT(tried.borrowed, tries(10));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include "admission/preemption.h"
 #include "admission/testing/random_world.h"
+#include "lib/base/testing.h"
 
 #include <gtest/gtest.h>
 
@@ -177,7 +178,7 @@ TEST(Properties, PreemptionIsMinimal) {
     if (HasFailure()) return;
   }
   if (!one_seed()) {
-    EXPECT_GT(searches, 100U);
+    EXPECT_GT(searches, tries(100));
     EXPECT_GT(victims, searches);
   }
 }
@@ -221,7 +222,7 @@ TEST(Properties, UnderFairSharingNoWorkloadIsPreemptedBack) {
     if (HasFailure()) return;
   }
   if (!one_seed()) {
-    EXPECT_GT(preemptions, 100U);
+    EXPECT_GT(preemptions, tries(100));
   }
 }
 
