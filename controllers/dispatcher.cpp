@@ -195,7 +195,8 @@ void Dispatcher::add_attempts(const api::ObjectKey& key, TimePoint now,
   if (const auto racing = racing_.find(key); racing != racing_.end()) {
     local.racing_since = now - (deps_.local.clock.steady() - racing->second);
   }
-  if (local.cluster_name.empty()) return;
+  // What failed in an earlier attempt is no reason to end the next one.
+  if (local.cluster_name.empty()) return requests_.forget(key, WorkerVerb::create_job);
   const auto host = group->clusters.find(local.cluster_name);
   if (host == group->clusters.end()) return;
   const auto* failed = requests_.failure(host->first, key, WorkerVerb::create_job);
@@ -203,6 +204,8 @@ void Dispatcher::add_attempts(const api::ObjectKey& key, TimePoint now,
   const Duration past = deps_.local.clock.steady() - failed->first;
   host->second.job_failing_since = now - past;
   host->second.job_failure = failed->error.what();
+  // The request that is under way may succeed.
+  if (requests_.under_way(host->first, key, WorkerVerb::create_job)) return;
   // A worker that fails for longer than it may be lost refuses the job, too.
   if (refuses(failed->error) || past >= config_.plan.worker_lost_timeout) {
     host->second.job_refused = failed->error.what();
@@ -646,6 +649,11 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::Confirm action) {
   Status done = ok();
   if (action.cluster.empty()) {
     done = co_await deps_.local.confirm(key);
+  } else if (requests_.under_way(action.cluster, key, WorkerVerb::create_copy) ||
+             requests_.under_way(action.cluster, key, WorkerVerb::create_job)) {
+    // A read may overtake it, and find nothing.
+    queue_.add_after(key, WorkerRequests::silence);
+    co_return ok();
   } else if (const auto worker = remote(action.cluster)) {
     const jobs::JobPtr job = owner_of(key);
     done = co_await worker->confirm(key, job ? std::optional(jobs::id_of(*job)) : std::nullopt);
