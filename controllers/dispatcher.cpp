@@ -197,7 +197,8 @@ void Dispatcher::add_attempts(const api::ObjectKey& key, TimePoint now,
   if (const auto racing = racing_.find(key); racing != racing_.end()) {
     local.racing_since = now - (deps_.local.clock.steady() - racing->second);
   }
-  if (local.cluster_name.empty()) return;
+  // What failed in an earlier attempt is no reason to end the next one.
+  if (local.cluster_name.empty()) return requests_.forget(key, WorkerVerb::create_job);
   const auto host = group->clusters.find(local.cluster_name);
   if (host == group->clusters.end()) return;
   const auto* failed = requests_.failure(host->first, key, WorkerVerb::create_job);
@@ -205,6 +206,8 @@ void Dispatcher::add_attempts(const api::ObjectKey& key, TimePoint now,
   const Duration past = deps_.local.clock.steady() - failed->first;
   host->second.job_failing_since = now - past;
   host->second.job_failure = failed->error.what();
+  // The request that is under way may succeed.
+  if (requests_.under_way(host->first, key, WorkerVerb::create_job)) return;
   // A worker that fails for longer than it may be lost refuses the job, too.
   if (refuses(failed->error) || past >= config_.plan.worker_lost_timeout) {
     host->second.job_refused = failed->error.what();

@@ -1,6 +1,7 @@
 #include "controllers/worker_requests.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace regatta::controllers {
 namespace {
@@ -152,6 +153,13 @@ const WorkerRequests::Failure* WorkerRequests::failure(const std::string& worker
 void WorkerRequests::forget(const api::ObjectKey& workload) {
   auto it = failures_.lower_bound({workload, "", first_verb});
   while (it != failures_.end() && std::get<0>(it->first) == workload) it = failures_.erase(it);
+}
+
+void WorkerRequests::forget(const api::ObjectKey& workload, WorkerVerb verb) {
+  auto it = failures_.lower_bound({workload, "", first_verb});
+  while (it != failures_.end() && std::get<0>(it->first) == workload) {
+    it = std::get<2>(it->first) == verb ? failures_.erase(it) : std::next(it);
+  }
 }
 
 void WorkerRequests::prune() {

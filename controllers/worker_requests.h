@@ -71,6 +71,8 @@ class WorkerRequests {
 
   /// The workload is gone.
   void forget(const api::ObjectKey& workload);
+  /// Failures of such requests, on any worker, are of no interest any more.
+  void forget(const api::ObjectKey& workload, WorkerVerb verb);
   /// Drops what is no longer of interest, so that nothing is remembered for ever.
   void prune();
   bool idle() const { return under_way_.empty(); }

@@ -456,7 +456,8 @@ Plan race(const GroupView& g, TimePoint now, const PlanConfig& config) {
     return plan;
   }
   // 9d. A copy was admitted: write the start lock, remove the losers, create the Job.
-  if (const auto best = winner(g)) {
+  // Before the other checks are Ready there are only copies that an earlier attempt has left.
+  if (const auto best = g.local.other_checks_ready ? winner(g) : std::nullopt) {
     plan.actions.push_back(RecordWinner{*best, "The workload was admitted on \"" + *best + "\""});
     remove_all_but(&plan, g.clusters, *best);
     if (!job_elsewhere(g.clusters, *best)) plan.actions.push_back(CreateJob{*best});

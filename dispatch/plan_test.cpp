@@ -153,6 +153,11 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"only_what_is_missing_is_copied", Given{"a", "b"}.copy("b"), "copy to a"},
         Case{"copies_wait_for_the_other_checks",
              Given{"a", "b"}.with([](Given& g) { g.local.other_checks_ready = false; }), ""},
+        Case{"a_copy_of_an_earlier_attempt_does_not_win_before_the_other_checks_are_ready",
+             Given{"a", "b"}.admitted("a", 10s).with([](Given& g) {
+               g.local.other_checks_ready = false;
+             }),
+             ""},
         Case{"nothing_to_do_while_no_worker_admits", Given{"a", "b"}.copy("a").copy("b"), ""},
         Case{"the_first_to_be_admitted_wins_and_the_losers_go_before_the_job_is_created",
              Given{"a", "b", "c"}.admitted("a", 10s).admitted("b", 20s).copy("c"),

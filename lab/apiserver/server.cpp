@@ -96,6 +96,14 @@ class Server::Impl {
     co_return response;
   }
 
+  void start_as(const Impl& model) {
+    Store::Snapshot snapshot = model.core_.store.snapshot();
+    // The uid of kube-system is the identity of a cluster.
+    snapshot.objects["namespaces"] = core_.store.shelf("namespaces").objects();
+    for (const auto& [name, objects] : snapshot.objects) core_.store.shelf(name);
+    core_.store.go_back(snapshot);
+    core_.registry = model.core_.registry;
+  }
   void compact() { core_.store.compact(); }
   Store& store() { return core_.store; }
   const Registry& registry() const { return core_.registry; }
@@ -249,6 +257,9 @@ Task<net::HttpResponse> Server::handle(net::HttpRequest request) {
   return impl_->handle(std::move(request));
 }
 
+void Server::start_as(const Server& model) {
+  impl_->start_as(*model.impl_);
+}
 void Server::compact() {
   impl_->compact();
 }

@@ -24,6 +24,11 @@ class Server final : public net::HttpHandler {
   /// Drops all watch history, as a compaction and a restart do: resumed watches get 410.
   void compact();
 
+  /// Takes over the objects and the resource definitions of another server before the first
+  /// request, instead of its own objects except Namespaces: much cheaper than to send everything
+  /// again.
+  void start_as(const Server& model);
+
   /// Failures on purpose; they may be changed at any time.
   Faults& faults();
   /// Counts of requests, as in GET /_regatta/requests.

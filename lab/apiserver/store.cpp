@@ -97,6 +97,13 @@ void Shelf::apply(Change change) {
   }
 }
 
+void Shelf::go_back(Objects objects, std::uint64_t version) {
+  objects_ = std::move(objects);
+  forget(version);
+  ++first_change_;  // so that a watch which has seen everything ends too
+  last_version_ = version;
+}
+
 Store::Store(Executor executor, std::size_t history_max, std::unique_ptr<Journal> journal)
     : executor_(executor),
       history_max_(history_max),
@@ -146,6 +153,7 @@ StoredPtr Store::put(Shelf& shelf, std::string ns, std::string name, Json value)
       std::make_shared<Stored>(std::move(ns), std::move(name), version_, std::move(value));
   StoredPtr stored = change.object;
   record(shelf, store_key(stored->ns(), stored->name()), stored.get());
+  if (on_change) on_change(shelf, change);
   shelf.apply(std::move(change));
   if (!journal_) shelf.changed_.notify_all();
   return stored;
@@ -163,6 +171,7 @@ StoredPtr Store::erase(Shelf& shelf, const Stored& current, Json last) {
   change.object = std::make_shared<Stored>(current.ns(), current.name(), version_, std::move(last));
   StoredPtr stored = change.object;
   record(shelf, store_key(stored->ns(), stored->name()), nullptr);
+  if (on_change) on_change(shelf, change);
   shelf.apply(std::move(change));
   if (!journal_) shelf.changed_.notify_all();
   return stored;
@@ -220,6 +229,23 @@ void Store::compact() {
   for (auto& [name, shelf] : shelves_) {
     shelf->forget(version_);
     shelf->last_version_ = version_;
+    shelf->changed_.notify_all();
+  }
+}
+
+Store::Snapshot Store::snapshot() const {
+  Snapshot out;
+  out.version = version_;
+  for (const auto& [name, shelf] : shelves_) out.objects[name] = shelf->objects();
+  return out;
+}
+
+void Store::go_back(const Snapshot& snapshot, Versions versions) {
+  REGATTA_CHECK(!journal_, "a store with a journal cannot go back");
+  version_ = versions == Versions::go_on ? version_ + 1000 : snapshot.version;
+  for (auto& [name, shelf] : shelves_) {
+    const auto found = snapshot.objects.find(name);
+    shelf->go_back(found == snapshot.objects.end() ? Shelf::Objects() : found->second, version_);
     shelf->changed_.notify_all();
   }
 }

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -88,6 +89,7 @@ class Shelf {
  private:
   friend class Store;
   void apply(Change change);
+  void go_back(Objects objects, std::uint64_t version);
 
   std::string name_;
   Objects objects_;
@@ -127,6 +129,24 @@ class Store {
   Status restore();
   /// Ends every watch and drops every old version, as a compaction does.
   void compact();
+
+  /// Every object by resource, and the version of the whole. Objects are shared, not copied.
+  struct Snapshot {
+    std::uint64_t version = 0;
+    std::map<std::string, Shelf::Objects> objects;
+  };
+  Snapshot snapshot() const;
+  /// What becomes of the version of the whole when a backup is restored.
+  enum class Versions {
+    go_back,  ///< they will be given a second time
+    go_on,    ///< new ones are greater than any before, as `etcdutl --bump-revision` makes them
+  };
+  /// Makes the state that of an earlier snapshot, as a restore of a backup does. Watches end. Only
+  /// without a journal.
+  void go_back(const Snapshot& snapshot, Versions versions = Versions::go_back);
+
+  /// Called at each change, before a watch sees it; for tests. May be null.
+  std::function<void(const Shelf&, const Change&)> on_change;
 
  private:
   void record(const Shelf& shelf, const std::string& key, const Stored* object);

@@ -357,7 +357,17 @@ void InformerCore::replace_store(Listing listing, std::string version) {
     if (went_back ? newer || !there : !newer && !there) missing.push_back(key);
   }
   for (const api::ObjectKey& key : missing) erase(key, Absence::listed, &changes);
-  for (auto& [key, entry] : listing.objects) put(key, std::move(entry), &changes);
+  for (auto& [key, entry] : listing.objects) {
+    // The list has all that happened up to its version. If it has an older object all the same, the
+    // server was restored, and its versions have reached those that the store knew.
+    const auto stored = store_.find(key);
+    if (stored != store_.end()) {
+      std::string& known = stored->second.resource_version;
+      const bool newer = is_older_version(version, known).value_or(false);
+      if (!newer && is_older_version(entry.resource_version, known).value_or(false)) known.clear();
+    }
+    put(key, std::move(entry), &changes);
+  }
   undecodable_ = std::move(listing.undecodable);
   version_ = reached_ = std::move(version);
   health_.last_event = deps_.clock.now();

@@ -568,6 +568,18 @@ TEST_F(InformerTest, AServerThatWasRestoredFromABackupIsBelieved) {
   EXPECT_EQ(things.absence(api::ObjectKey("ns", "b")), Absence::listed);
 }
 
+// As `etcdutl snapshot restore --bump-revision` does it, or when writes came before the list.
+TEST_F(InformerTest, ARestoredServerWhoseVersionsGoOnIsBelieved) {
+  server.answer(200, list_text("90", {thing_json("a", "80"), thing_json("b", "85")}));
+  (void)server.answer_watch();
+  server.answer(200, list_text("1090", {thing_json("a", "40"), thing_json("c", "45")}));
+  (void)server.answer_watch();
+  auto& things = begin();
+  things.list_anew();
+  world.settle();
+  EXPECT_EQ(contents(), "a@40 c@45 ");
+}
+
 TEST_F(InformerTest, AfterALossAFollowerThatMustBeCurrentListsAnew) {
   server.answer(200, list_text("10", {thing_json("a", "1")}));
   auto first = server.answer_watch();

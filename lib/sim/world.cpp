@@ -1,10 +1,17 @@
 #include "lib/sim/world.h"
 
+#include "lib/base/check.h"
+
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
 namespace regatta::sim {
+namespace {
+
+constexpr std::uint64_t turns_max = 20'000'000;
+
+}  // namespace
 
 // 2026-01-01T00:00:00Z, so that times in histories look like dates.
 World::World(std::uint64_t seed) : rng(seed), wall_zero_(std::chrono::seconds(1767225600)) {}
@@ -21,7 +28,8 @@ Task<> World::sleep_until(SteadyPoint t) {
 
 void World::settle() {
   io_.restart();
-  while (io_.poll() != 0) {
+  for (std::uint64_t turns = 0; io_.poll_one() != 0; ++turns) {
+    REGATTA_CHECK(turns < turns_max, "something runs for ever and no time passes");
   }
 }
 

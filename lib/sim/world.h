@@ -33,7 +33,7 @@ class World final : public Clock {
   bool run_for(Duration d, const std::function<bool()>& stop = nullptr) {
     return run_until(steady_ + d, stop);
   }
-  /// Runs everything that can run while time stands still.
+  /// Runs everything that can run while time stands still. Ends the program when that does not end.
   void settle();
 
   Executor executor() { return io_.get_executor(); }

@@ -102,6 +102,43 @@ TEST_F(BadWorkers, AWriteThatIsRefusedIsRepeatedLessAndLessOften) {
   until("runs", [&] { return jobs_on("east") == 1; }, 70s);
 }
 
+TEST_F(BadWorkers, FailuresOfAnEarlierAttemptAreNoReasonToEndTheNext) {
+  manager::CoreConfig hub;
+  hub.dispatch.plan.worker_lost_timeout = 60s;
+  start(std::move(hub));
+  for (const char* name : {"north", "west"}) {
+    ASSERT_TRUE(workers_.at(name).cluster->patch(api::ClusterQueue::resource, api::ObjectKey("cq"),
+                                                 R"({"spec":{"stopPolicy":"Hold"}})"));
+  }
+  settle();
+  network_.faults("east").concerns = posts_to("jobs");
+  network_.faults("east").server_error = 1;
+  constexpr int jobs = 10;
+  submit(jobs);
+  settle(20s);
+  EXPECT_EQ(recorded_on("east"), jobs);
+  const auto set_active = [&](const std::string& value) {
+    for (const auto& workload : manager_->core().local().workloads.list()) {
+      EXPECT_TRUE(cluster_.patch(api::Workload::resource, workload->metadata.key(),
+                                 R"({"spec":{"active":)" + value + "}}"));
+    }
+  };
+  set_active("false");
+  until("all are evicted", [&] { return recorded_on("east") == 0; });
+  network_.faults("east").server_error = 0;
+  // Workloads have turns while their Jobs are being created, and reads overtake writes.
+  network_.faults("east").delay_min = 1ms;
+  network_.faults("east").delay_max = 400ms;
+  settle(90s);
+  set_active("true");
+  until("all run", [&] { return jobs_on("east") == jobs; });
+  settle(5s);
+  EXPECT_EQ(jobs_on("east"), jobs);
+  for (const auto& workload : manager_->core().local().workloads.list()) {
+    EXPECT_EQ(condition(workload->status.conditions, "RefusedByWorkers"), "");
+  }
+}
+
 TEST_F(BadWorkers, OneThatAsksForAPauseGetsIt) {
   start();
   network_.faults("east").concerns = posts_to("workloads");

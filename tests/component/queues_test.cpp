@@ -89,6 +89,20 @@ TEST_F(Queues, AnEmptyLocalQueueFollowsTheActivityOfItsClusterQueue) {
   EXPECT_EQ(local_queue_condition(), "True Ready: Can submit new workloads to localQueue");
 }
 
+// A write of which the answer was lost while the watch was dead looks like this, too.
+TEST_F(Queues, AStatusThatIsNotTheOneWrittenLastIsPutRight) {
+  for (const char* yaml : {flavor_yaml, cluster_queue_yaml, local_queue_yaml}) apply(yaml);
+  start_manager();
+  settle();
+  const char* wrong = R"({"status":{"admittedWorkloads":7}})";
+  ASSERT_TRUE(cluster_.patch(api::ClusterQueue::resource, api::ObjectKey("cq"), wrong, "status"));
+  ASSERT_TRUE(cluster_.patch(api::LocalQueue::resource, key("main"), wrong, "status"));
+  settle();
+  const auto queue = cluster_.get<api::ClusterQueue>(api::ObjectKey("cq"));
+  EXPECT_EQ(queue->status.admitted_workloads, 0);
+  EXPECT_EQ(cluster_.get<api::LocalQueue>(key("main"))->status.admitted_workloads, 0);
+}
+
 TEST_F(Queues, AWorkloadThatIsReactivatedSaysWhyItStillWaits) {
   start_with_queues();
   apply(job_yaml("runs", 4));

@@ -1,5 +1,6 @@
 #include "tests/sim/cluster.h"
 
+#include "kubeconfig/validate.h"
 #include "tests/support/manifests.h"
 
 #include <nlohmann/json.hpp>
@@ -9,10 +10,10 @@
 namespace regatta::simtest {
 namespace {
 
-kube::ClientDeps client_deps(sim::World& world, net::HttpSender& sender, std::string agent) {
+kube::ClientDeps client_deps(Clock& clock, Rng& rng, net::HttpSender& sender, std::string agent) {
   kube::ClientConfig config;
   config.user_agent = std::move(agent);
-  return kube::ClientDeps{sender, world, world.rng, nullptr, std::move(config)};
+  return kube::ClientDeps{sender, clock, rng, nullptr, std::move(config)};
 }
 
 /// "workloads" of "Workload": good enough for the kinds of the manifests.
@@ -22,19 +23,126 @@ std::string plural_of(const std::string& kind) {
   return out.ends_with("class") ? out + "es" : out + "s";
 }
 
+Task<> send_all(net::HttpSender* sender, std::vector<Json> objects, int* refused) {
+  for (const Json& object : objects) {
+    net::HttpRequest request("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions");
+    request.headers.set("Content-Type", "application/json");
+    request.body = dump_json(object);
+    const auto answer = co_await sender->send(std::move(request), {});
+    if (!answer || answer->status != 201) ++*refused;
+  }
+}
+
+/// A server with the CRDs. Every server of every history starts as this one: to read the CRDs again
+/// and again would take a fifth of the time.
+const apiserver::Server& model_server() {
+  struct Model {
+    Model() : world(1), server(world.executor(), world, world.rng), scope(world.executor()) {
+      net::HandlerSender sender(world, server, {"admin", {"system:masters"}});
+      int refused = 0;
+      scope.spawn("CRDs", send_all(&sender, test_support::crd_manifests(), &refused));
+      world.run_for(std::chrono::seconds(2));
+      if (refused > 0) throw std::runtime_error("a CRD is refused");
+    }
+    sim::World world;
+    apiserver::Server server;
+    TaskScope scope;
+  };
+  static Model model;
+  return model.server;
+}
+
 }  // namespace
 
-SimCluster::SimCluster(sim::World& world, std::string name, bool runs_jobs)
-    : world_(world),
+/// Kubeconfigs name hosts; each leads to the server of a cluster.
+class SimCluster::Connector final : public clusters::Connector {
+ public:
+  Connector(Surroundings& around, Author author, std::shared_ptr<Gate> gate)
+      : around_(around), author_(std::move(author)), gate_(std::move(gate)) {}
+
+  std::variant<clusters::WorkerConnection, clusters::ConnectFailure> connect(
+      std::string_view kubeconfig) override {
+    const kubeconfig::Verdict verdict = kubeconfig::from_bytes(kubeconfig);
+    if (!verdict.endpoint) {
+      return clusters::ConnectFailure{std::string(verdict.reason), verdict.message};
+    }
+    SimCluster& cluster = *around_.hosts.at(verdict.endpoint->host);
+    clusters::WorkerConnection connection;
+    connection.sender = std::make_shared<LinkSender>(LinkDeps{
+        around_.world, around_.network, cluster.server(), cluster.name(), "multikueue", author_,
+        cluster.shared_link(author_.cluster), gate_, &around_.history, &around_.tampering});
+    connection.server = verdict.endpoint->url;
+    connection.url = verdict.endpoint->url;
+    return connection;
+  }
+
+  std::variant<std::string, clusters::ConnectFailure> read_path(const std::string&) override {
+    return clusters::ConnectFailure{"BadKubeConfig", "no paths here"};
+  }
+
+ private:
+  Surroundings& around_;
+  Author author_;
+  std::shared_ptr<Gate> gate_;
+};
+
+/// One life of a manager.
+struct SimCluster::Process {
+  Process(Surroundings& around, std::shared_ptr<const Duration> offset, Author given)
+      : author(std::move(given)),
+        gate(std::make_shared<Gate>(around.world.executor())),
+        clock(around.world, std::move(offset), gate),
+        leadership(clock),
+        connector(around, Author{Role::dispatcher, author.cluster, author.identity}, gate),
+        scope(around.world.executor()),
+        main(around.world.executor()) {}
+  Author author;
+  std::shared_ptr<Gate> gate;
+  MachineClock clock;
+  kube::Leadership leadership;
+  Connector connector;
+  ManagerPlan plan;
+  std::shared_ptr<LinkFaults>
+      link;  ///< to its own cluster; another one than usual while it is deaf
+  std::shared_ptr<LinkFaults> usual_link;
+  std::unique_ptr<LinkSender> sender, lease_sender;
+  std::unique_ptr<kube::Client> client, lease_client;
+  std::unique_ptr<kube::LeaderElector> elector;
+  std::unique_ptr<manager::Core> core;
+  bool leads = false, ended = false;
+  TaskScope scope, main;
+};
+
+SimCluster::SimCluster(Surroundings& around, std::string name, bool runs_jobs,
+                       Duration clock_offset)
+    : around_(around),
       name_(std::move(name)),
       runs_jobs_(runs_jobs),
-      infrastructure_(world.executor()) {
-  server_ = std::make_unique<apiserver::Server>(world.executor(), world, world.rng);
-  admin_sender_ = std::make_unique<LinkSender>(world, world.rng, *server_, "admin", no_faults_);
-  admin_ = std::make_unique<kube::Client>(client_deps(world, *admin_sender_, "admin"));
+      clock_offset_(std::make_shared<Duration>(clock_offset)),
+      clock_(around.world, clock_offset_) {
+  sim::World& world = around_.world;
+  server_ = std::make_unique<apiserver::Server>(world.executor(), clock_, world.rng);
+  server_->start_as(model_server());
+  admin_sender_ = std::make_unique<LinkSender>(link_deps(Role::user, "admin"));
+  admin_ = std::make_unique<kube::Client>(client_deps(clock_, world.rng, *admin_sender_, "admin"));
+  machinery_sender_ = std::make_unique<LinkSender>(link_deps(Role::machinery, "machinery"));
+  machinery_ = std::make_unique<kube::Client>(
+      client_deps(clock_, world.rng, *machinery_sender_, "machinery"));
 }
 
 SimCluster::~SimCluster() = default;
+
+LinkDeps SimCluster::link_deps(Role role, const std::string& user) {
+  return LinkDeps{
+      around_.world, around_.network, *server_,         name_,  user, Author{role, name_, user},
+      no_faults_,    nullptr,         &around_.history, nullptr};
+}
+
+std::shared_ptr<LinkFaults> SimCluster::shared_link(const std::string& hub) {
+  auto& link = links_[hub];
+  if (!link) link = std::make_shared<LinkFaults>();
+  return link;
+}
 
 Task<> SimCluster::apply(Json object) {
   const std::string api_version = object.value("apiVersion", "");
@@ -47,96 +155,159 @@ Task<> SimCluster::apply(Json object) {
   const std::string ns = object["metadata"].value("namespace", "");
   const api::ResourceInfo resource{group, version, kind, plural, !ns.empty()};
   const Result<std::string> created = co_await admin_->create_raw(resource, ns, dump_json(object));
-  if (!created) {
+  if (!created && created.error().code() != Errc::already_exists) {
     throw std::runtime_error(name_ + ": " + kind + " " + dump_json(object["metadata"]) + ": " +
                              created.error().what());
   }
 }
 
+Task<> SimCluster::edit(api::ResourceInfo resource, api::ObjectKey key, Json patch, bool status) {
+  kube::WriteOptions options;
+  if (status) options.subresource = "status";
+  const auto done =
+      co_await admin_->patch_raw(resource, key, kube::PatchType::merge, dump_json(patch), options);
+  (void)done;
+}
+
+Task<> SimCluster::remove(api::ResourceInfo resource, api::ObjectKey key) {
+  kube::DeleteOptions how;
+  how.propagation_policy = "Background";
+  const Status done = co_await admin_->remove(resource, key, how);
+  (void)done;
+}
+
 Task<> SimCluster::set_up(std::vector<Json> objects) {
-  for (const Json& crd : test_support::crd_manifests()) co_await apply(crd);
-  co_await world_.sleep_for(Duration(2000));
   for (Json& object : objects) co_await apply(std::move(object));
 }
 
 void SimCluster::start_infrastructure() {
+  sim::World& world = around_.world;
+  infrastructure_ = std::make_unique<TaskScope>(world.executor());
   garbage_ = std::make_unique<lab::GarbageCollector>(
-      lab::GarbageCollectorDeps{*admin_, world_, world_.rng, world_.executor(), Log()});
-  infrastructure_.spawn("garbage collector", garbage_->run());
+      lab::GarbageCollectorDeps{*machinery_, clock_, world.rng, world.executor(), Log()});
+  infrastructure_->spawn("garbage collector", garbage_->run());
   if (!runs_jobs_) return;
   lab::JobControllerOptions options;
   options.behaviour.pods = false;
   nodes_ = std::make_unique<lab::JobController>(
-      lab::JobControllerDeps{*admin_, world_, world_.rng, world_.executor(), Log()}, options);
-  infrastructure_.spawn("nodes", nodes_->run());
+      lab::JobControllerDeps{*machinery_, clock_, world.rng, world.executor(), Log()}, options);
+  infrastructure_->spawn("nodes", nodes_->run());
 }
 
 void SimCluster::stop_infrastructure() {
-  infrastructure_.stop();
-  world_.settle();
+  if (!infrastructure_) return;
+  infrastructure_->stop();
+  around_.world.settle();
+  infrastructure_.reset();
 }
 
-Task<> SimCluster::run_manager(manager::Core* core) {
-  co_await core->sync();
-  core->start();
+void SimCluster::restart_infrastructure() {
+  if (!infrastructure_) return;
+  stop_infrastructure();
+  start_infrastructure();
 }
 
-Task<> SimCluster::run_standby(manager::Core* core, std::shared_ptr<kube::NetworkFaults> link) {
-  co_await core->sync();
-  link->half_open_watch = 1;
+/// As manager/run.cpp does: a process that lost the Lease ends.
+Task<> SimCluster::run_manager(Process* process) {
+  co_await process->core->sync();
+  if (!process->elector) {
+    process->leads = true;
+    process->core->start();
+    co_return;
+  }
+  if (process->plan.deaf) process->link->half_open_watch = 1;
+  if (!process->plan.leads_at_once) co_await process->elector->acquire();
+  // Watches that are dead stay dead; what is sent from now on passes as usual.
+  if (process->plan.deaf) *process->link = *process->usual_link;
+  process->leads = true;
+  process->scope.spawn("take over", process->core->take_over());
+  if (process->plan.leads_at_once) co_await process->elector->acquire();
+  const Error lost = co_await process->elector->hold();
+  if (process->plan.leads_on) co_return;
+  process->leads = false;
+  process->scope.stop();
+  process->ended = true;
 }
 
-std::unique_ptr<SimCluster::Process> SimCluster::make_process(
-    manager::CoreConfig config, clusters::Connector& connector,
-    std::shared_ptr<kube::NetworkFaults> link) {
-  auto process = std::make_unique<Process>(world_.executor());
-  process->sender = std::make_unique<LinkSender>(world_, world_.rng, *server_, "manager", link);
-  kube::ClientDeps deps = client_deps(world_, *process->sender, "manager");
+LinkDeps SimCluster::manager_link(const Process& process,
+                                  std::shared_ptr<const LinkFaults> faults) {
+  return LinkDeps{around_.world,    around_.network,   *server_,          name_,
+                  "manager",        process.author,    std::move(faults), process.gate,
+                  &around_.history, &around_.tampering};
+}
+
+void SimCluster::start_manager(std::size_t slot, ManagerPlan plan) {
+  if (processes_.size() <= slot) processes_.resize(slot + 1);
+  const Author author{Role::manager, name_, name_ + "#" + std::to_string(++starts_)};
+  around_.history.process_started(author);
+  auto process = std::make_unique<Process>(around_, clock_offset_, author);
+  Rng& rng = around_.world.rng;
+  process->plan = std::move(plan);
+  process->usual_link = own_link;
+  process->link = process->plan.deaf ? std::make_shared<LinkFaults>(*own_link) : own_link;
+  process->sender = std::make_unique<LinkSender>(manager_link(*process, process->link));
+  kube::ClientDeps deps = client_deps(process->clock, rng, *process->sender, "manager");
   deps.config.timeout = std::chrono::seconds(10);
-  deps.config.observer = [this](const kube::RequestSeen& seen) {
-    std::string line(seen.verb);
-    ((line += ' ') += seen.resource) += seen.subresource.empty() ? "" : "/";
-    ((line += seen.subresource) += ' ') += std::to_string(seen.http_status);
-    ++manager_requests[line];
-  };
+  const bool gated =
+      process->plan.election && !process->plan.leads_on && !process->plan.leads_at_once;
+  if (gated) deps.config.write_gate = &process->leadership;
   process->client = std::make_unique<kube::Client>(std::move(deps));
-  process->core = std::make_unique<manager::Core>(
-      manager::CoreDeps{*process->client, connector, world_, world_.rng, process->scope, Log()},
-      std::move(config));
-  return process;
+  if (process->plan.election) {
+    process->plan.election->identity = author.identity;
+    process->lease_sender = std::make_unique<LinkSender>(manager_link(*process, own_link));
+    process->lease_client = std::make_unique<kube::Client>(
+        client_deps(process->clock, rng, *process->lease_sender, "manager"));
+    process->elector =
+        std::make_unique<kube::LeaderElector>(*process->lease_client, process->clock, rng, Log(),
+                                              *process->plan.election, process->leadership);
+  }
+  manager::CoreDeps core{
+      *process->client, process->connector, process->clock, rng, process->scope, Log()};
+  if (gated) core.write_gate = &process->leadership;
+  process->core = std::make_unique<manager::Core>(core, process->plan.core);
+  process->main.spawn("manager", run_manager(process.get()));
+  processes_[slot] = std::move(process);
 }
 
-void SimCluster::start_manager(manager::CoreConfig config, clusters::Connector& connector) {
-  process_ = make_process(std::move(config), connector, own_link);
-  process_->scope.spawn("manager", run_manager(process_->core.get()));
+void SimCluster::crash_manager(std::size_t slot) {
+  if (processes_.size() <= slot || !processes_[slot]) return;
+  Process& process = *processes_[slot];
+  process.main.stop();
+  process.scope.stop();
+  around_.world.settle();
+  around_.history.process_disturbed(process.author, "ends");
+  processes_[slot].reset();
 }
 
-void SimCluster::start_standby(manager::CoreConfig config, clusters::Connector& connector) {
-  standby_link_ = std::make_shared<kube::NetworkFaults>(*own_link);
-  standby_ = make_process(std::move(config), connector, standby_link_);
-  standby_->scope.spawn("standby", run_standby(standby_->core.get(), standby_link_));
+void SimCluster::crash_all() {
+  for (std::size_t slot = 0; slot < processes_.size(); ++slot) crash_manager(slot);
 }
 
-void SimCluster::promote_standby() {
-  // From now on its requests are those of the manager; its open watches stay dead.
-  *standby_link_ = *own_link;
-  own_link = standby_link_;
-  process_ = std::move(standby_);
-  process_->scope.spawn("take over", process_->core->take_over());
+bool SimCluster::manager_alive(std::size_t slot) const {
+  return processes_.size() > slot && processes_[slot] != nullptr;
 }
 
-void SimCluster::crash_manager() {
-  if (!process_) return;
-  process_->scope.stop();
-  world_.settle();
-  process_.reset();
+bool SimCluster::manager_ended(std::size_t slot) const {
+  return manager_alive(slot) && processes_[slot]->ended;
 }
 
-void SimCluster::stop_standby() {
-  if (!standby_) return;
-  standby_->scope.stop();
-  world_.settle();
-  standby_.reset();
+void SimCluster::pause(std::size_t slot) {
+  if (!manager_alive(slot)) return;
+  around_.history.process_disturbed(processes_[slot]->author, "is paused");
+  processes_[slot]->gate->close();
+}
+
+void SimCluster::resume(std::size_t slot) {
+  if (!manager_alive(slot)) return;
+  around_.history.process_disturbed(processes_[slot]->author, "goes on");
+  processes_[slot]->gate->open();
+}
+
+manager::Core* SimCluster::core() {
+  for (const auto& process : processes_) {
+    if (process && process->leads && !process->ended) return process->core.get();
+  }
+  return nullptr;
 }
 
 }  // namespace regatta::simtest

@@ -5,102 +5,102 @@
 #include "lab/cluster/garbage_collector.h"
 #include "lab/cluster/job_controller.h"
 #include "lib/kube/client.h"
-#include "lib/kube/faulty_sender.h"
-#include "lib/net/handler_sender.h"
-#include "lib/sim/world.h"
+#include "lib/kube/lease.h"
 #include "manager/core.h"
+#include "tests/sim/network.h"
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace regatta::simtest {
 
-/// A sender that owns the senders below it.
-class LinkSender final : public net::HttpSender {
- public:
-  LinkSender(Clock& clock, Rng& rng, net::HttpHandler& handler, std::string identity,
-             std::shared_ptr<const kube::NetworkFaults> faults)
-      : direct_(clock, handler, {std::move(identity), {"system:masters"}}),
-        faulty_(direct_, clock, rng, std::move(faults)) {}
-  Task<Result<net::HttpResponse>> send(net::HttpRequest request,
-                                       net::SendOptions options) override {
-    if (on_request) on_request(request);
-    return faulty_.send(std::move(request), options);
-  }
+class SimCluster;
 
-  /// Called for each request when it is sent, before any fault.
-  std::function<void(const net::HttpRequest&)> on_request;
-
- private:
-  net::HandlerSender direct_;
-  kube::FaultySender faulty_;
+/// What all clusters of a federation share.
+struct Surroundings {
+  sim::World& world;
+  TaskScope& network;
+  History& history;
+  Tampering tampering;
+  std::map<std::string, SimCluster*> hosts;  ///< by host name, as kubeconfigs say it
 };
 
-/// Counts of requests by "user verb resource status-class", over a whole history.
-using RequestCounts = std::map<std::string, std::uint64_t>;
+/// How the process of a manager behaves, besides its core.
+struct ManagerPlan {
+  manager::CoreConfig core;
+  /// Unset: the only manager of its cluster.
+  std::optional<kube::LeaderElectionOptions> election;
+  bool deaf = false;           ///< its watches fall silent once its caches are full
+  bool leads_at_once = false;  ///< broken: does not wait for the Lease
+  bool leads_on = false;       ///< broken: goes on after the Lease is lost
+};
 
-/// One cluster: its API server, which never crashes, its simulated nodes, and its manager, which
-/// does.
+/// One cluster: its API server, which never crashes, its simulated nodes, and its managers, which
+/// do.
 class SimCluster {
  public:
-  SimCluster(sim::World& world, std::string name, bool runs_jobs);
+  SimCluster(Surroundings& around, std::string name, bool runs_jobs, Duration clock_offset);
   ~SimCluster();
 
-  /// Applies CRDs and manifests through the API, as a user would.
+  /// Applies manifests through the API, as a user would. The CRDs are there.
   Task<> set_up(std::vector<Json> manifests);
   Task<> apply(Json object);
+  /// A user's merge patch; failures do not matter.
+  Task<> edit(api::ResourceInfo resource, api::ObjectKey key, Json patch, bool status = false);
+  Task<> remove(api::ResourceInfo resource, api::ObjectKey key);
   void start_infrastructure();
   void stop_infrastructure();
+  void restart_infrastructure();
 
-  /// Starts the manager. Its requests pass through `own_link`.
-  void start_manager(manager::CoreConfig config, clusters::Connector& connector);
-  /// Starts a second manager that only fills its caches, and from then on hears nothing of what
-  /// changes. There is at most one.
-  void start_standby(manager::CoreConfig config, clusters::Connector& connector);
-  void stop_standby();
-  bool has_standby() const { return standby_ != nullptr; }
-  bool standby_synced() const { return standby_ && standby_->core->synced(); }
-  /// The standby becomes the manager; the former one must have ended.
-  void promote_standby();
+  /// Starts a manager. Its requests to its own cluster pass through `own_link`.
+  void start_manager(std::size_t slot, ManagerPlan plan);
   /// Ends the manager at whatever point it is. Nothing that it was about to do happens.
-  void crash_manager();
-  bool manager_alive() const { return process_ != nullptr; }
-  manager::Core* core() { return process_ ? process_->core.get() : nullptr; }
+  void crash_manager(std::size_t slot = 0);
+  void crash_all();
+  bool manager_alive(std::size_t slot = 0) const;
+  /// It ended by itself, since it lost the Lease.
+  bool manager_ended(std::size_t slot) const;
+  void pause(std::size_t slot);
+  void resume(std::size_t slot);
+  /// The core of the manager that leads; null when none does.
+  manager::Core* core();
+
+  /// The link from that hub to this worker.
+  LinkFaults& link_from(const std::string& hub) { return *shared_link(hub); }
+  std::shared_ptr<LinkFaults> shared_link(const std::string& hub);
 
   const std::string& name() const { return name_; }
   apiserver::Server& server() { return *server_; }
   kube::Client& admin() { return *admin_; }
+  void step_clock(Duration by) { *clock_offset_ += by; }
 
-  std::shared_ptr<kube::NetworkFaults> own_link = std::make_shared<kube::NetworkFaults>();
-  std::shared_ptr<kube::NetworkFaults> hub_link = std::make_shared<kube::NetworkFaults>();
-  RequestCounts manager_requests;
+  std::shared_ptr<LinkFaults> own_link = std::make_shared<LinkFaults>();
 
  private:
-  struct Process {
-    explicit Process(Executor executor) : scope(executor) {}
-    std::unique_ptr<LinkSender> sender;
-    std::unique_ptr<kube::Client> client;
-    std::unique_ptr<manager::Core> core;
-    TaskScope scope;
-  };
-  static Task<> run_manager(manager::Core* core);
-  static Task<> run_standby(manager::Core* core, std::shared_ptr<kube::NetworkFaults> link);
-  std::unique_ptr<Process> make_process(manager::CoreConfig config, clusters::Connector& connector,
-                                        std::shared_ptr<kube::NetworkFaults> link);
+  struct Process;
+  class Connector;
+  LinkDeps link_deps(Role role, const std::string& user);
+  LinkDeps manager_link(const Process& process, std::shared_ptr<const LinkFaults> faults);
+  static Task<> run_manager(Process* process);
 
-  sim::World& world_;
+  Surroundings& around_;
   std::string name_;
   bool runs_jobs_;
-  std::shared_ptr<kube::NetworkFaults> no_faults_ = std::make_shared<kube::NetworkFaults>();
+  std::shared_ptr<Duration> clock_offset_;
+  MachineClock clock_;
+  int starts_ = 0;
+  std::shared_ptr<LinkFaults> no_faults_ = std::make_shared<LinkFaults>();
+  std::map<std::string, std::shared_ptr<LinkFaults>> links_;  ///< by hub
   std::unique_ptr<apiserver::Server> server_;
-  std::unique_ptr<LinkSender> admin_sender_;
-  std::unique_ptr<kube::Client> admin_;
+  std::unique_ptr<LinkSender> admin_sender_, machinery_sender_;
+  std::unique_ptr<kube::Client> admin_, machinery_;
   std::unique_ptr<lab::GarbageCollector> garbage_;
   std::unique_ptr<lab::JobController> nodes_;
-  std::unique_ptr<Process> process_, standby_;
-  std::shared_ptr<kube::NetworkFaults> standby_link_;
-  TaskScope infrastructure_;
+  std::vector<std::unique_ptr<Process>> processes_;
+  std::unique_ptr<TaskScope> infrastructure_;
 };
 
 }  // namespace regatta::simtest

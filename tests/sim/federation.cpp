@@ -1,10 +1,11 @@
 #include "tests/sim/federation.h"
 
-#include "kubeconfig/validate.h"
-#include "lib/base/base64.h"
 #include "lib/net/pki.h"
-#include "tests/sim/checks.h"
+#include "tests/sim/chaos.h"
 #include "tests/sim/cluster.h"
+#include "tests/sim/history.h"
+#include "tests/sim/invariant.h"
+#include "tests/sim/objects.h"
 
 #include <nlohmann/json.hpp>
 
@@ -13,388 +14,292 @@ namespace {
 
 using namespace std::chrono_literals;
 
-const std::string team = "team";
-
-/// Kubeconfigs name hosts "<cluster>.sim"; each leads to the server of that cluster.
-class SimConnector final : public clusters::Connector {
- public:
-  explicit SimConnector(sim::World& world) : world_(world) {}
-  void add(SimCluster& cluster) { clusters_[cluster.name() + ".sim"] = &cluster; }
-  std::function<void(const SimCluster&, const net::HttpRequest&)> on_request;
-
-  std::variant<clusters::WorkerConnection, clusters::ConnectFailure> connect(
-      std::string_view kubeconfig) override {
-    const kubeconfig::Verdict verdict = kubeconfig::from_bytes(kubeconfig);
-    if (!verdict.endpoint) {
-      return clusters::ConnectFailure{std::string(verdict.reason), verdict.message};
-    }
-    SimCluster& cluster = *clusters_.at(verdict.endpoint->host);
-    clusters::WorkerConnection connection;
-    auto sender = std::make_shared<LinkSender>(world_, world_.rng, cluster.server(), "multikueue",
-                                               cluster.hub_link);
-    sender->on_request = [this, &cluster](const net::HttpRequest& request) {
-      if (on_request) on_request(cluster, request);
-    };
-    connection.sender = std::move(sender);
-    connection.server = verdict.endpoint->url;
-    return connection;
-  }
-
-  std::variant<std::string, clusters::ConnectFailure> read_path(const std::string&) override {
-    return clusters::ConnectFailure{"BadKubeConfig", "no paths here"};
-  }
-
- private:
-  sim::World& world_;
-  std::map<std::string, SimCluster*> clusters_;
-};
-
-Json object(const char* api_version, const char* kind, const std::string& name,
-            const std::string& ns = "") {
-  Json metadata = {{"name", name}};
-  if (!ns.empty()) metadata["namespace"] = ns;
-  return {{"apiVersion", api_version}, {"kind", kind}, {"metadata", std::move(metadata)}};
+Json job_of(const JobSpec& spec) {
+  Json job = make_object("batch/v1", "Job", spec.name, team);
+  job["metadata"]["labels"] = {{"kueue.x-k8s.io/queue-name", "default"}};
+  if (spec.important) job["metadata"]["labels"]["kueue.x-k8s.io/priority-class"] = "important";
+  job["metadata"]["annotations"] = {
+      {"sandbox.regatta.dev/run-seconds", std::to_string(double(spec.runs.count()) / 1000)}};
+  if (spec.fails) job["metadata"]["annotations"]["sandbox.regatta.dev/fail"] = "true";
+  job["spec"] = {
+      {"suspend", true},
+      {"managedBy", "kueue.x-k8s.io/multikueue"},
+      {"parallelism", spec.pods},
+      {"completions", spec.completions},
+      {"backoffLimit", 0},
+      {"template",
+       {{"spec",
+         {{"restartPolicy", "Never"},
+          {"containers",
+           {{{"name", "c"}, {"image", "i"}, {"resources", {{"requests", {{"cpu", "1"}}}}}}}}}}}}};
+  if (spec.indexed) job["spec"]["completionMode"] = "Indexed";
+  return job;
 }
 
-Json kueue(const char* kind, const std::string& name, Json spec, const std::string& ns = "") {
-  Json out = object("kueue.x-k8s.io/v1beta2", kind, name, ns);
-  if (!spec.is_null()) out["spec"] = std::move(spec);
-  return out;
-}
-
-std::vector<Json> queues(int cpus, bool hub, bool preempting = false) {
-  Json spec = {
-      {"namespaceSelector", Json::object()},
-      {"resourceGroups",
-       {{{"coveredResources", {"cpu"}},
-         {"flavors",
-          {{{"name", "default"}, {"resources", {{{"name", "cpu"}, {"nominalQuota", cpus}}}}}}}}}}};
-  if (preempting) spec["preemption"] = {{"withinClusterQueue", "LowerOrNewerEqualPriority"}};
-  if (hub) {
-    spec["admissionChecksStrategy"] = {{"admissionChecks", {{{"name", "multikueue"}}}}};
-  }
-  return {object("v1", "Namespace", team), object("v1", "Namespace", "kueue-system"),
-          kueue("ResourceFlavor", "default", Json::object()),
-          kueue("ClusterQueue", "cq", std::move(spec)),
-          kueue("LocalQueue", "default", {{"clusterQueue", "cq"}}, team)};
-}
-
-std::string kubeconfig_of(const std::string& cluster, const std::string& ca, int generation) {
-  kubeconfig::Endpoint endpoint;
-  endpoint.url = "https://" + cluster + ".sim:6443";
-  endpoint.host = cluster + ".sim";
-  endpoint.port = 6443;
-  endpoint.ca_pem = ca;
-  endpoint.bearer_token = "token-" + std::to_string(generation);
-  return kubeconfig::write(endpoint, cluster);
-}
-
-Json secret_of(const std::string& cluster, const std::string& ca, int generation) {
-  Json out = object("v1", "Secret", cluster + "-kubeconfig", "kueue-system");
-  out["data"] = {{"kubeconfig", base64_encode(kubeconfig_of(cluster, ca, generation))}};
+Json priority_class(const char* name, int value) {
+  Json out = make_object("kueue.x-k8s.io/v1beta2", "WorkloadPriorityClass", name);
+  out["value"] = value;
   return out;
 }
 
 struct Federation {
-  Federation(const SimOptions& options)
-      : options(options),
-        world(options.seed),
-        connector(world),
-        hub(world, "hub", false),
-        chaos_rng(options.seed * 0x9E3779B97F4A7C15ull + 1),
+  Federation(const SimOptions& given)
+      : options(given),
+        scenario(draw_scenario(given)),
+        world(given.seed),
+        network(world.executor()),
+        history(world, given.keep_history),
+        around{world, network, history, given.tampering, {}},
         script(world.executor()) {
-    auto ca_made = net::CertificateAuthority::create("sim", world.now(), 24h * 365);
-    ca = ca_made ? ca_made->certificate_pem() : "";
-    for (int i = 0; i < options.workers; ++i) {
-      workers.push_back(std::make_unique<SimCluster>(world, std::string(1, char('a' + i)), true));
-      connector.add(*workers.back());
-    }
-    std::vector<SimCluster*> all;
-    for (const auto& worker : workers) all.push_back(worker.get());
-    checks = std::make_unique<Checks>(world, hub, all, options.keep_history);
-    connector.on_request = [this](const SimCluster& cluster, const net::HttpRequest& request) {
-      checks->requested(cluster, request);
-    };
-    choose_configuration();
-    mend_links();
+    // One authority serves all histories: no key of it is ever used.
+    static const std::string authority = [] {
+      sim::World then(1);
+      auto made = net::CertificateAuthority::create("sim", then.now(), 24h * 3650);
+      return made ? made->certificate_pem() : std::string();
+    }();
+    ca = authority;
+    for (const std::string& name : scenario.hubs) add(name, true);
+    for (const std::string& name : scenario.workers) add(name, false);
+    expect();
+    invariants = all_invariants(history, expected);
+    watch();
+    ChaosDeps deps{around, scenario, hubs(), workers(), ca, {}, script};
+    deps.start = [this](SimCluster* cluster, std::size_t slot) { start(cluster, slot); };
+    chaos = std::make_unique<Chaos>(std::move(deps));
   }
 
-  void choose_configuration() {
-    const char* const names[] = {"kueue.x-k8s.io/multikueue-dispatcher-all-at-once",
-                                 "kueue.x-k8s.io/multikueue-dispatcher-incremental"};
-    std::string name = options.dispatcher;
-    if (name.empty()) name = names[chaos_rng.chance(0.3) ? 1 : 0];
-    core.dispatch.plan.nomination.dispatcher = placement::dispatcher_of(name);
+  void add(const std::string& name, bool hub) {
+    auto cluster =
+        std::make_unique<SimCluster>(around, name, !hub, scenario.clock_offsets.at(name));
+    for (const char* suffix : {".sim", "-b.sim"}) around.hosts[name + suffix] = cluster.get();
+    history.follow(name, cluster->server().store(), hub);
+    if (!hub) {
+      for (const std::string& from : scenario.hubs) {
+        history.follow_link(from, name, cluster->shared_link(from));
+      }
+    }
+    history.follow_link(name, name, cluster->own_link);
+    (hub ? hub_list : worker_list).push_back(std::move(cluster));
+  }
+
+  std::vector<SimCluster*> hubs() { return pointers(hub_list); }
+  std::vector<SimCluster*> workers() { return pointers(worker_list); }
+  static std::vector<SimCluster*> pointers(const std::vector<std::unique_ptr<SimCluster>>& list) {
+    std::vector<SimCluster*> out;
+    for (const auto& one : list) out.push_back(one.get());
+    return out;
+  }
+
+  void expect() {
+    expected.worker_lost_timeout = scenario.worker_lost_timeout;
+    // A watch that fell silent is dead after three minutes.
+    expected.sees_within = 4min;
+    expected.fenced = scenario.has(Trouble::standby) || scenario.has(Trouble::pauses);
+    if (!scenario.liar.empty()) expected.lying.insert(scenario.liar);
+    for (const auto& [hub, list] : scenario.jobs) {
+      for (const JobSpec& job : list) {
+        expected.outcomes[job.name] = job.fails ? "Failed" : "Complete";
+      }
+    }
+    for (const std::string& name : scenario.hubs) expected.cpus[name] = scenario.hub_cpus;
+    for (const std::string& name : scenario.workers) expected.cpus[name] = scenario.worker_cpus;
+  }
+
+  void watch() {
+    history.on_change = [this](const Changed& c) {
+      for (const auto& invariant : invariants) invariant->changed(c);
+    };
+    history.on_sent = [this](const Sent& sent) {
+      for (const auto& invariant : invariants) invariant->sent(sent);
+    };
+    history.on_run_over = [this](const Run& run) {
+      for (const auto& invariant : invariants) invariant->run_over(run);
+    };
+  }
+
+  ManagerPlan hub_plan(const std::string& hub) const {
+    ManagerPlan plan;
+    manager::CoreConfig& core = plan.core;
+    core.origin = scenario.origins.at(hub);
+    core.dispatch.plan.nomination.dispatcher = placement::dispatcher_of(scenario.dispatcher);
     core.dispatch.plan.nomination.step_size = 1;
-    core.dispatch.plan.nomination.round = 20s;
-    core.dispatch.plan.worker_lost_timeout = 15s;
-    core.dispatch.plan.head_start = Duration(chaos_rng.chance(0.5) ? 30 : 0);
-    core.dispatch.gc_interval = 20s;
-    core.dispatch.plan.preemption_gates = gated();
+    core.dispatch.plan.nomination.round = scenario.round;
+    core.dispatch.plan.worker_lost_timeout = scenario.worker_lost_timeout;
+    core.dispatch.plan.head_start = scenario.head_start;
+    core.dispatch.gc_interval = scenario.gc_interval;
+    core.dispatch.plan.preemption_gates = scenario.gates;
     core.dispatch.plan.between_gates = 10s;
     core.dispatch.planner = options.planner;
     core.scheduler.admission.reactivation_delay = 200ms;
+    if (scenario.has(Trouble::standby) || scenario.has(Trouble::pauses)) {
+      kube::LeaderElectionOptions election;
+      election.lease = api::ObjectKey("kueue-system", "c1f6bfd2.kueue.x-k8s.io");
+      plan.election = election;
+      plan.deaf = scenario.has(Trouble::standby) && scenario.has(Trouble::deaf_standby);
+    }
+    return plan;
   }
 
-  /// Workers preempt, but only one at a time for each workload.
-  bool gated() const { return options.seed % 3 == 0; }
+  ManagerPlan worker_plan() const {
+    ManagerPlan plan;
+    plan.core.scheduler.admission.preemption_gates = scenario.gates;
+    plan.core.workloads.lifecycle.preemption_gates = scenario.gates;
+    plan.core.multikueue = false;
+    plan.core.scheduler.admission.reactivation_delay = 200ms;
+    return plan;
+  }
 
-  manager::CoreConfig worker_config() const {
-    manager::CoreConfig config;
-    config.scheduler.admission.preemption_gates = gated();
-    config.workloads.lifecycle.preemption_gates = gated();
-    config.multikueue = false;
-    config.scheduler.admission.reactivation_delay = 200ms;
-    return config;
+  void start(SimCluster* cluster, std::size_t slot) {
+    if (cluster->manager_alive(slot)) return;
+    const bool hub = scenario.origins.contains(cluster->name());
+    ManagerPlan plan = hub ? hub_plan(cluster->name()) : worker_plan();
+    if (options.manager) options.manager(&plan, hub);
+    cluster->start_manager(slot, std::move(plan));
+  }
+
+  Task<> set_up_hub(SimCluster* hub) {
+    QueueOptions queue;
+    queue.cpus = scenario.hub_cpus;
+    queue.checks = {"multikueue"};
+    queue.preempting = scenario.has(Trouble::preemption);
+    if (scenario.has(Trouble::other_checks)) queue.checks.push_back("other");
+    std::vector<Json> objects = make_queues(queue);
+    objects.push_back(make_check("multikueue", "kueue.x-k8s.io/multikueue"));
+    if (scenario.has(Trouble::other_checks)) {
+      objects.push_back(make_check("other", "simulation/other"));
+    }
+    objects.push_back(priority_class("important", 1000));
+    objects.push_back(priority_class("ordinary", 0));
+    objects.push_back(make_kueue("MultiKueueConfig", "all", {{"clusters", scenario.workers}}));
+    for (const std::string& worker : scenario.workers) {
+      objects.push_back(make_secret(worker, worker + ".sim", ca, 0));
+      objects.push_back(make_cluster(worker));
+    }
+    co_await hub->set_up(std::move(objects));
+    if (scenario.has(Trouble::other_checks)) {
+      const Json active = {{"status",
+                            {{"conditions",
+                              {{{"type", "Active"},
+                                {"status", "True"},
+                                {"reason", "Active"},
+                                {"message", ""},
+                                {"lastTransitionTime", "2026-01-01T00:00:00Z"}}}}}}};
+      const api::ObjectKey key("other");
+      co_await hub->edit(api::AdmissionCheck::resource, key, active, true);
+    }
   }
 
   Task<> set_up() {
-    std::vector<Json> on_hub = queues(14, true);
-    Json names = Json::array();
-    for (const auto& worker : workers) names.push_back(worker->name());
-    on_hub.push_back(
-        kueue("AdmissionCheck", "multikueue",
-              {{"controllerName", "kueue.x-k8s.io/multikueue"},
-               {"parameters",
-                {{"apiGroup", "kueue.x-k8s.io"}, {"kind", "MultiKueueConfig"}, {"name", "all"}}}}));
-    on_hub.push_back(kueue("MultiKueueConfig", "all", {{"clusters", names}}));
-    for (const auto& worker : workers) {
-      on_hub.push_back(secret_of(worker->name(), ca, 0));
-      on_hub.push_back(kueue(
-          "MultiKueueCluster", worker->name(),
-          {{"clusterSource", {{"kubeConfig", {{"location", worker->name() + "-kubeconfig"}}}}}}));
+    for (SimCluster* hub : hubs()) co_await set_up_hub(hub);
+    for (SimCluster* worker : workers()) {
+      QueueOptions queue;
+      queue.cpus = scenario.worker_cpus;
+      queue.preempting = scenario.gates;
+      queue.with_namespace = !scenario.has(Trouble::namespaces) || worker != workers()[1];
+      co_await worker->set_up(make_queues(queue));
     }
-    co_await hub.set_up(std::move(on_hub));
-    for (const auto& worker : workers) co_await worker->set_up(queues(6, false, gated()));
     ready = true;
   }
 
-  Task<> submit_jobs() {
-    for (int i = 0; i < options.jobs; ++i) {
-      co_await world.sleep_for(Duration(chaos_rng.between(0, 4000)));
-      Json job = object("batch/v1", "Job", "job-" + std::to_string(i), team);
-      job["metadata"]["labels"] = {{"kueue.x-k8s.io/queue-name", "default"}};
-      const std::int64_t millis = chaos_rng.between(500, 15000);
-      job["metadata"]["annotations"] = {
-          {"sandbox.regatta.dev/run-seconds", std::to_string(double(millis) / 1000)}};
-      const int pods = int(chaos_rng.between(1, 3));
-      job["spec"] = {{"suspend", true},
-                     {"managedBy", "kueue.x-k8s.io/multikueue"},
-                     {"parallelism", pods},
-                     {"completions", pods},
-                     {"template",
-                      {{"spec",
-                        {{"restartPolicy", "Never"},
-                         {"containers",
-                          {{{"name", "c"},
-                            {"image", "i"},
-                            {"resources", {{"requests", {{"cpu", "1"}}}}}}}}}}}}};
-      co_await hub.apply(std::move(job));
+  Task<> submit_jobs(SimCluster* hub) {
+    for (const JobSpec& job : scenario.jobs.at(hub->name())) {
+      co_await world.sleep_for(job.after);
+      co_await hub->apply(job_of(job));
     }
-    submitted = true;
+    ++submitted;
   }
 
-  // --- faults ---
-
-  void break_link(kube::NetworkFaults* faults) {
-    const auto some = [&](double most) {
-      return chaos_rng.chance(0.5) ? 0 : chaos_rng.unit() * most;
-    };
-    faults->drop_before = some(0.15);
-    faults->lose_reply = some(0.15);
-    faults->hang_reply = some(0.03);
-    faults->conflict = some(0.1);
-    faults->gone = some(0.1);
-    faults->too_many = some(0.1);
-    faults->server_error = some(0.1);
-    faults->cut_watch = some(0.1);
-    faults->half_open_watch = some(0.01);
-    faults->gone_in_watch = some(0.05);
-    faults->delay_min = Duration(0);
-    faults->delay_max = Duration(chaos_rng.between(5, 400));
-  }
-
-  /// A link without faults still takes a few milliseconds, so that requests can overtake each
-  /// other.
-  static kube::NetworkFaults sound_link() {
-    kube::NetworkFaults faults;
-    faults.delay_min = Duration(1);
-    faults.delay_max = Duration(15);
-    return faults;
-  }
-
-  void mend_links() {
-    *hub.own_link = sound_link();
-    for (const auto& worker : workers) {
-      const bool partitioned = worker->hub_link->partitioned;
-      *worker->hub_link = sound_link();
-      worker->hub_link->partitioned = partitioned;  // the fault ends by itself
-      *worker->own_link = sound_link();
+  void look() {
+    ++result.steps;
+    history.look();
+    for (const auto& invariant : invariants) invariant->stepped();
+    if (options.on_look && result.steps % options.steps_between_looks == 0) {
+      options.on_look(*hub_list.front(), world.now());
     }
   }
 
-  Task<> partition(SimCluster* worker) {
-    ++result.partitions;
-    worker->hub_link->partitioned = true;
-    co_await world.sleep_for(Duration(chaos_rng.between(500, 40000)));
-    worker->hub_link->partitioned = false;
+  bool over() {
+    look();
+    if (!history.violations().empty()) return true;
+    if (submitted < hub_list.size() || (options.faults && !chaos->calm())) return false;
+    return every_job_ended(history) && workers_clean(history, expected);
   }
 
-  Task<> crash(SimCluster* cluster) {
-    if (!cluster->manager_alive()) co_return;
-    ++result.crashes;
-    cluster->crash_manager();
-    co_await world.sleep_for(Duration(chaos_rng.between(10, 8000)));
-    if (cluster->has_standby() && cluster->standby_synced()) {
-      cluster->promote_standby();
-    } else {
-      start(cluster);
+  void start_all() {
+    for (SimCluster* hub : hubs()) {
+      hub->start_infrastructure();
+      start(hub, 0);
+      if (scenario.has(Trouble::standby)) start(hub, 1);
     }
-    if (cluster == &hub && standbys) {
-      cluster->stop_standby();
-      cluster->start_standby(core, connector);
+    for (SimCluster* worker : workers()) {
+      if (worker->name() == scenario.liar) continue;
+      worker->start_infrastructure();
+      start(worker, 0);
     }
-  }
-
-  void start(SimCluster* cluster) {
-    cluster->start_manager(cluster == &hub ? core : worker_config(), connector);
-  }
-
-  Task<> rotate(SimCluster* worker, int generation) {
-    const Json patch = {{"data", secret_of(worker->name(), ca, generation)["data"]}};
-    const auto done = co_await hub.admin().patch_raw(
-        api::Secret::resource, {"kueue-system", worker->name() + "-kubeconfig"},
-        kube::PatchType::merge, dump_json(patch));
-    (void)done;
-  }
-
-  Task<> delete_a_job() {
-    const std::string name = "job-" + std::to_string(chaos_rng.between(0, options.jobs - 1));
-    kube::DeleteOptions how;
-    how.propagation_policy = "Background";
-    const Status done = co_await hub.admin().remove<api::Job>({team, name}, how);
-    (void)done;
-  }
-
-  /// A user of the worker deletes objects that the hub created there.
-  Task<> vandalise(SimCluster* worker) {
-    const bool job = chaos_rng.chance(0.5);
-    const apiserver::Shelf* shelf =
-        worker->server().store().find_shelf(job ? "jobs.batch" : "workloads.kueue.x-k8s.io");
-    if (!shelf || shelf->objects().empty()) co_return;
-    auto chosen = shelf->objects().begin();
-    std::advance(chosen, chaos_rng.between(0, std::int64_t(shelf->objects().size()) - 1));
-    const api::ObjectKey key(chosen->second->ns(), chosen->second->name());
-    kube::DeleteOptions how;
-    how.propagation_policy = "Background";
-    const api::ResourceInfo resource = job ? api::Job::resource : api::Workload::resource;
-    const Status done = co_await worker->admin().remove(resource, key, how);
-    (void)done;
-  }
-
-  SimCluster* any_worker() {
-    return workers[std::size_t(chaos_rng.between(0, options.workers - 1))].get();
-  }
-
-  Task<> chaos() {
-    const TimePoint end = world.now() + options.faults_end;
-    // The kinds of faults in this history.
-    const bool crashes = chaos_rng.chance(0.7), partitions = chaos_rng.chance(0.7),
-               noise = chaos_rng.chance(0.7), deletions = chaos_rng.chance(0.4),
-               vandals = chaos_rng.chance(0.3);
-    int generation = 0;
-    while (world.now() < end) {
-      co_await world.sleep_for(Duration(chaos_rng.between(200, 5000)));
-      const auto dice = chaos_rng.between(0, 9);
-      if (dice <= 1 && crashes) script.spawn("crash hub", crash(&hub));
-      if (dice == 2 && crashes) script.spawn("crash worker", crash(any_worker()));
-      if (dice >= 3 && dice <= 4 && partitions) script.spawn("partition", partition(any_worker()));
-      if (dice == 5 && noise) break_link(any_worker()->hub_link.get());
-      if (dice == 6 && noise) break_link(hub.own_link.get());
-      if (dice == 7 && noise) break_link(any_worker()->own_link.get());
-      if (dice == 8 && deletions) co_await delete_a_job();
-      if (vandals && chaos_rng.chance(0.15)) co_await vandalise(any_worker());
-      if (dice == 9) {
-        if (chaos_rng.chance(0.5)) {
-          any_worker()->server().compact();
-        } else {
-          co_await rotate(any_worker(), ++generation);
-        }
-      }
-    }
-    mend_links();
-    calm = true;
   }
 
   void run() {
     script.spawn("set up", set_up());
     world.run_for(10s, [this] { return ready; });
-    hub.start_infrastructure();
-    start(&hub);
-    if (standbys) hub.start_standby(core, connector);
-    for (const auto& worker : workers) {
-      worker->start_infrastructure();
-      start(worker.get());
-    }
-    const TimePoint begin = world.now();
-    script.spawn("jobs", submit_jobs());
-    if (options.faults) {
-      script.spawn("chaos", chaos());
-    } else {
-      calm = true;
-    }
-    const auto step = [this] {
-      ++result.steps;
-      checks->step();
-      if (options.on_look && result.steps % options.steps_between_looks == 0) {
-        options.on_look(hub, world.now());
-      }
-      return !checks->violations().empty() ||
-             (calm && submitted && checks->every_job_ended() && checks->workers_clean());
-    };
-    world.run_for(options.give_up, step);
-    if (checks->violations().empty()) {
+    start_all();
+    const SteadyPoint begin = world.steady();
+    for (SimCluster* hub : hubs()) script.spawn("jobs", submit_jobs(hub));
+    if (options.faults) chaos->start();
+    result.bound = options.give_up.value_or(scenario.progress_bound());
+    world.run_for(result.bound, [this] { return over(); });
+    result.took = world.steady() - begin;
+    if (history.violations().empty()) {
       // Everything that is still under way must leave the stores as they are.
       world.run_for(30s, [this] {
-        checks->step();
+        look();
         return false;
       });
       // A silent watch is only detected after some minutes.
-      world.run_for(6min, [this] {
-        checks->step();
-        return checks->queues_empty();
+      world.run_for(7min, [this] {
+        look();
+        return queues_empty(history, expected);
       });
-      checks->at_rest();
+      for (const auto& invariant : invariants) invariant->at_rest();
     }
-    result.took = world.now() - begin;
-    result.finished = checks->jobs_ended();
-    result.violations = checks->violations();
-    result.history = checks->history();
+    report();
     shut_down();
+  }
+
+  void report() {
+    result.finished = jobs_ended(history);
+    result.crashes = chaos->counts().crashes;
+    result.partitions = chaos->counts().partitions;
+    result.violations = history.violations();
+    result.history = history.text();
+    for (const Trouble trouble : scenario.troubles) {
+      result.troubles += (result.troubles.empty() ? "" : " ") + std::string(name_of(trouble));
+    }
   }
 
   void shut_down() {
     script.stop();
-    hub.crash_manager();
-    hub.stop_standby();
-    for (const auto& worker : workers) worker->crash_manager();
-    hub.stop_infrastructure();
-    for (const auto& worker : workers) worker->stop_infrastructure();
+    for (SimCluster* hub : hubs()) hub->crash_all();
+    for (SimCluster* worker : workers()) worker->crash_all();
+    for (SimCluster* hub : hubs()) hub->stop_infrastructure();
+    for (SimCluster* worker : workers()) worker->stop_infrastructure();
+    network.stop();
     world.settle();
   }
 
   SimOptions options;
   SimResult result;
+  Scenario scenario;
   sim::World world;
-  SimConnector connector;
-  SimCluster hub;
-  std::vector<std::unique_ptr<SimCluster>> workers;
-  manager::CoreConfig core;
+  TaskScope network;
+  History history;
+  Surroundings around;
+  std::vector<std::unique_ptr<SimCluster>> hub_list, worker_list;
   std::string ca;
-  Rng chaos_rng;
-  std::unique_ptr<Checks> checks;
-  bool ready = false, submitted = false, calm = false;
-  const bool standbys = options.seed % 2 == 0;  ///< a standby takes over when the hub crashes
+  Expectations expected;
+  Invariants invariants;
+  std::unique_ptr<Chaos> chaos;
+  bool ready = false;
+  std::size_t submitted = 0;
   TaskScope script;
 };
 

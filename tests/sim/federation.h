@@ -1,41 +1,32 @@
 #pragma once
 
-#include "clusters/connector.h"
-#include "kubeconfig/endpoint.h"
-#include "lab/apiserver/server.h"
-#include "lab/cluster/garbage_collector.h"
-#include "lab/cluster/job_controller.h"
-#include "lib/kube/client.h"
-#include "lib/kube/faulty_sender.h"
-#include "lib/net/handler_sender.h"
-#include "lib/sim/world.h"
-#include "manager/core.h"
+#include "dispatch/plan.h"
 #include "tests/sim/cluster.h"
+#include "tests/sim/scenario.h"
 
-#include <map>
-#include <memory>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
-/// A whole federation in one process and virtual time: a hub and its workers, each with its API
-/// server, its manager (which can crash and come back at any moment), garbage collection and
+/// A whole federation in one process and virtual time: hubs and their workers, each with its API
+/// server, its managers (which can crash and come back at any moment), garbage collection and
 /// simulated nodes. Every request between them passes a seeded fault injector. Invariants are
-/// checked after every step.
+/// checked against the history of everything that happened.
 namespace regatta::simtest {
 
 using Planner = std::function<dispatch::Plan(const dispatch::GroupView&, TimePoint,
                                              const dispatch::PlanConfig&)>;
 
-struct SimOptions {
-  std::uint64_t seed = 1;
-  int jobs = 10;
-  int workers = 3;
-  std::string dispatcher;  ///< empty: drawn from the seed
-  bool faults = true;
-  Duration faults_end = std::chrono::seconds(90);
-  Duration give_up = std::chrono::minutes(40);
-  Planner planner = dispatch::plan;  ///< tests use broken ones
+struct SimOptions : ScenarioOptions {
+  /// Unset: what follows from the configuration.
+  std::optional<Duration> give_up;
+
+  // Tests break the implementation with these.
+  Planner planner = dispatch::plan;
+  std::function<void(ManagerPlan*, bool hub)> manager;
+  Tampering tampering;
+
   bool keep_history = true;
   /// Looks at the hub every so many steps; may be null.
   std::function<void(SimCluster& hub, TimePoint now)> on_look;
@@ -45,7 +36,9 @@ struct SimOptions {
 struct SimResult {
   std::vector<std::string> violations;  ///< of invariants; empty: all held
   std::string history;                  ///< every change of a Workload or Job on any cluster
+  std::string troubles;                 ///< the kinds that the world had
   Duration took{0};                     ///< virtual time
+  Duration bound{0};                    ///< that everything had to end
   int finished = 0;
   int crashes = 0;
   int partitions = 0;

@@ -1,41 +1,110 @@
 #include "tests/sim/federation.h"
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
+#include <ctime>
+#include <sstream>
 
-/// regatta_sim_run --seeds N [--first S] [--history]: one history for each seed.
-int main(int argc, char** argv) {
+namespace regatta::simtest {
+namespace {
+
+struct Command {
   std::uint64_t seeds = 100, first = 1;
   bool history = false;
+  bool wrong = false;
+  SimOptions options;
+};
+
+const char* const usage =
+    "usage: %s [--seeds N] [--first S] [--history] [--with TROUBLE,...] [--only TROUBLE,...]\n"
+    "          [--waiting]\n"
+    "--with adds kinds of trouble to every history, --only draws no others, --waiting also draws\n"
+    "those that the implementation is not ready for. The kinds:\n";
+
+std::set<Trouble> troubles_of(const char* text, bool* wrong) {
+  std::set<Trouble> out;
+  std::istringstream names(text);
+  for (std::string name; std::getline(names, name, ',');) {
+    const auto trouble = trouble_of(name);
+    if (trouble) out.insert(*trouble);
+    *wrong = *wrong || !trouble;
+  }
+  return out;
+}
+
+Command read(int argc, char** argv) {
+  Command command;
   for (int i = 1; i < argc; ++i) {
-    const bool more = i + 1 < argc;
-    if (!std::strcmp(argv[i], "--seeds") && more) {
-      seeds = std::strtoull(argv[++i], nullptr, 10);
-    } else if (!std::strcmp(argv[i], "--first") && more) {
-      first = std::strtoull(argv[++i], nullptr, 10);
-    } else if (!std::strcmp(argv[i], "--history")) {
-      history = true;
+    const std::string word = argv[i];
+    const char* value = i + 1 < argc ? argv[i + 1] : nullptr;
+    if (word == "--history") {
+      command.history = true;
+    } else if (word == "--waiting") {
+      command.options.with_waiting = true;
+    } else if (!value) {
+      command.wrong = true;
+    } else if (word == "--seeds") {
+      command.seeds = std::strtoull(argv[++i], nullptr, 10);
+    } else if (word == "--first") {
+      command.first = std::strtoull(argv[++i], nullptr, 10);
+    } else if (word == "--with") {
+      command.options.always = troubles_of(argv[++i], &command.wrong);
+    } else if (word == "--only") {
+      command.options.only = troubles_of(argv[++i], &command.wrong);
     } else {
-      std::fprintf(stderr, "usage: %s [--seeds N] [--first S] [--history]\n", argv[0]);
-      return 2;
+      command.wrong = true;
     }
   }
+  command.options.keep_history = command.history;
+  return command;
+}
+
+void print(const SimOptions& options, const SimResult& result) {
+  std::printf(
+      "seed %llu: %s, %d jobs, %lld of %lld s virtual, %llu steps, %d crashes: %s\n",
+      static_cast<unsigned long long>(options.seed), result.violations.empty() ? "ok" : "FAILED",
+      result.finished, static_cast<long long>(result.took.count() / 1000),
+      static_cast<long long>(result.bound.count() / 1000),
+      static_cast<unsigned long long>(result.steps), result.crashes, result.troubles.c_str());
+  for (const std::string& violation : result.violations) std::printf("  %s\n", violation.c_str());
+  std::fflush(stdout);
+}
+
+int run(Command command) {
+  using Wall = std::chrono::steady_clock;
+  const auto begin = Wall::now();
+  const std::clock_t cpu = std::clock();
   std::uint64_t bad = 0;
-  for (std::uint64_t seed = first; seed < first + seeds; ++seed) {
-    regatta::simtest::SimOptions options;
-    options.seed = seed;
-    const auto result = regatta::simtest::run_federation(options);
-    if (history) std::fputs(result.history.c_str(), stdout);
+  for (std::uint64_t seed = command.first; seed < command.first + command.seeds; ++seed) {
+    command.options.seed = seed;
+    const SimResult result = run_federation(command.options);
+    if (command.history) std::fputs(result.history.c_str(), stdout);
     if (!result.violations.empty()) ++bad;
-    std::printf("seed %llu: %s, %d jobs, %lld s virtual, %llu steps, %d crashes, %d partitions\n",
-                static_cast<unsigned long long>(seed), result.violations.empty() ? "ok" : "FAILED",
-                result.finished, static_cast<long long>(result.took.count() / 1000),
-                static_cast<unsigned long long>(result.steps), result.crashes, result.partitions);
-    for (const std::string& violation : result.violations) std::printf("  %s\n", violation.c_str());
-    std::fflush(stdout);
+    print(command.options, result);
   }
-  std::printf("%llu passed, %llu failed\n", static_cast<unsigned long long>(seeds - bad),
-              static_cast<unsigned long long>(bad));
+  const double wall = std::chrono::duration<double>(Wall::now() - begin).count();
+  const double busy = double(std::clock() - cpu) / CLOCKS_PER_SEC;
+  std::printf("%llu passed, %llu failed; %.2f seeds per second, %.2f per CPU second\n",
+              static_cast<unsigned long long>(command.seeds - bad),
+              static_cast<unsigned long long>(bad), double(command.seeds) / wall,
+              double(command.seeds) / busy);
   return bad == 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace regatta::simtest
+
+/// regatta_sim_run: one history for each seed.
+int main(int argc, char** argv) {
+  const auto command = regatta::simtest::read(argc, argv);
+  if (command.wrong) {
+    std::fprintf(stderr, regatta::simtest::usage, argv[0]);
+    for (const auto& info : regatta::simtest::all_troubles()) {
+      std::fprintf(stderr, "  %s%s%s\n", info.name, info.waits_for ? ", waits for " : "",
+                   info.waits_for ? info.waits_for : "");
+    }
+    return 2;
+  }
+  return regatta::simtest::run(command);
 }

@@ -1,0 +1,499 @@
+#include "tests/sim/chaos.h"
+
+#include "lib/base/json_access.h"
+#include "tests/sim/invariant.h"
+#include "tests/sim/objects.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace regatta::simtest {
+namespace {
+
+using namespace std::chrono_literals;
+
+const char* const workloads = "workloads.kueue.x-k8s.io";
+const char* const jobs = "jobs.batch";
+constexpr api::ResourceInfo config_resource{"kueue.x-k8s.io", "v1beta2", "MultiKueueConfig",
+                                            "multikueueconfigs", false};
+constexpr api::ResourceInfo cluster_resource{"kueue.x-k8s.io", "v1beta2", "MultiKueueCluster",
+                                             "multikueueclusters", false};
+constexpr api::ResourceInfo queue_resource{"kueue.x-k8s.io", "v1beta2", "ClusterQueue",
+                                           "clusterqueues", false};
+
+/// A link without faults still takes a few milliseconds, so that requests can overtake each other.
+LinkFaults sound_link() {
+  LinkFaults faults;
+  faults.delay_min = Duration(1);
+  faults.delay_max = Duration(15);
+  return faults;
+}
+
+/// Makes a link sound; what ends by itself stays.
+void mend(LinkFaults* link) {
+  LinkFaults sound = sound_link();
+  sound.partitioned = link->partitioned;
+  sound.refuse_jobs = link->refuse_jobs;
+  *link = sound;
+}
+
+}  // namespace
+
+Chaos::Chaos(ChaosDeps deps)
+    : deps_(std::move(deps)), rng_(deps_.scenario.seed * 0x9E3779B97F4A7C15ull + 1) {
+  for (SimCluster* worker : deps_.workers) addresses_[worker->name()] = worker->name() + ".sim";
+  mend_links();
+  if (has(Trouble::lasting_refusals)) {
+    for (SimCluster* hub : deps_.hubs) {
+      deps_.workers.front()->link_from(hub->name()).refuse_jobs = 403;
+    }
+  }
+}
+
+const std::vector<Chaos::Kind>& Chaos::kinds() {
+  static const std::vector<Kind> all = {
+      {Trouble::crashes, 3, &Chaos::crash_hub},
+      {Trouble::crashes, 2, &Chaos::crash_worker},
+      {Trouble::partitions, 3, &Chaos::partition},
+      {Trouble::noise, 4, &Chaos::noise},
+      {Trouble::late, 3, &Chaos::late},
+      {Trouble::deletions, 1, &Chaos::delete_job},
+      {Trouble::vandals, 2, &Chaos::vandalise},
+      {Trouble::pauses, 3, &Chaos::pause_hub},
+      {Trouble::clock_steps, 2, &Chaos::step_clock},
+      {Trouble::restores, 2, &Chaos::restore_worker},
+      {Trouble::hub_restores, 1, &Chaos::restore_hub},
+      {Trouble::deactivation, 3, &Chaos::deactivate},
+      {Trouble::stop_policies, 2, &Chaos::stop_queue},
+      {Trouble::edits, 3, &Chaos::edit_job},
+      {Trouble::configs, 3, &Chaos::change_config},
+      {Trouble::check_swaps, 2, &Chaos::swap_check},
+      {Trouble::addresses, 2, &Chaos::move_server},
+      {Trouble::refusals, 3, &Chaos::refuse_jobs},
+      {Trouble::out_of_sync, 3, &Chaos::change_remote_job},
+      {Trouble::foreign, 3, &Chaos::foreign_job},
+      {Trouble::worker_evictions, 3, &Chaos::deactivate_copy},
+  };
+  return all;
+}
+
+void Chaos::mend_links() {
+  for (SimCluster* hub : deps_.hubs) mend(hub->own_link.get());
+  for (SimCluster* worker : deps_.workers) {
+    mend(worker->own_link.get());
+    for (SimCluster* hub : deps_.hubs) mend(&worker->link_from(hub->name()));
+  }
+}
+
+void Chaos::start() {
+  deps_.scope.spawn("supervisor", supervise());
+  deps_.scope.spawn("chaos", run());
+  if (has(Trouble::external)) deps_.scope.spawn("nominations", nominate());
+  if (has(Trouble::other_checks)) deps_.scope.spawn("other checks", answer_other_checks());
+  if (has(Trouble::losses)) deps_.scope.spawn("loss", lose_worker());
+  if (has(Trouble::namespaces)) deps_.scope.spawn("namespace", add_namespace());
+  if (has(Trouble::byzantine)) deps_.scope.spawn("lies", lie());
+}
+
+Task<> Chaos::run() {
+  std::vector<Action> actions(2, &Chaos::compact_or_rotate);
+  for (const Kind& kind : kinds()) {
+    if (has(kind.trouble)) actions.insert(actions.end(), std::size_t(kind.weight), kind.action);
+  }
+  const SteadyPoint end = deps_.around.world.steady() + deps_.scenario.faults_end;
+  while (deps_.around.world.steady() < end) {
+    co_await wait(200, 5000);
+    const auto chosen = std::size_t(rng_.between(0, std::int64_t(actions.size()) - 1));
+    ++under_way_;
+    deps_.scope.spawn("trouble", one(actions[chosen]));
+  }
+  mend_links();
+  over_ = true;
+  while (under_way_ > 0) co_await deps_.around.world.sleep_for(100ms);
+  co_await set_right();
+  right_ = true;
+}
+
+/// A hub that went back to an older state has lost what users put back since.
+Task<> Chaos::set_right() {
+  for (SimCluster* hub : deps_.hubs) {
+    for (SimCluster* worker : deps_.workers) {
+      co_await hub->apply(make_cluster(worker->name()));
+      co_await write_secret(hub, worker);
+    }
+    co_await list_clusters(hub);
+    Json checks = Json::array({{{"name", "multikueue"}}});
+    if (has(Trouble::other_checks)) checks.push_back({{"name", "other"}});
+    const Json queue = {
+        {"spec",
+         {{"stopPolicy", "None"}, {"admissionChecksStrategy", {{"admissionChecks", checks}}}}}};
+    const api::ObjectKey name("cq");
+    co_await hub->edit(queue_resource, name, queue);
+    const Json on = {{"spec", {{"active", true}}}};
+    const auto all = hub->server().store().find_shelf(workloads)->objects();
+    for (const auto& [key, workload] : all) {
+      if (at_or_null(workload->value().at("spec"), "active") != Json(false)) continue;
+      const api::ObjectKey which(workload->ns(), workload->name());
+      co_await hub->edit(api::Workload::resource, which, on);
+    }
+  }
+}
+
+Task<> Chaos::one(Action action) {
+  ++counts_.actions;
+  co_await (this->*action)();
+  --under_way_;
+  if (over_) mend_links();
+}
+
+Task<> Chaos::wait(std::int64_t low, std::int64_t high) {
+  co_await deps_.around.world.sleep_for(some(low, high));
+}
+
+SimCluster* Chaos::any_worker() {
+  return deps_.workers[std::size_t(rng_.between(0, std::int64_t(deps_.workers.size()) - 1))];
+}
+
+SimCluster* Chaos::any_hub() {
+  return deps_.hubs[std::size_t(rng_.between(0, std::int64_t(deps_.hubs.size()) - 1))];
+}
+
+std::size_t Chaos::any_slot() {
+  return has(Trouble::standby) && rng_.chance(0.5) ? 1 : 0;
+}
+
+apiserver::StoredPtr Chaos::any_object(SimCluster* cluster, const char* resource) {
+  const apiserver::Shelf* shelf = cluster->server().store().find_shelf(resource);
+  if (!shelf || shelf->objects().empty()) return nullptr;
+  auto chosen = shelf->objects().begin();
+  std::advance(chosen, rng_.between(0, std::int64_t(shelf->objects().size()) - 1));
+  return chosen->second;
+}
+
+// --- processes and links ---
+
+/// Managers that ended by themselves are started again, as a Deployment does.
+Task<> Chaos::supervise() {
+  for (;;) {
+    co_await deps_.around.world.sleep_for(1s);
+    for (SimCluster* hub : deps_.hubs) {
+      for (std::size_t slot = 0; slot < 2; ++slot) {
+        if (!hub->manager_ended(slot)) continue;
+        hub->crash_manager(slot);
+        deps_.start(hub, slot);
+      }
+    }
+  }
+}
+
+Task<> Chaos::crash(SimCluster* cluster, std::size_t slot) {
+  if (!cluster->manager_alive(slot)) co_return;
+  ++counts_.crashes;
+  cluster->crash_manager(slot);
+  co_await wait(10, 8000);
+  deps_.start(cluster, slot);
+}
+
+Task<> Chaos::crash_hub() {
+  co_await crash(any_hub(), any_slot());
+}
+
+Task<> Chaos::crash_worker() {
+  SimCluster* worker = any_worker();
+  if (worker->name() != deps_.scenario.liar) co_await crash(worker, 0);
+}
+
+Task<> Chaos::pause_hub() {
+  SimCluster* hub = any_hub();
+  const std::size_t slot = any_slot();
+  hub->pause(slot);
+  co_await wait(1000, 40000);
+  hub->resume(slot);
+}
+
+Task<> Chaos::partition() {
+  ++counts_.partitions;
+  SimCluster* worker = any_worker();
+  LinkFaults& link = worker->link_from(any_hub()->name());
+  if (link.partitioned) co_return;
+  link.partitioned = true;
+  co_await wait(500, 40000);
+  if (worker->name() != lost_) link.partitioned = false;
+}
+
+Task<> Chaos::noise() {
+  const auto most = [&](double limit) { return rng_.chance(0.5) ? 0 : rng_.unit() * limit; };
+  LinkFaults* link = any_worker()->own_link.get();
+  const auto which = rng_.between(0, 2);
+  if (which == 0) link = any_hub()->own_link.get();
+  if (which == 1) link = &any_worker()->link_from(any_hub()->name());
+  link->drop_before = most(0.15);
+  link->lose_reply = most(0.15);
+  link->hang_reply = most(0.03);
+  link->conflict = most(0.1);
+  link->gone = most(0.1);
+  link->too_many = most(0.1);
+  link->server_error = most(0.1);
+  link->cut_watch = most(0.1);
+  link->half_open_watch = most(0.01);
+  link->gone_in_watch = most(0.05);
+  link->delay_max = some(5, 400);
+  co_return;
+}
+
+Task<> Chaos::late() {
+  LinkFaults& link =
+      rng_.chance(0.3) ? *any_hub()->own_link : any_worker()->link_from(any_hub()->name());
+  link.late = 0.05 + rng_.unit() * 0.2;
+  link.late_max = some(1000, 60000);
+  co_await wait(1000, 20000);
+  link.late = 0;
+}
+
+Task<> Chaos::refuse_jobs() {
+  const unsigned answers[] = {403, 422, 500};
+  LinkFaults& link = any_worker()->link_from(any_hub()->name());
+  if (link.refuse_jobs != 0) co_return;
+  link.refuse_jobs = answers[rng_.between(0, 2)];
+  co_await wait(2000, 30000);
+  link.refuse_jobs = 0;
+}
+
+Task<> Chaos::step_clock() {
+  SimCluster* cluster = rng_.chance(0.5) ? any_hub() : any_worker();
+  const Duration by = some(1000, 300000);
+  cluster->step_clock(rng_.chance(0.5) ? by : -by);
+  deps_.around.history.note("the clock of " + cluster->name() + " steps");
+  co_return;
+}
+
+/// Processes that know versions which do not exist any more are started anew, as the documentation
+/// of Kubernetes asks for it. When versions go on instead, they learn the older state themselves.
+Task<> Chaos::restore(SimCluster* cluster, bool versions_go_on) {
+  if (!busy_.insert("store of " + cluster->name()).second) co_return;
+  apiserver::Store& store = cluster->server().store();
+  const auto before = store.snapshot();
+  co_await wait(2000, 15000);
+  std::vector<SimCluster*> concerned = {cluster};
+  const bool worker =
+      std::find(deps_.workers.begin(), deps_.workers.end(), cluster) != deps_.workers.end();
+  if (worker) concerned.insert(concerned.end(), deps_.hubs.begin(), deps_.hubs.end());
+  if (versions_go_on) concerned.clear();
+  for (SimCluster* one : concerned) one->crash_all();
+  using Versions = apiserver::Store::Versions;
+  store.go_back(before, versions_go_on ? Versions::go_on : Versions::go_back);
+  deps_.around.history.went_back(cluster->name());
+  cluster->restart_infrastructure();
+  if (!concerned.empty()) co_await wait(10, 8000);
+  for (SimCluster* one : concerned) {
+    if (one->name() == deps_.scenario.liar) continue;
+    deps_.start(one, 0);
+    if (one != cluster || !worker) {
+      if (has(Trouble::standby)) deps_.start(one, 1);
+    }
+  }
+  busy_.erase("store of " + cluster->name());
+}
+
+Task<> Chaos::restore_worker() {
+  SimCluster* worker = any_worker();
+  co_await restore(worker, rng_.chance(0.5));
+}
+
+Task<> Chaos::restore_hub() {
+  co_await restore(any_hub(), false);
+}
+
+// --- users of the hub ---
+
+Task<> Chaos::delete_job() {
+  SimCluster* hub = any_hub();
+  const auto job = any_object(hub, jobs);
+  if (job) co_await hub->remove(api::Job::resource, api::ObjectKey(job->ns(), job->name()));
+}
+
+Task<> Chaos::deactivate() {
+  SimCluster* hub = any_hub();
+  const auto chosen = any_object(hub, workloads);
+  if (!chosen) co_return;
+  const api::ObjectKey key(chosen->ns(), chosen->name());
+  const Json off = {{"spec", {{"active", false}}}};
+  co_await hub->edit(api::Workload::resource, key, off);
+  co_await wait(500, 15000);
+  const Json on = {{"spec", {{"active", true}}}};
+  co_await hub->edit(api::Workload::resource, key, on);
+}
+
+Task<> Chaos::stop_queue() {
+  SimCluster* hub = any_hub();
+  const api::ObjectKey key("cq");
+  const Json stop = {{"spec", {{"stopPolicy", rng_.chance(0.6) ? "HoldAndDrain" : "Hold"}}}};
+  co_await hub->edit(queue_resource, key, stop);
+  co_await wait(1000, 15000);
+  const Json go = {{"spec", {{"stopPolicy", "None"}}}};
+  co_await hub->edit(queue_resource, key, go);
+}
+
+Task<> Chaos::edit_job() {
+  SimCluster* hub = any_hub();
+  const auto job = any_object(hub, jobs);
+  if (!job) co_return;
+  const Json patch = {
+      {"metadata",
+       {{"labels",
+         {{"kueue.x-k8s.io/priority-class", rng_.chance(0.5) ? "important" : "ordinary"}}}}}};
+  co_await hub->edit(api::Job::resource, api::ObjectKey(job->ns(), job->name()), patch);
+}
+
+/// Writes the MultiKueueConfig without what is unlisted now.
+Task<> Chaos::list_clusters(SimCluster* hub) {
+  Json names = Json::array();
+  for (SimCluster* worker : deps_.workers) {
+    if (!unlisted_[hub->name()].contains(worker->name())) names.push_back(worker->name());
+  }
+  const Json patch = {{"spec", {{"clusters", names}}}};
+  const api::ObjectKey key("all");
+  co_await hub->edit(config_resource, key, patch);
+}
+
+Task<> Chaos::change_config() {
+  SimCluster* hub = any_hub();
+  SimCluster* worker = any_worker();
+  const std::string what = hub->name() + " " + worker->name();
+  if (!busy_.insert(what).second) co_return;
+  const auto which = rng_.between(0, 2);
+  const api::ObjectKey secret("kueue-system", worker->name() + "-kubeconfig");
+  const api::ObjectKey cluster(worker->name());
+  if (which == 0 && unlisted_[hub->name()].empty()) {
+    unlisted_[hub->name()].insert(worker->name());
+    co_await list_clusters(hub);
+    co_await wait(1000, 20000);
+    unlisted_[hub->name()].erase(worker->name());
+    co_await list_clusters(hub);
+  } else if (which == 1) {
+    co_await hub->remove(cluster_resource, cluster);
+    co_await wait(1000, 20000);
+    co_await hub->apply(make_cluster(worker->name()));
+  } else {
+    const Json empty = {{"data", nullptr}};
+    co_await hub->edit(api::Secret::resource, secret, empty);
+    co_await wait(1000, 20000);
+    co_await write_secret(hub, worker);
+  }
+  busy_.erase(what);
+}
+
+Task<> Chaos::swap_check() {
+  SimCluster* hub = any_hub();
+  if (!busy_.insert("checks of " + hub->name()).second) co_return;
+  const auto queue =
+      hub->server().store().find_shelf("clusterqueues.kueue.x-k8s.io")->find("", "cq");
+  const Json before = {
+      {"spec",
+       {{"admissionChecksStrategy", queue->value().at("spec").at("admissionChecksStrategy")}}}};
+  const Json off = {{"spec", {{"admissionChecksStrategy", nullptr}}}};
+  const api::ObjectKey key("cq");
+  co_await hub->edit(queue_resource, key, off);
+  co_await wait(1000, 10000);
+  co_await hub->edit(queue_resource, key, before);
+  busy_.erase("checks of " + hub->name());
+}
+
+Task<> Chaos::write_secret(SimCluster* hub, SimCluster* worker) {
+  const std::string& name = worker->name();
+  const Json secret = make_secret(name, addresses_[name], deps_.ca, generations_[name]);
+  const Json patch = {{"data", secret["data"]}};
+  const api::ObjectKey key("kueue-system", name + "-kubeconfig");
+  co_await hub->edit(api::Secret::resource, key, patch);
+}
+
+Task<> Chaos::compact_or_rotate() {
+  SimCluster* worker = any_worker();
+  if (rng_.chance(0.5)) {
+    worker->server().compact();
+    co_return;
+  }
+  SimCluster* hub = any_hub();
+  if (busy_.contains(hub->name() + " " + worker->name())) co_return;
+  ++generations_[worker->name()];
+  co_await write_secret(hub, worker);
+}
+
+Task<> Chaos::move_server() {
+  SimCluster* worker = any_worker();
+  const std::string& name = worker->name();
+  addresses_[name] = addresses_[name] == name + ".sim" ? name + "-b.sim" : name + ".sim";
+  for (SimCluster* hub : deps_.hubs) {
+    if (!busy_.contains(hub->name() + " " + name)) co_await write_secret(hub, worker);
+  }
+}
+
+// --- users of workers ---
+
+/// A user of the worker deletes objects that a hub created there.
+Task<> Chaos::vandalise() {
+  SimCluster* worker = any_worker();
+  const bool job = rng_.chance(0.5);
+  const auto chosen = any_object(worker, job ? jobs : workloads);
+  if (!chosen) co_return;
+  const api::ResourceInfo resource = job ? api::Job::resource : api::Workload::resource;
+  co_await worker->remove(resource, api::ObjectKey(chosen->ns(), chosen->name()));
+}
+
+/// A user of the worker changes a Job, so that it is no longer the one that was admitted.
+Task<> Chaos::change_remote_job() {
+  SimCluster* worker = any_worker();
+  const auto job = any_object(worker, jobs);
+  if (!job || deps_.around.history.creator(uid_of(job->value())).empty()) co_return;
+  const auto parallelism = integer_at(job->value().at("spec"), "parallelism").value_or(1);
+  const Json patch = {{"spec", {{"parallelism", parallelism + 1}}}};
+  co_await worker->edit(api::Job::resource, api::ObjectKey(job->ns(), job->name()), patch);
+}
+
+/// A user of the worker has a Job of the same name as one of a hub.
+Task<> Chaos::foreign_job() {
+  SimCluster* worker = any_worker();
+  const auto model = any_object(any_hub(), jobs);
+  if (!model || worker->name() == deps_.scenario.liar) co_return;
+  Json job = make_object("batch/v1", "Job", model->name(), model->ns());
+  job["metadata"]["annotations"] = {{"sandbox.regatta.dev/run-seconds", "20"}};
+  job["spec"] = {{"template", model->value().at("spec").at("template")}};
+  job["spec"]["template"].erase("metadata");
+  const Result<std::string> created =
+      co_await worker->admin().create_raw(api::Job::resource, model->ns(), dump_json(job));
+  if (!created) co_return;
+  co_await wait(2000, 30000);
+  const auto there = worker->server().store().find_shelf(jobs)->find(model->ns(), model->name());
+  if (!there || !origin_of(there->value()).empty()) co_return;
+  co_await worker->remove(api::Job::resource, api::ObjectKey(model->ns(), model->name()));
+}
+
+/// A user of the worker deactivates the copy of a Workload there.
+Task<> Chaos::deactivate_copy() {
+  SimCluster* worker = any_worker();
+  const auto copy = any_object(worker, workloads);
+  if (!copy || deps_.around.history.creator(uid_of(copy->value())).empty()) co_return;
+  const Json off = {{"spec", {{"active", false}}}};
+  co_await worker->edit(api::Workload::resource, api::ObjectKey(copy->ns(), copy->name()), off);
+}
+
+/// One worker goes away and comes back when everything has ended without it.
+Task<> Chaos::lose_worker() {
+  SimCluster* worker = deps_.workers.front();
+  co_await wait(5000, 60000);
+  lost_ = worker->name();
+  for (SimCluster* hub : deps_.hubs) worker->link_from(hub->name()).partitioned = true;
+  while (!over_ || !every_job_ended(deps_.around.history)) co_await wait(1000, 1000);
+  for (SimCluster* hub : deps_.hubs) worker->link_from(hub->name()).partitioned = false;
+}
+
+/// One worker was set up without the namespace of the Jobs.
+Task<> Chaos::add_namespace() {
+  SimCluster* worker = deps_.workers[1];
+  co_await wait(5000, 60000);
+  co_await worker->apply(make_object("v1", "Namespace", team));
+  co_await worker->apply(make_kueue("LocalQueue", "default", {{"clusterQueue", "cq"}}, team));
+}
+
+}  // namespace regatta::simtest

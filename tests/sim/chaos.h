@@ -1,0 +1,110 @@
+#pragma once
+
+#include "tests/sim/cluster.h"
+#include "tests/sim/scenario.h"
+
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace regatta::simtest {
+
+struct ChaosDeps {
+  Surroundings& around;
+  const Scenario& scenario;
+  std::vector<SimCluster*> hubs, workers;
+  std::string ca;
+  std::function<void(SimCluster*, std::size_t slot)> start;  ///< a manager of that cluster
+  TaskScope& scope;
+};
+
+struct ChaosCounts {
+  int crashes = 0, partitions = 0, actions = 0;
+};
+
+/// What goes wrong in a world: does the scenario's kinds of trouble at random moments until its
+/// faults end, and then mends everything.
+class Chaos {
+ public:
+  explicit Chaos(ChaosDeps deps);
+
+  /// Links as they are when nothing is wrong.
+  void mend_links();
+  /// Spawns everything.
+  void start();
+  /// The time of faults is over, and all is mended.
+  bool calm() const { return right_; }
+  const ChaosCounts& counts() const { return counts_; }
+
+ private:
+  using Action = Task<> (Chaos::*)();
+  struct Kind {
+    Trouble trouble;
+    int weight;
+    Action action;
+  };
+  static const std::vector<Kind>& kinds();
+  Task<> run();
+  Task<> one(Action action);
+
+  Task<> crash_hub();
+  Task<> crash_worker();
+  Task<> partition();
+  Task<> noise();
+  Task<> late();
+  Task<> delete_job();
+  Task<> vandalise();
+  Task<> pause_hub();
+  Task<> step_clock();
+  Task<> restore_worker();
+  Task<> restore_hub();
+  Task<> deactivate();
+  Task<> stop_queue();
+  Task<> edit_job();
+  Task<> change_config();
+  Task<> swap_check();
+  Task<> move_server();
+  Task<> refuse_jobs();
+  Task<> change_remote_job();
+  Task<> foreign_job();
+  Task<> deactivate_copy();
+  Task<> compact_or_rotate();
+
+  Task<> crash(SimCluster* cluster, std::size_t slot);
+  Task<> restore(SimCluster* cluster, bool versions_go_on);
+  Task<> supervise();
+  Task<> nominate();
+  Task<> answer_other_checks();
+  Task<> add_namespace();
+  Task<> lose_worker();
+  Task<> lie();
+  Task<> one_lie(SimCluster* liar);
+  Task<> set_right();
+  Task<> write_secret(SimCluster* hub, SimCluster* worker);
+  Task<> list_clusters(SimCluster* hub);
+
+  Rng& rng() { return rng_; }
+  bool has(Trouble trouble) const { return deps_.scenario.has(trouble); }
+  Duration some(std::int64_t low, std::int64_t high) { return Duration(rng_.between(low, high)); }
+  Task<> wait(std::int64_t low, std::int64_t high);
+  SimCluster* any_worker();
+  SimCluster* any_hub();
+  std::size_t any_slot();
+  /// A random object of that resource; null when there is none.
+  apiserver::StoredPtr any_object(SimCluster* cluster, const char* resource);
+
+  ChaosDeps deps_;
+  Rng rng_;
+  ChaosCounts counts_;
+  int under_way_ = 0;
+  bool over_ = false, right_ = false;
+  std::map<std::string, int> generations_;                      ///< of kubeconfigs, by worker
+  std::map<std::string, std::string> addresses_;                ///< by worker
+  std::map<std::string, std::multiset<std::string>> unlisted_;  ///< by hub
+  std::string lost_;                                            ///< the worker that is away
+  std::set<std::string> busy_;  ///< what is being changed and will be put back
+};
+
+}  // namespace regatta::simtest

@@ -1,0 +1,461 @@
+#include "tests/sim/history.h"
+
+#include "lib/base/json_access.h"
+#include "tests/sim/network.h"
+#include "tests/sim/objects.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace regatta::simtest {
+namespace {
+
+using namespace std::chrono_literals;
+using apiserver::ChangeType;
+
+constexpr std::size_t violations_max = 20;
+/// Backoffs after a loss end within this time, so that shorter recoveries may pass unnoticed.
+constexpr Duration recovery = 30s;
+
+Resource kind_of(const std::string& resource) {
+  if (resource == "workloads.kueue.x-k8s.io") return Resource::workloads;
+  if (resource == "jobs.batch") return Resource::jobs;
+  if (resource == "leases.coordination.k8s.io") return Resource::leases;
+  return Resource::other;
+}
+
+std::string key_of(const apiserver::Stored& object) {
+  return apiserver::store_key(object.ns(), object.name());
+}
+
+bool became(const Changed& c, const char* condition) {
+  return condition_true(c.object->value(), condition) &&
+         !(c.previous && condition_true(c.previous->value(), condition));
+}
+
+/// The object is going away, since this change.
+bool removed(const Changed& c) {
+  if (c.type == ChangeType::deleted) return !being_deleted(c.previous->value());
+  return being_deleted(c.object->value()) && !(c.previous && being_deleted(c.previous->value()));
+}
+
+const Json& spec_of(const apiserver::Stored& object) {
+  return at_or_null(object.value(), "spec");
+}
+
+bool lists(const Json& config, const std::string& cluster) {
+  for (const Json& name : at_or_null(at_or_null(config, "spec"), "clusters")) {
+    if (name == cluster) return true;
+  }
+  return false;
+}
+
+/// A check of another controller took back what it had granted, or refuses.
+bool refused_by_other_check(const Json& workload) {
+  for (const Json& check : at_or_null(at_or_null(workload, "status"), "admissionChecks")) {
+    const std::string state = text_at(check, "state");
+    if (text_at(check, "name") != "multikueue" && (state == "Retry" || state == "Rejected")) {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string Author::text() const {
+  switch (role) {
+    case Role::user:
+      return "user";
+    case Role::machinery:
+      return "machinery";
+    case Role::manager:
+    case Role::dispatcher:
+      return identity;
+  }
+  return "";
+}
+
+History::History(sim::World& world, bool keep_text) : world_(world), keep_text_(keep_text) {}
+
+void History::follow(const std::string& cluster, apiserver::Store& store, bool hub) {
+  (hub ? hubs_ : workers_).push_back(cluster);
+  if (hub) records_[cluster];
+  stores_[cluster] = &store;
+  store.on_change = [this, cluster](const apiserver::Shelf& shelf, const apiserver::Change& c) {
+    change(cluster, shelf.name(), c);
+  };
+}
+
+void History::follow_link(const std::string& hub, const std::string& worker,
+                          std::shared_ptr<const LinkFaults> faults) {
+  links_[{hub, worker}].faults = std::move(faults);
+}
+
+void History::end_writes(const Author* author) {
+  if (author_ == author) author_ = nullptr;
+}
+
+void History::process_started(const Author& process) {
+  started_[process.identity] = now();
+  process_disturbed(process, "starts");
+}
+
+void History::process_disturbed(const Author& process, const std::string& how) {
+  disturbed_[process.cluster] = now();
+  note(process.identity + " " + how);
+}
+
+void History::note(const std::string& what) {
+  if (keep_text_) text_ += format_rfc3339_micro(world_.now()).substr(11, 12) + " " + what + "\n";
+}
+
+void History::excuse(const std::string& hub, const std::string& what, const std::string& cluster) {
+  excuses_[hub].push_back({now(), what, cluster});
+  note(hub + ": " + what + " " + cluster);
+}
+
+void History::went_back(const std::string& cluster) {
+  for (const std::string& hub : hubs_) {
+    const bool own = hub == cluster;
+    excuse(hub, "an older state is restored on", own ? "" : cluster);
+  }
+  configuration_changed_ = true;
+  restored_[cluster] = now();
+  const auto own = records_.find(cluster);
+  if (own != records_.end()) read_records(cluster, &own->second);
+  if (own == records_.end()) read_runs(cluster);
+}
+
+/// Runs on a worker that went back are over, or go on from an earlier point.
+void History::read_runs(const std::string& worker) {
+  std::map<std::string, apiserver::StoredPtr> running;
+  for (const auto& [key, job] : stores_.at(worker)->find_shelf("jobs.batch")->objects()) {
+    const Json& value = job->value();
+    const bool runs = !suspended(value) && outcome_of(value).empty();
+    if (runs && !creator(uid_of(value)).empty()) running[uid_of(value)] = job;
+  }
+  std::erase_if(open_, [&](const auto& entry) {
+    Run& run = records_.at(entry.second.hub).at(entry.second.workload).runs[entry.second.index];
+    if (run.worker != worker || running.contains(run.uid)) return false;
+    run.end = Run::End::removed;
+    run.over = now();
+    return true;
+  });
+  for (const auto& [uid, job] : running) {
+    if (open_.contains(uid)) continue;
+    Changed c;
+    c.cluster = worker;
+    c.object = job.get();
+    begin_run(c, creator(uid), job->ns() + "/" + prebuilt_of(job->value()));
+  }
+}
+
+/// What a hub that went back has recorded now.
+void History::read_records(const std::string& hub, std::map<std::string, Record>* records) {
+  const apiserver::Shelf* workloads = stores_.at(hub)->find_shelf("workloads.kueue.x-k8s.io");
+  for (auto& [key, record] : *records) {
+    const auto found = workloads->objects().find(key);
+    if (found == workloads->objects().end()) continue;
+    const std::string name = cluster_name_of(found->second->value());
+    if (name.empty() || name == record.cluster) continue;
+    record.previous = std::exchange(record.cluster, name);
+    record.since = now();
+  }
+}
+
+void History::violated(const std::string& what) {
+  if (violations_.size() >= violations_max) return;
+  violations_.push_back(format_rfc3339_micro(world_.now()) + " " + what);
+  if (keep_text_) text_ += "!!! " + violations_.back() + "\n";
+}
+
+/// Which workers the hubs can reach, as far as the hubs' objects say it.
+void History::read_configuration() {
+  for (auto& [ends, link] : links_) {
+    if (ends.first == ends.second) continue;
+    apiserver::Store& hub = *stores_.at(ends.first);
+    const apiserver::Shelf* clusters = hub.find_shelf("multikueueclusters.kueue.x-k8s.io");
+    const auto secret =
+        hub.find_shelf("secrets")->find("kueue-system", ends.second + "-kubeconfig");
+    const apiserver::Shelf* configs = hub.find_shelf("multikueueconfigs.kueue.x-k8s.io");
+    const auto config = configs ? configs->find("", "all") : nullptr;
+    if (!config || lists(config->value(), ends.second)) {
+      link.unlisted.reset();
+    } else if (!link.unlisted) {
+      link.unlisted = now();
+    }
+    link.configured = clusters && clusters->find("", ends.second) && secret &&
+                      !at_or_null(secret->value(), "data").empty();
+  }
+}
+
+void History::look() {
+  if (std::exchange(configuration_changed_, false)) read_configuration();
+  for (auto& [ends, link] : links_) {
+    const bool sound = link.configured && link.faults->sound();
+    if (sound == link.sound) continue;
+    if (sound) link.cuts.emplace_back(link.since, now());
+    link.sound = sound;
+    link.since = now();
+    note("link from " + ends.first + " to " + ends.second + (sound ? " is sound" : " is broken"));
+  }
+}
+
+void History::sent(const Author& author, const std::string& to, const net::HttpRequest& request) {
+  if (on_sent) on_sent(Sent{now(), author, to, &request});
+}
+
+// --- what a change means ---
+
+void History::change(const std::string& cluster, const std::string& resource,
+                     const apiserver::Change& change) {
+  Changed c;
+  c.at = now();
+  c.cluster = cluster;
+  c.resource = resource;
+  c.kind = kind_of(resource);
+  c.type = change.type;
+  c.object = change.object.get();
+  c.previous = change.previous.get();
+  if (author_) c.author = *author_;
+  const bool hub = records_.contains(cluster);
+  if (c.kind == Resource::workloads || c.kind == Resource::jobs) write(c);
+  if (c.kind == Resource::workloads) hub ? hub_workload(c) : worker_workload(c);
+  if (c.kind == Resource::jobs) hub ? hub_job(c) : worker_job(c);
+  if (c.kind == Resource::other && hub) hub_configuration(c);
+  if (on_change) on_change(c);
+}
+
+void History::write(const Changed& c) {
+  if (!keep_text_) return;
+  static const char* const words[] = {"added", "changed", "deleted"};
+  note(c.cluster + " " + c.resource.substr(0, c.resource.find('.') - 1) + " " + c.object->name() +
+       " " + words[int(c.type)] + " by " + c.author.text() + summary(c.object->value()));
+}
+
+void History::fact(const std::string& hub, const std::string& workload, std::string what,
+                   std::string cluster) {
+  records_.at(hub)[workload].facts.push_back({now(), std::move(what), std::move(cluster)});
+}
+
+void History::hub_workload(const Changed& c) {
+  const std::string key = key_of(*c.object);
+  const Json& value = c.object->value();
+  Record& record = records_.at(c.cluster)[key];
+  if (const std::string owner = owner_of(value); !owner.empty()) record.job = owner;
+  const std::string name = cluster_name_of(value);
+  const std::string before = c.previous ? cluster_name_of(c.previous->value()) : "";
+  if (!name.empty() && name != before) {
+    if (name != record.cluster) record.previous = record.cluster;
+    record.cluster = name;
+    record.since = now();
+    record.ever.insert(name);
+  }
+  if (removed(c)) fact(c.cluster, key, "its Workload is deleted");
+  if (became(c, "Evicted")) {
+    const std::string reason = condition_reason(value, "Evicted");
+    if (reason != "AdmissionCheck") fact(c.cluster, key, "the hub evicts it: " + reason);
+  }
+  if (refused_by_other_check(value)) fact(c.cluster, key, "another check refuses it");
+  if (c.author.role == Role::user && c.previous && spec_of(*c.object) != spec_of(*c.previous)) {
+    fact(c.cluster, key, "a user edits its Workload");
+  }
+}
+
+void History::hub_job(const Changed& c) {
+  const bool edited =
+      c.author.role == Role::user && c.previous && spec_of(*c.object) != spec_of(*c.previous);
+  const bool relabelled = c.author.role == Role::user && c.previous &&
+                          at_or_null(at_or_null(c.object->value(), "metadata"), "labels") !=
+                              at_or_null(at_or_null(c.previous->value(), "metadata"), "labels");
+  if (!removed(c) && !edited && !relabelled) return;
+  for (auto& [key, record] : records_.at(c.cluster)) {
+    if (record.job != c.object->name()) continue;
+    fact(c.cluster, key, removed(c) ? "its Job is deleted" : "a user edits its Job");
+  }
+}
+
+void History::hub_configuration(const Changed& c) {
+  configuration_changed_ = true;
+  if (c.author.role != Role::user || !c.previous) return;
+  if (c.resource == "multikueueconfigs.kueue.x-k8s.io") {
+    for (const std::string& worker : workers_) {
+      const bool gone = c.type == ChangeType::deleted || !lists(c.object->value(), worker);
+      if (gone && lists(c.previous->value(), worker)) {
+        excuse(c.cluster, "no longer listed:", worker);
+      }
+    }
+  }
+  if (c.resource == "multikueueclusters.kueue.x-k8s.io" && removed(c)) {
+    excuse(c.cluster, "MultiKueueCluster deleted:", c.object->name());
+  }
+  if (c.resource == "secrets" && !c.object->value().contains("data")) {
+    const std::string name = c.object->name();
+    excuse(c.cluster, "no kubeconfig:", name.substr(0, name.rfind("-kubeconfig")));
+  }
+  if (c.resource == "clusterqueues.kueue.x-k8s.io" &&
+      at_or_null(spec_of(*c.object), "admissionChecksStrategy") !=
+          at_or_null(spec_of(*c.previous), "admissionChecksStrategy")) {
+    excuse(c.cluster, "checks of the queue changed");
+  }
+}
+
+void History::worker_workload(const Changed& c) {
+  const std::string uid = uid_of(c.object->value());
+  if (c.type == ChangeType::added && c.author.role == Role::dispatcher) {
+    creators_[uid] = c.author.cluster;
+  }
+  const std::string hub = creator(uid);
+  if (hub.empty()) return;
+  const std::string key = key_of(*c.object);
+  const Json& value = c.object->value();
+  const bool asked = condition_reason(value, "DeactivationTarget") == "EvictedOnManagerCluster";
+  if (became(c, "Evicted") && !asked) {
+    fact(hub, key, "the worker evicts it: " + condition_reason(value, "Evicted"), c.cluster);
+  }
+  const bool lost_admission = c.previous && condition_true(c.previous->value(), "Admitted") &&
+                              !condition_true(value, "Admitted");
+  if (lost_admission && !asked && c.author.role != Role::dispatcher) {
+    fact(hub, key, "the worker takes the admission back", c.cluster);
+  }
+  const bool own = c.author.role == Role::dispatcher || c.author.role == Role::manager;
+  if (removed(c) && !own) fact(hub, key, "its copy is deleted on the worker", c.cluster);
+  if (c.previous && c.author.role == Role::user) {
+    fact(hub, key, "a user edits its copy", c.cluster);
+  }
+}
+
+void History::worker_job(const Changed& c) {
+  const Json& value = c.object->value();
+  const std::string uid = uid_of(value);
+  if (c.type == ChangeType::added && c.author.role == Role::dispatcher) {
+    creators_[uid] = c.author.cluster;
+    created_[uid] = now();
+  }
+  const std::string hub = creator(uid);
+  if (hub.empty()) return;
+  const std::string workload = c.object->ns() + "/" + prebuilt_of(value);
+  if (c.author.role == Role::user && c.previous) {
+    fact(hub, workload, "a user touches its Job on the worker", c.cluster);
+  }
+  const bool ran = open_.contains(uid);
+  if (!ran && !suspended(value) && outcome_of(value).empty() && c.type != ChangeType::deleted) {
+    begin_run(c, hub, workload);
+    return;
+  }
+  if (!ran) return;
+  if (const std::string outcome = outcome_of(value); !outcome.empty()) {
+    end_run(uid, Run::End::ended, outcome);
+  } else if (removed(c) || c.type == ChangeType::deleted) {
+    end_run(uid, Run::End::removed, "");
+  } else if (suspended(value)) {
+    end_run(uid, Run::End::stopped, "");
+  }
+}
+
+void History::begin_run(const Changed& c, const std::string& hub, const std::string& workload) {
+  Record& record = records_.at(hub)[workload];
+  Run run;
+  run.hub = hub;
+  run.workload = workload;
+  run.worker = c.cluster;
+  run.uid = uid_of(c.object->value());
+  run.created = created_[run.uid];
+  run.recorded = record.cluster == c.cluster ? std::min(record.since, run.created) : run.created;
+  run.began = now();
+  open_[run.uid] = {hub, workload, record.runs.size()};
+  record.runs.push_back(std::move(run));
+}
+
+void History::end_run(const std::string& uid, Run::End end, const std::string& outcome) {
+  const OpenRun open = open_.at(uid);
+  open_.erase(uid);
+  Run& run = records_.at(open.hub).at(open.workload).runs[open.index];
+  run.end = end;
+  run.over = now();
+  run.outcome = outcome;
+  if (on_run_over) on_run_over(run);
+}
+
+// --- conclusions ---
+
+const Record* History::record(const std::string& hub, const std::string& workload) const {
+  const auto& all = records_.at(hub);
+  const auto found = all.find(workload);
+  return found == all.end() ? nullptr : &found->second;
+}
+
+const std::map<std::string, Record>& History::records(const std::string& hub) const {
+  return records_.at(hub);
+}
+
+std::string History::creator(const std::string& uid) const {
+  const auto found = creators_.find(uid);
+  return found == creators_.end() ? "" : found->second;
+}
+
+std::optional<SteadyPoint> History::sound_since(const std::string& hub,
+                                                const std::string& worker) const {
+  const auto found = links_.find({hub, worker});
+  if (found == links_.end() || !found->second.sound) return std::nullopt;
+  return found->second.since;
+}
+
+Duration History::cut_off(const std::string& hub, const std::string& worker, SteadyPoint from,
+                          SteadyPoint to) const {
+  const auto found = links_.find({hub, worker});
+  if (found == links_.end()) return Duration(0);
+  auto cuts = found->second.cuts;
+  if (!found->second.sound) cuts.emplace_back(found->second.since, now());
+  Duration longest(0);
+  SteadyPoint begin{}, end = SteadyPoint::min();
+  for (const auto& [b, e] : cuts) {
+    if (end == SteadyPoint::min() || b > end + recovery) begin = b;
+    end = e;
+    if (begin <= to && end + recovery >= from) longest = std::max(longest, end - begin);
+  }
+  return longest;
+}
+
+SteadyPoint History::started(const Author& process) const {
+  const auto found = started_.find(process.identity);
+  return found == started_.end() ? SteadyPoint{} : found->second;
+}
+
+SteadyPoint History::at_work_since(const std::string& cluster) const {
+  const auto found = disturbed_.find(cluster);
+  return found == disturbed_.end() ? SteadyPoint{} : found->second;
+}
+
+std::optional<SteadyPoint> History::unlisted_since(const std::string& hub,
+                                                   const std::string& worker) const {
+  const auto found = links_.find({hub, worker});
+  return found == links_.end() ? std::nullopt : found->second.unlisted;
+}
+
+bool History::restored_within(const std::string& cluster, Duration span) const {
+  const auto found = restored_.find(cluster);
+  return found != restored_.end() && now() - found->second <= span;
+}
+
+std::string History::reason_to_stop(const Run& run, Duration lost_after) const {
+  const auto fits = [&](const Fact& f) {
+    return f.at >= run.recorded && (f.cluster.empty() || f.cluster == run.worker);
+  };
+  if (const Record* all = record(run.hub, run.workload)) {
+    const auto found = std::find_if(all->facts.begin(), all->facts.end(), fits);
+    if (found != all->facts.end()) return found->what;
+  }
+  if (const auto all = excuses_.find(run.hub); all != excuses_.end()) {
+    const auto found = std::find_if(all->second.begin(), all->second.end(), fits);
+    if (found != all->second.end()) return found->what;
+  }
+  const SteadyPoint end = run.end == Run::End::none ? now() : run.over;
+  if (cut_off(run.hub, run.worker, run.recorded, end) >= lost_after) return "its worker is lost";
+  return "";
+}
+
+}  // namespace regatta::simtest

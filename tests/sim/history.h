@@ -1,0 +1,192 @@
+#pragma once
+
+#include "lab/apiserver/store.h"
+#include "lib/net/http.h"
+#include "lib/sim/world.h"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+/// Everything that happened, as an observer outside sees it: what the stores hold, which process
+/// sent what, how the links were. Invariants draw their conclusions from it alone.
+namespace regatta::simtest {
+
+struct LinkFaults;
+
+enum class Role {
+  user,        ///< a person or a script, also one that does harm
+  machinery,   ///< garbage collection, Job controller
+  manager,     ///< a manager at its own cluster
+  dispatcher,  ///< a hub's manager at a worker
+};
+
+struct Author {
+  Role role = Role::user;
+  std::string cluster;   ///< of the process
+  std::string identity;  ///< of the process; each start has another one
+  std::string text() const;
+};
+
+enum class Resource { workloads, jobs, leases, other };
+
+/// A change in one store.
+struct Changed {
+  SteadyPoint at;
+  std::string cluster;
+  Resource kind = Resource::other;
+  std::string resource;  ///< "workloads.kueue.x-k8s.io"
+  apiserver::ChangeType type{};
+  const apiserver::Stored* object = nullptr;
+  const apiserver::Stored* previous = nullptr;  ///< null for added
+  Author author;
+};
+
+struct Sent {
+  SteadyPoint at;
+  Author author;
+  std::string to;  ///< cluster
+  const net::HttpRequest* request = nullptr;
+};
+
+/// A time during which a Job of a hub was unsuspended on a worker.
+struct Run {
+  std::string hub, workload, worker, uid;
+  SteadyPoint recorded;  ///< when that worker was recorded for the workload, at the latest
+  SteadyPoint created, began;
+  enum class End { none, ended, stopped, removed } end = End::none;
+  SteadyPoint over;
+  std::string outcome;  ///< Complete or Failed when it ended
+};
+
+/// Something that may be a reason to stop a Job.
+struct Fact {
+  SteadyPoint at;
+  std::string what;
+  std::string cluster;  ///< empty: all
+};
+
+/// One Workload of a hub.
+struct Record {
+  std::string job;                ///< the hub's Job
+  std::string cluster, previous;  ///< recorded last, and before that
+  SteadyPoint since{};
+  std::set<std::string> ever;  ///< clusters that were recorded
+  std::vector<Fact> facts;
+  std::vector<Run> runs;
+};
+
+class History {
+ public:
+  History(sim::World& world, bool keep_text);
+
+  // --- told by the simulation
+
+  void follow(const std::string& cluster, apiserver::Store& store, bool hub);
+  void follow_link(const std::string& hub, const std::string& worker,
+                   std::shared_ptr<const LinkFaults> faults);
+  void begin_writes(const Author* author) { author_ = author; }
+  void end_writes(const Author* author);
+  void sent(const Author& author, const std::string& to, const net::HttpRequest& request);
+  void process_started(const Author& process);
+  void process_disturbed(const Author& process, const std::string& how);
+  /// Something that no store shows: "b goes back to an older state".
+  void note(const std::string& what);
+  /// A reason to stop Jobs of that hub, on one worker or on all.
+  void excuse(const std::string& hub, const std::string& what, const std::string& cluster = "");
+  /// The cluster's store has gone back to an older state.
+  void went_back(const std::string& cluster);
+  /// After each step.
+  void look();
+
+  // --- asked by invariants
+
+  SteadyPoint now() const { return world_.steady(); }
+  const std::vector<std::string>& hubs() const { return hubs_; }
+  const std::vector<std::string>& workers() const { return workers_; }
+  apiserver::Store& store(const std::string& cluster) const { return *stores_.at(cluster); }
+  /// By "namespace/name".
+  const Record* record(const std::string& hub, const std::string& workload) const;
+  const std::map<std::string, Record>& records(const std::string& hub) const;
+  /// The hub whose manager created that object on a worker; empty when none did.
+  std::string creator(const std::string& uid) const;
+  /// Since when the hub has a MultiKueueCluster and a kubeconfig for the worker, and requests and
+  /// watches pass without faults; nullopt: it is not so. Of the hub itself: its own API server.
+  std::optional<SteadyPoint> sound_since(const std::string& hub, const std::string& worker) const;
+  /// The longest time between the two during which the hub had no dependable way to the worker.
+  /// Short recoveries in between count too: backoffs outlast them.
+  Duration cut_off(const std::string& hub, const std::string& worker, SteadyPoint from,
+                   SteadyPoint to) const;
+  SteadyPoint started(const Author& process) const;
+  /// Since when no manager of that cluster started, ended, was paused or went on.
+  SteadyPoint at_work_since(const std::string& cluster) const;
+  /// Since when the hub's MultiKueueConfig does not list the worker; nullopt: it does.
+  std::optional<SteadyPoint> unlisted_since(const std::string& hub,
+                                            const std::string& worker) const;
+  /// Whether the cluster's store went back to an older state within the last so many milliseconds.
+  bool restored_within(const std::string& cluster, Duration span) const;
+  /// The first reason in the history for which that run may be over, or empty.
+  std::string reason_to_stop(const Run& run, Duration lost_after) const;
+
+  // --- told to invariants
+
+  std::function<void(const Changed&)> on_change;
+  std::function<void(const Sent&)> on_sent;
+  std::function<void(const Run&)> on_run_over;
+
+  void violated(const std::string& what);
+  const std::vector<std::string>& violations() const { return violations_; }
+  const std::string& text() const { return text_; }
+
+ private:
+  struct Link {
+    std::shared_ptr<const LinkFaults> faults;
+    bool configured = true;
+    std::optional<SteadyPoint> unlisted;
+    bool sound = true;
+    SteadyPoint since{};
+    std::vector<std::pair<SteadyPoint, SteadyPoint>> cuts;  ///< those that are over
+  };
+  void change(const std::string& cluster, const std::string& resource,
+              const apiserver::Change& change);
+  void hub_workload(const Changed& c);
+  void hub_job(const Changed& c);
+  void hub_configuration(const Changed& c);
+  void read_configuration();
+  void read_runs(const std::string& worker);
+  void read_records(const std::string& hub, std::map<std::string, Record>* records);
+  void worker_workload(const Changed& c);
+  void worker_job(const Changed& c);
+  void begin_run(const Changed& c, const std::string& hub, const std::string& workload);
+  void end_run(const std::string& uid, Run::End end, const std::string& outcome);
+  void fact(const std::string& hub, const std::string& workload, std::string what,
+            std::string cluster = "");
+  void write(const Changed& c);
+
+  sim::World& world_;
+  bool keep_text_;
+  const Author* author_ = nullptr;
+  std::vector<std::string> hubs_, workers_;
+  std::map<std::string, apiserver::Store*> stores_;
+  std::map<std::pair<std::string, std::string>, Link> links_;
+  bool configuration_changed_ = false;
+  std::map<std::string, std::map<std::string, Record>> records_;  ///< by hub and workload
+  std::map<std::string, std::vector<Fact>> excuses_;              ///< by hub
+  std::map<std::string, std::string> creators_;                   ///< hub, by uid
+  std::map<std::string, SteadyPoint> created_;                    ///< by uid of a worker's Job
+  struct OpenRun {
+    std::string hub, workload;
+    std::size_t index;
+  };
+  std::map<std::string, OpenRun> open_;  ///< by uid
+  std::map<std::string, SteadyPoint> started_;
+  std::map<std::string, SteadyPoint> restored_, disturbed_;
+  std::vector<std::string> violations_;
+  std::string text_;
+};
+
+}  // namespace regatta::simtest

@@ -1,0 +1,232 @@
+#include "lib/api/codec.h"
+#include "lib/api/kueue.h"
+#include "lib/base/json_access.h"
+#include "tests/sim/invariant.h"
+#include "tests/sim/objects.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace regatta::simtest {
+namespace {
+
+using namespace std::chrono_literals;
+
+const std::string workloads = "workloads.kueue.x-k8s.io";
+const std::string jobs = "jobs.batch";
+const std::string queues = "clusterqueues.kueue.x-k8s.io";
+
+/// Calls visit(key, object) for each object of a resource.
+template <class Visit>
+void each(const History& history, const std::string& cluster, const std::string& resource,
+          Visit visit) {
+  const apiserver::Shelf* shelf = history.store(cluster).find_shelf(resource);
+  if (!shelf) return;
+  for (const auto& [key, object] : shelf->objects()) visit(key, object->value());
+}
+
+class QuotaKept final : public Invariant {
+ public:
+  using Invariant::Invariant;
+
+  void changed(const Changed& c) override {
+    if (c.kind != Resource::workloads) return;
+    if (!expected_.lying.contains(c.cluster)) moved_.insert(c.cluster);
+    if (c.previous && c.type != apiserver::ChangeType::deleted) given_back(c);
+  }
+
+  void stepped() override {
+    for (const std::string& cluster : moved_) sum(cluster);
+    moved_.clear();
+  }
+
+ private:
+  /// Reserved quota never exceeds the nominal quota, and is never below zero.
+  void sum(const std::string& cluster) {
+    std::int64_t used = 0;
+    each(history_, cluster, workloads, [&](const std::string& key, const Json& value) {
+      if (!condition_true(value, "QuotaReserved") || condition_true(value, "Finished")) return;
+      const Json& admission = at_or_null(at_or_null(value, "status"), "admission");
+      for (const Json& set : at_or_null(admission, "podSetAssignments")) {
+        for (const auto& [resource, amount] : at_or_null(set, "resourceUsage").items()) {
+          const auto parsed = api::Quantity::parse(amount.get<std::string>());
+          const std::int64_t one = parsed ? api::resource_amount(resource, *parsed) : -1;
+          if (one < 0) history_.violated(cluster + ": " + key + " uses " + dump_json(amount));
+          used += one;
+        }
+      }
+    });
+    const std::int64_t most = api::resource_amount(
+        "cpu", api::Quantity::parse(std::to_string(expected_.cpus.at(cluster))).value());
+    // A manager that has not seen yet that its server went back may give quota away twice.
+    const bool known = exceeded_.contains(cluster) || history_.restored_within(cluster, 10s);
+    if (used <= most) {
+      exceeded_.erase(cluster);
+    } else if (known) {
+      exceeded_.insert(cluster);
+    } else {
+      history_.violated(cluster + " reserves " + std::to_string(used) + " of " +
+                        std::to_string(most));
+    }
+  }
+
+  /// The quota of a Workload is free only when its Job runs on no worker that the hub can see, and
+  /// of which it could take note.
+  void given_back(const Changed& c) {
+    const auto& hubs = history_.hubs();
+    if (std::find(hubs.begin(), hubs.end(), c.cluster) == hubs.end()) return;
+    if (!condition_true(c.previous->value(), "QuotaReserved")) return;
+    if (condition_true(c.object->value(), "QuotaReserved")) return;
+    const std::string key = apiserver::store_key(c.object->ns(), c.object->name());
+    const Record* record = history_.record(c.cluster, key);
+    if (!record) return;
+    for (const Run& run : record->runs) {
+      if (run.end != Run::End::none || expected_.lying.contains(run.worker)) continue;
+      const auto sound = history_.sound_since(c.cluster, run.worker);
+      const SteadyPoint known = std::max(run.began, history_.started(c.author));
+      // That the Job runs is what its status on the hub says.
+      const auto told = history_.sound_since(c.cluster, c.cluster);
+      const bool seen =
+          sound && *sound < run.recorded && told && *told < run.recorded && known + 2s < c.at;
+      if (seen) {
+        history_.violated("the quota of " + key + " is given back while it runs on " + run.worker);
+      }
+    }
+  }
+
+  std::set<std::string> moved_;
+  std::set<std::string> exceeded_;  ///< for the reason above
+};
+
+class CleanEnd final : public Invariant {
+ public:
+  using Invariant::Invariant;
+
+  /// Everything has ended, so no queue may count a waiting workload or reserved quota, and workers
+  /// hold nothing.
+  void at_rest() override {
+    for (const std::string& hub : history_.hubs()) {
+      const std::string left = counted(history_, hub);
+      if (!left.empty()) history_.violated(hub + ": " + left);
+      check_hub(hub);
+    }
+    for (const std::string& worker : history_.workers()) {
+      if (expected_.lying.contains(worker)) continue;
+      const std::string left = counted(history_, worker);
+      if (!left.empty()) history_.violated(worker + ": " + left);
+      for (const std::string& resource : {workloads, jobs}) {
+        each(history_, worker, resource, [&](const std::string& key, const Json& value) {
+          if (history_.creator(uid_of(value)).empty()) return;
+          history_.violated(resource + " " + key + " is left on " + worker + ":" + summary(value));
+        });
+      }
+    }
+  }
+
+ private:
+  void check_hub(const std::string& hub) {
+    each(history_, hub, jobs, [&](const std::string& key, const Json& job) {
+      const std::string outcome = outcome_of(job);
+      if (outcome.empty()) {
+        history_.violated("job " + key + " never ended:" + summary(job));
+        return;
+      }
+      const std::string name = key.substr(key.find('/') + 1);
+      const auto wanted = expected_.outcomes.find(name);
+      if (wanted != expected_.outcomes.end() && wanted->second != outcome &&
+          !lied_about(hub, name)) {
+        history_.violated("job " + key + " is " + outcome + " instead of " + wanted->second);
+      }
+    });
+    each(history_, hub, workloads, [&](const std::string& key, const Json& value) {
+      if (!condition_true(value, "Finished")) {
+        history_.violated("workload " + key + " never ended:" + summary(value));
+      }
+    });
+  }
+
+  /// The Job was recorded on a worker that says anything.
+  bool lied_about(const std::string& hub, const std::string& job) const {
+    for (const auto& [key, record] : history_.records(hub)) {
+      if (record.job != job) continue;
+      for (const std::string& worker : record.ever) {
+        if (expected_.lying.contains(worker)) return true;
+      }
+    }
+    return false;
+  }
+};
+
+}  // namespace
+
+bool every_job_ended(const History& history) {
+  bool all = true;
+  for (const std::string& hub : history.hubs()) {
+    each(history, hub, jobs,
+         [&](const auto&, const Json& job) { all = all && !outcome_of(job).empty(); });
+    if (!all) return false;
+    each(history, hub, workloads,
+         [&](const auto&, const Json& w) { all = all && condition_true(w, "Finished"); });
+  }
+  return all;
+}
+
+int jobs_ended(const History& history) {
+  int count = 0;
+  for (const std::string& hub : history.hubs()) {
+    each(history, hub, jobs,
+         [&](const auto&, const Json& job) { count += !outcome_of(job).empty(); });
+  }
+  return count;
+}
+
+bool workers_clean(const History& history, const Expectations& expected) {
+  bool clean = true;
+  for (const std::string& worker : history.workers()) {
+    if (expected.lying.contains(worker)) continue;
+    for (const std::string& resource : {workloads, jobs}) {
+      each(history, worker, resource, [&](const auto&, const Json& value) {
+        clean = clean && history.creator(uid_of(value)).empty();
+      });
+    }
+  }
+  return clean;
+}
+
+std::string counted(const History& history, const std::string& cluster) {
+  std::string left;
+  each(history, cluster, queues, [&](const std::string& key, const Json& value) {
+    const auto queue = api::from_json<api::ClusterQueue>(value);
+    if (!queue) return;
+    const api::ClusterQueueStatus& status = queue->status;
+    bool used =
+        status.pending_workloads + status.reserving_workloads + status.admitted_workloads != 0;
+    for (const auto* list : {&status.flavors_reservation, &status.flavors_usage}) {
+      for (const auto& flavor : *list) {
+        for (const auto& resource : flavor.resources) used = used || !resource.total.is_zero();
+      }
+    }
+    if (used) left = key + " still counts " + dump_json(at_or_null(value, "status"));
+  });
+  return left;
+}
+
+bool queues_empty(const History& history, const Expectations& expected) {
+  for (const std::string& hub : history.hubs()) {
+    if (!counted(history, hub).empty()) return false;
+  }
+  return std::all_of(history.workers().begin(), history.workers().end(),
+                     [&](const std::string& worker) {
+                       return expected.lying.contains(worker) || counted(history, worker).empty();
+                     });
+}
+
+std::unique_ptr<Invariant> quota_kept(History& history, const Expectations& expected) {
+  return std::make_unique<QuotaKept>(history, expected);
+}
+std::unique_ptr<Invariant> clean_end(History& history, const Expectations& expected) {
+  return std::make_unique<CleanEnd>(history, expected);
+}
+
+}  // namespace regatta::simtest

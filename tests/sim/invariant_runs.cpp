@@ -1,0 +1,240 @@
+#include "lib/base/json_access.h"
+#include "tests/sim/invariant.h"
+#include "tests/sim/objects.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace regatta::simtest {
+namespace {
+
+using namespace std::chrono_literals;
+
+class NoNeedlessStop final : public Invariant {
+ public:
+  using Invariant::Invariant;
+
+  void run_over(const Run& run) override {
+    if (run.end != Run::End::ended && reason(run).empty()) {
+      history_.violated(run.workload +
+                        (run.end == Run::End::stopped ? " is stopped" : " is removed") + " on " +
+                        run.worker + " while it runs, for no reason");
+    }
+    again(run);
+    orderly(run);
+  }
+
+ private:
+  /// What the hub evicts is stopped soon, and in such a way that it can say how far it came.
+  void orderly(const Run& run) {
+    const Record* record = history_.record(run.hub, run.workload);
+    if (!record) return;
+    for (const Fact& fact : record->facts) {
+      const bool evicted = fact.what.starts_with("the hub evicts it");
+      // An edit by itself stops nothing.
+      if (fact.at < run.recorded || fact.what == "a user edits its Workload") continue;
+      if (!evicted) return;
+      if (fact.at < run.began + 2s || !undisturbed(run, fact.at - 1s)) return;
+      if (run.end == Run::End::ended && run.over > fact.at + 5s) {
+        history_.violated(run.workload + " goes on for long on " + run.worker + " although " +
+                          fact.what);
+      }
+      if (run.end == Run::End::removed) {
+        history_.violated(run.workload + " is removed on " + run.worker +
+                          " instead of stopped, although only " + fact.what);
+      }
+      return;
+    }
+  }
+
+  /// Nothing was wrong on the way from the hub to the worker, at its ends and at what holds them.
+  bool undisturbed(const Run& run, SteadyPoint since) const {
+    for (const auto& [from, to] : {std::pair(run.hub, run.hub), std::pair(run.hub, run.worker),
+                                   std::pair(run.worker, run.worker)}) {
+      const auto sound = history_.sound_since(from, to);
+      if (!sound || *sound > std::min(since, run.recorded)) return false;
+    }
+    return history_.at_work_since(run.hub) < since && history_.at_work_since(run.worker) < since &&
+           !history_.restored_within(run.worker, 1h) && !history_.restored_within(run.hub, 1h);
+  }
+
+  /// A way to a worker that fails for half of the grace may seem lost for all of it, because what
+  /// finds out that it works again has backoffs.
+  std::string reason(const Run& run) const {
+    return history_.reason_to_stop(run, expected_.worker_lost_timeout / 2);
+  }
+
+  /// A Job that ended is not run again, unless the hub could not learn of its end.
+  void again(const Run& run) {
+    const Record* record = history_.record(run.hub, run.workload);
+    if (!record) return;
+    for (const Run& earlier : record->runs) {
+      if (earlier.end != Run::End::ended || earlier.over > run.began) continue;
+      if (expected_.lying.contains(earlier.worker) || !excused(earlier, run).empty()) continue;
+      history_.violated(run.workload + " runs on " + run.worker + " although it ended on " +
+                        earlier.worker + ", for no reason");
+    }
+  }
+
+  /// Why the end of a run did not count.
+  std::string excused(const Run& earlier, const Run& run) const {
+    Run until = earlier;
+    until.over = run.began;
+    return reason(until);
+  }
+};
+
+class TrueCompletion final : public Invariant {
+ public:
+  using Invariant::Invariant;
+
+  void changed(const Changed& c) override {
+    const auto& hubs = history_.hubs();
+    if (c.kind != Resource::jobs || std::find(hubs.begin(), hubs.end(), c.cluster) == hubs.end()) {
+      return;
+    }
+    const std::string outcome = outcome_of(c.object->value());
+    if (outcome.empty() || !c.previous || !outcome_of(c.previous->value()).empty()) return;
+    const std::string why = judge(c, outcome);
+    if (!why.empty()) {
+      history_.violated(c.object->name() + " is " + outcome + " on " + c.cluster + ", but " + why);
+    }
+  }
+
+ private:
+  /// What is wrong with that end, or empty.
+  std::string judge(const Changed& c, const std::string& outcome) const {
+    const Json& job = c.object->value();
+    std::string problem = "it has no Workload that was recorded anywhere";
+    for (const auto& [key, record] : history_.records(c.cluster)) {
+      if (record.job != c.object->name()) continue;
+      for (const std::string& worker : record.ever) {
+        if (expected_.lying.contains(worker)) return "";
+      }
+      if (record.runs.empty()) continue;
+      const Run* last = last_run(c.cluster, key, record);
+      if (!last) {
+        problem = "it never ran on " + record.cluster;
+      } else if (last->end != Run::End::ended) {
+        problem = "it has not ended on " + last->worker;
+        if (last->end == Run::End::removed) return "";  // judged as a needless stop
+      } else if (last->outcome != outcome) {
+        problem = "it is " + last->outcome + " on " + last->worker;
+      } else {
+        return counts(job, *last, record);
+      }
+    }
+    return problem;
+  }
+
+  /// The run that decides how the Job ended: the last one on the recorded worker. When that worker
+  /// is given up, one that ended on another worker, which is back, may count as well.
+  const Run* last_run(const std::string& hub, const std::string& key, const Record& record) const {
+    const auto& workloads = history_.store(hub).find_shelf("workloads.kueue.x-k8s.io")->objects();
+    const auto workload = workloads.find(key);
+    const bool given_up = workload == workloads.end() ||
+                          cluster_name_of(workload->second->value()).empty() ||
+                          condition_true(workload->second->value(), "Evicted");
+    const Run* last = nullptr;
+    for (const Run& run : record.runs) {
+      if (run.worker == record.cluster) last = &run;
+    }
+    if (last && last->end == Run::End::ended) return last;
+    for (const Run& run : record.runs) {
+      if (given_up && run.end == Run::End::ended) last = &run;
+    }
+    return last;
+  }
+
+  /// The counts of pods are those of the worker's Job; a second attempt starts from zero there.
+  std::string counts(const Json& job, const Run& run, const Record& record) const {
+    const apiserver::Shelf* shelf = history_.store(run.worker).find_shelf("jobs.batch");
+    for (const auto& [key, object] : shelf->objects()) {
+      if (uid_of(object->value()) != run.uid) continue;
+      for (const char* field : {"succeeded", "failed"}) {
+        const std::int64_t here = status_count(job, field);
+        const std::int64_t there = status_count(object->value(), field);
+        if (here < there || (here > there && record.runs.size() == 1)) {
+          return std::string(field) + " is " + std::to_string(here) + " instead of " +
+                 std::to_string(there);
+        }
+      }
+    }
+    return "";
+  }
+};
+
+class GoodManners final : public Invariant {
+ public:
+  using Invariant::Invariant;
+
+  void changed(const Changed& c) override {
+    if (c.author.role != Role::dispatcher) return;
+    if (c.kind != Resource::workloads && c.kind != Resource::jobs) return;
+    if (expected_.lying.contains(c.cluster)) return;
+    const std::string what = c.object->name() + " on " + c.cluster;
+    const std::string creator = history_.creator(uid_of(c.object->value()));
+    if (c.previous && creator != c.author.cluster) {
+      history_.violated(c.author.text() + " touches " + what + ", which " +
+                        (creator.empty() ? "no hub" : creator) + " created");
+    }
+    if (c.type != apiserver::ChangeType::added) return;
+    if (c.kind == Resource::jobs && !suspended(c.object->value())) {
+      history_.violated("the job " + what + " is not created suspended");
+    }
+    if (origin_of(c.object->value()).empty()) {
+      history_.violated(what + " is created without the origin");
+    }
+  }
+};
+
+class OneLeader final : public Invariant {
+ public:
+  using Invariant::Invariant;
+
+  void sent(const Sent& sent) override {
+    if (!expected_.fenced || sent.request->method == "GET") return;
+    if (sent.author.role != Role::manager && sent.author.role != Role::dispatcher) return;
+    for (const char* allowed : {"/leases", "/events"}) {
+      if (sent.request->target.find(allowed) != std::string::npos) return;
+    }
+    const std::string holder = holder_of(sent.author.cluster);
+    if (holder.empty() || holder == sent.author.identity) return;
+    history_.violated(sent.author.identity + " sends " + sent.request->method + " " +
+                      sent.request->target + " to " + sent.to + " although " + holder + " leads");
+  }
+
+ private:
+  std::string holder_of(const std::string& hub) const {
+    const apiserver::Shelf* shelf = history_.store(hub).find_shelf("leases.coordination.k8s.io");
+    if (!shelf || shelf->objects().empty()) return "";
+    return text_at(at_or_null(shelf->objects().begin()->second->value(), "spec"), "holderIdentity");
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Invariant> no_needless_stop(History& history, const Expectations& expected) {
+  return std::make_unique<NoNeedlessStop>(history, expected);
+}
+std::unique_ptr<Invariant> true_completion(History& history, const Expectations& expected) {
+  return std::make_unique<TrueCompletion>(history, expected);
+}
+std::unique_ptr<Invariant> good_manners(History& history, const Expectations& expected) {
+  return std::make_unique<GoodManners>(history, expected);
+}
+std::unique_ptr<Invariant> one_leader(History& history, const Expectations& expected) {
+  return std::make_unique<OneLeader>(history, expected);
+}
+
+Invariants all_invariants(History& history, const Expectations& expected) {
+  Invariants all;
+  for (const auto make : {start_lock, no_double_start, no_needless_stop, true_completion,
+                          quota_kept, good_manners, one_leader, clean_end}) {
+    all.push_back(make(history, expected));
+  }
+  return all;
+}
+
+}  // namespace regatta::simtest

@@ -1,0 +1,117 @@
+#include "lib/base/json_access.h"
+#include "tests/sim/invariant.h"
+#include "tests/sim/objects.h"
+
+#include <nlohmann/json.hpp>
+
+namespace regatta::simtest {
+namespace {
+
+using namespace std::chrono_literals;
+
+bool creates_job(const Sent& sent) {
+  return sent.author.role == Role::dispatcher && sent.request->method == "POST" &&
+         sent.request->target.find("/jobs") != std::string::npos;
+}
+
+class StartLock final : public Invariant {
+ public:
+  using Invariant::Invariant;
+
+  void changed(const Changed& c) override {
+    if (c.kind != Resource::workloads || !c.previous) return;
+    const std::string before = cluster_name_of(c.previous->value());
+    const std::string after = cluster_name_of(c.object->value());
+    if (before.empty() || after.empty() || before == after) return;
+    history_.violated("clusterName of " + c.object->name() + " changed from " + before + " to " +
+                      after);
+  }
+
+  void sent(const Sent& sent) override {
+    if (!creates_job(sent)) return;
+    const auto job = parse_json(sent.request->body);
+    if (!job) return;
+    const std::string name = prebuilt_of(*job);
+    const std::string ns = text_at(at_or_null(*job, "metadata"), "namespace");
+    const Record* record = history_.record(sent.author.cluster, ns + "/" + name);
+    if (!record || record->cluster != sent.to) {
+      history_.violated("the job of " + name + " is sent to " + sent.to +
+                        ", which is not its recorded cluster");
+    }
+    const auto unlisted = history_.unlisted_since(sent.author.cluster, sent.to);
+    const auto known = history_.sound_since(sent.author.cluster, sent.author.cluster);
+    if (unlisted && known && *known < *unlisted && *unlisted + 2s < sent.at) {
+      history_.violated("the job of " + name + " is sent to " + sent.to + ", which is not listed");
+    }
+    const apiserver::Shelf* workloads =
+        history_.store(sent.author.cluster).find_shelf("workloads.kueue.x-k8s.io");
+    const auto workload = workloads->find(ns, name);
+    if (!workload || cluster_name_of(workload->value()) != sent.to) return;
+    for (const Json& check :
+         at_or_null(at_or_null(workload->value(), "status"), "admissionChecks")) {
+      if (text_at(check, "name") == "multikueue" || text_at(check, "state") != "Pending") continue;
+      history_.violated("the job of " + name + " is sent to " + sent.to + " before the check " +
+                        text_at(check, "name"));
+    }
+  }
+};
+
+/// The moment of the hub's decision counts, because anything may come back while its request
+/// travels.
+class NoDoubleStart final : public Invariant {
+ public:
+  using Invariant::Invariant;
+
+  void sent(const Sent& sent) override {
+    if (!creates_job(sent)) return;
+    const auto job = parse_json(sent.request->body);
+    if (!job) return;
+    for (const std::string& other : history_.workers()) {
+      if (other != sent.to && sees_job(sent, other, prebuilt_of(*job))) {
+        history_.violated("the job of " + prebuilt_of(*job) + " is sent to " + sent.to + " while " +
+                          other + " holds one");
+      }
+    }
+  }
+
+  void changed(const Changed& c) override {
+    if (c.kind != Resource::jobs) return;
+    const std::string uid = uid_of(c.object->value());
+    if (c.type == apiserver::ChangeType::added) since_[uid] = c.at;
+    if (c.type == apiserver::ChangeType::deleted) since_.erase(uid);
+  }
+
+ private:
+  /// That worker holds the Job, and has done so for so long that the sender knows it.
+  bool sees_job(const Sent& sent, const std::string& worker, const std::string& name) {
+    const auto sound = history_.sound_since(sent.author.cluster, worker);
+    if (!sound) return false;
+    const apiserver::Shelf* shelf = history_.store(worker).find_shelf("jobs.batch");
+    if (!shelf) return false;
+    const SteadyPoint seen_since = std::max(*sound, history_.started(sent.author));
+    for (const auto& [key, object] : shelf->objects()) {
+      const std::string uid = uid_of(object->value());
+      if (history_.creator(uid) != sent.author.cluster) continue;
+      if (prebuilt_of(object->value()) != name) continue;
+      const SteadyPoint held = since_[uid];
+      // A watch that was never disturbed shows the Job at once.
+      const Duration lag = held > seen_since ? Duration(1000) : expected_.sees_within;
+      if (std::max(held, seen_since) + lag < sent.at) return true;
+    }
+    return false;
+  }
+
+  std::map<std::string, SteadyPoint> since_;
+};
+
+}  // namespace
+
+std::unique_ptr<Invariant> start_lock(History& history, const Expectations& expected) {
+  return std::make_unique<StartLock>(history, expected);
+}
+
+std::unique_ptr<Invariant> no_double_start(History& history, const Expectations& expected) {
+  return std::make_unique<NoDoubleStart>(history, expected);
+}
+
+}  // namespace regatta::simtest

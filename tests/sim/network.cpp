@@ -1,0 +1,184 @@
+#include "tests/sim/network.h"
+
+#include "lib/base/json.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace regatta::simtest {
+namespace {
+
+/// A server as one author reaches it: the history learns whose request each change comes from.
+class Door final : public net::HttpHandler {
+ public:
+  Door(net::HttpHandler& server, History* history, Author author)
+      : server_(server), history_(history), author_(std::move(author)) {}
+
+  Task<net::HttpResponse> handle(net::HttpRequest request) override {
+    // The server makes each write in one step, without giving way to another request.
+    if (history_) history_->begin_writes(&author_);
+    net::HttpResponse response = co_await server_.handle(std::move(request));
+    if (history_) history_->end_writes(&author_);
+    co_return response;
+  }
+
+ private:
+  net::HttpHandler& server_;
+  History* history_;
+  Author author_;
+};
+
+/// The pieces of a watch, as a process reads them.
+class ReadPieces final : public net::BodyStream {
+ public:
+  ReadPieces(std::shared_ptr<net::BodyStream> inner, std::string target, const LinkDeps& deps)
+      : inner_(std::move(inner)),
+        target_(std::move(target)),
+        gate_(deps.gate),
+        author_(deps.author),
+        tampering_(deps.tampering) {}
+
+  Task<Result<std::optional<std::string>>> next() override {
+    for (;;) {
+      auto piece = co_await inner_->next();
+      if (gate_ && !gate_->is_open()) co_await gate_->pass();
+      if (!piece || !*piece || !tampering_ || !tampering_->piece) co_return piece;
+      tampering_->piece(author_, target_, &**piece);
+      if (!(*piece)->empty()) co_return piece;
+    }
+  }
+
+ private:
+  std::shared_ptr<net::BodyStream> inner_;
+  std::string target_;
+  std::shared_ptr<Gate> gate_;
+  Author author_;
+  const Tampering* tampering_;
+};
+
+bool is_read(const net::HttpRequest& request) {
+  return request.method == "GET";
+}
+
+bool creates_job(const net::HttpRequest& request) {
+  return request.method == "POST" && request.target.find("/jobs") != std::string::npos;
+}
+
+net::HttpResponse refused_by_webhook(unsigned status) {
+  const Json answer = {{"apiVersion", "v1"},
+                       {"kind", "Status"},
+                       {"metadata", Json::object()},
+                       {"status", "Failure"},
+                       {"message", "admission webhook denied the request (fault)"},
+                       {"reason", status == 422 ? "Invalid" : "Forbidden"},
+                       {"code", status}};
+  net::HttpResponse response(status, dump_json(answer));
+  response.headers.set("Content-Type", "application/json");
+  return response;
+}
+
+}  // namespace
+
+void Gate::open() {
+  open_ = true;
+  opened_.notify_all();
+}
+
+Task<> Gate::pass() {
+  while (!open_) co_await opened_.wait();
+}
+
+Task<> MachineClock::sleep_until(SteadyPoint t) {
+  co_await world_.sleep_until(t);
+  if (gate_ && !gate_->is_open()) co_await gate_->pass();
+}
+
+bool LinkFaults::sound() const {
+  return !partitioned && late == 0 && hang_before == 0 && drop_before == 0 && lose_reply == 0 &&
+         hang_reply == 0 && gone == 0 && too_many == 0 && server_error == 0 && cut_watch == 0 &&
+         half_open_watch == 0 && gone_in_watch == 0;
+}
+
+struct LinkSender::Route {
+  explicit Route(LinkDeps given)
+      : deps(std::move(given)),
+        door(deps.server, deps.history, deps.author),
+        direct(deps.world, door, {deps.user, {"system:masters"}}),
+        faulty(direct, deps.world, deps.world.rng, deps.faults) {}
+  LinkDeps deps;
+  Door door;
+  net::HandlerSender direct;
+  kube::FaultySender faulty;
+};
+
+struct LinkSender::Reply {
+  explicit Reply(const Executor& executor) : arrived(executor) {}
+  std::optional<Result<net::HttpResponse>> answer;
+  Wakeup arrived;
+};
+
+LinkSender::LinkSender(LinkDeps deps) : route_(std::make_shared<Route>(std::move(deps))) {}
+
+Task<Result<net::HttpResponse>> LinkSender::send(net::HttpRequest request,
+                                                 net::SendOptions options) {
+  const LinkDeps& deps = route_->deps;
+  // The last moment at which the process decides. Its gate may be gone when the request arrives.
+  if (options.gate) {
+    const Status open = options.gate->may_send();
+    if (!open) co_return open.error();
+    options.gate = nullptr;
+  }
+  if (deps.tampering && deps.tampering->request) deps.tampering->request(deps.author, &request);
+  if (deps.history) deps.history->sent(deps.author, deps.cluster, request);
+  Task<Result<net::HttpResponse>> exchange =
+      is_read(request) ? read(std::move(request), options) : write(std::move(request), options);
+  auto answer = co_await std::move(exchange);
+  if (route_->deps.gate && !route_->deps.gate->is_open()) co_await route_->deps.gate->pass();
+  co_return answer;
+}
+
+Task<Result<net::HttpResponse>> LinkSender::read(net::HttpRequest request,
+                                                 net::SendOptions options) {
+  const std::string target = request.target;
+  auto answer = co_await route_->faulty.send(std::move(request), options);
+  if (answer && answer->stream) {
+    answer->stream = std::make_shared<ReadPieces>(std::move(answer->stream), target, route_->deps);
+  }
+  co_return answer;
+}
+
+Task<Result<net::HttpResponse>> LinkSender::write(net::HttpRequest request,
+                                                  net::SendOptions options) {
+  LinkDeps& deps = route_->deps;
+  const LinkFaults& faults = *deps.faults;
+  if (faults.refuse_jobs != 0 && creates_job(request)) {
+    co_return refused_by_webhook(faults.refuse_jobs);
+  }
+  if (faults.late > 0 && !faults.partitioned && deps.world.rng.chance(faults.late)) {
+    const Duration after(deps.world.rng.between(0, faults.late_max.count()));
+    deps.network.spawn("late request", deliver_late(route_, std::move(request), after));
+    co_await deps.world.sleep_until(
+        std::min(options.deadline, deps.world.steady() + kube::FaultySender::hang_max));
+    co_return Error(Errc::timeout, "no answer (late)");
+  }
+  const auto reply = std::make_shared<Reply>(deps.world.executor());
+  deps.network.spawn("request", carry(route_, reply, std::move(request), options));
+  while (!reply->answer) co_await reply->arrived.wait();
+  co_return std::move(*reply->answer);
+}
+
+Task<> LinkSender::carry(std::shared_ptr<Route> route, std::shared_ptr<Reply> reply,
+                         net::HttpRequest request, net::SendOptions options) {
+  reply->answer = co_await route->faulty.send(std::move(request), options);
+  reply->arrived.notify_all();
+}
+
+Task<> LinkSender::deliver_late(std::shared_ptr<Route> route, net::HttpRequest request,
+                                Duration after) {
+  co_await route->deps.world.sleep_for(after);
+  const auto ignored = co_await route->direct.send(std::move(request), {});
+  (void)ignored;
+}
+
+}  // namespace regatta::simtest

@@ -1,0 +1,167 @@
+#include "tests/sim/objects.h"
+
+#include "kubeconfig/validate.h"
+#include "lib/base/base64.h"
+#include "lib/base/json_access.h"
+
+#include <nlohmann/json.hpp>
+
+namespace regatta::simtest {
+namespace {
+
+const Json* condition_of(const Json& object, const char* type) {
+  for (const Json& condition : at_or_null(at_or_null(object, "status"), "conditions")) {
+    if (text_at(condition, "type") == type) return &condition;
+  }
+  return nullptr;
+}
+
+const Json& metadata_of(const Json& object) {
+  return at_or_null(object, "metadata");
+}
+
+std::string kubeconfig_of(const std::string& cluster, const std::string& host,
+                          const std::string& ca, int generation) {
+  kubeconfig::Endpoint endpoint;
+  endpoint.url = "https://" + host + ":6443";
+  endpoint.host = host;
+  endpoint.port = 6443;
+  endpoint.ca_pem = ca;
+  endpoint.bearer_token = "token-" + std::to_string(generation);
+  return kubeconfig::write(endpoint, cluster);
+}
+
+}  // namespace
+
+bool condition_true(const Json& object, const char* type) {
+  const Json* found = condition_of(object, type);
+  return found && text_at(*found, "status") == "True";
+}
+
+std::string condition_reason(const Json& object, const char* type) {
+  const Json* found = condition_of(object, type);
+  return found ? text_at(*found, "reason") : "";
+}
+
+std::string outcome_of(const Json& job) {
+  if (condition_true(job, "Complete")) return "Complete";
+  return condition_true(job, "Failed") ? "Failed" : "";
+}
+
+bool being_deleted(const Json& object) {
+  return !text_at(metadata_of(object), "deletionTimestamp").empty();
+}
+
+bool suspended(const Json& job) {
+  const Json& value = at_or_null(at_or_null(job, "spec"), "suspend");
+  return value.is_boolean() && value.get<bool>();
+}
+
+std::string uid_of(const Json& object) {
+  return text_at(metadata_of(object), "uid");
+}
+
+std::string origin_of(const Json& object) {
+  return text_at(at_or_null(metadata_of(object), "labels"), "kueue.x-k8s.io/multikueue-origin");
+}
+
+std::string prebuilt_of(const Json& job) {
+  return text_at(at_or_null(metadata_of(job), "annotations"),
+                 "kueue.x-k8s.io/prebuilt-workload-name");
+}
+
+std::string owner_of(const Json& object) {
+  const Json& owners = at_or_null(metadata_of(object), "ownerReferences");
+  return owners.is_array() && !owners.empty() ? text_at(owners[0], "name") : "";
+}
+
+std::string cluster_name_of(const Json& workload) {
+  return text_at(at_or_null(workload, "status"), "clusterName");
+}
+
+std::int64_t status_count(const Json& job, const char* field) {
+  return integer_at(at_or_null(job, "status"), field).value_or(0);
+}
+
+std::string summary(const Json& object) {
+  std::string out;
+  for (const Json& condition : at_or_null(at_or_null(object, "status"), "conditions")) {
+    if (text_at(condition, "status") != "True") continue;
+    out += " " + text_at(condition, "type") + "(" + text_at(condition, "reason") + ")";
+  }
+  if (const std::string cluster = cluster_name_of(object); !cluster.empty())
+    out += " on " + cluster;
+  const Json& nominated = at_or_null(at_or_null(object, "status"), "nominatedClusterNames");
+  if (nominated.is_array() && !nominated.empty()) out += " nominated " + dump_json(nominated);
+  for (const Json& check : at_or_null(at_or_null(object, "status"), "admissionChecks")) {
+    out += " check=" + text_at(check, "state");
+    if (const std::string why = text_at(check, "message"); !why.empty()) out += " (" + why + ")";
+  }
+  if (at_or_null(at_or_null(object, "spec"), "suspend").is_boolean()) {
+    out += suspended(object) ? " suspended" : " unsuspended";
+  }
+  if (being_deleted(object)) out += " deleting";
+  return out;
+}
+
+Json make_object(const char* api_version, const char* kind, const std::string& name,
+                 const std::string& ns) {
+  Json metadata = {{"name", name}};
+  if (!ns.empty()) metadata["namespace"] = ns;
+  return {{"apiVersion", api_version}, {"kind", kind}, {"metadata", std::move(metadata)}};
+}
+
+Json make_kueue(const char* kind, const std::string& name, Json spec, const std::string& ns) {
+  Json out = make_object("kueue.x-k8s.io/v1beta2", kind, name, ns);
+  if (!spec.is_null()) out["spec"] = std::move(spec);
+  return out;
+}
+
+Json make_secret(const std::string& cluster, const std::string& host, const std::string& ca,
+                 int generation) {
+  Json out = make_object("v1", "Secret", cluster + "-kubeconfig", "kueue-system");
+  out["data"] = {{"kubeconfig", base64_encode(kubeconfig_of(cluster, host, ca, generation))}};
+  return out;
+}
+
+Json make_cluster(const std::string& name) {
+  return make_kueue("MultiKueueCluster", name,
+                    {{"clusterSource", {{"kubeConfig", {{"location", name + "-kubeconfig"}}}}}});
+}
+
+Json make_check(const std::string& name, const std::string& controller) {
+  Json spec = {{"controllerName", controller}};
+  if (controller == "kueue.x-k8s.io/multikueue") {
+    spec["parameters"] = {
+        {"apiGroup", "kueue.x-k8s.io"}, {"kind", "MultiKueueConfig"}, {"name", "all"}};
+  }
+  return make_kueue("AdmissionCheck", name, std::move(spec));
+}
+
+std::vector<Json> make_queues(const QueueOptions& options) {
+  Json spec = {{"namespaceSelector", Json::object()},
+               {"resourceGroups",
+                {{{"coveredResources", {"cpu"}},
+                  {"flavors",
+                   {{{"name", "default"},
+                     {"resources", {{{"name", "cpu"}, {"nominalQuota", options.cpus}}}}}}}}}}};
+  if (options.preempting) {
+    spec["preemption"] = {{"withinClusterQueue", "LowerOrNewerEqualPriority"}};
+  }
+  if (!options.checks.empty()) {
+    Json checks = Json::array();
+    for (const std::string& name : options.checks) checks.push_back({{"name", name}});
+    spec["admissionChecksStrategy"] = {{"admissionChecks", std::move(checks)}};
+  }
+  std::vector<Json> out;
+  if (options.with_namespace) out.push_back(make_object("v1", "Namespace", team));
+  out.push_back(make_object("v1", "Namespace", "kueue-system"));
+  out.push_back(make_kueue("ResourceFlavor", "default", Json::object()));
+  out.push_back(make_kueue("ClusterQueue", "cq", std::move(spec)));
+  if (options.with_namespace) {
+    out.push_back(make_kueue("LocalQueue", "default", {{"clusterQueue", "cq"}}, team));
+  }
+  return out;
+}
+
+}  // namespace regatta::simtest

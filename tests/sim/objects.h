@@ -1,0 +1,49 @@
+#pragma once
+
+#include "lib/base/json.h"
+
+#include <string>
+#include <vector>
+
+/// What the simulation reads in objects and writes as a user, as plain JSON: it must not share the
+/// types, and the mistakes, of what it tests.
+namespace regatta::simtest {
+
+inline constexpr const char* team = "team";
+
+bool condition_true(const Json& object, const char* type);
+std::string condition_reason(const Json& object, const char* type);
+/// Complete or Failed, or empty.
+std::string outcome_of(const Json& job);
+bool being_deleted(const Json& object);
+bool suspended(const Json& job);
+std::string uid_of(const Json& object);
+/// Value of the origin label.
+std::string origin_of(const Json& object);
+/// The Workload that a worker's Job names.
+std::string prebuilt_of(const Json& job);
+/// Name of the owner, or empty.
+std::string owner_of(const Json& object);
+std::string cluster_name_of(const Json& workload);
+std::int64_t status_count(const Json& job, const char* field);
+/// The important parts of an object's state, in a few words.
+std::string summary(const Json& object);
+
+Json make_object(const char* api_version, const char* kind, const std::string& name,
+                 const std::string& ns = "");
+Json make_kueue(const char* kind, const std::string& name, Json spec, const std::string& ns = "");
+Json make_secret(const std::string& cluster, const std::string& host, const std::string& ca,
+                 int generation);
+Json make_cluster(const std::string& name);
+Json make_check(const std::string& name, const std::string& controller);
+
+struct QueueOptions {
+  int cpus = 0;
+  std::vector<std::string> checks;
+  bool preempting = false;
+  bool with_namespace = true;
+};
+/// A ClusterQueue, the LocalQueue that leads to it and what they need.
+std::vector<Json> make_queues(const QueueOptions& options);
+
+}  // namespace regatta::simtest

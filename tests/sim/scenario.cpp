@@ -1,0 +1,159 @@
+#include "tests/sim/scenario.h"
+
+#include "lib/base/rng.h"
+
+#include <algorithm>
+
+namespace regatta::simtest {
+namespace {
+
+using namespace std::chrono_literals;
+
+const char* const all_at_once = "kueue.x-k8s.io/multikueue-dispatcher-all-at-once";
+const char* const incremental = "kueue.x-k8s.io/multikueue-dispatcher-incremental";
+
+JobSpec draw_job(Rng& rng, const std::string& name, const std::set<Trouble>& troubles) {
+  JobSpec job;
+  job.name = name;
+  // Work is under way for as long as there are faults.
+  job.after = Duration(rng.between(0, 14000));
+  job.runs = Duration(rng.between(500, 20000));
+  job.pods = int(rng.between(1, 3));
+  job.completions = job.pods;
+  if (troubles.contains(Trouble::kinds)) {
+    job.fails = rng.chance(0.25);
+    job.indexed = rng.chance(0.3);
+    if (rng.chance(0.2)) job.runs = Duration(rng.between(40000, 90000));
+    if (!job.fails && rng.chance(0.2)) job.completions = job.pods * 2;
+  }
+  job.important = troubles.contains(Trouble::preemption) && rng.chance(0.3);
+  return job;
+}
+
+std::set<Trouble> draw_troubles(Rng& rng, const ScenarioOptions& options) {
+  std::set<Trouble> drawn = options.always;
+  for (const TroubleInfo& info : all_troubles()) {
+    // Drawn whether it is wanted or not, so that options change nothing else.
+    const bool there = rng.chance(info.chance);
+    if (!options.faults || !there) continue;
+    if (info.waits_for && !options.with_waiting) continue;
+    if (options.only && !options.only->contains(info.trouble)) continue;
+    drawn.insert(info.trouble);
+  }
+  return drawn;
+}
+
+void draw_clocks(Rng& rng, Scenario* scenario) {
+  std::vector<std::string> all = scenario->workers;
+  all.insert(all.end(), scenario->hubs.begin(), scenario->hubs.end());
+  for (const std::string& name : all) {
+    const Duration offset(rng.between(-300000, 300000));
+    scenario->clock_offsets[name] = scenario->has(Trouble::clocks) ? offset : Duration(0);
+  }
+}
+
+std::string draw_dispatcher(Rng& rng, const ScenarioOptions& options, const Scenario& scenario) {
+  const bool steps = rng.chance(0.3);
+  if (!options.dispatcher.empty()) return options.dispatcher;
+  if (scenario.has(Trouble::external)) return "simulation/external";
+  return steps ? incremental : all_at_once;
+}
+
+}  // namespace
+
+const std::vector<TroubleInfo>& all_troubles() {
+  static const std::vector<TroubleInfo> all = {
+      {Trouble::crashes, "crashes", 0.6, nullptr},
+      {Trouble::partitions, "partitions", 0.6, nullptr},
+      {Trouble::noise, "noise", 0.6, nullptr},
+      {Trouble::late, "late", 0.2, nullptr},
+      {Trouble::deletions, "deletions", 0.3, nullptr},
+      {Trouble::vandals, "vandals", 0.25, nullptr},
+      {Trouble::standby, "standby", 0.3, nullptr},
+      {Trouble::deaf_standby, "deaf-standby", 0.5, nullptr},
+      {Trouble::pauses, "pauses", 0.2, nullptr},
+      {Trouble::clocks, "clocks", 0.2, nullptr},
+      {Trouble::clock_steps, "clock-steps", 0.1, nullptr},
+      {Trouble::restores, "restores", 0.1, nullptr},
+      {Trouble::hub_restores, "hub-restores", 0.1, nullptr},
+      {Trouble::preemption, "preemption", 0.2, nullptr},
+      {Trouble::deactivation, "deactivation", 0.2, nullptr},
+      {Trouble::stop_policies, "stop-policies", 0.15, nullptr},
+      {Trouble::edits, "edits", 0.15, nullptr},
+      {Trouble::configs, "configs", 0.2, nullptr},
+      {Trouble::check_swaps, "check-swaps", 0.1, nullptr},
+      {Trouble::addresses, "addresses", 0.1, nullptr},
+      {Trouble::external, "external", 0.15, nullptr},
+      {Trouble::other_checks, "other-checks", 0.15, nullptr},
+      {Trouble::kinds, "kinds", 0.3, nullptr},
+      {Trouble::two_hubs, "two-hubs", 0.15, nullptr},
+      {Trouble::equal_origins, "equal-origins", 0.1, nullptr},
+      {Trouble::refusals, "refusals", 0.2, nullptr},
+      {Trouble::lasting_refusals, "lasting-refusals", 0.1, nullptr},
+      {Trouble::namespaces, "namespaces", 0.1, nullptr},
+      {Trouble::out_of_sync, "out-of-sync", 0.15, nullptr},
+      {Trouble::foreign, "foreign", 0.15, nullptr},
+      {Trouble::losses, "losses", 0.1, nullptr},
+      {Trouble::worker_evictions, "worker-evictions", 0.15, nullptr},
+      {Trouble::byzantine, "byzantine", 0.15, nullptr},
+  };
+  return all;
+}
+
+const char* name_of(Trouble trouble) {
+  return all_troubles().at(std::size_t(trouble)).name;
+}
+
+std::optional<Trouble> trouble_of(std::string_view name) {
+  for (const TroubleInfo& info : all_troubles()) {
+    if (info.name == name) return info.trouble;
+  }
+  return std::nullopt;
+}
+
+Duration Scenario::progress_bound() const {
+  // A silent watch is dead after three minutes, and a new one may take half a minute: on the
+  // worker's own link, on the hub's, and on the one between them, one after another.
+  const bool silences = has(Trouble::partitions) || has(Trouble::noise) || has(Trouble::pauses) ||
+                        has(Trouble::losses);
+  Duration bound = faults_end + (silences ? 3 * (180s + 30s) : 0s);
+  // A Workload that lost its place again and again pauses for five minutes at most.
+  bound += 5min;
+  bound += worker_lost_timeout + round * std::int64_t(workers.size());
+  // All work on the last worker that is left, and each Job once more after a loss.
+  for (const auto& [hub, list] : jobs) {
+    for (const JobSpec& job : list) {
+      bound += job.after + 2 * (job.runs * job.pods / worker_cpus + 1s) *
+                               std::int64_t(job.completions / job.pods);
+    }
+  }
+  return bound;
+}
+
+Scenario draw_scenario(const ScenarioOptions& options) {
+  Rng rng(options.seed * 0x9E3779B97F4A7C15ull + 7);
+  Scenario s;
+  s.seed = options.seed;
+  s.faults_end = options.faults ? options.faults_end : Duration(0);
+  s.troubles = draw_troubles(rng, options);
+  for (int i = 0; i < options.workers; ++i) s.workers.emplace_back(1, char('a' + i));
+  if (s.has(Trouble::byzantine)) s.workers.push_back(s.liar = "liar");
+  const bool second = s.has(Trouble::two_hubs) || s.has(Trouble::equal_origins);
+  if (second) s.hubs.push_back("hub2");
+  s.origins["hub"] = "multikueue";
+  if (second) s.origins["hub2"] = s.has(Trouble::equal_origins) ? "multikueue" : "other";
+  draw_clocks(rng, &s);
+  s.dispatcher = draw_dispatcher(rng, options, s);
+  s.head_start = Duration(rng.chance(0.5) ? 30 : 0);
+  s.gates = rng.chance(0.33);
+  for (const std::string& hub : s.hubs) {
+    const int count = second ? (options.jobs + 1) / 2 : options.jobs;
+    for (int i = 0; i < count; ++i) {
+      const std::string name = (hub == "hub" ? "job-" : "other-") + std::to_string(i);
+      s.jobs[hub].push_back(draw_job(rng, name, s.troubles));
+    }
+  }
+  return s;
+}
+
+}  // namespace regatta::simtest

@@ -1,0 +1,113 @@
+#pragma once
+
+#include "lib/base/clock.h"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// One world, as its seed describes it: what there is, what is asked of it, and which kinds of
+/// trouble it has. Pure.
+namespace regatta::simtest {
+
+/// A kind of thing that goes wrong, or that makes a world less simple.
+enum class Trouble {
+  crashes,           ///< managers end at any point and come back
+  partitions,        ///< workers are cut off from the hub
+  noise,             ///< links lose, delay and refuse
+  late,              ///< writes arrive after their sender gave up
+  deletions,         ///< Jobs are deleted on the hub
+  vandals,           ///< copies and Jobs are deleted on workers
+  standby,           ///< two managers on the hub, one of which leads
+  deaf_standby,      ///< the watches of managers that do not lead are dead
+  pauses,            ///< a manager of the hub is not scheduled for a while
+  clocks,            ///< clocks differ by minutes
+  clock_steps,       ///< clocks are set forward and back
+  restores,          ///< a worker's API server goes back to an older state
+  hub_restores,      ///< the hub's does
+  preemption,        ///< Workloads of higher priority preempt on the hub
+  deactivation,      ///< Workloads are deactivated on the hub and activated again
+  stop_policies,     ///< the hub's queue is stopped and drained
+  edits,             ///< priorities of Jobs change on the hub
+  configs,           ///< clusters are unlisted, deleted and created again, Secrets vanish
+  check_swaps,       ///< the MultiKueue check is taken off the queue and put back
+  addresses,         ///< API servers move to another address
+  external,          ///< another program nominates, sometimes nonsense
+  other_checks,      ///< a second admission check, which changes its mind
+  kinds,             ///< failing, Indexed and long Jobs
+  two_hubs,          ///< two hubs with distinct origins share the workers
+  equal_origins,     ///< two hubs with the same origin do
+  refusals,          ///< a webhook of a worker refuses Jobs for a while
+  lasting_refusals,  ///< and does so for ever
+  namespaces,        ///< a worker gets the Jobs' namespace late
+  out_of_sync,       ///< users change Jobs on workers
+  foreign,           ///< users have Jobs of the same names on workers
+  losses,            ///< a worker goes away until everything has ended
+  worker_evictions,  ///< copies are deactivated on workers
+  byzantine,         ///< a worker whose API server says anything at all
+};
+
+struct TroubleInfo {
+  Trouble trouble;
+  const char* name;
+  double chance;          ///< that a world has it
+  const char* waits_for;  ///< what the implementation lacks for it; null: nothing
+};
+const std::vector<TroubleInfo>& all_troubles();
+const char* name_of(Trouble trouble);
+/// nullopt when there is none of that name.
+std::optional<Trouble> trouble_of(std::string_view name);
+
+struct JobSpec {
+  std::string name;
+  Duration after{0};  ///< the one before
+  Duration runs{0};
+  int pods = 1;
+  int completions = 1;
+  bool indexed = false;
+  bool fails = false;
+  bool important = false;
+};
+
+struct ScenarioOptions {
+  std::uint64_t seed = 1;
+  int jobs = 10;
+  int workers = 3;
+  std::string dispatcher;  ///< empty: drawn
+  bool faults = true;
+  Duration faults_end = std::chrono::seconds(90);
+  std::set<Trouble> always;               ///< besides those that are drawn
+  std::optional<std::set<Trouble>> only;  ///< no others are drawn
+  bool with_waiting = false;              ///< also those that wait for the implementation
+};
+
+struct Scenario {
+  std::uint64_t seed = 1;
+  std::vector<std::string> workers;
+  std::string liar;  ///< the byzantine one of them, or empty
+  std::vector<std::string> hubs{"hub"};
+  std::map<std::string, std::string> origins;        ///< by hub
+  std::map<std::string, std::vector<JobSpec>> jobs;  ///< by hub
+  std::map<std::string, Duration> clock_offsets;     ///< by cluster
+  std::string dispatcher;
+  Duration head_start{0};
+  bool gates = false;
+  int hub_cpus = 14, worker_cpus = 6;
+  Duration worker_lost_timeout = std::chrono::seconds(30);
+  Duration round = std::chrono::seconds(20);
+  Duration gc_interval = std::chrono::seconds(20);
+  Duration faults_end{0};
+  std::set<Trouble> troubles;
+
+  bool has(Trouble trouble) const { return troubles.contains(trouble); }
+  /// When everything has ended at the latest, counted from the first Job.
+  Duration progress_bound() const;
+};
+
+Scenario draw_scenario(const ScenarioOptions& options);
+
+}  // namespace regatta::simtest

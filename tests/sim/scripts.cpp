@@ -1,0 +1,154 @@
+#include "lib/base/json_access.h"
+#include "tests/sim/chaos.h"
+#include "tests/sim/objects.h"
+
+#include <nlohmann/json.hpp>
+
+/// The other programs of a federation: an external dispatcher, the controller of another admission
+/// check, and a worker that says anything.
+namespace regatta::simtest {
+namespace {
+
+using namespace std::chrono_literals;
+
+const char* const workloads = "workloads.kueue.x-k8s.io";
+
+std::vector<apiserver::StoredPtr> all_of(SimCluster* cluster, const char* resource) {
+  std::vector<apiserver::StoredPtr> out;
+  const apiserver::Shelf* shelf = cluster->server().store().find_shelf(resource);
+  if (!shelf) return out;
+  for (const auto& [key, object] : shelf->objects()) out.push_back(object);
+  return out;
+}
+
+Json condition(const char* type, bool value, const char* reason) {
+  return {{"type", type},
+          {"status", value ? "True" : "False"},
+          {"reason", reason},
+          {"message", "so it is said"},
+          {"lastTransitionTime", "2026-01-01T00:00:00Z"}};
+}
+
+/// A Workload or Job as if a hub had sent it.
+Json forged(const apiserver::Stored& model, const char* api_version, const char* kind) {
+  Json fake = make_object(api_version, kind, model.name(), model.ns());
+  fake["spec"] = model.value().at("spec");
+  fake["metadata"]["labels"] = {{"kueue.x-k8s.io/multikueue-origin", "multikueue"}};
+  return fake;
+}
+
+}  // namespace
+
+/// Another program nominates: sooner or later usefully, before that also nonsense.
+Task<> Chaos::nominate() {
+  for (;;) {
+    co_await deps_.around.world.sleep_for(500ms);
+    for (SimCluster* hub : deps_.hubs) {
+      for (const auto& workload : all_of(hub, workloads)) {
+        const Json& value = workload->value();
+        if (!condition_true(value, "QuotaReserved") || condition_true(value, "Finished")) continue;
+        const bool recorded = !cluster_name_of(value).empty();
+        const bool nonsense = !over_ && rng_.chance(0.1);
+        if (recorded && !nonsense) continue;
+        Json names = Json::array();
+        if (nonsense) names = {"nowhere", any_worker()->name()};
+        for (SimCluster* worker : deps_.workers) {
+          if (!nonsense) names.push_back(worker->name());
+        }
+        if (at_or_null(at_or_null(value, "status"), "nominatedClusterNames") == names) continue;
+        const Json patch = {{"status", {{"nominatedClusterNames", names}}}};
+        const api::ObjectKey key(workload->ns(), workload->name());
+        co_await hub->edit(api::Workload::resource, key, patch, true);
+      }
+    }
+  }
+}
+
+/// The controller of a second admission check changes its mind now and then.
+Task<> Chaos::answer_other_checks() {
+  for (;;) {
+    co_await deps_.around.world.sleep_for(500ms);
+    for (SimCluster* hub : deps_.hubs) {
+      for (const auto& workload : all_of(hub, workloads)) {
+        Json checks = at_or_null(at_or_null(workload->value(), "status"), "admissionChecks");
+        bool changed = false;
+        for (Json& check : checks) {
+          if (check["name"] != "other" || !condition_true(workload->value(), "QuotaReserved")) {
+            continue;
+          }
+          const bool refuses = !over_ && rng_.chance(0.02);
+          const char* wanted = refuses ? "Retry" : "Ready";
+          if (check["state"] == wanted || (check["state"] == "Retry" && !over_)) continue;
+          check["state"] = wanted;
+          check["message"] = "";
+          changed = true;
+        }
+        if (!changed) continue;
+        const Json patch = {
+            {"metadata", {{"resourceVersion", std::to_string(workload->version())}}},
+            {"status", {{"admissionChecks", checks}}}};
+        const api::ObjectKey key(workload->ns(), workload->name());
+        co_await hub->edit(api::Workload::resource, key, patch, true);
+      }
+    }
+  }
+}
+
+Task<> Chaos::one_lie(SimCluster* liar) {
+  SimCluster* hub = any_hub();
+  const bool about_job = rng_.chance(0.5);
+  const char* resource = about_job ? "jobs.batch" : workloads;
+  const api::ResourceInfo kind = about_job ? api::Job::resource : api::Workload::resource;
+  if (rng_.chance(0.4)) {
+    const auto model = any_object(hub, resource);
+    const auto workload = any_object(hub, workloads);
+    if (!model || !workload) co_return;
+    Json fake = forged(*model, about_job ? "batch/v1" : "kueue.x-k8s.io/v1beta2",
+                       about_job ? "Job" : "Workload");
+    if (about_job) {
+      fake["metadata"]["annotations"] = {
+          {"kueue.x-k8s.io/prebuilt-workload-name", workload->name()}};
+      fake["spec"].erase("managedBy");
+    }
+    if (rng_.chance(0.3)) fake["metadata"]["finalizers"] = {"simulation/never"};
+    const auto made = co_await liar->admin().create_raw(kind, model->ns(), dump_json(fake));
+    (void)made;
+    co_return;
+  }
+  const auto chosen = any_object(liar, resource);
+  if (!chosen) co_return;
+  const api::ObjectKey key(chosen->ns(), chosen->name());
+  if (rng_.chance(0.2)) {
+    co_await liar->remove(kind, key);
+    co_return;
+  }
+  Json said = Json::array();
+  if (about_job) {
+    const bool good = rng_.chance(0.7);
+    said.push_back(condition(good ? "SuccessCriteriaMet" : "FailureTarget", true, "Said"));
+    said.push_back(condition(good ? "Complete" : "Failed", true, "Said"));
+  } else {
+    said.push_back(condition("QuotaReserved", rng_.chance(0.8), "QuotaReserved"));
+    said.push_back(condition("Admitted", rng_.chance(0.8), "Admitted"));
+    if (rng_.chance(0.3)) said.push_back(condition("Evicted", true, "Preempted"));
+    if (rng_.chance(0.4)) said.push_back(condition("Finished", true, "Succeeded"));
+  }
+  const Json patch = {{"status", {{"conditions", said}}}};
+  co_await liar->edit(kind, key, patch, true);
+}
+
+/// One worker has no manager. Its API server says whatever comes to mind, also about Workloads that
+/// it was never sent. In the end it is no longer listed.
+Task<> Chaos::lie() {
+  SimCluster* liar = deps_.workers.back();
+  while (!over_) {
+    co_await wait(50, 800);
+    co_await one_lie(liar);
+  }
+  for (SimCluster* hub : deps_.hubs) {
+    unlisted_[hub->name()].insert(liar->name());
+    co_await list_clusters(hub);
+  }
+}
+
+}  // namespace regatta::simtest
