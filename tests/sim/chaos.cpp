@@ -13,7 +13,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-const char* const workloads = "workloads.kueue.x-k8s.io";
 const char* const jobs = "jobs.batch";
 constexpr api::ResourceInfo config_resource{"kueue.x-k8s.io", "v1beta2", "MultiKueueConfig",
                                             "multikueueconfigs", false};

@@ -13,7 +13,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-const std::string workloads = "workloads.kueue.x-k8s.io";
 const std::string jobs = "jobs.batch";
 const std::string queues = "clusterqueues.kueue.x-k8s.io";
 
@@ -115,7 +114,7 @@ class CleanEnd final : public Invariant {
       if (expected_.lying.contains(worker)) continue;
       const std::string left = counted(history_, worker);
       if (!left.empty()) history_.violated(worker + ": " + left);
-      for (const std::string& resource : {workloads, jobs}) {
+      for (const std::string& resource : {std::string(workloads), jobs}) {
         each(history_, worker, resource, [&](const std::string& key, const Json& value) {
           if (history_.creator(uid_of(value)).empty()) return;
           history_.violated(resource + " " + key + " is left on " + worker + ":" + summary(value));
@@ -185,7 +184,7 @@ bool workers_clean(const History& history, const Expectations& expected) {
   bool clean = true;
   for (const std::string& worker : history.workers()) {
     if (expected.lying.contains(worker)) continue;
-    for (const std::string& resource : {workloads, jobs}) {
+    for (const std::string& resource : {std::string(workloads), jobs}) {
       each(history, worker, resource, [&](const auto&, const Json& value) {
         clean = clean && history.creator(uid_of(value)).empty();
       });

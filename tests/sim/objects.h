@@ -10,6 +10,8 @@
 namespace regatta::simtest {
 
 inline constexpr const char* team = "team";
+/// Resource of Workloads, as stores name it.
+inline constexpr const char* workloads = "workloads.kueue.x-k8s.io";
 
 bool condition_true(const Json& object, const char* type);
 std::string condition_reason(const Json& object, const char* type);

@@ -11,8 +11,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-const char* const workloads = "workloads.kueue.x-k8s.io";
-
 std::vector<apiserver::StoredPtr> all_of(SimCluster* cluster, const char* resource) {
   std::vector<apiserver::StoredPtr> out;
   const apiserver::Shelf* shelf = cluster->server().store().find_shelf(resource);
