@@ -6,7 +6,7 @@ import os
 import secrets
 import urllib.request
 
-from .api import KUEUE, Api, Credentials
+from .api import KUEUE, Api, Credentials, is_true
 from .kubectl import Kubectl
 from .pki import make_pki
 from .ports import free_port
@@ -49,17 +49,21 @@ class Cluster:
         """Applies Kueue's CRDs from the chart's folder, as a user does."""
         folder = os.path.join(self.suite.root, "charts/regatta/crds")
         self.kubectl.run("create", "-f", folder, timeout=120)
-        self.kubectl.run("wait", "--for=condition=Established", "crd", "--all", "--timeout=60s")
         plurals = {name.split("_")[1].removesuffix(".yaml") for name in os.listdir(folder)}
 
-        # Established comes first; discovery, which kubectl reads, may follow later.
+        # Not `kubectl wait`: it gives up on a CRD whose conditions are null, as they are at first
+        # on a kube-apiserver. Discovery, which kubectl reads, may follow later still; and requests
+        # for the new kinds are refused (429) while their storage starts.
         def served():
+            crds = self.api.list("customresourcedefinitions")
+            if early := [c["metadata"]["name"] for c in crds if not is_true(c, "Established")]:
+                raise NotYet(f"{early} are not Established")
             found = self.api.request("GET", KUEUE)["resources"]
             missing = plurals - {resource["name"] for resource in found}
             if missing:
                 raise NotYet(f"{sorted(missing)} are missing")
-            return self.api.list("workloads") == []
-        wait_for(f"{self.name} serves what the CRDs define", served, 30, self.check)
+            return all(self.api.request("GET", f"{KUEUE}/{plural}") for plural in plurals)
+        wait_for(f"{self.name} serves what the CRDs define", served, 60, self.check)
 
     def start_manager(self, **changes):
         """`changes` are merged into the configuration, section by section."""
