@@ -6,12 +6,15 @@ import os
 import secrets
 import urllib.request
 
+from . import upstream
 from .api import KUEUE, Api, Credentials, is_true
 from .kubectl import Kubectl
 from .pki import make_pki
 from .ports import free_port
 from .process import Process
 from .waiting import NotYet, ProcessDied, wait_for
+
+UPSTREAM = "upstream"  # the component that is upstream's manager
 
 
 class Cluster:
@@ -75,6 +78,11 @@ class Cluster:
                 "--zap-log-level", self.suite.log_level]
         self._start("manager", argv)
 
+    def start_upstream(self, **changes):
+        """Upstream's manager in the place of Regatta's, with the same configuration."""
+        process = upstream.manager(self, manager_config(self, changes))
+        self.processes[UPSTREAM] = process.start()
+
     def start_replica(self, name, kubeconfig, **changes):
         """One more manager, on ports of its own; wait_manager() is about the last one."""
         self.health_port, self.metrics_port = free_port(), free_port()
@@ -86,15 +94,16 @@ class Cluster:
         return self.processes[name]
 
     def restart_manager(self):
-        self.processes["manager"] = self._last_manager.start()
+        component, process = self._last_manager
+        self.processes[component] = process.start()
 
     def kill_manager(self):
-        self._last_manager = self.processes.pop("manager")
-        self._last_manager.kill()
+        self._take_manager().kill()
 
     def stop_manager(self):
-        self._last_manager = self.processes.pop("manager")
-        return self._last_manager.stop()
+        """Returns its exit code."""
+        process = self._take_manager()
+        return process.stop(60) if self._last_manager[0] == UPSTREAM else process.stop()
 
     def wait_manager(self):
         wait_for(f"manager of {self.name} is ready", self._manager_ready, 60, self.check)
@@ -114,7 +123,8 @@ class Cluster:
             process = self.processes.pop(component)
             if not process.running():
                 continue
-            if component == "etcd" or self.suite.assets and component == "apiserver":
+            foreign = (UPSTREAM, "etcd", *(["apiserver"] if self.suite.assets else []))
+            if component in foreign:
                 process.kill()
                 continue
             try:
@@ -149,6 +159,11 @@ class Cluster:
         log = os.path.join(self.folder, f"{component}.log")
         process = Process(self.suite.guardian, f"{self.name} {component}", argv, log, env)
         self.processes[component] = process.start()
+
+    def _take_manager(self):
+        component = UPSTREAM if UPSTREAM in self.processes else "manager"
+        self._last_manager = component, self.processes.pop(component)
+        return self._last_manager[1]
 
     def _start_nodes(self):
         self._start("nodes", [self.suite.lab, "nodes", "--kubeconfig", self.kubeconfig(),
