@@ -27,6 +27,7 @@ class Cluster:
         self.port, self.health_port, self.metrics_port = free_port(), free_port(), free_port()
         self.processes = {}  # the processes that should run now, by component
         self.kubectl = self.api = None
+        self._kinds = set()  # the plurals of Kueue's kinds, once their CRDs are installed
 
     # --- for the two kinds of server
 
@@ -52,21 +53,8 @@ class Cluster:
         """Applies Kueue's CRDs from the chart's folder, as a user does."""
         folder = os.path.join(self.suite.root, "charts/regatta/crds")
         self.kubectl.run("create", "-f", folder, timeout=120)
-        plurals = {name.split("_")[1].removesuffix(".yaml") for name in os.listdir(folder)}
-
-        # Not `kubectl wait`: it gives up on a CRD whose conditions are null, as they are at first
-        # on a kube-apiserver. Discovery, which kubectl reads, may follow later still; and requests
-        # for the new kinds are refused (429) while their storage starts.
-        def served():
-            crds = self.api.list("customresourcedefinitions")
-            if early := [c["metadata"]["name"] for c in crds if not is_true(c, "Established")]:
-                raise NotYet(f"{early} are not Established")
-            found = self.api.request("GET", KUEUE)["resources"]
-            missing = plurals - {resource["name"] for resource in found}
-            if missing:
-                raise NotYet(f"{sorted(missing)} are missing")
-            return all(self.api.request("GET", f"{KUEUE}/{plural}") for plural in plurals)
-        wait_for(f"{self.name} serves what the CRDs define", served, 60, self.check)
+        self._kinds = {name.split("_")[1].removesuffix(".yaml") for name in os.listdir(folder)}
+        self._wait_kinds()
 
     def start_manager(self, **changes):
         """`changes` are merged into the configuration, section by section."""
@@ -183,6 +171,24 @@ class Cluster:
             return self.api.find("namespaces", "default")
         wait_for(f"API server of {self.name} is ready", ready, 60, self.check)
 
+    def _wait_kinds(self):
+        """Waits until the server answers for everything that CRDs define."""
+        # Not `kubectl wait`: it gives up on a CRD whose conditions are null, as they are at first
+        # on a kube-apiserver. Discovery, which kubectl reads, may follow later still; and requests
+        # for the new kinds are refused (429) while their storage starts, also after a restart.
+        def served():
+            crds = self.api.list("customresourcedefinitions")
+            if early := [c["metadata"]["name"] for c in crds if not is_true(c, "Established")]:
+                raise NotYet(f"{early} are not Established")
+            if not self._kinds:
+                return True
+            found = self.api.request("GET", KUEUE)["resources"]
+            missing = self._kinds - {resource["name"] for resource in found}
+            if missing:
+                raise NotYet(f"{sorted(missing)} are missing")
+            return all(self.api.request("GET", f"{KUEUE}/{kind}") for kind in self._kinds)
+        wait_for(f"{self.name} serves what the CRDs define", served, 60, self.check)
+
     def _manager_ready(self):
         url = f"http://127.0.0.1:{self.health_port}/readyz"
         with urllib.request.urlopen(url, timeout=5) as answer:
@@ -233,7 +239,7 @@ class RealCluster(Cluster):
         self._start("etcd", [
             os.path.join(self.suite.assets, "etcd"), "--data-dir", os.path.join(self.folder, "etcd"),
             "--listen-client-urls", urls[0], "--advertise-client-urls", urls[0],
-            "--listen-peer-urls", urls[1], "--unsafe-no-fsync"])
+            "--listen-peer-urls", urls[1], "--unsafe-no-fsync", "--log-level=error"])
         self._start("apiserver", self._apiserver_argv(urls[0]))
         self._connect()
         self._wait_served()
@@ -246,6 +252,7 @@ class RealCluster(Cluster):
     def restart_server(self):
         self.processes["apiserver"] = self._server.start()
         self._wait_served()
+        self._wait_kinds()
 
     def _apiserver_argv(self, etcd):
         file = lambda name: os.path.join(self.folder, name)
