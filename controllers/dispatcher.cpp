@@ -24,8 +24,8 @@ std::optional<WorkerVerb> verb_of(const dispatch::Action& action) {
   if (std::holds_alternative<dispatch::RemoveRemote>(action)) return WorkerVerb::remove;
   if (std::holds_alternative<dispatch::CreateCopy>(action)) return WorkerVerb::create_copy;
   if (std::holds_alternative<dispatch::CreateJob>(action)) return WorkerVerb::create_job;
+  if (std::holds_alternative<dispatch::OpenGate>(action)) return WorkerVerb::open_gate;
   if (std::holds_alternative<dispatch::UpdateCopyPriority>(action) ||
-      std::holds_alternative<dispatch::OpenGate>(action) ||
       std::holds_alternative<dispatch::DeactivateRemote>(action)) {
     return WorkerVerb::edit;
   }
@@ -55,6 +55,11 @@ bool blocks(const dispatch::Action& action) {
 bool refuses(const Error& error) {
   const bool unknown_user = error.details() && error.details()->http_status == 401;
   return error.code() == Errc::invalid || (error.code() == Errc::denied && !unknown_user);
+}
+
+/// The worker may have done what was asked all the same.
+bool unanswered(const Error& error) {
+  return !error.details() || error.details()->http_status >= 500;
 }
 
 }  // namespace
@@ -243,6 +248,12 @@ void Dispatcher::complete(const api::ObjectKey& key, dispatch::GroupView* group)
   local.vanished = !workloads.get(key) && workloads.absence(key) != kube::Absence::deleted;
   if (local.vanished) {
     for (auto& [name, view] : group->clusters) view.removals_held = watch_.holds_removals(name);
+  }
+  for (auto& [name, view] : group->clusters) {
+    if (!view.copy) continue;
+    const auto* failed = requests_.failure(name, key, WorkerVerb::open_gate);
+    view.copy->gate_opening = requests_.under_way(name, key, WorkerVerb::open_gate) ||
+                              (failed && unanswered(failed->error));
   }
   add_attempts(key, now, group);
   tell_unreadable(key, *group);

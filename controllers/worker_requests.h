@@ -18,7 +18,7 @@
 
 namespace regatta::controllers {
 
-enum class WorkerVerb { create_copy, create_job, remove, edit, read };
+enum class WorkerVerb { create_copy, create_job, remove, edit, open_gate, read };
 
 /// The requests to workers that are under way, and those that failed a short time ago.
 ///

@@ -414,7 +414,8 @@ bool may_preempt(const GroupView& g, const std::string& name, const ClusterView&
 }
 
 /// Of the workers that would have to preempt, the first one may, unless another one was allowed to
-/// a short time ago. The gate of an existing copy is opened even if new copies get none.
+/// a short time ago, or may have been. The gate of an existing copy is opened even if new copies
+/// get none.
 void open_gate(Plan* plan, const GroupView& g, TimePoint now, const PlanConfig& config) {
   const std::string* first = nullptr;
   std::optional<TimePoint> since, opened;
@@ -428,6 +429,10 @@ void open_gate(Plan* plan, const GroupView& g, TimePoint now, const PlanConfig& 
     since = v.copy->blocked_since;
   }
   if (!first) return;
+  const bool opening = std::any_of(g.clusters.begin(), g.clusters.end(), [&](const auto& cluster) {
+    return cluster.first != *first && cluster.second.copy && cluster.second.copy->gate_opening;
+  });
+  if (opening) return look_again(plan, config.between_gates);
   const Duration left = opened ? config.between_gates - (now - *opened) : Duration(0);
   if (left <= Duration(0)) plan->actions.push_back(OpenGate{*first});
   look_again(plan, left > Duration(0) ? left : config.between_gates);

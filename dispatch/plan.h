@@ -94,6 +94,8 @@ struct RemoteCopy {
   /// would have to preempt. Once it is open: since when, by our clock.
   std::optional<TimePoint> blocked_since;
   std::optional<TimePoint> gate_open_since;
+  /// The worker was asked to open it, and its answer is not known.
+  bool gate_opening = false;
   Drift drift = Drift::none;
   /// It, or the Job beside it, was made for another Workload or Job of the same name.
   bool of_another_life = false;

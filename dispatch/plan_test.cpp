@@ -127,6 +127,16 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"the_last_one_that_was_opened_counts",
              Given{"a", "b", "c"}.opened("a", 600s).opened("c", 10s).blocked("b", 20s),
              "look again in 290s"},
+        Case{"the_next_waits_for_the_answer_of_the_one_that_is_asked",
+             Given{"a", "b"}.blocked("a", 20s).blocked("b", 10s).with([](Given& g) {
+               g.clusters["b"].copy->gate_opening = true;
+             }),
+             "look again in 300s"},
+        Case{"the_one_that_did_not_answer_is_asked_again",
+             Given{"a", "b"}.blocked("a", 20s).blocked("b", 10s).with([](Given& g) {
+               g.clusters["a"].copy->gate_opening = true;
+             }),
+             "open gate on a, look again in 300s"},
         Case{"after_a_while_the_next_one_may_too",
              Given{"a", "b"}.opened("a", 300s).blocked("b", 20s),
              "open gate on b, look again in 300s"},

@@ -139,7 +139,8 @@ class Api:
 
 def condition(obj, kind):
     """The condition of that type; an empty one when there is none."""
-    for found in obj.get("status", {}).get("conditions", []):
+    # A kube-apiserver answers `conditions: null` for a CRD that was just created.
+    for found in obj.get("status", {}).get("conditions") or []:
         if found["type"] == kind:
             return found
     return {}

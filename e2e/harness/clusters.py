@@ -6,12 +6,15 @@ import os
 import secrets
 import urllib.request
 
-from .api import KUEUE, Api, Credentials
+from . import upstream
+from .api import KUEUE, Api, Credentials, is_true
 from .kubectl import Kubectl
 from .pki import make_pki
 from .ports import free_port
 from .process import Process
 from .waiting import NotYet, ProcessDied, wait_for
+
+UPSTREAM = "upstream"  # the component that is upstream's manager
 
 
 class Cluster:
@@ -24,6 +27,7 @@ class Cluster:
         self.port, self.health_port, self.metrics_port = free_port(), free_port(), free_port()
         self.processes = {}  # the processes that should run now, by component
         self.kubectl = self.api = None
+        self._kinds = set()  # the plurals of Kueue's kinds, once their CRDs are installed
 
     # --- for the two kinds of server
 
@@ -49,17 +53,8 @@ class Cluster:
         """Applies Kueue's CRDs from the chart's folder, as a user does."""
         folder = os.path.join(self.suite.root, "charts/regatta/crds")
         self.kubectl.run("create", "-f", folder, timeout=120)
-        self.kubectl.run("wait", "--for=condition=Established", "crd", "--all", "--timeout=60s")
-        plurals = {name.split("_")[1].removesuffix(".yaml") for name in os.listdir(folder)}
-
-        # Established comes first; discovery, which kubectl reads, may follow later.
-        def served():
-            found = self.api.request("GET", KUEUE)["resources"]
-            missing = plurals - {resource["name"] for resource in found}
-            if missing:
-                raise NotYet(f"{sorted(missing)} are missing")
-            return self.api.list("workloads") == []
-        wait_for(f"{self.name} serves what the CRDs define", served, 30, self.check)
+        self._kinds = {name.split("_")[1].removesuffix(".yaml") for name in os.listdir(folder)}
+        self._wait_kinds()
 
     def start_manager(self, **changes):
         """`changes` are merged into the configuration, section by section."""
@@ -70,6 +65,11 @@ class Cluster:
         argv = [self.suite.binary, "manager", "--kubeconfig", self.kubeconfig(), "--config", path,
                 "--zap-log-level", self.suite.log_level]
         self._start("manager", argv)
+
+    def start_upstream(self, **changes):
+        """Upstream's manager in the place of Regatta's, with the same configuration."""
+        process = upstream.manager(self, manager_config(self, changes))
+        self.processes[UPSTREAM] = process.start()
 
     def start_replica(self, name, kubeconfig, **changes):
         """One more manager, on ports of its own; wait_manager() is about the last one."""
@@ -82,15 +82,16 @@ class Cluster:
         return self.processes[name]
 
     def restart_manager(self):
-        self.processes["manager"] = self._last_manager.start()
+        component, process = self._last_manager
+        self.processes[component] = process.start()
 
     def kill_manager(self):
-        self._last_manager = self.processes.pop("manager")
-        self._last_manager.kill()
+        self._take_manager().kill()
 
     def stop_manager(self):
-        self._last_manager = self.processes.pop("manager")
-        return self._last_manager.stop()
+        """Returns its exit code."""
+        process = self._take_manager()
+        return process.stop(60) if self._last_manager[0] == UPSTREAM else process.stop()
 
     def wait_manager(self):
         wait_for(f"manager of {self.name} is ready", self._manager_ready, 60, self.check)
@@ -110,7 +111,8 @@ class Cluster:
             process = self.processes.pop(component)
             if not process.running():
                 continue
-            if component == "etcd" or self.suite.assets and component == "apiserver":
+            foreign = (UPSTREAM, "etcd", *(["apiserver"] if self.suite.assets else []))
+            if component in foreign:
                 process.kill()
                 continue
             try:
@@ -146,6 +148,11 @@ class Cluster:
         process = Process(self.suite.guardian, f"{self.name} {component}", argv, log, env)
         self.processes[component] = process.start()
 
+    def _take_manager(self):
+        component = UPSTREAM if UPSTREAM in self.processes else "manager"
+        self._last_manager = component, self.processes.pop(component)
+        return self._last_manager[1]
+
     def _start_nodes(self):
         self._start("nodes", [self.suite.lab, "nodes", "--kubeconfig", self.kubeconfig(),
                               "--fleet", self.fleet])
@@ -163,6 +170,24 @@ class Cluster:
                 raise RuntimeError(f"/readyz answers {code}: {text[:200]}")
             return self.api.find("namespaces", "default")
         wait_for(f"API server of {self.name} is ready", ready, 60, self.check)
+
+    def _wait_kinds(self):
+        """Waits until the server answers for everything that CRDs define."""
+        # Not `kubectl wait`: it gives up on a CRD whose conditions are null, as they are at first
+        # on a kube-apiserver. Discovery, which kubectl reads, may follow later still; and requests
+        # for the new kinds are refused (429) while their storage starts, also after a restart.
+        def served():
+            crds = self.api.list("customresourcedefinitions")
+            if early := [c["metadata"]["name"] for c in crds if not is_true(c, "Established")]:
+                raise NotYet(f"{early} are not Established")
+            if not self._kinds:
+                return True
+            found = self.api.request("GET", KUEUE)["resources"]
+            missing = self._kinds - {resource["name"] for resource in found}
+            if missing:
+                raise NotYet(f"{sorted(missing)} are missing")
+            return all(self.api.request("GET", f"{KUEUE}/{kind}") for kind in self._kinds)
+        wait_for(f"{self.name} serves what the CRDs define", served, 60, self.check)
 
     def _manager_ready(self):
         url = f"http://127.0.0.1:{self.health_port}/readyz"
@@ -214,7 +239,7 @@ class RealCluster(Cluster):
         self._start("etcd", [
             os.path.join(self.suite.assets, "etcd"), "--data-dir", os.path.join(self.folder, "etcd"),
             "--listen-client-urls", urls[0], "--advertise-client-urls", urls[0],
-            "--listen-peer-urls", urls[1], "--unsafe-no-fsync"])
+            "--listen-peer-urls", urls[1], "--unsafe-no-fsync", "--log-level=error"])
         self._start("apiserver", self._apiserver_argv(urls[0]))
         self._connect()
         self._wait_served()
@@ -227,6 +252,7 @@ class RealCluster(Cluster):
     def restart_server(self):
         self.processes["apiserver"] = self._server.start()
         self._wait_served()
+        self._wait_kinds()
 
     def _apiserver_argv(self, etcd):
         file = lambda name: os.path.join(self.folder, name)

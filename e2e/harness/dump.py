@@ -5,6 +5,8 @@ import os
 KINDS = ("jobs", "workloads", "clusterqueues", "localqueues", "admissionchecks",
          "multikueueclusters", "multikueueconfigs", "resourceflavors", "pods", "events")
 
+TALKATIVE = ("etcd", "apiserver")  # of real servers: long lines about little
+
 
 def dump(federation, folder, out):
     """Writes every object into files of `folder` and says on `out` where to look."""
@@ -50,6 +52,7 @@ def _processes(cluster, out):
             f"pid {process.pid}" if process.running() else f"ended with {process.exit_code()}"
         path = os.path.join(cluster.folder, name)
         print(f"    {component}: {state}, log {path}", file=out)
+        lines = 3 if cluster.suite.assets and component in TALKATIVE else 15
         with open(path, errors="replace") as f:
-            for line in f.read().splitlines()[-15:]:
+            for line in f.read().splitlines()[-lines:]:
                 print(f"      | {line[:400]}", file=out)

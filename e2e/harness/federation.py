@@ -21,15 +21,17 @@ def in_parallel(calls):
 
 class Federation:
     """`hub_config`, `worker_config`: changes to the managers' configuration, by section.
-    `without_crds`: workers that get no CRDs and no manager."""
+    `without_crds`: workers that get no CRDs and no manager. `upstream`: the clusters whose manager
+    is upstream's."""
 
     def __init__(self, suite, folder, workers=WORKERS, hub_config=None, worker_config=None,
-                 without_crds=(), connect=True):
+                 without_crds=(), connect=True, upstream=()):
         self.suite, self.folder = suite, folder
         self.hub = suite.cluster(folder, "hub", "none")
         self.workers = {name: suite.cluster(folder, name, name) for name in workers}
         self.hub_config, self.worker_config = hub_config or {}, worker_config or {}
         self.without_crds, self.connect = set(without_crds), connect
+        self.upstream = set(upstream)
         self.observers = {name: Observer(cluster) for name, cluster in self.workers.items()}
 
     @property
@@ -62,7 +64,11 @@ class Federation:
         """Applies CRDs and the objects of an example, and starts a manager."""
         cluster.install_crds()
         cluster.kubectl.run("apply", "-f", self.example(example))
-        cluster.start_manager(**(self.hub_config if cluster is self.hub else self.worker_config))
+        config = self.hub_config if cluster is self.hub else self.worker_config
+        if cluster.name in self.upstream:
+            cluster.start_upstream(**config)
+        else:
+            cluster.start_manager(**config)
         cluster.wait_manager()
 
     def _set_up_hub(self):

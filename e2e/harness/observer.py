@@ -13,6 +13,7 @@ class Observer(threading.Thread):
         self._lock = threading.Lock()
         self._known = {}  # (namespace, name) -> set of uids
         self._ran = {}  # (namespace, name) -> set of uids
+        self._status = {}  # (namespace, name) -> the last status seen
         self.history = []  # (time, event, key, uid, what)
 
     def run(self):
@@ -44,12 +45,23 @@ class Observer(threading.Thread):
         with self._lock:
             return set(self._ran)
 
+    def runs(self, namespace, name):
+        """How many Jobs of that name started here."""
+        with self._lock:
+            return len(self._ran.get((namespace, name), ()))
+
+    def last_status(self, namespace, name):
+        """The last status of the Job of that name; it may be deleted since."""
+        with self._lock:
+            return self._status.get((namespace, name))
+
     def _note(self, event, obj):
         meta = obj["metadata"]
         key = (meta["namespace"], meta["name"])
         status = obj.get("status", {})
         with self._lock:
             self._known.setdefault(key, set()).add(meta["uid"])
+            self._status[key] = status
             if status.get("startTime") or status.get("active"):
                 self._ran.setdefault(key, set()).add(meta["uid"])
         what = f"suspend={obj['spec'].get('suspend')} active={status.get('active', 0)} " \

@@ -3,6 +3,7 @@ import os
 import subprocess
 import traceback
 
+from . import upstream
 from .clusters import EmbeddedCluster, RealCluster
 from .dump import dump
 from .federation import Federation
@@ -11,6 +12,7 @@ from .process import Guardian
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SCENARIOS = {}  # in order of registration
+INTEROP = set()  # the names of those that need upstream's manager
 
 
 class Skip(Exception):
@@ -21,6 +23,17 @@ def scenario(function):
     """Registers `function(env)` under its name. `--list` shows its doc string."""
     SCENARIOS[function.__name__] = function
     return function
+
+
+def interop(function):
+    """Registers a scenario that needs upstream's manager."""
+    def run(env):
+        if why := upstream.missing(env.suite.assets):
+            raise Skip(why)
+        function(env)
+    run.__name__, run.__doc__ = function.__name__, function.__doc__
+    INTEROP.add(function.__name__)
+    return scenario(run)
 
 
 class Suite:

@@ -1,12 +1,15 @@
 """kill -9 in the middle of a race."""
 from harness import objects
 from harness.suite import scenario
+from harness.waiting import slowness
 
 from .race import check_finished, mixed
 
-# The lease is short, so that leadership is taken over soon after a crash.
-ELECTION = {"leaderElection": {"leaderElect": True, "leaseDuration": "3s", "renewDeadline": "2s",
-                               "retryPeriod": "500ms"}}
+# The lease is short, so that leadership is taken over soon after a crash. A slow machine cannot
+# renew as short a one: the leader would end, as it should.
+ELECTION = {"leaderElection": {"leaderElect": True, "retryPeriod": "500ms",
+                               "leaseDuration": f"{round(3 * slowness())}s",
+                               "renewDeadline": f"{round(2 * slowness())}s"}}
 
 
 def race_through(env, break_it, **options):

@@ -125,43 +125,53 @@ TEST_F(Federation, AJobWithManyPodsIsFollowedAtAMeasuredPace) {
   EXPECT_EQ(job("j").status.active, 0) << "so is the end";
 }
 
-TEST_F(Federation, OfTwoFullWorkersOneMayPreempt) {
-  manager::CoreConfig hub;
-  hub.dispatch.plan.preemption_gates = true;
-  worker_config_.scheduler.admission.preemption_gates = true;
-  worker_config_.workloads.lifecycle.preemption_gates = true;
-  start_all({"east", "west"}, std::move(hub));
-  const auto low_on = [&](const std::string& worker) {
-    const auto all = workers_.at(worker).cluster->list<api::Workload>("default");
-    const auto low = std::find_if(all.begin(), all.end(), [](const api::Workload& w) {
-      return w.metadata.controller() && w.metadata.controller()->name == "low";
-    });
-    return low == all.end() ? api::Workload() : *low;
-  };
-  for (auto& [name, worker] : workers_) {
-    ASSERT_TRUE(
-        worker.cluster->patch(api::ClusterQueue::resource, api::ObjectKey("cq"),
-                              R"({"spec":{"preemption":{"withinClusterQueue":"LowerPriority"}}})"));
-    ASSERT_TRUE(worker.cluster->apply(job_yaml("low", 4)));
+/// Two workers that would have to preempt for the hub's job `urgent`, one after the other.
+class FullWorkers : public Federation {
+ protected:
+  /// `latency` of the workers' servers, from the moment in which `urgent` is submitted.
+  void start(manager::CoreConfig hub, Duration latency = 0ms) {
+    hub.dispatch.plan.preemption_gates = true;
+    worker_config_.scheduler.admission.preemption_gates = true;
+    worker_config_.workloads.lifecycle.preemption_gates = true;
+    start_all({"east", "west"}, std::move(hub));
+    for (auto& [name, worker] : workers_) {
+      ASSERT_TRUE(worker.cluster->patch(
+          api::ClusterQueue::resource, api::ObjectKey("cq"),
+          R"({"spec":{"preemption":{"withinClusterQueue":"LowerPriority"}}})"));
+      ASSERT_TRUE(worker.cluster->apply(job_yaml("low", 4)));
+    }
+    settle();
+    apply(
+        "apiVersion: kueue.x-k8s.io/v1beta2\nkind: WorkloadPriorityClass\n"
+        "metadata: {name: high}\nvalue: 10\n");
+    for (auto& [name, worker] : workers_) worker.cluster->server().faults().latency = latency;
+    std::string urgent = remote_job_yaml("urgent");
+    const std::string queue = "kueue.x-k8s.io/queue-name: main";
+    apply(
+        urgent.insert(urgent.find(queue) + queue.size(), ", kueue.x-k8s.io/priority-class: high"));
   }
-  settle();
-  apply(
-      "apiVersion: kueue.x-k8s.io/v1beta2\nkind: WorkloadPriorityClass\nmetadata: {name: high}\n"
-      "value: 10\n");
-  std::string urgent = remote_job_yaml("urgent");
-  const std::string queue = "kueue.x-k8s.io/queue-name: main";
-  apply(urgent.insert(urgent.find(queue) + queue.size(), ", kueue.x-k8s.io/priority-class: high"));
-  const auto preempted_on = [&](const std::string& worker) {
-    return api::is_true(low_on(worker).status.conditions, "Preempted");
-  };
-  const auto copy_on = [&](const std::string& worker) {
+  bool preempted_on(const std::string& worker) {
+    const auto all = workers_.at(worker).cluster->list<api::Workload>("default");
+    return std::any_of(all.begin(), all.end(), [](const api::Workload& w) {
+      return w.metadata.controller() && w.metadata.controller()->name == "low" &&
+             api::is_true(w.status.conditions, "Preempted");
+    });
+  }
+  api::Workload copy_on(const std::string& worker) {
     const auto copy =
         workers_.at(worker).cluster->get<api::Workload>(workload_of("urgent")->metadata.key());
     return copy ? *copy : api::Workload();
-  };
-  const auto blocked_on = [&](const std::string& worker) {
+  }
+  std::string blocked_on(const std::string& worker) {
     return condition(copy_on(worker).status.conditions, "BlockedOnPreemptionGates");
-  };
+  }
+  void until_won() {
+    until("won", [&] { return workload_of("urgent")->status.cluster_name.has_value(); }, 15s);
+  }
+};
+
+TEST_F(FullWorkers, OneMayPreempt) {
+  start({});
   until("one preempts", [&] { return preempted_on("east") || preempted_on("west"); }, 15s);
   const std::string first = preempted_on("east") ? "east" : "west";
   const std::string other = first == "east" ? "west" : "east";
@@ -174,8 +184,16 @@ TEST_F(Federation, OfTwoFullWorkersOneMayPreempt) {
     ASSERT_EQ(copy.status.preemption_gates.size(), 1U);
     EXPECT_EQ(copy.status.preemption_gates[0].position, name == first ? "Open" : "Closed");
   }
-  until("won", [&] { return workload_of("urgent")->status.cluster_name.has_value(); });
+  until_won();
   EXPECT_FALSE(preempted_on(other));
+}
+
+TEST_F(FullWorkers, OneMayPreemptAlsoWhileTheHubStillOpensItsGate) {
+  manager::CoreConfig hub;
+  hub.dispatch.plan.head_start = 0ms;  // both say at the same time that they would have to preempt
+  start(std::move(hub), 100ms);
+  until_won();
+  EXPECT_NE(preempted_on("east"), preempted_on("west"));
 }
 
 TEST_F(Federation, AWorkerThatRefusesCopiesKeepsNoJobFromTheOthers) {
