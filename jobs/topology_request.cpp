@@ -1,7 +1,6 @@
 #include "jobs/topology_request.h"
 
 #include "lib/api/names.h"
-#include "lib/api/rule_errors.h"
 #include "lib/api/validation.h"
 #include "lib/base/json.h"
 

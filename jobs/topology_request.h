@@ -1,6 +1,6 @@
 #pragma once
 
-#include "lib/api/kueue_rules.h"
+#include "lib/api/field_errors.h"
 #include "lib/api/meta.h"
 #include "lib/api/workload.h"
 #include "lib/base/error.h"

@@ -13,7 +13,7 @@ BASE = {"lib/base"}
 PURE = BASE | {"lib/api"}
 LIB = PURE | {"lib/runtime", "lib/sim", "lib/net", "lib/kube"}
 MANIFEST = {"lib/manifest"}
-DECIDE = {"admission", "jobs", "placement", "dispatch", "lifecycle"}
+DECIDE = {"admission", "jobs", "placement", "dispatch", "lifecycle", "webhooks"}
 ALLOWED = {
     "lib/base": set(),
     "lib/runtime": BASE,
@@ -29,12 +29,15 @@ ALLOWED = {
     "placement": BASE,
     "dispatch": PURE | {"jobs", "placement"},
     "lifecycle": PURE | {"admission", "jobs"},
+    "webhooks": PURE,
     # What carries it out.
     "kubeconfig": LIB,
     "clusters": LIB | {"kubeconfig", "jobs"},
     "controllers": LIB | DECIDE | {"clusters"},
     "manager": LIB | DECIDE | {"kubeconfig", "clusters", "controllers"},
     "manager/config": PURE,
+    # Where reviews come in.
+    "webhooks/server": LIB | {"webhooks"},
     # What asks: decisions over manifests, in virtual time.
     "whatif": PURE | MANIFEST | DECIDE,
     # Where the objects of a live cluster come in.
@@ -44,6 +47,9 @@ ALLOWED = {
     "lab": LIB | MANIFEST | {"kubeconfig"},
     "lab/apiserver": LIB | MANIFEST | {"lab/terms.h"},
     "lab/cluster": LIB | MANIFEST,
+    # Plays scenarios of other implementations: it sees every part that has an outcome.
+    "lab/conformance": LIB | MANIFEST | DECIDE | {"whatif"},
+    "lab/cli": LIB | MANIFEST | {"kubeconfig", "lab"},
     "tests": None,
     "bench": None,
     "e2e": None,

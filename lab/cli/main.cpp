@@ -1,3 +1,4 @@
+#include "lab/conformance/command.h"
 #include "lab/demo/demo.h"
 #include "lab/federation/commands.h"
 #include "lab/servers/servers.h"
@@ -182,12 +183,27 @@ void add_small_commands(CLI::App* app, Action* action) {
       ->check(CLI::IsMember({"json"}));
 }
 
+void add_conformance(CLI::App* app, Action* action) {
+  CLI::App* command = app->add_subcommand(
+      "conformance", "Play conformance scenarios and compare with what they expect");
+  auto options = std::make_shared<ConformanceOptions>();
+  command->add_option("DIR", options->folder, "The corpus, a part of it, or one file")->required();
+  auto format = std::make_shared<std::string>();
+  command->add_option("-o,--output", *format, "json: one line per scenario with its outcome")
+      ->check(CLI::IsMember({"json"}));
+  command->callback([options, format, action] {
+    options->json = *format == "json";
+    *action = [options] { return run_conformance(*options, std::cout, std::cerr); };
+  });
+}
+
 void add_commands(CLI::App* app, Action* action) {
   add_demo(app, action);
   add_up(app, action);
   add_submit(app, action);
   add_small_commands(app, action);
   add_api_server(app, action);
+  add_conformance(app, action);
   add_nodes(app, action);
   add_exec(app, action);
 }

@@ -50,7 +50,7 @@ void cluster_queue_up(Json& object) {
         for (const Json& name : *flat) rules.push_back(Json{{"name", name}});
       }
       spec->erase("admissionChecks");
-      if (!rules.empty() && !spec->contains("admissionChecksStrategy")) {
+      if (!rules.empty()) {  // the plain list wins over a strategy
         (*spec)["admissionChecksStrategy"] = Json{{"admissionChecks", std::move(rules)}};
       }
     }
@@ -109,7 +109,7 @@ void cluster_down(Json& object) {
   Json* spec = object_at(object, "spec");
   Json* source = spec ? object_at(*spec, "clusterSource") : nullptr;
   if (!source) return;
-  Json config{{"location", ""}, {"locationType", "Secret"}};
+  Json config{{"location", ""}, {"locationType", ""}};
   if (Json* given = object_at(*source, "kubeConfig")) config = std::move(*given);
   Json profile;
   if (Json* given = object_at(*source, "clusterProfileRef")) profile = std::move(*given);
@@ -123,44 +123,48 @@ void priority_up(Json& spec) {
   const std::string source = text_at(spec, "priorityClassSource");
   spec.erase("priorityClassName");
   spec.erase("priorityClassSource");
-  if (name.empty() || spec.contains("priorityClassRef")) return;
   const bool pod = source == priority::pod_source;
   if (!pod && source != priority::workload_source) return;
-  spec["priorityClassRef"] =
+  Json& reference = spec["priorityClassRef"] =
       Json{{"group", std::string(pod ? priority::pod_group : priority::workload_group)},
-           {"kind", std::string(pod ? priority::pod_kind : priority::workload_kind)},
-           {"name", name}};
+           {"kind", std::string(pod ? priority::pod_kind : priority::workload_kind)}};
+  if (!name.empty()) reference["name"] = name;
 }
 
+/// A reference to anything but the two kinds has no older form.
 void priority_down(Json& spec) {
-  const Json* reference = object_at(spec, "priorityClassRef");
-  std::string name, source;
-  if (reference) {
-    name = text_at(*reference, "name");
-    const bool pod = text_at(*reference, "group") == priority::pod_group;
-    source = pod ? priority::pod_source : priority::workload_source;
-  }
+  const Json reference = std::move(spec["priorityClassRef"]);
   spec.erase("priorityClassRef");
-  if (name.empty()) return;
-  spec["priorityClassName"] = name;
-  spec["priorityClassSource"] = source;
+  const auto refers_to = [&](std::string_view group, std::string_view kind) {
+    return text_at(reference, "group") == group && text_at(reference, "kind") == kind;
+  };
+  const bool workload = refers_to(priority::workload_group, priority::workload_kind);
+  if (!workload && !refers_to(priority::pod_group, priority::pod_kind)) return;
+  if (const std::string& name = text_at(reference, "name"); !name.empty()) {
+    spec["priorityClassName"] = name;
+  }
+  spec["priorityClassSource"] =
+      std::string(workload ? priority::workload_source : priority::pod_source);
 }
 
-void each_assignment(Json& object, Status (*convert_one)(Json&), Status* status) {
+template <class F>
+Status each_assignment(Json& object, F convert_one) {
+  Status status;
   Json* parent = object_at(object, "status");
   each(parent ? object_at(*parent, "admission") : nullptr, "podSetAssignments", [&](Json& item) {
     Json* topology = object_at(item, "topologyAssignment");
-    if (topology && *status) *status = convert_one(*topology);
+    if (topology && status) status = convert_one(*topology);
   });
+  return status;
 }
 
-Status workload_up(Json& object) {
+Status workload_up(Json& object, const ConvertOptions& options) {
   if (Json* spec = object_at(object, "spec")) priority_up(*spec);
   rename(object_at(object, "status"), "accumulatedPastExexcutionTimeSeconds",
          "accumulatedPastExecutionTimeSeconds");
-  Status status;
-  each_assignment(object, encode_topology, &status);
-  return status;
+  return each_assignment(object, [&](Json& assignment) {
+    return encode_topology(assignment, options.hostname_prefixes);
+  });
 }
 
 Status workload_down(Json& object) {
@@ -174,13 +178,11 @@ Status workload_down(Json& object) {
   Json* state = object_at(object, "status");
   rename(state, "accumulatedPastExecutionTimeSeconds", "accumulatedPastExexcutionTimeSeconds");
   erase(state, "preemptionGates");
-  Status status;
-  each_assignment(object, decode_topology, &status);
-  return status;
+  return each_assignment(object, decode_topology);
 }
 
-Status run(Json& object, const std::string& kind, bool up) {
-  if (kind == "Workload") return up ? workload_up(object) : workload_down(object);
+Status run(Json& object, const std::string& kind, bool up, const ConvertOptions& options) {
+  if (kind == "Workload") return up ? workload_up(object, options) : workload_down(object);
   if (kind == "ClusterQueue") {
     up ? cluster_queue_up(object) : cluster_queue_down(object);
   } else if (kind == "LocalQueue") {
@@ -200,6 +202,11 @@ bool known(std::string_view version) {
 }  // namespace
 
 Status convert(Json& object, std::string_view from_version, std::string_view to_version) {
+  return convert(object, from_version, to_version, ConvertOptions());
+}
+
+Status convert(Json& object, std::string_view from_version, std::string_view to_version,
+               const ConvertOptions& options) {
   if (!object.is_object()) return Error(Errc::invalid, "expected an object");
   if (!known(from_version) || !known(to_version)) {
     const std::string_view bad = known(from_version) ? to_version : from_version;
@@ -207,7 +214,7 @@ Status convert(Json& object, std::string_view from_version, std::string_view to_
                  "unknown version \"" + std::string(bad) + "\" of group kueue.x-k8s.io");
   }
   if (from_version != to_version) {
-    const Status status = run(object, text_at(object, "kind"), to_version == "v1beta2");
+    const Status status = run(object, text_at(object, "kind"), to_version == "v1beta2", options);
     if (!status) return status;
   }
   object["apiVersion"] = std::string(kueue_group) + "/" + std::string(to_version);

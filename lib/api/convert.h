@@ -14,4 +14,10 @@ namespace regatta::api {
 /// `invalid` for another version, or for JSON that is not an object.
 Status convert(Json& object, std::string_view from_version, std::string_view to_version);
 
+struct ConvertOptions {
+  bool hostname_prefixes = true;  ///< TASAssignmentsEncodingByHostnamePrefix
+};
+Status convert(Json& object, std::string_view from_version, std::string_view to_version,
+               const ConvertOptions& options);
+
 }  // namespace regatta::api

@@ -88,6 +88,18 @@ constexpr std::string_view domains = R"({"kind":"Workload","status":{
   "levels":["block","host"],"domains":[{"values":["b1","node-1.x"],"count":2},
     {"values":["b1","node-22.x"],"count":2}]}}]}}})";
 
+TEST(Convert, a_plain_list_of_checks_wins_over_a_strategy) {
+  EXPECT_EQ(up(R"({"kind":"ClusterQueue","spec":{"admissionChecks":["a"],
+              "admissionChecksStrategy":{"admissionChecks":[{"name":"b"}]}}})"),
+            parsed(R"({"spec":{"admissionChecksStrategy":{"admissionChecks":[{"name":"a"}]}}})"));
+}
+
+TEST(Convert, a_reference_to_another_kind_of_priority_class_has_no_older_form) {
+  EXPECT_EQ(down(R"({"kind":"Workload","spec":{"priorityClassRef":{"group":"kueue.x-k8s.io",
+              "kind":"PriorityClass","name":"p"}}})"),
+            parsed(R"({"spec":{}})"));
+}
+
 TEST(Convert, topology_is_written_compactly_and_spelled_out_again) {
   const Json compact = up(domains);
   EXPECT_EQ(compact["status"]["accumulatedPastExecutionTimeSeconds"], 5);
@@ -101,6 +113,43 @@ TEST(Convert, topology_is_written_compactly_and_spelled_out_again) {
   ASSERT_TRUE(convert(back, "v1beta2", "v1beta1"));
   back.erase("apiVersion");
   EXPECT_EQ(back, parsed(domains));
+}
+
+/// The names of the slices' prefixes, and how many domains each slice has.
+std::string slices_of(const std::vector<std::string>& hosts, bool hostname_prefixes) {
+  Json object = parsed(R"({"kind":"Workload","status":{"admission":{"podSetAssignments":[
+    {"topologyAssignment":{"levels":["kubernetes.io/hostname"],"domains":[]}}]}}})");
+  Json& assignment = object["status"]["admission"]["podSetAssignments"][0]["topologyAssignment"];
+  for (const std::string& host : hosts) {
+    assignment["domains"].push_back({{"values", {host}}, {"count", 1}});
+  }
+  EXPECT_TRUE(convert(object, "v1beta1", "v1beta2", ConvertOptions{hostname_prefixes}));
+  std::string out;
+  for (const Json& slice : assignment["slices"]) {
+    const Json& level = slice["valuesPerLevel"][0];
+    out += level.contains("universal") ? level["universal"].get<std::string>()
+                                       : level["individual"].value("prefix", "");
+    out += " x" + std::to_string(slice["domainCount"].get<int>()) + "; ";
+  }
+  Json back = object;
+  EXPECT_TRUE(convert(back, "v1beta2", "v1beta1"));
+  const Json& spelled =
+      back["status"]["admission"]["podSetAssignments"][0]["topologyAssignment"]["domains"];
+  EXPECT_EQ(spelled.size(), hosts.size());
+  for (std::size_t i = 0; i < hosts.size(); ++i) EXPECT_EQ(spelled[i]["values"][0], hosts[i]);
+  return out;
+}
+
+TEST(Convert, runs_of_nodes_with_a_prefix_get_slices_of_their_own_where_that_is_shorter) {
+  std::vector<std::string> hosts;
+  const std::string first = "cluster-with-a-long-name-pool-alpha-";
+  const std::string second = "cluster-with-a-long-name-pool-omega-";
+  for (int i = 10; i < 40; ++i) hosts.push_back(first + std::to_string(i));
+  for (int i = 10; i < 40; ++i) hosts.push_back(second + std::to_string(i));
+  EXPECT_EQ(slices_of(hosts, true), first + " x30; " + second + " x30; ");
+  EXPECT_EQ(slices_of(hosts, false), "cluster-with-a-long-name-pool- x60; ");
+  EXPECT_EQ(slices_of({"a-1", "a-2", "b-1", "b-2"}, true), " x4; ") << "one slice is shorter";
+  EXPECT_EQ(slices_of({}, true), "");
 }
 
 TEST(Convert, prefix_and_suffix_never_overlap) {
@@ -119,9 +168,10 @@ TEST(Convert, refuses_assignments_that_do_not_add_up) {
   EXPECT_EQ(convert(object, "v1beta2", "v1beta1").error().what(),
             "topologyAssignment: more than 1000000 domains");
   object = parsed(domains);
-  object["status"]["admission"]["podSetAssignments"][0]["topologyAssignment"]["levels"] = {"one"};
+  object["status"]["admission"]["podSetAssignments"][0]["topologyAssignment"]["levels"] = {
+      "one", "two", "three"};
   EXPECT_EQ(convert(object, "v1beta1", "v1beta2").error().what(),
-            "topologyAssignment: a domain needs a count and one value for each level");
+            "topologyAssignment: a domain needs one value for each level");
 }
 
 TEST(Convert, kinds_without_a_webhook_change_their_version_only) {

@@ -1,10 +1,12 @@
 #include "lib/api/convert_topology.h"
 
+#include "lib/api/hostname_runs.h"
 #include "lib/base/json_access.h"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <span>
 #include <vector>
 
 namespace regatta::api {
@@ -14,7 +16,9 @@ Error broken(std::string_view problem) {
   return Error(Errc::invalid, "topologyAssignment: " + std::string(problem));
 }
 
-std::size_t common_prefix(const std::vector<std::string>& values) {
+using Values = std::span<const std::string>;
+
+std::size_t common_prefix(Values values) {
   std::size_t length = values.front().size();
   for (const std::string& value : values) {
     std::size_t same = 0;
@@ -24,7 +28,7 @@ std::size_t common_prefix(const std::vector<std::string>& values) {
   return length;
 }
 
-std::size_t common_suffix(const std::vector<std::string>& values) {
+std::size_t common_suffix(Values values) {
   const std::string& first = values.front();
   std::size_t length = first.size();
   for (const std::string& value : values) {
@@ -40,7 +44,7 @@ std::size_t common_suffix(const std::vector<std::string>& values) {
 
 /// One value when all are equal, else a shared prefix, a shared suffix, and the rest of each value
 /// between them. The prefix is shortened where the two would overlap in the shortest value.
-Json encode_level(const std::vector<std::string>& values) {
+Json encode_level(Values values) {
   const bool equal =
       std::adjacent_find(values.begin(), values.end(), std::not_equal_to<>()) == values.end();
   if (equal) return Json{{"universal", values.front()}};
@@ -63,24 +67,62 @@ struct Domains {
   std::vector<std::int64_t> counts;
 };
 
+/// An absent count is 0, and values beyond the levels are passed over.
 Result<Domains> read_domains(const Json& list, std::size_t levels) {
   Domains out;
   out.values_by_level.resize(levels);
   for (const Json& domain : list) {
-    const auto values = domain.is_object() ? domain.find("values") : domain.end();
-    const auto count = domain.is_object() ? domain.find("count") : domain.end();
-    const bool sound = domain.is_object() && values != domain.end() && values->is_array() &&
-                       values->size() == levels && count != domain.end() &&
-                       count->is_number_integer();
-    if (!sound) return broken("a domain needs a count and one value for each level");
+    const Json& values = list_or_empty(domain, "values");
+    if (values.size() < levels) return broken("a domain needs one value for each level");
     for (std::size_t level = 0; level < levels; ++level) {
-      const Json& value = (*values)[level];
+      const Json& value = values[level];
       if (!value.is_string()) return broken("values of a domain must be strings");
       out.values_by_level[level].push_back(value.get<std::string>());
     }
-    out.counts.push_back(count->get<std::int64_t>());
+    out.counts.push_back(integer_at(domain, "count").value_or(0));
   }
   return out;
+}
+
+Json encode_slice(const Domains& domains, std::size_t begin, std::size_t size) {
+  Json slice{{"domainCount", size}, {"valuesPerLevel", Json::array()}};
+  for (const auto& values : domains.values_by_level) {
+    slice["valuesPerLevel"].push_back(encode_level(Values(values).subspan(begin, size)));
+  }
+  const auto counts = std::span(domains.counts).subspan(begin, size);
+  const bool equal =
+      std::adjacent_find(counts.begin(), counts.end(), std::not_equal_to<>()) == counts.end();
+  slice["podCounts"] =
+      equal ? Json{{"universal", counts.front()}}
+            : Json{{"individual", std::vector<std::int64_t>(counts.begin(), counts.end())}};
+  return slice;
+}
+
+/// A slice for each run of nodes with a common prefix.
+Json encode_runs(const Domains& domains, bool nodes) {
+  const std::size_t count = domains.counts.size();
+  const std::vector<std::size_t> begins =
+      nodes ? hostname_runs(domains.values_by_level.back(), slices_max, slice_domains_max)
+            : std::vector<std::size_t>{0};
+  Json slices = Json::array();
+  for (std::size_t run = 0; run < begins.size(); ++run) {
+    const std::size_t end = run + 1 < begins.size() ? begins[run + 1] : count;
+    for (std::size_t begin = begins[run]; begin < end; begin += slice_domains_max) {
+      slices.push_back(encode_slice(domains, begin, std::min(slice_domains_max, end - begin)));
+    }
+  }
+  return slices;
+}
+
+Json encode_domains(const Domains& domains, bool nodes, bool hostname_prefixes) {
+  const std::size_t count = domains.counts.size();
+  if (count == 0) return Json::array();
+  Json runs = hostname_prefixes ? encode_runs(domains, nodes) : Json();
+  const bool settled = runs.size() == 1 || count > slice_domains_max;
+  if (hostname_prefixes && settled) return runs;
+  Json one = Json::array({encode_slice(domains, 0, count)});
+  const bool shorter = hostname_prefixes && dump_json(runs).size() <= dump_json(one).size();
+  return shorter ? runs : one;
 }
 
 /// The value of domain `index` in one level of a slice.
@@ -103,10 +145,7 @@ Result<std::string> decode_value(const Json& level, std::size_t index) {
 Result<std::int64_t> decode_count(const Json& slice, std::size_t index) {
   const auto counts = slice.find("podCounts");
   if (counts == slice.end() || !counts->is_object()) return broken("a slice needs podCounts");
-  if (const std::int64_t universal = integer_at(*counts, "universal").value_or(-1);
-      universal >= 0) {
-    return universal;
-  }
+  if (const auto universal = integer_at(*counts, "universal")) return *universal;
   const auto individual = counts->find("individual");
   const bool sound = individual != counts->end() && individual->is_array() &&
                      index < individual->size() && (*individual)[index].is_number_integer();
@@ -114,13 +153,13 @@ Result<std::int64_t> decode_count(const Json& slice, std::size_t index) {
   return (*individual)[index].get<std::int64_t>();
 }
 
-Status decode_slice(const Json& slice, std::int64_t domains, Json* out) {
-  const auto levels = slice.find("valuesPerLevel");
-  if (levels == slice.end() || !levels->is_array()) return broken("a slice needs valuesPerLevel");
+Status decode_slice(const Json& slice, std::size_t level_count, std::int64_t domains, Json* out) {
+  const Json& levels = list_or_empty(slice, "valuesPerLevel");
+  if (levels.size() < level_count) return broken("a slice needs valuesPerLevel for each level");
   for (std::size_t index = 0; index < static_cast<std::size_t>(domains); ++index) {
     Json values = Json::array();
-    for (const Json& level : *levels) {
-      Result<std::string> value = decode_value(level, index);
+    for (std::size_t level = 0; level < level_count; ++level) {
+      Result<std::string> value = decode_value(levels[level], index);
       if (!value) return value.error();
       values.push_back(std::move(*value));
     }
@@ -133,45 +172,32 @@ Status decode_slice(const Json& slice, std::int64_t domains, Json* out) {
 
 }  // namespace
 
-Status encode_topology(Json& assignment) {
+Status encode_topology(Json& assignment, bool hostname_prefixes) {
   const auto list = assignment.find("domains");
   if (list == assignment.end() || assignment.contains("slices")) return ok();
-  const auto levels = assignment.find("levels");
-  if (!list->is_array() || levels == assignment.end() || !levels->is_array()) {
-    return broken("levels and domains must be lists");
-  }
-  const Result<Domains> domains = read_domains(*list, levels->size());
+  const Json& levels = list_or_empty(assignment, "levels");
+  if (!list->is_array()) return broken("domains must be a list");
+  const Result<Domains> domains = read_domains(*list, levels.size());
   if (!domains) return domains.error();
-  Json slices = Json::array();
-  if (!domains->counts.empty()) {
-    Json slice{{"domainCount", domains->counts.size()}, {"valuesPerLevel", Json::array()}};
-    for (const auto& values : domains->values_by_level) {
-      slice["valuesPerLevel"].push_back(encode_level(values));
-    }
-    const auto& counts = domains->counts;
-    const bool equal =
-        std::adjacent_find(counts.begin(), counts.end(), std::not_equal_to<>()) == counts.end();
-    slice["podCounts"] = equal ? Json{{"universal", counts.front()}} : Json{{"individual", counts}};
-    slices.push_back(std::move(slice));
-  }
+  const bool nodes = !levels.empty() && levels.back() == "kubernetes.io/hostname";
+  Json slices = encode_domains(*domains, nodes, hostname_prefixes);
   assignment.erase("domains");
   assignment["slices"] = std::move(slices);
   return ok();
 }
 
 Status decode_topology(Json& assignment) {
-  const auto slices = assignment.find("slices");
-  if (slices == assignment.end() || assignment.contains("domains")) return ok();
-  if (!slices->is_array()) return broken("slices must be a list");
+  if (assignment.contains("domains")) return ok();
   Json domains = Json::array();
   std::int64_t total = 0;
-  for (const Json& slice : *slices) {
-    const std::int64_t count = integer_at(slice, "domainCount").value_or(-1);
-    if (count < 0) return broken("a slice needs a domainCount");
+  const std::size_t levels = list_or_empty(assignment, "levels").size();
+  for (const Json& slice : list_or_empty(assignment, "slices")) {
+    const std::int64_t count = integer_at(slice, "domainCount").value_or(0);
+    if (count < 0) return broken("domainCount must not be negative");
     if (count > topology_domains_max || (total += count) > topology_domains_max) {
       return broken("more than " + std::to_string(topology_domains_max) + " domains");
     }
-    const Status status = decode_slice(slice, count, &domains);
+    const Status status = decode_slice(slice, levels, count, &domains);
     if (!status) return status;
   }
   assignment.erase("slices");

@@ -68,7 +68,7 @@ std::string joined(const Complaints& complaints) {
 
 /// The rules of a requirement, in the API server's words.
 Status check(const Requirement& requirement) {
-  Complaints complaints = check_label_key(requirement.key);
+  Complaints complaints = check_qualified_name(requirement.key);
   if (!complaints.empty()) {
     return Error(Errc::invalid,
                  "key: Invalid value: \"" + requirement.key + "\": " + joined(complaints));

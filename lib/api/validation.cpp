@@ -63,6 +63,35 @@ constexpr std::string_view name_words =
 constexpr std::string_view name_examples = "'MyName',  or 'my.name',  or '123-abc'";
 constexpr std::string_view name_regex = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
 
+/// `what` is what the message calls the value, `unit` what it counts in a prefix.
+Complaints check_prefixed_name(std::string_view value, std::string_view what,
+                               std::string_view unit) {
+  Complaints out;
+  std::string_view name = value;
+  const std::size_t slash = value.find('/');
+  if (slash != std::string_view::npos) {
+    const std::string_view prefix = value.substr(0, slash);
+    name = value.substr(slash + 1);
+    if (name.find('/') != std::string_view::npos) {
+      const std::string words = std::string(what) + " " + std::string(name_words);
+      return {rule(words, name_examples, name_regex) +
+              " with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"};
+    }
+    if (prefix.empty()) out.push_back("prefix part must be non-empty");
+    if (!prefix.empty()) {
+      for (const std::string& complaint : check_dns1123_subdomain(prefix, unit)) {
+        out.push_back("prefix part " + complaint);
+      }
+    }
+  }
+  if (name.empty()) out.push_back("name part must be non-empty");
+  if (name.size() > label_max) out.push_back("name part " + too_long(label_max, "bytes"));
+  if (!name_shape(name)) {
+    out.push_back(rule("name part " + std::string(name_words), name_examples, name_regex));
+  }
+  return out;
+}
+
 }  // namespace
 
 Complaints check_dns1123_label(std::string_view value) {
@@ -78,8 +107,12 @@ Complaints check_dns1123_label(std::string_view value) {
 }
 
 Complaints check_dns1123_subdomain(std::string_view value) {
+  return check_dns1123_subdomain(value, "characters");
+}
+
+Complaints check_dns1123_subdomain(std::string_view value, std::string_view unit) {
   Complaints out;
-  if (value.size() > subdomain_max) out.push_back(too_long(subdomain_max, "characters"));
+  if (value.size() > subdomain_max) out.push_back(too_long(subdomain_max, unit));
   if (!subdomain_shape(value)) {
     out.push_back(
         rule("a lowercase RFC 1123 subdomain must consist of lower case alphanumeric "
@@ -104,30 +137,11 @@ Complaints check_dns1035_label(std::string_view value) {
 }
 
 Complaints check_qualified_name(std::string_view value) {
-  Complaints out;
-  std::string_view name = value;
-  const std::size_t slash = value.find('/');
-  if (slash != std::string_view::npos) {
-    const std::string_view prefix = value.substr(0, slash);
-    name = value.substr(slash + 1);
-    if (name.find('/') != std::string_view::npos) {
-      const std::string words = "a qualified name " + std::string(name_words);
-      return {rule(words, name_examples, name_regex) +
-              " with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"};
-    }
-    if (prefix.empty()) out.push_back("prefix part must be non-empty");
-    if (!prefix.empty()) {
-      for (const std::string& complaint : check_dns1123_subdomain(prefix)) {
-        out.push_back("prefix part " + complaint);
-      }
-    }
-  }
-  if (name.empty()) out.push_back("name part must be non-empty");
-  if (name.size() > label_max) out.push_back("name part " + too_long(label_max, "bytes"));
-  if (!name_shape(name)) {
-    out.push_back(rule("name part " + std::string(name_words), name_examples, name_regex));
-  }
-  return out;
+  return check_prefixed_name(value, "a qualified name", "characters");
+}
+
+Complaints check_label_key(std::string_view key) {
+  return check_prefixed_name(key, "a valid label key", "bytes");
 }
 
 Complaints check_label_value(std::string_view value) {

@@ -2,7 +2,6 @@
 
 #include "lib/api/codec.h"
 #include "lib/api/convert.h"
-#include "lib/api/kueue_rules.h"
 #include "lib/api/names.h"
 #include "lib/api/yaml.h"
 #include "lib/base/joined.h"
@@ -17,6 +16,7 @@
 #include "lib/manifest/registry.h"
 #include "lib/manifest/schema/builtin.h"
 #include "lib/manifest/schema/structural.h"
+#include "webhooks/review.h"
 #include "whatif/files.h"
 
 #include <nlohmann/json.hpp>
@@ -84,27 +84,22 @@ Status check_fields(const ResourceType& type, Json* object) {
 }
 
 /// Applies the manager's webhooks to an object that passed the API server.
-template <class T>
-Status apply_webhooks(T* object) {
-  if constexpr (requires { api::add_defaults(object); }) api::add_defaults(object);
-  if constexpr (requires { api::validate(*object); }) {
-    const api::FieldErrors errors = api::validate(*object);
-    if (!errors.empty()) return invalid(api::to_text(errors));
+Status apply_webhooks(const std::string& version, Json* object) {
+  if (const Status current = api::convert(*object, version, "v1beta2"); !current) {
+    return current.error();
   }
-  return ok();
+  const api::FieldErrors errors = webhooks::apply_on_create(object, {});
+  return errors.empty() ? ok() : Status(invalid(api::to_text(errors)));
 }
 
 template <class T>
-Result<Object> decode(const Json& json, ManifestOrigin origin) {
+Result<Object> decode(const Json& json) {
   Result<T> object = api::from_json<T>(json);
   if (!object) return object.error();
-  if (origin == ManifestOrigin::user) {
-    if (const Status applied = apply_webhooks(&*object); !applied) return applied.error();
-  }
   return Object(std::move(*object));
 }
 
-using Decoder = Result<Object> (*)(const Json&, ManifestOrigin);
+using Decoder = Result<Object> (*)(const Json&);
 
 /// By group and kind.
 using Decoders = std::map<std::pair<std::string_view, std::string_view>, Decoder>;
@@ -256,8 +251,12 @@ Result<Object> ManifestReader::read_object(Json object, ManifestOrigin origin) {
   manifest::FieldErrors errors = manifest::validate_metadata(object, *type);
   if (errors.empty()) errors = type->strategy->validate_create(object);
   if (!errors.empty()) return invalid(text_of(errors));
-  if (origin == ManifestOrigin::snapshot) restore(given, &object);
-  return decoder(object, origin);
+  if (origin == ManifestOrigin::snapshot) {
+    restore(given, &object);
+  } else if (group == api::kueue_group) {
+    if (const Status applied = apply_webhooks(version, &object); !applied) return applied.error();
+  }
+  return decoder(object);
 }
 
 void ManifestReader::take(Json document, const Place& place, Manifests* out,

@@ -1,5 +1,5 @@
+#include "whatif/scenario/compare.h"
 #include "whatif/scenario/run.h"
-#include "whatif/scenario/testing/compare.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>

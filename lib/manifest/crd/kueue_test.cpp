@@ -71,6 +71,24 @@ Json object(const std::string& kind, const std::string& body) {
   return out;
 }
 
+TEST(KueueDefinitions, only_a_schema_with_rules_says_that_rules_were_not_checked) {
+  EXPECT_EQ(
+      describe(
+          strategy("WorkloadPriorityClass").validate_create(object("WorkloadPriorityClass", "{}"))),
+      "[Required] value: Required value");
+  EXPECT_EQ(describe(strategy("MultiKueueCluster")
+                         .validate_create(object("MultiKueueCluster", R"({"spec": {}})"))),
+            "[Required] spec.clusterSource: Required value\nrules not checked");
+}
+
+TEST(KueueDefinitions, a_rule_that_cannot_be_evaluated_shows_the_type_of_its_value) {
+  EXPECT_EQ(describe(strategy("ResourceFlavor")
+                         .validate_create(
+                             object("ResourceFlavor", R"({"spec": {"topologyName": "t"}})"))),
+            "spec: Invalid value: \"object\": no such key: nodeLabels evaluating rule: at least "
+            "one nodeLabel is required when topology is set");
+}
+
 struct Case {
   const char* name;
   const char* kind;

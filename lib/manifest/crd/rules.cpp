@@ -36,6 +36,20 @@ std::string cause_message(const std::string& reason, const Json& value, const st
   return "Invalid value: " + (shown ? dump_json(value) + ": " : "") + text;
 }
 
+/// The message of a rule that could not be evaluated, with the type in the place of the value.
+std::string failure_message(const Schema& schema, const ValidationRule& rule,
+                            const std::string& what) {
+  const std::string named = rule.message.empty() ? rule.rule : rule.message;
+  const std::string head = "Invalid value: \"" + std::string(name_of(schema.type)) + "\": ";
+  if (what.starts_with("no such overload")) {
+    return head + "'" + what +
+           "': call arguments did not match a supported operator, function or macro signature for "
+           "rule: " +
+           named;
+  }
+  return head + what + " evaluating rule: " + named;
+}
+
 constexpr std::string_view exceeds_budget =
     "exceeds budget by factor of more than 100x (try simplifying the rule, or adding maxItems, "
     "maxProperties, and maxLength where arrays, maps, and strings are declared)";
@@ -232,6 +246,11 @@ void SchemaRules::check_rule(const Node& node, const Rule& rule, const Json& val
   }
   const auto answer = rule.program.evaluate(values, walk.budget);
   if (answer.boolean() == true) return;
+  if (const auto* failure = answer.as<cel::Failure>()) {
+    walk.errors.push_back({"FieldValueInvalid", at.text(true).empty() ? "<nil>" : at.text(true),
+                           failure_message(*node.schema, rule.source, *failure->what)});
+    return;
+  }
 
   auto text =
       rule.source.message.empty() ? "failed rule: " + rule.source.rule : rule.source.message;
@@ -241,10 +260,6 @@ void SchemaRules::check_rule(const Node& node, const Rule& rule, const Json& val
     if (message && !message->empty() && message->find('\n') == std::string_view::npos) {
       text = std::string(*message);
     }
-  }
-  if (const auto* failure = answer.as<cel::Failure>()) {
-    text = *failure->what + " evaluating rule: " +
-           (rule.source.message.empty() ? rule.source.rule : rule.source.message);
   }
   auto field = below(at.text(true), rule.source.field_path);
   if (field.empty()) field = "<nil>";

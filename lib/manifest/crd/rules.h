@@ -19,6 +19,8 @@ class SchemaRules {
   /// CustomResourceDefinition. The schema must outlive the rules.
   static SchemaRules compile(const Schema& schema, const std::string& path, FieldErrors& errors);
 
+  bool empty() const { return !root_; }
+
   /// Appends a cause for every rule that `value` breaks. A rule on oldSelf applies only if there is
   /// an old value (or with optionalOldSelf), any other rule only to a value that changed.
   void check(const Json& value, const Json* old, FieldErrors& errors) const;

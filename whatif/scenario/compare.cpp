@@ -1,4 +1,4 @@
-#include "whatif/scenario/testing/compare.h"
+#include "whatif/scenario/compare.h"
 
 #include "lib/api/quantity.h"
 

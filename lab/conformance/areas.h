@@ -1,0 +1,30 @@
+#pragma once
+
+#include "lib/api/field_errors.h"
+#include "lib/base/error.h"
+#include "lib/base/json.h"
+#include "webhooks/gates.h"
+
+// One function for each area of the corpus of API behaviour. Each returns the value of `expect`.
+namespace regatta::lab {
+
+Result<Json> play_webhook(const Json& scenario);
+Result<Json> play_crd(const Json& scenario);
+Result<Json> play_conversion(const Json& scenario);
+
+/// The member "featureGates" of a scenario.
+webhooks::Gates gates_in(const Json& scenario);
+
+/// A list of {field, type, detail?, message}, sorted by field, type and message.
+struct ErrorText {
+  std::string field;
+  std::string type;
+  std::string detail;
+  std::string message;
+};
+Json sorted_errors(std::vector<ErrorText> errors);
+
+/// The body of a request: a text is sent as it is.
+std::string body_text(const Json& body);
+
+}  // namespace regatta::lab

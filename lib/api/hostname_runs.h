@@ -1,0 +1,16 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace regatta::api {
+
+/// Where neighbouring names that share a prefix ("pool-a-" of "pool-a-1" and "pool-a-2") form runs:
+/// the index at which each run begins, the first of them 0. A prefix ends at a "-" and counts when
+/// at least two names have it. The longest prefixes are taken with which no more than `runs_max`
+/// runs of at most `length_max` names come about; when there are none, everything is one run.
+std::vector<std::size_t> hostname_runs(const std::vector<std::string>& names, std::size_t runs_max,
+                                       std::size_t length_max);
+
+}  // namespace regatta::api

@@ -1,0 +1,51 @@
+#include "webhooks/server/handler.h"
+
+#include "webhooks/conversion.h"
+#include "webhooks/review.h"
+
+#include <nlohmann/json.hpp>
+
+namespace regatta::webhooks {
+namespace {
+
+net::HttpResponse json_response(unsigned status, const Json& body) {
+  net::HttpResponse response(status, body.is_null() ? std::string() : dump_json(body));
+  if (!body.is_null()) response.headers.set("Content-Type", "application/json");
+  return response;
+}
+
+}  // namespace
+
+Task<net::HttpResponse> WebhookHandler::handle(net::HttpRequest request) {
+  co_return answer(request);
+}
+
+net::HttpResponse WebhookHandler::answer(const net::HttpRequest& request) const {
+  // The API server adds ?timeout=10s.
+  const std::string path = request.target.substr(0, request.target.find('?'));
+  const bool converts = path == conversion_path;
+  const auto endpoint = endpoint_at(path);
+  if (!converts && !endpoint) return {404, "there is no webhook here\n"};
+  if (request.method != "POST") return {405, "only POST is possible here\n"};
+  if (converts) {
+    const ConversionAnswer converted = convert_review(request.body, gates_);
+    return json_response(static_cast<unsigned>(converted.http_status), converted.review);
+  }
+  const std::string_view type = request.headers.get("Content-Type");
+  if (type != "application/json")
+    return json_response(
+        200, unreadable_review("contentType=" + std::string(type) + ", expected application/json"));
+  return json_response(200, review_body(*endpoint, request.body, gates_));
+}
+
+net::HttpServerOptions webhook_server_options() {
+  net::HttpServerOptions options;
+  options.body_max = review_bytes_max;
+  options.connections_max = 256;
+  options.makes_room = true;
+  options.request_max = std::chrono::seconds(10);
+  options.write_max = std::chrono::seconds(10);
+  return options;
+}
+
+}  // namespace regatta::webhooks

@@ -1,0 +1,27 @@
+#pragma once
+
+#include "lib/net/http.h"
+#include "lib/net/http_server.h"
+#include "webhooks/gates.h"
+
+namespace regatta::webhooks {
+
+/// Answers admission and conversion reviews over HTTP, on the paths that upstream's webhook
+/// configurations name. It holds no state: every replica answers, leader or not.
+class WebhookHandler final : public net::HttpHandler {
+ public:
+  explicit WebhookHandler(const Gates& gates) : gates_(gates) {}
+  Task<net::HttpResponse> handle(net::HttpRequest request) override;
+
+ private:
+  net::HttpResponse answer(const net::HttpRequest& request) const;
+
+  Gates gates_;
+};
+
+/// Two objects of the largest size that an API server takes fit into a body.
+constexpr std::size_t review_bytes_max = 7u << 20;
+
+net::HttpServerOptions webhook_server_options();
+
+}  // namespace regatta::webhooks
