@@ -1,0 +1,179 @@
+// What the dispatcher writes to the hub.
+#include "controllers/dispatcher.h"
+#include "dispatch/objects.h"
+#include "lib/api/codec.h"
+#include "lib/api/names.h"
+#include "lib/api/own_names.h"
+#include "lifecycle/lifecycle.h"
+
+#include <nlohmann/json.hpp>
+
+namespace regatta::controllers {
+namespace {
+
+/// How often the status of a running Job is copied.
+constexpr Duration status_interval{1000};
+constexpr const char* changed_meanwhile = "the workload changed meanwhile";
+
+}  // namespace
+
+bool Dispatcher::on_footing(const api::ObjectKey& key, const api::Workload* workload) const {
+  const auto planned = planned_.find(key);
+  return workload && planned != planned_.end() &&
+         dispatch::footing_of(*workload) == planned->second;
+}
+
+Task<Status> Dispatcher::write_workload(api::ObjectKey key,
+                                        clusters::Wanted<api::WorkloadStatus> wanted) {
+  bool changed = false;
+  const auto guarded = [&](const api::Workload& workload) -> std::optional<api::WorkloadStatus> {
+    changed = !on_footing(key, &workload);
+    return changed ? std::nullopt : wanted(workload);
+  };
+  const Status done = co_await deps_.local.update_status(key, guarded);
+  if (done && changed) co_return Error(Errc::conflict, changed_meanwhile);
+  co_return done;
+}
+
+Task<Status> Dispatcher::write_job(
+    api::ObjectKey key, jobs::JobPtr job,
+    std::function<std::optional<Json>(const jobs::GenericJob&)> change) {
+  bool changed = false;
+  const auto guarded = [&](const jobs::GenericJob& stored) -> std::optional<Json> {
+    const auto workload = deps_.local.workloads.get(key);
+    changed = !on_footing(key, workload.get()) || stored.metadata().uid != job->metadata().uid;
+    return changed ? std::nullopt : change(stored);
+  };
+  const Status done = co_await deps_.local.patch_job(jobs::id_of(*job), true, guarded);
+  if (done && changed) co_return Error(Errc::conflict, changed_meanwhile);
+  co_return done;
+}
+
+Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::SetNominated action) {
+  const TimePoint now = deps_.local.clock.now();
+  const dispatch::TellState racing{std::string(api::reasons::racing),
+                                   "Worker clusters are asked to admit the workload"};
+  const auto wanted = [&](const api::Workload& workload) -> std::optional<api::WorkloadStatus> {
+    if (workload.status.cluster_name) return {};
+    api::WorkloadStatus status = dispatch::with_state(workload, racing, now);
+    status.nominated_cluster_names = action.clusters;
+    return status;
+  };
+  co_return co_await write_workload(std::move(key), wanted);
+}
+
+Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::RecordWinner action) {
+  const TimePoint now = deps_.local.clock.now();
+  bool recorded = false;
+  const auto worker = remote(action.cluster);
+  const auto copy = worker ? worker->workloads.get(key) : nullptr;
+  const auto wanted = [&](const api::Workload& workload) {
+    auto status = dispatch::record_winner(
+        workload, dispatch::multikueue_check(deps_.local.objects(), workload), action, now,
+        copy.get());
+    recorded = status.has_value();
+    return status;
+  };
+  const Status done = co_await write_workload(key, wanted);
+  if (!done) co_return done;
+  if (!recorded) co_return Error(Errc::conflict, changed_meanwhile);
+  note(key, false, action.message);
+  const auto workload = deps_.local.workloads.get(key);
+  if (config_.on_admitted && workload && workload->status.admission) {
+    config_.on_admitted(workload->status.admission->cluster_queue, action.cluster);
+  }
+  co_return ok();
+}
+
+Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::SetCheck action) {
+  const TimePoint now = deps_.local.clock.now();
+  const dispatch::TellState rejected{std::string(api::reasons::rejected), action.message};
+  std::string said;
+  const auto wanted = [&](const api::Workload& workload) {
+    said.clear();
+    const api::AdmissionCheckState* check =
+        dispatch::multikueue_check(deps_.local.objects(), workload);
+    auto status = dispatch::set_check(workload, check, action, now);
+    if (!status) return status;
+    said = api::find_check(&*status, check->name)->message;
+    api::Workload next = workload;
+    next.status = std::move(*status);
+    if (!action.refused_by.empty()) {
+      next.status = dispatch::with_refusal(next, action.refused_by, action.refusal, now);
+    }
+    if (action.state == dispatch::CheckState::rejected) {
+      next.status = dispatch::with_state(next, rejected, now);
+    }
+    return std::optional(std::move(next.status));
+  };
+  const Status done = co_await write_workload(key, wanted);
+  if (done && !said.empty()) note(key, action.warning, said);
+  co_return done;
+}
+
+Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::CopyJobStatus action) {
+  const auto worker = remote(action.cluster);
+  const auto workload = deps_.local.workloads.get(key);
+  if (!worker || !workload) co_return ok();
+  const jobs::JobPtr job = owner_of(key);
+  if (!job) co_return ok();
+  const auto theirs = remote_job_of(*worker, key, deps_.local);
+  const auto copy = worker->workloads.get(key);
+  const TimePoint now = deps_.local.clock.now();
+  // Counts of a Job with many pods need not be copied at each change. That the Job runs, or no
+  // longer runs, is copied at once.
+  if (!action.final && theirs && theirs->active()) {
+    const SteadyPoint here = deps_.local.clock.steady();
+    const auto last = copied_.find(key);
+    if (last != copied_.end() && here < last->second + status_interval) {
+      queue_.add_after(key, last->second + status_interval - here);
+      co_return ok();
+    }
+    copied_[key] = here;
+  }
+  // How a Job ended is made up only when it is gone, and only a connected worker tells that.
+  const bool last =
+      theirs ? theirs->finished().has_value() : deps_.fleet.find(action.cluster)->ready();
+  if (action.final && !last) {
+    co_return Error(Errc::conflict, "the last status of the job is not known yet");
+  }
+  const auto change = [&](const jobs::GenericJob& mine) -> std::optional<Json> {
+    if (theirs) return mine.status_patch(*theirs);
+    if (!action.final || !copy) return std::nullopt;
+    const api::Condition* end =
+        api::find_condition(copy->status.conditions, api::conditions::finished);
+    if (!end) return std::nullopt;
+    return mine.final_patch(end->reason == api::reasons::succeeded, end->message, now);
+  };
+  const Status done = co_await write_job(key, job, change);
+  if (!done && done.error().code() == Errc::not_found) co_return ok();
+  co_return done;
+}
+
+Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::ReleaseJob) {
+  const jobs::JobPtr job = owner_of(key);
+  if (!job) co_return ok();
+  const auto change = [](const jobs::GenericJob& mine) {
+    return std::optional<Json>(mine.release_patch());
+  };
+  co_return co_await write_job(key, job, change);
+}
+
+Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::FinishLocal action) {
+  const TimePoint now = deps_.local.clock.now();
+  const auto wanted = [&](const api::Workload& workload) -> std::optional<api::WorkloadStatus> {
+    if (lifecycle::is_finished(workload)) return {};
+    return lifecycle::finished_status(workload, action.reason, action.message, now);
+  };
+  co_return co_await write_workload(std::move(key), wanted);
+}
+
+Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::TellState action) {
+  const TimePoint now = deps_.local.clock.now();
+  const auto wanted = [&](const api::Workload& workload) {
+    return std::optional(dispatch::with_state(workload, action, now));
+  };
+  co_return co_await write_workload(std::move(key), wanted);
+}
+
+}  // namespace regatta::controllers

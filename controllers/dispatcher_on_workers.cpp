@@ -1,0 +1,220 @@
+// What the dispatcher asks of workers. controllers/worker_requests.h carries these requests.
+#include "controllers/dispatcher.h"
+#include "dispatch/objects.h"
+#include "lib/api/codec.h"
+#include "lib/api/names.h"
+#include "lib/base/check.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace regatta::controllers {
+
+Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::RemoveRemote action) {
+  const auto worker = remote(action.cluster);
+  if (!worker) co_return ok();
+  // A conflict means that another object has the name by now, or that nothing was done. The watch
+  // will show which, and the next plan decides.
+  const auto gone = [](const Status& done) {
+    return done || done.error().code() == Errc::not_found;
+  };
+  const auto job = remote_job_of(*worker, key, deps_.local);
+  if (job && !worker->removing_job(*job)) {
+    kube::DeleteOptions options;
+    options.uid = job->metadata().uid;
+    options.propagation_policy = "Background";
+    const Status done =
+        co_await worker->client.remove(job->kind().resource(), job->metadata().key(), options);
+    if (!gone(done)) {
+      worker->note(done.error());
+      co_return done.error().within("removing job on " + action.cluster);
+    }
+    worker->removed_job(*job);
+  }
+  const auto copy = worker->workloads.get(key);
+  if (!copy || worker->removing_workload(*copy)) co_return ok();
+  if (!HubIdentity(deps_.local, action.cluster).may_own(copy->metadata)) co_return ok();
+  if (copy->metadata.has_finalizer(api::finalizers::resource_in_use)) {
+    Json left = copy->metadata.finalizers;
+    left.erase(std::find(left.begin(), left.end(), api::finalizers::resource_in_use));
+    const Json patch = {
+        {"metadata", {{"uid", copy->metadata.uid}, {"finalizers", std::move(left)}}}};
+    const auto stripped = co_await worker->client.patch_raw(
+        api::Workload::resource, key, kube::PatchType::merge, dump_json(patch));
+    if (!stripped && stripped.error().code() != Errc::not_found) {
+      worker->note(stripped.error());
+      co_return stripped.error().within("releasing copy on " + action.cluster);
+    }
+  }
+  if (copy->metadata.deleting()) co_return ok();
+  kube::DeleteOptions options;
+  options.uid = copy->metadata.uid;
+  const Status done = co_await worker->client.remove<api::Workload>(key, options);
+  if (!gone(done)) {
+    worker->note(done.error());
+    co_return done.error().within("removing copy on " + action.cluster);
+  }
+  worker->removed_workload(*copy);
+  co_return ok();
+}
+
+Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::CreateCopy action) {
+  const auto worker = remote(action.cluster);
+  const auto workload = deps_.local.workloads.get(key);
+  if (!worker || !workload) co_return ok();
+  Json copy = dispatch::remote_copy(*workload, config_.origin, config_.plan.preemption_gates);
+  dispatch::stamp(&copy, workload->metadata.uid, deps_.local.uid());
+  worker->workloads.may_appear(key);
+  auto created =
+      co_await worker->client.create_raw(api::Workload::resource, key.ns, dump_json(copy));
+  // The head start also passes when the worker refuses: the others must not wait for it for ever.
+  if (deps_.local.workloads.get(key)) racing_.try_emplace(key, deps_.local.clock.steady());
+  if (!created) {
+    worker->note(created.error());
+    if (created.error().code() == Errc::already_exists && worker->workloads.get(key)) {
+      co_return ok();  // created earlier; that reply was lost
+    }
+    co_return created.error().within("copying to " + action.cluster);
+  }
+  auto stored = api::decode<api::Workload>(*created);
+  if (stored) worker->workloads.observe(std::move(*stored));
+  if (config_.on_dispatched) {
+    const auto& admission = workload->status.admission;
+    config_.on_dispatched(admission ? admission->cluster_queue : "", action.cluster);
+  }
+  co_return ok();
+}
+
+Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::UpdateCopyPriority action) {
+  const auto worker = remote(action.cluster);
+  const auto workload = deps_.local.workloads.get(key);
+  if (!worker || !workload) co_return ok();
+  const Json whole = api::to_json(*workload);
+  const Json spec = whole.value("spec", Json::object());
+  Json patch = Json::object();
+  for (const char* field : {"priority", "priorityClassRef"}) {
+    patch["spec"][field] = spec.value(field, Json());
+  }
+  auto written =
+      co_await worker->client.patch<api::Workload>(key, kube::PatchType::merge, dump_json(patch));
+  if (!written) {
+    worker->note(written.error());
+    co_return written.error().within("updating priority on " + action.cluster);
+  }
+  worker->workloads.observe(std::move(*written));
+  co_return ok();
+}
+
+Task<Status> Dispatcher::write_copy(std::shared_ptr<clusters::RemoteCluster> worker,
+                                    jobs::WorkloadPtr copy, api::WorkloadStatus status,
+                                    std::string doing) {
+  api::Workload after = *copy;
+  after.status = std::move(status);
+  auto written = co_await worker->client.patch_status(*copy, std::move(after));
+  if (!written) {
+    worker->note(written.error());
+    co_return written.error().within(doing);
+  }
+  worker->workloads.observe(std::move(*written));
+  co_return ok();
+}
+
+Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::OpenGate action) {
+  const auto worker = remote(action.cluster);
+  const auto copy = worker ? worker->workloads.get(key) : nullptr;
+  if (!copy) co_return ok();
+  co_return co_await write_copy(worker, copy, dispatch::open_gate(*copy, deps_.local.clock.now()),
+                                "opening the preemption gate on " + action.cluster);
+}
+
+Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::CreateJob action) {
+  const auto worker = remote(action.cluster);
+  const auto workload = deps_.local.workloads.get(key);
+  if (!worker || !workload) co_return ok();
+  const jobs::JobPtr job = owner_of(key);
+  if (!job) co_return ok();
+  // Other writes came before this one, and a cluster may have come back meanwhile.
+  if (!may_create_job(key, action.cluster)) {
+    co_return Error(Errc::conflict, "the picture changed before the job was created");
+  }
+  REGATTA_CHECK(holds_start_lock(*workload, action.cluster),
+                key.str() + " would start on " + action.cluster + ", which is not its cluster");
+  const jobs::JobKind& kind = job->kind();
+  Json wanted = job->remote_job(*workload, config_.origin);
+  dispatch::stamp(&wanted, job->metadata().uid, deps_.local.uid());
+  worker->jobs.may_appear(jobs::id_of(*job));
+  auto created = co_await worker->client.create_raw(kind.resource(), key.ns, dump_json(wanted));
+  if (!created) {
+    worker->note(created.error());
+    if (created.error().code() == Errc::already_exists) {
+      co_return co_await adopt_or_note_foreign(worker, jobs::id_of(*job), created.error());
+    }
+    co_return created.error().within("creating job on " + action.cluster);
+  }
+  auto stored = worker->jobs.decode(kind, std::move(*created));
+  if (stored) worker->jobs.observe(std::move(*stored));
+  co_return ok();
+}
+
+bool Dispatcher::holds_start_lock(const api::Workload& workload, const std::string& cluster) const {
+  const auto* check = dispatch::multikueue_check(deps_.local.objects(), workload);
+  return workload.status.cluster_name == cluster && check && check->state == api::CheckState::Ready;
+}
+
+bool Dispatcher::may_create_job(const api::ObjectKey& key, const std::string& cluster) const {
+  const auto workload = deps_.local.workloads.get(key);
+  if (!workload || !holds_start_lock(*workload, cluster)) return false;
+  const dispatch::Footing footing = dispatch::footing_of(*workload);
+  if (!footing.reserved || footing.evicted || footing.finished || footing.deleting) return false;
+  for (const auto& [name, member] : deps_.fleet.members()) {
+    if (name == cluster) continue;
+    if (requests_.under_way(name, key, WorkerVerb::create_job)) return false;
+    if (member.ready() && remote_job_of(*member.remote, key, deps_.local)) return false;
+  }
+  return true;
+}
+
+/// A Job of that name exists on the worker: ours, from a create with a lost reply, or a foreign
+/// one.
+Task<Status> Dispatcher::adopt_or_note_foreign(std::shared_ptr<clusters::RemoteCluster> worker,
+                                               jobs::JobId job, Error already_exists) {
+  auto text = co_await worker->client.get_raw(job.kind->resource(), job.key);
+  if (!text) co_return already_exists;
+  auto found = worker->jobs.decode(*job.kind, std::move(*text));
+  if (!found) co_return already_exists;
+  const std::string label(api::labels::multikueue_origin);
+  const HubIdentity identity(deps_.local, worker->name());
+  if ((*found)->metadata().label(label) == config_.origin &&
+      identity.may_own((*found)->metadata())) {
+    worker->jobs.observe(std::move(*found));
+    co_return ok();
+  }
+  log_.warning("a job of that name is not ours", {{"cluster", worker->name()}, {"job", job.str()}});
+  foreign_.add(worker->name(), job, deps_.local.clock.steady());
+  co_return already_exists;
+}
+
+Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::DeactivateRemote action) {
+  const auto worker = remote(action.cluster);
+  const auto copy = worker ? worker->workloads.get(key) : nullptr;
+  if (!copy) co_return ok();
+  co_return co_await write_copy(worker, copy,
+                                dispatch::deactivate(*copy, action, deps_.local.clock.now()),
+                                "deactivating on " + action.cluster);
+}
+
+Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::Confirm action) {
+  if (action.cluster.empty()) {
+    const Status done = co_await deps_.local.confirm(key);
+    // What was read may change nothing in the cache, so the workload is planned again in any case.
+    if (done) queue_.add(key);
+    co_return done;
+  }
+  const auto worker = remote(action.cluster);
+  if (!worker) co_return ok();
+  const jobs::JobPtr job = owner_of(key);
+  co_return co_await worker->confirm(key, job ? std::optional(jobs::id_of(*job)) : std::nullopt);
+}
+
+}  // namespace regatta::controllers
