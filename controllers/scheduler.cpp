@@ -318,9 +318,9 @@ Task<Status> Scheduler::write_pending(api::ObjectKey key) {
     if (!waits) return {};
     auto told = lifecycle::pending_status(workload, reason, pending.message, pending.gated, now);
     wrote = told.has_value();
-    api::WorkloadStatus status = told ? std::move(*told) : workload.status;
-    status.resource_requests = state_.reader().resource_requests(key);
-    return status;
+    if (!told) told = workload.status;
+    told->resource_requests = state_.reader().resource_requests(key);
+    return told;
   };
   const Status written = co_await cluster_.update_status(key, wanted);
   if (!written && written.error().code() != Errc::not_found) co_return written;

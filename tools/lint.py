@@ -49,9 +49,12 @@ def sources_of(names, known):
 
 
 def run(name):
+    command = ["clang-tidy-19", "--quiet", "-p", BUILD, name]
+    if name.startswith("tests/") or name.endswith("_test.cpp"):
+        # A test runs its coroutine to the end before the lambda and what it captures are gone.
+        command.append("--checks=-cppcoreguidelines-avoid-capturing-lambda-coroutines")
     started = time.monotonic()
-    done = subprocess.run(["clang-tidy-19", "--quiet", "-p", BUILD, name], cwd=ROOT,
-                          capture_output=True, text=True)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     report = done.stdout if done.returncode == 0 else done.stdout + done.stderr
     return name, done.returncode, report, time.monotonic() - started
 

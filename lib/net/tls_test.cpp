@@ -238,7 +238,7 @@ TEST_F(Tls, NothingOlderThanTls12IsSpoken) {
       address.sin_family = AF_INET;
       address.sin_port = htons(port);
       address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-      ::connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address);
+      EXPECT_EQ(::connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
       SSL* tls = SSL_new(context);
       SSL_set_fd(tls, fd);
       outcome[version] = SSL_connect(tls);
