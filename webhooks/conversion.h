@@ -3,6 +3,8 @@
 #include "lib/base/json.h"
 #include "webhooks/gates.h"
 
+#include <nlohmann/json.hpp>
+
 #include <string_view>
 
 /// Conversion reviews (apiextensions.k8s.io/v1) of Kueue's kinds, on /convert.

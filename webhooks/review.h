@@ -4,6 +4,8 @@
 #include "lib/base/json.h"
 #include "webhooks/gates.h"
 
+#include <nlohmann/json.hpp>
+
 #include <optional>
 #include <string>
 #include <string_view>

@@ -4,6 +4,8 @@
 #include "lab/apiserver/core.h"
 #include "lib/net/http.h"
 
+#include <nlohmann/json.hpp>
+
 #include <optional>
 
 namespace regatta::apiserver {

@@ -4,6 +4,8 @@
 #include "lab/apiserver/options.h"
 #include "lab/apiserver/output.h"
 
+#include <nlohmann/json.hpp>
+
 #include <functional>
 
 namespace regatta::apiserver {

@@ -5,6 +5,8 @@
 #include "lib/base/json.h"
 #include "lib/base/rng.h"
 
+#include <nlohmann/json.hpp>
+
 #include <string>
 #include <vector>
 
