@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <chrono>
@@ -70,7 +71,9 @@ void OpenApi::refresh() {
   if (made_ && revision_ == registry_.revision()) return;
   made_ = true;
   revision_ = registry_.revision();
-  modified_ = http_date(clock_.now());
+  // Dates have whole seconds. A client that has asked within this second must see the change, too.
+  modified_at_ = std::max(clock_.now(), modified_at_ + std::chrono::seconds(1));
+  modified_ = http_date(modified_at_);
   documents_.clear();
   Json paths = Json::object();
   for (const auto& type : registry_.all()) {

@@ -51,6 +51,7 @@ class OpenApi {
   const Clock& clock_;
   bool made_ = false;
   std::uint64_t revision_ = 0;
+  TimePoint modified_at_{};                    ///< later with every change
   std::string modified_;                       ///< RFC 1123: when the documents were made
   std::map<std::string, Document> documents_;  ///< by "api/v1", "apis/batch/v1"
   std::string index_;

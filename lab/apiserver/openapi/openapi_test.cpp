@@ -97,6 +97,21 @@ TEST_F(OpenApiTest, DocumentsFollowTheRegistry) {
   EXPECT_EQ(openapi.answer({.path = "/openapi/v3/apis/example.dev/v1"}).status, 404);
 }
 
+TEST_F(OpenApiTest, AChangeWithinTheSameSecondIsSeen) {
+  const auto last_modified = [](const OpenApiAnswer& answer) {
+    for (const auto& [name, value] : answer.headers) {
+      if (name == "Last-Modified") return value;
+    }
+    return std::string();
+  };
+  const auto before = openapi.answer({.path = "/openapi/v3"});
+  registry.remove("example.dev", "v1", "widgets");
+  const auto after =
+      openapi.answer({.path = "/openapi/v3", .if_modified_since = last_modified(before)});
+  EXPECT_EQ(after.status, 200);
+  EXPECT_NE(after.body, before.body);
+}
+
 TEST_F(OpenApiTest, ClientsLearnThatFieldsAreValidated) {
   for (const std::string path :
        {"batch/v1/namespaces/{namespace}/jobs", "example.dev/v1/namespaces/{namespace}/widgets"}) {
