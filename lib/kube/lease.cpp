@@ -226,12 +226,15 @@ Task<Error> LeaderElector::hold() {
   }
 }
 
+Task<> LeaderElector::hold_until_lost(Error* why) {
+  *why = co_await hold();
+}
+
 Task<Status> LeaderElector::run(std::function<Task<>()> lead) {
   co_await acquire();
   Error lost;
-  auto holding = [&]() -> Task<> { lost = co_await hold(); };
   Task<> leading = lead();
-  Task<> renewing = holding();
+  Task<> renewing = hold_until_lost(&lost);
   const bool ended = co_await finishes_first(std::move(leading), std::move(renewing));
   if (ended) co_return ok();
   co_return lost;

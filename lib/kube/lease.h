@@ -59,6 +59,7 @@ class LeaderElector {
  private:
   /// Whether we hold the lease now; false when another process holds it.
   Task<Result<bool>> try_to_hold();
+  Task<> hold_until_lost(Error* why);
   Task<Result<bool>> look_and_take();
   Task<Result<bool>> create();
   Task<Result<bool>> write(std::string holder);
