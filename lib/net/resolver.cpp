@@ -72,11 +72,9 @@ StartLookup system_lookup() {
     notify.sigev_value.sival_ptr = lookup.get();
     gaicb* requests[] = {&lookup->request};
     const int failure = ::getaddrinfo_a(GAI_NOWAIT, requests, 1, &notify);
-    if (failure == 0) {
-      (void)lookup.release();
-      return;
-    }
-    lookup->done(Error(Errc::unavailable, ::gai_strerror(failure)));
+    if (failure != 0) return lookup->done(Error(Errc::unavailable, ::gai_strerror(failure)));
+    // lookup_ended() owns it from now on.
+    [[maybe_unused]] const SystemLookup* theirs = lookup.release();
   };
 }
 

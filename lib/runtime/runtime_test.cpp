@@ -8,6 +8,8 @@
 #include "lib/sim/world.h"
 
 #include <boost/asio/post.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <gtest/gtest.h>
 
 #include <sys/resource.h>

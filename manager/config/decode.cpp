@@ -142,7 +142,7 @@ static void read_wait_for_pods_ready(const Json& value, const std::string& path,
   // Without the field v1beta1 has no limit for recovery.
   if (context->v1beta1 && !read.recovery_timeout) read.recovery_timeout = Duration(0);
   into->reset();
-  if (enable) *into = std::move(read);
+  if (enable) *into = read;
 }
 
 static void read_value(const Json& value, const std::string& path, ReadContext* context,

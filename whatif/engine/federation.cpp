@@ -10,7 +10,7 @@ namespace regatta::whatif {
 
 Federation::Federation(std::vector<Cluster*> clusters, dispatch::PlanConfig config, Agenda* agenda,
                        Records* records)
-    : hub_(*clusters.front()), config_(std::move(config)), agenda_(agenda), records_(records) {
+    : hub_(*clusters.front()), config_(config), agenda_(agenda), records_(records) {
   for (std::size_t i = 1; i < clusters.size(); ++i) {
     workers_[clusters[i]->name()] = Member{clusters[i], true, {}};
   }
