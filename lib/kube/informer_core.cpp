@@ -358,15 +358,12 @@ void InformerCore::replace_store(Listing listing, std::string version) {
   }
   for (const api::ObjectKey& key : missing) erase(key, Absence::listed, &changes);
   for (auto& [key, entry] : listing.objects) {
+    Entry& stored = store_[key];
+    // Written and observed while the list was made.
+    if (is_older_version(version, stored.resource_version).value_or(false)) continue;
     // The list has all that happened up to its version. If it has an older object all the same, the
     // server was restored, and its versions have reached those that the store knew.
-    const auto stored = store_.find(key);
-    if (stored != store_.end()) {
-      std::string& known = stored->second.resource_version;
-      const bool newer = is_older_version(version, known).value_or(false);
-      if (!newer && is_older_version(entry.resource_version, known).value_or(false)) known.clear();
-    }
-    put(key, std::move(entry), &changes);
+    replace(key, &stored, std::move(entry), &changes);
   }
   undecodable_ = std::move(listing.undecodable);
   version_ = reached_ = std::move(version);
@@ -406,18 +403,19 @@ void InformerCore::apply(const WatchEvent& event) {
 
 /// No change when the store has this version or a newer one.
 void InformerCore::put(const api::ObjectKey& key, Entry entry, std::vector<Change>* changes) {
-  const auto [it, fresh] = store_.try_emplace(key);
-  Entry& stored = it->second;
-  if (!fresh) {
-    if (!stored.resource_version.empty() && stored.resource_version == entry.resource_version) {
-      return;
-    }
-    if (is_older_version(entry.resource_version, stored.resource_version).value_or(false)) return;
-  }
-  Change change{key, stored.object, entry.object};
-  if (entry.bytes == 0) entry.bytes = stored.bytes;  // of an observed write nothing is known
-  bytes_ += entry.bytes - stored.bytes;
-  stored = std::move(entry);
+  Entry& stored = store_[key];
+  if (is_older_version(entry.resource_version, stored.resource_version).value_or(false)) return;
+  replace(key, &stored, std::move(entry), changes);
+}
+
+void InformerCore::replace(const api::ObjectKey& key, Entry* stored, Entry entry,
+                           std::vector<Change>* changes) {
+  const bool known = !stored->resource_version.empty();
+  if (known && stored->resource_version == entry.resource_version) return;
+  Change change{key, stored->object, entry.object};
+  if (entry.bytes == 0) entry.bytes = stored->bytes;  // of an observed write nothing is known
+  bytes_ += entry.bytes - stored->bytes;
+  *stored = std::move(entry);
   reindex(key, change.before.get(), change.after.get());
   changes->push_back(std::move(change));
 }

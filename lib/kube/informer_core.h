@@ -166,7 +166,9 @@ class InformerCore {
   void replace_store(Listing listing, std::string version);
   void take_event(const WatchEvent& event, Listing* initial);
   void apply(const WatchEvent& event);
+  /// Unless the store has a newer version.
   void put(const api::ObjectKey& key, Entry entry, std::vector<Change>* changes);
+  void replace(const api::ObjectKey& key, Entry* stored, Entry entry, std::vector<Change>* changes);
   void erase(const api::ObjectKey& key, Absence how, std::vector<Change>* changes);
   void note_absent(const api::ObjectKey& key, Absence how);
   Task<> anew_wanted();
