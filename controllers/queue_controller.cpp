@@ -55,12 +55,7 @@ QueueController::QueueController(clusters::LocalCluster& cluster, Scheduler& sch
       queue_(cluster.clock, scope, Backoff{Duration(50), std::chrono::seconds(30)}) {
   scheduler_.on_changes([this] { take_changes(); });
   cluster_.cluster_queues.on_transition([this](const auto& key, const auto& b, const auto& a) {
-    if (same_but_status(b, a)) {
-      // The answer to a write may have been lost, so that the status is not the one last known.
-      queue_.add_after({"ClusterQueue", key}, batch_);
-    } else {
-      queue_.add({"ClusterQueue", key});
-    }
+    look_at({"ClusterQueue", key}, same_but_status(b, a));
     // The queues decide whether flavors and checks are in use.
     if (b && a && b->metadata.generation == a->metadata.generation) return;
     for (const auto& one : cluster_.flavors.list()) {
@@ -71,11 +66,7 @@ QueueController::QueueController(clusters::LocalCluster& cluster, Scheduler& sch
     }
   });
   cluster_.local_queues.on_transition([this](const auto& key, const auto& b, const auto& a) {
-    if (same_but_status(b, a)) {
-      queue_.add_after({"LocalQueue", key}, batch_);
-    } else {
-      queue_.add({"LocalQueue", key});
-    }
+    look_at({"LocalQueue", key}, same_but_status(b, a));
   });
   cluster_.flavors.on_transition([this](const auto& key, const auto& b, const auto& a) {
     if (!same_but_status(b, a)) queue_.add({"ResourceFlavor", key});
@@ -102,6 +93,15 @@ Task<> QueueController::sample_usage() {
     co_await cluster_.clock.sleep_for(interval);
     scheduler_.sample_usage();
     take_changes();
+  }
+}
+
+void QueueController::look_at(Item item, bool only_status) {
+  if (only_status) {
+    // The answer to a write may have been lost, so that the status is not the one last known.
+    queue_.add_after(item, batch_);
+  } else {
+    queue_.add(item);
   }
 }
 

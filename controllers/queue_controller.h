@@ -38,6 +38,7 @@ class QueueController {
   Task<Status> write_queue(kube::Informer<T>& informer, std::shared_ptr<const T> stored,
                            QueueStatus status, admission::Activity activity);
   void take_changes();
+  void look_at(Item item, bool only_status);
 
   clusters::LocalCluster& cluster_;
   Scheduler& scheduler_;
