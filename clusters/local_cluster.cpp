@@ -59,17 +59,6 @@ JobStoreDeps job_store_deps(const LocalClusterDeps& deps, api::TemplatePool* poo
   return store;
 }
 
-/// Puts the part that is wanted into a Workload.
-template <class Part>
-std::function<bool(api::Workload&)> putting(Wanted<Part> wanted, Part api::Workload::* part) {
-  return [wanted = std::move(wanted), part](api::Workload& workload) {
-    std::optional<Part> value = wanted(workload);
-    if (!value || *value == workload.*part) return false;
-    workload.*part = std::move(*value);
-    return true;
-  };
-}
-
 std::string owner_name(std::string_view group, std::string_view kind, const api::ObjectKey& key) {
   return std::string(group) + "/" + std::string(kind) + "/" + key.str();
 }
@@ -231,28 +220,30 @@ Task<> LocalCluster::catch_up() {
 }
 
 Task<Status> LocalCluster::update_status(api::ObjectKey key, Wanted<api::WorkloadStatus> wanted) {
-  return update(std::move(key), putting(std::move(wanted), &api::Workload::status),
+  return update(std::move(key), std::move(wanted), &api::Workload::status,
                 kube::PatchScope::status);
 }
 
 Task<Status> LocalCluster::update_metadata(api::ObjectKey key, Wanted<api::ObjectMeta> wanted) {
-  return update(std::move(key), putting(std::move(wanted), &api::Workload::metadata),
+  return update(std::move(key), std::move(wanted), &api::Workload::metadata,
                 kube::PatchScope::metadata);
 }
 
 Task<Status> LocalCluster::update_spec(api::ObjectKey key, Wanted<api::WorkloadSpec> wanted) {
-  return update(std::move(key), putting(std::move(wanted), &api::Workload::spec),
-                kube::PatchScope::object);
+  return update(std::move(key), std::move(wanted), &api::Workload::spec, kube::PatchScope::object);
 }
 
-Task<Status> LocalCluster::update(api::ObjectKey key, std::function<bool(api::Workload&)> change,
-                                  kube::PatchScope scope) {
+template <class Part>
+Task<Status> LocalCluster::update(api::ObjectKey key, Wanted<Part> wanted,
+                                  Part api::Workload::* part, kube::PatchScope scope) {
   const auto held = co_await workload_locks_.acquire(key);
   const auto stored = workloads.get(key);
   if (!stored) co_return Error(Errc::not_found, "workload " + key.str() + " is gone");
+  std::optional<Part> value = wanted(*stored);
+  if (!value || *value == (*stored).*part) co_return ok();
   api::Workload before = *stored;
   api::Workload after = before;
-  if (!change(after)) co_return ok();
+  after.*part = std::move(*value);
   Result<api::Workload> written = Error();
   switch (scope) {
     case kube::PatchScope::status:

@@ -141,8 +141,8 @@ class LocalCluster {
   kube::Informer<api::Pod> pods;
 
  private:
-  /// `change` edits a copy of what the store has, and returns false to write nothing.
-  Task<Status> update(api::ObjectKey key, std::function<bool(api::Workload&)> change,
+  template <class Part>
+  Task<Status> update(api::ObjectKey key, Wanted<Part> wanted, Part api::Workload::* part,
                       kube::PatchScope scope);
   template <class T>
   Task<Status> written(kube::Informer<T>& store, Task<Result<T>> write);

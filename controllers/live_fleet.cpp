@@ -24,14 +24,47 @@ Certainty certainty_on(const clusters::RemoteCluster& remote, const api::ObjectK
   return dispatch::worse(copy, certainty_of(remote.jobs, jobs::id_of(*hub_job)));
 }
 
-void read_copy(const HubIdentity& identity, const clusters::RemoteCluster& remote,
-               const jobs::WorkloadPtr& copy, const jobs::WorkloadPtr& local,
-               dispatch::WorkerView* worker) {
-  if (!identity.may_own(copy->metadata)) return;
-  worker->copy = copy;
-  worker->removing_copy = remote.removing_workload(*copy);
-  if (local)
-    worker->of_another_life = identity.of_another_life(copy->metadata, local->metadata.uid);
+const std::string& hub_mark(const api::ObjectMeta& metadata) {
+  static const std::string key(api::annotations::hub_uid);
+  return metadata.annotation(key);
+}
+
+jobs::JobPtr job_among(const std::vector<jobs::JobPtr>& found, const HubIdentity& identity,
+                       const jobs::JobPtr& owner) {
+  for (const jobs::JobPtr& job : found) {
+    const bool named = !owner || jobs::id_of(*job) == jobs::id_of(*owner);
+    if (named && identity.may_own(job->metadata())) return job;
+  }
+  return nullptr;
+}
+
+/// A Workload of the hub, or one that is gone.
+struct OnHub {
+  api::ObjectKey key;
+  std::string index_value;
+  jobs::WorkloadPtr workload;
+  jobs::JobPtr job;
+};
+
+/// Most workers have nothing of a Workload, so what costs anything comes after that is known.
+void read_objects(const clusters::RemoteCluster& remote, const clusters::LocalCluster& hub,
+                  const OnHub& local, dispatch::WorkerView* worker) {
+  worker->certainty = certainty_on(remote, local.key, local.job);
+  const auto copy = remote.workloads.get(local.key);
+  const auto jobs = remote.jobs.by_index(clusters::by_workload, local.index_value);
+  if (!copy && jobs.empty()) return;
+  const HubIdentity identity(hub, remote.name());
+  if (copy && identity.may_own(copy->metadata)) {
+    worker->copy = copy;
+    worker->removing_copy = remote.removing_workload(*copy);
+    worker->of_another_life =
+        local.workload && identity.of_another_life(copy->metadata, local.workload->metadata.uid);
+  }
+  worker->job = job_among(jobs, identity, local.job);
+  if (!worker->job) return;
+  worker->removing_job = remote.removing_job(*worker->job);
+  worker->of_another_life |=
+      local.job && identity.of_another_life(worker->job->metadata(), local.job->metadata().uid);
 }
 
 }  // namespace
@@ -43,12 +76,12 @@ HubIdentity::HubIdentity(const clusters::LocalCluster& hub, const std::string& c
 }
 
 bool HubIdentity::may_own(const api::ObjectMeta& metadata) const {
-  const std::string& mark = metadata.annotation(std::string(api::annotations::hub_uid));
+  const std::string& mark = hub_mark(metadata);
   return mark.empty() || uid_.empty() || mark == uid_ || mark == adopted_;
 }
 
 bool HubIdentity::of_another_life(const api::ObjectMeta& metadata, const std::string& uid) const {
-  const std::string& mark = metadata.annotation(std::string(api::annotations::hub_uid));
+  const std::string& mark = hub_mark(metadata);
   if (mark.empty() || mark != uid_) return false;
   return metadata.annotation(std::string(api::annotations::multikueue_origin_uid)) != uid;
 }
@@ -57,14 +90,9 @@ jobs::JobPtr remote_job_of(const clusters::RemoteCluster& remote, const api::Obj
                            const clusters::LocalCluster& hub) {
   const auto found = remote.jobs.by_index(clusters::by_workload, workload.str());
   if (found.empty()) return nullptr;
-  const HubIdentity identity(hub, remote.name());
   const auto local = hub.workloads.get(workload);
   const jobs::JobPtr owner = local ? jobs::owner_of(hub.objects(), *local) : nullptr;
-  for (const jobs::JobPtr& job : found) {
-    const bool named = !owner || jobs::id_of(*job) == jobs::id_of(*owner);
-    if (named && identity.may_own(job->metadata())) return job;
-  }
-  return nullptr;
+  return job_among(found, HubIdentity(hub, remote.name()), owner);
 }
 
 dispatch::Certainty certainty_on_hub(const clusters::LocalCluster& hub,
@@ -80,29 +108,17 @@ dispatch::Certainty certainty_on_hub(const clusters::LocalCluster& hub,
 }
 
 void LiveFleet::for_each_worker(const api::ObjectKey& workload, const Visit& visit) const {
-  const auto local = hub_.workloads.get(workload);
-  const jobs::JobPtr job = local ? jobs::owner_of(hub_.objects(), *local) : nullptr;
+  OnHub local{workload, workload.str(), hub_.workloads.get(workload), nullptr};
+  if (local.workload) local.job = jobs::owner_of(hub_.objects(), *local.workload);
   for (const auto& [name, member] : fleet_.members()) {
     dispatch::WorkerView worker;
     worker.connected = member.ready();
     worker.lost_since = member.lost_since;
-    if (const auto& remote = member.remote) {
-      worker.job = remote_job_of(*remote, workload, hub_);
-      worker.removing_job = worker.job && remote->removing_job(*worker.job);
-      worker.certainty = certainty_on(*remote, workload, job);
-      if (const auto copy = remote->workloads.get(workload)) {
-        read_copy(HubIdentity(hub_, name), *remote, copy, local, &worker);
-      }
-      if (worker.job && job) {
-        const HubIdentity identity(hub_, name);
-        worker.of_another_life |=
-            identity.of_another_life(worker.job->metadata(), job->metadata().uid);
-      }
-    }
+    if (member.remote) read_objects(*member.remote, hub_, local, &worker);
     visit(name, worker);
   }
-  if (!local || !local->status.cluster_name) return;
-  const std::string& recorded = *local->status.cluster_name;
+  if (!local.workload || !local.workload->status.cluster_name) return;
+  const std::string& recorded = *local.workload->status.cluster_name;
   if (!fleet_.members().contains(recorded) && fleet_.may_exist(recorded)) {
     visit(recorded, dispatch::WorkerView{});
   }
