@@ -4,6 +4,8 @@
 #include "jobs/read_job.h"
 #include "lib/api/names.h"
 
+#include <algorithm>
+
 namespace regatta::controllers {
 namespace {
 
@@ -207,6 +209,21 @@ void Dispatcher::add_attempts(const api::ObjectKey& key, TimePoint now,
   }
 }
 
+/// Which gates may be open although no copy shows it. Only a worker that waits for its gate makes a
+/// difference.
+void Dispatcher::add_gates(const api::ObjectKey& key, dispatch::GroupView* group) const {
+  const bool awaited = std::any_of(group->clusters.begin(), group->clusters.end(), [](auto& one) {
+    return one.second.copy && one.second.copy->blocked_since;
+  });
+  if (!awaited) return;
+  for (auto& [name, view] : group->clusters) {
+    if (!view.copy) continue;
+    const auto* failed = requests_.failure(name, key, WorkerVerb::open_gate);
+    view.copy->gate_opening = requests_.under_way(name, key, WorkerVerb::open_gate) ||
+                              (failed && unanswered(failed->error));
+  }
+}
+
 Task<Status> Dispatcher::reconcile(api::ObjectKey key) {
   const TimePoint now = deps_.local.clock.now();
   foreign_.expire(deps_.local.clock.steady());
@@ -237,12 +254,7 @@ void Dispatcher::complete(const api::ObjectKey& key, dispatch::GroupView* group)
   if (local.vanished) {
     for (auto& [name, view] : group->clusters) view.removals_held = watch_.holds_removals(name);
   }
-  for (auto& [name, view] : group->clusters) {
-    if (!view.copy) continue;
-    const auto* failed = requests_.failure(name, key, WorkerVerb::open_gate);
-    view.copy->gate_opening = requests_.under_way(name, key, WorkerVerb::open_gate) ||
-                              (failed && unanswered(failed->error));
-  }
+  add_gates(key, group);
   add_attempts(key, now, group);
   tell_unreadable(key, *group);
 }
