@@ -184,10 +184,14 @@ void Dispatcher::add_attempts(const api::ObjectKey& key, TimePoint now,
   const bool over =
       local.deleted || local.finished || !local.quota_reserved || !local.cluster_name.empty();
   if (over) racing_.erase(key);
-  // A worker that does not answer keeps its head start no longer than one that does.
-  const auto asked = requests_.oldest(key, WorkerVerb::create_copy);
-  if (!over && asked && deps_.local.clock.steady() - *asked >= WorkerRequests::silence) {
-    racing_.try_emplace(key, *asked);
+  if (const auto asked = requests_.oldest(key, WorkerVerb::create_copy); asked && !over) {
+    const SteadyPoint moment = deps_.local.clock.steady();
+    const bool shown = std::any_of(group->clusters.begin(), group->clusters.end(),
+                                   [](auto& one) { return one.second.copy.has_value(); });
+    // The watch may show the copy before the answer comes. The head start begins then.
+    if (shown) racing_.try_emplace(key, moment);
+    // A worker that does not answer keeps its head start no longer than one that does.
+    if (moment - *asked >= WorkerRequests::silence) racing_.try_emplace(key, *asked);
   }
   if (const auto racing = racing_.find(key); racing != racing_.end()) {
     local.racing_since = now - (deps_.local.clock.steady() - racing->second);

@@ -159,6 +159,25 @@ TEST_F(BadWorkers, OneThatIsSlowIsNotLost) {
   EXPECT_EQ(jobs_on("north") + jobs_on("west") + jobs_on("east"), 30);
 }
 
+TEST_F(BadWorkers, AnswersThatComeLateTakeNoHeadStartAway) {
+  manager::CoreConfig hub;
+  hub.dispatch.plan.head_start = 100ms;
+  start(std::move(hub));
+  for (const auto& [name, worker] : workers_) {
+    network_.faults(name).concerns = posts_to("workloads");
+    network_.faults(name).hang_reply = 1;
+  }
+  constexpr int jobs = 12;
+  submit(jobs);
+  const auto running = [&] { return jobs_on("east") + jobs_on("north") + jobs_on("west"); };
+  until("all run", [&] { return running() == jobs; }, 5s);
+  int removals = 0;
+  for (auto& [name, requests] : manager_->remote_requests) {
+    removals += requests.count("delete", "workloads");
+  }
+  EXPECT_EQ(removals, 0) << "the watch shows copies before the answers come";
+}
+
 TEST_F(BadWorkers, OneThatCannotBeReachedIsNoticedByTheFirstRequest) {
   start();
   network_.faults("east").partitioned = true;
