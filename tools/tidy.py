@@ -73,6 +73,8 @@ TESTS = {"tests", "bench", "e2e"}
 INCLUDE = re.compile(r'#include "([\w/.]+)"')
 AWAIT = re.compile(r"co_await[^;]*")
 TEST_FILE = re.compile(r"_(test|bench)\.(cpp|h)$")
+# clang-format does not indent what is in a namespace.
+TYPE = re.compile(r"(?:struct|class|union|enum class|enum) (\w+)(?: final)?(?: :.*)?(?: \{.*)?$")
 LINES_MAX = 100
 FUNCTION_MAX = 70
 
@@ -159,6 +161,21 @@ def check_functions(path, text, bad):
             start = None
 
 
+def check_types(path, text, types, bad):
+    """Two types of one name: the linker takes the functions of either for both, and says nothing."""
+    namespaces = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if m := re.match(r"(?:inline )?namespace\s*([\w:]*) \{$", line):
+            namespaces.append(m[1])
+        elif line.startswith("}  // namespace"):
+            namespaces.pop()
+        elif (m := TYPE.match(line)) and all(namespaces):
+            name = "::".join([*namespaces, m[1]])
+            first = types.setdefault(name, f"{path}:{number}")
+            if not first.startswith(f"{path}:"):
+                bad.append(f"{path}:{number}: {name} is also defined at {first}")
+
+
 def circles(includes):
     """Groups of folders that include each other, `includes` being folder -> {folder: example}."""
     index, low, stack, found = {}, {}, [], []
@@ -192,7 +209,7 @@ def check_circles(includes, bad):
 
 def main():
     bad = []
-    includes = {}
+    includes, types = {}, {}
     for path in sources():
         folder = folder_of(path)
         if folder is None:
@@ -208,6 +225,7 @@ def main():
         check_text(path, text, bad)
         if not test:
             check_functions(path, text, bad)
+            check_types(path, text, types, bad)
     check_circles(includes, bad)
     print("\n".join(bad))
     return 1 if bad else 0

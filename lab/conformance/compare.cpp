@@ -213,7 +213,7 @@ Differences compare_conversion(const Json& expect, const Json& got) {
 }
 
 Differences compare_admission(const Json& scenario, const Json& outcome) {
-  whatif::Comparison found = whatif::compare(scenario, outcome);
+  whatif::ScenarioComparison found = whatif::compare(scenario, outcome);
   return {std::move(found.mismatches), std::move(found.message_mismatches), found.messages};
 }
 

@@ -48,7 +48,7 @@ bool same_share(double expected, double actual) {
 
 class Comparer {
  public:
-  Comparison take() { return std::move(out_); }
+  ScenarioComparison take() { return std::move(out_); }
 
   /// Whether all decisions are the same.
   bool step(std::size_t number, const Json& expect, const Json& observed) {
@@ -110,12 +110,12 @@ class Comparer {
   }
 
   std::string where_;
-  Comparison out_;
+  ScenarioComparison out_;
 };
 
 }  // namespace
 
-Comparison compare(const Json& scenario, const Json& observed) {
+ScenarioComparison compare(const Json& scenario, const Json& observed) {
   Comparer comparer;
   const Json& expected = scenario.at("steps");
   const Json& actual = observed.at("steps");

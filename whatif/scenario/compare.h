@@ -7,7 +7,7 @@
 
 namespace regatta::whatif {
 
-struct Comparison {
+struct ScenarioComparison {
   std::vector<std::string> mismatches;  ///< between decisions, up to the first step that differs
   std::vector<std::string> message_mismatches;
   int messages = 0;
@@ -16,6 +16,6 @@ struct Comparison {
 
 /// Compares what a scenario file expects with what was observed, both in the format of the file.
 /// Quantities and shares are compared as numbers.
-Comparison compare(const Json& scenario, const Json& observed);
+ScenarioComparison compare(const Json& scenario, const Json& observed);
 
 }  // namespace regatta::whatif

@@ -38,15 +38,15 @@ std::vector<fs::path> scenarios_in(const fs::path& folder) {
   return files;
 }
 
-Comparison play(const fs::path& path) {
+ScenarioComparison play(const fs::path& path) {
   std::ifstream file(path);
   const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   const auto json = parse_json(text);
-  if (!json) return Comparison{{"not JSON: " + json.error().what()}, {}, 0, 0};
+  if (!json) return ScenarioComparison{{"not JSON: " + json.error().what()}, {}, 0, 0};
   const auto scenario = read_scenario(*json);
-  if (!scenario) return Comparison{{scenario.error().what()}, {}, 0, 0};
+  if (!scenario) return ScenarioComparison{{scenario.error().what()}, {}, 0, 0};
   const auto steps = run_scenario(*scenario);
-  if (!steps) return Comparison{{steps.error().what()}, {}, 0, 0};
+  if (!steps) return ScenarioComparison{{steps.error().what()}, {}, 0, 0};
   return compare(*json, to_json(scenario->name, *steps));
 }
 
@@ -54,7 +54,7 @@ Tally run_folder(const fs::path& folder) {
   Tally tally;
   const bool verbose = std::getenv("REGATTA_CONFORMANCE_VERBOSE") != nullptr;
   for (const fs::path& file : scenarios_in(folder)) {
-    const Comparison outcome = play(file);
+    const ScenarioComparison outcome = play(file);
     ++tally.total;
     if (outcome.mismatches.empty()) ++tally.matched;
     tally.messages += outcome.messages;
