@@ -20,6 +20,7 @@ class BatchJob final : public GenericJob {
  public:
   explicit BatchJob(api::Job job) : job_(std::move(job)) {}
 
+  const api::Job& job() const { return job_; }
   const JobKind& kind() const override { return *batch_job_kind(); }
   const api::ObjectMeta& metadata() const override { return job_.metadata; }
 
@@ -62,8 +63,8 @@ class BatchJob final : public GenericJob {
     return batch_job::remote_job(job_, workload, origin);
   }
   Json status_patch(const GenericJob& remote) const override {
-    const auto* theirs = dynamic_cast<const BatchJob*>(&remote);
-    return theirs ? batch_job::status_patch(job_, theirs->job_) : Json::object();
+    const api::Job* theirs = typed(remote);
+    return theirs ? batch_job::status_patch(job_, *theirs) : Json::object();
   }
   Json release_patch() const override { return batch_job::release_patch(job_); }
   Json final_patch(bool success, const std::string& message, TimePoint now) const override {
@@ -95,6 +96,11 @@ std::shared_ptr<const JobKind> batch_job_kind() {
 
 JobPtr generic(api::Job job) {
   return std::make_shared<const BatchJob>(std::move(job));
+}
+
+const api::Job* typed(const GenericJob& job) {
+  const auto* mine = dynamic_cast<const BatchJob*>(&job);
+  return mine ? &mine->job() : nullptr;
 }
 
 }  // namespace regatta::jobs

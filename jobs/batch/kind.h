@@ -10,5 +10,7 @@ std::shared_ptr<const JobKind> batch_job_kind();
 
 /// A typed Job as a GenericJob.
 JobPtr generic(api::Job job);
+/// The typed Job of one of this kind, otherwise null.
+const api::Job* typed(const GenericJob& job);
 
 }  // namespace regatta::jobs

@@ -14,4 +14,8 @@ JobPtr job_of(api::Job job) {
   return generic(std::move(job));
 }
 
+const api::Job* batch_job_in(const GenericJob& job) {
+  return typed(job);
+}
+
 }  // namespace regatta::jobs

@@ -11,5 +11,7 @@ JobKinds all_kinds();
 /// What JobKind::decode() makes of the same Job without a pool, for callers that hold it as an
 /// object.
 JobPtr job_of(api::Job job);
+/// What job_of() was given, or null for a job of another kind.
+const api::Job* batch_job_in(const GenericJob& job);
 
 }  // namespace regatta::jobs

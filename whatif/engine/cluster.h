@@ -206,12 +206,8 @@ class Cluster final : public jobs::Lookup {
   Named<api::WorkloadPriorityClass> workload_classes_;
   Named<api::Node> nodes_;
 
-  /// A job as it was submitted, with the later changes of its spec and status.
-  struct StoredJob {
-    api::Job object;
-    jobs::JobPtr seen;  ///< the same, as decisions read it
-  };
-  std::unordered_map<jobs::JobId, StoredJob, KeyHash> jobs_;
+  /// Jobs as they were submitted, with the later changes of their specs and statuses.
+  std::unordered_map<jobs::JobId, jobs::JobPtr, KeyHash> jobs_;
 
   std::deque<Course> courses_;
   std::unordered_map<api::ObjectKey, std::uint32_t, KeyHash> by_key_;

@@ -18,7 +18,7 @@ jobs::WorkloadPtr Cluster::workload_of(const Course& course) {
 
 jobs::JobPtr Cluster::job(const jobs::JobId& id) const {
   const auto found = jobs_.find(id);
-  return found == jobs_.end() ? nullptr : found->second.seen;
+  return found == jobs_.end() ? nullptr : found->second;
 }
 
 jobs::WorkloadPtr Cluster::workload(const api::ObjectKey& key) const {

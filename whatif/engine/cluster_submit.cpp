@@ -43,8 +43,7 @@ bool Cluster::is_dispatched_queue(const api::ObjectKey& local_queue) const {
 
 void Cluster::store(api::Job job) {
   const jobs::JobId id = job_named(job.metadata.key());
-  jobs::JobPtr seen = jobs::job_of(job);
-  jobs_[id] = StoredJob{std::move(job), std::move(seen)};
+  jobs_[id] = jobs::job_of(std::move(job));
 }
 
 void Cluster::leave_out(const jobs::JobId& id, const std::string& why) {
@@ -76,7 +75,7 @@ void Cluster::put(const api::Job& given, TimePoint now) {
   if (known && known->phase != CoursePhase::waiting) return;
   api::Job job = as_submitted(given);
   if (const auto before = jobs_.find(id); before != jobs_.end()) {
-    job.metadata.uid = before->second.object.metadata.uid;
+    job.metadata.uid = before->second->metadata().uid;
   }
   store(std::move(job));
   follow_job(id, now);
@@ -114,7 +113,7 @@ bool Cluster::carry_out(const jobs::JobId& id, const jobs::JobAction& action, Ti
     return true;
   }
   if (const auto* queue = std::get_if<jobs::QueueJob>(&action)) {
-    Json object = api::to_json(jobs_.at(id).object);
+    Json object = api::to_json(*jobs::batch_job_in(*jobs_.at(id)));
     object.merge_patch(queue->patch);
     Result<api::Job> queued = api::from_json<api::Job>(object);
     if (queued) store(std::move(*queued));
@@ -127,7 +126,7 @@ bool Cluster::carry_out(const jobs::JobId& id, const jobs::JobAction& action, Ti
 }
 
 void Cluster::create_workload(const jobs::JobId& id, api::Workload workload, TimePoint now) {
-  const api::Job& job = jobs_.at(id).object;
+  const api::Job& job = *jobs::batch_job_in(*jobs_.at(id));
   workload.metadata.uid = next_uid();
   workload.metadata.creation_timestamp = job.metadata.creation_timestamp;
   Course& course = add_course(std::move(workload), work_of(job, settings_.behaviour), now);
@@ -141,7 +140,7 @@ void Cluster::show_running(const jobs::JobId& id, bool runs) {
   const auto found = jobs_.find(id);
   if (found == jobs_.end()) return;
   const std::int32_t active = runs ? 1 : 0;
-  const api::Job& before = found->second.object;
+  const api::Job& before = *jobs::batch_job_in(*found->second);
   if (before.spec.suspend == !runs && before.status.active == active) return;
   api::Job job = before;
   job.spec.suspend = !runs;
