@@ -11,7 +11,7 @@ WorkloadController::WorkloadController(clusters::LocalCluster& cluster, Schedule
     : cluster_(cluster),
       scheduler_(scheduler),
       scope_(scope),
-      config_(std::move(config)),
+      config_(config),
       rng_(rng),
       trickle_(config_.tell_bypassed_interval),
       log_(cluster.log.named("workloads")),

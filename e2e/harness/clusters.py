@@ -132,11 +132,11 @@ class Cluster:
         with open(os.path.join(self.folder, "ca.crt"), "rb") as f:
             return base64.b64encode(f.read()).decode()
 
-    def kubeconfig_with_token(self, token):
+    def kubeconfig_with_token(self, token, url=None):
         return {
             "apiVersion": "v1", "kind": "Config", "current-context": "worker", "preferences": {},
             "clusters": [{"name": "worker", "cluster": {
-                "server": self.url(), "certificate-authority-data": self.ca_data()}}],
+                "server": url or self.url(), "certificate-authority-data": self.ca_data()}}],
             "users": [{"name": "hub", "user": {"token": token}}],
             "contexts": [{"name": "worker", "context": {"cluster": "worker", "user": "hub"}}],
         }

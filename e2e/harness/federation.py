@@ -74,11 +74,15 @@ class Federation:
     def _set_up_hub(self):
         self.hub.kubectl.apply(*[
             objects.kubeconfig_secret(name, worker.kubeconfig_with_token(
-                worker.token_for(objects.SYSTEM, "multikueue-sa")))
+                worker.token_for(objects.SYSTEM, "multikueue-sa"), self.worker_url(name)))
             for name, worker in self.workers.items()])
         self.hub.kubectl.run("apply", "-f", self.example("hub/multikueue.yaml"))
         if tuple(self.workers) != WORKERS:
             self.set_clusters(list(self.workers))
+
+    def worker_url(self, name):
+        """Where the hub reaches the worker."""
+        return self.workers[name].url()
 
     def set_clusters(self, names):
         patch = json.dumps({"spec": {"clusters": names}})

@@ -2,6 +2,8 @@
 import threading
 import time
 
+from .api import is_true
+
 
 class Observer(threading.Thread):
     """Follows the Jobs of one cluster. A job that was created and deleted between two polls
@@ -14,6 +16,7 @@ class Observer(threading.Thread):
         self._known = {}  # (namespace, name) -> set of uids
         self._ran = {}  # (namespace, name) -> set of uids
         self._status = {}  # (namespace, name) -> the last status seen
+        self._stopped = set()  # (namespace, name)
         self.history = []  # (time, event, key, uid, what)
 
     def run(self):
@@ -50,6 +53,11 @@ class Observer(threading.Thread):
         with self._lock:
             return len(self._ran.get((namespace, name), ()))
 
+    def stopped(self):
+        """The Jobs that were suspended or deleted after their start and before their end."""
+        with self._lock:
+            return set(self._stopped)
+
     def last_status(self, namespace, name):
         """The last status of the Job of that name; it may be deleted since."""
         with self._lock:
@@ -59,9 +67,13 @@ class Observer(threading.Thread):
         meta = obj["metadata"]
         key = (meta["namespace"], meta["name"])
         status = obj.get("status", {})
+        over = is_true(obj, "Complete") or is_true(obj, "Failed")
         with self._lock:
             self._known.setdefault(key, set()).add(meta["uid"])
             self._status[key] = status
+            if meta["uid"] in self._ran.get(key, ()) and not over and \
+                    (event == "DELETED" or obj["spec"].get("suspend")):
+                self._stopped.add(key)
             if status.get("startTime") or status.get("active"):
                 self._ran.setdefault(key, set()).add(meta["uid"])
         what = f"suspend={obj['spec'].get('suspend')} active={status.get('active', 0)} " \
