@@ -7,9 +7,9 @@ SEED = 1
 
 @scenario
 def faults_at_random(env):
-    """Ten rounds of kill -9, SIGSTOP and partitions: no job is lost, run twice or left over."""
+    """Eight rounds of kill -9, SIGSTOP and partitions: no job is lost, run twice or left over."""
     soak = Soak(env, SEED, jobs=24, say=lambda text: None)
-    soak.rounds(count=10)
+    soak.rounds(count=8)
     soak.settle()
     wrong = {what: names for what, names in soak.verdict().items() if names}
     assert not wrong, f"seed {SEED}: {wrong}"

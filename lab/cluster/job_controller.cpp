@@ -40,7 +40,7 @@ constexpr Duration placing_retry{1000};
 
 JobController::JobController(JobControllerDeps deps, JobControllerOptions options)
     : deps_(std::move(deps)),
-      options_(std::move(options)),
+      options_(options),
       jobs_(informer_deps()),
       pods_(informer_deps(), pods_of_jobs()),
       nodes_(informer_deps()),
