@@ -77,9 +77,9 @@ QueueGaugesConfig gauges_of(const Configuration& config) {
   out.cohorts = config.gates.enabled("MetricsForCohorts");
   out.creation_latency = config.gates.enabled("MetricForWorkloadCreationLatency");
   const auto& local = config.metrics.local_queue_metrics;
-  if (!local || !local->enable || !config.gates.enabled("LocalQueueMetrics")) return out;
+  if (!local.enable || !config.gates.enabled("LocalQueueMetrics")) return out;
   const auto selector =
-      api::Selector::from(local->local_queue_selector.value_or(api::LabelSelector()));
+      api::Selector::from(local.local_queue_selector.value_or(api::LabelSelector()));
   if (selector) out.local_queues = *selector;
   return out;
 }
