@@ -1,6 +1,7 @@
 #include "manager/config/document.h"
 
 #include "lib/api/yaml.h"
+#include "lib/base/joined.h"
 #include "lib/base/json_access.h"
 #include "lib/base/near_miss.h"
 #include "manager/config/defaults.h"
@@ -11,6 +12,7 @@
 #include <cmath>
 #include <optional>
 #include <utility>
+#include <vector>
 
 namespace regatta::manager {
 namespace {
@@ -58,13 +60,16 @@ void unify_numbers(Json* value) {
   }
 }
 
-Error strict_error(const std::vector<webhooks::UnknownMember>& unknown) {
-  std::string text;
-  for (const webhooks::UnknownMember& one : unknown) {
-    text += (text.empty() ? "strict decoding error: unknown field \"" : ", unknown field \"") +
-            one.path + "\"" + did_you_mean(one.name, one.known);
+/// What only a strict reader refuses.
+std::vector<std::string> strict_problems(std::string_view text, const Json& document,
+                                         const webhooks::ShapeType& type) {
+  std::vector<std::string> out;
+  const auto strict = api::parse_yaml_strict(text);
+  if (!strict) out.push_back(strict.error().what());
+  for (const webhooks::UnknownMember& one : webhooks::unknown_members(document, type)) {
+    out.push_back("unknown field \"" + one.path + "\"" + did_you_mean(one.name, one.known));
   }
-  return Error(Errc::invalid, text);
+  return out;
 }
 
 }  // namespace
@@ -73,7 +78,7 @@ Result<ConfigDocument> read_document(std::string_view text, const std::string& d
   if (text.size() > bytes_max) {
     return Error(Errc::invalid, "the configuration has more than 1 MiB");
   }
-  Result<Json> parsed = api::parse_yaml_strict(text);
+  Result<Json> parsed = api::parse_yaml(text);
   if (!parsed) return parsed.error();
   if (parsed->is_null()) *parsed = Json::object();
   if (!parsed->is_object()) return Error(Errc::invalid, "the configuration is not an object");
@@ -85,8 +90,10 @@ Result<ConfigDocument> read_document(std::string_view text, const std::string& d
       webhooks::shape_type(out.old ? "config.v1beta1.Configuration" : "config.Configuration");
   Result<Json> read = webhooks::read_shaped(out.written, type);
   if (!read) return read.error();
-  const auto unknown = webhooks::unknown_members(out.written, type);
-  if (!unknown.empty()) return strict_error(unknown);
+  const auto problems = strict_problems(text, out.written, type);
+  if (!problems.empty()) {
+    return Error(Errc::invalid, "strict decoding error: " + joined(problems));
+  }
   out.effective = std::move(*read);
   if (out.old) {
     set_old_defaults(&out.effective, default_namespace);

@@ -93,6 +93,9 @@ TEST(ConfigDocument, OtherDocumentsAreRefused) {
 TEST(ConfigDocument, ReadingIsStrict) {
   EXPECT_EQ(refusal(v1beta1 + "metrics: {customLabels: [{name: a, sourceKind: Cohort}]}\n"),
             "strict decoding error: unknown field \"metrics.customLabels[0].sourceKind\"");
+  const std::string twice = refusal(v1beta2 + "namespace: a\nnamespace: b\nfoo: 1\n");
+  EXPECT_TRUE(twice.starts_with("strict decoding error: yaml: line 4: ")) << twice;
+  EXPECT_TRUE(twice.ends_with(", unknown field \"foo\"")) << twice;
   EXPECT_EQ(refusal(v1beta2 + "metadata: {name: a}\n"),
             "strict decoding error: unknown field \"metadata\"");
   for (const char* text :
