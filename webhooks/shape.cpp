@@ -33,6 +33,31 @@ constexpr std::array<std::pair<std::string_view, Kind>, 11> scalars{{
     {"Raw", Kind::raw},
 }};
 
+/// What stands for a value that is absent or null.
+Json zero(const ShapeType& type) {
+  if (type.pointer) return nullptr;
+  switch (type.kind) {
+    case Kind::string:
+      return "";
+    case Kind::boolean:
+      return false;
+    case Kind::int32:
+    case Kind::int64:
+    case Kind::int_or_string:
+    case Kind::real:
+    case Kind::real32:
+      return 0;
+    case Kind::duration:
+      return "0s";
+    case Kind::quantity:
+      return "0";
+    case Kind::structure:
+      return Json::object();
+    default:
+      return nullptr;
+  }
+}
+
 /// Every structure of the listings.
 class Catalogue {
  public:
@@ -289,31 +314,6 @@ class Reader {
     return out;
   }
 
-  /// Of a null among the items of a list or map.
-  static Json zero(const ShapeType& type) {
-    if (type.pointer) return nullptr;
-    switch (type.kind) {
-      case Kind::string:
-        return "";
-      case Kind::boolean:
-        return false;
-      case Kind::int32:
-      case Kind::int64:
-      case Kind::int_or_string:
-      case Kind::real:
-      case Kind::real32:
-        return 0;
-      case Kind::duration:
-        return "0s";
-      case Kind::quantity:
-        return "0";
-      case Kind::structure:
-        return Json::object();
-      default:
-        return nullptr;
-    }
-  }
-
   std::optional<Error> error_;
 };
 
@@ -400,32 +400,9 @@ void append_structure(std::string& out, const Json* value, const Shape& shape) {
 }
 
 void append_nothing(std::string& out, const ShapeType& type) {
-  switch (type.pointer ? Kind::raw : type.kind) {
-    case Kind::string:
-      out += "\"\"";
-      break;
-    case Kind::boolean:
-      out += "false";
-      break;
-    case Kind::int32:
-    case Kind::int64:
-    case Kind::int_or_string:
-    case Kind::real:
-    case Kind::real32:
-      out += '0';
-      break;
-    case Kind::duration:
-      out += "\"0s\"";
-      break;
-    case Kind::quantity:
-      out += "\"0\"";
-      break;
-    case Kind::structure:
-      append_structure(out, nullptr, *type.shape);
-      break;
-    default:
-      out += "null";
-  }
+  const bool structure = !type.pointer && type.kind == Kind::structure;
+  if (structure) return append_structure(out, nullptr, *type.shape);
+  append_json(out, zero(type), Escapes::html);
 }
 
 void append(std::string& out, const Json* value, const ShapeType& type) {

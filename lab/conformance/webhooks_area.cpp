@@ -19,13 +19,6 @@ Json sorted_by_path(Json patch) {
   return patch;
 }
 
-Json status_of(const Verdict& verdict) {
-  Json status{{"code", verdict.code}};
-  if (!verdict.message.empty()) status["message"] = verdict.message;
-  if (verdict.code == 403) status["reason"] = "Forbidden";
-  return status;
-}
-
 Result<Json> play_default(const Json& scenario, const webhooks::Endpoint& endpoint,
                           const webhooks::ReviewRequest& request) {
   const Verdict verdict = webhooks::review(endpoint, request, gates_in(scenario));
