@@ -3,7 +3,7 @@
 namespace regatta::webhooks {
 
 /// Of config.kueue.x-k8s.io: v1beta2, and those of v1beta1 that differ. The last members of
-/// MultiKueue are Regatta's own.
+/// ControllerWebhook, InternalCertManagement and MultiKueue are Regatta's own.
 constinit const std::string_view config_shapes = R"(
 config.AdmissionFairSharing
   usageHalfLifeTime:Duration usageSamplingInterval:Duration resourceWeights?:{}float64
@@ -38,7 +38,7 @@ config.ControllerMetrics
   bindAddress?:string enableClusterQueueResources?:bool customLabels?:[]config.CustomLabel
   localQueueMetrics?:*config.LocalQueueMetrics
 config.ControllerWebhook
-  port?:*int64 host?:string certDir?:string
+  port?:*int64 host?:string certDir?:string clientCAName?:string
 config.CustomLabel
   name:string sourceLabelKey?:string sourceAnnotationKey?:string sourceKind?:*string
   trackedValues?:[]string
@@ -62,7 +62,7 @@ config.IncrementalDispatcherConfig
 config.Integrations
   frameworks?:[]string externalFrameworks?:[]string labelKeysToCopy?:[]string
 config.InternalCertManagement
-  enable?:*bool webhookServiceName?:*string webhookSecretName?:*string
+  enable?:*bool webhookServiceName?:*string webhookSecretName?:*string validFor?:*Duration
 config.LeaderElection
   leaderElect:*bool leaseDuration:Duration renewDeadline:Duration retryPeriod:Duration
   resourceLock:string resourceName:string resourceNamespace:string

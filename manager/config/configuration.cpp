@@ -16,15 +16,13 @@ namespace {
 constexpr std::string_view without_effect[] = {"controller.cacheSyncTimeout",
                                                "integrations.externalFrameworks",
                                                "integrations.podOptions",
-                                               "internalCertManagement",
                                                "leaderElection.resourceLock",
                                                "multiKueue.clusterProfile",
                                                "multiKueue.externalFrameworks",
                                                "pprofBindAddress",
                                                "resources.deviceClassMappings",
                                                "tls",
-                                               "visibilityServer",
-                                               "webhook"};
+                                               "visibilityServer"};
 
 bool has(const Json& document, std::string_view path) {
   const Json* at = &document;
@@ -145,6 +143,8 @@ Result<Configuration> load_configuration(std::string_view text, std::string_view
   Configuration out = decode_configuration(checked->document.effective, checked->gates);
   problems = check_start(out);
   if (!problems.empty()) return all_of(problems);
+  const Json& written = checked->document.written;
+  out.webhooks_demanded = has(written, "internalCertManagement") || has(written, "webhook.certDir");
   warn_of_unused(checked->document, &out);
   return out;
 }

@@ -59,6 +59,22 @@ struct HealthConfig {
   std::string liveness_endpoint_name = "healthz";
 };
 
+struct WebhookConfig {
+  std::int64_t port = 9443;
+  std::string host;  ///< empty: every address
+  std::string cert_dir = "/tmp/k8s-webhook-server/serving-certs";
+  /// Not in Kueue. A file in cert_dir: authorities of which clients need a certificate; empty: they
+  /// need none.
+  std::string client_ca_name;
+};
+
+struct InternalCertManagement {
+  bool enable = true;
+  std::string webhook_service_name = "kueue-webhook-service";
+  std::string webhook_secret_name = "kueue-webhook-server-cert";
+  Duration valid_for = std::chrono::hours(24 * 365);  ///< not in Kueue
+};
+
 struct ControllerConfig {
   std::map<std::string, int> group_kind_concurrency;  ///< "Workload.kueue.x-k8s.io"
 
@@ -157,6 +173,11 @@ struct Configuration {
   LeaderElectionConfig leader_election;
   MetricsConfig metrics;
   HealthConfig health;
+  WebhookConfig webhook;
+  InternalCertManagement internal_cert_management;
+  /// The file says where the webhooks' certificate comes from. Without one the manager is not
+  /// ready.
+  bool webhooks_demanded = false;
   ControllerConfig controller;
   bool manage_jobs_without_queue_name = false;
   /// Unset until read: kubernetes.io/metadata.name NotIn [kube-system, <ns>].

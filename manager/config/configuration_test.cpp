@@ -45,10 +45,30 @@ TEST(Configuration, AnEmptyFileIsTheDefault) {
             (std::vector<std::string>{"kube-system", "elsewhere"}));
 }
 
+TEST(Configuration, webhooks_are_demanded_by_a_file_that_says_where_their_certificate_is) {
+  const auto demanded = [](const std::string& stanza) {
+    const auto c = load_configuration(v1beta2 + stanza);
+    return c && c->webhooks_demanded;
+  };
+  EXPECT_FALSE(demanded(""));
+  EXPECT_FALSE(demanded("webhook: {port: 9444}"));
+  EXPECT_TRUE(demanded("webhook: {certDir: /certs}"));
+  EXPECT_TRUE(demanded("internalCertManagement: {enable: true}"));
+  EXPECT_TRUE(demanded("internalCertManagement: {enable: false}"));
+}
+
+TEST(Configuration, a_webhook_port_is_a_port_and_certificates_live_for_seconds) {
+  EXPECT_EQ(load_configuration(v1beta2 + "webhook: {port: 0}")->webhook.port, 9443);
+  EXPECT_FALSE(load_configuration(v1beta2 + "webhook: {port: 65536}"));
+  const std::string life = "internalCertManagement: {validFor: ";
+  EXPECT_TRUE(load_configuration(v1beta2 + life + "5s}"));
+  EXPECT_FALSE(load_configuration(v1beta2 + life + "4s}"));
+}
+
 TEST(Configuration, ReadsEveryStanza) {
   const auto c = load_configuration(v1beta2 + R"(
 namespace: kueue-system
-webhook: {port: 9444, host: "::", certDir: /certs}
+webhook: {port: 9444, host: "::", certDir: /certs, clientCAName: ca.crt}
 leaderElection: {leaderElect: false, resourceName: x, leaseDuration: 20s, renewDeadline: 15s}
 metrics:
   bindAddress: "0"
@@ -62,7 +82,7 @@ controller: {groupKindConcurrency: {Workload.kueue.x-k8s.io: 10}, cacheSyncTimeo
 tls: {minVersion: VersionTLS12, cipherSuites: [TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256]}
 manageJobsWithoutQueueName: true
 managedJobsNamespaceSelector: {matchLabels: {managed: "yes"}}
-internalCertManagement: {enable: false}
+internalCertManagement: {enable: false, webhookSecretName: s, validFor: 10s}
 waitForPodsReady:
   timeout: 10m
   recoveryTimeout: 0s
@@ -105,6 +125,13 @@ visibilityServer: {bindAddress: "127.0.0.1", bindPort: 8083}
   EXPECT_EQ(c->metrics.custom_labels[0].source_kind, MetricSource::Cohort);
   EXPECT_EQ(c->metrics.custom_labels[0].tracked_values, std::vector<std::string>{"a"});
   EXPECT_EQ(c->metrics.local_queue_metrics.local_queue_selector->match_labels.at("a"), "b");
+  EXPECT_EQ(c->webhook.port, 9444);
+  EXPECT_EQ(c->webhook.host, "::");
+  EXPECT_EQ(c->webhook.cert_dir, "/certs");
+  EXPECT_EQ(c->webhook.client_ca_name, "ca.crt");
+  EXPECT_FALSE(c->internal_cert_management.enable);
+  EXPECT_EQ(c->internal_cert_management.webhook_secret_name, "s");
+  EXPECT_EQ(c->internal_cert_management.valid_for, 10s);
   EXPECT_EQ(c->wait_for_pods_ready->recovery_timeout, 0s);
   EXPECT_EQ(c->wait_for_pods_ready->requeuing_strategy.timestamp, RequeuingTimestamp::Creation);
   EXPECT_EQ(c->wait_for_pods_ready->requeuing_strategy.backoff_limit_count, 5);
@@ -156,7 +183,7 @@ integrations: {frameworks: [pod, statefulset]}
   ASSERT_TRUE(c) << c.error().what();
   EXPECT_EQ(c->warnings,
             (std::vector<std::string>{
-                "fields without effect in Regatta: resources.deviceClassMappings, webhook",
+                "fields without effect in Regatta: resources.deviceClassMappings",
                 "integrations.frameworks that Regatta does not have, whose objects it leaves "
                 "alone: pod, statefulset",
                 "integrations.frameworks does not list batch/job, which Regatta always manages"}));

@@ -87,6 +87,25 @@ HealthConfig health_of(const Json& given) {
   return out;
 }
 
+WebhookConfig webhook_of(const Json& given) {
+  WebhookConfig out;
+  set_number(given, "port", &out.port);
+  if (out.port == 0) out.port = WebhookConfig().port;  // as upstream
+  out.host = text_at(given, "host");
+  out.cert_dir = text_at(given, "certDir");
+  out.client_ca_name = text_at(given, "clientCAName");
+  return out;
+}
+
+InternalCertManagement certificates_of(const Json& given) {
+  InternalCertManagement out;
+  out.enable = true_at(given, "enable");
+  out.webhook_service_name = text_at(given, "webhookServiceName");
+  out.webhook_secret_name = text_at(given, "webhookSecretName");
+  out.valid_for = given_duration(given, "validFor").value_or(out.valid_for);
+  return out;
+}
+
 WaitForPodsReady wait_of(const Json& given) {
   WaitForPodsReady out;
   out.timeout = duration_at(given, "timeout");
@@ -159,6 +178,8 @@ Configuration decode_configuration(const Json& c, const FeatureGates& gates) {
   out.leader_election = election_of(c);
   out.metrics = metrics_of(at_or_null(c, "metrics"), gates);
   out.health = health_of(at_or_null(c, "health"));
+  out.webhook = webhook_of(at_or_null(c, "webhook"));
+  out.internal_cert_management = certificates_of(at_or_null(c, "internalCertManagement"));
   for (const auto& [kind, workers] :
        object_or_empty(c, {"controller", "groupKindConcurrency"}).items()) {
     out.controller.group_kind_concurrency[kind] = workers.get<int>();

@@ -164,8 +164,10 @@ constexpr std::string_view with_effect[] = {
     "QuotaCheckStrategy",
     "ReclaimablePods",
     "RecomputeAssignmentUponPreemptionTargetsOverlap",
+    "RejectUpdatesToCQWithInvalidOnFlavors",
     "SchedulingEquivalenceHashing",
     "ShortWorkloadNames",
+    "TASAssignmentsEncodingByHostnamePrefix",
     "TASFailedNodeReplacement",
     "TASFailedNodeReplacementFailFast",
     "TASMultiLayerTopology",
@@ -173,9 +175,12 @@ constexpr std::string_view with_effect[] = {
     "TASRecomputeAssignmentWithinSchedulingCycle",
     "TASReplaceNodeOnNodeTaints",
     "TASReplaceNodeOnPodTermination",
+    "TASValidateWorkloadSliceSize",
     "TopologyAwareScheduling",
     "UnadmittedWorkloadsExplicitStatus",
     "WorkloadPriorityClassDefaulting",
+    "WorkloadValidateResourcesAreNonNegative",
+    "WorkloadValidationForPodSetMetadata",
 };
 
 constexpr std::string_view all_alpha = "AllAlpha";

@@ -5,6 +5,9 @@
 namespace regatta::manager {
 namespace {
 
+/// Replicas and API servers learn of a new certificate in about a second.
+constexpr Duration certificate_life_min = std::chrono::seconds(5);
+
 void must_exceed(api::ErrorList* errors, const std::string& path, Duration value, Duration least,
                  std::string_view what) {
   if (value > least) return;
@@ -44,6 +47,18 @@ void check_own_fields(api::ErrorList* errors, const MultiKueueConfiguration& m) 
   at_least(errors, "multiKueue.removalBrake.atLeast", m.brake_at_least, 0);
 }
 
+void check_webhook(api::ErrorList* errors, const Configuration& c) {
+  if (c.webhook.port < 0 || c.webhook.port > 65535) {
+    errors->invalid("webhook.port", std::to_string(c.webhook.port), "must be a port");
+  }
+  const Duration valid_for = c.internal_cert_management.valid_for;
+  if (valid_for < certificate_life_min) {
+    errors->invalid("internalCertManagement.validFor",
+                    api::in_quotes(format_go_duration(valid_for)),
+                    "must be at least " + format_go_duration(certificate_life_min));
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> check_start(const Configuration& c) {
@@ -53,6 +68,7 @@ std::vector<std::string> check_start(const Configuration& c) {
   for (const auto& [kind, workers] : c.controller.group_kind_concurrency) {
     at_least(&errors, api::at("controller.groupKindConcurrency", kind), workers, 1);
   }
+  check_webhook(&errors, c);
   check_own_fields(&errors, c.multi_kueue);
   std::vector<std::string> out;
   for (const api::FieldError& error : errors.take()) out.push_back(error.text());
