@@ -6,7 +6,9 @@ namespace regatta::manager {
 namespace {
 
 CoreConfig with(const GateSettings& gates) {
-  const auto read = load_configuration("", gates);
+  std::string flag;
+  for (const auto& [name, on] : gates) flag += name + (on ? "=true," : "=false,");
+  const auto read = load_configuration("", flag);
   EXPECT_TRUE(read) << read.error().what();
   auto core = core_config(*read, "test");
   EXPECT_TRUE(core) << core.error().what();

@@ -64,15 +64,13 @@ Result<kubeconfig::Endpoint> find_users_cluster(const std::string& kubeconfig,
 Result<Configuration> read_configuration(const std::string& file, const std::string& feature_gates,
                                          const std::string& ns) {
   constexpr std::size_t bytes_max = 1u << 20;
-  auto gates = parse_feature_gates_flag(feature_gates);
-  if (!gates) return gates.error().within("--feature-gates");
   std::string text;
   if (!file.empty()) {
     auto read = kube::read_small_file(file, bytes_max);
     if (!read) return read.error().within("--config");
     text = std::move(*read);
   }
-  auto config = load_configuration(text, *gates, ns.empty() ? "kueue-system" : ns);
+  auto config = load_configuration(text, feature_gates, ns.empty() ? "kueue-system" : ns);
   if (!config) return config.error().within(file.empty() ? "the default configuration" : file);
   return config;
 }

@@ -10,14 +10,15 @@ namespace {
 constexpr const char* page = "docs/moving.md";
 
 /// `config` is a clientConfig.
-bool kueue_answers(const Json& config) {
+bool only_kueue_answers(const Json& config, const Answers& answers) {
   const Json* service = object_at(config, "service");
-  return service && text_at(*service, "name") == "kueue-webhook-service";
+  return service && text_at(*service, "name") == "kueue-webhook-service" &&
+         !answers(text_at(*service, "path"));
 }
 
 }  // namespace
 
-std::vector<std::string> webhooks_of_kueue(const Json& list) {
+std::vector<std::string> webhooks_of_kueue(const Json& list, const Answers& answers) {
   std::vector<std::string> found;
   const Json* items = member(list, "items");
   if (!items || !items->is_array()) return found;
@@ -28,7 +29,7 @@ std::vector<std::string> webhooks_of_kueue(const Json& list) {
     std::string names;
     for (const Json& hook : *hooks) {
       const Json* config = member(hook, "clientConfig");
-      if (!config || !kueue_answers(*config)) continue;
+      if (!config || !only_kueue_answers(*config, answers)) continue;
       names += (names.empty() ? "" : ", ") + text_at(hook, "name");
     }
     if (!names.empty()) found.push_back(text_at(*metadata, "name") + ": " + names);
@@ -36,22 +37,22 @@ std::vector<std::string> webhooks_of_kueue(const Json& list) {
   return found;
 }
 
-bool converted_by_kueue(const Json& definition) {
+bool converted_by_kueue(const Json& definition, const Answers& answers) {
   const Json* spec = member(definition, "spec");
   const Json* conversion = spec ? member(*spec, "conversion") : nullptr;
   if (!conversion || text_at(*conversion, "strategy") != "Webhook") return false;
   const Json* webhook = member(*conversion, "webhook");
   const Json* config = webhook ? member(*webhook, "clientConfig") : nullptr;
-  return config && kueue_answers(*config);
+  return config && only_kueue_answers(*config, answers);
 }
 
-Task<> warn_of_kueue_leftovers(kube::Client& client, Log log) {
+Task<> warn_of_kueue_leftovers(kube::Client& client, Log log, Answers answers) {
   for (const char* kind : {"mutatingwebhookconfigurations", "validatingwebhookconfigurations"}) {
     auto text =
         co_await client.get_path("/apis/admissionregistration.k8s.io/v1/" + std::string(kind));
     const Result<Json> list = text ? parse_json(*text) : Result<Json>(text.error());
     if (!list) continue;
-    for (const std::string& found : webhooks_of_kueue(*list)) {
+    for (const std::string& found : webhooks_of_kueue(*list, answers)) {
       log.warning("webhooks of Kueue are installed: without Kueue they refuse jobs",
                   {{"configuration", found}, {"see", page}});
     }
@@ -59,7 +60,7 @@ Task<> warn_of_kueue_leftovers(kube::Client& client, Log log) {
   auto text = co_await client.get_path(
       "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/workloads.kueue.x-k8s.io");
   const Result<Json> definition = text ? parse_json(*text) : Result<Json>(text.error());
-  if (!definition || !converted_by_kueue(*definition)) co_return;
+  if (!definition || !converted_by_kueue(*definition, answers)) co_return;
   log.warning("Kueue converts the versions of its objects: without Kueue v1beta1 cannot be read",
               {{"definition", "workloads.kueue.x-k8s.io"}, {"see", page}});
 }

@@ -48,11 +48,13 @@ const std::string& CachedText::text() {
   return text_;
 }
 
-void add_probe_pages(TextPages* pages, const HealthConfig& config, std::function<bool()> ready) {
+void add_probe_pages(TextPages* pages, const HealthConfig& config,
+                     std::function<std::string()> waits_for) {
   pages->add("/" + config.liveness_endpoint_name, [] { return TextPages::Page{.text = "ok"}; });
-  pages->add("/" + config.readiness_endpoint_name, [ready = std::move(ready)] {
-    if (ready()) return TextPages::Page{.text = "ok"};
-    return TextPages::Page{.status = 500, .text = "not ready: the caches are being filled\n"};
+  pages->add("/" + config.readiness_endpoint_name, [waits_for = std::move(waits_for)] {
+    const std::string what = waits_for();
+    if (what.empty()) return TextPages::Page{.text = "ok"};
+    return TextPages::Page{.status = 500, .text = "not ready: " + what + "\n"};
   });
 }
 
@@ -61,6 +63,10 @@ void add_metrics_page(TextPages* pages, std::function<std::string()> text) {
     return TextPages::Page{.content_type = "text/plain; version=0.0.4; charset=utf-8",
                            .text = text()};
   });
+}
+
+std::string listening_host(std::string_view host) {
+  return host.empty() ? "0.0.0.0" : host == "localhost" ? "127.0.0.1" : std::string(host);
 }
 
 Result<std::optional<BindAddress>> parse_bind_address(std::string_view text) {
@@ -83,7 +89,7 @@ Result<std::optional<BindAddress>> parse_bind_address(std::string_view text) {
     return malformed();
   }
   BindAddress address;
-  address.host = host.empty() ? "0.0.0.0" : host == "localhost" ? "127.0.0.1" : std::string(host);
+  address.host = listening_host(host);
   address.port = port;
   return std::optional<BindAddress>(std::move(address));
 }

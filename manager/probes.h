@@ -45,8 +45,10 @@ class CachedText {
   std::optional<SteadyPoint> fresh_until_;
 };
 
-/// The liveness and readiness pages; `ready` returns whether the manager is ready.
-void add_probe_pages(TextPages* pages, const HealthConfig& config, std::function<bool()> ready);
+/// The liveness and readiness pages; `waits_for` returns what the manager waits for, or an empty
+/// text when it is ready.
+void add_probe_pages(TextPages* pages, const HealthConfig& config,
+                     std::function<std::string()> waits_for);
 /// /metrics: `text` in the format of Prometheus.
 void add_metrics_page(TextPages* pages, std::function<std::string()> text);
 
@@ -58,5 +60,7 @@ struct BindAddress {
   std::uint16_t port = 0;
 };
 Result<std::optional<BindAddress>> parse_bind_address(std::string_view text);
+/// The IP address for such a host.
+std::string listening_host(std::string_view host);
 
 }  // namespace regatta::manager

@@ -49,7 +49,7 @@ class Pages : public ::testing::Test {
 
 TEST_F(Pages, ReadinessFollowsTheManager) {
   bool ready = false;
-  add_probe_pages(&pages, HealthConfig(), [&] { return ready; });
+  add_probe_pages(&pages, HealthConfig(), [&] { return ready ? "" : "the caches"; });
   EXPECT_EQ(get("GET", "/healthz").status, 200u);
   EXPECT_EQ(get("GET", "/readyz").status, 500u);
   ready = true;
@@ -95,7 +95,7 @@ struct PagesPort : ::testing::Test {
   std::vector<std::string> answers;
 
   PagesPort() {
-    add_probe_pages(&pages, HealthConfig(), [] { return true; });
+    add_probe_pages(&pages, HealthConfig(), [] { return ""; });
     scope.spawn("server", server.run());
   }
   void TearDown() override {

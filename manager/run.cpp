@@ -16,6 +16,11 @@
 #include "manager/metrics.h"
 #include "manager/probes.h"
 #include "manager/version.h"
+#include "manager/webhooks/certificate_source.h"
+#include "manager/webhooks/webhook_port.h"
+#include "webhooks/conversion.h"
+#include "webhooks/review.h"
+#include "webhooks/server/handler.h"
 
 #include <unistd.h>
 #include <utility>
@@ -77,29 +82,64 @@ QueueGaugesConfig gauges_of(const Configuration& config) {
   out.cohorts = config.gates.enabled("MetricsForCohorts");
   out.creation_latency = config.gates.enabled("MetricForWorkloadCreationLatency");
   const auto& local = config.metrics.local_queue_metrics;
-  if (!local || !local->enable || !config.gates.enabled("LocalQueueMetrics")) return out;
+  if (!local.enable || !config.gates.enabled("LocalQueueMetrics")) return out;
   const auto selector =
-      api::Selector::from(local->local_queue_selector.value_or(api::LabelSelector()));
+      api::Selector::from(local.local_queue_selector.value_or(api::LabelSelector()));
   if (selector) out.local_queues = *selector;
   return out;
 }
+
+webhooks::Gates webhook_gates(const FeatureGates& gates) {
+  std::map<std::string, bool> names;
+  for (const FeatureGateInfo& gate : all_feature_gates()) {
+    names.emplace(gate.name, gates.enabled(gate.name));
+  }
+  return webhooks::gates_of(names);
+}
+
+CertificateSourceConfig certificates_of(const Configuration& config) {
+  const InternalCertManagement& given = config.internal_cert_management;
+  CertificateSourceConfig out;
+  out.managed = given.enable;
+  out.demanded = config.webhooks_demanded;
+  out.secret = {config.ns, given.webhook_secret_name};
+  out.service = given.webhook_service_name;
+  out.valid_for = given.valid_for;
+  out.folder = config.webhook.cert_dir;
+  out.client_ca_name = config.webhook.client_ca_name;
+  return out;
+}
+
+/// Kept apart because three clients are easily mixed up.
+struct ManagerClients {
+  kube::Client& common;
+  kube::Client& lease;         ///< nothing else holds it up
+  kube::Client& certificates;  ///< writes whether this replica leads or not
+};
 
 /// The process around the core: leader election, probes, and its end.
 class Manager {
  public:
   Manager(Executor executor, Clock& clock, Rng& rng, Log log, Configuration config,
-          kube::Client& client, kube::Client& lease_client, kube::Leadership& leadership)
+          ManagerClients clients, kube::Leadership& leadership)
       : clock_(clock),
         log_(std::move(log)),
         config_(std::move(config)),
-        client_(client),
+        client_(clients.common),
         rng_(rng),
         instance_(instance_name(rng)),
         leadership_(leadership),
-        elector_(lease_client, clock, rng, log_.named("leader-election"),
+        elector_(clients.lease, clock, rng, log_.named("leader-election"),
                  election_of(config_, instance_), leadership),
         connector_(clusters::open_http_clients(executor, clock), files_, allowed_prefix(config_)),
         metrics_(gauges_of(config_), std::string(version)),
+        webhooks_(webhook_gates(config_.gates)),
+        webhook_port_(scope_, clock, log_.named("webhooks"), listening_host(config_.webhook.host),
+                      static_cast<std::uint16_t>(config_.webhook.port), webhooks_,
+                      webhooks::webhook_server_options()),
+        certificates_(
+            clients.certificates, files_, clock, log_.named("webhooks"), certificates_of(config_),
+            [this](const net::TlsServerOptions& tls) { return webhook_port_.offer(tls); }),
         scope_(executor) {}
 
   Task<int> run() {
@@ -111,6 +151,7 @@ class Manager {
     }
     if (failed) log_.error("cannot go on", {{"error", ended.error().what()}});
     log_.info("shutting down");
+    co_await webhook_port_.drain(clock_.steady() + shutdown_max);
     scope_.stop();
     co_await scope_.join();
     co_await release();
@@ -127,12 +168,23 @@ class Manager {
     if (config_.leader_election.leader_elect) deps.write_gate = &leadership_;
     core_ = std::make_unique<Core>(std::move(deps), std::move(*core));
     metrics_.follow(*core_);
-    add_probe_pages(&probes_, config_.health, [this] { return core_->synced(); });
+    add_probe_pages(&probes_, config_.health, [this] { return waits_for(); });
     add_metrics_page(&metrics_pages_, [this] { return metrics_text_.text(); });
     const Status probing =
         serve(config_.health.health_probe_bind_address, &probes_, "health.healthProbeBindAddress");
     if (!probing) return probing;
-    return serve(config_.metrics.bind_address, &metrics_pages_, "metrics.bindAddress");
+    const Status measuring =
+        serve(config_.metrics.bind_address, &metrics_pages_, "metrics.bindAddress");
+    if (!measuring) return measuring;
+    // Before anything else is read: reading a Workload may need its conversion.
+    scope_.spawn("certificates", certificates_.run());
+    return ok();
+  }
+
+  /// Empty when this replica is ready.
+  std::string waits_for() const {
+    if (!core_->synced()) return "the caches are being filled";
+    return certificates_.waits_for();
   }
 
   Status serve(const std::string& where, net::HttpHandler* pages, std::string_view field) {
@@ -152,7 +204,9 @@ class Manager {
   Task<> manage(Status* ended) {
     co_await core_->sync();
     log_.info("caches are complete");
-    scope_.spawn("leftovers of Kueue", warn_of_kueue_leftovers(client_, log_));
+    scope_.spawn("leftovers of Kueue",
+                 warn_of_kueue_leftovers(client_, log_,
+                                         [this](std::string_view path) { return answers(path); }));
     if (!config_.leader_election.leader_elect) {
       core_->start();
       co_await clock_.sleep_until(SteadyPoint::max());
@@ -161,6 +215,12 @@ class Manager {
     metrics_.set_role("leader");
     scope_.spawn("take over", core_->take_over());
     *ended = co_await elector_.hold();
+  }
+
+  /// Whether webhook calls of that path are answered here, as soon as there is a certificate.
+  bool answers(std::string_view path) const {
+    const bool off = !webhook_port_.open() && certificates_.waits_for().empty();
+    return !off && (path == webhooks::conversion_path || webhooks::endpoint_at(path));
   }
 
   Task<> release() {
@@ -185,6 +245,9 @@ class Manager {
   CachedText metrics_text_{clock_, [this] { return metrics_.text(); }};
   std::unique_ptr<Core> core_;
   TextPages probes_, metrics_pages_;
+  webhooks::WebhookHandler webhooks_;
+  WebhookPort webhook_port_;
+  CertificateSource certificates_;
   std::vector<std::unique_ptr<net::HttpServer>> servers_;
   TaskScope scope_;
 };
@@ -219,13 +282,17 @@ Task<int> manage(ManagerOptions options) {
   auto for_lease =
       kubeconfig::Connection::create(executor, clock, rng, *endpoint, basic_client_config());
   if (!for_lease) co_return refuse(log, "cannot connect", for_lease.error());
+  auto for_certificates =
+      kubeconfig::Connection::create(executor, clock, rng, *endpoint, basic_client_config());
+  if (!for_certificates) co_return refuse(log, "cannot connect", for_certificates.error());
   kube::Leadership leadership(clock);
   auto connection = kubeconfig::Connection::create(executor, clock, rng, std::move(*endpoint),
                                                    client_config(*config, leadership));
   if (!connection) co_return refuse(log, "cannot connect", connection.error());
   log.info("starting", {{"version", version}, {"cluster", server}, {"namespace", config->ns}});
-  Manager manager(executor, clock, rng, log, std::move(*config), (*connection)->client(),
-                  (*for_lease)->client(), leadership);
+  Manager manager(executor, clock, rng, log, std::move(*config),
+                  {(*connection)->client(), (*for_lease)->client(), (*for_certificates)->client()},
+                  leadership);
   co_return co_await manager.run();
 }
 

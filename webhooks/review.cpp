@@ -164,9 +164,8 @@ Result<ReviewRequest> read_request(const Json& review) {
 }
 
 Json response_of(const Verdict& verdict, const std::string& uid) {
-  Json status{{"code", verdict.code}, {"metadata", Json::object()}};
-  if (!verdict.message.empty()) status["message"] = verdict.message;
-  if (verdict.code == 403) status["reason"] = "Forbidden";
+  Json status = status_of(verdict);
+  status["metadata"] = Json::object();
   Json response{{"uid", uid}, {"allowed", verdict.allowed()}, {"status", std::move(status)}};
   if (!verdict.patch.empty()) {
     response["patchType"] = "JSONPatch";
@@ -187,6 +186,13 @@ std::optional<Endpoint> endpoint_at(std::string_view path) {
     }
   }
   return std::nullopt;
+}
+
+Json status_of(const Verdict& verdict) {
+  Json status{{"code", verdict.code}};
+  if (!verdict.message.empty()) status["message"] = verdict.message;
+  if (verdict.code == 403) status["reason"] = "Forbidden";
+  return status;
 }
 
 Verdict review(const Endpoint& endpoint, const ReviewRequest& request, const Gates& gates) {

@@ -42,6 +42,9 @@ struct ReviewRequest {
   Json old_object;
 };
 
+/// The status of the answer: code, message, reason.
+Json status_of(const Verdict& verdict);
+
 Verdict review(const Endpoint& endpoint, const ReviewRequest& request, const Gates& gates);
 
 /// The same from the body of a request to the body of the answer, which always has HTTP status 200.

@@ -3,6 +3,7 @@
 #include "lib/api/quantity.h"
 #include "lib/base/check.h"
 #include "lib/base/clock.h"
+#include "lib/base/duration.h"
 #include "lib/base/json_access.h"
 #include "lib/base/json_text.h"
 #include "webhooks/shape_listings.h"
@@ -10,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include <array>
+#include <charconv>
 #include <limits>
 
 namespace regatta::webhooks {
@@ -17,23 +19,53 @@ namespace {
 
 using Kind = ShapeType::Kind;
 
-constexpr std::array<std::pair<std::string_view, Kind>, 8> scalars{{
+constexpr std::array<std::pair<std::string_view, Kind>, 11> scalars{{
     {"string", Kind::string},
     {"bool", Kind::boolean},
     {"int32", Kind::int32},
     {"int64", Kind::int64},
+    {"float64", Kind::real},
+    {"float32", Kind::real32},
+    {"Duration", Kind::duration},
     {"Quantity", Kind::quantity},
     {"Time", Kind::time},
     {"IntOrString", Kind::int_or_string},
     {"Raw", Kind::raw},
 }};
 
+/// What stands for a value that is absent or null.
+Json zero(const ShapeType& type) {
+  if (type.pointer) return nullptr;
+  switch (type.kind) {
+    case Kind::string:
+      return "";
+    case Kind::boolean:
+      return false;
+    case Kind::int32:
+    case Kind::int64:
+    case Kind::int_or_string:
+    case Kind::real:
+    case Kind::real32:
+      return 0;
+    case Kind::duration:
+      return "0s";
+    case Kind::quantity:
+      return "0";
+    case Kind::structure:
+      return Json::object();
+    default:
+      return nullptr;
+  }
+}
+
 /// Every structure of the listings.
 class Catalogue {
  public:
   Catalogue() {
-    for (const std::string_view listing : {core_shapes, kueue_shapes}) add_names(listing);
-    for (const std::string_view listing : {core_shapes, kueue_shapes}) add_fields(listing);
+    for (const std::string_view listing : {core_shapes, kueue_shapes, config_shapes})
+      add_names(listing);
+    for (const std::string_view listing : {core_shapes, kueue_shapes, config_shapes})
+      add_fields(listing);
   }
 
   ShapeType type(std::string_view text) const {
@@ -125,6 +157,11 @@ std::string_view wanted(Kind kind) {
       return "a 32 bit number";
     case Kind::int64:
       return "a number";
+    case Kind::real:
+    case Kind::real32:
+      return "a number";
+    case Kind::duration:
+      return "a duration such as \"15m\" or \"1h30m\"";
     case Kind::time:
       return "a time";
     case Kind::int_or_string:
@@ -140,6 +177,9 @@ class Reader {
  public:
   /// Nothing when the value is null or wrong.
   std::optional<Json> read(const Json& value, const ShapeType& type, const std::string& path) {
+    if (value.is_null() && type.kind == Kind::duration && !type.pointer) {
+      return wrong(type.kind, path);
+    }
     if (value.is_null() || error_) return std::nullopt;
     switch (type.kind) {
       case Kind::raw:
@@ -154,6 +194,11 @@ class Reader {
         return read_quantity(value);
       case Kind::time:
         return read_time(value, path);
+      case Kind::duration:
+        return read_duration(value, path);
+      case Kind::real:
+      case Kind::real32:
+        return read_real(value, type.kind, path);
       default:
         if (fits(value, type.kind)) return value;
         return wrong(type.kind, path);
@@ -209,6 +254,29 @@ class Reader {
     return format_rfc3339(*time);
   }
 
+  std::optional<Json> read_duration(const Json& value, const std::string& path) {
+    const auto length =
+        value.is_string() ? parse_go_duration(value.get_ref<const std::string&>()) : std::nullopt;
+    if (!length) return wrong(Kind::duration, path);
+    return format_go_duration(*length);
+  }
+
+  std::optional<Json> read_real(const Json& value, Kind kind, const std::string& path) {
+    if (!value.is_number()) return wrong(kind, path);
+    if (kind == Kind::real || !value.is_number_float()) return value;
+    return nearest_float(value.get<double>());
+  }
+
+  /// The shortest number that reads as the same number of 32 bit.
+  static double nearest_float(double value) {
+    std::array<char, 32> text{};
+    const auto end =
+        std::to_chars(text.data(), text.data() + text.size(), static_cast<float>(value));
+    double out = value;
+    std::from_chars(text.data(), end.ptr, out);
+    return out;
+  }
+
   std::optional<Json> read_list(const Json& value, const ShapeType& type, const std::string& path) {
     if (!value.is_array()) return wrong(type.kind, path);
     Json out = Json::array();
@@ -246,29 +314,32 @@ class Reader {
     return out;
   }
 
-  /// Of a null among the items of a list or map.
-  static Json zero(const ShapeType& type) {
-    if (type.pointer) return nullptr;
-    switch (type.kind) {
-      case Kind::string:
-        return "";
-      case Kind::boolean:
-        return false;
-      case Kind::int32:
-      case Kind::int64:
-      case Kind::int_or_string:
-        return 0;
-      case Kind::quantity:
-        return "0";
-      case Kind::structure:
-        return Json::object();
-      default:
-        return nullptr;
-    }
-  }
-
   std::optional<Error> error_;
 };
+
+void collect_unknown(const Json& value, const ShapeType& type, const std::string& path,
+                     std::vector<UnknownMember>* out) {
+  if (type.kind == Kind::list && value.is_array()) {
+    for (std::size_t i = 0; i < value.size(); ++i) {
+      collect_unknown(value[i], *type.element, path + "[" + std::to_string(i) + "]", out);
+    }
+  }
+  if (!value.is_object() || (type.kind != Kind::map && type.kind != Kind::structure)) return;
+  for (const auto& [key, item] : value.items()) {
+    const std::string here = path.empty() ? key : path + "." + key;
+    if (type.kind == Kind::map) {
+      collect_unknown(item, *type.element, here, out);
+      continue;
+    }
+    const auto found = type.shape->by_name.find(key);
+    if (found == type.shape->by_name.end()) {
+      UnknownMember& one = out->emplace_back(UnknownMember{here, key, {}});
+      for (const ShapeField& field : type.shape->fields) one.known.push_back(field.name);
+    } else {
+      collect_unknown(item, type.shape->fields[found->second].type, here, out);
+    }
+  }
+}
 
 // --- writing ------------------------------------------------------------------------------------
 
@@ -285,7 +356,11 @@ bool is_zero(const Json* value, const ShapeType& type) {
     case Kind::int32:
     case Kind::int64:
     case Kind::int_or_string:
+    case Kind::real:
+    case Kind::real32:
       return *value == 0;
+    case Kind::duration:
+      return *value == "0s";
     case Kind::quantity:
       return *value == "0";
     case Kind::structure:
@@ -301,7 +376,8 @@ bool is_zero(const Json* value, const ShapeType& type) {
 /// What is left out "when empty": never a structure, and a quantity or a time is one.
 bool is_empty(const Json* value, const ShapeType& type) {
   const bool structure = type.kind == Kind::structure || type.kind == Kind::quantity ||
-                         type.kind == Kind::time || type.kind == Kind::int_or_string;
+                         type.kind == Kind::time || type.kind == Kind::duration ||
+                         type.kind == Kind::int_or_string;
   return structure && !type.pointer ? false : is_zero(value, type);
 }
 
@@ -324,27 +400,9 @@ void append_structure(std::string& out, const Json* value, const Shape& shape) {
 }
 
 void append_nothing(std::string& out, const ShapeType& type) {
-  switch (type.pointer ? Kind::raw : type.kind) {
-    case Kind::string:
-      out += "\"\"";
-      break;
-    case Kind::boolean:
-      out += "false";
-      break;
-    case Kind::int32:
-    case Kind::int64:
-    case Kind::int_or_string:
-      out += '0';
-      break;
-    case Kind::quantity:
-      out += "\"0\"";
-      break;
-    case Kind::structure:
-      append_structure(out, nullptr, *type.shape);
-      break;
-    default:
-      out += "null";
-  }
+  const bool structure = !type.pointer && type.kind == Kind::structure;
+  if (structure) return append_structure(out, nullptr, *type.shape);
+  append_json(out, zero(type), Escapes::html);
 }
 
 void append(std::string& out, const Json* value, const ShapeType& type) {
@@ -408,6 +466,12 @@ Result<Json> read_shaped(const Json& value, const ShapeType& type) {
   std::optional<Json> out = reader.read(value, type, "");
   if (reader.error()) return *reader.error();
   return out ? std::move(*out) : Json();
+}
+
+std::vector<UnknownMember> unknown_members(const Json& value, const ShapeType& type) {
+  std::vector<UnknownMember> out;
+  collect_unknown(value, type, "", &out);
+  return out;
 }
 
 std::string shaped_text(const Json* value, const ShapeType& type) {

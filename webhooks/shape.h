@@ -23,6 +23,9 @@ struct ShapeType {
     boolean,
     int32,
     int64,
+    real,      ///< a number with a fraction
+    real32,    ///< the same of 32 bit
+    duration,  ///< "1h30m", to the nanosecond
     quantity,
     time,
     int_or_string,
@@ -55,9 +58,19 @@ struct Shape {
 ShapeType shape_type(std::string_view expression);
 
 /// Reads `value` as that type. Members that the type does not have and members that are null are
-/// dropped, quantities and times are written canonically. What is empty or zero stays as it is.
+/// dropped, quantities, times and durations are written canonically. What is empty or zero stays as
+/// it is.
 /// `invalid` when a value does not fit its type; the error names the path, except for quantities.
 Result<Json> read_shaped(const Json& value, const ShapeType& type);
+
+struct UnknownMember {
+  std::string path;  ///< "spec.podSets[0].mincount"
+  std::string name;
+  std::vector<std::string_view> known;  ///< the names that the type has in its place
+};
+
+/// The members that the type does not have.
+std::vector<UnknownMember> unknown_members(const Json& value, const ShapeType& type);
 
 /// What Kubernetes writes for a value that read_shaped() has read: members in the order of the
 /// type, what is empty left out or filled in. `value` is null when there is none.

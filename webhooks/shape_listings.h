@@ -11,5 +11,6 @@ namespace regatta::webhooks {
 
 extern const std::string_view core_shapes;
 extern const std::string_view kueue_shapes;
+extern const std::string_view config_shapes;
 
 }  // namespace regatta::webhooks

@@ -71,5 +71,27 @@ TEST(Shape, comparison_goes_by_meaning) {
   EXPECT_FALSE(same("{}string", R"({"a":"1"})", R"({"b":"1"})"));
 }
 
+TEST(Shape, durations_and_numbers_are_written_canonically) {
+  EXPECT_EQ(text_as("config.AdmissionFairSharing",
+                    R"({"usageHalfLifeTime":"90s","resourceWeights":{"cpu":2.5}})"),
+            R"({"usageHalfLifeTime":"1m30s","usageSamplingInterval":"0s",)"
+            R"("resourceWeights":{"cpu":2.5}})");
+  EXPECT_EQ(text_as("config.ClientConnection", R"({"qps":3.14159265})"), R"({"qps":3.1415927})");
+  EXPECT_EQ(text_as("config.AdmissionFairSharing", R"({"usageHalfLifeTime":null})"),
+            "error: usageHalfLifeTime: expected a duration such as \"15m\" or \"1h30m\"");
+}
+
+TEST(Shape, members_that_a_type_does_not_have_are_found) {
+  const Json value = parse_json(R"({"spec":{"x":1,"podSets":[{"name":"a"},{"nam":"b"}]},
+                                    "metadata":{"labels":{"any":"thing"}}})")
+                         .value();
+  std::vector<std::string> paths;
+  for (const UnknownMember& one : unknown_members(value, shape_type("Workload"))) {
+    paths.push_back(one.path + " " + one.name);
+    EXPECT_FALSE(one.known.empty());
+  }
+  EXPECT_EQ(paths, (std::vector<std::string>{"spec.podSets[1].nam nam", "spec.x x"}));
+}
+
 }  // namespace
 }  // namespace regatta::webhooks

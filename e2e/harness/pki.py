@@ -8,13 +8,18 @@ subjectAltName=IP:127.0.0.1,IP:10.0.0.1,DNS:localhost,DNS:kubernetes.default.svc
 """
 
 
-def make_pki(folder):
-    """ca.crt ca.key server.crt server.key sa.key sa.pub in `folder`."""
+def openssl_in(folder):
+    """A function that runs openssl there."""
     def openssl(*args):
         done = subprocess.run(["openssl", *args], cwd=folder, capture_output=True, text=True)
         if done.returncode != 0:
             raise RuntimeError(f"openssl {args[0]}: {done.stderr.strip()}")
+    return openssl
 
+
+def make_pki(folder):
+    """ca.crt ca.key server.crt server.key sa.key sa.pub in `folder`."""
+    openssl = openssl_in(folder)
     key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
     openssl("req", "-x509", *key, "-keyout", "ca.key", "-out", "ca.crt", "-days", "30",
             "-subj", f"/CN=e2e-{os.path.basename(folder)}",

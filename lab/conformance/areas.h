@@ -11,6 +11,7 @@ namespace regatta::lab {
 Result<Json> play_webhook(const Json& scenario);
 Result<Json> play_crd(const Json& scenario);
 Result<Json> play_conversion(const Json& scenario);
+Result<Json> play_configuration(const Json& scenario);
 
 /// The member "featureGates" of a scenario.
 webhooks::Gates gates_in(const Json& scenario);
@@ -23,6 +24,7 @@ struct ErrorText {
   std::string message;
 };
 Json sorted_errors(std::vector<ErrorText> errors);
+Json sorted_errors(const api::FieldErrors& errors);
 
 /// The body of a request: a text is sent as it is.
 std::string body_text(const Json& body);

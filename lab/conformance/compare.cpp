@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <regex>
+#include <set>
 
 namespace regatta::lab {
 namespace {
@@ -212,6 +213,47 @@ Differences compare_conversion(const Json& expect, const Json& got) {
   return comparer.take();
 }
 
+/// The paths that an error of strict decoding names.
+std::set<std::string> unknown_fields(const std::string& text) {
+  static const std::regex unknown("unknown field \"([^\"]+)\"");
+  std::set<std::string> out;
+  for (std::sregex_iterator it(text.begin(), text.end(), unknown), end; it != end; ++it) {
+    out.insert((*it)[1]);
+  }
+  return out;
+}
+
+/// Errors whose texts are not the same every time.
+Json stable_errors(const Json& got) {
+  Json out = got;
+  for (Json& error : out) error = {{"field", error["field"]}, {"type", error["type"]}};
+  return out;
+}
+
+Differences compare_configuration(const Json& expect, const Json& got) {
+  Comparer comparer;
+  const std::string& refusal = text_at(expect, "loadError");
+  comparer.same("loadError", !refusal.empty(), got.contains("loadError"));
+  comparer.same("unknown fields", unknown_fields(refusal),
+                unknown_fields(text_at(got, "loadError")));
+  comparer.same("config", without_nulls(at_or_null(expect, "config")),
+                without_nulls(at_or_null(got, "config")));
+  const bool unstable = true_at(expect, "textUnstable");
+  const Json& gates = list_or_empty(got, "featureGateErrors");
+  comparer.errors(list_or_empty(expect, "featureGateErrors"),
+                  unstable ? stable_errors(gates) : gates);
+  Differences out = comparer.take();
+  Json rest{{"errors", list_or_empty(expect, "errors")}};
+  if (expect.contains("errorsAnyOf")) rest = {{"errorsAnyOf", expect["errorsAnyOf"]}};
+  const Json& errors = list_or_empty(got, "errors");
+  const Differences found =
+      compare_validation(rest, {{"errors", unstable ? stable_errors(errors) : errors}});
+  out.decisions.insert(out.decisions.end(), found.decisions.begin(), found.decisions.end());
+  out.messages.insert(out.messages.end(), found.messages.begin(), found.messages.end());
+  out.message_count += found.message_count;
+  return out;
+}
+
 Differences compare_admission(const Json& scenario, const Json& outcome) {
   whatif::ScenarioComparison found = whatif::compare(scenario, outcome);
   return {std::move(found.mismatches), std::move(found.message_mismatches), found.messages};
@@ -225,6 +267,7 @@ Differences compare(const Json& scenario, const Json& outcome) {
   const Json& expect = at_or_null(scenario, "expect");
   const Json& got = at_or_null(outcome, "expect");
   if (area == "conversion") return compare_conversion(expect, got);
+  if (area == "configuration") return compare_configuration(expect, got);
   const std::string& op = text_at(scenario, "op");
   if (op == "default") return compare_default(scenario, expect, got);
   if (op == "review") return compare_review(scenario, expect, got);

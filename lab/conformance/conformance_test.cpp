@@ -1,85 +1,69 @@
-#include "lab/conformance/compare.h"
-#include "lab/conformance/corpus.h"
+#include "lab/conformance/command.h"
 
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
-#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
-#include <iterator>
 
 namespace regatta::lab {
 namespace {
 
 namespace fs = std::filesystem;
 
-struct Tally {
-  int total = 0;
-  int matched = 0;
-  int messages = 0;
-  int messages_matched = 0;
-};
-
-fs::path corpus() {
-  if (const char* path = std::getenv("REGATTA_CONFORMANCE_API")) return path;
-  return "../shared/conformance-api";
-}
-
-std::vector<fs::path> scenarios_below(const fs::path& folder) {
-  std::vector<fs::path> files;
-  std::error_code missing;
-  for (const auto& entry : fs::recursive_directory_iterator(folder, missing)) {
-    if (entry.path().extension() == ".json") files.push_back(entry.path());
-  }
-  std::sort(files.begin(), files.end());
-  return files;
-}
-
-/// The first differences are printed; there may be hundreds.
-void play_file(const fs::path& path, Tally* tally) {
-  std::ifstream file(path);
-  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  const auto scenario = parse_json(text);
-  ASSERT_TRUE(scenario) << path;
-  const auto outcome = play(*scenario);
-  ASSERT_TRUE(outcome) << path << ": " << outcome.error().what();
-  const Differences found = compare(*scenario, *outcome);
-  ++tally->total;
-  if (found.decisions.empty()) ++tally->matched;
-  tally->messages += found.message_count;
-  tally->messages_matched += found.message_count - static_cast<int>(found.messages.size());
-  for (const auto* texts : {&found.decisions, &found.messages}) {
-    for (const std::string& difference : *texts) std::cout << path << ": " << difference << "\n";
-  }
+fs::path corpus(const char* variable, const char* otherwise) {
+  const char* path = std::getenv(variable);
+  return path ? path : otherwise;
 }
 
 void expect_all(const fs::path& folder) {
-  Tally tally;
-  for (const fs::path& path : scenarios_below(folder)) play_file(path, &tally);
-  std::cout << folder.string() << ": " << tally.matched << "/" << tally.total << " scenarios, "
-            << tally.messages_matched << "/" << tally.messages << " messages\n";
-  EXPECT_EQ(tally.matched, tally.total);
-  EXPECT_GE(tally.messages_matched * 100, tally.messages * 99);
+  const Played played = play_folder({folder.string(), false}, std::cout, std::cout);
+  Tally sum;
+  for (const auto& [group, tally] : played.groups) {
+    sum.total += tally.total;
+    sum.matched += tally.matched;
+    sum.messages += tally.messages;
+    sum.messages_matched += tally.messages_matched;
+  }
+  std::cout << folder.string() << ": " << sum.matched << "/" << sum.total << " scenarios, "
+            << sum.messages_matched << "/" << sum.messages << " messages\n";
+  EXPECT_TRUE(played.fine);
+  EXPECT_GT(sum.total, 0) << "run from the top of the repository";
+  EXPECT_GE(sum.messages_matched * 100, sum.messages * 99);
 }
 
-TEST(ApiConformance, OwnScenarios) {
-  ASSERT_FALSE(scenarios_below("tests/scenarios-api").empty())
-      << "run from the top of the repository";
-  expect_all("tests/scenarios-api");
-}
-
-class ApiConformanceArea : public testing::TestWithParam<const char*> {};
-
-TEST_P(ApiConformanceArea, MatchesTheReference) {
-  const fs::path folder = corpus() / GetParam();
+void expect_all_of(const fs::path& folder) {
   if (!fs::is_directory(folder)) GTEST_SKIP() << folder << " is not there";
   expect_all(folder);
 }
 
-INSTANTIATE_TEST_SUITE_P(Corpus, ApiConformanceArea, testing::Values("webhooks", "conversion"),
+TEST(Conformance, OwnScenarios) {
+  expect_all("tests/scenarios");
+}
+
+TEST(ApiConformance, OwnScenarios) {
+  expect_all("tests/scenarios-api");
+}
+
+class ConformanceFamily : public testing::TestWithParam<const char*> {};
+
+TEST_P(ConformanceFamily, MatchesTheReference) {
+  expect_all_of(corpus("REGATTA_CONFORMANCE", "../shared/conformance") / GetParam());
+}
+
+INSTANTIATE_TEST_SUITE_P(Corpus, ConformanceFamily,
+                         testing::Values("flat", "flavors", "hierarchical", "preemption",
+                                         "fairsharing", "multistep", "tas"),
+                         [](const auto& info) { return std::string(info.param); });
+
+class ApiConformanceArea : public testing::TestWithParam<const char*> {};
+
+TEST_P(ApiConformanceArea, MatchesTheReference) {
+  expect_all_of(corpus("REGATTA_CONFORMANCE_API", "../shared/conformance-api") / GetParam());
+}
+
+INSTANTIATE_TEST_SUITE_P(Corpus, ApiConformanceArea,
+                         testing::Values("webhooks", "conversion", "configuration"),
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace

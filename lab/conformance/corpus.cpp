@@ -26,6 +26,7 @@ Result<Json> play_area(const std::string& area, const Json& scenario) {
     return text_at(scenario, "layer") == "crd" ? play_crd(scenario) : play_webhook(scenario);
   }
   if (area == "conversion") return play_conversion(scenario);
+  if (area == "configuration") return play_configuration(scenario);
   return Error(Errc::unavailable, "scenarios of the area " + area + " cannot be played yet");
 }
 
@@ -64,6 +65,14 @@ Json sorted_errors(std::vector<ErrorText> errors) {
     if (!error.detail.empty()) one["detail"] = error.detail;
   }
   return out;
+}
+
+Json sorted_errors(const api::FieldErrors& errors) {
+  std::vector<ErrorText> texts;
+  for (const api::FieldError& error : errors) {
+    texts.push_back({error.field, std::string(error.type), error.detail, error.text()});
+  }
+  return sorted_errors(std::move(texts));
 }
 
 std::string body_text(const Json& body) {

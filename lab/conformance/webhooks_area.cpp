@@ -19,13 +19,6 @@ Json sorted_by_path(Json patch) {
   return patch;
 }
 
-Json status_of(const Verdict& verdict) {
-  Json status{{"code", verdict.code}};
-  if (!verdict.message.empty()) status["message"] = verdict.message;
-  if (verdict.code == 403) status["reason"] = "Forbidden";
-  return status;
-}
-
 Result<Json> play_default(const Json& scenario, const webhooks::Endpoint& endpoint,
                           const webhooks::ReviewRequest& request) {
   const Verdict verdict = webhooks::review(endpoint, request, gates_in(scenario));
@@ -40,12 +33,8 @@ Result<Json> play_default(const Json& scenario, const webhooks::Endpoint& endpoi
 Json play_validate(const Json& scenario, const webhooks::Endpoint& endpoint,
                    const webhooks::ReviewRequest& request) {
   const Verdict verdict = webhooks::review(endpoint, request, gates_in(scenario));
-  std::vector<ErrorText> errors;
-  for (const api::FieldError& error : verdict.errors) {
-    errors.push_back({error.field, std::string(error.type), error.detail, error.text()});
-  }
   return Json{{"allowed", verdict.allowed()},
-              {"errors", sorted_errors(std::move(errors))},
+              {"errors", sorted_errors(verdict.errors)},
               {"response", {{"status", status_of(verdict)}}}};
 }
 

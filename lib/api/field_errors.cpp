@@ -84,6 +84,11 @@ void ErrorList::too_long(std::string field, std::size_t limit) {
       "may not be more than " + std::to_string(limit) + " bytes");
 }
 
+void ErrorList::too_many(std::string field, std::size_t count, std::size_t limit) {
+  add(std::move(field), field_error::too_many, "Too many", std::to_string(count),
+      "must have at most " + std::to_string(limit) + " items");
+}
+
 FieldErrors ErrorList::take() {
   FieldErrors out;
   std::set<std::string> seen;

@@ -17,6 +17,7 @@ constexpr std::string_view not_supported = "FieldValueNotSupported";
 constexpr std::string_view not_found = "FieldValueNotFound";
 constexpr std::string_view duplicate = "FieldValueDuplicate";
 constexpr std::string_view too_long = "FieldValueTooLong";
+constexpr std::string_view too_many = "FieldValueTooMany";
 }  // namespace field_error
 
 /// One refused field: "spec.x[0].y" and "Invalid value: \"-1\": must be greater than or equal to
@@ -72,6 +73,7 @@ class ErrorList {
   void not_supported(std::string field, std::string_view value,
                      const std::vector<std::string>& supported);
   void too_long(std::string field, std::size_t limit);
+  void too_many(std::string field, std::size_t count, std::size_t limit);
   template <class Complaints>
   void invalid_each(const std::string& field, std::string_view value, const Complaints& whys) {
     for (const std::string& why : whys) invalid(field, in_quotes(value), why);

@@ -284,6 +284,18 @@ std::string reason(const YAML::Exception& e) {
   return "yaml: " + line + (e.msg == YAML::ErrorMsg::BAD_FILE ? "nested too deeply" : e.msg);
 }
 
+Result<Json> first_document(std::string_view text, RepeatedKeys repeated) {
+  try {
+    std::istringstream stream{std::string(text)};
+    YAML::Parser parser(stream);
+    Builder builder(repeated);
+    parser.HandleNextDocument(builder);
+    return builder.take();
+  } catch (const YAML::Exception& e) {
+    return Error(Errc::invalid, reason(e));
+  }
+}
+
 // --- writing -----------------------------------------------------------------------------------
 
 constexpr std::size_t fold_column = 80;
@@ -470,15 +482,11 @@ class Writer {
 }  // namespace
 
 Result<Json> parse_yaml(std::string_view text) {
-  try {
-    std::istringstream stream{std::string(text)};
-    YAML::Parser parser(stream);
-    Builder builder(RepeatedKeys::last_counts);
-    parser.HandleNextDocument(builder);
-    return builder.take();
-  } catch (const YAML::Exception& e) {
-    return Error(Errc::invalid, reason(e));
-  }
+  return first_document(text, RepeatedKeys::last_counts);
+}
+
+Result<Json> parse_yaml_strict(std::string_view text) {
+  return first_document(text, RepeatedKeys::refused);
 }
 
 Result<std::vector<Json>> parse_yaml_documents(std::string_view text) {

@@ -14,6 +14,9 @@ namespace regatta::api {
 /// malformed one `invalid` with a reason.
 Result<Json> parse_yaml(std::string_view text);
 
+/// The same for files that people write: a key that comes twice in one map is refused.
+Result<Json> parse_yaml_strict(std::string_view text);
+
 /// The documents of a stream that are not empty. For files that people write: a key that comes
 /// twice in one map is refused.
 Result<std::vector<Json>> parse_yaml_documents(std::string_view text);

@@ -106,5 +106,11 @@ TEST(Yaml, splits_a_stream_and_leaves_out_empty_documents) {
   EXPECT_EQ(documents->size(), 2u);
 }
 
+TEST(Yaml, a_strict_reader_refuses_a_key_that_comes_twice) {
+  EXPECT_TRUE(parse_yaml("a: 1\na: 2\n"));
+  EXPECT_FALSE(parse_yaml_strict("a: 1\na: 2\n"));
+  EXPECT_EQ(parse_yaml_strict("---\na: 1\n---\na: 2\n").value(), Json({{"a", 1}}));
+}
+
 }  // namespace
 }  // namespace regatta::api

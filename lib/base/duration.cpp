@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <cstdlib>
 #include <string>
 
@@ -51,6 +52,30 @@ std::optional<std::chrono::nanoseconds> parse_go_duration(std::string_view text)
   const auto length = parse_amounts(text, go_units);
   if (!length || !negative) return length;
   return -*length;
+}
+
+/// `value` of units of `unit` nanoseconds each, with the fraction that is left.
+static std::string with_fraction(std::uint64_t value, std::uint64_t unit) {
+  std::string out = std::to_string(value / unit);
+  if (value % unit == 0) return out;
+  std::string fraction = std::to_string(unit + value % unit).substr(1);
+  fraction.erase(fraction.find_last_not_of('0') + 1);
+  return out + "." + fraction;
+}
+
+std::string format_go_duration(std::chrono::nanoseconds duration) {
+  constexpr std::uint64_t us = 1000, ms = 1000 * us, s = 1000 * ms, m = 60 * s, h = 60 * m;
+  const bool negative = duration.count() < 0;
+  const auto count = static_cast<std::uint64_t>(duration.count());
+  const std::uint64_t ns = negative ? 0 - count : count;
+  std::string out = negative ? "-" : "";
+  if (ns == 0) return "0s";
+  if (ns < us) return out + std::to_string(ns) + "ns";
+  if (ns < ms) return out + with_fraction(ns, us) + "\u00b5s";
+  if (ns < s) return out + with_fraction(ns, ms) + "ms";
+  if (ns >= h) out += std::to_string(ns / h) + "h";
+  if (ns >= m) out += std::to_string(ns % h / m) + "m";
+  return out + with_fraction(ns % m, s) + "s";
 }
 
 }  // namespace regatta

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace regatta {
@@ -20,5 +21,7 @@ std::optional<std::chrono::nanoseconds> parse_amounts(std::string_view text,
 
 /// A duration as Go reads it: amounts of h, m, s, ms, us and ns, with a sign or none, or "0".
 std::optional<std::chrono::nanoseconds> parse_go_duration(std::string_view text);
+/// As Go writes it: "1h30m0s", "1.5s", "250ms", "0s".
+std::string format_go_duration(std::chrono::nanoseconds duration);
 
 }  // namespace regatta

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <string>
+#include <utility>
 
 namespace regatta {
 namespace {
@@ -39,6 +41,23 @@ TEST(Amounts, HaveTheUnitsOfTheirCaller) {
   EXPECT_EQ(parse_amounts("1m", units), std::nullopt);
   EXPECT_EQ(parse_amounts("-1d", units), std::nullopt);
   EXPECT_EQ(parse_amounts("", units), std::nullopt);
+}
+
+TEST(GoDuration, IsWrittenAsGoWritesIt) {
+  const std::pair<std::chrono::nanoseconds, std::string> rows[] = {
+      {0ns, "0s"},
+      {15min, "15m0s"},
+      {3600500ms, "1h0m0.5s"},
+      {-2s, "-2s"},
+      {250ms, "250ms"},
+      {1500us, "1.5ms"},
+      {1500ns, "1.5\u00b5s"},
+      {7ns, "7ns"},
+      {36h, "36h0m0s"},
+      {-90min, "-1h30m0s"},
+      {1s + 1ns, "1.000000001s"},
+      {std::chrono::nanoseconds::min(), "-2562047h47m16.854775808s"}};
+  for (const auto& [length, text] : rows) EXPECT_EQ(format_go_duration(length), text);
 }
 
 }  // namespace

@@ -95,7 +95,8 @@ class HttpServer::Connection {
   void close_if_overdue(SteadyPoint now) {
     if (now >= deadline_) stream_->close();
   }
-  bool answering() const { return busy_ && !streaming_; }
+  /// A request has arrived, at least in part, and its answer is not a stream.
+  bool answering() const { return !discarding_ && (busy_ ? !streaming_ : decoder_.started()); }
   std::uint64_t number() const { return number_; }  ///< in the order of their coming
   void close() { stream_->close(); }
   void close_if_idle() {

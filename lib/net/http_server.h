@@ -34,8 +34,8 @@ class HttpServer {
   /// Runs until cancelled; every connection is closed then.
   Task<> run();
 
-  /// Accepts no more connections or requests, and waits until the current requests are answered or
-  /// `deadline` passes. run() ends the streams.
+  /// Accepts no more connections or requests, and waits until the requests that have begun to
+  /// arrive are answered or `deadline` passes. run() ends the streams.
   Task<> drain(SteadyPoint deadline);
 
   std::size_t connections() const { return connections_.size(); }

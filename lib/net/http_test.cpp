@@ -733,6 +733,33 @@ TEST_F(Http, DrainingAnswersWhatWasBegunAndNothingElse) {
   EXPECT_TRUE(drained);
 }
 
+TEST_F(Http, draining_answers_a_request_that_has_arrived_in_part) {
+  start();
+  std::string answer;
+  bool drained = false;
+  auto client = [&]() -> Task<> {
+    auto dialled = co_await network->dial("api", 80, SteadyPoint::max());
+    (void)co_await (*dialled)->write_all("POST /echo HTTP/1.1\r\nContent-Length: 6\r\n\r\nfirst");
+    co_await world.sleep_for(2s);
+    (void)co_await (*dialled)->write_all("!");
+    std::vector<char> buffer(1000);
+    const auto n = co_await (*dialled)->read_some(buffer);
+    if (n) answer.assign(buffer.data(), *n);
+  };
+  auto drain = [&]() -> Task<> {
+    co_await server->drain(world.steady() + 60s);
+    drained = true;
+  };
+  scope.spawn("client", client());
+  world.run_for(1s);
+  scope.spawn("drain", drain());
+  world.run_for(500ms);
+  EXPECT_FALSE(drained);
+  world.run_for(2s);
+  EXPECT_THAT(answer, HasSubstr("got first!"));
+  EXPECT_TRUE(drained);
+}
+
 TEST_F(Http, StoppingTheServerEndsEverythingAtOnce) {
   start();
   auto slow = get("/slow");

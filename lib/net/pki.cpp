@@ -42,6 +42,8 @@ using internal::BioPtr;
 using internal::KeyPtr;
 using internal::X509Ptr;
 using ExtensionPtr = std::unique_ptr<X509_EXTENSION, internal::FreeWith<X509_EXTENSION_free>>;
+using StorePtr = std::unique_ptr<X509_STORE, internal::FreeWith<X509_STORE_free>>;
+using VerificationPtr = std::unique_ptr<X509_STORE_CTX, internal::FreeWith<X509_STORE_CTX_free>>;
 
 Error failed(std::string_view what) {
   return Error(Errc::invalid, std::string(what) + ": " + internal::last_openssl_error());
@@ -124,7 +126,7 @@ void set_validity(X509* certificate, const Blueprint& plan) {
   const auto at = [](TimePoint t) {
     return std::chrono::duration_cast<seconds>(t.time_since_epoch()).count();
   };
-  ASN1_TIME_set(X509_getm_notBefore(certificate), at(plan.now - std::chrono::hours(1)));
+  ASN1_TIME_set(X509_getm_notBefore(certificate), at(plan.now - backdated));
   ASN1_TIME_set(X509_getm_notAfter(certificate), at(plan.now + plan.valid_for));
 }
 
@@ -167,8 +169,9 @@ Result<KeyPair> issue(const KeyPair& authority, Blueprint plan, const char* usag
 }  // namespace
 
 Result<CertificateAuthority> CertificateAuthority::create(std::string_view common_name,
-                                                          TimePoint now, Duration valid_for) {
-  Blueprint plan{std::string(common_name), {}, {}, now, valid_for};
+                                                          TimePoint now, Duration valid_for,
+                                                          const std::vector<std::string>& orgs) {
+  Blueprint plan{std::string(common_name), orgs, {}, now, valid_for};
   plan.extensions = {{NID_basic_constraints, "critical,CA:TRUE"},
                      {NID_key_usage, "critical,keyCertSign,cRLSign"},
                      {NID_subject_key_identifier, "hash"}};
@@ -224,14 +227,67 @@ Result<SigningKey> make_signing_key() {
   return SigningKey{key_to_pem(key.get()), contents(bio.get())};
 }
 
+namespace {
+
+Result<TimePoint> time_of(const ASN1_TIME* time) {
+  std::tm parts{};
+  if (ASN1_TIME_to_tm(time, &parts) != 1) return failed("cannot read the certificate's validity");
+  return TimePoint(std::chrono::seconds(::timegm(&parts)));
+}
+
+std::time_t seconds_of(TimePoint at) {
+  return std::chrono::duration_cast<std::chrono::seconds>(at.time_since_epoch()).count();
+}
+
+}  // namespace
+
+Result<TimePoint> valid_from(std::string_view certificate_pem) {
+  const X509Ptr certificate = certificate_from_pem(certificate_pem);
+  if (!certificate) return failed("cannot read the certificate");
+  return time_of(X509_get0_notBefore(certificate.get()));
+}
+
 Result<TimePoint> valid_until(std::string_view certificate_pem) {
   const X509Ptr certificate = certificate_from_pem(certificate_pem);
   if (!certificate) return failed("cannot read the certificate");
-  std::tm parts{};
-  if (ASN1_TIME_to_tm(X509_get0_notAfter(certificate.get()), &parts) != 1) {
-    return failed("cannot read the certificate's validity");
+  return time_of(X509_get0_notAfter(certificate.get()));
+}
+
+std::vector<std::string> certificates_in(std::string_view pem) {
+  std::vector<std::string> out;
+  const BioPtr bio = reader_of(pem);
+  while (const X509Ptr one{PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr)}) {
+    out.push_back(certificate_to_pem(one.get()));
   }
-  return TimePoint(std::chrono::seconds(::timegm(&parts)));
+  ERR_clear_error();
+  return out;
+}
+
+Status check_server(const KeyPair& pair, std::string_view authorities_pem,
+                    const std::string& dns_name, TimePoint at) {
+  const X509Ptr certificate = certificate_from_pem(pair.certificate_pem);
+  const KeyPtr key = key_from_pem(pair.key_pem);
+  if (!certificate || !key) return failed("cannot read the certificate and its key");
+  if (X509_check_private_key(certificate.get(), key.get()) != 1) {
+    ERR_clear_error();
+    return Error(Errc::invalid, "the key does not belong to the certificate");
+  }
+  const StorePtr store(X509_STORE_new());
+  for (const std::string& pem : certificates_in(authorities_pem)) {
+    X509_STORE_add_cert(store.get(), certificate_from_pem(pem).get());
+  }
+  const VerificationPtr verification(X509_STORE_CTX_new());
+  X509_STORE_CTX_init(verification.get(), store.get(), certificate.get(), nullptr);
+  X509_STORE_CTX_set_purpose(verification.get(), X509_PURPOSE_SSL_SERVER);
+  X509_STORE_CTX_set_time(verification.get(), 0, seconds_of(at));
+  X509_VERIFY_PARAM* const wanted = X509_STORE_CTX_get0_param(verification.get());
+  X509_VERIFY_PARAM_set_hostflags(wanted, X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
+  X509_VERIFY_PARAM_set1_host(wanted, dns_name.data(), dns_name.size());
+  const bool accepted = X509_verify_cert(verification.get()) == 1;
+  ERR_clear_error();
+  if (accepted) return ok();
+  const int why = X509_STORE_CTX_get_error(verification.get());
+  return Error(Errc::denied, X509_verify_cert_error_string(why));
 }
 
 std::string random_token(std::size_t bytes) {

@@ -19,12 +19,16 @@ struct ServerNames {
   std::vector<std::string> ip_addresses;
 };
 
-/// A certificate authority of our own. Certificates are valid from one hour before `now`, for
-/// clocks that are behind.
+/// Certificates that this file makes are valid from so long before they are made, for clocks that
+/// are behind.
+constexpr Duration backdated = std::chrono::hours(1);
+
+/// A certificate authority of our own.
 class CertificateAuthority {
  public:
   static Result<CertificateAuthority> create(std::string_view common_name, TimePoint now,
-                                             Duration valid_for);
+                                             Duration valid_for,
+                                             const std::vector<std::string>& organizations = {});
   /// From the key pair that create() made.
   static Result<CertificateAuthority> load(KeyPair pair);
 
@@ -50,8 +54,17 @@ struct SigningKey {
 };
 Result<SigningKey> make_signing_key();
 
-/// When the first certificate of a PEM expires.
+/// When the first certificate of a PEM begins to be valid, and when it expires.
+Result<TimePoint> valid_from(std::string_view certificate_pem);
 Result<TimePoint> valid_until(std::string_view certificate_pem);
+
+/// The certificates of a PEM, one text each, in their order; what else is in it is left out.
+std::vector<std::string> certificates_in(std::string_view pem);
+
+/// Whether a client that trusts `authorities_pem` would accept a server with this pair as
+/// `dns_name` at that time. The Error says why not.
+Status check_server(const KeyPair& pair, std::string_view authorities_pem,
+                    const std::string& dns_name, TimePoint at);
 
 /// `bytes` random bytes of the operating system as hexadecimal digits: for tokens.
 std::string random_token(std::size_t bytes = 32);

@@ -1,39 +1,31 @@
 #pragma once
 
+#include "lib/api/field_errors.h"
 #include "lib/api/labels.h"
 #include "lib/api/names.h"
 #include "lib/api/quantity.h"
 #include "lib/base/clock.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
+#include "manager/config/document.h"
 #include "manager/config/feature_gates.h"
 
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 /// The manager's configuration file: kind Configuration of config.kueue.x-k8s.io, v1beta2 and
-/// v1beta1. The types are those of v1beta2, and the member initialisers are its defaults. Fields
-/// that only v1beta1 has are converted on reading.
+/// v1beta1. The types here are of v1beta2 and hold what has an effect in Regatta.
 namespace regatta::manager {
-
-struct WebhookConfig {
-  int port = 9443;
-  std::string host;
-  std::string cert_dir = "/tmp/k8s-webhook-server/serving-certs";
-};
 
 struct LeaderElectionConfig {
   bool leader_elect = true;
   Duration lease_duration = std::chrono::seconds(15);
   Duration renew_deadline = std::chrono::seconds(10);
   Duration retry_period = std::chrono::seconds(2);
-  std::string resource_lock = "leases";
   std::string resource_name = "c1f6bfd2.kueue.x-k8s.io";
   std::string resource_namespace;  ///< empty: the manager's namespace
 };
@@ -58,7 +50,7 @@ struct MetricsConfig {
   std::string bind_address = ":8443";
   bool enable_cluster_queue_resources = false;
   std::vector<CustomMetricLabel> custom_labels;
-  std::optional<LocalQueueMetricsConfig> local_queue_metrics;
+  LocalQueueMetricsConfig local_queue_metrics;
 };
 
 struct HealthConfig {
@@ -67,26 +59,29 @@ struct HealthConfig {
   std::string liveness_endpoint_name = "healthz";
 };
 
-struct ControllerConfig {
-  std::map<std::string, int> group_kind_concurrency;  ///< "Workload.kueue.x-k8s.io"
-  Duration cache_sync_timeout = std::chrono::minutes(2);
-
-  int concurrency(const std::string& group_kind) const {
-    const auto it = group_kind_concurrency.find(group_kind);
-    return it == group_kind_concurrency.end() ? 1 : it->second;
-  }
-};
-
-struct TLSOptions {
-  std::string min_version;
-  std::vector<std::string> cipher_suites;
-  std::vector<std::string> curve_preferences;
+struct WebhookConfig {
+  std::int64_t port = 9443;
+  std::string host;  ///< empty: every address
+  std::string cert_dir = "/tmp/k8s-webhook-server/serving-certs";
+  /// Not in Kueue. A file in cert_dir: authorities of which clients need a certificate; empty: they
+  /// need none.
+  std::string client_ca_name;
 };
 
 struct InternalCertManagement {
   bool enable = true;
   std::string webhook_service_name = "kueue-webhook-service";
   std::string webhook_secret_name = "kueue-webhook-server-cert";
+  Duration valid_for = std::chrono::hours(24 * 365);  ///< not in Kueue
+};
+
+struct ControllerConfig {
+  std::map<std::string, int> group_kind_concurrency;  ///< "Workload.kueue.x-k8s.io"
+
+  int concurrency(const std::string& group_kind) const {
+    const auto it = group_kind_concurrency.find(group_kind);
+    return it == group_kind_concurrency.end() ? 1 : it->second;
+  }
 };
 
 enum class RequeuingTimestamp { Eviction, Creation };
@@ -110,43 +105,11 @@ struct ClientConnection {
   std::int64_t burst = 500;
 };
 
-struct PodOptions {
-  std::optional<api::LabelSelector> namespace_selector;
-  std::optional<api::LabelSelector> pod_selector;
-};
-
 struct Integrations {
   std::vector<std::string> frameworks{"batch/job"};
-  std::vector<std::string> external_frameworks;  ///< "Kind.version.group"
   std::vector<std::string> label_keys_to_copy;
-  std::optional<PodOptions> pod_options;  ///< v1beta1 only
 
   bool enabled(std::string_view framework) const;
-};
-
-struct ExecEnvVar {
-  std::string name;
-  std::string value;
-};
-
-/// How to run a credential plugin. Its environment may hold secrets: never logged.
-struct ExecConfig {
-  std::string command;
-  std::vector<std::string> args;
-  std::vector<ExecEnvVar> env;
-  std::string api_version;
-  std::string install_hint;
-  bool provide_cluster_info = false;
-  std::string interactive_mode;
-};
-
-struct ClusterProfileAccessProvider {
-  std::string name;
-  ExecConfig exec_config;
-};
-
-struct ClusterProfileConfig {
-  std::vector<ClusterProfileAccessProvider> access_providers;
 };
 
 /// How much of one kind a worker may make the hub keep: `objects` of it, `bytes` of their JSON, in
@@ -162,8 +125,6 @@ struct MultiKueueConfiguration {
   std::string origin{api::default_origin};
   Duration worker_lost_timeout = std::chrono::minutes(15);
   std::string dispatcher_name{api::dispatchers::all_at_once};
-  std::vector<std::string> external_frameworks;  ///< "Kind.version.group"
-  std::optional<ClusterProfileConfig> cluster_profile;
   std::int64_t incremental_step_size = 3;
   WorkerLimits worker_limits;
   /// removalBrake: removals are held when more than this share of what runs on a worker, and at
@@ -194,18 +155,12 @@ struct ResourceTransformation {
   std::map<std::string, api::Quantity> outputs;
 };
 
-struct DeviceClassMapping {
-  std::string name;
-  std::vector<std::string> device_class_names;
-};
-
 enum class QuotaCheckStrategy { BlockUndeclared, IgnoreUndeclared };
 
 struct ResourcesConfig {
   QuotaCheckStrategy quota_check_strategy = QuotaCheckStrategy::BlockUndeclared;
   std::vector<std::string> exclude_resource_prefixes;
   std::vector<ResourceTransformation> transformations;
-  std::vector<DeviceClassMapping> device_class_mappings;
 };
 
 struct WorkloadRetention {
@@ -213,24 +168,20 @@ struct WorkloadRetention {
   std::optional<Duration> after_deactivated_by_kueue;
 };
 
-struct VisibilityServerConfig {
-  std::string bind_address;
-  int bind_port = 8082;
-};
-
 struct Configuration {
   std::string ns = "kueue-system";
-  WebhookConfig webhook;
   LeaderElectionConfig leader_election;
   MetricsConfig metrics;
   HealthConfig health;
-  std::string pprof_bind_address;
+  WebhookConfig webhook;
+  InternalCertManagement internal_cert_management;
+  /// The file says where the webhooks' certificate comes from. Without one the manager is not
+  /// ready.
+  bool webhooks_demanded = false;
   ControllerConfig controller;
-  TLSOptions tls;
   bool manage_jobs_without_queue_name = false;
   /// Unset until read: kubernetes.io/metadata.name NotIn [kube-system, <ns>].
   std::optional<api::LabelSelector> managed_jobs_namespace_selector;
-  InternalCertManagement internal_cert_management;
   std::optional<WaitForPodsReady> wait_for_pods_ready = WaitForPodsReady();
   ClientConnection client_connection;
   Integrations integrations;
@@ -238,33 +189,37 @@ struct Configuration {
   std::optional<FairSharing> fair_sharing;
   std::optional<AdmissionFairSharing> admission_fair_sharing;
   ResourcesConfig resources;
-  GateSettings feature_gates;  ///< as written in the file; `gates` is what counts
   WorkloadRetention workload_retention;
-  VisibilityServerConfig visibility_server;
   FeatureGates gates;
 
   /// Remarks about accepted input, for the log.
   std::vector<std::string> warnings;
 };
 
-/// Every built-in integration, by its name in the file: "batch/job".
-std::span<const std::string_view> all_frameworks();
-
-/// Reads and checks a configuration file. The Error lists every problem, one a line, each with the
-/// path of its field; unknown fields are problems. An empty text is the default configuration.
-/// `flag_gates` come from --feature-gates and win over the file.
-Result<Configuration> load_configuration(std::string_view text, const GateSettings& flag_gates = {},
-                                         const std::string& default_namespace = "kueue-system");
-
-/// For load_configuration: the problems of a configuration that has been read.
-std::vector<std::string> validate(const Configuration& configuration);
-
-struct ReadContext {
-  bool v1beta1 = false;
-  std::vector<std::string> problems;
+/// A file that could be read, and what Kueue refuses of it.
+struct CheckedConfiguration {
+  ConfigDocument document;
+  FeatureGates gates;
+  api::FieldErrors gate_errors;  ///< when there are any, nothing else was checked
+  api::FieldErrors errors;
+  std::string hint;  ///< for a person: what an unknown gate may have meant
 };
 
-/// For load_configuration: sets what the document contains in `configuration`.
-void decode_configuration(const Json& document, ReadContext* context, Configuration* configuration);
+/// Reads and checks a configuration file as Kueue does. An Error when it cannot be read.
+/// `feature_gates` is the value of --feature-gates; the file may set gates only without it.
+Result<CheckedConfiguration> check_configuration(
+    std::string_view text, std::string_view feature_gates = {},
+    const std::string& default_namespace = "kueue-system");
+
+/// What the manager runs with. The Error lists every problem, one a line, each with the path of its
+/// field. An empty text is the default configuration.
+Result<Configuration> load_configuration(std::string_view text, std::string_view feature_gates = {},
+                                         const std::string& default_namespace = "kueue-system");
+
+/// For load_configuration: a configuration in effect that has no errors, as types.
+Configuration decode_configuration(const Json& effective, const FeatureGates& gates);
+
+/// For load_configuration: what Kueue accepts, but a manager cannot run with.
+std::vector<std::string> check_start(const Configuration& configuration);
 
 }  // namespace regatta::manager

@@ -1,7 +1,6 @@
 #include "manager/config/configuration.h"
 
 #include "lib/base/near_miss.h"
-#include "manager/config/duration.h"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +12,7 @@ using namespace std::chrono_literals;
 const std::string v1beta2 = "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n";
 const std::string v1beta1 = "apiVersion: config.kueue.x-k8s.io/v1beta1\nkind: Configuration\n";
 
-std::string problems(const std::string& text, const GateSettings& flag = {}) {
+std::string problems(const std::string& text, std::string_view flag = {}) {
   const auto configuration = load_configuration(text, flag);
   return configuration ? "" : configuration.error().what();
 }
@@ -22,7 +21,6 @@ TEST(Configuration, AnEmptyFileIsTheDefault) {
   const auto c = load_configuration("", {}, "elsewhere");
   ASSERT_TRUE(c) << c.error().what();
   EXPECT_EQ(c->ns, "elsewhere");
-  EXPECT_EQ(c->webhook.port, 9443);
   EXPECT_EQ(c->metrics.bind_address, ":8443");
   EXPECT_EQ(c->health.health_probe_bind_address, ":8081");
   EXPECT_TRUE(c->leader_election.leader_elect);
@@ -41,16 +39,36 @@ TEST(Configuration, AnEmptyFileIsTheDefault) {
   EXPECT_EQ(c->wait_for_pods_ready->recovery_timeout, 30min);
   EXPECT_FALSE(c->wait_for_pods_ready->block_admission);
   EXPECT_FALSE(c->fair_sharing);
-  EXPECT_EQ(c->visibility_server.bind_port, 8082);
+  EXPECT_TRUE(c->metrics.local_queue_metrics.enable);
   const auto& selector = *c->managed_jobs_namespace_selector;
   EXPECT_EQ(selector.match_expressions[0].values,
             (std::vector<std::string>{"kube-system", "elsewhere"}));
 }
 
+TEST(Configuration, webhooks_are_demanded_by_a_file_that_says_where_their_certificate_is) {
+  const auto demanded = [](const std::string& stanza) {
+    const auto c = load_configuration(v1beta2 + stanza);
+    return c && c->webhooks_demanded;
+  };
+  EXPECT_FALSE(demanded(""));
+  EXPECT_FALSE(demanded("webhook: {port: 9444}"));
+  EXPECT_TRUE(demanded("webhook: {certDir: /certs}"));
+  EXPECT_TRUE(demanded("internalCertManagement: {enable: true}"));
+  EXPECT_TRUE(demanded("internalCertManagement: {enable: false}"));
+}
+
+TEST(Configuration, a_webhook_port_is_a_port_and_certificates_live_for_seconds) {
+  EXPECT_EQ(load_configuration(v1beta2 + "webhook: {port: 0}")->webhook.port, 9443);
+  EXPECT_FALSE(load_configuration(v1beta2 + "webhook: {port: 65536}"));
+  const std::string life = "internalCertManagement: {validFor: ";
+  EXPECT_TRUE(load_configuration(v1beta2 + life + "5s}"));
+  EXPECT_FALSE(load_configuration(v1beta2 + life + "4s}"));
+}
+
 TEST(Configuration, ReadsEveryStanza) {
   const auto c = load_configuration(v1beta2 + R"(
 namespace: kueue-system
-webhook: {port: 9444, host: "::", certDir: /certs}
+webhook: {port: 9444, host: "::", certDir: /certs, clientCAName: ca.crt}
 leaderElection: {leaderElect: false, resourceName: x, leaseDuration: 20s, renewDeadline: 15s}
 metrics:
   bindAddress: "0"
@@ -64,7 +82,7 @@ controller: {groupKindConcurrency: {Workload.kueue.x-k8s.io: 10}, cacheSyncTimeo
 tls: {minVersion: VersionTLS12, cipherSuites: [TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256]}
 manageJobsWithoutQueueName: true
 managedJobsNamespaceSelector: {matchLabels: {managed: "yes"}}
-internalCertManagement: {enable: false}
+internalCertManagement: {enable: false, webhookSecretName: s, validFor: 10s}
 waitForPodsReady:
   timeout: 10m
   recoveryTimeout: 0s
@@ -94,7 +112,6 @@ fairSharing: {preemptionStrategies: [LessThanInitialShare]}
 admissionFairSharing: {usageHalfLifeTime: 1h, resourceWeights: {cpu: 2.5}}
 resources:
   quotaCheckStrategy: IgnoreUndeclared
-  excludeResourcePrefixes: [example.com/]
   transformations: [{input: a, strategy: Replace, multiplyBy: b, outputs: {c: "2Gi", d: 3}}]
   deviceClassMappings: [{name: gpus, deviceClassNames: [gpu.example.com]}]
 featureGates: {CustomMetricLabels: true}
@@ -104,11 +121,17 @@ visibilityServer: {bindAddress: "127.0.0.1", bindPort: 8083}
   ASSERT_TRUE(c) << c.error().what();
   EXPECT_EQ(c->controller.concurrency("Workload.kueue.x-k8s.io"), 10);
   EXPECT_EQ(c->controller.concurrency("Cohort.kueue.x-k8s.io"), 1);
-  EXPECT_EQ(c->controller.cache_sync_timeout, 1min);
   EXPECT_EQ(c->metrics.custom_labels[0].source_label_key, "example.com/team");
   EXPECT_EQ(c->metrics.custom_labels[0].source_kind, MetricSource::Cohort);
   EXPECT_EQ(c->metrics.custom_labels[0].tracked_values, std::vector<std::string>{"a"});
-  EXPECT_EQ(c->metrics.local_queue_metrics->local_queue_selector->match_labels.at("a"), "b");
+  EXPECT_EQ(c->metrics.local_queue_metrics.local_queue_selector->match_labels.at("a"), "b");
+  EXPECT_EQ(c->webhook.port, 9444);
+  EXPECT_EQ(c->webhook.host, "::");
+  EXPECT_EQ(c->webhook.cert_dir, "/certs");
+  EXPECT_EQ(c->webhook.client_ca_name, "ca.crt");
+  EXPECT_FALSE(c->internal_cert_management.enable);
+  EXPECT_EQ(c->internal_cert_management.webhook_secret_name, "s");
+  EXPECT_EQ(c->internal_cert_management.valid_for, 10s);
   EXPECT_EQ(c->wait_for_pods_ready->recovery_timeout, 0s);
   EXPECT_EQ(c->wait_for_pods_ready->requeuing_strategy.timestamp, RequeuingTimestamp::Creation);
   EXPECT_EQ(c->wait_for_pods_ready->requeuing_strategy.backoff_limit_count, 5);
@@ -119,8 +142,6 @@ visibilityServer: {bindAddress: "127.0.0.1", bindPort: 8083}
   EXPECT_EQ(c->multi_kueue.incremental_step_size, 5);
   EXPECT_EQ(c->multi_kueue.brake_share_percent, 20);
   EXPECT_EQ(c->multi_kueue.brake_at_least, 3);
-  EXPECT_EQ(c->multi_kueue.external_frameworks[0], "Bar.v1.example.com");
-  EXPECT_EQ(c->multi_kueue.cluster_profile->access_providers[0].exec_config.env[0].value, "V");
   EXPECT_EQ(c->fair_sharing->preemption_strategies.size(), 1u);
   EXPECT_EQ(c->admission_fair_sharing->usage_sampling_interval, 5min);
   EXPECT_EQ(c->admission_fair_sharing->resource_weights.at("cpu"), 2.5);
@@ -145,9 +166,9 @@ TEST(Configuration, V1beta1HasSwitches) {
                          "integrations: {podOptions: {podSelector: {matchLabels: {a: b}}}}\n");
   ASSERT_TRUE(c) << c.error().what();
   EXPECT_EQ(c->wait_for_pods_ready->timeout, 5min);
+  EXPECT_EQ(c->wait_for_pods_ready->recovery_timeout, 5min);
   EXPECT_TRUE(c->wait_for_pods_ready->block_admission);
   EXPECT_EQ(c->fair_sharing->preemption_strategies.size(), 2u);
-  EXPECT_TRUE(c->integrations.pod_options->pod_selector);
   EXPECT_EQ(c->warnings, (std::vector<std::string>{
                              "queueVisibility has no effect: use the visibility API",
                              "fields without effect in Regatta: integrations.podOptions"}));
@@ -162,7 +183,7 @@ integrations: {frameworks: [pod, statefulset]}
   ASSERT_TRUE(c) << c.error().what();
   EXPECT_EQ(c->warnings,
             (std::vector<std::string>{
-                "fields without effect in Regatta: resources.deviceClassMappings, webhook",
+                "fields without effect in Regatta: resources.deviceClassMappings",
                 "integrations.frameworks that Regatta does not have, whose objects it leaves "
                 "alone: pod, statefulset",
                 "integrations.frameworks does not list batch/job, which Regatta always manages"}));
@@ -170,15 +191,41 @@ integrations: {frameworks: [pod, statefulset]}
 }
 
 TEST(Configuration, AGateTakesWaitForPodsReadyAway) {
-  const auto c = load_configuration(v1beta2, {{"DisableWaitForPodsReady", true}});
+  const auto c = load_configuration(v1beta2, "DisableWaitForPodsReady=true");
   EXPECT_FALSE(c->wait_for_pods_ready);
 }
 
-TEST(Configuration, ReportsEveryProblemAtOnce) {
-  EXPECT_EQ(problems(v1beta2 + "webhook: {port: 0}\nfoo: 1\nfeatureGates: {Foo: true}\n"),
-            "foo: unknown field\n"
-            "featureGates: unrecognized feature gate: Foo\n"
-            "webhook.port: Invalid value: 0: must be between 1 and 65535, inclusive");
+TEST(Configuration, CustomLabelsWaitForTheirGate) {
+  const std::string labels =
+      "metrics: {customLabels: [{name: team}, {name: job, sourceKind: "
+      "Workload, trackedValues: [a]}]}\n";
+  auto c = load_configuration(v1beta2 + labels);
+  ASSERT_TRUE(c) << c.error().what();
+  EXPECT_TRUE(c->metrics.custom_labels.empty());
+  EXPECT_EQ(c->warnings,
+            std::vector<std::string>{"metrics.customLabels have no effect without the feature gate "
+                                     "CustomMetricLabels"});
+  c = load_configuration(v1beta2 + labels, "CustomMetricLabels=true");
+  EXPECT_EQ(c->metrics.custom_labels.size(), 1u);
+  EXPECT_EQ(c->warnings, std::vector<std::string>{
+                             "metrics.customLabels of Workloads have no effect in Regatta"});
+}
+
+TEST(Configuration, ReportsEveryProblemOfAStepAtOnce) {
+  EXPECT_EQ(problems(v1beta2 + "foo: 1\nwebhook: {bar: 1}\n"),
+            "strict decoding error: unknown field \"foo\", unknown field \"webhook.bar\"");
+  EXPECT_EQ(problems(v1beta2 + "featureGates: {MultiKueu: true}\nfairSharing: {}\n"),
+            "featureGates: Invalid value: {\"MultiKueu\":true}: unrecognized feature gate: "
+            "MultiKueu; did you mean \"MultiKueue\"?");
+  EXPECT_EQ(problems(v1beta2 + "visibilityServer: {bindPort: 0}\nfairSharing: {}\n"),
+            "fairSharing.preemptionStrategies: Required value: must be specified\n"
+            "visibilityServer.bindPort: Invalid value: 0: must be a valid port number (1-65535)");
+  EXPECT_EQ(problems(v1beta2 + "namespace: ''\nmultiKueue: {dispatchAttempts: -1}\n"),
+            "namespace: Invalid value: \"\": a lowercase RFC 1123 label must consist of lower "
+            "case alphanumeric characters or '-', and must start and end with an alphanumeric "
+            "character (e.g. 'my-name',  or '123-abc', regex used for validation is "
+            "'[a-z0-9]([-a-z0-9]*[a-z0-9])?')\n"
+            "multiKueue.dispatchAttempts: Invalid value: -1: must be greater than or equal to 0");
 }
 
 struct Case {
@@ -199,101 +246,16 @@ INSTANTIATE_TEST_SUITE_P(
     , Refusals,
     ::testing::Values(
         Case{"unknown_with_suggestion", "metrics: {bindAddres: x}",
-             "metrics.bindAddres: unknown field; did you mean \"bindAddress\"?"},
-        Case{"unknown_in_list", "resources: {transformations: [{imput: x, input: z}]}",
-             "resources.transformations[0].imput: unknown field; did you mean \"input\"?"},
-        Case{"capitals_matter", "multiKueue: {gcinterval: 1m}",
-             "multiKueue.gcinterval: unknown field; did you mean \"gcInterval\"?"},
+             "strict decoding error: unknown field \"metrics.bindAddres\"; did you mean "
+             "\"bindAddress\"?"},
         Case{"not_in_v1beta1", "multiKueue: {clusterProfile: {}}",
-             "multiKueue.clusterProfile: unknown field", true},
-        Case{"only_in_v1beta1", "waitForPodsReady: {enable: true}",
-             "waitForPodsReady.enable: unknown field"},
-        Case{"wrong_type", "webhook: {port: nine}",
-             "webhook.port: expected an integer, got string"},
-        Case{"stanza_of_wrong_type", "webhook: 7", "webhook: expected an object, got number"},
-        Case{"bad_duration", "multiKueue: {gcInterval: 5 minutes}",
-             "multiKueue.gcInterval: \"5 minutes\" is not a duration such as \"15m\" or "
-             "\"1h30m\""},
+             "strict decoding error: unknown field \"multiKueue.clusterProfile\"", true},
+        Case{"wrong_type", "webhook: {port: nine}", "webhook.port: expected a number"},
         Case{"duration_without_unit", "multiKueue: {gcInterval: 60}",
-             "multiKueue.gcInterval: expected a duration such as \"15m\", got number"},
-        Case{"negative_gc", "multiKueue: {gcInterval: -1s}",
-             "multiKueue.gcInterval: Invalid value: \"-1s\": must be greater than or equal to 0"},
+             "multiKueue.gcInterval: expected a duration such as \"15m\" or \"1h30m\""},
         Case{"brake_below_zero", "multiKueue: {removalBrake: {sharePercent: -1}}",
              "multiKueue.removalBrake.sharePercent: Invalid value: -1: must be greater than or "
              "equal to 0"},
-        Case{"step_size_zero",
-             "multiKueue: {dispatcherName: kueue.x-k8s.io/multikueue-dispatcher-incremental, "
-             "incrementalDispatcherConfig: {stepSize: 0}}",
-             "multiKueue.incrementalDispatcherConfig.stepSize: Invalid value: 0: must be greater "
-             "than or equal to 1"},
-        Case{"step_size_of_another_dispatcher",
-             "multiKueue: {incrementalDispatcherConfig: {stepSize: 2}}",
-             "multiKueue.incrementalDispatcherConfig: Forbidden: may be set only when "
-             "dispatcherName is \"kueue.x-k8s.io/multikueue-dispatcher-incremental\""},
-        Case{"external_framework_format", "multiKueue: {externalFrameworks: [{name: Foo}]}",
-             "multiKueue.externalFrameworks[0].name: Invalid value: \"Foo\": must be in "
-             "'kind.version.group' format"},
-        Case{"external_framework_twice",
-             "multiKueue: {externalFrameworks: [{name: F.v1.g.io}, {name: F.v1.g.io}]}",
-             "multiKueue.externalFrameworks[1].name: Duplicate value: \"F.v1.g.io\""},
-        Case{"external_framework_built_in",
-             "multiKueue: {externalFrameworks: [{name: Job.v1.batch}]}",
-             "multiKueue.externalFrameworks[0].name: Invalid value: \"Job.v1.batch\": conflicts "
-             "with a built-in MultiKueue adapter"},
-        Case{"both_provider_lists",
-             "multiKueue: {clusterProfile: {accessProviders: [{name: a, execConfig: {command: c, "
-             "apiVersion: v, interactiveMode: Never}}], credentialsProviders: [{name: a}]}}",
-             "multiKueue.clusterProfile.credentialsProviders: Forbidden: must not be specified "
-             "when accessProviders is specified"},
-        Case{"exec_config_incomplete",
-             "multiKueue: {clusterProfile: {accessProviders: [{name: a, execConfig: {command: c, "
-             "apiVersion: v, interactiveMode: Maybe}}]}}",
-             "multiKueue.clusterProfile.accessProviders[0].execConfig.interactiveMode: "
-             "Unsupported value: \"Maybe\": supported values: \"Never\", \"IfAvailable\", "
-             "\"Always\""},
-        Case{"framework_unknown", "integrations: {frameworks: [batch/jobs]}",
-             "integrations.frameworks[0]: Unsupported value: \"batch/jobs\"; did you mean "
-             "\"batch/job\"?"},
-        Case{"framework_twice", "integrations: {frameworks: [pod, pod]}",
-             "integrations.frameworks[1]: Duplicate value: \"pod\""},
-        Case{"pods_of_kube_system",
-             "integrations: {frameworks: [pod]}\nmanagedJobsNamespaceSelector: {matchExpressions: "
-             "[{key: kubernetes.io/metadata.name, operator: NotIn, values: [kueue-system]}]}",
-             "managedJobsNamespaceSelector: Invalid value: \"kubernetes.io/metadata.name!="
-             "kueue-system\": should not match the \"kube-system\" namespace"},
-        Case{"strategies_in_wrong_order",
-             "fairSharing: {preemptionStrategies: [LessThanInitialShare, "
-             "LessThanOrEqualToFinalShare]}",
-             "fairSharing.preemptionStrategies: Unsupported value: supported are "
-             "[LessThanOrEqualToFinalShare], [LessThanInitialShare] and "
-             "[LessThanOrEqualToFinalShare LessThanInitialShare]"},
-        Case{"sampling_zero", "admissionFairSharing: {usageSamplingInterval: 0s}",
-             "admissionFairSharing.usageSamplingInterval: Invalid value: \"0s\": must be greater "
-             "than 0"},
-        Case{"negative_weight", "admissionFairSharing: {resourceWeights: {cpu: -1}}",
-             "admissionFairSharing.resourceWeights[cpu]: Invalid value: -1.000000: must be greater "
-             "than or equal to 0"},
-        Case{"input_twice", "resources: {transformations: [{input: a}, {input: a}]}",
-             "resources.transformations[1].input: Duplicate value: \"a\""},
-        Case{"strategy_unknown", "resources: {transformations: [{input: a, strategy: Keep}]}",
-             "resources.transformations[0].strategy: Unsupported value: \"Keep\": supported "
-             "values: \"Retain\", \"Replace\""},
-        Case{"custom_labels_need_a_gate", "metrics: {customLabels: [{name: a}]}",
-             "metrics.customLabels: Forbidden: needs the feature gate CustomMetricLabels"},
-        Case{"custom_labels_of_workloads",
-             "featureGates: {CustomMetricLabels: true}\nmetrics: {customLabels: [{name: a, "
-             "sourceKind: Workload}]}",
-             "metrics.customLabels[0].sourceKind: Unsupported value: \"Workload\": supported "
-             "values: \"ClusterQueue\", \"LocalQueue\", \"Cohort\""},
-        Case{"custom_label_with_a_name_that_prometheus_refuses",
-             "featureGates: {CustomMetricLabels: true}\nmetrics: {customLabels: [{name: _a}]}",
-             "metrics.customLabels[0].name: Invalid value: \"_a\": must match "
-             "[a-zA-Z][a-zA-Z0-9_]*"},
-        Case{"origin_is_no_label_value", "multiKueue: {origin: 'a b'}",
-             "multiKueue.origin: Invalid value: \"a b\": a valid label must be an empty string or "
-             "consist of alphanumeric characters, '-', '_' or '.', and must start and end with an "
-             "alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for "
-             "validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"},
         Case{"renew_beyond_lease", "leaderElection: {renewDeadline: 15s}",
              "leaderElection.leaseDuration: Invalid value: \"15s\": must be greater than "
              "renewDeadline"},
@@ -301,30 +263,6 @@ INSTANTIATE_TEST_SUITE_P(
              "controller.groupKindConcurrency[Job.batch]: Invalid value: 0: must be greater than "
              "or equal to 1"}),
     [](const auto& info) { return std::string(info.param.name); });
-
-TEST(Configuration, OtherDocumentsAreRefused) {
-  EXPECT_EQ(problems("kind: Pod\napiVersion: v1\n"), "kind: expected Configuration, got \"Pod\"");
-  EXPECT_EQ(problems("kind: Configuration\napiVersion: config.kueue.x-k8s.io/v1\n"),
-            "apiVersion: expected config.kueue.x-k8s.io/v1beta2 or "
-            "config.kueue.x-k8s.io/v1beta1, got \"config.kueue.x-k8s.io/v1\"");
-  EXPECT_EQ(problems("[]"), "the configuration is not an object");
-  EXPECT_NE(problems("a: [\n"), "");
-}
-
-TEST(GoDurations, AreReadAndWritten) {
-  const std::pair<const char*, Duration> cases[] = {
-      {"0", 0ms},       {"15m0s", 15min},    {"1h30m", 90min},        {"1.5s", 1500ms},
-      {"250ms", 250ms}, {"-2s", -2s},        {"1h0m0.5s", 3600500ms}, {"1us", 0ms},
-      {"+3s", 3s},      {"2\u00b5s3ms", 3ms}};
-  for (const auto& [text, want] : cases) EXPECT_EQ(*parse_duration(text), want) << text;
-  for (const char* text : {"", "5", "m", "1d", "1.2.3s", "s5", "-", "1e3s", "9999999999h"}) {
-    EXPECT_FALSE(parse_duration(text)) << text;
-  }
-  EXPECT_EQ(format_go_duration(15min), "15m0s");
-  EXPECT_EQ(format_go_duration(3600500ms), "1h0m0.5s");
-  EXPECT_EQ(format_go_duration(-2s), "-2s");
-  EXPECT_EQ(format_go_duration(250ms), "250ms");
-}
 
 TEST(NearMiss, SuggestsOnlyWhatIsClose) {
   const std::vector<std::string_view> known{"port", "host", "certDir"};

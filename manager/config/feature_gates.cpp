@@ -1,10 +1,14 @@
 #include "manager/config/feature_gates.h"
 
+#include "lib/api/field_errors.h"
 #include "lib/base/check.h"
+#include "lib/base/joined.h"
 #include "lib/base/near_miss.h"
+#include "manager/config/kubernetes_gates.h"
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <vector>
 
 namespace regatta::manager {
@@ -102,33 +106,30 @@ constexpr FeatureGateInfo gates[] = {
     {"WorkloadValidationForPodSetMetadata", beta, true, "0.20"},
 };
 
-struct Prerequisite {
-  std::string_view gate;
-  std::string_view needs;
-};
-
-/// Further prerequisites: every TAS gate needs TopologyAwareScheduling, every KueueDRAIntegration
-/// gate needs KueueDRAIntegration.
-constexpr Prerequisite prerequisites[] = {
+/// Sorted by gate.
+constexpr GateNeed needs[] = {
     {"ElasticJobsViaWorkloadSlicesWithTAS", "ElasticJobsViaWorkloadSlices"},
     {"ElasticJobsViaWorkloadSlicesWithTAS", "TopologyAwareScheduling"},
     {"FlavorFungibilityPreserveScanProgress", "FlavorFungibility"},
+    {"KueueDRAIntegrationConsumableCapacity", "KueueDRAIntegration"},
+    {"KueueDRAIntegrationExtendedResource", "KueueDRAIntegration"},
+    {"KueueDRAIntegrationPartitionableDevices", "KueueDRAIntegration"},
+    {"TASBalancedPlacement", "TopologyAwareScheduling"},
+    {"TASFailedNodeReplacement", "TopologyAwareScheduling"},
+    {"TASFailedNodeReplacementFailFast", "TopologyAwareScheduling"},
     {"TASFailedNodeReplacementFailFast", "TASFailedNodeReplacement"},
+    {"TASHandleOverlappingFlavors", "TopologyAwareScheduling"},
+    {"TASMultiLayerTopology", "TopologyAwareScheduling"},
+    {"TASProfileMixed", "TopologyAwareScheduling"},
+    {"TASRecomputeAssignmentWithinSchedulingCycle", "TopologyAwareScheduling"},
+    {"TASReplaceNodeDueToNotReadyOverFixedTime", "TopologyAwareScheduling"},
     {"TASReplaceNodeDueToNotReadyOverFixedTime", "TASFailedNodeReplacement"},
+    {"TASReplaceNodeOnNodeTaints", "TopologyAwareScheduling"},
+    {"TASReplaceNodeOnPodTermination", "TopologyAwareScheduling"},
     {"TASReplaceNodeOnPodTermination", "TASFailedNodeReplacement"},
+    {"TASRespectNodeAffinityPreferred", "TopologyAwareScheduling"},
     {"UnadmittedWorkloadsExplicitStatus", "UnadmittedWorkloadsObservability"},
 };
-
-std::vector<std::string_view> prerequisites_of(std::string_view gate) {
-  std::vector<std::string_view> needed;
-  for (const Prerequisite& p : prerequisites) {
-    if (p.gate == gate) needed.push_back(p.needs);
-  }
-  if (gate.starts_with("TAS")) needed.push_back("TopologyAwareScheduling");
-  constexpr std::string_view dra = "KueueDRAIntegration";
-  if (gate.starts_with(dra) && gate != dra) needed.push_back(dra);
-  return needed;
-}
 
 const FeatureGateInfo* find(std::string_view name) {
   const auto it = std::lower_bound(
@@ -163,8 +164,10 @@ constexpr std::string_view with_effect[] = {
     "QuotaCheckStrategy",
     "ReclaimablePods",
     "RecomputeAssignmentUponPreemptionTargetsOverlap",
+    "RejectUpdatesToCQWithInvalidOnFlavors",
     "SchedulingEquivalenceHashing",
     "ShortWorkloadNames",
+    "TASAssignmentsEncodingByHostnamePrefix",
     "TASFailedNodeReplacement",
     "TASFailedNodeReplacementFailFast",
     "TASMultiLayerTopology",
@@ -172,42 +175,100 @@ constexpr std::string_view with_effect[] = {
     "TASRecomputeAssignmentWithinSchedulingCycle",
     "TASReplaceNodeOnNodeTaints",
     "TASReplaceNodeOnPodTermination",
+    "TASValidateWorkloadSliceSize",
     "TopologyAwareScheduling",
     "UnadmittedWorkloadsExplicitStatus",
     "WorkloadPriorityClassDefaulting",
+    "WorkloadValidateResourcesAreNonNegative",
+    "WorkloadValidationForPodSetMetadata",
 };
 
-std::string unknown(const std::string& name) {
-  std::vector<std::string_view> names;
-  for (const FeatureGateInfo& gate : gates) names.push_back(gate.name);
-  return "unrecognized feature gate: " + name + did_you_mean(name, names);
-}
+constexpr std::string_view all_alpha = "AllAlpha";
+constexpr std::string_view all_beta = "AllBeta";
 
-bool is_stage(std::string_view name) {
-  return name == "AllAlpha" || name == "AllBeta";
-}
+/// A gate of Kueue or of Kubernetes.
+struct Known {
+  GateStage stage;
+  bool enabled;
+  bool locked;
+};
 
-/// Stages first, so that a gate that is named itself wins within one source.
-Status put(const GateSettings& source, GateSettings* into) {
-  for (const auto& [name, on] : source) {
-    if (!is_stage(name)) continue;
-    const GateStage stage = name == "AllAlpha" ? GateStage::alpha : GateStage::beta;
-    for (const FeatureGateInfo& gate : gates) {
-      if (gate.stage == stage) into->insert_or_assign(std::string(gate.name), on);
-    }
+std::optional<Known> known(std::string_view name) {
+  if (const FeatureGateInfo* gate = find(name)) {
+    return Known{gate->stage, gate->enabled, gate->locked};
   }
-  for (const auto& [name, on] : source) {
-    if (is_stage(name)) continue;
-    const FeatureGateInfo* gate = find(name);
-    if (!gate) return Error(Errc::invalid, unknown(name));
+  const auto all = kubernetes_gates();
+  const auto it = std::lower_bound(
+      all.begin(), all.end(), name,
+      [](const KubernetesGate& gate, std::string_view n) { return gate.name < n; });
+  if (it == all.end() || it->name != name) return std::nullopt;
+  return Known{it->stage, it->enabled, it->locked};
+}
+
+/// What settings make of a gate: it is named itself, or its stage is, or it has its default.
+bool state_of(std::string_view name, const GateSettings& settings) {
+  const auto own = settings.find(name);
+  if (own != settings.end()) return own->second;
+  const Known gate = known(name).value();
+  const bool staged = gate.stage == GateStage::alpha || gate.stage == GateStage::beta;
+  const auto stage = settings.find(gate.stage == GateStage::alpha ? all_alpha : all_beta);
+  return staged && stage != settings.end() ? stage->second : gate.enabled;
+}
+
+std::vector<std::string> refused(const GateSettings& settings) {
+  std::vector<std::string> out;
+  for (const auto& [name, on] : settings) {
+    if (name == all_alpha || name == all_beta) continue;
+    const auto gate = known(name);
+    if (!gate) return {"unrecognized feature gate: " + name};
     if (gate->locked && on != gate->enabled) {
       const auto text = [](bool value) { return value ? "true" : "false"; };
-      return Error(Errc::invalid, "cannot set feature gate " + name + " to " + text(on) +
-                                      ", feature is locked to " + text(gate->enabled));
+      out.push_back("cannot set feature gate " + name + " to " + text(on) +
+                    ", feature is locked to " + text(gate->enabled));
     }
-    into->insert_or_assign(name, on);
   }
-  return ok();
+  return out;
+}
+
+/// Gates that are on although what they need is off.
+std::vector<std::string> contradictions(const GateSettings& settings) {
+  std::vector<std::pair<std::string_view, std::string>> missing;
+  for (const auto& table : {std::span<const GateNeed>(needs), kubernetes_gate_needs()}) {
+    for (const auto& [gate, needed] : table) {
+      if (!state_of(gate, settings) || state_of(needed, settings)) continue;
+      if (missing.empty() || missing.back().first != gate) missing.emplace_back(gate, "");
+      std::string& list = missing.back().second;
+      list += (list.empty() ? "" : " ") + std::string(needed);
+    }
+  }
+  std::vector<std::string> out;
+  for (const auto& [gate, list] : missing) {
+    out.push_back(std::string(gate) + " is enabled, but depends on features that are disabled: [" +
+                  list + "]");
+  }
+  return out;
+}
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view blank = " \t\r\n";
+  const std::size_t first = text.find_first_not_of(blank);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(blank) - first + 1);
+}
+
+std::optional<bool> as_boolean(std::string_view text) {
+  for (const std::string_view yes : {"1", "t", "T", "TRUE", "true", "True"}) {
+    if (text == yes) return true;
+  }
+  for (const std::string_view no : {"0", "f", "F", "FALSE", "false", "False"}) {
+    if (text == no) return false;
+  }
+  return std::nullopt;
+}
+
+Error all_of(const std::vector<std::string>& problems) {
+  const std::string text = joined(problems);
+  return Error(Errc::invalid, problems.size() == 1 ? text : "[" + text + "]");
 }
 
 }  // namespace
@@ -220,6 +281,13 @@ std::span<const std::string_view> feature_gates_with_effect() {
   return with_effect;
 }
 
+std::string similar_feature_gate(std::string_view name) {
+  if (known(name) || name == all_alpha || name == all_beta) return "";
+  std::vector<std::string_view> names;
+  for (const FeatureGateInfo& gate : gates) names.push_back(gate.name);
+  return did_you_mean(name, names);
+}
+
 Result<GateSettings> parse_feature_gates_flag(std::string_view text) {
   GateSettings settings;
   while (!text.empty()) {
@@ -228,59 +296,46 @@ Result<GateSettings> parse_feature_gates_flag(std::string_view text) {
     text.remove_prefix(comma == std::string_view::npos ? text.size() : comma + 1);
     if (item.empty()) continue;
     const std::size_t equals = item.find('=');
-    const std::string_view value =
-        equals == std::string_view::npos ? std::string_view() : item.substr(equals + 1);
-    if (value != "true" && value != "false") {
-      return Error(Errc::invalid, "--feature-gates: \"" + std::string(item) +
-                                      "\" is not of the form Name=true or Name=false");
+    const std::string name(trimmed(item.substr(0, equals)));
+    if (equals == std::string_view::npos) {
+      return Error(Errc::invalid, "missing bool value for " + name);
     }
-    settings.insert_or_assign(std::string(item.substr(0, equals)), value == "true");
+    const std::string value(trimmed(item.substr(equals + 1)));
+    const auto on = as_boolean(value);
+    if (!on) {
+      return Error(Errc::invalid, "invalid value of " + name + "=" + value +
+                                      ", err: strconv.ParseBool: parsing " + api::in_quotes(value) +
+                                      ": invalid syntax");
+    }
+    settings.insert_or_assign(name, *on);
   }
   return settings;
 }
 
-Result<FeatureGates> FeatureGates::make(const GateSettings& file, const GateSettings& flag) {
+Result<FeatureGates> FeatureGates::make(GateSettings settings) {
+  auto problems = refused(settings);
+  if (problems.empty()) problems = contradictions(settings);
+  if (!problems.empty()) return all_of(problems);
   FeatureGates made;
-  const Status from_file = put(file, &made.settings_);
-  if (!from_file) return from_file.error().within("featureGates");
-  const Status from_flag = put(flag, &made.settings_);
-  if (!from_flag) return from_flag.error().within("--feature-gates");
-  for (const GateSettings* source : {&file, &flag}) {
-    for (const auto& [name, on] : *source) {
-      if (!on || is_stage(name) || !made.switched_on(name)) continue;
-      for (const std::string_view needed : prerequisites_of(name)) {
-        if (made.enabled(needed)) continue;
-        return Error(Errc::invalid,
-                     "feature gate " + name + " needs " + std::string(needed) + ", which is off");
-      }
-    }
-  }
+  made.settings_ = std::move(settings);
   return made;
 }
 
-bool FeatureGates::switched_on(std::string_view name) const {
-  const FeatureGateInfo* gate = find(name);
-  REGATTA_CHECK(gate, "there is no feature gate " + std::string(name));
-  const auto it = settings_.find(std::string(name));
-  return it == settings_.end() ? gate->enabled : it->second;
+bool FeatureGates::enabled(std::string_view name) const {
+  REGATTA_CHECK(find(name), "there is no feature gate " + std::string(name));
+  return state_of(name, settings_);
 }
 
 std::vector<std::string> FeatureGates::without_effect() const {
   std::vector<std::string> names;
   for (const auto& [name, on] : settings_) {
-    if (on == find(name)->enabled) continue;
+    const auto gate = known(name);
+    if (!gate || on == gate->enabled) continue;
     if (!std::binary_search(std::begin(with_effect), std::end(with_effect), name)) {
       names.push_back(name);
     }
   }
   return names;
-}
-
-bool FeatureGates::enabled(std::string_view name) const {
-  if (!switched_on(name)) return false;
-  const auto needed = prerequisites_of(name);
-  return std::all_of(needed.begin(), needed.end(),
-                     [&](std::string_view other) { return enabled(other); });
 }
 
 }  // namespace regatta::manager

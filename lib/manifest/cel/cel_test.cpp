@@ -170,7 +170,9 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"self.size.all(t, true)", "cannot be range of a comprehension"},
         Wrong{"self.size.x", "does not support field selection"},
         Wrong{"has(self)", "invalid argument to has() macro"},
-        Wrong{"self.size ==", "Syntax error: mismatched input '<EOF>'"},
+        Wrong{"self.size ==",
+              "Syntax error: mismatched input '<EOF>' expecting {'[', '{', '(', '.', '-', '!', "
+              "'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}"},
         Wrong{"self.size == 3)", "Syntax error: mismatched input ')'"},
         Wrong{"'abc", "unterminated string"}, Wrong{"1 # 2", "token recognition error"},
         Wrong{"'a'.matches('(')", "missing closing )"},

@@ -451,7 +451,12 @@ class Parser {
   Node primary(int depth) {
     const auto token = peek();
     if (token.kind == Token::Kind::symbol) return bracketed(token, depth);
-    if (token.kind == Token::Kind::end) return unexpected();
+    if (token.kind == Token::Kind::end) {
+      return fail(token.position,
+                  "Syntax error: mismatched input '<EOF>' expecting {'[', '{', '(', '.', '-', '!', "
+                  "'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, "
+                  "IDENTIFIER}");
+    }
     ++at_;
     Node out{.op = Op::constant, .position = token.position};
     switch (token.kind) {
