@@ -11,6 +11,7 @@ namespace regatta::lab {
 Result<Json> play_webhook(const Json& scenario);
 Result<Json> play_crd(const Json& scenario);
 Result<Json> play_conversion(const Json& scenario);
+Result<Json> play_visibility(const Json& scenario);
 
 /// The member "featureGates" of a scenario.
 webhooks::Gates gates_in(const Json& scenario);

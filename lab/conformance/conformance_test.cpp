@@ -79,7 +79,8 @@ TEST_P(ApiConformanceArea, MatchesTheReference) {
   expect_all(folder);
 }
 
-INSTANTIATE_TEST_SUITE_P(Corpus, ApiConformanceArea, testing::Values("webhooks", "conversion"),
+INSTANTIATE_TEST_SUITE_P(Corpus, ApiConformanceArea,
+                         testing::Values("webhooks", "conversion", "visibility"),
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace

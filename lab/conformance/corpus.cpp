@@ -26,6 +26,7 @@ Result<Json> play_area(const std::string& area, const Json& scenario) {
     return text_at(scenario, "layer") == "crd" ? play_crd(scenario) : play_webhook(scenario);
   }
   if (area == "conversion") return play_conversion(scenario);
+  if (area == "visibility") return play_visibility(scenario);
   return Error(Errc::unavailable, "scenarios of the area " + area + " cannot be played yet");
 }
 
