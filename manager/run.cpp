@@ -16,6 +16,7 @@
 #include "manager/metrics.h"
 #include "manager/probes.h"
 #include "manager/version.h"
+#include "manager/visibility_port.h"
 
 #include <unistd.h>
 #include <utility>
@@ -37,6 +38,15 @@ kube::ClientConfig basic_client_config() {
   kube::ClientConfig client;
   client.user_agent = "regatta-manager/" + std::string(version);
   client.field_manager = "kueue";
+  return client;
+}
+
+/// Questions whether a user may read something must not use up what the controllers may send.
+kube::ClientConfig access_client_config() {
+  kube::ClientConfig client = basic_client_config();
+  client.qps = 20;
+  client.burst = 50;
+  client.timeout = std::chrono::seconds(10);
   return client;
 }
 
@@ -88,11 +98,13 @@ QueueGaugesConfig gauges_of(const Configuration& config) {
 class Manager {
  public:
   Manager(Executor executor, Clock& clock, Rng& rng, Log log, Configuration config,
-          kube::Client& client, kube::Client& lease_client, kube::Leadership& leadership)
+          kube::Client& client, kube::Client& lease_client, kube::Client& access_client,
+          kube::Leadership& leadership)
       : clock_(clock),
         log_(std::move(log)),
         config_(std::move(config)),
         client_(client),
+        access_client_(access_client),
         rng_(rng),
         instance_(instance_name(rng)),
         leadership_(leadership),
@@ -132,6 +144,11 @@ class Manager {
     const Status probing =
         serve(config_.health.health_probe_bind_address, &probes_, "health.healthProbeBindAddress");
     if (!probing) return probing;
+    auto visibility = make_visibility_port(config_, scope_.executor(), clock_,
+                                           log_.named("visibility"), access_client_, *core_);
+    if (!visibility) return visibility.error();
+    visibility_ = std::move(*visibility);
+    if (visibility_) scope_.spawn("visibility", visibility_->run());
     return serve(config_.metrics.bind_address, &metrics_pages_, "metrics.bindAddress");
   }
 
@@ -175,6 +192,7 @@ class Manager {
   Log log_;
   Configuration config_;
   kube::Client& client_;
+  kube::Client& access_client_;  ///< asks who may; replicas that do not lead ask, too
   Rng& rng_;
   std::string instance_;
   kube::Leadership& leadership_;
@@ -186,6 +204,7 @@ class Manager {
   std::unique_ptr<Core> core_;
   TextPages probes_, metrics_pages_;
   std::vector<std::unique_ptr<net::HttpServer>> servers_;
+  std::unique_ptr<visibility::VisibilityServer> visibility_;
   TaskScope scope_;
 };
 
@@ -219,13 +238,16 @@ Task<int> manage(ManagerOptions options) {
   auto for_lease =
       kubeconfig::Connection::create(executor, clock, rng, *endpoint, basic_client_config());
   if (!for_lease) co_return refuse(log, "cannot connect", for_lease.error());
+  auto for_access =
+      kubeconfig::Connection::create(executor, clock, rng, *endpoint, access_client_config());
+  if (!for_access) co_return refuse(log, "cannot connect", for_access.error());
   kube::Leadership leadership(clock);
   auto connection = kubeconfig::Connection::create(executor, clock, rng, std::move(*endpoint),
                                                    client_config(*config, leadership));
   if (!connection) co_return refuse(log, "cannot connect", connection.error());
   log.info("starting", {{"version", version}, {"cluster", server}, {"namespace", config->ns}});
   Manager manager(executor, clock, rng, log, std::move(*config), (*connection)->client(),
-                  (*for_lease)->client(), leadership);
+                  (*for_lease)->client(), (*for_access)->client(), leadership);
   co_return co_await manager.run();
 }
 

@@ -35,7 +35,7 @@ ALLOWED = {
     "kubeconfig": LIB,
     "clusters": LIB | {"kubeconfig", "jobs"},
     "controllers": LIB | DECIDE | {"clusters"},
-    "manager": LIB | DECIDE | {"kubeconfig", "clusters", "controllers"},
+    "manager": LIB | DECIDE | {"kubeconfig", "clusters", "controllers", "visibility"},
     "manager/config": PURE,
     # Where requests for waiting workloads come in.
     "visibility/server": LIB | {"admission", "visibility"},

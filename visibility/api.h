@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -32,7 +33,7 @@ struct Answer {
 
 /// The metadata and priority of a workload that waits.
 struct WorkloadSeen {
-  const api::ObjectMeta* metadata = nullptr;
+  std::shared_ptr<const api::ObjectMeta> metadata;
   std::int32_t priority = 0;
 };
 

@@ -26,7 +26,7 @@ class VisibilityApi : public testing::Test {
     const Source source{reader, [&](const api::ObjectKey& key) -> std::optional<WorkloadSeen> {
                           const auto found = loaded_.workloads.find(key);
                           if (found == loaded_.workloads.end()) return std::nullopt;
-                          return WorkloadSeen{&found->second.metadata,
+                          return WorkloadSeen{{std::shared_ptr<void>(), &found->second.metadata},
                                               found->second.spec.priority.value_or(0)};
                         }};
     return answer({method, target, accept}, source);

@@ -24,7 +24,7 @@ Json answer_of(QueueWorld& world, const Json& request) {
       reader, [&](const api::ObjectKey& key) -> std::optional<visibility::WorkloadSeen> {
         const auto found = world.workloads().find(key);
         if (found == world.workloads().end()) return std::nullopt;
-        return visibility::WorkloadSeen{&found->second.metadata,
+        return visibility::WorkloadSeen{{std::shared_ptr<void>(), &found->second.metadata},
                                         found->second.spec.priority.value_or(0)};
       }};
   const visibility::Answer answer = visibility::answer(query_of(request), source);
