@@ -225,7 +225,12 @@ WorkloadId PendingQueue::pop() {
   erase(id);
   sticky_ = sticky;
   table_[id].place = Place::in_cycle;
+  popped_ = id;
   return id;
+}
+
+WorkloadId PendingQueue::in_cycle() const {
+  return popped_ != no_id && table_[popped_].place == Place::in_cycle ? popped_ : no_id;
 }
 
 void PendingQueue::move_class(Classes::iterator which, Classes* from, Classes* to) {
@@ -339,13 +344,19 @@ std::vector<WorkloadId> PendingQueue::in_order() const {
 }
 
 std::vector<WorkloadId> PendingQueue::all_in_order() const {
+  std::vector<WorkloadId> ids = all();
+  sort_as_popped(&ids);
+  return ids;
+}
+
+std::vector<WorkloadId> PendingQueue::all() const {
   std::vector<WorkloadId> ids(delayed_.begin(), delayed_.end());
+  ids.reserve(size());
   for (const Classes* classes : {&active_, &parked_}) {
     for (const auto& [key, members] : *classes) {
       ids.insert(ids.end(), members.members.begin(), members.members.end());
     }
   }
-  sort_as_popped(&ids);
   return ids;
 }
 

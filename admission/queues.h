@@ -127,6 +127,11 @@ class PendingQueue {
   std::vector<WorkloadId> in_order() const;
   /// The same for all workloads, as if none were parked or delayed.
   std::vector<WorkloadId> all_in_order() const;
+  /// All of them, in no order.
+  std::vector<WorkloadId> all() const;
+  /// The workload that pop() took last, if it is still in the cycle; else no_id. The id may be that
+  /// of a workload of another queue.
+  WorkloadId in_cycle() const;
 
  private:
   struct Alike {
@@ -162,6 +167,7 @@ class PendingQueue {
   std::size_t waiting_ = 0;
   std::size_t parked_count_ = 0;
   WorkloadId sticky_ = no_id;
+  WorkloadId popped_ = no_id;
 };
 
 }  // namespace regatta::admission

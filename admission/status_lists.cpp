@@ -74,6 +74,20 @@ std::pair<std::size_t, std::size_t> StatusReader::pending_of(
   return counts;
 }
 
+std::vector<WorkloadId> StatusReader::pending_ids(const QueueInfo& queue) const {
+  std::vector<WorkloadId> ids = queue.pending.all();
+  const WorkloadId head = queue.pending.in_cycle();
+  if (head == no_id) return ids;
+  const LocalQueueId local = workloads()[head].local_queue;
+  if (local != no_id && books_->queues.local(local).queue == queue.id) ids.push_back(head);
+  return ids;
+}
+
+const LocalQueueInfo* StatusReader::find_local_queue(const api::ObjectKey& key) const {
+  const LocalQueueInfo* found = find_local(key);
+  return found != nullptr && found->exists ? found : nullptr;
+}
+
 bool StatusReader::flavor_in_use(const std::string& flavor) const {
   const auto names_it = [&](const std::vector<api::ResourceGroup>& groups) {
     for (const auto& group : groups) {

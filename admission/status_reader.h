@@ -62,6 +62,16 @@ class StatusReader {
   /// How many workloads of a LocalQueue wait in the heap, and how many are inadmissible. Takes time
   /// linear in their number.
   std::pair<std::size_t, std::size_t> pending_of(const api::ObjectKey& local_queue) const;
+  /// The workloads that wait in a ClusterQueue, and the one that a cycle has taken out, in no
+  /// order.
+  std::vector<WorkloadId> pending_ids(const QueueInfo& queue) const;
+  std::size_t local_queue_count() const { return books_->queues.locals().size(); }
+  /// Null when there is no such LocalQueue.
+  const LocalQueueInfo* find_local_queue(const api::ObjectKey& key) const;
+  const LocalQueueInfo& local_queue(LocalQueueId id) const { return books_->queues.local(id); }
+  LocalQueueId local_queue_id(const api::ObjectKey& key) const {
+    return books_->queues.find_local(key);
+  }
   /// Whether a ClusterQueue has quota of that flavor, or uses that check.
   bool flavor_in_use(const std::string& flavor) const;
   bool check_in_use(const std::string& check) const;

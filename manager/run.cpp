@@ -16,6 +16,7 @@
 #include "manager/metrics.h"
 #include "manager/probes.h"
 #include "manager/version.h"
+#include "manager/visibility_port.h"
 #include "manager/webhooks/certificate_source.h"
 #include "manager/webhooks/webhook_port.h"
 #include "webhooks/conversion.h"
@@ -42,6 +43,15 @@ kube::ClientConfig basic_client_config() {
   kube::ClientConfig client;
   client.user_agent = "regatta-manager/" + std::string(version);
   client.field_manager = "kueue";
+  return client;
+}
+
+/// Questions whether a user may read something must not use up what the controllers may send.
+kube::ClientConfig access_client_config() {
+  kube::ClientConfig client = basic_client_config();
+  client.qps = 20;
+  client.burst = 50;
+  client.timeout = std::chrono::seconds(10);
   return client;
 }
 
@@ -110,11 +120,12 @@ CertificateSourceConfig certificates_of(const Configuration& config) {
   return out;
 }
 
-/// Kept apart because three clients are easily mixed up.
+/// Kept apart because four clients are easily mixed up.
 struct ManagerClients {
   kube::Client& common;
   kube::Client& lease;         ///< nothing else holds it up
   kube::Client& certificates;  ///< writes whether this replica leads or not
+  kube::Client& access;        ///< asks what a user may read; replicas that do not lead ask, too
 };
 
 /// The process around the core: leader election, probes, and its end.
@@ -126,6 +137,7 @@ class Manager {
         log_(std::move(log)),
         config_(std::move(config)),
         client_(clients.common),
+        access_client_(clients.access),
         rng_(rng),
         instance_(instance_name(rng)),
         leadership_(leadership),
@@ -176,6 +188,11 @@ class Manager {
     const Status measuring =
         serve(config_.metrics.bind_address, &metrics_pages_, "metrics.bindAddress");
     if (!measuring) return measuring;
+    auto visibility = make_visibility_port(config_, scope_.executor(), clock_,
+                                           log_.named("visibility"), access_client_, *core_);
+    if (!visibility) return visibility.error();
+    visibility_ = std::move(*visibility);
+    if (visibility_) scope_.spawn("visibility", visibility_->run());
     // Before anything else is read: reading a Workload may need its conversion.
     scope_.spawn("certificates", certificates_.run());
     return ok();
@@ -235,6 +252,7 @@ class Manager {
   Log log_;
   Configuration config_;
   kube::Client& client_;
+  kube::Client& access_client_;
   Rng& rng_;
   std::string instance_;
   kube::Leadership& leadership_;
@@ -249,6 +267,7 @@ class Manager {
   WebhookPort webhook_port_;
   CertificateSource certificates_;
   std::vector<std::unique_ptr<net::HttpServer>> servers_;
+  std::unique_ptr<visibility::VisibilityServer> visibility_;
   TaskScope scope_;
 };
 
@@ -285,13 +304,17 @@ Task<int> manage(ManagerOptions options) {
   auto for_certificates =
       kubeconfig::Connection::create(executor, clock, rng, *endpoint, basic_client_config());
   if (!for_certificates) co_return refuse(log, "cannot connect", for_certificates.error());
+  auto for_access =
+      kubeconfig::Connection::create(executor, clock, rng, *endpoint, access_client_config());
+  if (!for_access) co_return refuse(log, "cannot connect", for_access.error());
   kube::Leadership leadership(clock);
   auto connection = kubeconfig::Connection::create(executor, clock, rng, std::move(*endpoint),
                                                    client_config(*config, leadership));
   if (!connection) co_return refuse(log, "cannot connect", connection.error());
   log.info("starting", {{"version", version}, {"cluster", server}, {"namespace", config->ns}});
   Manager manager(executor, clock, rng, log, std::move(*config),
-                  {(*connection)->client(), (*for_lease)->client(), (*for_certificates)->client()},
+                  {(*connection)->client(), (*for_lease)->client(), (*for_certificates)->client(),
+                   (*for_access)->client()},
                   leadership);
   co_return co_await manager.run();
 }

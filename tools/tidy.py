@@ -31,13 +31,16 @@ ALLOWED = {
     "dispatch": PURE | {"jobs", "placement"},
     "lifecycle": PURE | {"admission", "jobs"},
     "webhooks": PURE,
+    "visibility": PURE | {"admission"},
     # What carries it out.
     "kubeconfig": LIB,
     "clusters": LIB | {"kubeconfig", "jobs"},
     "controllers": LIB | DECIDE | {"clusters"},
-    "manager": LIB | DECIDE | {"kubeconfig", "clusters", "controllers"} | CEL,
+    "manager": LIB | DECIDE | {"kubeconfig", "clusters", "controllers", "visibility"} | CEL,
     # Kueue refuses expressions of device classes that do not compile.
     "manager/config": PURE | {"webhooks"} | CEL,
+    # Where requests for waiting workloads come in.
+    "visibility/server": LIB | {"admission", "visibility"},
     # Where reviews come in.
     "webhooks/server": LIB | {"webhooks"},
     # What asks: decisions over manifests, in virtual time.
@@ -50,7 +53,7 @@ ALLOWED = {
     "lab/apiserver": LIB | MANIFEST | {"lab/terms.h"},
     "lab/cluster": LIB | MANIFEST,
     # Plays scenarios of other implementations: it sees every part that has an outcome.
-    "lab/conformance": LIB | MANIFEST | DECIDE | {"whatif", "manager/config"},
+    "lab/conformance": LIB | MANIFEST | DECIDE | {"whatif", "manager/config", "visibility"},
     "lab/cli": LIB | MANIFEST | {"kubeconfig", "lab"},
     "tests": None,
     "bench": None,

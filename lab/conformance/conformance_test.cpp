@@ -63,7 +63,7 @@ TEST_P(ApiConformanceArea, MatchesTheReference) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Corpus, ApiConformanceArea,
-                         testing::Values("webhooks", "conversion", "configuration"),
+                         testing::Values("webhooks", "conversion", "configuration", "visibility"),
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace

@@ -1,0 +1,92 @@
+#include "visibility/access.h"
+
+#include "lib/base/json_access.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace regatta::visibility {
+namespace {
+
+using namespace std::chrono_literals;
+
+const User ann{"ann", {"dev", "system:authenticated"}, {{"scopes", {"read"}}}};
+constexpr const char* page =
+    "/apis/visibility.kueue.x-k8s.io/v1beta2/namespaces/team-a/localqueues/users/pendingworkloads"
+    "?limit=1";
+
+TEST(Access, APageOfALocalQueueIsAboutItsSubresource) {
+  const Json review = review_of(ann, attributes_of("GET", page));
+  const Json wanted{{"verb", "get"},
+                    {"group", "visibility.kueue.x-k8s.io"},
+                    {"version", "v1beta2"},
+                    {"namespace", "team-a"},
+                    {"resource", "localqueues"},
+                    {"subresource", "pendingworkloads"},
+                    {"name", "users"}};
+  EXPECT_EQ(review["spec"]["resourceAttributes"], wanted);
+  EXPECT_EQ(text_at(review, {"spec", "user"}), "ann");
+  EXPECT_EQ(review["spec"]["groups"], Json::array({"dev", "system:authenticated"}));
+  EXPECT_EQ(review["spec"]["extra"]["scopes"], Json::array({"read"}));
+}
+
+TEST(Access, DiscoveryIsAboutItsPath) {
+  const Attributes what = attributes_of("GET", "/apis/visibility.kueue.x-k8s.io/v1beta2?x=1");
+  EXPECT_EQ(review_of(ann, what)["spec"]["nonResourceAttributes"],
+            (Json{{"verb", "get"}, {"path", "/apis/visibility.kueue.x-k8s.io/v1beta2"}}));
+}
+
+TEST(Access, MethodsAreVerbs) {
+  EXPECT_EQ(attributes_of("POST", page).verb, "create");
+  EXPECT_EQ(attributes_of("DELETE", page).verb, "delete");
+  EXPECT_EQ(attributes_of("GET", "/apis/visibility.kueue.x-k8s.io/v1beta2/clusterqueues").verb,
+            "list");
+}
+
+TEST(Access, ARefusalSaysWhatTheUserMayNotDo) {
+  EXPECT_EQ(refusal_of(ann, attributes_of("GET", page), ""),
+            "localqueues.visibility.kueue.x-k8s.io \"users\" is forbidden: User \"ann\" cannot get "
+            "resource \"localqueues/pendingworkloads\" in API group "
+            "\"visibility.kueue.x-k8s.io\" in the namespace \"team-a\"");
+  EXPECT_EQ(refusal_of(ann, attributes_of("GET", "/apis"), "no"),
+            "forbidden: User \"ann\" cannot get path \"/apis\": no");
+}
+
+TEST(Access, OnlyMastersAreNotAskedAbout) {
+  EXPECT_FALSE(always_allowed(ann));
+  EXPECT_TRUE(always_allowed({"root", {"system:masters"}, {}}));
+}
+
+TEST(AccessCache, ADecisionIsKeptForItsTime) {
+  AccessCache cache(10, 10s);
+  const SteadyPoint begin{};
+  EXPECT_EQ(cache.find("a", begin), nullptr);
+  cache.put("a", {true, ""}, begin);
+  ASSERT_NE(cache.find("a", begin + 9s), nullptr);
+  EXPECT_TRUE(cache.find("a", begin + 9s)->allowed);
+  EXPECT_EQ(cache.find("a", begin + 10s), nullptr);
+}
+
+TEST(AccessCache, ALaterDecisionReplacesAnEarlierOne) {
+  AccessCache cache(10, 10s);
+  const SteadyPoint begin{};
+  cache.put("a", {true, ""}, begin);
+  cache.put("a", {false, ""}, begin + 5s);
+  cache.put("b", {true, ""}, begin + 11s);
+  ASSERT_NE(cache.find("a", begin + 12s), nullptr);
+  EXPECT_FALSE(cache.find("a", begin + 12s)->allowed);
+}
+
+TEST(AccessCache, ItsSizeIsBounded) {
+  AccessCache cache(3, 10s);
+  const SteadyPoint begin{};
+  for (int i = 0; i < 100; ++i) cache.put(std::to_string(i), {true, ""}, begin);
+  EXPECT_LE(cache.size(), 3u);
+  EXPECT_EQ(cache.find("0", begin), nullptr);
+  EXPECT_NE(cache.find("99", begin), nullptr);
+  cache.put("later", {true, ""}, begin + 20s);
+  EXPECT_EQ(cache.size(), 1u);
+}
+
+}  // namespace
+}  // namespace regatta::visibility

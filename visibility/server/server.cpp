@@ -1,0 +1,90 @@
+#include "visibility/server/server.h"
+
+#include "lib/net/pki.h"
+
+namespace regatta::visibility {
+namespace {
+
+constexpr Duration reading_pause = std::chrono::minutes(1);
+
+net::HttpServerOptions http_options() {
+  net::HttpServerOptions options;
+  options.body_max = 64 * 1024;  // nothing reads a body
+  options.connections_max = 256;
+  options.makes_room = true;
+  options.request_max = std::chrono::seconds(10);
+  options.write_max = std::chrono::seconds(10);
+  return options;
+}
+
+}  // namespace
+
+VisibilityServer::VisibilityServer(const Executor& executor, HandlerDeps deps,
+                                   ServerOptions options)
+    : deps_(deps), options_(std::move(options)), handler_(std::move(deps)), scope_(executor) {}
+
+net::TlsServerOptions VisibilityServer::tls_of(const FrontProxy& proxy) const {
+  return {options_.certificate_pem, options_.key_pem, proxy.ca_pem, false};
+}
+
+Status VisibilityServer::open(const FrontProxy& proxy) {
+  auto listener =
+      net::listen_tls(scope_.executor(), options_.address, options_.port, tls_of(proxy));
+  if (!listener) return listener.error();
+  listener_ = listener->get();
+  server_ = std::make_unique<net::HttpServer>(scope_.executor(), deps_.clock, std::move(*listener),
+                                              handler_, http_options(), deps_.log);
+  scope_.spawn("visibility pages", server_->run());
+  return ok();
+}
+
+Task<Status> VisibilityServer::follow() {
+  const auto map = co_await deps_.client.get<api::ConfigMap>(
+      {"kube-system", "extension-apiserver-authentication"});
+  if (!map) co_return map.error();
+  auto proxy = read_front_proxy(*map);
+  if (!proxy) co_return proxy.error();
+  if (proxy_ == *proxy) co_return ok();
+  const Status changed = listener_ == nullptr ? open(*proxy) : listener_->reload(tls_of(*proxy));
+  if (!changed) co_return changed;
+  proxy_ = *proxy;
+  handler_.trust(std::move(*proxy));
+  co_return ok();
+}
+
+Task<> VisibilityServer::run() {
+  scope_.spawn("front proxy", follow_on());
+  co_await scope_.run_until_cancelled();
+}
+
+Task<> VisibilityServer::follow_on() {
+  std::string told;
+  for (;;) {
+    const Status followed = co_await follow();
+    const std::string problem = followed ? "" : followed.error().what();
+    if (!problem.empty() && problem != told) {
+      deps_.log.warning(
+          "cannot learn from kube-system/extension-apiserver-authentication which "
+          "API servers to trust",
+          {{"error", problem}});
+    }
+    told = problem;
+    co_await deps_.clock.sleep_until(deps_.clock.steady() + reading_pause);
+  }
+}
+
+Result<ServerOptions> self_signed(ServerOptions options, const std::string& ns, TimePoint now) {
+  constexpr Duration valid = std::chrono::hours(24 * 365);
+  const auto authority = net::CertificateAuthority::create("regatta-visibility", now, valid);
+  if (!authority) return authority.error();
+  const std::string service = "kueue-visibility-server." + ns + ".svc";
+  const auto pair =
+      authority->issue_server({service, {service, "localhost"}, {"127.0.0.1"}}, now, valid);
+  if (!pair) return pair.error();
+  options.certificate_pem = pair->certificate_pem;
+  options.key_pem = pair->key_pem;
+  options.authority_pem = authority->certificate_pem();
+  return options;
+}
+
+}  // namespace regatta::visibility
