@@ -51,7 +51,7 @@ class Cluster:
 
     def install_crds(self):
         """Applies Kueue's CRDs from the chart's folder, as a user does."""
-        folder = os.path.join(self.suite.root, "charts/regatta/crds")
+        folder = os.path.join(self.suite.root, "charts/regatta/files/crds")
         self.kubectl.run("create", "-f", folder, timeout=120)
         self._kinds = {name.split("_")[1].removesuffix(".yaml") for name in os.listdir(folder)}
         self._wait_kinds()
