@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes charts/regatta/crds/*.yaml from tools/crds/*.crd; with --check only compares.
+"""Writes charts/regatta/files/crds/*.yaml from tools/crds/*.crd; with --check only compares.
 
 A .crd file has `key: value` lines, then one section per version. The section of v1beta2 lists every
 field; that of v1beta1 lists what differs: `- path` takes a field of v1beta2 away, any other line
@@ -26,7 +26,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "tools/crds"
-TARGET = ROOT / "charts/regatta/crds"
+TARGET = ROOT / "charts/regatta/files/crds"
 GROUP = "kueue.x-k8s.io"
 STORAGE = "v1beta2"
 DEPRECATION = "This version is deprecated. Use v1beta2 instead."

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Prints the path of a pinned kubectl, fetching it into .cache/ on first use.
+# Prints the path of a pinned kubectl or helm, fetching both into .cache/ on first use.
 # usage: kubectl.sh [kubectl|helm] [33|34|35]   the program, and the minor version of kubectl
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

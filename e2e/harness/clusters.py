@@ -51,8 +51,13 @@ class Cluster:
 
     def install_crds(self):
         """Applies Kueue's CRDs from the chart's folder, as a user does."""
-        folder = os.path.join(self.suite.root, "charts/regatta/crds")
+        folder = os.path.join(self.suite.root, "charts/regatta/files/crds")
         self.kubectl.run("create", "-f", folder, timeout=120)
+        self.wait_crds()
+
+    def wait_crds(self):
+        """Returns when the kinds of the chart's CRDs are served."""
+        folder = os.path.join(self.suite.root, "charts/regatta/files/crds")
         self._kinds = {name.split("_")[1].removesuffix(".yaml") for name in os.listdir(folder)}
         self._wait_kinds()
 
@@ -65,6 +70,10 @@ class Cluster:
         argv = [self.suite.binary, "manager", "--kubeconfig", self.kubeconfig(), "--config", path,
                 "--zap-log-level", self.suite.log_level]
         self._start("manager", argv)
+
+    def start_program(self, *args):
+        """The program with arguments of the scenario's, as the manager."""
+        self._start("manager", [self.suite.binary, *args])
 
     def start_upstream(self, **changes):
         """Upstream's manager in the place of Regatta's, with the same configuration."""

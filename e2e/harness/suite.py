@@ -62,7 +62,10 @@ class Suite:
         return None
 
     def pinned_kubectl(self, minor=35):
-        command = [os.path.join(ROOT, "tools/kubectl.sh"), "kubectl", str(minor)]
+        return self.pinned("kubectl", minor)
+
+    def pinned(self, program, minor=35):
+        command = [os.path.join(ROOT, "tools/kubectl.sh"), program, str(minor)]
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode != 0:
             raise RuntimeError(f"{' '.join(command)} failed:\n{done.stderr.strip()}")

@@ -179,7 +179,12 @@ Answer<std::unique_ptr<Json>> decode_options_body(const Exchange& exchange) {
   const std::string& body = exchange.request.body;
   if (body.empty()) return std::unique_ptr<Json>();
   const Encoding encoding = encoding_of(exchange.request);
-  if (encoding == Encoding::other || encoding == Encoding::protobuf) return unsupported_media();
+  if (encoding == Encoding::other) return unsupported_media();
+  if (encoding == Encoding::protobuf) {
+    std::optional<Json> options = from_protobuf(body);
+    if (!options) return unsupported_media();
+    return std::make_unique<Json>(std::move(*options));
+  }
   Result<Json> value = encoding == Encoding::yaml ? api::parse_yaml(body) : parse_json(body);
   if (!value) {
     return bad_request("couldn't get version/kind; json parse error: " + go_json_error(body));

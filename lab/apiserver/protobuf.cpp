@@ -234,6 +234,9 @@ Metric 1 type text 4 resource ResourceMetric
 ScalerSpec 1 scaleTargetRef Target 2 minReplicas integer 3 maxReplicas integer 4 metrics []Metric
 HorizontalPodAutoscaler 1 metadata metadata 2 spec ScalerSpec 3 status ignored
 Ingress 1 metadata metadata 2 spec IngressSpec 3 status ignored
+Preconditions 1 uid text 2 resourceVersion text
+DeleteOptions 1 gracePeriodSeconds integer 2 preconditions Preconditions +
+ 3 orphanDependents boolean 4 propagationPolicy text 5 dryRun list
 )";
 
 Member::Kind kind_of(const std::string& word) {

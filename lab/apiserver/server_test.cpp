@@ -37,6 +37,19 @@ class ServerTest : public ::testing::Test {
       request.headers.set("Content-Type", "application/merge-patch+json");
     }
     if (!body.is_null()) request.body = body.dump();
+    return answer_to(std::move(request));
+  }
+
+  net::HttpResponse send_text(std::string method, std::string target, std::string body,
+                              const std::string& content_type) {
+    net::HttpRequest request(std::move(method), std::move(target));
+    request.headers.set("Authorization", "Bearer admin");
+    request.headers.set("Content-Type", content_type);
+    request.body = std::move(body);
+    return answer_to(std::move(request));
+  }
+
+  net::HttpResponse answer_to(net::HttpRequest request) {
     std::optional<net::HttpResponse> response;
     scope_.spawn("request", exchange(std::move(request), &response));
     world_.settle();
@@ -286,6 +299,24 @@ TEST_F(ServerTest, ACollectionIsNotDeletedAgainstAPrecondition) {
   const std::string maps = "/api/v1/namespaces/default/configmaps";
   EXPECT_EQ(send("DELETE", maps, {{"preconditions", {{"resourceVersion", "1"}}}}).status, 409u);
   EXPECT_EQ(send("GET", maps + "/a").status, 200u);
+}
+
+/// A field of a protobuf message that has a length.
+std::string protobuf_field(char number, const std::string& bytes) {
+  return std::string{static_cast<char>(number << 3 | 2), static_cast<char>(bytes.size())} + bytes;
+}
+
+TEST_F(ServerTest, OptionsOfADeletionMayBeProtobuf) {
+  const auto uid = create("victim")["metadata"]["uid"].get<std::string>();
+  const auto remove = [&](const std::string& precondition) {
+    const std::string type = protobuf_field(1, "v1") + protobuf_field(2, "DeleteOptions");
+    const std::string options = protobuf_field(2, protobuf_field(1, precondition));
+    return send_text("DELETE", "/api/v1/namespaces/default/configmaps/victim",
+                     std::string("k8s\0", 4) + protobuf_field(1, type) + protobuf_field(2, options),
+                     "application/vnd.kubernetes.protobuf");
+  };
+  EXPECT_EQ(remove("another").status, 409u);
+  EXPECT_EQ(remove(uid).status, 200u);
 }
 
 TEST_F(ServerTest, APageIsOfTheVersionOfItsList) {

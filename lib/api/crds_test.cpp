@@ -1,5 +1,5 @@
-// Checks the CRDs of charts/regatta/crds against the types: what a schema describes survives the
-// codec, and what the codec knows is in the schema.
+// Checks the CRDs of charts/regatta/files/crds against the types: what a schema describes survives
+// the codec, and what the codec knows is in the schema.
 
 #include "lib/api/codec.h"
 #include "lib/api/convert.h"
@@ -28,7 +28,7 @@ const Json& crd_of(const ResourceInfo& resource) {
   const std::string plural(resource.plural);
   const auto [it, fresh] = cache.emplace(plural, Json());
   if (fresh) {
-    const std::string path = "charts/regatta/crds/kueue.x-k8s.io_" + plural + ".yaml";
+    const std::string path = "charts/regatta/files/crds/kueue.x-k8s.io_" + plural + ".yaml";
     const auto documents = parse_yaml_documents(read_file(path));
     if (documents && documents->size() == 1) it->second = documents->front();
   }

@@ -11,7 +11,7 @@ namespace regatta::manifest {
 
 /// A file of the repository that a binary carries.
 struct Asset {
-  std::string_view path;  ///< "charts/regatta/crds/kueue.x-k8s.io_cohorts.yaml"
+  std::string_view path;  ///< "charts/regatta/files/crds/kueue.x-k8s.io_cohorts.yaml"
   std::string_view text;
 };
 

@@ -23,7 +23,7 @@ std::vector<Json> manifests(const std::string& path) {
 
 std::vector<Json> read_crds() {
   std::vector<std::string> files;
-  for (const auto& entry : std::filesystem::directory_iterator("charts/regatta/crds")) {
+  for (const auto& entry : std::filesystem::directory_iterator("charts/regatta/files/crds")) {
     files.push_back(entry.path().string());
   }
   std::sort(files.begin(), files.end());

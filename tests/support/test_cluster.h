@@ -62,7 +62,7 @@ class TestCluster {
   static constexpr const char* other_manager_token = "other-manager-token";
   static constexpr const char* limited_token = "limited-token";
 
-  /// Applies every CRD of charts/regatta/crds; the tests run in the source folder.
+  /// Applies every CRD of charts/regatta/files/crds; the tests run in the source folder.
   void install_crds();
 
   // --- as a user with kubectl; a failure fails the test where `Status` is not returned ---

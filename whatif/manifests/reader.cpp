@@ -195,7 +195,7 @@ ManifestReader::ManifestReader(TimePoint now, std::uint64_t seed)
 ManifestReader::~ManifestReader() = default;
 
 void ManifestReader::load_definition(const std::string& plural) {
-  const std::string path = "charts/regatta/crds/kueue.x-k8s.io_" + plural + ".yaml";
+  const std::string path = "charts/regatta/files/crds/kueue.x-k8s.io_" + plural + ".yaml";
   const auto definitions = manifest::objects_below(manifest::kueue_crds(), path);
   if (!definitions) return;
   for (const Json& definition : *definitions) {

@@ -49,7 +49,7 @@ struct Share {
 /// The definitions of Kueue's kinds.
 std::vector<Json> kueue_definitions() {
   std::vector<Json> definitions;
-  for (const auto& entry : fs::directory_iterator("charts/regatta/crds")) {
+  for (const auto& entry : fs::directory_iterator("charts/regatta/files/crds")) {
     std::ifstream in(entry.path());
     const std::string text(std::istreambuf_iterator<char>(in), {});
     Result<std::vector<Json>> read = api::parse_yaml_documents(text);

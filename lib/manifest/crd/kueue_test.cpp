@@ -12,14 +12,14 @@
 #include <map>
 #include <sstream>
 
-// The definitions under charts/regatta/crds, which Regatta installs wherever it runs.
+// The definitions under charts/regatta/files/crds, which Regatta installs wherever it runs.
 
 namespace regatta::manifest {
 namespace {
 
 std::map<std::string, Json> definitions() {
   std::map<std::string, Json> out;
-  for (const auto& file : std::filesystem::directory_iterator("charts/regatta/crds")) {
+  for (const auto& file : std::filesystem::directory_iterator("charts/regatta/files/crds")) {
     std::ostringstream text;
     text << std::ifstream(file.path()).rdbuf();
     auto json = api::parse_yaml(text.str());

@@ -1,0 +1,26 @@
+{{- define "worker.labels" -}}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
+app.kubernetes.io/name: {{ .Chart.Name }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+{{- end -}}
+
+{{- define "worker.subjects" -}}
+subjects:
+  - kind: ServiceAccount
+    name: {{ .Values.name }}
+    namespace: {{ .Release.Namespace }}
+{{- end -}}
+
+{{- define "worker.writes" -}}
+- apiGroups: [batch]
+  resources: [jobs]
+  verbs: [create, delete]
+- apiGroups: [kueue.x-k8s.io]
+  resources: [workloads]
+  verbs: [create, delete, patch]
+- apiGroups: [kueue.x-k8s.io]
+  resources: [workloads/status]
+  verbs: [patch]
+{{- end -}}

@@ -1,0 +1,132 @@
+{{- define "regatta.name" -}}
+{{- .Values.nameOverride | default .Chart.Name | trunc 63 | trimSuffix "-" -}}
+{{- end -}}
+
+{{/* The beginning of every object's name. */}}
+{{- define "regatta.fullname" -}}
+{{- $name := include "regatta.name" . -}}
+{{- $full := contains $name .Release.Name | ternary .Release.Name (printf "%s-%s" .Release.Name $name) -}}
+{{- .Values.fullnameOverride | default $full | trunc 63 | trimSuffix "-" -}}
+{{- end -}}
+
+{{- define "regatta.selectorLabels" -}}
+app.kubernetes.io/name: {{ include "regatta.name" . }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+control-plane: controller-manager
+{{- end -}}
+
+{{- define "regatta.labels" -}}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
+{{ include "regatta.selectorLabels" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+{{- end -}}
+
+{{- define "regatta.serviceAccount" -}}
+{{ include "regatta.fullname" . }}-controller-manager
+{{- end -}}
+
+{{- define "regatta.webhookService" -}}
+{{ include "regatta.fullname" . }}-webhook-service
+{{- end -}}
+
+{{- define "regatta.subjects" -}}
+subjects:
+  - kind: ServiceAccount
+    name: {{ include "regatta.serviceAccount" . }}
+    namespace: {{ .Release.Namespace }}
+{{- end -}}
+
+{{/* The Configuration as the values have it, as YAML. */}}
+{{- define "regatta.givenConfig" -}}
+{{- $config := .Values.managerConfig.controllerManagerConfigYaml | fromYaml -}}
+{{- with $config.Error -}}
+{{- fail (printf "managerConfig.controllerManagerConfigYaml is no YAML object: %s" .) -}}
+{{- end -}}
+{{- $elects := dig "leaderElection" "leaderElect" true $config -}}
+{{- if and (gt (int .Values.controllerManager.replicas) 1) (not $elects) -}}
+{{- fail "controllerManager.replicas is more than 1, and leaderElection.leaderElect is false: two managers would act at once" -}}
+{{- end -}}
+{{- $config | toYaml -}}
+{{- end -}}
+
+{{/* The Configuration that the manager reads. */}}
+{{- define "regatta.config" -}}
+{{- $config := include "regatta.givenConfig" . | fromYaml -}}
+{{- if and (include "regatta.certificates" .) (not $config.internalCertManagement) -}}
+{{- $own := dict "enable" true
+      "webhookServiceName" (include "regatta.webhookService" .)
+      "webhookSecretName" (printf "%s-webhook-server-cert" (include "regatta.fullname" .)) -}}
+{{- $_ := set $config "internalCertManagement" (.Values.enableCertManager | ternary (dict "enable" false) $own) -}}
+{{- end -}}
+{{- $config | toYaml -}}
+{{- end -}}
+
+{{/* Where Secrets with kubeconfigs are. */}}
+{{- define "regatta.systemNamespace" -}}
+{{- (include "regatta.givenConfig" . | fromYaml).namespace | default .Release.Namespace -}}
+{{- end -}}
+
+{{/* Where the Lease is. */}}
+{{- define "regatta.leaseNamespace" -}}
+{{- $config := include "regatta.givenConfig" . | fromYaml -}}
+{{- dig "leaderElection" "resourceNamespace" "" $config | default (include "regatta.systemNamespace" .) -}}
+{{- end -}}
+
+{{/* The port of an address like ":8081"; empty when it is switched off. */}}
+{{- define "regatta.port" -}}
+{{- $port := .address | toString | splitList ":" | last -}}
+{{- if ne $port "0" -}}{{ $port }}{{- end -}}
+{{- end -}}
+
+{{- define "regatta.healthPort" -}}
+{{- $config := include "regatta.givenConfig" . | fromYaml -}}
+{{- include "regatta.port" (dict "address" (dig "health" "healthProbeBindAddress" ":8081" $config)) -}}
+{{- end -}}
+
+{{- define "regatta.metricsPort" -}}
+{{- $config := include "regatta.givenConfig" . | fromYaml -}}
+{{- include "regatta.port" (dict "address" (dig "metrics" "bindAddress" ":8443" $config)) -}}
+{{- end -}}
+
+{{/* Something is served that needs a certificate of the webhooks' Secret. */}}
+{{- define "regatta.webhooks" -}}
+{{- if or .Values.enableWebhooks .Values.enableConversion -}}true{{- end -}}
+{{- end -}}
+
+{{- define "regatta.certificates" -}}
+{{- if or .Values.enableWebhooks .Values.enableConversion .Values.enableVisibility .Values.metrics.secureServing -}}true{{- end -}}
+{{- end -}}
+
+{{/* The values name Kueue's own image, as a values file of its chart may. */}}
+{{- define "regatta.imageOfKueue" -}}
+{{- if regexMatch "(^|/)kueue/kueue$" (.Values.controllerManager.manager.image.repository | toString) -}}true{{- end -}}
+{{- end -}}
+
+{{- define "regatta.image" -}}
+{{- $image := .Values.controllerManager.manager.image -}}
+{{- if include "regatta.imageOfKueue" . -}}
+registry.example/regatta:{{ .Chart.AppVersion }}
+{{- else if $image.digest -}}
+{{ $image.repository }}@{{ $image.digest }}
+{{- else -}}
+{{ $image.repository }}:{{ $image.tag | default .Chart.AppVersion }}
+{{- end -}}
+{{- end -}}
+
+{{/* The annotation that has cert-manager write its CA into an object. */}}
+{{- define "regatta.injectCA" -}}
+{{- if .root.Values.enableCertManager }}
+annotations:
+  cert-manager.io/inject-ca-from: {{ .root.Release.Namespace }}/{{ include "regatta.fullname" .root }}-{{ .certificate }}
+{{- end }}
+{{- end -}}
+
+{{- define "regatta.issuer" -}}
+{{- if .Values.certManager.issuerRef -}}
+{{ toYaml .Values.certManager.issuerRef }}
+{{- else -}}
+kind: Issuer
+name: {{ include "regatta.fullname" . }}-selfsigned-issuer
+{{- end -}}
+{{- end -}}

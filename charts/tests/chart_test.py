@@ -1,0 +1,284 @@
+#!/usr/bin/env python3
+"""Tests of the charts: what Helm makes of them, without a cluster."""
+import json
+import pathlib
+import re
+import sys
+import tempfile
+import unittest
+
+import yaml
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.dont_write_bytecode = True
+sys.path[:0] = [str(ROOT / "tools"), str(pathlib.Path(__file__).parent)]
+
+import charts  # noqa: E402
+import permissions  # noqa: E402
+
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+def objects(chart, *args, values=None):
+    """The rendered objects by (kind, name)."""
+    text = charts.template(chart, *args, values=values)
+    found = [o for o in yaml.load_all(text, LOADER) if o]
+    return {(o["kind"], o["metadata"]["name"]): o for o in found}
+
+
+def rendered(case):
+    chart, name = case.split("/")
+    return objects(chart, values=charts.VALUES / chart / f"{name}.yaml")
+
+
+def kinds(found):
+    return {kind for kind, _ in found}
+
+
+class Rendering(unittest.TestCase):
+    def test_helm_finds_nothing_to_complain_of(self):
+        for values in charts.VALUES.glob("*/*.yaml"):
+            charts.run("lint", "--strict", charts.CHARTS / values.parent.name, "-f", values)
+
+    def test_the_golden_files_and_the_manifests_are_current(self):
+        for path, text in charts.generated().items():
+            self.assertTrue(path.exists() and path.read_text() == text,
+                            f"{path} is not what the charts make: run ./dev manifests")
+
+    def test_every_object_has_a_name_of_its_own(self):
+        for values in charts.VALUES.glob("*/*.yaml"):
+            text = charts.template(values.parent.name, values=values)
+            names = [(o["kind"], o["metadata"].get("namespace"), o["metadata"]["name"])
+                     for o in yaml.load_all(text, LOADER) if o]
+            self.assertEqual(len(names), len(set(names)), values)
+
+    def test_the_versions_are_those_of_the_program(self):
+        program = re.search(r"project\(regatta VERSION (\S+)",
+                            (ROOT / "CMakeLists.txt").read_text())[1]
+        for chart in ("regatta", "regatta-worker"):
+            stated = yaml.safe_load((charts.CHARTS / chart / "Chart.yaml").read_text())
+            self.assertEqual((stated["version"], stated["appVersion"]), (program, program), chart)
+
+    def test_the_definitions_are_the_files_with_labels_and_stay_after_an_uninstall(self):
+        found = objects("regatta")
+        files = list((charts.CHARTS / "regatta/files/crds").glob("*.yaml"))
+        self.assertEqual(len(files), 11)
+        for file in files:
+            wanted = yaml.load(file.read_text(), LOADER)
+            made = found["CustomResourceDefinition", wanted["metadata"]["name"]]
+            self.assertEqual(made["spec"], wanted["spec"], file.name)
+            self.assertEqual(made["metadata"]["annotations"], {"helm.sh/resource-policy": "keep"})
+        gone = objects("regatta", "--set", "crds.keep=false")
+        self.assertEqual(gone["CustomResourceDefinition", "workloads.kueue.x-k8s.io"]["metadata"]
+                         .get("annotations") or {}, {})
+        self.assertNotIn("CustomResourceDefinition",
+                         kinds(objects("regatta", "--set", "crds.install=false")))
+
+    def test_nothing_of_the_defaults_needs_a_server_that_the_manager_lacks(self):
+        found = objects("regatta")
+        self.assertFalse(kinds(found) & {
+            "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration", "APIService",
+            "FlowSchema", "Certificate", "ServiceMonitor", "NetworkPolicy"})
+        for (kind, name), o in found.items():
+            if kind == "CustomResourceDefinition":
+                self.assertEqual(o["spec"].get("conversion", {}).get("strategy", "None"), "None", name)
+
+    def test_the_pod_is_locked_down(self):
+        pod = objects("regatta")["Deployment", "regatta-controller-manager"]["spec"]["template"]["spec"]
+        self.assertEqual(pod["securityContext"],
+                         {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}})
+        for container in pod["containers"]:
+            self.assertEqual(container["securityContext"], {
+                "readOnlyRootFilesystem": True, "allowPrivilegeEscalation": False,
+                "capabilities": {"drop": ["ALL"]}})
+            self.assertTrue(container["livenessProbe"] and container["readinessProbe"])
+            self.assertTrue(all(v.get("readOnly") for v in container["volumeMounts"]))
+
+    def test_probes_and_ports_follow_the_configuration(self):
+        config = "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n" \
+                 "health: {healthProbeBindAddress: '0'}\nmetrics: {bindAddress: '0'}\n"
+        found = objects("regatta", "--set-string",
+                        "managerConfig.controllerManagerConfigYaml=" + config.replace(",", "\\,"))
+        container = found["Deployment", "regatta-controller-manager"]["spec"]["template"]["spec"][
+            "containers"][0]
+        self.assertNotIn("livenessProbe", container)
+        self.assertFalse(container["ports"])
+        self.assertNotIn("Service", kinds(found))
+
+    def test_another_configuration_is_another_pod(self):
+        def checksum(*args):
+            made = objects("regatta", *args)["Deployment", "regatta-controller-manager"]
+            return made["spec"]["template"]["metadata"]["annotations"]["checksum/config"]
+        changed = "managerConfig.controllerManagerConfigYaml=kind: Configuration"
+        self.assertNotEqual(checksum(), checksum("--set-string", changed))
+        self.assertEqual(checksum(), checksum("--set", "controllerManager.replicas=2"))
+
+
+class KueuesValues(unittest.TestCase):
+    """A values file of Kueue's chart works as it is."""
+
+    def test_its_image_is_not_run(self):
+        found = rendered("regatta/kueue")
+        container = found["Deployment", "kueue-controller-manager"]["spec"]["template"]["spec"][
+            "containers"][0]
+        self.assertRegex(container["image"], r"^registry\.example/regatta:\d")
+
+    def test_an_image_of_another_name_is_run(self):
+        found = objects("regatta", "--set", "controllerManager.manager.image.repository=me/regatta",
+                        "--set", "controllerManager.manager.image.tag=7")
+        container = found["Deployment", "regatta-controller-manager"]["spec"]["template"]["spec"][
+            "containers"][0]
+        self.assertEqual(container["image"], "me/regatta:7")
+
+    def test_the_names_of_objects_are_kueues(self):
+        found = rendered("regatta/kueue")
+        for known in [("Deployment", "kueue-controller-manager"),
+                      ("ServiceAccount", "kueue-controller-manager"),
+                      ("ConfigMap", "kueue-manager-config"),
+                      ("PodDisruptionBudget", "kueue-manager-pdb"),
+                      ("Service", "kueue-controller-manager-metrics-service"),
+                      ("ClusterRole", "kueue-manager-role"),
+                      ("ClusterRole", "kueue-batch-admin-role"),
+                      ("ClusterRole", "kueue-workload-editor-role")]:
+            self.assertIn(known, found)
+
+    def test_what_has_no_effect_is_said(self):
+        with tempfile.TemporaryDirectory() as home:
+            notes = charts.run("install", "regatta", charts.CHARTS / "regatta", "--dry-run=client",
+                               "--kubeconfig", f"{home}/none", "-n", charts.NAMESPACE,
+                               "-f", charts.VALUES / "regatta/kueue.yaml").split("NOTES:")[1]
+        for text in ("registry.internal/kueue/kueue of the values is Kueue's",
+                     "without effect: enableMutatingAdmissionPolicy, enableKueueViz, "
+                     "enableVisibilityAPF (enableVisibility is off), "
+                     "enableCertManager (no server needs a certificate)"):
+            self.assertIn(text, " ".join(notes.split()))
+
+
+class Refusals(unittest.TestCase):
+    def refused(self, chart, args, *parts):
+        with self.assertRaises(charts.RenderFailed) as caught:
+            charts.template(chart, *args)
+        for part in parts:
+            self.assertIn(part, str(caught.exception))
+
+    def test_values_that_are_wrong_are_refused_by_name(self):
+        cases = [
+            ("controllerManager.replica=2", "replica"),
+            ("controllerManager.replicas=-1", "replicas"),
+            ("controllerManager.replicas=many", "replicas"),
+            ("controllerManager.manager.logLevel=loud", "logLevel"),
+            ("controllerManager.manager.image.pullPolicy=Sometimes", "pullPolicy"),
+            ("controllerManager.manager.image.digest=latest", "digest"),
+            ("controllerManager.featureGates[0].name=MultiKueue", "enabled"),
+            ("enableWebhook=true", "enableWebhook"),
+            ("enableVisibility=yes", "enableVisibility"),
+            ("metricsService.ports[0].port=0", "port"),
+            ("metricsService.ports={}", "ports"),
+            ("mutatingWebhook.reinvocationPolicy=Always", "reinvocationPolicy"),
+            ("networkPolicy.enable=true", "enable"),
+        ]
+        for setting, name in cases:
+            with self.subTest(setting):
+                self.refused("regatta", ["--set", setting], name)
+
+    def test_values_of_the_workers_chart_that_are_wrong_are_refused(self):
+        for setting, name in [("namespaces={Team}", "namespaces"), ("name=a/b", "name"),
+                              ("frameworks={pod}", "frameworks"), ("tokens=1", "tokens")]:
+            with self.subTest(setting):
+                self.refused("regatta-worker", ["--set", setting], name)
+
+    def test_a_configuration_that_cannot_work_is_refused(self):
+        name = "managerConfig.controllerManagerConfigYaml"
+        self.refused("regatta", ["--set-string", f"{name}=a: [b"], name, "is no YAML object")
+        self.refused("regatta", ["--set", "controllerManager.replicas=2", "--set-string",
+                                 f"{name}=leaderElection: {{leaderElect: false}}"],
+                     "two managers would act at once")
+
+
+class Permissions(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        self.asked, self.wrong = permissions.derived()
+
+    def manager(self, *args):
+        """The rules that are bound to the manager, by namespace; None: everywhere."""
+        found, rules = objects("regatta", *args), {}
+        for (kind, _), binding in found.items():
+            if not kind.endswith("Binding"):
+                continue
+            if not any(s["name"] == "regatta-controller-manager" for s in binding["subjects"]):
+                continue
+            role = found[binding["roleRef"]["kind"], binding["roleRef"]["name"]]
+            rules.setdefault(role["metadata"].get("namespace"), []).extend(role["rules"])
+        return rules
+
+    def test_every_place_that_sends_a_request_is_known(self):
+        self.assertEqual(self.wrong, [])
+
+    def test_the_manager_may_do_what_it_does_and_no_more(self):
+        rules = self.manager()
+        everywhere, own = (permissions.granted(rules[n]) for n in (None, charts.NAMESPACE))
+        self.assertEqual(sorted(everywhere | own), sorted(self.asked["own"]))
+        # Secrets and Leases of its namespace only.
+        self.assertEqual({r for _, _, r in own}, {"secrets", "leases"})
+        self.assertFalse({r for _, _, r in everywhere} & {"secrets", "leases"})
+
+    def test_one_definition_may_be_read(self):
+        limited = [r for r in self.manager()[None] if "customresourcedefinitions" in r["resources"]]
+        self.assertEqual([r["resourceNames"] for r in limited], [["workloads.kueue.x-k8s.io"]])
+
+    def test_a_hub_may_do_on_a_worker_what_it_does_and_no_more(self):
+        for args in ([], ["--set", "namespaces={a,b}"]):
+            found = objects("regatta-worker", *args)
+            rules = [r for (kind, _), o in found.items() if kind in ("ClusterRole", "Role")
+                     for r in o["rules"]]
+            self.assertEqual(sorted(permissions.granted(rules)), sorted(self.asked["worker"]))
+
+    def test_a_hub_writes_in_its_namespaces_only(self):
+        found = objects("regatta-worker", "--set", "namespaces={a,b}")
+        verbs = {v for v, _, _ in permissions.granted(found["ClusterRole", "multikueue-sa"]["rules"])}
+        self.assertEqual(verbs, {"get", "list", "watch"})
+        spaces = [o["metadata"]["namespace"] for o in yaml.load_all(
+            charts.template("regatta-worker", "--set", "namespaces={a,b}"), LOADER)
+            if o and o["kind"] == "Role"]
+        self.assertEqual(spaces, ["a", "b"])
+
+    def test_the_example_has_at_least_what_is_needed(self):
+        for file, where in (("manager.yaml", "own"), ("multikueue.yaml", "worker")):
+            text = (ROOT / "examples/rbac" / file).read_text()
+            rules = [r for o in yaml.load_all(text, LOADER) for r in o.get("rules", [])]
+            self.assertLessEqual(self.asked[where], permissions.granted(rules), file)
+
+
+class Webhooks(unittest.TestCase):
+    def configurations(self):
+        found = rendered("regatta/every-server")
+        return [w for (kind, _), o in found.items() if kind.endswith("WebhookConfiguration")
+                for w in o["webhooks"]]
+
+    def test_each_path_of_kueues_kinds_is_served(self):
+        """webhooks/review.cpp lists the kinds."""
+        text = (ROOT / "webhooks/review.cpp").read_text()
+        rules = re.findall(r'\{"\w+", "(\w+)",\s*(nullptr)?', text)
+        served = {f"/validate-kueue-x-k8s-io-v1beta2-{path}" for path, _ in rules}
+        served |= {f"/mutate-kueue-x-k8s-io-v1beta2-{path}" for path, none in rules if not none}
+        asked = {w["clientConfig"]["service"]["path"] for w in self.configurations()}
+        self.assertEqual({p for p in asked if "kueue" in p}, served)
+        self.assertEqual({p for p in asked if "kueue" not in p},
+                         {"/mutate-batch-v1-job", "/validate-batch-v1-job"})
+
+    def test_jobs_of_managed_namespaces_only_are_reviewed(self):
+        jobs = [w for w in self.configurations() if w["name"].endswith("job.kb.io")]
+        self.assertEqual([w["namespaceSelector"] for w in jobs],
+                         [{"matchLabels": {"queues": "yes"}}] * 2)
+        found = objects("regatta", "--set", "enableWebhooks=true")
+        hook = [w for w in found["MutatingWebhookConfiguration",
+                                 "regatta-mutating-webhook-configuration"]["webhooks"]
+                if w["name"] == "mjob.kb.io"][0]
+        self.assertEqual(hook["namespaceSelector"]["matchExpressions"][0]["values"],
+                         ["kube-system", charts.NAMESPACE])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,88 @@
+"""helm as a user runs it, and managers as the Deployment of the chart would start them."""
+import json
+import os
+import shlex
+import subprocess
+
+from . import objects
+from .kubectl import KubectlFailed
+from .waiting import slowness
+
+CHART, WORKER_CHART = "regatta", "regatta-worker"
+RELEASE = "regatta"
+MANAGER = f"{RELEASE}-controller-manager"
+MOUNTED = "/etc/regatta/controller_manager_config.yaml"
+
+
+class Helm:
+    """The pinned helm for one cluster, and what is installed there."""
+
+    def __init__(self, cluster):
+        self.cluster, self.root = cluster, cluster.suite.root
+        self.program = cluster.suite.pinned("helm")
+        self.home = os.path.join(cluster.folder, "helm")
+        os.makedirs(self.home, exist_ok=True)
+
+    def run(self, *args, timeout=60):
+        command = [self.program, *map(str, args), "--namespace", objects.SYSTEM,
+                   "--kubeconfig", self.cluster.kubeconfig()]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=timeout * slowness(),
+                              env={"HOME": self.home, "PATH": os.environ.get("PATH", "/usr/bin")})
+        if done.returncode != 0:
+            raise KubectlFailed(f"{shlex.join(command)}: exit {done.returncode}\n{done.stderr}")
+        return done.stdout
+
+    def install(self, release, chart, values=None, *args, verb="install"):
+        path = os.path.join(self.home, f"{release}-values.json")
+        with open(path, "w") as out:
+            json.dump(values or {}, out)
+        return self.run(verb, release, os.path.join(self.root, "charts", chart), "-f", path, *args)
+
+    def upgrade(self, release, chart, values=None, *args):
+        return self.install(release, chart, values, *args, verb="upgrade")
+
+    def manager_values(self, **changes):
+        """Values with a Configuration for this cluster's ports. `changes` are of its sections."""
+        config = {
+            "apiVersion": "config.kueue.x-k8s.io/v1beta2", "kind": "Configuration",
+            "health": {"healthProbeBindAddress": f"127.0.0.1:{self.cluster.health_port}"},
+            "metrics": {"bindAddress": f"127.0.0.1:{self.cluster.metrics_port}"},
+            "namespace": objects.SYSTEM,
+            "multiKueue": {"gcInterval": "2s"}, **changes}
+        return {"managerConfig": {"controllerManagerConfigYaml": json.dumps(config)}}
+
+    def installed_config(self):
+        """The Configuration in the cluster, as text."""
+        found = self.cluster.api.get("configmaps", f"{RELEASE}-manager-config", objects.SYSTEM)
+        return found["data"]["controller_manager_config.yaml"]
+
+    def deployment(self):
+        return self.cluster.kubectl.run("get", "deployment", MANAGER, "-n", objects.SYSTEM, "-o",
+                                        "json").json()
+
+    def start_manager(self):
+        """What the Deployment runs: its arguments, its ConfigMap, its ServiceAccount."""
+        folder = self.cluster.folder
+        pod = self.deployment()["spec"]["template"]["spec"]
+        container = pod["containers"][0]
+        config = os.path.join(folder, "installed.yaml")
+        with open(config, "w") as out:
+            out.write(self.installed_config())
+        kubeconfig = os.path.join(folder, "account.kubeconfig")
+        token = self.cluster.token_for(objects.SYSTEM, pod["serviceAccountName"])
+        with open(kubeconfig, "w", opener=lambda p, f: os.open(p, f, 0o600)) as out:
+            json.dump(self.cluster.kubeconfig_with_token(token), out)
+        args = [*container["command"][1:], *container["args"]]
+        args = [a.replace(MOUNTED, config) for a in args]
+        self.cluster.start_program(*args, "--kubeconfig", kubeconfig)
+        self.cluster.wait_manager()
+
+    def refused(self, account=MANAGER):
+        """Requests of a ServiceAccount that were answered with 403, on embedded servers."""
+        if self.cluster.suite.assets:
+            return []
+        user = f"system:serviceaccount:{objects.SYSTEM}:{account}"
+        seen = self.cluster.api.request("GET", "/_regatta/requests")["requests"]
+        assert any(r["user"] == user and r["code"] in (200, 201) for r in seen), \
+            f"{user} asked nothing"
+        return [r for r in seen if r["user"] == user and r["code"] == 403]
