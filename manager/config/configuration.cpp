@@ -21,8 +21,7 @@ constexpr std::string_view without_effect[] = {"controller.cacheSyncTimeout",
                                                "multiKueue.externalFrameworks",
                                                "pprofBindAddress",
                                                "resources.deviceClassMappings",
-                                               "tls",
-                                               "visibilityServer"};
+                                               "tls"};
 
 bool has(const Json& document, std::string_view path) {
   const Json* at = &document;

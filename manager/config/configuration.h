@@ -68,6 +68,11 @@ struct WebhookConfig {
   std::string client_ca_name;
 };
 
+struct VisibilityServerConfig {
+  std::string bind_address;  ///< empty: all
+  std::int64_t bind_port = 8082;
+};
+
 struct InternalCertManagement {
   bool enable = true;
   std::string webhook_service_name = "kueue-webhook-service";
@@ -174,6 +179,7 @@ struct Configuration {
   MetricsConfig metrics;
   HealthConfig health;
   WebhookConfig webhook;
+  VisibilityServerConfig visibility_server;
   InternalCertManagement internal_cert_management;
   /// The file says where the webhooks' certificate comes from. Without one the manager is not
   /// ready.

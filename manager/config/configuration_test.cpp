@@ -125,6 +125,8 @@ visibilityServer: {bindAddress: "127.0.0.1", bindPort: 8083}
   EXPECT_EQ(c->metrics.custom_labels[0].source_kind, MetricSource::Cohort);
   EXPECT_EQ(c->metrics.custom_labels[0].tracked_values, std::vector<std::string>{"a"});
   EXPECT_EQ(c->metrics.local_queue_metrics.local_queue_selector->match_labels.at("a"), "b");
+  EXPECT_EQ(c->visibility_server.bind_address, "127.0.0.1");
+  EXPECT_EQ(c->visibility_server.bind_port, 8083);
   EXPECT_EQ(c->webhook.port, 9444);
   EXPECT_EQ(c->webhook.host, "::");
   EXPECT_EQ(c->webhook.cert_dir, "/certs");

@@ -97,6 +97,13 @@ WebhookConfig webhook_of(const Json& given) {
   return out;
 }
 
+VisibilityServerConfig visibility_of(const Json& given) {
+  VisibilityServerConfig out;
+  out.bind_address = text_at(given, "bindAddress");
+  set_number(given, "bindPort", &out.bind_port);
+  return out;
+}
+
 InternalCertManagement certificates_of(const Json& given) {
   InternalCertManagement out;
   out.enable = true_at(given, "enable");
@@ -179,6 +186,7 @@ Configuration decode_configuration(const Json& c, const FeatureGates& gates) {
   out.metrics = metrics_of(at_or_null(c, "metrics"), gates);
   out.health = health_of(at_or_null(c, "health"));
   out.webhook = webhook_of(at_or_null(c, "webhook"));
+  out.visibility_server = visibility_of(at_or_null(c, "visibilityServer"));
   out.internal_cert_management = certificates_of(at_or_null(c, "internalCertManagement"));
   for (const auto& [kind, workers] :
        object_or_empty(c, {"controller", "groupKindConcurrency"}).items()) {
