@@ -47,6 +47,7 @@ RESOURCES = {  # kind: group, plural
     "ValidatingWebhookConfiguration":
         ("admissionregistration.k8s.io", "validatingwebhookconfigurations"),
     "CustomResourceDefinition": ("apiextensions.k8s.io", "customresourcedefinitions"),
+    "APIService": ("apiregistration.k8s.io", "apiservices"),
 }
 # The informers of LocalCluster, by name.
 STORES = {"checks": "AdmissionCheck", "cluster_queues": "ClusterQueue", "cohorts": "Cohort",
@@ -58,6 +59,9 @@ HELPERS = {"write_status": "patch {}/status", "write_queue": "patch {}/status",
 # What a place asks of the manager's own cluster ("own") or of a worker: "verb Kind[/subresource]".
 # Places of lib/kube that serve every kind ask for what their users list here.
 NOTHING = ()
+# Where API servers read the authority of the manager's certificates: with certificates of its own.
+BUNDLES = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration",
+           "CustomResourceDefinition", "APIService")
 PLACES = {
     "clusters/local_cluster.cpp": {
         "patch_status std::move(before)": ("own", "patch Workload/status"),
@@ -101,6 +105,14 @@ PLACES = {
         "create std::move(wanted.request)": ("own", "create ProvisioningRequest"),
         "create_raw api::StoredPodTemplate::resource": ("own", "create StoredPodTemplate"),
         "patch_metadata std::move(before)": ("own", "patch StoredPodTemplate"),
+    },
+    "manager/webhooks/certificate_source.cpp": {
+        "get_raw api::Secret::resource": ("own", "get Secret"),
+        "update_raw api::Secret::resource": ("certificates", "update Secret"),
+        "create_raw api::Secret::resource": NOTHING,  # the chart makes it
+        "get_raw target.resource": ("certificates", *[f"get {kind}" for kind in BUNDLES]),
+        "list_raw target.resource": ("certificates", *[f"list {kind}" for kind in BUNDLES]),
+        "update_raw target.resource": ("certificates", *[f"update {kind}" for kind in BUNDLES]),
     },
     "manager/kueue_leftovers.cpp": {
         'get_path "/apis/admissionregistration.k8s.io/v1/" + std::string(kind)':
@@ -155,8 +167,9 @@ def sources():
 
 
 def derived():
-    """({"own": permissions, "worker": permissions}, what does not fit together)."""
-    asked, wrong, seen = {"own": set(), "worker": set()}, [], set()
+    """({"own": permissions, "certificates": permissions, "worker": permissions}, what does not fit
+    together)."""
+    asked, wrong, seen = {"own": set(), "certificates": set(), "worker": set()}, [], set()
     add = lambda where, *texts: asked[where].update(permission(t) for t in texts)
     for name, text in sources():
         listed = PLACES.get(name, {})

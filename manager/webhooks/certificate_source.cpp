@@ -72,7 +72,7 @@ Task<Duration> CertificateSource::look() {
 }
 
 /// The set as it is in the Secret, with everything that was due made anew. nullopt: there is no
-/// Secret, and none is demanded.
+/// Secret, or it may not be read, and none is demanded.
 Task<CertificateSource::Found> CertificateSource::keep_secret() {
   bool again = true;
   Found found = std::optional<CertificateSet>();
@@ -87,7 +87,8 @@ Task<CertificateSource::Found> CertificateSource::try_secret(bool* again) {
   const std::string what = "the Secret " + config_.secret.str() + " with the webhooks' certificate";
   const auto text = co_await client_.get_raw(api::Secret::resource, config_.secret);
   const bool missing = !text && text.error().code() == Errc::not_found;
-  if (missing && !config_.demanded) co_return std::optional<CertificateSet>();
+  const bool forbidden = !text && text.error().code() == Errc::denied;
+  if ((missing || forbidden) && !config_.demanded) co_return std::optional<CertificateSet>();
   if (!text && !missing) co_return text.error().within("reading " + what);
   Result<Json> secret = missing ? Result<Json>(empty_secret(config_.secret)) : parse_json(*text);
   if (!secret) co_return secret.error().within(what);

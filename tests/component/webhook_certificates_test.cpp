@@ -48,12 +48,12 @@ struct MadeUpFiles final : kubeconfig::FileSystem {
 /// One manager, as far as the webhooks' certificates go.
 struct Replica {
   Replica(TestCluster& cluster, TaskScope& scope, MadeUpFiles& files,
-          CertificateSourceConfig config)
+          CertificateSourceConfig config, const char* token)
       : sender(cluster.sender(), cluster.world(), rng, faults),
         client({sender,
                 cluster.world(),
                 rng,
-                std::make_shared<kube::StaticToken>(TestCluster::admin_token),
+                std::make_shared<kube::StaticToken>(token),
                 {.observer = [this](const kube::RequestSeen& seen) { requests.note(seen); }}}),
         source(client, files, cluster.world(), Log(), std::move(config),
                [this](const net::TlsServerOptions& tls) { return take(tls); }) {
@@ -90,8 +90,9 @@ class WebhookCertificates : public testing::Test {
     world_.settle();
   }
 
-  Replica& start() {
-    return *replicas_.emplace_back(std::make_unique<Replica>(cluster_, scope_, files_, config_));
+  Replica& start(const char* token = TestCluster::admin_token) {
+    return *replicas_.emplace_back(
+        std::make_unique<Replica>(cluster_, scope_, files_, config_, token));
   }
   Json secret() { return cluster_.get(api::Secret::resource, config_.secret); }
   /// What API servers trust.
@@ -188,6 +189,17 @@ TEST_F(WebhookCertificates, without_a_secret_and_files_no_webhooks_are_served) {
   ASSERT_TRUE(cluster_.apply(empty_secret));
   world_.run_for(CertificateSource::look_for_any_every);
   EXPECT_EQ(replica.served.size(), 1u) << "the Secret may come later";
+}
+
+TEST_F(WebhookCertificates, a_secret_that_may_not_be_read_is_none_unless_it_is_demanded) {
+  EXPECT_EQ(start(TestCluster::limited_token).waits_for().empty(), false) << "not looked at yet";
+  world_.run_for(5s);
+  EXPECT_EQ(replicas_.back()->waits_for(), "");
+  config_.demanded = true;
+  Replica& demanding = start(TestCluster::limited_token);
+  world_.run_for(5s);
+  EXPECT_NE(demanding.waits_for().find("kueue-system/cert"), std::string::npos)
+      << demanding.waits_for();
 }
 
 TEST_F(WebhookCertificates, a_secret_that_is_demanded_is_created) {
