@@ -18,9 +18,8 @@
 #include "manager/version.h"
 #include "manager/visibility_port.h"
 #include "manager/webhooks/certificate_source.h"
+#include "manager/webhooks/job_reviews.h"
 #include "manager/webhooks/webhook_port.h"
-#include "webhooks/conversion.h"
-#include "webhooks/review.h"
 #include "webhooks/server/handler.h"
 
 #include <unistd.h>
@@ -178,7 +177,11 @@ class Manager {
     metrics_.hook_into(&*core);
     CoreDeps deps{client_, connector_, clock_, rng_, scope_, log_};
     if (config_.leader_election.leader_elect) deps.write_gate = &leadership_;
+    jobs::JobWebhookConfig for_jobs{core->jobs, core->multikueue};
     core_ = std::make_unique<Core>(std::move(deps), std::move(*core));
+    add_job_webhooks(&webhooks_, {core_->local().objects(), std::move(for_jobs),
+                                  config_.gates.enabled("AdmissionGatedBy"),
+                                  [this] { return core_->synced(); }});
     metrics_.follow(*core_);
     add_probe_pages(&probes_, config_.health, [this] { return waits_for(); });
     add_metrics_page(&metrics_pages_, [this] { return metrics_text_.text(); });
@@ -237,7 +240,7 @@ class Manager {
   /// Whether webhook calls of that path are answered here, as soon as there is a certificate.
   bool answers(std::string_view path) const {
     const bool off = !webhook_port_.open() && certificates_.waits_for().empty();
-    return !off && (path == webhooks::conversion_path || webhooks::endpoint_at(path));
+    return !off && webhooks_.answers(path);
   }
 
   Task<> release() {

@@ -70,12 +70,6 @@ Verdict unreadable(const Error& error) {
   return {400, error.what(), {}, Json::array()};
 }
 
-Verdict judged(api::FieldErrors errors) {
-  if (errors.empty()) return {};
-  std::string message = api::to_text(errors);
-  return {403, std::move(message), std::move(errors), Json::array()};
-}
-
 /// Appends what turns `from` into `to`, for members that `from` as a webhook was given it (`raw`)
 /// shows differently or not at all: only what a default changed is written.
 void diff(const Json& raw, const Json& from, const Json& to, const std::string& path, Json* patch) {
@@ -188,6 +182,12 @@ std::optional<Endpoint> endpoint_at(std::string_view path) {
   return std::nullopt;
 }
 
+Verdict judged(api::FieldErrors errors) {
+  if (errors.empty()) return {};
+  std::string message = api::to_text(errors);
+  return {403, std::move(message), std::move(errors), Json::array()};
+}
+
 Json status_of(const Verdict& verdict) {
   Json status{{"code", verdict.code}};
   if (!verdict.message.empty()) status["message"] = verdict.message;
@@ -207,6 +207,11 @@ Json unreadable_review(std::string why) {
 }
 
 Json review_body(const Endpoint& endpoint, std::string_view body, const Gates& gates) {
+  return review_body([&](const ReviewRequest& request) { return review(endpoint, request, gates); },
+                     body);
+}
+
+Json review_body(const Reviewer& reviewer, std::string_view body) {
   const bool empty = body.find_first_not_of(" \t\r\n") == std::string_view::npos;
   const Result<Json> parsed = empty ? Result<Json>(Json()) : parse_json(body);
   const bool readable = parsed && (parsed->is_object() || parsed->is_null());
@@ -221,7 +226,7 @@ Json review_body(const Endpoint& endpoint, std::string_view body, const Gates& g
     if (const std::string& text = text_at(*parsed, name); !text.empty()) answer[name] = text;
   }
   if (answer.empty()) answer = {{"apiVersion", "admission.k8s.io/v1"}, {"kind", "AdmissionReview"}};
-  answer["response"] = response_of(review(endpoint, *request, gates), request->uid);
+  answer["response"] = response_of(reviewer(*request), request->uid);
   return answer;
 }
 

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -47,8 +48,15 @@ Json status_of(const Verdict& verdict);
 
 Verdict review(const Endpoint& endpoint, const ReviewRequest& request, const Gates& gates);
 
-/// The same from the body of a request to the body of the answer, which always has HTTP status 200.
+/// The verdict on a request, of one webhook.
+using Reviewer = std::function<Verdict(const ReviewRequest&)>;
+
+/// From the body of a request to the body of the answer, which always has HTTP status 200.
+Json review_body(const Reviewer& reviewer, std::string_view body);
 Json review_body(const Endpoint& endpoint, std::string_view body, const Gates& gates);
+
+/// The verdict of rules that found these errors.
+Verdict judged(api::FieldErrors errors);
 
 /// The answer to a body that cannot be read at all.
 Json unreadable_review(std::string why);

@@ -95,7 +95,7 @@ class Calls(threading.Thread):
 def prepared(env):
     cluster = env.cluster("solo", "cpu")
     cluster.install_crds()
-    cluster.kubectl.apply(objects.namespace(objects.SYSTEM))
+    cluster.kubectl.apply(objects.namespace(objects.SYSTEM), objects.namespace(objects.NAMESPACE))
     return cluster
 
 
@@ -112,6 +112,12 @@ def answers_of_every_kind(caller):
                             {"metadata": {"name": "q"}, "spec": {"resourceGroups": groups}})
     assert not refused["allowed"] and refused["status"]["code"] == 403, refused
     assert "nominalQuota" in refused["status"]["message"], refused
+    job = objects.job("new", queue="main", managed_by=None, suspend=False)
+    review = {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview",
+              "request": {"uid": "u-3", "operation": "CREATE", "object": job}}
+    defaulted = caller.post(connection, "/mutate-batch-v1-job", review)["response"]
+    patch = json.loads(base64.b64decode(defaulted["patch"]))
+    assert [(p["path"], p["value"]) for p in patch] == [("/spec/suspend", True)], patch
     old = {"apiVersion": "kueue.x-k8s.io/v1beta1", "kind": "ClusterQueue",
            "metadata": {"name": "q"}, "spec": {"cohort": "all"}}
     review = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "ConversionReview",

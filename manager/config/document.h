@@ -3,6 +3,8 @@
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 
+#include <nlohmann/json.hpp>
+
 #include <string>
 #include <string_view>
 

@@ -14,10 +14,7 @@
 namespace regatta::manager {
 namespace {
 
-constexpr auto alpha = GateStage::alpha;
-constexpr auto beta = GateStage::beta;
-constexpr auto ga = GateStage::ga;
-constexpr auto deprecated = GateStage::deprecated;
+using enum GateStage;
 
 /// Sorted by name.
 constexpr FeatureGateInfo gates[] = {
@@ -266,7 +263,7 @@ std::optional<bool> as_boolean(std::string_view text) {
   return std::nullopt;
 }
 
-Error all_of(const std::vector<std::string>& problems) {
+Error error_of(const std::vector<std::string>& problems) {
   const std::string text = joined(problems);
   return Error(Errc::invalid, problems.size() == 1 ? text : "[" + text + "]");
 }
@@ -315,7 +312,7 @@ Result<GateSettings> parse_feature_gates_flag(std::string_view text) {
 Result<FeatureGates> FeatureGates::make(GateSettings settings) {
   auto problems = refused(settings);
   if (problems.empty()) problems = contradictions(settings);
-  if (!problems.empty()) return all_of(problems);
+  if (!problems.empty()) return error_of(problems);
   FeatureGates made;
   made.settings_ = std::move(settings);
   return made;

@@ -3,14 +3,11 @@
 namespace regatta::manager {
 namespace {
 
-constexpr auto alpha = GateStage::alpha;
-constexpr auto beta = GateStage::beta;
-constexpr auto ga = GateStage::ga;
-constexpr auto deprecated = GateStage::deprecated;
+using enum GateStage;
 
 /// Those of Kubernetes 1.36 and of the libraries that register theirs in the same place. Sorted by
 /// name.
-constexpr KubernetesGate gates[] = {
+constexpr KubernetesGate of_kubernetes[] = {
     {"APIResponseCompression", beta, true},
     {"APIServerIdentity", beta, true},
     {"APIServerTracing", ga, true, true},
@@ -263,7 +260,7 @@ constexpr KubernetesGate gates[] = {
 };
 
 /// Sorted by name.
-constexpr GateNeed needs[] = {
+constexpr GateNeed needs_of_kubernetes[] = {
     {"AuthorizeNodeWithSelectors", "AuthorizeWithSelectors"},
     {"ClusterTrustBundleProjection", "ClusterTrustBundle"},
     {"DRAAdminAccess", "DynamicResourceAllocation"},
@@ -327,11 +324,11 @@ constexpr GateNeed needs[] = {
 }  // namespace
 
 std::span<const KubernetesGate> kubernetes_gates() {
-  return gates;
+  return of_kubernetes;
 }
 
 std::span<const GateNeed> kubernetes_gate_needs() {
-  return needs;
+  return needs_of_kubernetes;
 }
 
 }  // namespace regatta::manager

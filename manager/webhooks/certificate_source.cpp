@@ -235,7 +235,7 @@ Duration CertificateSource::nothing_there(const Error& no_file) {
     if (config_.managed) {
       hint = "create an empty Secret " + config_.secret.str() + ", or " + hint;
     }
-    log_.warning("webhooks are not served: there is no certificate", {{"to have them", hint}});
+    log_.info("webhooks are not served: there is no certificate", {{"to have them", hint}});
   }
   waits_for_.clear();
   return look_for_any_every;

@@ -1,7 +1,6 @@
 #include "webhooks/server/handler.h"
 
 #include "webhooks/conversion.h"
-#include "webhooks/review.h"
 
 #include <nlohmann/json.hpp>
 
@@ -16,6 +15,14 @@ net::HttpResponse json_response(unsigned status, const Json& body) {
 
 }  // namespace
 
+void WebhookHandler::add(std::string path, Reviewer reviewer) {
+  others_.insert_or_assign(std::move(path), std::move(reviewer));
+}
+
+bool WebhookHandler::answers(std::string_view path) const {
+  return path == conversion_path || endpoint_at(path) || others_.contains(path);
+}
+
 Task<net::HttpResponse> WebhookHandler::handle(net::HttpRequest request) {
   co_return answer(request);
 }
@@ -25,7 +32,8 @@ net::HttpResponse WebhookHandler::answer(const net::HttpRequest& request) const 
   const std::string path = request.target.substr(0, request.target.find('?'));
   const bool converts = path == conversion_path;
   const auto endpoint = endpoint_at(path);
-  if (!converts && !endpoint) return {404, "there is no webhook here\n"};
+  const auto other = others_.find(path);
+  if (!converts && !endpoint && other == others_.end()) return {404, "there is no webhook here\n"};
   if (request.method != "POST") return {405, "only POST is possible here\n"};
   if (converts) {
     const ConversionAnswer converted = convert_review(request.body, gates_);
@@ -35,7 +43,8 @@ net::HttpResponse WebhookHandler::answer(const net::HttpRequest& request) const 
   if (type != "application/json")
     return json_response(
         200, unreadable_review("contentType=" + std::string(type) + ", expected application/json"));
-  return json_response(200, review_body(*endpoint, request.body, gates_));
+  return json_response(200, endpoint ? review_body(*endpoint, request.body, gates_)
+                                     : review_body(other->second, request.body));
 }
 
 net::HttpServerOptions webhook_server_options() {

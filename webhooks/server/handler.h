@@ -3,20 +3,28 @@
 #include "lib/net/http.h"
 #include "lib/net/http_server.h"
 #include "webhooks/gates.h"
+#include "webhooks/review.h"
+
+#include <map>
+#include <string>
 
 namespace regatta::webhooks {
 
 /// Answers admission and conversion reviews over HTTP, on the paths that upstream's webhook
-/// configurations name. It holds no state: every replica answers, leader or not.
+/// configurations name. Those of Kueue's kinds need no state: every replica answers, leader or not.
 class WebhookHandler final : public net::HttpHandler {
  public:
   explicit WebhookHandler(const Gates& gates) : gates_(gates) {}
+  /// One more webhook, at that path.
+  void add(std::string path, Reviewer reviewer);
+  bool answers(std::string_view path) const;
   Task<net::HttpResponse> handle(net::HttpRequest request) override;
 
  private:
   net::HttpResponse answer(const net::HttpRequest& request) const;
 
   Gates gates_;
+  std::map<std::string, Reviewer, std::less<>> others_;
 };
 
 /// Two objects of the largest size that an API server takes fit into a body.

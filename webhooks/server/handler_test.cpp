@@ -69,6 +69,18 @@ TEST_F(WebhookPort, other_paths_and_methods_are_refused) {
   EXPECT_TRUE(answered("HTTP/1.1 405")) << answer;
 }
 
+TEST_F(WebhookPort, further_webhooks_have_paths_of_their_own) {
+  EXPECT_FALSE(handler.answers("/validate-batch-v1-job"));
+  handler.add("/validate-batch-v1-job", [](const ReviewRequest& request) {
+    return judged({{"spec", "no " + request.operation, api::field_error::forbidden, ""}});
+  });
+  EXPECT_TRUE(handler.answers("/validate-batch-v1-job"));
+  EXPECT_TRUE(handler.answers("/convert"));
+  send("POST /validate-batch-v1-job?timeout=10s",
+       R"({"request":{"uid":"u9","operation":"CREATE"}})");
+  EXPECT_TRUE(answered(R"("allowed":false)") && answered("spec: no CREATE")) << answer;
+}
+
 TEST_F(WebhookPort, a_body_has_a_limit) {
   const std::string path = "POST /validate-kueue-x-k8s-io-v1beta2-cohort";
   send(path, std::string(review_bytes_max + 1, ' '));

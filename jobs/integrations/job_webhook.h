@@ -1,0 +1,29 @@
+#pragma once
+
+#include "jobs/read_job.h"
+#include "lib/api/field_errors.h"
+#include "lib/base/json.h"
+
+/// What webhooks set on new jobs, and what they refuse of jobs.
+namespace regatta::jobs {
+
+struct JobWebhookConfig {
+  JobConfig jobs;
+  bool multikueue = true;  ///< jobs of queues that lead to workers are given to MultiKueue
+};
+
+/// The merge patch that a new job gets; an empty object when it stays as it is:
+///
+/// 1. A job without a queue is put into the LocalQueue `default` of its namespace, if that is open.
+/// 2. A job with a queue, or of a manager that manages all jobs, is suspended.
+/// 3. A job whose queue leads to workers is managed by MultiKueue, unless it names another manager.
+///
+/// Jobs of namespaces that take no part and jobs that another job made stay as they are.
+Json default_job(const Lookup& objects, const GenericJob& job, const JobWebhookConfig& config);
+
+/// Errors in upstream's order.
+api::FieldErrors validate_job(const GenericJob& job, const JobWebhookConfig& config);
+api::FieldErrors validate_job_update(const Lookup& objects, const GenericJob& before,
+                                     const GenericJob& after, const JobWebhookConfig& config);
+
+}  // namespace regatta::jobs

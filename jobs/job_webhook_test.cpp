@@ -1,0 +1,261 @@
+#include "jobs/integrations/job_webhook.h"
+
+#include "jobs/integrations/integrations.h"
+#include "lib/api/codec.h"
+#include "lib/api/names.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <map>
+
+namespace regatta::jobs {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+template <class T>
+using Named = std::map<std::string, std::shared_ptr<T>>;
+
+/// A look-up over what a test puts into it.
+class Cluster final : public Lookup {
+ public:
+  const JobKinds& kinds() const override { return kinds_; }
+  JobPtr job(const JobId&) const override { return nullptr; }
+  WorkloadPtr workload(const api::ObjectKey&) const override { return nullptr; }
+  std::vector<WorkloadPtr> workloads_of(const JobId&) const override { return {}; }
+  std::shared_ptr<const api::Namespace> namespace_named(const std::string& name) const override {
+    return in(namespaces, name);
+  }
+  std::shared_ptr<const api::LocalQueue> local_queue(const api::ObjectKey& key) const override {
+    return in(local_queues, key.str());
+  }
+  std::shared_ptr<const api::ClusterQueue> cluster_queue(const std::string& name) const override {
+    return in(cluster_queues, name);
+  }
+  std::shared_ptr<const api::ResourceFlavor> flavor(const std::string&) const override {
+    return nullptr;
+  }
+  std::shared_ptr<const api::AdmissionCheck> admission_check(
+      const std::string& name) const override {
+    return in(checks, name);
+  }
+  std::shared_ptr<const api::MultiKueueConfig> multikueue_config(
+      const std::string&) const override {
+    return nullptr;
+  }
+  std::shared_ptr<const api::WorkloadPriorityClass> workload_priority_class(
+      const std::string&) const override {
+    return nullptr;
+  }
+  std::vector<std::shared_ptr<const api::PriorityClass>> priority_classes() const override {
+    return {};
+  }
+
+  Named<api::Namespace> namespaces;
+  Named<api::LocalQueue> local_queues;
+  Named<api::ClusterQueue> cluster_queues;
+  Named<api::AdmissionCheck> checks;
+
+ private:
+  template <class T>
+  static std::shared_ptr<const T> in(const Named<T>& all, const std::string& name) {
+    const auto found = all.find(name);
+    return found == all.end() ? nullptr : found->second;
+  }
+  JobKinds kinds_ = all_kinds();
+};
+
+class JobWebhook : public testing::Test {
+ protected:
+  JobWebhook() {
+    auto team = std::make_shared<api::Namespace>();
+    team->metadata.name = "team";
+    team->metadata.labels["env"] = "prod";
+    cluster_.namespaces["team"] = team;
+    config_.jobs.namespaces =
+        api::Selector::from(api::LabelSelector{{{"env", "prod"}}, {}}).value();
+  }
+  api::LocalQueue& queue(const std::string& name, const std::string& leads_to = "cq") {
+    auto made = std::make_shared<api::LocalQueue>();
+    made->metadata.ns = "team";
+    made->metadata.name = name;
+    made->spec.cluster_queue = leads_to;
+    cluster_.local_queues["team/" + name] = made;
+    return *made;
+  }
+  void fleet(const std::string& name) {
+    auto check = std::make_shared<api::AdmissionCheck>();
+    check->spec.controller_name = std::string(api::multikueue_controller_name);
+    cluster_.checks["fleet"] = check;
+    auto shared = std::make_shared<api::ClusterQueue>();
+    shared->spec.admission_checks.push_back({"fleet", {}});
+    cluster_.cluster_queues[name] = shared;
+  }
+  static JobPtr job(const char* patch = "{}") {
+    Json json = Json::parse(R"({
+      "apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j", "namespace": "team"},
+      "spec": {"parallelism": 3, "completions": 3,
+               "template": {"spec": {"containers": [{"name": "c", "image": "i"}]}}}})");
+    json.merge_patch(Json::parse(patch));
+    return all_kinds().find("batch", "Job")->decode(json, nullptr).value();
+  }
+  static JobPtr queued(const char* patch = "{}") {
+    Json json = Json::parse(R"({"metadata": {"labels": {"kueue.x-k8s.io/queue-name": "main"}}})");
+    json.merge_patch(Json::parse(patch));
+    return job(json.dump().c_str());
+  }
+  Json defaults(const JobPtr& job) const { return default_job(cluster_, *job, config_); }
+  std::vector<std::string> errors(const JobPtr& job) const {
+    return texts(validate_job(*job, config_));
+  }
+  std::vector<std::string> errors(const JobPtr& before, const JobPtr& after) const {
+    return texts(validate_job_update(cluster_, *before, *after, config_));
+  }
+  static std::vector<std::string> texts(const api::FieldErrors& errors) {
+    std::vector<std::string> out;
+    for (const api::FieldError& error : errors) out.push_back(error.text());
+    return out;
+  }
+
+  Cluster cluster_;
+  JobWebhookConfig config_;
+};
+
+const Json nothing = Json::object();
+const Json suspended{{"spec", {{"suspend", true}}}};
+
+TEST_F(JobWebhook, a_job_with_a_queue_is_suspended) {
+  EXPECT_EQ(defaults(queued()), suspended);
+  EXPECT_EQ(defaults(queued(R"({"spec": {"suspend": true}})")), nothing);
+  EXPECT_EQ(defaults(job()), nothing);
+}
+
+TEST_F(JobWebhook, a_job_without_a_queue_is_suspended_where_all_are_managed) {
+  config_.jobs.manage_without_queue_name = true;
+  EXPECT_EQ(defaults(job()), suspended);
+}
+
+TEST_F(JobWebhook, a_namespace_that_takes_no_part_is_left_alone) {
+  config_.jobs.manage_without_queue_name = true;
+  cluster_.namespaces["team"]->metadata.labels.clear();
+  EXPECT_EQ(defaults(queued()), nothing);
+  EXPECT_EQ(defaults(job()), nothing);
+}
+
+TEST_F(JobWebhook, a_job_that_another_job_made_is_left_alone) {
+  const char* made = R"({"metadata": {"ownerReferences": [{"apiVersion": "batch/v1", "kind": "Job",
+    "name": "maker", "uid": "u", "controller": true}]}})";
+  EXPECT_EQ(defaults(queued(made)), nothing);
+}
+
+TEST_F(JobWebhook, the_default_queue_takes_a_job_without_one) {
+  const Json expected = Json::parse(R"({"spec": {"suspend": true},
+    "metadata": {"labels": {"kueue.x-k8s.io/queue-name": "default"}}})");
+  queue("default");
+  EXPECT_EQ(defaults(job()), expected);
+  EXPECT_EQ(defaults(queued()), suspended);
+  queue("default").spec.stop_policy = api::StopPolicy::Hold;
+  EXPECT_EQ(defaults(job()), nothing);
+  queue("default");
+  config_.jobs.default_queue = false;
+  EXPECT_EQ(defaults(job()), nothing);
+}
+
+TEST_F(JobWebhook, a_job_whose_queue_leads_to_workers_is_given_to_multikueue) {
+  fleet("cq");
+  queue("main");
+  const Json expected =
+      Json::parse(R"({"spec": {"suspend": true, "managedBy": "kueue.x-k8s.io/multikueue"}})");
+  EXPECT_EQ(defaults(queued()), expected);
+  EXPECT_EQ(defaults(queued(R"({"spec": {"managedBy": "kubernetes.io/job-controller"}})")),
+            expected);
+  EXPECT_EQ(defaults(queued(R"({"spec": {"managedBy": "example.com/own"}})")), suspended);
+  config_.multikueue = false;
+  EXPECT_EQ(defaults(queued()), suspended);
+  config_.multikueue = true;
+  queue("main", "other");
+  EXPECT_EQ(defaults(queued()), suspended);
+}
+
+TEST_F(JobWebhook, names_in_labels_are_names) {
+  EXPECT_THAT(errors(queued()), IsEmpty());
+  EXPECT_THAT(errors(job(R"({"metadata": {"labels": {"kueue.x-k8s.io/queue-name": "A_b"}}})")),
+              ElementsAre(testing::StartsWith("metadata.labels[kueue.x-k8s.io/queue-name]: "
+                                              "Invalid value: \"A_b\": a lowercase RFC 1123")));
+}
+
+TEST_F(JobWebhook, the_limit_of_time_is_a_number_above_zero) {
+  const auto with = [](const char* limit) {
+    return job((R"({"metadata": {"labels": {"kueue.x-k8s.io/max-exec-time-seconds": ")" +
+                std::string(limit) + "\"}}}")
+                   .c_str());
+  };
+  const std::string field =
+      "metadata.labels[kueue.x-k8s.io/max-exec-time-seconds]: Invalid value: ";
+  EXPECT_THAT(errors(with("10")), IsEmpty());
+  EXPECT_THAT(errors(with("0")), ElementsAre(field + "0: should be greater than 0"));
+  EXPECT_THAT(errors(with("1m")),
+              ElementsAre(field + R"("1m": strconv.Atoi: parsing "1m": invalid syntax)"));
+  EXPECT_THAT(errors(with("99999999999999999999")),
+              ElementsAre(testing::HasSubstr("value out of range")));
+}
+
+TEST_F(JobWebhook, the_least_number_of_pods_is_below_their_number) {
+  const auto with = [](const char* least) {
+    return job((R"({"metadata": {"annotations": {"kueue.x-k8s.io/job-min-parallelism": ")" +
+                std::string(least) + "\"}}}")
+                   .c_str());
+  };
+  const std::string field = "metadata.annotations[kueue.x-k8s.io/job-min-parallelism]: ";
+  EXPECT_THAT(errors(with("2")), IsEmpty());
+  EXPECT_THAT(errors(with("3")),
+              ElementsAre(field + "Invalid value: 3: should be between 0 and 2"));
+  EXPECT_THAT(errors(with("x")), ElementsAre(testing::HasSubstr("invalid syntax")));
+}
+
+TEST_F(JobWebhook, completions_that_follow_the_parallelism_are_indexed_and_equal) {
+  constexpr auto follows = R"({"metadata": {"annotations":
+    {"kueue.x-k8s.io/job-completions-equal-parallelism": "true"}}, "spec": {"completions": 5}})";
+  EXPECT_THAT(errors(job(follows)),
+              ElementsAre(testing::EndsWith("should not be enabled for NonIndexed jobs"),
+                          testing::StartsWith("spec.completions: Invalid value: 5: should be")));
+}
+
+TEST_F(JobWebhook, a_running_job_keeps_its_queue_and_its_limit) {
+  const char* other = R"({"metadata": {"labels": {"kueue.x-k8s.io/queue-name": "other"}}})";
+  const char* held = R"({"spec": {"suspend": true}})";
+  const char* other_held = R"({"spec": {"suspend": true},
+    "metadata": {"labels": {"kueue.x-k8s.io/queue-name": "other"}}})";
+  EXPECT_THAT(errors(queued(), job(other)),
+              ElementsAre("metadata.labels[kueue.x-k8s.io/queue-name]: Invalid value: \"other\": "
+                          "field is immutable"));
+  EXPECT_THAT(errors(queued(held), queued(other_held)), IsEmpty());
+  const char* limited =
+      R"({"metadata": {"labels": {"kueue.x-k8s.io/max-exec-time-seconds": "5"}}})";
+  EXPECT_THAT(errors(queued(held), queued(limited)),
+              ElementsAre(testing::EndsWith("field is immutable")));
+}
+
+TEST_F(JobWebhook, a_queue_is_not_taken_away_where_there_is_a_default_queue) {
+  const char* held = R"({"spec": {"suspend": true}})";
+  EXPECT_THAT(errors(queued(held), job(held)), IsEmpty());
+  queue("default");
+  EXPECT_THAT(errors(queued(held), job(held)),
+              ElementsAre(testing::EndsWith("must not be empty in namespace with default queue")));
+}
+
+TEST_F(JobWebhook, a_running_job_of_partial_admission_keeps_its_size) {
+  const char* partial = R"({"metadata": {"annotations":
+    {"kueue.x-k8s.io/job-min-parallelism": "1"}}})";
+  const char* smaller = R"({"spec": {"parallelism": 2}, "metadata": {"annotations":
+    {"kueue.x-k8s.io/job-min-parallelism": "1"}}})";
+  EXPECT_THAT(errors(job(partial), job(smaller)),
+              ElementsAre("spec.parallelism: Forbidden: cannot change when partial admission is "
+                          "enabled and the job is not suspended"));
+}
+
+}  // namespace
+}  // namespace regatta::jobs

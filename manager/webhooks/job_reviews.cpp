@@ -1,0 +1,104 @@
+#include "manager/webhooks/job_reviews.h"
+
+#include "webhooks/admission_gates.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <memory>
+
+namespace regatta::manager {
+namespace {
+
+using webhooks::Handler;
+using webhooks::ReviewRequest;
+using webhooks::Verdict;
+
+Verdict refusal(int code, std::string message) {
+  return {code, std::move(message), {}, Json::array()};
+}
+
+class JobReviews {
+ public:
+  JobReviews(const jobs::JobKind& kind, JobReviewDeps deps) : kind_(kind), deps_(std::move(deps)) {}
+
+  Verdict review(Handler handler, const ReviewRequest& request) const {
+    if (request.operation == "DELETE" || request.operation == "CONNECT") return {};
+    if (!deps_.synced())
+      return refusal(503, "the manager is starting: its caches are being filled");
+    // Only new jobs get defaults: a job that runs must not be suspended by some other change.
+    if (handler == Handler::mutating && request.operation != "CREATE") return {};
+    const auto job = read(request.object);
+    if (!job) return refusal(400, job.error().what());
+    if (handler == Handler::mutating) return defaulted(request.object, **job);
+    if (request.operation == "CREATE") return created(request.object, **job);
+    const auto before = read(request.old_object);
+    if (!before) return refusal(400, before.error().what());
+    return updated(request, **before, **job);
+  }
+
+ private:
+  Result<jobs::JobPtr> read(const Json& object) const {
+    if (!object.is_object()) return Error(Errc::invalid, "there is no content to decode");
+    return kind_.decode(object, nullptr);
+  }
+
+  Verdict defaulted(const Json& object, const jobs::GenericJob& job) const {
+    Json after = object;
+    after.merge_patch(jobs::default_job(deps_.objects, job, deps_.config));
+    Verdict verdict;
+    verdict.patch = Json::diff(object, after);
+    return verdict;
+  }
+
+  Verdict created(const Json& object, const jobs::GenericJob& job) const {
+    api::FieldErrors errors = jobs::validate_job(job, deps_.config);
+    api::ErrorList gates;
+    if (deps_.admission_gates) webhooks::check_admission_gates(object, &gates);
+    return judged(std::move(errors), gates.take());
+  }
+
+  Verdict updated(const ReviewRequest& request, const jobs::GenericJob& before,
+                  const jobs::GenericJob& after) const {
+    api::FieldErrors errors = jobs::validate_job_update(deps_.objects, before, after, deps_.config);
+    api::ErrorList gates;
+    if (deps_.admission_gates) {
+      webhooks::check_admission_gates_update(request.old_object, request.object, &gates);
+    }
+    return judged(std::move(errors), gates.take());
+  }
+
+  static Verdict judged(api::FieldErrors errors, const api::FieldErrors& more) {
+    errors.insert(errors.end(), more.begin(), more.end());
+    return webhooks::judged(std::move(errors));
+  }
+
+  const jobs::JobKind& kind_;
+  JobReviewDeps deps_;
+};
+
+}  // namespace
+
+std::string job_webhook_path(const jobs::JobKind& kind, Handler handler) {
+  const api::ResourceInfo& resource = kind.resource();
+  std::string path = std::string(resource.group) + "-" + std::string(resource.version) + "-" +
+                     std::string(resource.kind);
+  for (char& c : path) {
+    if (c == '.') c = '-';
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return (handler == Handler::mutating ? "/mutate-" : "/validate-") + path;
+}
+
+void add_job_webhooks(webhooks::WebhookHandler* handler, JobReviewDeps deps) {
+  for (const auto& kind : deps.objects.kinds().all()) {
+    const auto reviews = std::make_shared<const JobReviews>(*kind, deps);
+    for (const Handler part : {Handler::mutating, Handler::validating}) {
+      handler->add(job_webhook_path(*kind, part), [reviews, part](const ReviewRequest& request) {
+        return reviews->review(part, request);
+      });
+    }
+  }
+}
+
+}  // namespace regatta::manager
