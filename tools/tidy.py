@@ -37,6 +37,7 @@ ALLOWED = {
     "controllers": LIB | DECIDE | {"clusters"},
     "manager": LIB | DECIDE | {"kubeconfig", "clusters", "controllers", "visibility"},
     "manager/config": PURE,
+    "manager/metrics": PURE | {"admission", "manager/config"},
     # Where requests for waiting workloads come in.
     "visibility/server": LIB | {"admission", "visibility"},
     # Where reviews come in.
@@ -51,7 +52,7 @@ ALLOWED = {
     "lab/apiserver": LIB | MANIFEST | {"lab/terms.h"},
     "lab/cluster": LIB | MANIFEST,
     # Plays scenarios of other implementations: it sees every part that has an outcome.
-    "lab/conformance": LIB | MANIFEST | DECIDE | {"whatif", "visibility"},
+    "lab/conformance": LIB | MANIFEST | DECIDE | {"whatif", "visibility", "manager/config", "manager/metrics"},
     "lab/cli": LIB | MANIFEST | {"kubeconfig", "lab"},
     "tests": None,
     "bench": None,

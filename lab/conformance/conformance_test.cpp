@@ -80,7 +80,7 @@ TEST_P(ApiConformanceArea, MatchesTheReference) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Corpus, ApiConformanceArea,
-                         testing::Values("webhooks", "conversion", "visibility"),
+                         testing::Values("webhooks", "conversion", "visibility", "metrics"),
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace
