@@ -1,6 +1,6 @@
 #pragma once
 
-#include "manager/metric_families.h"
+#include "manager/metrics/metric_families.h"
 
 #include <string>
 

@@ -2,8 +2,8 @@
 
 #include "lib/api/names.h"
 #include "lifecycle/lifecycle.h"
-#include "manager/custom_labels.h"
-#include "manager/metrics_text.h"
+#include "manager/metrics/custom_labels.h"
+#include "manager/metrics/metrics_text.h"
 
 #include <algorithm>
 #include <iterator>
@@ -21,6 +21,25 @@ prometheus::Histogram::BucketBoundaries default_buckets() {
 
 double seconds(Duration d) {
   return static_cast<double>(d.count()) / 1000.0;
+}
+
+template <class T>
+api::ObjectMeta meta_in(const kube::Informer<T>& objects, const api::ObjectKey& key) {
+  const auto found = objects.get(key);
+  return found ? found->metadata : api::ObjectMeta();
+}
+
+api::ObjectMeta meta_of(const clusters::LocalCluster& local, MetricSource kind,
+                        const api::ObjectKey& key) {
+  switch (kind) {
+    case MetricSource::LocalQueue:
+      return meta_in(local.local_queues, key);
+    case MetricSource::ClusterQueue:
+      return meta_in(local.cluster_queues, key);
+    case MetricSource::Cohort:
+      return meta_in(local.cohorts, key);
+  }
+  return {};
 }
 
 }  // namespace
@@ -259,8 +278,14 @@ std::string Metrics::text() {
   if (core_ && core_->synced()) forget_cohorts();
   std::vector<prometheus::MetricFamily> families = registry_.Collect();
   if (core_ && core_->synced()) {
-    std::ranges::move(queue_gauges(*core_, counts_, config_), std::back_inserter(families));
-    add_custom_labels(config_.custom_labels, core_->local(), &families);
+    const clusters::LocalCluster& local = core_->local();
+    const GaugeSource source{core_->scheduler().reader(), local.cluster_queues.list(),
+                             local.local_queues.list(),
+                             [&](const auto& key) { return local.local_queues.get(key); }, counts_};
+    std::ranges::move(queue_gauges(source, config_), std::back_inserter(families));
+    add_custom_labels(
+        config_.custom_labels,
+        [&](MetricSource kind, const auto& key) { return meta_of(local, kind, key); }, &families);
   }
   return metrics_text(families);
 }

@@ -4,7 +4,7 @@
 #include "lib/base/clock.h"
 #include "manager/core.h"
 #include "manager/lifecycle_metrics.h"
-#include "manager/queue_gauges.h"
+#include "manager/metrics/queue_gauges.h"
 
 #include <memory>
 #include <prometheus/registry.h>

@@ -39,6 +39,7 @@ ALLOWED = {
     "manager": LIB | DECIDE | {"kubeconfig", "clusters", "controllers", "visibility"} | CEL,
     # Kueue refuses expressions of device classes that do not compile.
     "manager/config": PURE | {"webhooks"} | CEL,
+    "manager/metrics": PURE | {"admission", "manager/config"},
     # Where requests for waiting workloads come in.
     "visibility/server": LIB | {"admission", "visibility"},
     # Where reviews come in.
@@ -53,7 +54,7 @@ ALLOWED = {
     "lab/apiserver": LIB | MANIFEST | {"lab/terms.h"},
     "lab/cluster": LIB | MANIFEST,
     # Plays scenarios of other implementations: it sees every part that has an outcome.
-    "lab/conformance": LIB | MANIFEST | DECIDE | {"whatif", "manager/config", "visibility"},
+    "lab/conformance": LIB | MANIFEST | DECIDE | {"whatif", "manager/config", "manager/metrics", "visibility"},
     "lab/cli": LIB | MANIFEST | {"kubeconfig", "lab"},
     "tests": None,
     "bench": None,

@@ -13,6 +13,7 @@ Result<Json> play_crd(const Json& scenario);
 Result<Json> play_conversion(const Json& scenario);
 Result<Json> play_configuration(const Json& scenario);
 Result<Json> play_visibility(const Json& scenario);
+Result<Json> play_metrics(const Json& scenario);
 
 /// The member "featureGates" of a scenario.
 webhooks::Gates gates_in(const Json& scenario);

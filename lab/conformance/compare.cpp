@@ -8,6 +8,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstdlib>
+#include <map>
 #include <regex>
 #include <set>
 
@@ -281,6 +284,56 @@ Differences compare_visibility(const Json& expect, const Json& got) {
   return comparer.take();
 }
 
+/// "metric{labels}" -> value.
+std::map<std::string, double> samples_in(const Json& outcome) {
+  std::map<std::string, double> out;
+  for (const Json& line : list_or_empty(outcome, "samples")) {
+    const std::string text = line.is_string() ? line.get<std::string>() : "";
+    const std::size_t space = text.rfind(' ');
+    if (space != std::string::npos) {
+      out[text.substr(0, space)] = std::strtod(text.c_str() + space, nullptr);
+    }
+  }
+  return out;
+}
+
+void compare_samples(Comparer* comparer, const Json& expect, const Json& got) {
+  const auto same = [](double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); };
+  const auto wanted = samples_in(expect), samples = samples_in(got);
+  for (const auto& [series, value] : wanted) {
+    const auto found = samples.find(series);
+    if (found == samples.end()) {
+      comparer->same(series, value, Json());
+    } else if (!same(value, found->second)) {
+      comparer->same(series, value, found->second);
+    }
+  }
+  for (const auto& [series, value] : samples) {
+    if (!wanted.contains(series)) comparer->same(series, Json(), value);
+  }
+}
+
+/// Lists of metrics, samples, or steps with samples.
+Differences compare_metrics(const Json& expect, const Json& got) {
+  Comparer comparer;
+  if (expect.is_array()) {
+    comparer.same("steps", expect.size(), got.size());
+    for (std::size_t i = 0; i < std::min(expect.size(), got.size()); ++i) {
+      compare_samples(&comparer, expect[i], got[i]);
+    }
+    return comparer.take();
+  }
+  compare_samples(&comparer, expect, got);
+  std::map<std::string, Json> wanted, listed;
+  for (const Json& one : list_or_empty(expect, "metrics")) wanted[text_at(one, "name")] = one;
+  for (const Json& one : list_or_empty(got, "metrics")) listed[text_at(one, "name")] = one;
+  for (const auto& [name, metric] : wanted) comparer.same(name, metric, listed[name]);
+  for (const auto& [name, metric] : listed) {
+    if (!wanted.contains(name)) comparer.same(name, Json(), metric);
+  }
+  return comparer.take();
+}
+
 Differences compare_admission(const Json& scenario, const Json& outcome) {
   whatif::ScenarioComparison found = whatif::compare(scenario, outcome);
   return {std::move(found.mismatches), std::move(found.message_mismatches), found.messages};
@@ -293,6 +346,7 @@ Differences compare(const Json& scenario, const Json& outcome) {
   if (area.empty()) return compare_admission(scenario, outcome);
   const Json& expect = at_or_null(scenario, "expect");
   const Json& got = at_or_null(outcome, "expect");
+  if (area == "metrics") return compare_metrics(expect, got);
   if (area == "visibility") return compare_visibility(expect, got);
   if (area == "conversion") return compare_conversion(expect, got);
   if (area == "configuration") return compare_configuration(expect, got);

@@ -63,7 +63,8 @@ TEST_P(ApiConformanceArea, MatchesTheReference) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Corpus, ApiConformanceArea,
-                         testing::Values("webhooks", "conversion", "configuration", "visibility"),
+                         testing::Values("webhooks", "conversion", "configuration", "visibility",
+                                         "metrics"),
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace

@@ -28,6 +28,7 @@ Result<Json> play_area(const std::string& area, const Json& scenario) {
   if (area == "conversion") return play_conversion(scenario);
   if (area == "configuration") return play_configuration(scenario);
   if (area == "visibility") return play_visibility(scenario);
+  if (area == "metrics") return play_metrics(scenario);
   return Error(Errc::unavailable, "scenarios of the area " + area + " cannot be played yet");
 }
 

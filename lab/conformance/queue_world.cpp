@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <utility>
 
 namespace regatta::lab {
 namespace {
@@ -43,6 +44,10 @@ api::ObjectKey key_of(const std::string& text) {
   return {text.substr(0, slash), text.substr(slash + 1)};
 }
 
+api::ObjectKey key_in(const Json& metadata) {
+  return {text_at(metadata, "namespace"), text_at(metadata, "name")};
+}
+
 Error unknown(const std::string& what) {
   return Error(Errc::invalid, what);
 }
@@ -50,7 +55,16 @@ Error unknown(const std::string& what) {
 }  // namespace
 
 QueueWorld::QueueWorld(const Json& scenario)
-    : now_(scenario_time), state_(std::make_unique<admission::State>(config_of(scenario))) {}
+    : now_(scenario_time),
+      config_(config_of(scenario)),
+      state_(std::make_unique<admission::State>(config_)) {}
+
+void QueueWorld::take_over() {
+  if (!std::exchange(cohort_deleted_, false)) return;
+  state_ = std::make_unique<admission::State>(config_);
+  heads_.clear();
+  for (const auto& [name, object] : objects_) (void)put_kind(name.first, object);
+}
 
 Status QueueWorld::load(const Json& objects) {
   for (const Json& object : objects) {
@@ -78,6 +92,12 @@ Status QueueWorld::put_one(const Json& object) {
 
 Status QueueWorld::put(const Json& object) {
   const std::string& kind = text_at(object, "kind");
+  const Status put_it = put_kind(kind, object);
+  if (put_it) objects_[{kind, key_in(object_or_empty(object, {"metadata"}))}] = object;
+  return put_it;
+}
+
+Status QueueWorld::put_kind(const std::string& kind, const Json& object) {
   if (kind == "Namespace") return put_one<api::Namespace>(object);
   if (kind == "ResourceFlavor") return put_one<api::ResourceFlavor>(object);
   if (kind == "AdmissionCheck") return put_one<api::AdmissionCheck>(object);
@@ -94,7 +114,8 @@ Status QueueWorld::put(const Json& object) {
 Status QueueWorld::erase(const Json& what) {
   const std::string& kind = text_at(what, "kind");
   const std::string& name = text_at(what, "name");
-  const api::ObjectKey key(text_at(what, "namespace"), name);
+  const api::ObjectKey key = key_in(what);
+  objects_.erase({kind, key});
   if (kind == "Workload") {
     state_->erase_workload(key, now_);
     workloads_.erase(key);
@@ -106,6 +127,7 @@ Status QueueWorld::erase(const Json& what) {
     cluster_queues_.erase(name);
   } else if (kind == "Cohort") {
     state_->erase_cohort(name, now_);
+    cohort_deleted_ = true;
     cohorts_.erase(name);
   } else if (kind == "ResourceFlavor") {
     state_->erase_flavor(name);

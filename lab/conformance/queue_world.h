@@ -24,6 +24,9 @@ class QueueWorld {
   /// {"create": …}, {"update": …}, {"delete": …}, {"takeHeads": {}}, {"requeue": …}, {"flush": {}}
   Status apply(const Json& event);
 
+  /// Another process goes on. It does not know which Cohorts there have been.
+  void take_over();
+
   admission::State& state() { return *state_; }
   TimePoint now() const { return now_; }
   const std::map<api::ObjectKey, api::Workload>& workloads() const { return workloads_; }
@@ -33,14 +36,18 @@ class QueueWorld {
 
  private:
   Status put(const Json& object);
+  Status put_kind(const std::string& kind, const Json& object);
   template <class T>
   Status put_one(const Json& object);
   Status erase(const Json& name);
   Status requeue(const Json& what);
 
   TimePoint now_;
+  admission::Config config_;
   std::unique_ptr<admission::State> state_;
   std::vector<admission::WorkloadId> heads_;
+  std::map<std::pair<std::string, api::ObjectKey>, Json> objects_;  ///< as they were read
+  bool cohort_deleted_ = false;
   std::map<api::ObjectKey, api::Workload> workloads_;
   std::map<std::string, api::ClusterQueue> cluster_queues_;
   std::map<std::string, api::Cohort> cohorts_;

@@ -1,4 +1,4 @@
-#include "manager/metrics_text.h"
+#include "manager/metrics/metrics_text.h"
 
 #include <array>
 #include <charconv>

@@ -1,4 +1,4 @@
-#include "manager/workload_counts.h"
+#include "manager/metrics/workload_counts.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "manager/metric_families.h"
+#include "manager/metrics/metric_families.h"
 
 #include "lib/api/names.h"
 

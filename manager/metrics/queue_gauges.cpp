@@ -1,4 +1,4 @@
-#include "manager/queue_gauges.h"
+#include "manager/metrics/queue_gauges.h"
 
 #include "lib/api/names.h"
 
@@ -6,7 +6,6 @@
 #include <limits>
 #include <map>
 #include <prometheus/labels.h>
-#include <set>
 
 namespace regatta::manager {
 namespace {
@@ -60,18 +59,14 @@ struct Subtree {
 
 class QueueGauges {
  public:
-  QueueGauges(Core& core, const WorkloadCounts& counts, const QueueGaugesConfig& config)
-      : core_(core),
-        counts_(counts),
-        config_(config),
-        reader_(core.scheduler().reader()),
-        page_(config) {}
+  QueueGauges(const GaugeSource& source, const QueueGaugesConfig& config)
+      : source_(source), config_(config), reader_(source.reader), page_(config) {}
 
   std::vector<prometheus::MetricFamily> take() && {
-    for (const auto& queue : core_.local().cluster_queues.list()) cluster_queue(*queue);
+    for (const auto& queue : source_.cluster_queues) cluster_queue(*queue);
     if (config_.cohorts) cohorts();
     if (config_.local_queues) {
-      for (const auto& queue : core_.local().local_queues.list()) {
+      for (const auto& queue : source_.local_queues) {
         if (config_.local_queues->matches(queue->metadata.labels)) local_queue(*queue);
       }
     }
@@ -221,8 +216,10 @@ class QueueGauges {
       if (node.cyclic) continue;
       place_of(node);
       quota_of(node);
-      held_below(node.name, subtrees_[cohort.node]);
-      if (reader_.config().fair_sharing && cohort.has_object) {
+      // Without a ClusterQueue below it there is nothing to count.
+      const auto below = subtrees_.find(cohort.node);
+      if (below != subtrees_.end()) held_below(node.name, below->second);
+      if (reader_.config().fair_sharing) {
         page_.add("kueue_cohort_weighted_share",
                   "Use above nominal quota against what the parent lends, by weight",
                   {{"cohort", node.name}}, share(reader_.share_of_cohort(node.name)));
@@ -296,6 +293,10 @@ class QueueGauges {
       page_.add("kueue_local_queue_status", "1 for what its condition Active says",
                 with("active", possible), std::string_view(possible) == is);
     }
+    const auto finished =
+        source_.counts.all().find({queue.metadata.key(), WorkloadCounts::finished, ""});
+    page_.add("kueue_local_queue_finished_workloads", "Finished Workloads that are kept", labels,
+              finished == source_.counts.all().end() ? 0 : static_cast<double>(finished->second));
     usage("kueue_local_queue_resource_reservation", "What Workloads with a reservation hold",
           labels, status.flavors_reservation);
     usage("kueue_local_queue_resource_usage", "What admitted Workloads hold", labels,
@@ -304,8 +305,11 @@ class QueueGauges {
 
   void workloads() {
     std::map<Labels, double> finished, unadmitted;
-    for (const auto& [key, count] : counts_.all()) {
-      const auto local = core_.local().local_queues.get(key.local_queue);
+    for (const auto& queue : source_.cluster_queues) {
+      finished[{{"cluster_queue", queue->metadata.name}}] = 0;
+    }
+    for (const auto& [key, count] : source_.counts.all()) {
+      const auto local = source_.find_local_queue(key.local_queue);
       const std::string queue = local ? local->spec.cluster_queue : std::string();
       if (key.reason == WorkloadCounts::finished) {
         finished[{{"cluster_queue", queue}}] += static_cast<double>(count);
@@ -329,11 +333,7 @@ class QueueGauges {
   void of_local_queue(const WorkloadCounts::Key& key, const std::string& queue,
                       std::int64_t count) {
     Labels labels = {{"name", key.local_queue.name}, {"namespace", key.local_queue.ns}};
-    if (key.reason == WorkloadCounts::finished) {
-      page_.add("kueue_local_queue_finished_workloads", "Finished Workloads that are kept", labels,
-                static_cast<double>(count));
-      return;
-    }
+    if (key.reason == WorkloadCounts::finished) return;  // see local_queue()
     labels["cluster_queue"] = queue;
     labels["reason"] = key.reason;
     labels["underlying_cause"] = key.cause;
@@ -341,19 +341,18 @@ class QueueGauges {
               "Unfinished Workloads that are not admitted", labels, static_cast<double>(count));
   }
 
-  Core& core_;
-  const WorkloadCounts& counts_;
+  const GaugeSource& source_;
   const QueueGaugesConfig& config_;
-  admission::StatusReader reader_;
+  const admission::StatusReader& reader_;
   Page page_;
   std::map<NodeId, Subtree> subtrees_;
 };
 
 }  // namespace
 
-std::vector<prometheus::MetricFamily> queue_gauges(Core& core, const WorkloadCounts& counts,
+std::vector<prometheus::MetricFamily> queue_gauges(const GaugeSource& source,
                                                    const QueueGaugesConfig& config) {
-  return QueueGauges(core, counts, config).take();
+  return QueueGauges(source, config).take();
 }
 
 }  // namespace regatta::manager

@@ -1,10 +1,13 @@
 #pragma once
 
+#include "admission/status_reader.h"
+#include "lib/api/kueue.h"
 #include "lib/api/labels.h"
 #include "manager/config/configuration.h"
-#include "manager/core.h"
-#include "manager/workload_counts.h"
+#include "manager/metrics/workload_counts.h"
 
+#include <functional>
+#include <memory>
 #include <optional>
 #include <prometheus/metric_family.h>
 #include <string>
@@ -22,8 +25,18 @@ struct QueueGaugesConfig {
   bool creation_latency = true;  ///< how long a job waits for its Workload
 };
 
+/// What the gauges are made of: the queues as admission knows them, and their objects with the
+/// status that is written for them.
+struct GaugeSource {
+  admission::StatusReader reader;
+  std::vector<std::shared_ptr<const api::ClusterQueue>> cluster_queues;
+  std::vector<std::shared_ptr<const api::LocalQueue>> local_queues;
+  std::function<std::shared_ptr<const api::LocalQueue>(const api::ObjectKey&)> find_local_queue;
+  const WorkloadCounts& counts;
+};
+
 /// Kueue's gauges of ClusterQueues, LocalQueues and Cohorts, as of now. A deleted object has none.
-std::vector<prometheus::MetricFamily> queue_gauges(Core& core, const WorkloadCounts& counts,
+std::vector<prometheus::MetricFamily> queue_gauges(const GaugeSource& source,
                                                    const QueueGaugesConfig& config);
 
 }  // namespace regatta::manager

@@ -1,4 +1,4 @@
-#include "manager/custom_labels.h"
+#include "manager/metrics/custom_labels.h"
 
 #include <algorithm>
 
@@ -35,24 +35,6 @@ std::optional<Subject> subject_of(const prometheus::ClientMetric& metric) {
   return std::nullopt;
 }
 
-template <class T>
-api::ObjectMeta meta_in(const kube::Informer<T>& objects, const api::ObjectKey& key) {
-  const auto found = objects.get(key);
-  return found ? found->metadata : api::ObjectMeta();
-}
-
-api::ObjectMeta meta_of(const clusters::LocalCluster& local, const Subject& subject) {
-  switch (subject.kind) {
-    case MetricSource::LocalQueue:
-      return meta_in(local.local_queues, subject.key);
-    case MetricSource::ClusterQueue:
-      return meta_in(local.cluster_queues, subject.key);
-    case MetricSource::Cohort:
-      return meta_in(local.cohorts, subject.key);
-  }
-  return {};
-}
-
 std::string value_of(const CustomMetricLabel& label, const api::ObjectMeta& meta) {
   const std::string& key = label.source_label_key.empty() ? label.name : label.source_label_key;
   const std::string& value = label.source_annotation_key.empty()
@@ -66,8 +48,7 @@ std::string value_of(const CustomMetricLabel& label, const api::ObjectMeta& meta
 
 }  // namespace
 
-void add_custom_labels(const std::vector<CustomMetricLabel>& labels,
-                       const clusters::LocalCluster& local,
+void add_custom_labels(const std::vector<CustomMetricLabel>& labels, const MetaLookup& meta_of,
                        std::vector<prometheus::MetricFamily>* families) {
   for (prometheus::MetricFamily& family : *families) {
     // Series about dispatched workloads have no custom labels.
@@ -75,7 +56,7 @@ void add_custom_labels(const std::vector<CustomMetricLabel>& labels,
     for (prometheus::ClientMetric& metric : family.metric) {
       const auto subject = subject_of(metric);
       if (!subject) continue;
-      const api::ObjectMeta meta = meta_of(local, *subject);
+      const api::ObjectMeta meta = meta_of(subject->kind, subject->key);
       for (const CustomMetricLabel& label : labels) {
         if (label.source_kind != subject->kind) continue;
         metric.label.push_back({"custom_" + label.name, value_of(label, meta)});
