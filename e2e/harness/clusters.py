@@ -137,9 +137,13 @@ class Cluster:
         return self.kubectl.run("create", "token", account, "-n", namespace,
                                 "--duration=2h").out.strip()
 
-    def ca_data(self):
+    def certificate(self):
+        """The authority's, as PEM."""
         with open(os.path.join(self.folder, "ca.crt"), "rb") as f:
-            return base64.b64encode(f.read()).decode()
+            return f.read()
+
+    def ca_data(self):
+        return base64.b64encode(self.certificate()).decode()
 
     def kubeconfig_with_token(self, token, url=None):
         return {

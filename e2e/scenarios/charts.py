@@ -1,7 +1,13 @@
 """Clusters that are installed with helm only."""
+import base64
 import json
+import os
+import re
+import subprocess
 
-from harness import objects
+import yaml
+
+from harness import objects, solo
 from harness.api import is_true
 from harness.federation import holding, report
 from harness.helm import CHART, MANAGER, RELEASE, WORKER_CHART, Helm
@@ -25,18 +31,30 @@ class Installed:
         self.register(env, worker_values)
 
     def register(self, env, worker_values):
-        """What the notes of the worker's chart say."""
-        values = {"token": {"create": True}, **worker_values}
-        self.helm_there.install("hub", WORKER_CHART, values)
-        token = self.worker.token_for(objects.SYSTEM, "multikueue-sa")
-        secret = objects.kubeconfig_secret("a100", self.worker.kubeconfig_with_token(token))
-        self.hub.kubectl.apply(secret)
+        """Does what the notes of the worker's chart say."""
+        notes = self.helm_there.install("hub", WORKER_CHART, worker_values).split("NOTES:")[1]
+        there, here = re.search(r"\n1\..*?:\n(.*)\n2\..*?:\n(.*)\n3\.", notes, re.S).groups()
+        there = there.replace("NAME=worker", "NAME=a100")
+        self.shell(self.worker, there)
+        self.shell(self.hub, "NAME=a100\n" + here)
         self.hub.kubectl.run("apply", "-f", f"{env.suite.root}/examples/hub/multikueue.yaml")
         patch = json.dumps({"spec": {"clusters": ["a100"]}})
         self.hub.kubectl.run("patch", "multikueueconfig", "fleet", "--type=merge", "-p", patch)
-        for kind, name in (("multikueueclusters", "a100"), ("clusterqueues", "fleet")):
-            self.wait_for(f"{kind} {name} is Active", lambda: holding(
-                self.hub.api.get(kind, name), "Active", "True"))
+        self.wait_for("ClusterQueue fleet is Active", lambda: holding(
+            self.hub.api.get("clusterqueues", "fleet"), "Active", "True"))
+
+    def shell(self, cluster, commands):
+        """Runs the lines in a folder that both clusters share, with `kubectl` for that one."""
+        folder = os.path.join(os.path.dirname(cluster.folder), "notes")
+        os.makedirs(folder, exist_ok=True)
+        program = os.path.join(folder, "kubectl")
+        if not os.path.lexists(program):
+            os.symlink(cluster.kubectl.program, program)
+        done = subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", commands], cwd=folder, capture_output=True, text=True,
+            env={"PATH": f"{folder}:{os.environ['PATH']}", "HOME": cluster.kubectl.home,
+                 "KUBECONFIG": cluster.kubeconfig()})
+        assert done.returncode == 0, f"{commands}\n{done.stdout}{done.stderr}"
 
     def wait_for(self, what, check, timeout=60):
         def processes():
@@ -121,3 +139,66 @@ def helm_upgrades_rolls_back_and_uninstalls(env):
     assert steady["metadata"]["uid"] == started and steady["status"].get("active"), steady["status"]
     helm.run("uninstall", RELEASE)
     assert hub.stop_manager() in (0, 1)
+
+
+CONVERTED = ("clusterqueues", "cohorts", "localqueues", "multikueueclusters", "workloads")
+
+
+def release_of_kueue(env, helm):
+    """A chart as Kueue's is in one respect: its definitions are templates, with a webhook."""
+    chart = os.path.join(helm.home, "kueue")
+    os.makedirs(os.path.join(chart, "templates"))
+    with open(os.path.join(chart, "Chart.yaml"), "w") as out:
+        json.dump({"apiVersion": "v2", "name": "kueue", "version": "0.19.2"}, out)
+    webhook = {"conversionReviewVersions": ["v1"], "clientConfig": {"service": {
+        "name": "kueue-webhook-service", "namespace": objects.SYSTEM, "path": "/convert"}}}
+    folder = os.path.join(env.suite.root, "charts/regatta/files/crds")
+    for name in os.listdir(folder):
+        with open(os.path.join(folder, name)) as text:
+            definition = yaml.load(text, yaml.CSafeLoader)
+        if definition["spec"]["names"]["plural"] in CONVERTED:
+            definition["spec"]["conversion"] = {"strategy": "Webhook", "webhook": webhook}
+        with open(os.path.join(chart, "templates", name), "w") as out:
+            json.dump(definition, out)
+    return chart
+
+
+def definitions(cluster):
+    """{plural: (uid, strategy of conversion)}"""
+    return {d["spec"]["names"]["plural"]: (d["metadata"]["uid"], d["spec"]["conversion"]["strategy"])
+            for d in cluster.api.list("customresourcedefinitions")}
+
+
+@scenario
+def helm_turns_kueues_release_into_regattas(env):
+    """`helm upgrade` of a release whose definitions are templates, as Kueue's are, and back: the
+    definitions and what they define stay."""
+    cluster = env.cluster("moved", fleet="cpu")
+    helm = Helm(cluster)
+    helm.run("install", "kueue", release_of_kueue(env, helm), "--create-namespace")
+    cluster.wait_crds()
+    cluster.kubectl.apply(objects.namespace(NS), solo.flavor(), *solo.cluster_queue("cq", 4))
+    for plural in CONVERTED:  # as Kueue writes its certificate
+        bundle = base64.b64encode(cluster.certificate()).decode()
+        cluster.kubectl.run(
+            "patch", "crd", f"{plural}.kueue.x-k8s.io", "--type=merge", "--field-manager=kueue", "-p",
+            json.dumps({"spec": {"conversion": {"webhook": {"clientConfig": {"caBundle": bundle}}}}}))
+    before, queue = definitions(cluster), cluster.api.get("clusterqueues", "cq")["metadata"]["uid"]
+
+    # The name of the release, and so of the account, is Kueue's.
+    values = {**helm.manager_values(), "fullnameOverride": RELEASE}
+    helm.upgrade("kueue", CHART, values, "--server-side=false")
+    cluster.wait_crds()
+    assert definitions(cluster) == {k: (uid, "None") for k, (uid, _) in before.items()}
+    helm.start_manager()
+    cluster.kubectl.create(solo.job("moved", "cq", seconds=1))
+    wait_for("the job is Complete", lambda: is_true(
+        cluster.api.get("jobs", "moved", NS), "Complete"), 60, cluster.check)
+    assert cluster.stop_manager() == 0
+    assert not helm.refused()
+
+    helm.run("rollback", "kueue", "1", "--server-side=false")
+    cluster.wait_crds()  # a server that reads a changed definition refuses requests for a moment
+    assert definitions(cluster) == before
+    assert cluster.api.get("clusterqueues", "cq")["metadata"]["uid"] == queue
+    assert len(cluster.api.list("workloads", NS)) == 1
