@@ -57,7 +57,8 @@ def without_crds(text):
 def generated():
     """What there should be, by path."""
     made = {CHARTS / "manifests.yaml":
-            "# Made by `./dev manifests` from charts/regatta with its default values.\n"
+            "# Made by `./dev manifests` from charts/regatta with its default values. For\n"
+            "# kubectl apply --server-side -f. Deleting what it has deletes every queue and Workload.\n"
             + NAMESPACE_OBJECT + template("regatta")}
     for values in sorted(VALUES.glob("*/*.yaml")):
         chart = values.parent.name
