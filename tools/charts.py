@@ -5,6 +5,7 @@ compares. Helm is the one that tools/kubectl.sh fetches.
 A golden file is what a chart makes of charts/tests/values/CHART/*.yaml, without the
 CustomResourceDefinitions: these are the same in all of them, and in manifests.yaml.
 """
+import functools
 import pathlib
 import subprocess
 import sys
@@ -22,6 +23,7 @@ metadata:
 """
 
 
+@functools.cache
 def helm():
     found = subprocess.run([ROOT / "tools/kubectl.sh", "helm"], capture_output=True, text=True)
     if found.returncode != 0:
@@ -40,6 +42,7 @@ def run(*args):
     return done.stdout
 
 
+@functools.cache
 def template(chart, *args, values=None):
     """The text of all objects. `values`: a file."""
     files = ["-f", values] if values else []
@@ -54,7 +57,8 @@ def without_crds(text):
 def generated():
     """What there should be, by path."""
     made = {CHARTS / "manifests.yaml":
-            "# Made by `./dev manifests` from charts/regatta with its default values.\n"
+            "# Made by `./dev manifests` from charts/regatta with its default values. For\n"
+            "# kubectl apply --server-side -f. Deleting what it has deletes every queue and Workload.\n"
             + NAMESPACE_OBJECT + template("regatta")}
     for values in sorted(VALUES.glob("*/*.yaml")):
         chart = values.parent.name

@@ -26,7 +26,9 @@ EPOCH = 1_790_000_000
 
 
 def files(folder):
-    return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+    """{path: digest}, which is short enough to be shown."""
+    return {str(p.relative_to(folder)): image.sha256(p.read_bytes())
+            for p in sorted(folder.rglob("*")) if p.is_file()}
 
 
 class Image(unittest.TestCase):
