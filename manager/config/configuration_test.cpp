@@ -280,11 +280,11 @@ INSTANTIATE_TEST_SUITE_P(
              "values: \"Retain\", \"Replace\""},
         Case{"custom_labels_need_a_gate", "metrics: {customLabels: [{name: a}]}",
              "metrics.customLabels: Forbidden: needs the feature gate CustomMetricLabels"},
-        Case{"custom_labels_of_workloads",
+        Case{"custom_labels_of_pods",
              "featureGates: {CustomMetricLabels: true}\nmetrics: {customLabels: [{name: a, "
-             "sourceKind: Workload}]}",
-             "metrics.customLabels[0].sourceKind: Unsupported value: \"Workload\": supported "
-             "values: \"ClusterQueue\", \"LocalQueue\", \"Cohort\""},
+             "sourceKind: Pod}]}",
+             "metrics.customLabels[0].sourceKind: Unsupported value: \"Pod\": supported "
+             "values: \"ClusterQueue\", \"LocalQueue\", \"Cohort\", \"Workload\""},
         Case{"custom_label_with_a_name_that_prometheus_refuses",
              "featureGates: {CustomMetricLabels: true}\nmetrics: {customLabels: [{name: _a}]}",
              "metrics.customLabels[0].name: Invalid value: \"_a\": must match "

@@ -42,7 +42,7 @@ static void read_value(const Json& value, const std::string& path, ReadContext* 
   reader.field("name", &out->name);
   reader.require("name");
   reader.field("sourceLabelKey", &out->source_label_key);
-  field_of_choice(&reader, "sourceKind", {"ClusterQueue", "LocalQueue", "Cohort"},
+  field_of_choice(&reader, "sourceKind", {"ClusterQueue", "LocalQueue", "Cohort", "Workload"},
                   &out->source_kind);
   reader.field("sourceAnnotationKey", &out->source_annotation_key);
   reader.field("trackedValues", &out->tracked_values);
