@@ -19,6 +19,12 @@ prometheus::Histogram::BucketBoundaries default_buckets() {
   return {0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10};
 }
 
+#if defined(__aarch64__)
+constexpr const char* platform = "linux/arm64";
+#else
+constexpr const char* platform = "linux/amd64";
+#endif
+
 double seconds(Duration d) {
   return static_cast<double>(d.count()) / 1000.0;
 }
@@ -38,6 +44,8 @@ api::ObjectMeta meta_of(const clusters::LocalCluster& local, MetricSource kind,
       return meta_in(local.cluster_queues, key);
     case MetricSource::Cohort:
       return meta_in(local.cohorts, key);
+    case MetricSource::Workload:
+      return meta_in(local.workloads, key);
   }
   return {};
 }
@@ -104,7 +112,9 @@ Metrics::Metrics(QueueGaugesConfig config, std::string version)
     : config_(std::move(config)),
       families_(std::make_unique<Families>(registry_)),
       lifecycle_(registry_, role_, [this](const auto& w) { return local_queue_of(w); }) {
-  families_->build.Add({{"git_version", version}, {"compiler", __VERSION__}}).Set(1);
+  families_->build
+      .Add({{"git_version", version}, {"compiler", __VERSION__}, {"platform", platform}})
+      .Set(1);
 }
 
 Metrics::~Metrics() = default;
@@ -207,9 +217,11 @@ void Metrics::workload_changed(const api::Workload& before, const api::Workload&
     observe(families_->reserved_wait, labels, local, wait_buckets(14), waited(*now));
   }
   if (const auto* now = newly_true(before, after, api::conditions::admitted)) {
-    count(families_->admitted, labels, local);
-    observe(families_->admitted_wait, labels, local, wait_buckets(16), waited(*now));
-    if (config_.cohorts) count_below_cohorts(queue, after);
+    auto mine = local;
+    if (mine) mine->merge(workload_labels(config_.custom_labels, after.metadata));
+    count(families_->admitted, labels, mine);
+    observe(families_->admitted_wait, labels, mine, wait_buckets(16), waited(*now));
+    count_below_cohorts(queue, after);
   }
   if (const auto* end = newly_true(before, after, api::conditions::finished)) {
     count(families_->finished, ended_in(labels, after), local);
@@ -279,9 +291,12 @@ std::string Metrics::text() {
   std::vector<prometheus::MetricFamily> families = registry_.Collect();
   if (core_ && core_->synced()) {
     const clusters::LocalCluster& local = core_->local();
-    const GaugeSource source{core_->scheduler().reader(), local.cluster_queues.list(),
+    const GaugeSource source{core_->scheduler().reader(),
+                             local.cluster_queues.list(),
                              local.local_queues.list(),
-                             [&](const auto& key) { return local.local_queues.get(key); }, counts_};
+                             [&](const auto& key) { return local.local_queues.get(key); },
+                             counts_,
+                             [&](const auto& key) { return meta_in(local.workloads, key); }};
     std::ranges::move(queue_gauges(source, config_), std::back_inserter(families));
     add_custom_labels(
         config_.custom_labels,

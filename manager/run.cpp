@@ -88,7 +88,7 @@ QueueGaugesConfig gauges_of(const Configuration& config) {
   out.role = config.leader_election.leader_elect ? "follower" : "standalone";
   out.resources = config.metrics.enable_cluster_queue_resources;
   out.custom_labels = config.metrics.custom_labels;
-  out.cohorts = config.gates.enabled("MetricsForCohorts");
+  out.cohort_info = config.gates.enabled("MetricsForCohorts");
   out.creation_latency = config.gates.enabled("MetricForWorkloadCreationLatency");
   const auto& local = config.metrics.local_queue_metrics;
   if (!local.enable || !config.gates.enabled("LocalQueueMetrics")) return out;

@@ -44,4 +44,13 @@ struct Growth {
 /// The cost of one cycle.
 void measure_growth(const Growth& growth, Report* report);
 
+struct Pages {
+  std::string name;
+  int workloads = 0;  ///< waiting in one ClusterQueue
+  int offset = 0;
+  bool of_local_queue = false;  ///< of one of its ten LocalQueues
+};
+/// The cost of one page of the visibility API, with its default size and from beginning to end.
+void measure_pages(const Pages& pages, Report* report);
+
 }  // namespace regatta::admission::bench

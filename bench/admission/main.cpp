@@ -11,6 +11,7 @@ namespace {
 constexpr const char* flows = "Jobs that end at once, queues that borrow in cohorts of 100";
 constexpr const char* preemptions = "One preemptor in each queue";
 constexpr const char* topologies = "Gangs placed on racks, three levels, jobs of twenty cycles";
+constexpr const char* pages = "One page of the visibility API, with 100,000 waiting";
 constexpr const char* growths = "One cycle, with more waiting and with more queues";
 
 void add_flows(std::vector<Case>* cases) {
@@ -61,12 +62,21 @@ void add_topologies(std::vector<Case>* cases) {
   }
 }
 
+void add_pages(std::vector<Case>* cases) {
+  for (const Pages& one :
+       {Pages{"page_first_of_100000", 100'000}, Pages{"page_at_50000_of_100000", 100'000, 50'000},
+        Pages{"page_of_a_local_queue", 100'000, 0, true}}) {
+    cases->push_back({one.name, pages, [one](Report* report) { measure_pages(one, report); }});
+  }
+}
+
 std::vector<Case> all_cases() {
   std::vector<Case> cases;
   add_flows(&cases);
   add_preemptions(&cases);
   add_topologies(&cases);
   add_growth(&cases);
+  add_pages(&cases);
   return cases;
 }
 

@@ -63,16 +63,16 @@ TEST_F(ConformanceCommand, summarises_each_group_and_fails_on_a_difference) {
 }
 
 TEST_F(ConformanceCommand, says_what_it_cannot_play_and_goes_on) {
-  write("a.json", R"({"name":"m","area":"metrics","group":"list"})");
+  write("a.json", R"({"name":"m","area":"jobs","group":"list"})");
   write("b.json", "{");
   write("c.json", cohort);
   EXPECT_EQ(run(true), 1);
-  EXPECT_NE(err_.str().find("scenarios of the area metrics cannot be played yet"),
+  EXPECT_NE(err_.str().find("scenarios of the area jobs cannot be played yet"),
             std::string::npos);
   EXPECT_NE(err_.str().find("b.json"), std::string::npos);
   EXPECT_NE(out_.str().find("\"one\""), std::string::npos);
   EXPECT_EQ(run(false), 1);
-  EXPECT_NE(out_.str().find("metrics/list: 0/0 scenarios, 0/0 messages, 1 not played"),
+  EXPECT_NE(out_.str().find("jobs/list: 0/0 scenarios, 0/0 messages, 1 not played"),
             std::string::npos);
 }
 

@@ -16,6 +16,11 @@ fs::path corpus(const char* variable, const char* otherwise) {
   return path ? path : otherwise;
 }
 
+/// The metrics of a library that nothing here is made with; docs/differences.md says so.
+int differ_on_purpose(const fs::path& folder) {
+  return folder.filename() == "metrics" ? 1 : 0;
+}
+
 void expect_all(const fs::path& folder) {
   const Played played = play_folder({folder.string(), false}, std::cout, std::cout);
   Tally sum;
@@ -24,10 +29,12 @@ void expect_all(const fs::path& folder) {
     sum.matched += tally.matched;
     sum.messages += tally.messages;
     sum.messages_matched += tally.messages_matched;
+    sum.failed += tally.failed;
   }
   std::cout << folder.string() << ": " << sum.matched << "/" << sum.total << " scenarios, "
             << sum.messages_matched << "/" << sum.messages << " messages\n";
-  EXPECT_TRUE(played.fine);
+  EXPECT_EQ(sum.failed, 0);
+  EXPECT_EQ(sum.matched, sum.total - differ_on_purpose(folder));
   EXPECT_GT(sum.total, 0) << "run from the top of the repository";
   EXPECT_GE(sum.messages_matched * 100, sum.messages * 99);
 }

@@ -21,6 +21,7 @@ namespace {
 using manager::MetricInfo;
 using manager::MetricKind;
 using manager::MetricLabels;
+using manager::MetricSource;
 
 /// Each line: a function, its arguments, and after ":" the metrics it writes, without "kueue_".
 /// An argument is a label, or "lq" (a LocalQueue), "s" (a duration), "s+" (one that is never
@@ -230,39 +231,42 @@ struct MetricCalls::Arguments {
   }
 };
 
-std::vector<CustomLabel> custom_labels_in(const Json& scenario) {
-  std::vector<CustomLabel> out;
+std::vector<manager::CustomMetricLabel> configured_labels(const Json& scenario) {
+  std::vector<manager::CustomMetricLabel> out;
   if (!true_at(object_or_empty(scenario, {"featureGates"}), "CustomMetricLabels")) return out;
   for (const Json& label : list_or_empty(object_or_empty(scenario, {"config"}), "customLabels")) {
-    CustomLabel& one = out.emplace_back();
+    manager::CustomMetricLabel& one = out.emplace_back();
     const std::string& kind = text_at(label, "sourceKind");
-    one.name = "custom_" + text_at(label, "name");
-    one.source = kind == "LocalQueue" ? 'l'
-                 : kind == "Cohort"   ? 'h'
-                 : kind == "Workload" ? 'w'
-                                      : 'c';
-    one.label_key = text_at(label, "sourceLabelKey");
-    one.annotation_key = text_at(label, "sourceAnnotationKey");
-    if (one.label_key.empty() && one.annotation_key.empty()) one.label_key = text_at(label, "name");
+    one.name = text_at(label, "name");
+    one.source_kind = kind == "LocalQueue" ? MetricSource::LocalQueue
+                      : kind == "Cohort"   ? MetricSource::Cohort
+                      : kind == "Workload" ? MetricSource::Workload
+                                           : MetricSource::ClusterQueue;
+    one.source_label_key = text_at(label, "sourceLabelKey");
+    one.source_annotation_key = text_at(label, "sourceAnnotationKey");
     for (const Json& value : list_or_empty(label, "trackedValues")) {
-      one.tracked.push_back(text_of(value));
+      one.tracked_values.push_back(text_of(value));
     }
   }
   return out;
 }
 
-std::vector<std::string> custom_names(const std::vector<CustomLabel>& labels,
+std::vector<std::string> custom_names(const std::vector<manager::CustomMetricLabel>& labels,
                                       const std::string& sources) {
+  const std::map<char, MetricSource> kinds = {{'c', MetricSource::ClusterQueue},
+                                              {'l', MetricSource::LocalQueue},
+                                              {'h', MetricSource::Cohort},
+                                              {'w', MetricSource::Workload}};
   std::vector<std::string> out;
   for (const char source : sources) {
-    for (const CustomLabel& label : labels) {
-      if (label.source == source) out.push_back(label.name);
+    for (const auto& label : labels) {
+      if (label.source_kind == kinds.at(source)) out.push_back("custom_" + label.name);
     }
   }
   return out;
 }
 
-MetricCalls::MetricCalls(const Json& scenario) : custom_(custom_labels_in(scenario)) {
+MetricCalls::MetricCalls(const Json& scenario) : custom_(configured_labels(scenario)) {
   for (const auto& [name, value] : object_or_empty(scenario, {"featureGates"}).items()) {
     gates_[name] = value == true;
   }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "lib/base/json.h"
+#include "manager/config/configuration.h"
 #include "manager/metrics/metric_families.h"
 
 #include <map>
@@ -11,18 +12,10 @@
 
 namespace regatta::lab {
 
-/// A custom label, as a scenario configures it.
-struct CustomLabel {
-  std::string name;   ///< "custom_team"
-  char source = 'c';  ///< as MetricInfo::custom has it
-  std::string label_key;
-  std::string annotation_key;
-  std::vector<std::string> tracked;
-};
-/// Those of `scenario`; none when the gate is off.
-std::vector<CustomLabel> custom_labels_in(const Json& scenario);
+/// The custom labels of a scenario; none when the gate is off.
+std::vector<manager::CustomMetricLabel> configured_labels(const Json& scenario);
 /// Names for a metric whose MetricInfo::custom is `sources`: by source, then as configured.
-std::vector<std::string> custom_names(const std::vector<CustomLabel>& labels,
+std::vector<std::string> custom_names(const std::vector<manager::CustomMetricLabel>& labels,
                                       const std::string& sources);
 
 /// Plays calls of the functions with which the reference reports its metrics, on families made as
@@ -42,7 +35,7 @@ class MetricCalls {
   bool enabled(std::string_view gate) const;
 
   std::map<std::string, bool> gates_;
-  std::vector<CustomLabel> custom_;
+  std::vector<manager::CustomMetricLabel> custom_;
   prometheus::Registry registry_;
   std::map<std::string, manager::Counters*> counters_;
   std::map<std::string, manager::Gauges*> gauges_;

@@ -4,6 +4,7 @@
 #include "lab/conformance/queue_world.h"
 #include "lib/api/names.h"
 #include "lib/base/json_access.h"
+#include "manager/metrics/custom_labels.h"
 #include "manager/metrics/queue_gauges.h"
 
 #include <nlohmann/json.hpp>
@@ -48,7 +49,8 @@ class StatePlayer {
     const std::string& role = text_at(object_or_empty(scenario, {"config"}), "role");
     config_.role = role.empty() ? "standalone" : role;
     config_.resources = true;
-    config_.cohorts = at_or_null(gates, "MetricsForCohorts") != false;
+    config_.cohort_info = at_or_null(gates, "MetricsForCohorts") != false;
+    config_.custom_labels = configured_labels(scenario);
     if (at_or_null(gates, "LocalQueueMetrics") != false) {
       config_.local_queues = *api::Selector::from(api::LabelSelector());
     }
@@ -86,7 +88,11 @@ class StatePlayer {
     const admission::StatusReader reader = world_.state().reader();
     manager::WorkloadCounts counts;
     for (const auto& [key, workload] : world_.workloads()) counts.changed(nullptr, &workload);
-    GaugeSource source{reader, {}, {}, {}, counts};
+    GaugeSource source{
+        reader, {},
+        {},     {},
+        counts, [&](const api::ObjectKey& key) {
+                         return meta_in(world_.workloads(), key); }};
     for (const auto& [name, object] : world_.cluster_queues()) {
       auto queue = std::make_shared<api::ClusterQueue>(object);
       queue->status = reader.status(name);
@@ -106,8 +112,32 @@ class StatePlayer {
       return found == local.end() ? nullptr : found->second;
     };
     Families all = manager::queue_gauges(source, config_);
+    manager::add_custom_labels(
+        config_.custom_labels,
+        [&](manager::MetricSource kind, const api::ObjectKey& key) { return meta_of(kind, key); },
+        &all);
     std::erase_if(all, [](const auto& family) { return of_controllers(family.name); });
     return all;
+  }
+
+  template <class Objects, class Key>
+  static api::ObjectMeta meta_in(const Objects& objects, const Key& key) {
+    const auto found = objects.find(key);
+    return found == objects.end() ? api::ObjectMeta() : found->second.metadata;
+  }
+
+  api::ObjectMeta meta_of(manager::MetricSource kind, const api::ObjectKey& key) const {
+    switch (kind) {
+      case manager::MetricSource::ClusterQueue:
+        return meta_in(world_.cluster_queues(), key.name);
+      case manager::MetricSource::LocalQueue:
+        return meta_in(world_.local_queues(), key);
+      case manager::MetricSource::Cohort:
+        return meta_in(world_.cohorts(), key.name);
+      case manager::MetricSource::Workload:
+        return meta_in(world_.workloads(), key);
+    }
+    return {};
   }
 
   static MetricLabels labels_of(const prometheus::ClientMetric& metric) {

@@ -21,7 +21,7 @@ std::string bound_text(double value) {
   return {text.data(), end.ptr};
 }
 
-Json listed(const MetricInfo& info, const std::vector<CustomLabel>& custom) {
+Json listed(const MetricInfo& info, const std::vector<manager::CustomMetricLabel>& custom) {
   Json out{{"name", info.name}};
   out["type"] = info.kind == MetricKind::counter     ? "counter"
                 : info.kind == MetricKind::histogram ? "histogram"
@@ -37,7 +37,7 @@ Json play_list(const Json& scenario) {
   Json out = Json::array();
   if (text_at(scenario, "which") == "library") return Json{{"metrics", out}};
   const auto enabled = [&](std::string_view gate) { return at_or_null(gates, gate) != false; };
-  const std::vector<CustomLabel> custom = custom_labels_in(scenario);
+  const auto custom = configured_labels(scenario);
   for (const MetricInfo& info : manager::metric_catalogue(enabled)) {
     out.push_back(listed(info, custom));
   }

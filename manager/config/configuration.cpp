@@ -46,9 +46,6 @@ void warn_of_labels(const Json& effective, Configuration* configuration) {
   if (!configuration->gates.enabled("CustomMetricLabels")) {
     configuration->warnings.push_back(
         "metrics.customLabels have no effect without the feature gate CustomMetricLabels");
-  } else if (configuration->metrics.custom_labels.size() < labels.size()) {
-    configuration->warnings.push_back(
-        "metrics.customLabels of Workloads have no effect in Regatta");
   }
 }
 

@@ -31,7 +31,7 @@ struct LeaderElectionConfig {
 };
 
 /// The kind whose labels become labels of its series.
-enum class MetricSource { ClusterQueue, LocalQueue, Cohort };
+enum class MetricSource { ClusterQueue, LocalQueue, Cohort, Workload };
 
 struct CustomMetricLabel {
   std::string name;

@@ -208,9 +208,9 @@ TEST(Configuration, CustomLabelsWaitForTheirGate) {
             std::vector<std::string>{"metrics.customLabels have no effect without the feature gate "
                                      "CustomMetricLabels"});
   c = load_configuration(v1beta2 + labels, "CustomMetricLabels=true");
-  EXPECT_EQ(c->metrics.custom_labels.size(), 1u);
-  EXPECT_EQ(c->warnings, std::vector<std::string>{
-                             "metrics.customLabels of Workloads have no effect in Regatta"});
+  ASSERT_EQ(c->metrics.custom_labels.size(), 2u);
+  EXPECT_EQ(c->metrics.custom_labels[1].source_kind, MetricSource::Workload);
+  EXPECT_TRUE(c->warnings.empty());
 }
 
 TEST(Configuration, ReportsEveryProblemOfAStepAtOnce) {

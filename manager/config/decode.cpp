@@ -47,16 +47,15 @@ LeaderElectionConfig election_of(const Json& c) {
   return out;
 }
 
-/// Labels of Workloads are left out.
 std::vector<CustomMetricLabel> custom_labels_of(const Json& metrics) {
   std::vector<CustomMetricLabel> out;
   for (const Json& given : list_or_empty(metrics, "customLabels")) {
     const std::string& kind = text_at(given, "sourceKind");
-    if (kind == "Workload") continue;
     CustomMetricLabel& label = out.emplace_back();
     label.name = text_at(given, "name");
     if (kind == "LocalQueue") label.source_kind = MetricSource::LocalQueue;
     if (kind == "Cohort") label.source_kind = MetricSource::Cohort;
+    if (kind == "Workload") label.source_kind = MetricSource::Workload;
     label.source_label_key = text_at(given, "sourceLabelKey");
     label.source_annotation_key = text_at(given, "sourceAnnotationKey");
     label.tracked_values = texts_at(given, "trackedValues");

@@ -48,6 +48,16 @@ std::string value_of(const CustomMetricLabel& label, const api::ObjectMeta& meta
 
 }  // namespace
 
+prometheus::Labels workload_labels(const std::vector<CustomMetricLabel>& labels,
+                                   const api::ObjectMeta& workload) {
+  prometheus::Labels out;
+  for (const CustomMetricLabel& label : labels) {
+    if (label.source_kind != MetricSource::Workload) continue;
+    out["custom_" + label.name] = value_of(label, workload);
+  }
+  return out;
+}
+
 void add_custom_labels(const std::vector<CustomMetricLabel>& labels, const MetaLookup& meta_of,
                        std::vector<prometheus::MetricFamily>* families) {
   for (prometheus::MetricFamily& family : *families) {

@@ -1,7 +1,9 @@
 #include "manager/metrics/queue_gauges.h"
 
 #include "lib/api/names.h"
+#include "manager/metrics/custom_labels.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -14,6 +16,8 @@ using admission::NodeId;
 using admission::QueueInfo;
 using prometheus::Labels;
 
+constexpr const char* pending_help = "Workloads that wait";
+constexpr const char* admitted_help = "Unfinished Workloads that are admitted";
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
 double cores_or_units(std::string_view resource, std::int64_t amount) {
@@ -60,11 +64,17 @@ struct Subtree {
 class QueueGauges {
  public:
   QueueGauges(const GaugeSource& source, const QueueGaugesConfig& config)
-      : source_(source), config_(config), reader_(source.reader), page_(config) {}
+      : source_(source),
+        config_(config),
+        reader_(source.reader),
+        page_(config),
+        by_workload_(std::ranges::any_of(config.custom_labels, [](const auto& label) {
+          return label.source_kind == MetricSource::Workload;
+        })) {}
 
   std::vector<prometheus::MetricFamily> take() && {
     for (const auto& queue : source_.cluster_queues) cluster_queue(*queue);
-    if (config_.cohorts) cohorts();
+    cohorts();
     if (config_.local_queues) {
       for (const auto& queue : source_.local_queues) {
         if (config_.local_queues->matches(queue->metadata.labels)) local_queue(*queue);
@@ -81,8 +91,10 @@ class QueueGauges {
     const Labels labels = {{"cluster_queue", name}};
     page_.add("kueue_reserving_active_workloads", "Unfinished Workloads with a reservation", labels,
               status.reserving_workloads);
-    page_.add("kueue_admitted_active_workloads", "Unfinished Workloads that are admitted", labels,
-              status.admitted_workloads);
+    if (!by_workload_) {
+      page_.add("kueue_admitted_active_workloads", admitted_help, labels,
+                status.admitted_workloads);
+    }
     const bool active = api::is_true(status.conditions, api::conditions::active);
     const char* is = queue.metadata.deleting() ? "terminating" : active ? "active" : "pending";
     for (const char* possible : {"active", "pending", "terminating"}) {
@@ -92,10 +104,62 @@ class QueueGauges {
     if (config_.resources) resources_of(queue);
     const QueueInfo* info = reader_.find_queue(name);
     if (!info) return;
-    pending("kueue_pending_workloads", "Workloads that wait", labels, info->active,
-            info->pending.waiting(), info->pending.inadmissible());
+    if (by_workload_) {
+      split_pending(*info);
+      split_admitted(*info);
+    } else {
+      pending("kueue_pending_workloads", pending_help, labels, info->active,
+              info->pending.waiting(), info->pending.inadmissible());
+    }
     if (reader_.config().equivalence_hashing || config_.resources) kinds_of(*info);
     place_in_tree(queue, info->node);
+  }
+
+  Labels labels_of(admission::WorkloadId id) const {
+    const api::ObjectKey& key = reader_.workloads()[id].key;
+    return workload_labels(config_.custom_labels, source_.find_workload(key));
+  }
+
+  /// Only labels that a Workload has now have series.
+  void split_pending(const QueueInfo& queue) {
+    std::map<Labels, double> counts;
+    for (const admission::WorkloadId id : reader_.pending_ids(queue)) {
+      const bool active = queue.active && !admission::is_parked(reader_.workloads()[id]) &&
+                          reader_.workloads()[id].place != admission::Place::delayed;
+      Labels labels = labels_of(id);
+      labels["cluster_queue"] = queue.name;
+      labels["status"] = active ? "active" : "inadmissible";
+      ++counts[labels];
+    }
+    for (const auto& [labels, count] : counts) {
+      page_.add("kueue_pending_workloads", pending_help, labels, count);
+    }
+  }
+
+  void split_admitted(const QueueInfo& queue) {
+    std::map<Labels, double> counts, local_counts;
+    for (const admission::WorkloadId id : queue.reserved) {
+      const admission::WorkloadEntry& entry = reader_.workloads()[id];
+      if (entry.reservation == nullptr || !entry.reservation->admitted) continue;
+      Labels labels = labels_of(id);
+      Labels local = labels;
+      labels["cluster_queue"] = queue.name;
+      ++counts[labels];
+      if (entry.local_queue == admission::no_id) continue;
+      const api::ObjectKey& key = reader_.local_queue(entry.local_queue).key;
+      const auto object = source_.find_local_queue(key);
+      if (!object || !config_.local_queues) continue;
+      if (!config_.local_queues->matches(object->metadata.labels)) continue;
+      local["name"] = key.name;
+      local["namespace"] = key.ns;
+      ++local_counts[local];
+    }
+    for (const auto& [labels, count] : counts) {
+      page_.add("kueue_admitted_active_workloads", admitted_help, labels, count);
+    }
+    for (const auto& [labels, count] : local_counts) {
+      page_.add("kueue_local_queue_admitted_active_workloads", admitted_help, labels, count);
+    }
   }
 
   /// In an inactive ClusterQueue every workload counts as inadmissible.
@@ -146,13 +210,14 @@ class QueueGauges {
     const NodeId root = forest.node(node).root;
     const std::string& name = queue.metadata.name;
     const std::string& cohort = queue.spec.cohort_name;
-    page_.add(
-        "kueue_cluster_queue_info", "Always 1; the labels tell where it is in the tree",
-        {{"cluster_queue", name},
-         {"parent_cohort", cohort},
-         {"root_cohort",
-          cohort.empty() || root == admission::no_node ? std::string() : forest.node(root).name}},
-        1);
+    if (config_.cohort_info)
+      page_.add(
+          "kueue_cluster_queue_info", "Always 1; the labels tell where it is in the tree",
+          {{"cluster_queue", name},
+           {"parent_cohort", cohort},
+           {"root_cohort",
+            cohort.empty() || root == admission::no_node ? std::string() : forest.node(root).name}},
+          1);
     if (reader_.config().fair_sharing) {
       page_.add("kueue_cluster_queue_weighted_share",
                 "Use above nominal quota against what the Cohort lends, by weight",
@@ -214,7 +279,7 @@ class QueueGauges {
     for (const auto& cohort : reader_.cohorts()) {
       const admission::QuotaNode& node = reader_.forest().node(cohort.node);
       if (node.cyclic) continue;
-      place_of(node);
+      if (config_.cohort_info) place_of(node);
       quota_of(node);
       // Without a ClusterQueue below it there is nothing to count.
       const auto below = subtrees_.find(cohort.node);
@@ -272,7 +337,7 @@ class QueueGauges {
     };
     const auto [active, inadmissible] = reader_.pending_of(queue.metadata.key());
     const QueueInfo* target = reader_.find_queue(queue.spec.cluster_queue);
-    pending("kueue_local_queue_pending_workloads", "Workloads that wait", labels,
+    pending("kueue_local_queue_pending_workloads", pending_help, labels,
             target != nullptr && target->active, active, inadmissible);
     if (const auto used = reader_.usage_of(queue.metadata.key())) {
       Labels more = labels;
@@ -282,8 +347,10 @@ class QueueGauges {
     }
     page_.add("kueue_local_queue_reserving_active_workloads",
               "Unfinished Workloads with a reservation", labels, status.reserving_workloads);
-    page_.add("kueue_local_queue_admitted_active_workloads",
-              "Unfinished Workloads that are admitted", labels, status.admitted_workloads);
+    if (!by_workload_) {
+      page_.add("kueue_local_queue_admitted_active_workloads", admitted_help, labels,
+                status.admitted_workloads);
+    }
     const api::Condition* found = api::find_condition(status.conditions, api::conditions::active);
     const char* is = !found                                         ? "Unknown"
                      : found->status == api::ConditionStatus::True  ? "True"
@@ -345,6 +412,7 @@ class QueueGauges {
   const QueueGaugesConfig& config_;
   const admission::StatusReader& reader_;
   Page page_;
+  bool by_workload_;  ///< labels of Workloads are configured
   std::map<NodeId, Subtree> subtrees_;
 };
 

@@ -21,7 +21,7 @@ struct QueueGaugesConfig {
   /// LocalQueues that have series of their own; unset: no LocalQueue has.
   std::optional<api::Selector> local_queues;
   std::vector<CustomMetricLabel> custom_labels{};
-  bool cohorts = true;           ///< series of Cohorts
+  bool cohort_info = true;       ///< where ClusterQueues and Cohorts are in their tree
   bool creation_latency = true;  ///< how long a job waits for its Workload
 };
 
@@ -33,6 +33,8 @@ struct GaugeSource {
   std::vector<std::shared_ptr<const api::LocalQueue>> local_queues;
   std::function<std::shared_ptr<const api::LocalQueue>(const api::ObjectKey&)> find_local_queue;
   const WorkloadCounts& counts;
+  /// Only asked when labels of Workloads are configured.
+  std::function<api::ObjectMeta(const api::ObjectKey&)> find_workload;
 };
 
 /// Kueue's gauges of ClusterQueues, LocalQueues and Cohorts, as of now. A deleted object has none.

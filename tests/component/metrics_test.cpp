@@ -1,6 +1,11 @@
 #include "manager/metrics.h"
 
+#include "manager/metrics/catalogue.h"
 #include "tests/component/one_cluster.h"
+
+#include <regex>
+#include <set>
+#include <sstream>
 
 namespace regatta::test_support {
 namespace {
@@ -176,7 +181,8 @@ spec:
   EXPECT_THAT(metrics_->text(), HasSubstr(quota("empty", "3")));
   EXPECT_THAT(metrics_->text(), HasSubstr(quota("implicit", "3")));
   EXPECT_THAT(metrics_->text(), HasSubstr("kueue_cohort_weighted_share{cohort=\"empty\""));
-  EXPECT_THAT(metrics_->text(), Not(HasSubstr("kueue_cohort_weighted_share{cohort=\"implicit\"")));
+  EXPECT_THAT(metrics_->text(), HasSubstr("kueue_cohort_weighted_share{cohort=\"implicit\""));
+  EXPECT_THAT(metrics_->text(), Not(HasSubstr("active_workloads{cohort=\"empty\"")));
   ASSERT_TRUE(cluster_.remove(api::Cohort::resource, api::ObjectKey("empty")));
   settle();
   EXPECT_THAT(metrics_->text(), Not(HasSubstr("cohort=\"implicit\"")));
@@ -262,15 +268,90 @@ TEST_F(Series, OfAFollowerAreGaugesOnly) {
          R"(replica_role="leader"} 1)");
 }
 
-TEST_F(Series, OfCohortsAndOfCreationCanBeLeftOut) {
+TEST_F(Series, OfPlacesInTheTreeAndOfCreationCanBeLeftOut) {
   manager::QueueGaugesConfig shown = everything();
-  shown.cohorts = shown.creation_latency = false;
+  shown.cohort_info = shown.creation_latency = false;
   start(std::move(shown));
   apply(job_yaml("a"));
   settle();
   EXPECT_THAT(metrics_->text(), HasSubstr("kueue_admitted_workloads_total{"));
-  EXPECT_THAT(metrics_->text(), Not(HasSubstr("kueue_cohort")));
+  EXPECT_THAT(metrics_->text(), Not(HasSubstr("kueue_cohort_info")));
+  EXPECT_THAT(metrics_->text(), Not(HasSubstr("kueue_cluster_queue_info")));
+  EXPECT_THAT(metrics_->text(), HasSubstr("kueue_cohort_subtree_admitted_active_workloads{"));
   EXPECT_THAT(metrics_->text(), Not(HasSubstr("creation_latency_seconds_count")));
+}
+
+TEST_F(Series, AreSplitByTheLabelsOfWorkloads) {
+  manager::QueueGaugesConfig shown = everything();
+  shown.custom_labels.resize(1);
+  shown.custom_labels[0].name = "size";
+  shown.custom_labels[0].source_kind = manager::MetricSource::Workload;
+  shown.custom_labels[0].tracked_values = {"big"};
+  start(std::move(shown));
+  apply(job_yaml("a"));
+  apply(job_yaml("waits", 100));
+  settle();
+  for (const char* name : {"a", "waits"}) {
+    ASSERT_TRUE(cluster_.patch(api::Workload::resource, workload_of(name)->metadata.key(),
+                               std::string(R"({"metadata":{"labels":{"size":")") +
+                                   (name[0] == 'w' ? "big" : "tiny") + "\"}}}"));
+  }
+  settle();
+  const std::string untracked = R"(custom_size="kueue.x-k8s.io/_UNTRACKED_VALUE_",)";
+  const std::string role = R"(replica_role="leader")";
+  expect(R"(kueue_pending_workloads{cluster_queue="cq",custom_size="big",)" + role +
+         R"(,status="inadmissible"} 1)");
+  expect(R"(kueue_admitted_active_workloads{cluster_queue="cq",)" + untracked + role + "} 1");
+  expect("kueue_local_queue_admitted_active_workloads{" + untracked +
+         R"(name="main",namespace="default",)" + role + "} 1");
+  // Without such a Workload there is no series.
+  EXPECT_THAT(metrics_->text(),
+              Not(HasSubstr(R"(kueue_pending_workloads{cluster_queue="cq",)" + untracked)));
+}
+
+/// Names of the labels of a sample.
+std::set<std::string> label_names(const std::string& sample) {
+  std::set<std::string> names;
+  static const std::regex label("([a-z_]+)=\"");
+  for (auto it = std::sregex_iterator(sample.begin(), sample.end(), label);
+       it != std::sregex_iterator(); ++it) {
+    if ((*it)[1] != "le") names.insert((*it)[1]);
+  }
+  return names;
+}
+
+TEST_F(Series, HaveTheKindsAndLabelsOfTheCatalogue) {
+  start();
+  apply(job_yaml("a"));
+  apply(job_yaml("waits", 100));
+  settle();
+  run_job("a", 1);
+  complete_job("a", 1);
+  settle();
+  std::istringstream lines(metrics_->text());
+  const manager::MetricInfo* info = nullptr;
+  int families = 0;
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string hash, type, name, kind;
+    words >> hash >> type >> name >> kind;
+    if (type == "TYPE") {
+      info = manager::find_metric(name);
+      // The only one that Kueue does not export.
+      EXPECT_TRUE(info != nullptr || name == "kueue_replaced_workload_slices_total") << name;
+      if (info == nullptr) continue;
+      ++families;
+      using Kind = manager::MetricKind;
+      EXPECT_EQ(kind, info->kind == Kind::counter     ? "counter"
+                      : info->kind == Kind::histogram ? "histogram"
+                                                      : "gauge")
+          << name;
+    }
+    if (hash == "#" || info == nullptr || info->name == "kueue_build_info") continue;
+    EXPECT_EQ(label_names(line), std::set<std::string>(info->labels.begin(), info->labels.end()))
+        << line;
+  }
+  EXPECT_GT(families, 40);
 }
 
 TEST_F(Series, HaveTheLabelsThatTheirQueuesHave) {

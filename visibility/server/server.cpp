@@ -2,6 +2,8 @@
 
 #include "lib/net/pki.h"
 
+#include <utility>
+
 namespace regatta::visibility {
 namespace {
 
@@ -62,13 +64,15 @@ Task<> VisibilityServer::follow_on() {
   for (;;) {
     const Status followed = co_await follow();
     const std::string problem = followed ? "" : followed.error().what();
-    if (!problem.empty() && problem != told) {
+    const bool changed = !problem.empty() && problem != std::exchange(told, problem);
+    if (changed && followed.error().code() == Errc::not_found) {
+      deps_.log.info("the cluster has no aggregation layer: the visibility API stays closed");
+    } else if (changed) {
       deps_.log.warning(
           "cannot learn from kube-system/extension-apiserver-authentication which "
           "API servers to trust",
           {{"error", problem}});
     }
-    told = problem;
     co_await deps_.clock.sleep_until(deps_.clock.steady() + reading_pause);
   }
 }
