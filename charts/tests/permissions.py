@@ -7,7 +7,7 @@ import pathlib
 import re
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-SOURCES = ("clusters", "controllers", "manager", "lib/kube")
+SOURCES = ("clusters", "controllers", "manager", "visibility", "lib/kube")
 # A call of a client, up to the end of its first argument.
 CALL = re.compile(r"\b((?:deps_\.)?client_?|worker->client)(?:\.|->)"
                   r"(get|get_raw|get_path|list|list_raw|create|create_raw|update|update_raw|patch|patch_raw"
@@ -47,6 +47,7 @@ RESOURCES = {  # kind: group, plural
     "ValidatingWebhookConfiguration":
         ("admissionregistration.k8s.io", "validatingwebhookconfigurations"),
     "CustomResourceDefinition": ("apiextensions.k8s.io", "customresourcedefinitions"),
+    "SubjectAccessReview": ("authorization.k8s.io", "subjectaccessreviews"),
     "APIService": ("apiregistration.k8s.io", "apiservices"),
 }
 # The informers of LocalCluster, by name.
@@ -120,6 +121,12 @@ PLACES = {
         'get_path "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/workloads.kueue.x-k8s.io"':
             ("own", "get CustomResourceDefinition"),
     },
+    "visibility/server/server.cpp": {
+        "get<api::ConfigMap> {\"kube-system\"": NOTHING,  # by a Role of Kubernetes' own
+    },
+    "visibility/server/handler.cpp": {
+        "create_raw reviews": ("reviews", "create SubjectAccessReview"),
+    },
     "lib/kube/lease.cpp": {
         "patch_raw lease_resource": ("own", "patch Lease"),
         "create_raw lease_resource": ("own", "create Lease"),
@@ -167,9 +174,9 @@ def sources():
 
 
 def derived():
-    """({"own": permissions, "certificates": permissions, "worker": permissions}, what does not fit
-    together)."""
-    asked, wrong, seen = {"own": set(), "certificates": set(), "worker": set()}, [], set()
+    """(permissions for "own", "certificates", "reviews" and "worker", what does not fit together)."""
+    asked = {where: set() for where in ("own", "certificates", "reviews", "worker")}
+    wrong, seen = [], set()
     add = lambda where, *texts: asked[where].update(permission(t) for t in texts)
     for name, text in sources():
         listed = PLACES.get(name, {})

@@ -67,8 +67,7 @@ TEST_F(ConformanceCommand, says_what_it_cannot_play_and_goes_on) {
   write("b.json", "{");
   write("c.json", cohort);
   EXPECT_EQ(run(true), 1);
-  EXPECT_NE(err_.str().find("scenarios of the area jobs cannot be played yet"),
-            std::string::npos);
+  EXPECT_NE(err_.str().find("scenarios of the area jobs cannot be played yet"), std::string::npos);
   EXPECT_NE(err_.str().find("b.json"), std::string::npos);
   EXPECT_NE(out_.str().find("\"one\""), std::string::npos);
   EXPECT_EQ(run(false), 1);

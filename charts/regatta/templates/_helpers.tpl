@@ -59,6 +59,9 @@ subjects:
       "webhookSecretName" (printf "%s-webhook-server-cert" (include "regatta.fullname" .)) -}}
 {{- $_ := set $config "internalCertManagement" (.Values.enableCertManager | ternary (dict "enable" false) $own) -}}
 {{- end -}}
+{{- if not (or .Values.enableVisibility (hasKey (default dict $config.featureGates) "VisibilityOnDemand")) -}}
+{{- $_ := set $config "featureGates" (merge (dict "VisibilityOnDemand" false) (default dict $config.featureGates)) -}}
+{{- end -}}
 {{- $config | toYaml -}}
 {{- end -}}
 
