@@ -96,7 +96,8 @@ class Dispatcher {
   /// Job.
   bool may_create_job(const api::ObjectKey& key, const std::string& cluster) const;
   Task<Status> adopt_or_note_foreign(std::shared_ptr<clusters::RemoteCluster> remote,
-                                     jobs::JobId job, Error already_exists);
+                                     api::ObjectKey workload, jobs::JobId job,
+                                     Error already_exists);
   /// The job of the hub that owns the Workload; null when it is not known.
   jobs::JobPtr owner_of(const api::ObjectKey& workload) const;
   std::shared_ptr<clusters::RemoteCluster> remote(const std::string& cluster) const;

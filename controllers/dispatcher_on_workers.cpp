@@ -1,6 +1,7 @@
 // What the dispatcher asks of workers. controllers/worker_requests.h carries these requests.
 #include "controllers/dispatcher.h"
 #include "dispatch/objects.h"
+#include "jobs/read_job.h"
 #include "lib/api/codec.h"
 #include "lib/api/names.h"
 #include "lib/base/check.h"
@@ -148,7 +149,7 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::CreateJob action) {
   if (!created) {
     worker->note(created.error());
     if (created.error().code() == Errc::already_exists) {
-      co_return co_await adopt_or_note_foreign(worker, jobs::id_of(*job), created.error());
+      co_return co_await adopt_or_note_foreign(worker, key, jobs::id_of(*job), created.error());
     }
     co_return created.error().within("creating job on " + action.cluster);
   }
@@ -176,9 +177,10 @@ bool Dispatcher::may_create_job(const api::ObjectKey& key, const std::string& cl
 }
 
 /// A Job of that name exists on the worker: ours, from a create with a lost reply, or a foreign
-/// one.
+/// one, or that of an earlier Workload of the name, which is removed for that Workload.
 Task<Status> Dispatcher::adopt_or_note_foreign(std::shared_ptr<clusters::RemoteCluster> worker,
-                                               jobs::JobId job, Error already_exists) {
+                                               api::ObjectKey workload, jobs::JobId job,
+                                               Error already_exists) {
   auto text = co_await worker->client.get_raw(job.kind->resource(), job.key);
   if (!text) co_return already_exists;
   auto found = worker->jobs.decode(*job.kind, std::move(*text));
@@ -187,8 +189,10 @@ Task<Status> Dispatcher::adopt_or_note_foreign(std::shared_ptr<clusters::RemoteC
   const HubIdentity identity(deps_.local, worker->name());
   if ((*found)->metadata().label(label) == config_.origin &&
       identity.may_own((*found)->metadata())) {
+    const bool wanted = jobs::prebuilt_workload((*found)->metadata()) == workload.name;
     worker->jobs.observe(std::move(*found));
-    co_return ok();
+    if (wanted) co_return ok();
+    co_return already_exists;
   }
   log_.warning("a job of that name is not ours", {{"cluster", worker->name()}, {"job", job.str()}});
   foreign_.add(worker->name(), job, deps_.local.clock.steady());

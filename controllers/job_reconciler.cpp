@@ -128,10 +128,12 @@ Task<> JobReconciler::work() {
 }
 
 Task<Status> JobReconciler::reconcile(JobId id) {
+  const Status released = co_await release_orphans(id);
+  if (!released) co_return released;
   JobPtr job = cluster_.jobs.get(id);
   if (!job) {
     told_.erase(id);
-    co_return co_await release_orphans(std::move(id));
+    co_return ok();
   }
   // Without its Workload a job would be stopped. The Workload's next event comes back to the job.
   if (has_unreadable_workload(cluster_, *job)) co_return ok();
@@ -143,11 +145,18 @@ Task<Status> JobReconciler::reconcile(JobId id) {
   co_return ok();
 }
 
-/// The job is gone, so its Workloads lose their finalizer.
+/// The job is gone, so its Workloads lose their finalizer. When another job has its name by now,
+/// those that are being deleted do: either cache may be older than the other one, and what belongs
+/// to a job that is not seen yet is not being deleted.
 Task<Status> JobReconciler::release_orphans(JobId id) {
+  const JobPtr namesake = cluster_.jobs.get(id);
   if (cluster_.jobs.unreadable(id)) co_return ok();
   for (const WorkloadPtr& workload : cluster_.objects().workloads_of(id)) {
     if (!workload->metadata.has_finalizer(api::finalizers::resource_in_use)) continue;
+    const bool left =
+        !namesake || (workload->metadata.deleting() &&
+                      workload->metadata.controller()->uid != namesake->metadata().uid);
+    if (!left) continue;
     jobs::ReleaseWorkload release{workload};
     const Status done = co_await run(nullptr, std::move(release));
     if (!done) co_return done.error();

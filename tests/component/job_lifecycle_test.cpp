@@ -111,6 +111,24 @@ TEST_F(OneCluster, AJobDeletedInMidRunLeavesNoWorkloadAndNoUsage) {
   EXPECT_EQ(cluster_.get<api::ClusterQueue>(api::ObjectKey("cq"))->status.reserving_workloads, 0);
 }
 
+TEST_F(OneCluster, AJobMadeAnewWhileTheManagerWasAwayLeavesNothingOfTheEarlierOne) {
+  start_with_queues();
+  apply(job_yaml("j", 4));
+  until("started", [&] { return !job("j").spec.suspend.value_or(true); });
+  settle();
+  const api::ObjectKey earlier = workload_of("j")->metadata.key();
+  manager_.reset();
+  kube::DeleteOptions background;
+  background.propagation_policy = "Background";
+  ASSERT_TRUE(cluster_.remove(api::Job::resource, key("j"), background));
+  ASSERT_TRUE(cluster_.remove(api::Workload::resource, earlier));  // as a garbage collector does
+  apply(job_yaml("j", 1));
+  start_manager();
+  settle();
+  EXPECT_FALSE(cluster_.get<api::Workload>(earlier));
+  EXPECT_FALSE(job("j").spec.suspend.value_or(true));
+}
+
 TEST_F(OneCluster, AWorkloadDeletedInMidRunStopsItsJobAndIsMadeAnew) {
   start_with_queues();
   apply(job_yaml("j", 2));

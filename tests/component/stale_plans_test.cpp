@@ -66,6 +66,32 @@ TEST_F(StalePlans, NoStatusOfAWorkerReachesAJobThatHasGivenItsQuotaBack) {
   EXPECT_EQ(held_by(host), "workloads 0, jobs 0");
 }
 
+// The worker may still hold the Job of the earlier life, whose removal wakes the earlier Workload.
+TEST_F(StalePlans, AJobThatIsSubmittedAgainUnderItsNameRunsOnceTheEarlierOneIsGone) {
+  start_all({"east"});
+  apply(remote_job_yaml("j"));
+  until("running", [&] { return job("j").status.active == 1; });
+  network_.faults("east").concerns = [](const net::HttpRequest& request) {
+    return request.method == "DELETE" && request.target.find("/jobs/") != std::string::npos;
+  };
+  network_.faults("east").server_error = 1;
+  const api::ObjectKey earlier = workload_of("j")->metadata.key();
+  kube::DeleteOptions background;
+  background.propagation_policy = "Background";
+  ASSERT_TRUE(cluster_.remove(api::Job::resource, key("j"), background));
+  ASSERT_TRUE(cluster_.remove(api::Workload::resource, earlier));  // as a garbage collector does
+  settle();
+  EXPECT_EQ(held_by("east"), "workloads 1, jobs 1");
+  apply(remote_job_yaml("j"));
+  until("recorded", [&] {
+    const auto workload = workload_of("j");
+    return workload && workload->status.cluster_name;
+  });
+  settle(1s);
+  network_.faults("east").server_error = 0;
+  until("running again", [&] { return job("j").status.active == 1; }, 30s);
+}
+
 TEST_F(StalePlans, JobsThatEndBeforeTheHubStartedThemAreNotStarted) {
   start_all({"east", "west"});
   manager_->requests.clear();
