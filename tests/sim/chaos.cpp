@@ -13,7 +13,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-const char* const jobs = "jobs.batch";
 constexpr api::ResourceInfo config_resource{"kueue.x-k8s.io", "v1beta2", "MultiKueueConfig",
                                             "multikueueconfigs", false};
 constexpr api::ResourceInfo cluster_resource{"kueue.x-k8s.io", "v1beta2", "MultiKueueCluster",
@@ -59,6 +58,7 @@ const std::vector<Chaos::Kind>& Chaos::kinds() {
       {Trouble::late, 3, &Chaos::late},
       {Trouble::deletions, 1, &Chaos::delete_job},
       {Trouble::vandals, 2, &Chaos::vandalise},
+      {Trouble::recreations, 3, &Chaos::recreate_job},
       {Trouble::pauses, 3, &Chaos::pause_hub},
       {Trouble::clock_steps, 2, &Chaos::step_clock},
       {Trouble::restores, 2, &Chaos::restore_worker},
@@ -312,6 +312,43 @@ Task<> Chaos::delete_job() {
   if (job) co_await hub->remove(api::Job::resource, api::ObjectKey(job->ns(), job->name()));
 }
 
+/// The Job that ended last; null when none has.
+apiserver::StoredPtr Chaos::last_ended(SimCluster* hub) {
+  apiserver::StoredPtr last;
+  const apiserver::Shelf* shelf = hub->server().store().find_shelf(jobs);
+  if (!shelf) return last;
+  for (const auto& [key, job] : shelf->objects()) {
+    if (outcome_of(job->value()).empty()) continue;
+    if (!last || job->version() > last->version()) last = job;
+  }
+  return last;
+}
+
+/// A user deletes a Job and submits it once more, under the same name.
+Task<> Chaos::recreate_job() {
+  SimCluster* hub = any_hub();
+  const auto model = rng_.chance(0.5) ? last_ended(hub) : any_object(hub, jobs);
+  if (!model) co_return;
+  const Json& given = model->value();
+  Json again = make_object("batch/v1", "Job", model->name(), model->ns());
+  for (const char* field : {"labels", "annotations"}) {
+    again["metadata"][field] = at_or_null(given.at("metadata"), field);
+  }
+  again["spec"] = {{"suspend", true}};
+  for (const char* field :
+       {"managedBy", "parallelism", "completions", "backoffLimit", "completionMode", "template"}) {
+    if (given.at("spec").contains(field)) again["spec"][field] = given["spec"][field];
+  }
+  again["spec"]["template"].erase("metadata");
+  co_await hub->remove(api::Job::resource, api::ObjectKey(model->ns(), model->name()));
+  for (int attempt = 0; attempt < 50; ++attempt) {
+    const auto made =
+        co_await hub->admin().create_raw(api::Job::resource, model->ns(), dump_json(again));
+    if (made || made.error().code() != Errc::already_exists) co_return;
+    co_await wait(50, 500);
+  }
+}
+
 Task<> Chaos::deactivate() {
   SimCluster* hub = any_hub();
   const auto chosen = any_object(hub, workloads);
@@ -446,7 +483,8 @@ Task<> Chaos::change_remote_job() {
   const auto job = any_object(worker, jobs);
   if (!job || deps_.around.history.creator(uid_of(job->value())).empty()) co_return;
   const auto parallelism = integer_at(job->value().at("spec"), "parallelism").value_or(1);
-  const Json patch = {{"spec", {{"parallelism", parallelism + 1}}}};
+  if (parallelism == 0) co_return;
+  const Json patch = {{"spec", {{"parallelism", parallelism - 1}}}};
   co_await worker->edit(api::Job::resource, api::ObjectKey(job->ns(), job->name()), patch);
 }
 

@@ -55,6 +55,7 @@ class Chaos {
   Task<> noise();
   Task<> late();
   Task<> delete_job();
+  Task<> recreate_job();
   Task<> vandalise();
   Task<> pause_hub();
   Task<> step_clock();
@@ -94,6 +95,7 @@ class Chaos {
   std::size_t any_slot();
   /// A random object of that resource; null when there is none.
   apiserver::StoredPtr any_object(SimCluster* cluster, const char* resource);
+  static apiserver::StoredPtr last_ended(SimCluster* hub);
 
   ChaosDeps deps_;
   Rng rng_;

@@ -220,7 +220,11 @@ Task<> SimCluster::run_manager(Process* process) {
   // Watches that are dead stay dead; what is sent from now on passes as usual.
   if (process->plan.deaf) *process->link = *process->usual_link;
   process->leads = true;
-  process->scope.spawn("take over", process->core->take_over());
+  if (process->plan.old_caches) {
+    process->core->start();
+  } else {
+    process->scope.spawn("take over", process->core->take_over());
+  }
   if (process->plan.leads_at_once) co_await process->elector->acquire();
   const Error lost = co_await process->elector->hold();
   if (process->plan.leads_on) co_return;

@@ -36,6 +36,7 @@ struct ManagerPlan {
   bool deaf = false;           ///< its watches fall silent once its caches are full
   bool leads_at_once = false;  ///< broken: does not wait for the Lease
   bool leads_on = false;       ///< broken: goes on after the Lease is lost
+  bool old_caches = false;     ///< broken: acts on what it saw before it led
 };
 
 /// One cluster: its API server, which never crashes, its simulated nodes, and its managers, which

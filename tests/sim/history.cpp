@@ -20,8 +20,8 @@ constexpr std::size_t violations_max = 20;
 constexpr Duration recovery = 30s;
 
 Resource kind_of(const std::string& resource) {
-  if (resource == "workloads.kueue.x-k8s.io") return Resource::workloads;
-  if (resource == "jobs.batch") return Resource::jobs;
+  if (resource == workloads) return Resource::workloads;
+  if (resource == jobs) return Resource::jobs;
   if (resource == "leases.coordination.k8s.io") return Resource::leases;
   return Resource::other;
 }
@@ -132,7 +132,7 @@ void History::went_back(const std::string& cluster) {
 /// Runs on a worker that went back are over, or go on from an earlier point.
 void History::read_runs(const std::string& worker) {
   std::map<std::string, apiserver::StoredPtr> running;
-  for (const auto& [key, job] : stores_.at(worker)->find_shelf("jobs.batch")->objects()) {
+  for (const auto& [key, job] : stores_.at(worker)->find_shelf(jobs)->objects()) {
     const Json& value = job->value();
     const bool runs = !suspended(value) && outcome_of(value).empty();
     if (runs && !creator(uid_of(value)).empty()) running[uid_of(value)] = job;
@@ -155,10 +155,10 @@ void History::read_runs(const std::string& worker) {
 
 /// What a hub that went back has recorded now.
 void History::read_records(const std::string& hub, std::map<std::string, Record>* records) {
-  const apiserver::Shelf* workloads = stores_.at(hub)->find_shelf("workloads.kueue.x-k8s.io");
+  const apiserver::Shelf* present = stores_.at(hub)->find_shelf(workloads);
   for (auto& [key, record] : *records) {
-    const auto found = workloads->objects().find(key);
-    if (found == workloads->objects().end()) continue;
+    const auto found = present->objects().find(key);
+    if (found == present->objects().end()) continue;
     const std::string name = cluster_name_of(found->second->value());
     if (name.empty() || name == record.cluster) continue;
     record.previous = std::exchange(record.cluster, name);
@@ -245,7 +245,10 @@ void History::hub_workload(const Changed& c) {
   const std::string key = key_of(*c.object);
   const Json& value = c.object->value();
   Record& record = records_.at(c.cluster)[key];
-  if (const std::string owner = owner_of(value); !owner.empty()) record.job = owner;
+  if (const std::string owner = owner_of(value); !owner.empty()) {
+    record.job = owner;
+    record.job_uid = owner_uid_of(value);
+  }
   const std::string name = cluster_name_of(value);
   const std::string before = c.previous ? cluster_name_of(c.previous->value()) : "";
   if (!name.empty() && name != before) {
@@ -273,7 +276,7 @@ void History::hub_job(const Changed& c) {
                               at_or_null(at_or_null(c.previous->value(), "metadata"), "labels");
   if (!removed(c) && !edited && !relabelled) return;
   for (auto& [key, record] : records_.at(c.cluster)) {
-    if (record.job != c.object->name()) continue;
+    if (record.job_uid != uid_of(c.object->value())) continue;
     fact(c.cluster, key, removed(c) ? "its Job is deleted" : "a user edits its Job");
   }
 }

@@ -72,7 +72,7 @@ struct Fact {
 
 /// One Workload of a hub.
 struct Record {
-  std::string job;                ///< the hub's Job
+  std::string job, job_uid;       ///< the hub's Job
   std::string cluster, previous;  ///< recorded last, and before that
   SteadyPoint since{};
   std::set<std::string> ever;  ///< clusters that were recorded

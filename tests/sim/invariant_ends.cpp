@@ -13,7 +13,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-const std::string jobs = "jobs.batch";
 const std::string queues = "clusterqueues.kueue.x-k8s.io";
 
 /// Calls visit(key, object) for each object of a resource.
@@ -24,6 +23,9 @@ void each(const History& history, const std::string& cluster, const std::string&
   if (!shelf) return;
   for (const auto& [key, object] : shelf->objects()) visit(key, object->value());
 }
+
+/// How long a manager may not know that its server went back.
+constexpr Duration unaware = 2s;
 
 class QuotaKept final : public Invariant {
  public:
@@ -58,12 +60,14 @@ class QuotaKept final : public Invariant {
     });
     const std::int64_t most = api::resource_amount(
         "cpu", api::Quantity::parse(std::to_string(expected_.cpus.at(cluster))).value());
-    // A manager that has not seen yet that its server went back may give quota away twice.
-    const bool known = exceeded_.contains(cluster) || history_.restored_within(cluster, 10s);
+    // A manager that has not seen yet that its server went back may give quota away twice. From
+    // then on it only takes back.
+    const auto before = exceeded_.find(cluster);
+    const bool known = before != exceeded_.end() && used <= before->second;
     if (used <= most) {
       exceeded_.erase(cluster);
-    } else if (known) {
-      exceeded_.insert(cluster);
+    } else if (known || history_.restored_within(cluster, unaware)) {
+      exceeded_[cluster] = used;
     } else {
       history_.violated(cluster + " reserves " + std::to_string(used) + " of " +
                         std::to_string(most));
@@ -84,18 +88,27 @@ class QuotaKept final : public Invariant {
       if (run.end != Run::End::none || expected_.lying.contains(run.worker)) continue;
       const auto sound = history_.sound_since(c.cluster, run.worker);
       const SteadyPoint known = std::max(run.began, history_.started(c.author));
-      // That the Job runs is what its status on the hub says.
+      // That the Job runs is what its status on the hub says, and must say when it can be written.
       const auto told = history_.sound_since(c.cluster, c.cluster);
-      const bool seen =
-          sound && *sound < run.recorded && told && *told < run.recorded && known + 2s < c.at;
+      const bool says = says_active(c.cluster, *record) || (told && *told < run.recorded);
+      const bool seen = sound && *sound < run.recorded && says && known + 2s < c.at;
       if (seen) {
         history_.violated("the quota of " + key + " is given back while it runs on " + run.worker);
       }
     }
   }
 
+  /// The hub's Job counts running pods.
+  bool says_active(const std::string& hub, const Record& record) const {
+    bool active = false;
+    each(history_, hub, jobs, [&](const std::string&, const Json& job) {
+      if (uid_of(job) == record.job_uid) active = status_count(job, "active") > 0;
+    });
+    return active;
+  }
+
   std::set<std::string> moved_;
-  std::set<std::string> exceeded_;  ///< for the reason above
+  std::map<std::string, std::int64_t> exceeded_;  ///< by how much is reserved, for that reason
 };
 
 class CleanEnd final : public Invariant {
@@ -114,10 +127,11 @@ class CleanEnd final : public Invariant {
       if (expected_.lying.contains(worker)) continue;
       const std::string left = counted(history_, worker);
       if (!left.empty()) history_.violated(worker + ": " + left);
-      for (const std::string& resource : {std::string(workloads), jobs}) {
+      for (const char* resource : {workloads, jobs}) {
         each(history_, worker, resource, [&](const std::string& key, const Json& value) {
           if (history_.creator(uid_of(value)).empty()) return;
-          history_.violated(resource + " " + key + " is left on " + worker + ":" + summary(value));
+          history_.violated(std::string(resource) + " " + key + " is left on " + worker + ":" +
+                            summary(value));
         });
       }
     }
@@ -184,7 +198,7 @@ bool workers_clean(const History& history, const Expectations& expected) {
   bool clean = true;
   for (const std::string& worker : history.workers()) {
     if (expected.lying.contains(worker)) continue;
-    for (const std::string& resource : {std::string(workloads), jobs}) {
+    for (const char* resource : {workloads, jobs}) {
       each(history, worker, resource, [&](const auto&, const Json& value) {
         clean = clean && history.creator(uid_of(value)).empty();
       });

@@ -23,9 +23,23 @@ class NoNeedlessStop final : public Invariant {
     }
     again(run);
     orderly(run);
+    listed(run);
   }
 
  private:
+  /// A Job does not go on for long on a worker that is no longer listed.
+  void listed(const Run& run) const {
+    const auto since = history_.unlisted_since(run.hub, run.worker);
+    if (!since || expected_.lying.contains(run.worker) || run.over < *since + 5s) return;
+    if (run.began + 2s > *since || !undisturbed(run, *since - 1s)) return;
+    // A Workload without the check is followed to its end.
+    const apiserver::Shelf* all = history_.store(run.hub).find_shelf(workloads);
+    const auto found = all->objects().find(run.workload);
+    if (found == all->objects().end() || !has_check(found->second->value(), "multikueue")) return;
+    history_.violated(run.workload + " goes on for long on " + run.worker +
+                      ", which is not listed");
+  }
+
   /// What the hub evicts is stopped soon, and in such a way that it can say how far it came.
   void orderly(const Run& run) {
     const Record* record = history_.record(run.hub, run.workload);
@@ -108,7 +122,7 @@ class TrueCompletion final : public Invariant {
     const Json& job = c.object->value();
     std::string problem = "it has no Workload that was recorded anywhere";
     for (const auto& [key, record] : history_.records(c.cluster)) {
-      if (record.job != c.object->name()) continue;
+      if (record.job_uid != uid_of(job)) continue;
       for (const std::string& worker : record.ever) {
         if (expected_.lying.contains(worker)) return "";
       }
@@ -129,27 +143,44 @@ class TrueCompletion final : public Invariant {
   }
 
   /// The run that decides how the Job ended: the last one on the recorded worker. When that worker
-  /// is given up, one that ended on another worker, which is back, may count as well.
+  /// is given up, one that ended on a worker that was recorded before it may count as well.
   const Run* last_run(const std::string& hub, const std::string& key, const Record& record) const {
-    const auto& workloads = history_.store(hub).find_shelf("workloads.kueue.x-k8s.io")->objects();
-    const auto workload = workloads.find(key);
-    const bool given_up = workload == workloads.end() ||
+    const auto& present = history_.store(hub).find_shelf(workloads)->objects();
+    const auto workload = present.find(key);
+    const bool given_up = workload == present.end() ||
                           cluster_name_of(workload->second->value()).empty() ||
                           condition_true(workload->second->value(), "Evicted");
     const Run* last = nullptr;
     for (const Run& run : record.runs) {
       if (run.worker == record.cluster) last = &run;
     }
-    if (last && last->end == Run::End::ended) return last;
+    if (!given_up || (last && last->end == Run::End::ended)) return last;
     for (const Run& run : record.runs) {
-      if (given_up && run.end == Run::End::ended) last = &run;
+      if (was_left(run, record) && !runs_elsewhere(run, record)) last = &run;
     }
     return last;
   }
 
+  /// The Job ended on a worker that had been recorded, and that was then left for a reason.
+  bool was_left(const Run& run, const Record& record) const {
+    if (run.end != Run::End::ended || !record.ever.contains(run.worker)) return false;
+    Run until = run;
+    until.over = history_.now();
+    return !history_.reason_to_stop(until, expected_.worker_lost_timeout / 2).empty();
+  }
+
+  /// The hub must know that the Job runs on another worker.
+  bool runs_elsewhere(const Run& ended, const Record& record) const {
+    return std::any_of(record.runs.begin(), record.runs.end(), [&](const Run& run) {
+      const auto sound = history_.sound_since(run.hub, run.worker);
+      return run.worker != ended.worker && run.end == Run::End::none && sound &&
+             std::max(*sound, run.began) + expected_.sees_within < history_.now();
+    });
+  }
+
   /// The counts of pods are those of the worker's Job; a second attempt starts from zero there.
   std::string counts(const Json& job, const Run& run, const Record& record) const {
-    const apiserver::Shelf* shelf = history_.store(run.worker).find_shelf("jobs.batch");
+    const apiserver::Shelf* shelf = history_.store(run.worker).find_shelf(jobs);
     for (const auto& [key, object] : shelf->objects()) {
       if (uid_of(object->value()) != run.uid) continue;
       for (const char* field : {"succeeded", "failed"}) {

@@ -1,5 +1,6 @@
 #include "lib/base/json_access.h"
 #include "tests/sim/invariant.h"
+#include "tests/sim/network.h"
 #include "tests/sim/objects.h"
 
 #include <nlohmann/json.hpp>
@@ -9,9 +10,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-bool creates_job(const Sent& sent) {
-  return sent.author.role == Role::dispatcher && sent.request->method == "POST" &&
-         sent.request->target.find("/jobs") != std::string::npos;
+bool sends_job(const Sent& sent) {
+  return sent.author.role == Role::dispatcher && creates_job(*sent.request);
 }
 
 class StartLock final : public Invariant {
@@ -28,7 +28,7 @@ class StartLock final : public Invariant {
   }
 
   void sent(const Sent& sent) override {
-    if (!creates_job(sent)) return;
+    if (!sends_job(sent)) return;
     const auto job = parse_json(sent.request->body);
     if (!job) return;
     const std::string name = prebuilt_of(*job);
@@ -43,9 +43,8 @@ class StartLock final : public Invariant {
     if (unlisted && known && *known < *unlisted && *unlisted + 2s < sent.at) {
       history_.violated("the job of " + name + " is sent to " + sent.to + ", which is not listed");
     }
-    const apiserver::Shelf* workloads =
-        history_.store(sent.author.cluster).find_shelf("workloads.kueue.x-k8s.io");
-    const auto workload = workloads->find(ns, name);
+    const apiserver::Shelf* present = history_.store(sent.author.cluster).find_shelf(workloads);
+    const auto workload = present->find(ns, name);
     if (!workload || cluster_name_of(workload->value()) != sent.to) return;
     for (const Json& check :
          at_or_null(at_or_null(workload->value(), "status"), "admissionChecks")) {
@@ -63,7 +62,7 @@ class NoDoubleStart final : public Invariant {
   using Invariant::Invariant;
 
   void sent(const Sent& sent) override {
-    if (!creates_job(sent)) return;
+    if (!sends_job(sent)) return;
     const auto job = parse_json(sent.request->body);
     if (!job) return;
     for (const std::string& other : history_.workers()) {
@@ -86,7 +85,7 @@ class NoDoubleStart final : public Invariant {
   bool sees_job(const Sent& sent, const std::string& worker, const std::string& name) {
     const auto sound = history_.sound_since(sent.author.cluster, worker);
     if (!sound) return false;
-    const apiserver::Shelf* shelf = history_.store(worker).find_shelf("jobs.batch");
+    const apiserver::Shelf* shelf = history_.store(worker).find_shelf(jobs);
     if (!shelf) return false;
     const SteadyPoint seen_since = std::max(*sound, history_.started(sent.author));
     for (const auto& [key, object] : shelf->objects()) {

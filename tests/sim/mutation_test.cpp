@@ -165,6 +165,16 @@ void finishes_too_early(SimOptions* options) {
   });
 }
 
+/// OutOfSync and OwnerNotFound of a copy are not the end of the Job.
+void takes_any_end(SimOptions* options) {
+  sees_clusters(options, [](dispatch::ClusterView* c) {
+    if (c->copy && c->copy->finished) c->copy->finished->reason = "Succeeded";
+  });
+}
+void takes_unlisted_for_listed(SimOptions* options) {
+  sees_clusters(options, [](dispatch::ClusterView* c) { c->listed = true; });
+}
+
 // --- broken writes ---
 
 /// Changes the bodies of requests with that method to resources of that name.
@@ -230,6 +240,34 @@ void forgets_counts(SimOptions* options) {
         [](Json* body) { forget(body, "status", "failed"); });
 }
 
+/// As if what was decided on were what is there.
+void forgets_versions(SimOptions* options, bool of_leases) {
+  options->tampering.request = [of_leases](const Author& author, net::HttpRequest* request) {
+    const bool own = author.role == Role::manager || author.role == Role::dispatcher;
+    const bool lease = request->target.find("/leases") != std::string::npos;
+    if (!own || request->method != "PATCH" || lease != of_leases) return;
+    auto body = parse_json(request->body);
+    if (!body) return;
+    forget(&*body, "metadata", "resourceVersion");
+    request->body = dump_json(*body);
+  };
+}
+void patches_any_version(SimOptions* options) {
+  forgets_versions(options, false);
+}
+void takes_any_version_of_the_lease(SimOptions* options) {
+  forgets_versions(options, true);
+}
+void patches_jobs_by_name(SimOptions* options) {
+  sends(options, Role::manager, "PATCH", "jobs", [](Json* b) {
+    forget(b, "metadata", "resourceVersion");
+    forget(b, "metadata", "uid");
+  });
+}
+void deletes_by_name(SimOptions* options) {
+  sends(options, Role::dispatcher, "DELETE", "", [](Json* b) { b->erase("preconditions"); });
+}
+
 // --- broken informers ---
 
 /// Watches of that role do not show events of that type, from the `first` on.
@@ -257,6 +295,9 @@ void misses_changes_on_workers(SimOptions* options) {
 void misses_new_workloads(SimOptions* options) {
   misses(options, Role::manager, "workloads", "ADDED", 5);
 }
+void misses_deletions_on_workers(SimOptions* options) {
+  misses(options, Role::dispatcher, "", "DELETED", 1);
+}
 
 // --- broken leaders ---
 
@@ -270,6 +311,15 @@ void takes_over_too_early(SimOptions* options) {
   options->manager = [](ManagerPlan* plan, bool) {
     if (plan->election) plan->election->lease_duration = 1s;
   };
+}
+void takes_over_with_old_caches(SimOptions* options) {
+  options->manager = [](ManagerPlan* plan, bool) { plan->old_caches = true; };
+}
+
+// --- without a second look ---
+
+void never_collects_garbage(SimOptions* options) {
+  options->manager = [](ManagerPlan* plan, bool) { plan->core.dispatch.gc_interval = 0ms; };
 }
 
 struct Mutant {
@@ -348,6 +398,18 @@ const Mutant mutants[] = {
     {"creates_jobs_without_their_workload", creates_jobs_without_their_workload, plain, 1},
     {"does_not_sign", does_not_sign, {equal_origins}, 5},
     {"charges_too_much", charges_too_much, plain, 2},
+    {"takes_any_end", takes_any_end, {out_of_sync}, 5},
+    {"takes_unlisted_for_listed", takes_unlisted_for_listed, {configs}, 15},
+    {"patches_any_version", patches_any_version, {late, deactivation, worker_evictions}, 25},
+    {"takes_any_version_of_the_lease", takes_any_version_of_the_lease, {late, pauses, standby}, 40},
+    {"patches_jobs_by_name", patches_jobs_by_name, {recreations, late}, 30},
+    {"deletes_by_name", deletes_by_name, {late, recreations}, 30},
+    {"misses_deletions_on_workers", misses_deletions_on_workers, {worker_evictions}, 3},
+    {"takes_over_with_old_caches",
+     takes_over_with_old_caches,
+     {crashes, standby, deaf_standby, worker_evictions, kinds},
+     10},
+    {"never_collects_garbage", never_collects_garbage, {late, deletions}, 10},
 };
 
 INSTANTIATE_TEST_SUITE_P(, Mutation, ::testing::ValuesIn(mutants),

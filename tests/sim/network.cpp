@@ -61,10 +61,6 @@ bool is_read(const net::HttpRequest& request) {
   return request.method == "GET";
 }
 
-bool creates_job(const net::HttpRequest& request) {
-  return request.method == "POST" && request.target.find("/jobs") != std::string::npos;
-}
-
 net::HttpResponse refused_by_webhook(unsigned status) {
   const Json answer = {{"apiVersion", "v1"},
                        {"kind", "Status"},
@@ -79,6 +75,10 @@ net::HttpResponse refused_by_webhook(unsigned status) {
 }
 
 }  // namespace
+
+bool creates_job(const net::HttpRequest& request) {
+  return request.method == "POST" && request.target.find("/jobs") != std::string::npos;
+}
 
 void Gate::open() {
   open_ = true;

@@ -16,6 +16,8 @@
 /// pause a process, and links that lose, delay and refuse.
 namespace regatta::simtest {
 
+bool creates_job(const net::HttpRequest& request);
+
 /// Whether a process is scheduled. Nothing of a paused process runs: its timers, the answers to its
 /// requests and the pieces of its watches wait. Requests that it has sent are on their way.
 class Gate {

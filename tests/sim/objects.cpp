@@ -20,6 +20,12 @@ const Json& metadata_of(const Json& object) {
   return at_or_null(object, "metadata");
 }
 
+const Json& first_owner(const Json& object) {
+  static const Json none;
+  const Json& owners = at_or_null(metadata_of(object), "ownerReferences");
+  return owners.is_array() && !owners.empty() ? owners[0] : none;
+}
+
 std::string kubeconfig_of(const std::string& cluster, const std::string& host,
                           const std::string& ca, int generation) {
   kubeconfig::Endpoint endpoint;
@@ -71,12 +77,22 @@ std::string prebuilt_of(const Json& job) {
 }
 
 std::string owner_of(const Json& object) {
-  const Json& owners = at_or_null(metadata_of(object), "ownerReferences");
-  return owners.is_array() && !owners.empty() ? text_at(owners[0], "name") : "";
+  return text_at(first_owner(object), "name");
+}
+
+std::string owner_uid_of(const Json& object) {
+  return text_at(first_owner(object), "uid");
 }
 
 std::string cluster_name_of(const Json& workload) {
   return text_at(at_or_null(workload, "status"), "clusterName");
+}
+
+bool has_check(const Json& workload, const char* name) {
+  for (const Json& check : at_or_null(at_or_null(workload, "status"), "admissionChecks")) {
+    if (text_at(check, "name") == name) return true;
+  }
+  return false;
 }
 
 std::int64_t status_count(const Json& job, const char* field) {

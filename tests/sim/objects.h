@@ -10,8 +10,9 @@
 namespace regatta::simtest {
 
 inline constexpr const char* team = "team";
-/// Resource of Workloads, as stores name it.
+/// Resources of Workloads and Jobs, as stores name them.
 inline constexpr const char* workloads = "workloads.kueue.x-k8s.io";
+inline constexpr const char* jobs = "jobs.batch";
 
 bool condition_true(const Json& object, const char* type);
 std::string condition_reason(const Json& object, const char* type);
@@ -24,9 +25,12 @@ std::string uid_of(const Json& object);
 std::string origin_of(const Json& object);
 /// The Workload that a worker's Job names.
 std::string prebuilt_of(const Json& job);
-/// Name of the owner, or empty.
+/// Name and UID of the owner, or empty.
 std::string owner_of(const Json& object);
+std::string owner_uid_of(const Json& object);
 std::string cluster_name_of(const Json& workload);
+/// The Workload's status has that admission check.
+bool has_check(const Json& workload, const char* name);
 std::int64_t status_count(const Json& job, const char* field);
 /// The important parts of an object's state, in a few words.
 std::string summary(const Json& object);

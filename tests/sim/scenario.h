@@ -49,13 +49,13 @@ enum class Trouble {
   losses,            ///< a worker goes away until everything has ended
   worker_evictions,  ///< copies are deactivated on workers
   byzantine,         ///< a worker whose API server says anything at all
+  recreations,       ///< Jobs are deleted on the hub and created again with the same name
 };
 
 struct TroubleInfo {
   Trouble trouble;
   const char* name;
-  double chance;          ///< that a world has it
-  const char* waits_for;  ///< what the implementation lacks for it; null: nothing
+  double chance;  ///< that a world has it
 };
 const std::vector<TroubleInfo>& all_troubles();
 const char* name_of(Trouble trouble);
@@ -82,7 +82,6 @@ struct ScenarioOptions {
   Duration faults_end = std::chrono::seconds(90);
   std::set<Trouble> always;               ///< besides those that are drawn
   std::optional<std::set<Trouble>> only;  ///< no others are drawn
-  bool with_waiting = false;              ///< also those that wait for the implementation
 };
 
 struct Scenario {

@@ -95,7 +95,7 @@ Task<> Chaos::answer_other_checks() {
 Task<> Chaos::one_lie(SimCluster* liar) {
   SimCluster* hub = any_hub();
   const bool about_job = rng_.chance(0.5);
-  const char* resource = about_job ? "jobs.batch" : workloads;
+  const char* resource = about_job ? jobs : workloads;
   const api::ResourceInfo kind = about_job ? api::Job::resource : api::Workload::resource;
   if (rng_.chance(0.4)) {
     const auto model = any_object(hub, resource);

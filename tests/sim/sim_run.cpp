@@ -18,9 +18,7 @@ struct Command {
 
 const char* const usage =
     "usage: %s [--seeds N] [--first S] [--history] [--with TROUBLE,...] [--only TROUBLE,...]\n"
-    "          [--waiting]\n"
-    "--with adds kinds of trouble to every history, --only draws no others, --waiting also draws\n"
-    "those that the implementation is not ready for. The kinds:\n";
+    "--with adds kinds of trouble to every history, --only draws no others. The kinds:\n";
 
 std::set<Trouble> troubles_of(const char* text, bool* wrong) {
   std::set<Trouble> out;
@@ -40,8 +38,6 @@ Command read(int argc, char** argv) {
     const char* value = i + 1 < argc ? argv[i + 1] : nullptr;
     if (word == "--history") {
       command.history = true;
-    } else if (word == "--waiting") {
-      command.options.with_waiting = true;
     } else if (!value) {
       command.wrong = true;
     } else if (word == "--seeds") {
@@ -101,8 +97,7 @@ int main(int argc, char** argv) {
   if (command.wrong) {
     std::fprintf(stderr, regatta::simtest::usage, argv[0]);
     for (const auto& info : regatta::simtest::all_troubles()) {
-      std::fprintf(stderr, "  %s%s%s\n", info.name, info.waits_for ? ", waits for " : "",
-                   info.waits_for ? info.waits_for : "");
+      std::fprintf(stderr, "  %s\n", info.name);
     }
     return 2;
   }
