@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <regex>
 
 namespace regatta::lab {
@@ -105,8 +106,8 @@ class Comparer {
     }
   }
 
-  void member_of(const Json& wanted, const Json& got, const char* name) {
-    same(name, at_or_null(wanted, name), at_or_null(got, name));
+  void members_of(const Json& wanted, const Json& got, std::initializer_list<const char*> names) {
+    for (const char* name : names) same(name, at_or_null(wanted, name), at_or_null(got, name));
   }
 
   Differences take() { return std::move(out_); }
@@ -117,14 +118,13 @@ class Comparer {
 
 Differences compare_one(const Json& expect, const Json& got) {
   Comparer comparer;
-  comparer.member_of(expect, got, "allowed");
+  comparer.members_of(expect, got, {"allowed"});
   comparer.errors(list_or_empty(expect, "errors"), list_or_empty(got, "errors"));
   if (expect.contains("response")) {
     comparer.status(at_or_null(expect["response"], "status"),
                     at_or_null(at_or_null(got, "response"), "status"));
   }
-  comparer.member_of(expect, got, "object");
-  comparer.member_of(expect, got, "prunedFields");
+  comparer.members_of(expect, got, {"object", "prunedFields"});
   return comparer.take();
 }
 
@@ -155,8 +155,7 @@ Differences compare_validation(const Json& expect, const Json& got) {
 
 Differences compare_default(const Json& scenario, const Json& expect, const Json& got) {
   Comparer comparer;
-  comparer.member_of(expect, got, "allowed");
-  comparer.member_of(expect, got, "patched");
+  comparer.members_of(expect, got, {"allowed", "patched"});
   comparer.status(at_or_null(expect, "status"), at_or_null(got, "status"));
   const Json& input = at_or_null(scenario, "object");
   comparer.same("object", without_noise(at_or_null(expect, "object"), input),
@@ -171,16 +170,13 @@ Json patched(const Json& object, const Json& response) {
 
 Differences compare_review(const Json& scenario, const Json& expect, const Json& got) {
   Comparer comparer;
-  comparer.member_of(expect, got, "httpStatus");
+  comparer.members_of(expect, got, {"httpStatus"});
   const Json& wanted = at_or_null(expect, "body");
   const Json& body = at_or_null(got, "body");
-  comparer.member_of(wanted, body, "apiVersion");
-  comparer.member_of(wanted, body, "kind");
+  comparer.members_of(wanted, body, {"apiVersion", "kind"});
   const Json& wanted_response = at_or_null(wanted, "response");
   const Json& response = at_or_null(body, "response");
-  for (const char* name : {"uid", "allowed", "patchType", "warnings"}) {
-    comparer.member_of(wanted_response, response, name);
-  }
+  comparer.members_of(wanted_response, response, {"uid", "allowed", "patchType", "warnings"});
   comparer.status(at_or_null(wanted_response, "status"), at_or_null(response, "status"));
   if (wanted_response.contains("patchDecoded")) {
     const Json& object = at_or_null(at_or_null(scenario["body"], "request"), "object");
@@ -192,17 +188,16 @@ Differences compare_review(const Json& scenario, const Json& expect, const Json&
 
 Differences compare_conversion(const Json& expect, const Json& got) {
   Comparer comparer;
-  comparer.member_of(expect, got, "httpStatus");
+  comparer.members_of(expect, got, {"httpStatus"});
   const Json& wanted = at_or_null(expect, "review");
   const Json& review = at_or_null(got, "review");
-  comparer.member_of(wanted, review, "apiVersion");
-  comparer.member_of(wanted, review, "kind");
+  comparer.members_of(wanted, review, {"apiVersion", "kind"});
   const Json& wanted_response = at_or_null(wanted, "response");
   const Json& response = at_or_null(review, "response");
-  comparer.member_of(wanted_response, response, "uid");
+  comparer.members_of(wanted_response, response, {"uid"});
   const Json& wanted_result = at_or_null(wanted_response, "result");
   const Json& result = at_or_null(response, "result");
-  comparer.member_of(wanted_result, result, "status");
+  comparer.members_of(wanted_result, result, {"status"});
   const std::string& text = text_at(wanted_result, "message");
   if (!text.empty() && !text.starts_with("json: ")) {
     comparer.same_text("result.message", text, text_at(result, "message"));

@@ -21,6 +21,12 @@ class BadWorkers : public Federation {
     manager_->requests.clear();
     manager_->remote_requests.clear();
   }
+  void stop_all_but_east() {
+    for (const char* name : {"north", "west"}) {
+      ASSERT_TRUE(workers_.at(name).cluster->patch(
+          api::ClusterQueue::resource, api::ObjectKey("cq"), R"({"spec":{"stopPolicy":"Hold"}})"));
+    }
+  }
   /// Writes to that plural in the namespace of the jobs.
   static auto posts_to(const std::string& plural) {
     return [plural](const net::HttpRequest& request) {
@@ -83,10 +89,7 @@ TEST_F(BadWorkers, OneThatRefusesOneKindOfWriteIsNotLost) {
 
 TEST_F(BadWorkers, AWriteThatIsRefusedIsRepeatedLessAndLessOften) {
   start();
-  for (const char* name : {"north", "west"}) {
-    ASSERT_TRUE(workers_.at(name).cluster->patch(api::ClusterQueue::resource, api::ObjectKey("cq"),
-                                                 R"({"spec":{"stopPolicy":"Hold"}})"));
-  }
+  stop_all_but_east();
   settle();
   network_.faults("east").concerns = posts_to("jobs");
   network_.faults("east").server_error = 1;
@@ -106,10 +109,7 @@ TEST_F(BadWorkers, FailuresOfAnEarlierAttemptAreNoReasonToEndTheNext) {
   manager::CoreConfig hub;
   hub.dispatch.plan.worker_lost_timeout = 60s;
   start(std::move(hub));
-  for (const char* name : {"north", "west"}) {
-    ASSERT_TRUE(workers_.at(name).cluster->patch(api::ClusterQueue::resource, api::ObjectKey("cq"),
-                                                 R"({"spec":{"stopPolicy":"Hold"}})"));
-  }
+  stop_all_but_east();
   settle();
   network_.faults("east").concerns = posts_to("jobs");
   network_.faults("east").server_error = 1;
