@@ -141,6 +141,43 @@ TEST_F(PagesPort, ThousandsOfSilentConnectionsDoNotKeepOthersOut) {
   EXPECT_EQ(answers.back().substr(0, 12), "HTTP/1.1 200");
 }
 
+TEST_F(PagesPort, LongHeadersAreRefused) {
+  connect("GET /healthz HTTP/1.1\r\nX: " + std::string(9000, 'x') + "\r\n\r\n");
+  connect("GET /healthz HTTP/1.1\r\nX: " + std::string(7000, 'x') + "\r\n\r\n");
+  world.run_for(std::chrono::seconds(1));
+  EXPECT_EQ(answers[0].substr(0, 12), "HTTP/1.1 431");
+  EXPECT_EQ(answers[1].substr(0, 12), "HTTP/1.1 200");
+}
+
+TEST_F(PagesPort, ARequestThatDoesNotEndIsCutOff) {
+  connect("GET /heal");
+  world.run_for(std::chrono::seconds(4));
+  EXPECT_EQ(server.connections(), 1u);
+  world.run_for(std::chrono::seconds(2));
+  EXPECT_EQ(server.connections(), 0u);
+}
+
+TEST_F(PagesPort, AConnectionThatIsNotUsedIsClosed) {
+  connect("GET /healthz HTTP/1.1\r\n\r\n");
+  world.run_for(std::chrono::seconds(89));
+  EXPECT_EQ(server.connections(), 1u) << "Prometheus asks once a minute";
+  world.run_for(std::chrono::seconds(2));
+  EXPECT_EQ(server.connections(), 0u);
+}
+
+TEST_F(PagesPort, AClientThatDoesNotReadIsCutOff) {
+  pages.add("/long", [] { return TextPages::Page{200, "text/plain", std::string(1 << 20, 'x')}; });
+  scope.spawn("client", [](PagesPort& test) -> Task<> {
+    auto stream = co_await test.network->dial("pages", 80, SteadyPoint::max());
+    (void)co_await (*stream)->write_all("GET /long HTTP/1.1\r\n\r\n");
+    co_await test.world.sleep_for(std::chrono::hours(1));
+  }(*this));
+  world.run_for(std::chrono::seconds(9));
+  EXPECT_EQ(server.connections(), 1u);
+  world.run_for(std::chrono::seconds(2));
+  EXPECT_EQ(server.connections(), 0u);
+}
+
 TEST_F(Pages, MetricsAreText) {
   Metrics metrics({"standalone", false, {}}, "1.2.3");
   CoreConfig config;
