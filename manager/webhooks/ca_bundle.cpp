@@ -48,9 +48,8 @@ bool set_bundle(Json* object, std::string_view authorities_pem) {
       if (object_at(hook, "clientConfig")) changed |= set_in(&hook["clientConfig"], bundle);
     }
   }
-  if (text_at(*object, {"spec", "conversion", "strategy"}) != "Webhook") return changed;
-  const Json::json_pointer config("/spec/conversion/webhook/clientConfig");
   if (!member(*object, {"spec", "conversion", "webhook", "clientConfig"})) return changed;
+  const Json::json_pointer config("/spec/conversion/webhook/clientConfig");
   return set_in(&(*object)[config], bundle) || changed;
 }
 
