@@ -11,18 +11,10 @@ namespace {
 struct Rank {
   std::uint32_t turn = 0;  ///< of its LocalQueue and stickiness
   WorkloadId id = no_id;
+  LocalQueueId local_queue = no_id;
   std::int64_t descending_priority = 0;
   TimePoint time{};
-  std::uint64_t uid_begin = 0;
 };
-
-std::uint64_t begin_of(const std::string& text) {
-  std::uint64_t out = 0;
-  for (std::size_t i = 0; i < sizeof out; ++i) {
-    out = out << 8 | (i < text.size() ? static_cast<unsigned char>(text[i]) : 0u);
-  }
-  return out;
-}
 
 class Pager {
  public:
@@ -37,21 +29,22 @@ class Pager {
   std::vector<PendingPlace> of_cluster_queue(PageRequest request) {
     const auto [first, last] = select(ranks_.begin(), ranks_.end(), request);
     std::vector<std::size_t> seen(reader_.local_queue_count());
-    for (auto it = ranks_.begin(); it != first; ++it) ++seen[local_of(*it)];
+    for (auto it = ranks_.begin(); it != first; ++it) ++seen[it->local_queue];
     std::vector<PendingPlace> page;
     for (auto it = first; it != last; ++it) {
       const auto place = static_cast<std::size_t>(it - ranks_.begin());
-      page.push_back({it->id, place, seen[local_of(*it)]++});
+      page.push_back({it->id, place, seen[it->local_queue]++});
     }
     return page;
   }
 
   std::vector<PendingPlace> of_local_queue(LocalQueueId local, PageRequest request) {
     const auto others = std::partition(ranks_.begin(), ranks_.end(),
-                                       [&](const Rank& rank) { return local_of(rank) == local; });
+                                       [&](const Rank& rank) { return rank.local_queue == local; });
     const auto [first, last] = select(ranks_.begin(), others, request);
     std::vector<std::size_t> before(static_cast<std::size_t>(last - first) + 1);
     for (auto it = others; it != ranks_.end() && first != last; ++it) {
+      if (!this->before(*it, *(last - 1))) continue;  // most stand behind the page
       ++before[static_cast<std::size_t>(std::upper_bound(first, last, *it, less()) - first)];
     }
     std::vector<PendingPlace> page;
@@ -108,16 +101,13 @@ class Pager {
     const WorkloadEntry& entry = reader_.workloads()[id];
     const std::uint32_t turn = turns_.empty() ? 0 : turns_[entry.local_queue];
     const bool first = queue_.pending.sticky() == id;
-    return {2 * turn + (first ? 0u : 1u), id, -entry.priority, entry.order_time,
-            begin_of(entry.uid)};
+    return {2 * turn + (first ? 0u : 1u), id, entry.local_queue, -entry.priority, entry.order_time};
   }
-
-  LocalQueueId local_of(const Rank& rank) const { return reader_.workloads()[rank.id].local_queue; }
 
   bool before(const Rank& a, const Rank& b) const {
     if (comparisons_ != nullptr) ++*comparisons_;
     const auto key = [](const Rank& rank) {
-      return std::tie(rank.turn, rank.descending_priority, rank.time, rank.uid_begin);
+      return std::tie(rank.turn, rank.descending_priority, rank.time);
     };
     if (key(a) != key(b)) return key(a) < key(b);
     const WorkloadEntry& left = reader_.workloads()[a.id];

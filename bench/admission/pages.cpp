@@ -13,7 +13,7 @@ void measure_pages(const Pages& pages, Report* report) {
   world.add_queues(
       1, [](int, api::ClusterQueue* queue) { queue->spec.resource_groups = cpu_quota(20); });
   const api::PodTemplate pods = cpu_template(1);
-  std::map<api::ObjectKey, std::shared_ptr<const api::Workload>> objects;
+  std::vector<std::shared_ptr<const api::Workload>> objects;
   for (int i = 0; i < pages.workloads; ++i) {
     api::Workload workload = World::workload({i, 0, &pods, i % 3 * 50});
     if (const int local = i % local_queues; local > 0) {
@@ -25,18 +25,17 @@ void measure_pages(const Pages& pages, Report* report) {
       workload.spec.queue_name = queue.metadata.name;
     }
     world.state().upsert(workload, start);
-    const api::ObjectKey key = workload.metadata.key();
-    objects[key] = std::make_shared<const api::Workload>(std::move(workload));
+    objects.push_back(std::make_shared<const api::Workload>(std::move(workload)));
   }
   const StatusReader reader = world.state().reader();
   const visibility::Source source{
       reader, [&](const api::ObjectKey& key) -> std::optional<visibility::WorkloadSeen> {
-        const auto& found = objects.at(key);
+        const auto& found = objects.at(static_cast<std::size_t>(World::number_of(key)));
         return visibility::WorkloadSeen{{found, &found->metadata}, 0};
       }};
-  const std::string queue = pages.of_local_queue
-                                ? "namespaces/" + objects.begin()->first.ns + "/localqueues/more1"
-                                : std::string("clusterqueues/cq0");
+  const std::string queue =
+      pages.of_local_queue ? "namespaces/" + objects.front()->metadata.ns + "/localqueues/more1"
+                           : std::string("clusterqueues/cq0");
   const visibility::Query query{"GET",
                                 "/apis/visibility.kueue.x-k8s.io/v1beta2/" + queue +
                                     "/pendingworkloads?offset=" + std::to_string(pages.offset),
@@ -48,7 +47,13 @@ void measure_pages(const Pages& pages, Report* report) {
   meter.stop();
   std::size_t comparisons = 0;
   const PageRequest request{static_cast<std::size_t>(pages.offset), 1000};
-  page_of(reader, *reader.find_queue("cq0"), request, &comparisons);
+  const QueueInfo& info = *reader.find_queue("cq0");
+  if (pages.of_local_queue) {
+    const LocalQueueId local = reader.local_queue_id({objects.front()->metadata.ns, "more1"});
+    page_of(reader, info, local, request, &comparisons);
+  } else {
+    page_of(reader, info, request, &comparisons);
+  }
   report->add(
       {pages.name,
        {{"ms_per_page", meter.seconds() / rounds * 1e3, 2},
