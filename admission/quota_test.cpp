@@ -322,7 +322,7 @@ TEST_P(QuotaProperties, RollingBackATrialLeavesNoTrace) {
   EXPECT_EQ(usages(), before);
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, QuotaProperties, testing::Range(1, 41));
+INSTANTIATE_TEST_SUITE_P(Seeds, QuotaProperties, ::testing::Range(1, 41));
 
 }  // namespace
 }  // namespace regatta::admission

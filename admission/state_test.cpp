@@ -448,7 +448,7 @@ TEST_P(CycleProperties, DecidesTheSameForAnyOrderOfInsertion) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, CycleProperties, testing::Range(1, 11));
+INSTANTIATE_TEST_SUITE_P(Seeds, CycleProperties, ::testing::Range(1, 11));
 
 }  // namespace
 }  // namespace regatta::admission

@@ -1,11 +1,11 @@
 #include "visibility/access.h"
 
+#include "lib/base/lower_case.h"
 #include "visibility/target.h"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cctype>
 
 namespace regatta::visibility {
 namespace {
@@ -19,13 +19,6 @@ std::string verb_of(std::string_view method, bool named) {
   return "";
 }
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return out;
-}
-
 std::string full_resource(const Attributes& what) {
   return what.subresource.empty() ? what.resource : what.resource + "/" + what.subresource;
 }
@@ -37,7 +30,7 @@ Attributes attributes_of(std::string_view method, std::string_view target) {
   const auto& path = parsed.path;
   Attributes out;
   if (path.size() < 4 || path[0] != "apis") {
-    out.verb = lower(method);
+    out.verb = lower_case(method);
     out.path = std::string(target.substr(0, target.find('?')));
     return out;
   }

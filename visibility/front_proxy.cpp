@@ -1,24 +1,17 @@
 #include "visibility/front_proxy.h"
 
 #include "lib/base/json.h"
+#include "lib/base/lower_case.h"
 #include "visibility/target.h"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cctype>
 
 namespace regatta::visibility {
 namespace {
 
 constexpr std::string_view everyone = "system:authenticated";
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return out;
-}
 
 /// The value is a JSON list of texts.
 Result<std::vector<std::string>> read_list(const api::ConfigMap& map, const std::string& key) {
@@ -41,7 +34,7 @@ std::vector<std::string> first_of(const std::vector<std::string>& names,
   std::vector<std::string> out;
   for (const std::string& name : names) {
     for (const auto& [key, value] : headers) {
-      if (lower(key) == lower(name) && !value.empty()) out.push_back(value);
+      if (lower_case(key) == lower_case(name) && !value.empty()) out.push_back(value);
     }
     if (!out.empty()) break;
   }
@@ -94,8 +87,8 @@ std::optional<User> user_of(const FrontProxy& proxy, std::string_view common_nam
   }
   for (const auto& [key, value] : headers) {
     for (const std::string& prefix : proxy.extra_prefixes) {
-      const std::string name = lower(key);
-      if (!name.starts_with(lower(prefix))) continue;
+      const std::string name = lower_case(key);
+      if (!name.starts_with(lower_case(prefix))) continue;
       user.extra[percent_decoded(name.substr(prefix.size()))].push_back(value);
     }
   }

@@ -17,7 +17,7 @@ TEST(Names, ResourcesAreTakenInKueuesOrder) {
   std::sort(ids.begin(), ids.end(), [&](ResourceId a, ResourceId b) { return names.before(a, b); });
   std::vector<std::string> order;
   for (const ResourceId id : ids) order.push_back(names.resources.name(id));
-  EXPECT_THAT(order, testing::ElementsAre("ephemeral-storage", "amd.com/gpu", "memory",
+  EXPECT_THAT(order, ::testing::ElementsAre("ephemeral-storage", "amd.com/gpu", "memory",
                                           "nvidia.com/gpu", "pods", "example.com/gpu", "cpu"));
 }
 

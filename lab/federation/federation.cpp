@@ -33,7 +33,7 @@ Task<Status> page_is_fine(Executor executor, Clock& clock, std::uint16_t port, s
   request.headers.set("Host", "127.0.0.1");
   net::SendOptions options;
   options.deadline = clock.steady() + answer_max;
-  const auto answer = co_await client.send(std::move(request), std::move(options));
+  const auto answer = co_await client.send(std::move(request), options);
   if (!answer) co_return answer.error();
   if (answer->status != 200) co_return Error(Errc::unavailable, answer->body);
   co_return ok();

@@ -26,7 +26,7 @@ Task<> keep_nodes(ControllersDeps deps, Fleet fleet) {
 Task<> run_jobs(ControllersDeps deps, JobControllerOptions options) {
   JobControllerDeps job_deps{deps.client, deps.clock, deps.rng, deps.executor,
                              deps.log.named("jobs")};
-  JobController controller(std::move(job_deps), std::move(options));
+  JobController controller(std::move(job_deps), options);
   co_await controller.run();
 }
 
@@ -54,7 +54,7 @@ Task<> run_cluster_controllers(ControllersDeps deps, ControllerOptions options) 
     JobControllerOptions jobs;
     jobs.behaviour.pods = options.pods;
     all.push_back(keep_nodes(deps, *options.fleet));
-    all.push_back(run_jobs(deps, std::move(jobs)));
+    all.push_back(run_jobs(deps, jobs));
   }
   co_await all_of(std::move(all));
 }
