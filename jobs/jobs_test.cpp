@@ -135,6 +135,10 @@ INSTANTIATE_TEST_SUITE_P(
                  "stop job (Missing Workload; unable to restore pod templates)"},
         PlanCase{"its_workload_waits_until_nothing_runs",
                  view_of(job_with(R"({"status": {"active": 1}})")), ""},
+        PlanCase{"a_dispatched_job_whose_workload_a_restored_hub_lacks_gets_one",
+                 view_of(job_with(R"({"spec": {"managedBy": "kueue.x-k8s.io/multikueue"},
+                                      "status": {"active": 1}})")),
+                 "create workload " + name},
         PlanCase{"an_unknown_priority_class_is_complained_about",
                  [] {
                    JobView v = view_of(job_from(job_json()));

@@ -120,10 +120,13 @@ std::vector<JobAction> make_workload(const JobView& view) {
   return out;
 }
 
-/// The pods of a suspended job run on a worker, and stop when the Workload of their job goes.
-std::vector<JobAction> end_dispatched(const JobView& view) {
+/// The pods of a suspended job run on a worker, and stop when the Workload of their job goes. A hub
+/// that was restored may have the status without the Workload: then nothing waits for those pods,
+/// and the dispatch of a new Workload removes them first. nullopt.
+std::optional<std::vector<JobAction>> end_dispatched(const JobView& view) {
   std::vector<JobAction> out;
   const bool dispatched = view.job->not_managed_reason().empty();
+  if (dispatched && view.owned.empty()) return std::nullopt;
   for (const WorkloadPtr& workload : view.owned) {
     const bool goes = workload->metadata.deleting() || is_finished(*workload);
     if (dispatched && !goes) out.push_back(DeleteWorkload{workload});
@@ -143,7 +146,9 @@ std::vector<JobAction> without_workload(const JobView& view) {
                  : "Missing Workload; unable to restore pod templates");
     if (step) return {std::move(*step)};
   }
-  if (view.job->active()) return end_dispatched(view);
+  if (view.job->active()) {
+    if (auto actions = end_dispatched(view)) return *actions;
+  }
   return make_workload(view);
 }
 
