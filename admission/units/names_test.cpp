@@ -18,7 +18,7 @@ TEST(Names, ResourcesAreTakenInKueuesOrder) {
   std::vector<std::string> order;
   for (const ResourceId id : ids) order.push_back(names.resources.name(id));
   EXPECT_THAT(order, ::testing::ElementsAre("ephemeral-storage", "amd.com/gpu", "memory",
-                                          "nvidia.com/gpu", "pods", "example.com/gpu", "cpu"));
+                                            "nvidia.com/gpu", "pods", "example.com/gpu", "cpu"));
 }
 
 }  // namespace
