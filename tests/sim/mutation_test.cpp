@@ -405,7 +405,7 @@ const Mutant mutants[] = {
      takes_any_version_of_the_lease,
      {crashes, late, standby},
      30},
-    {"patches_jobs_by_name", patches_jobs_by_name, {recreations, late}, 30},
+    {"patches_jobs_by_name", patches_jobs_by_name, {recreations, late}, 60},
     {"deletes_by_name", deletes_by_name, {late, recreations}, 30},
     {"misses_deletions_on_workers", misses_deletions_on_workers, {worker_evictions}, 3},
     {"takes_over_with_old_caches",
