@@ -1,5 +1,7 @@
 #include "lab/apiserver/negotiate.h"
 
+#include "lib/base/lower_case.h"
+
 #include <algorithm>
 #include <cstdlib>
 #include <map>
@@ -32,12 +34,6 @@ std::vector<std::string> split(std::string_view text, char separator) {
   return parts;
 }
 
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
-
 /// The clauses of an Accept header, the preferred ones first.
 std::vector<Clause> clauses_of(std::string_view accept) {
   std::vector<Clause> clauses;
@@ -45,11 +41,11 @@ std::vector<Clause> clauses_of(std::string_view accept) {
     if (part.empty()) continue;
     Clause clause;
     const std::vector<std::string> pieces = split(part, ';');
-    clause.media = lower(pieces[0]);
+    clause.media = lower_case(pieces[0]);
     for (std::size_t i = 1; i < pieces.size(); ++i) {
       const std::size_t equals = pieces[i].find('=');
       if (equals == std::string::npos) continue;
-      const std::string name = lower(pieces[i].substr(0, equals));
+      const std::string name = lower_case(pieces[i].substr(0, equals));
       const std::string value = pieces[i].substr(equals + 1);
       if (name == "q") {
         clause.quality = std::strtod(value.c_str(), nullptr);
@@ -168,7 +164,7 @@ bool wants_pretty(std::string_view pretty_parameter, bool has_parameter,
 }
 
 std::string media_type(std::string_view content_type) {
-  return lower(trimmed(content_type.substr(0, content_type.find(';'))));
+  return lower_case(trimmed(content_type.substr(0, content_type.find(';'))));
 }
 
 }  // namespace regatta::apiserver

@@ -1,5 +1,7 @@
 #include "lab/apiserver/request.h"
 
+#include "lib/base/lower_case.h"
+
 #include <boost/url/parse.hpp>
 
 #include <algorithm>
@@ -35,10 +37,7 @@ std::string verb_of(const std::string& method, const RequestInfo& info) {
     if (!info.name.empty()) return "get";
     return info.query.flag("watch") ? "watch" : "list";
   }
-  std::string verb = method;
-  std::transform(verb.begin(), verb.end(), verb.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return verb;
+  return lower_case(method);
 }
 
 /// Reads the part after the group version: [watch/][namespaces/<ns>/]<plural>[/<name>[/<sub>]].
@@ -113,11 +112,7 @@ RequestInfo parse_request(const net::HttpRequest& request) {
     read_resource(info, 3);
   }
   info.verb = verb_of(request.method, info);
-  if (!info.resource_request) {
-    info.verb = request.method;
-    std::transform(info.verb.begin(), info.verb.end(), info.verb.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  }
+  if (!info.resource_request) info.verb = lower_case(request.method);
   return info;
 }
 

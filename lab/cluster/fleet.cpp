@@ -1,6 +1,7 @@
 #include "lab/cluster/fleet.h"
 
 #include "lib/api/core.h"
+#include "lib/base/lower_case.h"
 
 #include <nlohmann/json.hpp>
 
@@ -20,13 +21,6 @@ Error malformed(std::string_view part) {
   return Error(Errc::invalid, "fleet \"" + std::string(part) +
                                   "\": expected a number, 'x' and a GPU model or CPU, as in "
                                   "8xA100 or 2xCPU");
-}
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return out;
 }
 
 NodeGroup gpu_group(std::string name, std::string_view model, int nodes, int gpus) {
@@ -52,7 +46,7 @@ Status add_part(std::string_view part, Fleet* fleet) {
       count > fleet_nodes_max * gpus_per_node) {
     return malformed(part);
   }
-  const std::string name = lower(model);
+  const std::string name = lower_case(model);
   if (name == "cpu") {
     NodeGroup group;
     group.name = name;
