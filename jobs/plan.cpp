@@ -120,9 +120,9 @@ std::vector<JobAction> make_workload(const JobView& view) {
   return out;
 }
 
-/// The pods of a suspended job run on a worker, and stop when the Workload of their job goes. A hub
-/// that was restored may have the status without the Workload: then nothing waits for those pods,
-/// and the dispatch of a new Workload removes them first. nullopt.
+/// The pods of a suspended job run on a worker, and stop when the Workload of their job goes.
+/// nullopt when there is none, as on a hub that was restored to a state with the job's status but
+/// without its Workload: the dispatch of a new Workload removes those pods first.
 std::optional<std::vector<JobAction>> end_dispatched(const JobView& view) {
   std::vector<JobAction> out;
   const bool dispatched = view.job->not_managed_reason().empty();
