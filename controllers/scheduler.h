@@ -96,6 +96,8 @@ class Scheduler {
   std::vector<std::function<void()>> changes_handlers_;
   int writing_ = 0;
   std::set<api::ObjectKey> preempting_;  ///< victims with an eviction in flight
+  /// Workloads with a reservation in flight, and whether a preemptor waits for its end.
+  std::map<api::ObjectKey, bool> reserving_;
   bool started_ = false;
   std::uint64_t events_ = 0;
   bool blocked_ = false;  ///< admission waits for pods to be ready
