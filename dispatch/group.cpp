@@ -131,6 +131,7 @@ RemoteCopy read_copy(const WorkerView& worker, const api::Workload* local) {
   if (asked && asked->status == api::ConditionStatus::True && copy.spec.active && !view.evicted) {
     view.stop_asked_at = asked->last_transition_time;
   }
+  view.removal_begun = worker.removal_begun;
   view.deleting = copy.metadata.deleting() || worker.removing_copy;
   view.has_finalizers =
       copy.metadata.has_finalizer(api::finalizers::resource_in_use) && !worker.removing_copy;

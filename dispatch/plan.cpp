@@ -304,7 +304,7 @@ Plan hosted(const GroupView& g, TimePoint now, const PlanConfig& config) {
 /// The copy can win. A copy with a Job cannot: it is left over from an attempt that was given up.
 bool eligible(const GroupView& g, const std::string& name, const ClusterView& v) {
   return v.connected && v.listed && v.copy && v.copy->admitted_at && !v.copy->finished &&
-         !v.copy->evicted && !v.copy->deactivating && !v.copy->deleting &&
+         !v.copy->evicted && !v.copy->deactivating && !v.copy->deleting && !v.copy->removal_begun &&
          v.copy->drift != Drift::other && !v.copy->of_another_life && v.job == RemoteJob::absent &&
          v.certainty != Certainty::unreadable && contains(g.local.nominated, name) &&
          !refused(g.local, name);
@@ -382,8 +382,10 @@ void place_copies(Plan* plan, const GroupView& g, const std::vector<std::string>
   for (const auto& [name, v] : g.clusters) {
     const bool wanted = v.listed && contains(nominated, name) && !refused(g.local, name);
     // Without a recorded cluster a Job or a finished copy is left over from an earlier attempt.
-    const bool stale = holds_job(v) || (v.copy && (v.copy->finished || v.copy->deactivating)) ||
-                       (v.copy && (v.copy->drift == Drift::other || v.copy->of_another_life));
+    const bool stale =
+        holds_job(v) ||
+        (v.copy && (v.copy->finished || v.copy->deactivating || v.copy->removal_begun ||
+                    v.copy->drift == Drift::other || v.copy->of_another_life));
     if (!wanted || stale) {
       remove(plan, name, v);
     } else if (v.connected && v.copy && v.copy->drift == Drift::priority) {
@@ -408,7 +410,7 @@ void place_copies(Plan* plan, const GroupView& g, const std::vector<std::string>
 
 bool may_preempt(const GroupView& g, const std::string& name, const ClusterView& v) {
   return v.connected && v.listed && v.copy && v.copy->blocked_since && !v.copy->finished &&
-         !v.copy->evicted && !v.copy->deactivating && !v.copy->deleting &&
+         !v.copy->evicted && !v.copy->deactivating && !v.copy->deleting && !v.copy->removal_begun &&
          v.copy->drift == Drift::none && v.job == RemoteJob::absent &&
          contains(g.local.nominated, name);
 }

@@ -100,6 +100,8 @@ struct RemoteCopy {
   /// It, or the Job beside it, was made for another Workload or Job of the same name.
   bool of_another_life = false;
   bool deleting = false;
+  /// The worker was asked to delete it and may still do so, however late: it cannot win any more.
+  bool removal_begun = false;
   bool has_finalizers = false;
 };
 
