@@ -136,10 +136,12 @@ Plan clean_up(const GroupView& g, TimePoint now, const PlanConfig& config) {
   for (const auto& [name, v] : g.clusters) {
     // The hub has lost too much of what runs there.
     if (g.local.vanished && v.removals_held) continue;
-    // A Job that has stopped is removed after its last status was copied.
+    // A Job that has stopped is removed after its last status was copied. A hub that was restored
+    // may have a Workload that is Finished and a Job that knows nothing of its end.
     const bool stopped = v.connected && holds_job(v) && !v.job_active;
-    if (stopped && v.job_news && g.local.job_active) {
-      plan.actions.push_back(CopyJobStatus{name, false});
+    const bool end = g.local.finished && v.job_ended;
+    if (stopped && v.job_news && (g.local.job_active || end)) {
+      plan.actions.push_back(CopyJobStatus{name, end});
     }
     remove(&plan, name, v);
   }

@@ -395,6 +395,11 @@ INSTANTIATE_TEST_SUITE_P(
                g.local.deleted = g.local.job_active = true;
              }),
              "look again in 600s"},
+        Case{"the_end_of_a_job_comes_home_though_its_workload_is_finished",
+             Given{"a"}.won("a").ended("a").with([](Given& g) {
+               g.local.finished = g.clusters["a"].job_news = true;
+             }),
+             "copy final status from a, remove job and copy on a"},
         Case{"the_last_status_of_a_stopped_job_comes_before_its_removal",
              Given{"a"}.admitted("a", 9s).job("a").with([](Given& g) {
                g.local.quota_reserved = false;
