@@ -139,7 +139,8 @@ Plan clean_up(const GroupView& g, TimePoint now, const PlanConfig& config) {
     // A Job that has stopped is removed after its last status was copied. A hub that was restored
     // may have a Workload that is Finished and a Job that knows nothing of its end.
     const bool stopped = v.connected && holds_job(v) && !v.job_active;
-    const bool end = g.local.finished && v.job_ended;
+    const bool end =
+        g.local.finished && g.local.job_unended && v.job_ended && name == g.local.cluster_name;
     if (stopped && v.job_news && (g.local.job_active || end)) {
       plan.actions.push_back(CopyJobStatus{name, end});
     }

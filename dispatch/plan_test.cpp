@@ -397,9 +397,19 @@ INSTANTIATE_TEST_SUITE_P(
              "look again in 600s"},
         Case{"the_end_of_a_job_comes_home_though_its_workload_is_finished",
              Given{"a"}.won("a").ended("a").with([](Given& g) {
-               g.local.finished = g.clusters["a"].job_news = true;
+               g.local.finished = g.local.job_unended = g.clusters["a"].job_news = true;
              }),
              "copy final status from a, remove job and copy on a"},
+        Case{"the_end_of_a_job_that_ended_elsewhere_does_not_come_home",
+             Given{"a", "b"}.won("b").ended("a").with([](Given& g) {
+               g.local.finished = g.local.job_unended = g.clusters["a"].job_news = true;
+             }),
+             "remove job and copy on a"},
+        Case{"a_job_that_has_ended_on_the_hub_is_told_no_other_end",
+             Given{"a"}.won("a").ended("a").with([](Given& g) {
+               g.local.finished = g.clusters["a"].job_news = true;
+             }),
+             "remove job and copy on a"},
         Case{"the_last_status_of_a_stopped_job_comes_before_its_removal",
              Given{"a"}.admitted("a", 9s).job("a").with([](Given& g) {
                g.local.quota_reserved = false;
