@@ -149,9 +149,9 @@ class Manager {
                       {"webhooks", "webhook.port", listening_host(config_.webhook.host),
                        static_cast<std::uint16_t>(config_.webhook.port)},
                       webhooks_, webhooks::webhook_server_options()),
-        certificates_(
-            clients.certificates, files_, clock, log_.named("webhooks"), certificates_of(config_),
-            [this](const net::TlsServerOptions& tls) { return webhook_port_.offer(tls); }),
+        certificates_(clients.certificates, files_, clock, log_.named("webhooks"),
+                      certificates_of(config_),
+                      [this](const net::TlsServerOptions& tls) { return present(tls); }),
         scope_(executor) {}
 
   Task<int> run() {
@@ -203,6 +203,14 @@ class Manager {
     // Before anything else is read: reading a Workload may need its conversion.
     scope_.spawn("certificates", certificates_.run());
     return ok();
+  }
+
+  /// A managed certificate is for the visibility API as well.
+  Status present(const net::TlsServerOptions& tls) {
+    const bool shared =
+        visibility_ && config_.internal_cert_management.enable && !visibility_has_files();
+    const Status there = shared ? visibility_->present(tls.certificate_pem, tls.key_pem) : ok();
+    return there ? webhook_port_.offer(tls) : there;
   }
 
   /// Empty when this replica is ready.

@@ -1,8 +1,8 @@
 #include "lab/apiserver/admission_hooks.h"
 
+#include "lab/apiserver/conversions.h"
 #include "lab/apiserver/field_check.h"
 #include "lab/apiserver/patch/json_patch.h"
-#include "lab/apiserver/writer.h"
 #include "lib/manifest/json_access.h"
 
 #include <algorithm>
@@ -51,10 +51,6 @@ Json kind_json(const ResourceType& type) {
 }
 Json resource_json(const ResourceType& type) {
   return {{"group", type.group}, {"version", type.version}, {"resource", type.plural}};
-}
-
-Json in_other_version(Json object, const ResourceType& from, const ResourceType& to) {
-  return in_version(to_stored_version(std::move(object), from), to);
 }
 
 /// What the server sets on its own, which webhooks do not see of a new object.
@@ -202,8 +198,8 @@ Answer<AdmissionHooks::Interest> AdmissionHooks::interest_of(const HookedWrite& 
   return forbidden(write.type, write.name, error);
 }
 
-Json AdmissionHooks::request_of(const HookedWrite& write, const Matched& matched,
-                                const Json* object) const {
+Task<Answer<Json>> AdmissionHooks::request_of(const HookedWrite& write, const Matched& matched,
+                                              const Json* object) const {
   const ResourceType& as = matched.as ? *matched.as : write.type;
   Json request = {{"kind", kind_json(as)},
                   {"resource", resource_json(as)},
@@ -221,19 +217,22 @@ Json AdmissionHooks::request_of(const HookedWrite& write, const Matched& matched
     request["subResource"] = write.subresource;
     request["requestSubResource"] = write.subresource;
   }
-  const auto shown = [&](const Json& one) {
-    return matched.as ? in_other_version(one, write.type, as) : one;
-  };
-  if (object) request["object"] = shown(*object);
-  if (write.old) request["oldObject"] = shown(*write.old);
-  return request;
+  for (const auto& [name, one] : {std::pair{"object", object}, std::pair{"oldObject", write.old}}) {
+    if (!one) continue;
+    Answer<Json> shown = co_await core_.conversions->convert(*one, write.type, as);
+    if (!shown) co_return shown.error();
+    request[name] = std::move(*shown);
+  }
+  co_return request;
 }
 
 Task<Answer<std::optional<HookAnswer>>> AdmissionHooks::call(const HookedWrite& write,
                                                              const Matched& matched,
                                                              const Json* object) {
   const Hook& hook = *matched.hook;
-  const Json request = request_of(write, matched, object);
+  const Answer<Json> made = co_await request_of(write, matched, object);
+  if (!made) co_return made.error();
+  const Json& request = *made;
   Answer<Interest> interest = interest_of(write, hook, object, request);
   if (!interest) co_return interest.error();
   if (*interest == Interest::none) co_return std::optional<HookAnswer>();
@@ -266,12 +265,13 @@ Task<std::optional<Failure>> AdmissionHooks::mutate_once(const HookedWrite& writ
   if (!answer) co_return answer.error();
   if (!*answer || (*answer)->patch.empty() || !object) co_return std::nullopt;
   const ResourceType& as = matched.as ? *matched.as : write.type;
-  Json seen = is_new ? shown : *object;
-  if (matched.as) seen = in_other_version(std::move(seen), write.type, as);
-  PatchAnswer<Json> patched = json_patch(std::move(seen), (*answer)->patch);
+  Answer<Json> seen = co_await core_.conversions->convert(is_new ? shown : *object, write.type, as);
+  if (!seen) co_return seen.error();
+  PatchAnswer<Json> patched = json_patch(std::move(*seen), (*answer)->patch);
   if (!patched) co_return internal_cause(patched.error().message);
-  Json after = std::move(*patched);
-  if (matched.as) after = in_other_version(std::move(after), as, write.type);
+  Answer<Json> back = co_await core_.conversions->convert(std::move(*patched), as, write.type);
+  if (!back) co_return back.error();
+  Json after = std::move(*back);
   if (is_new) restore_hidden(after, *object);
   if (auto bad = complete_object(after, write.type)) co_return internal_cause(*bad);
   if (after == *object) co_return std::nullopt;

@@ -30,7 +30,7 @@ struct Matched {
 
 /// Calls the webhooks of the MutatingWebhookConfigurations and ValidatingWebhookConfigurations in
 /// the store, by configuration name and in the order of each configuration. Nothing is locked while
-/// a call is under way: whoever writes afterwards must look at the store again.
+/// a call is under way: what is written afterwards has to look at the store again.
 class AdmissionHooks {
  public:
   AdmissionHooks(Core& core, HookCaller& caller) : core_(core), caller_(caller) {}
@@ -59,7 +59,8 @@ class AdmissionHooks {
   Answer<Interest> interest_of(const HookedWrite& write, const Hook& hook, const Json* object,
                                const Json& request) const;
   const Json* labels_of_namespace(const HookedWrite& write, const Json* object) const;
-  Json request_of(const HookedWrite& write, const Matched& matched, const Json* object) const;
+  Task<Answer<Json>> request_of(const HookedWrite& write, const Matched& matched,
+                                const Json* object) const;
   /// One call. The answer is unset when the webhook is passed over.
   Task<Answer<std::optional<HookAnswer>>> call(const HookedWrite& write, const Matched& matched,
                                                const Json* object);

@@ -1,5 +1,6 @@
 #include "lab/apiserver/resources.h"
 
+#include "lab/apiserver/conversions.h"
 #include "lab/apiserver/decode.h"
 #include "lab/apiserver/selector.h"
 #include "lab/terms.h"
@@ -127,14 +128,19 @@ Task<Reply> ResourceHandler::read(Exchange& exchange, ResourceTypePtr type) {
   co_return co_await list_objects(core_, exchange, std::move(scope));
 }
 
-Reply ResourceHandler::written(const Exchange& exchange, const ResourceType& type,
-                               const Written& result) {
+Task<Reply> ResourceHandler::written(const Exchange& exchange, const ResourceType& type,
+                                     const Written& result) {
+  if (result.stored && Conversions::concerns(type)) {
+    auto failed = co_await core_.conversions->prepare(type, {result.stored});
+    if (failed) co_return *failed;
+  }
   const unsigned status = result.created ? 201 : 200;
   const bool plain =
       exchange.form.as == Representation::object && exchange.form.media == Form::Media::json;
   // Watches of the object use the same text.
-  if (plain && result.stored) return respond_json(exchange, status, text_of(*result.stored, type));
-  return respond_object(exchange, status, result.in(type), type, core_.clock.now());
+  if (plain && result.stored)
+    co_return respond_json(exchange, status, text_of(*result.stored, type));
+  co_return respond_object(exchange, status, result.in(type), type, core_.clock.now());
 }
 
 Task<Reply> ResourceHandler::create(Exchange& exchange, const ResourceTypePtr& type) {
@@ -146,7 +152,7 @@ Task<Reply> ResourceHandler::create(Exchange& exchange, const ResourceTypePtr& t
   Answer<Written> result = co_await writer_.create(exchange, {type, exchange.info.ns, "", ""},
                                                    std::move(*object), *options);
   if (!result) co_return result.error();
-  co_return written(exchange, *type, *result);
+  co_return co_await written(exchange, *type, *result);
 }
 
 Task<Reply> ResourceHandler::update(Exchange& exchange, const ResourceTypePtr& type) {
@@ -160,7 +166,7 @@ Task<Reply> ResourceHandler::update(Exchange& exchange, const ResourceTypePtr& t
       exchange, {type, exchange.info.ns, exchange.info.name, exchange.info.subresource}, make,
       {.put = true, .creates = type->strategy->allow_create_on_update()}, *options);
   if (!result) co_return result.error();
-  co_return written(exchange, *type, *result);
+  co_return co_await written(exchange, *type, *result);
 }
 
 Task<Reply> ResourceHandler::patch(Exchange& exchange, const ResourceTypePtr& type) {
@@ -180,7 +186,7 @@ Task<Reply> ResourceHandler::patch(Exchange& exchange, const ResourceTypePtr& ty
       exchange, {type, exchange.info.ns, exchange.info.name, exchange.info.subresource}, make,
       {.tracked = true, .defaulted = true, .creates = apply && main}, *options);
   if (!result) co_return result.error();
-  co_return written(exchange, *type, *result);
+  co_return co_await written(exchange, *type, *result);
 }
 
 Task<Reply> ResourceHandler::remove(Exchange& exchange, const ResourceTypePtr& type) {
@@ -226,6 +232,9 @@ Task<Reply> ResourceHandler::collection_delete(Exchange& exchange, ResourceTypeP
     const Answer<Deleted> removed =
         co_await writer_.remove(exchange, {type, object->ns(), object->name(), ""}, *options);
     if (!removed && removed.error().code != 404) co_return removed.error();
+  }
+  if (Conversions::concerns(*type)) {
+    if (auto failed = co_await core_.conversions->prepare(*type, chosen)) co_return *failed;
   }
   Json metadata = {{"resourceVersion", version}};
   if (type->custom) metadata["continue"] = "";

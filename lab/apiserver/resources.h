@@ -25,7 +25,7 @@ class ResourceHandler {
   Task<Reply> remove(Exchange& exchange, const ResourceTypePtr& type);
   Task<Reply> subresource(Exchange& exchange, ResourceTypePtr type);
   Task<Reply> status(Exchange& exchange, const ResourceTypePtr& type);
-  Reply written(const Exchange& exchange, const ResourceType& type, const Written& result);
+  Task<Reply> written(const Exchange& exchange, const ResourceType& type, const Written& result);
 
   Core& core_;
   ObjectWriter& writer_;

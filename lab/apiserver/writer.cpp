@@ -1,6 +1,7 @@
 #include "lab/apiserver/writer.h"
 
 #include "lab/apiserver/admission.h"
+#include "lab/apiserver/conversions.h"
 #include "lab/apiserver/managed.h"
 #include "lab/apiserver/patch/managed_fields.h"
 #include "lab/terms.h"
@@ -275,6 +276,12 @@ Task<Answer<Written>> ObjectWriter::create(Exchange& exchange, const Target& tar
     if (auto refused = co_await hooks_.validate(hooked, &object)) co_return std::move(*refused);
   }
 
+  Target at = target;
+  at.name = name;
+  Json shown = Conversions::concerns(type) && options.dry_run ? object : Json();
+  Answer<Json> to_store = co_await to_storage(at, std::move(object));
+  if (!to_store) co_return to_store.error();
+
   Shelf& shelf = shelf_of(type);
   if (const StoredPtr existing = shelf.find(target.ns, name)) {
     Failure failure = already_exists(type, name);
@@ -283,11 +290,11 @@ Task<Answer<Written>> ObjectWriter::create(Exchange& exchange, const Target& tar
     }
     co_return failure;
   }
-  if (options.dry_run) co_return Written{std::move(object), true};
+  if (options.dry_run) {
+    co_return Written{shown.is_null() ? std::move(*to_store) : std::move(shown), true};
+  }
   if (exchange.request.body.size() > stored_bytes_max) co_return too_large_to_store();
-  Target at = target;
-  at.name = name;
-  StoredPtr stored = put(at, std::move(object));
+  StoredPtr stored = put(at, std::move(*to_store));
   notify(type, target.ns, name, &stored->value());
   co_return Written{Json(), true, std::move(stored)};
 }
@@ -316,6 +323,9 @@ Task<Answer<Written>> ObjectWriter::update_once(Exchange& exchange, const Target
     metadata_of(*object).erase("resourceVersion");
     co_return co_await create(exchange, target, std::move(*object), options, mode.tracked);
   }
+  if (Conversions::concerns(type)) {
+    if (auto failed = co_await core_.conversions->prepare(type, {current})) co_return *failed;
+  }
   Json converted;
   const bool as_stored = shown_as_stored(current->value(), type);
   if (!as_stored) converted = in_version(current->value(), type);
@@ -340,10 +350,16 @@ Task<Answer<Written>> ObjectWriter::update_once(Exchange& exchange, const Target
     HookedWrite hooked = hooked_write(exchange, target, "UPDATE", options);
     hooked.old = &update.live;
     if (auto refused = co_await hooks_.validate(hooked, &object)) co_return std::move(*refused);
-    *moved = shelf_of(type).find(target.ns, target.name) != current;
-    if (*moved) co_return modified_conflict(type, target.name);
   }
-  co_return store_update(exchange, target, update, std::move(object));
+  const bool unchanged = same_but_version(object, update.live);
+  if (options.dry_run) co_return Written{std::move(object), false};
+  Target at = target;
+  Answer<Json> to_store = co_await to_storage(at, std::move(object));
+  if (!to_store) co_return to_store.error();
+  *moved = shelf_of(type).find(target.ns, target.name) != current;
+  if (*moved) co_return modified_conflict(type, target.name);
+  if (unchanged) co_return Written{update.live, false};
+  co_return store_update(exchange, at, update, std::move(*to_store));
 }
 
 Task<std::optional<Failure>> ObjectWriter::prepare_update(Exchange& exchange, const Target& target,
@@ -389,11 +405,16 @@ FieldErrors ObjectWriter::check_update(const Target& target, const Update& updat
   return errors;
 }
 
+Task<Answer<Json>> ObjectWriter::to_storage(Target& target, Json object) {
+  if (!Conversions::concerns(*target.type)) co_return object;
+  const ResourceTypePtr from = target.type;
+  target.type = core_.conversions->stored_type(from);
+  co_return co_await core_.conversions->convert(std::move(object), *from, *target.type);
+}
+
 Answer<Written> ObjectWriter::store_update(Exchange& exchange, const Target& target,
                                            const Update& update, Json object) {
   const ResourceType& type = *target.type;
-  if (update.options.dry_run) return Written{std::move(object), false};
-  if (same_but_version(object, update.live)) return Written{update.live, false};
   if (exchange.request.body.size() > stored_bytes_max) return too_large_to_store();
   if (is_deleting(object) && released(object, type)) {
     erase(target, *update.current, object);
@@ -411,6 +432,9 @@ Task<Answer<Deleted>> ObjectWriter::remove(Exchange& exchange, const Target& tar
   for (int round = 1; round <= update_rounds_max && hooks_.any(type, "", "DELETE"); ++round) {
     const StoredPtr current = shelf_of(type).find(target.ns, target.name);
     if (!current) co_return not_found(type, target.name);
+    if (Conversions::concerns(type)) {
+      if (auto failed = co_await core_.conversions->prepare(type, {current})) co_return *failed;
+    }
     const Json old = in_version(current->value(), type);
     if (auto failed = check_preconditions(type, target.name, old, options)) {
       co_return std::move(*failed);
@@ -422,7 +446,15 @@ Task<Answer<Deleted>> ObjectWriter::remove(Exchange& exchange, const Target& tar
     if (auto refused = co_await hooks_.validate(hooked, nullptr)) co_return std::move(*refused);
     if (shelf_of(type).find(target.ns, target.name) == current) break;
   }
-  co_return remove_now(exchange, target, options);
+  if (!Conversions::concerns(type)) co_return remove_now(exchange, target, options);
+  Target at = target;
+  at.type = core_.conversions->stored_type(target.type);
+  Answer<Deleted> deleted = remove_now(exchange, at, options);
+  if (!deleted || !deleted->object) co_return deleted;
+  Answer<Json> shown = co_await core_.conversions->convert(*deleted->object, *at.type, type);
+  if (!shown) co_return shown.error();
+  *deleted->object = std::move(*shown);
+  co_return deleted;
 }
 
 Answer<Deleted> ObjectWriter::remove_now(Exchange& exchange, const Target& target,

@@ -92,6 +92,8 @@ class ObjectWriter {
   FieldErrors check_update(const Target& target, const Update& update, Json& object) const;
   Answer<Written> store_update(Exchange& exchange, const Target& target, const Update& update,
                                Json object);
+  /// The target and the object as they are stored, where a webhook converts them.
+  Task<Answer<Json>> to_storage(Target& target, Json object);
   Answer<Deleted> remove_now(Exchange& exchange, const Target& target,
                              const DeleteOptions& options);
   Answer<Deleted> remove_pod(const Target& target, const Stored& current, Json object,

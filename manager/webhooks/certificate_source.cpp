@@ -22,6 +22,11 @@ Json empty_secret(const api::ObjectKey& key) {
           {"metadata", {{"namespace", key.ns}, {"name", key.name}}}};
 }
 
+std::vector<std::string> names_of(const CertificateSourceConfig& config) {
+  const std::string domain = "." + config.secret.ns + ".svc";
+  return {config.service + domain, visibility_service(config.service) + domain};
+}
+
 /// Another replica was first, or it is not known what happened: read again.
 bool worth_another_look(const Error& error) {
   return error.code() == Errc::conflict || error.code() == Errc::already_exists ||
@@ -43,7 +48,7 @@ CertificateSource::CertificateSource(kube::Client& client, kubeconfig::FileSyste
       clock_(clock),
       log_(std::move(log)),
       config_(std::move(config)),
-      policy_{config_.service + "." + config_.secret.ns + ".svc", config_.valid_for},
+      policy_{names_of(config_), config_.valid_for},
       offer_(std::move(offer)),
       targets_(bundle_targets(config_.service)),
       waits_for_("the certificate of the " + config_.what + " is being looked for") {}
@@ -177,6 +182,8 @@ Task<Result<std::string>> CertificateSource::version_of(BundleTarget target) {
     for_each_item(page, take);
   };
   const auto listed = co_await client_.list_raw(target.resource, "", std::move(options), on_page);
+  const bool spared = !listed && listed.error().code() == Errc::denied && target.optional;
+  if (spared) co_return std::string();
   if (!listed) co_return listed.error();
   co_return version;
 }
