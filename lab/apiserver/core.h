@@ -1,6 +1,7 @@
 #pragma once
 
 #include "lab/apiserver/faults.h"
+#include "lab/apiserver/hooks/outgoing.h"
 #include "lab/apiserver/request.h"
 #include "lab/apiserver/store.h"
 #include "lab/terms.h"
@@ -32,6 +33,8 @@ struct ServerOptions {
   Duration future_version_wait = std::chrono::seconds(3);
   /// Where objects survive restarts; empty: in memory only.
   std::string data_dir;
+  /// The way to webhooks; null: none can be reached.
+  std::shared_ptr<Outgoing> outgoing;
   /// Failures on purpose, and the seed of their random numbers.
   Faults faults;
   std::uint64_t fault_seed = 1;

@@ -43,7 +43,9 @@ class Server::Impl {
               options, {},  Store(executor, options.watch_history_max, journal_of(options))},
         tokens_(core_),
         authorizer_(core_.store),
-        writer_(core_),
+        caller_(core_.store, clock, core_.options.outgoing),
+        hooks_(core_, caller_),
+        writer_(core_, hooks_),
         resources_(core_, writer_, tokens_),
         definitions_(core_, writer_),
         openapi_(core_.registry, clock),
@@ -240,6 +242,8 @@ class Server::Impl {
   Core core_;
   Authenticator tokens_;
   Authorizer authorizer_;
+  HookCaller caller_;
+  AdmissionHooks hooks_;
   ObjectWriter writer_;
   ResourceHandler resources_;
   Definitions definitions_;

@@ -94,6 +94,7 @@ class ApiServerProcess {
     apiserver::ServerOptions server_options;
     server_options.server_address = "127.0.0.1:" + std::to_string(port);
     server_options.data_dir = options_.data_folder;
+    server_options.outgoing = apiserver::make_https_outgoing(executor_, clock_, "", "");
     if (!options_.faults.empty()) {
       const auto faults = parse_json(options_.faults);
       const Status merged = faults ? server_options.faults.merge(*faults) : faults.error();
