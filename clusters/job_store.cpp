@@ -59,6 +59,16 @@ const kube::InformerHealth& JobStore::worst_health() const {
   return *worst;
 }
 
+std::optional<TimePoint> JobStore::heard() const {
+  std::optional<TimePoint> oldest = TimePoint::max();
+  for (const auto& [kind, informer] : informers_) {
+    const auto& last = informer->health().last_event;
+    if (!last) return std::nullopt;
+    oldest = std::min(*oldest, *last);
+  }
+  return oldest;
+}
+
 bool JobStore::current() const {
   return std::all_of(informers_.begin(), informers_.end(), [](const auto& entry) {
     const kube::InformerHealth& health = entry.second->health();

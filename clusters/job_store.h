@@ -39,6 +39,9 @@ class JobStore {
   void list_anew();
   /// The health of the worst kind: kinds with an error are worse, then those with more failures.
   const kube::InformerHealth& worst_health() const;
+  /// Since when every kind has been heard of: the oldest last event, bookmark or list; nullopt when
+  /// there is none yet.
+  std::optional<TimePoint> heard() const;
   /// Every kind is synced, and its informer is connected or has no error.
   bool current() const;
 

@@ -149,6 +149,13 @@ bool RemoteCluster::ready() const {
   return !stopped_ && !unanswered_ && current && jobs.current();
 }
 
+std::optional<TimePoint> RemoteCluster::heard() const {
+  const auto& of_workloads = workloads.health().last_event;
+  const auto of_jobs = jobs.heard();
+  if (!of_workloads || !of_jobs) return std::nullopt;
+  return std::min(*of_workloads, *of_jobs);
+}
+
 std::optional<Error> RemoteCluster::problem() const {
   if (const auto& error = workloads.health().last_error) {
     if (error->code() != Errc::not_found) return error->within("workloads");

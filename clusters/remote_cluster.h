@@ -60,6 +60,9 @@ class RemoteCluster : public std::enable_shared_from_this<RemoteCluster> {
   int failures() const;
   TimePoint next_attempt() const;
 
+  /// When the worker last said anything about its Workloads and Jobs, whichever is longer ago.
+  std::optional<TimePoint> heard() const;
+
   /// Reports how a request failed. An answer, whatever it says, is a sign of life; without one the
   /// worker is suspected.
   void note(const Error& error);
