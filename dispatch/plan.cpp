@@ -134,8 +134,7 @@ void release_job(Plan* plan, const GroupView& g, TimePoint now, const PlanConfig
 Plan clean_up(const GroupView& g, TimePoint now, const PlanConfig& config) {
   Plan plan;
   for (const auto& [name, v] : g.clusters) {
-    // The hub has lost too much of what runs there.
-    if (g.local.vanished && v.removals_held) continue;
+    if (v.removals_held) continue;
     // A Job that has stopped is removed after its last status was copied.
     const bool stopped = v.connected && holds_job(v) && !v.job_active;
     if (stopped && v.job_news && g.local.job_active) {
@@ -354,11 +353,6 @@ placement::Nomination nomination(const GroupView& g, TimePoint now, const PlanCo
   return placement::nominate(input, now, config.nomination);
 }
 
-bool any_copy(const GroupView& g) {
-  return std::any_of(g.clusters.begin(), g.clusters.end(),
-                     [](const auto& entry) { return entry.second.copy.has_value(); });
-}
-
 /// What is left of the head start of the worker with the only copy; nullopt when all may have one.
 std::optional<Duration> head_start_left(const GroupView& g, TimePoint now,
                                         const PlanConfig& config) {
@@ -447,8 +441,9 @@ Plan race(const GroupView& g, TimePoint now, const PlanConfig& config) {
                      "Admission check is Ready but no admitting cluster is recorded; this is "
                      "unexpected, please report it");
   }
-  // 9b. The hub is already taking the workload back.
-  if (g.local.check == CheckState::retry) return plan;
+  // 9b. The hub is already taking the workload back; or it has lost the record of the worker that
+  // runs the Job, and the operator has to say what is to happen.
+  if (g.local.check == CheckState::retry || where_held(g)) return plan;
   if (config.attempts_max > 0 && g.local.retries >= config.attempts_max) {
     return set_check(std::move(plan), CheckState::rejected,
                      "The workload lost its worker cluster " + std::to_string(g.local.retries) +
@@ -537,6 +532,18 @@ bool writes_workload(const Action& action) {
 }
 
 }  // namespace
+
+const std::string* where_held(const GroupView& group) {
+  for (const auto& [name, v] : group.clusters) {
+    if (v.removals_held) return &name;
+  }
+  return nullptr;
+}
+
+bool any_copy(const GroupView& group) {
+  return std::any_of(group.clusters.begin(), group.clusters.end(),
+                     [](const auto& entry) { return entry.second.copy.has_value(); });
+}
 
 Plan plan(const GroupView& g, TimePoint now, const PlanConfig& config) {
   Plan out = only_certain(plan_once(g, now, config), g);

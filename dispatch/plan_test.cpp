@@ -486,11 +486,24 @@ TEST(Plan, QuotaIsNotReleasedForAWorkerThatWasLostBeforeWeLed) {
 
 TEST(Plan, WhatVanishedStaysWhereTheBrakeHolds) {
   Given given = deleted(Certainty::certain);
-  given.local.vanished = true;
   given.clusters["a"].removals_held = true;
   EXPECT_EQ(describe(plan(given, now, PlanConfig{})), "remove copy on b");
-  given.local.vanished = false;
+  given.clusters["a"].removals_held = false;
   EXPECT_EQ(describe(plan(given, now, PlanConfig{})), "remove job and copy on a, remove copy on b");
+}
+
+TEST(Plan, AWorkloadWhoseRecordTheHubLostIsNeitherRemovedNorSentElsewhereWhereTheBrakeHolds) {
+  const auto given = [](bool quota, bool held) {
+    return Given{"a", "b"}.admitted("a", 1h).job("a").admitted("b", 1s).with([&](Given& g) {
+      g.local.quota_reserved = quota;
+      g.clusters["a"].removals_held = held;
+    });
+  };
+  EXPECT_EQ(describe(plan(given(false, true), now, PlanConfig{})), "remove copy on b");
+  EXPECT_EQ(describe(plan(given(true, true), now, PlanConfig{})), "look again in 50s")
+      << "only to tell it";
+  EXPECT_EQ(describe(plan(given(true, false), now, PlanConfig{})),
+            "record winner b, remove job and copy on a");
 }
 
 INSTANTIATE_TEST_SUITE_P(
