@@ -173,6 +173,11 @@ Plan wind_down(const GroupView& g, TimePoint now, const PlanConfig& config) {
       remove(&plan, name, v);
       continue;
     }
+    if (v.copy->finished && !v.listed && !g.local.config_missing) {
+      // The eviction has taken the record. A cluster that is not listed is only cleaned up.
+      remove(&plan, name, v);
+      continue;
+    }
     if (v.copy->finished && !not_an_end(*v.copy->finished) && !job_elsewhere(g.clusters, name)) {
       // The Job ended before it could be stopped. Its result counts.
       return finish_with(std::move(plan), name, v);
@@ -415,7 +420,8 @@ void open_gate(Plan* plan, const GroupView& g, TimePoint now, const PlanConfig& 
   std::optional<TimePoint> since, opened;
   for (const auto& [name, v] : g.clusters) {
     if (!v.copy) continue;
-    if (v.copy->gate_open_since) {
+    // A worker whose clock is wrong by more than a turn must not close the others out for ever.
+    if (v.copy->gate_open_since && *v.copy->gate_open_since <= now + config.between_gates) {
       opened = std::max(opened.value_or(*v.copy->gate_open_since), *v.copy->gate_open_since);
     }
     if (!may_preempt(g, name, v) || (since && *since <= *v.copy->blocked_since)) continue;
