@@ -21,8 +21,8 @@ struct Trouble {
 bool is_trouble(std::string_view reason) {
   return reason == reasons::no_worker_connected || reason == reasons::no_worker_accepts ||
          reason == reasons::worker_lost || reason == reasons::waiting_for_removal ||
-         reason == reasons::waiting_for_stop || reason == reasons::waiting_for_last_status ||
-         reason == reasons::job_not_created;
+         reason == reasons::waiting_for_stop || reason == reasons::removals_held ||
+         reason == reasons::waiting_for_last_status || reason == reasons::job_not_created;
 }
 
 std::string quoted(const std::string& name) {
@@ -86,6 +86,12 @@ std::optional<Trouble> trouble_of_host(const GroupView& g, const PlanConfig& con
 }
 
 std::optional<Trouble> trouble_of_race(const GroupView& g) {
+  if (const std::string* name = where_held(g)) {
+    return Trouble{reasons::removals_held,
+                   "The job runs on worker cluster " + quoted(*name) +
+                       ", and the hub has no record of it; its MultiKueueCluster tells what to do",
+                   g.local.quota_reserved_at};
+  }
   std::vector<std::string> refusing;
   TimePoint since = g.local.quota_reserved_at;
   bool any = false;
