@@ -318,6 +318,15 @@ bool RemoteCluster::removing_workload(const api::Workload& workload) const {
          deps_.clock.steady() < found->second.believed_until;
 }
 
+void RemoteCluster::removal_begins(const api::Workload& workload) {
+  removing_workloads_[workload.metadata.key()] = {workload.metadata.uid, SteadyPoint::min()};
+}
+
+bool RemoteCluster::removal_begun(const api::Workload& workload) const {
+  const auto found = removing_workloads_.find(workload.metadata.key());
+  return found != removing_workloads_.end() && found->second.uid == workload.metadata.uid;
+}
+
 bool RemoteCluster::removing_job(const jobs::GenericJob& job) const {
   const auto found = removing_jobs_.find(job.metadata().uid);
   return found != removing_jobs_.end() && deps_.clock.steady() < found->second;

@@ -92,6 +92,10 @@ class RemoteCluster : public std::enable_shared_from_this<RemoteCluster> {
   bool removing_workload(const api::Workload& workload) const;
   bool removing_job(const jobs::GenericJob& job) const;
   void removed_workload(const api::Workload& workload);
+  /// The worker is asked to delete this object now. A request without an answer may arrive much
+  /// later, so that nothing may be founded on the object from now on until it is gone.
+  void removal_begins(const api::Workload& workload);
+  bool removal_begun(const api::Workload& workload) const;
   void removed_job(const jobs::GenericJob& job);
 
  private:
@@ -122,7 +126,7 @@ class RemoteCluster : public std::enable_shared_from_this<RemoteCluster> {
   TaskScope* scope_ = nullptr;
   struct Removal {
     std::string uid;
-    SteadyPoint believed_until;
+    SteadyPoint believed_until;  ///< in the past until the worker says that it did it
   };
   using Removals = std::map<api::ObjectKey, Removal>;
   Removals removing_workloads_;

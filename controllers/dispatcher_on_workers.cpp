@@ -51,6 +51,7 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::RemoveRemote action) 
   if (copy->metadata.deleting()) co_return ok();
   kube::DeleteOptions options;
   options.uid = copy->metadata.uid;
+  worker->removal_begins(*copy);
   const Status done = co_await worker->client.remove<api::Workload>(key, options);
   if (!gone(done)) {
     worker->note(done.error());

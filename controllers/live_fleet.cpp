@@ -57,6 +57,7 @@ void read_objects(const clusters::RemoteCluster& remote, const clusters::LocalCl
   if (copy && identity.may_own(copy->metadata)) {
     worker->copy = copy;
     worker->removing_copy = remote.removing_workload(*copy);
+    worker->removal_begun = remote.removal_begun(*copy);
     worker->of_another_life =
         local.workload && identity.of_another_life(copy->metadata, local.workload->metadata.uid);
   }

@@ -27,6 +27,11 @@ Scheduler::Scheduler(clusters::LocalCluster& cluster, TaskScope& scope, Schedule
       config_(std::move(config)),
       log_(cluster.log.named("scheduler")),
       state_(config_.admission),
+      claims_(cluster, scope,
+              [this](const api::ObjectKey& key) {
+                if (const auto pod = cluster_.pods.get(key)) count(*pod);
+                changed();
+              }),
       unwritten_(cluster.clock, scope),
       work_(scope.executor()) {
   watch_objects();
@@ -103,6 +108,7 @@ void Scheduler::changed() {
 
 void Scheduler::start() {
   started_ = true;
+  claims_.start();
   scope_.spawn("scheduler", run());
   for (int i = 0; i < 4; ++i) scope_.spawn("pending", write_pending_conditions());
 }
@@ -161,11 +167,17 @@ Task<> Scheduler::run() {
 bool Scheduler::apply(const admission::CycleResult& result, TimePoint now) {
   for (const admission::AdmittedWorkload& admitted : result.admitted) {
     ++writing_;
+    reserving_.try_emplace(admitted.key, false);
     pending_.erase(admitted.key);
     scope_.spawn("reserve", reserve(admitted));
   }
   bool progressed = result.settled();
   for (const admission::PreemptedWorkload& preempted : result.preempted) {
+    // What can be preempted is what is written. The victim's reservation may yet fail.
+    if (const auto found = reserving_.find(preempted.key); found != reserving_.end()) {
+      found->second = true;
+      continue;
+    }
     // Each cycle decides the same for the preemptor until its victims are evicted.
     if (!preempting_.insert(preempted.key).second) continue;
     progressed = true;
@@ -204,13 +216,15 @@ Task<> Scheduler::reserve(admission::AdmittedWorkload admitted) {
   };
   const Status written = co_await cluster_.update_status(admitted.key, wanted);
   --writing_;
+  // The write may have happened. The quota must not go to another workload before that is known.
+  if (!written && kube::may_have_happened(written.error())) co_await find_out(admitted.key);
+  const auto in_flight = reserving_.extract(admitted.key);
+  if (in_flight && in_flight.mapped()) changed();
   if (!written || !done) {
     if (!written) {
       log_.warning("reservation not written",
                    {{"workload", admitted.key.str()}, {"error", written.error().what()}});
     }
-    // The write may have happened. The quota must not go to another workload before that is known.
-    if (!written && kube::may_have_happened(written.error())) co_await find_out(admitted.key);
     const auto stored = cluster_.workloads.get(admitted.key);
     if (!stored || !lifecycle::is_reserved(*stored))
       state_.forget(admitted.key, cluster_.clock.now());

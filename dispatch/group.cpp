@@ -48,6 +48,7 @@ void read_owner(const jobs::Lookup& hub, const api::Workload& workload, const jo
   if (!job) return;
   const std::string reason = job->not_managed_reason();
   view->job_active = reason.empty() && job->active();
+  view->job_unended = reason.empty() && !job->finished();
   if (!reason.empty()) {
     view->rejection = "The owner is not managed by Kueue: " + reason;
   }
@@ -131,6 +132,7 @@ RemoteCopy read_copy(const WorkerView& worker, const api::Workload* local) {
   if (asked && asked->status == api::ConditionStatus::True && copy.spec.active && !view.evicted) {
     view.stop_asked_at = asked->last_transition_time;
   }
+  view.removal_begun = worker.removal_begun;
   view.deleting = copy.metadata.deleting() || worker.removing_copy;
   view.has_finalizers =
       copy.metadata.has_finalizer(api::finalizers::resource_in_use) && !worker.removing_copy;

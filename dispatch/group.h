@@ -32,6 +32,7 @@ struct WorkerView {
   std::optional<TimePoint> lost_since;
   jobs::WorkloadPtr copy;      ///< null when the worker has none
   bool removing_copy = false;  ///< we deleted it; the watch has not shown that yet
+  bool removal_begun = false;  ///< we asked for it; the answer may be lost
   jobs::JobPtr job;            ///< our job for the workload; null when the worker has none
   bool removing_job = false;
   Certainty certainty = Certainty::certain;  ///< of the copy and of the job, the worse

@@ -136,10 +136,13 @@ Plan clean_up(const GroupView& g, TimePoint now, const PlanConfig& config) {
   for (const auto& [name, v] : g.clusters) {
     // The hub has lost too much of what runs there.
     if (g.local.vanished && v.removals_held) continue;
-    // A Job that has stopped is removed after its last status was copied.
+    // A Job that has stopped is removed after its last status was copied. A hub that was restored
+    // may have a Workload that is Finished and a Job that knows nothing of its end.
     const bool stopped = v.connected && holds_job(v) && !v.job_active;
-    if (stopped && v.job_news && g.local.job_active) {
-      plan.actions.push_back(CopyJobStatus{name, false});
+    const bool end =
+        g.local.finished && g.local.job_unended && v.job_ended && name == g.local.cluster_name;
+    if (stopped && v.job_news && (g.local.job_active || end)) {
+      plan.actions.push_back(CopyJobStatus{name, end});
     }
     remove(&plan, name, v);
   }
@@ -304,7 +307,7 @@ Plan hosted(const GroupView& g, TimePoint now, const PlanConfig& config) {
 /// The copy can win. A copy with a Job cannot: it is left over from an attempt that was given up.
 bool eligible(const GroupView& g, const std::string& name, const ClusterView& v) {
   return v.connected && v.listed && v.copy && v.copy->admitted_at && !v.copy->finished &&
-         !v.copy->evicted && !v.copy->deactivating && !v.copy->deleting &&
+         !v.copy->evicted && !v.copy->deactivating && !v.copy->deleting && !v.copy->removal_begun &&
          v.copy->drift != Drift::other && !v.copy->of_another_life && v.job == RemoteJob::absent &&
          v.certainty != Certainty::unreadable && contains(g.local.nominated, name) &&
          !refused(g.local, name);
@@ -382,8 +385,10 @@ void place_copies(Plan* plan, const GroupView& g, const std::vector<std::string>
   for (const auto& [name, v] : g.clusters) {
     const bool wanted = v.listed && contains(nominated, name) && !refused(g.local, name);
     // Without a recorded cluster a Job or a finished copy is left over from an earlier attempt.
-    const bool stale = holds_job(v) || (v.copy && (v.copy->finished || v.copy->deactivating)) ||
-                       (v.copy && (v.copy->drift == Drift::other || v.copy->of_another_life));
+    const bool stale =
+        holds_job(v) ||
+        (v.copy && (v.copy->finished || v.copy->deactivating || v.copy->removal_begun ||
+                    v.copy->drift == Drift::other || v.copy->of_another_life));
     if (!wanted || stale) {
       remove(plan, name, v);
     } else if (v.connected && v.copy && v.copy->drift == Drift::priority) {
@@ -408,7 +413,7 @@ void place_copies(Plan* plan, const GroupView& g, const std::vector<std::string>
 
 bool may_preempt(const GroupView& g, const std::string& name, const ClusterView& v) {
   return v.connected && v.listed && v.copy && v.copy->blocked_since && !v.copy->finished &&
-         !v.copy->evicted && !v.copy->deactivating && !v.copy->deleting &&
+         !v.copy->evicted && !v.copy->deactivating && !v.copy->deleting && !v.copy->removal_begun &&
          v.copy->drift == Drift::none && v.job == RemoteJob::absent &&
          contains(g.local.nominated, name);
 }

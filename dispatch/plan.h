@@ -61,6 +61,8 @@ struct LocalView {
   Certainty certainty = Certainty::certain;  ///< of the Workload, also when it is `deleted`
   /// MultiKueue runs the owner, and its status still counts running pods.
   bool job_active = false;
+  /// The hub's Job is there and its status does not say how it ended.
+  bool job_unended = false;
 
   /// Workers that refused the job a short time ago, and until when they are passed over.
   std::vector<std::string> refused_by;
@@ -100,6 +102,8 @@ struct RemoteCopy {
   /// It, or the Job beside it, was made for another Workload or Job of the same name.
   bool of_another_life = false;
   bool deleting = false;
+  /// The worker was asked to delete it and may still do so, however late: it cannot win any more.
+  bool removal_begun = false;
   bool has_finalizers = false;
 };
 

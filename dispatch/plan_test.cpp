@@ -64,6 +64,10 @@ struct Given : GroupView {
     clusters[name].copy->gate_open_since = now - ago;
     return std::move(*this);
   }
+  Given removal_begun(const std::string& name) && {
+    clusters[name].copy->removal_begun = true;
+    return std::move(*this);
+  }
   Given job(const std::string& name) && {
     clusters[name].job = RemoteJob::ours;
     return std::move(*this);
@@ -127,6 +131,8 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"the_last_one_that_was_opened_counts",
              Given{"a", "b", "c"}.opened("a", 600s).opened("c", 10s).blocked("b", 20s),
              "look again in 290s"},
+        Case{"a_copy_that_may_still_be_deleted_may_not_preempt",
+             Given{"a", "b"}.blocked("a", 20s).removal_begun("a").copy("b"), "remove copy on a"},
         Case{"the_next_waits_for_the_answer_of_the_one_that_is_asked",
              Given{"a", "b"}.blocked("a", 20s).blocked("b", 10s).with([](Given& g) {
                g.clusters["b"].copy->gate_opening = true;
@@ -200,6 +206,11 @@ INSTANTIATE_TEST_SUITE_P(
                g.clusters["a"].copy->finished = Finish{"Succeeded", "done", now};
              }),
              "remove copy on a"},
+        Case{"a_copy_that_may_still_be_deleted_does_not_win",
+             Given{"a", "b"}.admitted("a", 9s).removal_begun("a").admitted("b", 1s),
+             "record winner b, remove copy on a, create job on b"},
+        Case{"a_copy_that_may_still_be_deleted_is_removed_before_another_takes_its_place",
+             Given{"a"}.admitted("a", 9s).removal_begun("a"), "remove copy on a"},
         Case{"a_job_that_ended_on_a_worker_that_was_lost_is_not_run_again",
              Given{"a", "b"}.ended("a").admitted("b", 1s), "record winner a"},
         Case{"an_end_without_the_status_of_its_job_is_none",
@@ -384,6 +395,21 @@ INSTANTIATE_TEST_SUITE_P(
                g.local.deleted = g.local.job_active = true;
              }),
              "look again in 600s"},
+        Case{"the_end_of_a_job_comes_home_though_its_workload_is_finished",
+             Given{"a"}.won("a").ended("a").with([](Given& g) {
+               g.local.finished = g.local.job_unended = g.clusters["a"].job_news = true;
+             }),
+             "copy final status from a, remove job and copy on a"},
+        Case{"the_end_of_a_job_that_ended_elsewhere_does_not_come_home",
+             Given{"a", "b"}.won("b").ended("a").with([](Given& g) {
+               g.local.finished = g.local.job_unended = g.clusters["a"].job_news = true;
+             }),
+             "remove job and copy on a"},
+        Case{"a_job_that_has_ended_on_the_hub_is_told_no_other_end",
+             Given{"a"}.won("a").ended("a").with([](Given& g) {
+               g.local.finished = g.clusters["a"].job_news = true;
+             }),
+             "remove job and copy on a"},
         Case{"the_last_status_of_a_stopped_job_comes_before_its_removal",
              Given{"a"}.admitted("a", 9s).job("a").with([](Given& g) {
                g.local.quota_reserved = false;

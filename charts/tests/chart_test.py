@@ -124,6 +124,19 @@ class Rendering(unittest.TestCase):
         self.assertFalse(container["ports"])
         self.assertNotIn("Service", kinds(found))
 
+    def test_metrics_are_https_unless_values_say_otherwise(self):
+        for secure in (True, False):
+            found = objects("regatta", "--set=enablePrometheus=true",
+                            f"--set=metrics.secureServing={str(secure).lower()}")
+            monitor = next(o for (kind, _), o in found.items() if kind == "ServiceMonitor")
+            endpoint = monitor["spec"]["endpoints"][0]
+            self.assertEqual(endpoint["scheme"], "https" if secure else "http")
+            self.assertEqual("bearerTokenFile" in endpoint, secure)
+            config = yaml.load(found["ConfigMap", "regatta-manager-config"]["data"][
+                "controller_manager_config.yaml"], LOADER)
+            self.assertEqual(config["metrics"].get("secureServing", True), secure)
+            self.assertEqual(("ClusterRole", "regatta-metrics-reader") in found, secure)
+
     def test_another_configuration_is_another_pod(self):
         def checksum(*args):
             made = objects("regatta", *args)["Deployment", "regatta-controller-manager"]
@@ -238,7 +251,8 @@ class Permissions(unittest.TestCase):
     def test_the_manager_may_do_what_it_does_and_no_more(self):
         rules = self.manager()
         everywhere, own = (permissions.granted(rules[n]) for n in (None, charts.NAMESPACE))
-        self.assertEqual(sorted(everywhere | own), sorted(self.asked["own"]))
+        self.assertEqual(sorted(everywhere | own),
+                         sorted(self.asked["own"] | self.asked["reviews"]))
         # Secrets and Leases of its namespace only.
         self.assertEqual({r for _, _, r in own}, {"secrets", "leases"})
         self.assertFalse({r for _, _, r in everywhere} & {"secrets", "leases"})
@@ -252,6 +266,14 @@ class Permissions(unittest.TestCase):
         about = {r for _, _, r in self.asked["certificates"]}
         more = {(v, g, r) for v, g, r in with_them - without if r in about}
         self.assertLessEqual(more, self.asked["certificates"])
+
+    def test_questions_about_users_are_granted_where_they_are_asked(self):
+        for args, wanted in ((["--set=metrics.secureServing=false"], set()),
+                             (["--set=metrics.secureServing=false", "--set=enableVisibility=true"],
+                              {"subjectaccessreviews"}),
+                             ([], {"subjectaccessreviews", "tokenreviews"})):
+            granted = permissions.granted(self.manager(*args)[None])
+            self.assertEqual({r for _, _, r in granted if r.endswith("reviews")}, wanted, args)
 
     def test_one_definition_may_be_read(self):
         limited = [r for r in self.manager()[None] if "customresourcedefinitions" in r["resources"]]

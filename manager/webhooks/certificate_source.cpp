@@ -50,7 +50,19 @@ CertificateSource::CertificateSource(kube::Client& client, kubeconfig::FileSyste
       config_(std::move(config)),
       policy_{names_of(config_), config_.valid_for},
       offer_(std::move(offer)),
-      targets_(bundle_targets(config_.service)) {}
+      targets_(bundle_targets(config_.service)),
+      waits_for_("the certificate of the " + config_.what + " is being looked for") {}
+
+Status CertificateSource::offer_own() {
+  const TimePoint now = clock_.now();
+  const CertificatesDue due = judge(own_, policy_, now);
+  if (!due.any()) return ok();
+  auto fresh = renew(own_, due, policy_, now);
+  if (!fresh) return fresh.error();
+  const Status used = use(fresh->serving);
+  if (used) own_ = std::move(*fresh);
+  return used;
+}
 
 Task<> CertificateSource::run() {
   for (;;) {
@@ -186,6 +198,7 @@ Duration CertificateSource::look_at_files() {
   if (!key) return nothing_there(key.error());
   const Status used = use({std::move(*certificate), std::move(*key)});
   if (used) {
+    own_.reset();
     missed_ = false;
     return settled(look_at_files_every);
   }
@@ -210,7 +223,9 @@ Status CertificateSource::use(net::KeyPair pair) {
   if (same(options, used_)) return ok();
   const Status taken = offer_(options);
   if (!taken) return taken;
-  if (!used_.certificate_pem.empty()) log_.info("webhooks are served with another certificate");
+  if (!used_.certificate_pem.empty()) {
+    log_.info(config_.what + " are served with another certificate");
+  }
   used_ = std::move(options);
   return ok();
 }
@@ -230,12 +245,17 @@ Duration CertificateSource::settled(Duration pause) {
 Duration CertificateSource::failed(const Error& error) {
   if (!waits_for_.empty()) waits_for_ = error.what();
   if (is_news(error.what())) {
-    log_.error("webhooks: the certificates are not in order", {{"error", error.what()}});
+    log_.error(config_.what + ": the certificates are not in order", {{"error", error.what()}});
   }
   return retry_after;
 }
 
 Duration CertificateSource::nothing_there(const Error& no_file) {
+  const bool files_were_used = !used_.certificate_pem.empty() && !own_;
+  if (config_.own_otherwise && !files_were_used) {
+    const Status offered = offer_own();
+    return offered ? settled(look_at_files_every) : failed(offered.error());
+  }
   if (config_.demanded || !used_.certificate_pem.empty()) return failed(no_file);
   if (is_news("off")) {
     std::string hint = "put tls.crt and tls.key into " + config_.folder;

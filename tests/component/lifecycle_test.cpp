@@ -1,5 +1,7 @@
 #include "tests/component/one_cluster.h"
 
+#include <stdexcept>
+
 namespace regatta::test_support {
 namespace {
 
@@ -436,6 +438,58 @@ TEST_F(Life, APreemptionThatTakesLongToWriteIsDecidedOnce) {
   settle();
   EXPECT_EQ(preempted, 1);
   EXPECT_LT(cycles, 100);
+}
+
+TEST_F(Life, APreemptorWaitsForTheReservationOfItsVictimToBeWritten) {
+  int preempted = 0, cycles = 0;
+  manager::CoreConfig config;
+  config.scheduler.on_preempted = [&](const auto&) { ++preempted; };
+  // Cycles without a pause between them would never let the clock go on.
+  config.scheduler.on_cycle = [&](const auto&) {
+    if (++cycles > 100) throw std::runtime_error("the scheduler does not come to rest");
+  };
+  start(std::move(config));
+  ASSERT_TRUE(cluster_.patch(api::ClusterQueue::resource, api::ObjectKey("cq"),
+                             R"({"spec":{"preemption":{"withinClusterQueue":"LowerPriority"}}})"));
+  apply(job_yaml("victim", 4));
+  wait_started("victim");
+  const auto stop = [&](const char* policy) {
+    ASSERT_TRUE(cluster_.patch(api::LocalQueue::resource, key("main"),
+                               R"({"spec":{"stopPolicy":")" + std::string(policy) + "\"}}"));
+  };
+  stop("HoldAndDrain");
+  until("evicted", [&] { return condition_of("victim", "QuotaReserved").starts_with("False"); });
+  settle();
+  // The write of the reservation is lost, and so is each attempt to find out whether it was done.
+  manager_->faults().concerns = [](const net::HttpRequest& request) {
+    return request.target.find("job-victim") != std::string::npos &&
+           (request.method == "GET" || request.body.find("podSetAssignments") != std::string::npos);
+  };
+  manager_->faults().drop_before = 1;
+  cycles = 0;
+  stop("None");
+  until("decided", [&] { return cycles > 0; });
+  settle(1s);
+  ASSERT_THAT(condition_of("victim", "QuotaReserved"), HasSubstr("False "));
+  apply(R"(
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: Workload
+metadata: {name: urgent, namespace: default}
+spec:
+  queueName: main
+  priority: 100
+  podSets:
+  - name: main
+    count: 4
+    template: {spec: {restartPolicy: Never, containers: [
+      {name: c, image: i, resources: {requests: {cpu: "1"}}}]}}
+)");
+  settle(2s);
+  EXPECT_EQ(preempted, 0);
+  manager_->faults().drop_before = 0;
+  settle(2min);
+  const auto urgent = cluster_.get<api::Workload>(key("urgent"));
+  EXPECT_THAT(condition(urgent->status.conditions, "QuotaReserved"), HasSubstr("True "));
 }
 
 TEST_F(Life, WhatAnAdmissionCheckWaitsForIsToldAtTheJobOnce) {

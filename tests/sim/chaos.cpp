@@ -425,9 +425,14 @@ Task<> Chaos::swap_check() {
   if (!busy_.insert("checks of " + hub->name()).second) co_return;
   const auto queue =
       hub->server().store().find_shelf("clusterqueues.kueue.x-k8s.io")->find("", "cq");
-  const Json before = {
-      {"spec",
-       {{"admissionChecksStrategy", queue->value().at("spec").at("admissionChecksStrategy")}}}};
+  // A restored hub may have lost the queue, or be from a time without checks.
+  const Json checks =
+      queue ? at_or_null(queue->value().at("spec"), "admissionChecksStrategy") : Json();
+  if (checks.is_null()) {
+    busy_.erase("checks of " + hub->name());
+    co_return;
+  }
+  const Json before = {{"spec", {{"admissionChecksStrategy", checks}}}};
   const Json off = {{"spec", {{"admissionChecksStrategy", nullptr}}}};
   const api::ObjectKey key("cq");
   co_await hub->edit(queue_resource, key, off);

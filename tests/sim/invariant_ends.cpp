@@ -86,6 +86,7 @@ class QuotaKept final : public Invariant {
     if (!record) return;
     for (const Run& run : record->runs) {
       if (run.end != Run::End::none || expected_.lying.contains(run.worker)) continue;
+      if (!has_pods(run)) continue;
       const auto sound = history_.sound_since(c.cluster, run.worker);
       const SteadyPoint known = std::max(run.began, history_.started(c.author));
       // That the Job runs is what its status on the hub says, and must say when it can be written.
@@ -96,6 +97,15 @@ class QuotaKept final : public Invariant {
         history_.violated("the quota of " + key + " is given back while it runs on " + run.worker);
       }
     }
+  }
+
+  /// By the worker's own count. A Job that was scaled to none is unsuspended and runs nothing.
+  bool has_pods(const Run& run) const {
+    bool pods = false;
+    each(history_, run.worker, jobs, [&](const std::string&, const Json& job) {
+      if (uid_of(job) == run.uid) pods = status_count(job, "active") > 0;
+    });
+    return pods;
   }
 
   /// The hub's Job counts running pods.
