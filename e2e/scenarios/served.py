@@ -1,14 +1,13 @@
 """Releases whose servers the API server calls: webhooks, conversion, the visibility API."""
-import json
 import threading
 
-from harness import objects, solo
+from harness import objects, solo, upstream
 from harness.api import ApiError, is_true
 from harness.federation import report
 from harness.helm import CHART, RELEASE, Helm
 from harness.suite import scenario
 from harness.waiting import slowness, wait_for
-from scenarios.charts import Installed
+from scenarios.charts import Installed, release_of_kueue
 
 NS = objects.NAMESPACE
 OLD, NEW = "/apis/kueue.x-k8s.io/v1beta1", "/apis/kueue.x-k8s.io/v1beta2"
@@ -195,3 +194,71 @@ def webhooks_are_called_while_certificates_and_managers_end(env):
         job := cluster.api.get("jobs", "steady-0", NS), "Complete") or report(job.get("status")), 60,
         cluster.check)
     starts.stop()
+
+
+class Kept:
+    """What a change of managers must leave as it is."""
+
+    def __init__(self, cluster):
+        self.cluster = cluster
+        self.before = self.look()
+
+    def look(self):
+        api = self.cluster.api
+        uids = {(kind, o["metadata"]["name"]): o["metadata"]["uid"]
+                for kind in ("jobs", "workloads", "pods") for o in api.list(kind, NS)}
+        conditions = [c for w in api.list("workloads", NS)
+                      for c in w.get("status", {}).get("conditions", []) if c["type"] == "Evicted"]
+        return uids, conditions
+
+    def check(self, when):
+        uids, evicted = self.look()
+        lost = {k: uid for k, uid in self.before[0].items() if uids.get(k) != uid}
+        assert not lost and not evicted, f"{when}: {lost} {evicted}"
+
+
+@scenario
+def a_live_release_of_kueue_becomes_regattas_and_back(env):
+    """With a Job that runs and one that waits: nothing is lost, nothing is evicted, and objects of both
+    versions can be read. Kueue's own manager is there where its program is."""
+    cluster = env.cluster("live", fleet="cpu")
+    helm = Helm(cluster)
+    theirs = not upstream.missing(cluster.suite.assets)
+    start = cluster.start_upstream if theirs else cluster.start_manager
+    helm.run("install", "kueue", release_of_kueue(env, helm), "--create-namespace")
+    cluster.wait_crds()
+    cluster.kubectl.apply(objects.namespace(NS), solo.flavor(), *solo.cluster_queue("cq", 1))
+    start()
+    cluster.wait_manager()
+    active = lambda name: cluster.api.get("jobs", name, NS).get("status", {}).get("active")
+    cluster.kubectl.create(solo.job("runs", "cq", seconds=900))
+    wait_for("the Job runs", lambda: active("runs"), 60, cluster.check)
+    cluster.kubectl.create(solo.job("waits", "cq", seconds=900))
+    wait_for("the other waits", lambda: len(cluster.api.list("workloads", NS)) == 2, 60, cluster.check)
+    kept = Kept(cluster)
+
+    cluster.stop_manager()
+    values = {**helm.served_values(), "fullnameOverride": RELEASE}
+    helm.upgrade("kueue", CHART, values, "--server-side=false")
+    cluster.wait_crds()
+    helm.route(helm.start_manager())
+    listed = wait_for("v1beta1 can be read", lambda: cluster.api.request(
+        "GET", f"{OLD}/namespaces/{NS}/workloads")["items"], 60, cluster.check)
+    assert {w["apiVersion"] for w in listed} == {"kueue.x-k8s.io/v1beta1"}, listed
+    eager = solo.job("eager", "cq", seconds=900)
+    eager["spec"]["suspend"] = False
+    made = cluster.api.request("POST", cluster.api.path("jobs", namespace=NS), eager)
+    assert made["spec"]["suspend"], made["spec"]
+    kept.check("with Regatta")
+
+    assert cluster.stop_manager() == 0
+    helm.run("rollback", "kueue", "1", "--server-side=false")
+    cluster.wait_crds()
+    start()
+    cluster.wait_manager()
+    cluster.kubectl.run("patch", "clusterqueue", "cq", "--type=json", "-p", (
+        '[{"op": "replace", "path": "/spec/resourceGroups/0/flavors/0/resources/0/nominalQuota", '
+        '"value": "3"}]'))
+    for name in ("waits", "eager"):
+        wait_for(f"{name} runs", lambda name=name: active(name), 60, cluster.check)
+    kept.check("with the manager from before")

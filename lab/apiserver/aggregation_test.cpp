@@ -117,8 +117,9 @@ TEST_F(AggregationTest, ARequestIsPassedOnForItsUser) {
   EXPECT_EQ(send("GET", "/apis/remote.dev/v1/namespaces/a/things/b").status, 503u);
   world_.run_for(3s);
   EXPECT_EQ(text_at(available(), "status"), "True") << available().dump();
-  const net::HttpResponse answer = send("GET", "/apis/remote.dev/v1/namespaces/a/things/b?limit=1",
-                                        nullptr, {{"X-Remote-User", "mallory"}});
+  const net::HttpResponse answer =
+      send("GET", "/apis/remote.dev/v1/namespaces/a/things/b?limit=1", nullptr,
+           {{"X-Remote-User", "mallory"}, {"X-Remote-Extra-Scopes", "everything"}});
   EXPECT_EQ(answer.status, 418u);
   EXPECT_EQ(answer.body, "a page");
   const net::HttpRequest& passed = remote_->requests.back();
@@ -126,6 +127,7 @@ TEST_F(AggregationTest, ARequestIsPassedOnForItsUser) {
   EXPECT_EQ(passed.headers.get("X-Remote-User"), "admin");
   EXPECT_EQ(passed.headers.get("X-Remote-Group"), "system:masters");
   EXPECT_FALSE(passed.headers.has("Authorization"));
+  EXPECT_FALSE(passed.headers.has("X-Remote-Extra-Scopes"));
   EXPECT_EQ(remote_->peer.server_name, "svc.default.svc");
 }
 

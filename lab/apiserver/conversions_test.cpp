@@ -144,6 +144,21 @@ TEST_F(ConversionsTest, AStoredObjectIsConvertedOnce) {
   EXPECT_EQ(converter_->calls, 1);
 }
 
+TEST_F(ConversionsTest, AnotherWebhookConvertsAgain) {
+  ASSERT_EQ(send("POST", v1, box("v1", "a", {{"size", 1}})).status, 201u);
+  ASSERT_EQ(send("GET", std::string(v2) + "/a").status, 200u);
+  const Json changed = {
+      {"spec",
+       {{"conversion",
+         {{"webhook", {{"clientConfig", {{"url", "https://127.0.0.1:9443/other"}}}}}}}}}};
+  const std::string name = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/boxes.conv.dev";
+  ASSERT_EQ(send("PATCH", name, changed).status, 200u);
+  converter_->spoil = [](Json& response) {
+    response["convertedObjects"][0]["spec"]["dimension"]["value"] = 7;
+  };
+  EXPECT_EQ(json("GET", std::string(v2) + "/a")["spec"]["dimension"]["value"], 7);
+}
+
 TEST_F(ConversionsTest, AWatchShowsItsVersion) {
   ASSERT_EQ(send("POST", v1, box("v1", "a", {{"size", 1}})).status, 201u);
   const net::HttpResponse watch = send("GET", std::string(v2) + "?watch=1");
