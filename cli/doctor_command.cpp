@@ -73,9 +73,11 @@ void add_doctor_command(CLI::App* app, Action* action) {
                       "Of the hub; otherwise $KUBECONFIG, ~/.kube/config, the one this runs in");
   command->add_option("--hub-context", flags->hub.context, "A context of it");
   command->add_option("--hub-namespace", flags->ns, "Of the hub's manager")->capture_default_str();
-  command->add_option("--worker-kubeconfig", flags->workers,
-                      "NAME=FILE: an administrator's kubeconfig of a worker, for what the hub may "
-                      "not read there; may be repeated");
+  command
+      ->add_option("--worker-kubeconfig", flags->workers,
+                   "NAME=FILE: an administrator's kubeconfig of a worker, for what the hub may not "
+                   "read there; may be repeated")
+      ->allow_extra_args(false);
   command->add_option("-o,--output", flags->output, "table or json")
       ->check(CLI::IsMember({"table", "json"}))
       ->capture_default_str();

@@ -118,7 +118,8 @@ void add_registration_options(CLI::App* command, RegisterFlags* flags) {
   command
       ->add_option("--namespaces", options.account.namespaces,
                    "Where the hub may write on the worker: A,B; otherwise everywhere")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->allow_extra_args(false);
   command
       ->add_option("--account", flags->account,
                    "ServiceAccount of the hub on the worker: NAME, or NAMESPACE/NAME for another "

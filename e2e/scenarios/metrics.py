@@ -75,3 +75,36 @@ def metrics_without_tls(env):
     solo = Solo(env, metrics={"secureServing": False})
     code, text = read(solo.cluster.metrics_port, secure=False)
     assert code == 200 and "kueue_build_info" in text, (code, text[:200])
+
+
+@scenario
+def metrics_of_workers(env):
+    """A hub's series about its workers, from a Job that races and a worker that goes away."""
+    fed = env.federate(workers=("h100", "cpu"), hub_config={"metrics": {"secureServing": False}})
+    names = fed.submit(objects.job("measured"))
+    fed.wait_complete(names)
+    fed.wait_workers_empty()
+    winner = fed.ran_on("measured")[0]
+
+    def sample(name, cluster):
+        """The sum of the samples of that metric for the worker; None without any."""
+        _, text = read(fed.hub.metrics_port, secure=False)
+        found = [float(line.rsplit(" ", 1)[1]) for line in text.splitlines()
+                 if line.startswith(f"regatta_worker_{name}{{") and f'cluster="{cluster}"' in line]
+        return sum(found) if found else None
+
+    def counted():
+        for cluster in fed.workers:
+            assert sample("connected", cluster) == 1, cluster
+            assert sample("nomination_wait_time_seconds_count", cluster) == 1, cluster
+            assert sample("requests_total", cluster) > 3, cluster
+        # The other one may have been spared.
+        assert sample("removed_objects_total", winner) == 2, "the job and the copy"
+        assert sample("admission_wait_time_seconds_count", winner) == 1
+        assert sample("start_wait_time_seconds_count", winner) == 1
+        return True
+    fed.wait_for("the hub has counted", counted, 20)
+    fed.workers["cpu"].kill_server()
+    fed.wait_for("cpu is not connected", lambda: sample("connected", "cpu") == 0, 30)
+    fed.hub.kubectl.run("delete", "multikueuecluster", "cpu")
+    fed.wait_for("cpu has no series", lambda: sample("requests_total", "cpu") is None, 30)
