@@ -69,6 +69,8 @@ class GenericJob {
 
   /// Suspended, and no stop is half done.
   virtual bool suspended() const = 0;
+  /// Suspended, and a stop is half done.
+  virtual bool stopping() const = 0;
   /// Pods of the job run or terminate, as far as its status says.
   virtual bool active() const = 0;
   virtual std::optional<Finished> finished() const = 0;
