@@ -3,6 +3,7 @@
 #include "lib/base/json_access.h"
 #include "operate/doctor.h"
 #include "operate/questions.h"
+#include "operate/resources.h"
 
 #include <nlohmann/json.hpp>
 
@@ -11,19 +12,13 @@
 namespace regatta::operate {
 namespace {
 
-constexpr const char* kueue = "kueue.x-k8s.io";
-constexpr api::ResourceInfo accounts{"", "v1", "ServiceAccount", "serviceaccounts", true};
-constexpr api::ResourceInfo queues{kueue, "v1beta2", "ClusterQueue", "clusterqueues", false};
-constexpr api::ResourceInfo local_queues{kueue, "v1beta2", "LocalQueue", "localqueues", true};
-constexpr api::ResourceInfo checks{kueue, "v1beta2", "AdmissionCheck", "admissionchecks", false};
-constexpr api::ResourceInfo configs{kueue, "v1beta2", "MultiKueueConfig", "multikueueconfigs",
+constexpr api::ResourceInfo queues{kueue_group, "v1beta2", "ClusterQueue", "clusterqueues", false};
+constexpr api::ResourceInfo checks{kueue_group, "v1beta2", "AdmissionCheck", "admissionchecks",
+                                   false};
+constexpr api::ResourceInfo configs{kueue_group, "v1beta2", "MultiKueueConfig", "multikueueconfigs",
                                     false};
-constexpr api::ResourceInfo members{kueue, "v1beta2", "MultiKueueCluster", "multikueueclusters",
-                                    false};
-constexpr api::ResourceInfo workload_classes{kueue, "v1beta2", "WorkloadPriorityClass",
-                                             "workloadpriorityclasses", false};
-constexpr api::ResourceInfo pod_classes{"scheduling.k8s.io", "v1", "PriorityClass",
-                                        "priorityclasses", false};
+constexpr api::ResourceInfo members{kueue_group, "v1beta2", "MultiKueueCluster",
+                                    "multikueueclusters", false};
 
 constexpr const char* all_kinds[] = {"admissionchecks",
                                      "clusterqueues",

@@ -21,7 +21,7 @@ constexpr api::ResourceInfo definitions{"apiextensions.k8s.io", "v1", "CustomRes
                                         "customresourcedefinitions", false};
 constexpr api::ResourceInfo flavors{"kueue.x-k8s.io", "v1beta2", "ResourceFlavor",
                                     "resourceflavors", false};
-constexpr Duration early = std::chrono::hours(24);
+constexpr Duration certificate_early = std::chrono::hours(24);
 constexpr const char* who_writes =
     "the manager (internalCertManagement) or cert-manager writes it: see its log";
 
@@ -38,7 +38,8 @@ void check_bundle(const Json& client_config, const std::string& what, TimePoint 
     ++out->checks;
     return out->error("hub", what + " has no CA bundle, so no API server can call it", who_writes);
   }
-  check_certificate(out, "hub", "the authority of " + what, *bundle, now, early, who_writes);
+  check_certificate(out, "hub", "the authority of " + what, *bundle, now, certificate_early,
+                    who_writes);
 }
 
 /// Asks something that webhooks are called for. Nothing is stored.
@@ -98,7 +99,7 @@ Task<> check_certificates(DoctorDeps deps, Examination* out) {
     check_certificate(
         out, "hub",
         "the certificate in Secret " + deps.hub_ns + "/" + text_at(secret, {"metadata", "name"}),
-        *pem, deps.clock.now(), early, who_writes);
+        *pem, deps.clock.now(), certificate_early, who_writes);
   }
 }
 

@@ -7,6 +7,7 @@
 #include "operate/doctor.h"
 #include "operate/expiry.h"
 #include "operate/questions.h"
+#include "operate/resources.h"
 
 #include <nlohmann/json.hpp>
 
@@ -16,13 +17,7 @@
 namespace regatta::operate {
 namespace {
 
-constexpr const char* kueue = "kueue.x-k8s.io";
-constexpr api::ResourceInfo local_queues{kueue, "v1beta2", "LocalQueue", "localqueues", true};
-constexpr api::ResourceInfo workload_classes{kueue, "v1beta2", "WorkloadPriorityClass",
-                                             "workloadpriorityclasses", false};
-constexpr api::ResourceInfo pod_classes{"scheduling.k8s.io", "v1", "PriorityClass",
-                                        "priorityclasses", false};
-constexpr Duration early = std::chrono::hours(24 * 14);
+constexpr Duration token_early = std::chrono::hours(24 * 14);
 
 /// One worker while it is looked at.
 struct Patient {
@@ -92,15 +87,15 @@ void check_credentials(const Patient& patient, const kubeconfig::Endpoint& endpo
   const TimePoint now = patient.deps.clock.now();
   const std::string todo = "regatta register-worker " + patient.name + " --rotate";
   if (const auto end = token_end(endpoint.bearer_token)) {
-    check_end(patient.out, patient.name, "the token of the hub", *end, now, early, todo);
+    check_end(patient.out, patient.name, "the token of the hub", *end, now, token_early, todo);
   }
   if (!endpoint.client_certificate_pem.empty()) {
     check_certificate(patient.out, patient.name, "the client certificate of the hub",
-                      endpoint.client_certificate_pem, now, early, todo);
+                      endpoint.client_certificate_pem, now, token_early, todo);
   }
   if (!endpoint.ca_pem.empty()) {
     check_certificate(patient.out, patient.name, "the authority in the kubeconfig", endpoint.ca_pem,
-                      now, early, todo);
+                      now, token_early, todo);
   }
 }
 

@@ -6,6 +6,7 @@
 #include "lib/base/duration.h"
 #include "lib/base/joined.h"
 #include "lib/base/json_access.h"
+#include "operate/resources.h"
 
 #include <nlohmann/json.hpp>
 
@@ -16,7 +17,6 @@
 namespace regatta::operate {
 namespace {
 
-constexpr api::ResourceInfo accounts{"", "v1", "ServiceAccount", "serviceaccounts", true};
 constexpr api::ResourceInfo namespaces{"", "v1", "Namespace", "namespaces", false};
 constexpr Duration look_every = std::chrono::seconds(1);
 constexpr const char* kueue_path = "/apis/kueue.x-k8s.io/v1beta2";

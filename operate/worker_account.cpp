@@ -4,6 +4,7 @@
 #include "lib/api/kueue.h"
 #include "lib/base/base64.h"
 #include "lib/base/json_access.h"
+#include "operate/resources.h"
 
 #include <nlohmann/json.hpp>
 
@@ -11,7 +12,6 @@ namespace regatta::operate {
 namespace {
 
 constexpr const char* rbac = "rbac.authorization.k8s.io";
-constexpr api::ResourceInfo accounts{"", "v1", "ServiceAccount", "serviceaccounts", true};
 constexpr api::ResourceInfo roles{rbac, "v1", "Role", "roles", true};
 constexpr api::ResourceInfo role_bindings{rbac, "v1", "RoleBinding", "rolebindings", true};
 constexpr api::ResourceInfo cluster_roles{rbac, "v1", "ClusterRole", "clusterroles", false};
