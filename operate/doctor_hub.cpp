@@ -63,12 +63,12 @@ std::vector<Permission> manager_permissions(const std::string& ns) {
                        const char* sub = "", const std::string& in = "") {
     for (const char* verb : verbs) out.push_back({verb, group, resource, sub, in});
   };
-  add({"get", "list", "watch", "create", "patch", "delete"}, kueue, "workloads");
-  add({"patch"}, kueue, "workloads", "status");
-  for (const char* plural : all_kinds) add({"list", "watch"}, kueue, plural);
+  add({"get", "list", "watch", "create", "patch", "delete"}, kueue_group, "workloads");
+  add({"patch"}, kueue_group, "workloads", "status");
+  for (const char* plural : all_kinds) add({"list", "watch"}, kueue_group, plural);
   for (const char* plural :
        {"admissionchecks", "clusterqueues", "localqueues", "multikueueclusters"}) {
-    add({"patch"}, kueue, plural, "status");
+    add({"patch"}, kueue_group, plural, "status");
   }
   add({"list", "watch", "patch"}, "batch", "jobs");
   add({"patch"}, "batch", "jobs", "status");
