@@ -14,7 +14,7 @@ from .race import check_finished, mixed
 @scenario
 def credentials_rotated(env):
     """In mid-race a worker's credentials are replaced and the old ones refused: no job is lost."""
-    fed = env.federate()
+    fed = env.federate(hub_config={"metrics": {"secureServing": False}})
     secrets = [secret for worker in fed.workers for secret in secrets_of(fed, worker)]
     names = fed.submit(*mixed(12, seconds=2))
     fed.wait_for("some job runs", lambda: any(o.jobs_started() for o in fed.observers.values()), 30)
