@@ -162,20 +162,20 @@ Task<> Dispatcher::collect_garbage() {
     for (const auto& [name, member] : deps_.fleet.members()) {
       if (!member.ready()) continue;
       watch_.look(name);
-      const auto orphaned = [this](const api::ObjectKey& key) {
-        const auto workload = deps_.local.workloads.get(key);
+      const auto orphaned = [](const jobs::WorkloadPtr& workload) {
         return !workload || workload->metadata.deleting();
       };
       for (const auto& copy : member.remote->workloads.list()) {
-        if (orphaned(copy->metadata.key())) queue_.add(copy->metadata.key());
+        const api::ObjectKey key = copy->metadata.key();
+        if (orphaned(deps_.local.workloads.get(key))) queue_.add(key);
       }
       for (const auto& job : member.remote->jobs.list()) {
         const api::ObjectMeta& metadata = job->metadata();
         const api::ObjectKey key(metadata.ns, jobs::prebuilt_workload(metadata));
         if (key.name.empty()) continue;
         // The brake may have held until now.
-        const auto workload = deps_.local.workloads.get(key);
-        if (orphaned(key) || dispatch::never_sent(*workload)) queue_.add(key);
+        const jobs::WorkloadPtr workload = deps_.local.workloads.get(key);
+        if (orphaned(workload) || dispatch::never_sent(*workload)) queue_.add(key);
       }
     }
   }
