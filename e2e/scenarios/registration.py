@@ -92,6 +92,7 @@ def register_workers(env):
     before = token_of(fed, "h100")
     fed.register("h100", "--rotate")
     assert token_of(fed, "h100") != before, "it is another token"
+    wait_refused(fed, "h100", before)
     assert fed.active("h100")["status"] == "True"
 
     fed.register("cpu", "--namespaces", "team-research,team-product")
@@ -136,7 +137,11 @@ def remove(fed):
     assert not fed.hub.api.find("multikueueclusters", "h100")
     assert not fed.hub.api.find("secrets", "h100-kubeconfig", SYSTEM)
     assert account_objects(fed.workers["h100"]) == []
-    worker = fed.workers["h100"]
+    wait_refused(fed, "h100", token)
+
+
+def wait_refused(fed, name, token):
+    worker = fed.workers[name]
     stranger = os.path.join(worker.folder, "stranger.kubeconfig")
     with open(stranger, "w") as f:
         json.dump(worker.kubeconfig_with_token(token), f)
