@@ -156,7 +156,7 @@ def wait_refused(fed, name, token):
 
 @scenario
 def doctor_names_what_is_broken(env):
-    """A healthy fleet has no findings; each of nine faults is named, and gone when it is mended."""
+    """A healthy fleet has no findings; each of ten faults is named, and gone when it is mended."""
     fed = strangers(env)
     for worker in fed.workers:
         fed.register(worker)
@@ -270,5 +270,18 @@ def no_bundle(fed):
         "delete", "validatingwebhookconfiguration", name)
 
 
+def no_answer(fed):
+    name = "kueue-validating-webhook-configuration"
+    fed.hub.kubectl.apply({
+        "apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration",
+        "metadata": {"name": name}, "webhooks": [{
+            "name": "vresourceflavor.kb.io", "sideEffects": "None", "admissionReviewVersions": ["v1"],
+            "clientConfig": {"url": "https://127.0.0.1:1/validate", "caBundle": fed.hub.ca_data()},
+            "rules": [{"apiGroups": ["kueue.x-k8s.io"], "apiVersions": ["*"],
+                       "operations": ["CREATE"], "resources": ["resourceflavors"]}]}]})
+    return "hub: a webhook does not answer: ", lambda: fed.hub.kubectl.run(
+        "delete", "validatingwebhookconfiguration", name)
+
+
 FAULTS = [no_namespace, no_local_queue, no_priority_class, no_right, unknown_worker, wrong_token,
-          no_secret, short_token, no_bundle]
+          no_secret, short_token, no_bundle, no_answer]
