@@ -145,6 +145,18 @@ std::vector<std::string> Dispatcher::first_nomination(const std::string& check) 
   return placement::nominate(input, input.quota_reserved_at, config_.plan.nomination).clusters;
 }
 
+bool Dispatcher::may_still_run(const api::ObjectKey& key) const {
+  const TimePoint now = deps_.local.clock.now();
+  dispatch::GroupView group =
+      dispatch::read_group(deps_.local.objects(), workers_, foreign_, key, now);
+  group.local.leading_since = leading_since(now);
+  return dispatch::may_still_run(group, now, config_.plan);
+}
+
+TimePoint Dispatcher::leading_since(TimePoint now) const {
+  return now - (deps_.local.clock.steady() - leading_since_);
+}
+
 Task<> Dispatcher::work() {
   for (;;) {
     api::ObjectKey key = co_await queue_.next();
@@ -235,6 +247,10 @@ Task<Status> Dispatcher::reconcile(api::ObjectKey key) {
   dispatch::GroupView group =
       dispatch::read_group(deps_.local.objects(), workers_, foreign_, key, now);
   complete(key, &group);
+  const bool held = group.local.evicted && group.local.quota_reserved;
+  if (held && config_.on_stopped && !dispatch::may_still_run(group, now, config_.plan)) {
+    config_.on_stopped(key);
+  }
   dispatch::Plan todo = config_.planner(group, now, config_.plan);
   if (!todo.actions.empty() && log_.enabled(LogLevel::debug)) {
     log_.debug("plan", {{"workload", key.str()}, {"actions", dispatch::describe(todo)}});
@@ -253,7 +269,7 @@ void Dispatcher::complete(const api::ObjectKey& key, dispatch::GroupView* group)
   const TimePoint now = deps_.local.clock.now();
   dispatch::LocalView& local = group->local;
   local.certainty = certainty_on_hub(deps_.local, key);
-  local.leading_since = now - (deps_.local.clock.steady() - leading_since_);
+  local.leading_since = leading_since(now);
   add_brake(key, group);
   add_gates(key, group);
   add_attempts(key, now, group);

@@ -37,6 +37,8 @@ struct DispatcherConfig {
   /// A copy was created on, or a workload admitted on, that cluster; for metrics. May be null.
   std::function<void(const std::string& cluster_queue, const std::string& cluster)> on_dispatched;
   std::function<void(const std::string& cluster_queue, const std::string& cluster)> on_admitted;
+  /// No worker may still run the job of that evicted Workload. May be null.
+  std::function<void(const api::ObjectKey& workload)> on_stopped;
 };
 
 /// Carries out plan() for each workload: reads the caches, plans, applies the actions. It is driven
@@ -53,6 +55,10 @@ class Dispatcher {
   /// The clusters that are nominated at once for a workload that waits for this check, so that the
   /// write of its reservation can include them. Empty when another dispatcher chooses them.
   std::vector<std::string> first_nomination(const std::string& check) const;
+
+  /// Whether a worker may still run the job of an evicted Workload. When that ends, `on_stopped` is
+  /// called.
+  bool may_still_run(const api::ObjectKey& key) const;
 
  private:
   Task<> work();
@@ -84,6 +90,7 @@ class Dispatcher {
                          std::function<std::optional<Json>(const jobs::GenericJob&)> change);
   /// What only this process knows: requests that failed, and since when the workload races.
   void add_attempts(const api::ObjectKey& key, TimePoint now, dispatch::GroupView* group);
+  TimePoint leading_since(TimePoint now) const;
   void add_brake(const api::ObjectKey& key, dispatch::GroupView* group);
   void add_gates(const api::ObjectKey& key, dispatch::GroupView* group) const;
   bool on_footing(const api::ObjectKey& key, const api::Workload* workload) const;

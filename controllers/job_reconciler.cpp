@@ -117,6 +117,10 @@ void JobReconciler::enqueue_owners(const api::Workload& workload) {
   }
 }
 
+void JobReconciler::look(const api::ObjectKey& workload) {
+  if (const WorkloadPtr found = cluster_.workloads.get(workload)) enqueue_owners(*found);
+}
+
 Task<> JobReconciler::work() {
   for (;;) {
     JobId id = co_await queue_.next();
@@ -137,12 +141,23 @@ Task<Status> JobReconciler::reconcile(JobId id) {
   }
   // Without its Workload a job would be stopped. The Workload's next event comes back to the job.
   if (has_unreadable_workload(cluster_, *job)) co_return ok();
-  const jobs::JobView seen = jobs::read_job(cluster_.objects(), job, config_, cluster_.clock.now());
+  jobs::JobView seen = jobs::read_job(cluster_.objects(), job, config_, cluster_.clock.now());
+  seen.may_run_on_worker = may_run_on_worker(seen);
   for (jobs::JobAction& action : jobs::plan_job(seen)) {
     const Status done = co_await apply(job, std::move(action));
     if (!done) co_return done.error();
   }
   co_return ok();
+}
+
+/// Only of an evicted Workload that still has quota does it matter.
+bool JobReconciler::may_run_on_worker(const jobs::JobView& seen) const {
+  if (!config_.may_run_on_worker || !seen.job->not_managed_reason().empty()) return false;
+  return std::any_of(seen.owned.begin(), seen.owned.end(), [this](const WorkloadPtr& workload) {
+    const bool evicted = api::is_true(workload->status.conditions, api::conditions::evicted);
+    return evicted && api::is_true(workload->status.conditions, api::conditions::quota_reserved) &&
+           config_.may_run_on_worker(workload->metadata.key());
+  });
 }
 
 /// The job is gone, so its Workloads lose their finalizer. When another job has its name by now,

@@ -11,6 +11,8 @@ namespace regatta::controllers {
 
 struct JobReconcilerConfig : jobs::JobConfig {
   int workers = 5;
+  /// Whether a worker may still run the job of that Workload; null where no job is dispatched.
+  std::function<bool(const api::ObjectKey& workload)> may_run_on_worker;
 };
 
 /// Keeps jobs of every kind and their Workloads in step: read_job() makes the view from the
@@ -24,6 +26,9 @@ class JobReconciler {
   void start();
   bool idle() const { return queue_.idle(); }
 
+  /// Plans the jobs of that Workload again, because what `may_run_on_worker` says may have changed.
+  void look(const api::ObjectKey& workload);
+
  private:
   void watch_needs();
   Task<> work();
@@ -31,6 +36,7 @@ class JobReconciler {
   Task<Status> release_orphans(jobs::JobId id);
   Task<Status> apply(jobs::JobPtr job, jobs::JobAction action);
   void enqueue_owners(const api::Workload& workload);
+  bool may_run_on_worker(const jobs::JobView& seen) const;
   void note(const jobs::GenericJob& job, kube::EventType type, std::string_view reason,
             std::string message);
 

@@ -141,6 +141,12 @@ RemoteCopy read_copy(const WorkerView& worker, const api::Workload* local) {
   return view;
 }
 
+/// Jobs are created suspended. Each start and each stop is another generation.
+bool stopped(const jobs::GenericJob& job) {
+  const bool suspended = job.suspended() || job.stopping();
+  return suspended && !job.active() && job.metadata().generation > 1;
+}
+
 ClusterView read_cluster(const WorkerView& worker, const api::Workload* local,
                          const jobs::JobPtr& job) {
   ClusterView view;
@@ -154,6 +160,7 @@ ClusterView read_cluster(const WorkerView& worker, const api::Workload* local,
     view.job_deleting_since = worker.job->metadata().deletion_timestamp;
     view.job_ended = worker.job->finished().has_value();
     view.job_active = worker.job->active();
+    view.job_stopped = stopped(*worker.job);
     view.job_news = job && !job->status_patch(*worker.job).empty();
   }
   return view;

@@ -165,13 +165,24 @@ Plan follow_to_the_end(const GroupView& g) {
   return plan;
 }
 
+/// By what is known of the worker, the Job was started there and has not stopped.
+bool may_run_on(const ClusterView& v) {
+  const bool stopped = v.job_ended || v.job_stopped || v.job_deleting;
+  if (!holds_job(v) || stopped || !v.copy || v.copy->of_another_life) return false;
+  return v.copy->admitted_at && !v.copy->finished && !v.copy->deleting;
+}
+
 /// The workload is evicted on the hub, and keeps its quota there until the Job no longer runs
 /// anywhere. Stop the Job in an orderly way where it runs, copy the status that it stopped, and
 /// remove copies that never ran.
 Plan wind_down(const GroupView& g, TimePoint now, const PlanConfig& config) {
   Plan plan;
   for (const auto& [name, v] : g.clusters) {
-    if (!v.connected) continue;
+    if (!v.connected) {
+      const Duration grace = grace_left(g, v, now, config);
+      if (may_run_on(v) && grace > Duration(0)) look_again(&plan, grace);
+      continue;
+    }
     if (!holds_job(v) || !v.copy || v.copy->of_another_life) {
       remove(&plan, name, v);
       continue;
@@ -543,6 +554,13 @@ bool writes_workload(const Action& action) {
 }
 
 }  // namespace
+
+bool may_still_run(const GroupView& g, TimePoint now, const PlanConfig& config) {
+  return std::any_of(g.clusters.begin(), g.clusters.end(), [&](const auto& entry) {
+    const ClusterView& v = entry.second;
+    return may_run_on(v) && (v.connected || grace_left(g, v, now, config) > Duration(0));
+  });
+}
 
 const std::string* where_held(const GroupView& group) {
   for (const auto& [name, v] : group.clusters) {

@@ -124,6 +124,9 @@ struct ClusterView {
   bool job_deleting = false;
   bool job_ended = false;   ///< the remote Job's own status says so
   bool job_active = false;  ///< the remote Job's status counts running pods
+  /// The remote Job was started and then stopped, and has no running pods left. A Job that is shown
+  /// as it was created may have been started since.
+  bool job_stopped = false;
   /// The remote Job's status has something that the hub's Job lacks and may be given now.
   bool job_news = false;
   /// Of the copy and of the Job, the worse of the two.
@@ -258,6 +261,12 @@ struct Plan {
 /// in plan.cpp; the first rule that applies decides. Source: KEP-693, with the differences listed
 /// in docs/differences.md.
 Plan plan(const GroupView& group, TimePoint now, const PlanConfig& config);
+
+/// Whether a worker may still run the Job of an evicted workload, whatever the hub's Job says. That
+/// learns of running pods from the worker's Job, whose watch may be silent without a sign. The copy
+/// tells as well: it is Admitted until its Job has stopped. The hub keeps the quota until one of
+/// the two says that nothing runs, until the Job is removed, or until a lost worker is given up.
+bool may_still_run(const GroupView& group, TimePoint now, const PlanConfig& config);
 
 /// "create a, nominate [a b], check Retry (Admitting remote lost), look again in 900s": for logs,
 /// histories and tests.

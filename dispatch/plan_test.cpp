@@ -496,9 +496,44 @@ INSTANTIATE_TEST_SUITE_P(
              "look again in 600s"},
         Case{"quota_of_an_evicted_job_is_released_when_the_lost_worker_is_given_up",
              Given{"a"}.evicted(true).admitted("a", 9s).job("a").lost("a", 15min), "release job"},
+        Case{"quota_of_a_job_that_counted_no_pods_is_held_while_a_lost_worker_may_run_it",
+             Given{"a"}.evicted(false).admitted("a", 9s).job("a").lost("a", 5min),
+             "look again in 600s"},
+        Case{"and_is_waited_for_no_longer_when_the_lost_worker_is_given_up",
+             Given{"a"}.evicted(false).admitted("a", 9s).job("a").lost("a", 15min), ""},
         Case{"quota_of_an_evicted_job_that_runs_nowhere_is_released", Given{"a"}.evicted(true),
              "release job"}),
     case_name);
+
+TEST(MayStillRun, UntilTheJobOrItsCopySaysThatItStopped) {
+  const auto after = [](auto change) {
+    return may_still_run(Given{"a", "b"}.evicted(false).admitted("a", 9s).job("a").with(
+                             [&](Given& g) { change(g.clusters["a"]); }),
+                         now, PlanConfig{});
+  };
+  EXPECT_TRUE(after([](ClusterView&) {})) << "the Job is shown as it was created";
+  EXPECT_TRUE(after([](ClusterView& a) { a.copy->evicted = true; })) << "it is being stopped";
+  EXPECT_TRUE(after([](ClusterView& a) { a.job_active = true; })) << "the hub is about to be told";
+  EXPECT_FALSE(after([](ClusterView& a) { a.copy->admitted_at.reset(); }));
+  EXPECT_FALSE(after([](ClusterView& a) { a.job_stopped = true; }));
+  EXPECT_FALSE(after([](ClusterView& a) { a.job_ended = true; }));
+  EXPECT_FALSE(after([](ClusterView& a) { a.copy->finished = Finish{"Succeeded", "", now}; }));
+  EXPECT_FALSE(after([](ClusterView& a) { a.job_deleting = true; }));
+  EXPECT_FALSE(after([](ClusterView& a) { a.copy->deleting = true; }));
+  EXPECT_FALSE(after([](ClusterView& a) { a.copy.reset(); }));
+  EXPECT_FALSE(after([](ClusterView& a) { a.copy->of_another_life = true; }));
+  EXPECT_FALSE(after([](ClusterView& a) { a.job = RemoteJob::absent; })) << "none was created";
+  EXPECT_FALSE(after([](ClusterView& a) { a.job = RemoteJob::foreign; }));
+}
+
+TEST(MayStillRun, ALostWorkerHasItsGrace) {
+  const auto lost_for = [](Duration time) {
+    return may_still_run(Given{"a"}.evicted(false).admitted("a", 1h).job("a").lost("a", time), now,
+                         PlanConfig{});
+  };
+  EXPECT_TRUE(lost_for(14min));
+  EXPECT_FALSE(lost_for(15min));
+}
 
 Given deleted(Certainty certainty) {
   return Given{"a", "b"}.won("a").admitted("a", 9s).job("a").copy("b").on_hub(certainty).with(

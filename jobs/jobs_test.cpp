@@ -194,6 +194,13 @@ INSTANTIATE_TEST_SUITE_P(
             ""},
         PlanCase{"quota_is_given_back_when_nothing_runs",
                  with_workload(job_from(job_json()), workload_at(At::evicted)), "drop reservation"},
+        PlanCase{"quota_is_kept_while_a_worker_may_run_it_unseen",
+                 [] {
+                   JobView v = with_workload(job_from(job_json()), workload_at(At::evicted));
+                   v.may_run_on_worker = true;
+                   return v;
+                 }(),
+                 ""},
         PlanCase{"the_end_of_the_job_is_the_end_of_the_workload",
                  with_workload(job_with(R"({"spec": {"suspend": false}, "status": {"conditions": [
                               {"type": "Complete", "status": "True", "message": "all done"}]}})"),

@@ -61,7 +61,7 @@ std::vector<JobAction> drop_others(const JobView& view, const WorkloadPtr& kept)
 std::optional<JobAction> evicted_workload(const JobView& view, const WorkloadPtr& workload) {
   const api::Condition* condition = api::find_condition(workload->status.conditions, evicted);
   if (auto step = stop(view, workload.get(), condition->message)) return step;
-  const bool stopped = view.job->suspended() && !view.job->active();
+  const bool stopped = view.job->suspended() && !view.job->active() && !view.may_run_on_worker;
   if (!stopped || !has_reservation(*workload)) return {};
   return DropReservation{workload};
 }

@@ -57,6 +57,8 @@ struct JobView {
   std::string default_queue;
   JobPolicy policy;
   TimePoint now{};
+  /// A worker may still run the job, whatever its status says. Asked for evicted jobs only.
+  bool may_run_on_worker = false;
   std::optional<api::PriorityClassRef> priority_class;
   std::int32_t priority = 0;
   TopologyOptions topology;

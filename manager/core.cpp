@@ -49,6 +49,7 @@ Core::Core(CoreDeps deps, CoreConfig config)
                   [this] {
                     controllers::DispatcherConfig c = config_.dispatch;
                     c.origin = config_.origin;
+                    c.on_stopped = [this](const api::ObjectKey& key) { jobs_.look(key); };
                     return c;
                   }()),
       scheduler_(local_, deps.scope,
@@ -69,7 +70,15 @@ Core::Core(CoreDeps deps, CoreConfig config)
       elastic_(local_, informer_deps(deps_), deps.scope),
       ungater_(local_, deps.scope, config_.ungater),
       nodes_(local_, deps.scope, config_.nodes),
-      jobs_(local_, deps.scope, config_.jobs) {}
+      jobs_(local_, deps.scope, [this] {
+        controllers::JobReconcilerConfig c = config_.jobs;
+        if (config_.multikueue) {
+          c.may_run_on_worker = [this](const api::ObjectKey& key) {
+            return dispatcher_.may_still_run(key);
+          };
+        }
+        return c;
+      }()) {}
 
 Task<> Core::sync() {
   local_.start(deps_.scope);

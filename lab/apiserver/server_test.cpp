@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include <filesystem>
+#include <fstream>
+#include <sys/stat.h>
 
 namespace regatta::apiserver {
 namespace {
@@ -186,10 +188,6 @@ TEST_F(ServerTest, keeps_what_it_answered_across_restarts) {
   create("deleted");
   EXPECT_EQ(send("DELETE", "/api/v1/namespaces/default/configmaps/deleted").status, 200u);
   const std::uint64_t version = server_->store().version();
-  for (const auto& file : std::filesystem::directory_iterator(folder)) {
-    const auto others = std::filesystem::perms::group_all | std::filesystem::perms::others_all;
-    EXPECT_EQ(file.status().permissions() & others, std::filesystem::perms::none) << file.path();
-  }
 
   start(folder.string());
   const net::HttpResponse kept = send("GET", "/api/v1/namespaces/default/configmaps/kept");
@@ -199,6 +197,30 @@ TEST_F(ServerTest, keeps_what_it_answered_across_restarts) {
   EXPECT_GE(server_->store().version(), version);
   server_.reset();
   std::filesystem::remove_all(folder);
+}
+
+// They hold Secrets.
+TEST_F(ServerTest, no_other_user_may_read_its_files_whatever_the_umask_and_an_earlier_file_allow) {
+  namespace fs = std::filesystem;
+  const auto folder = fs::temp_directory_path() / "regatta-apiserver-private-test";
+  const mode_t before = ::umask(0);
+  for (const bool left : {false, true}) {
+    fs::remove_all(folder);
+    fs::create_directories(folder);
+    if (left) std::ofstream(folder / "apiserver.db").close();
+    start(folder.string());
+    create("kept");
+    int files = 0;
+    for (const auto& file : fs::directory_iterator(folder)) {
+      ++files;
+      EXPECT_EQ(file.status().permissions(), fs::perms::owner_read | fs::perms::owner_write)
+          << file.path();
+    }
+    EXPECT_GE(files, 2) << "the journal has a file beside it";
+    server_.reset();
+  }
+  ::umask(before);
+  fs::remove_all(folder);
 }
 
 TEST_F(ServerTest, watches_resume_until_history_is_forgotten) {

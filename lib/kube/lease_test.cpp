@@ -43,6 +43,11 @@ struct LeaseServer {
     for (const auto& stream : watches) stream->push(event_line("MODIFIED", lease));
     return net::HttpResponse(200, dump_json(lease));
   }
+  /// As an operator does.
+  void remove() {
+    for (const auto& stream : watches) stream->push(event_line("DELETED", lease));
+    lease = nullptr;
+  }
   net::HttpResponse watch() {
     if (!may_be_watched) return refusal(403, "Forbidden");
     watches.push_back(std::make_shared<PushStream>(world.executor()));
@@ -361,6 +366,32 @@ TEST_F(LeaseTest, AStandbyLearnsAtOnceThatTheLeaseIsGivenBack) {
   const SteadyPoint released = world.steady();
   ASSERT_TRUE(world.run_for(60s, [&] { return b.working; }));
   EXPECT_LE(world.steady() - released, 10ms);
+}
+
+TEST_F(LeaseTest, AStandbyLearnsAtOnceThatTheLeaseIsDeleted) {
+  process_a.spawn("a", a.lead(world));
+  world.run_for(1s);
+  scope.spawn("b", b.lead(world));
+  world.run_for(20s);
+  process_a.stop();
+  world.settle();
+  leases.remove();
+  const SteadyPoint deleted = world.steady();
+  ASSERT_TRUE(world.run_for(60s, [&] { return b.working; }));
+  EXPECT_LE(world.steady() - deleted, 10ms);
+  EXPECT_EQ(field("holderIdentity"), "\"b\"");
+}
+
+TEST_F(LeaseTest, ALeaderWhoseLeaseIsDeletedEndsAsSoonAsAnotherLeads) {
+  process_a.spawn("a", a.lead(world));
+  world.run_for(1s);
+  scope.spawn("b", b.lead(world));
+  world.run_for(20s);
+  leases.remove();
+  world.run_for(2500ms);
+  EXPECT_FALSE(a.working) << "its next renewal shows that b holds a new one";
+  EXPECT_FALSE(a.leadership.held());
+  EXPECT_TRUE(b.working);
 }
 
 TEST_F(LeaseTest, AStandbyThatMayNotWatchReadsTheLeaseAgainAndAgain) {

@@ -1,3 +1,4 @@
+#include "lib/base/sanitized.h"
 #include "lib/runtime/backoff.h"
 #include "lib/runtime/deadline.h"
 #include "lib/runtime/key_lock.h"
@@ -12,6 +13,8 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 
 namespace regatta {
@@ -409,6 +412,20 @@ TEST(Process, RaisesItsLimitOnOpenFiles) {
   ::getrlimit(RLIMIT_NOFILE, &after);
   EXPECT_EQ(after.rlim_cur, before.rlim_max);
   ::setrlimit(RLIMIT_NOFILE, &before);
+}
+
+TEST(Process, KeepsItsMemoryPrivate) {
+  if (sanitized) GTEST_SKIP() << "a sanitizer needs both";
+  // In a process of its own, because the limit cannot be raised again.
+  const auto look = [] {
+    const bool before = ::prctl(PR_GET_DUMPABLE) == 1;
+    keep_memory_private();
+    rlimit limit{1, 1};
+    ::getrlimit(RLIMIT_CORE, &limit);
+    const bool none = limit.rlim_cur == 0 && limit.rlim_max == 0;
+    std::_Exit(before && none && ::prctl(PR_GET_DUMPABLE) == 0 ? 0 : 1);
+  };
+  EXPECT_EXIT(look(), testing::ExitedWithCode(0), "");
 }
 
 TEST(Backoff, DoublesUpToItsLimit) {

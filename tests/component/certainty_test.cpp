@@ -220,6 +220,29 @@ TEST_F(Certainty, AWorkerThatAnswersAgainIsListedBeforeItIsReady) {
   EXPECT_EQ(color, "blue");
 }
 
+TEST_F(Certainty, AnEvictionKeepsItsQuotaWhileASilentWatchHidesThatTheJobRuns) {
+  const auto of_jobs = [](const net::HttpRequest& request) {
+    return request.method == "GET" && request.target.find("/jobs?") != std::string::npos;
+  };
+  network_.faults("east").concerns = of_jobs;
+  start_all({"east"});
+  network_.faults("east").half_open_watch = 1;
+  network_.faults("east").delay_min = network_.faults("east").delay_max = 50ms;
+  const auto on_east = [&] { return workers_.at("east").cluster->get<api::Job>(key("j")); };
+  apply(long_job("j"));
+  until("it runs", [&] { return on_east() && on_east()->status.active == 1; });
+  settle();
+  ASSERT_EQ(job("j").status.active, 0) << "the hub does not see that it runs";
+  ASSERT_TRUE(cluster_.patch(api::ClusterQueue::resource, api::ObjectKey("cq"),
+                             R"({"spec":{"stopPolicy":"HoldAndDrain"}})"));
+  until("the quota is free",
+        [&] { return condition_of("j", "QuotaReserved").starts_with("False"); });
+  ASSERT_TRUE(on_east()) << "it is stopped before it is removed";
+  EXPECT_TRUE(on_east()->spec.suspend.value_or(false));
+  EXPECT_EQ(on_east()->status.active, 0);
+  until("nothing is left", [&] { return held_by("east") == "workloads 0, jobs 0"; });
+}
+
 TEST_F(Certainty, ADeletionThatWasSeenNeedsNoReadAndOneThatWasNotNeedsOne) {
   start_all({"east"});
   run_on_east("seen");
