@@ -195,11 +195,10 @@ class Manager {
         config_, {scope_, clock_, log_.named("metrics"), access_client_, files_, metrics_pages_});
     if (!metrics) return metrics.error();
     metrics_port_ = std::move(*metrics);
-    auto visibility = make_visibility_port(config_, scope_.executor(), clock_,
-                                           log_.named("visibility"), access_client_, *core_);
+    auto visibility = make_visibility_port(
+        config_, {scope_, clock_, log_.named("visibility"), access_client_, files_, *core_});
     if (!visibility) return visibility.error();
     visibility_ = std::move(*visibility);
-    if (visibility_) scope_.spawn("visibility", visibility_->run());
     // Before anything else is read: reading a Workload may need its conversion.
     scope_.spawn("certificates", certificates_.run());
     return ok();
@@ -207,9 +206,7 @@ class Manager {
 
   /// A managed certificate is for the visibility API as well.
   Status present(const net::TlsServerOptions& tls) {
-    const bool shared =
-        visibility_ && config_.internal_cert_management.enable && !visibility_has_files();
-    const Status there = shared ? visibility_->present(tls.certificate_pem, tls.key_pem) : ok();
+    const Status there = visibility_ ? visibility_->offer_managed(tls) : ok();
     return there ? webhook_port_.offer(tls) : there;
   }
 
@@ -270,7 +267,7 @@ class Manager {
   CertificateSource certificates_;
   std::unique_ptr<net::HttpServer> probe_server_;
   std::unique_ptr<MetricsPort> metrics_port_;
-  std::unique_ptr<visibility::VisibilityServer> visibility_;
+  std::unique_ptr<VisibilityPort> visibility_;
   TaskScope scope_;
 };
 

@@ -1,32 +1,26 @@
 #include "manager/visibility_port.h"
 
-#include "lib/kube/in_cluster.h"
-
-#include <filesystem>
+#include <utility>
 
 namespace regatta::manager {
 namespace {
 
-constexpr const char* certificate_file = "/visibility/tls.crt";
-constexpr const char* key_file = "/visibility/tls.key";
-constexpr std::size_t pem_bytes_max = 1u << 20;
+constexpr std::size_t pem_bytes_max = 256 * 1024;
 
-Result<visibility::ServerOptions> options_of(const Configuration& config, TimePoint now) {
-  visibility::ServerOptions options;
-  if (!config.visibility_server.bind_address.empty()) {
-    options.address = config.visibility_server.bind_address;
-  }
-  options.port = static_cast<std::uint16_t>(config.visibility_server.bind_port);
-  if (!visibility_has_files()) {
-    return visibility::self_signed(std::move(options), config.ns, now);
-  }
-  auto certificate = kube::read_small_file(certificate_file, pem_bytes_max);
-  if (!certificate) return certificate.error().within(certificate_file);
-  auto key = kube::read_small_file(key_file, pem_bytes_max);
-  if (!key) return key.error().within(key_file);
-  options.certificate_pem = std::move(*certificate);
-  options.key_pem = std::move(*key);
-  return options;
+bool has_files(kubeconfig::FileSystem& files) {
+  const std::string name = std::string(VisibilityCertificates::folder) + "/tls.crt";
+  return files.read_regular(name, pem_bytes_max).has_value();
+}
+
+CertificateSourceConfig certificates_of(const Configuration& config) {
+  CertificateSourceConfig out;
+  out.managed = false;
+  out.own_otherwise = true;
+  out.secret.ns = config.ns;
+  out.service = config.internal_cert_management.webhook_service_name;
+  out.folder = VisibilityCertificates::folder;
+  out.what = "visibility pages";
+  return out;
 }
 
 std::optional<visibility::WorkloadSeen> find_workload(const clusters::LocalCluster& local,
@@ -36,21 +30,8 @@ std::optional<visibility::WorkloadSeen> find_workload(const clusters::LocalClust
   return visibility::WorkloadSeen{{found, &found->metadata}, found->spec.priority.value_or(0)};
 }
 
-}  // namespace
-
-bool visibility_has_files() {
-  std::error_code error;
-  return std::filesystem::exists(certificate_file, error);
-}
-
-Result<std::unique_ptr<visibility::VisibilityServer>> make_visibility_port(
-    const Configuration& config, const Executor& executor, Clock& clock, Log log,
-    kube::Client& client, Core& core) {
-  if (!config.gates.enabled("VisibilityOnDemand")) {
-    return std::unique_ptr<visibility::VisibilityServer>();
-  }
-  auto options = options_of(config, clock.now());
-  if (!options) return options.error().within("visibilityServer");
+visibility::HandlerDeps handler_deps(const VisibilityPortDeps& deps) {
+  Core& core = deps.core;
   const auto with_source = [&core](const std::function<void(const visibility::Source&)>& answer) {
     if (!core.synced()) return false;
     const admission::StatusReader reader = core.scheduler().reader();
@@ -58,9 +39,59 @@ Result<std::unique_ptr<visibility::VisibilityServer>> make_visibility_port(
         {reader, [&core](const api::ObjectKey& key) { return find_workload(core.local(), key); }});
     return true;
   };
-  return std::make_unique<visibility::VisibilityServer>(
-      executor, visibility::HandlerDeps{client, clock, std::move(log), with_source},
-      std::move(*options));
+  return {deps.access, deps.clock, deps.log, with_source};
+}
+
+}  // namespace
+
+VisibilityCertificates::VisibilityCertificates(const Configuration& config, kube::Client& client,
+                                               kubeconfig::FileSystem& files, Clock& clock, Log log,
+                                               CertificateSource::Offer offer)
+    : managed_(config.internal_cert_management.enable && !has_files(files)),
+      offer_(std::move(offer)),
+      own_(client, files, clock, std::move(log), certificates_of(config), offer_) {}
+
+Status VisibilityCertificates::start(TaskScope& scope) {
+  const Status offered = own_.offer_own();
+  if (offered && !managed_) scope.spawn("certificates of visibility", own_.run());
+  return offered;
+}
+
+Status VisibilityCertificates::offer_managed(const net::TlsServerOptions& tls) {
+  return managed_ ? offer_(tls) : ok();
+}
+
+VisibilityPort::VisibilityPort(const Configuration& config, visibility::ServerOptions options,
+                               VisibilityPortDeps deps)
+    : server_(deps.scope.executor(), handler_deps(deps), std::move(options)),
+      certificates_(config, deps.access, deps.files, deps.clock, deps.log,
+                    [this](const net::TlsServerOptions& tls) {
+                      return server_.present(tls.certificate_pem, tls.key_pem);
+                    }) {}
+
+Status VisibilityPort::start(TaskScope& scope) {
+  const Status offered = certificates_.start(scope);
+  if (offered) scope.spawn("visibility", server_.run());
+  return offered;
+}
+
+Status VisibilityPort::offer_managed(const net::TlsServerOptions& tls) {
+  return certificates_.offer_managed(tls);
+}
+
+Result<std::unique_ptr<VisibilityPort>> make_visibility_port(const Configuration& config,
+                                                             VisibilityPortDeps deps) {
+  if (!config.gates.enabled("VisibilityOnDemand")) return std::unique_ptr<VisibilityPort>();
+  visibility::ServerOptions options;
+  if (!config.visibility_server.bind_address.empty()) {
+    options.address = config.visibility_server.bind_address;
+  }
+  options.port = static_cast<std::uint16_t>(config.visibility_server.bind_port);
+  TaskScope& scope = deps.scope;
+  auto port = std::make_unique<VisibilityPort>(config, std::move(options), std::move(deps));
+  const Status started = port->start(scope);
+  if (!started) return started.error().within("visibilityServer");
+  return port;
 }
 
 }  // namespace regatta::manager

@@ -19,6 +19,8 @@ namespace {
 
 constexpr api::ResourceInfo namespaces{"", "v1", "Namespace", "namespaces", false};
 constexpr Duration look_every = std::chrono::seconds(1);
+/// A manager watches the Secrets of its namespace.
+constexpr Duration hub_reads_within = std::chrono::seconds(5);
 constexpr const char* kueue_path = "/apis/kueue.x-k8s.io/v1beta2";
 constexpr const char* token_hidden = "<a token of the ServiceAccount>";
 
@@ -90,46 +92,77 @@ Task<Status> make_namespace(kube::Client& worker, std::string ns,
   co_return ok();
 }
 
+using KeptObjects = std::set<std::pair<std::string_view, api::ObjectKey>>;
+
+/// Deletes the objects of that kind that the selector finds, in namespace `ns` if it is set, and
+/// that are not kept.
+Task<Status> prune_kind(kube::Client& worker, api::ResourceInfo resource, std::string ns,
+                        std::string selector, KeptObjects kept,
+                        std::function<void(const std::string&)> say) {
+  std::vector<Wanted> found;
+  const std::function<void(const Json&)> take = [&](const Json& item) {
+    found.push_back({resource, item});
+  };
+  const std::function<void(const kube::ListPage&)> on_page = [&](const kube::ListPage& page) {
+    for_each_item(page, take);
+  };
+  kube::ListOptions options;
+  options.label_selector = std::move(selector);
+  const auto listed = co_await worker.list_raw(resource, ns, std::move(options), on_page);
+  const std::string doing = "listing " + std::string(resource.plural);
+  if (!listed) co_return refusal("worker", doing, listed.error());
+  for (const Wanted& one : found) {
+    if (kept.contains({resource.kind, one.key()})) continue;
+    const Status removed = co_await worker.remove(resource, one.key());
+    if (!removed && removed.error().code() != Errc::not_found) {
+      co_return refusal("worker", "deleting " + one.str(), removed.error());
+    }
+    say("worker: " + one.str() + " deleted");
+  }
+  co_return ok();
+}
+
 /// Deletes what an earlier call made for the account and is not in `keep`.
 Task<Status> prune(kube::Client& worker, WorkerAccount account, std::vector<Wanted> keep,
                    std::function<void(const std::string&)> say) {
-  std::set<std::pair<std::string_view, api::ObjectKey>> kept;
+  KeptObjects kept;
   for (const Wanted& wanted : keep) kept.emplace(wanted.resource.kind, wanted.key());
   for (const api::ResourceInfo& resource : account_kinds()) {
-    std::vector<Wanted> found;
-    const std::function<void(const Json&)> take = [&](const Json& item) {
-      found.push_back({resource, item});
-    };
-    const std::function<void(const kube::ListPage&)> on_page = [&](const kube::ListPage& page) {
-      for_each_item(page, take);
-    };
-    kube::ListOptions options;
-    options.label_selector = selector_of(account);
-    const auto listed = co_await worker.list_raw(resource, "", std::move(options), on_page);
-    const std::string doing = "listing " + std::string(resource.plural);
-    if (!listed) co_return refusal("worker", doing, listed.error());
-    for (const Wanted& one : found) {
-      if (kept.contains({resource.kind, one.key()})) continue;
-      const Status removed = co_await worker.remove(resource, one.key());
-      if (!removed && removed.error().code() != Errc::not_found) {
-        co_return refusal("worker", "deleting " + one.str(), removed.error());
-      }
-      say("worker: " + one.str() + " deleted");
-    }
+    const Status pruned =
+        co_await prune_kind(worker, resource, "", selector_of(account), kept, say);
+    if (!pruned) co_return pruned;
   }
   co_return ok();
+}
+
+/// The Secret that a new token ends with.
+Task<Result<Wanted>> make_tie(kube::Client& worker, RegistrationOptions options) {
+  const std::string doing = "creating a Secret that the token is bound to";
+  const Wanted tie = token_tie(options.account, options.cluster);
+  const auto made =
+      co_await worker.create_raw(tie.resource, options.account.ns, dump_json(tie.object));
+  if (!made) co_return refusal("worker", doing, made.error());
+  const auto read = parse_json(*made);
+  if (!read) co_return read.error().within(doing);
+  co_return Wanted{tie.resource, *read};
 }
 
 struct Token {
   std::string text;
   std::string ends;  ///< as the server writes it
 };
-Task<Result<Token>> request_token(kube::Client& worker, RegistrationOptions options) {
+Task<Result<Token>> request_token(kube::Client& worker, RegistrationOptions options, Wanted tie) {
   const auto lasts = std::chrono::duration_cast<std::chrono::seconds>(options.token_for).count();
   const Json request{{"apiVersion", "authentication.k8s.io/v1"},
                      {"kind", "TokenRequest"},
                      {"metadata", {{"name", options.account.name}}},
-                     {"spec", {{"expirationSeconds", lasts}}}};
+                     {"spec",
+                      {{"expirationSeconds", lasts},
+                       {"boundObjectRef",
+                        {{"apiVersion", "v1"},
+                         {"kind", "Secret"},
+                         {"name", tie.key().name},
+                         {"uid", text_at(tie.object, {"metadata", "uid"})}}}}}};
   kube::WriteOptions write;
   write.subresource = "token";
   const auto answer = co_await worker.create_raw(accounts, options.account.ns, dump_json(request),
@@ -206,12 +239,24 @@ Task<Status> wait_active(kube::Client& hub, Clock& clock, std::string cluster, D
   }
 }
 
+/// Earlier tokens end. The hub has had its Secret for a while by then, and uses the new one.
+Task<Status> end_earlier_tokens(RegistrationDeps deps, RegistrationOptions options, Wanted tie) {
+  co_await deps.clock.sleep_for(hub_reads_within);
+  KeptObjects kept;
+  kept.emplace(tie.resource.kind, tie.key());
+  co_return co_await prune_kind(deps.worker, tie.resource, options.account.ns,
+                                ties_of(options.account, options.cluster), std::move(kept),
+                                deps.say);
+}
+
 /// Token, Secret, MultiKueueCluster, and the wait for it.
 Task<Status> give_token(RegistrationDeps deps, RegistrationOptions options,
                         kubeconfig::Endpoint endpoint) {
-  auto token = co_await request_token(deps.worker, options);
+  const auto tie = co_await make_tie(deps.worker, options);
+  if (!tie) co_return tie.error();
+  auto token = co_await request_token(deps.worker, options, *tie);
   if (!token) co_return token.error();
-  deps.say("worker: a token that ends " + token->ends);
+  deps.say("worker: a token that ends " + token->ends + ", or with " + tie->str());
   endpoint = endpoint_for_hub(std::move(endpoint), options.server, std::move(token->text));
   const Status tried = co_await try_token(deps.try_token, endpoint, options.account);
   if (!tried) co_return tried;
@@ -222,8 +267,9 @@ Task<Status> give_token(RegistrationDeps deps, RegistrationOptions options,
   }
   const Status active =
       co_await wait_active(deps.hub, deps.clock, options.cluster, options.timeout);
-  if (active) deps.say("hub: MultiKueueCluster " + options.cluster + " is Active");
-  co_return active;
+  if (!active) co_return active;
+  deps.say("hub: MultiKueueCluster " + options.cluster + " is Active");
+  co_return co_await end_earlier_tokens(std::move(deps), std::move(options), *tie);
 }
 
 Task<Result<std::vector<std::string>>> configs_naming(kube::Client& hub, std::string cluster) {
@@ -306,6 +352,9 @@ Task<Status> remove_worker(kube::Client& hub, kube::Client* worker, Registration
     say("next: the identity on the worker stays; --worker-kubeconfig removes it, too");
     co_return ok();
   }
+  const Status ended = co_await prune_kind(*worker, api::Secret::resource, options.account.ns,
+                                           selector_of(options.account), {}, say);
+  if (!ended) co_return ended;
   co_return co_await prune(*worker, options.account, {}, say);
 }
 

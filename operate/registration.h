@@ -36,11 +36,12 @@ struct RegistrationDeps {
   std::function<void(const std::string&)> say;  ///< what was done
 };
 
-/// Lets the hub use a worker, and gives it a new token when it may already. Everything is applied,
-/// so it can be repeated after any failure. `worker_endpoint`: of the worker's kubeconfig.
+/// Lets the hub use a worker, and gives it a new token when it may already. Once the worker is
+/// Active with it, tokens that earlier calls gave for this MultiKueueCluster end. Everything is
+/// applied, so it can be repeated after any failure. `worker_endpoint`: of the worker's kubeconfig.
 Task<Status> register_worker(RegistrationDeps deps, RegistrationOptions options,
                              kubeconfig::Endpoint worker_endpoint);
-/// Only the token is made anew. `not_found` when there is no such registration.
+/// Only the token is made anew; earlier ones end. `not_found` when there is no such registration.
 Task<Status> rotate_token(RegistrationDeps deps, RegistrationOptions options,
                           kubeconfig::Endpoint worker_endpoint);
 /// Deletes what register_worker() made: on the hub, and with `worker` set on the worker. `conflict`

@@ -20,6 +20,7 @@ constexpr api::ResourceInfo cluster_role_bindings{rbac, "v1", "ClusterRoleBindin
 
 constexpr const char* managed_by = "app.kubernetes.io/managed-by";
 constexpr const char* instance = "app.kubernetes.io/instance";
+constexpr const char* component = "app.kubernetes.io/component";
 
 struct Rule {
   const char* group;
@@ -111,6 +112,22 @@ std::vector<Wanted> worker_objects(const WorkerAccount& account) {
     out.push_back(binding(role_bindings, "Role", account, ns));
   }
   return out;
+}
+
+Wanted token_tie(const WorkerAccount& account, const std::string& cluster) {
+  Wanted made = of_account(api::Secret::resource, account, account.ns);
+  Json& metadata = made.object["metadata"];
+  metadata.erase("name");
+  metadata["generateName"] = account.name + "-token-";
+  metadata["labels"][component] = cluster;
+  metadata["annotations"] = {
+      {"kubernetes.io/description", "The token of a hub is valid as long as this Secret exists."}};
+  made.object["type"] = "Opaque";
+  return made;
+}
+
+std::string ties_of(const WorkerAccount& account, const std::string& cluster) {
+  return selector_of(account) + "," + component + "=" + cluster;
 }
 
 std::string selector_of(const WorkerAccount& account) {

@@ -28,6 +28,12 @@ struct Wanted {
 /// The kinds of objects that worker_objects() may have, in the order in which they are deleted.
 const std::vector<api::ResourceInfo>& account_kinds();
 
+/// A Secret without a content, to which a token of the account is bound: the token ends with it.
+/// The server makes its name.
+Wanted token_tie(const WorkerAccount& account, const std::string& cluster);
+/// Selects the ties of all tokens that a hub got for this MultiKueueCluster.
+std::string ties_of(const WorkerAccount& account, const std::string& cluster);
+
 /// The ServiceAccount and its permissions, which are those of the chart regatta-worker, in the
 /// order in which they are made.
 std::vector<Wanted> worker_objects(const WorkerAccount& account);

@@ -87,5 +87,16 @@ TEST(WorkerAccount, makes_objects_that_can_be_found_again) {
             "app.kubernetes.io/instance=hub-east");
 }
 
+TEST(WorkerAccount, ties_a_token_to_a_secret_of_its_own) {
+  WorkerAccount account;
+  account.name = "hub-east";
+  const Wanted tie = token_tie(account, "h100");
+  EXPECT_EQ(text_at(tie.object["metadata"], "generateName"), "hub-east-token-");
+  EXPECT_FALSE(tie.object["metadata"].contains("name"));
+  EXPECT_FALSE(tie.object.contains("data"));
+  EXPECT_EQ(text_at(tie.object["metadata"]["labels"], "app.kubernetes.io/component"), "h100");
+  EXPECT_EQ(ties_of(account, "h100"), selector_of(account) + ",app.kubernetes.io/component=h100");
+}
+
 }  // namespace
 }  // namespace regatta::operate

@@ -92,6 +92,7 @@ def register_workers(env):
     before = token_of(fed, "h100")
     fed.register("h100", "--rotate")
     assert token_of(fed, "h100") != before, "it is another token"
+    wait_refused(fed, "h100", before)
     assert fed.active("h100")["status"] == "True"
 
     fed.register("cpu", "--namespaces", "team-research,team-product")
@@ -136,7 +137,11 @@ def remove(fed):
     assert not fed.hub.api.find("multikueueclusters", "h100")
     assert not fed.hub.api.find("secrets", "h100-kubeconfig", SYSTEM)
     assert account_objects(fed.workers["h100"]) == []
-    worker = fed.workers["h100"]
+    wait_refused(fed, "h100", token)
+
+
+def wait_refused(fed, name, token):
+    worker = fed.workers[name]
     stranger = os.path.join(worker.folder, "stranger.kubeconfig")
     with open(stranger, "w") as f:
         json.dump(worker.kubeconfig_with_token(token), f)
@@ -151,7 +156,7 @@ def remove(fed):
 
 @scenario
 def doctor_names_what_is_broken(env):
-    """A healthy fleet has no findings; each of nine faults is named, and gone when it is mended."""
+    """A healthy fleet has no findings; each of ten faults is named, and gone when it is mended."""
     fed = strangers(env)
     for worker in fed.workers:
         fed.register(worker)
@@ -265,5 +270,18 @@ def no_bundle(fed):
         "delete", "validatingwebhookconfiguration", name)
 
 
+def no_answer(fed):
+    name = "kueue-validating-webhook-configuration"
+    fed.hub.kubectl.apply({
+        "apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration",
+        "metadata": {"name": name}, "webhooks": [{
+            "name": "vresourceflavor.kb.io", "sideEffects": "None", "admissionReviewVersions": ["v1"],
+            "clientConfig": {"url": "https://127.0.0.1:1/validate", "caBundle": fed.hub.ca_data()},
+            "rules": [{"apiGroups": ["kueue.x-k8s.io"], "apiVersions": ["*"],
+                       "operations": ["CREATE"], "resources": ["resourceflavors"]}]}]})
+    return "hub: a webhook does not answer: ", lambda: fed.hub.kubectl.run(
+        "delete", "validatingwebhookconfiguration", name)
+
+
 FAULTS = [no_namespace, no_local_queue, no_priority_class, no_right, unknown_worker, wrong_token,
-          no_secret, short_token, no_bundle]
+          no_secret, short_token, no_bundle, no_answer]

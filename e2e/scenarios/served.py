@@ -13,45 +13,68 @@ NS = objects.NAMESPACE
 OLD, NEW = "/apis/kueue.x-k8s.io/v1beta1", "/apis/kueue.x-k8s.io/v1beta2"
 
 
-class Starts(threading.Thread):
-    """Follows every write of the Jobs of a cluster: which of them could run, and when first."""
+class Events(threading.Thread):
+    """Every write of the objects of a kind, from now on."""
 
-    def __init__(self, cluster):
+    def __init__(self, cluster, kind):
         super().__init__(daemon=True)
-        self.cluster, self._stopping, self.error = cluster, threading.Event(), None
-        self.version = cluster.api.request("GET", cluster.api.path("jobs"))["metadata"]["resourceVersion"]
-        self.seen, self.early = {}, []
+        self.cluster, self.kind, self.error = cluster, kind, None
+        self._stopping, self.seen = threading.Event(), []
+        listed = cluster.api.request("GET", cluster.api.path(kind))
+        self.before, self.version = listed["items"], listed["metadata"]["resourceVersion"]
 
     def run(self):
         try:
-            while not self._stopping.is_set():
-                for event in self.cluster.api.watch("jobs", self.version, seconds=2):
+            ending = False
+            while not ending:
+                ending = self._stopping.is_set()  # one watch more: for what was written until then
+                for event in self.cluster.api.watch(self.kind, self.version, seconds=2):
                     assert event["type"] != "ERROR", event
-                    self.note(event["object"])
+                    self.seen.append(event)
+                    self.version = event["object"]["metadata"]["resourceVersion"]
         except Exception as e:
             self.error = e
-
-    def note(self, job):
-        meta = job["metadata"]
-        self.version = meta["resourceVersion"]
-        name, suspended = meta["name"], job["spec"].get("suspend", False)
-        before = self.seen.get(name)
-        self.seen[name] = suspended
-        # What starts a Job is a write after its Workload got quota, and never its creation.
-        starts = not suspended and before is not False
-        if starts and (before is None or not self.has_quota(name)):
-            self.early.append((name, meta["resourceVersion"]))
-
-    def has_quota(self, name):
-        owned = [w for w in self.cluster.api.list("workloads", NS)
-                 if any(o["name"] == name for o in w["metadata"].get("ownerReferences", []))]
-        return any(is_true(w, "QuotaReserved") for w in owned)
 
     def stop(self):
         self._stopping.set()
         self.join()
         assert not self.error, repr(self.error)
-        assert not self.early, f"Jobs could run before their quota: {self.early}"
+        return self.seen
+
+
+class Starts:
+    """Follows every write of the Jobs and Workloads of a cluster: a Job is started by a write after
+    its Workload got quota, and never by its creation."""
+
+    def __init__(self, cluster):
+        self.events = [Events(cluster, kind) for kind in ("jobs", "workloads")]
+        assert not any(e.before for e in self.events), "it is to see the first write of each"
+
+    def start(self):
+        for events in self.events:
+            events.start()
+
+    def stop(self):
+        jobs, workloads = [events.stop() for events in self.events]
+        both = sorted(jobs + workloads,
+                      key=lambda e: int(e["object"]["metadata"]["resourceVersion"]))
+        has_quota, suspended, early, started = set(), {}, [], 0
+        for event in both:
+            obj, meta = event["object"], event["object"]["metadata"]
+            if obj["kind"] == "Workload":
+                owners = {o["uid"] for o in meta.get("ownerReferences", [])}
+                reserved = is_true(obj, "QuotaReserved") and event["type"] != "DELETED"
+                has_quota = has_quota | owners if reserved else has_quota - owners
+                continue
+            before = suspended.get(meta["uid"])
+            suspended[meta["uid"]] = obj["spec"].get("suspend", False)
+            if suspended[meta["uid"]] or before is False or event["type"] == "DELETED":
+                continue
+            started += 1
+            if before is None or meta["uid"] not in has_quota:
+                early.append((meta["name"], meta["resourceVersion"]))
+        assert not early, f"Jobs could run before their quota: {early}"
+        return started
 
 
 def refused(cluster, kind, obj):
@@ -113,8 +136,8 @@ def helm_installs_servers_that_api_servers_call(env):
         return found.code == 0 and found.json()["items"]
     shown = fleet.wait_for("the pending Workload is shown", pending)
     assert [w["localQueueName"] for w in shown] == ["default"], shown
-    for starts in watched:
-        starts.stop()
+    started = [starts.stop() for starts in watched]
+    assert started == [5, 5], f"on the hub and on the worker: {started}"
     fleet.check_permissions()
 
 
@@ -157,7 +180,7 @@ def webhooks_are_called_while_certificates_and_managers_end(env):
     first = helm.start_manager()
     second = helm.start_manager("second")
     helm.route(first, second)
-    cluster.kubectl.apply(objects.namespace(NS), solo.flavor(), *solo.cluster_queue("cq", 4))
+    cluster.kubectl.apply(objects.namespace(NS), solo.flavor(), *solo.cluster_queue("cq", 32))
     starts = Starts(cluster)
     starts.start()
 
@@ -190,10 +213,12 @@ def webhooks_are_called_while_certificates_and_managers_end(env):
     wait_for("Jobs are accepted again", lambda: creations.made > made + 20, 60, cluster.check)
     assert all("failed calling webhook" in why for _, why in creations.stop()), creations.refusals[:3]
     assert len(creations.refusals) <= refusals + 2, creations.refusals
-    wait_for("a Job is Complete", lambda: is_true(
-        job := cluster.api.get("jobs", "steady-0", NS), "Complete") or report(job.get("status")), 60,
-        cluster.check)
-    starts.stop()
+    around = [f"killed-{i}" for i in (0, made - 1, made, creations.made - 1)]
+    for name in ("steady-0", *around):
+        wait_for(f"{name} is Complete", lambda name=name: is_true(
+            job := cluster.api.get("jobs", name, NS), "Complete") or report(job.get("status")), 120,
+            cluster.check)
+    assert starts.stop() >= 1 + len(set(around))
 
 
 class Kept:

@@ -29,20 +29,30 @@ bool same(std::string_view a, std::string_view b) {
   return difference == 0;
 }
 
+/// Whether the object of the namespace that the claim is about is the one of then.
+bool still_there(Store& store, std::string_view plural, const std::string& ns, const Json& claim) {
+  const Shelf* shelf = store.find_shelf(plural);
+  const StoredPtr found = shelf ? shelf->find(ns, text_at(claim, "name")) : nullptr;
+  return found && text_at(found->value(), {"metadata", "uid"}) == text_at(claim, "uid");
+}
+
 }  // namespace
 
 std::string AccountTokens::issue(const TokenAccount& account, const std::string& id, TimePoint now,
                                  TimePoint expires) const {
-  const Json claims = {{"aud", {issuer}},
-                       {"exp", seconds_of(expires)},
-                       {"iat", seconds_of(now)},
-                       {"nbf", seconds_of(now)},
-                       {"iss", issuer},
-                       {"jti", id},
-                       {"kubernetes.io",
-                        {{"namespace", account.ns},
-                         {"serviceaccount", {{"name", account.name}, {"uid", account.uid}}}}},
-                       {"sub", "system:serviceaccount:" + account.ns + ":" + account.name}};
+  Json claims = {{"aud", {issuer}},
+                 {"exp", seconds_of(expires)},
+                 {"iat", seconds_of(now)},
+                 {"nbf", seconds_of(now)},
+                 {"iss", issuer},
+                 {"jti", id},
+                 {"kubernetes.io",
+                  {{"namespace", account.ns},
+                   {"serviceaccount", {{"name", account.name}, {"uid", account.uid}}}}},
+                 {"sub", "system:serviceaccount:" + account.ns + ":" + account.name}};
+  if (!account.secret.empty()) {
+    claims["kubernetes.io"]["secret"] = {{"name", account.secret}, {"uid", account.secret_uid}};
+  }
   const std::string signed_part =
       base64url_encode(header) + "." + base64url_encode(dump_json(claims));
   return signed_part + "." + base64url_encode(hmac_sha256(key_, signed_part));
@@ -60,11 +70,11 @@ std::optional<UserInfo> AccountTokens::user_of(std::string_view token, TimePoint
   const Json* given = about ? member(*about, "serviceaccount") : nullptr;
   if (!given) return {};
   const std::string ns = text_at(*about, "namespace");
-  const Shelf* accounts = store_.find_shelf("serviceaccounts");
-  const StoredPtr account = accounts ? accounts->find(ns, text_at(*given, "name")) : nullptr;
+  const Json* secret = member(*about, "secret");
+  if (!still_there(store_, "serviceaccounts", ns, *given)) return {};
+  if (secret && !still_there(store_, "secrets", ns, *secret)) return {};
   UserInfo user;
   user.uid = text_at(*given, "uid");
-  if (!account || text_at(account->value(), {"metadata", "uid"}) != user.uid) return {};
   user.name = text_at(*claims, "sub");
   user.groups = {"system:serviceaccounts", "system:serviceaccounts:" + ns};
   user.extra["authentication.kubernetes.io/credential-id"] = {"JTI=" + text_at(*claims, "jti")};

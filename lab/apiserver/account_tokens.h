@@ -13,10 +13,12 @@ namespace regatta::apiserver {
 /// The ServiceAccount that a token stands for.
 struct TokenAccount {
   std::string ns, name, uid;
+  std::string secret{}, secret_uid{};  ///< of the Secret that the token is bound to, if it is
 };
 
 /// Tokens of service accounts: signed JSON web tokens (HS256). The server does not store them, so
-/// they stay valid across restarts as long as the key does, and end early with their account.
+/// they stay valid across restarts as long as the key does, and end early with their account, and
+/// with the Secret that they are bound to.
 class AccountTokens {
  public:
   /// `key` is secret. `store` must outlive this.

@@ -86,11 +86,14 @@ class ServerTest : public ::testing::Test {
     return Json::parse(first.value_or(""), nullptr, false);
   }
 
-  /// A new token of the default service account.
-  std::string account_token() {
-    const net::HttpResponse answer = send(
+  net::HttpResponse request_token(const Json& spec) {
+    return send(
         "POST", "/api/v1/namespaces/default/serviceaccounts/robot/token",
-        {{"kind", "TokenRequest"}, {"apiVersion", "authentication.k8s.io/v1"}, {"spec", nullptr}});
+        {{"kind", "TokenRequest"}, {"apiVersion", "authentication.k8s.io/v1"}, {"spec", spec}});
+  }
+  /// A new token of the default service account.
+  std::string account_token(const Json& spec = nullptr) {
+    const net::HttpResponse answer = request_token(spec);
     EXPECT_EQ(answer.status, 201u) << answer.body;
     return Json::parse(answer.body)["status"]["token"].get<std::string>();
   }
@@ -138,6 +141,28 @@ TEST_F(ServerTest, tokens_end_with_time_and_with_their_account) {
   EXPECT_EQ(user_of(another), "");
   create_account();
   EXPECT_EQ(user_of(another), "") << "a namesake is another account";
+}
+
+TEST_F(ServerTest, a_bound_token_ends_with_its_secret) {
+  create_account();
+  const Json bound = {
+      {"boundObjectRef", {{"apiVersion", "v1"}, {"kind", "Secret"}, {"name", "tie"}}}};
+  EXPECT_EQ(request_token(bound).status, 404u);
+  const std::string secrets = "/api/v1/namespaces/default/secrets";
+  const auto tie = [&] { return send("POST", secrets, {{"metadata", {{"name", "tie"}}}}); };
+  EXPECT_EQ(tie().status, 201u);
+  const std::string token = account_token(bound);
+  EXPECT_EQ(user_of(token), "system:serviceaccount:default:robot");
+  Json other = bound;
+  other["boundObjectRef"]["uid"] = "another";
+  EXPECT_EQ(request_token(other).status, 409u);
+  other["boundObjectRef"] = {{"apiVersion", "v1"}, {"kind", "Pod"}, {"name", "tie"}};
+  EXPECT_EQ(request_token(other).status, 400u) << "Pods are not known here";
+
+  EXPECT_EQ(send("DELETE", secrets + "/tie").status, 200u);
+  EXPECT_EQ(user_of(token), "");
+  EXPECT_EQ(tie().status, 201u);
+  EXPECT_EQ(user_of(token), "") << "a namesake is another Secret";
 }
 
 TEST_F(ServerTest, tokens_survive_a_restart_with_the_same_key) {

@@ -305,6 +305,26 @@ Reply pod_log(Core& core, Exchange& exchange, const ResourceTypePtr& type) {
   return respond_text(200, "");
 }
 
+/// Binds the token to the Secret that the request names, if it names one. Pods and Nodes are not
+/// known here.
+Answer<TokenAccount> bind_token(Core& core, const std::string& ns, const Json& bound,
+                                TokenAccount whose) {
+  if (text_at(bound, "kind") != "Secret" || text_at(bound, "apiVersion") != "v1") {
+    return bad_request("cannot bind token to object of type " + text_at(bound, "apiVersion") +
+                       ", Kind=" + text_at(bound, "kind"));
+  }
+  whose.secret = text_at(bound, "name");
+  const StoredPtr secret = core.store.shelf("secrets").find(ns, whose.secret);
+  if (!secret) return not_found("", "secrets", whose.secret);
+  whose.secret_uid = text_at(secret->value(), {"metadata", "uid"});
+  const std::string wanted = text_at(bound, "uid");
+  if (wanted.empty() || wanted == whose.secret_uid) return whose;
+  return Failure{409, "Conflict",
+                 "the UID in the bound object reference (" + wanted +
+                     ") does not match the UID in record. The object might have been deleted and "
+                     "then recreated"};
+}
+
 Reply account_token(Core& core, const Authenticator& tokens, Exchange& exchange) {
   const RequestInfo& info = exchange.info;
   Answer<Json> request = decode_any(exchange, "TokenRequest");
@@ -320,7 +340,13 @@ Reply account_token(Core& core, const Authenticator& tokens, Exchange& exchange)
                          ": may not specify a duration less than 10 minutes"}});
   }
   const TimePoint now = core.clock.now(), expires = now + std::chrono::seconds(seconds);
-  const TokenAccount whose{info.ns, info.name, text_at(account->value(), {"metadata", "uid"})};
+  TokenAccount whose{info.ns, info.name, text_at(account->value(), {"metadata", "uid"})};
+  const Json* bound = spec ? member(*spec, "boundObjectRef") : nullptr;
+  if (bound && bound->is_object()) {
+    Answer<TokenAccount> tied = bind_token(core, info.ns, *bound, std::move(whose));
+    if (!tied) return tied.error();
+    whose = std::move(*tied);
+  }
   const std::string token = tokens.accounts().issue(whose, core.rng.uuid(), now, expires);
 
   Json answer = {{"kind", "TokenRequest"},
@@ -336,7 +362,7 @@ Reply account_token(Core& core, const Authenticator& tokens, Exchange& exchange)
     answer["spec"]["audiences"] = {"https://kubernetes.default.svc"};
   }
   answer["spec"]["expirationSeconds"] = seconds;
-  answer["spec"]["boundObjectRef"] = nullptr;
+  if (!bound) answer["spec"]["boundObjectRef"] = nullptr;
   answer["status"] = {{"token", token}, {"expirationTimestamp", format_rfc3339(expires)}};
   return respond_json(exchange, 201, answer);
 }

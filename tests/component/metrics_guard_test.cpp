@@ -1,5 +1,6 @@
 #include "manager/metrics_guard.h"
 
+#include "lib/net/handler_sender.h"
 #include "tests/support/test_cluster.h"
 
 #include <gtest/gtest.h>
@@ -106,6 +107,29 @@ TEST_F(MetricsGuarded, a_flood_of_unknown_tokens_costs_ten_questions_a_second) {
   world_.run_for(1s);
   for (int i = 0; i < 1000; ++i) status("another-" + std::to_string(i));
   EXPECT_EQ(questions(), 30);
+  world_.run_for(10s);
+  EXPECT_EQ(status("made-up-0"), 401u);
+  EXPECT_EQ(questions(), 31) << "it may be one by now";
+}
+
+/// Says whose the token was, and that it is not valid.
+struct TellsOfEndedTokens final : net::HttpHandler {
+  Task<net::HttpResponse> handle(net::HttpRequest) override {
+    net::HttpResponse response(201, R"({"status":{"authenticated":false,"user":)"
+                                    R"({"username":"root","groups":["system:masters"]}}})");
+    response.headers.set("Content-Type", "application/json");
+    co_return response;
+  }
+};
+
+TEST_F(MetricsGuarded, an_invalid_token_has_no_owner) {
+  TellsOfEndedTokens server;
+  net::HandlerSender sender(world_, server);
+  kube::Client client({sender, world_, rng_, nullptr, {}});
+  manager::MetricsGuard guard(client, world_, Log(), page_);
+  net::HttpRequest request("GET", "/metrics");
+  request.headers.set("Authorization", "Bearer ended");
+  EXPECT_EQ(run(world_, guard.handle(std::move(request))).status, 401u);
 }
 
 TEST_F(MetricsGuarded, a_token_that_ends_is_refused_within_a_minute) {

@@ -2,11 +2,14 @@
 #include "lib/base/base64.h"
 #include "lib/base/json_access.h"
 #include "lib/kube/faulty_sender.h"
+#include "manager/visibility_port.h"
 #include "manager/webhooks/certificate_source.h"
 #include "tests/support/test_cluster.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+
+#include <optional>
 
 namespace regatta::test_support {
 namespace {
@@ -14,6 +17,8 @@ namespace {
 using namespace std::chrono_literals;
 using manager::CertificateSource;
 using manager::CertificateSourceConfig;
+using manager::Configuration;
+using manager::VisibilityCertificates;
 
 constexpr api::ResourceInfo configurations{"admissionregistration.k8s.io", "v1",
                                            "ValidatingWebhookConfiguration",
@@ -107,11 +112,12 @@ class WebhookCertificates : public testing::Test {
     const std::string name = "kueue-webhook-service.kueue-system.svc";
     return net::check_server(pair, bundle(), name, world_.now()).has_value();
   }
-  void put_files(Duration valid_for = 1h) {
+  void put_files(Duration valid_for = 1h) { put_files_into("/certs", valid_for); }
+  void put_files_into(const std::string& folder, Duration valid_for = 1h) {
     const auto authority = net::CertificateAuthority::create("files", world_.now(), 24h);
     const auto pair = authority->issue_server({"x", {"x"}, {}}, world_.now(), valid_for);
-    files_.files["/certs/tls.crt"] = pair->certificate_pem;
-    files_.files["/certs/tls.key"] = pair->key_pem;
+    files_.files[folder + "/tls.crt"] = pair->certificate_pem;
+    files_.files[folder + "/tls.key"] = pair->key_pem;
   }
 
   sim::World world_{1};
@@ -284,6 +290,58 @@ TEST_F(WebhookCertificates, trouble_is_reported_and_tried_again) {
   replica.refuses = "";
   world_.run_for(CertificateSource::retry_after);
   EXPECT_EQ(replica.waits_for(), "");
+}
+
+/// What the visibility API shows, in a manager with that configuration.
+class VisibilityShows : public WebhookCertificates {
+ protected:
+  ~VisibilityShows() override {
+    scope_.stop();
+    world_.settle();
+  }
+  VisibilityCertificates& start_visibility() {
+    certificates_.emplace(manager_, cluster_.admin(), files_, world_, Log(),
+                          [this](const net::TlsServerOptions& tls) {
+                            shown_.push_back(tls.certificate_pem);
+                            return ok();
+                          });
+    EXPECT_TRUE(certificates_->start(scope_));
+    world_.run_for(5s);
+    return *certificates_;
+  }
+
+  Configuration manager_;
+  std::vector<std::string> shown_;
+  std::optional<VisibilityCertificates> certificates_;
+};
+
+TEST_F(VisibilityShows, files_that_change_and_no_managed_certificate_beside_them) {
+  put_files_into("/visibility");
+  VisibilityCertificates& certificates = start_visibility();
+  EXPECT_EQ(shown_.back(), files_.files["/visibility/tls.crt"]);
+  put_files_into("/visibility");
+  world_.run_for(5s);
+  EXPECT_EQ(shown_.back(), files_.files["/visibility/tls.crt"]);
+  EXPECT_TRUE(certificates.offer_managed({"managed", "key"}));
+  EXPECT_NE(shown_.back(), "managed");
+}
+
+TEST_F(VisibilityShows, the_managed_certificate_where_there_are_no_files) {
+  VisibilityCertificates& certificates = start_visibility();
+  ASSERT_EQ(shown_.size(), 1u) << "one of its own until there is a managed one";
+  EXPECT_TRUE(certificates.offer_managed({"managed", "key"}));
+  world_.run_for(10min);
+  EXPECT_EQ(shown_.back(), "managed");
+}
+
+TEST_F(VisibilityShows, one_of_its_own_that_is_made_anew_before_its_end) {
+  manager_.internal_cert_management.enable = false;
+  VisibilityCertificates& certificates = start_visibility();
+  EXPECT_TRUE(certificates.offer_managed({"managed", "key"}));
+  ASSERT_EQ(shown_.size(), 1u);
+  world_.step_wall(24h * 365);
+  world_.run_for(5s);
+  EXPECT_EQ(shown_.size(), 2u);
 }
 
 }  // namespace

@@ -1,7 +1,5 @@
 #include "visibility/server/server.h"
 
-#include "lib/net/pki.h"
-
 #include <utility>
 
 namespace regatta::visibility {
@@ -44,7 +42,6 @@ Status VisibilityServer::present(const std::string& certificate_pem, const std::
   ServerOptions before = options_;
   options_.certificate_pem = certificate_pem;
   options_.key_pem = key_pem;
-  options_.authority_pem.clear();
   const Status taken = listener_ && proxy_ ? listener_->reload(tls_of(*proxy_)) : ok();
   if (!taken) options_ = std::move(before);
   return taken;
@@ -85,20 +82,6 @@ Task<> VisibilityServer::follow_on() {
     }
     co_await deps_.clock.sleep_until(deps_.clock.steady() + reading_pause);
   }
-}
-
-Result<ServerOptions> self_signed(ServerOptions options, const std::string& ns, TimePoint now) {
-  constexpr Duration valid = std::chrono::hours(24 * 365);
-  const auto authority = net::CertificateAuthority::create("regatta-visibility", now, valid);
-  if (!authority) return authority.error();
-  const std::string service = "kueue-visibility-server." + ns + ".svc";
-  const auto pair =
-      authority->issue_server({service, {service, "localhost"}, {"127.0.0.1"}}, now, valid);
-  if (!pair) return pair.error();
-  options.certificate_pem = pair->certificate_pem;
-  options.key_pem = pair->key_pem;
-  options.authority_pem = authority->certificate_pem();
-  return options;
 }
 
 }  // namespace regatta::visibility

@@ -16,7 +16,6 @@ struct ServerOptions {
   std::uint16_t port = 8082;
   std::string certificate_pem;  ///< with its chain
   std::string key_pem;
-  std::string authority_pem{};  ///< that signed the certificate, if it is our own
 };
 
 /// The visibility API on a port. It opens as soon as the cluster has said which API servers to
@@ -29,7 +28,6 @@ class VisibilityServer {
   Task<> run();
   /// Another certificate for later connections. On an error the old one stays.
   Status present(const std::string& certificate_pem, const std::string& key_pem);
-  const std::string& authority_pem() const { return options_.authority_pem; }
   /// 0 until the port is open.
   std::uint16_t port() const { return listener_ == nullptr ? 0 : listener_->port(); }
 
@@ -48,9 +46,5 @@ class VisibilityServer {
   std::unique_ptr<net::HttpServer> server_;
   TaskScope scope_;
 };
-
-/// A certificate of an authority that only this process knows, for clusters whose APIService does
-/// not check it.
-Result<ServerOptions> self_signed(ServerOptions options, const std::string& ns, TimePoint now);
 
 }  // namespace regatta::visibility

@@ -68,6 +68,9 @@ class VisibilityOverHttps : public testing::Test {
     ServerOptions options;
     options.address = "127.0.0.1";
     options.port = 0;
+    const auto own = *servers.issue_server({"x", {}, {"127.0.0.1"}}, clock.now(), day);
+    options.certificate_pem = own.certificate_pem;
+    options.key_pem = own.key_pem;
     server.emplace(io.get_executor(),
                    HandlerDeps{client, clock, Log(),
                                [this](const auto& answer) {
@@ -76,7 +79,7 @@ class VisibilityOverHttps : public testing::Test {
                                  answer(Source{reader, [](const auto&) { return std::nullopt; }});
                                  return true;
                                }},
-                   *self_signed(options, "kueue-system", clock.now()));
+                   options);
     present(proxies, "front-proxy");
   }
 
@@ -94,7 +97,7 @@ class VisibilityOverHttps : public testing::Test {
                   std::vector<Result<net::HttpResponse>>* answers) {
     while (server->port() == 0) co_await asio::post(io, asio::use_awaitable);
     net::TlsClientOptions options;
-    options.ca_pem = server->authority_pem();
+    options.ca_pem = servers.certificate_pem();
     options.certificate_pem = certificate.certificate_pem;
     options.key_pem = certificate.key_pem;
     const auto dialer = net::TlsDialer::create(clock, options);
@@ -135,6 +138,8 @@ class VisibilityOverHttps : public testing::Test {
   SystemClock clock;
   Rng rng{1};
   Cluster cluster;
+  net::CertificateAuthority servers =
+      *net::CertificateAuthority::create("servers", clock.now(), day);
   net::CertificateAuthority proxies =
       *net::CertificateAuthority::create("front-proxy-ca", clock.now(), day);
   net::CertificateAuthority others =
