@@ -92,7 +92,11 @@ void removes_what_it_should_stop(SimOptions* options) {
     }
   });
 }
+/// The reconciler of Jobs does not ask either whether a worker may still run the Job.
 void gives_quota_back_at_once(SimOptions* options) {
+  options->manager = [](ManagerPlan* plan, bool) {
+    plan->core.jobs.may_run_on_worker = [](const api::ObjectKey&) { return false; };
+  };
   plans(options, [](const GroupView& g, Plan* plan) {
     if (g.local.evicted && g.local.quota_reserved && g.local.job_active) {
       plan->actions = {dispatch::ReleaseJob{}};
