@@ -411,6 +411,15 @@ TEST(BatchJob, CountersNeverGoBack) {
   EXPECT_EQ(batch_job::status_patch(*local, *remote)["status"], Json({{"active", 2}}));
 }
 
+TEST(BatchJob, AJobThatEndedBeforeTheHubSaysThatItStartedEndsAtItsStart) {
+  // The worker's API server went back to an earlier run, which ended.
+  const auto local = job_with(running);
+  const auto ended = job_with(R"({"spec": {"suspend": false}, "status": {"succeeded": 3,
+      "startTime": "2025-12-31T23:58:00Z", "completionTime": "2025-12-31T23:59:00Z"}})");
+  EXPECT_EQ(batch_job::status_patch(*local, *ended)["status"]["completionTime"],
+            "2026-01-01T00:00:00Z");
+}
+
 TEST(BatchJob, TheStartTimeStaysWhileTheHubsJobIsNotSuspended) {
   const auto local = job_with(running);
   const auto stopped = job_with(R"({"spec": {"suspend": true}})");

@@ -355,7 +355,12 @@ Json status_patch(const api::Job& local, const api::Job& remote) {
     if (least > after.value(counter, 0)) after[counter] = least;
   }
   // Nor may the start time move while the Job is not suspended.
-  if (!local_suspended && before.contains("startTime")) after["startTime"] = before["startTime"];
+  if (!local_suspended && before.contains("startTime")) {
+    after["startTime"] = before["startTime"];
+    // A worker that was restored may show the end of an earlier run, which the API would refuse.
+    const auto& end = remote.status.completion_time;
+    if (end && *end < *local.status.start_time) after["completionTime"] = before["startTime"];
+  }
   const Json change = merge_patch_between(before, after);
   if (change.empty()) return change;
   return of_this_job(local, change);
