@@ -230,7 +230,9 @@ bool Fleet::told(const std::string& cluster, std::string_view type) const {
   const Member* member = find(cluster);
   if (!member) return false;
   const auto found = member->notices.find(std::string(type));
-  return found != member->notices.end() && found->second;
+  if (found != member->notices.end()) return found->second.has_value();
+  const auto object = local_.multikueue_clusters.get(api::ObjectKey(cluster));
+  return object && api::is_true(object->status.conditions, type);
 }
 
 bool Fleet::write_notices(const Member& member, api::MultiKueueCluster* cluster) const {

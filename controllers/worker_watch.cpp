@@ -76,9 +76,10 @@ bool WorkerWatch::judge(const std::string& cluster, const clusters::RemoteCluste
     const std::string name(api::annotations::remove_vanished);
     allowed = dispatch::allowed_removals(object->metadata.annotation(name));
   }
-  const bool holds = dispatch::holds_removals(there, config_, allowed);
+  const bool held = fleet_.told(cluster, api::conditions::removals_held);
+  const bool holds = dispatch::holds_removals(there, config_, allowed, held);
   // The count in the message changes with each Job that ends; it is written from time to time.
-  if (!refresh && holds == fleet_.told(cluster, api::conditions::removals_held)) return holds;
+  if (!refresh && holds == held) return holds;
   std::optional<clusters::Notice> notice;
   if (holds) notice = {std::string(api::reasons::vanished_on_hub), dispatch::held_message(there)};
   fleet_.tell(cluster, api::conditions::removals_held, std::move(notice));

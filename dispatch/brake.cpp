@@ -31,9 +31,11 @@ bool never_sent(const api::Workload& workload) {
 }
 
 bool holds_removals(const RunningThere& there, const BrakeConfig& config,
-                    std::optional<std::size_t> allowed) {
-  if (there.vanished < config.at_least) return false;
-  if (double(there.vanished) <= config.share * double(there.all)) return false;
+                    std::optional<std::size_t> allowed, bool held) {
+  if (config.share >= 1) return false;
+  const bool much = there.vanished >= config.at_least &&
+                    double(there.vanished) > config.share * double(there.all);
+  if (!much && (!held || there.vanished == 0)) return false;
   return !allowed || there.vanished > *allowed;
 }
 

@@ -32,9 +32,10 @@ struct RunningThere {
 bool never_sent(const api::Workload& workload);
 
 /// Whether what vanished stays on the worker. `allowed` is how many of them the operator allows to
-/// be removed.
+/// be removed. `held` says that it has stayed so far: then it does until nothing of it is left.
+/// That some of it ended, or that more runs there now, is no reason to remove the rest.
 bool holds_removals(const RunningThere& there, const BrakeConfig& config,
-                    std::optional<std::size_t> allowed);
+                    std::optional<std::size_t> allowed, bool held);
 
 /// The number in an annotation; nullopt when it is none.
 std::optional<std::size_t> allowed_removals(const std::string& annotation);

@@ -7,20 +7,29 @@ namespace {
 
 TEST(Brake, HoldsWhenMoreThanTheShareVanished) {
   const BrakeConfig config;
-  EXPECT_FALSE(holds_removals({40, 20}, config, {})) << "half is not more than half";
-  EXPECT_TRUE(holds_removals({40, 21}, config, {}));
-  EXPECT_FALSE(holds_removals({9, 9}, config, {})) << "fewer than ten may go";
-  EXPECT_TRUE(holds_removals({10, 10}, config, {}));
-  EXPECT_FALSE(holds_removals({}, config, {}));
+  EXPECT_FALSE(holds_removals({40, 20}, config, {}, false)) << "half is not more than half";
+  EXPECT_TRUE(holds_removals({40, 21}, config, {}, false));
+  EXPECT_FALSE(holds_removals({9, 9}, config, {}, false)) << "fewer than ten may go";
+  EXPECT_TRUE(holds_removals({10, 10}, config, {}, false));
+  EXPECT_FALSE(holds_removals({}, config, {}, false));
 }
 
 TEST(Brake, AShareOfOneNeverHolds) {
-  EXPECT_FALSE(holds_removals({1000, 1000}, {.share = 1.0}, {}));
+  EXPECT_FALSE(holds_removals({1000, 1000}, {.share = 1.0}, {}, true));
+}
+
+TEST(Brake, WhatIsHeldIsHeldUntilNothingOfItIsLeft) {
+  EXPECT_TRUE(holds_removals({9, 9}, {}, {}, true)) << "one of ten has ended";
+  EXPECT_TRUE(holds_removals({40, 12}, {}, {}, true)) << "others have started";
+  EXPECT_TRUE(holds_removals({40, 1}, {}, {}, true));
+  EXPECT_FALSE(holds_removals({40, 0}, {}, {}, true));
+  EXPECT_FALSE(holds_removals({9, 9}, {}, 9, true)) << "the operator allows it";
+  EXPECT_TRUE(holds_removals({9, 9}, {}, 8, true));
 }
 
 TEST(Brake, TheOperatorAllowsSoManyAndNoMore) {
-  EXPECT_FALSE(holds_removals({40, 30}, {}, 30));
-  EXPECT_TRUE(holds_removals({40, 31}, {}, 30));
+  EXPECT_FALSE(holds_removals({40, 30}, {}, 30, false));
+  EXPECT_TRUE(holds_removals({40, 31}, {}, 30, false));
 }
 
 TEST(Brake, OnlyANumberAllowsAnything) {

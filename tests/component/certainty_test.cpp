@@ -194,6 +194,34 @@ TEST_F(Certainty, AHubThatWasAwayGivesItsWorkersAChance) {
   EXPECT_EQ(condition_of("j", "Evicted"), "");
 }
 
+TEST_F(Certainty, AWorkerThatIsConnectedLaterThanOthersIsNotGone) {
+  start_all({"east"});
+  run_on_east("j", "6000");
+  const std::string uid = uid_on("east", "j");
+  manager_.reset();
+  // As many as are looked at together, and before `east`. That there is no Secret is told at once.
+  for (const std::string name : {"a", "b", "c", "d"}) {
+    apply("apiVersion: kueue.x-k8s.io/v1beta2\nkind: MultiKueueCluster\nmetadata: {name: " + name +
+          "}\nspec: {clusterSource: {kubeConfig: {location: none}}}");
+  }
+  manager_.emplace(cluster_, network_);
+  kube::NetworkFaults& faults = manager_->faults();
+  faults.concerns = [](const net::HttpRequest& request) {
+    return request.method == "PATCH" &&
+           request.target.find("multikueueclusters") != std::string::npos;
+  };
+  faults.hang_before = 1;
+  until("the manager has synced", [&] { return manager_->started(); });
+  settle(2s);
+  ASSERT_FALSE(manager_->core().fleet().find("east")) << "it is not connected yet";
+  settle(1min);
+  faults.hang_before = 0;
+  settle(1min);
+  EXPECT_EQ(condition_of("j", "Evicted"), "");
+  EXPECT_EQ(workload_of("j")->status.cluster_name, "east");
+  EXPECT_EQ(uid_on("east", "j"), uid);
+}
+
 TEST_F(Certainty, AWorkerThatAnswersAgainIsListedBeforeItIsReady) {
   start_all({"east"});
   run_on_east("j");

@@ -11,10 +11,10 @@ using testing::StartsWith;
 
 class Hubs : public Federation {
  protected:
-  static std::string long_job(const std::string& name) {
+  static std::string long_job(const std::string& name, const std::string& seconds = "6000") {
     std::string yaml = remote_job_yaml(name);
     return yaml.replace(yaml.find("annotations: {"), 14,
-                        "annotations: {sandbox.regatta.dev/run-seconds: \"6000\"");
+                        "annotations: {sandbox.regatta.dev/run-seconds: \"" + seconds + "\"");
   }
   static std::string name_of(int i) { return "j" + std::to_string(i); }
 
@@ -27,6 +27,12 @@ class Hubs : public Federation {
     for (int i = 0; i < jobs; ++i) apply(long_job(name_of(i)));
     const std::string all = "workloads " + std::to_string(jobs) + ", jobs " + std::to_string(jobs);
     until("all run", [&] { return held_by("east") == all; });
+    settle();
+  }
+  void run_ten_of_which_one_ends() {
+    run_many(9);
+    apply(long_job("short", "600"));
+    until("all run", [&] { return held_by("east") == "workloads 10, jobs 10"; });
     settle();
   }
   /// As if the hub's etcd had lost them.
@@ -154,6 +160,54 @@ TEST_F(Hubs, AHubThatForgotWhereJobsRunStopsNoneUntilItIsTold) {
         [&] { return uid_on_east("j0") != uid && held_by("east") == "workloads 12, jobs 12"; });
   settle(2min);
   EXPECT_EQ(condition_on(cluster_, api::conditions::removals_held).substr(0, 14), "False Resolved");
+}
+
+TEST_F(Hubs, WhatIsHeldStaysHeldWhenPartOfItEnds) {
+  run_ten_of_which_one_ends();
+  manager_.reset();
+  forget_starts_of_jobs();
+  start_manager();
+  settle(1min);
+  expect_held(10);
+  const std::string uid = uid_on_east("j0");
+  const auto nine = [&] {
+    return condition_on(cluster_, api::conditions::removals_held)
+        .starts_with("True VanishedOnHub: 9 of 9 ");
+  };
+  until("one has ended", nine, 20min);
+  settle(3min);
+  EXPECT_EQ(uid_on_east("j0"), uid);
+  start_manager();
+  settle(3min);
+  EXPECT_EQ(uid_on_east("j0"), uid) << "the condition remembers";
+  EXPECT_TRUE(nine());
+  annotate(cluster_, api::annotations::remove_vanished, "9");
+  until("they run again", [&] { return uid_on_east("j0") != uid; });
+}
+
+TEST_F(Hubs, OnceNoMoreThanTheOperatorAllowsIsLeftItIsLookedAtAgain) {
+  run_ten_of_which_one_ends();
+  const std::string uid = uid_on_east("j0");
+  manager_.reset();
+  forget_starts_of_jobs();
+  start_manager();
+  settle(1min);
+  annotate(cluster_, api::annotations::remove_vanished, "9");
+  settle(1min);
+  expect_held(10);
+  until("they run again", [&] { return uid_on_east("j0") != uid; }, 20min);
+}
+
+TEST_F(Hubs, AndSoIsWhatDoesNotExistOnTheHub) {
+  run_ten_of_which_one_ends();
+  manager_.reset();
+  lose_everything_of_jobs();
+  start_manager();
+  settle(1min);
+  annotate(cluster_, api::annotations::remove_vanished, "9");
+  settle(1min);
+  expect_held(10);
+  until("removed", [&] { return held_by("east") == "workloads 0, jobs 0"; }, 20min);
 }
 
 TEST_F(Hubs, JobsThatWereEvictedWhileTheirWorkerWasLostAreRemovedHoweverManyTheyAre) {

@@ -115,5 +115,47 @@ TEST_F(StalePlans, JobsThatEndBeforeTheHubStartedThemAreNotStarted) {
   EXPECT_EQ(manager_->requests.invalid(), 0) << manager_->requests.str();
 }
 
+TEST_F(StalePlans, AJobThatWasSeenToStopHoldsNoQuotaWhateverItsCopySays) {
+  const std::string host = run_one();
+  workers_.at(host).manager.reset();
+  TestCluster& worker = *workers_.at(host).cluster;
+  ASSERT_TRUE(worker.patch(api::Job::resource, key("j"), R"({"spec":{"suspend":true}})"));
+  until("the hub knows that it stopped", [&] { return job("j").status.active == 0; });
+  stop_queue("HoldAndDrain");
+  until("given back", [&] { return condition_of("j", "QuotaReserved").starts_with("False"); });
+}
+
+// The worker may still carry the deletion out, however late. It would take the Job along.
+TEST_F(StalePlans, ACopyWhoseDeletionWasAskedForDoesNotWinALaterRace) {
+  kube::NetworkFaults& faults = network_.faults("east");
+  faults.concerns = [](const net::HttpRequest& request) { return request.method == "DELETE"; };
+  start_all({"east"});
+  TestCluster& east = *workers_.at("east").cluster;
+  const auto queue_on_east = [&](const char* policy) {
+    ASSERT_TRUE(east.patch(api::ClusterQueue::resource, api::ObjectKey("cq"),
+                           R"({"spec":{"stopPolicy":")" + std::string(policy) + "\"}}"));
+  };
+  queue_on_east("Hold");
+  apply(remote_job_yaml("j"));
+  until("a copy waits", [&] { return held_by("east") == "workloads 1, jobs 0"; });
+  settle();
+  const std::string first = east.list<api::Workload>("default").front().metadata.uid;
+  faults.drop_before = 1;
+  stop_queue("HoldAndDrain");
+  until("given back", [&] { return condition_of("j", "QuotaReserved").starts_with("False"); });
+  settle();
+  queue_on_east("None");
+  stop_queue("None");
+  settle(1min);
+  ASSERT_EQ(held_by("east"), "workloads 1, jobs 0");
+  const auto copy = east.list<api::Workload>("default").front();
+  EXPECT_EQ(copy.metadata.uid, first);
+  EXPECT_TRUE(api::is_true(copy.status.conditions, "Admitted")) << "it would win";
+  EXPECT_EQ(workload_of("j")->status.cluster_name, std::nullopt);
+  faults.drop_before = 0;
+  until("another copy won", [&] { return held_by("east") == "workloads 1, jobs 1"; });
+  EXPECT_NE(east.list<api::Workload>("default").front().metadata.uid, first);
+}
+
 }  // namespace
 }  // namespace regatta::test_support
