@@ -1,11 +1,6 @@
-#include "lab/apiserver/server.h"
+#include "lab/apiserver/admin_test.h"
 #include "lib/base/base64.h"
 #include "lib/base/json_access.h"
-#include "lib/runtime/task_scope.h"
-#include "lib/sim/world.h"
-
-#include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
 namespace regatta::apiserver {
 namespace {
@@ -44,37 +39,15 @@ class FakeServer final : public Outgoing, public net::HttpSender {
   }
 };
 
-class AggregationTest : public ::testing::Test {
+class AggregationTest : public AdminTest {
  protected:
-  AggregationTest() : world_(3), scope_(world_.executor()) {
+  AggregationTest() {
     remote_ = std::make_shared<FakeServer>();
     ServerOptions options;
     options.front_proxy = {remote_, "front-proxy-client", "the authority", "of users"};
-    options.tokens["admin"] = UserInfo{"admin", "", {"system:masters"}, {}};
-    server_ = std::make_unique<Server>(world_.executor(), world_, world_.rng, options);
+    open(std::move(options));
     scope_.spawn("server", server_->run());
   }
-  ~AggregationTest() override {
-    scope_.stop();
-    world_.settle();
-  }
-
-  using Answered = std::shared_ptr<std::optional<net::HttpResponse>>;
-  net::HttpResponse send(std::string method, std::string target, const Json& body = nullptr,
-                         net::Headers headers = {}) {
-    net::HttpRequest request(std::move(method), std::move(target));
-    request.headers = std::move(headers);
-    request.headers.set("Authorization", "Bearer admin");
-    if (!body.is_null()) request.body = body.dump();
-    auto answered = std::make_shared<std::optional<net::HttpResponse>>();
-    scope_.spawn("request", exchange(std::move(request), answered));
-    world_.run_for(1s, [&] { return answered->has_value(); });
-    return answered->has_value() ? **answered : net::HttpResponse(0, "");
-  }
-  Task<> exchange(net::HttpRequest request, Answered into) {
-    *into = co_await server_->handle(std::move(request));
-  }
-
   void register_service() {
     const Json spec = {{"group", "remote.dev"},
                        {"version", "v1"},
@@ -106,10 +79,7 @@ class AggregationTest : public ::testing::Test {
     return conditions.empty() ? Json() : conditions[0];
   }
 
-  sim::World world_;
   std::shared_ptr<FakeServer> remote_;
-  std::unique_ptr<Server> server_;
-  TaskScope scope_;
 };
 
 TEST_F(AggregationTest, ARequestIsPassedOnForItsUser) {

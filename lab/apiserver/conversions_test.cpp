@@ -1,12 +1,8 @@
-#include "lab/apiserver/server.h"
+#include "lab/apiserver/admin_test.h"
 #include "lib/base/base64.h"
 #include "lib/base/json_access.h"
-#include "lib/runtime/task_scope.h"
-#include "lib/sim/world.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
 namespace regatta::apiserver {
 namespace {
@@ -46,38 +42,16 @@ class FakeConverter final : public Outgoing, public net::HttpSender {
   }
 };
 
-class ConversionsTest : public ::testing::Test {
+class ConversionsTest : public AdminTest {
  protected:
-  ConversionsTest() : world_(3), scope_(world_.executor()) {
+  ConversionsTest() {
     converter_ = std::make_shared<FakeConverter>();
     ServerOptions options;
     options.outgoing = converter_;
-    options.tokens["admin"] = UserInfo{"admin", "", {"system:masters"}, {}};
-    server_ = std::make_unique<Server>(world_.executor(), world_, world_.rng, options);
+    open(std::move(options));
     const net::HttpResponse made = send(
         "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", Json::parse(definition));
     EXPECT_EQ(made.status, 201u) << made.body;
-  }
-  ~ConversionsTest() override {
-    scope_.stop();
-    world_.settle();
-  }
-
-  using Answered = std::shared_ptr<std::optional<net::HttpResponse>>;
-  net::HttpResponse send(std::string method, std::string target, const Json& body = nullptr) {
-    net::HttpRequest request(std::move(method), std::move(target));
-    request.headers.set("Authorization", "Bearer admin");
-    if (request.method == "PATCH") {
-      request.headers.set("Content-Type", "application/merge-patch+json");
-    }
-    if (!body.is_null()) request.body = body.dump();
-    auto answered = std::make_shared<std::optional<net::HttpResponse>>();
-    scope_.spawn("request", exchange(std::move(request), answered));
-    world_.run_for(1s, [&] { return answered->has_value(); });
-    return answered->has_value() ? **answered : net::HttpResponse(0, "");
-  }
-  Task<> exchange(net::HttpRequest request, Answered into) {
-    *into = co_await server_->handle(std::move(request));
   }
   Json json(std::string method, std::string target, const Json& body = nullptr) {
     return Json::parse(send(std::move(method), std::move(target), body).body);
@@ -113,10 +87,7 @@ class ConversionsTest : public ::testing::Test {
           "properties": {"value": {"type": "integer"}}}}},
         "status": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}}}}}]}})";
 
-  sim::World world_;
   std::shared_ptr<FakeConverter> converter_;
-  std::unique_ptr<Server> server_;
-  TaskScope scope_;
 };
 
 TEST_F(ConversionsTest, BothVersionsAreReadAndWrittenSideBySide) {

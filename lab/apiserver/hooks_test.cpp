@@ -1,12 +1,8 @@
-#include "lab/apiserver/server.h"
+#include "lab/apiserver/admin_test.h"
 #include "lib/base/base64.h"
 #include "lib/base/json_access.h"
-#include "lib/runtime/task_scope.h"
-#include "lib/sim/world.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
 namespace regatta::apiserver {
 namespace {
@@ -49,44 +45,14 @@ class FakeHooks final : public Outgoing, public net::HttpSender {
   Peer peer_;
 };
 
-class HooksTest : public ::testing::Test {
+class HooksTest : public AdminTest {
  protected:
-  HooksTest() : world_(3), scope_(world_.executor()) {
+  HooksTest() {
     hooks_ = std::make_shared<FakeHooks>(world_);
     ServerOptions options;
     options.outgoing = hooks_;
-    options.tokens["admin"] = UserInfo{"admin", "", {"system:masters"}, {}};
-    server_ = std::make_unique<Server>(world_.executor(), world_, world_.rng, options);
+    open(std::move(options));
   }
-  ~HooksTest() override {
-    scope_.stop();
-    world_.settle();
-  }
-
-  using Answered = std::shared_ptr<std::optional<net::HttpResponse>>;
-
-  /// Starts a request; the answer comes while the world runs.
-  Answered start(std::string method, std::string target, const Json& body = nullptr) {
-    net::HttpRequest request(std::move(method), std::move(target));
-    request.headers.set("Authorization", "Bearer admin");
-    if (request.method == "PATCH") {
-      request.headers.set("Content-Type", "application/merge-patch+json");
-    }
-    if (!body.is_null()) request.body = body.dump();
-    auto answered = std::make_shared<std::optional<net::HttpResponse>>();
-    scope_.spawn("request", exchange(std::move(request), answered));
-    world_.settle();
-    return answered;
-  }
-  net::HttpResponse send(std::string method, std::string target, const Json& body = nullptr) {
-    const Answered answered = start(std::move(method), std::move(target), body);
-    world_.run_for(std::chrono::seconds(20), [&] { return answered->has_value(); });
-    return answered->has_value() ? **answered : net::HttpResponse(0, "");
-  }
-  Task<> exchange(net::HttpRequest request, Answered into) {
-    *into = co_await server_->handle(std::move(request));
-  }
-
   static Json hook(const Json& changes = Json::object()) {
     Json hook = {{"name", "h.example.dev"},
                  {"clientConfig",
@@ -111,10 +77,7 @@ class HooksTest : public ::testing::Test {
   }
 
   static constexpr const char* maps = "/api/v1/namespaces/default/configmaps";
-  sim::World world_;
   std::shared_ptr<FakeHooks> hooks_;
-  std::unique_ptr<Server> server_;
-  TaskScope scope_;
 };
 
 Json patch_answer(const Json& operations) {
