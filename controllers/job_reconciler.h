@@ -31,8 +31,7 @@ class JobReconciler {
   Task<Status> release_orphans(jobs::JobId id);
   Task<Status> apply(jobs::JobPtr job, jobs::JobAction action);
   void enqueue_owners(const api::Workload& workload);
-  void note(const jobs::GenericJob& job, kube::EventType type, std::string_view reason,
-            std::string message);
+  void note(const jobs::GenericJob& job, const jobs::JobAction& action);
 
   Task<Status> run(jobs::JobPtr job, jobs::CreateWorkload action);
   Task<Status> run(jobs::JobPtr job, jobs::DeleteWorkload action);
@@ -44,6 +43,7 @@ class JobReconciler {
   Task<Status> run(jobs::JobPtr job, jobs::DropReservation action);
   Task<Status> run(jobs::JobPtr job, jobs::StopJob action);
   Task<Status> run(jobs::JobPtr job, jobs::StartJob action);
+  Task<Status> run(jobs::JobPtr job, jobs::HoldJob action);
   Task<Status> run(jobs::JobPtr job, jobs::QueueJob action);
   Task<Status> run(jobs::JobPtr job, jobs::DeleteJob action);
   Task<Status> run(jobs::JobPtr job, jobs::GateWorkload action);

@@ -1,0 +1,87 @@
+#pragma once
+
+#include "jobs/generic_job.h"
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+#include <vector>
+
+/// Most kinds of jobs are custom resources of one shape: some pod templates with counts, a field
+/// that suspends the job, perhaps one that names its controller. A kind of this shape says where
+/// these are, and reads its status; everything else is the same for all of them.
+namespace regatta::jobs {
+
+/// One pod set of a job.
+struct PodSlot {
+  std::string name;         ///< of the pod set
+  Json::json_pointer path;  ///< of the pod template, in the job
+  std::string field;        ///< the same as messages show it: "spec.a[0].template"
+  std::int32_t count = 1;
+  PodNumbering numbering;
+};
+
+/// Where a kind keeps the fields that all kinds have.
+struct JobShape {
+  Json::json_pointer suspend{"/spec/suspend"};
+  Json::json_pointer managed_by{"/spec/managedBy"};
+  std::string managed_by_field = "spec.managedBy";
+  std::string own_controller;  ///< the value of managed_by that means the same as none
+};
+
+/// Base of the jobs of such kinds.
+class TemplatedJob : public GenericJob {
+ public:
+  const api::ObjectMeta& metadata() const final { return metadata_; }
+
+  Result<std::vector<api::PodSet>> pod_sets(const TopologyOptions& topology) const final;
+  std::vector<std::int32_t> pod_counts() const final;
+  std::string pod_priority_class() const override;
+  bool equivalent(const api::Workload& workload,
+                  const std::vector<PodSetInfo>* running) const final;
+
+  bool suspended() const final;
+
+  Result<Json> start_patch(const std::vector<PodSetInfo>& infos) const final;
+  std::optional<StopStep> next_stop_step(const api::Workload* workload, bool at_once) const final;
+  Json queue_patch(const std::string& queue) const final;
+
+  Json suspend_patch() const final;
+  std::optional<ManagedBy> managed_by() const final;
+  Json managed_by_patch(std::string_view manager) const final;
+  void check(const CheckOptions& options, api::ErrorList* errors) const override;
+  void check_update(const GenericJob& before, const CheckOptions& options,
+                    api::ErrorList* errors) const override;
+
+  std::string not_managed_reason() const final;
+  Json remote_job(const api::Workload& workload, const std::string& origin) const final;
+  Json status_patch(const GenericJob& remote) const override;
+
+ protected:
+  TemplatedJob(Json object, api::ObjectMeta metadata, const JobShape& shape,
+               std::vector<PodSlot> slots);
+
+  const Json& object() const { return object_; }
+  const Json& spec() const;
+  const Json& status() const;
+  const std::vector<PodSlot>& slots() const { return slots_; }
+  /// The patch that turns the status of this job into `after`; an empty object when it is that.
+  Json status_becomes(const Json& after) const;
+
+ private:
+  const Json& pod_template(const PodSlot& slot) const;
+  Json patch_to(const Json& after) const;
+  Json restored_object(const api::Workload& workload) const;
+
+  Json object_;
+  api::ObjectMeta metadata_;
+  const JobShape& shape_;
+  std::vector<PodSlot> slots_;
+};
+
+/// A condition of the status, as metav1.Condition; null when the status has none of that type.
+const Json* condition_in(const Json& status, std::string_view type);
+/// Adds a condition to a status, or replaces the one of its type.
+void put_condition(Json* status, Json condition);
+
+}  // namespace regatta::jobs
