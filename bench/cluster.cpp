@@ -86,9 +86,9 @@ Task<Status> Cluster::apply(std::vector<Json> objects) {
   co_return co_await applier.apply(std::move(objects), deadline);
 }
 
-Status Cluster::start_manager() {
+Status Cluster::start_manager(const std::string& more) {
   const std::filesystem::path config = folder() / "manager.yaml";
-  const Status written = lab::write_private(config, manager_config);
+  const Status written = lab::write_private(config, std::string(manager_config) + more);
   if (!written) return written;
   const std::vector<std::string> argv = {
       ground_.binary, "manager", "--kubeconfig",  folder() / "admin.kubeconfig",

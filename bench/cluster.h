@@ -33,7 +33,8 @@ class Cluster {
   /// The kubeconfig of its administrator, as text.
   Result<std::string> kubeconfig() const;
   Task<Status> apply(std::vector<Json> objects);
-  Status start_manager();
+  /// `more`: further lines of its configuration.
+  Status start_manager(const std::string& more = {});
 
   const Process& server() const { return *server_; }
   const Process& manager() const { return *manager_; }

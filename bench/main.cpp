@@ -86,7 +86,20 @@ int main(int argc, char** argv) {
   memory_command->add_option("--workers", memory_options.workers)
       ->check(CLI::Range(1, 20))
       ->capture_default_str();
+  WebhookOptions webhook_options;
+  CLI::App* webhook_command =
+      app.add_subcommand("webhooks", "Calls of webhooks: requests per second, CPU, memory");
+  add_common(webhook_command, &common);
+  webhook_command->add_option("--requests", webhook_options.requests, "Of each webhook")
+      ->check(many)
+      ->capture_default_str();
+  webhook_command->add_option("--connections", webhook_options.connections)
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str();
   CLI11_PARSE(app, argc, argv);
+  if (webhook_command->parsed()) {
+    return regatta::run_process([&] { return in_folder(common, webhook_options, webhooks); });
+  }
   if (race_command->parsed()) {
     return regatta::run_process([&] { return in_folder(common, race_options, race); });
   }

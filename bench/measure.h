@@ -27,6 +27,17 @@ struct MemoryOptions {
 /// Creates workloads of which nearly all wait, and measures the memory of the hub's manager.
 Task<int> memory(Ground ground, MemoryOptions options);
 
+struct WebhookOptions {
+  int requests = 20000;  ///< of each case
+  int connections = 4;
+  int open = 100;  ///< connections at once, for their memory
+  bool json = false;
+};
+
+/// Calls the webhooks of a manager over TLS. Prints requests per second, its CPU time for each, and
+/// the memory of open connections.
+Task<int> webhooks(Ground ground, WebhookOptions options);
+
 /// Creates Jobs numbered [0, count) over several connections, and records when each was accepted.
 struct Submission {
   std::vector<std::chrono::steady_clock::time_point> accepted;

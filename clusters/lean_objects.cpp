@@ -50,6 +50,11 @@ void keep_for_placement(api::Pod* pod) {
   pod->spec = {};
   pod->spec.node_name = spec.node_name;
   pod->status = {std::move(pod->status.phase), {}, {}, {}, {}};
+  if (!spec.node_name.empty()) {
+    api::Container all;
+    all.resources.requests = api::pod_requests(spec);
+    pod->spec.containers.push_back(std::move(all));
+  }
   if (api::placed_by_topology(annotations)) {
     std::erase_if(annotations, [](const auto& one) { return !concerns_placement(one.first); });
     pod->metadata.labels = std::move(labels);
@@ -64,9 +69,6 @@ void keep_for_placement(api::Pod* pod) {
     const auto found = annotations.find(std::string(name));
     if (found != annotations.end()) pod->metadata.annotations.insert(*found);
   }
-  api::Container all;
-  all.resources.requests = api::pod_requests(spec);
-  pod->spec.containers.push_back(std::move(all));
 }
 
 std::string workload_of(const api::Pod& pod) {

@@ -10,8 +10,8 @@ namespace regatta::clusters {
 /// Keeps the node's labels, taints, allocatable resources and Ready condition.
 void keep_for_placement(api::Node* node);
 
-/// Of a pod that is placed by topology, keeps what identifies its Workload, its number and its
-/// place. Of any other pod, keeps its node, its Workload, and its requests, as one container.
+/// Of a pod on a node, keeps the node, its Workload, and its requests, as one container. Of a pod
+/// that is placed by topology, also keeps what identifies its number and its place.
 void keep_for_placement(api::Pod* pod);
 
 /// The Workload of a pod: "namespace/name", or empty.

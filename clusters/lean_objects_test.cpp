@@ -51,7 +51,16 @@ TEST(LeanObjects, APodThatIsPlacedKeepsItsNumberItsGateAndItsPlace) {
   EXPECT_EQ(kept.spec.node_selector, (api::StringMap{{"a", "b"}}));
   EXPECT_EQ(kept.spec.scheduling_gates,
             (std::vector<std::string>{"kueue.x-k8s.io/topology", "mine"}));
-  EXPECT_TRUE(kept.spec.containers.empty()) << "its Workload counts for it";
+  EXPECT_TRUE(kept.spec.containers.empty()) << "it is on no node";
+}
+
+TEST(LeanObjects, APodThatIsPlacedKeepsItsRequestsOnceItIsOnANode) {
+  const api::Pod kept = pod(R"({
+    "metadata": {"name": "p", "namespace": "n",
+                 "annotations": {"kueue.x-k8s.io/podset-required-topology": "rack"}},
+    "spec": {"nodeName": "a", "containers": [
+      {"name": "a", "resources": {"requests": {"cpu": "1"}}}]}})");
+  EXPECT_EQ(api::pod_request_amounts(kept.spec).at("cpu"), 1000);
 }
 
 TEST(LeanObjects, APodThatANodeRunsKeepsItsWorkload) {

@@ -149,6 +149,13 @@ bool RemoteCluster::ready() const {
   return !stopped_ && !unanswered_ && current && jobs.current();
 }
 
+std::optional<TimePoint> RemoteCluster::heard() const {
+  const auto& of_workloads = workloads.health().last_event;
+  const auto of_jobs = jobs.heard();
+  if (!of_workloads || !of_jobs) return std::nullopt;
+  return std::min(*of_workloads, *of_jobs);
+}
+
 std::optional<Error> RemoteCluster::problem() const {
   if (const auto& error = workloads.health().last_error) {
     if (error->code() != Errc::not_found) return error->within("workloads");
@@ -160,6 +167,14 @@ std::optional<Error> RemoteCluster::problem() const {
   if (jobs.worst_health().last_error) return jobs.worst_health().last_error->within("jobs");
   if (unanswered_) return unanswered_;
   return std::nullopt;
+}
+
+std::vector<std::string> RemoteCluster::unserved() const {
+  std::vector<std::string> lacking;
+  for (const auto& kind : jobs.kinds().all()) {
+    if (!jobs.serves(*kind)) lacking.push_back(kind->resource().group_resource());
+  }
+  return lacking;
 }
 
 int RemoteCluster::failures() const {
@@ -176,7 +191,10 @@ TimePoint RemoteCluster::next_attempt() const {
 void RemoteCluster::health_changed() {
   if (stopped_) return;
   const bool now_ready = ready();
-  const bool changed = std::exchange(was_ready_, now_ready) != now_ready;
+  bool changed = std::exchange(was_ready_, now_ready) != now_ready;
+  std::vector<std::string> lacking = unserved();
+  if (lacking != were_unserved_) changed = true;
+  were_unserved_ = std::move(lacking);
   if ((changed || !now_ready) && on_ready_change) on_ready_change();
 }
 

@@ -56,9 +56,14 @@ class RemoteCluster : public std::enable_shared_from_this<RemoteCluster> {
   bool ready() const;
   /// Why the worker is not ready, as far as known.
   std::optional<Error> problem() const;
+  /// The kinds of jobs that its API does not serve: "jobsets.jobset.x-k8s.io".
+  std::vector<std::string> unserved() const;
   /// Failed attempts in a row to watch the worker (0 while it works), and when the next one comes.
   int failures() const;
   TimePoint next_attempt() const;
+
+  /// When the worker last said anything about its Workloads and Jobs, whichever is longer ago.
+  std::optional<TimePoint> heard() const;
 
   /// Reports how a request failed. An answer, whatever it says, is a sign of life; without one the
   /// worker is suspected.
@@ -123,6 +128,7 @@ class RemoteCluster : public std::enable_shared_from_this<RemoteCluster> {
   bool suspected_ = false;           ///< a probe is under way
   std::optional<Error> unanswered_;  ///< how the last probe failed; set until one succeeds
   bool was_ready_ = false;
+  std::vector<std::string> were_unserved_;
   TaskScope* scope_ = nullptr;
   struct Removal {
     std::string uid;

@@ -162,17 +162,20 @@ Task<> Dispatcher::collect_garbage() {
     for (const auto& [name, member] : deps_.fleet.members()) {
       if (!member.ready()) continue;
       watch_.look(name);
-      const auto orphaned = [this](const api::ObjectKey& key) {
-        const auto workload = deps_.local.workloads.get(key);
+      const auto orphaned = [](const jobs::WorkloadPtr& workload) {
         return !workload || workload->metadata.deleting();
       };
       for (const auto& copy : member.remote->workloads.list()) {
-        if (orphaned(copy->metadata.key())) queue_.add(copy->metadata.key());
+        const api::ObjectKey key = copy->metadata.key();
+        if (orphaned(deps_.local.workloads.get(key))) queue_.add(key);
       }
       for (const auto& job : member.remote->jobs.list()) {
         const api::ObjectMeta& metadata = job->metadata();
         const api::ObjectKey key(metadata.ns, jobs::prebuilt_workload(metadata));
-        if (!key.name.empty() && orphaned(key)) queue_.add(key);
+        if (key.name.empty()) continue;
+        // The brake may have held until now.
+        const jobs::WorkloadPtr workload = deps_.local.workloads.get(key);
+        if (orphaned(workload) || dispatch::never_sent(*workload)) queue_.add(key);
       }
     }
   }
@@ -186,10 +189,8 @@ void Dispatcher::add_attempts(const api::ObjectKey& key, TimePoint now,
   if (over) racing_.erase(key);
   if (const auto asked = requests_.oldest(key, WorkerVerb::create_copy); asked && !over) {
     const SteadyPoint moment = deps_.local.clock.steady();
-    const bool shown = std::any_of(group->clusters.begin(), group->clusters.end(),
-                                   [](auto& one) { return one.second.copy.has_value(); });
     // The watch may show the copy before the answer comes. The head start begins then.
-    if (shown) racing_.try_emplace(key, moment);
+    if (dispatch::any_copy(*group)) racing_.try_emplace(key, moment);
     // A worker that does not answer keeps its head start no longer than one that does.
     if (moment - *asked >= WorkerRequests::silence) racing_.try_emplace(key, *asked);
   }
@@ -250,17 +251,26 @@ Task<Status> Dispatcher::reconcile(api::ObjectKey key) {
 
 void Dispatcher::complete(const api::ObjectKey& key, dispatch::GroupView* group) {
   const TimePoint now = deps_.local.clock.now();
-  const auto& workloads = deps_.local.workloads;
   dispatch::LocalView& local = group->local;
   local.certainty = certainty_on_hub(deps_.local, key);
   local.leading_since = now - (deps_.local.clock.steady() - leading_since_);
-  local.vanished = !workloads.get(key) && workloads.absence(key) != kube::Absence::deleted;
-  if (local.vanished) {
-    for (auto& [name, view] : group->clusters) view.removals_held = watch_.holds_removals(name);
-  }
+  add_brake(key, group);
   add_gates(key, group);
   add_attempts(key, now, group);
   tell_unreadable(key, *group);
+}
+
+/// Asks whether the brake holds only where the hub has lost something.
+void Dispatcher::add_brake(const api::ObjectKey& key, dispatch::GroupView* group) {
+  const auto& workloads = deps_.local.workloads;
+  const auto workload = workloads.get(key);
+  const bool vanished = !workload && workloads.absence(key) != kube::Absence::deleted;
+  const bool unsent = workload && dispatch::never_sent(*workload);
+  if (!vanished && !unsent) return;
+  for (auto& [name, view] : group->clusters) {
+    const bool runs = view.job == dispatch::RemoteJob::ours && !view.job_ended;
+    if (vanished || runs) view.removals_held = watch_.holds_removals(name);
+  }
 }
 
 /// Requests to workers are only started here. What depends on the outcome of one is left to the

@@ -85,6 +85,7 @@ class Dispatcher {
                          std::function<std::optional<Json>(const jobs::GenericJob&)> change);
   /// What only this process knows: requests that failed, and since when the workload races.
   void add_attempts(const api::ObjectKey& key, TimePoint now, dispatch::GroupView* group);
+  void add_brake(const api::ObjectKey& key, dispatch::GroupView* group);
   void add_gates(const api::ObjectKey& key, dispatch::GroupView* group) const;
   bool on_footing(const api::ObjectKey& key, const api::Workload* workload) const;
 

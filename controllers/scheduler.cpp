@@ -27,6 +27,11 @@ Scheduler::Scheduler(clusters::LocalCluster& cluster, TaskScope& scope, Schedule
       config_(std::move(config)),
       log_(cluster.log.named("scheduler")),
       state_(config_.admission),
+      claims_(cluster, scope,
+              [this](const api::ObjectKey& key) {
+                if (const auto pod = cluster_.pods.get(key)) count(*pod);
+                changed();
+              }),
       unwritten_(cluster.clock, scope),
       work_(scope.executor()) {
   watch_objects();
@@ -103,6 +108,7 @@ void Scheduler::changed() {
 
 void Scheduler::start() {
   started_ = true;
+  claims_.start();
   scope_.spawn("scheduler", run());
   for (int i = 0; i < 4; ++i) scope_.spawn("pending", write_pending_conditions());
 }

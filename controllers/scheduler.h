@@ -3,6 +3,7 @@
 #include "admission/cycle.h"
 #include "admission/state.h"
 #include "clusters/local_cluster.h"
+#include "controllers/place_claims.h"
 #include "lib/runtime/task_scope.h"
 #include "lib/runtime/wakeup.h"
 #include "lib/runtime/work_queue.h"
@@ -80,6 +81,8 @@ class Scheduler {
   void read_again(const std::vector<api::ObjectKey>& workloads);
   // scheduler_places.cpp
   void watch_places();
+  /// Tells the state of a pod: one whose claim to be placed is wrong is like any other.
+  void count(const api::Pod& pod);
   void apply_places(const admission::CycleResult& result);
   Task<> place(admission::AdmittedWorkload placed);
   Task<> evict_unplaced(admission::EvictedWorkload evicted);
@@ -91,6 +94,7 @@ class Scheduler {
   SchedulerConfig config_;
   Log log_;
   admission::State state_;
+  PlaceClaims claims_;
   std::map<api::ObjectKey, admission::PendingWorkload> pending_;
   WorkQueue<api::ObjectKey> unwritten_;  ///< workloads in pending_ whose condition is due
   std::vector<std::function<void()>> changes_handlers_;

@@ -36,9 +36,16 @@ void Scheduler::watch_places() {
   cluster_.pods.on_transition(
       [this, &clock](const auto& key, const auto& before, const auto& after) {
         if (before && after && same_for_placement(*before, *after)) return;
-        after ? state_.upsert(*after, clock.now()) : state_.erase_pod(key, clock.now());
+        after ? count(*after) : state_.erase_pod(key, clock.now());
         changed();
       });
+}
+
+void Scheduler::count(const api::Pod& pod) {
+  if (!claims_.refuted(pod)) return state_.upsert(pod, cluster_.clock.now());
+  api::Pod by_itself = pod;
+  by_itself.metadata.annotations.clear();
+  state_.upsert(by_itself, cluster_.clock.now());
 }
 
 void Scheduler::apply_places(const admission::CycleResult& result) {

@@ -22,11 +22,21 @@ bool vanished(const clusters::LocalCluster& hub, const api::ObjectKey& workload)
          hub.workloads.absence(workload) != kube::Absence::deleted;
 }
 
+/// The hub has the Workload of the job, and no record that it was ever sent to a worker.
+bool record_lost(const clusters::LocalCluster& hub, const jobs::GenericJob& job) {
+  const auto workload = hub.workloads.get(workload_of(job));
+  if (!workload || !dispatch::never_sent(*workload)) return false;
+  const api::OwnerReference* owner = workload->metadata.controller();
+  const std::string& made_for =
+      job.metadata().annotation(std::string(api::annotations::multikueue_origin_uid));
+  return owner && owner->uid == made_for;
+}
+
 }  // namespace
 
 dispatch::RunningThere WorkerWatch::count(const clusters::RemoteCluster& worker) const {
   const HubIdentity identity(hub_, worker.name());
-  std::set<api::ObjectKey> running;
+  std::set<api::ObjectKey> running, lost;
   for (const auto& copy : worker.workloads.list()) {
     const auto& conditions = copy->status.conditions;
     const bool runs = api::is_true(conditions, api::conditions::admitted) &&
@@ -34,11 +44,15 @@ dispatch::RunningThere WorkerWatch::count(const clusters::RemoteCluster& worker)
     if (runs && identity.may_own(copy->metadata)) running.insert(copy->metadata.key());
   }
   for (const jobs::JobPtr& job : worker.jobs.list()) {
-    if (!job->finished() && identity.may_own(job->metadata())) running.insert(workload_of(*job));
+    if (job->finished() || !identity.may_own(job->metadata())) continue;
+    running.insert(workload_of(*job));
+    if (record_lost(hub_, *job)) lost.insert(workload_of(*job));
   }
   dispatch::RunningThere there;
   there.all = running.size();
-  for (const api::ObjectKey& key : running) there.vanished += vanished(hub_, key) ? 1 : 0;
+  for (const api::ObjectKey& key : running) {
+    there.vanished += vanished(hub_, key) || lost.contains(key) ? 1 : 0;
+  }
   return there;
 }
 

@@ -1,10 +1,34 @@
 #include "dispatch/brake.h"
 
+#include "lib/api/names.h"
 #include "lib/api/own_names.h"
 
+#include <algorithm>
 #include <charconv>
+#include <iterator>
 
 namespace regatta::dispatch {
+
+namespace {
+
+/// The condition Dispatched tells of a record, or how it went. It does not while workers race.
+bool tells_of_record(const api::Condition& dispatched) {
+  namespace reasons = api::reasons;
+  const std::string_view before[] = {reasons::racing, reasons::no_worker_connected,
+                                     reasons::no_worker_accepts, reasons::removals_held};
+  return std::find(std::begin(before), std::end(before), dispatched.reason) == std::end(before);
+}
+
+}  // namespace
+
+bool never_sent(const api::Workload& workload) {
+  const api::WorkloadStatus& status = workload.status;
+  const auto* told = api::find_condition(status.conditions, api::conditions::dispatched);
+  if (told && tells_of_record(*told)) return false;
+  return !workload.metadata.deleting() && !status.cluster_name && status.evictions.empty() &&
+         !api::is_true(status.conditions, api::conditions::finished) &&
+         !api::find_condition(status.conditions, api::conditions::evicted);
+}
 
 bool holds_removals(const RunningThere& there, const BrakeConfig& config,
                     std::optional<std::size_t> allowed) {
@@ -25,7 +49,8 @@ std::string held_message(const RunningThere& there) {
   const std::string count = std::to_string(there.vanished);
   return count + " of " + std::to_string(there.all) +
          " workloads that run on this worker do not exist on the hub, which did not see their "
-         "deletion. The hub may have lost its data or may have been restored from a backup, so "
+         "deletion, or wait there as if they had never been sent. The hub may have lost its data "
+         "or may have been restored from a backup, so "
          "they are not removed. To remove them, annotate this MultiKueueCluster with " +
          std::string(api::annotations::remove_vanished) + "=" + count;
 }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "lib/api/workload.h"
+
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -7,7 +9,8 @@
 namespace regatta::dispatch {
 
 /// The brake on removals: when the hub lacks much of what runs on a worker, the hub is more likely
-/// to have lost its data than its users to have deleted it all.
+/// to have lost its data than its users to have deleted it all. The hub lacks a Workload that does
+/// not exist, and the start of one that, by its status, was never sent to a worker.
 struct BrakeConfig {
   /// More than this share of what runs on a worker is much; 1 and above: nothing is.
   double share = 0.5;
@@ -18,9 +21,15 @@ struct BrakeConfig {
 /// Workloads that run on one worker.
 struct RunningThere {
   std::size_t all = 0;
-  /// Those that the hub lacks and that it was not seen to delete.
+  /// Those that the hub lacks and was not seen to delete, or whose start it lacks.
   std::size_t vanished = 0;
 };
+
+/// By its status the workload was never sent to a worker: it has no record of one, was never
+/// evicted, and Dispatched tells of no record either. Jobs are created on workers after the record
+/// was written, and what takes the record away leaves one of these. So where its Job runs, the hub
+/// has lost the record.
+bool never_sent(const api::Workload& workload);
 
 /// Whether what vanished stays on the worker. `allowed` is how many of them the operator allows to
 /// be removed.

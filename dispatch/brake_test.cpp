@@ -30,12 +30,46 @@ TEST(Brake, OnlyANumberAllowsAnything) {
   }
 }
 
+TEST(Brake, AWorkloadWasSentIfItHasARecordOrWasEvictedOrIsOver) {
+  api::Workload workload;
+  EXPECT_TRUE(never_sent(workload));
+  const auto with_condition = [&](std::string_view type, api::ConditionStatus status) {
+    api::Workload other = workload;
+    api::Condition condition;
+    condition.type = std::string(type);
+    condition.status = status;
+    other.status.conditions.push_back(condition);
+    return other;
+  };
+  const auto told = [&](const char* reason) {
+    api::Workload other = with_condition("Dispatched", api::ConditionStatus::False);
+    other.status.conditions.back().reason = reason;
+    return other;
+  };
+  EXPECT_FALSE(never_sent(with_condition("Finished", api::ConditionStatus::True)));
+  EXPECT_FALSE(never_sent(with_condition("Evicted", api::ConditionStatus::False)));
+  EXPECT_TRUE(never_sent(with_condition("QuotaReserved", api::ConditionStatus::True)));
+  for (const char* reason : {"Racing", "NoWorkerConnected", "NoWorkerAccepts", "RemovalsHeld"}) {
+    EXPECT_TRUE(never_sent(told(reason))) << reason;
+  }
+  for (const char* reason : {"Dispatched", "WorkerLost", "Preempted", "Inadmissible"}) {
+    EXPECT_FALSE(never_sent(told(reason))) << reason;
+  }
+  api::Workload recorded = workload, evicted = workload, deleted = workload;
+  recorded.status.cluster_name = "east";
+  EXPECT_FALSE(never_sent(recorded));
+  evicted.status.evictions.push_back({"Preempted", "", 1});
+  EXPECT_FALSE(never_sent(evicted));
+  deleted.metadata.deletion_timestamp = TimePoint{};
+  EXPECT_FALSE(never_sent(deleted)) << "the user wants it";
+}
+
 TEST(Brake, TheMessageSaysWhatToDo) {
   EXPECT_EQ(held_message({40, 30}),
             "30 of 40 workloads that run on this worker do not exist on the hub, which did not see "
-            "their deletion. The hub may have lost its data or may have been restored from a "
-            "backup, so they are not removed. To remove them, annotate this MultiKueueCluster with "
-            "multikueue.regatta.dev/remove-vanished=30");
+            "their deletion, or wait there as if they had never been sent. The hub may have lost "
+            "its data or may have been restored from a backup, so they are not removed. To remove "
+            "them, annotate this MultiKueueCluster with multikueue.regatta.dev/remove-vanished=30");
 }
 
 }  // namespace

@@ -48,6 +48,7 @@ void read_owner(const jobs::Lookup& hub, const api::Workload& workload, const jo
   if (!job) return;
   const std::string reason = job->not_managed_reason();
   view->job_active = reason.empty() && job->active();
+  view->job_unended = reason.empty() && !job->finished();
   if (!reason.empty()) {
     view->rejection = "The owner is not managed by Kueue: " + reason;
   }
@@ -145,6 +146,7 @@ ClusterView read_cluster(const WorkerView& worker, const api::Workload* local,
   ClusterView view;
   view.connected = worker.connected;
   view.lost_since = worker.lost_since;
+  view.kind_served = worker.kind_served;
   view.certainty = worker.certainty;
   if (worker.copy) view.copy = read_copy(worker, local);
   if (worker.job) {

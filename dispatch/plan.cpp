@@ -134,12 +134,14 @@ void release_job(Plan* plan, const GroupView& g, TimePoint now, const PlanConfig
 Plan clean_up(const GroupView& g, TimePoint now, const PlanConfig& config) {
   Plan plan;
   for (const auto& [name, v] : g.clusters) {
-    // The hub has lost too much of what runs there.
-    if (g.local.vanished && v.removals_held) continue;
-    // A Job that has stopped is removed after its last status was copied.
+    if (v.removals_held) continue;
+    // A Job that has stopped is removed after its last status was copied. A hub that was restored
+    // may have a Workload that is Finished and a Job that knows nothing of its end.
     const bool stopped = v.connected && holds_job(v) && !v.job_active;
-    if (stopped && v.job_news && g.local.job_active) {
-      plan.actions.push_back(CopyJobStatus{name, false});
+    const bool end =
+        g.local.finished && g.local.job_unended && v.job_ended && name == g.local.cluster_name;
+    if (stopped && v.job_news && (g.local.job_active || end)) {
+      plan.actions.push_back(CopyJobStatus{name, end});
     }
     remove(&plan, name, v);
   }
@@ -171,6 +173,11 @@ Plan wind_down(const GroupView& g, TimePoint now, const PlanConfig& config) {
   for (const auto& [name, v] : g.clusters) {
     if (!v.connected) continue;
     if (!holds_job(v) || !v.copy || v.copy->of_another_life) {
+      remove(&plan, name, v);
+      continue;
+    }
+    if (v.copy->finished && !v.listed && !g.local.config_missing) {
+      // The eviction has taken the record. A cluster that is not listed is only cleaned up.
       remove(&plan, name, v);
       continue;
     }
@@ -347,16 +354,12 @@ placement::Nomination nomination(const GroupView& g, TimePoint now, const PlanCo
   input.nominated = g.local.nominated;
   input.quota_reserved_at = g.local.quota_reserved_at;
   for (const auto& [name, v] : g.clusters) {
-    if (v.connected && v.listed && v.job != RemoteJob::foreign && !refused(g.local, name)) {
+    if (v.connected && v.listed && v.kind_served && v.job != RemoteJob::foreign &&
+        !refused(g.local, name)) {
       input.connected.insert(name);
     }
   }
   return placement::nominate(input, now, config.nomination);
-}
-
-bool any_copy(const GroupView& g) {
-  return std::any_of(g.clusters.begin(), g.clusters.end(),
-                     [](const auto& entry) { return entry.second.copy.has_value(); });
 }
 
 /// What is left of the head start of the worker with the only copy; nullopt when all may have one.
@@ -380,7 +383,8 @@ void place_copies(Plan* plan, const GroupView& g, const std::vector<std::string>
                   TimePoint now, const PlanConfig& config) {
   std::vector<std::string> missing;
   for (const auto& [name, v] : g.clusters) {
-    const bool wanted = v.listed && contains(nominated, name) && !refused(g.local, name);
+    const bool wanted =
+        v.listed && v.kind_served && contains(nominated, name) && !refused(g.local, name);
     // Without a recorded cluster a Job or a finished copy is left over from an earlier attempt.
     const bool stale =
         holds_job(v) ||
@@ -423,7 +427,8 @@ void open_gate(Plan* plan, const GroupView& g, TimePoint now, const PlanConfig& 
   std::optional<TimePoint> since, opened;
   for (const auto& [name, v] : g.clusters) {
     if (!v.copy) continue;
-    if (v.copy->gate_open_since) {
+    // A worker whose clock is wrong by more than a turn must not close the others out for ever.
+    if (v.copy->gate_open_since && *v.copy->gate_open_since <= now + config.between_gates) {
       opened = std::max(opened.value_or(*v.copy->gate_open_since), *v.copy->gate_open_since);
     }
     if (!may_preempt(g, name, v) || (since && *since <= *v.copy->blocked_since)) continue;
@@ -449,8 +454,9 @@ Plan race(const GroupView& g, TimePoint now, const PlanConfig& config) {
                      "Admission check is Ready but no admitting cluster is recorded; this is "
                      "unexpected, please report it");
   }
-  // 9b. The hub is already taking the workload back.
-  if (g.local.check == CheckState::retry) return plan;
+  // 9b. The hub is already taking the workload back; or it has lost the record of the worker that
+  // runs the Job, and the operator has to say what is to happen.
+  if (g.local.check == CheckState::retry || where_held(g)) return plan;
   if (config.attempts_max > 0 && g.local.retries >= config.attempts_max) {
     return set_check(std::move(plan), CheckState::rejected,
                      "The workload lost its worker cluster " + std::to_string(g.local.retries) +
@@ -539,6 +545,18 @@ bool writes_workload(const Action& action) {
 }
 
 }  // namespace
+
+const std::string* where_held(const GroupView& group) {
+  for (const auto& [name, v] : group.clusters) {
+    if (v.removals_held) return &name;
+  }
+  return nullptr;
+}
+
+bool any_copy(const GroupView& group) {
+  return std::any_of(group.clusters.begin(), group.clusters.end(),
+                     [](const auto& entry) { return entry.second.copy.has_value(); });
+}
 
 Plan plan(const GroupView& g, TimePoint now, const PlanConfig& config) {
   Plan out = only_certain(plan_once(g, now, config), g);

@@ -33,8 +33,6 @@ enum class CheckState { none, pending, ready, retry, rejected };
 /// The Workload on the hub, and the Job that owns it.
 struct LocalView {
   bool deleted = false;  ///< gone, or being deleted
-  /// It is gone, and the hub was not seen to delete it: the hub may have lost it.
-  bool vanished = false;
   bool quota_reserved = false;
   bool finished = false;
   bool evicted = false;  ///< Evicted is True
@@ -61,6 +59,8 @@ struct LocalView {
   Certainty certainty = Certainty::certain;  ///< of the Workload, also when it is `deleted`
   /// MultiKueue runs the owner, and its status still counts running pods.
   bool job_active = false;
+  /// The hub's Job is there and its status does not say how it ended.
+  bool job_unended = false;
 
   /// Workers that refused the job a short time ago, and until when they are passed over.
   std::vector<std::string> refused_by;
@@ -117,6 +117,8 @@ struct ClusterView {
   /// Whether the MultiKueueConfig lists the cluster. A cluster that is no longer listed is only
   /// cleaned up.
   bool listed = true;
+  /// Whether the API of the cluster serves the kind of the job. Where it does not, no copy is made.
+  bool kind_served = true;
   /// Since when the cluster is not connected.
   std::optional<TimePoint> lost_since;
   std::optional<RemoteCopy> copy;
@@ -128,7 +130,8 @@ struct ClusterView {
   bool job_news = false;
   /// Of the copy and of the Job, the worse of the two.
   Certainty certainty = Certainty::certain;
-  /// So much of what runs here has vanished from the hub that nothing is removed for that reason.
+  /// The hub has lost the Workload, or the record that its Job runs here; and so much else of what
+  /// runs here that nothing is removed for that reason (brake.h).
   bool removals_held = false;
   std::optional<TimePoint> job_deleting_since;  ///< by the worker's clock
   /// Why the worker refuses to create the Job, now and for ever; empty when it does not.
@@ -143,6 +146,11 @@ struct GroupView {
   std::map<std::string, ClusterView> clusters;
   std::vector<std::string> config_order;  ///< MultiKueueConfig spec.clusters
 };
+
+/// The first cluster where removals are held; null without one.
+const std::string* where_held(const GroupView& group);
+/// A copy is shown by some worker.
+bool any_copy(const GroupView& group);
 
 struct PlanConfig {
   placement::NominationConfig nomination;

@@ -128,6 +128,9 @@ INSTANTIATE_TEST_SUITE_P(
              "open gate on b, look again in 300s"},
         Case{"the_next_waits_for_the_one_that_may",
              Given{"a", "b"}.opened("a", 60s).blocked("b", 20s), "look again in 240s"},
+        Case{"a_gate_that_a_worker_with_a_wrong_clock_says_to_be_opened_in_the_future_blocks_none",
+             Given{"a", "b"}.opened("a", -1h).blocked("b", 20s),
+             "open gate on b, look again in 300s"},
         Case{"the_last_one_that_was_opened_counts",
              Given{"a", "b", "c"}.opened("a", 600s).opened("c", 10s).blocked("b", 20s),
              "look again in 290s"},
@@ -395,6 +398,21 @@ INSTANTIATE_TEST_SUITE_P(
                g.local.deleted = g.local.job_active = true;
              }),
              "look again in 600s"},
+        Case{"the_end_of_a_job_comes_home_though_its_workload_is_finished",
+             Given{"a"}.won("a").ended("a").with([](Given& g) {
+               g.local.finished = g.local.job_unended = g.clusters["a"].job_news = true;
+             }),
+             "copy final status from a, remove job and copy on a"},
+        Case{"the_end_of_a_job_that_ended_elsewhere_does_not_come_home",
+             Given{"a", "b"}.won("b").ended("a").with([](Given& g) {
+               g.local.finished = g.local.job_unended = g.clusters["a"].job_news = true;
+             }),
+             "remove job and copy on a"},
+        Case{"a_job_that_has_ended_on_the_hub_is_told_no_other_end",
+             Given{"a"}.won("a").ended("a").with([](Given& g) {
+               g.local.finished = g.clusters["a"].job_news = true;
+             }),
+             "remove job and copy on a"},
         Case{"the_last_status_of_a_stopped_job_comes_before_its_removal",
              Given{"a"}.admitted("a", 9s).job("a").with([](Given& g) {
                g.local.quota_reserved = false;
@@ -462,6 +480,17 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"a_job_that_ended_before_it_could_be_stopped_has_ended",
              Given{"a"}.evicted(true).ended("a"),
              "copy final status from a, finish Succeeded (Job finished)"},
+        Case{"but_not_on_a_worker_that_is_not_listed_which_may_say_anything",
+             Given{"a"}.evicted(true).ended("a").with([](Given& g) {
+               g.clusters["a"].listed = false;
+             }),
+             "remove job and copy on a"},
+        Case{"unless_it_is_not_known_what_is_listed",
+             Given{"a"}.evicted(true).ended("a").with([](Given& g) {
+               g.clusters["a"].listed = false;
+               g.local.config_missing = true;
+             }),
+             "copy final status from a, finish Succeeded (Job finished)"},
         Case{"quota_of_an_evicted_job_is_held_while_a_lost_worker_may_still_run_it",
              Given{"a"}.evicted(true).admitted("a", 9s).job("a").lost("a", 5min),
              "look again in 600s"},
@@ -497,11 +526,24 @@ TEST(Plan, QuotaIsNotReleasedForAWorkerThatWasLostBeforeWeLed) {
 
 TEST(Plan, WhatVanishedStaysWhereTheBrakeHolds) {
   Given given = deleted(Certainty::certain);
-  given.local.vanished = true;
   given.clusters["a"].removals_held = true;
   EXPECT_EQ(describe(plan(given, now, PlanConfig{})), "remove copy on b");
-  given.local.vanished = false;
+  given.clusters["a"].removals_held = false;
   EXPECT_EQ(describe(plan(given, now, PlanConfig{})), "remove job and copy on a, remove copy on b");
+}
+
+TEST(Plan, AWorkloadWhoseRecordTheHubLostIsNeitherRemovedNorSentElsewhereWhereTheBrakeHolds) {
+  const auto given = [](bool quota, bool held) {
+    return Given{"a", "b"}.admitted("a", 1h).job("a").admitted("b", 1s).with([&](Given& g) {
+      g.local.quota_reserved = quota;
+      g.clusters["a"].removals_held = held;
+    });
+  };
+  EXPECT_EQ(describe(plan(given(false, true), now, PlanConfig{})), "remove copy on b");
+  EXPECT_EQ(describe(plan(given(true, true), now, PlanConfig{})), "look again in 50s")
+      << "only to tell it";
+  EXPECT_EQ(describe(plan(given(true, false), now, PlanConfig{})),
+            "record winner b, remove job and copy on a");
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -51,6 +51,19 @@ TEST(Telling, TheCommonWayCostsNothing) {
   EXPECT_EQ(told(g), "") << "not even for a workload that was recorded by another manager";
 }
 
+TEST(Telling, AJobThatTheHubHasNoRecordOfIsTold) {
+  GroupView g = racing();
+  g.clusters["b"].job = RemoteJob::ours;
+  g.clusters["b"].removals_held = true;
+  EXPECT_EQ(told(g),
+            "RemovalsHeld: The job runs on worker cluster \"b\", and the hub has no record of it; "
+            "its MultiKueueCluster tells what to do");
+  g.local.told = "RemovalsHeld";
+  EXPECT_EQ(told(g), "");
+  g.clusters["b"].removals_held = false;
+  EXPECT_EQ(told(g), "Racing: Worker clusters are asked to admit the workload");
+}
+
 TEST(Telling, AWorkerThatIsLostForAWhileIsToldOnceAndSoIsItsReturn) {
   GroupView g = hosted();
   lose(&g, "a", 20s);

@@ -85,6 +85,8 @@ class GenericJob {
   virtual std::string pod_selector() const = 0;
   /// Suspended, and no stop is half done.
   virtual bool suspended() const = 0;
+  /// Suspended, and a stop is half done.
+  virtual bool stopping() const = 0;
   /// Pods of the job run or terminate, as far as its status says.
   virtual bool active() const = 0;
   virtual std::optional<Finished> finished() const = 0;
@@ -138,6 +140,14 @@ class GenericJob {
 
 using JobPtr = std::shared_ptr<const GenericJob>;
 
+/// What a webhook looks at when a job changes. Kueue's webhooks differ by kind, and which mistakes
+/// of an older job may stay is seen by users.
+enum class UpdateChecks {
+  whole_first,   ///< all that is checked of a new job, then the change
+  change_first,  ///< the change, then all that is checked of a new job
+  change_only,
+};
+
 /// A kind of job: how jobs of the kind are found and read.
 class JobKind {
  public:
@@ -150,6 +160,7 @@ class JobKind {
   virtual Result<JobPtr> decode(const Json& object, api::TemplatePool* pool) const = 0;
   /// Whether a job of the kind may grow and shrink while it runs, by workload slices.
   virtual bool may_be_elastic() const { return false; }
+  virtual UpdateChecks update_checks() const { return UpdateChecks::whole_first; }
 };
 
 /// The kinds of jobs that a process handles, in a fixed order. Cheap to copy.

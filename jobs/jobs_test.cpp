@@ -174,6 +174,12 @@ INSTANTIATE_TEST_SUITE_P(
                                 "status": {"startTime": "2026-01-01T00:00:00Z", "active": 3}})"),
                                workload_at(At::evicted)),
                  "stop job, more to come (made room)"},
+        PlanCase{"a_stop_that_was_begun_goes_on_when_its_reason_is_gone",
+                 with_workload(job_with(R"({"metadata": {"annotations": {
+                                  "kueue.x-k8s.io/stopping": "true"}},
+                                "status": {"startTime": "2026-01-01T00:00:00Z"}})"),
+                               workload_at(At::admitted)),
+                 "stop job, more to come (The stop was begun)"},
         PlanCase{"then_it_is_as_it_was",
                  with_workload(job_with(R"({"metadata": {"annotations": {
                                   "kueue.x-k8s.io/stopping": "true"}}})"),

@@ -342,7 +342,9 @@ std::vector<JobAction> apply_rules(const JobView& view) {
   if (job.suspended()) {
     return in_order({retain_deactivated(view, *workload), suspended_job(view, workload)});
   }
-  // 12. The job runs without being admitted. A slice that took over may still wait for its checks.
+  // 12. A stop was begun for a reason that is gone. It goes on to its end; then the job starts.
+  if (job.stopping()) return in_order({stop(view, workload.get(), "The stop was begun")});
+  // 13. The job runs without being admitted. A slice that took over may still wait for its checks.
   const bool may_run = api::is_true(workload->status.conditions, admitted);
   if (may_run || took_over(view, *workload)) return {};
   return in_order({stop(view, workload.get(), "Not admitted by cluster queue")});

@@ -190,6 +190,7 @@ void TemplatedJob::check(const CheckOptions& options, api::ErrorList* errors) co
   for (const PodSlot& slot : slots_) {
     const api::StringMap annotations = annotations_of(pod_template(slot));
     wrong.append(check_topology(metadata_field(slot), annotations, slot.count, options.topology));
+    if (shape_.checks_sets_alone) continue;
     auto request = topology_request(annotations, slot.numbering, options.topology);
     if (!request) return errors->whole(request.error().what());
     api::PodSet& set = sets.emplace_back();
@@ -221,9 +222,11 @@ Json TemplatedJob::remote_job(const api::Workload& workload, const std::string& 
   Json copy = restored_object(workload);
   copy[shape_.suspend] = true;
   const Json::json_pointer holder = shape_.managed_by.parent_pointer();
-  if (copy.contains(holder)) copy.at(holder).erase(shape_.managed_by.back());
+  if (copy.contains(holder)) {
+    copy.at(holder).erase(shape_.managed_by.back());
+    copy.at(holder).erase("ttlSecondsAfterFinished");
+  }
   Json spec = std::move(copy["spec"]);
-  spec.erase("ttlSecondsAfterFinished");
   return {{"apiVersion", kind().resource().api_version()},
           {"kind", std::string(kind().resource().kind)},
           {"metadata", remote_metadata(metadata_, workload, origin)},
@@ -238,7 +241,12 @@ Json TemplatedJob::status_becomes(const Json& after) const {
 
 Json TemplatedJob::status_patch(const GenericJob& remote) const {
   const auto* theirs = dynamic_cast<const TemplatedJob*>(&remote);
-  return theirs ? status_becomes(theirs->status()) : Json::object();
+  return theirs ? status_becomes(theirs->shown_status()) : Json::object();
+}
+
+std::int32_t count_at(const Json& value, std::string_view name, std::int32_t otherwise) {
+  const std::int64_t found = integer_at(value, name).value_or(otherwise);
+  return static_cast<std::int32_t>(std::clamp<std::int64_t>(found, 0, INT32_MAX));
 }
 
 const Json* condition_in(const Json& status, std::string_view type) {

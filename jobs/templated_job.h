@@ -27,6 +27,8 @@ struct JobShape {
   Json::json_pointer managed_by{"/spec/managedBy"};
   std::string managed_by_field = "spec.managedBy";
   std::string own_controller;  ///< the value of managed_by that means the same as none
+  /// Webhooks look at each pod set by itself, not at groups of them.
+  bool checks_sets_alone = false;
 };
 
 /// Base of the jobs of such kinds.
@@ -41,6 +43,8 @@ class TemplatedJob : public GenericJob {
                   const std::vector<PodSetInfo>* running) const final;
 
   bool suspended() const final;
+  /// One write stops it.
+  bool stopping() const final { return false; }
 
   Result<Json> start_patch(const std::vector<PodSetInfo>& infos) const final;
   std::optional<StopStep> next_stop_step(const api::Workload* workload, bool at_once) const final;
@@ -55,7 +59,7 @@ class TemplatedJob : public GenericJob {
 
   std::string not_managed_reason() const final;
   Json remote_job(const api::Workload& workload, const std::string& origin) const final;
-  Json status_patch(const GenericJob& remote) const override;
+  Json status_patch(const GenericJob& remote) const final;
 
  protected:
   TemplatedJob(Json object, api::ObjectMeta metadata, const JobShape& shape,
@@ -65,6 +69,8 @@ class TemplatedJob : public GenericJob {
   const Json& spec() const;
   const Json& status() const;
   const std::vector<PodSlot>& slots() const { return slots_; }
+  /// The status as the hub's job shows it, when it is the status of the worker's job.
+  virtual Json shown_status() const { return status(); }
   /// The patch that turns the status of this job into `after`; an empty object when it is that.
   Json status_becomes(const Json& after) const;
 
@@ -79,6 +85,8 @@ class TemplatedJob : public GenericJob {
   std::vector<PodSlot> slots_;
 };
 
+/// A number of pods: what the object says, or the nearest bound that fits.
+std::int32_t count_at(const Json& value, std::string_view name, std::int32_t otherwise);
 /// A condition of the status, as metav1.Condition; null when the status has none of that type.
 const Json* condition_in(const Json& status, std::string_view type);
 /// Adds a condition to a status, or replaces the one of its type.

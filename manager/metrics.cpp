@@ -111,7 +111,8 @@ struct Metrics::Families {
 Metrics::Metrics(QueueGaugesConfig config, std::string version)
     : config_(std::move(config)),
       families_(std::make_unique<Families>(registry_)),
-      lifecycle_(registry_, role_, [this](const auto& w) { return local_queue_of(w); }) {
+      lifecycle_(registry_, role_, [this](const auto& w) { return local_queue_of(w); }),
+      workers_(registry_, role_) {
   families_->build
       .Add({{"git_version", version}, {"compiler", __VERSION__}, {"platform", platform}})
       .Set(1);
@@ -146,6 +147,10 @@ void Metrics::hook_into(CoreConfig* config) {
   };
   config->dispatch.on_dispatched = count(families_->dispatched);
   config->dispatch.on_admitted = count(families_->dispatch_admitted);
+  // A worker that was removed may still answer; then it has no series any more.
+  config->on_remote_request = [this](const std::string& cluster, const kube::RequestSeen& seen) {
+    if (core_ && core_->fleet().find(cluster)) workers_.request(cluster, seen);
+  };
 }
 
 void Metrics::count_skips(const controllers::CycleSeen& seen) {
@@ -168,17 +173,33 @@ void Metrics::count_skips(const controllers::CycleSeen& seen) {
 void Metrics::set_role(std::string role) {
   lifecycle_.set_role(role);
   config_.role = std::move(role);
+  workers_.role_changed();
 }
 
 void Metrics::follow(Core& core) {
   core_ = &core;
-  core.local().workloads.on_transition([this](const auto&, const auto& before, const auto& after) {
+  auto& local = core.local();
+  local.workloads.on_transition([this](const auto& key, const auto& before, const auto& after) {
     counts_.changed(before.get(), after.get());
     if (role_ == "follower") return;
+    workers_.workload_changed(key, before.get(), after.get(), core_->local().clock.steady());
     if (before && after) workload_changed(*before, *after);
     if (!before && after && core_->synced()) workload_created(*after);
   });
-  forget_what_goes(core.local());
+  follow_jobs(local);
+  forget_what_goes(local);
+}
+
+void Metrics::follow_jobs(clusters::LocalCluster& local) {
+  local.jobs.on_change([this, &local](const jobs::JobId& id) {
+    if (workers_.idle()) return;
+    const jobs::JobPtr job = local.jobs.get(id);
+    if (!job || !job->active()) return;
+    const std::string owner = clusters::owner_name(id);
+    for (const api::ObjectKey& key : local.workloads.keys_by_index(clusters::by_owner, owner)) {
+      workers_.job_runs(key, local.clock.steady());
+    }
+  });
 }
 
 /// The series of a deleted object would stay for ever.
@@ -195,7 +216,9 @@ void Metrics::forget_what_goes(clusters::LocalCluster& local) {
     if (!after) forget({{"cohort", key.name}});
   });
   local.multikueue_clusters.on_transition([this](const auto& key, const auto&, const auto& after) {
-    if (!after) forget({{"cluster", key.name}});
+    if (after) return;
+    forget({{"cluster", key.name}});
+    workers_.forget(key.name);
   });
 }
 
@@ -287,7 +310,10 @@ void Metrics::forget_cohorts() {
 }
 
 std::string Metrics::text() {
-  if (core_ && core_->synced()) forget_cohorts();
+  if (core_ && core_->synced()) {
+    forget_cohorts();
+    workers_.look_at(core_->fleet(), core_->local().clock.now());
+  }
   std::vector<prometheus::MetricFamily> families = registry_.Collect();
   if (core_ && core_->synced()) {
     const clusters::LocalCluster& local = core_->local();

@@ -5,6 +5,7 @@
 #include "manager/core.h"
 #include "manager/lifecycle_metrics.h"
 #include "manager/metrics/queue_gauges.h"
+#include "manager/worker_metrics.h"
 
 #include <memory>
 #include <prometheus/registry.h>
@@ -13,8 +14,9 @@
 
 namespace regatta::manager {
 
-/// Kueue's metrics, under its names, of what Regatta does. Counters and waiting times follow the
-/// Workloads in the informer; gauges are computed when the metrics are read.
+/// Kueue's metrics, under its names, of what Regatta does, and Regatta's own of workers. Counters
+/// and waiting times follow the Workloads in the informer; gauges are computed when the metrics are
+/// read.
 class Metrics {
  public:
   /// `config.role` is "follower" until set_role() says "leader", or "standalone". A follower counts
@@ -22,7 +24,7 @@ class Metrics {
   Metrics(QueueGaugesConfig config, std::string version);
   ~Metrics();
 
-  /// Sets the callbacks for cycles and dispatches.
+  /// Sets the callbacks for cycles, dispatches and requests to workers.
   void hook_into(CoreConfig* config);
   /// Follows the Workloads. Call it before the informers start. `core` must outlive every call of
   /// text().
@@ -35,6 +37,7 @@ class Metrics {
 
  private:
   struct Families;
+  void follow_jobs(clusters::LocalCluster& local);
   void forget_what_goes(clusters::LocalCluster& local);
   void forget(const MetricLabels& about);
   void forget_cohorts();
@@ -50,6 +53,7 @@ class Metrics {
   prometheus::Registry registry_;
   std::unique_ptr<Families> families_;
   LifecycleMetrics lifecycle_;
+  WorkerMetrics workers_;
   WorkloadCounts counts_;
   std::set<std::string> counted_cohorts_;  ///< those with a counter
   Core* core_ = nullptr;

@@ -1,5 +1,7 @@
 #include "manager/probes.h"
 
+#include "lib/net/tcp.h"
+
 #include <algorithm>
 #include <charconv>
 #include <prometheus/registry.h>
@@ -92,6 +94,21 @@ Result<std::optional<BindAddress>> parse_bind_address(std::string_view text) {
   address.host = listening_host(host);
   address.port = port;
   return std::optional<BindAddress>(std::move(address));
+}
+
+Result<std::unique_ptr<net::HttpServer>> serve_pages(const std::string& where,
+                                                     std::string_view field, TaskScope& scope,
+                                                     Clock& clock, Log log,
+                                                     net::HttpHandler& pages) {
+  const auto address = parse_bind_address(where);
+  if (!address) return address.error().within(field);
+  if (!*address) return std::unique_ptr<net::HttpServer>();
+  auto listener = net::listen_tcp(scope.executor(), (*address)->host, (*address)->port);
+  if (!listener) return listener.error().within(field);
+  auto server = std::make_unique<net::HttpServer>(scope.executor(), clock, std::move(*listener),
+                                                  pages, page_server_options(), std::move(log));
+  scope.spawn("pages", server->run());
+  return server;
 }
 
 }  // namespace regatta::manager

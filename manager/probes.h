@@ -3,10 +3,12 @@
 #include "lib/base/clock.h"
 #include "lib/net/http.h"
 #include "lib/net/http_server.h"
+#include "lib/runtime/task_scope.h"
 #include "manager/config/configuration.h"
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -60,6 +62,12 @@ struct BindAddress {
   std::uint16_t port = 0;
 };
 Result<std::optional<BindAddress>> parse_bind_address(std::string_view text);
+/// Serves pages over HTTP at such an address, in that scope; null for "do not listen". `field`
+/// names it in errors.
+Result<std::unique_ptr<net::HttpServer>> serve_pages(const std::string& where,
+                                                     std::string_view field, TaskScope& scope,
+                                                     Clock& clock, Log log,
+                                                     net::HttpHandler& pages);
 /// The IP address for such a host.
 std::string listening_host(std::string_view host);
 

@@ -4,7 +4,6 @@
 #include "kubeconfig/connection.h"
 #include "lib/kube/lease.h"
 #include "lib/net/http_server.h"
-#include "lib/net/tcp.h"
 #include "lib/runtime/deadline.h"
 #include "lib/runtime/process.h"
 #include "lib/runtime/task_scope.h"
@@ -14,12 +13,13 @@
 #include "manager/endpoint.h"
 #include "manager/kueue_leftovers.h"
 #include "manager/metrics.h"
+#include "manager/metrics_port.h"
 #include "manager/probes.h"
 #include "manager/version.h"
 #include "manager/visibility_port.h"
 #include "manager/webhooks/certificate_source.h"
 #include "manager/webhooks/job_reviews.h"
-#include "manager/webhooks/webhook_port.h"
+#include "manager/webhooks/tls_port.h"
 #include "webhooks/server/handler.h"
 
 #include <unistd.h>
@@ -145,12 +145,13 @@ class Manager {
         connector_(clusters::open_http_clients(executor, clock), files_, allowed_prefix(config_)),
         metrics_(gauges_of(config_), std::string(version)),
         webhooks_(webhook_gates(config_.gates)),
-        webhook_port_(scope_, clock, log_.named("webhooks"), listening_host(config_.webhook.host),
-                      static_cast<std::uint16_t>(config_.webhook.port), webhooks_,
-                      webhooks::webhook_server_options()),
-        certificates_(
-            clients.certificates, files_, clock, log_.named("webhooks"), certificates_of(config_),
-            [this](const net::TlsServerOptions& tls) { return webhook_port_.offer(tls); }),
+        webhook_port_(scope_, clock, log_.named("webhooks"),
+                      {"webhooks", "webhook.port", listening_host(config_.webhook.host),
+                       static_cast<std::uint16_t>(config_.webhook.port)},
+                      webhooks_, webhooks::webhook_server_options()),
+        certificates_(clients.certificates, files_, clock, log_.named("webhooks"),
+                      certificates_of(config_),
+                      [this](const net::TlsServerOptions& tls) { return present(tls); }),
         scope_(executor) {}
 
   Task<int> run() {
@@ -185,12 +186,15 @@ class Manager {
     metrics_.follow(*core_);
     add_probe_pages(&probes_, config_.health, [this] { return waits_for(); });
     add_metrics_page(&metrics_pages_, [this] { return metrics_text_.text(); });
-    const Status probing =
-        serve(config_.health.health_probe_bind_address, &probes_, "health.healthProbeBindAddress");
-    if (!probing) return probing;
-    const Status measuring =
-        serve(config_.metrics.bind_address, &metrics_pages_, "metrics.bindAddress");
-    if (!measuring) return measuring;
+    auto probing =
+        serve_pages(config_.health.health_probe_bind_address, "health.healthProbeBindAddress",
+                    scope_, clock_, log_.named("pages"), probes_);
+    if (!probing) return probing.error();
+    probe_server_ = std::move(*probing);
+    auto metrics = make_metrics_port(
+        config_, {scope_, clock_, log_.named("metrics"), access_client_, files_, metrics_pages_});
+    if (!metrics) return metrics.error();
+    metrics_port_ = std::move(*metrics);
     auto visibility = make_visibility_port(config_, scope_.executor(), clock_,
                                            log_.named("visibility"), access_client_, *core_);
     if (!visibility) return visibility.error();
@@ -201,23 +205,18 @@ class Manager {
     return ok();
   }
 
+  /// A managed certificate is for the visibility API as well.
+  Status present(const net::TlsServerOptions& tls) {
+    const bool shared =
+        visibility_ && config_.internal_cert_management.enable && !visibility_has_files();
+    const Status there = shared ? visibility_->present(tls.certificate_pem, tls.key_pem) : ok();
+    return there ? webhook_port_.offer(tls) : there;
+  }
+
   /// Empty when this replica is ready.
   std::string waits_for() const {
     if (!core_->synced()) return "the caches are being filled";
     return certificates_.waits_for();
-  }
-
-  Status serve(const std::string& where, net::HttpHandler* pages, std::string_view field) {
-    const auto address = parse_bind_address(where);
-    if (!address) return address.error().within(field);
-    if (!*address) return ok();
-    auto listener = net::listen_tcp(scope_.executor(), (*address)->host, (*address)->port);
-    if (!listener) return listener.error().within(field);
-    servers_.push_back(
-        std::make_unique<net::HttpServer>(scope_.executor(), clock_, std::move(*listener), *pages,
-                                          page_server_options(), log_.named("pages")));
-    scope_.spawn("pages", servers_.back()->run());
-    return ok();
   }
 
   /// Runs until cancelled, or until leadership is lost. A standby keeps its caches filled.
@@ -267,9 +266,10 @@ class Manager {
   std::unique_ptr<Core> core_;
   TextPages probes_, metrics_pages_;
   webhooks::WebhookHandler webhooks_;
-  WebhookPort webhook_port_;
+  TlsPort webhook_port_;
   CertificateSource certificates_;
-  std::vector<std::unique_ptr<net::HttpServer>> servers_;
+  std::unique_ptr<net::HttpServer> probe_server_;
+  std::unique_ptr<MetricsPort> metrics_port_;
   std::unique_ptr<visibility::VisibilityServer> visibility_;
   TaskScope scope_;
 };

@@ -17,8 +17,7 @@ Result<visibility::ServerOptions> options_of(const Configuration& config, TimePo
     options.address = config.visibility_server.bind_address;
   }
   options.port = static_cast<std::uint16_t>(config.visibility_server.bind_port);
-  std::error_code error;
-  if (!std::filesystem::exists(certificate_file, error)) {
+  if (!visibility_has_files()) {
     return visibility::self_signed(std::move(options), config.ns, now);
   }
   auto certificate = kube::read_small_file(certificate_file, pem_bytes_max);
@@ -38,6 +37,11 @@ std::optional<visibility::WorkloadSeen> find_workload(const clusters::LocalClust
 }
 
 }  // namespace
+
+bool visibility_has_files() {
+  std::error_code error;
+  return std::filesystem::exists(certificate_file, error);
+}
 
 Result<std::unique_ptr<visibility::VisibilityServer>> make_visibility_port(
     const Configuration& config, const Executor& executor, Clock& clock, Log log,

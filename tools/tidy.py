@@ -48,7 +48,9 @@ ALLOWED = {
     "whatif": PURE | MANIFEST | DECIDE,
     # Where the objects of a live cluster come in.
     "whatif/snapshot": LIB | {"whatif"},
-    "cli": LIB | {"kubeconfig", "manager", "whatif"},
+    # What an operator does: registering workers, checking a fleet.
+    "operate": LIB | {"kubeconfig"},
+    "cli": LIB | {"kubeconfig", "manager", "operate", "whatif"},
     # The laboratory: nothing of it ships.
     "lab": LIB | MANIFEST | {"kubeconfig"},
     "lab/apiserver": LIB | MANIFEST | {"lab/terms.h"},

@@ -97,23 +97,4 @@ Json refusal_details(const Attributes& what) {
   return details;
 }
 
-const Decision* AccessCache::find(const std::string& review, SteadyPoint now) {
-  const auto found = kept_decisions_.find(review);
-  return found == kept_decisions_.end() || found->second.until <= now ? nullptr
-                                                                      : &found->second.decision;
-}
-
-void AccessCache::put(const std::string& review, Decision decision, SteadyPoint now) {
-  kept_decisions_.insert_or_assign(review, Kept{std::move(decision), now + kept_});
-  order_.emplace_back(now + kept_, review);
-  while (!order_.empty() && (order_.size() > entries_max_ || order_.front().first <= now)) {
-    const auto& [until, key] = order_.front();
-    // A later answer to the same question stays.
-    const auto found = kept_decisions_.find(key);
-    if (found != kept_decisions_.end() && found->second.until == until)
-      kept_decisions_.erase(found);
-    order_.pop_front();
-  }
-}
-
 }  // namespace regatta::visibility

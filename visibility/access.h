@@ -1,16 +1,12 @@
 #pragma once
 
-/// What a request asks permission for, and the answers of the API server that are kept for a while.
+/// What a request asks permission for, and how an API server is asked.
 
-#include "lib/base/clock.h"
 #include "lib/base/json.h"
 #include "visibility/front_proxy.h"
 
-#include <deque>
-#include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 
 namespace regatta::visibility {
 
@@ -38,27 +34,6 @@ Json refusal_details(const Attributes& what);
 struct Decision {
   bool allowed = false;
   std::string reason;
-};
-
-/// Decisions, each for a limited time, of a limited number. Not for several threads.
-class AccessCache {
- public:
-  AccessCache(std::size_t entries_max, Duration kept) : entries_max_(entries_max), kept_(kept) {}
-
-  /// Null when the question is new or the answer too old.
-  const Decision* find(const std::string& review, SteadyPoint now);
-  void put(const std::string& review, Decision decision, SteadyPoint now);
-  std::size_t size() const { return kept_decisions_.size(); }
-
- private:
-  struct Kept {
-    Decision decision;
-    SteadyPoint until;
-  };
-  std::size_t entries_max_;
-  Duration kept_;
-  std::unordered_map<std::string, Kept> kept_decisions_;
-  std::deque<std::pair<SteadyPoint, std::string>> order_;  ///< the first to expire at the front
 };
 
 }  // namespace regatta::visibility

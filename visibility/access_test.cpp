@@ -57,36 +57,5 @@ TEST(Access, OnlyMastersAreNotAskedAbout) {
   EXPECT_TRUE(always_allowed({"root", {"system:masters"}, {}}));
 }
 
-TEST(AccessCache, ADecisionIsKeptForItsTime) {
-  AccessCache cache(10, 10s);
-  const SteadyPoint begin{};
-  EXPECT_EQ(cache.find("a", begin), nullptr);
-  cache.put("a", {true, ""}, begin);
-  ASSERT_NE(cache.find("a", begin + 9s), nullptr);
-  EXPECT_TRUE(cache.find("a", begin + 9s)->allowed);
-  EXPECT_EQ(cache.find("a", begin + 10s), nullptr);
-}
-
-TEST(AccessCache, ALaterDecisionReplacesAnEarlierOne) {
-  AccessCache cache(10, 10s);
-  const SteadyPoint begin{};
-  cache.put("a", {true, ""}, begin);
-  cache.put("a", {false, ""}, begin + 5s);
-  cache.put("b", {true, ""}, begin + 11s);
-  ASSERT_NE(cache.find("a", begin + 12s), nullptr);
-  EXPECT_FALSE(cache.find("a", begin + 12s)->allowed);
-}
-
-TEST(AccessCache, ItsSizeIsBounded) {
-  AccessCache cache(3, 10s);
-  const SteadyPoint begin{};
-  for (int i = 0; i < 100; ++i) cache.put(std::to_string(i), {true, ""}, begin);
-  EXPECT_LE(cache.size(), 3u);
-  EXPECT_EQ(cache.find("0", begin), nullptr);
-  EXPECT_NE(cache.find("99", begin), nullptr);
-  cache.put("later", {true, ""}, begin + 20s);
-  EXPECT_EQ(cache.size(), 1u);
-}
-
 }  // namespace
 }  // namespace regatta::visibility

@@ -3,7 +3,7 @@
 namespace regatta::webhooks {
 
 /// Of config.kueue.x-k8s.io: v1beta2, and those of v1beta1 that differ. The last members of
-/// ControllerWebhook, InternalCertManagement and MultiKueue are Regatta's own.
+/// ControllerMetrics, ControllerWebhook, InternalCertManagement and MultiKueue are Regatta's own.
 constinit const std::string_view config_shapes = R"(
 config.AdmissionFairSharing
   usageHalfLifeTime:Duration usageSamplingInterval:Duration resourceWeights?:{}float64
@@ -36,7 +36,7 @@ config.ControllerHealth
   healthProbeBindAddress?:string readinessEndpointName?:string livenessEndpointName?:string
 config.ControllerMetrics
   bindAddress?:string enableClusterQueueResources?:bool customLabels?:[]config.CustomLabel
-  localQueueMetrics?:*config.LocalQueueMetrics
+  localQueueMetrics?:*config.LocalQueueMetrics secureServing?:*bool certDir?:string
 config.ControllerWebhook
   port?:*int64 host?:string certDir?:string clientCAName?:string
 config.CustomLabel
@@ -118,7 +118,7 @@ config.v1beta1.Configuration
   featureGates?:{}bool objectRetentionPolicies?:*config.ObjectRetentionPolicies
 config.v1beta1.ControllerMetrics
   bindAddress?:string enableClusterQueueResources?:bool customLabels?:[]config.v1beta1.CustomLabel
-  localQueueMetrics?:*config.LocalQueueMetrics
+  localQueueMetrics?:*config.LocalQueueMetrics secureServing?:*bool certDir?:string
 config.v1beta1.CustomLabel
   name:string sourceLabelKey?:string sourceAnnotationKey?:string
 config.v1beta1.DeviceClassMapping

@@ -35,6 +35,10 @@ def kinds(found):
     return {kind for kind, _ in found}
 
 
+# Nothing that API servers call.
+OFF = [f"--set=enable{server}=false" for server in ("Webhooks", "Conversion", "Visibility")]
+
+
 class Rendering(unittest.TestCase):
     def test_helm_finds_nothing_to_complain_of(self):
         for values in charts.VALUES.glob("*/*.yaml"):
@@ -60,7 +64,7 @@ class Rendering(unittest.TestCase):
             self.assertEqual((stated["version"], stated["appVersion"]), (program, program), chart)
 
     def test_the_definitions_are_the_files_with_labels_and_stay_after_an_uninstall(self):
-        found = objects("regatta")
+        found = objects("regatta", *OFF)
         files = list((charts.CHARTS / "regatta/files/crds").glob("*.yaml"))
         self.assertEqual(len(files), 11)
         for file in files:
@@ -74,14 +78,29 @@ class Rendering(unittest.TestCase):
         self.assertNotIn("CustomResourceDefinition",
                          kinds(objects("regatta", "--set", "crds.install=false")))
 
-    def test_nothing_of_the_defaults_needs_a_server_that_the_manager_lacks(self):
+    def test_api_servers_call_the_manager_unless_values_say_otherwise(self):
+        called = {"MutatingWebhookConfiguration", "ValidatingWebhookConfiguration", "APIService"}
+        rest = {"FlowSchema", "Certificate", "ServiceMonitor", "NetworkPolicy"}
+
+        def converted(found):
+            return {o["spec"]["names"]["plural"] for (kind, _), o in found.items()
+                    if kind == "CustomResourceDefinition"
+                    and o["spec"].get("conversion", {}).get("strategy") == "Webhook"}
         found = objects("regatta")
-        self.assertFalse(kinds(found) & {
-            "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration", "APIService",
-            "FlowSchema", "Certificate", "ServiceMonitor", "NetworkPolicy"})
-        for (kind, name), o in found.items():
-            if kind == "CustomResourceDefinition":
-                self.assertEqual(o["spec"].get("conversion", {}).get("strategy", "None"), "None", name)
+        self.assertEqual(kinds(found) & (called | rest), called)
+        self.assertEqual(converted(found), {"clusterqueues", "cohorts", "localqueues",
+                                            "multikueueclusters", "workloads"})
+        found = objects("regatta", *OFF)
+        self.assertFalse(kinds(found) & (called | rest))
+        self.assertFalse(converted(found))
+
+    def test_no_certificate_goes_unchecked(self):
+        """The manager writes the authority into the APIServices; helm would write this back."""
+        for values in ("defaults", "every-server", "cert-manager"):
+            services = [o for (kind, _), o in rendered(f"regatta/{values}").items()
+                        if kind == "APIService"]
+            self.assertEqual(len(services), 2, values)
+            self.assertFalse([s for s in services if "insecureSkipTLSVerify" in s["spec"]], values)
 
     def test_the_pod_is_locked_down(self):
         pod = objects("regatta")["Deployment", "regatta-controller-manager"]["spec"]["template"]["spec"]
@@ -97,13 +116,26 @@ class Rendering(unittest.TestCase):
     def test_probes_and_ports_follow_the_configuration(self):
         config = "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n" \
                  "health: {healthProbeBindAddress: '0'}\nmetrics: {bindAddress: '0'}\n"
-        found = objects("regatta", "--set-string",
+        found = objects("regatta", *OFF, "--set-string",
                         "managerConfig.controllerManagerConfigYaml=" + config.replace(",", "\\,"))
         container = found["Deployment", "regatta-controller-manager"]["spec"]["template"]["spec"][
             "containers"][0]
         self.assertNotIn("livenessProbe", container)
         self.assertFalse(container["ports"])
         self.assertNotIn("Service", kinds(found))
+
+    def test_metrics_are_https_unless_values_say_otherwise(self):
+        for secure in (True, False):
+            found = objects("regatta", "--set=enablePrometheus=true",
+                            f"--set=metrics.secureServing={str(secure).lower()}")
+            monitor = next(o for (kind, _), o in found.items() if kind == "ServiceMonitor")
+            endpoint = monitor["spec"]["endpoints"][0]
+            self.assertEqual(endpoint["scheme"], "https" if secure else "http")
+            self.assertEqual("bearerTokenFile" in endpoint, secure)
+            config = yaml.load(found["ConfigMap", "regatta-manager-config"]["data"][
+                "controller_manager_config.yaml"], LOADER)
+            self.assertEqual(config["metrics"].get("secureServing", True), secure)
+            self.assertEqual(("ClusterRole", "regatta-metrics-reader") in found, secure)
 
     def test_another_configuration_is_another_pod(self):
         def checksum(*args):
@@ -148,9 +180,7 @@ class KueuesValues(unittest.TestCase):
                                "--kubeconfig", f"{home}/none", "-n", charts.NAMESPACE,
                                "-f", charts.VALUES / "regatta/kueue.yaml").split("NOTES:")[1]
         for text in ("registry.internal/kueue/kueue of the values is Kueue's",
-                     "without effect: enableMutatingAdmissionPolicy, enableKueueViz, "
-                     "enableVisibilityAPF (enableVisibility is off), "
-                     "enableCertManager (no server needs a certificate)"):
+                     "without effect: enableMutatingAdmissionPolicy, enableKueueViz."):
             self.assertIn(text, " ".join(notes.split()))
 
 
@@ -203,7 +233,7 @@ class Permissions(unittest.TestCase):
 
     def manager(self, *args):
         """The rules that are bound to the manager, by namespace; None: everywhere."""
-        found, rules = objects("regatta", *args), {}
+        found, rules = objects("regatta", *OFF, *args), {}
         for (kind, _), binding in found.items():
             if not kind.endswith("Binding"):
                 continue
@@ -221,7 +251,8 @@ class Permissions(unittest.TestCase):
     def test_the_manager_may_do_what_it_does_and_no_more(self):
         rules = self.manager()
         everywhere, own = (permissions.granted(rules[n]) for n in (None, charts.NAMESPACE))
-        self.assertEqual(sorted(everywhere | own), sorted(self.asked["own"]))
+        self.assertEqual(sorted(everywhere | own),
+                         sorted(self.asked["own"] | self.asked["reviews"]))
         # Secrets and Leases of its namespace only.
         self.assertEqual({r for _, _, r in own}, {"secrets", "leases"})
         self.assertFalse({r for _, _, r in everywhere} & {"secrets", "leases"})
@@ -235,6 +266,14 @@ class Permissions(unittest.TestCase):
         about = {r for _, _, r in self.asked["certificates"]}
         more = {(v, g, r) for v, g, r in with_them - without if r in about}
         self.assertLessEqual(more, self.asked["certificates"])
+
+    def test_questions_about_users_are_granted_where_they_are_asked(self):
+        for args, wanted in ((["--set=metrics.secureServing=false"], set()),
+                             (["--set=metrics.secureServing=false", "--set=enableVisibility=true"],
+                              {"subjectaccessreviews"}),
+                             ([], {"subjectaccessreviews", "tokenreviews"})):
+            granted = permissions.granted(self.manager(*args)[None])
+            self.assertEqual({r for _, _, r in granted if r.endswith("reviews")}, wanted, args)
 
     def test_one_definition_may_be_read(self):
         limited = [r for r in self.manager()[None] if "customresourcedefinitions" in r["resources"]]

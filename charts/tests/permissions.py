@@ -47,6 +47,7 @@ RESOURCES = {  # kind: group, plural
     "ValidatingWebhookConfiguration":
         ("admissionregistration.k8s.io", "validatingwebhookconfigurations"),
     "CustomResourceDefinition": ("apiextensions.k8s.io", "customresourcedefinitions"),
+    "TokenReview": ("authentication.k8s.io", "tokenreviews"),
     "SubjectAccessReview": ("authorization.k8s.io", "subjectaccessreviews"),
     "APIService": ("apiregistration.k8s.io", "apiservices"),
 }
@@ -124,7 +125,10 @@ PLACES = {
     "visibility/server/server.cpp": {
         "get<api::ConfigMap> {\"kube-system\"": NOTHING,  # by a Role of Kubernetes' own
     },
-    "visibility/server/handler.cpp": {
+    "manager/metrics_guard.cpp": {
+        "create_raw token_reviews": ("reviews", "create TokenReview"),
+    },
+    "visibility/server/permissions.cpp": {
         "create_raw reviews": ("reviews", "create SubjectAccessReview"),
     },
     "lib/kube/lease.cpp": {

@@ -71,9 +71,9 @@ class Cluster:
                 "--zap-log-level", self.suite.log_level]
         self._start("manager", argv)
 
-    def start_program(self, *args):
+    def start_program(self, *args, component="manager"):
         """The program with arguments of the scenario's, as the manager."""
-        self._start("manager", [self.suite.binary, *args])
+        self._start(component, [self.suite.binary, *args])
 
     def start_upstream(self, **changes):
         """Upstream's manager in the place of Regatta's, with the same configuration."""
@@ -278,6 +278,14 @@ class RealCluster(Cluster):
             f"--service-account-key-file={file('sa.pub')}",
             f"--service-account-signing-key-file={file('sa.key')}",
             "--service-cluster-ip-range=10.0.0.0/24", "--authorization-mode=RBAC",
+            "--enable-aggregator-routing=true",
+            f"--requestheader-client-ca-file={file('front-proxy-ca.crt')}",
+            "--requestheader-allowed-names=front-proxy-client",
+            "--requestheader-username-headers=X-Remote-User",
+            "--requestheader-group-headers=X-Remote-Group",
+            "--requestheader-extra-headers-prefix=X-Remote-Extra-",
+            f"--proxy-client-cert-file={file('front-proxy.crt')}",
+            f"--proxy-client-key-file={file('front-proxy.key')}",
             "--disable-admission-plugins=ServiceAccount", "--endpoint-reconciler-type=none"]
 
 

@@ -4,13 +4,17 @@ import os
 import shlex
 import subprocess
 
+import yaml
+
 from . import objects
 from .kubectl import KubectlFailed
+from .ports import free_port, own_address
 from .waiting import slowness
 
 CHART, WORKER_CHART = "regatta", "regatta-worker"
 RELEASE = "regatta"
 MANAGER = f"{RELEASE}-controller-manager"
+SERVERS = ("enableWebhooks", "enableConversion", "enableVisibility")
 MOUNTED = "/etc/regatta/controller_manager_config.yaml"
 
 
@@ -42,14 +46,20 @@ class Helm:
         return self.install(release, chart, values, *args, verb="upgrade")
 
     def manager_values(self, **changes):
-        """Values with a Configuration for this cluster's ports. `changes` are of its sections."""
+        """Values with a Configuration for this cluster's ports, and no server that the API server
+        calls. `changes` are of its sections."""
         config = {
             "apiVersion": "config.kueue.x-k8s.io/v1beta2", "kind": "Configuration",
             "health": {"healthProbeBindAddress": f"127.0.0.1:{self.cluster.health_port}"},
             "metrics": {"bindAddress": f"127.0.0.1:{self.cluster.metrics_port}"},
             "namespace": objects.SYSTEM,
             "multiKueue": {"gcInterval": "2s"}, **changes}
-        return {"managerConfig": {"controllerManagerConfigYaml": json.dumps(config)}}
+        return {"managerConfig": {"controllerManagerConfigYaml": json.dumps(config)},
+                **dict.fromkeys(SERVERS, False)}
+
+    def served_values(self, **changes):
+        """Values with every server on. route() leads the API server to them."""
+        return {**self.manager_values(**changes), **dict.fromkeys(SERVERS, True)}
 
     def installed_config(self):
         """The Configuration in the cluster, as text."""
@@ -60,22 +70,54 @@ class Helm:
         return self.cluster.kubectl.run("get", "deployment", MANAGER, "-n", objects.SYSTEM, "-o",
                                         "json").json()
 
-    def start_manager(self):
-        """What the Deployment runs: its arguments, its ConfigMap, its ServiceAccount."""
-        folder = self.cluster.folder
+    def start_manager(self, component="manager"):
+        """What the Deployment runs: its arguments, its ConfigMap, its ServiceAccount. Returns the
+        ports of its servers, which no other replica has."""
+        folder, cluster = self.cluster.folder, self.cluster
+        if component != "manager":
+            cluster.health_port, cluster.metrics_port = free_port(), free_port()
+        ports = {"webhook-service": free_port(), "visibility-server": free_port()}
         pod = self.deployment()["spec"]["template"]["spec"]
         container = pod["containers"][0]
-        config = os.path.join(folder, "installed.yaml")
+        config = os.path.join(folder, f"{component}-installed.yaml")
+        installed = yaml.load(self.installed_config(), yaml.CSafeLoader)
+        installed["health"] = {"healthProbeBindAddress": f"127.0.0.1:{cluster.health_port}"}
+        installed["metrics"] = {**installed.get("metrics", {}),
+                                "bindAddress": f"127.0.0.1:{cluster.metrics_port}"}
+        installed["webhook"] = {**installed.get("webhook", {}), "port": ports["webhook-service"]}
+        installed["visibilityServer"] = {"bindPort": ports["visibility-server"]}
         with open(config, "w") as out:
-            out.write(self.installed_config())
+            json.dump(installed, out)
         kubeconfig = os.path.join(folder, "account.kubeconfig")
         token = self.cluster.token_for(objects.SYSTEM, pod["serviceAccountName"])
         with open(kubeconfig, "w", opener=lambda p, f: os.open(p, f, 0o600)) as out:
             json.dump(self.cluster.kubeconfig_with_token(token), out)
         args = [*container["command"][1:], *container["args"]]
         args = [a.replace(MOUNTED, config) for a in args]
-        self.cluster.start_program(*args, "--kubeconfig", kubeconfig)
-        self.cluster.wait_manager()
+        cluster.start_program(*args, "--kubeconfig", kubeconfig, component=component)
+        cluster.wait_manager()
+        return ports
+
+    def route(self, *managers):
+        """What the endpoints controller does: the Services of the chart lead to these managers."""
+        for service in managers[0]:
+            name = f"{RELEASE}-{service}"
+            port = self.cluster.api.request(
+                "GET", f"/api/v1/namespaces/{objects.SYSTEM}/services/{name}")["spec"]["ports"][0]
+            path = f"/apis/discovery.k8s.io/v1/namespaces/{objects.SYSTEM}/endpointslices"
+            kept = {f"{name}-{i}" for i in range(len(managers))}
+            for i, ports in enumerate(managers):
+                self.cluster.kubectl.apply({
+                    "apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice",
+                    "metadata": {"name": f"{name}-{i}", "namespace": objects.SYSTEM,
+                                 "labels": {"kubernetes.io/service-name": name}},
+                    "addressType": "IPv4",
+                    "ports": [{"name": port.get("name", ""), "port": ports[service]}],
+                    "endpoints": [{"addresses": [own_address()], "conditions": {"ready": True}}]})
+            for found in self.cluster.api.request("GET", path)["items"]:
+                of = found["metadata"]["labels"].get("kubernetes.io/service-name")
+                if of == name and found["metadata"]["name"] not in kept:
+                    self.cluster.api.request("DELETE", f"{path}/{found['metadata']['name']}")
 
     def refused(self, account=MANAGER):
         """Requests of a ServiceAccount that were answered with 403, on embedded servers."""

@@ -18,7 +18,7 @@ def openssl_in(folder):
 
 
 def make_pki(folder):
-    """ca.crt ca.key server.crt server.key sa.key sa.pub in `folder`."""
+    """ca.crt ca.key server.crt server.key sa.key sa.pub, and those of the front proxy, in `folder`."""
     openssl = openssl_in(folder)
     key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
     openssl("req", "-x509", *key, "-keyout", "ca.key", "-out", "ca.crt", "-days", "30",
@@ -29,5 +29,15 @@ def make_pki(folder):
         f.write(SERVER)
     openssl("x509", "-req", "-in", "server.csr", "-CA", "ca.crt", "-CAkey", "ca.key",
             "-CAcreateserial", "-days", "30", "-extfile", "server.ext", "-out", "server.crt")
+    openssl("req", "-x509", *key, "-keyout", "front-proxy-ca.key", "-out", "front-proxy-ca.crt",
+            "-days", "30", "-subj", "/CN=front-proxy-ca",
+            "-addext", "keyUsage=critical,keyCertSign,digitalSignature")
+    openssl("req", *key, "-keyout", "front-proxy.key", "-out", "front-proxy.csr",
+            "-subj", "/CN=front-proxy-client")
+    with open(os.path.join(folder, "client.ext"), "w") as f:
+        f.write("basicConstraints=CA:FALSE\nextendedKeyUsage=clientAuth\n")
+    openssl("x509", "-req", "-in", "front-proxy.csr", "-CA", "front-proxy-ca.crt",
+            "-CAkey", "front-proxy-ca.key", "-CAcreateserial", "-days", "30",
+            "-extfile", "client.ext", "-out", "front-proxy.crt")
     openssl("genrsa", "-out", "sa.key", "2048")
     openssl("rsa", "-in", "sa.key", "-pubout", "-out", "sa.pub")

@@ -14,3 +14,14 @@ def free_port():
     s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     _held.append(s)
     return s.getsockname()[1]
+
+
+def own_address():
+    """An address of this machine that is not on loopback, which kube-apiserver refuses in
+    EndpointSlices; 127.0.0.1 where there is no other."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+        try:
+            s.connect(("192.0.2.1", 9))  # sends nothing
+        except OSError:
+            return "127.0.0.1"
+        return s.getsockname()[0]

@@ -20,14 +20,17 @@ NS = objects.NAMESPACE
 class Installed:
     """A hub and one worker of the charts, with managers as the Deployments would run them."""
 
-    def __init__(self, env, **worker_values):
+    def __init__(self, env, served=False, **worker_values):
         self.hub, self.worker = env.cluster("hub"), env.cluster("a100", "a100")
         self.helm, self.helm_there = Helm(self.hub), Helm(self.worker)
         for helm, example in ((self.helm, "hub/queues.yaml"), (self.helm_there, "workers/a100.yaml")):
-            helm.install(RELEASE, CHART, helm.manager_values(), "--create-namespace")
+            values = helm.served_values() if served else helm.manager_values()
+            helm.install(RELEASE, CHART, values, "--create-namespace")
             helm.cluster.wait_crds()
+            manager = helm.start_manager()
+            if served:
+                helm.route(manager)
             helm.cluster.kubectl.run("apply", "-f", f"{env.suite.root}/examples/{example}")
-            helm.start_manager()
         self.register(env, worker_values)
 
     def register(self, env, worker_values):

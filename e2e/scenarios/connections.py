@@ -1,4 +1,8 @@
 """How the hub connects to its workers, and what it reports when it cannot."""
+import base64
+import json
+import urllib.request
+
 from harness import objects
 from harness.api import condition
 from harness.federation import holding, report
@@ -10,12 +14,14 @@ from .race import check_finished, mixed
 @scenario
 def credentials_rotated(env):
     """In mid-race a worker's credentials are replaced and the old ones refused: no job is lost."""
-    fed = env.federate()
+    fed = env.federate(hub_config={"metrics": {"secureServing": False}})
+    secrets = [secret for worker in fed.workers for secret in secrets_of(fed, worker)]
     names = fed.submit(*mixed(12, seconds=2))
     fed.wait_for("some job runs", lambda: any(o.jobs_started() for o in fed.observers.values()), 30)
     for name, worker in fed.workers.items():
         worker.kubectl.apply(*objects.hub_account("rotated"))
         token = worker.token_for(objects.SYSTEM, "rotated")
+        secrets.append(token)
         config = worker.kubeconfig_with_token(token)
         # The old account goes first: for a moment the hub holds credentials that are refused.
         worker.kubectl.run("delete", "serviceaccount,clusterrolebinding", "multikueue-sa", "-n",
@@ -27,6 +33,36 @@ def credentials_rotated(env):
     fed.check_ran_once(names)
     for name in names:
         check_finished(fed, name)
+    # Nor do errors about a kubeconfig repeat what is in it.
+    wrong = f'{{"users": [{{"name": "hub", "user": {{"token": ["{CANARY}"], "password": "{CANARY}"}}}}]}}'
+    fed.hub.kubectl.apply(objects.kubeconfig_secret("cpu", wrong))
+    fed.wait_for("the kubeconfig is refused", lambda: holding(
+        fed.hub.api.get("multikueueclusters", "cpu"), "Active", "False"), 30)
+    check_untold(fed, [*secrets, CANARY])
+
+
+CANARY = "canary-5d1f0c"
+
+
+def secrets_of(fed, worker):
+    """The token that the hub has for a worker."""
+    secret = fed.hub.api.get("secrets", f"{worker}-kubeconfig", objects.SYSTEM)
+    config = json.loads(base64.b64decode(secret["data"]["kubeconfig"]))
+    return [user["user"]["token"] for user in config["users"]]
+
+
+def check_untold(fed, secrets):
+    """Neither logs nor events, statuses or metrics of the hub's manager have one of these."""
+    hub = fed.hub
+    with open(hub.processes["manager"].log, encoding="utf-8") as log:
+        told = {"log": log.read()}
+    with urllib.request.urlopen(f"http://127.0.0.1:{hub.metrics_port}/metrics", timeout=5) as page:
+        told["metrics"] = page.read().decode()
+    for kind in ("events", "multikueueclusters", "admissionchecks"):
+        told[kind] = json.dumps(hub.kubectl.run("get", kind, "-A", "-o", "json").json())
+    for place, text in told.items():
+        for secret in secrets:
+            assert secret not in text, f"{place} tells a secret: …{secret[-12:]}"
 
 
 def wait_refused(fed, worker):

@@ -15,7 +15,6 @@ namespace {
 
 using api::annotations::job_completions_equal_parallelism;
 using api::annotations::job_min_parallelism;
-using api::annotations::stopping;
 
 const std::string main_pod_set(api::default_pod_set_name);
 
@@ -37,7 +36,7 @@ bool completions_equal(const api::Job& job) {
 }
 
 bool stopping_marked(const api::Job& job) {
-  return job.metadata.annotation(std::string(stopping)) == "true";
+  return job.metadata.annotation(std::string(api::annotations::stopping)) == "true";
 }
 
 void strip_controller_labels(Json& pod_template) {
@@ -158,6 +157,10 @@ bool suspended(const api::Job& job) {
   return job.spec.suspend.value_or(false) && !stopping_marked(job);
 }
 
+bool stopping(const api::Job& job) {
+  return job.spec.suspend.value_or(false) && stopping_marked(job);
+}
+
 bool active(const api::Job& job) {
   return job.status.active > 0 || job.status.terminating.value_or(0) > 0;
 }
@@ -264,7 +267,7 @@ std::optional<StopStep> next_stop_step(const api::Job& job, const api::Workload*
   if (!job.spec.suspend.value_or(false)) {
     StopStep step;
     step.last = restore.empty() && !job.status.start_time;
-    if (!step.last) metadata["annotations"] = {{std::string(stopping), "true"}};
+    if (!step.last) metadata["annotations"] = {{std::string(api::annotations::stopping), "true"}};
     step.patch = {{"metadata", std::move(metadata)}, {"spec", {{"suspend", true}}}};
     return step;
   }
@@ -275,7 +278,7 @@ std::optional<StopStep> next_stop_step(const api::Job& job, const api::Workload*
   }
   // The API refuses a change of the template while pods count as active.
   if (!restore.empty() && job.status.active > 0 && !at_once) return std::nullopt;
-  metadata["annotations"] = {{std::string(stopping), nullptr}};
+  metadata["annotations"] = {{std::string(api::annotations::stopping), nullptr}};
   StopStep step;
   step.last = true;
   step.patch = {{"metadata", std::move(metadata)}};

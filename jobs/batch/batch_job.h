@@ -24,6 +24,7 @@ std::int32_t pod_count(const api::Job& job);
 
 /// The Job has spec.suspend, and no stop of it is half done.
 bool suspended(const api::Job& job);
+bool stopping(const api::Job& job);
 /// Pods of the Job run or terminate, as far as its status says.
 bool active(const api::Job& job);
 

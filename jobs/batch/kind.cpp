@@ -44,6 +44,7 @@ class BatchJob final : public GenericJob {
     return std::string(api::labels::job_name) + "=" + job_.metadata.name;
   }
   bool suspended() const override { return batch_job::suspended(job_); }
+  bool stopping() const override { return batch_job::stopping(job_); }
   bool active() const override { return batch_job::active(job_); }
   std::optional<Finished> finished() const override { return batch_job::finished(job_); }
   bool pods_ready() const override { return batch_job::pods_ready(job_); }

@@ -188,9 +188,12 @@ api::FieldErrors validate_job(const GenericJob& job, const JobWebhookConfig& con
 api::FieldErrors validate_job_update(const Lookup& objects, const GenericJob& before,
                                      const GenericJob& after, const JobWebhookConfig& config) {
   api::ErrorList errors;
-  check_common(after, &errors);
+  const UpdateChecks checks = after.kind().update_checks();
+  if (checks == UpdateChecks::whole_first) check_common(after, &errors);
   check_common_update(objects, before, after, config.jobs, &errors);
   check_priority_update(before, after, &errors);
+  if (checks == UpdateChecks::change_only) return errors.take();
+  if (checks == UpdateChecks::change_first) check_common(after, &errors);
   check_elastic(after, config.jobs, &errors);
   after.check_update(before, {config.jobs.topology, config.jobs.policy.elastic}, &errors);
   return errors.take();

@@ -21,12 +21,6 @@ const JobShape& jobset_shape() {
   return shape;
 }
 
-/// The number is what the API accepts, or its bound.
-std::int32_t number_at(const Json& value, std::string_view name, std::int32_t otherwise) {
-  const std::int64_t found = integer_at(value, name).value_or(otherwise);
-  return static_cast<std::int32_t>(std::clamp<std::int64_t>(found, 0, INT32_MAX));
-}
-
 /// A replicated job: `replicas` Jobs, and the pods of each.
 struct Role {
   std::string name;
@@ -45,9 +39,9 @@ std::vector<Role> roles_of(const Json& object) {
     const Json& spec = object_or_empty(one, {"template", "spec"});
     Role& role = roles.emplace_back();
     role.name = lower_case(text_at(one, "name"));
-    role.replicas = number_at(one, "replicas", 1);
-    const std::int32_t parallelism = number_at(spec, "parallelism", 1);
-    role.pods = std::min(parallelism, number_at(spec, "completions", parallelism));
+    role.replicas = count_at(one, "replicas", 1);
+    const std::int32_t parallelism = count_at(spec, "parallelism", 1);
+    role.pods = std::min(parallelism, count_at(spec, "completions", parallelism));
   }
   return roles;
 }
@@ -95,7 +89,7 @@ class JobSet final : public TemplatedJob {
 
 bool JobSet::active() const {
   return std::any_of(jobs().begin(), jobs().end(),
-                     [](const Json& one) { return number_at(one, "active", 0) > 0; });
+                     [](const Json& one) { return count_at(one, "active", 0) > 0; });
 }
 
 std::optional<Finished> JobSet::finished() const {
@@ -113,7 +107,7 @@ bool JobSet::pods_ready() const {
   std::int64_t wanted = 0, ready = 0;
   for (const Role& role : roles_) wanted += role.replicas;
   for (const Json& one : jobs()) {
-    ready += std::int64_t(number_at(one, "ready", 0)) + number_at(one, "succeeded", 0);
+    ready += std::int64_t(count_at(one, "ready", 0)) + count_at(one, "succeeded", 0);
   }
   return ready == wanted;
 }
@@ -123,7 +117,7 @@ std::vector<api::ReclaimablePod> JobSet::reclaimable_pods() const {
   for (const Role& role : roles_) {
     for (const Json& one : jobs()) {
       if (lower_case(text_at(one, "name")) != role.name) continue;
-      const std::int32_t ended = number_at(one, "succeeded", 0);
+      const std::int32_t ended = count_at(one, "succeeded", 0);
       if (ended > 0 && ended <= role.replicas) out.push_back({role.name, ended * role.pods});
     }
   }
@@ -140,7 +134,7 @@ Json JobSet::released() const {
 
 Json JobSet::release_patch() const {
   const bool ready = std::any_of(jobs().begin(), jobs().end(),
-                                 [](const Json& one) { return number_at(one, "ready", 0) > 0; });
+                                 [](const Json& one) { return count_at(one, "ready", 0) > 0; });
   return active() || ready ? status_becomes(released()) : Json::object();
 }
 

@@ -64,8 +64,4 @@ std::optional<Failure> admit_create(Core& core, Exchange&, const ResourceType& t
   return std::nullopt;
 }
 
-std::optional<Failure> admit_update(Core&, Exchange&, const ResourceType&, Json&, const Json&) {
-  return std::nullopt;
-}
-
 }  // namespace regatta::apiserver

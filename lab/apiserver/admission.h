@@ -7,10 +7,8 @@
 
 namespace regatta::apiserver {
 
-/// The built-in admission of every write: namespace life cycle.
+/// The built-in admission of a create: namespace life cycle, priorities, limits and quotas.
 std::optional<Failure> admit_create(Core& core, Exchange& exchange, const ResourceType& type,
                                     const std::string& ns, Json& object);
-std::optional<Failure> admit_update(Core& core, Exchange& exchange, const ResourceType& type,
-                                    Json& object, const Json& live);
 
 }  // namespace regatta::apiserver

@@ -1,6 +1,7 @@
 #include "lab/apiserver/auth.h"
 
 #include "lab/terms.h"
+#include "lib/api/labels.h"
 #include "lib/manifest/json_access.h"
 
 #include <nlohmann/json.hpp>
@@ -190,6 +191,23 @@ void Authorizer::rules_of(const UserInfo& user, const std::string& ns, Json* res
   });
 }
 
+namespace {
+
+/// The only object that a list or a watch can show: RBAC judges it by that name.
+std::string selected_name(const RequestInfo& info) {
+  const bool many = info.verb == "list" || info.verb == "watch" || info.verb == "deletecollection";
+  const std::string& selector = info.query.get("fieldSelector");
+  if (!many || selector.empty()) return "";
+  const auto terms = api::parse_field_selector(selector);
+  if (!terms) return "";
+  for (const api::FieldRequirement& term : *terms) {
+    if (term.field == "metadata.name" && term.equals) return term.value;
+  }
+  return "";
+}
+
+}  // namespace
+
 Attributes attributes_of(const RequestInfo& info) {
   Attributes what;
   what.verb = info.verb;
@@ -199,7 +217,7 @@ Attributes attributes_of(const RequestInfo& info) {
   what.plural = info.plural;
   what.subresource = info.subresource;
   what.ns = info.ns;
-  what.name = info.name;
+  what.name = info.name.empty() ? selected_name(info) : info.name;
   what.path = info.path;
   if (info.group.empty() && info.plural == "namespaces" && !info.name.empty()) {
     what.ns = info.name;
@@ -252,6 +270,14 @@ std::vector<Json> bootstrap_rbac() {
           cluster_role("system:public-info-viewer", open),
           cluster_role("system:service-account-issuer-discovery",
                        Json::array({urls_rule({"/.well-known", "/.well-known/*"})})),
+          {{"kind", "Role"},
+           {"metadata",
+            {{"name", "extension-apiserver-authentication-reader"}, {"namespace", "kube-system"}}},
+           {"rules",
+            {{{"verbs", {"get", "list", "watch"}},
+              {"apiGroups", {""}},
+              {"resources", {"configmaps"}},
+              {"resourceNames", {"extension-apiserver-authentication"}}}}}},
           cluster_binding("cluster-admin", {"system:masters"}),
           cluster_binding("system:basic-user", {"system:authenticated"}),
           cluster_binding("system:discovery", {"system:authenticated"}),

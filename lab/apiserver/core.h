@@ -1,6 +1,7 @@
 #pragma once
 
 #include "lab/apiserver/faults.h"
+#include "lab/apiserver/hooks/outgoing.h"
 #include "lab/apiserver/request.h"
 #include "lab/apiserver/store.h"
 #include "lab/terms.h"
@@ -8,11 +9,23 @@
 #include "lib/base/rng.h"
 #include "lib/manifest/registry.h"
 
+#include <nlohmann/json.hpp>
+
 #include <map>
 #include <string>
 #include <vector>
 
 namespace regatta::apiserver {
+
+class Conversions;
+
+/// How servers of APIServices are reached, and what they know this server by.
+struct FrontProxy {
+  std::shared_ptr<Outgoing> outgoing;  ///< shows the certificate; null: none can be reached
+  std::string name;                    ///< in the certificate
+  std::string ca_pem;                  ///< that signed it; empty: there is no aggregation layer
+  std::string client_ca_pem;           ///< that signs the certificates of users
+};
 
 struct ServerOptions {
   std::string git_version = "v1.36.2";
@@ -32,6 +45,9 @@ struct ServerOptions {
   Duration future_version_wait = std::chrono::seconds(3);
   /// Where objects survive restarts; empty: in memory only.
   std::string data_dir;
+  /// The way to webhooks; null: none can be reached.
+  std::shared_ptr<Outgoing> outgoing;
+  FrontProxy front_proxy;
   /// Failures on purpose, and the seed of their random numbers.
   Faults faults;
   std::uint64_t fault_seed = 1;
@@ -45,6 +61,9 @@ struct Core {
   ServerOptions options;
   Registry registry;
   Store store;
+  /// The APIResourceLists of the available APIServices, by group and version.
+  std::map<std::pair<std::string, std::string>, Json> remote;
+  Conversions* conversions = nullptr;  ///< set before the first request
 };
 
 }  // namespace regatta::apiserver

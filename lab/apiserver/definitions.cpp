@@ -1,5 +1,6 @@
 #include "lab/apiserver/definitions.h"
 
+#include "lab/apiserver/conversions.h"
 #include "lab/apiserver/managed.h"
 #include "lab/terms.h"
 #include "lib/manifest/crd/definition.h"
@@ -125,6 +126,7 @@ void Definitions::serve(const Json& definition) {
     served.insert(type.version);
     if (type.schema) type.schema = complete_schema(*type.schema, unowned(object_meta_schema()));
     core_.store.shelf(type.store_name());
+    core_.conversions->attach(definition, type);
     core_.registry.add(std::move(type));
   }
   for (const ResourceTypePtr& type : core_.registry.all()) {

@@ -3,10 +3,12 @@
 #include "lab/apiserver/health.h"
 #include "lab/apiserver/text.h"
 #include "lib/base/fnv.h"
+#include "lib/base/json_access.h"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 namespace regatta::apiserver {
@@ -62,6 +64,7 @@ std::vector<std::string> groups_of(const Core& core) {
   for (const ResourceTypePtr& type : core.registry.all()) {
     if (!type->group.empty()) present.insert(type->group);
   }
+  for (const auto& [version, resources] : core.remote) present.insert(version.first);
   std::vector<std::string> groups;
   for (const std::string& group : group_order()) {
     if (present.erase(group) > 0) groups.push_back(group);
@@ -74,6 +77,9 @@ std::vector<std::string> versions_of(const Core& core, const std::string& group)
   std::set<std::string> present;
   for (const ResourceTypePtr& type : core.registry.all()) {
     if (type->group == group) present.insert(type->version);
+  }
+  for (const auto& [version, resources] : core.remote) {
+    if (version.first == group) present.insert(version.second);
   }
   std::vector<std::string> versions(present.begin(), present.end());
   std::sort(versions.begin(), versions.end(),
@@ -158,6 +164,38 @@ Json aggregated_resource(const ResourceType& type) {
   return json;
 }
 
+/// From the APIResourceList of another server: its subresources have names with a slash.
+void add_remote_resources(const Core& core, const std::string& group, const std::string& version,
+                          Json& resources) {
+  const auto remote = core.remote.find({group, version});
+  if (remote == core.remote.end()) return;
+  std::map<std::string, std::size_t> places;
+  for (const Json& one : list_or_empty(remote->second, "resources")) {
+    const std::string& name = text_at(one, "name");
+    const std::size_t slash = name.find('/');
+    const Json kind = {
+        {"group", text_at(one, "group").empty() ? group : text_at(one, "group")},
+        {"version", text_at(one, "version").empty() ? version : text_at(one, "version")},
+        {"kind", text_at(one, "kind")}};
+    const std::string plural = name.substr(0, slash);
+    const auto [place, fresh] = places.try_emplace(plural, resources.size());
+    if (fresh) {
+      resources.push_back({{"resource", plural},
+                           {"scope", true_at(one, "namespaced") ? "Namespaced" : "Cluster"},
+                           {"singularResource", text_at(one, "singularName")}});
+    }
+    Json& entry = resources[place->second];
+    if (slash == std::string::npos) {
+      entry["responseKind"] = kind;
+      entry["verbs"] = list_or_empty(one, "verbs");
+    } else {
+      entry["subresources"].push_back({{"subresource", name.substr(slash + 1)},
+                                       {"responseKind", kind},
+                                       {"verbs", list_or_empty(one, "verbs")}});
+    }
+  }
+}
+
 Json aggregated_group(const Core& core, const std::string& group) {
   Json item = {{"metadata", Json::object()}, {"versions", Json::array()}};
   if (!group.empty()) item["metadata"]["name"] = group;
@@ -166,6 +204,7 @@ Json aggregated_group(const Core& core, const std::string& group) {
     for (const ResourceTypePtr& type : core.registry.of_version(group, version)) {
       entry["resources"].push_back(aggregated_resource(*type));
     }
+    add_remote_resources(core, group, version, entry["resources"]);
     item["versions"].push_back(std::move(entry));
   }
   return item;
@@ -276,7 +315,7 @@ std::optional<Answer<Json>> document(const Core& core, const RequestInfo& info) 
     return resource_list(core, "", "v1");
   }
   if (s[0] != "apis" || s.size() > 3) return std::nullopt;
-  if (!core.registry.has_group(s[1])) return Failure(page_not_found());
+  if (versions_of(core, s[1]).empty()) return Failure(page_not_found());
   if (s.size() == 2) {
     Json json = group_json(core, s[1]);
     json["kind"] = "APIGroup";

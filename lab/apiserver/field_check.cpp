@@ -33,4 +33,14 @@ std::optional<Failure> check_fields(Exchange& exchange, const ResourceType& type
   return std::nullopt;
 }
 
+std::optional<std::string> complete_object(Json& object, const ResourceType& type) {
+  if (!type.custom && type.schema) {
+    prune(object, *type.schema);
+    drop_empty_members(&object, *type.schema);
+    if (auto bad = normalize_scalars(object, *type.schema)) return bad;
+  }
+  type.strategy->set_defaults(object);
+  return std::nullopt;
+}
+
 }  // namespace regatta::apiserver

@@ -13,4 +13,8 @@ namespace regatta::apiserver {
 std::optional<Failure> check_fields(Exchange& exchange, const ResourceType& type, Json& object,
                                     const std::string& json_text, Validation validation);
 
+/// What decoding does to an object that the server itself changed: drops what the schema does not
+/// know, and sets defaults. What is wrong with it, if something is.
+std::optional<std::string> complete_object(Json& object, const ResourceType& type);
+
 }  // namespace regatta::apiserver

@@ -105,12 +105,7 @@ Answer<Json> patched_object(Core& core, Exchange& exchange, const ResourceType& 
   patch.object_meta = object_meta_schema();
   std::optional<std::string> bad_scalar;
   patch.complete = [&type, &bad_scalar](Json& object) {
-    if (!type.custom && type.schema) {
-      prune(object, *type.schema);
-      drop_empty_members(&object, *type.schema);
-      bad_scalar = normalize_scalars(object, *type.schema);
-    }
-    if (!bad_scalar) type.strategy->set_defaults(object);
+    bad_scalar = complete_object(object, type);
   };
   PatchAnswer<Patched> result = patch_object(patch, live);
   if (!result) return failure_of(result.error());

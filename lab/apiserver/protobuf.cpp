@@ -124,7 +124,7 @@ Json owner_of(std::string_view bytes) {
   return owner;
 }
 
-Json metadata_of(std::string_view bytes) {
+Json read_metadata(std::string_view bytes) {
   static const std::map<std::uint32_t, const char*> texts = {
       {1, "name"}, {2, "generateName"}, {3, "namespace"}, {5, "uid"}, {6, "resourceVersion"}};
   Json metadata = Json::object();
@@ -385,7 +385,7 @@ bool read_members(Json& object, std::string_view raw, const Members& members) {
         value = std::string(field.bytes);
         break;
       case Member::Kind::metadata:
-        value = metadata_of(field.bytes);
+        value = read_metadata(field.bytes);
         break;
       case Member::Kind::message:
         value = Json::object();

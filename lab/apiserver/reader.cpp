@@ -1,5 +1,6 @@
 #include "lab/apiserver/reader.h"
 
+#include "lab/apiserver/conversions.h"
 #include "lab/apiserver/selector.h"
 #include "lab/apiserver/text.h"
 #include "lab/terms.h"
@@ -161,6 +162,9 @@ Task<Answer<net::HttpResponse>> get_object(Core& core, Exchange& exchange, Resou
   }
   const StoredPtr object = core.store.shelf(type->store_name()).find(ns, name);
   if (!object) co_return not_found(*type, name);
+  if (Conversions::concerns(*type)) {
+    if (auto failed = co_await core.conversions->prepare(*type, {object})) co_return *failed;
+  }
   if (exchange.form.as == Representation::object && exchange.form.media == Form::Media::json) {
     co_return respond_json(exchange, 200, text_of(*object, *type));
   }
@@ -241,6 +245,10 @@ Task<Answer<net::HttpResponse>> list_objects(Core& core, Exchange& exchange, Sco
   } else if (scope.type->custom && exchange.form.as == Representation::object) {
     metadata["continue"] = "";
   }
+  if (Conversions::concerns(*scope.type)) {
+    auto failed = co_await core.conversions->prepare(*scope.type, page.objects);
+    if (failed) co_return *failed;
+  }
   co_return respond_list(core, exchange, *scope.type, page.objects, metadata);
 }
 
@@ -268,6 +276,12 @@ class WatchStream final : public net::BodyStream {
 
   /// Sends the present state as events, then changes.
   void start_with_state(bool bookmark) {
+    waits_for_state_ = Conversions::concerns(*scope_.type);
+    bookmark_after_state_ = bookmark;
+    if (!waits_for_state_) send_state(bookmark);
+  }
+
+  void send_state(bool bookmark) {
     for (const auto& [key, object] : shelf_.objects()) {
       if (in_scope(*object) && selectors_.matches(*object, *scope_.type)) {
         pending_ += event("ADDED", *object, object->version());
@@ -292,6 +306,7 @@ class WatchStream final : public net::BodyStream {
 
   Task<Result<std::optional<std::string>>> next() override {
     while (true) {
+      if (Conversions::concerns(*scope_.type)) co_await convert();
       if (!finished_) collect();
       if (!pending_.empty()) {
         std::string chunk = std::move(pending_);
@@ -313,6 +328,26 @@ class WatchStream final : public net::BodyStream {
   static std::string status_text(const Failure& failure) {
     const Json status = to_status(failure);
     return object_text("Status", "v1", members_text(status), false);
+  }
+
+  /// Has everything converted that the next events show.
+  Task<> convert() {
+    const ResourceType& type = *scope_.type;
+    while (!finished_) {
+      std::vector<StoredPtr> shown;
+      for (const auto& [key, object] : shelf_.objects()) {
+        if (waits_for_state_ && in_scope(*object)) shown.push_back(object);
+      }
+      const std::uint64_t from = std::max(next_, shelf_.first_change());
+      for (std::uint64_t i = from; !waits_for_state_ && i < shelf_.end_change(); ++i) {
+        shown.push_back(shelf_.change(i).object);
+        shown.push_back(shelf_.change(i).previous);
+      }
+      if (core_.conversions->missing(type, shown).empty()) break;
+      auto failed = co_await core_.conversions->prepare(type, std::move(shown));
+      if (failed) fail(*failed);
+    }
+    if (std::exchange(waits_for_state_, false) && !finished_) send_state(bookmark_after_state_);
   }
 
   void collect() {
@@ -437,6 +472,8 @@ class WatchStream final : public net::BodyStream {
   std::uint64_t ignore_up_to_ = 0;
   std::string pending_;
   bool columns_sent_ = false;
+  bool waits_for_state_ = false;
+  bool bookmark_after_state_ = false;
   bool finished_ = false;
 };
 

@@ -1,5 +1,6 @@
 #include "lab/apiserver/resources.h"
 
+#include "lab/apiserver/conversions.h"
 #include "lab/apiserver/decode.h"
 #include "lab/apiserver/selector.h"
 #include "lab/terms.h"
@@ -103,11 +104,11 @@ Task<Reply> ResourceHandler::handle(Exchange& exchange) {
   if (method == "DELETE" && exchange.info.name.empty()) {
     co_return co_await collection_delete(exchange, type);
   }
-  if (method == "DELETE") co_return remove(exchange, type);
-  if (method == "POST") co_return create(exchange, type);
+  if (method == "DELETE") co_return co_await remove(exchange, type);
+  if (method == "POST") co_return co_await create(exchange, type);
   if (exchange.info.name.empty()) co_return bad_request("name must be provided");
-  if (method == "PUT") co_return update(exchange, type);
-  co_return patch(exchange, type);
+  if (method == "PUT") co_return co_await update(exchange, type);
+  co_return co_await patch(exchange, type);
 }
 
 Task<Reply> ResourceHandler::read(Exchange& exchange, ResourceTypePtr type) {
@@ -127,46 +128,51 @@ Task<Reply> ResourceHandler::read(Exchange& exchange, ResourceTypePtr type) {
   co_return co_await list_objects(core_, exchange, std::move(scope));
 }
 
-Reply ResourceHandler::written(const Exchange& exchange, const ResourceType& type,
-                               const Written& result) {
+Task<Reply> ResourceHandler::written(const Exchange& exchange, const ResourceType& type,
+                                     const Written& result) {
+  if (result.stored && Conversions::concerns(type)) {
+    auto failed = co_await core_.conversions->prepare(type, {result.stored});
+    if (failed) co_return *failed;
+  }
   const unsigned status = result.created ? 201 : 200;
   const bool plain =
       exchange.form.as == Representation::object && exchange.form.media == Form::Media::json;
   // Watches of the object use the same text.
-  if (plain && result.stored) return respond_json(exchange, status, text_of(*result.stored, type));
-  return respond_object(exchange, status, result.in(type), type, core_.clock.now());
+  if (plain && result.stored)
+    co_return respond_json(exchange, status, text_of(*result.stored, type));
+  co_return respond_object(exchange, status, result.in(type), type, core_.clock.now());
 }
 
-Reply ResourceHandler::create(Exchange& exchange, const ResourceTypePtr& type) {
+Task<Reply> ResourceHandler::create(Exchange& exchange, const ResourceTypePtr& type) {
   Answer<WriteOptions> options = read_write_options(exchange.info.query, "CreateOptions");
-  if (!options) return options.error();
+  if (!options) co_return options.error();
   Answer<Json> object = decode_object(core_, exchange, *type, options->field_validation);
-  if (!object) return object.error();
-  if (auto bad = check_names(exchange, *type, *object)) return std::move(*bad);
-  Answer<Written> result =
-      writer_.create(exchange, {type, exchange.info.ns, "", ""}, std::move(*object), *options);
-  if (!result) return result.error();
-  return written(exchange, *type, *result);
+  if (!object) co_return object.error();
+  if (auto bad = check_names(exchange, *type, *object)) co_return std::move(*bad);
+  Answer<Written> result = co_await writer_.create(exchange, {type, exchange.info.ns, "", ""},
+                                                   std::move(*object), *options);
+  if (!result) co_return result.error();
+  co_return co_await written(exchange, *type, *result);
 }
 
-Reply ResourceHandler::update(Exchange& exchange, const ResourceTypePtr& type) {
+Task<Reply> ResourceHandler::update(Exchange& exchange, const ResourceTypePtr& type) {
   Answer<WriteOptions> options = read_write_options(exchange.info.query, "UpdateOptions");
-  if (!options) return options.error();
+  if (!options) co_return options.error();
   Answer<Json> object = decode_object(core_, exchange, *type, options->field_validation);
-  if (!object) return object.error();
-  if (auto bad = check_names(exchange, *type, *object)) return std::move(*bad);
+  if (!object) co_return object.error();
+  if (auto bad = check_names(exchange, *type, *object)) co_return std::move(*bad);
   const ObjectWriter::Maker make = [&object](const Json*) -> Answer<Json> { return *object; };
-  Answer<Written> result = writer_.update(
+  Answer<Written> result = co_await writer_.update(
       exchange, {type, exchange.info.ns, exchange.info.name, exchange.info.subresource}, make,
       {.put = true, .creates = type->strategy->allow_create_on_update()}, *options);
-  if (!result) return result.error();
-  return written(exchange, *type, *result);
+  if (!result) co_return result.error();
+  co_return co_await written(exchange, *type, *result);
 }
 
-Reply ResourceHandler::patch(Exchange& exchange, const ResourceTypePtr& type) {
+Task<Reply> ResourceHandler::patch(Exchange& exchange, const ResourceTypePtr& type) {
   Answer<WriteOptions> options = read_write_options(exchange.info.query, "PatchOptions");
-  if (!options) return options.error();
-  if (auto bad = check_patch(exchange, *type, *options)) return std::move(*bad);
+  if (!options) co_return options.error();
+  if (auto bad = check_patch(exchange, *type, *options)) co_return std::move(*bad);
   const bool apply = is_apply(exchange);
   const ObjectWriter::Maker make = [&](const Json* live) -> Answer<Json> {
     Answer<Json> object =
@@ -176,30 +182,30 @@ Reply ResourceHandler::patch(Exchange& exchange, const ResourceTypePtr& type) {
     return object;
   };
   const bool main = exchange.info.subresource.empty();
-  Answer<Written> result = writer_.update(
+  Answer<Written> result = co_await writer_.update(
       exchange, {type, exchange.info.ns, exchange.info.name, exchange.info.subresource}, make,
       {.tracked = true, .defaulted = true, .creates = apply && main}, *options);
-  if (!result) return result.error();
-  return written(exchange, *type, *result);
+  if (!result) co_return result.error();
+  co_return co_await written(exchange, *type, *result);
 }
 
-Reply ResourceHandler::remove(Exchange& exchange, const ResourceTypePtr& type) {
+Task<Reply> ResourceHandler::remove(Exchange& exchange, const ResourceTypePtr& type) {
   Answer<std::unique_ptr<Json>> body = decode_options_body(exchange);
-  if (!body) return body.error();
+  if (!body) co_return body.error();
   Answer<DeleteOptions> options = read_delete_options(exchange.info.query, body->get());
-  if (!options) return options.error();
+  if (!options) co_return options.error();
   Answer<Deleted> result =
-      writer_.remove(exchange, {type, exchange.info.ns, exchange.info.name, ""}, *options);
-  if (!result) return result.error();
+      co_await writer_.remove(exchange, {type, exchange.info.ns, exchange.info.name, ""}, *options);
+  if (!result) co_return result.error();
   if (result->object) {
-    return respond_object(exchange, 200, *result->object, *type, core_.clock.now());
+    co_return respond_object(exchange, 200, *result->object, *type, core_.clock.now());
   }
   FailureDetails details;
   details.name = exchange.info.name;
   details.group = type->group;
   details.kind = type->plural;
   details.uid = result->uid;
-  return respond_json(exchange, 200, success_status(details));
+  co_return respond_json(exchange, 200, success_status(details));
 }
 
 Task<Reply> ResourceHandler::collection_delete(Exchange& exchange, ResourceTypePtr type) {
@@ -224,17 +230,20 @@ Task<Reply> ResourceHandler::collection_delete(Exchange& exchange, ResourceTypeP
   }
   for (const StoredPtr& object : chosen) {
     const Answer<Deleted> removed =
-        writer_.remove(exchange, {type, object->ns(), object->name(), ""}, *options);
+        co_await writer_.remove(exchange, {type, object->ns(), object->name(), ""}, *options);
     if (!removed && removed.error().code != 404) co_return removed.error();
+  }
+  if (Conversions::concerns(*type)) {
+    if (auto failed = co_await core_.conversions->prepare(*type, chosen)) co_return *failed;
   }
   Json metadata = {{"resourceVersion", version}};
   if (type->custom) metadata["continue"] = "";
   co_return respond_list(core_, exchange, *type, chosen, metadata);
 }
 
-Reply ResourceHandler::status(Exchange& exchange, const ResourceTypePtr& type) {
-  if (exchange.request.method == "PUT") return update(exchange, type);
-  return patch(exchange, type);
+Task<Reply> ResourceHandler::status(Exchange& exchange, const ResourceTypePtr& type) {
+  if (exchange.request.method == "PUT") co_return co_await update(exchange, type);
+  co_return co_await patch(exchange, type);
 }
 
 Task<Reply> ResourceHandler::subresource(Exchange& exchange, ResourceTypePtr type) {
@@ -251,17 +260,17 @@ Task<Reply> ResourceHandler::subresource(Exchange& exchange, ResourceTypePtr typ
   if (sub == "status") {
     if (exchange.request.method == "POST") co_return method_not_supported(*type, "create");
     if (exchange.request.method == "DELETE") co_return method_not_supported(*type, "delete");
-    co_return status(exchange, type);
+    co_return co_await status(exchange, type);
   }
-  if (whole) co_return status(exchange, type);
+  if (whole) co_return co_await status(exchange, type);
   if (sub == "exec" || sub == "attach" || sub == "portforward") {
     co_return pod_stream(core_, exchange, type);
   }
-  if (sub == "scale") co_return scale(core_, writer_, exchange, type);
-  if (sub == "finalize") co_return finalize_namespace(core_, writer_, exchange, type);
+  if (sub == "scale") co_return co_await scale(core_, writer_, exchange, type);
+  if (sub == "finalize") co_return co_await finalize_namespace(core_, writer_, exchange, type);
   if (exchange.request.method != "POST" && sub != "log") co_return method_not_allowed();
   if (sub == "binding") co_return pod_binding(core_, writer_, exchange, type);
-  if (sub == "eviction") co_return pod_eviction(core_, writer_, exchange, type);
+  if (sub == "eviction") co_return co_await pod_eviction(core_, writer_, exchange, type);
   if (sub == "log") co_return pod_log(core_, exchange, type);
   if (sub == "token") co_return account_token(core_, tokens_, exchange);
   co_return method_not_allowed();

@@ -19,13 +19,13 @@ class ResourceHandler {
  private:
   Task<Reply> read(Exchange& exchange, ResourceTypePtr type);
   Task<Reply> collection_delete(Exchange& exchange, ResourceTypePtr type);
-  Reply create(Exchange& exchange, const ResourceTypePtr& type);
-  Reply update(Exchange& exchange, const ResourceTypePtr& type);
-  Reply patch(Exchange& exchange, const ResourceTypePtr& type);
-  Reply remove(Exchange& exchange, const ResourceTypePtr& type);
+  Task<Reply> create(Exchange& exchange, const ResourceTypePtr& type);
+  Task<Reply> update(Exchange& exchange, const ResourceTypePtr& type);
+  Task<Reply> patch(Exchange& exchange, const ResourceTypePtr& type);
+  Task<Reply> remove(Exchange& exchange, const ResourceTypePtr& type);
   Task<Reply> subresource(Exchange& exchange, ResourceTypePtr type);
-  Reply status(Exchange& exchange, const ResourceTypePtr& type);
-  Reply written(const Exchange& exchange, const ResourceType& type, const Written& result);
+  Task<Reply> status(Exchange& exchange, const ResourceTypePtr& type);
+  Task<Reply> written(const Exchange& exchange, const ResourceType& type, const Written& result);
 
   Core& core_;
   ObjectWriter& writer_;
@@ -41,16 +41,17 @@ std::optional<Failure> check_names(const Exchange& exchange, const ResourceType&
                                    Json& object);
 
 // Subresources with handlers of their own.
-Reply finalize_namespace(Core& core, ObjectWriter& writer, Exchange& exchange,
-                         const ResourceTypePtr& type);
+Task<Reply> finalize_namespace(Core& core, ObjectWriter& writer, Exchange& exchange,
+                               const ResourceTypePtr& type);
 Reply pod_binding(Core& core, ObjectWriter& writer, Exchange& exchange,
                   const ResourceTypePtr& type);
-Reply pod_eviction(Core& core, ObjectWriter& writer, Exchange& exchange,
-                   const ResourceTypePtr& type);
+Task<Reply> pod_eviction(Core& core, ObjectWriter& writer, Exchange& exchange,
+                         const ResourceTypePtr& type);
 /// exec, attach and portforward: refused, because nodes run nothing.
 Reply pod_stream(Core& core, const Exchange& exchange, const ResourceTypePtr& type);
 Reply pod_log(Core& core, Exchange& exchange, const ResourceTypePtr& type);
-Reply scale(Core& core, ObjectWriter& writer, Exchange& exchange, const ResourceTypePtr& type);
+Task<Reply> scale(Core& core, ObjectWriter& writer, Exchange& exchange,
+                  const ResourceTypePtr& type);
 Reply account_token(Core& core, const Authenticator& tokens, Exchange& exchange);
 
 /// The object after a patch of `live` (null: an apply creates it), managedFields included.

@@ -1,6 +1,8 @@
 #include "lab/apiserver/server.h"
 
+#include "lab/apiserver/aggregation.h"
 #include "lab/apiserver/auth.h"
+#include "lab/apiserver/conversions.h"
 #include "lab/apiserver/definitions.h"
 #include "lab/apiserver/discovery.h"
 #include "lab/apiserver/health.h"
@@ -43,11 +45,16 @@ class Server::Impl {
               options, {},  Store(executor, options.watch_history_max, journal_of(options))},
         tokens_(core_),
         authorizer_(core_.store),
-        writer_(core_),
+        caller_(core_.store, clock, core_.options.outgoing),
+        conversions_(core_, caller_),
+        hooks_(core_, caller_),
+        writer_(core_, hooks_),
         resources_(core_, writer_, tokens_),
         definitions_(core_, writer_),
+        aggregation_(core_, writer_),
         openapi_(core_.registry, clock),
         injector_(clock, options.fault_seed) {
+    core_.conversions = &conversions_;
     injector_.faults() = options.faults;
     for (ResourceType& type : builtin_resources()) {
       type.schema = borrowed(builtin_schema(type.group, type.version, type.kind));
@@ -104,6 +111,7 @@ class Server::Impl {
     core_.store.go_back(snapshot);
     core_.registry = model.core_.registry;
   }
+  Task<> run() { return aggregation_.run(); }
   void compact() { core_.store.compact(); }
   Store& store() { return core_.store; }
   const Registry& registry() const { return core_.registry; }
@@ -127,6 +135,7 @@ class Server::Impl {
     std::optional<Failure> fault = co_await injector_.before(exchange);
     if (fault) co_return std::move(*fault);
     if (exchange.info.path == "/metrics") co_return respond_text(200, traffic_.metrics());
+    if (aggregation_.serves(exchange.info)) co_return co_await aggregation_.pass_on(exchange);
     if (exchange.info.resource_request) {
       if (auto answered = review(core_, tokens_, authorizer_, exchange)) {
         co_return std::move(*answered);
@@ -214,12 +223,30 @@ class Server::Impl {
                {{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", name}}}});
     }
     for (Json& object : bootstrap_rbac()) {
-      const bool role = text_at(object, "kind") == "ClusterRole";
-      seed_one("rbac.authorization.k8s.io", "v1", role ? "clusterroles" : "clusterrolebindings",
-               std::move(object));
+      const std::string& kind = text_at(object, "kind");
+      const char* plural = kind == "Role"          ? "roles"
+                           : kind == "ClusterRole" ? "clusterroles"
+                                                   : "clusterrolebindings";
+      seed_one("rbac.authorization.k8s.io", "v1", plural, std::move(object));
     }
+    trust_front_proxy();
     for (const ResourceTypePtr& type : core_.registry.all()) core_.store.shelf(type->store_name());
     core_.store.compact();
+  }
+
+  /// A restarted server may have another certificate.
+  void trust_front_proxy() {
+    Json map = aggregation_.config_map();
+    if (map.is_null()) return;
+    const StoredPtr known =
+        core_.store.shelf("configmaps").find("kube-system", text_at(map, {"metadata", "name"}));
+    if (!known) {
+      seed_one("", "v1", "configmaps", std::move(map));
+      return;
+    }
+    Json object = known->value();
+    object["data"] = std::move(map["data"]);
+    writer_.put_internal(*core_.registry.find("", "v1", "configmaps"), std::move(object));
   }
 
   void seed_one(const std::string& group, const std::string& version, const std::string& plural,
@@ -240,9 +267,13 @@ class Server::Impl {
   Core core_;
   Authenticator tokens_;
   Authorizer authorizer_;
+  HookCaller caller_;
+  Conversions conversions_;
+  AdmissionHooks hooks_;
   ObjectWriter writer_;
   ResourceHandler resources_;
   Definitions definitions_;
+  Aggregation aggregation_;
   OpenApi openapi_;
   FaultInjector injector_;
   Traffic traffic_;
@@ -259,6 +290,9 @@ Task<net::HttpResponse> Server::handle(net::HttpRequest request) {
 
 void Server::start_as(const Server& model) {
   impl_->start_as(*model.impl_);
+}
+Task<> Server::run() {
+  return impl_->run();
 }
 void Server::compact() {
   impl_->compact();

@@ -358,5 +358,34 @@ TEST_F(ServerTest, HealthIsToldCheckByCheck) {
   EXPECT_EQ(send("GET", "/readyz/etcd").status, 404u);
 }
 
+TEST_F(ServerTest, AListOfOneNameIsJudgedByThatName) {
+  const std::string rbac = "/apis/rbac.authorization.k8s.io/v1/namespaces/default/";
+  ASSERT_EQ(send("POST", rbac + "roles",
+                 {{"metadata", {{"name", "one"}}},
+                  {"rules",
+                   {{{"apiGroups", {""}},
+                     {"resources", {"configmaps"}},
+                     {"resourceNames", {"a"}},
+                     {"verbs", {"list"}}}}}})
+                .status,
+            201u);
+  ASSERT_EQ(send("POST", rbac + "rolebindings",
+                 {{"metadata", {{"name", "one"}}},
+                  {"roleRef",
+                   {{"apiGroup", "rbac.authorization.k8s.io"}, {"kind", "Role"}, {"name", "one"}}},
+                  {"subjects", {{{"kind", "User"}, {"name", "reader"}}}}})
+                .status,
+            201u);
+  const auto list = [&](const std::string& selector) {
+    net::HttpRequest request("GET", "/api/v1/namespaces/default/configmaps" + selector);
+    request.headers.set("Authorization", "Bearer admin");
+    request.headers.set("Impersonate-User", "reader");
+    return answer_to(std::move(request)).status;
+  };
+  EXPECT_EQ(list("?fieldSelector=metadata.name%3Da"), 200u);
+  EXPECT_EQ(list("?fieldSelector=metadata.name%3Db"), 403u);
+  EXPECT_EQ(list(""), 403u);
+}
+
 }  // namespace
 }  // namespace regatta::apiserver

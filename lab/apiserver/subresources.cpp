@@ -106,18 +106,19 @@ Answer<Json> wanted_scale(Core& core, Exchange& exchange, const Json& live,
 
 }  // namespace
 
-Reply scale(Core& core, ObjectWriter& writer, Exchange& exchange, const ResourceTypePtr& type) {
+Task<Reply> scale(Core& core, ObjectWriter& writer, Exchange& exchange,
+                  const ResourceTypePtr& type) {
   const RequestInfo& info = exchange.info;
   if (exchange.request.method == "GET") {
     const StoredPtr object = core.store.shelf(type->store_name()).find(info.ns, info.name);
-    if (!object) return not_found(*type, info.name);
-    return respond_json(exchange, 200, scale_of(in_version(object->value(), *type), *type));
+    if (!object) co_return not_found(*type, info.name);
+    co_return respond_json(exchange, 200, scale_of(in_version(object->value(), *type), *type));
   }
   if (exchange.request.method != "PUT" && exchange.request.method != "PATCH") {
-    return method_not_allowed();
+    co_return method_not_allowed();
   }
   Answer<WriteOptions> options = read_write_options(info.query, "UpdateOptions");
-  if (!options) return options.error();
+  if (!options) co_return options.error();
   const ObjectWriter::Maker make = [&](const Json* live) -> Answer<Json> {
     const std::string replicas_path = scale_paths(*type).spec_replicas;
     Json present = scale_of(*live, *type);
@@ -141,19 +142,19 @@ Reply scale(Core& core, ObjectWriter& writer, Exchange& exchange, const Resource
     if (!version.empty()) object["metadata"]["resourceVersion"] = version;
     return object;
   };
-  Answer<Written> result = writer.update(exchange, {type, info.ns, info.name, "scale"}, make,
-                                         {.tracked = true}, *options);
-  if (!result) return result.error();
-  return respond_json(exchange, 200, scale_of(result->in(*type), *type));
+  Answer<Written> result = co_await writer.update(exchange, {type, info.ns, info.name, "scale"},
+                                                  make, {.tracked = true}, *options);
+  if (!result) co_return result.error();
+  co_return respond_json(exchange, 200, scale_of(result->in(*type), *type));
 }
 
-Reply finalize_namespace(Core& core, ObjectWriter& writer, Exchange& exchange,
-                         const ResourceTypePtr& type) {
+Task<Reply> finalize_namespace(Core& core, ObjectWriter& writer, Exchange& exchange,
+                               const ResourceTypePtr& type) {
   Answer<WriteOptions> options = read_write_options(exchange.info.query, "UpdateOptions");
-  if (!options) return options.error();
+  if (!options) co_return options.error();
   Answer<Json> sent = decode_object(core, exchange, *type, options->field_validation);
-  if (!sent) return sent.error();
-  if (auto bad = check_names(exchange, *type, *sent)) return std::move(*bad);
+  if (!sent) co_return sent.error();
+  if (auto bad = check_names(exchange, *type, *sent)) co_return std::move(*bad);
   const ObjectWriter::Maker make = [&sent](const Json* live) -> Answer<Json> {
     Json object = *live;
     object["metadata"]["resourceVersion"] = text_at(*sent, {"metadata", "resourceVersion"});
@@ -165,10 +166,10 @@ Reply finalize_namespace(Core& core, ObjectWriter& writer, Exchange& exchange,
     }
     return object;
   };
-  Answer<Written> result = writer.update(exchange, {type, "", exchange.info.name, "finalize"}, make,
-                                         {.put = true}, *options);
-  if (!result) return result.error();
-  return respond_object(exchange, 200, result->in(*type), *type, core.clock.now());
+  Answer<Written> result = co_await writer.update(
+      exchange, {type, "", exchange.info.name, "finalize"}, make, {.put = true}, *options);
+  if (!result) co_return result.error();
+  co_return respond_object(exchange, 200, result->in(*type), *type, core.clock.now());
 }
 
 Reply pod_binding(Core& core, ObjectWriter& writer, Exchange& exchange,
@@ -257,22 +258,22 @@ std::optional<Failure> budget_refuses(Core& core, const Json& pod, const std::st
 
 }  // namespace
 
-Reply pod_eviction(Core& core, ObjectWriter& writer, Exchange& exchange,
-                   const ResourceTypePtr& type) {
+Task<Reply> pod_eviction(Core& core, ObjectWriter& writer, Exchange& exchange,
+                         const ResourceTypePtr& type) {
   Answer<Json> eviction = decode_any(exchange, "Eviction");
-  if (!eviction) return eviction.error();
+  if (!eviction) co_return eviction.error();
   const Json* sent = member(*eviction, "deleteOptions");
   Answer<DeleteOptions> options = read_delete_options(exchange.info.query, sent);
-  if (!options) return options.error();
+  if (!options) co_return options.error();
   const StoredPtr pod = core.store.shelf("pods").find(exchange.info.ns, exchange.info.name);
-  if (!pod) return not_found(*type, exchange.info.name);
+  if (!pod) co_return not_found(*type, exchange.info.name);
   if (auto refused = budget_refuses(core, pod->value(), exchange.info.ns)) {
-    return std::move(*refused);
+    co_return std::move(*refused);
   }
   Answer<Deleted> result =
-      writer.remove(exchange, {type, exchange.info.ns, exchange.info.name, ""}, *options);
-  if (!result) return result.error();
-  return respond_json(exchange, 201, success_status(std::nullopt, 201));
+      co_await writer.remove(exchange, {type, exchange.info.ns, exchange.info.name, ""}, *options);
+  if (!result) co_return result.error();
+  co_return respond_json(exchange, 201, success_status(std::nullopt, 201));
 }
 
 Reply pod_stream(Core& core, const Exchange& exchange, const ResourceTypePtr& type) {

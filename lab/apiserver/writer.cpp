@@ -1,6 +1,7 @@
 #include "lab/apiserver/writer.h"
 
 #include "lab/apiserver/admission.h"
+#include "lab/apiserver/conversions.h"
 #include "lab/apiserver/managed.h"
 #include "lab/apiserver/patch/managed_fields.h"
 #include "lab/terms.h"
@@ -176,6 +177,9 @@ void append(FieldErrors& errors, FieldErrors more) {
                 std::make_move_iterator(more.end()));
 }
 
+/// How often an update starts again because the object changed while webhooks were called.
+constexpr int update_rounds_max = 5;
+
 /// The largest request that etcd accepts.
 constexpr std::size_t stored_bytes_max = 1536 * 1024;
 
@@ -186,6 +190,37 @@ Failure too_large_to_store() {
 void warn_of_owners(Exchange& exchange, Json& object) {
   std::string warning = drop_repeated_owners(object);
   if (!warning.empty()) exchange.warnings.push_back(std::move(warning));
+}
+
+/// CreateOptions or UpdateOptions, as webhooks see them.
+Json options_json(const Exchange& exchange, std::string_view operation,
+                  const WriteOptions& options) {
+  Json json = {{"kind", operation == "CREATE" ? "CreateOptions" : "UpdateOptions"},
+               {"apiVersion", "meta.k8s.io/v1"}};
+  if (options.dry_run) json["dryRun"] = {"All"};
+  if (!options.field_manager.empty()) json["fieldManager"] = options.field_manager;
+  const std::string& validation = exchange.info.query.get("fieldValidation");
+  if (!validation.empty()) json["fieldValidation"] = validation;
+  return json;
+}
+
+Json options_json(const DeleteOptions& options) {
+  Json json = {{"kind", "DeleteOptions"}, {"apiVersion", "meta.k8s.io/v1"}};
+  if (options.dry_run) json["dryRun"] = {"All"};
+  if (options.grace_period_seconds) json["gracePeriodSeconds"] = *options.grace_period_seconds;
+  if (!options.propagation_policy.empty()) json["propagationPolicy"] = options.propagation_policy;
+  if (!options.uid.empty()) json["preconditions"]["uid"] = options.uid;
+  if (!options.resource_version.empty()) {
+    json["preconditions"]["resourceVersion"] = options.resource_version;
+  }
+  return json;
+}
+
+HookedWrite hooked_write(Exchange& exchange, const Target& target, const char* operation,
+                         const WriteOptions& options) {
+  return {exchange,           *target.type, target.ns, target.name,
+          target.subresource, operation,    nullptr,   options_json(exchange, operation, options),
+          options.dry_run};
 }
 
 }  // namespace
@@ -202,33 +237,50 @@ Json Written::in(const ResourceType& type) const {
   return stored ? in_version(stored->value(), type) : object;
 }
 
-Answer<Written> ObjectWriter::create(Exchange& exchange, const Target& target, Json object,
-                                     const WriteOptions& options, bool tracked) {
+Task<Answer<Written>> ObjectWriter::create(Exchange& exchange, const Target& target, Json object,
+                                           const WriteOptions& options, bool tracked) {
   const ResourceType& type = *target.type;
   const TimePoint now = core_.clock.now();
   if (!text_at(object, {"metadata", "resourceVersion"}).empty()) {
-    return internal_error("resourceVersion should not be set on objects to be created");
+    co_return internal_error("resourceVersion should not be set on objects to be created");
   }
-  Json& metadata = metadata_of(object);
-  if (type.namespaced) metadata["namespace"] = target.ns;
+  if (type.namespaced) metadata_of(object)["namespace"] = target.ns;
+  const std::string sent_name = text_at(object, {"metadata", "name"});
   start_metadata(object, now, core_.rng);
   warn_of_owners(exchange, object);
-  const std::string name = text_at(metadata, "name");
   type.strategy->set_defaults(object);
   ManagedWrite managed{type, manager_name(options, exchange.request.headers.get("User-Agent")), "",
                        now};
   if (!tracked) track_create(object, managed);
   if (auto refused = admit_create(core_, exchange, type, target.ns, object)) {
-    return std::move(*refused);
+    co_return std::move(*refused);
+  }
+  const bool concerned = hooks_.any(type, "", "CREATE");
+  if (concerned) {
+    HookedWrite hooked = hooked_write(exchange, target, "CREATE", options);
+    hooked.name = sent_name;
+    if (auto refused = co_await hooks_.mutate(hooked, &object)) co_return std::move(*refused);
   }
   type.strategy->prepare_for_create(object, now);
 
+  const std::string name = text_at(object, {"metadata", "name"});
   FieldErrors errors = validate_metadata(object, type);
   append(errors, type.strategy->validate_create(object));
-  if (!errors.empty()) return invalid(invalid_group(type), type.kind, name, std::move(errors));
+  if (!errors.empty()) co_return invalid(invalid_group(type), type.kind, name, std::move(errors));
   for (std::string& warning : type.strategy->warnings(object)) {
     exchange.warnings.push_back(std::move(warning));
   }
+  if (concerned) {
+    HookedWrite hooked = hooked_write(exchange, target, "CREATE", options);
+    hooked.name = name;
+    if (auto refused = co_await hooks_.validate(hooked, &object)) co_return std::move(*refused);
+  }
+
+  Target at = target;
+  at.name = name;
+  Json shown = Conversions::concerns(type) && options.dry_run ? object : Json();
+  Answer<Json> to_store = co_await to_storage(at, std::move(object));
+  if (!to_store) co_return to_store.error();
 
   Shelf& shelf = shelf_of(type);
   if (const StoredPtr existing = shelf.find(target.ns, name)) {
@@ -236,56 +288,107 @@ Answer<Written> ObjectWriter::create(Exchange& exchange, const Target& target, J
     if (is_deleting(existing->value())) {
       failure.message = "object is being deleted: " + failure.message;
     }
-    return failure;
+    co_return failure;
   }
-  if (options.dry_run) return Written{std::move(object), true};
-  if (exchange.request.body.size() > stored_bytes_max) return too_large_to_store();
-  Target at = target;
-  at.name = name;
-  StoredPtr stored = put(at, std::move(object));
+  if (options.dry_run) {
+    co_return Written{shown.is_null() ? std::move(*to_store) : std::move(shown), true};
+  }
+  if (exchange.request.body.size() > stored_bytes_max) co_return too_large_to_store();
+  StoredPtr stored = put(at, std::move(*to_store));
   notify(type, target.ns, name, &stored->value());
-  return Written{Json(), true, std::move(stored)};
+  co_return Written{Json(), true, std::move(stored)};
 }
 
-Answer<Written> ObjectWriter::update(Exchange& exchange, const Target& target, const Maker& make,
-                                     UpdateMode mode, const WriteOptions& options) {
+Task<Answer<Written>> ObjectWriter::update(Exchange& exchange, const Target& target,
+                                           const Maker& make, UpdateMode mode,
+                                           const WriteOptions& options) {
+  const std::vector<std::string> warnings = exchange.warnings;
+  for (int round = 1;; ++round) {
+    bool moved = false;
+    Answer<Written> written = co_await update_once(exchange, target, make, mode, options, &moved);
+    if (!moved || round == update_rounds_max) co_return written;
+    exchange.warnings = warnings;
+  }
+}
+
+Task<Answer<Written>> ObjectWriter::update_once(Exchange& exchange, const Target& target,
+                                                const Maker& make, UpdateMode mode,
+                                                const WriteOptions& options, bool* moved) {
   const ResourceType& type = *target.type;
   const StoredPtr current = shelf_of(type).find(target.ns, target.name);
   if (!current) {
-    if (!mode.creates) return not_found(type, target.name);
+    if (!mode.creates) co_return not_found(type, target.name);
     Answer<Json> object = make(nullptr);
-    if (!object) return object.error();
+    if (!object) co_return object.error();
     metadata_of(*object).erase("resourceVersion");
-    return create(exchange, target, std::move(*object), options, mode.tracked);
+    co_return co_await create(exchange, target, std::move(*object), options, mode.tracked);
+  }
+  if (Conversions::concerns(type)) {
+    if (auto failed = co_await core_.conversions->prepare(type, {current})) co_return *failed;
   }
   Json converted;
   const bool as_stored = shown_as_stored(current->value(), type);
   if (!as_stored) converted = in_version(current->value(), type);
-  const Json& live = as_stored ? current->value() : converted;
-  Answer<Json> wanted = make(&live);
-  if (!wanted) return wanted.error();
+  const Update update{current, as_stored ? current->value() : converted, mode, options};
+  Answer<Json> wanted = make(&update.live);
+  if (!wanted) co_return wanted.error();
   Json object = std::move(*wanted);
-  if (auto refused = check_versions(target, object, live, mode.put)) return std::move(*refused);
-  return store_update(exchange, target, *current, std::move(object), live, mode, options);
+  if (auto refused = check_versions(target, object, update.live, mode.put)) {
+    co_return std::move(*refused);
+  }
+  if (auto refused = co_await prepare_update(exchange, target, update, object)) {
+    co_return std::move(*refused);
+  }
+  FieldErrors errors = check_update(target, update, object);
+  if (!errors.empty()) {
+    co_return invalid(invalid_group(type), type.kind, target.name, std::move(errors));
+  }
+  for (std::string& warning : type.strategy->warnings(object)) {
+    exchange.warnings.push_back(std::move(warning));
+  }
+  if (hooks_.any(type, target.subresource, "UPDATE")) {
+    HookedWrite hooked = hooked_write(exchange, target, "UPDATE", options);
+    hooked.old = &update.live;
+    if (auto refused = co_await hooks_.validate(hooked, &object)) co_return std::move(*refused);
+  }
+  const bool unchanged = same_but_version(object, update.live);
+  if (options.dry_run) co_return Written{std::move(object), false};
+  Target at = target;
+  Answer<Json> to_store = co_await to_storage(at, std::move(object));
+  if (!to_store) co_return to_store.error();
+  *moved = shelf_of(type).find(target.ns, target.name) != current;
+  if (*moved) co_return modified_conflict(type, target.name);
+  if (unchanged) co_return Written{update.live, false};
+  co_return store_update(exchange, at, update, std::move(*to_store));
 }
 
-Answer<Written> ObjectWriter::store_update(Exchange& exchange, const Target& target,
-                                           const Stored& current, Json object, const Json& live,
-                                           UpdateMode mode, const WriteOptions& options) {
+Task<std::optional<Failure>> ObjectWriter::prepare_update(Exchange& exchange, const Target& target,
+                                                          const Update& update, Json& object) {
   const ResourceType& type = *target.type;
+  if (!update.mode.defaulted) type.strategy->set_defaults(object);
+  keep_system_metadata(object, update.live);
+  warn_of_owners(exchange, object);
+  metadata_of(object)["resourceVersion"] = update.live["metadata"]["resourceVersion"];
+  if (!update.mode.tracked) {
+    const ManagedWrite managed{
+        type, manager_name(update.options, exchange.request.headers.get("User-Agent")),
+        target.subresource, core_.clock.now()};
+    track_update(object, update.live, managed);
+  }
+  if (!hooks_.any(type, target.subresource, "UPDATE")) co_return std::nullopt;
+  HookedWrite hooked = hooked_write(exchange, target, "UPDATE", update.options);
+  hooked.old = &update.live;
+  auto refused = co_await hooks_.mutate(hooked, &object);
+  if (!refused) keep_system_metadata(object, update.live);
+  co_return refused;
+}
+
+FieldErrors ObjectWriter::check_update(const Target& target, const Update& update,
+                                       Json& object) const {
+  const ResourceType& type = *target.type;
+  const Json& live = update.live;
   const TimePoint now = core_.clock.now();
   const bool status = target.subresource == "status";
-  if (!mode.defaulted) type.strategy->set_defaults(object);
-  keep_system_metadata(object, live);
-  warn_of_owners(exchange, object);
-  metadata_of(object)["resourceVersion"] = live["metadata"]["resourceVersion"];
-  if (auto refused = admit_update(core_, exchange, type, object, live)) return std::move(*refused);
-  if (!mode.tracked) {
-    const ManagedWrite managed{type,
-                               manager_name(options, exchange.request.headers.get("User-Agent")),
-                               target.subresource, now};
-    track_update(object, live, managed);
-  }
   const bool part = target.subresource == "ephemeralcontainers" || target.subresource == "resize";
   if (status) {
     type.strategy->prepare_for_status_update(object, live, now);
@@ -299,16 +402,22 @@ Answer<Written> ObjectWriter::store_update(Exchange& exchange, const Target& tar
   append(errors, status ? type.strategy->validate_status_update(object, live)
                  : part ? type.strategy->validate_part(target.subresource, object, live)
                         : type.strategy->validate_update(object, live));
-  if (!errors.empty())
-    return invalid(invalid_group(type), type.kind, target.name, std::move(errors));
-  for (std::string& warning : type.strategy->warnings(object)) {
-    exchange.warnings.push_back(std::move(warning));
-  }
-  if (options.dry_run) return Written{std::move(object), false};
-  if (same_but_version(object, live)) return Written{live, false};
+  return errors;
+}
+
+Task<Answer<Json>> ObjectWriter::to_storage(Target& target, Json object) {
+  if (!Conversions::concerns(*target.type)) co_return object;
+  const ResourceTypePtr from = target.type;
+  target.type = core_.conversions->stored_type(from);
+  co_return co_await core_.conversions->convert(std::move(object), *from, *target.type);
+}
+
+Answer<Written> ObjectWriter::store_update(Exchange& exchange, const Target& target,
+                                           const Update& update, Json object) {
+  const ResourceType& type = *target.type;
   if (exchange.request.body.size() > stored_bytes_max) return too_large_to_store();
   if (is_deleting(object) && released(object, type)) {
-    erase(target, current, object);
+    erase(target, *update.current, object);
     notify(type, target.ns, target.name, nullptr);
     return Written{std::move(object), false};
   }
@@ -317,8 +426,39 @@ Answer<Written> ObjectWriter::store_update(Exchange& exchange, const Target& tar
   return Written{Json(), false, std::move(stored)};
 }
 
-Answer<Deleted> ObjectWriter::remove(Exchange& exchange, const Target& target,
-                                     const DeleteOptions& options) {
+Task<Answer<Deleted>> ObjectWriter::remove(Exchange& exchange, const Target& target,
+                                           const DeleteOptions& options) {
+  const ResourceType& type = *target.type;
+  for (int round = 1; round <= update_rounds_max && hooks_.any(type, "", "DELETE"); ++round) {
+    const StoredPtr current = shelf_of(type).find(target.ns, target.name);
+    if (!current) co_return not_found(type, target.name);
+    if (Conversions::concerns(type)) {
+      if (auto failed = co_await core_.conversions->prepare(type, {current})) co_return *failed;
+    }
+    const Json old = in_version(current->value(), type);
+    if (auto failed = check_preconditions(type, target.name, old, options)) {
+      co_return std::move(*failed);
+    }
+    const HookedWrite hooked{
+        exchange,       type, target.ns, target.name, "", "DELETE", &old, options_json(options),
+        options.dry_run};
+    if (auto refused = co_await hooks_.mutate(hooked, nullptr)) co_return std::move(*refused);
+    if (auto refused = co_await hooks_.validate(hooked, nullptr)) co_return std::move(*refused);
+    if (shelf_of(type).find(target.ns, target.name) == current) break;
+  }
+  if (!Conversions::concerns(type)) co_return remove_now(exchange, target, options);
+  Target at = target;
+  at.type = core_.conversions->stored_type(target.type);
+  Answer<Deleted> deleted = remove_now(exchange, at, options);
+  if (!deleted || !deleted->object) co_return deleted;
+  Answer<Json> shown = co_await core_.conversions->convert(*deleted->object, *at.type, type);
+  if (!shown) co_return shown.error();
+  *deleted->object = std::move(*shown);
+  co_return deleted;
+}
+
+Answer<Deleted> ObjectWriter::remove_now(Exchange& exchange, const Target& target,
+                                         const DeleteOptions& options) {
   const ResourceType& type = *target.type;
   const StoredPtr current = shelf_of(type).find(target.ns, target.name);
   if (!current) return not_found(type, target.name);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "lab/apiserver/admission_hooks.h"
 #include "lab/apiserver/core.h"
 #include "lab/apiserver/options.h"
 #include "lab/apiserver/output.h"
@@ -34,10 +35,12 @@ struct Deleted {
 };
 
 /// Creates, updates and deletes objects by the rules of all kinds, those of its Strategy, and
-/// admission. Every call is one atomic step.
+/// admission. The webhooks of a write are
+/// called first; what it then does with the store is one atomic step, and an object that changed
+/// meanwhile is looked at again.
 class ObjectWriter {
  public:
-  explicit ObjectWriter(Core& core) : core_(core) {}
+  ObjectWriter(Core& core, AdmissionHooks& hooks) : core_(core), hooks_(hooks) {}
 
   /// Called after each change of the store by a request, before it is answered.
   using Observer = std::function<void(const ResourceType&, const std::string& ns,
@@ -49,8 +52,8 @@ class ObjectWriter {
   void set_observer(Observer observer) { observer_ = std::move(observer); }
 
   /// `tracked`: the object has its managedFields already.
-  Answer<Written> create(Exchange& exchange, const Target& target, Json object,
-                         const WriteOptions& options, bool tracked = false);
+  Task<Answer<Written>> create(Exchange& exchange, const Target& target, Json object,
+                               const WriteOptions& options, bool tracked = false);
 
   /// `make` builds the wanted object from the live one (both in the target's version). The argument
   /// is null when there is no live object and updates may create the kind.
@@ -61,10 +64,11 @@ class ObjectWriter {
     bool defaulted = false;  ///< the object has its defaults already
     bool creates = false;    ///< a missing object is created
   };
-  Answer<Written> update(Exchange& exchange, const Target& target, const Maker& make,
-                         UpdateMode mode, const WriteOptions& options);
+  Task<Answer<Written>> update(Exchange& exchange, const Target& target, const Maker& make,
+                               UpdateMode mode, const WriteOptions& options);
 
-  Answer<Deleted> remove(Exchange& exchange, const Target& target, const DeleteOptions& options);
+  Task<Answer<Deleted>> remove(Exchange& exchange, const Target& target,
+                               const DeleteOptions& options);
 
   /// Writes an object as the server itself, without checks. Writes nothing when nothing differs.
   void put_internal(const ResourceType& type, Json object);
@@ -73,9 +77,25 @@ class ObjectWriter {
   void erase_internal(const ResourceType& type, const std::string& ns, const std::string& name);
 
  private:
-  Answer<Written> store_update(Exchange& exchange, const Target& target, const Stored& current,
-                               Json object, const Json& live, UpdateMode mode,
-                               const WriteOptions& options);
+  /// `moved` is set when the object changed while webhooks were called: nothing was written.
+  Task<Answer<Written>> update_once(Exchange& exchange, const Target& target, const Maker& make,
+                                    UpdateMode mode, const WriteOptions& options, bool* moved);
+  struct Update {
+    StoredPtr current;
+    const Json& live;  ///< it, in the version of the target
+    UpdateMode mode;
+    const WriteOptions& options;
+  };
+  /// From the wanted object to the one to store, through the mutating webhooks.
+  Task<std::optional<Failure>> prepare_update(Exchange& exchange, const Target& target,
+                                              const Update& update, Json& object);
+  FieldErrors check_update(const Target& target, const Update& update, Json& object) const;
+  Answer<Written> store_update(Exchange& exchange, const Target& target, const Update& update,
+                               Json object);
+  /// The target and the object as they are stored, where a webhook converts them.
+  Task<Answer<Json>> to_storage(Target& target, Json object);
+  Answer<Deleted> remove_now(Exchange& exchange, const Target& target,
+                             const DeleteOptions& options);
   Answer<Deleted> remove_pod(const Target& target, const Stored& current, Json object,
                              const DeleteOptions& options);
   Answer<Deleted> remove_namespace(const Target& target, const Stored& current, Json object,
@@ -87,6 +107,7 @@ class ObjectWriter {
               const Json* object);
 
   Core& core_;
+  AdmissionHooks& hooks_;
   Observer observer_;
   Remover remove_definition_;
 };

@@ -201,6 +201,8 @@ Result<Json> play_observe(const JobStep& step) {
     out["managedBy"]["canDefault"] = by->replaceable && step.config.multikueue;
     if (by->value) out["managedBy"]["value"] = *by->value;
   }
+  if (job.kind().resource().group == "kubeflow.org")
+    out["priorityClass"] = job.pod_priority_class();
   if (true_at(step.step, "podSets")) {
     out["podSets"] = pod_sets_json(job, step.config.jobs.topology);
   }

@@ -63,6 +63,7 @@ class ApiServerProcess {
     log_.info("serving", {{"url", url_}, {"kubeconfig", kubeconfig_}});
     std::vector<Task<>> all;
     all.push_back(http_->run());
+    all.push_back(server_->run());
     if (options_.controllers) {
       ControllersDeps deps{client, clock_, rng_, executor_, log_};
       ControllerOptions controllers;
@@ -94,6 +95,8 @@ class ApiServerProcess {
     apiserver::ServerOptions server_options;
     server_options.server_address = "127.0.0.1:" + std::to_string(port);
     server_options.data_dir = options_.data_folder;
+    server_options.outgoing = apiserver::make_https_outgoing(executor_, clock_, "", "");
+    server_options.front_proxy = front_proxy_of(*files);
     if (!options_.faults.empty()) {
       const auto faults = parse_json(options_.faults);
       const Status merged = faults ? server_options.faults.merge(*faults) : faults.error();
@@ -116,6 +119,17 @@ class ApiServerProcess {
     url_ = files->url();
     kubeconfig_ = files->admin_kubeconfig().string();
     return ok();
+  }
+
+  apiserver::FrontProxy front_proxy_of(const ClusterFiles& files) {
+    apiserver::FrontProxy proxy;
+    proxy.name = ClusterFiles::front_proxy_name;
+    proxy.ca_pem = files.front_proxy_authority().certificate_pem();
+    proxy.client_ca_pem = files.authority().certificate_pem();
+    const net::KeyPair& pair = files.front_proxy();
+    proxy.outgoing =
+        apiserver::make_https_outgoing(executor_, clock_, pair.certificate_pem, pair.key_pem);
+    return proxy;
   }
 
   Executor executor_;

@@ -53,14 +53,16 @@ Status write_pair(const fs::path& certificate, const fs::path& key, const net::K
   return write_private(certificate, pair.certificate_pem);
 }
 
-Result<net::CertificateAuthority> authority_in(const fs::path& folder, TimePoint now) {
-  auto kept = read_pair(folder / "ca.crt", folder / "ca.key");
+Result<net::CertificateAuthority> authority_in(const fs::path& folder, const std::string& name,
+                                               TimePoint now) {
+  auto kept = read_pair(folder / (name + ".crt"), folder / (name + ".key"));
   if (!kept) return kept.error();
   if (!kept->certificate_pem.empty()) return net::CertificateAuthority::load(std::move(*kept));
   auto made = net::CertificateAuthority::create("regatta-sandbox-" + folder.filename().string(),
                                                 now, valid_for);
   if (!made) return made.error();
-  const Status written = write_pair(folder / "ca.crt", folder / "ca.key", made->key_pair());
+  const Status written =
+      write_pair(folder / (name + ".crt"), folder / (name + ".key"), made->key_pair());
   if (!written) return written.error();
   return made;
 }
@@ -111,14 +113,20 @@ Status write_private(const fs::path& file, std::string_view text) {
 }
 
 Result<ClusterFiles> ClusterFiles::prepare(fs::path folder, std::uint16_t port, TimePoint now) {
-  auto authority = authority_in(folder, now);
+  auto authority = authority_in(folder, "ca", now);
   if (!authority) return authority.error().within("the certificate authority");
   auto server = server_pair(folder, *authority, now);
   if (!server) return server.error().within("the server's certificate");
   const Status key = ensure_token_key(folder);
   if (!key) return key.error().within("the key of service account tokens");
-  ClusterFiles files(std::move(folder), std::move(*authority), std::move(*server),
-                     "https://127.0.0.1:" + std::to_string(port));
+  auto front = authority_in(folder, "front-proxy-ca", now);
+  if (!front) return front.error().within("the authority of the front proxy");
+  auto front_pair = front->issue_client(front_proxy_name, {}, now, valid_for);
+  if (!front_pair) return front_pair.error().within("the certificate of the front proxy");
+  ClusterFiles files(std::move(folder), std::move(*authority), std::move(*front));
+  files.server_ = std::move(*server);
+  files.front_proxy_ = std::move(*front_pair);
+  files.url_ = "https://127.0.0.1:" + std::to_string(port);
   const auto admin = files.write_kubeconfig("admin", "admin", {"system:masters"}, now);
   if (!admin) return admin.error();
   return files;

@@ -29,6 +29,11 @@ class ClusterFiles {
   const std::filesystem::path& folder() const { return folder_; }
   const net::CertificateAuthority& authority() const { return authority_; }
   const net::KeyPair& server() const { return server_; }
+  /// What the API server shows to servers of APIServices, and the authority that signed it. It is
+  /// another one than that of users: a holder of such a certificate can act as any user there.
+  const net::KeyPair& front_proxy() const { return front_proxy_; }
+  const net::CertificateAuthority& front_proxy_authority() const { return front_proxy_authority_; }
+  static constexpr const char* front_proxy_name = "front-proxy-client";
   const std::string& url() const { return url_; }
 
   /// A kubeconfig with a fresh client certificate: `user` in `groups`.
@@ -41,15 +46,16 @@ class ClusterFiles {
 
  private:
   ClusterFiles(std::filesystem::path folder, net::CertificateAuthority authority,
-               net::KeyPair server, std::string url)
+               net::CertificateAuthority front_proxy_authority)
       : folder_(std::move(folder)),
         authority_(std::move(authority)),
-        server_(std::move(server)),
-        url_(std::move(url)) {}
+        front_proxy_authority_(std::move(front_proxy_authority)) {}
 
   std::filesystem::path folder_;
   net::CertificateAuthority authority_;
+  net::CertificateAuthority front_proxy_authority_;
   net::KeyPair server_;
+  net::KeyPair front_proxy_;
   std::string url_;
 };
 

@@ -115,6 +115,11 @@ struct LeaseTest : KubeTest {
   LeaseTest() {
     server.otherwise = [this](const net::HttpRequest& request) { return leases.answer(request); };
   }
+  /// As if another process had written the lease.
+  void take_from_a(const char* holder) {
+    leases.lease["spec"]["holderIdentity"] = holder;
+    leases.lease["metadata"]["resourceVersion"] = std::to_string(++leases.version);
+  }
   std::string field(const char* name) const { return leases.lease["spec"][name].dump(); }
   void TearDown() override {
     process_a.stop();
@@ -147,6 +152,25 @@ TEST_F(LeaseTest, ASilentHolderIsSucceededAfterTheLeaseDurationOfTheWaitersClock
   EXPECT_GE(world.now() - died, 12s);
   EXPECT_LE(world.now() - died, 20s);
   EXPECT_EQ(field("leaseTransitions"), "1");
+  EXPECT_NE(field("acquireTime"), "\"2026-01-01T00:00:00.000000Z\"") << "that is a's";
+}
+
+TEST_F(LeaseTest, TheDurationThatTheHolderWroteCounts) {
+  leases.lease = {{"metadata", {{"resourceVersion", "0"}}},
+                  {"spec", {{"holderIdentity", "z"}, {"leaseDurationSeconds", 60}}}};
+  scope.spawn("b", b.lead(world));
+  world.run_for(59s);
+  EXPECT_FALSE(b.working) << "its own configuration says 15 seconds";
+  world.run_for(10s);
+  EXPECT_TRUE(b.working);
+}
+
+TEST_F(LeaseTest, AnAttemptToAcquireThatHangsLeavesTimeForAnother) {
+  a.faults->partitioned = true;
+  process_a.spawn("a", a.lead(world));
+  world.run_for(1s);
+  a.faults->partitioned = false;
+  ASSERT_TRUE(world.run_for(9s, [&] { return a.working; }));
 }
 
 TEST_F(LeaseTest, AHolderWithAClockOfAnotherCenturyIsStillRespected) {
@@ -220,11 +244,45 @@ TEST_F(LeaseTest, AWallClockThatStepsDoesNotChangeWhenASilentHolderIsSucceeded) 
 TEST_F(LeaseTest, ALeaderWhoseLeaseWasTakenStopsAtItsNextRenewal) {
   process_a.spawn("a", a.lead(world));
   world.run_for(20s);
-  leases.lease["spec"]["holderIdentity"] = "thief";
-  leases.lease["metadata"]["resourceVersion"] = std::to_string(++leases.version);
+  take_from_a("thief");
   world.run_for(2500ms);
   EXPECT_FALSE(a.working);
   EXPECT_EQ(a.ended->error().what(), "the lease is held by thief");
+  EXPECT_FALSE(a.elector.is_leader());
+  EXPECT_FALSE(a.leadership.held()) << "its writes end before their deadline";
+  server.seen.clear();
+  ASSERT_TRUE(run(a.elector.release()));
+  EXPECT_TRUE(server.seen.empty()) << "there is nothing to give back";
+}
+
+TEST_F(LeaseTest, ALeaderDoesNotTakeUpALeaseThatAnotherHeldAndGaveBack) {
+  process_a.spawn("a", a.lead(world));
+  world.run_for(20s);
+  take_from_a("");
+  world.run_for(2500ms);
+  EXPECT_FALSE(a.working);
+  EXPECT_EQ(field("holderIdentity"), "\"\"");
+}
+
+TEST_F(LeaseTest, ALeaseThatAnotherTookIsNotGivenBack) {
+  process_a.spawn("a", a.lead(world));
+  world.run_for(20s);
+  process_a.stop();
+  world.settle();
+  take_from_a("thief");
+  ASSERT_TRUE(run(a.elector.release()));
+  EXPECT_EQ(field("holderIdentity"), "\"thief\"");
+}
+
+TEST_F(LeaseTest, ALeaseIsGivenBackAfterARenewalWhoseReplyWasNotAwaited) {
+  process_a.spawn("a", a.lead(world));
+  world.run_for(20s);
+  process_a.stop();
+  world.settle();
+  take_from_a("a");
+  ASSERT_TRUE(run(a.elector.release()));
+  EXPECT_EQ(field("holderIdentity"), "\"\"");
+  EXPECT_EQ(field("leaseDurationSeconds"), "1") << "other implementations wait for that long";
 }
 
 TEST_F(LeaseTest, LostRepliesOfRenewalsDoNotCostTheLease) {
@@ -363,6 +421,33 @@ TEST_F(LeaseTest, WritesEndWithTheLastRenewalBeforeAnyTimerRuns) {
   world.run_for(2s);
   EXPECT_FALSE(a.leadership.held());
   world.run_for(1min, [&] { return b.working; });
+}
+
+TEST_F(LeaseTest, WritesEndTheRenewDeadlineAfterTheLastRenewalWasBegun) {
+  for (const int renewals : {0, 3}) {
+    TaskScope process(world.executor());
+    Candidate leader(*this, "leader");
+    // A second to the server, which may record the renewal at once, and a second back.
+    leader.faults->delay_min = leader.faults->delay_max = 2s;
+    process.spawn("leader", leader.lead(world));
+    ASSERT_TRUE(world.run_for(1min, [&] { return leader.working; }));
+    Duration since_begun = 4s;  // a read and a write
+    for (int i = 0; i < renewals; ++i) {
+      const int version = leases.version;
+      ASSERT_TRUE(world.run_for(1min, [&] { return leases.version > version; }));
+      world.run_for(1500ms);
+      since_begun = 2500ms;
+    }
+    // No timer of the elector runs any more, as in a process that is stopped.
+    process.stop();
+    world.settle();
+    world.run_for(10s - since_begun - 10ms);
+    EXPECT_TRUE(leader.leadership.held()) << "after " << renewals << " renewals";
+    world.run_for(20ms);
+    EXPECT_FALSE(leader.leadership.held()) << "after " << renewals << " renewals";
+    leader.faults->delay_min = leader.faults->delay_max = Duration(0);
+    ASSERT_TRUE(run(leader.elector.release()));
+  }
 }
 
 TEST_F(LeaseTest, ARenewalMovesTheEndOfItsWrites) {

@@ -48,6 +48,11 @@ struct LocalQueueMetricsConfig {
 
 struct MetricsConfig {
   std::string bind_address = ":8443";
+  /// Not in Kueue. HTTPS, for clients that may get /metrics; otherwise HTTP, for all.
+  bool secure_serving = true;
+  /// Not in Kueue, which has that folder, too. With tls.crt and tls.key; without them the manager
+  /// has a certificate of its own.
+  std::string cert_dir = "/etc/kueue/metrics/certs";
   bool enable_cluster_queue_resources = false;
   std::vector<CustomMetricLabel> custom_labels;
   LocalQueueMetricsConfig local_queue_metrics;
@@ -109,6 +114,9 @@ struct ClientConnection {
   double qps = 300;  ///< negative: no limit
   std::int64_t burst = 500;
 };
+
+/// Whether Regatta has the integration, which the configuration may name in any case.
+bool has_framework(std::string_view framework);
 
 struct Integrations {
   std::vector<std::string> frameworks{"batch/job"};

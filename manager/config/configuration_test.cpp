@@ -22,6 +22,8 @@ TEST(Configuration, AnEmptyFileIsTheDefault) {
   ASSERT_TRUE(c) << c.error().what();
   EXPECT_EQ(c->ns, "elsewhere");
   EXPECT_EQ(c->metrics.bind_address, ":8443");
+  EXPECT_TRUE(c->metrics.secure_serving);
+  EXPECT_EQ(c->metrics.cert_dir, "/etc/kueue/metrics/certs");
   EXPECT_EQ(c->health.health_probe_bind_address, ":8081");
   EXPECT_TRUE(c->leader_election.leader_elect);
   EXPECT_EQ(c->leader_election.resource_name, "c1f6bfd2.kueue.x-k8s.io");
@@ -72,6 +74,8 @@ webhook: {port: 9444, host: "::", certDir: /certs, clientCAName: ca.crt}
 leaderElection: {leaderElect: false, resourceName: x, leaseDuration: 20s, renewDeadline: 15s}
 metrics:
   bindAddress: "0"
+  secureServing: false
+  certDir: /metrics-certs
   enableClusterQueueResources: true
   customLabels:
   - {name: team, sourceKind: Cohort, sourceLabelKey: example.com/team, trackedValues: [a]}
@@ -121,6 +125,8 @@ visibilityServer: {bindAddress: "127.0.0.1", bindPort: 8083}
   ASSERT_TRUE(c) << c.error().what();
   EXPECT_EQ(c->controller.concurrency("Workload.kueue.x-k8s.io"), 10);
   EXPECT_EQ(c->controller.concurrency("Cohort.kueue.x-k8s.io"), 1);
+  EXPECT_FALSE(c->metrics.secure_serving);
+  EXPECT_EQ(c->metrics.cert_dir, "/metrics-certs");
   EXPECT_EQ(c->metrics.custom_labels[0].source_label_key, "example.com/team");
   EXPECT_EQ(c->metrics.custom_labels[0].source_kind, MetricSource::Cohort);
   EXPECT_EQ(c->metrics.custom_labels[0].tracked_values, std::vector<std::string>{"a"});

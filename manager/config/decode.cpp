@@ -66,6 +66,10 @@ std::vector<CustomMetricLabel> custom_labels_of(const Json& metrics) {
 MetricsConfig metrics_of(const Json& given, const FeatureGates& gates) {
   MetricsConfig out;
   out.bind_address = text_at(given, "bindAddress");
+  const Json* secure = member(given, "secureServing");
+  out.secure_serving = !secure || true_at(given, "secureServing");
+  const std::string& folder = text_at(given, "certDir");
+  if (!folder.empty()) out.cert_dir = folder;
   out.enable_cluster_queue_resources = true_at(given, "enableClusterQueueResources");
   if (gates.enabled("CustomMetricLabels")) out.custom_labels = custom_labels_of(given);
   const Json& local = at_or_null(given, "localQueueMetrics");

@@ -95,6 +95,18 @@ constexpr std::string_view kueue_metrics[] = {
     "multikueue_workloads_admitted_total counter cluster_queue,cluster,replica_role -",
     "multikueue_workloads_dispatched_total counter cluster_queue,cluster,replica_role -"};
 
+/// Regatta's own, with Kueue's way to write them.
+constexpr std::string_view own_metrics[] = {
+    "regatta_worker_admission_wait_time_seconds histogram cluster,replica_role - steps",
+    "regatta_worker_cache_age_seconds gauge cluster,replica_role -",
+    "regatta_worker_connected gauge cluster,replica_role -",
+    "regatta_worker_nomination_wait_time_seconds histogram cluster,replica_role - steps",
+    "regatta_worker_rejections_total counter cluster,resource,reason,replica_role -",
+    "regatta_worker_removed_objects_total counter cluster,resource,replica_role -",
+    "regatta_worker_request_duration_seconds histogram cluster,verb,replica_role - requests",
+    "regatta_worker_requests_total counter cluster,verb,code,replica_role -",
+    "regatta_worker_start_wait_time_seconds histogram cluster,replica_role - steps"};
+
 constexpr std::string_view of_library[] = {
     "certwatcher_read_certificate_errors_total counter - -",
     "certwatcher_read_certificate_total counter - -",
@@ -142,6 +154,8 @@ std::vector<double> buckets_named(std::string_view name) {
   if (name == "waits14") return wait_buckets(14);
   if (name == "waits16") return wait_buckets(16);
   if (name == "latency") return doubling_buckets(0.01, 11);
+  if (name == "steps") return doubling_buckets(0.05, 16);
+  if (name == "requests") return doubling_buckets(0.001, 16);
   return {0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10};
 }
 
@@ -180,6 +194,17 @@ std::vector<MetricInfo> metric_catalogue(const std::function<bool(std::string_vi
 
 const MetricInfo* find_metric(std::string_view name) {
   const auto& all = all_metrics();
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const auto& info) { return info.name == name; });
+  return found == all.end() ? nullptr : &*found;
+}
+
+const MetricInfo* find_own_metric(std::string_view name) {
+  static const std::vector<MetricInfo> all = [] {
+    std::vector<MetricInfo> out;
+    std::ranges::transform(own_metrics, std::back_inserter(out), parse);
+    return out;
+  }();
   const auto found =
       std::find_if(all.begin(), all.end(), [&](const auto& info) { return info.name == name; });
   return found == all.end() ? nullptr : &*found;

@@ -26,6 +26,9 @@ std::vector<MetricInfo> metric_catalogue(const std::function<bool(std::string_vi
 /// "kueue_" is part of the name. Null when there is no such metric.
 const MetricInfo* find_metric(std::string_view name);
 
+/// The same for the metrics that only Regatta has.
+const MetricInfo* find_own_metric(std::string_view name);
+
 /// The metrics of Kueue's library that dashboards read, too: these are not exported.
 std::vector<MetricInfo> library_metrics();
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+
 namespace regatta::manager {
 namespace {
 
@@ -28,9 +30,9 @@ TEST(WorkloadCounts, FollowALife) {
   w.spec.queue_name = "main";
   counts.changed(nullptr, &w);
   const auto step = [&](auto change) {
-    const api::Workload before = w;
+    const auto before = std::make_unique<api::Workload>(w);
     change();
-    counts.changed(&before, &w);
+    counts.changed(before.get(), &w);
   };
   EXPECT_EQ(text(counts), "team/main NoReservation/PendingEvaluation 1; ");
   step([&] { put(&w, "QuotaReserved", false, "WaitingForQuota"); });

@@ -20,6 +20,14 @@ constexpr api::ResourceInfo validating{"admissionregistration.k8s.io", "v1",
 constexpr api::ResourceInfo definitions{"apiextensions.k8s.io", "v1", "CustomResourceDefinition",
                                         "customresourcedefinitions", false};
 
+constexpr api::ResourceInfo api_services{"apiregistration.k8s.io", "v1", "APIService",
+                                         "apiservices", false};
+
+std::string base_of(std::string_view service) {
+  if (service.ends_with(service_suffix)) service.remove_suffix(service_suffix.size());
+  return std::string(service);
+}
+
 bool set_in(Json* client_config, const std::string& bundle) {
   if (text_at(*client_config, "caBundle") == bundle) return false;
   (*client_config)["caBundle"] = bundle;
@@ -29,15 +37,21 @@ bool set_in(Json* client_config, const std::string& bundle) {
 }  // namespace
 
 std::vector<BundleTarget> bundle_targets(std::string_view service) {
-  std::string base(service);
-  if (base.ends_with(service_suffix)) base.resize(base.size() - service_suffix.size());
+  const std::string base = base_of(service);
   std::vector<BundleTarget> out{{validating, base + "-validating-webhook-configuration"},
                                 {mutating, base + "-mutating-webhook-configuration"}};
   for (const char* plural :
        {"localqueues", "clusterqueues", "workloads", "cohorts", "multikueueclusters"}) {
     out.push_back({definitions, std::string(plural) + ".kueue.x-k8s.io"});
   }
+  for (const char* version : {"v1beta1", "v1beta2"}) {
+    out.push_back({api_services, std::string(version) + ".visibility.kueue.x-k8s.io", true});
+  }
   return out;
+}
+
+std::string visibility_service(std::string_view service) {
+  return base_of(service) + "-visibility-server";
 }
 
 bool set_bundle(Json* object, std::string_view authorities_pem) {
@@ -47,6 +61,11 @@ bool set_bundle(Json* object, std::string_view authorities_pem) {
     for (Json& hook : (*object)["webhooks"]) {
       if (object_at(hook, "clientConfig")) changed |= set_in(&hook["clientConfig"], bundle);
     }
+  }
+  if (member(*object, {"spec", "groupPriorityMinimum"}) && member(*object, {"spec", "service"})) {
+    Json& spec = (*object)["spec"];
+    changed |= spec.erase("insecureSkipTLSVerify") > 0;
+    changed |= set_in(&spec, bundle);
   }
   if (!member(*object, {"spec", "conversion", "webhook", "clientConfig"})) return changed;
   const Json::json_pointer config("/spec/conversion/webhook/clientConfig");

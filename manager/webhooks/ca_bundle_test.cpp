@@ -17,8 +17,11 @@ TEST(CaBundle, the_objects_of_a_service_have_upstreams_names) {
                                         "clusterqueues.kueue.x-k8s.io",
                                         "workloads.kueue.x-k8s.io",
                                         "cohorts.kueue.x-k8s.io",
-                                        "multikueueclusters.kueue.x-k8s.io"};
+                                        "multikueueclusters.kueue.x-k8s.io",
+                                        "v1beta1.visibility.kueue.x-k8s.io",
+                                        "v1beta2.visibility.kueue.x-k8s.io"};
   EXPECT_EQ(names, wanted);
+  EXPECT_EQ(visibility_service("own-webhook-service"), "own-visibility-server");
   EXPECT_EQ(bundle_targets("hooks").front().name, "hooks-validating-webhook-configuration");
 }
 
@@ -31,6 +34,17 @@ TEST(CaBundle, every_webhook_of_a_configuration_gets_it_once) {
     {"name": "a", "clientConfig": {"service": {"name": "s"}, "caBundle": "bmV3"}},
     {"name": "b", "clientConfig": {"caBundle": "bmV3"}}, {"name": "c"}]})"));
   EXPECT_FALSE(set_bundle(&object, "new"));
+}
+
+TEST(CaBundle, an_api_service_checks_certificates_from_then_on) {
+  Json remote = Json::parse(R"({"spec": {"groupPriorityMinimum": 100, "versionPriority": 100,
+    "insecureSkipTLSVerify": true, "service": {"name": "s", "namespace": "n"}}})");
+  EXPECT_TRUE(set_bundle(&remote, "new"));
+  EXPECT_EQ(remote["spec"]["caBundle"], "bmV3");
+  EXPECT_FALSE(remote["spec"].contains("insecureSkipTLSVerify"));
+  EXPECT_FALSE(set_bundle(&remote, "new"));
+  Json local = Json::parse(R"({"spec": {"groupPriorityMinimum": 100, "versionPriority": 100}})");
+  EXPECT_FALSE(set_bundle(&local, "new"));
 }
 
 TEST(CaBundle, a_definition_gets_it_when_a_webhook_converts_it) {

@@ -38,6 +38,13 @@ Result<CertificateAuthority> new_authority(const CertificatePolicy& policy, Time
                                       {"kueue"});
 }
 
+bool accepted(const CertificateSet& set, const CertificatePolicy& policy, TimePoint now) {
+  return std::all_of(
+      policy.dns_names.begin(), policy.dns_names.end(), [&](const std::string& name) {
+        return net::check_server(set.serving, set.authorities_pem, name, now).has_value();
+      });
+}
+
 /// The authorities that have not ended.
 std::string still_valid(const std::string& authorities_pem, TimePoint now) {
   std::string out;
@@ -73,9 +80,7 @@ CertificatesDue judge(const std::optional<CertificateSet>& set, const Certificat
   due.everything = !authority;  // rule 1
   if (due.everything) return due;
   const std::string& newest = authority->certificate_pem();
-  const Status accepted =
-      net::check_server(set->serving, set->authorities_pem, policy.dns_name, now);
-  due.serving = !accepted;  // rule 2
+  due.serving = !accepted(*set, policy, now);  // rule 2
   if (due.serving) return due;
   const TimePoint authority_due = *net::valid_until(newest) - 2 * policy.valid_for;
   due.authority = authority_due <= now;  // rule 3
@@ -102,8 +107,8 @@ Result<CertificateSet> renew(std::optional<CertificateSet> set, const Certificat
     const auto authority =
         CertificateAuthority::load({certificates.front(), out.authority_key_pem});
     if (!authority) return authority.error();
-    auto pair =
-        authority->issue_server({policy.dns_name, {policy.dns_name}, {}}, now, policy.valid_for);
+    auto pair = authority->issue_server({policy.dns_names.front(), policy.dns_names, {}}, now,
+                                        policy.valid_for);
     if (!pair) return pair.error();
     out.serving = std::move(*pair);
   }

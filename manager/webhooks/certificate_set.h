@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 /// The certificates of the webhook server, as a Secret holds them.
 ///
@@ -26,7 +27,8 @@ std::optional<CertificateSet> read_secret(const Json& secret);
 Json secret_data(const CertificateSet& set);
 
 struct CertificatePolicy {
-  std::string dns_name;  ///< under which the API server calls the webhooks
+  /// Under which API servers call the manager's servers.
+  std::vector<std::string> dns_names;
   /// How long a new serving certificate is valid; its authority is valid ten times as long.
   Duration valid_for = std::chrono::hours(24 * 365);
 };

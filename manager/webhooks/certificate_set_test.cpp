@@ -22,12 +22,14 @@ class Certificates : public testing::Test {
     set_ = std::move(*fresh);
   }
   bool accepted_by_clients_of(const std::string& authorities) const {
-    return net::check_server(set_->serving, authorities, policy_.dns_name, now_).has_value();
+    return net::check_server(set_->serving, authorities, policy_.dns_names[1], now_).has_value();
   }
   std::size_t authorities() const { return net::certificates_in(set_->authorities_pem).size(); }
 
   TimePoint now_ = *parse_rfc3339("2026-03-01T12:00:00Z");
-  CertificatePolicy policy_{"kueue-webhook-service.kueue-system.svc", 90 * day};
+  CertificatePolicy policy_{
+      {"kueue-webhook-service.kueue-system.svc", "kueue-visibility-server.kueue-system.svc"},
+      90 * day};
   std::optional<CertificateSet> set_;
 };
 
@@ -105,7 +107,7 @@ TEST_F(Certificates, a_new_authority_signs_only_when_api_servers_know_it) {
 
 TEST_F(Certificates, what_clients_would_not_accept_is_replaced_at_once) {
   renew_what_is_due();
-  policy_.dns_name = "other.kueue-system.svc";
+  policy_.dns_names[1] = "other.kueue-system.svc";
   EXPECT_TRUE(judged().serving && !judged().everything);
   renew_what_is_due();
   EXPECT_TRUE(accepted_by_clients_of(set_->authorities_pem));
@@ -113,7 +115,7 @@ TEST_F(Certificates, what_clients_would_not_accept_is_replaced_at_once) {
 
   const auto stranger = net::CertificateAuthority::create("other", now_, 90 * day);
   set_->serving =
-      *stranger->issue_server({policy_.dns_name, {policy_.dns_name}, {}}, now_, 90 * day);
+      *stranger->issue_server({policy_.dns_names[0], policy_.dns_names, {}}, now_, 90 * day);
   EXPECT_TRUE(judged().serving && !judged().everything);
   set_->serving.key_pem = "nonsense";
   EXPECT_TRUE(judged().serving);
@@ -138,7 +140,7 @@ TEST_F(Certificates, the_long_certificates_of_upstream_are_kept) {
   const Duration ten_years = 3650 * day;
   const auto authority = net::CertificateAuthority::create("kueue-ca", now_, ten_years, {"kueue"});
   const auto serving =
-      authority->issue_server({policy_.dns_name, {policy_.dns_name}, {}}, now_, ten_years);
+      authority->issue_server({policy_.dns_names[0], policy_.dns_names, {}}, now_, ten_years);
   set_ = CertificateSet{authority->certificate_pem(), authority->key_pair().key_pem, *serving};
   EXPECT_FALSE(judged().any());
   now_ += 3000 * day;

@@ -22,6 +22,11 @@ Json empty_secret(const api::ObjectKey& key) {
           {"metadata", {{"namespace", key.ns}, {"name", key.name}}}};
 }
 
+std::vector<std::string> names_of(const CertificateSourceConfig& config) {
+  const std::string domain = "." + config.secret.ns + ".svc";
+  return {config.service + domain, visibility_service(config.service) + domain};
+}
+
 /// Another replica was first, or it is not known what happened: read again.
 bool worth_another_look(const Error& error) {
   return error.code() == Errc::conflict || error.code() == Errc::already_exists ||
@@ -43,9 +48,21 @@ CertificateSource::CertificateSource(kube::Client& client, kubeconfig::FileSyste
       clock_(clock),
       log_(std::move(log)),
       config_(std::move(config)),
-      policy_{config_.service + "." + config_.secret.ns + ".svc", config_.valid_for},
+      policy_{names_of(config_), config_.valid_for},
       offer_(std::move(offer)),
-      targets_(bundle_targets(config_.service)) {}
+      targets_(bundle_targets(config_.service)),
+      waits_for_("the certificate of the " + config_.what + " is being looked for") {}
+
+Status CertificateSource::offer_own() {
+  const TimePoint now = clock_.now();
+  const CertificatesDue due = judge(own_, policy_, now);
+  if (!due.any()) return ok();
+  auto fresh = renew(own_, due, policy_, now);
+  if (!fresh) return fresh.error();
+  const Status used = use(fresh->serving);
+  if (used) own_ = std::move(*fresh);
+  return used;
+}
 
 Task<> CertificateSource::run() {
   for (;;) {
@@ -165,6 +182,8 @@ Task<Result<std::string>> CertificateSource::version_of(BundleTarget target) {
     for_each_item(page, take);
   };
   const auto listed = co_await client_.list_raw(target.resource, "", std::move(options), on_page);
+  const bool spared = !listed && listed.error().code() == Errc::denied && target.optional;
+  if (spared) co_return std::string();
   if (!listed) co_return listed.error();
   co_return version;
 }
@@ -179,6 +198,7 @@ Duration CertificateSource::look_at_files() {
   if (!key) return nothing_there(key.error());
   const Status used = use({std::move(*certificate), std::move(*key)});
   if (used) {
+    own_.reset();
     missed_ = false;
     return settled(look_at_files_every);
   }
@@ -203,7 +223,9 @@ Status CertificateSource::use(net::KeyPair pair) {
   if (same(options, used_)) return ok();
   const Status taken = offer_(options);
   if (!taken) return taken;
-  if (!used_.certificate_pem.empty()) log_.info("webhooks are served with another certificate");
+  if (!used_.certificate_pem.empty()) {
+    log_.info(config_.what + " are served with another certificate");
+  }
   used_ = std::move(options);
   return ok();
 }
@@ -223,12 +245,17 @@ Duration CertificateSource::settled(Duration pause) {
 Duration CertificateSource::failed(const Error& error) {
   if (!waits_for_.empty()) waits_for_ = error.what();
   if (is_news(error.what())) {
-    log_.error("webhooks: the certificates are not in order", {{"error", error.what()}});
+    log_.error(config_.what + ": the certificates are not in order", {{"error", error.what()}});
   }
   return retry_after;
 }
 
 Duration CertificateSource::nothing_there(const Error& no_file) {
+  const bool files_were_used = !used_.certificate_pem.empty() && !own_;
+  if (config_.own_otherwise && !files_were_used) {
+    const Status offered = offer_own();
+    return offered ? settled(look_at_files_every) : failed(offered.error());
+  }
   if (config_.demanded || !used_.certificate_pem.empty()) return failed(no_file);
   if (is_news("off")) {
     std::string hint = "put tls.crt and tls.key into " + config_.folder;

@@ -21,10 +21,15 @@ struct CertificateSourceConfig {
   Duration valid_for = std::chrono::hours(24 * 365);
   std::string folder;          ///< with tls.crt and tls.key
   std::string client_ca_name;  ///< a file in `folder`; empty: clients need no certificate
+  /// Not `managed`: where there are no files, one of its own, which no client knows the authority
+  /// of.
+  bool own_otherwise = false;
+  std::string what = "webhooks";  ///< that are served, for the log
 };
 
-/// Finds the certificate of the webhook server, keeps it fresh, and tells API servers which
-/// authority signed it. Every replica runs one; they agree through the Secret's resourceVersion.
+/// Finds the certificate of the webhook server or of another one, keeps it fresh, and tells API
+/// servers which authority signed it. Every replica runs one; they agree through the Secret's
+/// resourceVersion.
 ///
 /// A managed certificate is in the Secret. Where there is none, and always when the certificates
 /// are not managed, the files of `folder` count; they are read again every two seconds. Where there
@@ -38,6 +43,8 @@ class CertificateSource {
   CertificateSource(kube::Client& client, kubeconfig::FileSystem& files, Clock& clock, Log log,
                     CertificateSourceConfig config, Offer offer);
 
+  /// Offers a certificate of its own, before run() looks for files: an error shows at once.
+  Status offer_own();
   /// Runs until cancelled.
   Task<> run();
 
@@ -77,7 +84,8 @@ class CertificateSource {
   std::string published_pem_;
   std::map<std::string, std::string> published_at_;  // resourceVersions by kind and name
   net::TlsServerOptions used_;
-  std::string waits_for_ = "the certificate of the webhooks is being looked for";
+  std::optional<CertificateSet> own_;  // in use
+  std::string waits_for_;
   std::string told_;  // the last trouble in the log
   bool missed_ = false;
 };

@@ -46,6 +46,24 @@ class Hubs : public Federation {
     ASSERT_TRUE(cluster_.list<api::Workload>("default").empty());
     ASSERT_TRUE(cluster_.list<api::Job>("default").empty());
   }
+  /// As if the hub's etcd had been restored from a backup that is older than the start of the jobs.
+  void forget_starts_of_jobs() {
+    for (const api::Workload& workload : cluster_.list<api::Workload>("default")) {
+      const Json none = {{"status",
+                          {{"clusterName", nullptr},
+                           {"admission", nullptr},
+                           {"admissionChecks", nullptr},
+                           {"conditions", nullptr}}}};
+      ASSERT_TRUE(cluster_.patch(api::Workload::resource, workload.metadata.key(), dump_json(none),
+                                 "status"));
+    }
+    for (const api::Job& job : cluster_.list<api::Job>("default")) {
+      const Json none = {{"status", {{"active", nullptr}, {"ready", nullptr}}}};
+      const Status done =
+          cluster_.patch(api::Job::resource, job.metadata.key(), dump_json(none), "status");
+      ASSERT_TRUE(done) << done.error().what();
+    }
+  }
   static std::string condition_on(TestCluster& hub, std::string_view type) {
     const auto cluster = hub.get<api::MultiKueueCluster>(api::ObjectKey("east"));
     return cluster ? condition(cluster->status.conditions, type) : "no such cluster";
@@ -116,6 +134,39 @@ TEST_F(Hubs, AHubThatLosesItsDataWhileItWatchesRemovesNothing) {
   manager_->faults().partitioned = false;
   settle(10min);
   expect_held(12);
+}
+
+TEST_F(Hubs, AHubThatForgotWhereJobsRunStopsNoneUntilItIsTold) {
+  run_many(12);
+  const std::string uid = uid_on_east("j0");
+  manager_.reset();
+  forget_starts_of_jobs();
+  start_manager();
+  settle(5min);
+  expect_held(12);
+  EXPECT_EQ(uid_on_east("j0"), uid);
+  EXPECT_EQ(
+      condition_of("j0", api::conditions::dispatched),
+      "False RemovalsHeld: The job runs on worker cluster \"east\", and the hub has no record "
+      "of it; its MultiKueueCluster tells what to do");
+  annotate(cluster_, api::annotations::remove_vanished, "12");
+  until("they run again",
+        [&] { return uid_on_east("j0") != uid && held_by("east") == "workloads 12, jobs 12"; });
+  settle(2min);
+  EXPECT_EQ(condition_on(cluster_, api::conditions::removals_held).substr(0, 14), "False Resolved");
+}
+
+TEST_F(Hubs, JobsThatWereEvictedWhileTheirWorkerWasLostAreRemovedHoweverManyTheyAre) {
+  run_many(12);
+  network_.faults("east").partitioned = true;
+  settle(20min);
+  for (int i = 0; i < 12; ++i)
+    EXPECT_EQ(workload_of(name_of(i))->status.cluster_name, std::nullopt);
+  const std::string uid = uid_on_east("j0");
+  network_.faults("east").partitioned = false;
+  until("they run again",
+        [&] { return uid_on_east("j0") != uid && held_by("east") == "workloads 12, jobs 12"; });
+  EXPECT_EQ(condition_on(cluster_, api::conditions::removals_held), "");
 }
 
 TEST_F(Hubs, WhatUsersDeleteIsRemovedHoweverMuchItIs) {

@@ -62,6 +62,21 @@ std::string placed_queue(const std::string& yaml) {
   return with(with(yaml, "cpu-only", "placed"), "nominalQuota: \"4\"", "nominalQuota: \"1000\"");
 }
 
+/// A Workload without a job, for one pod of 10 CPUs.
+constexpr const char* bare_workload = R"(
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: Workload
+metadata: {name: bare, namespace: default}
+spec:
+  queueName: main
+  podSets:
+  - name: main
+    count: 1
+    topologyRequest: {required: kubernetes.io/hostname}
+    template: {spec: {restartPolicy: Never, containers: [
+      {name: c, image: i, resources: {requests: {cpu: "10"}}}]}}
+)";
+
 /// One cluster with simulated nodes in racks of four and a queue that places pods.
 class PlacedPods : public OneCluster {
  protected:
@@ -174,6 +189,84 @@ spec: {nodeName: cpu-0, containers: [{name: c, image: i, resources: {requests: {
   until("there is room", [&] { return placed("j") == 2; });
 }
 
+/// A pod of 10 CPUs on a node that says of itself that it was placed with the Workload.
+std::string claiming_pod(const std::string& name, const std::string& node,
+                         const std::string& workload) {
+  return "apiVersion: v1\nkind: Pod\nmetadata: {name: " + name +
+         ", namespace: default, annotations: {kueue.x-k8s.io/workload: " + workload + ", " +
+         anywhere + "}}\nspec: {nodeName: " + node + R"(, containers: [
+  {name: c, image: i, resources: {requests: {cpu: "10"}}}]}
+)";
+}
+
+TEST_F(PlacedPods, APodThatClaimsToBePlacedCountsUnlessItsWorkloadHasThatPlace) {
+  start("2xCPU");
+  apply(claiming_pod("alone", "cpu-0", "none"));
+  settle(5s);
+  apply(placed_job("j", 2, anywhere));
+  settle(5s);
+  EXPECT_THAT(condition_of("j", "QuotaReserved"), HasSubstr("False "));
+  manager_.reset();
+  start_manager();
+  settle(5s);
+  EXPECT_THAT(condition_of("j", "QuotaReserved"), HasSubstr("False ")) << "the next manager";
+  kube::DeleteOptions now;
+  now.grace_period_seconds = 0;
+  ASSERT_TRUE(cluster_.remove(api::Pod::resource, key("alone"), now));
+  until("there is room", [&] { return placed("j") == 2; });
+}
+
+TEST_F(PlacedPods, MorePodsThanTheWorkloadHasPlacesForCountByThemselves) {
+  start("3xCPU");
+  apply(placed_job("j", 1, anywhere));
+  until("it runs", [&] { return placed("j") == 1; });
+  const std::string workload = workload_of("j")->metadata.name;
+  const std::string host = nodes_of("j")[0];
+  for (const std::string& node : {std::string("cpu-0"), std::string("cpu-1")}) {
+    if (node != host) apply(claiming_pod("on-" + node, node, workload));
+  }
+  if (host == "cpu-2") ASSERT_TRUE(cluster_.remove(api::Pod::resource, key("on-cpu-1")));
+  settle(30s);
+  // One node is left for two pods.
+  apply(placed_job("k", 2, anywhere));
+  settle(5s);
+  EXPECT_THAT(condition_of("k", "QuotaReserved"), HasSubstr("False "));
+  apply(placed_job("l", 1, anywhere));
+  until("that has room", [&] { return placed("l") == 1; });
+}
+
+TEST_F(PlacedPods, PodsInTheirPlacesCountOnce) {
+  start("1xCPU");
+  for (const std::string name : {"a", "b", "c", "d"}) {
+    apply(with(placed_job(name, 1, anywhere), "cpu: \"10\"", "cpu: \"4\""));
+    until("it runs", [&] { return placed(name) == 1; });
+    settle(30s);
+  }
+}
+
+TEST_F(PlacedPods, PodsCountByThemselvesSomeTimeAfterTheirWorkloadHasLostItsPlaces) {
+  start("1xCPU");
+  apply(bare_workload);
+  until("placed", [&] {
+    const auto workload = cluster_.get<api::Workload>(key("bare"));
+    return workload && workload->status.admission;
+  });
+  apply(claiming_pod("stays", "cpu-0", "bare"));
+  settle(30s);
+  ASSERT_TRUE(cluster_.remove(api::Workload::resource, key("bare")));
+  apply(claiming_pod("comes", "cpu-0", "bare"));
+  settle(3s);
+  // The watch of the pods may be late: what ends takes no room from others.
+  apply(placed_job("k", 1, anywhere));
+  settle(5s);
+  EXPECT_EQ(placed("k"), 1u);
+  // But the pods do not end.
+  settle(30s);
+  apply(with(placed_job("l", 1, anywhere), "cpu: \"10\"", "cpu: \"5\""));
+  settle(5s);
+  EXPECT_EQ(placed("l"), 0u);
+}
+
 TEST_F(PlacedPods, PodsThatWaitAreSentByTheNextManager) {
   start("8xCPU");
   apply(placed_job("j", 4, one_rack));
@@ -206,19 +299,7 @@ TEST_F(PlacedPods, ALostNodeIsReplacedInTheSameRack) {
 
 TEST_F(PlacedPods, ANodeThatIsNotReadyIsLostWhenTheLastPodOfTheWorkloadThereEnds) {
   start("8xCPU");
-  apply(R"(
-apiVersion: kueue.x-k8s.io/v1beta2
-kind: Workload
-metadata: {name: bare, namespace: default}
-spec:
-  queueName: main
-  podSets:
-  - name: main
-    count: 1
-    topologyRequest: {required: kubernetes.io/hostname}
-    template: {spec: {restartPolicy: Never, containers: [
-      {name: c, image: i, resources: {requests: {cpu: "10"}}}]}}
-)");
+  apply(bare_workload);
   const auto place = [&] {
     const auto workload = cluster_.get<api::Workload>(key("bare"));
     if (!workload || !workload->status.admission) return std::string();

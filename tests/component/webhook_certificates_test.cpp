@@ -145,7 +145,7 @@ TEST_F(WebhookCertificates, while_nothing_changes_only_versions_are_read) {
   world_.run_for(10min);
   EXPECT_EQ(replica.requests.writes(), 0);
   EXPECT_EQ(replica.requests.count("get"), replica.requests.count("get", "secrets"));
-  EXPECT_EQ(replica.requests.count(), 10 * (1 + 7)) << replica.requests.str();
+  EXPECT_EQ(replica.requests.count(), 10 * (1 + 9)) << replica.requests.str();
 }
 
 TEST_F(WebhookCertificates, replicas_agree_on_one_set) {

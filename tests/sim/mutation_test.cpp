@@ -404,14 +404,14 @@ const Mutant mutants[] = {
     {"takes_any_version_of_the_lease",
      takes_any_version_of_the_lease,
      {crashes, late, standby},
-     30},
+     100},
     {"patches_jobs_by_name", patches_jobs_by_name, {recreations, late}, 60},
-    {"deletes_by_name", deletes_by_name, {late, recreations}, 30},
+    {"deletes_by_name", deletes_by_name, {late, out_of_sync}, 30},
     {"misses_deletions_on_workers", misses_deletions_on_workers, {worker_evictions}, 3},
     {"takes_over_with_old_caches",
      takes_over_with_old_caches,
      {crashes, standby, deaf_standby, worker_evictions, kinds},
-     10},
+     30},
     {"never_collects_garbage", never_collects_garbage, {late, deletions}, 10},
 };
 

@@ -66,6 +66,7 @@ class Crew final : public jobs::GenericJob {
 
   std::string pod_selector() const override { return "crew=" + metadata_.name; }
   bool suspended() const override { return spec_.value("suspend", false); }
+  bool stopping() const override { return false; }
   bool active() const override { return status_.value("running", 0) > 0; }
   std::optional<Finished> finished() const override {
     const std::string result = status_.value("result", "");

@@ -18,8 +18,10 @@ TestManager::TestManager(TestCluster& cluster, clusters::Connector& connector,
       sender_(cluster.sender(), cluster.world(), cluster.world().rng, faults_),
       client_(client_deps(cluster.world(), sender_, requests)),
       scope_(cluster.world().executor()) {
-  config.on_remote_request = [this](const std::string& name, const kube::RequestSeen& seen) {
+  config.on_remote_request = [this, given = config.on_remote_request](
+                                 const std::string& name, const kube::RequestSeen& seen) {
     remote_requests[name].note(seen);
+    if (given) given(name, seen);
   };
   core_ = std::make_unique<manager::Core>(
       manager::CoreDeps{client_, connector, cluster.world(), cluster.world().rng, scope_, log},

@@ -18,7 +18,7 @@ TestNodes::TestNodes(TestCluster& cluster, lab::JobControllerOptions options)
       client_(client_deps(cluster, requests)),
       controller_(
           {client_, cluster.world(), cluster.world().rng, cluster.world().executor(), Log()},
-          std::move(options)),
+          options),
       scope_(cluster.world().executor()) {
   scope_.spawn("nodes of " + cluster.name(), controller_.run());
 }

@@ -6,6 +6,7 @@
 #include "visibility/access.h"
 #include "visibility/api.h"
 #include "visibility/front_proxy.h"
+#include "visibility/server/permissions.h"
 
 #include <functional>
 #include <memory>
@@ -21,8 +22,7 @@ struct HandlerDeps {
   std::function<bool(const std::function<void(const Source&)>& answer)> with_source;
 };
 
-/// Answers requests that an API server passes on. It asks the API server whether the user may, and
-/// keeps the answers for a few seconds.
+/// Answers requests that an API server passes on, if their users may read the pages.
 class VisibilityHandler final : public net::HttpHandler {
  public:
   explicit VisibilityHandler(HandlerDeps deps);
@@ -32,13 +32,11 @@ class VisibilityHandler final : public net::HttpHandler {
   Task<net::HttpResponse> handle(net::HttpRequest request) override;
 
  private:
-  Task<Result<Decision>> decide(User user, Attributes what);
   Answer page(const net::HttpRequest& request) const;
 
   HandlerDeps deps_;
   std::optional<FrontProxy> proxy_;
-  AccessCache cache_;
-  std::size_t asking_ = 0;
+  Permissions permissions_;
 };
 
 }  // namespace regatta::visibility

@@ -40,6 +40,16 @@ Status VisibilityServer::open(const FrontProxy& proxy) {
   return ok();
 }
 
+Status VisibilityServer::present(const std::string& certificate_pem, const std::string& key_pem) {
+  ServerOptions before = options_;
+  options_.certificate_pem = certificate_pem;
+  options_.key_pem = key_pem;
+  options_.authority_pem.clear();
+  const Status taken = listener_ && proxy_ ? listener_->reload(tls_of(*proxy_)) : ok();
+  if (!taken) options_ = std::move(before);
+  return taken;
+}
+
 Task<Status> VisibilityServer::follow() {
   const auto map = co_await deps_.client.get<api::ConfigMap>(
       {"kube-system", "extension-apiserver-authentication"});

@@ -27,6 +27,8 @@ class VisibilityServer {
 
   /// Runs until cancelled.
   Task<> run();
+  /// Another certificate for later connections. On an error the old one stays.
+  Status present(const std::string& certificate_pem, const std::string& key_pem);
   const std::string& authority_pem() const { return options_.authority_pem; }
   /// 0 until the port is open.
   std::uint16_t port() const { return listener_ == nullptr ? 0 : listener_->port(); }

@@ -129,7 +129,7 @@ Course& Cluster::add_course(api::Workload workload, Work work, TimePoint now) {
   Course& course = courses_.emplace_back();
   course.id = static_cast<std::uint32_t>(courses_.size() - 1);
   course.workload = std::move(workload);
-  course.work = std::move(work);
+  course.work = work;
   by_key_[course.workload.metadata.key()] = course.id;
   active_.insert(course.id);
   touch(&course, now);

@@ -62,6 +62,9 @@ subjects:
 {{- if not (or .Values.enableVisibility (hasKey (default dict $config.featureGates) "VisibilityOnDemand")) -}}
 {{- $_ := set $config "featureGates" (merge (dict "VisibilityOnDemand" false) (default dict $config.featureGates)) -}}
 {{- end -}}
+{{- if not .Values.metrics.secureServing -}}
+{{- $_ := set $config "metrics" (set (default dict $config.metrics) "secureServing" false) -}}
+{{- end -}}
 {{- $config | toYaml -}}
 {{- end -}}
 
@@ -98,7 +101,7 @@ subjects:
 {{- end -}}
 
 {{- define "regatta.certificates" -}}
-{{- if or .Values.enableWebhooks .Values.enableConversion .Values.enableVisibility .Values.metrics.secureServing -}}true{{- end -}}
+{{- if or .Values.enableWebhooks .Values.enableConversion .Values.enableVisibility -}}true{{- end -}}
 {{- end -}}
 
 {{/* The values name Kueue's own image, as a values file of its chart may. */}}

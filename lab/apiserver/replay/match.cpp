@@ -24,8 +24,9 @@ std::size_t placeholder_length(std::string_view text, std::size_t at) {
   if (end == std::string_view::npos) return 0;
   const std::string_view name = text.substr(at + 1, end - at - 1);
   static const std::set<std::string_view> plain = {
-      "time",      "microtime", "age",  "server",         "date",
-      "http-date", "audit-id",  "host", "flowschema-uid", "prioritylevel-uid"};
+      "time",           "microtime",         "age",          "server",
+      "date",           "http-date",         "audit-id",     "host",
+      "flowschema-uid", "prioritylevel-uid", "webhook-host", "ca-bundle"};
   static const std::vector<std::string_view> numbered = {
       "uid:", "rv:", "token:", "jwt:", "suffix:"};
   const bool known = plain.count(name) > 0 ||

@@ -1,6 +1,8 @@
 #include "lab/apiserver/replay/player.h"
 
+#include "lab/apiserver/replay/recorded_hooks.h"
 #include "lab/apiserver/server.h"
+#include "lib/base/base64.h"
 #include "lib/runtime/task_scope.h"
 #include "lib/sim/world.h"
 
@@ -83,6 +85,10 @@ class Player {
   Player() : world_(7), scope_(world_.executor()) {
     ServerOptions options;
     options.tokens = users();
+    hooks_ = std::make_shared<RecordedHooks>(world_, bindings_);
+    options.outgoing = hooks_;
+    bindings_.bind("<webhook-host>", "127.0.0.1:9443");
+    bindings_.bind("<ca-bundle>", base64_encode("the authority"));
     server_ = std::make_unique<Server>(world_.executor(), world_, world_.rng, options);
   }
   ~Player() {
@@ -99,6 +105,8 @@ class Player {
 
   std::vector<StepResult> run(const Json& scenario) {
     const std::string name = scenario.value("scenario", "");
+    converts_ = name.ends_with("conversion-reviews");
+    cleans_up_ = name.ends_with("admission-outcomes");
     for (const Json& step : scenario["steps"]) {
       if (name == "1-errors/410-gone" && step.value("step", 0) == 10) age();
       if (step.contains("request")) {
@@ -189,6 +197,15 @@ class Player {
     world_.settle();
   }
 
+  /// What a step created is deleted before the next; that is not in the recording.
+  void remove_widget(int number) {
+    hooks_->expect(Json::array(), false);
+    net::HttpRequest request("DELETE", "/apis/example.dev/v1/namespaces/wh2/widgets/" +
+                                           std::string(number == 69 ? "other" : "x"));
+    request.headers.set("Authorization", "Bearer admin");
+    (void)send(std::move(request));
+  }
+
   /// Changes of the scenario of expired versions that are not in the recording: deletions, then a
   /// compaction.
   void age() {
@@ -243,8 +260,11 @@ class Player {
     const std::size_t index = results_.size() - 1;
     if (recorded.value("status", 0) == 200) use_present_hash(request);
     if (recorded.value("status", 0) == 304) remember_validators(request);
+    hooks_->expect(step.value("webhook_calls", Json::array()), !converts_);
     net::HttpResponse response = send(std::move(request));
     *found = header_difference(recorded, response);
+    if (found->empty()) *found = hooks_->difference();
+    if (cleans_up_) remove_widget(number);
     if (response.stream) {
       auto watch = std::make_shared<OpenWatch>();
       watch->result = index;
@@ -379,6 +399,9 @@ class Player {
   sim::World world_;
   std::unique_ptr<Server> server_;
   Bindings bindings_;
+  std::shared_ptr<RecordedHooks> hooks_;
+  bool converts_ = false;
+  bool cleans_up_ = false;
   std::vector<StepResult> results_;
   std::vector<std::shared_ptr<OpenWatch>> watches_;
   int step_ = 0;

@@ -247,7 +247,7 @@ void add_extension_kinds(std::vector<ResourceType>& list) {
   list.push_back(resource({"admissionregistration.k8s.io", "v1", "MutatingWebhookConfiguration",
                            "mutatingwebhookconfigurations", "mutatingwebhookconfiguration", false,
                            "", "api-extensions", ""},
-                          shown_strategy("mutatingwebhookconfigurations")));
+                          webhook_configuration_strategy(true)));
   list.push_back(resource(
       {"admissionregistration.k8s.io", "v1", "ValidatingAdmissionPolicy",
        "validatingadmissionpolicies", "validatingadmissionpolicy", false, "", "api-extensions", ""},
@@ -259,7 +259,7 @@ void add_extension_kinds(std::vector<ResourceType>& list) {
   list.push_back(resource({"admissionregistration.k8s.io", "v1", "ValidatingWebhookConfiguration",
                            "validatingwebhookconfigurations", "validatingwebhookconfiguration",
                            false, "", "api-extensions", ""},
-                          shown_strategy("validatingwebhookconfigurations")));
+                          webhook_configuration_strategy(false)));
   list.push_back(resource({"flowcontrol.apiserver.k8s.io", "v1", "FlowSchema", "flowschemas",
                            "flowschema", false, "", "", ""},
                           generic({.status = true, .generation = true}),

@@ -219,15 +219,6 @@ Shown quotas() {
   return shown;
 }
 
-Shown webhooks() {
-  Shown shown{.traits = {.generation = true, .versioned = "webhooks"}};
-  shown.columns = {column("Webhooks", "integer", "Number of webhooks.")};
-  shown.cells = [](const Json& configuration, TimePoint) -> std::vector<Json> {
-    return {list_or_empty(configuration, "webhooks").size()};
-  };
-  return shown;
-}
-
 Shown budgets() {
   Shown shown{.traits = {.status = true, .generation = true}};
   shown.columns = {column("Min Available", "string", "Pods that must stay."),
@@ -260,11 +251,9 @@ StrategyPtr shown_strategy(const std::string& plural) {
       {"cronjobs", cron_jobs},
       {"daemonsets", daemon_sets},
       {"horizontalpodautoscalers", autoscalers},
-      {"mutatingwebhookconfigurations", webhooks},
       {"poddisruptionbudgets", budgets},
       {"replicationcontrollers", replication_controllers},
       {"resourcequotas", quotas},
-      {"validatingwebhookconfigurations", webhooks},
   };
   const auto found = kinds.find(plural);
   if (found == kinds.end()) return std::make_shared<GenericStrategy>();

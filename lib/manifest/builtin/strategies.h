@@ -25,6 +25,7 @@ StrategyPtr service_strategy();
 // Kinds that keep pods running.
 StrategyPtr replica_set_strategy();
 StrategyPtr stateful_set_strategy();
+StrategyPtr webhook_configuration_strategy(bool mutating);
 // Roles and what binds them, of a namespace or of the cluster.
 StrategyPtr role_strategy(bool namespaced);
 StrategyPtr role_binding_strategy(bool namespaced);

@@ -252,10 +252,80 @@ kind SelfSubjectAccessReview group=authorization.k8s.io version=v1 -- Asks what 
 kind SelfSubjectRulesReview group=authorization.k8s.io version=v1 -- Asks what one may do.
   spec any
   status any
+package io.k8s.api.admissionregistration.v1
+kind MutatingWebhookConfiguration group=admissionregistration.k8s.io version=v1 +
+  -- Webhooks that change objects.
+  webhooks []MutatingWebhook map=name merge=name
+kind ValidatingWebhookConfiguration group=admissionregistration.k8s.io version=v1 +
+  -- Webhooks that judge objects.
+  webhooks []ValidatingWebhook map=name merge=name
+type MutatingWebhook
+  name string !
+  clientConfig WebhookClientConfig !
+  rules []RuleWithOperations atomic
+  failurePolicy string
+  matchPolicy string
+  namespaceSelector LabelSelector
+  objectSelector LabelSelector
+  sideEffects string !
+  timeoutSeconds int32
+  admissionReviewVersions []string ! atomic
+  reinvocationPolicy string
+  matchConditions []MatchCondition map=name merge=name
+type ValidatingWebhook
+  name string !
+  clientConfig WebhookClientConfig !
+  rules []RuleWithOperations atomic
+  failurePolicy string
+  matchPolicy string
+  namespaceSelector LabelSelector
+  objectSelector LabelSelector
+  sideEffects string !
+  timeoutSeconds int32
+  admissionReviewVersions []string ! atomic
+  matchConditions []MatchCondition map=name merge=name
+type WebhookClientConfig
+  url string
+  service ServiceReference
+  caBundle bytes
+type ServiceReference
+  namespace string !
+  name string !
+  path string
+  port int32
+type RuleWithOperations
+  operations []string atomic
+  apiGroups []string atomic
+  apiVersions []string atomic
+  resources []string atomic
+  scope string
+type MatchCondition
+  name string !
+  expression string !
 package io.k8s.kube-aggregator.pkg.apis.apiregistration.v1
 kind APIService group=apiregistration.k8s.io version=v1 -- The server of a group version.
-  spec any
-  status any
+  spec APIServiceSpec
+  status APIServiceStatus
+type APIServiceSpec
+  service ServiceReference
+  group string
+  version string
+  insecureSkipTLSVerify bool
+  caBundle bytes atomic
+  groupPriorityMinimum int32 !
+  versionPriority int32 !
+type ServiceReference
+  namespace string
+  name string
+  port int32
+type APIServiceStatus
+  conditions []APIServiceCondition map=type merge=type
+type APIServiceCondition
+  type string !
+  status string !
+  lastTransitionTime time
+  reason string
+  message string
 package io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1
 kind CustomResourceDefinition group=apiextensions.k8s.io version=v1 -- Adds a kind to the API.
   spec CustomResourceDefinitionSpec -- What is wanted.

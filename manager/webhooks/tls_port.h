@@ -9,13 +9,20 @@
 
 namespace regatta::manager {
 
-/// Where API servers call the webhooks. The port opens with the first certificate and stays open;
-/// later certificates are for later connections.
-class WebhookPort {
+struct TlsPortConfig {
+  std::string what;   ///< that is served, for the log: "webhooks"
+  std::string field;  ///< of the configuration, for errors: "webhook.port"
+  std::string host;   ///< an IP address
+  std::uint16_t port = 0;
+};
+
+/// Where one handler is served over HTTPS. The port opens with the first certificate and stays
+/// open; later certificates are for later connections.
+class TlsPort {
  public:
-  /// `host` is an IP address. `handler` and `scope` outlive this; the scope runs the server.
-  WebhookPort(TaskScope& scope, Clock& clock, Log log, std::string host, std::uint16_t port,
-              net::HttpHandler& handler, net::HttpServerOptions options);
+  /// `handler` and `scope` outlive this; the scope runs the server.
+  TlsPort(TaskScope& scope, Clock& clock, Log log, TlsPortConfig config, net::HttpHandler& handler,
+          net::HttpServerOptions options);
 
   /// On an error what was there before stays.
   Status offer(const net::TlsServerOptions& tls);
@@ -29,8 +36,7 @@ class WebhookPort {
   TaskScope& scope_;
   Clock& clock_;
   Log log_;
-  std::string host_;
-  std::uint16_t wanted_port_;
+  TlsPortConfig config_;
   net::HttpHandler& handler_;
   net::HttpServerOptions options_;
   net::TlsListener* listener_ = nullptr;  // the server owns it

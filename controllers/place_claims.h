@@ -1,0 +1,46 @@
+#pragma once
+
+#include "clusters/local_cluster.h"
+#include "lib/runtime/task_scope.h"
+#include "lib/runtime/work_queue.h"
+#include "lifecycle/place_claims.h"
+
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+
+namespace regatta::controllers {
+
+/// Finds out which pods count on their nodes by themselves, although they say that they are placed
+/// with a Workload. A claim is believed until it was looked at: a second after the pod was bound,
+/// and ten seconds after the Workload has lost its places, because the watch of the pods may show
+/// later than that of the Workloads that they have ended.
+class PlaceClaims {
+ public:
+  /// `changed` is called, on the control thread, for each pod of which refuted() says another thing
+  /// now.
+  PlaceClaims(clusters::LocalCluster& cluster, TaskScope& scope,
+              std::function<void(const api::ObjectKey&)> changed);
+
+  /// Looks at every claim. The informers must have synced.
+  void start();
+
+  /// The pod claims a place and has none.
+  bool refuted(const api::Pod& pod) const;
+
+ private:
+  Task<> work();
+  void look(const std::string& job);
+  void refute(const std::string& job, std::set<api::ObjectKey> pods);
+
+  clusters::LocalCluster& cluster_;
+  TaskScope& scope_;
+  std::function<void(const api::ObjectKey&)> changed_;
+  /// Names of jobs here and below are "namespace/name" of the Workload, or of its first slice.
+  WorkQueue<std::string> queue_;
+  std::map<std::string, SteadyPoint> places_lost_;  ///< when, until it was looked at
+  std::map<std::string, std::set<api::ObjectKey>> refuted_;
+};
+
+}  // namespace regatta::controllers

@@ -1,0 +1,265 @@
+// What is wrong with a worker, seen with the eyes of the hub.
+#include "kubeconfig/validate.h"
+#include "lib/api/core.h"
+#include "lib/api/workload.h"
+#include "lib/base/base64.h"
+#include "lib/base/json_access.h"
+#include "operate/doctor.h"
+#include "operate/expiry.h"
+#include "operate/questions.h"
+#include "operate/resources.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <charconv>
+
+namespace regatta::operate {
+namespace {
+
+constexpr Duration token_early = std::chrono::hours(24 * 14);
+
+/// One worker while it is looked at.
+struct Patient {
+  DoctorDeps deps;
+  std::string name;
+  Needs needs;
+  Examination* out;
+
+  void error(std::string what, std::string todo) const {
+    out->error(name, std::move(what), std::move(todo));
+  }
+  void skip(const std::string& what, const Error& error) const {
+    out->cannot_check(name + ": " + what + ": " + error.what());
+  }
+};
+
+void check_condition(const Patient& patient, const Json& member) {
+  ++patient.out->checks;
+  for (const Json& one : list_or_empty(object_or_empty(member, {"status"}), "conditions")) {
+    const bool active = text_at(one, "type") == "Active";
+    if (active && text_at(one, "status") == "True") return;
+    if (!active) continue;
+    return patient.error("MultiKueueCluster is not Active: " + text_at(one, "reason") + ": " +
+                             text_at(one, "message"),
+                         "see the other findings about this worker");
+  }
+  patient.error("MultiKueueCluster has no condition Active",
+                "see whether the manager of the hub runs, and what its log says");
+}
+
+/// The kubeconfig that the hub uses; nullopt, with a finding, when there is none.
+Task<std::optional<kubeconfig::Endpoint>> find_endpoint(Patient patient, Json member) {
+  const Json& source = object_or_empty(member, {"spec", "clusterSource", "kubeConfig"});
+  const std::string location = text_at(source, "location");
+  if (text_at(source, "locationType") == "Path" || location.empty()) {
+    patient.out->cannot_check(patient.name +
+                              ": its kubeconfig is no Secret: only its condition "
+                              "was looked at");
+    co_return std::nullopt;
+  }
+  const api::ObjectKey key(patient.deps.hub_ns, location);
+  const std::string again = "regatta register-worker " + patient.name + " makes it anew";
+  const auto text = co_await patient.deps.hub.get_raw(api::Secret::resource, key);
+  if (!text && text.error().code() == Errc::not_found) {
+    patient.error("there is no Secret " + key.str() + " with its kubeconfig", again);
+    co_return std::nullopt;
+  }
+  const auto secret = text ? parse_json(*text) : Result<Json>(text.error());
+  if (!secret) {
+    patient.skip("its Secret", secret.error());
+    co_return std::nullopt;
+  }
+  const auto bytes = base64_decode(text_at(object_or_empty(*secret, {"data"}), "kubeconfig"));
+  ++patient.out->checks;
+  if (!bytes || bytes->empty()) {
+    patient.error("Secret " + key.str() + " has no key kubeconfig", again);
+    co_return std::nullopt;
+  }
+  kubeconfig::Verdict verdict = kubeconfig::from_bytes(*bytes);
+  if (!verdict.endpoint) {
+    patient.error("its kubeconfig is refused: " + verdict.message, again);
+  }
+  co_return std::move(verdict.endpoint);
+}
+
+void check_credentials(const Patient& patient, const kubeconfig::Endpoint& endpoint) {
+  const TimePoint now = patient.deps.clock.now();
+  const std::string todo = "regatta register-worker " + patient.name + " --rotate";
+  if (const auto end = token_end(endpoint.bearer_token)) {
+    check_end(patient.out, patient.name, "the token of the hub", *end, now, token_early, todo);
+  }
+  if (!endpoint.client_certificate_pem.empty()) {
+    check_certificate(patient.out, patient.name, "the client certificate of the hub",
+                      endpoint.client_certificate_pem, now, token_early, todo);
+  }
+  if (!endpoint.ca_pem.empty()) {
+    check_certificate(patient.out, patient.name, "the authority in the kubeconfig", endpoint.ca_pem,
+                      now, token_early, todo);
+  }
+}
+
+int minor_of(const Json& version) {
+  const std::string& text = text_at(version, "minor");
+  int minor = 0;
+  std::from_chars(text.data(), text.data() + text.size(), minor);
+  return minor;
+}
+
+/// False when the worker cannot be asked, so that nothing else is worth a try.
+Task<bool> check_connection(Patient patient, kube::Client& worker, std::string url) {
+  ++patient.out->checks;
+  const auto version = co_await get_json(worker, "/version");
+  const bool known =
+      !version && version.error().details() && version.error().details()->http_status == 403;
+  if (known) co_return true;  // the credentials were accepted
+  if (!version) {
+    patient.error("the hub's kubeconfig does not lead to it: " + version.error().what(),
+                  "see whether " + url +
+                      " can be reached from here, and with --rotate get a "
+                      "token that is valid");
+    co_return false;
+  }
+  const auto of_hub = co_await get_json(patient.deps.hub, "/version");
+  if (of_hub && std::abs(minor_of(*of_hub) - minor_of(*version)) > 6) {
+    patient.out->warn(patient.name,
+                      "it is Kubernetes 1." + std::to_string(minor_of(*version)) +
+                          ", and the hub 1." + std::to_string(minor_of(*of_hub)),
+                      "Jobs may have fields that the older one does not know: upgrade it");
+  }
+  co_return true;
+}
+
+Task<> check_kinds(Patient patient, kube::Client& worker) {
+  const std::pair<const char*, const char*> wanted[] = {
+      {"/apis/kueue.x-k8s.io/v1beta2", "workloads"}, {"/apis/batch/v1", "jobs"}};
+  for (const auto& [path, plural] : wanted) {
+    const auto served = co_await served_at(worker, path);
+    if (!served) {
+      patient.skip(plural, served.error());
+      continue;
+    }
+    ++patient.out->checks;
+    if (served->contains(plural)) continue;
+    patient.error(std::string(plural) + " are not served at " + path,
+                  "install Regatta or Kueue on the worker, with its CustomResourceDefinitions");
+  }
+}
+
+/// Where the hub may write: everywhere, or at least where its queues are.
+Task<> check_rights(Patient patient, kube::Client& worker) {
+  std::set<std::string> spaces;
+  for (const auto& [ns, queue] : patient.needs.queues) spaces.insert(ns);
+  for (const Permission& one : permissions_of({})) {
+    const auto everywhere = co_await may(worker, "", one);
+    if (!everywhere) co_return patient.skip("rights of the hub", everywhere.error());
+    ++patient.out->checks;
+    if (*everywhere) continue;
+    const bool read = one.verb == "get" || one.verb == "list" || one.verb == "watch";
+    std::vector<Permission> missing;
+    if (read || spaces.empty()) missing.push_back(one);
+    for (const std::string& ns : read ? std::set<std::string>() : spaces) {
+      Permission there = one;
+      there.ns = ns;
+      const auto allowed = co_await may(worker, "", there);
+      if (allowed && !*allowed) missing.push_back(there);
+    }
+    for (const Permission& lacking : missing) {
+      patient.error("the hub may not " + describe(lacking),
+                    "regatta register-worker " + patient.name +
+                        " gives every right that is needed, as does the chart regatta-worker");
+    }
+  }
+}
+
+/// A dry run, because the hub has no right to read Namespaces.
+Task<bool> has_namespace(kube::Client& worker, std::string ns) {
+  Json container{{"name", "main"}, {"image", "none"}};
+  Json pod{{"restartPolicy", "Never"}};
+  pod["containers"] = Json::array({std::move(container)});
+  Json set{{"name", "main"}, {"count", 1}};
+  set["template"]["spec"] = std::move(pod);
+  Json copy{{"apiVersion", "kueue.x-k8s.io/v1beta2"}, {"kind", "Workload"}};
+  copy["metadata"] = {{"name", "regatta-doctor"}, {"namespace", ns}};
+  copy["spec"]["podSets"] = Json::array({std::move(set)});
+  kube::WriteOptions options;
+  options.dry_run = true;
+  const auto answer =
+      co_await worker.create_raw(api::Workload::resource, ns, dump_json(copy), options);
+  co_return answer || answer.error().code() != Errc::not_found;
+}
+
+Task<> check_queues(Patient patient, kube::Client& hub_account, kube::Client& reader) {
+  std::map<std::string, bool> known;
+  for (const auto& [ns, queue] : patient.needs.queues) {
+    auto there = known.find(ns);
+    if (there == known.end()) {
+      const bool exists = co_await has_namespace(hub_account, ns);
+      there = known.emplace(ns, exists).first;
+      ++patient.out->checks;
+      if (!exists) patient.error("there is no namespace " + ns, "kubectl create namespace " + ns);
+    }
+    if (!there->second) continue;
+    const auto found = co_await reader.get_raw(local_queues, {ns, queue});
+    if (found || found.error().code() == Errc::not_found) ++patient.out->checks;
+    if (found) continue;
+    if (found.error().code() == Errc::not_found) {
+      patient.error("there is no LocalQueue " + ns + "/" + queue,
+                    "make one with a ClusterQueue of this worker: Jobs of the hub wait in it");
+      continue;
+    }
+    co_return patient.skip("LocalQueues (--worker-kubeconfig " + patient.name + "=FILE)",
+                           found.error());
+  }
+}
+
+Task<> check_classes(Patient patient, kube::Client& reader, api::ResourceInfo resource,
+                     std::set<std::string> wanted) {
+  if (wanted.empty()) co_return;
+  const auto found = co_await list_json(reader, resource);
+  if (!found) {
+    co_return patient.skip(
+        std::string(resource.plural) + " (--worker-kubeconfig " + patient.name + "=FILE)",
+        found.error());
+  }
+  const auto there = names_of(*found);
+  for (const std::string& name : wanted) {
+    ++patient.out->checks;
+    if (there.contains(name)) continue;
+    patient.error("there is no " + std::string(resource.kind) + " " + name,
+                  "apply it there as on the hub, or keep Jobs with it away from this worker");
+  }
+}
+
+}  // namespace
+
+Task<> examine_worker(DoctorDeps deps, Json member, Needs needs, std::optional<Duration> hub_ahead,
+                      Examination* out) {
+  const Patient patient{deps, text_at(member, {"metadata", "name"}), std::move(needs), out};
+  check_condition(patient, member);
+  const auto endpoint = co_await find_endpoint(patient, std::move(member));
+  if (!endpoint) co_return;
+  check_credentials(patient, *endpoint);
+  auto opened = deps.open(*endpoint);
+  if (!opened)
+    co_return patient.error("its kubeconfig cannot be used: " + opened.error().what(),
+                            "regatta register-worker makes it anew");
+  kube::Client& worker = (*opened)->client();
+  if (!co_await check_connection(patient, worker, endpoint->url)) co_return;
+  const auto ahead = co_await clock_ahead(worker, deps.clock);
+  if (ahead && hub_ahead) check_skew(out, patient.name, *ahead - *hub_ahead);
+  co_await check_kinds(patient, worker);
+  co_await check_rights(patient, worker);
+  std::unique_ptr<Trial> administrator;
+  const auto given = deps.administrators.find(patient.name);
+  if (given != deps.administrators.end()) {
+    auto connected = deps.open(given->second);
+    if (connected) administrator = std::move(*connected);
+  }
+  kube::Client& reader = administrator ? administrator->client() : worker;
+  co_await check_queues(patient, worker, reader);
+  co_await check_classes(patient, reader, workload_classes, patient.needs.priority_classes);
+  co_await check_classes(patient, reader, pod_classes, patient.needs.pod_priority_classes);
+}
+
+}  // namespace regatta::operate

@@ -1,0 +1,158 @@
+#include "operate/worker_account.h"
+
+#include "lib/api/core.h"
+#include "lib/api/kueue.h"
+#include "lib/base/base64.h"
+#include "lib/base/json_access.h"
+#include "operate/resources.h"
+
+#include <nlohmann/json.hpp>
+
+namespace regatta::operate {
+namespace {
+
+constexpr const char* rbac = "rbac.authorization.k8s.io";
+constexpr api::ResourceInfo roles{rbac, "v1", "Role", "roles", true};
+constexpr api::ResourceInfo role_bindings{rbac, "v1", "RoleBinding", "rolebindings", true};
+constexpr api::ResourceInfo cluster_roles{rbac, "v1", "ClusterRole", "clusterroles", false};
+constexpr api::ResourceInfo cluster_role_bindings{rbac, "v1", "ClusterRoleBinding",
+                                                  "clusterrolebindings", false};
+
+constexpr const char* managed_by = "app.kubernetes.io/managed-by";
+constexpr const char* instance = "app.kubernetes.io/instance";
+
+struct Rule {
+  const char* group;
+  const char* resource;  ///< with its subresource
+  std::vector<const char*> verbs;
+};
+const std::vector<Rule>& reads() {
+  static const std::vector<Rule> all = {{"batch", "jobs", {"get", "list", "watch"}},
+                                        {"kueue.x-k8s.io", "workloads", {"get", "list", "watch"}}};
+  return all;
+}
+const std::vector<Rule>& writes() {
+  static const std::vector<Rule> all = {
+      {"batch", "jobs", {"create", "delete"}},
+      {"kueue.x-k8s.io", "workloads", {"create", "delete", "patch"}},
+      {"kueue.x-k8s.io", "workloads/status", {"patch"}}};
+  return all;
+}
+
+Json to_json(const std::vector<Rule>& rules) {
+  Json out = Json::array();
+  for (const Rule& rule : rules) {
+    out.push_back({{"apiGroups", Json::array({rule.group})},
+                   {"resources", Json::array({rule.resource})},
+                   {"verbs", rule.verbs}});
+  }
+  return out;
+}
+
+Wanted object(const api::ResourceInfo& resource, const std::string& ns, const std::string& name) {
+  Json made{{"apiVersion", resource.api_version()},
+            {"kind", resource.kind},
+            {"metadata", {{"name", name}, {"labels", {{managed_by, field_manager}}}}}};
+  if (!ns.empty()) made["metadata"]["namespace"] = ns;
+  return {resource, std::move(made)};
+}
+
+Wanted of_account(const api::ResourceInfo& resource, const WorkerAccount& account,
+                  const std::string& ns) {
+  Wanted made = object(resource, ns, account.name);
+  made.object["metadata"]["labels"][instance] = account.name;
+  return made;
+}
+
+Wanted binding(const api::ResourceInfo& resource, const char* role, const WorkerAccount& account,
+               const std::string& ns) {
+  Wanted made = of_account(resource, account, ns);
+  made.object["roleRef"] = {{"apiGroup", rbac}, {"kind", role}, {"name", account.name}};
+  const Json subject{{"kind", "ServiceAccount"}, {"name", account.name}, {"namespace", account.ns}};
+  made.object["subjects"] = Json::array({subject});
+  return made;
+}
+
+}  // namespace
+
+const char* const field_manager = "regatta-register-worker";
+
+api::ObjectKey Wanted::key() const {
+  return {text_at(object, {"metadata", "namespace"}), text_at(object, {"metadata", "name"})};
+}
+
+std::string Wanted::str() const {
+  return std::string(resource.kind) + " " + key().str();
+}
+
+const std::vector<api::ResourceInfo>& account_kinds() {
+  static const std::vector<api::ResourceInfo> all = {cluster_role_bindings, role_bindings,
+                                                     cluster_roles, roles, accounts};
+  return all;
+}
+
+std::vector<Wanted> worker_objects(const WorkerAccount& account) {
+  std::vector<Wanted> out;
+  Wanted identity = of_account(accounts, account, account.ns);
+  identity.object["automountServiceAccountToken"] = false;  // no Pod uses it
+  out.push_back(std::move(identity));
+  Wanted everywhere = of_account(cluster_roles, account, "");
+  Json rules = to_json(reads());
+  if (account.namespaces.empty()) {
+    for (Json& rule : to_json(writes())) rules.push_back(std::move(rule));
+  }
+  everywhere.object["rules"] = std::move(rules);
+  out.push_back(std::move(everywhere));
+  out.push_back(binding(cluster_role_bindings, "ClusterRole", account, ""));
+  for (const std::string& ns : account.namespaces) {
+    Wanted role = of_account(roles, account, ns);
+    role.object["rules"] = to_json(writes());
+    out.push_back(std::move(role));
+    out.push_back(binding(role_bindings, "Role", account, ns));
+  }
+  return out;
+}
+
+std::string selector_of(const WorkerAccount& account) {
+  return std::string(managed_by) + "=" + field_manager + "," + instance + "=" + account.name;
+}
+
+std::vector<Permission> permissions_of(const WorkerAccount& account) {
+  std::vector<Permission> out;
+  const auto add = [&](const std::vector<Rule>& rules, const std::string& ns) {
+    for (const Rule& rule : rules) {
+      const std::string whole = rule.resource;
+      const std::size_t slash = whole.find('/');
+      const std::string sub = slash == std::string::npos ? "" : whole.substr(slash + 1);
+      for (const char* verb : rule.verbs) {
+        out.push_back({verb, rule.group, whole.substr(0, slash), sub, ns});
+      }
+    }
+  };
+  add(reads(), "");
+  if (account.namespaces.empty()) add(writes(), "");
+  for (const std::string& ns : account.namespaces) add(writes(), ns);
+  return out;
+}
+
+std::vector<Wanted> hub_objects(const std::string& ns, const std::string& cluster,
+                                const std::string& kubeconfig) {
+  Wanted secret = object(api::Secret::resource, ns, secret_name(cluster));
+  secret.object["type"] = "Opaque";
+  secret.object["data"] = {{"kubeconfig", base64_encode(kubeconfig)}};
+  Wanted member = object(api::MultiKueueCluster::resource, "", cluster);
+  member.object["spec"] = {
+      {"clusterSource",
+       {{"kubeConfig", {{"locationType", "Secret"}, {"location", secret_name(cluster)}}}}}};
+  return {std::move(secret), std::move(member)};
+}
+
+std::string secret_name(const std::string& cluster) {
+  return cluster + "-kubeconfig";
+}
+
+bool is_ours(const Json& object) {
+  return text_at(object_or_empty(object, {"metadata", "labels"}), managed_by) == field_manager;
+}
+
+}  // namespace regatta::operate

@@ -1,0 +1,51 @@
+#pragma once
+
+#include "lib/api/resource.h"
+#include "lib/base/json.h"
+
+#include <string>
+#include <vector>
+
+/// The objects with which a worker lets a hub in, and a hub knows a worker. Pure.
+namespace regatta::operate {
+
+/// The identity of a hub on a worker.
+struct WorkerAccount {
+  std::string ns = "kueue-system";
+  std::string name = "multikueue-sa";
+  std::vector<std::string> namespaces;  ///< where the hub may write; empty: in all
+};
+
+struct Wanted {
+  api::ResourceInfo resource;
+  Json object;
+
+  api::ObjectKey key() const;
+  /// "Role team-a/multikueue-sa"
+  std::string str() const;
+};
+
+/// The kinds of objects that worker_objects() may have, in the order in which they are deleted.
+const std::vector<api::ResourceInfo>& account_kinds();
+
+/// The ServiceAccount and its permissions, which are those of the chart regatta-worker, in the
+/// order in which they are made.
+std::vector<Wanted> worker_objects(const WorkerAccount& account);
+/// Selects what worker_objects() made for that account, whatever its namespaces were.
+std::string selector_of(const WorkerAccount& account);
+/// What a hub asks of a worker with this account: {verb, group, resource, namespace}.
+struct Permission {
+  std::string verb, group, resource, subresource, ns;
+};
+std::vector<Permission> permissions_of(const WorkerAccount& account);
+
+/// The Secret with the kubeconfig and the MultiKueueCluster, in that order.
+std::vector<Wanted> hub_objects(const std::string& ns, const std::string& cluster,
+                                const std::string& kubeconfig);
+std::string secret_name(const std::string& cluster);
+
+/// Whether the object bears the labels of this command.
+bool is_ours(const Json& object);
+extern const char* const field_manager;
+
+}  // namespace regatta::operate

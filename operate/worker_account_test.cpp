@@ -1,0 +1,91 @@
+#include "operate/worker_account.h"
+
+#include "lib/api/yaml.h"
+#include "lib/base/json_access.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <fstream>
+#include <set>
+#include <sstream>
+
+namespace regatta::operate {
+namespace {
+
+/// "Role team-a/hub get jobs.batch"
+using Rights = std::set<std::string>;
+
+void add_rights(const Json& object, Rights* out) {
+  for (const Json& rule : list_or_empty(object, "rules")) {
+    for (const Json& verb : list_or_empty(rule, "verbs")) {
+      for (const Json& resource : list_or_empty(rule, "resources")) {
+        out->insert(text_at(object, {"kind"}) + " " + text_at(object, {"metadata", "namespace"}) +
+                    " " + verb.get<std::string>() + " " + resource.get<std::string>() + "." +
+                    rule["apiGroups"][0].get<std::string>());
+      }
+    }
+  }
+}
+
+/// The rights in what the chart regatta-worker renders; charts/tests keeps these files current.
+Rights of_chart(const std::string& golden) {
+  std::ifstream file("charts/tests/golden/regatta-worker/" + golden + ".yaml");
+  std::stringstream text;
+  text << file.rdbuf();
+  const auto documents = api::parse_yaml_documents(text.str());
+  Rights out;
+  if (!documents) return out;
+  for (const Json& object : *documents) add_rights(object, &out);
+  return out;
+}
+
+Rights of_command(const WorkerAccount& account) {
+  Rights out;
+  for (const Wanted& wanted : worker_objects(account)) add_rights(wanted.object, &out);
+  return out;
+}
+
+TEST(WorkerAccount, has_the_rights_that_the_chart_gives) {
+  EXPECT_GT(of_chart("defaults").size(), 10u);
+  EXPECT_EQ(of_command({}), of_chart("defaults"));
+  WorkerAccount limited;
+  limited.namespaces = {"team-a", "team-b"};
+  EXPECT_EQ(of_command(limited), of_chart("namespaces"));
+}
+
+TEST(WorkerAccount, is_asked_for_each_right_that_it_gets) {
+  WorkerAccount limited;
+  limited.namespaces = {"team-a", "team-b"};
+  for (const WorkerAccount& account : {WorkerAccount(), limited}) {
+    Rights asked;
+    for (const Permission& one : permissions_of(account)) {
+      const std::string kind = one.ns.empty() ? "ClusterRole" : "Role";
+      const std::string sub = one.subresource.empty() ? "" : "/" + one.subresource;
+      asked.insert(kind + " " + one.ns + " " + one.verb + " " + one.resource + sub + "." +
+                   one.group);
+    }
+    EXPECT_EQ(asked, of_command(account));
+  }
+}
+
+TEST(WorkerAccount, makes_objects_that_can_be_found_again) {
+  WorkerAccount account;
+  account.name = "hub-east";
+  account.namespaces = {"team-a"};
+  std::set<std::string> kinds;
+  for (const api::ResourceInfo& resource : account_kinds())
+    kinds.insert(std::string(resource.kind));
+  for (const Wanted& wanted : worker_objects(account)) {
+    EXPECT_TRUE(kinds.contains(std::string(wanted.resource.kind))) << wanted.str();
+    EXPECT_TRUE(is_ours(wanted.object)) << wanted.str();
+    EXPECT_EQ(text_at(wanted.object["metadata"]["labels"], "app.kubernetes.io/instance"),
+              "hub-east");
+  }
+  EXPECT_EQ(selector_of(account),
+            "app.kubernetes.io/managed-by=regatta-register-worker,"
+            "app.kubernetes.io/instance=hub-east");
+}
+
+}  // namespace
+}  // namespace regatta::operate
