@@ -274,7 +274,7 @@ std::optional<api::Condition> Fleet::condition(const Member& member,
       const bool lacks = local_.jobs.serves(*kind) && !member.remote->jobs.serves(*kind);
       if (lacks) lacking.push_back(kind->resource().group_resource());
     }
-    if (!lacking.empty()) wanted.message += "; not served there: " + joined(lacking, ", ");
+    if (!lacking.empty()) wanted.message += "; no use for: " + joined(lacking, ", ");
     return wanted;
   }
   wanted.status = api::ConditionStatus::False;

@@ -87,6 +87,10 @@ class GenericJob {
   virtual bool suspended() const = 0;
   /// Suspended, and a stop is half done.
   virtual bool stopping() const = 0;
+  /// Whether Regatta leaves the job alone, whatever its queue: it runs no pods of its own.
+  virtual bool passed_over() const { return false; }
+  /// The job waits for its user.
+  virtual bool on_hold() const { return false; }
   /// Pods of the job run or terminate, as far as its status says.
   virtual bool active() const = 0;
   virtual std::optional<Finished> finished() const = 0;
@@ -160,6 +164,8 @@ class JobKind {
   virtual Result<JobPtr> decode(const Json& object, api::TemplatePool* pool) const = 0;
   /// Whether a job of the kind may grow and shrink while it runs, by workload slices.
   virtual bool may_be_elastic() const { return false; }
+  /// Whether webhooks check only jobs that are managed: those with a queue, or all.
+  virtual bool checks_managed_only() const { return false; }
   virtual UpdateChecks update_checks() const { return UpdateChecks::whole_first; }
 };
 

@@ -47,6 +47,7 @@ JobPtr JobReader::maker_of(const GenericJob& job) const {
 }
 
 bool JobReader::manages(const GenericJob& job, bool made) const {
+  if (job.passed_over()) return false;
   if (!names_queue(job) && !config_.manage_without_queue_name) return false;
   return !made && takes_part(job.metadata().ns);
 }
@@ -191,9 +192,8 @@ Result<JobPtr> managed_maker(const Lookup& objects, const GenericJob& job,
     const JobKind* kind = owner ? objects.kinds().find(*owner) : nullptr;
     if (!kind) break;
     held = objects.job(JobId{kind, api::ObjectKey(job.metadata().ns, owner->name)});
-    if (!held || held->metadata().uid != owner->uid) {
-      return Error(Errc::invalid, not_found(*kind, owner->name));
-    }
+    if (!held) return Error(Errc::invalid, not_found(*kind, owner->name));
+    if (held->metadata().uid != owner->uid) break;  // another one of the same name
     if (!seen.insert(owner->uid).second) return Error(Errc::invalid, "cyclic ownership");
     if (config.manage_without_queue_name || names_queue(*held)) maker = held;
     made = held.get();

@@ -55,7 +55,12 @@ const Json& TemplatedJob::status() const {
 }
 
 const Json& TemplatedJob::pod_template(const PodSlot& slot) const {
-  return value_at(object_, slot.path);
+  const Json& given = value_at(object_, slot.path);
+  return given.is_null() ? slot.otherwise : given;
+}
+
+const Json& TemplatedJob::asked_template(const PodSlot& slot) const {
+  return slot.asked.is_null() ? pod_template(slot) : slot.asked;
 }
 
 Json TemplatedJob::patch_to(const Json& after) const {
@@ -69,7 +74,7 @@ Result<std::vector<api::PodSet>> TemplatedJob::pod_sets(const TopologyOptions& t
   api::ErrorList wrong;
   std::map<std::string, std::string> paths;
   for (const PodSlot& slot : slots_) {
-    const Json& given = pod_template(slot);
+    const Json& given = asked_template(slot);
     auto read = api::PodTemplate::from(given.is_object() ? given : Json::object(), slot.field);
     if (!read) return read.error();
     api::PodSet& set = sets.emplace_back();
@@ -113,7 +118,7 @@ bool TemplatedJob::equivalent(const api::Workload& workload,
   const bool started = running && !suspended();
   for (std::size_t i = 0; i < sets.size(); ++i) {
     if (sets[i].name != slots_[i].name || sets[i].count != slots_[i].count) return false;
-    if (!same_pods(pod_template(slots_[i]), sets[i].pod_template.json(), !started)) return false;
+    if (!same_pods(asked_template(slots_[i]), sets[i].pod_template.json(), !started)) return false;
   }
   return true;
 }
@@ -127,14 +132,20 @@ Result<Json> TemplatedJob::start_patch(const std::vector<PodSetInfo>& infos) con
     return Error(Errc::invalid, "the job has " + std::to_string(slots_.size()) +
                                     " pod sets, its admission has " + std::to_string(infos.size()));
   }
+  Result<Json> after = started(infos);
+  if (!after) return after.error();
+  (*after)[shape_.suspend] = shape_.starts_without_suspend ? Json() : Json(false);
+  return patch_to(*after);
+}
+
+Result<Json> TemplatedJob::started(const std::vector<PodSetInfo>& infos) const {
   Json after = object_;
-  after[shape_.suspend] = false;
   for (std::size_t i = 0; i < infos.size(); ++i) {
     auto filled = with_info(pod_template(slots_[i]), infos[i]);
     if (!filled) return filled.error();
     after[slots_[i].path] = std::move(*filled);
   }
-  return patch_to(after);
+  return after;
 }
 
 /// The job with the pod templates of its Workload; those of another one do not fit.
@@ -142,7 +153,7 @@ Json TemplatedJob::restored_object(const api::Workload& workload) const {
   Json after = object_;
   const auto& sets = workload.spec.pod_sets;
   for (std::size_t i = 0; i < slots_.size() && sets.size() == slots_.size(); ++i) {
-    const Json& running = pod_template(slots_[i]);
+    const Json& running = value_at(object_, slots_[i].path);
     if (running.is_object()) {
       after[slots_[i].path] = restored(running, sets[i].pod_template.json());
     }
@@ -184,24 +195,31 @@ Json TemplatedJob::managed_by_patch(std::string_view manager) const {
 }
 
 void TemplatedJob::check(const CheckOptions& options, api::ErrorList* errors) const {
+  const bool unreadable_first = shape_.topology == TopologyChecks::unreadable_first;
   std::vector<api::PodSet> sets;
   std::map<std::string, std::string> paths;
   api::ErrorList wrong;
+  std::optional<Error> unreadable;
   for (const PodSlot& slot : slots_) {
+    if (!slot.topology_checked) continue;
     const api::StringMap annotations = annotations_of(pod_template(slot));
     wrong.append(check_topology(metadata_field(slot), annotations, slot.count, options.topology));
-    if (shape_.checks_sets_alone) continue;
     auto request = topology_request(annotations, slot.numbering, options.topology);
-    if (!request) return errors->whole(request.error().what());
+    if (!request) {
+      if (!unreadable) unreadable = request.error();
+      continue;
+    }
     api::PodSet& set = sets.emplace_back();
     set.name = slot.name;
     set.count = slot.count;
     set.topology_request = std::move(*request);
     paths[slot.name] = metadata_field(slot) + ".annotations";
   }
+  if (unreadable_first && unreadable) return errors->whole(unreadable->what());
   auto found = wrong.take();
-  // Groups are looked at once each pod set is right by itself.
-  if (found.empty()) found = check_topology_groups(sets, paths);
+  if (found.empty() && shape_.topology != TopologyChecks::sets) {
+    found = check_topology_groups(sets, paths);
+  }
   errors->append(found);
 }
 

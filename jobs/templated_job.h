@@ -19,6 +19,19 @@ struct PodSlot {
   std::string field;        ///< the same as messages show it: "spec.a[0].template"
   std::int32_t count = 1;
   PodNumbering numbering;
+  /// The template where the job has none; null where it always has one.
+  Json otherwise;
+  bool topology_checked = true;  ///< by webhooks
+  /// The template as the pod set shows it, where its pods get more than the job says; null where
+  /// they get what it says.
+  Json asked;
+};
+
+/// Which errors of topology annotations webhooks tell. Kueue's webhooks differ by kind.
+enum class TopologyChecks {
+  unreadable_first,  ///< only what cannot be read, if anything cannot; else as the next
+  sets_then_groups,  ///< each pod set by itself; groups of them if all are right
+  sets,              ///< each pod set by itself
 };
 
 /// Where a kind keeps the fields that all kinds have.
@@ -27,8 +40,9 @@ struct JobShape {
   Json::json_pointer managed_by{"/spec/managedBy"};
   std::string managed_by_field = "spec.managedBy";
   std::string own_controller;  ///< the value of managed_by that means the same as none
-  /// Webhooks look at each pod set by itself, not at groups of them.
-  bool checks_sets_alone = false;
+  /// A start removes the field instead of setting it to false.
+  bool starts_without_suspend = false;
+  TopologyChecks topology = TopologyChecks::sets_then_groups;
 };
 
 /// Base of the jobs of such kinds.
@@ -69,6 +83,10 @@ class TemplatedJob : public GenericJob {
   const Json& spec() const;
   const Json& status() const;
   const std::vector<PodSlot>& slots() const { return slots_; }
+  /// The job with what its admission adds to its pods.
+  virtual Result<Json> started(const std::vector<PodSetInfo>& infos) const;
+  /// The job without that.
+  virtual Json restored_object(const api::Workload& workload) const;
   /// The status as the hub's job shows it, when it is the status of the worker's job.
   virtual Json shown_status() const { return status(); }
   /// The patch that turns the status of this job into `after`; an empty object when it is that.
@@ -76,8 +94,8 @@ class TemplatedJob : public GenericJob {
 
  private:
   const Json& pod_template(const PodSlot& slot) const;
+  const Json& asked_template(const PodSlot& slot) const;
   Json patch_to(const Json& after) const;
-  Json restored_object(const api::Workload& workload) const;
 
   Json object_;
   api::ObjectMeta metadata_;

@@ -17,12 +17,7 @@ constexpr const char* pod_index_annotation =
     "workload.codeflare.dev.appwrapper/tas-pod-index-label";
 
 const JobShape& appwrapper_shape() {
-  static const JobShape shape = [] {
-    JobShape s;
-    s.own_controller = "workload.codeflare.dev/appwrapper";
-    s.checks_sets_alone = true;
-    return s;
-  }();
+  static const JobShape shape{.starts_without_suspend = true, .topology = TopologyChecks::sets};
   return shape;
 }
 
@@ -84,8 +79,7 @@ std::vector<Part> parts_of(const Json& object) {
       part.component = i;
       part.path = pointer_of(text_at(one, "path"));
       part.replicas = count_at(one, "replicas", 1);
-      part.pod_index_label =
-          text_at(object_or_empty(one, {"annotations"}), pod_index_annotation);
+      part.pod_index_label = text_at(object_or_empty(one, {"annotations"}), pod_index_annotation);
     }
   }
   return parts;
@@ -142,7 +136,8 @@ std::vector<PodSlot> slots_of(const Json& object, const std::string& name,
     slot.path = Json::json_pointer("/spec/components/" + at) / parts[i].path;
     slot.field = "spec.components[" + at + "]";
     slot.count = parts[i].replicas;
-    slot.numbering.pod_index_label = parts[i].pod_index_label;
+    const std::string& label = parts[i].pod_index_label;
+    if (!label.empty()) slot.numbering.pod_index_label = label;
     if (object.contains(slot.path)) slot.asked = as_pod_template(object.at(slot.path));
   }
   return slots;
@@ -160,14 +155,12 @@ Result<Json> info_json(const PodSetInfo& info) {
 class AppWrapper final : public TemplatedJob {
  public:
   AppWrapper(const Json& object, api::ObjectMeta metadata, std::vector<Part> parts)
-      : TemplatedJob(object, metadata, appwrapper_shape(),
-                     slots_of(object, metadata.name, parts)),
+      : TemplatedJob(object, metadata, appwrapper_shape(), slots_of(object, metadata.name, parts)),
         parts_(std::move(parts)) {}
 
   const JobKind& kind() const override { return *appwrapper_kind(); }
-  std::string pod_selector() const override {
-    return "workload.codeflare.dev/appwrapper=" + metadata().name;
-  }
+  /// Its components name their pods as they like.
+  std::string pod_selector() const override { return {}; }
   bool active() const override { return holds("QuotaReserved") || holds("ResourcesDeployed"); }
   std::optional<Finished> finished() const override;
   bool pods_ready() const override { return holds("PodsReady"); }

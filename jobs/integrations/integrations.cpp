@@ -1,16 +1,21 @@
 #include "jobs/integrations/integrations.h"
 
+#include "jobs/appwrapper/kind.h"
 #include "jobs/batch/kind.h"
 #include "jobs/jobset/kind.h"
 #include "jobs/kubeflow/kind.h"
+#include "jobs/ray/kind.h"
 
 #include <algorithm>
 
 namespace regatta::jobs {
 
 JobKinds all_kinds() {
-  std::vector<std::shared_ptr<const JobKind>> kinds = {batch_job_kind(), jobset_kind()};
-  for (auto& kind : kubeflow_kinds()) kinds.push_back(std::move(kind));
+  std::vector<std::shared_ptr<const JobKind>> kinds = {batch_job_kind(), jobset_kind(),
+                                                       appwrapper_kind()};
+  for (auto& family : {kubeflow_kinds(), ray_kinds()}) {
+    kinds.insert(kinds.end(), family.begin(), family.end());
+  }
   return JobKinds(std::move(kinds));
 }
 
@@ -23,12 +28,6 @@ JobKinds enabled_kinds(const std::vector<std::string>& frameworks) {
     if (named || kind == batch_job_kind()) kinds.push_back(kind);
   }
   return JobKinds(std::move(kinds));
-}
-
-bool known_framework(std::string_view framework) {
-  const JobKinds all = all_kinds();
-  return std::any_of(all.all().begin(), all.all().end(),
-                     [&](const auto& kind) { return kind->framework() == framework; });
 }
 
 JobPtr job_of(api::Job job) {

@@ -11,9 +11,6 @@ JobKinds all_kinds();
 /// Those whose frameworks are named, and batch/job in any case. Unknown names are passed over.
 JobKinds enabled_kinds(const std::vector<std::string>& frameworks);
 
-/// Whether a kind has that name under `integrations.frameworks`.
-bool known_framework(std::string_view framework);
-
 /// What JobKind::decode() makes of the same Job without a pool, for callers that hold it as an
 /// object.
 JobPtr job_of(api::Job job);

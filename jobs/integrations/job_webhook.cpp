@@ -177,8 +177,19 @@ Result<Json> default_job(const Lookup& objects, const GenericJob& job,
   return patch;
 }
 
+namespace {
+
+/// Whether the webhook of its kind looks at the job at all.
+bool is_checked(const GenericJob& job, const JobWebhookConfig& config) {
+  return !job.kind().checks_managed_only() || config.jobs.manage_without_queue_name ||
+         job.metadata().labels.contains(std::string(api::labels::queue_name));
+}
+
+}  // namespace
+
 api::FieldErrors validate_job(const GenericJob& job, const JobWebhookConfig& config) {
   api::ErrorList errors;
+  if (!is_checked(job, config)) return {};
   check_common(job, &errors);
   check_elastic(job, config.jobs, &errors);
   job.check({config.jobs.topology, config.jobs.policy.elastic}, &errors);
@@ -188,6 +199,8 @@ api::FieldErrors validate_job(const GenericJob& job, const JobWebhookConfig& con
 api::FieldErrors validate_job_update(const Lookup& objects, const GenericJob& before,
                                      const GenericJob& after, const JobWebhookConfig& config) {
   api::ErrorList errors;
+  const bool leaves = config.check_leaving && is_checked(before, config);
+  if (!is_checked(after, config) && !leaves) return {};
   const UpdateChecks checks = after.kind().update_checks();
   if (checks == UpdateChecks::whole_first) check_common(after, &errors);
   check_common_update(objects, before, after, config.jobs, &errors);

@@ -10,6 +10,8 @@ namespace regatta::jobs {
 struct JobWebhookConfig {
   JobConfig jobs;
   bool multikueue = true;  ///< jobs of queues that lead to workers are given to MultiKueue
+  /// A managed job that leaves its queue is still checked (gate ValidateRayAndSparkJobUpdates).
+  bool check_leaving = true;
 };
 
 /// The merge patch that a new job gets; an empty object when it stays as it is. `invalid` when the

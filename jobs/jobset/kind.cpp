@@ -15,9 +15,8 @@ constexpr api::ResourceInfo jobset_resource{"jobset.x-k8s.io", "v1alpha2", "JobS
 constexpr const char* job_index = "jobset.sigs.k8s.io/job-index";
 
 const JobShape& jobset_shape() {
-  static const JobShape shape{Json::json_pointer("/spec/suspend"),
-                              Json::json_pointer("/spec/managedBy"), "spec.managedBy",
-                              "jobset.sigs.k8s.io/jobset-controller"};
+  static const JobShape shape{.own_controller = "jobset.sigs.k8s.io/jobset-controller",
+                              .topology = TopologyChecks::unreadable_first};
   return shape;
 }
 

@@ -68,7 +68,7 @@ JobShape shape_of(const Trainer& trainer) {
           .managed_by_field = trainer.mpi ? "spec.runPolicy.managedBy" : "spec.managedBy",
           .own_controller =
               trainer.mpi ? "kubeflow.org/mpi-operator" : "kubeflow.org/training-operator",
-          .checks_sets_alone = !trainer.mpi};
+          .topology = trainer.mpi ? TopologyChecks::unreadable_first : TopologyChecks::sets};
 }
 
 std::vector<PodSlot> slots_of(const Trainer& trainer, const Json& object) {

@@ -11,22 +11,14 @@ namespace regatta::jobs::ray {
 namespace {
 
 constexpr const char* head_name = "head";
-/// A Workload has at most 20 pod sets: the head and the submitter take two.
+/// A Workload has at most 20 pod sets.
 constexpr std::size_t groups_max = 18;
 
-const Json& containers_of(const Json& pod_template) {
-  return list_or_empty(object_or_empty(pod_template, {"spec"}), "containers");
-}
-
-Json submitter_container(const Json& head) {
-  Json container{{"name", "ray-job-submitter"},
-                 {"resources",
-                  {{"limits", {{"cpu", "1"}, {"memory", "1Gi"}}},
-                   {"requests", {{"cpu", "500m"}, {"memory", "200Mi"}}}}}};
-  const Json& containers = containers_of(head);
-  const std::string& image = containers.empty() ? text_at(Json(), "") : text_at(containers[0], "image");
-  if (!image.empty()) container["image"] = image;
-  return container;
+Json submitter_container() {
+  return Json{{"name", "ray-job-submitter"},
+              {"resources",
+               {{"limits", {{"cpu", "1"}, {"memory", "1Gi"}}},
+                {"requests", {{"cpu", "500m"}, {"memory", "200Mi"}}}}}};
 }
 
 Json autoscaler_container(const Json& cluster) {
@@ -39,8 +31,7 @@ Json autoscaler_container(const Json& cluster) {
 /// The pod that removes the state from Redis runs in the place of the head.
 void raise_requests(Json* container) {
   Json& requests = (*container)["resources"]["requests"];
-  for (const auto& [resource, least] :
-       {std::pair("cpu", "200m"), std::pair("memory", "256Mi")}) {
+  for (const auto& [resource, least] : {std::pair("cpu", "200m"), std::pair("memory", "256Mi")}) {
     const auto floor = api::Quantity::parse(least);
     const auto given = api::Quantity::parse(text_at(requests, resource));
     if (floor && (!given || *given < *floor)) requests[resource] = least;
@@ -55,15 +46,14 @@ Json asked_head(const Json& job, const Json& cluster, const Json& head, Submissi
   if (!containers.is_array()) return Json();
   if (keeps_state(job, cluster) && !containers.empty()) raise_requests(&containers[0]);
   if (autoscales(cluster)) containers.push_back(autoscaler_container(cluster));
-  if (submission == Submission::sidecar) containers.push_back(submitter_container(head));
+  if (submission == Submission::sidecar) containers.push_back(submitter_container());
   return asked;
 }
 
 void check_gates(const Json& pod_template, const std::string& field, api::ErrorList* errors) {
-  const Json& gates =
-      list_or_empty(object_or_empty(pod_template, {"spec"}), "schedulingGates");
+  const Json& gates = list_or_empty(object_or_empty(pod_template, {"spec"}), "schedulingGates");
   const bool gated = std::any_of(gates.begin(), gates.end(), [](const Json& gate) {
-    return text_at(gate, "name") == api::elastic_job_gate;
+    return text_at(gate, "name") == api::gates::elastic_job;
   });
   if (gated) return;
   errors->invalid(field + ".spec.schedulingGates",
@@ -115,28 +105,35 @@ std::vector<PodSlot> slots_of(const Json& job, const Place& place, Submission su
   submitter.name = "submitter";
   submitter.path = Json::json_pointer("/spec/submitterPodTemplate");
   submitter.field = "spec.submitterPodTemplate";
-  submitter.otherwise = Json{{"spec",
-                              {{"containers", Json::array({submitter_container(head)})},
-                               {"restartPolicy", "Never"}}}};
+  submitter.topology_checked = false;
+  Json container = submitter_container();
+  const Json& of_head = list_or_empty(object_or_empty(head, {"spec"}), "containers");
+  if (!of_head.empty()) container["image"] = text_at(of_head[0], "image");
+  submitter.otherwise = Json{
+      {"spec", {{"containers", Json::array({std::move(container)})}, {"restartPolicy", "Never"}}}};
   return slots;
 }
 
-void check_cluster(const Json& job, const Place& place, bool elastic, api::ErrorList* errors) {
+void check_elastic_gates(const Json& job, const Place& place, api::ErrorList* errors) {
   const Json& cluster = cluster_in(job, place);
   const Json& groups = list_or_empty(cluster, "workerGroupSpecs");
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    check_gates(object_or_empty(groups[i], {"template"}),
+                place.field + ".workerGroupSpecs[" + std::to_string(i) + "].template", errors);
+  }
+  check_gates(object_or_empty(cluster, {"headGroupSpec", "template"}),
+              place.field + ".headGroupSpec.template", errors);
+}
+
+void check_cluster(const Json& job, const Place& place, api::ErrorList* errors) {
+  const Json& groups = list_or_empty(cluster_in(job, place), "workerGroupSpecs");
   const std::string field = place.field + ".workerGroupSpecs";
-  const auto at = [&](std::size_t i) { return field + "[" + std::to_string(i) + "]"; };
-  for (std::size_t i = 0; elastic && i < groups.size(); ++i) {
-    check_gates(object_or_empty(groups[i], {"template"}), at(i) + ".template", errors);
-  }
-  if (elastic) {
-    check_gates(object_or_empty(cluster, {"headGroupSpec", "template"}),
-                place.field + ".headGroupSpec.template", errors);
-  }
-  if (groups.size() > groups_max) errors->too_many(field, groups.size(), groups_max);
+  // The head counts as one.
+  if (groups.size() + 1 > groups_max) errors->too_many(field, groups.size() + 1, groups_max);
   for (std::size_t i = 0; i < groups.size(); ++i) {
     if (text_at(groups[i], "groupName") != head_name) continue;
-    errors->forbidden(at(i) + ".groupName", "\"head\" is reserved for the head group");
+    errors->forbidden(field + "[" + std::to_string(i) + "].groupName",
+                      "\"head\" is reserved for the head group");
   }
 }
 

@@ -25,8 +25,10 @@ struct Place {
 /// does not show.
 std::vector<PodSlot> slots_of(const Json& job, const Place& place, Submission submission);
 
-/// The number of groups, their names, and, of an elastic cluster, the gates of its pods.
-void check_cluster(const Json& job, const Place& place, bool elastic, api::ErrorList* errors);
+/// The number of groups, and their names.
+void check_cluster(const Json& job, const Place& place, api::ErrorList* errors);
+/// Pods of a cluster that may grow wait for the part of the quota that is theirs.
+void check_elastic_gates(const Json& job, const Place& place, api::ErrorList* errors);
 
 const Json& cluster_in(const Json& job, const Place& place);
 bool autoscales(const Json& cluster);

@@ -11,11 +11,17 @@ namespace {
 using ray::Place;
 using ray::Submission;
 
-JobShape shape_with(const char* suspend) {
-  JobShape shape;
-  shape.suspend = Json::json_pointer(suspend);
-  shape.own_controller = "ray.io/kuberay-operator";
-  return shape;
+JobShape shape_with(const char* suspend, bool starts_without_suspend = false) {
+  return {.suspend = Json::json_pointer(suspend),
+          .own_controller = "ray.io/kuberay-operator",
+          .starts_without_suspend = starts_without_suspend};
+}
+
+/// A status as KubeRay itself writes it where nothing is wanted.
+void drop_zero_wishes(Json* status) {
+  for (const char* name : {"desiredCPU", "desiredMemory", "desiredGPU", "desiredTPU"}) {
+    if (text_at(*status, name) == "0") status->erase(name);
+  }
 }
 
 /// What the kinds of Ray have in common.
@@ -23,8 +29,7 @@ class RayObject : public TemplatedJob {
  public:
   RayObject(const JobKind& kind, const JobShape& shape, const Place& place, const Json& object,
             api::ObjectMeta metadata, Submission submission)
-      : TemplatedJob(object, std::move(metadata), shape,
-                     ray::slots_of(object, place, submission)),
+      : TemplatedJob(object, std::move(metadata), shape, ray::slots_of(object, place, submission)),
         kind_(kind),
         place_(place) {}
 
@@ -34,7 +39,7 @@ class RayObject : public TemplatedJob {
   }
   std::vector<api::ReclaimablePod> reclaimable_pods() const final { return {}; }
   void check(const CheckOptions& options, api::ErrorList* errors) const override {
-    ray::check_cluster(object(), place_, options.elastic && asks_to_be_elastic(), errors);
+    ray::check_cluster(object(), place_, errors);
     TemplatedJob::check(options, errors);
   }
 
@@ -79,11 +84,19 @@ class RayCluster final : public RayObject {
                       "enable the ElasticJobsViaWorkloadSlices feature gate and set the "
                       "\"kueue.x-k8s.io/elastic-job\": \"true\" annotation",
                       errors);
+    if (options.elastic && asks_to_be_elastic()) {
+      ray::check_elastic_gates(object(), place(), errors);
+    }
     RayObject::check(options, errors);
   }
 
  protected:
   const std::string& cluster_name() const override { return metadata().name; }
+  Json shown_status() const override {
+    Json shown = status();
+    drop_zero_wishes(&shown);
+    return shown;
+  }
 
  private:
   bool ready() const { return text_at(status(), "state") == "ready"; }
@@ -153,11 +166,14 @@ class RayJob final : public RayObject {
 
  protected:
   const std::string& cluster_name() const override { return text_at(status(), "rayClusterName"); }
+  Json shown_status() const override {
+    Json shown = status();
+    if (object_at(shown, "rayClusterStatus")) drop_zero_wishes(&shown["rayClusterStatus"]);
+    return shown;
+  }
 
  private:
-  bool selects_cluster() const {
-    return !object_or_empty(spec(), {"clusterSelector"}).empty();
-  }
+  bool selects_cluster() const { return !object_or_empty(spec(), {"clusterSelector"}).empty(); }
 };
 
 std::optional<Finished> RayJob::finished() const {
@@ -252,12 +268,13 @@ std::vector<std::shared_ptr<const JobKind>> ray_kinds() {
           shape_with("/spec/suspend"), Place{Json::json_pointer("/spec"), "spec"}),
       std::make_shared<const RayKind<RayJob>>(
           "ray.io/rayjob", api::ResourceInfo{"ray.io", "v1", "RayJob", "rayjobs"},
-          shape_with("/spec/suspend"),
+          shape_with("/spec/suspend", true),
           Place{Json::json_pointer("/spec/rayClusterSpec"), "spec.rayClusterSpec"}),
       std::make_shared<const RayKind<RayService>>(
           "ray.io/rayservice", api::ResourceInfo{"ray.io", "v1", "RayService", "rayservices"},
           shape_with("/spec/rayClusterConfig/suspend"),
-          Place{Json::json_pointer("/spec/rayClusterConfig"), "spec.rayClusterConfig"}),
+          // Kueue's messages have the name that the field has in a RayJob.
+          Place{Json::json_pointer("/spec/rayClusterConfig"), "spec.rayClusterSpec"}),
   };
   return kinds;
 }

@@ -201,6 +201,10 @@ Result<Json> play_observe(const JobStep& step) {
     out["managedBy"]["canDefault"] = by->replaceable && step.config.multikueue;
     if (by->value) out["managedBy"]["value"] = *by->value;
   }
+  const std::string_view kind = job.kind().resource().kind;
+  if (kind == "AppWrapper") out.erase("podLabelSelector");
+  if (kind == "RayJob" || kind == "RayService") out["skip"] = job.passed_over();
+  if (kind == "RayJob") out["onHold"] = job.on_hold();
   if (job.kind().resource().group == "kubeflow.org")
     out["priorityClass"] = job.pod_priority_class();
   if (true_at(step.step, "podSets")) {
@@ -252,6 +256,7 @@ Result<jobs::JobWebhookConfig> config_of_jobs(const Json& given) {
     jobs.namespaces = std::move(*namespaces);
   }
   config.multikueue = gate(given, "MultiKueue");
+  config.check_leaving = gate(given, "ValidateRayAndSparkJobUpdates");
   jobs.topology.enabled = gate(given, "TopologyAwareScheduling");
   jobs.topology.multi_layer = gate(given, "TASMultiLayerTopology");
   jobs.default_priority_class = gate(given, "WorkloadPriorityClassDefaulting");

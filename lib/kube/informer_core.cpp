@@ -106,7 +106,7 @@ Task<> InformerCore::run() {
     }
     Duration delay{};
     if (says_absent(failure)) {
-      delay = note_absent_resource();
+      delay = note_absent_resource(failure);
     } else {
       ++health_.failures;
       delay = retry_delay(failure);
@@ -295,12 +295,14 @@ void InformerCore::note_failure(const Error& error) {
 
 /// A resource that was served and has objects here is not believed to be gone.
 bool InformerCore::says_absent(const Error& failure) const {
-  return options_.absent_retry > Duration(0) && failure.code() == Errc::not_found &&
-         version_.empty() && store_.empty();
+  const bool forbidden = failure.details() && failure.details()->http_status == 403;
+  const bool says_so =
+      failure.code() == Errc::not_found || (options_.forbidden_is_absent && forbidden);
+  return options_.absent_retry > Duration(0) && says_so && version_.empty() && store_.empty();
 }
 
 /// There are no objects of a resource that there is not. Returns how long to wait.
-Duration InformerCore::note_absent_resource() {
+Duration InformerCore::note_absent_resource(const Error& failure) {
   const bool news = health_.served || health_.last_error;
   health_.served = false;
   health_.last_error.reset();
@@ -311,7 +313,7 @@ Duration InformerCore::note_absent_resource() {
   synced_.notify_all();
   if (news) {
     deps_.log.info("the API server does not serve the resource",
-                   {{"resource", resource_.group_resource()}});
+                   {{"resource", resource_.group_resource()}, {"answer", failure.what()}});
     for (const auto& handler : health_handlers_) handler();
   }
   return Backoff{std::chrono::seconds(1), options_.absent_retry}.after(++absent_answers_);

@@ -47,6 +47,8 @@ struct InformerOptions {
   /// Above zero: the API may lack the resource, as that of a CRD. A server that says so from the
   /// start is synced, and is asked again, after a second at first and after so long in the end.
   Duration absent_retry{0};
+  /// With absent_retry: a resource that may not be read counts as one that is not there.
+  bool forbidden_is_absent = false;
   /// Objects that went are remembered, up to so many. See absence().
   std::size_t absent_max = 512;
 };
@@ -165,7 +167,7 @@ class InformerCore {
   Status check_limits(const Listing* initial) const;
   Duration retry_delay(const Error& failure);
   bool says_absent(const Error& failure) const;
-  Duration note_absent_resource();
+  Duration note_absent_resource(const Error& failure);
   void note_failure(const Error& error);
 
   void add_to(Listing* listing, const Json& item, std::size_t bytes);
