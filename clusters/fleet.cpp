@@ -3,6 +3,7 @@
 #include "lib/api/names.h"
 #include "lib/api/own_names.h"
 #include "lib/base/digest.h"
+#include "lib/base/joined.h"
 
 namespace regatta::clusters {
 namespace {
@@ -198,7 +199,13 @@ void Fleet::update_loss(Member* member, const std::string& name) {
     member->lost_at = here;
     member->lost_since = local_.clock.now() - member->lost_before;
   }
-  if (std::exchange(member->was_ready, ready) == ready) return;
+  std::vector<std::string> lacking;
+  if (member->remote) lacking = member->remote->unserved();
+  const bool other_kinds = std::exchange(member->unserved, lacking) != lacking;
+  if (std::exchange(member->was_ready, ready) == ready) {
+    if (other_kinds && ready) announce(name);
+    return;
+  }
   if (ready) {
     log_.info("connected", {{"cluster", name}});
   } else {
@@ -264,6 +271,12 @@ std::optional<api::Condition> Fleet::condition(const Member& member,
     wanted.status = api::ConditionStatus::True;
     wanted.reason = std::string(api::reasons::active);
     wanted.message = "Connected";
+    std::vector<std::string> lacking;
+    for (const auto& kind : local_.jobs.kinds().all()) {
+      const bool lacks = local_.jobs.serves(*kind) && !member.remote->jobs.serves(*kind);
+      if (lacks) lacking.push_back(kind->resource().group_resource());
+    }
+    if (!lacking.empty()) wanted.message += "; no use for: " + joined(lacking, ", ");
     return wanted;
   }
   wanted.status = api::ConditionStatus::False;

@@ -42,6 +42,7 @@ class Fleet {
     SteadyPoint lost_at{};   ///< when the last loss began, or was first seen by this process
     SteadyPoint ready_at{};  ///< when it ended
     bool was_ready = false;
+    std::vector<std::string> unserved;  ///< kinds of jobs that its API does not serve
     bool ready() const { return remote && remote->ready(); }
   };
   /// Null when there is no such MultiKueueCluster.

@@ -13,14 +13,27 @@ using jobs::GenericJob;
 using jobs::JobId;
 using jobs::JobPtr;
 
+namespace {
+
+/// A CRD that comes later is noticed so much later at most.
+constexpr Duration absent_retry = std::chrono::minutes(2);
+
+kube::InformerOptions options_for(const jobs::JobKind& kind, kube::InformerOptions options) {
+  // Every server has batch/v1: one that denies it is no Kubernetes, or not ready.
+  if (kind.resource().group != "batch") options.absent_retry = absent_retry;
+  return options;
+}
+
+}  // namespace
+
 JobStore::JobStore(JobStoreDeps deps) : deps_(std::move(deps)) {
   for (const auto& kind : deps_.kinds.all()) {
     const auto decode = [kind, pool = deps_.pool](const Json& value) {
       return kind->decode(value, pool);
     };
-    informers_.emplace_back(
-        kind.get(),
-        std::make_unique<Informer>(deps_.informer(*kind), kind->resource(), deps_.options, decode));
+    informers_.emplace_back(kind.get(),
+                            std::make_unique<Informer>(deps_.informer(*kind), kind->resource(),
+                                                       options_for(*kind, deps_.options), decode));
   }
 }
 
@@ -62,6 +75,7 @@ const kube::InformerHealth& JobStore::worst_health() const {
 std::optional<TimePoint> JobStore::heard() const {
   std::optional<TimePoint> oldest = TimePoint::max();
   for (const auto& [kind, informer] : informers_) {
+    if (!informer->health().served) continue;
     const auto& last = informer->health().last_event;
     if (!last) return std::nullopt;
     oldest = std::min(*oldest, *last);
@@ -75,6 +89,11 @@ bool JobStore::current() const {
     // Between two watches an informer is not connected and has no error. That is healthy.
     return health.synced && (health.connected || !health.last_error);
   });
+}
+
+bool JobStore::serves(const Kind& kind) const {
+  const Informer* informer = find(&kind);
+  return informer && informer->health().served;
 }
 
 void JobStore::add_index(std::string name,

@@ -42,8 +42,11 @@ class JobStore {
   /// Since when every kind has been heard of: the oldest last event, bookmark or list; nullopt when
   /// there is none yet.
   std::optional<TimePoint> heard() const;
-  /// Every kind is synced, and its informer is connected or has no error.
+  /// Every kind is synced, and its informer is connected or has no error. A kind that the API does
+  /// not serve is synced, and has no jobs.
   bool current() const;
+  /// Whether the API serves the kind, as far as known; false for kinds that are not followed.
+  bool serves(const Kind& kind) const;
 
   // Before the informers run
   void add_index(std::string name,

@@ -83,6 +83,8 @@ JobStoreDeps RemoteCluster::job_store_deps() {
     return informer_deps(std::string(kind.resource().plural));
   };
   store.options = options();
+  // A worker that lets the hub have some kinds is used for these.
+  store.options.forbidden_is_absent = true;
   return store;
 }
 
@@ -169,6 +171,14 @@ std::optional<Error> RemoteCluster::problem() const {
   return std::nullopt;
 }
 
+std::vector<std::string> RemoteCluster::unserved() const {
+  std::vector<std::string> lacking;
+  for (const auto& kind : jobs.kinds().all()) {
+    if (!jobs.serves(*kind)) lacking.push_back(kind->resource().group_resource());
+  }
+  return lacking;
+}
+
 int RemoteCluster::failures() const {
   return std::max(workloads.health().failures, jobs.worst_health().failures);
 }
@@ -183,7 +193,10 @@ TimePoint RemoteCluster::next_attempt() const {
 void RemoteCluster::health_changed() {
   if (stopped_) return;
   const bool now_ready = ready();
-  const bool changed = std::exchange(was_ready_, now_ready) != now_ready;
+  bool changed = std::exchange(was_ready_, now_ready) != now_ready;
+  std::vector<std::string> lacking = unserved();
+  if (lacking != were_unserved_) changed = true;
+  were_unserved_ = std::move(lacking);
   if ((changed || !now_ready) && on_ready_change) on_ready_change();
 }
 

@@ -56,6 +56,8 @@ class RemoteCluster : public std::enable_shared_from_this<RemoteCluster> {
   bool ready() const;
   /// Why the worker is not ready, as far as known.
   std::optional<Error> problem() const;
+  /// The kinds of jobs that its API does not serve: "jobsets.jobset.x-k8s.io".
+  std::vector<std::string> unserved() const;
   /// Failed attempts in a row to watch the worker (0 while it works), and when the next one comes.
   int failures() const;
   TimePoint next_attempt() const;
@@ -126,6 +128,7 @@ class RemoteCluster : public std::enable_shared_from_this<RemoteCluster> {
   bool suspected_ = false;           ///< a probe is under way
   std::optional<Error> unanswered_;  ///< how the last probe failed; set until one succeeds
   bool was_ready_ = false;
+  std::vector<std::string> were_unserved_;
   TaskScope* scope_ = nullptr;
   struct Removal {
     std::string uid;

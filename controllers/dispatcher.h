@@ -29,6 +29,7 @@ struct DispatcherConfig {
   std::string origin = "multikueue";
   Duration gc_interval = std::chrono::minutes(1);  ///< 0: no garbage collection
   int workers = 16;
+  bool workload_by_label = false;  ///< jobs on workers name their Workload by label, if that fits
   dispatch::BrakeConfig brake;
   /// The planner that decides. Tests replace it by planners with one broken rule, to show that a
   /// check notices.

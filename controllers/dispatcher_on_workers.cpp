@@ -2,6 +2,7 @@
 #include "controllers/dispatcher.h"
 #include "dispatch/objects.h"
 #include "jobs/read_job.h"
+#include "jobs/remote_object.h"
 #include "lib/api/codec.h"
 #include "lib/api/names.h"
 #include "lib/base/check.h"
@@ -144,6 +145,7 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::CreateJob action) {
                 key.str() + " would start on " + action.cluster + ", which is not its cluster");
   const jobs::JobKind& kind = job->kind();
   Json wanted = job->remote_job(*workload, config_.origin);
+  if (config_.workload_by_label) jobs::name_workload_by_label(&wanted);
   dispatch::stamp(&wanted, job->metadata().uid, deps_.local.uid());
   worker->jobs.may_appear(jobs::id_of(*job));
   auto created = co_await worker->client.create_raw(kind.resource(), key.ns, dump_json(wanted));

@@ -1,8 +1,8 @@
 #include "controllers/job_reconciler.h"
 
+#include "jobs/job_notes.h"
 #include "jobs/naming.h"
 #include "lib/api/names.h"
-#include "lib/api/owner_reference.h"
 #include "lifecycle/lifecycle.h"
 
 #include <nlohmann/json.hpp>
@@ -143,7 +143,11 @@ Task<Status> JobReconciler::reconcile(JobId id) {
   if (has_unreadable_workload(cluster_, *job)) co_return ok();
   jobs::JobView seen = jobs::read_job(cluster_.objects(), job, config_, cluster_.clock.now());
   seen.may_run_on_worker = may_run_on_worker(seen);
-  for (jobs::JobAction& action : jobs::plan_job(seen)) {
+  std::vector<jobs::JobAction> plan = jobs::plan_job(seen);
+  if (const auto reason = jobs::waits_for(seen, plan)) {
+    log_.debug("job waits", {{"job", id.str()}, {"for", *reason}});
+  }
+  for (jobs::JobAction& action : plan) {
     const Status done = co_await apply(job, std::move(action));
     if (!done) co_return done.error();
   }
@@ -179,10 +183,12 @@ Task<Status> JobReconciler::release_orphans(JobId id) {
   co_return ok();
 }
 
-void JobReconciler::note(const GenericJob& job, kube::EventType type, std::string_view reason,
-                         std::string message) {
-  cluster_.events.event(kube::reference_to(job.kind().resource(), job.metadata()), type,
-                        std::string(reason), std::move(message));
+void JobReconciler::note(const GenericJob& job, const jobs::JobAction& action) {
+  auto note = jobs::note_of(job, action);
+  if (!note) return;
+  cluster_.events.event(kube::reference_to(job.kind().resource(), job.metadata()),
+                        note->warning ? kube::EventType::warning : kube::EventType::normal,
+                        std::move(note->reason), std::move(note->message));
 }
 
 Task<Status> JobReconciler::apply(JobPtr job, jobs::JobAction action) {
@@ -192,37 +198,31 @@ Task<Status> JobReconciler::apply(JobPtr job, jobs::JobAction action) {
 
 Task<Status> JobReconciler::run(JobPtr job, jobs::CreateWorkload action) {
   const std::string name = action.workload.metadata.name;
-  const auto created = co_await cluster_.create_workload(std::move(action.workload));
+  const auto created = co_await cluster_.create_workload(action.workload);
   if (!created) {
     if (created.error().code() == Errc::invalid) {
-      note(*job, kube::EventType::warning, api::events::error_workload_compose,
-           "Workload " + name + " was refused: " + created.error().what());
+      note(*job, jobs::Complain{std::string(api::events::error_workload_compose),
+                                "Workload " + name + " was refused: " + created.error().what()});
     }
     // A Workload that exists already is ours, from a create with a lost reply. Its event is on the
     // way.
     co_return created.error().within("creating workload " + name);
   }
-  note(*job, kube::EventType::normal, api::events::created_workload,
-       "Created Workload: " + created->str());
+  note(*job, std::move(action));
   co_return ok();
 }
 
 Task<Status> JobReconciler::run(JobPtr job, jobs::DeleteWorkload action) {
   const Status removed = co_await cluster_.remove_workload(action.workload);
   if (!removed) co_return removed;
-  note(*job, kube::EventType::normal, api::events::deleted_workload,
-       "Deleted not matching Workload: " + action.workload->metadata.key().str());
+  note(*job, action);
   co_return ok();
 }
 
 Task<Status> JobReconciler::run(JobPtr job, jobs::AdoptWorkload action) {
   const auto wanted = [job](const api::Workload& workload) -> std::optional<api::ObjectMeta> {
-    api::ObjectMeta metadata = workload.metadata;
-    if (metadata.controller()) return {};
-    metadata.owner_references.push_back(
-        api::controller_reference(job->kind().resource(), job->metadata()));
-    metadata.labels[std::string(api::labels::job_uid)] = job->metadata().uid;
-    return metadata;
+    if (workload.metadata.controller()) return {};
+    return jobs::adopted_metadata(workload, *job);
   };
   return cluster_.update_metadata(action.workload->metadata.key(), wanted);
 }
@@ -230,7 +230,7 @@ Task<Status> JobReconciler::run(JobPtr job, jobs::AdoptWorkload action) {
 Task<Status> JobReconciler::run(JobPtr job, jobs::UpdateWorkload action) {
   const auto wanted = [spec = action.spec](const api::Workload&) { return spec; };
   const Status done = co_await cluster_.update_spec(action.workload->metadata.key(), wanted);
-  if (done) note(*job, kube::EventType::normal, api::events::updated_workload, action.message);
+  if (done) note(*job, action);
   co_return done;
 }
 
@@ -241,14 +241,7 @@ Task<Status> JobReconciler::run(JobPtr job, jobs::FinishWorkload action) {
     return lifecycle::finished_status(workload, action.reason, action.message, now);
   };
   const Status done = co_await cluster_.update_status(key, wanted);
-  // A dispatched job has events enough already.
-  const bool dispatched =
-      job->not_managed_reason().empty() ||
-      !job->metadata().label(std::string(api::labels::multikueue_origin)).empty();
-  if (done && !dispatched) {
-    note(*job, kube::EventType::normal, api::events::finished_workload,
-         "Workload '" + key.str() + "' is declared finished");
-  }
+  if (done) note(*job, action);
   co_return done;
 }
 
@@ -280,9 +273,7 @@ Task<Status> JobReconciler::run(JobPtr job, jobs::StopJob action) {
   const Json patch = action.step.patch;
   const auto change = [patch](const GenericJob&) { return std::optional<Json>(patch); };
   const Status done = co_await cluster_.patch_job(jobs::id_of(*job), action.step.status, change);
-  if (done && action.step.last) {
-    note(*job, kube::EventType::normal, api::events::stopped, action.message);
-  }
+  if (done) note(*job, action);
   co_return done;
 }
 
@@ -299,7 +290,15 @@ Task<Status> JobReconciler::run(JobPtr job, jobs::StartJob action) {
     return patch;
   };
   const Status done = co_await cluster_.patch_job(jobs::id_of(*job), false, change);
-  if (done && startable) note(*job, kube::EventType::normal, api::events::started, action.message);
+  if (done && startable) note(*job, action);
+  co_return done;
+}
+
+Task<Status> JobReconciler::run(JobPtr job, jobs::HoldJob action) {
+  const Json patch = action.patch;
+  const auto change = [patch](const GenericJob&) { return std::optional<Json>(patch); };
+  const Status done = co_await cluster_.patch_job(jobs::id_of(*job), false, change);
+  if (done) note(*job, action);
   co_return done;
 }
 
@@ -312,24 +311,17 @@ Task<Status> JobReconciler::run(JobPtr job, jobs::QueueJob action) {
 Task<Status> JobReconciler::run(JobPtr job, jobs::DeleteJob action) {
   const Status removed = co_await cluster_.remove_job(job);
   if (!removed) co_return removed;
-  note(*job, kube::EventType::normal, api::events::deleted, action.message);
+  note(*job, action);
   co_return ok();
 }
 
 Task<Status> JobReconciler::run(JobPtr job, jobs::GateWorkload action) {
   const std::string gates = action.gates;
   const auto wanted = [gates](const api::Workload& workload) {
-    const std::string annotation(api::annotations::admission_gated_by);
-    api::ObjectMeta metadata = workload.metadata;
-    metadata.annotations.erase(annotation);
-    if (!gates.empty()) metadata.annotations[annotation] = gates;
-    return metadata;
+    return jobs::gated_metadata(workload, gates);
   };
   const Status done = co_await cluster_.update_metadata(action.workload->metadata.key(), wanted);
-  if (done) {
-    note(*job, kube::EventType::normal, api::events::updated_workload,
-         "Updated workload AdmissionGatedBy to \"" + gates + "\"");
-  }
+  if (done) note(*job, action);
   co_return done;
 }
 
@@ -353,13 +345,13 @@ Task<Status> JobReconciler::run(JobPtr job, jobs::Tell action) {
   std::string& last = told_[jobs::id_of(*job)];
   if (last != action.message) {
     last = action.message;
-    note(*job, kube::EventType::normal, action.reason, action.message);
+    note(*job, action);
   }
   co_return ok();
 }
 
 Task<Status> JobReconciler::run(JobPtr job, jobs::Complain action) {
-  note(*job, kube::EventType::warning, action.reason, action.message);
+  note(*job, action);
   co_return ok();
 }
 

@@ -37,8 +37,7 @@ class JobReconciler {
   Task<Status> apply(jobs::JobPtr job, jobs::JobAction action);
   void enqueue_owners(const api::Workload& workload);
   bool may_run_on_worker(const jobs::JobView& seen) const;
-  void note(const jobs::GenericJob& job, kube::EventType type, std::string_view reason,
-            std::string message);
+  void note(const jobs::GenericJob& job, const jobs::JobAction& action);
 
   Task<Status> run(jobs::JobPtr job, jobs::CreateWorkload action);
   Task<Status> run(jobs::JobPtr job, jobs::DeleteWorkload action);
@@ -50,6 +49,7 @@ class JobReconciler {
   Task<Status> run(jobs::JobPtr job, jobs::DropReservation action);
   Task<Status> run(jobs::JobPtr job, jobs::StopJob action);
   Task<Status> run(jobs::JobPtr job, jobs::StartJob action);
+  Task<Status> run(jobs::JobPtr job, jobs::HoldJob action);
   Task<Status> run(jobs::JobPtr job, jobs::QueueJob action);
   Task<Status> run(jobs::JobPtr job, jobs::DeleteJob action);
   Task<Status> run(jobs::JobPtr job, jobs::GateWorkload action);

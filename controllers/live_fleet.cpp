@@ -115,6 +115,9 @@ void LiveFleet::for_each_worker(const api::ObjectKey& workload, const Visit& vis
     dispatch::WorkerView worker;
     worker.connected = member.ready();
     worker.lost_since = member.lost_since;
+    if (member.remote && local.job) {
+      worker.kind_served = member.remote->jobs.serves(local.job->kind());
+    }
     if (member.remote) read_objects(*member.remote, hub_, local, &worker);
     visit(name, worker);
   }

@@ -152,6 +152,7 @@ ClusterView read_cluster(const WorkerView& worker, const api::Workload* local,
   ClusterView view;
   view.connected = worker.connected;
   view.lost_since = worker.lost_since;
+  view.kind_served = worker.kind_served;
   view.certainty = worker.certainty;
   if (worker.copy) view.copy = read_copy(worker, local);
   if (worker.job) {

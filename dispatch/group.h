@@ -30,6 +30,7 @@ class ForeignJobs {
 struct WorkerView {
   bool connected = false;  ///< reads and writes work, and what follows is complete
   std::optional<TimePoint> lost_since;
+  bool kind_served = true;     ///< its API serves the kind of the job
   jobs::WorkloadPtr copy;      ///< null when the worker has none
   bool removing_copy = false;  ///< we deleted it; the watch has not shown that yet
   bool removal_begun = false;  ///< we asked for it; the answer may be lost

@@ -365,7 +365,8 @@ placement::Nomination nomination(const GroupView& g, TimePoint now, const PlanCo
   input.nominated = g.local.nominated;
   input.quota_reserved_at = g.local.quota_reserved_at;
   for (const auto& [name, v] : g.clusters) {
-    if (v.connected && v.listed && v.job != RemoteJob::foreign && !refused(g.local, name)) {
+    if (v.connected && v.listed && v.kind_served && v.job != RemoteJob::foreign &&
+        !refused(g.local, name)) {
       input.connected.insert(name);
     }
   }
@@ -393,7 +394,8 @@ void place_copies(Plan* plan, const GroupView& g, const std::vector<std::string>
                   TimePoint now, const PlanConfig& config) {
   std::vector<std::string> missing;
   for (const auto& [name, v] : g.clusters) {
-    const bool wanted = v.listed && contains(nominated, name) && !refused(g.local, name);
+    const bool wanted =
+        v.listed && v.kind_served && contains(nominated, name) && !refused(g.local, name);
     // Without a recorded cluster a Job or a finished copy is left over from an earlier attempt.
     const bool stale =
         holds_job(v) ||

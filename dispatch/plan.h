@@ -117,6 +117,8 @@ struct ClusterView {
   /// Whether the MultiKueueConfig lists the cluster. A cluster that is no longer listed is only
   /// cleaned up.
   bool listed = true;
+  /// Whether the API of the cluster serves the kind of the job. Where it does not, no copy is made.
+  bool kind_served = true;
   /// Since when the cluster is not connected.
   std::optional<TimePoint> lost_since;
   std::optional<RemoteCopy> copy;

@@ -92,7 +92,7 @@ std::optional<Trouble> trouble_of_race(const GroupView& g) {
                        ", and the hub has no record of it; its MultiKueueCluster tells what to do",
                    g.local.quota_reserved_at};
   }
-  std::vector<std::string> refusing;
+  std::vector<std::string> refusing, lacking;
   TimePoint since = g.local.quota_reserved_at;
   bool any = false;
   for (const auto& [name, v] : g.clusters) {
@@ -100,6 +100,8 @@ std::optional<Trouble> trouble_of_race(const GroupView& g) {
     const auto& list = g.local.refused_by;
     if (std::find(list.begin(), list.end(), name) != list.end()) {
       refusing.push_back(name);
+    } else if (v.connected && !v.kind_served) {
+      lacking.push_back(name);
     } else if (v.connected) {
       any = true;
     } else if (v.lost_since) {
@@ -107,6 +109,12 @@ std::optional<Trouble> trouble_of_race(const GroupView& g) {
     }
   }
   if (any) return removal_of(g);
+  if (!lacking.empty()) {
+    std::string text =
+        "The API serves no jobs of this kind on worker clusters: " + joined(lacking, ", ");
+    if (!refusing.empty()) text += "; the job is refused by: " + joined(refusing, ", ");
+    return Trouble{reasons::no_worker_accepts, text, since};
+  }
   if (refusing.empty()) {
     return Trouble{reasons::no_worker_connected, "No worker cluster is connected", since};
   }

@@ -88,8 +88,11 @@ TEST(Telling, ARaceWithoutWorkersSaysSo) {
   g.local.refused_by = {"a"};
   EXPECT_EQ(told(g),
             "NoWorkerAccepts: The job is refused by every worker cluster that is connected: a");
-  g.local.told = "NoWorkerAccepts";
   g.local.refused_by.clear();
+  g.clusters["a"].kind_served = false;
+  EXPECT_EQ(told(g), "NoWorkerAccepts: The API serves no jobs of this kind on worker clusters: a");
+  g.clusters["a"].kind_served = true;
+  g.local.told = "NoWorkerAccepts";
   EXPECT_EQ(told(g), "Racing: Worker clusters are asked to admit the workload");
 }
 

@@ -8,19 +8,21 @@
 namespace regatta::jobs {
 namespace {
 
-void add_labels(const api::Workload& workload, PodSetInfo* info) {
+void add_labels(const api::Workload& workload, const InfoOptions& options, PodSetInfo* info) {
   info->labels[std::string(api::labels::pod_set)] = info->name;
   const std::string& queue = workload.status.admission->cluster_queue;
-  if (api::check_dns1123_label(queue).empty()) {
+  if (options.queue_labels && api::check_dns1123_label(queue).empty()) {
     info->labels[std::string(api::labels::cluster_queue_name)] = queue;
   }
-  if (api::check_dns1123_label(workload.spec.queue_name).empty()) {
+  if (options.queue_labels && api::check_dns1123_label(workload.spec.queue_name).empty()) {
     info->labels[std::string(api::labels::local_queue_name)] = workload.spec.queue_name;
   }
   if (!workload.metadata.label(std::string(api::labels::multikueue_origin)).empty()) {
     info->labels[std::string(api::labels::multikueue_worker_workload_pod)] = "true";
   }
-  info->annotations[std::string(api::annotations::workload)] = workload.metadata.name;
+  if (options.workload_name) {
+    info->annotations[std::string(api::annotations::workload)] = workload.metadata.name;
+  }
 }
 
 /// Pods that are placed by topology wait behind a gate until each is given its place.
@@ -58,7 +60,9 @@ Result<PodSetInfo> with_updates(PodSetInfo info, const api::Workload& workload) 
       added.node_selector = update.node_selector;
       added.tolerations = update.tolerations;
       auto both = merged(std::move(info), added);
-      if (!both) return both.error().within("admission check " + check.name);
+      if (!both)
+        return Error(both.error().code(),
+                     "in admission check \"" + check.name + "\": " + both.error().what());
       info = std::move(*both);
     }
   }
@@ -83,7 +87,8 @@ Result<PodSetInfo> with_flavors(PodSetInfo info, const std::set<std::string>& na
 }
 
 Result<std::vector<PodSetInfo>> admission_infos(const api::Workload& workload,
-                                                const FlavorLookup& flavor) {
+                                                const FlavorLookup& flavor,
+                                                const InfoOptions& options) {
   std::vector<PodSetInfo> infos;
   if (!workload.status.admission) return infos;
   for (const api::PodSetAssignment& assignment : workload.status.admission->pod_set_assignments) {
@@ -95,7 +100,7 @@ Result<std::vector<PodSetInfo>> admission_infos(const api::Workload& workload,
         if (set.name == assignment.name) info.count = set.count;
       }
     }
-    add_labels(workload, &info);
+    add_labels(workload, options, &info);
     add_topology(workload, assignment, &info);
     add_slice(workload, &info);
     std::set<std::string> flavors;

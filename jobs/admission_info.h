@@ -9,6 +9,12 @@
 
 namespace regatta::jobs {
 
+/// What pods are told besides.
+struct InfoOptions {
+  bool queue_labels = true;   ///< the names of the queues
+  bool workload_name = true;  ///< with topologies
+};
+
 /// A ResourceFlavor by name, or null.
 using FlavorLookup = std::function<const api::ResourceFlavor*(const std::string&)>;
 
@@ -22,6 +28,7 @@ Result<PodSetInfo> with_flavors(PodSetInfo info, const std::set<std::string>& na
 /// topology, the checks' podSetUpdates. An error when a flavor is missing (the job waits for it) or
 /// when two of these contradict each other (`invalid`).
 Result<std::vector<PodSetInfo>> admission_infos(const api::Workload& workload,
-                                                const FlavorLookup& flavor);
+                                                const FlavorLookup& flavor,
+                                                const InfoOptions& options = {});
 
 }  // namespace regatta::jobs

@@ -92,8 +92,7 @@ std::optional<JobAction> resize(const JobView& view, const WorkloadPtr& latest) 
   }
   if (!changed || !some) return {};
   if (!has_reservation(*latest) || !grows) {
-    return UpdateWorkload{latest, with_counts(latest->spec, wanted),
-                          "Updated the pods of the Workload: " + latest->metadata.key().str()};
+    return UpdateWorkload{latest, with_counts(latest->spec, wanted), ""};
   }
   if (is_evicted(*latest)) return {};
   Result<api::Workload> next = build_workload(view);

@@ -2,6 +2,7 @@
 
 #include "jobs/pod_set_info.h"
 #include "jobs/topology_request.h"
+#include "lib/api/field_errors.h"
 #include "lib/api/resource.h"
 #include "lib/api/template_pool.h"
 #include "lib/api/workload.h"
@@ -40,6 +41,19 @@ struct StopStep {
   bool last = false;    ///< the job is as it was before it was started
 };
 
+/// Which controller runs the pods of a job, for kinds that let users choose it.
+struct ManagedBy {
+  std::optional<std::string> value;
+  /// MultiKueue may put itself there: the field is absent, or names the kind's own controller.
+  bool replaceable = false;
+};
+
+/// What webhooks check of a job depends on.
+struct CheckOptions {
+  TopologyOptions topology;
+  bool elastic = true;  ///< jobs may grow and shrink while they run
+};
+
 /// One job of any kind, as it was read; it never changes. Every patch holds the uid of the job, so
 /// that it applies to no other job of the same name. It holds no resourceVersion, because operators
 /// write the status of jobs all the time.
@@ -67,10 +81,16 @@ class GenericJob {
 
   // --- How it is
 
+  /// Selects the pods of the job by their labels, in the form of a query.
+  virtual std::string pod_selector() const = 0;
   /// Suspended, and no stop is half done.
   virtual bool suspended() const = 0;
   /// Suspended, and a stop is half done.
   virtual bool stopping() const = 0;
+  /// Whether Regatta leaves the job alone, whatever its queue: it runs no pods of its own.
+  virtual bool passed_over() const { return false; }
+  /// The job waits for its user.
+  virtual bool on_hold() const { return false; }
   /// Pods of the job run or terminate, as far as its status says.
   virtual bool active() const = 0;
   virtual std::optional<Finished> finished() const = 0;
@@ -84,10 +104,25 @@ class GenericJob {
   /// conflict that no retry can mend.
   virtual Result<Json> start_patch(const std::vector<PodSetInfo>& infos) const = 0;
   /// The next step that stops the job, or nullopt when the job is as it was before it was started.
-  /// `workload` (may be null) holds the original templates.
-  virtual std::optional<StopStep> next_stop_step(const api::Workload* workload) const = 0;
+  /// `workload` (may be null) holds the original templates. They may be restored while pods end if
+  /// `at_once` says that the API server lets them.
+  virtual std::optional<StopStep> next_stop_step(const api::Workload* workload,
+                                                 bool at_once) const = 0;
   /// Puts a job without a queue into one; a job that has not begun is suspended in the same write.
   virtual Json queue_patch(const std::string& queue) const = 0;
+
+  // --- Webhooks
+
+  /// Suspends a new job; an empty object when it is suspended already.
+  virtual Json suspend_patch() const = 0;
+  /// Nothing for kinds without such a field.
+  virtual std::optional<ManagedBy> managed_by() const = 0;
+  virtual Json managed_by_patch(std::string_view manager) const = 0;
+  /// What is refused of a job of this kind, besides what is refused of every job.
+  virtual void check(const CheckOptions& options, api::ErrorList* errors) const = 0;
+  /// The same for a change of `before`, a job of the same kind.
+  virtual void check_update(const GenericJob& before, const CheckOptions& options,
+                            api::ErrorList* errors) const = 0;
 
   // --- MultiKueue
 
@@ -109,6 +144,14 @@ class GenericJob {
 
 using JobPtr = std::shared_ptr<const GenericJob>;
 
+/// What a webhook looks at when a job changes. Kueue's webhooks differ by kind, and which mistakes
+/// of an older job may stay is seen by users.
+enum class UpdateChecks {
+  whole_first,   ///< all that is checked of a new job, then the change
+  change_first,  ///< the change, then all that is checked of a new job
+  change_only,
+};
+
 /// A kind of job: how jobs of the kind are found and read.
 class JobKind {
  public:
@@ -121,6 +164,9 @@ class JobKind {
   virtual Result<JobPtr> decode(const Json& object, api::TemplatePool* pool) const = 0;
   /// Whether a job of the kind may grow and shrink while it runs, by workload slices.
   virtual bool may_be_elastic() const { return false; }
+  /// Whether webhooks check only jobs that are managed: those with a queue, or all.
+  virtual bool checks_managed_only() const { return false; }
+  virtual UpdateChecks update_checks() const { return UpdateChecks::whole_first; }
 };
 
 /// The kinds of jobs that a process handles, in a fixed order. Cheap to copy.

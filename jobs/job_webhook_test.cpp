@@ -23,7 +23,10 @@ using Named = std::map<std::string, std::shared_ptr<T>>;
 class Cluster final : public Lookup {
  public:
   const JobKinds& kinds() const override { return kinds_; }
-  JobPtr job(const JobId&) const override { return nullptr; }
+  JobPtr job(const JobId& id) const override {
+    const auto found = jobs.find(id.key.str());
+    return found == jobs.end() ? nullptr : found->second;
+  }
   WorkloadPtr workload(const api::ObjectKey&) const override { return nullptr; }
   std::vector<WorkloadPtr> workloads_of(const JobId&) const override { return {}; }
   std::shared_ptr<const api::Namespace> namespace_named(const std::string& name) const override {
@@ -54,6 +57,7 @@ class Cluster final : public Lookup {
     return {};
   }
 
+  std::map<std::string, JobPtr> jobs;
   Named<api::Namespace> namespaces;
   Named<api::LocalQueue> local_queues;
   Named<api::ClusterQueue> cluster_queues;
@@ -107,7 +111,7 @@ class JobWebhook : public testing::Test {
     json.merge_patch(Json::parse(patch));
     return job(json.dump().c_str());
   }
-  Json defaults(const JobPtr& job) const { return default_job(cluster_, *job, config_); }
+  Json defaults(const JobPtr& job) const { return default_job(cluster_, *job, config_).value(); }
   std::vector<std::string> errors(const JobPtr& job) const {
     return texts(validate_job(*job, config_));
   }
@@ -141,14 +145,66 @@ TEST_F(JobWebhook, a_job_without_a_queue_is_suspended_where_all_are_managed) {
 TEST_F(JobWebhook, a_namespace_that_takes_no_part_is_left_alone) {
   config_.jobs.manage_without_queue_name = true;
   cluster_.namespaces["team"]->metadata.labels.clear();
-  EXPECT_EQ(defaults(queued()), nothing);
+  EXPECT_EQ(defaults(queued()), suspended) << "a queue counts in every namespace";
   EXPECT_EQ(defaults(job()), nothing);
 }
 
-TEST_F(JobWebhook, a_job_that_another_job_made_is_left_alone) {
+TEST_F(JobWebhook, a_job_that_a_managed_job_made_is_left_alone) {
   const char* made = R"({"metadata": {"ownerReferences": [{"apiVersion": "batch/v1", "kind": "Job",
     "name": "maker", "uid": "u", "controller": true}]}})";
+  const auto refused = default_job(cluster_, *queued(made), config_);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().what(), "workload owner not found\njobs.batch \"maker\" not found");
+  const char* maker = R"({"metadata": {"name": "maker", "uid": "u"}})";
+  cluster_.jobs["team/maker"] = job(maker);
+  EXPECT_EQ(defaults(queued(made)), suspended) << "the maker is in no queue";
+  cluster_.jobs["team/maker"] = queued(maker);
   EXPECT_EQ(defaults(queued(made)), nothing);
+  EXPECT_EQ(defaults(job(made)), nothing);
+}
+
+TEST_F(JobWebhook, owners_in_a_circle_are_refused) {
+  const char* made = R"({"metadata": {"uid": "v", "ownerReferences": [{"apiVersion": "batch/v1",
+    "kind": "Job", "name": "maker", "uid": "u", "controller": true}]}})";
+  cluster_.jobs["team/j"] = job(made);
+  cluster_.jobs["team/maker"] = job(R"({"metadata": {"name": "maker", "uid": "u",
+    "ownerReferences": [{"apiVersion": "batch/v1", "kind": "Job", "name": "j", "uid": "v",
+    "controller": true}]}})");
+  const auto refused = default_job(cluster_, *queued(made), config_);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().what(), "cyclic ownership");
+}
+
+TEST_F(JobWebhook, the_class_of_a_job_with_quota_is_replaced_but_not_added_or_removed) {
+  const char* high = R"({"metadata": {"labels": {"kueue.x-k8s.io/priority-class": "high"}}})";
+  const char* low = R"({"metadata": {"labels": {"kueue.x-k8s.io/priority-class": "low"}}})";
+  EXPECT_THAT(errors(queued(low), queued(high)), IsEmpty());
+  EXPECT_THAT(errors(queued(), queued(high)),
+              ElementsAre(testing::EndsWith("cannot be added to a non-suspended workload")));
+  EXPECT_THAT(errors(queued(low), queued()),
+              ElementsAre(testing::EndsWith("cannot be removed from a workload")));
+}
+
+TEST_F(JobWebhook, only_some_kinds_are_elastic_and_none_becomes_it) {
+  const char* elastic = R"({"metadata": {"annotations": {"kueue.x-k8s.io/elastic-job": "true"}}})";
+  const JobPtr set =
+      all_kinds().find("jobset.x-k8s.io", "JobSet")->decode(Json::parse(elastic), nullptr).value();
+  EXPECT_THAT(errors(set), ElementsAre("metadata.annotations[kueue.x-k8s.io/elastic-job]: "
+                                       "Forbidden: elastic job is not supported for "
+                                       "\"jobset.x-k8s.io/v1alpha2, Kind=JobSet\""));
+  EXPECT_THAT(errors(job(elastic)), IsEmpty());
+  EXPECT_THAT(errors(job(), job(elastic)), ElementsAre(testing::EndsWith("field is immutable")));
+}
+
+TEST_F(JobWebhook, an_elastic_job_has_neither_places_nor_a_least_number_of_pods) {
+  const char* elastic = R"({"metadata": {"annotations": {"kueue.x-k8s.io/elastic-job": "true",
+    "kueue.x-k8s.io/job-min-parallelism": "1"}}, "spec": {"template": {"metadata": {"annotations":
+    {"kueue.x-k8s.io/podset-required-topology": "rack"}}}}})";
+  EXPECT_THAT(errors(job(elastic)),
+              ElementsAre(testing::EndsWith("partial admission and elastic job cannot be used "
+                                            "together"),
+                          testing::EndsWith("required topology is not supported with elastic "
+                                            "jobs")));
 }
 
 TEST_F(JobWebhook, the_default_queue_takes_a_job_without_one) {

@@ -158,8 +158,8 @@ INSTANTIATE_TEST_SUITE_P(
             with_workload(
                 job_with(R"({"spec": {"template": {"spec": {"nodeSelector": {"gpu": "x"}}}}})"),
                 workload_at(At::admitted)),
-            "finish workload FailedToStart (conflict for nodeSelector \"gpu\": the job has "
-            "\"x\", its admission wants \"a100\")"},
+            "finish workload FailedToStart (invalid admission check PodSetUpdate: conflict for "
+            "nodeSelector: conflict for key=gpu, value1=x, value2=a100)"},
         PlanCase{"a_running_job_is_left_alone",
                  with_workload(job_with(running), workload_at(At::admitted)), ""},
         PlanCase{"a_job_that_lost_its_admission_is_stopped",
@@ -265,7 +265,6 @@ INSTANTIATE_TEST_SUITE_P(
                        R"({"spec": {"template": {"spec": {"containers": [{"name": "z"}]}}}})"));
                    v.prebuilt = true;
                    api::Workload w = workload_at(At::admitted);
-                   w.metadata.owner_references.clear();
                    v.prebuilt_workload = std::make_shared<const api::Workload>(w);
                    return v;
                  }(),
@@ -330,6 +329,82 @@ TEST(BatchJob, StartingAndStoppingRestoresTheTemplate) {
   EXPECT_EQ(steps, 3);
   EXPECT_EQ(json["spec"], job_json()["spec"]);
   EXPECT_TRUE(json["metadata"]["annotations"].empty());
+}
+
+/// The Job after it started with as many pods as it has at least.
+Json started_at_least() {
+  Json json = job_json();
+  json["metadata"]["annotations"] = {{"kueue.x-k8s.io/job-min-parallelism", "2"},
+                                     {"kueue.x-k8s.io/job-completions-equal-parallelism", "true"}};
+  json["spec"]["completionMode"] = "Indexed";
+  json["spec"]["completions"] = 3;
+  PodSetInfo info = pod_set_info();
+  info.count = 2;
+  json.merge_patch(batch_job::start_patch(*job_from(json), info).value());
+  return json;
+}
+
+TEST(BatchJob, AJobThatStartedWithItsLeastPodsKeepsItsWorkload) {
+  Json waiting = job_json();
+  waiting["metadata"]["annotations"] = {{"kueue.x-k8s.io/job-min-parallelism", "2"}};
+  const api::Workload workload = build_workload(view_of(job_from(waiting))).value();
+  ASSERT_EQ(workload.spec.pod_sets[0].min_count, 2);
+  PodSetInfo info = pod_set_info();
+  info.count = 2;
+  const std::vector<PodSetInfo> infos{info};
+  EXPECT_TRUE(batch_job::equivalent(*job_from(started_at_least()), workload, &infos));
+}
+
+TEST(BatchJob, AStoppedJobGetsItsCompletionsBack) {
+  Json json = started_at_least();
+  EXPECT_EQ(json["spec"]["completions"], 2);
+  api::Workload workload = workload_at(At::admitted);
+  workload.spec.pod_sets[0].min_count = 2;
+  while (auto step = batch_job::next_stop_step(*job_from(json), &workload)) {
+    json.merge_patch(step->patch);
+  }
+  EXPECT_EQ(json["spec"]["parallelism"], 3);
+  EXPECT_EQ(json["spec"]["completions"], 3);
+}
+
+TEST(BatchJob, AJobWithoutCompletionsGivesBackPodsThatSucceeded) {
+  const auto job = job_with(R"({"spec": {"completions": null}, "status": {"succeeded": 1}})");
+  const auto pods = batch_job::reclaimable_pods(*job);
+  ASSERT_EQ(pods.size(), 1U);
+  EXPECT_EQ(pods.front().count, 1);
+}
+
+TEST(BatchJob, TheLastValueOfAVariableCounts) {
+  const Json given = Json::parse(R"([{"name": "A", "value": "1"}, {"name": "B", "value": "2"},
+                                     {"name": "A", "value": "3"}])");
+  Json json = job_json();
+  json["spec"]["template"]["spec"]["containers"][0]["env"] = given;
+  const auto job = job_from(json);
+  const api::Workload workload = build_workload(view_of(job)).value();
+  EXPECT_EQ(workload.spec.pod_sets[0].pod_template.json()["spec"]["containers"][0]["env"],
+            Json::parse(R"([{"name": "A", "value": "3"}, {"name": "B", "value": "2"}])"));
+  EXPECT_TRUE(batch_job::equivalent(*job, workload, nullptr));
+}
+
+TEST(BatchJob, WhatAManagedJobMadeWaitsForItsMaker) {
+  JobView view = view_of(job_with(R"({"spec": {"suspend": false}})"));
+  view.managed = false;
+  EXPECT_EQ(describe(plan_job(view)), "");
+  view.held_by_maker = true;
+  EXPECT_EQ(describe(plan_job(view)), "suspend job that a waiting job made");
+  view.job = generic(*job_from(job_json()));
+  EXPECT_EQ(describe(plan_job(view)), "");
+}
+
+TEST(BatchJob, ATemplateIsRestoredAtOnceWhereTheServerLetsIt) {
+  const api::Workload workload = workload_at(At::admitted);
+  Json json = job_json();
+  json.merge_patch(batch_job::start_patch(*job_from(json), pod_set_info()).value());
+  json["status"] = {{"active", 3}};
+  while (auto step = batch_job::next_stop_step(*job_from(json), &workload, true)) {
+    json.merge_patch(step->patch);
+  }
+  EXPECT_EQ(json["spec"], job_json()["spec"]);
 }
 
 TEST(BatchJob, ATopologyIsAskedForByAnnotation) {

@@ -32,13 +32,21 @@ bool matches(const JobView& view, const api::Workload& workload) {
     if (limit && workload.spec.maximum_execution_time_seconds != *limit) return false;
   }
   const bool running = has_reservation(workload) && !view.infos.empty();
-  return view.job->equivalent(workload, running ? &view.infos : nullptr);
+  const auto* infos = running ? &view.infos : nullptr;
+  if (view.policy.partial_admission) return view.job->equivalent(workload, infos);
+  // Its Workload was made without the least numbers of pods.
+  api::Workload completed = workload;
+  const auto sets = view.job->pod_sets(view.topology);
+  for (std::size_t i = 0; sets && i < std::min(sets->size(), completed.spec.pod_sets.size()); ++i) {
+    completed.spec.pod_sets[i].min_count = (*sets)[i].min_count;
+  }
+  return view.job->equivalent(completed, infos);
 }
 
 /// The next step that stops the job, if a step is left.
 std::optional<JobAction> stop(const JobView& view, const api::Workload* workload,
                               std::string message) {
-  auto step = view.job->next_stop_step(workload);
+  auto step = view.job->next_stop_step(workload, view.policy.restore_at_once);
   if (!step) return {};
   return StopJob{std::move(*step), std::move(message)};
 }
@@ -89,8 +97,7 @@ std::optional<JobAction> suspended_job(const JobView& view, const WorkloadPtr& w
   if (view.prebuilt || view.queue_name == workload->spec.queue_name) return {};
   api::WorkloadSpec spec = workload->spec;
   spec.queue_name = view.queue_name;
-  return UpdateWorkload{workload, std::move(spec),
-                        "Updated queue of the Workload: " + workload->metadata.key().str()};
+  return UpdateWorkload{workload, std::move(spec), ""};
 }
 
 /// No Workload matches the job, which does not run: make one, or bring an older one up to date.
@@ -161,6 +168,7 @@ std::optional<std::vector<JobAction>> claim_prebuilt(const JobView& view,
   if (owner && !owned_by(*workload, *view.job)) {
     return in_order({stop(view, nullptr, "The prebuilt workload belongs to another job")});
   }
+  if (!owner && !is_finished(*workload)) return Actions{AdoptWorkload{workload}};
   if (!is_finished(*workload) && !matches(view, *workload)) {
     return Actions{FinishWorkload{workload, std::string(api::reasons::out_of_sync),
                                   "The prebuilt workload is out of sync with its user job"}};
@@ -233,6 +241,11 @@ Result<api::Workload> build_workload(const JobView& view) {
   }
   if (is_elastic(view)) metadata = marked_as_slice(view, std::move(metadata));
   workload.spec.pod_sets = std::move(*sets);
+  for (api::PodSet& set : workload.spec.pod_sets)
+    set.pod_template = with_unique_env(set.pod_template);
+  if (!view.policy.partial_admission) {
+    for (api::PodSet& set : workload.spec.pod_sets) set.min_count.reset();
+  }
   workload.spec.queue_name = view.queue_name;
   workload.spec.priority_class_ref = view.priority_class;
   workload.spec.priority = view.priority;
@@ -249,10 +262,41 @@ WorkloadPtr matching_workload(const JobView& view) {
   return nullptr;
 }
 
-std::vector<JobAction> plan_job(const JobView& view) {
+std::optional<std::string> waits_for(const JobView& view, const std::vector<JobAction>& plan) {
+  if (!view.managed || view.job->metadata().deleting()) return std::nullopt;
+  if (view.prebuilt) {
+    const api::OwnerReference* owner =
+        view.prebuilt_workload ? view.prebuilt_workload->metadata.controller() : nullptr;
+    const bool foreign = owner && owner->uid != view.job->metadata().uid;
+    if (!view.prebuilt_workload || foreign) return "prebuilt workload not found";
+    const bool ended = is_finished(*view.prebuilt_workload);
+    if (!ended && !matches(view, *view.prebuilt_workload)) return "prebuilt workload not found";
+  }
+  if (view.invalid) return view.invalid->what();
+  const auto extra = std::count_if(plan.begin(), plan.end(), [](const JobAction& action) {
+    return std::holds_alternative<DeleteWorkload>(action);
+  });
+  if (extra > 0 && matching_workload(view)) {
+    return "extra workloads: deleted " + std::to_string(extra) + " workloads";
+  }
+  if (view.infos_error && view.infos_error->code() != Errc::invalid) {
+    return view.infos_error->what();
+  }
+  return std::nullopt;
+}
+
+namespace {
+
+std::vector<JobAction> apply_rules(const JobView& view) {
   const GenericJob& job = *view.job;
-  // 1. The job is not managed, unless the default queue takes it.
+  // 1. The job is not managed, unless the default queue takes it. What a managed job made does not
+  // run before that job is admitted.
   if (!view.default_queue.empty()) return {QueueJob{job.queue_patch(view.default_queue)}};
+  if (view.held_by_maker && !job.suspended() && !job.finished()) {
+    Json patch = job.suspend_patch();
+    patch["metadata"]["uid"] = job.metadata().uid;
+    return {HoldJob{std::move(patch)}};
+  }
   if (!view.managed) return {};
   // 2. The job is being deleted: its Workloads are released.
   if (job.metadata().deleting()) return release_all(view);
@@ -306,9 +350,37 @@ std::vector<JobAction> plan_job(const JobView& view) {
   return in_order({stop(view, workload.get(), "Not admitted by cluster queue")});
 }
 
+}  // namespace
+
+std::vector<JobAction> plan_job(const JobView& view) {
+  std::vector<JobAction> actions = apply_rules(view);
+  const bool lacks_class = view.managed && view.missing_workload_class && !view.job->finished();
+  if (actions.empty() && lacks_class) {
+    actions.push_back(Complain{std::string(api::events::workload_priority_class_not_found),
+                               view.invalid->what()});
+  }
+  return actions;
+}
+
 api::ObjectMeta released_metadata(const api::Workload& workload) {
   api::ObjectMeta metadata = workload.metadata;
   std::erase(metadata.finalizers, api::finalizers::resource_in_use);
+  return metadata;
+}
+
+api::ObjectMeta adopted_metadata(const api::Workload& workload, const GenericJob& job) {
+  api::ObjectMeta metadata = workload.metadata;
+  metadata.owner_references.push_back(
+      api::controller_reference(job.kind().resource(), job.metadata()));
+  metadata.labels[std::string(api::labels::job_uid)] = job.metadata().uid;
+  return metadata;
+}
+
+api::ObjectMeta gated_metadata(const api::Workload& workload, const std::string& gates) {
+  const std::string annotation(api::annotations::admission_gated_by);
+  api::ObjectMeta metadata = workload.metadata;
+  metadata.annotations.erase(annotation);
+  if (!gates.empty()) metadata.annotations[annotation] = gates;
   return metadata;
 }
 
@@ -374,6 +446,9 @@ std::string text(const StopJob& a) {
 }
 std::string text(const StartJob& a) {
   return "start job (" + a.message + ")";
+}
+std::string text(const HoldJob&) {
+  return "suspend job that a waiting job made";
 }
 std::string text(const QueueJob&) {
   return "put job into the default queue";

@@ -32,9 +32,14 @@ struct JobPolicy {
   /// How long a job is kept after Regatta deactivated it; none: for ever.
   std::optional<Duration> retain_deactivated;
   bool admission_gates = true;
-  bool reclaimable_pods = true;             ///< jobs give back what they no longer need
-  bool brief_names = false;                 ///< names of Workloads; see workload_name()
-  bool elastic = true;                      ///< jobs may grow and shrink while they run
+  bool reclaimable_pods = true;  ///< jobs give back what they no longer need
+  bool brief_names = false;      ///< names of Workloads; see workload_name()
+  bool elastic = true;           ///< jobs may grow and shrink while they run
+  /// The API server lets the template of a stopped job change while its pods end; those from 1.36
+  /// on refuse that.
+  bool restore_at_once = false;
+  bool partial_admission = true;            ///< jobs may begin with fewer pods
+  bool queue_labels = true;                 ///< pods carry the names of their queues
   std::vector<std::string> labels_to_copy;  ///< from the job to its Workload
 };
 
@@ -43,6 +48,8 @@ struct JobView {
   /// Whether Regatta manages the job: it has a queue name (or all jobs are managed) and its
   /// namespace takes part.
   bool managed = false;
+  /// A managed job made this one, and that job's Workload is not admitted.
+  bool held_by_maker = false;
   /// The job names a prebuilt Workload. `prebuilt_workload` is null while that does not exist.
   bool prebuilt = false;
   WorkloadPtr prebuilt_workload;
@@ -81,7 +88,7 @@ struct AdoptWorkload {
 struct UpdateWorkload {
   WorkloadPtr workload;
   api::WorkloadSpec spec;
-  std::string message;
+  std::string message;  ///< of the event; empty for none
 };
 struct FinishWorkload {
   WorkloadPtr workload;
@@ -107,6 +114,10 @@ struct StopJob {
 struct StartJob {
   Json patch;
   std::string message;
+};
+/// Suspends a job that a managed job made.
+struct HoldJob {
+  Json patch;
 };
 /// Gives the job the name of the default queue.
 struct QueueJob {
@@ -140,11 +151,14 @@ struct Complain {
 
 using JobAction =
     std::variant<CreateWorkload, DeleteWorkload, AdoptWorkload, UpdateWorkload, FinishWorkload,
-                 ReleaseWorkload, SetReclaimable, DropReservation, StopJob, StartJob, QueueJob,
-                 DeleteJob, GateWorkload, SetPodsReady, LookAgain, Tell, Complain>;
+                 ReleaseWorkload, SetReclaimable, DropReservation, StopJob, StartJob, HoldJob,
+                 QueueJob, DeleteJob, GateWorkload, SetPodsReady, LookAgain, Tell, Complain>;
 
 /// Decides what the job and its Workload need next. The rules are numbered in plan.cpp. Pure.
 std::vector<JobAction> plan_job(const JobView& view);
+
+/// Why the plan leaves a managed job as it is although more is to be done, for the log.
+std::optional<std::string> waits_for(const JobView& view, const std::vector<JobAction>& plan);
 
 /// The Workload that the job asks for; nothing is written.
 Result<api::Workload> build_workload(const JobView& view);
@@ -157,6 +171,12 @@ api::WorkloadStatus drop_reservation(const api::Workload& workload, TimePoint no
 
 /// The metadata of a Workload that its job no longer needs: without Regatta's finalizer.
 api::ObjectMeta released_metadata(const api::Workload& workload);
+
+/// The metadata of a prebuilt Workload that the job takes for its own.
+api::ObjectMeta adopted_metadata(const api::Workload& workload, const GenericJob& job);
+
+/// The metadata of a Workload with this gate annotation; empty removes it.
+api::ObjectMeta gated_metadata(const api::Workload& workload, const std::string& gates);
 
 std::string describe(const std::vector<JobAction>& actions);
 

@@ -5,16 +5,23 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <map>
 
 namespace regatta::jobs {
 namespace {
+
+Error conflict(const std::string& what, const std::string& key, const std::string& one,
+               const std::string& other) {
+  return Error(Errc::invalid, "invalid admission check PodSetUpdate: conflict for " + what +
+                                  ": conflict for key=" + key + ", value1=" + one +
+                                  ", value2=" + other);
+}
 
 Status merge_map(const char* what, const api::StringMap& from, api::StringMap* into) {
   for (const auto& [key, value] : from) {
     const auto [it, fresh] = into->try_emplace(key, value);
     if (!fresh && it->second != value) {
-      return Error(Errc::invalid, std::string("conflict for ") + what + " \"" + key + "\": \"" +
-                                      it->second + "\" and \"" + value + "\"");
+      return conflict(what, key, it->second, value);
     }
   }
   return ok();
@@ -35,9 +42,8 @@ Status merge_into(const char* what, const api::StringMap& from, Json& parent, co
     if (found == into.end()) {
       into[key] = value;
     } else if (!found->is_string() || found->get_ref<const std::string&>() != value) {
-      return Error(Errc::invalid, std::string("conflict for ") + what + " \"" + key +
-                                      "\": the job has " + dump_json(*found) +
-                                      ", its admission wants \"" + value + "\"");
+      return conflict(what, key, found->is_string() ? found->get<std::string>() : dump_json(*found),
+                      value);
     }
   }
   return ok();
@@ -75,6 +81,56 @@ void forget_slice(const PodSetInfo& info, Json& metadata) {
   }
 }
 
+/// The value without nulls, empty objects and empty lists, which mean the same as absent fields.
+Json slim(const Json& value) {
+  if (value.is_array()) {
+    Json out = Json::array();
+    for (const Json& item : value) out.push_back(slim(item));
+    return out;
+  }
+  if (!value.is_object()) return value;
+  Json out = Json::object();
+  for (const auto& [key, item] : value.items()) {
+    Json kept = slim(item);
+    if (!kept.is_null() && !(kept.is_structured() && kept.empty())) out[key] = std::move(kept);
+  }
+  return out;
+}
+
+Json spec_part(const Json& pod_template, const char* field) {
+  const auto spec = pod_template.find("spec");
+  if (spec == pod_template.end() || !spec->is_object()) return Json();
+  const auto found = spec->find(field);
+  return found == spec->end() ? Json() : slim(*found);
+}
+
+/// Whether variables were named twice.
+bool make_env_unique(Json& container) {
+  const auto env = container.is_object() ? container.find("env") : container.end();
+  if (!container.is_object() || env == container.end() || !env->is_array()) return false;
+  Json kept = Json::array();
+  std::map<std::string, std::size_t> places;
+  for (const Json& one : *env) {
+    const std::string name = one.is_object() ? one.value("name", Json("")).dump() : one.dump();
+    const auto [place, fresh] = places.try_emplace(name, kept.size());
+    if (fresh) {
+      kept.push_back(one);
+    } else {
+      kept[place->second] = one;
+    }
+  }
+  if (kept.size() == env->size()) return false;
+  *env = std::move(kept);
+  return true;
+}
+
+bool make_env_unique_in(Json& containers) {
+  bool changed = false;
+  if (!containers.is_array()) return changed;
+  for (Json& one : containers) changed = make_env_unique(one) || changed;
+  return changed;
+}
+
 void restore_field(Json& running, const Json& original, const char* part, const char* field) {
   const auto source = original.find(part);
   const bool has = source != original.end() && source->is_object() && source->contains(field);
@@ -88,8 +144,9 @@ void restore_field(Json& running, const Json& original, const char* part, const 
 }  // namespace
 
 Result<PodSetInfo> merged(PodSetInfo info, const PodSetInfo& more) {
-  if (Status s = merge_map("label", more.labels, &info.labels); !s) return s.error();
-  if (Status s = merge_map("annotation", more.annotations, &info.annotations); !s) return s.error();
+  if (Status s = merge_map("labels", more.labels, &info.labels); !s) return s.error();
+  if (Status s = merge_map("annotations", more.annotations, &info.annotations); !s)
+    return s.error();
   if (Status s = merge_map("nodeSelector", more.node_selector, &info.node_selector); !s) {
     return s.error();
   }
@@ -107,8 +164,8 @@ Result<Json> with_info(Json pod_template, const PodSetInfo& info) {
   if (!pod_template.is_object()) return Error(Errc::invalid, "the pod template is no object");
   Json& metadata = child(pod_template, "metadata");
   forget_slice(info, metadata);
-  if (Status s = merge_into("label", info.labels, metadata, "labels"); !s) return s.error();
-  if (Status s = merge_into("annotation", info.annotations, metadata, "annotations"); !s) {
+  if (Status s = merge_into("labels", info.labels, metadata, "labels"); !s) return s.error();
+  if (Status s = merge_into("annotations", info.annotations, metadata, "annotations"); !s) {
     return s.error();
   }
   Json& spec = child(pod_template, "spec");
@@ -124,6 +181,29 @@ Result<Json> with_info(Json pod_template, const PodSetInfo& info) {
   for (const std::string& name : info.scheduling_gates) gates.push_back({{"name", name}});
   add_missing(spec, "schedulingGates", std::move(gates));
   return pod_template;
+}
+
+bool same_pods(const Json& one, const Json& other, bool with_tolerations) {
+  for (const char* field : {"containers", "initContainers"}) {
+    Json mine = spec_part(one, field), theirs = spec_part(other, field);
+    make_env_unique_in(mine);
+    make_env_unique_in(theirs);
+    if (mine != theirs) return false;
+  }
+  return !with_tolerations || spec_part(one, "tolerations") == spec_part(other, "tolerations");
+}
+
+api::PodTemplate with_unique_env(const api::PodTemplate& pod_template) {
+  if (pod_template.raw().text().find("\"env\"") == std::string::npos) return pod_template;
+  Json changed = pod_template.json();
+  Json& spec = changed["spec"];
+  bool twice = false;
+  for (const char* field : {"containers", "initContainers"}) {
+    if (spec.contains(field)) twice = make_env_unique_in(spec[field]) || twice;
+  }
+  if (!twice) return pod_template;
+  auto made = api::PodTemplate::from(changed);
+  return made ? *made : pod_template;
 }
 
 Json restored(Json running, const Json& original) {

@@ -34,4 +34,12 @@ Result<Json> with_info(Json pod_template, const PodSetInfo& info);
 /// `original` has: the template as it was before it was started.
 Json restored(Json running, const Json& original);
 
+/// Whether two templates ask for the same pods: containers, init containers and, if these count,
+/// tolerations. Other fields may change without a new Workload. What is empty counts as absent.
+bool same_pods(const Json& one, const Json& other, bool with_tolerations);
+
+/// The template in which each container names a variable of its environment once, with the value
+/// that it has for the container: the last.
+api::PodTemplate with_unique_env(const api::PodTemplate& pod_template);
+
 }  // namespace regatta::jobs

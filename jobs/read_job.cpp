@@ -4,6 +4,9 @@
 #include "jobs/elastic.h"
 #include "lib/api/names.h"
 
+#include <algorithm>
+#include <set>
+
 namespace regatta::jobs {
 namespace {
 
@@ -22,8 +25,9 @@ class JobReader {
   JobView read(JobPtr job, TimePoint now) const;
 
  private:
-  bool made_by_managed_job(const GenericJob& job) const;
-  bool manages(const GenericJob& job) const;
+  JobPtr maker_of(const GenericJob& job) const;
+  bool manages(const GenericJob& job, bool made) const;
+  bool is_admitted(const GenericJob& maker) const;
   bool takes_part(const std::string& ns) const;
   std::string default_queue_of(const GenericJob& job) const;
   std::string workload_class_of(const JobView& view) const;
@@ -36,29 +40,24 @@ class JobReader {
   const JobConfig& config_;
 };
 
-/// Whether a managed job made this one. The maker's Workload then accounts for its pods.
-bool JobReader::made_by_managed_job(const GenericJob& job) const {
-  JobPtr maker;
-  const GenericJob* made = &job;
-  for (int level = 0; level < nesting_max; ++level) {
-    const api::OwnerReference* owner = made->metadata().controller();
-    const JobKind* kind = owner ? objects_.kinds().find(*owner) : nullptr;
-    if (!kind) return false;
-    const JobId id{kind, api::ObjectKey(job.metadata().ns, owner->name)};
-    const JobPtr found = objects_.job(id);
-    if (!found || found->metadata().uid != owner->uid) return false;
-    if (config_.manage_without_queue_name || names_queue(*found)) return true;
-    maker = found;
-    made = maker.get();
-  }
-  return false;
+/// What a managed job made is accounted for by its maker's Workload.
+JobPtr JobReader::maker_of(const GenericJob& job) const {
+  const auto maker = managed_maker(objects_, job, config_);
+  return maker ? *maker : nullptr;
 }
 
-bool JobReader::manages(const GenericJob& job) const {
-  if (!names_queue(job)) {
-    if (!config_.manage_without_queue_name || made_by_managed_job(job)) return false;
-  }
-  return takes_part(job.metadata().ns);
+bool JobReader::manages(const GenericJob& job, bool made) const {
+  if (job.passed_over()) return false;
+  if (!names_queue(job) && !config_.manage_without_queue_name) return false;
+  return !made && takes_part(job.metadata().ns);
+}
+
+bool JobReader::is_admitted(const GenericJob& maker) const {
+  std::vector<WorkloadPtr> all = objects_.workloads_of(id_of(maker));
+  return std::any_of(all.begin(), all.end(), [&](const WorkloadPtr& workload) {
+    return workload->metadata.controller()->uid == maker.metadata().uid &&
+           api::is_true(workload->status.conditions, api::conditions::admitted);
+  });
 }
 
 bool JobReader::takes_part(const std::string& ns) const {
@@ -75,7 +74,7 @@ std::string JobReader::default_queue_of(const GenericJob& job) const {
   const bool open = queue && !queue->metadata.deleting() &&
                     queue->spec.stop_policy == api::StopPolicy::None &&
                     queue->metadata.creation_timestamp <= job.metadata().creation_timestamp;
-  if (!open || job.finished() || made_by_managed_job(job)) return {};
+  if (!open || job.finished() || maker_of(job)) return {};
   return takes_part(job.metadata().ns) ? name : std::string();
 }
 
@@ -150,7 +149,8 @@ void JobReader::read_admission(JobView* view) const {
   const FlavorLookup flavor = [this](const std::string& name) -> const api::ResourceFlavor* {
     return objects_.flavor(name).get();
   };
-  Result<std::vector<PodSetInfo>> infos = admission_infos(*reserved, flavor);
+  Result<std::vector<PodSetInfo>> infos =
+      admission_infos(*reserved, flavor, {config_.policy.queue_labels, config_.topology.enabled});
   if (infos) {
     view->infos = std::move(*infos);
   } else {
@@ -165,7 +165,9 @@ JobView JobReader::read(JobPtr job, TimePoint now) const {
   view.now = now;
   view.job = std::move(job);
   view.default_queue = default_queue_of(*view.job);
-  view.managed = manages(*view.job);
+  const JobPtr maker = maker_of(*view.job);
+  view.managed = manages(*view.job, maker != nullptr);
+  view.held_by_maker = maker && takes_part(view.job->metadata().ns) && !is_admitted(*maker);
   view.queue_name = view.job->metadata().label(std::string(api::labels::queue_name));
   read_workloads(&view);
   read_priority(&view);
@@ -173,7 +175,31 @@ JobView JobReader::read(JobPtr job, TimePoint now) const {
   return view;
 }
 
+std::string not_found(const JobKind& kind, const std::string& name) {
+  return "workload owner not found\n" + kind.resource().group_resource() + " \"" + name +
+         "\" not found";
+}
+
 }  // namespace
+
+Result<JobPtr> managed_maker(const Lookup& objects, const GenericJob& job,
+                             const JobConfig& config) {
+  JobPtr maker, held;
+  const GenericJob* made = &job;
+  std::set<std::string> seen{job.metadata().uid};
+  for (int level = 0; level < nesting_max; ++level) {
+    const api::OwnerReference* owner = made->metadata().controller();
+    const JobKind* kind = owner ? objects.kinds().find(*owner) : nullptr;
+    if (!kind) break;
+    held = objects.job(JobId{kind, api::ObjectKey(job.metadata().ns, owner->name)});
+    if (!held) return Error(Errc::invalid, not_found(*kind, owner->name));
+    if (held->metadata().uid != owner->uid) break;  // another one of the same name
+    if (!seen.insert(owner->uid).second) return Error(Errc::invalid, "cyclic ownership");
+    if (config.manage_without_queue_name || names_queue(*held)) maker = held;
+    made = held.get();
+  }
+  return maker;
+}
 
 std::string prebuilt_workload(const api::ObjectMeta& metadata) {
   const std::string key(api::labels::prebuilt_workload_name);

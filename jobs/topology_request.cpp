@@ -88,7 +88,8 @@ Status add_slices(const api::StringMap& annotations, const TopologyOptions& opti
   if (constraints && options.multi_layer) {
     Result<Layers> layers = read_layers(*constraints);
     if (!layers) {
-      return layers.error().within(std::string(names::podset_slice_required_topology_constraints));
+      return Error(Errc::invalid, "failed to parse multi-layer topology constraints annotation: " +
+                                      std::string(layers.error().what()));
     }
     if (layers->empty() || layers->size() > layers_max) {
       return Error(Errc::invalid,
@@ -101,7 +102,10 @@ Status add_slices(const api::StringMap& annotations, const TopologyOptions& opti
   const std::string* size = find(annotations, names::podset_slice_size);
   if (!level || !size) return ok();
   const auto number = read_int(*size);
-  if (!number) return unreadable(names::podset_slice_size, *size, "expected a number");
+  if (!number) {
+    return Error(Errc::invalid,
+                 "strconv.ParseInt: parsing " + api::in_quotes(*size) + ": invalid syntax");
+  }
   request->pod_set_slice_required_topology = *level;
   request->pod_set_slice_size = number;
   return ok();
@@ -124,6 +128,8 @@ class Check {
     unconstrained();
     slices();
     layers(options);
+    slice_fits();
+    layers_fit(options);
     return errors_.take();
   }
 
@@ -184,8 +190,6 @@ class Check {
         errors_.invalid(field, api::in_quotes(*size), "must be a numeric value");
       } else if (*number < 1) {
         errors_.invalid(field, api::in_quotes(*size), "must be greater than or equal to 1");
-      } else if (*number > count_) {
-        errors_.invalid(field, api::in_quotes(*size), too_large());
       }
     }
     const std::string level(names::podset_slice_required_topology);
@@ -194,6 +198,14 @@ class Check {
     }
     if (!has(level) && size) {
       errors_.forbidden(field, "may not be set when '" + level + "' is not specified");
+    }
+  }
+
+  void slice_fits() {
+    const std::string* size = find(annotations_, names::podset_slice_size);
+    const auto number = size ? read_int(*size) : std::nullopt;
+    if (number && *number > count_) {
+      errors_.invalid(at(names::podset_slice_size), api::in_quotes(*size), too_large());
     }
   }
 
@@ -251,8 +263,16 @@ class Check {
             "must evenly divide the parent layer size " + std::to_string(layers[i - 1].size));
       }
     }
-    const std::int32_t outermost = layers.front().size;
-    if (outermost > count_) errors_.invalid(field, std::to_string(outermost), too_large());
+  }
+
+  void layers_fit(const TopologyOptions& options) {
+    const std::string_view name = names::podset_slice_required_topology_constraints;
+    const std::string* text = find(annotations_, name);
+    if (!text || !options.multi_layer) return;
+    const Result<Layers> read = read_layers(*text);
+    if (!read || read->empty() || read->size() > layers_max) return;
+    const std::int32_t outermost = read->front().size;
+    if (outermost > count_) errors_.invalid(at(name), std::to_string(outermost), too_large());
   }
 
   const std::string path_;

@@ -80,8 +80,7 @@ INSTANTIATE_TEST_SUITE_P(
         RequestCase{"half_a_slice_says_nothing", {{slice_level, "r"}}, "nothing", {}, {}},
         RequestCase{"size_that_is_no_number",
                     {{slice_level, "r"}, {slice_size, "4x"}},
-                    "error: annotation kueue.x-k8s.io/podset-slice-size: expected a number, got "
-                    "\"4x\"",
+                    "error: strconv.ParseInt: parsing \"4x\": invalid syntax",
                     {},
                     {}},
         RequestCase{"layers",

@@ -38,7 +38,7 @@ struct CoreConfig {
   std::string instance = "regatta";  ///< the reporting instance of Events
   bool multikueue = true;
   std::string origin = "multikueue";
-  jobs::JobKinds kinds = jobs::all_kinds();
+  jobs::JobKinds kinds = jobs::enabled_kinds({});
   bool topology = true;  ///< false: topologies that flavors name have no effect
   controllers::SchedulerConfig scheduler;
   controllers::JobReconcilerConfig jobs;

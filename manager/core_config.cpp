@@ -117,6 +117,8 @@ void set_lifecycle(const Configuration& given, CoreConfig* core) {
   core->jobs.policy.reclaimable_pods = gates.enabled("ReclaimablePods");
   core->jobs.policy.brief_names = gates.enabled("ShortWorkloadNames");
   core->jobs.policy.elastic = gates.enabled("ElasticJobsViaWorkloadSlices");
+  core->jobs.policy.partial_admission = gates.enabled("PartialAdmission");
+  core->jobs.policy.queue_labels = gates.enabled("AssignQueueLabelsForPods");
   core->jobs.policy.admission_gates = gates.enabled("AdmissionGatedBy");
   core->jobs.default_priority_class = gates.enabled("WorkloadPriorityClassDefaulting");
   lifecycle.admission_gates = gates.enabled("AdmissionGatedBy");
@@ -146,6 +148,7 @@ Result<CoreConfig> core_config(const Configuration& config, std::string instance
   CoreConfig core;
   core.system_namespace = config.ns;
   core.instance = std::move(instance);
+  core.kinds = jobs::enabled_kinds(config.integrations.frameworks);
   core.multikueue = config.gates.enabled("MultiKueue");
   core.origin = config.multi_kueue.origin;
   core.dispatch = dispatch_config(config.multi_kueue);
@@ -153,6 +156,7 @@ Result<CoreConfig> core_config(const Configuration& config, std::string instance
   core.dispatch.plan.nomination.by_name =
       !config.gates.enabled("MultiKueueIncrementalDispatcherRespectConfigOrder");
   core.dispatch.plan.preemption_gates = config.gates.enabled("MultiKueueOrchestratedPreemption");
+  core.dispatch.workload_by_label = !config.gates.enabled("WorkloadIdentifierAnnotations");
   core.scheduler.admission = admission_config(config);
   const auto& concurrency = config.controller.group_kind_concurrency;
   if (concurrency.contains("Job.batch")) core.jobs.workers = concurrency.at("Job.batch");

@@ -15,6 +15,10 @@ CoreConfig with(const GateSettings& gates) {
   return std::move(*core);
 }
 
+std::vector<std::shared_ptr<const jobs::JobKind>> all_kinds() {
+  return jobs::all_kinds().all();
+}
+
 struct Switch {
   const char* gate;
   bool given;
@@ -43,6 +47,8 @@ TEST(CoreConfig, FeatureGatesReachWhatTheySwitch) {
        [](const CoreConfig& c) { return c.workloads.lifecycle.preemption_gates; }},
       {"KueueDRARejectWorkloadsWhenDRADisabled", false,
        [](const CoreConfig& c) { return c.scheduler.admission.reject_resource_claims; }},
+      {"AssignQueueLabelsForPods", false,
+       [](const CoreConfig& c) { return c.jobs.policy.queue_labels; }},
       {"MultiKueue", false, [](const CoreConfig& c) { return c.multikueue; }},
       {"PartialAdmission", false,
        [](const CoreConfig& c) { return c.scheduler.admission.partial_admission; }},
@@ -54,6 +60,26 @@ TEST(CoreConfig, FeatureGatesReachWhatTheySwitch) {
     EXPECT_EQ(one.seen(usual), one.unless) << one.gate;
     EXPECT_EQ(one.seen(with({{one.gate, one.given}})), one.given) << one.gate;
   }
+}
+
+TEST(CoreConfig, EveryKindOfJobIsAnIntegrationThatTheConfigurationKnows) {
+  for (const auto& kind : all_kinds()) {
+    EXPECT_TRUE(has_framework(kind->framework())) << kind->framework();
+  }
+  for (const char* name : {"pod", "deployment", "no/such"}) EXPECT_FALSE(has_framework(name));
+}
+
+TEST(CoreConfig, KindsAreFollowedThatTheConfigurationNames) {
+  const auto core = core_config(
+      load_configuration("apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n"
+                         "integrations: {frameworks: [ray.io/rayjob, pod]}\n",
+                         "")
+          .value(),
+      "test");
+  ASSERT_TRUE(core) << core.error().what();
+  std::string followed;
+  for (const auto& kind : core->kinds.all()) followed += std::string(kind->framework()) + " ";
+  EXPECT_EQ(followed, "batch/job ray.io/rayjob ");
 }
 
 }  // namespace

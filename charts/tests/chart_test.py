@@ -225,6 +225,11 @@ class Refusals(unittest.TestCase):
                      "two managers would act at once")
 
 
+# The kinds of jobs that Regatta has.
+FRAMEWORKS = json.loads((charts.CHARTS / "regatta-worker/values.schema.json").read_text())[
+    "properties"]["frameworks"]["items"]["enum"]
+
+
 class Permissions(unittest.TestCase):
     maxDiff = None
 
@@ -286,6 +291,22 @@ class Permissions(unittest.TestCase):
                      for r in o["rules"]]
             self.assertEqual(sorted(permissions.granted(rules)), sorted(self.asked["worker"]))
 
+    def test_listed_kinds_of_jobs_are_granted_as_jobs_are(self):
+        listed = FRAMEWORKS[1:]
+        self.assertIn("ray.io/rayjob", listed)
+        config = "integrations: {frameworks: [%s]}" % ", ".join(listed)
+        jobs = lambda asked: {(v, r) for v, g, r in asked if g == "batch"}
+        own = permissions.granted(self.manager(
+            "--set-literal", f"managerConfig.controllerManagerConfigYaml={config}")[None])
+        found = objects("regatta-worker", "--set", "frameworks={%s}" % ",".join(listed))
+        worker = permissions.granted(found["ClusterRole", "multikueue-sa"]["rules"])
+        for framework in listed:
+            group, _, kind = framework.partition("/")
+            for granted, asked in ((own, self.asked["own"]), (worker, self.asked["worker"])):
+                self.assertEqual({(v, r) for v, g, r in granted
+                                  if g == group and r.split("/")[0] == f"{kind}s"},
+                                 {(v, r.replace("jobs", f"{kind}s")) for v, r in jobs(asked)})
+
     def test_a_hub_writes_in_its_namespaces_only(self):
         found = objects("regatta-worker", "--set", "namespaces={a,b}")
         verbs = {v for v, _, _ in permissions.granted(found["ClusterRole", "multikueue-sa"]["rules"])}
@@ -318,6 +339,20 @@ class Webhooks(unittest.TestCase):
         self.assertEqual({p for p in asked if "kueue" in p}, served)
         self.assertEqual({p for p in asked if "kueue" not in p},
                          {"/mutate-batch-v1-job", "/validate-batch-v1-job"})
+
+    def test_listed_kinds_of_jobs_are_reviewed(self):
+        found = rendered("regatta/kueue")
+        paths = [w["clientConfig"]["service"]["path"] for (kind, _), o in found.items()
+                 if kind.endswith("WebhookConfiguration") for w in o["webhooks"]]
+        jobset = "jobset-x-k8s-io-v1alpha2-jobset"
+        self.assertLessEqual({f"/mutate-{jobset}", f"/validate-{jobset}"}, set(paths))
+
+    def test_the_kinds_of_jobs_are_those_of_the_program(self):
+        """manager/config/integration_rules.cpp lists what Regatta lacks of Kueue's."""
+        text = (ROOT / "manager/config/integration_rules.cpp").read_text()
+        known = set(re.findall(r'\{"([\w./-]+)",\s*"\w+\.v', text))
+        lacking = set(re.findall(r'"([^"]+)"', re.search(r"missing\[\] = \{(.*?)\};", text, re.S)[1]))
+        self.assertEqual(known - lacking, set(FRAMEWORKS))
 
     def test_jobs_of_managed_namespaces_only_are_reviewed(self):
         jobs = [w for w in self.configurations() if w["name"].endswith("job.kb.io")]

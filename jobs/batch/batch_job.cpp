@@ -1,5 +1,6 @@
 #include "jobs/batch/batch_job.h"
 
+#include "jobs/remote_object.h"
 #include "lib/api/codec.h"
 #include "lib/api/names.h"
 #include "lib/base/merge_patch.h"
@@ -30,6 +31,10 @@ bool indexed(const api::Job& job) {
   return job.spec.completion_mode == "Indexed";
 }
 
+bool completions_equal(const api::Job& job) {
+  return job.metadata.annotation(std::string(job_completions_equal_parallelism)) == "true";
+}
+
 bool stopping_marked(const api::Job& job) {
   return job.metadata.annotation(std::string(api::annotations::stopping)) == "true";
 }
@@ -40,29 +45,6 @@ void strip_controller_labels(Json& pod_template) {
   const auto labels = metadata->find("labels");
   if (labels == metadata->end() || !labels->is_object()) return;
   for (const std::string_view label : controller_labels) labels->erase(std::string(label));
-}
-
-/// The value without nulls, empty objects and empty lists, which mean the same as absent fields.
-Json slim(const Json& value) {
-  if (value.is_array()) {
-    Json out = Json::array();
-    for (const Json& item : value) out.push_back(slim(item));
-    return out;
-  }
-  if (!value.is_object()) return value;
-  Json out = Json::object();
-  for (const auto& [key, item] : value.items()) {
-    Json kept = slim(item);
-    if (!kept.is_null() && !(kept.is_structured() && kept.empty())) out[key] = std::move(kept);
-  }
-  return out;
-}
-
-Json spec_part(const Json& pod_template, const char* field) {
-  const auto spec = pod_template.find("spec");
-  if (spec == pod_template.end() || !spec->is_object()) return Json();
-  const auto found = spec->find(field);
-  return found == spec->end() ? Json() : slim(*found);
 }
 
 /// Number of indexes in "1,3-5" that are below `limit`. Indexes go up; what is below zero, or said
@@ -108,11 +90,6 @@ Json condition(const char* type, const char* reason, const std::string& message,
           {"lastTransitionTime", format_rfc3339(now)}};
 }
 
-/// A patch of the status that applies to this Job and to no other one of the same name.
-Json of_this_job(const api::Job& job, Json status) {
-  return {{"metadata", {{"uid", job.metadata.uid}}}, {"status", std::move(status)}};
-}
-
 /// The template without what the Job controller put into it.
 Result<api::PodTemplate> plain_template(const api::PodTemplate& given) {
   // A text without labels stays as it is and need not be parsed.
@@ -123,7 +100,20 @@ Result<api::PodTemplate> plain_template(const api::PodTemplate& given) {
   return api::PodTemplate::from(pod_template, "spec.template");
 }
 
-/// The pod set without its topology request.
+/// The least number of pods with which the Job may begin, if it names one.
+Result<std::optional<std::int32_t>> least_pods(const api::Job& job) {
+  const std::string& text = job.metadata.annotation(std::string(job_min_parallelism));
+  std::int32_t least = 0;
+  if (text.empty()) return std::optional<std::int32_t>();
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), least);
+  const bool whole = read.ec == std::errc() && read.ptr == text.data() + text.size();
+  if (whole && least > 0 && least < parallelism(job)) return std::optional(least);
+  return Error(Errc::invalid, "metadata.annotations[" + std::string(job_min_parallelism) +
+                                  "]: must be a number above 0 and below parallelism, got \"" +
+                                  text + "\"");
+}
+
+/// The pod set without its least number of pods and its topology request.
 Result<api::PodSet> plain_pod_set(const api::Job& job) {
   api::PodSet set;
   set.name = main_pod_set;
@@ -131,18 +121,6 @@ Result<api::PodSet> plain_pod_set(const api::Job& job) {
   Result<api::PodTemplate> parsed = plain_template(job.spec.pod_template);
   if (!parsed) return parsed.error();
   set.pod_template = std::move(*parsed);
-  if (const std::string& text = job.metadata.annotation(std::string(job_min_parallelism));
-      !text.empty()) {
-    std::int32_t least = 0;
-    const auto read = std::from_chars(text.data(), text.data() + text.size(), least);
-    const bool whole = read.ec == std::errc() && read.ptr == text.data() + text.size();
-    if (!whole || least <= 0 || least >= parallelism(job)) {
-      return Error(Errc::invalid, "metadata.annotations[" + std::string(job_min_parallelism) +
-                                      "]: must be a number above 0 and below parallelism, got \"" +
-                                      text + "\"");
-    }
-    set.min_count = least;
-  }
   return set;
 }
 
@@ -155,6 +133,9 @@ std::int32_t pod_count(const api::Job& job) {
 Result<std::vector<api::PodSet>> pod_sets(const api::Job& job, const TopologyOptions& topology) {
   Result<api::PodSet> set = plain_pod_set(job);
   if (!set) return set.error();
+  auto least = least_pods(job);
+  if (!least) return least.error();
+  set->min_count = *least;
   const std::string path = "spec.template.metadata";
   const api::StringMap& annotations = job.spec.pod_template.view().annotations;
   if (auto wrong = check_topology(path, annotations, set->count, topology); !wrong.empty()) {
@@ -188,8 +169,7 @@ std::optional<Finished> finished(const api::Job& job) {
   for (const api::StatusCondition& condition : job.status.conditions) {
     if (condition.status != api::ConditionStatus::True) continue;
     if (condition.type == api::conditions::job_complete) {
-      return Finished{true,
-                      condition.message.empty() ? "Job finished successfully" : condition.message};
+      return Finished{true, condition.message};
     }
     if (condition.type == api::conditions::job_failed) return Finished{false, condition.message};
   }
@@ -206,8 +186,9 @@ bool pods_ready(const api::Job& job) {
 
 std::vector<api::ReclaimablePod> reclaimable_pods(const api::Job& job) {
   const std::int32_t pods = pod_count(job);
-  if (pods <= 1 || !job.spec.completions) return {};
-  const std::int32_t completions = *job.spec.completions;
+  if (pods <= 1) return {};
+  // Once a pod of a Job without completions has succeeded, no pod takes its place.
+  const std::int32_t completions = job.spec.completions.value_or(parallelism(job));
   std::int64_t ended = job.status.succeeded;
   if (indexed(job)) {
     ended = std::int64_t(count_indexes(job.status.completed_indexes, completions)) +
@@ -227,14 +208,12 @@ bool equivalent(const api::Job& job, const api::Workload& workload,
   const bool started = running && !suspended(job) && running->size() == 1;
   const std::int32_t expected = started ? running->front().count : theirs.count;
   if (mine.count != expected && mine.count != theirs.count) return false;
-  if (!started && mine.min_count != theirs.min_count) return false;
-  const Json ours = mine.pod_template.json();
-  const Json original = theirs.pod_template.json();
-  for (const char* field : {"containers", "initContainers"}) {
-    if (spec_part(ours, field) != spec_part(original, field)) return false;
-  }
+  // A Job that started with fewer pods has no room below them any more.
+  const Result<std::optional<std::int32_t>> least =
+      started ? Result<std::optional<std::int32_t>>(theirs.min_count) : least_pods(job);
+  if (!least || *least != theirs.min_count) return false;
   // Tolerations that the start added come from the admission; the job does not ask for them.
-  return started || spec_part(ours, "tolerations") == spec_part(original, "tolerations");
+  return same_pods(mine.pod_template.json(), theirs.pod_template.json(), !started);
 }
 
 Result<Json> start_patch(const api::Job& job, const PodSetInfo& info) {
@@ -247,7 +226,7 @@ Result<Json> start_patch(const api::Job& job, const PodSetInfo& info) {
   const bool partial = !job.metadata.annotation(std::string(job_min_parallelism)).empty();
   if (partial && info.count > 0 && info.count < parallelism(job)) {
     spec["parallelism"] = info.count;
-    if (job.metadata.annotation(std::string(job_completions_equal_parallelism)) == "true") {
+    if (completions_equal(job)) {
       spec["completions"] = info.count;
     }
   }
@@ -264,7 +243,8 @@ Json queue_patch(const api::Job& job, const std::string& queue) {
   return patch;
 }
 
-std::optional<StopStep> next_stop_step(const api::Job& job, const api::Workload* workload) {
+std::optional<StopStep> next_stop_step(const api::Job& job, const api::Workload* workload,
+                                       bool at_once) {
   Json metadata = {{"uid", job.metadata.uid}};
   Json restore = Json::object();
   if (workload && workload->spec.pod_sets.size() == 1) {
@@ -279,7 +259,10 @@ std::optional<StopStep> next_stop_step(const api::Job& job, const api::Workload*
     }
     const Json change = merge_patch_between(running, restored(running, original));
     if (!change.empty()) restore["template"] = change;
-    if (set.min_count && parallelism(job) != set.count) restore["parallelism"] = set.count;
+    if (set.min_count && parallelism(job) != set.count) {
+      restore["parallelism"] = set.count;
+      if (completions_equal(job)) restore["completions"] = set.count;
+    }
   }
   if (!job.spec.suspend.value_or(false)) {
     StopStep step;
@@ -294,7 +277,7 @@ std::optional<StopStep> next_stop_step(const api::Job& job, const api::Workload*
         {{"metadata", std::move(metadata)}, {"status", {{"startTime", nullptr}}}}, true, false};
   }
   // The API refuses a change of the template while pods count as active.
-  if (!restore.empty() && job.status.active > 0) return std::nullopt;
+  if (!restore.empty() && job.status.active > 0 && !at_once) return std::nullopt;
   metadata["annotations"] = {{std::string(api::annotations::stopping), nullptr}};
   StopStep step;
   step.last = true;
@@ -311,18 +294,6 @@ std::string not_managed_reason(const api::Job& job) {
 }
 
 Json remote_job(const api::Job& job, const api::Workload& workload, const std::string& origin) {
-  Json metadata = {{"name", job.metadata.name}, {"namespace", job.metadata.ns}};
-  Json labels = job.metadata.labels;
-  labels[std::string(api::labels::multikueue_origin)] = origin;
-  labels.erase(std::string(api::labels::prebuilt_workload_name));
-  metadata["labels"] = std::move(labels);
-  Json annotations = job.metadata.annotations;
-  annotations.erase(std::string(api::annotations::stopping));
-  // This annotation says what was applied to the hub, not to the worker.
-  annotations.erase("kubectl.kubernetes.io/last-applied-configuration");
-  annotations[std::string(api::annotations::prebuilt_workload_name)] = workload.metadata.name;
-  metadata["annotations"] = std::move(annotations);
-
   const Json whole = api::to_json(job);
   Json spec = whole.value("spec", Json::object());
   for (const char* field : {"managedBy", "ttlSecondsAfterFinished"}) spec.erase(field);
@@ -338,7 +309,7 @@ Json remote_job(const api::Job& job, const api::Workload& workload, const std::s
   spec["template"] = std::move(pod_template);
   return {{"apiVersion", "batch/v1"},
           {"kind", "Job"},
-          {"metadata", std::move(metadata)},
+          {"metadata", remote_metadata(job.metadata, workload, origin)},
           {"spec", std::move(spec)}};
 }
 
@@ -363,12 +334,12 @@ Json status_patch(const api::Job& local, const api::Job& remote) {
   }
   const Json change = merge_patch_between(before, after);
   if (change.empty()) return change;
-  return of_this_job(local, change);
+  return status_patch_of(local.metadata, change);
 }
 
 Json release_patch(const api::Job& local) {
   if (!active(local) && local.status.ready.value_or(0) == 0) return Json::object();
-  return of_this_job(local, {{"active", nullptr}, {"ready", 0}, {"terminating", 0}});
+  return status_patch_of(local.metadata, {{"active", nullptr}, {"ready", 0}, {"terminating", 0}});
 }
 
 Json final_patch(const api::Job& local, bool success, const std::string& message, TimePoint now) {
@@ -392,7 +363,7 @@ Json final_patch(const api::Job& local, bool success, const std::string& message
   after["ready"] = 0;
   after["terminating"] = 0;
   after["uncountedTerminatedPods"] = Json::object();
-  return of_this_job(local, merge_patch_between(before, after));
+  return status_patch_of(local.metadata, merge_patch_between(before, after));
 }
 
 }  // namespace regatta::jobs::batch_job

@@ -50,11 +50,17 @@ Result<Json> start_patch(const api::Job& job, const PodSetInfo& info);
 /// the same write.
 Json queue_patch(const api::Job& job, const std::string& queue);
 
+/// What webhooks refuse of a Job, and of a change of it.
+void check(const api::Job& job, const CheckOptions& options, api::ErrorList* errors);
+void check_update(const api::Job& before, const api::Job& after, const CheckOptions& options,
+                  api::ErrorList* errors);
+
 /// A stop takes up to three writes: suspend the Job and mark it as stopping; clear the start time
 /// in its status; restore the template and remove the mark. This is the next of them, or nullopt
 /// when the Job is as it was before it was started. `workload` (may be null) holds the original
-/// template.
-std::optional<StopStep> next_stop_step(const api::Job& job, const api::Workload* workload);
+/// template. With `at_once` that is restored while pods are still active.
+std::optional<StopStep> next_stop_step(const api::Job& job, const api::Workload* workload,
+                                       bool at_once = false);
 
 /// Why MultiKueue may not run the hub's Job; empty when it may.
 std::string not_managed_reason(const api::Job& job);

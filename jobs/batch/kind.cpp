@@ -2,11 +2,15 @@
 
 #include "jobs/batch/batch_job.h"
 #include "lib/api/codec.h"
+#include "lib/api/names.h"
 
 #include <nlohmann/json.hpp>
 
 namespace regatta::jobs {
 namespace {
+
+/// The value of spec.managedBy that means the same as none.
+constexpr std::string_view own_controller = "kubernetes.io/job-controller";
 
 class BatchJobKind final : public JobKind {
  public:
@@ -36,6 +40,9 @@ class BatchJob final : public GenericJob {
     return batch_job::equivalent(job_, workload, running);
   }
 
+  std::string pod_selector() const override {
+    return std::string(api::labels::job_name) + "=" + job_.metadata.name;
+  }
   bool suspended() const override { return batch_job::suspended(job_); }
   bool stopping() const override { return batch_job::stopping(job_); }
   bool active() const override { return batch_job::active(job_); }
@@ -52,11 +59,30 @@ class BatchJob final : public GenericJob {
     }
     return batch_job::start_patch(job_, infos.front());
   }
-  std::optional<StopStep> next_stop_step(const api::Workload* workload) const override {
-    return batch_job::next_stop_step(job_, workload);
+  std::optional<StopStep> next_stop_step(const api::Workload* workload,
+                                         bool at_once) const override {
+    return batch_job::next_stop_step(job_, workload, at_once);
   }
   Json queue_patch(const std::string& queue) const override {
     return batch_job::queue_patch(job_, queue);
+  }
+
+  Json suspend_patch() const override {
+    return job_.spec.suspend.value_or(false) ? Json::object() : Json{{"spec", {{"suspend", true}}}};
+  }
+  std::optional<ManagedBy> managed_by() const override {
+    const auto& by = job_.spec.managed_by;
+    return ManagedBy{by, !by || *by == own_controller};
+  }
+  Json managed_by_patch(std::string_view manager) const override {
+    return {{"spec", {{"managedBy", manager}}}};
+  }
+  void check(const CheckOptions& options, api::ErrorList* errors) const override {
+    batch_job::check(job_, options, errors);
+  }
+  void check_update(const GenericJob& before, const CheckOptions& options,
+                    api::ErrorList* errors) const override {
+    if (const api::Job* old = typed(before)) batch_job::check_update(*old, job_, options, errors);
   }
 
   std::string not_managed_reason() const override { return batch_job::not_managed_reason(job_); }

@@ -1,13 +1,33 @@
 #include "jobs/integrations/integrations.h"
 
+#include "jobs/appwrapper/kind.h"
 #include "jobs/batch/kind.h"
+#include "jobs/jobset/kind.h"
+#include "jobs/kubeflow/kind.h"
+#include "jobs/ray/kind.h"
+
+#include <algorithm>
 
 namespace regatta::jobs {
 
 JobKinds all_kinds() {
-  return JobKinds({
-      batch_job_kind(),
-  });
+  std::vector<std::shared_ptr<const JobKind>> kinds = {batch_job_kind(), jobset_kind(),
+                                                       appwrapper_kind()};
+  for (auto& family : {kubeflow_kinds(), ray_kinds()}) {
+    kinds.insert(kinds.end(), family.begin(), family.end());
+  }
+  return JobKinds(std::move(kinds));
+}
+
+JobKinds enabled_kinds(const std::vector<std::string>& frameworks) {
+  const JobKinds all = all_kinds();
+  std::vector<std::shared_ptr<const JobKind>> kinds;
+  for (const auto& kind : all.all()) {
+    const bool named =
+        std::find(frameworks.begin(), frameworks.end(), kind->framework()) != frameworks.end();
+    if (named || kind == batch_job_kind()) kinds.push_back(kind);
+  }
+  return JobKinds(std::move(kinds));
 }
 
 JobPtr job_of(api::Job job) {

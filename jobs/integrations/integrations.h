@@ -8,6 +8,9 @@ namespace regatta::jobs {
 /// Every kind of job that Regatta knows. A new kind adds a line in integrations.cpp.
 JobKinds all_kinds();
 
+/// Those whose frameworks are named, and batch/job in any case. Unknown names are passed over.
+JobKinds enabled_kinds(const std::vector<std::string>& frameworks);
+
 /// What JobKind::decode() makes of the same Job without a pool, for callers that hold it as an
 /// object.
 JobPtr job_of(api::Job job);

@@ -15,6 +15,11 @@ Result<Json> play_configuration(const Json& scenario);
 Result<Json> play_visibility(const Json& scenario);
 Result<Json> play_metrics(const Json& scenario);
 
+/// The steps of a scenario of jobs: {"expect": …} of each. What nothing here can play is
+/// {"expect": null, "notImplemented": "why"}.
+Result<Json> play_jobs(const Json& scenario);
+bool is_jobs_scenario(const Json& scenario);
+
 /// The member "featureGates" of a scenario.
 webhooks::Gates gates_in(const Json& scenario);
 

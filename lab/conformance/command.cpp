@@ -1,7 +1,10 @@
 #include "lab/conformance/command.h"
 
+#include "lab/conformance/areas.h"
 #include "lab/conformance/compare.h"
 #include "lab/conformance/corpus.h"
+#include "lab/conformance/job_compare.h"
+#include "lib/base/json_access.h"
 #include "whatif/files.h"
 
 #include <nlohmann/json.hpp>
@@ -52,14 +55,35 @@ class Run {
     }
     if (options_.json) {
       out_ << dump_json(*outcome) << "\n";
+    } else if (is_jobs_scenario(*scenario)) {
+      judge_steps(path, *scenario, *outcome);
     } else {
       judge(path, *scenario, *outcome);
     }
   }
 
   void judge(const std::string& path, const Json& scenario, const Json& outcome) {
-    const Differences differences = compare(scenario, outcome);
-    Tally& tally = played_.groups[group_of(scenario)];
+    count(path, compare(scenario, outcome), &played_.groups[group_of(scenario)]);
+  }
+
+  void judge_steps(const std::string& path, const Json& scenario, const Json& outcome) {
+    const Json& steps = list_or_empty(scenario, "steps");
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      const Json& got = outcome["steps"][i];
+      Tally& tally = played_.groups[group_of(scenario) + " " + text_at(steps[i], "op")];
+      if (got.contains("notImplemented")) {
+        ++tally.total;
+        ++tally.not_implemented;
+        played_.fine = false;
+        continue;
+      }
+      const std::string at = path + ": step " + std::to_string(i);
+      count(at, compare_job_step(steps[i], got["expect"]), &tally);
+    }
+  }
+
+  void count(const std::string& path, const Differences& differences, Tally* counted) {
+    Tally& tally = *counted;
     ++tally.total;
     tally.messages += differences.message_count;
     tally.messages_matched +=
@@ -79,9 +103,12 @@ class Run {
 
 void print_tallies(const Played& played, std::ostream& out) {
   for (const auto& [group, tally] : played.groups) {
-    out << group << ": " << tally.matched << "/" << tally.total << " scenarios, "
-        << tally.messages_matched << "/" << tally.messages << " messages";
+    const bool steps = group.find(' ') != std::string::npos;
+    out << group << ": " << tally.matched << "/" << tally.total
+        << (steps ? " outcomes, " : " scenarios, ") << tally.messages_matched << "/"
+        << tally.messages << " messages";
     if (tally.failed > 0) out << ", " << tally.failed << " not played";
+    if (tally.not_implemented > 0) out << ", " << tally.not_implemented << " not implemented";
     out << "\n";
   }
   out.flush();

@@ -11,13 +11,15 @@ struct ConformanceOptions {
   bool json = false;  ///< one line per scenario; else a summary of each group with its differences
 };
 
-/// How many scenarios and messages came out as expected.
+/// How many scenarios and messages came out as expected. Of scenarios of jobs, each operation is a
+/// group of its own ("jobs/jobset start"), and counts outcomes of steps.
 struct Tally {
   int total = 0;
   int matched = 0;
   int messages = 0;
   int messages_matched = 0;
-  int failed = 0;  ///< could not be played, and are not in `total`
+  int failed = 0;           ///< could not be played, and are not in `total`
+  int not_implemented = 0;  ///< steps of kinds and operations that there are not yet; in `total`
 };
 
 struct Played {

@@ -35,12 +35,18 @@ Result<Json> play_area(const std::string& area, const Json& scenario) {
 }  // namespace
 
 std::string group_of(const Json& scenario) {
+  if (is_jobs_scenario(scenario)) return "jobs/" + text_at(scenario, "kind");
   const std::string& area = text_at(scenario, "area");
   return area.empty() ? text_at(scenario, "family") : area + "/" + text_at(scenario, "group");
 }
 
 Result<Json> play(const Json& scenario) {
   if (!scenario.is_object()) return Error(Errc::invalid, "a scenario is a JSON object");
+  if (is_jobs_scenario(scenario)) {
+    Result<Json> steps = play_jobs(scenario);
+    if (!steps) return steps.error();
+    return Json{{"name", text_at(scenario, "name")}, {"steps", std::move(*steps)}};
+  }
   const std::string& area = text_at(scenario, "area");
   if (area.empty()) return play_admission(scenario);
   Result<Json> outcome = play_area(area, scenario);

@@ -27,7 +27,7 @@ struct FieldError {
   std::string message;
   std::string_view type = field_error::invalid;
   std::string detail;
-  std::string text() const { return field + ": " + message; }
+  std::string text() const { return field.empty() ? message : field + ": " + message; }
   friend bool operator==(const FieldError&, const FieldError&) = default;
 };
 
@@ -78,6 +78,11 @@ class ErrorList {
   void invalid_each(const std::string& field, std::string_view value, const Complaints& whys) {
     for (const std::string& why : whys) invalid(field, in_quotes(value), why);
   }
+  /// Nothing but what is wrong with the object as a whole, without a field.
+  void whole(std::string message) {
+    errors_ = {{"", std::move(message), field_error::invalid, ""}};
+  }
+  void append(const FieldErrors& more) { errors_.insert(errors_.end(), more.begin(), more.end()); }
   /// The errors in order. The same error twice counts once.
   FieldErrors take();
 

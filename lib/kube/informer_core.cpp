@@ -104,10 +104,15 @@ Task<> InformerCore::run() {
     } else {
       continue;
     }
-    ++health_.failures;
-    const Duration delay = retry_delay(failure);
-    health_.next_attempt = deps_.clock.now() + delay;
-    note_failure(failure);
+    Duration delay{};
+    if (says_absent(failure)) {
+      delay = note_absent_resource(failure);
+    } else {
+      ++health_.failures;
+      delay = retry_delay(failure);
+      health_.next_attempt = deps_.clock.now() + delay;
+      note_failure(failure);
+    }
     Task<> sleeping = deps_.clock.sleep_for(delay);
     Task<> roused = anew_wanted();
     co_await finishes_first(std::move(sleeping), std::move(roused));
@@ -288,6 +293,32 @@ void InformerCore::note_failure(const Error& error) {
   for (const auto& handler : health_handlers_) handler();
 }
 
+/// A resource that was served and has objects here is not believed to be gone.
+bool InformerCore::says_absent(const Error& failure) const {
+  const bool forbidden = failure.details() && failure.details()->http_status == 403;
+  const bool says_so =
+      failure.code() == Errc::not_found || (options_.forbidden_is_absent && forbidden);
+  return options_.absent_retry > Duration(0) && says_so && version_.empty() && store_.empty();
+}
+
+/// There are no objects of a resource that there is not. Returns how long to wait.
+Duration InformerCore::note_absent_resource(const Error& failure) {
+  const bool news = health_.served || health_.last_error;
+  health_.served = false;
+  health_.last_error.reset();
+  health_.failures = 0;
+  health_.last_event = deps_.clock.now();
+  health_.synced = true;
+  anew_done_ = anew_begun_;
+  synced_.notify_all();
+  if (news) {
+    deps_.log.info("the API server does not serve the resource",
+                   {{"resource", resource_.group_resource()}, {"answer", failure.what()}});
+    for (const auto& handler : health_handlers_) handler();
+  }
+  return Backoff{std::chrono::seconds(1), options_.absent_retry}.after(++absent_answers_);
+}
+
 /// Retries at once after the first failure, so that a cut watch costs nothing; then exponentially.
 Duration InformerCore::retry_delay(const Error& failure) {
   if (failure.code() == Errc::too_large) return options_.over_limit_retry;
@@ -370,6 +401,8 @@ void InformerCore::replace_store(Listing listing, std::string version) {
   health_.last_event = deps_.clock.now();
   notify(changes);
   health_.synced = true;
+  health_.served = true;
+  absent_answers_ = 0;
   anew_done_ = anew_begun_;
   synced_.notify_all();
 }

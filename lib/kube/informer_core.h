@@ -44,6 +44,11 @@ struct InformerOptions {
   /// Whether the store is filled from a list after a failure that lasted, instead of resuming the
   /// watch: a watch that resumes is open before it has told what happened meanwhile.
   bool list_after_loss = false;
+  /// Above zero: the API may lack the resource, as that of a CRD. A server that says so from the
+  /// start is synced, and is asked again, after a second at first and after so long in the end.
+  Duration absent_retry{0};
+  /// With absent_retry: a resource that may not be read counts as one that is not there.
+  bool forbidden_is_absent = false;
   /// Objects that went are remembered, up to so many. See absence().
   std::size_t absent_max = 512;
 };
@@ -51,6 +56,7 @@ struct InformerOptions {
 struct InformerHealth {
   bool synced = false;     ///< the store has held a complete list once
   bool connected = false;  ///< a watch is open now
+  bool served = true;      ///< false: the server says that it has no such resource
   std::optional<TimePoint> connected_since;
   std::optional<TimePoint> disconnected_since;  ///< set while not connected, from the start on
   std::optional<TimePoint> last_event;          ///< or bookmark, or list
@@ -160,6 +166,8 @@ class InformerCore {
   Task<Status> read_events(WatchStream* stream, Listing* initial);
   Status check_limits(const Listing* initial) const;
   Duration retry_delay(const Error& failure);
+  bool says_absent(const Error& failure) const;
+  Duration note_absent_resource(const Error& failure);
   void note_failure(const Error& error);
 
   void add_to(Listing* listing, const Json& item, std::size_t bytes);
@@ -187,12 +195,13 @@ class InformerCore {
   std::vector<ChangeHandler> change_handlers_;
   std::vector<std::function<void()>> health_handlers_;
   InformerHealth health_;
-  std::string version_;    ///< up to where the store follows the server; empty: list first
-  std::string reached_;    ///< the last version_ that was not empty
-  SteadyPoint heard_{};    ///< when the watch last said anything
-  SteadyPoint opened_{};   ///< when the watch was opened
-  std::size_t bytes_ = 0;  ///< of the texts of what the store holds
-  int relists_ = 0;        ///< that a 410 asked for, each soon after the one before
+  std::string version_;     ///< up to where the store follows the server; empty: list first
+  std::string reached_;     ///< the last version_ that was not empty
+  SteadyPoint heard_{};     ///< when the watch last said anything
+  SteadyPoint opened_{};    ///< when the watch was opened
+  std::size_t bytes_ = 0;   ///< of the texts of what the store holds
+  int absent_answers_ = 0;  ///< in a row: that there is no such resource
+  int relists_ = 0;         ///< that a 410 asked for, each soon after the one before
   std::optional<SteadyPoint> relisted_;  ///< when it last did
   int silent_watches_ = 0;               ///< watches in a row that ended in silence
   bool watch_list_refused_ = false;

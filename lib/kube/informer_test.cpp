@@ -595,6 +595,62 @@ TEST_F(InformerTest, AfterALossAFollowerThatMustBeCurrentListsAnew) {
   EXPECT_TRUE(informer->health().connected);
 }
 
+TEST_F(InformerTest, AResourceThatIsNotServedIsAskedForUntilItIs) {
+  server.otherwise = [](const net::HttpRequest&) { return net::HttpResponse(404, "not found"); };
+  InformerOptions may_lack = options();
+  may_lack.absent_retry = 2min;
+  begin(may_lack);
+  world.run_for(20min);
+  EXPECT_TRUE(informer->has_synced()) << "there are no objects of a kind that there is not";
+  EXPECT_FALSE(informer->health().served);
+  EXPECT_FALSE(informer->health().last_error);
+  EXPECT_LE(server.seen.size(), 18u) << "after a second at first, after two minutes in the end";
+  bool caught_up = false;
+  scope.spawn("catch up", [](Informer<Thing>* things, bool* done) -> Task<> {
+    co_await things->catch_up();
+    *done = true;
+  }(informer.get(), &caught_up));
+  world.settle();
+  EXPECT_TRUE(caught_up);
+
+  server.otherwise = nullptr;
+  server.answer(200, list_text("10", {thing_json("a", "1")}));
+  (void)server.answer_watch();
+  world.run_for(2min);
+  EXPECT_TRUE(informer->health().served);
+  EXPECT_EQ(contents(), "a@1 ");
+}
+
+TEST_F(InformerTest, ObjectsAreKeptWhenTheServerSaysThatTheirKindIsGone) {
+  server.answer(200, list_text("10", {thing_json("a", "1")}));
+  auto first = server.answer_watch();
+  InformerOptions may_lack = options();
+  may_lack.absent_retry = 2min;
+  begin(may_lack);
+  server.otherwise = [](const net::HttpRequest&) { return net::HttpResponse(404, "not found"); };
+  first->cut();
+  world.run_for(10min);
+  EXPECT_EQ(contents(), "a@1 ");
+  EXPECT_TRUE(informer->health().served);
+  EXPECT_EQ(informer->health().last_error->code(), Errc::not_found);
+}
+
+struct ForbiddenInformerTest : InformerTest, testing::WithParamInterface<bool> {};
+
+TEST_P(ForbiddenInformerTest, AResourceThatMayNotBeReadCountsAsAbsentWhereThatIsWanted) {
+  server.otherwise = [](const net::HttpRequest&) {
+    return net::HttpResponse(403, R"({"kind": "Status", "reason": "Forbidden", "code": 403})");
+  };
+  InformerOptions may_lack = options();
+  may_lack.absent_retry = 2min;
+  may_lack.forbidden_is_absent = GetParam();
+  begin(may_lack);
+  EXPECT_EQ(informer->has_synced(), GetParam());
+  EXPECT_EQ(informer->health().served, !GetParam());
+}
+
+INSTANTIATE_TEST_SUITE_P(Wanted, ForbiddenInformerTest, testing::Bool());
+
 TEST(ResourceVersions, CompareAsNumbersOrNotAtAll) {
   EXPECT_EQ(is_older_version("9", "10"), true);
   EXPECT_EQ(is_older_version("10", "9"), false);

@@ -59,7 +59,7 @@ void warn_of_unused(const ConfigDocument& document, Configuration* configuration
   }
   warn_of("fields without effect in Regatta", fields, configuration);
   for (const std::string& framework : configuration->integrations.frameworks) {
-    if (framework != "batch/job") missing.push_back(framework);
+    if (!has_framework(framework)) missing.push_back(framework);
   }
   warn_of("integrations.frameworks that Regatta does not have, whose objects it leaves alone",
           missing, configuration);

@@ -115,6 +115,9 @@ struct ClientConnection {
   std::int64_t burst = 500;
 };
 
+/// Whether Regatta has the integration, which the configuration may name in any case.
+bool has_framework(std::string_view framework);
+
 struct Integrations {
   std::vector<std::string> frameworks{"batch/job"};
   std::vector<std::string> label_keys_to_copy;

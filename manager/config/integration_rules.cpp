@@ -1,4 +1,5 @@
 #include "lib/base/json_access.h"
+#include "manager/config/configuration.h"
 #include "manager/config/rules.h"
 
 #include <nlohmann/json.hpp>
@@ -33,6 +34,13 @@ constexpr Framework frameworks[] = {
     {"statefulset", "StatefulSet.v1.apps"},
     {"trainer.kubeflow.org/trainjob", "TrainJob.v1alpha1.trainer.kubeflow.org"},
     {"workload.codeflare.dev/appwrapper", "AppWrapper.v1beta2.workload.codeflare.dev"},
+};
+
+/// Kueue's integrations that Regatta does not have.
+constexpr std::string_view missing[] = {
+    "deployment",  "leaderworkerset.x-k8s.io/leaderworkerset",
+    "pod",         "sparkoperator.k8s.io/sparkapplication",
+    "statefulset", "trainer.kubeflow.org/trainjob",
 };
 
 const Framework* find(std::string_view name) {
@@ -73,6 +81,12 @@ std::set<std::string> check_frameworks(const Json& integrations, api::ErrorList*
 
 std::span<const Framework> all_frameworks() {
   return frameworks;
+}
+
+bool has_framework(std::string_view framework) {
+  const bool lacks =
+      std::find(std::begin(missing), std::end(missing), framework) != std::end(missing);
+  return !lacks && find(framework) != nullptr;
 }
 
 void check_integrations(const Json& c, api::ErrorList* errors) {

@@ -45,7 +45,9 @@ class JobReviews {
 
   Verdict defaulted(const Json& object, const jobs::GenericJob& job) const {
     Json after = object;
-    after.merge_patch(jobs::default_job(deps_.objects, job, deps_.config));
+    const auto patch = jobs::default_job(deps_.objects, job, deps_.config);
+    if (!patch) return refusal(400, patch.error().what());
+    after.merge_patch(*patch);
     Verdict verdict;
     verdict.patch = Json::diff(object, after);
     return verdict;

@@ -64,6 +64,7 @@ class Crew final : public jobs::GenericJob {
     return true;
   }
 
+  std::string pod_selector() const override { return "crew=" + metadata_.name; }
   bool suspended() const override { return spec_.value("suspend", false); }
   bool stopping() const override { return false; }
   bool active() const override { return status_.value("running", 0) > 0; }
@@ -85,7 +86,7 @@ class Crew final : public jobs::GenericJob {
     }
     return patch(std::move(spec));
   }
-  std::optional<StopStep> next_stop_step(const api::Workload* workload) const override {
+  std::optional<StopStep> next_stop_step(const api::Workload* workload, bool) const override {
     if (suspended()) return std::nullopt;
     Json spec = {{"suspend", true}};
     for (std::size_t i = 0; workload && i < 2; ++i) {
@@ -100,6 +101,20 @@ class Crew final : public jobs::GenericJob {
              {{"uid", metadata_.uid}, {"labels", {{std::string(api::labels::queue_name), queue}}}}},
             {"spec", {{"suspend", true}}}};
   }
+
+  Json suspend_patch() const override {
+    return suspended() ? Json::object() : Json{{"spec", {{"suspend", true}}}};
+  }
+  std::optional<jobs::ManagedBy> managed_by() const override {
+    const auto by = spec_.find("managedBy");
+    if (by == spec_.end()) return jobs::ManagedBy{std::nullopt, true};
+    return jobs::ManagedBy{by->get<std::string>(), false};
+  }
+  Json managed_by_patch(std::string_view manager) const override {
+    return {{"spec", {{"managedBy", manager}}}};
+  }
+  void check(const jobs::CheckOptions&, api::ErrorList*) const override {}
+  void check_update(const GenericJob&, const jobs::CheckOptions&, api::ErrorList*) const override {}
 
   std::string not_managed_reason() const override {
     const std::string by = spec_.value("managedBy", "");

@@ -40,7 +40,7 @@ Simulation::Simulation(SimulationInput input) : input_(std::move(input)), now_(i
     settings.federated = !input_.workers.empty();
     settings.admission = input_.admission;
     settings.lifecycle = input_.lifecycle;
-    settings.kinds = jobs::all_kinds();
+    settings.kinds = jobs::enabled_kinds({});
     settings.jobs = input_.jobs;
     settings.behaviour = input_.behaviour;
     clusters_.push_back(

@@ -13,10 +13,20 @@ subjects:
     namespace: {{ .Release.Namespace }}
 {{- end -}}
 
+{{- define "worker.reads" -}}
+{{- range .Values.frameworks }}
+- apiGroups: [{{ splitList "/" . | first }}]
+  resources: [{{ splitList "/" . | last }}s]
+  verbs: [get, list, watch]
+{{- end }}
+{{- end -}}
+
 {{- define "worker.writes" -}}
-- apiGroups: [batch]
-  resources: [jobs]
+{{- range .Values.frameworks }}
+- apiGroups: [{{ splitList "/" . | first }}]
+  resources: [{{ splitList "/" . | last }}s]
   verbs: [create, delete]
+{{- end }}
 - apiGroups: [kueue.x-k8s.io]
   resources: [workloads]
   verbs: [create, delete, patch]

@@ -68,6 +68,34 @@ subjects:
 {{- $config | toYaml -}}
 {{- end -}}
 
+{{/* The kinds of jobs that the Configuration lists, besides Jobs: name, group, version and plural. */}}
+{{- define "regatta.jobKinds" -}}
+{{- $config := include "regatta.givenConfig" . | fromYaml -}}
+{{- $listed := dig "integrations" "frameworks" list $config -}}
+{{- $all := list
+  (dict "framework" "jobset.x-k8s.io/jobset" "version" "v1alpha2" "name" "jobset")
+  (dict "framework" "kubeflow.org/jaxjob" "version" "v1" "name" "jaxjob")
+  (dict "framework" "kubeflow.org/mpijob" "version" "v2beta1" "name" "mpijob")
+  (dict "framework" "kubeflow.org/paddlejob" "version" "v1" "name" "paddlejob")
+  (dict "framework" "kubeflow.org/pytorchjob" "version" "v1" "name" "pytorchjob")
+  (dict "framework" "kubeflow.org/tfjob" "version" "v1" "name" "tfjob")
+  (dict "framework" "kubeflow.org/xgboostjob" "version" "v1" "name" "xgboostjob")
+  (dict "framework" "ray.io/raycluster" "version" "v1" "name" "raycluster")
+  (dict "framework" "ray.io/rayjob" "version" "v1" "name" "rayjob")
+  (dict "framework" "ray.io/rayservice" "version" "v1" "name" "rayservice")
+  (dict "framework" "workload.codeflare.dev/appwrapper" "version" "v1beta2" "name" "appwrapper")
+-}}
+{{- $kinds := list -}}
+{{- range $all -}}
+{{- if has .framework $listed -}}
+{{- $group := .framework | splitList "/" | first -}}
+{{- $kind := dict "name" .name "group" $group "version" .version "plural" (printf "%ss" .name) -}}
+{{- $kinds = append $kinds $kind -}}
+{{- end -}}
+{{- end -}}
+{{- dict "kinds" $kinds | toYaml -}}
+{{- end -}}
+
 {{/* Where Secrets with kubeconfigs are. */}}
 {{- define "regatta.systemNamespace" -}}
 {{- (include "regatta.givenConfig" . | fromYaml).namespace | default .Release.Namespace -}}

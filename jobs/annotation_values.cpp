@@ -1,0 +1,32 @@
+#include "jobs/annotation_values.h"
+
+#include "lib/api/field_errors.h"
+
+#include <charconv>
+
+namespace regatta::jobs {
+
+std::optional<std::int64_t> whole_number(const std::string& text, std::string* complaint) {
+  std::int64_t value = 0;
+  const char* const begin = text.data() + (text.starts_with("+") ? 1 : 0);
+  const char* const end = text.data() + text.size();
+  const auto [at, error] = std::from_chars(begin, end, value);
+  const bool signs = text.starts_with("+-");
+  if (error == std::errc() && at == end && !signs) return value;
+  const bool too_large = error == std::errc::result_out_of_range && at == end;
+  *complaint = "strconv.Atoi: parsing " + api::in_quotes(text) + ": " +
+               (too_large ? "value out of range" : "invalid syntax");
+  return std::nullopt;
+}
+
+std::optional<bool> truth(const std::string& text) {
+  for (const char* yes : {"1", "t", "T", "true", "TRUE", "True"}) {
+    if (text == yes) return true;
+  }
+  for (const char* no : {"0", "f", "F", "false", "FALSE", "False"}) {
+    if (text == no) return false;
+  }
+  return std::nullopt;
+}
+
+}  // namespace regatta::jobs

@@ -1,0 +1,140 @@
+#include "jobs/ray/cluster_spec.h"
+
+#include "lib/api/names.h"
+#include "lib/api/quantity.h"
+#include "lib/base/json_access.h"
+#include "lib/base/lower_case.h"
+
+#include <algorithm>
+
+namespace regatta::jobs::ray {
+namespace {
+
+constexpr const char* head_name = "head";
+/// A Workload has at most 20 pod sets.
+constexpr std::size_t groups_max = 18;
+
+Json submitter_container() {
+  return Json{{"name", "ray-job-submitter"},
+              {"resources",
+               {{"limits", {{"cpu", "1"}, {"memory", "1Gi"}}},
+                {"requests", {{"cpu", "500m"}, {"memory", "200Mi"}}}}}};
+}
+
+Json autoscaler_container(const Json& cluster) {
+  const Json least{{"cpu", "500m"}, {"memory", "512Mi"}};
+  const Json* given = object_at(object_or_empty(cluster, {"autoscalerOptions"}), "resources");
+  return Json{{"name", "autoscaler"},
+              {"resources", given ? *given : Json{{"limits", least}, {"requests", least}}}};
+}
+
+/// The pod that removes the state from Redis runs in the place of the head.
+void raise_requests(Json* container) {
+  Json& requests = (*container)["resources"]["requests"];
+  for (const auto& [resource, least] : {std::pair("cpu", "200m"), std::pair("memory", "256Mi")}) {
+    const auto floor = api::Quantity::parse(least);
+    const auto given = api::Quantity::parse(text_at(requests, resource));
+    if (floor && (!given || *given < *floor)) requests[resource] = least;
+  }
+}
+
+/// The template of the head with the containers that KubeRay adds; null when it adds none.
+Json asked_head(const Json& job, const Json& cluster, const Json& head, Submission submission) {
+  Json asked = head;
+  if (!asked.is_object()) return Json();
+  Json& containers = asked["spec"]["containers"];
+  if (!containers.is_array()) return Json();
+  if (keeps_state(job, cluster) && !containers.empty()) raise_requests(&containers[0]);
+  if (autoscales(cluster)) containers.push_back(autoscaler_container(cluster));
+  if (submission == Submission::sidecar) containers.push_back(submitter_container());
+  return asked;
+}
+
+void check_gates(const Json& pod_template, const std::string& field, api::ErrorList* errors) {
+  const Json& gates = list_or_empty(object_or_empty(pod_template, {"spec"}), "schedulingGates");
+  const bool gated = std::any_of(gates.begin(), gates.end(), [](const Json& gate) {
+    return text_at(gate, "name") == api::gates::elastic_job;
+  });
+  if (gated) return;
+  errors->invalid(field + ".spec.schedulingGates",
+                  gates.empty() ? std::string("null") : gates.dump(),
+                  "an elastic job must have the ElasticJobSchedulingGate");
+}
+
+}  // namespace
+
+const Json& cluster_in(const Json& job, const Place& place) {
+  static const Json none = Json::object();
+  if (!job.contains(place.path)) return none;
+  const Json& found = job.at(place.path);
+  return found.is_object() ? found : none;
+}
+
+bool autoscales(const Json& cluster) {
+  return true_at(cluster, "enableInTreeAutoscaling");
+}
+
+bool keeps_state(const Json& job, const Json& cluster) {
+  const Json& annotations = object_or_empty(job, {"metadata", "annotations"});
+  return text_at(annotations, "ray.io/ft-enabled") == "true" ||
+         object_at(cluster, "gcsFaultToleranceOptions") != nullptr;
+}
+
+std::vector<PodSlot> slots_of(const Json& job, const Place& place, Submission submission) {
+  const Json& cluster = cluster_in(job, place);
+  std::vector<PodSlot> slots;
+  if (cluster.empty()) return slots;
+  const Json& head = object_or_empty(cluster, {"headGroupSpec", "template"});
+  PodSlot& first = slots.emplace_back();
+  first.name = head_name;
+  first.path = place.path / "headGroupSpec" / "template";
+  first.field = place.field + ".headGroupSpec.template";
+  first.asked = asked_head(job, cluster, head, submission);
+  const Json& groups = list_or_empty(cluster, "workerGroupSpecs");
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const std::int64_t replicas = count_at(groups[i], "replicas", 1);
+    const std::int64_t hosts = std::max(1, count_at(groups[i], "numOfHosts", 1));
+    PodSlot& slot = slots.emplace_back();
+    slot.name = lower_case(text_at(groups[i], "groupName"));
+    slot.path = place.path / "workerGroupSpecs" / i / "template";
+    slot.field = place.field + ".workerGroupSpecs[" + std::to_string(i) + "].template";
+    slot.count = static_cast<std::int32_t>(std::min<std::int64_t>(replicas * hosts, INT32_MAX));
+  }
+  if (submission != Submission::pod) return slots;
+  PodSlot& submitter = slots.emplace_back();
+  submitter.name = "submitter";
+  submitter.path = Json::json_pointer("/spec/submitterPodTemplate");
+  submitter.field = "spec.submitterPodTemplate";
+  submitter.topology_checked = false;
+  Json container = submitter_container();
+  const Json& of_head = list_or_empty(object_or_empty(head, {"spec"}), "containers");
+  if (!of_head.empty()) container["image"] = text_at(of_head[0], "image");
+  submitter.otherwise = Json{
+      {"spec", {{"containers", Json::array({std::move(container)})}, {"restartPolicy", "Never"}}}};
+  return slots;
+}
+
+void check_elastic_gates(const Json& job, const Place& place, api::ErrorList* errors) {
+  const Json& cluster = cluster_in(job, place);
+  const Json& groups = list_or_empty(cluster, "workerGroupSpecs");
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    check_gates(object_or_empty(groups[i], {"template"}),
+                place.field + ".workerGroupSpecs[" + std::to_string(i) + "].template", errors);
+  }
+  check_gates(object_or_empty(cluster, {"headGroupSpec", "template"}),
+              place.field + ".headGroupSpec.template", errors);
+}
+
+void check_cluster(const Json& job, const Place& place, api::ErrorList* errors) {
+  const Json& groups = list_or_empty(cluster_in(job, place), "workerGroupSpecs");
+  const std::string field = place.field + ".workerGroupSpecs";
+  // The head counts as one.
+  if (groups.size() + 1 > groups_max) errors->too_many(field, groups.size() + 1, groups_max);
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    if (text_at(groups[i], "groupName") != head_name) continue;
+    errors->forbidden(field + "[" + std::to_string(i) + "].groupName",
+                      "\"head\" is reserved for the head group");
+  }
+}
+
+}  // namespace regatta::jobs::ray

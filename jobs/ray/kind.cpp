@@ -1,0 +1,282 @@
+#include "jobs/ray/kind.h"
+
+#include "jobs/ray/cluster_spec.h"
+#include "lib/api/metadata.h"
+#include "lib/api/names.h"
+#include "lib/base/json_access.h"
+
+namespace regatta::jobs {
+namespace {
+
+using ray::Place;
+using ray::Submission;
+
+JobShape shape_with(const char* suspend, bool starts_without_suspend = false) {
+  return {.suspend = Json::json_pointer(suspend),
+          .own_controller = "ray.io/kuberay-operator",
+          .starts_without_suspend = starts_without_suspend};
+}
+
+/// A status as KubeRay itself writes it where nothing is wanted.
+void drop_zero_wishes(Json* status) {
+  for (const char* name : {"desiredCPU", "desiredMemory", "desiredGPU", "desiredTPU"}) {
+    if (text_at(*status, name) == "0") status->erase(name);
+  }
+}
+
+/// What the kinds of Ray have in common.
+class RayObject : public TemplatedJob {
+ public:
+  RayObject(const JobKind& kind, const JobShape& shape, const Place& place, const Json& object,
+            api::ObjectMeta metadata, Submission submission)
+      : TemplatedJob(object, std::move(metadata), shape, ray::slots_of(object, place, submission)),
+        kind_(kind),
+        place_(place) {}
+
+  const JobKind& kind() const final { return kind_; }
+  std::string pod_selector() const override {
+    return cluster_name().empty() ? std::string() : "ray.io/cluster=" + cluster_name();
+  }
+  std::vector<api::ReclaimablePod> reclaimable_pods() const final { return {}; }
+  void check(const CheckOptions& options, api::ErrorList* errors) const override {
+    ray::check_cluster(object(), place_, errors);
+    TemplatedJob::check(options, errors);
+  }
+
+ protected:
+  virtual const std::string& cluster_name() const = 0;
+  const Place& place() const { return place_; }
+  const Json& cluster() const { return ray::cluster_in(object(), place_); }
+  bool asks_to_be_elastic() const {
+    return metadata().annotation(std::string(api::annotations::elastic_job)) == "true";
+  }
+  bool keeps_state() const { return ray::keeps_state(object(), cluster()); }
+  /// Ray adds and removes workers by itself, so that only a job that may grow can do so.
+  void check_autoscaling(const CheckOptions& options, const std::string& field,
+                         const std::string& why, api::ErrorList* errors) const {
+    const bool may = options.elastic && asks_to_be_elastic();
+    if (ray::autoscales(cluster()) && !may) errors->invalid(field, "true", why);
+  }
+
+ private:
+  const JobKind& kind_;
+  const Place& place_;
+};
+
+class RayCluster final : public RayObject {
+ public:
+  using RayObject::RayObject;
+
+  bool active() const override { return ready(); }
+  std::optional<Finished> finished() const override { return std::nullopt; }
+  bool pods_ready() const override { return ready(); }
+  Json release_patch() const override {
+    if (!ready()) return Json::object();
+    Json after = status();
+    after["state"] = "suspended";
+    return status_becomes(after);
+  }
+  /// A cluster has no end.
+  Json final_patch(bool, const std::string&, TimePoint) const override { return release_patch(); }
+  void check(const CheckOptions& options, api::ErrorList* errors) const override {
+    check_autoscaling(options, "spec.enableInTreeAutoscaling",
+                      "a kueue-managed RayCluster can use autoscaling only as an elastic job: "
+                      "enable the ElasticJobsViaWorkloadSlices feature gate and set the "
+                      "\"kueue.x-k8s.io/elastic-job\": \"true\" annotation",
+                      errors);
+    if (options.elastic && asks_to_be_elastic()) {
+      ray::check_elastic_gates(object(), place(), errors);
+    }
+    RayObject::check(options, errors);
+  }
+
+ protected:
+  const std::string& cluster_name() const override { return metadata().name; }
+  Json shown_status() const override {
+    Json shown = status();
+    drop_zero_wishes(&shown);
+    return shown;
+  }
+
+ private:
+  bool ready() const { return text_at(status(), "state") == "ready"; }
+};
+
+class RayService final : public RayObject {
+ public:
+  using RayObject::RayObject;
+
+  bool active() const override { return ready(); }
+  std::optional<Finished> finished() const override { return std::nullopt; }
+  bool pods_ready() const override { return ready(); }
+  /// KubeRay cleans Redis up after the service was deleted, in a pod that takes the place of the
+  /// head.
+  bool passed_over() const override { return metadata().deleting() && keeps_state(); }
+  Json release_patch() const override {
+    if (!ready()) return Json::object();
+    Json after = status();
+    Json condition = *condition_in(after, "Ready");
+    condition["status"] = "False";
+    put_condition(&after, std::move(condition));
+    return status_becomes(after);
+  }
+  /// A service has no end.
+  Json final_patch(bool, const std::string&, TimePoint) const override { return release_patch(); }
+  void check(const CheckOptions& options, api::ErrorList* errors) const override {
+    // Users of Kueue know the field by this name.
+    check_autoscaling(options, "spec.rayClusterSpec.enableInTreeAutoscaling",
+                      "a kueue managed job should only use autoscaling when workload slicing is "
+                      "enabled",
+                      errors);
+    RayObject::check(options, errors);
+  }
+
+ protected:
+  const std::string& cluster_name() const override {
+    return text_at(status(), {"activeServiceStatus", "rayClusterName"});
+  }
+
+ private:
+  bool ready() const {
+    const Json* found = condition_in(status(), "Ready");
+    return found && text_at(*found, "status") == "True";
+  }
+};
+
+class RayJob final : public RayObject {
+ public:
+  using RayObject::RayObject;
+
+  bool active() const override {
+    const std::string& phase = text_at(status(), "jobDeploymentStatus");
+    return !phase.empty() && phase != "Suspended";
+  }
+  std::optional<Finished> finished() const override;
+  bool pods_ready() const override {
+    return text_at(status(), {"rayClusterStatus", "state"}) == "ready";
+  }
+  /// It uses a cluster that is there already.
+  bool passed_over() const override { return selects_cluster(); }
+  bool on_hold() const override {
+    return text_at(status(), "jobDeploymentStatus") == "ValidationFailed";
+  }
+  Json release_patch() const override;
+  Json final_patch(bool success, const std::string& message, TimePoint now) const override;
+  void check(const CheckOptions& options, api::ErrorList* errors) const override;
+
+ protected:
+  const std::string& cluster_name() const override { return text_at(status(), "rayClusterName"); }
+  Json shown_status() const override {
+    Json shown = status();
+    if (object_at(shown, "rayClusterStatus")) drop_zero_wishes(&shown["rayClusterStatus"]);
+    return shown;
+  }
+
+ private:
+  bool selects_cluster() const { return !object_or_empty(spec(), {"clusterSelector"}).empty(); }
+};
+
+std::optional<Finished> RayJob::finished() const {
+  const std::string& phase = text_at(status(), "jobDeploymentStatus");
+  if (phase != "Complete" && phase != "Failed") return std::nullopt;
+  const bool success = phase == "Complete" && text_at(status(), "jobStatus") == "SUCCEEDED";
+  return Finished{success, text_at(status(), "message")};
+}
+
+Json RayJob::release_patch() const {
+  if (!active() || finished()) return Json::object();
+  Json after = status();
+  after["jobDeploymentStatus"] = "Suspended";
+  return status_becomes(after);
+}
+
+Json RayJob::final_patch(bool success, const std::string& message, TimePoint now) const {
+  if (finished()) return Json::object();
+  Json after = status();
+  after["jobDeploymentStatus"] = success ? "Complete" : "Failed";
+  after["jobStatus"] = success ? "SUCCEEDED" : "FAILED";
+  after["message"] = message;
+  after["endTime"] = format_rfc3339(now);
+  return status_becomes(after);
+}
+
+void RayJob::check(const CheckOptions& options, api::ErrorList* errors) const {
+  const bool described = object_at(spec(), "rayClusterSpec") != nullptr;
+  if (selects_cluster() && described) {
+    errors->invalid("spec.clusterSelector", spec()["clusterSelector"].dump(),
+                    "a kueue managed job should not use an existing cluster");
+  }
+  if (selects_cluster() && !described) return;
+  if (!described) {
+    return errors->required(
+        "spec.rayClusterSpec",
+        "rayClusterSpec is required for Kueue-managed jobs that don't use clusterSelector");
+  }
+  if (!true_at(spec(), "shutdownAfterJobFinishes")) {
+    errors->invalid("spec.shutdownAfterJobFinishes", "false",
+                    "a kueue managed job should delete the cluster after finishing");
+  }
+  check_autoscaling(options, "spec.rayClusterSpec.enableInTreeAutoscaling",
+                    "a kueue managed job should only use autoscaling when workload slicing is "
+                    "enabled",
+                    errors);
+  RayObject::check(options, errors);
+}
+
+Submission submission_of(const Json& object) {
+  const std::string& mode = text_at(object_or_empty(object, {"spec"}), "submissionMode");
+  if (mode == "SidecarMode") return Submission::sidecar;
+  return mode.empty() || mode == "K8sJobMode" ? Submission::pod : Submission::none;
+}
+
+template <class Object>
+class RayKind final : public JobKind {
+ public:
+  RayKind(std::string_view framework, api::ResourceInfo resource, JobShape shape, Place place)
+      : framework_(framework),
+        resource_(resource),
+        shape_(std::move(shape)),
+        place_(std::move(place)) {}
+
+  std::string_view framework() const override { return framework_; }
+  const api::ResourceInfo& resource() const override { return resource_; }
+  bool may_be_elastic() const override { return true; }
+  UpdateChecks update_checks() const override { return UpdateChecks::change_first; }
+  bool checks_managed_only() const override { return true; }
+  Result<JobPtr> decode(const Json& object, api::TemplatePool*) const override {
+    auto metadata = api::read_metadata(object);
+    if (!metadata) return metadata.error();
+    const auto submission =
+        std::is_same_v<Object, RayJob> ? submission_of(object) : Submission::none;
+    return std::make_shared<const Object>(*this, shape_, place_, object, std::move(*metadata),
+                                          submission);
+  }
+
+ private:
+  std::string_view framework_;
+  api::ResourceInfo resource_;
+  JobShape shape_;
+  Place place_;
+};
+
+}  // namespace
+
+std::vector<std::shared_ptr<const JobKind>> ray_kinds() {
+  static const std::vector<std::shared_ptr<const JobKind>> kinds = {
+      std::make_shared<const RayKind<RayCluster>>(
+          "ray.io/raycluster", api::ResourceInfo{"ray.io", "v1", "RayCluster", "rayclusters"},
+          shape_with("/spec/suspend"), Place{Json::json_pointer("/spec"), "spec"}),
+      std::make_shared<const RayKind<RayJob>>(
+          "ray.io/rayjob", api::ResourceInfo{"ray.io", "v1", "RayJob", "rayjobs"},
+          shape_with("/spec/suspend", true),
+          Place{Json::json_pointer("/spec/rayClusterSpec"), "spec.rayClusterSpec"}),
+      std::make_shared<const RayKind<RayService>>(
+          "ray.io/rayservice", api::ResourceInfo{"ray.io", "v1", "RayService", "rayservices"},
+          shape_with("/spec/rayClusterConfig/suspend"),
+          // Kueue's messages have the name that the field has in a RayJob.
+          Place{Json::json_pointer("/spec/rayClusterConfig"), "spec.rayClusterSpec"}),
+  };
+  return kinds;
+}
+
+}  // namespace regatta::jobs

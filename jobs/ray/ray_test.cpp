@@ -1,0 +1,175 @@
+#include "jobs/plan.h"
+#include "jobs/ray/kind.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace regatta::jobs {
+namespace {
+
+JobPtr decoded(std::string_view name, const Json& json) {
+  for (const auto& kind : ray_kinds()) {
+    if (kind->resource().kind == name) return kind->decode(json, nullptr).value();
+  }
+  throw std::runtime_error("no such kind");
+}
+
+Json cluster_json() {
+  return Json::parse(R"({
+    "headGroupSpec": {"template": {"spec": {"containers": [
+      {"name": "h", "image": "ray", "resources": {"requests": {"cpu": "100m"}}}]}}},
+    "workerGroupSpecs": [
+      {"groupName": "GPU", "replicas": 3, "numOfHosts": 2,
+       "template": {"spec": {"containers": [{"name": "w", "image": "ray"}]}}},
+      {"groupName": "cpu",
+       "template": {"spec": {"containers": [{"name": "w", "image": "ray"}]}}}]})");
+}
+
+Json job_json(const char* more = "{}") {
+  Json json{{"metadata", {{"name", "r"}, {"namespace", "team"}, {"uid", "u"}}},
+            {"spec",
+             {{"suspend", true},
+              {"shutdownAfterJobFinishes", true},
+              {"submissionMode", "HTTPMode"},
+              {"rayClusterSpec", cluster_json()}}}};
+  json.merge_patch(Json::parse(more));
+  return json;
+}
+JobPtr ray_job(const char* more = "{}") {
+  return decoded("RayJob", job_json(more));
+}
+
+std::string sets_of(const GenericJob& job) {
+  std::string text;
+  const auto sets = job.pod_sets({});
+  if (!sets) return sets.error().what();
+  for (const api::PodSet& set : *sets) {
+    text += set.name + " " + std::to_string(set.count) + ":";
+    const Json pods = set.pod_template.json();
+    for (const Json& one : pods["spec"]["containers"]) {
+      text += " " + one["name"].get<std::string>();
+      if (one.contains("resources") && one["resources"].contains("requests")) {
+        text += one["resources"]["requests"].dump();
+      }
+    }
+    text += "; ";
+  }
+  return text;
+}
+
+std::string complaints(const JobPtr& job, bool elastic = true) {
+  api::ErrorList errors;
+  job->check({{}, elastic}, &errors);
+  return api::to_text(errors.take());
+}
+
+TEST(Ray, a_group_has_as_many_pods_as_replicas_times_hosts) {
+  EXPECT_EQ(sets_of(*ray_job()), R"(head 1: h{"cpu":"100m"}; gpu 6: w; cpu 1: w; )");
+}
+
+TEST(Ray, the_head_has_what_kuberay_adds_to_it) {
+  EXPECT_EQ(sets_of(*ray_job(R"({"spec": {"submissionMode": "SidecarMode",
+                                          "rayClusterSpec": {"workerGroupSpecs": []}}})")),
+            R"(head 1: h{"cpu":"100m"} ray-job-submitter{"cpu":"500m","memory":"200Mi"}; )");
+  EXPECT_EQ(sets_of(*ray_job(R"({"spec": {"rayClusterSpec": {"enableInTreeAutoscaling": true,
+      "workerGroupSpecs": [], "gcsFaultToleranceOptions": {}}}})")),
+            R"(head 1: h{"cpu":"200m","memory":"256Mi"} )"
+            R"(autoscaler{"cpu":"500m","memory":"512Mi"}; )");
+}
+
+TEST(Ray, a_submitter_without_a_template_gets_one_when_it_starts) {
+  Json json = job_json(R"({"spec": {"submissionMode": null}})");
+  const JobPtr job = decoded("RayJob", json);
+  ASSERT_EQ(job->pod_counts().size(), 4U);
+  PodSetInfo info;
+  info.node_selector["pool"] = "a";
+  JobView view;
+  view.job = job;
+  const api::Workload workload = build_workload(view).value();
+  json.merge_patch(job->start_patch({info, info, info, info}).value());
+  EXPECT_FALSE(json["spec"].contains("suspend"));
+  const Json& submitter = json["spec"]["submitterPodTemplate"]["spec"];
+  EXPECT_EQ(submitter["containers"][0]["image"], "ray");
+  EXPECT_EQ(submitter["nodeSelector"]["pool"], "a");
+  const JobPtr running = decoded("RayJob", json);
+  const std::vector<PodSetInfo> infos(4, info);
+  EXPECT_TRUE(running->equivalent(workload, &infos));
+  json.merge_patch(running->next_stop_step(&workload, false)->patch);
+  EXPECT_TRUE(decoded("RayJob", json)->equivalent(workload, nullptr));
+  EXPECT_TRUE(decoded("RayJob", json)->suspended());
+}
+
+TEST(Ray, a_job_is_what_its_status_says) {
+  EXPECT_FALSE(ray_job()->active());
+  const JobPtr runs = ray_job(R"({"status": {"jobDeploymentStatus": "Running",
+    "rayClusterName": "rc", "rayClusterStatus": {"state": "ready", "desiredCPU": "0"}}})");
+  EXPECT_TRUE(runs->active());
+  EXPECT_TRUE(runs->pods_ready());
+  EXPECT_EQ(runs->pod_selector(), "ray.io/cluster=rc");
+  EXPECT_FALSE(ray_job()->status_patch(*runs)["status"]["rayClusterStatus"].contains("desiredCPU"));
+  const JobPtr ended = ray_job(R"({"status": {"jobDeploymentStatus": "Complete",
+    "jobStatus": "STOPPED", "message": "m"}})");
+  EXPECT_FALSE(ended->finished()->success);
+  EXPECT_EQ(ended->finished()->message, "m");
+  EXPECT_EQ(ended->release_patch(), Json::object());
+  Json json = job_json();
+  json.merge_patch(runs->final_patch(true, "done", TimePoint()));
+  EXPECT_TRUE(decoded("RayJob", json)->finished()->success);
+}
+
+TEST(Ray, a_cluster_has_no_end) {
+  Json json{{"metadata", {{"name", "c"}, {"uid", "u"}}},
+            {"spec", cluster_json()},
+            {"status", {{"state", "ready"}}}};
+  const JobPtr cluster = decoded("RayCluster", json);
+  EXPECT_TRUE(cluster->active() && cluster->pods_ready());
+  EXPECT_FALSE(cluster->finished());
+  json.merge_patch(cluster->final_patch(true, "", TimePoint()));
+  EXPECT_FALSE(decoded("RayCluster", json)->active());
+}
+
+TEST(Ray, a_service_is_suspended_in_its_cluster) {
+  Json json{{"metadata", {{"name", "s"}, {"uid", "u"}}},
+            {"spec", {{"rayClusterConfig", cluster_json()}}}};
+  const JobPtr service = decoded("RayService", json);
+  EXPECT_FALSE(service->suspended());
+  json.merge_patch(service->suspend_patch());
+  EXPECT_EQ(json["spec"]["rayClusterConfig"]["suspend"], true);
+  json["status"] = Json::parse(R"({"conditions": [{"type": "Ready", "status": "True"}],
+    "activeServiceStatus": {"rayClusterName": "rc"}})");
+  const JobPtr ready = decoded("RayService", json);
+  EXPECT_TRUE(ready->active());
+  EXPECT_EQ(ready->pod_selector(), "ray.io/cluster=rc");
+  EXPECT_FALSE(ready->passed_over());
+}
+
+TEST(Ray, a_job_that_uses_a_cluster_of_others_is_left_alone) {
+  const JobPtr job =
+      ray_job(R"({"spec": {"clusterSelector": {"ray.io/cluster": "c"}, "rayClusterSpec": null}})");
+  EXPECT_TRUE(job->passed_over());
+  EXPECT_EQ(complaints(job), "");
+  EXPECT_FALSE(ray_job()->passed_over());
+}
+
+TEST(Ray, webhooks_refuse_what_cannot_be_queued) {
+  EXPECT_EQ(complaints(ray_job()), "");
+  EXPECT_EQ(complaints(ray_job(R"({"spec": {"rayClusterSpec": null}})")),
+            "spec.rayClusterSpec: Required value: rayClusterSpec is required for Kueue-managed "
+            "jobs that don't use clusterSelector");
+  EXPECT_EQ(complaints(ray_job(R"({"spec": {"shutdownAfterJobFinishes": false}})")),
+            "spec.shutdownAfterJobFinishes: Invalid value: false: a kueue managed job should "
+            "delete the cluster after finishing");
+  const char* scaled = R"({"metadata": {"annotations": {"kueue.x-k8s.io/elastic-job": "true"}},
+                           "spec": {"rayClusterSpec": {"enableInTreeAutoscaling": true}}})";
+  EXPECT_EQ(complaints(ray_job(scaled)), "");
+  EXPECT_EQ(complaints(ray_job(scaled), false),
+            "spec.rayClusterSpec.enableInTreeAutoscaling: Invalid value: true: a kueue managed "
+            "job should only use autoscaling when workload slicing is enabled");
+  EXPECT_EQ(complaints(ray_job(R"({"spec": {"rayClusterSpec": {"workerGroupSpecs": [
+                               {"groupName": "head", "template": {}}]}}})")),
+            "spec.rayClusterSpec.workerGroupSpecs[0].groupName: Forbidden: \"head\" is reserved "
+            "for the head group");
+}
+
+}  // namespace
+}  // namespace regatta::jobs

@@ -1,0 +1,96 @@
+#pragma once
+
+#include "jobs/job_notes.h"
+#include "jobs/lookup.h"
+#include "jobs/plan.h"
+#include "lib/base/json.h"
+
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+namespace regatta::lab {
+
+/// The objects of one cluster in a scenario of jobs: an API server without defaults, validation,
+/// garbage collection and controllers. It remembers what was done to its objects since begin().
+class JobWorld final : public jobs::Lookup {
+ public:
+  JobWorld(jobs::JobKinds kinds, TimePoint now) : kinds_(std::move(kinds)), now_(now) {}
+
+  void put(const Json& object);
+  /// What happened before is forgotten.
+  void begin();
+
+  /// Carries out an action on a job, as the reconciler of the manager does.
+  void carry_out(const jobs::GenericJob& job, const jobs::JobAction& action);
+  void create(const Json& object);
+  /// A merge patch; one that names another uid applies to nothing.
+  void patch(const api::ResourceInfo& kind, const api::ObjectKey& key, Json patch);
+  void remove(const api::ResourceInfo& kind, const api::ObjectKey& key);
+  void note(const jobs::GenericJob& job, const jobs::JobNote& note);
+  void fail(const std::string& error);
+
+  /// {changed, created, deleted}; empty members are left out.
+  Json changes() const;
+  /// The same with {events, errors}.
+  Json outcome() const;
+  const Json* object(const api::ResourceInfo& kind, const api::ObjectKey& key) const;
+  std::vector<Json> created(std::string_view kind) const;
+  /// The jobs of a kind, by namespace and name.
+  std::vector<jobs::JobId> jobs_of(const jobs::JobKind& kind) const;
+  /// Changes with every write.
+  std::size_t version() const { return version_; }
+  TimePoint now() const { return now_; }
+
+  const jobs::JobKinds& kinds() const override { return kinds_; }
+  jobs::JobPtr job(const jobs::JobId& id) const override;
+  jobs::WorkloadPtr workload(const api::ObjectKey& key) const override;
+  std::vector<jobs::WorkloadPtr> workloads_of(const jobs::JobId& owner) const override;
+  std::shared_ptr<const api::Namespace> namespace_named(const std::string& name) const override;
+  std::shared_ptr<const api::LocalQueue> local_queue(const api::ObjectKey& key) const override;
+  std::shared_ptr<const api::ClusterQueue> cluster_queue(const std::string& name) const override;
+  std::shared_ptr<const api::ResourceFlavor> flavor(const std::string& name) const override;
+  std::shared_ptr<const api::AdmissionCheck> admission_check(
+      const std::string& name) const override;
+  std::shared_ptr<const api::MultiKueueConfig> multikueue_config(
+      const std::string& name) const override;
+  std::shared_ptr<const api::WorkloadPriorityClass> workload_priority_class(
+      const std::string& name) const override;
+  std::vector<std::shared_ptr<const api::PriorityClass>> priority_classes() const override;
+
+ private:
+  struct Id {
+    std::string group;
+    std::string kind;
+    api::ObjectKey key;
+    friend auto operator<=>(const Id&, const Id&) = default;
+  };
+  struct Entry {
+    Json object;
+    mutable std::shared_ptr<const void> decoded;  ///< of the type of its kind, or a GenericJob
+  };
+
+  static Id id_of(const Json& object);
+  static Id id_of(const api::ResourceInfo& kind, const api::ObjectKey& key);
+  template <class T>
+  std::shared_ptr<const T> typed(const Entry& entry) const;
+  template <class T>
+  std::shared_ptr<const T> find(const api::ObjectKey& key) const;
+  void store(const Id& id, Json object);
+  void write_workload(const jobs::GenericJob& job, const jobs::JobAction& action);
+  void write_job(const jobs::GenericJob& job, const jobs::JobAction& action);
+
+  jobs::JobKinds kinds_;
+  TimePoint now_;
+  std::map<Id, Entry> objects_;
+  std::map<Id, Json> before_;
+  std::set<std::string> deleted_;
+  std::set<std::tuple<std::string, std::string, std::string, std::string>> events_;
+  std::vector<std::string> errors_;
+  std::size_t version_ = 0;
+};
+
+}  // namespace regatta::lab

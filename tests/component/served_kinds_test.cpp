@@ -1,0 +1,147 @@
+// Kinds of jobs whose API some clusters serve and others do not.
+#include "jobs/integrations/integrations.h"
+#include "tests/component/federation.h"
+
+namespace regatta::test_support {
+namespace {
+
+class ServedKinds : public Federation {
+ protected:
+  static manager::CoreConfig with_jobsets() {
+    manager::CoreConfig config;
+    config.kinds = jobs::enabled_kinds({"jobset.x-k8s.io/jobset"});
+    return config;
+  }
+  static const api::ResourceInfo& jobsets() {
+    return jobs::all_kinds().find("jobset.x-k8s.io", "JobSet")->resource();
+  }
+  static constexpr const char* crd = R"(
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: jobsets.jobset.x-k8s.io}
+spec:
+  group: jobset.x-k8s.io
+  scope: Namespaced
+  names: {kind: JobSet, listKind: JobSetList, plural: jobsets, singular: jobset}
+  versions:
+  - name: v1alpha2
+    served: true
+    storage: true
+    subresources: {status: {}}
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec: {type: object, x-kubernetes-preserve-unknown-fields: true}
+          status: {type: object, x-kubernetes-preserve-unknown-fields: true}
+)";
+  static std::string jobset_yaml(const std::string& name, const std::string& more = "") {
+    return R"(
+apiVersion: jobset.x-k8s.io/v1alpha2
+kind: JobSet
+metadata: {name: )" +
+           name + R"(, namespace: default, labels: {kueue.x-k8s.io/queue-name: main}}
+spec:
+  suspend: true)" +
+           more + R"(
+  replicatedJobs:
+  - name: lead
+    template: {spec: {template: {spec: {containers: [
+      {name: c, image: i, resources: {requests: {cpu: 1}}}]}}}}
+  - name: crew
+    replicas: 2
+    template: {spec: {parallelism: 1, completions: 1, template: {spec: {containers: [
+      {name: c, image: i, resources: {requests: {cpu: 1}}}]}}}}
+)";
+  }
+  static std::string of_fleet(const std::string& name) {
+    return jobset_yaml(name, "\n  managedBy: kueue.x-k8s.io/multikueue");
+  }
+  std::string winner_of(const std::string& name) {
+    const auto workload = workload_of(name);
+    return workload ? workload->status.cluster_name.value_or("") : "";
+  }
+};
+
+TEST_F(ServedKinds, AKindWhoseDefinitionComesLaterIsNoticed) {
+  apply(flavor_yaml);
+  apply(cluster_queue_yaml);
+  apply(local_queue_yaml);
+  start_manager(with_jobsets());
+  apply(job_yaml("j", 1));
+  settle();
+  EXPECT_FALSE(job("j").spec.suspend.value_or(true)) << "Jobs do not wait for it";
+  settle(10min);
+  apply(crd);
+  apply(jobset_yaml("s"));
+  settle(150s);
+  const auto workload = workload_of("s");
+  ASSERT_TRUE(workload);
+  ASSERT_EQ(workload->spec.pod_sets.size(), 2U);
+  EXPECT_EQ(workload->spec.pod_sets[1].count, 2);
+  const Json started = cluster_.get(jobsets(), key("s"));
+  EXPECT_EQ(started["spec"]["suspend"], false);
+  const Json& pods = started["spec"]["replicatedJobs"][1]["template"]["spec"]["template"]["spec"];
+  EXPECT_EQ(pods["nodeSelector"]["pool"], "cpu");
+}
+
+TEST_F(ServedKinds, AWorkerWithoutAKindIsActiveAndGetsNoJobsOfIt) {
+  worker_config_ = with_jobsets();
+  for (const char* name : {"east", "west"}) add_worker(name);
+  apply(crd);
+  ASSERT_TRUE(workers_.at("east").cluster->apply(crd));
+  configure_hub();
+  start_manager(with_jobsets());
+  for (const char* name : {"east", "west"}) start_worker(name);
+  settle(10s);
+  EXPECT_EQ(member_condition("east"), "True Active: Connected");
+  EXPECT_EQ(member_condition("west"),
+            "True Active: Connected; no use for: jobsets.jobset.x-k8s.io");
+
+  apply(of_fleet("s"));
+  until("won", [&] { return winner_of("s") == "east"; });
+  EXPECT_EQ(held_by("west"), "workloads 0, jobs 0");
+  apply(remote_job_yaml("j"));
+  until("a Job has won", [&] { return !winner_of("j").empty(); });
+
+  ASSERT_TRUE(workers_.at("west").cluster->apply(crd));
+  until("west is of use", [&] { return member_condition("west") == "True Active: Connected"; });
+}
+
+TEST_F(ServedKinds, AJobSetThatNoWorkerServesSaysSoAndRunsOnceOneDoes) {
+  worker_config_ = with_jobsets();
+  add_worker("east");
+  apply(crd);
+  configure_hub();
+  start_manager(with_jobsets());
+  start_worker("east");
+  settle(10s);
+  apply(of_fleet("s"));
+  settle(3min);
+  const auto waiting = workload_of("s");
+  ASSERT_TRUE(waiting);
+  EXPECT_EQ(condition_of("s", "Dispatched"),
+            "False NoWorkerAccepts: The API serves no jobs of this kind on worker clusters: east");
+  ASSERT_TRUE(workers_.at("east").cluster->apply(crd));
+  until("won", [&] { return winner_of("s") == "east"; });
+
+  TestCluster& east = *workers_.at("east").cluster;
+  until("it runs there", [&] {
+    const Json copy = east.get(jobsets(), key("s"));
+    return copy.is_object() && copy["spec"]["suspend"] == false;
+  });
+  const Status ended = east.patch(jobsets(), key("s"),
+                                  R"({"status": {"conditions": [{"type": "Completed",
+       "status": "True", "reason": "AllJobsCompleted", "message": "jobset completed",
+       "lastTransitionTime": "2026-01-01T00:00:00Z"}]}})",
+                                  "status");
+  ASSERT_TRUE(ended) << ended.error().what();
+  until("finished", [&] { return condition_of("s", "Finished") != ""; });
+  EXPECT_EQ(condition_of("s", "Finished"), "True Succeeded: jobset completed");
+  settle();
+  EXPECT_EQ(cluster_.get(jobsets(), key("s"))["status"]["conditions"][0]["type"], "Completed");
+  EXPECT_TRUE(east.get(jobsets(), key("s")).is_null());
+}
+
+}  // namespace
+}  // namespace regatta::test_support
