@@ -66,7 +66,7 @@ Chosen choose(const ChooseInput& input, TimePoint now, const ChooseConfig& confi
     if (contains(input.nominated, name) || !input.full.contains(name)) {
       out.clusters.push_back(name);
     } else {
-      out.waits_for_room = true;
+      out.waits_for.push_back(name);
       out.why_not.push_back(name + " has enough workloads on their way to it");
     }
   }

@@ -43,8 +43,8 @@ struct Chosen {
   /// What status.nominatedClusterNames should be; the input's when it may stay.
   std::vector<std::string> clusters;
   std::optional<Duration> look_again;  ///< when the next round begins
-  /// A cluster that is decided has no room in the ledger. It may be asked for again.
-  bool waits_for_room = false;
+  /// Clusters that it would be nominated for if they had room in the ledger.
+  std::vector<std::string> waits_for;
   /// Why a decided cluster is not nominated, in the decision's order.
   std::vector<std::string> why_not;
 };

@@ -34,7 +34,7 @@ std::vector<std::string> numbered(int count) {
 
 std::string described(const Chosen& chosen) {
   std::string out = joined(chosen.clusters, " ");
-  if (chosen.waits_for_room) out += " waits";
+  for (const std::string& name : chosen.waits_for) out += " waits for " + name;
   if (chosen.look_again) out += " +" + std::to_string(chosen.look_again->count() / 1000) + "s";
   for (const std::string& why : chosen.why_not) out += "; " + why;
   return out;
@@ -73,13 +73,13 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"a_flip_is_followed", given({"w3"}, {"w1", "w2"}), 0s, "w3"},
         Case{"a_flip_to_what_is_full_waits",
              with(given({"w3"}, {"w1"}), [](auto& in) { in.full = {"w3"}; }), 0s,
-             "w1 waits; w3 has enough workloads on their way to it"},
+             "w1 waits for w3; w3 has enough workloads on their way to it"},
         Case{"a_full_cluster_gets_nothing_new",
              with(given({"w3"}), [](auto& in) { in.full = {"w3"}; }), 0s,
-             " waits; w3 has enough workloads on their way to it"},
+             " waits for w3; w3 has enough workloads on their way to it"},
         Case{"of_two_the_one_with_room",
              with(given({"w3", "w1"}), [](auto& in) { in.full = {"w3"}; }), 0s,
-             "w1 waits; w3 has enough workloads on their way to it"},
+             "w1 waits for w3; w3 has enough workloads on their way to it"},
         Case{"who_is_nominated_for_it_already_stays",
              with(given({"w3"}, {"w3"}), [](auto& in) { in.full = {"w3"}; }), 0s, "w3"},
         Case{"nothing_usable_leaves_what_there_is",

@@ -33,25 +33,27 @@ void Ledger::record(const api::ObjectKey& key, const std::vector<std::string>& c
   }
 }
 
-bool Ledger::release(const api::ObjectKey& key) {
+std::vector<std::string> Ledger::release(const api::ObjectKey& key) {
   waits_.erase(key);
+  std::vector<std::string> freed;
   const auto entry = entries_.find(key);
-  if (entry == entries_.end()) return false;
-  std::vector<std::string> clusters;
-  for (const auto& [cluster, since] : entry->second) clusters.push_back(cluster);
-  for (const std::string& cluster : clusters) forget(key, cluster);
-  return true;
+  if (entry == entries_.end()) return freed;
+  for (const auto& [cluster, since] : entry->second) freed.push_back(cluster);
+  for (const std::string& cluster : freed) forget(key, cluster);
+  return freed;
 }
 
-void Ledger::expire(SteadyPoint now) {
+std::vector<std::string> Ledger::expire(SteadyPoint now) {
+  std::vector<std::string> freed;
   while (!by_age_.empty() && now - std::get<0>(*by_age_.begin()) >= config_.counts_for) {
     const auto [since, key, cluster] = *by_age_.begin();
     forget(key, cluster);
+    freed.push_back(cluster);
   }
+  return freed;
 }
 
-std::set<std::string> Ledger::full(SteadyPoint now) {
-  expire(now);
+std::set<std::string> Ledger::full() const {
   std::set<std::string> out;
   for (const auto& [cluster, count] : counts_) {
     if (count >= config_.in_flight_max) out.insert(cluster);
@@ -59,16 +61,25 @@ std::set<std::string> Ledger::full(SteadyPoint now) {
   return out;
 }
 
-void Ledger::wait(const api::ObjectKey& key) {
-  if (waits_.insert(key).second) waiting_.push_back(key);
+void Ledger::wait(const api::ObjectKey& key, const std::vector<std::string>& clusters) {
+  for (const std::string& cluster : clusters) {
+    if (waits_[key].insert(cluster).second) waiting_[cluster].push_back(key);
+  }
 }
 
-std::optional<api::ObjectKey> Ledger::next_waiting() {
-  while (!waiting_.empty()) {
-    api::ObjectKey key = std::move(waiting_.front());
-    waiting_.pop_front();
-    if (waits_.erase(key) > 0) return key;
+std::optional<api::ObjectKey> Ledger::next_waiting(const std::string& cluster) {
+  const auto found = waiting_.find(cluster);
+  if (found == waiting_.end()) return std::nullopt;
+  std::deque<api::ObjectKey>& queue = found->second;
+  while (!queue.empty()) {
+    api::ObjectKey key = std::move(queue.front());
+    queue.pop_front();
+    const auto waits = waits_.find(key);
+    if (waits == waits_.end() || !waits->second.contains(cluster)) continue;
+    waits_.erase(waits);
+    return key;
   }
+  waiting_.erase(found);
   return std::nullopt;
 }
 

@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace regatta::placement {
@@ -30,29 +31,30 @@ class Ledger {
 
   /// The workload is nominated for these clusters. Clusters that it has already keep their time.
   void record(const api::ObjectKey& key, const std::vector<std::string>& clusters, SteadyPoint now);
-  /// It is admitted, or no longer waits. Returns whether room was made.
-  bool release(const api::ObjectKey& key);
+  /// It is admitted, or no longer asks for a cluster. Returns where that made room.
+  std::vector<std::string> release(const api::ObjectKey& key);
+  /// Nominations of long ago cease to count. Returns where that made room.
+  std::vector<std::string> expire(SteadyPoint now);
   /// Clusters that take no further workload now.
-  std::set<std::string> full(SteadyPoint now);
+  std::set<std::string> full() const;
 
-  /// The workload waits for room.
-  void wait(const api::ObjectKey& key);
-  /// The workload that has waited longest, and no longer does.
-  std::optional<api::ObjectKey> next_waiting();
+  /// The workload waits for room on each of these clusters.
+  void wait(const api::ObjectKey& key, const std::vector<std::string>& clusters);
+  /// The workload that has waited longest for that cluster. It no longer waits for any.
+  std::optional<api::ObjectKey> next_waiting(const std::string& cluster);
   /// When the oldest nomination ceases to count; nullopt when there is none.
   std::optional<Duration> next_room(SteadyPoint now) const;
   std::size_t in_flight(const std::string& cluster) const;
 
  private:
-  void expire(SteadyPoint now);
   void forget(const api::ObjectKey& key, const std::string& cluster);
 
   LedgerConfig config_;
   std::map<api::ObjectKey, std::map<std::string, SteadyPoint>> entries_;
   std::map<std::string, std::size_t> counts_;
   std::set<std::tuple<SteadyPoint, api::ObjectKey, std::string>> by_age_;
-  std::deque<api::ObjectKey> waiting_;
-  std::set<api::ObjectKey> waits_;
+  std::map<std::string, std::deque<api::ObjectKey>> waiting_;  ///< by cluster, oldest first
+  std::map<api::ObjectKey, std::set<std::string>> waits_;
 };
 
 }  // namespace regatta::placement
