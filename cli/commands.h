@@ -16,6 +16,7 @@ using Action = std::function<int()>;
 void add_explain_command(CLI::App* app, Action* action);
 void add_doctor_command(CLI::App* app, Action* action);
 void add_manager_command(CLI::App* app, Action* action);
+void add_placement_command(CLI::App* app, Action* action);
 void add_register_worker_command(CLI::App* app, Action* action);
 void add_simulate_command(CLI::App* app, Action* action);
 void add_version_command(CLI::App* app, Action* action);

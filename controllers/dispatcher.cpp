@@ -130,11 +130,17 @@ std::shared_ptr<clusters::RemoteCluster> Dispatcher::remote(const std::string& c
   return member ? member->remote : nullptr;
 }
 
-std::vector<std::string> Dispatcher::first_nomination(const std::string& check) const {
+std::vector<std::string> Dispatcher::first_nomination(
+    const std::vector<std::string>& checks) const {
   if (config_.plan.nomination.dispatcher == placement::Dispatcher::external) return {};
-  const auto found = deps_.local.checks.get(api::ObjectKey(check));
-  if (!found || found->spec.controller_name != api::multikueue_controller_name) return {};
-  const auto config = dispatch::config_of(deps_.local.objects(), check);
+  const jobs::Lookup& hub = deps_.local.objects();
+  std::shared_ptr<const api::MultiKueueConfig> config;
+  for (const std::string& name : checks) {
+    if (dispatch::names_placement(hub, name)) return {};
+    const auto check = hub.admission_check(name);
+    if (!check || check->spec.controller_name != api::multikueue_controller_name) continue;
+    config = dispatch::config_of(hub, name);
+  }
   if (!config) return {};
   placement::NominationInput input;
   input.config_order = config->spec.clusters;

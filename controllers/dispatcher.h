@@ -53,9 +53,10 @@ class Dispatcher {
   void start();
   bool idle() const { return queue_.idle() && requests_.idle(); }
 
-  /// The clusters that are nominated at once for a workload that waits for this check, so that the
-  /// write of its reservation can include them. Empty when another dispatcher chooses them.
-  std::vector<std::string> first_nomination(const std::string& check) const;
+  /// The clusters that are nominated at once for a workload that waits for these checks, so that
+  /// the write of its reservation can include them. Empty when another dispatcher or a Placement
+  /// chooses them.
+  std::vector<std::string> first_nomination(const std::vector<std::string>& checks) const;
 
   /// Whether a worker may still run the job of an evicted Workload. When that ends, `on_stopped` is
   /// called.

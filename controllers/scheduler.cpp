@@ -207,10 +207,7 @@ Task<> Scheduler::reserve(admission::AdmittedWorkload admitted) {
     api::WorkloadStatus status = lifecycle::reserve(
         workload, {admitted.admission, admitted.checks, config_.wait_for_pods_ready}, now);
     if (config_.first_nomination && status.nominated_cluster_names.empty()) {
-      for (const std::string& check : admitted.checks) {
-        auto clusters = config_.first_nomination(check);
-        if (!clusters.empty()) status.nominated_cluster_names = std::move(clusters);
-      }
+      status.nominated_cluster_names = config_.first_nomination(admitted.checks);
     }
     return status;
   };

@@ -6,6 +6,7 @@
 #include "lib/api/codec.h"
 #include "lib/api/names.h"
 #include "lib/api/own_names.h"
+#include "lib/api/placements.h"
 
 #include <nlohmann/json.hpp>
 
@@ -88,6 +89,8 @@ LocalView read_local(const jobs::Lookup& hub, const api::Workload& workload,
   view.other_checks_ready = std::all_of(
       status.admission_checks.begin(), status.admission_checks.end(),
       [&](const auto& check) { return &check == mine || check.state == api::CheckState::Ready; });
+  view.placed = std::any_of(status.admission_checks.begin(), status.admission_checks.end(),
+                            [&](const auto& check) { return names_placement(hub, check.name); });
   view.cluster_name = status.cluster_name.value_or("");
   view.nominated = status.nominated_cluster_names;
   read_owner(hub, workload, job, &view);
@@ -217,6 +220,11 @@ const api::AdmissionCheckState* multikueue_check(const jobs::Lookup& hub,
     if (!found) found = &state;
   }
   return found;
+}
+
+bool names_placement(const jobs::Lookup& hub, const std::string& check) {
+  const auto found = hub.admission_check(check);
+  return found && found->spec.controller_name == api::placement_controller_name;
 }
 
 std::shared_ptr<const api::MultiKueueConfig> config_of(const jobs::Lookup& hub,

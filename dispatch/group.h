@@ -54,6 +54,9 @@ class FleetView {
 const api::AdmissionCheckState* multikueue_check(const jobs::Lookup& hub,
                                                  const api::Workload& workload);
 
+/// Whether Placements choose the workers of workloads with this admission check.
+bool names_placement(const jobs::Lookup& hub, const std::string& check);
+
 /// The MultiKueueConfig that a MultiKueue admission check refers to, or null.
 std::shared_ptr<const api::MultiKueueConfig> config_of(const jobs::Lookup& hub,
                                                        const std::string& check);

@@ -370,7 +370,9 @@ placement::Nomination nomination(const GroupView& g, TimePoint now, const PlanCo
       input.connected.insert(name);
     }
   }
-  return placement::nominate(input, now, config.nomination);
+  placement::NominationConfig by = config.nomination;
+  if (g.local.placed) by.dispatcher = placement::Dispatcher::external;
+  return placement::nominate(input, now, by);
 }
 
 /// What is left of the head start of the worker with the only copy; nullopt when all may have one.

@@ -41,6 +41,7 @@ struct LocalView {
   TimePoint check_since{};              ///< when its state changed last
   std::int32_t retries = 0;             ///< how many times in a row it became Retry
   bool other_checks_ready = true;
+  bool placed = false;                 ///< a check names a Placement: that chooses the workers
   std::string cluster_name;            ///< status.clusterName
   std::vector<std::string> nominated;  ///< status.nominatedClusterNames, in order
   TimePoint quota_reserved_at{};

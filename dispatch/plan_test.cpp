@@ -753,6 +753,12 @@ TEST(Plan, AWorkerThatRefusesTheJobIsLeftAndPassedOver) {
   EXPECT_EQ(describe(plan(insisting, now, external)), "remove copy on a, look again in 60s");
 }
 
+TEST(Plan, APlacementNominatesWhateverTheDispatcherIs) {
+  const Given placed =
+      Given{"a", "b"}.nominated({"b"}).with([](Given& g) { g.local.placed = true; });
+  EXPECT_EQ(describe(plan(placed, now, PlanConfig{})), "copy to b");
+}
+
 TEST(Plan, ARaceMayBeGivenUp) {
   PlanConfig config;
   EXPECT_EQ(describe(plan(Given{"a"}.copy("a"), now, config)), "") << "not unless told";

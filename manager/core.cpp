@@ -1,5 +1,7 @@
 #include "manager/core.h"
 
+#include "jobs/read_job.h"
+
 namespace regatta::manager {
 namespace {
 
@@ -36,6 +38,34 @@ clusters::RemoteClusterDeps remote_deps(const CoreDeps& deps, const CoreConfig& 
           deps.write_gate};
 }
 
+controllers::PlacementDeps placement_deps(clusters::LocalCluster& local, const CoreDeps& deps) {
+  const auto job_annotations = [&local](const api::Workload& workload) {
+    const jobs::JobPtr job = jobs::owner_of(local.objects(), workload);
+    return job ? job->metadata().annotations : api::StringMap();
+  };
+  const auto write_workload = [&local](api::ObjectKey key,
+                                       clusters::Wanted<api::WorkloadStatus> wanted) {
+    return local.update_status(std::move(key), std::move(wanted));
+  };
+  const auto write_check = [&local](api::AdmissionCheck before, api::AdmissionCheck after) {
+    return local.write_status(local.checks, std::move(before), std::move(after));
+  };
+  return {local.workloads,
+          local.local_queues,
+          local.cluster_queues,
+          local.checks,
+          local.multikueue_clusters,
+          local.multikueue_configs,
+          informer_deps(deps),
+          local.events,
+          deps.scope,
+          deps.log.named("placement"),
+          local.system_namespace,
+          job_annotations,
+          write_workload,
+          write_check};
+}
+
 }  // namespace
 
 Core::Core(CoreDeps deps, CoreConfig config)
@@ -56,8 +86,8 @@ Core::Core(CoreDeps deps, CoreConfig config)
                  [this] {
                    controllers::SchedulerConfig c = config_.scheduler;
                    if (config_.multikueue) {
-                     c.first_nomination = [this](const std::string& check) {
-                       return dispatcher_.first_nomination(check);
+                     c.first_nomination = [this](const std::vector<std::string>& checks) {
+                       return dispatcher_.first_nomination(checks);
                      };
                    }
                    return c;
@@ -67,6 +97,7 @@ Core::Core(CoreDeps deps, CoreConfig config)
       unsupported_(local_),
       checks_(local_, deps.scope),
       provisioning_(local_, informer_deps(deps_), deps.scope, config_.provisioning),
+      placement_(placement_deps(local_, deps_), config_.placement),
       elastic_(local_, informer_deps(deps_), deps.scope),
       ungater_(local_, deps.scope, config_.ungater),
       nodes_(local_, deps.scope, config_.nodes),
@@ -106,13 +137,14 @@ void Core::start() {
   if (!config_.multikueue) return;
   fleet_.start();
   checks_.start();
+  placement_.start();
   dispatcher_.start();
 }
 
 bool Core::idle() const {
   return synced_ && scheduler_.idle() && workloads_.idle() && queues_.idle() && ungater_.idle() &&
          nodes_.idle() && jobs_.idle() && fleet_.idle() && checks_.idle() && provisioning_.idle() &&
-         elastic_.idle() && dispatcher_.idle();
+         placement_.idle() && elastic_.idle() && dispatcher_.idle();
 }
 
 }  // namespace regatta::manager

@@ -8,6 +8,7 @@
 #include "controllers/job_reconciler.h"
 #include "controllers/multikueue_check_controller.h"
 #include "controllers/node_controller.h"
+#include "controllers/placement_controller.h"
 #include "controllers/provisioning_check_controller.h"
 #include "controllers/queue_controller.h"
 #include "controllers/scheduler.h"
@@ -48,6 +49,7 @@ struct CoreConfig {
   kube::ListLimits worker_limits;  ///< of each kind of object on each worker
   controllers::WorkloadControllerConfig workloads;
   controllers::ProvisioningCheckConfig provisioning;
+  controllers::PlacementConfig placement;
   Duration status_batch{500};
   /// Called for each request to a worker; may be null.
   std::function<void(const std::string& cluster, const kube::RequestSeen&)> on_remote_request;
@@ -89,6 +91,7 @@ class Core {
   controllers::UnsupportedFields unsupported_;
   controllers::MultiKueueCheckController checks_;
   controllers::ProvisioningCheckController provisioning_;
+  controllers::PlacementController placement_;
   controllers::ElasticUngater elastic_;
   controllers::TopologyUngater ungater_;
   controllers::NodeController nodes_;

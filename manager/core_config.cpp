@@ -1,5 +1,7 @@
 #include "manager/core_config.h"
 
+#include "lib/api/own_names.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <utility>
@@ -152,6 +154,7 @@ Result<CoreConfig> core_config(const Configuration& config, std::string instance
   core.multikueue = config.gates.enabled("MultiKueue");
   core.origin = config.multi_kueue.origin;
   core.dispatch = dispatch_config(config.multi_kueue);
+  core.placement.every_workload = config.multi_kueue.dispatcher_name == api::dispatchers::placement;
   core.worker_limits = limits_of(config.multi_kueue.worker_limits);
   core.dispatch.plan.nomination.by_name =
       !config.gates.enabled("MultiKueueIncrementalDispatcherRespectConfigOrder");

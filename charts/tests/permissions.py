@@ -28,6 +28,9 @@ RESOURCES = {  # kind: group, plural
     "MultiKueueConfig": (KUEUE, "multikueueconfigs"),
     "Namespace": ("", "namespaces"),
     "Node": ("", "nodes"),
+    "Placement": ("cluster.open-cluster-management.io", "placements"),
+    "PlacementDecision": ("cluster.open-cluster-management.io", "placementdecisions"),
+    "ProfilePlacementDecision": ("multicluster.x-k8s.io", "placementdecisions"),
     "Pod": ("", "pods"),
     "PriorityClass": ("scheduling.k8s.io", "priorityclasses"),
     "ProvisioningRequest": ("autoscaling.x-k8s.io", "provisioningrequests"),
@@ -101,6 +104,9 @@ PLACES = {
     "controllers/elastic_ungater.cpp": {
         "patch<api::Pod> key": ("own", "patch Pod"),
     },
+    "controllers/placement_controller.cpp": {
+        "get_path std::move(path)": NOTHING,  # discovery, which all users may read
+    },
     "controllers/provisioning_check_controller.cpp": {
         'get_path "/apis/autoscaling.x-k8s.io/v1"': NOTHING,  # discovery, which all users may read
         "remove api::ProvisioningRequest::resource": ("own", "delete ProvisioningRequest"),
@@ -124,6 +130,12 @@ PLACES = {
     },
     "visibility/server/server.cpp": {
         "get<api::ConfigMap> {\"kube-system\"": NOTHING,  # by a Role of Kubernetes' own
+    },
+    "manager/placement_hub.cpp": {  # whose identity is its own; the manager's role has all of it
+        "get_raw api::Workload::resource": ("own", "get Workload"),
+        "patch_status std::move(*before)": ("own", "patch Workload/status"),
+        "apply<api::Workload> key": ("own", "patch Workload/status"),
+        "patch_status std::move(before)": ("own", "patch AdmissionCheck/status"),
     },
     "manager/metrics_guard.cpp": {
         "create_raw token_reviews": ("reviews", "create TokenReview"),

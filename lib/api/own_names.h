@@ -12,7 +12,18 @@ constexpr std::string_view hub_uid = "multikueue.regatta.dev/hub-uid";
 constexpr std::string_view adopt_hub = "multikueue.regatta.dev/adopt-hub";
 /// On a MultiKueueCluster: so many workloads that the hub lacks may be removed there.
 constexpr std::string_view remove_vanished = "multikueue.regatta.dev/remove-vanished";
+/// On a Workload, a job, a LocalQueue or a ClusterQueue: the Placement that chooses its workers.
+constexpr std::string_view placement = "multikueue.regatta.dev/placement";
+/// In the same places: the decision-key or placement-key of decisions of multicluster.x-k8s.io.
+constexpr std::string_view placement_key = "multikueue.regatta.dev/placement-key";
+/// On a MultiKueueCluster: the name of its ManagedCluster or ClusterProfile, when that differs.
+constexpr std::string_view managed_cluster = "multikueue.regatta.dev/managed-cluster";
 }  // namespace annotations
+
+namespace dispatchers {
+/// Placements choose the workers of every workload.
+constexpr std::string_view placement = "multikueue.regatta.dev/placement";
+}  // namespace dispatchers
 
 namespace conditions {
 // Of a MultiKueueCluster
@@ -45,6 +56,17 @@ constexpr std::string_view removals_held = "RemovalsHeld";
 constexpr std::string_view rejected = "Rejected";
 // RefusedByWorkers
 constexpr std::string_view job_refused = "JobRefused";
+// Active of an AdmissionCheck that names a Placement
+constexpr std::string_view placement_not_found = "PlacementNotFound";
+constexpr std::string_view placement_error = "PlacementError";
+constexpr std::string_view placement_decision_error = "PlacementDecisionError";
+constexpr std::string_view no_clusters_available = "NoClustersAvailable";
 }  // namespace reasons
+
+/// Event reasons.
+namespace events {
+constexpr std::string_view nominated_by_placement = "NominatedByPlacement";
+constexpr std::string_view not_nominated = "NotNominated";
+}  // namespace events
 
 }  // namespace regatta::api

@@ -1,0 +1,126 @@
+"""Placements of Open Cluster Management choose the workers; the scenarios write the decisions."""
+import json
+import os
+
+from harness import objects
+from harness.api import condition, is_true
+from harness.federation import report
+from harness.suite import ROOT, interop, scenario
+
+DISPATCHER = {"multiKueue": {"gcInterval": "2s", "dispatcherName": "multikueue.regatta.dev/placement"}}
+OCM = "/apis/cluster.open-cluster-management.io/v1beta1/namespaces"
+API = "cluster.open-cluster-management.io/v1beta1"
+
+
+def define(fed):
+    fed.hub.kubectl.run("apply", "-f", os.path.join(ROOT, "examples/placement/ocm.yaml"))
+    fed.hub.kubectl.run("wait", "--for=condition=Established", "crd",
+                        "placements.cluster.open-cluster-management.io",
+                        "placementdecisions.cluster.open-cluster-management.io")
+
+
+def make_placement(fed, name, namespace):
+    fed.hub.kubectl.apply({"apiVersion": API, "kind": "Placement",
+                           "metadata": {"name": name, "namespace": namespace}, "spec": {}})
+
+
+def decide(fed, name, namespace, *clusters):
+    """What OCM writes when a Placement has chosen these clusters."""
+    decision = f"{name}-decision-1"
+    fed.hub.kubectl.apply({
+        "apiVersion": API, "kind": "PlacementDecision",
+        "metadata": {"name": decision, "namespace": namespace,
+                     "labels": {"cluster.open-cluster-management.io/placement": name,
+                                "cluster.open-cluster-management.io/decision-group-index": "0"}}})
+    for kind, one, status in (
+            ("placementdecisions", decision,
+             {"decisions": [{"clusterName": c, "reason": ""} for c in clusters]}),
+            ("placements", name, {"numberOfSelectedClusters": len(clusters)})):
+        fed.hub.api.request("PATCH", f"{OCM}/{namespace}/{kind}/{one}/status", {"status": status},
+                            "application/merge-patch+json")
+
+
+def use_for_queue(fed, name):
+    fed.hub.kubectl.run("annotate", "localqueue", "default", "-n", objects.NAMESPACE,
+                        f"multikueue.regatta.dev/placement={name}", "--overwrite")
+
+
+def flips(fed):
+    """A running job stays where it is when the decision changes; a waiting one follows."""
+    define(fed)
+    make_placement(fed, "best", objects.NAMESPACE)
+    use_for_queue(fed, "best")
+    fed.submit(objects.job("early", seconds=12))
+    fed.wait_for("it has quota", lambda: is_true(fed.workload_of("early"), "QuotaReserved"), 30)
+    assert not fed.workload_of("early")["status"].get("nominatedClusterNames")
+    decide(fed, "best", objects.NAMESPACE, "cpu")
+    fed.wait_winner("early", 60)
+    fed.submit(objects.job("follows", gpus=2))
+
+    def nominated(*clusters):
+        seen = fed.workload_of("follows")["status"].get("nominatedClusterNames")
+        return seen == list(clusters) or report(seen)
+    fed.wait_for("it is nominated for cpu, which has no GPU", lambda: nominated("cpu"), 30)
+    decide(fed, "best", objects.NAMESPACE, "h100")
+    fed.wait_complete(["early", "follows"])
+    assert fed.winner_of("early") == "cpu", fed.winner_of("early")
+    assert fed.winner_of("follows") == "h100", fed.winner_of("follows")
+    fed.wait_workers_empty()
+    fed.check_ran_once(["early", "follows"])
+
+
+@scenario
+def placements_choose(env):
+    """Jobs run where their queue's Placement decided, and follow it while they wait."""
+    flips(env.federate(workers=("cpu", "h100"), hub_config=DISPATCHER))
+
+
+@scenario
+def placement_check(env):
+    """A ClusterQueue lists the check of OCM's add-on beside MultiKueue's, and dispatches."""
+    fed = env.federate(workers=("cpu", "h100"))
+    define(fed)
+    make_placement(fed, "gpus", objects.SYSTEM)
+    fed.hub.kubectl.apply({
+        "apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "AdmissionCheck",
+        "metadata": {"name": "placement"},
+        "spec": {"controllerName": "open-cluster-management.io/placement",
+                 "parameters": {"apiGroup": "cluster.open-cluster-management.io",
+                                "kind": "Placement", "name": "gpus"}}})
+    both = {"spec": {"admissionChecksStrategy": {
+        "admissionChecks": [{"name": "multikueue"}, {"name": "placement"}]}}}
+    fed.hub.kubectl.run("patch", "clusterqueue", "fleet", "--type=merge", "-p", json.dumps(both))
+
+    def active(reason):
+        seen = condition(fed.hub.api.get("admissionchecks", "placement"), "Active")
+        return bool(seen and seen["reason"] == reason) or report(seen)
+    fed.wait_for("the check has no clusters", lambda: active("NoClustersAvailable"), 60)
+    decide(fed, "gpus", objects.SYSTEM, "h100")
+    fed.wait_for("the check is active", lambda: active("Active"), 30)
+    fed.submit(objects.job("placed"))
+    fed.wait_complete(["placed"])
+    assert fed.winner_of("placed") == "h100", fed.winner_of("placed")
+    assert not fed.observers["cpu"].jobs_seen(), "cpu was not chosen"
+
+
+def start_placement(fed):
+    fed.hub.start_program("placement", "--kubeconfig", fed.hub.kubeconfig(),
+                          "--namespace", objects.SYSTEM, component="placement")
+
+
+@scenario
+def placement_apart(env):
+    """`regatta placement` nominates on a hub whose manager leaves that to another program."""
+    fed = env.federate(workers=("cpu", "h100"), hub_config={
+        "multiKueue": {"gcInterval": "2s", "dispatcherName": "example.com/by-placements"}})
+    start_placement(fed)
+    flips(fed)
+
+
+@interop
+def placement_on_upstream_hub(env):
+    """`regatta placement` nominates on a hub that upstream's manager runs, which clears what it
+    nominated when a worker is chosen."""
+    fed = env.federate(workers=("cpu", "h100"), upstream=("hub",), hub_config=DISPATCHER)
+    start_placement(fed)
+    flips(fed)

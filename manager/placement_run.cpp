@@ -1,0 +1,121 @@
+#include "manager/placement_run.h"
+
+#include "kubeconfig/connection.h"
+#include "lib/kube/lease.h"
+#include "lib/net/http_server.h"
+#include "lib/runtime/deadline.h"
+#include "lib/runtime/process.h"
+#include "manager/endpoint.h"
+#include "manager/placement_hub.h"
+#include "manager/probes.h"
+#include "manager/version.h"
+
+#include <utility>
+
+namespace regatta::manager {
+namespace {
+
+constexpr Duration shutdown_max = std::chrono::seconds(5);
+constexpr int log_lines_per_minute = 60;
+
+kube::ClientConfig client_config() {
+  kube::ClientConfig client;
+  client.user_agent = "regatta-placement/" + std::string(version);
+  client.field_manager = "kueue-admission";
+  return client;
+}
+
+PlacementHubConfig hub_config(const PlacementOptions& options, const std::string& identity) {
+  PlacementHubConfig config;
+  config.system_namespace = options.system_namespace;
+  config.instance = identity;
+  config.placement.every_workload = options.every_workload;
+  config.placement.choose.at_once = static_cast<std::size_t>(options.at_once);
+  config.placement.ledger.in_flight_max = static_cast<std::size_t>(options.in_flight_max);
+  return config;
+}
+
+kube::LeaderElectionOptions election_of(const PlacementOptions& options,
+                                        const std::string& identity) {
+  kube::LeaderElectionOptions election;
+  election.lease = {options.system_namespace, options.lease};
+  election.identity = identity;
+  return election;
+}
+
+int refuse(const Log& log, std::string_view what, const Error& error) {
+  log.error(what, {{"error", error.what()}});
+  return 1;
+}
+
+Task<> lead(PlacementHub& hub, kube::LeaderElector& elector, bool elect, Clock& clock,
+            Status* ended) {
+  co_await hub.sync();
+  if (elect) co_await elector.acquire();
+  hub.start();
+  if (elect) *ended = co_await elector.hold();
+  if (!elect) co_await clock.sleep_until(SteadyPoint::max());
+}
+
+Task<> release(kube::LeaderElector& elector, Clock& clock) {
+  if (!elector.is_leader()) co_return;
+  Task<Status> releasing = elector.release();
+  (void)co_await with_deadline(clock, clock.steady() + shutdown_max, std::move(releasing));
+}
+
+Task<int> place(PlacementOptions options) {
+  const Executor executor = co_await asio::this_coro::executor;
+  SystemClock clock;
+  const Log log(limit_lines(make_stderr_sink(options.log_format, options.log_level), clock,
+                            log_lines_per_minute),
+                "placement");
+  Rng rng = Rng::from_system();
+  std::string ns;
+  auto endpoint = find_own_cluster(options.kubeconfig, &ns);
+  if (!endpoint) co_return refuse(log, "no hub", endpoint.error());
+  if (options.system_namespace.empty()) {
+    options.system_namespace = ns.empty() ? "kueue-system" : ns;
+  }
+  const std::string identity = "regatta-placement_" + rng.uuid();
+  kube::Leadership leadership(clock);
+  // Renewals of the Lease have a connection of their own, so that nothing holds them up.
+  auto for_lease = kubeconfig::Connection::create(executor, clock, rng, *endpoint, client_config());
+  if (!for_lease) co_return refuse(log, "cannot connect", for_lease.error());
+  kube::ClientConfig config = client_config();
+  if (options.leader_elect) config.write_gate = &leadership;
+  log.info(
+      "starting",
+      {{"version", version}, {"cluster", endpoint->url}, {"namespace", options.system_namespace}});
+  auto connection =
+      kubeconfig::Connection::create(executor, clock, rng, std::move(*endpoint), config);
+  if (!connection) co_return refuse(log, "cannot connect", connection.error());
+  TaskScope scope(executor);
+  kube::LeaderElector elector((*for_lease)->client(), clock, rng, log.named("leader-election"),
+                              election_of(options, identity), leadership);
+  PlacementHub hub({(*connection)->client(), clock, rng, scope, log},
+                   hub_config(options, identity));
+  TextPages pages;
+  add_probe_pages(&pages, HealthConfig(), [&hub] {
+    return hub.synced() ? std::string() : std::string("the caches are being filled");
+  });
+  auto probes = serve_pages(options.probe_address, "--health-probe-bind-address", scope, clock,
+                            log.named("pages"), pages);
+  if (!probes) co_return refuse(log, "cannot serve probes", probes.error());
+  Status ended = ok();
+  Task<> work = lead(hub, elector, options.leader_elect, clock, &ended);
+  const bool failed = co_await until_signalled(std::move(work));
+  if (failed) log.error("cannot go on", {{"error", ended.error().what()}});
+  log.info("shutting down");
+  scope.stop();
+  co_await scope.join();
+  co_await release(elector, clock);
+  co_return failed ? 1 : 0;
+}
+
+}  // namespace
+
+int run_placement(PlacementOptions options) {
+  return run_process([&] { return place(options); });
+}
+
+}  // namespace regatta::manager

@@ -1,0 +1,205 @@
+#include "manager/placement_hub.h"
+
+#include "lib/api/placements.h"
+#include "tests/component/one_cluster.h"
+
+#include <fstream>
+#include <sstream>
+
+namespace regatta::test_support {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+/// A hub of Kueue, which the test plays: it applies its part of a Workload's status as
+/// kueue-admission. Beside it runs `regatta placement`.
+class PlacementsBesideKueue : public OneCluster {
+ protected:
+  ~PlacementsBesideKueue() override {
+    scope_.stop();
+    world_.settle();
+  }
+
+  void start() {
+    std::ifstream stream("examples/placement/ocm.yaml");
+    std::stringstream text;
+    text << stream.rdbuf();
+    apply(text.str());
+    apply("apiVersion: v1\nkind: Namespace\nmetadata: {name: kueue-system}");
+    apply(local_queue_yaml);
+    apply(R"(
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: MultiKueueConfig
+metadata: {name: all}
+spec: {clusters: [w1, w2]}
+)");
+    check("mk", "kueue.x-k8s.io/multikueue", "kueue.x-k8s.io", "MultiKueueConfig", "all");
+    for (const char* name : {"w1", "w2"}) member(name);
+    apply(R"(
+apiVersion: cluster.open-cluster-management.io/v1beta1
+kind: Placement
+metadata: {name: p, namespace: default}
+spec: {}
+)");
+    ASSERT_TRUE(
+        cluster_.patch(api::LocalQueue::resource, key("main"),
+                       R"({"metadata":{"annotations":{"multikueue.regatta.dev/placement":"p"}}})"));
+    hub_.emplace(manager::PlacementHubDeps{cluster_.admin(), world_, world_.rng, scope_, Log()},
+                 manager::PlacementHubConfig());
+    scope_.spawn("placement hub", lead());
+    settle();
+  }
+  Task<> lead() {
+    co_await hub_->sync();
+    hub_->start();
+  }
+  void check(const std::string& name, const std::string& controller, const std::string& group,
+             const std::string& kind, const std::string& parameters) {
+    apply("apiVersion: kueue.x-k8s.io/v1beta2\nkind: AdmissionCheck\nmetadata: {name: " + name +
+          "}\nspec: {controllerName: " + controller + ", parameters: {apiGroup: " + group +
+          ", kind: " + kind + ", name: " + parameters + "}}");
+  }
+  /// A MultiKueueCluster that is Active.
+  void member(const std::string& name) {
+    apply(TestConnector::member_yaml(name));
+    ASSERT_TRUE(cluster_.patch(api::MultiKueueCluster::resource, api::ObjectKey(name),
+                               R"({"status":{"conditions":[{"type":"Active","status":"True",
+      "reason":"Active","message":"","lastTransitionTime":"2026-01-01T00:00:00Z"}]}})",
+                               "status"));
+  }
+  void decide(const std::string& cluster) {
+    apply(R"(
+apiVersion: cluster.open-cluster-management.io/v1beta1
+kind: PlacementDecision
+metadata:
+  name: p-decision-1
+  namespace: default
+  labels: {cluster.open-cluster-management.io/placement: p}
+)");
+    ASSERT_TRUE(cluster_.patch(
+        api::PlacementDecision::resource, key("p-decision-1"),
+        R"({"status":{"decisions":[{"clusterName":")" + cluster + R"(","reason":""}]}})",
+        "status"));
+    settle();
+  }
+  void make_workload() {
+    apply(R"(
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: Workload
+metadata: {name: w, namespace: default}
+spec:
+  queueName: main
+  podSets:
+  - name: main
+    count: 1
+    template: {spec: {restartPolicy: Never, containers: [{name: c, image: i}]}}
+)");
+  }
+  static constexpr const char* one_check = R"(,"admissionChecks":[{"name":"mk","state":"Pending",
+      "message":"","lastTransitionTime":"2026-01-01T00:00:00Z"}])";
+  /// What Kueue applies with a reservation, and `more` of the status.
+  static std::string reservation(const std::string& more) {
+    return R"({"apiVersion":"kueue.x-k8s.io/v1beta2","kind":"Workload",
+      "metadata":{"name":"w","namespace":"default"},"status":{
+      "admission":{"clusterQueue":"cq","podSetAssignments":[{"name":"main","count":1}]},
+      "conditions":[{"type":"QuotaReserved","status":"True","reason":"QuotaReserved","message":"m",
+                     "lastTransitionTime":"2026-01-01T00:00:00Z"}])" +
+           more + "}}";
+  }
+  Status apply_as_kueue(const std::string& more) {
+    kube::ApplyOptions options;
+    options.subresource = "status";
+    options.field_manager = "kueue-admission";
+    options.force = true;
+    const auto done = run(world_, cluster_.admin().apply_raw(api::Workload::resource, key("w"),
+                                                             reservation(more), options));
+    return done ? ok() : Status(done.error());
+  }
+  api::WorkloadStatus status() { return cluster_.get<api::Workload>(key("w"))->status; }
+
+  TaskScope scope_{world_.executor()};
+  std::optional<manager::PlacementHub> hub_;
+};
+
+TEST_F(PlacementsBesideKueue, KueueCanClearWhatTheyNominated) {
+  start();
+  decide("w2");
+  make_workload();
+  ASSERT_TRUE(apply_as_kueue(one_check));
+  settle();
+  EXPECT_THAT(status().nominated_cluster_names, ElementsAre("w2"));
+  // Nothing else of Kueue's was given up.
+  ASSERT_TRUE(status().admission);
+  EXPECT_TRUE(api::is_true(status().conditions, "QuotaReserved"));
+  EXPECT_EQ(status().admission_checks.size(), 1U);
+  const Status recorded = apply_as_kueue(std::string(one_check) + R"(,"clusterName":"w2")");
+  ASSERT_TRUE(recorded) << recorded.error().what();
+  EXPECT_THAT(status().nominated_cluster_names, IsEmpty());
+  EXPECT_EQ(status().cluster_name, "w2");
+}
+
+TEST_F(PlacementsBesideKueue, ADecisionThatChangesReplacesTheNomination) {
+  start();
+  decide("w2");
+  make_workload();
+  ASSERT_TRUE(apply_as_kueue(one_check));
+  settle();
+  decide("w1");
+  EXPECT_THAT(status().nominated_cluster_names, ElementsAre("w1"));
+}
+
+TEST_F(PlacementsBesideKueue, OnAHubWithMergePatchesTheDifferenceIsWritten) {
+  start();
+  decide("w2");
+  make_workload();
+  const Json whole = *parse_json(reservation(one_check));
+  ASSERT_TRUE(cluster_.patch(api::Workload::resource, key("w"),
+                             dump_json(Json{{"status", whole["status"]}}), "status"));
+  settle();
+  EXPECT_THAT(status().nominated_cluster_names, ElementsAre("w2"));
+  EXPECT_TRUE(status().admission);
+}
+
+TEST_F(PlacementsBesideKueue, ACheckThatNamesAPlacementBecomesReadyInTheSameWrite) {
+  start();
+  apply(R"(
+apiVersion: cluster.open-cluster-management.io/v1beta1
+kind: Placement
+metadata: {name: q, namespace: kueue-system}
+spec: {}
+---
+apiVersion: cluster.open-cluster-management.io/v1beta1
+kind: PlacementDecision
+metadata:
+  name: q-decision-1
+  namespace: kueue-system
+  labels: {cluster.open-cluster-management.io/placement: q}
+)");
+  ASSERT_TRUE(cluster_.patch(
+      api::PlacementDecision::resource, {"kueue-system", "q-decision-1"},
+      R"({"status":{"decisions":[{"clusterName":"w1","reason":""},{"clusterName":"w2","reason":""}]}})",
+      "status"));
+  check("place", "open-cluster-management.io/placement", "cluster.open-cluster-management.io",
+        "Placement", "q");
+  decide("w2");
+  make_workload();
+  const auto with_check = [](const std::string& state) {
+    return R"(,"admissionChecks":[
+      {"name":"mk","state":"Pending","message":"","lastTransitionTime":"2026-01-01T00:00:00Z"},
+      {"name":"place","state":")" +
+           state + R"(","message":"","lastTransitionTime":"2026-01-01T00:00:00Z"}])";
+  };
+  ASSERT_TRUE(apply_as_kueue(with_check("Pending")));
+  settle();
+  const api::WorkloadStatus now = status();
+  const auto* found = api::find_check(now, "place");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(std::string(api::text_of(found->state)) + ": " + found->message,
+            "Ready: Placement default/p has chosen w2; Placement kueue-system/q has chosen w1, w2");
+  EXPECT_THAT(now.nominated_cluster_names, ElementsAre("w2"));
+  EXPECT_EQ(now.admission_checks.size(), 2U);
+}
+
+}  // namespace
+}  // namespace regatta::test_support
