@@ -56,6 +56,10 @@ Fleet::Fleet(LocalCluster& local, Connector& connector, TaskScope& scope, Remote
       if (location && *location == key.name) queue_.add(cluster->metadata.name);
     }
   });
+  // What a worker lacks is what it lacks of the hub's kinds of jobs.
+  local_.jobs.on_health([this] {
+    for (const auto& [name, member] : members_) queue_.add(name);
+  });
 }
 
 void Fleet::start() {

@@ -108,6 +108,25 @@ TEST_F(ServedKinds, AWorkerWithoutAKindIsActiveAndGetsNoJobsOfIt) {
   until("west is of use", [&] { return member_condition("west") == "True Active: Connected"; });
 }
 
+TEST_F(ServedKinds, AWorkerSaysThatItLacksAKindOnceTheHubServesIt) {
+  worker_config_ = with_jobsets();
+  for (const char* name : {"east", "west"}) add_worker(name);
+  ASSERT_TRUE(workers_.at("east").cluster->apply(crd));
+  configure_hub();
+  start_manager(with_jobsets());
+  for (const char* name : {"east", "west"}) start_worker(name);
+  settle(10min);
+  for (const char* name : {"east", "west"}) {
+    EXPECT_EQ(member_condition(name), "True Active: Connected") << "the hub has no use for it";
+  }
+  apply(crd);
+  until("west says so", [&] {
+    return member_condition("west") ==
+           "True Active: Connected; no use for: jobsets.jobset.x-k8s.io";
+  });
+  EXPECT_EQ(member_condition("east"), "True Active: Connected");
+}
+
 TEST_F(ServedKinds, AJobSetThatNoWorkerServesSaysSoAndRunsOnceOneDoes) {
   worker_config_ = with_jobsets();
   add_worker("east");
