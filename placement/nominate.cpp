@@ -1,13 +1,11 @@
 #include "placement/nominate.h"
 
+#include "lib/base/contains.h"
+
 #include <algorithm>
 
 namespace regatta::placement {
 namespace {
-
-bool contains(const std::vector<std::string>& names, const std::string& name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
 
 Nomination all_at_once(const NominationInput& input) {
   // Sorted, so that the same set is never written twice. The order in which workers are asked is
