@@ -1,5 +1,6 @@
 #include "controllers/placement_controller.h"
 
+#include "controllers/named_informer.h"
 #include "lib/api/names.h"
 #include "lib/api/own_names.h"
 #include "lib/base/limited_text.h"
@@ -16,11 +17,6 @@ constexpr const char* by_reference = "reference";
 /// OCM's add-on keeps the condition of checks that have this finalizer.
 constexpr std::string_view add_on_finalizer =
     "kueue-addon.open-cluster-management.io/admissioncheck-cleanup";
-
-kube::InformerDeps named(kube::InformerDeps deps, const char* name) {
-  deps.log = deps.log.named(name);
-  return deps;
-}
 
 bool is_active(const api::MultiKueueCluster& cluster) {
   return api::is_true(cluster.status.conditions, api::conditions::active);

@@ -1,5 +1,6 @@
 #include "controllers/provisioning_check_controller.h"
 
+#include "controllers/named_informer.h"
 #include "lib/api/codec.h"
 #include "lib/api/names.h"
 #include "lib/api/owner_reference.h"
@@ -15,11 +16,6 @@ namespace {
 
 /// Index of requests: uid of the workload that owns the request.
 constexpr const char* by_workload = "workload";
-
-kube::InformerDeps named(kube::InformerDeps deps, const char* name) {
-  deps.log = deps.log.named(name);
-  return deps;
-}
 
 kube::InformerOptions managed_only() {
   kube::InformerOptions options;

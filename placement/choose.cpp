@@ -1,13 +1,11 @@
 #include "placement/choose.h"
 
+#include "lib/base/contains.h"
+
 #include <algorithm>
 
 namespace regatta::placement {
 namespace {
-
-bool contains(const std::vector<std::string>& names, const std::string& name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
 
 const Member* member_named(const std::string& name, const std::vector<Member>& members) {
   const auto find = [&](std::string Member::* part) -> const Member* {

@@ -9,7 +9,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-const SteadyPoint start{};
+const SteadyPoint asked_first{};
 
 api::ObjectKey key(const std::string& name) {
   return {"default", name};
@@ -21,9 +21,9 @@ Ledger two_at_once() {
 
 TEST(Ledger, FillsAClusterUntilWorkloadsAreAdmittedThere) {
   Ledger ledger = two_at_once();
-  ledger.record(key("a"), {"w1", "w2"}, start);
+  ledger.record(key("a"), {"w1", "w2"}, asked_first);
   EXPECT_EQ(joined(ledger.full()), "");
-  ledger.record(key("b"), {"w1"}, start);
+  ledger.record(key("b"), {"w1"}, asked_first);
   EXPECT_EQ(joined(ledger.full()), "w1");
   EXPECT_EQ(joined(ledger.release(key("a"))), "w1, w2");
   EXPECT_EQ(joined(ledger.full()), "");
@@ -34,34 +34,34 @@ TEST(Ledger, FillsAClusterUntilWorkloadsAreAdmittedThere) {
 
 TEST(Ledger, CountsAWorkloadOnceHoweverOftenItIsNominated) {
   Ledger ledger = two_at_once();
-  ledger.record(key("a"), {"w1"}, start);
-  ledger.record(key("a"), {"w1"}, start + 30s);
+  ledger.record(key("a"), {"w1"}, asked_first);
+  ledger.record(key("a"), {"w1"}, asked_first + 30s);
   EXPECT_EQ(ledger.in_flight("w1"), 1U);
   // Nor does a second nomination make it count for longer.
-  EXPECT_EQ(joined(ledger.expire(start + 60s)), "w1");
+  EXPECT_EQ(joined(ledger.expire(asked_first + 60s)), "w1");
   EXPECT_EQ(ledger.in_flight("w1"), 0U);
 }
 
 TEST(Ledger, FollowsAWorkloadToOtherClusters) {
   Ledger ledger = two_at_once();
-  ledger.record(key("a"), {"w1"}, start);
-  ledger.record(key("a"), {"w2"}, start + 1s);
+  ledger.record(key("a"), {"w1"}, asked_first);
+  ledger.record(key("a"), {"w2"}, asked_first + 1s);
   EXPECT_EQ(ledger.in_flight("w1"), 0U);
   EXPECT_EQ(ledger.in_flight("w2"), 1U);
 }
 
 TEST(Ledger, ForgetsNominationsThatScoresKnowOf) {
   Ledger ledger = two_at_once();
-  ledger.record(key("a"), {"w1"}, start);
-  ledger.record(key("b"), {"w1"}, start + 10s);
-  EXPECT_EQ(ledger.next_room(start + 20s), Duration(40s));
-  EXPECT_EQ(joined(ledger.expire(start + 59s)), "");
+  ledger.record(key("a"), {"w1"}, asked_first);
+  ledger.record(key("b"), {"w1"}, asked_first + 10s);
+  EXPECT_EQ(ledger.next_room(asked_first + 20s), Duration(40s));
+  EXPECT_EQ(joined(ledger.expire(asked_first + 59s)), "");
   EXPECT_EQ(joined(ledger.full()), "w1");
-  EXPECT_EQ(joined(ledger.expire(start + 60s)), "w1");
+  EXPECT_EQ(joined(ledger.expire(asked_first + 60s)), "w1");
   EXPECT_EQ(joined(ledger.full()), "");
-  EXPECT_EQ(ledger.next_room(start + 60s), Duration(10s));
-  EXPECT_EQ(joined(ledger.expire(start + 70s)), "w1");
-  EXPECT_EQ(ledger.next_room(start + 70s), std::nullopt);
+  EXPECT_EQ(ledger.next_room(asked_first + 60s), Duration(10s));
+  EXPECT_EQ(joined(ledger.expire(asked_first + 70s)), "w1");
+  EXPECT_EQ(ledger.next_room(asked_first + 70s), std::nullopt);
 }
 
 TEST(Ledger, WakesWorkloadsInTheOrderInWhichTheyBeganToWait) {

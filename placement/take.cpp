@@ -1,5 +1,6 @@
 #include "placement/take.h"
 
+#include "lib/base/contains.h"
 #include "placement/nominate.h"
 
 #include <algorithm>
@@ -8,9 +9,6 @@ namespace regatta::placement {
 
 Taken take(const std::vector<std::string>& able, const std::vector<std::string>& nominated,
            Duration waited, const std::optional<Steps>& steps) {
-  const auto in = [](const std::vector<std::string>& names, const std::string& name) {
-    return std::find(names.begin(), names.end(), name) != names.end();
-  };
   std::size_t places = nominated_max;
   Taken out;
   if (steps) {
@@ -21,10 +19,10 @@ Taken take(const std::vector<std::string>& able, const std::vector<std::string>&
     if (places < nominated_max) out.next_round = (round + 1) * steps->round - elapsed;
   }
   for (const std::string& name : nominated) {
-    if (in(able, name)) out.clusters.push_back(name);
+    if (contains(able, name)) out.clusters.push_back(name);
   }
   for (const std::string& name : able) {
-    if (in(out.clusters, name)) continue;
+    if (contains(out.clusters, name)) continue;
     (out.clusters.size() < places ? out.clusters : out.later).push_back(name);
   }
   return out;

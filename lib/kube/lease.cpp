@@ -112,7 +112,10 @@ Task<Result<bool>> LeaderElector::try_to_hold() {
   if (leading_) {
     // We know the version that we wrote, so the lease need not be read first.
     auto renewed = co_await write(options_.identity);
-    if (renewed || renewed.error().code() != Errc::conflict) co_return renewed;
+    if (renewed) co_return renewed;
+    const Errc code = renewed.error().code();
+    // A Lease that was deleted is created again, unless a standby was first.
+    if (code != Errc::conflict && code != Errc::not_found) co_return renewed;
   }
   co_return co_await look_and_take();
 }

@@ -394,6 +394,16 @@ TEST_F(LeaseTest, ALeaderWhoseLeaseIsDeletedEndsAsSoonAsAnotherLeads) {
   EXPECT_TRUE(b.working);
 }
 
+TEST_F(LeaseTest, ALeaderWithoutStandbysCreatesADeletedLeaseAgain) {
+  process_a.spawn("a", a.lead(world));
+  world.run_for(20s);
+  leases.remove();
+  world.run_for(60s);
+  EXPECT_TRUE(a.working);
+  EXPECT_TRUE(a.leadership.held());
+  EXPECT_EQ(field("holderIdentity"), "\"a\"");
+}
+
 TEST_F(LeaseTest, AStandbyThatMayNotWatchReadsTheLeaseAgainAndAgain) {
   leases.may_be_watched = false;
   process_a.spawn("a", a.lead(world));

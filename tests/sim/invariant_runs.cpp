@@ -83,12 +83,23 @@ class NoNeedlessStop final : public Invariant {
   void again(const Run& run) {
     const Record* record = history_.record(run.hub, run.workload);
     if (!record) return;
+    const SteadyPoint began = first_began(run, *record);
     for (const Run& earlier : record->runs) {
-      if (earlier.end != Run::End::ended || earlier.over > run.began) continue;
+      if (earlier.end != Run::End::ended || earlier.over > began) continue;
       if (expected_.lying.contains(earlier.worker) || !excused(earlier, run).empty()) continue;
       history_.violated(run.workload + " runs on " + run.worker + " although it ended on " +
                         earlier.worker + ", for no reason");
     }
+  }
+
+  /// A worker that is restored to an older state may show a run again that was over: no manager
+  /// started that one.
+  static SteadyPoint first_began(const Run& run, const Record& record) {
+    SteadyPoint out = run.began;
+    for (const Run& other : record.runs) {
+      if (other.worker == run.worker && other.uid == run.uid) out = std::min(out, other.began);
+    }
+    return out;
   }
 
   /// Why the end of a run did not count.
