@@ -1,6 +1,6 @@
 #include "placement/nominate.h"
 
-#include "lib/base/contains.h"
+#include "placement/take.h"
 
 #include <algorithm>
 
@@ -10,35 +10,20 @@ namespace {
 Nomination all_at_once(const NominationInput& input) {
   // Sorted, so that the same set is never written twice. The order in which workers are asked is
   // decided per workload when the copies are created.
-  std::vector<std::string> names(input.connected.begin(), input.connected.end());
-  if (names.size() > nominated_max) names.resize(nominated_max);
-  return {std::move(names), std::nullopt};
+  const std::vector<std::string> names(input.connected.begin(), input.connected.end());
+  return {take(names, {}, Duration(0), std::nullopt).clusters, std::nullopt};
 }
 
 Nomination incremental(const NominationInput& input, TimePoint now,
                        const NominationConfig& config) {
-  const auto elapsed = std::max(Duration(0), now - input.quota_reserved_at);
-  const auto round = elapsed / config.round;
-  const auto places =
-      std::min<std::size_t>(std::size_t(config.step_size) * std::size_t(round + 1), nominated_max);
-  Nomination result;
-  for (const std::string& name : input.nominated) {
-    if (input.connected.contains(name)) result.clusters.push_back(name);
-  }
-  std::vector<std::string> order = input.config_order;
-  if (config.by_name) std::sort(order.begin(), order.end());
-  for (const std::string& name : order) {
-    if (result.clusters.size() >= places) break;
-    if (!input.connected.contains(name) || contains(result.clusters, name)) continue;
-    result.clusters.push_back(name);
-  }
-  const bool more =
-      std::any_of(input.config_order.begin(), input.config_order.end(),
-                  [&](const std::string& name) { return !contains(result.clusters, name); });
-  if (more && places < nominated_max) {
-    result.look_again = (round + 1) * config.round - elapsed;
-  }
-  return result;
+  std::vector<std::string> able = input.config_order;
+  if (config.by_name) std::sort(able.begin(), able.end());
+  std::erase_if(able, [&](const std::string& name) { return !input.connected.contains(name); });
+  Taken taken = take(able, input.nominated, now - input.quota_reserved_at,
+                     Steps{config.step_size, config.round});
+  // One that is lost may be back when the next round begins.
+  const bool more = taken.clusters.size() < input.config_order.size();
+  return {std::move(taken.clusters), more ? taken.next_round : std::nullopt};
 }
 
 }  // namespace

@@ -1,0 +1,91 @@
+#include "placement/affinity.h"
+
+#include <boost/algorithm/string/trim.hpp>
+
+#include <algorithm>
+
+namespace regatta::placement {
+namespace {
+
+Error unreadable(std::string_view annotation, const std::string& value, std::string_view why) {
+  return Error(Errc::invalid,
+               "annotation " + std::string(annotation) + " \"" + value + "\": " + std::string(why));
+}
+
+const std::string* text_of(const api::StringMap& annotations, std::string_view name) {
+  const auto found = annotations.find(std::string(name));
+  return found == annotations.end() ? nullptr : &found->second;
+}
+
+Result<std::vector<std::string>> names_in(const api::StringMap& annotations,
+                                          std::string_view annotation) {
+  std::vector<std::string> names;
+  const std::string* value = text_of(annotations, annotation);
+  if (!value) return names;
+  for (std::size_t start = 0; start <= value->size();) {
+    const std::size_t end = std::min(value->find(',', start), value->size());
+    std::string name = boost::algorithm::trim_copy(value->substr(start, end - start));
+    if (name.empty()) return unreadable(annotation, *value, "a name is empty");
+    if (std::find(names.begin(), names.end(), name) == names.end()) {
+      names.push_back(std::move(name));
+    }
+    start = end + 1;
+  }
+  return names;
+}
+
+Result<api::Selector> selector_in(const api::StringMap& annotations, std::string_view annotation) {
+  const std::string* value = text_of(annotations, annotation);
+  if (!value) return api::Selector();
+  auto selector = api::Selector::parse(*value);
+  if (!selector) return unreadable(annotation, *value, selector.error().what());
+  return selector;
+}
+
+Result<bool> switch_in(const api::StringMap& annotations, std::string_view annotation) {
+  const std::string* value = text_of(annotations, annotation);
+  if (!value || *value == "false") return false;
+  if (*value == "true") return true;
+  return unreadable(annotation, *value, "write true or false");
+}
+
+}  // namespace
+
+bool Affinity::allows(const std::string& cluster, const api::StringMap& labels) const {
+  const bool named =
+      required_names.empty() ||
+      std::find(required_names.begin(), required_names.end(), cluster) != required_names.end();
+  return named && required.matches(labels);
+}
+
+std::size_t Affinity::preference(const std::string& cluster, const api::StringMap& labels) const {
+  const auto named = std::find(preferred_names.begin(), preferred_names.end(), cluster);
+  if (named != preferred_names.end()) {
+    return static_cast<std::size_t>(named - preferred_names.begin());
+  }
+  return preferred_names.size() + (preferred.matches(labels) ? 0 : 1);
+}
+
+Result<Affinity> affinity_of(const api::StringMap& annotations) {
+  Affinity out;
+  auto required_names = names_in(annotations, cluster_names_annotation);
+  if (!required_names) return required_names.error();
+  auto required = selector_in(annotations, cluster_selector_annotation);
+  if (!required) return required.error();
+  auto preferred_names = names_in(annotations, preferred_names_annotation);
+  if (!preferred_names) return preferred_names.error();
+  auto preferred = selector_in(annotations, preferred_selector_annotation);
+  if (!preferred) return preferred.error();
+  const auto must_not_borrow = switch_in(annotations, must_not_borrow_annotation);
+  if (!must_not_borrow) return must_not_borrow.error();
+  const auto must_not_preempt = switch_in(annotations, must_not_preempt_annotation);
+  if (!must_not_preempt) return must_not_preempt.error();
+  out.required_names = std::move(*required_names);
+  out.required = std::move(*required);
+  out.preferred_names = std::move(*preferred_names);
+  out.preferred = std::move(*preferred);
+  out.limits = {.may_borrow = !*must_not_borrow, .may_preempt = !*must_not_preempt};
+  return out;
+}
+
+}  // namespace regatta::placement

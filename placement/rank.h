@@ -1,0 +1,91 @@
+#pragma once
+
+#include "placement/affinity.h"
+#include "placement/room.h"
+#include "placement/take.h"
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace regatta::placement {
+
+/// What the hub knows of a worker when it nominates, without what the workload itself has there.
+/// All of it may be missing but the name.
+struct WorkerFacts {
+  std::string name;
+  bool connected = false;
+  api::StringMap labels;                       ///< of its MultiKueueCluster
+  std::optional<std::set<std::string>> kinds;  ///< that it serves, as WorkloadFacts::kind
+  std::optional<QueueFacts> queue;             ///< the one that the workload would enter
+  Duration queue_age{};                        ///< since the queue was known to be so
+  Amounts in_flight;                           ///< nominated here, and not in queue->used yet
+  int workloads = 0;                           ///< of this hub's queue: there, or in flight
+  std::optional<Duration> admits_after;        ///< observed, from nomination to admission
+  std::optional<std::int64_t> price;           ///< in any unit that all workers share
+  std::string region;
+  std::optional<Duration> latency;
+};
+
+/// A worker said no: it refused the job, evicted it, or did not admit it in time.
+struct RefusalFacts {
+  std::string why;
+  Duration ago{};
+};
+
+/// The workload to nominate workers for.
+struct WorkloadFacts {
+  std::vector<Amounts> pod_sets;  ///< what all pods of each set ask for together
+  std::string kind;               ///< "batch/v1 Job"; empty: it needs none
+  std::int32_t priority = 0;
+  Duration waited{};   ///< since it got quota on the hub
+  std::string region;  ///< where its data is; empty: anywhere
+  Affinity affinity;
+  std::map<std::string, RefusalFacts> refusals;  ///< the last of each worker
+  std::vector<std::string> nominated;            ///< status.nominatedClusterNames now
+};
+
+/// What a worker is judged by. Each gives an order; the next one decides where it leaves a tie.
+enum class Scorer {
+  capacity,  ///< RoomKind: room now, then by borrowing, not known, by preempting, then none
+  cost,      ///< the lowest price
+  spread,    ///< the fewest workloads
+  locality,  ///< the workload's region, then the lowest latency
+  wait,      ///< the fewest waiting workloads that go before it, then the shortest observed time
+};
+
+struct RankPolicy {
+  std::vector<Scorer> scorers;
+  std::optional<Steps> steps;  ///< nullopt: all places at once
+  /// What is known of a queue is not believed for longer.
+  Duration stale_after = std::chrono::minutes(1);
+  /// So long a worker that said no is not asked again.
+  Duration refusal_counts_for = std::chrono::minutes(10);
+};
+
+struct LeftOut {
+  std::string cluster;
+  std::string why;  ///< a predicate: "is not connected"
+};
+
+struct Ranking {
+  /// What status.nominatedClusterNames should be. Those that it has already come first, in their
+  /// order, so that a score that changes writes nothing and takes no copy away.
+  std::vector<std::string> clusters;
+  std::vector<LeftOut> left_out;       ///< every other worker, in the order of the input
+  std::optional<Duration> look_again;  ///< when the answer may change although no fact did
+};
+
+/// Nominates workers for a workload that has quota and no worker: filters, then scores. Pure.
+///
+/// `workers` are those of the MultiKueueConfig, in its order, which decides the last ties. What the
+/// workload prefers goes before the scorers. Of what is missing nothing bad is assumed: a worker
+/// whose queue is not known, or not lately, is never taken for full. It is left out only for a
+/// workload that must not borrow or preempt and is not nominated there yet, since nothing shows
+/// that it would do neither. What is missing to a scorer comes after what is there.
+Ranking rank(const WorkloadFacts& workload, const std::vector<WorkerFacts>& workers,
+             const RankPolicy& policy);
+
+}  // namespace regatta::placement

@@ -1,0 +1,301 @@
+#include "placement/rank.h"
+
+#include <gtest/gtest.h>
+
+namespace regatta::placement {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Three workers a, b, c that are connected, and of which nothing else is known.
+struct Scene {
+  WorkloadFacts workload;
+  std::vector<WorkerFacts> workers;
+  RankPolicy policy;
+  WorkerFacts& a() { return workers[0]; }
+  WorkerFacts& b() { return workers[1]; }
+  WorkerFacts& c() { return workers[2]; }
+};
+
+Scene scene() {
+  Scene s;
+  for (const char* name : {"a", "b", "c"}) {
+    s.workers.emplace_back();
+    s.workers.back().name = name;
+    s.workers.back().connected = true;
+  }
+  s.workload.pod_sets = {{{"cpu", 4}}};
+  s.workload.kind = "batch/v1 Job";
+  return s;
+}
+
+/// A queue of 10 cpu that may borrow 5. Of what it uses, `low` may be preempted.
+QueueFacts queue(std::int64_t used, std::int64_t low = 0) {
+  return {{{{"default", {{"cpu", {10, 5, 15, used, {{-1, low}}}}}}}}, {}};
+}
+
+QueueFacts queue_with_pending(std::map<std::int32_t, int> pending) {
+  QueueFacts out = queue(0);
+  out.pending = std::move(pending);
+  return out;
+}
+
+std::string described(const Ranking& ranking) {
+  std::string out;
+  for (const std::string& name : ranking.clusters) out += (out.empty() ? "" : " ") + name;
+  if (ranking.look_again) {
+    out += " +" + std::to_string(ranking.look_again->count() / 1000) + "s";
+  }
+  for (const LeftOut& left : ranking.left_out) out += "; " + left.cluster + " " + left.why;
+  return out;
+}
+
+struct RankCase {
+  const char* name;
+  void (*change)(Scene& s);
+  const char* want;
+  friend void PrintTo(const RankCase& c, std::ostream* out) { *out << c.name; }
+};
+
+class RankTable : public ::testing::TestWithParam<RankCase> {};
+
+TEST_P(RankTable, OrdersAndExplains) {
+  Scene s = scene();
+  GetParam().change(s);
+  EXPECT_EQ(described(rank(s.workload, s.workers, s.policy)), GetParam().want);
+}
+
+const RankCase filters[] = {
+    {"everything_connected_in_the_order_of_the_config", [](Scene&) {}, "a b c"},
+    {"what_is_not_connected_is_left_out", [](Scene& s) { s.b().connected = false; },
+     "a c; b is not connected"},
+    {"only_the_names_that_the_workload_asks_for",
+     [](Scene& s) { s.workload.affinity.required_names = {"c", "nowhere"}; },
+     "c; a is not among the clusters that the workload asks for"
+     "; b is not among the clusters that the workload asks for"},
+    {"a_kind_that_is_not_served_is_left_out",
+     [](Scene& s) {
+       s.a().kinds = {"ray.io/v1 RayJob"};
+       s.b().kinds = {"batch/v1 Job"};
+     },
+     "b c; a does not serve batch/v1 Job"},
+    {"a_worker_that_refused_is_not_asked_for_a_while",
+     [](Scene& s) { s.workload.refusals["a"] = {"no such namespace", 4min}; },
+     "b c +360s; a refused it 4m ago: no such namespace"},
+    {"and_then_again", [](Scene& s) { s.workload.refusals["a"] = {"no such namespace", 10min}; },
+     "a b c"},
+    {"what_can_never_fit_is_left_out",
+     [](Scene& s) {
+       s.b().queue = queue(0);
+       s.workload.pod_sets = {{{"cpu", 16}}};
+     },
+     "a c; b can never have so much quota"},
+    {"stale_facts_leave_nothing_out",
+     [](Scene& s) {
+       s.b().queue = queue(0);
+       s.b().queue_age = 61s;
+       s.workload.pod_sets = {{{"cpu", 16}}};
+     },
+     "a b c"},
+    {"must_not_borrow",
+     [](Scene& s) {
+       s.workload.affinity.limits.may_borrow = false;
+       s.a().queue = queue(6);
+       s.b().queue = queue(7);
+       s.c().queue = queue(12);
+     },
+     "a c; b has no other room, and the workload must not borrow"},
+    {"must_not_preempt",
+     [](Scene& s) {
+       s.workload.affinity.limits.may_preempt = false;
+       s.a().queue = queue(7);
+       s.b().queue = queue(15, 4);
+       s.c().queue = queue(15);
+     },
+     "a c; b has no other room, and the workload must not preempt"},
+    {"what_is_not_known_is_no_promise",
+     [](Scene& s) {
+       s.workload.affinity.limits = {false, false};
+       s.a().queue = queue(0);
+       s.b().queue = queue(0);
+       s.b().queue_age = 61s;
+     },
+     "a; b may have no room of its own, which is not known, and the workload must not borrow or "
+     "preempt; c may have no room of its own, which is not known, and the workload must not borrow "
+     "or preempt"},
+    {"what_is_nominated_stays_when_its_facts_grow_old",
+     [](Scene& s) {
+       s.workload.affinity.limits.may_borrow = false;
+       s.workload.nominated = {"b"};
+       s.a().connected = s.c().connected = false;
+       s.b().queue = queue(0);
+       s.b().queue_age = 61s;
+     },
+     "b; a is not connected; c is not connected"},
+};
+
+const RankCase scorers[] = {
+    {"capacity_takes_room_then_borrowing_then_unknown_then_preempting_then_full",
+     [](Scene& s) {
+       s.policy.scorers = {Scorer::capacity};
+       s.workers.push_back(s.a());
+       s.workers.push_back(s.a());
+       s.workers[3].name = "d";
+       s.workers[4].name = "e";
+       s.a().queue = queue(15);
+       s.b().queue = queue(15, 4);
+       s.workers[3].queue = queue(7);
+       s.workers[4].queue = queue(6);
+     },
+     "e d c b a"},
+    {"capacity_counts_what_is_in_flight",
+     [](Scene& s) {
+       s.policy.scorers = {Scorer::capacity};
+       for (WorkerFacts& worker : s.workers) worker.queue = queue(6);
+       s.a().in_flight = {{"cpu", 1}};
+     },
+     "b c a"},
+    {"capacity_does_not_believe_stale_facts",
+     [](Scene& s) {
+       s.policy.scorers = {Scorer::capacity};
+       for (WorkerFacts& worker : s.workers) worker.queue = queue(15);
+       s.b().queue_age = 61s;
+     },
+     "b a c"},
+    {"cost_takes_the_cheapest_and_the_unpriced_last",
+     [](Scene& s) {
+       s.policy.scorers = {Scorer::cost};
+       s.b().price = 30;
+       s.c().price = 20;
+     },
+     "c b a"},
+    {"spread_takes_the_emptiest",
+     [](Scene& s) {
+       s.policy.scorers = {Scorer::spread};
+       s.a().workloads = 2;
+       s.b().workloads = 1;
+     },
+     "c b a"},
+    {"locality_takes_the_region_then_the_nearest",
+     [](Scene& s) {
+       s.policy.scorers = {Scorer::locality};
+       s.workload.region = "eu";
+       s.a().latency = 1ms;
+       s.b().region = s.c().region = "eu";
+       s.b().latency = 90ms;
+       s.c().latency = 20ms;
+     },
+     "c b a"},
+    {"locality_without_a_region_takes_the_nearest",
+     [](Scene& s) {
+       s.policy.scorers = {Scorer::locality};
+       s.b().region = "eu";
+       s.b().latency = 20ms;
+       s.c().latency = 1ms;
+     },
+     "c b a"},
+    {"wait_takes_the_fewest_that_go_before",
+     [](Scene& s) {
+       s.policy.scorers = {Scorer::wait};
+       s.b().queue = queue_with_pending({{0, 2}});
+       s.c().queue = queue_with_pending({{-1, 9}, {5, 1}});
+     },
+     "c b a"},
+    {"wait_then_takes_the_quickest",
+     [](Scene& s) {
+       s.policy.scorers = {Scorer::wait};
+       s.b().admits_after = 9s;
+       s.c().admits_after = 2s;
+     },
+     "c b a"},
+    {"the_next_scorer_decides_ties",
+     [](Scene& s) {
+       s.policy.scorers = {Scorer::spread, Scorer::cost};
+       s.a().workloads = 1;
+       s.a().price = 1;
+       s.b().price = 3;
+       s.c().price = 2;
+     },
+     "c b a"},
+    {"what_the_workload_prefers_goes_before_the_scorers",
+     [](Scene& s) {
+       s.policy.scorers = {Scorer::cost};
+       s.a().price = 1;
+       s.workload.affinity.preferred_names = {"c"};
+     },
+     "c a b"},
+};
+
+const RankCase places[] = {
+    {"steps_take_the_best_and_the_others_later",
+     [](Scene& s) {
+       s.policy.scorers = {Scorer::spread};
+       s.policy.steps = Steps{1, 5min};
+       s.a().workloads = 1;
+       s.workload.waited = 10s;
+     },
+     "b +290s; a comes after those nominated; c comes after those nominated"},
+    {"each_round_adds_a_step",
+     [](Scene& s) {
+       s.policy.steps = Steps{1, 5min};
+       s.workload.waited = 5min;
+     },
+     "a b +300s; c comes after those nominated"},
+    {"what_is_nominated_stays_when_scores_change",
+     [](Scene& s) {
+       s.policy.scorers = {Scorer::spread};
+       s.policy.steps = Steps{1, 5min};
+       s.a().workloads = 1;
+       s.workload.nominated = {"a"};
+     },
+     "a +300s; b comes after those nominated; c comes after those nominated"},
+    {"what_is_nominated_keeps_its_order", [](Scene& s) { s.workload.nominated = {"c", "a"}; },
+     "c a b"},
+    {"what_is_nominated_goes_when_it_is_lost",
+     [](Scene& s) {
+       s.policy.steps = Steps{1, 5min};
+       s.a().connected = false;
+       s.workload.nominated = {"a"};
+     },
+     "b +300s; a is not connected; c comes after those nominated"},
+    {"the_next_look_is_the_first_that_may_change_something",
+     [](Scene& s) {
+       s.policy.steps = Steps{1, 5min};
+       s.workload.refusals["c"] = {"busy", 8min};
+       s.workload.refusals["a"] = {"busy", 9min};
+     },
+     "b +60s; a refused it 9m ago: busy; c refused it 8m ago: busy"},
+    {"no_look_again_for_a_refusal_that_is_over",
+     [](Scene& s) {
+       s.a().connected = false;
+       s.workload.refusals["a"] = {"busy", 11min};
+     },
+     "b c; a is not connected"},
+    {"no_look_again_when_nothing_is_left", [](Scene& s) { s.policy.steps = Steps{3, 5min}; },
+     "a b c"},
+};
+
+const auto case_name = [](const auto& info) { return std::string(info.param.name); };
+INSTANTIATE_TEST_SUITE_P(Filters, RankTable, ::testing::ValuesIn(filters), case_name);
+INSTANTIATE_TEST_SUITE_P(Scorers, RankTable, ::testing::ValuesIn(scorers), case_name);
+INSTANTIATE_TEST_SUITE_P(Places, RankTable, ::testing::ValuesIn(places), case_name);
+
+TEST(RankOfMany, StopsAtWhatTheApiAllows) {
+  Scene s = scene();
+  s.workers.clear();
+  for (int i = 0; i < 30; ++i) {
+    s.workers.emplace_back();
+    s.workers.back().name = "w" + std::to_string(i);
+    s.workers.back().connected = true;
+  }
+  for (const std::optional<Steps> steps : {std::optional<Steps>(), {Steps{20, 5min}}}) {
+    s.policy.steps = steps;
+    const Ranking ranking = rank(s.workload, s.workers, s.policy);
+    EXPECT_EQ(ranking.clusters.size(), 20U);
+    EXPECT_EQ(ranking.left_out.size(), 10U);
+    EXPECT_FALSE(ranking.look_again);
+  }
+}
+
+}  // namespace
+}  // namespace regatta::placement

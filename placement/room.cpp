@@ -1,0 +1,121 @@
+#include "placement/room.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace regatta::placement {
+namespace {
+
+/// What earlier pod sets and workloads take, by flavor and resource.
+using Spent = std::map<std::pair<std::string, std::string>, std::int64_t>;
+
+std::int64_t plus(std::int64_t a, std::int64_t b) {
+  std::int64_t sum = 0;
+  if (!__builtin_add_overflow(a, b, &sum)) return sum;
+  return a < 0 ? std::numeric_limits<std::int64_t>::min()
+               : std::numeric_limits<std::int64_t>::max();
+}
+
+std::int64_t below(const std::map<std::int32_t, std::int64_t>& amounts, std::int32_t priority) {
+  std::int64_t sum = 0;
+  for (const auto& [of, amount] : amounts) {
+    if (of < priority) sum = plus(sum, amount);
+  }
+  return sum;
+}
+
+RoomKind room_in(const QuotaFacts& quota, std::int64_t amount, std::int64_t taken,
+                 std::int32_t priority, const RoomLimits& limits) {
+  const std::int64_t ceiling =
+      limits.may_borrow ? plus(quota.nominal, quota.borrowable) : quota.nominal;
+  const std::int64_t others = plus(quota.used, taken);
+  const std::int64_t needed = plus(others, amount);
+  if (needed <= quota.nominal) return RoomKind::free;
+  if (needed <= ceiling) return RoomKind::borrows;
+  const std::int64_t left = plus(others, -below(quota.preemptable, priority));
+  if (limits.may_preempt && plus(left, amount) <= ceiling) return RoomKind::preempts;
+  const std::optional<std::int64_t> most = limits.may_borrow ? quota.most : quota.nominal;
+  return most && amount > *most ? RoomKind::never : RoomKind::full;
+}
+
+/// The worst of what the resources of a pod set find in one flavor.
+RoomKind room_in(const FlavorFacts& flavor, const Amounts& asked, const Spent& taken,
+                 std::int32_t priority, const RoomLimits& limits) {
+  RoomKind worst = RoomKind::free;
+  for (const auto& [resource, amount] : asked) {
+    const auto quota = flavor.resources.find(resource);
+    if (quota == flavor.resources.end()) continue;  // of another group
+    const auto before = taken.find({flavor.name, resource});
+    const RoomKind found = room_in(quota->second, amount,
+                                   before == taken.end() ? 0 : before->second, priority, limits);
+    worst = std::max(worst, found);
+  }
+  return worst;
+}
+
+bool covered(const QueueFacts& queue, const std::string& resource) {
+  return std::any_of(queue.groups.begin(), queue.groups.end(), [&](const auto& group) {
+    return std::any_of(group.begin(), group.end(), [&](const FlavorFacts& flavor) {
+      return flavor.resources.contains(resource);
+    });
+  });
+}
+
+void take(const FlavorFacts& flavor, const Amounts& asked, Spent* taken) {
+  for (const auto& [resource, amount] : asked) {
+    if (!flavor.resources.contains(resource)) continue;
+    std::int64_t& sum = (*taken)[{flavor.name, resource}];
+    sum = plus(sum, amount);
+  }
+}
+
+/// Which flavors the workloads ahead will get is not known: they fill one after the other, and the
+/// last one gets the rest.
+Spent taken_by(const Amounts& ahead, const QueueFacts& queue) {
+  Spent taken;
+  for (const auto& group : queue.groups) {
+    for (const auto& [resource, amount] : ahead) {
+      std::int64_t rest = amount;
+      for (const FlavorFacts& flavor : group) {
+        const auto quota = flavor.resources.find(resource);
+        if (quota == flavor.resources.end()) continue;
+        const std::int64_t ceiling = plus(quota->second.nominal, quota->second.borrowable);
+        const std::int64_t headroom = std::max<std::int64_t>(0, plus(ceiling, -quota->second.used));
+        const std::int64_t part = &flavor == &group.back() ? rest : std::min(rest, headroom);
+        taken[{flavor.name, resource}] = part;
+        rest -= part;
+      }
+    }
+  }
+  return taken;
+}
+
+}  // namespace
+
+RoomKind room_in(const QueueFacts& queue, const std::vector<Amounts>& pod_sets,
+                 std::int32_t priority, const Amounts& ahead, const RoomLimits& limits) {
+  Spent taken = taken_by(ahead, queue);
+  RoomKind worst = RoomKind::free;
+  for (const Amounts& asked : pod_sets) {
+    for (const auto& [resource, amount] : asked) {
+      if (amount > 0 && !covered(queue, resource)) return RoomKind::never;
+    }
+    for (const auto& group : queue.groups) {
+      if (group.empty()) continue;
+      const FlavorFacts* best = nullptr;
+      RoomKind kind = RoomKind::never;
+      for (const FlavorFacts& flavor : group) {
+        const RoomKind found = room_in(flavor, asked, taken, priority, limits);
+        if (best && found >= kind) continue;
+        best = &flavor;
+        kind = found;
+      }
+      take(*best, asked, &taken);
+      worst = std::max(worst, kind);
+    }
+  }
+  return worst;
+}
+
+}  // namespace regatta::placement

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "lib/base/clock.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace regatta::placement {
+
+/// Clusters are added in rounds.
+struct Steps {
+  int size = 3;
+  Duration round = std::chrono::minutes(5);
+};
+
+struct Taken {
+  std::vector<std::string> clusters;
+  std::vector<std::string> later;      ///< able ones without a place now
+  std::optional<Duration> next_round;  ///< when there are more places; nullopt: never
+};
+
+/// The first of the able clusters, as many as there are places: `nominated_max`, or with steps
+/// `size` and in each round since the reservation `size` more. Those that are nominated already
+/// have the first places, if they are able.
+Taken take(const std::vector<std::string>& able, const std::vector<std::string>& nominated,
+           Duration waited, const std::optional<Steps>& steps);
+
+}  // namespace regatta::placement
