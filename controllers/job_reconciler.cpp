@@ -144,7 +144,8 @@ Task<Status> JobReconciler::reconcile(JobId id) {
   jobs::JobView seen = jobs::read_job(cluster_.objects(), job, config_, cluster_.clock.now());
   seen.may_run_on_worker = may_run_on_worker(seen);
   std::vector<jobs::JobAction> plan = jobs::plan_job(seen);
-  if (const auto reason = jobs::waits_for(seen, plan)) {
+  const bool tells = log_.enabled(LogLevel::debug);
+  if (const auto reason = tells ? jobs::waits_for(seen, plan) : std::nullopt) {
     log_.debug("job waits", {{"job", id.str()}, {"for", *reason}});
   }
   for (jobs::JobAction& action : plan) {

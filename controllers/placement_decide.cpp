@@ -1,6 +1,7 @@
 #include "controllers/placement_controller.h"
 #include "lib/api/names.h"
 #include "lib/api/own_names.h"
+#include "lib/base/contains.h"
 #include "lib/base/joined.h"
 #include "lib/base/limited_text.h"
 #include "lifecycle/lifecycle.h"
@@ -23,9 +24,7 @@ TimePoint reserved_at(const api::Workload& workload) {
 }
 
 void keep_common(std::vector<std::string>* names, const std::vector<std::string>& others) {
-  std::erase_if(*names, [&](const std::string& name) {
-    return std::find(others.begin(), others.end(), name) == others.end();
-  });
+  std::erase_if(*names, [&](const std::string& name) { return !contains(others, name); });
 }
 
 /// Changes nothing when the check says so already.
