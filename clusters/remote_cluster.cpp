@@ -103,8 +103,9 @@ kube::InformerOptions RemoteCluster::options() const {
 
 void RemoteCluster::start(TaskScope& scope) {
   scope_ = &scope;
-  workloads.on_transition([this](const api::ObjectKey& key, const auto&, const auto& after) {
-    if (!after) removing_workloads_.erase(key);
+  workloads.on_transition([this](const api::ObjectKey& key, const auto& before, const auto& after) {
+    const bool gone = before && (!after || before->metadata.uid != after->metadata.uid);
+    if (gone) removing_workloads_.erase(before->metadata.uid);
     if (!stopped_ && on_workload) on_workload(key);
   });
   jobs.on_transition([this](const auto&, const auto& before, const auto& after) {
@@ -333,18 +334,16 @@ bool RemoteCluster::removing_workload(const api::Workload& workload) const {
   // The copy is being deleted and its finalizer still holds it: our removal was not enough.
   const bool held = workload.metadata.has_finalizer(api::finalizers::resource_in_use);
   if (held && workload.metadata.deleting()) return false;
-  const auto found = removing_workloads_.find(workload.metadata.key());
-  return found != removing_workloads_.end() && found->second.uid == workload.metadata.uid &&
-         deps_.clock.steady() < found->second.believed_until;
+  const auto found = removing_workloads_.find(workload.metadata.uid);
+  return found != removing_workloads_.end() && deps_.clock.steady() < found->second;
 }
 
 void RemoteCluster::removal_begins(const api::Workload& workload) {
-  removing_workloads_[workload.metadata.key()] = {workload.metadata.uid, SteadyPoint::min()};
+  removing_workloads_[workload.metadata.uid] = SteadyPoint::min();
 }
 
 bool RemoteCluster::removal_begun(const api::Workload& workload) const {
-  const auto found = removing_workloads_.find(workload.metadata.key());
-  return found != removing_workloads_.end() && found->second.uid == workload.metadata.uid;
+  return removing_workloads_.contains(workload.metadata.uid);
 }
 
 bool RemoteCluster::removing_job(const jobs::GenericJob& job) const {
@@ -355,8 +354,7 @@ bool RemoteCluster::removing_job(const jobs::GenericJob& job) const {
 void RemoteCluster::removed_workload(const api::Workload& workload) {
   // The DELETED event may have come before the answer.
   if (!workloads.get(workload.metadata.key())) return;
-  removing_workloads_[workload.metadata.key()] = {workload.metadata.uid,
-                                                  deps_.clock.steady() + removal_belief};
+  removing_workloads_[workload.metadata.uid] = deps_.clock.steady() + removal_belief;
 }
 
 void RemoteCluster::removed_job(const jobs::GenericJob& job) {

@@ -130,13 +130,8 @@ class RemoteCluster : public std::enable_shared_from_this<RemoteCluster> {
   bool was_ready_ = false;
   std::vector<std::string> were_unserved_;
   TaskScope* scope_ = nullptr;
-  struct Removal {
-    std::string uid;
-    SteadyPoint believed_until;  ///< in the past until the worker says that it did it
-  };
-  using Removals = std::map<api::ObjectKey, Removal>;
-  Removals removing_workloads_;
-  std::map<std::string, SteadyPoint> removing_jobs_;  ///< by uid; until when the job counts as gone
+  /// By uid: until when the object counts as gone; in the past until the worker says that it is.
+  std::map<std::string, SteadyPoint> removing_workloads_, removing_jobs_;
   Wakeup stopping_;
 };
 

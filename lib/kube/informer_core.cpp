@@ -155,9 +155,10 @@ Task<Status> InformerCore::follow() {
 }
 
 bool InformerCore::is_stored(const Outline& object) const {
-  const auto it = store_.find(api::ObjectKey(std::string(object.ns), std::string(object.name)));
-  if (it == store_.end() || undecodable_.contains(it->first)) return false;
-  return it->second.resource_version == object.resource_version;
+  const api::ObjectKey key{std::string(object.ns), std::string(object.name)};
+  const Entry* stored = store_.find(key);
+  if (!stored || undecodable_.contains(key)) return false;
+  return stored->resource_version == object.resource_version;
 }
 
 Task<Status> InformerCore::fill_from_list() {
@@ -364,9 +365,8 @@ void InformerCore::add_to(Listing* listing, const Json& item, std::size_t bytes)
     return;
   }
   listing->undecodable.erase(decoded->key);
-  listing->objects.insert_or_assign(
-      std::move(decoded->key),
-      Entry{std::move(decoded->object), std::move(decoded->resource_version), bytes});
+  listing->objects[decoded->key] =
+      Entry{std::move(decoded->object), std::move(decoded->resource_version), bytes};
 }
 
 void InformerCore::note_undecodable(const api::ObjectKey& key, const Error& error) {
@@ -414,10 +414,10 @@ void InformerCore::apply(const WatchEvent& event) {
   if (event.type == WatchEventType::deleted) {
     const api::ObjectKey key = key_of(*event.object);
     undecodable_.erase(key);
-    const auto it = store_.find(key);
-    if (it == store_.end()) return note_absent(key, Absence::deleted);
+    const Entry* stored = store_.find(key);
+    if (!stored) return note_absent(key, Absence::deleted);
     // The object may have been created again since, by a write that was observed.
-    const auto outrun = is_older_version(event.resource_version, it->second.resource_version);
+    const auto outrun = is_older_version(event.resource_version, stored->resource_version);
     if (!outrun.value_or(false)) erase(key, Absence::deleted, &changes);
   } else {
     Result<Decoded> decoded = decode_(*event.object);
@@ -455,11 +455,11 @@ void InformerCore::replace(const api::ObjectKey& key, Entry* stored, Entry entry
 
 void InformerCore::erase(const api::ObjectKey& key, Absence how, std::vector<Change>* changes) {
   note_absent(key, how);
-  const auto it = store_.find(key);
-  if (it == store_.end()) return;
-  Change change{key, std::move(it->second.object), nullptr};
-  bytes_ -= it->second.bytes;
-  store_.erase(it);
+  Entry* stored = store_.find(key);
+  if (!stored) return;
+  Change change{key, std::move(stored->object), nullptr};
+  bytes_ -= stored->bytes;
+  store_.erase(change.key);
   reindex(change.key, change.before.get(), nullptr);
   changes->push_back(std::move(change));
 }
@@ -473,10 +473,10 @@ void InformerCore::notify(const std::vector<Change>& changes) {
 void InformerCore::observe(Decoded written) {
   // The store holds the server's history up to version_: an older object is in it, or was in it and
   // has been deleted. Between a 410 and the next list only objects in the store are updated.
-  const auto stored = store_.find(written.key);
+  const Entry* stored = store_.find(written.key);
   const bool relisting = version_.empty();
-  if (relisting && stored == store_.end()) return;
-  const std::string& known = relisting ? stored->second.resource_version : version_;
+  if (relisting && !stored) return;
+  const std::string& known = relisting ? stored->resource_version : version_;
   if (!is_older_version(known, written.resource_version).value_or(false)) return;
   std::vector<Change> changes;
   put(written.key, Entry{std::move(written.object), std::move(written.resource_version), 0},
@@ -536,8 +536,8 @@ void InformerCore::reindex(const api::ObjectKey& key, const void* before, const 
 }
 
 InformerCore::Object InformerCore::get(const api::ObjectKey& key) const {
-  const auto it = store_.find(key);
-  return it == store_.end() ? nullptr : it->second.object;
+  const Entry* stored = store_.find(key);
+  return stored ? stored->object : nullptr;
 }
 
 void InformerCore::for_each(

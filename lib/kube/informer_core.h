@@ -1,6 +1,6 @@
 #pragma once
 
-#include "lib/api/resource.h"
+#include "lib/api/object_map.h"
 #include "lib/base/clock.h"
 #include "lib/base/log.h"
 #include "lib/base/rng.h"
@@ -14,6 +14,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace regatta::kube {
@@ -147,12 +148,12 @@ class InformerCore {
   };
   /// Objects that went, the latest at the end of `order`.
   struct Gone {
-    std::map<api::ObjectKey, Absence> how;
+    std::unordered_map<api::ObjectKey, Absence, api::KeyHash> how;
     std::deque<api::ObjectKey> order;
   };
   /// A complete list on its way into the store.
   struct Listing {
-    std::map<api::ObjectKey, Entry> objects;
+    api::ObjectMap<Entry> objects;
     std::map<api::ObjectKey, Error> undecodable;
     std::size_t bytes = 0;
   };
@@ -189,7 +190,7 @@ class InformerCore {
   api::ResourceInfo resource_;
   InformerOptions options_;
   Decode decode_;
-  std::map<api::ObjectKey, Entry> store_;
+  api::ObjectMap<Entry> store_;
   std::map<api::ObjectKey, Error> undecodable_;
   std::map<std::string, Index> indices_;
   std::vector<ChangeHandler> change_handlers_;
