@@ -113,17 +113,6 @@ Result<std::optional<std::int32_t>> least_pods(const api::Job& job) {
                                   text + "\"");
 }
 
-/// The pod set without its least number of pods and its topology request.
-Result<api::PodSet> plain_pod_set(const api::Job& job) {
-  api::PodSet set;
-  set.name = main_pod_set;
-  set.count = pod_count(job);
-  Result<api::PodTemplate> parsed = plain_template(job.spec.pod_template);
-  if (!parsed) return parsed.error();
-  set.pod_template = std::move(*parsed);
-  return set;
-}
-
 }  // namespace
 
 std::int32_t pod_count(const api::Job& job) {
@@ -131,23 +120,27 @@ std::int32_t pod_count(const api::Job& job) {
 }
 
 Result<std::vector<api::PodSet>> pod_sets(const api::Job& job, const TopologyOptions& topology) {
-  Result<api::PodSet> set = plain_pod_set(job);
-  if (!set) return set.error();
+  Result<api::PodTemplate> pods = plain_template(job.spec.pod_template);
+  if (!pods) return pods.error();
   auto least = least_pods(job);
   if (!least) return least.error();
-  set->min_count = *least;
+  api::PodSet set;
+  set.name = main_pod_set;
+  set.count = pod_count(job);
+  set.pod_template = std::move(*pods);
+  set.min_count = *least;
   const std::string path = "spec.template.metadata";
   const api::StringMap& annotations = job.spec.pod_template.view().annotations;
-  if (auto wrong = check_topology(path, annotations, set->count, topology); !wrong.empty()) {
+  if (auto wrong = check_topology(path, annotations, set.count, topology); !wrong.empty()) {
     return Error(Errc::invalid, api::to_text(wrong));
   }
   PodNumbering numbering;
   numbering.pod_index_label = std::string(api::labels::job_completion_index);
   auto request = topology_request(annotations, numbering, topology);
   if (!request) return request.error();
-  set->topology_request = std::move(*request);
+  set.topology_request = std::move(*request);
   std::vector<api::PodSet> sets;
-  sets.push_back(std::move(*set));
+  sets.push_back(std::move(set));
   auto wrong = check_topology_groups(sets, {{main_pod_set, path + ".annotations"}});
   if (!wrong.empty()) return Error(Errc::invalid, api::to_text(wrong));
   return sets;
@@ -201,19 +194,19 @@ std::vector<api::ReclaimablePod> reclaimable_pods(const api::Job& job) {
 
 bool equivalent(const api::Job& job, const api::Workload& workload,
                 const std::vector<PodSetInfo>* running) {
-  const Result<api::PodSet> wanted = plain_pod_set(job);
-  if (!wanted || workload.spec.pod_sets.size() != 1) return false;
-  const api::PodSet& mine = *wanted;
+  if (workload.spec.pod_sets.size() != 1) return false;
   const api::PodSet& theirs = workload.spec.pod_sets.front();
   const bool started = running && !suspended(job) && running->size() == 1;
   const std::int32_t expected = started ? running->front().count : theirs.count;
-  if (mine.count != expected && mine.count != theirs.count) return false;
+  const std::int32_t count = pod_count(job);
+  if (count != expected && count != theirs.count) return false;
   // A Job that started with fewer pods has no room below them any more.
   const Result<std::optional<std::int32_t>> least =
       started ? Result<std::optional<std::int32_t>>(theirs.min_count) : least_pods(job);
   if (!least || *least != theirs.min_count) return false;
   // Tolerations that the start added come from the admission; the job does not ask for them.
-  return same_pods(mine.pod_template.json(), theirs.pod_template.json(), !started);
+  // The Job controller's labels, which the workload lacks, are no part of the comparison.
+  return same_pods(job.spec.pod_template.json(), theirs.pod_template.json(), !started);
 }
 
 Result<Json> start_patch(const api::Job& job, const PodSetInfo& info) {

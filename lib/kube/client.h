@@ -283,7 +283,7 @@ Task<Result<T>> Client::patch_difference(T before, T after, PatchScope scope) {
     if constexpr (requires { object.status; }) {
       if (scope == PatchScope::status) {
         T lean;
-        lean.metadata = object.metadata;
+        lean.metadata.resource_version = object.metadata.resource_version;
         lean.status = object.status;
         return api::to_json(lean);
       }

@@ -25,26 +25,26 @@ Json writable_metadata(const Json& object) {
   return picked;
 }
 
-Json within_scope(const Json& object, PatchScope scope) {
+Json within_scope(Json object, PatchScope scope) {
   Json picked = Json::object();
   if (scope == PatchScope::status) {
-    picked["status"] = member_or_null(object, "status");
+    picked["status"] = object.contains("status") ? std::move(object["status"]) : Json();
     return picked;
   }
-  if (scope == PatchScope::object) {
-    picked = object;
-    for (const char* name : {"apiVersion", "kind", "status"}) picked.erase(name);
-  }
   picked["metadata"] = writable_metadata(object);
-  return picked;
+  if (scope == PatchScope::metadata) return picked;
+  for (const char* name : {"apiVersion", "kind", "status"}) object.erase(name);
+  object["metadata"] = std::move(picked["metadata"]);
+  return object;
 }
 
 }  // namespace
 
-std::string guarded_merge_patch(const Json& before, const Json& after, PatchScope scope) {
-  Json patch = merge_patch_between(within_scope(before, scope), within_scope(after, scope));
-  if (patch.empty()) return {};
+std::string guarded_merge_patch(Json before, Json after, PatchScope scope) {
   const Json version = member_or_null(member_or_null(before, "metadata"), "resourceVersion");
+  Json patch = merge_patch_between(within_scope(std::move(before), scope),
+                                   within_scope(std::move(after), scope));
+  if (patch.empty()) return {};
   if (version.is_string()) patch["metadata"]["resourceVersion"] = version;
   return dump_json(patch);
 }

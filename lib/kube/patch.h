@@ -16,6 +16,6 @@ enum class PatchScope {
 /// The text of a merge patch that takes `scope` of `before` to `after`, with
 /// metadata.resourceVersion of `before` so that it applies to nothing else; empty when there is
 /// nothing to change.
-std::string guarded_merge_patch(const Json& before, const Json& after, PatchScope scope);
+std::string guarded_merge_patch(Json before, Json after, PatchScope scope);
 
 }  // namespace regatta::kube
