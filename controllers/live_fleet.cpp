@@ -9,19 +9,18 @@ namespace {
 
 using dispatch::Certainty;
 
+/// `held`: the cache has the object.
 template <class Informer, class Key>
-Certainty certainty_of(const Informer& cache, const Key& key) {
+Certainty certainty_of(const Informer& cache, const Key& key, bool held) {
   if (cache.unreadable(key)) return Certainty::unreadable;
-  const bool unseen = !cache.get(key) && cache.absence(key) == kube::Absence::unseen;
+  const bool unseen = !held && cache.absence(key) == kube::Absence::unseen;
   return unseen ? Certainty::unconfirmed : Certainty::certain;
 }
 
 /// The hub's job has the name that the worker's job has.
-Certainty certainty_on(const clusters::RemoteCluster& remote, const api::ObjectKey& workload,
-                       const jobs::JobPtr& hub_job) {
-  const Certainty copy = certainty_of(remote.workloads, workload);
-  if (!hub_job) return copy;
-  return dispatch::worse(copy, certainty_of(remote.jobs, jobs::id_of(*hub_job)));
+Certainty certainty_of_job(const clusters::RemoteCluster& remote, const jobs::GenericJob& hub_job) {
+  const jobs::JobId id = jobs::id_of(hub_job);
+  return certainty_of(remote.jobs, id, remote.jobs.get(id) != nullptr);
 }
 
 const std::string& hub_mark(const api::ObjectMeta& metadata) {
@@ -49,8 +48,11 @@ struct OnHub {
 /// Most workers have nothing of a Workload, so what costs anything comes after that is known.
 void read_objects(const clusters::RemoteCluster& remote, const clusters::LocalCluster& hub,
                   const OnHub& local, dispatch::WorkerView* worker) {
-  worker->certainty = certainty_on(remote, local.key, local.job);
   const auto copy = remote.workloads.get(local.key);
+  worker->certainty = certainty_of(remote.workloads, local.key, copy != nullptr);
+  if (local.job) {
+    worker->certainty = dispatch::worse(worker->certainty, certainty_of_job(remote, *local.job));
+  }
   const auto jobs = remote.jobs.by_index(clusters::by_workload, local.index_value);
   if (!copy && jobs.empty()) return;
   const HubIdentity identity(hub, remote.name());
@@ -98,9 +100,9 @@ jobs::JobPtr remote_job_of(const clusters::RemoteCluster& remote, const api::Obj
 
 dispatch::Certainty certainty_on_hub(const clusters::LocalCluster& hub,
                                      const api::ObjectKey& workload) {
-  const Certainty certainty = certainty_of(hub.workloads, workload);
-  if (certainty == Certainty::unreadable) return certainty;
   const auto found = hub.workloads.get(workload);
+  const Certainty certainty = certainty_of(hub.workloads, workload, found != nullptr);
+  if (certainty == Certainty::unreadable) return certainty;
   if (!found) return certainty;
   for (const api::AdmissionCheckState& check : found->status.admission_checks) {
     if (hub.checks.unreadable(api::ObjectKey(check.name))) return Certainty::unreadable;
