@@ -121,6 +121,10 @@ TEST(Ranking, TheWinnerSaysWhyNotElsewhere) {
   ASSERT_TRUE(won) << describe(made);
   EXPECT_EQ(won->not_elsewhere,
             "not a, which comes after those nominated; not b, which is not connected");
+  compare(&g).workers["c"].closed = "has stopped ClusterQueue q";
+  const Plan late = plan(g, now, config());
+  EXPECT_EQ(std::get<RecordWinner>(late.actions.front()).not_elsewhere,
+            "not b, which is not connected");
   const Plan plain = plan(g, now, config(placement::Dispatcher::all_at_once));
   EXPECT_EQ(std::get<RecordWinner>(plain.actions.front()).not_elsewhere, "");
 }
