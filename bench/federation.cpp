@@ -45,7 +45,7 @@ Task<Status> Federation::set_up(FederationOptions options) {
   }
   Status applied = co_await hub().apply(std::move(secrets));
   if (!applied) co_return applied.error();
-  std::vector<Json> fleet = fleet_objects(workers);
+  std::vector<Json> fleet = fleet_objects(workers, options.dispatcher);
   applied = co_await hub().apply(std::move(fleet));
   if (!applied) co_return applied.error();
   std::vector<Json> queues = queue_objects(options.hub_slots, race_check);

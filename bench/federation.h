@@ -7,8 +7,9 @@ namespace regatta::bench {
 
 struct FederationOptions {
   int workers = 3;
-  int slots = 128;      ///< Jobs that one worker admits at a time
-  int hub_slots = 384;  ///< Jobs that the hub dispatches at a time
+  int slots = 128;         ///< Jobs that one worker admits at a time
+  int hub_slots = 384;     ///< Jobs that the hub dispatches at a time
+  std::string dispatcher;  ///< empty: all at once
 };
 
 /// A hub and its workers, connected and idle.

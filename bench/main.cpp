@@ -73,6 +73,7 @@ int main(int argc, char** argv) {
   race_command->add_option("--slots", race_options.slots, "Jobs one worker admits at a time")
       ->check(many)
       ->capture_default_str();
+  race_command->add_option("--dispatcher", race_options.dispatcher, "Instead of all at once");
   race_command->add_option("--run-seconds", race_options.run_seconds)->capture_default_str();
   race_command->add_option("--patience-seconds", race_options.patience_seconds)
       ->capture_default_str();

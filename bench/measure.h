@@ -8,6 +8,7 @@ struct RaceOptions {
   int jobs = 1000;
   int workers = 3;
   int slots = 128;
+  std::string dispatcher;  ///< empty: all at once
   double run_seconds = 0.2;
   int submitters = 8;
   double patience_seconds = 300;

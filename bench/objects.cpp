@@ -33,7 +33,8 @@ std::vector<Json> queue_objects(int slots, const std::string& check) {
           std::move(local)};
 }
 
-std::vector<Json> fleet_objects(const std::vector<std::string>& workers) {
+std::vector<Json> fleet_objects(const std::vector<std::string>& workers,
+                                const std::string& dispatcher) {
   std::vector<Json> all;
   for (const std::string& worker : workers) {
     Json cluster = object(kueue, "MultiKueueCluster", worker);
@@ -49,6 +50,9 @@ std::vector<Json> fleet_objects(const std::vector<std::string>& workers) {
   check["spec"]["controllerName"] = "kueue.x-k8s.io/multikueue";
   check["spec"]["parameters"] = {
       {"apiGroup", "kueue.x-k8s.io"}, {"kind", "MultiKueueConfig"}, {"name", "fleet"}};
+  if (!dispatcher.empty()) {
+    check["metadata"]["annotations"]["multikueue.regatta.dev/dispatcher"] = dispatcher;
+  }
   all.push_back(std::move(check));
   return all;
 }

@@ -16,8 +16,9 @@ inline constexpr const char* cluster_queue = "bench";
 std::vector<Json> queue_objects(int slots, const std::string& check = "");
 
 /// MultiKueueClusters with these names, whose kubeconfigs are in Secrets, and the objects for a
-/// race over them.
-std::vector<Json> fleet_objects(const std::vector<std::string>& workers);
+/// race over them. The check names that dispatcher, unless it is empty.
+std::vector<Json> fleet_objects(const std::vector<std::string>& workers,
+                                const std::string& dispatcher);
 inline constexpr const char* race_check = "race";
 
 Json kubeconfig_secret(const std::string& worker, const std::string& kubeconfig);

@@ -241,6 +241,7 @@ Task<int> race(Ground ground, RaceOptions options) {
   shape.workers = options.workers;
   shape.slots = options.slots;
   shape.hub_slots = options.slots * options.workers;
+  shape.dispatcher = options.dispatcher;
   auto fleet = co_await Federation::start(ground, shape);
   if (!fleet) {
     std::fprintf(stderr, "regatta_bench: %s\n", fleet.error().what().c_str());

@@ -180,7 +180,18 @@ void Fleet::open(Member* member, const std::string& name, const std::string& kub
     for (const auto& handler : workload_handlers_) handler(name, key);
   };
   member->remote->on_ready_change = [this, name] { queue_.add(name); };
+  member->remote->on_queues = [this, name](const std::string& cluster_queue) {
+    for (const auto& handler : queue_handlers_) handler(name, cluster_queue);
+  };
   member->remote->start(scope_);
+  if (follows_queues_) member->remote->follow_queues();
+}
+
+void Fleet::follow_queues() {
+  if (std::exchange(follows_queues_, true)) return;
+  for (const auto& [name, member] : members_) {
+    if (member.remote) member.remote->follow_queues();
+  }
 }
 
 void Fleet::disconnect(Member* member) {

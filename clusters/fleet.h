@@ -61,6 +61,13 @@ class Fleet {
   void on_connection(std::function<void(const std::string& cluster)> handler) {
     connection_handlers_.push_back(std::move(handler));
   }
+  /// Watches the queues of every worker from now on. Idempotent.
+  void follow_queues();
+  /// Called when queues of a worker changed: that ClusterQueue, or, for an empty name, any.
+  void on_queues(
+      std::function<void(const std::string& cluster, const std::string& cluster_queue)> handler) {
+    queue_handlers_.push_back(std::move(handler));
+  }
   /// Writes that condition into the MultiKueueCluster: True with an event, or, for nullopt, False
   /// if it was ever written.
   void tell(const std::string& cluster, std::string_view type, std::optional<Notice> notice);
@@ -88,6 +95,8 @@ class Fleet {
   std::map<std::string, Member> members_;
   std::vector<std::function<void(const std::string&, const api::ObjectKey&)>> workload_handlers_;
   std::vector<std::function<void(const std::string&)>> connection_handlers_;
+  std::vector<std::function<void(const std::string&, const std::string&)>> queue_handlers_;
+  bool follows_queues_ = false;
   WorkQueue<std::string> queue_;
 };
 

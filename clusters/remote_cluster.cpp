@@ -125,6 +125,36 @@ void RemoteCluster::start(TaskScope& scope) {
   });
 }
 
+void RemoteCluster::follow_queues() {
+  if (queues_ || stopped_ || !scope_) return;
+  queues_ = std::make_unique<RemoteQueues>(
+      [this](const std::string& resource) { return informer_deps(resource); });
+  const auto changed = [this](const std::string& cluster_queue) {
+    if (!stopped_ && on_queues) on_queues(cluster_queue);
+  };
+  queues_->cluster_queues.on_change([changed](const auto& key) { changed(key.name); });
+  queues_->local_queues.on_change([changed](const auto&) { changed(""); });
+  queues_->cohorts.on_change([changed](const auto&) { changed(""); });
+  queues_->cluster_queues.on_health([this] { queues_health_changed(); });
+  queues_->local_queues.on_health([this] { queues_health_changed(); });
+  const auto self = shared_from_this();
+  const auto follow = [&](const std::string& resource, Task<> informer) {
+    scope_->spawn("remote " + resource + " of " + name_,
+                  run_until_stopped(self, std::move(informer)));
+  };
+  follow("clusterqueues", queues_->cluster_queues.run());
+  follow("localqueues", queues_->local_queues.run());
+  follow("cohorts", queues_->cohorts.run());
+}
+
+void RemoteCluster::queues_health_changed() {
+  const auto withheld = queues_->withheld();
+  if (std::exchange(was_withheld_, withheld) == withheld || !withheld) return;
+  deps_.log.named("remote." + name_)
+      .info("workers are compared without the queues of this one, which may not be read",
+            {{"cluster", name_}, {"resource", *withheld}});
+}
+
 Task<> RemoteCluster::run_until_stopped(std::shared_ptr<RemoteCluster> self, Task<> informer) {
   co_await first_of(std::move(informer), self->wait_stopped());
 }

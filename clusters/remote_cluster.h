@@ -2,6 +2,7 @@
 
 #include "clusters/connector.h"
 #include "clusters/job_store.h"
+#include "clusters/remote_queues.h"
 #include "lib/api/kueue.h"
 #include "lib/base/clock.h"
 #include "lib/base/log.h"
@@ -42,11 +43,18 @@ class RemoteCluster : public std::enable_shared_from_this<RemoteCluster> {
   /// changed.
   std::function<void(const api::ObjectKey& workload)> on_workload;
   std::function<void()> on_ready_change;
+  /// Its queues changed. ClusterQueues that changed are named; empty: any of them.
+  std::function<void(const std::string& cluster_queue)> on_queues;
 
   /// Spawns the watches; they hold this object alive until they end.
   void start(TaskScope& scope);
   /// Ends the watches. Idempotent.
   void stop();
+
+  /// Watches the worker's queues from now on, besides. Idempotent; after start().
+  void follow_queues();
+  /// Null before follow_queues().
+  const RemoteQueues* queues() const { return queues_.get(); }
 
   /// Takes other credentials for the same API server. Requests use them from now on; watches that
   /// are open continue until they end by themselves.
@@ -82,6 +90,7 @@ class RemoteCluster : public std::enable_shared_from_this<RemoteCluster> {
   std::string name_;
   std::string server_;
   std::shared_ptr<Link> link_;
+  std::unique_ptr<RemoteQueues> queues_;
 
  public:
   kube::Client client;
@@ -123,12 +132,14 @@ class RemoteCluster : public std::enable_shared_from_this<RemoteCluster> {
   void doubt(const Error& error);
   Task<> wait_stopped();
   void health_changed();
+  void queues_health_changed();
 
   bool stopped_ = false;
   bool suspected_ = false;           ///< a probe is under way
   std::optional<Error> unanswered_;  ///< how the last probe failed; set until one succeeds
   bool was_ready_ = false;
   std::vector<std::string> were_unserved_;
+  std::optional<std::string> was_withheld_;
   TaskScope* scope_ = nullptr;
   /// By uid: until when the object counts as gone; in the past until the worker says that it is.
   std::map<std::string, SteadyPoint> removing_workloads_, removing_jobs_;

@@ -1,6 +1,7 @@
 #include "controllers/dispatcher.h"
 
 #include "dispatch/objects.h"
+#include "dispatch/ranking.h"
 #include "jobs/read_job.h"
 #include "lib/api/names.h"
 
@@ -47,6 +48,11 @@ bool refuses(const Error& error) {
   return error.code() == Errc::invalid || (error.code() == Errc::denied && !unknown_user);
 }
 
+/// So often, at most, workloads that wait are planned again because workers have other room; and so
+/// many of them at a time.
+constexpr Duration room_interval{500};
+constexpr std::size_t room_batch = 100;
+
 /// The worker may have done what was asked all the same.
 bool unanswered(const Error& error) {
   return !error.details() || error.details()->http_status >= 500;
@@ -60,6 +66,8 @@ Dispatcher::Dispatcher(DispatcherDeps deps, DispatcherConfig config)
       log_(deps.local.log.named("dispatch")),
       workers_(deps.fleet, deps.local),
       watch_(deps.local, deps.fleet, config_.origin, config_.brake),
+      room_(deps.local, deps.fleet, config_.plan),
+      room_changed_(deps.scope.executor()),
       requests_(
           {deps.local.clock, deps.scope, log_,
            [this](const api::ObjectKey& key, Duration after) { queue_.add_after(key, after); },
@@ -72,6 +80,7 @@ Dispatcher::Dispatcher(DispatcherDeps deps, DispatcherConfig config)
   local.workloads.on_transition([this](const api::ObjectKey& key, const auto&, const auto& after) {
     if (!after) {
       copied_.erase(key);
+      compared_.erase(key);
       requests_.forget(key);
       watch_.forget();
     }
@@ -96,8 +105,9 @@ Dispatcher::Dispatcher(DispatcherDeps deps, DispatcherConfig config)
   // The operator allows removals, or adopts another hub's objects.
   local.multikueue_clusters.on_transition(
       [this](const api::ObjectKey& key, const auto& before, const auto& after) {
-        if (!before || !after || before->metadata.annotations == after->metadata.annotations)
-          return;
+        if (!before || !after) return;
+        const bool labels = room_.in_use() && before->metadata.labels != after->metadata.labels;
+        if (!labels && before->metadata.annotations == after->metadata.annotations) return;
         watch_.look(key.name);
         enqueue_all(key.name);
       });
@@ -106,6 +116,11 @@ Dispatcher::Dispatcher(DispatcherDeps deps, DispatcherConfig config)
 void Dispatcher::start() {
   leading_since_ = deps_.local.clock.steady();
   queue_.open();
+  room_.on_room = [this](const std::string&) {
+    if (!std::exchange(room_news_, true)) room_changed_.notify_all();
+  };
+  room_.start();
+  deps_.scope.spawn("room", follow_room());
   enqueue_all("");
   for (int i = 0; i < config_.workers; ++i) deps_.scope.spawn("dispatch", work());
   if (config_.gc_interval > Duration(0)) deps_.scope.spawn("garbage", collect_garbage());
@@ -130,25 +145,40 @@ std::shared_ptr<clusters::RemoteCluster> Dispatcher::remote(const std::string& c
   return member ? member->remote : nullptr;
 }
 
-std::vector<std::string> Dispatcher::first_nomination(
-    const std::vector<std::string>& checks) const {
-  if (config_.plan.nomination.dispatcher == placement::Dispatcher::external) return {};
+void Dispatcher::nominate_first(const api::Workload& workload, api::WorkloadStatus* status) {
+  if (!status->nominated_cluster_names.empty()) return;
   const jobs::Lookup& hub = deps_.local.objects();
+  dispatch::GroupView group;
   std::shared_ptr<const api::MultiKueueConfig> config;
-  for (const std::string& name : checks) {
-    if (dispatch::names_placement(hub, name)) return {};
-    const auto check = hub.admission_check(name);
+  for (const api::AdmissionCheckState& state : status->admission_checks) {
+    group.local.placed = group.local.placed || dispatch::names_placement(hub, state.name);
+    const auto check = hub.admission_check(state.name);
     if (!check || check->spec.controller_name != api::multikueue_controller_name) continue;
-    config = dispatch::config_of(hub, name);
+    config = dispatch::config_of(hub, state.name);
+    group.local.dispatcher = dispatch::named_dispatcher(hub, state.name);
   }
-  if (!config) return {};
-  placement::NominationInput input;
-  input.config_order = config->spec.clusters;
+  if (!config) return;
+  const TimePoint now = deps_.local.clock.now();
+  group.local.quota_reserved_at = now;
+  group.config_order = config->spec.clusters;
+  const jobs::JobPtr job = room_.compares(group.local) ? jobs::owner_of(hub, workload) : nullptr;
   for (const std::string& name : config->spec.clusters) {
     const auto* member = deps_.fleet.find(name);
-    if (member && member->ready()) input.connected.insert(name);
+    dispatch::ClusterView& view = group.clusters[name];
+    view.connected = member && member->ready();
+    if (job && member && member->remote)
+      view.kind_served = member->remote->jobs.serves(job->kind());
   }
-  return placement::nominate(input, input.quota_reserved_at, config_.plan.nomination).clusters;
+  if (room_.compares(group.local)) {
+    group.comparison = room_.comparison(workload, *status, group.config_order);
+  }
+  const dispatch::SetNominated first = dispatch::nomination_of(group, now, config_.plan).nominated;
+  status->nominated_cluster_names = first.clusters;
+  if (!group.comparison || first.clusters.empty()) return;
+  room_.nominate(workload, *status, first.clusters);
+  api::Workload next = workload;
+  next.status = std::move(*status);
+  *status = dispatch::with_state(next, dispatch::racing_state(first), now);
 }
 
 bool Dispatcher::may_still_run(const api::ObjectKey& key) const {
@@ -258,6 +288,7 @@ Task<Status> Dispatcher::reconcile(api::ObjectKey key) {
     config_.on_stopped(key);
   }
   dispatch::Plan todo = config_.planner(group, now, config_.plan);
+  claim(key, todo);
   if (!todo.actions.empty() && log_.enabled(LogLevel::debug)) {
     log_.debug("plan", {{"workload", key.str()}, {"actions", dispatch::describe(todo)}});
   }
@@ -279,7 +310,48 @@ void Dispatcher::complete(const api::ObjectKey& key, dispatch::GroupView* group)
   add_brake(key, group);
   add_gates(key, group);
   add_attempts(key, now, group);
+  add_comparison(key, group);
   tell_unreadable(key, *group);
+}
+
+void Dispatcher::add_comparison(const api::ObjectKey& key, dispatch::GroupView* group) {
+  const dispatch::LocalView& local = group->local;
+  const bool races = !local.deleted && !local.finished && local.quota_reserved && !local.evicted &&
+                     local.check == dispatch::CheckState::pending && local.cluster_name.empty();
+  const auto workload = races ? deps_.local.workloads.get(key) : nullptr;
+  if (!workload || !room_.compares(local)) {
+    if (!compared_.empty()) compared_.erase(key);
+    return;
+  }
+  compared_.insert(key);
+  group->comparison = room_.comparison(*workload, workload->status, group->config_order);
+}
+
+/// Workloads that are planned before this nomination is written know of it.
+void Dispatcher::claim(const api::ObjectKey& key, const dispatch::Plan& todo) {
+  if (!room_.in_use()) return;
+  const auto workload = deps_.local.workloads.get(key);
+  for (const dispatch::Action& action : todo.actions) {
+    const auto* nominated = std::get_if<dispatch::SetNominated>(&action);
+    if (nominated && workload) room_.nominate(*workload, workload->status, nominated->clusters);
+  }
+}
+
+Task<> Dispatcher::follow_room() {
+  api::ObjectKey last;
+  for (;;) {
+    while (!room_news_) co_await room_changed_.wait();
+    room_news_ = false;
+    // Those that were not looked at have their turn with the next news, which a worker that admits
+    // or ends anything brings.
+    auto next = compared_.upper_bound(last);
+    for (std::size_t i = 0; i < std::min(room_batch, compared_.size()); ++i) {
+      if (next == compared_.end()) next = compared_.begin();
+      last = *next++;
+      queue_.add(last);
+    }
+    co_await deps_.local.clock.sleep_for(room_interval);
+  }
 }
 
 /// Asks whether the brake holds only where the hub has lost something.

@@ -4,11 +4,13 @@
 #include "clusters/local_cluster.h"
 #include "controllers/live_fleet.h"
 #include "controllers/worker_requests.h"
+#include "controllers/worker_room.h"
 #include "controllers/worker_watch.h"
 #include "dispatch/brake.h"
 #include "dispatch/footing.h"
 #include "dispatch/group.h"
 #include "dispatch/plan.h"
+#include "lib/runtime/wakeup.h"
 #include "lib/runtime/work_queue.h"
 
 #include <functional>
@@ -53,10 +55,10 @@ class Dispatcher {
   void start();
   bool idle() const { return queue_.idle() && requests_.idle(); }
 
-  /// The clusters that are nominated at once for a workload that waits for these checks, so that
-  /// the write of its reservation can include them. Empty when another dispatcher or a Placement
-  /// chooses them.
-  std::vector<std::string> first_nomination(const std::vector<std::string>& checks) const;
+  /// Adds the clusters that are nominated at once to the status in which a workload gets quota on
+  /// the hub, and what is said about them, so that both are part of that write. None when another
+  /// dispatcher or a Placement chooses them.
+  void nominate_first(const api::Workload& workload, api::WorkloadStatus* status);
 
   /// Whether a worker may still run the job of an evicted Workload. When that ends, `on_stopped` is
   /// called.
@@ -94,12 +96,18 @@ class Dispatcher {
   void add_attempts(const api::ObjectKey& key, TimePoint now, dispatch::GroupView* group);
   TimePoint leading_since(TimePoint now) const;
   void add_brake(const api::ObjectKey& key, dispatch::GroupView* group);
+  /// What is known of the workers, for a dispatcher that compares them.
+  void add_comparison(const api::ObjectKey& key, dispatch::GroupView* group);
+  void claim(const api::ObjectKey& key, const dispatch::Plan& todo);
+  /// Plans workloads again that wait for room, a few at a time, when workers may have some.
+  Task<> follow_room();
   void add_gates(const api::ObjectKey& key, dispatch::GroupView* group) const;
   bool on_footing(const api::ObjectKey& key, const api::Workload* workload) const;
 
   /// Writes the status of a copy; `doing` says in errors what for.
   Task<Status> write_copy(std::shared_ptr<clusters::RemoteCluster> worker, jobs::WorkloadPtr copy,
                           api::WorkloadStatus status, std::string doing);
+  bool must_not_preempt(const api::Workload& workload) const;
   /// The Workload records that cluster, and its check is Ready.
   bool holds_start_lock(const api::Workload& workload, const std::string& cluster) const;
   /// The start lock is still that cluster's, and no other connected cluster is seen to hold the
@@ -123,6 +131,10 @@ class Dispatcher {
   Log log_;
   LiveFleet workers_;
   WorkerWatch watch_;
+  WorkerRoom room_;
+  Wakeup room_changed_;
+  bool room_news_ = false;
+  std::set<api::ObjectKey> compared_;  ///< workloads that race, and whose dispatcher compares
   SteadyPoint leading_since_{};
   dispatch::ForeignJobs foreign_;
   std::map<api::ObjectKey, dispatch::Footing> planned_;  ///< of each turn that is under way

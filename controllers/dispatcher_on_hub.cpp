@@ -1,6 +1,7 @@
 // What the dispatcher writes to the hub.
 #include "controllers/dispatcher.h"
 #include "dispatch/objects.h"
+#include "dispatch/ranking.h"
 #include "lib/api/codec.h"
 #include "lib/api/names.h"
 #include "lib/api/own_names.h"
@@ -51,8 +52,7 @@ Task<Status> Dispatcher::write_job(
 
 Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::SetNominated action) {
   const TimePoint now = deps_.local.clock.now();
-  const dispatch::TellState racing{std::string(api::reasons::racing),
-                                   "Worker clusters are asked to admit the workload"};
+  const dispatch::TellState racing = dispatch::racing_state(action);
   const auto wanted = [&](const api::Workload& workload) -> std::optional<api::WorkloadStatus> {
     if (workload.status.cluster_name) return {};
     api::WorkloadStatus status = dispatch::with_state(workload, racing, now);

@@ -62,11 +62,19 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::RemoveRemote action) 
   co_return ok();
 }
 
+/// Its copies have a gate that stays closed.
+bool Dispatcher::must_not_preempt(const api::Workload& workload) const {
+  if (!compared_.contains(workload.metadata.key())) return false;
+  const auto affinity = room_.affinity_of(workload);
+  return affinity && !affinity->limits.may_preempt;
+}
+
 Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::CreateCopy action) {
   const auto worker = remote(action.cluster);
   const auto workload = deps_.local.workloads.get(key);
   if (!worker || !workload) co_return ok();
-  Json copy = dispatch::remote_copy(*workload, config_.origin, config_.plan.preemption_gates);
+  const bool gated = config_.plan.preemption_gates || must_not_preempt(*workload);
+  Json copy = dispatch::remote_copy(*workload, config_.origin, gated);
   dispatch::stamp(&copy, workload->metadata.uid, deps_.local.uid());
   worker->workloads.may_appear(key);
   auto created =

@@ -1,6 +1,8 @@
 #include "controllers/multikueue_check_controller.h"
 
 #include "lib/api/names.h"
+#include "lib/api/own_names.h"
+#include "placement/nominate.h"
 
 namespace regatta::controllers {
 MultiKueueCheckController::MultiKueueCheckController(clusters::LocalCluster& local,
@@ -43,6 +45,13 @@ lifecycle::CheckView MultiKueueCheckController::view(const api::AdmissionCheck& 
   const auto config = local_.multikueue_configs.get(api::ObjectKey(parameters->name));
   if (!config) {
     view.config_error = "MultiKueueConfig.kueue.x-k8s.io \"" + parameters->name + "\" not found";
+    return view;
+  }
+  const std::string& dispatcher =
+      check.metadata.annotation(std::string(api::annotations::dispatcher));
+  if (placement::is_misspelled(dispatcher) || dispatcher == api::dispatchers::placement) {
+    view.config_error = "annotation " + std::string(api::annotations::dispatcher) + " \"" +
+                        dispatcher + "\" is no dispatcher that a check can name";
     return view;
   }
   view.clusters = config->spec.clusters;

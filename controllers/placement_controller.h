@@ -91,6 +91,7 @@ class PlacementController {
   std::vector<placement::Member> members() const;
   /// The state of the workload's check of MultiKueue; null when there is none.
   const api::AdmissionCheckState* multikueue_check(const api::Workload& workload) const;
+  bool is_of_other(const api::Workload& workload) const;
   bool wants_clusters(const api::Workload& workload) const;
   bool waits(const api::Workload& workload) const;
   void say(const api::Workload& workload, const Outcome& outcome);

@@ -50,6 +50,13 @@ const api::AdmissionCheckState* PlacementController::multikueue_check(
   return nullptr;
 }
 
+/// Its check of MultiKueue names another dispatcher.
+bool PlacementController::is_of_other(const api::Workload& workload) const {
+  const auto* state = multikueue_check(workload);
+  const auto check = state ? deps_.checks.get(api::ObjectKey(state->name)) : nullptr;
+  return check && check->metadata.annotations.contains(std::string(api::annotations::dispatcher));
+}
+
 /// MultiKueue waits for its nominations.
 bool PlacementController::wants_clusters(const api::Workload& workload) const {
   const auto* check = multikueue_check(workload);
@@ -64,7 +71,8 @@ bool PlacementController::waits(const api::Workload& workload) const {
   const bool pending = std::any_of(states.begin(), states.end(), [&](const auto& state) {
     return ours_.contains(state.name) && state.state == api::CheckState::Pending;
   });
-  return pending || ((checked || config_.every_workload) && wants_clusters(workload));
+  const bool mine = checked || (config_.every_workload && !is_of_other(workload));
+  return pending || (mine && wants_clusters(workload));
 }
 
 Result<std::vector<placement::Reference>> PlacementController::references_of(

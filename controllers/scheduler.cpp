@@ -206,9 +206,7 @@ Task<> Scheduler::reserve(admission::AdmittedWorkload admitted) {
     done = true;
     api::WorkloadStatus status = lifecycle::reserve(
         workload, {admitted.admission, admitted.checks, config_.wait_for_pods_ready}, now);
-    if (config_.first_nomination && status.nominated_cluster_names.empty()) {
-      status.nominated_cluster_names = config_.first_nomination(admitted.checks);
-    }
+    if (config_.nominate_first) config_.nominate_first(workload, &status);
     return status;
   };
   const Status written = co_await cluster_.update_status(admitted.key, wanted);

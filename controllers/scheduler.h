@@ -31,9 +31,8 @@ struct SchedulerConfig {
   bool wait_for_pods_ready = false;
   /// A workload that has waited this long is told why it still waits; most have their turn before.
   Duration explain_after{1000};
-  /// The clusters that are nominated at once in a new reservation that needs these checks; may
-  /// be null.
-  std::function<std::vector<std::string>(const std::vector<std::string>& checks)> first_nomination;
+  /// Adds the clusters that are nominated at once to the status of a new reservation; may be null.
+  std::function<void(const api::Workload&, api::WorkloadStatus* reserved)> nominate_first;
   std::function<void(const CycleSeen&)> on_cycle;                        ///< may be null
   std::function<void(const api::Workload&, bool admitted)> on_reserved;  ///< may be null
   /// Called when a victim is preempted; may be null.

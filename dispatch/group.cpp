@@ -89,8 +89,13 @@ LocalView read_local(const jobs::Lookup& hub, const api::Workload& workload,
   view.other_checks_ready = std::all_of(
       status.admission_checks.begin(), status.admission_checks.end(),
       [&](const auto& check) { return &check == mine || check.state == api::CheckState::Ready; });
+  for (const api::AdmissionCheckState& check : status.admission_checks) {
+    if (&check == mine) continue;
+    view.other_checks_since = std::max(view.other_checks_since, check.last_transition_time);
+  }
   view.placed = std::any_of(status.admission_checks.begin(), status.admission_checks.end(),
                             [&](const auto& check) { return names_placement(hub, check.name); });
+  if (mine) view.dispatcher = named_dispatcher(hub, mine->name);
   view.cluster_name = status.cluster_name.value_or("");
   view.nominated = status.nominated_cluster_names;
   read_owner(hub, workload, job, &view);
@@ -225,6 +230,15 @@ const api::AdmissionCheckState* multikueue_check(const jobs::Lookup& hub,
 bool names_placement(const jobs::Lookup& hub, const std::string& check) {
   const auto found = hub.admission_check(check);
   return found && found->spec.controller_name == api::placement_controller_name;
+}
+
+std::optional<placement::Dispatcher> named_dispatcher(const jobs::Lookup& hub,
+                                                      const std::string& check) {
+  const auto found = hub.admission_check(check);
+  if (!found || found->metadata.annotations.empty()) return std::nullopt;
+  const std::string& name = found->metadata.annotation(std::string(api::annotations::dispatcher));
+  if (name.empty()) return std::nullopt;
+  return placement::dispatcher_of(name);
 }
 
 std::shared_ptr<const api::MultiKueueConfig> config_of(const jobs::Lookup& hub,

@@ -57,6 +57,10 @@ const api::AdmissionCheckState* multikueue_check(const jobs::Lookup& hub,
 /// Whether Placements choose the workers of workloads with this admission check.
 bool names_placement(const jobs::Lookup& hub, const std::string& check);
 
+/// The dispatcher that an annotation of this admission check names; nullopt without one.
+std::optional<placement::Dispatcher> named_dispatcher(const jobs::Lookup& hub,
+                                                      const std::string& check);
+
 /// The MultiKueueConfig that a MultiKueue admission check refers to, or null.
 std::shared_ptr<const api::MultiKueueConfig> config_of(const jobs::Lookup& hub,
                                                        const std::string& check);

@@ -128,7 +128,8 @@ std::optional<api::WorkloadStatus> record_winner(const api::Workload& workload,
   mine->message = winner.message;
   put_state(&status.conditions,
             {std::string(api::reasons::dispatched),
-             "Dispatched to worker cluster \"" + winner.cluster + "\""},
+             "Dispatched to worker cluster \"" + winner.cluster + "\"" +
+                 (winner.not_elsewhere.empty() ? "" : "; " + winner.not_elsewhere)},
             workload.metadata.generation, now);
   if (copy && status.admission) note_places(&*status.admission, *copy);
   if (all_ready(status)) {

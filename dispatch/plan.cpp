@@ -1,5 +1,6 @@
 #include "dispatch/plan.h"
 
+#include "dispatch/ranking.h"
 #include "dispatch/telling.h"
 #include "lib/base/fnv.h"
 #include "lib/base/human.h"
@@ -359,22 +360,6 @@ std::optional<std::string> ended_there(const GroupView& g) {
   return std::nullopt;
 }
 
-placement::Nomination nomination(const GroupView& g, TimePoint now, const PlanConfig& config) {
-  placement::NominationInput input;
-  input.config_order = g.config_order;
-  input.nominated = g.local.nominated;
-  input.quota_reserved_at = g.local.quota_reserved_at;
-  for (const auto& [name, v] : g.clusters) {
-    if (v.connected && v.listed && v.kind_served && v.job != RemoteJob::foreign &&
-        !refused(g.local, name)) {
-      input.connected.insert(name);
-    }
-  }
-  placement::NominationConfig by = config.nomination;
-  if (g.local.placed) by.dispatcher = placement::Dispatcher::external;
-  return placement::nominate(input, now, by);
-}
-
 /// What is left of the head start of the worker with the only copy; nullopt when all may have one.
 std::optional<Duration> head_start_left(const GroupView& g, TimePoint now,
                                         const PlanConfig& config) {
@@ -436,6 +421,7 @@ bool may_preempt(const GroupView& g, const std::string& name, const ClusterView&
 /// a short time ago, or may have been. The gate of an existing copy is opened even if new copies
 /// get none.
 void open_gate(Plan* plan, const GroupView& g, TimePoint now, const PlanConfig& config) {
+  if (must_not_preempt(g)) return;
   const std::string* first = nullptr;
   std::optional<TimePoint> since, opened;
   for (const auto& [name, v] : g.clusters) {
@@ -456,6 +442,13 @@ void open_gate(Plan* plan, const GroupView& g, TimePoint now, const PlanConfig& 
   const Duration left = opened ? config.between_gates - (now - *opened) : Duration(0);
   if (left <= Duration(0)) plan->actions.push_back(OpenGate{*first});
   look_again(plan, left > Duration(0) ? left : config.between_gates);
+}
+
+/// Of a dispatcher that compares workers.
+std::string why_not_elsewhere(const GroupView& g, const std::string& winner, TimePoint now,
+                              const PlanConfig& config) {
+  if (!compares(dispatcher_of(g.local, config))) return {};
+  return not_elsewhere(ranking_of(g, now, config), winner);
 }
 
 /// No cluster is recorded: record the winner, or make it possible that a worker wins.
@@ -484,7 +477,8 @@ Plan race(const GroupView& g, TimePoint now, const PlanConfig& config) {
   // 9d. A copy was admitted: write the start lock, remove the losers, create the Job.
   // Before the other checks are Ready there are only copies that an earlier attempt has left.
   if (const auto best = g.local.other_checks_ready ? winner(g) : std::nullopt) {
-    plan.actions.push_back(RecordWinner{*best, "The workload was admitted on \"" + *best + "\""});
+    plan.actions.push_back(RecordWinner{*best, "The workload was admitted on \"" + *best + "\"",
+                                        why_not_elsewhere(g, *best, now, config)});
     remove_all_but(&plan, g.clusters, *best);
     if (!job_elsewhere(g.clusters, *best)) plan.actions.push_back(CreateJob{*best});
     return plan;
@@ -504,12 +498,10 @@ Plan race(const GroupView& g, TimePoint now, const PlanConfig& config) {
   // 9f. No worker has room: one of them may preempt to make some.
   open_gate(&plan, g, now, config);
   // 9g. Nominate workers, and create copies on them.
-  const placement::Nomination wanted = nomination(g, now, config);
-  if (wanted.clusters != g.local.nominated) {
-    plan.actions.push_back(SetNominated{wanted.clusters});
-  }
+  const Nomination wanted = nomination_of(g, now, config);
+  if (wanted.nominated.clusters != g.local.nominated) plan.actions.push_back(wanted.nominated);
   if (wanted.look_again) look_again(&plan, *wanted.look_again);
-  place_copies(&plan, g, wanted.clusters, now, config);
+  place_copies(&plan, g, wanted.nominated.clusters, now, config);
   return plan;
 }
 

@@ -3,10 +3,12 @@
 #include "dispatch/certainty.h"
 #include "lib/base/clock.h"
 #include "placement/nominate.h"
+#include "placement/rank.h"
 
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -41,7 +43,10 @@ struct LocalView {
   TimePoint check_since{};              ///< when its state changed last
   std::int32_t retries = 0;             ///< how many times in a row it became Retry
   bool other_checks_ready = true;
-  bool placed = false;                 ///< a check names a Placement: that chooses the workers
+  TimePoint other_checks_since{};  ///< when the state of one of them changed last
+  bool placed = false;             ///< a check names a Placement: that chooses the workers
+  /// That the check of MultiKueue names; nullopt: that of the configuration.
+  std::optional<placement::Dispatcher> dispatcher;
   std::string cluster_name;            ///< status.clusterName
   std::vector<std::string> nominated;  ///< status.nominatedClusterNames, in order
   TimePoint quota_reserved_at{};
@@ -145,10 +150,20 @@ struct ClusterView {
   std::string job_failure;
 };
 
+/// What is known besides for a dispatcher that compares workers (ranking.h).
+struct Comparison {
+  placement::WorkloadFacts workload;
+  /// Why an annotation of the workload cannot be read: nothing is nominated for it then.
+  std::string unreadable;
+  std::map<std::string, placement::WorkerFacts> workers;
+};
+
 struct GroupView {
   LocalView local;
   std::map<std::string, ClusterView> clusters;
   std::vector<std::string> config_order;  ///< MultiKueueConfig spec.clusters
+  /// Null for a workload whose dispatcher does not compare workers, and when nothing is known.
+  std::shared_ptr<const Comparison> comparison;
 };
 
 /// The first cluster where removals are held; null without one.
@@ -198,11 +213,13 @@ struct OpenGate {
 };
 struct SetNominated {
   std::vector<std::string> clusters;
+  std::string not_elsewhere = {};  ///< why others are not nominated, of a dispatcher that compares
 };
 /// Sets status.clusterName and the check to Ready and clears the nominations, in one write.
 struct RecordWinner {
   std::string cluster;
   std::string message;
+  std::string not_elsewhere = {};  ///< as of SetNominated
 };
 struct SetCheck {
   CheckState state;  ///< retry or rejected

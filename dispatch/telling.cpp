@@ -1,5 +1,6 @@
 #include "dispatch/telling.h"
 
+#include "dispatch/ranking.h"
 #include "lib/api/names.h"
 #include "lib/api/own_names.h"
 #include "lib/base/joined.h"
@@ -20,9 +21,10 @@ struct Trouble {
 
 bool is_trouble(std::string_view reason) {
   return reason == reasons::no_worker_connected || reason == reasons::no_worker_accepts ||
-         reason == reasons::worker_lost || reason == reasons::waiting_for_removal ||
-         reason == reasons::waiting_for_stop || reason == reasons::removals_held ||
-         reason == reasons::waiting_for_last_status || reason == reasons::job_not_created;
+         reason == reasons::no_worker_fits || reason == reasons::worker_lost ||
+         reason == reasons::waiting_for_removal || reason == reasons::waiting_for_stop ||
+         reason == reasons::removals_held || reason == reasons::waiting_for_last_status ||
+         reason == reasons::job_not_created;
 }
 
 std::string quoted(const std::string& name) {
@@ -85,7 +87,18 @@ std::optional<Trouble> trouble_of_host(const GroupView& g, const PlanConfig& con
   return removal_of(g);
 }
 
-std::optional<Trouble> trouble_of_race(const GroupView& g) {
+/// A dispatcher that compares workers finds none that may have the workload.
+std::optional<Trouble> misfit_of(const GroupView& g, TimePoint now, const PlanConfig& config) {
+  if (!g.local.nominated.empty() || !compares(dispatcher_of(g.local, config))) return std::nullopt;
+  const placement::Ranking ranking = ranking_of(g, now, config);
+  if (!ranking.clusters.empty()) return std::nullopt;
+  return Trouble{reasons::no_worker_fits,
+                 "No worker cluster is nominated: " + not_elsewhere(ranking),
+                 g.local.quota_reserved_at};
+}
+
+std::optional<Trouble> trouble_of_race(const GroupView& g, TimePoint now,
+                                       const PlanConfig& config) {
   if (const std::string* name = where_held(g)) {
     return Trouble{reasons::removals_held,
                    "The job runs on worker cluster " + quoted(*name) +
@@ -108,7 +121,10 @@ std::optional<Trouble> trouble_of_race(const GroupView& g) {
       since = std::max(since, *v.lost_since);
     }
   }
-  if (any) return removal_of(g);
+  if (any) {
+    if (auto misfit = misfit_of(g, now, config)) return misfit;
+    return removal_of(g);
+  }
   if (!lacking.empty()) {
     std::string text =
         "The API serves no jobs of this kind on worker clusters: " + joined(lacking, ", ");
@@ -124,12 +140,12 @@ std::optional<Trouble> trouble_of_race(const GroupView& g) {
       since};
 }
 
-std::optional<Trouble> trouble_of(const GroupView& g, const PlanConfig& config) {
+std::optional<Trouble> trouble_of(const GroupView& g, TimePoint now, const PlanConfig& config) {
   const LocalView& local = g.local;
   if (local.evicted) return stop_of(g);
   if (local.job_missing || local.config_missing || !local.rejection.empty()) return std::nullopt;
   if (!local.cluster_name.empty()) return trouble_of_host(g, config);
-  return trouble_of_race(g);
+  return trouble_of_race(g, now, config);
 }
 
 }  // namespace
@@ -141,7 +157,7 @@ Telling what_to_tell(const GroupView& g, TimePoint now, const PlanConfig& config
                          local.check != CheckState::none && local.check != CheckState::retry &&
                          local.check != CheckState::rejected;
   if (!concerned) return out;
-  if (const auto trouble = trouble_of(g, config)) {
+  if (const auto trouble = trouble_of(g, now, config)) {
     if (local.told == trouble->reason) return out;
     const Duration left = config.tell_after - (now - trouble->since);
     if (left > Duration(0)) {

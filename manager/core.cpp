@@ -86,8 +86,9 @@ Core::Core(CoreDeps deps, CoreConfig config)
                  [this] {
                    controllers::SchedulerConfig c = config_.scheduler;
                    if (config_.multikueue) {
-                     c.first_nomination = [this](const std::vector<std::string>& checks) {
-                       return dispatcher_.first_nomination(checks);
+                     c.nominate_first = [this](const api::Workload& workload,
+                                               api::WorkloadStatus* reserved) {
+                       dispatcher_.nominate_first(workload, reserved);
                      };
                    }
                    return c;

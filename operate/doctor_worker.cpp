@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 namespace regatta::operate {
 namespace {
@@ -146,15 +147,27 @@ Task<> check_kinds(Patient patient, kube::Client& worker) {
   }
 }
 
+void say_blind(const Patient& patient) {
+  patient.out->warn(patient.name, "the hub may not watch its queues",
+                    "dispatchers that compare workers do not know what room it has: regatta "
+                    "register-worker " +
+                        patient.name + " gives the right, as does the chart regatta-worker");
+}
+
 /// Where the hub may write: everywhere, or at least where its queues are.
 Task<> check_rights(Patient patient, kube::Client& worker) {
   std::set<std::string> spaces;
   for (const auto& [ns, queue] : patient.needs.queues) spaces.insert(ns);
+  bool blind = false;
   for (const Permission& one : permissions_of({})) {
     const auto everywhere = co_await may(worker, "", one);
     if (!everywhere) co_return patient.skip("rights of the hub", everywhere.error());
     ++patient.out->checks;
     if (*everywhere) continue;
+    if (!one.needed) {
+      if (!std::exchange(blind, true)) say_blind(patient);
+      continue;
+    }
     const bool read = one.verb == "get" || one.verb == "list" || one.verb == "watch";
     std::vector<Permission> missing;
     if (read || spaces.empty()) missing.push_back(one);

@@ -32,6 +32,13 @@ const std::vector<Rule>& reads() {
                                         {"kueue.x-k8s.io", "workloads", {"get", "list", "watch"}}};
   return all;
 }
+/// What dispatchers that compare workers look at.
+const std::vector<Rule>& looks() {
+  static const std::vector<Rule> all = {{"kueue.x-k8s.io", "clusterqueues", {"list", "watch"}},
+                                        {"kueue.x-k8s.io", "localqueues", {"list", "watch"}},
+                                        {"kueue.x-k8s.io", "cohorts", {"list", "watch"}}};
+  return all;
+}
 const std::vector<Rule>& writes() {
   static const std::vector<Rule> all = {
       {"batch", "jobs", {"create", "delete"}},
@@ -99,6 +106,7 @@ std::vector<Wanted> worker_objects(const WorkerAccount& account) {
   out.push_back(std::move(identity));
   Wanted everywhere = of_account(cluster_roles, account, "");
   Json rules = to_json(reads());
+  for (Json& rule : to_json(looks())) rules.push_back(std::move(rule));
   if (account.namespaces.empty()) {
     for (Json& rule : to_json(writes())) rules.push_back(std::move(rule));
   }
@@ -136,17 +144,18 @@ std::string selector_of(const WorkerAccount& account) {
 
 std::vector<Permission> permissions_of(const WorkerAccount& account) {
   std::vector<Permission> out;
-  const auto add = [&](const std::vector<Rule>& rules, const std::string& ns) {
+  const auto add = [&](const std::vector<Rule>& rules, const std::string& ns, bool needed = true) {
     for (const Rule& rule : rules) {
       const std::string whole = rule.resource;
       const std::size_t slash = whole.find('/');
       const std::string sub = slash == std::string::npos ? "" : whole.substr(slash + 1);
       for (const char* verb : rule.verbs) {
-        out.push_back({verb, rule.group, whole.substr(0, slash), sub, ns});
+        out.push_back({verb, rule.group, whole.substr(0, slash), sub, ns, needed});
       }
     }
   };
   add(reads(), "");
+  add(looks(), "", false);
   if (account.namespaces.empty()) add(writes(), "");
   for (const std::string& ns : account.namespaces) add(writes(), ns);
   return out;

@@ -42,6 +42,7 @@ std::string selector_of(const WorkerAccount& account);
 /// What a hub asks of a worker with this account: {verb, group, resource, namespace}.
 struct Permission {
   std::string verb, group, resource, subresource, ns;
+  bool needed = true;  ///< false: without it the hub compares workers by less
 };
 std::vector<Permission> permissions_of(const WorkerAccount& account);
 

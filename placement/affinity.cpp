@@ -1,5 +1,8 @@
 #include "placement/affinity.h"
 
+#include "lib/api/names.h"
+#include "lib/api/own_names.h"
+
 #include <boost/algorithm/string/trim.hpp>
 
 #include <algorithm>
@@ -68,17 +71,17 @@ std::size_t Affinity::preference(const std::string& cluster, const api::StringMa
 
 Result<Affinity> affinity_of(const api::StringMap& annotations) {
   Affinity out;
-  auto required_names = names_in(annotations, cluster_names_annotation);
+  auto required_names = names_in(annotations, api::annotations::multikueue_cluster_names);
   if (!required_names) return required_names.error();
-  auto required = selector_in(annotations, cluster_selector_annotation);
+  auto required = selector_in(annotations, api::annotations::cluster_selector);
   if (!required) return required.error();
-  auto preferred_names = names_in(annotations, preferred_names_annotation);
+  auto preferred_names = names_in(annotations, api::annotations::preferred_cluster_names);
   if (!preferred_names) return preferred_names.error();
-  auto preferred = selector_in(annotations, preferred_selector_annotation);
+  auto preferred = selector_in(annotations, api::annotations::preferred_cluster_selector);
   if (!preferred) return preferred.error();
-  const auto must_not_borrow = switch_in(annotations, must_not_borrow_annotation);
+  const auto must_not_borrow = switch_in(annotations, api::annotations::must_not_borrow);
   if (!must_not_borrow) return must_not_borrow.error();
-  const auto must_not_preempt = switch_in(annotations, must_not_preempt_annotation);
+  const auto must_not_preempt = switch_in(annotations, api::annotations::must_not_preempt);
   if (!must_not_preempt) return must_not_preempt.error();
   out.required_names = std::move(*required_names);
   out.required = std::move(*required);

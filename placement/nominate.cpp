@@ -1,5 +1,8 @@
 #include "placement/nominate.h"
 
+#include "lib/api/names.h"
+#include "lib/api/own_names.h"
+#include "lib/base/contains.h"
 #include "placement/take.h"
 
 #include <algorithm>
@@ -29,9 +32,26 @@ Nomination incremental(const NominationInput& input, TimePoint now,
 }  // namespace
 
 Dispatcher dispatcher_of(std::string_view name) {
-  if (name.empty() || name == all_at_once_name) return Dispatcher::all_at_once;
-  if (name == incremental_name) return Dispatcher::incremental;
+  namespace names = api::dispatchers;
+  if (name.empty() || name == names::all_at_once) return Dispatcher::all_at_once;
+  if (name == names::incremental) return Dispatcher::incremental;
+  if (name == names::capacity) return Dispatcher::capacity;
+  if (name == names::cost) return Dispatcher::cost;
+  if (name == names::spread) return Dispatcher::spread;
+  if (name == names::locality) return Dispatcher::locality;
   return Dispatcher::external;
+}
+
+const std::vector<std::string>& own_dispatchers() {
+  namespace names = api::dispatchers;
+  static const std::vector<std::string> all = {
+      std::string(names::capacity), std::string(names::cost), std::string(names::locality),
+      std::string(names::placement), std::string(names::spread)};
+  return all;
+}
+
+bool is_misspelled(std::string_view name) {
+  return name.starts_with(api::dispatchers::domain) && !contains(own_dispatchers(), name);
 }
 
 Nomination nominate(const NominationInput& input, TimePoint now, const NominationConfig& config) {
@@ -40,10 +60,9 @@ Nomination nominate(const NominationInput& input, TimePoint now, const Nominatio
       return all_at_once(input);
     case Dispatcher::incremental:
       return incremental(input, now, config);
-    case Dispatcher::external:
-      break;
+    default:
+      return {input.nominated, std::nullopt};
   }
-  return {input.nominated, std::nullopt};
 }
 
 }  // namespace regatta::placement

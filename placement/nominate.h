@@ -15,15 +15,20 @@ enum class Dispatcher {
   all_at_once,  ///< every connected cluster at once
   incremental,  ///< a few more in each round, in the order of the MultiKueueConfig
   external,     ///< those that an external dispatcher wrote into status.nominatedClusterNames
+  // These compare workers (rank.h):
+  capacity,
+  cost,
+  spread,
+  locality,
 };
 
-inline constexpr std::string_view all_at_once_name =
-    "kueue.x-k8s.io/multikueue-dispatcher-all-at-once";
-inline constexpr std::string_view incremental_name =
-    "kueue.x-k8s.io/multikueue-dispatcher-incremental";
-
-/// Any name but the two above is an external dispatcher's.
+/// The dispatcher of that name; the empty one is all_at_once. A name that is not Kueue's and not in
+/// our domain is an external dispatcher's, as is that of Placements.
 Dispatcher dispatcher_of(std::string_view name);
+/// Whether a name in our domain is no dispatcher's.
+bool is_misspelled(std::string_view name);
+/// The names in our domain.
+const std::vector<std::string>& own_dispatchers();
 
 struct NominationConfig {
   Dispatcher dispatcher = Dispatcher::all_at_once;
@@ -55,7 +60,7 @@ struct Nomination {
 /// all_at_once: the connected clusters, sorted by name. incremental: step_size clusters at once and
 /// step_size more in each round, connected ones in config order, added to those already nominated;
 /// a cluster that is not connected uses up no place, also when it was nominated before it was lost.
-/// external: the list as it is.
+/// All others: the list as it is.
 Nomination nominate(const NominationInput& input, TimePoint now, const NominationConfig& config);
 
 }  // namespace regatta::placement

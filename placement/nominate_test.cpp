@@ -105,6 +105,19 @@ TEST(DispatcherName, AnythingUnknownIsExternal) {
   EXPECT_EQ(dispatcher_of("kueue.x-k8s.io/multikueue-dispatcher-incremental"),
             Dispatcher::incremental);
   EXPECT_EQ(dispatcher_of("ocm.example/placement"), Dispatcher::external);
+  EXPECT_EQ(dispatcher_of("multikueue.regatta.dev/placement"), Dispatcher::external);
+  EXPECT_EQ(dispatcher_of("multikueue.regatta.dev/capacity"), Dispatcher::capacity);
+  EXPECT_EQ(dispatcher_of("multikueue.regatta.dev/cost"), Dispatcher::cost);
+  EXPECT_EQ(dispatcher_of("multikueue.regatta.dev/spread"), Dispatcher::spread);
+  EXPECT_EQ(dispatcher_of("multikueue.regatta.dev/locality"), Dispatcher::locality);
+}
+
+TEST(DispatcherName, InOurDomainIsKnownOrMisspelled) {
+  EXPECT_TRUE(is_misspelled("multikueue.regatta.dev/capcity"));
+  EXPECT_FALSE(is_misspelled("multikueue.regatta.dev/capacity"));
+  EXPECT_FALSE(is_misspelled("multikueue.regatta.dev/placement"));
+  EXPECT_FALSE(is_misspelled("example.com/mine"));
+  EXPECT_FALSE(is_misspelled(""));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "placement/rank.h"
 
+#include "lib/base/contains.h"
 #include "lib/base/human.h"
 
 #include <algorithm>
@@ -16,8 +17,12 @@ struct Rated {
   std::vector<std::int64_t> marks;  ///< the most important first; less is better
 };
 
+bool current(const WorkerFacts& worker, const RankPolicy& policy) {
+  return worker.queue_age <= policy.stale_after;
+}
+
 bool known(const WorkerFacts& worker, const RankPolicy& policy) {
-  return worker.queue && worker.queue_age <= policy.stale_after;
+  return worker.queue && current(worker, policy);
 }
 
 RoomKind room_of(const WorkloadFacts& workload, const WorkerFacts& worker, const RankPolicy& policy,
@@ -58,6 +63,7 @@ std::string objection(const WorkloadFacts& workload, const WorkerFacts& worker,
   if (refusal != workload.refusals.end() && refusal->second.ago < policy.refusal_counts_for) {
     return "refused it " + human_duration(refusal->second.ago) + " ago: " + refusal->second.why;
   }
+  if (!worker.closed.empty() && current(worker, policy)) return worker.closed;
   if (std::string why = forbidden(workload, worker, policy, room); !why.empty()) return why;
   if (room == RoomKind::never) return "can never have so much quota";
   return {};
@@ -95,25 +101,76 @@ void mark(Scorer scorer, const WorkloadFacts& workload, const RankPolicy& policy
   }
 }
 
+void look_again_after(std::optional<Duration>* look_again, Duration after) {
+  *look_again = std::min(look_again->value_or(after), after);
+}
+
 /// When the first refusal ceases to count.
 void look_again_after_refusals(const WorkloadFacts& workload, const RankPolicy& policy,
                                const std::string& cluster, std::optional<Duration>* look_again) {
   const auto refusal = workload.refusals.find(cluster);
   if (refusal == workload.refusals.end()) return;
   const Duration left = policy.refusal_counts_for - refusal->second.ago;
-  if (left > Duration(0)) *look_again = std::min(look_again->value_or(left), left);
+  if (left > Duration(0)) look_again_after(look_again, left);
 }
 
-}  // namespace
+/// Leaves those whose turn it is, and returns for how long it has been. Scores change; the order of
+/// the input does not, so that a page does not change with them.
+Duration turn_page(std::vector<Rated>* able, const WorkloadFacts& workload,
+                   const RankPolicy& policy, Ranking* out) {
+  const Duration waited = std::max(Duration(0), workload.waited);
+  if (able->size() <= nominated_max) return waited;
+  const auto turn = waited / policy.page;
+  const std::size_t pages = (able->size() + nominated_max - 1) / nominated_max;
+  const std::size_t first = (static_cast<std::size_t>(turn) % pages) * nominated_max;
+  const std::size_t last_one = std::min(first + nominated_max, able->size());
+  for (std::size_t i = 0; i < able->size(); ++i) {
+    if (i >= first && i < last_one) continue;
+    out->left_out.push_back({(*able)[i].worker->name, "has its turn later"});
+  }
+  *able = std::vector<Rated>(able->begin() + static_cast<std::ptrdiff_t>(first),
+                             able->begin() + static_cast<std::ptrdiff_t>(last_one));
+  const Duration since = waited - turn * policy.page;
+  look_again_after(&out->look_again, policy.page - since);
+  return since;
+}
 
-Ranking rank(const WorkloadFacts& workload, const std::vector<WorkerFacts>& workers,
-             const RankPolicy& policy) {
+/// Why an able worker has no place now.
+std::string why_later(const Rated& rated, const RankPolicy& policy) {
+  const auto& scorers = policy.scorers;
+  const bool by_room = std::find(scorers.begin(), scorers.end(), Scorer::capacity) != scorers.end();
+  if (by_room && rated.room == RoomKind::borrows) return "would have to borrow";
+  if (by_room && rated.room == RoomKind::preempts) return "would have to preempt";
+  if (by_room && rated.room == RoomKind::full) return "has no room now";
+  return "comes after those nominated";
+}
+
+/// Gives places. A worker that says that it is full does not need its own.
+Taken take_places(const std::vector<Rated>& able, const WorkloadFacts& workload, Duration waited,
+                  const RankPolicy& policy) {
+  std::vector<std::string> order;
+  for (const Rated& rated : able) order.push_back(rated.worker->name);
+  Taken taken = take(order, workload.nominated, waited, policy.steps);
+  std::size_t places = taken.places;
+  for (const Rated& rated : able) {
+    if (rated.worker->says_full && contains(taken.clusters, rated.worker->name)) ++places;
+  }
+  places = std::min(places, nominated_max);
+  for (const Rated& rated : able) {
+    if (taken.clusters.size() >= places || rated.room >= RoomKind::full) break;
+    if (std::erase(taken.later, rated.worker->name) == 0) continue;
+    taken.clusters.push_back(rated.worker->name);
+  }
+  return taken;
+}
+
+std::vector<Rated> able_of(const WorkloadFacts& workload, const std::vector<WorkerFacts>& workers,
+                           const RankPolicy& policy, std::vector<LeftOut>* left_out) {
   std::vector<Rated> able;
-  std::map<std::string, std::string> why;
   for (const WorkerFacts& worker : workers) {
     const RoomKind room = room_of(workload, worker, policy, workload.affinity.limits);
-    if (std::string text = objection(workload, worker, policy, room); !text.empty()) {
-      why.emplace(worker.name, std::move(text));
+    if (std::string why = objection(workload, worker, policy, room); !why.empty()) {
+      left_out->push_back({worker.name, std::move(why)});
       continue;
     }
     Rated rated{&worker, room, {}};
@@ -123,21 +180,53 @@ Ranking rank(const WorkloadFacts& workload, const std::vector<WorkerFacts>& work
     rated.marks.push_back(&worker - workers.data());
     able.push_back(std::move(rated));
   }
+  return able;
+}
+
+}  // namespace
+
+std::optional<RankPolicy> policy_of(Dispatcher dispatcher) {
+  RankPolicy policy;
+  policy.steps = Steps{1, std::chrono::seconds(30)};
+  switch (dispatcher) {
+    case Dispatcher::capacity:
+      policy.scorers = {Scorer::capacity, Scorer::wait};
+      return policy;
+    case Dispatcher::cost:
+      policy.scorers = {Scorer::capacity, Scorer::cost};
+      return policy;
+    case Dispatcher::spread:
+      policy.scorers = {Scorer::capacity, Scorer::spread};
+      return policy;
+    case Dispatcher::locality:
+      policy.scorers = {Scorer::locality, Scorer::capacity};
+      return policy;
+    default:
+      return std::nullopt;
+  }
+}
+
+Ranking rank(const WorkloadFacts& workload, const std::vector<WorkerFacts>& workers,
+             const RankPolicy& policy) {
+  Ranking out;
+  std::vector<Rated> able = able_of(workload, workers, policy, &out.left_out);
+  const Duration waited = turn_page(&able, workload, policy, &out);
   std::sort(able.begin(), able.end(),
             [](const Rated& a, const Rated& b) { return a.marks < b.marks; });
-  std::vector<std::string> order;
-  for (const Rated& rated : able) order.push_back(rated.worker->name);
-  Taken taken = take(order, workload.nominated, workload.waited, policy.steps);
-
-  Ranking out;
+  Taken taken = take_places(able, workload, waited, policy);
   out.clusters = std::move(taken.clusters);
-  if (!taken.later.empty()) out.look_again = taken.next_round;
-  for (const std::string& name : taken.later) why.emplace(name, "comes after those nominated");
-  for (const WorkerFacts& worker : workers) {
-    const auto found = why.find(worker.name);
-    if (found == why.end()) continue;
-    out.left_out.push_back({worker.name, found->second});
-    look_again_after_refusals(workload, policy, worker.name, &out.look_again);
+  if (!taken.later.empty() && taken.next_round)
+    look_again_after(&out.look_again, *taken.next_round);
+  for (const Rated& rated : able) {
+    if (!contains(taken.later, rated.worker->name)) continue;
+    out.left_out.push_back({rated.worker->name, why_later(rated, policy)});
+  }
+  std::map<std::string, std::size_t> place;
+  for (const WorkerFacts& worker : workers) place.emplace(worker.name, place.size());
+  std::sort(out.left_out.begin(), out.left_out.end(),
+            [&](const auto& a, const auto& b) { return place[a.cluster] < place[b.cluster]; });
+  for (const LeftOut& left : out.left_out) {
+    look_again_after_refusals(workload, policy, left.cluster, &out.look_again);
   }
   return out;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "placement/affinity.h"
+#include "placement/nominate.h"
 #include "placement/room.h"
 #include "placement/take.h"
 
@@ -20,11 +21,13 @@ struct WorkerFacts {
   api::StringMap labels;                       ///< of its MultiKueueCluster
   std::optional<std::set<std::string>> kinds;  ///< that it serves, as WorkloadFacts::kind
   std::optional<QueueFacts> queue;             ///< the one that the workload would enter
-  Duration queue_age{};                        ///< since the queue was known to be so
-  Amounts in_flight;                           ///< nominated here, and not in queue->used yet
-  int workloads = 0;                           ///< of this hub's queue: there, or in flight
-  std::optional<Duration> admits_after;        ///< observed, from nomination to admission
-  std::optional<std::int64_t> price;           ///< in any unit that all workers share
+  std::string closed;      ///< why no queue there takes it now: "has no LocalQueue a/b"; or empty
+  Duration queue_age{};    ///< since `queue` and `closed` were known to be so
+  bool says_full = false;  ///< it has the workload, and no room for it
+  Amounts in_flight;       ///< nominated here, and not in queue->used yet
+  int workloads = 0;       ///< of this hub's queue: there, or in flight
+  std::optional<Duration> admits_after;  ///< observed, from nomination to admission
+  std::optional<std::int64_t> price;     ///< in any unit that all workers share
   std::string region;
   std::optional<Duration> latency;
 };
@@ -59,11 +62,18 @@ enum class Scorer {
 struct RankPolicy {
   std::vector<Scorer> scorers;
   std::optional<Steps> steps;  ///< nullopt: all places at once
-  /// What is known of a queue is not believed for longer.
-  Duration stale_after = std::chrono::minutes(1);
+  /// What is known of a queue is not believed for longer. A watch on which nothing happens tells
+  /// about once a minute that it is alive.
+  Duration stale_after = std::chrono::minutes(2);
   /// So long a worker that said no is not asked again.
   Duration refusal_counts_for = std::chrono::minutes(10);
+  /// Of more able workers than may be nominated at a time, others have their turn after so long.
+  Duration page = std::chrono::minutes(10);
 };
+
+/// How that dispatcher compares workers; nullopt when it does not. The best one is asked first, and
+/// one more every half minute.
+std::optional<RankPolicy> policy_of(Dispatcher dispatcher);
 
 struct LeftOut {
   std::string cluster;
@@ -85,6 +95,10 @@ struct Ranking {
 /// whose queue is not known, or not lately, is never taken for full. It is left out only for a
 /// workload that must not borrow or preempt and is not nominated there yet, since nothing shows
 /// that it would do neither. What is missing to a scorer comes after what is there.
+///
+/// With steps, a nominated worker that says that it is full leaves its place to another one that
+/// may have room. Of more than `nominated_max` able workers, as many as that have their turn at a
+/// time, in the order of the input; which ones follows from the time of the reservation.
 Ranking rank(const WorkloadFacts& workload, const std::vector<WorkerFacts>& workers,
              const RankPolicy& policy);
 

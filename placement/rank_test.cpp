@@ -93,7 +93,7 @@ const RankCase filters[] = {
     {"stale_facts_leave_nothing_out",
      [](Scene& s) {
        s.b().queue = queue(0);
-       s.b().queue_age = 61s;
+       s.b().queue_age = 121s;
        s.workload.pod_sets = {{{"cpu", 16}}};
      },
      "a b c"},
@@ -118,18 +118,25 @@ const RankCase filters[] = {
        s.workload.affinity.limits = {false, false};
        s.a().queue = queue(0);
        s.b().queue = queue(0);
-       s.b().queue_age = 61s;
+       s.b().queue_age = 121s;
      },
      "a; b may have no room of its own, which is not known, and the workload must not borrow or "
      "preempt; c may have no room of its own, which is not known, and the workload must not borrow "
      "or preempt"},
+    {"a_queue_that_admits_nothing_is_left_out",
+     [](Scene& s) {
+       s.b().closed = "has stopped ClusterQueue q";
+       s.c().closed = "has stopped ClusterQueue q";
+       s.c().queue_age = 121s;
+     },
+     "a c; b has stopped ClusterQueue q"},
     {"what_is_nominated_stays_when_its_facts_grow_old",
      [](Scene& s) {
        s.workload.affinity.limits.may_borrow = false;
        s.workload.nominated = {"b"};
        s.a().connected = s.c().connected = false;
        s.b().queue = queue(0);
-       s.b().queue_age = 61s;
+       s.b().queue_age = 121s;
      },
      "b; a is not connected; c is not connected"},
 };
@@ -159,7 +166,7 @@ const RankCase scorers[] = {
      [](Scene& s) {
        s.policy.scorers = {Scorer::capacity};
        for (WorkerFacts& worker : s.workers) worker.queue = queue(15);
-       s.b().queue_age = 61s;
+       s.b().queue_age = 121s;
      },
      "b a c"},
     {"cost_takes_the_cheapest_and_the_unpriced_last",
@@ -265,6 +272,40 @@ const RankCase places[] = {
        s.workload.refusals["a"] = {"busy", 9min};
      },
      "b +60s; a refused it 9m ago: busy; c refused it 8m ago: busy"},
+    {"a_worker_that_says_that_it_is_full_leaves_its_place",
+     [](Scene& s) {
+       s.policy.scorers = {Scorer::capacity};
+       s.policy.steps = Steps{1, 5min};
+       s.workload.nominated = {"a"};
+       s.a().says_full = true;
+       s.b().queue = queue(15);
+     },
+     "a c +300s; b has no room now"},
+    {"but_not_to_one_without_room",
+     [](Scene& s) {
+       s.policy.scorers = {Scorer::capacity};
+       s.policy.steps = Steps{1, 5min};
+       s.workload.nominated = {"a", "c"};
+       s.a().says_full = s.c().says_full = true;
+       s.b().queue = queue(15);
+     },
+     "a c +300s; b has no room now"},
+    {"and_to_one_only",
+     [](Scene& s) {
+       s.policy.steps = Steps{1, 5min};
+       s.workload.nominated = {"a", "b"};
+       s.a().says_full = true;
+     },
+     "a b +300s; c comes after those nominated"},
+    {"why_not_is_told_by_the_room",
+     [](Scene& s) {
+       s.policy.scorers = {Scorer::capacity};
+       s.policy.steps = Steps{1, 5min};
+       s.a().queue = queue(0);
+       s.b().queue = queue(7);
+       s.c().queue = queue(15, 4);
+     },
+     "a +300s; b would have to borrow; c would have to preempt"},
     {"no_look_again_for_a_refusal_that_is_over",
      [](Scene& s) {
        s.a().connected = false;
@@ -280,21 +321,85 @@ INSTANTIATE_TEST_SUITE_P(Filters, RankTable, ::testing::ValuesIn(filters), case_
 INSTANTIATE_TEST_SUITE_P(Scorers, RankTable, ::testing::ValuesIn(scorers), case_name);
 INSTANTIATE_TEST_SUITE_P(Places, RankTable, ::testing::ValuesIn(places), case_name);
 
-TEST(RankOfMany, StopsAtWhatTheApiAllows) {
+Scene many(int count) {
   Scene s = scene();
   s.workers.clear();
-  for (int i = 0; i < 30; ++i) {
+  for (int i = 0; i < count; ++i) {
     s.workers.emplace_back();
     s.workers.back().name = "w" + std::to_string(i);
     s.workers.back().connected = true;
   }
+  return s;
+}
+
+TEST(RankOfMany, StopsAtWhatTheApiAllows) {
+  Scene s = many(30);
   for (const std::optional<Steps> steps : {std::optional<Steps>(), {Steps{20, 5min}}}) {
     s.policy.steps = steps;
     const Ranking ranking = rank(s.workload, s.workers, s.policy);
     EXPECT_EQ(ranking.clusters.size(), 20U);
     EXPECT_EQ(ranking.left_out.size(), 10U);
-    EXPECT_FALSE(ranking.look_again);
+    EXPECT_EQ(ranking.left_out.front().why, "has its turn later");
+    EXPECT_EQ(ranking.look_again, 10min);
   }
+}
+
+TEST(RankOfMany, GivesTheOthersTheirTurnAndBeginsAgain) {
+  Scene s = many(30);
+  s.policy.scorers = {Scorer::spread};
+  s.policy.steps = Steps{1, 30s};
+  s.workers[25].workloads = -1;
+  s.workload.nominated = {"w3"};
+  EXPECT_EQ(rank(s.workload, s.workers, s.policy).clusters, std::vector<std::string>{"w3"});
+  s.workload.waited = 12min;
+  Ranking second = rank(s.workload, s.workers, s.policy);
+  EXPECT_EQ(second.clusters.size(), 5U) << "the steps begin anew";
+  EXPECT_EQ(second.clusters.front(), "w25");
+  EXPECT_EQ(second.look_again, 30s);
+  s.workload.nominated = second.clusters;
+  s.workload.waited = 20min;
+  EXPECT_EQ(rank(s.workload, s.workers, s.policy).clusters, std::vector<std::string>{"w0"});
+}
+
+TEST(RankOfMany, LeavesTwentyWhereTheyAre) {
+  Scene s = many(20);
+  s.workload.waited = 48h;
+  const Ranking ranking = rank(s.workload, s.workers, s.policy);
+  EXPECT_EQ(ranking.clusters.size(), 20U);
+  EXPECT_FALSE(ranking.look_again);
+}
+
+TEST(PolicyOf, OnlyOurDispatchersCompare) {
+  for (const auto kind : {Dispatcher::all_at_once, Dispatcher::incremental, Dispatcher::external}) {
+    EXPECT_FALSE(policy_of(kind));
+  }
+  for (const auto kind :
+       {Dispatcher::capacity, Dispatcher::cost, Dispatcher::spread, Dispatcher::locality}) {
+    ASSERT_TRUE(policy_of(kind));
+    EXPECT_EQ(policy_of(kind)->steps->size, 1);
+  }
+}
+
+/// Two workers with room, and one that is full and better in all else.
+TEST(PolicyOf, DecidesByRoomBeforeAllButTheRegion) {
+  Scene s = scene();
+  s.workload.region = "eu";
+  for (WorkerFacts& worker : s.workers) worker.queue = queue(0);
+  s.a().queue = queue(15);
+  s.a().price = s.a().workloads = 0;
+  s.a().region = "eu";
+  s.b().price = 2;
+  s.b().workloads = 2;
+  s.c().price = 1;
+  s.c().workloads = 3;
+  s.c().queue->pending = {{0, 1}};
+  const auto first = [&](Dispatcher kind) {
+    return rank(s.workload, s.workers, *policy_of(kind)).clusters.front();
+  };
+  EXPECT_EQ(first(Dispatcher::capacity), "b");
+  EXPECT_EQ(first(Dispatcher::cost), "c");
+  EXPECT_EQ(first(Dispatcher::spread), "b");
+  EXPECT_EQ(first(Dispatcher::locality), "a");
 }
 
 }  // namespace

@@ -27,11 +27,12 @@ std::int64_t below(const std::map<std::int32_t, std::int64_t>& amounts, std::int
 
 RoomKind room_in(const QuotaFacts& quota, std::int64_t amount, std::int64_t taken,
                  std::int32_t priority, const RoomLimits& limits) {
-  const std::int64_t ceiling =
-      limits.may_borrow ? plus(quota.nominal, quota.borrowable) : quota.nominal;
+  const std::int64_t reach = plus(quota.nominal, quota.borrowable);
+  const std::int64_t own = std::min(quota.nominal, reach);
+  const std::int64_t ceiling = limits.may_borrow ? reach : own;
   const std::int64_t others = plus(quota.used, taken);
   const std::int64_t needed = plus(others, amount);
-  if (needed <= quota.nominal) return RoomKind::free;
+  if (needed <= own) return RoomKind::free;
   if (needed <= ceiling) return RoomKind::borrows;
   const std::int64_t left = plus(others, -below(quota.preemptable, priority));
   if (limits.may_preempt && plus(left, amount) <= ceiling) return RoomKind::preempts;

@@ -14,7 +14,8 @@ using Amounts = std::map<std::string, std::int64_t>;
 /// The quota of one resource in one flavor of a worker's ClusterQueue.
 struct QuotaFacts {
   std::int64_t nominal = 0;
-  std::int64_t borrowable = 0;  ///< so far its usage may exceed `nominal` now
+  /// So far its usage may exceed `nominal` now; negative when others have borrowed of that.
+  std::int64_t borrowable = 0;
   /// The most that it can ever use, when all others return what they borrow; nullopt: not known.
   std::optional<std::int64_t> most;
   std::int64_t used = 0;

@@ -18,6 +18,7 @@ Taken take(const std::vector<std::string>& able, const std::vector<std::string>&
                       nominated_max);
     if (places < nominated_max) out.next_round = (round + 1) * steps->round - elapsed;
   }
+  out.places = places;
   for (const std::string& name : nominated) {
     if (contains(able, name)) out.clusters.push_back(name);
   }

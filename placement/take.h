@@ -15,6 +15,7 @@ struct Steps {
 };
 
 struct Taken {
+  std::size_t places = 0;  ///< that there are now; `clusters` may be more that had theirs before
   std::vector<std::string> clusters;
   std::vector<std::string> later;      ///< able ones without a place now
   std::optional<Duration> next_round;  ///< when there are more places; nullopt: never

@@ -27,7 +27,7 @@ ALLOWED = {
     "admission": PURE,
     "jobs": PURE,
     "jobs/integrations": PURE | {"jobs"},
-    "placement": PURE,
+    "placement": PURE | {"admission"},
     "dispatch": PURE | {"jobs", "placement"},
     "lifecycle": PURE | {"admission", "jobs"},
     "webhooks": PURE,

@@ -59,7 +59,7 @@ class Rendering(unittest.TestCase):
     def test_the_versions_are_those_of_the_program(self):
         program = re.search(r"project\(regatta VERSION (\S+)",
                             (ROOT / "CMakeLists.txt").read_text())[1]
-        for chart in ("regatta", "regatta-worker"):
+        for chart in ("regatta", "regatta-placement", "regatta-worker"):
             stated = yaml.safe_load((charts.CHARTS / chart / "Chart.yaml").read_text())
             self.assertEqual((stated["version"], stated["appVersion"]), (program, program), chart)
 
@@ -315,6 +315,22 @@ class Permissions(unittest.TestCase):
             charts.template("regatta-worker", "--set", "namespaces={a,b}"), LOADER)
             if o and o["kind"] == "Role"]
         self.assertEqual(spaces, ["a", "b"])
+
+    def test_placements_have_the_rights_of_the_example(self):
+        rights = lambda found: {kind: permissions.granted(o["rules"])
+                                for (kind, _), o in found if kind in ("ClusterRole", "Role")}
+        text = (ROOT / "examples/rbac/placement.yaml").read_text()
+        example = [((o["kind"], ""), o) for o in yaml.load_all(text, LOADER)]
+        self.assertEqual(rights(objects("regatta-placement").items()), rights(example))
+
+    def test_placements_are_found_where_the_values_say(self):
+        for setting, place in (([], "kueue-system"), (["--set", "systemNamespace=other"], "other")):
+            found = objects("regatta-placement", *setting)
+            args = found["Deployment", "regatta-placement"]["spec"]["template"]["spec"][
+                "containers"][0]["args"]
+            self.assertIn(f"--namespace={place}", args)
+            self.assertEqual(found["Role", "regatta-placement-leader"]["metadata"]["namespace"],
+                             place)
 
     def test_the_example_has_at_least_what_is_needed(self):
         for file, where in (("manager.yaml", "own"), ("multikueue.yaml", "worker")):

@@ -75,6 +75,10 @@ class Cluster:
         """The program with arguments of the scenario's, as the manager."""
         self._start(component, [self.suite.binary, *args])
 
+    def start_other(self, component, argv, env=None):
+        """A program of another project."""
+        self._start(component, argv, env)
+
     def start_upstream(self, **changes):
         """Upstream's manager in the place of Regatta's, with the same configuration."""
         process = upstream.manager(self, manager_config(self, changes))

@@ -58,7 +58,7 @@ HUB_RULES = [
      "verbs": ["create", "delete", "get", "list", "watch", "update", "patch"]},
     {"apiGroups": ["kueue.x-k8s.io"], "resources": ["workloads/status"],
      "verbs": ["get", "patch", "update"]},
-    {"apiGroups": ["kueue.x-k8s.io"], "resources": ["clusterqueues", "localqueues"],
+    {"apiGroups": ["kueue.x-k8s.io"], "resources": ["clusterqueues", "localqueues", "cohorts"],
      "verbs": ["get", "list", "watch"]},
 ]
 

@@ -1,10 +1,13 @@
 """Dispatchers: which workers take part in a race."""
 import json
+import os
 
 from harness import objects
-from harness.api import is_true
+from harness.api import condition, is_true
 from harness.federation import report
 from harness.suite import scenario
+
+from .metrics import read
 
 INCREMENTAL = "kueue.x-k8s.io/multikueue-dispatcher-incremental"
 
@@ -66,3 +69,88 @@ def incremental_dispatcher(env):
     fed.wait_for("the first two are nominated", nominated, 20)
     fed.wait_for("they have copies", lambda: sorted(copies_of(fed, "waits")) == ["cpu", "h100"], 20)
     assert not fed.winner_of("waits")
+
+
+CAPACITY = "multikueue.regatta.dev/capacity"
+ALL_AT_ONCE = "kueue.x-k8s.io/multikueue-dispatcher-all-at-once"
+WRITES = ("create", "update", "patch", "apply", "delete")
+
+
+def use_dispatcher(fed, name):
+    """An annotation of the check chooses the dispatcher of its workloads."""
+    fed.hub.kubectl.run("annotate", "admissioncheck", "multikueue", "--overwrite",
+                        f"multikueue.regatta.dev/dispatcher={name}")
+
+
+def worker_writes(fed):
+    """How many writes the hub has sent to workers."""
+    _, text = read(fed.hub.metrics_port, secure=False)
+    return sum(float(line.rsplit(" ", 1)[1]) for line in text.splitlines()
+               if line.startswith("regatta_worker_requests_total{")
+               and any(f'verb="{verb}"' in line for verb in WRITES))
+
+
+def run_uneven(fed, prefix):
+    """Five jobs for three workers of which each has room for some: only a100 for eight GPUs, then
+    only h100 for four, and each worker for one of the others. Returns the writes for each."""
+    before = worker_writes(fed)
+    fed.submit(objects.job(f"{prefix}-eight", gpus=8, seconds=8))
+    fed.wait_winner(f"{prefix}-eight")
+    others = [objects.job(f"{prefix}-four", gpus=4, seconds=6),
+              *[objects.job(f"{prefix}-cpu-{i}", cpu="60", seconds=6) for i in range(3)]]
+    names = [f"{prefix}-eight", *fed.submit(*others)]
+    fed.wait_complete(names)
+    fed.wait_workers_empty()
+    fed.check_ran_once(names)
+    return names, (worker_writes(fed) - before) / len(names)
+
+
+def message_of(fed, name):
+    return condition(fed.workload_of(name), "Dispatched")["message"]
+
+
+@scenario
+def capacity_dispatcher(env):
+    """Jobs go where room is, and no other worker is asked: the hub writes less to workers than when
+    all are asked at once. The check chooses between the two while the hub runs."""
+    fed = env.federate(hub_config={"multiKueue": {"gcInterval": "2s"},
+                                   "metrics": {"secureServing": False}})
+    _, raced = run_uneven(fed, "raced")
+    use_dispatcher(fed, CAPACITY)
+    names, compared = run_uneven(fed, "compared")
+    winners = {name: fed.winner_of(name) for name in names}
+    assert winners["compared-eight"] == "a100" and winners["compared-four"] == "h100", winners
+    assert sorted(winners[f"compared-cpu-{i}"] for i in range(3)) == sorted(fed.workers), winners
+    assert message_of(fed, "compared-eight") == (
+        'Dispatched to worker cluster "a100"; not h100, which can never have so much quota; '
+        'not cpu, which can never have so much quota'), message_of(fed, "compared-eight")
+    # A copy and a job, each created and deleted.
+    assert compared == 4, compared
+    assert raced > compared, (raced, compared)
+    print(f"      worker writes of the hub for each job: {raced} by a race, {compared} by comparison")
+
+
+@scenario
+def capacity_without_rights(env):
+    """A worker that does not let the hub see its queues is asked after those that have room, and
+    before those that have none."""
+    fed = env.federate(hub_config={"multiKueue": {"gcInterval": "2s"}})
+    role = fed.workers["h100"].api.request(
+        "GET", "/apis/rbac.authorization.k8s.io/v1/clusterroles/multikueue-sa")
+    role["rules"] = [r for r in role["rules"] if "clusterqueues" not in r["resources"]]
+    fed.workers["h100"].kubectl.apply(
+        {key: role[key] for key in ("apiVersion", "kind", "rules")} |
+        {"metadata": {"name": "multikueue-sa"}})
+    use_dispatcher(fed, CAPACITY)
+    told = "workers are compared without the queues of this one, which may not be read"
+    log = os.path.join(fed.hub.folder, "manager.log")
+    fed.wait_for("the log says so", lambda: told in open(log).read(), 30)
+    fed.submit(objects.job("eight", gpus=8, seconds=6))
+    assert fed.wait_winner("eight") == "a100"
+    fed.submit(objects.job("four", gpus=4))
+    assert fed.wait_winner("four") == "h100"
+    fed.wait_complete(["eight", "four"])
+    fed.wait_workers_empty()
+    fed.check_ran_once(["eight", "four"])
+    assert fed.active("h100")["message"] == "Connected", fed.active("h100")
+    assert open(log).read().count(told) == 1

@@ -5,7 +5,9 @@ import os
 from harness import objects
 from harness.api import condition, is_true
 from harness.federation import report
-from harness.suite import ROOT, interop, scenario
+from harness.suite import ROOT, Skip, interop, scenario
+
+from .kinds import serve, third_party_crd
 
 DISPATCHER = {"multiKueue": {"gcInterval": "2s", "dispatcherName": "multikueue.regatta.dev/placement"}}
 OCM = "/apis/cluster.open-cluster-management.io/v1beta1/namespaces"
@@ -46,14 +48,20 @@ def use_for_queue(fed, name):
 
 
 def flips(fed):
-    """A running job stays where it is when the decision changes; a waiting one follows."""
+    """What a running and a waiting job do when a decision of the scenario's changes."""
     define(fed)
     make_placement(fed, "best", objects.NAMESPACE)
+    follow(fed, lambda cluster: decide(fed, "best", objects.NAMESPACE, cluster))
+
+
+def follow(fed, choose):
+    """A running job stays where it is when the decision of Placement `best` changes; a waiting one
+    follows. `choose` makes the Placement decide for that cluster alone."""
     use_for_queue(fed, "best")
     fed.submit(objects.job("early", seconds=12))
     fed.wait_for("it has quota", lambda: is_true(fed.workload_of("early"), "QuotaReserved"), 30)
     assert not fed.workload_of("early")["status"].get("nominatedClusterNames")
-    decide(fed, "best", objects.NAMESPACE, "cpu")
+    choose("cpu")
     fed.wait_winner("early", 60)
     fed.submit(objects.job("follows", gpus=2))
 
@@ -61,7 +69,7 @@ def flips(fed):
         seen = fed.workload_of("follows")["status"].get("nominatedClusterNames")
         return seen == list(clusters) or report(seen)
     fed.wait_for("it is nominated for cpu, which has no GPU", lambda: nominated("cpu"), 30)
-    decide(fed, "best", objects.NAMESPACE, "h100")
+    choose("h100")
     fed.wait_complete(["early", "follows"])
     assert fed.winner_of("early") == "cpu", fed.winner_of("early")
     assert fed.winner_of("follows") == "h100", fed.winner_of("follows")
@@ -124,3 +132,54 @@ def placement_on_upstream_hub(env):
     fed = env.federate(workers=("cpu", "h100"), upstream=("hub",), hub_config=DISPATCHER)
     start_placement(fed)
     flips(fed)
+
+
+OCM_HUB = "open-cluster-management-hub"
+OCM_CRDS = ("managedclusters", "managedclustersets", "managedclustersetbindings", "placements",
+            "placementdecisions", "addonplacementscores")
+
+
+def managed_cluster(name):
+    return {"apiVersion": "cluster.open-cluster-management.io/v1", "kind": "ManagedCluster",
+            "metadata": {"name": name,
+                         "labels": {"cluster.open-cluster-management.io/clusterset": "fleet"}},
+            "spec": {"hubAcceptsClient": True}}
+
+
+def start_ocm(fed, program, crds):
+    """OCM's placement controller, and the workers as ManagedClusters of one set."""
+    hub = fed.hub
+    for crd in crds:
+        serve(hub, crd)
+    hub.kubectl.apply(objects.namespace(OCM_HUB))
+    hub.start_other("ocm-placement", [program, "controller", f"--kubeconfig={hub.kubeconfig()}",
+                                      f"--namespace={OCM_HUB}"],
+                    {"POD_NAME": "placement", "POD_NAMESPACE": OCM_HUB})
+    sets = "cluster.open-cluster-management.io/v1beta2"
+    hub.kubectl.apply(
+        *[managed_cluster(name) for name in fed.workers],
+        {"apiVersion": sets, "kind": "ManagedClusterSet", "metadata": {"name": "fleet"}},
+        {"apiVersion": sets, "kind": "ManagedClusterSetBinding",
+         "metadata": {"name": "fleet", "namespace": objects.NAMESPACE},
+         "spec": {"clusterSet": "fleet"}},
+        {"apiVersion": API, "kind": "Placement",
+         "metadata": {"name": "best", "namespace": objects.NAMESPACE},
+         "spec": {"predicates": [{"requiredClusterSelector": {
+             "labelSelector": {"matchLabels": {"chosen": "yes"}}}}]}})
+
+
+@scenario
+def placement_by_ocm(env):
+    """OCM's own controller decides, by labels of ManagedClusters."""
+    program = os.path.join(env.suite.assets or "", "ocm-placement")
+    if not os.access(program, os.X_OK):
+        raise Skip("it needs KUBEBUILDER_ASSETS with ocm-placement")
+    crds = [third_party_crd(f"clusters.open-cluster-management.io_{name}.yaml") for name in OCM_CRDS]
+    fed = env.federate(workers=("cpu", "h100"), hub_config=DISPATCHER)
+    start_ocm(fed, program, crds)
+
+    def choose(chosen):
+        for name in fed.workers:
+            label = "chosen=yes" if name == chosen else "chosen-"
+            fed.hub.kubectl.run("label", "managedcluster", name, label, "--overwrite")
+    follow(fed, choose)

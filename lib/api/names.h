@@ -23,6 +23,7 @@ constexpr std::string_view multikueue_worker_workload_pod =
     "kueue.x-k8s.io/multikueue-worker-workload-pod";
 constexpr std::string_view namespace_name = "kubernetes.io/metadata.name";
 constexpr std::string_view hostname = "kubernetes.io/hostname";
+constexpr std::string_view region = "topology.kubernetes.io/region";
 constexpr std::string_view job_name = "batch.kubernetes.io/job-name";
 constexpr std::string_view job_completion_index = "batch.kubernetes.io/job-completion-index";
 constexpr std::string_view job_controller_uid = "batch.kubernetes.io/controller-uid";
@@ -67,6 +68,8 @@ constexpr std::string_view podset_slice_size = "kueue.x-k8s.io/podset-slice-size
 constexpr std::string_view podset_slice_required_topology_constraints =
     "kueue.x-k8s.io/podset-slice-required-topology-constraints";
 constexpr std::string_view pod_index_offset = "kueue.x-k8s.io/pod-index-offset";
+/// The only MultiKueueClusters that may run it, separated by commas, as Kueue proposes it.
+constexpr std::string_view multikueue_cluster_names = "kueue.x-k8s.io/multikueue-cluster-names";
 constexpr std::string_view provisioning_request_prefix = "provreq.kueue.x-k8s.io/";
 }  // namespace annotations
 

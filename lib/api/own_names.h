@@ -18,11 +18,34 @@ constexpr std::string_view placement = "multikueue.regatta.dev/placement";
 constexpr std::string_view placement_key = "multikueue.regatta.dev/placement-key";
 /// On a MultiKueueCluster: the name of its ManagedCluster or ClusterProfile, when that differs.
 constexpr std::string_view managed_cluster = "multikueue.regatta.dev/managed-cluster";
+/// On an AdmissionCheck of MultiKueue: the dispatcher of its workloads, as dispatcherName has it.
+constexpr std::string_view dispatcher = "multikueue.regatta.dev/dispatcher";
+// On a Workload or a job, for dispatchers that compare workers. Label selectors, and names
+// separated by commas, of MultiKueueClusters.
+constexpr std::string_view cluster_selector = "multikueue.regatta.dev/cluster-selector";
+constexpr std::string_view preferred_cluster_names =
+    "multikueue.regatta.dev/preferred-cluster-names";
+constexpr std::string_view preferred_cluster_selector =
+    "multikueue.regatta.dev/preferred-cluster-selector";
+/// "true" or "false": how it may not get room on a worker.
+constexpr std::string_view must_not_borrow = "multikueue.regatta.dev/must-not-borrow";
+constexpr std::string_view must_not_preempt = "multikueue.regatta.dev/must-not-preempt";
+/// Where the data of a workload is: a value of the label topology.kubernetes.io/region.
+constexpr std::string_view region = "multikueue.regatta.dev/region";
+/// On a MultiKueueCluster: a quantity in any unit that all workers share.
+constexpr std::string_view price = "multikueue.regatta.dev/price";
 }  // namespace annotations
 
 namespace dispatchers {
+/// Every name in this domain is of a dispatcher of Regatta's own.
+constexpr std::string_view domain = "multikueue.regatta.dev/";
 /// Placements choose the workers of every workload.
 constexpr std::string_view placement = "multikueue.regatta.dev/placement";
+// These compare workers: placement/rank.h.
+constexpr std::string_view capacity = "multikueue.regatta.dev/capacity";
+constexpr std::string_view cost = "multikueue.regatta.dev/cost";
+constexpr std::string_view spread = "multikueue.regatta.dev/spread";
+constexpr std::string_view locality = "multikueue.regatta.dev/locality";
 }  // namespace dispatchers
 
 namespace conditions {
@@ -47,6 +70,7 @@ constexpr std::string_view dispatched = "Dispatched";
 constexpr std::string_view racing = "Racing";
 constexpr std::string_view no_worker_connected = "NoWorkerConnected";
 constexpr std::string_view no_worker_accepts = "NoWorkerAccepts";
+constexpr std::string_view no_worker_fits = "NoWorkerFits";
 constexpr std::string_view worker_lost = "WorkerLost";
 constexpr std::string_view waiting_for_removal = "WaitingForRemoval";
 constexpr std::string_view waiting_for_stop = "WaitingForStop";

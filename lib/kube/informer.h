@@ -58,6 +58,8 @@ class ObjectInformer {
   Task<> catch_up() { return core_.catch_up(); }
   void list_anew() { core_.list_anew(); }
   const InformerHealth& health() const { return core_.health(); }
+  /// When the server last told how its objects are, by a list, an event or a bookmark.
+  std::optional<SteadyPoint> told() const { return core_.told(); }
   const std::map<api::ObjectKey, Error>& undecodable() const { return core_.undecodable(); }
 
   /// Call it before run().

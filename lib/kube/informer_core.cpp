@@ -228,6 +228,7 @@ Task<Status> InformerCore::read_events(WatchStream* stream, Listing* initial) {
     if (!event) co_return event.error();
     if (!*event) co_return ok();
     heard_ = deps_.clock.steady();
+    told_ = heard_;
     health_.last_event = deps_.clock.now();
     // Neither a list nor an event is progress by itself: "list, event, 410" and "event, cut" must
     // back off.
@@ -313,7 +314,9 @@ Duration InformerCore::note_absent_resource(const Error& failure) {
   anew_done_ = anew_begun_;
   synced_.notify_all();
   if (news) {
-    deps_.log.info("the API server does not serve the resource",
+    const bool served = failure.code() != Errc::not_found;
+    deps_.log.info(served ? "the API server does not let the resource be read"
+                          : "the API server does not serve the resource",
                    {{"resource", resource_.group_resource()}, {"answer", failure.what()}});
     for (const auto& handler : health_handlers_) handler();
   }
@@ -398,6 +401,7 @@ void InformerCore::replace_store(Listing listing, std::string version) {
   }
   undecodable_ = std::move(listing.undecodable);
   version_ = reached_ = std::move(version);
+  told_ = deps_.clock.steady();
   health_.last_event = deps_.clock.now();
   notify(changes);
   health_.synced = true;

@@ -102,6 +102,7 @@ class InformerCore {
   Task<> wait_synced();
   bool has_synced() const { return health_.synced; }
   const InformerHealth& health() const { return health_; }
+  std::optional<SteadyPoint> told() const { return told_; }
   const std::map<api::ObjectKey, Error>& undecodable() const { return undecodable_; }
   const std::string& resource_version() const { return version_; }
   /// Lists anew at once, and returns when the store holds a list that was begun after the call.
@@ -196,13 +197,14 @@ class InformerCore {
   std::vector<ChangeHandler> change_handlers_;
   std::vector<std::function<void()>> health_handlers_;
   InformerHealth health_;
-  std::string version_;     ///< up to where the store follows the server; empty: list first
-  std::string reached_;     ///< the last version_ that was not empty
-  SteadyPoint heard_{};     ///< when the watch last said anything
-  SteadyPoint opened_{};    ///< when the watch was opened
-  std::size_t bytes_ = 0;   ///< of the texts of what the store holds
-  int absent_answers_ = 0;  ///< in a row: that there is no such resource
-  int relists_ = 0;         ///< that a 410 asked for, each soon after the one before
+  std::string version_;  ///< up to where the store follows the server; empty: list first
+  std::string reached_;  ///< the last version_ that was not empty
+  SteadyPoint heard_{};  ///< when the watch last said anything
+  std::optional<SteadyPoint> told_;      ///< when a list, an event or a bookmark last came
+  SteadyPoint opened_{};                 ///< when the watch was opened
+  std::size_t bytes_ = 0;                ///< of the texts of what the store holds
+  int absent_answers_ = 0;               ///< in a row: that there is no such resource
+  int relists_ = 0;                      ///< that a 410 asked for, each soon after the one before
   std::optional<SteadyPoint> relisted_;  ///< when it last did
   int silent_watches_ = 0;               ///< watches in a row that ended in silence
   bool watch_list_refused_ = false;

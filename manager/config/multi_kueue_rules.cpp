@@ -1,5 +1,7 @@
 #include "lib/api/names.h"
+#include "lib/api/own_names.h"
 #include "lib/api/validation.h"
+#include "lib/base/contains.h"
 #include "lib/base/duration.h"
 #include "lib/base/json_access.h"
 #include "manager/config/rules.h"
@@ -50,6 +52,18 @@ void check_providers(const Json& multi_kueue, api::ErrorList* errors) {
   }
 }
 
+/// Any other name may be of a dispatcher that runs elsewhere.
+void check_dispatcher(const Json& multi_kueue, api::ErrorList* errors) {
+  const std::string& name = text_at(multi_kueue, "dispatcherName");
+  if (!name.starts_with(api::dispatchers::domain)) return;
+  namespace own = api::dispatchers;
+  const std::vector<std::string> known = {std::string(own::capacity), std::string(own::cost),
+                                          std::string(own::locality), std::string(own::placement),
+                                          std::string(own::spread)};
+  if (contains(known, name)) return;
+  errors->not_supported("multiKueue.dispatcherName", api::json_quotes(name), known);
+}
+
 void check_incremental_dispatcher(const Json& multi_kueue, api::ErrorList* errors) {
   const Json* config = object_at(multi_kueue, "incrementalDispatcherConfig");
   if (!config) return;
@@ -77,6 +91,7 @@ void check_multi_kueue(const Json& c, api::ErrorList* errors) {
   invalid_joined("multiKueue.origin", origin, api::check_label_value(origin), ",", errors);
   check_external_adapters(c, errors);
   check_providers(multi_kueue, errors);
+  check_dispatcher(multi_kueue, errors);
   check_incremental_dispatcher(multi_kueue, errors);
 }
 

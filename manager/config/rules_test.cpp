@@ -37,6 +37,11 @@ TEST_P(ConfigRules, RefuseWhatKueueRefuses) {
 const Case general[] = {
     {"gc_in_nanoseconds", "multiKueue: {gcInterval: -1s}",
      "multiKueue.gcInterval: Invalid value: -1000000000: must be greater than or equal to 0"},
+    {"dispatcher_that_is_none", "multiKueue: {dispatcherName: multikueue.regatta.dev/capcity}",
+     "multiKueue.dispatcherName: Unsupported value: \"multikueue.regatta.dev/capcity\": supported "
+     "values: \"multikueue.regatta.dev/capacity\", \"multikueue.regatta.dev/cost\", "
+     "\"multikueue.regatta.dev/locality\", \"multikueue.regatta.dev/placement\", "
+     "\"multikueue.regatta.dev/spread\""},
     {"step_of_another_dispatcher", "multiKueue: {incrementalDispatcherConfig: {stepSize: 0}}",
      "multiKueue.incrementalDispatcherConfig: Invalid value: {\"stepSize\":0}: "
      "incrementalDispatcherConfig is only valid when dispatcherName is set to the incremental "

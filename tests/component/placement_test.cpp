@@ -321,6 +321,18 @@ TEST_F(Placements, AManagerThatStartsLaterGoesOn) {
   until("it runs", [&] { return winner_of("j") == "w3"; });
 }
 
+TEST_F(Placements, ACheckThatNamesAnotherDispatcherIsLeftToIt) {
+  start_with_queue();
+  ASSERT_TRUE(cluster_.patch(api::AdmissionCheck::resource, api::ObjectKey("mk"),
+                             R"({"metadata":{"annotations":{"multikueue.regatta.dev/dispatcher":
+                             "multikueue.regatta.dev/capacity"}}})"));
+  settle();
+  decide("default", {"w3"});
+  submit("j");
+  EXPECT_EQ(winner_of("j"), "w1");
+  EXPECT_THAT(events("Workload"), Not(Contains(HasSubstr("Placement"))));
+}
+
 TEST_F(Placements, WithoutThemNothingIsAskedForOrWritten) {
   define("ocm.yaml");
   start_all({"w1"});

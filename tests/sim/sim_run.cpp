@@ -17,7 +17,8 @@ struct Command {
 };
 
 const char* const usage =
-    "usage: %s [--seeds N] [--first S] [--history] [--with TROUBLE,...] [--only TROUBLE,...]\n"
+    "usage: %s [--seeds N] [--first S] [--history] [--dispatcher NAME]\n"
+    "       [--with TROUBLE,...] [--only TROUBLE,...]\n"
     "--with adds kinds of trouble to every history, --only draws no others. The kinds:\n";
 
 std::set<Trouble> troubles_of(const char* text, bool* wrong) {
@@ -44,6 +45,8 @@ Command read(int argc, char** argv) {
       command.seeds = std::strtoull(argv[++i], nullptr, 10);
     } else if (word == "--first") {
       command.first = std::strtoull(argv[++i], nullptr, 10);
+    } else if (word == "--dispatcher") {
+      command.options.dispatcher = argv[++i];
     } else if (word == "--with") {
       command.options.always = troubles_of(argv[++i], &command.wrong);
     } else if (word == "--only") {

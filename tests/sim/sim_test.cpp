@@ -54,6 +54,17 @@ TEST(Federation, HoldsInEveryWorld) {
   }
 }
 
+TEST(Federation, HoldsWhereWorkersAreCompared) {
+  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+    SimOptions options;
+    options.seed = seed;
+    options.dispatcher = "multikueue.regatta.dev/capacity";
+    options.keep_history = false;
+    const SimResult result = run_federation(options);
+    EXPECT_TRUE(result.violations.empty()) << report(options, result);
+  }
+}
+
 TEST(Federation, SameSeedSameHistory) {
   SimOptions options;
   options.seed = 42;

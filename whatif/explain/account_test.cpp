@@ -372,6 +372,22 @@ Clusters (MultiKueueConfig fleet)
 )"));
 }
 
+TEST(Account, SaysWhyOtherClustersAreNotAsked) {
+  std::string status = remote("  nominatedClusterNames: [east]\n");
+  const std::string reserved = "  - {type: QuotaReserved";
+  status.insert(
+      status.find(reserved),
+      "  - {type: Dispatched, status: \"False\", reason: Racing,\n"
+      "     message: 'Worker clusters are asked: east; not west, which has no room now',\n"
+      "     lastTransitionTime: \"2026-11-21T11:55:00Z\"}\n");
+  const Told told(hub + workload("w", 1, status));
+  EXPECT_THAT(told.text(),
+              testing::HasSubstr("\n  Worker clusters are asked: east; not west, which "
+                                 "has no room now.\n"));
+  EXPECT_EQ(to_json(told.account)["multiKueue"]["message"],
+            "Worker clusters are asked: east; not west, which has no room now");
+}
+
 TEST(Account, NamesTheClusterThatRunsIt) {
   const Told told(hub + workload("w", 1, remote("  clusterName: east\n")));
   EXPECT_THAT(summary_of(told.account), testing::EndsWith("It runs on cluster east."));

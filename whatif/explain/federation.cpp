@@ -1,6 +1,7 @@
 #include "whatif/explain/federation.h"
 
 #include "lib/api/names.h"
+#include "lib/api/own_names.h"
 
 #include <algorithm>
 
@@ -42,6 +43,10 @@ std::optional<FederationView> federation_of(const std::vector<Object>& objects,
   view.check = check->metadata.name;
   if (check->spec.parameters) view.config = check->spec.parameters->name;
   view.winner = workload.status.cluster_name.value_or("");
+  const auto& conditions = workload.status.conditions;
+  if (const auto* told = api::find_condition(conditions, api::conditions::dispatched)) {
+    view.told = told->message;
+  }
   std::vector<std::string> names;
   if (const auto* config = find<api::MultiKueueConfig>(objects, view.config); config != nullptr) {
     view.config_exists = true;

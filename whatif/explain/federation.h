@@ -25,6 +25,7 @@ struct FederationView {
   std::string config;  ///< the MultiKueueConfig that it names
   bool config_exists = false;
   std::string winner;               ///< empty: none yet
+  std::string told;                 ///< the message of the condition Dispatched; or empty
   std::vector<WorkerView> workers;  ///< in config order, then others the workload names
 };
 

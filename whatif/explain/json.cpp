@@ -98,6 +98,7 @@ Json json_of(const admission::PodSetTry& pod_set, const Explanation& told, TimeP
 Json json_of(const FederationView& view) {
   Json out = {{"admissionCheck", view.check}, {"config", view.config}};
   put(&out, "clusterName", view.winner);
+  put(&out, "message", view.told);
   out["clusters"] = Json::array();
   for (const WorkerView& worker : view.workers) {
     Json& made = out["clusters"].emplace_back(Json{{"name", worker.name},

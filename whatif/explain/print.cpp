@@ -152,6 +152,7 @@ void print_federation(const FederationView& view, std::ostream& out) {
                worker.exists ? worker.message : "there is no MultiKueueCluster of that name"});
   }
   if (!table.empty()) table.print(out, 2);
+  if (!view.told.empty()) out << "  " << view.told << ".\n";
 }
 
 void print_history(const Explanation& told, TimePoint now, std::ostream& out) {

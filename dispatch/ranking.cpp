@@ -1,0 +1,120 @@
+#include "dispatch/ranking.h"
+
+#include "dispatch/objects.h"
+#include "lib/api/own_names.h"
+#include "lib/base/contains.h"
+#include "lib/base/joined.h"
+#include "lib/base/limited_text.h"
+
+#include <algorithm>
+
+namespace regatta::dispatch {
+namespace {
+
+/// Of a reason why a worker is left out.
+constexpr std::size_t reason_max = 300;
+
+placement::WorkerFacts facts_of(const GroupView& g, const std::string& name) {
+  placement::WorkerFacts facts;
+  if (g.comparison) {
+    const auto found = g.comparison->workers.find(name);
+    if (found != g.comparison->workers.end()) facts = found->second;
+  }
+  facts.name = name;
+  const auto found = g.clusters.find(name);
+  if (found == g.clusters.end()) return facts;
+  const ClusterView& v = found->second;
+  facts.connected = v.connected;
+  if (!v.kind_served) facts.kinds.emplace();
+  facts.says_full = v.copy && v.copy->waiting;
+  if (v.job == RemoteJob::foreign) facts.closed = "has a job of that name that is not this hub's";
+  if (v.job == RemoteJob::foreign) facts.queue_age = Duration(0);
+  return facts;
+}
+
+placement::WorkloadFacts workload_of(const GroupView& g, TimePoint now) {
+  placement::WorkloadFacts facts;
+  if (g.comparison) facts = g.comparison->workload;
+  if (facts.kind.empty()) facts.kind = "jobs of this kind";
+  // Before the other checks are Ready no worker is asked, so no time for further ones passes.
+  const TimePoint since = std::max(g.local.quota_reserved_at, g.local.other_checks_since);
+  facts.waited = g.local.other_checks_ready ? now - since : Duration(0);
+  facts.nominated = g.local.nominated;
+  const Duration ago = now - (g.local.refused_until - refusal_remembered);
+  for (const std::string& name : g.local.refused_by) {
+    facts.refusals[name] = {"it does not take the job", ago};
+  }
+  return facts;
+}
+
+}  // namespace
+
+placement::Dispatcher dispatcher_of(const LocalView& local, const PlanConfig& config) {
+  if (local.placed) return placement::Dispatcher::external;
+  return local.dispatcher.value_or(config.nomination.dispatcher);
+}
+
+bool compares(placement::Dispatcher dispatcher) {
+  return placement::policy_of(dispatcher).has_value();
+}
+
+placement::Ranking ranking_of(const GroupView& g, TimePoint now, const PlanConfig& config) {
+  placement::RankPolicy policy = *placement::policy_of(dispatcher_of(g.local, config));
+  policy.refusal_counts_for = refusal_remembered;
+  placement::Ranking none;
+  if (g.comparison && !g.comparison->unreadable.empty()) {
+    for (const std::string& name : g.config_order) {
+      none.left_out.push_back({name, "is not asked: " + g.comparison->unreadable});
+    }
+    return none;
+  }
+  std::vector<placement::WorkerFacts> workers;
+  workers.reserve(g.config_order.size());
+  for (const std::string& name : g.config_order) workers.push_back(facts_of(g, name));
+  return placement::rank(workload_of(g, now), workers, policy);
+}
+
+Nomination nomination_of(const GroupView& g, TimePoint now, const PlanConfig& config) {
+  placement::NominationConfig by = config.nomination;
+  by.dispatcher = dispatcher_of(g.local, config);
+  if (compares(by.dispatcher)) {
+    placement::Ranking ranking = ranking_of(g, now, config);
+    std::string why = not_elsewhere(ranking);
+    return {{std::move(ranking.clusters), std::move(why)}, ranking.look_again};
+  }
+  placement::NominationInput input;
+  input.config_order = g.config_order;
+  input.nominated = g.local.nominated;
+  input.quota_reserved_at = g.local.quota_reserved_at;
+  for (const auto& [name, v] : g.clusters) {
+    if (v.connected && v.listed && v.kind_served && v.job != RemoteJob::foreign &&
+        !contains(g.local.refused_by, name)) {
+      input.connected.insert(name);
+    }
+  }
+  placement::Nomination plain = placement::nominate(input, now, by);
+  return {{std::move(plain.clusters)}, plain.look_again};
+}
+
+bool must_not_preempt(const GroupView& g) {
+  return g.comparison && !g.comparison->workload.affinity.limits.may_preempt;
+}
+
+std::string not_elsewhere(const placement::Ranking& ranking, const std::string& but) {
+  std::vector<std::string> all;
+  for (const placement::LeftOut& left : ranking.left_out) {
+    if (left.cluster == but) continue;
+    all.push_back("not " + left.cluster + ", which " + limited_text(left.why, reason_max));
+  }
+  return joined(all, "; ");
+}
+
+TellState racing_state(const SetNominated& nomination) {
+  TellState state{std::string(api::reasons::racing),
+                  "Worker clusters are asked to admit the workload"};
+  if (nomination.not_elsewhere.empty()) return state;
+  state.message += ": " + joined(nomination.clusters, ", ") + "; " + nomination.not_elsewhere;
+  return state;
+}
+
+}  // namespace regatta::dispatch
