@@ -68,6 +68,7 @@ Dispatcher::Dispatcher(DispatcherDeps deps, DispatcherConfig config)
       watch_(deps.local, deps.fleet, config_.origin, config_.brake),
       room_(deps.local, deps.fleet, config_.plan),
       room_changed_(deps.scope.executor()),
+      head_starts_(config_.plan.head_start),
       requests_(
           {deps.local.clock, deps.scope, log_,
            [this](const api::ObjectKey& key, Duration after) { queue_.add_after(key, after); },
@@ -234,24 +235,24 @@ void Dispatcher::add_attempts(const api::ObjectKey& key, TimePoint now,
   dispatch::LocalView& local = group->local;
   const bool over =
       local.deleted || local.finished || !local.quota_reserved || !local.cluster_name.empty();
-  if (over) racing_.erase(key);
+  const SteadyPoint moment = deps_.local.clock.steady();
+  if (over) head_starts_.end(key);
   if (const auto asked = requests_.oldest(key, WorkerVerb::create_copy); asked && !over) {
-    const SteadyPoint moment = deps_.local.clock.steady();
     // The watch may show the copy before the answer comes. The head start begins then.
-    if (dispatch::any_copy(*group)) racing_.try_emplace(key, moment);
+    if (const std::string* first = dispatch::any_copy(*group)) {
+      head_starts_.begin(key, *first, moment);
+    }
     // A worker that does not answer keeps its head start no longer than one that does.
-    if (moment - *asked >= WorkerRequests::silence) racing_.try_emplace(key, *asked);
+    if (moment - *asked >= WorkerRequests::silence) head_starts_.begin(key, "", *asked);
   }
-  if (const auto racing = racing_.find(key); racing != racing_.end()) {
-    local.racing_since = now - (deps_.local.clock.steady() - racing->second);
-  }
+  head_starts_.add_to(group, key, now, moment);
   // What failed in an earlier attempt is no reason to end the next one.
   if (local.cluster_name.empty()) return requests_.forget(key, WorkerVerb::create_job);
   const auto host = group->clusters.find(local.cluster_name);
   if (host == group->clusters.end()) return;
   const auto* failed = requests_.failure(host->first, key, WorkerVerb::create_job);
   if (!failed || failed->error.code() == Errc::conflict) return;
-  const Duration past = deps_.local.clock.steady() - failed->first;
+  const Duration past = moment - failed->first;
   host->second.job_failing_since = now - past;
   host->second.job_failure = failed->error.what();
   // The request that is under way may succeed.

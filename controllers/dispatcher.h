@@ -9,6 +9,7 @@
 #include "dispatch/brake.h"
 #include "dispatch/footing.h"
 #include "dispatch/group.h"
+#include "dispatch/head_start.h"
 #include "dispatch/plan.h"
 #include "lib/runtime/wakeup.h"
 #include "lib/runtime/work_queue.h"
@@ -139,7 +140,7 @@ class Dispatcher {
   dispatch::ForeignJobs foreign_;
   std::map<api::ObjectKey, dispatch::Footing> planned_;  ///< of each turn that is under way
   std::map<api::ObjectKey, SteadyPoint> copied_;         ///< last copy of a running Job's status
-  std::map<api::ObjectKey, SteadyPoint> racing_;  ///< since when; only until there is a winner
+  dispatch::HeadStarts head_starts_;
   /// Workloads and the places, empty for the hub, of which tell_unreadable() spoke.
   std::set<std::pair<api::ObjectKey, std::string>> unreadable_;
   WorkerRequests requests_;

@@ -80,7 +80,9 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::CreateCopy action) {
   auto created =
       co_await worker->client.create_raw(api::Workload::resource, key.ns, dump_json(copy));
   // The head start also passes when the worker refuses: the others must not wait for it for ever.
-  if (deps_.local.workloads.get(key)) racing_.try_emplace(key, deps_.local.clock.steady());
+  if (deps_.local.workloads.get(key)) {
+    head_starts_.begin(key, action.cluster, deps_.local.clock.steady());
+  }
   if (!created) {
     worker->note(created.error());
     if (created.error().code() == Errc::already_exists && worker->workloads.get(key)) {

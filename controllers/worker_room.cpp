@@ -231,7 +231,10 @@ void WorkerRoom::add_queue(const clusters::RemoteCluster& remote, const api::Wor
     return;
   }
   if (facts->closed.empty()) facts->closed = placement::closed_because(*queue);
-  facts->queue = worker(facts->name, remote).facts.at(queue->metadata.name);
+  const auto& known = worker(facts->name, remote).facts;
+  const auto mine = known.find(queue->metadata.name);
+  if (mine == known.end()) return;  // not told yet
+  facts->queue = mine->second;
   for (const api::ObjectKey& way : claims_.queues(facts->name)) {
     const auto other = queues.local_queues.get(way);
     if (way == local->metadata.key() || !other) continue;

@@ -371,7 +371,8 @@ std::optional<Duration> head_start_left(const GroupView& g, TimePoint now,
   for (const auto& [name, v] : g.clusters) {
     if (v.copy && (v.copy->waiting || !v.connected)) return std::nullopt;
   }
-  const Duration left = config.head_start - (now - *g.local.racing_since);
+  const Duration whole = g.local.head_start.value_or(config.head_start);
+  const Duration left = whole - (now - *g.local.racing_since);
   if (left <= Duration(0)) return std::nullopt;
   return left;
 }
@@ -565,9 +566,11 @@ const std::string* where_held(const GroupView& group) {
   return nullptr;
 }
 
-bool any_copy(const GroupView& group) {
-  return std::any_of(group.clusters.begin(), group.clusters.end(),
-                     [](const auto& entry) { return entry.second.copy.has_value(); });
+const std::string* any_copy(const GroupView& group) {
+  for (const auto& [name, v] : group.clusters) {
+    if (v.copy) return &name;
+  }
+  return nullptr;
 }
 
 Plan plan(const GroupView& g, TimePoint now, const PlanConfig& config) {

@@ -53,6 +53,8 @@ struct LocalView {
   /// When a worker first answered a request of this process to take a copy in this attempt, even if
   /// it refused. Unknown after a restart.
   std::optional<TimePoint> racing_since;
+  /// Of the worker with the first copy (head_start.h); nullopt: that of the configuration.
+  std::optional<Duration> head_start;
   /// Since when this process leads: what it knows of lost workers may be from before.
   std::optional<TimePoint> leading_since;
   std::string uid;  ///< breaks ties between clusters, differently for each workload
@@ -168,18 +170,18 @@ struct GroupView {
 
 /// The first cluster where removals are held; null without one.
 const std::string* where_held(const GroupView& group);
-/// A copy is shown by some worker.
-bool any_copy(const GroupView& group);
+/// A cluster that shows a copy; null without one.
+const std::string* any_copy(const GroupView& group);
 
 struct PlanConfig {
   placement::NominationConfig nomination;
   /// The grace of a worker that is lost. A worker that was lost before this process began to lead
   /// has at least a third of it from then on, because it may be back by now.
   Duration worker_lost_timeout = std::chrono::minutes(15);
-  /// How long one worker has the only copy; it is a different worker for each workload. Most
-  /// workers that have room say so within milliseconds, and then no other has to admit the copy and
-  /// forget it. The head start ends at once when its worker has no room. 0: all workers get copies
-  /// at the same moment.
+  /// How long one worker has the only copy, if it is not known to need longer; it is a different
+  /// worker for each workload. Most workers that have room say so within milliseconds, and then no
+  /// other has to admit the copy and forget it. The head start ends at once when its worker has no
+  /// room. 0: all workers get copies at the same moment.
   Duration head_start{0};
   /// Copies have a closed preemption gate, so that only one worker at a time preempts for a
   /// workload. The first worker that needs to preempt may, and after `between_gates` the next one.

@@ -1,0 +1,125 @@
+#include "dispatch/head_start.h"
+
+#include <gtest/gtest.h>
+
+namespace regatta::dispatch {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr Duration least{100};
+
+class HeadStart : public ::testing::Test {
+ protected:
+  /// One workload after the other, each first on the same worker.
+  struct Race {
+    api::ObjectKey key;
+    SteadyPoint began;
+  };
+
+  Race begin(const std::string& cluster = "a") {
+    now_ += std::chrono::seconds(10);
+    Race race{api::ObjectKey("ns", std::to_string(++races_)), now_};
+    starts_.begin(race.key, cluster, now_);
+    return race;
+  }
+
+  /// The view so long after the beginning of the race.
+  LocalView look(const Race& race, Duration after, bool said, const std::string& cluster = "a") {
+    GroupView group;
+    RemoteCopy copy;
+    copy.waiting = said;
+    group.clusters[cluster].copy = copy;
+    starts_.add_to(&group, race.key, wall_ + after, race.began + after);
+    return group.local;
+  }
+
+  Duration after_answers_of(Duration took, int times = 20) {
+    for (int i = 0; i < times; ++i) look(begin(), took, true);
+    return *look(begin(), Duration(0), false).head_start;
+  }
+
+  HeadStarts starts_{least};
+  SteadyPoint now_{};
+  TimePoint wall_ = TimePoint(std::chrono::hours(500000));
+  int races_ = 0;
+};
+
+TEST_F(HeadStart, AWorkerThatIsNotKnownHasTheLeast) {
+  const Race race = begin();
+  const LocalView view = look(race, Duration(30), false);
+  EXPECT_EQ(view.racing_since, wall_);
+  EXPECT_EQ(view.head_start, least);
+}
+
+TEST_F(HeadStart, NothingIsSaidOfAWorkloadThatDoesNotRace) {
+  Race race = begin();
+  starts_.end(race.key);
+  EXPECT_FALSE(look(race, Duration(30), false).racing_since);
+}
+
+TEST_F(HeadStart, AFastWorkerHasTheLeast) {
+  EXPECT_EQ(after_answers_of(Duration(10)), least);
+}
+
+TEST_F(HeadStart, ASlowWorkerHasTheTimeThatItTakes) {
+  const Duration given = after_answers_of(Duration(300));
+  EXPECT_GE(given, Duration(300));
+  EXPECT_LT(given, Duration(450));
+}
+
+TEST_F(HeadStart, AVeryFirstAnswerCounts) {
+  EXPECT_EQ(after_answers_of(Duration(200), 1), Duration(200 + 4 * 100));
+}
+
+TEST_F(HeadStart, NoneHasMoreThanTenTimesTheLeast) {
+  EXPECT_EQ(after_answers_of(std::chrono::minutes(5)), 10 * least);
+}
+
+TEST_F(HeadStart, TimesThatVaryGiveMore) {
+  for (int i = 0; i < 40; ++i) look(begin(), Duration(i % 2 ? 50 : 350), true);
+  EXPECT_GT(*look(begin(), Duration(0), false).head_start, Duration(350));
+}
+
+TEST_F(HeadStart, OnlyTheFirstWordOfAWorkerCounts) {
+  const Race race = begin();
+  look(race, Duration(10), true);
+  look(race, Duration(900), true);
+  EXPECT_EQ(look(begin(), Duration(0), false).head_start, least);
+}
+
+TEST_F(HeadStart, EachWorkerHasItsOwn) {
+  after_answers_of(Duration(300));
+  EXPECT_EQ(look(begin("b"), Duration(0), false, "b").head_start, least);
+}
+
+TEST_F(HeadStart, AWorkerThatSaysNothingThreeTimesBeginsAnew) {
+  const Duration given = after_answers_of(Duration(300));
+  for (int i = 0; i < 2; ++i) {
+    const Race race = begin();
+    look(race, given - milliseconds(1), false);
+    look(race, given, false);
+    look(race, given + milliseconds(50), false);
+    EXPECT_EQ(look(begin(), Duration(0), false).head_start, given) << i;
+  }
+  look(begin(), given, false);
+  EXPECT_EQ(look(begin(), Duration(0), false).head_start, least);
+}
+
+TEST_F(HeadStart, AWordInBetweenKeepsIt) {
+  const Duration given = after_answers_of(Duration(300));
+  for (int i = 0; i < 6; ++i) {
+    look(begin(), given, false);
+    look(begin(), Duration(300), true);
+  }
+  EXPECT_GE(*look(begin(), Duration(0), false).head_start, Duration(300));
+}
+
+TEST_F(HeadStart, BeginsOnce) {
+  const Race race = begin();
+  starts_.begin(race.key, "b", race.began + Duration(50));
+  EXPECT_EQ(look(race, Duration(60), false).racing_since, wall_);
+}
+
+}  // namespace
+}  // namespace regatta::dispatch
