@@ -172,6 +172,9 @@ void Dispatcher::nominate_first(const api::Workload& workload, api::WorkloadStat
   }
   if (room_.compares(group.local)) {
     group.comparison = room_.comparison(workload, *status, group.config_order);
+    const dispatch::Refusals refusals = dispatch::refusals_of(workload);
+    if (refusals.until > now) group.local.refused_by = refusals.clusters;
+    group.local.refused_until = refusals.until;
   }
   const dispatch::SetNominated first = dispatch::nomination_of(group, now, config_.plan).nominated;
   status->nominated_cluster_names = first.clusters;

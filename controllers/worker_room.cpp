@@ -231,10 +231,10 @@ void WorkerRoom::add_queue(const clusters::RemoteCluster& remote, const api::Wor
     return;
   }
   if (facts->closed.empty()) facts->closed = placement::closed_because(*queue);
-  const auto& known = worker(facts->name, remote).facts;
-  const auto mine = known.find(queue->metadata.name);
-  if (mine == known.end()) return;  // not told yet
-  facts->queue = mine->second;
+  const Worker& known = worker(facts->name, remote);
+  const auto room = known.facts.find(queue->metadata.name);
+  if (room == known.facts.end()) return;
+  facts->queue = room->second;
   for (const api::ObjectKey& way : claims_.queues(facts->name)) {
     const auto other = queues.local_queues.get(way);
     if (way == local->metadata.key() || !other) continue;

@@ -339,6 +339,38 @@ TEST_F(Capacity, AWorkerWithoutTheQueueIsNotAsked) {
                                                          "default/main"));
 }
 
+/// The hub may not create jobs on w1. The second reservation nominates w2 in its own write.
+TEST_F(Capacity, AWorkerThatRefusedTheJobIsNotNominatedWithTheNextReservation) {
+  for (const char* name : {"w1", "w2"}) add_worker(name);
+  ASSERT_TRUE(workers_.at("w1").cluster->apply(R"(
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: hub}
+rules:
+- {apiGroups: [batch], resources: [jobs], verbs: [get, list, watch, delete]}
+- {apiGroups: [kueue.x-k8s.io], resources: ["*"], verbs: ["*"]}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: hub}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: hub}
+subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: limited}]
+)"));
+  configure_hub();
+  apply(TestConnector::member_yaml("w1", TestCluster::limited_token));
+  start_manager(by(placement::Dispatcher::capacity));
+  for (const char* name : {"w1", "w2"}) start_worker(name);
+  settle(10s);
+  clear_requests();
+  submit("j", 1);
+  settle(20s);
+  EXPECT_EQ(winner_of("j"), "w2");
+  EXPECT_THAT(condition_of("j", "Dispatched"),
+              HasSubstr("not w1, which refused it 0s ago: it does not take the job"));
+  // A nomination of its own would be one more.
+  EXPECT_EQ(manager_->requests.count("patch", "workloads/status"), 8) << manager_->requests.str();
+}
+
 TEST_F(Capacity, TheCheapestWithRoomIsAsked) {
   start_all({"w1", "w2", "w3"}, by(placement::Dispatcher::cost));
   const std::map<std::string, std::string> prices = {{"w1", "3"}, {"w2", "1500m"}, {"w3", "1"}};
