@@ -164,6 +164,10 @@ class JobKind {
   virtual Result<JobPtr> decode(const Json& object, api::TemplatePool* pool) const = 0;
   /// Whether a job of the kind may grow and shrink while it runs, by workload slices.
   virtual bool may_be_elastic() const { return false; }
+  /// Whether a job of the kind may name a Workload that exists already.
+  virtual bool may_be_prebuilt() const { return true; }
+  /// Whether MultiKueue runs jobs of the kind on workers.
+  virtual bool dispatched() const { return true; }
   /// Whether webhooks check only jobs that are managed: those with a queue, or all.
   virtual bool checks_managed_only() const { return false; }
   virtual UpdateChecks update_checks() const { return UpdateChecks::whole_first; }
@@ -178,6 +182,8 @@ class JobKinds {
   const std::vector<std::shared_ptr<const JobKind>>& all() const { return kinds_; }
   /// By group and kind, whatever the version; null when there is no such kind.
   const JobKind* find(std::string_view group, std::string_view kind) const;
+  /// Those of them that run on workers.
+  JobKinds dispatched() const;
   /// The kind of an owner; null when the owner is no job.
   const JobKind* find(const api::OwnerReference& owner) const;
 

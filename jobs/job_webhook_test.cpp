@@ -196,6 +196,23 @@ TEST_F(JobWebhook, only_some_kinds_are_elastic_and_none_becomes_it) {
   EXPECT_THAT(errors(job(), job(elastic)), ElementsAre(testing::EndsWith("field is immutable")));
 }
 
+TEST_F(JobWebhook, a_spark_application_makes_its_own_workload) {
+  const auto spark = [](const char* metadata) {
+    Json json = Json::parse(R"({"spec": {"mode": "cluster", "driver": {}, "executor": {}}})");
+    json["metadata"] = Json::parse(metadata);
+    json["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] = "main";
+    const JobKind* kind = all_kinds().find("sparkoperator.k8s.io", "SparkApplication");
+    return kind->decode(json, nullptr).value();
+  };
+  EXPECT_THAT(errors(spark("{}")), IsEmpty());
+  EXPECT_THAT(errors(spark(R"({"labels": {"kueue.x-k8s.io/prebuilt-workload-name": "w"}})")),
+              ElementsAre("metadata.labels[kueue.x-k8s.io/prebuilt-workload-name]: Forbidden: Is "
+                          "not supported for \"sparkoperator.k8s.io/v1beta2, "
+                          "Kind=SparkApplication\""));
+  EXPECT_THAT(errors(spark(R"({"annotations": {"kueue.x-k8s.io/prebuilt-workload-name": "w"}})")),
+              ElementsAre(testing::StartsWith("metadata.annotations[")));
+}
+
 TEST_F(JobWebhook, an_elastic_job_has_neither_places_nor_a_least_number_of_pods) {
   const char* elastic = R"({"metadata": {"annotations": {"kueue.x-k8s.io/elastic-job": "true",
     "kueue.x-k8s.io/job-min-parallelism": "1"}}, "spec": {"template": {"metadata": {"annotations":

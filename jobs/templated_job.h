@@ -17,6 +17,8 @@ struct PodSlot {
   std::string name;         ///< of the pod set
   Json::json_pointer path;  ///< of the pod template, in the job
   std::string field;        ///< the same as messages show it: "spec.a[0].template"
+  /// The field whose annotations messages name; empty: the metadata of the template.
+  std::string annotated_field;
   std::int32_t count = 1;
   PodNumbering numbering;
   /// The template where the job has none; null where it always has one.
@@ -37,7 +39,7 @@ enum class TopologyChecks {
 /// Where a kind keeps the fields that all kinds have.
 struct JobShape {
   Json::json_pointer suspend{"/spec/suspend"};
-  Json::json_pointer managed_by{"/spec/managedBy"};
+  Json::json_pointer managed_by{"/spec/managedBy"};  ///< empty: no such field
   std::string managed_by_field = "spec.managedBy";
   std::string own_controller;  ///< the value of managed_by that means the same as none
   /// A start removes the field instead of setting it to false.

@@ -150,7 +150,9 @@ Result<CoreConfig> core_config(const Configuration& config, std::string instance
   CoreConfig core;
   core.system_namespace = config.ns;
   core.instance = std::move(instance);
-  core.kinds = jobs::enabled_kinds(config.integrations.frameworks);
+  std::vector<std::string> frameworks = config.integrations.frameworks;
+  if (!config.gates.enabled(spark_gate)) std::erase(frameworks, spark_framework);
+  core.kinds = jobs::enabled_kinds(frameworks);
   core.multikueue = config.gates.enabled("MultiKueue");
   core.origin = config.multi_kueue.origin;
   core.dispatch = dispatch_config(config.multi_kueue);

@@ -82,5 +82,19 @@ TEST(CoreConfig, KindsAreFollowedThatTheConfigurationNames) {
   EXPECT_EQ(followed, "batch/job ray.io/rayjob ");
 }
 
+TEST(CoreConfig, SparkApplicationsNeedTheirGate) {
+  const std::string text =
+      "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n"
+      "integrations: {frameworks: [batch/job, sparkoperator.k8s.io/sparkapplication]}\n";
+  const auto off = load_configuration(text, "").value();
+  EXPECT_EQ(core_config(off, "test")->kinds.all().size(), 1U);
+  EXPECT_EQ(off.warnings, std::vector<std::string>{
+                              "integrations.frameworks: sparkoperator.k8s.io/sparkapplication "
+                              "needs the feature gate SparkApplicationIntegration"});
+  const auto on = load_configuration(text, "SparkApplicationIntegration=true").value();
+  EXPECT_EQ(core_config(on, "test")->kinds.all().size(), 2U);
+  EXPECT_TRUE(on.warnings.empty());
+}
+
 }  // namespace
 }  // namespace regatta::manager

@@ -5,6 +5,7 @@
 #include "jobs/jobset/kind.h"
 #include "jobs/kubeflow/kind.h"
 #include "jobs/ray/kind.h"
+#include "jobs/spark/kind.h"
 
 #include <algorithm>
 
@@ -12,7 +13,7 @@ namespace regatta::jobs {
 
 JobKinds all_kinds() {
   std::vector<std::shared_ptr<const JobKind>> kinds = {batch_job_kind(), jobset_kind(),
-                                                       appwrapper_kind()};
+                                                       appwrapper_kind(), spark_application_kind()};
   for (auto& family : {kubeflow_kinds(), ray_kinds()}) {
     kinds.insert(kinds.end(), family.begin(), family.end());
   }

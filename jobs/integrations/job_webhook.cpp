@@ -96,10 +96,21 @@ void check_elastic(const GenericJob& job, const JobConfig& config, api::ErrorLis
                         ", Kind=" + std::string(kind.kind) + "\"");
 }
 
+void check_prebuilt_kind(const GenericJob& job, api::ErrorList* errors) {
+  if (job.kind().may_be_prebuilt() || prebuilt_workload(job.metadata()).empty()) return;
+  const std::string key(api::annotations::prebuilt_workload_name);
+  const bool annotated = !job.metadata().annotation(key).empty();
+  const api::ResourceInfo& kind = job.kind().resource();
+  errors->forbidden(
+      annotated ? annotation_field(key) : label_field(key),
+      "Is not supported for \"" + kind.api_version() + ", Kind=" + std::string(kind.kind) + "\"");
+}
+
 void check_common(const GenericJob& job, api::ErrorList* errors) {
   check_name_in_label(job, api::labels::queue_name, errors);
   check_name_in_label(job, api::labels::prebuilt_workload_name, errors);
   check_prebuilt_annotation(job, errors);
+  check_prebuilt_kind(job, errors);
   check_limit(job, errors);
 }
 

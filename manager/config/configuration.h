@@ -118,6 +118,10 @@ struct ClientConnection {
 /// Whether Regatta has the integration, which the configuration may name in any case.
 bool has_framework(std::string_view framework);
 
+/// The integration that a feature gate guards besides the list of frameworks.
+inline constexpr std::string_view spark_framework = "sparkoperator.k8s.io/sparkapplication";
+inline constexpr std::string_view spark_gate = "SparkApplicationIntegration";
+
 struct Integrations {
   std::vector<std::string> frameworks{"batch/job"};
   std::vector<std::string> label_keys_to_copy;

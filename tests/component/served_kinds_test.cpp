@@ -162,5 +162,45 @@ TEST_F(ServedKinds, AJobSetThatNoWorkerServesSaysSoAndRunsOnceOneDoes) {
   EXPECT_TRUE(east.get(jobsets(), key("s")).is_null());
 }
 
+TEST_F(ServedKinds, AKindThatRunsOnNoWorkerIsRejectedThereAndWorkersDoNotLackIt) {
+  manager::CoreConfig with_spark;
+  with_spark.kinds = jobs::enabled_kinds({"sparkoperator.k8s.io/sparkapplication"});
+  std::string spark_crd = crd;
+  const std::pair<const char*, const char*> names[] = {{"jobset.x-k8s.io", "sparkoperator.k8s.io"},
+                                                       {"jobset", "sparkapplication"},
+                                                       {"JobSet", "SparkApplication"},
+                                                       {"v1alpha2", "v1beta2"}};
+  for (const auto& [from, to] : names) {
+    for (std::size_t at = 0; (at = spark_crd.find(from, at)) != std::string::npos;) {
+      spark_crd.replace(at, std::string(from).size(), to);
+      at += std::string(to).size();
+    }
+  }
+  worker_config_ = with_spark;
+  add_worker("east");
+  apply(spark_crd);
+  configure_hub();
+  start_manager(with_spark);
+  start_worker("east");
+  settle(10s);
+  EXPECT_EQ(member_condition("east"), "True Active: Connected");
+
+  apply(R"(
+apiVersion: sparkoperator.k8s.io/v1beta2
+kind: SparkApplication
+metadata: {name: s, namespace: default, labels: {kueue.x-k8s.io/queue-name: main}}
+spec:
+  suspend: true
+  mode: cluster
+  driver: {coreRequest: "1", memory: 1g}
+  executor: {coreRequest: "1", memory: 1g, instances: 1}
+)");
+  settle();
+  EXPECT_EQ(condition_of("s", "Evicted"),
+            "True Deactivated: The workload is deactivated due to Admission check(s): "
+            "[multikueue], were rejected");
+  EXPECT_EQ(held_by("east"), "workloads 0, jobs 0");
+}
+
 }  // namespace
 }  // namespace regatta::test_support

@@ -83,6 +83,7 @@ subjects:
   (dict "framework" "ray.io/raycluster" "version" "v1" "name" "raycluster")
   (dict "framework" "ray.io/rayjob" "version" "v1" "name" "rayjob")
   (dict "framework" "ray.io/rayservice" "version" "v1" "name" "rayservice")
+  (dict "framework" "sparkoperator.k8s.io/sparkapplication" "version" "v1beta2" "name" "sparkapplication")
   (dict "framework" "workload.codeflare.dev/appwrapper" "version" "v1beta2" "name" "appwrapper")
 -}}
 {{- $kinds := list -}}
