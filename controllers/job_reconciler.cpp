@@ -85,6 +85,11 @@ void JobReconciler::watch_needs() {
       [enqueue_class](const api::ObjectKey& key) { enqueue_class("workload/" + key.name); });
   cluster_.priority_classes.on_change(
       [enqueue_class](const api::ObjectKey& key) { enqueue_class("pod/" + key.name); });
+  cluster_.runtimes.on_change([this](const jobs::RuntimeRef& ref) {
+    for (const JobId& job : cluster_.jobs.ids_by_index(clusters::by_runtime, ref.str())) {
+      queue_.add(job);
+    }
+  });
   cluster_.flavors.on_transition([this](const auto&, const auto& before, const auto& after) {
     if (before || !after) return;
     for (const jobs::WorkloadPtr& workload : cluster_.workloads.list()) {

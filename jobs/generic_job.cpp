@@ -31,6 +31,10 @@ const JobKind* JobKinds::find(const api::OwnerReference& owner) const {
   return find(api::group_of(owner.api_version), owner.kind);
 }
 
+std::string RuntimeRef::str() const {
+  return resource->group_resource() + "/" + key.str();
+}
+
 std::string JobId::str() const {
   return (kind ? std::string(kind->resource().kind) + " " : std::string()) + key.str();
 }

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,6 +55,19 @@ struct CheckOptions {
   bool elastic = true;  ///< jobs may grow and shrink while they run
 };
 
+class GenericJob;
+using JobPtr = std::shared_ptr<const GenericJob>;
+
+/// An object that many jobs refer to and that says what their pods are, such as the runtime of a
+/// TrainJob.
+struct RuntimeRef {
+  const api::ResourceInfo* resource = nullptr;
+  api::ObjectKey key;
+
+  /// "trainingruntimes.trainer.kubeflow.org/team/torch".
+  std::string str() const;
+};
+
 /// One job of any kind, as it was read; it never changes. Every patch holds the uid of the job, so
 /// that it applies to no other job of the same name. It holds no resourceVersion, because operators
 /// write the status of jobs all the time.
@@ -66,6 +80,11 @@ class GenericJob {
 
   // --- What it asks for
 
+  /// The runtime that the job refers to; nullopt for kinds without runtimes. Without its runtime a
+  /// job says nothing of its pods. `invalid` when it can have none.
+  virtual Result<std::optional<RuntimeRef>> runtime() const { return std::optional<RuntimeRef>(); }
+  /// The same job with its runtime; null for kinds without runtimes.
+  virtual JobPtr with_runtime(const Json& /*runtime*/) const { return nullptr; }
   /// The pod sets of its Workload: counts, templates as the user wrote them, topology requests.
   /// `invalid` when no Workload can be made of the job.
   virtual Result<std::vector<api::PodSet>> pod_sets(const TopologyOptions& topology) const = 0;
@@ -115,6 +134,8 @@ class GenericJob {
 
   /// Suspends a new job; an empty object when it is suspended already.
   virtual Json suspend_patch() const = 0;
+  /// What a new job gets besides that, whether it is managed or not.
+  virtual Json webhook_patch() const { return Json::object(); }
   /// Nothing for kinds without such a field.
   virtual std::optional<ManagedBy> managed_by() const = 0;
   virtual Json managed_by_patch(std::string_view manager) const = 0;
@@ -142,8 +163,6 @@ class GenericJob {
   virtual Json final_patch(bool success, const std::string& message, TimePoint now) const = 0;
 };
 
-using JobPtr = std::shared_ptr<const GenericJob>;
-
 /// What a webhook looks at when a job changes. Kueue's webhooks differ by kind, and which mistakes
 /// of an older job may stay is seen by users.
 enum class UpdateChecks {
@@ -160,6 +179,8 @@ class JobKind {
   /// The name under `integrations.frameworks` of the configuration: "batch/job".
   virtual std::string_view framework() const = 0;
   virtual const api::ResourceInfo& resource() const = 0;
+  /// The kinds of the runtimes that jobs of this kind refer to.
+  virtual std::span<const api::ResourceInfo> runtimes() const { return {}; }
   /// `pool` (may be null) shares what many jobs of one template have in common.
   virtual Result<JobPtr> decode(const Json& object, api::TemplatePool* pool) const = 0;
   /// Whether a job of the kind may grow and shrink while it runs, by workload slices.

@@ -113,10 +113,10 @@ class JobWebhook : public testing::Test {
   }
   Json defaults(const JobPtr& job) const { return default_job(cluster_, *job, config_).value(); }
   std::vector<std::string> errors(const JobPtr& job) const {
-    return texts(validate_job(*job, config_));
+    return texts(validate_job(cluster_, job, config_));
   }
   std::vector<std::string> errors(const JobPtr& before, const JobPtr& after) const {
-    return texts(validate_job_update(cluster_, *before, *after, config_));
+    return texts(validate_job_update(cluster_, *before, after, config_));
   }
   static std::vector<std::string> texts(const api::FieldErrors& errors) {
     std::vector<std::string> out;

@@ -26,6 +26,8 @@ bool owned_by(const api::Workload& workload, const GenericJob& job) {
 }
 
 bool matches(const JobView& view, const api::Workload& workload) {
+  // A job whose runtime is gone keeps its Workload.
+  if (view.without_runtime) return true;
   // A job that runs, or that has a prebuilt Workload, keeps the time limit of its Workload.
   if (!view.prebuilt && view.job->suspended()) {
     const auto limit = max_execution_seconds(*view.job);
@@ -81,7 +83,7 @@ std::optional<JobAction> start(const JobView& view, const WorkloadPtr& workload)
   if (view.infos_error && view.infos_error->code() == Errc::invalid) {
     return failed(*view.infos_error);
   }
-  if (view.infos_error || view.infos.empty()) return {};
+  if (view.infos_error || view.infos.empty() || view.without_runtime) return {};
   Result<Json> patch = view.job->start_patch(view.infos);
   if (!patch) return failed(patch.error());
   return StartJob{std::move(*patch),

@@ -71,6 +71,7 @@ struct JobView {
   TopologyOptions topology;
   /// Why no Workload can be made of the job, e.g. an unknown priority class.
   std::optional<Error> invalid;
+  bool without_runtime = false;         ///< `invalid` says why; what the job asks for is not known
   bool missing_workload_class = false;  ///< `invalid` says so
 };
 

@@ -163,7 +163,13 @@ JobView JobReader::read(JobPtr job, TimePoint now) const {
   view.topology = config_.topology;
   view.policy = config_.policy;
   view.now = now;
-  view.job = std::move(job);
+  if (auto whole = with_runtime(objects_, job)) {
+    view.job = std::move(*whole);
+  } else {
+    view.job = std::move(job);
+    view.without_runtime = true;
+    view.invalid = whole.error();
+  }
   view.default_queue = default_queue_of(*view.job);
   const JobPtr maker = maker_of(*view.job);
   view.managed = manages(*view.job, maker != nullptr);
@@ -213,6 +219,15 @@ JobPtr owner_of(const Lookup& objects, const api::Workload& workload) {
   if (!kind) return nullptr;
   const JobPtr job = objects.job(JobId{kind, api::ObjectKey(workload.metadata.ns, owner->name)});
   return job && job->metadata().uid == owner->uid ? job : nullptr;
+}
+
+Result<JobPtr> with_runtime(const Lookup& objects, const JobPtr& job) {
+  const auto ref = job->runtime();
+  if (!ref) return ref.error();
+  if (!*ref) return job;
+  const auto found = objects.runtime(**ref);
+  if (!found) return Error(Errc::not_found, "runtime '" + (*ref)->key.name + "' not found");
+  return job->with_runtime(*found);
 }
 
 JobView read_job(const Lookup& objects, JobPtr job, const JobConfig& config, TimePoint now) {

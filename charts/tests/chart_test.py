@@ -311,6 +311,14 @@ class Permissions(unittest.TestCase):
                                   if g == group and r.split("/")[0] == f"{kind}s"},
                                  {(v, r.replace("jobs", f"{kind}s")) for v, r in jobs(asked)})
 
+    def test_runtimes_of_listed_kinds_are_read(self):
+        config = "integrations: {frameworks: [trainer.kubeflow.org/trainjob]}"
+        granted = permissions.granted(self.manager(
+            "--set-literal", f"managerConfig.controllerManagerConfigYaml={config}")[None])
+        for runtime in ("trainingruntimes", "clustertrainingruntimes"):
+            self.assertEqual({v for v, g, r in granted if (g, r) == ("trainer.kubeflow.org", runtime)},
+                             {"list", "watch"})
+
     def test_a_hub_writes_in_its_namespaces_only(self):
         found = objects("regatta-worker", "--set", "namespaces={a,b}")
         verbs = {v for v, _, _ in permissions.granted(found["ClusterRole", "multikueue-sa"]["rules"])}

@@ -6,6 +6,7 @@
 #include "jobs/kubeflow/kind.h"
 #include "jobs/ray/kind.h"
 #include "jobs/spark/kind.h"
+#include "jobs/trainer/kind.h"
 
 #include <algorithm>
 
@@ -13,7 +14,8 @@ namespace regatta::jobs {
 
 JobKinds all_kinds() {
   std::vector<std::shared_ptr<const JobKind>> kinds = {batch_job_kind(), jobset_kind(),
-                                                       appwrapper_kind(), spark_application_kind()};
+                                                       appwrapper_kind(), spark_application_kind(),
+                                                       train_job_kind()};
   for (auto& family : {kubeflow_kinds(), ray_kinds()}) {
     kinds.insert(kinds.end(), family.begin(), family.end());
   }

@@ -177,6 +177,7 @@ Result<Json> default_job(const Lookup& objects, const GenericJob& job,
       objects.workload_priority_class(std::string(default_priority_class))) {
     patch["metadata"]["labels"][priority_class] = default_priority_class;
   }
+  patch.merge_patch(job.webhook_patch());
   const auto maker = managed_maker(objects, job, config.jobs);
   if (!maker) return maker.error();
   if (!*maker && (!queue.empty() || manages_all)) patch.merge_patch(job.suspend_patch());  // rule 3
@@ -198,9 +199,16 @@ bool is_checked(const GenericJob& job, const JobWebhookConfig& config) {
 
 }  // namespace
 
-api::FieldErrors validate_job(const GenericJob& job, const JobWebhookConfig& config) {
+api::FieldErrors validate_job(const Lookup& objects, const JobPtr& given,
+                              const JobWebhookConfig& config) {
   api::ErrorList errors;
-  if (!is_checked(job, config)) return {};
+  if (!is_checked(*given, config)) return {};
+  const auto whole = with_runtime(objects, given);
+  if (!whole) {
+    errors.whole(whole.error().what());
+    return errors.take();
+  }
+  const GenericJob& job = **whole;
   check_common(job, &errors);
   check_elastic(job, config.jobs, &errors);
   job.check({config.jobs.topology, config.jobs.policy.elastic}, &errors);
@@ -208,10 +216,13 @@ api::FieldErrors validate_job(const GenericJob& job, const JobWebhookConfig& con
 }
 
 api::FieldErrors validate_job_update(const Lookup& objects, const GenericJob& before,
-                                     const GenericJob& after, const JobWebhookConfig& config) {
+                                     const JobPtr& given, const JobWebhookConfig& config) {
   api::ErrorList errors;
   const bool leaves = config.check_leaving && is_checked(before, config);
-  if (!is_checked(after, config) && !leaves) return {};
+  if (!is_checked(*given, config) && !leaves) return {};
+  // A job may be changed while its runtime is not there.
+  const auto whole = with_runtime(objects, given);
+  const GenericJob& after = whole ? **whole : *given;
   const UpdateChecks checks = after.kind().update_checks();
   if (checks == UpdateChecks::whole_first) check_common(after, &errors);
   check_common_update(objects, before, after, config.jobs, &errors);

@@ -22,10 +22,10 @@ fs::path corpus(const char* variable, const char* otherwise) {
 /// docs/differences.md names of jobs.
 const std::map<std::string, int>& differ_on_purpose() {
   static const std::map<std::string, int> all{
-      {"metrics", 1},    {"batch-job", 8},       {"jobset", 5},    {"pytorchjob", 2},
-      {"tfjob", 7},      {"xgboostjob", 4},      {"paddlejob", 4}, {"jaxjob", 5},
-      {"mpijob", 2},     {"raycluster", 11},     {"rayjob", 9},    {"rayservice", 13},
-      {"appwrapper", 9}, {"sparkapplication", 3}};
+      {"metrics", 1},    {"batch-job", 8},        {"jobset", 5},    {"pytorchjob", 2},
+      {"tfjob", 7},      {"xgboostjob", 4},       {"paddlejob", 4}, {"jaxjob", 5},
+      {"mpijob", 2},     {"raycluster", 11},      {"rayjob", 9},    {"rayservice", 13},
+      {"appwrapper", 9}, {"sparkapplication", 3}, {"trainjob", 51}};
   return all;
 }
 
@@ -98,7 +98,8 @@ TEST_P(JobsConformanceKind, MatchesTheReference) {
 INSTANTIATE_TEST_SUITE_P(Corpus, JobsConformanceKind,
                          testing::Values("batch-job", "jobset", "pytorchjob", "tfjob", "xgboostjob",
                                          "paddlejob", "jaxjob", "mpijob", "raycluster", "rayjob",
-                                         "rayservice", "appwrapper", "sparkapplication"),
+                                         "rayservice", "appwrapper", "sparkapplication",
+                                         "trainjob"),
                          [](const auto& info) {
                            const std::string name = info.param;
                            return name == "batch-job" ? "batch_job" : name;

@@ -69,7 +69,7 @@ Result<Json> play_job_create(const JobStep& step) {
   if (!job) return job.error();
   api::ErrorList gates;
   if (step.admission_gates) webhooks::check_admission_gates(step.input("object"), &gates);
-  return errors_json(with(jobs::validate_job(**job, step.config), gates.take()));
+  return errors_json(with(jobs::validate_job(world, *job, step.config), gates.take()));
 }
 
 Result<Json> play_job_update(const JobStep& step) {
@@ -83,7 +83,7 @@ Result<Json> play_job_update(const JobStep& step) {
     webhooks::check_admission_gates_update(step.input("oldObject"), step.input("object"), &gates);
   }
   return errors_json(
-      with(jobs::validate_job_update(world, **before, **after, step.config), gates.take()));
+      with(jobs::validate_job_update(world, **before, *after, step.config), gates.take()));
 }
 
 /// One turn of the reconciler.
@@ -182,7 +182,8 @@ Json pod_sets_json(const jobs::GenericJob& job, const jobs::TopologyOptions& top
 Result<Json> play_observe(const JobStep& step) {
   const auto read = job_in(step.input("object"));
   if (!read) return read.error();
-  const jobs::GenericJob& job = **read;
+  const auto whole = jobs::with_runtime(step.world(), *read);
+  const jobs::GenericJob& job = whole ? **whole : **read;
   Json out{{"suspended", job.suspended()},
            {"active", job.active()},
            {"podsReady", job.pods_ready()},
@@ -197,6 +198,7 @@ Result<Json> play_observe(const JobStep& step) {
   for (const api::ReclaimablePod& pods : job.reclaimable_pods()) {
     out["reclaimablePods"].push_back(Json{{"name", pods.name}, {"count", pods.count}});
   }
+  if (!whole) out["reclaimablePods"] = Json{{"error", whole.error().what()}};
   if (const auto by = job.managed_by()) {
     out["managedBy"]["canDefault"] = by->replaceable && step.config.multikueue;
     if (by->value) out["managedBy"]["value"] = *by->value;

@@ -258,6 +258,11 @@ JobPtr JobWorld::job(const jobs::JobId& id) const {
   return std::static_pointer_cast<const jobs::GenericJob>(entry.decoded);
 }
 
+std::shared_ptr<const Json> JobWorld::runtime(const jobs::RuntimeRef& ref) const {
+  const Json* found = object(*ref.resource, ref.key);
+  return found ? std::make_shared<const Json>(*found) : nullptr;
+}
+
 WorkloadPtr JobWorld::workload(const api::ObjectKey& key) const {
   return find<api::Workload>(key);
 }

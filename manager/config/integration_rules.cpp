@@ -42,7 +42,6 @@ constexpr std::string_view missing[] = {
     "leaderworkerset.x-k8s.io/leaderworkerset",
     "pod",
     "statefulset",
-    "trainer.kubeflow.org/trainjob",
 };
 
 const Framework* find(std::string_view name) {

@@ -166,10 +166,12 @@ TEST_F(ServedKinds, AKindThatRunsOnNoWorkerIsRejectedThereAndWorkersDoNotLackIt)
   manager::CoreConfig with_spark;
   with_spark.kinds = jobs::enabled_kinds({"sparkoperator.k8s.io/sparkapplication"});
   std::string spark_crd = crd;
-  const std::pair<const char*, const char*> names[] = {{"jobset.x-k8s.io", "sparkoperator.k8s.io"},
-                                                       {"jobset", "sparkapplication"},
-                                                       {"JobSet", "SparkApplication"},
-                                                       {"v1alpha2", "v1beta2"}};
+  const std::pair<const char*, const char*> names[] = {
+      {"{name:", "{annotations: {api-approved.kubernetes.io: unapproved}, name:"},
+      {"jobset.x-k8s.io", "sparkoperator.k8s.io"},
+      {"jobset", "sparkapplication"},
+      {"JobSet", "SparkApplication"},
+      {"v1alpha2", "v1beta2"}};
   for (const auto& [from, to] : names) {
     for (std::size_t at = 0; (at = spark_crd.find(from, at)) != std::string::npos;) {
       spark_crd.replace(at, std::string(from).size(), to);
@@ -192,13 +194,15 @@ metadata: {name: s, namespace: default, labels: {kueue.x-k8s.io/queue-name: main
 spec:
   suspend: true
   mode: cluster
-  driver: {coreRequest: "1", memory: 1g}
-  executor: {coreRequest: "1", memory: 1g, instances: 1}
+  driver: {coreRequest: "1"}
+  executor: {coreRequest: "1", instances: 1}
 )");
   settle();
-  EXPECT_EQ(condition_of("s", "Evicted"),
-            "True Deactivated: The workload is deactivated due to Admission check(s): "
-            "[multikueue], were rejected");
+  const auto workload = workload_of("s");
+  ASSERT_TRUE(workload);
+  EXPECT_FALSE(workload->spec.active);
+  EXPECT_THAT(events("Workload"),
+              testing::Contains(testing::HasSubstr("No multikueue adapter found for owner kind")));
   EXPECT_EQ(held_by("east"), "workloads 0, jobs 0");
 }
 
