@@ -283,6 +283,22 @@ Task<Status> JobReconciler::run(JobPtr job, jobs::StopJob action) {
   co_return done;
 }
 
+Task<Status> JobReconciler::run(JobPtr job, jobs::TerminateJob action) {
+  const Json patch = action.patch;
+  const auto change = [patch](const GenericJob&) { return std::optional<Json>(patch); };
+  const Status told = co_await cluster_.patch_job(jobs::id_of(*job), true, change);
+  if (!told) co_return told;
+  const Status removed = co_await cluster_.remove_job(job);
+  if (removed) note(*job, action);
+  co_return removed;
+}
+
+Task<Status> JobReconciler::run(JobPtr job, jobs::LetJobGo action) {
+  const Json patch = action.patch;
+  const auto change = [patch](const GenericJob&) { return std::optional<Json>(patch); };
+  return cluster_.patch_job(jobs::id_of(*job), false, change);
+}
+
 Task<Status> JobReconciler::run(JobPtr job, jobs::StartJob action) {
   // What starts is what was admitted: an edit that the cache does not show yet is a conflict, and
   // one that it shows by now is decided on anew, when it wakes this Job. A job that ran on a worker

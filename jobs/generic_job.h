@@ -127,6 +127,16 @@ class GenericJob {
   /// `at_once` says that the API server lets them.
   virtual std::optional<StopStep> next_stop_step(const api::Workload* workload,
                                                  bool at_once) const = 0;
+  /// For jobs that a stop deletes, because they cannot be held back again: what their status says
+  /// before that; nullopt when the job does not run or is being deleted.
+  virtual std::optional<Json> termination_patch(const std::string& /*reason*/,
+                                                const std::string& /*message*/,
+                                                TimePoint /*now*/) const {
+    return std::nullopt;
+  }
+  /// Lets a job go that is kept until its Workload knows how it ended; an empty object when nothing
+  /// keeps it.
+  virtual Json let_go_patch() const { return Json::object(); }
   /// Puts a job without a queue into one; a job that has not begun is suspended in the same write.
   virtual Json queue_patch(const std::string& queue) const = 0;
 
@@ -134,6 +144,10 @@ class GenericJob {
 
   /// Suspends a new job; an empty object when it is suspended already.
   virtual Json suspend_patch() const = 0;
+  /// What holds a new job back, where more than a field of it does.
+  virtual Json gated_patch(const TopologyOptions& /*topology*/) const { return suspend_patch(); }
+  /// What made the job wants it held back, whatever its queue is.
+  virtual bool held_by_parent() const { return false; }
   /// What a new job gets besides that, whether it is managed or not.
   virtual Json webhook_patch() const { return Json::object(); }
   /// Nothing for kinds without such a field.
@@ -147,6 +161,8 @@ class GenericJob {
 
   // --- MultiKueue
 
+  /// The hub's job is not started while a worker runs it: nothing else would keep it from running.
+  virtual bool waits_on_hub() const { return false; }
   /// Why MultiKueue may not run the job of the hub; empty when it may.
   virtual std::string not_managed_reason() const = 0;
   /// The job for a worker: the hub's job as it was before it was started, suspended, with the
@@ -189,6 +205,8 @@ class JobKind {
   virtual bool may_be_prebuilt() const { return true; }
   /// Whether MultiKueue runs jobs of the kind on workers.
   virtual bool dispatched() const { return true; }
+  /// Whether only managed jobs of the kind get the default WorkloadPriorityClass.
+  virtual bool classes_managed_only() const { return false; }
   /// Whether webhooks check only jobs that are managed: those with a queue, or all.
   virtual bool checks_managed_only() const { return false; }
   virtual UpdateChecks update_checks() const { return UpdateChecks::whole_first; }

@@ -69,6 +69,7 @@ bool JobReader::takes_part(const std::string& ns) const {
 /// without a queue.
 std::string JobReader::default_queue_of(const GenericJob& job) const {
   if (!config_.default_queue || names_queue(job) || job.metadata().deleting()) return {};
+  if (job.passed_over()) return {};
   const std::string name(api::default_local_queue);
   const auto queue = objects_.local_queue(api::ObjectKey(job.metadata().ns, name));
   const bool open = queue && !queue->metadata.deleting() &&
@@ -149,6 +150,12 @@ void JobReader::read_admission(JobView* view) const {
   const FlavorLookup flavor = [this](const std::string& name) -> const api::ResourceFlavor* {
     return objects_.flavor(name).get();
   };
+  for (const api::AdmissionCheckState& state : reserved->status.admission_checks) {
+    const auto check = objects_.admission_check(state.name);
+    if (check && check->spec.controller_name == api::multikueue_controller_name) {
+      view->dispatched = true;
+    }
+  }
   Result<std::vector<PodSetInfo>> infos =
       admission_infos(*reserved, flavor, {config_.policy.queue_labels, config_.topology.enabled});
   if (infos) {
@@ -173,7 +180,8 @@ JobView JobReader::read(JobPtr job, TimePoint now) const {
   view.default_queue = default_queue_of(*view.job);
   const JobPtr maker = maker_of(*view.job);
   view.managed = manages(*view.job, maker != nullptr);
-  view.held_by_maker = maker && takes_part(view.job->metadata().ns) && !is_admitted(*maker);
+  view.held_by_maker = maker && !view.job->passed_over() && takes_part(view.job->metadata().ns) &&
+                       !is_admitted(*maker);
   view.queue_name = view.job->metadata().label(std::string(api::labels::queue_name));
   read_workloads(&view);
   read_priority(&view);

@@ -76,7 +76,7 @@ class TemplatedJob : public GenericJob {
 
   std::string not_managed_reason() const final;
   Json remote_job(const api::Workload& workload, const std::string& origin) const override;
-  Json status_patch(const GenericJob& remote) const final;
+  Json status_patch(const GenericJob& remote) const override;
 
  protected:
   TemplatedJob(Json object, api::ObjectMeta metadata, const JobShape& shape,

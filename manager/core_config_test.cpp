@@ -82,6 +82,20 @@ TEST(CoreConfig, KindsAreFollowedThatTheConfigurationNames) {
   EXPECT_EQ(followed, "batch/job ray.io/rayjob ");
 }
 
+TEST(CoreConfig, ExternalKindsAreFollowedUnlessTheirGateIsOff) {
+  const std::string text =
+      "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n"
+      "multiKueue: {externalFrameworks: [{name: Pipeline.v1.flows.example.com}]}\n";
+  const auto followed = [&](const char* gates) {
+    return core_config(load_configuration(text, gates).value(), "test")->kinds;
+  };
+  const jobs::JobKinds on = followed("");
+  ASSERT_TRUE(on.find("flows.example.com", "Pipeline"));
+  EXPECT_EQ(on.dispatched().all().size(), 2U);
+  const jobs::JobKinds off = followed("MultiKueueAdaptersForCustomJobs=false");
+  EXPECT_FALSE(off.find("flows.example.com", "Pipeline"));
+}
+
 TEST(CoreConfig, SparkApplicationsNeedTheirGate) {
   const std::string text =
       "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n"

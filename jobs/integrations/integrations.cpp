@@ -4,6 +4,7 @@
 #include "jobs/batch/kind.h"
 #include "jobs/jobset/kind.h"
 #include "jobs/kubeflow/kind.h"
+#include "jobs/pod/kind.h"
 #include "jobs/ray/kind.h"
 #include "jobs/spark/kind.h"
 #include "jobs/trainer/kind.h"
@@ -20,6 +21,10 @@ JobKinds all_kinds() {
     kinds.insert(kinds.end(), family.begin(), family.end());
   }
   return JobKinds(std::move(kinds));
+}
+
+JobKinds kinds_in_the_making() {
+  return JobKinds({pod_kind()});
 }
 
 JobKinds enabled_kinds(const std::vector<std::string>& frameworks) {

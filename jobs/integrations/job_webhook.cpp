@@ -172,15 +172,19 @@ Result<Json> default_job(const Lookup& objects, const GenericJob& job,
     queue = api::default_local_queue;
     patch["metadata"]["labels"][std::string(api::labels::queue_name)] = queue;
   }
+  const auto maker = managed_maker(objects, job, config.jobs);
+  if (!maker) return maker.error();
+  const bool managed = !*maker && (!queue.empty() || manages_all);
   const std::string priority_class(api::labels::priority_class);  // rule 2
   if (config.jobs.default_priority_class && !made && job.metadata().label(priority_class).empty() &&
+      (managed || !job.kind().classes_managed_only()) &&
       objects.workload_priority_class(std::string(default_priority_class))) {
     patch["metadata"]["labels"][priority_class] = default_priority_class;
   }
   patch.merge_patch(job.webhook_patch());
-  const auto maker = managed_maker(objects, job, config.jobs);
-  if (!maker) return maker.error();
-  if (!*maker && (!queue.empty() || manages_all)) patch.merge_patch(job.suspend_patch());  // rule 3
+  if (managed || job.held_by_parent()) {  // rule 3
+    patch.merge_patch(job.gated_patch(config.jobs.topology));
+  }
   const auto by = job.managed_by();
   if (config.multikueue && by && by->replaceable &&
       leads_to_workers(objects, ns, queue)) {  // rule 4

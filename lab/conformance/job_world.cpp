@@ -164,6 +164,11 @@ void JobWorld::write_job(const jobs::GenericJob& job, const jobs::JobAction& act
   const api::ResourceInfo& kind = job.kind().resource();
   const api::ObjectKey key = job.metadata().key();
   if (const auto* stop = std::get_if<jobs::StopJob>(&action)) patch(kind, key, stop->step.patch);
+  if (const auto* end = std::get_if<jobs::TerminateJob>(&action)) {
+    patch(kind, key, end->patch);
+    remove(kind, key);
+  }
+  if (const auto* gone = std::get_if<jobs::LetJobGo>(&action)) patch(kind, key, gone->patch);
   if (const auto* start = std::get_if<jobs::StartJob>(&action)) patch(kind, key, start->patch);
   if (const auto* hold = std::get_if<jobs::HoldJob>(&action)) patch(kind, key, hold->patch);
   if (const auto* queue = std::get_if<jobs::QueueJob>(&action)) patch(kind, key, queue->patch);

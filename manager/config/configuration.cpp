@@ -13,15 +13,11 @@ namespace regatta::manager {
 namespace {
 
 /// Known fields that have no effect yet.
-constexpr std::string_view without_effect[] = {"controller.cacheSyncTimeout",
-                                               "integrations.externalFrameworks",
-                                               "integrations.podOptions",
-                                               "leaderElection.resourceLock",
-                                               "multiKueue.clusterProfile",
-                                               "multiKueue.externalFrameworks",
-                                               "pprofBindAddress",
-                                               "resources.deviceClassMappings",
-                                               "tls"};
+constexpr std::string_view without_effect[] = {
+    "controller.cacheSyncTimeout",   "integrations.externalFrameworks",
+    "integrations.podOptions",       "leaderElection.resourceLock",
+    "multiKueue.clusterProfile",     "pprofBindAddress",
+    "resources.deviceClassMappings", "tls"};
 
 bool has(const Json& document, std::string_view path) {
   const Json* at = &document;

@@ -142,6 +142,8 @@ struct MultiKueueConfiguration {
   std::string origin{api::default_origin};
   Duration worker_lost_timeout = std::chrono::minutes(15);
   std::string dispatcher_name{api::dispatchers::all_at_once};
+  /// "Kind.version.group": kinds that other controllers manage, and that are sent to workers.
+  std::vector<std::string> external_frameworks;
   std::int64_t incremental_step_size = 3;
   WorkerLimits worker_limits;
   /// removalBrake: removals are held when more than this share of what runs on a worker, and at

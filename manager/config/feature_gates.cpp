@@ -154,6 +154,7 @@ constexpr std::string_view with_effect[] = {
     "MetricForWorkloadCreationLatency",
     "MetricsForCohorts",
     "MultiKueue",
+    "MultiKueueAdaptersForCustomJobs",
     "MultiKueueIncrementalDispatcherRespectConfigOrder",
     "MultiKueueKubeConfigPathValidation",
     "MultiKueueOrchestratedPreemption",
