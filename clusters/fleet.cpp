@@ -288,7 +288,8 @@ std::optional<api::Condition> Fleet::condition(const Member& member,
     wanted.message = "Connected";
     std::vector<std::string> lacking;
     for (const auto& kind : local_.jobs.kinds().all()) {
-      const bool lacks = local_.jobs.serves(*kind) && !member.remote->jobs.serves(*kind);
+      const bool lacks =
+          kind->dispatched() && local_.jobs.serves(*kind) && !member.remote->jobs.serves(*kind);
       if (lacks) lacking.push_back(kind->resource().group_resource());
     }
     if (!lacking.empty()) wanted.message += "; no use for: " + joined(lacking, ", ");

@@ -15,9 +15,6 @@ using jobs::JobPtr;
 
 namespace {
 
-/// A CRD that comes later is noticed so much later at most.
-constexpr Duration absent_retry = std::chrono::minutes(2);
-
 kube::InformerOptions options_for(const jobs::JobKind& kind, kube::InformerOptions options) {
   // Every server has batch/v1: one that denies it is no Kubernetes, or not ready.
   if (kind.resource().group != "batch") options.absent_retry = absent_retry;

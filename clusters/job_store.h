@@ -12,6 +12,9 @@
 
 namespace regatta::clusters {
 
+/// A CRD that comes later is noticed so much later at most.
+inline constexpr Duration absent_retry = std::chrono::minutes(2);
+
 struct JobStoreDeps {
   jobs::JobKinds kinds;
   /// What the informer of one kind needs.

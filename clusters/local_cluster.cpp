@@ -79,6 +79,11 @@ LocalCluster::LocalCluster(LocalClusterDeps deps)
       workloads(informer_deps(deps, "informer.workloads"), remembering_many(),
                 [this](auto& workload) { templates_.share(&workload); }),
       jobs(job_store_deps(deps, &templates_)),
+      runtimes(deps.kinds,
+               [&deps](const api::ResourceInfo& runtime) {
+                 const std::string name = "informer." + std::string(runtime.plural);
+                 return informer_deps(deps, name.c_str());
+               }),
       cluster_queues(informer_deps(deps, "informer.clusterqueues")),
       local_queues(informer_deps(deps, "informer.localqueues")),
       cohorts(informer_deps(deps, "informer.cohorts")),
@@ -115,6 +120,10 @@ LocalCluster::LocalCluster(LocalClusterDeps deps)
       names.push_back(job.metadata().ns + "/" + name);
     }
     return names;
+  });
+  jobs.add_index(by_runtime, [](const jobs::GenericJob& job) {
+    const auto ref = job.runtime();
+    return ref && *ref ? std::vector<std::string>{(*ref)->str()} : std::vector<std::string>();
   });
   pods.add_index(by_pods_workload, [](const api::Pod& pod) {
     const std::string workload = workload_of(pod);
@@ -154,6 +163,10 @@ void LocalCluster::start(TaskScope& scope) {
   jobs.for_each_informer([&scope](const jobs::JobKind& kind, JobStore::Informer& informer) {
     scope.spawn("informer " + std::string(kind.resource().plural), informer.run());
   });
+  runtimes.for_each_informer(
+      [&scope](const api::ResourceInfo& runtime, RuntimeStore::Informer& informer) {
+        scope.spawn("informer " + std::string(runtime.plural), informer.run());
+      });
   scope.spawn("informer clusterqueues", cluster_queues.run());
   scope.spawn("informer localqueues", local_queues.run());
   scope.spawn("informer cohorts", cohorts.run());
@@ -174,6 +187,7 @@ void LocalCluster::start(TaskScope& scope) {
 Task<> LocalCluster::wait_synced() {
   co_await workloads.wait_synced();
   co_await jobs.wait_synced();
+  co_await runtimes.wait_synced();
   co_await cluster_queues.wait_synced();
   co_await local_queues.wait_synced();
   co_await cohorts.wait_synced();
@@ -200,6 +214,7 @@ Task<> LocalCluster::catch_up() {
   std::vector<Task<>> all;
   all.push_back(workloads.catch_up());
   all.push_back(jobs.catch_up());
+  runtimes.catch_up(&all);
   all.push_back(cluster_queues.catch_up());
   all.push_back(local_queues.catch_up());
   all.push_back(cohorts.catch_up());

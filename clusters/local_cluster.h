@@ -2,6 +2,7 @@
 
 #include "clusters/job_store.h"
 #include "clusters/local_lookup.h"
+#include "clusters/runtime_store.h"
 #include "lib/api/core.h"
 #include "lib/api/kueue.h"
 #include "lib/api/template_pool.h"
@@ -121,6 +122,7 @@ class LocalCluster {
  public:
   kube::Informer<api::Workload> workloads;
   JobStore jobs;
+  RuntimeStore runtimes;
   kube::Informer<api::ClusterQueue> cluster_queues;
   kube::Informer<api::LocalQueue> local_queues;
   kube::Informer<api::Cohort> cohorts;
@@ -192,6 +194,8 @@ std::string owner_name(const jobs::JobId& owner);
 inline constexpr const char* by_local_queue = "local-queue";
 /// Index of LocalCluster::jobs: "namespace/name" of the prebuilt Workload that the job names.
 inline constexpr const char* by_prebuilt = "prebuilt";
+/// jobs by the runtime that they refer to: RuntimeRef::str().
+inline constexpr const char* by_runtime = "runtime";
 
 /// Index of LocalCluster::pods: "namespace/name" of the Workload of a placed pod.
 inline constexpr const char* by_pods_workload = "workload";

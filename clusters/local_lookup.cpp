@@ -12,6 +12,10 @@ jobs::JobPtr LocalLookup::job(const jobs::JobId& id) const {
   return cluster_.jobs.get(id);
 }
 
+std::shared_ptr<const Json> LocalLookup::runtime(const jobs::RuntimeRef& ref) const {
+  return cluster_.runtimes.get(ref);
+}
+
 jobs::WorkloadPtr LocalLookup::workload(const api::ObjectKey& key) const {
   return cluster_.workloads.get(key);
 }

@@ -13,6 +13,7 @@ class LocalLookup final : public jobs::Lookup {
 
   const jobs::JobKinds& kinds() const override;
   jobs::JobPtr job(const jobs::JobId& id) const override;
+  std::shared_ptr<const Json> runtime(const jobs::RuntimeRef& ref) const override;
   jobs::WorkloadPtr workload(const api::ObjectKey& key) const override;
   std::vector<jobs::WorkloadPtr> workloads_of(const jobs::JobId& owner) const override;
   std::shared_ptr<const api::Namespace> namespace_named(const std::string& name) const override;

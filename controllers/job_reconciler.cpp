@@ -85,6 +85,11 @@ void JobReconciler::watch_needs() {
       [enqueue_class](const api::ObjectKey& key) { enqueue_class("workload/" + key.name); });
   cluster_.priority_classes.on_change(
       [enqueue_class](const api::ObjectKey& key) { enqueue_class("pod/" + key.name); });
+  cluster_.runtimes.on_change([this](const jobs::RuntimeRef& ref) {
+    for (const JobId& job : cluster_.jobs.ids_by_index(clusters::by_runtime, ref.str())) {
+      queue_.add(job);
+    }
+  });
   cluster_.flavors.on_transition([this](const auto&, const auto& before, const auto& after) {
     if (before || !after) return;
     for (const jobs::WorkloadPtr& workload : cluster_.workloads.list()) {
@@ -276,6 +281,22 @@ Task<Status> JobReconciler::run(JobPtr job, jobs::StopJob action) {
   const Status done = co_await cluster_.patch_job(jobs::id_of(*job), action.step.status, change);
   if (done) note(*job, action);
   co_return done;
+}
+
+Task<Status> JobReconciler::run(JobPtr job, jobs::TerminateJob action) {
+  const Json patch = action.patch;
+  const auto change = [patch](const GenericJob&) { return std::optional<Json>(patch); };
+  const Status told = co_await cluster_.patch_job(jobs::id_of(*job), true, change);
+  if (!told) co_return told;
+  const Status removed = co_await cluster_.remove_job(job);
+  if (removed) note(*job, action);
+  co_return removed;
+}
+
+Task<Status> JobReconciler::run(JobPtr job, jobs::LetJobGo action) {
+  const Json patch = action.patch;
+  const auto change = [patch](const GenericJob&) { return std::optional<Json>(patch); };
+  return cluster_.patch_job(jobs::id_of(*job), false, change);
 }
 
 Task<Status> JobReconciler::run(JobPtr job, jobs::StartJob action) {

@@ -48,6 +48,8 @@ class JobReconciler {
   Task<Status> run(jobs::JobPtr job, jobs::SetReclaimable action);
   Task<Status> run(jobs::JobPtr job, jobs::DropReservation action);
   Task<Status> run(jobs::JobPtr job, jobs::StopJob action);
+  Task<Status> run(jobs::JobPtr job, jobs::TerminateJob action);
+  Task<Status> run(jobs::JobPtr job, jobs::LetJobGo action);
   Task<Status> run(jobs::JobPtr job, jobs::StartJob action);
   Task<Status> run(jobs::JobPtr job, jobs::HoldJob action);
   Task<Status> run(jobs::JobPtr job, jobs::QueueJob action);

@@ -36,7 +36,8 @@ std::string rejection_of(const jobs::Lookup& hub, const api::Workload& workload)
   const api::OwnerReference* owner = workload.metadata.controller();
   if (!owner && !owners.empty()) owner = &owners.front();
   if (!owner) return "No multikueue adapter found";
-  if (hub.kinds().find(*owner)) return "";
+  const jobs::JobKind* kind = hub.kinds().find(*owner);
+  if (kind && kind->dispatched()) return "";
   return "No multikueue adapter found for owner kind \"" + owner->api_version +
          ", Kind=" + owner->kind + "\"";
 }

@@ -19,8 +19,20 @@ const JobKind* JobKinds::find(std::string_view group, std::string_view kind) con
   return nullptr;
 }
 
+JobKinds JobKinds::dispatched() const {
+  std::vector<std::shared_ptr<const JobKind>> out;
+  for (const auto& one : kinds_) {
+    if (one->dispatched()) out.push_back(one);
+  }
+  return JobKinds(std::move(out));
+}
+
 const JobKind* JobKinds::find(const api::OwnerReference& owner) const {
   return find(api::group_of(owner.api_version), owner.kind);
+}
+
+std::string RuntimeRef::str() const {
+  return resource->group_resource() + "/" + key.str();
 }
 
 std::string JobId::str() const {

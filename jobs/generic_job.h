@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,6 +55,19 @@ struct CheckOptions {
   bool elastic = true;  ///< jobs may grow and shrink while they run
 };
 
+class GenericJob;
+using JobPtr = std::shared_ptr<const GenericJob>;
+
+/// An object that many jobs refer to and that says what their pods are, such as the runtime of a
+/// TrainJob.
+struct RuntimeRef {
+  const api::ResourceInfo* resource = nullptr;
+  api::ObjectKey key;
+
+  /// "trainingruntimes.trainer.kubeflow.org/team/torch".
+  std::string str() const;
+};
+
 /// One job of any kind, as it was read; it never changes. Every patch holds the uid of the job, so
 /// that it applies to no other job of the same name. It holds no resourceVersion, because operators
 /// write the status of jobs all the time.
@@ -66,6 +80,11 @@ class GenericJob {
 
   // --- What it asks for
 
+  /// The runtime that the job refers to; nullopt for kinds without runtimes. Without its runtime a
+  /// job says nothing of its pods. `invalid` when it can have none.
+  virtual Result<std::optional<RuntimeRef>> runtime() const { return std::optional<RuntimeRef>(); }
+  /// The same job with its runtime; null for kinds without runtimes.
+  virtual JobPtr with_runtime(const Json& /*runtime*/) const { return nullptr; }
   /// The pod sets of its Workload: counts, templates as the user wrote them, topology requests.
   /// `invalid` when no Workload can be made of the job.
   virtual Result<std::vector<api::PodSet>> pod_sets(const TopologyOptions& topology) const = 0;
@@ -108,6 +127,16 @@ class GenericJob {
   /// `at_once` says that the API server lets them.
   virtual std::optional<StopStep> next_stop_step(const api::Workload* workload,
                                                  bool at_once) const = 0;
+  /// For jobs that a stop deletes, because they cannot be held back again: what their status says
+  /// before that; nullopt when the job does not run or is being deleted.
+  virtual std::optional<Json> termination_patch(const std::string& /*reason*/,
+                                                const std::string& /*message*/,
+                                                TimePoint /*now*/) const {
+    return std::nullopt;
+  }
+  /// Lets a job go that is kept until its Workload knows how it ended; an empty object when nothing
+  /// keeps it.
+  virtual Json let_go_patch() const { return Json::object(); }
   /// Puts a job without a queue into one; a job that has not begun is suspended in the same write.
   virtual Json queue_patch(const std::string& queue) const = 0;
 
@@ -115,6 +144,12 @@ class GenericJob {
 
   /// Suspends a new job; an empty object when it is suspended already.
   virtual Json suspend_patch() const = 0;
+  /// What holds a new job back, where more than a field of it does.
+  virtual Json gated_patch(const TopologyOptions& /*topology*/) const { return suspend_patch(); }
+  /// What made the job wants it held back, whatever its queue is.
+  virtual bool held_by_parent() const { return false; }
+  /// What a new job gets besides that, whether it is managed or not.
+  virtual Json webhook_patch() const { return Json::object(); }
   /// Nothing for kinds without such a field.
   virtual std::optional<ManagedBy> managed_by() const = 0;
   virtual Json managed_by_patch(std::string_view manager) const = 0;
@@ -126,6 +161,8 @@ class GenericJob {
 
   // --- MultiKueue
 
+  /// The hub's job is not started while a worker runs it: nothing else would keep it from running.
+  virtual bool waits_on_hub() const { return false; }
   /// Why MultiKueue may not run the job of the hub; empty when it may.
   virtual std::string not_managed_reason() const = 0;
   /// The job for a worker: the hub's job as it was before it was started, suspended, with the
@@ -141,8 +178,6 @@ class GenericJob {
   /// status was seen.
   virtual Json final_patch(bool success, const std::string& message, TimePoint now) const = 0;
 };
-
-using JobPtr = std::shared_ptr<const GenericJob>;
 
 /// What a webhook looks at when a job changes. Kueue's webhooks differ by kind, and which mistakes
 /// of an older job may stay is seen by users.
@@ -160,10 +195,18 @@ class JobKind {
   /// The name under `integrations.frameworks` of the configuration: "batch/job".
   virtual std::string_view framework() const = 0;
   virtual const api::ResourceInfo& resource() const = 0;
+  /// The kinds of the runtimes that jobs of this kind refer to.
+  virtual std::span<const api::ResourceInfo> runtimes() const { return {}; }
   /// `pool` (may be null) shares what many jobs of one template have in common.
   virtual Result<JobPtr> decode(const Json& object, api::TemplatePool* pool) const = 0;
   /// Whether a job of the kind may grow and shrink while it runs, by workload slices.
   virtual bool may_be_elastic() const { return false; }
+  /// Whether a job of the kind may name a Workload that exists already.
+  virtual bool may_be_prebuilt() const { return true; }
+  /// Whether MultiKueue runs jobs of the kind on workers.
+  virtual bool dispatched() const { return true; }
+  /// Whether only managed jobs of the kind get the default WorkloadPriorityClass.
+  virtual bool classes_managed_only() const { return false; }
   /// Whether webhooks check only jobs that are managed: those with a queue, or all.
   virtual bool checks_managed_only() const { return false; }
   virtual UpdateChecks update_checks() const { return UpdateChecks::whole_first; }
@@ -178,6 +221,8 @@ class JobKinds {
   const std::vector<std::shared_ptr<const JobKind>>& all() const { return kinds_; }
   /// By group and kind, whatever the version; null when there is no such kind.
   const JobKind* find(std::string_view group, std::string_view kind) const;
+  /// Those of them that run on workers.
+  JobKinds dispatched() const;
   /// The kind of an owner; null when the owner is no job.
   const JobKind* find(const api::OwnerReference& owner) const;
 

@@ -13,8 +13,8 @@ JobNote normal(std::string_view reason, std::string message) {
 
 /// A dispatched job has events enough already.
 bool is_dispatched(const GenericJob& job) {
-  return job.not_managed_reason().empty() ||
-         !job.metadata().label(std::string(api::labels::multikueue_origin)).empty();
+  const bool on_hub = !job.waits_on_hub() && job.not_managed_reason().empty();
+  return on_hub || !job.metadata().label(std::string(api::labels::multikueue_origin)).empty();
 }
 
 struct Notes {
@@ -38,6 +38,9 @@ struct Notes {
   }
   std::optional<JobNote> operator()(const StopJob& a) const {
     if (!a.step.last) return std::nullopt;
+    return normal(events::stopped, a.message);
+  }
+  std::optional<JobNote> operator()(const TerminateJob& a) const {
     return normal(events::stopped, a.message);
   }
   std::optional<JobNote> operator()(const StartJob& a) const {

@@ -50,8 +50,8 @@ class Cluster final : public Lookup {
     return nullptr;
   }
   std::shared_ptr<const api::WorkloadPriorityClass> workload_priority_class(
-      const std::string&) const override {
-    return nullptr;
+      const std::string& name) const override {
+    return in(workload_classes, name);
   }
   std::vector<std::shared_ptr<const api::PriorityClass>> priority_classes() const override {
     return {};
@@ -62,6 +62,7 @@ class Cluster final : public Lookup {
   Named<api::LocalQueue> local_queues;
   Named<api::ClusterQueue> cluster_queues;
   Named<api::AdmissionCheck> checks;
+  Named<api::WorkloadPriorityClass> workload_classes;
 
  private:
   template <class T>
@@ -113,10 +114,10 @@ class JobWebhook : public testing::Test {
   }
   Json defaults(const JobPtr& job) const { return default_job(cluster_, *job, config_).value(); }
   std::vector<std::string> errors(const JobPtr& job) const {
-    return texts(validate_job(*job, config_));
+    return texts(validate_job(cluster_, job, config_));
   }
   std::vector<std::string> errors(const JobPtr& before, const JobPtr& after) const {
-    return texts(validate_job_update(cluster_, *before, *after, config_));
+    return texts(validate_job_update(cluster_, *before, after, config_));
   }
   static std::vector<std::string> texts(const api::FieldErrors& errors) {
     std::vector<std::string> out;
@@ -194,6 +195,42 @@ TEST_F(JobWebhook, only_some_kinds_are_elastic_and_none_becomes_it) {
                                        "\"jobset.x-k8s.io/v1alpha2, Kind=JobSet\""));
   EXPECT_THAT(errors(job(elastic)), IsEmpty());
   EXPECT_THAT(errors(job(), job(elastic)), ElementsAre(testing::EndsWith("field is immutable")));
+}
+
+TEST_F(JobWebhook, a_spark_application_makes_its_own_workload) {
+  const auto spark = [](const char* metadata) {
+    Json json = Json::parse(R"({"spec": {"mode": "cluster", "driver": {}, "executor": {}}})");
+    json["metadata"] = Json::parse(metadata);
+    json["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] = "main";
+    const JobKind* kind = all_kinds().find("sparkoperator.k8s.io", "SparkApplication");
+    return kind->decode(json, nullptr).value();
+  };
+  EXPECT_THAT(errors(spark("{}")), IsEmpty());
+  EXPECT_THAT(errors(spark(R"({"labels": {"kueue.x-k8s.io/prebuilt-workload-name": "w"}})")),
+              ElementsAre("metadata.labels[kueue.x-k8s.io/prebuilt-workload-name]: Forbidden: Is "
+                          "not supported for \"sparkoperator.k8s.io/v1beta2, "
+                          "Kind=SparkApplication\""));
+  EXPECT_THAT(errors(spark(R"({"annotations": {"kueue.x-k8s.io/prebuilt-workload-name": "w"}})")),
+              ElementsAre(testing::StartsWith("metadata.annotations[")));
+}
+
+TEST_F(JobWebhook, a_pod_that_is_not_managed_stays_as_it_is) {
+  cluster_.workload_classes["default"] = std::make_shared<api::WorkloadPriorityClass>();
+  const auto pod = [](const char* metadata) {
+    Json json = Json::parse(R"({"spec": {"containers": [{"name": "c"}]}})");
+    json["metadata"] = Json::parse(metadata);
+    json["metadata"]["namespace"] = "team";
+    return kinds_in_the_making().all().front()->decode(json, nullptr).value();
+  };
+  EXPECT_EQ(defaults(pod(R"({"name": "p"})")), Json::object());
+  const Json queued = defaults(pod(R"({"labels": {"kueue.x-k8s.io/queue-name": "main"}})"));
+  EXPECT_EQ(queued["metadata"]["labels"], Json({{"kueue.x-k8s.io/managed", "true"},
+                                                {"kueue.x-k8s.io/priority-class", "default"}}));
+  EXPECT_EQ(queued["spec"]["schedulingGates"].size(), 2U);
+  const Json of_parent =
+      defaults(pod(R"({"annotations": {"kueue.x-k8s.io/pod-suspending-parent": "statefulset"}})"));
+  EXPECT_EQ(of_parent["spec"]["schedulingGates"].size(), 2U);
+  EXPECT_FALSE(of_parent["metadata"].contains("finalizers"));
 }
 
 TEST_F(JobWebhook, an_elastic_job_has_neither_places_nor_a_least_number_of_pods) {

@@ -20,6 +20,8 @@ class Lookup {
 
   virtual const JobKinds& kinds() const = 0;
   virtual JobPtr job(const JobId& id) const = 0;
+  /// The runtime that jobs refer to.
+  virtual std::shared_ptr<const Json> runtime(const RuntimeRef&) const { return nullptr; }
   virtual WorkloadPtr workload(const api::ObjectKey& key) const = 0;
   /// Workloads that a job of that kind and name controls, whatever its uid, by name.
   virtual std::vector<WorkloadPtr> workloads_of(const JobId& owner) const = 0;

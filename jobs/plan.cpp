@@ -26,6 +26,8 @@ bool owned_by(const api::Workload& workload, const GenericJob& job) {
 }
 
 bool matches(const JobView& view, const api::Workload& workload) {
+  // A job whose runtime is gone keeps its Workload.
+  if (view.without_runtime) return true;
   // A job that runs, or that has a prebuilt Workload, keeps the time limit of its Workload.
   if (!view.prebuilt && view.job->suspended()) {
     const auto limit = max_execution_seconds(*view.job);
@@ -43,9 +45,22 @@ bool matches(const JobView& view, const api::Workload& workload) {
   return view.job->equivalent(completed, infos);
 }
 
+/// Why a job is deleted, for its status.
+std::string termination_reason(const api::Workload* workload) {
+  if (!workload) return "NoMatchingWorkload";
+  if (workload->metadata.deleting()) return "WorkloadDeleted";
+  const api::Condition* condition = api::find_condition(workload->status.conditions, evicted);
+  if (condition && condition->status == api::ConditionStatus::True) {
+    return "WorkloadEvictedDueTo" + condition->reason;
+  }
+  return "NotAdmitted";
+}
+
 /// The next step that stops the job, if a step is left.
 std::optional<JobAction> stop(const JobView& view, const api::Workload* workload,
                               std::string message) {
+  auto patch = view.job->termination_patch(termination_reason(workload), message, view.now);
+  if (patch) return TerminateJob{std::move(*patch), std::move(message)};
   auto step = view.job->next_stop_step(workload, view.policy.restore_at_once);
   if (!step) return {};
   return StopJob{std::move(*step), std::move(message)};
@@ -81,7 +96,8 @@ std::optional<JobAction> start(const JobView& view, const WorkloadPtr& workload)
   if (view.infos_error && view.infos_error->code() == Errc::invalid) {
     return failed(*view.infos_error);
   }
-  if (view.infos_error || view.infos.empty()) return {};
+  if (view.infos_error || view.infos.empty() || view.without_runtime) return {};
+  if (view.dispatched && view.job->waits_on_hub()) return {};
   Result<Json> patch = view.job->start_patch(view.infos);
   if (!patch) return failed(patch.error());
   return StartJob{std::move(*patch),
@@ -132,7 +148,8 @@ std::vector<JobAction> make_workload(const JobView& view) {
 /// without its Workload: the dispatch of a new Workload removes those pods first.
 std::optional<std::vector<JobAction>> end_dispatched(const JobView& view) {
   std::vector<JobAction> out;
-  const bool dispatched = view.job->not_managed_reason().empty();
+  const bool dispatched =
+      view.job->waits_on_hub() ? view.dispatched : view.job->not_managed_reason().empty();
   if (dispatched && view.owned.empty()) return std::nullopt;
   for (const WorkloadPtr& workload : view.owned) {
     const bool goes = workload->metadata.deleting() || is_finished(*workload);
@@ -177,6 +194,12 @@ std::optional<std::vector<JobAction>> claim_prebuilt(const JobView& view,
   return Actions{AdoptWorkload{workload}};
 }
 
+std::optional<JobAction> let_go(const GenericJob& job) {
+  Json patch = job.let_go_patch();
+  if (patch.empty()) return std::nullopt;
+  return LetJobGo{std::move(patch)};
+}
+
 /// The Workload of the job finished: the job is stopped if it still runs.
 std::vector<JobAction> finished_workload(const JobView& view, const WorkloadPtr& workload,
                                          bool job_ended) {
@@ -187,6 +210,7 @@ std::vector<JobAction> finished_workload(const JobView& view, const WorkloadPtr&
       (job_ended || !view.job->active())) {
     out.push_back(ReleaseWorkload{workload});
   }
+  if (auto action = let_go(*view.job); job_ended && action) out.push_back(std::move(*action));
   return out;
 }
 
@@ -204,6 +228,17 @@ std::vector<JobAction> release_all(const JobView& view) {
       out.push_back(ReleaseWorkload{workload});
     }
   }
+  return out;
+}
+
+/// nullopt for a job that is kept and has ended: its Workload learns how.
+std::optional<std::vector<JobAction>> deleted_job(const JobView& view) {
+  Json patch = view.job->let_go_patch();
+  if (patch.empty()) return release_all(view);
+  if (view.job->active()) return std::vector<JobAction>();
+  if (view.job->finished()) return std::nullopt;
+  std::vector<JobAction> out = release_all(view);
+  out.push_back(LetJobGo{std::move(patch)});
   return out;
 }
 
@@ -298,8 +333,10 @@ std::vector<JobAction> apply_rules(const JobView& view) {
     return {HoldJob{std::move(patch)}};
   }
   if (!view.managed) return {};
-  // 2. The job is being deleted: its Workloads are released.
-  if (job.metadata().deleting()) return release_all(view);
+  // 2. The job is being deleted: its Workloads are released. A job that is kept runs to its end.
+  if (job.metadata().deleting()) {
+    if (auto actions = deleted_job(view)) return *actions;
+  }
   const bool elastic = is_elastic(view);
   if (elastic) {
     if (auto actions = plan_slices(view); !actions.empty()) return actions;
@@ -322,7 +359,7 @@ std::vector<JobAction> apply_rules(const JobView& view) {
   // 7. The job ended.
   if (end) {
     const std::string reason(end->success ? api::reasons::succeeded : api::reasons::failed);
-    return {FinishWorkload{workload, reason, end->message}};
+    return in_order({FinishWorkload{workload, reason, end->message}, let_go(job)});
   }
   // 8. The Workload learns which pods the job will not need again.
   if (auto action = follow_reclaimable(view, workload)) return {*action};
@@ -443,6 +480,12 @@ std::string text(const DropReservation&) {
 }
 std::string text(const StopJob& a) {
   return std::string(a.step.last ? "stop job (" : "stop job, more to come (") + a.message + ")";
+}
+std::string text(const TerminateJob& a) {
+  return "terminate job (" + a.message + ")";
+}
+std::string text(const LetJobGo&) {
+  return "let job go";
 }
 std::string text(const StartJob& a) {
   return "start job (" + a.message + ")";

@@ -64,6 +64,8 @@ struct JobView {
   std::string default_queue;
   JobPolicy policy;
   TimePoint now{};
+  /// The admission checks of its Workload send the job to workers.
+  bool dispatched = false;
   /// A worker may still run the job, whatever its status says. Asked for evicted jobs only.
   bool may_run_on_worker = false;
   std::optional<api::PriorityClassRef> priority_class;
@@ -71,6 +73,7 @@ struct JobView {
   TopologyOptions topology;
   /// Why no Workload can be made of the job, e.g. an unknown priority class.
   std::optional<Error> invalid;
+  bool without_runtime = false;         ///< `invalid` says why; what the job asks for is not known
   bool missing_workload_class = false;  ///< `invalid` says so
 };
 
@@ -111,6 +114,15 @@ struct StopJob {
   StopStep step;
   std::string message;
 };
+/// Deletes a job that cannot be held back again; its status says why.
+struct TerminateJob {
+  Json patch;  ///< of the status
+  std::string message;
+};
+/// Lets a job go that was kept until its Workload knew how it ended.
+struct LetJobGo {
+  Json patch;
+};
 struct StartJob {
   Json patch;
   std::string message;
@@ -149,10 +161,10 @@ struct Complain {
   std::string message;
 };
 
-using JobAction =
-    std::variant<CreateWorkload, DeleteWorkload, AdoptWorkload, UpdateWorkload, FinishWorkload,
-                 ReleaseWorkload, SetReclaimable, DropReservation, StopJob, StartJob, HoldJob,
-                 QueueJob, DeleteJob, GateWorkload, SetPodsReady, LookAgain, Tell, Complain>;
+using JobAction = std::variant<CreateWorkload, DeleteWorkload, AdoptWorkload, UpdateWorkload,
+                               FinishWorkload, ReleaseWorkload, SetReclaimable, DropReservation,
+                               StopJob, TerminateJob, LetJobGo, StartJob, HoldJob, QueueJob,
+                               DeleteJob, GateWorkload, SetPodsReady, LookAgain, Tell, Complain>;
 
 /// Decides what the job and its Workload need next. The rules are numbered in plan.cpp. Pure.
 std::vector<JobAction> plan_job(const JobView& view);

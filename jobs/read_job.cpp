@@ -69,6 +69,7 @@ bool JobReader::takes_part(const std::string& ns) const {
 /// without a queue.
 std::string JobReader::default_queue_of(const GenericJob& job) const {
   if (!config_.default_queue || names_queue(job) || job.metadata().deleting()) return {};
+  if (job.passed_over()) return {};
   const std::string name(api::default_local_queue);
   const auto queue = objects_.local_queue(api::ObjectKey(job.metadata().ns, name));
   const bool open = queue && !queue->metadata.deleting() &&
@@ -149,6 +150,12 @@ void JobReader::read_admission(JobView* view) const {
   const FlavorLookup flavor = [this](const std::string& name) -> const api::ResourceFlavor* {
     return objects_.flavor(name).get();
   };
+  for (const api::AdmissionCheckState& state : reserved->status.admission_checks) {
+    const auto check = objects_.admission_check(state.name);
+    if (check && check->spec.controller_name == api::multikueue_controller_name) {
+      view->dispatched = true;
+    }
+  }
   Result<std::vector<PodSetInfo>> infos =
       admission_infos(*reserved, flavor, {config_.policy.queue_labels, config_.topology.enabled});
   if (infos) {
@@ -163,11 +170,18 @@ JobView JobReader::read(JobPtr job, TimePoint now) const {
   view.topology = config_.topology;
   view.policy = config_.policy;
   view.now = now;
-  view.job = std::move(job);
+  if (auto whole = with_runtime(objects_, job)) {
+    view.job = std::move(*whole);
+  } else {
+    view.job = std::move(job);
+    view.without_runtime = true;
+    view.invalid = whole.error();
+  }
   view.default_queue = default_queue_of(*view.job);
   const JobPtr maker = maker_of(*view.job);
   view.managed = manages(*view.job, maker != nullptr);
-  view.held_by_maker = maker && takes_part(view.job->metadata().ns) && !is_admitted(*maker);
+  view.held_by_maker = maker && !view.job->passed_over() && takes_part(view.job->metadata().ns) &&
+                       !is_admitted(*maker);
   view.queue_name = view.job->metadata().label(std::string(api::labels::queue_name));
   read_workloads(&view);
   read_priority(&view);
@@ -213,6 +227,15 @@ JobPtr owner_of(const Lookup& objects, const api::Workload& workload) {
   if (!kind) return nullptr;
   const JobPtr job = objects.job(JobId{kind, api::ObjectKey(workload.metadata.ns, owner->name)});
   return job && job->metadata().uid == owner->uid ? job : nullptr;
+}
+
+Result<JobPtr> with_runtime(const Lookup& objects, const JobPtr& job) {
+  const auto ref = job->runtime();
+  if (!ref) return ref.error();
+  if (!*ref) return job;
+  const auto found = objects.runtime(**ref);
+  if (!found) return Error(Errc::not_found, "runtime '" + (*ref)->key.name + "' not found");
+  return job->with_runtime(*found);
 }
 
 JobView read_job(const Lookup& objects, JobPtr job, const JobConfig& config, TimePoint now) {

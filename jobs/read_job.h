@@ -27,6 +27,10 @@ inline constexpr std::string_view default_priority_class = "default";
 /// Everything that plan_job() needs to know about one job. Pure.
 JobView read_job(const Lookup& objects, JobPtr job, const JobConfig& config, TimePoint now);
 
+/// The job with its runtime, if its kind has such; `not_found` when the runtime is not there,
+/// `invalid` when the job can have none.
+Result<JobPtr> with_runtime(const Lookup& objects, const JobPtr& job);
+
 /// The nearest managed job among the owners of this one, their owners and so on; null when there is
 /// none. `invalid` when they lead in a circle or to a job that is not there.
 Result<JobPtr> managed_maker(const Lookup& objects, const GenericJob& job, const JobConfig& config);

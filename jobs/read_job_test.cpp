@@ -1,5 +1,6 @@
 #include "jobs/read_job.h"
 
+#include "jobs/integrations/external.h"
 #include "jobs/integrations/integrations.h"
 #include "lib/api/codec.h"
 #include "lib/api/names.h"
@@ -29,6 +30,7 @@ class FewObjects final : public Lookup {
   }
 
   const JobKinds& kinds() const override { return kinds_; }
+  std::shared_ptr<const Json> runtime(const RuntimeRef&) const override { return found_runtime; }
   JobPtr job(const JobId& id) const override {
     const auto found = jobs.find(id.key.name);
     return found == jobs.end() ? nullptr : found->second;
@@ -80,6 +82,7 @@ class FewObjects final : public Lookup {
   std::vector<std::shared_ptr<const api::PriorityClass>> pod_classes;
   std::map<std::string, JobPtr> jobs;
   std::vector<WorkloadPtr> workloads;
+  std::shared_ptr<const Json> found_runtime;
 
  private:
   JobKinds kinds_ = all_kinds();
@@ -163,6 +166,36 @@ TEST_F(ReadJob, TheDefaultQueueTakesJobsThatCameAfterIt) {
       "");
   config_.default_queue = false;
   EXPECT_EQ(read().default_queue, "");
+}
+
+TEST_F(ReadJob, WhatAnotherControllerManagesIsLeftAlone) {
+  const auto kind = external_kind("Pipeline.v1.flows.example.com", true).value();
+  Json json = Json::parse(R"({"metadata": {"name": "p", "namespace": "team", "uid": "u"}})");
+  json["metadata"]["creationTimestamp"] = format_rfc3339(now - 1min);
+  default_queue(1s);
+  JobView view = read_job(objects_, kind->decode(json, nullptr).value(), config_, now);
+  EXPECT_EQ(view.default_queue, "");
+  json.merge_patch(Json::parse(queued));
+  view = read_job(objects_, kind->decode(json, nullptr).value(), config_, now);
+  EXPECT_FALSE(view.managed);
+}
+
+TEST_F(ReadJob, AJobIsPlannedWithItsRuntimeOrSaysThatItLacksIt) {
+  const JobKind* kind = objects_.kinds().find("trainer.kubeflow.org", "TrainJob");
+  const auto train_job = [&](const char* ref) {
+    Json json = Json::parse(R"({"metadata": {"name": "t", "namespace": "team", "uid": "u"}})");
+    json["spec"]["runtimeRef"] = Json::parse(ref);
+    return read_job(objects_, kind->decode(json, nullptr).value(), config_, now);
+  };
+  JobView view = train_job(R"({"name": "torch"})");
+  EXPECT_TRUE(view.without_runtime);
+  EXPECT_EQ(view.invalid->what(), "runtime 'torch' not found");
+  objects_.found_runtime = std::make_shared<const Json>(Json::parse(R"({"spec": {"template": {
+      "spec": {"replicatedJobs": [{"name": "node", "replicas": 1}]}}}})"));
+  view = train_job(R"({"name": "torch"})");
+  EXPECT_FALSE(view.without_runtime);
+  EXPECT_EQ(view.job->pod_counts(), std::vector<std::int32_t>{1});
+  EXPECT_TRUE(train_job(R"({"name": "torch", "kind": "Other"})").without_runtime);
 }
 
 TEST_F(ReadJob, AJobThatAManagedJobMadeIsAccountedForByThatOne) {

@@ -29,7 +29,7 @@ api::StringMap annotations_of(const Json& pod_template) {
 }
 
 std::string metadata_field(const PodSlot& slot) {
-  return slot.field + ".metadata";
+  return slot.annotated_field.empty() ? slot.field + ".metadata" : slot.annotated_field;
 }
 
 /// The parts of a job that patches may touch.
@@ -105,7 +105,7 @@ std::vector<std::int32_t> TemplatedJob::pod_counts() const {
 
 std::string TemplatedJob::pod_priority_class() const {
   for (const PodSlot& slot : slots_) {
-    const std::string& name = text_at(pod_template(slot), {"spec", "priorityClassName"});
+    const std::string& name = text_at(asked_template(slot), {"spec", "priorityClassName"});
     if (!name.empty()) return name;
   }
   return {};
@@ -182,6 +182,7 @@ Json TemplatedJob::suspend_patch() const {
 }
 
 std::optional<ManagedBy> TemplatedJob::managed_by() const {
+  if (shape_.managed_by.empty()) return std::nullopt;
   const Json& value = value_at(object_, shape_.managed_by);
   if (!value.is_string()) return ManagedBy{std::nullopt, true};
   const auto& text = value.get_ref<const std::string&>();
@@ -202,7 +203,7 @@ void TemplatedJob::check(const CheckOptions& options, api::ErrorList* errors) co
   std::optional<Error> unreadable;
   for (const PodSlot& slot : slots_) {
     if (!slot.topology_checked) continue;
-    const api::StringMap annotations = annotations_of(pod_template(slot));
+    const api::StringMap annotations = annotations_of(asked_template(slot));
     wrong.append(check_topology(metadata_field(slot), annotations, slot.count, options.topology));
     auto request = topology_request(annotations, slot.numbering, options.topology);
     if (!request) {
@@ -230,7 +231,8 @@ void TemplatedJob::check_update(const GenericJob&, const CheckOptions& options,
 
 std::string TemplatedJob::not_managed_reason() const {
   const auto by = managed_by();
-  const std::string value = by && by->value ? *by->value : std::string();
+  if (!by) return std::string(kind().resource().kind) + " cannot name MultiKueue as its manager";
+  const std::string value = by->value ? *by->value : std::string();
   if (value == api::multikueue_controller_name) return {};
   return "Expecting " + shape_.managed_by_field + " to be \"" +
          std::string(api::multikueue_controller_name) + "\" not \"" + value + "\"";

@@ -17,6 +17,8 @@ struct PodSlot {
   std::string name;         ///< of the pod set
   Json::json_pointer path;  ///< of the pod template, in the job
   std::string field;        ///< the same as messages show it: "spec.a[0].template"
+  /// The field whose annotations messages name; empty: the metadata of the template.
+  std::string annotated_field;
   std::int32_t count = 1;
   PodNumbering numbering;
   /// The template where the job has none; null where it always has one.
@@ -37,7 +39,7 @@ enum class TopologyChecks {
 /// Where a kind keeps the fields that all kinds have.
 struct JobShape {
   Json::json_pointer suspend{"/spec/suspend"};
-  Json::json_pointer managed_by{"/spec/managedBy"};
+  Json::json_pointer managed_by{"/spec/managedBy"};  ///< empty: no such field
   std::string managed_by_field = "spec.managedBy";
   std::string own_controller;  ///< the value of managed_by that means the same as none
   /// A start removes the field instead of setting it to false.
@@ -50,18 +52,19 @@ class TemplatedJob : public GenericJob {
  public:
   const api::ObjectMeta& metadata() const final { return metadata_; }
 
-  Result<std::vector<api::PodSet>> pod_sets(const TopologyOptions& topology) const final;
+  Result<std::vector<api::PodSet>> pod_sets(const TopologyOptions& topology) const override;
   std::vector<std::int32_t> pod_counts() const final;
   std::string pod_priority_class() const override;
   bool equivalent(const api::Workload& workload,
                   const std::vector<PodSetInfo>* running) const final;
 
-  bool suspended() const final;
-  /// One write stops it.
-  bool stopping() const final { return false; }
+  bool suspended() const override;
+  /// One write stops it, unless the kind says otherwise.
+  bool stopping() const override { return false; }
 
   Result<Json> start_patch(const std::vector<PodSetInfo>& infos) const final;
-  std::optional<StopStep> next_stop_step(const api::Workload* workload, bool at_once) const final;
+  std::optional<StopStep> next_stop_step(const api::Workload* workload,
+                                         bool at_once) const override;
   Json queue_patch(const std::string& queue) const final;
 
   Json suspend_patch() const final;
@@ -72,8 +75,8 @@ class TemplatedJob : public GenericJob {
                     api::ErrorList* errors) const override;
 
   std::string not_managed_reason() const final;
-  Json remote_job(const api::Workload& workload, const std::string& origin) const final;
-  Json status_patch(const GenericJob& remote) const final;
+  Json remote_job(const api::Workload& workload, const std::string& origin) const override;
+  Json status_patch(const GenericJob& remote) const override;
 
  protected:
   TemplatedJob(Json object, api::ObjectMeta metadata, const JobShape& shape,
@@ -91,11 +94,12 @@ class TemplatedJob : public GenericJob {
   virtual Json shown_status() const { return status(); }
   /// The patch that turns the status of this job into `after`; an empty object when it is that.
   Json status_becomes(const Json& after) const;
+  /// The patch that turns the spec of this job into that of `after`.
+  Json patch_to(const Json& after) const;
 
  private:
   const Json& pod_template(const PodSlot& slot) const;
   const Json& asked_template(const PodSlot& slot) const;
-  Json patch_to(const Json& after) const;
 
   Json object_;
   api::ObjectMeta metadata_;

@@ -33,8 +33,14 @@ kube::InformerDeps informer_deps(const CoreDeps& deps) {
 }
 
 clusters::RemoteClusterDeps remote_deps(const CoreDeps& deps, const CoreConfig& config) {
-  return {deps.clock,     deps.rng,     deps.scope.executor(),    deps.log,
-          config.origin,  config.kinds, config.on_remote_request, config.worker_limits,
+  return {deps.clock,
+          deps.rng,
+          deps.scope.executor(),
+          deps.log,
+          config.origin,
+          config.kinds.dispatched(),
+          config.on_remote_request,
+          config.worker_limits,
           deps.write_gate};
 }
 

@@ -1,5 +1,6 @@
 #include "manager/core_config.h"
 
+#include "jobs/integrations/external.h"
 #include "lib/api/own_names.h"
 
 #include <algorithm>
@@ -144,13 +145,28 @@ void set_topology(const FeatureGates& gates, CoreConfig* core) {
   admission.topology_replace_or_evict = gates.enabled("TASFailedNodeReplacementFailFast");
 }
 
+Result<jobs::JobKinds> kinds_of(const Configuration& config) {
+  std::vector<std::string> frameworks = config.integrations.frameworks;
+  if (!config.gates.enabled(spark_gate)) std::erase(frameworks, spark_framework);
+  auto kinds = jobs::enabled_kinds(frameworks).all();
+  if (!config.gates.enabled("MultiKueueAdaptersForCustomJobs")) return jobs::JobKinds(kinds);
+  for (const std::string& name : config.multi_kueue.external_frameworks) {
+    auto kind = jobs::external_kind(name, true);
+    if (!kind) return kind.error().within("multiKueue.externalFrameworks: " + name);
+    kinds.push_back(std::move(*kind));
+  }
+  return jobs::JobKinds(std::move(kinds));
+}
+
 }  // namespace
 
 Result<CoreConfig> core_config(const Configuration& config, std::string instance) {
   CoreConfig core;
   core.system_namespace = config.ns;
   core.instance = std::move(instance);
-  core.kinds = jobs::enabled_kinds(config.integrations.frameworks);
+  auto kinds = kinds_of(config);
+  if (!kinds) return kinds.error();
+  core.kinds = std::move(*kinds);
   core.multikueue = config.gates.enabled("MultiKueue");
   core.origin = config.multi_kueue.origin;
   core.dispatch = dispatch_config(config.multi_kueue);

@@ -82,5 +82,33 @@ TEST(CoreConfig, KindsAreFollowedThatTheConfigurationNames) {
   EXPECT_EQ(followed, "batch/job ray.io/rayjob ");
 }
 
+TEST(CoreConfig, ExternalKindsAreFollowedUnlessTheirGateIsOff) {
+  const std::string text =
+      "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n"
+      "multiKueue: {externalFrameworks: [{name: Pipeline.v1.flows.example.com}]}\n";
+  const auto followed = [&](const char* gates) {
+    return core_config(load_configuration(text, gates).value(), "test")->kinds;
+  };
+  const jobs::JobKinds on = followed("");
+  ASSERT_TRUE(on.find("flows.example.com", "Pipeline"));
+  EXPECT_EQ(on.dispatched().all().size(), 2U);
+  const jobs::JobKinds off = followed("MultiKueueAdaptersForCustomJobs=false");
+  EXPECT_FALSE(off.find("flows.example.com", "Pipeline"));
+}
+
+TEST(CoreConfig, SparkApplicationsNeedTheirGate) {
+  const std::string text =
+      "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n"
+      "integrations: {frameworks: [batch/job, sparkoperator.k8s.io/sparkapplication]}\n";
+  const auto off = load_configuration(text, "").value();
+  EXPECT_EQ(core_config(off, "test")->kinds.all().size(), 1U);
+  EXPECT_EQ(off.warnings, std::vector<std::string>{
+                              "integrations.frameworks: sparkoperator.k8s.io/sparkapplication "
+                              "needs the feature gate SparkApplicationIntegration"});
+  const auto on = load_configuration(text, "SparkApplicationIntegration=true").value();
+  EXPECT_EQ(core_config(on, "test")->kinds.all().size(), 2U);
+  EXPECT_TRUE(on.warnings.empty());
+}
+
 }  // namespace
 }  // namespace regatta::manager

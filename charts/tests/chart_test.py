@@ -228,6 +228,8 @@ class Refusals(unittest.TestCase):
 # The kinds of jobs that Regatta has.
 FRAMEWORKS = json.loads((charts.CHARTS / "regatta-worker/values.schema.json").read_text())[
     "properties"]["frameworks"]["items"]["enum"]
+# Those that run on no worker.
+LOCAL_FRAMEWORKS = ["sparkoperator.k8s.io/sparkapplication"]
 
 
 class Permissions(unittest.TestCase):
@@ -294,18 +296,28 @@ class Permissions(unittest.TestCase):
     def test_listed_kinds_of_jobs_are_granted_as_jobs_are(self):
         listed = FRAMEWORKS[1:]
         self.assertIn("ray.io/rayjob", listed)
-        config = "integrations: {frameworks: [%s]}" % ", ".join(listed)
+        config = "integrations: {frameworks: [%s]}" % ", ".join(listed + LOCAL_FRAMEWORKS)
         jobs = lambda asked: {(v, r) for v, g, r in asked if g == "batch"}
         own = permissions.granted(self.manager(
             "--set-literal", f"managerConfig.controllerManagerConfigYaml={config}")[None])
         found = objects("regatta-worker", "--set", "frameworks={%s}" % ",".join(listed))
         worker = permissions.granted(found["ClusterRole", "multikueue-sa"]["rules"])
-        for framework in listed:
+        for framework in listed + LOCAL_FRAMEWORKS:
             group, _, kind = framework.partition("/")
             for granted, asked in ((own, self.asked["own"]), (worker, self.asked["worker"])):
+                if granted is worker and framework in LOCAL_FRAMEWORKS:
+                    continue
                 self.assertEqual({(v, r) for v, g, r in granted
                                   if g == group and r.split("/")[0] == f"{kind}s"},
                                  {(v, r.replace("jobs", f"{kind}s")) for v, r in jobs(asked)})
+
+    def test_runtimes_of_listed_kinds_are_read(self):
+        config = "integrations: {frameworks: [trainer.kubeflow.org/trainjob]}"
+        granted = permissions.granted(self.manager(
+            "--set-literal", f"managerConfig.controllerManagerConfigYaml={config}")[None])
+        for runtime in ("trainingruntimes", "clustertrainingruntimes"):
+            self.assertEqual({v for v, g, r in granted if (g, r) == ("trainer.kubeflow.org", runtime)},
+                             {"list", "watch"})
 
     def test_a_hub_writes_in_its_namespaces_only(self):
         found = objects("regatta-worker", "--set", "namespaces={a,b}")
@@ -368,7 +380,9 @@ class Webhooks(unittest.TestCase):
         text = (ROOT / "manager/config/integration_rules.cpp").read_text()
         known = set(re.findall(r'\{"([\w./-]+)",\s*"\w+\.v', text))
         lacking = set(re.findall(r'"([^"]+)"', re.search(r"missing\[\] = \{(.*?)\};", text, re.S)[1]))
-        self.assertEqual(known - lacking, set(FRAMEWORKS))
+        local = set(re.findall(r'\{"([\w./-]+)",\s*"[^"]+",\s*false\}', text)) - lacking
+        self.assertEqual(local, set(LOCAL_FRAMEWORKS))
+        self.assertEqual(known - lacking - local, set(FRAMEWORKS))
 
     def test_jobs_of_managed_namespaces_only_are_reviewed(self):
         jobs = [w for w in self.configurations() if w["name"].endswith("job.kb.io")]

@@ -96,10 +96,21 @@ void check_elastic(const GenericJob& job, const JobConfig& config, api::ErrorLis
                         ", Kind=" + std::string(kind.kind) + "\"");
 }
 
+void check_prebuilt_kind(const GenericJob& job, api::ErrorList* errors) {
+  if (job.kind().may_be_prebuilt() || prebuilt_workload(job.metadata()).empty()) return;
+  const std::string key(api::annotations::prebuilt_workload_name);
+  const bool annotated = !job.metadata().annotation(key).empty();
+  const api::ResourceInfo& kind = job.kind().resource();
+  errors->forbidden(
+      annotated ? annotation_field(key) : label_field(key),
+      "Is not supported for \"" + kind.api_version() + ", Kind=" + std::string(kind.kind) + "\"");
+}
+
 void check_common(const GenericJob& job, api::ErrorList* errors) {
   check_name_in_label(job, api::labels::queue_name, errors);
   check_name_in_label(job, api::labels::prebuilt_workload_name, errors);
   check_prebuilt_annotation(job, errors);
+  check_prebuilt_kind(job, errors);
   check_limit(job, errors);
 }
 
@@ -161,14 +172,19 @@ Result<Json> default_job(const Lookup& objects, const GenericJob& job,
     queue = api::default_local_queue;
     patch["metadata"]["labels"][std::string(api::labels::queue_name)] = queue;
   }
+  const auto maker = managed_maker(objects, job, config.jobs);
+  if (!maker) return maker.error();
+  const bool managed = !*maker && (!queue.empty() || manages_all);
   const std::string priority_class(api::labels::priority_class);  // rule 2
   if (config.jobs.default_priority_class && !made && job.metadata().label(priority_class).empty() &&
+      (managed || !job.kind().classes_managed_only()) &&
       objects.workload_priority_class(std::string(default_priority_class))) {
     patch["metadata"]["labels"][priority_class] = default_priority_class;
   }
-  const auto maker = managed_maker(objects, job, config.jobs);
-  if (!maker) return maker.error();
-  if (!*maker && (!queue.empty() || manages_all)) patch.merge_patch(job.suspend_patch());  // rule 3
+  patch.merge_patch(job.webhook_patch());
+  if (managed || job.held_by_parent()) {  // rule 3
+    patch.merge_patch(job.gated_patch(config.jobs.topology));
+  }
   const auto by = job.managed_by();
   if (config.multikueue && by && by->replaceable &&
       leads_to_workers(objects, ns, queue)) {  // rule 4
@@ -187,9 +203,16 @@ bool is_checked(const GenericJob& job, const JobWebhookConfig& config) {
 
 }  // namespace
 
-api::FieldErrors validate_job(const GenericJob& job, const JobWebhookConfig& config) {
+api::FieldErrors validate_job(const Lookup& objects, const JobPtr& given,
+                              const JobWebhookConfig& config) {
   api::ErrorList errors;
-  if (!is_checked(job, config)) return {};
+  if (!is_checked(*given, config)) return {};
+  const auto whole = with_runtime(objects, given);
+  if (!whole) {
+    errors.whole(whole.error().what());
+    return errors.take();
+  }
+  const GenericJob& job = **whole;
   check_common(job, &errors);
   check_elastic(job, config.jobs, &errors);
   job.check({config.jobs.topology, config.jobs.policy.elastic}, &errors);
@@ -197,10 +220,13 @@ api::FieldErrors validate_job(const GenericJob& job, const JobWebhookConfig& con
 }
 
 api::FieldErrors validate_job_update(const Lookup& objects, const GenericJob& before,
-                                     const GenericJob& after, const JobWebhookConfig& config) {
+                                     const JobPtr& given, const JobWebhookConfig& config) {
   api::ErrorList errors;
   const bool leaves = config.check_leaving && is_checked(before, config);
-  if (!is_checked(after, config) && !leaves) return {};
+  if (!is_checked(*given, config) && !leaves) return {};
+  // A job may be changed while its runtime is not there.
+  const auto whole = with_runtime(objects, given);
+  const GenericJob& after = whole ? **whole : *given;
   const UpdateChecks checks = after.kind().update_checks();
   if (checks == UpdateChecks::whole_first) check_common(after, &errors);
   check_common_update(objects, before, after, config.jobs, &errors);

@@ -28,8 +28,9 @@ Result<Json> default_job(const Lookup& objects, const GenericJob& job,
                          const JobWebhookConfig& config);
 
 /// Errors in upstream's order.
-api::FieldErrors validate_job(const GenericJob& job, const JobWebhookConfig& config);
+api::FieldErrors validate_job(const Lookup& objects, const JobPtr& job,
+                              const JobWebhookConfig& config);
 api::FieldErrors validate_job_update(const Lookup& objects, const GenericJob& before,
-                                     const GenericJob& after, const JobWebhookConfig& config);
+                                     const JobPtr& after, const JobWebhookConfig& config);
 
 }  // namespace regatta::jobs

@@ -21,11 +21,23 @@ fs::path corpus(const char* variable, const char* otherwise) {
 /// How many differ on purpose: the metrics of a library that nothing here is made with, and what
 /// docs/differences.md names of jobs.
 const std::map<std::string, int>& differ_on_purpose() {
-  static const std::map<std::string, int> all{
-      {"metrics", 1},   {"batch-job", 8},   {"jobset", 5},    {"pytorchjob", 2},
-      {"tfjob", 7},     {"xgboostjob", 4},  {"paddlejob", 4}, {"jaxjob", 5},
-      {"mpijob", 2},    {"raycluster", 11}, {"rayjob", 9},    {"rayservice", 13},
-      {"appwrapper", 9}};
+  static const std::map<std::string, int> all{{"metrics", 1},
+                                              {"batch-job", 8},
+                                              {"jobset", 5},
+                                              {"pytorchjob", 2},
+                                              {"tfjob", 7},
+                                              {"xgboostjob", 4},
+                                              {"paddlejob", 4},
+                                              {"jaxjob", 5},
+                                              {"mpijob", 2},
+                                              {"raycluster", 11},
+                                              {"rayjob", 9},
+                                              {"rayservice", 13},
+                                              {"appwrapper", 9},
+                                              {"sparkapplication", 3},
+                                              {"trainjob", 51},
+                                              {"pod", 13},
+                                              {"external-framework", 3}};
   return all;
 }
 
@@ -98,10 +110,12 @@ TEST_P(JobsConformanceKind, MatchesTheReference) {
 INSTANTIATE_TEST_SUITE_P(Corpus, JobsConformanceKind,
                          testing::Values("batch-job", "jobset", "pytorchjob", "tfjob", "xgboostjob",
                                          "paddlejob", "jaxjob", "mpijob", "raycluster", "rayjob",
-                                         "rayservice", "appwrapper"),
+                                         "rayservice", "appwrapper", "sparkapplication", "trainjob",
+                                         "pod", "external-framework"),
                          [](const auto& info) {
-                           const std::string name = info.param;
-                           return name == "batch-job" ? "batch_job" : name;
+                           std::string name = info.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
                          });
 
 }  // namespace

@@ -1,8 +1,11 @@
+#include "jobs/integrations/external.h"
 #include "jobs/remote_object.h"
 #include "lab/conformance/job_steps.h"
 #include "lib/base/json_access.h"
 
 #include <nlohmann/json.hpp>
+
+#include <set>
 
 namespace regatta::lab {
 namespace {
@@ -62,7 +65,8 @@ Json play_sync(const JobStep& step, Pair pair) {
   const Json patch = local->status_patch(*remote);
   if (!patch.empty()) pair.hub.patch(pair.kind.resource(), pair.key, patch);
   Json out = pair.outcome();
-  if (patch.empty() && status_in(pair.hub, pair) != status_in(pair.worker, pair)) {
+  const bool waits = !local->passed_over();  // of others nothing is known that could wait
+  if (waits && patch.empty() && status_in(pair.hub, pair) != status_in(pair.worker, pair)) {
     out["deferred"] = true;
   }
   return out;
@@ -77,7 +81,26 @@ Json play_managed_by(const Pair& pair) {
   return out;
 }
 
+/// What is known about kinds by their names alone, as Kueue lists it.
+Json play_names(const JobStep& step) {
+  std::set<std::string> kinds;
+  for (const Json& name : list_or_empty(step.step, "names")) {
+    const auto kind = jobs::external_kind(name.get<std::string>(), true);
+    if (!kind) return Json{{"error", kind.error().what()}};
+    const api::ResourceInfo& resource = (*kind)->resource();
+    const std::string known = std::string(resource.group) + "/" + std::string(resource.version) +
+                              ", Kind=" + std::string(resource.kind);
+    if (!kinds.insert(known).second) return Json{{"error", "duplicate configuration for " + known}};
+  }
+  return Json{{"gvks", kinds}};
+}
+
 Result<Json> play_keys(const JobStep& step, const jobs::JobKind& kind) {
+  const Json& given = step.input("object");
+  if (text_at(given, "kind") != kind.resource().kind ||
+      text_at(given, "apiVersion") != kind.resource().api_version()) {
+    return Json{{"error", "unexpected kind"}};
+  }
   const auto job = kind.decode(step.input("object"), nullptr);
   if (!job) return Json{{"error", job.error().what()}};
   const api::ObjectMeta& metadata = (*job)->metadata();
@@ -93,7 +116,15 @@ Result<Json> play_keys(const JobStep& step, const jobs::JobKind& kind) {
 }  // namespace
 
 Result<Json> play_remote(const JobStep& step) {
+  if (step.op() == "externalFrameworks") return play_names(step);
   const jobs::JobKind* kind = kind_of_folder(step.kinds, text_at(step.scenario, "kind"));
+  std::shared_ptr<const jobs::JobKind> external;
+  if (const std::string& name = text_at(step.step, "framework"); !name.empty()) {
+    const auto found = jobs::external_kind(name, true);
+    if (!found) return found.error();
+    external = *found;
+    kind = external.get();
+  }
   if (!kind) {
     return Error(Errc::unavailable, "the kind " + text_at(step.scenario, "kind"));
   }
@@ -101,6 +132,10 @@ Result<Json> play_remote(const JobStep& step) {
   if (op == "remoteKeys") return play_keys(step, *kind);
   Pair pair = pair_of(step, *kind);
   if (op == "remoteSync") return play_sync(step, std::move(pair));
+  if (op == "remoteManagedBy" && external && !step.external_adapters) {
+    const char* reason = "MultiKueueAdaptersForCustomJobs feature gate is disabled";
+    return Json{{"managed", false}, {"reason", reason}};
+  }
   if (op == "remoteManagedBy") return play_managed_by(pair);
   if (op == "remoteDelete") {
     pair.worker.remove(kind->resource(), pair.key);

@@ -14,6 +14,7 @@ struct JobStep {
   bool admission_gates = true;
   bool name_by_annotation = true;  ///< WorkloadIdentifierAnnotations
   TimePoint now{};
+  bool external_adapters = true;  ///< MultiKueueAdaptersForCustomJobs
 
   const Json& input(const char* name) const;
   const std::string& op() const;

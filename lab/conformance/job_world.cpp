@@ -164,6 +164,11 @@ void JobWorld::write_job(const jobs::GenericJob& job, const jobs::JobAction& act
   const api::ResourceInfo& kind = job.kind().resource();
   const api::ObjectKey key = job.metadata().key();
   if (const auto* stop = std::get_if<jobs::StopJob>(&action)) patch(kind, key, stop->step.patch);
+  if (const auto* end = std::get_if<jobs::TerminateJob>(&action)) {
+    patch(kind, key, end->patch);
+    remove(kind, key);
+  }
+  if (const auto* gone = std::get_if<jobs::LetJobGo>(&action)) patch(kind, key, gone->patch);
   if (const auto* start = std::get_if<jobs::StartJob>(&action)) patch(kind, key, start->patch);
   if (const auto* hold = std::get_if<jobs::HoldJob>(&action)) patch(kind, key, hold->patch);
   if (const auto* queue = std::get_if<jobs::QueueJob>(&action)) patch(kind, key, queue->patch);
@@ -256,6 +261,11 @@ JobPtr JobWorld::job(const jobs::JobId& id) const {
     entry.decoded = *read;
   }
   return std::static_pointer_cast<const jobs::GenericJob>(entry.decoded);
+}
+
+std::shared_ptr<const Json> JobWorld::runtime(const jobs::RuntimeRef& ref) const {
+  const Json* found = object(*ref.resource, ref.key);
+  return found ? std::make_shared<const Json>(*found) : nullptr;
 }
 
 WorkloadPtr JobWorld::workload(const api::ObjectKey& key) const {

@@ -13,15 +13,11 @@ namespace regatta::manager {
 namespace {
 
 /// Known fields that have no effect yet.
-constexpr std::string_view without_effect[] = {"controller.cacheSyncTimeout",
-                                               "integrations.externalFrameworks",
-                                               "integrations.podOptions",
-                                               "leaderElection.resourceLock",
-                                               "multiKueue.clusterProfile",
-                                               "multiKueue.externalFrameworks",
-                                               "pprofBindAddress",
-                                               "resources.deviceClassMappings",
-                                               "tls"};
+constexpr std::string_view without_effect[] = {
+    "controller.cacheSyncTimeout",   "integrations.externalFrameworks",
+    "integrations.podOptions",       "leaderElection.resourceLock",
+    "multiKueue.clusterProfile",     "pprofBindAddress",
+    "resources.deviceClassMappings", "tls"};
 
 bool has(const Json& document, std::string_view path) {
   const Json* at = &document;
@@ -60,6 +56,10 @@ void warn_of_unused(const ConfigDocument& document, Configuration* configuration
   warn_of("fields without effect in Regatta", fields, configuration);
   for (const std::string& framework : configuration->integrations.frameworks) {
     if (!has_framework(framework)) missing.push_back(framework);
+    if (framework == spark_framework && !configuration->gates.enabled(spark_gate)) {
+      configuration->warnings.push_back("integrations.frameworks: " + framework +
+                                        " needs the feature gate " + std::string(spark_gate));
+    }
   }
   warn_of("integrations.frameworks that Regatta does not have, whose objects it leaves alone",
           missing, configuration);

@@ -118,6 +118,10 @@ struct ClientConnection {
 /// Whether Regatta has the integration, which the configuration may name in any case.
 bool has_framework(std::string_view framework);
 
+/// The integration that a feature gate guards besides the list of frameworks.
+inline constexpr std::string_view spark_framework = "sparkoperator.k8s.io/sparkapplication";
+inline constexpr std::string_view spark_gate = "SparkApplicationIntegration";
+
 struct Integrations {
   std::vector<std::string> frameworks{"batch/job"};
   std::vector<std::string> label_keys_to_copy;
@@ -138,6 +142,8 @@ struct MultiKueueConfiguration {
   std::string origin{api::default_origin};
   Duration worker_lost_timeout = std::chrono::minutes(15);
   std::string dispatcher_name{api::dispatchers::all_at_once};
+  /// "Kind.version.group": kinds that other controllers manage, and that are sent to workers.
+  std::vector<std::string> external_frameworks;
   std::int64_t incremental_step_size = 3;
   WorkerLimits worker_limits;
   /// removalBrake: removals are held when more than this share of what runs on a worker, and at

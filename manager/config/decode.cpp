@@ -137,6 +137,9 @@ MultiKueueConfiguration multi_kueue_of(const Json& given) {
   out.origin = text_at(given, "origin");
   out.worker_lost_timeout = duration_at(given, "workerLostTimeout");
   out.dispatcher_name = text_at(given, "dispatcherName");
+  for (const Json& one : list_or_empty(given, "externalFrameworks")) {
+    out.external_frameworks.push_back(text_at(one, "name"));
+  }
   set_number(at_or_null(given, "incrementalDispatcherConfig"), "stepSize",
              &out.incremental_step_size);
   out.dispatch_timeout = duration_at(given, "dispatchTimeout");

@@ -38,9 +38,10 @@ constexpr Framework frameworks[] = {
 
 /// Kueue's integrations that Regatta does not have.
 constexpr std::string_view missing[] = {
-    "deployment",  "leaderworkerset.x-k8s.io/leaderworkerset",
-    "pod",         "sparkoperator.k8s.io/sparkapplication",
-    "statefulset", "trainer.kubeflow.org/trainjob",
+    "deployment",
+    "leaderworkerset.x-k8s.io/leaderworkerset",
+    "pod",
+    "statefulset",
 };
 
 const Framework* find(std::string_view name) {

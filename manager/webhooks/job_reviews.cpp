@@ -31,10 +31,10 @@ class JobReviews {
     const auto job = read(request.object);
     if (!job) return refusal(400, job.error().what());
     if (handler == Handler::mutating) return defaulted(request.object, **job);
-    if (request.operation == "CREATE") return created(request.object, **job);
+    if (request.operation == "CREATE") return created(request.object, *job);
     const auto before = read(request.old_object);
     if (!before) return refusal(400, before.error().what());
-    return updated(request, **before, **job);
+    return updated(request, **before, *job);
   }
 
  private:
@@ -53,15 +53,15 @@ class JobReviews {
     return verdict;
   }
 
-  Verdict created(const Json& object, const jobs::GenericJob& job) const {
-    api::FieldErrors errors = jobs::validate_job(job, deps_.config);
+  Verdict created(const Json& object, const jobs::JobPtr& job) const {
+    api::FieldErrors errors = jobs::validate_job(deps_.objects, job, deps_.config);
     api::ErrorList gates;
     if (deps_.admission_gates) webhooks::check_admission_gates(object, &gates);
     return judged(std::move(errors), gates.take());
   }
 
   Verdict updated(const ReviewRequest& request, const jobs::GenericJob& before,
-                  const jobs::GenericJob& after) const {
+                  const jobs::JobPtr& after) const {
     api::FieldErrors errors = jobs::validate_job_update(deps_.objects, before, after, deps_.config);
     api::ErrorList gates;
     if (deps_.admission_gates) {

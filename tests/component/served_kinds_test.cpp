@@ -1,4 +1,5 @@
 // Kinds of jobs whose API some clusters serve and others do not.
+#include "jobs/integrations/external.h"
 #include "jobs/integrations/integrations.h"
 #include "tests/component/federation.h"
 
@@ -56,6 +57,15 @@ spec:
   }
   static std::string of_fleet(const std::string& name) {
     return jobset_yaml(name, "\n  managedBy: kueue.x-k8s.io/multikueue");
+  }
+  static std::string renamed(std::string text,
+                             std::vector<std::pair<std::string, std::string>> names) {
+    for (const auto& [from, to] : names) {
+      for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
+        text.replace(at, from.size(), to);
+      }
+    }
+    return text;
   }
   std::string winner_of(const std::string& name) {
     const auto workload = workload_of(name);
@@ -160,6 +170,95 @@ TEST_F(ServedKinds, AJobSetThatNoWorkerServesSaysSoAndRunsOnceOneDoes) {
   settle();
   EXPECT_EQ(cluster_.get(jobsets(), key("s"))["status"]["conditions"][0]["type"], "Completed");
   EXPECT_TRUE(east.get(jobsets(), key("s")).is_null());
+}
+
+TEST_F(ServedKinds, AKindThatRunsOnNoWorkerIsRejectedThereAndWorkersDoNotLackIt) {
+  manager::CoreConfig with_spark;
+  with_spark.kinds = jobs::enabled_kinds({"sparkoperator.k8s.io/sparkapplication"});
+  const std::string spark_crd =
+      renamed(crd, {{"{name:", "{annotations: {api-approved.kubernetes.io: unapproved}, name:"},
+                    {"jobset.x-k8s.io", "sparkoperator.k8s.io"},
+                    {"jobset", "sparkapplication"},
+                    {"JobSet", "SparkApplication"},
+                    {"v1alpha2", "v1beta2"}});
+  worker_config_ = with_spark;
+  add_worker("east");
+  apply(spark_crd);
+  configure_hub();
+  start_manager(with_spark);
+  start_worker("east");
+  settle(10s);
+  EXPECT_EQ(member_condition("east"), "True Active: Connected");
+
+  apply(R"(
+apiVersion: sparkoperator.k8s.io/v1beta2
+kind: SparkApplication
+metadata: {name: s, namespace: default, labels: {kueue.x-k8s.io/queue-name: main}}
+spec:
+  suspend: true
+  mode: cluster
+  driver: {coreRequest: "1"}
+  executor: {coreRequest: "1", instances: 1}
+)");
+  settle();
+  const auto workload = workload_of("s");
+  ASSERT_TRUE(workload);
+  EXPECT_FALSE(workload->spec.active);
+  EXPECT_THAT(events("Workload"),
+              testing::Contains(testing::HasSubstr("No multikueue adapter found for owner kind")));
+  EXPECT_EQ(held_by("east"), "workloads 0, jobs 0");
+}
+
+TEST_F(ServedKinds, AnExternalKindIsSentToAWorkerAndItsStatusComesHome) {
+  const auto pipelines = jobs::external_kind("Pipeline.v1alpha2.flows.example.com", true).value();
+  manager::CoreConfig with_pipelines;
+  auto kinds = jobs::enabled_kinds({}).all();
+  kinds.push_back(pipelines);
+  with_pipelines.kinds = jobs::JobKinds(kinds);
+  const std::string definition = renamed(
+      crd,
+      {{"jobset.x-k8s.io", "flows.example.com"}, {"jobset", "pipeline"}, {"JobSet", "Pipeline"}});
+  worker_config_ = with_pipelines;
+  add_worker("east");
+  TestCluster& east = *workers_.at("east").cluster;
+  apply(definition);
+  ASSERT_TRUE(east.apply(definition));
+  configure_hub();
+  start_manager(with_pipelines);
+  start_worker("east");
+  settle(10s);
+  apply(R"(
+apiVersion: flows.example.com/v1alpha2
+kind: Pipeline
+metadata: {name: p, namespace: default, labels: {kueue.x-k8s.io/queue-name: main}}
+spec: {managedBy: kueue.x-k8s.io/multikueue, steps: 3}
+)");
+  settle();
+  EXPECT_FALSE(workload_of("p")) << "its own controller makes it";
+  const Json mine = cluster_.get(pipelines->resource(), key("p"));
+  EXPECT_FALSE(mine["spec"].contains("suspend"));
+  apply(R"(
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: Workload
+metadata:
+  name: made
+  namespace: default
+  ownerReferences: [{apiVersion: flows.example.com/v1alpha2, kind: Pipeline, name: p, uid: )" +
+        mine["metadata"]["uid"].get<std::string>() + R"(, controller: true}]
+spec:
+  queueName: main
+  podSets: [{name: main, count: 1, template: {spec: {containers: [
+    {name: c, image: i, resources: {requests: {cpu: 1}}}]}}}]
+)");
+  until("it is there", [&] { return east.get(pipelines->resource(), key("p")).is_object(); });
+  EXPECT_EQ(east.get(pipelines->resource(), key("p"))["spec"], Json({{"steps", 3}}));
+  const Status runs =
+      east.patch(pipelines->resource(), key("p"), R"({"status": {"phase": "Running"}})", "status");
+  ASSERT_TRUE(runs) << runs.error().what();
+  until("its status is home", [&] {
+    const Json job = cluster_.get(pipelines->resource(), key("p"));
+    return job.contains("status") && job["status"]["phase"] == "Running";
+  });
 }
 
 }  // namespace

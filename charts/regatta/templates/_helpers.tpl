@@ -83,13 +83,15 @@ subjects:
   (dict "framework" "ray.io/raycluster" "version" "v1" "name" "raycluster")
   (dict "framework" "ray.io/rayjob" "version" "v1" "name" "rayjob")
   (dict "framework" "ray.io/rayservice" "version" "v1" "name" "rayservice")
+  (dict "framework" "sparkoperator.k8s.io/sparkapplication" "version" "v1beta2" "name" "sparkapplication")
+  (dict "framework" "trainer.kubeflow.org/trainjob" "version" "v1alpha1" "name" "trainjob" "runtimes" (list "trainingruntimes" "clustertrainingruntimes"))
   (dict "framework" "workload.codeflare.dev/appwrapper" "version" "v1beta2" "name" "appwrapper")
 -}}
 {{- $kinds := list -}}
 {{- range $all -}}
 {{- if has .framework $listed -}}
 {{- $group := .framework | splitList "/" | first -}}
-{{- $kind := dict "name" .name "group" $group "version" .version "plural" (printf "%ss" .name) -}}
+{{- $kind := dict "name" .name "group" $group "version" .version "plural" (printf "%ss" .name) "runtimes" .runtimes -}}
 {{- $kinds = append $kinds $kind -}}
 {{- end -}}
 {{- end -}}
