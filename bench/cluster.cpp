@@ -46,8 +46,11 @@ Task<Result<std::unique_ptr<Cluster>>> Cluster::start(Ground ground, std::string
 Status Cluster::start_server() {
   std::error_code ignored;
   std::filesystem::create_directories(folder(), ignored);
-  const std::vector<std::string> argv = {ground_.lab, "apiserver", "--dir",   folder(),
-                                         "--crds",    "--no-pods", "--fleet", "8xCPU"};
+  std::vector<std::string> argv = {ground_.lab, "apiserver", "--dir",   folder(),
+                                   "--crds",    "--no-pods", "--fleet", "8xCPU"};
+  if (ground_.server_latency_ms > 0) {
+    argv.insert(argv.end(), {"--faults", dump_json({{"latencyMs", ground_.server_latency_ms}})});
+  }
   auto process = Process::start(name_ + " API server", argv, folder() / "apiserver.log");
   if (!process) return process.error();
   server_ = std::make_unique<Process>(std::move(*process));

@@ -20,6 +20,7 @@ struct Ground {
   std::string binary;  ///< regatta, the measured program
   std::string lab;     ///< regatta-lab, which serves the API
   std::filesystem::path folder;
+  int server_latency_ms = 0;  ///< how much later the API servers answer
 };
 
 /// One cluster: an API server with simulated nodes in it, and a manager.

@@ -74,6 +74,10 @@ int main(int argc, char** argv) {
       ->check(many)
       ->capture_default_str();
   race_command->add_option("--dispatcher", race_options.dispatcher, "Instead of all at once");
+  race_command
+      ->add_option("--server-latency", race_options.server_latency_ms,
+                   "Milliseconds by which the API servers answer later")
+      ->check(CLI::Range(0, 10000));
   race_command->add_option("--run-seconds", race_options.run_seconds)->capture_default_str();
   race_command->add_option("--patience-seconds", race_options.patience_seconds)
       ->capture_default_str();

@@ -9,6 +9,7 @@ struct RaceOptions {
   int workers = 3;
   int slots = 128;
   std::string dispatcher;  ///< empty: all at once
+  int server_latency_ms = 0;
   double run_seconds = 0.2;
   int submitters = 8;
   double patience_seconds = 300;

@@ -242,6 +242,7 @@ Task<int> race(Ground ground, RaceOptions options) {
   shape.slots = options.slots;
   shape.hub_slots = options.slots * options.workers;
   shape.dispatcher = options.dispatcher;
+  ground.server_latency_ms = options.server_latency_ms;
   auto fleet = co_await Federation::start(ground, shape);
   if (!fleet) {
     std::fprintf(stderr, "regatta_bench: %s\n", fleet.error().what().c_str());

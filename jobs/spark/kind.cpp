@@ -16,12 +16,12 @@ constexpr api::ResourceInfo spark_resource{"sparkoperator.k8s.io", "v1beta2", "S
                                            "sparkapplications"};
 
 /// The operator sends no other pods than those of these two.
-struct Role {
+struct SparkRole {
   const char* name;       ///< of the pod set, and of its field in the spec
   const char* container;  ///< in which Spark runs
 };
-constexpr Role roles[] = {{"driver", "spark-kubernetes-driver"},
-                          {"executor", "spark-kubernetes-executor"}};
+constexpr SparkRole roles[] = {{"driver", "spark-kubernetes-driver"},
+                               {"executor", "spark-kubernetes-executor"}};
 
 const JobShape& spark_shape() {
   static const JobShape shape{.managed_by = Json::json_pointer(),
@@ -97,7 +97,7 @@ Json pod_of(const Json& role, const char* container) {
 
 std::vector<PodSlot> slots_of(const Json& object) {
   std::vector<PodSlot> slots;
-  for (const Role& role : roles) {
+  for (const SparkRole& role : roles) {
     const Json& given = object_or_empty(object, {"spec", role.name});
     PodSlot& slot = slots.emplace_back();
     slot.name = role.name;
@@ -248,7 +248,7 @@ class SparkApplicationKind final : public JobKind {
   Result<JobPtr> decode(const Json& object, api::TemplatePool*) const override {
     auto metadata = api::read_metadata(object);
     if (!metadata) return metadata.error();
-    for (const Role& role : roles) {
+    for (const SparkRole& role : roles) {
       if (object_at(object_or_empty(object, {"spec"}), role.name)) continue;
       return Error(Errc::invalid, std::string("spec.") + role.name + " is missing");
     }
