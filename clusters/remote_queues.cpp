@@ -18,7 +18,7 @@ kube::InformerOptions options() {
   return options;
 }
 
-api::ObjectMeta lean(api::ObjectMeta metadata) {
+api::ObjectMeta name_and_version(api::ObjectMeta metadata) {
   api::ObjectMeta kept;
   kept.name = std::move(metadata.name);
   kept.ns = std::move(metadata.ns);
@@ -33,7 +33,7 @@ void keep_active(api::Conditions* all) {
 }
 
 void keep_room(api::ClusterQueue& queue) {
-  queue.metadata = lean(std::move(queue.metadata));
+  queue.metadata = name_and_version(std::move(queue.metadata));
   queue.spec.namespace_selector.reset();
   queue.spec.admission_checks.clear();
   queue.status.flavors_usage.clear();
@@ -42,12 +42,12 @@ void keep_room(api::ClusterQueue& queue) {
 }
 
 void keep_way(api::LocalQueue& queue) {
-  queue.metadata = lean(std::move(queue.metadata));
+  queue.metadata = name_and_version(std::move(queue.metadata));
   queue.status = {};
 }
 
 void keep_quota(api::Cohort& cohort) {
-  cohort.metadata = lean(std::move(cohort.metadata));
+  cohort.metadata = name_and_version(std::move(cohort.metadata));
   cohort.status = {};
 }
 
