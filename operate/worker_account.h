@@ -3,6 +3,8 @@
 #include "lib/api/resource.h"
 #include "lib/base/json.h"
 
+#include <nlohmann/json.hpp>
+
 #include <string>
 #include <vector>
 

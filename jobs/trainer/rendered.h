@@ -2,6 +2,8 @@
 
 #include "lib/base/json.h"
 
+#include <nlohmann/json.hpp>
+
 #include <cstdint>
 #include <string>
 #include <vector>
