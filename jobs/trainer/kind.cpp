@@ -1,11 +1,8 @@
 #include "jobs/trainer/kind.h"
 
-#include "jobs/templated_job.h"
 #include "jobs/trainer/rendered.h"
 #include "lib/api/metadata.h"
-#include "lib/api/names.h"
 #include "lib/base/json_access.h"
-#include "lib/base/lower_case.h"
 
 #include <algorithm>
 
@@ -33,9 +30,7 @@ std::vector<PodSlot> slots_of(const std::vector<Role>& roles) {
     slot.name = role.name;
     slot.field = "runtime." + role.place + ".template.spec.template";
     slot.count = role.count();
-    slot.numbering.pod_index_label = std::string(api::labels::job_completion_index);
-    slot.numbering.sub_group_index_label = "jobset.sigs.k8s.io/job-index";
-    slot.numbering.sub_group_count = role.replicas;
+    slot.numbering = numbering_of(role);
     slot.asked = role.pod_template;
   }
   return slots;
@@ -51,13 +46,12 @@ bool is_own(const Json& patch) {
   return text_at(patch, "manager") == trainer::patch_manager;
 }
 
-class TrainJob final : public TemplatedJob {
+class TrainJob final : public ReplicatedJobs {
  public:
-  TrainJob(const Json& object, api::ObjectMeta metadata)
-      : TemplatedJob(object, std::move(metadata), train_job_shape(), {}) {}
-  TrainJob(const Json& object, api::ObjectMeta metadata, std::vector<Role> roles)
-      : TemplatedJob(object, std::move(metadata), train_job_shape(), slots_of(roles)),
-        roles_(std::move(roles)) {}
+  TrainJob(const Json& object, api::ObjectMeta metadata, const std::vector<Role>& roles)
+      : ReplicatedJobs(object, std::move(metadata), train_job_shape(), slots_of(roles),
+                       {roles.begin(), roles.end()},
+                       {.jobs = "jobsStatus", .complete = "Complete"}) {}
 
   const JobKind& kind() const override { return *train_job_kind(); }
   Result<std::optional<RuntimeRef>> runtime() const override;
@@ -71,31 +65,21 @@ class TrainJob final : public TemplatedJob {
   }
   bool suspended() const override { return TemplatedJob::suspended() && !patched(); }
   bool stopping() const override { return TemplatedJob::suspended() && patched(); }
-  bool active() const override;
-  std::optional<Finished> finished() const override;
-  bool pods_ready() const override;
-  std::vector<api::ReclaimablePod> reclaimable_pods() const override;
 
   std::optional<StopStep> next_stop_step(const api::Workload* workload,
                                          bool at_once) const override;
   Json webhook_patch() const override;
   Json remote_job(const api::Workload& workload, const std::string& origin) const override;
-  Json release_patch() const override;
-  Json final_patch(bool success, const std::string& message, TimePoint now) const override;
 
  protected:
   Result<Json> started(const std::vector<PodSetInfo>& infos) const override;
   Json restored_object(const api::Workload&) const override { return unpatched(); }
 
  private:
-  const Json& jobs() const { return list_or_empty(status(), "jobsStatus"); }
   const Json& patches() const { return list_or_empty(spec(), "runtimePatches"); }
   /// What an admission adds stands in the runtime's patches.
   bool patched() const { return unpatched() != object(); }
   Json unpatched() const;
-  Json released() const;
-
-  std::vector<Role> roles_;
 };
 
 Result<std::optional<RuntimeRef>> TrainJob::runtime() const {
@@ -113,43 +97,6 @@ Result<std::optional<RuntimeRef>> TrainJob::runtime() const {
                "unsupported runtime: " + wanted + "." + (group ? *group : trainer_group));
 }
 
-bool TrainJob::active() const {
-  return std::any_of(jobs().begin(), jobs().end(),
-                     [](const Json& one) { return count_at(one, "active", 0) > 0; });
-}
-
-std::optional<Finished> TrainJob::finished() const {
-  for (const bool success : {true, false}) {
-    const Json* found = condition_in(status(), success ? "Complete" : "Failed");
-    if (found && text_at(*found, "status") == "True") {
-      return Finished{success, text_at(*found, "message")};
-    }
-  }
-  return std::nullopt;
-}
-
-/// A role is ready once all of its Jobs are ready or have succeeded.
-bool TrainJob::pods_ready() const {
-  std::int64_t wanted = 0, ready = 0;
-  for (const Role& role : roles_) wanted += role.replicas;
-  for (const Json& one : jobs()) {
-    ready += std::int64_t(count_at(one, "ready", 0)) + count_at(one, "succeeded", 0);
-  }
-  return !roles_.empty() && ready == wanted;
-}
-
-std::vector<api::ReclaimablePod> TrainJob::reclaimable_pods() const {
-  std::vector<api::ReclaimablePod> out;
-  for (const Role& role : roles_) {
-    for (const Json& one : jobs()) {
-      if (lower_case(text_at(one, "name")) != role.name) continue;
-      const std::int32_t ended = count_at(one, "succeeded", 0);
-      if (ended > 0 && ended <= role.replicas) out.push_back({role.name, ended * role.pods});
-    }
-  }
-  return out;
-}
-
 Json TrainJob::unpatched() const {
   Json after = object();
   if (patches().empty()) return after;
@@ -165,8 +112,8 @@ Result<Json> TrainJob::started(const std::vector<PodSetInfo>& infos) const {
     auto pods = with_info(Json::object(), infos[i]);
     if (!pods) return pods.error();
     if ((*pods)["spec"].empty()) pods->erase("spec");
-    set.push_back(
-        Json{{"name", roles_[i].name}, {"template", {{"spec", {{"template", std::move(*pods)}}}}}});
+    set.push_back(Json{{"name", replicated()[i].name},
+                       {"template", {{"spec", {{"template", std::move(*pods)}}}}}});
   }
   Json after = object();
   Json& all = after["spec"]["runtimePatches"];
@@ -211,32 +158,6 @@ Json TrainJob::remote_job(const api::Workload& workload, const std::string& orig
   return copy;
 }
 
-Json TrainJob::released() const {
-  Json after = status();
-  for (Json& one : after["jobsStatus"]) {
-    for (const char* name : {"active", "ready"}) one[name] = 0;
-  }
-  return after;
-}
-
-Json TrainJob::release_patch() const {
-  const bool ready = std::any_of(jobs().begin(), jobs().end(),
-                                 [](const Json& one) { return count_at(one, "ready", 0) > 0; });
-  return active() || ready ? status_becomes(released()) : Json::object();
-}
-
-Json TrainJob::final_patch(bool success, const std::string& message, TimePoint now) const {
-  if (finished()) return Json::object();
-  Json after = released();
-  if (after["jobsStatus"].is_null()) after.erase("jobsStatus");
-  put_condition(&after, Json{{"type", success ? "Complete" : "Failed"},
-                             {"status", "True"},
-                             {"reason", "MultiKueueAdapter"},
-                             {"message", message},
-                             {"lastTransitionTime", format_rfc3339(now)}});
-  return status_becomes(after);
-}
-
 class TrainJobKind final : public JobKind {
  public:
   std::string_view framework() const override { return "trainer.kubeflow.org/trainjob"; }
@@ -245,7 +166,7 @@ class TrainJobKind final : public JobKind {
   Result<JobPtr> decode(const Json& object, api::TemplatePool*) const override {
     auto metadata = api::read_metadata(object);
     if (!metadata) return metadata.error();
-    return std::make_shared<const TrainJob>(object, std::move(*metadata));
+    return std::make_shared<const TrainJob>(object, std::move(*metadata), std::vector<Role>());
   }
 };
 

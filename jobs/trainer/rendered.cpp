@@ -1,6 +1,5 @@
 #include "jobs/trainer/rendered.h"
 
-#include "jobs/templated_job.h"
 #include "lib/base/json_access.h"
 #include "lib/base/lower_case.h"
 
@@ -99,11 +98,6 @@ std::int32_t pods_of(const Role& role, bool trains, const Json& job_spec, const 
 }
 
 }  // namespace
-
-std::int32_t Role::count() const {
-  const std::int64_t all = std::int64_t(replicas) * pods;
-  return static_cast<std::int32_t>(std::min<std::int64_t>(all, INT32_MAX));
-}
 
 std::vector<Role> roles_of(const Json& job, const Json& runtime) {
   std::vector<Role> roles;

@@ -1,10 +1,10 @@
 #pragma once
 
+#include "jobs/replicated_jobs.h"
 #include "lib/base/json.h"
 
 #include <nlohmann/json.hpp>
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -15,14 +15,9 @@ namespace regatta::jobs::trainer {
 inline constexpr const char* patch_manager = "kueue.x-k8s.io/manager";
 
 /// A replicated job of the JobSet that the trainer makes.
-struct Role {
-  std::string name;
-  std::string place;          ///< in the runtime: "spec.template.spec.replicatedJobs[0]"
-  std::int32_t replicas = 1;  ///< Jobs
-  std::int32_t pods = 1;      ///< of each Job
+struct Role : ReplicatedJob {
+  std::string place;  ///< in the runtime: "spec.template.spec.replicatedJobs[0]"
   Json pod_template;
-
-  std::int32_t count() const;
 };
 
 /// In the order of the runtime. Patches of the job count, other than those of `patch_manager`.
