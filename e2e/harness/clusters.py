@@ -59,7 +59,7 @@ class Cluster:
         """Returns when the kinds of the chart's CRDs are served."""
         folder = os.path.join(self.suite.root, "charts/regatta/files/crds")
         self._kinds = {name.split("_")[1].removesuffix(".yaml") for name in os.listdir(folder)}
-        self._wait_kinds()
+        self.wait_kinds()
 
     def start_manager(self, **changes):
         """`changes` are merged into the configuration, section by section."""
@@ -188,7 +188,7 @@ class Cluster:
             return self.api.find("namespaces", "default")
         wait_for(f"API server of {self.name} is ready", ready, 60, self.check)
 
-    def _wait_kinds(self):
+    def wait_kinds(self):
         """Waits until the server answers for everything that CRDs define."""
         # Not `kubectl wait`: it gives up on a CRD whose conditions are null, as they are at first
         # on a kube-apiserver. Discovery, which kubectl reads, may follow later still; and requests
@@ -197,13 +197,15 @@ class Cluster:
             crds = self.api.list("customresourcedefinitions")
             if early := [c["metadata"]["name"] for c in crds if not is_true(c, "Established")]:
                 raise NotYet(f"{early} are not Established")
-            if not self._kinds:
-                return True
-            found = self.api.request("GET", KUEUE)["resources"]
-            missing = self._kinds - {resource["name"] for resource in found}
-            if missing:
-                raise NotYet(f"{sorted(missing)} are missing")
-            return all(self.api.request("GET", f"{KUEUE}/{kind}") for kind in self._kinds)
+            if self._kinds:
+                found = self.api.request("GET", KUEUE)["resources"]
+                missing = self._kinds - {resource["name"] for resource in found}
+                if missing:
+                    raise NotYet(f"{sorted(missing)} are missing")
+            for spec in (crd["spec"] for crd in crds):
+                version = next(v["name"] for v in spec["versions"] if v["storage"])
+                self.api.request("GET", f"/apis/{spec['group']}/{version}/{spec['names']['plural']}")
+            return True
         wait_for(f"{self.name} serves what the CRDs define", served, 60, self.check)
 
     def _manager_ready(self):
@@ -269,7 +271,7 @@ class RealCluster(Cluster):
     def restart_server(self):
         self.processes["apiserver"] = self._server.start()
         self._wait_served()
-        self._wait_kinds()
+        self.wait_kinds()
 
     def _apiserver_argv(self, etcd):
         file = lambda name: os.path.join(self.folder, name)

@@ -21,7 +21,7 @@ def third_party_crd(name):
 
 def serve(cluster, crd):
     cluster.kubectl.run("apply", "--server-side", "-f", crd)
-    cluster.kubectl.run("wait", "--for=condition=Established", "-f", crd, "--timeout=30s")
+    cluster.wait_kinds()
 
 
 def jobset(name, managed_by="kueue.x-k8s.io/multikueue"):

@@ -16,9 +16,7 @@ API = "cluster.open-cluster-management.io/v1beta1"
 
 def define(fed):
     fed.hub.kubectl.run("apply", "-f", os.path.join(ROOT, "examples/placement/ocm.yaml"))
-    fed.hub.kubectl.run("wait", "--for=condition=Established", "crd",
-                        "placements.cluster.open-cluster-management.io",
-                        "placementdecisions.cluster.open-cluster-management.io")
+    fed.hub.wait_kinds()
 
 
 def make_placement(fed, name, namespace):

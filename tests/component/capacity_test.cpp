@@ -167,21 +167,11 @@ TEST_F(Capacity, AWorkerThatGetsRoomIsAskedAtOnce) {
 /// The hub may read and write on w1 what every hub needs, and nothing of its queues.
 TEST_F(Capacity, AWorkerThatHidesItsQueuesIsAskedAsWithout) {
   for (const char* name : {"w1", "w2"}) add_worker(name);
-  ASSERT_TRUE(workers_.at("w1").cluster->apply(R"(
-apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRole
-metadata: {name: hub}
-rules:
+  ASSERT_TRUE(workers_.at("w1").cluster->let_limited("hub", R"(
 - {apiGroups: [batch], resources: [jobs], verbs: [get, list, watch, create, delete]}
 - {apiGroups: [kueue.x-k8s.io], resources: [workloads],
    verbs: [get, list, watch, create, delete, patch]}
 - {apiGroups: [kueue.x-k8s.io], resources: [workloads/status], verbs: [patch]}
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRoleBinding
-metadata: {name: hub}
-roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: hub}
-subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: limited}]
 )"));
   configure_hub();
   apply(TestConnector::member_yaml("w1", TestCluster::limited_token));
@@ -342,19 +332,9 @@ TEST_F(Capacity, AWorkerWithoutTheQueueIsNotAsked) {
 /// The hub may not create jobs on w1. The second reservation nominates w2 in its own write.
 TEST_F(Capacity, AWorkerThatRefusedTheJobIsNotNominatedWithTheNextReservation) {
   for (const char* name : {"w1", "w2"}) add_worker(name);
-  ASSERT_TRUE(workers_.at("w1").cluster->apply(R"(
-apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRole
-metadata: {name: hub}
-rules:
+  ASSERT_TRUE(workers_.at("w1").cluster->let_limited("hub", R"(
 - {apiGroups: [batch], resources: [jobs], verbs: [get, list, watch, delete]}
 - {apiGroups: [kueue.x-k8s.io], resources: ["*"], verbs: ["*"]}
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRoleBinding
-metadata: {name: hub}
-roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: hub}
-subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: limited}]
 )"));
   configure_hub();
   apply(TestConnector::member_yaml("w1", TestCluster::limited_token));

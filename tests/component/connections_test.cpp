@@ -194,20 +194,9 @@ TEST_F(Connections, AWorkerWithoutTheDefinitionsIsInactiveUntilTheyCome) {
 TEST_F(Connections, AKindThatMayNotBeReadMakesTheWorkerInactive) {
   add_worker("east");
   const auto role = [&](const std::string& resources) {
-    ASSERT_TRUE(workers_.at("east").cluster->apply(R"(
-apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRole
-metadata: {name: hub}
-rules:
-- {apiGroups: [kueue.x-k8s.io, batch], resources: [)" +
-                                                   resources + R"(], verbs: ["*"]}
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRoleBinding
-metadata: {name: hub}
-roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: hub}
-subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: limited}]
-)"));
+    ASSERT_TRUE(workers_.at("east").cluster->let_limited(
+        "hub",
+        "- {apiGroups: [kueue.x-k8s.io, batch], resources: [" + resources + "], verbs: ['*']}"));
   };
   role("workloads");
   apply("apiVersion: v1\nkind: Namespace\nmetadata: {name: kueue-system}");

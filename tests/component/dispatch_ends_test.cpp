@@ -107,19 +107,9 @@ spec:
 TEST_F(DispatchEnds, AWorkerThatRefusesTheJobIsLeftForAnotherAndNotForgottenByARestart) {
   start_all({"east", "west"});
   // The hub's user may not create Jobs on east.
-  ASSERT_TRUE(workers_.at("east").cluster->apply(R"(
-apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRole
-metadata: {name: hub}
-rules:
+  ASSERT_TRUE(workers_.at("east").cluster->let_limited("hub", R"(
 - {apiGroups: [kueue.x-k8s.io], resources: [workloads, workloads/status], verbs: ["*"]}
 - {apiGroups: [batch], resources: [jobs], verbs: [get, list, watch, delete]}
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRoleBinding
-metadata: {name: hub}
-roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: hub}
-subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: limited}]
 )"));
   ASSERT_TRUE(cluster_.patch(
       api::Secret::resource, {"kueue-system", "east"},

@@ -3,6 +3,7 @@
 #include "jobs/integrations/integrations.h"
 #include "tests/component/federation.h"
 #include "tests/support/crew.h"
+#include "tests/support/manifests.h"
 
 namespace regatta::test_support {
 namespace {
@@ -38,7 +39,7 @@ class MadeUpKind : public Federation {
 };
 
 TEST_F(MadeUpKind, IsQueuedStartedPreemptedAndFinishedLikeAnyOther) {
-  apply(crew_crd);
+  apply(crd_yaml(crew_kind()->resource()));
   apply(flavor_yaml);
   std::string queue = cluster_queue_yaml;
   apply(queue.replace(queue.find("  resourceGroups"), 0,
@@ -89,9 +90,9 @@ TEST_F(MadeUpKind, RacesOverTheFleetAndItsStatusComesHome) {
   worker_config_ = with_crews();
   for (const char* name : {"east", "west"}) {
     add_worker(name);
-    ASSERT_TRUE(workers_.at(name).cluster->apply(crew_crd));
+    ASSERT_TRUE(workers_.at(name).cluster->apply(crd_yaml(crew_kind()->resource())));
   }
-  apply(crew_crd);
+  apply(crd_yaml(crew_kind()->resource()));
   configure_hub();
   start_manager(with_crews());
   for (const char* name : {"east", "west"}) start_worker(name);

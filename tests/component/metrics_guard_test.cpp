@@ -31,18 +31,7 @@ class MetricsGuarded : public testing::Test {
     return ask("Bearer " + token, target).status;
   }
   void let_limited_read() {
-    ASSERT_TRUE(cluster_.apply(R"(
-apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRole
-metadata: {name: reader}
-rules: [{nonResourceURLs: [/metrics], verbs: [get]}]
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRoleBinding
-metadata: {name: reader}
-roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: reader}
-subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: limited}]
-)"));
+    ASSERT_TRUE(cluster_.let_limited("reader", "- {nonResourceURLs: [/metrics], verbs: [get]}"));
   }
   int questions() const { return requests_.count("create"); }
 

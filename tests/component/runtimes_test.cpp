@@ -1,6 +1,7 @@
 // Jobs whose pods are those of a runtime that many jobs share.
 #include "jobs/integrations/integrations.h"
 #include "tests/component/federation.h"
+#include "tests/support/manifests.h"
 
 namespace regatta::test_support {
 namespace {
@@ -12,34 +13,15 @@ class Runtimes : public Federation {
     config.kinds = jobs::enabled_kinds({"trainer.kubeflow.org/trainjob"});
     return config;
   }
-  static const api::ResourceInfo& train_jobs() {
-    return jobs::all_kinds().find("trainer.kubeflow.org", "TrainJob")->resource();
+  static const jobs::JobKind& train_job_kind() {
+    return *jobs::all_kinds().find("trainer.kubeflow.org", "TrainJob");
   }
-  static std::string crd(const std::string& kind, const std::string& plural,
-                         const std::string& scope) {
-    return "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: "
-           "{name: " +
-           plural +
-           ".trainer.kubeflow.org}\nspec:\n  group: trainer.kubeflow.org\n  scope: " + scope +
-           "\n  names: {kind: " + kind + ", listKind: " + kind + "List, plural: " + plural +
-           ", singular: x" + plural + R"(}
-  versions:
-  - name: v1alpha1
-    served: true
-    storage: true
-    subresources: {status: {}}
-    schema:
-      openAPIV3Schema:
-        type: object
-        properties:
-          spec: {type: object, x-kubernetes-preserve-unknown-fields: true}
-          status: {type: object, x-kubernetes-preserve-unknown-fields: true}
-)";
-  }
+  static const api::ResourceInfo& train_jobs() { return train_job_kind().resource(); }
   void define(TestCluster& cluster) {
-    ASSERT_TRUE(cluster.apply(crd("TrainJob", "trainjobs", "Namespaced")));
-    ASSERT_TRUE(cluster.apply(crd("TrainingRuntime", "trainingruntimes", "Namespaced")));
-    ASSERT_TRUE(cluster.apply(crd("ClusterTrainingRuntime", "clustertrainingruntimes", "Cluster")));
+    ASSERT_TRUE(cluster.apply(crd_yaml(train_jobs())));
+    for (const api::ResourceInfo& runtime : train_job_kind().runtimes()) {
+      ASSERT_TRUE(cluster.apply(crd_yaml(runtime)));
+    }
   }
   static constexpr const char* runtime = R"(
 apiVersion: trainer.kubeflow.org/v1alpha1

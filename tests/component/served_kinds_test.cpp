@@ -2,6 +2,7 @@
 #include "jobs/integrations/external.h"
 #include "jobs/integrations/integrations.h"
 #include "tests/component/federation.h"
+#include "tests/support/manifests.h"
 
 namespace regatta::test_support {
 namespace {
@@ -16,26 +17,6 @@ class ServedKinds : public Federation {
   static const api::ResourceInfo& jobsets() {
     return jobs::all_kinds().find("jobset.x-k8s.io", "JobSet")->resource();
   }
-  static constexpr const char* crd = R"(
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: jobsets.jobset.x-k8s.io}
-spec:
-  group: jobset.x-k8s.io
-  scope: Namespaced
-  names: {kind: JobSet, listKind: JobSetList, plural: jobsets, singular: jobset}
-  versions:
-  - name: v1alpha2
-    served: true
-    storage: true
-    subresources: {status: {}}
-    schema:
-      openAPIV3Schema:
-        type: object
-        properties:
-          spec: {type: object, x-kubernetes-preserve-unknown-fields: true}
-          status: {type: object, x-kubernetes-preserve-unknown-fields: true}
-)";
   static std::string jobset_yaml(const std::string& name, const std::string& more = "") {
     return R"(
 apiVersion: jobset.x-k8s.io/v1alpha2
@@ -58,15 +39,6 @@ spec:
   static std::string of_fleet(const std::string& name) {
     return jobset_yaml(name, "\n  managedBy: kueue.x-k8s.io/multikueue");
   }
-  static std::string renamed(std::string text,
-                             std::vector<std::pair<std::string, std::string>> names) {
-    for (const auto& [from, to] : names) {
-      for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
-        text.replace(at, from.size(), to);
-      }
-    }
-    return text;
-  }
   std::string winner_of(const std::string& name) {
     const auto workload = workload_of(name);
     return workload ? workload->status.cluster_name.value_or("") : "";
@@ -82,7 +54,7 @@ TEST_F(ServedKinds, AKindWhoseDefinitionComesLaterIsNoticed) {
   settle();
   EXPECT_FALSE(job("j").spec.suspend.value_or(true)) << "Jobs do not wait for it";
   settle(10min);
-  apply(crd);
+  apply(crd_yaml(jobsets()));
   apply(jobset_yaml("s"));
   settle(150s);
   const auto workload = workload_of("s");
@@ -98,8 +70,8 @@ TEST_F(ServedKinds, AKindWhoseDefinitionComesLaterIsNoticed) {
 TEST_F(ServedKinds, AWorkerWithoutAKindIsActiveAndGetsNoJobsOfIt) {
   worker_config_ = with_jobsets();
   for (const char* name : {"east", "west"}) add_worker(name);
-  apply(crd);
-  ASSERT_TRUE(workers_.at("east").cluster->apply(crd));
+  apply(crd_yaml(jobsets()));
+  ASSERT_TRUE(workers_.at("east").cluster->apply(crd_yaml(jobsets())));
   configure_hub();
   start_manager(with_jobsets());
   for (const char* name : {"east", "west"}) start_worker(name);
@@ -114,14 +86,14 @@ TEST_F(ServedKinds, AWorkerWithoutAKindIsActiveAndGetsNoJobsOfIt) {
   apply(remote_job_yaml("j"));
   until("a Job has won", [&] { return !winner_of("j").empty(); });
 
-  ASSERT_TRUE(workers_.at("west").cluster->apply(crd));
+  ASSERT_TRUE(workers_.at("west").cluster->apply(crd_yaml(jobsets())));
   until("west is of use", [&] { return member_condition("west") == "True Active: Connected"; });
 }
 
 TEST_F(ServedKinds, AWorkerSaysThatItLacksAKindOnceTheHubServesIt) {
   worker_config_ = with_jobsets();
   for (const char* name : {"east", "west"}) add_worker(name);
-  ASSERT_TRUE(workers_.at("east").cluster->apply(crd));
+  ASSERT_TRUE(workers_.at("east").cluster->apply(crd_yaml(jobsets())));
   configure_hub();
   start_manager(with_jobsets());
   for (const char* name : {"east", "west"}) start_worker(name);
@@ -129,7 +101,7 @@ TEST_F(ServedKinds, AWorkerSaysThatItLacksAKindOnceTheHubServesIt) {
   for (const char* name : {"east", "west"}) {
     EXPECT_EQ(member_condition(name), "True Active: Connected") << "the hub has no use for it";
   }
-  apply(crd);
+  apply(crd_yaml(jobsets()));
   until("west says so", [&] {
     return member_condition("west") ==
            "True Active: Connected; no use for: jobsets.jobset.x-k8s.io";
@@ -140,7 +112,7 @@ TEST_F(ServedKinds, AWorkerSaysThatItLacksAKindOnceTheHubServesIt) {
 TEST_F(ServedKinds, AJobSetThatNoWorkerServesSaysSoAndRunsOnceOneDoes) {
   worker_config_ = with_jobsets();
   add_worker("east");
-  apply(crd);
+  apply(crd_yaml(jobsets()));
   configure_hub();
   start_manager(with_jobsets());
   start_worker("east");
@@ -151,7 +123,7 @@ TEST_F(ServedKinds, AJobSetThatNoWorkerServesSaysSoAndRunsOnceOneDoes) {
   ASSERT_TRUE(waiting);
   EXPECT_EQ(condition_of("s", "Dispatched"),
             "False NoWorkerAccepts: The API serves no jobs of this kind on worker clusters: east");
-  ASSERT_TRUE(workers_.at("east").cluster->apply(crd));
+  ASSERT_TRUE(workers_.at("east").cluster->apply(crd_yaml(jobsets())));
   until("won", [&] { return winner_of("s") == "east"; });
 
   TestCluster& east = *workers_.at("east").cluster;
@@ -175,15 +147,9 @@ TEST_F(ServedKinds, AJobSetThatNoWorkerServesSaysSoAndRunsOnceOneDoes) {
 TEST_F(ServedKinds, AKindThatRunsOnNoWorkerIsRejectedThereAndWorkersDoNotLackIt) {
   manager::CoreConfig with_spark;
   with_spark.kinds = jobs::enabled_kinds({"sparkoperator.k8s.io/sparkapplication"});
-  const std::string spark_crd =
-      renamed(crd, {{"{name:", "{annotations: {api-approved.kubernetes.io: unapproved}, name:"},
-                    {"jobset.x-k8s.io", "sparkoperator.k8s.io"},
-                    {"jobset", "sparkapplication"},
-                    {"JobSet", "SparkApplication"},
-                    {"v1alpha2", "v1beta2"}});
   worker_config_ = with_spark;
   add_worker("east");
-  apply(spark_crd);
+  apply(crd_yaml(jobs::all_kinds().find("sparkoperator.k8s.io", "SparkApplication")->resource()));
   configure_hub();
   start_manager(with_spark);
   start_worker("east");
@@ -215,9 +181,7 @@ TEST_F(ServedKinds, AnExternalKindIsSentToAWorkerAndItsStatusComesHome) {
   auto kinds = jobs::enabled_kinds({}).all();
   kinds.push_back(pipelines);
   with_pipelines.kinds = jobs::JobKinds(kinds);
-  const std::string definition = renamed(
-      crd,
-      {{"jobset.x-k8s.io", "flows.example.com"}, {"jobset", "pipeline"}, {"JobSet", "Pipeline"}});
+  const std::string definition = crd_yaml(pipelines->resource());
   worker_config_ = with_pipelines;
   add_worker("east");
   TestCluster& east = *workers_.at("east").cluster;

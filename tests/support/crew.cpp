@@ -180,25 +180,4 @@ std::shared_ptr<const jobs::JobKind> crew_kind() {
   return kind;
 }
 
-const char* const crew_crd = R"(
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: crews.example.dev}
-spec:
-  group: example.dev
-  scope: Namespaced
-  names: {kind: Crew, listKind: CrewList, plural: crews, singular: crew}
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    subresources: {status: {}}
-    schema:
-      openAPIV3Schema:
-        type: object
-        properties:
-          spec: {type: object, x-kubernetes-preserve-unknown-fields: true}
-          status: {type: object, x-kubernetes-preserve-unknown-fields: true}
-)";
-
 }  // namespace regatta::test_support

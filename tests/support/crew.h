@@ -11,7 +11,4 @@ namespace regatta::test_support {
 ///   status: running (pods), ready (pods), result ("Succeeded", "Failed: why")
 std::shared_ptr<const jobs::JobKind> crew_kind();
 
-/// Its CustomResourceDefinition.
-extern const char* const crew_crd;
-
 }  // namespace regatta::test_support

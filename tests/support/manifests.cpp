@@ -41,4 +41,30 @@ const std::vector<Json>& crd_manifests() {
   return all;
 }
 
+std::string crd_yaml(const api::ResourceInfo& kind) {
+  const std::string group(kind.group), version(kind.version), name(kind.kind), plural(kind.plural);
+  // Such groups are the Kubernetes project's own.
+  const std::string approval =
+      group.ends_with(".k8s.io") ? "annotations: {api-approved.kubernetes.io: unapproved}, " : "";
+  return R"(
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {)" +
+         approval + "name: " + plural + "." + group + "}\nspec:\n  group: " + group +
+         "\n  scope: " + (kind.namespaced ? "Namespaced" : "Cluster") +
+         "\n  names: {kind: " + name + ", listKind: " + name + "List, plural: " + plural +
+         "}\n  versions:\n  - name: " + version +
+         R"(
+    served: true
+    storage: true
+    subresources: {status: {}}
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec: {type: object, x-kubernetes-preserve-unknown-fields: true}
+          status: {type: object, x-kubernetes-preserve-unknown-fields: true}
+)";
+}
+
 }  // namespace regatta::test_support

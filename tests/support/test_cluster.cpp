@@ -137,6 +137,23 @@ Status TestCluster::apply(std::string_view yaml) {
   return ok();
 }
 
+Status TestCluster::let_limited(const std::string& role, const std::string& rules) {
+  return apply(
+      R"(
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: )" +
+      role + "}\nrules:\n" + rules + R"(
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: )" +
+      role + "}\nroleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: " + role +
+      R"(}
+subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: limited}]
+)");
+}
+
 Status TestCluster::patch(const api::ResourceInfo& resource, const api::ObjectKey& key,
                           std::string_view json, std::string subresource) {
   kube::WriteOptions options;

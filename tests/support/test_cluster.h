@@ -69,6 +69,8 @@ class TestCluster {
 
   /// Server-side apply of every document.
   Status apply(std::string_view yaml);
+  /// Gives the user `limited` the ClusterRole of that name with these rules, everywhere.
+  Status let_limited(const std::string& role, const std::string& rules);
   /// Merge patch; `subresource` may be "status".
   Status patch(const api::ResourceInfo& resource, const api::ObjectKey& key, std::string_view json,
                std::string subresource = {});

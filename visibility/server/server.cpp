@@ -48,11 +48,11 @@ Status VisibilityServer::present(const std::string& certificate_pem, const std::
 }
 
 Task<Status> VisibilityServer::follow() {
-  const auto map = co_await deps_.client.get<api::ConfigMap>(
-      {"kube-system", "extension-apiserver-authentication"});
-  if (!map) co_return map.error();
+  const api::ObjectKey place("kube-system", "extension-apiserver-authentication");
+  const auto map = co_await deps_.client.get<api::ConfigMap>(place);
+  if (!map) co_return map.error().within("which API servers to trust: " + place.str());
   auto proxy = read_front_proxy(*map);
-  if (!proxy) co_return proxy.error();
+  if (!proxy) co_return proxy.error().within("which API servers to trust: " + place.str());
   if (proxy_ == *proxy) co_return ok();
   const Status changed = listener_ == nullptr ? open(*proxy) : listener_->reload(tls_of(*proxy));
   if (!changed) co_return changed;
@@ -75,10 +75,7 @@ Task<> VisibilityServer::follow_on() {
     if (changed && followed.error().code() == Errc::not_found) {
       deps_.log.info("the cluster has no aggregation layer: the visibility API stays closed");
     } else if (changed) {
-      deps_.log.warning(
-          "cannot learn from kube-system/extension-apiserver-authentication which "
-          "API servers to trust",
-          {{"error", problem}});
+      deps_.log.warning("the visibility API is not served as it should be", {{"error", problem}});
     }
     co_await deps_.clock.sleep_until(deps_.clock.steady() + reading_pause);
   }
