@@ -5,6 +5,7 @@
 #include "lib/runtime/process.h"
 #include "manager/core_config.h"
 #include "manager/endpoint.h"
+#include "whatif/command/load.h"
 #include "whatif/command/simulate.h"
 #include "whatif/scenario/command.h"
 
@@ -140,9 +141,8 @@ void add_simulation_options(CLI::App* command, whatif::SimulationOptions* option
       ->capture_default_str();
   command->add_option("--worker", options->workers,
                       "NAME=PATH: manifests of the worker that MultiKueueConfigs call NAME");
-  command->add_option("--dispatcher", options->dispatcher, "all-at-once, incremental or external")
-      ->check(CLI::IsMember({"all-at-once", "incremental", "external"}))
-      ->capture_default_str();
+  command->add_option("--dispatcher", options->dispatcher, "Instead of that of --config")
+      ->check(CLI::IsMember(whatif::dispatcher_names()));
 }
 
 void add_views(CLI::App* command, SimulateFlags* flags) {

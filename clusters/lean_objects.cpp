@@ -9,6 +9,15 @@
 namespace regatta::clusters {
 namespace {
 
+bool concerns_placement(const std::string& annotation) {
+  return annotation == api::annotations::workload ||
+         annotation == api::annotations::workload_slice_name ||
+         annotation == api::annotations::pod_index_offset ||
+         annotation.starts_with("kueue.x-k8s.io/podset-");
+}
+
+}  // namespace
+
 api::ObjectMeta lean(api::ObjectMeta metadata) {
   api::ObjectMeta kept;
   kept.name = std::move(metadata.name);
@@ -19,15 +28,6 @@ api::ObjectMeta lean(api::ObjectMeta metadata) {
   kept.deletion_timestamp = metadata.deletion_timestamp;
   return kept;
 }
-
-bool concerns_placement(const std::string& annotation) {
-  return annotation == api::annotations::workload ||
-         annotation == api::annotations::workload_slice_name ||
-         annotation == api::annotations::pod_index_offset ||
-         annotation.starts_with("kueue.x-k8s.io/podset-");
-}
-
-}  // namespace
 
 void keep_for_placement(api::Node* node) {
   api::StringMap labels = std::move(node->metadata.labels);

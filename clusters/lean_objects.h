@@ -7,6 +7,9 @@ namespace regatta::clusters {
 // The parts of Nodes and Pods that placement by topology reads. A cluster may have a hundred
 // thousand Pods, so all other parts are dropped before the objects are stored.
 
+/// Only what names an object, its version and its times.
+api::ObjectMeta lean(api::ObjectMeta metadata);
+
 /// Keeps the node's labels, taints, allocatable resources and Ready condition.
 void keep_for_placement(api::Node* node);
 

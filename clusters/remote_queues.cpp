@@ -1,5 +1,6 @@
 #include "clusters/remote_queues.h"
 
+#include "clusters/lean_objects.h"
 #include "lib/api/names.h"
 
 #include <algorithm>
@@ -18,22 +19,13 @@ kube::InformerOptions options() {
   return options;
 }
 
-api::ObjectMeta name_and_version(api::ObjectMeta metadata) {
-  api::ObjectMeta kept;
-  kept.name = std::move(metadata.name);
-  kept.ns = std::move(metadata.ns);
-  kept.resource_version = std::move(metadata.resource_version);
-  kept.deletion_timestamp = metadata.deletion_timestamp;
-  return kept;
-}
-
 void keep_active(api::Conditions* all) {
   std::erase_if(*all, [](const auto& one) { return one.type != api::conditions::active; });
   for (api::Condition& one : *all) one.message.clear();
 }
 
 void keep_room(api::ClusterQueue& queue) {
-  queue.metadata = name_and_version(std::move(queue.metadata));
+  queue.metadata = lean(std::move(queue.metadata));
   queue.spec.namespace_selector.reset();
   queue.spec.admission_checks.clear();
   queue.status.flavors_usage.clear();
@@ -42,12 +34,12 @@ void keep_room(api::ClusterQueue& queue) {
 }
 
 void keep_way(api::LocalQueue& queue) {
-  queue.metadata = name_and_version(std::move(queue.metadata));
+  queue.metadata = lean(std::move(queue.metadata));
   queue.status = {};
 }
 
 void keep_quota(api::Cohort& cohort) {
-  cohort.metadata = name_and_version(std::move(cohort.metadata));
+  cohort.metadata = lean(std::move(cohort.metadata));
   cohort.status = {};
 }
 

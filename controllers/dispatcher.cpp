@@ -162,16 +162,18 @@ void Dispatcher::nominate_first(const api::Workload& workload, api::WorkloadStat
   const TimePoint now = deps_.local.clock.now();
   group.local.quota_reserved_at = now;
   group.config_order = config->spec.clusters;
-  const jobs::JobPtr job = room_.compares(group.local) ? jobs::owner_of(hub, workload) : nullptr;
+  const bool compares = room_.compares(group.local);
+  const jobs::JobPtr job = compares ? jobs::owner_of(hub, workload) : nullptr;
   for (const std::string& name : config->spec.clusters) {
     const auto* member = deps_.fleet.find(name);
     dispatch::ClusterView& view = group.clusters[name];
     view.connected = member && member->ready();
-    if (job && member && member->remote)
+    if (job && member && member->remote) {
       view.kind_served = member->remote->jobs.serves(job->kind());
+    }
   }
-  if (room_.compares(group.local)) {
-    group.comparison = room_.comparison(workload, *status, group.config_order);
+  if (compares) {
+    group.comparison = room_.book().comparison(workload, *status, group.config_order);
     const dispatch::Refusals refusals = dispatch::refusals_of(workload);
     if (refusals.until > now) group.local.refused_by = refusals.clusters;
     group.local.refused_until = refusals.until;
@@ -319,16 +321,14 @@ void Dispatcher::complete(const api::ObjectKey& key, dispatch::GroupView* group)
 }
 
 void Dispatcher::add_comparison(const api::ObjectKey& key, dispatch::GroupView* group) {
-  const dispatch::LocalView& local = group->local;
-  const bool races = !local.deleted && !local.finished && local.quota_reserved && !local.evicted &&
-                     local.check == dispatch::CheckState::pending && local.cluster_name.empty();
-  const auto workload = races ? deps_.local.workloads.get(key) : nullptr;
-  if (!workload || !room_.compares(local)) {
+  const bool compared = dispatch::is_compared(group->local, config_.plan);
+  const auto workload = compared ? deps_.local.workloads.get(key) : nullptr;
+  if (!workload) {
     if (!compared_.empty()) compared_.erase(key);
     return;
   }
   compared_.insert(key);
-  group->comparison = room_.comparison(*workload, workload->status, group->config_order);
+  group->comparison = room_.book().comparison(*workload, workload->status, group->config_order);
 }
 
 /// Workloads that are planned before this nomination is written know of it.

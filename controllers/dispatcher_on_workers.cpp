@@ -65,7 +65,7 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::RemoveRemote action) 
 /// Its copies have a gate that stays closed.
 bool Dispatcher::must_not_preempt(const api::Workload& workload) const {
   if (!compared_.contains(workload.metadata.key())) return false;
-  const auto affinity = room_.affinity_of(workload);
+  const auto affinity = room_.book().affinity_of(workload);
   return affinity && !affinity->limits.may_preempt;
 }
 

@@ -88,6 +88,24 @@ TEST_F(HeadStart, OnlyTheFirstWordOfAWorkerCounts) {
   EXPECT_EQ(look(begin(), Duration(0), false).head_start, least);
 }
 
+TEST_F(HeadStart, AnAdmissionOrAnEndIsAWordToo) {
+  RemoteCopy admitted, finished;
+  admitted.admitted_at = wall_;
+  finished.finished = Finish{};
+  for (const RemoteCopy& copy : {admitted, finished}) {
+    HeadStarts fresh{least};
+    const api::ObjectKey first("ns", "first"), next("ns", "next");
+    GroupView group;
+    group.clusters["a"].copy = copy;
+    fresh.begin(first, "a", now_);
+    fresh.add_to(&group, first, wall_, now_ + Duration(200));
+    fresh.begin(next, "a", now_);
+    GroupView then;
+    fresh.add_to(&then, next, wall_, now_);
+    EXPECT_EQ(then.local.head_start, Duration(600));
+  }
+}
+
 TEST_F(HeadStart, EachWorkerHasItsOwn) {
   after_answers_of(Duration(300));
   EXPECT_EQ(look(begin("b"), Duration(0), false, "b").head_start, least);

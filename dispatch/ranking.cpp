@@ -58,6 +58,12 @@ bool compares(placement::Dispatcher dispatcher) {
   return placement::policy_of(dispatcher).has_value();
 }
 
+bool is_compared(const LocalView& local, const PlanConfig& config) {
+  const bool races = !local.deleted && !local.finished && local.quota_reserved && !local.evicted &&
+                     local.check == CheckState::pending && local.cluster_name.empty();
+  return races && compares(dispatcher_of(local, config));
+}
+
 placement::Ranking ranking_of(const GroupView& g, TimePoint now, const PlanConfig& config) {
   placement::RankPolicy policy = *placement::policy_of(dispatcher_of(g.local, config));
   policy.refusal_counts_for = refusal_remembered;

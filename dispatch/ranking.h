@@ -15,6 +15,10 @@ placement::Dispatcher dispatcher_of(const LocalView& local, const PlanConfig& co
 /// Whether that dispatcher compares workers.
 bool compares(placement::Dispatcher dispatcher);
 
+/// Whether workers are compared for the workload now: it has quota and no worker yet, and its
+/// dispatcher compares them.
+bool is_compared(const LocalView& local, const PlanConfig& config);
+
 /// The nominations of a workload whose dispatcher compares workers. What the views of the clusters
 /// know goes before the same in the comparison, which may be null.
 placement::Ranking ranking_of(const GroupView& group, TimePoint now, const PlanConfig& config);

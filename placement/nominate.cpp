@@ -31,6 +31,19 @@ Nomination incremental(const NominationInput& input, TimePoint now,
 
 }  // namespace
 
+const std::vector<std::string>& short_names() {
+  static const std::vector<std::string> all = {"all-at-once", "incremental", "external", "capacity",
+                                               "cost",        "spread",      "locality"};
+  return all;
+}
+
+std::optional<Dispatcher> dispatcher_by_short_name(std::string_view name) {
+  const auto& all = short_names();
+  const auto found = std::find(all.begin(), all.end(), name);
+  if (found == all.end()) return std::nullopt;
+  return static_cast<Dispatcher>(found - all.begin());  // in the order of the enumeration
+}
+
 Dispatcher dispatcher_of(std::string_view name) {
   namespace names = api::dispatchers;
   if (name.empty() || name == names::all_at_once) return Dispatcher::all_at_once;

@@ -25,6 +25,9 @@ enum class Dispatcher {
 /// The dispatcher of that name; the empty one is all_at_once. A name that is not Kueue's and not in
 /// our domain is an external dispatcher's, as is that of Placements.
 Dispatcher dispatcher_of(std::string_view name);
+/// As command lines take them: "all-at-once".
+const std::vector<std::string>& short_names();
+std::optional<Dispatcher> dispatcher_by_short_name(std::string_view name);
 /// Whether a name in our domain is no dispatcher's.
 bool is_misspelled(std::string_view name);
 /// The names in our domain.

@@ -77,6 +77,7 @@ struct WorkloadRecord {
   std::vector<std::string> nominated;  ///< names of clusters; only with workers
   std::vector<Run> runs;
   int preemptions = 0;
+  int copies = 0;  ///< that were sent to workers
 };
 
 struct PreemptionRecord {
@@ -153,7 +154,8 @@ struct Totals {
   std::size_t pending = 0;
   std::size_t preemptions = 0;
   std::map<std::string, std::size_t> preemptions_by_reason;
-  Spread waiting;  ///< until the first admission, of the admitted
+  std::size_t copies = 0;  ///< of workloads, that a hub sent to its workers
+  Spread waiting;          ///< until the first admission, of the admitted
   /// Of all workloads: one that waits at the end counts with its time so far.
   Spread waiting_all;
   double finished_per_hour = 0;

@@ -85,7 +85,7 @@ TEST_F(SimulateCommandTest, SaysEverythingThatIsWrongAndRunsNothing) {
   EXPECT_EQ(run(), 1);
   EXPECT_EQ(out_.str(), "");
   for (const char* text :
-       {"--until: \"soon\" is no duration", "--dispatcher: write all-at-once",
+       {"--until: \"soon\" is no duration", "--dispatcher: write one of all-at-once",
         "bad.yaml: Namespace: metadata.name: Required value", "/nowhere.yaml: no such file",
         "--worker: \"east\" is not NAME=PATH", "events.yaml: entry 1: nothing happens"}) {
     EXPECT_NE(err_.str().find(text), std::string::npos) << text << " in\n" << err_.str();

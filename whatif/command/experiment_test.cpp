@@ -80,5 +80,48 @@ TEST(Experiment, QueuesBeatFirstComeFirstServed) {
   fs::remove_all(folder);
 }
 
+// examples/fleet-experiment: the same day of a fleet, raced and with workers compared.
+
+struct Fleet {
+  Totals totals;
+  double until_end = 0;  ///< seconds from the creation of a job, on average
+};
+
+Fleet run_fleet(const std::string& fleet, const std::string& dispatcher) {
+  const std::string folder = "examples/fleet-experiment/";
+  SimulationOptions options;
+  options.paths = {folder + "hub.yaml"};
+  options.events = folder + "day.yaml";
+  options.until = "30h";
+  options.dispatcher = dispatcher;
+  for (const char* name : {"ash", "birch", "cedar", "elm", "fir", "oak"}) {
+    options.workers.push_back(name + ("=" + folder) + "worker.yaml");
+    options.workers.push_back(name + ("=" + folder) + fleet + "/" + name + ".yaml");
+  }
+  LoadedSimulation loaded = load_simulation(options);
+  EXPECT_EQ(loaded.errors, std::vector<std::string>());
+  EXPECT_EQ(loaded.misuse, std::vector<std::string>());
+  const Report report = simulate(std::move(*loaded.input));
+  EXPECT_EQ(report.warnings, std::vector<std::string>());
+  Fleet out{report.totals};
+  for (const WorkloadRecord& one : report.workloads) {
+    const TimePoint end = one.finished_at.value_or(report.start + report.length);
+    out.until_end +=
+        double((end - one.created_at).count()) / 1000 / double(report.totals.submitted);
+  }
+  return out;
+}
+
+TEST(Experiment, ComparedWorkersBeatARaceOnEvenAndUnevenFleets) {
+  for (const char* fleet : {"uneven", "even"}) {
+    SCOPED_TRACE(fleet);
+    const Fleet race = run_fleet(fleet, "all-at-once"), compared = run_fleet(fleet, "capacity");
+    EXPECT_EQ(race.totals.submitted, 590u);
+    EXPECT_LT(compared.until_end, race.until_end * 0.95);
+    EXPECT_LT(compared.totals.copies, race.totals.copies / 2);
+    EXPECT_LT(compared.totals.preemptions, race.totals.preemptions / 2);
+  }
+}
+
 }  // namespace
 }  // namespace regatta::whatif

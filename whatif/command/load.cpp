@@ -1,5 +1,6 @@
 #include "whatif/command/load.h"
 
+#include "lib/base/joined.h"
 #include "whatif/command/references.h"
 #include "whatif/files.h"
 #include "whatif/manifests/reader.h"
@@ -88,15 +89,11 @@ class Loader {
 
   void set_dispatcher(placement::NominationConfig* config) {
     const std::string& name = options_.dispatcher;
-    if (name == "all-at-once") {
-      config->dispatcher = placement::Dispatcher::all_at_once;
-    } else if (name == "incremental") {
-      config->dispatcher = placement::Dispatcher::incremental;
-    } else if (name == "external") {
-      config->dispatcher = placement::Dispatcher::external;
-    } else if (!name.empty()) {
-      misuse("--dispatcher: write all-at-once, incremental or external");
-    }
+    if (name.empty()) return;
+    const auto named = placement::dispatcher_by_short_name(name);
+    if (!named)
+      return misuse("--dispatcher: write one of " + joined(placement::short_names(), ", "));
+    config->dispatcher = *named;
   }
 
   /// The paths of each worker, in the order in which the names came first.
@@ -277,6 +274,10 @@ std::vector<Object> inherit(std::vector<Object> base, std::vector<Object> own) {
   }
   std::move(own.begin(), own.end(), std::back_inserter(all));
   return all;
+}
+
+const std::vector<std::string>& dispatcher_names() {
+  return placement::short_names();
 }
 
 LoadedSimulation load_simulation(const SimulationOptions& options) {

@@ -22,7 +22,7 @@ struct SimulationOptions {
   std::string step;         ///< empty: one that fits `until`
   std::string start;        ///< RFC 3339; empty: simulation_start
   std::string run = "10m";  ///< of jobs without an annotation
-  std::string dispatcher = "all-at-once";
+  std::string dispatcher;   ///< its short name; empty: that of the manager's configuration
   // From the manager's configuration.
   admission::Config admission;
   dispatch::PlanConfig dispatch;
@@ -32,6 +32,9 @@ struct SimulationOptions {
 
 /// The default start of a simulation, so that reports of different days can be compared.
 constexpr const char* simulation_start = "2026-01-01T00:00:00Z";
+
+/// What `dispatcher` may be.
+const std::vector<std::string>& dispatcher_names();
 
 struct LoadedSimulation {
   /// Unset when there are errors.

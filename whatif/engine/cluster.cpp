@@ -53,7 +53,16 @@ Course* Cluster::find_job(const api::ObjectKey& job) {
 }
 
 std::set<api::ObjectKey> Cluster::take_changed() {
+  for (const api::ObjectKey& key : changed_) {
+    if (Course* course = find(key)) {
+      course->workload.metadata.resource_version = std::to_string(++versions_);
+    }
+  }
   return std::exchange(changed_, {});
+}
+
+std::set<std::string> Cluster::take_changed_queues() {
+  return std::exchange(changed_queues_, {});
 }
 
 void Cluster::plan(Course* course, Due due, TimePoint at, std::uint32_t detail) {
@@ -299,7 +308,10 @@ void Cluster::explain_passed_over(TimePoint now) {
 void Cluster::observe(TimePoint now) {
   const admission::Changes changes = state_.take_changes();
   const admission::StatusReader reader = state_.reader();
-  for (const std::string& queue : changes.cluster_queues) meters_.observe(reader, queue, now);
+  for (const std::string& queue : changes.cluster_queues) {
+    meters_.observe(reader, queue, now);
+    if (settings_.federated) changed_queues_.insert(queue);
+  }
 }
 
 }  // namespace regatta::whatif

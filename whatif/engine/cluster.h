@@ -98,8 +98,10 @@ class Cluster final : public jobs::Lookup {
   void run_elsewhere(Course* course, const std::string& cluster, TimePoint now);
   void finish(Course* course, bool success, const std::string& message, TimePoint now);
   void stopped(Course* course, TimePoint now);
-  /// Workloads that changed since the last call.
+  /// Workloads that changed since the last call. Each gets a resourceVersion by that.
   std::set<api::ObjectKey> take_changed();
+  /// ClusterQueues whose usage or waiting workloads changed since the last call.
+  std::set<std::string> take_changed_queues();
 
   // Lookup
   const jobs::JobKinds& kinds() const override { return settings_.kinds; }
@@ -114,9 +116,19 @@ class Cluster final : public jobs::Lookup {
       const std::string& name) const override;
   std::shared_ptr<const api::MultiKueueConfig> multikueue_config(
       const std::string& name) const override;
+  std::shared_ptr<const api::MultiKueueCluster> multikueue_cluster(const std::string& name) const;
   std::shared_ptr<const api::WorkloadPriorityClass> workload_priority_class(
       const std::string& name) const override;
   std::vector<std::shared_ptr<const api::PriorityClass>> priority_classes() const override;
+
+  // For a hub that compares its workers
+  std::vector<std::shared_ptr<const api::Cohort>> cohorts() const;
+  std::vector<std::shared_ptr<const api::LocalQueue>> local_queues() const;
+  std::vector<std::string> cluster_queues() const;
+  /// The ClusterQueue as an API server would show it now; null when there is none.
+  std::shared_ptr<const api::ClusterQueue> shown_queue(const std::string& name);
+  /// Copies that have not ended.
+  std::vector<jobs::WorkloadPtr> copies() const;
 
   QueueMeters& meters() { return meters_; }
   std::size_t unfinished() const { return active_.size(); }
@@ -202,6 +214,7 @@ class Cluster final : public jobs::Lookup {
   Named<api::Cohort> cohorts_;
   Named<api::AdmissionCheck> checks_;
   Named<api::MultiKueueConfig> configs_;
+  Named<api::MultiKueueCluster> multikueue_clusters_;
   Named<api::PriorityClass> priority_classes_;
   Named<api::WorkloadPriorityClass> workload_classes_;
   Named<api::Node> nodes_;
@@ -217,6 +230,8 @@ class Cluster final : public jobs::Lookup {
   std::set<std::uint32_t> active_;
   std::set<std::uint32_t> dirty_;
   std::set<api::ObjectKey> changed_;
+  std::set<std::string> changed_queues_;
+  std::uint64_t versions_ = 0;
   std::optional<TimePoint> flush_at_;
   bool restless_ = false;
 };

@@ -10,6 +10,13 @@ typename Map::mapped_type find_in(const Map& map, const Key& key) {
   return found == map.end() ? nullptr : found->second;
 }
 
+template <class Map>
+std::vector<typename Map::mapped_type> values_of(const Map& map) {
+  std::vector<typename Map::mapped_type> all;
+  for (const auto& [key, one] : map) all.push_back(one);
+  return all;
+}
+
 }  // namespace
 
 jobs::WorkloadPtr Cluster::workload_of(const Course& course) {
@@ -63,14 +70,49 @@ std::shared_ptr<const api::MultiKueueConfig> Cluster::multikueue_config(
   return find_in(configs_, name);
 }
 
+std::shared_ptr<const api::MultiKueueCluster> Cluster::multikueue_cluster(
+    const std::string& name) const {
+  return find_in(multikueue_clusters_, name);
+}
+
 std::shared_ptr<const api::WorkloadPriorityClass> Cluster::workload_priority_class(
     const std::string& name) const {
   return find_in(workload_classes_, name);
 }
 
 std::vector<std::shared_ptr<const api::PriorityClass>> Cluster::priority_classes() const {
-  std::vector<std::shared_ptr<const api::PriorityClass>> all;
-  for (const auto& [name, one] : priority_classes_) all.push_back(one);
+  return values_of(priority_classes_);
+}
+
+std::vector<std::shared_ptr<const api::Cohort>> Cluster::cohorts() const {
+  return values_of(cohorts_);
+}
+
+std::vector<std::shared_ptr<const api::LocalQueue>> Cluster::local_queues() const {
+  return values_of(local_queues_);
+}
+
+std::vector<std::string> Cluster::cluster_queues() const {
+  std::vector<std::string> names;
+  for (const auto& [name, queue] : cluster_queues_) names.push_back(name);
+  return names;
+}
+
+std::shared_ptr<const api::ClusterQueue> Cluster::shown_queue(const std::string& name) {
+  const auto given = find_in(cluster_queues_, name);
+  if (!given) return nullptr;
+  auto shown = std::make_shared<api::ClusterQueue>(*given);
+  shown->status = state_.reader().status(name);
+  // Whatever changed before shows in it.
+  shown->metadata.resource_version = std::to_string(versions_ + 1);
+  return shown;
+}
+
+std::vector<jobs::WorkloadPtr> Cluster::copies() const {
+  std::vector<jobs::WorkloadPtr> all;
+  for (const std::uint32_t id : active_) {
+    if (courses_[id].copy) all.push_back(workload_of(courses_[id]));
+  }
   return all;
 }
 

@@ -33,6 +33,7 @@ Cluster::Named<T>* Cluster::objects_of() {
   if constexpr (std::same_as<T, api::ResourceFlavor>) return &flavors_;
   if constexpr (std::same_as<T, api::Cohort>) return &cohorts_;
   if constexpr (std::same_as<T, api::MultiKueueConfig>) return &configs_;
+  if constexpr (std::same_as<T, api::MultiKueueCluster>) return &multikueue_clusters_;
   if constexpr (std::same_as<T, api::PriorityClass>) return &priority_classes_;
   if constexpr (std::same_as<T, api::WorkloadPriorityClass>) return &workload_classes_;
   if constexpr (std::same_as<T, api::Node>) return &nodes_;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "dispatch/group.h"
+#include "dispatch/room_book.h"
 #include "whatif/engine/cluster.h"
 
 #include <memory>
@@ -13,7 +14,7 @@ namespace regatta::whatif {
 
 /// MultiKueue between a hub and its workers: runs dispatch::plan() for every workload that changed,
 /// and carries out its actions at once.
-class Federation final : public dispatch::FleetView {
+class Federation final : public dispatch::FleetView, private dispatch::FleetPicture {
  public:
   /// `clusters`: the hub comes first. They must outlive the Federation.
   Federation(std::vector<Cluster*> clusters, dispatch::PlanConfig config, Agenda* agenda,
@@ -40,12 +41,23 @@ class Federation final : public dispatch::FleetView {
     std::uint32_t epoch = 0;
   };
 
+  // FleetPicture
+  std::shared_ptr<const api::MultiKueueCluster> cluster(const std::string& name) const override;
+  bool connected(const std::string& name) const override;
+  std::shared_ptr<const dispatch::WorkerPicture> worker(const std::string& name) const override;
+
+  /// Writes into the book what changed, once a dispatcher that compares workers is in use.
+  void note_changes(const std::set<api::ObjectKey>& on_hub, TimePoint now);
+  void compare(const api::ObjectKey& key, dispatch::GroupView* group);
+  /// Workloads that wait are looked at again when workers have other room, at most so often.
+  void look_at_room(TimePoint now);
+
   /// The race that runs for the workload, or null.
   const Race* race_of(const Course& course) const;
   bool dispatch(const api::ObjectKey& key, TimePoint now);
   bool apply(Course* course, const std::string& check, const dispatch::Action& action,
              TimePoint now);
-  Cluster* worker(const std::string& name);
+  Cluster* find(const std::string& name);
   void look_again(Course* course, TimePoint at);
 
   Cluster& hub_;
@@ -54,6 +66,12 @@ class Federation final : public dispatch::FleetView {
   Agenda* agenda_;
   Records* records_;
   std::set<api::ObjectKey> due_;
+  dispatch::RoomBook book_;
+  bool compares_ = false;              ///< the book is in use
+  std::set<api::ObjectKey> compared_;  ///< workloads that workers are compared for
+  bool room_news_ = false;
+  TimePoint next_look_{};
+  std::optional<TimePoint> look_planned_;
   std::unordered_map<api::ObjectKey, Race, KeyHash> races_;
 };
 

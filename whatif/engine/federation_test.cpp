@@ -169,6 +169,81 @@ TEST(FederationSimulation, TheIncrementalDispatcherAsksAFewAtATime) {
   EXPECT_EQ(big.outcome, Outcome::finished);
 }
 
+SimulationInput compared(const std::string& jobs, const Workers& quota) {
+  SimulationInput input = federation(jobs, quota);
+  input.dispatch.nomination.dispatcher = placement::Dispatcher::capacity;
+  return input;
+}
+
+TEST(FederationSimulation, CapacityAsksTheWorkerThatHasRoom) {
+  const Report report = simulate(compared(job("big", 8, 600), {"4", "4", "8"}));
+  const WorkloadRecord& big = record(report, "big");
+  EXPECT_EQ(big.admitted_at, at(0));
+  EXPECT_EQ(big.nominated, std::vector<std::string>{"north"});
+  EXPECT_EQ(big.copies, 1);
+  // A race asks in an order that follows from the uid, until one says yes.
+  EXPECT_GT(record(simulate(federation(job("big", 8, 600), {"4", "4", "8"})), "big").copies, 1);
+}
+
+TEST(FederationSimulation, WorkloadsOfOneMomentDoNotAllGoToTheWorkerThatHadRoom) {
+  std::string jobs;
+  for (const char* name : {"a", "b", "c", "d"}) jobs += job(name, 4, 600);
+  const Report report = simulate(compared(jobs, {"4", "4", "8"}));
+  std::map<std::string, int> by_worker;
+  for (const WorkloadRecord& one : report.workloads) {
+    EXPECT_EQ(one.admitted_at, at(0)) << one.name;
+    EXPECT_EQ(one.copies, 1) << one.name;
+    for (const auto& run : one.runs) ++by_worker[run.cluster];
+  }
+  EXPECT_EQ(by_worker, (std::map<std::string, int>{{"east", 1}, {"north", 2}, {"west", 1}}));
+}
+
+TEST(FederationSimulation, AWorkloadThatWaitsMovesToTheWorkerThatGetsRoom) {
+  // The long jobs fill all workers. The first room is in west, ten minutes later.
+  const std::string jobs = job("east-long", 4, 7200) + job("short", 4, 600) +
+                           job("north-long", 4, 7200) + job("waits", 4, 60);
+  const Report report = simulate(compared(jobs, {"4", "4", "4"}));
+  const WorkloadRecord& waits = record(report, "waits");
+  ASSERT_EQ(waits.runs.size(), 1u);
+  EXPECT_EQ(waits.runs[0].cluster, record(report, "short").runs.at(0).cluster);
+  EXPECT_GE(waits.admitted_at, at(600));
+  EXPECT_LE(waits.admitted_at, at(601));
+}
+
+TEST(FederationSimulation, ACheckMayNameItsDispatcher) {
+  SimulationInput input = federation("", {"4", "4", "8"});
+  input.hub.objects = objects(hub + "---\n" + job("big", 8, 600) + R"(
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: AdmissionCheck
+metadata:
+  name: multikueue
+  annotations: {multikueue.regatta.dev/dispatcher: multikueue.regatta.dev/capacity}
+spec:
+  controllerName: kueue.x-k8s.io/multikueue
+  parameters: {apiGroup: kueue.x-k8s.io, kind: MultiKueueConfig, name: fleet}
+)");
+  const Report report = simulate(std::move(input));
+  EXPECT_EQ(record(report, "big").nominated, std::vector<std::string>{"north"});
+}
+
+TEST(FederationSimulation, CostAsksTheCheapestWorkerThatHasRoom) {
+  std::string clusters;
+  const std::pair<const char*, int> prices[] = {{"east", 3}, {"west", 1}, {"north", 2}};
+  for (const auto& [name, price] : prices) {
+    clusters +=
+        "---\napiVersion: kueue.x-k8s.io/v1beta2\nkind: MultiKueueCluster\nmetadata: {name: " +
+        std::string(name) + ", annotations: {multikueue.regatta.dev/price: \"" +
+        std::to_string(price) +
+        "\"}}\nspec: {clusterSource: {kubeConfig: {location: x, locationType: Secret}}}\n";
+  }
+  SimulationInput input = federation("", {"4", "4", "4"});
+  input.hub.objects = objects(hub + clusters + "---\n" + job("a", 4, 600) + job("b", 4, 600));
+  input.dispatch.nomination.dispatcher = placement::Dispatcher::cost;
+  const Report report = simulate(std::move(input));
+  EXPECT_EQ(record(report, "a").runs.at(0).cluster, "west");
+  EXPECT_EQ(record(report, "b").runs.at(0).cluster, "north");
+}
+
 TEST(FederationSimulation, AJobOfALostWorkerRunsElsewhereAfterTheTimeout) {
   SimulationInput input = federation(job("a", 4, 7200), {"4", "0", "0"});
   input.dispatch.worker_lost_timeout = std::chrono::minutes(15);

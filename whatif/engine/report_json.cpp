@@ -76,6 +76,7 @@ Json to_json(const WorkloadRecord& workload) {
   add(&out, "message", workload.message);
   add(&out, "nominatedClusters", workload.nominated);
   if (workload.preemptions > 0) out["preemptions"] = workload.preemptions;
+  if (workload.copies > 0) out["copies"] = workload.copies;
   out["runs"] = Json::array();
   for (const Run& run : workload.runs) out["runs"].push_back(to_json(run));
   return out;
@@ -144,6 +145,7 @@ Json to_json(const Totals& totals) {
           {"pending", totals.pending},
           {"preemptions", totals.preemptions},
           {"preemptionsByReason", totals.preemptions_by_reason},
+          {"copies", totals.copies},
           {"waitingSeconds", to_json(totals.waiting)},
           {"waitingSecondsOfAll", to_json(totals.waiting_all)},
           {"finishedPerHour", rounded(totals.finished_per_hour)},

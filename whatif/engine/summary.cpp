@@ -53,6 +53,7 @@ void count_workloads(Report* report) {
     totals.finished += workload.outcome == Outcome::finished;
     totals.failed += workload.outcome == Outcome::failed;
     totals.pending += workload.outcome == Outcome::pending;
+    totals.copies += workload.copies;
     for (const Run& run : workload.runs) totals.lost_hours += run.lost_seconds / 3600;
   }
   totals.waiting = spread_of(std::move(waits));

@@ -63,6 +63,7 @@ void compare_totals(const Totals& a, const Totals& b, std::vector<Difference>* o
     count(("preemptions, " + reason).c_str(), Wish::neither, number_of(a, reason),
           number_of(b, reason));
   }
+  if (a.copies + b.copies > 0) count("copies on workers", Wish::less, a.copies, b.copies);
   add("work done again, hours", Unit::number, Wish::less, a.lost_hours, b.lost_hours);
   add("fairness of queues", Unit::index, Wish::more, a.jain_queues, b.jain_queues);
   add("fairness of LocalQueues", Unit::index, Wish::more, a.jain_local_queues, b.jain_local_queues);

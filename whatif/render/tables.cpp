@@ -59,6 +59,9 @@ void print_totals(const Report& report, std::ostream& out) {
       << index_text(totals.jain_local_queues) << " between LocalQueues (1: all alike)\n";
   out << "  Preemptions   " << totals.preemptions << reasons_text(totals) << ", "
       << number_text(totals.lost_hours) << " h of work done again\n";
+  if (totals.copies > 0) {
+    out << "  Copies        " << totals.copies << " of workloads, on workers\n";
+  }
 }
 
 void print_queues(const Report& report, std::ostream& out) {

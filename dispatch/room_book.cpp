@@ -1,0 +1,230 @@
+#include "dispatch/room_book.h"
+
+#include "jobs/read_job.h"
+#include "lib/api/names.h"
+#include "lib/api/own_names.h"
+
+namespace regatta::dispatch {
+namespace {
+
+std::int32_t priority_of(const api::Workload& workload) {
+  return workload.spec.priority.value_or(0);
+}
+
+/// What all pods of each set ask for together, as the hub has counted it.
+std::vector<placement::Amounts> asked_of(const api::WorkloadStatus& status) {
+  std::vector<placement::Amounts> out;
+  if (!status.admission) return out;
+  for (const api::PodSetAssignment& set : status.admission->pod_set_assignments) {
+    out.push_back(placement::amounts_of(set.resource_usage));
+  }
+  return out;
+}
+
+placement::Amounts sum_of(const std::vector<placement::Amounts>& sets) {
+  placement::Amounts sum;
+  for (const placement::Amounts& set : sets) placement::add(&sum, set);
+  return sum;
+}
+
+api::ObjectKey local_queue_of(const api::Workload& workload) {
+  return {workload.metadata.ns, workload.spec.queue_name};
+}
+
+bool has_quota(const api::Workload& workload) {
+  return workload.status.admission &&
+         api::is_true(workload.status.conditions, api::conditions::quota_reserved);
+}
+
+bool waits(const api::Workload& copy) {
+  return api::is_false(copy.status.conditions, api::conditions::quota_reserved);
+}
+
+/// A workload of the hub that a worker runs, or may run soon.
+bool takes_room(const api::Workload& workload) {
+  const api::Conditions& conditions = workload.status.conditions;
+  return has_quota(workload) && !api::is_true(conditions, api::conditions::finished) &&
+         !api::is_true(conditions, api::conditions::evicted);
+}
+
+/// What a copy holds of its ClusterQueue; nothing without quota.
+std::vector<placement::WorkerQueues::Held> held_by(const api::Workload& copy) {
+  std::vector<placement::WorkerQueues::Held> held;
+  if (!has_quota(copy)) return held;
+  const api::Admission& admission = *copy.status.admission;
+  for (const api::PodSetAssignment& set : admission.pod_set_assignments) {
+    for (const auto& [resource, flavor] : set.flavors) {
+      const auto used = set.resource_usage.find(resource);
+      if (used == set.resource_usage.end()) continue;
+      held.push_back({admission.cluster_queue, priority_of(copy), flavor, resource,
+                      api::resource_amount(resource, used->second)});
+    }
+  }
+  return held;
+}
+
+/// What our copies hold and wait for on a worker.
+void read_copies(const WorkerPicture& worker, placement::WorkerQueues* out) {
+  std::map<api::ObjectKey, std::string> ways;
+  for (const auto& queue : worker.local_queues()) {
+    ways[queue->metadata.key()] = queue->spec.cluster_queue;
+  }
+  for (const auto& copy : worker.copies()) {
+    if (waits(*copy)) {
+      const auto way = ways.find(local_queue_of(*copy));
+      if (way != ways.end()) ++out->waiting[way->second][priority_of(*copy)];
+    }
+    for (auto& held : held_by(*copy)) out->held.push_back(std::move(held));
+  }
+}
+
+std::optional<std::int64_t> price_of(const api::MultiKueueCluster& cluster) {
+  const auto found = cluster.metadata.annotations.find(std::string(api::annotations::price));
+  if (found == cluster.metadata.annotations.end()) return std::nullopt;
+  const auto price = api::Quantity::parse(found->second);
+  if (!price) return std::nullopt;
+  return price->milli_value();
+}
+
+}  // namespace
+
+void RoomBook::note_workload(const api::ObjectKey& key, const api::Workload* workload) {
+  if (!workload || !takes_room(*workload)) return claims_.release(key);
+  const api::WorkloadStatus& status = workload->status;
+  if (!status.cluster_name) return nominate(*workload, status, status.nominated_cluster_names);
+  nominate(*workload, status, {*status.cluster_name});
+}
+
+void RoomBook::nominate(const api::Workload& workload, const api::WorkloadStatus& status,
+                        const std::vector<std::string>& clusters) {
+  claims_.claim(workload.metadata.key(), local_queue_of(workload), clusters,
+                sum_of(asked_of(status)));
+}
+
+void RoomBook::note_copy(const std::string& cluster, const api::ObjectKey& key) {
+  const auto worker = fleet_.worker(cluster);
+  const auto copy = worker ? worker->copy(key) : nullptr;
+  if (!copy) return;
+  if (waits(*copy)) claims_.waits(key, cluster);
+  if (has_quota(*copy)) {
+    claims_.reserved(key, cluster, copy->status.admission->cluster_queue,
+                     copy->metadata.resource_version);
+  }
+}
+
+void RoomBook::note_queue(const std::string& cluster, const std::string& cluster_queue) {
+  workers_.erase(cluster);
+  const auto worker = fleet_.worker(cluster);
+  const auto queue = worker ? worker->cluster_queue(cluster_queue) : nullptr;
+  if (queue) claims_.told(cluster, cluster_queue, queue->metadata.resource_version);
+}
+
+api::StringMap RoomBook::annotations_of(const api::Workload& workload) const {
+  api::StringMap all = workload.metadata.annotations;
+  if (const jobs::JobPtr job = jobs::owner_of(hub_, workload)) {
+    const api::StringMap& of_job = job->metadata().annotations;
+    all.insert(of_job.begin(), of_job.end());
+  }
+  return all;
+}
+
+Result<placement::Affinity> RoomBook::affinity_of(const api::Workload& workload) const {
+  return placement::affinity_of(annotations_of(workload));
+}
+
+std::shared_ptr<const Comparison> RoomBook::comparison(
+    const api::Workload& workload, const api::WorkloadStatus& status,
+    const std::vector<std::string>& clusters) const {
+  auto out = std::make_shared<Comparison>();
+  const api::StringMap annotations = annotations_of(workload);
+  auto affinity = placement::affinity_of(annotations);
+  if (!affinity) out->unreadable = affinity.error().what();
+  if (affinity) out->workload.affinity = std::move(*affinity);
+  out->workload.pod_sets = asked_of(status);
+  out->workload.priority = priority_of(workload);
+  const auto region = annotations.find(std::string(api::annotations::region));
+  if (region != annotations.end()) out->workload.region = region->second;
+  const jobs::JobPtr job = jobs::owner_of(hub_, workload);
+  if (job) out->workload.kind = job->kind().resource().group_resource();
+  for (const std::string& name : clusters) {
+    out->workers.emplace(name, facts_of(name, workload, out->workload.priority));
+  }
+  return out;
+}
+
+placement::WorkerFacts RoomBook::facts_of(const std::string& cluster, const api::Workload& workload,
+                                          std::int32_t priority) const {
+  const api::ObjectKey key = workload.metadata.key();
+  placement::WorkerFacts facts;
+  facts.name = cluster;
+  if (const auto object = fleet_.cluster(cluster)) {
+    facts.labels = object->metadata.labels;
+    facts.region = object->metadata.label(std::string(api::labels::region));
+    facts.price = price_of(*object);
+  }
+  facts.in_flight = claims_.ahead(cluster, local_queue_of(workload), key);
+  facts.workloads = claims_.workloads(cluster, key);
+  facts.connected = fleet_.connected(cluster);
+  if (const auto worker = fleet_.worker(cluster)) add_queue(*worker, workload, priority, &facts);
+  return facts;
+}
+
+void RoomBook::add_queue(const WorkerPicture& worker, const api::Workload& workload,
+                         std::int32_t priority, placement::WorkerFacts* facts) const {
+  const auto age = worker.queue_age();
+  if (!age) return;
+  facts->queue_age = *age;
+  const auto local = worker.local_queue(local_queue_of(workload));
+  if (!local) {
+    facts->closed = "has no LocalQueue " + local_queue_of(workload).str();
+    return;
+  }
+  facts->closed = placement::closed_because(*local);
+  const auto queue = worker.cluster_queue(local->spec.cluster_queue);
+  if (!queue) {
+    facts->closed = "has no ClusterQueue " + local->spec.cluster_queue;
+    return;
+  }
+  if (facts->closed.empty()) facts->closed = placement::closed_because(*queue);
+  const Queues& known = queues_of(facts->name, worker);
+  const auto room = known.find(queue->metadata.name);
+  if (room == known.end()) return;
+  facts->queue = room->second;
+  for (const api::ObjectKey& way : claims_.queues(facts->name)) {
+    const auto other = worker.local_queue(way);
+    if (way == local->metadata.key() || !other) continue;
+    if (other->spec.cluster_queue != queue->metadata.name) continue;
+    placement::add(&facts->in_flight, claims_.ahead(facts->name, way, workload.metadata.key()));
+  }
+  leave_out(facts->name, worker, workload.metadata.key(), priority, &*facts->queue);
+}
+
+/// The workload's own copy neither uses nor waits for what it asks for.
+void RoomBook::leave_out(const std::string& cluster, const WorkerPicture& worker,
+                         const api::ObjectKey& key, std::int32_t priority,
+                         placement::QueueFacts* queue) const {
+  const auto copy = worker.copy(key);
+  if (!copy) return;
+  if (waits(*copy)) {
+    const auto pending = queue->pending.find(priority);
+    if (pending != queue->pending.end() && --pending->second <= 0) queue->pending.erase(pending);
+  }
+  if (!claims_.shown(cluster, key)) return;
+  for (const auto& held : held_by(*copy)) {
+    placement::give_back(queue, held.flavor, held.resource, held.amount, priority);
+  }
+}
+
+const RoomBook::Queues& RoomBook::queues_of(const std::string& cluster,
+                                            const WorkerPicture& worker) const {
+  const auto [found, fresh] = workers_.try_emplace(cluster);
+  if (!fresh) return found->second;
+  placement::WorkerQueues given;
+  given.cluster_queues = worker.cluster_queues();
+  given.cohorts = worker.cohorts();
+  read_copies(worker, &given);
+  found->second = placement::queue_facts(given);
+  return found->second;
+}
+
+}  // namespace regatta::dispatch

@@ -1,0 +1,93 @@
+#pragma once
+
+#include "dispatch/ranking.h"
+#include "jobs/lookup.h"
+#include "lib/api/multikueue.h"
+#include "placement/claims.h"
+#include "placement/queue_facts.h"
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace regatta::dispatch {
+
+/// A worker as its watches show it: its queues, and this hub's workloads there.
+class WorkerPicture {
+ public:
+  virtual ~WorkerPicture() = default;
+  /// How long ago the queues were last known to be as they are here; nullopt: they may not be read.
+  virtual std::optional<Duration> queue_age() const = 0;
+  virtual std::vector<std::shared_ptr<const api::ClusterQueue>> cluster_queues() const = 0;
+  virtual std::shared_ptr<const api::ClusterQueue> cluster_queue(const std::string& name) const = 0;
+  virtual std::vector<std::shared_ptr<const api::Cohort>> cohorts() const = 0;
+  virtual std::vector<std::shared_ptr<const api::LocalQueue>> local_queues() const = 0;
+  virtual std::shared_ptr<const api::LocalQueue> local_queue(const api::ObjectKey& key) const = 0;
+  virtual std::vector<jobs::WorkloadPtr> copies() const = 0;
+  virtual jobs::WorkloadPtr copy(const api::ObjectKey& key) const = 0;
+};
+
+/// The workers: connections in the manager, other clusters of the same simulation in
+/// `regatta simulate`.
+class FleetPicture {
+ public:
+  virtual ~FleetPicture() = default;
+  /// The hub's object for the worker, or null.
+  virtual std::shared_ptr<const api::MultiKueueCluster> cluster(const std::string& name) const = 0;
+  virtual bool connected(const std::string& name) const = 0;
+  /// Null when nothing is known of it.
+  virtual std::shared_ptr<const WorkerPicture> worker(const std::string& name) const = 0;
+};
+
+/// What dispatchers that compare workers know of them: what their queues show, and what this hub
+/// has sent there that they do not show yet. The caller tells what happened; nothing is watched.
+class RoomBook {
+ public:
+  RoomBook(const jobs::Lookup& hub, const FleetPicture& fleet) : hub_(hub), fleet_(fleet) {}
+  RoomBook(const RoomBook&) = delete;
+
+  // What happened
+
+  /// The hub's Workload changed; null when it is gone.
+  void note_workload(const api::ObjectKey& key, const api::Workload* workload);
+  /// The worker's copy of it changed.
+  void note_copy(const std::string& cluster, const api::ObjectKey& key);
+  /// A ClusterQueue of the worker changed; empty: something else of its queues did.
+  void note_queue(const std::string& cluster, const std::string& cluster_queue);
+  /// The worker was connected anew, or lost.
+  void note_connection(const std::string& cluster) { workers_.erase(cluster); }
+  /// These nominations are about to be written.
+  void nominate(const api::Workload& workload, const api::WorkloadStatus& status,
+                const std::vector<std::string>& clusters);
+
+  // What follows
+
+  /// What is known of these clusters for the workload. `status` is its status, or the one it is
+  /// about to get.
+  std::shared_ptr<const Comparison> comparison(const api::Workload& workload,
+                                               const api::WorkloadStatus& status,
+                                               const std::vector<std::string>& clusters) const;
+  /// What annotations of the Workload and of its job ask for.
+  Result<placement::Affinity> affinity_of(const api::Workload& workload) const;
+
+ private:
+  using Queues = std::map<std::string, placement::QueueFacts>;  ///< by ClusterQueue
+
+  api::StringMap annotations_of(const api::Workload& workload) const;
+  const Queues& queues_of(const std::string& cluster, const WorkerPicture& worker) const;
+  placement::WorkerFacts facts_of(const std::string& cluster, const api::Workload& workload,
+                                  std::int32_t priority) const;
+  void add_queue(const WorkerPicture& worker, const api::Workload& workload, std::int32_t priority,
+                 placement::WorkerFacts* facts) const;
+  void leave_out(const std::string& cluster, const WorkerPicture& worker, const api::ObjectKey& key,
+                 std::int32_t priority, placement::QueueFacts* queue) const;
+
+  const jobs::Lookup& hub_;
+  const FleetPicture& fleet_;
+  placement::Claims claims_;
+  mutable std::map<std::string, Queues> workers_;  ///< until their queues change
+};
+
+}  // namespace regatta::dispatch
