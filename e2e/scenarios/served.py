@@ -1,4 +1,5 @@
 """Releases whose servers the API server calls: webhooks, conversion, the visibility API."""
+import http.client
 import threading
 
 from harness import objects, solo, upstream
@@ -150,14 +151,20 @@ class Creations(threading.Thread):
         self.made, self.refusals = 0, []
 
     def run(self):
+        unsure = False  # whether the Job of this number was made: its request had no answer
         while not self._stopping.wait(0.1):
             job = solo.job(f"{self.prefix}-{self.made}", "cq", seconds=1)
             job["spec"]["suspend"] = False
             try:
                 self.cluster.api.request("POST", self.cluster.api.path("jobs", namespace=NS), job)
-                self.made += 1
+                self.made, unsure = self.made + 1, False
             except ApiError as e:
-                self.refusals.append((e.code, e.status.get("message", "")))
+                if unsure and e.code == 409:
+                    self.made, unsure = self.made + 1, False
+                else:
+                    self.refusals.append((e.code, e.status.get("message", "")))
+            except (OSError, http.client.HTTPException):
+                unsure = True  # a busy server has closed the connection
 
     def stop(self):
         self._stopping.set()
