@@ -72,6 +72,17 @@ TEST_F(HeadStart, AVeryFirstAnswerCounts) {
   EXPECT_EQ(after_answers_of(Duration(200), 1), Duration(200 + 4 * 100));
 }
 
+TEST_F(HeadStart, EachAnswerMovesItByAnEighth) {
+  look(begin(), Duration(200), true);
+  // 7/8 of 200 and 1/8 of 280; four times 3/4 of 100 and 1/4 of 80, which 280 is off.
+  EXPECT_EQ(after_answers_of(Duration(280), 1), Duration(210 + 4 * 95));
+}
+
+TEST_F(HeadStart, OneVeryLateAnswerIsForgottenSoon) {
+  look(begin(), std::chrono::minutes(5), true);
+  EXPECT_LT(after_answers_of(Duration(100)), Duration(700));
+}
+
 TEST_F(HeadStart, NoneHasMoreThanTenTimesTheLeast) {
   EXPECT_EQ(after_answers_of(std::chrono::minutes(5)), 10 * least);
 }
@@ -125,12 +136,15 @@ TEST_F(HeadStart, AWorkerThatSaysNothingThreeTimesBeginsAnew) {
 }
 
 TEST_F(HeadStart, AWordInBetweenKeepsIt) {
-  const Duration given = after_answers_of(Duration(300));
+  after_answers_of(Duration(300));
   for (int i = 0; i < 6; ++i) {
+    const Duration given = *look(begin(), Duration(0), false).head_start;
     look(begin(), given, false);
     look(begin(), Duration(300), true);
   }
-  EXPECT_GE(*look(begin(), Duration(0), false).head_start, Duration(300));
+  const Duration kept = *look(begin(), Duration(0), false).head_start;
+  EXPECT_GE(kept, Duration(300));
+  EXPECT_LT(kept, Duration(450));
 }
 
 TEST_F(HeadStart, BeginsOnce) {
