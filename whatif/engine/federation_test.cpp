@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <sstream>
 
 namespace regatta::whatif {
 namespace {
@@ -198,16 +199,65 @@ TEST(FederationSimulation, WorkloadsOfOneMomentDoNotAllGoToTheWorkerThatHadRoom)
   EXPECT_EQ(by_worker, (std::map<std::string, int>{{"east", 1}, {"north", 2}, {"west", 1}}));
 }
 
-TEST(FederationSimulation, AWorkloadThatWaitsMovesToTheWorkerThatGetsRoom) {
-  // The long jobs fill all workers. The first room is in west, ten minutes later.
-  const std::string jobs = job("east-long", 4, 7200) + job("short", 4, 600) +
-                           job("north-long", 4, 7200) + job("waits", 4, 60);
-  const Report report = simulate(compared(jobs, {"4", "4", "4"}));
+/// A Job that is created later.
+std::string created(int seconds, std::string manifest) {
+  manifest.erase(manifest.rfind("---"));
+  std::string out = "---\nat: " + std::to_string(seconds) + "\napply:\n";
+  std::istringstream lines(manifest);
+  for (std::string line; std::getline(lines, line);) out += "  " + line + "\n";
+  return out;
+}
+
+std::vector<TimedEvent> events(const std::string& text) {
+  ManifestReader reader(start);
+  Timeline timeline = read_timeline(text, "events", start, &reader);
+  EXPECT_EQ(timeline.errors, std::vector<std::string>());
+  return std::move(timeline.events);
+}
+
+std::string workers_of(const Report& report) {
+  std::string out;
+  for (const WorkloadRecord& one : report.workloads) {
+    out += one.job + " " + (one.runs.empty() ? "nowhere" : one.runs.back().cluster) + " " +
+           std::to_string(one.copies) + ", ";
+  }
+  return out;
+}
+
+TEST(FederationSimulation, WhatAWorkerHoldsCountsOnce) {
+  SimulationInput input = compared(job("a", 4, 7200), {"8", "4", "0"});
+  input.events = events(created(100, job("b", 4, 7200)) + created(200, job("c", 4, 7200)));
+  EXPECT_EQ(workers_of(simulate(std::move(input))), "a east 1, b east 1, c west 1, ");
+}
+
+TEST(FederationSimulation, AWorkerThatHasLessQuotaIsNotAsked) {
+  SimulationInput input = compared(job("a", 4, 60), {"4", "4", "0"});
+  input.events = events(
+      "{at: 100, cluster: east, scale: {clusterQueue: cq, flavor: f, resource: cpu, "
+      "nominalQuota: 2}}\n" +
+      created(200, job("b", 4, 60)));
+  EXPECT_EQ(workers_of(simulate(std::move(input))), "a east 1, b west 1, ");
+}
+
+TEST(FederationSimulation, AWorkloadThatWaitsMovesAtOnceToTheWorkerThatGetsRoom) {
+  // The jobs fill all workers. The first room is in the one of `short`, ten minutes later.
+  const std::string fill =
+      job("east-long", 4, 7200) + job("short", 4, 600) + job("north-long", 4, 7200);
+  SimulationInput input = compared(fill, {"4", "4", "4"});
+  input.events = events(created(595, job("waits", 4, 60)));
+  const Report report = simulate(std::move(input));
   const WorkloadRecord& waits = record(report, "waits");
   ASSERT_EQ(waits.runs.size(), 1u);
   EXPECT_EQ(waits.runs[0].cluster, record(report, "short").runs.at(0).cluster);
   EXPECT_GE(waits.admitted_at, at(600));
   EXPECT_LE(waits.admitted_at, at(601));
+}
+
+TEST(FederationSimulation, JobsThatHaveEndedDoNotCountForSpread) {
+  SimulationInput input = federation(job("a", 1, 60) + job("b", 1, 7200), {"4", "4", "0"});
+  input.dispatch.nomination.dispatcher = placement::Dispatcher::spread;
+  input.events = events(created(100, job("c", 1, 60)) + created(110, job("d", 1, 60)));
+  EXPECT_EQ(workers_of(simulate(std::move(input))), "a east 1, b west 1, c east 1, d east 1, ");
 }
 
 TEST(FederationSimulation, ACheckMayNameItsDispatcher) {
