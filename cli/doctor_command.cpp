@@ -1,5 +1,6 @@
 #include "cli/cluster_connection.h"
 #include "cli/commands.h"
+#include "cli/frameworks_flag.h"
 #include "lib/base/json.h"
 #include "lib/runtime/process.h"
 #include "manager/endpoint.h"
@@ -18,6 +19,7 @@ struct DoctorFlags {
   ClusterFlags hub;
   std::string ns = "kueue-system";
   std::vector<std::string> workers;  ///< NAME=FILE
+  std::vector<std::string> frameworks = {"batch/job"};
   std::string output = "table";
 };
 
@@ -46,7 +48,8 @@ Task<int> examine_fleet(DoctorFlags flags) {
     if (!made) return made.error();
     return std::unique_ptr<operate::Trial>(new Visit(std::move(*made)));
   };
-  operate::DoctorDeps deps{(*hub)->client(), connections.clock(), open, flags.ns, {}};
+  operate::DoctorDeps deps{(*hub)->client(), connections.clock(), open, flags.ns, {},
+                           flags.frameworks};
   for (const std::string& worker : flags.workers) {
     const std::size_t sign = worker.find('=');
     auto endpoint = manager::find_users_cluster(worker.substr(sign + 1), "");
@@ -78,13 +81,14 @@ void add_doctor_command(CLI::App* app, Action* action) {
                    "NAME=FILE: an administrator's kubeconfig of a worker, for what the hub may not "
                    "read there; may be repeated")
       ->allow_extra_args(false);
+  add_frameworks(command, &flags->frameworks);
   command->add_option("-o,--output", flags->output, "table or json")
       ->check(CLI::IsMember({"table", "json"}))
       ->capture_default_str();
   command->footer(
       "It looks at kinds, rights verb by verb, webhooks, the ends of certificates and tokens,\n"
       "clocks, versions, and at what Jobs need on workers: namespaces, LocalQueues, priority\n"
-      "classes. Workers are seen with the hub's own credentials, from where this runs.\n"
+      "classes, kinds of jobs. Workers are seen with the hub's own credentials, from here.\n"
       "\nExit codes: 0 without findings; 1 with findings; 2 when the hub cannot be asked, or for\n"
       "the command line.");
   command->callback([flags, action] {

@@ -1,5 +1,6 @@
 #include "cli/cluster_connection.h"
 #include "cli/commands.h"
+#include "cli/frameworks_flag.h"
 #include "lib/base/duration.h"
 #include "lib/runtime/process.h"
 #include "manager/endpoint.h"
@@ -120,6 +121,7 @@ void add_registration_options(CLI::App* command, RegisterFlags* flags) {
                    "Where the hub may write on the worker: A,B; otherwise everywhere")
       ->delimiter(',')
       ->allow_extra_args(false);
+  add_frameworks(command, &options.account.frameworks);
   command
       ->add_option("--account", flags->account,
                    "ServiceAccount of the hub on the worker: NAME, or NAMESPACE/NAME for another "

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace regatta::operate {
 
@@ -16,6 +17,8 @@ struct DoctorDeps {
   std::string hub_ns = "kueue-system";
   /// Administrators' endpoints of workers, for what the hub's account may not read there.
   std::map<std::string, kubeconfig::Endpoint> administrators;
+  /// Kinds of jobs that the hub sends, as integrations.frameworks names them.
+  std::vector<std::string> frameworks = {"batch/job"};
 };
 
 /// What Jobs of the hub need on one worker.

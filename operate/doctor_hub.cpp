@@ -57,10 +57,12 @@ Task<> check_kinds(DoctorDeps deps, Examination* out) {
 }
 
 /// What the manager needs most; charts/tests/permissions.py has the whole list for its roles.
-std::vector<Permission> manager_permissions(const std::string& ns) {
+std::vector<Permission> manager_permissions(const std::string& ns,
+                                            const std::vector<std::string>& frameworks) {
   std::vector<Permission> out;
-  const auto add = [&](std::vector<const char*> verbs, const char* group, const char* resource,
-                       const char* sub = "", const std::string& in = "") {
+  const auto add = [&](std::vector<const char*> verbs, const std::string& group,
+                       const std::string& resource, const char* sub = "",
+                       const std::string& in = "") {
     for (const char* verb : verbs) out.push_back({verb, group, resource, sub, in});
   };
   add({"get", "list", "watch", "create", "patch", "delete"}, kueue_group, "workloads");
@@ -70,8 +72,12 @@ std::vector<Permission> manager_permissions(const std::string& ns) {
        {"admissionchecks", "clusterqueues", "localqueues", "multikueueclusters"}) {
     add({"patch"}, kueue_group, plural, "status");
   }
-  add({"list", "watch", "patch"}, "batch", "jobs");
-  add({"patch"}, "batch", "jobs", "status");
+  for (const std::string& framework : frameworks) {
+    const auto jobs = resource_of(framework);
+    if (!jobs) continue;
+    add({"list", "watch", "patch"}, jobs->group, jobs->plural);
+    add({"patch"}, jobs->group, jobs->plural, "status");
+  }
   add({"list", "watch"}, "", "namespaces");
   add({"list", "watch"}, "", "secrets", "", ns);
   add({"get", "create", "patch"}, "coordination.k8s.io", "leases", "", ns);
@@ -89,7 +95,7 @@ Task<> check_manager_rights(DoctorDeps deps, Examination* out) {
   }
   const std::string account = text_at(found->front(), {"metadata", "name"});
   const std::string user = "system:serviceaccount:" + deps.hub_ns + ":" + account;
-  for (const Permission& one : manager_permissions(deps.hub_ns)) {
+  for (const Permission& one : manager_permissions(deps.hub_ns, deps.frameworks)) {
     const auto allowed = co_await may(deps.hub, user, one);
     if (!allowed) {
       co_return out->cannot_check("hub: rights of the manager: " + allowed.error().what());

@@ -131,19 +131,46 @@ Task<bool> check_connection(Patient patient, kube::Client& worker, std::string u
   co_return true;
 }
 
+/// Whether any version of the group has the resource.
+Task<Result<bool>> serves(kube::Client& worker, FrameworkResource wanted) {
+  const std::string path = "/apis/" + wanted.group;
+  const auto group = co_await get_json(worker, path);
+  if (!group && group.error().code() == Errc::not_found) co_return false;
+  if (!group) co_return group.error();
+  for (const Json& version : list_or_empty(*group, "versions")) {
+    const auto served = co_await served_at(worker, path + "/" + text_at(version, "version"));
+    if (!served) co_return served.error();
+    if (served->contains(wanted.plural)) co_return true;
+  }
+  co_return false;
+}
+
 Task<> check_kinds(Patient patient, kube::Client& worker) {
-  const std::pair<const char*, const char*> wanted[] = {
-      {"/apis/kueue.x-k8s.io/v1beta2", "workloads"}, {"/apis/batch/v1", "jobs"}};
-  for (const auto& [path, plural] : wanted) {
-    const auto served = co_await served_at(worker, path);
-    if (!served) {
-      patient.skip(plural, served.error());
+  const std::string path = "/apis/kueue.x-k8s.io/v1beta2";
+  const auto served = co_await served_at(worker, path);
+  if (!served) {
+    patient.skip("workloads", served.error());
+  } else {
+    ++patient.out->checks;
+    if (!served->contains("workloads")) {
+      patient.error("workloads are not served at " + path,
+                    "install Regatta or Kueue on the worker, with its CustomResourceDefinitions");
+    }
+  }
+  for (const std::string& framework : patient.deps.frameworks) {
+    const auto jobs = resource_of(framework);
+    if (!jobs) continue;
+    const auto known = co_await serves(worker, *jobs);
+    if (!known) {
+      patient.skip(jobs->plural + "." + jobs->group, known.error());
       continue;
     }
     ++patient.out->checks;
-    if (served->contains(plural)) continue;
-    patient.error(std::string(plural) + " are not served at " + path,
-                  "install Regatta or Kueue on the worker, with its CustomResourceDefinitions");
+    if (*known) continue;
+    patient.out->warn(
+        patient.name,
+        jobs->plural + "." + jobs->group + " are not served: it gets no job of " + framework,
+        "install the operator of that kind there, or leave it out of --frameworks");
   }
 }
 
@@ -159,7 +186,9 @@ Task<> check_rights(Patient patient, kube::Client& worker) {
   std::set<std::string> spaces;
   for (const auto& [ns, queue] : patient.needs.queues) spaces.insert(ns);
   bool blind = false;
-  for (const Permission& one : permissions_of({})) {
+  WorkerAccount account;
+  account.frameworks = patient.deps.frameworks;
+  for (const Permission& one : permissions_of(account)) {
     const auto everywhere = co_await may(worker, "", one);
     if (!everywhere) co_return patient.skip("rights of the hub", everywhere.error());
     ++patient.out->checks;

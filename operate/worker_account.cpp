@@ -23,13 +23,24 @@ constexpr const char* instance = "app.kubernetes.io/instance";
 constexpr const char* component = "app.kubernetes.io/component";
 
 struct Rule {
-  const char* group;
-  const char* resource;  ///< with its subresource
+  std::string group;
+  std::string resource;  ///< with its subresource
   std::vector<const char*> verbs;
 };
-const std::vector<Rule>& reads() {
-  static const std::vector<Rule> all = {{"batch", "jobs", {"get", "list", "watch"}},
-                                        {"kueue.x-k8s.io", "workloads", {"get", "list", "watch"}}};
+
+/// These verbs for each kind of job. A name of another form has no rule.
+std::vector<Rule> of_jobs(const WorkerAccount& account, const std::vector<const char*>& verbs) {
+  std::vector<Rule> all;
+  for (const std::string& framework : account.frameworks) {
+    const auto resource = resource_of(framework);
+    if (resource) all.push_back({resource->group, resource->plural, verbs});
+  }
+  return all;
+}
+
+std::vector<Rule> reads(const WorkerAccount& account) {
+  std::vector<Rule> all = of_jobs(account, {"get", "list", "watch"});
+  all.push_back({"kueue.x-k8s.io", "workloads", {"get", "list", "watch"}});
   return all;
 }
 /// What dispatchers that compare workers look at.
@@ -39,11 +50,10 @@ const std::vector<Rule>& looks() {
                                         {"kueue.x-k8s.io", "cohorts", {"list", "watch"}}};
   return all;
 }
-const std::vector<Rule>& writes() {
-  static const std::vector<Rule> all = {
-      {"batch", "jobs", {"create", "delete"}},
-      {"kueue.x-k8s.io", "workloads", {"create", "delete", "patch"}},
-      {"kueue.x-k8s.io", "workloads/status", {"patch"}}};
+std::vector<Rule> writes(const WorkerAccount& account) {
+  std::vector<Rule> all = of_jobs(account, {"create", "delete"});
+  all.push_back({"kueue.x-k8s.io", "workloads", {"create", "delete", "patch"}});
+  all.push_back({"kueue.x-k8s.io", "workloads/status", {"patch"}});
   return all;
 }
 
@@ -83,6 +93,16 @@ Wanted binding(const api::ResourceInfo& resource, const char* role, const Worker
 
 }  // namespace
 
+Result<FrameworkResource> resource_of(const std::string& framework) {
+  const std::size_t slash = framework.find('/');
+  const bool whole = slash != std::string::npos && slash > 0 && slash + 1 < framework.size() &&
+                     framework.find('/', slash + 1) == std::string::npos;
+  if (!whole) {
+    return Error(Errc::invalid, "\"" + framework + "\" is not GROUP/KIND, like batch/job");
+  }
+  return FrameworkResource{framework.substr(0, slash), framework.substr(slash + 1) + "s"};
+}
+
 const char* const field_manager = "regatta-register-worker";
 
 api::ObjectKey Wanted::key() const {
@@ -105,17 +125,17 @@ std::vector<Wanted> worker_objects(const WorkerAccount& account) {
   identity.object["automountServiceAccountToken"] = false;  // no Pod uses it
   out.push_back(std::move(identity));
   Wanted everywhere = of_account(cluster_roles, account, "");
-  Json rules = to_json(reads());
+  Json rules = to_json(reads(account));
   for (Json& rule : to_json(looks())) rules.push_back(std::move(rule));
   if (account.namespaces.empty()) {
-    for (Json& rule : to_json(writes())) rules.push_back(std::move(rule));
+    for (Json& rule : to_json(writes(account))) rules.push_back(std::move(rule));
   }
   everywhere.object["rules"] = std::move(rules);
   out.push_back(std::move(everywhere));
   out.push_back(binding(cluster_role_bindings, "ClusterRole", account, ""));
   for (const std::string& ns : account.namespaces) {
     Wanted role = of_account(roles, account, ns);
-    role.object["rules"] = to_json(writes());
+    role.object["rules"] = to_json(writes(account));
     out.push_back(std::move(role));
     out.push_back(binding(role_bindings, "Role", account, ns));
   }
@@ -154,10 +174,10 @@ std::vector<Permission> permissions_of(const WorkerAccount& account) {
       }
     }
   };
-  add(reads(), "");
+  add(reads(account), "");
   add(looks(), "", false);
-  if (account.namespaces.empty()) add(writes(), "");
-  for (const std::string& ns : account.namespaces) add(writes(), ns);
+  if (account.namespaces.empty()) add(writes(account), "");
+  for (const std::string& ns : account.namespaces) add(writes(account), ns);
   return out;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "lib/api/resource.h"
+#include "lib/base/error.h"
 #include "lib/base/json.h"
 
 #include <nlohmann/json.hpp>
@@ -16,7 +17,16 @@ struct WorkerAccount {
   std::string ns = "kueue-system";
   std::string name = "multikueue-sa";
   std::vector<std::string> namespaces;  ///< where the hub may write; empty: in all
+  /// Kinds of jobs that the hub sends, as integrations.frameworks names them.
+  std::vector<std::string> frameworks = {"batch/job"};
 };
+
+/// The group and the resource of a framework: "batch" and "jobs" of "batch/job". `invalid` for a
+/// name of another form.
+struct FrameworkResource {
+  std::string group, plural;
+};
+Result<FrameworkResource> resource_of(const std::string& framework);
 
 struct Wanted {
   api::ResourceInfo resource;

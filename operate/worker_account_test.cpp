@@ -52,12 +52,26 @@ TEST(WorkerAccount, has_the_rights_that_the_chart_gives) {
   WorkerAccount limited;
   limited.namespaces = {"team-a", "team-b"};
   EXPECT_EQ(of_command(limited), of_chart("namespaces"));
+  WorkerAccount kinds;
+  kinds.frameworks = {"batch/job", "jobset.x-k8s.io/jobset", "ray.io/raycluster"};
+  EXPECT_EQ(of_command(kinds), of_chart("frameworks"));
+}
+
+TEST(WorkerAccount, knows_the_resource_of_a_framework) {
+  const auto sets = resource_of("jobset.x-k8s.io/jobset");
+  ASSERT_TRUE(sets);
+  EXPECT_EQ(sets->group + " " + sets->plural, "jobset.x-k8s.io jobsets");
+  for (const char* wrong : {"pod", "", "/job", "batch/", "a/b/c"}) {
+    EXPECT_FALSE(resource_of(wrong)) << wrong;
+  }
 }
 
 TEST(WorkerAccount, is_asked_for_each_right_that_it_gets) {
   WorkerAccount limited;
   limited.namespaces = {"team-a", "team-b"};
-  for (const WorkerAccount& account : {WorkerAccount(), limited}) {
+  WorkerAccount kinds;
+  kinds.frameworks = {"jobset.x-k8s.io/jobset"};
+  for (const WorkerAccount& account : {WorkerAccount(), limited, kinds}) {
     Rights asked;
     for (const Permission& one : permissions_of(account)) {
       const std::string kind = one.ns.empty() ? "ClusterRole" : "Role";

@@ -43,11 +43,11 @@ class Strangers(Federation):
         assert got == code, f"{worker} {more}: exit {got}\n{out}\n{err}"
         return out + err
 
-    def doctor(self):
+    def doctor(self, *asked):
         """(exit code, findings as "where: what", the whole answer)."""
         more = [f"--worker-kubeconfig={n}={w.kubeconfig()}" for n, w in self.workers.items()]
         code, out, err = self.regatta("doctor", "-o", "json", "--hub-kubeconfig",
-                                      self.hub.kubeconfig(), *more)
+                                      self.hub.kubeconfig(), *more, *asked)
         assert code in (0, 1), f"exit {code}: {err}"
         answer = json.loads(out)
         return code, [f"{f['where']}: {f['what']}" for f in answer["findings"]], answer
@@ -175,6 +175,32 @@ def doctor_names_what_is_broken(env):
     assert code == 2 and "hub" in err, (code, out, err)
     _, _, answer = fed.doctor()
     assert token_of(fed, "h100") not in json.dumps(answer)
+
+
+@scenario
+def rights_for_other_kinds(env):
+    """A hub that sends JobSets gets the rights for them, and doctor asks for these."""
+    fed = strangers(env)
+    asked = ["--frameworks", "batch/job,jobset.x-k8s.io/jobset"]
+    unserved = {f"{name}: jobsets.jobset.x-k8s.io are not served: it gets no job of "
+                "jobset.x-k8s.io/jobset" for name in fed.workers}
+    for worker in fed.workers:
+        fed.register(worker)
+    fed.wait_queue_active()
+    settle(fed)
+    _, found, _ = fed.doctor(*asked)
+    assert unserved <= set(found), found
+    for verb in ("create", "delete", "list", "watch"):
+        assert any(f"the hub may not {verb} jobsets" in f for f in found), (verb, found)
+    for worker in fed.workers:
+        fed.register(worker, *asked)
+
+    def only_unserved():
+        _, found, _ = fed.doctor(*asked)
+        return set(found) == unserved or report(found)
+    fed.wait_for("the rights are there", only_unserved, 30)
+    code, _, err = fed.regatta("doctor", "--frameworks", "jobset")
+    assert code == 2 and "jobset" in err and "GROUP/KIND" in err, (code, err)
 
 
 def settle(fed):
