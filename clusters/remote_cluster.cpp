@@ -149,7 +149,7 @@ void RemoteCluster::follow_queues() {
 
 void RemoteCluster::queues_health_changed() {
   const auto withheld = queues_->withheld();
-  if (std::exchange(was_withheld_, withheld) == withheld || !withheld) return;
+  if (std::exchange(was_withheld_, withheld.has_value()) || !withheld) return;
   deps_.log.named("remote." + name_)
       .info("workers are compared without the queues of this one, which may not be read",
             {{"cluster", name_}, {"resource", *withheld}});

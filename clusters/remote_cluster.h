@@ -139,7 +139,7 @@ class RemoteCluster : public std::enable_shared_from_this<RemoteCluster> {
   std::optional<Error> unanswered_;  ///< how the last probe failed; set until one succeeds
   bool was_ready_ = false;
   std::vector<std::string> were_unserved_;
-  std::optional<std::string> was_withheld_;
+  bool was_withheld_ = false;
   TaskScope* scope_ = nullptr;
   /// By uid: until when the object counts as gone; in the past until the worker says that it is.
   std::map<std::string, SteadyPoint> removing_workloads_, removing_jobs_;
