@@ -38,6 +38,10 @@ Result<JobPtr> managed_maker(const Lookup& objects, const GenericJob& job, const
 /// The prebuilt Workload that a job names, by annotation or label; empty for none.
 std::string prebuilt_workload(const api::ObjectMeta& metadata);
 
+/// The composed job to which the Workload belongs by its name; nullopt for Workloads of single
+/// objects.
+std::optional<JobId> group_of(const JobKinds& kinds, const api::Workload& workload);
+
 /// The job that owns the Workload. Null when it is unknown, when its kind is not handled, or when
 /// another job has the name by now.
 JobPtr owner_of(const Lookup& objects, const api::Workload& workload);
