@@ -107,6 +107,9 @@ void JobReconciler::start() {
 
 void JobReconciler::enqueue_owners(const api::Workload& workload) {
   const api::OwnerReference* owner = workload.metadata.controller();
+  if (!owner) {
+    if (const auto group = jobs::group_of(cluster_.jobs.kinds(), workload)) queue_.add(*group);
+  }
   const jobs::JobKind* kind = owner ? cluster_.jobs.kinds().find(*owner) : nullptr;
   if (kind) queue_.add(JobId{kind, api::ObjectKey(workload.metadata.ns, owner->name)});
   const std::string key = workload.metadata.key().str();
@@ -171,9 +174,7 @@ Task<Status> JobReconciler::release_orphans(JobId id) {
   if (cluster_.jobs.unreadable(id)) co_return ok();
   for (const WorkloadPtr& workload : cluster_.objects().workloads_of(id)) {
     if (!workload->metadata.has_finalizer(api::finalizers::resource_in_use)) continue;
-    const bool left =
-        !namesake || (workload->metadata.deleting() &&
-                      workload->metadata.controller()->uid != namesake->metadata().uid);
+    const bool left = jobs::left_by_owner(*workload, namesake.get());
     if (!left) continue;
     jobs::ReleaseWorkload release{workload};
     const Status done = co_await run(nullptr, std::move(release));

@@ -210,6 +210,8 @@ class JobKind {
   virtual std::span<const api::ResourceInfo> runtimes() const { return {}; }
   /// `pool` (may be null) shares what many jobs of one template have in common.
   virtual Result<JobPtr> decode(const Json& object, api::TemplatePool* pool) const = 0;
+  /// Selects the objects that are followed, by their labels; empty: all.
+  virtual std::string_view selector() const { return {}; }
   /// The kind of the groups that jobs of this kind may form; null for kinds without groups.
   virtual const JobKind* group_kind() const { return nullptr; }
   /// The name of the group that the job belongs to; empty when it stands alone.

@@ -245,6 +245,13 @@ std::optional<JobId> group_of(const JobKinds& kinds, const api::Workload& worklo
   return std::nullopt;
 }
 
+bool left_by_owner(const api::Workload& workload, const GenericJob* namesake) {
+  const api::ObjectMeta& metadata = workload.metadata;
+  const api::OwnerReference* owner = metadata.controller();
+  if (!owner) return !namesake && (metadata.deleting() || !metadata.owner_references.empty());
+  return !namesake || (metadata.deleting() && owner->uid != namesake->metadata().uid);
+}
+
 JobPtr owner_of(const Lookup& objects, const api::Workload& workload) {
   const api::OwnerReference* owner = workload.metadata.controller();
   if (!owner) {

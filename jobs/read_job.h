@@ -42,6 +42,10 @@ std::string prebuilt_workload(const api::ObjectMeta& metadata);
 /// objects.
 std::optional<JobId> group_of(const JobKinds& kinds, const api::Workload& workload);
 
+/// Whether the Workload has lost its job for good. `namesake` is the job that has the name of the
+/// owner, or null. What belongs to a group may exist before the members, on a worker.
+bool left_by_owner(const api::Workload& workload, const GenericJob* namesake);
+
 /// The job that owns the Workload. Null when it is unknown, when its kind is not handled, or when
 /// another job has the name by now.
 JobPtr owner_of(const Lookup& objects, const api::Workload& workload);

@@ -32,6 +32,8 @@ class PodKind final : public JobKind {
  public:
   std::string_view framework() const override { return "pod"; }
   const api::ResourceInfo& resource() const override { return pod_resource; }
+  /// The webhook marks those that it holds back.
+  std::string_view selector() const override { return "kueue.x-k8s.io/managed=true"; }
   const JobKind* group_kind() const override { return pod_group_kind().get(); }
   std::string group_of(const GenericJob& job) const override {
     return pod_group_name(job.metadata()).name;

@@ -190,15 +190,22 @@ Roster PodGroup::roster(const api::Workload* workload) const {
   return roster;
 }
 
+/// A started pod asks for more than its shape: from then on its annotation alone tells its role.
 Result<Json> PodGroup::member_start_patch(const GenericJob& member,
                                           const std::vector<PodSetInfo>& infos) const {
-  for (std::size_t i = 0; i < pods_.size(); ++i) {
-    if (pods_[i].get() != &member) continue;
-    for (const PodSetInfo& info : infos) {
-      if (info.name == role_names_[i]) return pods_[i]->start_patch({info});
-    }
+  const auto at = std::find_if(pods_.begin(), pods_.end(),
+                               [&](const PodPtr& pod) { return pod.get() == &member; });
+  if (at == pods_.end()) return Json::object();
+  const std::string& role = role_names_[static_cast<std::size_t>(at - pods_.begin())];
+  const auto info = std::find_if(infos.begin(), infos.end(),
+                                 [&](const PodSetInfo& one) { return one.name == role; });
+  if (info == infos.end()) return Json::object();
+  Result<Json> patch = (*at)->start_patch({*info});
+  const std::string key(api::annotations::role_hash);
+  if (patch && member.metadata().annotation(key).empty()) {
+    (*patch)["metadata"]["annotations"][key] = role;
   }
-  return Json::object();
+  return patch;
 }
 
 std::string PodGroup::name_conflict() const {

@@ -181,6 +181,9 @@ TEST(PodGroup, each_pod_is_started_once) {
   const auto& writes = std::get<StartJob>(plan[0]).writes;
   EXPECT_EQ(writes[1].patch["metadata"]["uid"], "uid-b");
   EXPECT_EQ(writes[1].patch["spec"]["nodeSelector"]["pool"], "spot");
+  Json opened = member("b");
+  opened.merge_patch(writes[1].patch);
+  EXPECT_EQ(plan_of({member("a", starts), opened}, workload), "") << "its role has not changed";
   EXPECT_EQ(notes_of(*view.job, plan[0]).size(), 2U) << "an event for each";
 }
 
