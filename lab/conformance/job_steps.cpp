@@ -24,10 +24,7 @@ Error not_implemented(const std::string& what) {
 }
 
 jobs::JobKinds playable_kinds() {
-  auto kinds = jobs::all_kinds().all();
-  const auto more = jobs::kinds_in_the_making().all();
-  kinds.insert(kinds.end(), more.begin(), more.end());
-  return jobs::JobKinds(std::move(kinds));
+  return jobs::all_kinds();
 }
 
 Result<JobPtr> job_in(const Json& object) {

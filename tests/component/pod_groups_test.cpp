@@ -13,11 +13,8 @@ using testing::IsEmpty;
 class PodGroups : public OneCluster {
  protected:
   static manager::CoreConfig with_pods() {
-    auto kinds = jobs::enabled_kinds({}).all();
-    const auto more = jobs::kinds_in_the_making().all();
-    kinds.insert(kinds.end(), more.begin(), more.end());
     manager::CoreConfig config;
-    config.kinds = jobs::JobKinds(std::move(kinds));
+    config.kinds = jobs::enabled_kinds({"pod"});
     return config;
   }
   void start() {
