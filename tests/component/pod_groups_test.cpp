@@ -249,6 +249,37 @@ TEST_F(PodGroups, AWorkloadWhosePodsAreGoneIsLetGo) {
   EXPECT_TRUE(group_workload()->metadata.finalizers.empty());
 }
 
+TEST_F(PodGroups, OnAWorkerAGroupTakesTheWorkloadThatTheHubMade) {
+  start();
+  apply(R"(
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: Workload
+metadata: {name: g, namespace: default, labels: {kueue.x-k8s.io/multikueue-origin: hub},
+  annotations: {kueue.x-k8s.io/is-group-workload: "true"}}
+spec:
+  queueName: main
+  podSets:
+  - name: role
+    count: 2
+    template: {spec: {restartPolicy: Never, containers: [
+      {name: main, image: img, resources: {requests: {cpu: "1"}}}]}}
+)");
+  settle();
+  EXPECT_EQ(group_condition("Admitted").substr(0, 4), "True") << "before its pods come";
+  for (const char* name : {"a", "b"}) {
+    std::string yaml = pod_yaml(name, 2);
+    const std::string count = "kueue.x-k8s.io/pod-group-total-count";
+    yaml.replace(
+        yaml.find(count), count.size(),
+        "kueue.x-k8s.io/prebuilt-workload-name: g, kueue.x-k8s.io/role-hash: role, " + count);
+    apply(yaml);
+    settle();
+    EXPECT_EQ(state(name), "open kept");
+  }
+  EXPECT_EQ(group_workload()->metadata.owner_references.size(), 2U);
+  EXPECT_EQ(group_workload()->metadata.label("kueue.x-k8s.io/multikueue-origin"), "hub");
+}
+
 TEST_F(PodGroups, ASinglePodIsAJobByItself) {
   start();
   apply(pod_yaml("p", 0));
