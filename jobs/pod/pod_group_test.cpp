@@ -218,6 +218,15 @@ TEST(PodGroup, failed_pods_wait_for_their_replacement) {
       << "the one that failed last";
 }
 
+TEST(PodGroup, deleted_pods_that_never_ran_wait_for_their_replacement) {
+  EXPECT_EQ(plan_of({member("a", going), member("b")}, workload_of(two, {})),
+            "await replacement (Some Failed pods need replacement)");
+  Json ends = member("a", runs);
+  ends.merge_patch(Json::parse(going));
+  EXPECT_EQ(plan_of({ends, member("b", runs)}, workload_of(two, admission)), "")
+      << "it may still succeed";
+}
+
 TEST(PodGroup, an_eviction_ends_what_runs_and_waits_for_new_pods) {
   const WorkloadPtr workload = workload_of(two, eviction);
   EXPECT_EQ(plan_of({member("a", runs), member("b", runs)}, workload),
@@ -235,6 +244,9 @@ TEST(PodGroup, an_eviction_ends_what_runs_and_waits_for_new_pods) {
                                      "for a higher one"});
   const auto evicted_one = std::make_shared<const api::Workload>(waits);
   EXPECT_EQ(plan_of({ends, ended}, evicted_one), "") << "it keeps its quota until all have ended";
+  Json never_ran = member("b", starts);
+  never_ran.merge_patch(Json::parse(going));
+  EXPECT_EQ(plan_of({never_ran}, evicted_one), "drop reservation") << "no node has it";
   ends["status"]["phase"] = "Failed";
   EXPECT_EQ(plan_of({ends, ended}, evicted_one), "drop reservation");
 }
