@@ -110,6 +110,7 @@ TEST_F(PodGroups, AGroupIsAdmittedAsOneRunsAndEnds) {
   EXPECT_THAT(events("Pod"), Contains("ErrWorkloadCompose: 'g' group has fewer runnable pods than "
                                       "expected"));
   EXPECT_EQ(pod_patches(), 0);
+  EXPECT_EQ(manager_->requests.count("patch", "events"), 0) << "it is told once";
 
   apply_group({"c"}, 3);
   settle();
@@ -230,6 +231,7 @@ TEST_F(PodGroups, WithItsWorkloadAGroupGoes) {
   settle();
   EXPECT_THAT(states(three), ElementsAre("Running going kept", "gone", "gone"));
   EXPECT_TRUE(group_workload()) << "it has its quota until the last pod has ended";
+  EXPECT_EQ(manager_->requests.conflicts(), 0);
   end_pod("a");
   settle();
   EXPECT_EQ(state("a"), "gone");
@@ -318,8 +320,8 @@ TEST_F(PodGroups, PodsOfOthersAreLeftAlone) {
   apply(yaml);
   settle();
   EXPECT_EQ(state("p"), "gated kept");
-  EXPECT_FALSE(workload_of("p"));
   EXPECT_THAT(cluster_.list<api::Workload>("default"), IsEmpty());
+  EXPECT_THAT(manager_->core().local().jobs.list(), IsEmpty()) << "they are not even read";
 }
 
 }  // namespace
