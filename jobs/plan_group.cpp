@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
+#include <set>
 
 namespace regatta::jobs {
 namespace {
@@ -81,8 +81,8 @@ std::optional<Actions> before_workload(const JobView& view, const ComposedJob& g
 
 /// What does not run on a node is gone with its deletion; the Workload keeps its quota until the
 /// rest has ended.
-Actions deleted_workload(const JobView& view, const WorkloadPtr& workload,
-                         const ComposedJob& group) {
+Actions deleted_group_workload(const JobView& view, const WorkloadPtr& workload,
+                               const ComposedJob& group) {
   Actions out;
   add(terminate(view, workload.get(), "Workload is deleted"), &out);
   std::vector<JobPtr> idle;
@@ -94,7 +94,7 @@ Actions deleted_workload(const JobView& view, const WorkloadPtr& workload,
   return out;
 }
 
-Actions finished_workload(const JobView& view, const WorkloadPtr& workload) {
+Actions finished_group_workload(const JobView& view, const WorkloadPtr& workload) {
   Actions out = in_order({let_go(view.job)});
   if (workload->metadata.has_finalizer(api::finalizers::resource_in_use)) {
     out.push_back(ReleaseWorkload{workload});
@@ -102,11 +102,10 @@ Actions finished_workload(const JobView& view, const WorkloadPtr& workload) {
   return out;
 }
 
-bool owns(const GenericJob& job, const api::Workload& workload) {
-  const auto& owners = workload.metadata.owner_references;
-  return std::any_of(owners.begin(), owners.end(), [&](const api::OwnerReference& owner) {
-    return owner.uid == job.metadata().uid;
-  });
+std::set<std::string_view> owners_of(const api::Workload& workload) {
+  std::set<std::string_view> uids;
+  for (const api::OwnerReference& one : workload.metadata.owner_references) uids.insert(one.uid);
+  return uids;
 }
 
 /// An eviction makes members wait for replacement, too, and is then named as the reason.
@@ -148,8 +147,9 @@ Actions follow_workload(const WorkloadPtr& workload, const ComposedJob& group) {
   if (!roster.excess.empty()) out.push_back(DropExcess{roster.excess});
   add(let_go_of(roster.replaced), &out);
   std::vector<JobPtr> joined;
+  const std::set<std::string_view> owners = owners_of(*workload);
   for (const JobPtr& one : roster.kept) {
-    if (!owns(*one, *workload)) joined.push_back(one);
+    if (!owners.contains(one->metadata().uid)) joined.push_back(one);
   }
   if (!joined.empty()) out.push_back(ShareWorkload{workload, std::move(joined)});
   add(await_replacement(workload, roster), &out);
@@ -210,10 +210,10 @@ std::optional<std::vector<JobAction>> plan_group(const JobView& view) {
   if (!workload) return before_workload(view, group);
   // G3. The Workload finished: nothing is kept any more.
   if (api::is_true(workload->status.conditions, api::conditions::finished)) {
-    return finished_workload(view, workload);
+    return finished_group_workload(view, workload);
   }
   // G4. The Workload is being deleted, and all members with it.
-  if (workload->metadata.deleting()) return deleted_workload(view, workload, group);
+  if (workload->metadata.deleting()) return deleted_group_workload(view, workload, group);
   // G5. Members and Workload are of one shape: each place has one member.
   if (!view.job->equivalent(*workload, nullptr)) return std::nullopt;
   Actions out = follow_workload(workload, group);
@@ -228,8 +228,9 @@ bool may_be_composed(const api::Workload& workload) {
 
 api::ObjectMeta shared_metadata(const api::Workload& workload, const std::vector<JobPtr>& members) {
   api::ObjectMeta metadata = workload.metadata;
+  const std::set<std::string_view> owners = owners_of(workload);
   for (const JobPtr& one : members) {
-    if (owns(*one, workload)) continue;
+    if (owners.contains(one->metadata().uid)) continue;
     api::OwnerReference owner;
     owner.api_version = one->kind().resource().api_version();
     owner.kind = std::string(one->kind().resource().kind);

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <set>
 #include <tuple>
 
 namespace regatta::jobs {
@@ -215,10 +216,11 @@ std::string PodGroup::name_conflict() const {
 
 std::vector<PodGroup::Role> PodGroup::roles() const {
   const Roster now = roster_of_none();
+  std::set<const GenericJob*> kept;
+  for (const JobPtr& one : now.kept) kept.insert(one.get());
   std::map<std::string, Role> found;
   for (std::size_t i = 0; i < pods_.size(); ++i) {
-    const bool kept = std::find(now.kept.begin(), now.kept.end(), members_[i]) != now.kept.end();
-    if (!kept) continue;
+    if (!kept.contains(pods_[i].get())) continue;
     Role& role = found[role_names_[i]];
     role.name = role_names_[i];
     if (!role.first) role.first = pods_[i].get();
