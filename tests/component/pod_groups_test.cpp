@@ -1,5 +1,8 @@
 // Pods and groups of Pods, from their gates to their end.
 #include "jobs/integrations/integrations.h"
+#include "lib/api/yaml.h"
+#include "lib/base/base64.h"
+#include "manager/webhooks/job_reviews.h"
 #include "tests/component/one_cluster.h"
 
 namespace regatta::test_support {
@@ -315,6 +318,35 @@ TEST_F(PodGroups, ASinglePodThatIsEvictedEnds) {
   end_pod("p");
   settle();
   EXPECT_EQ(state("p"), "gone");
+}
+
+TEST_F(PodGroups, TheWebhookGatesPodsThatHaveAQueue) {
+  start();
+  webhooks::WebhookHandler handler{webhooks::Gates()};
+  manager::add_job_webhooks(&handler,
+                            {manager_->core().local().objects(), {}, true, [] { return true; }});
+  const auto patch_of = [&](const char* labels) {
+    const Json object = api::parse_yaml(
+                            "apiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: "
+                            "default, labels: " +
+                            std::string(labels) + "}\nspec: {containers: [{name: c, image: i}]}")
+                            .value();
+    const Json body{{"request", {{"uid", "u"}, {"operation", "CREATE"}, {"object", object}}}};
+    net::HttpRequest request("POST", "/mutate--v1-pod");
+    request.headers.set("Content-Type", "application/json");
+    request.body = body.dump();
+    const net::HttpResponse answer = run(world_, handler.handle(std::move(request)));
+    EXPECT_EQ(answer.status, 200u) << answer.body;
+    const Json response = Json::parse(answer.body).at("response");
+    EXPECT_TRUE(response.at("allowed")) << answer.body;
+    return response.contains("patch") ? base64_decode(response["patch"].get<std::string>()).value()
+                                      : std::string();
+  };
+  const std::string gated = patch_of("{kueue.x-k8s.io/queue-name: main}");
+  for (const char* part : {"kueue.x-k8s.io/admission", "finalizers", "role-hash", "managed"}) {
+    EXPECT_THAT(gated, HasSubstr(part));
+  }
+  EXPECT_EQ(patch_of("{app: web}"), "") << "other Pods of the namespace stay as they are";
 }
 
 TEST_F(PodGroups, PodsOfOthersAreLeftAlone) {
