@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <set>
 
 namespace regatta::clusters {
 
@@ -15,9 +16,16 @@ using jobs::JobPtr;
 
 namespace {
 
+/// Index of the informers of kinds that form groups: "namespace/name" of the group.
+constexpr const char* by_group = "group";
+
 kube::InformerOptions options_for(const jobs::JobKind& kind, kube::InformerOptions options) {
-  // Every server has batch/v1: one that denies it is no Kubernetes, or not ready.
-  if (kind.resource().group != "batch") options.absent_retry = absent_retry;
+  // Every server has batch/v1 and v1: one that denies them is no Kubernetes, or not ready.
+  const bool always = kind.resource().group == "batch" || kind.resource().group.empty();
+  if (!always) options.absent_retry = absent_retry;
+  if (const std::string selector(kind.selector()); !selector.empty()) {
+    options.label_selector += (options.label_selector.empty() ? "" : ",") + selector;
+  }
   return options;
 }
 
@@ -31,6 +39,12 @@ JobStore::JobStore(JobStoreDeps deps) : deps_(std::move(deps)) {
     informers_.emplace_back(kind.get(),
                             std::make_unique<Informer>(deps_.informer(*kind), kind->resource(),
                                                        options_for(*kind, deps_.options), decode));
+    if (!composes(*kind)) continue;
+    informers_.back().second->add_index(by_group, [](const GenericJob& job) {
+      const JobId id = jobs::planned_as(job);
+      const bool single = id.kind == &job.kind();
+      return single ? std::vector<std::string>() : std::vector<std::string>{id.key.str()};
+    });
   }
 }
 
@@ -100,8 +114,19 @@ void JobStore::add_index(std::string name,
 
 void JobStore::on_change(std::function<void(const JobId&)> handler) {
   for (auto& [kind, informer] : informers_) {
-    informer->on_change(
-        [kind = kind, handler](const api::ObjectKey& key) { handler(JobId{kind, key}); });
+    if (!composes(*kind)) {
+      informer->on_change(
+          [kind = kind, handler](const api::ObjectKey& key) { handler(JobId{kind, key}); });
+      continue;
+    }
+    informer->on_transition(
+        [handler](const api::ObjectKey&, const JobPtr& before, const JobPtr& after) {
+          std::set<JobId> changed;
+          for (const JobPtr& one : {before, after}) {
+            if (one) changed.insert(jobs::planned_as(*one));
+          }
+          for (const JobId& id : changed) handler(id);
+        });
   }
 }
 
@@ -124,14 +149,34 @@ JobStore::Informer* JobStore::find(const Kind* kind) const {
   return found == informers_.end() ? nullptr : found->second.get();
 }
 
-JobPtr JobStore::get(const JobId& id) const {
-  const Informer* informer = find(id.kind);
-  return informer ? informer->get(id.key) : nullptr;
+JobStore::Informer* JobStore::find_members(const Kind* groups) const {
+  if (!deps_.compose || !groups) return nullptr;
+  const auto found = std::find_if(informers_.begin(), informers_.end(), [groups](const auto& one) {
+    return one.first->group_kind() == groups;
+  });
+  return found == informers_.end() ? nullptr : found->second.get();
 }
 
-bool JobStore::unreadable(const JobId& id) const {
+JobPtr JobStore::compose(const JobId& id) const {
+  const Informer* informer = find_members(id.kind);
+  if (!informer) return nullptr;
+  const std::vector<JobPtr> members = informer->by_index(by_group, id.key.str());
+  return members.empty() ? nullptr : id.kind->compose(id.key, members);
+}
+
+JobPtr JobStore::get(const JobId& id) const {
   const Informer* informer = find(id.kind);
-  return informer && informer->unreadable(id.key);
+  return informer ? informer->get(id.key) : compose(id);
+}
+
+/// Of a member that cannot be read it is not known to which group it belongs.
+bool JobStore::unreadable(const JobId& id) const {
+  if (const Informer* informer = find(id.kind)) return informer->unreadable(id.key);
+  const Informer* members = find_members(id.kind);
+  if (!members) return false;
+  const auto& all = members->undecodable();
+  return std::any_of(all.begin(), all.end(),
+                     [&](const auto& entry) { return entry.first.ns == id.key.ns; });
 }
 
 kube::Absence JobStore::absence(const JobId& id) const {
@@ -142,7 +187,16 @@ kube::Absence JobStore::absence(const JobId& id) const {
 std::vector<JobPtr> JobStore::list() const {
   std::vector<JobPtr> all;
   for (const auto& [kind, informer] : informers_) {
-    for (JobPtr& job : informer->list()) all.push_back(std::move(job));
+    std::map<JobId, std::vector<JobPtr>> groups;
+    for (JobPtr& job : informer->list()) {
+      const JobId id = composes(*kind) ? jobs::planned_as(*job) : JobId{kind, {}};
+      if (id.kind == kind) {
+        all.push_back(std::move(job));
+      } else {
+        groups[id].push_back(std::move(job));
+      }
+    }
+    for (const auto& [id, members] : groups) all.push_back(id.kind->compose(id.key, members));
   }
   return all;
 }
@@ -150,7 +204,15 @@ std::vector<JobPtr> JobStore::list() const {
 std::vector<JobPtr> JobStore::by_index(const std::string& index, const std::string& value) const {
   std::vector<JobPtr> found;
   for (const auto& [kind, informer] : informers_) {
-    for (JobPtr& job : informer->by_index(index, value)) found.push_back(std::move(job));
+    std::set<JobId> groups;
+    for (JobPtr& job : informer->by_index(index, value)) {
+      const JobId id = composes(*kind) ? jobs::planned_as(*job) : JobId{kind, {}};
+      if (id.kind == kind) {
+        found.push_back(std::move(job));
+      } else if (groups.insert(id).second) {
+        found.push_back(compose(id));
+      }
+    }
   }
   return found;
 }
@@ -159,8 +221,10 @@ std::vector<JobId> JobStore::ids_by_index(const std::string& index,
                                           const std::string& value) const {
   std::vector<JobId> found;
   for (const auto& [kind, informer] : informers_) {
+    std::set<JobId> groups;
     for (const api::ObjectKey& key : informer->keys_by_index(index, value)) {
-      found.push_back(JobId{kind, key});
+      const JobId id = composes(*kind) ? jobs::planned_as(*informer->get(key)) : JobId{kind, key};
+      if (id.kind == kind || groups.insert(id).second) found.push_back(id);
     }
   }
   return found;

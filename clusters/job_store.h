@@ -20,6 +20,8 @@ struct JobStoreDeps {
   /// What the informer of one kind needs.
   std::function<kube::InformerDeps(const jobs::JobKind&)> informer;
   kube::InformerOptions options;
+  /// Whether jobs that form a group are read as one job.
+  bool compose = true;
   /// Shared by the jobs that are decoded; may be null. Must outlive the store.
   api::TemplatePool* pool = nullptr;
 };
@@ -27,6 +29,9 @@ struct JobStoreDeps {
 /// The jobs of every kind in one cluster, as far as the options select them. There is one informer
 /// for each kind, by its group, version and resource, and one interface to read them all. What
 /// informer.h says about handlers, indices and observe() holds here.
+///
+/// Jobs that form a group are read as that: lists, indices and on_change() name the group instead.
+/// A group is composed anew by each get(). By its own identity, get() still finds a member.
 class JobStore {
  public:
   using Kind = jobs::JobKind;
@@ -55,6 +60,7 @@ class JobStore {
   void add_index(std::string name,
                  std::function<std::vector<std::string>(const jobs::GenericJob&)> values);
   void on_change(std::function<void(const jobs::JobId&)> handler);
+  /// Of single objects, whether they form a group or not.
   void on_transition(
       std::function<void(const jobs::JobId&, const jobs::JobPtr&, const jobs::JobPtr&)> handler);
   void on_health(std::function<void()> handler);
@@ -77,6 +83,10 @@ class JobStore {
 
  private:
   Informer* find(const Kind* kind) const;
+  /// The informer of the members of such groups; null when it is no kind of groups.
+  Informer* find_members(const Kind* groups) const;
+  bool composes(const Kind& kind) const { return deps_.compose && kind.group_kind(); }
+  jobs::JobPtr compose(const jobs::JobId& id) const;
 
   JobStoreDeps deps_;
   std::vector<std::pair<const Kind*, std::unique_ptr<Informer>>> informers_;

@@ -103,11 +103,13 @@ LocalCluster::LocalCluster(LocalClusterDeps deps)
       workload_locks_(deps.executor),
       job_locks_(deps.executor),
       flavor_changed_(deps.executor) {
-  workloads.add_index(by_owner, [](const api::Workload& workload) {
+  workloads.add_index(by_owner, [kinds = deps.kinds](const api::Workload& workload) {
     std::vector<std::string> names;
     if (const api::OwnerReference* owner = workload.metadata.controller()) {
       names.push_back(owner_name(api::group_of(owner->api_version), owner->kind,
                                  {workload.metadata.ns, owner->name}));
+    } else if (const auto group = jobs::group_of(kinds, workload)) {
+      names.push_back(owner_name(*group));
     }
     return names;
   });

@@ -186,7 +186,8 @@ Task<Status> LocalCluster::patch_status(kube::Informer<T>& store, api::ObjectKey
                                          std::move(options)));
 }
 
-/// Index of LocalCluster::workloads: owner_name() of the controlling owner.
+/// Index of LocalCluster::workloads: owner_name() of the controlling owner, or of the group of jobs
+/// to which it belongs by its name.
 inline constexpr const char* by_owner = "owner";
 /// "batch/Job/namespace/name".
 std::string owner_name(const jobs::JobId& owner);

@@ -83,6 +83,7 @@ JobStoreDeps RemoteCluster::job_store_deps() {
     return informer_deps(std::string(kind.resource().plural));
   };
   store.options = options();
+  store.compose = false;  // requests to workers are for single objects
   // A worker that lets the hub have some kinds is used for these.
   store.options.forbidden_is_absent = true;
   return store;

@@ -21,13 +21,6 @@ namespace {
 /// Index of jobs: "workload/<WorkloadPriorityClass>" or "pod/<PriorityClass>", empty for none.
 constexpr const char* by_priority_class = "priority-class";
 
-/// Whether the decision for `decided` holds for `stored`, a later state of the job.
-bool same_but_for_status(const GenericJob& stored, const GenericJob& decided) {
-  const api::ObjectMeta &a = stored.metadata(), &b = decided.metadata();
-  return a.uid == b.uid && a.generation == b.generation && a.labels == b.labels &&
-         a.annotations == b.annotations;
-}
-
 /// Whether a Workload that cannot be decoded may be the job's. Names of Workloads differ in their
 /// last five characters between the lives and the generations of one job.
 bool has_unreadable_workload(const clusters::LocalCluster& cluster, const jobs::GenericJob& job) {
@@ -43,7 +36,7 @@ bool has_unreadable_workload(const clusters::LocalCluster& cluster, const jobs::
   const auto made = [&](bool brief) {
     return stem(jobs::workload_name(kind.kind, kind.group, metadata.name, metadata.uid, {}, brief));
   };
-  const std::string prebuilt = jobs::prebuilt_workload(metadata);
+  const std::string prebuilt = job.composed() ? metadata.name : jobs::prebuilt_workload(metadata);
   return std::any_of(unreadable.begin(), unreadable.end(), [&](const auto& entry) {
     const api::ObjectKey& key = entry.first;
     if (key.ns != metadata.ns) return false;
@@ -114,6 +107,9 @@ void JobReconciler::start() {
 
 void JobReconciler::enqueue_owners(const api::Workload& workload) {
   const api::OwnerReference* owner = workload.metadata.controller();
+  if (!owner) {
+    if (const auto group = jobs::group_of(cluster_.jobs.kinds(), workload)) queue_.add(*group);
+  }
   const jobs::JobKind* kind = owner ? cluster_.jobs.kinds().find(*owner) : nullptr;
   if (kind) queue_.add(JobId{kind, api::ObjectKey(workload.metadata.ns, owner->name)});
   const std::string key = workload.metadata.key().str();
@@ -178,9 +174,7 @@ Task<Status> JobReconciler::release_orphans(JobId id) {
   if (cluster_.jobs.unreadable(id)) co_return ok();
   for (const WorkloadPtr& workload : cluster_.objects().workloads_of(id)) {
     if (!workload->metadata.has_finalizer(api::finalizers::resource_in_use)) continue;
-    const bool left =
-        !namesake || (workload->metadata.deleting() &&
-                      workload->metadata.controller()->uid != namesake->metadata().uid);
+    const bool left = jobs::left_by_owner(*workload, namesake.get());
     if (!left) continue;
     jobs::ReleaseWorkload release{workload};
     const Status done = co_await run(nullptr, std::move(release));
@@ -190,11 +184,11 @@ Task<Status> JobReconciler::release_orphans(JobId id) {
 }
 
 void JobReconciler::note(const GenericJob& job, const jobs::JobAction& action) {
-  auto note = jobs::note_of(job, action);
-  if (!note) return;
-  cluster_.events.event(kube::reference_to(job.kind().resource(), job.metadata()),
-                        note->warning ? kube::EventType::warning : kube::EventType::normal,
-                        std::move(note->reason), std::move(note->message));
+  for (jobs::JobNote& note : jobs::notes_of(job, action)) {
+    cluster_.events.event(kube::reference_to(*note.resource, *note.about),
+                          note.warning ? kube::EventType::warning : kube::EventType::normal,
+                          std::move(note.reason), std::move(note.message));
+  }
 }
 
 Task<Status> JobReconciler::apply(JobPtr job, jobs::JobAction action) {
@@ -284,36 +278,20 @@ Task<Status> JobReconciler::run(JobPtr job, jobs::StopJob action) {
 }
 
 Task<Status> JobReconciler::run(JobPtr job, jobs::TerminateJob action) {
-  const Json patch = action.patch;
-  const auto change = [patch](const GenericJob&) { return std::optional<Json>(patch); };
-  const Status told = co_await cluster_.patch_job(jobs::id_of(*job), true, change);
-  if (!told) co_return told;
-  const Status removed = co_await cluster_.remove_job(job);
-  if (removed) note(*job, action);
-  co_return removed;
+  Written done = co_await each(std::move(action.writes), &JobReconciler::terminate_one);
+  note(*job, jobs::TerminateJob{std::move(done.jobs), action.message});
+  co_return done.status;
 }
 
-Task<Status> JobReconciler::run(JobPtr job, jobs::LetJobGo action) {
-  const Json patch = action.patch;
-  const auto change = [patch](const GenericJob&) { return std::optional<Json>(patch); };
-  return cluster_.patch_job(jobs::id_of(*job), false, change);
+Task<Status> JobReconciler::run(JobPtr, jobs::LetJobGo action) {
+  const Written done = co_await each(std::move(action.writes), &JobReconciler::let_go_one);
+  co_return done.status;
 }
 
 Task<Status> JobReconciler::run(JobPtr job, jobs::StartJob action) {
-  // What starts is what was admitted: an edit that the cache does not show yet is a conflict, and
-  // one that it shows by now is decided on anew, when it wakes this Job. A job that ran on a worker
-  // may have ended before it is started here.
-  bool startable = false;
-  const auto change = [&](const GenericJob& stored) -> std::optional<Json> {
-    startable = same_but_for_status(stored, *job) && stored.suspended() && !stored.finished();
-    if (!startable) return std::nullopt;
-    Json patch = action.patch;
-    patch["metadata"]["resourceVersion"] = stored.metadata().resource_version;
-    return patch;
-  };
-  const Status done = co_await cluster_.patch_job(jobs::id_of(*job), false, change);
-  if (done && startable) note(*job, action);
-  co_return done;
+  Written done = co_await each(std::move(action.writes), &JobReconciler::start_one);
+  note(*job, jobs::StartJob{std::move(done.jobs), action.message});
+  co_return done.status;
 }
 
 Task<Status> JobReconciler::run(JobPtr job, jobs::HoldJob action) {
@@ -335,6 +313,33 @@ Task<Status> JobReconciler::run(JobPtr job, jobs::DeleteJob action) {
   if (!removed) co_return removed;
   note(*job, action);
   co_return ok();
+}
+
+Task<Status> JobReconciler::run(JobPtr job, jobs::DropExcess action) {
+  std::vector<jobs::JobWrite> writes;
+  for (const JobPtr& one : action.members) writes.push_back({one, Json::object()});
+  const Written done = co_await each(std::move(writes), &JobReconciler::drop_one);
+  if (done.status) note(*job, std::move(action));
+  co_return done.status;
+}
+
+Task<Status> JobReconciler::run(JobPtr job, jobs::ShareWorkload action) {
+  const auto wanted = [members = action.members](const api::Workload& workload) {
+    return jobs::shared_metadata(workload, members);
+  };
+  const Status done = co_await cluster_.update_metadata(action.workload->metadata.key(), wanted);
+  if (done) note(*job, std::move(action));
+  co_return done;
+}
+
+Task<Status> JobReconciler::run(JobPtr, jobs::AwaitReplacement action) {
+  const TimePoint now = cluster_.clock.now();
+  const auto wanted = [condition = action.condition, now](const api::Workload& workload) {
+    api::WorkloadStatus status = workload.status;
+    api::set_condition(&status.conditions, condition, now);
+    return status;
+  };
+  return cluster_.update_status(action.workload->metadata.key(), wanted);
 }
 
 Task<Status> JobReconciler::run(JobPtr job, jobs::GateWorkload action) {
@@ -373,6 +378,10 @@ Task<Status> JobReconciler::run(JobPtr job, jobs::Tell action) {
 }
 
 Task<Status> JobReconciler::run(JobPtr job, jobs::Complain action) {
+  // A group is planned anew with each pod that joins it.
+  std::string* last = job->composed() ? &told_[jobs::id_of(*job)] : nullptr;
+  if (last && *last == action.message) co_return ok();
+  if (last) *last = action.message;
   note(*job, action);
   co_return ok();
 }

@@ -51,6 +51,9 @@ class JobReconciler {
   Task<Status> run(jobs::JobPtr job, jobs::TerminateJob action);
   Task<Status> run(jobs::JobPtr job, jobs::LetJobGo action);
   Task<Status> run(jobs::JobPtr job, jobs::StartJob action);
+  Task<Status> run(jobs::JobPtr job, jobs::DropExcess action);
+  Task<Status> run(jobs::JobPtr job, jobs::ShareWorkload action);
+  Task<Status> run(jobs::JobPtr job, jobs::AwaitReplacement action);
   Task<Status> run(jobs::JobPtr job, jobs::HoldJob action);
   Task<Status> run(jobs::JobPtr job, jobs::QueueJob action);
   Task<Status> run(jobs::JobPtr job, jobs::DeleteJob action);
@@ -59,6 +62,20 @@ class JobReconciler {
   Task<Status> run(jobs::JobPtr job, jobs::LookAgain action);
   Task<Status> run(jobs::JobPtr job, jobs::Tell action);
   Task<Status> run(jobs::JobPtr job, jobs::Complain action);
+
+  /// One write to one object; false in `written` when it was not needed any more.
+  using Write = Task<Status> (JobReconciler::*)(jobs::JobWrite write, bool* written);
+  struct Written {
+    Status status = ok();              ///< the first error
+    std::vector<jobs::JobWrite> jobs;  ///< that were written to, without the patches
+  };
+  /// Writes to the objects of one job, some at once. All are tried.
+  Task<Written> each(std::vector<jobs::JobWrite> writes, Write how);
+  Task<> gather(jobs::JobWrite write, Write how, Written* out);
+  Task<Status> start_one(jobs::JobWrite write, bool* started);
+  Task<Status> terminate_one(jobs::JobWrite write, bool* written);
+  Task<Status> let_go_one(jobs::JobWrite write, bool* written);
+  Task<Status> drop_one(jobs::JobWrite write, bool* written);
 
   clusters::LocalCluster& cluster_;
   TaskScope& scope_;

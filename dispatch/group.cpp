@@ -32,6 +32,11 @@ CheckState state_of(api::CheckState state) {
 }
 
 std::string rejection_of(const jobs::Lookup& hub, const api::Workload& workload) {
+  const auto group = jobs::group_of(hub.kinds(), workload);
+  if (group && !group->kind->dispatched()) {
+    return "No multikueue adapter found for owner kind \"" +
+           std::string(group->kind->resource().kind) + "\"";
+  }
   const auto& owners = workload.metadata.owner_references;
   const api::OwnerReference* owner = workload.metadata.controller();
   if (!owner && !owners.empty()) owner = &owners.front();

@@ -31,6 +31,13 @@ const JobKind* JobKinds::find(const api::OwnerReference& owner) const {
   return find(api::group_of(owner.api_version), owner.kind);
 }
 
+JobId planned_as(const GenericJob& job) {
+  const JobKind* groups = job.kind().group_kind();
+  std::string name = groups ? job.kind().group_of(job) : std::string();
+  if (name.empty()) return id_of(job);
+  return {groups, api::ObjectKey(job.metadata().ns, std::move(name))};
+}
+
 std::string RuntimeRef::str() const {
   return resource->group_resource() + "/" + key.str();
 }

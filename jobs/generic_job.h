@@ -56,7 +56,14 @@ struct CheckOptions {
 };
 
 class GenericJob;
+class ComposedJob;
 using JobPtr = std::shared_ptr<const GenericJob>;
+
+/// A merge patch of a job, or of one object that a job is made of.
+struct JobWrite {
+  JobPtr job;
+  Json patch;
+};
 
 /// An object that many jobs refer to and that says what their pods are, such as the runtime of a
 /// TrainJob.
@@ -77,6 +84,8 @@ class GenericJob {
 
   virtual const JobKind& kind() const = 0;
   virtual const api::ObjectMeta& metadata() const = 0;
+  /// The job as one that is made of several objects (jobs/composed_job.h); null for one object.
+  virtual const ComposedJob* composed() const { return nullptr; }
 
   // --- What it asks for
 
@@ -112,6 +121,8 @@ class GenericJob {
   virtual bool on_hold() const { return false; }
   /// Pods of the job run or terminate, as far as its status says.
   virtual bool active() const = 0;
+  /// A node has it: it does not go with its deletion alone. Asked of members of composed jobs.
+  virtual bool bound() const { return false; }
   virtual std::optional<Finished> finished() const = 0;
   virtual bool pods_ready() const = 0;
   /// Pods that the job will not need again; empty when there are none or when it is not known.
@@ -199,6 +210,16 @@ class JobKind {
   virtual std::span<const api::ResourceInfo> runtimes() const { return {}; }
   /// `pool` (may be null) shares what many jobs of one template have in common.
   virtual Result<JobPtr> decode(const Json& object, api::TemplatePool* pool) const = 0;
+  /// Selects the objects that are followed, by their labels; empty: all.
+  virtual std::string_view selector() const { return {}; }
+  /// The kind of the groups that jobs of this kind may form; null for kinds without groups.
+  virtual const JobKind* group_kind() const { return nullptr; }
+  /// The name of the group that the job belongs to; empty when it stands alone.
+  virtual std::string group_of(const GenericJob& /*job*/) const { return {}; }
+  /// The job that these make, for kinds of groups: all that have its name, at least one.
+  virtual JobPtr compose(const api::ObjectKey& /*key*/, const std::vector<JobPtr>& /*all*/) const {
+    return nullptr;
+  }
   /// Whether a job of the kind may grow and shrink while it runs, by workload slices.
   virtual bool may_be_elastic() const { return false; }
   /// Whether a job of the kind may name a Workload that exists already.
@@ -243,6 +264,8 @@ struct JobId {
 inline JobId id_of(const GenericJob& job) {
   return {&job.kind(), job.metadata().key()};
 }
+/// What is planned for the job: its group, or the job itself.
+JobId planned_as(const GenericJob& job);
 
 using WorkloadPtr = std::shared_ptr<const api::Workload>;
 

@@ -2,19 +2,21 @@
 
 #include "jobs/plan.h"
 
-#include <optional>
 #include <string>
+#include <vector>
 
 namespace regatta::jobs {
 
-/// An event of a job.
+/// An event of a job, of a member of it, or of its Workload.
 struct JobNote {
+  const api::ResourceInfo* resource = nullptr;
+  const api::ObjectMeta* about = nullptr;  ///< lives as long as the job and the action
   bool warning = false;
   std::string reason;
   std::string message;
 };
 
-/// The event of an action that was carried out; nothing for actions without one.
-std::optional<JobNote> note_of(const GenericJob& job, const JobAction& action);
+/// The events of an action that was carried out. A composed job speaks by its first member.
+std::vector<JobNote> notes_of(const GenericJob& job, const JobAction& action);
 
 }  // namespace regatta::jobs

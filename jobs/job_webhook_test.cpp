@@ -220,7 +220,7 @@ TEST_F(JobWebhook, a_pod_that_is_not_managed_stays_as_it_is) {
     Json json = Json::parse(R"({"spec": {"containers": [{"name": "c"}]}})");
     json["metadata"] = Json::parse(metadata);
     json["metadata"]["namespace"] = "team";
-    return kinds_in_the_making().all().front()->decode(json, nullptr).value();
+    return all_kinds().find("", "Pod")->decode(json, nullptr).value();
   };
   EXPECT_EQ(defaults(pod(R"({"name": "p"})")), Json::object());
   const Json queued = defaults(pod(R"({"labels": {"kueue.x-k8s.io/queue-name": "main"}})"));

@@ -2,6 +2,7 @@
 
 #include "jobs/elastic.h"
 #include "jobs/naming.h"
+#include "jobs/plan_group.h"
 #include "jobs/plan_rules.h"
 #include "lib/api/execution.h"
 #include "lib/api/names.h"
@@ -45,22 +46,10 @@ bool matches(const JobView& view, const api::Workload& workload) {
   return view.job->equivalent(completed, infos);
 }
 
-/// Why a job is deleted, for its status.
-std::string termination_reason(const api::Workload* workload) {
-  if (!workload) return "NoMatchingWorkload";
-  if (workload->metadata.deleting()) return "WorkloadDeleted";
-  const api::Condition* condition = api::find_condition(workload->status.conditions, evicted);
-  if (condition && condition->status == api::ConditionStatus::True) {
-    return "WorkloadEvictedDueTo" + condition->reason;
-  }
-  return "NotAdmitted";
-}
-
 /// The next step that stops the job, if a step is left.
 std::optional<JobAction> stop(const JobView& view, const api::Workload* workload,
                               std::string message) {
-  auto patch = view.job->termination_patch(termination_reason(workload), message, view.now);
-  if (patch) return TerminateJob{std::move(*patch), std::move(message)};
+  if (auto action = terminate(view, workload, message)) return action;
   auto step = view.job->next_stop_step(workload, view.policy.restore_at_once);
   if (!step) return {};
   return StopJob{std::move(*step), std::move(message)};
@@ -84,36 +73,32 @@ std::vector<JobAction> drop_others(const JobView& view, const WorkloadPtr& kept)
 std::optional<JobAction> evicted_workload(const JobView& view, const WorkloadPtr& workload) {
   const api::Condition* condition = api::find_condition(workload->status.conditions, evicted);
   if (auto step = stop(view, workload.get(), condition->message)) return step;
-  const bool stopped = view.job->suspended() && !view.job->active() && !view.may_run_on_worker;
+  const bool held = view.job->suspended() || view.job->composed();
+  const bool stopped = held && !view.job->active() && !view.may_run_on_worker;
   if (!stopped || !has_reservation(*workload)) return {};
   return DropReservation{workload};
 }
 
-std::optional<JobAction> start(const JobView& view, const WorkloadPtr& workload) {
-  const auto failed = [&](const Error& error) {
-    return FinishWorkload{workload, std::string(api::reasons::failed_to_start), error.what()};
-  };
+std::vector<JobAction> start(const JobView& view, const WorkloadPtr& workload) {
   if (view.infos_error && view.infos_error->code() == Errc::invalid) {
-    return failed(*view.infos_error);
+    return {FinishWorkload{workload, std::string(api::reasons::failed_to_start),
+                           view.infos_error->what()}};
   }
   if (view.infos_error || view.infos.empty() || view.without_runtime) return {};
   if (view.dispatched && view.job->waits_on_hub()) return {};
-  Result<Json> patch = view.job->start_patch(view.infos);
-  if (!patch) return failed(patch.error());
-  return StartJob{std::move(*patch),
-                  "Admitted by clusterQueue " + workload->status.admission->cluster_queue};
+  return start_writes(view, workload);
 }
 
-std::optional<JobAction> suspended_job(const JobView& view, const WorkloadPtr& workload) {
+std::vector<JobAction> suspended_job(const JobView& view, const WorkloadPtr& workload) {
   if (api::is_true(workload->status.conditions, admitted) && workload->status.admission) {
     return start(view, workload);
   }
-  if (has_reservation(*workload)) return tell_checks(view, *workload);
+  if (has_reservation(*workload)) return in_order({tell_checks(view, *workload)});
   // The queue name of the job may change while its Workload waits.
   if (view.prebuilt || view.queue_name == workload->spec.queue_name) return {};
   api::WorkloadSpec spec = workload->spec;
   spec.queue_name = view.queue_name;
-  return UpdateWorkload{workload, std::move(spec), ""};
+  return {UpdateWorkload{workload, std::move(spec), ""}};
 }
 
 /// No Workload matches the job, which does not run: make one, or bring an older one up to date.
@@ -194,12 +179,6 @@ std::optional<std::vector<JobAction>> claim_prebuilt(const JobView& view,
   return Actions{AdoptWorkload{workload}};
 }
 
-std::optional<JobAction> let_go(const GenericJob& job) {
-  Json patch = job.let_go_patch();
-  if (patch.empty()) return std::nullopt;
-  return LetJobGo{std::move(patch)};
-}
-
 /// The Workload of the job finished: the job is stopped if it still runs.
 std::vector<JobAction> finished_workload(const JobView& view, const WorkloadPtr& workload,
                                          bool job_ended) {
@@ -210,7 +189,7 @@ std::vector<JobAction> finished_workload(const JobView& view, const WorkloadPtr&
       (job_ended || !view.job->active())) {
     out.push_back(ReleaseWorkload{workload});
   }
-  if (auto action = let_go(*view.job); job_ended && action) out.push_back(std::move(*action));
+  if (auto action = let_go(view.job); job_ended && action) out.push_back(std::move(*action));
   return out;
 }
 
@@ -233,13 +212,37 @@ std::vector<JobAction> release_all(const JobView& view) {
 
 /// nullopt for a job that is kept and has ended: its Workload learns how.
 std::optional<std::vector<JobAction>> deleted_job(const JobView& view) {
-  Json patch = view.job->let_go_patch();
-  if (patch.empty()) return release_all(view);
+  auto letting_go = let_go(view.job);
+  if (!letting_go) return release_all(view);
   if (view.job->active()) return std::vector<JobAction>();
   if (view.job->finished()) return std::nullopt;
   std::vector<JobAction> out = release_all(view);
-  out.push_back(LetJobGo{std::move(patch)});
+  out.push_back(std::move(*letting_go));
   return out;
+}
+
+}  // namespace
+
+namespace {
+
+/// Name and owners of a new Workload.
+api::ObjectMeta owned_metadata(const JobView& view) {
+  const GenericJob& job = *view.job;
+  api::Workload made;
+  api::ObjectMeta& metadata = made.metadata;
+  metadata.ns = job.metadata().ns;
+  metadata.finalizers.emplace_back(api::finalizers::resource_in_use);
+  if (const ComposedJob* group = job.composed()) {
+    metadata.name = job.metadata().name;
+    metadata.annotations[std::string(api::annotations::is_group_workload)] = "true";
+    return shared_metadata(made, group->roster(nullptr).kept);
+  }
+  const api::ResourceInfo& kind = job.kind().resource();
+  metadata.name = workload_name(kind.kind, kind.group, job.metadata().name, job.metadata().uid, {},
+                                view.policy.brief_names);
+  metadata.labels[std::string(api::labels::job_uid)] = job.metadata().uid;
+  metadata.owner_references.push_back(api::controller_reference(kind, job.metadata()));
+  return metadata;
 }
 
 }  // namespace
@@ -253,14 +256,7 @@ Result<api::Workload> build_workload(const JobView& view) {
   if (!limit) return limit.error();
   api::Workload workload;
   api::ObjectMeta& metadata = workload.metadata;
-  metadata.name =
-      workload_name(job.kind().resource().kind, job.kind().resource().group, job.metadata().name,
-                    job.metadata().uid, {}, view.policy.brief_names);
-  metadata.ns = job.metadata().ns;
-  metadata.labels[std::string(api::labels::job_uid)] = job.metadata().uid;
-  metadata.finalizers.emplace_back(api::finalizers::resource_in_use);
-  metadata.owner_references.push_back(
-      api::controller_reference(job.kind().resource(), job.metadata()));
+  metadata = owned_metadata(view);
   for (const auto& [key, value] : job.metadata().annotations) {
     if (key.starts_with(api::annotations::provisioning_request_prefix)) {
       metadata.annotations[key] = value;
@@ -299,7 +295,10 @@ WorkloadPtr matching_workload(const JobView& view) {
 
 std::optional<std::string> waits_for(const JobView& view, const std::vector<JobAction>& plan) {
   if (!view.managed || view.job->metadata().deleting()) return std::nullopt;
-  if (view.prebuilt) {
+  if (const ComposedJob* group = view.job->composed()) {
+    const auto obstacle = view.owned.empty() ? group->obstacle() : std::nullopt;
+    if (obstacle && obstacle->retried) return obstacle->message;
+  } else if (view.prebuilt) {
     const api::OwnerReference* owner =
         view.prebuilt_workload ? view.prebuilt_workload->metadata.controller() : nullptr;
     const bool foreign = owner && owner->uid != view.job->metadata().uid;
@@ -329,6 +328,7 @@ std::vector<JobAction> apply_rules(const JobView& view) {
   if (!view.default_queue.empty()) return {QueueJob{job.queue_patch(view.default_queue)}};
   if (view.held_by_maker && !job.suspended() && !job.finished()) {
     Json patch = job.suspend_patch();
+    if (patch.empty()) return {};
     patch["metadata"]["uid"] = job.metadata().uid;
     return {HoldJob{std::move(patch)}};
   }
@@ -336,6 +336,9 @@ std::vector<JobAction> apply_rules(const JobView& view) {
   // 2. The job is being deleted: its Workloads are released. A job that is kept runs to its end.
   if (job.metadata().deleting()) {
     if (auto actions = deleted_job(view)) return *actions;
+  }
+  if (job.composed()) {
+    if (auto actions = plan_group(view)) return *actions;
   }
   const bool elastic = is_elastic(view);
   if (elastic) {
@@ -346,7 +349,7 @@ std::vector<JobAction> apply_rules(const JobView& view) {
   // 3. The job has no matching Workload. One that ended needs none.
   if (!workload) return end ? std::vector<JobAction>() : without_workload(view);
   // 4. A prebuilt Workload must belong to this job and match it.
-  if (view.prebuilt) {
+  if (view.prebuilt && !job.composed()) {
     if (auto actions = claim_prebuilt(view, workload)) return *actions;
   }
   if (!elastic) {
@@ -359,7 +362,7 @@ std::vector<JobAction> apply_rules(const JobView& view) {
   // 7. The job ended.
   if (end) {
     const std::string reason(end->success ? api::reasons::succeeded : api::reasons::failed);
-    return in_order({FinishWorkload{workload, reason, end->message}, let_go(job)});
+    return in_order({FinishWorkload{workload, reason, end->message}, let_go(view.job)});
   }
   // 8. The Workload learns which pods the job will not need again.
   if (auto action = follow_reclaimable(view, workload)) return {*action};
@@ -377,7 +380,9 @@ std::vector<JobAction> apply_rules(const JobView& view) {
   // 11. The job is suspended: it waits, or is to be started, or was deactivated and is deleted
   // later.
   if (job.suspended()) {
-    return in_order({retain_deactivated(view, *workload), suspended_job(view, workload)});
+    std::vector<JobAction> actions = in_order({retain_deactivated(view, *workload)});
+    for (JobAction& one : suspended_job(view, workload)) actions.push_back(std::move(one));
+    return actions;
   }
   // 12. A stop was begun for a reason that is gone. It goes on to its end; then the job starts.
   if (job.stopping()) return in_order({stop(view, workload.get(), "The stop was begun")});
@@ -450,90 +455,6 @@ api::WorkloadStatus drop_reservation(const api::Workload& workload, TimePoint no
                       message},
                      now);
   return status;
-}
-
-namespace {
-
-std::string text(const CreateWorkload& a) {
-  return "create workload " + a.workload.metadata.name;
-}
-std::string text(const DeleteWorkload& a) {
-  return "delete workload " + a.workload->metadata.name;
-}
-std::string text(const AdoptWorkload& a) {
-  return "adopt workload " + a.workload->metadata.name;
-}
-std::string text(const UpdateWorkload& a) {
-  return "update workload " + a.workload->metadata.name;
-}
-std::string text(const FinishWorkload& a) {
-  return "finish workload " + a.reason + " (" + a.message + ")";
-}
-std::string text(const ReleaseWorkload& a) {
-  return "release workload " + a.workload->metadata.name;
-}
-std::string text(const SetReclaimable& a) {
-  return "reclaimable " + std::to_string(a.pods.empty() ? 0 : a.pods.front().count);
-}
-std::string text(const DropReservation&) {
-  return "drop reservation";
-}
-std::string text(const StopJob& a) {
-  return std::string(a.step.last ? "stop job (" : "stop job, more to come (") + a.message + ")";
-}
-std::string text(const TerminateJob& a) {
-  return "terminate job (" + a.message + ")";
-}
-std::string text(const LetJobGo&) {
-  return "let job go";
-}
-std::string text(const StartJob& a) {
-  return "start job (" + a.message + ")";
-}
-std::string text(const HoldJob&) {
-  return "suspend job that a waiting job made";
-}
-std::string text(const QueueJob&) {
-  return "put job into the default queue";
-}
-std::string text(const DeleteJob&) {
-  return "delete job";
-}
-std::string text(const GateWorkload& a) {
-  return "gate workload by \"" + a.gates + "\"";
-}
-std::string text(const SetPodsReady& a) {
-  switch (a.readiness) {
-    case api::PodsReadiness::wait_for_start:
-      return "pods ready: waiting for start";
-    case api::PodsReadiness::started:
-      return "pods ready: started";
-    case api::PodsReadiness::wait_for_recovery:
-      return "pods ready: waiting for recovery";
-    case api::PodsReadiness::recovered:
-      return "pods ready: recovered";
-  }
-  return "";
-}
-std::string text(const LookAgain& a) {
-  return "look again after " + std::to_string(a.after.count()) + " ms";
-}
-std::string text(const Tell& a) {
-  return "tell " + a.reason + " (" + a.message + ")";
-}
-std::string text(const Complain& a) {
-  return "complain " + a.reason + " (" + a.message + ")";
-}
-
-}  // namespace
-
-std::string describe(const std::vector<JobAction>& actions) {
-  std::string out;
-  for (const JobAction& action : actions) {
-    const std::string one = std::visit([](const auto& a) { return text(a); }, action);
-    out += (out.empty() ? "" : ", ") + one;
-  }
-  return out;
 }
 
 }  // namespace regatta::jobs

@@ -40,6 +40,7 @@ struct JobPolicy {
   bool restore_at_once = false;
   bool partial_admission = true;            ///< jobs may begin with fewer pods
   bool queue_labels = true;                 ///< pods carry the names of their queues
+  bool tell_obstacles = true;               ///< all of them, and not only those that Kueue tells
   std::vector<std::string> labels_to_copy;  ///< from the job to its Workload
 };
 
@@ -53,8 +54,10 @@ struct JobView {
   /// The job names a prebuilt Workload. `prebuilt_workload` is null while that does not exist.
   bool prebuilt = false;
   WorkloadPtr prebuilt_workload;
-  /// Workloads that the job controls, by name.
+  /// Workloads that the job controls, by name; of a composed job, the one of its name.
   std::vector<WorkloadPtr> owned;
+  /// The Workload that has the name of a composed job is of another one.
+  bool name_taken = false;
   /// What the matching Workload's admission adds to the pods; empty without a reservation. On an
   /// error (say, a flavor that is gone) the job waits.
   std::vector<PodSetInfo> infos;
@@ -116,16 +119,31 @@ struct StopJob {
 };
 /// Deletes a job that cannot be held back again; its status says why.
 struct TerminateJob {
-  Json patch;  ///< of the status
+  std::vector<JobWrite> writes;  ///< of the status
   std::string message;
 };
 /// Lets a job go that was kept until its Workload knew how it ended.
 struct LetJobGo {
-  Json patch;
+  std::vector<JobWrite> writes;
 };
+/// Of a composed job, some members may be started already.
 struct StartJob {
-  Json patch;
+  std::vector<JobWrite> writes;
   std::string message;
+};
+/// Deletes members of a composed job for which there is no place.
+struct DropExcess {
+  std::vector<JobPtr> members;
+};
+/// Makes members of a composed job owners of its Workload.
+struct ShareWorkload {
+  WorkloadPtr workload;
+  std::vector<JobPtr> members;
+};
+/// Says whether a Workload waits for new members in the places of those that failed.
+struct AwaitReplacement {
+  WorkloadPtr workload;
+  api::Condition condition;
 };
 /// Suspends a job that a managed job made.
 struct HoldJob {
@@ -161,10 +179,11 @@ struct Complain {
   std::string message;
 };
 
-using JobAction = std::variant<CreateWorkload, DeleteWorkload, AdoptWorkload, UpdateWorkload,
-                               FinishWorkload, ReleaseWorkload, SetReclaimable, DropReservation,
-                               StopJob, TerminateJob, LetJobGo, StartJob, HoldJob, QueueJob,
-                               DeleteJob, GateWorkload, SetPodsReady, LookAgain, Tell, Complain>;
+using JobAction =
+    std::variant<CreateWorkload, DeleteWorkload, AdoptWorkload, UpdateWorkload, FinishWorkload,
+                 ReleaseWorkload, SetReclaimable, DropReservation, StopJob, TerminateJob, LetJobGo,
+                 StartJob, DropExcess, ShareWorkload, AwaitReplacement, HoldJob, QueueJob,
+                 DeleteJob, GateWorkload, SetPodsReady, LookAgain, Tell, Complain>;
 
 /// Decides what the job and its Workload need next. The rules are numbered in plan.cpp. Pure.
 std::vector<JobAction> plan_job(const JobView& view);
@@ -186,6 +205,9 @@ api::ObjectMeta released_metadata(const api::Workload& workload);
 
 /// The metadata of a prebuilt Workload that the job takes for its own.
 api::ObjectMeta adopted_metadata(const api::Workload& workload, const GenericJob& job);
+
+/// The metadata of the Workload of a composed job with these members among its owners.
+api::ObjectMeta shared_metadata(const api::Workload& workload, const std::vector<JobPtr>& members);
 
 /// The metadata of a Workload with this gate annotation; empty removes it.
 api::ObjectMeta gated_metadata(const api::Workload& workload, const std::string& gates);

@@ -1,6 +1,7 @@
 #include "jobs/read_job.h"
 
 #include "jobs/admission_info.h"
+#include "jobs/composed_job.h"
 #include "jobs/elastic.h"
 #include "lib/api/names.h"
 
@@ -32,6 +33,7 @@ class JobReader {
   std::string default_queue_of(const GenericJob& job) const;
   std::string workload_class_of(const JobView& view) const;
   void read_workloads(JobView* view) const;
+  void read_group_workload(JobView* view) const;
   void read_priority(JobView* view) const;
   void read_pod_priority(JobView* view) const;
   void read_admission(JobView* view) const;
@@ -69,7 +71,8 @@ bool JobReader::takes_part(const std::string& ns) const {
 /// without a queue.
 std::string JobReader::default_queue_of(const GenericJob& job) const {
   if (!config_.default_queue || names_queue(job) || job.metadata().deleting()) return {};
-  if (job.passed_over()) return {};
+  // What is composed, and what only a webhook can hold back, got its queue there.
+  if (job.passed_over() || job.composed()) return {};
   const std::string name(api::default_local_queue);
   const auto queue = objects_.local_queue(api::ObjectKey(job.metadata().ns, name));
   const bool open = queue && !queue->metadata.deleting() &&
@@ -81,6 +84,7 @@ std::string JobReader::default_queue_of(const GenericJob& job) const {
 
 void JobReader::read_workloads(JobView* view) const {
   const GenericJob& job = *view->job;
+  if (job.composed()) return read_group_workload(view);
   view->owned = objects_.workloads_of(id_of(job));
   std::erase_if(view->owned, [&job](const WorkloadPtr& workload) {
     return workload->metadata.controller()->uid != job.metadata().uid;
@@ -89,6 +93,17 @@ void JobReader::read_workloads(JobView* view) const {
     view->prebuilt = true;
     view->prebuilt_workload = objects_.workload(api::ObjectKey(job.metadata().ns, name));
   }
+}
+
+/// The Workload of a composed job has its name. On a worker it is made by the hub.
+void JobReader::read_group_workload(JobView* view) const {
+  const api::ObjectMeta& metadata = view->job->metadata();
+  const WorkloadPtr workload = objects_.workload(metadata.key());
+  view->name_taken = workload && !may_be_composed(*workload);
+  view->prebuilt = !prebuilt_workload(metadata).empty();
+  if (!workload || view->name_taken) return;
+  view->owned = {workload};
+  if (view->prebuilt) view->prebuilt_workload = workload;
 }
 
 /// The class that the job names, else the default class. Once there is a Workload, it keeps the
@@ -221,8 +236,28 @@ std::string prebuilt_workload(const api::ObjectMeta& metadata) {
   return annotated.empty() ? metadata.label(key) : annotated;
 }
 
+std::optional<JobId> group_of(const JobKinds& kinds, const api::Workload& workload) {
+  const std::string marked(api::annotations::is_group_workload);
+  if (workload.metadata.annotation(marked) != "true") return std::nullopt;
+  for (const auto& kind : kinds.all()) {
+    if (const JobKind* groups = kind->group_kind()) return JobId{groups, workload.metadata.key()};
+  }
+  return std::nullopt;
+}
+
+bool left_by_owner(const api::Workload& workload, const GenericJob* namesake) {
+  const api::ObjectMeta& metadata = workload.metadata;
+  const api::OwnerReference* owner = metadata.controller();
+  if (!owner) return !namesake && (metadata.deleting() || !metadata.owner_references.empty());
+  return !namesake || (metadata.deleting() && owner->uid != namesake->metadata().uid);
+}
+
 JobPtr owner_of(const Lookup& objects, const api::Workload& workload) {
   const api::OwnerReference* owner = workload.metadata.controller();
+  if (!owner) {
+    const auto group = group_of(objects.kinds(), workload);
+    return group ? objects.job(*group) : nullptr;
+  }
   const JobKind* kind = owner ? objects.kinds().find(*owner) : nullptr;
   if (!kind) return nullptr;
   const JobPtr job = objects.job(JobId{kind, api::ObjectKey(workload.metadata.ns, owner->name)});

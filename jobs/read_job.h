@@ -38,6 +38,14 @@ Result<JobPtr> managed_maker(const Lookup& objects, const GenericJob& job, const
 /// The prebuilt Workload that a job names, by annotation or label; empty for none.
 std::string prebuilt_workload(const api::ObjectMeta& metadata);
 
+/// The composed job to which the Workload belongs by its name; nullopt for Workloads of single
+/// objects.
+std::optional<JobId> group_of(const JobKinds& kinds, const api::Workload& workload);
+
+/// Whether the Workload has lost its job for good. `namesake` is the job that has the name of the
+/// owner, or null. What belongs to a group may exist before the members, on a worker.
+bool left_by_owner(const api::Workload& workload, const GenericJob* namesake);
+
 /// The job that owns the Workload. Null when it is unknown, when its kind is not handled, or when
 /// another job has the name by now.
 JobPtr owner_of(const Lookup& objects, const api::Workload& workload);

@@ -263,5 +263,31 @@ TEST_F(ReadJob, APrebuiltWorkloadIsNamedByAnnotationOrLabel) {
   EXPECT_EQ(view.prebuilt_workload, nullptr);
 }
 
+TEST(OwnersOfWorkloads, a_workload_is_left_when_its_job_or_all_of_its_group_is_gone) {
+  api::Workload workload;
+  EXPECT_FALSE(left_by_owner(workload, nullptr)) << "a copy on a worker, before its pods come";
+  workload.metadata.owner_references.emplace_back().uid = "a";
+  EXPECT_TRUE(left_by_owner(workload, nullptr));
+  api::Job one;
+  one.metadata.uid = "b";
+  const JobPtr namesake = job_of(one);
+  EXPECT_FALSE(left_by_owner(workload, namesake.get()));
+  workload.metadata.owner_references[0].controller = true;
+  EXPECT_TRUE(left_by_owner(workload, nullptr));
+  EXPECT_FALSE(left_by_owner(workload, namesake.get()));
+  workload.metadata.deletion_timestamp = TimePoint();
+  EXPECT_TRUE(left_by_owner(workload, namesake.get())) << "of an earlier job of that name";
+}
+
+TEST(OwnersOfWorkloads, that_of_a_group_is_found_by_its_name) {
+  api::Workload workload;
+  workload.metadata.name = "g";
+  workload.metadata.ns = "team";
+  EXPECT_FALSE(group_of(all_kinds(), workload));
+  workload.metadata.annotations["kueue.x-k8s.io/is-group-workload"] = "true";
+  EXPECT_EQ(group_of(all_kinds(), workload)->str(), "PodGroup team/g");
+  EXPECT_FALSE(group_of(enabled_kinds({}), workload)) << "groups are not followed";
+}
+
 }  // namespace
 }  // namespace regatta::jobs

@@ -66,7 +66,8 @@ TEST(CoreConfig, EveryKindOfJobIsAnIntegrationThatTheConfigurationKnows) {
   for (const auto& kind : all_kinds()) {
     EXPECT_TRUE(has_framework(kind->framework())) << kind->framework();
   }
-  for (const char* name : {"pod", "deployment", "no/such"}) EXPECT_FALSE(has_framework(name));
+  for (const char* name : {"statefulset", "deployment", "no/such"})
+    EXPECT_FALSE(has_framework(name));
 }
 
 TEST(CoreConfig, KindsAreFollowedThatTheConfigurationNames) {
@@ -79,7 +80,7 @@ TEST(CoreConfig, KindsAreFollowedThatTheConfigurationNames) {
   ASSERT_TRUE(core) << core.error().what();
   std::string followed;
   for (const auto& kind : core->kinds.all()) followed += std::string(kind->framework()) + " ";
-  EXPECT_EQ(followed, "batch/job ray.io/rayjob ");
+  EXPECT_EQ(followed, "batch/job pod ray.io/rayjob ");
 }
 
 TEST(CoreConfig, ExternalKindsAreFollowedUnlessTheirGateIsOff) {

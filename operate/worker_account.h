@@ -21,8 +21,8 @@ struct WorkerAccount {
   std::vector<std::string> frameworks = {"batch/job"};
 };
 
-/// The group and the resource of a framework: "batch" and "jobs" of "batch/job". `invalid` for a
-/// name of another form.
+/// The group and the resource of a framework: "batch" and "jobs" of "batch/job"; "pod" is of the
+/// core group. `invalid` for a name of another form.
 struct FrameworkResource {
   std::string group, plural;
 };

@@ -61,7 +61,10 @@ TEST(WorkerAccount, knows_the_resource_of_a_framework) {
   const auto sets = resource_of("jobset.x-k8s.io/jobset");
   ASSERT_TRUE(sets);
   EXPECT_EQ(sets->group + " " + sets->plural, "jobset.x-k8s.io jobsets");
-  for (const char* wrong : {"pod", "", "/job", "batch/", "a/b/c"}) {
+  const auto pods = resource_of("pod");
+  ASSERT_TRUE(pods);
+  EXPECT_EQ(pods->group + " " + pods->plural, " pods");
+  for (const char* wrong : {"job", "", "/job", "batch/", "a/b/c"}) {
     EXPECT_FALSE(resource_of(wrong)) << wrong;
   }
 }

@@ -14,17 +14,13 @@
 namespace regatta::jobs {
 
 JobKinds all_kinds() {
-  std::vector<std::shared_ptr<const JobKind>> kinds = {batch_job_kind(), jobset_kind(),
+  std::vector<std::shared_ptr<const JobKind>> kinds = {batch_job_kind(),  jobset_kind(),
                                                        appwrapper_kind(), spark_application_kind(),
-                                                       train_job_kind()};
+                                                       train_job_kind(),  pod_kind()};
   for (auto& family : {kubeflow_kinds(), ray_kinds()}) {
     kinds.insert(kinds.end(), family.begin(), family.end());
   }
   return JobKinds(std::move(kinds));
-}
-
-JobKinds kinds_in_the_making() {
-  return JobKinds({pod_kind()});
 }
 
 JobKinds enabled_kinds(const std::vector<std::string>& frameworks) {

@@ -8,9 +8,6 @@ namespace regatta::jobs {
 /// Every kind of job that Regatta knows. A new kind adds a line in integrations.cpp.
 JobKinds all_kinds();
 
-/// The kinds that can be read and planned, but that no manager follows yet: single Pods.
-JobKinds kinds_in_the_making();
-
 /// Those whose frameworks are named, and batch/job in any case. Unknown names are passed over.
 JobKinds enabled_kinds(const std::vector<std::string>& frameworks);
 

@@ -1,341 +1,43 @@
 #include "jobs/pod/kind.h"
 
-#include "jobs/annotation_values.h"
-#include "jobs/pod/role_hash.h"
-#include "jobs/remote_object.h"
-#include "jobs/templated_job.h"
+#include "jobs/pod/pod.h"
+#include "jobs/pod/pod_group.h"
 #include "lib/api/metadata.h"
-#include "lib/api/names.h"
-#include "lib/api/validation.h"
-#include "lib/base/joined.h"
-#include "lib/base/json_access.h"
-#include "lib/base/merge_patch.h"
-
-#include <algorithm>
 
 namespace regatta::jobs {
 namespace {
 
 constexpr api::ResourceInfo pod_resource{"", "v1", "Pod", "pods"};
-constexpr const char* pod_set_name = "main";
-constexpr const char* pod_group_pod_index = "kueue.x-k8s.io/pod-group-pod-index";
+constexpr api::ResourceInfo group_resource{"", "v1", "PodGroup", "podgroups"};
 
-bool has_gate(const Json& object, std::string_view gate) {
-  const Json& gates = list_or_empty(object_or_empty(object, {"spec"}), "schedulingGates");
-  return std::any_of(gates.begin(), gates.end(),
-                     [&](const Json& one) { return text_at(one, "name") == gate; });
-}
-
-api::StringMap only(const api::StringMap& all, std::initializer_list<std::string_view> keys) {
-  api::StringMap out;
-  for (const std::string_view key : keys) {
-    const auto found = all.find(std::string(key));
-    if (found != all.end()) out.insert(*found);
-  }
-  return out;
-}
-
-std::string annotation_at(std::string_view key) {
-  return api::at("metadata.annotations", std::string(key));
-}
-std::string label_at(std::string_view key) {
-  return api::at("metadata.labels", std::string(key));
-}
-
-/// The group of a pod, and the field that names it: the annotation comes before the label.
-struct GroupName {
-  std::string name;
-  std::string field;
-};
-
-GroupName group_of(const api::ObjectMeta& metadata) {
-  const std::string key(api::labels::pod_group_name);
-  if (const std::string& name = metadata.annotation(key); !name.empty()) {
-    return {name, annotation_at(key)};
-  }
-  return {metadata.label(key), label_at(key)};
-}
-
-class Pod final : public GenericJob {
+class PodGroupKind final : public JobKind {
  public:
-  Pod(const Json& object, api::ObjectMeta metadata)
-      : object_(object), metadata_(std::move(metadata)) {}
-
-  const JobKind& kind() const override { return *pod_kind(); }
-  const api::ObjectMeta& metadata() const override { return metadata_; }
-
-  Result<std::vector<api::PodSet>> pod_sets(const TopologyOptions& topology) const override;
-  std::vector<std::int32_t> pod_counts() const override { return {1}; }
-  std::string pod_priority_class() const override {
-    return text_at(object_, {"spec", "priorityClassName"});
+  std::string_view framework() const override { return "pod"; }
+  const api::ResourceInfo& resource() const override { return group_resource; }
+  Result<JobPtr> decode(const Json&, api::TemplatePool*) const override {
+    return Error(Errc::invalid, "a group of Pods is no object");
   }
-  bool equivalent(const api::Workload& workload,
-                  const std::vector<PodSetInfo>* running) const override;
-
-  std::string pod_selector() const override { return {}; }
-  bool suspended() const override { return has_gate(object_, api::gates::admission); }
-  bool stopping() const override { return false; }
-  bool active() const override;
-  std::optional<Finished> finished() const override;
-  bool pods_ready() const override;
-  std::vector<api::ReclaimablePod> reclaimable_pods() const override { return {}; }
-
-  Result<Json> start_patch(const std::vector<PodSetInfo>& infos) const override;
-  /// A pod that runs cannot be held back again.
-  std::optional<StopStep> next_stop_step(const api::Workload*, bool) const override {
-    return std::nullopt;
+  JobPtr compose(const api::ObjectKey& key, const std::vector<JobPtr>& all) const override {
+    std::vector<std::shared_ptr<const Pod>> pods;
+    for (const JobPtr& one : all) {
+      if (auto pod = std::dynamic_pointer_cast<const Pod>(one)) pods.push_back(std::move(pod));
+    }
+    if (pods.empty()) return nullptr;
+    return std::make_shared<const PodGroup>(key, std::move(pods));
   }
-  std::optional<Json> termination_patch(const std::string& reason, const std::string& message,
-                                        TimePoint now) const override;
-  Json let_go_patch() const override;
-  Json queue_patch(const std::string& queue) const override;
-
-  Json suspend_patch() const override { return Json::object(); }
-  Json gated_patch(const TopologyOptions& topology) const override;
-  bool held_by_parent() const override {
-    return metadata_.annotations.contains(std::string(api::annotations::pod_suspending_parent));
-  }
-  std::optional<ManagedBy> managed_by() const override { return std::nullopt; }
-  Json managed_by_patch(std::string_view) const override { return Json::object(); }
-  void check(const CheckOptions& options, api::ErrorList* errors) const override;
-  void check_update(const GenericJob& before, const CheckOptions& options,
-                    api::ErrorList* errors) const override;
-
-  bool waits_on_hub() const override { return true; }
-  std::string not_managed_reason() const override { return {}; }
-  Json remote_job(const api::Workload& workload, const std::string& origin) const override;
-  Json status_patch(const GenericJob& remote) const override;
-  Json release_patch() const override { return Json::object(); }
-  Json final_patch(bool success, const std::string& message, TimePoint now) const override;
-
- private:
-  const Json& status() const { return object_or_empty(object_, {"status"}); }
-  const std::string& phase() const { return text_at(status(), "phase"); }
-  bool ended() const { return phase() == "Succeeded" || phase() == "Failed"; }
-  Json status_becomes(const Json& after) const;
-  void check_group(api::ErrorList* errors) const;
-
-  Json object_;
-  api::ObjectMeta metadata_;
+  bool dispatched() const override { return false; }
 };
-
-Result<std::vector<api::PodSet>> Pod::pod_sets(const TopologyOptions& topology) const {
-  api::PodSet set;
-  set.name = pod_set_name;
-  set.count = 1;
-  auto read = api::PodTemplate::from(Json{{"spec", object_or_empty(object_, {"spec"})}}, "the pod");
-  if (!read) return read.error();
-  set.pod_template = std::move(*read);
-  PodNumbering numbering;
-  numbering.pod_index_label = pod_group_pod_index;
-  auto request = topology_request(metadata_.annotations, numbering, topology);
-  if (!request) return request.error();
-  set.topology_request = std::move(*request);
-  return std::vector<api::PodSet>{std::move(set)};
-}
-
-bool Pod::equivalent(const api::Workload& workload, const std::vector<PodSetInfo>* running) const {
-  const auto& sets = workload.spec.pod_sets;
-  if (sets.size() != 1 || sets[0].count != 1) return false;
-  const bool started = running && !suspended();
-  return same_pods(object_, sets[0].pod_template.json(), !started);
-}
-
-/// A pod that is being deleted and has no node never runs.
-bool Pod::active() const {
-  if (suspended() || ended()) return false;
-  return !metadata_.deleting() || !text_at(object_, {"spec", "nodeName"}).empty() ||
-         phase() == "Running";
-}
-
-std::optional<Finished> Pod::finished() const {
-  if (!ended()) return std::nullopt;
-  return Finished{phase() == "Succeeded", text_at(status(), "message")};
-}
-
-bool Pod::pods_ready() const {
-  const Json* ready = condition_in(status(), "Ready");
-  return ready && text_at(*ready, "status") == "True";
-}
-
-Result<Json> Pod::start_patch(const std::vector<PodSetInfo>& infos) const {
-  if (infos.size() != 1) return Error(Errc::invalid, "the admission is of another job");
-  Json after = object_;
-  Json kept = Json::array();
-  for (const Json& gate : list_or_empty(object_or_empty(object_, {"spec"}), "schedulingGates")) {
-    const std::string& name = text_at(gate, "name");
-    if (name != api::gates::admission && name != api::gates::topology) kept.push_back(gate);
-  }
-  after["spec"]["schedulingGates"] = std::move(kept);
-  auto filled = with_info(std::move(after), infos.front());
-  if (!filled) return filled.error();
-  if ((*filled)["spec"]["schedulingGates"].empty()) (*filled)["spec"].erase("schedulingGates");
-  Json patch = merge_patch_between(object_, *filled);
-  patch["metadata"]["uid"] = metadata_.uid;
-  return patch;
-}
-
-std::optional<Json> Pod::termination_patch(const std::string& reason, const std::string& message,
-                                           TimePoint now) const {
-  if (suspended() || ended() || metadata_.deleting()) return std::nullopt;
-  Json after = status();
-  put_condition(&after, Json{{"type", "TerminationTarget"},
-                             {"status", "True"},
-                             {"reason", reason},
-                             {"message", message},
-                             {"lastTransitionTime", format_rfc3339(now)}});
-  return status_becomes(after);
-}
-
-Json Pod::let_go_patch() const {
-  if (!metadata_.has_finalizer(api::finalizers::pod_managed)) return Json::object();
-  Json kept = Json::array();
-  for (const std::string& one : metadata_.finalizers) {
-    if (one != api::finalizers::pod_managed) kept.push_back(one);
-  }
-  if (kept.empty()) kept = Json();
-  return Json{{"metadata",
-               {{"uid", metadata_.uid},
-                {"resourceVersion", metadata_.resource_version},
-                {"finalizers", std::move(kept)}}}};
-}
-
-Json Pod::queue_patch(const std::string& queue) const {
-  return Json{
-      {"metadata",
-       {{"uid", metadata_.uid}, {"labels", {{std::string(api::labels::queue_name), queue}}}}}};
-}
-
-/// Pods of a parent have what the parent gave them, besides the gates.
-Json Pod::gated_patch(const TopologyOptions& topology) const {
-  Json patch = Json::object();
-  const std::string hash(api::annotations::role_hash);
-  if (!metadata_.annotations.contains(hash)) {
-    patch["metadata"]["annotations"][hash] = role_hash(object_or_empty(object_, {"spec"}));
-  }
-  Json gates = list_or_empty(object_or_empty(object_, {"spec"}), "schedulingGates");
-  if (!gates.is_array()) gates = Json::array();
-  const auto add = [&](std::string_view gate) {
-    if (!has_gate(object_, gate)) gates.push_back(Json{{"name", std::string(gate)}});
-  };
-  add(api::gates::admission);
-  if (topology.enabled) add(api::gates::topology);
-  patch["spec"]["schedulingGates"] = std::move(gates);
-  if (held_by_parent()) return patch;
-  patch["metadata"]["labels"][std::string(api::labels::managed)] = "true";
-  if (!metadata_.has_finalizer(api::finalizers::pod_managed)) {
-    Json all = metadata_.finalizers;
-    all.push_back(std::string(api::finalizers::pod_managed));
-    patch["metadata"]["finalizers"] = std::move(all);
-  }
-  return patch;
-}
-
-void Pod::check_group(api::ErrorList* errors) const {
-  const std::string total_key(api::annotations::pod_group_total_count);
-  const GroupName group = group_of(metadata_);
-  const auto total = metadata_.annotations.find(total_key);
-  const bool counted = total != metadata_.annotations.end() && !total->second.empty();
-  const bool annotated = group.field == annotation_at(api::labels::pod_group_name);
-  const std::string both = "both the '" + total_key + "' annotation and the '" +
-                           std::string(api::labels::pod_group_name) + "' " +
-                           (annotated ? "annotation" : "label") + " should be set";
-  if (group.name.empty()) {
-    if (counted) errors->required(label_at(api::labels::pod_group_name), both);
-    return;
-  }
-  const auto complaints = api::check_dns1123_subdomain(group.name);
-  if (!complaints.empty()) {
-    errors->invalid(group.field, api::in_quotes(group.name), joined(complaints, ","));
-  }
-  if (!counted) return errors->required(annotation_at(total_key), both);
-  std::string complaint;
-  const auto number = whole_number(total->second, &complaint);
-  if (!number) {
-    errors->invalid(annotation_at(total_key), api::in_quotes(total->second), complaint);
-  } else if (*number <= 0) {
-    errors->invalid(annotation_at(total_key), api::in_quotes(total->second),
-                    "incorrect annotation value '" + total_key + "=" + total->second +
-                        "': group total count should be greater than zero");
-  }
-}
-
-void Pod::check(const CheckOptions& options, api::ErrorList* errors) const {
-  const std::string prebuilt_key(api::annotations::prebuilt_workload_name);
-  const std::string& annotated = metadata_.annotation(prebuilt_key);
-  const std::string& prebuilt = annotated.empty() ? metadata_.label(prebuilt_key) : annotated;
-  const GroupName group = group_of(metadata_);
-  if (!prebuilt.empty() && !group.name.empty() && prebuilt != group.name) {
-    errors->invalid(annotated.empty() ? label_at(prebuilt_key) : annotation_at(prebuilt_key),
-                    api::in_quotes(prebuilt), "prebuilt workload and pod group should be equal");
-  }
-  check_group(errors);
-  // Slices are checked where the whole group is known.
-  const api::StringMap places =
-      only(metadata_.annotations,
-           {api::annotations::podset_required_topology, api::annotations::podset_preferred_topology,
-            api::annotations::podset_unconstrained_topology});
-  errors->append(check_topology("metadata", places, 1, options.topology));
-}
-
-void Pod::check_update(const GenericJob& before, const CheckOptions& options,
-                       api::ErrorList* errors) const {
-  check(options, errors);
-  const GroupName was = group_of(before.metadata()), is = group_of(metadata_);
-  if (!was.name.empty() && was.name != is.name) {
-    errors->invalid(is.field, api::in_quotes(is.name), "field is immutable");
-  }
-  const std::string retriable(api::annotations::retriable_in_group);
-  if (before.metadata().annotation(retriable) == "false" &&
-      metadata_.annotation(retriable) != "false") {
-    errors->forbidden(annotation_at(retriable),
-                      "unretriable pod group can't be converted to retriable");
-  }
-}
-
-Json Pod::status_becomes(const Json& after) const {
-  Json change = merge_patch_between(status(), after);
-  if (change.empty()) return change;
-  return status_patch_of(metadata_, std::move(change));
-}
-
-/// As it is on the hub, held back: the worker's manager starts it.
-Json Pod::remote_job(const api::Workload& workload, const std::string& origin) const {
-  Json spec = object_or_empty(object_, {"spec"});
-  if (!suspended()) {
-    spec["schedulingGates"].push_back(Json{{"name", std::string(api::gates::admission)}});
-  }
-  return {{"apiVersion", "v1"},
-          {"kind", "Pod"},
-          {"metadata", remote_metadata(metadata_, workload, origin)},
-          {"spec", std::move(spec)}};
-}
-
-/// While no node was found on the worker, the hub's pod says that it is gated: else an autoscaler
-/// of the hub would make room for it.
-Json Pod::status_patch(const GenericJob& remote) const {
-  const auto* theirs = dynamic_cast<const Pod*>(&remote);
-  if (!theirs || metadata_.deleting()) return Json::object();
-  Json after = theirs->status();
-  const Json* placed = condition_in(after, "PodScheduled");
-  const Json* mine = condition_in(status(), "PodScheduled");
-  const bool waits = !placed || text_at(*placed, "status") != "True";
-  if (suspended() && waits && mine) put_condition(&after, *mine);
-  return status_becomes(after);
-}
-
-Json Pod::final_patch(bool success, const std::string& message, TimePoint) const {
-  if (ended()) return Json::object();
-  Json after = status();
-  after["phase"] = success ? "Succeeded" : "Failed";
-  if (!message.empty()) after["message"] = message;
-  return status_becomes(after);
-}
 
 class PodKind final : public JobKind {
  public:
   std::string_view framework() const override { return "pod"; }
   const api::ResourceInfo& resource() const override { return pod_resource; }
+  /// The webhook marks those that it holds back.
+  std::string_view selector() const override { return "kueue.x-k8s.io/managed=true"; }
+  const JobKind* group_kind() const override { return pod_group_kind().get(); }
+  std::string group_of(const GenericJob& job) const override {
+    return pod_group_name(job.metadata()).name;
+  }
   bool classes_managed_only() const override { return true; }
   Result<JobPtr> decode(const Json& object, api::TemplatePool*) const override {
     auto metadata = api::read_metadata(object);
@@ -345,6 +47,11 @@ class PodKind final : public JobKind {
 };
 
 }  // namespace
+
+std::shared_ptr<const JobKind> pod_group_kind() {
+  static const auto kind = std::make_shared<const PodGroupKind>();
+  return kind;
+}
 
 std::shared_ptr<const JobKind> pod_kind() {
   static const auto kind = std::make_shared<const PodKind>();

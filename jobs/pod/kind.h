@@ -2,9 +2,13 @@
 
 #include "jobs/generic_job.h"
 
-/// v1 Pod that is a job by itself. It is held back by a scheduling gate, and ended by deletion.
+/// v1 Pod that is a job by itself, and groups of Pods. A Pod is held back by a scheduling gate, and
+/// ended by deletion.
 namespace regatta::jobs {
 
 std::shared_ptr<const JobKind> pod_kind();
+
+/// Groups have the keys of their Workloads. No API serves them.
+std::shared_ptr<const JobKind> pod_group_kind();
 
 }  // namespace regatta::jobs

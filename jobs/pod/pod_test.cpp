@@ -102,6 +102,12 @@ TEST(Pod, a_new_pod_is_gated_and_kept) {
   EXPECT_EQ(other["spec"]["schedulingGates"].size(), 1U);
 }
 
+TEST(Pod, only_those_that_the_webhook_marked_are_touched) {
+  EXPECT_TRUE(pod(pod_json())->passed_over());
+  const char* marked = R"({"metadata": {"labels": {"kueue.x-k8s.io/managed": "true"}}})";
+  EXPECT_FALSE(pod(pod_json(marked))->passed_over());
+}
+
 TEST(Pod, a_start_opens_its_gates_and_keeps_those_of_others) {
   Json json = pod_json(R"({"spec": {"schedulingGates": [{"name": "mine"},
       {"name": "kueue.x-k8s.io/admission"}, {"name": "kueue.x-k8s.io/topology"}]}})");

@@ -24,10 +24,7 @@ Error not_implemented(const std::string& what) {
 }
 
 jobs::JobKinds playable_kinds() {
-  auto kinds = jobs::all_kinds().all();
-  const auto more = jobs::kinds_in_the_making().all();
-  kinds.insert(kinds.end(), more.begin(), more.end());
-  return jobs::JobKinds(std::move(kinds));
+  return jobs::all_kinds();
 }
 
 Result<JobPtr> job_in(const Json& object) {
@@ -96,7 +93,12 @@ Result<Json> play_job_update(const JobStep& step) {
 /// One turn of the reconciler.
 void take_turn(const JobStep& step, const jobs::JobId& id, JobWorld* world) {
   const JobPtr job = world->job(id);
-  if (!job) return;
+  if (!job) {
+    for (const jobs::WorkloadPtr& left : world->workloads_of(id)) {
+      if (id.kind->resource().plural == "podgroups") world->release(left);
+    }
+    return;
+  }
   const jobs::JobView view = jobs::read_job(*world, job, step.config.jobs, world->now());
   const std::vector<jobs::JobAction> plan = jobs::plan_job(view);
   for (const jobs::JobAction& action : plan) world->carry_out(*job, action);
@@ -186,9 +188,19 @@ Json pod_sets_json(const jobs::GenericJob& job, const jobs::TopologyOptions& top
   return api::to_json(holder)["spec"]["podSets"];
 }
 
+/// The group of the job, if it has one.
+JobPtr planned_job(const JobStep& step, const JobPtr& job) {
+  const jobs::JobId id = jobs::planned_as(*job);
+  if (id == jobs::id_of(*job)) return job;
+  JobWorld world = step.world();
+  world.put(step.input("object"));
+  return world.job(id);
+}
+
 Result<Json> play_observe(const JobStep& step) {
-  const auto read = job_in(step.input("object"));
-  if (!read) return read.error();
+  const auto given = job_in(step.input("object"));
+  if (!given) return given.error();
+  const Result<JobPtr> read = planned_job(step, *given);
   const auto whole = jobs::with_runtime(step.world(), *read);
   const jobs::GenericJob& job = whole ? **whole : **read;
   Json out{{"suspended", job.suspended()},
@@ -213,6 +225,8 @@ Result<Json> play_observe(const JobStep& step) {
   const std::string_view kind = job.kind().resource().kind;
   if (kind == "AppWrapper") out.erase("podLabelSelector");
   if (kind == "RayJob" || kind == "RayService") out["skip"] = job.passed_over();
+  if (job.composed()) out["skip"] = job.passed_over();
+  if (job.composed()) out["topLevel"] = true;
   if (kind == "RayJob") out["onHold"] = job.on_hold();
   if (job.kind().resource().group == "kubeflow.org")
     out["priorityClass"] = job.pod_priority_class();
@@ -224,7 +238,6 @@ Result<Json> play_observe(const JobStep& step) {
 
 Result<Json> play_step(const JobStep& step) {
   const std::string& op = step.op();
-  if (text_at(step.scenario, "kind") == "pod-group") return not_implemented("groups of pods");
   if (op == "default") return play_job_default(step);
   if (op == "validateCreate") return play_job_create(step);
   if (op == "validateUpdate") return play_job_update(step);
@@ -273,6 +286,7 @@ Result<jobs::JobWebhookConfig> config_of_jobs(const Json& given) {
   jobs.policy.wait_for_pods_ready = true_at(given, "waitForPodsReady");
   jobs.policy.pods_ready_after = Duration(0);
   jobs.policy.restore_at_once = true;
+  jobs.policy.tell_obstacles = false;
   jobs.policy.reclaimable_pods = gate(given, "ReclaimablePods");
   jobs.policy.elastic = gate(given, "ElasticJobsViaWorkloadSlices");
   jobs.policy.partial_admission = gate(given, "PartialAdmission");

@@ -1,5 +1,6 @@
 #include "lab/conformance/job_world.h"
 
+#include "jobs/read_job.h"
 #include "lib/api/codec.h"
 #include "lib/base/json_access.h"
 #include "lib/base/merge_patch.h"
@@ -23,6 +24,16 @@ struct WorkloadAfter {
   std::optional<api::Workload> operator()(const jobs::AdoptWorkload& a) const {
     api::Workload after = *a.workload;
     after.metadata = jobs::adopted_metadata(*a.workload, job);
+    return after;
+  }
+  std::optional<api::Workload> operator()(const jobs::ShareWorkload& a) const {
+    api::Workload after = *a.workload;
+    after.metadata = jobs::shared_metadata(*a.workload, a.members);
+    return after;
+  }
+  std::optional<api::Workload> operator()(const jobs::AwaitReplacement& a) const {
+    api::Workload after = *a.workload;
+    api::set_condition(&after.status.conditions, a.condition, now);
     return after;
   }
   std::optional<api::Workload> operator()(const jobs::UpdateWorkload& a) const {
@@ -141,9 +152,8 @@ void JobWorld::remove(const api::ResourceInfo& kind, const api::ObjectKey& key) 
   store(id, std::move(after));
 }
 
-void JobWorld::note(const jobs::GenericJob& job, const jobs::JobNote& note) {
-  const std::string object =
-      object_text(std::string(job.kind().resource().kind), job.metadata().key());
+void JobWorld::note(const jobs::JobNote& note) {
+  const std::string object = object_text(std::string(note.resource->kind), note.about->key());
   events_.emplace(object, note.warning ? "Warning" : "Normal", note.reason, note.message);
 }
 
@@ -160,19 +170,39 @@ void JobWorld::write_workload(const jobs::GenericJob& job, const jobs::JobAction
         merge_patch_between(api::to_json(*before), api::to_json(*after)));
 }
 
+void JobWorld::patch(const jobs::JobWrite& write) {
+  patch(write.job->kind().resource(), write.job->metadata().key(), write.patch);
+}
+
+void JobWorld::remove(const jobs::GenericJob& job) {
+  remove(job.kind().resource(), job.metadata().key());
+}
+
 void JobWorld::write_job(const jobs::GenericJob& job, const jobs::JobAction& action) {
   const api::ResourceInfo& kind = job.kind().resource();
   const api::ObjectKey key = job.metadata().key();
   if (const auto* stop = std::get_if<jobs::StopJob>(&action)) patch(kind, key, stop->step.patch);
   if (const auto* end = std::get_if<jobs::TerminateJob>(&action)) {
-    patch(kind, key, end->patch);
-    remove(kind, key);
+    for (const jobs::JobWrite& one : end->writes) {
+      patch(one);
+      remove(*one.job);
+    }
   }
-  if (const auto* gone = std::get_if<jobs::LetJobGo>(&action)) patch(kind, key, gone->patch);
-  if (const auto* start = std::get_if<jobs::StartJob>(&action)) patch(kind, key, start->patch);
+  if (const auto* gone = std::get_if<jobs::LetJobGo>(&action)) {
+    for (const jobs::JobWrite& one : gone->writes) patch(one);
+  }
+  if (const auto* start = std::get_if<jobs::StartJob>(&action)) {
+    for (const jobs::JobWrite& one : start->writes) patch(one);
+  }
+  if (const auto* excess = std::get_if<jobs::DropExcess>(&action)) {
+    for (const jobs::JobPtr& one : excess->members) {
+      patch({one, one->let_go_patch()});
+      remove(*one);
+    }
+  }
   if (const auto* hold = std::get_if<jobs::HoldJob>(&action)) patch(kind, key, hold->patch);
   if (const auto* queue = std::get_if<jobs::QueueJob>(&action)) patch(kind, key, queue->patch);
-  if (std::holds_alternative<jobs::DeleteJob>(action)) remove(kind, key);
+  if (std::holds_alternative<jobs::DeleteJob>(action)) remove(job);
 }
 
 void JobWorld::carry_out(const jobs::GenericJob& job, const jobs::JobAction& action) {
@@ -186,7 +216,14 @@ void JobWorld::carry_out(const jobs::GenericJob& job, const jobs::JobAction& act
     write_workload(job, action);
     write_job(job, action);
   }
-  if (const auto said = jobs::note_of(job, action)) note(job, *said);
+  for (const jobs::JobNote& said : jobs::notes_of(job, action)) note(said);
+}
+
+void JobWorld::release(const jobs::WorkloadPtr& workload) {
+  api::Workload after = *workload;
+  after.metadata = jobs::released_metadata(*workload);
+  patch(api::Workload::resource, after.metadata.key(),
+        merge_patch_between(api::to_json(*workload), api::to_json(after)));
 }
 
 Json JobWorld::changes() const {
@@ -227,12 +264,19 @@ std::vector<Json> JobWorld::created(std::string_view kind) const {
 }
 
 std::vector<jobs::JobId> JobWorld::jobs_of(const jobs::JobKind& kind) const {
-  std::vector<jobs::JobId> out;
+  std::set<jobs::JobId> out;
   for (const auto& [id, entry] : objects_) {
     const bool is_one = id.group == kind.resource().group && id.kind == kind.resource().kind;
-    if (is_one) out.push_back({&kind, id.key});
+    if (is_one) {
+      const JobPtr read = decode(kind, entry);
+      out.insert(read ? jobs::planned_as(*read) : jobs::JobId{&kind, id.key});
+    } else if (kind.group_kind() && id.kind == api::Workload::resource.kind) {
+      const WorkloadPtr workload = typed<api::Workload>(entry);
+      const auto group = workload ? jobs::group_of(kinds_, *workload) : std::nullopt;
+      if (group) out.insert(*group);
+    }
   }
-  return out;
+  return {out.begin(), out.end()};
 }
 
 template <class T>
@@ -251,16 +295,32 @@ std::shared_ptr<const T> JobWorld::find(const api::ObjectKey& key) const {
   return found == objects_.end() ? nullptr : typed<T>(found->second);
 }
 
-JobPtr JobWorld::job(const jobs::JobId& id) const {
-  const auto found = objects_.find(id_of(id.kind->resource(), id.key));
-  if (found == objects_.end()) return nullptr;
-  const Entry& entry = found->second;
+JobPtr JobWorld::decode(const jobs::JobKind& kind, const Entry& entry) const {
   if (!entry.decoded) {
-    auto read = id.kind->decode(entry.object, nullptr);
+    auto read = kind.decode(entry.object, nullptr);
     if (!read) return nullptr;
     entry.decoded = *read;
   }
   return std::static_pointer_cast<const jobs::GenericJob>(entry.decoded);
+}
+
+JobPtr JobWorld::compose(const jobs::JobId& id) const {
+  std::vector<JobPtr> members;
+  for (const auto& kind : kinds_.all()) {
+    if (kind->group_kind() != id.kind) continue;
+    for (const auto& [object, entry] : objects_) {
+      const bool is_one =
+          object.group == kind->resource().group && object.kind == kind->resource().kind;
+      const JobPtr read = is_one ? decode(*kind, entry) : nullptr;
+      if (read && jobs::planned_as(*read) == id) members.push_back(read);
+    }
+  }
+  return members.empty() ? nullptr : id.kind->compose(id.key, members);
+}
+
+JobPtr JobWorld::job(const jobs::JobId& id) const {
+  const auto found = objects_.find(id_of(id.kind->resource(), id.key));
+  return found == objects_.end() ? compose(id) : decode(*id.kind, found->second);
 }
 
 std::shared_ptr<const Json> JobWorld::runtime(const jobs::RuntimeRef& ref) const {
@@ -274,6 +334,8 @@ WorkloadPtr JobWorld::workload(const api::ObjectKey& key) const {
 
 std::vector<WorkloadPtr> JobWorld::workloads_of(const jobs::JobId& owner) const {
   std::vector<WorkloadPtr> out;
+  const WorkloadPtr shared = workload(owner.key);
+  if (shared && jobs::group_of(kinds_, *shared) == owner) return {shared};
   for (const auto& [id, entry] : objects_) {
     if (id.kind != api::Workload::resource.kind || id.key.ns != owner.key.ns) continue;
     const WorkloadPtr workload = typed<api::Workload>(entry);

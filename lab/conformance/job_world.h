@@ -26,11 +26,13 @@ class JobWorld final : public jobs::Lookup {
 
   /// Carries out an action on a job, as the reconciler of the manager does.
   void carry_out(const jobs::GenericJob& job, const jobs::JobAction& action);
+  /// Lets a Workload go whose job is gone.
+  void release(const jobs::WorkloadPtr& workload);
   void create(const Json& object);
   /// A merge patch; one that names another uid applies to nothing.
   void patch(const api::ResourceInfo& kind, const api::ObjectKey& key, Json patch);
   void remove(const api::ResourceInfo& kind, const api::ObjectKey& key);
-  void note(const jobs::GenericJob& job, const jobs::JobNote& note);
+  void note(const jobs::JobNote& note);
   void fail(const std::string& error);
 
   /// {changed, created, deleted}; empty members are left out.
@@ -39,7 +41,7 @@ class JobWorld final : public jobs::Lookup {
   Json outcome() const;
   const Json* object(const api::ResourceInfo& kind, const api::ObjectKey& key) const;
   std::vector<Json> created(std::string_view kind) const;
-  /// The jobs of a kind, by namespace and name.
+  /// What is planned for objects of a kind, by namespace and name: jobs, and groups of them.
   std::vector<jobs::JobId> jobs_of(const jobs::JobKind& kind) const;
   /// Changes with every write.
   std::size_t version() const { return version_; }
@@ -83,6 +85,10 @@ class JobWorld final : public jobs::Lookup {
   void store(const Id& id, Json object);
   void write_workload(const jobs::GenericJob& job, const jobs::JobAction& action);
   void write_job(const jobs::GenericJob& job, const jobs::JobAction& action);
+  void patch(const jobs::JobWrite& write);
+  void remove(const jobs::GenericJob& job);
+  jobs::JobPtr decode(const jobs::JobKind& kind, const Entry& entry) const;
+  jobs::JobPtr compose(const jobs::JobId& id) const;
 
   jobs::JobKinds kinds_;
   TimePoint now_;

@@ -186,14 +186,14 @@ TEST(Configuration, WhatDoesNothingIsNamed) {
   const auto c = load_configuration(v1beta2 + R"(
 webhook: {port: 9444}
 resources: {deviceClassMappings: [{name: gpu.example.com, deviceClassNames: [gpu]}]}
-integrations: {frameworks: [pod, statefulset]}
+integrations: {frameworks: [pod, deployment, statefulset]}
 )");
   ASSERT_TRUE(c) << c.error().what();
   EXPECT_EQ(c->warnings,
             (std::vector<std::string>{
                 "fields without effect in Regatta: resources.deviceClassMappings",
                 "integrations.frameworks that Regatta does not have, whose objects it leaves "
-                "alone: pod, statefulset",
+                "alone: deployment, statefulset",
                 "integrations.frameworks does not list batch/job, which Regatta always manages"}));
   EXPECT_TRUE(load_configuration(v1beta2)->warnings.empty());
 }

@@ -40,7 +40,6 @@ constexpr Framework frameworks[] = {
 constexpr std::string_view missing[] = {
     "deployment",
     "leaderworkerset.x-k8s.io/leaderworkerset",
-    "pod",
     "statefulset",
 };
 

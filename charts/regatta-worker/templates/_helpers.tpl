@@ -15,7 +15,7 @@ subjects:
 
 {{- define "worker.reads" -}}
 {{- range .Values.frameworks }}
-- apiGroups: [{{ splitList "/" . | first }}]
+- apiGroups: [{{ contains "/" . | ternary (splitList "/" . | first) "\"\"" }}]
   resources: [{{ splitList "/" . | last }}s]
   verbs: [get, list, watch]
 {{- end }}
@@ -23,7 +23,7 @@ subjects:
 
 {{- define "worker.writes" -}}
 {{- range .Values.frameworks }}
-- apiGroups: [{{ splitList "/" . | first }}]
+- apiGroups: [{{ contains "/" . | ternary (splitList "/" . | first) "\"\"" }}]
   resources: [{{ splitList "/" . | last }}s]
   verbs: [create, delete]
 {{- end }}

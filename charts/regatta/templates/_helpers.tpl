@@ -80,6 +80,7 @@ subjects:
   (dict "framework" "kubeflow.org/pytorchjob" "version" "v1" "name" "pytorchjob")
   (dict "framework" "kubeflow.org/tfjob" "version" "v1" "name" "tfjob")
   (dict "framework" "kubeflow.org/xgboostjob" "version" "v1" "name" "xgboostjob")
+  (dict "framework" "pod" "group" "" "version" "v1" "name" "pod")
   (dict "framework" "ray.io/raycluster" "version" "v1" "name" "raycluster")
   (dict "framework" "ray.io/rayjob" "version" "v1" "name" "rayjob")
   (dict "framework" "ray.io/rayservice" "version" "v1" "name" "rayservice")
@@ -90,7 +91,7 @@ subjects:
 {{- $kinds := list -}}
 {{- range $all -}}
 {{- if has .framework $listed -}}
-{{- $group := .framework | splitList "/" | first -}}
+{{- $group := hasKey . "group" | ternary .group (.framework | splitList "/" | first) -}}
 {{- $kind := dict "name" .name "group" $group "version" .version "plural" (printf "%ss" .name) "runtimes" .runtimes -}}
 {{- $kinds = append $kinds $kind -}}
 {{- end -}}

@@ -1,0 +1,107 @@
+// Pods that run on a worker.
+#include "jobs/integrations/integrations.h"
+#include "tests/component/federation.h"
+
+namespace regatta::test_support {
+namespace {
+
+using testing::HasSubstr;
+
+class PodsInFleet : public Federation {
+ protected:
+  static manager::CoreConfig with_pods() {
+    manager::CoreConfig config;
+    config.kinds = jobs::enabled_kinds({"pod"});
+    return config;
+  }
+  static const api::ResourceInfo& pods() {
+    static const api::ResourceInfo resource{"", "v1", "Pod", "pods", true};
+    return resource;
+  }
+  /// As the webhook lets it in.
+  static std::string pod_yaml(const std::string& name, const std::string& group = "") {
+    const std::string label = group.empty() ? "" : ", kueue.x-k8s.io/pod-group-name: " + group;
+    return "apiVersion: v1\nkind: Pod\nmetadata: {name: " + name +
+           ", namespace: default, finalizers: [kueue.x-k8s.io/managed], labels: "
+           "{kueue.x-k8s.io/managed: \"true\", kueue.x-k8s.io/queue-name: main" +
+           label + R"(}, annotations: {kueue.x-k8s.io/role-hash: "1",
+  kueue.x-k8s.io/pod-group-total-count: "1"}}
+spec:
+  restartPolicy: Never
+  schedulingGates: [{name: kueue.x-k8s.io/admission}]
+  containers: [{name: main, image: img, resources: {requests: {cpu: "1"}}}]
+)";
+  }
+  TestCluster& winner(const std::string& name) {
+    until("a worker has won", [&] {
+      const auto workload = workload_of(name);
+      return workload && workload->status.cluster_name.has_value();
+    });
+    return *workers_.at(*workload_of(name)->status.cluster_name).cluster;
+  }
+  static bool gated(const Json& pod) { return pod["spec"].contains("schedulingGates"); }
+};
+
+TEST_F(PodsInFleet, APodRunsOnOneWorkerAndStaysGatedOnTheHub) {
+  worker_config_ = with_pods();
+  start_all({"east", "west"}, with_pods());
+  apply(pod_yaml("p"));
+  TestCluster& worker = winner("p");
+  until("it is open there", [&] {
+    const Json copy = worker.get(pods(), key("p"));
+    return copy.is_object() && !gated(copy);
+  });
+  EXPECT_TRUE(gated(cluster_.get(pods(), key("p"))));
+  ASSERT_TRUE(worker.patch(pods(), key("p"), R"({"status": {"phase": "Running", "conditions": [
+      {"type": "PodScheduled", "status": "True"}]}})",
+                           "status"));
+  settle();
+  EXPECT_EQ(cluster_.get(pods(), key("p"))["status"]["phase"], "Running");
+  EXPECT_TRUE(gated(cluster_.get(pods(), key("p"))));
+
+  ASSERT_TRUE(worker.patch(pods(), key("p"), R"({"status": {"phase": "Succeeded"}})", "status"));
+  settle(10s);
+  EXPECT_THAT(condition_of("p", "Finished"), HasSubstr("True Succeeded"));
+  const Json ended = cluster_.get(pods(), key("p"));
+  EXPECT_EQ(ended["status"]["phase"], "Succeeded");
+  EXPECT_FALSE(ended["metadata"].contains("finalizers"));
+  for (const char* name : {"east", "west"}) {
+    EXPECT_EQ(held_by(name), "workloads 0, jobs 0");
+    EXPECT_TRUE(workers_.at(name).cluster->get(pods(), key("p")).is_null()) << name;
+  }
+}
+
+TEST_F(PodsInFleet, APodThatIsDeletedOnTheHubGoesOnItsWorker) {
+  worker_config_ = with_pods();
+  start_all({"east"}, with_pods());
+  apply(pod_yaml("p"));
+  TestCluster& worker = winner("p");
+  until("it is open there", [&] {
+    const Json copy = worker.get(pods(), key("p"));
+    return copy.is_object() && !gated(copy);
+  });
+  ASSERT_TRUE(cluster_.remove(pods(), key("p")));
+  until("it is let go", [&] { return cluster_.get(pods(), key("p")).is_null(); });
+  // As the garbage collector.
+  const auto left = workload_of("p");
+  ASSERT_TRUE(left);
+  ASSERT_TRUE(cluster_.remove(api::Workload::resource, left->metadata.key()));
+  until("its copy is gone", [&] { return worker.get(pods(), key("p")).is_null(); });
+  EXPECT_FALSE(workload_of("p"));
+}
+
+TEST_F(PodsInFleet, AGroupIsRejectedThere) {
+  worker_config_ = with_pods();
+  start_all({"east"}, with_pods());
+  apply(pod_yaml("p", "g"));
+  settle(10s);
+  const auto workload = cluster_.get<api::Workload>(key("g"));
+  ASSERT_TRUE(workload);
+  EXPECT_FALSE(workload->spec.active);
+  EXPECT_THAT(events("Workload"), testing::Contains(HasSubstr("No multikueue adapter found")));
+  EXPECT_TRUE(gated(cluster_.get(pods(), key("p"))));
+  EXPECT_EQ(held_by("east"), "workloads 0, jobs 0");
+}
+
+}  // namespace
+}  // namespace regatta::test_support
