@@ -48,11 +48,13 @@ Status VisibilityServer::present(const std::string& certificate_pem, const std::
 }
 
 Task<Status> VisibilityServer::follow() {
-  const api::ObjectKey place("kube-system", "extension-apiserver-authentication");
-  const auto map = co_await deps_.client.get<api::ConfigMap>(place);
-  if (!map) co_return map.error().within("which API servers to trust: " + place.str());
+  const std::string where =
+      "which API servers to trust: kube-system/extension-apiserver-authentication";
+  const auto map = co_await deps_.client.get<api::ConfigMap>(
+      {"kube-system", "extension-apiserver-authentication"});
+  if (!map) co_return map.error().within(where);
   auto proxy = read_front_proxy(*map);
-  if (!proxy) co_return proxy.error().within("which API servers to trust: " + place.str());
+  if (!proxy) co_return proxy.error().within(where);
   if (proxy_ == *proxy) co_return ok();
   const Status changed = listener_ == nullptr ? open(*proxy) : listener_->reload(tls_of(*proxy));
   if (!changed) co_return changed;
