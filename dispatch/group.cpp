@@ -77,6 +77,7 @@ LocalView read_local(const jobs::Lookup& hub, const api::Workload& workload,
       c && c->status == api::ConditionStatus::True) {
     view.evicted = true;
     view.evicted_message = c->message;
+    view.evicted_at = c->last_transition_time;
   }
   const api::AdmissionCheckState* mine = multikueue_check(hub, workload);
   if (mine) {
@@ -156,9 +157,8 @@ RemoteCopy read_copy(const WorkerView& worker, const api::Workload* local) {
 }
 
 /// Jobs are created suspended. Each start and each stop is another generation.
-bool stopped(const jobs::GenericJob& job) {
-  const bool suspended = job.suspended() || job.stopping();
-  return suspended && !job.active() && job.metadata().generation > 1;
+bool told_to_stop(const jobs::GenericJob& job) {
+  return (job.suspended() || job.stopping()) && job.metadata().generation > 1;
 }
 
 ClusterView read_cluster(const WorkerView& worker, const api::Workload* local,
@@ -175,7 +175,8 @@ ClusterView read_cluster(const WorkerView& worker, const api::Workload* local,
     view.job_deleting_since = worker.job->metadata().deletion_timestamp;
     view.job_ended = worker.job->finished().has_value();
     view.job_active = worker.job->active();
-    view.job_stopped = stopped(*worker.job);
+    view.job_stopped = told_to_stop(*worker.job) && !view.job_active;
+    view.job_stopping = told_to_stop(*worker.job) && view.job_active;
     view.job_news = job && !job->status_patch(*worker.job).empty();
   }
   return view;

@@ -69,12 +69,7 @@ bool job_elsewhere(const Clusters& clusters, const std::string& name) {
 /// What is left of the grace of a lost cluster; zero when it is over.
 Duration grace_left(const GroupView& g, const ClusterView& v, TimePoint now,
                     const PlanConfig& config) {
-  const TimePoint since = v.lost_since.value_or(now);
-  Duration left = config.worker_lost_timeout - (now - since);
-  if (const auto& leading = g.local.leading_since) {
-    left = std::max(left, config.worker_lost_timeout / 3 - (now - *leading));
-  }
-  return std::max(Duration(0), left);
+  return std::max(Duration(0), given_up_at(g, v, now, config) - now);
 }
 
 Plan set_check(Plan plan, CheckState state, std::string message, bool warning = false) {
@@ -197,10 +192,16 @@ Plan wind_down(const GroupView& g, TimePoint now, const PlanConfig& config) {
       // The Job ended before it could be stopped. Its result counts.
       return finish_with(std::move(plan), name, v);
     }
-    if (v.copy->stop_asked_at && now - *v.copy->stop_asked_at >= config.worker_lost_timeout) {
+    const auto unanswered = stop_unanswered_since(g, v);
+    const Duration left =
+        unanswered ? *unanswered + config.worker_lost_timeout - now : Duration::max();
+    if (left <= Duration(0)) {
       // No manager runs there that could stop the Job. Its removal needs none.
       remove(&plan, name, v);
-    } else if (!v.copy->evicted && !v.copy->deactivating && !v.copy->finished) {
+      continue;
+    }
+    if (unanswered) look_again(&plan, left);
+    if (!v.copy->evicted && !v.copy->deactivating && !v.copy->finished) {
       plan.actions.push_back(
           DeactivateRemote{name, "Evicted on manager: " + g.local.evicted_message});
     } else if (v.job_news) {
@@ -552,11 +553,31 @@ bool writes_workload(const Action& action) {
 
 }  // namespace
 
+TimePoint given_up_at(const GroupView& g, const ClusterView& v, TimePoint now,
+                      const PlanConfig& config) {
+  TimePoint since = v.lost_since.value_or(now);
+  const bool recorded = !g.local.cluster_name.empty() && g.local.check == CheckState::ready;
+  if (recorded && g.local.check_since <= now) since = std::max(since, g.local.check_since);
+  TimePoint end = since + config.worker_lost_timeout;
+  if (const auto& leading = g.local.leading_since) {
+    end = std::max(end, *leading + config.worker_lost_timeout / 3);
+  }
+  return end;
+}
+
 bool may_still_run(const GroupView& g, TimePoint now, const PlanConfig& config) {
   return std::any_of(g.clusters.begin(), g.clusters.end(), [&](const auto& entry) {
     const ClusterView& v = entry.second;
     return may_run_on(v) && (v.connected || grace_left(g, v, now, config) > Duration(0));
   });
+}
+
+std::optional<TimePoint> stop_unanswered_since(const GroupView& g, const ClusterView& v) {
+  if (!v.connected || !v.copy) return std::nullopt;
+  if (v.copy->stop_asked_at) return v.copy->stop_asked_at;
+  const bool to_be_stopped = v.copy->evicted || v.copy->deactivating;
+  if (!to_be_stopped || v.job_stopping || !may_run_on(v)) return std::nullopt;
+  return g.local.evicted_at;
 }
 
 const std::string* where_held(const GroupView& group) {

@@ -39,6 +39,7 @@ struct LocalView {
   bool finished = false;
   bool evicted = false;  ///< Evicted is True
   std::string evicted_message;
+  TimePoint evicted_at{};
   CheckState check = CheckState::none;  ///< of the MultiKueue admission check, if there is one
   TimePoint check_since{};              ///< when its state changed last
   std::int32_t retries = 0;             ///< how many times in a row it became Retry
@@ -137,6 +138,8 @@ struct ClusterView {
   /// The remote Job was started and then stopped, and has no running pods left. A Job that is shown
   /// as it was created may have been started since.
   bool job_stopped = false;
+  /// The same, and pods are left.
+  bool job_stopping = false;
   /// The remote Job's status has something that the hub's Job lacks and may be given now.
   bool job_news = false;
   /// Of the copy and of the Job, the worse of the two.
@@ -167,6 +170,10 @@ struct GroupView {
   /// Null for a workload whose dispatcher does not compare workers, and when nothing is known.
   std::shared_ptr<const Comparison> comparison;
 };
+
+/// Since when a worker is to stop the Job of an evicted workload and has not begun, so that no
+/// manager may run there; nullopt: it has, or need not.
+std::optional<TimePoint> stop_unanswered_since(const GroupView& group, const ClusterView& cluster);
 
 /// The first cluster where removals are held; null without one.
 const std::string* where_held(const GroupView& group);
@@ -283,6 +290,11 @@ struct Plan {
 /// in plan.cpp; the first rule that applies decides. Source: KEP-693, with the differences listed
 /// in docs/differences.md.
 Plan plan(const GroupView& group, TimePoint now, const PlanConfig& config);
+
+/// When a lost worker is no longer waited for. What it lost before it had the workload does not
+/// count, and a new leader waits for a third of the time at least.
+TimePoint given_up_at(const GroupView& group, const ClusterView& cluster, TimePoint now,
+                      const PlanConfig& config);
 
 /// Whether a worker may still run the Job of an evicted workload, whatever the hub's Job says. That
 /// learns of running pods from the worker's Job, whose watch may be silent without a sign. The copy

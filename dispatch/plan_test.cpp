@@ -39,6 +39,7 @@ struct Given : GroupView {
   Given evicted(bool job_active) && {
     local.evicted = true;
     local.evicted_message = "Preempted to accommodate a workload";
+    local.evicted_at = now - 5s;
     local.job_active = job_active;
     local.nominated.clear();
     local.check = CheckState::pending;
@@ -470,13 +471,13 @@ INSTANTIATE_TEST_SUITE_P(
                g.clusters["a"].copy->deactivating = true;
                g.clusters["a"].job_news = true;
              }),
-             "copy status from a"},
+             "copy status from a, look again in 55s"},
         Case{"deactivation_is_not_drift",
              Given{"a"}.evicted(true).admitted("a", 9s).job("a").with([](Given& g) {
                g.clusters["a"].copy->deactivating = true;
                g.clusters["a"].copy->drift = Drift::other;
              }),
-             ""},
+             "look again in 55s"},
         Case{"a_job_that_ended_before_it_could_be_stopped_has_ended",
              Given{"a"}.evicted(true).ended("a"),
              "copy final status from a, finish Succeeded (Job finished)"},
@@ -790,10 +791,36 @@ TEST(Plan, AJobThatNoManagerStopsIsRemovedAfterAWhile) {
   asked.clusters["a"].copy->stop_asked_at = now - 14min;
   EXPECT_EQ(describe(plan(asked, now, PlanConfig{})),
             "tell WaitingForStop (Worker cluster \"a\" was asked to stop the job; its manager does "
-            "not answer)");
+            "not answer), look again in 60s");
   asked.clusters["a"].copy->stop_asked_at = now - 15min;
   asked.local.told = "WaitingForStop";
   EXPECT_EQ(describe(plan(asked, now, PlanConfig{})), "remove job and copy on a");
+}
+
+TEST(Plan, AWorkerThatWasLostBeforeItHadTheWorkloadHasItsWholeGrace) {
+  Given g = Given{"a"}.won("a").lost("a", 20min);
+  g.local.told = "WorkerLost";
+  g.local.check_since = now - 10min;
+  EXPECT_EQ(describe(plan(g, now, PlanConfig{})), "look again in 300s");
+  g.local.check_since = now - 15min;
+  EXPECT_EQ(describe(plan(g, now, PlanConfig{})), "check Retry (Admitting remote lost)");
+  g.local.check_since = now + 10min;
+  EXPECT_EQ(describe(plan(g, now, PlanConfig{})), "check Retry (Admitting remote lost)")
+      << "a clock that went back is not waited for";
+}
+
+TEST(Plan, AWorkerThatEvictedACopyAndThenDiedDoesNotHoldTheWorkloadForEver) {
+  for (const bool by_itself : {true, false}) {
+    Given dead = Given{"a"}.evicted(true).admitted("a", 1h).job("a");
+    (by_itself ? dead.clusters["a"].copy->evicted : dead.clusters["a"].copy->deactivating) = true;
+    dead.local.told = "WaitingForStop";
+    dead.local.evicted_at = now - 14min;
+    EXPECT_EQ(describe(plan(dead, now, PlanConfig{})), "look again in 60s");
+    dead.local.evicted_at = now - 15min;
+    EXPECT_EQ(describe(plan(dead, now, PlanConfig{})), "remove job and copy on a");
+    dead.clusters["a"].job_stopping = true;
+    EXPECT_EQ(describe(plan(dead, now, PlanConfig{})), "") << "its pods have their time to end";
+  }
 }
 
 TEST(Plan, TheHeadStartGoesToAnotherWorkerForEachWorkload) {

@@ -44,32 +44,37 @@ std::optional<Trouble> removal_of(const GroupView& g) {
   return std::nullopt;
 }
 
-/// An evicted workload whose worker has no manager that would stop the Job.
+/// An evicted workload whose worker has no manager that would stop the Job, or has pods of it that
+/// do not end.
 std::optional<Trouble> stop_of(const GroupView& g) {
   for (const auto& [name, v] : g.clusters) {
-    if (!v.connected || !v.copy || !v.copy->stop_asked_at) continue;
-    return Trouble{reasons::waiting_for_stop,
-                   "Worker cluster " + quoted(name) +
-                       " was asked to stop the job; its manager does not answer",
-                   *v.copy->stop_asked_at};
+    if (const auto since = stop_unanswered_since(g, v)) {
+      return Trouble{reasons::waiting_for_stop,
+                     "Worker cluster " + quoted(name) +
+                         " was asked to stop the job; its manager does not answer",
+                     *since};
+    }
+    if (v.connected && v.job == RemoteJob::ours && v.job_stopping) {
+      return Trouble{reasons::waiting_for_stop,
+                     "The job was stopped on worker cluster " + quoted(name) +
+                         "; its pods there have not ended",
+                     g.local.evicted_at};
+    }
   }
   return std::nullopt;
 }
 
-std::optional<Trouble> trouble_of_host(const GroupView& g, const PlanConfig& config) {
+std::optional<Trouble> trouble_of_host(const GroupView& g, TimePoint now,
+                                       const PlanConfig& config) {
   const std::string& name = g.local.cluster_name;
   const auto found = g.clusters.find(name);
   if (found == g.clusters.end()) return std::nullopt;
   const ClusterView& v = found->second;
   if (!v.connected) {
     if (!v.lost_since) return std::nullopt;
-    TimePoint end = *v.lost_since + config.worker_lost_timeout;
-    if (const auto& leading = g.local.leading_since) {
-      end = std::max(end, *leading + config.worker_lost_timeout / 3);
-    }
     return Trouble{reasons::worker_lost,
                    "Worker cluster " + quoted(name) + " is lost; the workload is given up at " +
-                       format_rfc3339(end),
+                       format_rfc3339(given_up_at(g, v, now, config)),
                    *v.lost_since};
   }
   if (v.copy && v.copy->finished && v.job == RemoteJob::ours && !v.job_ended) {
@@ -144,7 +149,7 @@ std::optional<Trouble> trouble_of(const GroupView& g, TimePoint now, const PlanC
   const LocalView& local = g.local;
   if (local.evicted) return stop_of(g);
   if (local.job_missing || local.config_missing || !local.rejection.empty()) return std::nullopt;
-  if (!local.cluster_name.empty()) return trouble_of_host(g, config);
+  if (!local.cluster_name.empty()) return trouble_of_host(g, now, config);
   return trouble_of_race(g, now, config);
 }
 

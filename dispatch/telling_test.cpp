@@ -132,6 +132,22 @@ TEST(Telling, AManagerThatDoesNotStopAJobIsTold) {
             "answer");
 }
 
+TEST(Telling, PodsThatDoNotEndAreTold) {
+  GroupView g = hosted();
+  g.local.evicted = true;
+  g.local.evicted_at = now - 5min;
+  g.local.cluster_name = "";
+  g.local.check = CheckState::pending;
+  g.clusters["a"].copy->evicted = true;
+  g.clusters["a"].job_stopping = true;
+  EXPECT_EQ(told(g),
+            "WaitingForStop: The job was stopped on worker cluster \"a\"; its pods there have not "
+            "ended");
+  g.clusters["a"].job_stopped = true;
+  g.clusters["a"].job_stopping = false;
+  EXPECT_EQ(told(g), "");
+}
+
 TEST(Telling, NothingIsToldOfAWorkloadThatIsOverOrNotDispatched) {
   for (const auto& change :
        {+[](LocalView* l) { l->deleted = true; }, +[](LocalView* l) { l->finished = true; },

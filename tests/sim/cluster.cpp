@@ -212,6 +212,7 @@ Task<> SimCluster::run_manager(Process* process) {
   co_await process->core->sync();
   if (!process->elector) {
     process->leads = true;
+    around_.history.process_leads(process->author);
     process->core->start();
     co_return;
   }
@@ -220,6 +221,7 @@ Task<> SimCluster::run_manager(Process* process) {
   // Watches that are dead stay dead; what is sent from now on passes as usual.
   if (process->plan.deaf) *process->link = *process->usual_link;
   process->leads = true;
+  around_.history.process_leads(process->author);
   if (process->plan.old_caches) {
     process->core->start();
   } else {
@@ -229,6 +231,7 @@ Task<> SimCluster::run_manager(Process* process) {
   const Error lost = co_await process->elector->hold();
   if (process->plan.leads_on) co_return;
   process->leads = false;
+  around_.history.process_leads_no_longer(process->author);
   process->scope.stop();
   process->ended = true;
 }
@@ -279,7 +282,7 @@ void SimCluster::crash_manager(std::size_t slot) {
   process.main.stop();
   process.scope.stop();
   around_.world.settle();
-  around_.history.process_disturbed(process.author, "ends");
+  around_.history.process_ended(process.author);
   processes_[slot].reset();
 }
 
@@ -297,13 +300,13 @@ bool SimCluster::manager_ended(std::size_t slot) const {
 
 void SimCluster::pause(std::size_t slot) {
   if (!manager_alive(slot)) return;
-  around_.history.process_disturbed(processes_[slot]->author, "is paused");
+  around_.history.process_paused(processes_[slot]->author);
   processes_[slot]->gate->close();
 }
 
 void SimCluster::resume(std::size_t slot) {
   if (!manager_alive(slot)) return;
-  around_.history.process_disturbed(processes_[slot]->author, "goes on");
+  around_.history.process_resumed(processes_[slot]->author);
   processes_[slot]->gate->open();
 }
 

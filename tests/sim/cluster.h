@@ -85,7 +85,7 @@ class SimCluster {
   class Connector;
   LinkDeps link_deps(Role role, const std::string& user);
   LinkDeps manager_link(const Process& process, std::shared_ptr<const LinkFaults> faults);
-  static Task<> run_manager(Process* process);
+  Task<> run_manager(Process* process);
 
   Surroundings& around_;
   std::string name_;

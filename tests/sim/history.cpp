@@ -100,12 +100,36 @@ void History::end_writes(const Author* author) {
 
 void History::process_started(const Author& process) {
   started_[process.identity] = now();
-  process_disturbed(process, "starts");
+  disturbed_[process.cluster] = now();
+  note(process.identity + " starts");
 }
 
-void History::process_disturbed(const Author& process, const std::string& how) {
+void History::process_leads(const Author& process) {
+  leader_[process.cluster] = process.identity;
   disturbed_[process.cluster] = now();
-  note(process.identity + " " + how);
+}
+
+void History::process_leads_no_longer(const Author& process) {
+  const auto found = leader_.find(process.cluster);
+  if (found != leader_.end() && found->second == process.identity) leader_.erase(found);
+  disturbed_[process.cluster] = now();
+}
+
+void History::process_ended(const Author& process) {
+  process_leads_no_longer(process);
+  note(process.identity + " ends");
+}
+
+void History::process_paused(const Author& process) {
+  paused_.insert(process.identity);
+  disturbed_[process.cluster] = now();
+  note(process.identity + " is paused");
+}
+
+void History::process_resumed(const Author& process) {
+  paused_.erase(process.identity);
+  disturbed_[process.cluster] = now();
+  note(process.identity + " goes on");
 }
 
 void History::note(const std::string& what) {
@@ -428,9 +452,10 @@ SteadyPoint History::started(const Author& process) const {
   return found == started_.end() ? SteadyPoint{} : found->second;
 }
 
-SteadyPoint History::at_work_since(const std::string& cluster) const {
-  const auto found = disturbed_.find(cluster);
-  return found == disturbed_.end() ? SteadyPoint{} : found->second;
+std::optional<SteadyPoint> History::at_work_since(const std::string& cluster) const {
+  const auto leader = leader_.find(cluster);
+  if (leader == leader_.end() || paused_.contains(leader->second)) return std::nullopt;
+  return disturbed_.at(cluster);
 }
 
 std::optional<SteadyPoint> History::unlisted_since(const std::string& hub,
@@ -456,6 +481,8 @@ std::string History::reason_to_stop(const Run& run, Duration lost_after) const {
     const auto found = std::find_if(all->second.begin(), all->second.end(), fits);
     if (found != all->second.end()) return found->what;
   }
+  // A manager that did not know yet that the worker is not listed may have chosen it.
+  if (unlisted_since(run.hub, run.worker)) return "its worker is not listed";
   const SteadyPoint end = run.end == Run::End::none ? now() : run.over;
   if (cut_off(run.hub, run.worker, run.recorded, end) >= lost_after) return "its worker is lost";
   return "";

@@ -93,7 +93,11 @@ class History {
   void end_writes(const Author* author);
   void sent(const Author& author, const std::string& to, const net::HttpRequest& request);
   void process_started(const Author& process);
-  void process_disturbed(const Author& process, const std::string& how);
+  void process_leads(const Author& process);
+  void process_leads_no_longer(const Author& process);
+  void process_ended(const Author& process);
+  void process_paused(const Author& process);
+  void process_resumed(const Author& process);
   /// Something that no store shows: "b goes back to an older state".
   void note(const std::string& what);
   /// A reason to stop Jobs of that hub, on one worker or on all.
@@ -122,8 +126,9 @@ class History {
   Duration cut_off(const std::string& hub, const std::string& worker, SteadyPoint from,
                    SteadyPoint to) const;
   SteadyPoint started(const Author& process) const;
-  /// Since when no manager of that cluster started, ended, was paused or went on.
-  SteadyPoint at_work_since(const std::string& cluster) const;
+  /// Since when a manager of that cluster leads without a pause, and no other one started, ended,
+  /// was paused or went on; nullopt: none does.
+  std::optional<SteadyPoint> at_work_since(const std::string& cluster) const;
   /// Since when the hub's MultiKueueConfig does not list the worker; nullopt: it does.
   std::optional<SteadyPoint> unlisted_since(const std::string& hub,
                                             const std::string& worker) const;
@@ -185,6 +190,8 @@ class History {
   std::map<std::string, OpenRun> open_;  ///< by uid
   std::map<std::string, SteadyPoint> started_;
   std::map<std::string, SteadyPoint> restored_, disturbed_;
+  std::map<std::string, std::string> leader_;  ///< by cluster: the identity of its manager
+  std::set<std::string> paused_;               ///< identities
   std::vector<std::string> violations_;
   std::string text_;
 };

@@ -69,8 +69,11 @@ class NoNeedlessStop final : public Invariant {
       const auto sound = history_.sound_since(from, to);
       if (!sound || *sound > std::min(since, run.recorded)) return false;
     }
-    return history_.at_work_since(run.hub) < since && history_.at_work_since(run.worker) < since &&
-           !history_.restored_within(run.worker, 1h) && !history_.restored_within(run.hub, 1h);
+    for (const std::string& cluster : {run.hub, run.worker}) {
+      const auto at_work = history_.at_work_since(cluster);
+      if (!at_work || *at_work >= since) return false;
+    }
+    return !history_.restored_within(run.worker, 1h) && !history_.restored_within(run.hub, 1h);
   }
 
   /// A way to a worker that fails for half of the grace may seem lost for all of it, because what
