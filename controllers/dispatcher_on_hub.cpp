@@ -69,7 +69,7 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::RecordWinner action) 
   const auto copy = worker ? worker->workloads.get(key) : nullptr;
   const auto wanted = [&](const api::Workload& workload) {
     auto status = dispatch::record_winner(
-        workload, dispatch::multikueue_check(deps_.local.objects(), workload), action, now,
+        workload, dispatch::multikueue_check(deps_.local.objects(), workload.status), action, now,
         copy.get());
     recorded = status.has_value();
     return status;
@@ -92,7 +92,7 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::SetCheck action) {
   const auto wanted = [&](const api::Workload& workload) {
     said.clear();
     const api::AdmissionCheckState* check =
-        dispatch::multikueue_check(deps_.local.objects(), workload);
+        dispatch::multikueue_check(deps_.local.objects(), workload.status);
     auto status = dispatch::set_check(workload, check, action, now);
     if (!status) return status;
     said = api::find_check(&*status, check->name)->message;

@@ -172,7 +172,7 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::CreateJob action) {
 }
 
 bool Dispatcher::holds_start_lock(const api::Workload& workload, const std::string& cluster) const {
-  const auto* check = dispatch::multikueue_check(deps_.local.objects(), workload);
+  const auto* check = dispatch::multikueue_check(deps_.local.objects(), workload.status);
   return workload.status.cluster_name == cluster && check && check->state == api::CheckState::Ready;
 }
 

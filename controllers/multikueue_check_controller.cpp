@@ -1,14 +1,42 @@
 #include "controllers/multikueue_check_controller.h"
 
+#include "dispatch/ranking.h"
 #include "lib/api/names.h"
 #include "lib/api/own_names.h"
-#include "placement/nominate.h"
+#include "placement/expressions.h"
 
 namespace regatta::controllers {
+namespace {
+
+/// Why the annotations that choose workers cannot be used; empty: they can.
+std::string error_in_annotations(const api::AdmissionCheck& check,
+                                 placement::Dispatcher configured) {
+  const std::string& named = check.metadata.annotation(std::string(api::annotations::dispatcher));
+  if (placement::is_misspelled(named) || named == api::dispatchers::placement) {
+    return "annotation " + std::string(api::annotations::dispatcher) + " \"" + named +
+           "\" is no dispatcher that a check can name";
+  }
+  const auto texts = placement::expression_texts_of(check.metadata.annotations);
+  if (texts.empty()) return {};
+  if (!dispatch::compares(named.empty() ? configured : placement::dispatcher_of(named))) {
+    const auto annotation =
+        texts.filter.empty() ? api::annotations::worker_score : api::annotations::worker_filter;
+    return "annotation " + std::string(annotation) +
+           " needs a dispatcher that compares workers, such as " +
+           std::string(api::dispatchers::capacity);
+  }
+  const auto made = placement::Expressions::compile(texts);
+  return made ? std::string() : std::string(made.error().what());
+}
+
+}  // namespace
+
 MultiKueueCheckController::MultiKueueCheckController(clusters::LocalCluster& local,
-                                                     TaskScope& scope)
+                                                     TaskScope& scope,
+                                                     placement::Dispatcher dispatcher)
     : local_(local),
       scope_(scope),
+      dispatcher_(dispatcher),
       log_(local.log.named("multikueue-checks")),
       queue_(local.clock, scope, Backoff{Duration(50), std::chrono::seconds(30)}) {
   local_.checks.on_change([this](const api::ObjectKey& key) { queue_.add(key.name); });
@@ -47,13 +75,8 @@ lifecycle::CheckView MultiKueueCheckController::view(const api::AdmissionCheck& 
     view.config_error = "MultiKueueConfig.kueue.x-k8s.io \"" + parameters->name + "\" not found";
     return view;
   }
-  const std::string& dispatcher =
-      check.metadata.annotation(std::string(api::annotations::dispatcher));
-  if (placement::is_misspelled(dispatcher) || dispatcher == api::dispatchers::placement) {
-    view.config_error = "annotation " + std::string(api::annotations::dispatcher) + " \"" +
-                        dispatcher + "\" is no dispatcher that a check can name";
-    return view;
-  }
+  view.config_error = error_in_annotations(check, dispatcher_);
+  if (!view.config_error.empty()) return view;
   view.clusters = config->spec.clusters;
   for (const std::string& name : view.clusters) {
     const auto cluster = local_.multikueue_clusters.get(api::ObjectKey(name));

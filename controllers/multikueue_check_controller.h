@@ -3,6 +3,7 @@
 #include "clusters/local_cluster.h"
 #include "lib/runtime/work_queue.h"
 #include "lifecycle/multikueue_check.h"
+#include "placement/nominate.h"
 
 #include <string>
 #include <vector>
@@ -12,7 +13,9 @@ namespace regatta::controllers {
 /// Keeps the Active condition of the AdmissionChecks that MultiKueue controls.
 class MultiKueueCheckController {
  public:
-  MultiKueueCheckController(clusters::LocalCluster& local, TaskScope& scope);
+  /// `dispatcher` is that of the configuration.
+  MultiKueueCheckController(clusters::LocalCluster& local, TaskScope& scope,
+                            placement::Dispatcher dispatcher);
   void start();
   bool idle() const { return queue_.idle(); }
 
@@ -24,6 +27,7 @@ class MultiKueueCheckController {
 
   clusters::LocalCluster& local_;
   TaskScope& scope_;
+  placement::Dispatcher dispatcher_;
   Log log_;
   WorkQueue<std::string> queue_;
 };

@@ -79,7 +79,7 @@ LocalView read_local(const jobs::Lookup& hub, const api::Workload& workload,
     view.evicted_message = c->message;
     view.evicted_at = c->last_transition_time;
   }
-  const api::AdmissionCheckState* mine = multikueue_check(hub, workload);
+  const api::AdmissionCheckState* mine = multikueue_check(hub, workload.status);
   if (mine) {
     view.check = state_of(mine->state);
     view.check_since = mine->last_transition_time;
@@ -218,10 +218,10 @@ bool ForeignJobs::contains(const std::string& cluster, const jobs::JobId& job) c
 }
 
 const api::AdmissionCheckState* multikueue_check(const jobs::Lookup& hub,
-                                                 const api::Workload& workload) {
-  const bool recorded = workload.status.cluster_name.has_value();
+                                                 const api::WorkloadStatus& status) {
+  const bool recorded = status.cluster_name.has_value();
   const api::AdmissionCheckState* found = nullptr;
-  for (const api::AdmissionCheckState& state : workload.status.admission_checks) {
+  for (const api::AdmissionCheckState& state : status.admission_checks) {
     const auto check = hub.admission_check(state.name);
     // A workload that runs on a worker was sent there by a check, which may be gone by now.
     const bool ours =
@@ -282,7 +282,7 @@ GroupView read_group(const jobs::Lookup& hub, const FleetView& fleet, const Fore
   if (workload) {
     job = jobs::owner_of(hub, *workload);
     group.local = read_local(hub, *workload, job, now);
-    if (const api::AdmissionCheckState* check = multikueue_check(hub, *workload)) {
+    if (const api::AdmissionCheckState* check = multikueue_check(hub, workload->status)) {
       const auto config = config_of(hub, check->name);
       group.local.config_missing = !config;
       if (config) group.config_order = config->spec.clusters;

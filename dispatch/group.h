@@ -52,7 +52,7 @@ class FleetView {
 
 /// The state of the Workload's admission check that MultiKueue answers, or null.
 const api::AdmissionCheckState* multikueue_check(const jobs::Lookup& hub,
-                                                 const api::Workload& workload);
+                                                 const api::WorkloadStatus& status);
 
 /// Whether Placements choose the workers of workloads with this admission check.
 bool names_placement(const jobs::Lookup& hub, const std::string& check);

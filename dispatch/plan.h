@@ -158,8 +158,9 @@ struct ClusterView {
 /// What is known besides for a dispatcher that compares workers (ranking.h).
 struct Comparison {
   placement::WorkloadFacts workload;
-  /// Why an annotation of the workload cannot be read: nothing is nominated for it then.
+  /// Why an annotation of the workload or of its check cannot be read: nothing is nominated then.
   std::string unreadable;
+  std::shared_ptr<const placement::Expressions> expressions;  ///< of its check; null: none
   std::map<std::string, placement::WorkerFacts> workers;
 };
 

@@ -67,6 +67,7 @@ bool is_compared(const LocalView& local, const PlanConfig& config) {
 placement::Ranking ranking_of(const GroupView& g, TimePoint now, const PlanConfig& config) {
   placement::RankPolicy policy = *placement::policy_of(dispatcher_of(g.local, config));
   policy.refusal_counts_for = refusal_remembered;
+  if (g.comparison) policy.expressions = g.comparison->expressions;
   placement::Ranking none;
   if (g.comparison && !g.comparison->unreadable.empty()) {
     for (const std::string& name : g.config_order) {

@@ -1,5 +1,6 @@
 #include "dispatch/room_book.h"
 
+#include "dispatch/group.h"
 #include "jobs/read_job.h"
 #include "lib/api/names.h"
 #include "lib/api/own_names.h"
@@ -132,6 +133,16 @@ Result<placement::Affinity> RoomBook::affinity_of(const api::Workload& workload)
   return placement::affinity_of(annotations_of(workload));
 }
 
+placement::ExpressionCache::Compiled RoomBook::expressions_of(
+    const api::WorkloadStatus& status) const {
+  const api::AdmissionCheckState* state = multikueue_check(hub_, status);
+  const auto check = state ? hub_.admission_check(state->name) : nullptr;
+  if (!check || check->metadata.annotations.empty()) return expressions_.get({});
+  auto found = expressions_.get(placement::expression_texts_of(check->metadata.annotations));
+  if (found) return found;
+  return Error(Errc::invalid, "AdmissionCheck " + state->name + ": " + found.error().what());
+}
+
 std::shared_ptr<const Comparison> RoomBook::comparison(
     const api::Workload& workload, const api::WorkloadStatus& status,
     const std::vector<std::string>& clusters) const {
@@ -140,6 +151,12 @@ std::shared_ptr<const Comparison> RoomBook::comparison(
   auto affinity = placement::affinity_of(annotations);
   if (!affinity) out->unreadable = affinity.error().what();
   if (affinity) out->workload.affinity = std::move(*affinity);
+  auto expressions = expressions_of(status);
+  if (!expressions) out->unreadable = expressions.error().what();
+  if (expressions) out->expressions = std::move(*expressions);
+  out->workload.key = workload.metadata.key();
+  out->workload.queue = workload.spec.queue_name;
+  out->workload.labels = workload.metadata.labels;
   out->workload.pod_sets = asked_of(status);
   out->workload.priority = priority_of(workload);
   const auto region = annotations.find(std::string(api::annotations::region));

@@ -4,6 +4,7 @@
 #include "jobs/lookup.h"
 #include "lib/api/multikueue.h"
 #include "placement/claims.h"
+#include "placement/expressions.h"
 #include "placement/queue_facts.h"
 
 #include <map>
@@ -76,6 +77,7 @@ class RoomBook {
   using Queues = std::map<std::string, placement::QueueFacts>;  ///< by ClusterQueue
 
   api::StringMap annotations_of(const api::Workload& workload) const;
+  placement::ExpressionCache::Compiled expressions_of(const api::WorkloadStatus& status) const;
   const Queues& queues_of(const std::string& cluster, const WorkerPicture& worker) const;
   placement::WorkerFacts facts_of(const std::string& cluster, const api::Workload& workload,
                                   std::int32_t priority) const;
@@ -88,6 +90,7 @@ class RoomBook {
   const FleetPicture& fleet_;
   placement::Claims claims_;
   mutable std::map<std::string, Queues> workers_;  ///< until their queues change
+  mutable placement::ExpressionCache expressions_;
 };
 
 }  // namespace regatta::dispatch

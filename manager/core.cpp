@@ -102,7 +102,7 @@ Core::Core(CoreDeps deps, CoreConfig config)
       workloads_(local_, scheduler_, deps.rng, deps.scope, config_.workloads),
       queues_(local_, scheduler_, deps.scope, config_.status_batch),
       unsupported_(local_),
-      checks_(local_, deps.scope),
+      checks_(local_, deps.scope, config_.dispatch.plan.nomination.dispatcher),
       provisioning_(local_, informer_deps(deps_), deps.scope, config_.provisioning),
       placement_(placement_deps(local_, deps_), config_.placement),
       elastic_(local_, informer_deps(deps_), deps.scope),

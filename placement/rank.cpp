@@ -2,6 +2,7 @@
 
 #include "lib/base/contains.h"
 #include "lib/base/human.h"
+#include "placement/expressions.h"
 
 #include <algorithm>
 #include <limits>
@@ -9,12 +10,13 @@
 namespace regatta::placement {
 namespace {
 
-constexpr std::int64_t last = std::numeric_limits<std::int64_t>::max();
+constexpr double last = std::numeric_limits<double>::infinity();
 
 struct Rated {
   const WorkerFacts* worker;
   RoomKind room;
-  std::vector<std::int64_t> marks;  ///< the most important first; less is better
+  std::vector<double> marks;  ///< the most important first; less is better
+  std::string no_score;       ///< why the score of its users failed; empty: it did not
 };
 
 bool current(const WorkerFacts& worker, const RankPolicy& policy) {
@@ -69,34 +71,36 @@ std::string objection(const WorkloadFacts& workload, const WorkerFacts& worker,
   return {};
 }
 
-std::int64_t ahead_of(std::int32_t priority, const WorkerFacts& worker) {
-  std::int64_t ahead = 0;
-  for (const auto& [of, count] : worker.queue->pending) {
-    if (of >= priority) ahead += count;
-  }
-  return ahead;
+template <class T>
+double mark_of(const std::optional<T>& value) {
+  return value ? static_cast<double>(*value) : last;
+}
+
+double mark_of(const std::optional<Duration>& value) {
+  return value ? static_cast<double>(value->count()) : last;
 }
 
 void mark(Scorer scorer, const WorkloadFacts& workload, const RankPolicy& policy, Rated* rated) {
   const WorkerFacts& worker = *rated->worker;
-  std::vector<std::int64_t>& marks = rated->marks;
+  std::vector<double>& marks = rated->marks;
   switch (scorer) {
     case Scorer::capacity:
-      marks.push_back(static_cast<std::int64_t>(rated->room));
+      marks.push_back(static_cast<double>(rated->room));
       return;
     case Scorer::cost:
-      marks.push_back(worker.price.value_or(last));
+      marks.push_back(mark_of(worker.price));
       return;
     case Scorer::spread:
       marks.push_back(worker.workloads);
       return;
     case Scorer::locality:
       marks.push_back(workload.region.empty() || worker.region == workload.region ? 0 : 1);
-      marks.push_back(worker.latency ? worker.latency->count() : last);
+      marks.push_back(mark_of(worker.latency));
       return;
     case Scorer::wait:
-      marks.push_back(known(worker, policy) ? ahead_of(workload.priority, worker) : last);
-      marks.push_back(worker.admits_after ? worker.admits_after->count() : last);
+      marks.push_back(known(worker, policy) ? double(waiting_before(workload, *worker.queue))
+                                            : last);
+      marks.push_back(mark_of(worker.admits_after));
       return;
   }
 }
@@ -137,6 +141,7 @@ Duration turn_page(std::vector<Rated>* able, const WorkloadFacts& workload,
 
 /// Why an able worker has no place now.
 std::string why_later(const Rated& rated, const RankPolicy& policy) {
+  if (!rated.no_score.empty()) return rated.no_score;
   const auto& scorers = policy.scorers;
   const bool by_room = std::find(scorers.begin(), scorers.end(), Scorer::capacity) != scorers.end();
   if (by_room && rated.room == RoomKind::borrows) return "would have to borrow";
@@ -167,23 +172,40 @@ Taken take_places(const std::vector<Rated>& able, const WorkloadFacts& workload,
 std::vector<Rated> able_of(const WorkloadFacts& workload, const std::vector<WorkerFacts>& workers,
                            const RankPolicy& policy, std::vector<LeftOut>* left_out) {
   std::vector<Rated> able;
+  Json document;
+  if (policy.expressions) document = Expressions::document_of(workload);
   for (const WorkerFacts& worker : workers) {
     const RoomKind room = room_of(workload, worker, policy, workload.affinity.limits);
-    if (std::string why = objection(workload, worker, policy, room); !why.empty()) {
+    std::string why = objection(workload, worker, policy, room);
+    Expressions::Verdict verdict;
+    if (why.empty() && policy.expressions) {
+      verdict = policy.expressions->judge(workload, document, worker, room);
+      why = std::move(verdict.objection);
+    }
+    if (!why.empty()) {
       left_out->push_back({worker.name, std::move(why)});
       continue;
     }
-    Rated rated{&worker, room, {}};
+    Rated rated{&worker, room, {}, std::move(verdict.no_score)};
     rated.marks.push_back(
-        static_cast<std::int64_t>(workload.affinity.preference(worker.name, worker.labels)));
+        static_cast<double>(workload.affinity.preference(worker.name, worker.labels)));
+    rated.marks.push_back(verdict.score ? -*verdict.score : last);
     for (const Scorer scorer : policy.scorers) mark(scorer, workload, policy, &rated);
-    rated.marks.push_back(&worker - workers.data());
+    rated.marks.push_back(static_cast<double>(&worker - workers.data()));
     able.push_back(std::move(rated));
   }
   return able;
 }
 
 }  // namespace
+
+std::int64_t waiting_before(const WorkloadFacts& workload, const QueueFacts& queue) {
+  std::int64_t before = 0;
+  for (const auto& [priority, count] : queue.pending) {
+    if (priority >= workload.priority) before += count;
+  }
+  return before;
+}
 
 std::optional<RankPolicy> policy_of(Dispatcher dispatcher) {
   RankPolicy policy;

@@ -6,6 +6,7 @@
 #include "placement/take.h"
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -40,6 +41,10 @@ struct RefusalFacts {
 
 /// The workload to nominate workers for.
 struct WorkloadFacts {
+  // Only expressions look at these.
+  api::ObjectKey key;
+  std::string queue;  ///< its LocalQueue
+  api::StringMap labels;
   std::vector<Amounts> pod_sets;  ///< what all pods of each set ask for together
   std::string kind;               ///< "batch/v1 Job"; empty: it needs none
   std::int32_t priority = 0;
@@ -59,8 +64,13 @@ enum class Scorer {
   wait,      ///< the fewest waiting workloads that go before it, then the shortest observed time
 };
 
+class Expressions;
+
 struct RankPolicy {
   std::vector<Scorer> scorers;
+  /// Of users (expressions.h): their filter comes after all others, their score before all scorers.
+  /// Null: none.
+  std::shared_ptr<const Expressions> expressions;
   std::optional<Steps> steps;  ///< nullopt: all places at once
   /// What is known of a queue is not believed for longer. A watch on which nothing happens tells
   /// about once a minute that it is alive.
@@ -74,6 +84,9 @@ struct RankPolicy {
 /// How that dispatcher compares workers; nullopt when it does not. The best one is asked first, and
 /// one more every half minute.
 std::optional<RankPolicy> policy_of(Dispatcher dispatcher);
+
+/// How many workloads wait in the queue that go before this one.
+std::int64_t waiting_before(const WorkloadFacts& workload, const QueueFacts& queue);
 
 struct LeftOut {
   std::string cluster;

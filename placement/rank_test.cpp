@@ -1,5 +1,7 @@
 #include "placement/rank.h"
 
+#include "placement/expressions.h"
+
 #include <gtest/gtest.h>
 
 namespace regatta::placement {
@@ -69,6 +71,14 @@ const RankCase filters[] = {
     {"everything_connected_in_the_order_of_the_config", [](Scene&) {}, "a b c"},
     {"what_is_not_connected_is_left_out", [](Scene& s) { s.b().connected = false; },
      "a c; b is not connected"},
+    {"what_the_filter_of_users_does_not_let_pass",
+     [](Scene& s) {
+       s.policy.expressions = *Expressions::compile({"worker.price < 2.0", ""});
+       s.a().price = 1000;
+       s.b().price = 2000;
+     },
+     "a; b does not pass the worker-filter"
+     "; c cannot be judged by the worker-filter: no such key: price"},
     {"only_the_names_that_the_workload_asks_for",
      [](Scene& s) { s.workload.affinity.required_names = {"c", "nowhere"}; },
      "c; a is not among the clusters that the workload asks for"
@@ -183,6 +193,21 @@ const RankCase scorers[] = {
        s.b().workloads = 1;
      },
      "c b a"},
+    {"the_score_of_users_goes_before_the_scorers_and_what_has_none_is_last",
+     [](Scene& s) {
+       s.policy.scorers = {Scorer::cost};
+       s.policy.expressions = *Expressions::compile({"", "int(worker.labels.rank)"});
+       s.a().price = 1;
+       s.b().labels["rank"] = s.c().labels["rank"] = "7";
+       s.c().price = 2;
+     },
+     "c b a"},
+    {"but_not_before_what_the_workload_prefers",
+     [](Scene& s) {
+       s.policy.expressions = *Expressions::compile({"", "worker.name == 'c' ? 1 : 0"});
+       s.workload.affinity.preferred_names = {"b"};
+     },
+     "b c a"},
     {"locality_takes_the_region_then_the_nearest",
      [](Scene& s) {
        s.policy.scorers = {Scorer::locality};

@@ -27,7 +27,8 @@ ALLOWED = {
     "admission": PURE,
     "jobs": PURE,
     "jobs/integrations": PURE | {"jobs"},
-    "placement": PURE | {"admission"},
+    # Users write expressions about workers.
+    "placement": PURE | {"admission"} | CEL,
     "dispatch": PURE | {"jobs", "placement"},
     "lifecycle": PURE | {"admission", "jobs"},
     "webhooks": PURE,

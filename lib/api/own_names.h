@@ -20,6 +20,10 @@ constexpr std::string_view placement_key = "multikueue.regatta.dev/placement-key
 constexpr std::string_view managed_cluster = "multikueue.regatta.dev/managed-cluster";
 /// On an AdmissionCheck of MultiKueue: the dispatcher of its workloads, as dispatcherName has it.
 constexpr std::string_view dispatcher = "multikueue.regatta.dev/dispatcher";
+/// On the same, for dispatchers that compare workers: expressions in CEL over `workload` and
+/// `worker`. Which workers may have a workload, and which of them are asked first.
+constexpr std::string_view worker_filter = "multikueue.regatta.dev/worker-filter";
+constexpr std::string_view worker_score = "multikueue.regatta.dev/worker-score";
 // On a Workload or a job, for dispatchers that compare workers. Label selectors, and names
 // separated by commas, of MultiKueueClusters.
 constexpr std::string_view cluster_selector = "multikueue.regatta.dev/cluster-selector";

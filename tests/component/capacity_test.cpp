@@ -83,11 +83,17 @@ class Capacity : public Federation {
            seen.count("watch", "cohorts") + seen.count("list", "clusterqueues") +
            seen.count("list", "localqueues") + seen.count("list", "cohorts");
   }
-  void name_dispatcher(const std::string& name) {
-    ASSERT_TRUE(cluster_.patch(
-        api::AdmissionCheck::resource, api::ObjectKey("mk"),
-        R"({"metadata":{"annotations":{"multikueue.regatta.dev/dispatcher":")" + name + R"("}}})"));
+  /// Of the AdmissionCheck, in our domain; null takes one away.
+  void annotate(const std::string& name, const Json& value) {
+    const Json patch = {
+        {"metadata", {{"annotations", {{"multikueue.regatta.dev/" + name, value}}}}}};
+    ASSERT_TRUE(cluster_.patch(api::AdmissionCheck::resource, api::ObjectKey("mk"), patch.dump()));
     settle();
+  }
+  void name_dispatcher(const std::string& name) { annotate("dispatcher", name); }
+  std::string active_check() {
+    const auto check = cluster_.get<api::AdmissionCheck>(api::ObjectKey("mk"));
+    return condition(check->status.conditions, "Active");
   }
 };
 
@@ -214,11 +220,56 @@ TEST_F(Capacity, NothingIsWatchedBeforeADispatcherComparesWorkers) {
 TEST_F(Capacity, AnAnnotationThatNamesNoDispatcherIsTold) {
   start_all({"w1"});
   name_dispatcher("multikueue.regatta.dev/capcity");
-  const auto check = cluster_.get<api::AdmissionCheck>(api::ObjectKey("mk"));
-  EXPECT_EQ(condition(check->status.conditions, "Active"),
+  EXPECT_EQ(active_check(),
             "False BadConfig: Cannot load the AdmissionChecks parameters: annotation "
             "multikueue.regatta.dev/dispatcher \"multikueue.regatta.dev/capcity\" is no dispatcher "
             "that a check can name");
+}
+
+TEST_F(Capacity, ExpressionsOfTheCheckChooseWorkers) {
+  start_uneven();
+  annotate("worker-score", "worker.flavors['cpu-only'].cpu.nominal - worker.workloads");
+  submit("small", 1);
+  settle();
+  EXPECT_EQ(winner_of("small"), "w3") << "the largest";
+  annotate("worker-filter", "worker.name != 'w3' || workload.requests.cpu > 2.0");
+  submit("other", 1);
+  submit("large", 3);
+  settle();
+  EXPECT_EQ(winner_of("other"), "w2");
+  EXPECT_EQ(winner_of("large"), "w3");
+  EXPECT_EQ(active_check().substr(0, 4), "True");
+}
+
+TEST_F(Capacity, AnExpressionThatFailsIsToldAndMendedWhileTheHubRuns) {
+  start_uneven();
+  annotate("worker-filter", "worker.labels.gpu == 'a100'");
+  submit("a", 1);
+  settle(70s);
+  EXPECT_EQ(winner_of("a"), "");
+  EXPECT_THAT(condition_of("a", "Dispatched"),
+              testing::StartsWith("False NoWorkerFits: No worker cluster is nominated: not w1, "
+                                  "which cannot be judged by the worker-filter: no such key: "
+                                  "gpu; not w2"));
+  annotate("worker-filter", "worker.?labels.gpu.orValue('') == ''");
+  settle();
+  EXPECT_NE(winner_of("a"), "");
+}
+
+TEST_F(Capacity, AnExpressionThatCannotBeUsedIsToldByTheCheck) {
+  start_uneven();
+  annotate("worker-score", "worker.");
+  EXPECT_THAT(active_check(),
+              testing::StartsWith("False BadConfig: Cannot load the AdmissionChecks parameters: "
+                                  "annotation multikueue.regatta.dev/worker-score: "));
+  annotate("worker-score", nullptr);
+  EXPECT_EQ(active_check().substr(0, 4), "True");
+  annotate("worker-filter", "true");
+  name_dispatcher("kueue.x-k8s.io/multikueue-dispatcher-all-at-once");
+  EXPECT_EQ(active_check(),
+            "False BadConfig: Cannot load the AdmissionChecks parameters: annotation "
+            "multikueue.regatta.dev/worker-filter needs a dispatcher that compares workers, such "
+            "as multikueue.regatta.dev/capacity");
 }
 
 TEST_F(Capacity, AJobSaysWhichWorkersMayRunIt) {
