@@ -5,6 +5,7 @@ on purpose: upstream's hub hangs by itself when a worker returns that still runs
 worker admitted meanwhile. It deletes the running Job and then fails for ever to write the status of
 the other one (`status.startTime: ... field is immutable`). So workers are lost under our hub only."""
 import json
+import time
 
 from harness import objects, upstream
 from harness.api import is_true
@@ -150,11 +151,24 @@ def hub_swapped(env):
         late = fed.submit(*[objects.job(f"late-{turn}-{i}", cpu="4") for i in range(3)])
         start(**ELECTION)
         fed.wait_for("the new manager has the Lease", lambda: holder(fed) not in ("", before), 60)
+        if turn == "upstream":
+            fed.wait_for("no workload waits for a worker", lambda: wake(fed), 90)
         fed.wait_complete([*racing, *late], 90)
         going = [n for n in steady if not is_true(fed.hub.api.get("jobs", n, NS), "Complete")]
         assert going, f"all jobs ended before {turn} had it: a higher REGATTA_E2E_SLOW makes them longer"
         names += [*steady, *racing, *late]
     check_ended(fed, names)
+
+
+def wake(fed):
+    """Whether every nominated workload has a worker. Those that have none are touched: upstream does
+    not look again at a workload that it saw before its workers were connected (kueue #11668)."""
+    waiting = [w["metadata"]["name"] for w in fed.hub.api.list("workloads")
+               if w.get("status", {}).get("nominatedClusterNames")]
+    for name in waiting:
+        fed.hub.kubectl.run("annotate", "workload", name, "-n", NS, f"example.com/woken={time.time()}",
+                            "--overwrite")
+    return not waiting or report(waiting)
 
 
 def holder(fed):
