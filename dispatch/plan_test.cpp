@@ -807,6 +807,10 @@ TEST(Plan, AWorkerThatWasLostBeforeItHadTheWorkloadHasItsWholeGrace) {
   g.local.check_since = now + 10min;
   EXPECT_EQ(describe(plan(g, now, PlanConfig{})), "check Retry (Admitting remote lost)")
       << "a clock that went back is not waited for";
+  Given evicted = Given{"a"}.evicted(true).admitted("a", 1h).job("a").lost("a", 14min);
+  evicted.local.check_since = now - 1min;
+  EXPECT_EQ(describe(plan(evicted, now, PlanConfig{})), "look again in 60s")
+      << "the check has changed since";
 }
 
 TEST(Plan, AWorkerThatEvictedACopyAndThenDiedDoesNotHoldTheWorkloadForEver) {

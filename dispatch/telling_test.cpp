@@ -146,6 +146,11 @@ TEST(Telling, PodsThatDoNotEndAreTold) {
   g.clusters["a"].job_stopped = true;
   g.clusters["a"].job_stopping = false;
   EXPECT_EQ(told(g), "");
+  g.clusters["a"].job_stopped = false;
+  g.clusters["a"].copy->admitted_at = now - 1h;
+  EXPECT_EQ(told(g).substr(0, 16), "WaitingForStop: ");
+  lose(&g, "a", 10min);
+  EXPECT_EQ(told(g), "") << "it cannot answer";
 }
 
 TEST(Telling, NothingIsToldOfAWorkloadThatIsOverOrNotDispatched) {

@@ -198,7 +198,7 @@ const RankCase scorers[] = {
        s.policy.scorers = {Scorer::cost};
        s.policy.expressions = *Expressions::compile({"", "int(worker.labels.rank)"});
        s.a().price = 1;
-       s.b().labels["rank"] = s.c().labels["rank"] = "7";
+       s.b().labels["rank"] = s.c().labels["rank"] = "-7";
        s.c().price = 2;
      },
      "c b a"},
@@ -267,6 +267,15 @@ const RankCase places[] = {
        s.workload.waited = 10s;
      },
      "b +290s; a comes after those nominated; c comes after those nominated"},
+    {"a_worker_without_the_score_of_users_says_why",
+     [](Scene& s) {
+       s.policy.steps = Steps{1, 5min};
+       s.policy.expressions = *Expressions::compile({"", "worker.price"});
+       s.b().price = 1;
+       s.workload.waited = 10s;
+     },
+     "b +290s; a has no worker-score: no such key: price"
+     "; c has no worker-score: no such key: price"},
     {"each_round_adds_a_step",
      [](Scene& s) {
        s.policy.steps = Steps{1, 5min};

@@ -258,6 +258,15 @@ TEST_F(Capacity, AnExpressionThatFailsIsToldAndMendedWhileTheHubRuns) {
 
 TEST_F(Capacity, AnExpressionThatCannotBeUsedIsToldByTheCheck) {
   start_uneven();
+  annotate("worker-filter", "false");
+  submit("waits", 1);
+  settle();
+  annotate("worker-filter", "tru");
+  settle(70s);
+  EXPECT_EQ(winner_of("waits"), "") << "it is asked for something";
+  annotate("worker-filter", nullptr);
+  settle();
+  EXPECT_NE(winner_of("waits"), "");
   annotate("worker-score", "worker.");
   EXPECT_THAT(active_check(),
               testing::StartsWith("False BadConfig: Cannot load the AdmissionChecks parameters: "

@@ -32,6 +32,25 @@ class DispatchEnds : public Federation {
                                R"({"spec":{"admissionChecksStrategy":)" + json + "}}"));
     settle();
   }
+  /// As the worker's manager would.
+  void add_condition(const std::string& worker, const std::string& type) {
+    TestCluster& there = *workers_.at(worker).cluster;
+    auto copy = there.get<api::Workload>(workload_of("j")->metadata.key());
+    ASSERT_TRUE(copy);
+    api::Condition condition;
+    condition.type = type;
+    condition.status = api::ConditionStatus::True;
+    condition.reason = condition.message = "Test";
+    api::set_condition(&copy->status.conditions, condition, world_.now());
+    const Json conditions = api::to_json(*copy)["status"]["conditions"];
+    const Json patch = {{"status", {{"conditions", conditions}}}};
+    ASSERT_TRUE(there.patch(api::Workload::resource, copy->metadata.key(), patch.dump(), "status"));
+    settle();
+  }
+  void die_while_evicting(const std::string& worker) {
+    workers_.at(worker).manager.reset();
+    add_condition(worker, "Evicted");
+  }
   void hold(const std::string& worker, const char* policy) {
     ASSERT_TRUE(workers_.at(worker).cluster->patch(
         api::ClusterQueue::resource, api::ObjectKey("cq"),
@@ -133,6 +152,57 @@ TEST_F(DispatchEnds, AWorkerThatRefusesTheJobIsLeftForAnotherAndNotForgottenByAR
   until("runs on the other", [&] { return held_by("west") == "workloads 1, jobs 1"; });
   EXPECT_EQ(condition_of("j", "Dispatched"),
             "True Dispatched: Dispatched to worker cluster \"west\"");
+}
+
+/// The manager of a worker evicts its copy and dies before it stops the Job.
+TEST_F(DispatchEnds, AJobThatADyingManagerDidNotStopIsRemovedAndRunsElsewhere) {
+  run_one();
+  const std::string first = host();
+  die_while_evicting(first);
+  until("the hub follows", [&] {
+    return condition_of("j", "Dispatched").starts_with("False WaitingForStop: Worker cluster");
+  });
+  settle(10min);
+  EXPECT_EQ(held_by(first), "workloads 1, jobs 1") << "its manager may come back";
+  until("given up there", [&] { return !host().empty() && host() != first; }, 10min);
+  EXPECT_EQ(held_by(first), "workloads 0, jobs 0");
+  until("runs elsewhere", [&] { return job("j").status.active == 1; });
+}
+
+/// The watch of the worker's Jobs may be behind its manager.
+TEST_F(DispatchEnds, AJobThatIsShownAsItWasCreatedMayHaveStarted) {
+  start_all({"east"});
+  workers_.at("east").manager.reset();
+  apply(remote_job_yaml("j", 1));
+  until("asked", [&] { return held_by("east") == "workloads 1, jobs 0"; });
+  add_condition("east", "QuotaReserved");
+  add_condition("east", "Admitted");
+  until("sent", [&] { return held_by("east") == "workloads 1, jobs 1"; });
+  ASSERT_TRUE(cluster_.patch(api::Workload::resource, workload_of("j")->metadata.key(),
+                             R"({"spec":{"active":false}})"));
+  settle(10min);
+  EXPECT_THAT(condition_of("j", "QuotaReserved"), StartsWith("True"));
+  EXPECT_THAT(condition_of("j", "Dispatched"), StartsWith("False WaitingForStop"));
+  settle(6min);
+  EXPECT_THAT(condition_of("j", "QuotaReserved"), StartsWith("False"));
+  EXPECT_EQ(held_by("east"), "workloads 0, jobs 0");
+}
+
+TEST_F(DispatchEnds, PodsThatDoNotEndAreWaitedForAndTold) {
+  run_one();
+  const std::string first = host();
+  TestCluster& worker = *workers_.at(first).cluster;
+  die_while_evicting(first);
+  workers_.at(first).nodes.reset();
+  ASSERT_TRUE(worker.patch(api::Job::resource, key("j"), R"({"spec":{"suspend":true}})"));
+  settle(20min);
+  EXPECT_EQ(condition_of("j", "Dispatched"),
+            "False WaitingForStop: The job was stopped on worker cluster \"" + first +
+                "\"; its pods there have not ended");
+  EXPECT_EQ(held_by(first), "workloads 1, jobs 1");
+  ASSERT_TRUE(
+      worker.patch(api::Job::resource, key("j"), R"({"status":{"active":0,"ready":0}})", "status"));
+  until("runs elsewhere", [&] { return !host().empty() && host() != first; });
 }
 
 TEST_F(DispatchEnds, ALostWorkerIsToldAndSoIsItsReturn) {
