@@ -18,6 +18,14 @@ namespace {
 
 /// Index of the informers of kinds that form groups: "namespace/name" of the group.
 constexpr const char* by_group = "group";
+/// Index of the informers of kinds that are planned with others: "namespace/name" of the parent.
+constexpr const char* by_parent = "parent";
+
+JobId parent_of(const jobs::JobKind& kind, const GenericJob& pod) {
+  std::string name = kind.parent_of(pod);
+  return {kind.parent_kind(),
+          name.empty() ? api::ObjectKey() : api::ObjectKey(pod.metadata().ns, std::move(name))};
+}
 
 kube::InformerOptions options_for(const jobs::JobKind& kind, kube::InformerOptions options) {
   // Every server has batch/v1 and v1: one that denies them is no Kubernetes, or not ready.
@@ -33,12 +41,20 @@ kube::InformerOptions options_for(const jobs::JobKind& kind, kube::InformerOptio
 
 JobStore::JobStore(JobStoreDeps deps) : deps_(std::move(deps)) {
   for (const auto& kind : deps_.kinds.all()) {
+    if (!kind->followed()) continue;
     const auto decode = [kind, pool = deps_.pool](const Json& value) {
       return kind->decode(value, pool);
     };
     informers_.emplace_back(kind.get(),
                             std::make_unique<Informer>(deps_.informer(*kind), kind->resource(),
                                                        options_for(*kind, deps_.options), decode));
+    if (kind->parent_kind()) {
+      informers_.back().second->add_index(by_parent, [kind](const GenericJob& pod) {
+        const JobId parent = parent_of(*kind, pod);
+        return parent.key.name.empty() ? std::vector<std::string>()
+                                       : std::vector<std::string>{parent.key.str()};
+      });
+    }
     if (!composes(*kind)) continue;
     informers_.back().second->add_index(by_group, [](const GenericJob& job) {
       const JobId id = jobs::planned_as(job);
@@ -109,11 +125,22 @@ bool JobStore::serves(const Kind& kind) const {
 
 void JobStore::add_index(std::string name,
                          std::function<std::vector<std::string>(const GenericJob&)> values) {
-  for (auto& [kind, informer] : informers_) informer->add_index(name, values);
+  for (auto& [kind, informer] : informers_) {
+    if (!kind->parent_kind()) informer->add_index(name, values);
+  }
 }
 
 void JobStore::on_change(std::function<void(const JobId&)> handler) {
   for (auto& [kind, informer] : informers_) {
+    if (kind->parent_kind()) {
+      informer->on_transition(
+          [kind = kind, handler](const api::ObjectKey&, const JobPtr& before, const JobPtr& after) {
+            const JobPtr& pod = after ? after : before;
+            const JobId parent = pod ? parent_of(*kind, *pod) : JobId();
+            if (!parent.key.name.empty()) handler(parent);
+          });
+      continue;
+    }
     if (!composes(*kind)) {
       informer->on_change(
           [kind = kind, handler](const api::ObjectKey& key) { handler(JobId{kind, key}); });
@@ -133,6 +160,7 @@ void JobStore::on_change(std::function<void(const JobId&)> handler) {
 void JobStore::on_transition(
     std::function<void(const JobId&, const JobPtr&, const JobPtr&)> handler) {
   for (auto& [kind, informer] : informers_) {
+    if (kind->parent_kind()) continue;
     informer->on_transition(
         [kind = kind, handler](const api::ObjectKey& key, const JobPtr& before,
                                const JobPtr& after) { handler(JobId{kind, key}, before, after); });
@@ -187,6 +215,7 @@ kube::Absence JobStore::absence(const JobId& id) const {
 std::vector<JobPtr> JobStore::list() const {
   std::vector<JobPtr> all;
   for (const auto& [kind, informer] : informers_) {
+    if (kind->parent_kind()) continue;
     std::map<JobId, std::vector<JobPtr>> groups;
     for (JobPtr& job : informer->list()) {
       const JobId id = composes(*kind) ? jobs::planned_as(*job) : JobId{kind, {}};
@@ -204,6 +233,7 @@ std::vector<JobPtr> JobStore::list() const {
 std::vector<JobPtr> JobStore::by_index(const std::string& index, const std::string& value) const {
   std::vector<JobPtr> found;
   for (const auto& [kind, informer] : informers_) {
+    if (kind->parent_kind()) continue;
     std::set<JobId> groups;
     for (JobPtr& job : informer->by_index(index, value)) {
       const JobId id = composes(*kind) ? jobs::planned_as(*job) : JobId{kind, {}};
@@ -221,10 +251,22 @@ std::vector<JobId> JobStore::ids_by_index(const std::string& index,
                                           const std::string& value) const {
   std::vector<JobId> found;
   for (const auto& [kind, informer] : informers_) {
+    if (kind->parent_kind()) continue;
     std::set<JobId> groups;
     for (const api::ObjectKey& key : informer->keys_by_index(index, value)) {
       const JobId id = composes(*kind) ? jobs::planned_as(*informer->get(key)) : JobId{kind, key};
       if (id.kind == kind || groups.insert(id).second) found.push_back(id);
+    }
+  }
+  return found;
+}
+
+std::vector<JobPtr> JobStore::pods_of(const JobId& parent) const {
+  std::vector<JobPtr> found;
+  for (const auto& [kind, informer] : informers_) {
+    if (kind->parent_kind() != parent.kind) continue;
+    for (JobPtr& pod : informer->by_index(by_parent, parent.key.str())) {
+      found.push_back(std::move(pod));
     }
   }
   return found;

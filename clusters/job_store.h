@@ -30,6 +30,9 @@ struct JobStoreDeps {
 /// for each kind, by its group, version and resource, and one interface to read them all. What
 /// informer.h says about handlers, indices and observe() holds here.
 ///
+/// Pods that are planned with the job that made them are found by that job alone, and on_change()
+/// names it instead.
+///
 /// Jobs that form a group are read as that: lists, indices and on_change() name the group instead.
 /// A group is composed anew by each get(). By its own identity, get() still finds a member.
 class JobStore {
@@ -73,6 +76,9 @@ class JobStore {
   std::vector<jobs::JobPtr> list() const;
   std::vector<jobs::JobPtr> by_index(const std::string& index, const std::string& value) const;
   std::vector<jobs::JobId> ids_by_index(const std::string& index, const std::string& value) const;
+
+  /// The Pods that are planned with that job, by name.
+  std::vector<jobs::JobPtr> pods_of(const jobs::JobId& parent) const;
 
   /// The job in an answer of the API server.
   Result<jobs::JobPtr> decode(const Kind& kind, std::string text) const;

@@ -110,6 +110,9 @@ LocalCluster::LocalCluster(LocalClusterDeps deps)
                                  {workload.metadata.ns, owner->name}));
     } else if (const auto group = jobs::group_of(kinds, workload)) {
       names.push_back(owner_name(*group));
+      if (const auto parent = jobs::parent_of(kinds, workload)) {
+        names.push_back(owner_name(*parent));
+      }
     }
     return names;
   });

@@ -24,6 +24,10 @@ std::vector<jobs::WorkloadPtr> LocalLookup::workloads_of(const jobs::JobId& owne
   return cluster_.workloads.by_index(by_owner, owner_name(owner));
 }
 
+std::vector<jobs::JobPtr> LocalLookup::pods_of(const jobs::JobId& parent) const {
+  return cluster_.jobs.pods_of(parent);
+}
+
 std::shared_ptr<const api::Namespace> LocalLookup::namespace_named(const std::string& name) const {
   return cluster_.namespaces.get(api::ObjectKey(name));
 }

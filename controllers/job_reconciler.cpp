@@ -109,6 +109,7 @@ void JobReconciler::enqueue_owners(const api::Workload& workload) {
   const api::OwnerReference* owner = workload.metadata.controller();
   if (!owner) {
     if (const auto group = jobs::group_of(cluster_.jobs.kinds(), workload)) queue_.add(*group);
+    if (const auto parent = jobs::parent_of(cluster_.jobs.kinds(), workload)) queue_.add(*parent);
   }
   const jobs::JobKind* kind = owner ? cluster_.jobs.kinds().find(*owner) : nullptr;
   if (kind) queue_.add(JobId{kind, api::ObjectKey(workload.metadata.ns, owner->name)});
@@ -340,6 +341,23 @@ Task<Status> JobReconciler::run(JobPtr, jobs::AwaitReplacement action) {
     return status;
   };
   return cluster_.update_status(action.workload->metadata.key(), wanted);
+}
+
+Task<Status> JobReconciler::run(JobPtr, jobs::RetireWorkload action) {
+  return cluster_.remove_workload(action.workload);
+}
+
+Task<Status> JobReconciler::run(JobPtr, jobs::HoldWorkload action) {
+  const TimePoint now = cluster_.clock.now();
+  const auto wanted = [message = action.message, now](const api::Workload& workload) {
+    return jobs::held_status(workload, message, now);
+  };
+  return cluster_.update_status(action.workload->metadata.key(), wanted);
+}
+
+Task<Status> JobReconciler::run(JobPtr, jobs::PatchPods action) {
+  const Written done = co_await each(std::move(action.writes), &JobReconciler::patch_one);
+  co_return done.status;
 }
 
 Task<Status> JobReconciler::run(JobPtr job, jobs::GateWorkload action) {

@@ -54,6 +54,9 @@ class JobReconciler {
   Task<Status> run(jobs::JobPtr job, jobs::DropExcess action);
   Task<Status> run(jobs::JobPtr job, jobs::ShareWorkload action);
   Task<Status> run(jobs::JobPtr job, jobs::AwaitReplacement action);
+  Task<Status> run(jobs::JobPtr job, jobs::RetireWorkload action);
+  Task<Status> run(jobs::JobPtr job, jobs::HoldWorkload action);
+  Task<Status> run(jobs::JobPtr job, jobs::PatchPods action);
   Task<Status> run(jobs::JobPtr job, jobs::HoldJob action);
   Task<Status> run(jobs::JobPtr job, jobs::QueueJob action);
   Task<Status> run(jobs::JobPtr job, jobs::DeleteJob action);
@@ -75,6 +78,7 @@ class JobReconciler {
   Task<Status> start_one(jobs::JobWrite write, bool* started);
   Task<Status> terminate_one(jobs::JobWrite write, bool* written);
   Task<Status> let_go_one(jobs::JobWrite write, bool* written);
+  Task<Status> patch_one(jobs::JobWrite write, bool* written);
   Task<Status> drop_one(jobs::JobWrite write, bool* written);
 
   clusters::LocalCluster& cluster_;

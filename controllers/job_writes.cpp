@@ -84,6 +84,13 @@ Task<Status> JobReconciler::let_go_one(JobWrite write, bool*) {
   co_return unless_gone(done);
 }
 
+Task<Status> JobReconciler::patch_one(JobWrite write, bool*) {
+  const Json patch = write.patch;
+  const auto change = [patch](const GenericJob&) { return std::optional<Json>(patch); };
+  const Status done = co_await cluster_.patch_job(jobs::id_of(*write.job), false, change);
+  co_return unless_gone(done);
+}
+
 Task<Status> JobReconciler::drop_one(JobWrite write, bool* dropped) {
   const jobs::JobPtr job = write.job;
   const Status done = co_await let_go_one(std::move(write), dropped);

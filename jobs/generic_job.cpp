@@ -14,7 +14,8 @@ std::tuple<std::string_view, std::string_view> group_kind(const JobKind* kind) {
 
 const JobKind* JobKinds::find(std::string_view group, std::string_view kind) const {
   for (const auto& one : kinds_) {
-    if (one->resource().group == group && one->resource().kind == kind) return one.get();
+    const bool named = one->resource().group == group && one->resource().kind == kind;
+    if (named && !one->parent_kind()) return one.get();
   }
   return nullptr;
 }
@@ -49,6 +50,10 @@ std::string JobId::str() const {
 std::strong_ordering operator<=>(const JobId& a, const JobId& b) {
   if (a.kind != b.kind) {
     if (const auto order = group_kind(a.kind) <=> group_kind(b.kind); order != 0) return order;
+    // Pods that are jobs, and Pods that are planned with what made them.
+    const JobKind* parent = a.kind ? a.kind->parent_kind() : nullptr;
+    const JobKind* other = b.kind ? b.kind->parent_kind() : nullptr;
+    if (const auto order = group_kind(parent) <=> group_kind(other); order != 0) return order;
   }
   return a.key <=> b.key;
 }

@@ -53,10 +53,15 @@ struct ManagedBy {
 struct CheckOptions {
   TopologyOptions topology;
   bool elastic = true;  ///< jobs may grow and shrink while they run
+  bool managed = true;  ///< the job has a queue, or needs none
+  /// The Workload of a serving job without groups is still there, and is not on hold.
+  bool workload_left = false;
+  bool fixed_group_size = true;  ///< the groups of a LeaderWorkerSet keep their size
 };
 
 class GenericJob;
 class ComposedJob;
+class ServingJob;
 using JobPtr = std::shared_ptr<const GenericJob>;
 
 /// A merge patch of a job, or of one object that a job is made of.
@@ -86,6 +91,8 @@ class GenericJob {
   virtual const api::ObjectMeta& metadata() const = 0;
   /// The job as one that is made of several objects (jobs/composed_job.h); null for one object.
   virtual const ComposedJob* composed() const { return nullptr; }
+  /// The job as one that acts through groups of Pods (jobs/serving_job.h); null for others.
+  virtual const ServingJob* serving() const { return nullptr; }
 
   // --- What it asks for
 
@@ -157,6 +164,9 @@ class GenericJob {
   virtual Json suspend_patch() const = 0;
   /// What holds a new job back, where more than a field of it does.
   virtual Json gated_patch(const TopologyOptions& /*topology*/) const { return suspend_patch(); }
+  /// What a managed job gives to the pods that it makes, where these are held back and not the job
+  /// itself. `labels` are those of the job, with defaults.
+  virtual Json pods_patch(const api::StringMap& /*labels*/) const { return Json::object(); }
   /// What made the job wants it held back, whatever its queue is.
   virtual bool held_by_parent() const { return false; }
   /// What a new job gets besides that, whether it is managed or not.
@@ -198,6 +208,12 @@ enum class UpdateChecks {
   change_only,
 };
 
+/// Which of the checks of every job are made of a kind's.
+enum class CommonChecks {
+  all,
+  queue_and_class,  ///< only of its queue and its class
+};
+
 /// A kind of job: how jobs of the kind are found and read.
 class JobKind {
  public:
@@ -220,6 +236,20 @@ class JobKind {
   virtual JobPtr compose(const api::ObjectKey& /*key*/, const std::vector<JobPtr>& /*all*/) const {
     return nullptr;
   }
+  /// For kinds of Pods that are planned with the job that made them (jobs/serving_job.h): the kind
+  /// of that job; null for kinds that are planned for themselves.
+  virtual const JobKind* parent_kind() const { return nullptr; }
+  /// The name of that job; empty for a Pod of another job.
+  virtual std::string parent_of(const GenericJob& /*pod*/) const { return {}; }
+  /// Whether jobs of the kind make Workloads for groups of their Pods (jobs/serving_job.h).
+  virtual bool serves() const { return false; }
+  /// Whether the Pods of jobs of the kind are held back, and not the jobs.
+  virtual bool acts_through_pods() const { return serves(); }
+  /// Whether objects of the kind are followed. Of others, only webhooks see something.
+  virtual bool followed() const { return true; }
+  /// Whether a change of a job gets defaults, too.
+  virtual bool defaults_updates() const { return false; }
+  virtual CommonChecks common_checks() const { return CommonChecks::all; }
   /// Whether a job of the kind may grow and shrink while it runs, by workload slices.
   virtual bool may_be_elastic() const { return false; }
   /// Whether a job of the kind may name a Workload that exists already.
@@ -240,7 +270,8 @@ class JobKinds {
   explicit JobKinds(std::vector<std::shared_ptr<const JobKind>> kinds) : kinds_(std::move(kinds)) {}
 
   const std::vector<std::shared_ptr<const JobKind>>& all() const { return kinds_; }
-  /// By group and kind, whatever the version; null when there is no such kind.
+  /// By group and kind, whatever the version; null when there is no such kind. Kinds that are
+  /// planned with another one are not found.
   const JobKind* find(std::string_view group, std::string_view kind) const;
   /// Those of them that run on workers.
   JobKinds dispatched() const;

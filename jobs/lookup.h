@@ -23,8 +23,12 @@ class Lookup {
   /// The runtime that jobs refer to.
   virtual std::shared_ptr<const Json> runtime(const RuntimeRef&) const { return nullptr; }
   virtual WorkloadPtr workload(const api::ObjectKey& key) const = 0;
-  /// Workloads that a job of that kind and name controls, whatever its uid, by name.
+  /// Workloads that a job of that kind and name controls, whatever its uid, by name; of a serving
+  /// job, those that it owns.
   virtual std::vector<WorkloadPtr> workloads_of(const JobId& owner) const = 0;
+
+  /// The Pods that a serving job or its jobs made, by name, as far as they are followed.
+  virtual std::vector<JobPtr> pods_of(const JobId& /*parent*/) const { return {}; }
 
   virtual std::shared_ptr<const api::Namespace> namespace_named(const std::string& name) const = 0;
   virtual std::shared_ptr<const api::LocalQueue> local_queue(const api::ObjectKey& key) const = 0;

@@ -1,9 +1,9 @@
 #include "jobs/plan.h"
 
 #include "jobs/elastic.h"
-#include "jobs/naming.h"
 #include "jobs/plan_group.h"
 #include "jobs/plan_rules.h"
+#include "jobs/plan_serving.h"
 #include "lib/api/execution.h"
 #include "lib/api/names.h"
 #include "lib/api/owner_reference.h"
@@ -223,67 +223,6 @@ std::optional<std::vector<JobAction>> deleted_job(const JobView& view) {
 
 }  // namespace
 
-namespace {
-
-/// Name and owners of a new Workload.
-api::ObjectMeta owned_metadata(const JobView& view) {
-  const GenericJob& job = *view.job;
-  api::Workload made;
-  api::ObjectMeta& metadata = made.metadata;
-  metadata.ns = job.metadata().ns;
-  metadata.finalizers.emplace_back(api::finalizers::resource_in_use);
-  if (const ComposedJob* group = job.composed()) {
-    metadata.name = job.metadata().name;
-    metadata.annotations[std::string(api::annotations::is_group_workload)] = "true";
-    return shared_metadata(made, group->roster(nullptr).kept);
-  }
-  const api::ResourceInfo& kind = job.kind().resource();
-  metadata.name = workload_name(kind.kind, kind.group, job.metadata().name, job.metadata().uid, {},
-                                view.policy.brief_names);
-  metadata.labels[std::string(api::labels::job_uid)] = job.metadata().uid;
-  metadata.owner_references.push_back(api::controller_reference(kind, job.metadata()));
-  return metadata;
-}
-
-}  // namespace
-
-Result<api::Workload> build_workload(const JobView& view) {
-  const GenericJob& job = *view.job;
-  if (view.invalid) return *view.invalid;
-  Result<std::vector<api::PodSet>> sets = job.pod_sets(view.topology);
-  if (!sets) return sets.error();
-  const auto limit = max_execution_seconds(job);
-  if (!limit) return limit.error();
-  api::Workload workload;
-  api::ObjectMeta& metadata = workload.metadata;
-  metadata = owned_metadata(view);
-  for (const auto& [key, value] : job.metadata().annotations) {
-    if (key.starts_with(api::annotations::provisioning_request_prefix)) {
-      metadata.annotations[key] = value;
-    }
-  }
-  const std::string gate(api::annotations::admission_gated_by);
-  if (const std::string& by = job.metadata().annotation(gate); !by.empty()) {
-    if (view.policy.admission_gates) metadata.annotations[gate] = by;
-  }
-  for (const std::string& label : view.policy.labels_to_copy) {
-    const auto found = job.metadata().labels.find(label);
-    if (found != job.metadata().labels.end()) metadata.labels.insert(*found);
-  }
-  if (is_elastic(view)) metadata = marked_as_slice(view, std::move(metadata));
-  workload.spec.pod_sets = std::move(*sets);
-  for (api::PodSet& set : workload.spec.pod_sets)
-    set.pod_template = with_unique_env(set.pod_template);
-  if (!view.policy.partial_admission) {
-    for (api::PodSet& set : workload.spec.pod_sets) set.min_count.reset();
-  }
-  workload.spec.queue_name = view.queue_name;
-  workload.spec.priority_class_ref = view.priority_class;
-  workload.spec.priority = view.priority;
-  workload.spec.maximum_execution_time_seconds = *limit;
-  return workload;
-}
-
 WorkloadPtr matching_workload(const JobView& view) {
   if (view.prebuilt) return view.prebuilt_workload;
   if (is_elastic(view)) return matching_slice(view);
@@ -296,9 +235,10 @@ WorkloadPtr matching_workload(const JobView& view) {
 std::optional<std::string> waits_for(const JobView& view, const std::vector<JobAction>& plan) {
   if (!view.managed || view.job->metadata().deleting()) return std::nullopt;
   if (const ComposedJob* group = view.job->composed()) {
+    if (view.prebuilt && view.owned.empty()) return "prebuilt workload not found";
     const auto obstacle = view.owned.empty() ? group->obstacle() : std::nullopt;
     if (obstacle && obstacle->retried) return obstacle->message;
-  } else if (view.prebuilt) {
+  } else if (view.prebuilt && !view.job->serving()) {
     const api::OwnerReference* owner =
         view.prebuilt_workload ? view.prebuilt_workload->metadata.controller() : nullptr;
     const bool foreign = owner && owner->uid != view.job->metadata().uid;
@@ -321,6 +261,12 @@ std::optional<std::string> waits_for(const JobView& view, const std::vector<JobA
 
 namespace {
 
+/// Rules for jobs that act through Pods, before or instead of the others.
+std::optional<std::vector<JobAction>> plan_of_pods(const JobView& view) {
+  if (view.job->serving()) return plan_serving(view);
+  return view.job->composed() ? plan_group(view) : std::nullopt;
+}
+
 std::vector<JobAction> apply_rules(const JobView& view) {
   const GenericJob& job = *view.job;
   // 1. The job is not managed, unless the default queue takes it. What a managed job made does not
@@ -337,9 +283,7 @@ std::vector<JobAction> apply_rules(const JobView& view) {
   if (job.metadata().deleting()) {
     if (auto actions = deleted_job(view)) return *actions;
   }
-  if (job.composed()) {
-    if (auto actions = plan_group(view)) return *actions;
-  }
+  if (auto actions = plan_of_pods(view)) return *actions;
   const bool elastic = is_elastic(view);
   if (elastic) {
     if (auto actions = plan_slices(view); !actions.empty()) return actions;
@@ -402,59 +346,6 @@ std::vector<JobAction> plan_job(const JobView& view) {
                                view.invalid->what()});
   }
   return actions;
-}
-
-api::ObjectMeta released_metadata(const api::Workload& workload) {
-  api::ObjectMeta metadata = workload.metadata;
-  std::erase(metadata.finalizers, api::finalizers::resource_in_use);
-  return metadata;
-}
-
-api::ObjectMeta adopted_metadata(const api::Workload& workload, const GenericJob& job) {
-  api::ObjectMeta metadata = workload.metadata;
-  metadata.owner_references.push_back(
-      api::controller_reference(job.kind().resource(), job.metadata()));
-  metadata.labels[std::string(api::labels::job_uid)] = job.metadata().uid;
-  return metadata;
-}
-
-api::ObjectMeta gated_metadata(const api::Workload& workload, const std::string& gates) {
-  const std::string annotation(api::annotations::admission_gated_by);
-  api::ObjectMeta metadata = workload.metadata;
-  metadata.annotations.erase(annotation);
-  if (!gates.empty()) metadata.annotations[annotation] = gates;
-  return metadata;
-}
-
-api::WorkloadStatus drop_reservation(const api::Workload& workload, TimePoint now) {
-  api::WorkloadStatus status = workload.status;
-  const api::Condition* eviction = api::find_condition(status.conditions, evicted);
-  const std::int64_t generation = workload.metadata.generation;
-  const std::string reason = eviction ? eviction->reason : "Pending";
-  const std::string message = eviction ? eviction->message : "The reservation was dropped";
-  status.admission.reset();
-  api::set_condition(&status.conditions,
-                     {std::string(quota_reserved),
-                      api::ConditionStatus::False,
-                      generation,
-                      {},
-                      std::string(api::reasons::pending_evaluation),
-                      message},
-                     now);
-  api::end_admission(&status, generation, now);
-  if (api::find_condition(status.conditions, api::conditions::pods_ready)) {
-    api::set_pods_ready(&status, generation, api::PodsReadiness::wait_for_start, now);
-  }
-  const bool requeue = reason == api::reasons::preempted || reason == api::reasons::node_failures;
-  api::set_condition(&status.conditions,
-                     {std::string(api::conditions::requeued),
-                      requeue ? api::ConditionStatus::True : api::ConditionStatus::False,
-                      generation,
-                      {},
-                      reason,
-                      message},
-                     now);
-  return status;
 }
 
 }  // namespace regatta::jobs

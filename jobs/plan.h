@@ -1,6 +1,7 @@
 #pragma once
 
 #include "jobs/generic_job.h"
+#include "jobs/serving_job.h"
 #include "lib/api/pods_ready.h"
 #include "lib/api/workload.h"
 #include "lib/base/clock.h"
@@ -39,6 +40,7 @@ struct JobPolicy {
   /// on refuse that.
   bool restore_at_once = false;
   bool partial_admission = true;            ///< jobs may begin with fewer pods
+  bool names_in_labels = false;             ///< pods of serving jobs name their Workload in labels
   bool queue_labels = true;                 ///< pods carry the names of their queues
   bool tell_obstacles = true;               ///< all of them, and not only those that Kueue tells
   std::vector<std::string> labels_to_copy;  ///< from the job to its Workload
@@ -54,6 +56,8 @@ struct JobView {
   /// The job names a prebuilt Workload. `prebuilt_workload` is null while that does not exist.
   bool prebuilt = false;
   WorkloadPtr prebuilt_workload;
+  /// The Pods of a serving job that may have to be told something, by name.
+  std::vector<ServedPod> pods;
   /// Workloads that the job controls, by name; of a composed job, the one of its name.
   std::vector<WorkloadPtr> owned;
   /// The Workload that has the name of a composed job is of another one.
@@ -145,6 +149,20 @@ struct AwaitReplacement {
   WorkloadPtr workload;
   api::Condition condition;
 };
+/// Deletes the Workload of a group that a serving job no longer has.
+struct RetireWorkload {
+  WorkloadPtr workload;
+};
+/// Takes the Workload of a serving job without replicas out of its queue, or, without a message,
+/// puts it back.
+struct HoldWorkload {
+  WorkloadPtr workload;
+  std::string message;
+};
+/// Tells Pods of a serving job their groups.
+struct PatchPods {
+  std::vector<JobWrite> writes;
+};
 /// Suspends a job that a managed job made.
 struct HoldJob {
   Json patch;
@@ -182,8 +200,9 @@ struct Complain {
 using JobAction =
     std::variant<CreateWorkload, DeleteWorkload, AdoptWorkload, UpdateWorkload, FinishWorkload,
                  ReleaseWorkload, SetReclaimable, DropReservation, StopJob, TerminateJob, LetJobGo,
-                 StartJob, DropExcess, ShareWorkload, AwaitReplacement, HoldJob, QueueJob,
-                 DeleteJob, GateWorkload, SetPodsReady, LookAgain, Tell, Complain>;
+                 StartJob, DropExcess, ShareWorkload, AwaitReplacement, RetireWorkload,
+                 HoldWorkload, PatchPods, HoldJob, QueueJob, DeleteJob, GateWorkload, SetPodsReady,
+                 LookAgain, Tell, Complain>;
 
 /// Decides what the job and its Workload need next. The rules are numbered in plan.cpp. Pure.
 std::vector<JobAction> plan_job(const JobView& view);
@@ -194,11 +213,18 @@ std::optional<std::string> waits_for(const JobView& view, const std::vector<JobA
 /// The Workload that the job asks for; nothing is written.
 Result<api::Workload> build_workload(const JobView& view);
 
+/// The same for one group of a serving job.
+Result<api::Workload> build_group_workload(const JobView& view, const ServingGroup& group);
+
 /// The Workload that matches the job: the prebuilt one, or one that the job owns; or null.
 WorkloadPtr matching_workload(const JobView& view);
 
 /// The status at the end of an eviction: no reservation, not admitted, requeued or not.
 api::WorkloadStatus drop_reservation(const api::Workload& workload, TimePoint now);
+
+/// The status of a Workload that is held for `message`, or of one that is not held any more.
+api::WorkloadStatus held_status(const api::Workload& workload, const std::string& message,
+                                TimePoint now);
 
 /// The metadata of a Workload that its job no longer needs: without Regatta's finalizer.
 api::ObjectMeta released_metadata(const api::Workload& workload);

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <set>
 
 namespace regatta::jobs {
@@ -108,6 +109,19 @@ std::set<std::string_view> owners_of(const api::Workload& workload) {
   return uids;
 }
 
+/// A Workload that something else owns, too, lives as long as that, so a member that replaces
+/// another one of its name need not own it anew.
+bool is_owned_by(const api::Workload& workload, const GenericJob& member) {
+  const std::string_view kind = member.kind().resource().kind;
+  const auto& owners = workload.metadata.owner_references;
+  const bool shared =
+      std::any_of(owners.begin(), owners.end(), [&](const auto& one) { return one.kind != kind; });
+  return std::any_of(owners.begin(), owners.end(), [&](const api::OwnerReference& one) {
+    const bool namesake = one.kind == kind && one.name == member.metadata().name;
+    return one.uid == member.metadata().uid || (shared && namesake);
+  });
+}
+
 /// An eviction makes members wait for replacement, too, and is then named as the reason.
 std::optional<JobAction> await_replacement(const WorkloadPtr& workload, const Roster& roster) {
   const api::Conditions& all = workload->status.conditions;
@@ -147,9 +161,8 @@ Actions follow_workload(const WorkloadPtr& workload, const ComposedJob& group) {
   if (!roster.excess.empty()) out.push_back(DropExcess{roster.excess});
   add(let_go_of(roster.replaced), &out);
   std::vector<JobPtr> joined;
-  const std::set<std::string_view> owners = owners_of(*workload);
   for (const JobPtr& one : roster.kept) {
-    if (!owners.contains(one->metadata().uid)) joined.push_back(one);
+    if (!is_owned_by(*workload, *one)) joined.push_back(one);
   }
   if (!joined.empty()) out.push_back(ShareWorkload{workload, std::move(joined)});
   add(await_replacement(workload, roster), &out);

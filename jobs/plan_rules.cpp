@@ -28,6 +28,13 @@ bool has_reservation(const api::Workload& w) {
   return api::is_true(w.status.conditions, conditions::quota_reserved);
 }
 
+bool is_on_hold(const api::Workload& w) {
+  const api::Condition* reserved =
+      api::find_condition(w.status.conditions, conditions::quota_reserved);
+  return reserved && reserved->status == api::ConditionStatus::False &&
+         reserved->reason == api::reasons::on_hold;
+}
+
 Result<std::optional<std::int32_t>> max_execution_seconds(const GenericJob& job) {
   const std::string& text = job.metadata().label(std::string(api::labels::max_exec_time_seconds));
   if (text.empty()) return std::optional<std::int32_t>();

@@ -11,6 +11,8 @@ namespace regatta::jobs {
 std::vector<JobAction> in_order(std::vector<std::optional<JobAction>> actions);
 
 bool has_reservation(const api::Workload& workload);
+/// Its job holds it back.
+bool is_on_hold(const api::Workload& workload);
 
 /// spec.maximumExecutionTimeSeconds as the job's label asks for it; an Error when the label is no
 /// number above zero.

@@ -60,6 +60,18 @@ std::string text(const DropExcess& a) {
 std::string text(const ShareWorkload& a) {
   return "share workload with" + names_of(a.members);
 }
+std::string text(const RetireWorkload& a) {
+  return "delete workload " + a.workload->metadata.name;
+}
+std::string text(const HoldWorkload& a) {
+  return (a.message.empty() ? "release held workload " : "hold workload ") +
+         a.workload->metadata.name;
+}
+std::string text(const PatchPods& a) {
+  std::string out = "patch pods";
+  for (const JobWrite& one : a.writes) out += " " + one.job->metadata().name;
+  return out;
+}
 std::string text(const AwaitReplacement& a) {
   const bool waits = a.condition.status == api::ConditionStatus::True;
   return std::string(waits ? "await" : "no longer await") + " replacement (" + a.condition.message +

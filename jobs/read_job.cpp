@@ -3,6 +3,7 @@
 #include "jobs/admission_info.h"
 #include "jobs/composed_job.h"
 #include "jobs/elastic.h"
+#include "jobs/serving_job.h"
 #include "lib/api/names.h"
 
 #include <algorithm>
@@ -34,6 +35,7 @@ class JobReader {
   std::string workload_class_of(const JobView& view) const;
   void read_workloads(JobView* view) const;
   void read_group_workload(JobView* view) const;
+  void read_serving(JobView* view) const;
   void read_priority(JobView* view) const;
   void read_pod_priority(JobView* view) const;
   void read_admission(JobView* view) const;
@@ -42,8 +44,10 @@ class JobReader {
   const JobConfig& config_;
 };
 
-/// What a managed job made is accounted for by its maker's Workload.
+/// What a managed job made is accounted for by its maker's Workload, unless the maker holds it back
+/// itself.
 JobPtr JobReader::maker_of(const GenericJob& job) const {
+  if (job.held_by_parent()) return nullptr;
   const auto maker = managed_maker(objects_, job, config_);
   return maker ? *maker : nullptr;
 }
@@ -57,7 +61,7 @@ bool JobReader::manages(const GenericJob& job, bool made) const {
 bool JobReader::is_admitted(const GenericJob& maker) const {
   std::vector<WorkloadPtr> all = objects_.workloads_of(id_of(maker));
   return std::any_of(all.begin(), all.end(), [&](const WorkloadPtr& workload) {
-    return workload->metadata.controller()->uid == maker.metadata().uid &&
+    return serves(*workload, maker) &&
            api::is_true(workload->status.conditions, api::conditions::admitted);
   });
 }
@@ -72,7 +76,7 @@ bool JobReader::takes_part(const std::string& ns) const {
 std::string JobReader::default_queue_of(const GenericJob& job) const {
   if (!config_.default_queue || names_queue(job) || job.metadata().deleting()) return {};
   // What is composed, and what only a webhook can hold back, got its queue there.
-  if (job.passed_over() || job.composed()) return {};
+  if (job.passed_over() || job.composed() || job.serving()) return {};
   const std::string name(api::default_local_queue);
   const auto queue = objects_.local_queue(api::ObjectKey(job.metadata().ns, name));
   const bool open = queue && !queue->metadata.deleting() &&
@@ -85,6 +89,7 @@ std::string JobReader::default_queue_of(const GenericJob& job) const {
 void JobReader::read_workloads(JobView* view) const {
   const GenericJob& job = *view->job;
   if (job.composed()) return read_group_workload(view);
+  if (job.serving()) return read_serving(view);
   view->owned = objects_.workloads_of(id_of(job));
   std::erase_if(view->owned, [&job](const WorkloadPtr& workload) {
     return workload->metadata.controller()->uid != job.metadata().uid;
@@ -104,6 +109,23 @@ void JobReader::read_group_workload(JobView* view) const {
   if (!workload || view->name_taken) return;
   view->owned = {workload};
   if (view->prebuilt) view->prebuilt_workload = workload;
+}
+
+void JobReader::read_serving(JobView* view) const {
+  const JobPtr& job = view->job;
+  view->owned = objects_.workloads_of(id_of(*job));
+  std::erase_if(view->owned,
+                [&job](const WorkloadPtr& workload) { return !serves(*workload, *job); });
+  for (const JobPtr& pod : objects_.pods_of(id_of(*job))) {
+    const api::OwnerReference* owner = pod->metadata().controller();
+    const JobKind* kind = owner ? objects_.kinds().find(*owner) : nullptr;
+    JobPtr maker;
+    if (kind) maker = objects_.job(JobId{kind, api::ObjectKey(job->metadata().ns, owner->name)});
+    if (maker && maker->metadata().uid != owner->uid) maker = nullptr;
+    // Of an earlier job of the same name.
+    if (owner && owner->name == job->metadata().name && kind == &job->kind() && !maker) continue;
+    view->pods.push_back({pod, std::move(maker)});
+  }
 }
 
 /// The class that the job names, else the default class. Once there is a Workload, it keeps the
@@ -245,6 +267,16 @@ std::optional<JobId> group_of(const JobKinds& kinds, const api::Workload& worklo
   return std::nullopt;
 }
 
+std::optional<JobId> parent_of(const JobKinds& kinds, const api::Workload& workload) {
+  if (!group_of(kinds, workload)) return std::nullopt;
+  for (const api::OwnerReference& owner : workload.metadata.owner_references) {
+    const JobKind* kind = kinds.find(owner);
+    if (!kind || !kind->serves()) continue;
+    return JobId{kind, api::ObjectKey(workload.metadata.ns, owner.name)};
+  }
+  return std::nullopt;
+}
+
 bool left_by_owner(const api::Workload& workload, const GenericJob* namesake) {
   const api::ObjectMeta& metadata = workload.metadata;
   const api::OwnerReference* owner = metadata.controller();
@@ -255,6 +287,10 @@ bool left_by_owner(const api::Workload& workload, const GenericJob* namesake) {
 JobPtr owner_of(const Lookup& objects, const api::Workload& workload) {
   const api::OwnerReference* owner = workload.metadata.controller();
   if (!owner) {
+    if (const auto parent = parent_of(objects.kinds(), workload)) {
+      const JobPtr job = objects.job(*parent);
+      if (job && serves(workload, *job)) return job;
+    }
     const auto group = group_of(objects.kinds(), workload);
     return group ? objects.job(*group) : nullptr;
   }

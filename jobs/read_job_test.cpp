@@ -209,6 +209,25 @@ TEST_F(ReadJob, AJobThatAManagedJobMadeIsAccountedForByThatOne) {
   EXPECT_TRUE(read(made).managed);
 }
 
+TEST_F(ReadJob, APodThatItsMakerHoldsBackIsAJobOfItsOwn) {
+  const auto decoded = [&](const char* group, const char* kind, const char* text) {
+    return objects_.kinds().find(group, kind)->decode(Json::parse(text), nullptr).value();
+  };
+  objects_.jobs["db"] = decoded("apps", "StatefulSet", R"({"metadata": {"name": "db",
+      "namespace": "team", "uid": "s", "labels": {"kueue.x-k8s.io/queue-name": "q"}}})");
+  Json pod = Json::parse(R"({"metadata": {"name": "db-0", "namespace": "team", "uid": "p",
+      "labels": {"kueue.x-k8s.io/queue-name": "q", "kueue.x-k8s.io/managed": "true"},
+      "ownerReferences": [{"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "db",
+                           "uid": "s", "controller": true}]}, "spec": {}})");
+  const auto managed = [&] {
+    const JobPtr read = decoded("", "Pod", pod.dump().c_str());
+    return read_job(objects_, read, config_, now).managed;
+  };
+  EXPECT_FALSE(managed()) << "its maker is";
+  pod["metadata"]["annotations"]["kueue.x-k8s.io/pod-suspending-parent"] = "statefulset";
+  EXPECT_TRUE(managed());
+}
+
 TEST_F(ReadJob, PriorityComesFromTheLabelTheDefaultClassOrThePods) {
   pod_class("global", 3, true);
   EXPECT_EQ(read(queued).priority, 3);

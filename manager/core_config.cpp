@@ -118,6 +118,7 @@ void set_lifecycle(const Configuration& given, CoreConfig* core) {
   core->jobs.policy.retain_deactivated = given.workload_retention.after_deactivated_by_kueue;
   core->jobs.policy.labels_to_copy = given.integrations.label_keys_to_copy;
   core->jobs.policy.reclaimable_pods = gates.enabled("ReclaimablePods");
+  core->jobs.policy.names_in_labels = !gates.enabled("WorkloadIdentifierAnnotations");
   core->jobs.policy.brief_names = gates.enabled("ShortWorkloadNames");
   core->jobs.policy.elastic = gates.enabled("ElasticJobsViaWorkloadSlices");
   core->jobs.policy.partial_admission = gates.enabled("PartialAdmission");

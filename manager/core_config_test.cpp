@@ -30,6 +30,8 @@ TEST(CoreConfig, FeatureGatesReachWhatTheySwitch) {
   const Switch switches[] = {
       {"ReclaimablePods", false,
        [](const CoreConfig& c) { return c.jobs.policy.reclaimable_pods; }},
+      {"WorkloadIdentifierAnnotations", false,
+       [](const CoreConfig& c) { return !c.jobs.policy.names_in_labels; }},
       {"ShortWorkloadNames", true, [](const CoreConfig& c) { return c.jobs.policy.brief_names; }},
       {"ElasticJobsViaWorkloadSlices", false,
        [](const CoreConfig& c) { return c.jobs.policy.elastic; }},
@@ -66,21 +68,20 @@ TEST(CoreConfig, EveryKindOfJobIsAnIntegrationThatTheConfigurationKnows) {
   for (const auto& kind : all_kinds()) {
     EXPECT_TRUE(has_framework(kind->framework())) << kind->framework();
   }
-  for (const char* name : {"statefulset", "deployment", "no/such"})
-    EXPECT_FALSE(has_framework(name));
+  EXPECT_FALSE(has_framework("no/such"));
 }
 
 TEST(CoreConfig, KindsAreFollowedThatTheConfigurationNames) {
   const auto core = core_config(
       load_configuration("apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n"
-                         "integrations: {frameworks: [ray.io/rayjob, pod]}\n",
+                         "integrations: {frameworks: [ray.io/rayjob, statefulset]}\n",
                          "")
           .value(),
       "test");
   ASSERT_TRUE(core) << core.error().what();
   std::string followed;
   for (const auto& kind : core->kinds.all()) followed += std::string(kind->framework()) + " ";
-  EXPECT_EQ(followed, "batch/job pod ray.io/rayjob ");
+  EXPECT_EQ(followed, "batch/job pod ray.io/rayjob statefulset statefulset ");
 }
 
 TEST(CoreConfig, ExternalKindsAreFollowedUnlessTheirGateIsOff) {

@@ -179,6 +179,7 @@ class Manager {
     CoreDeps deps{client_, connector_, clock_, rng_, scope_, log_};
     if (config_.leader_election.leader_elect) deps.write_gate = &leadership_;
     jobs::JobWebhookConfig for_jobs{core->jobs, core->multikueue,
+                                    config_.gates.enabled("LWSImmutableGroupSize"),
                                     config_.gates.enabled("ValidateRayAndSparkJobUpdates")};
     core_ = std::make_unique<Core>(std::move(deps), std::move(*core));
     add_job_webhooks(&webhooks_, {core_->local().objects(), std::move(for_jobs),

@@ -230,6 +230,8 @@ FRAMEWORKS = json.loads((charts.CHARTS / "regatta-worker/values.schema.json").re
     "properties"]["frameworks"]["items"]["enum"]
 # Those that run on no worker.
 LOCAL_FRAMEWORKS = ["sparkoperator.k8s.io/sparkapplication"]
+# Those that run on no worker and whose Pods are the jobs.
+PODS_FRAMEWORKS = ["deployment", "leaderworkerset.x-k8s.io/leaderworkerset", "statefulset"]
 
 
 class Permissions(unittest.TestCase):
@@ -314,6 +316,17 @@ class Permissions(unittest.TestCase):
                 more = {("get", "pods")} if framework == "pod" else set()
                 self.assertEqual(given | more, wanted | more)
 
+    def test_what_acts_through_pods_is_read_and_its_pods_are_jobs(self):
+        for listed, group, wanted in [("deployment", "apps", set()),
+                                      ("statefulset", "apps", {"list", "watch"}),
+                                      (PODS_FRAMEWORKS[1], PODS_FRAMEWORKS[1].split("/")[0],
+                                       {"list", "watch"})]:
+            config = "integrations: {frameworks: [%s]}" % listed
+            granted = permissions.granted(self.manager(
+                "--set-literal", f"managerConfig.controllerManagerConfigYaml={config}")[None])
+            self.assertEqual({v for v, g, r in granted if g == group}, wanted)
+            self.assertIn(("delete", "", "pods"), granted)
+
     def test_runtimes_of_listed_kinds_are_read(self):
         config = "integrations: {frameworks: [trainer.kubeflow.org/trainjob]}"
         granted = permissions.granted(self.manager(
@@ -379,13 +392,21 @@ class Webhooks(unittest.TestCase):
         self.assertLessEqual({f"/mutate-{jobset}", f"/validate-{jobset}"}, set(paths))
 
     def test_the_kinds_of_jobs_are_those_of_the_program(self):
-        """manager/config/integration_rules.cpp lists what Regatta lacks of Kueue's."""
         text = (ROOT / "manager/config/integration_rules.cpp").read_text()
         known = set(re.findall(r'\{"([\w./-]+)",\s*"\w+\.v', text))
-        lacking = set(re.findall(r'"([^"]+)"', re.search(r"missing\[\] = \{(.*?)\};", text, re.S)[1]))
-        local = set(re.findall(r'\{"([\w./-]+)",\s*"[^"]+",\s*false\}', text)) - lacking
-        self.assertEqual(local, set(LOCAL_FRAMEWORKS))
-        self.assertEqual(known - lacking - local, set(FRAMEWORKS))
+        self.assertEqual(known, set(FRAMEWORKS + LOCAL_FRAMEWORKS + PODS_FRAMEWORKS))
+
+    def test_templates_of_what_acts_through_pods_are_reviewed_at_each_change(self):
+        for listed in PODS_FRAMEWORKS:
+            config = "integrations: {frameworks: [%s]}" % listed
+            found = objects("regatta", "--set", "enableWebhooks=true", "--set-literal",
+                            f"managerConfig.controllerManagerConfigYaml={config}")
+            hooks = found["MutatingWebhookConfiguration",
+                          "regatta-mutating-webhook-configuration"]["webhooks"]
+            operations = {w["name"]: w["rules"][0]["operations"] for w in hooks}
+            kind = listed.split("/")[-1]
+            self.assertEqual(operations[f"m{kind}.kb.io"], ["CREATE", "UPDATE"])
+            self.assertEqual(operations["mpod.kb.io"], ["CREATE"], "they are held back")
 
     def test_jobs_of_managed_namespaces_only_are_reviewed(self):
         jobs = [w for w in self.configurations() if w["name"].endswith("job.kb.io")]

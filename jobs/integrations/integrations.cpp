@@ -2,11 +2,14 @@
 
 #include "jobs/appwrapper/kind.h"
 #include "jobs/batch/kind.h"
+#include "jobs/deployment/kind.h"
 #include "jobs/jobset/kind.h"
 #include "jobs/kubeflow/kind.h"
+#include "jobs/leaderworkerset/kind.h"
 #include "jobs/pod/kind.h"
 #include "jobs/ray/kind.h"
 #include "jobs/spark/kind.h"
+#include "jobs/statefulset/kind.h"
 #include "jobs/trainer/kind.h"
 
 #include <algorithm>
@@ -17,7 +20,8 @@ JobKinds all_kinds() {
   std::vector<std::shared_ptr<const JobKind>> kinds = {batch_job_kind(),  jobset_kind(),
                                                        appwrapper_kind(), spark_application_kind(),
                                                        train_job_kind(),  pod_kind()};
-  for (auto& family : {kubeflow_kinds(), ray_kinds()}) {
+  for (auto& family : {kubeflow_kinds(), ray_kinds(), stateful_set_kinds(),
+                       leader_worker_set_kinds(), deployment_kinds()}) {
     kinds.insert(kinds.end(), family.begin(), family.end());
   }
   return JobKinds(std::move(kinds));
@@ -25,11 +29,18 @@ JobKinds all_kinds() {
 
 JobKinds enabled_kinds(const std::vector<std::string>& frameworks) {
   const JobKinds all = all_kinds();
+  // What acts through Pods needs them.
+  const bool pods = std::any_of(all.all().begin(), all.all().end(), [&](const auto& kind) {
+    const bool named =
+        std::find(frameworks.begin(), frameworks.end(), kind->framework()) != frameworks.end();
+    return named && kind->acts_through_pods();
+  });
   std::vector<std::shared_ptr<const JobKind>> kinds;
   for (const auto& kind : all.all()) {
     const bool named =
         std::find(frameworks.begin(), frameworks.end(), kind->framework()) != frameworks.end();
-    if (named || kind == batch_job_kind()) kinds.push_back(kind);
+    const bool needed = kind == batch_job_kind() || (pods && kind == pod_kind());
+    if (named || needed) kinds.push_back(kind);
   }
   return JobKinds(std::move(kinds));
 }

@@ -1,11 +1,16 @@
 #include "jobs/integrations/job_webhook.h"
 
 #include "jobs/annotation_values.h"
+#include "jobs/plan_rules.h"
+#include "jobs/serving_job.h"
 #include "lib/api/names.h"
 #include "lib/api/validation.h"
 #include "lib/base/joined.h"
+#include "lib/base/json_access.h"
 
 #include <nlohmann/json.hpp>
+
+#include <algorithm>
 
 namespace regatta::jobs {
 namespace {
@@ -108,6 +113,7 @@ void check_prebuilt_kind(const GenericJob& job, api::ErrorList* errors) {
 
 void check_common(const GenericJob& job, api::ErrorList* errors) {
   check_name_in_label(job, api::labels::queue_name, errors);
+  if (job.kind().common_checks() == CommonChecks::queue_and_class) return;
   check_name_in_label(job, api::labels::prebuilt_workload_name, errors);
   check_prebuilt_annotation(job, errors);
   check_prebuilt_kind(job, errors);
@@ -142,6 +148,7 @@ void check_common_update(const Lookup& objects, const GenericJob& before, const 
     errors->invalid(queue_field, "\"\"",
                     "queue-name must not be empty in namespace with default queue");
   }
+  if (after.kind().common_checks() == CommonChecks::queue_and_class) return;
   if (!after.suspended()) {
     must_stay(label_field(api::labels::prebuilt_workload_name),
               prebuilt_workload(before.metadata()), prebuilt_workload(after.metadata()), errors);
@@ -185,6 +192,13 @@ Result<Json> default_job(const Lookup& objects, const GenericJob& job,
   if (managed || job.held_by_parent()) {  // rule 3
     patch.merge_patch(job.gated_patch(config.jobs.topology));
   }
+  if (managed) {
+    api::StringMap labels = job.metadata().labels;
+    for (const auto& [key, value] : object_or_empty(patch, {"metadata", "labels"}).items()) {
+      labels[key] = value.get<std::string>();
+    }
+    patch.merge_patch(job.pods_patch(labels));
+  }
   const auto by = job.managed_by();
   if (config.multikueue && by && by->replaceable &&
       leads_to_workers(objects, ns, queue)) {  // rule 4
@@ -201,6 +215,27 @@ bool is_checked(const GenericJob& job, const JobWebhookConfig& config) {
          job.metadata().labels.contains(std::string(api::labels::queue_name));
 }
 
+/// Whether a group of a serving job has a Workload that is not on hold.
+bool has_working_group(const Lookup& objects, const GenericJob& job, const JobConfig& config) {
+  const ServingNames names{config.policy.brief_names, config.policy.names_in_labels};
+  const auto groups = job.serving()->groups(names);
+  return groups && std::any_of(groups->begin(), groups->end(), [&](const ServingGroup& group) {
+           const auto workload = objects.workload(api::ObjectKey(job.metadata().ns, group.name));
+           return workload && !is_on_hold(*workload);
+         });
+}
+
+CheckOptions check_options(const Lookup& objects, const GenericJob& job,
+                           const JobWebhookConfig& config) {
+  CheckOptions options;
+  options.topology = config.jobs.topology;
+  options.elastic = config.jobs.policy.elastic;
+  options.managed = !queue_of(job).empty() || config.jobs.manage_without_queue_name;
+  options.workload_left = job.serving() && has_working_group(objects, job, config.jobs);
+  options.fixed_group_size = config.fixed_group_size;
+  return options;
+}
+
 }  // namespace
 
 api::FieldErrors validate_job(const Lookup& objects, const JobPtr& given,
@@ -215,7 +250,7 @@ api::FieldErrors validate_job(const Lookup& objects, const JobPtr& given,
   const GenericJob& job = **whole;
   check_common(job, &errors);
   check_elastic(job, config.jobs, &errors);
-  job.check({config.jobs.topology, config.jobs.policy.elastic}, &errors);
+  job.check(check_options(objects, job, config), &errors);
   return errors.take();
 }
 
@@ -234,7 +269,7 @@ api::FieldErrors validate_job_update(const Lookup& objects, const GenericJob& be
   if (checks == UpdateChecks::change_only) return errors.take();
   if (checks == UpdateChecks::change_first) check_common(after, &errors);
   check_elastic(after, config.jobs, &errors);
-  after.check_update(before, {config.jobs.topology, config.jobs.policy.elastic}, &errors);
+  after.check_update(before, check_options(objects, after, config), &errors);
   return errors.take();
 }
 

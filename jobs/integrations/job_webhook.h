@@ -9,7 +9,8 @@ namespace regatta::jobs {
 
 struct JobWebhookConfig {
   JobConfig jobs;
-  bool multikueue = true;  ///< jobs of queues that lead to workers are given to MultiKueue
+  bool multikueue = true;        ///< jobs of queues that lead to workers are given to MultiKueue
+  bool fixed_group_size = true;  ///< gate LWSImmutableGroupSize
   /// A managed job that leaves its queue is still checked (gate ValidateRayAndSparkJobUpdates).
   bool check_leaving = true;
 };

@@ -174,7 +174,8 @@ Roster PodGroup::roster_of_none() const {
   return roster;
 }
 
-/// The pods of a fast group may come after its Workload: only those that failed are replaced.
+/// The pods of a fast group, or of a serving job, may come after its Workload: only those that
+/// failed are replaced.
 Roster PodGroup::roster(const api::Workload* workload) const {
   if (!workload) return roster_of_none();
   Roster roster;
@@ -187,7 +188,8 @@ Roster PodGroup::roster(const api::Workload* workload) const {
     fill(std::move(active), std::move(given_up), static_cast<std::size_t>(set.count), &roster);
   }
   sort_by_name(roster.kept);
-  if (fast()) roster.absent = std::min(roster.absent, given_up_among(roster.kept));
+  const bool follows = fast() || says(api::annotations::pod_group_serving, "true");
+  if (follows) roster.absent = std::min(roster.absent, given_up_among(roster.kept));
   return roster;
 }
 
@@ -280,6 +282,10 @@ bool PodGroup::suspended() const {
 
 bool PodGroup::passed_over() const {
   return pods_.front()->passed_over();
+}
+
+bool PodGroup::held_by_parent() const {
+  return pods_.front()->held_by_parent();
 }
 
 bool PodGroup::active() const {

@@ -39,6 +39,7 @@ class PodGroup final : public GenericJob, public ComposedJob {
   bool suspended() const override;
   bool stopping() const override { return false; }
   bool passed_over() const override;
+  bool held_by_parent() const override;
   bool active() const override;
   std::optional<Finished> finished() const override;
   bool pods_ready() const override;

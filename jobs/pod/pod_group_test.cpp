@@ -218,6 +218,23 @@ TEST(PodGroup, failed_pods_wait_for_their_replacement) {
       << "the one that failed last";
 }
 
+TEST(PodGroup, pods_of_a_serving_job_come_when_they_come) {
+  const WorkloadPtr workload = workload_of(two, admission);
+  const char* serving = R"({"metadata": {"annotations": {
+      "kueue.x-k8s.io/pod-group-serving": "true"}}})";
+  EXPECT_EQ(plan_of({member("a", serving)}, workload), "start job a (Admitted by clusterQueue cq)");
+  EXPECT_EQ(plan_of({member("a")}, workload).find("await replacement"), 0U);
+}
+
+TEST(PodGroup, what_has_another_owner_needs_no_new_reference_to_a_namesake) {
+  const std::vector<Json> again = {member("a", R"({"metadata": {"uid": "again"}})"), member("b")};
+  api::Workload workload = *workload_of(two, admission);
+  const auto plan = [&] { return plan_of(again, std::make_shared<const api::Workload>(workload)); };
+  EXPECT_NE(plan().find("share workload with a"), std::string::npos) << "it would go with the old";
+  workload.metadata.owner_references.push_back({"apps/v1", "StatefulSet", "db", "u", {}, {}});
+  EXPECT_EQ(plan().find("share workload"), std::string::npos);
+}
+
 TEST(PodGroup, deleted_pods_that_never_ran_wait_for_their_replacement) {
   EXPECT_EQ(plan_of({member("a", going), member("b")}, workload_of(two, {})),
             "await replacement (Some Failed pods need replacement)");

@@ -1,6 +1,6 @@
 #include "jobs/plan.h"
 #include "jobs/pod/kind.h"
-#include "jobs/pod/role_hash.h"
+#include "jobs/role_hash.h"
 #include "lib/api/names.h"
 
 #include <gtest/gtest.h>

@@ -37,6 +37,8 @@ const std::map<std::string, int>& differ_on_purpose() {
                                               {"sparkapplication", 3},
                                               {"trainjob", 51},
                                               {"pod", 13},
+                                              {"pod-group", 8},
+                                              {"deployment", 2},
                                               {"external-framework", 3}};
   return all;
 }
@@ -111,7 +113,8 @@ INSTANTIATE_TEST_SUITE_P(Corpus, JobsConformanceKind,
                          testing::Values("batch-job", "jobset", "pytorchjob", "tfjob", "xgboostjob",
                                          "paddlejob", "jaxjob", "mpijob", "raycluster", "rayjob",
                                          "rayservice", "appwrapper", "sparkapplication", "trainjob",
-                                         "pod", "external-framework"),
+                                         "pod", "pod-group", "statefulset", "deployment",
+                                         "leaderworkerset", "external-framework"),
                          [](const auto& info) {
                            std::string name = info.param;
                            std::replace(name.begin(), name.end(), '-', '_');

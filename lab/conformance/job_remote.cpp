@@ -1,6 +1,9 @@
+#include "jobs/annotation_values.h"
 #include "jobs/integrations/external.h"
 #include "jobs/remote_object.h"
+#include "jobs/serving_job.h"
 #include "lab/conformance/job_steps.h"
+#include "lib/api/names.h"
 #include "lib/base/json_access.h"
 
 #include <nlohmann/json.hpp>
@@ -65,7 +68,8 @@ Json play_sync(const JobStep& step, Pair pair) {
   const Json patch = local->status_patch(*remote);
   if (!patch.empty()) pair.hub.patch(pair.kind.resource(), pair.key, patch);
   Json out = pair.outcome();
-  const bool waits = !local->passed_over();  // of others nothing is known that could wait
+  // Of others nothing is known that could wait, or nothing comes home.
+  const bool waits = !local->passed_over() && !local->serving();
   if (waits && patch.empty() && status_in(pair.hub, pair) != status_in(pair.worker, pair)) {
     out["deferred"] = true;
   }
@@ -95,6 +99,45 @@ Json play_names(const JobStep& step) {
   return Json{{"gvks", kinds}};
 }
 
+/// A LeaderWorkerSet has several Workloads, which it does not name.
+bool names_workload(const jobs::JobKind& kind) {
+  return kind.resource().kind != "LeaderWorkerSet";
+}
+
+Json keys_of_groups(const jobs::ServingJob& job) {
+  const api::ObjectMeta& metadata = job.metadata();
+  if (metadata.annotation(std::string(api::annotations::multikueue_origin_uid)).empty()) {
+    return Json{
+        {"error", "no origin UID annotation found for leaderworkerset: " + metadata.key().str()}};
+  }
+  const auto groups = job.groups({});
+  if (!groups) return Json{{"error", groups.error().what()}};
+  Json keys = Json::array();
+  for (const jobs::ServingGroup& group : *groups) keys.push_back(metadata.ns + "/" + group.name);
+  return Json{{"keys", std::move(keys)}};
+}
+
+/// How many Workloads a job has, and which of them one is.
+Json play_count(const JobStep& step, const Pair& pair) {
+  std::string complaint;
+  const std::string& text =
+      text_at(step.input("workload"),
+              {"metadata", "annotations", api::annotations::component_workload_index});
+  const auto index = text.empty() ? std::nullopt : jobs::whole_number(text, &complaint);
+  Json out{{"index", index.value_or(-1)}};
+  const jobs::JobPtr local = pair.local();
+  const auto groups =
+      local && local->serving()
+          ? local->serving()->groups({})
+          : Result<std::vector<jobs::ServingGroup>>(Error(Errc::not_found, pair.missing()));
+  if (groups) {
+    out["count"] = groups->size();
+  } else {
+    out["error"] = groups.error().what();
+  }
+  return out;
+}
+
 Result<Json> play_keys(const JobStep& step, const jobs::JobKind& kind) {
   const Json& given = step.input("object");
   if (text_at(given, "kind") != kind.resource().kind ||
@@ -104,6 +147,9 @@ Result<Json> play_keys(const JobStep& step, const jobs::JobKind& kind) {
   const auto job = kind.decode(step.input("object"), nullptr);
   if (!job) return Json{{"error", job.error().what()}};
   const api::ObjectMeta& metadata = (*job)->metadata();
+  if (const jobs::ServingJob* serving = (*job)->serving(); serving && !names_workload(kind)) {
+    return keys_of_groups(*serving);
+  }
   const std::string name = jobs::prebuilt_workload(metadata);
   if (name.empty()) {
     std::string label(kind.resource().kind);
@@ -137,6 +183,7 @@ Result<Json> play_remote(const JobStep& step) {
     return Json{{"managed", false}, {"reason", reason}};
   }
   if (op == "remoteManagedBy") return play_managed_by(pair);
+  if (op == "remoteCount") return play_count(step, pair);
   if (op == "remoteDelete") {
     pair.worker.remove(kind->resource(), pair.key);
     return pair.outcome();

@@ -125,10 +125,12 @@ Result<Json> play_reconcile(const JobStep& step) {
   for (const Json& name : list_or_empty(step.step, "controllers")) {
     const JobKind* found = nullptr;
     for (const auto& kind : step.kinds.all()) {
-      if (name == kind->framework()) found = kind.get();
+      const bool named =
+          name == kind->framework() || name == std::string(kind->framework()) + "-pod";
+      if (named && !kind->parent_kind()) found = kind.get();
     }
     if (!found) return not_implemented("the controller " + dump_json(name));
-    kinds.push_back(found);
+    if (std::find(kinds.begin(), kinds.end(), found) == kinds.end()) kinds.push_back(found);
   }
   world.begin();
   reconcile(step, kinds, &world);
@@ -279,6 +281,7 @@ Result<jobs::JobWebhookConfig> config_of_jobs(const Json& given) {
     jobs.namespaces = std::move(*namespaces);
   }
   config.multikueue = gate(given, "MultiKueue");
+  config.fixed_group_size = gate(given, "LWSImmutableGroupSize");
   config.check_leaving = gate(given, "ValidateRayAndSparkJobUpdates");
   jobs.topology.enabled = gate(given, "TopologyAwareScheduling");
   jobs.topology.multi_layer = gate(given, "TASMultiLayerTopology");
@@ -288,6 +291,7 @@ Result<jobs::JobWebhookConfig> config_of_jobs(const Json& given) {
   jobs.policy.restore_at_once = true;
   jobs.policy.tell_obstacles = false;
   jobs.policy.reclaimable_pods = gate(given, "ReclaimablePods");
+  jobs.policy.names_in_labels = !gate(given, "WorkloadIdentifierAnnotations");
   jobs.policy.elastic = gate(given, "ElasticJobsViaWorkloadSlices");
   jobs.policy.partial_admission = gate(given, "PartialAdmission");
   jobs.policy.queue_labels = gate(given, "AssignQueueLabelsForPods");
@@ -319,6 +323,7 @@ JobWorld JobStep::world() const {
 
 const JobKind* kind_of_folder(const jobs::JobKinds& kinds, std::string_view folder) {
   for (const auto& kind : kinds.all()) {
+    if (kind->parent_kind()) continue;
     const std::string_view framework = kind->framework();
     if (folder == framework.substr(framework.find('/') + 1)) return kind.get();
     std::string joined(framework);

@@ -36,6 +36,9 @@ struct WorkloadAfter {
     api::set_condition(&after.status.conditions, a.condition, now);
     return after;
   }
+  std::optional<api::Workload> operator()(const jobs::HoldWorkload& a) const {
+    return with_status(a.workload, jobs::held_status(*a.workload, a.message, now));
+  }
   std::optional<api::Workload> operator()(const jobs::UpdateWorkload& a) const {
     api::Workload after = *a.workload;
     after.spec = a.spec;
@@ -188,6 +191,9 @@ void JobWorld::write_job(const jobs::GenericJob& job, const jobs::JobAction& act
       remove(*one.job);
     }
   }
+  if (const auto* pods = std::get_if<jobs::PatchPods>(&action)) {
+    for (const jobs::JobWrite& one : pods->writes) patch(one);
+  }
   if (const auto* gone = std::get_if<jobs::LetJobGo>(&action)) {
     for (const jobs::JobWrite& one : gone->writes) patch(one);
   }
@@ -212,6 +218,8 @@ void JobWorld::carry_out(const jobs::GenericJob& job, const jobs::JobAction& act
     create(object);
   } else if (const auto* drop = std::get_if<jobs::DeleteWorkload>(&action)) {
     remove(api::Workload::resource, drop->workload->metadata.key());
+  } else if (const auto* old = std::get_if<jobs::RetireWorkload>(&action)) {
+    remove(api::Workload::resource, old->workload->metadata.key());
   } else {
     write_workload(job, action);
     write_job(job, action);
@@ -336,11 +344,28 @@ std::vector<WorkloadPtr> JobWorld::workloads_of(const jobs::JobId& owner) const 
   std::vector<WorkloadPtr> out;
   const WorkloadPtr shared = workload(owner.key);
   if (shared && jobs::group_of(kinds_, *shared) == owner) return {shared};
+  const bool serves = owner.kind->serves();
   for (const auto& [id, entry] : objects_) {
     if (id.kind != api::Workload::resource.kind || id.key.ns != owner.key.ns) continue;
     const WorkloadPtr workload = typed<api::Workload>(entry);
+    if (serves && workload && jobs::parent_of(kinds_, *workload) == owner) {
+      out.push_back(workload);
+    }
     const api::OwnerReference* by = workload ? workload->metadata.controller() : nullptr;
     if (by && kinds_.find(*by) == owner.kind && by->name == owner.key.name) out.push_back(workload);
+  }
+  return out;
+}
+
+std::vector<JobPtr> JobWorld::pods_of(const jobs::JobId& parent) const {
+  std::vector<JobPtr> out;
+  for (const auto& kind : kinds_.all()) {
+    if (kind->parent_kind() != parent.kind) continue;
+    for (const auto& [id, entry] : objects_) {
+      if (!id.group.empty() || id.kind != "Pod" || id.key.ns != parent.key.ns) continue;
+      const auto pod = kind->decode(entry.object, nullptr);
+      if (pod && kind->parent_of(**pod) == parent.key.name) out.push_back(*pod);
+    }
   }
   return out;
 }

@@ -52,6 +52,7 @@ class JobWorld final : public jobs::Lookup {
   std::shared_ptr<const Json> runtime(const jobs::RuntimeRef& ref) const override;
   jobs::WorkloadPtr workload(const api::ObjectKey& key) const override;
   std::vector<jobs::WorkloadPtr> workloads_of(const jobs::JobId& owner) const override;
+  std::vector<jobs::JobPtr> pods_of(const jobs::JobId& parent) const override;
   std::shared_ptr<const api::Namespace> namespace_named(const std::string& name) const override;
   std::shared_ptr<const api::LocalQueue> local_queue(const api::ObjectKey& key) const override;
   std::shared_ptr<const api::ClusterQueue> cluster_queue(const std::string& name) const override;

@@ -54,6 +54,7 @@ constexpr std::string_view role_hash = "kueue.x-k8s.io/role-hash";
 constexpr std::string_view is_group_workload = "kueue.x-k8s.io/is-group-workload";
 constexpr std::string_view pod_group_total_count = "kueue.x-k8s.io/pod-group-total-count";
 constexpr std::string_view pod_group_fast_admission = "kueue.x-k8s.io/pod-group-fast-admission";
+constexpr std::string_view pod_group_pod_index_label = "kueue.x-k8s.io/pod-group-pod-index-label";
 constexpr std::string_view pod_group_serving = "kueue.x-k8s.io/pod-group-serving";
 constexpr std::string_view retriable_in_group = "kueue.x-k8s.io/retriable-in-group";
 constexpr std::string_view podset_required_topology = "kueue.x-k8s.io/podset-required-topology";

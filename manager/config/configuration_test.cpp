@@ -192,8 +192,6 @@ integrations: {frameworks: [pod, deployment, statefulset]}
   EXPECT_EQ(c->warnings,
             (std::vector<std::string>{
                 "fields without effect in Regatta: resources.deviceClassMappings",
-                "integrations.frameworks that Regatta does not have, whose objects it leaves "
-                "alone: deployment, statefulset",
                 "integrations.frameworks does not list batch/job, which Regatta always manages"}));
   EXPECT_TRUE(load_configuration(v1beta2)->warnings.empty());
 }

@@ -36,13 +36,6 @@ constexpr Framework frameworks[] = {
     {"workload.codeflare.dev/appwrapper", "AppWrapper.v1beta2.workload.codeflare.dev"},
 };
 
-/// Kueue's integrations that Regatta does not have.
-constexpr std::string_view missing[] = {
-    "deployment",
-    "leaderworkerset.x-k8s.io/leaderworkerset",
-    "statefulset",
-};
-
 const Framework* find(std::string_view name) {
   const auto it = std::find_if(std::begin(frameworks), std::end(frameworks),
                                [name](const Framework& one) { return one.name == name; });
@@ -84,9 +77,7 @@ std::span<const Framework> all_frameworks() {
 }
 
 bool has_framework(std::string_view framework) {
-  const bool lacks =
-      std::find(std::begin(missing), std::end(missing), framework) != std::end(missing);
-  return !lacks && find(framework) != nullptr;
+  return find(framework) != nullptr;
 }
 
 void check_integrations(const Json& c, api::ErrorList* errors) {

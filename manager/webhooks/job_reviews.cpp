@@ -26,8 +26,9 @@ class JobReviews {
     if (request.operation == "DELETE" || request.operation == "CONNECT") return {};
     if (!deps_.synced())
       return refusal(503, "the manager is starting: its caches are being filled");
-    // Only new jobs get defaults: a job that runs must not be suspended by some other change.
-    if (handler == Handler::mutating && request.operation != "CREATE") return {};
+    // A job that runs must not be suspended by some other change.
+    const bool defaults = request.operation == "CREATE" || kind_.defaults_updates();
+    if (handler == Handler::mutating && !defaults) return {};
     const auto job = read(request.object);
     if (!job) return refusal(400, job.error().what());
     if (handler == Handler::mutating) return defaulted(request.object, **job);
@@ -94,6 +95,7 @@ std::string job_webhook_path(const jobs::JobKind& kind, Handler handler) {
 
 void add_job_webhooks(webhooks::WebhookHandler* handler, JobReviewDeps deps) {
   for (const auto& kind : deps.objects.kinds().all()) {
+    if (kind->parent_kind()) continue;
     const auto reviews = std::make_shared<const JobReviews>(*kind, deps);
     for (const Handler part : {Handler::mutating, Handler::validating}) {
       handler->add(job_webhook_path(*kind, part), [reviews, part](const ReviewRequest& request) {

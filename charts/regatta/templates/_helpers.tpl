@@ -68,11 +68,13 @@ subjects:
 {{- $config | toYaml -}}
 {{- end -}}
 
-{{/* The kinds of jobs that the Configuration lists, besides Jobs: name, group, version and plural. */}}
+{{/* The kinds of jobs that the Configuration lists, besides Jobs: name, group, version and plural; whether its
+Pods are jobs, alone or in groups. */}}
 {{- define "regatta.jobKinds" -}}
 {{- $config := include "regatta.givenConfig" . | fromYaml -}}
 {{- $listed := dig "integrations" "frameworks" list $config -}}
 {{- $all := list
+  (dict "framework" "deployment" "group" "apps" "version" "v1" "name" "deployment" "pods" "alone")
   (dict "framework" "jobset.x-k8s.io/jobset" "version" "v1alpha2" "name" "jobset")
   (dict "framework" "kubeflow.org/jaxjob" "version" "v1" "name" "jaxjob")
   (dict "framework" "kubeflow.org/mpijob" "version" "v2beta1" "name" "mpijob")
@@ -80,19 +82,27 @@ subjects:
   (dict "framework" "kubeflow.org/pytorchjob" "version" "v1" "name" "pytorchjob")
   (dict "framework" "kubeflow.org/tfjob" "version" "v1" "name" "tfjob")
   (dict "framework" "kubeflow.org/xgboostjob" "version" "v1" "name" "xgboostjob")
+  (dict "framework" "leaderworkerset.x-k8s.io/leaderworkerset" "version" "v1" "name" "leaderworkerset" "pods" "groups")
   (dict "framework" "pod" "group" "" "version" "v1" "name" "pod")
   (dict "framework" "ray.io/raycluster" "version" "v1" "name" "raycluster")
   (dict "framework" "ray.io/rayjob" "version" "v1" "name" "rayjob")
   (dict "framework" "ray.io/rayservice" "version" "v1" "name" "rayservice")
   (dict "framework" "sparkoperator.k8s.io/sparkapplication" "version" "v1beta2" "name" "sparkapplication")
+  (dict "framework" "statefulset" "group" "apps" "version" "v1" "name" "statefulset" "pods" "groups")
   (dict "framework" "trainer.kubeflow.org/trainjob" "version" "v1alpha1" "name" "trainjob" "runtimes" (list "trainingruntimes" "clustertrainingruntimes"))
   (dict "framework" "workload.codeflare.dev/appwrapper" "version" "v1beta2" "name" "appwrapper")
 -}}
 {{- $kinds := list -}}
+{{- /* What acts through Pods needs them. */ -}}
+{{- range list "deployment" "leaderworkerset.x-k8s.io/leaderworkerset" "statefulset" -}}
+{{- if has . $listed -}}
+{{- $listed = append $listed "pod" -}}
+{{- end -}}
+{{- end -}}
 {{- range $all -}}
 {{- if has .framework $listed -}}
 {{- $group := hasKey . "group" | ternary .group (.framework | splitList "/" | first) -}}
-{{- $kind := dict "name" .name "group" $group "version" .version "plural" (printf "%ss" .name) "runtimes" .runtimes -}}
+{{- $kind := dict "name" .name "group" $group "version" .version "plural" (printf "%ss" .name) "runtimes" .runtimes "pods" .pods -}}
 {{- $kinds = append $kinds $kind -}}
 {{- end -}}
 {{- end -}}

@@ -1,4 +1,4 @@
-#include "jobs/pod/role_hash.h"
+#include "jobs/role_hash.h"
 
 #include "lib/api/quantity.h"
 #include "lib/base/digest.h"
@@ -130,7 +130,7 @@ Json containers(const Json& spec, const char* name) {
 
 }  // namespace
 
-std::string role_hash(const Json& pod_spec) {
+Json pod_shape(const Json& pod_spec) {
   Json shape{{"containers", containers(pod_spec, "containers")},
              {"initContainers", containers(pod_spec, "initContainers")},
              {"overhead", quantities(pod_spec, "overhead")}};
@@ -142,7 +142,11 @@ std::string role_hash(const Json& pod_spec) {
   if (Json requests = quantities(own, "requests"); !requests.is_null()) {
     shape["resources"] = std::move(requests);
   }
-  return sha256_hex(text_of(Json{{"spec", std::move(shape)}}, "")).substr(0, 8);
+  return shape;
+}
+
+std::string role_hash(const Json& pod_spec) {
+  return sha256_hex(text_of(Json{{"spec", pod_shape(pod_spec)}}, "")).substr(0, 8);
 }
 
 }  // namespace regatta::jobs

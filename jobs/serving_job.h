@@ -1,0 +1,95 @@
+#pragma once
+
+#include "jobs/idle_job.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace regatta::jobs {
+
+/// One group of Pods of a serving job. Its Workload has the name of the group.
+struct ServingGroup {
+  std::string name;
+  std::optional<std::int32_t> index;  ///< of jobs that may have several
+};
+
+/// A Pod of a serving job, and the job that made it: the same one, or one that the same one made.
+/// `maker` is null when it is not followed.
+struct ServedPod {
+  JobPtr pod;
+  JobPtr maker;
+};
+
+/// How Workloads are named.
+struct ServingNames {
+  bool brief = false;      ///< see workload_name()
+  bool in_labels = false;  ///< Pods name their Workload in labels, not in annotations
+};
+
+/// A job that runs for as long as its user wants, such as a StatefulSet. Its Pods are held back and
+/// started as groups (jobs/composed_job.h). The job itself makes the Workload of each group before
+/// there are Pods, and tells each Pod its group.
+class ServingJob : public IdleJob {
+ public:
+  const ServingJob* serving() const final { return this; }
+
+  /// The groups that there are to be; `invalid` when the job cannot have so many.
+  virtual Result<std::vector<ServingGroup>> groups(const ServingNames& names) const = 0;
+  /// A hub made the Workloads of the groups.
+  bool made_on_hub() const;
+  /// Whether its priority is followed while it has Workloads.
+  virtual bool follows_priority() const { return false; }
+  /// Why Workloads of a job without replicas are kept but not admitted; empty for jobs whose
+  /// Workloads go with their groups.
+  virtual std::string hold_message() const { return {}; }
+  /// What ties a Pod to its group, or lets it run: an empty object when nothing is left to do.
+  virtual Json pod_patch(const ServedPod& pod, const ServingNames& names) const = 0;
+  /// Whether a Pod that this job made is of a template that is being replaced. Such a Pod takes
+  /// the place of one that was admitted.
+  virtual bool is_outdated(const GenericJob&) const { return false; }
+
+  /// No Pod of it is ready: its queue may change.
+  bool suspended() const override;
+  Json remote_job(const api::Workload& workload, const std::string& origin) const override;
+
+ protected:
+  using IdleJob::IdleJob;
+
+  const Json& spec() const;
+  const Json& status() const;
+  /// By which the Workloads of the job are named: on a worker, that of the hub's job.
+  const std::string& naming_uid() const;
+  /// `index` is of jobs that may have several groups.
+  std::string group_name(const ServingNames& names, const std::string& index = {}) const;
+};
+
+/// Whether the Workload is the job's, though the job does not control it.
+bool serves(const api::Workload& workload, const GenericJob& job);
+
+/// What a Pod of a serving job is told: the group, the number of its Pods, and the role of the Pod.
+struct PodTie {
+  std::string group;
+  std::int32_t total = 0;
+  std::string role;
+  api::StringMap labels;
+  api::StringMap annotations;
+};
+/// Ties the Pod; an empty object when it is tied already.
+Json tie_patch(const GenericJob& pod, const PodTie& tie, const ServingNames& names);
+/// Lets the Pod run without an admission; an empty object when no gate of Kueue holds it.
+Json ungate_patch(const GenericJob& pod);
+
+/// The Pods that may be of serving jobs of a kind.
+struct ServedPods {
+  std::string_view framework;
+  std::string_view selector;
+  const JobKind* (*parent)() = nullptr;
+  std::string (*parent_of)(const api::ObjectMeta& pod) = nullptr;
+};
+/// What the serving job has to know of its Pods. All else of them is in jobs/pod/.
+std::shared_ptr<const JobKind> served_pod_kind(const ServedPods& pods);
+
+}  // namespace regatta::jobs
