@@ -209,7 +209,7 @@ void LeaderWorkerSet::check(const CheckOptions& options, api::ErrorList* errors)
   }
   const auto sets = wrong.empty() ? pod_sets(options.topology) : std::vector<api::PodSet>();
   if (wrong.empty() && sets) wrong = check_topology_groups(*sets, paths);
-  errors->append(std::move(wrong));
+  errors->append(wrong);
 }
 
 void LeaderWorkerSet::check_update(const GenericJob& before, const CheckOptions& options,
