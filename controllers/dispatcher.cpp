@@ -149,16 +149,15 @@ std::shared_ptr<clusters::RemoteCluster> Dispatcher::remote(const std::string& c
 void Dispatcher::nominate_first(const api::Workload& workload, api::WorkloadStatus* status) {
   if (!status->nominated_cluster_names.empty()) return;
   const jobs::Lookup& hub = deps_.local.objects();
-  dispatch::GroupView group;
-  std::shared_ptr<const api::MultiKueueConfig> config;
-  for (const api::AdmissionCheckState& state : status->admission_checks) {
-    group.local.placed = group.local.placed || dispatch::names_placement(hub, state.name);
-    const auto check = hub.admission_check(state.name);
-    if (!check || check->spec.controller_name != api::multikueue_controller_name) continue;
-    config = dispatch::config_of(hub, state.name);
-    group.local.dispatcher = dispatch::named_dispatcher(hub, state.name);
-  }
+  const api::AdmissionCheckState* check = dispatch::multikueue_check(hub, *status);
+  const auto config = check ? dispatch::config_of(hub, check->name) : nullptr;
   if (!config) return;
+  dispatch::GroupView group;
+  group.local.dispatcher = dispatch::named_dispatcher(hub, check->name);
+  const auto& states = status->admission_checks;
+  group.local.placed = std::any_of(states.begin(), states.end(), [&](const auto& state) {
+    return dispatch::names_placement(hub, state.name);
+  });
   const TimePoint now = deps_.local.clock.now();
   group.local.quota_reserved_at = now;
   group.config_order = config->spec.clusters;

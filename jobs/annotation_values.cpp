@@ -1,6 +1,9 @@
 #include "jobs/annotation_values.h"
 
 #include "lib/api/field_errors.h"
+#include "lib/base/json_access.h"
+
+#include <nlohmann/json.hpp>
 
 #include <charconv>
 
@@ -27,6 +30,15 @@ std::optional<bool> truth(const std::string& text) {
     if (text == no) return false;
   }
   return std::nullopt;
+}
+
+api::StringMap template_annotations(const Json& pod_template) {
+  api::StringMap out;
+  for (const auto& [key, value] :
+       object_or_empty(pod_template, {"metadata", "annotations"}).items()) {
+    if (value.is_string()) out[key] = value.get<std::string>();
+  }
+  return out;
 }
 
 }  // namespace regatta::jobs

@@ -3,6 +3,7 @@
 #include "lib/api/quantity.h"
 #include "lib/base/digest.h"
 #include "lib/base/json_access.h"
+#include "lib/base/json_text.h"
 
 #include <nlohmann/json.hpp>
 
@@ -53,20 +54,9 @@ const Names* order_in(std::string_view holder) {
   return found == orders.end() ? nullptr : &found->second;
 }
 
-/// JSON as Go writes it: `<`, `>` and `&` are escaped.
 std::string scalar_text(const Json& value) {
   std::string out;
-  for (const char c : dump_json(value)) {
-    if (c == '<') {
-      out += "\\u003c";
-    } else if (c == '>') {
-      out += "\\u003e";
-    } else if (c == '&') {
-      out += "\\u0026";
-    } else {
-      out += c;
-    }
-  }
+  append_json(out, value, Escapes::html);
   return out;
 }
 

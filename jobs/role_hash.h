@@ -6,12 +6,12 @@
 
 namespace regatta::jobs {
 
-/// Eight hexadecimal digits that are the same for pods that ask for the same: requests and ports of
-/// containers, and what the scheduler looks at. Kueue's, to the letter: it is kept in annotations.
-/// What tells pods of one shape: the fields of the spec that decide where a pod may run and what it
-/// asks for. Absent fields are null.
+/// What pods of one shape share: the fields of the spec that decide where a pod may run, and what
+/// it asks for. Absent fields are null.
 Json pod_shape(const Json& pod_spec);
 
+/// Eight hexadecimal digits that are the same for pods of one shape. Kueue's, to the letter: it is
+/// kept in annotations.
 std::string role_hash(const Json& pod_spec);
 
 }  // namespace regatta::jobs

@@ -17,28 +17,24 @@ bool is_kueue_gate(const std::string& name) {
   return name == api::gates::admission || name == api::gates::topology;
 }
 
-class ServedPodJob final : public IdleJob {
+class ServedPodJob final : public IdleObject {
  public:
   ServedPodJob(const JobKind& kind, Json gates, api::ObjectMeta metadata)
-      : IdleJob(std::move(gates), std::move(metadata)), kind_(kind) {}
-  const JobKind& kind() const override { return kind_; }
+      : IdleObject(kind, std::move(gates), std::move(metadata)) {}
   const Json& gates() const { return object(); }
-
- private:
-  const JobKind& kind_;
 };
 
 class ServedPodKind final : public JobKind {
  public:
-  explicit ServedPodKind(const ServedPods& pods) : pods_(pods) {}
-  std::string_view framework() const override { return pods_.framework; }
+  explicit ServedPodKind(ServedPods pods) : pods_(std::move(pods)) {}
+  std::string_view framework() const override { return pods_.parent->framework(); }
   const api::ResourceInfo& resource() const override { return served_pod_resource; }
   std::string_view selector() const override { return pods_.selector; }
-  const JobKind* parent_kind() const override { return pods_.parent(); }
+  const JobKind* parent_kind() const override { return pods_.parent.get(); }
   std::string parent_of(const GenericJob& pod) const override {
     const api::ObjectMeta& metadata = pod.metadata();
     const std::string key(api::annotations::pod_suspending_parent);
-    return metadata.annotation(key) == pods_.framework ? pods_.parent_of(metadata) : std::string();
+    return metadata.annotation(key) == framework() ? pods_.parent_of(metadata) : std::string();
   }
   bool dispatched() const override { return false; }
   Result<JobPtr> decode(const Json& object, api::TemplatePool*) const override {
@@ -53,18 +49,6 @@ class ServedPodKind final : public JobKind {
 };
 
 }  // namespace
-
-const Json& ServingJob::spec() const {
-  return object_or_empty(object(), {"spec"});
-}
-
-const Json& ServingJob::status() const {
-  return object_or_empty(object(), {"status"});
-}
-
-bool ServingJob::suspended() const {
-  return integer_at(status(), "readyReplicas").value_or(0) == 0;
-}
 
 bool ServingJob::made_on_hub() const {
   return !metadata().label(std::string(api::labels::multikueue_origin)).empty();
@@ -136,8 +120,8 @@ Json ungate_patch(const GenericJob& pod) {
           {"spec", {{"schedulingGates", std::move(kept)}}}};
 }
 
-std::shared_ptr<const JobKind> served_pod_kind(const ServedPods& pods) {
-  return std::make_shared<const ServedPodKind>(pods);
+std::shared_ptr<const JobKind> served_pod_kind(ServedPods pods) {
+  return std::make_shared<const ServedPodKind>(std::move(pods));
 }
 
 }  // namespace regatta::jobs

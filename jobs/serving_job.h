@@ -1,6 +1,6 @@
 #pragma once
 
-#include "jobs/idle_job.h"
+#include "jobs/pod_parent.h"
 
 #include <cstdint>
 #include <optional>
@@ -32,7 +32,7 @@ struct ServingNames {
 /// A job that runs for as long as its user wants, such as a StatefulSet. Its Pods are held back and
 /// started as groups (jobs/composed_job.h). The job itself makes the Workload of each group before
 /// there are Pods, and tells each Pod its group.
-class ServingJob : public IdleJob {
+class ServingJob : public PodParent {
  public:
   const ServingJob* serving() const final { return this; }
 
@@ -51,15 +51,11 @@ class ServingJob : public IdleJob {
   /// the place of one that was admitted.
   virtual bool is_outdated(const GenericJob&) const { return false; }
 
-  /// No Pod of it is ready: its queue may change.
-  bool suspended() const override;
   Json remote_job(const api::Workload& workload, const std::string& origin) const override;
 
  protected:
-  using IdleJob::IdleJob;
+  using PodParent::PodParent;
 
-  const Json& spec() const;
-  const Json& status() const;
   /// By which the Workloads of the job are named: on a worker, that of the hub's job.
   const std::string& naming_uid() const;
   /// `index` is of jobs that may have several groups.
@@ -82,14 +78,21 @@ Json tie_patch(const GenericJob& pod, const PodTie& tie, const ServingNames& nam
 /// Lets the Pod run without an admission; an empty object when no gate of Kueue holds it.
 Json ungate_patch(const GenericJob& pod);
 
+/// A kind of serving jobs.
+template <class Job>
+class ServingKind final : public PodParentKind<Job> {
+ public:
+  using PodParentKind<Job>::PodParentKind;
+  bool serves() const override { return true; }
+};
+
 /// The Pods that may be of serving jobs of a kind.
 struct ServedPods {
-  std::string_view framework;
+  std::shared_ptr<const JobKind> parent;
   std::string_view selector;
-  const JobKind* (*parent)() = nullptr;
   std::string (*parent_of)(const api::ObjectMeta& pod) = nullptr;
 };
 /// What the serving job has to know of its Pods. All else of them is in jobs/pod/.
-std::shared_ptr<const JobKind> served_pod_kind(const ServedPods& pods);
+std::shared_ptr<const JobKind> served_pod_kind(ServedPods pods);
 
 }  // namespace regatta::jobs

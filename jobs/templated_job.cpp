@@ -1,5 +1,6 @@
 #include "jobs/templated_job.h"
 
+#include "jobs/annotation_values.h"
 #include "jobs/remote_object.h"
 #include "lib/api/names.h"
 #include "lib/base/json_access.h"
@@ -17,15 +18,6 @@ const Json& null_json() {
 
 const Json& value_at(const Json& object, const Json::json_pointer& path) {
   return object.contains(path) ? object.at(path) : null_json();
-}
-
-api::StringMap annotations_of(const Json& pod_template) {
-  api::StringMap out;
-  for (const auto& [key, value] :
-       object_or_empty(pod_template, {"metadata", "annotations"}).items()) {
-    if (value.is_string()) out[key] = value.get<std::string>();
-  }
-  return out;
 }
 
 std::string metadata_field(const PodSlot& slot) {
@@ -81,7 +73,7 @@ Result<std::vector<api::PodSet>> TemplatedJob::pod_sets(const TopologyOptions& t
     set.name = slot.name;
     set.count = slot.count;
     set.pod_template = std::move(*read);
-    const api::StringMap annotations = annotations_of(given);
+    const api::StringMap annotations = template_annotations(given);
     wrong.append(check_topology(metadata_field(slot), annotations, slot.count, topology));
     paths[slot.name] = metadata_field(slot) + ".annotations";
     auto request = topology_request(annotations, slot.numbering, topology);
@@ -203,7 +195,7 @@ void TemplatedJob::check(const CheckOptions& options, api::ErrorList* errors) co
   std::optional<Error> unreadable;
   for (const PodSlot& slot : slots_) {
     if (!slot.topology_checked) continue;
-    const api::StringMap annotations = annotations_of(asked_template(slot));
+    const api::StringMap annotations = template_annotations(asked_template(slot));
     wrong.append(check_topology(metadata_field(slot), annotations, slot.count, options.topology));
     auto request = topology_request(annotations, slot.numbering, options.topology);
     if (!request) {

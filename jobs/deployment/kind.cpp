@@ -1,10 +1,10 @@
 #include "jobs/deployment/kind.h"
 
-#include "jobs/idle_job.h"
+#include "jobs/pod_parent.h"
 #include "jobs/template_update.h"
-#include "lib/api/metadata.h"
 #include "lib/api/names.h"
-#include "lib/base/json_access.h"
+
+#include <nlohmann/json.hpp>
 
 namespace regatta::jobs {
 namespace {
@@ -12,47 +12,30 @@ namespace {
 constexpr api::ResourceInfo deployment_resource{"apps", "v1", "Deployment", "deployments"};
 constexpr std::string_view deployment_framework = "deployment";
 
-class Deployment final : public IdleJob {
+class Deployment final : public PodParent {
  public:
   Deployment(const JobKind& kind, Json object, api::ObjectMeta metadata)
-      : IdleJob(std::move(object), std::move(metadata)), kind_(kind) {}
+      : PodParent(kind, std::move(object), std::move(metadata)) {}
 
-  const JobKind& kind() const override { return kind_; }
-  /// No Pod of it is ready: its queue may change.
-  bool suspended() const override {
-    return integer_at(object_or_empty(object(), {"status"}), "readyReplicas").value_or(0) == 0;
-  }
   Json pods_patch(const api::StringMap& labels) const override {
     TemplateMarks marks{std::string(deployment_framework), queue_labels(labels), {}};
     marks.labels[std::string(api::labels::managed)] = "true";
     return {{"spec", {{"template", {{"metadata", marked_metadata(marks)}}}}}};
   }
   std::string not_managed_reason() const override { return "its Pods are jobs of their own"; }
-
- private:
-  const JobKind& kind_;
 };
 
-class DeploymentKind final : public JobKind {
+class DeploymentKind final : public PodParentKind<Deployment> {
  public:
-  std::string_view framework() const override { return deployment_framework; }
-  const api::ResourceInfo& resource() const override { return deployment_resource; }
-  bool acts_through_pods() const override { return true; }
+  using PodParentKind::PodParentKind;
   bool followed() const override { return false; }
-  bool defaults_updates() const override { return true; }
-  bool dispatched() const override { return false; }
-  CommonChecks common_checks() const override { return CommonChecks::queue_and_class; }
-  Result<JobPtr> decode(const Json& object, api::TemplatePool*) const override {
-    auto metadata = api::read_metadata(object);
-    if (!metadata) return metadata.error();
-    return std::make_shared<const Deployment>(*this, object, std::move(*metadata));
-  }
 };
 
 }  // namespace
 
 std::vector<std::shared_ptr<const JobKind>> deployment_kinds() {
-  static const auto kind = std::make_shared<const DeploymentKind>();
+  static const auto kind =
+      std::make_shared<const DeploymentKind>(deployment_framework, deployment_resource);
   return {kind};
 }
 

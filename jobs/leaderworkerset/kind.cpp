@@ -3,7 +3,6 @@
 #include "jobs/annotation_values.h"
 #include "jobs/serving_job.h"
 #include "jobs/template_update.h"
-#include "lib/api/metadata.h"
 #include "lib/api/names.h"
 #include "lib/base/json_access.h"
 
@@ -24,21 +23,6 @@ constexpr const char* worker_index_label = "leaderworkerset.sigs.k8s.io/worker-i
 constexpr const char* template_field = "spec.leaderWorkerTemplate";
 constexpr std::int64_t replicas_max = 1000000;
 
-const JobKind* lws_kind();
-
-std::int64_t integer_or(const Json& object, const char* name, std::int64_t otherwise) {
-  return integer_at(object, name).value_or(otherwise);
-}
-
-api::StringMap annotations_in(const Json& pod_template) {
-  api::StringMap out;
-  for (const auto& [key, value] :
-       object_or_empty(pod_template, {"metadata", "annotations"}).items()) {
-    if (value.is_string()) out[key] = value.get<std::string>();
-  }
-  return out;
-}
-
 /// Labels of the controller are different for each Pod, but for the name of the LeaderWorkerSet.
 Json asked_template_of(const Json& pod_template) {
   Json out = pod_template;
@@ -52,10 +36,9 @@ Json asked_template_of(const Json& pod_template) {
 
 class LeaderWorkerSet final : public ServingJob {
  public:
-  LeaderWorkerSet(Json object, api::ObjectMeta metadata)
-      : ServingJob(std::move(object), std::move(metadata)) {}
+  LeaderWorkerSet(const JobKind& kind, Json object, api::ObjectMeta metadata)
+      : ServingJob(kind, std::move(object), std::move(metadata)) {}
 
-  const JobKind& kind() const override { return *lws_kind(); }
   std::vector<std::int32_t> pod_counts() const override {
     if (!leader()) return {size()};
     return {1, size() - 1};
@@ -85,9 +68,9 @@ class LeaderWorkerSet final : public ServingJob {
   /// Null when leaders are as workers are.
   const Json* leader() const { return object_at(group_template(), "leaderTemplate"); }
   std::int32_t size() const {
-    return static_cast<std::int32_t>(integer_or(group_template(), "size", 1));
+    return static_cast<std::int32_t>(integer_at(group_template(), "size").value_or(1));
   }
-  std::int64_t replicas() const { return integer_or(spec(), "replicas", 1); }
+  std::int64_t replicas() const { return integer_at(spec(), "replicas").value_or(1); }
   std::optional<std::string> wrong_replicas() const;
   /// With those that a rolling update adds.
   std::int64_t groups_now() const;
@@ -105,13 +88,13 @@ std::optional<std::string> LeaderWorkerSet::wrong_replicas() const {
 /// A surge is a number, or a share of the replicas, rounded up.
 std::int64_t LeaderWorkerSet::groups_now() const {
   const Json& rolling = object_or_empty(spec(), {"rolloutStrategy", "rollingUpdateConfiguration"});
-  std::int64_t surge = integer_or(rolling, "maxSurge", 0);
+  std::int64_t surge = integer_at(rolling, "maxSurge").value_or(0);
   if (const std::string* share = string_at(rolling, "maxSurge"); share && share->ends_with('%')) {
     std::string complaint;
     const auto percent = whole_number(share->substr(0, share->size() - 1), &complaint);
     surge = percent && *percent > 0 ? (replicas() * *percent + 99) / 100 : 0;
   }
-  const std::int64_t there = integer_or(status(), "replicas", 0);
+  const std::int64_t there = integer_at(status(), "replicas").value_or(0);
   return std::max(replicas(), std::min(there, replicas() + std::max<std::int64_t>(surge, 0)));
 }
 
@@ -140,7 +123,7 @@ Result<std::vector<api::PodSet>> LeaderWorkerSet::pod_sets(const TopologyOptions
     set.pod_template = std::move(*read);
     PodNumbering numbering;
     if (part.pods != leader()) numbering.pod_index_label = worker_index_label;
-    auto request = topology_request(annotations_in(*part.pods), numbering, topology);
+    auto request = topology_request(template_annotations(*part.pods), numbering, topology);
     if (!request) return request.error();
     set.topology_request = std::move(*request);
   }
@@ -185,7 +168,7 @@ Json LeaderWorkerSet::pods_patch(const api::StringMap& labels) const {
   for (const Part& part : parts()) {
     TemplateMarks own = marks;
     const bool grouped =
-        annotations_in(*part.pods).contains(std::string(api::annotations::podset_group_name));
+        template_annotations(*part.pods).contains(std::string(api::annotations::podset_group_name));
     if (leader() && part.pods != leader() && !grouped) {
       own.annotations[std::string(api::annotations::pod_index_offset)] = "1";
     }
@@ -204,7 +187,7 @@ void LeaderWorkerSet::check(const CheckOptions& options, api::ErrorList* errors)
     const std::string path = std::string(template_field) + "." + part.field + ".metadata";
     paths[part.name] = path + ".annotations";
     const api::FieldErrors found =
-        check_topology(path, annotations_in(*part.pods), part.count, options.topology);
+        check_topology(path, template_annotations(*part.pods), part.count, options.topology);
     wrong.insert(wrong.end(), found.begin(), found.end());
   }
   const auto sets = wrong.empty() ? pod_sets(options.topology) : std::vector<api::PodSet>();
@@ -237,26 +220,6 @@ Json LeaderWorkerSet::remote_job(const api::Workload& workload, const std::strin
   return copy;
 }
 
-class LeaderWorkerSetKind final : public JobKind {
- public:
-  std::string_view framework() const override { return lws_framework; }
-  const api::ResourceInfo& resource() const override { return lws_resource; }
-  bool serves() const override { return true; }
-  bool defaults_updates() const override { return true; }
-  bool dispatched() const override { return false; }
-  CommonChecks common_checks() const override { return CommonChecks::queue_and_class; }
-  Result<JobPtr> decode(const Json& object, api::TemplatePool*) const override {
-    auto metadata = api::read_metadata(object);
-    if (!metadata) return metadata.error();
-    return std::make_shared<const LeaderWorkerSet>(object, std::move(*metadata));
-  }
-};
-
-const JobKind* lws_kind() {
-  static const auto kind = std::make_shared<const LeaderWorkerSetKind>();
-  return kind.get();
-}
-
 std::string lws_of(const api::ObjectMeta& pod) {
   return pod.label(lws_name_label);
 }
@@ -264,8 +227,10 @@ std::string lws_of(const api::ObjectMeta& pod) {
 }  // namespace
 
 std::vector<std::shared_ptr<const JobKind>> leader_worker_set_kinds() {
-  static const auto pods = served_pod_kind({lws_framework, lws_name_label, lws_kind, lws_of});
-  return {std::shared_ptr<const JobKind>(std::shared_ptr<void>(), lws_kind()), pods};
+  static const auto kind =
+      std::make_shared<const ServingKind<LeaderWorkerSet>>(lws_framework, lws_resource);
+  static const auto pods = served_pod_kind({kind, lws_name_label, lws_of});
+  return {kind, pods};
 }
 
 }  // namespace regatta::jobs

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "jobs/composed_job.h"
+#include "jobs/idle_job.h"
 #include "jobs/pod/pod.h"
 
 #include <memory>
@@ -12,7 +13,7 @@ namespace regatta::jobs {
 
 /// Pods of one namespace that name the same group. Each role, that is, each shape of pods, is a pod
 /// set. The first pod by name speaks for the group: its labels and annotations are the group's.
-class PodGroup final : public GenericJob, public ComposedJob {
+class PodGroup final : public IdleJob, public ComposedJob {
  public:
   /// `pods` are not empty.
   PodGroup(const api::ObjectKey& key, std::vector<std::shared_ptr<const Pod>> pods);
@@ -37,7 +38,6 @@ class PodGroup final : public GenericJob, public ComposedJob {
   std::string pod_selector() const override;
   /// Some of its pods are held back, or ended.
   bool suspended() const override;
-  bool stopping() const override { return false; }
   bool passed_over() const override;
   bool held_by_parent() const override;
   bool active() const override;
@@ -47,24 +47,6 @@ class PodGroup final : public GenericJob, public ComposedJob {
 
   // What is written to a group is written to its members.
   Result<Json> start_patch(const std::vector<PodSetInfo>& infos) const override;
-  std::optional<StopStep> next_stop_step(const api::Workload*, bool) const override {
-    return std::nullopt;
-  }
-  Json queue_patch(const std::string&) const override { return Json::object(); }
-  Json suspend_patch() const override { return Json::object(); }
-  std::optional<ManagedBy> managed_by() const override { return std::nullopt; }
-  Json managed_by_patch(std::string_view) const override { return Json::object(); }
-  void check(const CheckOptions&, api::ErrorList*) const override {}
-  void check_update(const GenericJob&, const CheckOptions&, api::ErrorList*) const override {}
-
-  bool waits_on_hub() const override { return true; }
-  std::string not_managed_reason() const override { return {}; }
-  Json remote_job(const api::Workload&, const std::string&) const override {
-    return Json::object();
-  }
-  Json status_patch(const GenericJob&) const override { return Json::object(); }
-  Json release_patch() const override { return Json::object(); }
-  Json final_patch(bool, const std::string&, TimePoint) const override { return Json::object(); }
 
  private:
   struct Role {

@@ -1,8 +1,8 @@
 #include "jobs/statefulset/kind.h"
 
+#include "jobs/annotation_values.h"
 #include "jobs/serving_job.h"
 #include "jobs/template_update.h"
-#include "lib/api/metadata.h"
 #include "lib/api/names.h"
 #include "lib/base/json_access.h"
 
@@ -17,14 +17,11 @@ constexpr const char* pod_index_label = "apps.kubernetes.io/pod-index";
 constexpr const char* revision_label = "controller-revision-hash";
 constexpr const char* pod_set_of_all = "main";
 
-const JobKind* stateful_set_kind();
-
 class StatefulSet final : public ServingJob {
  public:
-  StatefulSet(Json object, api::ObjectMeta metadata)
-      : ServingJob(std::move(object), std::move(metadata)) {}
+  StatefulSet(const JobKind& kind, Json object, api::ObjectMeta metadata)
+      : ServingJob(kind, std::move(object), std::move(metadata)) {}
 
-  const JobKind& kind() const override { return *stateful_set_kind(); }
   std::int32_t replicas() const {
     return static_cast<std::int32_t>(integer_at(spec(), "replicas").value_or(1));
   }
@@ -63,14 +60,9 @@ Result<std::vector<api::PodSet>> StatefulSet::pod_sets(const TopologyOptions& to
                                      "spec.template");
   if (!read) return read.error();
   set.pod_template = std::move(*read);
-  api::StringMap annotations;
-  for (const auto& [key, value] :
-       object_or_empty(pod_template(), {"metadata", "annotations"}).items()) {
-    if (value.is_string()) annotations[key] = value.get<std::string>();
-  }
   PodNumbering numbering;
   numbering.pod_index_label = pod_index_label;
-  auto request = topology_request(annotations, numbering, topology);
+  auto request = topology_request(template_annotations(pod_template()), numbering, topology);
   if (!request) return request.error();
   set.topology_request = std::move(*request);
   return std::vector<api::PodSet>{std::move(set)};
@@ -113,26 +105,6 @@ void StatefulSet::check_update(const GenericJob& before, const CheckOptions& opt
   }
 }
 
-class StatefulSetKind final : public JobKind {
- public:
-  std::string_view framework() const override { return stateful_set_framework; }
-  const api::ResourceInfo& resource() const override { return stateful_set_resource; }
-  bool serves() const override { return true; }
-  bool defaults_updates() const override { return true; }
-  bool dispatched() const override { return false; }
-  CommonChecks common_checks() const override { return CommonChecks::queue_and_class; }
-  Result<JobPtr> decode(const Json& object, api::TemplatePool*) const override {
-    auto metadata = api::read_metadata(object);
-    if (!metadata) return metadata.error();
-    return std::make_shared<const StatefulSet>(object, std::move(*metadata));
-  }
-};
-
-const JobKind* stateful_set_kind() {
-  static const auto kind = std::make_shared<const StatefulSetKind>();
-  return kind.get();
-}
-
 std::string stateful_set_of(const api::ObjectMeta& pod) {
   const api::OwnerReference* owner = pod.controller();
   const bool made = owner && owner->kind == stateful_set_resource.kind &&
@@ -143,9 +115,10 @@ std::string stateful_set_of(const api::ObjectMeta& pod) {
 }  // namespace
 
 std::vector<std::shared_ptr<const JobKind>> stateful_set_kinds() {
-  static const auto pods = served_pod_kind(
-      {stateful_set_framework, pod_index_label, stateful_set_kind, stateful_set_of});
-  return {std::shared_ptr<const JobKind>(std::shared_ptr<void>(), stateful_set_kind()), pods};
+  static const auto kind = std::make_shared<const ServingKind<StatefulSet>>(stateful_set_framework,
+                                                                            stateful_set_resource);
+  static const auto pods = served_pod_kind({kind, pod_index_label, stateful_set_of});
+  return {kind, pods};
 }
 
 }  // namespace regatta::jobs

@@ -98,38 +98,40 @@ void History::end_writes(const Author* author) {
   if (author_ == author) author_ = nullptr;
 }
 
+void History::disturbed(const Author& process, const char* how) {
+  disturbed_[process.cluster] = now();
+  note(process.identity + " " + how);
+}
+
 void History::process_started(const Author& process) {
   started_[process.identity] = now();
-  disturbed_[process.cluster] = now();
-  note(process.identity + " starts");
+  disturbed(process, "starts");
 }
 
 void History::process_leads(const Author& process) {
   leader_[process.cluster] = process.identity;
-  disturbed_[process.cluster] = now();
+  disturbed(process, "leads");
 }
 
 void History::process_leads_no_longer(const Author& process) {
   const auto found = leader_.find(process.cluster);
   if (found != leader_.end() && found->second == process.identity) leader_.erase(found);
-  disturbed_[process.cluster] = now();
+  disturbed(process, "leads no longer");
 }
 
 void History::process_ended(const Author& process) {
   process_leads_no_longer(process);
-  note(process.identity + " ends");
+  disturbed(process, "ends");
 }
 
 void History::process_paused(const Author& process) {
   paused_.insert(process.identity);
-  disturbed_[process.cluster] = now();
-  note(process.identity + " is paused");
+  disturbed(process, "is paused");
 }
 
 void History::process_resumed(const Author& process) {
   paused_.erase(process.identity);
-  disturbed_[process.cluster] = now();
-  note(process.identity + " goes on");
+  disturbed(process, "goes on");
 }
 
 void History::note(const std::string& what) {

@@ -148,6 +148,7 @@ class History {
   const std::string& text() const { return text_; }
 
  private:
+  void disturbed(const Author& process, const char* how);
   struct Link {
     std::shared_ptr<const LinkFaults> faults;
     bool configured = true;

@@ -1,5 +1,6 @@
 #include "lib/manifest/crd/definition_checks.h"
 
+#include "lib/api/field_errors.h"
 #include "lib/api/validation.h"
 #include "lib/manifest/crd/json_path.h"
 #include "lib/manifest/crd/rules.h"
@@ -79,7 +80,7 @@ class DefinitionCheck {
       complaints += (complaints.empty() ? "" : ",") + why;
     }
     if (complaints.empty()) return;
-    invalid(field, go_json_string(value),
+    invalid(field, api::json_quotes(value),
             (mixed_case ? "may have mixed case, but should otherwise match: " : "") + complaints);
   }
 
@@ -88,8 +89,8 @@ class DefinitionCheck {
     if (value.empty()) return required(field);
     if (value == first || value == second) return;
     add("FieldValueNotSupported", field,
-        "Unsupported value: " + go_json_string(value) +
-            ": supported values: " + go_json_string(first) + ", " + go_json_string(second));
+        "Unsupported value: " + api::json_quotes(value) +
+            ": supported values: " + api::json_quotes(first) + ", " + api::json_quotes(second));
   }
 
   void check_group() {
@@ -99,9 +100,9 @@ class DefinitionCheck {
     for (const std::string& why : api::check_dns1123_subdomain(group)) {
       complaints += (complaints.empty() ? "" : ",") + why;
     }
-    if (!complaints.empty()) return invalid("spec.group", go_json_string(group), complaints);
+    if (!complaints.empty()) return invalid("spec.group", api::json_quotes(group), complaints);
     if (group.find('.') == std::string::npos) {
-      invalid("spec.group", go_json_string(group), "should be a domain with at least one dot");
+      invalid("spec.group", api::json_quotes(group), "should be a domain with at least one dot");
     }
     check_approval(group);
   }
@@ -121,7 +122,7 @@ class DefinitionCheck {
     if (approval.empty()) return required(field, rule + see);
     const bool url = approval.find("://") != std::string::npos;
     if (url || approval.starts_with("unapproved")) return;
-    invalid(field, go_json_string(approval),
+    invalid(field, api::json_quotes(approval),
             rule + " with either a URL or a reason starting with \"unapproved\"" + see);
   }
 
@@ -144,7 +145,8 @@ class DefinitionCheck {
     }
     const auto kind = text_at(names, "kind");
     if (!kind.empty() && kind == text_at(names, "listKind")) {
-      invalid("spec.names.listKind", go_json_string(kind), "kind and listKind may not be the same");
+      invalid("spec.names.listKind", api::json_quotes(kind),
+              "kind and listKind may not be the same");
     }
   }
 
@@ -185,9 +187,9 @@ class DefinitionCheck {
       const auto warning = text_at(version, "deprecationWarning");
       auto flag = [&](const char* name) { return true_at(version, name) ? "true" : "false"; };
       out += (out.empty() ? "" : ",") + std::string("{\"Name\":") +
-             go_json_string(text_at(version, "name")) + ",\"Served\":" + flag("served") +
+             api::json_quotes(text_at(version, "name")) + ",\"Served\":" + flag("served") +
              ",\"Storage\":" + flag("storage") + ",\"Deprecated\":" + flag("deprecated") +
-             ",\"DeprecationWarning\":" + (warning.empty() ? "null" : go_json_string(warning)) +
+             ",\"DeprecationWarning\":" + (warning.empty() ? "null" : api::json_quotes(warning)) +
              ",\"Schema\":null,\"Subresources\":null,\"AdditionalPrinterColumns\":null,"
              "\"SelectableFields\":null}";
     }
@@ -242,7 +244,7 @@ class DefinitionCheck {
     if (!warning.is_string()) return;
     const auto text = warning.get<std::string>();
     if (!true_at(version, "deprecated")) {
-      invalid(field, go_json_string(text), "can only be set for deprecated versions");
+      invalid(field, api::json_quotes(text), "can only be set for deprecated versions");
     }
     if (text.empty()) invalid(field, "\"\"", "must not be empty");
     if (text.size() > deprecation_bytes_max) {
@@ -329,7 +331,7 @@ class DefinitionCheck {
   /// Whether `path` looks like a JSON path from the root.
   bool check_simple_path(const std::string& path, const std::string& field) {
     if (path.starts_with('.')) return true;
-    invalid(field, go_json_string(path), "must be a simple json path starting with .");
+    invalid(field, api::json_quotes(path), "must be a simple json path starting with .");
     return false;
   }
 
@@ -346,11 +348,11 @@ class DefinitionCheck {
       if (type.empty()) {
         required(field + ".type", one_type);
       } else if (!types.contains(type)) {
-        invalid(field + ".type", go_json_string(type), one_type);
+        invalid(field + ".type", api::json_quotes(type), one_type);
       }
       const auto format = text_at(columns[i], "format");
       if (!format.empty() && !formats.contains(format)) {
-        invalid(field + ".format", go_json_string(format),
+        invalid(field + ".format", api::json_quotes(format),
                 "must be one of binary,byte,date,date-time,double,float,int32,int64,password");
       }
       const auto json_path = text_at(columns[i], "jsonPath");
@@ -375,7 +377,8 @@ class DefinitionCheck {
         if (name != std::string_view("labelSelectorPath")) required(field);
       } else if (check_simple_path(value, field) &&
                  !value.starts_with("." + std::string(part) + ".")) {
-        invalid(field, go_json_string(value), "should be a json path under ." + std::string(part));
+        invalid(field, api::json_quotes(value),
+                "should be a json path under ." + std::string(part));
       }
     }
   }
@@ -394,7 +397,7 @@ class DefinitionCheck {
       }
       check_selectable_path(json_path, schema, field);
       if (!seen.insert(json_path).second) {
-        add("FieldValueDuplicate", field, "Duplicate value: " + go_json_string(json_path));
+        add("FieldValueDuplicate", field, "Duplicate value: " + api::json_quotes(json_path));
       }
     }
     if (seen.size() > selectable_fields_max) {
@@ -411,15 +414,15 @@ class DefinitionCheck {
     const Json* at = names.empty() ? nullptr : &schema;
     for (const auto& name : names) at = at ? member(*at, {"properties", name.c_str()}) : nullptr;
     if (!at) {
-      return invalid(field, go_json_string(path),
+      return invalid(field, api::json_quotes(path),
                      "is an invalid path: does not refer to a valid field");
     }
     if (names.front() == "metadata") {
-      invalid(field, go_json_string(path), "must not point to fields in metadata");
+      invalid(field, api::json_quotes(path), "must not point to fields in metadata");
     }
     const auto type = text_at(*at, "type");
     if (type != "string" && type != "boolean" && type != "integer") {
-      invalid(field, go_json_string(path),
+      invalid(field, api::json_quotes(path),
               "must point to a field of type string, boolean or integer. Enum string fields and "
               "strings with formats are allowed.");
     }
@@ -442,9 +445,9 @@ FieldErrors check_definition_name(const Json& definition) {
   const auto name = text_at(at_or_null(definition, "metadata"), "name");
   const auto wanted = text_at(at_or_null(spec, "names"), "plural") + "." + text_at(spec, "group");
   if (name == wanted) return {};
-  return {
-      {"FieldValueInvalid", "metadata.name",
-       "Invalid value: " + go_json_string(name) + R"(: must be spec.names.plural+"."+spec.group)"}};
+  return {{"FieldValueInvalid", "metadata.name",
+           "Invalid value: " + api::json_quotes(name) +
+               R"(: must be spec.names.plural+"."+spec.group)"}};
 }
 
 }  // namespace regatta::manifest

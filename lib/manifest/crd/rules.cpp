@@ -1,5 +1,6 @@
 #include "lib/manifest/crd/rules.h"
 
+#include "lib/api/field_errors.h"
 #include "lib/manifest/schema/validate.h"
 
 #include <nlohmann/json.hpp>
@@ -14,7 +15,7 @@ namespace {
 using cel::Value;
 
 std::string go_rule(const ValidationRule& rule) {
-  auto text = [](const std::string& value) { return go_json_string(value); };
+  const auto text = api::json_quotes;
   return "{\"Rule\":" + text(rule.rule) + ",\"Message\":" + text(rule.message) +
          ",\"MessageExpression\":" + text(rule.message_expression) +
          ",\"Reason\":" + (rule.reason.empty() ? "null" : text(rule.reason)) +
@@ -76,22 +77,6 @@ const Json* member_of(const Json* old, std::string_view name) {
 }
 
 }  // namespace
-
-std::string go_json_string(std::string_view text) {
-  std::string out;
-  for (const char c : dump_json(Json(std::string(text)))) {
-    if (c == '<') {
-      out += "\\u003c";
-    } else if (c == '>') {
-      out += "\\u003e";
-    } else if (c == '&') {
-      out += "\\u0026";
-    } else {
-      out.push_back(c);
-    }
-  }
-  return out;
-}
 
 SchemaRules SchemaRules::compile(const Schema& schema, const std::string& path,
                                  FieldErrors& errors) {

@@ -57,7 +57,4 @@ class SchemaRules {
   std::shared_ptr<const Node> root_;
 };
 
-/// A string as Go's encoding/json writes it, which escapes <, > and & too.
-std::string go_json_string(std::string_view text);
-
 }  // namespace regatta::manifest

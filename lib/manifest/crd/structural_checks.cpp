@@ -1,3 +1,4 @@
+#include "lib/api/field_errors.h"
 #include "lib/base/json_access.h"
 #include "lib/manifest/crd/definition_checks.h"
 #include "lib/manifest/crd/rules.h"
@@ -56,15 +57,16 @@ class StructuralCheck {
     errors_.push_back({"FieldValueForbidden", std::move(field), "Forbidden: " + why});
   }
   void invalid(std::string field, const Json& value, const std::string& why) {
-    const std::string shown =
-        value.is_string() ? go_json_string(value.get_ref<const std::string&>()) : dump_json(value);
+    const std::string shown = value.is_string()
+                                  ? api::json_quotes(value.get_ref<const std::string&>())
+                                  : dump_json(value);
     errors_.push_back(
         {"FieldValueInvalid", std::move(field), "Invalid value: " + shown + ": " + why});
   }
   void not_supported(std::string field, const std::string& value, const std::string& supported) {
     errors_.push_back(
         {"FieldValueNotSupported", std::move(field),
-         "Unsupported value: " + go_json_string(value) + ": supported values: " + supported});
+         "Unsupported value: " + api::json_quotes(value) + ": supported values: " + supported});
   }
 
   /// Parts of JSON Schema that definitions may not use, anywhere.
