@@ -55,7 +55,7 @@ JobStore::JobStore(JobStoreDeps deps) : deps_(std::move(deps)) {
                                        : std::vector<std::string>{parent.key.str()};
       });
     }
-    if (!composes(*kind)) continue;
+    if (!kind->group_kind()) continue;
     informers_.back().second->add_index(by_group, [](const GenericJob& job) {
       const JobId id = jobs::planned_as(job);
       const bool single = id.kind == &job.kind();
@@ -120,6 +120,7 @@ bool JobStore::current() const {
 
 bool JobStore::serves(const Kind& kind) const {
   const Informer* informer = find(&kind);
+  if (!informer) informer = find_members(&kind);
   return informer && informer->health().served;
 }
 
@@ -141,7 +142,7 @@ void JobStore::on_change(std::function<void(const JobId&)> handler) {
           });
       continue;
     }
-    if (!composes(*kind)) {
+    if (!kind->group_kind()) {
       informer->on_change(
           [kind = kind, handler](const api::ObjectKey& key) { handler(JobId{kind, key}); });
       continue;
@@ -178,7 +179,7 @@ JobStore::Informer* JobStore::find(const Kind* kind) const {
 }
 
 JobStore::Informer* JobStore::find_members(const Kind* groups) const {
-  if (!deps_.compose || !groups) return nullptr;
+  if (!groups) return nullptr;
   const auto found = std::find_if(informers_.begin(), informers_.end(), [groups](const auto& one) {
     return one.first->group_kind() == groups;
   });
@@ -218,7 +219,7 @@ std::vector<JobPtr> JobStore::list() const {
     if (kind->parent_kind()) continue;
     std::map<JobId, std::vector<JobPtr>> groups;
     for (JobPtr& job : informer->list()) {
-      const JobId id = composes(*kind) ? jobs::planned_as(*job) : JobId{kind, {}};
+      const JobId id = kind->group_kind() ? jobs::planned_as(*job) : JobId{kind, {}};
       if (id.kind == kind) {
         all.push_back(std::move(job));
       } else {
@@ -236,7 +237,7 @@ std::vector<JobPtr> JobStore::by_index(const std::string& index, const std::stri
     if (kind->parent_kind()) continue;
     std::set<JobId> groups;
     for (JobPtr& job : informer->by_index(index, value)) {
-      const JobId id = composes(*kind) ? jobs::planned_as(*job) : JobId{kind, {}};
+      const JobId id = kind->group_kind() ? jobs::planned_as(*job) : JobId{kind, {}};
       if (id.kind == kind) {
         found.push_back(std::move(job));
       } else if (groups.insert(id).second) {
@@ -254,7 +255,8 @@ std::vector<JobId> JobStore::ids_by_index(const std::string& index,
     if (kind->parent_kind()) continue;
     std::set<JobId> groups;
     for (const api::ObjectKey& key : informer->keys_by_index(index, value)) {
-      const JobId id = composes(*kind) ? jobs::planned_as(*informer->get(key)) : JobId{kind, key};
+      const JobId id =
+          kind->group_kind() ? jobs::planned_as(*informer->get(key)) : JobId{kind, key};
       if (id.kind == kind || groups.insert(id).second) found.push_back(id);
     }
   }

@@ -20,8 +20,6 @@ struct JobStoreDeps {
   /// What the informer of one kind needs.
   std::function<kube::InformerDeps(const jobs::JobKind&)> informer;
   kube::InformerOptions options;
-  /// Whether jobs that form a group are read as one job.
-  bool compose = true;
   /// Shared by the jobs that are decoded; may be null. Must outlive the store.
   api::TemplatePool* pool = nullptr;
 };
@@ -91,7 +89,6 @@ class JobStore {
   Informer* find(const Kind* kind) const;
   /// The informer of the members of such groups; null when it is no kind of groups.
   Informer* find_members(const Kind* groups) const;
-  bool composes(const Kind& kind) const { return deps_.compose && kind.group_kind(); }
   jobs::JobPtr compose(const jobs::JobId& id) const;
 
   JobStoreDeps deps_;

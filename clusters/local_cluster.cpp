@@ -357,6 +357,20 @@ Task<Status> LocalCluster::patch_job(
   co_return ok();
 }
 
+Task<Result<jobs::JobPtr>> LocalCluster::fetch_job(jobs::JobId id) {
+  const jobs::JobPtr before = jobs.get(id);
+  auto text = co_await client_.get_raw(id.kind->resource(), id.key);
+  if (!text && text.error().code() != Errc::not_found) co_return text.error().within(id.str());
+  if (!text) {
+    jobs.observe_absent(id, before);
+    co_return jobs::JobPtr();
+  }
+  auto job = jobs.decode(*id.kind, std::move(*text));
+  if (!job) co_return job.error().within(id.str());
+  jobs.observe(*job);
+  co_return std::move(*job);
+}
+
 Task<Status> LocalCluster::remove_job(jobs::JobPtr job) {
   kube::DeleteOptions options;
   options.uid = job->metadata().uid;

@@ -84,6 +84,9 @@ class LocalCluster {
   /// answer.
   Task<Status> patch_job(jobs::JobId id, bool status,
                          std::function<std::optional<Json>(const jobs::GenericJob&)> change);
+  /// Reads one object of a composed job from the API server, and tells the cache; null when it is
+  /// gone.
+  Task<Result<jobs::JobPtr>> fetch_job(jobs::JobId id);
   /// Deletes the job with this uid and the objects that it owns; ok when it is gone already.
   Task<Status> remove_job(jobs::JobPtr job);
 

@@ -83,7 +83,6 @@ JobStoreDeps RemoteCluster::job_store_deps() {
     return informer_deps(std::string(kind.resource().plural));
   };
   store.options = options();
-  store.compose = false;  // requests to workers are for single objects
   // A worker that lets the hub have some kinds is used for these.
   store.options.forbidden_is_absent = true;
   return store;
@@ -333,7 +332,7 @@ Task<Status> RemoteCluster::confirm_in(Cache& cache, api::ResourceInfo resource,
   co_return ok();
 }
 
-Task<Status> RemoteCluster::confirm(api::ObjectKey workload, std::optional<jobs::JobId> job) {
+Task<Status> RemoteCluster::confirm(api::ObjectKey workload, std::vector<jobs::JobId> objects) {
   using Copy = std::shared_ptr<const api::Workload>;
   const auto copy = [](std::string text) -> Result<Copy> {
     auto found = api::decode<api::Workload>(text);
@@ -341,13 +340,15 @@ Task<Status> RemoteCluster::confirm(api::ObjectKey workload, std::optional<jobs:
     return std::make_shared<const api::Workload>(std::move(*found));
   };
   kube::ObjectInformer<api::Workload>& copies = workloads;
-  const Status done =
-      co_await confirm_in(copies, api::Workload::resource, workload, workload, copy);
-  if (!done || !job) co_return done;
-  const auto decode = [this, kind = job->kind](std::string text) {
-    return jobs.decode(*kind, std::move(text));
-  };
-  co_return co_await confirm_in(jobs, job->kind->resource(), job->key, *job, decode);
+  Status done = co_await confirm_in(copies, api::Workload::resource, workload, workload, copy);
+  for (const jobs::JobId& one : objects) {
+    if (!done) break;
+    const auto decode = [this, kind = one.kind](std::string text) {
+      return jobs.decode(*kind, std::move(text));
+    };
+    done = co_await confirm_in(jobs, one.kind->resource(), one.key, one, decode);
+  }
+  co_return done;
 }
 
 bool RemoteCluster::is_ours(const api::ObjectMeta& metadata) const {

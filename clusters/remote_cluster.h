@@ -97,9 +97,9 @@ class RemoteCluster : public std::enable_shared_from_this<RemoteCluster> {
   kube::Informer<api::Workload> workloads;
   JobStore jobs;
 
-  /// Reads the copy of a Workload, and its job if there is to be one, as far as the caches lack
-  /// them, and tells the caches what the worker has.
-  Task<Status> confirm(api::ObjectKey workload, std::optional<jobs::JobId> job);
+  /// Reads the copy of a Workload, and the objects of its job if there is to be one, as far as the
+  /// caches lack them, and tells the caches what the worker has.
+  Task<Status> confirm(api::ObjectKey workload, std::vector<jobs::JobId> objects);
 
   /// Objects that we deleted and that the watch still shows. They count as gone for a short while
   /// only. An object that is still shown after it exists.

@@ -1,6 +1,7 @@
 #include "controllers/dispatcher.h"
 
 #include "dispatch/objects.h"
+#include "dispatch/parts.h"
 #include "dispatch/ranking.h"
 #include "jobs/read_job.h"
 #include "lib/api/names.h"
@@ -17,7 +18,8 @@ std::optional<WorkerVerb> verb_of(const dispatch::Action& action) {
   if (std::holds_alternative<dispatch::CreateJob>(action)) return WorkerVerb::create_job;
   if (std::holds_alternative<dispatch::OpenGate>(action)) return WorkerVerb::open_gate;
   if (std::holds_alternative<dispatch::UpdateCopyPriority>(action) ||
-      std::holds_alternative<dispatch::DeactivateRemote>(action)) {
+      std::holds_alternative<dispatch::DeactivateRemote>(action) ||
+      std::holds_alternative<dispatch::RemoveStrays>(action)) {
     return WorkerVerb::edit;
   }
   const auto* confirm = std::get_if<dispatch::Confirm>(&action);
@@ -395,11 +397,19 @@ void Dispatcher::send(const api::ObjectKey& key, dispatch::Action action) {
   if (!worker) return;
   // What the watch shows was done, whether it was answered or not.
   if (worker->workloads.get(key)) requests_.settle(cluster, key, WorkerVerb::create_copy);
-  if (remote_job_of(*worker, key, deps_.local))
-    requests_.settle(cluster, key, WorkerVerb::create_job);
+  if (is_created(*worker, key)) requests_.settle(cluster, key, WorkerVerb::create_job);
   // Edits are observed, and what is observed wakes. What was read may change nothing in the caches.
   const bool wake = (verb == WorkerVerb::remove && blocks(action)) || verb == WorkerVerb::read;
   requests_.send(cluster, key, verb, apply_one(key, std::move(action)), wake);
+}
+
+bool Dispatcher::is_created(const clusters::RemoteCluster& worker,
+                            const api::ObjectKey& workload) const {
+  const jobs::JobPtr there = remote_job_of(worker, workload, deps_.local);
+  if (!there || !there->composed()) return there != nullptr;
+  const auto found = deps_.local.workloads.get(workload);
+  const jobs::JobPtr job = found ? jobs::owner_of(deps_.local.objects(), *found) : nullptr;
+  return !job || dispatch::parts_to_create(job, there, *found).empty();
 }
 
 Task<Status> Dispatcher::apply_one(api::ObjectKey key, dispatch::Action action) {

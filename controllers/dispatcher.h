@@ -81,6 +81,7 @@ class Dispatcher {
   Task<Status> run(api::ObjectKey key, dispatch::RecordWinner action);
   Task<Status> run(api::ObjectKey key, dispatch::SetCheck action);
   Task<Status> run(api::ObjectKey key, dispatch::CreateJob action);
+  Task<Status> run(api::ObjectKey key, dispatch::RemoveStrays action);
   Task<Status> run(api::ObjectKey key, dispatch::CopyJobStatus action);
   Task<Status> run(api::ObjectKey key, dispatch::ReleaseJob action);
   Task<Status> run(api::ObjectKey key, dispatch::DeactivateRemote action);
@@ -114,6 +115,11 @@ class Dispatcher {
   /// The start lock is still that cluster's, and no other connected cluster is seen to hold the
   /// Job.
   bool may_create_job(const api::ObjectKey& key, const std::string& cluster) const;
+  Task<Status> create_object(std::shared_ptr<clusters::RemoteCluster> worker, api::ObjectKey key,
+                             jobs::JobPtr object);
+  Task<Status> remove_stray(std::shared_ptr<clusters::RemoteCluster> worker, jobs::JobPtr object);
+  /// The worker has every object that the job is to have there.
+  bool is_created(const clusters::RemoteCluster& worker, const api::ObjectKey& workload) const;
   Task<Status> adopt_or_note_foreign(std::shared_ptr<clusters::RemoteCluster> remote,
                                      api::ObjectKey workload, jobs::JobId job,
                                      Error already_exists);

@@ -1,6 +1,7 @@
 // What the dispatcher writes to the hub.
 #include "controllers/dispatcher.h"
 #include "dispatch/objects.h"
+#include "dispatch/parts.h"
 #include "dispatch/ranking.h"
 #include "lib/api/codec.h"
 #include "lib/api/names.h"
@@ -133,21 +134,29 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::CopyJobStatus action)
   }
   // How a Job ended is made up only when it is gone, and only a connected worker tells that.
   const bool last =
-      theirs ? theirs->finished().has_value() : deps_.fleet.find(action.cluster)->ready();
+      theirs ? dispatch::has_ended(*theirs) : deps_.fleet.find(action.cluster)->ready();
   if (action.final && !last) {
     co_return Error(Errc::conflict, "the last status of the job is not known yet");
   }
-  const auto change = [&](const jobs::GenericJob& mine) -> std::optional<Json> {
-    if (theirs) return mine.status_patch(*theirs);
-    if (!action.final || !copy) return std::nullopt;
-    const api::Condition* end =
-        api::find_condition(copy->status.conditions, api::conditions::finished);
-    if (!end) return std::nullopt;
-    return mine.final_patch(end->reason == api::reasons::succeeded, end->message, now);
-  };
-  const Status done = co_await write_job(key, job, change);
-  if (!done && done.error().code() == Errc::not_found) co_return ok();
-  co_return done;
+  for (const dispatch::JobPart& part : dispatch::parts_of(job, theirs)) {
+    if (!part.local) continue;
+    const auto change = [&](const jobs::GenericJob& mine) -> std::optional<Json> {
+      if (part.remote) {
+        Json patch = mine.status_patch(*part.remote);
+        // A pod that lost its place has ended all the same, if its Workload has.
+        const bool untold = action.final && mine.waits_on_hub() && !mine.finished();
+        if (!patch.empty() || !untold) return patch;
+      }
+      if (!action.final || !copy) return std::nullopt;
+      const api::Condition* end =
+          api::find_condition(copy->status.conditions, api::conditions::finished);
+      if (!end) return std::nullopt;
+      return mine.final_patch(end->reason == api::reasons::succeeded, end->message, now);
+    };
+    const Status done = co_await write_job(key, part.local, change);
+    if (!done && done.error().code() != Errc::not_found) co_return done;
+  }
+  co_return ok();
 }
 
 Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::ReleaseJob) {

@@ -1,38 +1,78 @@
 // What the dispatcher asks of workers. controllers/worker_requests.h carries these requests.
 #include "controllers/dispatcher.h"
 #include "dispatch/objects.h"
+#include "dispatch/parts.h"
+#include "jobs/composed_job.h"
 #include "jobs/read_job.h"
 #include "jobs/remote_object.h"
 #include "lib/api/codec.h"
 #include "lib/api/names.h"
 #include "lib/base/check.h"
+#include "lib/runtime/deadline.h"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 
 namespace regatta::controllers {
+namespace {
+
+/// So many objects of one job are written at a time.
+constexpr std::size_t together_max = 8;
+
+/// A conflict means that another object has the name by now, or that nothing was done. The watch
+/// will show which, and the next plan decides.
+bool gone(const Status& done) {
+  return done || done.error().code() == Errc::not_found;
+}
+
+Task<> store(Task<Status> request, Status* into) {
+  *into = co_await std::move(request);
+}
+
+/// Runs all of them, some at a time. The first error; those that are left are not begun then.
+Task<Status> each_of(std::vector<Task<Status>> requests) {
+  std::vector<Status> done(requests.size(), ok());
+  for (std::size_t begin = 0; begin < requests.size(); begin += together_max) {
+    const std::size_t end = std::min(requests.size(), begin + together_max);
+    std::vector<Task<>> some;
+    for (std::size_t i = begin; i < end; ++i) {
+      some.push_back(store(std::move(requests[i]), &done[i]));
+    }
+    co_await all_of(std::move(some));
+    for (std::size_t i = begin; i < end; ++i) {
+      if (!done[i]) co_return done[i];
+    }
+  }
+  co_return ok();
+}
+
+Task<Status> remove_object(std::shared_ptr<clusters::RemoteCluster> worker, jobs::JobPtr object) {
+  kube::DeleteOptions options;
+  options.uid = object->metadata().uid;
+  options.propagation_policy = "Background";
+  const Status done =
+      co_await worker->client.remove(object->kind().resource(), object->metadata().key(), options);
+  if (!gone(done)) {
+    worker->note(done.error());
+    co_return done.error().within("removing job on " + worker->name());
+  }
+  worker->removed_job(*object);
+  co_return ok();
+}
+
+}  // namespace
 
 Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::RemoveRemote action) {
   const auto worker = remote(action.cluster);
   if (!worker) co_return ok();
-  // A conflict means that another object has the name by now, or that nothing was done. The watch
-  // will show which, and the next plan decides.
-  const auto gone = [](const Status& done) {
-    return done || done.error().code() == Errc::not_found;
-  };
-  const auto job = remote_job_of(*worker, key, deps_.local);
-  if (job && !worker->removing_job(*job)) {
-    kube::DeleteOptions options;
-    options.uid = job->metadata().uid;
-    options.propagation_policy = "Background";
-    const Status done =
-        co_await worker->client.remove(job->kind().resource(), job->metadata().key(), options);
-    if (!gone(done)) {
-      worker->note(done.error());
-      co_return done.error().within("removing job on " + action.cluster);
+  if (const auto job = remote_job_of(*worker, key, deps_.local)) {
+    std::vector<Task<Status>> removals;
+    for (const jobs::JobPtr& one : jobs::objects_of(job)) {
+      if (!worker->removing_job(*one)) removals.push_back(remove_object(worker, one));
     }
-    worker->removed_job(*job);
+    const Status done = co_await each_of(std::move(removals));
+    if (!done) co_return done;
   }
   const auto copy = worker->workloads.get(key);
   if (!copy || worker->removing_workload(*copy)) co_return ok();
@@ -147,28 +187,64 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::CreateJob action) {
   if (!worker || !workload) co_return ok();
   const jobs::JobPtr job = owner_of(key);
   if (!job) co_return ok();
+  std::vector<Task<Status>> creations;
+  const jobs::JobPtr there = remote_job_of(*worker, key, deps_.local);
+  for (const jobs::JobPtr& one : dispatch::parts_to_create(job, there, *workload)) {
+    creations.push_back(create_object(worker, key, one));
+  }
+  co_return co_await each_of(std::move(creations));
+}
+
+Task<Status> Dispatcher::create_object(std::shared_ptr<clusters::RemoteCluster> worker,
+                                       api::ObjectKey key, jobs::JobPtr object) {
+  const auto workload = deps_.local.workloads.get(key);
   // Other writes came before this one, and a cluster may have come back meanwhile.
-  if (!may_create_job(key, action.cluster)) {
+  if (!workload || !may_create_job(key, worker->name())) {
     co_return Error(Errc::conflict, "the picture changed before the job was created");
   }
-  REGATTA_CHECK(holds_start_lock(*workload, action.cluster),
-                key.str() + " would start on " + action.cluster + ", which is not its cluster");
-  const jobs::JobKind& kind = job->kind();
-  Json wanted = job->remote_job(*workload, config_.origin);
+  REGATTA_CHECK(holds_start_lock(*workload, worker->name()),
+                key.str() + " would start on " + worker->name() + ", which is not its cluster");
+  const jobs::JobKind& kind = object->kind();
+  Json wanted = object->remote_job(*workload, config_.origin);
   if (config_.workload_by_label) jobs::name_workload_by_label(&wanted);
-  dispatch::stamp(&wanted, job->metadata().uid, deps_.local.uid());
-  worker->jobs.may_appear(jobs::id_of(*job));
+  dispatch::stamp(&wanted, object->metadata().uid, deps_.local.uid());
+  worker->jobs.may_appear(jobs::id_of(*object));
   auto created = co_await worker->client.create_raw(kind.resource(), key.ns, dump_json(wanted));
   if (!created) {
     worker->note(created.error());
     if (created.error().code() == Errc::already_exists) {
-      co_return co_await adopt_or_note_foreign(worker, key, jobs::id_of(*job), created.error());
+      co_return co_await adopt_or_note_foreign(worker, key, jobs::id_of(*object), created.error());
     }
-    co_return created.error().within("creating job on " + action.cluster);
+    co_return created.error().within("creating job on " + worker->name());
   }
   auto stored = worker->jobs.decode(kind, std::move(*created));
   if (stored) worker->jobs.observe(std::move(*stored));
   co_return ok();
+}
+
+/// The cache of the hub may be behind, so each object is asked for before its namesake goes.
+Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::RemoveStrays action) {
+  const auto worker = remote(action.cluster);
+  const jobs::JobPtr there = worker ? remote_job_of(*worker, key, deps_.local) : nullptr;
+  const jobs::JobPtr job = owner_of(key);
+  if (!there || !job) co_return ok();
+  std::vector<Task<Status>> removals;
+  for (const jobs::JobPtr& one : strays_on(*worker, deps_.local, there, job)) {
+    removals.push_back(remove_stray(worker, one));
+  }
+  co_return co_await each_of(std::move(removals));
+}
+
+Task<Status> Dispatcher::remove_stray(std::shared_ptr<clusters::RemoteCluster> worker,
+                                      jobs::JobPtr object) {
+  const auto found = co_await deps_.local.fetch_job(jobs::id_of(*object));
+  if (!found) co_return found.error();
+  if (*found) {
+    const api::ObjectMeta& ours = (*found)->metadata();
+    const HubIdentity identity(deps_.local, worker->name());
+    if (!ours.deleting() && !identity.of_another_life(object->metadata(), ours.uid)) co_return ok();
+  }
+  co_return co_await remove_object(worker, object);
 }
 
 bool Dispatcher::holds_start_lock(const api::Workload& workload, const std::string& cluster) const {
@@ -230,8 +306,11 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::Confirm action) {
   }
   const auto worker = remote(action.cluster);
   if (!worker) co_return ok();
-  const jobs::JobPtr job = owner_of(key);
-  co_return co_await worker->confirm(key, job ? std::optional(jobs::id_of(*job)) : std::nullopt);
+  std::vector<jobs::JobId> objects;
+  if (const jobs::JobPtr job = owner_of(key)) {
+    for (const jobs::JobPtr& one : jobs::objects_of(job)) objects.push_back(jobs::id_of(*one));
+  }
+  co_return co_await worker->confirm(key, std::move(objects));
 }
 
 }  // namespace regatta::controllers

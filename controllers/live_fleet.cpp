@@ -1,8 +1,12 @@
 #include "controllers/live_fleet.h"
 
+#include "dispatch/parts.h"
+#include "jobs/composed_job.h"
 #include "jobs/read_job.h"
 #include "lib/api/names.h"
 #include "lib/api/own_names.h"
+
+#include <algorithm>
 
 namespace regatta::controllers {
 namespace {
@@ -18,9 +22,14 @@ Certainty certainty_of(const Informer& cache, const Key& key, bool held) {
 }
 
 /// The hub's job has the name that the worker's job has.
-Certainty certainty_of_job(const clusters::RemoteCluster& remote, const jobs::GenericJob& hub_job) {
-  const jobs::JobId id = jobs::id_of(hub_job);
-  return certainty_of(remote.jobs, id, remote.jobs.get(id) != nullptr);
+Certainty certainty_of_job(const clusters::RemoteCluster& remote, const jobs::JobPtr& hub_job) {
+  Certainty worst = Certainty::certain;
+  for (const jobs::JobPtr& one : jobs::objects_of(hub_job)) {
+    const jobs::JobId id = jobs::id_of(*one);
+    const bool held = remote.jobs.get(id) != nullptr;
+    worst = dispatch::worse(worst, certainty_of(remote.jobs, id, held));
+  }
+  return worst;
 }
 
 const std::string& hub_mark(const api::ObjectMeta& metadata) {
@@ -45,13 +54,19 @@ struct OnHub {
   jobs::JobPtr job;
 };
 
+bool removing_all(const clusters::RemoteCluster& remote, const jobs::JobPtr& job) {
+  const std::vector<jobs::JobPtr> all = jobs::objects_of(job);
+  return std::all_of(all.begin(), all.end(),
+                     [&](const jobs::JobPtr& one) { return remote.removing_job(*one); });
+}
+
 /// Most workers have nothing of a Workload, so what costs anything comes after that is known.
 void read_objects(const clusters::RemoteCluster& remote, const clusters::LocalCluster& hub,
                   const OnHub& local, dispatch::WorkerView* worker) {
   const auto copy = remote.workloads.get(local.key);
   worker->certainty = certainty_of(remote.workloads, local.key, copy != nullptr);
   if (local.job) {
-    worker->certainty = dispatch::worse(worker->certainty, certainty_of_job(remote, *local.job));
+    worker->certainty = dispatch::worse(worker->certainty, certainty_of_job(remote, local.job));
   }
   const auto jobs = remote.jobs.by_index(clusters::by_workload, local.index_value);
   if (!copy && jobs.empty()) return;
@@ -65,9 +80,13 @@ void read_objects(const clusters::RemoteCluster& remote, const clusters::LocalCl
   }
   worker->job = job_among(jobs, identity, local.job);
   if (!worker->job) return;
-  worker->removing_job = remote.removing_job(*worker->job);
-  worker->of_another_life |=
-      local.job && identity.of_another_life(worker->job->metadata(), local.job->metadata().uid);
+  worker->removing_job = removing_all(remote, worker->job);
+  if (worker->job->composed()) {
+    worker->strays = !strays_on(remote, hub, worker->job, local.job).empty();
+  } else {
+    worker->of_another_life |=
+        local.job && identity.of_another_life(worker->job->metadata(), local.job->metadata().uid);
+  }
 }
 
 }  // namespace
@@ -96,6 +115,19 @@ jobs::JobPtr remote_job_of(const clusters::RemoteCluster& remote, const api::Obj
   const auto local = hub.workloads.get(workload);
   const jobs::JobPtr owner = local ? jobs::owner_of(hub.objects(), *local) : nullptr;
   return job_among(found, HubIdentity(hub, remote.name()), owner);
+}
+
+std::vector<jobs::JobPtr> strays_on(const clusters::RemoteCluster& remote,
+                                    const clusters::LocalCluster& hub, const jobs::JobPtr& job,
+                                    const jobs::JobPtr& owner) {
+  const HubIdentity identity(hub, remote.name());
+  const auto other_life = [&identity](const jobs::GenericJob& theirs,
+                                      const jobs::GenericJob& ours) {
+    return identity.of_another_life(theirs.metadata(), ours.metadata().uid);
+  };
+  std::vector<jobs::JobPtr> found = dispatch::parts_to_remove(owner, job, other_life);
+  std::erase_if(found, [&](const jobs::JobPtr& one) { return remote.removing_job(*one); });
+  return found;
 }
 
 dispatch::Certainty certainty_on_hub(const clusters::LocalCluster& hub,

@@ -25,6 +25,12 @@ class HubIdentity {
 jobs::JobPtr remote_job_of(const clusters::RemoteCluster& remote, const api::ObjectKey& workload,
                            const clusters::LocalCluster& hub);
 
+/// The objects of a worker's job that go on although the hub's job, `owner`, no longer has them, as
+/// far as the caches know. Those whose removal was answered are left out.
+std::vector<jobs::JobPtr> strays_on(const clusters::RemoteCluster& remote,
+                                    const clusters::LocalCluster& hub, const jobs::JobPtr& job,
+                                    const jobs::JobPtr& owner);
+
 /// What is known for certain about a Workload of the hub.
 dispatch::Certainty certainty_on_hub(const clusters::LocalCluster& hub,
                                      const api::ObjectKey& workload);

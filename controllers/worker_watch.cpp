@@ -5,6 +5,7 @@
 #include "lib/api/names.h"
 #include "lib/api/own_names.h"
 
+#include <algorithm>
 #include <set>
 
 namespace regatta::controllers {
@@ -26,10 +27,11 @@ bool vanished(const clusters::LocalCluster& hub, const api::ObjectKey& workload)
 bool record_lost(const clusters::LocalCluster& hub, const jobs::GenericJob& job) {
   const auto workload = hub.workloads.get(workload_of(job));
   if (!workload || !dispatch::never_sent(*workload)) return false;
-  const api::OwnerReference* owner = workload->metadata.controller();
+  const auto& owners = workload->metadata.owner_references;
   const std::string& made_for =
       job.metadata().annotation(std::string(api::annotations::multikueue_origin_uid));
-  return owner && owner->uid == made_for;
+  return std::any_of(owners.begin(), owners.end(),
+                     [&](const api::OwnerReference& one) { return one.uid == made_for; });
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 #include "dispatch/group.h"
 
 #include "dispatch/objects.h"
+#include "dispatch/parts.h"
+#include "jobs/composed_job.h"
 #include "jobs/read_job.h"
 #include "lib/api/check_retries.h"
 #include "lib/api/codec.h"
@@ -32,10 +34,13 @@ CheckState state_of(api::CheckState state) {
 }
 
 std::string rejection_of(const jobs::Lookup& hub, const api::Workload& workload) {
-  const auto group = jobs::group_of(hub.kinds(), workload);
-  if (group && !group->kind->dispatched()) {
+  // What is several objects has no controller.
+  auto owning = jobs::parent_of(hub.kinds(), workload);
+  if (!owning) owning = jobs::group_of(hub.kinds(), workload);
+  if (owning && owning->kind->dispatched()) return "";
+  if (owning) {
     return "No multikueue adapter found for owner kind \"" +
-           std::string(group->kind->resource().kind) + "\"";
+           std::string(owning->kind->resource().kind) + "\"";
   }
   const auto& owners = workload.metadata.owner_references;
   const api::OwnerReference* owner = workload.metadata.controller();
@@ -55,7 +60,7 @@ void read_owner(const jobs::Lookup& hub, const api::Workload& workload, const jo
   if (!job) return;
   const std::string reason = job->not_managed_reason();
   view->job_active = reason.empty() && job->active();
-  view->job_unended = reason.empty() && !job->finished();
+  view->job_unended = reason.empty() && !has_ended(*job);
   if (!reason.empty()) {
     view->rejection = "The owner is not managed by Kueue: " + reason;
   }
@@ -156,9 +161,13 @@ RemoteCopy read_copy(const WorkerView& worker, const api::Workload* local) {
   return view;
 }
 
-/// Jobs are created suspended. Each start and each stop is another generation.
-bool told_to_stop(const jobs::GenericJob& job) {
-  return (job.suspended() || job.stopping()) && job.metadata().generation > 1;
+std::optional<TimePoint> deleting_since(const jobs::JobPtr& job) {
+  std::optional<TimePoint> first;
+  for (const jobs::JobPtr& one : jobs::objects_of(job)) {
+    const auto& since = one->metadata().deletion_timestamp;
+    if (since && (!first || *since < *first)) first = since;
+  }
+  return first;
 }
 
 ClusterView read_cluster(const WorkerView& worker, const api::Workload* local,
@@ -171,13 +180,16 @@ ClusterView read_cluster(const WorkerView& worker, const api::Workload* local,
   if (worker.copy) view.copy = read_copy(worker, local);
   if (worker.job) {
     view.job = RemoteJob::ours;
-    view.job_deleting = worker.job->metadata().deleting() || worker.removing_job;
-    view.job_deleting_since = worker.job->metadata().deletion_timestamp;
-    view.job_ended = worker.job->finished().has_value();
+    view.job_deleting = is_deleting(*worker.job) || worker.removing_job;
+    if (view.job_deleting) view.job_deleting_since = deleting_since(worker.job);
+    view.job_ended = has_ended(*worker.job);
+    view.job_strays = worker.strays;
+    const bool several = job && local && job->composed();
+    view.job_incomplete = several && !parts_to_create(job, worker.job, *local).empty();
     view.job_active = worker.job->active();
     view.job_stopped = told_to_stop(*worker.job) && !view.job_active;
     view.job_stopping = told_to_stop(*worker.job) && view.job_active;
-    view.job_news = job && !job->status_patch(*worker.job).empty();
+    view.job_news = has_news(job, worker.job);
   }
   return view;
 }
@@ -296,9 +308,12 @@ GroupView read_group(const jobs::Lookup& hub, const FleetView& fleet, const Fore
                   group.config_order.end();
     // A config that is gone says nothing about the worker that runs the Job.
     if (group.local.config_missing) view.listed = name == group.local.cluster_name;
-    const bool absent = view.job == RemoteJob::absent;
-    if (absent && job && foreign.contains(name, jobs::id_of(*job))) {
-      view.job = RemoteJob::foreign;
+    if (workload && job && (view.job == RemoteJob::absent || view.job_incomplete)) {
+      const auto lacking = parts_to_create(job, worker.job, *workload);
+      const bool taken = std::any_of(lacking.begin(), lacking.end(), [&](const auto& one) {
+        return foreign.contains(name, jobs::id_of(*one));
+      });
+      if (taken) view.job = RemoteJob::foreign;
     }
     const bool holds =
         view.copy || view.job == RemoteJob::ours || view.certainty == Certainty::unreadable;

@@ -35,7 +35,8 @@ struct WorkerView {
   bool removing_copy = false;  ///< we deleted it; the watch has not shown that yet
   bool removal_begun = false;  ///< we asked for it; the answer may be lost
   jobs::JobPtr job;            ///< our job for the workload; null when the worker has none
-  bool removing_job = false;
+  bool removing_job = false;   ///< all of it
+  bool strays = false;         ///< of a job of several objects: some have none on the hub any more
   Certainty certainty = Certainty::certain;  ///< of the copy and of the job, the worse
   bool of_another_life = false;  ///< the copy or the job is of an older Workload or job of the name
 };

@@ -236,24 +236,30 @@ Plan remote_finished(Plan plan, const GroupView& g, const ClusterView& v) {
   return finish_with(std::move(plan), name, v);
 }
 
+/// The worker lacks the Job, or a part of it.
+Plan create_job(Plan plan, const GroupView& g, const ClusterView& v) {
+  const std::string& name = g.local.cluster_name;
+  if (v.certainty == Certainty::unreadable) return plan;
+  if (!v.job_refused.empty()) {
+    plan = set_check(std::move(plan), CheckState::retry,
+                     "Worker cluster \"" + name + "\" refuses the job (" + v.job_refused +
+                         "), resetting for re-dispatch",
+                     true);
+    std::get<SetCheck>(plan.actions.back()).refused_by = name;
+    std::get<SetCheck>(plan.actions.back()).refusal = v.job_refused;
+    return plan;
+  }
+  // Another cluster may still be seen to hold the Job while its removal is under way.
+  if (!job_elsewhere(g.clusters, name)) plan.actions.push_back(CreateJob{name});
+  return plan;
+}
+
 /// The copy on the recorded cluster is admitted and in order: create the Job there, or follow it.
 Plan run_job(Plan plan, const GroupView& g, const ClusterView& v) {
   const std::string& name = g.local.cluster_name;
   switch (v.job) {
     case RemoteJob::absent:
-      if (v.certainty == Certainty::unreadable) return plan;
-      if (!v.job_refused.empty()) {
-        plan = set_check(std::move(plan), CheckState::retry,
-                         "Worker cluster \"" + name + "\" refuses the job (" + v.job_refused +
-                             "), resetting for re-dispatch",
-                         true);
-        std::get<SetCheck>(plan.actions.back()).refused_by = name;
-        std::get<SetCheck>(plan.actions.back()).refusal = v.job_refused;
-        return plan;
-      }
-      // Another cluster may still be seen to hold the Job while its removal is under way.
-      if (!job_elsewhere(g.clusters, name)) plan.actions.push_back(CreateJob{name});
-      return plan;
+      return create_job(std::move(plan), g, v);
     case RemoteJob::foreign:
       return set_check(std::move(plan), CheckState::retry,
                        "A job of the same name that was not created by MultiKueue exists on "
@@ -262,7 +268,8 @@ Plan run_job(Plan plan, const GroupView& g, const ClusterView& v) {
                        true);
     case RemoteJob::ours:
       if (v.job_news) plan.actions.push_back(CopyJobStatus{name, false});
-      return plan;
+      if (v.job_strays) plan.actions.push_back(RemoveStrays{name});
+      return v.job_incomplete ? create_job(std::move(plan), g, v) : plan;
   }
   return plan;
 }
@@ -640,6 +647,9 @@ std::string text(const SetCheck& a) {
 }
 std::string text(const CreateJob& a) {
   return "create job on " + a.cluster;
+}
+std::string text(const RemoveStrays& a) {
+  return "remove strays on " + a.cluster;
 }
 std::string text(const CopyJobStatus& a) {
   return (a.final ? "copy final status from " : "copy status from ") + a.cluster;

@@ -142,6 +142,10 @@ struct ClusterView {
   bool job_stopping = false;
   /// The remote Job's status has something that the hub's Job lacks and may be given now.
   bool job_news = false;
+  /// Of a Job that is made of several objects: some are still to be created.
+  bool job_incomplete = false;
+  /// The same, and some go on although the hub's Job no longer has them.
+  bool job_strays = false;
   /// Of the copy and of the Job, the worse of the two.
   Certainty certainty = Certainty::certain;
   /// The hub has lost the Workload, or the record that its Job runs here; and so much else of what
@@ -243,7 +247,13 @@ struct SetCheck {
   std::string refused_by = {};
   std::string refusal = {};
 };
-/// Creates the Job on the winner, with the prebuilt Workload's name.
+/// Deletes the objects of the Job on the worker which the hub's Job no longer has, once the hub's
+/// API server has said so.
+struct RemoveStrays {
+  std::string cluster;
+};
+/// Creates the Job on the winner, with the prebuilt Workload's name, or what the worker lacks of
+/// it.
 struct CreateJob {
   std::string cluster;
 };
@@ -276,8 +286,8 @@ struct TellState {
 };
 
 using Action = std::variant<RemoveRemote, CreateCopy, UpdateCopyPriority, OpenGate, SetNominated,
-                            RecordWinner, SetCheck, CreateJob, CopyJobStatus, ReleaseJob,
-                            DeactivateRemote, FinishLocal, Confirm, TellState>;
+                            RecordWinner, SetCheck, CreateJob, RemoveStrays, CopyJobStatus,
+                            ReleaseJob, DeactivateRemote, FinishLocal, Confirm, TellState>;
 
 /// The actions are in order: each runs only after those before it succeeded (but see RemoveRemote).
 /// Removals and copies that follow each other touch different clusters and may run together. After

@@ -754,6 +754,32 @@ TEST(Plan, AWorkerThatRefusesTheJobIsLeftAndPassedOver) {
   EXPECT_EQ(describe(plan(insisting, now, external)), "remove copy on a, look again in 60s");
 }
 
+/// The group runs on a, where it lacks some of its objects.
+Given incomplete_group() {
+  return Given{"a", "b"}.won("a").admitted("a", 9s).job("a").with(
+      [](Given& g) { g.clusters["a"].job_incomplete = true; });
+}
+
+TEST(Plan, WhatAWorkerLacksOfAGroupIsCreated) {
+  EXPECT_EQ(describe(plan(incomplete_group(), now, PlanConfig{})), "create job on a");
+  const Given both = incomplete_group().with([](Given& g) {
+    g.clusters["a"].job_news = true;
+    g.clusters["a"].job_strays = true;
+  });
+  EXPECT_EQ(describe(plan(both, now, PlanConfig{})),
+            "copy status from a, remove strays on a, create job on a");
+  const Given elsewhere = incomplete_group().job("b");
+  EXPECT_EQ(describe(plan(elsewhere, now, PlanConfig{})), "remove job and copy on b")
+      << "no part is created while another worker is seen to hold one";
+  const Given refused =
+      incomplete_group().with([](Given& g) { g.clusters["a"].job_refused = "denied"; });
+  EXPECT_EQ(
+      describe(plan(refused, now, PlanConfig{})),
+      "check Retry (Worker cluster \"a\" refuses the job (denied), resetting for re-dispatch)");
+  const Given unclear = incomplete_group().known("a", Certainty::unreadable);
+  EXPECT_EQ(describe(plan(unclear, now, PlanConfig{})), "");
+}
+
 TEST(Plan, APlacementNominatesWhateverTheDispatcherIs) {
   const Given placed =
       Given{"a", "b"}.nominated({"b"}).with([](Given& g) { g.local.placed = true; });

@@ -83,7 +83,8 @@ std::optional<Trouble> trouble_of_host(const GroupView& g, TimePoint now,
                        "; the last status of its job is not known yet",
                    v.copy->finished->at};
   }
-  if (v.job == RemoteJob::absent && v.job_failing_since) {
+  const bool lacking = v.job == RemoteJob::absent || v.job_incomplete;
+  if (lacking && v.job_failing_since) {
     return Trouble{
         reasons::job_not_created,
         "The job cannot be created on worker cluster " + quoted(name) + ": " + v.job_failure,

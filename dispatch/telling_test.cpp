@@ -119,6 +119,10 @@ TEST(Telling, AnEndWithoutAStatusAndAJobThatCannotBeCreatedAreTold) {
   g.clusters["a"].job_failure = "internal error";
   EXPECT_EQ(told(g),
             "JobNotCreated: The job cannot be created on worker cluster \"a\": internal error");
+  g.clusters["a"].job = RemoteJob::ours;
+  EXPECT_EQ(told(g), "");
+  g.clusters["a"].job_incomplete = true;
+  EXPECT_EQ(told(g).substr(0, 14), "JobNotCreated:");
 }
 
 TEST(Telling, AManagerThatDoesNotStopAJobIsTold) {

@@ -5,6 +5,7 @@
 #include "jobs/plan_rules.h"
 #include "lib/api/execution.h"
 #include "lib/api/names.h"
+#include "lib/api/own_names.h"
 #include "lib/api/owner_reference.h"
 
 /// What plans make of Workloads: new ones, and other versions of those that there are.
@@ -155,6 +156,32 @@ api::WorkloadStatus drop_reservation(const api::Workload& workload, TimePoint no
   return status;
 }
 
+namespace {
+
+/// The record of the worker goes with the quota, and no check stays Ready for it.
+void leave_worker(api::WorkloadStatus* status, std::int64_t generation, const std::string& message,
+                  TimePoint now) {
+  status->cluster_name.reset();
+  status->nominated_cluster_names.clear();
+  for (api::AdmissionCheckState& check : status->admission_checks) {
+    if (check.state == api::CheckState::Pending) continue;
+    check.state = api::CheckState::Pending;
+    check.message = message;
+    check.last_transition_time = std::chrono::floor<std::chrono::seconds>(now);
+  }
+  if (!api::find_condition(status->conditions, api::conditions::dispatched)) return;
+  api::set_condition(&status->conditions,
+                     {std::string(api::conditions::dispatched),
+                      api::ConditionStatus::False,
+                      generation,
+                      {},
+                      std::string(api::reasons::on_hold),
+                      message},
+                     now);
+}
+
+}  // namespace
+
 api::WorkloadStatus held_status(const api::Workload& workload, const std::string& message,
                                 TimePoint now) {
   api::WorkloadStatus status = workload.status;
@@ -172,6 +199,7 @@ api::WorkloadStatus held_status(const api::Workload& workload, const std::string
   if (api::is_true(status.conditions, api::conditions::admitted)) {
     api::end_admission(&status, generation, now);
   }
+  if (status.cluster_name) leave_worker(&status, generation, message, now);
   return status;
 }
 

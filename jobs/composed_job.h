@@ -46,6 +46,9 @@ class ComposedJob {
   virtual std::string name_conflict() const = 0;
 };
 
+/// The objects that requests for the job go to: its members, or the job itself.
+std::vector<JobPtr> objects_of(const JobPtr& job);
+
 /// The reason in the status of what is deleted with its Workload.
 inline constexpr std::string_view workload_deleted = "WorkloadDeleted";
 

@@ -26,12 +26,6 @@ std::string termination_reason(const api::Workload* workload) {
   return "NotAdmitted";
 }
 
-/// The objects that are written to in place of the job.
-std::vector<JobPtr> objects_of(const JobPtr& job) {
-  const ComposedJob* group = job->composed();
-  return group ? group->members() : std::vector<JobPtr>{job};
-}
-
 std::optional<JobAction> let_go_of(const std::vector<JobPtr>& jobs) {
   LetJobGo action;
   for (const JobPtr& one : jobs) {
@@ -232,6 +226,11 @@ std::optional<std::vector<JobAction>> plan_group(const JobView& view) {
   Actions out = follow_workload(workload, group);
   if (out.empty()) return std::nullopt;
   return out;
+}
+
+std::vector<JobPtr> objects_of(const JobPtr& job) {
+  const ComposedJob* group = job->composed();
+  return group ? group->members() : std::vector<JobPtr>{job};
 }
 
 bool may_be_composed(const api::Workload& workload) {

@@ -104,8 +104,9 @@ std::vector<JobAction> plan_serving(const JobView& view) {
   }
   // S4. Each Pod knows its group.
   PatchPods pods;
-  for (const ServedPod& one : view.pods) {
+  for (ServedPod one : view.pods) {
     if (one.pod->metadata().deleting()) continue;
+    one.runs_elsewhere = view.dispatched;
     Json patch = job.pod_patch(one, names);
     if (!patch.empty()) pods.writes.push_back({one.pod, std::move(patch)});
   }

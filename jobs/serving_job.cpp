@@ -106,16 +106,16 @@ Json tie_patch(const GenericJob& pod, const PodTie& tie, const ServingNames& nam
 }
 
 /// The list of gates is replaced whole, so it must be the one that was read.
-Json ungate_patch(const GenericJob& pod) {
-  const auto* served = dynamic_cast<const ServedPodJob*>(&pod);
-  if (!served) return Json::object();
+Json ungate_patch(const ServedPod& pod) {
+  const auto* served = dynamic_cast<const ServedPodJob*>(pod.pod.get());
+  if (!served || pod.runs_elsewhere) return Json::object();
   Json kept = Json::array();
   for (const Json& gate : served->gates()) {
     if (!is_kueue_gate(text_at(gate, "name"))) kept.push_back(gate);
   }
   if (kept.size() == served->gates().size()) return Json::object();
   if (kept.empty()) kept = Json();
-  const api::ObjectMeta& metadata = pod.metadata();
+  const api::ObjectMeta& metadata = served->metadata();
   return {{"metadata", {{"uid", metadata.uid}, {"resourceVersion", metadata.resource_version}}},
           {"spec", {{"schedulingGates", std::move(kept)}}}};
 }

@@ -21,6 +21,7 @@ struct ServingGroup {
 struct ServedPod {
   JobPtr pod;
   JobPtr maker;
+  bool runs_elsewhere = false;  ///< MultiKueue sent the job to a worker, where its Pods run
 };
 
 /// How Workloads are named.
@@ -75,12 +76,13 @@ struct PodTie {
 };
 /// Ties the Pod; an empty object when it is tied already.
 Json tie_patch(const GenericJob& pod, const PodTie& tie, const ServingNames& names);
-/// Lets the Pod run without an admission; an empty object when no gate of Kueue holds it.
-Json ungate_patch(const GenericJob& pod);
+/// Lets the Pod run without an admission; an empty object when no gate of Kueue holds it, or when
+/// it runs elsewhere.
+Json ungate_patch(const ServedPod& pod);
 
 /// A kind of serving jobs.
 template <class Job>
-class ServingKind final : public PodParentKind<Job> {
+class ServingKind : public PodParentKind<Job> {
  public:
   using PodParentKind<Job>::PodParentKind;
   bool serves() const override { return true; }

@@ -95,6 +95,7 @@ Wanted binding(const api::ResourceInfo& resource, const char* role, const Worker
 
 Result<FrameworkResource> resource_of(const std::string& framework) {
   if (framework == "pod") return FrameworkResource{"", "pods"};
+  if (framework == "statefulset") return FrameworkResource{"apps", "statefulsets"};
   const std::size_t slash = framework.find('/');
   const bool whole = slash != std::string::npos && slash > 0 && slash + 1 < framework.size() &&
                      framework.find('/', slash + 1) == std::string::npos;

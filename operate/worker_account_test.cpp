@@ -53,7 +53,7 @@ TEST(WorkerAccount, has_the_rights_that_the_chart_gives) {
   limited.namespaces = {"team-a", "team-b"};
   EXPECT_EQ(of_command(limited), of_chart("namespaces"));
   WorkerAccount kinds;
-  kinds.frameworks = {"batch/job", "jobset.x-k8s.io/jobset", "ray.io/raycluster"};
+  kinds.frameworks = {"batch/job", "jobset.x-k8s.io/jobset", "ray.io/raycluster", "statefulset"};
   EXPECT_EQ(of_command(kinds), of_chart("frameworks"));
 }
 
@@ -64,6 +64,9 @@ TEST(WorkerAccount, knows_the_resource_of_a_framework) {
   const auto pods = resource_of("pod");
   ASSERT_TRUE(pods);
   EXPECT_EQ(pods->group + " " + pods->plural, " pods");
+  const auto sets_of_pods = resource_of("statefulset");
+  ASSERT_TRUE(sets_of_pods);
+  EXPECT_EQ(sets_of_pods->group + " " + sets_of_pods->plural, "apps statefulsets");
   for (const char* wrong : {"job", "", "/job", "batch/", "a/b/c"}) {
     EXPECT_FALSE(resource_of(wrong)) << wrong;
   }

@@ -213,7 +213,7 @@ class Refusals(unittest.TestCase):
 
     def test_values_of_the_workers_chart_that_are_wrong_are_refused(self):
         for setting, name in [("namespaces={Team}", "namespaces"), ("name=a/b", "name"),
-                              ("frameworks={statefulset}", "frameworks"), ("tokens=1", "tokens")]:
+                              ("frameworks={deployment}", "frameworks"), ("tokens=1", "tokens")]:
             with self.subTest(setting):
                 self.refused("regatta-worker", ["--set", setting], name)
 
@@ -230,7 +230,7 @@ FRAMEWORKS = json.loads((charts.CHARTS / "regatta-worker/values.schema.json").re
     "properties"]["frameworks"]["items"]["enum"]
 # Those that run on no worker.
 LOCAL_FRAMEWORKS = ["sparkoperator.k8s.io/sparkapplication"]
-# Those that run on no worker and whose Pods are the jobs.
+# Those whose Pods are the jobs.
 PODS_FRAMEWORKS = ["deployment", "leaderworkerset.x-k8s.io/leaderworkerset", "statefulset"]
 
 
@@ -296,7 +296,7 @@ class Permissions(unittest.TestCase):
             self.assertEqual(sorted(permissions.granted(rules)), sorted(self.asked["worker"]))
 
     def test_listed_kinds_of_jobs_are_granted_as_jobs_are(self):
-        listed = FRAMEWORKS[1:]
+        listed = [one for one in FRAMEWORKS[1:] if one not in PODS_FRAMEWORKS]
         self.assertIn("ray.io/rayjob", listed)
         config = "integrations: {frameworks: [%s]}" % ", ".join(listed + LOCAL_FRAMEWORKS)
         jobs = lambda asked: {(v, r) for v, g, r in asked if g == "batch"}
@@ -326,6 +326,12 @@ class Permissions(unittest.TestCase):
                 "--set-literal", f"managerConfig.controllerManagerConfigYaml={config}")[None])
             self.assertEqual({v for v, g, r in granted if g == group}, wanted)
             self.assertIn(("delete", "", "pods"), granted)
+
+    def test_stateful_sets_of_a_hub_are_jobs_on_its_workers(self):
+        found = objects("regatta-worker", "--set", "frameworks={statefulset}")
+        granted = permissions.granted(found["ClusterRole", "multikueue-sa"]["rules"])
+        self.assertEqual({v for v, g, r in granted if (g, r) == ("apps", "statefulsets")},
+                         {"get", "list", "watch", "create", "delete"})
 
     def test_runtimes_of_listed_kinds_are_read(self):
         config = "integrations: {frameworks: [trainer.kubeflow.org/trainjob]}"

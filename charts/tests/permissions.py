@@ -77,6 +77,7 @@ PLACES = {
         "create std::move(workload)": ("own", "create Workload"),
         "remove<api::Workload> workload->metadata.key()": ("own", "delete Workload"),
         "patch_raw id.kind->resource()": ("own", "patch Job", "patch Job/status"),
+        "get_raw id.kind->resource()": ("own", "get Pod"),  # of a group
         "remove job->kind()": ("own", "delete Job"),
         "patch<api::Pod> key": ("own", "patch Pod"),
         "get<api::Pod> std::move(key)": ("own", "get Pod"),
@@ -92,7 +93,7 @@ PLACES = {
         "get_raw resource": ("worker", "get Workload", "get Job"),
     },
     "controllers/dispatcher_on_workers.cpp": {
-        "remove job->kind()": ("worker", "delete Job"),
+        "remove object->kind()": ("worker", "delete Job"),
         "patch_raw api::Workload::resource": ("worker", "patch Workload"),
         "remove<api::Workload> key": ("worker", "delete Workload"),
         "create_raw api::Workload::resource": ("worker", "create Workload"),

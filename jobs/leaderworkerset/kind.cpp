@@ -148,7 +148,7 @@ const char* LeaderWorkerSet::role_of(const GenericJob& pod) const {
 /// that it has.
 Json LeaderWorkerSet::pod_patch(const ServedPod& pod, const ServingNames& names) const {
   const ServingJob* maker = pod.maker ? pod.maker->serving() : nullptr;
-  if (maker && maker->is_outdated(*pod.pod)) return ungate_patch(*pod.pod);
+  if (maker && maker->is_outdated(*pod.pod)) return ungate_patch(pod);
   const std::string& index = pod.pod->metadata().label(group_index_label);
   if (index.empty()) return Json::object();
   PodTie tie;

@@ -25,7 +25,6 @@ class PodGroupKind final : public JobKind {
     if (pods.empty()) return nullptr;
     return std::make_shared<const PodGroup>(key, std::move(pods));
   }
-  bool dispatched() const override { return false; }
 };
 
 class PodKind final : public JobKind {

@@ -20,6 +20,7 @@ namespace regatta::jobs {
 namespace {
 
 constexpr const char* pod_set_name = "main";
+constexpr const char* termination_target = "TerminationTarget";
 
 bool has_gate(const Json& object, std::string_view gate) {
   const Json& gates = list_or_empty(object_or_empty(object, {"spec"}), "schedulingGates");
@@ -168,7 +169,7 @@ std::optional<Json> Pod::termination_patch(const std::string& reason, const std:
   // With its Workload a pod goes, whether it runs or not.
   if (reason != workload_deleted && (suspended() || ended())) return std::nullopt;
   Json after = status();
-  put_condition(&after, Json{{"type", "TerminationTarget"},
+  put_condition(&after, Json{{"type", termination_target},
                              {"status", "True"},
                              {"reason", reason},
                              {"message", message},
@@ -300,11 +301,18 @@ Json Pod::remote_job(const api::Workload& workload, const std::string& origin) c
           {"spec", std::move(spec)}};
 }
 
+/// Its manager ends the pod, because it takes its place back.
+bool Pod::is_ended_by_manager() const {
+  const Json* target = condition_in(status(), termination_target);
+  return target && text_at(*target, "status") == "True";
+}
+
 /// While no node was found on the worker, the hub's pod says that it is gated: else an autoscaler
-/// of the hub would make room for it.
+/// of the hub would make room for it. A pod that lost its place on the worker has not failed: the
+/// hub's still waits for another one.
 Json Pod::status_patch(const GenericJob& remote) const {
   const auto* theirs = dynamic_cast<const Pod*>(&remote);
-  if (!theirs || metadata_.deleting()) return Json::object();
+  if (!theirs || metadata_.deleting() || theirs->is_ended_by_manager()) return Json::object();
   Json after = theirs->status();
   const Json* placed = condition_in(after, "PodScheduled");
   const Json* mine = condition_in(status(), "PodScheduled");

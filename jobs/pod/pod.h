@@ -84,6 +84,7 @@ class Pod final : public GenericJob {
   const Json& spec() const;
   const Json& status() const;
   Json status_becomes(const Json& after) const;
+  bool is_ended_by_manager() const;
   void check_group(api::ErrorList* errors) const;
 
   Json object_;

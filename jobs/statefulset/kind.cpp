@@ -83,7 +83,7 @@ Json StatefulSet::pod_patch(const ServedPod& pod, const ServingNames& names) con
   tie.annotations[std::string(api::annotations::pod_group_serving)] = "true";
   tie.annotations[std::string(api::annotations::pod_group_pod_index_label)] = pod_index_label;
   if (Json patch = tie_patch(*pod.pod, tie, names); !patch.empty()) return patch;
-  return is_outdated(*pod.pod) ? ungate_patch(*pod.pod) : Json::object();
+  return is_outdated(*pod.pod) ? ungate_patch(pod) : Json::object();
 }
 
 bool StatefulSet::is_outdated(const GenericJob& pod) const {
@@ -105,6 +105,12 @@ void StatefulSet::check_update(const GenericJob& before, const CheckOptions& opt
   }
 }
 
+class StatefulSetKind final : public ServingKind<StatefulSet> {
+ public:
+  using ServingKind::ServingKind;
+  bool dispatched() const override { return true; }
+};
+
 std::string stateful_set_of(const api::ObjectMeta& pod) {
   const api::OwnerReference* owner = pod.controller();
   const bool made = owner && owner->kind == stateful_set_resource.kind &&
@@ -115,8 +121,8 @@ std::string stateful_set_of(const api::ObjectMeta& pod) {
 }  // namespace
 
 std::vector<std::shared_ptr<const JobKind>> stateful_set_kinds() {
-  static const auto kind = std::make_shared<const ServingKind<StatefulSet>>(stateful_set_framework,
-                                                                            stateful_set_resource);
+  static const auto kind =
+      std::make_shared<const StatefulSetKind>(stateful_set_framework, stateful_set_resource);
   static const auto pods = served_pod_kind({kind, pod_index_label, stateful_set_of});
   return {kind, pods};
 }

@@ -37,7 +37,7 @@ const std::map<std::string, int>& differ_on_purpose() {
                                               {"sparkapplication", 3},
                                               {"trainjob", 51},
                                               {"pod", 13},
-                                              {"pod-group", 8},
+                                              {"pod-group", 2},
                                               {"deployment", 2},
                                               {"external-framework", 3}};
   return all;

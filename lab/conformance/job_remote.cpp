@@ -1,4 +1,6 @@
+#include "dispatch/parts.h"
 #include "jobs/annotation_values.h"
+#include "jobs/composed_job.h"
 #include "jobs/integrations/external.h"
 #include "jobs/remote_object.h"
 #include "jobs/serving_job.h"
@@ -26,7 +28,11 @@ struct Pair {
   JobWorld hub;
   JobWorld worker;
 
-  jobs::JobPtr local() const { return hub.job({&kind, key}); }
+  /// The object, or the group that it belongs to.
+  jobs::JobPtr local() const {
+    const jobs::JobPtr object = hub.job({&kind, key});
+    return object ? hub.job(jobs::planned_as(*object)) : nullptr;
+  }
   std::string missing() const {
     return kind.resource().group_resource() + " \"" + key.name + "\" not found";
   }
@@ -48,32 +54,47 @@ Pair pair_of(const JobStep& step, const jobs::JobKind& kind) {
   return pair;
 }
 
-Json status_in(const JobWorld& world, const Pair& pair) {
-  return at_or_null(*world.object(pair.kind.resource(), pair.key), "status");
+Json status_in(const JobWorld& world, const jobs::GenericJob& object) {
+  return at_or_null(*world.object(object.kind().resource(), object.metadata().key()), "status");
 }
 
 Json play_sync(const JobStep& step, Pair pair) {
   const jobs::JobPtr local = pair.local();
   if (!local) return Json{{"error", pair.missing()}};
-  const jobs::JobPtr remote = pair.worker.job({&pair.kind, pair.key});
-  if (!remote) {
-    api::Workload workload;
-    workload.metadata.name = text_at(step.step, "workloadName");
-    workload.metadata.ns = pair.key.ns;
-    Json copy = local->remote_job(workload, text_at(step.step, "origin"));
+  const jobs::JobPtr remote = pair.worker.job(jobs::id_of(*local));
+  api::Workload workload;
+  workload.metadata.name = text_at(step.step, "workloadName");
+  workload.metadata.ns = pair.key.ns;
+  if (auto sets = local->pod_sets({})) workload.spec.pod_sets = std::move(*sets);
+  for (const jobs::JobPtr& one : dispatch::parts_to_create(local, remote, workload)) {
+    Json copy = one->remote_job(workload, text_at(step.step, "origin"));
     if (!step.name_by_annotation) jobs::name_workload_by_label(&copy);
     pair.worker.create(copy);
-    return pair.outcome();
   }
-  const Json patch = local->status_patch(*remote);
-  if (!patch.empty()) pair.hub.patch(pair.kind.resource(), pair.key, patch);
+  bool deferred = false;
+  for (const auto& [mine, theirs] : dispatch::parts_of(local, remote)) {
+    if (!mine || !theirs) continue;
+    const Json patch = mine->status_patch(*theirs);
+    const api::ObjectMeta& metadata = mine->metadata();
+    if (!patch.empty()) pair.hub.patch(mine->kind().resource(), metadata.key(), patch);
+    // Of others nothing is known that could wait, or nothing comes home.
+    const bool waits = !mine->passed_over() && !mine->serving() && patch.empty();
+    deferred |= waits && status_in(pair.hub, *mine) != status_in(pair.worker, *theirs);
+  }
   Json out = pair.outcome();
-  // Of others nothing is known that could wait, or nothing comes home.
-  const bool waits = !local->passed_over() && !local->serving();
-  if (waits && patch.empty() && status_in(pair.hub, pair) != status_in(pair.worker, pair)) {
-    out["deferred"] = true;
-  }
+  if (deferred) out["deferred"] = true;
   return out;
+}
+
+Json play_delete(Pair pair) {
+  const jobs::JobPtr local = pair.local();
+  const jobs::JobPtr remote =
+      pair.worker.job(local ? jobs::id_of(*local) : jobs::JobId{&pair.kind, pair.key});
+  if (!remote) return pair.outcome();
+  for (const jobs::JobPtr& one : jobs::objects_of(remote)) {
+    pair.worker.remove(one->kind().resource(), one->metadata().key());
+  }
+  return pair.outcome();
 }
 
 Json play_managed_by(const Pair& pair) {
@@ -184,10 +205,7 @@ Result<Json> play_remote(const JobStep& step) {
   }
   if (op == "remoteManagedBy") return play_managed_by(pair);
   if (op == "remoteCount") return play_count(step, pair);
-  if (op == "remoteDelete") {
-    pair.worker.remove(kind->resource(), pair.key);
-    return pair.outcome();
-  }
+  if (op == "remoteDelete") return play_delete(std::move(pair));
   return Error(Errc::unavailable, "the operation " + op);
 }
 

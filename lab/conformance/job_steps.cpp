@@ -328,7 +328,7 @@ const JobKind* kind_of_folder(const jobs::JobKinds& kinds, std::string_view fold
     if (folder == framework.substr(framework.find('/') + 1)) return kind.get();
     std::string joined(framework);
     std::replace(joined.begin(), joined.end(), '/', '-');
-    if (joined == folder) return kind.get();
+    if (joined == folder || (kind->group_kind() && joined + "-group" == folder)) return kind.get();
   }
   return nullptr;
 }

@@ -19,13 +19,11 @@ class PodsInFleet : public Federation {
     return resource;
   }
   /// As the webhook lets it in.
-  static std::string pod_yaml(const std::string& name, const std::string& group = "") {
-    const std::string label = group.empty() ? "" : ", kueue.x-k8s.io/pod-group-name: " + group;
+  static std::string pod_yaml(const std::string& name) {
     return "apiVersion: v1\nkind: Pod\nmetadata: {name: " + name +
-           ", namespace: default, finalizers: [kueue.x-k8s.io/managed], labels: "
-           "{kueue.x-k8s.io/managed: \"true\", kueue.x-k8s.io/queue-name: main" +
-           label + R"(}, annotations: {kueue.x-k8s.io/role-hash: "1",
-  kueue.x-k8s.io/pod-group-total-count: "1"}}
+           R"(, namespace: default, finalizers: [kueue.x-k8s.io/managed],
+  labels: {kueue.x-k8s.io/managed: "true", kueue.x-k8s.io/queue-name: main},
+  annotations: {kueue.x-k8s.io/role-hash: "1"}}
 spec:
   restartPolicy: Never
   schedulingGates: [{name: kueue.x-k8s.io/admission}]
@@ -88,19 +86,6 @@ TEST_F(PodsInFleet, APodThatIsDeletedOnTheHubGoesOnItsWorker) {
   ASSERT_TRUE(cluster_.remove(api::Workload::resource, left->metadata.key()));
   until("its copy is gone", [&] { return worker.get(pods(), key("p")).is_null(); });
   EXPECT_FALSE(workload_of("p"));
-}
-
-TEST_F(PodsInFleet, AGroupIsRejectedThere) {
-  worker_config_ = with_pods();
-  start_all({"east"}, with_pods());
-  apply(pod_yaml("p", "g"));
-  settle(10s);
-  const auto workload = cluster_.get<api::Workload>(key("g"));
-  ASSERT_TRUE(workload);
-  EXPECT_FALSE(workload->spec.active);
-  EXPECT_THAT(events("Workload"), testing::Contains(HasSubstr("No multikueue adapter found")));
-  EXPECT_TRUE(gated(cluster_.get(pods(), key("p"))));
-  EXPECT_EQ(held_by("east"), "workloads 0, jobs 0");
 }
 
 }  // namespace

@@ -13,9 +13,17 @@ subjects:
     namespace: {{ .Release.Namespace }}
 {{- end -}}
 
+{{/* The API group of a kind of jobs. */}}
+{{- define "worker.group" -}}
+{{- if eq . "statefulset" -}}apps
+{{- else if contains "/" . -}}{{ splitList "/" . | first }}
+{{- else -}}""
+{{- end -}}
+{{- end -}}
+
 {{- define "worker.reads" -}}
 {{- range .Values.frameworks }}
-- apiGroups: [{{ contains "/" . | ternary (splitList "/" . | first) "\"\"" }}]
+- apiGroups: [{{ include "worker.group" . }}]
   resources: [{{ splitList "/" . | last }}s]
   verbs: [get, list, watch]
 {{- end }}
@@ -23,7 +31,7 @@ subjects:
 
 {{- define "worker.writes" -}}
 {{- range .Values.frameworks }}
-- apiGroups: [{{ contains "/" . | ternary (splitList "/" . | first) "\"\"" }}]
+- apiGroups: [{{ include "worker.group" . }}]
   resources: [{{ splitList "/" . | last }}s]
   verbs: [create, delete]
 {{- end }}

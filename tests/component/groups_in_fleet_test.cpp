@@ -1,0 +1,263 @@
+// Jobs that are several objects, and run on a worker: groups of Pods, and StatefulSets.
+#include "jobs/integrations/integrations.h"
+#include "tests/component/federation.h"
+
+namespace regatta::test_support {
+namespace {
+
+class GroupsInFleet : public Federation {
+ protected:
+  void start(std::vector<std::string> names, const std::vector<std::string>& frameworks = {"pod"}) {
+    manager::CoreConfig config;
+    config.kinds = jobs::enabled_kinds(frameworks);
+    worker_config_ = config;
+    start_all(std::move(names), config);
+  }
+  static const api::ResourceInfo& pods() {
+    static const api::ResourceInfo resource{"", "v1", "Pod", "pods", true};
+    return resource;
+  }
+  static const api::ResourceInfo& sets() {
+    static const api::ResourceInfo resource{"apps", "v1", "StatefulSet", "statefulsets", true};
+    return resource;
+  }
+  /// A Pod of the group "g" of two, as the webhook lets it in.
+  static std::string pod_yaml(const std::string& name) {
+    return "apiVersion: v1\nkind: Pod\nmetadata: {name: " + name +
+           R"(, namespace: default, finalizers: [kueue.x-k8s.io/managed],
+  labels: {kueue.x-k8s.io/managed: "true", kueue.x-k8s.io/queue-name: main,
+           kueue.x-k8s.io/pod-group-name: g},
+  annotations: {kueue.x-k8s.io/role-hash: "1", kueue.x-k8s.io/pod-group-total-count: "2"}}
+spec:
+  restartPolicy: Never
+  schedulingGates: [{name: kueue.x-k8s.io/admission}]
+  containers: [{name: main, image: img, resources: {requests: {cpu: "1"}}}]
+)";
+  }
+  TestCluster& worker(const std::string& name) { return *workers_.at(name).cluster; }
+  std::string host(const std::string& workload = "g") {
+    const auto found = cluster_.get<api::Workload>(key(workload));
+    return found ? found->status.cluster_name.value_or("") : "";
+  }
+  /// "a gated, b open, c Running going": the Pods of a cluster.
+  static std::string pods_of(TestCluster& cluster) {
+    std::string out;
+    for (const char* name : {"a", "b", "c", "db-0"}) {
+      const Json pod = cluster.get(pods(), key(name));
+      if (pod.is_null()) continue;
+      std::string state = pod["status"].value("phase", "");
+      if (state.empty() || state == "Pending") {
+        state = pod["spec"].contains("schedulingGates") ? "gated" : "open";
+      }
+      if (pod["metadata"].contains("deletionTimestamp")) state += " going";
+      out += (out.empty() ? "" : ", ") + std::string(name) + " " + state;
+    }
+    return out;
+  }
+  void until_pods(TestCluster& cluster, const std::string& wanted) {
+    until((cluster.name() + ": " + wanted).c_str(), [&] { return pods_of(cluster) == wanted; });
+  }
+  void set_phase(TestCluster& cluster, const std::string& pod, const std::string& phase) {
+    const Json status{{"status", {{"phase", phase}}}};
+    ASSERT_TRUE(cluster.patch(pods(), key(pod), status.dump(), "status"));
+  }
+};
+
+TEST_F(GroupsInFleet, AGroupRunsOnOneWorkerAndItsPodsStayGatedOnTheHub) {
+  start({"east", "west"});
+  apply(pod_yaml("a"));
+  apply(pod_yaml("b"));
+  until("a worker has won", [&] { return !host().empty(); });
+  TestCluster& there = worker(host());
+  until_pods(there, "a open, b open");
+  EXPECT_EQ(pods_of(cluster_), "a gated, b gated");
+  set_phase(there, "b", "Running");
+  until_pods(cluster_, "a gated, b Running");
+  EXPECT_TRUE(cluster_.get(pods(), key("b"))["spec"].contains("schedulingGates"));
+
+  set_phase(there, "a", "Succeeded");
+  set_phase(there, "b", "Succeeded");
+  settle(10s);
+  const auto workload = cluster_.get<api::Workload>(key("g"));
+  ASSERT_TRUE(workload);
+  EXPECT_EQ(condition(workload->status.conditions, "Finished"),
+            "True Succeeded: Pods succeeded: 2/2.");
+  for (const char* name : {"a", "b"}) {
+    const Json ended = cluster_.get(pods(), key(name));
+    EXPECT_EQ(ended["status"]["phase"], "Succeeded") << name;
+    EXPECT_FALSE(ended["metadata"].contains("finalizers")) << name;
+  }
+  for (const char* name : {"east", "west"}) {
+    EXPECT_EQ(held_by(name), "workloads 0, jobs 0");
+    EXPECT_EQ(pods_of(worker(name)), "") << name;
+  }
+}
+
+TEST_F(GroupsInFleet, APodThatReplacesOneOnTheHubReplacesItThere) {
+  start({"east"});
+  apply(pod_yaml("a"));
+  apply(pod_yaml("b"));
+  until_pods(worker("east"), "a open, b open");
+  ASSERT_TRUE(cluster_.remove(pods(), key("b")));
+  until_pods(worker("east"), "a open");
+  apply(pod_yaml("c"));
+  until_pods(worker("east"), "a open, c open");
+  settle(10s);
+  EXPECT_EQ(pods_of(cluster_), "a gated, c gated");
+  EXPECT_EQ(pods_of(worker("east")), "a open, c open");
+  EXPECT_EQ(host(), "east");
+}
+
+TEST_F(GroupsInFleet, APodThatIsGoneOnTheWorkerIsCreatedAnew) {
+  start({"east"});
+  apply(pod_yaml("a"));
+  apply(pod_yaml("b"));
+  until_pods(worker("east"), "a open, b open");
+  const std::string first = worker("east").get(pods(), key("a"))["metadata"].value("uid", "");
+  ASSERT_TRUE(worker("east").patch(pods(), key("a"), R"({"metadata": {"finalizers": null}})"));
+  ASSERT_TRUE(worker("east").remove(pods(), key("a")));
+  until("another one is there", [&] {
+    const Json pod = worker("east").get(pods(), key("a"));
+    return pod.is_object() && pod["metadata"].value("uid", "") != first;
+  });
+  until_pods(worker("east"), "a open, b open");
+  EXPECT_EQ(host(), "east");
+}
+
+TEST_F(GroupsInFleet, AGroupGoesElsewhereWhenAPodOfTheWorkerHasTheNameOfOneOfThem) {
+  start({"east"});
+  Json taken = Json::parse(R"({"apiVersion": "v1", "kind": "Pod",
+      "metadata": {"name": "b", "namespace": "default"},
+      "spec": {"containers": [{"name": "main", "image": "img"}]}})");
+  ASSERT_TRUE(worker("east").apply(taken.dump()));
+  apply(pod_yaml("a"));
+  apply(pod_yaml("b"));
+  until("it is told", [&] {
+    const auto told = events("Workload");
+    return std::any_of(told.begin(), told.end(), [](const std::string& one) {
+      return one.find("was not created by MultiKueue exists on worker cluster \"east\"") !=
+             std::string::npos;
+    });
+  });
+  settle(30s);
+  EXPECT_EQ(pods_of(worker("east")), "b open") << "what is not ours stays, what is ours goes";
+  EXPECT_EQ(host(), "");
+}
+
+TEST_F(GroupsInFleet, AGroupThatIsDeletedOnTheHubGoesOnItsWorker) {
+  start({"east"});
+  apply(pod_yaml("a"));
+  apply(pod_yaml("b"));
+  until_pods(worker("east"), "a open, b open");
+  ASSERT_TRUE(cluster_.remove(pods(), key("a")));
+  ASSERT_TRUE(cluster_.remove(pods(), key("b")));
+  ASSERT_TRUE(cluster_.remove(api::Workload::resource, key("g")));
+  until_pods(worker("east"), "");
+  until("it is gone on the hub",
+        [&] { return pods_of(cluster_).empty() && !cluster_.get<api::Workload>(key("g")); });
+  EXPECT_EQ(held_by("east"), "workloads 0, jobs 0");
+}
+
+TEST_F(GroupsInFleet, AGroupThatLostItsPlaceRunsAgainWithTheSamePodsOfTheHub) {
+  start({"east"});
+  apply(pod_yaml("a"));
+  apply(pod_yaml("b"));
+  TestCluster& there = worker("east");
+  until_pods(there, "a open, b open");
+  // As a kubelet: it runs, and ends it in its own time.
+  const char* kept = R"({"metadata": {"finalizers": ["example.com/kubelet"]}})";
+  ASSERT_TRUE(there.patch(pods(), key("b"), kept));
+  set_phase(there, "b", "Running");
+  until_pods(cluster_, "a gated, b Running");
+  ASSERT_TRUE(cluster_.patch(api::Workload::resource, key("g"), R"({"spec": {"active": false}})"));
+  until_pods(there, "b Running going");
+  set_phase(there, "b", "Failed");
+  settle(5s);
+  EXPECT_EQ(pods_of(cluster_), "a gated, b Running") << "it has not failed";
+  ASSERT_TRUE(there.patch(pods(), key("b"), R"({"metadata": {"finalizers": null}})"));
+  until_pods(there, "");
+  settle(10s);
+  EXPECT_EQ(host(), "");
+  ASSERT_TRUE(cluster_.patch(api::Workload::resource, key("g"), R"({"spec": {"active": true}})"));
+  until_pods(there, "a open, b open");
+  EXPECT_EQ(pods_of(cluster_), "a gated, b gated");
+}
+
+TEST_F(GroupsInFleet, AStatefulSetRunsOnOneWorkerAndItsPodsStayGatedOnTheHub) {
+  start({"east", "west"}, {"pod", "statefulset"});
+  const auto set_yaml = [](int replicas) {
+    return R"(
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: db, namespace: default, labels: {kueue.x-k8s.io/queue-name: main}}
+spec:
+  replicas: )" +
+           std::to_string(replicas) + R"(
+  serviceName: db
+  selector: {matchLabels: {app: db}}
+  template:
+    metadata:
+      labels: {app: db}
+      annotations: {kueue.x-k8s.io/pod-suspending-parent: statefulset}
+    spec:
+      containers: [{name: main, image: img, resources: {requests: {cpu: "1"}}}]
+)";
+  };
+  /// As the controller of StatefulSets makes it, and the webhook of Pods lets it in.
+  const auto make_pod = [&](TestCluster& cluster) {
+    const Json set = cluster.get(sets(), key("db"));
+    const Json owner{{"apiVersion", "apps/v1"},
+                     {"kind", "StatefulSet"},
+                     {"name", "db"},
+                     {"controller", true},
+                     {"uid", set["metadata"].value("uid", "")}};
+    const Json pod{{"apiVersion", "v1"},
+                   {"kind", "Pod"},
+                   {"metadata",
+                    {{"name", "db-0"},
+                     {"namespace", "default"},
+                     {"ownerReferences", Json::array({owner})},
+                     {"labels", {{"app", "db"}, {"apps.kubernetes.io/pod-index", "0"}}},
+                     {"annotations", {{"kueue.x-k8s.io/pod-suspending-parent", "statefulset"}}}}},
+                   {"spec", set["spec"]["template"]["spec"]}};
+    Json gated = pod;
+    gated["spec"]["schedulingGates"] = Json::array({{{"name", "kueue.x-k8s.io/admission"}}});
+    ASSERT_TRUE(cluster.apply(gated.dump()));
+  };
+  const auto workload = [&]() -> std::string {
+    const auto all = cluster_.list<api::Workload>();
+    return all.size() == 1 ? all.front().metadata.name : "";
+  };
+  apply(set_yaml(1));
+  make_pod(cluster_);
+  until("a worker has won", [&] { return !host(workload()).empty(); });
+  const std::string name = host(workload());
+  TestCluster& there = worker(name);
+  until("it is there", [&] { return there.get(sets(), key("db")).is_object(); });
+  make_pod(there);
+  until_pods(there, "db-0 open");
+  settle(10s);
+  EXPECT_EQ(pods_of(cluster_), "db-0 gated");
+  EXPECT_EQ(there.list<api::Workload>().size(), 1U) << "it makes no Workload of its own there";
+  for (const char* other : {"east", "west"}) {
+    if (other != name) EXPECT_TRUE(worker(other).get(sets(), key("db")).is_null());
+  }
+
+  ASSERT_TRUE(cluster_.patch(sets(), key("db"), R"({"spec": {"replicas": 0}})"));
+  ASSERT_TRUE(cluster_.patch(pods(), key("db-0"), R"({"metadata": {"finalizers": null}})"));
+  ASSERT_TRUE(cluster_.remove(pods(), key("db-0")));
+  until("it is gone there", [&] { return there.get(sets(), key("db")).is_null(); });
+  EXPECT_EQ(held_by(name), "workloads 0, jobs 0");
+  EXPECT_EQ(host(workload()), "");
+
+  ASSERT_TRUE(cluster_.patch(sets(), key("db"), R"({"spec": {"replicas": 1}})"));
+  until("a worker has won again", [&] { return !host(workload()).empty(); });
+  TestCluster& next = worker(host(workload()));
+  until("it is there", [&] { return next.get(sets(), key("db")).is_object(); });
+  for (const std::string& one : events("Workload")) {
+    EXPECT_EQ(one.find("Evicted"), std::string::npos) << one;
+  }
+}
+
+}  // namespace
+}  // namespace regatta::test_support
