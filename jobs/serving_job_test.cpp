@@ -229,6 +229,9 @@ TEST(ServingJobs, APodOfAnOlderRevisionRunsDuringAnUpdate) {
   const Json opened =
       patch_of(view_of(job, owned, {served_pod("statefulset", "db-0", tie.dump().c_str())}));
   EXPECT_EQ(opened["spec"]["schedulingGates"], Json::parse(R"([{"name": "other/gate"}])"));
+  JobView on_hub = view_of(job, owned, {served_pod("statefulset", "db-0", tie.dump().c_str())});
+  on_hub.dispatched = true;
+  EXPECT_EQ(plan(on_hub), "") << "its Pods run on a worker";
   const JobPtr done =
       stateful_set(R"({"status": {"currentRevision": "r1", "updateRevision": "r1"}})");
   EXPECT_EQ(plan(view_of(done, owned, {served_pod("statefulset", "db-0", tie.dump().c_str())})),

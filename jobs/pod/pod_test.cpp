@@ -219,7 +219,8 @@ TEST(Pod, the_hubs_pod_looks_gated_until_the_workers_has_a_node) {
 TEST(Pod, the_hubs_pod_has_not_failed_when_the_workers_lost_its_place) {
   const Json local = pod_json(R"({"status": {"phase": "Running"}})");
   Json remote = pod_json(R"({"status": {"phase": "Failed", "conditions": [
-      {"type": "TerminationTarget", "status": "True", "reason": "WorkloadEvictedDueToPreempted"}]}})");
+      {"type": "TerminationTarget", "status": "True",
+       "reason": "WorkloadEvictedDueToPreempted"}]}})");
   EXPECT_TRUE(pod(local)->status_patch(*pod(remote)).empty());
   remote["status"]["conditions"][0]["status"] = "False";
   EXPECT_EQ(pod(local)->status_patch(*pod(remote))["status"]["phase"], "Failed");
