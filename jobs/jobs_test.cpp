@@ -386,6 +386,25 @@ TEST(BatchJob, TheLastValueOfAVariableCounts) {
   EXPECT_TRUE(batch_job::equivalent(*job, workload, nullptr));
 }
 
+TEST(BatchJob, DefaultsOfTheDefinitionOfWorkloadsMakeNoDifference) {
+  Json json = job_json();
+  json["spec"]["template"]["spec"]["containers"][0].merge_patch(Json::parse(
+      R"({"ports": [{"containerPort": 80}], "livenessProbe": {"grpc": {"port": 80}}})"));
+  const auto job = job_from(json);
+  const api::Workload made = build_workload(view_of(job)).value();
+  const auto is_equivalent = [&](const char* protocol) {
+    Json pods = made.spec.pod_sets[0].pod_template.json();
+    Json& container = pods["spec"]["containers"][0];
+    container["ports"][0]["protocol"] = protocol;
+    container["livenessProbe"]["grpc"]["service"] = "";
+    api::Workload stored = made;
+    stored.spec.pod_sets[0].pod_template = api::PodTemplate::from(pods, "template").value();
+    return batch_job::equivalent(*job, stored, nullptr);
+  };
+  EXPECT_TRUE(is_equivalent("TCP"));
+  EXPECT_FALSE(is_equivalent("UDP"));
+}
+
 TEST(BatchJob, WhatAManagedJobMadeWaitsForItsMaker) {
   JobView view = view_of(job_with(R"({"spec": {"suspend": false}})"));
   view.managed = false;

@@ -1,6 +1,7 @@
 #include "jobs/pod_set_info.h"
 
 #include "lib/api/names.h"
+#include "lib/base/json_access.h"
 
 #include <nlohmann/json.hpp>
 
@@ -183,11 +184,35 @@ Result<Json> with_info(Json pod_template, const PodSetInfo& info) {
   return pod_template;
 }
 
+namespace {
+
+/// The CRD of Workloads has defaults in containers that the CRD of a job need not have, as where it
+/// does not look into pod templates.
+void fill_defaults_in(Json& containers) {
+  if (!containers.is_array()) return;
+  const auto fill = [](Json& holder, const char* name, const char* value) {
+    if (holder.is_object() && !holder.contains(name)) holder[name] = value;
+  };
+  for (Json& container : containers) {
+    if (list_at(container, "ports")) {
+      for (Json& port : container["ports"]) fill(port, "protocol", "TCP");
+    }
+    for (const char* probe : {"livenessProbe", "readinessProbe", "startupProbe"}) {
+      if (!object_at(object_or_empty(container, {probe}), "grpc")) continue;
+      fill(container[probe]["grpc"], "service", "");
+    }
+  }
+}
+
+}  // namespace
+
 bool same_pods(const Json& one, const Json& other, bool with_tolerations) {
   for (const char* field : {"containers", "initContainers"}) {
     Json mine = spec_part(one, field), theirs = spec_part(other, field);
-    make_env_unique_in(mine);
-    make_env_unique_in(theirs);
+    for (Json* containers : {&mine, &theirs}) {
+      make_env_unique_in(*containers);
+      fill_defaults_in(*containers);
+    }
     if (mine != theirs) return false;
   }
   return !with_tolerations || spec_part(one, "tolerations") == spec_part(other, "tolerations");
