@@ -164,6 +164,16 @@ TEST_F(JobWebhook, a_job_that_a_managed_job_made_is_left_alone) {
   EXPECT_EQ(defaults(job(made)), nothing);
 }
 
+TEST_F(JobWebhook, a_maker_of_which_only_some_are_followed_is_not_missed) {
+  for (const char* maker : {R"("apiVersion": "v1", "kind": "Pod")",
+                            R"("apiVersion": "apps/v1", "kind": "Deployment")"}) {
+    const std::string made = R"({"metadata": {"ownerReferences": [{)" + std::string(maker) +
+                             R"(, "name": "maker", "uid": "u", "controller": true}]}})";
+    EXPECT_EQ(defaults(queued(made.c_str())), suspended) << maker;
+    EXPECT_EQ(defaults(job(made.c_str())), nothing) << maker;
+  }
+}
+
 TEST_F(JobWebhook, owners_in_a_circle_are_refused) {
   const char* made = R"({"metadata": {"uid": "v", "ownerReferences": [{"apiVersion": "batch/v1",
     "kind": "Job", "name": "maker", "uid": "u", "controller": true}]}})";

@@ -243,6 +243,8 @@ Result<JobPtr> managed_maker(const Lookup& objects, const GenericJob& job,
     const JobKind* kind = owner ? objects.kinds().find(*owner) : nullptr;
     if (!kind) break;
     held = objects.job(JobId{kind, api::ObjectKey(job.metadata().ns, owner->name)});
+    // Of these only some are followed. What is not followed is not managed.
+    if (!held && (!kind->followed() || !kind->selector().empty())) break;
     if (!held) return Error(Errc::invalid, not_found(*kind, owner->name));
     if (held->metadata().uid != owner->uid) break;  // another one of the same name
     if (!seen.insert(owner->uid).second) return Error(Errc::invalid, "cyclic ownership");
