@@ -129,6 +129,8 @@ TEST(ServingJobs, AStatefulSetOfNoReplicasHoldsItsWorkloadUntilItHasSomeAgain) {
       "deletionTimestamp": "2026-01-01T00:00:00Z"}})")})),
             "")
       << "a Pod has not ended";
+  EXPECT_EQ(plan(view_of(none, {admitted}, {served_pod("statefulset", "db-0")})), "")
+      << "a group of no Pods cannot be told";
   EXPECT_THAT(plan(view_of(none, {admitted})), HasSubstr("hold workload"));
   const api::WorkloadStatus held = held_status(*admitted, none->serving()->hold_message(), {});
   const api::Condition* said =

@@ -71,6 +71,7 @@ Result<std::vector<api::PodSet>> StatefulSet::pod_sets(const TopologyOptions& to
 /// A Pod is tied first. One of an older template that comes again while the StatefulSet is updated
 /// has its place already.
 Json StatefulSet::pod_patch(const ServedPod& pod, const ServingNames& names) const {
+  if (replicas() <= 0) return Json::object();  // the Pods are on their way out
   PodTie tie;
   tie.group = group_name(names);
   tie.total = replicas();
