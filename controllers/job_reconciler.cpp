@@ -20,6 +20,8 @@ using jobs::WorkloadPtr;
 namespace {
 /// Index of jobs: "workload/<WorkloadPriorityClass>" or "pod/<PriorityClass>", empty for none.
 constexpr const char* by_priority_class = "priority-class";
+/// Index of jobs: the uid of the object that controls the job.
+constexpr const char* by_maker = "maker";
 
 /// Whether a Workload that cannot be decoded may be the job's. Names of Workloads differ in their
 /// last five characters between the lives and the generations of one job.
@@ -59,6 +61,10 @@ JobReconciler::JobReconciler(LocalCluster& cluster, TaskScope& scope, JobReconci
       [this](const api::ObjectKey&, const auto& before, const auto& after) {
         if (before) enqueue_owners(*before);
         if (after) enqueue_owners(*after);
+        const auto admitted = [](const WorkloadPtr& workload) {
+          return workload && api::is_true(workload->status.conditions, api::conditions::admitted);
+        };
+        if (admitted(before) != admitted(after)) enqueue_made_by(after ? *after : *before);
       });
   watch_needs();
 }
@@ -70,6 +76,10 @@ void JobReconciler::watch_needs() {
     if (!label.empty()) return std::vector<std::string>{"workload/" + label};
     return std::vector<std::string>{"pod/" + job.pod_priority_class(),
                                     "workload/" + std::string(jobs::default_priority_class)};
+  });
+  cluster_.jobs.add_index(by_maker, [](const GenericJob& job) {
+    const api::OwnerReference* maker = job.metadata().controller();
+    return maker ? std::vector<std::string>{maker->uid} : std::vector<std::string>();
   });
   const auto enqueue_class = [this](const std::string& name) {
     for (const JobId& job : cluster_.jobs.ids_by_index(by_priority_class, name)) queue_.add(job);
@@ -117,6 +127,13 @@ void JobReconciler::enqueue_owners(const api::Workload& workload) {
   for (const JobId& job : cluster_.jobs.ids_by_index(clusters::by_prebuilt, key)) {
     queue_.add(job);
   }
+}
+
+/// What a job made may run only while that job is admitted.
+void JobReconciler::enqueue_made_by(const api::Workload& workload) {
+  const api::OwnerReference* owner = workload.metadata.controller();
+  if (!owner) return;
+  for (const JobId& made : cluster_.jobs.ids_by_index(by_maker, owner->uid)) queue_.add(made);
 }
 
 void JobReconciler::look(const api::ObjectKey& workload) {

@@ -202,6 +202,22 @@ TEST_F(Life, WhatAManagedJobMakesIsNotQueuedOnItsOwn) {
   }
 }
 
+TEST_F(Life, WhatAJobMadeIsSuspendedWhenThatLosesItsPlace) {
+  start();
+  apply(job_yaml("maker"));
+  until("it runs", [&] { return !job("maker").spec.suspend.value_or(true); });
+  std::string yaml = plain_job("made");
+  const std::string reference =
+      ", ownerReferences: [{apiVersion: batch/v1, kind: Job, controller: true, name: maker, uid: " +
+      job("maker").metadata.uid + "}]}";
+  apply(yaml.replace(yaml.find('}'), 1, reference));
+  settle();
+  EXPECT_FALSE(job("made").spec.suspend.value_or(false));
+  ASSERT_TRUE(cluster_.patch(api::LocalQueue::resource, key("main"),
+                             R"({"spec": {"stopPolicy": "HoldAndDrain"}})"));
+  until("it is suspended", [&] { return job("made").spec.suspend.value_or(false); });
+}
+
 TEST_F(Life, AJobThatNoWorkloadCanBeMadeOfIsTold) {
   start();
   apply(job_yaml("j", 1, "main", "{}", ", kueue.x-k8s.io/max-exec-time-seconds: soon"));
