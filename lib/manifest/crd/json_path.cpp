@@ -2,7 +2,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <charconv>
+#include <optional>
 #include <utility>
 
 namespace regatta::manifest {
@@ -71,13 +73,25 @@ class JsonPathParser {
       out_.steps_.push_back({.name = std::move(*name)});
       return eat("]");
     }
-    const auto digits = word("]");
-    Step step{.kind = Step::Kind::index};
-    const auto [end, failed] =
-        std::from_chars(digits.data(), digits.data() + digits.size(), step.index);
-    if (failed != std::errc() || end != digits.data() + digits.size()) return false;
+    const auto range = word("]");
+    const auto colon = range.find(':');
+    Step step{.kind = colon == std::string::npos ? Step::Kind::index : Step::Kind::slice};
+    const bool good = step.kind == Step::Kind::index ? number(range, &step.index)
+                                                     : bound(range.substr(0, colon), &step.from) &&
+                                                           bound(range.substr(colon + 1), &step.to);
+    if (!good) return false;
     out_.steps_.push_back(std::move(step));
     return eat("]");
+  }
+
+  static bool number(const std::string& digits, long* out) {
+    const auto* end = digits.data() + digits.size();
+    const auto [at, failed] = std::from_chars(digits.data(), end, *out);
+    return failed == std::errc() && at == end;
+  }
+
+  static bool bound(const std::string& digits, std::optional<long>* out) {
+    return digits.empty() || number(digits, &out->emplace());
   }
 
   void spaces() {
@@ -125,6 +139,15 @@ std::vector<const Json*> JsonPath::find(const Json& root) const {
         const auto size = static_cast<long>(value->is_array() ? value->size() : 0);
         const auto at = step.index < 0 ? step.index + size : step.index;
         if (at >= 0 && at < size) next.push_back(&(*value)[static_cast<std::size_t>(at)]);
+      } else if (step.kind == Step::Kind::slice) {
+        const auto size = static_cast<long>(value->is_array() ? value->size() : 0);
+        const auto within = [size](long at) {
+          return std::clamp(at < 0 ? at + size : at, 0L, size);
+        };
+        const auto end = within(step.to.value_or(size));
+        for (auto at = within(step.from.value_or(0)); at < end; ++at) {
+          next.push_back(&(*value)[static_cast<std::size_t>(at)]);
+        }
       } else if (value->is_structured()) {
         for (const auto& item : *value) {
           const auto* left = &item;

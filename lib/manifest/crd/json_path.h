@@ -3,6 +3,7 @@
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,7 +11,8 @@
 namespace regatta::manifest {
 
 /// The JSONPath that CustomResourceDefinitions use for printer columns, selectable fields and
-/// scale: `.status.conditions[?(@.type=="Ready")].status`, `.a['b.c'][0]`, `.a\.b`, `[*]`.
+/// scale: `.status.conditions[?(@.type=="Ready")].status`, `.a['b.c'][0]`, `.a\.b`, `[*]`,
+/// `[-1:]`.
 class JsonPath {
  public:
   static Result<JsonPath> parse(std::string_view text);
@@ -25,9 +27,10 @@ class JsonPath {
 
  private:
   struct Step {
-    enum class Kind { field, index, all, filter } kind = Kind::field;
+    enum class Kind { field, index, slice, all, filter } kind = Kind::field;
     std::string name;  ///< field; filter: the value compared with
     long index = 0;
+    std::optional<long> from, to;   ///< slice: up to `to`, which is not in it
     std::vector<std::string> left;  ///< filter: fields of @ on the left side
     bool equal = true;              ///< filter: ==, not !=
   };

@@ -27,16 +27,19 @@ INSTANTIATE_TEST_SUITE_P(
     , JsonPathTable,
     ::testing::Values(PathCase{".a.b", "[[1,2]]"}, PathCase{".a.b[1]", "[2]"},
                       PathCase{".a.b[-1]", "[2]"}, PathCase{".a.b[7]", "[]"},
-                      PathCase{".a.b[*]", "[1,2]"}, PathCase{".a['c.d']", "[3]"},
-                      PathCase{".a.c\\.d", "[3]"}, PathCase{".a.e.f/g", "[4]"},
-                      PathCase{".x.y", "[]"}, PathCase{"{.a.b[0]}", "[1]"},
+                      PathCase{".a.b[-1:]", "[2]"}, PathCase{".a.b[:1]", "[1]"},
+                      PathCase{".a.b[0:9]", "[1,2]"}, PathCase{".x[-1:]", "[]"},
+                      PathCase{".conditions[-1:].type", "[\"Done\"]"}, PathCase{".a.b[*]", "[1,2]"},
+                      PathCase{".a['c.d']", "[3]"}, PathCase{".a.c\\.d", "[3]"},
+                      PathCase{".a.e.f/g", "[4]"}, PathCase{".x.y", "[]"},
+                      PathCase{"{.a.b[0]}", "[1]"},
                       PathCase{".conditions[?(@.type==\"Ready\")].status", "[\"True\"]"},
                       PathCase{".conditions[?(@.type=='Done')].status", "[\"False\"]"},
                       PathCase{".conditions[?(@.type != 'Done')].type", "[\"Ready\"]"},
                       PathCase{".conditions[*].type", "[\"Ready\",\"Done\"]"}));
 
 TEST(JsonPath, RefusesWhatItDoesNotKnow) {
-  for (const auto* bad : {"a", ".a[", ".a[x]", ".a[?(b)]", ".a[?(@.b>1)]", ".a..b"}) {
+  for (const auto* bad : {"a", ".a[", ".a[x]", ".a[1:x]", ".a[?(b)]", ".a[?(@.b>1)]", ".a..b"}) {
     EXPECT_FALSE(JsonPath::parse(bad)) << bad;
   }
 }
