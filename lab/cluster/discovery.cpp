@@ -18,6 +18,10 @@ void add_resources(const Json& list, const std::string& group, const std::string
     if (one.plural.empty() || one.plural.find('/') != std::string::npos) continue;
     one.group = group;
     one.version = version;
+    const bool known = std::any_of(out->begin(), out->end(), [&](const DiscoveredResource& other) {
+      return other.group == group && other.plural == one.plural;
+    });
+    if (known) continue;
     one.kind = text_at(entry, "kind");
     const Json& namespaced = at_or_null(entry, "namespaced");
     one.namespaced = namespaced.is_boolean() && namespaced.get<bool>();
@@ -53,13 +57,18 @@ Task<Result<std::vector<DiscoveredResource>>> discover(kube::Client& client) {
   const Result<Json> groups = parse_json(*body);
   if (!groups) co_return groups.error().within("discovering /apis");
   for (const Json& entry : at_or_null(*groups, "groups")) {
-    std::string group = text_at(entry, "name");
-    std::string version = text_at(at_or_null(entry, "preferredVersion"), "version");
-    std::string path = "/apis/" + group + "/" + version;
-    const Status added =
-        co_await add_version(client, std::move(path), std::move(group), std::move(version), &out);
-    // A group whose definition is being removed must not hide the other groups.
-    if (!added && added.error().code() != Errc::not_found) co_return added.error();
+    const std::string group = text_at(entry, "name");
+    // The preferred version comes first; other versions may have resources that it lacks.
+    std::vector<std::string> versions = {text_at(at_or_null(entry, "preferredVersion"), "version")};
+    for (const Json& one : at_or_null(entry, "versions")) {
+      if (text_at(one, "version") != versions[0]) versions.push_back(text_at(one, "version"));
+    }
+    for (const std::string& version : versions) {
+      std::string path = "/apis/" + group + "/" + version;
+      const Status added = co_await add_version(client, std::move(path), group, version, &out);
+      // A group whose definition is being removed must not hide the other groups.
+      if (!added && added.error().code() != Errc::not_found) co_return added.error();
+    }
   }
   co_return out;
 }
