@@ -82,10 +82,22 @@ def evictions_of(fed, name):
     return sum(e["count"] for e in stats.get("evictions", []))
 
 
+def last_said(fed, name):
+    """What the worker said last on which the job ended. A job that ends there while the hub evicts it
+    counts as ended, and the hub no longer has a record of its worker."""
+    winner = fed.winner_of(name)
+    if winner:
+        return fed.observers[winner].last_status(NS, name)
+    said = [fed.observers[w].last_status(NS, name) for w in fed.ran_on(name)]
+    ended = [status for status in said if is_true({"status": status}, "Complete")]
+    assert len(ended) == 1 and evictions_of(fed, name), f"{name} has no record of a worker: {said}"
+    return ended[0]
+
+
 def check_statuses(fed, names):
     """What the hub shows about a finished job is what its worker said last."""
     for name in names:
-        theirs = fed.observers[fed.winner_of(name)].last_status(NS, name)
+        theirs = last_said(fed, name)
         ours = fed.hub.api.get("jobs", name, NS)["status"]
         assert ours == theirs, f"{name}: the hub shows {json.dumps(ours)}, " \
                                f"the worker said {json.dumps(theirs)}"
