@@ -11,24 +11,28 @@ TALKATIVE = ("etcd", "apiserver")  # of real servers: long lines about little
 def dump(federation, folder, out):
     """Writes every object into files of `folder` and says on `out` where to look."""
     for cluster in federation.clusters:
-        print(f"  {cluster.name} ({cluster.url()})", file=out)
-        _processes(cluster, out)
-        for kind in KINDS:
-            try:
-                items = cluster.api.list(kind)
-            except Exception as e:
-                print(f"    {kind}: {type(e).__name__}: {str(e)[:200]}", file=out)
-                continue
-            path = os.path.join(folder, f"dump-{cluster.name}-{kind}.json")
-            with open(path, "w") as f:
-                json.dump(items, f, indent=1)
-            for item in items[:12] if kind in ("jobs", "workloads", "multikueueclusters") else []:
-                print(f"    {kind}/{item['metadata']['name']}: {summary(item)}", file=out)
+        dump_cluster(cluster, folder, out)
     for name, observer in federation.observers.items():
         path = os.path.join(folder, f"history-{name}.txt")
         with open(path, "w") as f:
             f.writelines(" ".join(map(str, line)) + "\n" for line in observer.history)
     print(f"  objects and job histories: {folder}/dump-*.json, history-*.txt", file=out)
+
+
+def dump_cluster(cluster, folder, out):
+    print(f"  {cluster.name} ({cluster.url()})", file=out)
+    _processes(cluster, out)
+    for kind in KINDS:
+        try:
+            items = cluster.api.list(kind)
+        except Exception as e:
+            print(f"    {kind}: {type(e).__name__}: {str(e)[:200]}", file=out)
+            continue
+        path = os.path.join(folder, f"dump-{cluster.name}-{kind}.json")
+        with open(path, "w") as f:
+            json.dump(items, f, indent=1)
+        for item in items[:24] if kind in ("jobs", "workloads", "multikueueclusters") else []:
+            print(f"    {kind}/{item['metadata']['name']}: {summary(item)}", file=out)
 
 
 def summary(item):

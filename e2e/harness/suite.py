@@ -5,7 +5,7 @@ import traceback
 
 from . import upstream
 from .clusters import EmbeddedCluster, RealCluster
-from .dump import dump
+from .dump import dump, dump_cluster
 from .federation import Federation
 from .kubectl import version_of
 from .process import Guardian
@@ -102,13 +102,10 @@ class Environment:
         try:
             if self.federation:
                 dump(self.federation, self.folder, out)
+            for cluster in self.lone:
+                dump_cluster(cluster, self.folder, out)
         except Exception:
             traceback.print_exc(file=out)
-        for cluster in self.lone:
-            for process in cluster.processes.values():
-                print(f"  {process.name}: log {process.log}", file=out)
-                for line in process.tail(15):
-                    print(f"    | {line[:400]}", file=out)
 
     def close(self):
         """Stops everything; returns the processes that did not end as they should."""
