@@ -61,6 +61,11 @@ class Cluster:
         self._kinds = {name.split("_")[1].removesuffix(".yaml") for name in os.listdir(folder)}
         self.wait_kinds()
 
+    def define(self, *files):
+        """Applies files with CRDs. They may be too large for an annotation."""
+        self.kubectl.run("apply", "--server-side", *[f"-f={file}" for file in files], timeout=120)
+        self.wait_kinds()
+
     def start_manager(self, **changes):
         """`changes` are merged into the configuration, section by section."""
         config = manager_config(self, changes)

@@ -22,16 +22,16 @@ def in_parallel(calls):
 class Federation:
     """`hub_config`, `worker_config`: changes to the managers' configuration, by section.
     `without_crds`: workers that get no CRDs and no manager. `upstream`: the clusters whose manager
-    is upstream's."""
+    is upstream's. `definitions`: files with more CRDs, by the name of the cluster."""
 
     def __init__(self, suite, folder, workers=WORKERS, hub_config=None, worker_config=None,
-                 without_crds=(), connect=True, upstream=()):
+                 without_crds=(), connect=True, upstream=(), definitions=None):
         self.suite, self.folder = suite, folder
         self.hub = suite.cluster(folder, "hub", "none")
         self.workers = {name: suite.cluster(folder, name, name) for name in workers}
         self.hub_config, self.worker_config = hub_config or {}, worker_config or {}
         self.without_crds, self.connect = set(without_crds), connect
-        self.upstream = set(upstream)
+        self.upstream, self.definitions = set(upstream), definitions or {}
         self.observers = {name: Observer(cluster) for name, cluster in self.workers.items()}
 
     @property
@@ -63,6 +63,8 @@ class Federation:
     def prepare(self, cluster, example):
         """Applies CRDs and the objects of an example, and starts a manager."""
         cluster.install_crds()
+        if more := self.definitions.get(cluster.name):
+            cluster.define(*more)
         cluster.kubectl.run("apply", "-f", self.example(example))
         config = self.hub_config if cluster is self.hub else self.worker_config
         if cluster.name in self.upstream:

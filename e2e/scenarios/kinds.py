@@ -1,27 +1,354 @@
 """Jobs of other kinds than batch/v1, with the CRDs of their projects."""
 import json
-import os
-import pathlib
 
-from harness import objects
-from harness.suite import Skip, scenario
+from harness import kinds, objects, solo
+from harness.api import ApiError, condition, is_true
+from harness.federation import holding, report
+from harness.helm import CHART, RELEASE, Helm
+from harness.kinds import at, third_party_crd
+from harness.suite import scenario
+from harness.waiting import wait_for
 
+NS = objects.NAMESPACE
+POOL = {"example.dev/pool": "own"}  # the labels of the nodes of the only flavor
 JOBSETS = {"integrations": {"frameworks": ["batch/job", "jobset.x-k8s.io/jobset"]}}
 GROUP = "jobset.x-k8s.io"
 
 
-def third_party_crd(name):
-    """The CRDs are large and not ours: REGATTA_THIRD_PARTY_CRDS names the folder that has them."""
-    folder = os.environ.get("REGATTA_THIRD_PARTY_CRDS", "")
-    found = sorted(pathlib.Path(folder).rglob(name)) if folder else []
-    if not found:
-        raise Skip(f"{name} is not in REGATTA_THIRD_PARTY_CRDS")
-    return found[0]
+class Jobs:
+    """The jobs of a cluster, of the kinds of harness/kinds.py."""
+
+    def __init__(self, cluster):
+        self.cluster, self.api = cluster, cluster.api
+
+    def wait_for(self, what, check, timeout=30):
+        return wait_for(what, check, timeout, self.cluster.check)
+
+    def find(self, kind, name):
+        try:
+            return self.api.request("GET", kind.path(name))
+        except ApiError as e:
+            if e.code == 404:
+                return None
+            raise
+
+    def say(self, kind, name, status):
+        """Writes the status, as the operator of the kind."""
+        self.api.request("PATCH", kind.path(name) + "/status",
+                         [{"op": "add", "path": "/status", "value": status}],
+                         "application/json-patch+json")
+
+    def delete(self, kind, name):
+        self.api.request("DELETE", kind.path(name) + "?propagationPolicy=Background")
+
+    def workload(self, kind, name):
+        """The Workload of the job; None when there is none."""
+        for found in self.api.list("workloads", NS):
+            if any(o["kind"] == kind.name and o["name"] == name
+                   for o in found["metadata"].get("ownerReferences", [])):
+                return found
+        return None
+
+    def holding(self, kind, name, condition, status, reason=None):
+        return holding(self.workload(kind, name) or {}, condition, status, reason)
+
+    def runs(self, kind, name, pool):
+        """Whether it is started, with nodes of that pool for all of its pods."""
+        job = self.find(kind, name)
+        wanted = {"disk": "fast", **pool}
+        places = {pods: at(job, path) for pods, _, path in kind.pods}
+        if kind.name in ("TrainJob", "AppWrapper"):
+            wanted = pool  # they are added apart from what the user wrote
+        return not at(job, kind.suspend) and all(p == wanted for p in places.values()) or report(
+            {"suspend": at(job, kind.suspend), **places})
+
+    def wait_running(self, kind, name, pool):
+        self.wait_for(f"{kind.name} {name} is started", lambda: self.runs(kind, name, pool))
+
+    def wait_suspended(self, kind, name):
+        return self.wait_for(f"{kind.name} {name} is suspended", lambda: (
+            job := self.find(kind, name)) and at(job, kind.suspend) is True and job)
 
 
-def serve(cluster, crd):
-    cluster.kubectl.run("apply", "--server-side", "-f", crd)
-    cluster.wait_kinds()
+def same(spec, before, kind):
+    """Whether a stopped job is as it was, but for what a stop leaves of a start."""
+    for path in kind.left:
+        for one in (spec, before):
+            at({"spec": one}, path[:-1]).pop(path[-1], None)
+    return spec == before or report(spec)
+
+
+class OneCluster(Jobs):
+    """A cluster with the chart, so that webhooks are called, and a queue for each kind that has room
+    for one job of it."""
+
+    def __init__(self, env, wanted):
+        self.kinds = wanted
+        crds = [third_party_crd(name) for kind in wanted for name in kind.crd_files]
+        cluster = env.cluster("solo")
+        super().__init__(cluster)
+        cluster.define(*crds)
+        self.helm = Helm(cluster)
+        self.helm.install(RELEASE, CHART, self.helm.served_values(
+            integrations={"frameworks": ["batch/job", *[kind.framework for kind in wanted]]},
+            featureGates={"SparkApplicationIntegration": True},
+            waitForPodsReady={"timeout": "1h"}), "--create-namespace")
+        cluster.wait_crds()
+        self.helm.route(self.helm.start_manager())
+        cluster.kubectl.apply(
+            objects.namespace(NS), {**solo.flavor("own"), "spec": {"nodeLabels": POOL}},
+            solo.priority_class("low", 1), solo.priority_class("high", 100),
+            *[kind.runtime for kind in wanted if kind.runtime],
+            *[made for kind in wanted for made in queue_for(kind)],
+            CHECK, *solo.cluster_queue(SENT, 1, admissionChecksStrategy={
+                "admissionChecks": [{"name": "multikueue"}]}))
+
+    def create(self, kind, name, priority):
+        """Returns the job as the webhooks leave it. The user does not suspend it."""
+        job = kind.job(name, kind.plural, labels={"kueue.x-k8s.io/priority-class": priority})
+        made = self.api.request("POST", kind.path(), job)
+        assert at(made, kind.suspend) is True, made["spec"]
+        return made
+
+    def ask(self, kind, queue):
+        """What would become of a new job of that queue."""
+        return self.api.request("POST", kind.path() + "?dryRun=All", kind.job("asked", queue))
+
+    def check_webhooks(self, kind):
+        def marked():
+            manager = at(self.ask(kind, SENT), kind.managed_by)
+            return manager == (objects.MULTIKUEUE if kind.dispatched else None) or report(manager)
+        self.wait_for(f"a {kind.name} for workers says so", marked)
+        try:
+            raise AssertionError(f"a queue with a wrong name is accepted: {self.ask(kind, 'No_Queue')}")
+        except ApiError as e:
+            assert "denied the request" in str(e) and "queue-name" in str(e), e
+
+
+CHECK = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "AdmissionCheck",
+         "metadata": {"name": "multikueue"}, "spec": {"controllerName": objects.MULTIKUEUE}}
+SENT = "sent"  # the queue of what MultiKueue sends to workers
+
+
+def queue_for(kind):
+    made = solo.cluster_queue(kind.plural, 0, preemption={"withinClusterQueue": "LowerPriority"})
+    made[0]["spec"]["resourceGroups"] = [{"coveredResources": ["cpu", "memory"], "flavors": [{
+        "name": "own", "resources": [{"name": "cpu", "nominalQuota": str(kind.cores)},
+                                     {"name": "memory", "nominalQuota": "64Gi"}]}]}]
+    return made
+
+
+def check_pod_sets(kind, workload):
+    named = lambda name: f"low{name}" if name.startswith("-") else name
+    found = [(s["name"], s["count"]) for s in workload["spec"]["podSets"]]
+    assert found == [(named(name), count) for name, count, _ in kind.pods], found
+    for one in workload["spec"]["podSets"]:
+        assert POOL.keys().isdisjoint(one["template"]["spec"].get("nodeSelector", {})), one
+
+
+def go_their_way(jobs):
+    """Of each kind one job is preempted by another one, comes back when that has ended, and fails.
+    All kinds do it at once."""
+    before = {}
+    for kind in jobs.kinds:
+        before[kind.name] = jobs.create(kind, "low", "low")["spec"]
+        jobs.check_webhooks(kind)
+    for kind in jobs.kinds:
+        jobs.wait_running(kind, "low", POOL)
+        check_pod_sets(kind, jobs.workload(kind, "low"))
+        jobs.say(kind, "low", kind.running)
+    for kind in jobs.kinds:
+        jobs.wait_for(f"{kind.name}: its Workload knows that its pods run", lambda: (
+            jobs.holding(kind, "low", "PodsReady", "True")))
+        jobs.create(kind, "high", "high")
+    for kind in jobs.kinds:
+        jobs.wait_suspended(kind, "low")
+        jobs.wait_for(f"{kind.name}: it was preempted", lambda: (
+            jobs.holding(kind, "low", "Preempted", "True", "InClusterQueue")))
+        held = jobs.workload(kind, "low"), jobs.workload(kind, "high")
+        assert [is_true(w, "QuotaReserved") for w in held] == [True, False], (kind.name, held)
+        jobs.say(kind, "low", kind.stopped)
+    for kind in jobs.kinds:
+        jobs.wait_running(kind, "high", POOL)
+        jobs.say(kind, "high", kind.running)
+        jobs.wait_for(f"{kind.name}: it is as it was before its start", lambda: same(
+            jobs.find(kind, "low")["spec"], before[kind.name], kind))
+        assert not is_true(jobs.workload(kind, "low"), "QuotaReserved")
+        if kind.done:
+            jobs.say(kind, "high", kind.done)
+            jobs.wait_for(f"{kind.name}: its Workload knows that it is done", lambda: (
+                jobs.holding(kind, "high", "Finished", "True", "Succeeded")))
+        else:
+            jobs.delete(kind, "high")
+    for kind in jobs.kinds:
+        jobs.wait_running(kind, "low", POOL)
+        jobs.say(kind, "low", kind.running)
+        if kind.failed:
+            jobs.say(kind, "low", kind.failed)
+            found = jobs.wait_for(f"{kind.name}: its Workload knows that it failed", lambda: (
+                jobs.holding(kind, "low", "Finished", "True", "Failed")))
+            assert "the operator says so" in found["message"] or kind is kinds.APPWRAPPER, found
+            jobs.delete(kind, "high")
+        jobs.delete(kind, "low")
+    jobs.wait_for("nothing is left", lambda: not (
+        left := [w["metadata"]["name"] for w in jobs.api.list("workloads", NS)]) or report(left))
+    assert not jobs.helm.refused()
+
+
+@scenario
+def kinds_on_one_cluster(env):
+    """One job of each kind is preempted, comes back and fails; another one ends well."""
+    go_their_way(OneCluster(env, kinds.DIVERSE))
+
+
+@scenario
+def kubeflow_on_one_cluster(env):
+    """The same with the kinds of the training operator and of the trainer."""
+    go_their_way(OneCluster(env, kinds.TRAINING))
+
+
+class Fleet:
+    """A hub, two workers that serve the kinds, and one that does not."""
+
+    def __init__(self, env, wanted):
+        self.kinds = [kind for kind in wanted if kind.dispatched]
+        crds = [third_party_crd(name) for kind in wanted for name in kind.crd_files]
+        config = {"integrations": {"frameworks": ["batch/job", *[k.framework for k in wanted]]},
+                  "featureGates": {"SparkApplicationIntegration": True}}
+        self.fed = fed = env.federate(
+            workers=("a100", "cpu", "h100"), hub_config=config, worker_config=config,
+            definitions=dict.fromkeys(("hub", "a100", "cpu"), crds))
+        self.hub = Jobs(fed.hub)
+        self.workers = {name: Jobs(fed.workers[name]) for name in ("a100", "cpu")}
+        runtimes = [kind.runtime for kind in wanted if kind.runtime]
+        for jobs in (self.hub, *self.workers.values()) if runtimes else ():
+            jobs.cluster.kubectl.apply(*runtimes)
+
+    def wait_for(self, what, check, timeout=30):
+        return self.fed.wait_for(what, check, timeout)
+
+    def create(self, kind, name):
+        """As the hub's webhooks would leave it."""
+        job = kind.job(name, "default", suspend=True, managed_by=objects.MULTIKUEUE)
+        if kind is kinds.TRAINJOB:
+            job["spec"]["runtimePatches"] = kinds.PATCHES
+        return self.hub.api.request("POST", kind.path(), job)
+
+    def wait_started(self, kind, name):
+        """Returns the jobs of the worker that has won, once it has started this one."""
+        def won():
+            workload = self.hub.workload(kind, name) or {}
+            return workload.get("status", {}).get("clusterName") or report(workload.get("status"))
+        winner = self.wait_for(f"{kind.name} {name} has a winner", won)
+        jobs = self.workers[winner]
+        jobs.wait_running(kind, name, POOLS[winner])
+        copy = jobs.find(kind, name)
+        assert at(copy, kind.managed_by) in (None, *NATIVE), copy["spec"]
+        assert copy["metadata"]["labels"][objects.ORIGIN_LABEL] == "multikueue"
+        others = [other for other in self.workers.values() if other is not jobs]
+        assert not [o.cluster.name for o in others if o.find(kind, name)], "it runs on both workers"
+        return jobs
+
+    def wait_status(self, kind, name, status):
+        self.wait_for(f"the hub's {kind.name} {name} shows its status", lambda: shows(
+            found := self.hub.find(kind, name).get("status"), status) or report(found))
+
+    def wait_gone(self, kind, name):
+        """From the workers."""
+        self.wait_for(f"{kind.name} {name} is gone from the workers", lambda: not (
+            left := [jobs.cluster.name for jobs in self.workers.values()
+                     if jobs.find(kind, name) or jobs.workload(kind, name)]) or report(left))
+
+    def stop_policy(self, policy):
+        self.hub.api.request("PATCH", self.hub.api.path("clusterqueues", "fleet"),
+                             {"spec": {"stopPolicy": policy}}, "application/merge-patch+json")
+
+
+POOLS = {"a100": {"cloud.regatta.dev/accelerator": "nvidia-a100"},
+         "cpu": {"cloud.regatta.dev/pool": "general"}}
+# What CRDs have as the default of managedBy.
+NATIVE = ("trainer.kubeflow.org/trainjob-controller",)
+
+
+def shows(found, wanted):
+    """Whether all that is wanted is found."""
+    if isinstance(wanted, dict):
+        return isinstance(found, dict) and all(shows(found.get(k), v) for k, v in wanted.items())
+    if isinstance(wanted, list):
+        return isinstance(found, list) and len(found) == len(wanted) and all(map(shows, found, wanted))
+    return found == wanted
+
+
+def race_and_come_home(fleet):
+    """Of each kind one job is taken back by the hub, races again, and ends; another one is deleted on
+    the hub while it runs. All kinds do it at once."""
+    fed = fleet.fed
+    groups = [f"{kind.plural}.{kind.group}" for kind in fleet.kinds]
+    message = fed.active("h100").get("message", "")
+    assert all(group in message for group in groups), message
+    assert [fed.active(name)["message"] for name in fleet.workers] == ["Connected", "Connected"]
+    before, winners = {}, {}
+    for kind in fleet.kinds:
+        before[kind.name] = fleet.create(kind, "stays")["spec"]
+        fleet.create(kind, "goes")
+    for kind in fleet.kinds:
+        for name in ("stays", "goes"):
+            winners[kind.name, name] = fleet.wait_started(kind, name)
+            winners[kind.name, name].say(kind, name, kind.running)
+    for kind in fleet.kinds:
+        for name in ("stays", "goes"):
+            fleet.wait_status(kind, name, kind.running)
+        fleet.hub.delete(kind, "goes")
+    for kind in fleet.kinds:
+        fleet.wait_gone(kind, "goes")
+    assert not fed.workers["h100"].api.list("workloads", NS), "it was offered what it cannot run"
+
+    fleet.stop_policy("HoldAndDrain")
+    for kind in fleet.kinds:
+        winners[kind.name, "stays"].wait_suspended(kind, "stays")
+        winners[kind.name, "stays"].say(kind, "stays", kind.stopped)
+    for kind in fleet.kinds:
+        fleet.wait_gone(kind, "stays")
+        fleet.hub.wait_suspended(kind, "stays")
+        fleet.wait_for(f"{kind.name} has no quota", lambda: (
+            fleet.hub.holding(kind, "stays", "QuotaReserved", "False")))
+        job = fleet.hub.find(kind, "stays")
+        assert same(job["spec"], before[kind.name], kind)
+        assert not shows(job["status"], kind.running), job["status"]
+    fleet.stop_policy("None")
+    for kind in fleet.kinds:
+        winner = fleet.wait_started(kind, "stays")
+        winner.say(kind, "stays", kind.running)
+        fleet.wait_status(kind, "stays", kind.running)
+        if kind.done:
+            winner.say(kind, "stays", kind.done)
+    for kind in fleet.kinds:
+        if kind.done:
+            fleet.wait_status(kind, "stays", kind.done)
+            fleet.wait_for(f"{kind.name}: the hub's Workload knows that it is done", lambda: (
+                fleet.hub.holding(kind, "stays", "Finished", "True", "Succeeded")))
+        else:
+            fleet.hub.delete(kind, "stays")
+    for kind in fleet.kinds:
+        fleet.wait_gone(kind, "stays")
+
+
+@scenario
+def kinds_of_a_fleet(env):
+    """Jobs race over the workers that serve their kinds, are taken back, deleted, and end."""
+    fleet = Fleet(env, kinds.DIVERSE)
+    race_and_come_home(fleet)
+    fleet.hub.api.request("POST", kinds.SPARK.path(), kinds.SPARK.job("here", "default", suspend=True))
+    found = fleet.wait_for("a kind that no worker runs is told so", lambda: fleet.hub.holding(
+        kinds.SPARK, "here", "Evicted", "True", "DeactivatedDueToAdmissionCheck"))
+    assert "No multikueue adapter found" in found["message"], found
+    assert at(fleet.hub.find(kinds.SPARK, "here"), kinds.SPARK.suspend) is True
+
+
+@scenario
+def kubeflow_of_a_fleet(env):
+    """The same with the kinds of the training operator and of the trainer."""
+    race_and_come_home(Fleet(env, kinds.TRAINING))
 
 
 def jobset(name, managed_by="kueue.x-k8s.io/multikueue"):
@@ -70,8 +397,8 @@ def jobset_of_a_fleet(env):
     crd = third_party_crd("jobset.x-k8s.io_jobsets.yaml")
     fed = env.federate(workers=("a100", "cpu"), hub_config=JOBSETS, worker_config=JOBSETS)
     # The managers run already: a definition that comes later is noticed.
-    serve(fed.hub, crd)
-    serve(fed.workers["cpu"], crd)
+    fed.hub.define(crd)
+    fed.workers["cpu"].define(crd)
     fed.wait_for("the worker without the kind is Active and says so", lambda: (
         f"no use for: jobsets.{GROUP}" in fed.active("a100").get("message", "")), 150)
     fed.wait_for("the other one is of use", lambda: (

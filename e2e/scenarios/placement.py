@@ -5,9 +5,8 @@ import os
 from harness import objects
 from harness.api import condition, is_true
 from harness.federation import report
+from harness.kinds import third_party_crd
 from harness.suite import ROOT, Skip, interop, scenario
-
-from .kinds import serve, third_party_crd
 
 DISPATCHER = {"multiKueue": {"gcInterval": "2s", "dispatcherName": "multikueue.regatta.dev/placement"}}
 OCM = "/apis/cluster.open-cluster-management.io/v1beta1/namespaces"
@@ -147,8 +146,7 @@ def managed_cluster(name):
 def start_ocm(fed, program, crds):
     """OCM's placement controller, and the workers as ManagedClusters of one set."""
     hub = fed.hub
-    for crd in crds:
-        serve(hub, crd)
+    hub.define(*crds)
     hub.kubectl.apply(objects.namespace(OCM_HUB))
     hub.start_other("ocm-placement", [program, "controller", f"--kubeconfig={hub.kubeconfig()}",
                                       f"--namespace={OCM_HUB}"],
