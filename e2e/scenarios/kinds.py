@@ -192,7 +192,8 @@ def go_their_way(jobs):
         jobs.delete(kind, "low")
     jobs.wait_for("nothing is left", lambda: not (
         left := [w["metadata"]["name"] for w in jobs.api.list("workloads", NS)]) or report(left))
-    assert not jobs.helm.refused()
+    refused = jobs.helm.refused()
+    assert not refused, refused
 
 
 @scenario
