@@ -44,24 +44,11 @@ def template(app, container="main"):
     return {"metadata": {"labels": {"app": app}}, "spec": kinds.pod_spec(container)}
 
 
-class Site:
-    """A cluster with the chart, so that webhooks are called. `cores`: the quota of each queue."""
+class Pods:
+    """The Pods of a cluster and what makes them. `pool`: the labels of nodes that its flavor adds."""
 
-    def __init__(self, env, frameworks, cores, crds=()):
-        cluster = env.cluster("solo")
-        self.cluster, self.api = cluster, cluster.api
-        if crds:
-            cluster.define(*crds)
-        self.helm = Helm(cluster)
-        self.helm.install(RELEASE, CHART, self.helm.served_values(
-            integrations={"frameworks": ["batch/job", *frameworks]},
-            waitForPodsReady={"timeout": "1h"}), "--create-namespace")
-        cluster.wait_crds()
-        self.helm.route(self.helm.start_manager())
-        cluster.kubectl.apply(
-            objects.namespace(NS), {**solo.flavor("own"), "spec": {"nodeLabels": POOL}},
-            solo.priority_class("low", 1), solo.priority_class("high", 100),
-            *[made for queue, count in cores.items() for made in queue_of(queue, count)])
+    def __init__(self, cluster, pool):
+        self.cluster, self.api, self.pool = cluster, cluster.api, pool
 
     def wait_for(self, what, check, timeout=30):
         return wait_for(what, check, timeout, self.cluster.check)
@@ -96,7 +83,7 @@ class Site:
         def may_run():
             spec = self.api.get("pods", name, NS)["spec"]
             held, chosen = spec.get("schedulingGates"), spec.get("nodeSelector")
-            return not held and chosen == {"disk": "fast", **POOL} or report([held, chosen])
+            return not held and chosen == {"disk": "fast", **self.pool} or report([held, chosen])
         self.wait_for(f"Pod {name} may run", may_run)
         self.api.request("POST", self.path("Pod", name) + "/binding", {
             "apiVersion": "v1", "kind": "Binding", "metadata": {"name": name},
@@ -126,6 +113,26 @@ class Site:
     def wait_gone(self, names):
         self.wait_for(f"{names} are gone", lambda: not (
             left := [n for n in names if self.api.find("pods", n, NS)]) or report(left))
+
+
+class Site(Pods):
+    """A cluster with the chart, so that webhooks are called. `cores`: the quota of each queue."""
+
+    def __init__(self, env, frameworks, cores, crds=()):
+        cluster = env.cluster("solo")
+        super().__init__(cluster, POOL)
+        if crds:
+            cluster.define(*crds)
+        self.helm = Helm(cluster)
+        self.helm.install(RELEASE, CHART, self.helm.served_values(
+            integrations={"frameworks": ["batch/job", *frameworks]},
+            waitForPodsReady={"timeout": "1h"}), "--create-namespace")
+        cluster.wait_crds()
+        self.helm.route(self.helm.start_manager())
+        cluster.kubectl.apply(
+            objects.namespace(NS), {**solo.flavor("own"), "spec": {"nodeLabels": POOL}},
+            solo.priority_class("low", 1), solo.priority_class("high", 100),
+            *[made for queue, count in cores.items() for made in queue_of(queue, count)])
 
     def workloads(self, queue, priority="low"):
         """Those of the queue and that class."""
@@ -269,7 +276,7 @@ class OfStatefulSet(Made):
             self.site.delete("Pod", name)
             self.site.kill(name)
         self.site.wait_gone(names)
-        self.site.wait_workloads(self.queue, "QuotaReserved", "False")
+        self.site.wait_workloads(self.queue, "QuotaReserved", "False", "OnHold")
         self.scale(2)
         for name in (names := self.pods(2)):
             self.site.run(name)
@@ -402,3 +409,61 @@ def leader_worker_set(env):
     site = Site(env, ("pod", "statefulset", f"{LWS}/leaderworkerset"),
                 {OfLeaderWorkerSet.queue: OfLeaderWorkerSet.cores()}, [crd])
     come_and_go(site, [OfLeaderWorkerSet(site)])
+
+
+POOLS = {"a100": {"cloud.regatta.dev/accelerator": "nvidia-a100"},
+         "cpu": {"cloud.regatta.dev/pool": "general"}}
+PODS = {"integrations": {"frameworks": ["batch/job", "pod"]}}
+MANAGED = "kueue.x-k8s.io/managed"
+
+
+def pod_of_the_hub(name):
+    """As the hub's webhook would leave it."""
+    pod = made_of("Pod", name, {objects.QUEUE_LABEL: "default", MANAGED: "true"},
+                  spec={**kinds.pod_spec(restart="Never"), "schedulingGates": [{"name": GATE}]})
+    pod["metadata"]["finalizers"] = [MANAGED]
+    return pod
+
+
+@scenario
+def pods_of_a_fleet(env):
+    """Pods run on workers, are held back on the hub, show there how they are, and end or are deleted."""
+    fed = env.federate(workers=("a100", "cpu"), hub_config=PODS, worker_config=PODS)
+    hub = Pods(fed.hub, {})
+    workers = {name: Pods(cluster, POOLS[name]) for name, cluster in fed.workers.items()}
+
+    def there(name):
+        """The Pods of the worker that has it, which is one."""
+        found = [pods for pods in workers.values() if pods.api.find("pods", name, NS)]
+        assert len(found) < 2, "it runs on both workers"
+        return found and found[0]
+
+    def shows(name, phase):
+        pod = hub.api.get("pods", name, NS)
+        return pod.get("status", {}).get("phase") == phase or report(pod.get("status"))
+
+    def gone(name):
+        left = [o["metadata"]["name"] for pods in workers.values() for kind in ("pods", "workloads")
+                for o in pods.api.list(kind, NS) if name in o["metadata"]["name"]]
+        return not left or report(left)
+
+    winners = {}
+    for name in ("stays", "goes"):
+        hub.hold(pod_of_the_hub(name))
+    for name in ("stays", "goes"):
+        winners[name] = fed.wait_for(f"{name} is on a worker", lambda: there(name))
+        winners[name].run(name)
+        fed.wait_for(f"the hub's {name} shows that it runs", lambda: shows(name, "Running"))
+        assert hub.gated(name), "it may run on the hub"
+    hub.delete("Pod", "goes")
+    winners["goes"].kill("goes")
+    fed.wait_for("goes is gone from the workers", lambda: gone("goes"))
+    hub.wait_gone(["goes"])
+
+    winners["stays"].end("stays", "Succeeded")
+    fed.wait_for("the hub's stays shows how it ended", lambda: shows("stays", "Succeeded"))
+    fed.wait_for("stays is gone from the workers", lambda: gone("stays"))
+    workloads = [w for w in hub.api.list("workloads", NS) if "stays" in w["metadata"]["name"]]
+    assert [w for w in workloads if holding(w, "Finished", "True", "Succeeded")], workloads
+    hub.remove("stays")
+    hub.wait_gone(["stays"])
