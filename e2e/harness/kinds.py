@@ -42,7 +42,7 @@ def condition(kind, status="True", message="the operator says so"):
             "lastTransitionTime": SINCE}
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False)
 class Kind:
     """`pods`: (name of a pod set, how many pods, where in the job the labels of nodes for them are).
     `running`, `stopped`, `done`, `failed`: the status that its operator writes. `done` is None where
@@ -113,6 +113,14 @@ def put(value, path, new):
     for step in path[:-1]:
         value = value.setdefault(step, {})
     value[path[-1]] = new
+
+
+def ends_as(status, done):
+    """Whether the status tells the same end; others may have written it in other words."""
+    types = [c["type"] for c in status.get("conditions", []) if c["status"] == "True"]
+    return all(c["type"] in types or c["status"] != "True" for c in done.get("conditions", [])) and all(
+        status.get(field) == value for field, value in done.items()
+        if field not in ("conditions", "message"))
 
 
 # --- JobSet and TrainJob

@@ -38,8 +38,8 @@ class Jobs:
                          [{"op": "add", "path": "/status", "value": status}],
                          "application/json-patch+json")
 
-    def delete(self, kind, name):
-        self.api.request("DELETE", kind.path(name) + "?propagationPolicy=Background")
+    def delete(self, kind, name, policy="Background"):
+        self.api.request("DELETE", kind.path(name) + f"?propagationPolicy={policy}")
 
     def workload(self, kind, name):
         """The Workload of the job; None when there is none."""
@@ -217,7 +217,8 @@ class Fleet:
         config = {"integrations": {"frameworks": ["batch/job", *[k.framework for k in wanted]]},
                   "featureGates": {"SparkApplicationIntegration": True}}
         self.fed = fed = env.federate(
-            workers=("a100", "cpu", "h100"), hub_config=config, worker_config=config,
+            workers=("a100", "cpu", "h100"), worker_config=config,
+            hub_config={**config, "multiKueue": {"gcInterval": "2s", "workerLostTimeout": "3s"}},
             definitions=dict.fromkeys(("hub", "a100", "cpu"), crds))
         self.hub = Jobs(fed.hub)
         self.workers = {name: Jobs(fed.workers[name]) for name in ("a100", "cpu")}
@@ -235,12 +236,17 @@ class Fleet:
             job["spec"]["runtimePatches"] = kinds.PATCHES
         return self.hub.api.request("POST", kind.path(), job)
 
+    def winner(self, kind, name):
+        status = (self.hub.workload(kind, name) or {}).get("status", {})
+        return status.get("clusterName") or report(status)
+
+    def wait_finished(self, kind, name):
+        self.wait_for(f"{kind.name}: the hub's Workload knows that {name} is done", lambda: (
+            self.hub.holding(kind, name, "Finished", "True", "Succeeded")))
+
     def wait_started(self, kind, name):
         """Returns the jobs of the worker that has won, once it has started this one."""
-        def won():
-            workload = self.hub.workload(kind, name) or {}
-            return workload.get("status", {}).get("clusterName") or report(workload.get("status"))
-        winner = self.wait_for(f"{kind.name} {name} has a winner", won)
+        winner = self.wait_for(f"{kind.name} {name} has a winner", lambda: self.winner(kind, name))
         jobs = self.workers[winner]
         jobs.wait_running(kind, name, POOLS[winner])
         copy = jobs.find(kind, name)
@@ -260,10 +266,6 @@ class Fleet:
             left := [jobs.cluster.name for jobs in self.workers.values()
                      if jobs.find(kind, name) or jobs.workload(kind, name)]) or report(left))
 
-    def stop_policy(self, policy):
-        self.hub.api.request("PATCH", self.hub.api.path("clusterqueues", "fleet"),
-                             {"spec": {"stopPolicy": policy}}, "application/merge-patch+json")
-
 
 POOLS = {"a100": {"cloud.regatta.dev/accelerator": "nvidia-a100"},
          "cpu": {"cloud.regatta.dev/pool": "general"}}
@@ -281,64 +283,124 @@ def shows(found, wanted):
 
 
 def race_and_come_home(fleet):
-    """Of each kind one job is taken back by the hub, races again, and ends; another one is deleted on
-    the hub while it runs. All kinds do it at once."""
+    """Of each kind one job ends, and another one is deleted on the hub while it runs. All kinds do it
+    at once. The third one `stays`. Returns what the user wrote of it."""
     fed = fleet.fed
     groups = [f"{kind.plural}.{kind.group}" for kind in fleet.kinds]
     message = fed.active("h100").get("message", "")
     assert all(group in message for group in groups), message
     assert [fed.active(name)["message"] for name in fleet.workers] == ["Connected", "Connected"]
-    before, winners = {}, {}
+    before = {}
     for kind in fleet.kinds:
-        before[kind.name] = fleet.create(kind, "stays")["spec"]
-        fleet.create(kind, "goes")
+        for name in ("ends", "goes", "stays"):
+            before[kind] = fleet.create(kind, name)["spec"]
     for kind in fleet.kinds:
-        for name in ("stays", "goes"):
-            winners[kind.name, name] = fleet.wait_started(kind, name)
-            winners[kind.name, name].say(kind, name, kind.running)
-    for kind in fleet.kinds:
-        for name in ("stays", "goes"):
+        for name in ("ends", "goes", "stays"):
+            winner = fleet.wait_started(kind, name)
+            winner.say(kind, name, kind.running)
             fleet.wait_status(kind, name, kind.running)
-        fleet.hub.delete(kind, "goes")
+            if name == "ends" and kind.done:
+                winner.say(kind, name, kind.done)
+        for name in ("goes",) if kind.done else ("goes", "ends"):
+            fleet.hub.delete(kind, name)
     for kind in fleet.kinds:
-        fleet.wait_gone(kind, "goes")
+        if kind.done:
+            fleet.wait_status(kind, "ends", kind.done)
+            fleet.wait_finished(kind, "ends")
+        for name in ("ends", "goes"):
+            fleet.wait_gone(kind, name)
     assert not fed.workers["h100"].api.list("workloads", NS), "it was offered what it cannot run"
+    return before
 
-    fleet.stop_policy("HoldAndDrain")
-    for kind in fleet.kinds:
-        winners[kind.name, "stays"].wait_suspended(kind, "stays")
-        winners[kind.name, "stays"].say(kind, "stays", kind.stopped)
+
+def come_back(fleet, before):
+    """The hub takes the jobs back, and gives them to one worker only."""
+    winners = {kind: fleet.wait_started(kind, "stays") for kind in fleet.kinds}
+    stop(fleet.hub, "fleet", "HoldAndDrain")
+    for kind, winner in winners.items():
+        winner.wait_suspended(kind, "stays")
+        winner.say(kind, "stays", kind.stopped)
     for kind in fleet.kinds:
         fleet.wait_gone(kind, "stays")
         fleet.hub.wait_suspended(kind, "stays")
         fleet.wait_for(f"{kind.name} has no quota", lambda: (
             fleet.hub.holding(kind, "stays", "QuotaReserved", "False")))
         job = fleet.hub.find(kind, "stays")
-        assert same(job["spec"], before[kind.name], kind)
+        assert same(job["spec"], before[kind], kind)
         assert not shows(job["status"], kind.running), job["status"]
-    fleet.stop_policy("None")
+    stop(fleet.workers["cpu"], "local", "Hold")
+    stop(fleet.hub, "fleet", "None")
     for kind in fleet.kinds:
         winner = fleet.wait_started(kind, "stays")
+        assert winner is fleet.workers["a100"], winner.cluster.name
         winner.say(kind, "stays", kind.running)
         fleet.wait_status(kind, "stays", kind.running)
-        if kind.done:
-            winner.say(kind, "stays", kind.done)
+
+
+def lose_the_worker(fleet):
+    """The hub's jobs say that nothing of them runs any more, and then run on the other worker. What the
+    lost one has left of them goes when it is back."""
+    lost, other = fleet.workers["a100"], fleet.workers["cpu"]
+    lost.cluster.kill_manager()
+    lost.cluster.kill_server()
+    for kind in fleet.kinds:
+        fleet.wait_for(f"{kind.name}: the hub's job shows that it is lost", lambda: not shows(
+            found := fleet.hub.find(kind, "stays").get("status"), kind.running) or report(found))
+    stop(other, "local", "None")
+    for kind in fleet.kinds:
+        fleet.wait_for(f"{kind.name} has another winner", lambda: fleet.winner(kind, "stays") == "cpu")
+        other.wait_running(kind, "stays", POOLS["cpu"])
+        other.say(kind, "stays", kind.running)
+        fleet.wait_status(kind, "stays", kind.running)
+    lost.cluster.restart_server()
+    lost.cluster.restart_manager()
+    for kind in fleet.kinds:
+        fleet.wait_for(f"{kind.name}: what was left is gone", lambda: not lost.find(kind, "stays"))
+
+
+def end_unseen(fleet):
+    """The jobs end and are deleted on the worker while no manager of the hub looks. How they ended is
+    known from their Workloads."""
+    there = fleet.workers["cpu"]
+    assert fleet.fed.hub.stop_manager() == 0
     for kind in fleet.kinds:
         if kind.done:
-            fleet.wait_status(kind, "stays", kind.done)
-            fleet.wait_for(f"{kind.name}: the hub's Workload knows that it is done", lambda: (
-                fleet.hub.holding(kind, "stays", "Finished", "True", "Succeeded")))
+            there.say(kind, "stays", kind.done)
+            there.wait_for(f"{kind.name}: its worker knows that it is done", lambda: (
+                there.holding(kind, "stays", "Finished", "True", "Succeeded")))
+            there.delete(kind, "stays", "Orphan")
+    for kind in fleet.kinds:
+        if kind.done:
+            there.wait_for(f"{kind.name} is deleted", lambda: not there.find(kind, "stays"))
+    fleet.fed.hub.restart_manager()
+    for kind in fleet.kinds:
+        if kind.done:
+            fleet.wait_finished(kind, "stays")
+            status = fleet.hub.find(kind, "stays")["status"]
+            assert kinds.ends_as(status, kind.done), status
         else:
             fleet.hub.delete(kind, "stays")
     for kind in fleet.kinds:
         fleet.wait_gone(kind, "stays")
 
 
+def stop(jobs, queue, policy):
+    jobs.api.request("PATCH", jobs.api.path("clusterqueues", queue), {"spec": {"stopPolicy": policy}},
+                     "application/merge-patch+json")
+
+
+def all_ways(fleet):
+    before = race_and_come_home(fleet)
+    come_back(fleet, before)
+    lose_the_worker(fleet)
+    end_unseen(fleet)
+
+
 @scenario
 def kinds_of_a_fleet(env):
-    """Jobs race over the workers that serve their kinds, are taken back, deleted, and end."""
+    """Jobs race over the workers that serve their kinds, are deleted, taken back and lost, and end."""
     fleet = Fleet(env, kinds.DIVERSE)
-    race_and_come_home(fleet)
+    all_ways(fleet)
     fleet.hub.api.request("POST", kinds.SPARK.path(), kinds.SPARK.job("here", "default", suspend=True))
     found = fleet.wait_for("a kind that no worker runs is told so", lambda: fleet.hub.holding(
         kinds.SPARK, "here", "Evicted", "True", "DeactivatedDueToAdmissionCheck"))
@@ -349,7 +411,7 @@ def kinds_of_a_fleet(env):
 @scenario
 def kubeflow_of_a_fleet(env):
     """The same with the kinds of the training operator and of the trainer."""
-    race_and_come_home(Fleet(env, kinds.TRAINING))
+    all_ways(Fleet(env, kinds.TRAINING))
 
 
 def jobset(name, managed_by="kueue.x-k8s.io/multikueue"):
