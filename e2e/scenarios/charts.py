@@ -18,15 +18,18 @@ NS = objects.NAMESPACE
 
 
 class Installed:
-    """A hub and one worker of the charts, with managers as the Deployments would run them."""
+    """A hub and one worker of the charts, with managers as the Deployments would run them. `config`:
+    sections of both Configurations; `definitions`: files with more CRDs."""
 
-    def __init__(self, env, served=False, **worker_values):
+    def __init__(self, env, served=False, config=None, definitions=(), **worker_values):
         self.hub, self.worker = env.cluster("hub"), env.cluster("a100", "a100")
         self.helm, self.helm_there = Helm(self.hub), Helm(self.worker)
         for helm, example in ((self.helm, "hub/queues.yaml"), (self.helm_there, "workers/a100.yaml")):
-            values = helm.served_values() if served else helm.manager_values()
-            helm.install(RELEASE, CHART, values, "--create-namespace")
+            values = helm.served_values if served else helm.manager_values
+            helm.install(RELEASE, CHART, values(**(config or {})), "--create-namespace")
             helm.cluster.wait_crds()
+            if definitions:
+                helm.cluster.define(*definitions)
             manager = helm.start_manager()
             if served:
                 helm.route(manager)

@@ -6,6 +6,7 @@ from harness.helm import CHART, RELEASE, Helm
 from harness.kinds import at, third_party_crd
 from harness.suite import scenario
 from harness.waiting import wait_for
+from scenarios.charts import Installed
 
 NS = objects.NAMESPACE
 POOL = {"example.dev/pool": "own"}  # the labels of the nodes of the only flavor
@@ -410,6 +411,45 @@ def kinds_of_a_fleet(env):
 def kubeflow_of_a_fleet(env):
     """The same with the kinds of the training operator and of the trainer."""
     all_ways(Fleet(env, kinds.TRAINING))
+
+
+def pass_all_webhooks(env, wanted):
+    """A job of each kind as users write it comes from the hub to the worker and ends."""
+    wanted = [kind for kind in wanted if kind.dispatched]
+    frameworks = ["batch/job", *[kind.framework for kind in wanted]]
+    fleet = Installed(env, served=True, config={"integrations": {"frameworks": frameworks}},
+                      definitions=[third_party_crd(f) for kind in wanted for f in kind.crd_files],
+                      namespaces=[NS], frameworks=frameworks)
+    hub, worker = Jobs(fleet.hub), Jobs(fleet.worker)
+    for kind in wanted:
+        for jobs in (hub, worker) if kind.runtime else ():
+            jobs.cluster.kubectl.apply(kind.runtime)
+        made = hub.api.request("POST", kind.path(), kind.job("plain", "default"))
+        assert at(made, kind.suspend) is True, made["spec"]
+        assert at(made, kind.managed_by) == objects.MULTIKUEUE, made["spec"]
+    for kind in wanted:
+        worker.wait_running(kind, "plain", POOLS["a100"])
+        worker.say(kind, "plain", kind.done or kind.running)
+    for kind in wanted:
+        fleet.wait_for(f"the hub's {kind.name} shows its status", lambda: shows(
+            found := hub.find(kind, "plain").get("status"), kind.done or kind.running) or report(found))
+        if not kind.done:
+            hub.delete(kind, "plain")
+    for kind in wanted:
+        fleet.wait_for(f"{kind.name} is gone from the worker", lambda: not worker.find(kind, "plain"))
+    fleet.check_permissions()
+
+
+@scenario
+def kinds_between_charts(env):
+    """Webhooks and permissions of the charts let jobs pass to a worker."""
+    pass_all_webhooks(env, kinds.DIVERSE)
+
+
+@scenario
+def kubeflow_between_charts(env):
+    """The same with the kinds of the training operator and of the trainer."""
+    pass_all_webhooks(env, kinds.TRAINING)
 
 
 @scenario
