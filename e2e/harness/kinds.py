@@ -47,7 +47,8 @@ class Kind:
     """`pods`: (name of a pod set, how many pods, where in the job the labels of nodes for them are).
     `running`, `stopped`, `done`, `failed`: the status that its operator writes. `done` is None where
     jobs have no end. `shown`: what the hub's job must have of `running`, where it is not the whole.
-    `left`: what a job that was stopped keeps of its start; `dispatched`: MultiKueue runs the kind."""
+    `left`: what a job that was stopped keeps of its start; `dispatched`: MultiKueue runs the kind.
+    `child`: the kind of the jobs by which its operator runs it, where these are of such a kind."""
     name: str
     api: str
     plural: str
@@ -63,7 +64,7 @@ class Kind:
     runtime: dict = None
     left: tuple = ()
     dispatched: bool = True
-    extra_cores: float = 0
+    child: "Kind" = None
 
     @property
     def group(self):
@@ -80,17 +81,24 @@ class Kind:
     @property
     def cores(self):
         """What a job asks for."""
-        return sum(count for _, count, _ in self.pods) + self.extra_cores
+        return sum(count for _, count, _ in self.pods)
 
-    def job(self, name, queue, suspend=None, managed_by=None, labels=None):
+    def job(self, name, queue=None, suspend=None, managed_by=None, labels=None):
+        labels = {**({objects.QUEUE_LABEL: queue} if queue else {}), **(labels or {})}
         made = {"apiVersion": self.api, "kind": self.name,
-                "metadata": {"name": name, "namespace": objects.NAMESPACE,
-                             "labels": {objects.QUEUE_LABEL: queue, **(labels or {})}},
+                "metadata": {"name": name, "namespace": objects.NAMESPACE, "labels": labels},
                 "spec": copy.deepcopy(self.spec)}
         if suspend is not None:
             put(made, self.suspend, suspend)
         if managed_by:
             put(made, self.managed_by, managed_by)
+        return made
+
+    def child_of(self, job):
+        made = self.child.job(f"{job['metadata']['name']}-of-{self.name.lower()}")
+        made["metadata"]["ownerReferences"] = [{
+            "apiVersion": self.api, "kind": self.name, "controller": True, "blockOwnerDeletion": True,
+            **{field: job["metadata"][field] for field in ("name", "uid")}}]
         return made
 
     def path(self, name=None):
@@ -125,6 +133,9 @@ def ends_as(status, done):
 
 # --- JobSet and TrainJob
 
+JOB = Kind("Job", "batch/v1", "jobs", spec={"template": pod_template(restart="Never")},
+           pods=(("main", 1, ("spec", "template", "spec", "nodeSelector")),), running={}, stopped={})
+
 
 def replicated(name, active=0, ready=0):
     return {"name": name, "active": active, "ready": ready, "succeeded": 0, "failed": 0,
@@ -148,7 +159,8 @@ JOBSET = Kind(
     stopped={"restarts": 0, "conditions": [condition("Suspended")],
              "replicatedJobsStatus": [replicated("lead"), replicated("crew")]},
     done={"terminalState": "Completed", "conditions": [condition("Completed")]},
-    failed={"terminalState": "Failed", "conditions": [condition("Failed")]})
+    failed={"terminalState": "Failed", "conditions": [condition("Failed")]},
+    child=JOB)
 
 TORCH = {
     "apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "ClusterTrainingRuntime",
@@ -197,11 +209,13 @@ def ray_pods(*cluster):
 
 RAY_OF_JOB = {"rayClusterName": "cluster-x", "rayClusterStatus": {"state": "ready"}}
 
+RAYCLUSTER = Kind(
+    "RayCluster", "ray.io/v1", "rayclusters", spec=ray_cluster(), pods=ray_pods("spec"),
+    running={"state": "ready", "readyWorkerReplicas": 2, "desiredWorkerReplicas": 2},
+    stopped={"state": "suspended"})
+
 RAY = (
-    Kind("RayCluster", "ray.io/v1", "rayclusters",
-         spec=ray_cluster(), pods=ray_pods("spec"),
-         running={"state": "ready", "readyWorkerReplicas": 2, "desiredWorkerReplicas": 2},
-         stopped={"state": "suspended"}),
+    RAYCLUSTER,
     Kind("RayJob", "ray.io/v1", "rayjobs",
          spec={"entrypoint": "python work.py", "shutdownAfterJobFinishes": True,
                "rayClusterSpec": ray_cluster(),
@@ -213,14 +227,16 @@ RAY = (
          done={"jobDeploymentStatus": "Complete", "jobStatus": "SUCCEEDED",
                "message": "the operator says so"},
          failed={"jobDeploymentStatus": "Failed", "jobStatus": "FAILED",
-                 "message": "the operator says so"}),
+                 "message": "the operator says so"},
+         child=RAYCLUSTER),
     Kind("RayService", "ray.io/v1", "rayservices",
          spec={"serveConfigV2": "applications: []", "rayClusterConfig": ray_cluster()},
          pods=ray_pods("spec", "rayClusterConfig"),
          suspend=("spec", "rayClusterConfig", "suspend"),
          running={"conditions": [condition("Ready")], "serviceStatus": "Running",
                   "activeServiceStatus": {"rayClusterName": "cluster-y"}},
-         stopped={"conditions": [condition("Ready", "False")]}),
+         stopped={"conditions": [condition("Ready", "False")]},
+         child=RAYCLUSTER),
 )
 
 
@@ -284,7 +300,8 @@ APPWRAPPER = Kind(
     running={"phase": "Running", "conditions": wrapped("True")},
     stopped={"phase": "Suspended", "conditions": wrapped("False")},
     done={"phase": "Succeeded", "conditions": wrapped("False")},
-    failed={"phase": "Failed", "conditions": wrapped("False")})
+    failed={"phase": "Failed", "conditions": wrapped("False")},
+    child=JOB)
 
 
 def spark_role(**more):

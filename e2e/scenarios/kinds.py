@@ -135,6 +135,19 @@ def queue_for(kind):
     return made
 
 
+def make_child(jobs, kind):
+    """The operator makes a job by which it runs this one. Its webhook holds it not back."""
+    made = jobs.api.request("POST", kind.child.path(), kind.child_of(jobs.find(kind, "low")))
+    assert not at(made, kind.child.suspend), made["spec"]
+    return made["metadata"]["name"]
+
+
+def end_child(jobs, kind, name):
+    assert not jobs.workload(kind.child, name), jobs.workload(kind.child, name)
+    jobs.delete(kind.child, name)
+    jobs.wait_for(f"{name} is gone", lambda: not jobs.find(kind.child, name))
+
+
 def check_pod_sets(kind, workload):
     named = lambda name: f"low{name}" if name.startswith("-") else name
     found = [(s["name"], s["count"]) for s in workload["spec"]["podSets"]]
@@ -146,17 +159,22 @@ def check_pod_sets(kind, workload):
 def go_their_way(jobs):
     """Of each kind one job is preempted by another one, comes back when that has ended, and fails.
     All kinds do it at once."""
-    before = {}
+    before, children = {}, {}
     for kind in jobs.kinds:
         before[kind.name] = jobs.create(kind, "low", "low")["spec"]
         jobs.check_webhooks(kind)
     for kind in jobs.kinds:
         jobs.wait_running(kind, "low", POOL)
         check_pod_sets(kind, jobs.workload(kind, "low"))
+        if kind.child:
+            children[kind] = make_child(jobs, kind)
         jobs.say(kind, "low", kind.running)
     for kind in jobs.kinds:
         jobs.wait_for(f"{kind.name}: its Workload knows that its pods run", lambda: (
             jobs.holding(kind, "low", "PodsReady", "True")))
+        if kind.child:
+            assert not at(jobs.find(kind.child, children[kind]), kind.child.suspend), kind.name
+            end_child(jobs, kind, children[kind])
         jobs.create(kind, "high", "high")
     for kind in jobs.kinds:
         jobs.wait_suspended(kind, "low")
@@ -171,6 +189,9 @@ def go_their_way(jobs):
         jobs.wait_for(f"{kind.name}: it is as it was before its start", lambda: same(
             jobs.find(kind, "low")["spec"], before[kind.name], kind))
         assert not is_true(jobs.workload(kind, "low"), "QuotaReserved")
+        if kind.child:  # made too late
+            jobs.wait_suspended(kind.child, make_child(jobs, kind))
+            end_child(jobs, kind, children[kind])
         if kind.done:
             jobs.say(kind, "high", kind.done)
             jobs.wait_for(f"{kind.name}: its Workload knows that it is done", lambda: (
