@@ -54,7 +54,7 @@ HUB_RULES = [
     {"apiGroups": ["jobset.x-k8s.io", "kubeflow.org", "ray.io", "trainer.kubeflow.org",
                    "workload.codeflare.dev"],
      "resources": ["*"], "verbs": ["create", "delete", "get", "list", "watch"]},
-    {"apiGroups": [""], "resources": ["pods"],
+    {"apiGroups": ["", "apps"], "resources": ["pods", "statefulsets"],
      "verbs": ["create", "delete", "get", "list", "watch"]},
     {"apiGroups": ["kueue.x-k8s.io"], "resources": ["workloads"],
      "verbs": ["create", "delete", "get", "list", "watch", "update", "patch"]},

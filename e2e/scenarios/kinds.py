@@ -4,7 +4,7 @@ from harness.api import ApiError, is_true
 from harness.federation import holding, report
 from harness.helm import CHART, RELEASE, Helm
 from harness.kinds import at, third_party_crd
-from harness.suite import Skip, scenario
+from harness.suite import scenario
 from harness.waiting import wait_for
 from scenarios.charts import Installed
 
@@ -214,12 +214,6 @@ def go_their_way(jobs):
     assert not refused, refused
 
 
-def on_real_servers_only(env):
-    """These CRDs have printer columns such as `.status.conditions[-1:].type`."""
-    if not env.suite.assets:
-        raise Skip("the embedded server does not serve definitions with slices in JSON paths")
-
-
 @scenario
 def kinds_on_one_cluster(env):
     """One job of each kind is preempted, comes back and fails; another one ends well."""
@@ -229,7 +223,6 @@ def kinds_on_one_cluster(env):
 @scenario
 def kubeflow_on_one_cluster(env):
     """The same with the kinds of the training operator and of the trainer."""
-    on_real_servers_only(env)
     go_their_way(OneCluster(env, kinds.TRAINING))
 
 
@@ -438,7 +431,6 @@ def kinds_of_a_fleet(env):
 @scenario
 def kubeflow_of_a_fleet(env):
     """The same with the kinds of the training operator and of the trainer."""
-    on_real_servers_only(env)
     all_ways(Fleet(env, kinds.TRAINING))
 
 
@@ -478,7 +470,6 @@ def kinds_between_charts(env):
 @scenario
 def kubeflow_between_charts(env):
     """The same with the kinds of the training operator and of the trainer."""
-    on_real_servers_only(env)
     pass_all_webhooks(env, kinds.TRAINING)
 
 
