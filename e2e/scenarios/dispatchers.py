@@ -7,6 +7,7 @@ from harness.api import condition, is_true
 from harness.federation import report
 from harness.suite import scenario
 
+from .explain import explain
 from .metrics import read
 
 INCREMENTAL = "kueue.x-k8s.io/multikueue-dispatcher-incremental"
@@ -155,3 +156,52 @@ def capacity_without_rights(env):
     fed.check_ran_once(["eight", "four"])
     assert fed.active("h100")["message"] == "Connected", fed.active("h100")
     assert open(log).read().count(told) == 1
+
+
+def set_rules(fed, **rules):
+    """Users' expressions for the check: `filter` and `score`; None takes one off."""
+    fed.hub.kubectl.run("annotate", "admissioncheck", "multikueue", "--overwrite", *[
+        f"multikueue.regatta.dev/worker-{rule}" + ("-" if text is None else f"={text}")
+        for rule, text in rules.items()])
+
+
+@scenario
+def rules_of_users(env):
+    """Expressions of the check filter and order the workers that have room. One that cannot be read
+    stops the check until it is mended, and one that fails for a worker leaves that one out."""
+    fed = env.federate(hub_config={"multiKueue": {"gcInterval": "2s"}})
+    use_dispatcher(fed, CAPACITY)
+    set_rules(fed, score="worker.name == 'cpu' ? 3.0 : worker.name == 'h100' ? 2.0 : 1.0")
+    fed.submit(objects.job("scored", cpu="2", seconds=3))
+    assert fed.wait_winner("scored") == "cpu"
+    set_rules(fed, filter="worker.name != 'cpu' || workload.requests.cpu > 2.0")
+    fed.submit(objects.job("filtered", cpu="2", seconds=3), objects.job("passes", cpu="3", seconds=3))
+    assert fed.wait_winner("filtered") == "h100"
+    assert fed.wait_winner("passes") == "cpu"
+    why = "not cpu, which does not pass the worker-filter"
+    assert why in message_of(fed, "filtered"), message_of(fed, "filtered")
+    workload = fed.workload_of("filtered")["metadata"]["name"]
+    _, told, _ = explain(env, fed.hub, "wl", workload, "-n", objects.NAMESPACE)
+    assert why in told, told
+
+    fed.hub.kubectl.run("label", "multikueuecluster", "a100", "site=north")
+    set_rules(fed, filter="worker.labels.site == 'north'")
+    fed.submit(objects.job("north", cpu="2", seconds=3))
+    assert fed.wait_winner("north") == "a100"
+    why = "not cpu, which cannot be judged by the worker-filter: no such key: site"
+    assert why in message_of(fed, "north"), message_of(fed, "north")
+
+    def active():
+        return condition(fed.hub.api.get("admissionchecks", "multikueue"), "Active")
+    set_rules(fed, filter="worker.")
+    where = "annotation multikueue.regatta.dev/worker-filter: "
+    fed.wait_for("the check says what is wrong", lambda: (
+        where in active()["message"] and active()["status"] == "False") or report(active()))
+    fed.submit(objects.job("waits", cpu="2", seconds=3))
+    fed.wait_complete(["scored", "filtered", "passes", "north"])
+    assert not fed.winner_of("waits")
+    set_rules(fed, filter=None)
+    assert fed.wait_winner("waits") == "cpu"
+    fed.wait_complete(["waits"])
+    fed.wait_workers_empty()
+    fed.check_ran_once(["scored", "filtered", "passes", "north", "waits"])
