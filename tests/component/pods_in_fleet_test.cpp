@@ -37,6 +37,18 @@ spec:
     });
     return *workers_.at(*workload_of(name)->status.cluster_name).cluster;
   }
+  /// As a kubelet that ends it in its own time.
+  void run_pod(TestCluster& worker) {
+    until("it is open", [&] {
+      const Json copy = worker.get(pods(), key("p"));
+      return copy.is_object() && !gated(copy);
+    });
+    ASSERT_TRUE(
+        worker.patch(pods(), key("p"), R"({"metadata": {"finalizers": ["example.com/kubelet"]}})"));
+    ASSERT_TRUE(worker.patch(pods(), key("p"), R"({"status": {"phase": "Running"}})", "status"));
+    until("that is known",
+          [&] { return cluster_.get(pods(), key("p"))["status"]["phase"] == "Running"; });
+  }
   static bool gated(const Json& pod) { return pod["spec"].contains("schedulingGates"); }
 };
 
@@ -67,6 +79,51 @@ TEST_F(PodsInFleet, APodRunsOnOneWorkerAndStaysGatedOnTheHub) {
     EXPECT_EQ(held_by(name), "workloads 0, jobs 0");
     EXPECT_TRUE(workers_.at(name).cluster->get(pods(), key("p")).is_null()) << name;
   }
+}
+
+TEST_F(PodsInFleet, APodThatLostItsPlaceOnAWorkerRunsOnAnotherOne) {
+  worker_config_ = with_pods();
+  start_all({"east", "west"}, with_pods());
+  apply(pod_yaml("p"));
+  TestCluster& first = winner("p");
+  const std::string host = *workload_of("p")->status.cluster_name;
+  TestCluster& other = *workers_.at(host == "east" ? "west" : "east").cluster;
+  run_pod(first);
+  ASSERT_TRUE(first.patch(api::LocalQueue::resource, key("main"),
+                          R"({"spec": {"stopPolicy": "HoldAndDrain"}})"));
+  until("it is to end there",
+        [&] { return first.get(pods(), key("p"))["metadata"].contains("deletionTimestamp"); });
+  ASSERT_TRUE(first.patch(pods(), key("p"), R"({"status": {"phase": "Failed"}})", "status"));
+  settle(5s);
+  EXPECT_NE(cluster_.get(pods(), key("p"))["status"]["phase"], "Failed");
+  EXPECT_TRUE(other.get(pods(), key("p")).is_null()) << "it is not gone from the first one yet";
+  ASSERT_TRUE(first.patch(pods(), key("p"), R"({"metadata": {"finalizers": null}})"));
+  until("it is open on the other one", [&] {
+    const Json copy = other.get(pods(), key("p"));
+    return copy.is_object() && !gated(copy);
+  });
+}
+
+TEST_F(PodsInFleet, APodThatEndedWithItsWorkloadHasEndedThoughItLostItsPlace) {
+  worker_config_ = with_pods();
+  start_all({"east"}, with_pods());
+  apply(pod_yaml("p"));
+  TestCluster& worker = winner("p");
+  run_pod(worker);
+  workers_.at("east").manager.reset();
+  ASSERT_TRUE(worker.patch(pods(), key("p"), R"({"status": {"phase": "Failed", "conditions": [
+      {"type": "TerminationTarget", "status": "True", "reason": "WorkloadEvictedDueToPreempted"}]}})",
+                           "status"));
+  settle();
+  EXPECT_NE(cluster_.get(pods(), key("p"))["status"]["phase"], "Failed");
+  const auto copy = worker.list<api::Workload>().front().metadata.key();
+  ASSERT_TRUE(worker.patch(api::Workload::resource, copy,
+                           R"({"status": {"conditions": [{"type": "Finished", "status": "True",
+      "reason": "Failed", "message": "m", "lastTransitionTime": "2026-01-01T00:00:00Z"}]}})",
+                           "status"));
+  settle(5s);
+  EXPECT_THAT(condition_of("p", "Finished"), HasSubstr("True Failed"));
+  EXPECT_EQ(cluster_.get(pods(), key("p"))["status"]["phase"], "Failed");
 }
 
 TEST_F(PodsInFleet, APodThatIsDeletedOnTheHubGoesOnItsWorker) {
