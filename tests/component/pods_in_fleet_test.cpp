@@ -112,7 +112,8 @@ TEST_F(PodsInFleet, APodThatEndedWithItsWorkloadHasEndedThoughItLostItsPlace) {
   run_pod(worker);
   workers_.at("east").manager.reset();
   ASSERT_TRUE(worker.patch(pods(), key("p"), R"({"status": {"phase": "Failed", "conditions": [
-      {"type": "TerminationTarget", "status": "True", "reason": "WorkloadEvictedDueToPreempted"}]}})",
+      {"type": "TerminationTarget", "status": "True",
+       "reason": "WorkloadEvictedDueToPreempted"}]}})",
                            "status"));
   settle();
   EXPECT_NE(cluster_.get(pods(), key("p"))["status"]["phase"], "Failed");
