@@ -410,7 +410,7 @@ const Mutant mutants[] = {
      {crashes, late, standby},
      100},
     {"patches_jobs_by_name", patches_jobs_by_name, {recreations, late, noise}, 40},
-    {"deletes_by_name", deletes_by_name, {late, out_of_sync}, 30},
+    {"deletes_by_name", deletes_by_name, {late, out_of_sync, recreations}, 80},
     {"misses_deletions_on_workers", misses_deletions_on_workers, {worker_evictions}, 3},
     {"takes_over_with_old_caches",
      takes_over_with_old_caches,
