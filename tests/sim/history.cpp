@@ -18,6 +18,8 @@ using apiserver::ChangeType;
 constexpr std::size_t violations_max = 20;
 /// Backoffs after a loss end within this time, so that shorter recoveries may pass unnoticed.
 constexpr Duration recovery = 30s;
+/// So late a manager may learn what the operator changed, and may have chosen a worker meanwhile.
+constexpr Duration belated = 5s;
 
 Resource kind_of(const std::string& resource) {
   if (resource == workloads) return Resource::workloads;
@@ -472,15 +474,15 @@ bool History::restored_within(const std::string& cluster, Duration span) const {
 }
 
 std::string History::reason_to_stop(const Run& run, Duration lost_after) const {
-  const auto fits = [&](const Fact& f) {
-    return f.at >= run.recorded && (f.cluster.empty() || f.cluster == run.worker);
-  };
+  const auto at = [&run](const Fact& f) { return f.cluster.empty() || f.cluster == run.worker; };
+  const auto fits = [&](const Fact& f) { return f.at >= run.recorded && at(f); };
+  const auto may_be_news = [&](const Fact& f) { return f.at + belated >= run.recorded && at(f); };
   if (const Record* all = record(run.hub, run.workload)) {
     const auto found = std::find_if(all->facts.begin(), all->facts.end(), fits);
     if (found != all->facts.end()) return found->what;
   }
   if (const auto all = excuses_.find(run.hub); all != excuses_.end()) {
-    const auto found = std::find_if(all->second.begin(), all->second.end(), fits);
+    const auto found = std::find_if(all->second.begin(), all->second.end(), may_be_news);
     if (found != all->second.end()) return found->what;
   }
   // A manager that did not know yet that the worker is not listed may have chosen it.
