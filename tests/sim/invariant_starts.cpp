@@ -92,10 +92,10 @@ class NoDoubleStart final : public Invariant {
       const std::string uid = uid_of(object->value());
       if (history_.creator(uid) != sent.author.cluster) continue;
       if (prebuilt_of(object->value()) != name) continue;
-      const SteadyPoint held = since_[uid];
-      // A watch that was never disturbed shows the Job at once.
-      const Duration lag = held > seen_since ? Duration(1000) : expected_.sees_within;
-      if (std::max(held, seen_since) + lag < sent.at) return true;
+      // A watch that has come back, or was never disturbed, shows the Job at once.
+      const bool undisturbed = seen_since < SteadyPoint{} + Duration(1000);
+      const SteadyPoint back = undisturbed ? seen_since : seen_since + expected_.sees_within;
+      if (std::max(since_[uid] + Duration(1000), back) < sent.at) return true;
     }
     return false;
   }
