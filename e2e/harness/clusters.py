@@ -112,7 +112,11 @@ class Cluster:
         return process.stop(60) if self._last_manager[0] == UPSTREAM else process.stop()
 
     def wait_manager(self):
-        wait_for(f"manager of {self.name} is ready", self._manager_ready, 60, self.check)
+        self.wait_ready("manager", self.health_port)
+
+    def wait_ready(self, component, port):
+        """Returns when the probe for readiness on that port succeeds."""
+        wait_for(f"{component} of {self.name} is ready", lambda: ready(port), 60, self.check)
 
     def check(self):
         """Raises when a process ended that should run."""
@@ -214,9 +218,7 @@ class Cluster:
         wait_for(f"{self.name} serves what the CRDs define", served, 60, self.check)
 
     def _manager_ready(self):
-        url = f"http://127.0.0.1:{self.health_port}/readyz"
-        with urllib.request.urlopen(url, timeout=5) as answer:
-            return answer.status == 200
+        return ready(self.health_port)
 
 
 class EmbeddedCluster(Cluster):
@@ -298,6 +300,11 @@ class RealCluster(Cluster):
             f"--proxy-client-cert-file={file('front-proxy.crt')}",
             f"--proxy-client-key-file={file('front-proxy.key')}",
             "--disable-admission-plugins=ServiceAccount", "--endpoint-reconciler-type=none"]
+
+
+def ready(port):
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/readyz", timeout=5) as answer:
+        return answer.status == 200
 
 
 def manager_config(cluster, changes):

@@ -11,7 +11,7 @@ from .kubectl import KubectlFailed
 from .ports import free_port, own_address
 from .waiting import slowness
 
-CHART, WORKER_CHART = "regatta", "regatta-worker"
+CHART, WORKER_CHART, PLACEMENT_CHART = "regatta", "regatta-worker", "regatta-placement"
 RELEASE = "regatta"
 MANAGER = f"{RELEASE}-controller-manager"
 SERVERS = ("enableWebhooks", "enableConversion", "enableVisibility")
@@ -66,8 +66,8 @@ class Helm:
         found = self.cluster.api.get("configmaps", f"{RELEASE}-manager-config", objects.SYSTEM)
         return found["data"]["controller_manager_config.yaml"]
 
-    def deployment(self):
-        return self.cluster.kubectl.run("get", "deployment", MANAGER, "-n", objects.SYSTEM, "-o",
+    def deployment(self, name=MANAGER):
+        return self.cluster.kubectl.run("get", "deployment", name, "-n", objects.SYSTEM, "-o",
                                         "json").json()
 
     def start_manager(self, component="manager"):
@@ -88,15 +88,31 @@ class Helm:
         installed["visibilityServer"] = {"bindPort": ports["visibility-server"]}
         with open(config, "w") as out:
             json.dump(installed, out)
-        kubeconfig = os.path.join(folder, "account.kubeconfig")
-        token = self.cluster.token_for(objects.SYSTEM, pod["serviceAccountName"])
-        with open(kubeconfig, "w", opener=lambda p, f: os.open(p, f, 0o600)) as out:
-            json.dump(self.cluster.kubeconfig_with_token(token), out)
         args = [*container["command"][1:], *container["args"]]
         args = [a.replace(MOUNTED, config) for a in args]
-        cluster.start_program(*args, "--kubeconfig", kubeconfig, component=component)
+        cluster.start_program(*args, "--kubeconfig", self.account_kubeconfig(pod), component=component)
         cluster.wait_manager()
         return ports
+
+    def start_placement(self):
+        """What the Deployment of the chart for Placements runs: its arguments, its ServiceAccount."""
+        pod = self.deployment(PLACEMENT_CHART)["spec"]["template"]["spec"]
+        container, port = pod["containers"][0], free_port()
+        probed = "--health-probe-bind-address="
+        assert f"{probed}:8081" in container["args"], container["args"]
+        args = [f"{probed}127.0.0.1:{port}" if a.startswith(probed) else a for a in container["args"]]
+        self.cluster.start_program(*container["command"][1:], *args, "--kubeconfig",
+                                   self.account_kubeconfig(pod), component="placement")
+        self.cluster.wait_ready("placement", port)
+
+    def account_kubeconfig(self, pod):
+        """A file for the ServiceAccount of a Deployment's Pods."""
+        account = pod["serviceAccountName"]
+        path = os.path.join(self.cluster.folder, f"{account}.kubeconfig")
+        token = self.cluster.token_for(objects.SYSTEM, account)
+        with open(path, "w", opener=lambda p, f: os.open(p, f, 0o600)) as out:
+            json.dump(self.cluster.kubeconfig_with_token(token), out)
+        return path
 
     def route(self, *managers):
         """What the endpoints controller does: the Services of the chart lead to these managers."""

@@ -5,10 +5,12 @@ import os
 from harness import objects
 from harness.api import condition, is_true
 from harness.federation import report
+from harness.helm import PLACEMENT_CHART, Helm
 from harness.kinds import third_party_crd
 from harness.suite import ROOT, Skip, interop, scenario
 
 DISPATCHER = {"multiKueue": {"gcInterval": "2s", "dispatcherName": "multikueue.regatta.dev/placement"}}
+BY_ANOTHER = {"multiKueue": {"gcInterval": "2s", "dispatcherName": "example.com/by-placements"}}
 OCM = "/apis/cluster.open-cluster-management.io/v1beta1/namespaces"
 API = "cluster.open-cluster-management.io/v1beta1"
 
@@ -80,28 +82,37 @@ def placements_choose(env):
     flips(env.federate(workers=("cpu", "h100"), hub_config=DISPATCHER))
 
 
-@scenario
-def placement_check(env):
-    """A ClusterQueue lists the check of OCM's add-on beside MultiKueue's, and dispatches."""
-    fed = env.federate(workers=("cpu", "h100"))
-    define(fed)
-    make_placement(fed, "gpus", objects.SYSTEM)
+def make_check(fed, name):
+    """A Placement that has not decided, and the AdmissionCheck that names it."""
+    make_placement(fed, name, objects.SYSTEM)
     fed.hub.kubectl.apply({
         "apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "AdmissionCheck",
         "metadata": {"name": "placement"},
         "spec": {"controllerName": "open-cluster-management.io/placement",
                  "parameters": {"apiGroup": "cluster.open-cluster-management.io",
-                                "kind": "Placement", "name": "gpus"}}})
-    both = {"spec": {"admissionChecksStrategy": {
-        "admissionChecks": [{"name": "multikueue"}, {"name": "placement"}]}}}
-    fed.hub.kubectl.run("patch", "clusterqueue", "fleet", "--type=merge", "-p", json.dumps(both))
+                                "kind": "Placement", "name": name}}})
 
+
+def check_follows(fed, name):
+    """The check is active once its Placement has decided for h100."""
     def active(reason):
         seen = condition(fed.hub.api.get("admissionchecks", "placement"), "Active")
         return bool(seen and seen["reason"] == reason) or report(seen)
     fed.wait_for("the check has no clusters", lambda: active("NoClustersAvailable"), 60)
-    decide(fed, "gpus", objects.SYSTEM, "h100")
+    decide(fed, name, objects.SYSTEM, "h100")
     fed.wait_for("the check is active", lambda: active("Active"), 30)
+
+
+@scenario
+def placement_check(env):
+    """A ClusterQueue lists the check of OCM's add-on beside MultiKueue's, and dispatches."""
+    fed = env.federate(workers=("cpu", "h100"))
+    define(fed)
+    make_check(fed, "gpus")
+    both = {"spec": {"admissionChecksStrategy": {
+        "admissionChecks": [{"name": "multikueue"}, {"name": "placement"}]}}}
+    fed.hub.kubectl.run("patch", "clusterqueue", "fleet", "--type=merge", "-p", json.dumps(both))
+    check_follows(fed, "gpus")
     fed.submit(objects.job("placed"))
     fed.wait_complete(["placed"])
     assert fed.winner_of("placed") == "h100", fed.winner_of("placed")
@@ -116,10 +127,54 @@ def start_placement(fed):
 @scenario
 def placement_apart(env):
     """`regatta placement` nominates on a hub whose manager leaves that to another program."""
-    fed = env.federate(workers=("cpu", "h100"), hub_config={
-        "multiKueue": {"gcInterval": "2s", "dispatcherName": "example.com/by-placements"}})
+    fed = env.federate(workers=("cpu", "h100"), hub_config=BY_ANOTHER)
     start_placement(fed)
     flips(fed)
+
+
+def objects_in(cluster):
+    """The names of all objects but Events: {"kind.group/name"}."""
+    kinds = cluster.kubectl.run("api-resources", "--verbs=list", "-o", "name").out.split()
+    kinds = sorted(kind for kind in kinds if kind.split(".")[0] != "events")
+    listed = cluster.kubectl.run("get", ",".join(kinds), "-A", "-o", "name", "--ignore-not-found")
+    return set(listed.out.split())
+
+
+@scenario
+def helm_installs_placement(env):
+    """`regatta placement` as its chart installs it nominates with the rights of the chart alone. Its
+    release goes without what users made."""
+    fed = env.federate(workers=("cpu", "h100"), hub_config=BY_ANOTHER)
+    hub = fed.hub
+    helm = Helm(hub)
+    define(fed)
+    before = objects_in(hub)
+    helm.install("by-ocm", PLACEMENT_CHART)
+    installed = objects_in(hub) - before
+    assert len(installed) == 7, installed  # six of the chart, and the release itself
+    helm.start_placement()
+    flips(fed)
+    fed.wait_for("an Event says what was nominated", lambda: any(
+        e["reason"] == "NominatedByPlacement" for e in hub.api.list("events", objects.NAMESPACE)))
+    assert hub.stop_manager() == 0  # it would write the condition of the check, too
+    make_check(fed, "gpus")
+    check_follows(fed, "gpus")
+    assert not (refused := helm.refused(PLACEMENT_CHART)), refused
+
+    program = hub.processes.pop("placement")
+    lease = hub.api.get("leases", PLACEMENT_CHART, objects.SYSTEM)
+    assert lease["spec"]["holderIdentity"], lease
+    assert program.stop() == 0
+    lease = hub.api.get("leases", PLACEMENT_CHART, objects.SYSTEM)
+    assert not lease["spec"].get("holderIdentity"), lease
+
+    used = objects_in(hub)
+    helm.run("uninstall", "by-ocm")
+    left = objects_in(hub)
+    assert used - left == installed, f"{used - left} went with the release"
+    made = {name.split("/")[0].split(".")[0] for name in left - before}
+    users = {"placement", "placementdecision", "admissioncheck", "job", "workload"}
+    assert made == {*users, "lease"}, left - before
 
 
 @interop
