@@ -96,8 +96,10 @@ bool is_deleting(const GenericJob& job) {
 }
 
 /// Jobs are created suspended. Each start and each stop is another generation. What a group is made
-/// of is deleted when the group is to stop.
+/// of is deleted when the group is to stop. What serves is never stopped, but its Pods are, of
+/// which the copy tells.
 bool told_to_stop(const GenericJob& job) {
+  if (job.serving()) return false;
   if (const jobs::ComposedJob* group = job.composed()) {
     const auto& members = group->members();
     return std::any_of(members.begin(), members.end(),

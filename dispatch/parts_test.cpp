@@ -1,5 +1,6 @@
 #include "dispatch/parts.h"
 
+#include "jobs/integrations/integrations.h"
 #include "jobs/pod/kind.h"
 
 #include <gtest/gtest.h>
@@ -122,6 +123,15 @@ TEST(Parts, AGroupStopsWhenSomeOfItGoAndIsGoneWhenAllDo) {
   EXPECT_FALSE(is_deleting(*group({{"a", runs}, {"b", going}})));
   EXPECT_TRUE(is_deleting(*group({{"a", going}, {"b", going}})));
   EXPECT_TRUE(told_to_stop(*pod("p", waits))) << "an object that was started before";
+}
+
+TEST(Parts, WhatServesIsNeverToldToStop) {
+  const jobs::JobKinds kinds = jobs::all_kinds();
+  const Json changed = Json::parse(R"({"metadata": {"name": "s", "generation": 3}})");
+  for (const char* group : {"apps", "leaderworkerset.x-k8s.io"}) {
+    const char* kind = group == std::string("apps") ? "StatefulSet" : "LeaderWorkerSet";
+    EXPECT_FALSE(told_to_stop(*kinds.find(group, kind)->decode(changed, nullptr).value())) << kind;
+  }
 }
 
 }  // namespace
