@@ -58,7 +58,11 @@ Actions taken_name(const ComposedJob& group) {
 /// nullopt when a Workload can be made.
 std::optional<Actions> before_workload(const JobView& view, const ComposedJob& group) {
   if (view.job->finished()) return in_order({let_go(view.job)});
-  if (view.prebuilt) return in_order({let_go_of(gone_for_good(group))});
+  // Nothing runs without the Workload that it names.
+  if (view.prebuilt) {
+    return in_order(
+        {terminate(view, nullptr, "missing workload"), let_go_of(gone_for_good(group))});
+  }
   const auto obstacle = group.obstacle();
   const Roster roster = group.roster(nullptr);
   Actions out;

@@ -268,6 +268,18 @@ TEST(PodGroup, an_eviction_ends_what_runs_and_waits_for_new_pods) {
   EXPECT_EQ(plan_of({ends, ended}, evicted_one), "drop reservation");
 }
 
+TEST(PodGroup, nothing_runs_without_the_workload_that_it_names) {
+  const char* named = R"({"metadata": {"annotations":
+      {"kueue.x-k8s.io/prebuilt-workload-name": "g"}}})";
+  Json running = member("a", runs), waiting = member("b");
+  for (Json* one : {&running, &waiting}) one->merge_patch(Json::parse(named));
+  JobView view = view_of({running, waiting}, nullptr);
+  view.prebuilt = true;
+  EXPECT_EQ(describe(plan_job(view)), "terminate job a (missing workload)");
+  view.job = group_of({waiting});
+  EXPECT_EQ(describe(plan_job(view)), "");
+}
+
 TEST(PodGroup, it_ends_with_its_pods) {
   const WorkloadPtr workload = workload_of(two, admission);
   EXPECT_EQ(plan_of({member("a", succeeded), member("b", runs)}, workload), "reclaimable 1");
