@@ -57,8 +57,9 @@ RemoteCluster::RemoteCluster(RemoteClusterDeps deps, std::string name, WorkerCon
       jobs(job_store_deps()),
       stopping_(deps_.executor) {
   jobs.add_index(by_workload, [](const jobs::GenericJob& job) {
-    const api::ObjectMeta& metadata = job.metadata();
-    return std::vector<std::string>{metadata.ns + "/" + jobs::prebuilt_workload(metadata)};
+    std::vector<std::string> keys = jobs::workloads_of_copy(job);
+    for (std::string& key : keys) key = job.metadata().ns + "/" + key;
+    return keys;
   });
 }
 
@@ -113,7 +114,9 @@ void RemoteCluster::start(TaskScope& scope) {
     const bool gone = before && (!after || before->metadata().uid != metadata.uid);
     if (gone) removing_jobs_.erase(before->metadata().uid);
     if (stopped_ || !on_workload) return;
-    on_workload(api::ObjectKey(metadata.ns, jobs::prebuilt_workload(metadata)));
+    for (const std::string& name : jobs::workloads_of_copy(after ? *after : *before)) {
+      on_workload(api::ObjectKey(metadata.ns, name));
+    }
   });
   workloads.on_health([this] { health_changed(); });
   jobs.on_health([this] { health_changed(); });

@@ -146,7 +146,7 @@ class RemoteCluster : public std::enable_shared_from_this<RemoteCluster> {
   Wakeup stopping_;
 };
 
-/// Index of RemoteCluster::jobs: "namespace/name" of its prebuilt Workload.
+/// Index of RemoteCluster::jobs: "namespace/name" of each Workload that it may run for.
 inline constexpr const char* by_workload = "workload";
 
 }  // namespace regatta::clusters

@@ -18,6 +18,7 @@ std::optional<WorkerVerb> verb_of(const dispatch::Action& action) {
   if (std::holds_alternative<dispatch::CreateJob>(action)) return WorkerVerb::create_job;
   if (std::holds_alternative<dispatch::OpenGate>(action)) return WorkerVerb::open_gate;
   if (std::holds_alternative<dispatch::UpdateCopyPriority>(action) ||
+      std::holds_alternative<dispatch::UpdateJob>(action) ||
       std::holds_alternative<dispatch::DeactivateRemote>(action) ||
       std::holds_alternative<dispatch::RemoveStrays>(action)) {
     return WorkerVerb::edit;
@@ -80,7 +81,9 @@ Dispatcher::Dispatcher(DispatcherDeps deps, DispatcherConfig config)
       queue_(deps.local.clock, deps.scope, Backoff{Duration(20), std::chrono::seconds(30)},
              Intake::closed) {
   clusters::LocalCluster& local = deps_.local;
-  local.workloads.on_transition([this](const api::ObjectKey& key, const auto&, const auto& after) {
+  local.workloads.on_transition([this](const api::ObjectKey& key, const jobs::WorkloadPtr& before,
+                                       const jobs::WorkloadPtr& after) {
+    wake_followers(before, after);
     if (!after) {
       copied_.erase(key);
       compared_.erase(key);
@@ -114,6 +117,22 @@ Dispatcher::Dispatcher(DispatcherDeps deps, DispatcherConfig config)
         watch_.look(key.name);
         enqueue_all(key.name);
       });
+}
+
+/// The cluster of one Workload of a job decides where the others go.
+void Dispatcher::wake_followers(const jobs::WorkloadPtr& before, const jobs::WorkloadPtr& after) {
+  const jobs::WorkloadPtr& either = after ? after : before;
+  if (!either || !jobs::group_index_of(*either)) return;
+  const auto cluster = [](const jobs::WorkloadPtr& one) {
+    return one ? one->status.cluster_name : std::nullopt;
+  };
+  if (after && cluster(before) == cluster(after)) return;
+  const auto parent = jobs::parent_of(deps_.local.jobs.kinds(), *either);
+  if (!parent) return;
+  const std::string owner = clusters::owner_name(*parent);
+  for (const auto& key : deps_.local.workloads.keys_by_index(clusters::by_owner, owner)) {
+    queue_.add(key);
+  }
 }
 
 void Dispatcher::start() {
@@ -162,6 +181,7 @@ void Dispatcher::nominate_first(const api::Workload& workload, api::WorkloadStat
   });
   const TimePoint now = deps_.local.clock.now();
   group.local.quota_reserved_at = now;
+  group.local.follows = dispatch::followed_cluster(hub, workload);
   group.config_order = config->spec.clusters;
   const bool compares = room_.compares(group.local);
   const jobs::JobPtr job = compares ? jobs::owner_of(hub, workload) : nullptr;
@@ -225,12 +245,20 @@ Task<> Dispatcher::collect_garbage() {
         if (orphaned(deps_.local.workloads.get(key))) queue_.add(key);
       }
       for (const auto& job : member.remote->jobs.list()) {
-        const api::ObjectMeta& metadata = job->metadata();
-        const api::ObjectKey key(metadata.ns, jobs::prebuilt_workload(metadata));
-        if (key.name.empty()) continue;
-        // The brake may have held until now.
-        const jobs::WorkloadPtr workload = deps_.local.workloads.get(key);
-        if (orphaned(workload) || dispatch::never_sent(*workload)) queue_.add(key);
+        const std::vector<std::string> names = jobs::workloads_of_copy(*job);
+        bool known = false;
+        for (const std::string& name : names) {
+          const api::ObjectKey key(job->metadata().ns, name);
+          const jobs::WorkloadPtr workload = deps_.local.workloads.get(key);
+          known = known || workload || member.remote->workloads.get(key);
+          // The brake may have held until now.
+          const bool left = workload && (orphaned(workload) || dispatch::never_sent(*workload));
+          if (left) queue_.add(key);
+        }
+        // Of a job that may have several only those count that are somewhere.
+        if (!known && !names.empty() && !names.front().empty()) {
+          queue_.add({job->metadata().ns, names.front()});
+        }
       }
     }
   }

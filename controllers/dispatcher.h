@@ -81,6 +81,7 @@ class Dispatcher {
   Task<Status> run(api::ObjectKey key, dispatch::RecordWinner action);
   Task<Status> run(api::ObjectKey key, dispatch::SetCheck action);
   Task<Status> run(api::ObjectKey key, dispatch::CreateJob action);
+  Task<Status> run(api::ObjectKey key, dispatch::UpdateJob action);
   Task<Status> run(api::ObjectKey key, dispatch::RemoveStrays action);
   Task<Status> run(api::ObjectKey key, dispatch::CopyJobStatus action);
   Task<Status> run(api::ObjectKey key, dispatch::ReleaseJob action);
@@ -127,6 +128,7 @@ class Dispatcher {
   jobs::JobPtr owner_of(const api::ObjectKey& workload) const;
   std::shared_ptr<clusters::RemoteCluster> remote(const std::string& cluster) const;
   void enqueue_all(const std::string& cluster);
+  void wake_followers(const jobs::WorkloadPtr& before, const jobs::WorkloadPtr& after);
   void note(const api::ObjectKey& key, bool warning, std::string message);
   /// Adds what is certain, and what only this process knows, to the picture.
   void complete(const api::ObjectKey& key, dispatch::GroupView* group);

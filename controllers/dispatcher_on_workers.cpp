@@ -8,6 +8,7 @@
 #include "lib/api/codec.h"
 #include "lib/api/names.h"
 #include "lib/base/check.h"
+#include "lib/base/contains.h"
 #include "lib/runtime/deadline.h"
 
 #include <nlohmann/json.hpp>
@@ -66,7 +67,8 @@ Task<Status> remove_object(std::shared_ptr<clusters::RemoteCluster> worker, jobs
 Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::RemoveRemote action) {
   const auto worker = remote(action.cluster);
   if (!worker) co_return ok();
-  if (const auto job = remote_job_of(*worker, key, deps_.local)) {
+  const jobs::JobPtr job = remote_job_of(*worker, key, deps_.local);
+  if (job && !is_shared(*worker, *job, key, deps_.local)) {
     std::vector<Task<Status>> removals;
     for (const jobs::JobPtr& one : jobs::objects_of(job)) {
       if (!worker->removing_job(*one)) removals.push_back(remove_object(worker, one));
@@ -222,6 +224,26 @@ Task<Status> Dispatcher::create_object(std::shared_ptr<clusters::RemoteCluster> 
   co_return ok();
 }
 
+Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::UpdateJob action) {
+  const auto worker = remote(action.cluster);
+  const jobs::JobPtr there = worker ? remote_job_of(*worker, key, deps_.local) : nullptr;
+  const jobs::JobPtr job = owner_of(key);
+  const Json patch = there && job ? job->follow_patch(*there) : Json::object();
+  if (patch.empty()) co_return ok();
+  const jobs::JobKind& kind = there->kind();
+  auto written = co_await worker->client.patch_raw(kind.resource(), there->metadata().key(),
+                                                   kube::PatchType::merge, dump_json(patch));
+  if (!written) {
+    worker->note(written.error());
+    Error error = written.error().within("updating job on " + action.cluster);
+    if (error.code() == Errc::denied) note(key, true, error.what());
+    co_return error;
+  }
+  auto stored = worker->jobs.decode(kind, std::move(*written));
+  if (stored) worker->jobs.observe(std::move(*stored));
+  co_return ok();
+}
+
 /// The cache of the hub may be behind, so each object is asked for before its namesake goes.
 Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::RemoveStrays action) {
   const auto worker = remote(action.cluster);
@@ -278,7 +300,7 @@ Task<Status> Dispatcher::adopt_or_note_foreign(std::shared_ptr<clusters::RemoteC
   const HubIdentity identity(deps_.local, worker->name());
   if ((*found)->metadata().label(label) == config_.origin &&
       identity.may_own((*found)->metadata())) {
-    const bool wanted = jobs::prebuilt_workload((*found)->metadata()) == workload.name;
+    const bool wanted = contains(jobs::workloads_of_copy(**found), workload.name);
     worker->jobs.observe(std::move(*found));
     if (wanted) co_return ok();
     co_return already_exists;

@@ -81,6 +81,7 @@ void read_objects(const clusters::RemoteCluster& remote, const clusters::LocalCl
   worker->job = job_among(jobs, identity, local.job);
   if (!worker->job) return;
   worker->removing_job = removing_all(remote, worker->job);
+  worker->job_shared = is_shared(remote, *worker->job, local.key, hub);
   if (worker->job->composed()) {
     worker->strays = !strays_on(remote, hub, worker->job, local.job).empty();
   } else {
@@ -115,6 +116,29 @@ jobs::JobPtr remote_job_of(const clusters::RemoteCluster& remote, const api::Obj
   const auto local = hub.workloads.get(workload);
   const jobs::JobPtr owner = local ? jobs::owner_of(hub.objects(), *local) : nullptr;
   return job_among(found, HubIdentity(hub, remote.name()), owner);
+}
+
+bool is_shared(const clusters::RemoteCluster& remote, const jobs::GenericJob& job,
+               const api::ObjectKey& workload, const clusters::LocalCluster& hub) {
+  const auto needs = [&](const api::ObjectKey& key) {
+    const auto other = hub.workloads.get(key);
+    const auto copy = remote.workloads.get(key);
+    if (!other) return copy && hub.workloads.absence(key) == kube::Absence::unseen;
+    const api::Conditions& conditions = other->status.conditions;
+    const bool over =
+        other->metadata.deleting() || api::is_true(conditions, api::conditions::finished);
+    if (over) return false;
+    if (other->status.cluster_name == remote.name()) return true;
+    // An eviction takes the record. The hub keeps the quota until nothing runs there.
+    return copy && api::is_true(conditions, api::conditions::evicted) &&
+           api::is_true(conditions, api::conditions::quota_reserved) &&
+           api::is_true(copy->status.conditions, api::conditions::admitted);
+  };
+  const std::vector<std::string> names = jobs::workloads_of_copy(job);
+  if (names.size() < 2) return false;
+  return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+    return name != workload.name && needs({workload.ns, name});
+  });
 }
 
 std::vector<jobs::JobPtr> strays_on(const clusters::RemoteCluster& remote,

@@ -25,6 +25,10 @@ class HubIdentity {
 jobs::JobPtr remote_job_of(const clusters::RemoteCluster& remote, const api::ObjectKey& workload,
                            const clusters::LocalCluster& hub);
 
+/// Whether that job of a worker runs there for another Workload of the hub, too, or may.
+bool is_shared(const clusters::RemoteCluster& remote, const jobs::GenericJob& job,
+               const api::ObjectKey& workload, const clusters::LocalCluster& hub);
+
 /// The objects of a worker's job that go on although the hub's job, `owner`, no longer has them, as
 /// far as the caches know. Those whose removal was answered are left out.
 std::vector<jobs::JobPtr> strays_on(const clusters::RemoteCluster& remote,

@@ -92,6 +92,7 @@ class PlacementController {
   /// The state of the workload's check of MultiKueue; null when there is none.
   const api::AdmissionCheckState* multikueue_check(const api::Workload& workload) const;
   bool is_of_other(const api::Workload& workload) const;
+  bool goes_with_others(const api::Workload& workload) const;
   bool wants_clusters(const api::Workload& workload) const;
   bool waits(const api::Workload& workload) const;
   void say(const api::Workload& workload, const Outcome& outcome);

@@ -1,4 +1,5 @@
 #include "controllers/placement_controller.h"
+#include "jobs/read_job.h"
 #include "lib/api/names.h"
 #include "lib/api/own_names.h"
 #include "lib/base/contains.h"
@@ -57,8 +58,25 @@ bool PlacementController::is_of_other(const api::Workload& workload) const {
   return check && check->metadata.annotations.contains(std::string(api::annotations::dispatcher));
 }
 
+/// Of the Workloads of one job, MultiKueue sends all to the worker that has the first one.
+bool PlacementController::goes_with_others(const api::Workload& workload) const {
+  const auto index = jobs::group_index_of(workload);
+  if (!index || *index > 0) return index.has_value();
+  const auto& owners = workload.metadata.owner_references;
+  const auto all = deps_.workloads.list();
+  return std::any_of(all.begin(), all.end(), [&](const auto& other) {
+    const auto& theirs = other->metadata.owner_references;
+    return other->status.cluster_name && other->metadata.ns == workload.metadata.ns &&
+           std::any_of(owners.begin(), owners.end(), [&](const api::OwnerReference& owner) {
+             return std::any_of(theirs.begin(), theirs.end(),
+                                [&](const auto& one) { return one.uid == owner.uid; });
+           });
+  });
+}
+
 /// MultiKueue waits for its nominations.
 bool PlacementController::wants_clusters(const api::Workload& workload) const {
+  if (goes_with_others(workload)) return false;
   const auto* check = multikueue_check(workload);
   return check && check->state == api::CheckState::Pending && !workload.status.cluster_name;
 }

@@ -13,9 +13,13 @@ namespace {
 
 constexpr Duration judgement_holds = std::chrono::seconds(1);
 
-/// The Workload of the hub that such a job runs for.
-api::ObjectKey workload_of(const jobs::GenericJob& job) {
-  return {job.metadata().ns, jobs::prebuilt_workload(job.metadata())};
+/// The Workloads of the hub that such a job may run for.
+std::vector<api::ObjectKey> workloads_of(const jobs::GenericJob& job) {
+  std::vector<api::ObjectKey> keys;
+  for (std::string& name : jobs::workloads_of_copy(job)) {
+    keys.emplace_back(job.metadata().ns, std::move(name));
+  }
+  return keys;
 }
 
 bool vanished(const clusters::LocalCluster& hub, const api::ObjectKey& workload) {
@@ -23,9 +27,10 @@ bool vanished(const clusters::LocalCluster& hub, const api::ObjectKey& workload)
          hub.workloads.absence(workload) != kube::Absence::deleted;
 }
 
-/// The hub has the Workload of the job, and no record that it was ever sent to a worker.
-bool record_lost(const clusters::LocalCluster& hub, const jobs::GenericJob& job) {
-  const auto workload = hub.workloads.get(workload_of(job));
+/// The hub has that Workload of the job, and no record that it was ever sent to a worker.
+bool record_lost(const clusters::LocalCluster& hub, const jobs::GenericJob& job,
+                 const api::ObjectKey& key) {
+  const auto workload = hub.workloads.get(key);
   if (!workload || !dispatch::never_sent(*workload)) return false;
   const auto& owners = workload->metadata.owner_references;
   const std::string& made_for =
@@ -47,8 +52,15 @@ dispatch::RunningThere WorkerWatch::count(const clusters::RemoteCluster& worker)
   }
   for (const jobs::JobPtr& job : worker.jobs.list()) {
     if (job->finished() || !identity.may_own(job->metadata())) continue;
-    running.insert(workload_of(*job));
-    if (record_lost(hub_, *job)) lost.insert(workload_of(*job));
+    std::vector<api::ObjectKey> keys = workloads_of(*job);
+    // Of a job that has several, copies say which of them run.
+    if (keys.size() > 1) {
+      std::erase_if(keys, [&](const api::ObjectKey& key) { return !running.contains(key); });
+    }
+    for (const api::ObjectKey& key : keys) {
+      running.insert(key);
+      if (record_lost(hub_, *job, key)) lost.insert(key);
+    }
   }
   dispatch::RunningThere there;
   there.all = running.size();

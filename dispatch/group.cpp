@@ -52,10 +52,27 @@ std::string rejection_of(const jobs::Lookup& hub, const api::Workload& workload)
          ", Kind=" + owner->kind + "\"";
 }
 
+/// It is in its place on a cluster, and not on its way out.
+bool is_placed(const jobs::Lookup& hub, const api::Workload& workload) {
+  const api::WorkloadStatus& status = workload.status;
+  if (!status.cluster_name || workload.metadata.deleting()) return false;
+  if (api::is_true(status.conditions, conditions::finished)) return false;
+  if (api::is_true(status.conditions, conditions::evicted)) return false;
+  const api::AdmissionCheckState* check = multikueue_check(hub, status);
+  return check && check->state != api::CheckState::Retry &&
+         check->state != api::CheckState::Rejected;
+}
+
 void read_owner(const jobs::Lookup& hub, const api::Workload& workload, const jobs::JobPtr& job,
                 LocalView* view) {
   view->rejection = rejection_of(hub, workload);
   if (!view->rejection.empty()) return;
+  const auto index = jobs::group_index_of(workload);
+  if (index && static_cast<std::size_t>(*index) >= jobs::copied_groups_max) {
+    view->rejection = "MultiKueue runs no more than " + std::to_string(jobs::copied_groups_max) +
+                      " groups of one job";
+    return;
+  }
   view->job_missing = !job;
   if (!job) return;
   const std::string reason = job->not_managed_reason();
@@ -171,7 +188,7 @@ std::optional<TimePoint> deleting_since(const jobs::JobPtr& job) {
 }
 
 ClusterView read_cluster(const WorkerView& worker, const api::Workload* local,
-                         const jobs::JobPtr& job) {
+                         const jobs::JobPtr& job, bool leads) {
   ClusterView view;
   view.connected = worker.connected;
   view.lost_since = worker.lost_since;
@@ -183,9 +200,12 @@ ClusterView read_cluster(const WorkerView& worker, const api::Workload* local,
     view.job_deleting = is_deleting(*worker.job) || worker.removing_job;
     if (view.job_deleting) view.job_deleting_since = deleting_since(worker.job);
     view.job_ended = has_ended(*worker.job);
+    view.job_shared = worker.job_shared;
     view.job_strays = worker.strays;
     const bool several = job && local && job->composed();
     view.job_incomplete = several && !parts_to_create(job, worker.job, *local).empty();
+    // One of its Workloads is enough to see to it.
+    view.job_behind = job && leads && !job->follow_patch(*worker.job).empty();
     view.job_active = worker.job->active();
     view.job_stopped = told_to_stop(*worker.job) && !view.job_active;
     view.job_stopping = told_to_stop(*worker.job) && view.job_active;
@@ -286,6 +306,37 @@ Drift drift_between(const api::Workload& local, const api::Workload& remote) {
   return may_follow ? Drift::priority : Drift::other;
 }
 
+/// The first group's Workload races. Its place is recorded before any other one has one, and a
+/// Workload that has a place follows only those with a lower index, so that all of them follow one.
+std::optional<std::string> followed_cluster(const jobs::Lookup& hub,
+                                            const api::Workload& workload) {
+  const auto mine = jobs::group_index_of(workload);
+  const auto parent = mine ? jobs::parent_of(hub.kinds(), workload) : std::nullopt;
+  if (!parent) return std::nullopt;
+  const bool placed = is_placed(hub, workload);
+  const auto shares_owner = [&](const api::Workload& other) {
+    const auto& owners = workload.metadata.owner_references;
+    const auto& theirs = other.metadata.owner_references;
+    return std::any_of(owners.begin(), owners.end(), [&](const api::OwnerReference& owner) {
+      return owner.kind == parent->kind->resource().kind &&
+             std::any_of(theirs.begin(), theirs.end(),
+                         [&](const auto& one) { return one.uid == owner.uid; });
+    });
+  };
+  std::optional<std::int32_t> first;
+  std::string cluster;
+  for (const jobs::WorkloadPtr& other : hub.workloads_of(*parent)) {
+    const auto index = jobs::group_index_of(*other);
+    const bool before = index && (placed ? *index < *mine : *index != *mine);
+    if (!before || (first && *first < *index)) continue;
+    if (!is_placed(hub, *other) || !shares_owner(*other)) continue;
+    first = index;
+    cluster = *other->status.cluster_name;
+  }
+  if (!first && (placed || *mine == 0)) return std::nullopt;
+  return cluster;
+}
+
 GroupView read_group(const jobs::Lookup& hub, const FleetView& fleet, const ForeignJobs& foreign,
                      const api::ObjectKey& key, TimePoint now) {
   GroupView group;
@@ -294,6 +345,7 @@ GroupView read_group(const jobs::Lookup& hub, const FleetView& fleet, const Fore
   if (workload) {
     job = jobs::owner_of(hub, *workload);
     group.local = read_local(hub, *workload, job, now);
+    group.local.follows = followed_cluster(hub, *workload);
     if (const api::AdmissionCheckState* check = multikueue_check(hub, workload->status)) {
       const auto config = config_of(hub, check->name);
       group.local.config_missing = !config;
@@ -303,7 +355,7 @@ GroupView read_group(const jobs::Lookup& hub, const FleetView& fleet, const Fore
     group.local.deleted = true;
   }
   fleet.for_each_worker(key, [&](const std::string& name, const WorkerView& worker) {
-    ClusterView view = read_cluster(worker, workload.get(), job);
+    ClusterView view = read_cluster(worker, workload.get(), job, !group.local.follows);
     view.listed = std::find(group.config_order.begin(), group.config_order.end(), name) !=
                   group.config_order.end();
     // A config that is gone says nothing about the worker that runs the Job.

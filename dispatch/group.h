@@ -36,6 +36,7 @@ struct WorkerView {
   bool removal_begun = false;  ///< we asked for it; the answer may be lost
   jobs::JobPtr job;            ///< our job for the workload; null when the worker has none
   bool removing_job = false;   ///< all of it
+  bool job_shared = false;     ///< it runs for other Workloads of the hub, too
   bool strays = false;         ///< of a job of several objects: some have none on the hub any more
   Certainty certainty = Certainty::certain;  ///< of the copy and of the job, the worse
   bool of_another_life = false;  ///< the copy or the job is of an older Workload or job of the name
@@ -68,6 +69,10 @@ std::shared_ptr<const api::MultiKueueConfig> config_of(const jobs::Lookup& hub,
 
 /// How a worker's copy differs from the hub's Workload, spec.active and preemptionGates aside.
 Drift drift_between(const api::Workload& local, const api::Workload& remote);
+
+/// Of a Workload whose job has several: where those that go before it are, as LocalView::follows
+/// says.
+std::optional<std::string> followed_cluster(const jobs::Lookup& hub, const api::Workload& workload);
 
 /// Everything plan() needs to know about one workload. Pure.
 GroupView read_group(const jobs::Lookup& hub, const FleetView& fleet, const ForeignJobs& foreign,

@@ -35,10 +35,21 @@ bool holds_job(const ClusterView& v) {
   return v.job == RemoteJob::ours;
 }
 
+/// The Job there runs for this Workload alone: it is removed with it, and it is in the way of a new
+/// attempt.
+bool holds_own_job(const ClusterView& v) {
+  return holds_job(v) && !v.job_shared;
+}
+
+/// Nothing there is in the way of a Job for this Workload.
+bool is_free(const ClusterView& v) {
+  return v.job == RemoteJob::absent || (holds_job(v) && v.job_shared);
+}
+
 /// Whether a removal has something to do. Objects that are already being deleted are left alone.
 bool removable(const ClusterView& v) {
   if (!v.connected) return false;
-  if (holds_job(v) && !v.job_deleting) return true;
+  if (holds_own_job(v) && !v.job_deleting) return true;
   return v.copy && (!v.copy->deleting || v.copy->has_finalizers);
 }
 
@@ -47,7 +58,7 @@ void look_again(Plan* plan, Duration after) {
 }
 
 void remove(Plan* plan, const std::string& name, const ClusterView& v) {
-  if (removable(v)) plan->actions.push_back(RemoveRemote{name, holds_job(v)});
+  if (removable(v)) plan->actions.push_back(RemoveRemote{name, holds_own_job(v)});
 }
 
 void remove_all_but(Plan* plan, const Clusters& clusters, const std::string& kept) {
@@ -269,6 +280,7 @@ Plan run_job(Plan plan, const GroupView& g, const ClusterView& v) {
     case RemoteJob::ours:
       if (v.job_news) plan.actions.push_back(CopyJobStatus{name, false});
       if (v.job_strays) plan.actions.push_back(RemoveStrays{name});
+      if (v.job_behind) plan.actions.push_back(UpdateJob{name});
       return v.job_incomplete ? create_job(std::move(plan), g, v) : plan;
   }
   return plan;
@@ -302,6 +314,13 @@ Plan hosted(const GroupView& g, TimePoint now, const PlanConfig& config) {
   if (copy.finished) return remote_finished(std::move(plan), g, v);
   // 8e. The hub is already taking the workload back; the eviction will wind it down.
   if (leaving) return plan;
+  // Two Workloads of one job have won on different clusters, which no write of ours leads to.
+  if (g.local.follows && !g.local.follows->empty() && *g.local.follows != name) {
+    return set_check(std::move(plan), CheckState::retry,
+                     "The other Workloads of the job are on worker cluster \"" + *g.local.follows +
+                         "\", resetting for re-dispatch",
+                     true);
+  }
   // 8f. The copy is evicted.
   if (copy.evicted) {
     plan = set_check(
@@ -332,7 +351,7 @@ Plan hosted(const GroupView& g, TimePoint now, const PlanConfig& config) {
 bool eligible(const GroupView& g, const std::string& name, const ClusterView& v) {
   return v.connected && v.listed && v.copy && v.copy->admitted_at && !v.copy->finished &&
          !v.copy->evicted && !v.copy->deactivating && !v.copy->deleting && !v.copy->removal_begun &&
-         v.copy->drift != Drift::other && !v.copy->of_another_life && v.job == RemoteJob::absent &&
+         v.copy->drift != Drift::other && !v.copy->of_another_life && is_free(v) &&
          v.certainty != Certainty::unreadable && contains(g.local.nominated, name) &&
          !refused(g.local, name);
 }
@@ -394,7 +413,7 @@ void place_copies(Plan* plan, const GroupView& g, const std::vector<std::string>
         v.listed && v.kind_served && contains(nominated, name) && !refused(g.local, name);
     // Without a recorded cluster a Job or a finished copy is left over from an earlier attempt.
     const bool stale =
-        holds_job(v) ||
+        holds_own_job(v) ||
         (v.copy && (v.copy->finished || v.copy->deactivating || v.copy->removal_begun ||
                     v.copy->drift == Drift::other || v.copy->of_another_life));
     if (!wanted || stale) {
@@ -422,8 +441,7 @@ void place_copies(Plan* plan, const GroupView& g, const std::vector<std::string>
 bool may_preempt(const GroupView& g, const std::string& name, const ClusterView& v) {
   return v.connected && v.listed && v.copy && v.copy->blocked_since && !v.copy->finished &&
          !v.copy->evicted && !v.copy->deactivating && !v.copy->deleting && !v.copy->removal_begun &&
-         v.copy->drift == Drift::none && v.job == RemoteJob::absent &&
-         contains(g.local.nominated, name);
+         v.copy->drift == Drift::none && is_free(v) && contains(g.local.nominated, name);
 }
 
 /// Of the workers that would have to preempt, the first one may, unless another one was allowed to
@@ -456,7 +474,7 @@ void open_gate(Plan* plan, const GroupView& g, TimePoint now, const PlanConfig& 
 /// Of a dispatcher that compares workers.
 std::string why_not_elsewhere(const GroupView& g, const std::string& winner, TimePoint now,
                               const PlanConfig& config) {
-  if (!compares(dispatcher_of(g.local, config))) return {};
+  if (g.local.follows || !compares(dispatcher_of(g.local, config))) return {};
   return not_elsewhere(ranking_of(g, now, config), winner);
 }
 
@@ -647,6 +665,9 @@ std::string text(const SetCheck& a) {
 }
 std::string text(const CreateJob& a) {
   return "create job on " + a.cluster;
+}
+std::string text(const UpdateJob& a) {
+  return "update job on " + a.cluster;
 }
 std::string text(const RemoveStrays& a) {
   return "remove strays on " + a.cluster;

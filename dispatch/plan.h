@@ -63,6 +63,9 @@ struct LocalView {
   /// Empty when the owner is of a kind that can be dispatched and is managed by MultiKueue.
   /// Otherwise the message of the rejected check.
   std::string rejection;
+  /// A job with several Workloads runs on one cluster. Where those that go before this one are;
+  /// empty while that is not known. nullopt: this one races, and the others follow it.
+  std::optional<std::string> follows;
   bool job_missing = false;     ///< the owner is not (or not yet) known
   bool config_missing = false;  ///< the check's MultiKueueConfig is not (or not yet) known
   Certainty certainty = Certainty::certain;  ///< of the Workload, also when it is `deleted`
@@ -142,6 +145,10 @@ struct ClusterView {
   bool job_stopping = false;
   /// The remote Job's status has something that the hub's Job lacks and may be given now.
   bool job_news = false;
+  /// The Job runs there for other Workloads, too, so it stays when this one leaves.
+  bool job_shared = false;
+  /// The hub's Job was changed in a way that this one is to follow, such as its scale.
+  bool job_behind = false;
   /// Of a Job that is made of several objects: some are still to be created.
   bool job_incomplete = false;
   /// The same, and some go on although the hub's Job no longer has them.
@@ -257,6 +264,10 @@ struct RemoveStrays {
 struct CreateJob {
   std::string cluster;
 };
+/// Changes the Job on the worker as the hub's was changed.
+struct UpdateJob {
+  std::string cluster;
+};
 /// Copies the remote Job's status to the hub's Job.
 struct CopyJobStatus {
   std::string cluster;
@@ -285,9 +296,10 @@ struct TellState {
   std::string message;
 };
 
-using Action = std::variant<RemoveRemote, CreateCopy, UpdateCopyPriority, OpenGate, SetNominated,
-                            RecordWinner, SetCheck, CreateJob, RemoveStrays, CopyJobStatus,
-                            ReleaseJob, DeactivateRemote, FinishLocal, Confirm, TellState>;
+using Action =
+    std::variant<RemoveRemote, CreateCopy, UpdateCopyPriority, OpenGate, SetNominated, RecordWinner,
+                 SetCheck, CreateJob, UpdateJob, RemoveStrays, CopyJobStatus, ReleaseJob,
+                 DeactivateRemote, FinishLocal, Confirm, TellState>;
 
 /// The actions are in order: each runs only after those before it succeeded (but see RemoveRemote).
 /// Removals and copies that follow each other touch different clusters and may run together. After

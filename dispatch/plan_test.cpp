@@ -780,6 +780,48 @@ TEST(Plan, WhatAWorkerLacksOfAGroupIsCreated) {
   EXPECT_EQ(describe(plan(unclear, now, PlanConfig{})), "");
 }
 
+Given following(const std::string& cluster) {
+  return Given{"a", "b"}.nominated({}).with([&](Given& g) { g.local.follows = cluster; });
+}
+Given shared(Given given, const std::string& name) {
+  return std::move(given).job(name).with([&](Given& g) { g.clusters[name].job_shared = true; });
+}
+
+TEST(Plan, AWorkloadOfAJobWithSeveralGoesWhereTheOthersAre) {
+  const auto step = [](const GroupView& g) { return describe(plan(g, now, PlanConfig{})); };
+  EXPECT_EQ(step(following("")), "look again in 50s") << "the first one races, this one waits";
+  EXPECT_EQ(step(following("").copy("a").nominated({"a"})), "nominate [], remove copy on a");
+  EXPECT_EQ(step(following("b")), "nominate [b], copy to b");
+  EXPECT_EQ(step(shared(following("b").nominated({"b"}), "b")), "copy to b")
+      << "the job there is no leftover";
+  EXPECT_EQ(step(shared(following("b").nominated({"b"}).admitted("b", 1s), "b")),
+            "record winner b, create job on b");
+  EXPECT_EQ(step(shared(following("b").won("b").admitted("b", 1s), "b")), "");
+  EXPECT_EQ(step(following("b").nominated({"b"}).admitted("b", 1s).job("b")),
+            "remove job and copy on b")
+      << "a job that runs for nobody else is left over from an earlier attempt";
+}
+
+TEST(Plan, AJobThatRunsForOtherWorkloadsStays) {
+  const auto step = [](const GroupView& g) { return describe(plan(g, now, PlanConfig{})); };
+  const auto gone = [](Given& g) { g.local.deleted = true; };
+  EXPECT_EQ(step(shared(Given{"a"}.won("a").admitted("a", 1s).with(gone), "a")),
+            "remove copy on a");
+  EXPECT_EQ(step(shared(Given{"a"}.won("a").with(gone), "a")), "");
+  EXPECT_EQ(step(Given{"a"}.won("a").admitted("a", 1s).job("a").with(gone)),
+            "remove job and copy on a");
+  EXPECT_EQ(step(shared(Given{"a"}.won("a").admitted("a", 1s), "a").with([](Given& g) {
+              g.clusters["a"].job_behind = true;
+            })),
+            "update job on a");
+}
+
+TEST(Plan, WorkloadsOfOneJobAreBroughtTogether) {
+  EXPECT_EQ(describe(plan(shared(following("b").won("a").admitted("a", 1s), "a"), now, {})),
+            "check Retry (The other Workloads of the job are on worker cluster \"b\", resetting "
+            "for re-dispatch)");
+}
+
 TEST(Plan, APlacementNominatesWhateverTheDispatcherIs) {
   const Given placed =
       Given{"a", "b"}.nominated({"b"}).with([](Given& g) { g.local.placed = true; });

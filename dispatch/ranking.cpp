@@ -82,6 +82,10 @@ placement::Ranking ranking_of(const GroupView& g, TimePoint now, const PlanConfi
 }
 
 Nomination nomination_of(const GroupView& g, TimePoint now, const PlanConfig& config) {
+  if (const auto& cluster = g.local.follows) {
+    if (cluster->empty()) return {};
+    return {{{*cluster}}, std::nullopt};
+  }
   placement::NominationConfig by = config.nomination;
   by.dispatcher = dispatcher_of(g.local, config);
   if (compares(by.dispatcher)) {

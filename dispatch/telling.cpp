@@ -22,9 +22,9 @@ struct Trouble {
 bool is_trouble(std::string_view reason) {
   return reason == reasons::no_worker_connected || reason == reasons::no_worker_accepts ||
          reason == reasons::no_worker_fits || reason == reasons::worker_lost ||
-         reason == reasons::waiting_for_removal || reason == reasons::waiting_for_stop ||
-         reason == reasons::removals_held || reason == reasons::waiting_for_last_status ||
-         reason == reasons::job_not_created;
+         reason == reasons::waiting_for_first_group || reason == reasons::waiting_for_removal ||
+         reason == reasons::waiting_for_stop || reason == reasons::removals_held ||
+         reason == reasons::waiting_for_last_status || reason == reasons::job_not_created;
 }
 
 std::string quoted(const std::string& name) {
@@ -103,6 +103,22 @@ std::optional<Trouble> misfit_of(const GroupView& g, TimePoint now, const PlanCo
                  g.local.quota_reserved_at};
 }
 
+/// A workload that goes to the worker on which the rest of its job is.
+std::optional<Trouble> trouble_of_follower(const GroupView& g) {
+  const std::string& name = *g.local.follows;
+  if (name.empty()) {
+    return Trouble{reasons::waiting_for_first_group,
+                   "The Workload of the job's first group decides the worker cluster, and has none",
+                   g.local.quota_reserved_at};
+  }
+  const auto found = g.clusters.find(name);
+  if (found == g.clusters.end() || found->second.connected) return removal_of(g);
+  return Trouble{reasons::worker_lost,
+                 "Worker cluster " + quoted(name) + ", where the rest of the job is, is lost",
+                 std::max(g.local.quota_reserved_at,
+                          found->second.lost_since.value_or(g.local.quota_reserved_at))};
+}
+
 std::optional<Trouble> trouble_of_race(const GroupView& g, TimePoint now,
                                        const PlanConfig& config) {
   if (const std::string* name = where_held(g)) {
@@ -111,6 +127,7 @@ std::optional<Trouble> trouble_of_race(const GroupView& g, TimePoint now,
                        ", and the hub has no record of it; its MultiKueueCluster tells what to do",
                    g.local.quota_reserved_at};
   }
+  if (g.local.follows) return trouble_of_follower(g);
   std::vector<std::string> refusing, lacking;
   TimePoint since = g.local.quota_reserved_at;
   bool any = false;

@@ -96,6 +96,25 @@ TEST(Telling, ARaceWithoutWorkersSaysSo) {
   EXPECT_EQ(told(g), "Racing: Worker clusters are asked to admit the workload");
 }
 
+TEST(Telling, AWorkloadThatFollowsOthersSaysWhatItWaitsFor) {
+  GroupView g = racing();
+  g.local.follows = "";
+  EXPECT_EQ(told(g),
+            "WaitingForFirstGroup: The Workload of the job's first group decides the worker "
+            "cluster, and has none");
+  g.local.quota_reserved_at = now - 20s;
+  EXPECT_EQ(told(g), "look again in 40000");
+  g.local.told = "WaitingForFirstGroup";
+  g.local.follows = "a";
+  EXPECT_EQ(told(g), "Racing: Worker clusters are asked to admit the workload");
+  g.local.told = "";
+  lose(&g, "a", 10min);
+  g.local.quota_reserved_at = now - 20min;
+  EXPECT_EQ(told(g), "WorkerLost: Worker cluster \"a\", where the rest of the job is, is lost");
+  g.local.follows.reset();
+  EXPECT_EQ(told(g), "") << "b is there";
+}
+
 TEST(Telling, AJobThatDoesNotGoAwayIsNamed) {
   GroupView g = hosted();
   g.clusters["a"].job = RemoteJob::absent;

@@ -189,6 +189,9 @@ class GenericJob {
   /// The job for a worker: the hub's job as it was before it was started, suspended, with the
   /// origin label and the name of its prebuilt Workload, without the fields that belong to the hub.
   virtual Json remote_job(const api::Workload& workload, const std::string& origin) const = 0;
+  /// What `remote`, the worker's job of the same kind, takes over from the hub's job (this one)
+  /// while it is there. An empty object when nothing is left to do.
+  virtual Json follow_patch(const GenericJob& /*remote*/) const { return Json::object(); }
   /// What the status of the hub's job (this one) takes over from `remote`, the worker's job of the
   /// same kind. Empty object when there is nothing to copy or when the copy must wait.
   virtual Json status_patch(const GenericJob& remote) const = 0;

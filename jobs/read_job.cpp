@@ -1,6 +1,7 @@
 #include "jobs/read_job.h"
 
 #include "jobs/admission_info.h"
+#include "jobs/annotation_values.h"
 #include "jobs/composed_job.h"
 #include "jobs/elastic.h"
 #include "jobs/serving_job.h"
@@ -260,6 +261,29 @@ std::string prebuilt_workload(const api::ObjectMeta& metadata) {
   return annotated.empty() ? metadata.label(key) : annotated;
 }
 
+std::vector<std::string> workloads_of_copy(const GenericJob& copy) {
+  std::string name = prebuilt_workload(copy.metadata());
+  const ServingJob* job = copy.serving();
+  if (!name.empty() || !job || !job->made_on_hub()) return {std::move(name)};
+  std::vector<std::string> out;
+  // Which form of names the hub uses is not known.
+  for (const bool brief : {false, true}) {
+    const auto groups = job->groups({brief, false}, copied_groups_max);
+    if (!groups) continue;
+    for (const ServingGroup& group : *groups) out.push_back(group.name);
+  }
+  return out;
+}
+
+std::optional<std::int32_t> group_index_of(const api::Workload& workload) {
+  const std::string key(api::annotations::component_workload_index);
+  const std::string& text = workload.metadata.annotation(key);
+  std::string complaint;
+  const auto index = text.empty() ? std::nullopt : whole_number(text, &complaint);
+  if (!index || *index < 0 || *index > INT32_MAX) return std::nullopt;
+  return static_cast<std::int32_t>(*index);
+}
+
 std::optional<JobId> group_of(const JobKinds& kinds, const api::Workload& workload) {
   const std::string marked(api::annotations::is_group_workload);
   if (workload.metadata.annotation(marked) != "true") return std::nullopt;
@@ -291,7 +315,7 @@ JobPtr owner_of(const Lookup& objects, const api::Workload& workload) {
   if (!owner) {
     if (const auto parent = parent_of(objects.kinds(), workload)) {
       const JobPtr job = objects.job(*parent);
-      if (job && serves(workload, *job)) return job;
+      return job && serves(workload, *job) ? job : nullptr;
     }
     const auto group = group_of(objects.kinds(), workload);
     return group ? objects.job(*group) : nullptr;

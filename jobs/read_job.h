@@ -4,7 +4,11 @@
 #include "jobs/plan.h"
 #include "lib/api/labels.h"
 
+#include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace regatta::jobs {
 
@@ -38,6 +42,15 @@ Result<JobPtr> managed_maker(const Lookup& objects, const GenericJob& job, const
 /// The prebuilt Workload that a job names, by annotation or label; empty for none.
 std::string prebuilt_workload(const api::ObjectMeta& metadata);
 
+/// The names of the Workloads of the hub that a worker's copy of a job may run for: the one that it
+/// names, or those of all groups of a serving job that has several.
+std::vector<std::string> workloads_of_copy(const GenericJob& copy);
+/// A copy with more groups is taken for one with so many.
+inline constexpr std::size_t copied_groups_max = 4096;
+
+/// Which of the groups of its job the Workload is for; nullopt when jobs of its kind have one.
+std::optional<std::int32_t> group_index_of(const api::Workload& workload);
+
 /// The composed job to which the Workload belongs by its name; nullopt for Workloads of single
 /// objects.
 std::optional<JobId> group_of(const JobKinds& kinds, const api::Workload& workload);
@@ -49,8 +62,8 @@ std::optional<JobId> parent_of(const JobKinds& kinds, const api::Workload& workl
 /// owner, or null. What belongs to a group may exist before the members, on a worker.
 bool left_by_owner(const api::Workload& workload, const GenericJob* namesake);
 
-/// The job that owns the Workload. Null when it is unknown, when its kind is not handled, or when
-/// another job has the name by now.
+/// The job that owns the Workload: of a group of Pods that a serving job made, that job. Null when
+/// it is unknown, when its kind is not handled, or when another job has the name by now.
 JobPtr owner_of(const Lookup& objects, const api::Workload& workload);
 
 }  // namespace regatta::jobs

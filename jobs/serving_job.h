@@ -37,8 +37,10 @@ class ServingJob : public PodParent {
  public:
   const ServingJob* serving() const final { return this; }
 
-  /// The groups that there are to be; `invalid` when the job cannot have so many.
-  virtual Result<std::vector<ServingGroup>> groups(const ServingNames& names) const = 0;
+  /// The groups that there are to be, or the first of them; `invalid` when the job cannot have as
+  /// many as it asks for.
+  virtual Result<std::vector<ServingGroup>> groups(const ServingNames& names,
+                                                   std::size_t most = SIZE_MAX) const = 0;
   /// A hub made the Workloads of the groups.
   bool made_on_hub() const;
   /// Whether its priority is followed while it has Workloads.

@@ -2,6 +2,7 @@
 
 #include "jobs/integrations/integrations.h"
 #include "jobs/plan.h"
+#include "jobs/read_job.h"
 #include "lib/api/names.h"
 
 #include <gmock/gmock.h>
@@ -159,6 +160,46 @@ TEST(ServingJobs, ALeaderWorkerSetHasAWorkloadForEachReplica) {
   EXPECT_EQ(all[0]->spec.pod_sets[1].count, 2);
   EXPECT_EQ(plan(view_of(leader_worker_set(R"({"spec": {"replicas": 1}})"), all)),
             "delete workload " + all[1]->metadata.name);
+}
+
+TEST(ServingJobs, ACopyOfALeaderWorkerSetRunsForTheWorkloadsOfTheHub) {
+  const JobPtr job = leader_worker_set();
+  EXPECT_EQ(workloads_of_copy(*job), std::vector<std::string>{""}) << "it is no copy";
+  const auto on_hub = workloads_of(job);
+  Json copy = job->remote_job(*on_hub[0], "hub");
+  copy["metadata"]["uid"] = "of the worker";
+  const JobPtr there = job->kind().decode(copy, nullptr).value();
+  const std::vector<std::string> names = workloads_of_copy(*there);
+  EXPECT_THAT(names, ::testing::IsSupersetOf({on_hub[0]->metadata.name, on_hub[1]->metadata.name}));
+  copy["spec"]["replicas"] = 1000000;
+  const JobPtr huge = job->kind().decode(copy, nullptr).value();
+  EXPECT_EQ(workloads_of_copy(*huge).size(), 2 * copied_groups_max) << "in both forms of names";
+  const JobPtr set = stateful_set();
+  const JobPtr set_there =
+      set->kind().decode(set->remote_job(*workloads_of(set)[0], "hub"), nullptr).value();
+  EXPECT_EQ(workloads_of_copy(*set_there),
+            std::vector<std::string>{workloads_of(set)[0]->metadata.name});
+}
+
+TEST(ServingJobs, ReplicasOfACopyFollowTheHub) {
+  const JobPtr job = leader_worker_set();
+  const JobPtr copy = leader_worker_set(R"({"metadata": {"uid": "w"}, "spec": {"replicas": 5}})");
+  EXPECT_EQ(job->follow_patch(*copy),
+            Json::parse(R"({"metadata": {"uid": "w"}, "spec": {"replicas": 2}})"));
+  EXPECT_EQ(job->follow_patch(*leader_worker_set()), Json::object());
+  const JobPtr wrong = leader_worker_set(R"({"spec": {"replicas": -1}})");
+  EXPECT_EQ(wrong->follow_patch(*copy), Json::object());
+}
+
+TEST(ServingJobs, AnIndexIsANumber) {
+  api::Workload workload = *workloads_of(leader_worker_set())[1];
+  EXPECT_EQ(group_index_of(workload), 1);
+  auto& index = workload.metadata.annotations["kueue.x-k8s.io/component-workload-index"];
+  for (const char* none : {"", "-1", "one", "1x", "2147483648"}) {
+    index = none;
+    EXPECT_EQ(group_index_of(workload), std::nullopt) << none;
+  }
+  EXPECT_EQ(group_index_of(*workloads_of(stateful_set())[0]), std::nullopt);
 }
 
 TEST(ServingJobs, ASurgeHasWorkloadsOfItsOwn) {

@@ -52,6 +52,11 @@ const std::vector<Rule>& looks() {
 }
 std::vector<Rule> writes(const WorkerAccount& account) {
   std::vector<Rule> all = of_jobs(account, {"create", "delete"});
+  // Their replicas follow those of the hub.
+  const auto scaled = [](const Rule& rule) { return rule.resource == "leaderworkersets"; };
+  for (Rule& rule : all) {
+    if (scaled(rule)) rule.verbs.push_back("patch");
+  }
   all.push_back({"kueue.x-k8s.io", "workloads", {"create", "delete", "patch"}});
   all.push_back({"kueue.x-k8s.io", "workloads/status", {"patch"}});
   return all;

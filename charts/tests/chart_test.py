@@ -333,6 +333,14 @@ class Permissions(unittest.TestCase):
         self.assertEqual({v for v, g, r in granted if (g, r) == ("apps", "statefulsets")},
                          {"get", "list", "watch", "create", "delete"})
 
+    def test_replicas_of_leader_worker_sets_follow_from_the_hub(self):
+        found = objects("regatta-worker", "--set", "frameworks={%s,batch/job}" % PODS_FRAMEWORKS[1])
+        granted = permissions.granted(found["ClusterRole", "multikueue-sa"]["rules"])
+        group = PODS_FRAMEWORKS[1].split("/")[0]
+        self.assertEqual({v for v, g, r in granted if (g, r) == (group, "leaderworkersets")},
+                         {"get", "list", "watch", "create", "delete", "patch"})
+        self.assertNotIn(("patch", "batch", "jobs"), granted)
+
     def test_runtimes_of_listed_kinds_are_read(self):
         config = "integrations: {frameworks: [trainer.kubeflow.org/trainjob]}"
         granted = permissions.granted(self.manager(

@@ -100,6 +100,8 @@ PLACES = {
         "patch<api::Workload> key": ("worker", "patch Workload"),
         "patch_status *copy": ("worker", "patch Workload/status"),
         "create_raw kind.resource()": ("worker", "create Job"),
+        # Of kinds whose replicas follow from the hub.
+        "patch_raw kind.resource()": ("worker",),
         "get_raw job.kind->resource()": ("worker", "get Job"),
     },
     "controllers/elastic_ungater.cpp": {

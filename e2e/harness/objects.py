@@ -56,6 +56,8 @@ HUB_RULES = [
      "resources": ["*"], "verbs": ["create", "delete", "get", "list", "watch"]},
     {"apiGroups": ["", "apps"], "resources": ["pods", "statefulsets"],
      "verbs": ["create", "delete", "get", "list", "watch"]},
+    {"apiGroups": ["leaderworkerset.x-k8s.io"], "resources": ["leaderworkersets"],
+     "verbs": ["create", "delete", "get", "list", "watch", "patch"]},
     {"apiGroups": ["kueue.x-k8s.io"], "resources": ["workloads"],
      "verbs": ["create", "delete", "get", "list", "watch", "update", "patch"]},
     {"apiGroups": ["kueue.x-k8s.io"], "resources": ["workloads/status"],

@@ -46,7 +46,8 @@ class LeaderWorkerSet final : public ServingJob {
   std::string pod_priority_class() const override;
   Result<std::vector<api::PodSet>> pod_sets(const TopologyOptions& topology) const override;
 
-  Result<std::vector<ServingGroup>> groups(const ServingNames& names) const override;
+  Result<std::vector<ServingGroup>> groups(const ServingNames& names,
+                                           std::size_t most) const override;
   bool follows_priority() const override { return true; }
   Json pod_patch(const ServedPod& pod, const ServingNames& names) const override;
 
@@ -55,6 +56,7 @@ class LeaderWorkerSet final : public ServingJob {
   void check_update(const GenericJob& before, const CheckOptions& options,
                     api::ErrorList* errors) const override;
   Json remote_job(const api::Workload& workload, const std::string& origin) const override;
+  Json follow_patch(const GenericJob& remote) const override;
 
  private:
   struct Part {
@@ -130,10 +132,11 @@ Result<std::vector<api::PodSet>> LeaderWorkerSet::pod_sets(const TopologyOptions
   return sets;
 }
 
-Result<std::vector<ServingGroup>> LeaderWorkerSet::groups(const ServingNames& names) const {
+Result<std::vector<ServingGroup>> LeaderWorkerSet::groups(const ServingNames& names,
+                                                          std::size_t most) const {
   if (const auto wrong = wrong_replicas()) return Error(Errc::invalid, *wrong);
   std::vector<ServingGroup> out;
-  for (std::int32_t i = 0; i < groups_now(); ++i) {
+  for (std::int32_t i = 0; i < groups_now() && out.size() < most; ++i) {
     out.push_back({group_name(names, std::to_string(i)), i});
   }
   return out;
@@ -220,6 +223,19 @@ Json LeaderWorkerSet::remote_job(const api::Workload& workload, const std::strin
   return copy;
 }
 
+/// Each replica has a Workload of its own, so their number may change at any time.
+Json LeaderWorkerSet::follow_patch(const GenericJob& remote) const {
+  const auto* copy = dynamic_cast<const LeaderWorkerSet*>(&remote);
+  if (!copy || wrong_replicas() || copy->replicas() == replicas()) return Json::object();
+  return {{"metadata", {{"uid", remote.metadata().uid}}}, {"spec", {{"replicas", replicas()}}}};
+}
+
+class LeaderWorkerSetKind final : public ServingKind<LeaderWorkerSet> {
+ public:
+  using ServingKind::ServingKind;
+  bool dispatched() const override { return true; }
+};
+
 std::string lws_of(const api::ObjectMeta& pod) {
   return pod.label(lws_name_label);
 }
@@ -227,8 +243,7 @@ std::string lws_of(const api::ObjectMeta& pod) {
 }  // namespace
 
 std::vector<std::shared_ptr<const JobKind>> leader_worker_set_kinds() {
-  static const auto kind =
-      std::make_shared<const ServingKind<LeaderWorkerSet>>(lws_framework, lws_resource);
+  static const auto kind = std::make_shared<const LeaderWorkerSetKind>(lws_framework, lws_resource);
   static const auto pods = served_pod_kind({kind, lws_name_label, lws_of});
   return {kind, pods};
 }

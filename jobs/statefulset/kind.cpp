@@ -31,7 +31,7 @@ class StatefulSet final : public ServingJob {
   }
   Result<std::vector<api::PodSet>> pod_sets(const TopologyOptions& topology) const override;
 
-  Result<std::vector<ServingGroup>> groups(const ServingNames& names) const override {
+  Result<std::vector<ServingGroup>> groups(const ServingNames& names, std::size_t) const override {
     if (replicas() <= 0) return std::vector<ServingGroup>();
     return std::vector<ServingGroup>{{group_name(names), std::nullopt}};
   }

@@ -37,6 +37,7 @@ spec:
     worker.cluster = std::make_unique<TestCluster>(world_, name);
     worker.cluster->install_crds();
     network_.add(*worker.cluster);
+    if (!define_on_workers_.empty()) ASSERT_TRUE(worker.cluster->apply(define_on_workers_));
     for (const char* yaml : {flavor_yaml, cluster_queue_yaml, local_queue_yaml}) {
       ASSERT_TRUE(worker.cluster->apply(yaml));
     }
@@ -105,6 +106,7 @@ spec:
   }
 
   manager::CoreConfig worker_config_;
+  std::string define_on_workers_;  ///< a CRD that workers have from the beginning
   std::map<std::string, Worker> workers_;
 };
 

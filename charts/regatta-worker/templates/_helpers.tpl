@@ -33,7 +33,8 @@ subjects:
 {{- range .Values.frameworks }}
 - apiGroups: [{{ include "worker.group" . }}]
   resources: [{{ splitList "/" . | last }}s]
-  verbs: [create, delete]
+  {{- /* Replicas follow those of the hub. */}}
+  verbs: [create, delete{{ if eq . "leaderworkerset.x-k8s.io/leaderworkerset" }}, patch{{ end }}]
 {{- end }}
 - apiGroups: [kueue.x-k8s.io]
   resources: [workloads]
