@@ -98,6 +98,9 @@ class LocalCluster {
   /// The same for labels, annotations, finalizers and owner references.
   template <class T>
   Task<Status> write_metadata(kube::Informer<T>& store, T before, T after);
+  /// The same for all of the object but its status.
+  template <class T>
+  Task<Status> write_object(kube::Informer<T>& store, T before, T after);
   /// Sends a merge patch to the status, whatever version the object has.
   template <class T>
   Task<Status> patch_status(kube::Informer<T>& store, api::ObjectKey key, std::string patch);
@@ -178,6 +181,11 @@ Task<Status> LocalCluster::write_status(kube::Informer<T>& store, T before, T af
 template <class T>
 Task<Status> LocalCluster::write_metadata(kube::Informer<T>& store, T before, T after) {
   return written(store, client_.patch_metadata(std::move(before), std::move(after)));
+}
+
+template <class T>
+Task<Status> LocalCluster::write_object(kube::Informer<T>& store, T before, T after) {
+  return written(store, client_.patch_object(std::move(before), std::move(after)));
 }
 
 template <class T>

@@ -4,9 +4,10 @@
 
 namespace regatta::controllers {
 
-UnsupportedFields::UnsupportedFields(clusters::LocalCluster& cluster) : cluster_(cluster) {
+UnsupportedFields::UnsupportedFields(clusters::LocalCluster& cluster, bool quotas_follow)
+    : cluster_(cluster), quotas_follow_(quotas_follow) {
   watch(cluster_.cluster_queues);
-  watch(cluster_.multikueue_configs);
+  if (!quotas_follow_) watch(cluster_.multikueue_configs);
 }
 
 template <class T>
@@ -29,6 +30,7 @@ void UnsupportedFields::tell(const T& object) {
 void UnsupportedFields::start() {
   started_ = true;
   for (const auto& queue : cluster_.cluster_queues.list()) tell(*queue);
+  if (quotas_follow_) return;
   for (const auto& config : cluster_.multikueue_configs.list()) tell(*config);
 }
 

@@ -10,7 +10,8 @@ namespace regatta::controllers {
 /// gets a Warning event that says so.
 class UnsupportedFields {
  public:
-  explicit UnsupportedFields(clusters::LocalCluster& cluster);
+  /// `quotas_follow`: quotas of ClusterQueues follow those of workers where a config asks for that.
+  UnsupportedFields(clusters::LocalCluster& cluster, bool quotas_follow);
   /// Reports the objects that exist, and from then on those that are created or changed. The
   /// informers must have synced.
   void start();
@@ -22,6 +23,7 @@ class UnsupportedFields {
   void tell(const T& object);
 
   clusters::LocalCluster& cluster_;
+  bool quotas_follow_;
   bool started_ = false;
 };
 

@@ -10,8 +10,10 @@ std::string in_vain(const api::ClusterQueueSpec& spec) {
 
 std::string in_vain(const api::MultiKueueConfigSpec& spec) {
   if (spec.quota_management != api::QuotaManagement::Automated) return {};
-  return "spec.quotaManagement Automated has no effect: set the quotas of the ClusterQueues that "
-         "use this config yourself";
+  return "spec.quotaManagement Automated has no effect without the feature gate "
+         "MultiKueueManagerQuotaAutomation: set it, or set the quotas of the ClusterQueues that "
+         "use "
+         "this config yourself";
 }
 
 }  // namespace regatta::lifecycle

@@ -101,8 +101,10 @@ Core::Core(CoreDeps deps, CoreConfig config)
                  }()),
       workloads_(local_, scheduler_, deps.rng, deps.scope, config_.workloads),
       queues_(local_, scheduler_, deps.scope, config_.status_batch),
-      unsupported_(local_),
+      unsupported_(local_, config_.quota_automation),
       checks_(local_, deps.scope, config_.dispatch.plan.nomination.dispatcher),
+      quota_(local_, fleet_, deps.scope,
+             {config_.quota_automation, config_.dispatch.plan.worker_lost_timeout}),
       provisioning_(local_, informer_deps(deps_), deps.scope, config_.provisioning),
       placement_(placement_deps(local_, deps_), config_.placement),
       elastic_(local_, informer_deps(deps_), deps.scope),
@@ -144,6 +146,7 @@ void Core::start() {
   if (!config_.multikueue) return;
   fleet_.start();
   checks_.start();
+  quota_.start();
   placement_.start();
   dispatcher_.start();
 }
@@ -151,7 +154,7 @@ void Core::start() {
 bool Core::idle() const {
   return synced_ && scheduler_.idle() && workloads_.idle() && queues_.idle() && ungater_.idle() &&
          nodes_.idle() && jobs_.idle() && fleet_.idle() && checks_.idle() && provisioning_.idle() &&
-         placement_.idle() && elastic_.idle() && dispatcher_.idle();
+         placement_.idle() && quota_.idle() && elastic_.idle() && dispatcher_.idle();
 }
 
 }  // namespace regatta::manager

@@ -11,6 +11,7 @@
 #include "controllers/placement_controller.h"
 #include "controllers/provisioning_check_controller.h"
 #include "controllers/queue_controller.h"
+#include "controllers/quota_controller.h"
 #include "controllers/scheduler.h"
 #include "controllers/topology_ungater.h"
 #include "controllers/unsupported_fields.h"
@@ -50,6 +51,7 @@ struct CoreConfig {
   controllers::WorkloadControllerConfig workloads;
   controllers::ProvisioningCheckConfig provisioning;
   controllers::PlacementConfig placement;
+  bool quota_automation = false;  ///< the gate MultiKueueManagerQuotaAutomation
   Duration status_batch{500};
   /// Called for each request to a worker; may be null.
   std::function<void(const std::string& cluster, const kube::RequestSeen&)> on_remote_request;
@@ -90,6 +92,7 @@ class Core {
   controllers::QueueController queues_;
   controllers::UnsupportedFields unsupported_;
   controllers::MultiKueueCheckController checks_;
+  controllers::QuotaController quota_;
   controllers::ProvisioningCheckController provisioning_;
   controllers::PlacementController placement_;
   controllers::ElasticUngater elastic_;

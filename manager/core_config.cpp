@@ -175,6 +175,7 @@ Result<CoreConfig> core_config(const Configuration& config, std::string instance
   core.worker_limits = limits_of(config.multi_kueue.worker_limits);
   core.dispatch.plan.nomination.by_name =
       !config.gates.enabled("MultiKueueIncrementalDispatcherRespectConfigOrder");
+  core.quota_automation = config.gates.enabled("MultiKueueManagerQuotaAutomation");
   core.dispatch.plan.preemption_gates = config.gates.enabled("MultiKueueOrchestratedPreemption");
   core.dispatch.workload_by_label = !config.gates.enabled("WorkloadIdentifierAnnotations");
   core.scheduler.admission = admission_config(config);

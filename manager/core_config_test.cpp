@@ -47,6 +47,8 @@ TEST(CoreConfig, FeatureGatesReachWhatTheySwitch) {
        [](const CoreConfig& c) { return c.scheduler.admission.preemption_gates; }},
       {"MultiKueueOrchestratedPreemption", true,
        [](const CoreConfig& c) { return c.workloads.lifecycle.preemption_gates; }},
+      {"MultiKueueManagerQuotaAutomation", true,
+       [](const CoreConfig& c) { return c.quota_automation; }},
       {"KueueDRARejectWorkloadsWhenDRADisabled", false,
        [](const CoreConfig& c) { return c.scheduler.admission.reject_resource_claims; }},
       {"AssignQueueLabelsForPods", false,

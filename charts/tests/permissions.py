@@ -14,7 +14,7 @@ CALL = re.compile(r"\b((?:deps_\.)?client_?|worker->client)(?:\.|->)"
                   r"|apply|apply_raw|remove|remove_collection|watch|patch_status|patch_metadata"
                   r"|patch_object)(<[\w:]+>)?\(\s*([^,();]*(?:\([^()]*\))?)")
 # What hands an informer of the own cluster to a helper that writes.
-HELPER = re.compile(r"\b(write_status|keep_finalizer|write_queue)\((?:cluster_|local_)\.(\w+)")
+HELPER = re.compile(r"\b(write_status|write_object|keep_finalizer|write_queue)\((?:cluster_|local_|hub_)\.(\w+)")
 INFORMER = re.compile(r"\bInformer<api::(\w+)> \w+;")
 
 KUEUE = "kueue.x-k8s.io"
@@ -59,7 +59,7 @@ STORES = {"checks": "AdmissionCheck", "cluster_queues": "ClusterQueue", "cohorts
           "flavors": "ResourceFlavor", "local_queues": "LocalQueue",
           "multikueue_clusters": "MultiKueueCluster", "topologies": "Topology"}
 HELPERS = {"write_status": "patch {}/status", "write_queue": "patch {}/status",
-           "keep_finalizer": "patch {}"}
+           "write_object": "patch {}", "keep_finalizer": "patch {}"}
 
 # What a place asks of the manager's own cluster ("own") or of a worker: "verb Kind[/subresource]".
 # Places of lib/kube that serve every kind ask for what their users list here.
@@ -86,6 +86,7 @@ PLACES = {
     "clusters/local_cluster.h": {  # templates; HELPER finds their users
         "patch_status std::move(before)": NOTHING,
         "patch_metadata std::move(before)": NOTHING,
+        "patch_object std::move(before)": NOTHING,
         "patch<T> std::move(key)": NOTHING,
     },
     "clusters/remote_cluster.cpp": {

@@ -4,7 +4,7 @@ import os
 
 from harness import objects
 from harness.api import condition, is_true
-from harness.federation import report
+from harness.federation import holding, report
 from harness.suite import scenario
 
 from .explain import explain
@@ -205,3 +205,65 @@ def rules_of_users(env):
     fed.wait_complete(["waits"])
     fed.wait_workers_empty()
     fed.check_ran_once(["scored", "filtered", "passes", "north", "waits"])
+
+
+QUOTA = "MultiKueueManagerQuotaAutomation"
+
+
+def quotas(cluster, name):
+    """By resource, summed over the flavors, in numbers."""
+    out = {}
+    for group in cluster.api.get("clusterqueues", name)["spec"]["resourceGroups"]:
+        for flavor in group["flavors"]:
+            for one in flavor["resources"]:
+                out[one["name"]] = out.get(one["name"], 0) + number(one["nominalQuota"])
+    return out
+
+
+def number(quantity):
+    text = str(quantity)
+    for suffix, factor in (("Ki", 2**10), ("Mi", 2**20), ("Gi", 2**30), ("Ti", 2**40), ("k", 1000)):
+        if text.endswith(suffix):
+            return int(text[:-len(suffix)]) * factor
+    return int(text)
+
+
+@scenario
+def quota_of_the_fleet(env):
+    """The hub's quota follows the sum of its workers', and not the loss of one of them."""
+    fed = env.federate(hub_config={"featureGates": {QUOTA: True}})
+
+    def told(reason):
+        found = condition(fed.hub.api.get("clusterqueues", "fleet"), QUOTA)
+        return found.get("reason") == reason or report(found)
+
+    def follows():
+        wanted = {}
+        for worker in fed.workers.values():
+            for name, quota in quotas(worker, "local").items():
+                wanted[name] = wanted.get(name, 0) + quota
+        has = quotas(fed.hub, "fleet")
+        return has == {name: wanted.get(name, 0) for name in has} or report((has, wanted))
+
+    fed.wait_for("nobody asked", lambda: told("NotRequested"))
+    fed.hub.kubectl.run("patch", "multikueueconfig", "fleet", "--type=merge", "-p",
+                        '{"spec": {"quotaManagement": "Automated"}}')
+    fed.wait_for("the quota is that of the workers", follows)
+    fed.wait_for("it says so", lambda: told("QuotaAutomated"))
+    fed.workers["cpu"].kubectl.run("patch", "clusterqueue", "local", "--type=json", "-p", json.dumps([{
+        "op": "replace", "path": "/spec/resourceGroups/0/flavors/0/resources/0/nominalQuota",
+        "value": "1234"}]))
+    fed.wait_for("the hub follows", lambda: number(1234) <= quotas(fed.hub, "fleet")["cpu"] and follows())
+    before = quotas(fed.hub, "fleet")
+    fed.workers["cpu"].kill_server()
+    fed.wait_for("the worker is lost", lambda: holding(
+        fed.hub.api.get("multikueueclusters", "cpu"), "Active", "False"))
+    fed.hub.kill_manager()
+    fed.hub.restart_manager()
+    fed.submit(objects.job("here", gpus=1))
+    fed.wait_winner("here")
+    assert quotas(fed.hub, "fleet") == before, "a worker that was lost took its quota along"
+    fed.workers["cpu"].restart_server()
+    fed.wait_connected(["cpu"])
+    fed.wait_complete(["here"])
+    assert quotas(fed.hub, "fleet") == before

@@ -157,6 +157,7 @@ constexpr std::string_view with_effect[] = {
     "MultiKueueAdaptersForCustomJobs",
     "MultiKueueIncrementalDispatcherRespectConfigOrder",
     "MultiKueueKubeConfigPathValidation",
+    "MultiKueueManagerQuotaAutomation",
     "MultiKueueOrchestratedPreemption",
     "PartialAdmission",
     "PrioritySortingWithinCohort",
