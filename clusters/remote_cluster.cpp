@@ -12,6 +12,14 @@ constexpr Duration removal_belief = std::chrono::seconds(15);
 /// How long a probe waits for its answer.
 constexpr Duration probe_wait = std::chrono::seconds(3);
 
+/// The status of what serves is no news for the hub, and it may have many Workloads.
+bool only_serves_on(const jobs::JobPtr& before, const jobs::JobPtr& after) {
+  if (!before || !after || !after->serving()) return false;
+  const api::ObjectMeta &a = before->metadata(), &b = after->metadata();
+  return a.uid == b.uid && a.generation == b.generation && a.labels == b.labels &&
+         a.annotations == b.annotations && a.deleting() == b.deleting();
+}
+
 }  // namespace
 
 /// The connection that requests use. It can be exchanged while the client stays the same.
@@ -113,7 +121,7 @@ void RemoteCluster::start(TaskScope& scope) {
     const api::ObjectMeta& metadata = after ? after->metadata() : before->metadata();
     const bool gone = before && (!after || before->metadata().uid != metadata.uid);
     if (gone) removing_jobs_.erase(before->metadata().uid);
-    if (stopped_ || !on_workload) return;
+    if (stopped_ || !on_workload || only_serves_on(before, after)) return;
     for (const std::string& name : jobs::workloads_of_copy(after ? *after : *before)) {
       on_workload(api::ObjectKey(metadata.ns, name));
     }

@@ -347,8 +347,14 @@ Plan hosted(const GroupView& g, TimePoint now, const PlanConfig& config) {
   return run_job(std::move(plan), g, v);
 }
 
+/// The first Workload of the job has no cluster yet, so this one asks none.
+bool waits_for_first(const LocalView& local) {
+  return local.follows && local.follows->empty();
+}
+
 /// The copy can win. A copy with a Job cannot: it is left over from an attempt that was given up.
 bool eligible(const GroupView& g, const std::string& name, const ClusterView& v) {
+  if (g.local.follows && *g.local.follows != name) return false;
   return v.connected && v.listed && v.copy && v.copy->admitted_at && !v.copy->finished &&
          !v.copy->evicted && !v.copy->deactivating && !v.copy->deleting && !v.copy->removal_begun &&
          v.copy->drift != Drift::other && !v.copy->of_another_life && is_free(v) &&
@@ -439,6 +445,7 @@ void place_copies(Plan* plan, const GroupView& g, const std::vector<std::string>
 }
 
 bool may_preempt(const GroupView& g, const std::string& name, const ClusterView& v) {
+  if (g.local.follows && *g.local.follows != name) return false;
   return v.connected && v.listed && v.copy && v.copy->blocked_since && !v.copy->finished &&
          !v.copy->evicted && !v.copy->deactivating && !v.copy->deleting && !v.copy->removal_begun &&
          v.copy->drift == Drift::none && is_free(v) && contains(g.local.nominated, name);
@@ -528,7 +535,9 @@ Plan race(const GroupView& g, TimePoint now, const PlanConfig& config) {
   const Nomination wanted = nomination_of(g, now, config);
   if (wanted.nominated.clusters != g.local.nominated) plan.actions.push_back(wanted.nominated);
   if (wanted.look_again) look_again(&plan, *wanted.look_again);
-  place_copies(&plan, g, wanted.nominated.clusters, now, config);
+  const bool waits = waits_for_first(g.local);
+  place_copies(&plan, g, waits ? std::vector<std::string>() : wanted.nominated.clusters, now,
+               config);
   return plan;
 }
 

@@ -790,8 +790,12 @@ Given shared(Given given, const std::string& name) {
 TEST(Plan, AWorkloadOfAJobWithSeveralGoesWhereTheOthersAre) {
   const auto step = [](const GroupView& g) { return describe(plan(g, now, PlanConfig{})); };
   EXPECT_EQ(step(following("")), "look again in 50s") << "the first one races, this one waits";
-  EXPECT_EQ(step(following("").copy("a").nominated({"a"})), "nominate [], remove copy on a");
+  EXPECT_EQ(step(following("").admitted("a", 1s).nominated({"a"})),
+            "remove copy on a, look again in 50s");
   EXPECT_EQ(step(following("b")), "nominate [b], copy to b");
+  EXPECT_EQ(step(following("b").nominated({"a"}).admitted("a", 1s)),
+            "nominate [b], remove copy on a, copy to b")
+      << "whatever another program has nominated";
   EXPECT_EQ(step(shared(following("b").nominated({"b"}), "b")), "copy to b")
       << "the job there is no leftover";
   EXPECT_EQ(step(shared(following("b").nominated({"b"}).admitted("b", 1s), "b")),

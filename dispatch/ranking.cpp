@@ -83,7 +83,8 @@ placement::Ranking ranking_of(const GroupView& g, TimePoint now, const PlanConfi
 
 Nomination nomination_of(const GroupView& g, TimePoint now, const PlanConfig& config) {
   if (const auto& cluster = g.local.follows) {
-    if (cluster->empty()) return {};
+    // What another program has nominated meanwhile does no harm, and it may insist on it.
+    if (cluster->empty()) return {{g.local.nominated}, std::nullopt};
     return {{{*cluster}}, std::nullopt};
   }
   placement::NominationConfig by = config.nomination;

@@ -73,6 +73,28 @@ spec:
     make_pods(cluster_);
     for (auto& [name, worker] : workers_) make_pods(*worker.cluster);
   }
+  /// As a kubelet that ends the Pod in its own time.
+  void run_slowly(TestCluster& cluster, const std::string& name) {
+    const char* kept = R"({"metadata": {"finalizers": ["example.com/kubelet"]}})";
+    ASSERT_TRUE(cluster.patch(pods(), key(name), kept));
+    const char* runs = R"({"status": {"phase": "Running"}})";
+    ASSERT_TRUE(cluster.patch(pods(), key(name), runs, "status"));
+  }
+  void end(TestCluster& cluster, const std::string& name) {
+    ASSERT_TRUE(cluster.patch(pods(), key(name), R"({"metadata": {"finalizers": null}})"));
+  }
+  void activate(const std::string& group, bool on) {
+    ASSERT_TRUE(
+        cluster_.patch(api::Workload::resource, workload_of_group(group),
+                       std::string(R"({"spec": {"active": )") + (on ? "true}}" : "false}}")));
+  }
+  void give(const std::string& name, const std::string& cpus) {
+    ASSERT_TRUE(worker(name).patch(
+        api::ClusterQueue::resource, api::ObjectKey("cq"),
+        R"({"spec": {"resourceGroups": [{"coveredResources": ["cpu"], "flavors": [{
+        "name": "cpu-only", "resources": [{"name": "cpu", "nominalQuota": ")" +
+            cpus + R"("}]}]}]}})"));
+  }
   TestCluster& worker(const std::string& name) { return *workers_.at(name).cluster; }
   /// By the index of the group: "east east -".
   std::string hosts() {
@@ -174,27 +196,52 @@ TEST_F(LeaderWorkerSets, AGroupThatLostItsPlaceComesBackToTheOthers) {
   scale(2);
   until_pods(there, "0 open, 1 open");
   const std::string uid = there.get(sets(), key("llm"))["metadata"].value("uid", "");
-  // As a kubelet: it ends the Pod in its own time.
-  const char* kept = R"({"metadata": {"finalizers": ["example.com/kubelet"]}})";
-  ASSERT_TRUE(there.patch(pods(), key("llm-0"), kept));
-  const char* runs = R"({"status": {"phase": "Running"}})";
-  ASSERT_TRUE(there.patch(pods(), key("llm-0"), runs, "status"));
+  run_slowly(there, "llm-0");
   // The first group goes: it does not race while the other one is there.
-  const api::ObjectKey first = workload_of_group("0");
-  ASSERT_TRUE(cluster_.patch(api::Workload::resource, first, R"({"spec": {"active": false}})"));
+  activate("0", false);
   until_pods(there, "0 open going, 1 open");
   settle(30s);
   EXPECT_EQ(copies(name), "2") << "it may still run";
-  ASSERT_TRUE(there.patch(pods(), key("llm-0"), R"({"metadata": {"finalizers": null}})"));
+  end(there, "llm-0");
   until_hosts("- " + name);
   settle(30s);
   EXPECT_EQ(there.get(sets(), key("llm"))["metadata"].value("uid", ""), uid) << "the job stays";
   EXPECT_EQ(copies(name), "1");
   EXPECT_EQ(pods_of(there), "0 gated, 1 open");
-  ASSERT_TRUE(cluster_.patch(api::Workload::resource, first, R"({"spec": {"active": true}})"));
+  // It waits for room there, although another worker has some.
+  const std::string other = name == "east" ? "west" : "east";
+  give(name, "1");
+  activate("0", true);
+  settle(1min);
+  EXPECT_EQ(hosts(), "- " + name);
+  EXPECT_EQ(copies(other), "0");
+  give(name, "4");
   until_hosts(name + " " + name);
   until_pods(there, "0 open, 1 open");
   EXPECT_EQ(there.get(sets(), key("llm"))["metadata"].value("uid", ""), uid);
+}
+
+TEST_F(LeaderWorkerSets, OtherGroupsWaitForTheFirstOne) {
+  start({"east", "west"});
+  const auto stop = [&](const char* policy) {
+    ASSERT_TRUE(cluster_.patch(api::LocalQueue::resource, key("main"),
+                               R"({"spec": {"stopPolicy": ")" + std::string(policy) + "\"}}"));
+  };
+  stop("Hold");
+  submit(2);
+  until("both Workloads are there", [&] { return hosts() == "- -"; });
+  activate("0", false);
+  stop("None");
+  settle(2min);
+  EXPECT_EQ(hosts(), "- -");
+  EXPECT_EQ(copies("east") + copies("west"), "00");
+  const auto second = cluster_.get<api::Workload>(workload_of_group("1"));
+  EXPECT_EQ(condition(second->status.conditions, "QuotaReserved").substr(0, 4), "True");
+  EXPECT_EQ(condition(second->status.conditions, "Dispatched"),
+            "False WaitingForFirstGroup: The Workload of the job's first group decides the worker "
+            "cluster, and has none");
+  activate("0", true);
+  until("both have a worker", [&] { return hosts() == "east east" || hosts() == "west west"; });
 }
 
 TEST_F(LeaderWorkerSets, TheLastGroupThatLeavesTakesTheJobAlong) {
@@ -202,10 +249,14 @@ TEST_F(LeaderWorkerSets, TheLastGroupThatLeavesTakesTheJobAlong) {
   submit(2);
   until_hosts("east east");
   until_pods(worker("east"), "0 open, 1 open");
-  for (const char* index : {"0", "1"}) {
-    ASSERT_TRUE(cluster_.patch(api::Workload::resource, workload_of_group(index),
-                               R"({"spec": {"active": false}})"));
-  }
+  run_slowly(worker("east"), "llm-0");
+  activate("0", false);
+  activate("1", false);
+  until_pods(worker("east"), "0 open going, 1 gated");
+  settle(30s);
+  EXPECT_EQ(copies("east"), "1");
+  EXPECT_FALSE(worker("east").get(sets(), key("llm")).is_null()) << "the first group still runs";
+  end(worker("east"), "llm-0");
   until("it is gone there", [&] {
     make_pods_everywhere();
     return worker("east").get(sets(), key("llm")).is_null();
