@@ -9,6 +9,13 @@
 #include <string_view>
 #include <variant>
 
+namespace regatta {
+class TaskScope;
+}
+namespace regatta::kubeconfig {
+struct ProfileAccess;
+}
+
 namespace regatta::clusters {
 
 /// How to talk to one worker. It holds credentials, so it is never logged.
@@ -27,12 +34,17 @@ struct ConnectFailure {
   std::string message;
 };
 
-/// Turns kubeconfigs into connections. Tests replace the network here.
+/// Turns kubeconfigs, and what ClusterProfiles say, into connections. Tests replace the network
+/// here.
 class Connector {
  public:
   virtual ~Connector() = default;
   /// Reads and checks the kubeconfig. No connection is opened: the first request does that.
   virtual std::variant<WorkerConnection, ConnectFailure> connect(std::string_view kubeconfig) = 0;
+  /// A connection with the credentials of a plugin, which runs in `scope` when the first request
+  /// asks for them. How it fails is how that request fails.
+  virtual std::variant<WorkerConnection, ConnectFailure> connect_by_plugin(
+      const kubeconfig::ProfileAccess& access, TaskScope& scope) = 0;
   /// The kubeconfig in a file, under the rules for such paths.
   virtual std::variant<std::string, ConnectFailure> read_path(const std::string& location) = 0;
 };

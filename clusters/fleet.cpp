@@ -2,7 +2,6 @@
 
 #include "lib/api/names.h"
 #include "lib/api/own_names.h"
-#include "lib/base/digest.h"
 #include "lib/base/joined.h"
 
 namespace regatta::clusters {
@@ -17,14 +16,12 @@ constexpr Duration attempts_interval = std::chrono::minutes(1);
 constexpr Duration relapse_within = std::chrono::minutes(1);
 constexpr const char* load_failed = "load client config failed: ";
 
-ConnectFailure bad_kubeconfig(std::string message) {
-  return {std::string(api::reasons::bad_kube_config), std::move(message)};
-}
-
-const std::string* secret_name(const api::MultiKueueCluster& cluster) {
-  const auto& source = cluster.spec.cluster_source.kube_config;
-  if (!source || source->location_type != api::LocationType::Secret) return nullptr;
-  return &source->location;
+/// The API may lack ClusterProfiles, and get them later.
+kube::InformerOptions profile_options(const std::string& ns) {
+  kube::InformerOptions options;
+  options.ns = ns;
+  options.absent_retry = std::chrono::seconds(30);
+  return options;
 }
 
 bool from_file(const api::MultiKueueCluster& cluster) {
@@ -34,13 +31,19 @@ bool from_file(const api::MultiKueueCluster& cluster) {
 
 }  // namespace
 
-Fleet::Fleet(LocalCluster& local, Connector& connector, TaskScope& scope, RemoteClusterDeps deps)
+Fleet::Fleet(LocalCluster& local, Connector& connector, TaskScope& scope, RemoteClusterDeps deps,
+             std::optional<ProfileSource> profiles)
     : local_(local),
       connector_(connector),
       scope_(scope),
       deps_(std::move(deps)),
       log_(local.log.named("clusters")),
       queue_(local.clock, scope, Backoff{Duration(100), std::chrono::seconds(30)}) {
+  if (profiles) {
+    plugins_ = std::move(profiles->plugins);
+    profiles_ = std::make_unique<kube::Informer<api::ClusterProfile>>(
+        std::move(profiles->informer), profile_options(local.system_namespace));
+  }
   local_.multikueue_clusters.on_transition(
       [this](const api::ObjectKey& key, const auto& before, const auto& after) {
         // Status writes are our own and say nothing new.
@@ -50,12 +53,7 @@ Fleet::Fleet(LocalCluster& local, Connector& connector, TaskScope& scope, Remote
         }
         queue_.add(key.name);
       });
-  local_.secrets.on_change([this](const api::ObjectKey& key) {
-    for (const auto& cluster : local_.multikueue_clusters.list()) {
-      const std::string* location = secret_name(*cluster);
-      if (location && *location == key.name) queue_.add(cluster->metadata.name);
-    }
-  });
+  follow_sources();
   // What a worker lacks is what it lacks of the hub's kinds of jobs.
   local_.jobs.on_health([this] {
     for (const auto& [name, member] : members_) queue_.add(name);
@@ -63,6 +61,7 @@ Fleet::Fleet(LocalCluster& local, Connector& connector, TaskScope& scope, Remote
 }
 
 void Fleet::start() {
+  if (profiles_) scope_.spawn("informer clusterprofiles", profiles_->run());
   for (int i = 0; i < workers; ++i) scope_.spawn("clusters", work());
 }
 
@@ -122,44 +121,8 @@ Task<Status> Fleet::reconcile(std::string name) {
   co_return co_await local_.write_status(local_.multikueue_clusters, *cluster, std::move(after));
 }
 
-std::variant<std::string, ConnectFailure> Fleet::kubeconfig(
-    const api::MultiKueueCluster& cluster) const {
-  const api::ClusterSource& source = cluster.spec.cluster_source;
-  if (!source.kube_config) {
-    return ConnectFailure{std::string(api::reasons::cluster_profile_feature_disabled),
-                          "MultiKueueClusterProfile feature gate is disabled"};
-  }
-  const std::string& location = source.kube_config->location;
-  if (source.kube_config->location_type == api::LocationType::Path) {
-    return connector_.read_path(location);
-  }
-  const auto secret = local_.secrets.get(api::ObjectKey(local_.system_namespace, location));
-  if (!secret) return bad_kubeconfig("Secret \"" + location + "\" not found");
-  const auto found = secret->data.find(std::string(api::kubeconfig_secret_key));
-  if (found == secret->data.end()) {
-    return bad_kubeconfig("key \"" + std::string(api::kubeconfig_secret_key) +
-                          "\" not found in secret \"" + location + "\"");
-  }
-  return found->second;
-}
-
-void Fleet::connect(Member* member, const std::string& name,
-                    const api::MultiKueueCluster& cluster) {
-  const auto config = kubeconfig(cluster);
-  if (const auto* failure = std::get_if<ConnectFailure>(&config)) {
-    disconnect(member);
-    member->failure = *failure;
-    return;
-  }
-  const std::string& text = std::get<std::string>(config);
-  const std::string digest = sha256_hex(text);
-  if (digest == member->kubeconfig_digest && member->remote) return;
-  member->kubeconfig_digest = digest;
-  open(member, name, text);
-}
-
-void Fleet::open(Member* member, const std::string& name, const std::string& kubeconfig) {
-  auto opened = connector_.connect(kubeconfig);
+void Fleet::open(Member* member, const std::string& name,
+                 std::variant<WorkerConnection, ConnectFailure> opened) {
   if (const auto* failure = std::get_if<ConnectFailure>(&opened)) {
     disconnect(member);
     member->failure = *failure;

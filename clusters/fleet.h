@@ -3,6 +3,7 @@
 #include "clusters/connector.h"
 #include "clusters/local_cluster.h"
 #include "clusters/remote_cluster.h"
+#include "lib/api/cluster_profile.h"
 #include "lib/runtime/work_queue.h"
 
 #include <functional>
@@ -20,18 +21,26 @@ struct Notice {
   friend bool operator==(const Notice&, const Notice&) = default;
 };
 
+/// What ClusterProfiles are read with.
+struct ProfileSource {
+  kube::InformerDeps informer;
+  std::vector<api::ExecPlugin> plugins;  ///< in order of preference
+};
+
 /// Keeps a live connection to the worker of every MultiKueueCluster of the hub, and writes its
 /// Active condition. Each worker has its own connection, watches and backoff: a worker that hangs,
 /// refuses or lacks a kind delays no other.
 class Fleet {
  public:
-  Fleet(LocalCluster& local, Connector& connector, TaskScope& scope, RemoteClusterDeps deps);
+  /// Without `profiles` no ClusterProfile is read.
+  Fleet(LocalCluster& local, Connector& connector, TaskScope& scope, RemoteClusterDeps deps,
+        std::optional<ProfileSource> profiles = std::nullopt);
 
   /// Starts following the MultiKueueCluster objects. The informers must have synced.
   void start();
 
   struct Member {
-    std::shared_ptr<RemoteCluster> remote;  ///< null while there is no usable kubeconfig
+    std::shared_ptr<RemoteCluster> remote;  ///< null while there is no usable configuration
     std::optional<TimePoint> lost_since;    ///< set while not ready
     std::optional<ConnectFailure> failure;  ///< why `remote` is null
     std::string kubeconfig_digest;
@@ -78,8 +87,15 @@ class Fleet {
   Task<> work();
   Task<Status> reconcile(std::string name);
   void connect(Member* member, const std::string& name, const api::MultiKueueCluster& cluster);
-  std::variant<std::string, ConnectFailure> kubeconfig(const api::MultiKueueCluster& cluster) const;
-  void open(Member* member, const std::string& name, const std::string& kubeconfig);
+  void connect_by_profile(Member* member, const std::string& name,
+                          const api::MultiKueueCluster& cluster);
+  std::variant<std::string, ConnectFailure> kubeconfig(const api::KubeConfigSource& source) const;
+  std::optional<std::string> lacking_profile(const std::string& name) const;
+  static bool is_news(Member* member, const std::string& digest);
+  void refuse(Member* member, ConnectFailure failure);
+  void follow_sources();
+  void open(Member* member, const std::string& name,
+            std::variant<WorkerConnection, ConnectFailure> opened);
   void disconnect(Member* member);
   void update_loss(Member* member, const std::string& name);
   std::optional<api::Condition> condition(const Member& member,
@@ -97,6 +113,8 @@ class Fleet {
   std::vector<std::function<void(const std::string&)>> connection_handlers_;
   std::vector<std::function<void(const std::string&, const std::string&)>> queue_handlers_;
   bool follows_queues_ = false;
+  std::vector<api::ExecPlugin> plugins_;
+  std::unique_ptr<kube::Informer<api::ClusterProfile>> profiles_;  ///< null: not to be read
   WorkQueue<std::string> queue_;
 };
 

@@ -1,5 +1,6 @@
 #include "clusters/kubeconfig_connector.h"
 
+#include "clusters/plugin_connection.h"
 #include "kubeconfig/validate.h"
 #include "lib/api/names.h"
 
@@ -10,6 +11,12 @@ namespace {
 constexpr std::size_t connections_max = 32;
 /// Of one answer of a worker. It is decoded at once, and takes about 17 times as much memory then.
 constexpr std::size_t answer_bytes_max = 32u << 20;
+
+void describe(const kubeconfig::Endpoint& endpoint, WorkerConnection* connection) {
+  connection->base_path = endpoint.base_path;
+  connection->server = endpoint.url + "\n" + endpoint.tls_server_name + "\n" + endpoint.ca_pem;
+  connection->url = endpoint.url;
+}
 
 }  // namespace
 
@@ -28,8 +35,11 @@ OpenSender open_http_clients(const Executor& executor, Clock& clock) {
 }
 
 KubeconfigConnector::KubeconfigConnector(OpenSender open, kubeconfig::FileSystem& files,
-                                         std::string allowed_prefix)
-    : open_(std::move(open)), files_(files), allowed_prefix_(std::move(allowed_prefix)) {}
+                                         std::string allowed_prefix, std::optional<Plugins> plugins)
+    : open_(std::move(open)),
+      files_(files),
+      allowed_prefix_(std::move(allowed_prefix)),
+      plugins_(plugins) {}
 
 std::variant<WorkerConnection, ConnectFailure> KubeconfigConnector::connect(
     std::string_view kubeconfig) {
@@ -46,9 +56,27 @@ std::variant<WorkerConnection, ConnectFailure> KubeconfigConnector::connect(
   if (!endpoint.bearer_token.empty()) {
     connection.credentials = std::make_shared<kube::StaticToken>(endpoint.bearer_token);
   }
-  connection.base_path = endpoint.base_path;
-  connection.server = endpoint.url + "\n" + endpoint.tls_server_name + "\n" + endpoint.ca_pem;
-  connection.url = endpoint.url;
+  describe(endpoint, &connection);
+  return connection;
+}
+
+std::variant<WorkerConnection, ConnectFailure> KubeconfigConnector::connect_by_plugin(
+    const kubeconfig::ProfileAccess& access, TaskScope& scope) {
+  if (!plugins_) {
+    return ConnectFailure{std::string(api::reasons::bad_rest_config),
+                          "credential plugins do not run here"};
+  }
+  // Whether the authorities can be used is known before any credential.
+  const auto tried = open_(access.endpoint);
+  if (!tried) {
+    return ConnectFailure{std::string(api::reasons::bad_rest_config), tried.error().what()};
+  }
+  auto plugin = std::make_shared<PluginConnection>(
+      PluginConnectionDeps{open_, plugins_->runner, plugins_->clock, scope}, access);
+  WorkerConnection connection;
+  connection.sender = plugin;
+  connection.credentials = plugin;
+  describe(access.endpoint, &connection);
   return connection;
 }
 

@@ -44,6 +44,14 @@ clusters::RemoteClusterDeps remote_deps(const CoreDeps& deps, const CoreConfig& 
           deps.write_gate};
 }
 
+std::optional<clusters::ProfileSource> profile_source(const CoreDeps& deps,
+                                                      const CoreConfig& config) {
+  if (!config.multikueue || !config.plugins) return std::nullopt;
+  kube::InformerDeps informer = informer_deps(deps);
+  informer.log = deps.log.named("informer.clusterprofiles");
+  return clusters::ProfileSource{std::move(informer), *config.plugins};
+}
+
 controllers::PlacementDeps placement_deps(clusters::LocalCluster& local, const CoreDeps& deps) {
   const auto job_annotations = [&local](const api::Workload& workload) {
     const jobs::JobPtr job = jobs::owner_of(local.objects(), workload);
@@ -80,7 +88,8 @@ Core::Core(CoreDeps deps, CoreConfig config)
       events_(deps.client, deps.clock, deps.rng, deps.scope.executor(), deps.log.named("events"),
               event_options(config_)),
       local_(local_deps(deps_, config_, events_)),
-      fleet_(local_, deps.connector, deps.scope, remote_deps(deps_, config_)),
+      fleet_(local_, deps.connector, deps.scope, remote_deps(deps_, config_),
+             profile_source(deps_, config_)),
       dispatcher_({local_, fleet_, deps.scope},
                   [this] {
                     controllers::DispatcherConfig c = config_.dispatch;

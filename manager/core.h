@@ -47,6 +47,8 @@ struct CoreConfig {
   controllers::TopologyUngaterConfig ungater;
   controllers::NodeControllerConfig nodes;
   controllers::DispatcherConfig dispatch;
+  /// Workers may come from ClusterProfiles, with credentials of these plugins; unset: they may not.
+  std::optional<std::vector<api::ExecPlugin>> plugins;
   kube::ListLimits worker_limits;  ///< of each kind of object on each worker
   controllers::WorkloadControllerConfig workloads;
   controllers::ProvisioningCheckConfig provisioning;

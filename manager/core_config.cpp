@@ -172,6 +172,7 @@ Result<CoreConfig> core_config(const Configuration& config, std::string instance
   core.origin = config.multi_kueue.origin;
   core.dispatch = dispatch_config(config.multi_kueue);
   core.placement.every_workload = config.multi_kueue.dispatcher_name == api::dispatchers::placement;
+  if (config.gates.enabled("MultiKueueClusterProfile")) core.plugins = config.multi_kueue.plugins;
   core.worker_limits = limits_of(config.multi_kueue.worker_limits);
   core.dispatch.plan.nomination.by_name =
       !config.gates.enabled("MultiKueueIncrementalDispatcherRespectConfigOrder");

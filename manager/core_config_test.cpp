@@ -32,6 +32,7 @@ TEST(CoreConfig, FeatureGatesReachWhatTheySwitch) {
        [](const CoreConfig& c) { return c.jobs.policy.reclaimable_pods; }},
       {"WorkloadIdentifierAnnotations", false,
        [](const CoreConfig& c) { return !c.jobs.policy.names_in_labels; }},
+      {"MultiKueueClusterProfile", true, [](const CoreConfig& c) { return c.plugins.has_value(); }},
       {"ShortWorkloadNames", true, [](const CoreConfig& c) { return c.jobs.policy.brief_names; }},
       {"ElasticJobsViaWorkloadSlices", false,
        [](const CoreConfig& c) { return c.jobs.policy.elastic; }},

@@ -142,7 +142,9 @@ class Manager {
         leadership_(leadership),
         elector_(clients.lease, clock, rng, log_.named("leader-election"),
                  election_of(config_, instance_), leadership),
-        connector_(clusters::open_http_clients(executor, clock), files_, allowed_prefix(config_)),
+        plugin_runner_(executor, clock),
+        connector_(clusters::open_http_clients(executor, clock), files_, allowed_prefix(config_),
+                   clusters::KubeconfigConnector::Plugins{plugin_runner_, clock}),
         metrics_(gauges_of(config_), std::string(version)),
         webhooks_(webhook_gates(config_.gates)),
         webhook_port_(scope_, clock, log_.named("webhooks"),
@@ -259,6 +261,7 @@ class Manager {
   kube::Leadership& leadership_;
   kube::LeaderElector elector_;
   kubeconfig::SystemFiles files_;
+  clusters::ProcessPluginRunner plugin_runner_;
   clusters::KubeconfigConnector connector_;
   Metrics metrics_;
   CachedText metrics_text_{clock_, [this] { return metrics_.text(); }};

@@ -13,11 +13,13 @@ namespace regatta::manager {
 namespace {
 
 /// Known fields that have no effect yet.
-constexpr std::string_view without_effect[] = {
-    "controller.cacheSyncTimeout",   "integrations.externalFrameworks",
-    "integrations.podOptions",       "leaderElection.resourceLock",
-    "multiKueue.clusterProfile",     "pprofBindAddress",
-    "resources.deviceClassMappings", "tls"};
+constexpr std::string_view without_effect[] = {"controller.cacheSyncTimeout",
+                                               "integrations.externalFrameworks",
+                                               "integrations.podOptions",
+                                               "leaderElection.resourceLock",
+                                               "pprofBindAddress",
+                                               "resources.deviceClassMappings",
+                                               "tls"};
 
 bool has(const Json& document, std::string_view path) {
   const Json* at = &document;
@@ -45,6 +47,15 @@ void warn_of_labels(const Json& effective, Configuration* configuration) {
   }
 }
 
+void warn_of_profiles(const Configuration& given, std::vector<std::string>* warnings) {
+  const bool on = given.gates.enabled("MultiKueueClusterProfile");
+  if (on == !given.multi_kueue.plugins.empty()) return;
+  warnings->push_back(on ? "the feature gate MultiKueueClusterProfile has no effect without "
+                           "multiKueue.clusterProfile.accessProviders"
+                         : "multiKueue.clusterProfile has no effect without the feature gate "
+                           "MultiKueueClusterProfile");
+}
+
 void warn_of_unused(const ConfigDocument& document, Configuration* configuration) {
   if (document.written.contains("queueVisibility")) {
     configuration->warnings.push_back("queueVisibility has no effect: use the visibility API");
@@ -68,6 +79,7 @@ void warn_of_unused(const ConfigDocument& document, Configuration* configuration
         "integrations.frameworks does not list batch/job, which Regatta always manages");
   }
   warn_of_labels(document.effective, configuration);
+  warn_of_profiles(*configuration, &configuration->warnings);
   warn_of("feature gates without effect in Regatta", configuration->gates.without_effect(),
           configuration);
 }

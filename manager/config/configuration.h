@@ -1,5 +1,6 @@
 #pragma once
 
+#include "lib/api/cluster_profile.h"
 #include "lib/api/field_errors.h"
 #include "lib/api/labels.h"
 #include "lib/api/names.h"
@@ -146,6 +147,7 @@ struct MultiKueueConfiguration {
   std::vector<std::string> external_frameworks;
   std::int64_t incremental_step_size = 3;
   WorkerLimits worker_limits;
+  std::vector<api::ExecPlugin> plugins;  ///< of clusterProfile, under either name
   /// removalBrake: removals are held when more than this share of what runs on a worker, and at
   /// least so many workloads, have vanished from the hub.
   std::int64_t brake_share_percent = 50;

@@ -196,6 +196,43 @@ integrations: {frameworks: [pod, deployment, statefulset]}
   EXPECT_TRUE(load_configuration(v1beta2)->warnings.empty());
 }
 
+TEST(Configuration, AccessProvidersAreReadUnderEitherName) {
+  const std::string provider = R"(
+    - name: p
+      execConfig:
+        {command: c, args: [a, b], apiVersion: client.authentication.k8s.io/v1,
+         interactiveMode: Never, env: [{name: A, value: V}], provideClusterInfo: true})";
+  for (const char* list : {"accessProviders", "credentialsProviders"}) {
+    const auto c =
+        load_configuration(v1beta2 + "multiKueue:\n  clusterProfile:\n    " + list + ":" + provider,
+                           "MultiKueueClusterProfile=true");
+    ASSERT_TRUE(c) << c.error().what();
+    ASSERT_EQ(c->multi_kueue.plugins.size(), 1u);
+    const api::ExecPlugin& plugin = c->multi_kueue.plugins[0];
+    EXPECT_EQ(plugin.provider, "p");
+    EXPECT_EQ(plugin.command, "c");
+    EXPECT_EQ(plugin.args, (std::vector<std::string>{"a", "b"}));
+    EXPECT_EQ(plugin.env[0], std::make_pair(std::string("A"), std::string("V")));
+    EXPECT_EQ(plugin.api_version, "client.authentication.k8s.io/v1");
+    EXPECT_TRUE(plugin.provide_cluster_info);
+    EXPECT_TRUE(c->warnings.empty());
+  }
+}
+
+TEST(Configuration, AccessProvidersAndTheirGateNeedEachOther) {
+  const auto lonely = load_configuration(v1beta2, "MultiKueueClusterProfile=true");
+  EXPECT_EQ(lonely->warnings, (std::vector<std::string>{
+                                  "the feature gate MultiKueueClusterProfile has no effect without "
+                                  "multiKueue.clusterProfile.accessProviders"}));
+  const auto off =
+      load_configuration(v1beta2 +
+                         "multiKueue: {clusterProfile: {accessProviders: [{name: p, execConfig: "
+                         "{command: c, apiVersion: v, interactiveMode: Never}}]}}");
+  EXPECT_EQ(off->warnings,
+            (std::vector<std::string>{"multiKueue.clusterProfile has no effect without the feature "
+                                      "gate MultiKueueClusterProfile"}));
+}
+
 TEST(Configuration, AGateTakesWaitForPodsReadyAway) {
   const auto c = load_configuration(v1beta2, "DisableWaitForPodsReady=true");
   EXPECT_FALSE(c->wait_for_pods_ready);

@@ -131,6 +131,25 @@ WaitForPodsReady wait_of(const Json& given) {
   return out;
 }
 
+std::vector<api::ExecPlugin> plugins_of(const Json& profile) {
+  std::vector<api::ExecPlugin> out;
+  for (const char* list : {"accessProviders", "credentialsProviders"}) {
+    for (const Json& given : list_or_empty(profile, list)) {
+      const Json& exec = at_or_null(given, "execConfig");
+      api::ExecPlugin& plugin = out.emplace_back();
+      plugin.provider = text_at(given, "name");
+      plugin.command = text_at(exec, "command");
+      plugin.args = texts_at(exec, "args");
+      for (const Json& one : list_or_empty(exec, "env")) {
+        plugin.env.emplace_back(text_at(one, "name"), text_at(one, "value"));
+      }
+      plugin.api_version = text_at(exec, "apiVersion");
+      plugin.provide_cluster_info = true_at(exec, "provideClusterInfo");
+    }
+  }
+  return out;
+}
+
 MultiKueueConfiguration multi_kueue_of(const Json& given) {
   MultiKueueConfiguration out;
   out.gc_interval = duration_at(given, "gcInterval");
@@ -144,6 +163,7 @@ MultiKueueConfiguration multi_kueue_of(const Json& given) {
              &out.incremental_step_size);
   out.dispatch_timeout = duration_at(given, "dispatchTimeout");
   set_number(given, "dispatchAttempts", &out.dispatch_attempts);
+  out.plugins = plugins_of(at_or_null(given, "clusterProfile"));
   const Json& limits = at_or_null(given, "workerLimits");
   set_number(limits, "objects", &out.worker_limits.objects);
   set_number(limits, "bytes", &out.worker_limits.bytes);

@@ -155,6 +155,7 @@ constexpr std::string_view with_effect[] = {
     "MetricsForCohorts",
     "MultiKueue",
     "MultiKueueAdaptersForCustomJobs",
+    "MultiKueueClusterProfile",
     "MultiKueueIncrementalDispatcherRespectConfigOrder",
     "MultiKueueKubeConfigPathValidation",
     "MultiKueueManagerQuotaAutomation",

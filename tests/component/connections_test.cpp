@@ -117,7 +117,7 @@ TEST_F(Connections, PathsFollowTheRules) {
   EXPECT_THAT(problem(), StartsWith("False ClientConnectionFailed: "));
 }
 
-TEST_F(Connections, ClusterProfilesAreNotThereYet) {
+TEST_F(Connections, ClusterProfilesNeedTheirGate) {
   start();
   expect_active("connected");
   set_source(R"({"kubeConfig":null,"clusterProfileRef":{"name":"p"}})");

@@ -76,6 +76,11 @@ class SimCluster::Connector final : public clusters::Connector {
     return connection;
   }
 
+  std::variant<clusters::WorkerConnection, clusters::ConnectFailure> connect_by_plugin(
+      const kubeconfig::ProfileAccess&, TaskScope&) override {
+    return clusters::ConnectFailure{"BadRestConfig", "no plugins here"};
+  }
+
   std::variant<std::string, clusters::ConnectFailure> read_path(const std::string&) override {
     return clusters::ConnectFailure{"BadKubeConfig", "no paths here"};
   }

@@ -7,7 +7,9 @@ namespace regatta::test_support {
 
 TestConnector::TestConnector(sim::World& world)
     : world_(world),
-      rules_([this](const kubeconfig::Endpoint& endpoint) { return open(endpoint); }, *this) {}
+      rules_([this](const kubeconfig::Endpoint& endpoint) { return open(endpoint); }, *this,
+             std::string(kubeconfig::default_allowed_prefix),
+             clusters::KubeconfigConnector::Plugins{*this, world}) {}
 
 kube::NetworkFaults& TestConnector::faults(const std::string& cluster) {
   auto& faults = faults_[cluster];
@@ -41,6 +43,20 @@ spec: {clusterSource: {kubeConfig: {locationType: Secret, location: )" +
 std::variant<clusters::WorkerConnection, clusters::ConnectFailure> TestConnector::connect(
     std::string_view kubeconfig) {
   return rules_.connect(kubeconfig);
+}
+
+std::variant<clusters::WorkerConnection, clusters::ConnectFailure> TestConnector::connect_by_plugin(
+    const kubeconfig::ProfileAccess& access, TaskScope& scope) {
+  return rules_.connect_by_plugin(access, scope);
+}
+
+Task<Result<std::string>> TestConnector::run(api::ExecPlugin plugin, std::string exec_info) {
+  co_await world_.sleep_for(plugins_take);
+  const auto found = plugins.find(plugin.command);
+  if (found == plugins.end()) {
+    co_return Error(Errc::not_found, "cannot start " + plugin.command);
+  }
+  co_return found->second(exec_info);
 }
 
 std::variant<std::string, clusters::ConnectFailure> TestConnector::read_path(
