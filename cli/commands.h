@@ -14,6 +14,7 @@ using Action = std::function<int()>;
 
 // Each of these adds one subcommand. A chosen subcommand sets `*action`.
 void add_explain_command(CLI::App* app, Action* action);
+void add_credentials_command(CLI::App* app, Action* action);
 void add_doctor_command(CLI::App* app, Action* action);
 void add_manager_command(CLI::App* app, Action* action);
 void add_placement_command(CLI::App* app, Action* action);

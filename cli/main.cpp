@@ -19,6 +19,7 @@ int main(int argc, char** argv) {
   regatta::cli::add_manager_command(&app, &action);
   regatta::cli::add_placement_command(&app, &action);
   regatta::cli::add_register_worker_command(&app, &action);
+  regatta::cli::add_credentials_command(&app, &action);
   regatta::cli::add_simulate_command(&app, &action);
   regatta::cli::add_explain_command(&app, &action);
   regatta::cli::add_doctor_command(&app, &action);

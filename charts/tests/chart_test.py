@@ -233,6 +233,9 @@ LOCAL_FRAMEWORKS = ["sparkoperator.k8s.io/sparkapplication"]
 # Those whose Pods are the jobs.
 PODS_FRAMEWORKS = ["deployment", "leaderworkerset.x-k8s.io/leaderworkerset", "statefulset"]
 
+PROFILES = ["--set=controllerManager.featureGates[0].name=MultiKueueClusterProfile",
+            "--set=controllerManager.featureGates[0].enabled=true"]
+
 
 class Permissions(unittest.TestCase):
     maxDiff = None
@@ -258,13 +261,25 @@ class Permissions(unittest.TestCase):
         self.assertEqual(self.wrong, [])
 
     def test_the_manager_may_do_what_it_does_and_no_more(self):
-        rules = self.manager()
+        rules = self.manager(*PROFILES)
         everywhere, own = (permissions.granted(rules[n]) for n in (None, charts.NAMESPACE))
         self.assertEqual(sorted(everywhere | own),
                          sorted(self.asked["own"] | self.asked["reviews"]))
-        # Secrets and Leases of its namespace only.
-        self.assertEqual({r for _, _, r in own}, {"secrets", "leases"})
-        self.assertFalse({r for _, _, r in everywhere} & {"secrets", "leases"})
+        # Secrets, Leases and ClusterProfiles of its namespace only.
+        self.assertEqual({r for _, _, r in own}, {"secrets", "leases", "clusterprofiles"})
+        self.assertFalse({r for _, _, r in everywhere} & {"secrets", "leases", "clusterprofiles"})
+
+    def test_cluster_profiles_are_read_only_with_their_gate(self):
+        reads = lambda *args: any(
+            r == "clusterprofiles" for rules in self.manager(*args).values()
+            for _, _, r in permissions.granted(rules))
+        self.assertFalse(reads())
+        self.assertTrue(reads(*PROFILES))
+        in_file = ("apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n"
+                   "featureGates: {MultiKueueClusterProfile: true}\n")
+        self.assertTrue(reads("--set-string", "managerConfig.controllerManagerConfigYaml="
+                              + in_file.replace(",", "\\,")))
+        self.assertFalse(reads(*[p.replace("true", "false") for p in PROFILES]))
 
     def test_certificates_need_no_more_than_they_use(self):
         every = [f"--set=enable{server}=true" for server in ("Webhooks", "Conversion", "Visibility")]

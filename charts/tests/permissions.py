@@ -15,11 +15,12 @@ CALL = re.compile(r"\b((?:deps_\.)?client_?|worker->client)(?:\.|->)"
                   r"|patch_object)(<[\w:]+>)?\(\s*([^,();]*(?:\([^()]*\))?)")
 # What hands an informer of the own cluster to a helper that writes.
 HELPER = re.compile(r"\b(write_status|write_object|keep_finalizer|write_queue)\((?:cluster_|local_|hub_)\.(\w+)")
-INFORMER = re.compile(r"\bInformer<api::(\w+)> \w+;")
+INFORMER = re.compile(r"\bInformer<api::(\w+)>>? \w+;")
 
 KUEUE = "kueue.x-k8s.io"
 RESOURCES = {  # kind: group, plural
     "AdmissionCheck": (KUEUE, "admissionchecks"),
+    "ClusterProfile": ("multicluster.x-k8s.io", "clusterprofiles"),
     "ClusterQueue": (KUEUE, "clusterqueues"),
     "Cohort": (KUEUE, "cohorts"),
     "LimitRange": ("", "limitranges"),

@@ -114,6 +114,18 @@ Pods are jobs, alone or in groups. */}}
 {{- (include "regatta.givenConfig" . | fromYaml).namespace | default .Release.Namespace -}}
 {{- end -}}
 
+{{/* "true" when workers may come from ClusterProfiles. */}}
+{{- define "regatta.clusterProfiles" -}}
+{{- $config := include "regatta.givenConfig" . | fromYaml -}}
+{{- $on := dig "featureGates" "MultiKueueClusterProfile" false $config -}}
+{{- range .Values.controllerManager.featureGates -}}
+{{- if eq .name "MultiKueueClusterProfile" -}}
+{{- $on = .enabled -}}
+{{- end -}}
+{{- end -}}
+{{- if $on -}}true{{- end -}}
+{{- end -}}
+
 {{/* Where the Lease is. */}}
 {{- define "regatta.leaseNamespace" -}}
 {{- $config := include "regatta.givenConfig" . | fromYaml -}}
