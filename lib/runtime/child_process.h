@@ -8,7 +8,8 @@
 
 namespace regatta {
 
-/// A program, without a shell. It gets our environment and, before it, `env`.
+/// A program, without a shell. It gets our environment, and `env` in place of what that has of the
+/// same names.
 struct ChildCommand {
   std::string file;  ///< a path, or a name to be found in $PATH
   std::vector<std::string> args;
