@@ -1,11 +1,13 @@
 """How the hub connects to its workers, and what it reports when it cannot."""
 import base64
 import json
+import re
 import urllib.request
 
 from harness import objects
 from harness.api import condition
 from harness.federation import holding, report
+from harness.prefix_proxy import PrefixProxy
 from harness.suite import scenario
 
 from .race import check_finished, mixed
@@ -204,3 +206,35 @@ def hung_worker(env):
     finally:
         hung.resume()
     fed.wait_workers_empty(60)
+
+
+@scenario
+def worker_below_a_path(env):
+    """A worker that is reached through a proxy below a path of its URL, as OCM's cluster-proxy
+    serves it, is used like any other: for requests and for watches."""
+    fed = env.federate(workers=("cpu",), connect=False)
+    worker = fed.workers["cpu"]
+    proxy = PrefixProxy(worker).start()
+    token = worker.token_for(objects.SYSTEM, "multikueue-sa")
+    config = proxy.through(worker.kubeconfig_with_token(token))
+    fed.hub.kubectl.apply(objects.kubeconfig_secret("cpu", config))
+    fed.wait_for("the hub asks the proxy", lambda: proxy.passed)
+    fed.wait_connected(["cpu"])
+    fed.wait_queue_active()
+    fed.submit(objects.job("through"))
+    fed.wait_complete(["through"])
+    fed.wait_workers_empty()
+    fed.check_ran_once(["through"])
+    for passed in ("POST .*/jobs[?]", "GET .*/workloads[?]watch=1", "GET .*/jobs[?]watch=1"):
+        assert any(re.match(passed, one) for one in proxy.passed), (passed, proxy.passed)
+    # A slash at the end of the URL changes nothing.
+    worker.kubectl.apply(*objects.hub_account("second"))
+    config = proxy.through(worker.kubeconfig_with_token(worker.token_for(objects.SYSTEM, "second")))
+    config["clusters"][0]["cluster"]["server"] += "/"
+    worker.kubectl.run("delete", "serviceaccount,clusterrolebinding", "multikueue-sa", "-n",
+                       objects.SYSTEM)
+    fed.hub.kubectl.apply(objects.kubeconfig_secret("cpu", config))
+    fed.submit(objects.job("slash"))
+    fed.wait_complete(["slash"])
+    fed.wait_workers_empty()
+    assert not proxy.strays, proxy.strays
