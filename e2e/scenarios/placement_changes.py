@@ -108,7 +108,7 @@ def wait_active(fed, kind, name, reason, status="True"):
 
 @scenario
 def placement_check_renamed(env):
-    """The check is deleted while a job waits, and made anew under another name for the same
+    """The check is deleted while jobs wait, and made anew under another name for the same
     Placement. Meanwhile no worker is asked that the Placement did not choose."""
     fed = env.federate()
     define(fed)
@@ -116,21 +116,24 @@ def placement_check_renamed(env):
     list_checks(fed, "multikueue", "placement")
     decide(fed, "gpus", objects.SYSTEM, "cpu")
     wait_active(fed, "admissionchecks", "placement", "Active")
-    fed.submit(objects.job("follows", gpus=2))
-    wait_nominated(fed, "follows", "cpu")
+    # Several, because a free choice would be a100 for some of them.
+    follow = fed.submit(*[objects.job(f"follows-{i}", gpus=1) for i in range(3)])
+    for name in follow:
+        wait_nominated(fed, name, "cpu")
     # It stays for as long as a ClusterQueue lists it.
     fed.hub.kubectl.run("delete", "admissioncheck", "placement", "--wait=false")
     list_checks(fed, "multikueue", "chosen")
     wait_active(fed, "clusterqueues", "fleet", "AdmissionCheckNotFound", "False")
     fed.wait_for("the check is gone", lambda: not fed.hub.api.find("admissionchecks", "placement"))
-    fed.submit(objects.job("late", gpus=2))
-    fed.wait_for("it has another check", lambda: states(fed, "follows") == {
-        "multikueue": "Pending", "chosen": "Pending"}, 30)
-    decide(fed, "gpus", objects.SYSTEM, "a100")
+    late = fed.submit(*[objects.job(f"late-{i}", gpus=1) for i in range(3)])
+    for name in follow:
+        fed.wait_for(f"{name} has another check", lambda: states(fed, name) == {
+            "multikueue": "Pending", "chosen": "Pending"}, 30)
+    decide(fed, "gpus", objects.SYSTEM, "h100")
     add_check(fed, "chosen", "gpus")
-    fed.wait_complete(["follows", "late"])
-    assert (fed.winner_of("follows"), fed.winner_of("late")) == ("a100", "a100")
-    assert not fed.observers["h100"].jobs_seen(), "h100 was never chosen"
+    fed.wait_complete(follow + late)
+    assert {fed.winner_of(name) for name in follow + late} == {"h100"}
+    assert not fed.observers["a100"].jobs_seen(), "a100 was never chosen"
     fed.wait_workers_empty()
 
 
