@@ -44,8 +44,16 @@ struct Choice {
   std::optional<std::int64_t> score;
 };
 
+/// Its name tells groups of one index apart; the first has none.
+std::string group_name_of(const api::ObjectMeta& part) {
+  const auto found = part.labels.find(std::string(labels::group_name_label));
+  return found == part.labels.end() ? std::string() : found->second;
+}
+
 /// Parts in order of number and name.
 using Parts = std::map<std::tuple<std::int64_t, std::string>, std::vector<Choice>>;
+/// Groups in order of index and name.
+using Groups = std::map<std::tuple<std::int64_t, std::string>, Parts>;
 
 void add_group(const Parts& parts, std::set<std::string>* seen, std::vector<std::string>* out) {
   std::vector<Choice> all;
@@ -63,10 +71,10 @@ void add_group(const Parts& parts, std::set<std::string>* seen, std::vector<std:
   }
 }
 
-std::vector<std::string> flattened(const std::map<std::int64_t, Parts>& groups) {
+std::vector<std::string> flattened(const Groups& groups) {
   std::vector<std::string> out;
   std::set<std::string> seen;
-  for (const auto& [index, parts] : groups) add_group(parts, &seen, &out);
+  for (const auto& [group, parts] : groups) add_group(parts, &seen, &out);
   return out;
 }
 
@@ -106,12 +114,13 @@ std::string Reference::str() const {
 
 Result<std::vector<std::string>> in_order(
     const std::vector<std::shared_ptr<const api::PlacementDecision>>& parts) {
-  std::map<std::int64_t, Parts> groups;
+  Groups groups;
   for (const auto& part : parts) {
     const auto group = index_of(part->metadata, labels::group_index_label);
     if (!group) return group.error();
     const std::string& name = part->metadata.name;
-    std::vector<Choice>& choices = groups[*group][{number_of(name), name}];
+    Parts& parts_of_group = groups[{*group, group_name_of(part->metadata)}];
+    std::vector<Choice>& choices = parts_of_group[{number_of(name), name}];
     for (const api::ClusterDecision& decision : part->status.decisions) {
       choices.push_back({decision.cluster_name, decision.score});
     }
@@ -121,11 +130,11 @@ Result<std::vector<std::string>> in_order(
 
 Result<std::vector<std::string>> in_order(
     const std::vector<std::shared_ptr<const api::ProfilePlacementDecision>>& parts) {
-  std::map<std::int64_t, Parts> groups;
+  Groups groups;
   for (const auto& part : parts) {
     const auto index = index_of(part->metadata, labels::decision_index_label);
     if (!index) return index.error();
-    std::vector<Choice>& choices = groups[*index][{0, part->metadata.name}];
+    std::vector<Choice>& choices = groups[{*index, ""}][{0, part->metadata.name}];
     for (const api::ProfileDecision& decision : part->decisions) {
       choices.push_back({decision.profile, std::nullopt});
     }

@@ -13,9 +13,9 @@
 /// none. Pure functions.
 namespace regatta::placement {
 
-/// Cluster names of all parts of a decision, best first: by group index, by score where every
-/// cluster of a group has one, by the part's number, by place in its list. Each cluster once. The
-/// error says which part has labels that cannot be read.
+/// Cluster names of all parts of a decision, best first: by group index, by the group's name where
+/// an index has several, by score where every cluster of a group has one, by the part's number, by
+/// place in its list. Each cluster once. The error says which part has labels that cannot be read.
 Result<std::vector<std::string>> in_order(
     const std::vector<std::shared_ptr<const api::PlacementDecision>>& parts);
 /// The same for parts of SIG Multicluster, by decision-index: the names of ClusterProfiles.

@@ -23,6 +23,12 @@ std::string described(const Result<std::vector<std::string>>& clusters) {
   return clusters ? joined(*clusters, " ") : clusters.error().what();
 }
 
+Part named(Part unnamed, const std::string& group) {
+  auto out = std::make_shared<api::PlacementDecision>(*unnamed);
+  out->metadata.labels[std::string(api::placements::group_name_label)] = group;
+  return out;
+}
+
 struct OrderCase {
   const char* name;
   std::vector<Part> given;
@@ -50,6 +56,19 @@ INSTANTIATE_TEST_SUITE_P(
             "groups_before_parts",
             {part("p-decision-1", "1", {{"late", {}}}), part("p-decision-2", "0", {{"early", {}}})},
             "early late"},
+        OrderCase{"groups_by_index_not_by_name",
+                  {named(part("p-decision-1", "0", {{"w1", {}}}), "zone-z"),
+                   named(part("p-decision-2", "1", {{"w2", {}}}), "zone-a")},
+                  "w1 w2"},
+        OrderCase{"groups_of_one_index_by_name",
+                  {named(part("p-decision-1", "0", {{"w1", {}}}), "zone-z"),
+                   named(part("p-decision-2", "0", {{"w2", {}}}), "zone-a"),
+                   part("p-decision-3", "0", {{"w3", {}}})},
+                  "w3 w2 w1"},
+        OrderCase{"scores_of_groups_of_one_index_are_not_compared",
+                  {named(part("p-decision-1", "0", {{"w1", 10}, {"w2", 20}}), "zone-a"),
+                   named(part("p-decision-2", "0", {{"w3", 90}}), "zone-b")},
+                  "w2 w1 w3"},
         OrderCase{"groups_by_number_not_by_text",
                   {part("p-decision-1", "10", {{"j", {}}}), part("p-decision-2", "2", {{"b", {}}})},
                   "b j"},
@@ -221,6 +240,16 @@ INSTANTIATE_TEST_SUITE_P(
                     "",
                     "False PlacementDecisionError: Placement kueue-system/p cannot be read: "
                     "forbidden"},
+        VerdictCase{"may_not_be_read_any_more",
+                    with(view(),
+                         [](auto& v) {
+                           v.unreadable = "forbidden";
+                           v.placement = nullptr;
+                           v.last_known = {"w2", "w1"};
+                         }),
+                    "w2 w1",
+                    "True Active: Placement kueue-system/p cannot be read: forbidden; the last "
+                    "ones known count: w2, w1"},
         VerdictCase{"not_served", with(view(), [](auto& v) { v.served = false; }), "",
                     "False PlacementError: This cluster does not serve Placements of "
                     "cluster.open-cluster-management.io/v1beta1"},

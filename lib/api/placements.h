@@ -67,6 +67,8 @@ namespace placements {
 constexpr std::string_view placement_label = "cluster.open-cluster-management.io/placement";
 constexpr std::string_view group_index_label =
     "cluster.open-cluster-management.io/decision-group-index";
+constexpr std::string_view group_name_label =
+    "cluster.open-cluster-management.io/decision-group-name";
 constexpr std::string_view decision_key_label = "multicluster.x-k8s.io/decision-key";
 constexpr std::string_view decision_index_label = "multicluster.x-k8s.io/decision-index";
 constexpr std::string_view placement_key_label = "multicluster.x-k8s.io/placement-key";
