@@ -47,18 +47,21 @@ class Placements : public Federation {
     define("ocm.yaml");
     start_all({"w1", "w2", "w3"}, std::move(config));
     make_placement("kueue-system");
-    apply(R"(
-apiVersion: kueue.x-k8s.io/v1beta2
-kind: AdmissionCheck
-metadata: {name: place}
-spec:
-  controllerName: open-cluster-management.io/placement
-  parameters: {apiGroup: cluster.open-cluster-management.io, kind: Placement, name: p}
-)");
-    ASSERT_TRUE(cluster_.patch(
-        api::ClusterQueue::resource, api::ObjectKey("cq"),
-        R"({"spec":{"admissionChecksStrategy":{"admissionChecks":[{"name":"mk"},{"name":"place"}]}}})"));
+    make_check("place");
+    check_names("mk", "place");
     settle();
+  }
+  /// A check that names Placement `p`.
+  void make_check(const std::string& name) {
+    apply("apiVersion: kueue.x-k8s.io/v1beta2\nkind: AdmissionCheck\nmetadata: {name: " + name +
+          "}\nspec:\n  controllerName: open-cluster-management.io/placement\n  parameters: "
+          "{apiGroup: cluster.open-cluster-management.io, kind: Placement, name: p}");
+  }
+  /// The checks that the ClusterQueue lists.
+  void check_names(const std::string& first, const std::string& second) {
+    const Json names = Json::array({{{"name", first}}, {{"name", second}}});
+    const Json spec = {{"spec", {{"admissionChecksStrategy", {{"admissionChecks", names}}}}}};
+    ASSERT_TRUE(cluster_.patch(api::ClusterQueue::resource, api::ObjectKey("cq"), dump_json(spec)));
   }
   void make_placement(const std::string& ns, const std::string& name = "p") {
     apply("apiVersion: v1\nkind: Namespace\nmetadata: {name: " + ns + "}");
@@ -88,6 +91,16 @@ spec:
     ASSERT_TRUE(cluster_.patch(api::Placement::resource, {ns, name}, dump_json(counted), "status"));
     settle();
   }
+  /// The share of the manager's requests for Placements and decisions that are answered 500; their
+  /// watches break with the next event.
+  void refuse_reads(double share) {
+    kube::NetworkFaults& faults = manager_->faults();
+    faults.concerns = [](const net::HttpRequest& request) {
+      return request.target.find("cluster.open-cluster-management.io/v1beta1/placement") !=
+             std::string::npos;
+    };
+    faults.server_error = faults.cut_watch = share;
+  }
   void submit(const std::string& name, int pods = 1) {
     apply(remote_job_yaml(name, pods));
     settle();
@@ -100,8 +113,8 @@ spec:
     const auto workload = workload_of(job);
     return workload ? workload->status.nominated_cluster_names : std::vector<std::string>();
   }
-  std::string active() {
-    const auto check = cluster_.get<api::AdmissionCheck>(api::ObjectKey("place"));
+  std::string active(const std::string& name = "place") {
+    const auto check = cluster_.get<api::AdmissionCheck>(api::ObjectKey(name));
     return check ? condition(check->status.conditions, "Active") : "gone";
   }
   std::string state_of(const std::string& job, const std::string& name) {
@@ -197,6 +210,35 @@ TEST_F(Placements, DecisionsThatGoAreRememberedAsLongAsThePlacementCountsCluster
   EXPECT_EQ(winner_of("j"), "w2");
 }
 
+TEST_F(Placements, WhatCannotBeReadAnyMoreIsRemembered) {
+  start_with_queue();
+  decide("default", {"w2"});
+  refuse_reads(1);
+  decide("default", {"w3"});
+  submit("known");
+  EXPECT_EQ(winner_of("known"), "w2");
+  refuse_reads(0);
+  settle(5min);
+  submit("later");
+  EXPECT_EQ(winner_of("later"), "w3");
+}
+
+TEST_F(Placements, WhatCouldNeverBeReadNominatesNothing) {
+  start_with_queue();
+  decide("default", {"w2"});
+  manager_.reset();
+  manager_.emplace(cluster_, network_, by_placements());
+  refuse_reads(1);
+  until("the manager has synced", [&] { return manager_->started(); });
+  submit("j");
+  settle(1min);
+  EXPECT_THAT(nominated("j"), IsEmpty());
+  EXPECT_THAT(events("Workload"),
+              Contains(HasSubstr("NotNominated: Placement default/p cannot be read: ")));
+  refuse_reads(0);
+  until("it runs", [&] { return winner_of("j") == "w2"; }, 300s);
+}
+
 TEST_F(Placements, WithoutItsPlacementAQueueNominatesNobody) {
   start_with_queue();
   decide("default", {"w2"});
@@ -264,6 +306,47 @@ TEST_F(Placements, TheConditionOfACheckFollowsItsPlacement) {
   EXPECT_THAT(active(), HasSubstr("False PlacementError: wrong parameters reference"));
 }
 
+TEST_F(Placements, AWorkloadWhoseCheckGoesIsOfferedToNoOtherWorker) {
+  start_with_check();
+  decide("kueue-system", {"w3"});
+  submit("j", 5);
+  ASSERT_EQ(state_of("j", "place"), "Ready: Placement kueue-system/p has chosen w3");
+  ASSERT_TRUE(cluster_.remove(api::AdmissionCheck::resource, api::ObjectKey("place")));
+  // It stays for as long as the ClusterQueue lists it.
+  settle();
+  check_names("mk", "chosen");
+  settle(60s);
+  EXPECT_EQ(active(), "gone");
+  for (const char* worker : {"w1", "w2"}) EXPECT_EQ(held_by(worker), "workloads 0, jobs 0");
+  decide("kueue-system", {"w2"});
+  make_check("chosen");
+  settle();
+  EXPECT_EQ(state_of("j", "chosen"), "Ready: Placement kueue-system/p has chosen w2");
+  EXPECT_THAT(nominated("j"), ElementsAre("w2"));
+  EXPECT_EQ(held_by("w1"), "workloads 0, jobs 0");
+}
+
+TEST_F(Placements, TwoChecksOfOnePlacementGoOneWithoutTheOther) {
+  start_with_check();
+  make_check("second");
+  ASSERT_TRUE(cluster_.patch(
+      api::ClusterQueue::resource, api::ObjectKey("cq"),
+      R"({"spec":{"admissionChecksStrategy":{"admissionChecks":[{"name":"mk"},{"name":"place"},{"name":"second"}]}}})"));
+  decide("kueue-system", {"w3"});
+  EXPECT_EQ(active(), "True Active: Placement kueue-system/p has chosen w3");
+  EXPECT_EQ(active("second"), active());
+  submit("j", 5);
+  EXPECT_EQ(state_of("j", "second"), "Ready: Placement kueue-system/p has chosen w3");
+  EXPECT_EQ(state_of("j", "place"), state_of("j", "second"));
+  check_names("mk", "second");
+  ASSERT_TRUE(cluster_.remove(api::AdmissionCheck::resource, api::ObjectKey("place")));
+  settle();
+  EXPECT_EQ(active(), "gone");
+  decide("kueue-system", {"w2"});
+  EXPECT_EQ(active("second"), "True Active: Placement kueue-system/p has chosen w2");
+  EXPECT_THAT(nominated("j"), ElementsAre("w2"));
+}
+
 TEST_F(Placements, ACheckThatTheAddOnKeepsIsLeftToIt) {
   start_with_check();
   ASSERT_TRUE(cluster_.patch(
@@ -293,23 +376,34 @@ TEST_F(Placements, ACheckWaitsUntilTheClusterServesPlacements) {
 
 TEST_F(Placements, DecisionsOfSigMulticlusterCountInTheirOrder) {
   define("sig-multicluster.yaml");
-  start_all({"w1", "w2"}, by_placements());
+  start_all({"w1", "w2", "w3"}, by_placements());
   apply(R"(
 apiVersion: multicluster.x-k8s.io/v1alpha1
 kind: PlacementDecision
 metadata:
-  name: d0
+  name: a
   namespace: default
-  labels: {multicluster.x-k8s.io/decision-key: k, multicluster.x-k8s.io/decision-index: "0"}
+  labels: {multicluster.x-k8s.io/decision-key: k, multicluster.x-k8s.io/decision-index: "10"}
 decisions:
-- {clusterProfileRef: {name: w2, namespace: fleet}, reason: best}
+- {clusterProfileRef: {name: w1, namespace: fleet}, reason: last}
+---
+apiVersion: multicluster.x-k8s.io/v1alpha1
+kind: PlacementDecision
+metadata:
+  name: z
+  namespace: default
+  labels: {multicluster.x-k8s.io/decision-key: k, multicluster.x-k8s.io/decision-index: "2"}
+decisions:
+- {clusterProfileRef: {name: w3, namespace: fleet}, reason: best}
+- {clusterProfileRef: {name: w2, namespace: fleet}, reason: good}
 )");
   ASSERT_TRUE(cluster_.patch(
       api::LocalQueue::resource, key("main"),
       R"({"metadata":{"annotations":{"multikueue.regatta.dev/placement-key":"k"}}})"));
   settle();
-  submit("j");
-  EXPECT_EQ(winner_of("j"), "w2");
+  // No worker has room for five, so the nominations stay to be seen.
+  submit("j", 5);
+  EXPECT_THAT(nominated("j"), ElementsAre("w3", "w2", "w1"));
 }
 
 TEST_F(Placements, AManagerThatStartsLaterGoesOn) {
