@@ -326,6 +326,25 @@ TEST_F(Placements, AWorkloadWhoseCheckGoesIsOfferedToNoOtherWorker) {
   EXPECT_EQ(held_by("w1"), "workloads 0, jobs 0");
 }
 
+TEST_F(Placements, ACheckMadeAnewForAnotherControllerIsNoLongerTheirs) {
+  start_with_check();
+  decide("kueue-system", {"w3"});
+  check_names("mk", "none");
+  ASSERT_TRUE(cluster_.remove(api::AdmissionCheck::resource, api::ObjectKey("place")));
+  until("it is gone", [&] { return active() == "gone"; });
+  apply(
+      "apiVersion: kueue.x-k8s.io/v1beta2\nkind: AdmissionCheck\nmetadata: {name: place}\n"
+      "spec: {controllerName: example.com/other}");
+  ASSERT_TRUE(cluster_.patch(api::AdmissionCheck::resource, api::ObjectKey("place"),
+                             R"({"status":{"conditions":[{"type":"Active","status":"True",
+      "reason":"Active","message":"","lastTransitionTime":"2026-01-01T00:00:00Z"}]}})",
+                             "status"));
+  check_names("mk", "place");
+  submit("j");
+  EXPECT_THAT(state_of("j", "place"), HasSubstr("Pending: "));
+  EXPECT_EQ(active(), "True Active: ");
+}
+
 TEST_F(Placements, TwoChecksOfOnePlacementGoOneWithoutTheOther) {
   start_with_check();
   make_check("second");
