@@ -62,6 +62,21 @@ TEST_F(AutomatedQuotas, FollowWhatWorkersHave) {
   EXPECT_EQ(told().substr(0, 18), "False NotRequested");
 }
 
+TEST_F(AutomatedQuotas, TwoWaysToOneQueueCountOnce) {
+  start({"east"});
+  const char* other = R"(
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: LocalQueue
+metadata: {name: other, namespace: default}
+spec: {clusterQueue: cq}
+)";
+  apply(other);
+  ASSERT_TRUE(workers_.at("east").cluster->apply(other));
+  give("east", "3");
+  ask();
+  EXPECT_EQ(quota(), "cpu 3");
+}
+
 TEST_F(AutomatedQuotas, AShortLossOfAWorkerTakesNothingAway) {
   start({"east", "west"});
   give("east", "3");
