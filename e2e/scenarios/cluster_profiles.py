@@ -62,15 +62,16 @@ class Profiled(Federation):
         self.hub.kubectl.run("wait", "--for=condition=Established", "crd",
                              DEFINITION["metadata"]["name"])
 
-    def describe(self, name, provider):
-        """The ClusterProfile of a worker."""
+    def describe(self, name, provider, **more):
+        """The ClusterProfile of a worker. What is changed in it is another connection, without the
+        pause that failures of the plugin have left."""
         worker = self.workers[name]
         self.hub.kubectl.apply({
             "apiVersion": f"{GROUP}/v1alpha1", "kind": "ClusterProfile",
             "metadata": {"name": name, "namespace": objects.SYSTEM},
             "spec": {"displayName": name, "clusterManager": {"name": "tests"}}})
         extension = {"name": "client.authentication.k8s.io/exec",
-                     "extension": {"secret": f"{name}-token"}}
+                     "extension": {"secret": f"{name}-token", **more}}
         self.hub.api.request(
             "PATCH", f"/apis/{GROUP}/v1alpha1/namespaces/{objects.SYSTEM}/clusterprofiles/{name}/status",
             {"status": {"accessProviders": [{"name": provider, "cluster": {
@@ -119,7 +120,7 @@ def cluster_profile(env):
     fed.wait_connected(["cpu"], 90)
     fed.wait_queue_active()
     since = fed.active("cpu")["lastTransitionTime"]
-    names = fed.submit(*[objects.job(f"long-{i}", seconds=60) for i in range(2)])
+    names = fed.submit(*[objects.job(f"long-{i}", seconds=45) for i in range(2)])
     for name in names:
         fed.wait_running(name)
     # The old token is refused from here on.
@@ -149,8 +150,8 @@ def credential_plugins_that_fail(env):
     fed.describe("cpu", "secrets")
     for what, (text, message) in FAULTS.items():
         fed.script(text)
+        fed.describe("a100", "faulty", fault=what)
         if what == "hangs":
-            fed.describe("a100", "faulty")
             fed.wait_connected(["cpu"], 60)
             fed.wait_queue_active()
             fed.wait_complete(fed.submit(objects.job("unharmed")))
@@ -158,7 +159,8 @@ def credential_plugins_that_fail(env):
         assert "/bin/sh" in active["message"] and "faulty" in active["message"], active
     token = fed.workers["a100"].token_for(objects.SYSTEM, "multikueue-sa")
     fed.script("echo '" + answer(token) + "'\n")
-    fed.wait_connected(["a100"], 150)
+    fed.describe("a100", "faulty", fault="none")
+    fed.wait_connected(["a100"])
     fed.wait_complete(fed.submit(objects.job("gpus", gpus=1)))
     check_untold(fed, [CANARY, token])
 
