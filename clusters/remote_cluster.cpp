@@ -122,9 +122,11 @@ void RemoteCluster::start(TaskScope& scope) {
     const bool gone = before && (!after || before->metadata().uid != metadata.uid);
     if (gone) removing_jobs_.erase(before->metadata().uid);
     if (stopped_ || !on_workload || only_serves_on(before, after)) return;
-    for (const std::string& name : jobs::workloads_of_copy(after ? *after : *before)) {
-      on_workload(api::ObjectKey(metadata.ns, name));
+    std::vector<std::string> names = jobs::workloads_of_copy(after ? *after : *before);
+    if (before && after && jobs::prebuilt_workload(before->metadata()) != names.front()) {
+      names.push_back(jobs::prebuilt_workload(before->metadata()));
     }
+    for (const std::string& name : names) on_workload(api::ObjectKey(metadata.ns, name));
   });
   workloads.on_health([this] { health_changed(); });
   jobs.on_health([this] { health_changed(); });

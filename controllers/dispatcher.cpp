@@ -3,6 +3,7 @@
 #include "dispatch/objects.h"
 #include "dispatch/parts.h"
 #include "dispatch/ranking.h"
+#include "jobs/elastic.h"
 #include "jobs/read_job.h"
 #include "lib/api/names.h"
 
@@ -17,7 +18,7 @@ std::optional<WorkerVerb> verb_of(const dispatch::Action& action) {
   if (std::holds_alternative<dispatch::CreateCopy>(action)) return WorkerVerb::create_copy;
   if (std::holds_alternative<dispatch::CreateJob>(action)) return WorkerVerb::create_job;
   if (std::holds_alternative<dispatch::OpenGate>(action)) return WorkerVerb::open_gate;
-  if (std::holds_alternative<dispatch::UpdateCopyPriority>(action) ||
+  if (std::holds_alternative<dispatch::UpdateCopy>(action) ||
       std::holds_alternative<dispatch::UpdateJob>(action) ||
       std::holds_alternative<dispatch::DeactivateRemote>(action) ||
       std::holds_alternative<dispatch::RemoveStrays>(action)) {
@@ -84,6 +85,7 @@ Dispatcher::Dispatcher(DispatcherDeps deps, DispatcherConfig config)
   local.workloads.on_transition([this](const api::ObjectKey& key, const jobs::WorkloadPtr& before,
                                        const jobs::WorkloadPtr& after) {
     wake_followers(before, after);
+    wake_slices(before, after);
     if (!after) {
       copied_.erase(key);
       compared_.erase(key);
@@ -100,7 +102,8 @@ Dispatcher::Dispatcher(DispatcherDeps deps, DispatcherConfig config)
   });
   local.checks.on_change([this](const api::ObjectKey&) { enqueue_all(""); });
   local.multikueue_configs.on_change([this](const api::ObjectKey&) { enqueue_all(""); });
-  deps_.fleet.on_workload([this](const std::string&, const api::ObjectKey& key) {
+  deps_.fleet.on_workload([this](const std::string& cluster, const api::ObjectKey& key) {
+    wake_slices(cluster, key);
     // The garbage collection removes copies that have no Workload on the hub; it looks twice first.
     if (deps_.local.workloads.get(key)) queue_.add(key);
   });
@@ -132,6 +135,36 @@ void Dispatcher::wake_followers(const jobs::WorkloadPtr& before, const jobs::Wor
   const std::string owner = clusters::owner_name(*parent);
   for (const auto& key : deps_.local.workloads.keys_by_index(clusters::by_owner, owner)) {
     queue_.add(key);
+  }
+}
+
+std::vector<api::ObjectKey> Dispatcher::slices_of(const api::Workload& slice) const {
+  const api::OwnerReference* owner = slice.metadata.controller();
+  const jobs::JobKind* kind = owner ? deps_.local.jobs.kinds().find(*owner) : nullptr;
+  if (!kind) return {slice.metadata.key()};
+  const std::string name = clusters::owner_name({kind, {slice.metadata.ns, owner->name}});
+  const auto& keys = deps_.local.workloads.keys_by_index(clusters::by_owner, name);
+  return {keys.begin(), keys.end()};
+}
+
+/// When one slice loses or gets its place, it is another's turn.
+void Dispatcher::wake_slices(const jobs::WorkloadPtr& before, const jobs::WorkloadPtr& after) {
+  const jobs::WorkloadPtr& either = after ? after : before;
+  if (!either || !jobs::is_slice(*either)) return;
+  const bool same =
+      before && after && dispatch::footing_of(*before) == dispatch::footing_of(*after);
+  if (same) return;
+  for (const api::ObjectKey& key : slices_of(*either)) queue_.add(key);
+}
+
+/// While a larger slice waits for the worker, the job there names an earlier one.
+void Dispatcher::wake_slices(const std::string& cluster, const api::ObjectKey& workload) {
+  const auto worker = remote(cluster);
+  if (!worker) return;
+  const HubIdentity identity(deps_.local, cluster);
+  for (const jobs::JobPtr& job : worker->jobs.by_index(clusters::by_workload, workload.str())) {
+    if (!jobs::is_marked_elastic(*job)) continue;
+    for (const auto& key : slices_on_hub(*job, deps_.local, identity)) queue_.add(key);
   }
 }
 
@@ -168,11 +201,15 @@ std::shared_ptr<clusters::RemoteCluster> Dispatcher::remote(const std::string& c
 }
 
 void Dispatcher::nominate_first(const api::Workload& workload, api::WorkloadStatus* status) {
-  if (!status->nominated_cluster_names.empty()) return;
+  if (!status->nominated_cluster_names.empty() || status->cluster_name) return;
   const jobs::Lookup& hub = deps_.local.objects();
   const api::AdmissionCheckState* check = dispatch::multikueue_check(hub, *status);
   const auto config = check ? dispatch::config_of(hub, check->name) : nullptr;
   if (!config) return;
+  if (const auto place = dispatch::place_of_replaced(hub, workload)) {
+    status->cluster_name = *place;
+    return;
+  }
   dispatch::GroupView group;
   group.local.dispatcher = dispatch::named_dispatcher(hub, check->name);
   const auto& states = status->admission_checks;

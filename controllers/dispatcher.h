@@ -58,7 +58,8 @@ class Dispatcher {
 
   /// Adds the clusters that are nominated at once to the status in which a workload gets quota on
   /// the hub, and what is said about them, so that both are part of that write. None when another
-  /// dispatcher or a Placement chooses them.
+  /// dispatcher or a Placement chooses them. A larger slice of an elastic job gets the place of the
+  /// slice before it instead.
   void nominate_first(const api::Workload& workload, api::WorkloadStatus* status);
 
   /// Whether a worker may still run the job of an evicted Workload. When that ends, `on_stopped` is
@@ -75,7 +76,7 @@ class Dispatcher {
 
   Task<Status> run(api::ObjectKey key, dispatch::RemoveRemote action);
   Task<Status> run(api::ObjectKey key, dispatch::CreateCopy action);
-  Task<Status> run(api::ObjectKey key, dispatch::UpdateCopyPriority action);
+  Task<Status> run(api::ObjectKey key, dispatch::UpdateCopy action);
   Task<Status> run(api::ObjectKey key, dispatch::OpenGate action);
   Task<Status> run(api::ObjectKey key, dispatch::SetNominated action);
   Task<Status> run(api::ObjectKey key, dispatch::RecordWinner action);
@@ -129,6 +130,11 @@ class Dispatcher {
   std::shared_ptr<clusters::RemoteCluster> remote(const std::string& cluster) const;
   void enqueue_all(const std::string& cluster);
   void wake_followers(const jobs::WorkloadPtr& before, const jobs::WorkloadPtr& after);
+  /// All slices of the elastic job that the Workload is a slice of, itself among them.
+  std::vector<api::ObjectKey> slices_of(const api::Workload& slice) const;
+  void wake_slices(const jobs::WorkloadPtr& before, const jobs::WorkloadPtr& after);
+  /// Those of the jobs on that worker which run under that Workload.
+  void wake_slices(const std::string& cluster, const api::ObjectKey& workload);
   void note(const api::ObjectKey& key, bool warning, std::string message);
   /// Adds what is certain, and what only this process knows, to the picture.
   void complete(const api::ObjectKey& key, dispatch::GroupView* group);

@@ -3,6 +3,7 @@
 #include "dispatch/objects.h"
 #include "dispatch/parts.h"
 #include "jobs/composed_job.h"
+#include "jobs/elastic.h"
 #include "jobs/read_job.h"
 #include "jobs/remote_object.h"
 #include "lib/api/codec.h"
@@ -68,7 +69,9 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::RemoveRemote action) 
   const auto worker = remote(action.cluster);
   if (!worker) co_return ok();
   const jobs::JobPtr job = remote_job_of(*worker, key, deps_.local);
-  if (job && !is_shared(*worker, *job, key, deps_.local)) {
+  const bool others =
+      job && (under_other_slice(*job, key) || is_shared(*worker, *job, key, deps_.local));
+  if (job && !others) {
     std::vector<Task<Status>> removals;
     for (const jobs::JobPtr& one : jobs::objects_of(job)) {
       if (!worker->removing_job(*one)) removals.push_back(remove_object(worker, one));
@@ -115,8 +118,12 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::CreateCopy action) {
   const auto worker = remote(action.cluster);
   const auto workload = deps_.local.workloads.get(key);
   if (!worker || !workload) co_return ok();
-  const bool gated = config_.plan.preemption_gates || must_not_preempt(*workload);
-  Json copy = dispatch::remote_copy(*workload, config_.origin, gated);
+  // No other worker is asked for a larger slice.
+  const bool only = workload->status.cluster_name == action.cluster;
+  const bool gated = (config_.plan.preemption_gates && !only) || must_not_preempt(*workload);
+  const jobs::JobPtr there = remote_job_of(*worker, key, deps_.local);
+  const std::string replaced = there ? jobs::prebuilt_workload(there->metadata()) : std::string();
+  Json copy = dispatch::remote_copy(*workload, config_.origin, gated, replaced);
   dispatch::stamp(&copy, workload->metadata.uid, deps_.local.uid());
   worker->workloads.may_appear(key);
   auto created =
@@ -141,7 +148,7 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::CreateCopy action) {
   co_return ok();
 }
 
-Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::UpdateCopyPriority action) {
+Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::UpdateCopy action) {
   const auto worker = remote(action.cluster);
   const auto workload = deps_.local.workloads.get(key);
   if (!worker || !workload) co_return ok();
@@ -151,11 +158,12 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::UpdateCopyPriority ac
   for (const char* field : {"priority", "priorityClassRef"}) {
     patch["spec"][field] = spec.value(field, Json());
   }
+  if (jobs::is_slice(*workload)) patch["spec"]["podSets"] = spec.value("podSets", Json());
   auto written =
       co_await worker->client.patch<api::Workload>(key, kube::PatchType::merge, dump_json(patch));
   if (!written) {
     worker->note(written.error());
-    co_return written.error().within("updating priority on " + action.cluster);
+    co_return written.error().within("updating copy on " + action.cluster);
   }
   worker->workloads.observe(std::move(*written));
   co_return ok();
@@ -228,7 +236,10 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::UpdateJob action) {
   const auto worker = remote(action.cluster);
   const jobs::JobPtr there = worker ? remote_job_of(*worker, key, deps_.local) : nullptr;
   const jobs::JobPtr job = owner_of(key);
-  const Json patch = there && job ? job->follow_patch(*there) : Json::object();
+  const auto workload = deps_.local.workloads.get(key);
+  if (!there || !job || !workload) co_return ok();
+  const Json patch =
+      dispatch::job_update(*job, *there, *workload, named_slice_is_over(deps_.local, *there));
   if (patch.empty()) co_return ok();
   const jobs::JobKind& kind = there->kind();
   auto written = co_await worker->client.patch_raw(kind.resource(), there->metadata().key(),
@@ -279,9 +290,14 @@ bool Dispatcher::may_create_job(const api::ObjectKey& key, const std::string& cl
   if (!workload || !holds_start_lock(*workload, cluster)) return false;
   const dispatch::Footing footing = dispatch::footing_of(*workload);
   if (!footing.reserved || footing.evicted || footing.finished || footing.deleting) return false;
+  // An earlier slice of an elastic job may have asked a worker for it.
+  std::vector<api::ObjectKey> asked{key};
+  if (jobs::is_slice(*workload)) asked = slices_of(*workload);
   for (const auto& [name, member] : deps_.fleet.members()) {
     if (name == cluster) continue;
-    if (requests_.under_way(name, key, WorkerVerb::create_job)) return false;
+    for (const api::ObjectKey& one : asked) {
+      if (requests_.under_way(name, one, WorkerVerb::create_job)) return false;
+    }
     if (member.ready() && remote_job_of(*member.remote, key, deps_.local)) return false;
   }
   return true;

@@ -2,6 +2,7 @@
 
 #include "dispatch/parts.h"
 #include "jobs/composed_job.h"
+#include "jobs/elastic.h"
 #include "jobs/read_job.h"
 #include "lib/api/names.h"
 #include "lib/api/own_names.h"
@@ -46,6 +47,17 @@ jobs::JobPtr job_among(const std::vector<jobs::JobPtr>& found, const HubIdentity
   return nullptr;
 }
 
+/// The copy of the elastic job that runs under another of its slices, or null.
+jobs::JobPtr copy_of_slices(const clusters::RemoteCluster& remote, const HubIdentity& identity,
+                            const jobs::JobPtr& owner) {
+  if (!owner || !jobs::is_marked_elastic(*owner)) return nullptr;
+  const jobs::JobPtr found = remote.jobs.get(jobs::id_of(*owner));
+  const bool ours = found && jobs::is_marked_elastic(*found) &&
+                    identity.may_own(found->metadata()) &&
+                    !identity.of_another_life(found->metadata(), owner->metadata().uid);
+  return ours ? found : nullptr;
+}
+
 /// A Workload of the hub, or one that is gone.
 struct OnHub {
   api::ObjectKey key;
@@ -69,7 +81,8 @@ void read_objects(const clusters::RemoteCluster& remote, const clusters::LocalCl
     worker->certainty = dispatch::worse(worker->certainty, certainty_of_job(remote, local.job));
   }
   const auto jobs = remote.jobs.by_index(clusters::by_workload, local.index_value);
-  if (!copy && jobs.empty()) return;
+  const bool slice = local.job && jobs::is_marked_elastic(*local.job);
+  if (!copy && jobs.empty() && !slice) return;
   const HubIdentity identity(hub, remote.name());
   if (copy && identity.may_own(copy->metadata)) {
     worker->copy = copy;
@@ -79,9 +92,15 @@ void read_objects(const clusters::RemoteCluster& remote, const clusters::LocalCl
         local.workload && identity.of_another_life(copy->metadata, local.workload->metadata.uid);
   }
   worker->job = job_among(jobs, identity, local.job);
+  if (!worker->job) worker->job = copy_of_slices(remote, identity, local.job);
   if (!worker->job) return;
   worker->removing_job = removing_all(remote, worker->job);
   worker->job_shared = is_shared(remote, *worker->job, local.key, hub);
+  if (jobs::is_marked_elastic(*worker->job)) {
+    worker->other_slice = under_other_slice(*worker->job, local.key);
+    worker->named_is_over = worker->other_slice && named_slice_is_over(hub, *worker->job);
+    worker->handed_over = worker->job_shared && !worker->other_slice;
+  }
   if (worker->job->composed()) {
     worker->strays = !strays_on(remote, hub, worker->job, local.job).empty();
   } else {
@@ -112,10 +131,34 @@ bool HubIdentity::of_another_life(const api::ObjectMeta& metadata, const std::st
 jobs::JobPtr remote_job_of(const clusters::RemoteCluster& remote, const api::ObjectKey& workload,
                            const clusters::LocalCluster& hub) {
   const auto found = remote.jobs.by_index(clusters::by_workload, workload.str());
-  if (found.empty()) return nullptr;
   const auto local = hub.workloads.get(workload);
+  const bool slice = local && jobs::is_slice(*local);
+  if (found.empty() && !slice) return nullptr;
   const jobs::JobPtr owner = local ? jobs::owner_of(hub.objects(), *local) : nullptr;
-  return job_among(found, HubIdentity(hub, remote.name()), owner);
+  const HubIdentity identity(hub, remote.name());
+  const jobs::JobPtr job = job_among(found, identity, owner);
+  return job ? job : copy_of_slices(remote, identity, owner);
+}
+
+bool under_other_slice(const jobs::GenericJob& job, const api::ObjectKey& workload) {
+  return jobs::is_marked_elastic(job) && jobs::prebuilt_workload(job.metadata()) != workload.name;
+}
+
+bool named_slice_is_over(const clusters::LocalCluster& hub, const jobs::GenericJob& copy) {
+  const api::ObjectMeta& metadata = copy.metadata();
+  const auto slice = hub.workloads.get({metadata.ns, jobs::prebuilt_workload(metadata)});
+  return !slice || slice->metadata.deleting() ||
+         api::is_true(slice->status.conditions, api::conditions::finished);
+}
+
+std::vector<api::ObjectKey> slices_on_hub(const jobs::GenericJob& copy,
+                                          const clusters::LocalCluster& hub,
+                                          const HubIdentity& identity) {
+  const jobs::JobId id = jobs::id_of(copy);
+  const jobs::JobPtr owner = hub.jobs.get(id);
+  if (!owner || identity.of_another_life(copy.metadata(), owner->metadata().uid)) return {};
+  const auto& keys = hub.workloads.keys_by_index(clusters::by_owner, clusters::owner_name(id));
+  return {keys.begin(), keys.end()};
 }
 
 bool is_shared(const clusters::RemoteCluster& remote, const jobs::GenericJob& job,
@@ -134,6 +177,11 @@ bool is_shared(const clusters::RemoteCluster& remote, const jobs::GenericJob& jo
            api::is_true(conditions, api::conditions::quota_reserved) &&
            api::is_true(copy->status.conditions, api::conditions::admitted);
   };
+  if (jobs::is_marked_elastic(job)) {
+    const auto slices = slices_on_hub(job, hub, HubIdentity(hub, remote.name()));
+    return std::any_of(slices.begin(), slices.end(),
+                       [&](const api::ObjectKey& key) { return key != workload && needs(key); });
+  }
   const std::vector<std::string> names = jobs::workloads_of_copy(job);
   if (names.size() < 2) return false;
   return std::any_of(names.begin(), names.end(), [&](const std::string& name) {

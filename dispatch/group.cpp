@@ -3,6 +3,7 @@
 #include "dispatch/objects.h"
 #include "dispatch/parts.h"
 #include "jobs/composed_job.h"
+#include "jobs/elastic.h"
 #include "jobs/read_job.h"
 #include "lib/api/check_retries.h"
 #include "lib/api/codec.h"
@@ -126,6 +127,9 @@ LocalView read_local(const jobs::Lookup& hub, const api::Workload& workload,
                             [&](const auto& check) { return names_placement(hub, check.name); });
   if (mine) view.dispatcher = named_dispatcher(hub, mine->name);
   view.cluster_name = status.cluster_name.value_or("");
+  view.replaced = jobs::was_replaced(workload);
+  view.takes_over = !view.cluster_name.empty() && view.check == CheckState::pending &&
+                    jobs::is_slice(workload) && !jobs::replaced_slice(workload).empty();
   view.nominated = status.nominated_cluster_names;
   read_owner(hub, workload, job, &view);
   return view;
@@ -205,13 +209,26 @@ ClusterView read_cluster(const WorkerView& worker, const api::Workload* local,
     const bool several = job && local && job->composed();
     view.job_incomplete = several && !parts_to_create(job, worker.job, *local).empty();
     // One of its Workloads is enough to see to it.
-    view.job_behind = job && leads && !job->follow_patch(*worker.job).empty();
+    view.job_behind = job && local && leads &&
+                      !job_update(*job, *worker.job, *local, worker.named_is_over).empty();
+    view.job_under_other_slice = worker.other_slice;
+    view.job_handed_over = worker.handed_over;
     view.job_active = worker.job->active();
     view.job_stopped = told_to_stop(*worker.job) && !view.job_active;
     view.job_stopping = told_to_stop(*worker.job) && view.job_active;
     view.job_news = has_news(job, worker.job);
   }
   return view;
+}
+
+/// `a`, in which a slice has shrunk to the counts of `b`.
+api::WorkloadSpec shrunk_to(api::WorkloadSpec a, const api::WorkloadSpec& b) {
+  if (a.pod_sets.size() != b.pod_sets.size()) return a;
+  for (std::size_t i = 0; i < a.pod_sets.size(); ++i) {
+    if (b.pod_sets[i].count > a.pod_sets[i].count) return a;
+  }
+  for (std::size_t i = 0; i < a.pod_sets.size(); ++i) a.pod_sets[i].count = b.pod_sets[i].count;
+  return a;
 }
 
 bool same_but_priority(api::WorkloadSpec a, const api::WorkloadSpec& b) {
@@ -296,6 +313,10 @@ Drift drift_between(const api::Workload& local, const api::Workload& remote) {
   // were not read have no text, and their fields are all there is.
   const bool same_text = local.raw_spec == remote.raw_spec;
   if (same_text && (!local.raw_spec.empty() || local.spec == remote.spec)) return Drift::none;
+  if (jobs::is_slice(local) && local.spec.pod_sets != remote.spec.pod_sets) {
+    const api::WorkloadSpec shrunk = shrunk_to(remote.spec, local.spec);
+    return same_but_priority(local.spec, shrunk) ? Drift::updatable : Drift::other;
+  }
   if (!same_but_priority(local.spec, remote.spec)) return Drift::other;
   if (!same_text && comparable_spec(local) != comparable_spec(remote)) return Drift::other;
   const bool same = local.spec.priority == remote.spec.priority &&
@@ -303,7 +324,27 @@ Drift drift_between(const api::Workload& local, const api::Workload& remote) {
   if (same) return Drift::none;
   const bool may_follow = is_workload_class(remote.spec.priority_class_ref) &&
                           is_workload_class(local.spec.priority_class_ref);
-  return may_follow ? Drift::priority : Drift::other;
+  return may_follow ? Drift::updatable : Drift::other;
+}
+
+Json job_update(const jobs::GenericJob& job, const jobs::GenericJob& remote,
+                const api::Workload& workload, bool named_is_over) {
+  if (jobs::is_slice(workload)) return jobs::slice_update(job, remote, workload, named_is_over);
+  return job.follow_patch(remote);
+}
+
+std::optional<std::string> place_of_replaced(const jobs::Lookup& hub,
+                                             const api::Workload& workload) {
+  if (!jobs::is_slice(workload)) return std::nullopt;
+  const std::string& replaced = jobs::replaced_slice(workload);
+  const std::string prefix = workload.metadata.ns + "/";
+  if (!replaced.starts_with(prefix)) return std::nullopt;
+  const auto before = hub.workload({workload.metadata.ns, replaced.substr(prefix.size())});
+  // One that is over left its place to this slice long ago, which has lost it since.
+  if (!before || !is_placed(hub, *before)) return std::nullopt;
+  const bool theirs = before->metadata.controller() && workload.metadata.controller() &&
+                      before->metadata.controller()->uid == workload.metadata.controller()->uid;
+  return theirs ? before->status.cluster_name : std::nullopt;
 }
 
 /// The first group's Workload races. Its place is recorded before any other one has one, and a

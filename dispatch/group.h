@@ -37,6 +37,9 @@ struct WorkerView {
   jobs::JobPtr job;            ///< our job for the workload; null when the worker has none
   bool removing_job = false;   ///< all of it
   bool job_shared = false;     ///< it runs for other Workloads of the hub, too
+  bool other_slice = false;    ///< the elastic job runs under another slice than this Workload
+  bool named_is_over = false;  ///< the same, and that one is over on the hub
+  bool handed_over = false;    ///< it runs under this slice, and is to be given to a later one
   bool strays = false;         ///< of a job of several objects: some have none on the hub any more
   Certainty certainty = Certainty::certain;  ///< of the copy and of the job, the worse
   bool of_another_life = false;  ///< the copy or the job is of an older Workload or job of the name
@@ -69,6 +72,16 @@ std::shared_ptr<const api::MultiKueueConfig> config_of(const jobs::Lookup& hub,
 
 /// How a worker's copy differs from the hub's Workload, spec.active and preemptionGates aside.
 Drift drift_between(const api::Workload& local, const api::Workload& remote);
+
+/// Where the slice is that this slice of an elastic job replaces; nullopt when it has no place, or
+/// no longer.
+std::optional<std::string> place_of_replaced(const jobs::Lookup& hub,
+                                             const api::Workload& workload);
+
+/// What the worker's job is to take over from the hub's job while it runs for `workload`; an empty
+/// object when there is nothing. `named_is_over` as in WorkerView.
+Json job_update(const jobs::GenericJob& job, const jobs::GenericJob& remote,
+                const api::Workload& workload, bool named_is_over);
 
 /// Of a Workload whose job has several: where those that go before it are, as LocalView::follows
 /// says.

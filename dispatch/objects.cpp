@@ -1,5 +1,6 @@
 #include "dispatch/objects.h"
 
+#include "jobs/elastic.h"
 #include "lib/api/codec.h"
 #include "lib/api/names.h"
 #include "lib/api/own_names.h"
@@ -53,7 +54,8 @@ void put_state(std::vector<api::Condition>* conditions, const TellState& state,
 
 }  // namespace
 
-Json remote_copy(const api::Workload& workload, const std::string& origin, bool gated) {
+Json remote_copy(const api::Workload& workload, const std::string& origin, bool gated,
+                 const std::string& replaced) {
   Json metadata = {{"name", workload.metadata.name}, {"namespace", workload.metadata.ns}};
   Json labels = workload.metadata.labels;
   labels.erase(std::string(api::labels::job_uid));
@@ -61,6 +63,13 @@ Json remote_copy(const api::Workload& workload, const std::string& origin, bool 
   metadata["labels"] = std::move(labels);
   if (!workload.metadata.annotations.empty()) {
     metadata["annotations"] = workload.metadata.annotations;
+  }
+  if (jobs::is_slice(workload)) {
+    // A worker that runs Kueue compares the slice and the job in each turn, and the two cannot
+    // shrink in one write. It leaves a slice alone that replaces another one, so the first one says
+    // so, too. Nothing can have the name that it gives.
+    const std::string key(api::annotations::workload_slice_replacement_for);
+    metadata["annotations"][key] = workload.metadata.ns + "/" + (replaced.empty() ? "_" : replaced);
   }
   Json whole = api::to_json(workload);
   if (gated) {

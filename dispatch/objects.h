@@ -13,8 +13,10 @@ namespace regatta::dispatch {
 
 /// The Workload for a worker: same namespace and name, labels (with the origin, without the job's
 /// uid), annotations and the whole spec, unknown fields included. No owners, finalizers or status.
-/// With `gated`, our closed preemption gate replaces the gates of the hub's Workload.
-Json remote_copy(const api::Workload& workload, const std::string& origin, bool gated = false);
+/// With `gated`, our closed preemption gate replaces the gates of the hub's Workload. `replaced` is
+/// the slice under which the worker runs an elastic job; empty when it runs none yet.
+Json remote_copy(const api::Workload& workload, const std::string& origin, bool gated = false,
+                 const std::string& replaced = {});
 
 /// Marks an object for a worker with the uid of the object that it is made for, and with that of
 /// the hub if that is known.

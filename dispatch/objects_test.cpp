@@ -58,6 +58,16 @@ TEST(RemoteCopy, HasOurGateInsteadOfTheHubsWhereOnlyOneMayPreempt) {
             Json::parse(R"([{"name": "kueue.x-k8s.io/multikueue"}])"));
 }
 
+TEST(RemoteCopy, SaysOfAnElasticSliceThatItReplacesAnotherOne) {
+  const char* elastic = R"({"metadata": {"annotations": {"kueue.x-k8s.io/elastic-job": "true"}}})";
+  const std::string key = "kueue.x-k8s.io/workload-slice-replacement-for";
+  const auto said = [&](const std::string& replaced) {
+    return remote_copy(workload(elastic), "hub-1", false, replaced)["metadata"]["annotations"][key];
+  };
+  EXPECT_EQ(said(""), "team/_") << "the worker finds none of that name";
+  EXPECT_EQ(said("before"), "team/before");
+}
+
 TEST(OpenGate, OpensOursWhetherItsWorkerHasNotedItOrNot) {
   for (const char* states : {"[]", R"([{"name": "mine", "position": "Closed",
           "lastTransitionTime": "2026-01-01T00:00:00Z"}, {"name": "kueue.x-k8s.io/multikueue",
@@ -192,8 +202,8 @@ TEST(DriftBetween, ComparesSpecsButForWhatTheWorkerOwns) {
        R"({"metadata": {"labels": {"x": "y"}}, "status": null})", Drift::none},
       {"inactive on the worker", R"({"spec": {"active": false}})", Drift::none},
       {"gates of the worker", R"({"spec": {"preemptionGates": [{"name": "g"}]}})", Drift::none},
-      {"another priority", R"({"spec": {"priority": 7}})", Drift::priority},
-      {"another class", R"({"spec": {"priorityClassRef": {"name": "low"}}})", Drift::priority},
+      {"another priority", R"({"spec": {"priority": 7}})", Drift::updatable},
+      {"another class", R"({"spec": {"priorityClassRef": {"name": "low"}}})", Drift::updatable},
       {"no class there", R"({"spec": {"priority": 7, "priorityClassRef": null}})", Drift::other},
       {"another queue", R"({"spec": {"queueName": "other"}})", Drift::other},
       {"another unknown field", R"({"spec": {"futureField": {"kept": 2}}})", Drift::other},
@@ -212,8 +222,26 @@ TEST(DriftBetween, WorkloadsThatWereNotReadAreComparedByTheirFields) {
   const api::Workload local = unread("{}");
   EXPECT_EQ(drift_between(local, unread("{}")), Drift::none);
   EXPECT_EQ(drift_between(local, unread(R"({"spec": {"active": false}})")), Drift::none);
-  EXPECT_EQ(drift_between(local, unread(R"({"spec": {"priority": 7}})")), Drift::priority);
+  EXPECT_EQ(drift_between(local, unread(R"({"spec": {"priority": 7}})")), Drift::updatable);
   EXPECT_EQ(drift_between(local, unread(R"({"spec": {"queueName": "other"}})")), Drift::other);
+}
+
+TEST(DriftBetween, AnElasticJobMayShrink) {
+  const auto sized = [](int count, const char* more = "{}") {
+    Json json = workload_json();
+    json["metadata"]["annotations"]["kueue.x-k8s.io/elastic-job"] = "true";
+    json["spec"]["podSets"][0]["count"] = count;
+    json.merge_patch(Json::parse(more));
+    return api::from_json<api::Workload>(json).value();
+  };
+  EXPECT_EQ(drift_between(sized(2), sized(3)), Drift::updatable);
+  EXPECT_EQ(drift_between(sized(2), sized(2)), Drift::none);
+  EXPECT_EQ(drift_between(sized(3), sized(2)), Drift::other) << "another slice grows";
+  EXPECT_EQ(drift_between(sized(2), sized(3, R"({"spec": {"priority": 7}})")), Drift::updatable);
+  EXPECT_EQ(drift_between(sized(2), sized(3, R"({"spec": {"queueName": "x"}})")), Drift::other);
+  api::Workload rigid = sized(2);
+  rigid.metadata.annotations.clear();
+  EXPECT_EQ(drift_between(rigid, sized(3)), Drift::other);
 }
 
 TEST(ForeignJobs, AreForgottenAfterAWhile) {

@@ -38,17 +38,18 @@ bool holds_job(const ClusterView& v) {
 /// The Job there runs for this Workload alone: it is removed with it, and it is in the way of a new
 /// attempt.
 bool holds_own_job(const ClusterView& v) {
-  return holds_job(v) && !v.job_shared;
+  return holds_job(v) && !v.job_shared && !v.job_under_other_slice;
 }
 
 /// Nothing there is in the way of a Job for this Workload.
 bool is_free(const ClusterView& v) {
-  return v.job == RemoteJob::absent || (holds_job(v) && v.job_shared);
+  return v.job == RemoteJob::absent || (holds_job(v) && v.job_shared && !v.job_under_other_slice);
 }
 
-/// Whether a removal has something to do. Objects that are already being deleted are left alone.
+/// Whether a removal has something to do. Objects that are already being deleted are left alone,
+/// and so is the slice under which an elastic job runs until a later one has its place.
 bool removable(const ClusterView& v) {
-  if (!v.connected) return false;
+  if (!v.connected || v.job_handed_over) return false;
   if (holds_own_job(v) && !v.job_deleting) return true;
   return v.copy && (!v.copy->deleting || v.copy->has_finalizers);
 }
@@ -147,12 +148,12 @@ Plan clean_up(const GroupView& g, TimePoint now, const PlanConfig& config) {
     const bool stopped = v.connected && holds_job(v) && !v.job_active;
     const bool end =
         g.local.finished && g.local.job_unended && v.job_ended && name == g.local.cluster_name;
-    if (stopped && v.job_news && (g.local.job_active || end)) {
+    if (!g.local.replaced && stopped && v.job_news && (g.local.job_active || end)) {
       plan.actions.push_back(CopyJobStatus{name, end});
     }
     remove(&plan, name, v);
   }
-  release_job(&plan, g, now, config);
+  if (!g.local.replaced) release_job(&plan, g, now, config);
   return plan;
 }
 
@@ -175,7 +176,9 @@ Plan follow_to_the_end(const GroupView& g) {
 /// By what is known of the worker, the Job was started there and has not stopped.
 bool may_run_on(const ClusterView& v) {
   const bool stopped = v.job_ended || v.job_stopped || v.job_deleting;
-  if (!holds_job(v) || stopped || !v.copy || v.copy->of_another_life) return false;
+  if (!holds_job(v) || stopped) return false;
+  if (v.job_under_other_slice) return true;
+  if (!v.copy || v.copy->of_another_life) return false;
   return v.copy->admitted_at && !v.copy->finished && !v.copy->deleting;
 }
 
@@ -190,7 +193,8 @@ Plan wind_down(const GroupView& g, TimePoint now, const PlanConfig& config) {
       if (may_run_on(v) && grace > Duration(0)) look_again(&plan, grace);
       continue;
     }
-    if (!holds_job(v) || !v.copy || v.copy->of_another_life) {
+    // The slice under which the Job runs there removes it, since no other one takes over any more.
+    if (!holds_job(v) || !v.copy || v.copy->of_another_life || v.job_under_other_slice) {
       remove(&plan, name, v);
       continue;
     }
@@ -286,6 +290,31 @@ Plan run_job(Plan plan, const GroupView& g, const ClusterView& v) {
   return plan;
 }
 
+/// The worker runs the Job under an earlier slice, and is asked for the larger size.
+Plan take_over(Plan plan, const GroupView& g, const ClusterView& v) {
+  const std::string& name = g.local.cluster_name;
+  if (v.job == RemoteJob::ours && v.job_news) {
+    plan.actions.push_back(CopyJobStatus{name, v.job_ended});
+  }
+  // The hub's Job learns its end, and ends its Workload.
+  if (v.job_ended || v.certainty == Certainty::unreadable) return plan;
+  if (!v.copy) {
+    if (v.kind_served) plan.actions.push_back(CreateCopy{name});
+    return plan;
+  }
+  const RemoteCopy& copy = *v.copy;
+  const bool useless = copy.finished || copy.evicted || copy.deactivating || copy.deleting ||
+                       copy.removal_begun || copy.of_another_life || copy.drift == Drift::other;
+  if (useless) {
+    remove(&plan, name, v);
+    return plan;
+  }
+  if (copy.drift == Drift::updatable) plan.actions.push_back(UpdateCopy{name});
+  if (!copy.admitted_at) return plan;
+  plan.actions.push_back(RecordWinner{name, "The workload was admitted on \"" + name + "\""});
+  return run_job(std::move(plan), g, v);
+}
+
 /// A cluster is recorded. Only its copy counts.
 Plan hosted(const GroupView& g, TimePoint now, const PlanConfig& config) {
   const std::string& name = g.local.cluster_name;
@@ -303,6 +332,7 @@ Plan hosted(const GroupView& g, TimePoint now, const PlanConfig& config) {
   const ClusterView& v = found->second;
   // 8b. The cluster is lost: it has its grace.
   if (!v.connected) return wait_for_lost(std::move(plan), g, v, now, config);
+  if (g.local.takes_over && !leaving) return take_over(std::move(plan), g, v);
   // 8c. The copy is gone, or another one has its name.
   if (!v.copy || v.copy->deleting || v.copy->of_another_life) {
     remove(&plan, name, v);
@@ -334,7 +364,7 @@ Plan hosted(const GroupView& g, TimePoint now, const PlanConfig& config) {
     remove(&plan, name, v);
     return plan;
   }
-  if (copy.drift == Drift::priority) plan.actions.push_back(UpdateCopyPriority{name});
+  if (copy.drift == Drift::updatable) plan.actions.push_back(UpdateCopy{name});
   // 8h. The worker took the admission back without an eviction.
   if (!copy.admitted_at) {
     return set_check(std::move(plan), CheckState::retry, "Admitting remote no longer exists");
@@ -424,8 +454,8 @@ void place_copies(Plan* plan, const GroupView& g, const std::vector<std::string>
                     v.copy->drift == Drift::other || v.copy->of_another_life));
     if (!wanted || stale) {
       remove(plan, name, v);
-    } else if (v.connected && v.copy && v.copy->drift == Drift::priority) {
-      plan->actions.push_back(UpdateCopyPriority{name});
+    } else if (v.connected && v.copy && v.copy->drift == Drift::updatable) {
+      plan->actions.push_back(UpdateCopy{name});
     } else if (v.connected && !v.copy && v.job != RemoteJob::foreign &&
                v.certainty != Certainty::unreadable) {
       missing.push_back(name);
@@ -654,8 +684,8 @@ std::string text(const RemoveRemote& a) {
 std::string text(const CreateCopy& a) {
   return "copy to " + a.cluster;
 }
-std::string text(const UpdateCopyPriority& a) {
-  return "update priority on " + a.cluster;
+std::string text(const UpdateCopy& a) {
+  return "update copy on " + a.cluster;
 }
 std::string text(const OpenGate& a) {
   return "open gate on " + a.cluster;

@@ -37,6 +37,11 @@ struct LocalView {
   bool deleted = false;  ///< gone, or being deleted
   bool quota_reserved = false;
   bool finished = false;
+  /// Finished because a larger slice of the elastic job took over from it.
+  bool replaced = false;
+  /// A larger slice of an elastic job that has the place of the slice before it, whose size the Job
+  /// there keeps until the worker has admitted this one.
+  bool takes_over = false;
   bool evicted = false;  ///< Evicted is True
   std::string evicted_message;
   TimePoint evicted_at{};
@@ -88,7 +93,9 @@ struct Finish {
 
 enum class Drift {
   none,
-  priority,  ///< only priority or priorityClassRef differ, and may be copied over
+  /// Only priority or priorityClassRef differ, or the counts of an elastic job, which has shrunk;
+  /// they may be copied over.
+  updatable,
   other,
 };
 
@@ -147,6 +154,10 @@ struct ClusterView {
   bool job_news = false;
   /// The Job runs there for other Workloads, too, so it stays when this one leaves.
   bool job_shared = false;
+  /// The Job of an elastic job runs there under another slice than this Workload.
+  bool job_under_other_slice = false;
+  /// The Job of an elastic job still runs under this slice, and is to be given to a later one.
+  bool job_handed_over = false;
   /// The hub's Job was changed in a way that this one is to follow, such as its scale.
   bool job_behind = false;
   /// Of a Job that is made of several objects: some are still to be created.
@@ -224,8 +235,8 @@ struct RemoveRemote {
 struct CreateCopy {
   std::string cluster;
 };
-/// Copies priority and priorityClassRef to the remote Workload.
-struct UpdateCopyPriority {
+/// Copies priority and priorityClassRef to the remote Workload, and the pod sets of an elastic job.
+struct UpdateCopy {
   std::string cluster;
 };
 /// Lets that worker preempt for its copy.
@@ -297,7 +308,7 @@ struct TellState {
 };
 
 using Action =
-    std::variant<RemoveRemote, CreateCopy, UpdateCopyPriority, OpenGate, SetNominated, RecordWinner,
+    std::variant<RemoveRemote, CreateCopy, UpdateCopy, OpenGate, SetNominated, RecordWinner,
                  SetCheck, CreateJob, UpdateJob, RemoveStrays, CopyJobStatus, ReleaseJob,
                  DeactivateRemote, FinishLocal, Confirm, TellState>;
 

@@ -227,9 +227,9 @@ INSTANTIATE_TEST_SUITE_P(
              }),
              "remove copy on a"},
         Case{"a_changed_priority_is_copied_over", Given{"a"}.copy("a").with([](Given& g) {
-               g.clusters["a"].copy->drift = Drift::priority;
+               g.clusters["a"].copy->drift = Drift::updatable;
              }),
-             "update priority on a"},
+             "update copy on a"},
         Case{"a_cluster_with_a_foreign_job_of_that_name_is_passed_over",
              Given{"a", "b"}.with([](Given& g) { g.clusters["a"].job = RemoteJob::foreign; }),
              "nominate [b], copy to b"},
@@ -362,9 +362,9 @@ INSTANTIATE_TEST_SUITE_P(
              "remove job and copy on a"},
         Case{"a_changed_priority_does_not_disturb_the_job",
              Given{"a"}.won("a").admitted("a", 9s).job("a").with([](Given& g) {
-               g.clusters["a"].copy->drift = Drift::priority;
+               g.clusters["a"].copy->drift = Drift::updatable;
              }),
-             "update priority on a"}),
+             "update copy on a"}),
     case_name);
 
 INSTANTIATE_TEST_SUITE_P(
@@ -824,6 +824,75 @@ TEST(Plan, WorkloadsOfOneJobAreBroughtTogether) {
   EXPECT_EQ(describe(plan(shared(following("b").won("a").admitted("a", 1s), "a"), now, {})),
             "check Retry (The other Workloads of the job are on worker cluster \"b\", resetting "
             "for re-dispatch)");
+}
+
+/// A larger slice has the place of the one before, under which the Job runs there.
+Given larger_slice() {
+  return Given{"a", "b"}.won("a").check(CheckState::pending).job("a").with([](Given& g) {
+    g.local.takes_over = true;
+    g.clusters["a"].job_under_other_slice = true;
+  });
+}
+
+TEST(Plan, ALargerSliceTakesOverWhereTheJobRuns) {
+  const auto step = [](const GroupView& g) { return describe(plan(g, now, PlanConfig{})); };
+  const auto change = [](Given given, auto how) {
+    return std::move(given).with([&](Given& g) { how(g.clusters["a"]); });
+  };
+  EXPECT_EQ(step(larger_slice()), "copy to a, look again in 50s");
+  EXPECT_EQ(step(larger_slice().copy("b")), "remove copy on b, copy to a, look again in 50s");
+  EXPECT_EQ(step(larger_slice().copy("a")), "look again in 50s") << "it waits for room there";
+  EXPECT_EQ(step(change(larger_slice().copy("a"), [](ClusterView& v) { v.job_news = true; })),
+            "copy status from a, look again in 50s");
+  EXPECT_EQ(
+      step(change(larger_slice().admitted("a", 1s), [](ClusterView& v) { v.job_behind = true; })),
+      "record winner a, update job on a");
+  EXPECT_EQ(step(change(larger_slice().copy("a"), [](ClusterView& v) { v.copy->evicted = true; })),
+            "remove copy on a, look again in 50s")
+      << "not the job, which runs under another slice";
+  EXPECT_EQ(step(change(larger_slice().copy("a"),
+                        [](ClusterView& v) {
+                          v.job_ended = true;
+                          v.job_news = true;
+                        })),
+            "copy final status from a");
+  EXPECT_EQ(step(larger_slice().known("a", Certainty::unreadable)), "look again in 50s");
+  EXPECT_EQ(step(larger_slice().lost("a", 50s)), "look again in 10s") << "then it is told";
+  EXPECT_EQ(step(larger_slice().lost("a", 15min)), "check Retry (Admitting remote lost)");
+  EXPECT_EQ(step(larger_slice().admitted("a", 1s).with([](Given& g) {
+              g.clusters["a"].job = RemoteJob::absent;
+              g.clusters["a"].job_under_other_slice = false;
+            })),
+            "record winner a, create job on a");
+}
+
+TEST(Plan, ASliceUnderWhichAJobRunsStaysUntilItWasHandedOver) {
+  const auto step = [](const GroupView& g) { return describe(plan(g, now, PlanConfig{})); };
+  const auto replaced = [](Given& g) {
+    g.local.finished = g.local.replaced = true;
+    g.local.job_active = true;
+    g.clusters["a"].job_shared = g.clusters["a"].job_handed_over = true;
+  };
+  const Given handing = Given{"a"}.won("a").admitted("a", 9s).job("a").with(replaced);
+  EXPECT_EQ(step(handing), "");
+  const Given handed = Given{handing}.with([](Given& g) {
+    g.clusters["a"].job_handed_over = false;
+    g.clusters["a"].job_under_other_slice = true;
+  });
+  EXPECT_EQ(step(handed), "remove copy on a") << "the job runs under the next slice";
+  const Given alone = Given{handing}.with(
+      [](Given& g) { g.clusters["a"].job_shared = g.clusters["a"].job_handed_over = false; });
+  EXPECT_EQ(step(alone), "remove job and copy on a") << "no slice takes over any more";
+  EXPECT_EQ(step(Given{alone}.lost("a", 20min)), "") << "the job is the next slice's matter";
+}
+
+TEST(Plan, AnEvictedSliceLeavesTheJobToTheSliceUnderWhichItRuns) {
+  const auto evicted = [](Given& g) { g.local.takes_over = false; };
+  const Given given = larger_slice().won("").evicted(true).copy("a").with(evicted);
+  EXPECT_EQ(describe(plan(given, now, PlanConfig{})), "remove copy on a");
+  EXPECT_TRUE(may_still_run(given, now, PlanConfig{})) << "its quota stays until then";
+  const Given stopped = Given{given}.with([](Given& g) { g.clusters["a"].job_stopped = true; });
+  EXPECT_FALSE(may_still_run(stopped, now, PlanConfig{}));
 }
 
 TEST(Plan, APlacementNominatesWhateverTheDispatcherIs) {

@@ -22,7 +22,8 @@ struct Trouble {
 bool is_trouble(std::string_view reason) {
   return reason == reasons::no_worker_connected || reason == reasons::no_worker_accepts ||
          reason == reasons::no_worker_fits || reason == reasons::worker_lost ||
-         reason == reasons::waiting_for_first_group || reason == reasons::waiting_for_removal ||
+         reason == reasons::waiting_for_first_group ||
+         reason == reasons::waiting_for_room_to_grow || reason == reasons::waiting_for_removal ||
          reason == reasons::waiting_for_stop || reason == reasons::removals_held ||
          reason == reasons::waiting_for_last_status || reason == reasons::job_not_created;
 }
@@ -82,6 +83,12 @@ std::optional<Trouble> trouble_of_host(const GroupView& g, TimePoint now,
                    "The workload ended on worker cluster " + quoted(name) +
                        "; the last status of its job is not known yet",
                    v.copy->finished->at};
+  }
+  if (g.local.takes_over && !v.job_ended) {
+    return Trouble{reasons::waiting_for_room_to_grow,
+                   "Worker cluster " + quoted(name) +
+                       " has no room for the larger size yet; the job goes on with its present one",
+                   g.local.quota_reserved_at};
   }
   const bool lacking = v.job == RemoteJob::absent || v.job_incomplete;
   if (lacking && v.job_failing_since) {

@@ -2,7 +2,11 @@
 
 #include "jobs/naming.h"
 #include "jobs/plan_rules.h"
+#include "jobs/read_job.h"
+#include "jobs/remote_object.h"
 #include "lib/api/names.h"
+
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <tuple>
@@ -18,21 +22,16 @@ bool is_evicted(const api::Workload& workload) {
   return api::is_true(workload.status.conditions, api::conditions::evicted);
 }
 
-std::string replaces(const api::Workload& workload) {
-  return workload.metadata.annotation(
-      std::string(api::annotations::workload_slice_replacement_for));
-}
-
 /// The number of slices that came before this one, as far back as they are known.
 std::size_t place_in_chain(const api::Workload& slice, const std::vector<WorkloadPtr>& known) {
   std::size_t place = 0;
-  std::string before = replaces(slice);
+  std::string before = replaced_slice(slice);
   while (!before.empty() && place < known.size()) {
     ++place;
     const auto found = std::find_if(known.begin(), known.end(), [&](const auto& other) {
       return other->metadata.key().str() == before;
     });
-    before = found == known.end() ? std::string() : replaces(**found);
+    before = found == known.end() ? std::string() : replaced_slice(**found);
   }
   return place;
 }
@@ -60,10 +59,20 @@ bool same_template(const JobView& view, const api::Workload& workload) {
   return view.job->equivalent(resized, running ? &view.infos : nullptr);
 }
 
+bool marked_elastic(const api::ObjectMeta& metadata) {
+  static const std::string key(api::annotations::elastic_job);
+  return metadata.annotation(key) == "true";
+}
+
+bool asks_for_slices(const JobView& view) {
+  const GenericJob& job = *view.job;
+  return view.policy.elastic && job.kind().may_be_elastic() && marked_elastic(job.metadata());
+}
+
 FinishWorkload end_slice(const JobView& view, const WorkloadPtr& slice) {
   const std::string key = slice->metadata.key().str();
   const auto next = std::find_if(view.owned.begin(), view.owned.end(), [&](const auto& other) {
-    return replaces(*other) == key && !is_evicted(*other);
+    return replaced_slice(*other) == key && !is_evicted(*other);
   });
   FinishWorkload finish{slice, std::string(api::reasons::out_of_sync),
                         "The workload slice is out of sync with its parent job"};
@@ -99,6 +108,11 @@ std::optional<JobAction> resize(const JobView& view, const WorkloadPtr& latest) 
   if (!next) {
     return Complain{std::string(api::events::error_workload_compose), next.error().what()};
   }
+  // Workers get the template that the user wrote, not what the admission on the hub made of it.
+  const bool dispatched = view.job->not_managed_reason().empty();
+  for (std::size_t i = 0; dispatched && i < wanted.size(); ++i) {
+    next->spec.pod_sets[i].pod_template = latest->spec.pod_sets[i].pod_template;
+  }
   return CreateWorkload{std::move(*next)};
 }
 
@@ -116,10 +130,30 @@ std::vector<WorkloadPtr> by_age(std::vector<WorkloadPtr> slices,
 }
 
 bool is_elastic(const JobView& view) {
-  const GenericJob& job = *view.job;
-  return view.policy.elastic && !view.prebuilt && job.kind().may_be_elastic() &&
-         !job.not_managed_reason().empty() &&
-         job.metadata().annotation(std::string(api::annotations::elastic_job)) == "true";
+  return !view.prebuilt && asks_for_slices(view);
+}
+
+bool has_prebuilt_slices(const JobView& view) {
+  return view.prebuilt && asks_for_slices(view);
+}
+
+bool is_marked_elastic(const GenericJob& job) {
+  return marked_elastic(job.metadata());
+}
+
+bool is_slice(const api::Workload& workload) {
+  return marked_elastic(workload.metadata);
+}
+
+const std::string& replaced_slice(const api::Workload& workload) {
+  static const std::string key(api::annotations::workload_slice_replacement_for);
+  return workload.metadata.annotation(key);
+}
+
+bool was_replaced(const api::Workload& workload) {
+  const auto* finished = api::find_condition(workload.status.conditions, api::conditions::finished);
+  return finished && finished->status == api::ConditionStatus::True &&
+         finished->reason == api::reasons::workload_slice_replaced;
 }
 
 Slices slices_of(const JobView& view) {
@@ -137,7 +171,7 @@ Slices slices_of(const JobView& view) {
     slices.latest = slices.current;
     const std::string key = slices.current->metadata.key().str();
     for (const WorkloadPtr& workload : live) {
-      if (!has_reservation(*workload) && replaces(*workload) == key) slices.latest = workload;
+      if (!has_reservation(*workload) && replaced_slice(*workload) == key) slices.latest = workload;
     }
   } else {
     slices.current = slices.latest = live.back();
@@ -183,7 +217,39 @@ bool grows(const JobView& view) {
 }
 
 bool took_over(const JobView& view, const api::Workload& workload) {
-  return is_elastic(view) && has_reservation(workload) && !replaces(workload).empty();
+  return is_elastic(view) && has_reservation(workload) && !replaced_slice(workload).empty();
+}
+
+bool matches_prebuilt_slice(const JobView& view, const api::Workload& slice) {
+  return !replaced_slice(slice).empty() || same_template(view, slice);
+}
+
+std::vector<JobAction> end_replaced(const JobView& view, const api::Workload& slice) {
+  std::vector<JobAction> out;
+  if (!has_reservation(slice)) return out;
+  for (const WorkloadPtr& workload : view.owned) {
+    const bool over = has_finished(*workload) || workload->metadata.deleting();
+    const bool replaced = workload->metadata.key().str() == replaced_slice(slice);
+    if (replaced && !over) out.push_back(end_slice(view, workload));
+  }
+  return out;
+}
+
+Json slice_update(const GenericJob& job, const GenericJob& copy, const api::Workload& slice,
+                  bool replaced) {
+  Json patch = Json::object();
+  if (!is_slice(slice)) return patch;
+  const bool named = prebuilt_workload(copy.metadata()) == slice.metadata.name;
+  if (!named && !replaced) return patch;
+  const std::vector<std::int32_t> wanted = job.pod_counts();
+  bool covered = wanted.size() == slice.spec.pod_sets.size();
+  for (std::size_t i = 0; covered && i < wanted.size(); ++i) {
+    covered = wanted[i] <= slice.spec.pod_sets[i].count;
+  }
+  if (covered) patch = job.resize_patch(copy);
+  if (!named) rename_workload(copy.metadata(), slice.metadata.name, &patch);
+  if (!patch.empty()) patch["metadata"]["uid"] = copy.metadata().uid;
+  return patch;
 }
 
 api::ObjectMeta marked_as_slice(const JobView& view, api::ObjectMeta metadata) {

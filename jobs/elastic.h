@@ -6,14 +6,24 @@
 /// shrinks. When a job grows, it gets a second Workload, a slice, for the larger count. The new
 /// slice is charged for the difference, and the first slice ends when the new one has its quota.
 /// The added pods wait behind a gate until then (see controllers/elastic_ungater.h).
+/// On a worker the slices are copies of the hub's, and the job names the one that it runs under.
 ///
 ///   slice 1 (2 pods, admitted) ── parallelism 5 ──► slice 2 (5 pods, waiting)
 ///        │                                              │ gets quota for 3 more
 ///        └──► Finished WorkloadSliceReplaced            └──► the job's Workload
 namespace regatta::jobs {
 
-/// The job is annotated as elastic, and it runs neither on a worker nor under a prebuilt Workload.
+/// The job is annotated as elastic and makes its own slices: it has no prebuilt Workload.
 bool is_elastic(const JobView& view);
+/// The same, and its slices are prebuilt: the job was copied to this worker.
+bool has_prebuilt_slices(const JobView& view);
+/// The job, or a copy of it, is annotated as elastic; the Workload is a slice of such a job.
+bool is_marked_elastic(const GenericJob& job);
+bool is_slice(const api::Workload& workload);
+/// "namespace/name" of the slice that the Workload is to replace; empty for the first one.
+const std::string& replaced_slice(const api::Workload& workload);
+/// A larger slice has taken over from the Workload.
+bool was_replaced(const api::Workload& workload);
 
 /// The slices, the oldest first. Creation times are whole seconds, and a job may grow faster than
 /// that: of two slices with the same time, the newer is the one that replaces the other. `known`
@@ -45,6 +55,20 @@ bool grows(const JobView& view);
 
 /// The Workload has quota as a slice that replaces a smaller one; pods of the smaller one run.
 bool took_over(const JobView& view, const api::Workload& workload);
+
+/// Whether the prebuilt slice is what the job asks for. The hub changes the slice and the job one
+/// after the other, and a later slice may have been made of the running template, so only the
+/// template of the first one counts, and no count does.
+bool matches_prebuilt_slice(const JobView& view, const api::Workload& slice);
+/// The slices that the prebuilt slice of the job has taken over from are over.
+std::vector<JobAction> end_replaced(const JobView& view, const api::Workload& slice);
+
+/// What the copy of an elastic job on a worker takes over from the hub's job (`job`) for the slice
+/// that has its place there: the slice's name, once `replaced` says that the one that it names is
+/// over on the hub, and the size, if the slice is large enough for it. An empty object when there
+/// is nothing.
+Json slice_update(const GenericJob& job, const GenericJob& copy, const api::Workload& slice,
+                  bool replaced);
 
 /// The metadata of a Workload that was made for the job, marked as its first slice or as its next
 /// one.

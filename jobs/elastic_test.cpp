@@ -185,10 +185,128 @@ TEST_F(Elastic, AChangedTemplateIsNoMatterOfCounts) {
   EXPECT_EQ(matching_workload(view()), nullptr);
 }
 
+TEST_F(Elastic, ASliceForWorkersHasTheTemplateOfTheFirstOne) {
+  json_["spec"]["managedBy"] = "kueue.x-k8s.io/multikueue";
+  slice(2, true);
+  json_["spec"]["template"]["metadata"]["labels"]["added"] = "by-the-hub";
+  pods(5);
+  const auto actions = plan_job(view());
+  ASSERT_EQ(actions.size(), 1U) << describe(actions);
+  const auto& made = std::get<CreateWorkload>(actions[0]).workload;
+  EXPECT_EQ(made.spec.pod_sets[0].pod_template, slices_[0].spec.pod_sets[0].pod_template);
+  EXPECT_EQ(made.spec.pod_sets[0].count, 5);
+}
+
+/// The job on a worker, whose slices are copies of the hub's.
+class ElasticCopy : public Elastic {
+ protected:
+  JobView under(std::size_t i) {
+    json_["metadata"]["annotations"]["kueue.x-k8s.io/prebuilt-workload-name"] = name(i);
+    for (api::Workload& one : slices_) {
+      one.metadata.owner_references = {
+          {"batch/v1", "Job", "j", "u", /*controller=*/true, /*block_owner_deletion=*/true}};
+    }
+    JobView out = view();
+    out.prebuilt = true;
+    out.prebuilt_workload = out.owned.at(i);
+    return out;
+  }
+};
+
+TEST_F(ElasticCopy, MayBeSmallerOrLargerThanItsSlice) {
+  slice(3, true);
+  for (const int count : {2, 3, 5}) {
+    pods(count);
+    const auto actions = plan_job(under(0));
+    EXPECT_TRUE(actions.empty()) << count << ": " << describe(actions);
+  }
+  json_["spec"]["template"]["spec"]["containers"][0]["image"] = "other";
+  const auto actions = plan_job(under(0));
+  ASSERT_EQ(actions.size(), 1U) << describe(actions);
+  EXPECT_EQ(std::get<FinishWorkload>(actions[0]).reason, "OutOfSync");
+  slices_[0].metadata.annotations["kueue.x-k8s.io/workload-slice-replacement-for"] = "ns/_";
+  EXPECT_TRUE(plan_job(under(0)).empty()) << "it may have been made of the running template";
+}
+
+TEST_F(ElasticCopy, RunsOnWhenItsSliceWasReplaced) {
+  slice(2, true);
+  set(&slices_[0], "Finished", "WorkloadSliceReplaced");
+  slices_[0].metadata.finalizers = {"kueue.x-k8s.io/resource-in-use"};
+  auto actions = plan_job(under(0));
+  ASSERT_EQ(actions.size(), 1U) << describe(actions);
+  EXPECT_TRUE(std::holds_alternative<ReleaseWorkload>(actions[0])) << describe(actions);
+  set(&slices_[0], "Finished", "OutOfSync");
+  actions = plan_job(under(0));
+  ASSERT_FALSE(actions.empty());
+  EXPECT_TRUE(std::holds_alternative<StopJob>(actions[0])) << describe(actions);
+}
+
+TEST_F(ElasticCopy, EndsTheSliceThatItsNewOneReplaced) {
+  slice(2, true);
+  slice(5, true);
+  pods(5);
+  const auto actions = plan_job(under(1));
+  ASSERT_EQ(actions.size(), 1U) << describe(actions);
+  const auto& finish = std::get<FinishWorkload>(actions[0]);
+  EXPECT_EQ(finish.workload->metadata.name, name(0));
+  EXPECT_EQ(finish.reason, "WorkloadSliceReplaced");
+}
+
+class SliceUpdate : public ElasticCopy {
+ protected:
+  /// What the copy under slice `i` takes over for slice `of` when the hub's job has so many pods.
+  std::string update(std::size_t i, std::size_t of, int hub_pods, bool replaced) {
+    const JobPtr copy = under(i).job;
+    const Json before = json_;
+    pods(hub_pods);
+    const JobPtr job = view().job;
+    json_ = before;
+    Json patch = slice_update(*job, *copy, slices_[of], replaced);
+    if (patch.empty()) return "";
+    EXPECT_EQ(patch["metadata"].value("uid", ""), "u");
+    std::string out;
+    if (patch.contains("spec")) out = std::to_string(patch["spec"].value("parallelism", 0));
+    const Json annotations = patch["metadata"].value("annotations", Json::object());
+    for (const auto& [key, value] : annotations.items()) {
+      out += " under " + std::string(value == name(of) ? "it" : value.dump());
+    }
+    return out;
+  }
+};
+
+TEST_F(SliceUpdate, FollowsTheSizeAsFarAsTheSliceReaches) {
+  slice(4, true);
+  pods(3);
+  EXPECT_EQ(update(0, 0, 3, false), "");
+  EXPECT_EQ(update(0, 0, 1, false), "1");
+  EXPECT_EQ(update(0, 0, 4, false), "4");
+  EXPECT_EQ(update(0, 0, 5, false), "") << "the next slice has room for them";
+}
+
+TEST_F(SliceUpdate, NamesTheNextSliceOnceTheOneBeforeIsOver) {
+  slice(2, true);
+  slice(5, true);
+  EXPECT_EQ(update(0, 1, 5, false), "");
+  EXPECT_EQ(update(0, 1, 5, true), "5 under it");
+  EXPECT_EQ(update(0, 1, 7, true), " under it");
+}
+
+TEST_F(SliceUpdate, NamesItWhereTheCopyNamesIt) {
+  slice(2, true);
+  slice(5, true);
+  const std::string key = "kueue.x-k8s.io/prebuilt-workload-name";
+  Json copy = json_;
+  copy["metadata"]["labels"][key] = name(0);
+  const JobPtr labelled = generic(api::from_json<api::Job>(copy).value());
+  const Json patch = slice_update(*view().job, *labelled, slices_[1], true);
+  EXPECT_EQ(patch["metadata"]["labels"].value(key, ""), name(1));
+  EXPECT_FALSE(patch["metadata"].contains("annotations"));
+}
+
 TEST_F(Elastic, OtherJobsAreNotElastic) {
   EXPECT_TRUE(is_elastic(view()));
   json_["spec"]["managedBy"] = "kueue.x-k8s.io/multikueue";
-  EXPECT_FALSE(is_elastic(view()));
+  EXPECT_TRUE(is_elastic(view())) << "workers follow its size";
   json_["spec"].erase("managedBy");
   json_["metadata"]["annotations"]["kueue.x-k8s.io/elastic-job"] = "yes";
   EXPECT_FALSE(is_elastic(view()));

@@ -192,6 +192,9 @@ class GenericJob {
   /// What `remote`, the worker's job of the same kind, takes over from the hub's job (this one)
   /// while it is there. An empty object when nothing is left to do.
   virtual Json follow_patch(const GenericJob& /*remote*/) const { return Json::object(); }
+  /// The same for an elastic job: what makes `remote` as large as the hub's job. Whether it may be
+  /// so large is asked elsewhere (slice_update() in jobs/elastic.h).
+  virtual Json resize_patch(const GenericJob& /*remote*/) const { return Json::object(); }
   /// What the status of the hub's job (this one) takes over from `remote`, the worker's job of the
   /// same kind. Empty object when there is nothing to copy or when the copy must wait.
   virtual Json status_patch(const GenericJob& remote) const = 0;

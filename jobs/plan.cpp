@@ -171,7 +171,9 @@ std::optional<std::vector<JobAction>> claim_prebuilt(const JobView& view,
     return in_order({stop(view, nullptr, "The prebuilt workload belongs to another job")});
   }
   if (!owner && !is_finished(*workload)) return Actions{AdoptWorkload{workload}};
-  if (!is_finished(*workload) && !matches(view, *workload)) {
+  const bool synced = has_prebuilt_slices(view) ? matches_prebuilt_slice(view, *workload)
+                                                : matches(view, *workload);
+  if (!is_finished(*workload) && !synced) {
     return Actions{FinishWorkload{workload, std::string(api::reasons::out_of_sync),
                                   "The prebuilt workload is out of sync with its user job"}};
   }
@@ -183,10 +185,12 @@ std::optional<std::vector<JobAction>> claim_prebuilt(const JobView& view,
 std::vector<JobAction> finished_workload(const JobView& view, const WorkloadPtr& workload,
                                          bool job_ended) {
   std::optional<JobAction> step;
-  if (!job_ended) step = stop(view, workload.get(), "Workload is finished");
+  // The hub will name the slice that took over.
+  const bool replaced = has_prebuilt_slices(view) && was_replaced(*workload);
+  if (!job_ended && !replaced) step = stop(view, workload.get(), "Workload is finished");
   std::vector<JobAction> out = in_order({std::move(step)});
   if (workload->metadata.has_finalizer(api::finalizers::resource_in_use) &&
-      (job_ended || !view.job->active())) {
+      (job_ended || replaced || !view.job->active())) {
     out.push_back(ReleaseWorkload{workload});
   }
   if (auto action = let_go(view.job); job_ended && action) out.push_back(std::move(*action));
@@ -243,8 +247,10 @@ std::optional<std::string> waits_for(const JobView& view, const std::vector<JobA
         view.prebuilt_workload ? view.prebuilt_workload->metadata.controller() : nullptr;
     const bool foreign = owner && owner->uid != view.job->metadata().uid;
     if (!view.prebuilt_workload || foreign) return "prebuilt workload not found";
-    const bool ended = is_finished(*view.prebuilt_workload);
-    if (!ended && !matches(view, *view.prebuilt_workload)) return "prebuilt workload not found";
+    const api::Workload& workload = *view.prebuilt_workload;
+    const bool synced = has_prebuilt_slices(view) ? matches_prebuilt_slice(view, workload)
+                                                  : matches(view, workload);
+    if (!is_finished(workload) && !synced) return "prebuilt workload not found";
   }
   if (view.invalid) return view.invalid->what();
   const auto extra = std::count_if(plan.begin(), plan.end(), [](const JobAction& action) {
@@ -296,7 +302,9 @@ std::vector<JobAction> apply_rules(const JobView& view) {
   if (view.prebuilt && !job.composed()) {
     if (auto actions = claim_prebuilt(view, workload)) return *actions;
   }
-  if (!elastic) {
+  if (has_prebuilt_slices(view)) {
+    if (auto actions = end_replaced(view, *workload); !actions.empty()) return actions;
+  } else if (!elastic) {
     if (auto actions = drop_others(view, workload); !actions.empty()) return actions;
   }
   // 5. The Workload finished.

@@ -37,6 +37,17 @@ void name_workload_by_label(Json* copy) {
   metadata["labels"][key] = name;
 }
 
+void rename_workload(const api::ObjectMeta& copy, const std::string& workload, Json* patch) {
+  const std::string key(api::annotations::prebuilt_workload_name);
+  const bool labelled = !copy.label(key).empty() && copy.annotation(key).empty();
+  if (labelled && workload.size() <= label_value_max) {
+    (*patch)["metadata"]["labels"][key] = workload;
+    return;
+  }
+  if (labelled) (*patch)["metadata"]["labels"][key] = nullptr;
+  (*patch)["metadata"]["annotations"][key] = workload;
+}
+
 Json status_patch_of(const api::ObjectMeta& metadata, Json status) {
   return {{"metadata", {{"uid", metadata.uid}}}, {"status", std::move(status)}};
 }

@@ -17,6 +17,10 @@ Json remote_metadata(const api::ObjectMeta& metadata, const api::Workload& workl
 /// Names the prebuilt Workload of the copy in a label instead, if the name fits into one.
 void name_workload_by_label(Json* copy);
 
+/// Adds to a merge patch that the copy runs under another prebuilt Workload, named where it names
+/// its present one.
+void rename_workload(const api::ObjectMeta& copy, const std::string& workload, Json* patch);
+
 /// A patch of the status that applies to this job and to no other one of the same name.
 Json status_patch_of(const api::ObjectMeta& metadata, Json status);
 

@@ -52,8 +52,11 @@ const std::vector<Rule>& looks() {
 }
 std::vector<Rule> writes(const WorkerAccount& account) {
   std::vector<Rule> all = of_jobs(account, {"create", "delete"});
-  // Their replicas follow those of the hub.
-  const auto scaled = [](const Rule& rule) { return rule.resource == "leaderworkersets"; };
+  // Their sizes follow those of the hub.
+  const auto scaled = [](const Rule& rule) {
+    return rule.resource == "leaderworkersets" || rule.resource == "jobs" ||
+           rule.resource == "rayclusters";
+  };
   for (Rule& rule : all) {
     if (scaled(rule)) rule.verbs.push_back("patch");
   }

@@ -327,8 +327,11 @@ class Permissions(unittest.TestCase):
                 given = {(v, r) for v, g, r in granted
                          if g == group and r.split("/")[0] == f"{kind}s"}
                 wanted = {(v, r.replace("jobs", f"{kind}s")) for v, r in jobs(asked)}
-                # With topologies the manager also reads single pods.
+                # With topologies the manager also reads single pods. Of few kinds sizes follow.
                 more = {("get", "pods")} if framework == "pod" else set()
+                if granted is worker and framework != "ray.io/raycluster":
+                    self.assertNotIn(("patch", f"{kind}s"), given)
+                    more = {("patch", f"{kind}s")}
                 self.assertEqual(given | more, wanted | more)
 
     def test_what_acts_through_pods_is_read_and_its_pods_are_jobs(self):
@@ -348,13 +351,15 @@ class Permissions(unittest.TestCase):
         self.assertEqual({v for v, g, r in granted if (g, r) == ("apps", "statefulsets")},
                          {"get", "list", "watch", "create", "delete"})
 
-    def test_replicas_of_leader_worker_sets_follow_from_the_hub(self):
-        found = objects("regatta-worker", "--set", "frameworks={%s,batch/job}" % PODS_FRAMEWORKS[1])
-        granted = permissions.granted(found["ClusterRole", "multikueue-sa"]["rules"])
+    def test_sizes_follow_from_the_hub(self):
         group = PODS_FRAMEWORKS[1].split("/")[0]
-        self.assertEqual({v for v, g, r in granted if (g, r) == (group, "leaderworkersets")},
-                         {"get", "list", "watch", "create", "delete", "patch"})
-        self.assertNotIn(("patch", "batch", "jobs"), granted)
+        found = objects("regatta-worker", "--set", "frameworks={%s,batch/job,ray.io/raycluster,"
+                        "jobset.x-k8s.io/jobset}" % PODS_FRAMEWORKS[1])
+        granted = permissions.granted(found["ClusterRole", "multikueue-sa"]["rules"])
+        for changed in ((group, "leaderworkersets"), ("batch", "jobs"), ("ray.io", "rayclusters")):
+            self.assertEqual({v for v, g, r in granted if (g, r) == changed},
+                             {"get", "list", "watch", "create", "delete", "patch"})
+        self.assertNotIn(("patch", "jobset.x-k8s.io", "jobsets"), granted)
 
     def test_runtimes_of_listed_kinds_are_read(self):
         config = "integrations: {frameworks: [trainer.kubeflow.org/trainjob]}"

@@ -103,7 +103,7 @@ PLACES = {
         "patch_status *copy": ("worker", "patch Workload/status"),
         "create_raw kind.resource()": ("worker", "create Job"),
         # Of kinds whose replicas follow from the hub.
-        "patch_raw kind.resource()": ("worker",),
+        "patch_raw kind.resource()": ("worker", "patch Job"),
         "get_raw job.kind->resource()": ("worker", "get Job"),
     },
     "controllers/elastic_ungater.cpp": {

@@ -49,7 +49,7 @@ def kubeconfig_secret(cluster, config):
 # The permissions of a hub on a worker: enough, and not more.
 HUB_RULES = [
     {"apiGroups": ["batch"], "resources": ["jobs"],
-     "verbs": ["create", "delete", "get", "list", "watch"]},
+     "verbs": ["create", "delete", "get", "list", "watch", "patch"]},
     {"apiGroups": ["batch"], "resources": ["jobs/status"], "verbs": ["get"]},
     {"apiGroups": ["jobset.x-k8s.io", "kubeflow.org", "ray.io", "trainer.kubeflow.org",
                    "workload.codeflare.dev"],

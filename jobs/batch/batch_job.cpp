@@ -1,5 +1,6 @@
 #include "jobs/batch/batch_job.h"
 
+#include "jobs/elastic.h"
 #include "jobs/remote_object.h"
 #include "lib/api/codec.h"
 #include "lib/api/names.h"
@@ -296,7 +297,9 @@ Json remote_job(const api::Job& job, const api::Workload& workload, const std::s
   if (workload.spec.pod_sets.size() == 1) {
     const api::PodSet& set = workload.spec.pod_sets.front();
     pod_template = restored(std::move(pod_template), set.pod_template.json());
-    if (set.min_count) spec["parallelism"] = set.count;
+    // Of an elastic Job that has grown since, the next slice brings the rest.
+    const bool grown = is_slice(workload) && pod_count(job) > set.count;
+    if (set.min_count || grown) spec["parallelism"] = set.count;
   }
   strip_controller_labels(pod_template);
   spec["template"] = std::move(pod_template);
@@ -304,6 +307,17 @@ Json remote_job(const api::Job& job, const api::Workload& workload, const std::s
           {"kind", "Job"},
           {"metadata", remote_metadata(job.metadata, workload, origin)},
           {"spec", std::move(spec)}};
+}
+
+Json resize_patch(const api::Job& local, const api::Job& remote) {
+  Json spec = Json::object();
+  if (parallelism(local) != parallelism(remote)) spec["parallelism"] = parallelism(local);
+  // The API lets the completions of an Indexed Job change together with its parallelism.
+  const auto completions = local.spec.completions;
+  if (indexed(local) && completions && completions != remote.spec.completions) {
+    spec["completions"] = *completions;
+  }
+  return spec.empty() ? spec : Json{{"spec", std::move(spec)}};
 }
 
 Json status_patch(const api::Job& local, const api::Job& remote) {

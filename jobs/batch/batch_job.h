@@ -70,6 +70,9 @@ std::string not_managed_reason(const api::Job& job);
 /// without what belongs to the hub (managedBy, selector, controller labels, TTL).
 Json remote_job(const api::Job& job, const api::Workload& workload, const std::string& origin);
 
+/// Merge patch that makes `remote` as large as the hub's Job (`local`); an empty object when it is.
+Json resize_patch(const api::Job& local, const api::Job& remote);
+
 /// Merge patch for the status of the hub's Job. Empty object when there is nothing to copy, or when
 /// the copy must wait: the API refuses the status of a running Job on one that is suspended.
 Json status_patch(const api::Job& local, const api::Job& remote);

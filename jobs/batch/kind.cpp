@@ -93,6 +93,10 @@ class BatchJob final : public GenericJob {
     const api::Job* theirs = typed(remote);
     return theirs ? batch_job::status_patch(job_, *theirs) : Json::object();
   }
+  Json resize_patch(const GenericJob& remote) const override {
+    const api::Job* theirs = typed(remote);
+    return theirs ? batch_job::resize_patch(job_, *theirs) : Json::object();
+  }
   Json release_patch() const override { return batch_job::release_patch(job_); }
   Json final_patch(bool success, const std::string& message, TimePoint now) const override {
     return batch_job::final_patch(job_, success, message, now);

@@ -149,7 +149,8 @@ void check_common_update(const Lookup& objects, const GenericJob& before, const 
                     "queue-name must not be empty in namespace with default queue");
   }
   if (after.kind().common_checks() == CommonChecks::queue_and_class) return;
-  if (!after.suspended()) {
+  // The hub of an elastic job names its next slice while it runs.
+  if (!after.suspended() && !(config.policy.elastic && asks_to_be_elastic(before))) {
     must_stay(label_field(api::labels::prebuilt_workload_name),
               prebuilt_workload(before.metadata()), prebuilt_workload(after.metadata()), errors);
   }

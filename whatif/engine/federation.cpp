@@ -232,7 +232,7 @@ bool Federation::apply(Course* course, const std::string& check, const dispatch:
     find(a->cluster)->create_copy(*course, now);
     if (course->record != SIZE_MAX) ++records_->workloads[course->record].copies;
     if (!race_of(*course)) races_[key] = {now, course->epoch};
-  } else if (const auto* a = std::get_if<dispatch::UpdateCopyPriority>(&action)) {
+  } else if (const auto* a = std::get_if<dispatch::UpdateCopy>(&action)) {
     find(a->cluster)->reprice_copy(course->workload, now);
   } else if (const auto* a = std::get_if<dispatch::SetNominated>(&action)) {
     if (compares_) book_.nominate(course->workload, status, a->clusters);

@@ -30,11 +30,12 @@ subjects:
 {{- end -}}
 
 {{- define "worker.writes" -}}
+{{- $scaled := list "batch/job" "leaderworkerset.x-k8s.io/leaderworkerset" "ray.io/raycluster" }}
 {{- range .Values.frameworks }}
 - apiGroups: [{{ include "worker.group" . }}]
   resources: [{{ splitList "/" . | last }}s]
-  {{- /* Replicas follow those of the hub. */}}
-  verbs: [create, delete{{ if eq . "leaderworkerset.x-k8s.io/leaderworkerset" }}, patch{{ end }}]
+  {{- /* Sizes follow those of the hub. */}}
+  verbs: [create, delete{{ if has . $scaled }}, patch{{ end }}]
 {{- end }}
 - apiGroups: [kueue.x-k8s.io]
   resources: [workloads]

@@ -1,0 +1,281 @@
+// Elastic Jobs that grow and shrink on the worker that runs them.
+#include "tests/component/federation.h"
+
+namespace regatta::test_support {
+namespace {
+
+using testing::HasSubstr;
+
+class ElasticJobsInFleet : public Federation {
+ protected:
+  static constexpr const char* elastic = R"({kueue.x-k8s.io/elastic-job: "true"})";
+
+  void submit(int pods, int completions = 1000) {
+    std::string yaml = job_yaml("j", pods, "main", elastic);
+    const auto put = [&yaml](const std::string& before, const std::string& after) {
+      yaml.replace(yaml.find(before), before.size(), after);
+    };
+    put("completions: " + std::to_string(pods), "completions: " + std::to_string(completions));
+    put("suspend: true", "suspend: true, managedBy: kueue.x-k8s.io/multikueue");
+    apply(yaml);
+  }
+  void scale(int pods) {
+    ASSERT_TRUE(cluster_.patch(api::Job::resource, key("j"),
+                               R"({"spec":{"parallelism":)" + std::to_string(pods) + "}}"));
+  }
+  TestCluster& worker(const std::string& name) { return *workers_.at(name).cluster; }
+  std::optional<api::Job> job_on(const std::string& name) {
+    return worker(name).get<api::Job>(key("j"));
+  }
+  /// Runs it with two pods, and returns the worker that has it.
+  std::string start_two(std::vector<std::string> names, int completions = 1000) {
+    start_all(std::move(names));
+    submit(2, completions);
+    std::string found;
+    until("it runs somewhere", [&] {
+      for (const auto& [name, worker] : workers_) {
+        if (runs(name) == 2) found = name;
+      }
+      return !found.empty();
+    });
+    settle();
+    uid_ = job_on(found)->metadata.uid;
+    return found;
+  }
+  /// The pods with which it runs there; -1 when it is suspended or is not there.
+  int runs(const std::string& name) {
+    const auto there = job_on(name);
+    if (!there || there->spec.suspend.value_or(false)) return -1;
+    return there->spec.parallelism.value_or(1);
+  }
+  /// It never stopped there, and is no other one by now.
+  void expect_same(const std::string& name) {
+    const auto there = job_on(name);
+    ASSERT_TRUE(there);
+    EXPECT_EQ(there->metadata.uid, uid_);
+    EXPECT_FALSE(stopped_);
+  }
+  void watch_for_stops(const std::string& name) { stopped_ = stopped_ || runs(name) < 0; }
+  void until_runs(const std::string& name, int pods) {
+    until("it has that many pods", [&] {
+      watch_for_stops(name);
+      return runs(name) == pods;
+    });
+  }
+  void settle_running(const std::string& name, Duration time = 3s) {
+    for (Duration passed{0}; passed < time; passed += 100ms) {
+      settle(100ms);
+      watch_for_stops(name);
+    }
+  }
+  std::vector<api::Workload> live() {
+    std::vector<api::Workload> found;
+    for (api::Workload& workload : cluster_.list<api::Workload>("default")) {
+      if (!api::is_true(workload.status.conditions, "Finished")) found.push_back(workload);
+    }
+    return found;
+  }
+  void give(const std::string& name, const std::string& cpus) {
+    ASSERT_TRUE(worker(name).patch(
+        api::ClusterQueue::resource, api::ObjectKey("cq"),
+        R"({"spec": {"resourceGroups": [{"coveredResources": ["cpu"], "flavors": [{
+        "name": "cpu-only", "resources": [{"name": "cpu", "nominalQuota": ")" +
+            cpus + R"("}]}]}]}})"));
+  }
+  std::string used(TestCluster& cluster) {
+    const auto queue = cluster.get<api::ClusterQueue>(api::ObjectKey("cq"));
+    return queue->status.flavors_reservation.at(0).resources.at(0).total.str();
+  }
+  static std::string other(const std::string& name) { return name == "east" ? "west" : "east"; }
+
+  std::string uid_;
+  bool stopped_ = false;
+};
+
+TEST_F(ElasticJobsInFleet, GrowsWhereItRuns) {
+  const std::string name = start_two({"east", "west"});
+  const api::Workload first = live().at(0);
+  scale(4);
+  until_runs(name, 4);
+  settle_running(name, 5s);
+  expect_same(name);
+  ASSERT_EQ(live().size(), 1U);
+  const api::Workload second = live().at(0);
+  EXPECT_NE(second.metadata.name, first.metadata.name);
+  EXPECT_EQ(second.status.cluster_name, name);
+  EXPECT_EQ(condition(second.status.conditions, "Admitted").substr(0, 4), "True");
+  EXPECT_EQ(job_on(name)->metadata.annotation("kueue.x-k8s.io/prebuilt-workload-name"),
+            second.metadata.name);
+  EXPECT_EQ(held_by(name), "workloads 1, jobs 1") << "the first slice is gone there";
+  EXPECT_EQ(held_by(other(name)), "workloads 0, jobs 0");
+  EXPECT_EQ(used(cluster_), "4");
+  EXPECT_EQ(used(worker(name)), "4");
+  EXPECT_EQ(job("j").status.active, 4) << "the status comes home";
+}
+
+TEST_F(ElasticJobsInFleet, GoesOnAsItIsUntilTheWorkerHasRoom) {
+  const std::string name = start_two({"east", "west"});
+  scale(6);
+  settle_running(name, 70s);
+  EXPECT_EQ(runs(name), 2);
+  EXPECT_EQ(held_by(name), "workloads 2, jobs 1");
+  EXPECT_EQ(held_by(other(name)), "workloads 0, jobs 0") << "no other worker may run it";
+  ASSERT_EQ(live().size(), 1U);
+  EXPECT_EQ(condition(live()[0].status.conditions, "Dispatched"),
+            "False WaitingForRoomToGrow: Worker cluster \"" + name +
+                "\" has no room for the larger size yet; the job goes on with its present one");
+  const auto succeeded = job("j").status.succeeded;
+  EXPECT_GT(succeeded, 0) << "its status comes home meanwhile";
+  give(name, "6");
+  until_runs(name, 6);
+  settle_running(name, 5s);
+  expect_same(name);
+  EXPECT_EQ(held_by(name), "workloads 1, jobs 1");
+  EXPECT_EQ(used(worker(name)), "6");
+  EXPECT_THAT(condition(live().at(0).status.conditions, "Dispatched"),
+              HasSubstr("True Dispatched"));
+}
+
+TEST_F(ElasticJobsInFleet, ShrinksWhereItRuns) {
+  const std::string name = start_two({"east", "west"});
+  const api::Workload first = live().at(0);
+  scale(1);
+  until_runs(name, 1);
+  settle_running(name, 5s);
+  expect_same(name);
+  ASSERT_EQ(live().size(), 1U);
+  EXPECT_EQ(live()[0].metadata.name, first.metadata.name);
+  EXPECT_EQ(used(cluster_), "1");
+  EXPECT_EQ(used(worker(name)), "1");
+  // And grows again.
+  scale(3);
+  until_runs(name, 3);
+  settle_running(name, 5s);
+  expect_same(name);
+  EXPECT_EQ(used(worker(name)), "3");
+}
+
+TEST_F(ElasticJobsInFleet, ChangesItsMindWhileTheLargerSizeWaits) {
+  const std::string name = start_two({"east", "west"});
+  scale(6);
+  settle_running(name, 10s);
+  EXPECT_EQ(runs(name), 2);
+  scale(8);
+  settle_running(name, 10s);
+  EXPECT_EQ(runs(name), 2);
+  scale(3);
+  until_runs(name, 3);
+  settle_running(name, 5s);
+  expect_same(name);
+  EXPECT_EQ(live().size(), 1U);
+  EXPECT_EQ(held_by(name), "workloads 1, jobs 1");
+  EXPECT_EQ(used(worker(name)), "3");
+  EXPECT_EQ(used(cluster_), "3");
+}
+
+TEST_F(ElasticJobsInFleet, EndsWhileTheLargerSizeWaits) {
+  const std::string name = start_two({"east", "west"}, 8);
+  scale(6);
+  until("it ended", [&] { return job("j").status.completion_time.has_value(); }, 300s);
+  settle(5s);
+  EXPECT_EQ(live().size(), 0U);
+  EXPECT_EQ(job("j").status.succeeded, 8);
+  for (const char* one : {"east", "west"}) EXPECT_EQ(held_by(one), "workloads 0, jobs 0");
+}
+
+TEST_F(ElasticJobsInFleet, StopsThereWhenTheLargerSizeIsDeactivated) {
+  const std::string name = start_two({"east", "west"});
+  scale(6);
+  settle_running(name, 10s);
+  ASSERT_TRUE(cluster_.patch(api::Workload::resource, live().at(0).metadata.key(),
+                             R"({"spec": {"active": false}})"));
+  until("it left the worker", [&] { return held_by(name) == "workloads 0, jobs 0"; });
+  settle(5s);
+  EXPECT_TRUE(job("j").spec.suspend.value_or(false));
+  EXPECT_EQ(job("j").status.active, 0);
+  EXPECT_EQ(used(cluster_), "0");
+}
+
+TEST_F(ElasticJobsInFleet, ALostWorkerIsLeftWithTheLargerSize) {
+  const std::string name = start_two({"east", "west"});
+  scale(4);
+  until_runs(name, 4);
+  network_.faults(name).partitioned = true;
+  scale(3);
+  settle(1min);
+  scale(4);
+  until("it runs elsewhere", [&] { return runs(other(name)) == 4; }, 30min);
+  network_.faults(name).partitioned = false;
+  until("the lost one is clean", [&] { return held_by(name) == "workloads 0, jobs 0"; });
+  settle(5s);
+  EXPECT_EQ(runs(other(name)), 4);
+  EXPECT_EQ(held_by(other(name)), "workloads 1, jobs 1");
+}
+
+TEST_F(ElasticJobsInFleet, GoesOnWhenTheFirstSliceIsForgottenOnTheHub) {
+  const std::string name = start_two({"east", "west"});
+  const api::ObjectKey first = live().at(0).metadata.key();
+  scale(6);
+  settle_running(name, 10s);
+  ASSERT_EQ(live().size(), 1U);
+  ASSERT_TRUE(cluster_.remove(api::Workload::resource, first));
+  settle_running(name, 3min);
+  EXPECT_EQ(runs(name), 2);
+  expect_same(name);
+  give(name, "6");
+  until_runs(name, 6);
+  settle_running(name, 5s);
+  expect_same(name);
+  until(
+      "the copy of the first slice is collected",
+      [&] { return held_by(name) == "workloads 1, jobs 1"; }, 3min);
+}
+
+TEST_F(ElasticJobsInFleet, AnEvictionOnItsWorkerMakesTheWholeRaceAgain) {
+  const std::string name = start_two({"east", "west"});
+  scale(4);
+  until_runs(name, 4);
+  settle_running(name, 5s);
+  give(name, "1");
+  ASSERT_TRUE(worker(name).patch(api::ClusterQueue::resource, api::ObjectKey("cq"),
+                                 R"({"spec": {"stopPolicy": "HoldAndDrain"}})"));
+  until("it runs elsewhere", [&] { return runs(other(name)) == 4; }, 5min);
+  settle(5s);
+  EXPECT_EQ(held_by(name), "workloads 0, jobs 0");
+  EXPECT_EQ(used(cluster_), "4");
+}
+
+TEST_F(ElasticJobsInFleet, GrowsBeforeAWorkerHasIt) {
+  start_all({"east", "west"});
+  for (const char* name : {"east", "west"}) give(name, "1");
+  submit(2);
+  settle(10s);
+  EXPECT_EQ(held_by("east"), "workloads 1, jobs 0");
+  scale(3);
+  settle(10s);
+  ASSERT_EQ(live().size(), 1U);
+  EXPECT_EQ(held_by("east"), "workloads 1, jobs 0") << "only the larger one is asked for";
+  give("west", "4");
+  until("it runs", [&] { return runs("west") == 3; });
+  settle(5s);
+  EXPECT_EQ(held_by("east"), "workloads 0, jobs 0");
+  EXPECT_EQ(held_by("west"), "workloads 1, jobs 1");
+}
+
+TEST_F(ElasticJobsInFleet, AManagerThatStartsInBetweenGoesOn) {
+  const std::string name = start_two({"east", "west"});
+  scale(6);
+  settle_running(name, 10s);
+  manager_.reset();
+  give(name, "6");
+  settle_running(name, 10s);
+  EXPECT_EQ(runs(name), 2);
+  start_manager();
+  until_runs(name, 6);
+  settle_running(name, 5s);
+  expect_same(name);
+  EXPECT_EQ(held_by(name), "workloads 1, jobs 1");
+}
+
+}  // namespace
+}  // namespace regatta::test_support
