@@ -74,6 +74,26 @@ bool autoscales(const Json& cluster) {
   return true_at(cluster, "enableInTreeAutoscaling");
 }
 
+Json resized_groups(const Json& wanted, const Json& copy) {
+  Json groups = list_or_empty(copy, "workerGroupSpecs");
+  bool changed = false;
+  for (Json& group : groups) {
+    for (const Json& like : list_or_empty(wanted, "workerGroupSpecs")) {
+      if (text_at(like, "groupName") != text_at(group, "groupName")) continue;
+      for (const char* size : {"replicas", "numOfHosts"}) {
+        if (at_or_null(like, size) == at_or_null(group, size)) continue;
+        changed = true;
+        if (like.contains(size)) {
+          group[size] = like[size];
+        } else {
+          group.erase(size);
+        }
+      }
+    }
+  }
+  return changed ? groups : Json();
+}
+
 bool keeps_state(const Json& job, const Json& cluster) {
   const Json& annotations = object_or_empty(job, {"metadata", "annotations"});
   return text_at(annotations, "ray.io/ft-enabled") == "true" ||

@@ -32,6 +32,9 @@ void check_elastic_gates(const Json& job, const Place& place, api::ErrorList* er
 
 const Json& cluster_in(const Json& job, const Place& place);
 bool autoscales(const Json& cluster);
+/// The worker groups of a cluster (`copy`) with the sizes that the groups of the same names have in
+/// `wanted`; null when they have them. Both are the spec of a cluster.
+Json resized_groups(const Json& wanted, const Json& copy);
 /// Whether a failed head finds its state again in Redis, which KubeRay cleans up in the end.
 bool keeps_state(const Json& job, const Json& cluster);
 

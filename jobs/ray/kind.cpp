@@ -78,6 +78,13 @@ class RayCluster final : public RayObject {
   }
   /// A cluster has no end.
   Json final_patch(bool, const std::string&, TimePoint) const override { return release_patch(); }
+  Json resize_patch(const GenericJob& remote) const override {
+    const auto* theirs = dynamic_cast<const RayCluster*>(&remote);
+    if (!theirs) return Json::object();
+    Json groups = ray::resized_groups(spec(), theirs->spec());
+    return groups.is_null() ? Json::object()
+                            : Json{{"spec", {{"workerGroupSpecs", std::move(groups)}}}};
+  }
   void check(const CheckOptions& options, api::ErrorList* errors) const override {
     check_autoscaling(options, "spec.enableInTreeAutoscaling",
                       "a kueue-managed RayCluster can use autoscaling only as an elastic job: "

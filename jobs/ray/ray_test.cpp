@@ -143,6 +143,25 @@ TEST(Ray, a_service_is_suspended_in_its_cluster) {
   EXPECT_FALSE(ready->passed_over());
 }
 
+TEST(Ray, workers_of_the_copy_follow_by_the_names_of_their_groups) {
+  const auto cluster = [](const char* groups) {
+    return decoded("RayCluster", Json{{"apiVersion", "ray.io/v1"},
+                                      {"kind", "RayCluster"},
+                                      {"metadata", {{"name", "c"}, {"namespace", "ns"}}},
+                                      {"spec", {{"workerGroupSpecs", Json::parse(groups)}}}});
+  };
+  const JobPtr hub = cluster(R"([{"groupName": "a", "replicas": 3, "template": {"x": "hub"}},
+                                 {"groupName": "b", "numOfHosts": 2, "template": {}},
+                                 {"groupName": "c", "replicas": 9, "template": {}}])");
+  const JobPtr copy = cluster(R"([{"groupName": "b", "replicas": 1, "template": {}},
+                                  {"groupName": "a", "replicas": 1, "template": {"x": "own"}}])");
+  const Json patch = hub->resize_patch(*copy);
+  EXPECT_EQ(patch, Json::parse(R"({"spec": {"workerGroupSpecs": [
+                     {"groupName": "b", "numOfHosts": 2, "template": {}},
+                     {"groupName": "a", "replicas": 3, "template": {"x": "own"}}]}})"));
+  EXPECT_EQ(hub->resize_patch(*hub), Json::object());
+}
+
 TEST(Ray, a_job_that_uses_a_cluster_of_others_is_left_alone) {
   const JobPtr job =
       ray_job(R"({"spec": {"clusterSelector": {"ray.io/cluster": "c"}, "rayClusterSpec": null}})");

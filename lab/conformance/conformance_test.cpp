@@ -30,7 +30,7 @@ const std::map<std::string, int>& differ_on_purpose() {
                                               {"paddlejob", 4},
                                               {"jaxjob", 5},
                                               {"mpijob", 2},
-                                              {"raycluster", 11},
+                                              {"raycluster", 8},
                                               {"rayjob", 9},
                                               {"rayservice", 13},
                                               {"appwrapper", 9},

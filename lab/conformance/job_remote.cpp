@@ -1,7 +1,9 @@
 #include "dispatch/parts.h"
 #include "jobs/annotation_values.h"
 #include "jobs/composed_job.h"
+#include "jobs/elastic.h"
 #include "jobs/integrations/external.h"
+#include "jobs/naming.h"
 #include "jobs/remote_object.h"
 #include "jobs/serving_job.h"
 #include "lab/conformance/job_steps.h"
@@ -58,6 +60,25 @@ Json status_in(const JobWorld& world, const jobs::GenericJob& object) {
   return at_or_null(*world.object(object.kind().resource(), object.metadata().key()), "status");
 }
 
+/// Kueue knows by the name of a slice whether it is the one of the job's present size. An older one
+/// reaches no further than the copy, which it was made for.
+api::Workload slice_of(const JobStep& step, const jobs::GenericJob& job,
+                       const jobs::GenericJob& copy) {
+  const api::ObjectMeta& metadata = job.metadata();
+  const api::ResourceInfo& kind = job.kind().resource();
+  api::Workload slice;
+  slice.metadata.name = text_at(step.step, "workloadName");
+  slice.metadata.ns = metadata.ns;
+  slice.metadata.annotations[std::string(api::annotations::elastic_job)] = "true";
+  const bool newest =
+      slice.metadata.name == jobs::workload_name(kind.kind, kind.group, metadata.name, metadata.uid,
+                                                 std::to_string(metadata.generation));
+  for (const std::int32_t count : newest ? job.pod_counts() : copy.pod_counts()) {
+    slice.spec.pod_sets.emplace_back().count = count;
+  }
+  return slice;
+}
+
 Json play_sync(const JobStep& step, Pair pair) {
   const jobs::JobPtr local = pair.local();
   if (!local) return Json{{"error", pair.missing()}};
@@ -80,6 +101,11 @@ Json play_sync(const JobStep& step, Pair pair) {
     // Of others nothing is known that could wait, or nothing comes home.
     const bool waits = !mine->passed_over() && !mine->serving() && patch.empty();
     deferred |= waits && status_in(pair.hub, *mine) != status_in(pair.worker, *theirs);
+  }
+  if (remote && jobs::is_marked_elastic(*local)) {
+    const Json patch = jobs::slice_update(*local, *remote, slice_of(step, *local, *remote), true);
+    const api::ObjectMeta& metadata = remote->metadata();
+    if (!patch.empty()) pair.worker.patch(remote->kind().resource(), metadata.key(), patch);
   }
   Json out = pair.outcome();
   if (deferred) out["deferred"] = true;
