@@ -159,6 +159,11 @@ TEST_F(Remembering, AnUnknownNameWaitsForTheNameServer) {
 }
 
 TEST(SystemLookup, FindsThisMachineAndNoOther) {
+#if __has_feature(thread_sanitizer)
+  GTEST_SKIP()
+      << "the C library starts threads of its own for this, which ThreadSanitizer does not "
+         "see begin: their first allocation crashes in its allocator";
+#endif
   asio::io_context io(1);
   LookupResolver resolver;
   std::map<std::string, std::string> found;
