@@ -114,6 +114,7 @@ Core::Core(CoreDeps deps, CoreConfig config)
       checks_(local_, deps.scope, config_.dispatch.plan.nomination.dispatcher),
       quota_(local_, fleet_, deps.scope,
              {config_.quota_automation, config_.dispatch.plan.worker_lost_timeout}),
+      provide_(local_, fleet_, deps.scope, config_.origin),
       provisioning_(local_, informer_deps(deps_), deps.scope, config_.provisioning),
       placement_(placement_deps(local_, deps_), config_.placement),
       elastic_(local_, informer_deps(deps_), deps.scope),
@@ -156,6 +157,7 @@ void Core::start() {
   fleet_.start();
   checks_.start();
   quota_.start();
+  provide_.start();
   placement_.start();
   dispatcher_.start();
 }
@@ -163,7 +165,8 @@ void Core::start() {
 bool Core::idle() const {
   return synced_ && scheduler_.idle() && workloads_.idle() && queues_.idle() && ungater_.idle() &&
          nodes_.idle() && jobs_.idle() && fleet_.idle() && checks_.idle() && provisioning_.idle() &&
-         placement_.idle() && quota_.idle() && elastic_.idle() && dispatcher_.idle();
+         placement_.idle() && quota_.idle() && provide_.idle() && elastic_.idle() &&
+         dispatcher_.idle();
 }
 
 }  // namespace regatta::manager

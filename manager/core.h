@@ -9,6 +9,7 @@
 #include "controllers/multikueue_check_controller.h"
 #include "controllers/node_controller.h"
 #include "controllers/placement_controller.h"
+#include "controllers/provide_controller.h"
 #include "controllers/provisioning_check_controller.h"
 #include "controllers/queue_controller.h"
 #include "controllers/quota_controller.h"
@@ -95,6 +96,7 @@ class Core {
   controllers::UnsupportedFields unsupported_;
   controllers::MultiKueueCheckController checks_;
   controllers::QuotaController quota_;
+  controllers::ProvideController provide_;
   controllers::ProvisioningCheckController provisioning_;
   controllers::PlacementController placement_;
   controllers::ElasticUngater elastic_;
