@@ -146,15 +146,33 @@ void set_topology(const FeatureGates& gates, CoreConfig* core) {
   admission.topology_replace_or_evict = gates.enabled("TASFailedNodeReplacementFailFast");
 }
 
+using KindList = std::vector<std::shared_ptr<const jobs::JobKind>>;
+
+/// A kind that is there already stays as it is.
+Status add_external(const std::string& name, bool dispatched, KindList* kinds) {
+  auto kind = jobs::external_kind(name, dispatched);
+  if (!kind) return kind.error();
+  const api::ResourceInfo& resource = (*kind)->resource();
+  if (!jobs::JobKinds(*kinds).find(resource.group, resource.kind)) {
+    kinds->push_back(std::move(*kind));
+  }
+  return ok();
+}
+
 Result<jobs::JobKinds> kinds_of(const Configuration& config) {
   std::vector<std::string> frameworks = config.integrations.frameworks;
   if (!config.gates.enabled(spark_gate)) std::erase(frameworks, spark_framework);
-  auto kinds = jobs::enabled_kinds(frameworks).all();
-  if (!config.gates.enabled("MultiKueueAdaptersForCustomJobs")) return jobs::JobKinds(kinds);
-  for (const std::string& name : config.multi_kueue.external_frameworks) {
-    auto kind = jobs::external_kind(name, true);
-    if (!kind) return kind.error().within("multiKueue.externalFrameworks: " + name);
-    kinds.push_back(std::move(*kind));
+  KindList kinds = jobs::enabled_kinds(frameworks).all();
+  // What is also sent to workers comes first.
+  if (config.gates.enabled("MultiKueueAdaptersForCustomJobs")) {
+    for (const std::string& name : config.multi_kueue.external_frameworks) {
+      const Status done = add_external(name, true, &kinds);
+      if (!done) return done.error().within("multiKueue.externalFrameworks: " + name);
+    }
+  }
+  for (const std::string& name : config.integrations.external_frameworks) {
+    const Status done = add_external(name, false, &kinds);
+    if (!done) return done.error().within("integrations.externalFrameworks: " + name);
   }
   return jobs::JobKinds(std::move(kinds));
 }

@@ -101,6 +101,27 @@ TEST(CoreConfig, ExternalKindsAreFollowedUnlessTheirGateIsOff) {
   EXPECT_FALSE(off.find("flows.example.com", "Pipeline"));
 }
 
+const std::string header = "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n";
+
+TEST(CoreConfig, KindsOfOtherControllersAreOwnersThatWorkersAreNotAskedFor) {
+  const std::string text =
+      header +
+      "integrations: {externalFrameworks: [Flow.v1.flows.example.com, Both.v1.flows.example.com]}\n"
+      "multiKueue: {externalFrameworks: [{name: Both.v1.flows.example.com}]}\n";
+  const auto kinds = core_config(load_configuration(text, "").value(), "test")->kinds;
+  const jobs::JobKind* flow = kinds.find("flows.example.com", "Flow");
+  ASSERT_TRUE(flow);
+  EXPECT_EQ(flow->resource().plural, "flows");
+  EXPECT_FALSE(flow->dispatched());
+  ASSERT_TRUE(kinds.find("flows.example.com", "Both"));
+  EXPECT_TRUE(kinds.find("flows.example.com", "Both")->dispatched()) << "it is listed as both";
+  EXPECT_EQ(kinds.all().size(), 3U) << "one informer for each";
+  const auto off =
+      core_config(load_configuration(text, "MultiKueueAdaptersForCustomJobs=false").value(), "test")
+          ->kinds;
+  EXPECT_FALSE(off.find("flows.example.com", "Both")->dispatched()) << "it is an owner still";
+}
+
 TEST(CoreConfig, SparkApplicationsNeedTheirGate) {
   const std::string text =
       "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n"

@@ -22,7 +22,7 @@ fs::path corpus(const char* variable, const char* otherwise) {
 /// docs/differences.md names of jobs.
 const std::map<std::string, int>& differ_on_purpose() {
   static const std::map<std::string, int> all{{"metrics", 1},
-                                              {"batch-job", 8},
+                                              {"batch-job", 6},
                                               {"jobset", 5},
                                               {"pytorchjob", 2},
                                               {"tfjob", 7},

@@ -1,5 +1,6 @@
 #include "lab/conformance/job_steps.h"
 
+#include "jobs/integrations/external.h"
 #include "jobs/integrations/integrations.h"
 #include "lab/conformance/areas.h"
 #include "lib/api/codec.h"
@@ -250,14 +251,19 @@ Result<Json> play_step(const JobStep& step) {
   return play_remote(step);
 }
 
-jobs::JobKinds enabled_kinds(const Json& config) {
+Result<jobs::JobKinds> enabled_kinds(const Json& config) {
   const Json* names = list_at(config, "frameworks");
-  jobs::JobKinds all = playable_kinds();
-  if (!names) return all;
+  const jobs::JobKinds all = playable_kinds();
   std::vector<std::shared_ptr<const JobKind>> kinds;
   for (const auto& kind : all.all()) {
     const Json name = std::string(kind->framework());
-    if (std::find(names->begin(), names->end(), name) != names->end()) kinds.push_back(kind);
+    const bool named = !names || std::find(names->begin(), names->end(), name) != names->end();
+    if (named) kinds.push_back(kind);
+  }
+  for (const Json& name : list_or_empty(config, "externalFrameworks")) {
+    auto kind = jobs::external_kind(name.get<std::string>(), false);
+    if (!kind) return kind.error();
+    kinds.push_back(std::move(*kind));
   }
   return jobs::JobKinds(std::move(kinds));
 }
@@ -342,13 +348,15 @@ Result<Json> play_jobs(const Json& scenario) {
   const Json& given = object_or_empty(scenario, {"config"});
   auto config = config_of_jobs(given);
   if (!config) return config.error();
+  const auto kinds = enabled_kinds(given);
+  if (!kinds) return kinds.error();
   const auto now = parse_rfc3339(text_at(scenario, "now"));
   if (!now) return now.error().within("now");
   Json out = Json::array();
   for (const Json& one : list_or_empty(scenario, "steps")) {
     const JobStep step{scenario,
                        one,
-                       enabled_kinds(given),
+                       *kinds,
                        *config,
                        gate(given, "AdmissionGatedBy"),
                        gate(given, "WorkloadIdentifierAnnotations"),

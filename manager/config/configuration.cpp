@@ -14,7 +14,6 @@ namespace {
 
 /// Known fields that have no effect yet.
 constexpr std::string_view without_effect[] = {"controller.cacheSyncTimeout",
-                                               "integrations.externalFrameworks",
                                                "integrations.podOptions",
                                                "leaderElection.resourceLock",
                                                "pprofBindAddress",

@@ -126,6 +126,8 @@ inline constexpr std::string_view spark_gate = "SparkApplicationIntegration";
 struct Integrations {
   std::vector<std::string> frameworks{"batch/job"};
   std::vector<std::string> label_keys_to_copy;
+  /// "Kind.version.group": kinds that other controllers manage as Regatta manages its own.
+  std::vector<std::string> external_frameworks;
 
   bool enabled(std::string_view framework) const;
 };

@@ -124,6 +124,7 @@ visibilityServer: {bindAddress: "127.0.0.1", bindPort: 8083}
 )");
   ASSERT_TRUE(c) << c.error().what();
   EXPECT_EQ(c->controller.concurrency("Workload.kueue.x-k8s.io"), 10);
+  EXPECT_EQ(c->integrations.external_frameworks, std::vector<std::string>{"Foo.v1.example.com"});
   EXPECT_EQ(c->controller.concurrency("Cohort.kueue.x-k8s.io"), 1);
   EXPECT_FALSE(c->metrics.secure_serving);
   EXPECT_EQ(c->metrics.cert_dir, "/metrics-certs");

@@ -230,6 +230,7 @@ Configuration decode_configuration(const Json& c, const FeatureGates& gates) {
   const Json& integrations = at_or_null(c, "integrations");
   out.integrations.frameworks = texts_at(integrations, "frameworks");
   out.integrations.label_keys_to_copy = texts_at(integrations, "labelKeysToCopy");
+  out.integrations.external_frameworks = texts_at(integrations, "externalFrameworks");
   out.multi_kueue = multi_kueue_of(at_or_null(c, "multiKueue"));
   if (const Json* sharing = object_at(c, "fairSharing")) {
     out.fair_sharing = FairSharing{texts_at(*sharing, "preemptionStrategies")};
