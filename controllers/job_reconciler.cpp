@@ -413,8 +413,9 @@ Task<Status> JobReconciler::run(JobPtr job, jobs::Tell action) {
 }
 
 Task<Status> JobReconciler::run(JobPtr job, jobs::Complain action) {
-  // A group is planned anew with each pod that joins it.
-  std::string* last = job->composed() ? &told_[jobs::id_of(*job)] : nullptr;
+  // A group is planned anew with each pod that joins it, and a status is written often.
+  const bool often = job->composed() || !job->unread().empty();
+  std::string* last = often ? &told_[jobs::id_of(*job)] : nullptr;
   if (last && *last == action.message) co_return ok();
   if (last) *last = action.message;
   note(*job, action);

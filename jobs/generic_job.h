@@ -97,7 +97,8 @@ class GenericJob {
   // --- What it asks for
 
   /// The runtime that the job refers to; nullopt for kinds without runtimes. Without its runtime a
-  /// job says nothing of its pods. `invalid` when it can have none.
+  /// job says nothing of its pods. `invalid` when it can have none, or when its pods cannot be
+  /// read.
   virtual Result<std::optional<RuntimeRef>> runtime() const { return std::optional<RuntimeRef>(); }
   /// The same job with its runtime; null for kinds without runtimes.
   virtual JobPtr with_runtime(const Json& /*runtime*/) const { return nullptr; }
@@ -132,6 +133,9 @@ class GenericJob {
   virtual bool bound() const { return false; }
   virtual std::optional<Finished> finished() const = 0;
   virtual bool pods_ready() const = 0;
+  /// What of its state could not be read, for its user; empty when everything could. What could not
+  /// be read has not happened: the job has not ended, its pods are not ready.
+  virtual std::string unread() const { return {}; }
   /// Pods that the job will not need again; empty when there are none or when it is not known.
   virtual std::vector<api::ReclaimablePod> reclaimable_pods() const = 0;
 

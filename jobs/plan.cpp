@@ -6,6 +6,7 @@
 #include "jobs/plan_serving.h"
 #include "lib/api/execution.h"
 #include "lib/api/names.h"
+#include "lib/api/own_names.h"
 #include "lib/api/owner_reference.h"
 
 #include <algorithm>
@@ -352,6 +353,11 @@ std::vector<JobAction> plan_job(const JobView& view) {
   if (actions.empty() && lacks_class) {
     actions.push_back(Complain{std::string(api::events::workload_priority_class_not_found),
                                view.invalid->what()});
+  }
+  const bool told = !actions.empty() && std::holds_alternative<Complain>(actions.back());
+  const std::string unread = view.managed && !told ? view.job->unread() : std::string();
+  if (!unread.empty()) {
+    actions.push_back(Complain{std::string(api::events::unreadable_job), unread});
   }
   return actions;
 }

@@ -1,7 +1,9 @@
 #include "manager/core_config.h"
 
+#include "jobs/integrations/described.h"
 #include "jobs/integrations/external.h"
 #include "lib/api/own_names.h"
+#include "lib/base/joined.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -148,11 +150,27 @@ void set_topology(const FeatureGates& gates, CoreConfig* core) {
 
 using KindList = std::vector<std::shared_ptr<const jobs::JobKind>>;
 
-/// A kind that is there already stays as it is.
-Status add_external(const std::string& name, bool dispatched, KindList* kinds) {
+/// Those of the described kinds that are listed.
+Status add_described(const Integrations& integrations, KindList* kinds) {
+  const auto described = jobs::described_kinds(integrations.described_kinds);
+  std::vector<std::string> wrong;
+  for (const api::FieldError& error : described.errors) wrong.push_back(error.text());
+  if (!wrong.empty()) return Error(Errc::invalid, joined(wrong, "\n"));
+  for (const auto& kind : described.kinds) {
+    if (integrations.enabled(kind->framework())) kinds->push_back(kind);
+  }
+  return ok();
+}
+
+/// A kind that is there already stays as it is. One that is described has no other controller.
+Status add_external(const std::string& name, bool dispatched, const KindList& described,
+                    KindList* kinds) {
   auto kind = jobs::external_kind(name, dispatched);
   if (!kind) return kind.error();
   const api::ResourceInfo& resource = (*kind)->resource();
+  if (jobs::JobKinds(described).find(resource.group, resource.kind)) {
+    return Error(Errc::invalid, "conflicts with integrations.describedKinds");
+  }
   if (!jobs::JobKinds(*kinds).find(resource.group, resource.kind)) {
     kinds->push_back(std::move(*kind));
   }
@@ -162,16 +180,18 @@ Status add_external(const std::string& name, bool dispatched, KindList* kinds) {
 Result<jobs::JobKinds> kinds_of(const Configuration& config) {
   std::vector<std::string> frameworks = config.integrations.frameworks;
   if (!config.gates.enabled(spark_gate)) std::erase(frameworks, spark_framework);
-  KindList kinds = jobs::enabled_kinds(frameworks).all();
+  KindList kinds = jobs::enabled_kinds(frameworks).all(), described;
+  if (Status done = add_described(config.integrations, &described); !done) return done.error();
+  kinds.insert(kinds.end(), described.begin(), described.end());
   // What is also sent to workers comes first.
   if (config.gates.enabled("MultiKueueAdaptersForCustomJobs")) {
     for (const std::string& name : config.multi_kueue.external_frameworks) {
-      const Status done = add_external(name, true, &kinds);
+      const Status done = add_external(name, true, described, &kinds);
       if (!done) return done.error().within("multiKueue.externalFrameworks: " + name);
     }
   }
   for (const std::string& name : config.integrations.external_frameworks) {
-    const Status done = add_external(name, false, &kinds);
+    const Status done = add_external(name, false, described, &kinds);
     if (!done) return done.error().within("integrations.externalFrameworks: " + name);
   }
   return jobs::JobKinds(std::move(kinds));

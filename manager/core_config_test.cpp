@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
+
 namespace regatta::manager {
 namespace {
 
@@ -120,6 +123,89 @@ TEST(CoreConfig, KindsOfOtherControllersAreOwnersThatWorkersAreNotAskedFor) {
       core_config(load_configuration(text, "MultiKueueAdaptersForCustomJobs=false").value(), "test")
           ->kinds;
   EXPECT_FALSE(off.find("flows.example.com", "Both")->dispatched()) << "it is an owner still";
+}
+
+/// A kind of two pod sets, with this in place of `managedBy`.
+std::string described(const std::string& more = "managedBy: /spec/managedBy") {
+  return "  describedKinds:\n"
+         "  - apiVersion: flows.example.com/v1\n"
+         "    kind: Pipeline\n"
+         "    resource: pipelines\n"
+         "    podSets:\n"
+         "    - {name: driver, template: /spec/driver}\n"
+         "    - {name: workers, template: /spec/workers, count: 2}\n"
+         "    status: {finished: 'has(object.status.end)', success: 'object.status.end == 0'}\n"
+         "    " +
+         more + "\n";
+}
+std::string with_frameworks(const std::string& names) {
+  return header + "integrations:\n  frameworks: [" + names + "]\n";
+}
+
+TEST(CoreConfig, DescribedKindsAreFollowedThatAreListed) {
+  const std::string listed = "batch/job, flows.example.com/pipeline";
+  for (const bool old : {false, true}) {
+    std::string text = with_frameworks(listed) + described();
+    if (old) text.replace(text.find("v1beta2"), 7, "v1beta1");
+    const auto read = load_configuration(text, "");
+    ASSERT_TRUE(read) << read.error().what();
+    EXPECT_EQ(read->warnings, std::vector<std::string>());
+    const auto kinds = core_config(*read, "test")->kinds;
+    const jobs::JobKind* kind = kinds.find("flows.example.com", "Pipeline");
+    ASSERT_TRUE(kind);
+    EXPECT_EQ(kind->framework(), described_framework(read->integrations.described_kinds[0]));
+    EXPECT_EQ(kinds.dispatched().all().size(), 2U);
+  }
+  const auto unlisted = load_configuration(with_frameworks("batch/job") + described(), "").value();
+  EXPECT_EQ(core_config(unlisted, "test")->kinds.all().size(), 1U);
+  EXPECT_EQ(unlisted.warnings,
+            std::vector<std::string>{"integrations.describedKinds that integrations.frameworks "
+                                     "does not list, whose objects are left alone: "
+                                     "flows.example.com/pipeline"});
+}
+
+TEST(CoreConfig, MistakesInDescriptionsEndTheStartWithTheirPlace) {
+  const auto error_of = [](const std::string& text) {
+    const auto read = load_configuration(text, "");
+    if (!read) return read.error().what();
+    const auto core = core_config(*read, "test");
+    return core ? std::string() : core.error().what();
+  };
+  const std::string frameworks = with_frameworks("flows.example.com/pipeline");
+  EXPECT_EQ(error_of(frameworks + described("suspend: spec.suspend\n    managedBy: /status/x")),
+            "integrations.describedKinds[0].suspend: Invalid value: \"spec.suspend\": must be a "
+            "JSON pointer below /spec, of at most 256 bytes\n"
+            "integrations.describedKinds[0].managedBy: Invalid value: \"/status/x\": must be a "
+            "JSON pointer below /spec, of at most 256 bytes");
+  EXPECT_EQ(error_of(frameworks + described("suspnd: /spec/suspend")),
+            "strict decoding error: unknown field \"integrations.describedKinds[0].suspnd\"; did "
+            "you mean \"suspend\"?");
+  EXPECT_EQ(error_of(with_frameworks("flows.example.com/pipelines") + described()).substr(0, 88),
+            "integrations.frameworks[0]: Unsupported value: \"flows.example.com/pipelines\": "
+            "supported ");
+  EXPECT_EQ(error_of(frameworks + described() +
+                     "multiKueue: {externalFrameworks: [{name: Pipeline.v2.flows.example.com}]}"),
+            "multiKueue.externalFrameworks: Pipeline.v2.flows.example.com: conflicts with "
+            "integrations.describedKinds");
+  EXPECT_EQ(error_of(frameworks + "  externalFrameworks: [Pipeline.v1.flows.example.com]\n" +
+                     described()),
+            "integrations.externalFrameworks: Pipeline.v1.flows.example.com: conflicts with "
+            "integrations.describedKinds");
+}
+
+TEST(CoreConfig, TheExampleOfTheDocumentationDescribesAKind) {
+  std::ifstream file("docs/operations.md");
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  const std::string fence = "```yaml\n";
+  const std::size_t from =
+      text.find(fence, text.find("## Kinds described in the configuration")) + fence.size();
+  ASSERT_NE(text.find("describedKinds", from), std::string::npos);
+  const auto read =
+      load_configuration(header + text.substr(from, text.find("```", from) - from), "");
+  ASSERT_TRUE(read) << read.error().what();
+  const auto core = core_config(*read, "test");
+  ASSERT_TRUE(core) << core.error().what();
+  EXPECT_TRUE(core->kinds.find("flows.example.com", "Pipeline"));
 }
 
 TEST(CoreConfig, SparkApplicationsNeedTheirGate) {

@@ -27,6 +27,8 @@ ALLOWED = {
     "admission": PURE,
     "jobs": PURE,
     "jobs/integrations": PURE | {"jobs"},
+    # Kinds that users describe, with expressions about their objects.
+    "jobs/described": PURE | {"jobs"} | CEL,
     # Users write expressions about workers.
     "placement": PURE | {"admission"} | CEL,
     "dispatch": PURE | {"jobs", "placement"},

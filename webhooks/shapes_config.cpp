@@ -3,7 +3,8 @@
 namespace regatta::webhooks {
 
 /// Of config.kueue.x-k8s.io: v1beta2, and those of v1beta1 that differ. The last members of
-/// ControllerMetrics, ControllerWebhook, InternalCertManagement and MultiKueue are Regatta's own.
+/// ControllerMetrics, ControllerWebhook, Integrations, InternalCertManagement and MultiKueue are
+/// Regatta's own.
 constinit const std::string_view config_shapes = R"(
 config.AdmissionFairSharing
   usageHalfLifeTime:Duration usageSamplingInterval:Duration resourceWeights?:{}float64
@@ -42,6 +43,16 @@ config.ControllerWebhook
 config.CustomLabel
   name:string sourceLabelKey?:string sourceAnnotationKey?:string sourceKind?:*string
   trackedValues?:[]string
+config.DescribedKind
+  apiVersion?:string kind?:string resource?:string podSets?:[]config.DescribedPodSet
+  suspend?:string managedBy?:string status?:config.DescribedStatus remoteStatus?:string
+  finalStatus?:config.DescribedFinalStatus
+config.DescribedFinalStatus
+  succeeded?:Raw failed?:Raw
+config.DescribedPodSet
+  name?:string template?:string optional?:bool count?:*IntOrString reclaimable?:string
+config.DescribedStatus
+  finished?:string success?:string message?:string active?:string podsReady?:string
 config.DeviceClassMapping
   name:string deviceClassNames:[]string sources?:[]config.DeviceClassSource
 config.DeviceClassSource
@@ -61,6 +72,7 @@ config.IncrementalDispatcherConfig
   stepSize?:*int32
 config.Integrations
   frameworks?:[]string externalFrameworks?:[]string labelKeysToCopy?:[]string
+  describedKinds?:[]config.DescribedKind
 config.InternalCertManagement
   enable?:*bool webhookServiceName?:*string webhookSecretName?:*string validFor?:*Duration
 config.LeaderElection
@@ -127,7 +139,7 @@ config.v1beta1.FairSharing
   enable:bool preemptionStrategies?:[]string
 config.v1beta1.Integrations
   frameworks?:[]string externalFrameworks?:[]string podOptions?:*config.PodOptions
-  labelKeysToCopy?:[]string
+  labelKeysToCopy?:[]string describedKinds?:[]config.DescribedKind
 config.v1beta1.MultiKueue
   gcInterval:*Duration origin?:*string workerLostTimeout?:*Duration dispatcherName?:*string
   externalFrameworks?:[]config.MultiKueueExternalFramework

@@ -95,6 +95,8 @@ constexpr std::string_view no_clusters_available = "NoClustersAvailable";
 
 /// Event reasons.
 namespace events {
+/// On a job of a described kind: an expression of the description has no answer for it.
+constexpr std::string_view unreadable_job = "UnreadableJob";
 constexpr std::string_view nominated_by_placement = "NominatedByPlacement";
 constexpr std::string_view not_nominated = "NotNominated";
 }  // namespace events

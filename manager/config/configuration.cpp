@@ -13,12 +13,10 @@ namespace regatta::manager {
 namespace {
 
 /// Known fields that have no effect yet.
-constexpr std::string_view without_effect[] = {"controller.cacheSyncTimeout",
-                                               "integrations.podOptions",
-                                               "leaderElection.resourceLock",
-                                               "pprofBindAddress",
-                                               "resources.deviceClassMappings",
-                                               "tls"};
+constexpr std::string_view without_effect[] = {
+    "controller.cacheSyncTimeout",   "integrations.podOptions",
+    "leaderElection.resourceLock",   "pprofBindAddress",
+    "resources.deviceClassMappings", "tls"};
 
 bool has(const Json& document, std::string_view path) {
   const Json* at = &document;
@@ -55,17 +53,17 @@ void warn_of_profiles(const Configuration& given, std::vector<std::string>* warn
                            "MultiKueueClusterProfile");
 }
 
-void warn_of_unused(const ConfigDocument& document, Configuration* configuration) {
-  if (document.written.contains("queueVisibility")) {
-    configuration->warnings.push_back("queueVisibility has no effect: use the visibility API");
+/// Frameworks that are neither built in nor described, and descriptions that no framework names.
+void warn_of_frameworks(Configuration* configuration) {
+  const Integrations& integrations = configuration->integrations;
+  std::vector<std::string> described, missing, unnamed;
+  for (const Json& one : integrations.described_kinds) {
+    const std::string& name = described.emplace_back(described_framework(one));
+    if (!integrations.enabled(name)) unnamed.push_back(name);
   }
-  std::vector<std::string> fields, missing;
-  for (const std::string_view path : without_effect) {
-    if (has(document.written, path)) fields.emplace_back(path);
-  }
-  warn_of("fields without effect in Regatta", fields, configuration);
-  for (const std::string& framework : configuration->integrations.frameworks) {
-    if (!has_framework(framework)) missing.push_back(framework);
+  for (const std::string& framework : integrations.frameworks) {
+    const bool known = std::find(described.begin(), described.end(), framework) != described.end();
+    if (!known && !has_framework(framework)) missing.push_back(framework);
     if (framework == spark_framework && !configuration->gates.enabled(spark_gate)) {
       configuration->warnings.push_back("integrations.frameworks: " + framework +
                                         " needs the feature gate " + std::string(spark_gate));
@@ -73,6 +71,22 @@ void warn_of_unused(const ConfigDocument& document, Configuration* configuration
   }
   warn_of("integrations.frameworks that Regatta does not have, whose objects it leaves alone",
           missing, configuration);
+  warn_of(
+      "integrations.describedKinds that integrations.frameworks does not list, whose objects "
+      "are left alone",
+      unnamed, configuration);
+}
+
+void warn_of_unused(const ConfigDocument& document, Configuration* configuration) {
+  if (document.written.contains("queueVisibility")) {
+    configuration->warnings.push_back("queueVisibility has no effect: use the visibility API");
+  }
+  std::vector<std::string> fields;
+  for (const std::string_view path : without_effect) {
+    if (has(document.written, path)) fields.emplace_back(path);
+  }
+  warn_of("fields without effect in Regatta", fields, configuration);
+  warn_of_frameworks(configuration);
   if (!configuration->integrations.enabled("batch/job")) {
     configuration->warnings.push_back(
         "integrations.frameworks does not list batch/job, which Regatta always manages");

@@ -118,6 +118,8 @@ struct ClientConnection {
 
 /// Whether Regatta has the integration, which the configuration may name in any case.
 bool has_framework(std::string_view framework);
+/// The name under which `integrations.frameworks` lists a kind of `integrations.describedKinds`.
+std::string described_framework(const Json& description);
 
 /// The integration that a feature gate guards besides the list of frameworks.
 inline constexpr std::string_view spark_framework = "sparkoperator.k8s.io/sparkapplication";
@@ -128,6 +130,8 @@ struct Integrations {
   std::vector<std::string> label_keys_to_copy;
   /// "Kind.version.group": kinds that other controllers manage as Regatta manages its own.
   std::vector<std::string> external_frameworks;
+  /// Not in Kueue. Kinds that are described here, each as the file has it: jobs/described reads it.
+  std::vector<Json> described_kinds;
 
   bool enabled(std::string_view framework) const;
 };

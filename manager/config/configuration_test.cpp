@@ -96,6 +96,7 @@ clientConnection: {qps: -1, burst: 10}
 integrations:
   frameworks: [batch/job, pod]
   externalFrameworks: [Foo.v1.example.com]
+  describedKinds: [{apiVersion: a.b/v1, kind: Flow, podSets: [{count: 2}, {count: /spec/n}]}]
   labelKeysToCopy: [example.com/a]
 multiKueue:
   gcInterval: 0s
@@ -125,6 +126,7 @@ visibilityServer: {bindAddress: "127.0.0.1", bindPort: 8083}
   ASSERT_TRUE(c) << c.error().what();
   EXPECT_EQ(c->controller.concurrency("Workload.kueue.x-k8s.io"), 10);
   EXPECT_EQ(c->integrations.external_frameworks, std::vector<std::string>{"Foo.v1.example.com"});
+  EXPECT_EQ(described_framework(c->integrations.described_kinds.at(0)), "a.b/flow");
   EXPECT_EQ(c->controller.concurrency("Cohort.kueue.x-k8s.io"), 1);
   EXPECT_FALSE(c->metrics.secure_serving);
   EXPECT_EQ(c->metrics.cert_dir, "/metrics-certs");

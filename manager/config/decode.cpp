@@ -231,6 +231,8 @@ Configuration decode_configuration(const Json& c, const FeatureGates& gates) {
   out.integrations.frameworks = texts_at(integrations, "frameworks");
   out.integrations.label_keys_to_copy = texts_at(integrations, "labelKeysToCopy");
   out.integrations.external_frameworks = texts_at(integrations, "externalFrameworks");
+  const Json& described = list_or_empty(integrations, "describedKinds");
+  out.integrations.described_kinds.assign(described.begin(), described.end());
   out.multi_kueue = multi_kueue_of(at_or_null(c, "multiKueue"));
   if (const Json* sharing = object_at(c, "fairSharing")) {
     out.fair_sharing = FairSharing{texts_at(*sharing, "preemptionStrategies")};

@@ -1,4 +1,5 @@
 #include "lib/base/json_access.h"
+#include "lib/base/lower_case.h"
 #include "manager/config/configuration.h"
 #include "manager/config/rules.h"
 
@@ -55,13 +56,18 @@ std::vector<std::string> framework_names() {
 
 /// Returns the kinds that are managed.
 std::set<std::string> check_frameworks(const Json& integrations, api::ErrorList* errors) {
-  std::set<std::string> managed;
+  std::set<std::string> managed, described;
+  for (const Json& one : list_or_empty(integrations, "describedKinds")) {
+    described.insert(described_framework(one));
+  }
   std::size_t i = 0;
   for (const Json& one : list_or_empty(integrations, "frameworks")) {
     const auto& name = one.get_ref<const std::string&>();
     const std::string path = api::at("integrations.frameworks", i++);
     const Framework* framework = find(name);
-    if (!framework) {
+    if (!framework && described.contains(name)) {
+      if (!managed.insert(name).second) errors->duplicate(path, in_quotes(name));
+    } else if (!framework) {
       errors->not_supported(path, in_quotes(name), framework_names());
     } else if (!managed.insert(std::string(framework->kind)).second) {
       errors->duplicate(path, in_quotes(name));
@@ -78,6 +84,11 @@ std::span<const Framework> all_frameworks() {
 
 bool has_framework(std::string_view framework) {
   return find(framework) != nullptr;
+}
+
+std::string described_framework(const Json& description) {
+  const std::string& version = text_at(description, "apiVersion");
+  return version.substr(0, version.find('/')) + "/" + lower_case(text_at(description, "kind"));
 }
 
 void check_integrations(const Json& c, api::ErrorList* errors) {
