@@ -8,8 +8,10 @@ namespace regatta::cli {
 
 void add_frameworks(CLI::App* command, std::vector<std::string>* into) {
   command
-      ->add_option("--frameworks", *into,
-                   "Kinds of jobs that the hub sends: A,B, as integrations.frameworks names them")
+      ->add_option(
+          "--frameworks", *into,
+          "Kinds of jobs that the hub sends: A,B, as integrations.frameworks names them, or "
+          "RESOURCE.GROUP")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check([](const std::string& name) {

@@ -105,10 +105,16 @@ Result<FrameworkResource> resource_of(const std::string& framework) {
   if (framework == "pod") return FrameworkResource{"", "pods"};
   if (framework == "statefulset") return FrameworkResource{"apps", "statefulsets"};
   const std::size_t slash = framework.find('/');
+  const std::size_t dot = framework.find('.');
+  const bool named = slash == std::string::npos && dot != std::string::npos && dot > 0 &&
+                     framework.find('.', dot + 1) != std::string::npos && framework.back() != '.';
+  if (named) return FrameworkResource{framework.substr(dot + 1), framework.substr(0, dot)};
   const bool whole = slash != std::string::npos && slash > 0 && slash + 1 < framework.size() &&
                      framework.find('/', slash + 1) == std::string::npos;
   if (!whole) {
-    return Error(Errc::invalid, "\"" + framework + "\" is not GROUP/KIND, like batch/job");
+    return Error(Errc::invalid, "\"" + framework +
+                                    "\" is neither GROUP/KIND nor RESOURCE.GROUP, "
+                                    "like batch/job or jobsets.jobset.x-k8s.io");
   }
   return FrameworkResource{framework.substr(0, slash), framework.substr(slash + 1) + "s"};
 }

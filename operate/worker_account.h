@@ -17,7 +17,8 @@ struct WorkerAccount {
   std::string ns = "kueue-system";
   std::string name = "multikueue-sa";
   std::vector<std::string> namespaces;  ///< where the hub may write; empty: in all
-  /// Kinds of jobs that the hub sends, as integrations.frameworks names them.
+  /// Kinds of jobs that the hub sends, as integrations.frameworks names them, or as
+  /// RESOURCE.GROUP.
   std::vector<std::string> frameworks = {"batch/job"};
 };
 

@@ -53,7 +53,8 @@ TEST(WorkerAccount, has_the_rights_that_the_chart_gives) {
   limited.namespaces = {"team-a", "team-b"};
   EXPECT_EQ(of_command(limited), of_chart("namespaces"));
   WorkerAccount kinds;
-  kinds.frameworks = {"batch/job", "jobset.x-k8s.io/jobset", "ray.io/raycluster", "statefulset"};
+  kinds.frameworks = {"batch/job", "jobset.x-k8s.io/jobset", "ray.io/raycluster", "statefulset",
+                      "processes.flows.example.com"};
   EXPECT_EQ(of_command(kinds), of_chart("frameworks"));
 }
 
@@ -67,7 +68,10 @@ TEST(WorkerAccount, knows_the_resource_of_a_framework) {
   const auto sets_of_pods = resource_of("statefulset");
   ASSERT_TRUE(sets_of_pods);
   EXPECT_EQ(sets_of_pods->group + " " + sets_of_pods->plural, "apps statefulsets");
-  for (const char* wrong : {"job", "", "/job", "batch/", "a/b/c"}) {
+  const auto named = resource_of("policies.flows.example.com");
+  ASSERT_TRUE(named);
+  EXPECT_EQ(named->group + " " + named->plural, "flows.example.com policies");
+  for (const char* wrong : {"job", "", "/job", "batch/", "a/b/c", "jobs.batch", ".a.b", "a.b."}) {
     EXPECT_FALSE(resource_of(wrong)) << wrong;
   }
 }

@@ -227,7 +227,7 @@ class Refusals(unittest.TestCase):
 
 # The kinds of jobs that Regatta has.
 FRAMEWORKS = json.loads((charts.CHARTS / "regatta-worker/values.schema.json").read_text())[
-    "properties"]["frameworks"]["items"]["enum"]
+    "properties"]["frameworks"]["items"]["anyOf"][0]["enum"]
 # Those that run on no worker.
 LOCAL_FRAMEWORKS = ["sparkoperator.k8s.io/sparkapplication"]
 # Those whose Pods are the jobs.
@@ -334,6 +334,31 @@ class Permissions(unittest.TestCase):
                     more = {("patch", f"{kind}s")}
                 self.assertEqual(given | more, wanted | more)
 
+    def test_described_kinds_that_are_listed_are_granted_as_jobs_are(self):
+        rules = rendered("regatta/described")["ClusterRole", "regatta-manager-role"]["rules"]
+        granted = permissions.granted(rules)
+        jobs = {(v, r) for v, g, r in self.asked["own"] if g == "batch"}
+        for group, plural in (("flows.example.com", "pipelines"), ("batch.example.com", "jobs")):
+            given = {(v, r) for v, g, r in granted if g == group and r.split("/")[0] == plural}
+            self.assertEqual(given, {(v, r.replace("jobs", plural)) for v, r in jobs})
+        self.assertNotIn("drafts", {r for _, _, r in granted})
+
+    def test_kinds_of_other_controllers_are_read_and_written_where_they_are_sent_to_workers(self):
+        rules = rendered("regatta/described")["ClusterRole", "regatta-manager-role"]["rules"]
+        granted = permissions.granted(rules)
+        for plural, wanted in (("missions", {"list", "watch"}), ("policies", {"list", "watch"}),
+                               ("processes", {"delete", "list", "patch", "watch"}),
+                               ("missions/status", set()), ("processes/status", {"patch"})):
+            self.assertEqual({v for v, g, r in granted if (g, r) == ("flows.example.com", plural)},
+                             wanted, plural)
+
+    def test_a_worker_grants_resources_by_their_names(self):
+        found = rendered("regatta-worker/frameworks")
+        granted = permissions.granted(found["ClusterRole", "multikueue-sa"]["rules"])
+        jobs = {v for v, g, r in self.asked["worker"] if (g, r) == ("batch", "jobs")}
+        self.assertEqual({v for v, g, r in granted
+                          if (g, r) == ("flows.example.com", "processes")}, jobs)
+
     def test_what_acts_through_pods_is_read_and_its_pods_are_jobs(self):
         for listed, group, wanted in [("deployment", "apps", set()),
                                       ("statefulset", "apps", {"list", "watch"}),
@@ -424,6 +449,23 @@ class Webhooks(unittest.TestCase):
                  if kind.endswith("WebhookConfiguration") for w in o["webhooks"]]
         jobset = "jobset-x-k8s-io-v1alpha2-jobset"
         self.assertLessEqual({f"/mutate-{jobset}", f"/validate-{jobset}"}, set(paths))
+
+    def test_described_kinds_that_are_listed_are_reviewed(self):
+        found = objects("regatta", "--set=enableWebhooks=true",
+                        values=charts.VALUES / "regatta/described.yaml")
+        hooks = [w for (kind, _), o in found.items() if kind.endswith("WebhookConfiguration")
+                 for w in o["webhooks"]]
+        names = [w["name"] for w in hooks]
+        self.assertEqual(len(names), len(set(names)))
+        for path, rule in (("flows-example-com-v1-pipeline", ["flows.example.com", "v1", "pipelines"]),
+                           ("batch-example-com-v1alpha1-job",
+                            ["batch.example.com", "v1alpha1", "jobs"])):
+            rules = {w["clientConfig"]["service"]["path"]: w["rules"][0] for w in hooks}
+            for verb in ("mutate", "validate"):
+                given = rules[f"/{verb}-{path}"]
+                self.assertEqual([given["apiGroups"][0], given["apiVersions"][0],
+                                  given["resources"][0]], rule)
+        self.assertFalse([n for n in names if "draft" in n or "mission" in n])
 
     def test_the_kinds_of_jobs_are_those_of_the_program(self):
         text = (ROOT / "manager/config/integration_rules.cpp").read_text()

@@ -17,14 +17,23 @@ subjects:
 {{- define "worker.group" -}}
 {{- if eq . "statefulset" -}}apps
 {{- else if contains "/" . -}}{{ splitList "/" . | first }}
+{{- else if contains "." . -}}{{ (splitn "." 2 .)._1 }}
 {{- else -}}""
+{{- end -}}
+{{- end -}}
+
+{{/* Its plural. */}}
+{{- define "worker.plural" -}}
+{{- if contains "/" . -}}{{ splitList "/" . | last }}s
+{{- else if contains "." . -}}{{ (splitn "." 2 .)._0 }}
+{{- else -}}{{ . }}s
 {{- end -}}
 {{- end -}}
 
 {{- define "worker.reads" -}}
 {{- range .Values.frameworks }}
 - apiGroups: [{{ include "worker.group" . }}]
-  resources: [{{ splitList "/" . | last }}s]
+  resources: [{{ include "worker.plural" . }}]
   verbs: [get, list, watch]
 {{- end }}
 {{- end -}}
@@ -33,7 +42,7 @@ subjects:
 {{- $scaled := list "batch/job" "leaderworkerset.x-k8s.io/leaderworkerset" "ray.io/raycluster" }}
 {{- range .Values.frameworks }}
 - apiGroups: [{{ include "worker.group" . }}]
-  resources: [{{ splitList "/" . | last }}s]
+  resources: [{{ include "worker.plural" . }}]
   {{- /* Sizes follow those of the hub. */}}
   verbs: [create, delete{{ if has . $scaled }}, patch{{ end }}]
 {{- end }}

@@ -69,7 +69,7 @@ subjects:
 {{- end -}}
 
 {{/* The kinds of jobs that the Configuration lists, besides Jobs: name, group, version and plural; whether its
-Pods are jobs, alone or in groups. */}}
+Pods are jobs, alone or in groups; a title that no other kind has, if the name may not be enough. */}}
 {{- define "regatta.jobKinds" -}}
 {{- $config := include "regatta.givenConfig" . | fromYaml -}}
 {{- $listed := dig "integrations" "frameworks" list $config -}}
@@ -105,6 +105,37 @@ Pods are jobs, alone or in groups. */}}
 {{- $kind := dict "name" .name "group" $group "version" .version "plural" (printf "%ss" .name) "runtimes" .runtimes "pods" .pods -}}
 {{- $kinds = append $kinds $kind -}}
 {{- end -}}
+{{- end -}}
+{{- range dig "integrations" "describedKinds" list $config -}}
+{{- $name := lower .kind -}}
+{{- $group := splitList "/" .apiVersion | first -}}
+{{- if has (printf "%s/%s" $group $name) $listed -}}
+{{- $version := splitList "/" .apiVersion | last -}}
+{{- $title := printf "%s.%s" $name $group -}}
+{{- $kinds = append $kinds (dict "name" $name "group" $group "version" $version "plural" .resource "title" $title) -}}
+{{- end -}}
+{{- end -}}
+{{- dict "kinds" $kinds | toYaml -}}
+{{- end -}}
+
+{{/* The kinds that other controllers manage, as the Configuration lists them, "Kind.version.group": group and plural;
+whether their objects are sent to workers. The manager takes the plural for a regular one, too. */}}
+{{- define "regatta.externalKinds" -}}
+{{- $config := include "regatta.givenConfig" . | fromYaml -}}
+{{- $sent := list -}}
+{{- range dig "multiKueue" "externalFrameworks" list $config -}}
+{{- $sent = append $sent .name -}}
+{{- end -}}
+{{- $kinds := list -}}
+{{- range concat $sent (dig "integrations" "externalFrameworks" list $config) | uniq -}}
+{{- $parts := splitn "." 3 . -}}
+{{- $plural := printf "%ss" (lower $parts._0) -}}
+{{- if hasSuffix "s" (lower $parts._0) -}}
+{{- $plural = printf "%ses" (lower $parts._0) -}}
+{{- else if hasSuffix "y" (lower $parts._0) -}}
+{{- $plural = printf "%sies" (lower $parts._0 | trimSuffix "y") -}}
+{{- end -}}
+{{- $kinds = append $kinds (dict "group" $parts._2 "plural" $plural "sent" (has . $sent)) -}}
 {{- end -}}
 {{- dict "kinds" $kinds | toYaml -}}
 {{- end -}}
