@@ -12,8 +12,13 @@ SINCE = "2026-01-01T00:00:00Z"
 IMAGE = "registry.example/work:1"
 
 
-def third_party_crd(name):
-    """The CRDs are large and not ours: REGATTA_THIRD_PARTY_CRDS names the folder that has them."""
+OWN_CRDS = pathlib.Path(__file__).parent / "crds"
+
+
+def crd(name):
+    """The CRDs of other projects are large: REGATTA_THIRD_PARTY_CRDS names the folder that has them."""
+    if (OWN_CRDS / name).exists():
+        return OWN_CRDS / name
     folder = os.environ.get("REGATTA_THIRD_PARTY_CRDS", "")
     found = sorted(pathlib.Path(folder).rglob(name)) if folder else []
     if not found:
@@ -48,7 +53,8 @@ class Kind:
     `running`, `stopped`, `done`, `failed`: the status that its operator writes. `done` is None where
     jobs have no end. `shown`: what the hub's job must have of `running`, where it is not the whole.
     `left`: what a job that was stopped keeps of its start; `dispatched`: MultiKueue runs the kind.
-    `child`: the kind of the jobs by which its operator runs it, where these are of such a kind."""
+    `child`: the kind of the jobs by which its operator runs it, where these are of such a kind.
+    `description`: what the Configuration says of a kind that Regatta does not have."""
     name: str
     api: str
     plural: str
@@ -65,6 +71,7 @@ class Kind:
     left: tuple = ()
     dispatched: bool = True
     child: "Kind" = None
+    description: dict = None
 
     @property
     def group(self):
@@ -105,6 +112,13 @@ class Kind:
         """Of the URL."""
         tail = f"/{name}" if name else ""
         return f"/apis/{self.api}/namespaces/{objects.NAMESPACE}/{self.plural}{tail}"
+
+
+def integrations(wanted):
+    """The section of a Configuration for these kinds."""
+    described = [kind.description for kind in wanted if kind.description]
+    return {"frameworks": ["batch/job", *[kind.framework for kind in wanted]],
+            **({"describedKinds": described} if described else {})}
 
 
 def at(value, path):
@@ -324,6 +338,34 @@ SPARK = Kind(
     stopped=spark_state("SUSPENDED"), done=spark_state("COMPLETED"), failed=spark_state("FAILED"),
     left=(("spec", "driver", "template"), ("spec", "executor", "template")),
     dispatched=False)
+
+# --- A kind that Regatta does not have
+
+
+PIPELINE = Kind(
+    "Pipeline", "flows.example.com/v1", "pipelines",
+    spec={"driver": {"template": pod_template()},
+          "workers": {"replicas": 2, "template": pod_template()}},
+    pods=(("driver", 1, ("spec", "driver", "template", "spec", "nodeSelector")),
+          ("workers", 2, ("spec", "workers", "template", "spec", "nodeSelector"))),
+    running={"phase": "Running", "active": 3, "ready": 3},
+    stopped={"phase": "Suspended", "active": 0, "ready": 0},
+    done={"phase": "Succeeded", "active": 0},
+    failed={"phase": "Failed", "active": 0, "message": "the operator says so"},
+    description={
+        "apiVersion": "flows.example.com/v1", "kind": "Pipeline", "resource": "pipelines",
+        "podSets": [{"name": "driver", "template": "/spec/driver/template"},
+                    {"name": "workers", "template": "/spec/workers/template",
+                     "count": "/spec/workers/replicas"}],
+        "managedBy": "/spec/managedBy",
+        "status": {
+            "active": "has(object.status.active) && object.status.active > 0",
+            "finished": "has(object.status.phase) && object.status.phase in ['Succeeded', 'Failed']",
+            "success": "object.status.phase == 'Succeeded'",
+            "message": "object.status.?message.orValue('')",
+            "podsReady": "has(object.status.ready) && object.status.ready == 3"},
+        "finalStatus": {"succeeded": {"phase": "Succeeded", "active": 0},
+                        "failed": {"phase": "Failed", "active": 0}}})
 
 # The MPI operator and the training operator have versions of one API group.
 TRAINING = (*KUBEFLOW, TRAINJOB)

@@ -3,7 +3,7 @@ from harness import kinds, objects, solo
 from harness.api import ApiError, is_true
 from harness.federation import holding, report
 from harness.helm import CHART, RELEASE, Helm
-from harness.kinds import at, third_party_crd
+from harness.kinds import at, crd
 from harness.suite import scenario
 from harness.waiting import wait_for
 from scenarios.charts import Installed
@@ -81,13 +81,13 @@ class OneCluster(Jobs):
 
     def __init__(self, env, wanted):
         self.kinds = wanted
-        crds = [third_party_crd(name) for kind in wanted for name in kind.crd_files]
+        crds = [crd(name) for kind in wanted for name in kind.crd_files]
         cluster = env.cluster("solo")
         super().__init__(cluster)
         cluster.define(*crds)
         self.helm = Helm(cluster)
         self.helm.install(RELEASE, CHART, self.helm.served_values(
-            integrations={"frameworks": ["batch/job", *[kind.framework for kind in wanted]]},
+            integrations=kinds.integrations(wanted),
             featureGates={"SparkApplicationIntegration": True},
             waitForPodsReady={"timeout": "1h"}), "--create-namespace")
         cluster.wait_crds()
@@ -231,8 +231,8 @@ class Fleet:
 
     def __init__(self, env, wanted):
         self.kinds = [kind for kind in wanted if kind.dispatched]
-        crds = [third_party_crd(name) for kind in wanted for name in kind.crd_files]
-        config = {"integrations": {"frameworks": ["batch/job", *[k.framework for k in wanted]]},
+        crds = [crd(name) for kind in wanted for name in kind.crd_files]
+        config = {"integrations": kinds.integrations(wanted),
                   "featureGates": {"SparkApplicationIntegration": True}}
         self.fed = fed = env.federate(
             workers=("a100", "cpu", "h100"), worker_config=config,
@@ -437,9 +437,10 @@ def kubeflow_of_a_fleet(env):
 def pass_all_webhooks(env, wanted):
     """A job of each kind as users write it comes from the hub to the worker and ends."""
     wanted = [kind for kind in wanted if kind.dispatched]
-    frameworks = ["batch/job", *[kind.framework for kind in wanted]]
-    fleet = Installed(env, served=True, config={"integrations": {"frameworks": frameworks}},
-                      definitions=[third_party_crd(f) for kind in wanted for f in kind.crd_files],
+    frameworks = ["batch/job", *[f"{kind.plural}.{kind.group}" if kind.description else kind.framework
+                                 for kind in wanted]]
+    fleet = Installed(env, served=True, config={"integrations": kinds.integrations(wanted)},
+                      definitions=[crd(f) for kind in wanted for f in kind.crd_files],
                       namespaces=[NS], frameworks=frameworks)
     hub, worker = Jobs(fleet.hub), Jobs(fleet.worker)
     for kind in wanted:
@@ -474,11 +475,29 @@ def kubeflow_between_charts(env):
 
 
 @scenario
+def described_kind_on_one_cluster(env):
+    """The same with a kind that only the Configuration describes."""
+    go_their_way(OneCluster(env, [kinds.PIPELINE]))
+
+
+@scenario
+def described_kind_of_a_fleet(env):
+    """Jobs of a described kind race, are deleted, taken back and lost, and end."""
+    all_ways(Fleet(env, [kinds.PIPELINE]))
+
+
+@scenario
+def described_kind_between_charts(env):
+    """The charts derive permissions and webhooks from the description."""
+    pass_all_webhooks(env, [kinds.PIPELINE])
+
+
+@scenario
 def jobset_of_a_fleet(env):
     """Definitions that come while the managers run are noticed: a JobSet runs on the worker that has got
     the kind."""
     kind = kinds.JOBSET
-    crd = third_party_crd(*kind.crd_files)
+    crd = crd(*kind.crd_files)
     config = {"integrations": {"frameworks": ["batch/job", kind.framework]}}
     fed = env.federate(workers=("a100", "cpu"), hub_config=config, worker_config=config)
     fed.hub.define(crd)
