@@ -3,6 +3,7 @@
 #include "lib/api/names.h"
 #include "lib/api/validation.h"
 #include "lib/base/json.h"
+#include "lib/base/json_syntax.h"
 
 #include <nlohmann/json.hpp>
 
@@ -50,16 +51,14 @@ bool is_number(const std::string& text) {
          std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-Error unreadable(std::string_view annotation, const std::string& value, const char* expected) {
-  return Error(Errc::invalid, "annotation " + std::string(annotation) + ": " + expected +
-                                  ", got \"" + value + "\"");
-}
-
 using Layers = std::vector<api::PodSetTopologyConstraint>;
 
 Result<Layers> read_layers(const std::string& text) {
   const Result<Json> value = parse_json(text);
-  if (!value) return value.error();
+  if (!value) {
+    const std::string why = json_syntax_error(text);
+    return why.empty() ? value.error() : Error(Errc::invalid, why);
+  }
   if (!value->is_array()) return Error(Errc::invalid, "expected a list");
   Layers layers;
   for (const Json& item : *value) {
@@ -327,8 +326,8 @@ Result<std::optional<api::PodSetTopologyRequest>> topology_request(
   } else if (unconstrained) {
     const auto value = read_bool(*unconstrained);
     if (!value) {
-      return unreadable(names::podset_unconstrained_topology, *unconstrained,
-                        "expected true or false");
+      return Error(Errc::invalid, "strconv.ParseBool: parsing " + api::in_quotes(*unconstrained) +
+                                      ": invalid syntax");
     }
     request.unconstrained = value;
   }

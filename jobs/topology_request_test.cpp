@@ -72,8 +72,7 @@ INSTANTIATE_TEST_SUITE_P(
         RequestCase{"explicitly_not", {{unconstrained, "0"}}, "constrained", {}, {}},
         RequestCase{"no_truth_value",
                     {{unconstrained, "yes"}},
-                    "error: annotation kueue.x-k8s.io/podset-unconstrained-topology: expected true "
-                    "or false, got \"yes\"",
+                    "error: strconv.ParseBool: parsing \"yes\": invalid syntax",
                     {},
                     {}},
         RequestCase{"slices_alone", {{slice_level, "r"}, {slice_size, "4"}}, "slices=r:4", {}, {}},
@@ -97,6 +96,12 @@ INSTANTIATE_TEST_SUITE_P(
         RequestCase{"too_many_layers",
                     {{layers, "[{},{},{},{}]"}},
                     "error: topology constraints must contain between 1 and 3 entries: got 4",
+                    {},
+                    {}},
+        RequestCase{"layers_that_are_no_json",
+                    {{layers, "[{]"}},
+                    "error: failed to parse multi-layer topology constraints annotation: invalid "
+                    "character ']' looking for beginning of object key string",
                     {},
                     {}},
         RequestCase{"group", {{required, "r"}, {group, "g"}}, "required=r group=g", {}, {}},
@@ -188,6 +193,11 @@ INSTANTIATE_TEST_SUITE_P(
                   {{layers, "[]"}},
                   at(layers) + ": Invalid value: \"[]\": topology constraints must contain between "
                                "1 and 3 entries",
+                  {}},
+        CheckCase{"layers_that_are_no_json",
+                  {{layers, "nope"}},
+                  at(layers) + ": Invalid value: \"nope\": must be a valid JSON array: invalid "
+                               "character 'o' in literal null (expecting 'u')",
                   {}},
         CheckCase{"layers_that_do_not_divide",
                   {{layers, R"([{"topology":"b","size":6},{"topology":"r","size":4}])"}},

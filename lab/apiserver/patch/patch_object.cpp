@@ -2,6 +2,7 @@
 
 #include "lab/terms.h"
 #include "lib/base/json_access.h"
+#include "lib/base/json_syntax.h"
 #include "lib/manifest/fields/go_text.h"
 #include "lib/manifest/schema/builtin.h"
 
@@ -191,16 +192,8 @@ std::string not_an_object(const Json& value) {
 }
 
 std::string go_json_error(std::string_view text) {
-  std::size_t at = text.size();
-  try {
-    Json ignored = Json::parse(text.begin(), text.end());
-  } catch (const Json::parse_error& e) {
-    at = e.byte == 0 ? 0 : e.byte - 1;
-  } catch (const Json::exception&) {
-    at = text.size();
-  }
-  if (at >= text.size()) return "unexpected end of JSON input";
-  return std::string("invalid character '") + text[at] + "' looking for beginning of value";
+  const std::string why = json_syntax_error(text);
+  return why.empty() ? "unexpected end of JSON input" : why;
 }
 
 PatchAnswer<Patched> patch_object(const PatchRequest& request, const Json* current) {

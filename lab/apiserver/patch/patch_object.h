@@ -55,7 +55,7 @@ PatchAnswer<Patched> patch_object(const PatchRequest& request, const Json* curre
 /// Go's message about a document that is not an object.
 std::string not_an_object(const Json& value);
 
-/// Go's message about malformed JSON, as far as it can be known.
+/// Go's message about malformed JSON.
 std::string go_json_error(std::string_view text);
 
 }  // namespace regatta::apiserver
