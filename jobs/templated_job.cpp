@@ -200,6 +200,7 @@ void TemplatedJob::check(const CheckOptions& options, api::ErrorList* errors) co
     auto request = topology_request(annotations, slot.numbering, options.topology);
     if (!request) {
       if (!unreadable) unreadable = request.error();
+      if (shape_.topology == TopologyChecks::to_unreadable) break;
       continue;
     }
     api::PodSet& set = sets.emplace_back();

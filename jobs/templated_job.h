@@ -34,6 +34,7 @@ enum class TopologyChecks {
   unreadable_first,  ///< only what cannot be read, if anything cannot; else as the next
   sets_then_groups,  ///< each pod set by itself; groups of them if all are right
   sets,              ///< each pod set by itself
+  to_unreadable,     ///< as sets_then_groups, up to the first pod set that cannot be read
 };
 
 /// Where a kind keeps the fields that all kinds have.

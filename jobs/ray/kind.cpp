@@ -11,10 +11,20 @@ namespace {
 using ray::Place;
 using ray::Submission;
 
-JobShape shape_with(const char* suspend, bool starts_without_suspend = false) {
-  return {.suspend = Json::json_pointer(suspend),
-          .own_controller = "ray.io/kuberay-operator",
-          .starts_without_suspend = starts_without_suspend};
+JobShape shape_with(const char* suspend) {
+  return {.suspend = Json::json_pointer(suspend), .own_controller = "ray.io/kuberay-operator"};
+}
+
+JobShape shape_of_cluster() {
+  JobShape shape = shape_with("/spec/suspend");
+  shape.topology = TopologyChecks::to_unreadable;
+  return shape;
+}
+
+JobShape shape_of_job() {
+  JobShape shape = shape_with("/spec/suspend");
+  shape.starts_without_suspend = true;
+  return shape;
 }
 
 /// A status as KubeRay itself writes it where nothing is wanted.
@@ -272,10 +282,9 @@ std::vector<std::shared_ptr<const JobKind>> ray_kinds() {
   static const std::vector<std::shared_ptr<const JobKind>> kinds = {
       std::make_shared<const RayKind<RayCluster>>(
           "ray.io/raycluster", api::ResourceInfo{"ray.io", "v1", "RayCluster", "rayclusters"},
-          shape_with("/spec/suspend"), Place{Json::json_pointer("/spec"), "spec"}),
+          shape_of_cluster(), Place{Json::json_pointer("/spec"), "spec"}),
       std::make_shared<const RayKind<RayJob>>(
-          "ray.io/rayjob", api::ResourceInfo{"ray.io", "v1", "RayJob", "rayjobs"},
-          shape_with("/spec/suspend", true),
+          "ray.io/rayjob", api::ResourceInfo{"ray.io", "v1", "RayJob", "rayjobs"}, shape_of_job(),
           Place{Json::json_pointer("/spec/rayClusterSpec"), "spec.rayClusterSpec"}),
       std::make_shared<const RayKind<RayService>>(
           "ray.io/rayservice", api::ResourceInfo{"ray.io", "v1", "RayService", "rayservices"},

@@ -170,6 +170,37 @@ TEST(Ray, a_job_that_uses_a_cluster_of_others_is_left_alone) {
   EXPECT_FALSE(ray_job()->passed_over());
 }
 
+TEST(Ray, a_cluster_is_checked_up_to_the_first_pods_that_cannot_be_read) {
+  const char* unread = R"({"podset-unconstrained-topology": "maybe"})";
+  const char* wrong = R"({"podset-required-topology": "_"})";
+  const auto wrong_fields = [](std::string_view kind, std::string_view at, const char* head,
+                               const char* workers) {
+    Json cluster = cluster_json();
+    const auto annotate = [](Json* holder, const char* annotations) {
+      const Json all = Json::parse(annotations);
+      for (const auto& [name, value] : all.items()) {
+        (*holder)["template"]["metadata"]["annotations"]["kueue.x-k8s.io/" + name] = value;
+      }
+    };
+    annotate(&cluster["headGroupSpec"], head);
+    annotate(&cluster["workerGroupSpecs"][0], workers);
+    Json json{{"metadata", {{"name", "c"}, {"uid", "u"}}}};
+    json[Json::json_pointer(std::string(at))] = cluster;
+    if (kind == "RayJob") json["spec"]["shutdownAfterJobFinishes"] = true;
+    api::ErrorList errors;
+    decoded(kind, json)->check({}, &errors);
+    std::string out;
+    for (const api::FieldError& error : errors.take()) {
+      out += error.field.find("headGroup") == std::string::npos ? "workers " : "head ";
+    }
+    return out;
+  };
+  EXPECT_EQ(wrong_fields("RayCluster", "/spec", unread, unread), "head ");
+  EXPECT_EQ(wrong_fields("RayCluster", "/spec", wrong, unread), "head workers ");
+  EXPECT_EQ(wrong_fields("RayCluster", "/spec", wrong, wrong), "head workers ");
+  EXPECT_EQ(wrong_fields("RayJob", "/spec/rayClusterSpec", unread, unread), "head workers ");
+}
+
 TEST(Ray, webhooks_refuse_what_cannot_be_queued) {
   EXPECT_EQ(complaints(ray_job()), "");
   EXPECT_EQ(complaints(ray_job(R"({"spec": {"rayClusterSpec": null}})")),
