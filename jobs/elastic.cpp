@@ -105,9 +105,7 @@ std::optional<JobAction> resize(const JobView& view, const WorkloadPtr& latest) 
   }
   if (is_evicted(*latest)) return {};
   Result<api::Workload> next = build_workload(view);
-  if (!next) {
-    return Complain{std::string(api::events::error_workload_compose), next.error().what()};
-  }
+  if (!next) return tell_obstacle(view, next.error());
   // Workers get the template that the user wrote, not what the admission on the hub made of it.
   const bool dispatched = view.job->not_managed_reason().empty();
   for (std::size_t i = 0; dispatched && i < wanted.size(); ++i) {

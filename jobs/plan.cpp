@@ -110,10 +110,11 @@ std::vector<JobAction> make_workload(const JobView& view) {
   });
   Result<api::Workload> wanted = build_workload(view);
   if (!wanted) {
-    const std::string_view reason = view.missing_workload_class
-                                        ? api::events::workload_priority_class_not_found
-                                        : api::events::error_workload_compose;
-    return {Complain{std::string(reason), wanted.error().what()}};
+    if (view.missing_workload_class) {
+      return {Complain{std::string(api::events::workload_priority_class_not_found),
+                       wanted.error().what()}};
+    }
+    return in_order({tell_obstacle(view, wanted.error())});
   }
   if (reusable != view.owned.end()) {
     std::vector<JobAction> out = drop_others(view, *reusable);

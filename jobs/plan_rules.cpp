@@ -121,6 +121,11 @@ std::optional<JobAction> retain_deactivated(const JobView& view, const api::Work
   return DeleteJob{"Deleted job: deactivation retention period expired"};
 }
 
+std::optional<JobAction> tell_obstacle(const JobView& view, const Error& why) {
+  if (!view.policy.tell_obstacles) return {};
+  return Complain{std::string(api::events::error_workload_compose), why.what()};
+}
+
 std::optional<JobAction> tell_checks(const JobView& view, const api::Workload& workload) {
   // MultiKueue has its own events for this.
   if (view.job->not_managed_reason().empty()) return {};

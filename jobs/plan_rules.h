@@ -36,6 +36,9 @@ std::optional<JobAction> follow_pods(const JobView& view, const WorkloadPtr& wor
 /// Deletes a job some time after an admission check or a limit deactivated it.
 std::optional<JobAction> retain_deactivated(const JobView& view, const api::Workload& workload);
 
+/// An event of the job says why no Workload can be made of it.
+std::optional<JobAction> tell_obstacle(const JobView& view, const Error& why);
+
 /// An event of the job says what its admission checks still wait for.
 std::optional<JobAction> tell_checks(const JobView& view, const api::Workload& workload);
 

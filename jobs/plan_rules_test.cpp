@@ -95,6 +95,17 @@ TEST(FollowPods, AShortJobEndsWithoutThatWrite) {
   EXPECT_EQ(plan(hurry, admitted(now)), "pods ready: started");
 }
 
+TEST(NoWorkload, WhyThereIsNoneIsToldByAnEvent) {
+  JobView view = view_of();
+  view.invalid = Error(Errc::invalid, "no such class");
+  EXPECT_EQ(describe(plan_job(view)), "complain ErrWorkloadCompose (no such class)");
+  view.policy.tell_obstacles = false;
+  EXPECT_EQ(describe(plan_job(view)), "");
+  EXPECT_EQ(waits_for(view, {}), "no such class") << "the log has it in any case";
+  view.missing_workload_class = true;
+  EXPECT_EQ(describe(plan_job(view)), "complain WorkloadPriorityClassNotFound (no such class)");
+}
+
 TEST(DeletedWorkload, IsReleasedWhenItsJobNoLongerRuns) {
   api::Workload w = pending();
   w.metadata.deletion_timestamp = now;
