@@ -30,6 +30,9 @@ struct JobPolicy {
   /// PodsReady is written this long after the admission at the earliest, so that a shorter job ends
   /// without that write. Zero where other workloads wait for it.
   Duration pods_ready_after{1000};
+  /// PodsReady=False is part of the write that reserves quota. Else it is written for a workload
+  /// whose condition is not there.
+  bool unready_with_quota = true;
   /// How long a job is kept after Regatta deactivated it; none: for ever.
   std::optional<Duration> retain_deactivated;
   bool admission_gates = true;

@@ -93,11 +93,17 @@ std::optional<JobAction> follow_pods(const JobView& view, const WorkloadPtr& wor
   const api::Condition* admission = api::find_condition(all, conditions::admitted);
   const bool runs = admission && admission->status == api::ConditionStatus::True &&
                     !api::is_true(all, conditions::evicted);
-  if (!view.policy.wait_for_pods_ready || !runs) return {};
-  const bool ready = !view.job->suspended() && view.job->pods_ready();
+  if (!view.policy.wait_for_pods_ready) return {};
+  const bool ready = runs && !view.job->suspended() && view.job->pods_ready();
   const api::PodsReadiness next = api::next_readiness(*workload, ready);
-  // This state is written with the reservation, and an absent condition means the same.
-  if (next == api::PodsReadiness::wait_for_start) return {};
+  if (next == api::PodsReadiness::wait_for_start) {
+    // An absent condition means the same.
+    if (view.policy.unready_with_quota || api::find_condition(all, conditions::pods_ready)) {
+      return {};
+    }
+    return SetPodsReady{workload, next};
+  }
+  if (!runs) return {};
   api::WorkloadStatus trial;
   trial.conditions = all;
   if (!api::set_pods_ready(&trial, workload->metadata.generation, next, view.now)) return {};

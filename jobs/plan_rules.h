@@ -30,7 +30,8 @@ std::optional<JobAction> follow_priority(const JobView& view, const WorkloadPtr&
 /// time.
 std::optional<JobAction> follow_gate(const JobView& view, const WorkloadPtr& workload);
 
-/// The condition PodsReady of an admitted Workload follows the pods of the job.
+/// The condition PodsReady of an admitted Workload follows the pods of the job. One that is not
+/// admitted has it where the reservation does not bring it.
 std::optional<JobAction> follow_pods(const JobView& view, const WorkloadPtr& workload);
 
 /// Deletes a job some time after an admission check or a limit deactivated it.

@@ -95,6 +95,21 @@ TEST(FollowPods, AShortJobEndsWithoutThatWrite) {
   EXPECT_EQ(plan(hurry, admitted(now)), "pods ready: started");
 }
 
+TEST(FollowPods, ThatNoneIsReadyComesWithTheQuota) {
+  EXPECT_EQ(plan(view_of(), pending()), "");
+  JobView view = view_of();
+  view.policy.unready_with_quota = false;
+  EXPECT_EQ(plan(view, pending()), "pods ready: waiting for start");
+  api::Workload w = pending();
+  api::set_pods_ready(&w.status, w.metadata.generation, api::PodsReadiness::wait_for_start, now);
+  EXPECT_EQ(plan(view, w), "") << "it is said already";
+  view = view_of(running);
+  view.policy.unready_with_quota = false;
+  EXPECT_EQ(plan(view, admitted()), "pods ready: waiting for start");
+  view.policy.wait_for_pods_ready = false;
+  EXPECT_EQ(plan(view, admitted()), "");
+}
+
 TEST(NoWorkload, WhyThereIsNoneIsToldByAnEvent) {
   JobView view = view_of();
   view.invalid = Error(Errc::invalid, "no such class");

@@ -294,6 +294,7 @@ Result<jobs::JobWebhookConfig> config_of_jobs(const Json& given) {
   jobs.default_priority_class = gate(given, "WorkloadPriorityClassDefaulting");
   jobs.policy.wait_for_pods_ready = true_at(given, "waitForPodsReady");
   jobs.policy.pods_ready_after = Duration(0);
+  jobs.policy.unready_with_quota = false;  // nothing reserves quota here
   jobs.policy.restore_at_once = true;
   jobs.policy.tell_obstacles = false;
   jobs.policy.reclaimable_pods = gate(given, "ReclaimablePods");
