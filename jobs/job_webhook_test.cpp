@@ -360,5 +360,28 @@ TEST_F(JobWebhook, a_running_job_of_partial_admission_keeps_its_size) {
                           "enabled and the job is not suspended"));
 }
 
+TEST_F(JobWebhook, a_marked_pod_of_a_job_is_warned_of) {
+  const auto warnings = [&](const char* patch) {
+    Json json = Json::parse(R"({"metadata": {"name": "p", "namespace": "team",
+        "labels": {"kueue.x-k8s.io/managed": "true"},
+        "ownerReferences": [{"apiVersion": "batch/v1", "kind": "Job", "name": "j", "uid": "u",
+                             "controller": true}]}})");
+    json.merge_patch(Json::parse(patch));
+    return job_warnings(cluster_, **all_kinds().find("", "Pod")->decode(json, nullptr));
+  };
+  EXPECT_EQ(warnings("{}"),
+            std::vector<std::string>{"pod owner is managed by kueue, label "
+                                     "'kueue.x-k8s.io/managed=true' might lead to unexpected "
+                                     "behaviour"});
+  EXPECT_TRUE(warnings(R"({"metadata": {"ownerReferences": null}})").empty());
+  EXPECT_TRUE(warnings(R"({"metadata": {"labels": null}})").empty());
+  EXPECT_TRUE(warnings(R"({"metadata": {"annotations":
+                           {"kueue.x-k8s.io/pod-suspending-parent": "x"}}})")
+                  .empty());
+  EXPECT_TRUE(job_warnings(cluster_, *queued(R"({"metadata": {"labels":
+                                                 {"kueue.x-k8s.io/managed": "true"}}})"))
+                  .empty());
+}
+
 }  // namespace
 }  // namespace regatta::jobs

@@ -67,7 +67,7 @@ Result<Json> read_object(const Json& object, const KindRules& rules) {
 }
 
 Verdict unreadable(const Error& error) {
-  return {400, error.what(), {}, Json::array()};
+  return {400, error.what(), {}, Json::array(), {}};
 }
 
 /// Appends what turns `from` into `to`, for members that `from` as a webhook was given it (`raw`)
@@ -161,6 +161,7 @@ Json response_of(const Verdict& verdict, const std::string& uid) {
   Json status = status_of(verdict);
   status["metadata"] = Json::object();
   Json response{{"uid", uid}, {"allowed", verdict.allowed()}, {"status", std::move(status)}};
+  if (!verdict.warnings.empty()) response["warnings"] = verdict.warnings;
   if (!verdict.patch.empty()) {
     response["patchType"] = "JSONPatch";
     response["patch"] = base64_encode(dump_json(verdict.patch));
@@ -185,7 +186,7 @@ std::optional<Endpoint> endpoint_at(std::string_view path) {
 Verdict judged(api::FieldErrors errors) {
   if (errors.empty()) return {};
   std::string message = api::to_text(errors);
-  return {403, std::move(message), std::move(errors), Json::array()};
+  return {403, std::move(message), std::move(errors), Json::array(), {}};
 }
 
 Json status_of(const Verdict& verdict) {

@@ -32,6 +32,7 @@ struct Verdict {
   std::string message;
   api::FieldErrors errors;  ///< of a refusal
   Json patch = Json::array();
+  std::vector<std::string> warnings;  ///< for the user, whatever the verdict
   bool allowed() const { return code == 200; }
 };
 

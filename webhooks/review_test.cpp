@@ -41,6 +41,20 @@ TEST(Review, a_refusal_is_forbidden_with_all_errors) {
             R"("uid":"u"})");
 }
 
+TEST(Review, warnings_are_told_whatever_the_verdict) {
+  const auto answer = [](int code) {
+    const Reviewer warns = [code](const ReviewRequest&) {
+      Verdict verdict;
+      verdict.code = code;
+      verdict.warnings = {"mind the gap"};
+      return verdict;
+    };
+    return review_body(warns, R"({"request":{"uid":"u"}})")["response"];
+  };
+  EXPECT_EQ(answer(200)["warnings"], Json::parse(R"(["mind the gap"])"));
+  EXPECT_EQ(answer(403)["warnings"], Json::parse(R"(["mind the gap"])"));
+}
+
 TEST(Review, a_patch_holds_what_the_default_changed_and_nothing_else) {
   const auto patch = [](std::string_view metadata) {
     const std::string body = R"({"request":{"operation":"CREATE","object":{"kind":"ClusterQueue",)"

@@ -274,4 +274,12 @@ api::FieldErrors validate_job_update(const Lookup& objects, const GenericJob& be
   return errors.take();
 }
 
+std::vector<std::string> job_warnings(const Lookup& objects, const GenericJob& job) {
+  const std::string key(api::labels::managed);
+  const bool marked = !job.kind().selector().empty() && job.metadata().label(key) == "true";
+  if (!marked || job.held_by_parent() || !made_by_a_job(objects, job)) return {};
+  return {"pod owner is managed by kueue, label '" + key +
+          "=true' might lead to unexpected behaviour"};
+}
+
 }  // namespace regatta::jobs

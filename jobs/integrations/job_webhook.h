@@ -4,6 +4,9 @@
 #include "lib/api/field_errors.h"
 #include "lib/base/json.h"
 
+#include <string>
+#include <vector>
+
 /// What webhooks set on new jobs, and what they refuse of jobs.
 namespace regatta::jobs {
 
@@ -33,5 +36,7 @@ api::FieldErrors validate_job(const Lookup& objects, const JobPtr& job,
                               const JobWebhookConfig& config);
 api::FieldErrors validate_job_update(const Lookup& objects, const GenericJob& before,
                                      const JobPtr& after, const JobWebhookConfig& config);
+/// What the user of a new or changed job should know, besides errors.
+std::vector<std::string> job_warnings(const Lookup& objects, const GenericJob& job);
 
 }  // namespace regatta::jobs

@@ -52,6 +52,12 @@ Json errors_json(const api::FieldErrors& errors) {
   return out;
 }
 
+Json with_warnings(Json outcome, const JobWorld& world, const jobs::GenericJob& job) {
+  const auto warnings = jobs::job_warnings(world, job);
+  if (!warnings.empty()) outcome["warnings"] = warnings;
+  return outcome;
+}
+
 api::FieldErrors with(api::FieldErrors errors, const api::FieldErrors& more) {
   errors.insert(errors.end(), more.begin(), more.end());
   return errors;
@@ -74,7 +80,8 @@ Result<Json> play_job_create(const JobStep& step) {
   if (!job) return job.error();
   api::ErrorList gates;
   if (step.admission_gates) webhooks::check_admission_gates(step.input("object"), &gates);
-  return errors_json(with(jobs::validate_job(world, *job, step.config), gates.take()));
+  Json out = errors_json(with(jobs::validate_job(world, *job, step.config), gates.take()));
+  return with_warnings(std::move(out), world, **job);
 }
 
 Result<Json> play_job_update(const JobStep& step) {
@@ -87,8 +94,9 @@ Result<Json> play_job_update(const JobStep& step) {
   if (step.admission_gates) {
     webhooks::check_admission_gates_update(step.input("oldObject"), step.input("object"), &gates);
   }
-  return errors_json(
+  Json out = errors_json(
       with(jobs::validate_job_update(world, **before, *after, step.config), gates.take()));
+  return with_warnings(std::move(out), world, **after);
 }
 
 /// One turn of the reconciler.

@@ -58,7 +58,7 @@ class JobReviews {
     api::FieldErrors errors = jobs::validate_job(deps_.objects, job, deps_.config);
     api::ErrorList gates;
     if (deps_.admission_gates) webhooks::check_admission_gates(object, &gates);
-    return judged(std::move(errors), gates.take());
+    return judged(std::move(errors), gates.take(), *job);
   }
 
   Verdict updated(const ReviewRequest& request, const jobs::GenericJob& before,
@@ -68,12 +68,15 @@ class JobReviews {
     if (deps_.admission_gates) {
       webhooks::check_admission_gates_update(request.old_object, request.object, &gates);
     }
-    return judged(std::move(errors), gates.take());
+    return judged(std::move(errors), gates.take(), *after);
   }
 
-  static Verdict judged(api::FieldErrors errors, const api::FieldErrors& more) {
+  Verdict judged(api::FieldErrors errors, const api::FieldErrors& more,
+                 const jobs::GenericJob& job) const {
     errors.insert(errors.end(), more.begin(), more.end());
-    return webhooks::judged(std::move(errors));
+    Verdict verdict = webhooks::judged(std::move(errors));
+    verdict.warnings = jobs::job_warnings(deps_.objects, job);
+    return verdict;
   }
 
   const jobs::JobKind& kind_;
