@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+
 namespace regatta::clusters {
 namespace {
 
@@ -23,6 +25,10 @@ RuntimeStore::RuntimeStore(
   options.absent_retry = absent_retry;
   for (const auto& kind : kinds.all()) {
     for (const api::ResourceInfo& runtime : kind->runtimes()) {
+      // Several kinds may refer to one.
+      const bool known = std::any_of(informers_.begin(), informers_.end(),
+                                     [&](const auto& one) { return *one.first == runtime; });
+      if (known) continue;
       informers_.emplace_back(
           &runtime, std::make_unique<Informer>(informer(runtime), runtime, options, decode));
     }

@@ -326,6 +326,12 @@ Task<Status> JobReconciler::run(JobPtr job, jobs::QueueJob action) {
   return cluster_.patch_job(jobs::id_of(*job), false, change);
 }
 
+Task<Status> JobReconciler::run(JobPtr job, jobs::NoteSize action) {
+  const Json patch = action.patch;
+  const auto change = [patch](const GenericJob&) { return std::optional<Json>(patch); };
+  return cluster_.patch_job(jobs::id_of(*job), false, change);
+}
+
 Task<Status> JobReconciler::run(JobPtr job, jobs::DeleteJob action) {
   const Status removed = co_await cluster_.remove_job(job);
   if (!removed) co_return removed;

@@ -60,6 +60,7 @@ class JobReconciler {
   Task<Status> run(jobs::JobPtr job, jobs::PatchPods action);
   Task<Status> run(jobs::JobPtr job, jobs::HoldJob action);
   Task<Status> run(jobs::JobPtr job, jobs::QueueJob action);
+  Task<Status> run(jobs::JobPtr job, jobs::NoteSize action);
   Task<Status> run(jobs::JobPtr job, jobs::DeleteJob action);
   Task<Status> run(jobs::JobPtr job, jobs::GateWorkload action);
   Task<Status> run(jobs::JobPtr job, jobs::SetPodsReady action);

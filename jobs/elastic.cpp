@@ -64,11 +64,6 @@ bool marked_elastic(const api::ObjectMeta& metadata) {
   return metadata.annotation(key) == "true";
 }
 
-bool asks_for_slices(const JobView& view) {
-  const GenericJob& job = *view.job;
-  return view.policy.elastic && job.kind().may_be_elastic() && marked_elastic(job.metadata());
-}
-
 FinishWorkload end_slice(const JobView& view, const WorkloadPtr& slice) {
   const std::string key = slice->metadata.key().str();
   const auto next = std::find_if(view.owned.begin(), view.owned.end(), [&](const auto& other) {
@@ -127,12 +122,14 @@ std::vector<WorkloadPtr> by_age(std::vector<WorkloadPtr> slices,
   return slices;
 }
 
-bool is_elastic(const JobView& view) {
-  return !view.prebuilt && asks_for_slices(view);
+bool is_elastic(const GenericJob& job, const JobPolicy& policy) {
+  // What gives such a job of a hub its size is on the worker.
+  const bool sized_there = !job.kind().runtimes().empty() && job.not_managed_reason().empty();
+  return policy.elastic && job.kind().may_be_elastic() && is_marked_elastic(job) && !sized_there;
 }
 
 bool has_prebuilt_slices(const JobView& view) {
-  return view.prebuilt && asks_for_slices(view);
+  return view.prebuilt && is_elastic(*view.job, view.policy);
 }
 
 bool is_marked_elastic(const GenericJob& job) {
@@ -152,6 +149,10 @@ bool was_replaced(const api::Workload& workload) {
   const auto* finished = api::find_condition(workload.status.conditions, api::conditions::finished);
   return finished && finished->status == api::ConditionStatus::True &&
          finished->reason == api::reasons::workload_slice_replaced;
+}
+
+bool is_elastic(const JobView& view) {
+  return !view.prebuilt && is_elastic(*view.job, view.policy);
 }
 
 Slices slices_of(const JobView& view) {
@@ -208,6 +209,12 @@ std::vector<JobAction> plan_slices(const JobView& view) {
   return in_order({std::move(next)});
 }
 
+std::optional<JobAction> note_size(const JobView& view) {
+  Json patch = view.job->finished() ? Json::object() : view.job->size_patch();
+  if (patch.empty()) return {};
+  return NoteSize{std::move(patch)};
+}
+
 bool grows(const JobView& view) {
   if (!is_elastic(view)) return false;
   const Slices slices = slices_of(view);
@@ -255,8 +262,8 @@ api::ObjectMeta marked_as_slice(const JobView& view, api::ObjectMeta metadata) {
   const api::ResourceInfo& kind = view.job->kind().resource();
   api::StringMap& annotations = metadata.annotations;
   annotations[std::string(api::annotations::elastic_job)] = "true";
-  metadata.name = workload_name(kind.kind, kind.group, job.name, job.uid,
-                                std::to_string(job.generation), view.policy.brief_names);
+  metadata.name = workload_name(kind.kind, kind.group, job.name, job.uid, view.job->size_version(),
+                                view.policy.brief_names);
   const std::string chain(api::annotations::workload_slice_name);
   annotations[chain] = metadata.name;
   const Slices slices = slices_of(view);

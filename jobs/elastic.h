@@ -25,6 +25,9 @@ const std::string& replaced_slice(const api::Workload& workload);
 /// A larger slice has taken over from the Workload.
 bool was_replaced(const api::Workload& workload);
 
+/// The same of a job without a view, prebuilt Workloads aside.
+bool is_elastic(const GenericJob& job, const JobPolicy& policy);
+
 /// The slices, the oldest first. Creation times are whole seconds, and a job may grow faster than
 /// that: of two slices with the same time, the newer is the one that replaces the other. `known`
 /// are the slices in which these replacements are looked up.
@@ -49,6 +52,9 @@ WorkloadPtr matching_slice(const JobView& view);
 /// The actions that only slices need; the caller plans what every Workload needs. When it returns
 /// any, they are the whole plan of this turn.
 std::vector<JobAction> plan_slices(const JobView& view);
+
+/// What made the job grow or shrink is noted at it, for jobs that are resized by their runtime.
+std::optional<JobAction> note_size(const JobView& view);
 
 /// A larger slice waits to replace the one that the job runs under.
 bool grows(const JobView& view);

@@ -70,11 +70,14 @@ struct JobWrite {
   Json patch;
 };
 
-/// An object that many jobs refer to and that says what their pods are, such as the runtime of a
-/// TrainJob.
+/// Another object that says what the pods of a job are: one that many jobs refer to, such as the
+/// runtime of a TrainJob, or one that the job made, such as the cluster of a RayJob.
 struct RuntimeRef {
   const api::ResourceInfo* resource = nullptr;
   api::ObjectKey key;
+  /// It only says how many pods an elastic job has by now. It need not be there, and says nothing
+  /// of jobs that keep their size.
+  bool resizes = false;
 
   /// "trainingruntimes.trainer.kubeflow.org/team/torch".
   std::string str() const;
@@ -97,8 +100,8 @@ class GenericJob {
   // --- What it asks for
 
   /// The runtime that the job refers to; nullopt for kinds without runtimes. Without its runtime a
-  /// job says nothing of its pods. `invalid` when it can have none, or when its pods cannot be
-  /// read.
+  /// job says nothing of its pods, unless that only resizes it. `invalid` when it can have none, or
+  /// when its pods cannot be read.
   virtual Result<std::optional<RuntimeRef>> runtime() const { return std::optional<RuntimeRef>(); }
   /// The same job with its runtime; null for kinds without runtimes.
   virtual JobPtr with_runtime(const Json& /*runtime*/) const { return nullptr; }
@@ -107,6 +110,8 @@ class GenericJob {
   virtual Result<std::vector<api::PodSet>> pod_sets(const TopologyOptions& topology) const = 0;
   /// The counts of the same pod sets.
   virtual std::vector<std::int32_t> pod_counts() const = 0;
+  /// Names the size of an elastic job: another size has another name. Slices are named after it.
+  virtual std::string size_version() const { return std::to_string(metadata().generation); }
   /// The PriorityClass that its pods name, or empty.
   virtual std::string pod_priority_class() const = 0;
   /// Whether the Workload is the one that the job asks for. `running` are the infos that the job
@@ -159,6 +164,9 @@ class GenericJob {
   /// Lets a job go that is kept until its Workload knows how it ended; an empty object when nothing
   /// keeps it.
   virtual Json let_go_patch() const { return Json::object(); }
+  /// Notes at an elastic job which version of its runtime its size is from; an empty object when
+  /// the job has that note, or needs none.
+  virtual Json size_patch() const { return Json::object(); }
   /// Puts a job without a queue into one; a job that has not begun is suspended in the same write.
   virtual Json queue_patch(const std::string& queue) const = 0;
 
@@ -171,6 +179,9 @@ class GenericJob {
   /// What a managed job gives to the pods that it makes, where these are held back and not the job
   /// itself. `labels` are those of the job, with defaults.
   virtual Json pods_patch(const api::StringMap& /*labels*/) const { return Json::object(); }
+  /// What an elastic job gives to the pods that it makes, so that they wait for their part of the
+  /// quota, where that cannot wait until it starts.
+  virtual Json elastic_patch() const { return Json::object(); }
   /// What made the job wants it held back, whatever its queue is.
   virtual bool held_by_parent() const { return false; }
   /// What a new job gets besides that, whether it is managed or not.

@@ -383,5 +383,31 @@ TEST_F(JobWebhook, a_marked_pod_of_a_job_is_warned_of) {
                   .empty());
 }
 
+TEST_F(JobWebhook, pods_of_an_elastic_cluster_are_gated_where_their_workload_is_made) {
+  const auto gated = [&](const char* patch = "{}") {
+    Json json = Json::parse(R"({"metadata": {"name": "c", "namespace": "team",
+        "labels": {"kueue.x-k8s.io/queue-name": "main"},
+        "annotations": {"kueue.x-k8s.io/elastic-job": "true"}},
+        "spec": {"headGroupSpec": {"template": {"spec": {}}}}})");
+    json.merge_patch(Json::parse(patch));
+    json.merge_patch(default_job(cluster_,
+                                 **all_kinds().find("ray.io", "RayCluster")->decode(json, nullptr),
+                                 config_)
+                         .value());
+    return json["spec"]["headGroupSpec"]["template"]["spec"].contains("schedulingGates");
+  };
+  queue("main");
+  EXPECT_TRUE(gated());
+  EXPECT_FALSE(gated(R"({"metadata": {"labels": null}})")) << "nothing would open them";
+  EXPECT_FALSE(gated(R"({"metadata": {"annotations": {"kueue.x-k8s.io/elastic-job": null}}})"));
+  EXPECT_FALSE(gated(R"({"metadata": {"annotations":
+                         {"kueue.x-k8s.io/prebuilt-workload-name": "w"}}})"));
+  fleet("cq");
+  EXPECT_FALSE(gated()) << "it runs elsewhere";
+  config_.multikueue = false;
+  config_.jobs.policy.elastic = false;
+  EXPECT_FALSE(gated());
+}
+
 }  // namespace
 }  // namespace regatta::jobs

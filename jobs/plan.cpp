@@ -294,6 +294,7 @@ std::vector<JobAction> apply_rules(const JobView& view) {
   if (auto actions = plan_of_pods(view)) return *actions;
   const bool elastic = is_elastic(view);
   if (elastic) {
+    if (auto action = note_size(view)) return {*action};
     if (auto actions = plan_slices(view); !actions.empty()) return actions;
   }
   const WorkloadPtr workload = matching_workload(view);

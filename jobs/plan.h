@@ -174,6 +174,10 @@ struct HoldJob {
 struct QueueJob {
   Json patch;
 };
+/// Notes at an elastic job which version of its runtime its size is from.
+struct NoteSize {
+  Json patch;
+};
 struct DeleteJob {
   std::string message;
 };
@@ -204,8 +208,8 @@ using JobAction =
     std::variant<CreateWorkload, DeleteWorkload, AdoptWorkload, UpdateWorkload, FinishWorkload,
                  ReleaseWorkload, SetReclaimable, DropReservation, StopJob, TerminateJob, LetJobGo,
                  StartJob, DropExcess, ShareWorkload, AwaitReplacement, RetireWorkload,
-                 HoldWorkload, PatchPods, HoldJob, QueueJob, DeleteJob, GateWorkload, SetPodsReady,
-                 LookAgain, Tell, Complain>;
+                 HoldWorkload, PatchPods, HoldJob, QueueJob, NoteSize, DeleteJob, GateWorkload,
+                 SetPodsReady, LookAgain, Tell, Complain>;
 
 /// Decides what the job and its Workload need next. The rules are numbered in plan.cpp. Pure.
 std::vector<JobAction> plan_job(const JobView& view);

@@ -83,6 +83,9 @@ std::string text(const HoldJob&) {
 std::string text(const QueueJob&) {
   return "put job into the default queue";
 }
+std::string text(const NoteSize&) {
+  return "note size of job";
+}
 std::string text(const DeleteJob&) {
   return "delete job";
 }

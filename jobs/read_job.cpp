@@ -208,7 +208,9 @@ JobView JobReader::read(JobPtr job, TimePoint now) const {
   view.topology = config_.topology;
   view.policy = config_.policy;
   view.now = now;
-  if (auto whole = with_runtime(objects_, job)) {
+  const bool elastic =
+      is_elastic(*job, config_.policy) && prebuilt_workload(job->metadata()).empty();
+  if (auto whole = with_runtime(objects_, job, elastic)) {
     view.job = std::move(*whole);
   } else {
     view.job = std::move(job);
@@ -326,11 +328,12 @@ JobPtr owner_of(const Lookup& objects, const api::Workload& workload) {
   return job && job->metadata().uid == owner->uid ? job : nullptr;
 }
 
-Result<JobPtr> with_runtime(const Lookup& objects, const JobPtr& job) {
+Result<JobPtr> with_runtime(const Lookup& objects, const JobPtr& job, bool elastic) {
   const auto ref = job->runtime();
   if (!ref) return ref.error();
-  if (!*ref) return job;
+  if (!*ref || ((*ref)->resizes && !elastic)) return job;
   const auto found = objects.runtime(**ref);
+  if (!found && (*ref)->resizes) return job;
   if (!found) return Error(Errc::not_found, "runtime '" + (*ref)->key.name + "' not found");
   return job->with_runtime(*found);
 }

@@ -32,8 +32,8 @@ inline constexpr std::string_view default_priority_class = "default";
 JobView read_job(const Lookup& objects, JobPtr job, const JobConfig& config, TimePoint now);
 
 /// The job with its runtime, if its kind has such; `not_found` when the runtime is not there,
-/// `invalid` when the job can have none.
-Result<JobPtr> with_runtime(const Lookup& objects, const JobPtr& job);
+/// `invalid` when the job can have none. One that only resizes jobs counts for `elastic` ones.
+Result<JobPtr> with_runtime(const Lookup& objects, const JobPtr& job, bool elastic = false);
 
 /// The nearest managed job among the owners of this one, their owners and so on; null when there is
 /// none. `invalid` when they lead in a circle or to a job that is not there.

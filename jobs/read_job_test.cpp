@@ -180,6 +180,36 @@ TEST_F(ReadJob, WhatAnotherControllerManagesIsLeftAlone) {
   EXPECT_FALSE(view.managed);
 }
 
+TEST_F(ReadJob, AnElasticJobHasTheSizeOfItsClusterIfThatIsThere) {
+  const JobKind* kind = objects_.kinds().find("ray.io", "RayJob");
+  const auto workers = [&](const char* patch = "{}") {
+    Json json = Json::parse(R"({
+      "metadata": {"name": "r", "namespace": "team", "uid": "u",
+                   "labels": {"kueue.x-k8s.io/queue-name": "q"},
+                   "annotations": {"kueue.x-k8s.io/elastic-job": "true"}},
+      "spec": {"submissionMode": "HTTPMode", "rayClusterSpec": {
+        "enableInTreeAutoscaling": true, "headGroupSpec": {"template": {}},
+        "workerGroupSpecs": [{"groupName": "g", "replicas": 2, "template": {}}]}},
+      "status": {"rayClusterName": "rc"}})");
+    json.merge_patch(Json::parse(patch));
+    const JobView view = read_job(objects_, kind->decode(json, nullptr).value(), config_, now);
+    EXPECT_FALSE(view.without_runtime);
+    return view.job->pod_counts().back();
+  };
+  EXPECT_EQ(workers(), 2);
+  objects_.found_runtime = std::make_shared<const Json>(
+      Json::parse(R"({"spec": {"workerGroupSpecs": [{"groupName": "g", "replicas": 5}]}})"));
+  EXPECT_EQ(workers(), 5);
+  EXPECT_EQ(workers(R"({"metadata": {"annotations": {"kueue.x-k8s.io/elastic-job": null}}})"), 2);
+  EXPECT_EQ(workers(R"({"metadata": {"annotations":
+                        {"kueue.x-k8s.io/prebuilt-workload-name": "w"}}})"),
+            2)
+      << "its Workload is made elsewhere";
+  EXPECT_EQ(workers(R"({"spec": {"managedBy": "kueue.x-k8s.io/multikueue"}})"), 2);
+  config_.policy.elastic = false;
+  EXPECT_EQ(workers(), 2);
+}
+
 TEST_F(ReadJob, AJobIsPlannedWithItsRuntimeOrSaysThatItLacksIt) {
   const JobKind* kind = objects_.kinds().find("trainer.kubeflow.org", "TrainJob");
   const auto train_job = [&](const char* ref) {

@@ -1,6 +1,7 @@
 #include "jobs/integrations/job_webhook.h"
 
 #include "jobs/annotation_values.h"
+#include "jobs/elastic.h"
 #include "jobs/plan_rules.h"
 #include "jobs/serving_job.h"
 #include "lib/api/names.h"
@@ -201,8 +202,13 @@ Result<Json> default_job(const Lookup& objects, const GenericJob& job,
     patch.merge_patch(job.pods_patch(labels));
   }
   const auto by = job.managed_by();
-  if (config.multikueue && by && by->replaceable &&
-      leads_to_workers(objects, ns, queue)) {  // rule 4
+  const bool to_workers =
+      config.multikueue && by && by->replaceable && leads_to_workers(objects, ns, queue);
+  if (managed && !to_workers && is_elastic(job, config.jobs.policy) &&
+      prebuilt_workload(job.metadata()).empty()) {
+    patch.merge_patch(job.elastic_patch());
+  }
+  if (to_workers) {  // rule 4
     patch.merge_patch(job.managed_by_patch(api::multikueue_controller_name));
   }
   return patch;

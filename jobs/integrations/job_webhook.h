@@ -25,6 +25,7 @@ struct JobWebhookConfig {
 /// 2. A job without a class gets the WorkloadPriorityClass `default`, where there is one.
 /// 3. A job with a queue, or of a manager that manages all jobs, is suspended; not one that a
 ///    managed job made.
+///    Pods of an elastic job wait for their part of the quota.
 /// 4. A job whose queue leads to workers is managed by MultiKueue, unless it names another manager.
 ///
 /// Rules 1 and 2 leave jobs alone that another job made.

@@ -50,12 +50,29 @@ Json asked_head(const Json& job, const Json& cluster, const Json& head, Submissi
   return asked;
 }
 
-void check_gates(const Json& pod_template, const std::string& field, api::ErrorList* errors) {
-  const Json& gates = list_or_empty(object_or_empty(pod_template, {"spec"}), "schedulingGates");
-  const bool gated = std::any_of(gates.begin(), gates.end(), [](const Json& gate) {
+/// Of a group of workers.
+std::int32_t pods_of(const Json& group) {
+  const std::int64_t replicas = count_at(group, "replicas", 1);
+  const std::int64_t hosts = std::max(1, count_at(group, "numOfHosts", 1));
+  return static_cast<std::int32_t>(std::min<std::int64_t>(replicas * hosts, INT32_MAX));
+}
+
+bool has_elastic_gate(const Json& gates) {
+  return std::any_of(gates.begin(), gates.end(), [](const Json& gate) {
     return text_at(gate, "name") == api::gates::elastic_job;
   });
-  if (gated) return;
+}
+
+void add_gate(Json* group) {
+  Json& gates = (*group)["template"]["spec"]["schedulingGates"];
+  if (!gates.is_array()) gates = Json::array();
+  if (has_elastic_gate(gates)) return;
+  gates.push_back(Json{{"name", std::string(api::gates::elastic_job)}});
+}
+
+void check_gates(const Json& pod_template, const std::string& field, api::ErrorList* errors) {
+  const Json& gates = list_or_empty(object_or_empty(pod_template, {"spec"}), "schedulingGates");
+  if (has_elastic_gate(gates)) return;
   errors->invalid(field + ".spec.schedulingGates",
                   gates.empty() ? std::string("null") : gates.dump(),
                   "an elastic job must have the ElasticJobSchedulingGate");
@@ -112,13 +129,11 @@ std::vector<PodSlot> slots_of(const Json& job, const Place& place, Submission su
   first.asked = asked_head(job, cluster, head, submission);
   const Json& groups = list_or_empty(cluster, "workerGroupSpecs");
   for (std::size_t i = 0; i < groups.size(); ++i) {
-    const std::int64_t replicas = count_at(groups[i], "replicas", 1);
-    const std::int64_t hosts = std::max(1, count_at(groups[i], "numOfHosts", 1));
     PodSlot& slot = slots.emplace_back();
     slot.name = lower_case(text_at(groups[i], "groupName"));
     slot.path = place.path / "workerGroupSpecs" / i / "template";
     slot.field = place.field + ".workerGroupSpecs[" + std::to_string(i) + "].template";
-    slot.count = static_cast<std::int32_t>(std::min<std::int64_t>(replicas * hosts, INT32_MAX));
+    slot.count = pods_of(groups[i]);
   }
   if (submission != Submission::pod) return slots;
   PodSlot& submitter = slots.emplace_back();
@@ -132,6 +147,23 @@ std::vector<PodSlot> slots_of(const Json& job, const Place& place, Submission su
   submitter.otherwise = Json{
       {"spec", {{"containers", Json::array({std::move(container)})}, {"restartPolicy", "Never"}}}};
   return slots;
+}
+
+void take_sizes(const Json& cluster, std::vector<PodSlot>* slots) {
+  for (const Json& group : list_or_empty(object_or_empty(cluster, {"spec"}), "workerGroupSpecs")) {
+    if (!integer_at(group, "replicas")) continue;
+    const std::string name = lower_case(text_at(group, "groupName"));
+    for (PodSlot& slot : *slots) {
+      if (slot.name == name && name != head_name) slot.count = pods_of(group);
+    }
+  }
+}
+
+Json gated(Json cluster) {
+  if (cluster.contains("headGroupSpec")) add_gate(&cluster["headGroupSpec"]);
+  if (!list_at(cluster, "workerGroupSpecs")) return cluster;
+  for (Json& group : cluster["workerGroupSpecs"]) add_gate(&group);
+  return cluster;
 }
 
 void check_elastic_gates(const Json& job, const Place& place, api::ErrorList* errors) {

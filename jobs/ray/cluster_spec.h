@@ -25,6 +25,12 @@ struct Place {
 /// does not show.
 std::vector<PodSlot> slots_of(const Json& job, const Place& place, Submission submission);
 
+/// The groups of the slots get as many pods as `cluster`, a RayCluster that was made of them, says.
+void take_sizes(const Json& cluster, std::vector<PodSlot>* slots);
+
+/// What holds the pods of a cluster that may grow back: the description with their gates.
+Json gated(Json cluster);
+
 /// The number of groups, and their names.
 void check_cluster(const Json& job, const Place& place, api::ErrorList* errors);
 /// Pods of a cluster that may grow wait for the part of the quota that is theirs.

@@ -4,6 +4,7 @@
 #include "lib/api/metadata.h"
 #include "lib/api/names.h"
 #include "lib/base/json_access.h"
+#include "lib/base/merge_patch.h"
 
 namespace regatta::jobs {
 namespace {
@@ -34,33 +35,59 @@ void drop_zero_wishes(Json* status) {
   }
 }
 
+/// Of the RayCluster that a job made, noted at the job.
+constexpr const char* generation_note = "kueue.x-k8s.io/raycluster-generation";
+constexpr api::ResourceInfo cluster_resource{"ray.io", "v1", "RayCluster", "rayclusters"};
+
+/// How objects of a kind are read.
+struct Reading {
+  const JobKind& kind;
+  const JobShape& shape;
+  const Place& place;
+  Submission submission = Submission::none;
+};
+
+/// `made` (may be null) is the RayCluster that the object made.
+std::vector<PodSlot> slots_in(const Json& object, const Reading& how, const Json* made) {
+  std::vector<PodSlot> slots = ray::slots_of(object, how.place, how.submission);
+  if (made && ray::autoscales(ray::cluster_in(object, how.place))) ray::take_sizes(*made, &slots);
+  return slots;
+}
+
 /// What the kinds of Ray have in common.
 class RayObject : public TemplatedJob {
  public:
-  RayObject(const JobKind& kind, const JobShape& shape, const Place& place, const Json& object,
-            api::ObjectMeta metadata, Submission submission)
-      : TemplatedJob(object, std::move(metadata), shape, ray::slots_of(object, place, submission)),
-        kind_(kind),
-        place_(place) {}
+  RayObject(const Reading& how, const Json& object, api::ObjectMeta metadata,
+            const Json* made = nullptr)
+      : TemplatedJob(object, std::move(metadata), how.shape, slots_in(object, how, made)),
+        how_(how) {}
 
-  const JobKind& kind() const final { return kind_; }
+  const JobKind& kind() const final { return how_.kind; }
   std::string pod_selector() const override {
     return cluster_name().empty() ? std::string() : "ray.io/cluster=" + cluster_name();
   }
   std::vector<api::ReclaimablePod> reclaimable_pods() const final { return {}; }
   void check(const CheckOptions& options, api::ErrorList* errors) const override {
-    ray::check_cluster(object(), place_, errors);
+    ray::check_cluster(object(), place(), errors);
     TemplatedJob::check(options, errors);
   }
 
  protected:
   virtual const std::string& cluster_name() const = 0;
-  const Place& place() const { return place_; }
-  const Json& cluster() const { return ray::cluster_in(object(), place_); }
+  const Reading& how() const { return how_; }
+  const Place& place() const { return how_.place; }
+  const Json& cluster() const { return ray::cluster_in(object(), place()); }
   bool asks_to_be_elastic() const {
     return metadata().annotation(std::string(api::annotations::elastic_job)) == "true";
   }
   bool keeps_state() const { return ray::keeps_state(object(), cluster()); }
+  /// The gates of pods that wait for their part of the quota.
+  Json gates_patch() const {
+    Json patch = Json::object();
+    Json gates = merge_patch_between(cluster(), ray::gated(cluster()));
+    if (!gates.empty()) patch[place().path] = std::move(gates);
+    return patch;
+  }
   /// Ray adds and removes workers by itself, so that only a job that may grow can do so.
   void check_autoscaling(const CheckOptions& options, const std::string& field,
                          const std::string& why, api::ErrorList* errors) const {
@@ -69,8 +96,43 @@ class RayObject : public TemplatedJob {
   }
 
  private:
-  const JobKind& kind_;
-  const Place& place_;
+  const Reading how_;
+};
+
+/// A job that makes a RayCluster of its description, which Ray may make larger and smaller by
+/// itself.
+class ClusterMaker : public RayObject {
+ public:
+  ClusterMaker(const Reading& how, const Json& object, api::ObjectMeta metadata,
+               const Json* made = nullptr)
+      : RayObject(how, object, std::move(metadata), made) {
+    if (made)
+      made_generation_ = std::to_string(
+          integer_at(object_or_empty(*made, {"metadata"}), "generation").value_or(0));
+  }
+
+  Result<std::optional<RuntimeRef>> runtime() const final {
+    if (!asks_to_be_elastic() || cluster_name().empty()) return std::optional<RuntimeRef>();
+    return RuntimeRef{&cluster_resource, {metadata().ns, cluster_name()}, true};
+  }
+  std::string size_version() const final {
+    const std::string of_job = TemplatedJob::size_version();
+    const std::string of_cluster = made_generation_.empty() ? noted() : made_generation_;
+    return of_cluster.empty() ? of_job : of_job + "_" + of_cluster;
+  }
+  /// While the cluster is not known, the last one that was is still noted.
+  Json size_patch() const final {
+    const std::string key(generation_note);
+    const bool silent = made_generation_.empty() && metadata().annotations.contains(key);
+    if (silent || (!made_generation_.empty() && noted() == made_generation_)) return Json::object();
+    return Json{
+        {"metadata", {{"uid", metadata().uid}, {"annotations", {{key, made_generation_}}}}}};
+  }
+
+ private:
+  const std::string& noted() const { return metadata().annotation(generation_note); }
+
+  std::string made_generation_;  ///< empty while the cluster is not known
 };
 
 class RayCluster final : public RayObject {
@@ -80,6 +142,7 @@ class RayCluster final : public RayObject {
   bool active() const override { return ready(); }
   std::optional<Finished> finished() const override { return std::nullopt; }
   bool pods_ready() const override { return ready(); }
+  Json elastic_patch() const override { return gates_patch(); }
   Json release_patch() const override {
     if (!ready()) return Json::object();
     Json after = status();
@@ -119,9 +182,14 @@ class RayCluster final : public RayObject {
   bool ready() const { return text_at(status(), "state") == "ready"; }
 };
 
-class RayService final : public RayObject {
+class RayService final : public ClusterMaker {
  public:
-  using RayObject::RayObject;
+  using ClusterMaker::ClusterMaker;
+
+  JobPtr with_runtime(const Json& made) const override {
+    return std::make_shared<const RayService>(how(), object(), metadata(), &made);
+  }
+  Json elastic_patch() const override { return gates_patch(); }
 
   bool active() const override { return ready(); }
   std::optional<Finished> finished() const override { return std::nullopt; }
@@ -160,9 +228,13 @@ class RayService final : public RayObject {
   }
 };
 
-class RayJob final : public RayObject {
+class RayJob final : public ClusterMaker {
  public:
-  using RayObject::RayObject;
+  using ClusterMaker::ClusterMaker;
+
+  JobPtr with_runtime(const Json& made) const override {
+    return std::make_shared<const RayJob>(how(), object(), metadata(), &made);
+  }
 
   bool active() const override {
     const std::string& phase = text_at(status(), "jobDeploymentStatus");
@@ -260,13 +332,17 @@ class RayKind final : public JobKind {
   bool may_be_elastic() const override { return true; }
   UpdateChecks update_checks() const override { return UpdateChecks::change_first; }
   bool checks_managed_only() const override { return true; }
+  std::span<const api::ResourceInfo> runtimes() const override {
+    if (std::is_same_v<Object, RayCluster>) return {};
+    return {&cluster_resource, 1};
+  }
   Result<JobPtr> decode(const Json& object, api::TemplatePool*) const override {
     auto metadata = api::read_metadata(object);
     if (!metadata) return metadata.error();
     const auto submission =
         std::is_same_v<Object, RayJob> ? submission_of(object) : Submission::none;
-    return std::make_shared<const Object>(*this, shape_, place_, object, std::move(*metadata),
-                                          submission);
+    return std::make_shared<const Object>(Reading{*this, shape_, place_, submission}, object,
+                                          std::move(*metadata));
   }
 
  private:
@@ -280,9 +356,9 @@ class RayKind final : public JobKind {
 
 std::vector<std::shared_ptr<const JobKind>> ray_kinds() {
   static const std::vector<std::shared_ptr<const JobKind>> kinds = {
-      std::make_shared<const RayKind<RayCluster>>(
-          "ray.io/raycluster", api::ResourceInfo{"ray.io", "v1", "RayCluster", "rayclusters"},
-          shape_of_cluster(), Place{Json::json_pointer("/spec"), "spec"}),
+      std::make_shared<const RayKind<RayCluster>>("ray.io/raycluster", cluster_resource,
+                                                  shape_of_cluster(),
+                                                  Place{Json::json_pointer("/spec"), "spec"}),
       std::make_shared<const RayKind<RayJob>>(
           "ray.io/rayjob", api::ResourceInfo{"ray.io", "v1", "RayJob", "rayjobs"}, shape_of_job(),
           Place{Json::json_pointer("/spec/rayClusterSpec"), "spec.rayClusterSpec"}),

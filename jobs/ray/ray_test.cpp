@@ -201,6 +201,85 @@ TEST(Ray, a_cluster_is_checked_up_to_the_first_pods_that_cannot_be_read) {
   EXPECT_EQ(wrong_fields("RayJob", "/spec/rayClusterSpec", unread, unread), "head workers ");
 }
 
+constexpr const char* elastic_job = R"({
+    "metadata": {"generation": 3, "labels": {"kueue.x-k8s.io/queue-name": "q"},
+                 "annotations": {"kueue.x-k8s.io/elastic-job": "true"}},
+    "spec": {"rayClusterSpec": {"enableInTreeAutoscaling": true}},
+    "status": {"rayClusterName": "rc"}})";
+/// The RayCluster that it made.
+Json made_cluster() {
+  return Json::parse(R"({"metadata": {"name": "rc", "generation": 7},
+    "spec": {"workerGroupSpecs": [{"groupName": "GPU", "replicas": 5, "numOfHosts": 2},
+                                  {"groupName": "cpu"}, {"groupName": "other", "replicas": 9}]}})");
+}
+
+TEST(Ray, an_elastic_job_has_the_size_that_its_cluster_has) {
+  const JobPtr job = ray_job(elastic_job);
+  const auto ref = job->runtime().value();
+  ASSERT_TRUE(ref);
+  EXPECT_EQ(ref->str(), "rayclusters.ray.io/team/rc");
+  EXPECT_TRUE(ref->resizes);
+  EXPECT_FALSE(ray_job()->runtime().value());
+  EXPECT_FALSE(ray_job(R"({"status": {"rayClusterName": "rc"}})")->runtime().value());
+  EXPECT_EQ(sets_of(*job->with_runtime(made_cluster())),
+            R"(head 1: h{"cpu":"100m"} autoscaler{"cpu":"500m","memory":"512Mi"}; gpu 10: w; )"
+            R"(cpu 1: w; )");
+  Json fixed = job_json(elastic_job);
+  fixed["spec"]["rayClusterSpec"]["enableInTreeAutoscaling"] = false;
+  EXPECT_EQ(decoded("RayJob", fixed)->with_runtime(made_cluster())->pod_counts(),
+            (std::vector<std::int32_t>{1, 6, 1}))
+      << "Ray does not change it";
+}
+
+TEST(Ray, the_size_of_an_elastic_job_is_noted_and_named) {
+  const auto note = [](const JobPtr& job) { return job->size_patch().dump(); };
+  const JobPtr job = ray_job(elastic_job);
+  EXPECT_EQ(
+      note(job),
+      R"({"metadata":{"annotations":{"kueue.x-k8s.io/raycluster-generation":""},"uid":"u"}})");
+  EXPECT_EQ(job->size_version(), "3");
+  const JobPtr sized = job->with_runtime(made_cluster());
+  EXPECT_EQ(
+      note(sized),
+      R"({"metadata":{"annotations":{"kueue.x-k8s.io/raycluster-generation":"7"},"uid":"u"}})");
+  EXPECT_EQ(sized->size_version(), "3_7");
+  Json json = job_json(elastic_job);
+  json.merge_patch(sized->size_patch());
+  const JobPtr noted = decoded("RayJob", json);
+  EXPECT_EQ(note(noted), "{}") << "the cluster is not known now";
+  EXPECT_EQ(noted->size_version(), "3_7");
+  EXPECT_EQ(note(noted->with_runtime(made_cluster())), "{}");
+}
+
+TEST(Ray, the_plan_notes_the_size_first_and_names_the_slice_by_it) {
+  JobView view;
+  view.managed = true;
+  view.job = ray_job(elastic_job)->with_runtime(made_cluster());
+  EXPECT_EQ(describe(plan_job(view)), "note size of job");
+  const std::string name = build_workload(view)->metadata.name;
+  view.job = ray_job(elastic_job);
+  EXPECT_NE(build_workload(view)->metadata.name, name);
+  view.policy.elastic = false;
+  EXPECT_EQ(describe(plan_job(view)).substr(0, 15), "create workload");
+}
+
+TEST(Ray, pods_of_what_may_grow_wait_behind_gates_from_the_start) {
+  const Json gates = Json::parse(R"([{"name": "kueue.x-k8s.io/elastic-job"}])");
+  const char* elastic = R"({"kueue.x-k8s.io/elastic-job": "true"})";
+  Json json{{"metadata", {{"name", "c"}, {"uid", "u"}, {"annotations", Json::parse(elastic)}}},
+            {"spec", cluster_json()}};
+  EXPECT_NE(complaints(decoded("RayCluster", json)), "");
+  json.merge_patch(decoded("RayCluster", json)->elastic_patch());
+  EXPECT_EQ(complaints(decoded("RayCluster", json)), "");
+  EXPECT_EQ(decoded("RayCluster", json)->elastic_patch(), Json::object());
+  json["spec"] = {{"rayClusterConfig", cluster_json()}};
+  json.merge_patch(decoded("RayService", json)->elastic_patch());
+  const Json& config = json["spec"]["rayClusterConfig"];
+  EXPECT_EQ(config["headGroupSpec"]["template"]["spec"]["schedulingGates"], gates);
+  EXPECT_EQ(config["workerGroupSpecs"][1]["template"]["spec"]["schedulingGates"], gates);
+  EXPECT_EQ(config["workerGroupSpecs"][0]["replicas"], 3) << "the rest stays";
+}
+
 TEST(Ray, webhooks_refuse_what_cannot_be_queued) {
   EXPECT_EQ(complaints(ray_job()), "");
   EXPECT_EQ(complaints(ray_job(R"({"spec": {"rayClusterSpec": null}})")),

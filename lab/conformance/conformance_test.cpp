@@ -25,7 +25,7 @@ const std::map<std::string, int>& differ_on_purpose() {
       {"metrics", 1},          {"batch-job", 4},   {"jobset", 2},
       {"pytorchjob", 1},       {"tfjob", 2},       {"xgboostjob", 1},
       {"paddlejob", 1},        {"jaxjob", 1},      {"raycluster", 3},
-      {"rayjob", 7},           {"rayservice", 11}, {"appwrapper", 6},
+      {"rayjob", 3},           {"rayservice", 3}, {"appwrapper", 6},
       {"sparkapplication", 1}, {"trainjob", 45},   {"pod", 9},
       {"pod-group", 2},        {"deployment", 2},  {"external-framework", 3}};
   return all;

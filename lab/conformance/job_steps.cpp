@@ -1,5 +1,6 @@
 #include "lab/conformance/job_steps.h"
 
+#include "jobs/elastic.h"
 #include "jobs/integrations/external.h"
 #include "jobs/integrations/integrations.h"
 #include "lab/conformance/areas.h"
@@ -212,7 +213,8 @@ Result<Json> play_observe(const JobStep& step) {
   const auto given = job_in(step.input("object"));
   if (!given) return given.error();
   const Result<JobPtr> read = planned_job(step, *given);
-  const auto whole = jobs::with_runtime(step.world(), *read);
+  const auto whole =
+      jobs::with_runtime(step.world(), *read, jobs::is_elastic(**read, step.config.jobs.policy));
   const jobs::GenericJob& job = whole ? **whole : **read;
   Json out{{"suspended", job.suspended()},
            {"active", job.active()},

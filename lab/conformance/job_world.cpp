@@ -208,6 +208,7 @@ void JobWorld::write_job(const jobs::GenericJob& job, const jobs::JobAction& act
   }
   if (const auto* hold = std::get_if<jobs::HoldJob>(&action)) patch(kind, key, hold->patch);
   if (const auto* queue = std::get_if<jobs::QueueJob>(&action)) patch(kind, key, queue->patch);
+  if (const auto* size = std::get_if<jobs::NoteSize>(&action)) patch(kind, key, size->patch);
   if (std::holds_alternative<jobs::DeleteJob>(action)) remove(job);
 }
 

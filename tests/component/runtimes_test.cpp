@@ -101,5 +101,98 @@ TEST_F(Runtimes, AJobRunsOnAWorkerWithTheRuntimeThatItHasThere) {
   EXPECT_TRUE(east.get(train_jobs(), key("t")).is_null());
 }
 
+/// Ray adds and removes workers of a cluster by itself.
+class RaySizes : public OneCluster {
+ protected:
+  static const api::ResourceInfo& kind(const char* name) {
+    return jobs::all_kinds().find("ray.io", name)->resource();
+  }
+  static std::string workers(int count) {
+    return "{groupName: w, replicas: " + std::to_string(count) +
+           ", template: {spec: {containers: [{name: w, image: i, "
+           "resources: {requests: {cpu: 1}}}]}}}";
+  }
+  static std::string ray_job() {
+    return R"(
+apiVersion: ray.io/v1
+kind: RayJob
+metadata: {name: r, namespace: default, labels: {kueue.x-k8s.io/queue-name: main},
+           annotations: {kueue.x-k8s.io/elastic-job: "true"}}
+spec:
+  suspend: true
+  submissionMode: HTTPMode
+  rayClusterSpec:
+    enableInTreeAutoscaling: true
+    autoscalerOptions: {resources: {}}
+    headGroupSpec: {template: {spec: {containers: [
+      {name: h, image: i, resources: {requests: {cpu: 1}}}]}}}
+    workerGroupSpecs: [)" +
+           workers(1) + "]\n";
+  }
+  void start() {
+    apply(crd_yaml(kind("RayJob")));
+    apply(crd_yaml(kind("RayCluster")));
+    apply(flavor_yaml);
+    apply(cluster_queue_yaml);
+    apply(local_queue_yaml);
+    manager::CoreConfig config;
+    config.kinds = jobs::enabled_kinds({"ray.io/rayjob", "ray.io/rayservice"});
+    start_manager(std::move(config));
+    apply(ray_job());
+    settle();
+    ASSERT_TRUE(cluster_.patch(kind("RayJob"), key("r"),
+                               R"({"status": {"jobDeploymentStatus": "Running",
+                                              "rayClusterName": "rc"}})",
+                               "status"));
+    scale(1);
+  }
+  /// As the autoscaler of Ray does.
+  void scale(int count) {
+    apply(
+        "apiVersion: ray.io/v1\nkind: RayCluster\nmetadata: {name: rc, namespace: default}\n"
+        "spec: {workerGroupSpecs: [" +
+        workers(count) + "]}\n");
+    settle();
+  }
+  /// The workers of each Workload that is not finished.
+  std::vector<int> sizes() {
+    std::vector<int> out;
+    for (const api::Workload& one : cluster_.list<api::Workload>("default")) {
+      if (api::is_true(one.status.conditions, "Finished")) continue;
+      out.push_back(one.spec.pod_sets.at(1).count);
+    }
+    std::sort(out.begin(), out.end());
+    return out;
+  }
+  std::string reserved() {
+    const auto queue = cluster_.get<api::ClusterQueue>(api::ObjectKey("cq"));
+    return queue->status.flavors_reservation.at(0).resources.at(0).total.str();
+  }
+  bool runs() { return !cluster_.get(kind("RayJob"), key("r"))["spec"].contains("suspend"); }
+  Json noted() {
+    return cluster_.get(
+        kind("RayJob"),
+        key("r"))["metadata"]["annotations"]["kueue.x-k8s.io/raycluster-generation"];
+  }
+};
+
+TEST_F(RaySizes, TheWorkloadFollowsTheClusterOfItsJob) {
+  start();
+  EXPECT_TRUE(runs());
+  EXPECT_EQ(sizes(), std::vector<int>{1});
+  EXPECT_EQ(noted(), "1");
+  scale(3);
+  EXPECT_EQ(sizes(), std::vector<int>{3}) << "a larger slice took over";
+  EXPECT_EQ(reserved(), "4");
+  EXPECT_EQ(noted(), "2");
+  scale(2);
+  EXPECT_EQ(sizes(), std::vector<int>{2});
+  EXPECT_EQ(reserved(), "3");
+  scale(9);
+  EXPECT_EQ(sizes(), (std::vector<int>{2, 9})) << "there is no room";
+  EXPECT_EQ(reserved(), "3");
+  EXPECT_TRUE(runs());
+}
+
 }  // namespace
 }  // namespace regatta::test_support
