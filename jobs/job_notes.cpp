@@ -49,7 +49,9 @@ struct NotesOf {
     return normal(events::updated_workload, a.message);
   }
   Notes operator()(const FinishWorkload& a) const {
-    if (is_dispatched(job) || a.reason == api::reasons::out_of_sync) return {};
+    const bool silent =
+        a.reason == api::reasons::out_of_sync || a.reason == api::reasons::owner_not_found;
+    if (is_dispatched(job) || silent) return {};
     return normal(events::finished_workload,
                   "Workload '" + a.workload->metadata.key().str() + "' is declared finished");
   }

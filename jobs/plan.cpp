@@ -216,10 +216,30 @@ std::vector<JobAction> release_all(const JobView& view) {
   return out;
 }
 
+/// Nothing runs any more of a job that is on its way out: its Workloads give their quota back, even
+/// if something keeps the job for long.
+std::vector<JobAction> finish_all(const JobView& view) {
+  std::vector<JobAction> out;
+  const GenericJob& job = *view.job;
+  // Of what runs on workers, the hub says what becomes of it.
+  const bool elsewhere = view.dispatched || view.prebuilt || job.not_managed_reason().empty();
+  const bool wanted = view.policy.finish_orphans && !job.composed() && !job.serving();
+  if (!wanted || elsewhere || job.active()) return out;
+  for (const WorkloadPtr& workload : view.owned) {
+    if (is_finished(*workload)) continue;
+    out.push_back(FinishWorkload{workload, std::string(api::reasons::owner_not_found),
+                                 "The workload's owner no longer exists"});
+  }
+  return out;
+}
+
 /// nullopt for a job that is kept and has ended: its Workload learns how.
 std::optional<std::vector<JobAction>> deleted_job(const JobView& view) {
   auto letting_go = let_go(view.job);
-  if (!letting_go) return release_all(view);
+  if (!letting_go) {
+    auto ends = finish_all(view);
+    return ends.empty() ? release_all(view) : ends;
+  }
   if (view.job->active()) return std::vector<JobAction>();
   if (view.job->finished()) return std::nullopt;
   std::vector<JobAction> out = release_all(view);

@@ -42,6 +42,7 @@ struct JobPolicy {
   /// The API server lets the template of a stopped job change while its pods end; those from 1.36
   /// on refuse that.
   bool restore_at_once = false;
+  bool finish_orphans = true;               ///< Workloads of jobs that go are Finished
   bool partial_admission = true;            ///< jobs may begin with fewer pods
   bool names_in_labels = false;             ///< pods of serving jobs name their Workload in labels
   bool queue_labels = true;                 ///< pods carry the names of their queues

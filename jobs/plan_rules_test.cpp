@@ -121,6 +121,31 @@ TEST(NoWorkload, WhyThereIsNoneIsToldByAnEvent) {
   EXPECT_EQ(describe(plan_job(view)), "complain WorkloadPriorityClassNotFound (no such class)");
 }
 
+TEST(DeletedJob, GivesItsQuotaBackWhenNothingRuns) {
+  const auto of = [](const char* status, bool finish = true) {
+    JobView view = view_of(status);
+    Json json = job_json();
+    json.merge_patch(Json::parse(status));
+    json["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z";
+    view.job = generic(api::from_json<api::Job>(json).value());
+    view.policy.finish_orphans = finish;
+    return view;
+  };
+  const std::string name = pending().metadata.name;
+  const std::string finish =
+      "finish workload OwnerNotFound (The workload's owner no longer exists)";
+  EXPECT_EQ(plan(of("{}"), pending()), finish);
+  EXPECT_EQ(plan(of(R"({"spec": {"suspend": false}})"), admitted()), finish);
+  EXPECT_EQ(plan(of(running), admitted()), "release workload " + name) << "its pods still run";
+  EXPECT_EQ(plan(of("{}", false), pending()), "release workload " + name);
+  api::Workload w = pending();
+  put(&w, api::conditions::finished, true, "OwnerNotFound");
+  EXPECT_EQ(plan(of("{}"), w), "release workload " + name);
+  JobView hub = of("{}");
+  hub.dispatched = true;
+  EXPECT_EQ(plan(hub, admitted()), "release workload " + name);
+}
+
 TEST(DeletedWorkload, IsReleasedWhenItsJobNoLongerRuns) {
   api::Workload w = pending();
   w.metadata.deletion_timestamp = now;

@@ -130,6 +130,7 @@ void set_lifecycle(const Configuration& given, CoreConfig* core) {
   lifecycle.admission_gates = gates.enabled("AdmissionGatedBy");
   core->scheduler.admission.preemption_gates = gates.enabled("MultiKueueOrchestratedPreemption");
   lifecycle.preemption_gates = gates.enabled("MultiKueueOrchestratedPreemption");
+  core->jobs.policy.finish_orphans = gates.enabled("FinishOrphanedWorkloads");
   lifecycle.finish_orphans = gates.enabled("FinishOrphanedWorkloads");
   lifecycle.explicit_status = gates.enabled("UnadmittedWorkloadsExplicitStatus");
 }

@@ -21,13 +21,20 @@ fs::path corpus(const char* variable, const char* otherwise) {
 /// How many differ on purpose: the metrics of a library that nothing here is made with, and what
 /// docs/differences.md names of jobs.
 const std::map<std::string, int>& differ_on_purpose() {
-  static const std::map<std::string, int> all{
-      {"metrics", 1},          {"batch-job", 4},   {"jobset", 2},
-      {"pytorchjob", 1},       {"tfjob", 2},       {"xgboostjob", 1},
-      {"paddlejob", 1},        {"jaxjob", 1},      {"raycluster", 3},
-      {"rayjob", 3},           {"rayservice", 3}, {"appwrapper", 6},
-      {"sparkapplication", 1}, {"trainjob", 45},   {"pod", 9},
-      {"pod-group", 2},        {"deployment", 2},  {"external-framework", 3}};
+  static const std::map<std::string, int> all{{"metrics", 1},
+                                              {"batch-job", 3},
+                                              {"jobset", 1},
+                                              {"tfjob", 2},
+                                              {"raycluster", 2},
+                                              {"rayjob", 2},
+                                              {"rayservice", 2},
+                                              {"appwrapper", 5},
+                                              {"sparkapplication", 1},
+                                              {"trainjob", 44},
+                                              {"pod", 9},
+                                              {"pod-group", 2},
+                                              {"deployment", 2},
+                                              {"external-framework", 3}};
   return all;
 }
 

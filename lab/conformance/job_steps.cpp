@@ -310,6 +310,7 @@ Result<jobs::JobWebhookConfig> config_of_jobs(const Json& given) {
   jobs.policy.reclaimable_pods = gate(given, "ReclaimablePods");
   jobs.policy.names_in_labels = !gate(given, "WorkloadIdentifierAnnotations");
   jobs.policy.elastic = gate(given, "ElasticJobsViaWorkloadSlices");
+  jobs.policy.finish_orphans = gate(given, "FinishOrphanedWorkloads");
   jobs.policy.partial_admission = gate(given, "PartialAdmission");
   jobs.policy.queue_labels = gate(given, "AssignQueueLabelsForPods");
   jobs.policy.admission_gates = gate(given, "AdmissionGatedBy");
