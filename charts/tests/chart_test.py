@@ -394,6 +394,14 @@ class Permissions(unittest.TestCase):
             self.assertEqual({v for v, g, r in granted if (g, r) == ("trainer.kubeflow.org", runtime)},
                              {"list", "watch"})
 
+    def test_clusters_of_elastic_jobs_of_ray_are_read(self):
+        for kind in ("rayjob", "rayservice"):
+            config = "integrations: {frameworks: [ray.io/%s]}" % kind
+            granted = permissions.granted(self.manager(
+                "--set-literal", f"managerConfig.controllerManagerConfigYaml={config}")[None])
+            self.assertEqual({v for v, g, r in granted if (g, r) == ("ray.io", "rayclusters")},
+                             {"list", "watch"})
+
     def test_a_hub_writes_in_its_namespaces_only(self):
         found = objects("regatta-worker", "--set", "namespaces={a,b}")
         verbs = {v for v, _, _ in permissions.granted(found["ClusterRole", "multikueue-sa"]["rules"])}
