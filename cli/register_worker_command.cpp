@@ -122,6 +122,9 @@ void add_registration_options(CLI::App* command, RegisterFlags* flags) {
       ->delimiter(',')
       ->allow_extra_args(false);
   add_frameworks(command, &options.account.frameworks);
+  command->add_flag("--provide", options.account.provide,
+                    "Let the hub create namespaces, LocalQueues and WorkloadPriorityClasses there "
+                    "that its jobs need");
   command
       ->add_option("--account", flags->account,
                    "ServiceAccount of the hub on the worker: NAME, or NAMESPACE/NAME for another "
@@ -161,6 +164,7 @@ void add_register_worker_command(CLI::App* app, Action* action) {
       "\nExamples:\n"
       "  regatta register-worker east --worker-kubeconfig east.yaml\n"
       "  regatta register-worker east --worker-kubeconfig east.yaml --namespaces team-a,team-b\n"
+      "  regatta register-worker east --worker-kubeconfig east.yaml --provide\n"
       "  regatta register-worker east --worker-kubeconfig east.yaml --rotate\n"
       "  regatta register-worker east --worker-kubeconfig east.yaml --remove\n"
       "\nExit codes: 0; 1 when something was refused, or the worker is not Active in time; 2 for\n"

@@ -3,6 +3,7 @@
 #include "dispatch/group.h"
 #include "lib/api/core.h"
 #include "lib/api/names.h"
+#include "lib/api/own_names.h"
 #include "lib/base/joined.h"
 #include "lib/base/json_access.h"
 #include "lib/base/limited_text.h"
@@ -29,6 +30,11 @@ std::string text_of(const std::vector<std::string>& obstacles) {
     text += "; and " + std::to_string(obstacles.size() - told) + " more";
   }
   return limited_text(std::move(text), api::condition_message_max);
+}
+
+/// The value of a WorkloadPriorityClass.
+std::int32_t value_of(const Json& item) {
+  return static_cast<std::int32_t>(integer_at(item, "value").value_or(0));
 }
 
 /// An answer to this request, whatever becomes of others.
@@ -126,9 +132,7 @@ placement::HubNeeds ProvideController::needs_of(const std::string& cluster) cons
   return needs;
 }
 
-Task<Status> ProvideController::list(
-    Remote worker, api::ResourceInfo resource,
-    std::function<void(const api::ObjectKey&, const Json&)> visit) {
+Task<Status> ProvideController::list(Remote worker, api::ResourceInfo resource, Visit visit) {
   const std::function<void(const Json&)> each = [&](const Json& item) {
     const Json& metadata = at_or_null(item, "metadata");
     visit({text_at(metadata, "namespace"), text_at(metadata, "name")}, item);
@@ -146,28 +150,32 @@ Task<Status> ProvideController::list(
 
 Task<Status> ProvideController::read(Remote worker, const placement::Provision& asked,
                                      placement::WorkerHas* has) {
+  const Visit add_namespace = [has](const api::ObjectKey& key, const Json&) {
+    has->namespaces.insert(key.name);
+  };
+  const Visit add_local_queue = [has](const api::ObjectKey& key, const Json&) {
+    has->local_queues.insert(key);
+  };
+  const Visit add_cluster_queue = [has](const api::ObjectKey& key, const Json&) {
+    has->cluster_queues.insert(key.name);
+  };
+  const Visit add_class = [has, this](const api::ObjectKey& key, const Json& item) {
+    auto& one = has->priority_classes[key.name];
+    one.value = value_of(item);
+    one.ours = text_at(item, {"metadata", "labels", api::labels::multikueue_origin}) == origin_;
+  };
   Status done = ok();
   if (asked.namespaces || asked.local_queues) {
-    done = co_await list(worker, api::Namespace::resource,
-                         [&](const auto& key, const Json&) { has->namespaces.insert(key.name); });
+    done = co_await list(worker, api::Namespace::resource, add_namespace);
   }
   if (done && asked.local_queues) {
-    done = co_await list(worker, api::LocalQueue::resource,
-                         [&](const auto& key, const Json&) { has->local_queues.insert(key); });
+    done = co_await list(worker, api::LocalQueue::resource, add_local_queue);
   }
   if (done && asked.local_queues) {
-    done = co_await list(worker, api::ClusterQueue::resource, [&](const auto& key, const Json&) {
-      has->cluster_queues.insert(key.name);
-    });
+    done = co_await list(worker, api::ClusterQueue::resource, add_cluster_queue);
   }
   if (done && asked.priority_classes) {
-    const std::string origin(api::labels::multikueue_origin);
-    done = co_await list(worker, api::WorkloadPriorityClass::resource,
-                         [&](const auto& key, const Json& item) {
-                           auto& one = has->priority_classes[key.name];
-                           one.value = item.value("value", 0);
-                           one.ours = text_at(item, {"metadata", "labels", origin}) == origin_;
-                         });
+    done = co_await list(worker, api::WorkloadPriorityClass::resource, add_class);
   }
   co_return done;
 }
@@ -212,7 +220,8 @@ Task<Status> ProvideController::reconcile(std::string name) {
   if (!cluster || cluster->metadata.deleting()) co_return ok();
   const placement::Provision asked = placement::provision_of(cluster->metadata);
   if (!asked.any() && asked.unknown.empty()) {
-    if (fleet_.told(name, needs_lacking)) fleet_.tell(name, needs_lacking, std::nullopt);
+    if (fleet_.told(name, api::conditions::needs_lacking))
+      fleet_.tell(name, api::conditions::needs_lacking, std::nullopt);
     co_return ok();
   }
   const auto* member = fleet_.find(name);
@@ -231,9 +240,9 @@ Task<Status> ProvideController::reconcile(std::string name) {
   if (!done) co_return done;
   const bool lacks = !plan.obstacles.empty();
   std::optional<clusters::Notice> notice;
-  if (lacks) notice = {std::string(not_provided), text_of(plan.obstacles)};
-  if (lacks || fleet_.told(name, needs_lacking)) {
-    fleet_.tell(name, needs_lacking, std::move(notice));
+  if (lacks) notice = {std::string(api::reasons::not_provided), text_of(plan.obstacles)};
+  if (lacks || fleet_.told(name, api::conditions::needs_lacking)) {
+    fleet_.tell(name, api::conditions::needs_lacking, std::move(notice));
   }
   queue_.add_after(name, lacks ? next_try : next_look);
   co_return ok();

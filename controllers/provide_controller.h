@@ -5,14 +5,10 @@
 #include "lib/runtime/work_queue.h"
 #include "placement/provide.h"
 
+#include <functional>
 #include <string>
 
 namespace regatta::controllers {
-
-/// The condition of a MultiKueueCluster whose worker lacks something that the hub was asked to
-/// provide and cannot; and its reasons.
-inline constexpr std::string_view needs_lacking = "NeedsLacking";
-inline constexpr std::string_view not_provided = "NotProvided";
 
 /// Creates on workers what jobs of the hub need there, where the MultiKueueCluster asks for it
 /// (placement/provide.h). It lists what a worker has when it connects, when something changes on
@@ -32,8 +28,8 @@ class ProvideController {
   Task<> work();
   Task<Status> reconcile(std::string name);
   Task<Status> read(Remote worker, const placement::Provision& asked, placement::WorkerHas* has);
-  Task<Status> list(Remote worker, api::ResourceInfo resource,
-                    std::function<void(const api::ObjectKey&, const Json&)> visit);
+  using Visit = std::function<void(const api::ObjectKey&, const Json&)>;
+  Task<Status> list(Remote worker, api::ResourceInfo resource, Visit visit);
   /// Carries the steps out, and adds what was refused to the obstacles.
   Task<Status> carry_out(std::string name, Remote worker, placement::ProvidePlan* plan);
   placement::HubNeeds needs_of(const std::string& cluster) const;

@@ -289,6 +289,12 @@ std::optional<std::string> waits_for(const JobView& view, const std::vector<JobA
 
 namespace {
 
+/// A job has one Workload, unless it is elastic. Then it has slices, which end one after the other.
+std::vector<JobAction> end_others(const JobView& view, const WorkloadPtr& kept) {
+  if (has_prebuilt_slices(view)) return end_replaced(view, *kept);
+  return is_elastic(view) ? std::vector<JobAction>() : drop_others(view, kept);
+}
+
 /// Rules for jobs that act through Pods, before or instead of the others.
 std::optional<std::vector<JobAction>> plan_of_pods(const JobView& view) {
   if (view.job->serving()) return plan_serving(view);
@@ -312,8 +318,7 @@ std::vector<JobAction> apply_rules(const JobView& view) {
     if (auto actions = deleted_job(view)) return *actions;
   }
   if (auto actions = plan_of_pods(view)) return *actions;
-  const bool elastic = is_elastic(view);
-  if (elastic) {
+  if (is_elastic(view)) {
     if (auto action = note_size(view)) return {*action};
     if (auto actions = plan_slices(view); !actions.empty()) return actions;
   }
@@ -325,11 +330,7 @@ std::vector<JobAction> apply_rules(const JobView& view) {
   if (view.prebuilt && !job.composed()) {
     if (auto actions = claim_prebuilt(view, workload)) return *actions;
   }
-  if (has_prebuilt_slices(view)) {
-    if (auto actions = end_replaced(view, *workload); !actions.empty()) return actions;
-  } else if (!elastic) {
-    if (auto actions = drop_others(view, workload); !actions.empty()) return actions;
-  }
+  if (auto actions = end_others(view, workload); !actions.empty()) return actions;
   // 5. The Workload finished.
   if (is_finished(*workload)) return finished_workload(view, workload, end.has_value());
   // 6. The Workload is being deleted.

@@ -261,7 +261,8 @@ Task<Status> give_token(RegistrationDeps deps, RegistrationOptions options,
   const Status tried = co_await try_token(deps.try_token, endpoint, options.account);
   if (!tried) co_return tried;
   const std::string text = kubeconfig::write(endpoint, options.cluster);
-  for (Wanted& wanted : hub_objects(options.hub_ns, options.cluster, text)) {
+  for (Wanted& wanted :
+       hub_objects(options.hub_ns, options.cluster, text, options.account.provide)) {
     const Status applied = co_await apply(deps.hub, "hub", std::move(wanted), deps.say);
     if (!applied) co_return applied;
   }
@@ -365,7 +366,8 @@ std::string dry_run(const RegistrationOptions& options, kubeconfig::Endpoint wor
     out += "---\n" + api::dump_yaml(wanted.object);
   }
   out += "---\n# On the hub\n";
-  std::vector<Wanted> objects = hub_objects(options.hub_ns, options.cluster, "");
+  std::vector<Wanted> objects =
+      hub_objects(options.hub_ns, options.cluster, "", options.account.provide);
   objects.front().object["stringData"] = {
       {"kubeconfig", kubeconfig::write(endpoint, options.cluster)}};
   objects.front().object.erase("data");

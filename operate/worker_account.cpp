@@ -2,6 +2,7 @@
 
 #include "lib/api/core.h"
 #include "lib/api/kueue.h"
+#include "lib/api/own_names.h"
 #include "lib/base/base64.h"
 #include "lib/base/json_access.h"
 #include "operate/resources.h"
@@ -48,6 +49,14 @@ const std::vector<Rule>& looks() {
   static const std::vector<Rule> all = {{"kueue.x-k8s.io", "clusterqueues", {"list", "watch"}},
                                         {"kueue.x-k8s.io", "localqueues", {"list", "watch"}},
                                         {"kueue.x-k8s.io", "cohorts", {"list", "watch"}}};
+  return all;
+}
+/// What a hub needs that creates what is lacking.
+const std::vector<Rule>& provisions() {
+  static const std::vector<Rule> all = {
+      {"", "namespaces", {"create", "list"}},
+      {"kueue.x-k8s.io", "localqueues", {"create"}},
+      {"kueue.x-k8s.io", "workloadpriorityclasses", {"create", "list", "patch"}}};
   return all;
 }
 std::vector<Rule> writes(const WorkerAccount& account) {
@@ -143,6 +152,9 @@ std::vector<Wanted> worker_objects(const WorkerAccount& account) {
   Wanted everywhere = of_account(cluster_roles, account, "");
   Json rules = to_json(reads(account));
   for (Json& rule : to_json(looks())) rules.push_back(std::move(rule));
+  if (account.provide) {
+    for (Json& rule : to_json(provisions())) rules.push_back(std::move(rule));
+  }
   if (account.namespaces.empty()) {
     for (Json& rule : to_json(writes(account))) rules.push_back(std::move(rule));
   }
@@ -192,13 +204,14 @@ std::vector<Permission> permissions_of(const WorkerAccount& account) {
   };
   add(reads(account), "");
   add(looks(), "", false);
+  if (account.provide) add(provisions(), "");
   if (account.namespaces.empty()) add(writes(account), "");
   for (const std::string& ns : account.namespaces) add(writes(account), ns);
   return out;
 }
 
 std::vector<Wanted> hub_objects(const std::string& ns, const std::string& cluster,
-                                const std::string& kubeconfig) {
+                                const std::string& kubeconfig, bool provide) {
   Wanted secret = object(api::Secret::resource, ns, secret_name(cluster));
   secret.object["type"] = "Opaque";
   secret.object["data"] = {{"kubeconfig", base64_encode(kubeconfig)}};
@@ -206,6 +219,10 @@ std::vector<Wanted> hub_objects(const std::string& ns, const std::string& cluste
   member.object["spec"] = {
       {"clusterSource",
        {{"kubeConfig", {{"locationType", "Secret"}, {"location", secret_name(cluster)}}}}}};
+  if (provide) {
+    member.object["metadata"]["annotations"][std::string(api::annotations::provide)] =
+        "namespaces,localqueues,workloadpriorityclasses";
+  }
   return {std::move(secret), std::move(member)};
 }
 

@@ -20,6 +20,8 @@ struct WorkerAccount {
   /// Kinds of jobs that the hub sends, as integrations.frameworks names them, or as
   /// RESOURCE.GROUP.
   std::vector<std::string> frameworks = {"batch/job"};
+  /// The hub creates what its jobs need there (placement/provide.h).
+  bool provide = false;
 };
 
 /// The group and the resource of a framework: "batch" and "jobs" of "batch/job"; "pod" is of the
@@ -59,9 +61,10 @@ struct Permission {
 };
 std::vector<Permission> permissions_of(const WorkerAccount& account);
 
-/// The Secret with the kubeconfig and the MultiKueueCluster, in that order.
+/// The Secret with the kubeconfig and the MultiKueueCluster, in that order. With `provide` that
+/// asks the hub for all that it can provide.
 std::vector<Wanted> hub_objects(const std::string& ns, const std::string& cluster,
-                                const std::string& kubeconfig);
+                                const std::string& kubeconfig, bool provide = false);
 std::string secret_name(const std::string& cluster);
 
 /// Whether the object bears the labels of this command.

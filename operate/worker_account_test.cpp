@@ -56,6 +56,9 @@ TEST(WorkerAccount, has_the_rights_that_the_chart_gives) {
   kinds.frameworks = {"batch/job", "jobset.x-k8s.io/jobset", "ray.io/raycluster", "statefulset",
                       "processes.flows.example.com"};
   EXPECT_EQ(of_command(kinds), of_chart("frameworks"));
+  WorkerAccount provided;
+  provided.provide = true;
+  EXPECT_EQ(of_command(provided), of_chart("provide"));
 }
 
 TEST(WorkerAccount, knows_the_resource_of_a_framework) {
@@ -81,7 +84,9 @@ TEST(WorkerAccount, is_asked_for_each_right_that_it_gets) {
   limited.namespaces = {"team-a", "team-b"};
   WorkerAccount kinds;
   kinds.frameworks = {"jobset.x-k8s.io/jobset"};
-  for (const WorkerAccount& account : {WorkerAccount(), limited, kinds}) {
+  WorkerAccount provided;
+  provided.provide = true;
+  for (const WorkerAccount& account : {WorkerAccount(), limited, kinds, provided}) {
     Rights asked;
     for (const Permission& one : permissions_of(account)) {
       const std::string kind = one.ns.empty() ? "ClusterRole" : "Role";

@@ -3,6 +3,7 @@
 #include "lib/api/codec.h"
 #include "lib/api/core.h"
 #include "lib/api/names.h"
+#include "lib/api/own_names.h"
 
 #include <algorithm>
 
@@ -41,7 +42,7 @@ class Planner {
 
   ProvidePlan plan() {
     for (const std::string& word : asked_.unknown) {
-      plan_.obstacles.push_back("\"" + word + "\" in " + std::string(provide_annotation) +
+      plan_.obstacles.push_back("\"" + word + "\" in " + std::string(api::annotations::provide) +
                                 " is none of namespaces, localqueues, workloadpriorityclasses");
     }
     if (asked_.namespaces) add_namespaces();
@@ -82,8 +83,9 @@ class Planner {
         plan_.obstacles.push_back(
             "LocalQueue " + key.str() + " has nowhere to lead to: there is no ClusterQueue \"" +
             queue->spec.cluster_queue + "\"" +
-            (asked_.cluster_queue.empty() ? ", and no " + std::string(provide_queue_annotation)
-                                          : " nor \"" + asked_.cluster_queue + "\""));
+            (asked_.cluster_queue.empty()
+                 ? ", and no " + std::string(api::annotations::provide_cluster_queue)
+                 : " nor \"" + asked_.cluster_queue + "\""));
         continue;
       }
       const bool there = worker_.namespaces.contains(key.ns) || asked_.namespaces;
@@ -131,7 +133,7 @@ class Planner {
 
 Provision provision_of(const api::ObjectMeta& cluster) {
   Provision out;
-  for (std::string& word : words_of(cluster.annotation(std::string(provide_annotation)))) {
+  for (std::string& word : words_of(cluster.annotation(std::string(api::annotations::provide)))) {
     if (word == "namespaces") {
       out.namespaces = true;
     } else if (word == "localqueues") {
@@ -142,7 +144,7 @@ Provision provision_of(const api::ObjectMeta& cluster) {
       out.unknown.push_back(std::move(word));
     }
   }
-  out.cluster_queue = cluster.annotation(std::string(provide_queue_annotation));
+  out.cluster_queue = cluster.annotation(std::string(api::annotations::provide_cluster_queue));
   return out;
 }
 

@@ -32,9 +32,6 @@ struct Provision {
 
 /// multikueue.regatta.dev/provide: "namespaces,localqueues,workloadpriorityclasses", or some of
 /// them; multikueue.regatta.dev/provide-cluster-queue: the name of a ClusterQueue there.
-inline constexpr std::string_view provide_annotation = "multikueue.regatta.dev/provide";
-inline constexpr std::string_view provide_queue_annotation =
-    "multikueue.regatta.dev/provide-cluster-queue";
 Provision provision_of(const api::ObjectMeta& cluster);
 
 /// What the hub has for that worker.

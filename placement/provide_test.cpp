@@ -1,6 +1,6 @@
 #include "placement/provide.h"
 
-#include "lib/api/core.h"
+#include "lib/api/own_names.h"
 
 #include <gmock/gmock.h>
 
@@ -119,7 +119,7 @@ TEST_F(Provide, ANamespaceThatIsDeletedOnTheHubGetsNothing) {
 TEST(ProvisionOf, ReadsTheAnnotations) {
   const auto of = [](const char* text) {
     api::ObjectMeta cluster;
-    cluster.annotations[std::string(provide_annotation)] = text;
+    cluster.annotations[std::string(api::annotations::provide)] = text;
     return provision_of(cluster);
   };
   EXPECT_FALSE(provision_of({}).any());

@@ -310,6 +310,12 @@ class Permissions(unittest.TestCase):
                      for r in o["rules"]]
             self.assertEqual(sorted(permissions.granted(rules)), sorted(self.asked["worker"]))
 
+    def test_what_a_hub_provides_is_granted_where_it_may(self):
+        found = objects("regatta-worker", "--set", "provide=true")
+        granted = permissions.granted(found["ClusterRole", "multikueue-sa"]["rules"])
+        self.assertEqual(granted, self.asked["worker"] | self.asked["provide"])
+        self.assertFalse(self.asked["provide"] <= self.asked["worker"])
+
     def test_listed_kinds_of_jobs_are_granted_as_jobs_are(self):
         listed = [one for one in FRAMEWORKS[1:] if one not in PODS_FRAMEWORKS]
         self.assertIn("ray.io/rayjob", listed)
@@ -357,7 +363,7 @@ class Permissions(unittest.TestCase):
         granted = permissions.granted(found["ClusterRole", "multikueue-sa"]["rules"])
         jobs = {v for v, g, r in self.asked["worker"] if (g, r) == ("batch", "jobs")}
         self.assertEqual({v for v, g, r in granted
-                          if (g, r) == ("flows.example.com", "processes")}, jobs)
+                          if (g, r) == ("flows.example.com", "processes")}, jobs - {"patch"})
 
     def test_what_acts_through_pods_is_read_and_its_pods_are_jobs(self):
         for listed, group, wanted in [("deployment", "apps", set()),

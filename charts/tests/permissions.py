@@ -106,6 +106,13 @@ PLACES = {
         "patch_raw kind.resource()": ("worker", "patch Job"),
         "get_raw job.kind->resource()": ("worker", "get Job"),
     },
+    "controllers/provide_controller.cpp": {
+        "list_raw resource": ("provide", "list Namespace", "list LocalQueue", "list ClusterQueue",
+                              "list WorkloadPriorityClass"),
+        "patch_raw *step.resource": ("provide", "patch WorkloadPriorityClass"),
+        "create_raw *step.resource": ("provide", "create Namespace", "create LocalQueue",
+                                      "create WorkloadPriorityClass"),
+    },
     "controllers/elastic_ungater.cpp": {
         "patch<api::Pod> key": ("own", "patch Pod"),
     },
@@ -195,8 +202,8 @@ def sources():
 
 
 def derived():
-    """(permissions for "own", "certificates", "reviews" and "worker", what does not fit together)."""
-    asked = {where: set() for where in ("own", "certificates", "reviews", "worker")}
+    """(permissions for "own", "certificates", "reviews", "provide" and "worker", what does not fit together)."""
+    asked = {where: set() for where in ("own", "certificates", "reviews", "provide", "worker")}
     wrong, seen = [], set()
     add = lambda where, *texts: asked[where].update(permission(t) for t in texts)
     for name, text in sources():

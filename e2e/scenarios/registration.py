@@ -5,12 +5,14 @@ import os
 import subprocess
 
 from harness import objects
-from harness.federation import Federation, report
+from harness.api import is_true
+from harness.federation import Federation, holding, report
 from harness.suite import scenario
 from harness.waiting import slowness
 
 SYSTEM, ACCOUNT = objects.SYSTEM, "multikueue-sa"
 KUEUE = "kueue.x-k8s.io/v1beta2"
+ORIGIN = "kueue.x-k8s.io/multikueue-origin"
 
 
 class Strangers(Federation):
@@ -201,6 +203,47 @@ def rights_for_other_kinds(env):
     fed.wait_for("the rights are there", only_unserved, 30)
     code, _, err = fed.regatta("doctor", "--frameworks", "jobset")
     assert code == 2 and "jobset" in err and "GROUP/KIND" in err, (code, err)
+
+
+@scenario
+def needs_are_provided(env):
+    """What a job needs is created on the worker that was registered for that, with its rights and no
+    more, and on no other; what is there stays; what cannot be created is told."""
+    fed = strangers(env)
+    fed.register("h100", "--provide")
+    fed.register("cpu")
+    fed.wait_queue_active()
+    space, queue = "team-new", "fresh"
+    high = {"apiVersion": KUEUE, "kind": "WorkloadPriorityClass", "metadata": {"name": "urgent"}, "value": 50}
+    fed.hub.kubectl.apply(
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": space, "labels": {"team": "new"}}},
+        high, {"apiVersion": KUEUE, "kind": "LocalQueue", "metadata": {"name": queue, "namespace": space},
+               "spec": {"clusterQueue": "fleet"}})
+    fed.hub.kubectl.create(objects.job("first", queue=queue, namespace=space,
+                                       labels={"kueue.x-k8s.io/priority-class": "urgent"}))
+
+    def lacking(text):
+        member = fed.hub.api.get("multikueueclusters", "h100")
+        return text in holding(member, "NeedsLacking", "True", "NotProvided")["message"] or report(member["status"])
+    # The ClusterQueue of the hub is called fleet, that of the worker local.
+    fed.wait_for("there is no queue to lead to", lambda: lacking(f"LocalQueue {space}/{queue} has nowhere"), 60)
+    fed.hub.kubectl.run("annotate", "multikueuecluster", "h100",
+                        "multikueue.regatta.dev/provide-cluster-queue=local")
+    fed.wait_for("it is Complete", lambda: is_true(fed.hub.api.get("jobs", "first", space), "Complete"), 90)
+    h100, cpu = fed.workers["h100"], fed.workers["cpu"]
+    made = h100.api.get("namespaces", space)["metadata"]["labels"]
+    assert made["team"] == "new" and ORIGIN in made, made
+    assert h100.api.get("workloadpriorityclasses", "urgent")["value"] == 50
+    for kind, name, where in (("namespaces", space, None), ("localqueues", queue, space),
+                              ("workloadpriorityclasses", "urgent", None)):
+        assert not cpu.api.find(kind, name, where), f"cpu has {kind} {name} unasked"
+
+    h100.kubectl.apply({**high, "metadata": {"name": "theirs"}, "value": 1})
+    fed.hub.kubectl.apply({**high, "metadata": {"name": "theirs"}, "value": 2})
+    fed.wait_for("the class of others is told", lambda: lacking("WorkloadPriorityClass theirs has the value 1"), 60)
+    assert h100.api.get("workloadpriorityclasses", "theirs")["value"] == 1
+    fed.hub.kubectl.run("delete", "localqueue", queue, "-n", space)
+    assert h100.api.find("localqueues", queue, space), "it was removed there"
 
 
 def settle(fed):

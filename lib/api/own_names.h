@@ -18,6 +18,10 @@ constexpr std::string_view placement = "multikueue.regatta.dev/placement";
 constexpr std::string_view placement_key = "multikueue.regatta.dev/placement-key";
 /// On a MultiKueueCluster: the name of its ManagedCluster or ClusterProfile, when that differs.
 constexpr std::string_view managed_cluster = "multikueue.regatta.dev/managed-cluster";
+/// On a MultiKueueCluster: what the hub creates there if it is lacking, separated by commas, and
+/// the ClusterQueue of LocalQueues whose own one is not there.
+constexpr std::string_view provide = "multikueue.regatta.dev/provide";
+constexpr std::string_view provide_cluster_queue = "multikueue.regatta.dev/provide-cluster-queue";
 /// On an AdmissionCheck of MultiKueue: the dispatcher of its workloads, as dispatcherName has it.
 constexpr std::string_view dispatcher = "multikueue.regatta.dev/dispatcher";
 /// On the same, for dispatchers that compare workers: expressions in CEL over `workload` and
@@ -56,6 +60,7 @@ namespace conditions {
 // Of a MultiKueueCluster
 constexpr std::string_view removals_held = "RemovalsHeld";
 constexpr std::string_view origin_shared = "OriginShared";
+constexpr std::string_view needs_lacking = "NeedsLacking";
 // Of a Workload
 /// How far MultiKueue has got with it, as one sentence on its dispatch as a whole.
 constexpr std::string_view dispatched = "Dispatched";
@@ -68,6 +73,8 @@ namespace reasons {
 constexpr std::string_view vanished_on_hub = "VanishedOnHub";
 // OriginShared
 constexpr std::string_view other_hub = "OtherHub";
+// NeedsLacking
+constexpr std::string_view not_provided = "NotProvided";
 constexpr std::string_view resolved = "Resolved";
 // Dispatched
 constexpr std::string_view dispatched = "Dispatched";
