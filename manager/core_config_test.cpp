@@ -126,7 +126,7 @@ TEST(CoreConfig, KindsOfOtherControllersAreOwnersThatWorkersAreNotAskedFor) {
 }
 
 /// A kind of two pod sets, with this in place of `managedBy`.
-std::string described(const std::string& more = "managedBy: /spec/managedBy") {
+std::string described_kinds(const std::string& more = "managedBy: /spec/managedBy") {
   return "  describedKinds:\n"
          "  - apiVersion: flows.example.com/v1\n"
          "    kind: Pipeline\n"
@@ -145,7 +145,7 @@ std::string with_frameworks(const std::string& names) {
 TEST(CoreConfig, DescribedKindsAreFollowedThatAreListed) {
   const std::string listed = "batch/job, flows.example.com/pipeline";
   for (const bool old : {false, true}) {
-    std::string text = with_frameworks(listed) + described();
+    std::string text = with_frameworks(listed) + described_kinds();
     if (old) text.replace(text.find("v1beta2"), 7, "v1beta1");
     const auto read = load_configuration(text, "");
     ASSERT_TRUE(read) << read.error().what();
@@ -156,7 +156,8 @@ TEST(CoreConfig, DescribedKindsAreFollowedThatAreListed) {
     EXPECT_EQ(kind->framework(), described_framework(read->integrations.described_kinds[0]));
     EXPECT_EQ(kinds.dispatched().all().size(), 2U);
   }
-  const auto unlisted = load_configuration(with_frameworks("batch/job") + described(), "").value();
+  const auto unlisted =
+      load_configuration(with_frameworks("batch/job") + described_kinds(), "").value();
   EXPECT_EQ(core_config(unlisted, "test")->kinds.all().size(), 1U);
   EXPECT_EQ(unlisted.warnings,
             std::vector<std::string>{"integrations.describedKinds that integrations.frameworks "
@@ -172,23 +173,25 @@ TEST(CoreConfig, MistakesInDescriptionsEndTheStartWithTheirPlace) {
     return core ? std::string() : core.error().what();
   };
   const std::string frameworks = with_frameworks("flows.example.com/pipeline");
-  EXPECT_EQ(error_of(frameworks + described("suspend: spec.suspend\n    managedBy: /status/x")),
-            "integrations.describedKinds[0].suspend: Invalid value: \"spec.suspend\": must be a "
-            "JSON pointer below /spec, of at most 256 bytes\n"
-            "integrations.describedKinds[0].managedBy: Invalid value: \"/status/x\": must be a "
-            "JSON pointer below /spec, of at most 256 bytes");
-  EXPECT_EQ(error_of(frameworks + described("suspnd: /spec/suspend")),
+  EXPECT_EQ(
+      error_of(frameworks + described_kinds("suspend: spec.suspend\n    managedBy: /status/x")),
+      "integrations.describedKinds[0].suspend: Invalid value: \"spec.suspend\": must be a "
+      "JSON pointer below /spec, of at most 256 bytes\n"
+      "integrations.describedKinds[0].managedBy: Invalid value: \"/status/x\": must be a "
+      "JSON pointer below /spec, of at most 256 bytes");
+  EXPECT_EQ(error_of(frameworks + described_kinds("suspnd: /spec/suspend")),
             "strict decoding error: unknown field \"integrations.describedKinds[0].suspnd\"; did "
             "you mean \"suspend\"?");
-  EXPECT_EQ(error_of(with_frameworks("flows.example.com/pipelines") + described()).substr(0, 88),
-            "integrations.frameworks[0]: Unsupported value: \"flows.example.com/pipelines\": "
-            "supported ");
-  EXPECT_EQ(error_of(frameworks + described() +
+  EXPECT_EQ(
+      error_of(with_frameworks("flows.example.com/pipelines") + described_kinds()).substr(0, 88),
+      "integrations.frameworks[0]: Unsupported value: \"flows.example.com/pipelines\": "
+      "supported ");
+  EXPECT_EQ(error_of(frameworks + described_kinds() +
                      "multiKueue: {externalFrameworks: [{name: Pipeline.v2.flows.example.com}]}"),
             "multiKueue.externalFrameworks: Pipeline.v2.flows.example.com: conflicts with "
             "integrations.describedKinds");
   EXPECT_EQ(error_of(frameworks + "  externalFrameworks: [Pipeline.v1.flows.example.com]\n" +
-                     described()),
+                     described_kinds()),
             "integrations.externalFrameworks: Pipeline.v1.flows.example.com: conflicts with "
             "integrations.describedKinds");
 }
