@@ -44,7 +44,13 @@ Task<Status> Dispatcher::write_job(
   const auto guarded = [&](const jobs::GenericJob& stored) -> std::optional<Json> {
     const auto workload = deps_.local.workloads.get(key);
     changed = !on_footing(key, workload.get()) || stored.metadata().uid != job->metadata().uid;
-    return changed ? std::nullopt : change(stored);
+    std::optional<Json> patch = changed ? std::nullopt : change(stored);
+    // A write may arrive after the next leader has written how the job ended. Only the API of
+    // batch/v1 refuses to undo that.
+    if (patch && !patch->empty()) {
+      (*patch)["metadata"]["resourceVersion"] = stored.metadata().resource_version;
+    }
+    return patch;
   };
   const Status done = co_await deps_.local.patch_job(jobs::id_of(*job), true, guarded);
   if (done && changed) co_return Error(Errc::conflict, changed_meanwhile);

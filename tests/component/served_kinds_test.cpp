@@ -144,6 +144,37 @@ TEST_F(ServedKinds, AJobSetThatNoWorkerServesSaysSoAndRunsOnceOneDoes) {
   EXPECT_TRUE(east.get(jobsets(), key("s")).is_null());
 }
 
+// The API server does not know that a JobSet that ended stays so.
+TEST_F(ServedKinds, AStatusThatArrivesLateDoesNotUndoTheEnd) {
+  worker_config_ = with_jobsets();
+  add_worker("east");
+  TestCluster& east = *workers_.at("east").cluster;
+  apply(crd_yaml(jobsets()));
+  ASSERT_TRUE(east.apply(crd_yaml(jobsets())));
+  configure_hub();
+  start_manager(with_jobsets());
+  start_worker("east");
+  apply(of_fleet("s"));
+  until("it runs there", [&] {
+    const Json copy = east.get(jobsets(), key("s"));
+    return copy.is_object() && copy["spec"]["suspend"] == false;
+  });
+  settle();
+  const auto says = [](const char* type) {
+    return R"({"status": {"conditions": [{"type": ")" + std::string(type) +
+           R"(", "status": "True", "reason": "R", "message": "m",
+              "lastTransitionTime": "2026-01-01T00:00:00Z"}]}})";
+  };
+  kube::NetworkFaults& slow = manager_->faults();
+  slow.delay_min = slow.delay_max = 20s;
+  ASSERT_TRUE(east.patch(jobsets(), key("s"), says("StartupPolicyInProgress"), "status"));
+  settle(2s);
+  // As a manager that led meanwhile has seen it.
+  ASSERT_TRUE(cluster_.patch(jobsets(), key("s"), says("Completed"), "status"));
+  settle(9s);
+  EXPECT_EQ(cluster_.get(jobsets(), key("s"))["status"]["conditions"][0]["type"], "Completed");
+}
+
 TEST_F(ServedKinds, AKindThatRunsOnNoWorkerIsRejectedThereAndWorkersDoNotLackIt) {
   manager::CoreConfig with_spark;
   with_spark.kinds = jobs::enabled_kinds({"sparkoperator.k8s.io/sparkapplication"});
