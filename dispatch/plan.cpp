@@ -68,14 +68,22 @@ void remove_all_but(Plan* plan, const Clusters& clusters, const std::string& kep
   }
 }
 
-/// Whether a connected cluster other than `name` is still seen to hold the Job, or an object that
-/// may be the Job.
+/// A connected cluster is still seen to hold the Job, or an object that may be the Job.
+bool may_hold_job(const ClusterView& v) {
+  return v.connected && (holds_job(v) || v.certainty == Certainty::unreadable);
+}
+
+/// Another cluster than `name` does.
 bool job_elsewhere(const Clusters& clusters, const std::string& name) {
   return std::any_of(clusters.begin(), clusters.end(), [&](const auto& entry) {
-    const ClusterView& v = entry.second;
-    const bool may_hold = holds_job(v) || v.certainty == Certainty::unreadable;
-    return entry.first != name && v.connected && may_hold;
+    return entry.first != name && may_hold_job(entry.second);
   });
+}
+
+/// A Job whose copy is being removed is not the one that the hub had chosen, or was given up. It
+/// does not run, and its end is not that of the hub's.
+bool ended_in_vain(const ClusterView& v) {
+  return v.copy && v.copy->deleting && v.job_ended;
 }
 
 /// What is left of the grace of a lost cluster; zero when it is over.
@@ -125,7 +133,10 @@ bool taken_back(const LocalView& local) {
 /// When no worker is left that could report it, the hub's Job is told that its pods are gone.
 /// Otherwise it would count them, and hold its quota, for ever.
 void release_job(Plan* plan, const GroupView& g, TimePoint now, const PlanConfig& config) {
-  if (!g.local.job_active || job_elsewhere(g.clusters, "")) return;
+  const bool held = std::any_of(g.clusters.begin(), g.clusters.end(), [](const auto& entry) {
+    return may_hold_job(entry.second) && !ended_in_vain(entry.second);
+  });
+  if (!g.local.job_active || held) return;
   Duration grace{0};
   for (const auto& [name, v] : g.clusters) {
     if (!v.connected) grace = std::max(grace, grace_left(g, v, now, config));
@@ -148,7 +159,8 @@ Plan clean_up(const GroupView& g, TimePoint now, const PlanConfig& config) {
     const bool stopped = v.connected && holds_job(v) && !v.job_active;
     const bool end =
         g.local.finished && g.local.job_unended && v.job_ended && name == g.local.cluster_name;
-    if (!g.local.replaced && stopped && v.job_news && (g.local.job_active || end)) {
+    const bool says_so = g.local.job_active && !ended_in_vain(v) && !g.local.replaced;
+    if (stopped && v.job_news && (says_so || end)) {
       plan.actions.push_back(CopyJobStatus{name, end});
     }
     remove(&plan, name, v);
@@ -194,7 +206,8 @@ Plan wind_down(const GroupView& g, TimePoint now, const PlanConfig& config) {
       continue;
     }
     // The slice under which the Job runs there removes it, since no other one takes over any more.
-    if (!holds_job(v) || !v.copy || v.copy->of_another_life || v.job_under_other_slice) {
+    const bool follows = holds_job(v) && v.copy && !v.copy->of_another_life;
+    if (!follows || ended_in_vain(v) || v.job_under_other_slice) {
       remove(&plan, name, v);
       continue;
     }

@@ -492,6 +492,17 @@ INSTANTIATE_TEST_SUITE_P(
                g.local.config_missing = true;
              }),
              "copy final status from a, finish Succeeded (Job finished)"},
+        Case{"the_end_of_a_job_whose_copy_is_being_removed_does_not_count",
+             Given{"a", "b"}.evicted(true).ended("a").with([](Given& g) {
+               g.clusters["a"].copy->deleting = g.clusters["a"].job_news = true;
+             }),
+             "remove job and copy on a, release job"},
+        Case{"nor_once_the_quota_is_given_back",
+             Given{"a", "b"}.evicted(true).ended("a").with([](Given& g) {
+               g.local.quota_reserved = false;
+               g.clusters["a"].copy->deleting = g.clusters["a"].job_news = true;
+             }),
+             "remove job and copy on a, release job"},
         Case{"quota_of_an_evicted_job_is_held_while_a_lost_worker_may_still_run_it",
              Given{"a"}.evicted(true).admitted("a", 9s).job("a").lost("a", 5min),
              "look again in 600s"},
