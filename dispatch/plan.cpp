@@ -159,8 +159,8 @@ Plan clean_up(const GroupView& g, TimePoint now, const PlanConfig& config) {
     const bool stopped = v.connected && holds_job(v) && !v.job_active;
     const bool end =
         g.local.finished && g.local.job_unended && v.job_ended && name == g.local.cluster_name;
-    const bool says_so = g.local.job_active && !ended_in_vain(v) && !g.local.replaced;
-    if (stopped && v.job_news && (says_so || end)) {
+    const bool says_so = g.local.job_active && !ended_in_vain(v);
+    if (!g.local.replaced && stopped && v.job_news && (says_so || end)) {
       plan.actions.push_back(CopyJobStatus{name, end});
     }
     remove(&plan, name, v);

@@ -16,6 +16,7 @@ KINDS = {
     "workloads": (KUEUE, True), "localqueues": (KUEUE, True), "clusterqueues": (KUEUE, False),
     "multikueueclusters": (KUEUE, False), "multikueueconfigs": (KUEUE, False),
     "admissionchecks": (KUEUE, False), "resourceflavors": (KUEUE, False),
+    "workloadpriorityclasses": (KUEUE, False),
     "customresourcedefinitions": ("/apis/apiextensions.k8s.io/v1", False),
     "leases": ("/apis/coordination.k8s.io/v1", True),
 }

@@ -2,6 +2,7 @@
 #include "lab/cluster/fleet.h"
 #include "lab/cluster/garbage_collector.h"
 #include "lab/cluster/job_controller.h"
+#include "lab/cluster/kind_operator.h"
 #include "lab/cluster/namespace_controller.h"
 #include "lib/api/core.h"
 #include "lib/kube/client.h"
@@ -162,6 +163,57 @@ TEST_F(SandboxCluster, AGatedPodGoesWhereItIsSentAndALostNodeLosesIt) {
   send_to("cpu-2");
   world_.run_for(5s);
   EXPECT_FALSE(the_pod()["spec"].contains("nodeName")) << "that node takes no pod";
+  scope_.stop();
+  world_.run_for(1s);
+}
+
+TEST_F(SandboxCluster, AnOperatorRunsTheJobsOfItsKindThatSayHowLong) {
+  const api::ResourceInfo crds{"apiextensions.k8s.io", "v1", "CustomResourceDefinition",
+                               "customresourcedefinitions", false};
+  const OperatedKind& jobset = *operated_kind("jobset.x-k8s.io", "JobSet");
+  KindOperator runs({client_, world_, world_.rng, world_.executor(), Log()}, jobset);
+  scope_.spawn("operator", runs.run());
+  world_.run_for(10s);
+  create(crds, "", R"({"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition",
+    "metadata":{"name":"jobsets.jobset.x-k8s.io",
+                "annotations":{"api-approved.kubernetes.io":"unapproved"}},
+    "spec":{"group":"jobset.x-k8s.io","scope":"Namespaced",
+      "names":{"kind":"JobSet","listKind":"JobSetList","plural":"jobsets"},
+      "versions":[{"name":"v1alpha2","served":true,"storage":true,"subresources":{"status":{}},
+        "schema":{"openAPIV3Schema":{"type":"object",
+          "x-kubernetes-preserve-unknown-fields":true}}}]}})");
+  world_.run_for(2min);
+  const auto job = [&](const std::string& name, const char* annotations) {
+    const std::string text = R"({"apiVersion":"jobset.x-k8s.io/v1alpha2","kind":"JobSet",
+      "metadata":{"name":")" +
+                             name + R"(","annotations":)" + annotations +
+                             R"(},"spec":{"replicatedJobs":[{"name":"crew","replicas":2}]}})";
+    create(jobset.resource, "default", text.c_str());
+  };
+  job("good", R"({"sandbox.regatta.dev/run-seconds":"30"})");
+  job("bad", R"({"sandbox.regatta.dev/run-seconds":"30","sandbox.regatta.dev/fail":"true"})");
+  job("unsaid", "{}");
+  const auto status = [&](const char* name) {
+    return get(jobset.resource, "default", name).value("status", Json::object());
+  };
+  world_.run_for(5s);
+  EXPECT_EQ(status("good")["replicatedJobsStatus"][0]["active"], 2);
+  const auto stopped =
+      wait(client_.patch_raw(jobset.resource, api::ObjectKey("default", "bad"),
+                             kube::PatchType::merge, R"({"spec":{"suspend":true}})"));
+  EXPECT_TRUE(stopped);
+  world_.run_for(30s);
+  EXPECT_EQ(status("good")["terminalState"], "Completed");
+  EXPECT_EQ(status("bad")["conditions"][0]["type"], "Suspended") << status("bad").dump();
+  const auto started =
+      wait(client_.patch_raw(jobset.resource, api::ObjectKey("default", "bad"),
+                             kube::PatchType::merge, R"({"spec":{"suspend":false}})"));
+  EXPECT_TRUE(started);
+  world_.run_for(10s);
+  EXPECT_EQ(status("bad")["replicatedJobsStatus"][0]["active"], 2) << "its time begins anew";
+  world_.run_for(30s);
+  EXPECT_EQ(status("bad")["terminalState"], "Failed");
+  EXPECT_TRUE(status("unsaid").empty());
   scope_.stop();
   world_.run_for(1s);
 }

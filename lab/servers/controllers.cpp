@@ -2,6 +2,7 @@
 
 #include "lab/cluster/garbage_collector.h"
 #include "lab/cluster/job_controller.h"
+#include "lab/cluster/kind_operator.h"
 #include "lab/cluster/namespace_controller.h"
 #include "lib/runtime/deadline.h"
 
@@ -30,6 +31,14 @@ Task<> run_jobs(ControllersDeps deps, JobControllerOptions options) {
   co_await controller.run();
 }
 
+/// Of one of operated_kinds().
+Task<> run_operator(ControllersDeps deps, const OperatedKind* kind) {
+  KindOperatorDeps operator_deps{deps.client, deps.clock, deps.rng, deps.executor,
+                                 deps.log.named("operators")};
+  KindOperator runs(std::move(operator_deps), *kind);
+  co_await runs.run();
+}
+
 Task<> collect_garbage(ControllersDeps deps) {
   GarbageCollectorDeps collector_deps{deps.client, deps.clock, deps.rng, deps.executor,
                                       deps.log.named("garbage-collector")};
@@ -55,6 +64,7 @@ Task<> run_cluster_controllers(ControllersDeps deps, ControllerOptions options) 
     jobs.behaviour.pods = options.pods;
     all.push_back(keep_nodes(deps, *options.fleet));
     all.push_back(run_jobs(deps, jobs));
+    for (const OperatedKind& kind : operated_kinds()) all.push_back(run_operator(deps, &kind));
   }
   co_await all_of(std::move(all));
 }

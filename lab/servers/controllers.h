@@ -11,7 +11,7 @@
 namespace regatta::lab {
 
 struct ControllerOptions {
-  std::optional<Fleet> fleet;  ///< simulated nodes, and Jobs that run on them; unset: neither
+  std::optional<Fleet> fleet;  ///< simulated nodes, and jobs that run on them; unset: neither
   bool pods = true;            ///< Jobs have Pod objects
 };
 
@@ -24,7 +24,7 @@ struct ControllersDeps {
 };
 
 /// The controllers that make an API server a cluster: garbage collection of owners, namespaces, and
-/// with a fleet nodes and running Jobs. Runs until cancelled.
+/// with a fleet nodes, running Jobs and the operators of other kinds. Runs until cancelled.
 Task<> run_cluster_controllers(ControllersDeps deps, ControllerOptions options);
 
 /// The fleet called `what`: one of the examples ("a100", "h100", "cpu"), "none", what parse_fleet()
