@@ -1,7 +1,9 @@
 #include "tests/sim/chaos.h"
 
 #include "lib/base/json_access.h"
+#include "lib/base/merge_patch.h"
 #include "tests/sim/invariant.h"
+#include "tests/sim/kinds.h"
 #include "tests/sim/objects.h"
 
 #include <nlohmann/json.hpp>
@@ -34,6 +36,10 @@ void mend(LinkFaults* link) {
   sound.partitioned = link->partitioned;
   sound.refuse_jobs = link->refuse_jobs;
   *link = sound;
+}
+
+api::ResourceInfo resource_of(const apiserver::Stored& job) {
+  return kind_of(job.value()).resource;
 }
 
 }  // namespace
@@ -168,6 +174,19 @@ apiserver::StoredPtr Chaos::any_object(SimCluster* cluster, const char* resource
   auto chosen = shelf->objects().begin();
   std::advance(chosen, rng_.between(0, std::int64_t(shelf->objects().size()) - 1));
   return chosen->second;
+}
+
+std::vector<apiserver::StoredPtr> Chaos::jobs_of(SimCluster* cluster) const {
+  std::vector<apiserver::StoredPtr> all;
+  deps_.around.history.each_job(cluster->name(),
+                                [&](const apiserver::StoredPtr& job) { all.push_back(job); });
+  return all;
+}
+
+apiserver::StoredPtr Chaos::any_job(SimCluster* cluster) {
+  const auto all = jobs_of(cluster);
+  if (all.empty()) return nullptr;
+  return all[std::size_t(rng_.between(0, std::int64_t(all.size()) - 1))];
 }
 
 // --- processes and links ---
@@ -308,42 +327,45 @@ Task<> Chaos::restore_hub() {
 
 Task<> Chaos::delete_job() {
   SimCluster* hub = any_hub();
-  const auto job = any_object(hub, jobs);
-  if (job) co_await hub->remove(api::Job::resource, api::ObjectKey(job->ns(), job->name()));
+  const auto job = any_job(hub);
+  if (job) co_await hub->remove(resource_of(*job), api::ObjectKey(job->ns(), job->name()));
 }
 
 /// The Job that ended last; null when none has.
-apiserver::StoredPtr Chaos::last_ended(SimCluster* hub) {
+apiserver::StoredPtr Chaos::last_ended(SimCluster* hub) const {
   apiserver::StoredPtr last;
-  const apiserver::Shelf* shelf = hub->server().store().find_shelf(jobs);
-  if (!shelf) return last;
-  for (const auto& [key, job] : shelf->objects()) {
+  for (const apiserver::StoredPtr& job : jobs_of(hub)) {
     if (outcome_of(job->value()).empty()) continue;
     if (!last || job->version() > last->version()) last = job;
   }
   return last;
 }
 
-/// A user deletes a Job and submits it once more, under the same name.
+Json Chaos::submitted_again(const apiserver::Stored& job) const {
+  const Json& given = job.value();
+  for (const auto& [hub, list] : deps_.scenario.jobs) {
+    for (const JobSpec& spec : list) {
+      if (title_of(spec) != title_of(given)) continue;
+      Json again = job_of(spec);
+      for (const char* field : {"labels", "annotations"}) {
+        again["metadata"][field] = at_or_null(given.at("metadata"), field);
+      }
+      return again;
+    }
+  }
+  return Json();
+}
+
+/// A user deletes a job and submits it once more, under the same name.
 Task<> Chaos::recreate_job() {
   SimCluster* hub = any_hub();
-  const auto model = rng_.chance(0.5) ? last_ended(hub) : any_object(hub, jobs);
+  const auto model = rng_.chance(0.5) ? last_ended(hub) : any_job(hub);
   if (!model) co_return;
-  const Json& given = model->value();
-  Json again = make_object("batch/v1", "Job", model->name(), model->ns());
-  for (const char* field : {"labels", "annotations"}) {
-    again["metadata"][field] = at_or_null(given.at("metadata"), field);
-  }
-  again["spec"] = {{"suspend", true}};
-  for (const char* field :
-       {"managedBy", "parallelism", "completions", "backoffLimit", "completionMode", "template"}) {
-    if (given.at("spec").contains(field)) again["spec"][field] = given["spec"][field];
-  }
-  again["spec"]["template"].erase("metadata");
-  co_await hub->remove(api::Job::resource, api::ObjectKey(model->ns(), model->name()));
+  const api::ResourceInfo resource = resource_of(*model);
+  const std::string again = dump_json(submitted_again(*model));
+  co_await hub->remove(resource, api::ObjectKey(model->ns(), model->name()));
   for (int attempt = 0; attempt < 50; ++attempt) {
-    const auto made =
-        co_await hub->admin().create_raw(api::Job::resource, model->ns(), dump_json(again));
+    const auto made = co_await hub->admin().create_raw(resource, model->ns(), again);
     if (made || made.error().code() != Errc::already_exists) co_return;
     co_await wait(50, 500);
   }
@@ -373,13 +395,13 @@ Task<> Chaos::stop_queue() {
 
 Task<> Chaos::edit_job() {
   SimCluster* hub = any_hub();
-  const auto job = any_object(hub, jobs);
+  const auto job = any_job(hub);
   if (!job) co_return;
   const Json patch = {
       {"metadata",
        {{"labels",
          {{"kueue.x-k8s.io/priority-class", rng_.chance(0.5) ? "important" : "ordinary"}}}}}};
-  co_await hub->edit(api::Job::resource, api::ObjectKey(job->ns(), job->name()), patch);
+  co_await hub->edit(resource_of(*job), api::ObjectKey(job->ns(), job->name()), patch);
 }
 
 /// Writes the MultiKueueConfig without what is unlisted now.
@@ -471,39 +493,47 @@ Task<> Chaos::move_server() {
 Task<> Chaos::vandalise() {
   SimCluster* worker = any_worker();
   const bool job = rng_.chance(0.5);
-  const auto chosen = any_object(worker, job ? jobs : workloads);
+  const auto chosen = job ? any_job(worker) : any_object(worker, workloads);
   if (!chosen) co_return;
-  const api::ResourceInfo resource = job ? api::Job::resource : api::Workload::resource;
+  const api::ResourceInfo resource = job ? resource_of(*chosen) : api::Workload::resource;
   co_await worker->remove(resource, api::ObjectKey(chosen->ns(), chosen->name()));
 }
 
 /// A user of the worker changes a Job, so that it is no longer the one that was admitted.
 Task<> Chaos::change_remote_job() {
   SimCluster* worker = any_worker();
-  const auto job = any_object(worker, jobs);
+  const auto job = any_job(worker);
   if (!job || deps_.around.history.creator(uid_of(job->value())).empty()) co_return;
-  const auto parallelism = integer_at(job->value().at("spec"), "parallelism").value_or(1);
-  if (parallelism == 0) co_return;
-  const Json patch = {{"spec", {{"parallelism", parallelism - 1}}}};
-  co_await worker->edit(api::Job::resource, api::ObjectKey(job->ns(), job->name()), patch);
+  Json changed = job->value();
+  const auto& sizes = kind_of(changed).sizes;
+  const auto size = std::find_if(sizes.begin(), sizes.end(),
+                                 [&](const auto& path) { return changed.contains(path); });
+  if (size == sizes.end() || changed.at(*size) == 0) co_return;
+  changed.at(*size) = changed.at(*size).get<std::int64_t>() - 1;
+  const Json patch = merge_patch_between(job->value(), changed);
+  co_await worker->edit(resource_of(*job), api::ObjectKey(job->ns(), job->name()), patch);
 }
 
 /// A user of the worker has a Job of the same name as one of a hub.
 Task<> Chaos::foreign_job() {
   SimCluster* worker = any_worker();
-  const auto model = any_object(any_hub(), jobs);
+  const auto model = any_job(any_hub());
   if (!model || worker->name() == deps_.scenario.liar) co_return;
-  Json job = make_object("batch/v1", "Job", model->name(), model->ns());
+  const KindOfJob& kind = kind_of(model->value());
+  Json job = submitted_again(*model);
+  job["metadata"].erase("labels");
   job["metadata"]["annotations"] = {{"sandbox.regatta.dev/run-seconds", "20"}};
-  job["spec"] = {{"template", model->value().at("spec").at("template")}};
-  job["spec"]["template"].erase("metadata");
+  job.at(kind.suspend.parent_pointer()).erase(kind.suspend.back());
+  job.at(kind.managed_by.parent_pointer()).erase(kind.managed_by.back());
+  if (kind.resource.kind == "Job") job["spec"] = {{"template", job["spec"]["template"]}};
   const Result<std::string> created =
-      co_await worker->admin().create_raw(api::Job::resource, model->ns(), dump_json(job));
+      co_await worker->admin().create_raw(kind.resource, model->ns(), dump_json(job));
   if (!created) co_return;
   co_await wait(2000, 30000);
-  const auto there = worker->server().store().find_shelf(jobs)->find(model->ns(), model->name());
+  const auto there =
+      worker->server().store().find_shelf(kind.shelf)->find(model->ns(), model->name());
   if (!there || !origin_of(there->value()).empty()) co_return;
-  co_await worker->remove(api::Job::resource, api::ObjectKey(model->ns(), model->name()));
+  co_await worker->remove(kind.resource, api::ObjectKey(model->ns(), model->name()));
 }
 
 /// A user of the worker deactivates the copy of a Workload there.

@@ -95,7 +95,12 @@ class Chaos {
   std::size_t any_slot();
   /// A random object of that resource; null when there is none.
   apiserver::StoredPtr any_object(SimCluster* cluster, const char* resource);
-  static apiserver::StoredPtr last_ended(SimCluster* hub);
+  /// The same for the jobs of all kinds.
+  apiserver::StoredPtr any_job(SimCluster* cluster);
+  apiserver::StoredPtr last_ended(SimCluster* hub) const;
+  std::vector<apiserver::StoredPtr> jobs_of(SimCluster* cluster) const;
+  /// The job as its user submits it once more.
+  Json submitted_again(const apiserver::Stored& job) const;
 
   ChaosDeps deps_;
   Rng rng_;

@@ -1,10 +1,13 @@
 #include "tests/sim/cluster.h"
 
 #include "kubeconfig/validate.h"
+#include "tests/sim/kinds.h"
 #include "tests/support/manifests.h"
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <iterator>
 #include <stdexcept>
 
 namespace regatta::simtest {
@@ -33,14 +36,17 @@ Task<> send_all(net::HttpSender* sender, std::vector<Json> objects, int* refused
   }
 }
 
-/// A server with the CRDs. Every server of every history starts as this one: to read the CRDs again
-/// and again would take a fifth of the time.
-const apiserver::Server& model_server() {
+/// A server with the CRDs. Every server of every history starts as one of these: to read the CRDs
+/// again and again would take a fifth of the time.
+const apiserver::Server& model_server(bool job_kinds) {
   struct Model {
-    Model() : world(1), server(world.executor(), world, world.rng), scope(world.executor()) {
+    explicit Model(bool job_kinds)
+        : world(1), server(world.executor(), world, world.rng), scope(world.executor()) {
       net::HandlerSender sender(world, server, {"admin", {"system:masters"}});
       int refused = 0;
-      scope.spawn("CRDs", send_all(&sender, test_support::crd_manifests(), &refused));
+      std::vector<Json> crds = test_support::crd_manifests();
+      if (job_kinds) std::ranges::move(definitions_of_kinds(), std::back_inserter(crds));
+      scope.spawn("CRDs", send_all(&sender, std::move(crds), &refused));
       world.run_for(std::chrono::seconds(2));
       if (refused > 0) throw std::runtime_error("a CRD is refused");
     }
@@ -48,8 +54,8 @@ const apiserver::Server& model_server() {
     apiserver::Server server;
     TaskScope scope;
   };
-  static Model model;
-  return model.server;
+  static Model jobs_only(false), all_kinds(true);
+  return job_kinds ? all_kinds.server : jobs_only.server;
 }
 
 }  // namespace
@@ -127,7 +133,7 @@ SimCluster::SimCluster(Surroundings& around, std::string name, bool runs_jobs,
       clock_(around.world, clock_offset_) {
   sim::World& world = around_.world;
   server_ = std::make_unique<apiserver::Server>(world.executor(), clock_, world.rng);
-  server_->start_as(model_server());
+  server_->start_as(model_server(around.job_kinds));
   admin_sender_ = std::make_unique<LinkSender>(link_deps(Role::user, "admin"));
   admin_ = std::make_unique<kube::Client>(client_deps(clock_, world.rng, *admin_sender_, "admin"));
   machinery_sender_ = std::make_unique<LinkSender>(link_deps(Role::machinery, "machinery"));
@@ -197,6 +203,18 @@ void SimCluster::start_infrastructure() {
   nodes_ = std::make_unique<lab::JobController>(
       lab::JobControllerDeps{*machinery_, clock_, world.rng, world.executor(), Log()}, options);
   infrastructure_->spawn("nodes", nodes_->run());
+  if (around_.job_kinds) start_operators();
+}
+
+void SimCluster::start_operators() {
+  sim::World& world = around_.world;
+  operators_.clear();
+  for (const lab::OperatedKind& kind : lab::operated_kinds()) {
+    if (kind_named(std::string(kind.resource.kind)).resource != kind.resource) continue;
+    operators_.push_back(std::make_unique<lab::KindOperator>(
+        lab::KindOperatorDeps{*machinery_, clock_, world.rng, world.executor(), Log()}, kind));
+    infrastructure_->spawn("operator", operators_.back()->run());
+  }
 }
 
 void SimCluster::stop_infrastructure() {

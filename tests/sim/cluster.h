@@ -4,6 +4,7 @@
 #include "lab/apiserver/server.h"
 #include "lab/cluster/garbage_collector.h"
 #include "lab/cluster/job_controller.h"
+#include "lab/cluster/kind_operator.h"
 #include "lib/kube/client.h"
 #include "lib/kube/lease.h"
 #include "manager/core.h"
@@ -26,6 +27,7 @@ struct Surroundings {
   History& history;
   Tampering tampering;
   std::map<std::string, SimCluster*> hosts;  ///< by host name, as kubeconfigs say it
+  bool job_kinds = false;                    ///< servers and nodes have all kinds of kinds.h
 };
 
 /// How the process of a manager behaves, besides its core.
@@ -83,6 +85,7 @@ class SimCluster {
  private:
   struct Process;
   class Connector;
+  void start_operators();
   LinkDeps link_deps(Role role, const std::string& user);
   LinkDeps manager_link(const Process& process, std::shared_ptr<const LinkFaults> faults);
   Task<> run_manager(Process* process);
@@ -100,6 +103,7 @@ class SimCluster {
   std::unique_ptr<kube::Client> admin_, machinery_;
   std::unique_ptr<lab::GarbageCollector> garbage_;
   std::unique_ptr<lab::JobController> nodes_;
+  std::vector<std::unique_ptr<lab::KindOperator>> operators_;
   std::vector<std::unique_ptr<Process>> processes_;
   std::unique_ptr<TaskScope> infrastructure_;
 };

@@ -5,6 +5,7 @@
 #include "tests/sim/cluster.h"
 #include "tests/sim/history.h"
 #include "tests/sim/invariant.h"
+#include "tests/sim/kinds.h"
 #include "tests/sim/objects.h"
 
 #include <nlohmann/json.hpp>
@@ -13,28 +14,6 @@ namespace regatta::simtest {
 namespace {
 
 using namespace std::chrono_literals;
-
-Json job_of(const JobSpec& spec) {
-  Json job = make_object("batch/v1", "Job", spec.name, team);
-  job["metadata"]["labels"] = {{"kueue.x-k8s.io/queue-name", "default"}};
-  if (spec.important) job["metadata"]["labels"]["kueue.x-k8s.io/priority-class"] = "important";
-  job["metadata"]["annotations"] = {
-      {"sandbox.regatta.dev/run-seconds", std::to_string(double(spec.runs.count()) / 1000)}};
-  if (spec.fails) job["metadata"]["annotations"]["sandbox.regatta.dev/fail"] = "true";
-  job["spec"] = {
-      {"suspend", true},
-      {"managedBy", "kueue.x-k8s.io/multikueue"},
-      {"parallelism", spec.pods},
-      {"completions", spec.completions},
-      {"backoffLimit", 0},
-      {"template",
-       {{"spec",
-         {{"restartPolicy", "Never"},
-          {"containers",
-           {{{"name", "c"}, {"image", "i"}, {"resources", {{"requests", {{"cpu", "1"}}}}}}}}}}}}};
-  if (spec.indexed) job["spec"]["completionMode"] = "Indexed";
-  return job;
-}
 
 Json priority_class(const char* name, int value) {
   Json out = make_object("kueue.x-k8s.io/v1beta2", "WorkloadPriorityClass", name);
@@ -49,7 +28,7 @@ struct Federation {
         world(given.seed),
         network(world.executor()),
         history(world, given.keep_history),
-        around{world, network, history, given.tampering, {}},
+        around{world, network, history, given.tampering, {}, scenario.has(Trouble::job_kinds)},
         script(world.executor()) {
     // One authority serves all histories: no key of it is ever used.
     static const std::string authority = [] {
@@ -94,11 +73,12 @@ struct Federation {
     expected.worker_lost_timeout = scenario.worker_lost_timeout;
     // A watch that fell silent is dead after three minutes.
     expected.sees_within = 4min;
+    expected.pools = scenario.has(Trouble::job_kinds);
     expected.fenced = scenario.has(Trouble::standby) || scenario.has(Trouble::pauses);
     if (!scenario.liar.empty()) expected.lying.insert(scenario.liar);
     for (const auto& [hub, list] : scenario.jobs) {
       for (const JobSpec& job : list) {
-        expected.outcomes[job.name] = job.fails ? "Failed" : "Complete";
+        expected.outcomes[title_of(job)] = job.fails ? "Failed" : "Complete";
       }
     }
     for (const std::string& name : scenario.hubs) expected.cpus[name] = scenario.hub_cpus;
@@ -149,10 +129,17 @@ struct Federation {
     return plan;
   }
 
+  static jobs::JobKinds all_kinds() {
+    std::vector<std::string> frameworks;
+    for (const KindOfJob& kind : kinds_of_jobs()) frameworks.push_back(kind.framework);
+    return jobs::enabled_kinds(frameworks);
+  }
+
   void start(SimCluster* cluster, std::size_t slot) {
     if (cluster->manager_alive(slot)) return;
     const bool hub = scenario.origins.contains(cluster->name());
     ManagerPlan plan = hub ? hub_plan(cluster->name()) : worker_plan();
+    if (scenario.has(Trouble::job_kinds)) plan.core.kinds = all_kinds();
     if (options.manager) options.manager(&plan, hub);
     cluster->start_manager(slot, std::move(plan));
   }
@@ -162,6 +149,7 @@ struct Federation {
     queue.cpus = scenario.hub_cpus;
     queue.checks = {"multikueue"};
     queue.preempting = scenario.has(Trouble::preemption);
+    if (scenario.has(Trouble::job_kinds)) queue.pool = hub->name();
     if (scenario.has(Trouble::other_checks)) queue.checks.push_back("other");
     std::vector<Json> objects = make_queues(queue);
     objects.push_back(make_check("multikueue", "kueue.x-k8s.io/multikueue"));
@@ -195,8 +183,13 @@ struct Federation {
       QueueOptions queue;
       queue.cpus = scenario.worker_cpus;
       queue.preempting = scenario.gates;
+      if (scenario.has(Trouble::job_kinds)) queue.pool = worker->name();
       queue.with_namespace = !scenario.has(Trouble::namespaces) || worker != workers()[1];
       co_await worker->set_up(make_queues(queue));
+    }
+    if (scenario.has(Trouble::job_kinds)) {
+      for (SimCluster* hub : hubs()) co_await hub->set_up(runtimes_of_kinds());
+      for (SimCluster* worker : workers()) co_await worker->set_up(runtimes_of_kinds());
     }
     ready = true;
   }

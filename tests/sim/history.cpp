@@ -23,7 +23,7 @@ constexpr Duration belated = 5s;
 
 Resource kind_of(const std::string& resource) {
   if (resource == workloads) return Resource::workloads;
-  if (resource == jobs) return Resource::jobs;
+  if (is_shelf_of_jobs(resource)) return Resource::jobs;
   if (resource == "leases.coordination.k8s.io") return Resource::leases;
   return Resource::other;
 }
@@ -160,11 +160,11 @@ void History::went_back(const std::string& cluster) {
 /// Runs on a worker that went back are over, or go on from an earlier point.
 void History::read_runs(const std::string& worker) {
   std::map<std::string, apiserver::StoredPtr> running;
-  for (const auto& [key, job] : stores_.at(worker)->find_shelf(jobs)->objects()) {
+  each_job(worker, [&](const apiserver::StoredPtr& job) {
     const Json& value = job->value();
     const bool runs = !suspended(value) && outcome_of(value).empty();
     if (runs && !creator(uid_of(value)).empty()) running[uid_of(value)] = job;
-  }
+  });
   std::erase_if(open_, [&](const auto& entry) {
     Run& run = records_.at(entry.second.hub).at(entry.second.workload).runs[entry.second.index];
     if (run.worker != worker || running.contains(run.uid)) return false;
@@ -274,7 +274,7 @@ void History::hub_workload(const Changed& c) {
   const Json& value = c.object->value();
   Record& record = records_.at(c.cluster)[key];
   if (const std::string owner = owner_of(value); !owner.empty()) {
-    record.job = owner;
+    record.job = owner_kind_of(value) + " " + owner;
     record.job_uid = owner_uid_of(value);
   }
   const std::string name = cluster_name_of(value);

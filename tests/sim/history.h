@@ -3,6 +3,7 @@
 #include "lab/apiserver/store.h"
 #include "lib/net/http.h"
 #include "lib/sim/world.h"
+#include "tests/sim/kinds.h"
 
 #include <functional>
 #include <map>
@@ -72,7 +73,7 @@ struct Fact {
 
 /// One Workload of a hub.
 struct Record {
-  std::string job, job_uid;       ///< the hub's Job
+  std::string job, job_uid;       ///< the hub's Job: its title and uid
   std::string cluster, previous;  ///< recorded last, and before that
   SteadyPoint since{};
   std::set<std::string> ever;  ///< clusters that were recorded
@@ -113,6 +114,15 @@ class History {
   const std::vector<std::string>& hubs() const { return hubs_; }
   const std::vector<std::string>& workers() const { return workers_; }
   apiserver::Store& store(const std::string& cluster) const { return *stores_.at(cluster); }
+  /// Calls visit(job) for each job of any kind in that cluster, by kind and name.
+  template <class Visit>
+  void each_job(const std::string& cluster, const Visit& visit) const {
+    for (const KindOfJob& kind : kinds_of_jobs()) {
+      const apiserver::Shelf* shelf = store(cluster).find_shelf(kind.shelf);
+      if (!shelf) continue;
+      for (const auto& [key, job] : shelf->objects()) visit(job);
+    }
+  }
   /// By "namespace/name".
   const Record* record(const std::string& hub, const std::string& workload) const;
   const std::map<std::string, Record>& records(const std::string& hub) const;

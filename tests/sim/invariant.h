@@ -18,9 +18,11 @@ struct Expectations {
   Duration sees_within{0};
   /// Workers that may say anything: what is recorded on them is not judged.
   std::set<std::string> lying;
-  /// Outcome by name of the hub's Job: Complete or Failed.
+  /// Outcome by title of the hub's job: Complete or Failed.
   std::map<std::string, std::string> outcomes;
   std::map<std::string, std::int64_t> cpus;  ///< nominal quota, by cluster
+  /// The nodes of each cluster's flavor have its name as their pool, and pods ask for them.
+  bool pools = false;
   /// A process that was overtaken by another leader sends no writes.
   bool fenced = false;
 };
@@ -57,6 +59,8 @@ std::unique_ptr<Invariant> no_needless_stop(History&, const Expectations&);
 std::unique_ptr<Invariant> true_completion(History&, const Expectations&);
 /// Quota is neither exceeded, nor negative, nor given back while the Job runs.
 std::unique_ptr<Invariant> quota_kept(History&, const Expectations&);
+/// The pods of a job ask for the nodes that its admission on the worker chose, and for no others.
+std::unique_ptr<Invariant> placed(History&, const Expectations&);
 /// Jobs are created suspended, and objects that a hub did not create stay as they are.
 std::unique_ptr<Invariant> good_manners(History&, const Expectations&);
 /// A manager that was overtaken by another one writes nothing.

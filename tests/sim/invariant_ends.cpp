@@ -86,7 +86,7 @@ class QuotaKept final : public Invariant {
     if (!record) return;
     for (const Run& run : record->runs) {
       if (run.end != Run::End::none || expected_.lying.contains(run.worker)) continue;
-      if (!has_pods(run)) continue;
+      if (!runs_pods(run)) continue;
       const auto sound = history_.sound_since(c.cluster, run.worker);
       const SteadyPoint known = std::max(run.began, history_.started(c.author));
       // That the Job runs is what its status on the hub says, and must say when it can be written.
@@ -100,10 +100,10 @@ class QuotaKept final : public Invariant {
   }
 
   /// By the worker's own count. A Job that was scaled to none is unsuspended and runs nothing.
-  bool has_pods(const Run& run) const {
+  bool runs_pods(const Run& run) const {
     bool pods = false;
-    each(history_, run.worker, jobs, [&](const std::string&, const Json& job) {
-      if (uid_of(job) == run.uid) pods = status_count(job, "active") > 0;
+    history_.each_job(run.worker, [&](const apiserver::StoredPtr& job) {
+      if (uid_of(job->value()) == run.uid) pods = has_pods(job->value());
     });
     return pods;
   }
@@ -111,8 +111,8 @@ class QuotaKept final : public Invariant {
   /// The hub's Job counts running pods.
   bool says_active(const std::string& hub, const Record& record) const {
     bool active = false;
-    each(history_, hub, jobs, [&](const std::string&, const Json& job) {
-      if (uid_of(job) == record.job_uid) active = status_count(job, "active") > 0;
+    history_.each_job(hub, [&](const apiserver::StoredPtr& job) {
+      if (uid_of(job->value()) == record.job_uid) active = has_pods(job->value());
     });
     return active;
   }
@@ -137,36 +137,56 @@ class CleanEnd final : public Invariant {
       if (expected_.lying.contains(worker)) continue;
       const std::string left = counted(history_, worker);
       if (!left.empty()) history_.violated(worker + ": " + left);
-      for (const char* resource : {workloads, jobs}) {
-        each(history_, worker, resource, [&](const std::string& key, const Json& value) {
-          if (history_.creator(uid_of(value)).empty()) return;
-          history_.violated(std::string(resource) + " " + key + " is left on " + worker + ":" +
-                            summary(value));
-        });
-      }
+      each(history_, worker, workloads,
+           [&](const std::string&, const Json& value) { left_on(worker, value); });
+      history_.each_job(worker,
+                        [&](const apiserver::StoredPtr& job) { left_on(worker, job->value()); });
     }
   }
 
  private:
+  void left_on(const std::string& worker, const Json& value) {
+    if (history_.creator(uid_of(value)).empty()) return;
+    history_.violated(title_of(value) + " is left on " + worker + ":" + summary(value));
+  }
+
   void check_hub(const std::string& hub) {
-    each(history_, hub, jobs, [&](const std::string& key, const Json& job) {
-      const std::string outcome = outcome_of(job);
-      if (outcome.empty()) {
-        history_.violated("job " + key + " never ended:" + summary(job));
-        return;
-      }
-      const std::string name = key.substr(key.find('/') + 1);
-      const auto wanted = expected_.outcomes.find(name);
-      if (wanted != expected_.outcomes.end() && wanted->second != outcome &&
-          !lied_about(hub, name)) {
-        history_.violated("job " + key + " is " + outcome + " instead of " + wanted->second);
-      }
-    });
+    history_.each_job(hub, [&](const apiserver::StoredPtr& job) { check_job(hub, job->value()); });
     each(history_, hub, workloads, [&](const std::string& key, const Json& value) {
       if (!condition_true(value, "Finished")) {
         history_.violated("workload " + key + " never ended:" + summary(value));
+        return;
+      }
+      const std::string outcome = outcome_of_owner(hub, value);
+      const std::string reason = condition_reason(value, "Finished");
+      const bool differs = (reason == "Succeeded" && outcome == "Failed") ||
+                           (reason == "Failed" && outcome == "Complete");
+      if (differs) {
+        history_.violated("workload " + key + " is Finished: " + reason + ", its job " + outcome);
       }
     });
+  }
+
+  /// Empty when there is no such job.
+  std::string outcome_of_owner(const std::string& hub, const Json& workload) const {
+    std::string outcome;
+    history_.each_job(hub, [&](const apiserver::StoredPtr& job) {
+      if (uid_of(job->value()) == owner_uid_of(workload)) outcome = outcome_of(job->value());
+    });
+    return outcome;
+  }
+
+  void check_job(const std::string& hub, const Json& job) {
+    const std::string title = title_of(job), outcome = outcome_of(job);
+    if (outcome.empty()) {
+      history_.violated(title + " never ended:" + summary(job));
+      return;
+    }
+    const auto wanted = expected_.outcomes.find(title);
+    if (wanted != expected_.outcomes.end() && wanted->second != outcome &&
+        !lied_about(hub, title)) {
+      history_.violated(title + " is " + outcome + " instead of " + wanted->second);
+    }
   }
 
   /// The Job was recorded on a worker that says anything.
@@ -186,8 +206,9 @@ class CleanEnd final : public Invariant {
 bool every_job_ended(const History& history) {
   bool all = true;
   for (const std::string& hub : history.hubs()) {
-    each(history, hub, jobs,
-         [&](const auto&, const Json& job) { all = all && !outcome_of(job).empty(); });
+    history.each_job(hub, [&](const apiserver::StoredPtr& job) {
+      all = all && !outcome_of(job->value()).empty();
+    });
     if (!all) return false;
     each(history, hub, workloads,
          [&](const auto&, const Json& w) { all = all && condition_true(w, "Finished"); });
@@ -198,8 +219,8 @@ bool every_job_ended(const History& history) {
 int jobs_ended(const History& history) {
   int count = 0;
   for (const std::string& hub : history.hubs()) {
-    each(history, hub, jobs,
-         [&](const auto&, const Json& job) { count += !outcome_of(job).empty(); });
+    history.each_job(
+        hub, [&](const apiserver::StoredPtr& job) { count += !outcome_of(job->value()).empty(); });
   }
   return count;
 }
@@ -208,11 +229,11 @@ bool workers_clean(const History& history, const Expectations& expected) {
   bool clean = true;
   for (const std::string& worker : history.workers()) {
     if (expected.lying.contains(worker)) continue;
-    for (const char* resource : {workloads, jobs}) {
-      each(history, worker, resource, [&](const auto&, const Json& value) {
-        clean = clean && history.creator(uid_of(value)).empty();
-      });
-    }
+    const auto look = [&](const Json& value) {
+      clean = clean && history.creator(uid_of(value)).empty();
+    };
+    each(history, worker, workloads, [&](const auto&, const Json& value) { look(value); });
+    history.each_job(worker, [&](const apiserver::StoredPtr& job) { look(job->value()); });
   }
   return clean;
 }

@@ -194,19 +194,21 @@ class TrueCompletion final : public Invariant {
 
   /// The counts of pods are those of the worker's Job; a second attempt starts from zero there.
   std::string counts(const Json& job, const Run& run, const Record& record) const {
-    const apiserver::Shelf* shelf = history_.store(run.worker).find_shelf(jobs);
-    for (const auto& [key, object] : shelf->objects()) {
-      if (uid_of(object->value()) != run.uid) continue;
-      for (const char* field : {"succeeded", "failed"}) {
-        const std::int64_t here = status_count(job, field);
-        const std::int64_t there = status_count(object->value(), field);
-        if (here < there || (here > there && record.runs.size() == 1)) {
-          return std::string(field) + " is " + std::to_string(here) + " instead of " +
-                 std::to_string(there);
-        }
+    std::string problem;
+    history_.each_job(run.worker, [&](const apiserver::StoredPtr& object) {
+      if (uid_of(object->value()) != run.uid) return;
+      auto here = counts_of(job), there = counts_of(object->value());
+      // Each has the fields of both.
+      for (const auto& [field, count] : here) there.try_emplace(field, 0);
+      for (const auto& [field, count] : there) {
+        const bool more = here[field] > count && record.runs.size() == 1;
+        if (here[field] >= count && !more) continue;
+        problem = field.substr(1) + " is " + std::to_string(here[field]) + " instead of " +
+                  std::to_string(count);
+        return;
       }
-    }
-    return "";
+    });
+    return problem;
   }
 };
 
@@ -276,7 +278,7 @@ std::unique_ptr<Invariant> one_leader(History& history, const Expectations& expe
 Invariants all_invariants(History& history, const Expectations& expected) {
   Invariants all;
   for (const auto make : {start_lock, no_double_start, no_needless_stop, true_completion,
-                          quota_kept, good_manners, one_leader, clean_end}) {
+                          quota_kept, placed, good_manners, one_leader, clean_end}) {
     all.push_back(make(history, expected));
   }
   return all;

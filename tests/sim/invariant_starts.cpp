@@ -85,25 +85,53 @@ class NoDoubleStart final : public Invariant {
   bool sees_job(const Sent& sent, const std::string& worker, const std::string& name) {
     const auto sound = history_.sound_since(sent.author.cluster, worker);
     if (!sound) return false;
-    const apiserver::Shelf* shelf = history_.store(worker).find_shelf(jobs);
-    if (!shelf) return false;
     const SteadyPoint seen_since = std::max(*sound, history_.started(sent.author));
-    for (const auto& [key, object] : shelf->objects()) {
+    // A watch that has come back, or was never disturbed, shows the Job at once.
+    const bool undisturbed = seen_since < SteadyPoint{} + Duration(1000);
+    const SteadyPoint back = undisturbed ? seen_since : seen_since + expected_.sees_within;
+    bool seen = false;
+    history_.each_job(worker, [&](const apiserver::StoredPtr& object) {
       const std::string uid = uid_of(object->value());
-      if (history_.creator(uid) != sent.author.cluster) continue;
-      if (prebuilt_of(object->value()) != name) continue;
-      // A watch that has come back, or was never disturbed, shows the Job at once.
-      const bool undisturbed = seen_since < SteadyPoint{} + Duration(1000);
-      const SteadyPoint back = undisturbed ? seen_since : seen_since + expected_.sees_within;
-      if (std::max(since_[uid] + Duration(1000), back) < sent.at) return true;
-    }
-    return false;
+      if (history_.creator(uid) != sent.author.cluster) return;
+      if (prebuilt_of(object->value()) != name) return;
+      seen = seen || std::max(since_[uid] + Duration(1000), back) < sent.at;
+    });
+    return seen;
   }
 
   std::map<std::string, SteadyPoint> since_;
 };
 
+/// Each cluster's nodes are a pool of their own, so that what one cluster's admission adds to pods
+/// is not taken for that of another.
+class Placed final : public Invariant {
+ public:
+  using Invariant::Invariant;
+
+  void changed(const Changed& c) override {
+    if (!expected_.pools || c.kind != Resource::jobs) return;
+    const Json& job = c.object->value();
+    const std::string what = title_of(job) + " on " + c.cluster;
+    const bool sent = c.author.role == Role::dispatcher && !c.previous;
+    const bool here = c.author.role == Role::manager && c.author.cluster == c.cluster;
+    const bool starts = here && c.previous && suspended(c.previous->value()) && !suspended(job);
+    if (sent && !node_selectors(job).empty()) {
+      history_.violated(what + " is created with nodes " + dump_json(node_selectors(job).front()));
+    }
+    if (!starts) return;
+    const std::vector<Json> wanted(templates_of(job), Json{{"pool", c.cluster}});
+    const std::vector<Json> there = node_selectors(job);
+    if (there == wanted) return;
+    history_.violated(what + " starts with nodes " + dump_json(Json(there)) + " instead of " +
+                      dump_json(Json(wanted)));
+  }
+};
+
 }  // namespace
+
+std::unique_ptr<Invariant> placed(History& history, const Expectations& expected) {
+  return std::make_unique<Placed>(history, expected);
+}
 
 std::unique_ptr<Invariant> start_lock(History& history, const Expectations& expected) {
   return std::make_unique<StartLock>(history, expected);

@@ -1,6 +1,7 @@
 #include "tests/sim/network.h"
 
 #include "lib/base/json.h"
+#include "tests/sim/kinds.h"
 
 #include <nlohmann/json.hpp>
 
@@ -77,7 +78,12 @@ net::HttpResponse refused_by_webhook(unsigned status) {
 }  // namespace
 
 bool creates_job(const net::HttpRequest& request) {
-  return request.method == "POST" && request.target.find("/jobs") != std::string::npos;
+  if (request.method != "POST") return false;
+  const std::string path = request.target.substr(0, request.target.find('?'));
+  const auto& kinds = kinds_of_jobs();
+  return std::any_of(kinds.begin(), kinds.end(), [&](const KindOfJob& kind) {
+    return path.ends_with("/" + std::string(kind.resource.plural));
+  });
 }
 
 void Gate::open() {

@@ -3,6 +3,7 @@
 #include "kubeconfig/validate.h"
 #include "lib/base/base64.h"
 #include "lib/base/json_access.h"
+#include "tests/sim/kinds.h"
 
 #include <nlohmann/json.hpp>
 
@@ -49,18 +50,8 @@ std::string condition_reason(const Json& object, const char* type) {
   return found ? text_at(*found, "reason") : "";
 }
 
-std::string outcome_of(const Json& job) {
-  if (condition_true(job, "Complete")) return "Complete";
-  return condition_true(job, "Failed") ? "Failed" : "";
-}
-
 bool being_deleted(const Json& object) {
   return !text_at(metadata_of(object), "deletionTimestamp").empty();
-}
-
-bool suspended(const Json& job) {
-  const Json& value = at_or_null(at_or_null(job, "spec"), "suspend");
-  return value.is_boolean() && value.get<bool>();
 }
 
 std::string uid_of(const Json& object) {
@@ -74,6 +65,10 @@ std::string origin_of(const Json& object) {
 std::string prebuilt_of(const Json& job) {
   return text_at(at_or_null(metadata_of(job), "annotations"),
                  "kueue.x-k8s.io/prebuilt-workload-name");
+}
+
+std::string owner_kind_of(const Json& object) {
+  return text_at(first_owner(object), "kind");
 }
 
 std::string owner_of(const Json& object) {
@@ -95,10 +90,6 @@ bool has_check(const Json& workload, const char* name) {
   return false;
 }
 
-std::int64_t status_count(const Json& job, const char* field) {
-  return integer_at(at_or_null(job, "status"), field).value_or(0);
-}
-
 std::string summary(const Json& object) {
   std::string out;
   for (const Json& condition : at_or_null(at_or_null(object, "status"), "conditions")) {
@@ -113,9 +104,11 @@ std::string summary(const Json& object) {
     out += " check=" + text_at(check, "state");
     if (const std::string why = text_at(check, "message"); !why.empty()) out += " (" + why + ")";
   }
-  if (at_or_null(at_or_null(object, "spec"), "suspend").is_boolean()) {
+  const KindOfJob& kind = kind_of(object);
+  if (object.contains(kind.suspend) && object.at(kind.suspend).is_boolean()) {
     out += suspended(object) ? " suspended" : " unsuspended";
   }
+  if (!kind.ends_in.empty()) out += " " + text_at(at_or_null(object, "status"), kind.ends_in);
   if (being_deleted(object)) out += " deleting";
   return out;
 }
@@ -172,7 +165,9 @@ std::vector<Json> make_queues(const QueueOptions& options) {
   std::vector<Json> out;
   if (options.with_namespace) out.push_back(make_object("v1", "Namespace", team));
   out.push_back(make_object("v1", "Namespace", "kueue-system"));
-  out.push_back(make_kueue("ResourceFlavor", "default", Json::object()));
+  Json nodes = Json::object();
+  if (!options.pool.empty()) nodes["nodeLabels"] = {{"pool", options.pool}};
+  out.push_back(make_kueue("ResourceFlavor", "default", std::move(nodes)));
   out.push_back(make_kueue("ClusterQueue", "cq", std::move(spec)));
   if (options.with_namespace) {
     out.push_back(make_kueue("LocalQueue", "default", {{"clusterQueue", "cq"}}, team));

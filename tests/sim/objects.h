@@ -10,28 +10,24 @@
 namespace regatta::simtest {
 
 inline constexpr const char* team = "team";
-/// Resources of Workloads and Jobs, as stores name them.
+/// The resource of Workloads, as stores name it; kinds.h has those of jobs.
 inline constexpr const char* workloads = "workloads.kueue.x-k8s.io";
-inline constexpr const char* jobs = "jobs.batch";
 
 bool condition_true(const Json& object, const char* type);
 std::string condition_reason(const Json& object, const char* type);
-/// Complete or Failed, or empty.
-std::string outcome_of(const Json& job);
 bool being_deleted(const Json& object);
-bool suspended(const Json& job);
 std::string uid_of(const Json& object);
 /// Value of the origin label.
 std::string origin_of(const Json& object);
 /// The Workload that a worker's Job names.
 std::string prebuilt_of(const Json& job);
-/// Name and UID of the owner, or empty.
+/// Kind, name and UID of the owner, or empty.
+std::string owner_kind_of(const Json& object);
 std::string owner_of(const Json& object);
 std::string owner_uid_of(const Json& object);
 std::string cluster_name_of(const Json& workload);
 /// The Workload's status has that admission check.
 bool has_check(const Json& workload, const char* name);
-std::int64_t status_count(const Json& job, const char* field);
 /// The important parts of an object's state, in a few words.
 std::string summary(const Json& object);
 
@@ -48,6 +44,7 @@ struct QueueOptions {
   std::vector<std::string> checks;
   bool preempting = false;
   bool with_namespace = true;
+  std::string pool;  ///< the nodes of the flavor have this label; empty: any node
 };
 /// A ClusterQueue, the LocalQueue that leads to it and what they need.
 std::vector<Json> make_queues(const QueueOptions& options);

@@ -1,6 +1,7 @@
 #include "tests/sim/scenario.h"
 
 #include "lib/base/rng.h"
+#include "tests/sim/kinds.h"
 
 #include <algorithm>
 
@@ -33,6 +34,7 @@ JobSpec draw_job(Rng& rng, const std::string& name, const std::set<Trouble>& tro
 std::set<Trouble> draw_troubles(Rng& rng, const ScenarioOptions& options) {
   std::set<Trouble> drawn = options.always;
   for (const TroubleInfo& info : all_troubles()) {
+    if (info.trouble == Trouble::job_kinds) continue;
     // Drawn whether it is wanted or not, so that options change nothing else.
     const bool there = rng.chance(info.chance);
     if (!options.faults || !there) continue;
@@ -40,6 +42,35 @@ std::set<Trouble> draw_troubles(Rng& rng, const ScenarioOptions& options) {
     drawn.insert(info.trouble);
   }
   return drawn;
+}
+
+/// Unless another job of the kind has it.
+void take_name(const std::string& name, JobSpec* job, const std::vector<JobSpec>& all) {
+  const bool taken = std::any_of(all.begin(), all.end(), [&](const JobSpec& other) {
+    return other.kind == job->kind && other.name == name;
+  });
+  if (!taken) job->name = name;
+}
+
+/// Drawn by random numbers of their own: the seed's world is otherwise the same without them.
+void draw_job_kinds(const ScenarioOptions& options, Scenario* scenario) {
+  Rng rng(options.seed * 0x9E3779B97F4A7C15ull + 13);
+  const bool there = rng.chance(all_troubles().at(std::size_t(Trouble::job_kinds)).chance);
+  const bool wanted = !options.only || options.only->contains(Trouble::job_kinds);
+  if (options.faults && there && wanted) scenario->troubles.insert(Trouble::job_kinds);
+  if (!scenario->has(Trouble::job_kinds)) return;
+  const auto& kinds = kinds_of_jobs();
+  for (auto& [hub, list] : scenario->jobs) {
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      JobSpec& job = list[i];
+      const auto drawn = std::size_t(rng.between(1, std::int64_t(kinds.size()) - 1));
+      const bool other = rng.chance(0.7), namesake = rng.chance(0.3);
+      if (!other && options.job_kind.empty()) continue;
+      job.kind = options.job_kind.empty() ? kinds[drawn].resource.kind : options.job_kind;
+      if (job.kind != "Job") job.completions = job.pods;
+      if (namesake && i > 0) take_name(list[i - 1].name, &job, list);
+    }
+  }
 }
 
 void draw_clocks(Rng& rng, Scenario* scenario) {
@@ -96,6 +127,7 @@ const std::vector<TroubleInfo>& all_troubles() {
       {Trouble::worker_evictions, "worker-evictions", 0.15},
       {Trouble::byzantine, "byzantine", 0.15},
       {Trouble::recreations, "recreations", 0.15},
+      {Trouble::job_kinds, "job-kinds", 0.25},
   };
   return all;
 }
@@ -153,6 +185,7 @@ Scenario draw_scenario(const ScenarioOptions& options) {
       s.jobs[hub].push_back(draw_job(rng, name, s.troubles));
     }
   }
+  draw_job_kinds(options, &s);
   return s;
 }
 

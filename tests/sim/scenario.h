@@ -50,6 +50,7 @@ enum class Trouble {
   worker_evictions,  ///< copies are deactivated on workers
   byzantine,         ///< a worker whose API server says anything at all
   recreations,       ///< Jobs are deleted on the hub and created again with the same name
+  job_kinds,         ///< jobs of other kinds than batch/v1 Job
 };
 
 struct TroubleInfo {
@@ -63,7 +64,8 @@ const char* name_of(Trouble trouble);
 std::optional<Trouble> trouble_of(std::string_view name);
 
 struct JobSpec {
-  std::string name;
+  std::string kind = "Job";
+  std::string name;   ///< jobs of different kinds may have the same
   Duration after{0};  ///< the one before
   Duration runs{0};
   int pods = 1;
@@ -78,6 +80,7 @@ struct ScenarioOptions {
   int jobs = 10;
   int workers = 3;
   std::string dispatcher;  ///< empty: drawn
+  std::string job_kind;    ///< of every job in worlds with job_kinds; empty: drawn
   bool faults = true;
   Duration faults_end = std::chrono::seconds(90);
   std::set<Trouble> always;               ///< besides those that are drawn
