@@ -268,6 +268,13 @@ void patches_jobs_by_name(SimOptions* options) {
     forget(b, "metadata", "uid");
   });
 }
+/// Only the API of batch/v1 keeps the end of a job.
+void copies_status_of_any_version(SimOptions* options) {
+  options->job_kind = "RayJob";
+  sends(options, Role::manager, "PATCH", "rayjobs", [](Json* b) {
+    if (b->contains("status")) forget(b, "metadata", "resourceVersion");
+  });
+}
 void deletes_by_name(SimOptions* options) {
   sends(options, Role::dispatcher, "DELETE", "", [](Json* b) { b->erase("preconditions"); });
 }
@@ -410,6 +417,10 @@ const Mutant mutants[] = {
      {crashes, late, standby},
      100},
     {"patches_jobs_by_name", patches_jobs_by_name, {recreations, late, noise}, 40},
+    {"copies_status_of_any_version",
+     copies_status_of_any_version,
+     {crashes, late, noise, job_kinds},
+     15},
     {"deletes_by_name", deletes_by_name, {late, out_of_sync, recreations}, 80},
     {"misses_deletions_on_workers", misses_deletions_on_workers, {worker_evictions}, 3},
     {"takes_over_with_old_caches",
