@@ -109,6 +109,23 @@ std::optional<JobAction> resize(const JobView& view, const WorkloadPtr& latest) 
   return CreateWorkload{std::move(*next)};
 }
 
+/// A name for the size that the job has now. What resizes the job may have been made anew and count
+/// its versions anew, so that an earlier slice has the name already.
+std::string slice_name_for(const JobView& view) {
+  const api::ObjectMeta& job = view.job->metadata();
+  const api::ResourceInfo& kind = view.job->kind().resource();
+  const auto name_of = [&](const std::string& version) {
+    return workload_name(kind.kind, kind.group, job.name, job.uid, version,
+                         view.policy.brief_names);
+  };
+  const std::string version = view.job->size_version();
+  std::string name = name_of(version);
+  const bool taken = std::any_of(view.owned.begin(), view.owned.end(), [&](const auto& one) {
+    return one->metadata.name == name && !one->metadata.deleting();
+  });
+  return taken ? name_of(version + "_" + std::to_string(view.owned.size())) : name;
+}
+
 }  // namespace
 
 std::vector<WorkloadPtr> by_age(std::vector<WorkloadPtr> slices,
@@ -258,12 +275,9 @@ Json slice_update(const GenericJob& job, const GenericJob& copy, const api::Work
 }
 
 api::ObjectMeta marked_as_slice(const JobView& view, api::ObjectMeta metadata) {
-  const api::ObjectMeta& job = view.job->metadata();
-  const api::ResourceInfo& kind = view.job->kind().resource();
   api::StringMap& annotations = metadata.annotations;
   annotations[std::string(api::annotations::elastic_job)] = "true";
-  metadata.name = workload_name(kind.kind, kind.group, job.name, job.uid, view.job->size_version(),
-                                view.policy.brief_names);
+  metadata.name = slice_name_for(view);
   const std::string chain(api::annotations::workload_slice_name);
   annotations[chain] = metadata.name;
   const Slices slices = slices_of(view);

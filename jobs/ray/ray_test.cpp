@@ -263,6 +263,15 @@ TEST(Ray, the_plan_notes_the_size_first_and_names_the_slice_by_it) {
   EXPECT_EQ(describe(plan_job(view)).substr(0, 15), "create workload");
 }
 
+TEST(Ray, a_cluster_that_was_made_anew_gets_a_slice_of_another_name) {
+  JobView view;
+  view.job = ray_job(elastic_job)->with_runtime(made_cluster());
+  const api::Workload first = build_workload(view).value();
+  EXPECT_EQ(build_workload(view)->metadata.name, first.metadata.name);
+  view.owned = {std::make_shared<const api::Workload>(first)};
+  EXPECT_NE(build_workload(view)->metadata.name, first.metadata.name);
+}
+
 TEST(Ray, pods_of_what_may_grow_wait_behind_gates_from_the_start) {
   const Json gates = Json::parse(R"([{"name": "kueue.x-k8s.io/elastic-job"}])");
   const char* elastic = R"({"kueue.x-k8s.io/elastic-job": "true"})";
