@@ -181,7 +181,8 @@ Status add_external(const std::string& name, bool dispatched, const KindList& de
 Result<jobs::JobKinds> kinds_of(const Configuration& config) {
   std::vector<std::string> frameworks = config.integrations.frameworks;
   if (!config.gates.enabled(spark_gate)) std::erase(frameworks, spark_framework);
-  KindList kinds = jobs::enabled_kinds(frameworks).all(), described;
+  const bool names_in_labels = !config.gates.enabled("WorkloadIdentifierAnnotations");
+  KindList kinds = jobs::enabled_kinds(frameworks, names_in_labels).all(), described;
   if (Status done = add_described(config.integrations, &described); !done) return done.error();
   kinds.insert(kinds.end(), described.begin(), described.end());
   // What is also sent to workers comes first.

@@ -16,10 +16,10 @@
 
 namespace regatta::jobs {
 
-JobKinds all_kinds() {
-  std::vector<std::shared_ptr<const JobKind>> kinds = {batch_job_kind(),  jobset_kind(),
-                                                       appwrapper_kind(), spark_application_kind(),
-                                                       train_job_kind(),  pod_kind()};
+JobKinds all_kinds(bool names_in_labels) {
+  std::vector<std::shared_ptr<const JobKind>> kinds = {
+      batch_job_kind(),         jobset_kind(),    appwrapper_kind(),
+      spark_application_kind(), train_job_kind(), pod_kind(names_in_labels)};
   for (auto& family : {kubeflow_kinds(), ray_kinds(), stateful_set_kinds(),
                        leader_worker_set_kinds(), deployment_kinds()}) {
     kinds.insert(kinds.end(), family.begin(), family.end());
@@ -27,8 +27,8 @@ JobKinds all_kinds() {
   return JobKinds(std::move(kinds));
 }
 
-JobKinds enabled_kinds(const std::vector<std::string>& frameworks) {
-  const JobKinds all = all_kinds();
+JobKinds enabled_kinds(const std::vector<std::string>& frameworks, bool names_in_labels) {
+  const JobKinds all = all_kinds(names_in_labels);
   // What acts through Pods needs them.
   const bool pods = std::any_of(all.all().begin(), all.all().end(), [&](const auto& kind) {
     const bool named =
@@ -39,7 +39,7 @@ JobKinds enabled_kinds(const std::vector<std::string>& frameworks) {
   for (const auto& kind : all.all()) {
     const bool named =
         std::find(frameworks.begin(), frameworks.end(), kind->framework()) != frameworks.end();
-    const bool needed = kind == batch_job_kind() || (pods && kind == pod_kind());
+    const bool needed = kind == batch_job_kind() || (pods && kind == pod_kind(names_in_labels));
     if (named || needed) kinds.push_back(kind);
   }
   return JobKinds(std::move(kinds));

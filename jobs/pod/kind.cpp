@@ -29,20 +29,25 @@ class PodGroupKind final : public JobKind {
 
 class PodKind final : public JobKind {
  public:
+  explicit PodKind(bool names_in_labels) : names_in_labels_(names_in_labels) {}
+
   std::string_view framework() const override { return "pod"; }
   const api::ResourceInfo& resource() const override { return pod_resource; }
   /// The webhook marks those that it holds back.
   std::string_view selector() const override { return "kueue.x-k8s.io/managed=true"; }
   const JobKind* group_kind() const override { return pod_group_kind().get(); }
   std::string group_of(const GenericJob& job) const override {
-    return pod_group_name(job.metadata()).name;
+    return pod_group_name(job.metadata(), names_in_labels_).name;
   }
   bool classes_managed_only() const override { return true; }
   Result<JobPtr> decode(const Json& object, api::TemplatePool*) const override {
     auto metadata = api::read_metadata(object);
     if (!metadata) return metadata.error();
-    return std::make_shared<const Pod>(object, std::move(*metadata));
+    return std::make_shared<const Pod>(object, std::move(*metadata), names_in_labels_);
   }
+
+ private:
+  bool names_in_labels_;
 };
 
 }  // namespace
@@ -52,9 +57,10 @@ std::shared_ptr<const JobKind> pod_group_kind() {
   return kind;
 }
 
-std::shared_ptr<const JobKind> pod_kind() {
-  static const auto kind = std::make_shared<const PodKind>();
-  return kind;
+std::shared_ptr<const JobKind> pod_kind(bool names_in_labels) {
+  static const auto annotated = std::make_shared<const PodKind>(false);
+  static const auto labelled = std::make_shared<const PodKind>(true);
+  return names_in_labels ? labelled : annotated;
 }
 
 }  // namespace regatta::jobs

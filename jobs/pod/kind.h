@@ -6,7 +6,8 @@
 /// ended by deletion.
 namespace regatta::jobs {
 
-std::shared_ptr<const JobKind> pod_kind();
+/// `names_in_labels`: Pods name their groups in labels alone.
+std::shared_ptr<const JobKind> pod_kind(bool names_in_labels = false);
 
 /// Groups have the keys of their Workloads. No API serves them.
 std::shared_ptr<const JobKind> pod_group_kind();

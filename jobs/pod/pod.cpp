@@ -46,16 +46,15 @@ std::string label_at(std::string_view key) {
 
 }  // namespace
 
-PodGroupName pod_group_name(const api::ObjectMeta& metadata) {
+PodGroupName pod_group_name(const api::ObjectMeta& metadata, bool names_in_labels) {
   const std::string key(api::labels::pod_group_name);
-  if (const std::string& name = metadata.annotation(key); !name.empty()) {
-    return {name, annotation_at(key)};
-  }
+  const std::string& name = metadata.annotation(key);
+  if (!names_in_labels && !name.empty()) return {name, annotation_at(key)};
   return {metadata.label(key), label_at(key)};
 }
 
 const JobKind& Pod::kind() const {
-  return *pod_kind();
+  return *pod_kind(names_in_labels_);
 }
 
 const Json& Pod::spec() const {
@@ -223,7 +222,7 @@ Json Pod::gated_patch(const TopologyOptions& topology) const {
 
 void Pod::check_group(api::ErrorList* errors) const {
   const std::string total_key(api::annotations::pod_group_total_count);
-  const PodGroupName group = pod_group_name(metadata_);
+  const PodGroupName group = group_name();
   const auto total = metadata_.annotations.find(total_key);
   const bool counted = total != metadata_.annotations.end() && !total->second.empty();
   const bool annotated = group.field == annotation_at(api::labels::pod_group_name);
@@ -254,7 +253,7 @@ void Pod::check(const CheckOptions& options, api::ErrorList* errors) const {
   const std::string prebuilt_key(api::annotations::prebuilt_workload_name);
   const std::string& annotated = metadata_.annotation(prebuilt_key);
   const std::string& prebuilt = annotated.empty() ? metadata_.label(prebuilt_key) : annotated;
-  const PodGroupName group = pod_group_name(metadata_);
+  const PodGroupName group = group_name();
   if (!prebuilt.empty() && !group.name.empty() && prebuilt != group.name) {
     errors->invalid(annotated.empty() ? label_at(prebuilt_key) : annotation_at(prebuilt_key),
                     api::in_quotes(prebuilt), "prebuilt workload and pod group should be equal");
@@ -271,7 +270,8 @@ void Pod::check(const CheckOptions& options, api::ErrorList* errors) const {
 void Pod::check_update(const GenericJob& before, const CheckOptions& options,
                        api::ErrorList* errors) const {
   check(options, errors);
-  const PodGroupName was = pod_group_name(before.metadata()), is = pod_group_name(metadata_);
+  const PodGroupName was = pod_group_name(before.metadata(), names_in_labels_);
+  const PodGroupName is = group_name();
   if (!was.name.empty() && was.name != is.name) {
     errors->invalid(is.field, api::in_quotes(is.name), "field is immutable");
   }

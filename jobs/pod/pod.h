@@ -10,19 +10,21 @@ namespace regatta::jobs {
 /// The label under which topology-aware scheduling finds the index of a pod of a group.
 inline constexpr const char* pod_group_pod_index = "kueue.x-k8s.io/pod-group-pod-index";
 
-/// The group of a pod, and the field that names it: the annotation comes before the label. Empty
-/// for a pod of no group.
+/// The group of a pod, and the field that names it: the annotation comes before the label, unless
+/// names are in labels. Empty for a pod of no group.
 struct PodGroupName {
   std::string name;
   std::string field;
 };
-PodGroupName pod_group_name(const api::ObjectMeta& metadata);
+PodGroupName pod_group_name(const api::ObjectMeta& metadata, bool names_in_labels);
 
 /// v1 Pod: a job by itself, or a member of a group.
 class Pod final : public GenericJob {
  public:
-  Pod(const Json& object, api::ObjectMeta metadata)
-      : object_(object), metadata_(std::move(metadata)) {}
+  Pod(const Json& object, api::ObjectMeta metadata, bool names_in_labels)
+      : object_(object), metadata_(std::move(metadata)), names_in_labels_(names_in_labels) {}
+
+  PodGroupName group_name() const { return pod_group_name(metadata_, names_in_labels_); }
 
   // What a group asks its members.
   const std::string& phase() const;
@@ -89,6 +91,7 @@ class Pod final : public GenericJob {
 
   Json object_;
   api::ObjectMeta metadata_;
+  bool names_in_labels_;
 };
 
 }  // namespace regatta::jobs

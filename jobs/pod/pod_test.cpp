@@ -226,5 +226,29 @@ TEST(Pod, the_hubs_pod_has_not_failed_when_the_workers_lost_its_place) {
   EXPECT_EQ(pod(local)->status_patch(*pod(remote))["status"]["phase"], "Failed");
 }
 
+TEST(Pod, a_group_may_be_named_in_labels_alone) {
+  const auto complaint = [](const char* metadata) {
+    Json json{{"metadata", Json::parse(metadata)}, {"spec", Json::object()}};
+    api::ErrorList errors;
+    pod_kind(true)->decode(json, nullptr).value()->check({}, &errors);
+    return api::to_text(errors.take());
+  };
+  const std::string both =
+      "Required value: both the 'kueue.x-k8s.io/pod-group-total-count' annotation and the "
+      "'kueue.x-k8s.io/pod-group-name' label should be set";
+  EXPECT_EQ(complaint(R"({"annotations": {"kueue.x-k8s.io/pod-group-name": "g",
+                                          "kueue.x-k8s.io/pod-group-total-count": "2"}})"),
+            "metadata.labels[kueue.x-k8s.io/pod-group-name]: " + both);
+  EXPECT_EQ(complaint(R"({"annotations": {"kueue.x-k8s.io/pod-group-name": "g"}})"), "");
+  const char* named = R"({"annotations": {"kueue.x-k8s.io/pod-group-name": "Bad_Group",
+                                          "kueue.x-k8s.io/pod-group-total-count": "2"},
+                          "labels": {"kueue.x-k8s.io/pod-group-name": "a"}})";
+  EXPECT_EQ(complaint(named), "");
+  const Json json{{"metadata", Json::parse(named)}, {"spec", Json::object()}};
+  const JobPtr pod = pod_kind(true)->decode(json, nullptr).value();
+  EXPECT_EQ(planned_as(*pod).key.name, "a");
+  EXPECT_EQ(planned_as(*pod_kind()->decode(json, nullptr).value()).key.name, "Bad_Group");
+}
+
 }  // namespace
 }  // namespace regatta::jobs

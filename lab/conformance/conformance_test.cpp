@@ -31,7 +31,7 @@ const std::map<std::string, int>& differ_on_purpose() {
                                               {"appwrapper", 5},
                                               {"sparkapplication", 1},
                                               {"trainjob", 44},
-                                              {"pod", 9},
+                                              {"pod", 6},
                                               {"pod-group", 2},
                                               {"deployment", 2},
                                               {"external-framework", 3}};

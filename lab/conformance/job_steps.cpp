@@ -25,13 +25,10 @@ Error not_implemented(const std::string& what) {
   return Error(Errc::unavailable, what);
 }
 
-jobs::JobKinds playable_kinds() {
-  return jobs::all_kinds();
-}
-
-Result<JobPtr> job_in(const Json& object) {
+Result<JobPtr> job_in(const JobStep& step, const Json& object) {
+  const jobs::JobKinds kinds = jobs::all_kinds(!step.name_by_annotation);
   const JobKind* kind =
-      playable_kinds().find(api::group_of(text_at(object, "apiVersion")), text_at(object, "kind"));
+      kinds.find(api::group_of(text_at(object, "apiVersion")), text_at(object, "kind"));
   if (!kind) return not_implemented("the kind " + text_at(object, "kind"));
   return kind->decode(object, nullptr);
 }
@@ -66,7 +63,7 @@ api::FieldErrors with(api::FieldErrors errors, const api::FieldErrors& more) {
 
 Result<Json> play_job_default(const JobStep& step) {
   const JobWorld world = step.world();
-  const auto job = job_in(step.input("object"));
+  const auto job = job_in(step, step.input("object"));
   if (!job) return job.error();
   const auto patch = jobs::default_job(world, **job, step.config);
   if (!patch) return Json{{"error", patch.error().what()}};
@@ -77,7 +74,7 @@ Result<Json> play_job_default(const JobStep& step) {
 
 Result<Json> play_job_create(const JobStep& step) {
   const JobWorld world = step.world();
-  const auto job = job_in(step.input("object"));
+  const auto job = job_in(step, step.input("object"));
   if (!job) return job.error();
   api::ErrorList gates;
   if (step.admission_gates) webhooks::check_admission_gates(step.input("object"), &gates);
@@ -87,9 +84,9 @@ Result<Json> play_job_create(const JobStep& step) {
 
 Result<Json> play_job_update(const JobStep& step) {
   const JobWorld world = step.world();
-  const auto before = job_in(step.input("oldObject"));
+  const auto before = job_in(step, step.input("oldObject"));
   if (!before) return before.error();
-  const auto after = job_in(step.input("object"));
+  const auto after = job_in(step, step.input("object"));
   if (!after) return after.error();
   api::ErrorList gates;
   if (step.admission_gates) {
@@ -154,7 +151,7 @@ Json changed_object(const JobWorld& world, const JobPtr& job) {
 
 Result<Json> play_workload(const JobStep& step) {
   JobWorld world = step.world();
-  const auto job = job_in(step.input("object"));
+  const auto job = job_in(step, step.input("object"));
   if (!job) return job.error();
   world.put(step.input("object"));
   world.begin();
@@ -171,7 +168,7 @@ Result<Json> play_workload(const JobStep& step) {
 /// `start` and `stop`.
 Result<Json> play_turn(const JobStep& step) {
   JobWorld world = step.world();
-  const auto job = job_in(step.input("object"));
+  const auto job = job_in(step, step.input("object"));
   if (!job) return job.error();
   world.put(step.input("object"));
   const Json& given = step.input("workload");
@@ -210,7 +207,7 @@ JobPtr planned_job(const JobStep& step, const JobPtr& job) {
 }
 
 Result<Json> play_observe(const JobStep& step) {
-  const auto given = job_in(step.input("object"));
+  const auto given = job_in(step, step.input("object"));
   if (!given) return given.error();
   const Result<JobPtr> read = planned_job(step, *given);
   const auto whole =
@@ -261,9 +258,9 @@ Result<Json> play_step(const JobStep& step) {
   return play_remote(step);
 }
 
-Result<jobs::JobKinds> enabled_kinds(const Json& config) {
+Result<jobs::JobKinds> enabled_kinds(const Json& config, bool names_in_labels) {
   const Json* names = list_at(config, "frameworks");
-  const jobs::JobKinds all = playable_kinds();
+  const jobs::JobKinds all = jobs::all_kinds(names_in_labels);
   std::vector<std::shared_ptr<const JobKind>> kinds;
   for (const auto& kind : all.all()) {
     const Json name = std::string(kind->framework());
@@ -360,7 +357,7 @@ Result<Json> play_jobs(const Json& scenario) {
   const Json& given = object_or_empty(scenario, {"config"});
   auto config = config_of_jobs(given);
   if (!config) return config.error();
-  const auto kinds = enabled_kinds(given);
+  const auto kinds = enabled_kinds(given, config->jobs.policy.names_in_labels);
   if (!kinds) return kinds.error();
   const auto now = parse_rfc3339(text_at(scenario, "now"));
   if (!now) return now.error().within("now");
