@@ -1,6 +1,7 @@
 #include "manager/core_config.h"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include <fstream>
 #include <iterator>
@@ -41,6 +42,8 @@ TEST(CoreConfig, FeatureGatesReachWhatTheySwitch) {
        [](const CoreConfig& c) { return c.jobs.policy.elastic; }},
       {"FinishOrphanedWorkloads", false,
        [](const CoreConfig& c) { return c.workloads.lifecycle.finish_orphans; }},
+      {"FinishOrphanedWorkloads", false,
+       [](const CoreConfig& c) { return c.jobs.policy.finish_orphans; }},
       {"UnadmittedWorkloadsExplicitStatus", true,
        [](const CoreConfig& c) { return c.workloads.lifecycle.explicit_status; }},
       {"MultiKueueIncrementalDispatcherRespectConfigOrder", false,
@@ -68,6 +71,22 @@ TEST(CoreConfig, FeatureGatesReachWhatTheySwitch) {
     EXPECT_EQ(one.seen(usual), one.unless) << one.gate;
     EXPECT_EQ(one.seen(with({{one.gate, one.given}})), one.given) << one.gate;
   }
+}
+
+TEST(CoreConfig, PodsNameTheirGroupsAsTheGateSays) {
+  const auto group_of = [](bool annotated) {
+    const std::string gate = "WorkloadIdentifierAnnotations=";
+    auto config = load_configuration("", gate + (annotated ? "true" : "false")).value();
+    config.integrations.frameworks = {"pod"};
+    const CoreConfig core = core_config(config, "test").value();
+    const jobs::JobKind* pods = core.kinds.find("", "Pod");
+    const Json pod{{"metadata",
+                    {{"annotations", {{"kueue.x-k8s.io/pod-group-name", "a"}}},
+                     {"labels", {{"kueue.x-k8s.io/pod-group-name", "b"}}}}}};
+    return pods->group_of(*pods->decode(pod, nullptr).value());
+  };
+  EXPECT_EQ(group_of(true), "a");
+  EXPECT_EQ(group_of(false), "b");
 }
 
 TEST(CoreConfig, EveryKindOfJobIsAnIntegrationThatTheConfigurationKnows) {
