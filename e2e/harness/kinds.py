@@ -15,7 +15,7 @@ IMAGE = "registry.example/work:1"
 OWN_CRDS = pathlib.Path(__file__).parent / "crds"
 
 
-def crd(name):
+def crd_file(name):
     """The CRDs of other projects are large: REGATTA_THIRD_PARTY_CRDS names the folder that has them."""
     if (OWN_CRDS / name).exists():
         return OWN_CRDS / name

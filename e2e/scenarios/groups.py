@@ -193,7 +193,7 @@ def leader_worker_set_of_a_fleet(env):
     """All groups of a LeaderWorkerSet run on one worker; replicas follow from the hub, while its manager
     dies; a group that loses its place comes back to the others; it goes with the hub's."""
     config = {"integrations": {"frameworks": ["batch/job", "pod", SETS]}}
-    fleet = Fleet(env, config, [kinds.crd(f"{LWS}_leaderworkersets.yaml")])
+    fleet = Fleet(env, config, [kinds.crd_file(f"{LWS}_leaderworkersets.yaml")])
     serving, hub = Serving(fleet), fleet.hub
     serving.create(2)
     winner = serving.wait_together(2)

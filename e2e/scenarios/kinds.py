@@ -3,7 +3,7 @@ from harness import kinds, objects, solo
 from harness.api import ApiError, is_true
 from harness.federation import holding, report
 from harness.helm import CHART, RELEASE, Helm
-from harness.kinds import at, crd
+from harness.kinds import at, crd_file
 from harness.suite import scenario
 from harness.waiting import wait_for
 from scenarios.charts import Installed
@@ -81,7 +81,7 @@ class OneCluster(Jobs):
 
     def __init__(self, env, wanted):
         self.kinds = wanted
-        crds = [crd(name) for kind in wanted for name in kind.crd_files]
+        crds = [crd_file(name) for kind in wanted for name in kind.crd_files]
         cluster = env.cluster("solo")
         super().__init__(cluster)
         cluster.define(*crds)
@@ -231,7 +231,7 @@ class Fleet:
 
     def __init__(self, env, wanted):
         self.kinds = [kind for kind in wanted if kind.dispatched]
-        crds = [crd(name) for kind in wanted for name in kind.crd_files]
+        crds = [crd_file(name) for kind in wanted for name in kind.crd_files]
         config = {"integrations": kinds.integrations(wanted),
                   "featureGates": {"SparkApplicationIntegration": True}}
         self.fed = fed = env.federate(
@@ -440,7 +440,7 @@ def pass_all_webhooks(env, wanted):
     frameworks = ["batch/job", *[f"{kind.plural}.{kind.group}" if kind.description else kind.framework
                                  for kind in wanted]]
     fleet = Installed(env, served=True, config={"integrations": kinds.integrations(wanted)},
-                      definitions=[crd(f) for kind in wanted for f in kind.crd_files],
+                      definitions=[crd_file(f) for kind in wanted for f in kind.crd_files],
                       namespaces=[NS], frameworks=frameworks)
     hub, worker = Jobs(fleet.hub), Jobs(fleet.worker)
     for kind in wanted:
@@ -497,7 +497,7 @@ def jobset_of_a_fleet(env):
     """Definitions that come while the managers run are noticed: a JobSet runs on the worker that has got
     the kind."""
     kind = kinds.JOBSET
-    crd = crd(*kind.crd_files)
+    crd = crd_file(*kind.crd_files)
     config = {"integrations": {"frameworks": ["batch/job", kind.framework]}}
     fed = env.federate(workers=("a100", "cpu"), hub_config=config, worker_config=config)
     fed.hub.define(crd)

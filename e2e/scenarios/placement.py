@@ -6,7 +6,7 @@ from harness import objects
 from harness.api import condition, is_true
 from harness.federation import report
 from harness.helm import PLACEMENT_CHART, Helm
-from harness.kinds import crd
+from harness.kinds import crd_file
 from harness.suite import ROOT, Skip, interop, scenario
 
 DISPATCHER = {"multiKueue": {"gcInterval": "2s", "dispatcherName": "multikueue.regatta.dev/placement"}}
@@ -225,7 +225,7 @@ def placement_by_ocm(env):
     program = os.path.join(env.suite.assets or "", "ocm-placement")
     if not os.access(program, os.X_OK):
         raise Skip("it needs KUBEBUILDER_ASSETS with ocm-placement")
-    crds = [crd(f"clusters.open-cluster-management.io_{name}.yaml") for name in OCM_CRDS]
+    crds = [crd_file(f"clusters.open-cluster-management.io_{name}.yaml") for name in OCM_CRDS]
     fed = env.federate(workers=("cpu", "h100"), hub_config=DISPATCHER)
     start_ocm(fed, program, crds)
 

@@ -405,7 +405,7 @@ def pods_and_what_acts_through_them(env):
 @scenario
 def leader_worker_set(env):
     """The groups of a LeaderWorkerSet are preempted, come back, and go with it."""
-    crd = kinds.crd(f"{LWS}_leaderworkersets.yaml")
+    crd = kinds.crd_file(f"{LWS}_leaderworkersets.yaml")
     site = Site(env, ("pod", "statefulset", f"{LWS}/leaderworkerset"),
                 {OfLeaderWorkerSet.queue: OfLeaderWorkerSet.cores()}, [crd])
     come_and_go(site, [OfLeaderWorkerSet(site)])
