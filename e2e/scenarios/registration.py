@@ -214,13 +214,13 @@ def needs_are_provided(env):
     fed.register("cpu")
     fed.wait_queue_active()
     space, queue = "team-new", "fresh"
-    high = {"apiVersion": KUEUE, "kind": "WorkloadPriorityClass", "metadata": {"name": "urgent"}, "value": 50}
+    high = {"apiVersion": KUEUE, "kind": "WorkloadPriorityClass", "metadata": {"name": "fresh-class"}, "value": 50}
     fed.hub.kubectl.apply(
         {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": space, "labels": {"team": "new"}}},
         high, {"apiVersion": KUEUE, "kind": "LocalQueue", "metadata": {"name": queue, "namespace": space},
                "spec": {"clusterQueue": "fleet"}})
     fed.hub.kubectl.create(objects.job("first", queue=queue, namespace=space,
-                                       labels={"kueue.x-k8s.io/priority-class": "urgent"}))
+                                       labels={"kueue.x-k8s.io/priority-class": "fresh-class"}))
 
     def lacking(text):
         member = fed.hub.api.get("multikueueclusters", "h100")
@@ -233,9 +233,9 @@ def needs_are_provided(env):
     h100, cpu = fed.workers["h100"], fed.workers["cpu"]
     made = h100.api.get("namespaces", space)["metadata"]["labels"]
     assert made["team"] == "new" and ORIGIN in made, made
-    assert h100.api.get("workloadpriorityclasses", "urgent")["value"] == 50
+    assert h100.api.get("workloadpriorityclasses", "fresh-class")["value"] == 50
     for kind, name, where in (("namespaces", space, None), ("localqueues", queue, space),
-                              ("workloadpriorityclasses", "urgent", None)):
+                              ("workloadpriorityclasses", "fresh-class", None)):
         assert not cpu.api.find(kind, name, where), f"cpu has {kind} {name} unasked"
 
     h100.kubectl.apply({**high, "metadata": {"name": "theirs"}, "value": 1})

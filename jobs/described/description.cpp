@@ -262,7 +262,7 @@ std::optional<KindDescription> Reader::read() {
     if (text_at(status, name).empty()) missing(field("status") + "." + name);
     return meaning(name, Answer::boolean);
   };
-  auto finished = needed("finished"), success = needed("success");
+  const auto finished = needed("finished"), success = needed("success");
   // A description that is wrong is not used.
   const Expression never = Expression::compile("false", Answer::boolean).value();
   KindDescription out{.group = {},
@@ -271,8 +271,8 @@ std::optional<KindDescription> Reader::read() {
                       .plural = {},
                       .pod_sets = pod_sets(),
                       .shape = {},
-                      .finished = finished ? std::move(*finished) : never,
-                      .success = success ? std::move(*success) : never,
+                      .finished = finished ? *finished : never,
+                      .success = success ? *success : never,
                       .active = meaning("active", Answer::boolean),
                       .message = meaning("message", Answer::text),
                       .pods_ready = meaning("podsReady", Answer::boolean)};

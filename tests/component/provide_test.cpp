@@ -71,6 +71,26 @@ TEST_F(ProvidedNeeds, AJobInANewNamespaceRunsWhereTheyAreAskedFor) {
   EXPECT_THAT(events("MultiKueueCluster"), Contains(HasSubstr("LocalQueue team/main")));
 }
 
+TEST_F(ProvidedNeeds, OnlyQueuesThatLeadThereAndTheirNamespaces) {
+  start({"east"});
+  std::string local = hub_queue_yaml;
+  local.replace(local.find("name: cq"), 8, "name: at-home");
+  local.erase(local.find("  admissionChecksStrategy"));
+  apply(local);
+  apply("apiVersion: v1\nkind: Namespace\nmetadata: {name: stays}");
+  apply(R"(
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: LocalQueue
+metadata: {name: main, namespace: stays}
+spec: {clusterQueue: at-home}
+)");
+  ask("east", everything);
+  until("the queue is there", [&] { return has_queue("east"); });
+  settle(10s);
+  EXPECT_FALSE(worker("east").get<api::Namespace>(api::ObjectKey("stays")));
+  EXPECT_EQ(lacking("east"), "") << "nor is that queue's own one missed";
+}
+
 TEST_F(ProvidedNeeds, WhatIsNewOnTheHubAndWhatWasDeletedThereComes) {
   start({"east"});
   ask("east", everything);
