@@ -138,17 +138,22 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::CopyJobStatus action)
     }
     copied_[key] = here;
   }
-  // How a Job ended is made up only when it is gone, and only a connected worker tells that.
-  const bool last =
-      theirs ? dispatch::has_ended(*theirs) : deps_.fleet.find(action.cluster)->ready();
+  // How a Job ended is made up only when it is gone, or stopped although its copy ended, and only a
+  // connected worker tells that.
+  const bool ended = theirs && dispatch::has_ended(*theirs);
+  const bool lost =
+      theirs && !theirs->composed() && dispatch::told_to_stop(*theirs) && !theirs->active();
+  const bool last = theirs ? ended || lost : deps_.fleet.find(action.cluster)->ready();
   if (action.final && !last) {
     co_return Error(Errc::conflict, "the last status of the job is not known yet");
   }
   for (const dispatch::JobPart& part : dispatch::parts_of(job, theirs)) {
     if (!part.local) continue;
     const auto change = [&](const jobs::GenericJob& mine) -> std::optional<Json> {
-      if (part.remote) {
-        Json patch = mine.status_patch(*part.remote);
+      if (part.remote && (ended || !action.final)) {
+        const bool alone = !job->composed();
+        Json patch =
+            alone ? dispatch::news_of(mine, *part.remote) : mine.status_patch(*part.remote);
         // A pod that lost its place has ended all the same, if its Workload has.
         const bool untold = action.final && mine.waits_on_hub() && !mine.finished();
         if (!patch.empty() || !untold) return patch;

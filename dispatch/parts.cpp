@@ -76,9 +76,14 @@ std::vector<JobPtr> parts_to_remove(const JobPtr& local, const JobPtr& remote,
   return out;
 }
 
+Json news_of(const GenericJob& local, const GenericJob& remote) {
+  const bool over = local.finished() && !remote.finished();
+  return over ? Json::object() : local.status_patch(remote);
+}
+
 bool has_news(const JobPtr& local, const JobPtr& remote) {
   if (!local || !remote) return false;
-  if (!local->composed()) return !local->status_patch(*remote).empty();
+  if (!local->composed()) return !news_of(*local, *remote).empty();
   const std::vector<JobPart> parts = parts_of(local, remote);
   return std::any_of(parts.begin(), parts.end(), [](const JobPart& part) {
     return part.local && part.remote && !part.local->status_patch(*part.remote).empty();

@@ -31,6 +31,9 @@ using OtherLife =
 std::vector<jobs::JobPtr> parts_to_remove(const jobs::JobPtr& local, const jobs::JobPtr& remote,
                                           const OtherLife& other_life);
 
+/// What the status of an object of the hub's job takes over from the worker's. A job that has ended
+/// on the hub takes nothing over from one that has not: its worker's server may have lost the end.
+Json news_of(const jobs::GenericJob& local, const jobs::GenericJob& remote);
 /// Whether the status of an object of the hub's job may take something over from the worker's.
 bool has_news(const jobs::JobPtr& local, const jobs::JobPtr& remote);
 

@@ -110,6 +110,21 @@ TEST(Parts, NewsOfOneAreNewsOfAll) {
   EXPECT_TRUE(has_news(pod("p", waits), pod("p", runs)));
 }
 
+TEST(Parts, AJobThatEndedOnTheHubStaysEnded) {
+  const auto ray = [](const char* status) {
+    const Json object = {{"apiVersion", "ray.io/v1"},
+                         {"kind", "RayJob"},
+                         {"metadata", {{"name", "j"}, {"namespace", "ns"}, {"uid", "u"}}},
+                         {"spec", {{"suspend", false}, {"rayClusterSpec", Json::object()}}},
+                         {"status", Json::parse(status)}};
+    return jobs::all_kinds().find("ray.io", "RayJob")->decode(object, nullptr).value();
+  };
+  const char* ended = R"({"jobDeploymentStatus": "Complete", "jobStatus": "SUCCEEDED"})";
+  const char* suspended = R"({"jobDeploymentStatus": "Suspended"})";
+  EXPECT_FALSE(has_news(ray(ended), ray(suspended)));
+  EXPECT_TRUE(has_news(ray(suspended), ray(ended)));
+}
+
 TEST(Parts, AGroupHasEndedWhenNothingOfItGoesOn) {
   EXPECT_FALSE(has_ended(*group({{"a", ended}, {"b"}})));
   EXPECT_TRUE(has_ended(*group({{"a", ended}, {"b", ended}}))) << "the third was collected";

@@ -115,11 +115,17 @@ bool awaits_last_status(const ClusterView& v) {
 }
 
 /// The Job ended on that worker: its last status comes home, then the end of its Workload.
-Plan finish_with(Plan plan, const std::string& name, const ClusterView& v) {
+Plan finish_with(Plan plan, const std::string& name, const ClusterView& v, TimePoint now,
+                 const PlanConfig& config) {
   const Finish& finish = *v.copy->finished;
-  // The watch of the Jobs will show the status.
-  if (awaits_last_status(v)) return plan;
-  const bool ended = !holds_job(v) || v.job_ended;
+  const Duration left = finish.at + config.tell_after - now;
+  if (awaits_last_status(v) && (!v.job_stopped || left > Duration(0))) {
+    // The watch of the Jobs will show the status; but a server that went back to an older state has
+    // lost it, and the Job, which its Workload does not let run again, never has another one.
+    if (v.job_stopped) look_again(&plan, left);
+    return plan;
+  }
+  const bool ended = !holds_job(v) || v.job_ended || awaits_last_status(v);
   if (ended || v.job_news) plan.actions.push_back(CopyJobStatus{name, ended});
   plan.actions.push_back(FinishLocal{finish.reason, finish.message});
   return plan;
@@ -171,7 +177,7 @@ Plan clean_up(const GroupView& g, TimePoint now, const PlanConfig& config) {
 
 /// The workload runs on a worker and lost its check: the AdmissionCheck was taken off the
 /// ClusterQueue. The Job goes on to its end there. Nothing can be taken back without a check.
-Plan follow_to_the_end(const GroupView& g) {
+Plan follow_to_the_end(const GroupView& g, TimePoint now, const PlanConfig& config) {
   const std::string& name = g.local.cluster_name;
   Plan plan;
   remove_all_but(&plan, g.clusters, name);
@@ -179,7 +185,7 @@ Plan follow_to_the_end(const GroupView& g) {
   if (found == g.clusters.end() || !found->second.connected || !found->second.copy) return plan;
   const ClusterView& v = found->second;
   if (v.copy->finished && !not_an_end(*v.copy->finished)) {
-    return finish_with(std::move(plan), name, v);
+    return finish_with(std::move(plan), name, v, now, config);
   }
   if (holds_job(v) && v.job_news) plan.actions.push_back(CopyJobStatus{name, false});
   return plan;
@@ -218,7 +224,7 @@ Plan wind_down(const GroupView& g, TimePoint now, const PlanConfig& config) {
     }
     if (v.copy->finished && !not_an_end(*v.copy->finished) && !job_elsewhere(g.clusters, name)) {
       // The Job ended before it could be stopped. Its result counts.
-      return finish_with(std::move(plan), name, v);
+      return finish_with(std::move(plan), name, v, now, config);
     }
     const auto unanswered = stop_unanswered_since(g, v);
     const Duration left =
@@ -252,7 +258,8 @@ Plan wait_for_lost(Plan plan, const GroupView& g, const ClusterView& v, TimePoin
   return set_check(std::move(plan), CheckState::retry, "Admitting remote lost");
 }
 
-Plan remote_finished(Plan plan, const GroupView& g, const ClusterView& v) {
+Plan remote_finished(Plan plan, const GroupView& g, const ClusterView& v, TimePoint now,
+                     const PlanConfig& config) {
   const std::string& name = g.local.cluster_name;
   if (const char* why = not_an_end(*v.copy->finished)) {
     if (taken_back(g.local)) return plan;
@@ -261,7 +268,7 @@ Plan remote_finished(Plan plan, const GroupView& g, const ClusterView& v) {
         "Remote workload on worker cluster \"" + name + "\" " + why + ", resetting for re-dispatch",
         true);
   }
-  return finish_with(std::move(plan), name, v);
+  return finish_with(std::move(plan), name, v, now, config);
 }
 
 /// The worker lacks the Job, or a part of it.
@@ -354,7 +361,7 @@ Plan hosted(const GroupView& g, TimePoint now, const PlanConfig& config) {
   }
   const RemoteCopy& copy = *v.copy;
   // 8d. The copy finished.
-  if (copy.finished) return remote_finished(std::move(plan), g, v);
+  if (copy.finished) return remote_finished(std::move(plan), g, v, now, config);
   // 8e. The hub is already taking the workload back; the eviction will wind it down.
   if (leaving) return plan;
   // Two Workloads of one job have won on different clusters, which no write of ours leads to.
@@ -607,7 +614,8 @@ Plan plan_once(const GroupView& g, TimePoint now, const PlanConfig& config) {
   if (local.evicted) return wind_down(g, now, config);
   // 4. MultiKueue does not dispatch the workload, or no longer does.
   if (local.check == CheckState::none) {
-    return local.cluster_name.empty() ? clean_up(g, now, config) : follow_to_the_end(g);
+    return local.cluster_name.empty() ? clean_up(g, now, config)
+                                      : follow_to_the_end(g, now, config);
   }
   // 5. The check is Rejected: the eviction follows.
   if (local.check == CheckState::rejected) return {};

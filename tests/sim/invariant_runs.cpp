@@ -147,6 +147,7 @@ class TrueCompletion final : public Invariant {
       } else if (last->end != Run::End::ended) {
         problem = "it has not ended on " + last->worker;
         if (last->end == Run::End::removed) return "";  // judged as a needless stop
+        if (ended_before_restore(record, *last, outcome)) return "";
       } else if (last->outcome != outcome) {
         problem = "it is " + last->outcome + " on " + last->worker;
       } else {
@@ -154,6 +155,17 @@ class TrueCompletion final : public Invariant {
       }
     }
     return problem;
+  }
+
+  /// It had ended so before the server of the worker went back to an older state. Its Workload
+  /// there may say so all the same.
+  bool ended_before_restore(const Record& record, const Run& last,
+                            const std::string& outcome) const {
+    return history_.restored_within(last.worker, 1h) &&
+           std::any_of(record.runs.begin(), record.runs.end(), [&](const Run& run) {
+             return run.worker == last.worker && run.uid == last.uid &&
+                    run.end == Run::End::ended && run.outcome == outcome;
+           });
   }
 
   /// The run that decides how the Job ended: the last one on the recorded worker. When that worker
