@@ -36,11 +36,13 @@ std::size_t place_in_chain(const api::Workload& slice, const std::vector<Workloa
   return place;
 }
 
-bool ended_as_slice(const api::Workload& workload) {
+bool finished_for(const api::Workload& workload, std::string_view reason) {
   const auto* finished = api::find_condition(workload.status.conditions, api::conditions::finished);
-  return finished != nullptr && finished->status == api::ConditionStatus::True &&
-         (finished->reason == api::reasons::workload_slice_replaced ||
-          finished->reason == api::reasons::out_of_sync);
+  return finished && finished->status == api::ConditionStatus::True && finished->reason == reason;
+}
+
+bool ended_as_slice(const api::Workload& workload) {
+  return was_replaced(workload) || finished_for(workload, api::reasons::out_of_sync);
 }
 
 /// `counts` has one number for each pod set.
@@ -163,9 +165,7 @@ const std::string& replaced_slice(const api::Workload& workload) {
 }
 
 bool was_replaced(const api::Workload& workload) {
-  const auto* finished = api::find_condition(workload.status.conditions, api::conditions::finished);
-  return finished && finished->status == api::ConditionStatus::True &&
-         finished->reason == api::reasons::workload_slice_replaced;
+  return finished_for(workload, api::reasons::workload_slice_replaced);
 }
 
 bool is_elastic(const JobView& view) {

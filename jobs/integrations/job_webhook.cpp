@@ -90,12 +90,8 @@ void check_prebuilt_annotation(const GenericJob& job, api::ErrorList* errors) {
   errors->invalid(annotation_field(key), api::in_quotes(found->second), joined(complaints, ","));
 }
 
-bool asks_to_be_elastic(const GenericJob& job) {
-  return job.metadata().annotation(std::string(api::annotations::elastic_job)) == "true";
-}
-
 void check_elastic(const GenericJob& job, const JobConfig& config, api::ErrorList* errors) {
-  if (!config.policy.elastic || job.kind().may_be_elastic() || !asks_to_be_elastic(job)) return;
+  if (!config.policy.elastic || job.kind().may_be_elastic() || !is_marked_elastic(job)) return;
   const api::ResourceInfo& kind = job.kind().resource();
   errors->forbidden(annotation_field(api::annotations::elastic_job),
                     "elastic job is not supported for \"" + kind.api_version() +
@@ -151,7 +147,7 @@ void check_common_update(const Lookup& objects, const GenericJob& before, const 
   }
   if (after.kind().common_checks() == CommonChecks::queue_and_class) return;
   // The hub of an elastic job names its next slice while it runs.
-  if (!after.suspended() && !(config.policy.elastic && asks_to_be_elastic(before))) {
+  if (!after.suspended() && !(config.policy.elastic && is_marked_elastic(before))) {
     must_stay(label_field(api::labels::prebuilt_workload_name),
               prebuilt_workload(before.metadata()), prebuilt_workload(after.metadata()), errors);
   }
@@ -160,9 +156,9 @@ void check_common_update(const Lookup& objects, const GenericJob& before, const 
     must_stay(label_field(limit), before.metadata().label(limit), after.metadata().label(limit),
               errors);
   }
-  if (config.policy.elastic && asks_to_be_elastic(before) != asks_to_be_elastic(after)) {
+  if (config.policy.elastic && is_marked_elastic(before) != is_marked_elastic(after)) {
     errors->invalid(annotation_field(api::annotations::elastic_job),
-                    asks_to_be_elastic(after) ? "true" : "false", immutable);
+                    is_marked_elastic(after) ? "true" : "false", immutable);
   }
 }
 

@@ -1,5 +1,6 @@
 #include "jobs/ray/kind.h"
 
+#include "jobs/elastic.h"
 #include "jobs/ray/cluster_spec.h"
 #include "lib/api/metadata.h"
 #include "lib/api/names.h"
@@ -77,9 +78,6 @@ class RayObject : public TemplatedJob {
   const Reading& how() const { return how_; }
   const Place& place() const { return how_.place; }
   const Json& cluster() const { return ray::cluster_in(object(), place()); }
-  bool asks_to_be_elastic() const {
-    return metadata().annotation(std::string(api::annotations::elastic_job)) == "true";
-  }
   bool keeps_state() const { return ray::keeps_state(object(), cluster()); }
   /// The gates of pods that wait for their part of the quota.
   Json gates_patch() const {
@@ -91,7 +89,7 @@ class RayObject : public TemplatedJob {
   /// Ray adds and removes workers by itself, so that only a job that may grow can do so.
   void check_autoscaling(const CheckOptions& options, const std::string& field,
                          const std::string& why, api::ErrorList* errors) const {
-    const bool may = options.elastic && asks_to_be_elastic();
+    const bool may = options.elastic && is_marked_elastic(*this);
     if (ray::autoscales(cluster()) && !may) errors->invalid(field, "true", why);
   }
 
@@ -112,7 +110,7 @@ class ClusterMaker : public RayObject {
   }
 
   Result<std::optional<RuntimeRef>> runtime() const final {
-    if (!asks_to_be_elastic() || cluster_name().empty()) return std::optional<RuntimeRef>();
+    if (!is_marked_elastic(*this) || cluster_name().empty()) return std::optional<RuntimeRef>();
     return RuntimeRef{&cluster_resource, {metadata().ns, cluster_name()}, true};
   }
   std::string size_version() const final {
@@ -164,7 +162,7 @@ class RayCluster final : public RayObject {
                       "enable the ElasticJobsViaWorkloadSlices feature gate and set the "
                       "\"kueue.x-k8s.io/elastic-job\": \"true\" annotation",
                       errors);
-    if (options.elastic && asks_to_be_elastic()) {
+    if (options.elastic && is_marked_elastic(*this)) {
       ray::check_elastic_gates(object(), place(), errors);
     }
     RayObject::check(options, errors);
