@@ -4,6 +4,7 @@
 #include "lib/api/core.h"
 #include "lib/api/names.h"
 #include "lib/api/own_names.h"
+#include "lib/base/contains.h"
 #include "lib/base/joined.h"
 #include "lib/base/json_access.h"
 #include "lib/base/limited_text.h"
@@ -105,10 +106,7 @@ bool ProvideController::leads_to(const api::ClusterQueue& queue, const std::stri
     const auto check = hub_.checks.get(api::ObjectKey(rule.name));
     if (!check || check->spec.controller_name != api::multikueue_controller_name) continue;
     const auto config = dispatch::config_of(hub_.objects(), rule.name);
-    const bool listed =
-        config && std::find(config->spec.clusters.begin(), config->spec.clusters.end(), cluster) !=
-                      config->spec.clusters.end();
-    if (listed) return true;
+    if (config && contains(config->spec.clusters, cluster)) return true;
   }
   return false;
 }

@@ -23,7 +23,6 @@ class ElasticJobsInFleet : public Federation {
     ASSERT_TRUE(cluster_.patch(api::Job::resource, key("j"),
                                R"({"spec":{"parallelism":)" + std::to_string(pods) + "}}"));
   }
-  TestCluster& worker(const std::string& name) { return *workers_.at(name).cluster; }
   std::optional<api::Job> job_on(const std::string& name) {
     return worker(name).get<api::Job>(key("j"));
   }
@@ -74,13 +73,6 @@ class ElasticJobsInFleet : public Federation {
       if (!api::is_true(workload.status.conditions, "Finished")) found.push_back(workload);
     }
     return found;
-  }
-  void give(const std::string& name, const std::string& cpus) {
-    ASSERT_TRUE(worker(name).patch(
-        api::ClusterQueue::resource, api::ObjectKey("cq"),
-        R"({"spec": {"resourceGroups": [{"coveredResources": ["cpu"], "flavors": [{
-        "name": "cpu-only", "resources": [{"name": "cpu", "nominalQuota": ")" +
-            cpus + R"("}]}]}]}})"));
   }
   std::string used(TestCluster& cluster) {
     const auto queue = cluster.get<api::ClusterQueue>(api::ObjectKey("cq"));

@@ -34,7 +34,6 @@ spec:
   containers: [{name: main, image: img, resources: {requests: {cpu: "1"}}}]
 )";
   }
-  TestCluster& worker(const std::string& name) { return *workers_.at(name).cluster; }
   std::string host(const std::string& workload = "g") {
     const auto found = cluster_.get<api::Workload>(key(workload));
     return found ? found->status.cluster_name.value_or("") : "";

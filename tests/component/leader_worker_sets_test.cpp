@@ -88,14 +88,6 @@ spec:
         cluster_.patch(api::Workload::resource, workload_of_group(group),
                        std::string(R"({"spec": {"active": )") + (on ? "true}}" : "false}}")));
   }
-  void give(const std::string& name, const std::string& cpus) {
-    ASSERT_TRUE(worker(name).patch(
-        api::ClusterQueue::resource, api::ObjectKey("cq"),
-        R"({"spec": {"resourceGroups": [{"coveredResources": ["cpu"], "flavors": [{
-        "name": "cpu-only", "resources": [{"name": "cpu", "nominalQuota": ")" +
-            cpus + R"("}]}]}]}})"));
-  }
-  TestCluster& worker(const std::string& name) { return *workers_.at(name).cluster; }
   /// By the index of the group: "east east -".
   std::string hosts() {
     std::map<std::string, std::string> found;

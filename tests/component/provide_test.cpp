@@ -33,7 +33,6 @@ value: 100
     ASSERT_TRUE(
         cluster_.patch(api::MultiKueueCluster::resource, api::ObjectKey(worker), patch.dump()));
   }
-  TestCluster& worker(const std::string& name) { return *workers_.at(name).cluster; }
   bool has_queue(const std::string& name) {
     return worker(name).get<api::LocalQueue>({"team", "main"}).has_value();
   }
