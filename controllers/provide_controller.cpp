@@ -1,6 +1,7 @@
 #include "controllers/provide_controller.h"
 
 #include "dispatch/group.h"
+#include "jobs/multikueue_check.h"
 #include "lib/api/core.h"
 #include "lib/api/names.h"
 #include "lib/api/own_names.h"
@@ -102,13 +103,9 @@ Task<> ProvideController::work() {
 }
 
 bool ProvideController::leads_to(const api::ClusterQueue& queue, const std::string& cluster) const {
-  for (const api::AdmissionCheckRule& rule : queue.spec.admission_checks) {
-    const auto check = hub_.checks.get(api::ObjectKey(rule.name));
-    if (!check || check->spec.controller_name != api::multikueue_controller_name) continue;
-    const auto config = dispatch::config_of(hub_.objects(), rule.name);
-    if (config && contains(config->spec.clusters, cluster)) return true;
-  }
-  return false;
+  const auto check = jobs::multikueue_check(hub_.objects(), queue);
+  const auto config = check ? dispatch::config_of(hub_.objects(), check->metadata.name) : nullptr;
+  return config && contains(config->spec.clusters, cluster);
 }
 
 placement::HubNeeds ProvideController::needs_of(const std::string& cluster) const {

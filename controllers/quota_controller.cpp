@@ -1,6 +1,8 @@
 #include "controllers/quota_controller.h"
 
+#include "controllers/worker_queues.h"
 #include "dispatch/group.h"
+#include "jobs/multikueue_check.h"
 #include "lib/api/names.h"
 #include "lib/kube/events.h"
 
@@ -68,15 +70,6 @@ void QuotaController::enqueue_all() {
   }
 }
 
-std::shared_ptr<const api::AdmissionCheck> QuotaController::check_of(
-    const api::ClusterQueue& queue) const {
-  for (const api::AdmissionCheckRule& rule : queue.spec.admission_checks) {
-    auto check = hub_.checks.get(api::ObjectKey(rule.name));
-    if (check && check->spec.controller_name == api::multikueue_controller_name) return check;
-  }
-  return nullptr;
-}
-
 /// A worker that is lost counts for a while with what it had, so that a short loss preempts nobody.
 void QuotaController::add_worker(const std::string& worker,
                                  const std::vector<api::ObjectKey>& local_queues,
@@ -102,13 +95,7 @@ void QuotaController::add_worker(const std::string& worker,
     input->unknown.push_back(worker);
     return;
   }
-  std::set<std::string> counted;
-  for (const api::ObjectKey& key : local_queues) {
-    const auto way = queues->local_queues.get(key);
-    if (!way || !counted.insert(way->spec.cluster_queue).second) continue;
-    auto found = queues->cluster_queues.get(api::ObjectKey(way->spec.cluster_queue));
-    if (found) input->on_workers.push_back(std::move(found));
-  }
+  std::ranges::move(queues_behind(*queues, local_queues), std::back_inserter(input->on_workers));
 }
 
 placement::AutomatedQuotaInput QuotaController::input_of(const api::ClusterQueue& queue,
@@ -119,11 +106,7 @@ placement::AutomatedQuotaInput QuotaController::input_of(const api::ClusterQueue
   input.config_found = config != nullptr;
   input.requested = config && asks(*config);
   if (!input.requested) return input;
-  std::vector<api::ObjectKey> ways;
-  for (const auto& one : hub_.local_queues.list()) {
-    const bool leads_here = one->spec.cluster_queue == queue.metadata.name;
-    if (leads_here && !one->metadata.deleting()) ways.push_back(one->metadata.key());
-  }
+  const std::vector<api::ObjectKey> ways = ways_by_queue(hub_)[queue.metadata.name];
   for (const std::string& worker : config->spec.clusters) {
     add_worker(worker, ways, queue.metadata.name, &input);
   }
@@ -143,7 +126,7 @@ Task<> QuotaController::work() {
 Task<Status> QuotaController::reconcile(std::string name) {
   const auto stored = hub_.cluster_queues.get(api::ObjectKey(name));
   if (!stored || stored->metadata.deleting()) co_return ok();
-  const auto check = config_.enabled ? check_of(*stored) : nullptr;
+  const auto check = config_.enabled ? jobs::multikueue_check(hub_.objects(), *stored) : nullptr;
   if (!check) co_return co_await write_condition(std::move(name), std::nullopt);
   auto decided = placement::automated_quota(input_of(*stored, *check));
   if (!decided) co_return ok();

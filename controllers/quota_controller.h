@@ -39,8 +39,6 @@ class QuotaController {
   Task<Status> write_condition(std::string name, std::optional<api::Condition> wanted);
   void enqueue_all();
   void follow_if_asked();
-  /// The check of MultiKueue, or null.
-  std::shared_ptr<const api::AdmissionCheck> check_of(const api::ClusterQueue& queue) const;
   placement::AutomatedQuotaInput input_of(const api::ClusterQueue& queue,
                                           const api::AdmissionCheck& check);
   void add_worker(const std::string& worker, const std::vector<api::ObjectKey>& local_queues,

@@ -324,6 +324,10 @@ std::string Metrics::text() {
                              counts_,
                              [&](const auto& key) { return meta_in(local.workloads, key); }};
     std::ranges::move(queue_gauges(source, config_), std::back_inserter(families));
+    if (config_.resources) {
+      std::ranges::move(worker_gauges(queues_on_workers(local, core_->fleet()), config_.role),
+                        std::back_inserter(families));
+    }
     add_custom_labels(
         config_.custom_labels,
         [&](MetricSource kind, const auto& key) { return meta_of(local, kind, key); }, &families);

@@ -1,5 +1,8 @@
 #include "manager/worker_metrics.h"
 
+#include "controllers/worker_queues.h"
+#include "dispatch/group.h"
+#include "jobs/multikueue_check.h"
 #include "lib/api/names.h"
 
 #include <algorithm>
@@ -164,6 +167,26 @@ void WorkerMetrics::forget(const std::string& cluster) {
   for (Histograms* family : {&took_, &nomination_wait_, &admission_wait_, &start_wait_}) {
     forget_series(*family, about);
   }
+}
+
+std::vector<QueueOnWorker> queues_on_workers(const clusters::LocalCluster& hub,
+                                             const clusters::Fleet& fleet) {
+  std::vector<QueueOnWorker> out;
+  for (const auto& [name, ways] : controllers::ways_by_queue(hub)) {
+    const auto queue = hub.cluster_queues.get(api::ObjectKey(name));
+    const auto check = queue ? jobs::multikueue_check(hub.objects(), *queue) : nullptr;
+    const auto config = check ? dispatch::config_of(hub.objects(), check->metadata.name) : nullptr;
+    if (!config) continue;
+    for (const std::string& cluster : config->spec.clusters) {
+      const auto* member = fleet.find(cluster);
+      const auto* queues = member && member->ready() ? member->remote->queues() : nullptr;
+      if (!queues || !queues->told()) continue;
+      for (auto& there : controllers::queues_behind(*queues, ways)) {
+        out.push_back({name, cluster, std::move(there)});
+      }
+    }
+  }
+  return out;
 }
 
 }  // namespace regatta::manager

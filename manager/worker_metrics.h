@@ -3,10 +3,12 @@
 #include "clusters/fleet.h"
 #include "lib/kube/client.h"
 #include "manager/metrics/metric_families.h"
+#include "manager/metrics/worker_gauges.h"
 
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace regatta::manager {
 
@@ -57,5 +59,10 @@ class WorkerMetrics {
   std::map<std::string, std::map<std::string, OfRequests, std::less<>>> of_requests_;
   std::map<api::ObjectKey, OnTheWay> on_the_way_;
 };
+
+/// Of the workers that are connected now. None before Fleet::follow_queues(), or where a worker
+/// does not let the hub read its queues.
+std::vector<QueueOnWorker> queues_on_workers(const clusters::LocalCluster& hub,
+                                             const clusters::Fleet& fleet);
 
 }  // namespace regatta::manager

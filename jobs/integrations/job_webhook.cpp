@@ -2,6 +2,7 @@
 
 #include "jobs/annotation_values.h"
 #include "jobs/elastic.h"
+#include "jobs/multikueue_check.h"
 #include "jobs/plan_rules.h"
 #include "jobs/serving_job.h"
 #include "lib/api/names.h"
@@ -50,12 +51,7 @@ bool has_default_queue(const Lookup& objects, const std::string& ns, const JobCo
 bool leads_to_workers(const Lookup& objects, const std::string& ns, const std::string& queue) {
   const auto local = objects.local_queue(api::ObjectKey(ns, queue));
   const auto shared = local ? objects.cluster_queue(local->spec.cluster_queue) : nullptr;
-  if (!shared) return false;
-  for (const api::AdmissionCheckRule& rule : shared->spec.admission_checks) {
-    const auto check = objects.admission_check(rule.name);
-    if (check && check->spec.controller_name == api::multikueue_controller_name) return true;
-  }
-  return false;
+  return shared && multikueue_check(objects, *shared);
 }
 
 // --- rules --------------------------------------------------------------------------------------

@@ -2,10 +2,10 @@
 
 #include "lib/api/names.h"
 #include "manager/metrics/custom_labels.h"
+#include "manager/metrics/gauge_page.h"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <prometheus/labels.h>
 
@@ -18,43 +18,6 @@ using prometheus::Labels;
 
 constexpr const char* pending_help = "Workloads that wait";
 constexpr const char* admitted_help = "Unfinished Workloads that are admitted";
-constexpr double infinite = std::numeric_limits<double>::infinity();
-
-double cores_or_units(std::string_view resource, std::int64_t amount) {
-  if (amount == admission::unlimited) return infinite;
-  return static_cast<double>(amount) / (resource == "cpu" ? 1000.0 : 1.0);
-}
-
-double value_of(std::string_view resource, const api::Quantity& quantity) {
-  return cores_or_units(resource, api::resource_amount(resource, quantity));
-}
-
-class Page {
- public:
-  explicit Page(const QueueGaugesConfig& config) : config_(config) {}
-
-  void add(const char* name, const char* help, Labels labels, double value) {
-    prometheus::MetricFamily& family = families_[name];
-    family.name = name;
-    family.help = help;
-    family.type = prometheus::MetricType::Gauge;
-    labels["replica_role"] = config_.role;
-    prometheus::ClientMetric& metric = family.metric.emplace_back();
-    for (const auto& [key, text] : labels) metric.label.push_back({key, text});
-    metric.gauge.value = value;
-  }
-
-  std::vector<prometheus::MetricFamily> families() && {
-    std::vector<prometheus::MetricFamily> out;
-    for (auto& [name, family] : families_) out.push_back(std::move(family));
-    return out;
-  }
-
- private:
-  const QueueGaugesConfig& config_;
-  std::map<std::string, prometheus::MetricFamily> families_;
-};
-
 /// The sums over everything below one Cohort.
 struct Subtree {
   std::map<std::pair<std::string, std::string>, double> reserved;  ///< by flavor and resource
@@ -67,7 +30,7 @@ class QueueGauges {
       : source_(source),
         config_(config),
         reader_(source.reader),
-        page_(config),
+        page_(config.role),
         by_workload_(std::ranges::any_of(config.custom_labels, [](const auto& label) {
           return label.source_kind == MetricSource::Workload;
         })) {}
@@ -228,7 +191,7 @@ class QueueGauges {
       subtree.admitted += queue.status.admitted_workloads;
       for (const api::FlavorUsage& flavor : queue.status.flavors_reservation) {
         for (const api::ResourceUsage& used : flavor.resources) {
-          subtree.reserved[{flavor.name, used.name}] += value_of(used.name, used.total);
+          subtree.reserved[{flavor.name, used.name}] += gauge_value(used.name, used.total);
         }
       }
     }
@@ -240,7 +203,7 @@ class QueueGauges {
   void resources_of(const api::ClusterQueue& queue) {
     Labels labels = {{"cluster_queue", queue.metadata.name}, {"cohort", queue.spec.cohort_name}};
     const auto limit = [](const std::string& resource, const std::optional<api::Quantity>& given) {
-      return given ? value_of(resource, *given) : infinite;
+      return given ? gauge_value(resource, *given) : cores_or_units(resource, admission::unlimited);
     };
     for (const api::ResourceGroup& group : queue.spec.resource_groups) {
       for (const api::FlavorQuotas& flavor : group.flavors) {
@@ -248,7 +211,7 @@ class QueueGauges {
         for (const api::ResourceQuota& quota : flavor.resources) {
           labels["resource"] = quota.name;
           page_.add("kueue_cluster_queue_nominal_quota", "Nominal quota", labels,
-                    value_of(quota.name, quota.nominal_quota));
+                    gauge_value(quota.name, quota.nominal_quota));
           page_.add("kueue_cluster_queue_borrowing_limit", "What it may borrow", labels,
                     limit(quota.name, quota.borrowing_limit));
           page_.add("kueue_cluster_queue_lending_limit", "What it may lend", labels,
@@ -270,7 +233,7 @@ class QueueGauges {
       labels["flavor"] = flavor.name;
       for (const api::ResourceUsage& used : flavor.resources) {
         labels["resource"] = used.name;
-        page_.add(name, help, labels, value_of(used.name, used.total));
+        page_.add(name, help, labels, gauge_value(used.name, used.total));
       }
     }
   }
@@ -411,7 +374,7 @@ class QueueGauges {
   const GaugeSource& source_;
   const QueueGaugesConfig& config_;
   const admission::StatusReader& reader_;
-  Page page_;
+  GaugePage page_;
   bool by_workload_;  ///< labels of Workloads are configured
   std::map<NodeId, Subtree> subtrees_;
 };

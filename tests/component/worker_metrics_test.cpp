@@ -13,10 +13,11 @@ using testing::Not;
 
 class WorkerSeries : public Federation {
  protected:
-  void start(std::vector<std::string> names) {
+  void start(std::vector<std::string> names, bool quota_automation = false) {
     for (const std::string& name : names) add_worker(name);
     configure_hub();
     manager::CoreConfig config;
+    config.quota_automation = quota_automation;
     metrics_.hook_into(&config);
     manager_.emplace(cluster_, network_, std::move(config));
     metrics_.follow(manager_->core());
@@ -48,7 +49,7 @@ class WorkerSeries : public Federation {
            "replica_role=\"standalone\"" + after + "}";
   }
 
-  manager::Metrics metrics_{{"standalone", false, {}}, "1.2.3"};
+  manager::Metrics metrics_{{"standalone", true, {}}, "1.2.3"};
 };
 
 TEST_F(WorkerSeries, tell_how_long_each_step_of_a_workload_takes) {
@@ -97,6 +98,32 @@ TEST_F(WorkerSeries, tell_whether_a_worker_is_there_and_how_old_the_news_are) {
   world_.run_for(10min);
   EXPECT_EQ(value(of("connected", "east")), 0);
   EXPECT_GE(value(of("cache_age_seconds", "east")), 590);
+}
+
+TEST_F(WorkerSeries, tell_what_workers_have_for_each_queue_of_the_hub) {
+  start({"east", "west"}, true);
+  const auto of_queue = [&](const std::string& name, const std::string& cluster) {
+    return value("regatta_worker_queue_" + name + "{cluster=\"" + cluster +
+                 "\",cluster_queue=\"cq\",replica_role=\"standalone\"" +
+                 (name == "pending_workloads" ? "}" : ",resource=\"cpu\"}"));
+  };
+  EXPECT_EQ(of_queue("nominal_quota", "east"), -1) << "nothing follows the queues of workers";
+  ASSERT_TRUE(cluster_.patch(api::MultiKueueConfig::resource, api::ObjectKey("all"),
+                             R"({"spec": {"quotaManagement": "Automated"}})"));
+  settle(5s);
+  EXPECT_EQ(of_queue("pending_workloads", "east"), 0);
+  const double quota = of_queue("nominal_quota", "east");
+  EXPECT_GE(quota, 1);
+  apply(remote_job_yaml("j"));
+  until("dispatched", [&] { return workload_of("j") && workload_of("j")->status.cluster_name; });
+  const std::string winner = *workload_of("j")->status.cluster_name;
+  until("the worker has written its status",
+        [&] { return of_queue("resource_reservation", winner) > 0; });
+  EXPECT_EQ(of_queue("nominal_quota", "east"), quota);
+  network_.faults("east").partitioned = true;
+  world_.run_for(10min);
+  EXPECT_EQ(of_queue("nominal_quota", "east"), -1) << "what it has now is not known";
+  EXPECT_EQ(of_queue("nominal_quota", "west"), quota);
 }
 
 TEST_F(WorkerSeries, end_with_the_worker) {
