@@ -92,6 +92,22 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::RecordWinner action) 
   co_return ok();
 }
 
+Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::RunOnHub) {
+  const TimePoint now = deps_.local.clock.now();
+  bool recorded = false;
+  const auto wanted = [&](const api::Workload& workload) {
+    const auto* check = dispatch::multikueue_check(deps_.local.objects(), workload.status);
+    auto status = dispatch::record_hub(workload, check, now);
+    recorded = status.has_value();
+    return status;
+  };
+  const Status done = co_await write_workload(key, wanted);
+  if (!done) co_return done;
+  if (!recorded) co_return Error(Errc::conflict, changed_meanwhile);
+  note(key, false, std::string(dispatch::runs_on_hub_message));
+  co_return ok();
+}
+
 Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::SetCheck action) {
   const TimePoint now = deps_.local.clock.now();
   const dispatch::TellState rejected{std::string(api::reasons::rejected), action.message};

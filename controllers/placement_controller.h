@@ -83,6 +83,7 @@ class PlacementController {
   const placement::Verdict& verdict_of(const placement::Reference& reference);
   placement::DecisionView view_of(const placement::Reference& reference) const;
   Result<std::vector<placement::Reference>> references_of(const api::Workload& workload) const;
+  Outcome leave_on_hub(const api::Workload& workload) const;
   Outcome decide(const api::Workload& workload);
   Outcome refuse(const api::Workload& workload, std::string why) const;
   placement::ChooseInput input_of(const api::Workload& workload, const std::string& check,

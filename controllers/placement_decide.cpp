@@ -1,4 +1,5 @@
 #include "controllers/placement_controller.h"
+#include "jobs/multikueue.h"
 #include "jobs/read_job.h"
 #include "lib/api/names.h"
 #include "lib/api/own_names.h"
@@ -172,7 +173,22 @@ PlacementController::Outcome PlacementController::refuse(const api::Workload& wo
   return out;
 }
 
+/// No worker is to be chosen for it.
+PlacementController::Outcome PlacementController::leave_on_hub(
+    const api::Workload& workload) const {
+  Outcome out;
+  out.status = workload.status;
+  for (api::AdmissionCheckState& state : out.status->admission_checks) {
+    if (!ours_.contains(state.name) || state.state != api::CheckState::Pending) continue;
+    set_state(&state, api::CheckState::Ready, "The job asks to run on the hub", clock_.now());
+  }
+  return out;
+}
+
 PlacementController::Outcome PlacementController::decide(const api::Workload& workload) {
+  if (deps_.job_annotations && jobs::asks_for_hub(deps_.job_annotations(workload))) {
+    return leave_on_hub(workload);
+  }
   const auto references = references_of(workload);
   if (!references) return refuse(workload, references.error().what());
   if (references->empty()) {

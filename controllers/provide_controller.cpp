@@ -1,7 +1,7 @@
 #include "controllers/provide_controller.h"
 
 #include "dispatch/group.h"
-#include "jobs/multikueue_check.h"
+#include "jobs/multikueue.h"
 #include "lib/api/core.h"
 #include "lib/api/names.h"
 #include "lib/api/own_names.h"

@@ -2,7 +2,7 @@
 
 #include "controllers/worker_queues.h"
 #include "dispatch/group.h"
-#include "jobs/multikueue_check.h"
+#include "jobs/multikueue.h"
 #include "lib/api/names.h"
 #include "lib/kube/events.h"
 

@@ -4,6 +4,7 @@
 #include "dispatch/parts.h"
 #include "jobs/composed_job.h"
 #include "jobs/elastic.h"
+#include "jobs/multikueue.h"
 #include "jobs/read_job.h"
 #include "lib/api/check_retries.h"
 #include "lib/api/codec.h"
@@ -66,7 +67,16 @@ bool is_placed(const jobs::Lookup& hub, const api::Workload& workload) {
 
 void read_owner(const jobs::Lookup& hub, const api::Workload& workload, const jobs::JobPtr& job,
                 LocalView* view) {
+  const bool asks = job && jobs::asks_for_hub(job->metadata().annotations);
+  const bool runs_there = asks && !job->not_managed_reason().empty();
+  view->runs_on_hub = runs_there;
+  if (runs_there) return;
   view->rejection = rejection_of(hub, workload);
+  if (view->rejection.empty() && asks) {
+    view->rejection = "The job asks to run on the hub (" +
+                      std::string(api::annotations::run_on_hub) +
+                      "), and is one that MultiKueue runs";
+  }
   if (!view->rejection.empty()) return;
   const auto index = jobs::group_index_of(workload);
   if (index && static_cast<std::size_t>(*index) >= jobs::copied_groups_max) {

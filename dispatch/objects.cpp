@@ -114,43 +114,70 @@ api::WorkloadStatus deactivate(const api::Workload& copy, const DeactivateRemote
   return status;
 }
 
+namespace {
+
+/// Whether it may be said where the workload runs.
+bool may_be_placed(const api::WorkloadStatus& status, const api::AdmissionCheckState* check) {
+  const bool reserved = api::is_true(status.conditions, api::conditions::quota_reserved);
+  const bool taken_back = api::is_true(status.conditions, api::conditions::evicted) ||
+                          api::is_true(status.conditions, api::conditions::finished);
+  return check && reserved && !taken_back &&
+         (check->state == api::CheckState::Pending || check->state == api::CheckState::Ready);
+}
+
+void make_ready(api::AdmissionCheckState* check, const std::string& message, TimePoint now) {
+  if (check->state != api::CheckState::Ready) {
+    check->state = api::CheckState::Ready;
+    check->last_transition_time = std::chrono::floor<std::chrono::seconds>(now);
+  }
+  check->message = message;
+}
+
+void admit_if_ready(api::WorkloadStatus* status, std::int64_t generation, TimePoint now) {
+  if (!all_ready(*status)) return;
+  api::set_condition(&status->conditions,
+                     {std::string(api::conditions::admitted),
+                      api::ConditionStatus::True,
+                      generation,
+                      {},
+                      std::string(api::reasons::admitted),
+                      "The workload is admitted"},
+                     now);
+}
+
+}  // namespace
+
 std::optional<api::WorkloadStatus> record_winner(const api::Workload& workload,
                                                  const api::AdmissionCheckState* check,
                                                  const RecordWinner& winner, TimePoint now,
                                                  const api::Workload* copy) {
   api::WorkloadStatus status = workload.status;
-  const bool reserved = api::is_true(status.conditions, api::conditions::quota_reserved);
-  const bool taken_back = api::is_true(status.conditions, api::conditions::evicted) ||
-                          api::is_true(status.conditions, api::conditions::finished);
-  if (!check || !reserved || taken_back) return {};
-  if (check->state != api::CheckState::Pending && check->state != api::CheckState::Ready) {
-    return {};
-  }
+  if (!may_be_placed(status, check)) return {};
   if (status.cluster_name && *status.cluster_name != winner.cluster) return {};
   status.cluster_name = winner.cluster;
   status.nominated_cluster_names.clear();
-  api::AdmissionCheckState* mine = api::find_check(&status, check->name);
-  if (mine->state != api::CheckState::Ready) {
-    mine->state = api::CheckState::Ready;
-    mine->last_transition_time = std::chrono::floor<std::chrono::seconds>(now);
-  }
-  mine->message = winner.message;
+  make_ready(api::find_check(&status, check->name), winner.message, now);
   put_state(&status.conditions,
             {std::string(api::reasons::dispatched),
              "Dispatched to worker cluster \"" + winner.cluster + "\"" +
                  (winner.not_elsewhere.empty() ? "" : "; " + winner.not_elsewhere)},
             workload.metadata.generation, now);
   if (copy && status.admission) note_places(&*status.admission, *copy);
-  if (all_ready(status)) {
-    api::set_condition(&status.conditions,
-                       {std::string(api::conditions::admitted),
-                        api::ConditionStatus::True,
-                        workload.metadata.generation,
-                        {},
-                        std::string(api::reasons::admitted),
-                        "The workload is admitted"},
-                       now);
-  }
+  admit_if_ready(&status, workload.metadata.generation, now);
+  return status;
+}
+
+std::optional<api::WorkloadStatus> record_hub(const api::Workload& workload,
+                                              const api::AdmissionCheckState* check,
+                                              TimePoint now) {
+  api::WorkloadStatus status = workload.status;
+  if (!may_be_placed(status, check) || status.cluster_name) return {};
+  status.nominated_cluster_names.clear();
+  make_ready(api::find_check(&status, check->name), std::string(runs_on_hub_message), now);
+  put_state(&status.conditions,
+            {std::string(api::reasons::dispatched), std::string(runs_on_hub_message)},
+            workload.metadata.generation, now);
+  admit_if_ready(&status, workload.metadata.generation, now);
   return status;
 }
 

@@ -38,6 +38,13 @@ std::optional<api::WorkloadStatus> record_winner(const api::Workload& workload,
                                                  const RecordWinner& winner, TimePoint now,
                                                  const api::Workload* copy = nullptr);
 
+/// Of the check and the condition Dispatched, and of the event.
+constexpr std::string_view runs_on_hub_message = "The job runs on the hub, as it asks to";
+
+/// The same for a job that runs on the hub: without clusterName.
+std::optional<api::WorkloadStatus> record_hub(const api::Workload& workload,
+                                              const api::AdmissionCheckState* check, TimePoint now);
+
 /// The status with the check Retry or Rejected, and the previous state in its message. Nothing when
 /// the check says so already. `check` is part of `workload` and may be null.
 std::optional<api::WorkloadStatus> set_check(const api::Workload& workload,

@@ -102,6 +102,19 @@ TEST(RecordWinner, IsOneChangeOfEverything) {
   EXPECT_TRUE(api::is_true(w.status.conditions, "Admitted"));
 }
 
+TEST(RecordHub, IsOneChangeWithoutACluster) {
+  api::Workload w = workload();
+  const auto status = record_hub(w, api::find_check(w.status, "mk"), now);
+  ASSERT_TRUE(status);
+  EXPECT_FALSE(status->cluster_name);
+  EXPECT_TRUE(status->nominated_cluster_names.empty());
+  EXPECT_EQ(status->admission_checks[0].state, api::CheckState::Ready);
+  EXPECT_TRUE(api::is_true(status->conditions, "Admitted"));
+  EXPECT_TRUE(api::is_true(status->conditions, "Dispatched"));
+  EXPECT_TRUE(record(&w));
+  EXPECT_FALSE(record_hub(w, api::find_check(w.status, "mk"), now)) << "a worker has it";
+}
+
 TEST(RecordWinner, PlacesOfTheWinnerAreWhatTheHubWaitsFor) {
   const char* waits = R"({"status": {"admission": {"podSetAssignments": [
       {"name": "main", "delayedTopologyRequest": "Pending"}]}}})";

@@ -591,6 +591,17 @@ Plan race(const GroupView& g, TimePoint now, const PlanConfig& config) {
   return plan;
 }
 
+/// The job runs on the hub as if the queue had no workers. Copies are left from before it asked for
+/// that.
+Plan run_on_hub(const GroupView& g) {
+  Plan plan;
+  remove_all_but(&plan, g.clusters, "");
+  if (g.local.check == CheckState::pending && !job_elsewhere(g.clusters, "")) {
+    plan.actions.push_back(RunOnHub{});
+  }
+  return plan;
+}
+
 /// A workload that loses its admission as soon as it has it would be retried as fast as writes are
 /// answered. The first loss costs nothing. Then the pause doubles each time, less the time for
 /// which the workload was admitted.
@@ -622,6 +633,7 @@ Plan plan_once(const GroupView& g, TimePoint now, const PlanConfig& config) {
   // 6. The owner or the config is not known yet. The workload is planned again when it is.
   const bool recorded = !local.cluster_name.empty();
   if (local.job_missing || (local.config_missing && !recorded)) return {};
+  if (local.runs_on_hub && !recorded) return run_on_hub(g);
   // 7. The job cannot run on a worker.
   if (!local.rejection.empty()) return set_check({}, CheckState::rejected, local.rejection, true);
   // 8. A cluster is recorded.
@@ -632,8 +644,8 @@ Plan plan_once(const GroupView& g, TimePoint now, const PlanConfig& config) {
 
 bool writes_workload(const Action& action) {
   return std::holds_alternative<SetNominated>(action) ||
-         std::holds_alternative<RecordWinner>(action) || std::holds_alternative<SetCheck>(action) ||
-         std::holds_alternative<FinishLocal>(action);
+         std::holds_alternative<RecordWinner>(action) || std::holds_alternative<RunOnHub>(action) ||
+         std::holds_alternative<SetCheck>(action) || std::holds_alternative<FinishLocal>(action);
 }
 
 }  // namespace
@@ -716,6 +728,9 @@ std::string text(const SetNominated& a) {
 }
 std::string text(const RecordWinner& a) {
   return "record winner " + a.cluster;
+}
+std::string text(const RunOnHub&) {
+  return "run on the hub";
 }
 std::string text(const SetCheck& a) {
   const std::string pause =

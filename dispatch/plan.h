@@ -68,6 +68,8 @@ struct LocalView {
   /// Empty when the owner is of a kind that can be dispatched and is managed by MultiKueue.
   /// Otherwise the message of the rejected check.
   std::string rejection;
+  /// The job asks to run on the hub, and MultiKueue does not run it. `rejection` is empty then.
+  bool runs_on_hub = false;
   /// A job with several Workloads runs on one cluster. Where those that go before this one are;
   /// empty while that is not known. nullopt: this one races, and the others follow it.
   std::optional<std::string> follows;
@@ -253,6 +255,8 @@ struct RecordWinner {
   std::string message;
   std::string not_elsewhere = {};  ///< as of SetNominated
 };
+/// Sets the check to Ready without a cluster, and clears the nominations, in one write.
+struct RunOnHub {};
 struct SetCheck {
   CheckState state;  ///< retry or rejected
   std::string message;
@@ -309,7 +313,7 @@ struct TellState {
 
 using Action =
     std::variant<RemoveRemote, CreateCopy, UpdateCopy, OpenGate, SetNominated, RecordWinner,
-                 SetCheck, CreateJob, UpdateJob, RemoveStrays, CopyJobStatus, ReleaseJob,
+                 RunOnHub, SetCheck, CreateJob, UpdateJob, RemoveStrays, CopyJobStatus, ReleaseJob,
                  DeactivateRemote, FinishLocal, Confirm, TellState>;
 
 /// The actions are in order: each runs only after those before it succeeded (but see RemoveRemote).

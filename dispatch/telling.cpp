@@ -174,6 +174,7 @@ std::optional<Trouble> trouble_of(const GroupView& g, TimePoint now, const PlanC
   const LocalView& local = g.local;
   if (local.evicted) return stop_of(g);
   if (local.job_missing || local.config_missing || !local.rejection.empty()) return std::nullopt;
+  if (local.runs_on_hub && local.cluster_name.empty()) return removal_of(g);
   if (!local.cluster_name.empty()) return trouble_of_host(g, now, config);
   return trouble_of_race(g, now, config);
 }

@@ -283,6 +283,27 @@ TEST_F(JobWebhook, a_job_whose_queue_leads_to_workers_is_given_to_multikueue) {
   EXPECT_EQ(defaults(queued()), suspended);
 }
 
+TEST_F(JobWebhook, a_job_in_such_a_queue_may_ask_to_run_on_the_hub) {
+  fleet("cq");
+  queue("main");
+  const auto with = [](const char* wish) {
+    return queued((R"({"metadata": {"annotations": {"multikueue.regatta.dev/run-on-hub": ")" +
+                   std::string(wish) + "\"}}}")
+                      .c_str());
+  };
+  EXPECT_EQ(defaults(with("true")), suspended);
+  EXPECT_NE(defaults(with("false")), suspended);
+  const std::string field = "metadata.annotations[multikueue.regatta.dev/run-on-hub]: ";
+  EXPECT_THAT(errors(with("true")), IsEmpty());
+  EXPECT_THAT(errors(with("yes")),
+              ElementsAre(field + "Invalid value: \"yes\": must be true or false"));
+  EXPECT_THAT(errors(queued(), with("true")), ElementsAre(testing::EndsWith("is immutable")))
+      << "it is not suspended";
+  constexpr auto waiting = R"({"metadata": {"annotations":
+    {"multikueue.regatta.dev/run-on-hub": "true"}}, "spec": {"suspend": true}})";
+  EXPECT_THAT(errors(queued(R"({"spec": {"suspend": true}})"), queued(waiting)), IsEmpty());
+}
+
 TEST_F(JobWebhook, names_in_labels_are_names) {
   EXPECT_THAT(errors(queued()), IsEmpty());
   EXPECT_THAT(errors(job(R"({"metadata": {"labels": {"kueue.x-k8s.io/queue-name": "A_b"}}})")),

@@ -1,6 +1,7 @@
-#include "jobs/multikueue_check.h"
+#include "jobs/multikueue.h"
 
 #include "lib/api/names.h"
+#include "lib/api/own_names.h"
 
 namespace regatta::jobs {
 
@@ -11,6 +12,24 @@ std::shared_ptr<const api::AdmissionCheck> multikueue_check(const Lookup& object
     if (check && check->spec.controller_name == api::multikueue_controller_name) return check;
   }
   return nullptr;
+}
+
+namespace {
+
+std::string wish_of(const api::StringMap& annotations) {
+  const auto found = annotations.find(std::string(api::annotations::run_on_hub));
+  return found == annotations.end() ? std::string("false") : found->second;
+}
+
+}  // namespace
+
+bool asks_for_hub(const api::StringMap& annotations) {
+  return wish_of(annotations) == "true";
+}
+
+std::string unreadable_wish(const api::StringMap& annotations) {
+  const std::string value = wish_of(annotations);
+  return value == "true" || value == "false" ? std::string() : "must be true or false";
 }
 
 }  // namespace regatta::jobs

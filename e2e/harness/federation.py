@@ -25,9 +25,10 @@ class Federation:
     is upstream's. `definitions`: files with more CRDs, by the name of the cluster."""
 
     def __init__(self, suite, folder, workers=WORKERS, hub_config=None, worker_config=None,
-                 without_crds=(), connect=True, upstream=(), definitions=None):
+                 without_crds=(), connect=True, upstream=(), definitions=None,
+                 hub_nodes="none"):
         self.suite, self.folder = suite, folder
-        self.hub = suite.cluster(folder, "hub", "none")
+        self.hub = suite.cluster(folder, "hub", hub_nodes)
         self.workers = {name: suite.cluster(folder, name, name) for name in workers}
         self.hub_config, self.worker_config = hub_config or {}, worker_config or {}
         self.without_crds, self.connect = set(without_crds), connect

@@ -72,6 +72,7 @@ def incremental_dispatcher(env):
     assert not fed.winner_of("waits")
 
 
+ON_HUB = "multikueue.regatta.dev/run-on-hub"
 CAPACITY = "multikueue.regatta.dev/capacity"
 ALL_AT_ONCE = "kueue.x-k8s.io/multikueue-dispatcher-all-at-once"
 WRITES = ("create", "update", "patch", "apply", "delete")
@@ -205,6 +206,29 @@ def rules_of_users(env):
     fed.wait_complete(["waits"])
     fed.wait_workers_empty()
     fed.check_ran_once(["scored", "filtered", "passes", "north", "waits"])
+
+
+@scenario
+def jobs_that_run_on_the_hub(env):
+    """Jobs in a queue of workers run on the hub where they ask for that, and share its quota."""
+    fed = env.federate(hub_nodes="cpu", hub_config={"multiKueue": {"gcInterval": "2s"}})
+    asks = {ON_HUB: "true"}
+    here = objects.job("here", cpu="2", seconds=4, managed_by=None, annotations=asks)
+    both = objects.job("both", cpu="2", seconds=4, annotations=asks)
+    fed.submit(here, objects.job("there", cpu="2", seconds=4), both)
+    assert fed.wait_winner("there")
+    fed.wait_for("the other one runs on the hub", lambda: (
+        fed.hub.api.get("jobs", "here", objects.NAMESPACE).get("status", {}).get("active") == 1))
+    workload = fed.workload_of("here")
+    assert "clusterName" not in workload["status"], workload["status"]
+    assert workload["status"]["admissionChecks"][0]["state"] == "Ready", workload["status"]
+    for worker in fed.workers.values():
+        names = [w["metadata"]["name"] for w in worker.api.list("workloads", objects.NAMESPACE)]
+        assert workload["metadata"]["name"] not in names, names
+    fed.wait_for("a job of MultiKueue is told that it cannot", lambda: (
+        ON_HUB in condition(fed.workload_of("both"), "Evicted")["message"]))
+    fed.wait_complete(["here", "there"])
+    fed.wait_workers_empty()
 
 
 QUOTA = "MultiKueueManagerQuotaAutomation"

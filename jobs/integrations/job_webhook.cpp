@@ -2,10 +2,11 @@
 
 #include "jobs/annotation_values.h"
 #include "jobs/elastic.h"
-#include "jobs/multikueue_check.h"
+#include "jobs/multikueue.h"
 #include "jobs/plan_rules.h"
 #include "jobs/serving_job.h"
 #include "lib/api/names.h"
+#include "lib/api/own_names.h"
 #include "lib/api/validation.h"
 #include "lib/base/joined.h"
 #include "lib/base/json_access.h"
@@ -104,8 +105,17 @@ void check_prebuilt_kind(const GenericJob& job, api::ErrorList* errors) {
       "Is not supported for \"" + kind.api_version() + ", Kind=" + std::string(kind.kind) + "\"");
 }
 
+void check_wish_for_hub(const GenericJob& job, api::ErrorList* errors) {
+  const std::string complaint = unreadable_wish(job.metadata().annotations);
+  if (complaint.empty()) return;
+  const auto key = api::annotations::run_on_hub;
+  errors->invalid(annotation_field(key),
+                  api::in_quotes(job.metadata().annotation(std::string(key))), complaint);
+}
+
 void check_common(const GenericJob& job, api::ErrorList* errors) {
   check_name_in_label(job, api::labels::queue_name, errors);
+  check_wish_for_hub(job, errors);
   if (job.kind().common_checks() == CommonChecks::queue_and_class) return;
   check_name_in_label(job, api::labels::prebuilt_workload_name, errors);
   check_prebuilt_annotation(job, errors);
@@ -135,7 +145,12 @@ void must_stay(const std::string& field, const std::string& before, const std::s
 void check_common_update(const Lookup& objects, const GenericJob& before, const GenericJob& after,
                          const JobConfig& config, api::ErrorList* errors) {
   const std::string queue_field = label_field(api::labels::queue_name);
-  if (!after.suspended()) must_stay(queue_field, queue_of(before), queue_of(after), errors);
+  if (!after.suspended()) {
+    must_stay(queue_field, queue_of(before), queue_of(after), errors);
+    const std::string wish(api::annotations::run_on_hub);
+    must_stay(annotation_field(wish), before.metadata().annotation(wish),
+              after.metadata().annotation(wish), errors);
+  }
   if (queue_of(after).empty() && !queue_of(before).empty() &&
       has_default_queue(objects, before.metadata().ns, config)) {
     errors->invalid(queue_field, "\"\"",
@@ -194,8 +209,9 @@ Result<Json> default_job(const Lookup& objects, const GenericJob& job,
     patch.merge_patch(job.pods_patch(labels));
   }
   const auto by = job.managed_by();
-  const bool to_workers =
-      config.multikueue && by && by->replaceable && leads_to_workers(objects, ns, queue);
+  const bool to_workers = config.multikueue && by && by->replaceable &&
+                          !asks_for_hub(job.metadata().annotations) &&
+                          leads_to_workers(objects, ns, queue);
   if (managed && !to_workers && is_elastic(job, config.jobs.policy) &&
       prebuilt_workload(job.metadata()).empty()) {
     patch.merge_patch(job.elastic_patch());

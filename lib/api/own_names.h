@@ -40,6 +40,8 @@ constexpr std::string_view must_not_borrow = "multikueue.regatta.dev/must-not-bo
 constexpr std::string_view must_not_preempt = "multikueue.regatta.dev/must-not-preempt";
 /// Where the data of a workload is: a value of the label topology.kubernetes.io/region.
 constexpr std::string_view region = "multikueue.regatta.dev/region";
+/// On a job in a queue of workers: "true" when it runs on the hub instead.
+constexpr std::string_view run_on_hub = "multikueue.regatta.dev/run-on-hub";
 /// On a MultiKueueCluster: a quantity in any unit that all workers share.
 constexpr std::string_view price = "multikueue.regatta.dev/price";
 }  // namespace annotations
