@@ -16,6 +16,10 @@ std::shared_ptr<const Json> LocalLookup::runtime(const jobs::RuntimeRef& ref) co
   return cluster_.runtimes.get(ref);
 }
 
+bool LocalLookup::serves_runtimes(const api::ResourceInfo& kind) const {
+  return cluster_.runtimes.serves(kind);
+}
+
 jobs::WorkloadPtr LocalLookup::workload(const api::ObjectKey& key) const {
   return cluster_.workloads.get(key);
 }

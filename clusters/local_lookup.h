@@ -14,6 +14,7 @@ class LocalLookup final : public jobs::Lookup {
   const jobs::JobKinds& kinds() const override;
   jobs::JobPtr job(const jobs::JobId& id) const override;
   std::shared_ptr<const Json> runtime(const jobs::RuntimeRef& ref) const override;
+  bool serves_runtimes(const api::ResourceInfo& kind) const override;
   jobs::WorkloadPtr workload(const api::ObjectKey& key) const override;
   std::vector<jobs::WorkloadPtr> workloads_of(const jobs::JobId& owner) const override;
   std::vector<jobs::JobPtr> pods_of(const jobs::JobId& parent) const override;

@@ -66,4 +66,11 @@ std::shared_ptr<const Json> RuntimeStore::get(const jobs::RuntimeRef& ref) const
   return nullptr;
 }
 
+bool RuntimeStore::serves(const api::ResourceInfo& kind) const {
+  for (const auto& [resource, informer] : informers_) {
+    if (*resource == kind) return informer->health().served;
+  }
+  return false;
+}
+
 }  // namespace regatta::clusters

@@ -33,6 +33,8 @@ class RuntimeStore {
   void on_change(const std::function<void(const jobs::RuntimeRef&)>& handler);
 
   std::shared_ptr<const Json> get(const jobs::RuntimeRef& ref) const;
+  /// False when the API server has said that it has no such kind.
+  bool serves(const api::ResourceInfo& kind) const;
 
  private:
   std::vector<std::pair<const api::ResourceInfo*, std::unique_ptr<Informer>>> informers_;

@@ -39,6 +39,10 @@ JobId planned_as(const GenericJob& job) {
   return {groups, api::ObjectKey(job.metadata().ns, std::move(name))};
 }
 
+std::string unsupported_runtime(std::string_view kind, std::string_view group) {
+  return "unsupported runtime: " + std::string(kind) + "." + std::string(group);
+}
+
 std::string RuntimeRef::str() const {
   return resource->group_resource() + "/" + key.str();
 }

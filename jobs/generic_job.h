@@ -83,6 +83,9 @@ struct RuntimeRef {
   std::string str() const;
 };
 
+/// What is said of a job whose runtime is of a kind that it cannot have.
+std::string unsupported_runtime(std::string_view kind, std::string_view group);
+
 /// One job of any kind, as it was read; it never changes. Every patch holds the uid of the job, so
 /// that it applies to no other job of the same name. It holds no resourceVersion, because operators
 /// write the status of jobs all the time.

@@ -57,6 +57,9 @@ class Cluster final : public Lookup {
     return {};
   }
 
+  bool serves_runtimes(const api::ResourceInfo&) const override { return serves; }
+
+  bool serves = true;
   std::map<std::string, JobPtr> jobs;
   Named<api::Namespace> namespaces;
   Named<api::LocalQueue> local_queues;
@@ -302,6 +305,28 @@ TEST_F(JobWebhook, a_job_in_such_a_queue_may_ask_to_run_on_the_hub) {
   constexpr auto waiting = R"({"metadata": {"annotations":
     {"multikueue.regatta.dev/run-on-hub": "true"}}, "spec": {"suspend": true}})";
   EXPECT_THAT(errors(queued(R"({"spec": {"suspend": true}})"), queued(waiting)), IsEmpty());
+}
+
+TEST_F(JobWebhook, a_job_whose_runtime_has_no_api_can_only_be_deleted) {
+  const auto with = [](const char* patch) {
+    Json json = Json::parse(R"({"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob",
+        "metadata": {"name": "t", "namespace": "team",
+                     "labels": {"kueue.x-k8s.io/queue-name": "main"}},
+        "spec": {"suspend": true, "runtimeRef": {"name": "torch"}}})");
+    json.merge_patch(Json::parse(patch));
+    return all_kinds().find("trainer.kubeflow.org", "TrainJob")->decode(json, nullptr).value();
+  };
+  const JobPtr before = with("{}");
+  const JobPtr after = with(R"({"metadata": {"labels": {"a": "b"}}})");
+  EXPECT_THAT(errors(before), ElementsAre("runtime 'torch' not found"));
+  EXPECT_THAT(errors(before, after), IsEmpty()) << "it may come";
+  cluster_.serves = false;
+  const char* never = "unsupported runtime: ClusterTrainingRuntime.trainer.kubeflow.org";
+  EXPECT_THAT(errors(before), ElementsAre(never));
+  EXPECT_THAT(errors(before, after), ElementsAre(never));
+  EXPECT_THAT(
+      errors(before, with(R"({"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z"}})")),
+      IsEmpty());
 }
 
 TEST_F(JobWebhook, names_in_labels_are_names) {

@@ -22,6 +22,8 @@ class Lookup {
   virtual JobPtr job(const JobId& id) const = 0;
   /// The runtime that jobs refer to.
   virtual std::shared_ptr<const Json> runtime(const RuntimeRef&) const { return nullptr; }
+  /// Whether the API serves runtimes of that kind, as far as is known.
+  virtual bool serves_runtimes(const api::ResourceInfo& /*kind*/) const { return true; }
   virtual WorkloadPtr workload(const api::ObjectKey& key) const = 0;
   /// Workloads that a job of that kind and name controls, whatever its uid, by name; of a serving
   /// job, those that it owns.

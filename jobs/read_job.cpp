@@ -332,6 +332,10 @@ Result<JobPtr> with_runtime(const Lookup& objects, const JobPtr& job, bool elast
   const auto ref = job->runtime();
   if (!ref) return ref.error();
   if (!*ref || ((*ref)->resizes && !elastic)) return job;
+  const api::ResourceInfo& kind = *(*ref)->resource;
+  if (!(*ref)->resizes && !objects.serves_runtimes(kind)) {
+    return Error(Errc::invalid, unsupported_runtime(kind.kind, kind.group));
+  }
   const auto found = objects.runtime(**ref);
   if (!found && (*ref)->resizes) return job;
   if (!found) return Error(Errc::not_found, "runtime '" + (*ref)->key.name + "' not found");

@@ -274,8 +274,14 @@ api::FieldErrors validate_job_update(const Lookup& objects, const GenericJob& be
   api::ErrorList errors;
   const bool leaves = config.check_leaving && is_checked(before, config);
   if (!is_checked(*given, config) && !leaves) return {};
-  // A job may be changed while its runtime is not there.
+  // A job may be changed while its runtime is not there, but not while it can have none, unless
+  // it is being deleted.
   const auto whole = with_runtime(objects, given);
+  const bool never = !whole && whole.error().code() == Errc::invalid;
+  if (never && !given->kind().runtimes().empty() && !given->metadata().deleting()) {
+    errors.whole(whole.error().what());
+    return errors.take();
+  }
   const GenericJob& after = whole ? **whole : *given;
   const UpdateChecks checks = after.kind().update_checks();
   if (checks == UpdateChecks::whole_first) check_common(after, &errors);

@@ -93,8 +93,7 @@ Result<std::optional<RuntimeRef>> TrainJob::runtime() const {
     return RuntimeRef{&one,
                       one.namespaced ? api::ObjectKey(metadata().ns, name) : api::ObjectKey(name)};
   }
-  return Error(Errc::invalid,
-               "unsupported runtime: " + wanted + "." + (group ? *group : trainer_group));
+  return Error(Errc::invalid, unsupported_runtime(wanted, group ? *group : trainer_group));
 }
 
 Json TrainJob::unpatched() const {

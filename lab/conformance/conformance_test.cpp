@@ -30,7 +30,7 @@ const std::map<std::string, int>& differ_on_purpose() {
                                               {"rayservice", 2},
                                               {"appwrapper", 5},
                                               {"sparkapplication", 1},
-                                              {"trainjob", 44},
+                                              {"trainjob", 9},
                                               {"pod", 6},
                                               {"pod-group", 2},
                                               {"deployment", 2},

@@ -15,6 +15,7 @@ struct JobStep {
   bool name_by_annotation = true;  ///< WorkloadIdentifierAnnotations
   TimePoint now{};
   bool external_adapters = true;  ///< MultiKueueAdaptersForCustomJobs
+  bool runtimes = true;           ///< kinds of runtimes are served
 
   const Json& input(const char* name) const;
   const std::string& op() const;

@@ -18,7 +18,9 @@ namespace regatta::lab {
 /// garbage collection and controllers. It remembers what was done to its objects since begin().
 class JobWorld final : public jobs::Lookup {
  public:
-  JobWorld(jobs::JobKinds kinds, TimePoint now) : kinds_(std::move(kinds)), now_(now) {}
+  /// Without `runtimes` no kind of runtimes is served.
+  JobWorld(jobs::JobKinds kinds, TimePoint now, bool runtimes = true)
+      : kinds_(std::move(kinds)), now_(now), runtimes_(runtimes) {}
 
   void put(const Json& object);
   /// What happened before is forgotten.
@@ -50,6 +52,7 @@ class JobWorld final : public jobs::Lookup {
   const jobs::JobKinds& kinds() const override { return kinds_; }
   jobs::JobPtr job(const jobs::JobId& id) const override;
   std::shared_ptr<const Json> runtime(const jobs::RuntimeRef& ref) const override;
+  bool serves_runtimes(const api::ResourceInfo&) const override { return runtimes_; }
   jobs::WorkloadPtr workload(const api::ObjectKey& key) const override;
   std::vector<jobs::WorkloadPtr> workloads_of(const jobs::JobId& owner) const override;
   std::vector<jobs::JobPtr> pods_of(const jobs::JobId& parent) const override;
@@ -93,6 +96,7 @@ class JobWorld final : public jobs::Lookup {
 
   jobs::JobKinds kinds_;
   TimePoint now_;
+  bool runtimes_;
   std::map<Id, Entry> objects_;
   std::map<Id, Json> before_;
   std::set<std::string> deleted_;
