@@ -79,9 +79,11 @@ kube::ClientDeps RemoteCluster::client_deps() {
   config.retries_max = 0;
   config.write_gate = deps_.write_gate;
   config.list_limits = deps_.limits;
-  if (deps_.observer) {
-    config.observer = [this](const kube::RequestSeen& seen) { deps_.observer(name_, seen); };
-  }
+  config.observer = [this](const kube::RequestSeen& seen) {
+    // The time of a list says how much there is to tell.
+    if (seen.http_status != 0 && seen.verb != "list") answers_after_.add(seen.took);
+    if (deps_.observer) deps_.observer(name_, seen);
+  };
   return kube::ClientDeps{*link_, deps_.clock, deps_.rng, link_, std::move(config)};
 }
 

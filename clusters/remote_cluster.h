@@ -7,6 +7,7 @@
 #include "lib/base/clock.h"
 #include "lib/base/log.h"
 #include "lib/base/rng.h"
+#include "lib/base/smoothed.h"
 #include "lib/kube/client.h"
 #include "lib/kube/informer.h"
 #include "lib/runtime/task_scope.h"
@@ -69,6 +70,9 @@ class RemoteCluster : public std::enable_shared_from_this<RemoteCluster> {
   /// Failed attempts in a row to watch the worker (0 while it works), and when the next one comes.
   int failures() const;
   TimePoint next_attempt() const;
+
+  /// How long it usually takes to answer, lists aside; nullopt before it answered anything.
+  std::optional<Duration> latency() const { return answers_after_.value(); }
 
   /// When the worker last said anything about its Workloads and Jobs, whichever is longer ago.
   std::optional<TimePoint> heard() const;
@@ -139,6 +143,7 @@ class RemoteCluster : public std::enable_shared_from_this<RemoteCluster> {
   std::optional<Error> unanswered_;  ///< how the last probe failed; set until one succeeds
   bool was_ready_ = false;
   std::vector<std::string> were_unserved_;
+  Smoothed answers_after_;
   bool was_withheld_ = false;
   TaskScope* scope_ = nullptr;
   /// By uid: until when the object counts as gone; in the past until the worker says that it is.

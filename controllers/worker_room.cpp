@@ -40,6 +40,7 @@ class Shown final : public dispatch::WorkerPicture {
   jobs::WorkloadPtr copy(const api::ObjectKey& key) const override {
     return remote_->workloads.get(key);
   }
+  std::optional<Duration> latency() const override { return remote_->latency(); }
 
  private:
   std::shared_ptr<const clusters::RemoteCluster> remote_;

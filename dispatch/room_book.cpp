@@ -90,7 +90,10 @@ std::optional<std::int64_t> price_of(const api::MultiKueueCluster& cluster) {
 }  // namespace
 
 void RoomBook::note_workload(const api::ObjectKey& key, const api::Workload* workload) {
-  if (!workload || !takes_room(*workload)) return claims_.release(key);
+  if (!workload || !takes_room(*workload)) {
+    learned_.erase(key);
+    return claims_.release(key);
+  }
   const api::WorkloadStatus& status = workload->status;
   if (!status.cluster_name) return nominate(*workload, status, status.nominated_cluster_names);
   nominate(*workload, status, {*status.cluster_name});
@@ -106,11 +109,24 @@ void RoomBook::note_copy(const std::string& cluster, const api::ObjectKey& key) 
   const auto worker = fleet_.worker(cluster);
   const auto copy = worker ? worker->copy(key) : nullptr;
   if (!copy) return;
+  learn(cluster, *copy);
   if (waits(*copy)) claims_.waits(key, cluster);
   if (has_quota(*copy)) {
     claims_.reserved(key, cluster, copy->status.admission->cluster_queue,
                      copy->metadata.resource_version);
   }
+}
+
+/// By the worker's own clock. A copy that was evicted there waited for other reasons.
+void RoomBook::learn(const std::string& cluster, const api::Workload& copy) {
+  const api::Conditions& all = copy.status.conditions;
+  const api::Condition* admitted = api::find_condition(all, api::conditions::admitted);
+  const auto& made = copy.metadata.creation_timestamp;
+  if (!made || !admitted || admitted->status != api::ConditionStatus::True) return;
+  if (api::find_condition(all, api::conditions::evicted)) return;
+  if (!learned_[copy.metadata.key()].insert(cluster).second) return;
+  admits_after_[{cluster, local_queue_of(copy)}].add(
+      std::max(Duration(0), admitted->last_transition_time - *made));
 }
 
 void RoomBook::note_queue(const std::string& cluster, const std::string& cluster_queue) {
@@ -182,7 +198,12 @@ placement::WorkerFacts RoomBook::facts_of(const std::string& cluster, const api:
   facts.in_flight = claims_.ahead(cluster, local_queue_of(workload), key);
   facts.workloads = claims_.workloads(cluster, key);
   facts.connected = fleet_.connected(cluster);
-  if (const auto worker = fleet_.worker(cluster)) add_queue(*worker, workload, priority, &facts);
+  const auto known = admits_after_.find({cluster, local_queue_of(workload)});
+  if (known != admits_after_.end()) facts.admits_after = known->second.value();
+  if (const auto worker = fleet_.worker(cluster)) {
+    facts.latency = worker->latency();
+    add_queue(*worker, workload, priority, &facts);
+  }
   return facts;
 }
 

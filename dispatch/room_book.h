@@ -3,6 +3,7 @@
 #include "dispatch/ranking.h"
 #include "jobs/lookup.h"
 #include "lib/api/multikueue.h"
+#include "lib/base/smoothed.h"
 #include "placement/claims.h"
 #include "placement/expressions.h"
 #include "placement/queue_facts.h"
@@ -10,7 +11,9 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace regatta::dispatch {
@@ -28,6 +31,8 @@ class WorkerPicture {
   virtual std::shared_ptr<const api::LocalQueue> local_queue(const api::ObjectKey& key) const = 0;
   virtual std::vector<jobs::WorkloadPtr> copies() const = 0;
   virtual jobs::WorkloadPtr copy(const api::ObjectKey& key) const = 0;
+  /// How long the worker usually takes to answer; nullopt where nothing is asked.
+  virtual std::optional<Duration> latency() const { return std::nullopt; }
 };
 
 /// The workers: connections in the manager, other clusters of the same simulation in
@@ -86,10 +91,15 @@ class RoomBook {
   void leave_out(const std::string& cluster, const WorkerPicture& worker, const api::ObjectKey& key,
                  std::int32_t priority, placement::QueueFacts* queue) const;
 
+  void learn(const std::string& cluster, const api::Workload& copy);
+
   const jobs::Lookup& hub_;
   const FleetPicture& fleet_;
   placement::Claims claims_;
-  mutable std::map<std::string, Queues> workers_;  ///< until their queues change
+  /// How long copies in a LocalQueue of a worker waited until they were admitted there.
+  std::map<std::pair<std::string, api::ObjectKey>, Smoothed> admits_after_;
+  std::map<api::ObjectKey, std::set<std::string>> learned_;  ///< from the copies on these workers
+  mutable std::map<std::string, Queues> workers_;            ///< until their queues change
   mutable placement::ExpressionCache expressions_;
 };
 

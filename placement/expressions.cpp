@@ -70,6 +70,8 @@ Json document_of(const WorkloadFacts& workload, const WorkerFacts& worker, RoomK
               {"workloads", double(worker.workloads)},
               {"onTheWay", readable(worker.in_flight)}};
   if (worker.price) out["price"] = static_cast<double>(*worker.price) / 1000;
+  if (worker.admits_after) out["admitsAfterSeconds"] = seconds(*worker.admits_after);
+  if (worker.latency) out["latencySeconds"] = seconds(*worker.latency);
   if (worker.queue && room != RoomKind::unknown) {
     out["flavors"] = flavors_of(*worker.queue);
     out["waiting"] = double(waiting_before(workload, *worker.queue));

@@ -28,6 +28,8 @@ WorkerFacts worker() {
   w.region = "eu";
   w.price = 2500;
   w.workloads = 3;
+  w.admits_after = std::chrono::milliseconds(1500);
+  w.latency = std::chrono::milliseconds(20);
   w.in_flight = {{"cpu", 2000}};
   QueueFacts queue;
   queue.groups = {{{"spot", {{"cpu", {64000, 8000, {}, 16000, {}}}}}}};
@@ -51,6 +53,7 @@ TEST(Expressions, AFilterSeesTheWorkloadAndTheWorker) {
            "worker.room == 'free'",
            "worker.price == 2.5",
            "worker.workloads < 5",
+           "worker.admitsAfterSeconds == 1.5 && worker.latencySeconds == 0.02",
            "worker.waiting == 3",
            "worker.onTheWay['cpu'] == 2.0",
            "worker.flavors.spot.cpu.nominal - worker.flavors.spot.cpu.used == 48.0",

@@ -76,9 +76,16 @@ double mark_of(const std::optional<T>& value) {
   return value ? static_cast<double>(*value) : last;
 }
 
-double mark_of(const std::optional<Duration>& value) {
-  return value ? static_cast<double>(value->count()) : last;
+/// What is measured is never quite equal: all below `first` is one step, and each later step is
+/// twice as long.
+double step_of(Duration measured, Duration first) {
+  double steps = 0;
+  for (Duration end = first; end <= measured && steps < 20; end *= 2) ++steps;
+  return steps;
 }
+constexpr Duration near = std::chrono::milliseconds(10);
+/// Times of conditions are whole seconds.
+constexpr Duration at_once = std::chrono::seconds(2);
 
 void mark(Scorer scorer, const WorkloadFacts& workload, const RankPolicy& policy, Rated* rated) {
   const WorkerFacts& worker = *rated->worker;
@@ -95,12 +102,13 @@ void mark(Scorer scorer, const WorkloadFacts& workload, const RankPolicy& policy
       return;
     case Scorer::locality:
       marks.push_back(workload.region.empty() || worker.region == workload.region ? 0 : 1);
-      marks.push_back(mark_of(worker.latency));
+      marks.push_back(worker.latency ? step_of(*worker.latency, near) : last);
       return;
     case Scorer::wait:
       marks.push_back(known(worker, policy) ? double(waiting_before(workload, *worker.queue))
                                             : last);
-      marks.push_back(mark_of(worker.admits_after));
+      // A worker that nothing was sent to yet may be as quick as any.
+      marks.push_back(step_of(worker.admits_after.value_or(Duration(0)), at_once));
       return;
   }
 }

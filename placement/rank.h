@@ -61,7 +61,7 @@ enum class Scorer {
   cost,      ///< the lowest price
   spread,    ///< the fewest workloads
   locality,  ///< the workload's region, then the lowest latency
-  wait,      ///< the fewest waiting workloads that go before it, then the shortest observed time
+  wait,      ///< the fewest waiting workloads that go before it, then the shortest admits_after
 };
 
 class Expressions;
@@ -107,7 +107,8 @@ struct Ranking {
 /// workload prefers goes before the scorers. Of what is missing nothing bad is assumed: a worker
 /// whose queue is not known, or not lately, is never taken for full. It is left out only for a
 /// workload that must not borrow or preempt and is not nominated there yet, since nothing shows
-/// that it would do neither. What is missing to a scorer comes after what is there.
+/// that it would do neither. What is missing to a scorer comes after what is
+/// there; but a worker whose copies were never seen waiting counts as quick.
 ///
 /// With steps, a nominated worker that says that it is full leaves its place to another one that
 /// may have room. Of more than `nominated_max` able workers, as many as that have their turn at a

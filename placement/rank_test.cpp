@@ -218,6 +218,14 @@ const RankCase scorers[] = {
        s.c().latency = 20ms;
      },
      "c b a"},
+    {"locality_takes_latencies_that_are_near_each_other_for_equal",
+     [](Scene& s) {
+       s.policy.scorers = {Scorer::locality};
+       s.a().latency = 19ms;
+       s.b().latency = 10ms;
+       s.c().latency = 9ms;
+     },
+     "c a b"},
     {"locality_without_a_region_takes_the_nearest",
      [](Scene& s) {
        s.policy.scorers = {Scorer::locality};
@@ -236,10 +244,18 @@ const RankCase scorers[] = {
     {"wait_then_takes_the_quickest",
      [](Scene& s) {
        s.policy.scorers = {Scorer::wait};
+       s.a().admits_after = 30s;
        s.b().admits_after = 9s;
-       s.c().admits_after = 2s;
+       s.c().admits_after = 3s;
      },
      "c b a"},
+    {"a_worker_that_is_not_known_to_be_slow_is_asked_before_one_that_is",
+     [](Scene& s) {
+       s.policy.scorers = {Scorer::wait};
+       s.a().admits_after = 9s;
+       s.c().admits_after = 1s;
+     },
+     "b c a"},
     {"the_next_scorer_decides_ties",
      [](Scene& s) {
        s.policy.scorers = {Scorer::spread, Scorer::cost};

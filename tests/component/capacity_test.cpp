@@ -442,6 +442,31 @@ TEST_F(Capacity, TheRegionOfTheDataIsAskedFirst) {
   EXPECT_EQ(winner_of("anywhere"), "w1");
 }
 
+TEST_F(Capacity, TheWorkerThatAnswersSoonestIsAskedBeforeOthers) {
+  network_.faults("w1").delay_min = network_.faults("w1").delay_max = 100ms;
+  start_all({"w1", "w2"}, by(placement::Dispatcher::locality));
+  submit("j", 1);
+  settle();
+  EXPECT_EQ(winner_of("j"), "w2");
+}
+
+TEST_F(Capacity, HowLongCopiesWaitIsLearnedFromThem) {
+  start_all({"w1", "w2"}, by(placement::Dispatcher::capacity));
+  submit("a", 1);
+  settle();
+  ASSERT_EQ(winner_of("a"), "w1");
+  annotate("worker-filter", "has(worker.admitsAfterSeconds) && worker.admitsAfterSeconds < 5.0");
+  settle();
+  submit("b", 1);
+  settle();
+  EXPECT_EQ(winner_of("b"), "w1");
+  annotate("worker-filter", "!has(worker.admitsAfterSeconds)");
+  settle();
+  submit("c", 1);
+  settle();
+  EXPECT_EQ(winner_of("c"), "w2");
+}
+
 TEST_F(Capacity, AManagerThatStartsLaterKnowsWhatIsOnItsWay) {
   start_uneven();
   submit("runs", 7);
