@@ -29,7 +29,20 @@ Task<Result<std::unique_ptr<Federation>>> Federation::start(Ground ground,
   co_return federation;
 }
 
+Task<Status> Federation::define(const RacedKind& kind) {
+  const Json definition = kind.definition();
+  if (definition.is_null()) co_return ok();
+  for (const auto& cluster : clusters_) {
+    std::vector<Json> objects = {definition};
+    const Status applied = co_await cluster->apply(std::move(objects));
+    if (!applied) co_return applied.error();
+  }
+  co_return ok();
+}
+
 Task<Status> Federation::set_up(FederationOptions options) {
+  const Status defined = co_await define(*options.kind);
+  if (!defined) co_return defined.error();
   std::vector<std::string> workers;
   std::vector<Json> secrets = {
       Json{{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", "kueue-system"}}}}};
@@ -51,8 +64,10 @@ Task<Status> Federation::set_up(FederationOptions options) {
   std::vector<Json> queues = queue_objects(options.hub_slots, race_check);
   applied = co_await hub().apply(std::move(queues));
   if (!applied) co_return applied.error();
+  const std::string frameworks =
+      "integrations:\n  frameworks: [" + std::string(options.kind->framework) + "]\n";
   for (const auto& cluster : clusters_) {
-    const Status started = cluster->start_manager();
+    const Status started = cluster->start_manager(frameworks);
     if (!started) co_return started.error();
   }
   co_return ok();

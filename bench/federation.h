@@ -1,6 +1,7 @@
 #pragma once
 
 #include "bench/cluster.h"
+#include "bench/kinds.h"
 #include "bench/requests.h"
 
 namespace regatta::bench {
@@ -10,6 +11,7 @@ struct FederationOptions {
   int slots = 128;         ///< Jobs that one worker admits at a time
   int hub_slots = 384;     ///< Jobs that the hub dispatches at a time
   std::string dispatcher;  ///< empty: all at once
+  const RacedKind* kind = &plain_jobs();
 };
 
 /// A hub and its workers, connected and idle.
@@ -27,6 +29,7 @@ class Federation {
  private:
   Task<Status> wait_connected(Clock& clock);
   Task<Status> set_up(FederationOptions options);
+  Task<Status> define(const RacedKind& kind);
 
   std::vector<std::unique_ptr<Cluster>> clusters_;  ///< the hub first
 };

@@ -73,6 +73,10 @@ int main(int argc, char** argv) {
   race_command->add_option("--slots", race_options.slots, "Jobs one worker admits at a time")
       ->check(many)
       ->capture_default_str();
+  race_command
+      ->add_option("--kind", race_options.kind,
+                   "Of the jobs: job, jobset, pytorchjob, rayjob or appwrapper")
+      ->capture_default_str();
   race_command->add_option("--dispatcher", race_options.dispatcher, "Instead of all at once");
   race_command
       ->add_option("--server-latency", race_options.server_latency_ms,

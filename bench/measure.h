@@ -9,6 +9,7 @@ struct RaceOptions {
   int workers = 3;
   int slots = 128;
   std::string dispatcher;  ///< empty: all at once
+  std::string kind = "job";
   int server_latency_ms = 0;
   double run_seconds = 0.2;
   int submitters = 8;
@@ -40,13 +41,13 @@ struct WebhookOptions {
 /// the memory of open connections.
 Task<int> webhooks(Ground ground, WebhookOptions options);
 
-/// Creates Jobs numbered [0, count) over several connections, and records when each was accepted.
+/// Creates jobs numbered [0, count) over several connections, and records when each was accepted.
 struct Submission {
   std::vector<std::chrono::steady_clock::time_point> accepted;
   Status outcome = ok();
 };
-Task<> submit(kube::Client& client, int count, double run_seconds, int submitters,
-              Submission* submission);
+Task<> submit(kube::Client& client, const RacedKind& kind, int count, double run_seconds,
+              int submitters, Submission* submission);
 std::string job_name(int number);
 
 }  // namespace regatta::bench

@@ -22,7 +22,8 @@ Task<> fill(Federation& fleet, Ground ground, MemoryOptions options, Status* out
   Submission submission;
   constexpr double hours = 36000;
   constexpr int submitters = 8;
-  co_await submit(fleet.hub().client(), options.workloads, hours, submitters, &submission);
+  co_await submit(fleet.hub().client(), plain_jobs(), options.workloads, hours, submitters,
+                  &submission);
   *outcome = submission.outcome;
   if (!submission.outcome) co_return;
   const auto count = static_cast<std::size_t>(options.workloads);

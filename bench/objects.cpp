@@ -64,24 +64,4 @@ Json kubeconfig_secret(const std::string& worker, const std::string& kubeconfig)
   return secret;
 }
 
-Json job(const std::string& name, double run_seconds) {
-  Json job = object("batch/v1", "Job", name);
-  job["metadata"]["namespace"] = job_namespace;
-  job["metadata"]["labels"] = {{"kueue.x-k8s.io/queue-name", local_queue}};
-  std::string seconds = dump_json(Json(run_seconds));
-  job["metadata"]["annotations"] = {{"sandbox.regatta.dev/run-seconds", std::move(seconds)},
-                                    {"sandbox.regatta.dev/pods", "false"}};
-  const Json container = {{"name", "main"},
-                          {"image", "registry.example/train:1"},
-                          {"args", {"--epochs", "3"}},
-                          {"resources", {{"requests", {{"cpu", "1"}, {"memory", "1Gi"}}}}}};
-  const Json pod = {{"restartPolicy", "Never"}, {"containers", Json::array({container})}};
-  job["spec"] = {{"suspend", true},
-                 {"managedBy", "kueue.x-k8s.io/multikueue"},
-                 {"parallelism", 1},
-                 {"completions", 1},
-                 {"template", {{"spec", pod}}}};
-  return job;
-}
-
 }  // namespace regatta::bench

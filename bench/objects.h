@@ -23,7 +23,4 @@ inline constexpr const char* race_check = "race";
 
 Json kubeconfig_secret(const std::string& worker, const std::string& kubeconfig);
 
-/// A Job of one pod that runs for `run_seconds`.
-Json job(const std::string& name, double run_seconds);
-
 }  // namespace regatta::bench

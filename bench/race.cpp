@@ -1,7 +1,6 @@
 #include "bench/measure.h"
 #include "bench/objects.h"
 #include "bench/watcher.h"
-#include "lib/api/batch.h"
 #include "lib/api/workload.h"
 #include "lib/runtime/deadline.h"
 
@@ -19,13 +18,13 @@ double seconds_between(Instant from, Instant to) {
   return std::chrono::duration<double>(to - from).count();
 }
 
-Task<> submit_some(kube::Client& client, double run_seconds, int* next, Submission* submission) {
+Task<> submit_some(kube::Client& client, const RacedKind& kind, double run_seconds, int* next,
+                   Submission* submission) {
   const int count = static_cast<int>(submission->accepted.size());
   while (*next < count && submission->outcome) {
     const int number = (*next)++;
-    std::string body = dump_json(job(job_name(number), run_seconds));
-    const auto made =
-        co_await client.create_raw(api::Job::resource, job_namespace, std::move(body));
+    std::string body = dump_json(kind.make(job_name(number), run_seconds));
+    const auto made = co_await client.create_raw(kind.resource, job_namespace, std::move(body));
     if (!made) submission->outcome = made.error();
     submission->accepted[static_cast<std::size_t>(number)] = Clocked::now();
   }
@@ -45,25 +44,37 @@ double percentile(const std::vector<double>& sorted, double share) {
   return sorted[static_cast<std::size_t>(share * last)];
 }
 
-Task<Result<bool>> is_clean(Cluster& cluster) {
-  for (const api::ResourceInfo& resource : {api::Workload::resource, api::Job::resource}) {
-    bool empty = true;
-    const std::function<void(const kube::ListPage&)> look = [&](const kube::ListPage& page) {
-      empty = empty && page.items->empty();
-    };
-    kube::ListOptions options;
-    options.limit = 0;
-    const auto listed = co_await cluster.client().list_raw(resource, job_namespace, options, look);
-    if (!listed) co_return listed.error();
-    if (!empty) co_return false;
+/// How many objects there are that `counts` holds for.
+Task<Result<std::size_t>> count(Cluster& cluster, api::ResourceInfo resource,
+                                std::function<bool(const Json&)> counts) {
+  std::size_t found = 0;
+  const std::function<void(const Json&)> each = [&](const Json& object) {
+    if (counts(object)) ++found;
+  };
+  const std::function<void(const kube::ListPage&)> look = [&](const kube::ListPage& page) {
+    kube::for_each_item(page, each);
+  };
+  kube::ListOptions options;
+  options.limit = 0;
+  const auto listed = co_await cluster.client().list_raw(resource, job_namespace, options, look);
+  if (!listed) co_return listed.error();
+  co_return found;
+}
+
+Task<Result<bool>> is_clean(Cluster& cluster, const RacedKind& kind) {
+  for (const api::ResourceInfo& resource : {api::Workload::resource, kind.resource}) {
+    const std::function<bool(const Json&)> any = [](const Json&) { return true; };
+    const auto left = co_await count(cluster, resource, any);
+    if (!left) co_return left.error();
+    if (*left > 0) co_return false;
   }
   co_return true;
 }
 
-Task<Status> wait_clean(Federation& fleet, Clock& clock) {
+Task<Status> wait_clean(Federation& fleet, const RacedKind& kind, Clock& clock) {
   constexpr Duration poll_every{20};
   for (std::size_t i = 1; i < fleet.clusters().size();) {
-    const auto clean = co_await is_clean(*fleet.clusters()[i]);
+    const auto clean = co_await is_clean(*fleet.clusters()[i], kind);
     if (!clean) co_return clean.error();
     if (*clean) {
       ++i;
@@ -72,14 +83,6 @@ Task<Status> wait_clean(Federation& fleet, Clock& clock) {
     }
   }
   co_return ok();
-}
-
-Task<Result<std::size_t>> count_completed(Cluster& hub) {
-  const auto jobs = co_await hub.client().list<api::Job>(job_namespace);
-  if (!jobs) co_return jobs.error();
-  co_return static_cast<std::size_t>(std::count_if(
-      jobs->begin(), jobs->end(),
-      [](const api::Job& job) { return api::is_true(job.status.conditions, "Complete"); }));
 }
 
 std::vector<Usage> usage_of(const Federation& fleet) {
@@ -91,10 +94,11 @@ std::vector<Usage> usage_of(const Federation& fleet) {
 /// The race itself; the watcher runs beside it.
 class Race {
  public:
-  Race(Federation& fleet, Ground ground, RaceOptions options)
+  Race(Federation& fleet, const RacedKind& kind, Ground ground, RaceOptions options)
       : fleet_(fleet),
+        kind_(kind),
         clock_(ground.clock),
-        options_(options),
+        options_(std::move(options)),
         watcher_(fleet.hub().client(), ground.executor) {}
 
   Task<> run() { co_await first_of(watcher_.run(), measure()); }
@@ -108,14 +112,14 @@ class Race {
     measured_.before = usage_of(fleet_);
     const Instant began = Clocked::now();
     Submission submission;
-    co_await submit(fleet_.hub().client(), options_.jobs, options_.run_seconds, options_.submitters,
-                    &submission);
+    co_await submit(fleet_.hub().client(), kind_, options_.jobs, options_.run_seconds,
+                    options_.submitters, &submission);
     outcome_ = submission.outcome;
     while (outcome_ && watcher_.finished() < static_cast<std::size_t>(options_.jobs)) {
       co_await watcher_.changed().wait();
       if (!watcher_.error().empty()) outcome_ = Error(Errc::unavailable, watcher_.error());
     }
-    if (outcome_) outcome_ = co_await wait_clean(fleet_, clock_);
+    if (outcome_) outcome_ = co_await wait_clean(fleet_, kind_, clock_);
     if (!outcome_) co_return;
     measured_.seconds = seconds_between(began, Clocked::now());
     measured_.after = usage_of(fleet_);
@@ -135,13 +139,17 @@ class Race {
     auto requests = co_await fleet_.requests();
     if (!requests) co_return requests.error();
     measured_.requests = std::move(*requests);
-    const auto completed = co_await count_completed(fleet_.hub());
+    const std::function<bool(const Json&)> complete = [this](const Json& job) {
+      return kind_.is_complete(job);
+    };
+    const auto completed = co_await count(fleet_.hub(), kind_.resource, complete);
     if (!completed) co_return completed.error();
     measured_.completed = *completed;
     co_return ok();
   }
 
   Federation& fleet_;
+  const RacedKind& kind_;
   Clock& clock_;
   RaceOptions options_;
   Watcher watcher_;
@@ -185,6 +193,7 @@ Json summary(const Federation& fleet, const Measured& measured, const RaceOption
   const Totals all = totals(measured.requests);
   const auto share = [jobs](std::int64_t count) { return static_cast<double>(count) / jobs; };
   Json json = {{"jobs", options.jobs},
+               {"kind", options.kind},
                {"workers", options.workers},
                {"completed", measured.completed},
                {"seconds", measured.seconds},
@@ -225,19 +234,25 @@ std::string job_name(int number) {
   return "race-" + std::to_string(number);
 }
 
-Task<> submit(kube::Client& client, int count, double run_seconds, int submitters,
-              Submission* submission) {
+Task<> submit(kube::Client& client, const RacedKind& kind, int count, double run_seconds,
+              int submitters, Submission* submission) {
   submission->accepted.resize(static_cast<std::size_t>(count));
   int next = 0;
   std::vector<Task<>> all;
   for (int i = 0; i < submitters; ++i) {
-    all.push_back(submit_some(client, run_seconds, &next, submission));
+    all.push_back(submit_some(client, kind, run_seconds, &next, submission));
   }
   co_await all_of(std::move(all));
 }
 
 Task<int> race(Ground ground, RaceOptions options) {
+  const auto kind = raced_kind(options.kind);
+  if (!kind) {
+    std::fprintf(stderr, "regatta_bench: %s\n", kind.error().what().c_str());
+    co_return 2;
+  }
   FederationOptions shape;
+  shape.kind = *kind;
   shape.workers = options.workers;
   shape.slots = options.slots;
   shape.hub_slots = options.slots * options.workers;
@@ -248,7 +263,7 @@ Task<int> race(Ground ground, RaceOptions options) {
     std::fprintf(stderr, "regatta_bench: %s\n", fleet.error().what().c_str());
     co_return 1;
   }
-  Race race(**fleet, ground, options);
+  Race race(**fleet, **kind, ground, options);
   const SteadyPoint deadline =
       ground.clock.steady() + Duration(static_cast<Duration::rep>(options.patience_seconds * 1000));
   const bool in_time = co_await finishes_before(ground.clock, deadline, race.run());

@@ -20,6 +20,8 @@ using jobs::WorkloadPtr;
 namespace {
 /// Index of jobs: "workload/<WorkloadPriorityClass>" or "pod/<PriorityClass>", empty for none.
 constexpr const char* by_priority_class = "priority-class";
+/// Pods that end within this time give their quota back in one write.
+constexpr Duration together{1000};
 /// Index of jobs: the uid of the object that controls the job.
 constexpr const char* by_maker = "maker";
 
@@ -270,13 +272,24 @@ Task<Status> JobReconciler::run(JobPtr, jobs::ReleaseWorkload action) {
   co_return done;
 }
 
-Task<Status> JobReconciler::run(JobPtr, jobs::SetReclaimable action) {
+Task<Status> JobReconciler::run(JobPtr job, jobs::SetReclaimable action) {
+  const api::ObjectKey key = action.workload->metadata.key();
+  const SteadyPoint here = cluster_.clock.steady();
+  std::erase_if(reclaimed_, [here](const auto& one) { return one.second + together <= here; });
+  const auto last = reclaimed_.find(key);
+  // This comes before what else is to be done, of which only an eviction is urgent.
+  if (last != reclaimed_.end() &&
+      !api::is_true(action.workload->status.conditions, api::conditions::evicted)) {
+    queue_.add_after(jobs::id_of(*job), last->second + together - here);
+    co_return ok();
+  }
+  reclaimed_[key] = here;
   const auto wanted = [pods = action.pods](const api::Workload& workload) {
     api::WorkloadStatus status = workload.status;
     status.reclaimable_pods = pods;
     return status;
   };
-  return cluster_.update_status(action.workload->metadata.key(), wanted);
+  co_return co_await cluster_.update_status(key, wanted);
 }
 
 Task<Status> JobReconciler::run(JobPtr, jobs::DropReservation action) {

@@ -89,6 +89,8 @@ class JobReconciler {
   Log log_;
   WorkQueue<jobs::JobId> queue_;
   std::map<jobs::JobId, std::string> told_;  ///< the last message of each job
+  /// When Workloads were told a moment ago which of their pods are not needed any more.
+  std::map<api::ObjectKey, SteadyPoint> reclaimed_;
 };
 
 }  // namespace regatta::controllers

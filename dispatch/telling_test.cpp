@@ -64,6 +64,15 @@ TEST(Telling, AJobThatTheHubHasNoRecordOfIsTold) {
   EXPECT_EQ(told(g), "Racing: Worker clusters are asked to admit the workload");
 }
 
+TEST(Telling, AJobThatRunsOnTheHubMissesNoWorker) {
+  GroupView g = racing();
+  lose(&g, "a", 5min);
+  lose(&g, "b", 5min);
+  EXPECT_NE(told(g), "");
+  g.local.runs_on_hub = true;
+  EXPECT_EQ(told(g), "");
+}
+
 TEST(Telling, AWorkerThatIsLostForAWhileIsToldOnceAndSoIsItsReturn) {
   GroupView g = hosted();
   lose(&g, "a", 20s);

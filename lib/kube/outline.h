@@ -14,7 +14,8 @@ struct Outline {
   std::string_view managed_fields;
 };
 
-/// nullopt when the text is not laid out as API servers do it; it may still be a valid object.
+/// nullopt when the text is not laid out as API servers do it; it may still be a valid object. Of
+/// two metadata the first one counts, of which no API server writes more than one.
 std::optional<Outline> outline_of(std::string_view object);
 
 struct EventOutline {

@@ -22,12 +22,13 @@ class GroupsInFleet : public Federation {
     return resource;
   }
   /// A Pod of the group "g" of two, as the webhook lets it in.
-  static std::string pod_yaml(const std::string& name) {
+  static std::string pod_yaml(const std::string& name, const std::string& total = "2") {
     return "apiVersion: v1\nkind: Pod\nmetadata: {name: " + name +
            R"(, namespace: default, finalizers: [kueue.x-k8s.io/managed],
   labels: {kueue.x-k8s.io/managed: "true", kueue.x-k8s.io/queue-name: main,
            kueue.x-k8s.io/pod-group-name: g},
-  annotations: {kueue.x-k8s.io/role-hash: "1", kueue.x-k8s.io/pod-group-total-count: "2"}}
+  annotations: {kueue.x-k8s.io/role-hash: "1", kueue.x-k8s.io/pod-group-total-count: ")" +
+           total + R"("}}
 spec:
   restartPolicy: Never
   schedulingGates: [{name: kueue.x-k8s.io/admission}]
@@ -90,6 +91,36 @@ TEST_F(GroupsInFleet, AGroupRunsOnOneWorkerAndItsPodsStayGatedOnTheHub) {
     EXPECT_EQ(held_by(name), "workloads 0, jobs 0");
     EXPECT_EQ(pods_of(worker(name)), "") << name;
   }
+}
+
+TEST_F(GroupsInFleet, AGroupOfSixteenCostsTheHubFewWritesBesidesThoseOfItsPods) {
+  start({"east", "west"});
+  give("east", "16");
+  give("west", "16");
+  ASSERT_TRUE(cluster_.patch(api::ClusterQueue::resource, api::ObjectKey("cq"),
+                             R"({"spec": {"resourceGroups": [{"coveredResources": ["cpu"],
+      "flavors": [{"name": "cpu-only", "resources": [{"name": "cpu", "nominalQuota": "16"}]}]}]}})"));
+  settle(5s);
+  manager_->requests.clear();
+  constexpr int size = 16;
+  const auto name = [](int i) { return "p" + std::to_string(i); };
+  for (int i = 0; i < size; ++i) apply(pod_yaml(name(i), std::to_string(size)));
+  until("a worker has won", [&] { return !host().empty(); });
+  TestCluster& there = worker(host());
+  for (int i = 0; i < size; ++i) {
+    until("it is there", [&] { return !there.get(pods(), key(name(i))).is_null(); });
+    set_phase(there, name(i), "Running");
+  }
+  settle(10s);
+  for (int i = 0; i < size; ++i) set_phase(there, name(i), "Succeeded");
+  settle(10s);
+  EXPECT_EQ(condition(cluster_.get<api::Workload>(key("g"))->status.conditions, "Finished"),
+            "True Succeeded: Pods succeeded: 16/16.");
+  const RequestCounts& sent = manager_->requests;
+  const int of_pods = sent.count("patch", "pods") + sent.count("patch", "pods/status");
+  // A Job's Workload costs six.
+  EXPECT_LE(sent.writes() - of_pods, 12) << sent.str();
+  EXPECT_LE(of_pods, 5 * size) << "started, ended, and let go: " << sent.str();
 }
 
 TEST_F(GroupsInFleet, APodThatReplacesOneOnTheHubReplacesItThere) {

@@ -292,6 +292,19 @@ TEST_F(Placements, ACheckBesideMultiKueueBecomesReadyWithTheDecision) {
   for (const char* worker : {"w1", "w2"}) EXPECT_EQ(held_by(worker), "workloads 0, jobs 0");
 }
 
+TEST_F(Placements, NoWorkerIsChosenForAJobThatRunsOnTheHub) {
+  start_with_check();
+  decide("kueue-system", {"w3"});
+  std::string yaml = job_yaml("j");
+  const std::string none = "annotations: {}";
+  apply(yaml.replace(yaml.find(none), none.size(),
+                     "annotations: {multikueue.regatta.dev/run-on-hub: \"true\"}"));
+  settle();
+  EXPECT_EQ(state_of("j", "place"), "Ready: The job asks to run on the hub");
+  EXPECT_EQ(job("j").spec.suspend, false);
+  EXPECT_THAT(nominated("j"), IsEmpty());
+}
+
 TEST_F(Placements, TheConditionOfACheckFollowsItsPlacement) {
   start_with_check();
   decide("kueue-system", {"w3"});

@@ -1,0 +1,148 @@
+#include "bench/kinds.h"
+
+#include "bench/objects.h"
+#include "lib/base/joined.h"
+#include "lib/base/json_access.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace regatta::bench {
+namespace {
+
+Json spec_of_job(const Json& pod_template) {
+  return {{"parallelism", 1}, {"completions", 1}, {"template", pod_template}};
+}
+
+Json spec_of_jobset(const Json& pod_template) {
+  const Json job = {{"template", {{"spec", spec_of_job(pod_template)}}}};
+  Json role = job;
+  role.update({{"name", "node"}, {"replicas", 1}});
+  return {{"replicatedJobs", Json::array({role})}};
+}
+
+Json spec_of_pytorchjob(const Json& pod_template) {
+  const Json master = {{"replicas", 1}, {"restartPolicy", "Never"}, {"template", pod_template}};
+  return {{"pytorchReplicaSpecs", {{"Master", master}}}};
+}
+
+Json spec_of_rayjob(const Json& pod_template) {
+  const Json head = {{"rayStartParams", Json::object()}, {"template", pod_template}};
+  return {{"entrypoint", "python train.py"},
+          {"shutdownAfterJobFinishes", true},
+          {"submissionMode", "HTTPMode"},
+          {"rayClusterSpec", {{"rayVersion", "2.52.0"}, {"headGroupSpec", head}}}};
+}
+
+Json spec_of_appwrapper(const Json& pod_template) {
+  Json wrapped = {{"apiVersion", "batch/v1"}, {"kind", "Job"}};
+  wrapped["metadata"]["name"] = "part";
+  wrapped["spec"] = spec_of_job(pod_template);
+  const Json sets = Json::array({{{"replicas", 1}, {"path", "template.spec.template"}}});
+  const Json component = {{"template", wrapped}, {"podSets", sets}};
+  return {{"components", Json::array({component})}};
+}
+
+const std::vector<RacedKind>& table() {
+  static const std::vector<RacedKind> all = {
+      {.name = "job",
+       .framework = "batch/job",
+       .resource = {"batch", "v1", "Job", "jobs"},
+       .spec = spec_of_job},
+      {.name = "jobset",
+       .framework = "jobset.x-k8s.io/jobset",
+       .resource = {"jobset.x-k8s.io", "v1alpha2", "JobSet", "jobsets"},
+       .spec = spec_of_jobset,
+       .complete = "Completed"},
+      {.name = "pytorchjob",
+       .framework = "kubeflow.org/pytorchjob",
+       .resource = {"kubeflow.org", "v1", "PyTorchJob", "pytorchjobs"},
+       .settings = Json::json_pointer("/spec/runPolicy"),
+       .spec = spec_of_pytorchjob,
+       .complete = "Succeeded"},
+      {.name = "rayjob",
+       .framework = "ray.io/rayjob",
+       .resource = {"ray.io", "v1", "RayJob", "rayjobs"},
+       .spec = spec_of_rayjob,
+       .ends_in = "jobDeploymentStatus"},
+      {.name = "appwrapper",
+       .framework = "workload.codeflare.dev/appwrapper",
+       .resource = {"workload.codeflare.dev", "v1beta2", "AppWrapper", "appwrappers"},
+       .spec = spec_of_appwrapper,
+       .complete = "Succeeded",
+       .ends_in = "phase"}};
+  return all;
+}
+
+}  // namespace
+
+Json RacedKind::make(const std::string& object_name, double run_seconds) const {
+  const Json container = {{"name", "main"},
+                          {"image", "registry.example/train:1"},
+                          {"args", {"--epochs", "3"}},
+                          {"resources", {{"requests", {{"cpu", "1"}, {"memory", "1Gi"}}}}}};
+  const Json pod = {{"restartPolicy", "Never"}, {"containers", Json::array({container})}};
+  Json job = {{"apiVersion", resource.api_version()}, {"kind", resource.kind}};
+  std::string seconds = dump_json(Json(run_seconds));
+  job["metadata"] = {{"name", object_name},
+                     {"namespace", job_namespace},
+                     {"labels", {{"kueue.x-k8s.io/queue-name", local_queue}}},
+                     {"annotations",
+                      {{"sandbox.regatta.dev/run-seconds", std::move(seconds)},
+                       {"sandbox.regatta.dev/pods", "false"}}}};
+  job["spec"] = spec({{"spec", pod}});
+  job[settings]["suspend"] = true;
+  job[settings]["managedBy"] = "kueue.x-k8s.io/multikueue";
+  return job;
+}
+
+bool RacedKind::is_complete(const Json& job) const {
+  const Json& status = at_or_null(job, "status");
+  if (!ends_in.empty()) return text_at(status, std::string(ends_in)) == complete;
+  const Json& conditions = list_or_empty(status, "conditions");
+  return std::any_of(conditions.begin(), conditions.end(), [&](const Json& one) {
+    return text_at(one, "type") == complete && text_at(one, "status") == "True";
+  });
+}
+
+Json RacedKind::definition() const {
+  if (resource.group == "batch") return nullptr;
+  const std::string plural(resource.plural), group(resource.group);
+  const Json anything = {{"type", "object"}, {"x-kubernetes-preserve-unknown-fields", true}};
+  const Json schema = {{"type", "object"},
+                       {"properties", {{"spec", anything}, {"status", anything}}}};
+  const Json version = {{"name", resource.version},
+                        {"served", true},
+                        {"storage", true},
+                        {"subresources", {{"status", Json::object()}}},
+                        {"schema", {{"openAPIV3Schema", schema}}}};
+  Json crd = {{"apiVersion", "apiextensions.k8s.io/v1"}, {"kind", "CustomResourceDefinition"}};
+  crd["metadata"]["name"] = plural + "." + group;
+  // Such groups are the Kubernetes project's own.
+  if (group.ends_with(".k8s.io")) {
+    crd["metadata"]["annotations"]["api-approved.kubernetes.io"] = "unapproved";
+  }
+  const std::string kind(resource.kind);
+  crd["spec"] = {{"group", group},
+                 {"scope", "Namespaced"},
+                 {"names", {{"kind", kind}, {"listKind", kind + "List"}, {"plural", plural}}},
+                 {"versions", Json::array({version})}};
+  return crd;
+}
+
+Result<const RacedKind*> raced_kind(std::string_view name) {
+  std::vector<std::string> names;
+  for (const RacedKind& kind : table()) {
+    if (kind.name == name) return &kind;
+    names.emplace_back(kind.name);
+  }
+  return Error(Errc::invalid, "there is no kind \"" + std::string(name) + "\" to race; there are " +
+                                  joined(names, ", "));
+}
+
+const RacedKind& plain_jobs() {
+  return table().front();
+}
+
+}  // namespace regatta::bench
