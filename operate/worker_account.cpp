@@ -23,60 +23,27 @@ constexpr const char* managed_by = "app.kubernetes.io/managed-by";
 constexpr const char* instance = "app.kubernetes.io/instance";
 constexpr const char* component = "app.kubernetes.io/component";
 
-struct Rule {
-  std::string group;
-  std::string resource;  ///< with its subresource
-  std::vector<const char*> verbs;
-};
+using Rules = std::vector<api::WorkerRule>;
 
-/// These verbs for each kind of job. A name of another form has no rule.
-std::vector<Rule> of_jobs(const WorkerAccount& account, const std::vector<const char*>& verbs) {
-  std::vector<Rule> all;
+/// A name of another form is left out.
+std::vector<FrameworkResource> jobs_of(const WorkerAccount& account) {
+  std::vector<FrameworkResource> all;
   for (const std::string& framework : account.frameworks) {
-    const auto resource = resource_of(framework);
-    if (resource) all.push_back({resource->group, resource->plural, verbs});
+    if (const auto resource = resource_of(framework)) all.push_back(*resource);
   }
   return all;
 }
 
-std::vector<Rule> reads(const WorkerAccount& account) {
-  std::vector<Rule> all = of_jobs(account, {"get", "list", "watch"});
-  all.push_back({"kueue.x-k8s.io", "workloads", {"get", "list", "watch"}});
-  return all;
+Rules reads(const WorkerAccount& account) {
+  return api::worker_reads(jobs_of(account));
 }
-/// What dispatchers that compare workers look at.
-const std::vector<Rule>& looks() {
-  static const std::vector<Rule> all = {{"kueue.x-k8s.io", "clusterqueues", {"list", "watch"}},
-                                        {"kueue.x-k8s.io", "localqueues", {"list", "watch"}},
-                                        {"kueue.x-k8s.io", "cohorts", {"list", "watch"}}};
-  return all;
-}
-/// What a hub needs that creates what is lacking.
-const std::vector<Rule>& provisions() {
-  static const std::vector<Rule> all = {
-      {"", "namespaces", {"create", "list"}},
-      {"kueue.x-k8s.io", "localqueues", {"create"}},
-      {"kueue.x-k8s.io", "workloadpriorityclasses", {"create", "list", "patch"}}};
-  return all;
-}
-std::vector<Rule> writes(const WorkerAccount& account) {
-  std::vector<Rule> all = of_jobs(account, {"create", "delete"});
-  // Their sizes follow those of the hub.
-  const auto scaled = [](const Rule& rule) {
-    return rule.resource == "leaderworkersets" || rule.resource == "jobs" ||
-           rule.resource == "rayclusters";
-  };
-  for (Rule& rule : all) {
-    if (scaled(rule)) rule.verbs.push_back("patch");
-  }
-  all.push_back({"kueue.x-k8s.io", "workloads", {"create", "delete", "patch"}});
-  all.push_back({"kueue.x-k8s.io", "workloads/status", {"patch"}});
-  return all;
+Rules writes(const WorkerAccount& account) {
+  return api::worker_writes(jobs_of(account));
 }
 
-Json to_json(const std::vector<Rule>& rules) {
+Json to_json(const Rules& rules) {
   Json out = Json::array();
-  for (const Rule& rule : rules) {
+  for (const api::WorkerRule& rule : rules) {
     out.push_back({{"apiGroups", Json::array({rule.group})},
                    {"resources", Json::array({rule.resource})},
                    {"verbs", rule.verbs}});
@@ -151,9 +118,9 @@ std::vector<Wanted> worker_objects(const WorkerAccount& account) {
   out.push_back(std::move(identity));
   Wanted everywhere = of_account(cluster_roles, account, "");
   Json rules = to_json(reads(account));
-  for (Json& rule : to_json(looks())) rules.push_back(std::move(rule));
+  for (Json& rule : to_json(api::worker_looks())) rules.push_back(std::move(rule));
   if (account.provide) {
-    for (Json& rule : to_json(provisions())) rules.push_back(std::move(rule));
+    for (Json& rule : to_json(api::worker_provisions())) rules.push_back(std::move(rule));
   }
   if (account.namespaces.empty()) {
     for (Json& rule : to_json(writes(account))) rules.push_back(std::move(rule));
@@ -192,19 +159,19 @@ std::string selector_of(const WorkerAccount& account) {
 
 std::vector<Permission> permissions_of(const WorkerAccount& account) {
   std::vector<Permission> out;
-  const auto add = [&](const std::vector<Rule>& rules, const std::string& ns, bool needed = true) {
-    for (const Rule& rule : rules) {
+  const auto add = [&](const Rules& rules, const std::string& ns, bool needed = true) {
+    for (const api::WorkerRule& rule : rules) {
       const std::string whole = rule.resource;
       const std::size_t slash = whole.find('/');
       const std::string sub = slash == std::string::npos ? "" : whole.substr(slash + 1);
-      for (const char* verb : rule.verbs) {
+      for (const std::string& verb : rule.verbs) {
         out.push_back({verb, rule.group, whole.substr(0, slash), sub, ns, needed});
       }
     }
   };
   add(reads(account), "");
-  add(looks(), "", false);
-  if (account.provide) add(provisions(), "");
+  add(api::worker_looks(), "", false);
+  if (account.provide) add(api::worker_provisions(), "");
   if (account.namespaces.empty()) add(writes(account), "");
   for (const std::string& ns : account.namespaces) add(writes(account), ns);
   return out;

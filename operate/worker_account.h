@@ -1,6 +1,7 @@
 #pragma once
 
 #include "lib/api/resource.h"
+#include "lib/api/worker_rights.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 
@@ -26,9 +27,7 @@ struct WorkerAccount {
 
 /// The group and the resource of a framework: "batch" and "jobs" of "batch/job"; "pod" is of the
 /// core group. `invalid` for a name of another form.
-struct FrameworkResource {
-  std::string group, plural;
-};
+using api::FrameworkResource;
 Result<FrameworkResource> resource_of(const std::string& framework);
 
 struct Wanted {
