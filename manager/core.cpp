@@ -1,6 +1,7 @@
 #include "manager/core.h"
 
 #include "jobs/read_job.h"
+#include "kubeconfig/endpoint.h"
 
 namespace regatta::manager {
 namespace {
@@ -50,6 +51,29 @@ std::optional<clusters::ProfileSource> profile_source(const CoreDeps& deps,
   kube::InformerDeps informer = informer_deps(deps);
   informer.log = deps.log.named("informer.clusterprofiles");
   return clusters::ProfileSource{std::move(informer), *config.plugins};
+}
+
+std::string kubeconfig_of(const placement::WorkerAccess& access, const std::string& name) {
+  kubeconfig::Endpoint endpoint;
+  endpoint.url = access.server;
+  endpoint.ca_pem = access.ca_pem;
+  endpoint.bearer_token = access.token;
+  return kubeconfig::write(endpoint, name);
+}
+
+std::unique_ptr<controllers::ManagedClusterController> managed_clusters(
+    clusters::LocalCluster& local, clusters::Fleet& fleet, const CoreDeps& deps,
+    const CoreConfig& config) {
+  if (!config.multikueue || !config.managed_clusters) return nullptr;
+  placement::ManagedClusterRules rules = *config.managed_clusters;
+  rules.write_kubeconfig = kubeconfig_of;
+  const jobs::JobKinds sent = config.kinds.dispatched();
+  for (const auto& kind : sent.all()) {
+    const api::ResourceInfo& resource = kind->resource();
+    rules.jobs.push_back({std::string(resource.group), std::string(resource.plural)});
+  }
+  return std::make_unique<controllers::ManagedClusterController>(local, fleet, informer_deps(deps),
+                                                                 deps.scope, std::move(rules));
 }
 
 controllers::PlacementDeps placement_deps(clusters::LocalCluster& local, const CoreDeps& deps) {
@@ -115,6 +139,7 @@ Core::Core(CoreDeps deps, CoreConfig config)
       quota_(local_, fleet_, deps.scope,
              {config_.quota_automation, config_.dispatch.plan.worker_lost_timeout}),
       provide_(local_, fleet_, deps.scope, config_.origin),
+      managed_clusters_(managed_clusters(local_, fleet_, deps_, config_)),
       provisioning_(local_, informer_deps(deps_), deps.scope, config_.provisioning),
       placement_(placement_deps(local_, deps_), config_.placement),
       elastic_(local_, informer_deps(deps_), deps.scope),
@@ -158,6 +183,7 @@ void Core::start() {
   checks_.start();
   quota_.start();
   provide_.start();
+  if (managed_clusters_) managed_clusters_->start();
   placement_.start();
   dispatcher_.start();
 }
@@ -165,8 +191,8 @@ void Core::start() {
 bool Core::idle() const {
   return synced_ && scheduler_.idle() && workloads_.idle() && queues_.idle() && ungater_.idle() &&
          nodes_.idle() && jobs_.idle() && fleet_.idle() && checks_.idle() && provisioning_.idle() &&
-         placement_.idle() && quota_.idle() && provide_.idle() && elastic_.idle() &&
-         dispatcher_.idle();
+         (!managed_clusters_ || managed_clusters_->idle()) && placement_.idle() && quota_.idle() &&
+         provide_.idle() && elastic_.idle() && dispatcher_.idle();
 }
 
 }  // namespace regatta::manager

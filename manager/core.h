@@ -6,6 +6,7 @@
 #include "controllers/dispatcher.h"
 #include "controllers/elastic_ungater.h"
 #include "controllers/job_reconciler.h"
+#include "controllers/managed_cluster_controller.h"
 #include "controllers/multikueue_check_controller.h"
 #include "controllers/node_controller.h"
 #include "controllers/placement_controller.h"
@@ -54,6 +55,8 @@ struct CoreConfig {
   controllers::WorkloadControllerConfig workloads;
   controllers::ProvisioningCheckConfig provisioning;
   controllers::PlacementConfig placement;
+  /// Workers are made of ManagedClusters; Core sets jobs and write_kubeconfig. Unset: they are not.
+  std::optional<placement::ManagedClusterRules> managed_clusters;
   bool quota_automation = false;  ///< the gate MultiKueueManagerQuotaAutomation
   Duration status_batch{500};
   /// Called for each request to a worker; may be null.
@@ -97,6 +100,8 @@ class Core {
   controllers::MultiKueueCheckController checks_;
   controllers::QuotaController quota_;
   controllers::ProvideController provide_;
+  std::unique_ptr<controllers::ManagedClusterController>
+      managed_clusters_;  ///< null: not asked for
   controllers::ProvisioningCheckController provisioning_;
   controllers::PlacementController placement_;
   controllers::ElasticUngater elastic_;

@@ -31,6 +31,26 @@ controllers::DispatcherConfig dispatch_config(const MultiKueueConfiguration& giv
   return config;
 }
 
+Result<placement::ManagedClusterRules> managed_cluster_rules(
+    const ManagedClustersConfiguration& given) {
+  placement::ManagedClusterRules rules;
+  rules.request = given.accounts == "Request";
+  if (given.connection == "Proxy") rules.connection = placement::Connection::proxy;
+  if (given.connection == "ClusterProfile") {
+    rules.connection = placement::Connection::cluster_profile;
+  }
+  rules.account = given.account;
+  rules.token_validity = given.token_validity;
+  rules.proxy_url = given.proxy_url;
+  rules.proxy_ca_config_map = given.proxy_ca_config_map;
+  if (given.selector) {
+    auto selector = api::Selector::from(*given.selector);
+    if (!selector) return selector.error().within("multiKueue.managedClusters.selector");
+    rules.selector = std::move(*selector);
+  }
+  return rules;
+}
+
 kube::ListLimits limits_of(const WorkerLimits& given) {
   kube::ListLimits limits;
   limits.objects_max = static_cast<std::size_t>(given.objects);
@@ -213,6 +233,11 @@ Result<CoreConfig> core_config(const Configuration& config, std::string instance
   core.dispatch = dispatch_config(config.multi_kueue);
   core.placement.every_workload = config.multi_kueue.dispatcher_name == api::dispatchers::placement;
   if (config.gates.enabled("MultiKueueClusterProfile")) core.plugins = config.multi_kueue.plugins;
+  if (config.multi_kueue.managed_clusters) {
+    auto rules = managed_cluster_rules(*config.multi_kueue.managed_clusters);
+    if (!rules) return rules.error();
+    core.managed_clusters = std::move(*rules);
+  }
   core.worker_limits = limits_of(config.multi_kueue.worker_limits);
   core.dispatch.plan.nomination.by_name =
       !config.gates.enabled("MultiKueueIncrementalDispatcherRespectConfigOrder");

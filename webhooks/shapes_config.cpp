@@ -80,12 +80,15 @@ config.LeaderElection
   resourceLock:string resourceName:string resourceNamespace:string
 config.LocalQueueMetrics
   enable?:bool localQueueSelector?:*LabelSelector
+config.ManagedClusters
+  accounts?:*string connection?:*string account?:*string tokenValidity?:*Duration
+  proxyURL?:*string proxyCAConfigMap?:*string selector?:*LabelSelector
 config.MultiKueue
   gcInterval:*Duration origin?:*string workerLostTimeout?:*Duration dispatcherName?:*string
   externalFrameworks?:[]config.MultiKueueExternalFramework clusterProfile?:*config.ClusterProfile
   incrementalDispatcherConfig?:*config.IncrementalDispatcherConfig
   dispatchTimeout?:*Duration dispatchAttempts?:*int64 workerLimits?:*config.WorkerLimits
-  removalBrake?:*config.RemovalBrake
+  removalBrake?:*config.RemovalBrake managedClusters?:*config.ManagedClusters
 config.MultiKueueExternalFramework
   name:string
 config.ObjectRetentionPolicies
@@ -144,7 +147,7 @@ config.v1beta1.MultiKueue
   gcInterval:*Duration origin?:*string workerLostTimeout?:*Duration dispatcherName?:*string
   externalFrameworks?:[]config.MultiKueueExternalFramework
   dispatchTimeout?:*Duration dispatchAttempts?:*int64 workerLimits?:*config.WorkerLimits
-  removalBrake?:*config.RemovalBrake
+  removalBrake?:*config.RemovalBrake managedClusters?:*config.ManagedClusters
 config.v1beta1.Resources
   excludeResourcePrefixes?:[]string transformations?:[]config.ResourceTransformation
   deviceClassMappings?:[]config.v1beta1.DeviceClassMapping

@@ -144,6 +144,17 @@ struct WorkerLimits {
   std::int64_t pages = 2'000;
 };
 
+/// Not in Kueue. Workers are made of the ManagedClusters of Open Cluster Management.
+struct ManagedClustersConfiguration {
+  std::string accounts = "Use";  ///< or Request: of whom accounts and rights are
+  std::string connection = "Direct";
+  std::string account = "multikueue";
+  Duration token_validity = std::chrono::hours(8640);
+  std::string proxy_url;
+  std::string proxy_ca_config_map = "kube-root-ca.crt";
+  std::optional<api::LabelSelector> selector;
+};
+
 struct MultiKueueConfiguration {
   Duration gc_interval = std::chrono::minutes(1);  ///< 0: no garbage collection
   std::string origin{api::default_origin};
@@ -160,6 +171,7 @@ struct MultiKueueConfiguration {
   std::int64_t brake_at_least = 10;
   Duration dispatch_timeout{0};        ///< not in Kueue; 0: none
   std::int64_t dispatch_attempts = 0;  ///< not in Kueue; 0: no limit
+  std::optional<ManagedClustersConfiguration> managed_clusters;
 };
 
 struct FairSharing {

@@ -236,6 +236,36 @@ TEST(Configuration, AccessProvidersAndTheirGateNeedEachOther) {
                                       "gate MultiKueueClusterProfile"}));
 }
 
+TEST(Configuration, WorkersOfManagedClustersAreAskedFor) {
+  EXPECT_FALSE(load_configuration(v1beta2)->multi_kueue.managed_clusters);
+  const auto plain = load_configuration(v1beta2 + "multiKueue: {managedClusters: {}}");
+  ASSERT_TRUE(plain) << plain.error().what();
+  ASSERT_TRUE(plain->multi_kueue.managed_clusters);
+  EXPECT_EQ(plain->multi_kueue.managed_clusters->accounts, "Use");
+  EXPECT_EQ(plain->multi_kueue.managed_clusters->account, "multikueue");
+  for (const std::string& version : {v1beta1, v1beta2}) {
+    const auto c = load_configuration(version + R"(
+multiKueue:
+  managedClusters:
+    accounts: Request
+    connection: Proxy
+    account: hub-a
+    tokenValidity: 24h
+    proxyURL: https://proxy:9092/a/
+    proxyCAConfigMap: proxy-ca
+    selector: {matchLabels: {gpu: "yes"}}
+)");
+    ASSERT_TRUE(c) << c.error().what();
+    const ManagedClustersConfiguration& given = *c->multi_kueue.managed_clusters;
+    EXPECT_EQ(given.accounts, "Request");
+    EXPECT_EQ(given.account, "hub-a");
+    EXPECT_EQ(given.token_validity, std::chrono::hours(24));
+    EXPECT_EQ(given.proxy_url, "https://proxy:9092/a");
+    EXPECT_EQ(given.proxy_ca_config_map, "proxy-ca");
+    EXPECT_EQ(given.selector->match_labels.at("gpu"), "yes");
+  }
+}
+
 TEST(Configuration, AGateTakesWaitForPodsReadyAway) {
   const auto c = load_configuration(v1beta2, "DisableWaitForPodsReady=true");
   EXPECT_FALSE(c->wait_for_pods_ready);
@@ -302,6 +332,22 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"brake_below_zero", "multiKueue: {removalBrake: {sharePercent: -1}}",
              "multiKueue.removalBrake.sharePercent: Invalid value: -1: must be greater than or "
              "equal to 0"},
+        Case{"accounts", "multiKueue: {managedClusters: {accounts: Make}}",
+             "multiKueue.managedClusters.accounts: Unsupported value: \"Make\": supported values: "
+             "\"Request\", \"Use\""},
+        Case{
+            "connection", "multiKueue: {managedClusters: {connection: Wire}}",
+            "multiKueue.managedClusters.connection: Unsupported value: \"Wire\": supported values: "
+            "\"ClusterProfile\", \"Direct\", \"Proxy\""},
+        Case{"proxy_without_url", "multiKueue: {managedClusters: {connection: Proxy}}",
+             "multiKueue.managedClusters.proxyURL: Invalid value: \"\": must be an https URL with "
+             "the connection Proxy"},
+        Case{"profiles_without_gate", "multiKueue: {managedClusters: {connection: ClusterProfile}}",
+             "multiKueue.managedClusters.connection: Invalid value: \"ClusterProfile\": needs the "
+             "feature gate MultiKueueClusterProfile"},
+        Case{"brief_tokens", "multiKueue: {managedClusters: {tokenValidity: 9m}}",
+             "multiKueue.managedClusters.tokenValidity: Invalid value: \"9m0s\": must be at least "
+             "10m0s"},
         Case{"renew_beyond_lease", "leaderElection: {renewDeadline: 15s}",
              "leaderElection.leaseDuration: Invalid value: \"15s\": must be greater than "
              "renewDeadline"},

@@ -150,6 +150,21 @@ std::vector<api::ExecPlugin> plugins_of(const Json& profile) {
   return out;
 }
 
+ManagedClustersConfiguration managed_clusters_of(const Json& given) {
+  ManagedClustersConfiguration out;
+  for (const auto& [name, field] :
+       {std::pair("accounts", &out.accounts), std::pair("connection", &out.connection),
+        std::pair("account", &out.account), std::pair("proxyURL", &out.proxy_url),
+        std::pair("proxyCAConfigMap", &out.proxy_ca_config_map)}) {
+    const std::string& text = text_at(given, name);
+    if (!text.empty()) *field = text;
+  }
+  while (out.proxy_url.ends_with('/')) out.proxy_url.pop_back();
+  out.token_validity = given_duration(given, "tokenValidity").value_or(out.token_validity);
+  out.selector = given_selector(given, "selector");
+  return out;
+}
+
 MultiKueueConfiguration multi_kueue_of(const Json& given) {
   MultiKueueConfiguration out;
   out.gc_interval = duration_at(given, "gcInterval");
@@ -171,6 +186,9 @@ MultiKueueConfiguration multi_kueue_of(const Json& given) {
   const Json& brake = at_or_null(given, "removalBrake");
   set_number(brake, "sharePercent", &out.brake_share_percent);
   set_number(brake, "atLeast", &out.brake_at_least);
+  if (const Json* clusters = object_at(given, "managedClusters")) {
+    out.managed_clusters = managed_clusters_of(*clusters);
+  }
   return out;
 }
 

@@ -1,4 +1,5 @@
 #include "lib/api/validation.h"
+#include "lib/base/contains.h"
 #include "lib/base/duration.h"
 #include "manager/config/configuration.h"
 
@@ -7,6 +8,8 @@ namespace {
 
 /// Replicas and API servers learn of a new certificate in about a second.
 constexpr Duration certificate_life_min = std::chrono::seconds(5);
+/// API servers give no token for less.
+constexpr Duration token_life_min = std::chrono::minutes(10);
 
 void must_exceed(api::ErrorList* errors, const std::string& path, Duration value, Duration least,
                  std::string_view what) {
@@ -47,6 +50,37 @@ void check_own_fields(api::ErrorList* errors, const MultiKueueConfiguration& m) 
   at_least(errors, "multiKueue.removalBrake.atLeast", m.brake_at_least, 0);
 }
 
+void one_of(api::ErrorList* errors, const std::string& path, const std::string& value,
+            const std::vector<std::string>& known) {
+  if (!contains(known, value)) errors->not_supported(path, api::in_quotes(value), known);
+}
+
+void check_managed_clusters(api::ErrorList* errors, const Configuration& c) {
+  if (!c.multi_kueue.managed_clusters) return;
+  const ManagedClustersConfiguration& given = *c.multi_kueue.managed_clusters;
+  const std::string path = "multiKueue.managedClusters.";
+  one_of(errors, path + "accounts", given.accounts, {"Request", "Use"});
+  one_of(errors, path + "connection", given.connection, {"ClusterProfile", "Direct", "Proxy"});
+  errors->invalid_each(path + "account", given.account, api::check_dns1123_label(given.account));
+  if (given.token_validity < token_life_min) {
+    errors->invalid(path + "tokenValidity",
+                    api::in_quotes(format_go_duration(given.token_validity)),
+                    "must be at least " + format_go_duration(token_life_min));
+  }
+  if (given.connection == "Proxy" && !given.proxy_url.starts_with("https://")) {
+    errors->invalid(path + "proxyURL", api::in_quotes(given.proxy_url),
+                    "must be an https URL with the connection Proxy");
+  }
+  if (given.connection == "ClusterProfile" && !c.gates.enabled("MultiKueueClusterProfile")) {
+    errors->invalid(path + "connection", api::in_quotes(given.connection),
+                    "needs the feature gate MultiKueueClusterProfile");
+  }
+  if (!given.selector) return;
+  if (const auto selector = api::Selector::from(*given.selector); !selector) {
+    errors->invalid(path + "selector", "", selector.error().what());
+  }
+}
+
 void check_webhook(api::ErrorList* errors, const Configuration& c) {
   if (c.webhook.port < 0 || c.webhook.port > 65535) {
     errors->invalid("webhook.port", std::to_string(c.webhook.port), "must be a port");
@@ -70,6 +104,7 @@ std::vector<std::string> check_start(const Configuration& c) {
   }
   check_webhook(&errors, c);
   check_own_fields(&errors, c.multi_kueue);
+  check_managed_clusters(&errors, c);
   std::vector<std::string> out;
   for (const api::FieldError& error : errors.take()) out.push_back(error.text());
   return out;

@@ -1,0 +1,378 @@
+// Workers that are made of ManagedClusters of Open Cluster Management.
+#include "lib/api/managed_clusters.h"
+
+#include "lib/base/base64.h"
+#include "tests/component/federation.h"
+
+#include <fstream>
+#include <sstream>
+
+namespace regatta::test_support {
+namespace {
+
+using testing::AllOf;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::StartsWith;
+
+/// Every line, of every level.
+struct Lines final : LogSink {
+  bool enabled(LogLevel) const override { return true; }
+  void write(LogLevel, std::string_view, std::string_view message,
+             std::initializer_list<KV> values) override {
+    text += message;
+    for (const KV& one : values) text += " " + one.value;
+    text += "\n";
+  }
+  std::string text;
+};
+
+/// A hub with worker `east`, which is a ManagedCluster. The test plays Open Cluster Management: it
+/// gives accounts their tokens and applies rights.
+class WorkersOfManagedClusters : public Federation {
+ protected:
+  void define() {
+    std::ifstream stream("e2e/harness/crds/managed_clusters.yaml");
+    std::stringstream text;
+    text << stream.rdbuf();
+    ASSERT_FALSE(text.str().empty()) << "run the tests from the source root";
+    apply(text.str());
+  }
+  static manager::CoreConfig asking() {
+    manager::CoreConfig config;
+    config.managed_clusters.emplace();
+    return config;
+  }
+  /// Queues that lead to `east`, and no MultiKueueCluster yet.
+  void start(manager::CoreConfig config = asking(), bool with_definitions = true) {
+    add_worker("east");
+    start_worker("east");
+    if (with_definitions) define();
+    for (const char* name : {"kueue-system", "east", "local-cluster"}) {
+      apply(std::string("apiVersion: v1\nkind: Namespace\nmetadata: {name: ") + name + "}");
+    }
+    apply(
+        "apiVersion: kueue.x-k8s.io/v1beta2\nkind: MultiKueueConfig\nmetadata: {name: all}\n"
+        "spec: {clusters: [east]}");
+    apply(
+        "apiVersion: kueue.x-k8s.io/v1beta2\nkind: AdmissionCheck\nmetadata: {name: mk}\nspec:\n"
+        "  controllerName: kueue.x-k8s.io/multikueue\n  parameters: {apiGroup: kueue.x-k8s.io, "
+        "kind: MultiKueueConfig, name: all}");
+    for (const char* yaml : {flavor_yaml, hub_queue_yaml, local_queue_yaml}) apply(yaml);
+    start_manager(std::move(config));
+  }
+  void join(const std::string& name = "east", const std::string& accepted = "true") {
+    apply(
+        "apiVersion: cluster.open-cluster-management.io/v1\nkind: ManagedCluster\n"
+        "metadata: {name: " +
+        name + "}\nspec:\n  hubAcceptsClient: " + accepted +
+        "\n  managedClusterClientConfigs: [{url: \"https://" + name +
+        ":6443\", caBundle: " + base64_encode("pem") + "}]");
+    settle();
+  }
+  void give_token(const std::string& token) {
+    apply(
+        "apiVersion: v1\nkind: Secret\nmetadata: {name: multikueue, namespace: east, labels: "
+        "{authentication.open-cluster-management.io/is-managed-serviceaccount: \"true\"}}\n"
+        "data: {token: " +
+        base64_encode(token) + ", ca.crt: " + base64_encode("pem") + "}");
+    settle();
+  }
+  void give_rights(const char* status = "True") {
+    const std::string body =
+        R"({"status":{"conditions":[{"type":"AppliedRBACManifestWork","reason":"R","message":"m",)"
+        R"("lastTransitionTime":"2026-01-01T00:00:00Z","status":")" +
+        std::string(status) + R"("}]}})";
+    ASSERT_TRUE(cluster_.patch(api::ClusterPermission::resource, account_key(), body, "status"));
+    settle();
+  }
+  void ask_for_account() {
+    apply(
+        "apiVersion: authentication.open-cluster-management.io/v1beta1\n"
+        "kind: ManagedServiceAccount\nmetadata: {name: multikueue, namespace: east}\n"
+        "spec: {rotation: {validity: 1h0m0s}}");
+    apply(
+        "apiVersion: rbac.open-cluster-management.io/v1alpha1\nkind: ClusterPermission\n"
+        "metadata: {name: multikueue, namespace: east}\nspec: {clusterRole: {rules: []}}");
+  }
+  void become_worker(manager::CoreConfig config = asking()) {
+    start(std::move(config));
+    join();
+    give_token(TestCluster::manager_token);
+    give_rights();
+    until_active();
+  }
+  void until_active() {
+    until("it is a worker", [&] { return member_condition("east") == "True Active: Connected"; });
+  }
+  static api::ObjectKey account_key() { return {"east", "multikueue"}; }
+  static api::ObjectKey secret_key() { return {"kueue-system", "multikueue-east"}; }
+  bool has_member() {
+    return cluster_.get<api::MultiKueueCluster>(api::ObjectKey("east")).has_value();
+  }
+  /// What was made for `east`: "member secret rights account", or some of it.
+  std::string made() {
+    std::string out;
+    if (has_member()) out += "member ";
+    if (cluster_.get<api::Secret>(secret_key())) out += "secret ";
+    if (cluster_.get<api::ClusterPermission>(account_key())) out += "rights ";
+    if (cluster_.get<api::ManagedServiceAccount>(account_key())) out += "account ";
+    return out;
+  }
+  std::string kubeconfig() {
+    const auto secret = cluster_.get<api::Secret>(secret_key());
+    return secret ? secret->data.at("kubeconfig") : "";
+  }
+  std::string lacking() {
+    const auto cluster = cluster_.get<api::MultiKueueCluster>(api::ObjectKey("east"));
+    return cluster ? condition(cluster->status.conditions, "CredentialsLacking") : "no member";
+  }
+  int running_there() {
+    const auto job = worker("east").get<api::Job>(key("j"));
+    return job ? job->status.active : 0;
+  }
+  void run_job_there() {
+    apply(remote_job_yaml("j"));
+    until("it runs there", [&] { return running_there() == 1; });
+  }
+  Status leave() { return cluster_.remove(api::ManagedCluster::resource, api::ObjectKey("east")); }
+};
+
+TEST_F(WorkersOfManagedClusters, AJobRunsOnAClusterThatWasOnlyAccepted) {
+  start();
+  join();
+  EXPECT_EQ(made(), "rights account ");
+  give_token(TestCluster::manager_token);
+  EXPECT_FALSE(has_member()) << "its rights are not applied";
+  give_rights();
+  until_active();
+  EXPECT_EQ(lacking(), "");
+  run_job_there();
+}
+
+TEST_F(WorkersOfManagedClusters, NothingIsMadeUnasked) {
+  start({});
+  join();
+  settle(2min);
+  EXPECT_EQ(made(), "");
+  EXPECT_EQ(manager_->requests.count("list", "managedclusters"), 0);
+  EXPECT_EQ(manager_->requests.count("watch", "managedclusters"), 0);
+}
+
+TEST_F(WorkersOfManagedClusters, ATokenThatRotatesIsOneWriteAndDisturbsNoJob) {
+  become_worker();
+  run_job_there();
+  settle(10s);
+  manager_->requests.clear();
+  give_token(TestCluster::other_manager_token);
+  settle(10s);
+  EXPECT_THAT(kubeconfig(), HasSubstr(TestCluster::other_manager_token));
+  EXPECT_EQ(manager_->requests.count("patch", "secrets"), 1) << manager_->requests.str();
+  EXPECT_EQ(manager_->requests.count("create", "secrets"), 0);
+  EXPECT_EQ(running_there(), 1);
+  EXPECT_EQ(member_condition("east"), "True Active: Connected");
+}
+
+TEST_F(WorkersOfManagedClusters, NothingIsWrittenWhileNothingChanges) {
+  become_worker();
+  settle(10s);
+  manager_->requests.clear();
+  settle(30min);
+  for (const char* what :
+       {"secrets", "multikueueclusters", "managedserviceaccounts", "clusterpermissions"}) {
+    EXPECT_EQ(manager_->requests.count("patch", what) + manager_->requests.count("create", what), 0)
+        << what << ": " << manager_->requests.str();
+  }
+}
+
+TEST_F(WorkersOfManagedClusters, ATokenOrRightsThatVanishAreToldAndCostNothing) {
+  become_worker();
+  run_job_there();
+  ASSERT_TRUE(cluster_.remove(api::Secret::resource, account_key()));
+  until("it is told", [&] { return lacking().starts_with("True TokenMissing"); });
+  ASSERT_TRUE(cluster_.remove(api::ClusterPermission::resource, account_key()));
+  until("the rights are asked for again", [&] { return made().find("rights") != made().npos; });
+  until("it is told", [&] { return lacking().starts_with("True PermissionNotApplied"); });
+  EXPECT_EQ(running_there(), 1);
+  settle(2min);
+  EXPECT_EQ(made(), "member secret rights account ");
+  EXPECT_EQ(job("j").status.succeeded, 1);
+  give_token(TestCluster::manager_token);
+  give_rights();
+  until("it is no longer told", [&] { return lacking().starts_with("False Resolved"); });
+}
+
+TEST_F(WorkersOfManagedClusters, AClusterThatIsDeletedGoesWhenItsJobHasEnded) {
+  become_worker();
+  run_job_there();
+  ASSERT_TRUE(leave());
+  until("it is told", [&] { return lacking().starts_with("True WorkloadsRemain"); });
+  EXPECT_EQ(made(), "member secret rights account ");
+  until("it has ended", [&] { return job("j").status.succeeded == 1; }, 2min);
+  until("all is removed", [&] { return made().empty(); }, 2min);
+}
+
+TEST_F(WorkersOfManagedClusters, AClusterThatWentWhileNoManagerRanIsReadBeforeAnythingGoes) {
+  become_worker();
+  manager_.reset();
+  ASSERT_TRUE(leave());
+  start_manager(asking());
+  until("all is removed", [&] { return made().empty(); }, 2min);
+  EXPECT_EQ(manager_->requests.count("get", "managedclusters"), 1) << manager_->requests.str();
+}
+
+TEST_F(WorkersOfManagedClusters, AHubThatNoLongerServesClustersKeepsItsWorkers) {
+  become_worker();
+  manager_.reset();
+  // What is left when definitions are removed by other means than one by one.
+  ASSERT_TRUE(
+      cluster_.remove(api::CustomResourceDefinition::resource,
+                      api::ObjectKey("managedclusters.cluster.open-cluster-management.io")));
+  settle(10s);
+  start_manager(asking());
+  settle(5min);
+  EXPECT_EQ(made(), "member secret rights account ");
+}
+
+TEST_F(WorkersOfManagedClusters, WhatIsLackingIsAnEventOfTheClusterAfterAWhile) {
+  start();
+  join();
+  settle(5s);
+  EXPECT_THAT(events("ManagedCluster"), IsEmpty()) << "it may be on its way";
+  settle(1min);
+  EXPECT_THAT(events("ManagedCluster"),
+              Contains(AllOf(StartsWith("PermissionNotApplied: ClusterPermission east/multikueue"),
+                             HasSubstr("Secret east/multikueue with the token"))));
+  const auto told = events("ManagedCluster").size();
+  settle(10min);
+  EXPECT_EQ(events("ManagedCluster").size(), told);
+}
+
+TEST_F(WorkersOfManagedClusters, AccountsOfOthersAreUsedAsTheyAre) {
+  manager::CoreConfig config = asking();
+  config.managed_clusters->request = false;
+  start(std::move(config));
+  join();
+  settle(1min);
+  EXPECT_EQ(made(), "");
+  EXPECT_THAT(events("ManagedCluster"),
+              Contains(StartsWith("AccountMissing: there is no ManagedServiceAccount")));
+  ask_for_account();
+  give_token(TestCluster::manager_token);
+  give_rights();
+  until_active();
+  EXPECT_EQ(cluster_.get<api::ManagedServiceAccount>(account_key())->validity, "1h0m0s");
+  ASSERT_TRUE(leave());
+  until("what was made is removed", [&] { return made() == "rights account "; });
+}
+
+TEST_F(WorkersOfManagedClusters, WhatOthersMadeStays) {
+  start();
+  apply(
+      "apiVersion: v1\nkind: Secret\nmetadata: {name: multikueue-east, namespace: kueue-system}\n"
+      "data: {kubeconfig: " +
+      base64_encode("theirs") + "}");
+  join();
+  give_token(TestCluster::manager_token);
+  give_rights();
+  settle(1min);
+  EXPECT_EQ(kubeconfig(), "theirs");
+  EXPECT_FALSE(has_member());
+  EXPECT_THAT(events("ManagedCluster"), Contains(StartsWith("SecretOfOthers: ")));
+  ASSERT_TRUE(cluster_.remove(api::Secret::resource, secret_key()));
+  until_active();
+}
+
+TEST_F(WorkersOfManagedClusters, AWorkerThatWasRegisteredOtherwiseIsLeftAlone) {
+  start();
+  apply(TestConnector::member_yaml("east"));
+  until_active();
+  join();
+  settle(1min);
+  EXPECT_EQ(made(), "member ");
+  EXPECT_THAT(events("ManagedCluster"), Contains(StartsWith("ClusterOfOthers: ")));
+  ASSERT_TRUE(leave());
+  settle(1min);
+  EXPECT_TRUE(has_member());
+}
+
+TEST_F(WorkersOfManagedClusters, TheHubIsNoWorker) {
+  start();
+  join("local-cluster");
+  settle(1min);
+  EXPECT_THAT(cluster_.list<api::ManagedServiceAccount>(), IsEmpty());
+  EXPECT_THAT(events("ManagedCluster"), IsEmpty());
+}
+
+TEST_F(WorkersOfManagedClusters, OneThatIsAcceptedLaterComes) {
+  start();
+  join("east", "false");
+  EXPECT_EQ(made(), "");
+  join("east", "true");
+  EXPECT_EQ(made(), "rights account ");
+}
+
+TEST_F(WorkersOfManagedClusters, DefinitionsMayComeLate) {
+  start(asking(), false);
+  settle(1min);
+  define();
+  join();
+  until("it is asked for", [&] { return made() == "rights account "; }, 5min);
+}
+
+TEST_F(WorkersOfManagedClusters, AMemberOrSecretThatWasDeletedIsMadeAgain) {
+  become_worker();
+  ASSERT_TRUE(cluster_.remove(api::Secret::resource, secret_key()));
+  until("it is there", [&] { return !kubeconfig().empty(); });
+  ASSERT_TRUE(cluster_.remove(api::MultiKueueCluster::resource, api::ObjectKey("east")));
+  until_active();
+}
+
+TEST_F(WorkersOfManagedClusters, WhatFailedIsTriedAgain) {
+  start();
+  manager_->faults().concerns = [](const net::HttpRequest& request) {
+    return request.method != "GET" &&
+           request.target.find("clusterpermissions") != std::string::npos;
+  };
+  manager_->faults().server_error = 1;
+  join();
+  settle(1min);
+  EXPECT_EQ(made(), "account ");
+  manager_->faults().server_error = 0;
+  until("it is asked for", [&] { return made() == "rights account "; }, 2min);
+}
+
+TEST_F(WorkersOfManagedClusters, ARefusalIsTold) {
+  start();
+  join("west");  // which has no namespace
+  settle(2min);
+  EXPECT_THAT(events("ManagedCluster"),
+              Contains(AllOf(StartsWith("RequestRefused: "), HasSubstr("ManagedServiceAccount"))));
+}
+
+TEST_F(WorkersOfManagedClusters, ATokenIsNowhereButInItsSecret) {
+  const auto lines = std::make_shared<Lines>();
+  start();
+  manager_.reset();
+  manager_.emplace(cluster_, network_, asking(), Log(lines, "test"));
+  join();
+  give_token(TestCluster::manager_token);
+  give_rights();
+  until_active();
+  give_token(TestCluster::other_manager_token);
+  settle(10s);
+  EXPECT_THAT(lines->text, HasSubstr("created Secret kueue-system/multikueue-east"));
+  std::string all = lines->text + lacking() + member_condition("east");
+  for (const char* kind : {"ManagedCluster", "MultiKueueCluster"}) {
+    for (const std::string& event : events(kind)) all += event;
+  }
+  for (const char* token : {TestCluster::manager_token, TestCluster::other_manager_token}) {
+    EXPECT_THAT(all, Not(HasSubstr(token)));
+    EXPECT_THAT(all, Not(HasSubstr(base64_encode(token))));
+  }
+}
+
+}  // namespace
+}  // namespace regatta::test_support
