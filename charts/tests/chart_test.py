@@ -206,6 +206,9 @@ class Refusals(unittest.TestCase):
             ("metricsService.ports={}", "ports"),
             ("mutatingWebhook.reinvocationPolicy=Always", "reinvocationPolicy"),
             ("networkPolicy.enable=true", "enable"),
+            ("managedClusters.settings.accounts=Make", "accounts"),
+            ("managedClusters.settings.proxyURL=http://a", "proxyURL"),
+            ("managedClusters.settings.url=https://a", "url"),
         ]
         for setting, name in cases:
             with self.subTest(setting):
@@ -280,6 +283,60 @@ class Permissions(unittest.TestCase):
         self.assertTrue(reads("--set-string", "managerConfig.controllerManagerConfigYaml="
                               + in_file.replace(",", "\\,")))
         self.assertFalse(reads(*[p.replace("true", "false") for p in PROFILES]))
+
+    MANAGED = ["--set=managedClusters.enabled=true", "--set=managedClusters.settings.connection=Proxy",
+               "--set=managedClusters.settings.proxyURL=https://proxy"]
+    REQUEST = "--set=managedClusters.settings.accounts=Request"
+
+    def more(self, *args):
+        """(namespace, permission, names) that these values add."""
+        def all_of(*given):
+            return {(ns, one, tuple(rule.get("resourceNames", [])))
+                    for ns, rules in self.manager(*given).items() for rule in rules
+                    for one in permissions.granted([rule])}
+        return all_of(*args) - all_of()
+
+    def test_workers_of_managed_clusters_need_no_more_than_is_used(self):
+        asked = {p for p in self.asked["managed"] if p[2] != "clusterprofiles"}
+        more = self.more(*self.MANAGED, self.REQUEST)
+        self.assertEqual(sorted({p for _, p, _ in more}), sorted(asked))
+        used = self.more(*self.MANAGED)
+        ocm = {"managedserviceaccounts", "clusterpermissions"}
+        self.assertEqual({(v, r) for _, (v, _, r), _ in used if r in ocm},
+                         {(v, r) for v in ("list", "watch") for r in ocm})
+        self.assertFalse([p for _, p, _ in self.more(*self.MANAGED[:1]) if p[2] == "configmaps"])
+
+    def test_of_other_namespaces_only_what_is_called_like_the_account_is_read(self):
+        for args, name in (([], "multikueue"), (["--set=managedClusters.settings.account=a"], "a")):
+            more = self.more(*self.MANAGED, self.REQUEST, *args)
+            for ns, (verb, _, resource), names in more:
+                named = resource in ("secrets", "managedserviceaccounts", "clusterpermissions")
+                if ns is None and named and verb != "create":
+                    self.assertEqual(names, (name,), (verb, resource))
+            everywhere = {v for ns, (v, _, r), _ in more if ns is None and r == "secrets"}
+            self.assertEqual(everywhere, {"list", "watch"})
+            self.assertEqual({ns for ns, (_, _, r), _ in more if r == "configmaps"},
+                             {charts.NAMESPACE})
+
+    def test_settings_of_managed_clusters_are_those_of_the_configuration(self):
+        def settings(*args):
+            text = objects("regatta", *args)["ConfigMap", "regatta-manager-config"]["data"][
+                "controller_manager_config.yaml"]
+            return yaml.load(text, LOADER).get("multiKueue", {}).get("managedClusters")
+        self.assertIsNone(settings())
+        self.assertEqual(settings(*self.MANAGED), {"accounts": "Use", "connection": "Proxy",
+                                                   "proxyURL": "https://proxy"})
+        own = "--set-literal=managerConfig.controllerManagerConfigYaml=multiKueue: " \
+              "{managedClusters: {account: mine}}"
+        self.assertEqual(settings(own, *self.MANAGED), {"accounts": "Use", "account": "mine"})
+        self.assertTrue(any(p[2] == "managedclusters" for _, p, _ in self.more(own)))
+
+    def test_the_example_for_managed_clusters_has_what_the_chart_has(self):
+        text = (ROOT / "examples/rbac/managed-clusters.yaml").read_text()
+        example = {(o["metadata"].get("namespace"), p, tuple(r.get("resourceNames", [])))
+                   for o in yaml.load_all(text, LOADER) for r in o.get("rules", [])
+                   for p in permissions.granted([r])}
+        self.assertEqual(example, self.more(*self.MANAGED, self.REQUEST))
 
     def test_certificates_need_no_more_than_they_use(self):
         every = [f"--set=enable{server}=true" for server in ("Webhooks", "Conversion", "Visibility")]

@@ -22,9 +22,14 @@ RESOURCES = {  # kind: group, plural
     "AdmissionCheck": (KUEUE, "admissionchecks"),
     "ClusterProfile": ("multicluster.x-k8s.io", "clusterprofiles"),
     "ClusterQueue": (KUEUE, "clusterqueues"),
+    "ClusterPermission": ("rbac.open-cluster-management.io", "clusterpermissions"),
     "Cohort": (KUEUE, "cohorts"),
+    "ConfigMap": ("", "configmaps"),
     "LimitRange": ("", "limitranges"),
     "LocalQueue": (KUEUE, "localqueues"),
+    "ManagedCluster": ("cluster.open-cluster-management.io", "managedclusters"),
+    "ManagedServiceAccount":
+        ("authentication.open-cluster-management.io", "managedserviceaccounts"),
     "MultiKueueCluster": (KUEUE, "multikueueclusters"),
     "MultiKueueConfig": (KUEUE, "multikueueconfigs"),
     "Namespace": ("", "namespaces"),
@@ -68,6 +73,8 @@ NOTHING = ()
 # Where API servers read the authority of the manager's certificates: with certificates of its own.
 BUNDLES = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration",
            "CustomResourceDefinition", "APIService")
+# What is made of a ManagedCluster.
+MADE = ("ManagedServiceAccount", "ClusterPermission", "Secret", "MultiKueueCluster")
 PLACES = {
     "clusters/local_cluster.cpp": {
         "patch_status std::move(before)": ("own", "patch Workload/status"),
@@ -105,6 +112,12 @@ PLACES = {
         # Of kinds whose replicas follow from the hub.
         "patch_raw kind.resource()": ("worker", "patch Job"),
         "get_raw job.kind->resource()": ("worker", "get Job"),
+    },
+    "controllers/managed_cluster_controller.cpp": {
+        "get<api::ManagedCluster> key": ("managed", "get ManagedCluster"),
+        "create_raw *step->resource": ("managed", *[f"create {kind}" for kind in MADE]),
+        "patch_raw *step->resource": ("managed", *[f"patch {kind}" for kind in MADE]),
+        "remove *step->resource": ("managed", *[f"delete {kind}" for kind in MADE]),
     },
     "controllers/provide_controller.cpp": {
         "list_raw resource": ("provide", "list Namespace", "list LocalQueue", "list ClusterQueue",
@@ -202,8 +215,10 @@ def sources():
 
 
 def derived():
-    """(permissions for "own", "certificates", "reviews", "provide" and "worker", what does not fit together)."""
-    asked = {where: set() for where in ("own", "certificates", "reviews", "provide", "worker")}
+    """(permissions for "own", "certificates", "reviews", "managed", "provide" and "worker", what does
+    not fit together)."""
+    asked = {where: set() for where in ("own", "certificates", "reviews", "managed", "provide",
+                                        "worker")}
     wrong, seen = [], set()
     add = lambda where, *texts: asked[where].update(permission(t) for t in texts)
     for name, text in sources():
@@ -215,6 +230,8 @@ def derived():
             elif listed[place]:
                 add(*listed[place])
         where = "worker" if name.startswith("clusters/remote_") else "own"
+        if name.startswith("controllers/managed_cluster_"):
+            where = "managed"
         for kind in INFORMER.findall(text):
             add(where, f"list {kind}", f"watch {kind}")
         for helper, store in HELPER.findall(text):

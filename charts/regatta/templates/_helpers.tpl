@@ -62,6 +62,9 @@ subjects:
 {{- if not (or .Values.enableVisibility (hasKey (default dict $config.featureGates) "VisibilityOnDemand")) -}}
 {{- $_ := set $config "featureGates" (merge (dict "VisibilityOnDemand" false) (default dict $config.featureGates)) -}}
 {{- end -}}
+{{- with include "regatta.managedClusters" . -}}
+{{- $_ := set $config "multiKueue" (set (default dict $config.multiKueue) "managedClusters" (fromYaml .)) -}}
+{{- end -}}
 {{- if not .Values.metrics.secureServing -}}
 {{- $_ := set $config "metrics" (set (default dict $config.metrics) "secureServing" false) -}}
 {{- end -}}
@@ -155,6 +158,17 @@ whether their objects are sent to workers. The manager takes the plural for a re
 {{- end -}}
 {{- end -}}
 {{- if $on -}}true{{- end -}}
+{{- end -}}
+
+{{/* multiKueue.managedClusters of the Configuration, or of the values, as YAML; empty: there are no such workers. */}}
+{{- define "regatta.managedClusters" -}}
+{{- $config := include "regatta.givenConfig" . | fromYaml -}}
+{{- $multi := default dict $config.multiKueue -}}
+{{- if hasKey $multi "managedClusters" -}}
+{{- merge (default dict $multi.managedClusters | deepCopy) (dict "accounts" "Use") | toYaml -}}
+{{- else if .Values.managedClusters.enabled -}}
+{{- merge (default dict .Values.managedClusters.settings | deepCopy) (dict "accounts" "Use") | toYaml -}}
+{{- end -}}
 {{- end -}}
 
 {{/* Where the Lease is. */}}
