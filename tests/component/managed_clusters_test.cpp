@@ -214,6 +214,29 @@ TEST_F(WorkersOfManagedClusters, AClusterThatIsDeletedGoesWhenItsJobHasEnded) {
   until("all is removed", [&] { return made().empty(); }, 2min);
 }
 
+TEST_F(WorkersOfManagedClusters, AWorkloadThatMayGetThereKeepsItWhileItIsConnected) {
+  become_worker();
+  give("east", "0");
+  apply(remote_job_yaml("j"));
+  until("its copy waits there", [&] { return held_by("east") == "workloads 1, jobs 0"; });
+  ASSERT_TRUE(leave());
+  until("it is told", [&] { return lacking().starts_with("True WorkloadsRemain"); });
+  settle(1min);
+  EXPECT_EQ(made(), "member secret rights account ");
+  network_.faults("east").partitioned = true;
+  until("all is removed", [&] { return made().empty(); }, 10min);
+}
+
+TEST_F(WorkersOfManagedClusters, AWorkloadOfALostWorkerKeepsItForItsGrace) {
+  become_worker();
+  run_job_there();
+  network_.faults("east").partitioned = true;
+  ASSERT_TRUE(leave());
+  settle(10min);
+  EXPECT_EQ(made(), "member secret rights account ");
+  until("all is removed", [&] { return made().empty(); }, 10min);
+}
+
 TEST_F(WorkersOfManagedClusters, AClusterThatWentWhileNoManagerRanIsReadBeforeAnythingGoes) {
   become_worker();
   manager_.reset();
