@@ -128,9 +128,6 @@ void ManagedClusterController::watch_clusters() {
   accounts_.on_change(by_namespace);
   permissions_.on_change(by_namespace);
   tokens_.on_change(by_namespace);
-  // Whether there are such kinds at all.
-  accounts_.on_health([this] { enqueue_all(); });
-  permissions_.on_health([this] { enqueue_all(); });
   if (profiles_) {
     profiles_->on_change([this](const api::ObjectKey& key) { queue_.add(key.name); });
   }
@@ -210,9 +207,7 @@ placement::ManagedClusterView ManagedClusterController::view_of(const std::strin
   view.name = name;
   view.hub_uid = hub_.uid();
   view.cluster = managed_clusters_.get(api::ObjectKey(name));
-  // A hub that serves no ManagedClusters, or one that cannot be read, tells nothing.
-  view.gone = !view.cluster && managed_clusters_.health().served &&
-              !managed_clusters_.unreadable(api::ObjectKey(name)) &&
+  view.gone = !view.cluster && !managed_clusters_.unreadable(api::ObjectKey(name)) &&
               managed_clusters_.absence(api::ObjectKey(name)) != kube::Absence::unseen;
   view.accounts_served = accounts_.health().served;
   view.permissions_served = permissions_.health().served;
@@ -234,7 +229,7 @@ placement::ManagedClusterView ManagedClusterController::view_of(const std::strin
   return view;
 }
 
-/// Reads the ManagedCluster, and tells the cache.
+/// Reads the ManagedCluster, and tells the cache. A hub that serves none says nothing about it.
 Task<Status> ManagedClusterController::confirm(std::string name) {
   const api::ObjectKey key(name);
   const bool served = managed_clusters_.health().served;

@@ -23,6 +23,42 @@ std::vector<std::shared_ptr<const jobs::JobKind>> all_kinds() {
   return jobs::all_kinds().all();
 }
 
+CoreConfig with_managed_clusters(const std::string& settings) {
+  const auto read = load_configuration(
+      "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\nmultiKueue: " + settings,
+      "MultiKueueClusterProfile=true");
+  EXPECT_TRUE(read) << read.error().what();
+  auto core = core_config(*read, "test");
+  EXPECT_TRUE(core) << core.error().what();
+  return std::move(*core);
+}
+
+TEST(CoreConfig, WorkersOfManagedClustersAreAsConfigured) {
+  using placement::Connection;
+  EXPECT_FALSE(with_managed_clusters("{}").managed_clusters);
+  const auto plain = with_managed_clusters("{managedClusters: {}}").managed_clusters;
+  ASSERT_TRUE(plain);
+  EXPECT_FALSE(plain->request);
+  EXPECT_EQ(plain->connection, Connection::direct);
+  EXPECT_TRUE(plain->selector.matches({}));
+  const auto proxied =
+      with_managed_clusters(
+          "{managedClusters: {accounts: Request, connection: Proxy, account: a, proxyURL: "
+          "'https://p', proxyCAConfigMap: ca, tokenValidity: 1h, selector: {matchLabels: {a: b}}}}")
+          .managed_clusters;
+  ASSERT_TRUE(proxied);
+  EXPECT_TRUE(proxied->request);
+  EXPECT_EQ(proxied->connection, Connection::proxy);
+  EXPECT_EQ(proxied->account, "a");
+  EXPECT_EQ(proxied->proxy_url, "https://p");
+  EXPECT_EQ(proxied->proxy_ca_config_map, "ca");
+  EXPECT_EQ(proxied->token_validity, std::chrono::hours(1));
+  EXPECT_FALSE(proxied->selector.matches({}));
+  EXPECT_EQ(with_managed_clusters("{managedClusters: {connection: ClusterProfile}}")
+                .managed_clusters->connection,
+            Connection::cluster_profile);
+}
+
 struct Switch {
   const char* gate;
   bool given;

@@ -139,7 +139,7 @@ constexpr const char* member_created = "created MultiKueueCluster east";
 
 TEST_F(ManagedClusterMembers, AnAcceptedClusterGetsAnAccountAndRights) {
   has_account_ = has_permission_ = has_token_ = false;
-  EXPECT_THAT(steps(), ElementsAre("created ManagedServiceAccount east/multikueue",
+  ASSERT_THAT(steps(), ElementsAre("created ManagedServiceAccount east/multikueue",
                                    "created ClusterPermission east/multikueue"));
   const Json& account = last_.steps[0].body;
   EXPECT_EQ(account["spec"].dump(), R"({"rotation":{"enabled":true,"validity":"8640h0m0s"}})");
@@ -160,7 +160,7 @@ TEST_F(ManagedClusterMembers, AnAcceptedClusterGetsAnAccountAndRights) {
 }
 
 TEST_F(ManagedClusterMembers, WithTokenAndRightsItBecomesAWorker) {
-  EXPECT_THAT(steps(), ElementsAre(secret_created, member_created));
+  ASSERT_THAT(steps(), ElementsAre(secret_created, member_created));
   EXPECT_EQ(written_kubeconfig(), "east at https://east:6443 by bundle with t1");
   EXPECT_EQ(last_.steps[1].body["spec"]["clusterSource"]["kubeConfig"].dump(),
             R"({"location":"multikueue-east","locationType":"Secret"})");
@@ -176,7 +176,7 @@ TEST_F(ManagedClusterMembers, WhatIsThereIsNotWrittenAgain) {
 TEST_F(ManagedClusterMembers, AnotherTokenIsOneWrite) {
   make_member();
   token_.data["token"] = "t2";
-  EXPECT_THAT(steps(), ElementsAre("changed Secret kueue-system/multikueue-east"));
+  ASSERT_THAT(steps(), ElementsAre("changed Secret kueue-system/multikueue-east"));
   EXPECT_EQ(written_kubeconfig(), "east at https://east:6443 by bundle with t2");
   EXPECT_EQ(last_.steps[0].body["metadata"].dump(),
             R"({"resourceVersion":"7","uid":"uid-multikueue-east"})");
@@ -301,13 +301,13 @@ TEST_F(ManagedClusterMembers, ARotationIsFollowedWhenItsRightsAreNotThere) {
   has_permission_ = false;
   rules_.request = false;
   token_.data["token"] = "t2";
-  EXPECT_THAT(steps(), ElementsAre("changed Secret kueue-system/multikueue-east"));
+  ASSERT_THAT(steps(), ElementsAre("changed Secret kueue-system/multikueue-east"));
 }
 
 TEST_F(ManagedClusterMembers, ASecretThatWasDeletedIsMadeAgain) {
   make_member();
   view_.kubeconfig = nullptr;
-  EXPECT_THAT(steps(), ElementsAre(secret_created));
+  ASSERT_THAT(steps(), ElementsAre(secret_created));
 }
 
 TEST_F(ManagedClusterMembers, AMultiKueueClusterThatLeadsElsewhereIsPutRight) {
@@ -315,7 +315,7 @@ TEST_F(ManagedClusterMembers, AMultiKueueClusterThatLeadsElsewhereIsPutRight) {
   api::MultiKueueCluster member = *view_.member;
   member.spec.cluster_source.kube_config->location = "another";
   view_.member = std::make_shared<const api::MultiKueueCluster>(member);
-  EXPECT_THAT(steps(), ElementsAre("changed MultiKueueCluster east"));
+  ASSERT_THAT(steps(), ElementsAre("changed MultiKueueCluster east"));
 }
 
 TEST_F(ManagedClusterMembers, AllThatIsLackingIsSaid) {
@@ -332,16 +332,16 @@ TEST_F(ManagedClusterMembers, AccountsOfOthersAreUsedAndNeverChanged) {
   permission_.metadata.labels.clear();
   permission_.rules.clear();
   account_.validity = "1h";
-  EXPECT_THAT(steps(), ElementsAre(secret_created, member_created));
+  ASSERT_THAT(steps(), ElementsAre(secret_created, member_created));
   rules_.request = true;
-  EXPECT_THAT(steps(), ElementsAre(secret_created, member_created));
+  ASSERT_THAT(steps(), ElementsAre(secret_created, member_created));
 }
 
 TEST_F(ManagedClusterMembers, WhatIsAskedForFollowsTheSettings) {
   make_member();
   rules_.token_validity = std::chrono::hours(24);
   rules_.jobs.push_back({"jobset.x-k8s.io", "jobsets"});
-  EXPECT_THAT(steps(), ElementsAre("changed ManagedServiceAccount east/multikueue",
+  ASSERT_THAT(steps(), ElementsAre("changed ManagedServiceAccount east/multikueue",
                                    "changed ClusterPermission east/multikueue"));
   EXPECT_THAT(last_.steps[0].body.dump(), HasSubstr(R"("validity":"24h0m0s")"));
   EXPECT_THAT(last_.steps[1].body.dump(), HasSubstr("jobsets"));
@@ -352,7 +352,7 @@ TEST_F(ManagedClusterMembers, AMultiKueueClusterThatAsksForItsNeedsGetsTheRights
   api::MultiKueueCluster member = *view_.member;
   member.metadata.annotations["multikueue.regatta.dev/provide"] = "namespaces";
   view_.member = std::make_shared<const api::MultiKueueCluster>(member);
-  EXPECT_THAT(steps(), ElementsAre("changed ClusterPermission east/multikueue"));
+  ASSERT_THAT(steps(), ElementsAre("changed ClusterPermission east/multikueue"));
   EXPECT_THAT(last_.steps[0].body.dump(), HasSubstr(R"("resources":["namespaces"])"));
 }
 
@@ -370,7 +370,7 @@ TEST_F(ManagedClusterMembers, TheHubItselfGetsNothing) {
   }
   cluster_.claims = {{"id.k8s.io", "other"}};
   cluster_.metadata.labels["local-cluster"] = "false";
-  EXPECT_THAT(steps(), ElementsAre(secret_created, member_created));
+  ASSERT_THAT(steps(), ElementsAre(secret_created, member_created));
 }
 
 TEST_F(ManagedClusterMembers, AClusterThatIsNotAcceptedOrSelectedGetsNothing) {
@@ -422,7 +422,7 @@ const std::vector<std::string>& all_removed() {
 TEST_F(ManagedClusterMembers, WhatWasMadeForAClusterThatIsBeingDeletedGoes) {
   make_member();
   cluster_.metadata.deletion_timestamp = today;
-  EXPECT_EQ(steps(), all_removed());
+  ASSERT_EQ(steps(), all_removed());
   EXPECT_EQ(last_.steps[0].uid, "uid-east");
   EXPECT_EQ(last_.steps[0].resource_version, "7");
 }
@@ -464,7 +464,7 @@ TEST_F(ManagedClusterMembers, AClusterThatIsBeingDeletedKeepsGoodCredentialsForI
   view_.workloads = 1;
   cluster_.metadata.deletion_timestamp = today;
   token_.data["token"] = "t2";
-  EXPECT_THAT(steps(), ElementsAre("changed Secret kueue-system/multikueue-east"));
+  ASSERT_THAT(steps(), ElementsAre("changed Secret kueue-system/multikueue-east"));
 }
 
 TEST_F(ManagedClusterMembers, WhatIsLeftAfterAnInterruptedRemovalGoes) {
@@ -472,7 +472,7 @@ TEST_F(ManagedClusterMembers, WhatIsLeftAfterAnInterruptedRemovalGoes) {
   view_.member = nullptr;
   has_cluster_ = has_account_ = has_permission_ = false;
   view_.gone = true;
-  EXPECT_THAT(steps(), ElementsAre("removed Secret kueue-system/multikueue-east"));
+  ASSERT_THAT(steps(), ElementsAre("removed Secret kueue-system/multikueue-east"));
 }
 
 TEST_F(ManagedClusterMembers, WhatOthersMadeForAClusterThatGoesStays) {
@@ -484,6 +484,15 @@ TEST_F(ManagedClusterMembers, WhatOthersMadeForAClusterThatGoesStays) {
   EXPECT_THAT(steps(), IsEmpty());
   make_secret("ours");
   EXPECT_THAT(steps(), IsEmpty()) << "their MultiKueueCluster may use it";
+}
+
+TEST_F(ManagedClusterMembers, AccountsAndASecretOfOthersStayWhenTheMultiKueueClusterGoes) {
+  make_member();
+  make_secret("theirs", "");
+  account_.metadata.labels.clear();
+  permission_.metadata.labels["multikueue.regatta.dev/made-for"] = "west";
+  cluster_.metadata.deletion_timestamp = today;
+  ASSERT_THAT(steps(), ElementsAre("removed MultiKueueCluster east"));
 }
 
 TEST_F(ManagedClusterMembers, WithoutRequestsNoAccountIsRemoved) {
@@ -512,7 +521,7 @@ class ManagedClusterProfiles : public ManagedClusterMembers {
 TEST_F(ManagedClusterProfiles, AreReferredToAndNeedNoSecret) {
   cluster_.clients.clear();
   has_token_ = false;
-  EXPECT_THAT(steps(), ElementsAre(member_created));
+  ASSERT_THAT(steps(), ElementsAre(member_created));
   EXPECT_EQ(last_.steps[0].body["spec"].dump(),
             R"({"clusterSource":{"clusterProfileRef":{"name":"east"}}})");
 }
@@ -520,7 +529,7 @@ TEST_F(ManagedClusterProfiles, AreReferredToAndNeedNoSecret) {
 TEST_F(ManagedClusterProfiles, TheTokenIsAskedForThere) {
   account_.metadata.labels.erase(
       "authentication.open-cluster-management.io/sync-to-clusterprofile");
-  EXPECT_THAT(steps(),
+  ASSERT_THAT(steps(),
               ElementsAre("changed ManagedServiceAccount east/multikueue", member_created));
 }
 
@@ -540,14 +549,14 @@ TEST_F(ManagedClusterProfiles, WhatIsLackingIsSaid) {
 
 TEST_F(ManagedClusterProfiles, AWorkerChangesOverAndItsSecretGoesAfterwards) {
   make_member();
-  EXPECT_THAT(steps(), ElementsAre("changed MultiKueueCluster east"));
+  ASSERT_THAT(steps(), ElementsAre("changed MultiKueueCluster east"));
   EXPECT_EQ(last_.steps[0].body["spec"].dump(),
             R"({"clusterSource":{"clusterProfileRef":{"name":"east"},"kubeConfig":null}})");
   api::MultiKueueCluster member = *view_.member;
   member.spec.cluster_source = {};
   member.spec.cluster_source.cluster_profile_ref = api::ClusterProfileReference{"east"};
   view_.member = std::make_shared<const api::MultiKueueCluster>(member);
-  EXPECT_THAT(steps(), ElementsAre("removed Secret kueue-system/multikueue-east"));
+  ASSERT_THAT(steps(), ElementsAre("removed Secret kueue-system/multikueue-east"));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include "lib/api/batch.h"
 #include "lib/api/kueue.h"
+#include "lib/api/managed_clusters.h"
 #include "lib/base/rng.h"
 #include "lib/base/testing.h"
 
@@ -174,6 +175,27 @@ TEST(Codec, secrets_hold_bytes) {
   EXPECT_EQ(to_json(secret)["data"]["kubeconfig"], "AAEC/w==");
   EXPECT_EQ(error_of<Secret>(R"({"data":{"k":"*"}})"),
             "data.k: illegal base64 data at input byte 0");
+}
+
+TEST(Codec, clusters_of_open_cluster_management_are_read) {
+  const auto cluster = decode<ManagedCluster>(R"({"metadata":{"name":"east"},"spec":{
+      "hubAcceptsClient":true,"managedClusterClientConfigs":[{"url":"https://e","caBundle":"cGVt"}]},
+      "status":{"clusterClaims":[{"name":"id.k8s.io","value":"u"}]}})");
+  ASSERT_TRUE(cluster) << cluster.error().what();
+  EXPECT_TRUE(cluster->hub_accepts_client);
+  EXPECT_EQ(cluster->clients, (std::vector<ManagedClusterClient>{{"https://e", "pem"}}));
+  EXPECT_EQ(cluster->claims, (std::vector<ManagedClusterClaim>{{"id.k8s.io", "u"}}));
+  EXPECT_EQ(*from_json<ManagedCluster>(to_json(*cluster)), *cluster);
+  EXPECT_FALSE(decode<ManagedCluster>(
+      R"({"spec":{"managedClusterClientConfigs":[{"url":"x","caBundle":"?"}]}})"));
+
+  const auto permission = decode<ClusterPermission>(R"({"spec":{"clusterRole":{"rules":[
+      {"apiGroups":[""],"resources":["pods"],"verbs":["get"]}]},
+      "clusterRoleBinding":{"subject":{"kind":"ManagedServiceAccount","name":"m"}}}})");
+  ASSERT_TRUE(permission) << permission.error().what();
+  EXPECT_EQ(permission->rules, (std::vector<PolicyRule>{{{""}, {"pods"}, {"get"}}}));
+  EXPECT_EQ(permission->subject_name, "m");
+  EXPECT_TRUE(decode<ClusterPermission>(R"({"spec":{"roleBindings":[]}})"));
 }
 
 TEST(Codec, leases_and_events_write_microseconds) {
