@@ -227,6 +227,24 @@ TEST_F(WorkersOfManagedClusters, AWorkloadThatMayGetThereKeepsItWhileItIsConnect
   until("all is removed", [&] { return made().empty(); }, 10min);
 }
 
+TEST_F(WorkersOfManagedClusters, ANominationForALostWorkerKeepsNothing) {
+  manager::CoreConfig config = asking();
+  config.dispatch.plan.nomination.dispatcher = placement::Dispatcher::external;
+  become_worker(std::move(config));
+  give("east", "0");
+  apply(remote_job_yaml("j"));
+  settle();
+  const auto workload = workload_of("j");
+  ASSERT_TRUE(workload);
+  ASSERT_TRUE(cluster_.patch(api::Workload::resource, workload->metadata.key(),
+                             R"({"status":{"nominatedClusterNames":["east"]}})", "status"));
+  ASSERT_TRUE(leave());
+  until("it is told", [&] { return lacking().starts_with("True WorkloadsRemain"); });
+  network_.faults("east").partitioned = true;
+  until("all is removed", [&] { return made().empty(); }, 10min);
+  EXPECT_THAT(workload_of("j")->status.nominated_cluster_names, testing::ElementsAre("east"));
+}
+
 TEST_F(WorkersOfManagedClusters, AWorkloadOfALostWorkerKeepsItForItsGrace) {
   become_worker();
   run_job_there();
