@@ -372,6 +372,77 @@ TEST_F(WorkersOfManagedClusters, AMemberOrSecretThatWasDeletedIsMadeAgain) {
   until_active();
 }
 
+TEST_F(WorkersOfManagedClusters, ByAProxyTheAuthorityIsThatOfTheHub) {
+  manager::CoreConfig config = asking();
+  config.managed_clusters->connection = placement::Connection::proxy;
+  config.managed_clusters->proxy_url = "https://proxy:9092";
+  start(std::move(config));
+  join();
+  give_token(TestCluster::manager_token);
+  give_rights();
+  settle(1min);
+  EXPECT_EQ(kubeconfig(), "");
+  EXPECT_THAT(events("ManagedCluster"), Contains(HasSubstr("AuthorityMissing: ConfigMap")));
+  apply(
+      "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: kube-root-ca.crt, namespace: "
+      "kueue-system}\ndata: {ca.crt: hub-authority}");
+  until("it is made", [&] { return has_member(); }, 5s);
+  EXPECT_THAT(kubeconfig(), AllOf(HasSubstr("https://proxy:9092/east"),
+                                  HasSubstr(base64_encode("hub-authority"))));
+}
+
+TEST_F(WorkersOfManagedClusters, AClusterProfileIsReferredTo) {
+  network_.plugins["cp"] = [](const std::string&) {
+    const Json answer = {{"kind", "ExecCredential"},
+                         {"apiVersion", "client.authentication.k8s.io/v1"},
+                         {"status", {{"token", TestCluster::manager_token}}}};
+    return Result<std::string>(dump_json(answer));
+  };
+  apply(R"(
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata:
+  name: clusterprofiles.multicluster.x-k8s.io
+  annotations: {api-approved.kubernetes.io: "unapproved, for tests"}
+spec:
+  group: multicluster.x-k8s.io
+  names: {kind: ClusterProfile, plural: clusterprofiles, singular: clusterprofile}
+  scope: Namespaced
+  versions:
+  - name: v1alpha1
+    served: true
+    storage: true
+    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
+)");
+  manager::CoreConfig config = asking();
+  config.managed_clusters->connection = placement::Connection::cluster_profile;
+  api::ExecPlugin plugin;
+  plugin.provider = "open-cluster-management";
+  plugin.command = "cp";
+  plugin.api_version = "client.authentication.k8s.io/v1";
+  config.plugins.emplace().push_back(plugin);
+  start(std::move(config));
+  join();
+  give_rights();
+  apply("apiVersion: v1\nkind: Secret\nmetadata: {name: east-multikueue, namespace: kueue-system}");
+  settle(5s);
+  EXPECT_FALSE(has_member());
+  apply(R"(
+apiVersion: multicluster.x-k8s.io/v1alpha1
+kind: ClusterProfile
+metadata:
+  name: east
+  namespace: kueue-system
+  labels: {x-k8s.io/cluster-manager: open-cluster-management}
+status:
+  accessProviders: [{name: open-cluster-management, cluster: {server: "https://east:6443"}}]
+)");
+  until_active();
+  EXPECT_EQ(made(), "member rights account ");
+  const auto account = cluster_.get<api::ManagedServiceAccount>(account_key());
+  EXPECT_EQ(account->metadata.label(std::string(api::managed_clusters::sync_label)), "true");
+}
+
 TEST_F(WorkersOfManagedClusters, WhatFailedIsTriedAgain) {
   start();
   manager_->faults().concerns = [](const net::HttpRequest& request) {
