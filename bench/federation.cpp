@@ -5,6 +5,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <iterator>
+
 namespace regatta::bench {
 namespace {
 
@@ -43,26 +46,33 @@ Task<Status> Federation::define(const RacedKind& kind) {
 Task<Status> Federation::set_up(FederationOptions options) {
   const Status defined = co_await define(*options.kind);
   if (!defined) co_return defined.error();
-  std::vector<std::string> workers;
   std::vector<Json> secrets = {
       Json{{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", "kueue-system"}}}}};
+  std::vector<std::vector<std::string>> groups(
+      static_cast<std::size_t>(groups_of(options.workers)));
   for (std::size_t i = 1; i < clusters_.size(); ++i) {
     Cluster& worker = *clusters_[i];
     const auto kubeconfig = worker.kubeconfig();
     if (!kubeconfig) co_return kubeconfig.error();
-    workers.push_back(worker.name());
+    const std::size_t group = (i - 1) / group_size;
+    groups[group].push_back(worker.name());
     secrets.push_back(kubeconfig_secret(worker.name(), *kubeconfig));
-    std::vector<Json> objects = queue_objects(options.slots);
+    std::vector<Json> objects = ground_objects();
+    std::ranges::move(queue_objects(static_cast<int>(group), options.slots, false),
+                      std::back_inserter(objects));
     const Status applied = co_await worker.apply(std::move(objects));
     if (!applied) co_return applied.error();
   }
   Status applied = co_await hub().apply(std::move(secrets));
   if (!applied) co_return applied.error();
-  std::vector<Json> fleet = fleet_objects(workers, options.dispatcher);
-  applied = co_await hub().apply(std::move(fleet));
-  if (!applied) co_return applied.error();
-  std::vector<Json> queues = queue_objects(options.hub_slots, race_check);
-  applied = co_await hub().apply(std::move(queues));
+  std::vector<Json> objects = ground_objects();
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const int group = static_cast<int>(i);
+    std::ranges::move(fleet_objects(group, groups[i], options.dispatcher),
+                      std::back_inserter(objects));
+    std::ranges::move(queue_objects(group, options.hub_slots, true), std::back_inserter(objects));
+  }
+  applied = co_await hub().apply(std::move(objects));
   if (!applied) co_return applied.error();
   const std::string frameworks =
       "integrations:\n  frameworks: [" + std::string(options.kind->framework) + "]\n";

@@ -9,7 +9,7 @@ namespace regatta::bench {
 struct FederationOptions {
   int workers = 3;
   int slots = 128;         ///< Jobs that one worker admits at a time
-  int hub_slots = 384;     ///< Jobs that the hub dispatches at a time
+  int hub_slots = 384;     ///< that the hub dispatches at a time to one group
   std::string dispatcher;  ///< empty: all at once
   const RacedKind* kind = &plain_jobs();
 };

@@ -77,7 +77,8 @@ const std::vector<RacedKind>& table() {
 
 }  // namespace
 
-Json RacedKind::make(const std::string& object_name, double run_seconds) const {
+Json RacedKind::make(const std::string& object_name, const std::string& queue,
+                     double run_seconds) const {
   const Json container = {{"name", "main"},
                           {"image", "registry.example/train:1"},
                           {"args", {"--epochs", "3"}},
@@ -87,7 +88,7 @@ Json RacedKind::make(const std::string& object_name, double run_seconds) const {
   std::string seconds = dump_json(Json(run_seconds));
   job["metadata"] = {{"name", object_name},
                      {"namespace", job_namespace},
-                     {"labels", {{"kueue.x-k8s.io/queue-name", local_queue}}},
+                     {"labels", {{"kueue.x-k8s.io/queue-name", queue}}},
                      {"annotations",
                       {{"sandbox.regatta.dev/run-seconds", std::move(seconds)},
                        {"sandbox.regatta.dev/pods", "false"}}}};

@@ -22,8 +22,8 @@ struct RacedKind {
   std::string_view complete = "Complete";
   std::string_view ends_in = {};  ///< the field; empty: a condition
 
-  /// One that runs for `run_seconds`.
-  Json make(const std::string& name, double run_seconds) const;
+  /// One in that LocalQueue that runs for `run_seconds`.
+  Json make(const std::string& name, const std::string& queue, double run_seconds) const;
   bool is_complete(const Json& job) const;
   /// Its CRD, which allows everything; null for what every API server has.
   Json definition() const;

@@ -68,7 +68,7 @@ int main(int argc, char** argv) {
   const CLI::Range many(1, 100000);
   race_command->add_option("--jobs", race_options.jobs)->check(many)->capture_default_str();
   race_command->add_option("--workers", race_options.workers)
-      ->check(CLI::Range(1, 20))
+      ->check(CLI::Range(1, 100))
       ->capture_default_str();
   race_command->add_option("--slots", race_options.slots, "Jobs one worker admits at a time")
       ->check(many)

@@ -12,7 +12,6 @@ struct RaceOptions {
   std::string kind = "job";
   int server_latency_ms = 0;
   double run_seconds = 0.2;
-  int submitters = 8;
   double patience_seconds = 300;
   bool json = false;
 };
@@ -41,13 +40,20 @@ struct WebhookOptions {
 /// the memory of open connections.
 Task<int> webhooks(Ground ground, WebhookOptions options);
 
-/// Creates jobs numbered [0, count) over several connections, and records when each was accepted.
+/// Creates jobs numbered [0, count) over several connections, in turn in the queues of so many
+/// groups, and records when each was accepted.
 struct Submission {
   std::vector<std::chrono::steady_clock::time_point> accepted;
   Status outcome = ok();
 };
-Task<> submit(kube::Client& client, const RacedKind& kind, int count, double run_seconds,
-              int submitters, Submission* submission);
+struct Submitted {
+  const RacedKind* kind = &plain_jobs();
+  int count = 0;
+  int groups = 1;
+  double run_seconds = 0;
+  int submitters = 8;
+};
+Task<> submit(kube::Client& client, Submitted what, Submission* submission);
 std::string job_name(int number);
 
 }  // namespace regatta::bench

@@ -21,9 +21,10 @@ Task<> fill(Federation& fleet, Ground ground, MemoryOptions options, Status* out
   Watcher watcher(fleet.hub().client(), ground.executor);
   Submission submission;
   constexpr double hours = 36000;
-  constexpr int submitters = 8;
-  co_await submit(fleet.hub().client(), plain_jobs(), options.workloads, hours, submitters,
-                  &submission);
+  Submitted what;
+  what.count = options.workloads;
+  what.run_seconds = hours;
+  co_await submit(fleet.hub().client(), what, &submission);
   *outcome = submission.outcome;
   if (!submission.outcome) co_return;
   const auto count = static_cast<std::size_t>(options.workloads);

@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+
 namespace regatta::bench {
 namespace {
 
@@ -13,28 +15,40 @@ Json object(const char* api_version, const char* kind, const std::string& name) 
 
 }  // namespace
 
-std::vector<Json> queue_objects(int slots, const std::string& check) {
-  Json flavor = object(kueue, "ResourceFlavor", "default");
-  Json queue = object(kueue, "ClusterQueue", cluster_queue);
+int groups_of(int workers) {
+  return std::max(1, (workers + group_size - 1) / group_size);
+}
+
+std::string group_name(int group) {
+  return group == 0 ? "bench" : "bench-" + std::to_string(group + 1);
+}
+
+std::vector<Json> ground_objects() {
+  return {object("v1", "Namespace", job_namespace), object(kueue, "ResourceFlavor", "default")};
+}
+
+std::vector<Json> queue_objects(int group, int slots, bool checked) {
+  const std::string name = group_name(group);
+  Json queue = object(kueue, "ClusterQueue", name);
   const Json quotas = Json::array({{{"name", "cpu"}, {"nominalQuota", slots}},
                                    {{"name", "memory"}, {"nominalQuota", "1000Ti"}}});
   const Json flavors = Json::array({{{"name", "default"}, {"resources", quotas}}});
-  const Json group = {{"coveredResources", {"cpu", "memory"}}, {"flavors", flavors}};
+  const Json covered = {{"coveredResources", {"cpu", "memory"}}, {"flavors", flavors}};
   queue["spec"]["namespaceSelector"] = Json::object();
-  queue["spec"]["resourceGroups"] = Json::array({group});
-  if (!check.empty()) {
-    const Json checks = Json::array({{{"name", check}}});
+  queue["spec"]["resourceGroups"] = Json::array({covered});
+  if (checked) {
+    const Json checks = Json::array({{{"name", name}}});
     queue["spec"]["admissionChecksStrategy"]["admissionChecks"] = checks;
   }
-  Json local = object(kueue, "LocalQueue", local_queue);
+  Json local = object(kueue, "LocalQueue", name);
   local["metadata"]["namespace"] = job_namespace;
-  local["spec"]["clusterQueue"] = cluster_queue;
-  return {object("v1", "Namespace", job_namespace), std::move(flavor), std::move(queue),
-          std::move(local)};
+  local["spec"]["clusterQueue"] = name;
+  return {std::move(queue), std::move(local)};
 }
 
-std::vector<Json> fleet_objects(const std::vector<std::string>& workers,
+std::vector<Json> fleet_objects(int group, const std::vector<std::string>& workers,
                                 const std::string& dispatcher) {
+  const std::string name = group_name(group);
   std::vector<Json> all;
   for (const std::string& worker : workers) {
     Json cluster = object(kueue, "MultiKueueCluster", worker);
@@ -43,13 +57,13 @@ std::vector<Json> fleet_objects(const std::vector<std::string>& workers,
     where["location"] = worker;
     all.push_back(std::move(cluster));
   }
-  Json config = object(kueue, "MultiKueueConfig", "fleet");
+  Json config = object(kueue, "MultiKueueConfig", name);
   config["spec"]["clusters"] = workers;
   all.push_back(std::move(config));
-  Json check = object(kueue, "AdmissionCheck", race_check);
+  Json check = object(kueue, "AdmissionCheck", name);
   check["spec"]["controllerName"] = "kueue.x-k8s.io/multikueue";
   check["spec"]["parameters"] = {
-      {"apiGroup", "kueue.x-k8s.io"}, {"kind", "MultiKueueConfig"}, {"name", "fleet"}};
+      {"apiGroup", "kueue.x-k8s.io"}, {"kind", "MultiKueueConfig"}, {"name", name}};
   if (!dispatcher.empty()) {
     check["metadata"]["annotations"]["multikueue.regatta.dev/dispatcher"] = dispatcher;
   }

@@ -8,18 +8,25 @@
 namespace regatta::bench {
 
 inline constexpr const char* job_namespace = "bench";
-inline constexpr const char* local_queue = "bench";
-inline constexpr const char* cluster_queue = "bench";
 
-/// Namespaces, a flavor, and one queue for `slots` Jobs at a time. With a `check` the ClusterQueue
-/// has that admission check.
-std::vector<Json> queue_objects(int slots, const std::string& check = "");
+/// A MultiKueueConfig lists no more workers, so a larger fleet has several, each with a check and
+/// queues of its own.
+inline constexpr int group_size = 20;
+/// How many such groups a fleet has.
+int groups_of(int workers);
+/// Of the LocalQueue, the ClusterQueue, the check and the config of that group, from 0.
+std::string group_name(int group);
 
-/// MultiKueueClusters with these names, whose kubeconfigs are in Secrets, and the objects for a
-/// race over them. The check names that dispatcher, unless it is empty.
-std::vector<Json> fleet_objects(const std::vector<std::string>& workers,
+/// The namespace of the jobs, and a flavor.
+std::vector<Json> ground_objects();
+/// The queues of a group for `slots` jobs at a time. With `checked` the ClusterQueue has the check
+/// of the group.
+std::vector<Json> queue_objects(int group, int slots, bool checked);
+
+/// MultiKueueClusters with these names, whose kubeconfigs are in Secrets, and the config and the
+/// check of the group that they are. The check names that dispatcher, unless it is empty.
+std::vector<Json> fleet_objects(int group, const std::vector<std::string>& workers,
                                 const std::string& dispatcher);
-inline constexpr const char* race_check = "race";
 
 Json kubeconfig_secret(const std::string& worker, const std::string& kubeconfig);
 

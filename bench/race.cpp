@@ -18,13 +18,13 @@ double seconds_between(Instant from, Instant to) {
   return std::chrono::duration<double>(to - from).count();
 }
 
-Task<> submit_some(kube::Client& client, const RacedKind& kind, double run_seconds, int* next,
-                   Submission* submission) {
-  const int count = static_cast<int>(submission->accepted.size());
-  while (*next < count && submission->outcome) {
+Task<> submit_some(kube::Client& client, Submitted what, int* next, Submission* submission) {
+  while (*next < what.count && submission->outcome) {
     const int number = (*next)++;
-    std::string body = dump_json(kind.make(job_name(number), run_seconds));
-    const auto made = co_await client.create_raw(kind.resource, job_namespace, std::move(body));
+    std::string body = dump_json(
+        what.kind->make(job_name(number), group_name(number % what.groups), what.run_seconds));
+    const auto made =
+        co_await client.create_raw(what.kind->resource, job_namespace, std::move(body));
     if (!made) submission->outcome = made.error();
     submission->accepted[static_cast<std::size_t>(number)] = Clocked::now();
   }
@@ -112,8 +112,12 @@ class Race {
     measured_.before = usage_of(fleet_);
     const Instant began = Clocked::now();
     Submission submission;
-    co_await submit(fleet_.hub().client(), kind_, options_.jobs, options_.run_seconds,
-                    options_.submitters, &submission);
+    Submitted what;
+    what.kind = &kind_;
+    what.count = options_.jobs;
+    what.groups = groups_of(options_.workers);
+    what.run_seconds = options_.run_seconds;
+    co_await submit(fleet_.hub().client(), what, &submission);
     outcome_ = submission.outcome;
     while (outcome_ && watcher_.finished() < static_cast<std::size_t>(options_.jobs)) {
       co_await watcher_.changed().wait();
@@ -234,13 +238,12 @@ std::string job_name(int number) {
   return "race-" + std::to_string(number);
 }
 
-Task<> submit(kube::Client& client, const RacedKind& kind, int count, double run_seconds,
-              int submitters, Submission* submission) {
-  submission->accepted.resize(static_cast<std::size_t>(count));
+Task<> submit(kube::Client& client, Submitted what, Submission* submission) {
+  submission->accepted.resize(static_cast<std::size_t>(what.count));
   int next = 0;
   std::vector<Task<>> all;
-  for (int i = 0; i < submitters; ++i) {
-    all.push_back(submit_some(client, kind, run_seconds, &next, submission));
+  for (int i = 0; i < what.submitters; ++i) {
+    all.push_back(submit_some(client, what, &next, submission));
   }
   co_await all_of(std::move(all));
 }
@@ -255,7 +258,7 @@ Task<int> race(Ground ground, RaceOptions options) {
   shape.kind = *kind;
   shape.workers = options.workers;
   shape.slots = options.slots;
-  shape.hub_slots = options.slots * options.workers;
+  shape.hub_slots = options.slots * std::min(options.workers, group_size);
   shape.dispatcher = options.dispatcher;
   ground.server_latency_ms = options.server_latency_ms;
   auto fleet = co_await Federation::start(ground, shape);

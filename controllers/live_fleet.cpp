@@ -72,17 +72,34 @@ bool removing_all(const clusters::RemoteCluster& remote, const jobs::JobPtr& job
                      [&](const jobs::JobPtr& one) { return remote.removing_job(*one); });
 }
 
-/// Most workers have nothing of a Workload, so what costs anything comes after that is known.
+bool unreadable_on(const clusters::RemoteCluster& remote, const OnHub& local) {
+  if (remote.workloads.unreadable(local.key)) return true;
+  if (!local.job) return false;
+  if (!local.job->composed()) return remote.jobs.unreadable(jobs::id_of(*local.job));
+  const auto parts = jobs::objects_of(local.job);
+  return std::any_of(parts.begin(), parts.end(), [&](const jobs::JobPtr& one) {
+    return remote.jobs.unreadable(jobs::id_of(*one));
+  });
+}
+
+/// Most workers have nothing of a Workload, so what costs anything comes after that is known. Of a
+/// worker that has nothing and is not the recorded one, nothing rests on how certain that is.
 void read_objects(const clusters::RemoteCluster& remote, const clusters::LocalCluster& hub,
                   const OnHub& local, dispatch::WorkerView* worker) {
   const auto copy = remote.workloads.get(local.key);
+  const auto jobs = remote.jobs.by_index(clusters::by_workload, local.index_value);
+  const bool slice = local.job && jobs::is_marked_elastic(*local.job);
+  const bool nothing = !copy && jobs.empty() && !slice;
+  const bool recorded = local.workload && local.workload->status.cluster_name == remote.name();
+  if (nothing && !recorded) {
+    if (unreadable_on(remote, local)) worker->certainty = Certainty::unreadable;
+    return;
+  }
   worker->certainty = certainty_of(remote.workloads, local.key, copy != nullptr);
   if (local.job) {
     worker->certainty = dispatch::worse(worker->certainty, certainty_of_job(remote, local.job));
   }
-  const auto jobs = remote.jobs.by_index(clusters::by_workload, local.index_value);
-  const bool slice = local.job && jobs::is_marked_elastic(*local.job);
-  if (!copy && jobs.empty() && !slice) return;
+  if (nothing) return;
   const HubIdentity identity(hub, remote.name());
   if (copy && identity.may_own(copy->metadata)) {
     worker->copy = copy;

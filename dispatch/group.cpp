@@ -411,16 +411,18 @@ GroupView read_group(const jobs::Lookup& hub, const FleetView& fleet, const Fore
                   group.config_order.end();
     // A config that is gone says nothing about the worker that runs the Job.
     if (group.local.config_missing) view.listed = name == group.local.cluster_name;
-    if (workload && job && (view.job == RemoteJob::absent || view.job_incomplete)) {
+    const bool holds =
+        view.copy || view.job == RemoteJob::ours || view.certainty == Certainty::unreadable;
+    if (!view.listed && !holds) return;
+    const bool creates = workload && job && (view.job == RemoteJob::absent || view.job_incomplete);
+    if (creates && !foreign.empty()) {
       const auto lacking = parts_to_create(job, worker.job, *workload);
       const bool taken = std::any_of(lacking.begin(), lacking.end(), [&](const auto& one) {
         return foreign.contains(name, jobs::id_of(*one));
       });
       if (taken) view.job = RemoteJob::foreign;
     }
-    const bool holds =
-        view.copy || view.job == RemoteJob::ours || view.certainty == Certainty::unreadable;
-    if (view.listed || holds) group.clusters.emplace(name, std::move(view));
+    group.clusters.emplace(name, std::move(view));
   });
   return group;
 }

@@ -21,6 +21,7 @@ class ForeignJobs {
   /// Forgets those that were remembered for long enough.
   void expire(SteadyPoint now);
   bool contains(const std::string& cluster, const jobs::JobId& job) const;
+  bool empty() const { return until_.empty(); }
 
  private:
   std::map<std::pair<std::string, jobs::JobId>, SteadyPoint> until_;

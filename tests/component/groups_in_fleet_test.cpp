@@ -99,7 +99,8 @@ TEST_F(GroupsInFleet, AGroupOfSixteenCostsTheHubFewWritesBesidesThoseOfItsPods) 
   give("west", "16");
   ASSERT_TRUE(cluster_.patch(api::ClusterQueue::resource, api::ObjectKey("cq"),
                              R"({"spec": {"resourceGroups": [{"coveredResources": ["cpu"],
-      "flavors": [{"name": "cpu-only", "resources": [{"name": "cpu", "nominalQuota": "16"}]}]}]}})"));
+      "flavors": [{"name": "cpu-only",
+                   "resources": [{"name": "cpu", "nominalQuota": "16"}]}]}]}})"));
   settle(5s);
   manager_->requests.clear();
   constexpr int size = 16;
