@@ -91,7 +91,7 @@ std::optional<std::int64_t> price_of(const api::MultiKueueCluster& cluster) {
 
 void RoomBook::note_workload(const api::ObjectKey& key, const api::Workload* workload) {
   if (!workload || !takes_room(*workload)) {
-    learned_.erase(key);
+    admission_times_.forget(key);
     return claims_.release(key);
   }
   const api::WorkloadStatus& status = workload->status;
@@ -109,24 +109,12 @@ void RoomBook::note_copy(const std::string& cluster, const api::ObjectKey& key) 
   const auto worker = fleet_.worker(cluster);
   const auto copy = worker ? worker->copy(key) : nullptr;
   if (!copy) return;
-  learn(cluster, *copy);
+  admission_times_.note(cluster, *copy);
   if (waits(*copy)) claims_.waits(key, cluster);
   if (has_quota(*copy)) {
     claims_.reserved(key, cluster, copy->status.admission->cluster_queue,
                      copy->metadata.resource_version);
   }
-}
-
-/// By the worker's own clock. A copy that was evicted there waited for other reasons.
-void RoomBook::learn(const std::string& cluster, const api::Workload& copy) {
-  const api::Conditions& all = copy.status.conditions;
-  const api::Condition* admitted = api::find_condition(all, api::conditions::admitted);
-  const auto& made = copy.metadata.creation_timestamp;
-  if (!made || !admitted || admitted->status != api::ConditionStatus::True) return;
-  if (api::find_condition(all, api::conditions::evicted)) return;
-  if (!learned_[copy.metadata.key()].insert(cluster).second) return;
-  admits_after_[{cluster, local_queue_of(copy)}].add(
-      std::max(Duration(0), admitted->last_transition_time - *made));
 }
 
 void RoomBook::note_queue(const std::string& cluster, const std::string& cluster_queue) {
@@ -198,8 +186,7 @@ placement::WorkerFacts RoomBook::facts_of(const std::string& cluster, const api:
   facts.in_flight = claims_.ahead(cluster, local_queue_of(workload), key);
   facts.workloads = claims_.workloads(cluster, key);
   facts.connected = fleet_.connected(cluster);
-  const auto known = admits_after_.find({cluster, local_queue_of(workload)});
-  if (known != admits_after_.end()) facts.admits_after = known->second.value();
+  facts.admits_after = admission_times_.usual(cluster, local_queue_of(workload));
   if (const auto worker = fleet_.worker(cluster)) {
     facts.latency = worker->latency();
     add_queue(*worker, workload, priority, &facts);

@@ -1,9 +1,9 @@
 #pragma once
 
+#include "dispatch/admission_times.h"
 #include "dispatch/ranking.h"
 #include "jobs/lookup.h"
 #include "lib/api/multikueue.h"
-#include "lib/base/smoothed.h"
 #include "placement/claims.h"
 #include "placement/expressions.h"
 #include "placement/queue_facts.h"
@@ -11,9 +11,7 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace regatta::dispatch {
@@ -91,15 +89,11 @@ class RoomBook {
   void leave_out(const std::string& cluster, const WorkerPicture& worker, const api::ObjectKey& key,
                  std::int32_t priority, placement::QueueFacts* queue) const;
 
-  void learn(const std::string& cluster, const api::Workload& copy);
-
   const jobs::Lookup& hub_;
   const FleetPicture& fleet_;
   placement::Claims claims_;
-  /// How long copies in a LocalQueue of a worker waited until they were admitted there.
-  std::map<std::pair<std::string, api::ObjectKey>, Smoothed> admits_after_;
-  std::map<api::ObjectKey, std::set<std::string>> learned_;  ///< from the copies on these workers
-  mutable std::map<std::string, Queues> workers_;            ///< until their queues change
+  AdmissionTimes admission_times_;
+  mutable std::map<std::string, Queues> workers_;  ///< until their queues change
   mutable placement::ExpressionCache expressions_;
 };
 
