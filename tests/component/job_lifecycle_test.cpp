@@ -179,6 +179,37 @@ TEST_F(OneCluster, ReclaimablePodsGiveTheirQuotaBack) {
   EXPECT_EQ(workload_of("first")->status.reclaimable_pods[0].count, 2);
 }
 
+TEST_F(OneCluster, PodsThatEndSoonAfterOthersGiveTheirQuotaBackALittleLater) {
+  start_with_queues();
+  apply(job_yaml("j", 4));
+  until("started", [&] { return !job("j").spec.suspend.value_or(true); });
+  settle();
+  const auto end = [&](int pods) {
+    const std::string rest = std::to_string(4 - pods);
+    patch_job_status("j", R"({"status":{"startTime":"2026-01-01T00:00:00Z","active":)" + rest +
+                              R"(,"ready":)" + rest + R"(,"succeeded":)" + std::to_string(pods) +
+                              R"(,"uncountedTerminatedPods":{}}})");
+  };
+  const auto given_back = [&] {
+    const auto& pods = workload_of("j")->status.reclaimable_pods;
+    return pods.empty() ? 0 : pods.front().count;
+  };
+  end(1);
+  settle(300ms);
+  EXPECT_EQ(given_back(), 1) << "the first at once";
+  end(2);
+  settle(300ms);
+  EXPECT_EQ(given_back(), 1);
+  settle(1s);
+  EXPECT_EQ(given_back(), 2) << "although nothing happens any more";
+  end(3);
+  settle(100ms);
+  ASSERT_TRUE(cluster_.patch(api::ClusterQueue::resource, api::ObjectKey("cq"),
+                             R"({"spec":{"stopPolicy":"HoldAndDrain"}})"));
+  settle(300ms);
+  EXPECT_TRUE(job("j").spec.suspend.value_or(false)) << "an eviction waits for nothing";
+}
+
 TEST_F(OneCluster, AMissingPriorityClassIsReportedAndItsCreationWakesTheJob) {
   start_with_queues();
   apply(job_yaml("j", 1, "main", "{}", ", kueue.x-k8s.io/priority-class: high"));
