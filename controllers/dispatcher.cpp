@@ -56,6 +56,7 @@ bool refuses(const Error& error) {
 /// many of them at a time.
 constexpr Duration room_interval{500};
 constexpr std::size_t room_batch = 100;
+constexpr Duration next_look_at_unreadable = std::chrono::minutes(1);
 
 /// The worker may have done what was asked all the same.
 bool unanswered(const Error& error) {
@@ -488,6 +489,8 @@ void Dispatcher::tell_unreadable(const api::ObjectKey& key, const dispatch::Grou
       if (!unreadable_.empty()) unreadable_.erase({key, place});
       return;
     }
+    // Nothing tells when such an object goes.
+    queue_.add_after(key, next_look_at_unreadable);
     if (!unreadable_.insert({key, place}).second) return;
     const std::string what =
         place.empty() ? "The Workload or its admission check"

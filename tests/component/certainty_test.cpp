@@ -121,6 +121,43 @@ TEST_F(Certainty, ACopyThatCannotBeReadIsNotGone) {
   EXPECT_EQ(workload_of("j")->status.admission_checks.at(0).state, api::CheckState::Ready);
 }
 
+TEST_F(Certainty, WhatCannotBeReadOnAnotherWorkerMayBeTheJob) {
+  start_all({"east", "west"});
+  const auto stop = [&](const char* policy) {
+    const Json patch = {{"spec", {{"stopPolicy", policy}}}};
+    ASSERT_TRUE(
+        cluster_.patch(api::ClusterQueue::resource, api::ObjectKey("cq"), dump_json(patch)));
+  };
+  stop("Hold");
+  apply(remote_job_yaml("j"));
+  settle();
+  const api::ObjectKey name = workload_of("j")->metadata.key();
+  TestCluster& west = *workers_.at("west").cluster;
+  workers_.at("west").manager.reset();
+  accept_newer_workloads(west);
+  manager_.reset();
+  Json copy = cluster_.get(api::Workload::resource, name);
+  copy["metadata"] = {{"name", name.name},
+                      {"namespace", name.ns},
+                      {"labels", {{"kueue.x-k8s.io/multikueue-origin", "multikueue"}}}};
+  copy.erase("status");
+  ASSERT_TRUE(west.apply(dump_json(copy)));
+  const Json newer = {{"type", "FromTheFuture"},
+                      {"status", "Perhaps"},
+                      {"reason", "r"},
+                      {"message", ""},
+                      {"lastTransitionTime", "2026-01-01T00:00:00Z"}};
+  const Json status = {{"status", {{"conditions", Json::array({newer})}}}};
+  ASSERT_TRUE(west.patch(api::Workload::resource, name, dump_json(status), "status"));
+  start_manager();
+  settle(10s);
+  stop("None");
+  settle(1min);
+  EXPECT_EQ(held_by("east"), "workloads 1, jobs 0") << "it may run on west";
+  ASSERT_TRUE(west.remove(api::Workload::resource, name));
+  until("the job is sent", [&] { return held_by("east") == "workloads 1, jobs 1"; }, 5min);
+}
+
 TEST_F(Certainty, AnAdmissionCheckThatCannotBeReadIsNotRemoved) {
   start_all({"east"});
   run_on_east("j");
