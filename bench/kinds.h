@@ -4,6 +4,8 @@
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 
+#include <nlohmann/json.hpp>
+
 #include <string>
 #include <string_view>
 #include <vector>
