@@ -191,7 +191,7 @@ TEST_F(OneCluster, PodsThatEndSoonAfterOthersGiveTheirQuotaBackALittleLater) {
                               R"(,"uncountedTerminatedPods":{}}})");
   };
   const auto given_back = [&] {
-    const auto& pods = workload_of("j")->status.reclaimable_pods;
+    const auto pods = workload_of("j")->status.reclaimable_pods;
     return pods.empty() ? 0 : pods.front().count;
   };
   end(1);
