@@ -1,20 +1,20 @@
 #include "lib/net/http_client.h"
 
 #include "lib/net/http_codec.h"
+#include "lib/net/read_buffer.h"
 #include "lib/net/tcp.h"
 #include "lib/runtime/deadline.h"
 
 namespace regatta::net {
 namespace {
 
-constexpr std::size_t read_size = 16 * 1024;  // one TLS record
-
 /// Reads once and decodes what was read.
-Task<Status> receive(ByteStream& stream, ResponseDecoder& decoder, std::span<char> buffer) {
-  const auto n = co_await stream.read_some(buffer);
+Task<Status> receive(ByteStream& stream, ResponseDecoder& decoder, internal::ReadBuffer& buffer) {
+  const auto n = co_await stream.read_some(buffer.space());
   if (!n) co_return n.error();
   if (*n == 0) co_return decoder.end_of_stream();
-  decoder.append(buffer.first(*n));
+  decoder.append(buffer.filled(*n));
+  buffer.settle();
   co_return decoder.advance();
 }
 
@@ -22,15 +22,12 @@ Task<Status> receive(ByteStream& stream, ResponseDecoder& decoder, std::span<cha
 
 struct HttpClient::Connection {
   Connection(std::unique_ptr<ByteStream> stream, const HttpClientOptions& options, SteadyPoint now)
-      : stream(std::move(stream)),
-        decoder({options.header_max, options.body_max}),
-        buffer(read_size),
-        born(now) {}
+      : stream(std::move(stream)), decoder({options.header_max, options.body_max}), born(now) {}
   ~Connection() { stream->close(); }
 
   std::unique_ptr<ByteStream> stream;
   ResponseDecoder decoder;
-  std::vector<char> buffer;
+  internal::ReadBuffer buffer;
   SteadyPoint born;
   SteadyPoint idle_since{};
 };
@@ -116,6 +113,11 @@ Task<Exchanged> round_trip(Connection& connection, std::string wire, bool head, 
   co_return result;
 }
 
+/// A kept connection that the server has closed meanwhile: the request was not read.
+bool is_stale(const Exchanged& done) {
+  return !done.any_byte && done.outcome.error().code() == Errc::unavailable;
+}
+
 /// As send() promises: a broken answer means that the server is not usable now.
 Error as_send_error(const Error& e) {
   return e.code() == Errc::invalid ? Error(Errc::unavailable, e.what()) : e;
@@ -158,17 +160,26 @@ Task<Result<HttpResponse>> HttpClient::attempt(HttpRequest request, SendOptions 
 
 Task<Result<HttpResponse>> HttpClient::stream(std::string wire, bool head, const SendGate* gate,
                                               SteadyPoint deadline) {
-  auto connection = co_await dial(deadline);
-  if (!connection) co_return connection.error();
-  auto& decoder = (*connection)->decoder;
-  const Exchanged done = co_await round_trip(**connection, std::move(wire), head, true, gate);
-  if (!done.outcome) co_return as_send_error(done.outcome.error());
-  HttpResponse response = decoder.take_head();
+  drop_expired();
+  std::unique_ptr<Connection> connection = take_idle();
+  const bool reused = connection != nullptr;
+  for (int round = 0;; ++round) {
+    if (!connection) {
+      auto fresh = co_await dial(deadline);
+      if (!fresh) co_return fresh.error();
+      connection = std::move(*fresh);
+    }
+    const Exchanged done = co_await round_trip(*connection, wire, head, true, gate);
+    if (done.outcome) break;
+    if (!reused || round > 0 || !is_stale(done)) co_return as_send_error(done.outcome.error());
+    connection.reset();
+  }
+  HttpResponse response = connection->decoder.take_head();
   if (response.status != 200) {
-    response.body = decoder.take_body();
+    response.body = connection->decoder.take_body();
   } else {
     response.stream = std::make_shared<ResponseStream<Connection>>(
-        std::move(*connection), "the stream of " + host_and_port(host_, port_));
+        std::move(connection), "the stream of " + host_and_port(host_, port_));
   }
   co_return response;
 }
@@ -200,10 +211,8 @@ Task<Result<HttpResponse>> HttpClient::exchange(std::string wire, bool head, con
     }
     const Exchanged done = co_await round_trip(*connection, wire, head, false, gate);
     if (done.outcome) break;
-    const bool stale =
-        reused && round == 0 && !done.any_byte && done.outcome.error().code() == Errc::unavailable;
     connection.reset();
-    if (!stale) co_return as_send_error(done.outcome.error());
+    if (!reused || round > 0 || !is_stale(done)) co_return as_send_error(done.outcome.error());
   }
   HttpResponse response = connection->decoder.take_head();
   response.body = connection->decoder.take_body();

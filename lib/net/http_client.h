@@ -18,7 +18,8 @@ struct HttpClientOptions {
 };
 
 /// HTTP/1.1 to one host, over connections that are kept and reused, newest first. Requests beyond
-/// the cap wait until their deadline; streams have connections of their own outside the cap.
+/// the cap wait until their deadline. A stream takes a kept connection for itself, or a new one,
+/// outside the cap.
 ///
 /// A request is sent a second time, on a fresh connection, only when the server closed a reused
 /// connection before it sent a byte of the answer. Nothing else is repeated. A cancelled, timed-out

@@ -95,6 +95,9 @@ void append_number(std::size_t value, int base, std::string* out) {
 
 }  // namespace
 
+/// Little has come after much: connections that wait hold no more than this.
+constexpr std::size_t idle_capacity = 4096;
+
 struct Decoder::Buffer {
   beast::flat_buffer bytes;
 };
@@ -105,6 +108,8 @@ Decoder::~Decoder() = default;
 
 void Decoder::append(std::span<const char> bytes) {
   if (bytes.empty()) return;  // memcpy takes no null pointers, not even for zero bytes
+  const bool roomy = buffer_->bytes.size() == 0 && buffer_->bytes.capacity() > idle_capacity;
+  if (roomy && bytes.size() < idle_capacity) buffer_->bytes.shrink_to_fit();
   const auto into = buffer_->bytes.prepare(bytes.size());
   std::memcpy(into.data(), bytes.data(), bytes.size());
   buffer_->bytes.commit(bytes.size());

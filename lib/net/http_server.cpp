@@ -1,6 +1,7 @@
 #include "lib/net/http_server.h"
 
 #include "lib/net/http_codec.h"
+#include "lib/net/read_buffer.h"
 #include "lib/runtime/deadline.h"
 
 #include <boost/asio/co_spawn.hpp>
@@ -14,9 +15,8 @@
 namespace regatta::net {
 namespace {
 
-constexpr std::size_t request_read_size = 16 * 1024;  // one TLS record
-constexpr std::size_t read_ahead_max = 64 * 1024;     // undecoded bytes of one connection
-constexpr std::size_t linger_bytes_max = 16u << 20;   // read and dropped after a refusal
+constexpr std::size_t read_ahead_max = 64 * 1024;    // undecoded bytes of one connection
+constexpr std::size_t linger_bytes_max = 16u << 20;  // read and dropped after a refusal
 constexpr Duration linger_max = std::chrono::seconds(2);
 constexpr Duration overdue_check_every = std::chrono::seconds(1);
 constexpr Duration accept_pause = std::chrono::milliseconds(100);
@@ -51,16 +51,17 @@ class HttpServer::Connection {
   }
 
   Task<> read() {
-    std::vector<char> buffer(request_read_size);
+    internal::ReadBuffer buffer;
     std::size_t discarded = 0;
     for (;;) {
-      const auto n = co_await stream_->read_some(buffer);
+      const auto n = co_await stream_->read_some(buffer.space());
       if (!n || *n == 0) co_return;
       if (discarding_) {
         if ((discarded += *n) > linger_bytes_max) co_return;
         continue;
       }
-      decoder_.append(std::span<const char>(buffer).first(*n));
+      decoder_.append(buffer.filled(*n));
+      buffer.settle();
       arrived_.notify_one();
       while (decoder_.buffered() > read_ahead_max && !discarding_) co_await consumed_.wait();
     }

@@ -496,6 +496,18 @@ INSTANTIATE_TEST_SUITE_P(
                Errc::too_large}),
     [](const auto& info) { return std::string(info.param.name); });
 
+TEST(RequestDecoder, ABodyWithoutChunksMayComeByteByByte) {
+  RequestDecoder decoder({});
+  const std::string wire = "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n";
+  for (const char& byte : wire) {
+    EXPECT_FALSE(decoder.done());
+    decoder.append({&byte, 1});
+    ASSERT_TRUE(decoder.advance());
+  }
+  ASSERT_TRUE(decoder.done());
+  EXPECT_EQ(decoder.take().body, "");
+}
+
 TEST_F(Http, InformationalAnswersAreSkipped) {
   start_script(
       {std::string("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early\r\nLink: x\r\n\r\n") + kept});
@@ -560,6 +572,33 @@ TEST_F(Http, AStreamThatFailsAtItsSourceIsCutShort) {
   world.run_for(10s);
   EXPECT_THAT(fails->text, HasSubstr("tick\ntick\ntick\n!the stream of api:80: connection closed "
                                      "in the middle of the answer"));
+}
+
+TEST_F(Http, AStreamTakesAKeptConnectionForItself) {
+  start({}, {.connections_max = 1});
+  auto before = get("/a");
+  world.run_for(1s);
+  auto forever = get("/forever", {.streaming = true});
+  world.run_for(1s);
+  EXPECT_EQ(network->dialled(), 1u);
+  EXPECT_EQ(client->open_connections(), 0u) << "streams are outside the cap";
+  auto beside = get("/a");
+  world.run_for(1s);
+  EXPECT_EQ(beside->text, "hello");
+  EXPECT_EQ(network->dialled(), 2u);
+  EXPECT_THAT(forever->text, HasSubstr("tick"));
+}
+
+TEST_F(Http, AStreamIsAskedForAnewWhenTheKeptConnectionDies) {
+  start_script({kept, kept}, false);
+  (void)get("/a");
+  world.run_for(1s);
+  auto stream = get("/b", {.streaming = true});
+  world.settle();
+  scripted[0]->close();
+  world.run_for(1s);
+  EXPECT_EQ(stream->text, "ok");
+  EXPECT_EQ(network->dialled(), 2u);
 }
 
 TEST_F(Http, AStreamHasNoLimit) {

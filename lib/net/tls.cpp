@@ -6,14 +6,19 @@
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/ip/address.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/ssl/error.hpp>
-#include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/use_awaitable.hpp>
-#include <boost/asio/write.hpp>
+#include <openssl/bio.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
+
+#include <cerrno>
+#include <new>
+#include <sys/socket.h>
+#include <tuple>
 
 namespace regatta::net {
 namespace {
@@ -60,51 +65,154 @@ PeerIdentity identity_of(SSL* tls) {
   return peer;
 }
 
+/// The socket of a stream as OpenSSL reads and writes it. OpenSSL's own BIO of a socket writes so
+/// that SIGPIPE may come, and keeps the descriptor's number when the socket was closed.
+int socket_write(BIO* bio, const char* bytes, int n) {
+  auto& socket = *static_cast<tcp::socket*>(BIO_get_data(bio));
+  BIO_clear_retry_flags(bio);
+  const auto done =
+      ::send(socket.native_handle(), bytes, static_cast<std::size_t>(n), MSG_NOSIGNAL);
+  if (done < 0 && (errno == EAGAIN || errno == EINTR)) BIO_set_retry_write(bio);
+  return static_cast<int>(done);
+}
+
+int socket_read(BIO* bio, char* into, int n) {
+  auto& socket = *static_cast<tcp::socket*>(BIO_get_data(bio));
+  BIO_clear_retry_flags(bio);
+  const auto done = ::recv(socket.native_handle(), into, static_cast<std::size_t>(n), 0);
+  if (done < 0 && (errno == EAGAIN || errno == EINTR)) BIO_set_retry_read(bio);
+  if (done == 0) BIO_set_flags(bio, BIO_FLAGS_IN_EOF);
+  return static_cast<int>(done);
+}
+
+long socket_control(BIO* bio, int what, long, void*) {
+  if (what == BIO_CTRL_EOF) return BIO_test_flags(bio, BIO_FLAGS_IN_EOF) != 0 ? 1 : 0;
+  return what == BIO_CTRL_FLUSH ? 1 : 0;
+}
+
+const BIO_METHOD* socket_method() {
+  static const BIO_METHOD* const method = [] {
+    BIO_METHOD* made = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "regatta socket");
+    BIO_meth_set_write(made, socket_write);
+    BIO_meth_set_read(made, socket_read);
+    BIO_meth_set_ctrl(made, socket_control);
+    return made;
+  }();
+  return method;
+}
+
+/// TLS over the socket itself. Boost.Asio's stream holds 68 KB of buffers for each connection, and
+/// most connections wait; here a connection that waits has none.
 class TlsStream final : public ByteStream {
  public:
   /// The server side shakes hands in its first read.
-  TlsStream(tcp::socket socket, ssl::context& context, bool server)
-      : stream_(std::move(socket), context), greeted_(!server) {}
+  TlsStream(tcp::socket socket, SSL_CTX* context, bool server)
+      : socket_(std::move(socket)), tls_(SSL_new(context)), greeted_(!server) {
+    BIO* const bio = tls_ ? BIO_new(socket_method()) : nullptr;
+    if (!bio) throw std::bad_alloc();
+    BIO_set_data(bio, &socket_);
+    BIO_set_init(bio, 1);
+    SSL_set_bio(tls_.get(), bio, bio);
+    server ? SSL_set_accept_state(tls_.get()) : SSL_set_connect_state(tls_.get());
+    error_code ignored;
+    socket_.native_non_blocking(true, ignored);
+  }
 
-  Task<Status> handshake(ssl::stream_base::handshake_type side) {
-    auto [ec] = co_await stream_.async_handshake(side, as_tls_result);
+  Task<Status> handshake() {
+    error_code ec;
+    const auto greet = [this](std::size_t*) { return SSL_do_handshake(tls_.get()); };
+    co_await until_done(greet, &ec);
     if (!ec) co_return ok();
-    const long verdict = SSL_get_verify_result(stream_.native_handle());
-    if (side == ssl::stream_base::client && verdict != X509_V_OK) {
+    const long verdict = SSL_get_verify_result(tls_.get());
+    if (!SSL_is_server(tls_.get()) && verdict != X509_V_OK) {
       co_return Error(Errc::denied, std::string("the server's certificate is not accepted: ") +
                                         X509_verify_cert_error_string(verdict));
     }
     const auto refused = co_await tls_error(ec);
     co_return refused.within("TLS handshake");
   }
-  SSL* native() { return stream_.native_handle(); }
+  SSL* native() { return tls_.get(); }
 
   Task<Result<std::size_t>> read_some(std::span<char> into) override {
     if (!greeted_) {
-      const Status greeting = co_await handshake(ssl::stream_base::server);
+      const Status greeting = co_await handshake();
       if (!greeting) co_return greeting.error();
       greeted_ = true;
       peer_ = identity_of(native());
     }
-    auto [ec, n] =
-        co_await stream_.async_read_some(asio::buffer(into.data(), into.size()), as_tls_result);
+    error_code ec;
+    const auto read = [this, into](std::size_t* n) {
+      return SSL_read_ex(tls_.get(), into.data(), into.size(), n);
+    };
+    const std::size_t n = co_await until_done(read, &ec);
     if (ec == asio::error::eof || ec == ssl::error::stream_truncated) co_return std::size_t(0);
     if (ec) co_return co_await tls_error(ec);
     co_return n;
   }
   Task<Status> write_all(std::string_view bytes) override {
-    auto [ec, n] = co_await asio::async_write(stream_, asio::buffer(bytes), as_tls_result);
-    if (ec) co_return co_await tls_error(ec);
+    while (!bytes.empty()) {
+      error_code ec;
+      const auto write = [this, bytes](std::size_t* n) {
+        return SSL_write_ex(tls_.get(), bytes.data(), bytes.size(), n);
+      };
+      bytes.remove_prefix(co_await until_done(write, &ec));
+      if (ec) co_return co_await tls_error(ec);
+    }
     co_return ok();
   }
-  void close() noexcept override { internal::close(stream_.next_layer()); }
-  void shutdown_write() noexcept override { internal::shutdown_write(stream_.next_layer()); }
-  bool quiet() noexcept override { return internal::quiet(stream_.next_layer()); }
+  void close() noexcept override { internal::close(socket_); }
+  void shutdown_write() noexcept override { internal::shutdown_write(socket_); }
+  bool quiet() noexcept override { return internal::quiet(socket_); }
   PeerIdentity peer() const override { return peer_; }
 
  private:
-  ssl::stream<tcp::socket> stream_;
+  /// Calls `step` again whenever the socket is ready for what it waits for, until it succeeds or
+  /// fails. What it says to have done; 0 with `ec` set.
+  template <class Step>
+  Task<std::size_t> until_done(Step step, error_code* ec) {
+    for (;;) {
+      std::size_t n = 0;
+      ERR_clear_error();
+      errno = 0;
+      const int outcome = step(&n);
+      if (outcome == 1) {
+        // A peer that always has more must not keep all others waiting.
+        if (++in_a_row_ % in_a_row_max == 0) co_await asio::post(asio::use_awaitable);
+        co_return n;
+      }
+      const int why = SSL_get_error(tls_.get(), outcome);
+      if (why != SSL_ERROR_WANT_READ && why != SSL_ERROR_WANT_WRITE) {
+        *ec = failure(why);
+        co_return 0;
+      }
+      in_a_row_ = 0;
+      const bool reads = why == SSL_ERROR_WANT_READ;
+      const auto what = reads ? tcp::socket::wait_read : tcp::socket::wait_write;
+      std::tie(*ec) = co_await socket_.async_wait(what, as_tls_result);
+      if (*ec) co_return 0;
+    }
+  }
+
+  error_code failure(int why) const {
+    const int system = errno;
+    if (!socket_.is_open()) return asio::error::operation_aborted;
+    if (why == SSL_ERROR_ZERO_RETURN) return asio::error::eof;
+    const unsigned long first = ERR_get_error();
+    if (why == SSL_ERROR_SYSCALL && first == 0) {
+      if (system == 0) return ssl::error::stream_truncated;
+      return {system, boost::system::system_category()};
+    }
+    if (ERR_GET_REASON(first) == SSL_R_UNEXPECTED_EOF_WHILE_READING) {
+      return ssl::error::stream_truncated;
+    }
+    return {static_cast<int>(first), asio::error::get_ssl_category()};
+  }
+
+  static constexpr unsigned in_a_row_max = 8;
+  tcp::socket socket_;
+  std::unique_ptr<SSL, internal::FreeWith<SSL_free>> tls_;
   bool greeted_;
+  unsigned in_a_row_ = 0;
   PeerIdentity peer_;
 };
 
@@ -133,7 +241,10 @@ Status use_key_pair(ssl::context& context, const std::string& certificate, const
 void set_floor(ssl::context& context) {
   SSL_CTX_set_min_proto_version(context.native_handle(), TLS1_2_VERSION);
   SSL_CTX_set_options(context.native_handle(), SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION);
-  SSL_CTX_set_mode(context.native_handle(), SSL_MODE_RELEASE_BUFFERS);
+  SSL_CTX_set_mode(context.native_handle(), SSL_MODE_RELEASE_BUFFERS |
+                                                SSL_MODE_ENABLE_PARTIAL_WRITE |
+                                                SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+  SSL_CTX_set_read_ahead(context.native_handle(), 1);
 }
 
 Result<std::shared_ptr<ssl::context>> server_context(const TlsServerOptions& options) {
@@ -164,7 +275,7 @@ class TlsListenerImpl final : public TlsListener {
     auto socket = co_await internal::accept(acceptor_);
     if (!socket) co_return socket.error();
     std::unique_ptr<ByteStream> stream =
-        std::make_unique<TlsStream>(std::move(*socket), *context_, true);
+        std::make_unique<TlsStream>(std::move(*socket), context_->native_handle(), true);
     co_return std::move(stream);
   }
   void close() noexcept override {
@@ -198,7 +309,7 @@ bool expect_name(SSL* tls, const std::string& name) {
 }
 
 Task<Result<std::unique_ptr<ByteStream>>> greet(std::unique_ptr<TlsStream> stream) {
-  const Status greeting = co_await stream->handshake(ssl::stream_base::client);
+  const Status greeting = co_await stream->handshake();
   if (!greeting) co_return greeting.error();
   std::unique_ptr<ByteStream> ready = std::move(stream);
   co_return std::move(ready);
@@ -246,7 +357,8 @@ Task<Result<std::unique_ptr<ByteStream>>> TlsDialer::dial(std::string host, std:
   auto socket = co_await internal::connect(clock_, resolver_, host, port, deadline);
   if (!socket) co_return socket.error();
   const std::string name = context_->server_name.empty() ? host : context_->server_name;
-  auto stream = std::make_unique<TlsStream>(std::move(*socket), context_->tls, false);
+  auto stream =
+      std::make_unique<TlsStream>(std::move(*socket), context_->tls.native_handle(), false);
   if (!expect_name(stream->native(), name)) {
     co_return Error(Errc::invalid, "not usable as a server name: " + name);
   }
