@@ -53,6 +53,70 @@ Task<int> in_folder(Common common, Options options, Task<int> (*measure)(Ground,
   co_return code;
 }
 
+CLI::Range many() {
+  return CLI::Range(1, 100000);
+}
+
+CLI::App* add_race(CLI::App& app, Common* common, RaceOptions* options) {
+  CLI::App* command = app.add_subcommand("race", "Workloads per second, requests, CPU");
+  add_common(command, common);
+  command->add_option("--jobs", options->jobs)->check(many())->capture_default_str();
+  command->add_option("--workers", options->workers)
+      ->check(CLI::Range(1, 100))
+      ->capture_default_str();
+  command->add_option("--slots", options->slots, "Jobs one worker admits at a time")
+      ->check(many())
+      ->capture_default_str();
+  command
+      ->add_option("--kind", options->kind,
+                   "Of the jobs: job, jobset, pytorchjob, rayjob or appwrapper")
+      ->capture_default_str();
+  command->add_option("--dispatcher", options->dispatcher, "Instead of all at once");
+  command
+      ->add_option("--server-latency", options->server_latency_ms,
+                   "Milliseconds by which the API servers answer later")
+      ->check(CLI::Range(0, 10000));
+  command->add_option("--run-seconds", options->run_seconds)->capture_default_str();
+  command->add_option("--patience-seconds", options->patience_seconds)->capture_default_str();
+  return command;
+}
+
+void add_memory(CLI::App& app, Common* common, MemoryOptions* options) {
+  CLI::App* command = app.add_subcommand("memory", "The hub manager's memory with many Workloads");
+  add_common(command, common);
+  command->add_option("--workloads", options->workloads)->check(many())->capture_default_str();
+  command->add_option("--workers", options->workers)
+      ->check(CLI::Range(1, 20))
+      ->capture_default_str();
+}
+
+CLI::App* add_workers(CLI::App& app, Common* common, WorkersOptions* options) {
+  CLI::App* command =
+      app.add_subcommand("workers", "What many idle workers cost the hub's manager");
+  add_common(command, common);
+  command->add_option("--workers", options->workers)
+      ->check(CLI::Range(2, 5000))
+      ->capture_default_str();
+  command
+      ->add_option("--frameworks", options->frameworks,
+                   "Kinds of jobs that the hub dispatches, by commas")
+      ->capture_default_str();
+  return command;
+}
+
+CLI::App* add_webhooks(CLI::App& app, Common* common, WebhookOptions* options) {
+  CLI::App* command =
+      app.add_subcommand("webhooks", "Calls of webhooks: requests per second, CPU, memory");
+  add_common(command, common);
+  command->add_option("--requests", options->requests, "Of each webhook")
+      ->check(many())
+      ->capture_default_str();
+  command->add_option("--connections", options->connections)
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str();
+  return command;
+}
+
 }  // namespace
 }  // namespace regatta::bench
 
@@ -63,51 +127,19 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   Common common;
   RaceOptions race_options;
-  CLI::App* race_command = app.add_subcommand("race", "Workloads per second, requests, CPU");
-  add_common(race_command, &common);
-  const CLI::Range many(1, 100000);
-  race_command->add_option("--jobs", race_options.jobs)->check(many)->capture_default_str();
-  race_command->add_option("--workers", race_options.workers)
-      ->check(CLI::Range(1, 100))
-      ->capture_default_str();
-  race_command->add_option("--slots", race_options.slots, "Jobs one worker admits at a time")
-      ->check(many)
-      ->capture_default_str();
-  race_command
-      ->add_option("--kind", race_options.kind,
-                   "Of the jobs: job, jobset, pytorchjob, rayjob or appwrapper")
-      ->capture_default_str();
-  race_command->add_option("--dispatcher", race_options.dispatcher, "Instead of all at once");
-  race_command
-      ->add_option("--server-latency", race_options.server_latency_ms,
-                   "Milliseconds by which the API servers answer later")
-      ->check(CLI::Range(0, 10000));
-  race_command->add_option("--run-seconds", race_options.run_seconds)->capture_default_str();
-  race_command->add_option("--patience-seconds", race_options.patience_seconds)
-      ->capture_default_str();
   MemoryOptions memory_options;
-  CLI::App* memory_command =
-      app.add_subcommand("memory", "The hub manager's memory with many Workloads");
-  add_common(memory_command, &common);
-  memory_command->add_option("--workloads", memory_options.workloads)
-      ->check(many)
-      ->capture_default_str();
-  memory_command->add_option("--workers", memory_options.workers)
-      ->check(CLI::Range(1, 20))
-      ->capture_default_str();
+  WorkersOptions workers_options;
   WebhookOptions webhook_options;
-  CLI::App* webhook_command =
-      app.add_subcommand("webhooks", "Calls of webhooks: requests per second, CPU, memory");
-  add_common(webhook_command, &common);
-  webhook_command->add_option("--requests", webhook_options.requests, "Of each webhook")
-      ->check(many)
-      ->capture_default_str();
-  webhook_command->add_option("--connections", webhook_options.connections)
-      ->check(CLI::Range(1, 64))
-      ->capture_default_str();
+  const CLI::App* race_command = add_race(app, &common, &race_options);
+  add_memory(app, &common, &memory_options);
+  const CLI::App* workers_command = add_workers(app, &common, &workers_options);
+  const CLI::App* webhook_command = add_webhooks(app, &common, &webhook_options);
   CLI11_PARSE(app, argc, argv);
   if (webhook_command->parsed()) {
     return regatta::run_process([&] { return in_folder(common, webhook_options, webhooks); });
+  }
+  if (workers_command->parsed()) {
+    return regatta::run_process([&] { return in_folder(common, workers_options, workers); });
   }
   if (race_command->parsed()) {
     return regatta::run_process([&] { return in_folder(common, race_options, race); });

@@ -29,6 +29,16 @@ struct MemoryOptions {
 /// Creates workloads of which nearly all wait, and measures the memory of the hub's manager.
 Task<int> memory(Ground ground, MemoryOptions options);
 
+struct WorkersOptions {
+  int workers = 1000;
+  std::string frameworks = "batch/job";  ///< of the hub's configuration, by commas
+  bool json = false;
+};
+
+/// Registers so many workers, which are all one API server, and waits until all are Active. Prints
+/// how long that took, and what each costs the hub's manager while nothing is dispatched.
+Task<int> workers(Ground ground, WorkersOptions options);
+
 struct WebhookOptions {
   int requests = 20000;  ///< of each case
   int connections = 4;

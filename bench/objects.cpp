@@ -46,9 +46,7 @@ std::vector<Json> queue_objects(int group, int slots, bool checked) {
   return {std::move(queue), std::move(local)};
 }
 
-std::vector<Json> fleet_objects(int group, const std::vector<std::string>& workers,
-                                const std::string& dispatcher) {
-  const std::string name = group_name(group);
+std::vector<Json> cluster_objects(const std::vector<std::string>& workers) {
   std::vector<Json> all;
   for (const std::string& worker : workers) {
     Json cluster = object(kueue, "MultiKueueCluster", worker);
@@ -57,6 +55,13 @@ std::vector<Json> fleet_objects(int group, const std::vector<std::string>& worke
     where["location"] = worker;
     all.push_back(std::move(cluster));
   }
+  return all;
+}
+
+std::vector<Json> fleet_objects(int group, const std::vector<std::string>& workers,
+                                const std::string& dispatcher) {
+  const std::string name = group_name(group);
+  std::vector<Json> all = cluster_objects(workers);
   Json config = object(kueue, "MultiKueueConfig", name);
   config["spec"]["clusters"] = workers;
   all.push_back(std::move(config));

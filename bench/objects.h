@@ -23,6 +23,9 @@ std::vector<Json> ground_objects();
 /// of the group.
 std::vector<Json> queue_objects(int group, int slots, bool checked);
 
+/// MultiKueueClusters with these names, whose kubeconfigs are in Secrets.
+std::vector<Json> cluster_objects(const std::vector<std::string>& workers);
+
 /// MultiKueueClusters with these names, whose kubeconfigs are in Secrets, and the config and the
 /// check of the group that they are. The check names that dispatcher, unless it is empty.
 std::vector<Json> fleet_objects(int group, const std::vector<std::string>& workers,

@@ -101,4 +101,11 @@ Usage Process::usage() const {
   return usage;
 }
 
+int Process::descriptors() const {
+  std::error_code ignored;
+  const auto open =
+      std::filesystem::directory_iterator("/proc/" + std::to_string(pid_) + "/fd", ignored);
+  return static_cast<int>(std::distance(begin(open), end(open)));
+}
+
 }  // namespace regatta::bench

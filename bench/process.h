@@ -32,6 +32,8 @@ class Process {
   bool running() const;
   /// Zeros when it has ended.
   Usage usage() const;
+  /// How many files and sockets it has open.
+  int descriptors() const;
 
  private:
   Process(std::string name, std::filesystem::path log, int pid)
