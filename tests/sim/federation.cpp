@@ -158,7 +158,11 @@ struct Federation {
     }
     objects.push_back(priority_class("important", 1000));
     objects.push_back(priority_class("ordinary", 0));
-    objects.push_back(make_kueue("MultiKueueConfig", "all", {{"clusters", scenario.workers}}));
+    std::vector<std::string> named = scenario.workers;
+    named.resize(std::min<std::size_t>(named.size(), 20));  // the API allows no more
+    Json config = make_kueue("MultiKueueConfig", "all", {{"clusters", named}});
+    if (scenario.large()) config["metadata"]["annotations"][select_clusters] = "fleet=simulation";
+    objects.push_back(std::move(config));
     for (const std::string& worker : scenario.workers) {
       objects.push_back(make_secret(worker, worker + ".sim", ca, 0));
       objects.push_back(make_cluster(worker));
@@ -204,7 +208,9 @@ struct Federation {
 
   void look() {
     ++result.steps;
-    history.look();
+    // Links change when time passes.
+    const SteadyPoint now = world.steady();
+    if (!scenario.large() || std::exchange(looked_at, now) != now) history.look();
     for (const auto& invariant : invariants) invariant->stepped();
     if (options.on_look && result.steps % options.steps_between_looks == 0) {
       options.on_look(*hub_list.front(), world.now());
@@ -214,8 +220,22 @@ struct Federation {
   bool over() {
     look();
     if (!history.violations().empty()) return true;
+    // Whether all of it has ended takes long to find out where there is much.
+    if (scenario.large() && world.steady() < next_look_at_all) return false;
+    next_look_at_all = world.steady() + 5s;
     if (submitted < hub_list.size() || (options.faults && !chaos->calm())) return false;
     return every_job_ended(history) && workers_clean(history, expected);
+  }
+
+  /// Every version of every object would be kept: a gigabyte for fifty workers.
+  Task<> forget_history() {
+    for (;;) {
+      co_await world.sleep_for(30s);
+      for (SimCluster* worker : workers()) {
+        worker->server().compact();
+        co_await world.sleep_for(20ms);
+      }
+    }
   }
 
   void start_all() {
@@ -233,10 +253,11 @@ struct Federation {
 
   void run() {
     script.spawn("set up", set_up());
-    world.run_for(10s, [this] { return ready; });
+    world.run_for(10min, [this] { return ready; });
     start_all();
     const SteadyPoint begin = world.steady();
     for (SimCluster* hub : hubs()) script.spawn("jobs", submit_jobs(hub));
+    if (scenario.large()) script.spawn("compaction", forget_history());
     if (options.faults) chaos->start();
     result.bound = options.give_up.value_or(scenario.progress_bound());
     world.run_for(result.bound, [this] { return over(); });
@@ -292,6 +313,7 @@ struct Federation {
   Invariants invariants;
   std::unique_ptr<Chaos> chaos;
   bool ready = false;
+  SteadyPoint looked_at{}, next_look_at_all{};
   std::size_t submitted = 0;
   TaskScope script;
 };

@@ -47,7 +47,11 @@ const Json& spec_of(const apiserver::Stored& object) {
   return at_or_null(object.value(), "spec");
 }
 
+/// The only selector in these worlds is that of fleets which are too large to be named: it selects
+/// every MultiKueueCluster.
 bool lists(const Json& config, const std::string& cluster) {
+  const Json& annotations = at_or_null(at_or_null(config, "metadata"), "annotations");
+  if (!at_or_null(annotations, select_clusters).empty()) return true;
   for (const Json& name : at_or_null(at_or_null(config, "spec"), "clusters")) {
     if (name == cluster) return true;
   }

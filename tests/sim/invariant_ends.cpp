@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 namespace regatta::simtest {
 namespace {
@@ -33,31 +35,60 @@ class QuotaKept final : public Invariant {
 
   void changed(const Changed& c) override {
     if (c.kind != Resource::workloads) return;
-    if (!expected_.lying.contains(c.cluster)) moved_.insert(c.cluster);
+    if (!expected_.lying.contains(c.cluster)) count(c);
     if (c.previous && c.type != apiserver::ChangeType::deleted) given_back(c);
   }
 
   void stepped() override {
-    for (const std::string& cluster : moved_) sum(cluster);
+    for (const std::string& cluster : moved_) judge(cluster);
     moved_.clear();
   }
 
  private:
-  /// Reserved quota never exceeds the nominal quota, and is never below zero.
-  void sum(const std::string& cluster) {
+  /// What that Workload reserves; in amounts as they are counted.
+  std::int64_t reserved_by(const std::string& cluster, const Json& value) {
     std::int64_t used = 0;
-    each(history_, cluster, workloads, [&](const std::string& key, const Json& value) {
-      if (!condition_true(value, "QuotaReserved") || condition_true(value, "Finished")) return;
-      const Json& admission = at_or_null(at_or_null(value, "status"), "admission");
-      for (const Json& set : at_or_null(admission, "podSetAssignments")) {
-        for (const auto& [resource, amount] : at_or_null(set, "resourceUsage").items()) {
-          const auto parsed = api::Quantity::parse(amount.get<std::string>());
-          const std::int64_t one = parsed ? api::resource_amount(resource, *parsed) : -1;
-          if (one < 0) history_.violated(cluster + ": " + key + " uses " + dump_json(amount));
-          used += one;
-        }
+    if (!condition_true(value, "QuotaReserved") || condition_true(value, "Finished")) return 0;
+    const Json& admission = at_or_null(at_or_null(value, "status"), "admission");
+    for (const Json& set : at_or_null(admission, "podSetAssignments")) {
+      for (const auto& [resource, amount] : at_or_null(set, "resourceUsage").items()) {
+        const auto parsed = api::Quantity::parse(amount.get<std::string>());
+        const std::int64_t one = parsed ? api::resource_amount(resource, *parsed) : -1;
+        if (one < 0) history_.violated(cluster + " reserves " + dump_json(amount));
+        used += one;
       }
+    }
+    return used;
+  }
+
+  /// Sums only what changed: there may be a hundred thousand Workloads.
+  void count(const Changed& c) {
+    moved_.insert(c.cluster);
+    const SteadyPoint last = std::exchange(counted_[c.cluster], c.at);
+    if (history_.restored_within(c.cluster, c.at - last)) return count_all(c.cluster);
+    const std::string key = apiserver::store_key(c.object->ns(), c.object->name());
+    const bool gone = c.type == apiserver::ChangeType::deleted;
+    const std::int64_t now = gone ? 0 : reserved_by(c.cluster, c.object->value());
+    std::int64_t& before = reserved_[{c.cluster, key}];
+    used_[c.cluster] += now - before;
+    before = now;
+    if (now == 0) reserved_.erase({c.cluster, key});
+  }
+
+  void count_all(const std::string& cluster) {
+    std::erase_if(reserved_, [&](const auto& entry) { return entry.first.first == cluster; });
+    used_[cluster] = 0;
+    each(history_, cluster, workloads, [&](const std::string& key, const Json& value) {
+      const std::int64_t one = reserved_by(cluster, value);
+      if (one == 0) return;
+      reserved_[{cluster, key}] = one;
+      used_[cluster] += one;
     });
+  }
+
+  /// Reserved quota never exceeds the nominal quota, and is never below zero.
+  void judge(const std::string& cluster) {
+    const std::int64_t used = used_[cluster];
     const std::int64_t most = api::resource_amount(
         "cpu", api::Quantity::parse(std::to_string(expected_.cpus.at(cluster))).value());
     // A manager that has not seen yet that its server went back may give quota away twice. From
@@ -118,6 +149,9 @@ class QuotaKept final : public Invariant {
   }
 
   std::set<std::string> moved_;
+  std::map<std::pair<std::string, std::string>, std::int64_t> reserved_;  ///< by cluster and key
+  std::map<std::string, std::int64_t> used_;
+  std::map<std::string, SteadyPoint> counted_;    ///< when last
   std::map<std::string, std::int64_t> exceeded_;  ///< by how much is reserved, for that reason
 };
 

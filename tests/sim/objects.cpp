@@ -134,8 +134,11 @@ Json make_secret(const std::string& cluster, const std::string& host, const std:
 }
 
 Json make_cluster(const std::string& name) {
-  return make_kueue("MultiKueueCluster", name,
-                    {{"clusterSource", {{"kubeConfig", {{"location", name + "-kubeconfig"}}}}}});
+  Json out =
+      make_kueue("MultiKueueCluster", name,
+                 {{"clusterSource", {{"kubeConfig", {{"location", name + "-kubeconfig"}}}}}});
+  out["metadata"]["labels"] = {{"fleet", "simulation"}};
+  return out;
 }
 
 Json make_check(const std::string& name, const std::string& controller) {

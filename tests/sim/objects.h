@@ -36,6 +36,8 @@ Json make_object(const char* api_version, const char* kind, const std::string& n
 Json make_kueue(const char* kind, const std::string& name, Json spec, const std::string& ns = "");
 Json make_secret(const std::string& cluster, const std::string& host, const std::string& ca,
                  int generation);
+/// Large fleets are selected by a label.
+inline constexpr const char* select_clusters = "multikueue.regatta.dev/select-clusters";
 Json make_cluster(const std::string& name);
 Json make_check(const std::string& name, const std::string& controller);
 

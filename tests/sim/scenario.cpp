@@ -162,13 +162,31 @@ Duration Scenario::progress_bound() const {
   return bound;
 }
 
+namespace {
+
+std::string name_of_worker(int number, const ScenarioOptions& options) {
+  if (options.workers <= 20) return std::string(1, char('a' + number));
+  return "w" + std::to_string(10000 + number);
+}
+
+/// Large fleets have as much work as they can do.
+void enlarge(Scenario* scenario) {
+  scenario->hub_cpus = int(scenario->workers.size()) * scenario->worker_cpus * 8 / 10;
+  scenario->troubles.erase(Trouble::configs);  // names the workers
+  for (auto& [hub, list] : scenario->jobs) {
+    for (JobSpec& job : list) job.after /= std::int64_t(scenario->workers.size());
+  }
+}
+
+}  // namespace
+
 Scenario draw_scenario(const ScenarioOptions& options) {
   Rng rng(options.seed * 0x9E3779B97F4A7C15ull + 7);
   Scenario s;
   s.seed = options.seed;
   s.faults_end = options.faults ? options.faults_end : Duration(0);
   s.troubles = draw_troubles(rng, options);
-  for (int i = 0; i < options.workers; ++i) s.workers.emplace_back(1, char('a' + i));
+  for (int i = 0; i < options.workers; ++i) s.workers.push_back(name_of_worker(i, options));
   if (s.has(Trouble::byzantine)) s.workers.push_back(s.liar = "liar");
   const bool second = s.has(Trouble::two_hubs) || s.has(Trouble::equal_origins);
   if (second) s.hubs.push_back("hub2");
@@ -186,6 +204,7 @@ Scenario draw_scenario(const ScenarioOptions& options) {
     }
   }
   draw_job_kinds(options, &s);
+  if (s.large()) enlarge(&s);
   return s;
 }
 

@@ -105,6 +105,9 @@ struct Scenario {
   Duration faults_end{0};
   std::set<Trouble> troubles;
 
+  /// More workers than a MultiKueueConfig can name, and more jobs than can be looked at in each
+  /// step.
+  bool large() const { return workers.size() > 20; }
   bool has(Trouble trouble) const { return troubles.contains(trouble); }
   /// When everything has ended at the latest, counted from the first Job.
   Duration progress_bound() const;

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <sstream>
+#include <sys/resource.h>
 
 namespace regatta::simtest {
 namespace {
@@ -18,6 +19,7 @@ struct Command {
 
 const char* const usage =
     "usage: %s [--seeds N] [--first S] [--history] [--dispatcher NAME]\n"
+    "       [--workers N] [--jobs N] [--faults-seconds N]\n"
     "       [--with TROUBLE,...] [--only TROUBLE,...]\n"
     "--with adds kinds of trouble to every history, --only draws no others. The kinds:\n";
 
@@ -45,6 +47,12 @@ Command read(int argc, char** argv) {
       command.seeds = std::strtoull(argv[++i], nullptr, 10);
     } else if (word == "--first") {
       command.first = std::strtoull(argv[++i], nullptr, 10);
+    } else if (word == "--workers") {
+      command.options.workers = std::atoi(argv[++i]);
+    } else if (word == "--jobs") {
+      command.options.jobs = std::atoi(argv[++i]);
+    } else if (word == "--faults-seconds") {
+      command.options.faults_end = std::chrono::seconds(std::atoi(argv[++i]));
     } else if (word == "--dispatcher") {
       command.options.dispatcher = argv[++i];
     } else if (word == "--with") {
@@ -88,6 +96,9 @@ int run(Command command) {
               static_cast<unsigned long long>(command.seeds - bad),
               static_cast<unsigned long long>(bad), double(command.seeds) / wall,
               double(command.seeds) / busy);
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  std::printf("%.1f CPU seconds, %.0f MB at most\n", busy, double(usage.ru_maxrss) / 1024);
   return bad == 0 ? 0 : 1;
 }
 
