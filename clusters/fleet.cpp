@@ -136,18 +136,27 @@ void Fleet::open(Member* member, const std::string& name,
     member->remote->replace(std::move(connection));
     return;
   }
-  if (member->remote) member->remote->stop();
+  leave(member->remote.get());
   log_.info("connecting", {{"cluster", name}, {"server", connection.url}});
   member->remote = std::make_shared<RemoteCluster>(deps_, name, std::move(connection));
-  member->remote->on_workload = [this, name](const api::ObjectKey& key) {
-    for (const auto& handler : workload_handlers_) handler(name, key);
-  };
-  member->remote->on_ready_change = [this, name] { queue_.add(name); };
-  member->remote->on_queues = [this, name](const std::string& cluster_queue) {
-    for (const auto& handler : queue_handlers_) handler(name, cluster_queue);
-  };
+  connect_handlers(member->remote.get(), name);
   member->remote->start(scope_);
   if (follows_queues_) member->remote->follow_queues();
+}
+
+void Fleet::connect_handlers(RemoteCluster* remote, const std::string& name) {
+  remote->on_workload = [this, remote, name](const api::ObjectKey& key) {
+    holders_.look(*remote, key);
+    for (const auto& handler : workload_handlers_) handler(name, key);
+  };
+  remote->on_elastic = [this, remote](const jobs::JobId& job) {
+    holders_.look_at_elastic(*remote, job);
+  };
+  remote->on_unreadable_jobs = [this, remote] { holders_.look_at_unreadable_jobs(*remote); };
+  remote->on_ready_change = [this, name] { queue_.add(name); };
+  remote->on_queues = [this, name](const std::string& cluster_queue) {
+    for (const auto& handler : queue_handlers_) handler(name, cluster_queue);
+  };
 }
 
 void Fleet::follow_queues() {
@@ -157,8 +166,14 @@ void Fleet::follow_queues() {
   }
 }
 
+void Fleet::leave(RemoteCluster* remote) {
+  if (!remote) return;
+  holders_.forget(*remote);
+  remote->stop();
+}
+
 void Fleet::disconnect(Member* member) {
-  if (member->remote) member->remote->stop();
+  leave(member->remote.get());
   member->remote.reset();
   member->kubeconfig_digest.clear();
 }

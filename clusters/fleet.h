@@ -1,6 +1,7 @@
 #pragma once
 
 #include "clusters/connector.h"
+#include "clusters/holders.h"
 #include "clusters/local_cluster.h"
 #include "clusters/remote_cluster.h"
 #include "lib/api/cluster_profile.h"
@@ -60,6 +61,7 @@ class Fleet {
   /// member yet.
   bool may_exist(const std::string& cluster) const;
   const std::map<std::string, Member>& members() const { return members_; }
+  const Holders& holders() const { return holders_; }
 
   /// Called when the copy or the job of that Workload changed on that worker.
   void on_workload(std::function<void(const std::string& cluster, const api::ObjectKey&)> handler) {
@@ -97,6 +99,8 @@ class Fleet {
   void open(Member* member, const std::string& name,
             std::variant<WorkerConnection, ConnectFailure> opened);
   void disconnect(Member* member);
+  void leave(RemoteCluster* remote);
+  void connect_handlers(RemoteCluster* remote, const std::string& name);
   void update_loss(Member* member, const std::string& name);
   std::optional<api::Condition> condition(const Member& member,
                                           const api::MultiKueueCluster& cluster) const;
@@ -109,6 +113,7 @@ class Fleet {
   RemoteClusterDeps deps_;
   Log log_;
   std::map<std::string, Member> members_;
+  Holders holders_;
   std::vector<std::function<void(const std::string&, const api::ObjectKey&)>> workload_handlers_;
   std::vector<std::function<void(const std::string&)>> connection_handlers_;
   std::vector<std::function<void(const std::string&, const std::string&)>> queue_handlers_;

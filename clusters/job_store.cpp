@@ -172,6 +172,12 @@ void JobStore::on_health(std::function<void()> handler) {
   for (auto& [kind, informer] : informers_) informer->on_health(handler);
 }
 
+void JobStore::on_unreadable(std::function<void()> handler) {
+  for (auto& [kind, informer] : informers_) {
+    informer->on_unreadable([handler](const api::ObjectKey&) { handler(); });
+  }
+}
+
 JobStore::Informer* JobStore::find(const Kind* kind) const {
   const auto found = std::find_if(informers_.begin(), informers_.end(),
                                   [kind](const auto& entry) { return entry.first == kind; });
@@ -206,6 +212,11 @@ bool JobStore::unreadable(const JobId& id) const {
   const auto& all = members->undecodable();
   return std::any_of(all.begin(), all.end(),
                      [&](const auto& entry) { return entry.first.ns == id.key.ns; });
+}
+
+bool JobStore::any_unreadable() const {
+  return std::any_of(informers_.begin(), informers_.end(),
+                     [](const auto& one) { return !one.second->undecodable().empty(); });
 }
 
 kube::Absence JobStore::absence(const JobId& id) const {
@@ -246,6 +257,12 @@ std::vector<JobPtr> JobStore::by_index(const std::string& index, const std::stri
     }
   }
   return found;
+}
+
+bool JobStore::any_by_index(const std::string& index, const std::string& value) const {
+  return std::any_of(informers_.begin(), informers_.end(), [&](const auto& one) {
+    return !one.first->parent_kind() && !one.second->keys_by_index(index, value).empty();
+  });
 }
 
 std::vector<JobId> JobStore::ids_by_index(const std::string& index,

@@ -65,14 +65,19 @@ class JobStore {
   void on_transition(
       std::function<void(const jobs::JobId&, const jobs::JobPtr&, const jobs::JobPtr&)> handler);
   void on_health(std::function<void()> handler);
+  /// unreadable() changed for some job.
+  void on_unreadable(std::function<void()> handler);
 
   /// Null when there is no such job, or its kind is not followed here.
   jobs::JobPtr get(const jobs::JobId& id) const;
   bool unreadable(const jobs::JobId& id) const;
+  /// Whether any object is.
+  bool any_unreadable() const;
   kube::Absence absence(const jobs::JobId& id) const;
   /// Every job, by kind in the order of kinds(), then by key.
   std::vector<jobs::JobPtr> list() const;
   std::vector<jobs::JobPtr> by_index(const std::string& index, const std::string& value) const;
+  bool any_by_index(const std::string& index, const std::string& value) const;
   std::vector<jobs::JobId> ids_by_index(const std::string& index, const std::string& value) const;
 
   /// The Pods that are planned with that job, by name.

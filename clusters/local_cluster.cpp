@@ -92,6 +92,7 @@ LocalCluster::LocalCluster(LocalClusterDeps deps)
       checks(informer_deps(deps, "informer.admissionchecks")),
       multikueue_clusters(informer_deps(deps, "informer.multikueueclusters")),
       multikueue_configs(informer_deps(deps, "informer.multikueueconfigs")),
+      selection(multikueue_configs, multikueue_clusters),
       workload_priority_classes(informer_deps(deps, "informer.workloadpriorityclasses")),
       priority_classes(informer_deps(deps, "informer.priorityclasses")),
       namespaces(informer_deps(deps, "informer.namespaces")),

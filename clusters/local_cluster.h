@@ -1,5 +1,6 @@
 #pragma once
 
+#include "clusters/cluster_selection.h"
 #include "clusters/job_store.h"
 #include "clusters/local_lookup.h"
 #include "clusters/runtime_store.h"
@@ -137,6 +138,7 @@ class LocalCluster {
   kube::Informer<api::AdmissionCheck> checks;
   kube::Informer<api::MultiKueueCluster> multikueue_clusters;
   kube::Informer<api::MultiKueueConfig> multikueue_configs;
+  ClusterSelection selection;  ///< of workers, by the two before
   kube::Informer<api::WorkloadPriorityClass> workload_priority_classes;
   kube::Informer<api::PriorityClass> priority_classes;
   kube::Informer<api::Namespace> namespaces;

@@ -55,7 +55,7 @@ std::shared_ptr<const api::AdmissionCheck> LocalLookup::admission_check(
 
 std::shared_ptr<const api::MultiKueueConfig> LocalLookup::multikueue_config(
     const std::string& name) const {
-  return cluster_.multikueue_configs.get(api::ObjectKey(name));
+  return cluster_.selection.config(name);
 }
 
 std::shared_ptr<const api::WorkloadPriorityClass> LocalLookup::workload_priority_class(

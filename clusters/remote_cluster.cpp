@@ -1,7 +1,9 @@
 #include "clusters/remote_cluster.h"
 
+#include "jobs/elastic.h"
 #include "jobs/read_job.h"
 #include "lib/api/names.h"
+#include "lib/base/contains.h"
 #include "lib/runtime/backoff.h"
 #include "lib/runtime/deadline.h"
 
@@ -119,14 +121,27 @@ void RemoteCluster::start(TaskScope& scope) {
     if (gone) removing_workloads_.erase(before->metadata.uid);
     if (!stopped_ && on_workload) on_workload(key);
   });
-  jobs.on_transition([this](const auto&, const auto& before, const auto& after) {
+  workloads.on_unreadable([this](const api::ObjectKey& key) {
+    if (!stopped_ && on_workload) on_workload(key);
+  });
+  jobs.on_unreadable([this] {
+    if (!stopped_ && on_unreadable_jobs) on_unreadable_jobs();
+  });
+  jobs.on_transition([this](const jobs::JobId& id, const auto& before, const auto& after) {
+    const auto elastic = [](const jobs::JobPtr& job) {
+      return job && jobs::is_marked_elastic(*job);
+    };
+    const bool was = elastic(before), is = elastic(after);
+    if (was != is && !stopped_ && on_elastic) on_elastic(id);
     const api::ObjectMeta& metadata = after ? after->metadata() : before->metadata();
     const bool gone = before && (!after || before->metadata().uid != metadata.uid);
     if (gone) removing_jobs_.erase(before->metadata().uid);
     if (stopped_ || !on_workload || only_serves_on(before, after)) return;
     std::vector<std::string> names = jobs::workloads_of_copy(after ? *after : *before);
-    if (before && after && jobs::prebuilt_workload(before->metadata()) != names.front()) {
-      names.push_back(jobs::prebuilt_workload(before->metadata()));
+    if (before && after) {
+      for (std::string& name : jobs::workloads_of_copy(*before)) {
+        if (!contains(names, name)) names.push_back(std::move(name));
+      }
     }
     for (const std::string& name : names) on_workload(api::ObjectKey(metadata.ns, name));
   });

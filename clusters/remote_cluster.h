@@ -43,6 +43,9 @@ class RemoteCluster : public std::enable_shared_from_this<RemoteCluster> {
   /// Handlers, to be set before start(): a Workload changed, by its key on the hub; readiness
   /// changed.
   std::function<void(const api::ObjectKey& workload)> on_workload;
+  /// A job that is elastic, or was, changed; jobs that cannot be decoded appeared or went.
+  std::function<void(const jobs::JobId& job)> on_elastic;
+  std::function<void()> on_unreadable_jobs;
   std::function<void()> on_ready_change;
   /// Its queues changed. ClusterQueues that changed are named; empty: any of them.
   std::function<void(const std::string& cluster_queue)> on_queues;

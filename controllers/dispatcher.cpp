@@ -56,7 +56,24 @@ bool refuses(const Error& error) {
 /// many of them at a time.
 constexpr Duration room_interval{500};
 constexpr std::size_t room_batch = 100;
+/// So often, at most, workloads are planned again because workers come and go: a thousand of them
+/// may do so at once.
+constexpr Duration connections_interval{100};
 constexpr Duration next_look_at_unreadable = std::chrono::minutes(1);
+
+/// Index of the hub's Workloads by the recorded cluster, "" for those that wait for one.
+constexpr const char* by_place = "place";
+
+std::vector<std::string> place_of(const api::Workload& workload) {
+  const api::WorkloadStatus& status = workload.status;
+  const bool finished = api::is_true(status.conditions, api::conditions::finished);
+  // What is left of an ended one on a worker is found there.
+  if (status.admission_checks.empty() || finished) return {};
+  if (status.cluster_name) return {*status.cluster_name};
+  const bool asks = api::is_true(status.conditions, api::conditions::quota_reserved);
+  if (!asks && !workload.metadata.deleting()) return {};
+  return {std::string()};
+}
 
 /// The worker may have done what was asked all the same.
 bool unanswered(const Error& error) {
@@ -72,6 +89,7 @@ Dispatcher::Dispatcher(DispatcherDeps deps, DispatcherConfig config)
       workers_(deps.fleet, deps.local),
       watch_(deps.local, deps.fleet, config_.origin, config_.brake),
       room_(deps.local, deps.fleet, config_.plan),
+      connection_changed_(deps.scope.executor()),
       room_changed_(deps.scope.executor()),
       head_starts_(config_.plan.head_start),
       requests_(
@@ -101,8 +119,16 @@ Dispatcher::Dispatcher(DispatcherDeps deps, DispatcherConfig config)
       queue_.add(workload);
     }
   });
-  local.checks.on_change([this](const api::ObjectKey&) { enqueue_all(""); });
-  local.multikueue_configs.on_change([this](const api::ObjectKey&) { enqueue_all(""); });
+  local.workloads.add_index(by_place, place_of);
+  local.checks.on_transition([this](const auto&, const auto& before, const auto& after) {
+    // Whether a check is Active is told of workers, which tell of themselves.
+    const bool same = before && after &&
+                      before->metadata.generation == after->metadata.generation &&
+                      before->metadata.annotations == after->metadata.annotations &&
+                      before->metadata.deleting() == after->metadata.deleting();
+    if (!same) enqueue_all();
+  });
+  local.selection.on_change([this] { enqueue_all(); });
   deps_.fleet.on_workload([this](const std::string& cluster, const api::ObjectKey& key) {
     wake_slices(cluster, key);
     // The garbage collection removes copies that have no Workload on the hub; it looks twice first.
@@ -110,7 +136,8 @@ Dispatcher::Dispatcher(DispatcherDeps deps, DispatcherConfig config)
   });
   deps_.fleet.on_connection([this](const std::string& cluster) {
     watch_.look(cluster);
-    enqueue_all(cluster);
+    connections_.insert(cluster);
+    connection_changed_.notify_all();
   });
   // The operator allows removals, or adopts another hub's objects.
   local.multikueue_clusters.on_transition(
@@ -119,7 +146,8 @@ Dispatcher::Dispatcher(DispatcherDeps deps, DispatcherConfig config)
         const bool labels = room_.in_use() && before->metadata.labels != after->metadata.labels;
         if (!labels && before->metadata.annotations == after->metadata.annotations) return;
         watch_.look(key.name);
-        enqueue_all(key.name);
+        enqueue_all();
+        enqueue_of({key.name});
       });
 }
 
@@ -177,18 +205,35 @@ void Dispatcher::start() {
   };
   room_.start();
   deps_.scope.spawn("room", follow_room());
-  enqueue_all("");
+  enqueue_all();
+  deps_.scope.spawn("connections", follow_connections());
   for (int i = 0; i < config_.workers; ++i) deps_.scope.spawn("dispatch", work());
   if (config_.gc_interval > Duration(0)) deps_.scope.spawn("garbage", collect_garbage());
 }
 
-void Dispatcher::enqueue_all(const std::string& cluster) {
+void Dispatcher::enqueue_all() {
   for (const auto& workload : deps_.local.workloads.list()) {
     if (!workload->status.admission_checks.empty()) queue_.add(workload->metadata.key());
   }
-  const auto* member = deps_.fleet.find(cluster);
-  if (!member || !member->ready()) return;
-  for (const auto& copy : member->remote->workloads.list()) queue_.add(copy->metadata.key());
+}
+
+void Dispatcher::enqueue_of(const std::set<std::string>& clusters) {
+  const auto& workloads = deps_.local.workloads;
+  for (const api::ObjectKey& key : workloads.keys_by_index(by_place, "")) queue_.add(key);
+  for (const std::string& cluster : clusters) {
+    for (const api::ObjectKey& key : workloads.keys_by_index(by_place, cluster)) queue_.add(key);
+    const auto* member = deps_.fleet.find(cluster);
+    if (!member || !member->ready()) continue;
+    for (const auto& copy : member->remote->workloads.list()) queue_.add(copy->metadata.key());
+  }
+}
+
+Task<> Dispatcher::follow_connections() {
+  for (;;) {
+    while (connections_.empty()) co_await connection_changed_.wait();
+    enqueue_of(std::exchange(connections_, {}));
+    co_await deps_.local.clock.sleep_for(connections_interval);
+  }
 }
 
 jobs::JobPtr Dispatcher::owner_of(const api::ObjectKey& workload) const {
@@ -219,6 +264,7 @@ void Dispatcher::nominate_first(const api::Workload& workload, api::WorkloadStat
   });
   const TimePoint now = deps_.local.clock.now();
   group.local.quota_reserved_at = now;
+  group.local.uid = workload.metadata.uid;
   group.local.follows = dispatch::followed_cluster(hub, workload);
   group.config_order = config->spec.clusters;
   const bool compares = room_.compares(group.local);

@@ -129,7 +129,10 @@ class Dispatcher {
   /// The job of the hub that owns the Workload; null when it is not known.
   jobs::JobPtr owner_of(const api::ObjectKey& workload) const;
   std::shared_ptr<clusters::RemoteCluster> remote(const std::string& cluster) const;
-  void enqueue_all(const std::string& cluster);
+  void enqueue_all();
+  /// Plans those workloads again that the connection of these workers is news for.
+  void enqueue_of(const std::set<std::string>& clusters);
+  Task<> follow_connections();
   void wake_followers(const jobs::WorkloadPtr& before, const jobs::WorkloadPtr& after);
   /// All slices of the elastic job that the Workload is a slice of, itself among them.
   std::vector<api::ObjectKey> slices_of(const api::Workload& slice) const;
@@ -148,6 +151,8 @@ class Dispatcher {
   LiveFleet workers_;
   WorkerWatch watch_;
   WorkerRoom room_;
+  std::set<std::string> connections_;  ///< of workers that came or went and were not looked at
+  Wakeup connection_changed_;
   Wakeup room_changed_;
   bool room_news_ = false;
   std::set<api::ObjectKey> compared_;  ///< workloads that race, and whose dispatcher compares

@@ -293,14 +293,14 @@ bool Dispatcher::may_create_job(const api::ObjectKey& key, const std::string& cl
   // An earlier slice of an elastic job may have asked a worker for it.
   std::vector<api::ObjectKey> asked{key};
   if (jobs::is_slice(*workload)) asked = slices_of(*workload);
-  for (const auto& [name, member] : deps_.fleet.members()) {
-    if (name == cluster) continue;
-    for (const api::ObjectKey& one : asked) {
-      if (requests_.under_way(name, one, WorkerVerb::create_job)) return false;
-    }
-    if (member.ready() && remote_job_of(*member.remote, key, deps_.local)) return false;
+  for (const api::ObjectKey& one : asked) {
+    if (requests_.under_way_elsewhere(cluster, one, WorkerVerb::create_job)) return false;
   }
-  return true;
+  const std::set<std::string> holders = may_hold(deps_.fleet, key, owner_of(key));
+  return std::none_of(holders.begin(), holders.end(), [&](const std::string& name) {
+    const auto* member = name == cluster ? nullptr : deps_.fleet.find(name);
+    return member && member->ready() && remote_job_of(*member->remote, key, deps_.local);
+  });
 }
 
 /// A Job of that name exists on the worker: ours, from a create with a lost reply, or a foreign

@@ -8,6 +8,7 @@
 #include "lib/api/own_names.h"
 
 #include <algorithm>
+#include <set>
 
 namespace regatta::controllers {
 namespace {
@@ -82,8 +83,7 @@ bool unreadable_on(const clusters::RemoteCluster& remote, const OnHub& local) {
   });
 }
 
-/// Most workers have nothing of a Workload, so what costs anything comes after that is known. Of a
-/// worker that has nothing and is not the recorded one, nothing rests on how certain that is.
+/// Of a worker that has nothing and is not the recorded one, nothing rests on how certain that is.
 void read_objects(const clusters::RemoteCluster& remote, const clusters::LocalCluster& hub,
                   const OnHub& local, dispatch::WorkerView* worker) {
   const auto copy = remote.workloads.get(local.key);
@@ -231,23 +231,40 @@ dispatch::Certainty certainty_on_hub(const clusters::LocalCluster& hub,
   return hub.unsure(workload) ? Certainty::unconfirmed : certainty;
 }
 
-void LiveFleet::for_each_worker(const api::ObjectKey& workload, const Visit& visit) const {
+std::set<std::string> may_hold(const clusters::Fleet& fleet, const api::ObjectKey& workload,
+                               const jobs::JobPtr& job) {
+  std::set<std::string> names;
+  const bool elastic = job && jobs::is_marked_elastic(*job);
+  const jobs::JobId id = elastic ? jobs::id_of(*job) : jobs::JobId();
+  fleet.holders().add_to(&names, workload, elastic ? &id : nullptr);
+  return names;
+}
+
+void LiveFleet::for_each_worker(const api::ObjectKey& workload,
+                                const std::vector<std::string>& listed, const Visit& visit) const {
   OnHub local{workload, workload.str(), hub_.workloads.get(workload), nullptr};
   if (local.workload) local.job = jobs::owner_of(hub_.objects(), *local.workload);
-  for (const auto& [name, member] : fleet_.members()) {
+  std::set<std::string> holders = may_hold(fleet_, workload, local.job);
+  const auto recorded = local.workload ? local.workload->status.cluster_name : std::nullopt;
+  if (recorded) holders.insert(*recorded);
+  const auto look = [&](const std::string& name, bool holds) {
+    const clusters::Fleet::Member* member = fleet_.find(name);
     dispatch::WorkerView worker;
-    worker.connected = member.ready();
-    worker.lost_since = member.lost_since;
-    if (member.remote && local.job) {
-      worker.kind_served = member.remote->jobs.serves(local.job->kind());
+    if (!member) {
+      if (recorded == name && fleet_.may_exist(name)) visit(name, worker);
+      return;
     }
-    if (member.remote) read_objects(*member.remote, hub_, local, &worker);
+    worker.connected = member->ready();
+    worker.lost_since = member->lost_since;
+    if (member->remote && local.job) {
+      worker.kind_served = member->remote->jobs.serves(local.job->kind());
+    }
+    if (member->remote && holds) read_objects(*member->remote, hub_, local, &worker);
     visit(name, worker);
-  }
-  if (!local.workload || !local.workload->status.cluster_name) return;
-  const std::string& recorded = *local.workload->status.cluster_name;
-  if (!fleet_.members().contains(recorded) && fleet_.may_exist(recorded)) {
-    visit(recorded, dispatch::WorkerView{});
+  };
+  for (const std::string& name : holders) look(name, true);
+  for (const std::string& name : listed) {
+    if (!holders.contains(name)) look(name, false);
   }
 }
 

@@ -4,6 +4,10 @@
 #include "clusters/local_cluster.h"
 #include "dispatch/group.h"
 
+#include <set>
+#include <string>
+#include <vector>
+
 namespace regatta::controllers {
 
 /// Tells objects of this hub from those of another hub that uses the same origin.
@@ -47,6 +51,11 @@ std::vector<jobs::JobPtr> strays_on(const clusters::RemoteCluster& remote,
                                     const clusters::LocalCluster& hub, const jobs::JobPtr& job,
                                     const jobs::JobPtr& owner);
 
+/// The workers that may have something of that Workload, as clusters::Holders says; `job` is the
+/// one on the hub, or null.
+std::set<std::string> may_hold(const clusters::Fleet& fleet, const api::ObjectKey& workload,
+                               const jobs::JobPtr& job);
+
 /// What is known for certain about a Workload of the hub.
 dispatch::Certainty certainty_on_hub(const clusters::LocalCluster& hub,
                                      const api::ObjectKey& workload);
@@ -58,7 +67,8 @@ class LiveFleet final : public dispatch::FleetView {
       : fleet_(fleet), hub_(hub) {}
   /// MultiKueueClusters that are not yet in the fleet, or that cannot be decoded, are visited as
   /// workers that are not connected.
-  void for_each_worker(const api::ObjectKey& workload, const Visit& visit) const override;
+  void for_each_worker(const api::ObjectKey& workload, const std::vector<std::string>& listed,
+                       const Visit& visit) const override;
 
  private:
   const clusters::Fleet& fleet_;

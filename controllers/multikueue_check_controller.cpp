@@ -8,6 +8,9 @@
 namespace regatta::controllers {
 namespace {
 
+/// Hundreds of workers may come and go at once, and each is in the message.
+constexpr Duration between_writes_of_many = std::chrono::seconds(1);
+
 /// Why the annotations that choose workers cannot be used; empty: they can.
 std::string error_in_annotations(const api::AdmissionCheck& check,
                                  placement::Dispatcher configured) {
@@ -40,7 +43,7 @@ MultiKueueCheckController::MultiKueueCheckController(clusters::LocalCluster& loc
       log_(local.log.named("multikueue-checks")),
       queue_(local.clock, scope, Backoff{Duration(50), std::chrono::seconds(30)}) {
   local_.checks.on_change([this](const api::ObjectKey& key) { queue_.add(key.name); });
-  local_.multikueue_configs.on_change([this](const api::ObjectKey&) { enqueue_all(); });
+  local_.selection.on_change([this] { enqueue_all(); });
   local_.multikueue_clusters.on_transition([this](const auto&, const auto& b, const auto& a) {
     const bool same = b && a &&
                       api::is_true(b->status.conditions, api::conditions::active) ==
@@ -70,12 +73,16 @@ lifecycle::CheckView MultiKueueCheckController::view(const api::AdmissionCheck& 
                         parameters->api_group;
     return view;
   }
-  const auto config = local_.multikueue_configs.get(api::ObjectKey(parameters->name));
+  const auto config = local_.selection.config(parameters->name);
   if (!config) {
     view.config_error = "MultiKueueConfig.kueue.x-k8s.io \"" + parameters->name + "\" not found";
     return view;
   }
   view.config_error = error_in_annotations(check, dispatcher_);
+  if (const auto problem = local_.selection.problem(parameters->name)) {
+    view.config_error = "annotation " + std::string(api::annotations::select_clusters) +
+                        " of MultiKueueConfig \"" + parameters->name + "\": " + *problem;
+  }
   if (!view.config_error.empty()) return view;
   view.clusters = config->spec.clusters;
   for (const std::string& name : view.clusters) {
@@ -104,9 +111,18 @@ Task<Status> MultiKueueCheckController::reconcile(std::string name) {
   if (!stored || stored->spec.controller_name != api::multikueue_controller_name) co_return ok();
   api::AdmissionCheck before = *stored;
   api::AdmissionCheck after = before;
-  const api::Condition wanted =
-      lifecycle::check_condition(view(before), before.metadata.generation);
+  const lifecycle::CheckView seen = view(before);
+  const api::Condition wanted = lifecycle::check_condition(seen, before.metadata.generation);
   if (!api::set_condition(&after.status.conditions, wanted, local_.clock.now())) co_return ok();
+  if (seen.clusters.size() > placement::nominated_max) {
+    const SteadyPoint now = local_.clock.steady();
+    SteadyPoint& last = written_[name];
+    if (last != SteadyPoint() && now < last + between_writes_of_many) {
+      queue_.add_after(name, last + between_writes_of_many - now);
+      co_return ok();
+    }
+    last = now;
+  }
   co_return co_await local_.write_status(local_.checks, std::move(before), std::move(after));
 }
 

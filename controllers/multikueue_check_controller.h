@@ -5,6 +5,7 @@
 #include "lifecycle/multikueue_check.h"
 #include "placement/nominate.h"
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,7 @@ class MultiKueueCheckController {
   TaskScope& scope_;
   placement::Dispatcher dispatcher_;
   Log log_;
+  std::map<std::string, SteadyPoint> written_;  ///< checks of many workers: when last
   WorkQueue<std::string> queue_;
 };
 

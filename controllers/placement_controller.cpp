@@ -68,7 +68,7 @@ void PlacementController::watch() {
       [this](const auto&, const auto& before, const auto& after) {
         if (!before || !after || !same_member(*before, *after)) concerns_all();
       });
-  deps_.multikueue_configs.on_change([this](const api::ObjectKey&) { concerns_all(); });
+  deps_.selection.on_change([this] { concerns_all(); });
   const auto annotated = [this](const auto&, const auto& before, const auto& after) {
     if (before && after && before->metadata.annotations != after->metadata.annotations) {
       concerns_all();

@@ -33,7 +33,7 @@ struct PlacementDeps {
   kube::Informer<api::ClusterQueue>& cluster_queues;
   kube::Informer<api::AdmissionCheck>& checks;
   kube::Informer<api::MultiKueueCluster>& multikueue_clusters;
-  kube::Informer<api::MultiKueueConfig>& multikueue_configs;
+  clusters::ClusterSelection& selection;
   kube::InformerDeps informers;  ///< for those of its own
   kube::EventRecorder& events;
   TaskScope& scope;

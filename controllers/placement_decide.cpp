@@ -143,10 +143,9 @@ placement::ChooseInput PlacementController::input_of(
     keep_common(&input.decided, decided);
   }
   const auto found = deps_.checks.get(api::ObjectKey(check));
-  const auto config =
-      found && found->spec.parameters
-          ? deps_.multikueue_configs.get(api::ObjectKey(found->spec.parameters->name))
-          : nullptr;
+  const auto config = found && found->spec.parameters
+                          ? deps_.selection.config(found->spec.parameters->name)
+                          : nullptr;
   if (config) input.listed.insert(config->spec.clusters.begin(), config->spec.clusters.end());
   for (const std::string& name : input.listed) {
     const auto cluster = deps_.multikueue_clusters.get(api::ObjectKey(name));

@@ -75,7 +75,7 @@ ProvideController::ProvideController(clusters::LocalCluster& hub, clusters::Flee
   });
   hub_.workload_priority_classes.on_change([this](const api::ObjectKey&) { enqueue_all(); });
   hub_.checks.on_change([this](const api::ObjectKey&) { enqueue_all(); });
-  hub_.multikueue_configs.on_change([this](const api::ObjectKey&) { enqueue_all(); });
+  hub_.selection.on_change([this] { enqueue_all(); });
 }
 
 void ProvideController::start() {

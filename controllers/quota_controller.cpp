@@ -39,7 +39,7 @@ QuotaController::QuotaController(clusters::LocalCluster& hub, clusters::Fleet& f
     if (!same) enqueue_all();
   });
   hub_.checks.on_change([this](const api::ObjectKey&) { enqueue_all(); });
-  hub_.multikueue_configs.on_change([this](const api::ObjectKey&) {
+  hub_.selection.on_change([this] {
     follow_if_asked();
     enqueue_all();
   });

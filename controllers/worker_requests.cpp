@@ -132,6 +132,15 @@ bool WorkerRequests::under_way(const std::string& worker, const api::ObjectKey& 
   return found != under_way_.end() && found->second.verb == verb;
 }
 
+bool WorkerRequests::under_way_elsewhere(const std::string& worker, const api::ObjectKey& workload,
+                                         WorkerVerb verb) const {
+  for (auto it = under_way_.lower_bound(Line(workload, ""));
+       it != under_way_.end() && it->first.first == workload; ++it) {
+    if (it->second.verb == verb && it->first.second != worker) return true;
+  }
+  return false;
+}
+
 std::optional<SteadyPoint> WorkerRequests::oldest(const api::ObjectKey& workload,
                                                   WorkerVerb verb) const {
   std::optional<SteadyPoint> since;

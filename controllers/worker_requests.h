@@ -57,6 +57,9 @@ class WorkerRequests {
   void settle(const std::string& worker, const api::ObjectKey& workload, WorkerVerb verb);
 
   bool under_way(const std::string& worker, const api::ObjectKey& workload, WorkerVerb verb) const;
+  /// One is under way to another worker than `worker`.
+  bool under_way_elsewhere(const std::string& worker, const api::ObjectKey& workload,
+                           WorkerVerb verb) const;
   /// Since when the oldest one of that verb is under way, on any worker.
   std::optional<SteadyPoint> oldest(const api::ObjectKey& workload, WorkerVerb verb) const;
   /// The last failure of such a request, if none succeeded since.

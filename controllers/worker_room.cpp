@@ -105,9 +105,13 @@ void WorkerRoom::use_if_wanted() {
   hub_.log.named("dispatch").info("workers are compared by what their queues have");
   fleet_.follow_queues();
   for (const auto& workload : hub_.workloads.list()) {
-    const api::ObjectKey key = workload->metadata.key();
-    book_.note_workload(key, workload.get());
-    for (const auto& [name, member] : fleet_.members()) book_.note_copy(name, key);
+    book_.note_workload(workload->metadata.key(), workload.get());
+  }
+  for (const auto& [name, member] : fleet_.members()) {
+    if (!member.remote) continue;
+    for (const auto& copy : member.remote->workloads.list()) {
+      book_.note_copy(name, copy->metadata.key());
+    }
   }
 }
 

@@ -15,6 +15,8 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <set>
+#include <string_view>
 
 namespace regatta::dispatch {
 namespace {
@@ -405,10 +407,11 @@ GroupView read_group(const jobs::Lookup& hub, const FleetView& fleet, const Fore
   } else {
     group.local.deleted = true;
   }
-  fleet.for_each_worker(key, [&](const std::string& name, const WorkerView& worker) {
+  const std::vector<std::string>& order = group.config_order;
+  const std::set<std::string_view> listed(order.begin(), order.end());
+  const auto look = [&](const std::string& name, const WorkerView& worker) {
     ClusterView view = read_cluster(worker, workload.get(), job, !group.local.follows);
-    view.listed = std::find(group.config_order.begin(), group.config_order.end(), name) !=
-                  group.config_order.end();
+    view.listed = listed.contains(name);
     // A config that is gone says nothing about the worker that runs the Job.
     if (group.local.config_missing) view.listed = name == group.local.cluster_name;
     const bool holds =
@@ -423,7 +426,13 @@ GroupView read_group(const jobs::Lookup& hub, const FleetView& fleet, const Fore
       if (taken) view.job = RemoteJob::foreign;
     }
     group.clusters.emplace(name, std::move(view));
-  });
+  };
+  // Of more workers than the API lets a config name, those that have nothing of the workload are
+  // of interest only while it waits for its cluster.
+  const bool chooses =
+      group.local.quota_reserved && !group.local.finished && group.local.cluster_name.empty();
+  const bool all = chooses || order.size() <= placement::nominated_max;
+  fleet.for_each_worker(key, all ? order : std::vector<std::string>(), look);
   return group;
 }
 

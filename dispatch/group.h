@@ -52,8 +52,11 @@ class FleetView {
  public:
   virtual ~FleetView() = default;
   using Visit = std::function<void(const std::string& name, const WorkerView& worker)>;
-  /// Calls `visit` for each worker, by name.
-  virtual void for_each_worker(const api::ObjectKey& workload, const Visit& visit) const = 0;
+  /// Calls `visit` once for each worker that is in `listed` or is recorded as the one that runs the
+  /// workload, and for each that may hold something of it.
+  virtual void for_each_worker(const api::ObjectKey& workload,
+                               const std::vector<std::string>& listed,
+                               const Visit& visit) const = 0;
 };
 
 /// The state of the Workload's admission check that MultiKueue answers, or null.

@@ -98,6 +98,7 @@ Nomination nomination_of(const GroupView& g, TimePoint now, const PlanConfig& co
   input.config_order = g.config_order;
   input.nominated = g.local.nominated;
   input.quota_reserved_at = g.local.quota_reserved_at;
+  input.uid = g.local.uid;
   for (const auto& [name, v] : g.clusters) {
     if (v.connected && v.listed && v.kind_served && v.job != RemoteJob::foreign &&
         !contains(g.local.refused_by, name)) {

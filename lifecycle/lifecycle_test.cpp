@@ -549,6 +549,11 @@ TEST(CheckCondition, SaysWhichClustersAreUsable) {
             "True SomeActiveClusters: Inactive clusters: [b c]");
   EXPECT_EQ(text({"", {"a", "b", "c"}, {"a", "b"}, {"c"}}),
             "False NoUsableClusters: Missing clusters: [a b], Inactive clusters: [c]");
+  std::vector<std::string> many;
+  for (int i = 10; i < 60; ++i) many.push_back(std::to_string(i));
+  EXPECT_EQ(text({"", many, {}, many}),
+            "False NoUsableClusters: Inactive clusters: [10 11 12 13 14 15 16 17 18 19 20 21 22 23 "
+            "24 25 26 27 28 29 and 30 more]");
   EXPECT_EQ(text({"missing parameters reference", {}, {}, {}}),
             "False BadConfig: Cannot load the AdmissionChecks parameters: missing parameters "
             "reference");

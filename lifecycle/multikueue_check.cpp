@@ -2,13 +2,20 @@
 
 #include "lib/api/names.h"
 
+#include <algorithm>
+
 namespace regatta::lifecycle {
 namespace {
 
-/// "[a b]".
+/// The API lets a MultiKueueConfig name so many; there may be more by their labels.
+constexpr std::size_t named_max = 20;
+
+/// "[a b]"; of very many the first, and how many more there are.
 std::string bracketed(const std::vector<std::string>& names) {
   std::string out = "[";
-  for (const std::string& name : names) out += (out.size() > 1 ? " " : "") + name;
+  const std::size_t shown = std::min(names.size(), named_max);
+  for (std::size_t i = 0; i < shown; ++i) out += (i > 0 ? " " : "") + names[i];
+  if (shown < names.size()) out += " and " + std::to_string(names.size() - shown) + " more";
   return out + "]";
 }
 

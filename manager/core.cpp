@@ -93,7 +93,7 @@ controllers::PlacementDeps placement_deps(clusters::LocalCluster& local, const C
           local.cluster_queues,
           local.checks,
           local.multikueue_clusters,
-          local.multikueue_configs,
+          local.selection,
           informer_deps(deps),
           local.events,
           deps.scope,

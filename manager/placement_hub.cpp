@@ -73,6 +73,7 @@ PlacementHub::PlacementHub(PlacementHubDeps deps, PlacementHubConfig config)
       checks_(informer_deps(deps, "informer.admissionchecks")),
       multikueue_clusters_(informer_deps(deps, "informer.multikueueclusters")),
       multikueue_configs_(informer_deps(deps, "informer.multikueueconfigs")),
+      selection_(multikueue_configs_, multikueue_clusters_),
       placement_(placement_deps(), config_.placement) {}
 
 controllers::PlacementDeps PlacementHub::placement_deps() {
@@ -87,7 +88,7 @@ controllers::PlacementDeps PlacementHub::placement_deps() {
           cluster_queues_,
           checks_,
           multikueue_clusters_,
-          multikueue_configs_,
+          selection_,
           informer_deps(deps_, "placement"),
           events_,
           deps_.scope,

@@ -54,6 +54,7 @@ class PlacementHub {
   kube::Informer<api::AdmissionCheck> checks_;
   kube::Informer<api::MultiKueueCluster> multikueue_clusters_;
   kube::Informer<api::MultiKueueConfig> multikueue_configs_;
+  clusters::ClusterSelection selection_;
   controllers::PlacementController placement_;
   bool synced_ = false;
 };

@@ -38,6 +38,8 @@ struct NominationConfig {
   int step_size = 3;
   Duration round = std::chrono::minutes(5);
   bool by_name = false;  ///< incremental goes by cluster name, not by the config's order
+  /// All at once: of more than can be nominated, each twenty have their turn for so long.
+  Duration page = std::chrono::minutes(10);
 };
 
 /// The API allows so many names in status.nominatedClusterNames.
@@ -48,6 +50,7 @@ struct NominationInput {
   std::set<std::string> connected;        ///< of those
   std::vector<std::string> nominated;     ///< status.nominatedClusterNames now
   TimePoint quota_reserved_at{};          ///< the first round starts here
+  std::string uid;                        ///< of the workload: of very many, each asks others first
 };
 
 struct Nomination {
@@ -59,6 +62,8 @@ struct Nomination {
 
 /// The nominations for a workload that holds quota and has no cluster yet. Pure. Rounds follow from
 /// the time of the reservation, so a restart does not start them again.
+///
+/// Of more than can be nominated, all_at_once and incremental ask twenty at a time, in turns.
 ///
 /// all_at_once: the connected clusters, sorted by name. incremental: step_size clusters at once and
 /// step_size more in each round, connected ones in config order, added to those already nominated;

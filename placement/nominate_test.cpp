@@ -2,6 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
 namespace regatta::placement {
 namespace {
 
@@ -44,6 +50,69 @@ TEST(Incremental, MayGoByNameInstead) {
   config.by_name = true;
   const NominationInput given{{"d", "a", "c", "b"}, {"b", "c", "d"}, {}, start};
   EXPECT_EQ(describe(nominate(given, start, config)), "b c +300s");
+}
+
+NominationInput fifty(const std::string& uid) {
+  NominationInput input;
+  input.uid = uid;
+  input.quota_reserved_at = start;
+  for (int i = 10; i < 60; ++i) {
+    input.config_order.push_back("worker-" + std::to_string(i));
+    input.connected.insert(input.config_order.back());
+  }
+  return input;
+}
+
+std::set<std::string> asked_by(const Nomination& nomination) {
+  return {nomination.clusters.begin(), nomination.clusters.end()};
+}
+
+TEST(AllAtOnce, MoreThanCanBeNominatedTakeTurnsOfTenMinutes) {
+  const NominationConfig config;
+  const NominationInput given = fifty("a");
+  std::set<std::string> all;
+  for (const Duration waited : {Duration(0), Duration(10min), Duration(20min)}) {
+    const Nomination turn = nominate(given, start + waited, config);
+    EXPECT_LE(turn.clusters.size(), nominated_max);
+    EXPECT_TRUE(std::is_sorted(turn.clusters.begin(), turn.clusters.end()));
+    EXPECT_EQ(turn.look_again, Duration(10min));
+    EXPECT_EQ(nominate(given, start + waited + 9min, config).clusters, turn.clusters);
+    all.merge(asked_by(turn));
+  }
+  EXPECT_EQ(all, given.connected);
+  EXPECT_EQ(nominate(given, start + 30min, config).clusters,
+            nominate(given, start, config).clusters);
+}
+
+TEST(AllAtOnce, EachWorkloadAsksOthersFirst) {
+  const NominationConfig config;
+  std::map<std::string, int> times;
+  for (int i = 0; i < 100; ++i) {
+    for (const auto& name : nominate(fifty(std::to_string(i)), start, config).clusters) {
+      ++times[name];
+    }
+  }
+  EXPECT_EQ(times.size(), 50u);
+  for (const auto& [name, count] : times) EXPECT_NEAR(count, 40, 20) << name;
+}
+
+TEST(Incremental, TheNextTwentyHaveTheirRoundsAfterTheFirst) {
+  NominationConfig config;
+  config.dispatcher = Dispatcher::incremental;
+  config.step_size = 8;
+  NominationInput given = fifty("a");
+  const auto first_at = [&](Duration waited) {
+    const Nomination round = nominate(given, start + waited, config);
+    given.nominated = round.clusters;
+    return std::to_string(round.clusters.size()) + " from " + round.clusters.front();
+  };
+  EXPECT_EQ(first_at(0s), "8 from worker-10");
+  EXPECT_EQ(first_at(5min), "16 from worker-10");
+  EXPECT_EQ(first_at(10min), "20 from worker-10");
+  EXPECT_EQ(first_at(15min), "8 from worker-30");
+  EXPECT_EQ(first_at(30min), "8 from worker-50");
+  EXPECT_EQ(first_at(40min), "10 from worker-50");
+  EXPECT_EQ(first_at(45min), "8 from worker-10");
 }
 
 const std::vector<std::string> config_order{"d", "a", "c", "b"};

@@ -28,6 +28,9 @@ constexpr std::string_view dispatcher = "multikueue.regatta.dev/dispatcher";
 /// `worker`. Which workers may have a workload, and which of them are asked first.
 constexpr std::string_view worker_filter = "multikueue.regatta.dev/worker-filter";
 constexpr std::string_view worker_score = "multikueue.regatta.dev/worker-score";
+/// On a MultiKueueConfig: a label selector. The MultiKueueClusters that it matches count as listed,
+/// after those of spec.clusters.
+constexpr std::string_view select_clusters = "multikueue.regatta.dev/select-clusters";
 // On a Workload or a job, for dispatchers that compare workers. Label selectors, and names
 // separated by commas, of MultiKueueClusters.
 constexpr std::string_view cluster_selector = "multikueue.regatta.dev/cluster-selector";

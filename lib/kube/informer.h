@@ -77,6 +77,10 @@ class ObjectInformer {
   }
   /// `handler` runs when health().connected or last_error changed.
   void on_health(std::function<void()> handler) { core_.on_health(std::move(handler)); }
+  /// `handler` runs when unreadable() changed for that object.
+  void on_unreadable(std::function<void(const api::ObjectKey&)> handler) {
+    core_.on_unreadable(std::move(handler));
+  }
   /// `values` says under which values an object is found in index `name`.
   void add_index(std::string name, std::function<std::vector<std::string>(const T&)> values) {
     core_.add_index(std::move(name), [values = std::move(values)](const void* object) {

@@ -399,7 +399,7 @@ void InformerCore::replace_store(Listing listing, std::string version) {
     // server was restored, and its versions have reached those that the store knew.
     replace(key, &stored, std::move(entry), &changes);
   }
-  undecodable_ = std::move(listing.undecodable);
+  replace_unreadable(std::move(listing.undecodable));
   version_ = reached_ = std::move(version);
   told_ = deps_.clock.steady();
   health_.last_event = deps_.clock.now();
@@ -417,7 +417,7 @@ void InformerCore::apply(const WatchEvent& event) {
   std::vector<Change> changes;
   if (event.type == WatchEventType::deleted) {
     const api::ObjectKey key = key_of(*event.object);
-    undecodable_.erase(key);
+    set_readable(key);
     const Entry* stored = store_.find(key);
     if (!stored) return note_absent(key, Absence::deleted);
     // The object may have been created again since, by a write that was observed.
@@ -426,12 +426,11 @@ void InformerCore::apply(const WatchEvent& event) {
   } else {
     Result<Decoded> decoded = decode_(*event.object);
     if (!decoded) {
-      api::ObjectKey key = key_of(*event.object);
+      const api::ObjectKey key = key_of(*event.object);
       note_undecodable(key, decoded.error());
-      undecodable_.insert_or_assign(std::move(key), decoded.error());
-      return;
+      return set_unreadable(key, decoded.error());
     }
-    undecodable_.erase(decoded->key);
+    set_readable(decoded->key);
     Entry entry{std::move(decoded->object), std::move(decoded->resource_version), event.bytes};
     put(decoded->key, std::move(entry), &changes);
   }
@@ -490,7 +489,7 @@ void InformerCore::observe(Decoded written) {
 
 void InformerCore::observe_absent(const api::ObjectKey& key, const Object& before) {
   if (get(key) != before) return;
-  undecodable_.erase(key);
+  set_readable(key);
   std::vector<Change> changes;
   erase(key, Absence::read, &changes);
   notify(changes);
@@ -498,7 +497,29 @@ void InformerCore::observe_absent(const api::ObjectKey& key, const Object& befor
 
 void InformerCore::observe_unreadable(const api::ObjectKey& key, const Error& error) {
   if (!undecodable_.contains(key)) note_undecodable(key, error);
-  undecodable_.insert_or_assign(key, error);
+  set_unreadable(key, error);
+}
+
+void InformerCore::set_unreadable(const api::ObjectKey& key, const Error& error) {
+  if (!undecodable_.insert_or_assign(key, error).second) return;
+  for (const auto& handler : unreadable_handlers_) handler(key);
+}
+
+void InformerCore::set_readable(const api::ObjectKey& key) {
+  if (undecodable_.erase(key) == 0) return;
+  for (const auto& handler : unreadable_handlers_) handler(key);
+}
+
+void InformerCore::replace_unreadable(std::map<api::ObjectKey, Error> now) {
+  const std::map<api::ObjectKey, Error> before = std::exchange(undecodable_, std::move(now));
+  for (const auto& handler : unreadable_handlers_) {
+    for (const auto& [key, error] : before) {
+      if (!undecodable_.contains(key)) handler(key);
+    }
+    for (const auto& [key, error] : undecodable_) {
+      if (!before.contains(key)) handler(key);
+    }
+  }
 }
 
 /// Remembers the last objects that went. What is stored again is forgotten in its turn, because

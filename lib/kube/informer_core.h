@@ -113,6 +113,9 @@ class InformerCore {
   void add_index(std::string name, IndexFunction function);
   void on_change(ChangeHandler handler) { change_handlers_.push_back(std::move(handler)); }
   void on_health(std::function<void()> handler) { health_handlers_.push_back(std::move(handler)); }
+  void on_unreadable(std::function<void(const api::ObjectKey&)> handler) {
+    unreadable_handlers_.push_back(std::move(handler));
+  }
 
   Object get(const api::ObjectKey& key) const;
   std::size_t size() const { return store_.size(); }
@@ -184,6 +187,9 @@ class InformerCore {
   Task<> anew_wanted();
   void reindex(const api::ObjectKey& key, const void* before, const void* after);
   void note_undecodable(const api::ObjectKey& key, const Error& error);
+  void set_unreadable(const api::ObjectKey& key, const Error& error);
+  void set_readable(const api::ObjectKey& key);
+  void replace_unreadable(std::map<api::ObjectKey, Error> now);
   void notify(const std::vector<Change>& changes);
   void set_connected(bool connected);
 
@@ -196,6 +202,7 @@ class InformerCore {
   std::map<std::string, Index> indices_;
   std::vector<ChangeHandler> change_handlers_;
   std::vector<std::function<void()>> health_handlers_;
+  std::vector<std::function<void(const api::ObjectKey&)>> unreadable_handlers_;
   InformerHealth health_;
   std::string version_;  ///< up to where the store follows the server; empty: list first
   std::string reached_;  ///< the last version_ that was not empty

@@ -106,7 +106,8 @@ void Federation::wake(const Wake& wake) {
   if (course.phase != CoursePhase::over) due_.insert(course.workload.metadata.key());
 }
 
-void Federation::for_each_worker(const api::ObjectKey& workload, const Visit& visit) const {
+void Federation::for_each_worker(const api::ObjectKey& workload, const std::vector<std::string>&,
+                                 const Visit& visit) const {
   for (const auto& [name, member] : workers_) {
     dispatch::WorkerView view;
     view.connected = member.connected;

@@ -25,7 +25,8 @@ class Federation final : public dispatch::FleetView, private dispatch::FleetPict
   /// Plans for all workloads that changed. Whether any action was carried out.
   bool act(TimePoint now);
 
-  void for_each_worker(const api::ObjectKey& workload, const Visit& visit) const override;
+  void for_each_worker(const api::ObjectKey& workload, const std::vector<std::string>& listed,
+                       const Visit& visit) const override;
 
  private:
   struct Member {

@@ -1,0 +1,78 @@
+#include "tests/component/federation.h"
+
+namespace regatta::test_support {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+/// A hub whose MultiKueueConfig names no worker that there is, and selects workers by their labels.
+class SelectClusters : public Federation {
+ protected:
+  void select(const std::string& selector) {
+    ASSERT_TRUE(cluster_.patch(
+        api::MultiKueueConfig::resource, api::ObjectKey("all"),
+        R"({"metadata": {"annotations": {"multikueue.regatta.dev/select-clusters": ")" + selector +
+            R"("}}, "spec": {"clusters": ["none-such"]}})"));
+  }
+  /// `region` null: without the label.
+  void label(const std::string& worker, const std::string& region) {
+    ASSERT_TRUE(cluster_.patch(api::MultiKueueCluster::resource, api::ObjectKey(worker),
+                               R"({"metadata": {"labels": {"region": )" + region + "}}}"));
+  }
+  std::string check() {
+    const auto found = cluster_.get<api::AdmissionCheck>(api::ObjectKey("mk"));
+    return found ? condition(found->status.conditions, "Active") : "no such check";
+  }
+};
+
+TEST_F(SelectClusters, WorkersWithTheLabelHaveTheJobs) {
+  start_all({"east", "west"});
+  label("west", R"("eu")");
+  select("region in (eu)");
+  settle(2s);
+  EXPECT_EQ(check(), "True SomeActiveClusters: Missing clusters: [none-such]");
+  apply(remote_job_yaml("a"));
+  until("sent", [&] { return held_by("west") == "workloads 1, jobs 1"; });
+  EXPECT_EQ(held_by("east"), "workloads 0, jobs 0");
+}
+
+TEST_F(SelectClusters, ALabelThatComesLaterIsNewsForWaitingWorkloads) {
+  start_all({"east", "west"});
+  select("region=eu");
+  apply(remote_job_yaml("a"));
+  settle(5s);
+  EXPECT_THAT(check(), StartsWith("False NoUsableClusters"));
+  EXPECT_EQ(held_by("east"), "workloads 0, jobs 0");
+  label("east", R"("eu")");
+  until("sent", [&] { return held_by("east") == "workloads 1, jobs 1"; }, 10s);
+}
+
+TEST_F(SelectClusters, AWorkerThatLosesItsLabelIsNoLongerListed) {
+  start_all({"east", "west"});
+  label("east", R"("eu")");
+  select("region=eu");
+  apply(remote_job_yaml("a"));
+  until("sent", [&] { return held_by("east") == "workloads 1, jobs 1"; });
+  label("west", R"("eu")");
+  label("east", "null");
+  until("moved", [&] { return held_by("west") == "workloads 1, jobs 1"; });
+  until("clean", [&] { return held_by("east") == "workloads 0, jobs 0"; });
+}
+
+TEST_F(SelectClusters, ASelectorThatCannotBeReadIsNamed) {
+  start_all({"east"});
+  label("east", R"("eu")");
+  select("region in (eu");
+  until("said", [&] { return check().starts_with("False BadConfig"); });
+  EXPECT_THAT(check(), HasSubstr("annotation multikueue.regatta.dev/select-clusters of "
+                                 "MultiKueueConfig \"all\": "));
+  apply(remote_job_yaml("a"));
+  settle(5s);
+  EXPECT_EQ(held_by("east"), "workloads 0, jobs 0");
+  select("region in (eu)");
+  until("sent", [&] { return held_by("east") == "workloads 1, jobs 1"; });
+}
+
+}  // namespace
+}  // namespace regatta::test_support
