@@ -223,8 +223,22 @@ void Dispatcher::enqueue_of(const std::set<std::string>& clusters) {
   for (const std::string& cluster : clusters) {
     for (const api::ObjectKey& key : workloads.keys_by_index(by_place, cluster)) queue_.add(key);
     const auto* member = deps_.fleet.find(cluster);
-    if (!member || !member->ready()) continue;
-    for (const auto& copy : member->remote->workloads.list()) queue_.add(copy->metadata.key());
+    if (member && member->ready()) enqueue_held(*member->remote);
+  }
+}
+
+/// Of what the worker has, the hub may have ended the workloads meanwhile.
+void Dispatcher::enqueue_held(const clusters::RemoteCluster& worker) {
+  if (worker.jobs.any_unreadable()) return enqueue_all();
+  for (const auto& copy : worker.workloads.list()) queue_.add(copy->metadata.key());
+  for (const auto& [key, error] : worker.workloads.undecodable()) queue_.add(key);
+  const HubIdentity identity(deps_.local, worker.name());
+  for (const jobs::JobPtr& job : worker.jobs.list()) {
+    for (std::string& name : jobs::workloads_of_copy(*job)) {
+      queue_.add(api::ObjectKey(job->metadata().ns, std::move(name)));
+    }
+    if (!jobs::is_marked_elastic(*job)) continue;
+    for (const auto& key : slices_on_hub(*job, deps_.local, identity)) queue_.add(key);
   }
 }
 

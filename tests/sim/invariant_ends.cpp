@@ -61,11 +61,10 @@ class QuotaKept final : public Invariant {
     return used;
   }
 
-  /// Sums only what changed: there may be a hundred thousand Workloads.
+  /// Sums only what changed: there may be a hundred thousand Workloads. A store that went back
+  /// tells no changes; judge() counts all of it.
   void count(const Changed& c) {
     moved_.insert(c.cluster);
-    const SteadyPoint last = std::exchange(counted_[c.cluster], c.at);
-    if (history_.restored_within(c.cluster, c.at - last)) return count_all(c.cluster);
     const std::string key = apiserver::store_key(c.object->ns(), c.object->name());
     const bool gone = c.type == apiserver::ChangeType::deleted;
     const std::int64_t now = gone ? 0 : reserved_by(c.cluster, c.object->value());
@@ -88,6 +87,8 @@ class QuotaKept final : public Invariant {
 
   /// Reserved quota never exceeds the nominal quota, and is never below zero.
   void judge(const std::string& cluster) {
+    const SteadyPoint last = std::exchange(judged_[cluster], history_.now());
+    if (history_.restored_within(cluster, history_.now() - last)) count_all(cluster);
     const std::int64_t used = used_[cluster];
     const std::int64_t most = api::resource_amount(
         "cpu", api::Quantity::parse(std::to_string(expected_.cpus.at(cluster))).value());
@@ -151,7 +152,7 @@ class QuotaKept final : public Invariant {
   std::set<std::string> moved_;
   std::map<std::pair<std::string, std::string>, std::int64_t> reserved_;  ///< by cluster and key
   std::map<std::string, std::int64_t> used_;
-  std::map<std::string, SteadyPoint> counted_;    ///< when last
+  std::map<std::string, SteadyPoint> judged_;     ///< when last
   std::map<std::string, std::int64_t> exceeded_;  ///< by how much is reserved, for that reason
 };
 
