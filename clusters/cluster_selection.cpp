@@ -1,17 +1,8 @@
 #include "clusters/cluster_selection.h"
 
-#include "lib/api/labels.h"
-#include "lib/api/own_names.h"
-#include "lib/base/contains.h"
+#include "lib/api/selected_clusters.h"
 
 namespace regatta::clusters {
-namespace {
-
-std::string selector_of(const api::MultiKueueConfig& config) {
-  return config.metadata.annotation(std::string(api::annotations::select_clusters));
-}
-
-}  // namespace
 
 ClusterSelection::ClusterSelection(kube::Informer<api::MultiKueueConfig>& configs,
                                    kube::Informer<api::MultiKueueCluster>& clusters)
@@ -43,23 +34,20 @@ std::optional<std::string> ClusterSelection::problem(const std::string& name) co
 
 void ClusterSelection::resolve(const std::string& name) {
   const Config config = configs_.get(api::ObjectKey(name));
-  const std::string text = config ? selector_of(*config) : std::string();
-  if (text.empty()) {
+  if (!config || !api::selects_clusters(*config)) {
     selected_.erase(name);
     return;
   }
-  const auto selector = api::Selector::parse(text);
-  if (!selector) {
-    selected_[name] = {config, selector.error().what()};
+  const auto clusters = clusters_.list();
+  std::vector<const api::ObjectMeta*> all;
+  for (const auto& cluster : clusters) all.push_back(&cluster->metadata);
+  auto names = api::listed_clusters(*config, all);
+  if (!names) {
+    selected_[name] = {config, names.error().what()};
     return;
   }
   auto whole = std::make_shared<api::MultiKueueConfig>(*config);
-  std::vector<std::string>& names = whole->spec.clusters;
-  for (const auto& cluster : clusters_.list()) {
-    const api::ObjectMeta& metadata = cluster->metadata;
-    if (metadata.deleting() || !selector->matches(metadata.labels)) continue;
-    if (!contains(config->spec.clusters, metadata.name)) names.push_back(metadata.name);
-  }
+  whole->spec.clusters = std::move(*names);
   selected_[name] = {std::move(whole), {}};
 }
 

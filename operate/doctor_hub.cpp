@@ -1,5 +1,7 @@
 #include "lib/api/kueue.h"
 #include "lib/api/names.h"
+#include "lib/api/own_names.h"
+#include "lib/api/selected_clusters.h"
 #include "lib/base/json_access.h"
 #include "operate/doctor.h"
 #include "operate/questions.h"
@@ -130,10 +132,27 @@ void check_active(const char* kind, const Json& object, Examination* out) {
           text_at(object, {"metadata", "name"}));
 }
 
+Status add_selected(const Json& config, const std::vector<Json>& workers,
+                    std::set<std::string>* names) {
+  const auto read = api::from_json<api::MultiKueueConfig>(config);
+  if (!read || !api::selects_clusters(*read)) return ok();
+  std::vector<api::MultiKueueCluster> clusters;
+  for (const Json& worker : workers) {
+    if (auto one = api::from_json<api::MultiKueueCluster>(worker)) clusters.push_back(*one);
+  }
+  std::vector<const api::ObjectMeta*> all;
+  for (const auto& cluster : clusters) all.push_back(&cluster.metadata);
+  const auto selected = api::listed_clusters(*read, all);
+  if (!selected) return selected.error();
+  names->insert(selected->begin(), selected->end());
+  return ok();
+}
+
 /// The workers of each MultiKueueConfig that exists.
 std::map<std::string, std::set<std::string>> config_workers(const std::vector<Json>& all,
-                                                            const std::set<std::string>& known,
+                                                            const std::vector<Json>& workers,
                                                             Examination* out) {
+  const std::set<std::string> known = names_of(workers);
   std::map<std::string, std::set<std::string>> by_config;
   for (const Json& config : all) {
     const std::string name = text_at(config, {"metadata", "name"});
@@ -146,6 +165,12 @@ std::map<std::string, std::set<std::string>> config_workers(const std::vector<Js
                  "MultiKueueConfig " + name + " names " + worker +
                      ", and there is no such MultiKueueCluster",
                  "regatta register-worker " + worker + ", or take it out of spec.clusters");
+    }
+    if (const Status read = add_selected(config, workers, &by_config[name]); !read) {
+      out->error("hub",
+                 "MultiKueueConfig " + name + " selects nothing: its annotation " +
+                     std::string(api::annotations::select_clusters) + ": " + read.error().what(),
+                 "write a label selector as kubectl get -l takes it");
     }
   }
   return by_config;
@@ -174,7 +199,7 @@ Task<Picture> examine_hub(DoctorDeps deps, Examination* out) {
   picture.ahead = co_await clock_ahead(deps.hub, deps.clock);
   picture.workers = co_await listed(deps.hub, members, out);
   const auto all_configs = co_await listed(deps.hub, configs, out);
-  const auto by_config = config_workers(all_configs, names_of(picture.workers), out);
+  const auto by_config = config_workers(all_configs, picture.workers, out);
   std::map<std::string, std::set<std::string>> by_check;
   for (const Json& check : co_await listed(deps.hub, checks, out)) {
     const Json& spec = object_or_empty(check, {"spec"});

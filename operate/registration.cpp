@@ -2,7 +2,9 @@
 
 #include "lib/api/core.h"
 #include "lib/api/kueue.h"
+#include "lib/api/selected_clusters.h"
 #include "lib/api/yaml.h"
+#include "lib/base/contains.h"
 #include "lib/base/duration.h"
 #include "lib/base/joined.h"
 #include "lib/base/json_access.h"
@@ -277,9 +279,12 @@ Task<Result<std::vector<std::string>>> configs_naming(kube::Client& hub, std::st
   std::vector<std::string> out;
   const auto configs = co_await hub.list<api::MultiKueueConfig>();
   if (!configs) co_return refusal("hub", "listing MultiKueueConfigs", configs.error());
+  const auto found = co_await hub.get<api::MultiKueueCluster>(api::ObjectKey(cluster));
+  std::vector<const api::ObjectMeta*> all;
+  if (found) all.push_back(&found->metadata);
   for (const api::MultiKueueConfig& config : *configs) {
-    const auto& names = config.spec.clusters;
-    if (std::find(names.begin(), names.end(), cluster) != names.end()) {
+    const auto names = api::listed_clusters(config, all);
+    if (contains(names ? *names : config.spec.clusters, cluster)) {
       out.push_back(config.metadata.name);
     }
   }
@@ -306,7 +311,8 @@ Task<Status> register_worker(RegistrationDeps deps, RegistrationOptions options,
   const auto named = co_await configs_naming(deps.hub, options.cluster);
   if (named && named->empty()) {
     deps.say("next: name " + options.cluster +
-             " in spec.clusters of a MultiKueueConfig; until then it gets no Jobs");
+             " in spec.clusters of a MultiKueueConfig, or give it labels that one selects; until "
+             "then it gets no Jobs");
   }
   deps.say("next: renew the token before it ends, with --rotate");
   co_return ok();
@@ -329,10 +335,10 @@ Task<Status> remove_worker(kube::Client& hub, kube::Client* worker, Registration
   const auto named = co_await configs_naming(hub, options.cluster);
   if (!named) co_return named.error();
   if (!named->empty()) {
-    co_return Error(Errc::conflict, "MultiKueueConfig " + joined(*named, ", ") + " names " +
-                                        options.cluster +
-                                        ": take it out of spec.clusters first, and wait until its "
-                                        "Jobs have ended or gone elsewhere");
+    co_return Error(Errc::conflict,
+                    "MultiKueueConfig " + joined(*named, ", ") + " lists " + options.cluster +
+                        ": take it out of spec.clusters, or take the labels away that select it, "
+                        "and wait until its Jobs have ended or gone elsewhere");
   }
   std::vector<Wanted> objects = hub_objects(options.hub_ns, options.cluster, "");
   std::reverse(objects.begin(), objects.end());

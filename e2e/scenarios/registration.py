@@ -108,6 +108,45 @@ def register_workers(env):
     remove(fed)
 
 
+SELECT = "multikueue.regatta.dev/select-clusters"
+
+
+@scenario
+def workers_selected_by_labels(env):
+    """A worker has Jobs while its labels are selected; a selector that cannot be read is told."""
+    fed = strangers(env)
+    for worker in fed.workers:
+        fed.register(worker)
+    fed.hub.kubectl.apply(config(["cpu"]))
+    fed.hub.kubectl.run("annotate", "multikueueconfig", "fleet", f"{SELECT}=gpu in (h100,h200)")
+    fed.wait_queue_active()
+    fed.workers["cpu"].stop_manager()
+    fed.submit(objects.job("first"))
+    fed.wait_for("cpu is asked alone", lambda: nominated(fed, "first") == ["cpu"] or report(nominated(fed, "first")))
+    fed.hub.kubectl.run("label", "multikueuecluster", "h100", "gpu=h100")
+    fed.wait_complete(["first"])
+    assert fed.ran_on("first") == ["h100"], fed.ran_on("first")
+    said = fed.register("h100", "--remove", code=1)
+    assert "MultiKueueConfig fleet lists h100" in said and "labels" in said, said
+    fed.hub.kubectl.run("label", "multikueuecluster", "h100", "gpu-")
+    fed.submit(objects.job("second"))
+    fed.wait_for("cpu is asked alone", lambda: nominated(fed, "second") == ["cpu"] or report(nominated(fed, "second")))
+
+    fed.hub.kubectl.run("annotate", "--overwrite", "multikueueconfig", "fleet", f"{SELECT}=gpu in (h100")
+    fed.wait_for("the check says so", lambda: holding(
+        fed.hub.api.get("admissionchecks", "multikueue"), "Active", "False", "BadConfig"))
+    _, found, _ = fed.doctor()
+    assert any("MultiKueueConfig fleet selects nothing" in one for one in found), found
+    fed.hub.kubectl.run("annotate", "--overwrite", "multikueueconfig", "fleet", f"{SELECT}=gpu=h100")
+    fed.hub.kubectl.run("label", "multikueuecluster", "h100", "gpu=h100")
+    fed.wait_complete(["second"])
+
+
+def nominated(fed, job):
+    workload = fed.workload_of(job)
+    return workload and workload.get("status", {}).get("nominatedClusterNames")
+
+
 def refusals(fed):
     hub = fed.hub.kubeconfig()
     code, out, err = fed.regatta("register-worker", "self", "--hub-kubeconfig", hub,
@@ -119,7 +158,7 @@ def refusals(fed):
     said = fed.register("cpu", "--namespaces", "nowhere", code=1)
     assert "nowhere" in said and "not found" in said, said
     said = fed.register("h100", "--remove", code=1)
-    assert "MultiKueueConfig fleet names h100" in said, said
+    assert "MultiKueueConfig fleet lists h100" in said, said
     code, out, err = fed.regatta("register-worker", "h100", "--dry-run", "--worker-kubeconfig",
                                  fed.workers["h100"].kubeconfig())
     assert code == 0 and "kind: MultiKueueCluster" in out and "<a token" in out, (out, err)

@@ -1,5 +1,7 @@
 #include "whatif/command/load.h"
 
+#include "lib/api/own_names.h"
+#include "lib/api/selected_clusters.h"
 #include "lib/base/joined.h"
 #include "whatif/command/references.h"
 #include "whatif/files.h"
@@ -204,14 +206,24 @@ class Loader {
     if (input.workers.empty()) return;
     std::set<std::string> listed, given;
     for (const ClusterInput& worker : input.workers) given.insert(worker.name);
+    std::vector<const api::ObjectMeta*> clusters;
+    for (const Object& object : input.hub.objects) {
+      const auto* cluster = std::get_if<api::MultiKueueCluster>(&object);
+      if (cluster) clusters.push_back(&cluster->metadata);
+    }
     for (const Object& object : input.hub.objects) {
       const auto* config = std::get_if<api::MultiKueueConfig>(&object);
       if (!config) continue;
-      for (const std::string& name : config->spec.clusters) {
+      const std::string where = "MultiKueueConfig " + config->metadata.name + ": ";
+      const auto names = api::listed_clusters(*config, clusters);
+      if (!names) {
+        warn(where + std::string(api::annotations::select_clusters) +
+             ": selects nothing: " + names.error().what());
+      }
+      for (const std::string& name : names ? *names : config->spec.clusters) {
         listed.insert(name);
         if (given.contains(name)) continue;
-        warn("MultiKueueConfig " + config->metadata.name +
-             ": spec.clusters: there are no manifests of " + name + " (--worker " + name +
+        warn(where + "there are no manifests of " + name + " (--worker " + name +
              "=PATH), so no job runs there");
       }
     }

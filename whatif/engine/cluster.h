@@ -199,6 +199,7 @@ class Cluster final : public jobs::Lookup {
   Run* current_run(const Course& course);
   void plan(Course* course, Due due, TimePoint at, std::uint32_t detail = 0);
   void look_again(Course* course, TimePoint at);
+  void list_clusters();
 
   ClusterSettings settings_;
   Agenda* agenda_;
@@ -214,6 +215,7 @@ class Cluster final : public jobs::Lookup {
   Named<api::Cohort> cohorts_;
   Named<api::AdmissionCheck> checks_;
   Named<api::MultiKueueConfig> configs_;
+  Named<api::MultiKueueConfig> selecting_;  ///< those that select by labels, with what they select
   Named<api::MultiKueueCluster> multikueue_clusters_;
   Named<api::PriorityClass> priority_classes_;
   Named<api::WorkloadPriorityClass> workload_classes_;

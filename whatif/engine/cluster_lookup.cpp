@@ -67,7 +67,8 @@ std::shared_ptr<const api::AdmissionCheck> Cluster::admission_check(const std::s
 
 std::shared_ptr<const api::MultiKueueConfig> Cluster::multikueue_config(
     const std::string& name) const {
-  return find_in(configs_, name);
+  const auto selecting = find_in(selecting_, name);
+  return selecting ? selecting : find_in(configs_, name);
 }
 
 std::shared_ptr<const api::MultiKueueCluster> Cluster::multikueue_cluster(

@@ -1,4 +1,5 @@
 #include "lib/api/names.h"
+#include "lib/api/selected_clusters.h"
 #include "whatif/engine/cluster.h"
 
 #include <nlohmann/json.hpp>
@@ -40,6 +41,23 @@ Cluster::Named<T>* Cluster::objects_of() {
   return nullptr;
 }
 
+/// What labels select may have changed. A selector that cannot be read selects nothing.
+void Cluster::list_clusters() {
+  std::vector<const api::ObjectMeta*> clusters;
+  for (const auto& [name, cluster] : multikueue_clusters_) clusters.push_back(&cluster->metadata);
+  for (const auto& [name, config] : configs_) {
+    if (!api::selects_clusters(*config)) {
+      selecting_.erase(name);
+      continue;
+    }
+    auto whole = std::make_shared<api::MultiKueueConfig>(*config);
+    if (auto names = api::listed_clusters(*config, clusters)) {
+      whole->spec.clusters = std::move(*names);
+    }
+    selecting_[name] = std::move(whole);
+  }
+}
+
 template <class T>
 void Cluster::put(const T& object, TimePoint now) {
   const std::string& name = object.metadata.name;
@@ -47,6 +65,9 @@ void Cluster::put(const T& object, TimePoint now) {
     local_queues_[object.metadata.key()] = std::make_shared<const T>(object);
   } else if (Named<T>* named = objects_of<T>()) {
     (*named)[name] = std::make_shared<const T>(object);
+  }
+  if constexpr (std::same_as<T, api::MultiKueueConfig> || std::same_as<T, api::MultiKueueCluster>) {
+    list_clusters();
   }
   if constexpr (requires { state_.upsert(object, now); }) {
     state_.upsert(object, now);

@@ -315,6 +315,30 @@ TEST(FederationSimulation, AJobOfALostWorkerRunsElsewhereAfterTheTimeout) {
   EXPECT_EQ(a.runs[1].cluster, "west");
 }
 
+TEST(FederationSimulation, LabelsSelectWorkersToo) {
+  SimulationInput input = federation(job("a", 4, 60) + job("b", 4, 60));
+  std::string selecting = hub + job("a", 4, 60) + job("b", 4, 60);
+  const std::string named = "metadata: {name: fleet}\nspec: {clusters: [east, west, north]}";
+  selecting.replace(selecting.find(named), named.size(), R"(metadata:
+  name: fleet
+  annotations: {multikueue.regatta.dev/select-clusters: tier=batch}
+spec: {clusters: [east]}
+---
+{apiVersion: kueue.x-k8s.io/v1beta2, kind: MultiKueueCluster,
+ metadata: {name: north, labels: {tier: batch}},
+ spec: {clusterSource: {kubeConfig: {location: n, locationType: Secret}}}}
+---
+{apiVersion: kueue.x-k8s.io/v1beta2, kind: MultiKueueCluster,
+ metadata: {name: west, labels: {tier: web}},
+ spec: {clusterSource: {kubeConfig: {location: w, locationType: Secret}}}})");
+  input.hub.objects = objects(selecting);
+  const Report report = simulate(std::move(input));
+  std::set<std::string> ran;
+  for (const char* name : {"a", "b"}) ran.insert(record(report, name).runs.at(0).cluster);
+  EXPECT_EQ(ran, (std::set<std::string>{"east", "north"}));
+  EXPECT_LT(record(report, "b").runs.at(0).started_at, at(60));
+}
+
 TEST(FederationSimulation, AJobDeletedOnTheHubLeavesNothingOnTheWorkers) {
   SimulationInput input = federation(job("a", 4, 7200) + job("b", 4, 60), {"4", "0", "0"});
   ManifestReader reader(start);

@@ -372,6 +372,29 @@ Clusters (MultiKueueConfig fleet)
 )"));
 }
 
+TEST(Account, ShowsOfALargeFleetWhatIsNominated) {
+  std::string selecting = hub;
+  const std::string metadata = "kind: MultiKueueConfig, metadata: {name: fleet}";
+  selecting.replace(selecting.find(metadata), metadata.size(),
+                    "kind: MultiKueueConfig, metadata: {name: fleet, annotations: "
+                    "{multikueue.regatta.dev/select-clusters: tier=batch}}");
+  for (int i = 0; i < 30; ++i) {
+    selecting +=
+        "---\n{apiVersion: kueue.x-k8s.io/v1beta2, kind: MultiKueueCluster, metadata: "
+        "{name: w" +
+        std::to_string(i) +
+        ", labels: {tier: batch}}, spec: {clusterSource: {kubeConfig: {location: k, "
+        "locationType: Secret}}}}\n";
+  }
+  const Told told(selecting + workload("w", 1, remote("  nominatedClusterNames: [east, w7]\n")));
+  EXPECT_THAT(told.text(), testing::HasSubstr(R"(
+  east      yes         no        yes         Connected
+  south     no          no        no          there is no MultiKueueCluster of that name
+  w7        yes         no        no          
+  and 30 clusters that are not nominated
+)"));
+}
+
 TEST(Account, SaysWhyOtherClustersAreNotAsked) {
   std::string status = remote("  nominatedClusterNames: [east]\n");
   const std::string reserved = "  - {type: QuotaReserved";

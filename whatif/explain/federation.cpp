@@ -2,6 +2,7 @@
 
 #include "lib/api/names.h"
 #include "lib/api/own_names.h"
+#include "lib/api/selected_clusters.h"
 
 #include <algorithm>
 
@@ -28,6 +29,15 @@ const api::AdmissionCheck* multikueue_check(const std::vector<Object>& objects,
   return nullptr;
 }
 
+std::vector<const api::ObjectMeta*> all_clusters(const std::vector<Object>& objects) {
+  std::vector<const api::ObjectMeta*> found;
+  for (const Object& object : objects) {
+    const auto* cluster = std::get_if<api::MultiKueueCluster>(&object);
+    if (cluster != nullptr) found.push_back(&cluster->metadata);
+  }
+  return found;
+}
+
 bool contains(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
@@ -50,7 +60,9 @@ std::optional<FederationView> federation_of(const std::vector<Object>& objects,
   std::vector<std::string> names;
   if (const auto* config = find<api::MultiKueueConfig>(objects, view.config); config != nullptr) {
     view.config_exists = true;
-    names = config->spec.clusters;
+    // A selector that cannot be read selects nothing; the check's condition says so.
+    const auto listed = api::listed_clusters(*config, all_clusters(objects));
+    names = listed ? *listed : config->spec.clusters;
   }
   const std::vector<std::string>& nominated = workload.status.nominated_cluster_names;
   for (const std::string& name : nominated) {

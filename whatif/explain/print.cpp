@@ -7,6 +7,8 @@
 namespace regatta::whatif {
 namespace {
 
+constexpr std::size_t workers_shown = 20;
+
 using admission::Explanation;
 using admission::QuotaLine;
 
@@ -146,12 +148,20 @@ void print_federation(const FederationView& view, std::ostream& out) {
   out << "\nClusters (MultiKueueConfig " << view.config
       << (view.config_exists ? "" : ", which does not exist") << ")\n";
   Table table({"cluster", "nominated", "runs it", "connected", "message"});
+  // Of a large fleet, those that have to do with the workload.
+  const bool some = view.workers.size() > workers_shown;
+  std::size_t others = 0;
   for (const WorkerView& worker : view.workers) {
+    if (some && !worker.nominated && !worker.winner && worker.exists) {
+      ++others;
+      continue;
+    }
     table.add({worker.name, worker.nominated ? "yes" : "no", worker.winner ? "yes" : "no",
                worker.connected ? "yes" : "no",
                worker.exists ? worker.message : "there is no MultiKueueCluster of that name"});
   }
   if (!table.empty()) table.print(out, 2);
+  if (others > 0) out << "  and " << others << " clusters that are not nominated\n";
   if (!view.told.empty()) out << "  " << view.told << ".\n";
 }
 
