@@ -326,11 +326,11 @@ spec: {clusters: [east]}
 ---
 {apiVersion: kueue.x-k8s.io/v1beta2, kind: MultiKueueCluster,
  metadata: {name: north, labels: {tier: batch}},
- spec: {clusterSource: {kubeConfig: {location: n, locationType: Secret}}}}
+ spec: {clusterSource: {kubeConfig: {location: north, locationType: Secret}}}}
 ---
 {apiVersion: kueue.x-k8s.io/v1beta2, kind: MultiKueueCluster,
  metadata: {name: west, labels: {tier: web}},
- spec: {clusterSource: {kubeConfig: {location: w, locationType: Secret}}}})");
+ spec: {clusterSource: {kubeConfig: {location: west, locationType: Secret}}}})");
   input.hub.objects = objects(selecting);
   const Report report = simulate(std::move(input));
   std::set<std::string> ran;

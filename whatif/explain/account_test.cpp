@@ -390,9 +390,12 @@ TEST(Account, ShowsOfALargeFleetWhatIsNominated) {
   EXPECT_THAT(told.text(), testing::HasSubstr(R"(
   east      yes         no        yes         Connected
   south     no          no        no          there is no MultiKueueCluster of that name
-  w7        yes         no        no          
+  w7        yes         no        no
   and 30 clusters that are not nominated
 )"));
+  EXPECT_THAT(next_steps(told.account), testing::SizeIs(6));
+  EXPECT_EQ(next_steps(told.account).back(),
+            "Repair the connections to 28 other clusters (kubectl get multikueueclusters).");
 }
 
 TEST(Account, SaysWhyOtherClustersAreNotAsked) {

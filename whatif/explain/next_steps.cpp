@@ -186,16 +186,24 @@ std::vector<std::string> steps_with_quota(const Account& account) {
     steps.push_back("Create MultiKueueConfig " + view.config + ", which check " + view.check +
                     " names.");
   }
+  constexpr std::size_t repairs_max = 3;
+  std::size_t lost = 0;
   for (const WorkerView& worker : view.workers) {
     if (!worker.exists) {
       steps.push_back("Create MultiKueueCluster " + worker.name + ".");
     } else if (!worker.connected) {
-      steps.push_back("Repair the connection to cluster " + worker.name + " (" + worker.reason +
-                      ": " + worker.message + ").");
+      if (++lost > repairs_max) continue;
+      const std::string why =
+          worker.reason.empty() ? "" : " (" + worker.reason + ": " + worker.message + ")";
+      steps.push_back("Repair the connection to cluster " + worker.name + why + ".");
     } else if (worker.nominated) {
       steps.push_back("Ask cluster " + worker.name + " with a kubeconfig of its own: regatta " +
                       "explain workload " + account.explanation.key.str() + " --kubeconfig …");
     }
+  }
+  if (lost > repairs_max) {
+    steps.push_back("Repair the connections to " + std::to_string(lost - repairs_max) +
+                    " other clusters (kubectl get multikueueclusters).");
   }
   return steps;
 }
