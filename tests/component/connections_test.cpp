@@ -318,6 +318,26 @@ TEST_F(Connections, LossAndReturnConcernTheirWorkloadsAtOnce) {
       3s);
 }
 
+TEST_F(Connections, AJobAloneIsRemovedFromAWorkerThatComesBackAfterItsEnd) {
+  manager::CoreConfig config;
+  config.dispatch.plan.worker_lost_timeout = 120s;
+  start_all({"east", "west"}, config);
+  apply(remote_job_yaml("j"));
+  until("won", [&] {
+    const auto workload = workload_of("j");
+    return workload && workload->status.cluster_name;
+  });
+  const std::string first = *workload_of("j")->status.cluster_name;
+  until("it has the job", [&] { return held_by(first) == "workloads 1, jobs 1"; }, 3s);
+  network_.faults(first).partitioned = true;
+  TestCluster& lost = *workers_.at(first).cluster;
+  ASSERT_TRUE(lost.remove(api::Workload::resource, workload_of("j")->metadata.key()));
+  until("it ended elsewhere", [&] { return condition_of("j", "Finished") != ""; }, 1200s);
+  ASSERT_EQ(held_by(first), "workloads 0, jobs 1");
+  network_.faults(first).partitioned = false;
+  until("the job is removed", [&] { return held_by(first) == "workloads 0, jobs 0"; }, 120s);
+}
+
 TEST_F(Connections, AWorkerThatStaysAwayLosesItsJobsToAnother) {
   manager::CoreConfig config;
   config.dispatch.plan.worker_lost_timeout = 120s;
