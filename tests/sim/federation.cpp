@@ -230,11 +230,11 @@ struct Federation {
   /// Every version of every object would be kept: a gigabyte for fifty workers.
   Task<> forget_history() {
     for (;;) {
-      co_await world.sleep_for(30s);
       for (SimCluster* worker : workers()) {
         worker->server().compact();
-        co_await world.sleep_for(20ms);
+        co_await world.sleep_for(Duration(10s) / std::int64_t(workers().size()));
       }
+      for (SimCluster* hub : hubs()) hub->server().compact();
     }
   }
 
