@@ -32,7 +32,7 @@ Task<Result<std::unique_ptr<Federation>>> Federation::start(Ground ground,
   co_return federation;
 }
 
-Task<Status> Federation::define(const RacedKind& kind) {
+Task<Status> Federation::define(const lab::RacedKind& kind) {
   const Json definition = kind.definition();
   if (definition.is_null()) co_return ok();
   for (const auto& cluster : clusters_) {

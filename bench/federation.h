@@ -1,8 +1,8 @@
 #pragma once
 
 #include "bench/cluster.h"
-#include "bench/kinds.h"
 #include "bench/requests.h"
+#include "lab/kinds/raced_kind.h"
 
 namespace regatta::bench {
 
@@ -11,7 +11,7 @@ struct FederationOptions {
   int slots = 128;         ///< Jobs that one worker admits at a time
   int hub_slots = 384;     ///< that the hub dispatches at a time to one group
   std::string dispatcher;  ///< empty: all at once
-  const RacedKind* kind = &plain_jobs();
+  const lab::RacedKind* kind = &lab::plain_jobs();
 };
 
 /// A hub and its workers, connected and idle.
@@ -29,7 +29,7 @@ class Federation {
  private:
   Task<Status> wait_connected(Clock& clock);
   Task<Status> set_up(FederationOptions options);
-  Task<Status> define(const RacedKind& kind);
+  Task<Status> define(const lab::RacedKind& kind);
 
   std::vector<std::unique_ptr<Cluster>> clusters_;  ///< the hub first
 };

@@ -57,7 +57,7 @@ struct Submission {
   Status outcome = ok();
 };
 struct Submitted {
-  const RacedKind* kind = &plain_jobs();
+  const lab::RacedKind* kind = &lab::plain_jobs();
   int count = 0;
   int groups = 1;
   double run_seconds = 0;

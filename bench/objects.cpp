@@ -76,6 +76,23 @@ std::vector<Json> fleet_objects(int group, const std::vector<std::string>& worke
   return all;
 }
 
+Json raced_job(const lab::RacedKind& kind, const std::string& name, const std::string& queue,
+               double run_seconds) {
+  const Json container = {{"name", "main"},
+                          {"image", "registry.example/train:1"},
+                          {"args", {"--epochs", "3"}},
+                          {"resources", {{"requests", {{"cpu", "1"}, {"memory", "1Gi"}}}}}};
+  const Json pod = {{"restartPolicy", "Never"}, {"containers", Json::array({container})}};
+  std::string seconds = dump_json(Json(run_seconds));
+  Json metadata = {{"name", name},
+                   {"namespace", job_namespace},
+                   {"labels", {{"kueue.x-k8s.io/queue-name", queue}}},
+                   {"annotations",
+                    {{"sandbox.regatta.dev/run-seconds", std::move(seconds)},
+                     {"sandbox.regatta.dev/pods", "false"}}}};
+  return kind.make(std::move(metadata), {{"spec", pod}});
+}
+
 Json kubeconfig_secret(const std::string& worker, const std::string& kubeconfig) {
   Json secret = object("v1", "Secret", worker);
   secret["metadata"]["namespace"] = "kueue-system";

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "lab/kinds/raced_kind.h"
 #include "lib/base/json.h"
 
 #include <string>
@@ -30,6 +31,10 @@ std::vector<Json> cluster_objects(const std::vector<std::string>& workers);
 /// check of the group that they are. The check names that dispatcher, unless it is empty.
 std::vector<Json> fleet_objects(int group, const std::vector<std::string>& workers,
                                 const std::string& dispatcher);
+
+/// A job in that LocalQueue that runs for `run_seconds`.
+Json raced_job(const lab::RacedKind& kind, const std::string& name, const std::string& queue,
+               double run_seconds);
 
 Json kubeconfig_secret(const std::string& worker, const std::string& kubeconfig);
 

@@ -21,8 +21,8 @@ double seconds_between(Instant from, Instant to) {
 Task<> submit_some(kube::Client& client, Submitted what, int* next, Submission* submission) {
   while (*next < what.count && submission->outcome) {
     const int number = (*next)++;
-    std::string body = dump_json(
-        what.kind->make(job_name(number), group_name(number % what.groups), what.run_seconds));
+    std::string body = dump_json(raced_job(*what.kind, job_name(number),
+                                           group_name(number % what.groups), what.run_seconds));
     const auto made =
         co_await client.create_raw(what.kind->resource, job_namespace, std::move(body));
     if (!made) submission->outcome = made.error();
@@ -61,7 +61,7 @@ Task<Result<std::size_t>> count(Cluster& cluster, api::ResourceInfo resource,
   co_return found;
 }
 
-Task<Result<bool>> is_clean(Cluster& cluster, const RacedKind& kind) {
+Task<Result<bool>> is_clean(Cluster& cluster, const lab::RacedKind& kind) {
   for (const api::ResourceInfo& resource : {api::Workload::resource, kind.resource}) {
     const std::function<bool(const Json&)> any = [](const Json&) { return true; };
     const auto left = co_await count(cluster, resource, any);
@@ -71,7 +71,7 @@ Task<Result<bool>> is_clean(Cluster& cluster, const RacedKind& kind) {
   co_return true;
 }
 
-Task<Status> wait_clean(Federation& fleet, const RacedKind& kind, Clock& clock) {
+Task<Status> wait_clean(Federation& fleet, const lab::RacedKind& kind, Clock& clock) {
   constexpr Duration poll_every{20};
   for (std::size_t i = 1; i < fleet.clusters().size();) {
     const auto clean = co_await is_clean(*fleet.clusters()[i], kind);
@@ -94,7 +94,7 @@ std::vector<Usage> usage_of(const Federation& fleet) {
 /// The race itself; the watcher runs beside it.
 class Race {
  public:
-  Race(Federation& fleet, const RacedKind& kind, Ground ground, RaceOptions options)
+  Race(Federation& fleet, const lab::RacedKind& kind, Ground ground, RaceOptions options)
       : fleet_(fleet),
         kind_(kind),
         clock_(ground.clock),
@@ -153,7 +153,7 @@ class Race {
   }
 
   Federation& fleet_;
-  const RacedKind& kind_;
+  const lab::RacedKind& kind_;
   Clock& clock_;
   RaceOptions options_;
   Watcher watcher_;
@@ -249,7 +249,7 @@ Task<> submit(kube::Client& client, Submitted what, Submission* submission) {
 }
 
 Task<int> race(Ground ground, RaceOptions options) {
-  const auto kind = raced_kind(options.kind);
+  const auto kind = lab::raced_kind(options.kind);
   if (!kind) {
     std::fprintf(stderr, "regatta_bench: %s\n", kind.error().what().c_str());
     co_return 2;

@@ -1,7 +1,9 @@
 #include "lab/conformance/command.h"
 #include "lab/demo/demo.h"
 #include "lab/federation/commands.h"
+#include "lab/kinds/raced_kind.h"
 #include "lab/servers/servers.h"
+#include "lib/base/joined.h"
 
 #include <CLI/CLI.hpp>
 #include <functional>
@@ -77,6 +79,12 @@ void add_layout_options(CLI::App* command, LayoutOptions* options) {
       ->capture_default_str();
   command->add_option("--dispatcher", options->dispatcher, "all-at-once, incremental or external")
       ->check(CLI::IsMember({"all-at-once", "incremental", "external"}))
+      ->capture_default_str();
+  command
+      ->add_option("--kinds", options->kinds,
+                   "Kinds of jobs, by commas: " + joined(raced_kind_names(), ", "))
+      ->delimiter(',')
+      ->check(CLI::IsMember(raced_kind_names()))
       ->capture_default_str();
   command->add_flag("--pods,!--no-pods", options->pods, "Whether Jobs have Pod objects");
   command->add_option(

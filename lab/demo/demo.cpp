@@ -59,18 +59,19 @@ Race make_race(const SandboxState& state) {
   return Race(std::move(workers), std::move(capacities));
 }
 
-Result<std::vector<DemoJob>> jobs_of(int count, std::uint64_t seed) {
+Result<std::vector<DemoJob>> jobs_of(const SandboxState& state, int count, std::uint64_t seed) {
   const auto examples = manifest::objects_below(lab::examples(), "examples/jobs/");
   if (!examples) return examples.error();
+  const auto kinds = raced_kinds(state.kinds);
+  if (!kinds) return kinds.error();
   Rng rng(seed);
-  return mix_jobs(*examples, count, rng);
+  return mix_jobs(*examples, *kinds, count, rng);
 }
 
 Task<Status> submit(kube::Client& client, const DemoJob& job) {
   std::string body = dump_json(job.object);
   std::string ns = job.key.ns;
-  const auto created =
-      co_await client.create_raw(api::Job::resource, std::move(ns), std::move(body));
+  const auto created = co_await client.create_raw(job.resource, std::move(ns), std::move(body));
   if (!created) co_return created.error().within("submitting " + job.key.str());
   co_return ok();
 }
@@ -93,7 +94,7 @@ class Demo {
   }
 
   Task<> run(Status* outcome, std::optional<Summary>* summary) {
-    auto jobs = jobs_of(options_.jobs, options_.seed);
+    auto jobs = jobs_of(federation_.state(), options_.jobs, options_.seed);
     *outcome = jobs ? watchers_.start(federation_, scope_) : Status(jobs.error());
     if (!*outcome) co_return;
     co_await watchers_.wait_synced();
@@ -237,7 +238,7 @@ Task<int> submit_all(std::string folder, int count, std::uint64_t seed) {
                               std::move(*state));
   auto connection = federation.connect(federation.state().hub().name, "regatta-demo");
   if (!connection) co_return fail(connection.error());
-  const auto jobs = jobs_of(count, seed);
+  const auto jobs = jobs_of(federation.state(), count, seed);
   if (!jobs) co_return fail(jobs.error());
   for (const DemoJob& job : *jobs) {
     const Status submitted = co_await submit((*connection)->client(), job);

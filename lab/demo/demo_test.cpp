@@ -12,11 +12,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
-std::vector<DemoJob> mix(int count, std::uint64_t seed) {
+std::vector<DemoJob> mix(int count, std::uint64_t seed,
+                         const std::vector<std::string>& kinds = {"job"}) {
   const auto examples = manifest::objects_below(lab::examples(), "examples/jobs/");
   EXPECT_TRUE(examples);
   Rng rng(seed);
-  auto jobs = mix_jobs(*examples, count, rng);
+  auto jobs = mix_jobs(*examples, *raced_kinds(kinds), count, rng);
   EXPECT_TRUE(jobs) << jobs.error().what();
   return *jobs;
 }
@@ -48,6 +49,21 @@ TEST(JobMix, JobsAreQueuedAndLeftToMultiKueue) {
   EXPECT_EQ(kinds.size(), 4u);
 }
 
+TEST(JobMix, JobsOfOtherKindsHaveThePodOfAnExample) {
+  std::map<std::string, int> kinds;
+  for (const DemoJob& job : mix(100, 1, {"job", "jobset", "rayjob"})) {
+    const std::string kind(job.resource.kind);
+    ++kinds[kind];
+    EXPECT_EQ(job.object["kind"], kind);
+    EXPECT_EQ(job.object["metadata"]["labels"]["kueue.x-k8s.io/queue-name"], "default");
+    EXPECT_EQ(job.object["metadata"]["name"], job.key.name);
+    EXPECT_EQ(job.object["spec"]["managedBy"], "kueue.x-k8s.io/multikueue");
+    EXPECT_GT(job.cpu_milli, 0);
+    if (kind == "JobSet") EXPECT_EQ(job.kind, "jobset");
+  }
+  EXPECT_EQ(kinds.size(), 3u);
+}
+
 TEST(JobMix, NamesAreAsWideAsTheyMustBe) {
   EXPECT_EQ(mix(3, 1).front().key.name, "job-01");
   EXPECT_EQ(mix(1000, 1).front().key.name, "job-0001");
@@ -57,9 +73,10 @@ TEST(JobMix, NamesAreAsWideAsTheyMustBe) {
 TEST(JobMix, CountsHaveLimits) {
   Rng rng(1);
   const auto examples = manifest::objects_below(lab::examples(), "examples/jobs/");
-  EXPECT_FALSE(mix_jobs(*examples, 0, rng));
-  EXPECT_FALSE(mix_jobs(*examples, demo_jobs_max + 1, rng));
-  EXPECT_FALSE(mix_jobs({}, 1, rng));
+  const auto kinds = raced_kinds({"job"});
+  EXPECT_FALSE(mix_jobs(*examples, *kinds, 0, rng));
+  EXPECT_FALSE(mix_jobs(*examples, *kinds, demo_jobs_max + 1, rng));
+  EXPECT_FALSE(mix_jobs({}, *kinds, 1, rng));
 }
 
 class RaceTest : public ::testing::Test {
@@ -88,20 +105,7 @@ class RaceTest : public ::testing::Test {
     if (admitted) object.status.conditions.push_back(condition);
     race.hub_workload(object, now);
   }
-  api::Job running() {
-    api::Job job;
-    job.metadata.ns = key.ns;
-    job.metadata.name = key.name;
-    job.status.start_time = TimePoint(2000ms);
-    return job;
-  }
-  void finish() {
-    api::Job job = running();
-    job.status.conditions.emplace_back();
-    job.status.conditions.back().type = "Complete";
-    job.status.conditions.back().status = api::ConditionStatus::True;
-    race.hub_job(job, TimePoint(5000ms));
-  }
+  void finish() { race.hub_job(key, {.complete = true}, TimePoint(5000ms)); }
   const Runner& runner() { return race.runners().at(key); }
 
   api::ObjectKey key{"team-product", "job-01"};
@@ -118,7 +122,7 @@ TEST_F(RaceTest, FollowsAJobFromPendingToFinished) {
   race.worker_copy("cpu", copy, false);
   workload("a100", true, TimePoint(1400ms));
   EXPECT_EQ(describe(runner()), "won by a100");
-  const api::Job job = running();
+  const JobSeen job{.started = true};
   race.worker_job("a100", key, &job);
   EXPECT_EQ(describe(runner()), "running on a100");
   EXPECT_EQ(race.lanes().at("a100").used.accelerators, 4);
@@ -141,7 +145,7 @@ TEST_F(RaceTest, CopiesSeenBeforeTheHubsWorkloadCount) {
 }
 
 TEST_F(RaceTest, AJobThatRanTwiceIsFound) {
-  const api::Job job = running();
+  const JobSeen job{.started = true};
   race.worker_job("a100", key, &job);
   race.worker_job("a100", key, nullptr);
   race.worker_job("cpu", key, &job);
@@ -154,14 +158,13 @@ TEST_F(RaceTest, AJobThatRanTwiceIsFound) {
 }
 
 TEST_F(RaceTest, ASuspendedCopyOfTheJobDoesNotRun) {
-  api::Job job = running();
-  job.spec.suspend = true;
+  const JobSeen job;
   race.worker_job("a100", key, &job);
   EXPECT_TRUE(runner().ran_on.empty());
 }
 
 TEST_F(RaceTest, TheBoardFitsTheScreen) {
-  const api::Job job = running();
+  const JobSeen job{.started = true};
   race.worker_job("a100", key, &job);
   for (int i = 2; i < 60; ++i) {
     DemoJob more;

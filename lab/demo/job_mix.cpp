@@ -31,7 +31,7 @@ std::string tenths(std::int64_t value) {
   return std::to_string(value / 10) + "." + std::to_string(value % 10);
 }
 
-Result<DemoJob> make_job(const Json& example, std::string name, Rng& rng) {
+Result<DemoJob> make_job(const Json& example, const RacedKind& kind, std::string name, Rng& rng) {
   constexpr std::int64_t shortest = 10;
   constexpr std::int64_t longest = 40;
   DemoJob job;
@@ -41,17 +41,24 @@ Result<DemoJob> make_job(const Json& example, std::string name, Rng& rng) {
   metadata["name"] = name;
   metadata["namespace"] = namespaces[static_cast<std::size_t>(rng.between(0, 1))];
   metadata["annotations"][run_seconds] = tenths(rng.between(shortest, longest));
-  // Sets what a webhook would set on queued and dispatched Jobs.
-  Json& spec = job.object["spec"];
-  spec["suspend"] = true;
-  spec["managedBy"] = "kueue.x-k8s.io/multikueue";
   job.key = api::ObjectKey(metadata["namespace"].get<std::string>(), std::move(name));
-  const Json& pod = spec.at("template").at("spec");
+  job.resource = kind.resource;
+  const Json& pod = example.at("spec").at("template").at("spec");
   const auto cpu = request(pod, "cpu");
   const auto accelerators = request(pod, "nvidia.com/gpu");
   if (!cpu) return cpu.error();
   if (!accelerators) return accelerators.error();
-  const std::int64_t pods = spec.value("parallelism", std::int64_t(1));
+  std::int64_t pods = 1;
+  if (&kind == &plain_jobs()) {
+    // Sets what a webhook would set on queued and dispatched Jobs.
+    Json& spec = job.object["spec"];
+    spec["suspend"] = true;
+    spec["managedBy"] = "kueue.x-k8s.io/multikueue";
+    pods = spec.value("parallelism", std::int64_t(1));
+  } else {
+    job.kind = kind.name;
+    job.object = kind.make(Json(metadata), example.at("spec").at("template"));
+  }
   job.cpu_milli = cpu->milli_value() * pods;
   job.accelerators = accelerators->value() * pods;
   return job;
@@ -59,7 +66,9 @@ Result<DemoJob> make_job(const Json& example, std::string name, Rng& rng) {
 
 }  // namespace
 
-Result<std::vector<DemoJob>> mix_jobs(const std::vector<Json>& examples, int count, Rng& rng) {
+Result<std::vector<DemoJob>> mix_jobs(const std::vector<Json>& examples,
+                                      const std::vector<const RacedKind*>& kinds, int count,
+                                      Rng& rng) {
   if (examples.empty()) return Error(Errc::invalid, "no example of a Job");
   if (count < 1 || count > demo_jobs_max) {
     return Error(Errc::invalid, "1 to " + std::to_string(demo_jobs_max) + " jobs are possible");
@@ -69,7 +78,12 @@ Result<std::vector<DemoJob>> mix_jobs(const std::vector<Json>& examples, int cou
     const auto last = static_cast<std::int64_t>(examples.size()) - 1;
     for (int i = 1; i <= count; ++i) {
       const auto which = static_cast<std::size_t>(rng.between(0, last));
-      auto job = make_job(examples[which], numbered(i, count), rng);
+      // One kind leaves the mix of a seed as it is.
+      const RacedKind* kind = kinds.front();
+      if (kinds.size() > 1) {
+        kind = kinds[static_cast<std::size_t>(rng.between(0, std::int64_t(kinds.size()) - 1))];
+      }
+      auto job = make_job(examples[which], *kind, numbered(i, count), rng);
       if (!job) return job.error();
       jobs.push_back(std::move(*job));
     }

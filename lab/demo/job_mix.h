@@ -1,5 +1,6 @@
 #pragma once
 
+#include "lab/kinds/raced_kind.h"
 #include "lib/api/resource.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
@@ -12,10 +13,11 @@
 
 namespace regatta::lab {
 
-/// A Job to submit, and its requests while it runs.
+/// A job to submit, and its requests while it runs.
 struct DemoJob {
   api::ObjectKey key;
-  std::string kind;  ///< the example from which it was made
+  api::ResourceInfo resource;
+  std::string kind;  ///< the example from which it was made; of other kinds than Jobs its kind
   Json object;
   std::int64_t cpu_milli = 0;
   std::int64_t accelerators = 0;
@@ -23,8 +25,11 @@ struct DemoJob {
 
 constexpr int demo_jobs_max = 100'000;
 
-/// `count` Jobs made from the examples, in a mix that `rng` decides: job-01, job-02 …, in the
-/// namespaces of the examples. Each runs for one to four seconds.
-Result<std::vector<DemoJob>> mix_jobs(const std::vector<Json>& examples, int count, Rng& rng);
+/// `count` jobs of these kinds made from the examples, in a mix that `rng` decides: job-01, job-02
+/// …, in the namespaces of the examples. Each runs for one to four seconds. A job of another kind
+/// than Job has one pod of its example.
+Result<std::vector<DemoJob>> mix_jobs(const std::vector<Json>& examples,
+                                      const std::vector<const RacedKind*>& kinds, int count,
+                                      Rng& rng);
 
 }  // namespace regatta::lab

@@ -1,6 +1,5 @@
 #include "lab/demo/race.h"
 
-#include "lab/cluster/job_status.h"
 #include "lib/api/names.h"
 #include "lib/base/joined.h"
 
@@ -10,16 +9,6 @@
 #include <utility>
 
 namespace regatta::lab {
-namespace {
-
-bool failed(const api::JobStatus& status) {
-  return std::any_of(status.conditions.begin(), status.conditions.end(), [](const auto& c) {
-    return c.type == "Failed" && c.status == api::ConditionStatus::True;
-  });
-}
-
-}  // namespace
-
 Phase Runner::phase() const {
   if (finished) return failed ? Phase::failed : Phase::succeeded;
   if (!running_on.empty()) return Phase::running;
@@ -78,11 +67,11 @@ void Race::hub_workload(const api::Workload& workload, TimePoint now) {
   if (admitted && !runner->admitted) runner->admitted = now;
 }
 
-void Race::hub_job(const api::Job& job, TimePoint now) {
-  const auto found = runners_.find(job.metadata.key());
-  if (found == runners_.end() || found->second.finished || !is_finished(job.status)) return;
+void Race::hub_job(const api::ObjectKey& key, const JobSeen& job, TimePoint now) {
+  const auto found = runners_.find(key);
+  if (found == runners_.end() || found->second.finished || !(job.complete || job.failed)) return;
   found->second.finished = now;
-  found->second.failed = failed(job.status);
+  found->second.failed = job.failed;
   ++finished_;
 }
 
@@ -96,12 +85,12 @@ void Race::worker_copy(const std::string& worker, const api::ObjectKey& workload
   }
 }
 
-void Race::worker_job(const std::string& worker, const api::ObjectKey& key, const api::Job* job) {
+void Race::worker_job(const std::string& worker, const api::ObjectKey& key, const JobSeen* job) {
   const auto found = runners_.find(key);
   if (found == runners_.end()) return;
-  const bool started = job && job->status.start_time && !job->spec.suspend.value_or(false);
+  const bool started = job && job->started;
   if (started) found->second.ran_on.insert(worker);
-  if (started && !is_finished(job->status)) {
+  if (started && !job->complete && !job->failed) {
     found->second.running_on.insert(worker);
   } else {
     found->second.running_on.erase(worker);

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "lab/demo/job_mix.h"
-#include "lib/api/batch.h"
 #include "lib/api/workload.h"
 #include "lib/base/clock.h"
 
@@ -14,6 +13,13 @@
 namespace regatta::lab {
 
 enum class Phase { pending, racing, won, running, succeeded, failed };
+
+/// What the status of a job says.
+struct JobSeen {
+  bool started = false;
+  bool complete = false;
+  bool failed = false;
+};
 
 /// One Job on its way through the race.
 struct Runner {
@@ -47,10 +53,10 @@ class Race {
 
   void submitted(DemoJob job, TimePoint now);
   void hub_workload(const api::Workload& workload, TimePoint now);
-  void hub_job(const api::Job& job, TimePoint now);
-  /// A copy of a Workload was created or deleted. `job` is the owner's key.
+  void hub_job(const api::ObjectKey& key, const JobSeen& job, TimePoint now);
+  /// A copy of a Workload was created or deleted.
   void worker_copy(const std::string& worker, const api::ObjectKey& workload, bool there);
-  void worker_job(const std::string& worker, const api::ObjectKey& key, const api::Job* job);
+  void worker_job(const std::string& worker, const api::ObjectKey& key, const JobSeen* job);
 
   const std::map<api::ObjectKey, Runner>& runners() const { return runners_; }
   const std::vector<std::string>& workers() const { return workers_; }

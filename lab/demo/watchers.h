@@ -3,12 +3,14 @@
 #include "kubeconfig/connection.h"
 #include "lab/demo/race.h"
 #include "lab/federation/federation.h"
+#include "lab/kinds/raced_kind.h"
 #include "lib/kube/informer.h"
 #include "lib/runtime/task_scope.h"
 
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace regatta::lab {
 
@@ -28,12 +30,19 @@ class Watchers {
   std::int64_t remote_objects() const;
 
  private:
+  /// A job of any kind.
+  struct RacedJob {
+    api::ObjectMeta metadata;
+    JobSeen seen;
+  };
+  using Jobs = kube::ObjectInformer<RacedJob>;
   struct View {
-    View(std::unique_ptr<kubeconfig::Connection> connection, const FederationDeps& deps);
+    View(std::unique_ptr<kubeconfig::Connection> connection, const FederationDeps& deps,
+         const std::vector<const RacedKind*>& kinds);
     kube::Client& client() { return connection->client(); }
     std::unique_ptr<kubeconfig::Connection> connection;
     kube::Informer<api::Workload> workloads;
-    kube::Informer<api::Job> jobs;
+    std::vector<std::unique_ptr<Jobs>> jobs;  ///< by kind
   };
 
   void follow_hub(View& view);

@@ -136,8 +136,10 @@ Status Federation::prepare_files(const ClusterState& cluster) const {
   }
   const auto dispatcher = dispatcher_name(state_.dispatcher);
   if (!dispatcher) return dispatcher.error();
+  const auto kinds = raced_kinds(state_.kinds);
+  if (!kinds) return kinds.error();
   const Status config =
-      write_private(files->file("manager.yaml"), manager_config(cluster, *dispatcher));
+      write_private(files->file("manager.yaml"), manager_config(cluster, *dispatcher, *kinds));
   if (!config || cluster.etcd_port == 0) return config;
   return write_private(files->file("tokens.csv"),
                        net::random_token() + ",admin,admin,\"system:masters\"\n");
@@ -220,6 +222,16 @@ Task<> Federation::set_up(const ClusterState& cluster, Status* outcome) {
   if (!crds || !objects || !multikueue) {
     *outcome = Error(Errc::not_found, "the binary carries no CRDs or no examples");
     co_return;
+  }
+  const auto kinds = raced_kinds(state_.kinds);
+  if (!kinds) {
+    *outcome = kinds.error();
+    co_return;
+  }
+  for (const RacedKind* kind : *kinds) {
+    if (Json definition = kind->definition(); !definition.is_null()) {
+      crds->push_back(std::move(definition));
+    }
   }
   *outcome = co_await applier.install_crds(std::move(*crds), deadline);
   if (!*outcome) co_return;

@@ -151,9 +151,11 @@ Result<SandboxState> lay_out(const LayoutOptions& options,
   }
   const auto dispatcher = dispatcher_name(options.dispatcher);
   if (!dispatcher) return dispatcher.error();
+  if (const auto kinds = raced_kinds(options.kinds); !kinds) return kinds.error();
   SandboxState state;
   state.folder = options.folder;
   state.dispatcher = options.dispatcher;
+  state.kinds = options.kinds;
   std::vector<std::string> names = worker_names(options.workers);
   names.insert(names.begin(), "hub");
   for (const std::string& name : names) {
@@ -175,7 +177,8 @@ Result<SandboxState> lay_out(const LayoutOptions& options,
   return state;
 }
 
-std::string manager_config(const ClusterState& cluster, const std::string& dispatcher) {
+std::string manager_config(const ClusterState& cluster, const std::string& dispatcher,
+                           const std::vector<const RacedKind*>& kinds) {
   Json config = Json::object();
   config["apiVersion"] = "config.kueue.x-k8s.io/v1beta2";
   config["kind"] = "Configuration";
@@ -187,6 +190,9 @@ std::string manager_config(const ClusterState& cluster, const std::string& dispa
   config["leaderElection"]["renewDeadline"] = "4s";
   config["leaderElection"]["retryPeriod"] = "2s";
   config["clientConnection"]["qps"] = -1;
+  for (const RacedKind* kind : kinds) {
+    config["integrations"]["frameworks"].push_back(kind->framework);
+  }
   if (cluster.hub) {
     config["multiKueue"]["gcInterval"] = "10s";
     config["multiKueue"]["dispatcherName"] = dispatcher;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "lab/federation/state.h"
+#include "lab/kinds/raced_kind.h"
 #include "lib/base/json.h"
 
 #include <functional>
@@ -19,6 +20,8 @@ struct LayoutOptions {
   std::string assets;   ///< folder of etcd and kube-apiserver; empty: the embedded API server
   int workers = 3;
   std::string dispatcher = "all-at-once";
+  std::vector<std::string> kinds = {
+      "job"};           ///< of jobs (lab/kinds), for which the clusters are made
   bool persist = true;  ///< embedded API servers keep their objects across restarts
   bool pods = true;
   int parent = 0;  ///< every process ends with this parent; 0: no
@@ -35,7 +38,8 @@ Result<SandboxState> lay_out(const LayoutOptions& options,
 /// The dispatcher's name in the configuration file.
 Result<std::string> dispatcher_name(const std::string& option);
 /// The configuration file of one cluster's manager.
-std::string manager_config(const ClusterState& cluster, const std::string& dispatcher);
+std::string manager_config(const ClusterState& cluster, const std::string& dispatcher,
+                           const std::vector<const RacedKind*>& kinds);
 
 /// The hub's objects for these workers, made from the examples for three: one MultiKueueCluster
 /// each, all in the MultiKueueConfig, and as quota the sum of the workers' quotas. `worker_objects`

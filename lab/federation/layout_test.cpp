@@ -49,10 +49,11 @@ TEST(Layout, RefusesWhatCannotBe) {
   EXPECT_FALSE(lay_out({.workers = 0}, port));
   EXPECT_FALSE(lay_out({.workers = 21}, port));
   EXPECT_FALSE(lay_out({.dispatcher = "nobody"}, port));
+  EXPECT_FALSE(lay_out({.kinds = {"cronjob"}}, port));
 }
 
 TEST(Layout, TheStateFileKeepsEverything) {
-  SandboxState state = laid_out({.assets = "/k", .workers = 3});
+  SandboxState state = laid_out({.assets = "/k", .workers = 3, .kinds = {"job", "jobset"}});
   state.components[2].process = {42, 4711};
   const auto again = state_from_json(to_json(state));
   ASSERT_TRUE(again) << again.error().what();

@@ -104,6 +104,7 @@ Json to_json(const SandboxState& state) {
   out["version"] = format_version;
   out["folder"] = state.folder;
   out["dispatcher"] = state.dispatcher;
+  out["kinds"] = state.kinds;
   out["clusters"] = Json::array();
   for (const ClusterState& cluster : state.clusters) out["clusters"].push_back(to_json(cluster));
   out["components"] = Json::array();
@@ -121,6 +122,7 @@ Result<SandboxState> state_from_json(const Json& value) {
     SandboxState state;
     state.folder = value.at("folder").get<std::string>();
     state.dispatcher = value.at("dispatcher").get<std::string>();
+    state.kinds = value.value("kinds", state.kinds);
     for (const Json& cluster : value.at("clusters")) {
       state.clusters.push_back(cluster_from(cluster));
     }

@@ -43,8 +43,9 @@ struct ClusterState {
 struct SandboxState {
   std::string folder;
   std::string dispatcher;
-  std::vector<ClusterState> clusters;  ///< the hub first
-  std::vector<Component> components;   ///< in the order of their start
+  std::vector<std::string> kinds = {"job"};  ///< of jobs (lab/kinds)
+  std::vector<ClusterState> clusters;        ///< the hub first
+  std::vector<Component> components;         ///< in the order of their start
 
   const ClusterState& hub() const { return clusters.front(); }
   const ClusterState* cluster(const std::string& name) const;

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace regatta::bench {
+namespace regatta::lab {
 
 /// A kind of job that is raced.
 struct RacedKind {
@@ -24,15 +24,23 @@ struct RacedKind {
   std::string_view complete = "Complete";
   std::string_view ends_in = {};  ///< the field; empty: a condition
 
-  /// One in that LocalQueue that runs for `run_seconds`.
-  Json make(const std::string& name, const std::string& queue, double run_seconds) const;
+  std::string_view started = {};  ///< field of its status, absent until its pods are started
+
+  /// One with that metadata and these pods, suspended and left to MultiKueue.
+  Json make(Json metadata, const Json& pod_template) const;
   bool is_complete(const Json& job) const;
+  bool has_failed(const Json& job) const;
+  /// It is not suspended, and was started where its status says so.
+  bool is_started(const Json& job) const;
   /// Its CRD, which allows everything; null for what every API server has.
   Json definition() const;
 };
 
 /// `invalid` names those that there are.
 Result<const RacedKind*> raced_kind(std::string_view name);
+/// The same for each of several, none of them twice. There is at least one.
+Result<std::vector<const RacedKind*>> raced_kinds(const std::vector<std::string>& names);
+std::vector<std::string> raced_kind_names();
 const RacedKind& plain_jobs();
 
-}  // namespace regatta::bench
+}  // namespace regatta::lab

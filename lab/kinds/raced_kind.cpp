@@ -1,6 +1,5 @@
-#include "bench/kinds.h"
+#include "lab/kinds/raced_kind.h"
 
-#include "bench/objects.h"
 #include "lib/base/joined.h"
 #include "lib/base/json_access.h"
 
@@ -8,7 +7,7 @@
 
 #include <algorithm>
 
-namespace regatta::bench {
+namespace regatta::lab {
 namespace {
 
 Json spec_of_job(const Json& pod_template) {
@@ -44,12 +43,22 @@ Json spec_of_appwrapper(const Json& pod_template) {
   return {{"components", Json::array({component})}};
 }
 
+bool has_ended(const RacedKind& kind, const Json& job, std::string_view outcome) {
+  const Json& status = at_or_null(job, "status");
+  if (!kind.ends_in.empty()) return text_at(status, std::string(kind.ends_in)) == outcome;
+  const Json& conditions = list_or_empty(status, "conditions");
+  return std::any_of(conditions.begin(), conditions.end(), [&](const Json& one) {
+    return text_at(one, "type") == outcome && text_at(one, "status") == "True";
+  });
+}
+
 const std::vector<RacedKind>& table() {
   static const std::vector<RacedKind> all = {
       {.name = "job",
        .framework = "batch/job",
        .resource = {"batch", "v1", "Job", "jobs"},
-       .spec = spec_of_job},
+       .spec = spec_of_job,
+       .started = "startTime"},
       {.name = "jobset",
        .framework = "jobset.x-k8s.io/jobset",
        .resource = {"jobset.x-k8s.io", "v1alpha2", "JobSet", "jobsets"},
@@ -77,34 +86,27 @@ const std::vector<RacedKind>& table() {
 
 }  // namespace
 
-Json RacedKind::make(const std::string& object_name, const std::string& queue,
-                     double run_seconds) const {
-  const Json container = {{"name", "main"},
-                          {"image", "registry.example/train:1"},
-                          {"args", {"--epochs", "3"}},
-                          {"resources", {{"requests", {{"cpu", "1"}, {"memory", "1Gi"}}}}}};
-  const Json pod = {{"restartPolicy", "Never"}, {"containers", Json::array({container})}};
+Json RacedKind::make(Json metadata, const Json& pod_template) const {
   Json job = {{"apiVersion", resource.api_version()}, {"kind", resource.kind}};
-  std::string seconds = dump_json(Json(run_seconds));
-  job["metadata"] = {{"name", object_name},
-                     {"namespace", job_namespace},
-                     {"labels", {{"kueue.x-k8s.io/queue-name", queue}}},
-                     {"annotations",
-                      {{"sandbox.regatta.dev/run-seconds", std::move(seconds)},
-                       {"sandbox.regatta.dev/pods", "false"}}}};
-  job["spec"] = spec({{"spec", pod}});
+  job["metadata"] = std::move(metadata);
+  job["spec"] = spec(pod_template);
   job[settings]["suspend"] = true;
   job[settings]["managedBy"] = "kueue.x-k8s.io/multikueue";
   return job;
 }
 
 bool RacedKind::is_complete(const Json& job) const {
-  const Json& status = at_or_null(job, "status");
-  if (!ends_in.empty()) return text_at(status, std::string(ends_in)) == complete;
-  const Json& conditions = list_or_empty(status, "conditions");
-  return std::any_of(conditions.begin(), conditions.end(), [&](const Json& one) {
-    return text_at(one, "type") == complete && text_at(one, "status") == "True";
-  });
+  return has_ended(*this, job, complete);
+}
+
+bool RacedKind::has_failed(const Json& job) const {
+  return has_ended(*this, job, "Failed");
+}
+
+bool RacedKind::is_started(const Json& job) const {
+  const Json::json_pointer suspend = settings / "suspend";
+  if (job.contains(suspend) && job.at(suspend) == Json(true)) return false;
+  return started.empty() || at_or_null(job, "status").contains(started);
 }
 
 Json RacedKind::definition() const {
@@ -132,18 +134,33 @@ Json RacedKind::definition() const {
   return crd;
 }
 
-Result<const RacedKind*> raced_kind(std::string_view name) {
+std::vector<std::string> raced_kind_names() {
   std::vector<std::string> names;
+  for (const RacedKind& kind : table()) names.emplace_back(kind.name);
+  return names;
+}
+
+Result<const RacedKind*> raced_kind(std::string_view name) {
   for (const RacedKind& kind : table()) {
     if (kind.name == name) return &kind;
-    names.emplace_back(kind.name);
   }
   return Error(Errc::invalid, "there is no kind \"" + std::string(name) + "\" to race; there are " +
-                                  joined(names, ", "));
+                                  joined(raced_kind_names(), ", "));
+}
+
+Result<std::vector<const RacedKind*>> raced_kinds(const std::vector<std::string>& names) {
+  if (names.empty()) return Error(Errc::invalid, "no kind of job to race is named");
+  std::vector<const RacedKind*> found;
+  for (const std::string& name : names) {
+    const auto kind = raced_kind(name);
+    if (!kind) return kind.error();
+    if (std::find(found.begin(), found.end(), *kind) == found.end()) found.push_back(*kind);
+  }
+  return found;
 }
 
 const RacedKind& plain_jobs() {
   return table().front();
 }
 
-}  // namespace regatta::bench
+}  // namespace regatta::lab
