@@ -76,8 +76,8 @@ std::vector<Json> fleet_objects(int group, const std::vector<std::string>& worke
   return all;
 }
 
-Json raced_job(const lab::RacedKind& kind, const std::string& name, const std::string& queue,
-               double run_seconds) {
+std::vector<Json> raced_job(const lab::RacedKind& kind, const std::string& name,
+                            const std::string& queue, double run_seconds) {
   const Json container = {{"name", "main"},
                           {"image", "registry.example/train:1"},
                           {"args", {"--epochs", "3"}},
@@ -90,7 +90,7 @@ Json raced_job(const lab::RacedKind& kind, const std::string& name, const std::s
                    {"annotations",
                     {{"sandbox.regatta.dev/run-seconds", std::move(seconds)},
                      {"sandbox.regatta.dev/pods", "false"}}}};
-  return kind.make(std::move(metadata), {{"spec", pod}});
+  return kind.make(std::move(metadata), {{"spec", pod}}, group_pods);
 }
 
 Json kubeconfig_secret(const std::string& worker, const std::string& kubeconfig) {

@@ -32,9 +32,12 @@ std::vector<Json> cluster_objects(const std::vector<std::string>& workers);
 std::vector<Json> fleet_objects(int group, const std::vector<std::string>& workers,
                                 const std::string& dispatcher);
 
-/// A job in that LocalQueue that runs for `run_seconds`.
-Json raced_job(const lab::RacedKind& kind, const std::string& name, const std::string& queue,
-               double run_seconds);
+/// Of a group that is raced.
+inline constexpr int group_pods = 16;
+
+/// The objects of a job in that LocalQueue that runs for `run_seconds`.
+std::vector<Json> raced_job(const lab::RacedKind& kind, const std::string& name,
+                            const std::string& queue, double run_seconds);
 
 Json kubeconfig_secret(const std::string& worker, const std::string& kubeconfig);
 

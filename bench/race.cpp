@@ -21,11 +21,14 @@ double seconds_between(Instant from, Instant to) {
 Task<> submit_some(kube::Client& client, Submitted what, int* next, Submission* submission) {
   while (*next < what.count && submission->outcome) {
     const int number = (*next)++;
-    std::string body = dump_json(raced_job(*what.kind, job_name(number),
-                                           group_name(number % what.groups), what.run_seconds));
-    const auto made =
-        co_await client.create_raw(what.kind->resource, job_namespace, std::move(body));
-    if (!made) submission->outcome = made.error();
+    std::vector<Json> objects =
+        raced_job(*what.kind, job_name(number), group_name(number % what.groups), what.run_seconds);
+    for (const Json& object : objects) {
+      std::string body = dump_json(object);
+      const auto made =
+          co_await client.create_raw(what.kind->resource, job_namespace, std::move(body));
+      if (!made) submission->outcome = made.error();
+    }
     submission->accepted[static_cast<std::size_t>(number)] = Clocked::now();
   }
 }
@@ -257,8 +260,9 @@ Task<int> race(Ground ground, RaceOptions options) {
   FederationOptions shape;
   shape.kind = *kind;
   shape.workers = options.workers;
-  shape.slots = options.slots;
-  shape.hub_slots = options.slots * std::min(options.workers, group_size);
+  const int objects = (*kind)->objects(group_pods);
+  shape.slots = options.slots * objects;
+  shape.hub_slots = shape.slots * std::min(options.workers, group_size);
   shape.dispatcher = options.dispatcher;
   ground.server_latency_ms = options.server_latency_ms;
   auto fleet = co_await Federation::start(ground, shape);
@@ -286,7 +290,7 @@ Task<int> race(Ground ground, RaceOptions options) {
     print_summary(result);
   }
   std::fflush(stdout);
-  co_return measured.completed == static_cast<std::size_t>(options.jobs) ? 0 : 1;
+  co_return measured.completed == static_cast<std::size_t>(options.jobs * objects) ? 0 : 1;
 }
 
 }  // namespace regatta::bench

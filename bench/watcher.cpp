@@ -48,7 +48,9 @@ Task<> Watcher::run() {
 void Watcher::note(const Json& workload) {
   const Json& owners = at(at(workload, "metadata"), "ownerReferences");
   if (!owners.is_array() || owners.empty()) return;
-  const Json& owner = at(owners.front(), "name");
+  // That of a group has its name, and no controller.
+  const bool of_job = at(owners.front(), "controller") == true;
+  const Json& owner = at(of_job ? owners.front() : at(workload, "metadata"), "name");
   if (!owner.is_string()) return;
   const auto& name = owner.get_ref<const std::string&>();
   const Instant now = std::chrono::steady_clock::now();

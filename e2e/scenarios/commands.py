@@ -100,9 +100,9 @@ def sandbox_demo(env):
     assert "\x1b[" not in said, "colours although this is no terminal"
     for expected in ("a100", "h100", "cpu", "p50", "p95"):
         assert expected in said, f"{expected!r} is missing in:\n{said}"
-    mixed = "job,jobset,pytorchjob,rayjob,appwrapper"
-    said = sandbox.run("demo", "--jobs", 15, "--kinds", mixed)
-    for expected in ("(jobset) finished", "(rayjob) finished", "15 of 15 jobs succeeded"):
+    mixed = "job,jobset,pytorchjob,rayjob,appwrapper,pod-group"
+    said = sandbox.run("demo", "--jobs", 18, "--kinds", mixed)
+    for expected in ("(jobset) finished", "(pod-group) finished", "18 of 18 jobs succeeded"):
         assert expected in said, f"{expected!r} is missing in:\n{said}"
     none = sandbox.try_run("demo", "--kinds", "cronjob")
     assert none.returncode != 0 and "jobset" in none.stderr, none

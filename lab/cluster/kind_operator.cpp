@@ -1,6 +1,7 @@
 #include "lab/cluster/kind_operator.h"
 
 #include "lib/api/metadata.h"
+#include "lib/api/names.h"
 #include "lib/base/merge_patch.h"
 #include "lib/runtime/worker.h"
 
@@ -14,8 +15,9 @@ const api::PodTemplate& no_template() {
   return none;
 }
 
-kube::InformerOptions where_served() {
+kube::InformerOptions followed(const OperatedKind& kind) {
   kube::InformerOptions options;
+  if (kind.pods) options.label_selector = std::string(api::labels::managed) + "=true";
   options.absent_retry = std::chrono::minutes(2);
   options.forbidden_is_absent = true;
   return options;
@@ -27,7 +29,7 @@ KindOperator::KindOperator(KindOperatorDeps deps, const OperatedKind& kind)
     : deps_(std::move(deps)),
       kind_(kind),
       jobs_({deps_.client, deps_.clock, deps_.rng, deps_.executor, deps_.log}, kind.resource,
-            where_served(), decode),
+            followed(kind), decode),
       scope_(deps_.executor),
       queue_(deps_.clock, scope_) {
   jobs_.on_transition([this](const api::ObjectKey& key, const auto& before, const auto& after) {

@@ -23,9 +23,9 @@ struct KindOperatorDeps {
 };
 
 /// The operator of one kind of jobs. It runs those that say how long they run
-/// (`sandbox.regatta.dev/run-seconds`) and leaves others alone. They have no pods: only their
-/// status tells how they go. plan_operated() makes every decision. An operator that is started anew
-/// lets jobs that run begin their time anew.
+/// (`sandbox.regatta.dev/run-seconds`) and leaves others alone. They have no pods, or are some:
+/// only their status tells how they go. plan_operated() makes every decision. An operator that is
+/// started anew lets jobs that run begin their time anew.
 ///
 /// A kind that the API does not serve has no jobs, and is asked for again every two minutes.
 class KindOperator {

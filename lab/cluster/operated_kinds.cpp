@@ -2,6 +2,7 @@
 
 #include "lib/base/json_access.h"
 
+#include <algorithm>
 #include <string>
 
 namespace regatta::lab {
@@ -111,6 +112,14 @@ void appwrapper_details(const Json&, Phase phase, TimePoint now, Json* status) {
   }
 }
 
+void pod_details(const Json&, Phase phase, TimePoint now, Json* status) {
+  for (const char* type : {"PodScheduled", "Initialized"}) say(status, type, true, now);
+  for (const char* type : {"ContainersReady", "Ready"}) {
+    say(status, type, phase == Phase::running, now);
+  }
+  if (!status->contains("startTime")) (*status)["startTime"] = format_rfc3339(now);
+}
+
 OperatedKind trainer(const char* version, const char* kind, const char* plural,
                      const char* controller) {
   return {{"kubeflow.org", version, kind, plural},
@@ -119,6 +128,7 @@ OperatedKind trainer(const char* version, const char* kind, const char* plural,
           controller,
           {"Suspended", "Running", "Succeeded", "Failed"},
           "",
+          false,
           trainer_details};
 }
 
@@ -131,6 +141,7 @@ OperatedKind plain(api::ResourceInfo resource, const char* controller,
           controller,
           words,
           phase_field,
+          false,
           details};
 }
 
@@ -172,6 +183,18 @@ const std::vector<OperatedKind>& operated_kinds() {
   return all;
 }
 
+const OperatedKind& managed_pods() {
+  static const OperatedKind pods = {{"", "v1", "Pod", "pods"},
+                                    Json::json_pointer(),
+                                    Json::json_pointer(),
+                                    "",
+                                    {"Pending", "Running", "Succeeded", "Failed"},
+                                    "phase",
+                                    true,
+                                    pod_details};
+  return pods;
+}
+
 const OperatedKind* operated_kind(std::string_view group, std::string_view kind) {
   for (const OperatedKind& one : operated_kinds()) {
     if (one.resource.group == group && one.resource.kind == kind) return &one;
@@ -199,10 +222,17 @@ bool operated_ended(const OperatedKind& kind, const Json& job) {
 }
 
 bool operated_suspended(const OperatedKind& kind, const Json& job) {
+  if (kind.pods) return !list_or_empty(object_or_empty(job, {"spec"}), "schedulingGates").empty();
   return job.contains(kind.suspend) && job.at(kind.suspend) == true;
 }
 
 bool operated_here(const OperatedKind& kind, const Json& job) {
+  if (kind.pods) {
+    const Json& owners = list_or_empty(object_or_empty(job, {"metadata"}), "ownerReferences");
+    return std::none_of(owners.begin(), owners.end(), [](const Json& owner) {
+      return owner.contains("controller") && owner.at("controller") == true;
+    });
+  }
   const std::string manager = text_of(job, kind.managed_by);
   return manager.empty() || manager == kind.own_controller;
 }
@@ -213,6 +243,7 @@ OperatedStep plan_operated(const OperatedKind& kind, const Json& job,
   if (operated_ended(kind, job)) return step;
   Phase phase = Phase::running;
   if (operated_suspended(kind, job)) {
+    if (kind.pods) return step;
     phase = Phase::suspended;
   } else if (ran >= how.run) {
     phase = how.failures > 0 ? Phase::failed : Phase::succeeded;

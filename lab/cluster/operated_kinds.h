@@ -27,11 +27,15 @@ struct OperatedKind {
   /// the kind has such a field. Empty: only the counts tell.
   std::array<std::string_view, 4> words;
   std::string_view phase_field;
+  /// Pods: their gates hold them, and one that has a controller is left to it.
+  bool pods = false;
   /// Writes the rest of the status.
   void (*details)(const Json& job, OperatedPhase phase, TimePoint now, Json* status);
 };
 
 const std::vector<OperatedKind>& operated_kinds();
+/// Pods that Kueue manages and nothing else runs, as those of groups. Not among operated_kinds().
+const OperatedKind& managed_pods();
 /// nullptr when no operator is simulated for the kind.
 const OperatedKind* operated_kind(std::string_view group, std::string_view kind);
 
@@ -50,7 +54,7 @@ struct OperatedStep {
 
 /// One step of a job that the operator runs. `ran`: for how long it has run.
 ///  1. A job that ended stays as it is.
-///  2. A suspended job says so, and has no pods.
+///  2. A suspended job says so, and has no pods. A Pod that is held says nothing.
 ///  3. A job that has run its time ends, as its annotations say.
 ///  4. Otherwise it runs, with all of its pods.
 OperatedStep plan_operated(const OperatedKind& kind, const Json& job,

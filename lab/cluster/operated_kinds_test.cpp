@@ -83,6 +83,28 @@ TEST(OperatedKinds, AnOperatorRunsWhatIsItsOwn) {
   }
 }
 
+TEST(OperatedKinds, APodIsHeldByItsGatesRunsAndEnds) {
+  const OperatedKind& pods = managed_pods();
+  Json pod = {{"metadata", {{"name", "p"}}}, {"status", {{"phase", "Running"}}}};
+  pod["spec"]["schedulingGates"] = *parse_json(R"([{"name": "kueue.x-k8s.io/admission"}])");
+  EXPECT_EQ(step(pods, &pod, false, 0s), "") << "what is copied into a held Pod stays";
+  pod["status"] = {{"phase", "Pending"}};
+  pod["spec"].erase("schedulingGates");
+  EXPECT_EQ(step(pods, &pod, false, 0s), "again in 10 writes");
+  EXPECT_EQ(pod["status"]["phase"], "Running");
+  EXPECT_EQ(step(pods, &pod, true, 10s), " writes the end");
+  EXPECT_EQ(pod["status"]["phase"], "Failed");
+}
+
+TEST(OperatedKinds, APodOfAControllerIsLeftToIt) {
+  Json pod = {{"metadata", {{"name", "p"}}}};
+  EXPECT_TRUE(operated_here(managed_pods(), pod));
+  pod["metadata"]["ownerReferences"] = *parse_json(R"([{"name": "w"}])");
+  EXPECT_TRUE(operated_here(managed_pods(), pod));
+  pod["metadata"]["ownerReferences"][0]["controller"] = true;
+  EXPECT_FALSE(operated_here(managed_pods(), pod));
+}
+
 TEST(OperatedKinds, TheCountsAreThoseOfTheRoles) {
   const OperatedKind& jobset = *operated_kind("jobset.x-k8s.io", "JobSet");
   const Json sets = operated_status(jobset, suspended_job(jobset), Phase::running, midnight);

@@ -69,10 +69,12 @@ Result<std::vector<DemoJob>> jobs_of(const SandboxState& state, int count, std::
 }
 
 Task<Status> submit(kube::Client& client, const DemoJob& job) {
-  std::string body = dump_json(job.object);
-  std::string ns = job.key.ns;
-  const auto created = co_await client.create_raw(job.resource, std::move(ns), std::move(body));
-  if (!created) co_return created.error().within("submitting " + job.key.str());
+  for (const Json& object : job.objects) {
+    std::string body = dump_json(object);
+    std::string ns = job.key.ns;
+    const auto created = co_await client.create_raw(job.resource, std::move(ns), std::move(body));
+    if (!created) co_return created.error().within("submitting " + job.key.str());
+  }
   co_return ok();
 }
 

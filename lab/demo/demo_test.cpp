@@ -24,7 +24,7 @@ std::vector<DemoJob> mix(int count, std::uint64_t seed,
 
 std::string text_of(const std::vector<DemoJob>& jobs) {
   std::string out;
-  for (const DemoJob& job : jobs) out += dump_json(job.object) + "\n";
+  for (const DemoJob& job : jobs) out += dump_json(job.objects.front()) + "\n";
   return out;
 }
 
@@ -38,8 +38,8 @@ TEST(JobMix, JobsAreQueuedAndLeftToMultiKueue) {
   for (const DemoJob& job : mix(100, 1)) {
     namespaces.insert(job.key.ns);
     kinds.insert(job.kind);
-    EXPECT_EQ(job.object["spec"]["suspend"], true);
-    EXPECT_EQ(job.object["spec"]["managedBy"], "kueue.x-k8s.io/multikueue");
+    EXPECT_EQ(job.objects.front()["spec"]["suspend"], true);
+    EXPECT_EQ(job.objects.front()["spec"]["managedBy"], "kueue.x-k8s.io/multikueue");
     if (job.kind == "train") {
       EXPECT_EQ(job.accelerators, 4);  // two processes of two
       EXPECT_EQ(job.cpu_milli, 16000);
@@ -54,10 +54,10 @@ TEST(JobMix, JobsOfOtherKindsHaveThePodOfAnExample) {
   for (const DemoJob& job : mix(100, 1, {"job", "jobset", "rayjob"})) {
     const std::string kind(job.resource.kind);
     ++kinds[kind];
-    EXPECT_EQ(job.object["kind"], kind);
-    EXPECT_EQ(job.object["metadata"]["labels"]["kueue.x-k8s.io/queue-name"], "default");
-    EXPECT_EQ(job.object["metadata"]["name"], job.key.name);
-    EXPECT_EQ(job.object["spec"]["managedBy"], "kueue.x-k8s.io/multikueue");
+    EXPECT_EQ(job.objects.front()["kind"], kind);
+    EXPECT_EQ(job.objects.front()["metadata"]["labels"]["kueue.x-k8s.io/queue-name"], "default");
+    EXPECT_EQ(job.objects.front()["metadata"]["name"], job.key.name);
+    EXPECT_EQ(job.objects.front()["spec"]["managedBy"], "kueue.x-k8s.io/multikueue");
     EXPECT_GT(job.cpu_milli, 0);
     if (kind == "JobSet") EXPECT_EQ(job.kind, "jobset");
   }
@@ -87,6 +87,7 @@ class RaceTest : public ::testing::Test {
     job.kind = "train";
     job.cpu_milli = 16000;
     job.accelerators = 4;
+    job.objects.resize(1);
     race.submitted(job, TimePoint(1000ms));
   }
   void workload(std::string winner, bool admitted, TimePoint now) {
@@ -105,7 +106,7 @@ class RaceTest : public ::testing::Test {
     if (admitted) object.status.conditions.push_back(condition);
     race.hub_workload(object, now);
   }
-  void finish() { race.hub_job(key, {.complete = true}, TimePoint(5000ms)); }
+  void finish() { race.hub_job(key, key.name, {.complete = true}, TimePoint(5000ms)); }
   const Runner& runner() { return race.runners().at(key); }
 
   api::ObjectKey key{"team-product", "job-01"};
@@ -123,11 +124,11 @@ TEST_F(RaceTest, FollowsAJobFromPendingToFinished) {
   workload("a100", true, TimePoint(1400ms));
   EXPECT_EQ(describe(runner()), "won by a100");
   const JobSeen job{.started = true};
-  race.worker_job("a100", key, &job);
+  race.worker_job("a100", key, key.name, &job);
   EXPECT_EQ(describe(runner()), "running on a100");
   EXPECT_EQ(race.lanes().at("a100").used.accelerators, 4);
   EXPECT_FALSE(race.over());
-  race.worker_job("a100", key, nullptr);
+  race.worker_job("a100", key, key.name, nullptr);
   finish();
   EXPECT_EQ(describe(runner()), "finished on a100");
   EXPECT_TRUE(race.over());
@@ -138,6 +139,28 @@ TEST_F(RaceTest, FollowsAJobFromPendingToFinished) {
   EXPECT_EQ(summary.admission_p50, 400ms);
 }
 
+TEST(Race, AGroupRunsWhileOneOfItsPodsDoesAndEndsWithTheLast) {
+  Race race({"cpu"}, {});
+  DemoJob group;
+  group.key = {"team-product", "job-01"};
+  group.objects.resize(2);
+  race.submitted(group, TimePoint(0ms));
+  const Runner& runner = race.runners().at(group.key);
+  const JobSeen runs{.started = true}, ended{.started = true, .complete = true};
+  race.worker_job("cpu", group.key, "job-01-0", &runs);
+  race.worker_job("cpu", group.key, "job-01-1", &runs);
+  race.worker_job("cpu", group.key, "job-01-0", &ended);
+  EXPECT_EQ(describe(runner), "running on cpu");
+  race.hub_job(group.key, "job-01-0", ended, TimePoint(1ms));
+  race.hub_job(group.key, "job-01-0", ended, TimePoint(2ms));
+  EXPECT_FALSE(race.over());
+  race.worker_job("cpu", group.key, "job-01-1", nullptr);
+  EXPECT_TRUE(runner.running_on.empty());
+  race.hub_job(group.key, "job-01-1", ended, TimePoint(3ms));
+  EXPECT_TRUE(race.over());
+  EXPECT_EQ(describe(runner), "finished on cpu");
+}
+
 TEST_F(RaceTest, CopiesSeenBeforeTheHubsWorkloadCount) {
   race.worker_copy("cpu", copy, true);
   workload("", false, TimePoint(1100ms));
@@ -146,9 +169,9 @@ TEST_F(RaceTest, CopiesSeenBeforeTheHubsWorkloadCount) {
 
 TEST_F(RaceTest, AJobThatRanTwiceIsFound) {
   const JobSeen job{.started = true};
-  race.worker_job("a100", key, &job);
-  race.worker_job("a100", key, nullptr);
-  race.worker_job("cpu", key, &job);
+  race.worker_job("a100", key, key.name, &job);
+  race.worker_job("a100", key, key.name, nullptr);
+  race.worker_job("cpu", key, key.name, &job);
   finish();
   const Summary summary = summarise(race, 4s);
   EXPECT_FALSE(summary.holds());
@@ -159,13 +182,13 @@ TEST_F(RaceTest, AJobThatRanTwiceIsFound) {
 
 TEST_F(RaceTest, ASuspendedCopyOfTheJobDoesNotRun) {
   const JobSeen job;
-  race.worker_job("a100", key, &job);
+  race.worker_job("a100", key, key.name, &job);
   EXPECT_TRUE(runner().ran_on.empty());
 }
 
 TEST_F(RaceTest, TheBoardFitsTheScreen) {
   const JobSeen job{.started = true};
-  race.worker_job("a100", key, &job);
+  race.worker_job("a100", key, key.name, &job);
   for (int i = 2; i < 60; ++i) {
     DemoJob more;
     more.key = api::ObjectKey("team-product", "job-" + std::to_string(i));

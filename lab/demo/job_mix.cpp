@@ -10,6 +10,7 @@
 namespace regatta::lab {
 namespace {
 
+constexpr int group_size = 3;
 constexpr const char* run_seconds = "sandbox.regatta.dev/run-seconds";
 constexpr std::array<const char*, 2> namespaces = {"team-product", "team-research"};
 
@@ -36,8 +37,8 @@ Result<DemoJob> make_job(const Json& example, const RacedKind& kind, std::string
   constexpr std::int64_t longest = 40;
   DemoJob job;
   job.kind = example.at("metadata").at("name").get<std::string>();
-  job.object = example;
-  Json& metadata = job.object["metadata"];
+  Json object = example;
+  Json& metadata = object["metadata"];
   metadata["name"] = name;
   metadata["namespace"] = namespaces[static_cast<std::size_t>(rng.between(0, 1))];
   metadata["annotations"][run_seconds] = tenths(rng.between(shortest, longest));
@@ -51,13 +52,15 @@ Result<DemoJob> make_job(const Json& example, const RacedKind& kind, std::string
   std::int64_t pods = 1;
   if (&kind == &plain_jobs()) {
     // Sets what a webhook would set on queued and dispatched Jobs.
-    Json& spec = job.object["spec"];
+    Json& spec = object["spec"];
     spec["suspend"] = true;
     spec["managedBy"] = "kueue.x-k8s.io/multikueue";
     pods = spec.value("parallelism", std::int64_t(1));
+    job.objects.push_back(std::move(object));
   } else {
     job.kind = kind.name;
-    job.object = kind.make(Json(metadata), example.at("spec").at("template"));
+    job.objects = kind.make(std::move(metadata), example.at("spec").at("template"), group_size);
+    pods = kind.objects(group_size);
   }
   job.cpu_milli = cpu->milli_value() * pods;
   job.accelerators = accelerators->value() * pods;

@@ -55,6 +55,8 @@ void Race::hub_workload(const api::Workload& workload, TimePoint now) {
   const api::ObjectKey key = workload.metadata.key();
   if (const api::OwnerReference* owner = workload.metadata.controller()) {
     jobs_[key] = api::ObjectKey(key.ns, owner->name);
+  } else {
+    jobs_[key] = key;  // that of a group has its name
   }
   Runner* runner = runner_of_workload(key);
   if (!runner) return;
@@ -67,11 +69,15 @@ void Race::hub_workload(const api::Workload& workload, TimePoint now) {
   if (admitted && !runner->admitted) runner->admitted = now;
 }
 
-void Race::hub_job(const api::ObjectKey& key, const JobSeen& job, TimePoint now) {
+void Race::hub_job(const api::ObjectKey& key, const std::string& object, const JobSeen& seen,
+                   TimePoint now) {
   const auto found = runners_.find(key);
-  if (found == runners_.end() || found->second.finished || !(job.complete || job.failed)) return;
-  found->second.finished = now;
-  found->second.failed = job.failed;
+  if (found == runners_.end() || !(seen.complete || seen.failed)) return;
+  Runner& runner = found->second;
+  if (runner.finished || !runner.ended.insert(object).second) return;
+  runner.failed = runner.failed || seen.failed;
+  if (runner.ended.size() < runner.job.objects.size()) return;
+  runner.finished = now;
   ++finished_;
 }
 
@@ -85,15 +91,22 @@ void Race::worker_copy(const std::string& worker, const api::ObjectKey& workload
   }
 }
 
-void Race::worker_job(const std::string& worker, const api::ObjectKey& key, const JobSeen* job) {
+void Race::worker_job(const std::string& worker, const api::ObjectKey& key,
+                      const std::string& object, const JobSeen* seen) {
   const auto found = runners_.find(key);
   if (found == runners_.end()) return;
-  const bool started = job && job->started;
-  if (started) found->second.ran_on.insert(worker);
-  if (started && !job->complete && !job->failed) {
-    found->second.running_on.insert(worker);
+  Runner& runner = found->second;
+  std::set<std::string>& running = runner.running[worker];
+  if (seen && seen->started) runner.ran_on.insert(worker);
+  if (seen && seen->started && !seen->complete && !seen->failed) {
+    running.insert(object);
   } else {
-    found->second.running_on.erase(worker);
+    running.erase(object);
+  }
+  if (running.empty()) {
+    runner.running_on.erase(worker);
+  } else {
+    runner.running_on.insert(worker);
   }
 }
 

@@ -14,7 +14,7 @@ namespace regatta::lab {
 
 enum class Phase { pending, racing, won, running, succeeded, failed };
 
-/// What the status of a job says.
+/// What the status of one object of a job says.
 struct JobSeen {
   bool started = false;
   bool complete = false;
@@ -28,6 +28,9 @@ struct Runner {
   std::set<std::string> copies;      ///< workers that hold a copy of its Workload
   std::set<std::string> running_on;  ///< workers where it runs now
   std::set<std::string> ran_on;      ///< workers where it ever ran
+  /// Names of its objects that run, by worker, and of those that have ended on the hub.
+  std::map<std::string, std::set<std::string>> running;
+  std::set<std::string> ended;
   std::string winner;
   std::optional<TimePoint> admitted;  ///< on the hub
   std::optional<TimePoint> finished;
@@ -53,10 +56,14 @@ class Race {
 
   void submitted(DemoJob job, TimePoint now);
   void hub_workload(const api::Workload& workload, TimePoint now);
-  void hub_job(const api::ObjectKey& key, const JobSeen& job, TimePoint now);
+  /// One of the objects of that job, by its name.
+  void hub_job(const api::ObjectKey& key, const std::string& object, const JobSeen& seen,
+               TimePoint now);
   /// A copy of a Workload was created or deleted.
   void worker_copy(const std::string& worker, const api::ObjectKey& workload, bool there);
-  void worker_job(const std::string& worker, const api::ObjectKey& key, const JobSeen* job);
+  /// The same on a worker; null when it is gone.
+  void worker_job(const std::string& worker, const api::ObjectKey& key, const std::string& object,
+                  const JobSeen* seen);
 
   const std::map<api::ObjectKey, Runner>& runners() const { return runners_; }
   const std::vector<std::string>& workers() const { return workers_; }

@@ -27,9 +27,10 @@ Watchers::View::View(std::unique_ptr<kubeconfig::Connection> opened, const Feder
     const auto decode = [kind](const Json& object) -> Result<Jobs::Ptr> {
       auto metadata = api::read_metadata(object);
       if (!metadata) return metadata.error();
+      api::ObjectKey job(metadata->ns, kind->job_of(object));
       const JobSeen seen{kind->is_started(object), kind->is_complete(object),
                          kind->has_failed(object)};
-      return std::make_shared<const RacedJob>(RacedJob{std::move(*metadata), seen});
+      return std::make_shared<const RacedJob>(RacedJob{std::move(*metadata), std::move(job), seen});
     };
     jobs.push_back(std::make_unique<Jobs>(
         kube::InformerDeps{client(), deps.clock, deps.rng, deps.executor, Log()}, kind->resource,
@@ -65,7 +66,7 @@ void Watchers::follow_hub(View& view) {
   });
   for (const auto& jobs : view.jobs) {
     jobs->on_transition([this](const auto& key, const auto&, const auto& after) {
-      if (after) race_.hub_job(key, after->seen, deps_.clock.now());
+      if (after) race_.hub_job(after->job, key.name, after->seen, deps_.clock.now());
     });
   }
 }
@@ -75,8 +76,9 @@ void Watchers::follow_worker(const std::string& name, View& view) {
     race_.worker_copy(name, key, after != nullptr);
   });
   for (const auto& jobs : view.jobs) {
-    jobs->on_transition([this, name](const auto& key, const auto&, const auto& after) {
-      race_.worker_job(name, key, after ? &after->seen : nullptr);
+    jobs->on_transition([this, name](const auto& key, const auto& before, const auto& after) {
+      const api::ObjectKey& job = (after ? after : before)->job;
+      race_.worker_job(name, job, key.name, after ? &after->seen : nullptr);
     });
   }
 }

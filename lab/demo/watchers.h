@@ -30,9 +30,10 @@ class Watchers {
   std::int64_t remote_objects() const;
 
  private:
-  /// A job of any kind.
+  /// An object of a job of any kind.
   struct RacedJob {
     api::ObjectMeta metadata;
+    api::ObjectKey job;
     JobSeen seen;
   };
   using Jobs = kube::ObjectInformer<RacedJob>;

@@ -10,6 +10,8 @@
 namespace regatta::lab {
 namespace {
 
+constexpr const char* group_label = "kueue.x-k8s.io/pod-group-name";
+
 Json spec_of_job(const Json& pod_template) {
   return {{"parallelism", 1}, {"completions", 1}, {"template", pod_template}};
 }
@@ -43,7 +45,26 @@ Json spec_of_appwrapper(const Json& pod_template) {
   return {{"components", Json::array({component})}};
 }
 
-bool has_ended(const RacedKind& kind, const Json& job, std::string_view outcome) {
+/// As the webhook of Pods lets them in.
+std::vector<Json> group_of_pods(const Json& metadata, const Json& pod_template, int size) {
+  const std::string name = text_at(metadata, "name");
+  std::vector<Json> pods;
+  for (int i = 0; i < size; ++i) {
+    Json pod = {{"apiVersion", "v1"}, {"kind", "Pod"}, {"metadata", metadata}};
+    pod["metadata"]["name"] = name + "-" + std::to_string(i);
+    pod["metadata"]["labels"][group_label] = name;
+    pod["metadata"]["labels"]["kueue.x-k8s.io/managed"] = "true";
+    pod["metadata"]["annotations"]["kueue.x-k8s.io/pod-group-total-count"] = std::to_string(size);
+    pod["metadata"]["finalizers"] = Json::array({"kueue.x-k8s.io/managed"});
+    pod["spec"] = at_or_null(pod_template, "spec");
+    pod["spec"]["schedulingGates"] = Json::array({{{"name", "kueue.x-k8s.io/admission"}}});
+    pods.push_back(std::move(pod));
+  }
+  return pods;
+}
+
+/// Whether its status says so.
+bool says(const RacedKind& kind, const Json& job, std::string_view outcome) {
   const Json& status = at_or_null(job, "status");
   if (!kind.ends_in.empty()) return text_at(status, std::string(kind.ends_in)) == outcome;
   const Json& conditions = list_or_empty(status, "conditions");
@@ -80,37 +101,51 @@ const std::vector<RacedKind>& table() {
        .resource = {"workload.codeflare.dev", "v1beta2", "AppWrapper", "appwrappers"},
        .spec = spec_of_appwrapper,
        .complete = "Succeeded",
-       .ends_in = "phase"}};
+       .ends_in = "phase"},
+      {.name = "pod-group",
+       .framework = "pod",
+       .resource = {"", "v1", "Pod", "pods"},
+       .spec = nullptr,
+       .complete = "Succeeded",
+       .ends_in = "phase",
+       .group = true}};
   return all;
 }
 
 }  // namespace
 
-Json RacedKind::make(Json metadata, const Json& pod_template) const {
+std::vector<Json> RacedKind::make(Json metadata, const Json& pod_template, int size) const {
+  if (group) return group_of_pods(metadata, pod_template, size);
   Json job = {{"apiVersion", resource.api_version()}, {"kind", resource.kind}};
   job["metadata"] = std::move(metadata);
   job["spec"] = spec(pod_template);
   job[settings]["suspend"] = true;
   job[settings]["managedBy"] = "kueue.x-k8s.io/multikueue";
-  return job;
+  return {std::move(job)};
+}
+
+std::string RacedKind::job_of(const Json& object) const {
+  if (group) return text_at(object, {"metadata", "labels", group_label});
+  return text_at(object, {"metadata", "name"});
 }
 
 bool RacedKind::is_complete(const Json& job) const {
-  return has_ended(*this, job, complete);
+  return says(*this, job, complete);
 }
 
 bool RacedKind::has_failed(const Json& job) const {
-  return has_ended(*this, job, "Failed");
+  return says(*this, job, "Failed");
 }
 
 bool RacedKind::is_started(const Json& job) const {
+  if (group) return is_complete(job) || has_failed(job) || says(*this, job, "Running");
   const Json::json_pointer suspend = settings / "suspend";
   if (job.contains(suspend) && job.at(suspend) == Json(true)) return false;
   return started.empty() || at_or_null(job, "status").contains(started);
 }
 
 Json RacedKind::definition() const {
-  if (resource.group == "batch") return nullptr;
+  if (resource.group.find('.') == std::string_view::npos) return nullptr;
   const std::string plural(resource.plural), group(resource.group);
   const Json anything = {{"type", "object"}, {"x-kubernetes-preserve-unknown-fields", true}};
   const Json schema = {{"type", "object"},

@@ -26,8 +26,16 @@ struct RacedKind {
 
   std::string_view started = {};  ///< field of its status, absent until its pods are started
 
-  /// One with that metadata and these pods, suspended and left to MultiKueue.
-  Json make(Json metadata, const Json& pod_template) const;
+  bool group = false;  ///< a job is several objects, which are Pods
+
+  /// The objects of one with that metadata and these pods, suspended and left to MultiKueue: one
+  /// object, or a group of `size` Pods, as the webhook lets them in.
+  std::vector<Json> make(Json metadata, const Json& pod_template, int size) const;
+  /// How many objects make() makes.
+  int objects(int size) const { return group ? size : 1; }
+  /// The name of the job that this object belongs to.
+  std::string job_of(const Json& object) const;
+  // Of one object:
   bool is_complete(const Json& job) const;
   bool has_failed(const Json& job) const;
   /// It is not suspended, and was started where its status says so.

@@ -11,13 +11,15 @@ Json pods() {
 }
 
 Json made(const RacedKind& kind) {
-  return kind.make({{"name", "j"}, {"namespace", "n"}}, pods());
+  return kind.make({{"name", "j"}, {"namespace", "n"}}, pods(), 2).front();
 }
 
 TEST(RacedKinds, AreMadeSuspendedAndLeftToMultiKueue) {
   for (const std::string& name : raced_kind_names()) {
     const RacedKind& kind = **raced_kind(name);
+    if (kind.group) continue;
     Json job = made(kind);
+    EXPECT_EQ(kind.job_of(job), "j") << name;
     EXPECT_EQ(job["metadata"]["name"], "j") << name;
     EXPECT_EQ(job[kind.settings]["managedBy"], "kueue.x-k8s.io/multikueue") << name;
     EXPECT_FALSE(kind.is_started(job)) << name;
@@ -47,6 +49,23 @@ TEST(RacedKinds, TheEndIsAConditionOrAField) {
   EXPECT_FALSE((*raced_kind("rayjob"))->is_complete(ray));
 }
 
+TEST(RacedKinds, AGroupIsSeveralPodsThatAreHeld) {
+  const RacedKind& kind = **raced_kind("pod-group");
+  std::vector<Json> all = kind.make({{"name", "g"}, {"namespace", "n"}}, pods(), 3);
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_EQ(kind.objects(3), 3);
+  EXPECT_EQ(all[2]["metadata"]["name"], "g-2");
+  EXPECT_EQ(all[2]["metadata"]["annotations"]["kueue.x-k8s.io/pod-group-total-count"], "3");
+  EXPECT_EQ(kind.job_of(all[2]), "g");
+  EXPECT_EQ(all[2]["spec"]["schedulingGates"].size(), 1u);
+  EXPECT_FALSE(kind.is_started(all[2]));
+  all[2]["status"]["phase"] = "Running";
+  EXPECT_TRUE(kind.is_started(all[2]));
+  EXPECT_FALSE(kind.is_complete(all[2]));
+  all[2]["status"]["phase"] = "Succeeded";
+  EXPECT_TRUE(kind.is_complete(all[2]));
+}
+
 TEST(RacedKinds, AreNamedOnceEach) {
   const auto kinds = raced_kinds({"jobset", "job", "jobset"});
   ASSERT_TRUE(kinds);
@@ -55,7 +74,7 @@ TEST(RacedKinds, AreNamedOnceEach) {
   ASSERT_FALSE(none);
   EXPECT_EQ(std::string(none.error().what()),
             "there is no kind \"cronjob\" to race; there are job, jobset, pytorchjob, rayjob, "
-            "appwrapper");
+            "appwrapper, pod-group");
   EXPECT_FALSE(raced_kinds({}));
 }
 

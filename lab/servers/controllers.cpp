@@ -31,7 +31,7 @@ Task<> run_jobs(ControllersDeps deps, JobControllerOptions options) {
   co_await controller.run();
 }
 
-/// Of one of operated_kinds().
+/// Of one of operated_kinds(), or of managed_pods().
 Task<> run_operator(ControllersDeps deps, const OperatedKind* kind) {
   KindOperatorDeps operator_deps{deps.client, deps.clock, deps.rng, deps.executor,
                                  deps.log.named("operators")};
@@ -65,6 +65,7 @@ Task<> run_cluster_controllers(ControllersDeps deps, ControllerOptions options) 
     all.push_back(keep_nodes(deps, *options.fleet));
     all.push_back(run_jobs(deps, jobs));
     for (const OperatedKind& kind : operated_kinds()) all.push_back(run_operator(deps, &kind));
+    all.push_back(run_operator(deps, &managed_pods()));
   }
   co_await all_of(std::move(all));
 }
