@@ -5,6 +5,8 @@
 #include "lib/net/tcp.h"
 #include "lib/runtime/deadline.h"
 
+#include <algorithm>
+
 namespace regatta::net {
 namespace {
 
@@ -188,7 +190,7 @@ Task<Result<HttpResponse>> HttpClient::exchange(std::string wire, bool head, con
                                                 SteadyPoint deadline) {
   drop_expired();
   std::unique_ptr<Connection> connection = take_idle();
-  while (!connection && open_ >= options_.connections_max) {
+  while (!connection && !may_dial()) {
     // A waiter that is notified but cancelled before it runs must pass its place on.
     struct Turn {
       HttpClient& client;
@@ -205,7 +207,7 @@ Task<Result<HttpResponse>> HttpClient::exchange(std::string wire, bool head, con
   const bool reused = connection != nullptr;
   for (int round = 0;; ++round) {
     if (!connection) {
-      auto fresh = co_await dial(deadline);
+      auto fresh = co_await dial_counted(deadline);
       if (!fresh) co_return fresh.error();
       connection = std::move(*fresh);
     }
@@ -227,6 +229,24 @@ Task<Result<std::unique_ptr<HttpClient::Connection>>> HttpClient::dial(SteadyPoi
   auto stream = co_await dialer_->dial(host_, port_, deadline);
   if (!stream) co_return stream.error();
   co_return std::make_unique<Connection>(std::move(*stream), options_, clock_.steady());
+}
+
+Task<Result<std::unique_ptr<HttpClient::Connection>>> HttpClient::dial_counted(
+    SteadyPoint deadline) {
+  struct Dialing {
+    HttpClient& client;
+    explicit Dialing(HttpClient& c) : client(c) { ++client.dialing_; }
+    ~Dialing() {
+      --client.dialing_;
+      client.room_.notify_all();
+    }
+  } const dialing(*this);
+  co_return co_await dial(deadline);
+}
+
+bool HttpClient::may_dial() const {
+  const std::size_t there = open_ - dialing_;
+  return open_ < options_.connections_max && dialing_ < std::max<std::size_t>(1, there);
 }
 
 std::unique_ptr<HttpClient::Connection> HttpClient::take_idle() {

@@ -18,8 +18,10 @@ struct HttpClientOptions {
 };
 
 /// HTTP/1.1 to one host, over connections that are kept and reused, newest first. Requests beyond
-/// the cap wait until their deadline. A stream takes a kept connection for itself, or a new one,
-/// outside the cap.
+/// the cap wait until their deadline. At a time no more connections are opened than there are, and
+/// one if there is none: a burst of short requests finds one free before it has opened many, since
+/// a TLS handshake costs more than most requests. A stream takes a kept connection for itself, or a
+/// new one, outside the cap.
 ///
 /// A request is sent a second time, on a fresh connection, only when the server closed a reused
 /// connection before it sent a byte of the answer. Nothing else is repeated. A cancelled, timed-out
@@ -48,6 +50,8 @@ class HttpClient final : public HttpSender {
   Task<Result<HttpResponse>> exchange(std::string wire, bool head, const SendGate* gate,
                                       SteadyPoint deadline);
   Task<Result<std::unique_ptr<Connection>>> dial(SteadyPoint deadline);
+  Task<Result<std::unique_ptr<Connection>>> dial_counted(SteadyPoint deadline);
+  bool may_dial() const;
   std::unique_ptr<Connection> take_idle();
   void drop_expired();
 
@@ -58,6 +62,7 @@ class HttpClient final : public HttpSender {
   HttpClientOptions options_;
   std::list<std::unique_ptr<Connection>> idle_;  // newest last
   std::size_t open_ = 0;
+  std::size_t dialing_ = 0;  ///< of these
   Wakeup room_;
 };
 

@@ -369,6 +369,49 @@ TEST_F(Http, AWaiterCancelledAtItsTurnPassesItOn) {
   EXPECT_TRUE(waits->ready);
 }
 
+/// Takes a while for each connection.
+class SlowDialer final : public Dialer {
+ public:
+  SlowDialer(std::shared_ptr<Dialer> dialer, Clock& clock, Duration takes)
+      : dialer_(std::move(dialer)), clock_(clock), takes_(takes) {}
+  Task<Result<std::unique_ptr<ByteStream>>> dial(std::string host, std::uint16_t port,
+                                                 SteadyPoint deadline) override {
+    co_await clock_.sleep_for(takes_);
+    co_return co_await dialer_->dial(std::move(host), port, deadline);
+  }
+
+ private:
+  std::shared_ptr<Dialer> dialer_;
+  Clock& clock_;
+  Duration takes_;
+};
+
+TEST_F(Http, ABurstOfShortRequestsOpensFewConnections) {
+  start();
+  auto slow = std::make_shared<SlowDialer>(network, world, 10ms);
+  client = std::make_unique<HttpClient>(world.executor(), world, slow, "api", 80);
+  std::vector<std::shared_ptr<Answer>> answers;
+  for (int i = 0; i < 20; ++i) answers.push_back(get("/a"));
+  world.run_for(1s);
+  for (const auto& answer : answers) EXPECT_EQ(answer->status, 200u);
+  EXPECT_LE(network->dialled(), 2u);
+}
+
+TEST_F(Http, RequestsThatTakeLongGetTwiceTheConnectionsEachTime) {
+  start();
+  auto slow = std::make_shared<SlowDialer>(network, world, 10ms);
+  client = std::make_unique<HttpClient>(world.executor(), world, slow, "api", 80);
+  std::vector<std::shared_ptr<Answer>> answers;
+  for (int i = 0; i < 9; ++i) answers.push_back(get("/slow"));
+  world.run_for(5ms);
+  for (const int running : {0, 1, 2, 4, 8, 8}) {
+    EXPECT_EQ(handler.in_progress, running);
+    world.run_for(10ms);
+  }
+  world.run_for(30s);
+  for (const auto& answer : answers) EXPECT_EQ(answer->status, 200u);
+}
+
 TEST_F(Http, IdleAndOldConnectionsAreNotReused) {
   start();
   (void)get("/a");
