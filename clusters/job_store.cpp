@@ -82,6 +82,18 @@ void JobStore::list_anew() {
   for (auto& [kind, informer] : informers_) informer->list_anew();
 }
 
+void JobStore::rouse(const Kind& kind) {
+  Informer* informer = find(&kind);
+  if (!informer) informer = find_members(&kind);
+  if (informer) informer->rouse();
+}
+
+void JobStore::list_resting() {
+  for (auto& [kind, informer] : informers_) {
+    if (informer->health().resting) informer->list_anew();
+  }
+}
+
 const kube::InformerHealth& JobStore::worst_health() const {
   static const kube::InformerHealth fine = [] {
     kube::InformerHealth health;
@@ -102,7 +114,7 @@ const kube::InformerHealth& JobStore::worst_health() const {
 std::optional<TimePoint> JobStore::heard() const {
   std::optional<TimePoint> oldest = TimePoint::max();
   for (const auto& [kind, informer] : informers_) {
-    if (!informer->health().served) continue;
+    if (!informer->health().served || informer->health().resting) continue;
     const auto& last = informer->health().last_event;
     if (!last) return std::nullopt;
     oldest = std::min(*oldest, *last);
@@ -114,6 +126,7 @@ bool JobStore::current() const {
   return std::all_of(informers_.begin(), informers_.end(), [](const auto& entry) {
     const kube::InformerHealth& health = entry.second->health();
     // Between two watches an informer is not connected and has no error. That is healthy.
+    if (health.resting && !entry.second->caught_up()) return false;
     return health.synced && (health.connected || !health.last_error);
   });
 }

@@ -46,10 +46,14 @@ class JobStore {
   Task<> wait_synced();
   Task<> catch_up();
   void list_anew();
+  /// A job of the kind may soon be there. See kube::InformerOptions::rest.
+  void rouse(const Kind& kind);
+  /// Lists the kinds that rest. Until then current() is false.
+  void list_resting();
   /// The health of the worst kind: kinds with an error are worse, then those with more failures.
   const kube::InformerHealth& worst_health() const;
-  /// Since when every kind has been heard of: the oldest last event, bookmark or list; nullopt when
-  /// there is none yet.
+  /// Since when every kind that does not rest has been heard of: the oldest last event, bookmark or
+  /// list; nullopt when there is none yet.
   std::optional<TimePoint> heard() const;
   /// Every kind is synced, and its informer is connected or has no error. A kind that the API does
   /// not serve is synced, and has no jobs.

@@ -10,6 +10,8 @@
 namespace regatta::clusters {
 namespace {
 
+/// A kind without jobs on the worker is listed so rarely in the end.
+constexpr Duration rest_of_kinds = std::chrono::minutes(10);
 constexpr Duration removal_belief = std::chrono::seconds(15);
 /// How long a probe waits for its answer.
 constexpr Duration probe_wait = std::chrono::seconds(3);
@@ -98,6 +100,7 @@ JobStoreDeps RemoteCluster::job_store_deps() {
   store.options = options();
   // A worker that lets the hub have some kinds is used for these.
   store.options.forbidden_is_absent = true;
+  store.options.rest = rest_of_kinds;
   return store;
 }
 
@@ -135,7 +138,10 @@ void RemoteCluster::start(TaskScope& scope) {
     if (was != is && !stopped_ && on_elastic) on_elastic(id);
     const api::ObjectMeta& metadata = after ? after->metadata() : before->metadata();
     const bool gone = before && (!after || before->metadata().uid != metadata.uid);
-    if (gone) removing_jobs_.erase(before->metadata().uid);
+    if (gone) {
+      removing_jobs_.erase(before->metadata().uid);
+      job_removals_.erase(before->metadata().uid);
+    }
     if (stopped_ || !on_workload || only_serves_on(before, after)) return;
     std::vector<std::string> names = jobs::workloads_of_copy(after ? *after : *before);
     if (before && after) {
@@ -253,6 +259,11 @@ TimePoint RemoteCluster::next_attempt() const {
 
 void RemoteCluster::health_changed() {
   if (stopped_) return;
+  const bool connected = workloads.health().connected;
+  if (std::exchange(was_connected_, connected) != connected && connected) {
+    // Of a worker that comes back it is not known what happened, to kinds without a watch either.
+    if (std::exchange(was_ever_connected_, true)) jobs.list_resting();
+  }
   const bool now_ready = ready();
   bool changed = std::exchange(was_ready_, now_ready) != now_ready;
   std::vector<std::string> lacking = unserved();
@@ -417,6 +428,17 @@ void RemoteCluster::removed_workload(const api::Workload& workload) {
   // The DELETED event may have come before the answer.
   if (!workloads.get(workload.metadata.key())) return;
   removing_workloads_[workload.metadata.uid] = deps_.clock.steady() + removal_belief;
+}
+
+void RemoteCluster::job_removal_begins(const jobs::GenericJob& job) {
+  if (!jobs.get(jobs::id_of(job))) return;
+  job_removals_.try_emplace(job.metadata().uid, deps_.clock.steady());
+}
+
+std::optional<TimePoint> RemoteCluster::job_removal_asked(const jobs::GenericJob& job) const {
+  const auto found = job_removals_.find(job.metadata().uid);
+  if (found == job_removals_.end()) return std::nullopt;
+  return deps_.clock.now() - (deps_.clock.steady() - found->second);
 }
 
 void RemoteCluster::removed_job(const jobs::GenericJob& job) {

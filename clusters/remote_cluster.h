@@ -36,6 +36,8 @@ struct RemoteClusterDeps {
 
 /// A live connection to one worker: our Workloads and Jobs there, kept up to date by watches that
 /// resume where they stopped, and the client that writes to the worker. Reads never cost a request.
+/// A kind of which the worker has no job of ours is not watched, only listed now and then, until
+/// one is expected there (JobStore::rouse()).
 class RemoteCluster : public std::enable_shared_from_this<RemoteCluster> {
  public:
   RemoteCluster(RemoteClusterDeps deps, std::string name, WorkerConnection connection);
@@ -118,6 +120,10 @@ class RemoteCluster : public std::enable_shared_from_this<RemoteCluster> {
   void removal_begins(const api::Workload& workload);
   bool removal_begun(const api::Workload& workload) const;
   void removed_job(const jobs::GenericJob& job);
+  /// The worker is asked to delete this job now. Since when it was asked for the first time, on the
+  /// clock of the API; nullopt when it was not.
+  void job_removal_begins(const jobs::GenericJob& job);
+  std::optional<TimePoint> job_removal_asked(const jobs::GenericJob& job) const;
 
  private:
   kube::InformerDeps informer_deps(const std::string& what);
@@ -145,12 +151,15 @@ class RemoteCluster : public std::enable_shared_from_this<RemoteCluster> {
   bool suspected_ = false;           ///< a probe is under way
   std::optional<Error> unanswered_;  ///< how the last probe failed; set until one succeeds
   bool was_ready_ = false;
+  bool was_connected_ = false;  ///< the watch of Workloads
+  bool was_ever_connected_ = false;
   std::vector<std::string> were_unserved_;
   Smoothed answers_after_;
   bool was_withheld_ = false;
   TaskScope* scope_ = nullptr;
   /// By uid: until when the object counts as gone; in the past until the worker says that it is.
   std::map<std::string, SteadyPoint> removing_workloads_, removing_jobs_;
+  std::map<std::string, SteadyPoint> job_removals_;  ///< by uid: when they were first asked for
   Wakeup stopping_;
 };
 

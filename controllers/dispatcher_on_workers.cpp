@@ -126,6 +126,7 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::CreateCopy action) {
   Json copy = dispatch::remote_copy(*workload, config_.origin, gated, replaced);
   dispatch::stamp(&copy, workload->metadata.uid, deps_.local.uid());
   worker->workloads.may_appear(key);
+  if (const jobs::JobPtr job = owner_of(key)) worker->jobs.rouse(job->kind());
   auto created =
       co_await worker->client.create_raw(api::Workload::resource, key.ns, dump_json(copy));
   // The head start also passes when the worker refuses: the others must not wait for it for ever.

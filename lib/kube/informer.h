@@ -57,6 +57,10 @@ class ObjectInformer {
   /// then it is as new as the server was. run() must be running.
   Task<> catch_up() { return core_.catch_up(); }
   void list_anew() { core_.list_anew(); }
+  bool caught_up() const { return core_.caught_up(); }
+  /// With InformerOptions::rest: there may soon be an object, so a watch is opened. may_appear()
+  /// and observe() say that too.
+  void rouse() { core_.rouse(); }
   const InformerHealth& health() const { return core_.health(); }
   /// When the server last told how its objects are, by a list, an event or a bookmark.
   std::optional<SteadyPoint> told() const { return core_.told(); }

@@ -24,6 +24,10 @@ constexpr Duration relist_memory = std::chrono::minutes(2);
 /// server restored from a backup waits silently for a version that it has lost.
 constexpr int silent_watches_before_relist = 2;
 
+/// How soon a resource without objects is listed again, at first: a write of another process may
+/// arrive late.
+constexpr Duration rest_base = std::chrono::seconds(10);
+
 /// Ends when nothing was heard for `limit`, however often that moves: one sleeper for the whole
 /// life of a watch instead of one for each event.
 Task<> silence(Clock& clock, const SteadyPoint& heard, Duration limit) {
@@ -140,6 +144,8 @@ Task<Status> InformerCore::follow() {
     const Status filled = co_await fill_from_list();
     if (!filled) co_return filled;
   }
+  const Status rested = co_await rest();
+  if (!rested) co_return rested;
   auto stream = co_await open_watch(with_list);
   if (!stream) {
     if (with_list && stream.error().code() == Errc::invalid) {
@@ -183,6 +189,47 @@ Task<Status> InformerCore::fill_from_list() {
   ++health_.lists;
   replace_store(std::move(listing), std::move(*version));
   co_return ok();
+}
+
+// --- rest ---
+
+/// An object that was expected a while ago may come late.
+bool InformerCore::may_rest() const {
+  if (options_.rest <= Duration(0) || !store_.empty() || !undecodable_.empty()) return false;
+  return !version_.empty() && (!roused_ || deps_.clock.steady() - *roused_ >= options_.rest);
+}
+
+/// Ends when there may be something to watch, from version_ on.
+Task<Status> InformerCore::rest() {
+  const Backoff backoff{rest_base, options_.rest};
+  for (int looks = 1; may_rest(); ++looks) {
+    note_rest();
+    Task<> sleeping = deps_.clock.sleep_for(backoff.after(looks));
+    Task<> waking = roused();
+    if (!co_await finishes_first(std::move(sleeping), std::move(waking))) break;
+    version_.clear();
+    const Status filled = co_await fill_from_list();
+    if (!filled) co_return filled;
+  }
+  co_return ok();
+}
+
+Task<> InformerCore::roused() {
+  while (may_rest()) co_await anew_.wait();
+}
+
+void InformerCore::rouse() {
+  if (options_.rest <= Duration(0)) return;
+  roused_ = deps_.clock.steady();
+  anew_.notify_all();
+}
+
+void InformerCore::note_rest() {
+  health_.resting = true;
+  health_.failures = 0;
+  health_.last_error.reset();
+  if (health_.connected) return set_connected(false);
+  for (const auto& handler : health_handlers_) handler();
 }
 
 Task<Result<WatchStream>> InformerCore::open_watch(bool with_list) {
@@ -279,10 +326,12 @@ void InformerCore::note_failure(const Error& error) {
     version_.clear();
   }
   // A watch that is cut and resumes at once is normal; only a lasting failure is a disconnection.
-  const bool lasting = !health_.connected || health_.failures > 1 ||
-                       error.code() == Errc::timeout || error.code() == Errc::too_large;
+  const bool followed = health_.connected || health_.resting;
+  const bool lasting = !followed || health_.failures > 1 || error.code() == Errc::timeout ||
+                       error.code() == Errc::too_large;
   if (!lasting) return;
   if (options_.list_after_loss) version_.clear();
+  health_.resting = false;
   const bool news = !health_.last_error || *health_.last_error != error;
   health_.last_error = error;
   if (news) {
@@ -306,7 +355,7 @@ bool InformerCore::says_absent(const Error& failure) const {
 /// There are no objects of a resource that there is not. Returns how long to wait.
 Duration InformerCore::note_absent_resource(const Error& failure) {
   const bool news = health_.served || health_.last_error;
-  health_.served = false;
+  health_.served = health_.resting = false;
   health_.last_error.reset();
   health_.failures = 0;
   health_.last_event = deps_.clock.now();
@@ -348,6 +397,7 @@ void InformerCore::set_connected(bool connected) {
     health_.connected_since = now;
     health_.disconnected_since.reset();
     health_.last_error.reset();
+    health_.resting = false;
   } else {
     health_.connected_since.reset();
     health_.disconnected_since = now;
@@ -485,6 +535,7 @@ void InformerCore::observe(Decoded written) {
   put(written.key, Entry{std::move(written.object), std::move(written.resource_version), 0},
       &changes);
   notify(changes);
+  rouse();
 }
 
 void InformerCore::observe_absent(const api::ObjectKey& key, const Object& before) {
@@ -498,6 +549,7 @@ void InformerCore::observe_absent(const api::ObjectKey& key, const Object& befor
 void InformerCore::observe_unreadable(const api::ObjectKey& key, const Error& error) {
   if (!undecodable_.contains(key)) note_undecodable(key, error);
   set_unreadable(key, error);
+  rouse();
 }
 
 void InformerCore::set_unreadable(const api::ObjectKey& key, const Error& error) {

@@ -50,6 +50,10 @@ struct InformerOptions {
   Duration absent_retry{0};
   /// With absent_retry: a resource that may not be read counts as one that is not there.
   bool forbidden_is_absent = false;
+  /// Above zero: there may be no object for a long time. While the server has none, the resource is
+  /// not watched: it is listed again after a few seconds at first and after so long in the end, and
+  /// watched again from rouse() on, for at least so long.
+  Duration rest{0};
   /// Objects that went are remembered, up to so many. See absence().
   std::size_t absent_max = 512;
 };
@@ -58,6 +62,7 @@ struct InformerHealth {
   bool synced = false;     ///< the store has held a complete list once
   bool connected = false;  ///< a watch is open now
   bool served = true;      ///< false: the server says that it has no such resource
+  bool resting = false;    ///< the server had no object, so no watch is open; see rest
   std::optional<TimePoint> connected_since;
   std::optional<TimePoint> disconnected_since;  ///< set while not connected, from the start on
   std::optional<TimePoint> last_event;          ///< or bookmark, or list
@@ -109,6 +114,10 @@ class InformerCore {
   Task<> catch_up();
   /// The same, without waiting for it.
   void list_anew();
+  /// Whether every list that was asked for is in the store.
+  bool caught_up() const { return anew_done_ == anew_wanted_; }
+  /// With InformerOptions::rest: there may soon be an object, so a watch is opened.
+  void rouse();
 
   void add_index(std::string name, IndexFunction function);
   void on_change(ChangeHandler handler) { change_handlers_.push_back(std::move(handler)); }
@@ -127,7 +136,10 @@ class InformerCore {
   /// the read: an object that was written since then stays.
   void observe_absent(const api::ObjectKey& key, const Object& before);
   /// A create is sent: until its answer is observed it is not known whether there is an object.
-  void may_appear(const api::ObjectKey& key) { gone_.how.erase(key); }
+  void may_appear(const api::ObjectKey& key) {
+    gone_.how.erase(key);
+    rouse();
+  }
   /// The server has the object, in a form that cannot be decoded.
   void observe_unreadable(const api::ObjectKey& key, const Error& error);
   /// Whether the server's last known version of the object could not be decoded. Then neither the
@@ -165,6 +177,10 @@ class InformerCore {
   /// Lists if needed, then watches once; ok when the server ended the watch in order.
   Task<Status> follow();
   Task<Status> fill_from_list();
+  bool may_rest() const;
+  Task<Status> rest();
+  Task<> roused();
+  void note_rest();
   bool is_stored(const Outline& object) const;
   Task<Result<WatchStream>> open_watch(bool with_list);
   Task<Status> read_until_silent(WatchStream stream, Listing* initial);
@@ -215,6 +231,7 @@ class InformerCore {
   std::optional<SteadyPoint> relisted_;  ///< when it last did
   int silent_watches_ = 0;               ///< watches in a row that ended in silence
   bool watch_list_refused_ = false;
+  std::optional<SteadyPoint> roused_;  ///< when an object was last expected
   Gone gone_;
   std::uint64_t anew_wanted_ = 0;  ///< how often a new list was asked for
   std::uint64_t anew_begun_ = 0;   ///< which of these the list that was begun last answers

@@ -635,6 +635,107 @@ TEST_F(InformerTest, ObjectsAreKeptWhenTheServerSaysThatTheirKindIsGone) {
   EXPECT_EQ(informer->health().last_error->code(), Errc::not_found);
 }
 
+struct RestingInformerTest : InformerTest {
+  void begin_resting(const std::string& first_list) {
+    InformerOptions may_rest = options();
+    may_rest.rest = 10min;
+    server.answer(200, first_list);
+    begin(may_rest);
+  }
+  std::size_t watches() const { return requests_with("watch=1"); }
+};
+
+TEST_F(RestingInformerTest, AResourceWithoutObjectsIsListedNowAndThenAndNotWatched) {
+  server.otherwise = [](const net::HttpRequest&) {
+    return net::HttpResponse(200, list_text("10", {}));
+  };
+  begin_resting(list_text("10", {}));
+  EXPECT_TRUE(informer->has_synced());
+  EXPECT_TRUE(informer->health().resting);
+  EXPECT_FALSE(informer->health().last_error);
+  world.run_for(25s);
+  EXPECT_EQ(server.seen.size(), 2u) << "a write of another process may arrive late";
+  world.run_for(60min);
+  EXPECT_EQ(watches(), 0u);
+  EXPECT_LE(server.seen.size(), 13u) << "after ten minutes in the end";
+}
+
+TEST_F(RestingInformerTest, AnObjectThatIsExpectedIsWatchedFor) {
+  begin_resting(list_text("10", {}));
+  auto watch = server.answer_watch();
+  informer->may_appear(api::ObjectKey("ns", "a"));
+  world.settle();
+  EXPECT_EQ(requests_with(watch_from("10")), 1u) << "nothing has to be listed";
+  EXPECT_FALSE(informer->health().resting);
+  EXPECT_TRUE(informer->health().connected);
+  informer->observe(thing("a", "11"));
+  EXPECT_EQ(contents(), "a@11 ") << "the own write is seen at once";
+  watch->push(event_line("DELETED", thing_json("a", "12")));
+  world.settle();
+  EXPECT_EQ(contents(), "");
+}
+
+TEST_F(RestingInformerTest, ItRestsAgainOnlyWhenAnObjectIsNotExpectedAnyMore) {
+  begin_resting(list_text("10", {}));
+  const auto watched_for_five_minutes = [this](const std::shared_ptr<PushStream>& watch) {
+    for (int i = 0; i < 5; ++i) {
+      world.run_for(1min);
+      watch->push(bookmark_line("10"));
+    }
+    watch->end();
+    world.run_for(1s);
+  };
+  auto first = server.answer_watch();
+  auto second = server.answer_watch();
+  informer->rouse();
+  watched_for_five_minutes(first);
+  EXPECT_EQ(watches(), 2u) << "a create may arrive late";
+  watched_for_five_minutes(second);
+  EXPECT_TRUE(informer->health().resting);
+  EXPECT_EQ(watches(), 2u);
+}
+
+TEST_F(RestingInformerTest, WhatALaterListFindsIsWatched) {
+  begin_resting(list_text("10", {}));
+  server.answer(200, list_text("20", {thing_json("a", "15")}));
+  (void)server.answer_watch();
+  world.run_for(10s);
+  EXPECT_EQ(contents(), "a@15 ");
+  EXPECT_EQ(requests_with(watch_from("20")), 1u);
+  EXPECT_TRUE(informer->health().connected);
+}
+
+TEST_F(RestingInformerTest, CatchingUpWakesIt) {
+  begin_resting(list_text("10", {}));
+  EXPECT_TRUE(informer->caught_up());
+  server.answer(200, list_text("11", {}));
+  informer->list_anew();
+  EXPECT_FALSE(informer->caught_up());
+  world.settle();
+  EXPECT_TRUE(informer->caught_up());
+  EXPECT_EQ(server.seen.size(), 2u);
+  EXPECT_TRUE(informer->health().resting);
+}
+
+TEST_F(RestingInformerTest, OneListThatFailsIsNoLossAndManyAre) {
+  begin_resting(list_text("10", {}));
+  server.otherwise = [](const net::HttpRequest&) {
+    return net::HttpResponse(500, R"({"kind": "Status", "reason": "InternalError", "code": 500})");
+  };
+  world.run_for(10s);
+  EXPECT_EQ(server.seen.size(), 2u);
+  EXPECT_FALSE(informer->health().last_error);
+  world.run_for(10s);
+  EXPECT_TRUE(informer->health().last_error);
+  EXPECT_FALSE(informer->health().resting);
+  server.otherwise = [](const net::HttpRequest&) {
+    return net::HttpResponse(200, list_text("10", {}));
+  };
+  world.run_for(1min);
+  EXPECT_FALSE(informer->health().last_error);
+  EXPECT_TRUE(informer->health().resting);
+}
+
 struct ForbiddenInformerTest : InformerTest, testing::WithParamInterface<bool> {};
 
 TEST_P(ForbiddenInformerTest, AResourceThatMayNotBeReadCountsAsAbsentWhereThatIsWanted) {

@@ -197,7 +197,8 @@ TEST_F(ClusterProfiles, ANewTokenLosesNothing) {
   give(TestCluster::other_manager_token, 1h);
   settle(8min + 30s);
   EXPECT_EQ(runs_, 2);
-  EXPECT_EQ(manager_->remote_requests["east"].count("list"), 0) << "nothing is read again";
+  EXPECT_EQ(manager_->remote_requests["east"].count("list", "workloads"), 0)
+      << "nothing is read again";
   EXPECT_EQ(manager_->requests.count("patch", "multikueueclusters/status"), 0);
   EXPECT_EQ(member_condition("east"), "True Active: Connected");
 }

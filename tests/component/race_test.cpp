@@ -306,7 +306,8 @@ TEST_F(Federation, ThirtyJobsStayWithinTheBudgetOfWrites) {
   std::cout << "writes for each workload: hub " << double(hub.writes()) / jobs << ", workers "
             << double(worker_writes) / jobs << "\n";
   EXPECT_LE(hub.writes(), 8 * jobs + 20);
-  EXPECT_LE(worker_writes, 14 * jobs);
+  // Which losers admit their copies before these are removed is a matter of moments.
+  EXPECT_LE(worker_writes, 14 * jobs + 10);
   EXPECT_EQ(worker_gets, 0);
   EXPECT_EQ(conflicts, 0);
 }

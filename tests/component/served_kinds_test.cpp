@@ -144,6 +144,86 @@ TEST_F(ServedKinds, AJobSetThatNoWorkerServesSaysSoAndRunsOnceOneDoes) {
   EXPECT_TRUE(east.get(jobsets(), key("s")).is_null());
 }
 
+// A worker is asked for a kind of which it has no jobs now and then only.
+TEST_F(ServedKinds, AWorkerIsWatchedForTheKindsThatItHas) {
+  worker_config_ = with_jobsets();
+  add_worker("east");
+  ASSERT_TRUE(worker("east").apply(crd_yaml(jobsets())));
+  apply(crd_yaml(jobsets()));
+  configure_hub();
+  start_manager(with_jobsets());
+  settle(10s);
+  const auto rests = [&](std::string_view plural) {
+    bool resting = false;
+    const auto* member = manager_->core().fleet().find("east");
+    member->remote->jobs.for_each_informer([&](const jobs::JobKind& kind, const auto& informer) {
+      if (kind.resource().plural == plural) resting = informer.health().resting;
+    });
+    return resting;
+  };
+  EXPECT_EQ(member_condition("east"), "True Active: Connected");
+  EXPECT_TRUE(rests("jobs"));
+  EXPECT_TRUE(rests("jobsets"));
+  settle(30min);
+  EXPECT_EQ(member_condition("east"), "True Active: Connected");
+
+  apply(of_fleet("s"));
+  settle(10s);
+  EXPECT_EQ(held_by("east"), "workloads 1, jobs 0");
+  EXPECT_FALSE(rests("jobsets")) << "it may soon be there";
+  start_worker("east");
+  until("it runs there", [&] {
+    const Json copy = worker("east").get(jobsets(), key("s"));
+    return copy.is_object() && copy["spec"]["suspend"] == false;
+  });
+  EXPECT_TRUE(rests("jobs"));
+  EXPECT_FALSE(rests("jobsets"));
+}
+
+/// Created by a request of a manager that is gone, which was long under way.
+class LateJobs : public Federation {
+ protected:
+  static constexpr const char* late_job_yaml = R"(
+apiVersion: batch/v1
+kind: Job
+metadata:
+  name: late
+  namespace: default
+  labels: {kueue.x-k8s.io/multikueue-origin: multikueue, kueue.x-k8s.io/prebuilt-workload-name: w}
+spec:
+  suspend: true
+  template: {spec: {restartPolicy: Never, containers: [{name: c, image: i}]}}
+)";
+  void start() {
+    start_all({"east"});
+    settle(32min);  // the next look at kinds without jobs is some minutes away
+  }
+};
+
+TEST_F(LateJobs, AreCollectedOnAWorkerWithoutJobs) {
+  start();
+  ASSERT_TRUE(worker("east").apply(late_job_yaml));
+  settle(13min);
+  EXPECT_EQ(held_by("east"), "workloads 0, jobs 0");
+}
+
+TEST_F(LateJobs, AreFoundAsSoonAsTheWorkerComesBack) {
+  start();
+  network_.faults("east").partitioned = true;
+  ASSERT_TRUE(worker("east").apply(late_job_yaml));
+  until("lost", [&] { return member_condition("east").starts_with("False"); }, 10min);
+  network_.faults("east").partitioned = false;
+  network_.faults("east").concerns = [](const net::HttpRequest& request) {
+    return request.method == "GET" && request.target.find("/jobs?") != std::string::npos;
+  };
+  network_.faults("east").delay_min = network_.faults("east").delay_max = 500ms;
+  const auto* member = manager_->core().fleet().find("east");
+  until("back", [&] { return member->ready(); }, 2min);
+  EXPECT_EQ(member->remote->jobs.list().size(), 1U);
+  settle(70s);
+  EXPECT_EQ(held_by("east"), "workloads 0, jobs 0");
+}
+
 // The API server does not know that a JobSet that ended stays so.
 TEST_F(ServedKinds, AStatusThatArrivesLateDoesNotUndoTheEnd) {
   worker_config_ = with_jobsets();
