@@ -53,6 +53,7 @@ Task<Status> remove_object(std::shared_ptr<clusters::RemoteCluster> worker, jobs
   kube::DeleteOptions options;
   options.uid = object->metadata().uid;
   options.propagation_policy = "Background";
+  worker->job_removal_begins(*object);
   const Status done =
       co_await worker->client.remove(object->kind().resource(), object->metadata().key(), options);
   if (!gone(done)) {
@@ -125,6 +126,7 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::CreateCopy action) {
   const std::string replaced = there ? jobs::prebuilt_workload(there->metadata()) : std::string();
   Json copy = dispatch::remote_copy(*workload, config_.origin, gated, replaced);
   dispatch::stamp(&copy, workload->metadata.uid, deps_.local.uid());
+  dispatch::stamp_attempt(&copy, *workload);
   worker->workloads.may_appear(key);
   if (const jobs::JobPtr job = owner_of(key)) worker->jobs.rouse(job->kind());
   auto created =

@@ -112,6 +112,9 @@ void read_objects(const clusters::RemoteCluster& remote, const clusters::LocalCl
   if (!worker->job) worker->job = copy_of_slices(remote, identity, local.job);
   if (!worker->job) return;
   worker->removing_job = removing_all(remote, worker->job);
+  for (const jobs::JobPtr& one : jobs::objects_of(worker->job)) {
+    if (!worker->job_removal_asked) worker->job_removal_asked = remote.job_removal_asked(*one);
+  }
   worker->job_shared = is_shared(remote, *worker->job, local.key, hub);
   if (jobs::is_marked_elastic(*worker->job)) {
     worker->other_slice = under_other_slice(*worker->job, local.key);

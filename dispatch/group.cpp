@@ -185,7 +185,9 @@ RemoteCopy read_copy(const WorkerView& worker, const api::Workload* local) {
   if (asked && asked->status == api::ConditionStatus::True && copy.spec.active && !view.evicted) {
     view.stop_asked_at = asked->last_transition_time;
   }
-  view.removal_begun = worker.removal_begun;
+  // A copy with a Job may be what a hub that was restored has forgotten.
+  const bool left_over = local && !worker.job && of_earlier_attempt(copy, *local);
+  view.removal_begun = worker.removal_begun || left_over;
   view.deleting = copy.metadata.deleting() || worker.removing_copy;
   view.has_finalizers =
       copy.metadata.has_finalizer(api::finalizers::resource_in_use) && !worker.removing_copy;
@@ -215,6 +217,7 @@ ClusterView read_cluster(const WorkerView& worker, const api::Workload* local,
     view.job = RemoteJob::ours;
     view.job_deleting = is_deleting(*worker.job) || worker.removing_job;
     if (view.job_deleting) view.job_deleting_since = deleting_since(worker.job);
+    view.job_removal_asked = worker.job_removal_asked;
     view.job_ended = has_ended(*worker.job);
     view.job_shared = worker.job_shared;
     view.job_strays = worker.strays;

@@ -37,7 +37,8 @@ struct WorkerView {
   bool removal_begun = false;  ///< we asked for it; the answer may be lost
   jobs::JobPtr job;            ///< our job for the workload; null when the worker has none
   bool removing_job = false;   ///< all of it
-  bool job_shared = false;     ///< it runs for other Workloads of the hub, too
+  std::optional<TimePoint> job_removal_asked;  ///< since when it, or a part, is to be deleted
+  bool job_shared = false;                     ///< it runs for other Workloads of the hub, too
   bool other_slice = false;    ///< the elastic job runs under another slice than this Workload
   bool named_is_over = false;  ///< the same, and that one is over on the hub
   bool handed_over = false;    ///< it runs under this slice, and is to be given to a later one

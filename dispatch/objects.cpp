@@ -88,6 +88,32 @@ void stamp(Json* object, const std::string& origin_uid, const std::string& hub_u
   if (!hub_uid.empty()) annotations[std::string(api::annotations::hub_uid)] = hub_uid;
 }
 
+namespace {
+
+/// Empty without quota.
+std::string attempt_of(const api::Workload& workload) {
+  const api::Condition* reserved =
+      api::find_condition(workload.status.conditions, api::conditions::quota_reserved);
+  const bool has_quota = reserved && reserved->status == api::ConditionStatus::True;
+  return has_quota ? format_rfc3339(reserved->last_transition_time) : std::string();
+}
+
+}  // namespace
+
+void stamp_attempt(Json* copy, const api::Workload& workload) {
+  const std::string attempt = attempt_of(workload);
+  if (attempt.empty()) return;
+  const std::string key(api::annotations::quota_reserved_at);
+  (*copy)["metadata"]["annotations"][key] = attempt;
+}
+
+bool of_earlier_attempt(const api::Workload& copy, const api::Workload& workload) {
+  const std::string& made_for =
+      copy.metadata.annotation(std::string(api::annotations::quota_reserved_at));
+  const std::string now = attempt_of(workload);
+  return !made_for.empty() && !now.empty() && made_for != now;
+}
+
 api::WorkloadStatus open_gate(const api::Workload& copy, TimePoint now) {
   api::WorkloadStatus status = copy.status;
   auto& gates = status.preemption_gates;

@@ -22,6 +22,13 @@ Json remote_copy(const api::Workload& workload, const std::string& origin, bool 
 /// the hub if that is known.
 void stamp(Json* object, const std::string& origin_uid, const std::string& hub_uid);
 
+/// Marks a copy as made for the present attempt of the Workload.
+void stamp_attempt(Json* copy, const api::Workload& workload);
+/// The copy was made for an attempt of the Workload that is over: an eviction took its quota, and
+/// it has got quota again. The removal of the copy may still be under way, by whatever process sent
+/// it.
+bool of_earlier_attempt(const api::Workload& copy, const api::Workload& workload);
+
 /// The status of a copy with our preemption gate open.
 api::WorkloadStatus open_gate(const api::Workload& copy, TimePoint now);
 

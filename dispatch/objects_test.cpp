@@ -40,6 +40,20 @@ api::Workload workload(const char* patch = "{}") {
   return api::from_json<api::Workload>(json).value();
 }
 
+TEST(Attempts, ACopyIsOfTheAttemptInWhichItWasMade) {
+  const api::Workload first = workload();
+  Json json = api::to_json(first);
+  stamp_attempt(&json, first);
+  const api::Workload copy = api::from_json<api::Workload>(json).value();
+  EXPECT_FALSE(of_earlier_attempt(copy, first));
+  api::Workload next = first;
+  next.status.conditions[0].last_transition_time += 2s;
+  EXPECT_TRUE(of_earlier_attempt(copy, next));
+  next.status.conditions[0].status = api::ConditionStatus::False;
+  EXPECT_FALSE(of_earlier_attempt(copy, next)) << "there is no attempt";
+  EXPECT_FALSE(of_earlier_attempt(first, next)) << "a copy of another manager says nothing";
+}
+
 TEST(RemoteCopy, TakesWhatDescribesTheWorkAndNothingOfTheHub) {
   const Json copy = remote_copy(workload(), "hub-1");
   EXPECT_EQ(copy["metadata"], Json::parse(R"({"name": "w", "namespace": "team",

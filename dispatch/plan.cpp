@@ -155,6 +155,13 @@ void release_job(Plan* plan, const GroupView& g, TimePoint now, const PlanConfig
   }
 }
 
+/// The status of the Job there is believed: it is that of the recorded cluster, or an eviction has
+/// taken the record, which may have been of any cluster that is listed.
+bool may_report(const GroupView& g, const std::string& name, const ClusterView& v) {
+  if (!g.local.cluster_name.empty()) return name == g.local.cluster_name;
+  return v.listed || g.local.config_missing;
+}
+
 /// No copy or Job of the workload may stay on any worker, unless the hub has lost too much there.
 Plan clean_up(const GroupView& g, TimePoint now, const PlanConfig& config) {
   Plan plan;
@@ -165,7 +172,7 @@ Plan clean_up(const GroupView& g, TimePoint now, const PlanConfig& config) {
     const bool stopped = v.connected && holds_job(v) && !v.job_active;
     const bool end =
         g.local.finished && g.local.job_unended && v.job_ended && name == g.local.cluster_name;
-    const bool says_so = g.local.job_active && !ended_in_vain(v);
+    const bool says_so = g.local.job_active && !ended_in_vain(v) && may_report(g, name, v);
     if (!g.local.replaced && stopped && v.job_news && (says_so || end)) {
       plan.actions.push_back(CopyJobStatus{name, end});
     }
@@ -217,12 +224,13 @@ Plan wind_down(const GroupView& g, TimePoint now, const PlanConfig& config) {
       remove(&plan, name, v);
       continue;
     }
-    if (v.copy->finished && !v.listed && !g.local.config_missing) {
-      // The eviction has taken the record. A cluster that is not listed is only cleaned up.
+    if (!may_report(g, name, v)) {
       remove(&plan, name, v);
       continue;
     }
-    if (v.copy->finished && !not_an_end(*v.copy->finished) && !job_elsewhere(g.clusters, name)) {
+    // Of two that hold the Job, one says what it likes.
+    const bool ends = !job_elsewhere(g.clusters, name);
+    if (v.copy->finished && !not_an_end(*v.copy->finished) && ends) {
       // The Job ended before it could be stopped. Its result counts.
       return finish_with(std::move(plan), name, v, now, config);
     }
@@ -238,7 +246,7 @@ Plan wind_down(const GroupView& g, TimePoint now, const PlanConfig& config) {
     if (!v.copy->evicted && !v.copy->deactivating && !v.copy->finished) {
       plan.actions.push_back(
           DeactivateRemote{name, "Evicted on manager: " + g.local.evicted_message});
-    } else if (v.job_news) {
+    } else if (v.job_news && (ends || !v.job_ended)) {
       plan.actions.push_back(CopyJobStatus{name, false});
     }
   }
@@ -697,7 +705,8 @@ Plan plan(const GroupView& g, TimePoint now, const PlanConfig& config) {
   // What is not certain is not told.
   if (!writes && g.local.certainty == Certainty::certain) {
     const Telling telling = what_to_tell(g, now, config);
-    if (telling.state) out.actions.push_back(*telling.state);
+    // First, because a turn ends at the removal of a Job, which may be what is told.
+    if (telling.state) out.actions.insert(out.actions.begin(), *telling.state);
     if (telling.look_again) look_again(&out, *telling.look_again);
   }
   for (Action& action : out.actions) {

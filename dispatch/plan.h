@@ -121,7 +121,8 @@ struct RemoteCopy {
   /// It, or the Job beside it, was made for another Workload or Job of the same name.
   bool of_another_life = false;
   bool deleting = false;
-  /// The worker was asked to delete it and may still do so, however late: it cannot win any more.
+  /// The worker was asked to delete it, or may have been by an earlier process, and may still do
+  /// so, however late: it cannot win any more.
   bool removal_begun = false;
   bool has_finalizers = false;
 };
@@ -172,6 +173,7 @@ struct ClusterView {
   /// runs here that nothing is removed for that reason (brake.h).
   bool removals_held = false;
   std::optional<TimePoint> job_deleting_since;  ///< by the worker's clock
+  std::optional<TimePoint> job_removal_asked;   ///< since when the hub asks for its deletion
   /// Why the worker refuses to create the Job, now and for ever; empty when it does not.
   std::string job_refused;
   /// Since when attempts to create the Job have failed, and how the last one did.

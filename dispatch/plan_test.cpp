@@ -503,6 +503,38 @@ INSTANTIATE_TEST_SUITE_P(
                g.clusters["a"].listed = false;
              }),
              "remove job and copy on a"},
+        Case{"nor_while_its_copy_says_that_it_stops",
+             Given{"a"}.evicted(true).admitted("a", 9s).job("a").with([](Given& g) {
+               g.clusters["a"].listed = false;
+               g.clusters["a"].copy->evicted = true;
+               g.clusters["a"].job_ended = g.clusters["a"].job_news = true;
+             }),
+             "remove job and copy on a"},
+        Case{"nor_on_one_that_ends_it_while_another_runs_it",
+             Given{"a", "b"}
+                 .evicted(true)
+                 .admitted("a", 9s)
+                 .job("a")
+                 .admitted("b", 9s)
+                 .job("b")
+                 .with([](Given& g) {
+                   g.clusters["a"].copy->evicted = true;
+                   g.clusters["a"].job_ended = g.clusters["a"].job_news = true;
+                 }),
+             "deactivate on b (Evicted on manager: Preempted to accommodate a workload)"},
+        Case{"of_a_deleted_workload_only_the_recorded_worker_tells_how_the_job_is",
+             Given{"a", "b"}.won("b").admitted("a", 9s).job("a").with([](Given& g) {
+               g.local.deleted = g.local.job_active = true;
+               g.clusters["a"].job_ended = g.clusters["a"].job_news = true;
+             }),
+             "remove job and copy on a"},
+        Case{"or_one_that_is_listed_when_an_eviction_has_taken_the_record",
+             Given{"a", "b"}.evicted(true).admitted("a", 9s).job("a").job("b").with([](Given& g) {
+               g.local.quota_reserved = false;
+               g.clusters["a"].job_news = g.clusters["b"].job_news = true;
+               g.clusters["b"].listed = false;
+             }),
+             "copy status from a, remove job and copy on a, remove job and copy on b"},
         Case{"unless_it_is_not_known_what_is_listed",
              Given{"a"}.evicted(true).ended("a").with([](Given& g) {
                g.clusters["a"].listed = false;

@@ -32,15 +32,22 @@ std::string quoted(const std::string& name) {
   return "\"" + name + "\"";
 }
 
-/// A Job that is being deleted on another worker than the recorded one, which waits for that.
+/// A Job on another worker than the recorded one, whose removal is waited for.
 std::optional<Trouble> removal_of(const GroupView& g) {
   for (const auto& [name, v] : g.clusters) {
-    const bool leaving = v.connected && v.job == RemoteJob::ours && v.job_deleting_since;
-    if (!leaving || name == g.local.cluster_name) continue;
+    const bool there = v.connected && v.job == RemoteJob::ours && name != g.local.cluster_name;
+    if (!there) continue;
+    if (v.job_deleting_since) {
+      return Trouble{reasons::waiting_for_removal,
+                     "The job is still being deleted on worker cluster " + quoted(name) +
+                         "; finalizers or pods may hold it",
+                     *v.job_deleting_since};
+    }
+    if (!v.job_removal_asked) continue;
     return Trouble{reasons::waiting_for_removal,
-                   "The job is still being deleted on worker cluster " + quoted(name) +
-                       "; finalizers or pods may hold it",
-                   *v.job_deleting_since};
+                   "The job is still on worker cluster " + quoted(name) +
+                       ", which was asked to delete it; it starts nowhere else before it is gone",
+                   *v.job_removal_asked};
   }
   return std::nullopt;
 }
@@ -62,7 +69,7 @@ std::optional<Trouble> stop_of(const GroupView& g) {
                      g.local.evicted_at};
     }
   }
-  return std::nullopt;
+  return removal_of(g);
 }
 
 std::optional<Trouble> trouble_of_host(const GroupView& g, TimePoint now,

@@ -135,6 +135,30 @@ TEST(Telling, AJobThatDoesNotGoAwayIsNamed) {
             "or pods may hold it");
 }
 
+TEST(Telling, AJobThatIsNotEvenBeingDeletedIsNamedToo) {
+  GroupView g = hosted();
+  g.clusters["a"].job = RemoteJob::absent;
+  g.clusters["b"].job = RemoteJob::ours;
+  EXPECT_EQ(told(g), "");
+  g.clusters["b"].job_removal_asked = now - 20s;
+  EXPECT_EQ(told(g), "look again in 40000");
+  g.clusters["b"].job_removal_asked = now - 2min;
+  const std::string text =
+      "WaitingForRemoval: The job is still on worker cluster \"b\", which was asked to delete it; "
+      "it starts nowhere else before it is gone";
+  EXPECT_EQ(told(g), text);
+
+  GroupView evicted = g;
+  evicted.local.evicted = true;
+  evicted.local.evicted_at = now - 2min;
+  evicted.local.cluster_name.clear();
+  EXPECT_EQ(told(evicted), text) << "its quota is held";
+
+  GroupView race = racing();
+  race.clusters["b"] = g.clusters["b"];
+  EXPECT_EQ(told(race), text);
+}
+
 TEST(Telling, AnEndWithoutAStatusAndAJobThatCannotBeCreatedAreTold) {
   GroupView g = hosted();
   g.clusters["a"].copy->finished = Finish{"Succeeded", "", now - 5min};

@@ -259,6 +259,46 @@ INSTANTIATE_TEST_SUITE_P(
                    return v;
                  }(),
                  "adopt workload " + name},
+        PlanCase{"what_a_hub_has_sent_is_not_adopted_by_a_job_of_this_cluster",
+                 [] {
+                   JobView v = view_of(job_with(R"({"spec": {"suspend": false}})"));
+                   v.prebuilt = true;
+                   api::Workload w = workload_at(At::admitted);
+                   w.metadata.owner_references.clear();
+                   w.metadata.labels["kueue.x-k8s.io/multikueue-origin"] = "hub";
+                   v.prebuilt_workload = std::make_shared<const api::Workload>(w);
+                   return v;
+                 }(),
+                 "stop job (The prebuilt workload belongs to another job)"},
+        PlanCase{"but_by_the_job_that_the_hub_has_sent",
+                 [] {
+                   JobView v = view_of(job_with(R"({"metadata": {
+                       "labels": {"kueue.x-k8s.io/multikueue-origin": "hub"},
+                       "annotations": {"multikueue.regatta.dev/hub-uid": "h"}}})"));
+                   v.prebuilt = true;
+                   api::Workload w = workload_at(At::admitted);
+                   w.metadata.owner_references.clear();
+                   w.metadata.labels["kueue.x-k8s.io/multikueue-origin"] = "hub";
+                   w.metadata.annotations["multikueue.regatta.dev/hub-uid"] = "h";
+                   v.prebuilt_workload = std::make_shared<const api::Workload>(w);
+                   v.infos = {pod_set_info()};
+                   return v;
+                 }(),
+                 "adopt workload " + name},
+        PlanCase{"nor_by_one_of_another_hub_of_the_same_origin",
+                 [] {
+                   JobView v = view_of(job_with(R"({"spec": {"suspend": false}, "metadata": {
+                       "labels": {"kueue.x-k8s.io/multikueue-origin": "hub"},
+                       "annotations": {"multikueue.regatta.dev/hub-uid": "other"}}})"));
+                   v.prebuilt = true;
+                   api::Workload w = workload_at(At::admitted);
+                   w.metadata.owner_references.clear();
+                   w.metadata.labels["kueue.x-k8s.io/multikueue-origin"] = "hub";
+                   w.metadata.annotations["multikueue.regatta.dev/hub-uid"] = "h";
+                   v.prebuilt_workload = std::make_shared<const api::Workload>(w);
+                   return v;
+                 }(),
+                 "stop job (The prebuilt workload belongs to another job)"},
         PlanCase{"a_prebuilt_workload_that_does_not_fit_is_out_of_sync",
                  [] {
                    JobView v = view_of(job_with(

@@ -163,13 +163,23 @@ std::vector<JobAction> without_workload(const JobView& view) {
   return make_workload(view);
 }
 
+/// Whether the job may take the Workload: what a hub has sent belongs to a job that it has sent.
+bool made_by_one_hub(const api::Workload& workload, const GenericJob& job) {
+  const std::string label(api::labels::multikueue_origin);
+  const std::string& origin = workload.metadata.label(label);
+  if (!origin.empty() && job.metadata().label(label) != origin) return false;
+  const std::string mark(api::annotations::hub_uid);
+  const std::string& hub = workload.metadata.annotation(mark);
+  return hub.empty() || job.metadata().annotation(mark) == hub;
+}
+
 /// What has to be done before the prebuilt Workload belongs to this job and matches it; nullopt
 /// when it does.
 std::optional<std::vector<JobAction>> claim_prebuilt(const JobView& view,
                                                      const WorkloadPtr& workload) {
   using Actions = std::vector<JobAction>;
   const api::OwnerReference* owner = workload->metadata.controller();
-  if (owner && !owned_by(*workload, *view.job)) {
+  if (owner ? !owned_by(*workload, *view.job) : !made_by_one_hub(*workload, *view.job)) {
     return in_order({stop(view, nullptr, "The prebuilt workload belongs to another job")});
   }
   if (!owner && !is_finished(*workload)) return Actions{AdoptWorkload{workload}};

@@ -8,6 +8,9 @@ namespace regatta::api {
 namespace annotations {
 /// On copies and jobs on workers: the UID of the namespace kube-system of the hub that made them.
 constexpr std::string_view hub_uid = "multikueue.regatta.dev/hub-uid";
+/// On copies on workers: when the hub's Workload had got its quota, which says for which attempt
+/// the copy was made.
+constexpr std::string_view quota_reserved_at = "multikueue.regatta.dev/quota-reserved-at";
 /// On a MultiKueueCluster: the UID of another hub whose objects there are this hub's from now on.
 constexpr std::string_view adopt_hub = "multikueue.regatta.dev/adopt-hub";
 /// On a MultiKueueCluster: so many workloads that the hub lacks may be removed there.

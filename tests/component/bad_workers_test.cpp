@@ -105,6 +105,33 @@ TEST_F(BadWorkers, AWriteThatIsRefusedIsRepeatedLessAndLessOften) {
   until("runs", [&] { return jobs_on("east") == 1; }, 70s);
 }
 
+// It may as well keep for itself what is to be deleted.
+TEST_F(BadWorkers, OneThatKeepsAJobIsTold) {
+  start();
+  stop_all_but_east();
+  settle();
+  submit(1);
+  until("runs", [&] { return jobs_on("east") == 1; });
+  settle(5s);
+  network_.faults("east").concerns = [](const net::HttpRequest& request) {
+    return request.method == "DELETE" && request.target.find("/jobs/") != std::string::npos;
+  };
+  network_.faults("east").server_error = 1;
+  ASSERT_TRUE(cluster_.patch(api::LocalQueue::resource, key("main"),
+                             R"({"spec":{"stopPolicy":"HoldAndDrain"}})"));
+  settle(30s);
+  ASSERT_TRUE(
+      cluster_.patch(api::LocalQueue::resource, key("main"), R"({"spec":{"stopPolicy":"None"}})"));
+  until(
+      "told", [&] { return condition_of("j0", "Dispatched").starts_with("False WaitingFor"); },
+      2min);
+  EXPECT_EQ(condition_of("j0", "Dispatched"),
+            "False WaitingForRemoval: The job is still on worker cluster \"east\", which was asked "
+            "to delete it; it starts nowhere else before it is gone");
+  network_.faults("east").server_error = 0;
+  until("runs again", [&] { return recorded_on("east") == 1 && jobs_on("east") == 1; });
+}
+
 TEST_F(BadWorkers, FailuresOfAnEarlierAttemptAreNoReasonToEndTheNext) {
   manager::CoreConfig hub;
   hub.dispatch.plan.worker_lost_timeout = 60s;

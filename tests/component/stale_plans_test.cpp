@@ -126,6 +126,39 @@ TEST_F(StalePlans, AJobThatWasSeenToStopHoldsNoQuotaWhateverItsCopySays) {
 }
 
 // The worker may still carry the deletion out, however late. It would take the Job along.
+// The process that asked for its deletion is gone, and the request is still under way.
+TEST_F(StalePlans, ACopyOfAnEarlierAttemptIsReplaced) {
+  add_worker("east");
+  configure_hub();
+  start_manager();
+  apply(remote_job_yaml("j"));
+  const auto copy = [&]() -> std::string {
+    const auto all = worker("east").list<api::Workload>("default");
+    return all.empty() ? "none" : all[0].metadata.uid;
+  };
+  until("copied", [&] { return copy() != "none"; });
+  const std::string first = copy();
+  manager_.reset();
+  start_manager();
+  settle(10s);
+  EXPECT_EQ(copy(), first) << "a restart is no new attempt";
+
+  manager_.reset();
+  auto status = api::to_json(*workload_of("j"))["status"];
+  for (auto& condition : status["conditions"]) {
+    if (condition["type"] == "QuotaReserved") {
+      condition["lastTransitionTime"] = "2026-01-01T00:00:07Z";
+    }
+  }
+  const Json patch = {{"status", {{"conditions", status["conditions"]}}}};
+  ASSERT_TRUE(cluster_.patch(api::Workload::resource, workload_of("j")->metadata.key(),
+                             patch.dump(), "status"));
+  start_manager();
+  settle(10s);
+  EXPECT_NE(copy(), "none");
+  EXPECT_NE(copy(), first);
+}
+
 TEST_F(StalePlans, ACopyWhoseDeletionWasAskedForDoesNotWinALaterRace) {
   kube::NetworkFaults& faults = network_.faults("east");
   faults.concerns = [](const net::HttpRequest& request) { return request.method == "DELETE"; };
