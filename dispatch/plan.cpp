@@ -156,10 +156,11 @@ void release_job(Plan* plan, const GroupView& g, TimePoint now, const PlanConfig
 }
 
 /// The status of the Job there is believed: it is that of the recorded cluster, or an eviction has
-/// taken the record, which may have been of any cluster that is listed.
+/// taken the record, which may have been of any cluster that is listed, or of any at all if it is
+/// not known which are.
 bool may_report(const GroupView& g, const std::string& name, const ClusterView& v) {
   if (!g.local.cluster_name.empty()) return name == g.local.cluster_name;
-  return v.listed || g.local.config_missing;
+  return v.listed || g.local.config_missing || g.local.check == CheckState::none;
 }
 
 /// No copy or Job of the workload may stay on any worker, unless the hub has lost too much there.

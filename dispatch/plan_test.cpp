@@ -503,6 +503,14 @@ INSTANTIATE_TEST_SUITE_P(
                g.clusters["a"].listed = false;
              }),
              "remove job and copy on a"},
+        Case{"a_job_whose_check_went_at_its_eviction_is_stopped_in_an_orderly_way",
+             Given{"a"}
+                 .evicted(true)
+                 .check(CheckState::none)
+                 .admitted("a", 9s)
+                 .job("a")
+                 .with([](Given& g) { g.clusters["a"].listed = false; }),
+             "deactivate on a (Evicted on manager: Preempted to accommodate a workload)"},
         Case{"nor_while_its_copy_says_that_it_stops",
              Given{"a"}.evicted(true).admitted("a", 9s).job("a").with([](Given& g) {
                g.clusters["a"].listed = false;
