@@ -90,8 +90,8 @@ Task<> measure_workers(Cluster& hub, Cluster& worker, Ground ground, WorkersOpti
              {"seconds_to_register_them", registered},
              {"seconds_until_all_active", active},
              {"cpu_ms_to_connect_one", 1000 * (started.cpu_seconds - before.cpu_seconds) / added},
-             {"idle_kb_of_one", double(settled.rss_bytes - before.rss_bytes) / 1024 / added},
-             {"peak_kb_of_one", double(settled.peak_rss_bytes - before.rss_bytes) / 1024 / added},
+             {"idle_kb_of_one", double(rested.rss_bytes - before.rss_bytes) / 1024 / added},
+             {"peak_kb_of_one", double(rested.peak_rss_bytes - before.rss_bytes) / 1024 / added},
              {"descriptors_of_one", double(hub.manager().descriptors() - files) / added},
              {"idle_cpu_ms_per_minute_of_one",
               1000 * (rested.cpu_seconds - settled.cpu_seconds) / options.workers}};

@@ -8,6 +8,7 @@ namespace regatta::clusters {
 namespace {
 
 constexpr int workers = 4;
+constexpr Duration close_idle_every = std::chrono::seconds(30);
 /// How often a kubeconfig file is read again. There is no notification when it changes.
 constexpr Duration file_interval = std::chrono::seconds(10);
 /// How often the Active condition of an unreachable cluster is updated with the count of attempts.
@@ -63,6 +64,7 @@ Fleet::Fleet(LocalCluster& local, Connector& connector, TaskScope& scope, Remote
 void Fleet::start() {
   if (profiles_) scope_.spawn("informer clusterprofiles", profiles_->run());
   for (int i = 0; i < workers; ++i) scope_.spawn("clusters", work());
+  scope_.spawn("idle connections", close_idle_connections());
 }
 
 const Fleet::Member* Fleet::find(const std::string& cluster) const {
@@ -83,6 +85,16 @@ Task<> Fleet::work() {
     if (queue_.finish(name, done)) {
       log_.warning("cluster status not written",
                    {{"cluster", name}, {"error", done.error().what()}});
+    }
+  }
+}
+
+/// A worker that has nothing to do keeps the connection of its watch alone.
+Task<> Fleet::close_idle_connections() {
+  for (;;) {
+    co_await local_.clock.sleep_for(close_idle_every);
+    for (const auto& [name, member] : members_) {
+      if (member.remote) member.remote->close_idle();
     }
   }
 }

@@ -87,6 +87,7 @@ class Fleet {
 
  private:
   Task<> work();
+  Task<> close_idle_connections();
   Task<Status> reconcile(std::string name);
   void connect(Member* member, const std::string& name, const api::MultiKueueCluster& cluster);
   void connect_by_profile(Member* member, const std::string& name,

@@ -38,6 +38,9 @@ class PluginConnection final : public net::HttpSender,
   Task<Result<std::string>> bearer_token() override;
   void rejected() override;
   Task<Result<net::HttpResponse>> send(net::HttpRequest request, net::SendOptions options) override;
+  void close_idle() override {
+    if (sender_) sender_->close_idle();
+  }
 
   /// A credential that is younger is not the reason why a worker rejects it.
   static constexpr Duration youth = std::chrono::seconds(10);

@@ -41,6 +41,8 @@ class RemoteCluster::Link final : public net::HttpSender, public kube::Credentia
     co_return co_await held->sender->send(std::move(request), options);
   }
 
+  void close_idle() override { current_->sender->close_idle(); }
+
   Task<Result<std::string>> bearer_token() override {
     const auto held = current_;
     if (!held->credentials) co_return std::string();
@@ -209,6 +211,10 @@ void RemoteCluster::replace(WorkerConnection connection) {
   // The open watches would continue with the old credentials for minutes and hide that the new ones
   // do not work.
   if (scope_) scope_->spawn("check of " + name_, check_credentials(shared_from_this()));
+}
+
+void RemoteCluster::close_idle() {
+  link_->close_idle();
 }
 
 bool RemoteCluster::ready() const {

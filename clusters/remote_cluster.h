@@ -66,6 +66,9 @@ class RemoteCluster : public std::enable_shared_from_this<RemoteCluster> {
   /// are open continue until they end by themselves.
   void replace(WorkerConnection connection);
 
+  /// Closes connections that had no request for a while.
+  void close_idle();
+
   /// All watches of the worker are synced and healthy, and no request to it is unanswered.
   bool ready() const;
   /// Why the worker is not ready, as far as known.

@@ -88,6 +88,8 @@ class HttpSender {
   /// answer), `timeout`, `too_large`, or `denied` (one side refused the other's certificate, or the
   /// gate was closed).
   virtual Task<Result<HttpResponse>> send(HttpRequest request, SendOptions options) = 0;
+  /// Closes connections that are kept for later requests and had none for a while.
+  virtual void close_idle() {}
 };
 
 /// The server side of HTTP.

@@ -35,6 +35,8 @@ class HttpClient final : public HttpSender {
   ~HttpClient() override;
 
   Task<Result<HttpResponse>> send(HttpRequest request, SendOptions options) override;
+  /// Those that had no request for `idle_max`. Each request does this, too.
+  void close_idle() override { drop_expired(); }
 
   std::size_t idle_connections() const { return idle_.size(); }
   std::size_t open_connections() const { return open_; }  ///< besides those of streams

@@ -429,6 +429,19 @@ TEST_F(Http, IdleAndOldConnectionsAreNotReused) {
   EXPECT_EQ(network->dialled(), 3u);
 }
 
+TEST_F(Http, IdleConnectionsAreClosedWithoutARequest) {
+  start();
+  (void)get("/a");
+  world.run_for(20s);
+  client->close_idle();
+  world.run_for(1s);
+  EXPECT_EQ(server->connections(), 1u);
+  world.run_for(10s);
+  client->close_idle();
+  world.run_for(1s);
+  EXPECT_EQ(server->connections(), 0u);
+}
+
 TEST_F(Http, AConnectionTheServerClosedWhileIdleIsReplaced) {
   start({.idle_max = 5s});
   (void)get("/a");
