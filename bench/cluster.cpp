@@ -1,9 +1,8 @@
 #include "bench/cluster.h"
 
-#include "bench/requests.h"
+#include "bench/manager_program.h"
 #include "kubeconfig/local.h"
 #include "lab/servers/apply.h"
-#include "lab/servers/files.h"
 #include "lib/kube/in_cluster.h"
 
 #include <nlohmann/json.hpp>
@@ -13,57 +12,40 @@
 namespace regatta::bench {
 namespace {
 
-constexpr Duration start_max = std::chrono::seconds(30);
-constexpr Duration poll_every{20};
+constexpr Duration embedded_poll{20};
+constexpr Duration real_poll{200};
 constexpr std::size_t file_bytes_max = 1u << 20;
 constexpr std::size_t connections_max = 16;
-
-constexpr std::string_view manager_config = R"(apiVersion: config.kueue.x-k8s.io/v1beta2
-kind: Configuration
-health:
-  healthProbeBindAddress: "0"
-metrics:
-  bindAddress: "0"
-leaderElection:
-  leaderElect: false
-clientConnection:
-  qps: -1
-)";
 
 }  // namespace
 
 Task<Result<std::unique_ptr<Cluster>>> Cluster::start(Ground ground, std::string name) {
   std::unique_ptr<Cluster> cluster(new Cluster(std::move(ground), std::move(name)));
-  const Status started = cluster->start_server();
-  if (!started) co_return started.error();
-  const Status connected = co_await cluster->connect();
-  if (!connected) {
-    co_return connected.error().within("see " + cluster->server_->log().string());
-  }
+  const Ground& here = cluster->ground_;
+  std::error_code ignored;
+  std::filesystem::create_directories(cluster->folder(), ignored);
+  cluster->server_ = here.assets.empty() ? embedded_server(here, cluster->name_)
+                                         : real_server(here, cluster->name_);
+  const SteadyPoint began = here.clock.steady();
+  Status done = cluster->server_->start();
+  if (done) done = co_await cluster->connect();
+  if (done) done = co_await cluster->server_->complete(cluster->client());
+  if (!done) co_return done.error().within("see the logs in " + cluster->folder().string());
+  const auto seconds =
+      std::chrono::duration_cast<std::chrono::seconds>(here.clock.steady() - began);
+  here.progress(cluster->name_ + " serves after " + std::to_string(seconds.count()) + " s");
   co_return cluster;
 }
 
-Status Cluster::start_server() {
-  std::error_code ignored;
-  std::filesystem::create_directories(folder(), ignored);
-  std::vector<std::string> argv = {ground_.lab, "apiserver", "--dir",   folder(),
-                                   "--crds",    "--no-pods", "--fleet", "8xCPU"};
-  if (ground_.server_latency_ms > 0) {
-    argv.insert(argv.end(), {"--faults", dump_json({{"latencyMs", ground_.server_latency_ms}})});
-  }
-  auto process = Process::start(name_ + " API server", argv, folder() / "apiserver.log");
-  if (!process) return process.error();
-  server_ = std::make_unique<Process>(std::move(*process));
-  return ok();
-}
-
 Task<Status> Cluster::connect() {
-  const SteadyPoint deadline = ground_.clock.steady() + start_max;
+  const SteadyPoint deadline = ground_.clock.steady() + ground_.start_max();
+  const Duration poll_every = ground_.assets.empty() ? embedded_poll : real_poll;
   kubeconfig::SystemFiles files;
   for (;; co_await ground_.clock.sleep_for(poll_every)) {
     if (ground_.clock.steady() > deadline) co_return Error(Errc::timeout, "not ready in time");
-    if (!server_->running()) co_return Error(Errc::unavailable, "the API server ended");
-    auto endpoint = kubeconfig::load_local(files, folder() / "admin.kubeconfig");
+    const Status running = check();
+    if (!running) co_return running;
+    auto endpoint = kubeconfig::load_local(files, server_->admin_kubeconfig());
     if (!endpoint) continue;
     kube::ClientConfig config;
     config.user_agent = user_agent;
@@ -80,41 +62,39 @@ Task<Status> Cluster::connect() {
 }
 
 Result<std::string> Cluster::kubeconfig() const {
-  return kube::read_small_file(folder() / "admin.kubeconfig", file_bytes_max);
+  return kube::read_small_file(server_->hub_kubeconfig(), file_bytes_max);
 }
 
 Task<Status> Cluster::apply(std::vector<Json> objects) {
   lab::Applier applier(client(), ground_.clock);
-  const SteadyPoint deadline = ground_.clock.steady() + start_max;
+  const SteadyPoint deadline = ground_.clock.steady() + ground_.start_max();
   co_return co_await applier.apply(std::move(objects), deadline);
 }
 
 Status Cluster::start_manager(const std::string& more) {
-  const std::filesystem::path config = folder() / "manager.yaml";
-  const Status written = lab::write_private(config, std::string(manager_config) + more);
-  if (!written) return written;
-  const std::vector<std::string> argv = {
-      ground_.binary, "manager", "--kubeconfig",  folder() / "admin.kubeconfig",
-      "--config",     config,    "--zap-encoder", "console"};
-  auto process = Process::start(name_ + " manager", argv, folder() / "manager.log");
+  const auto argv = manager_command(ground_, {folder(), server_->manager_kubeconfig(), more});
+  if (!argv) return argv.error();
+  const Ending ending = ground_.kueue.empty() ? Ending::asked : Ending::killed;
+  auto process = Process::start(name_ + " manager", *argv, folder() / "manager.log", ending);
   if (!process) return process.error();
   manager_ = std::make_unique<Process>(std::move(*process));
   return ok();
 }
 
-Task<Result<Json>> Cluster::requests() {
-  const auto text = co_await client().get_path("/_regatta/requests");
-  if (!text) co_return text.error();
-  co_return parse_json(*text);
+std::vector<Part> Cluster::parts() const {
+  std::vector<Part> all;
+  if (manager_) all.push_back({Role::manager, manager_.get()});
+  for (const Part& part : server_->parts()) all.push_back(part);
+  return all;
 }
 
-Task<Status> Cluster::forget_requests() {
-  net::HttpRequest request("DELETE", "/_regatta/requests");
-  net::SendOptions options;
-  options.deadline = ground_.clock.steady() + start_max;
-  const auto answer = co_await connection_->sender().send(std::move(request), options);
-  if (!answer) co_return answer.error();
-  co_return ok();
+Status Cluster::check() const {
+  for (const Part& part : parts()) {
+    if (part.process->running()) continue;
+    return Error(Errc::unavailable,
+                 part.process->name() + " has ended; see " + part.process->log().string());
+  }
+  return ok();
 }
 
 }  // namespace regatta::bench

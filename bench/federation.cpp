@@ -1,6 +1,7 @@
 #include "bench/federation.h"
 
 #include "bench/objects.h"
+#include "lib/api/cluster_queue.h"
 #include "lib/api/multikueue.h"
 
 #include <nlohmann/json.hpp>
@@ -11,8 +12,23 @@
 namespace regatta::bench {
 namespace {
 
-constexpr Duration connect_max = std::chrono::seconds(30);
 constexpr Duration health_poll{50};
+
+/// Whether so many objects of a kind are there, and each is Active.
+template <class Kind>
+Task<bool> all_active(Cluster& cluster, std::size_t count) {
+  const auto listed = co_await cluster.client().list<Kind>();
+  if (!listed || listed->size() != count) co_return false;
+  co_return std::ranges::all_of(
+      *listed, [](const Kind& one) { return api::is_true(one.status.conditions, "Active"); });
+}
+
+/// What Kueue's manager is told of the dispatcher. Regatta's reads it from the check, and those
+/// that only Regatta has are not Kueue's.
+std::string dispatcher_lines(const Ground& ground, const std::string& dispatcher) {
+  if (ground.kueue.empty() || !dispatcher.starts_with("kueue.x-k8s.io/")) return "";
+  return "multiKueue:\n  dispatcherName: " + dispatcher + "\n";
+}
 
 }  // namespace
 
@@ -25,10 +41,15 @@ Task<Result<std::unique_ptr<Federation>>> Federation::start(Ground ground,
     if (!cluster) co_return cluster.error();
     federation->clusters_.push_back(std::move(*cluster));
   }
-  const Status ready = co_await federation->set_up(options);
+  Status ready = co_await federation->set_up(options);
+  const std::string lines = "integrations:\n  frameworks: [" +
+                            std::string(options.kind->framework) + "]\n" +
+                            dispatcher_lines(ground, options.dispatcher);
+  for (const auto& cluster : federation->clusters_) {
+    if (ready) ready = cluster->start_manager(lines);
+  }
+  if (ready) ready = co_await federation->wait_ready(ground, groups_of(options.workers));
   if (!ready) co_return ready.error();
-  const Status connected = co_await federation->wait_connected(ground.clock);
-  if (!connected) co_return connected.error();
   co_return federation;
 }
 
@@ -43,11 +64,16 @@ Task<Status> Federation::define(const lab::RacedKind& kind) {
   co_return ok();
 }
 
+Task<Status> Federation::set_up_worker(Cluster& worker, int group, int slots) {
+  std::vector<Json> objects = ground_objects();
+  std::ranges::move(queue_objects(group, slots, false), std::back_inserter(objects));
+  co_return co_await worker.apply(std::move(objects));
+}
+
 Task<Status> Federation::set_up(FederationOptions options) {
   const Status defined = co_await define(*options.kind);
   if (!defined) co_return defined.error();
-  std::vector<Json> secrets = {
-      Json{{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", "kueue-system"}}}}};
+  std::vector<Json> objects = ground_objects();
   std::vector<std::vector<std::string>> groups(
       static_cast<std::size_t>(groups_of(options.workers)));
   for (std::size_t i = 1; i < clusters_.size(); ++i) {
@@ -56,57 +82,43 @@ Task<Status> Federation::set_up(FederationOptions options) {
     if (!kubeconfig) co_return kubeconfig.error();
     const std::size_t group = (i - 1) / group_size;
     groups[group].push_back(worker.name());
-    secrets.push_back(kubeconfig_secret(worker.name(), *kubeconfig));
-    std::vector<Json> objects = ground_objects();
-    std::ranges::move(queue_objects(static_cast<int>(group), options.slots, false),
-                      std::back_inserter(objects));
-    const Status applied = co_await worker.apply(std::move(objects));
+    objects.push_back(kubeconfig_secret(worker.name(), *kubeconfig));
+    const Status applied = co_await set_up_worker(worker, static_cast<int>(group), options.slots);
     if (!applied) co_return applied.error();
   }
-  Status applied = co_await hub().apply(std::move(secrets));
-  if (!applied) co_return applied.error();
-  std::vector<Json> objects = ground_objects();
   for (std::size_t i = 0; i < groups.size(); ++i) {
     const int group = static_cast<int>(i);
     std::ranges::move(fleet_objects(group, groups[i], options.dispatcher),
                       std::back_inserter(objects));
     std::ranges::move(queue_objects(group, options.hub_slots, true), std::back_inserter(objects));
   }
-  applied = co_await hub().apply(std::move(objects));
-  if (!applied) co_return applied.error();
-  const std::string frameworks =
-      "integrations:\n  frameworks: [" + std::string(options.kind->framework) + "]\n";
-  for (const auto& cluster : clusters_) {
-    const Status started = cluster->start_manager(frameworks);
-    if (!started) co_return started.error();
-  }
-  co_return ok();
+  co_return co_await hub().apply(std::move(objects));
 }
 
-Task<Status> Federation::wait_connected(Clock& clock) {
-  const SteadyPoint deadline = clock.steady() + connect_max;
-  while (clock.steady() < deadline) {
-    const auto members = co_await hub().client().list<api::MultiKueueCluster>();
-    std::size_t active = 0;
-    if (members) {
-      for (const auto& member : *members) {
-        if (api::is_true(member.status.conditions, "Active")) ++active;
-      }
+Task<bool> Federation::is_ready(std::size_t groups) {
+  const bool connected = co_await all_active<api::MultiKueueCluster>(hub(), clusters_.size() - 1);
+  if (!connected) co_return false;
+  for (const auto& cluster : clusters_) {
+    const std::size_t queues = cluster == clusters_.front() ? groups : 1;
+    const bool active = co_await all_active<api::ClusterQueue>(*cluster, queues);
+    if (!active) co_return false;
+  }
+  co_return true;
+}
+
+Task<Status> Federation::wait_ready(Ground ground, int groups) {
+  const SteadyPoint deadline = ground.clock.steady() + ground.start_max();
+  while (ground.clock.steady() < deadline) {
+    const bool ready = co_await is_ready(static_cast<std::size_t>(groups));
+    if (ready) co_return ok();
+    for (const auto& cluster : clusters_) {
+      const Status running = cluster->check();
+      if (!running) co_return running;
     }
-    if (active + 1 == clusters_.size()) co_return ok();
-    co_await clock.sleep_for(health_poll);
+    co_await ground.clock.sleep_for(health_poll);
   }
-  co_return Error(Errc::timeout,
-                  "the workers did not become Active; see " + hub().manager().log().string());
-}
-
-std::vector<const Process*> Federation::processes() const {
-  std::vector<const Process*> all;
-  for (const auto& cluster : clusters_) {
-    all.push_back(&cluster->manager());
-    all.push_back(&cluster->server());
-  }
-  return all;
+  co_return Error(Errc::timeout, "the workers or the queues did not become Active; see " +
+                                     hub().manager().log().string());
 }
 
 Task<Status> Federation::forget_requests() {
@@ -120,9 +132,9 @@ Task<Status> Federation::forget_requests() {
 Task<Result<std::vector<Requests>>> Federation::requests() {
   std::vector<Requests> all;
   for (const auto& cluster : clusters_) {
-    const auto report = co_await cluster->requests();
-    if (!report) co_return report.error();
-    all.emplace_back(cluster->name(), *report);
+    auto counted = co_await cluster->requests();
+    if (!counted) co_return counted.error();
+    all.push_back(std::move(*counted));
   }
   co_return all;
 }

@@ -49,7 +49,8 @@ Task<int> in_folder(Common common, Options options, Task<int> (*measure)(Ground,
   options.json = common.output == "json";
   const int code = co_await measure(std::move(ground), options);
   std::error_code ignored;
-  if (common.folder.empty() && code == 0) std::filesystem::remove_all(folder, ignored);
+  const bool keep_logs = code != 0 && code != options_are_wrong;
+  if (common.folder.empty() && !keep_logs) std::filesystem::remove_all(folder, ignored);
   co_return code;
 }
 
@@ -69,12 +70,27 @@ CLI::App* add_race(CLI::App& app, Common* common, RaceOptions* options) {
       ->capture_default_str();
   command
       ->add_option("--kind", options->kind,
-                   "Of the jobs: job, jobset, pytorchjob, rayjob or appwrapper")
+                   "Of the jobs: job, jobset, pytorchjob, rayjob, appwrapper or pod-group")
       ->capture_default_str();
   command->add_option("--dispatcher", options->dispatcher, "Instead of all at once");
   command
+      ->add_option("--servers", options->servers,
+                   "real: etcd and kube-apiserver of the folder KUBEBUILDER_ASSETS")
+      ->check(CLI::IsMember({"embedded", "real"}))
+      ->capture_default_str();
+  CLI::Option* manager =
+      command
+          ->add_option("--manager", options->manager,
+                       "Kueue's manager, raced in turn with Regatta's on real servers")
+          ->check(CLI::ExistingFile);
+  command
+      ->add_option("--rounds", options->rounds, "Races of each manager; their middle is compared")
+      ->needs(manager)
+      ->check(CLI::Range(1, 99))
+      ->capture_default_str();
+  command
       ->add_option("--server-latency", options->server_latency_ms,
-                   "Milliseconds by which the API servers answer later")
+                   "Milliseconds by which embedded API servers answer later")
       ->check(CLI::Range(0, 10000));
   command->add_option("--run-seconds", options->run_seconds)->capture_default_str();
   command->add_option("--patience-seconds", options->patience_seconds)->capture_default_str();

@@ -4,12 +4,18 @@
 
 namespace regatta::bench {
 
+/// The exit code when nothing was started.
+inline constexpr int options_are_wrong = 2;
+
 struct RaceOptions {
   int jobs = 1000;
   int workers = 3;
   int slots = 128;
   std::string dispatcher;  ///< empty: all at once
   std::string kind = "job";
+  std::string servers = "embedded";  ///< or "real"
+  std::string manager;               ///< Kueue's, raced in turn with Regatta's; empty: none
+  int rounds = 1;                    ///< of each, with `manager`
   int server_latency_ms = 0;
   double run_seconds = 0.2;
   double patience_seconds = 300;
@@ -17,7 +23,8 @@ struct RaceOptions {
 };
 
 /// Submits Jobs as fast as possible and waits until all have finished and the workers are clean.
-/// Prints the measurements. Returns the exit code.
+/// Prints the measurements, and with another manager those of both and their ratios. Returns the
+/// exit code, 2 when the options are wrong and nothing was started.
 Task<int> race(Ground ground, RaceOptions options);
 
 struct MemoryOptions {

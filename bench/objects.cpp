@@ -24,7 +24,8 @@ std::string group_name(int group) {
 }
 
 std::vector<Json> ground_objects() {
-  return {object("v1", "Namespace", job_namespace), object(kueue, "ResourceFlavor", "default")};
+  return {object("v1", "Namespace", job_namespace), object("v1", "Namespace", "kueue-system"),
+          object(kueue, "ResourceFlavor", "default")};
 }
 
 std::vector<Json> queue_objects(int group, int slots, bool checked) {

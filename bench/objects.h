@@ -18,7 +18,7 @@ int groups_of(int workers);
 /// Of the LocalQueue, the ClusterQueue, the check and the config of that group, from 0.
 std::string group_name(int group);
 
-/// The namespace of the jobs, and a flavor.
+/// The namespaces of the jobs and of the manager, and a flavor.
 std::vector<Json> ground_objects();
 /// The queues of a group for `slots` jobs at a time. With `checked` the ClusterQueue has the check
 /// of the group.

@@ -42,7 +42,7 @@ std::int64_t kilobytes(const std::string& line) {
 }  // namespace
 
 Result<Process> Process::start(std::string name, const std::vector<std::string>& argv,
-                               const std::filesystem::path& log) {
+                               const std::filesystem::path& log, Ending ending) {
   std::vector<char*> arguments;
   for (const std::string& one : argv) arguments.push_back(const_cast<char*>(one.c_str()));
   arguments.push_back(nullptr);
@@ -51,18 +51,20 @@ Result<Process> Process::start(std::string name, const std::vector<std::string>&
   const int pid = ::fork();
   if (pid < 0) return Error(Errc::unavailable, "cannot start " + name + ": " + strerror(errno));
   if (pid == 0) become(std::move(arguments), log_path.c_str(), parent);
-  return Process(std::move(name), log, pid);
+  return Process(std::move(name), log, ending, pid);
 }
 
 Process::Process(Process&& other) noexcept
     : name_(std::move(other.name_)),
       log_(std::move(other.log_)),
+      ending_(other.ending_),
       pid_(std::exchange(other.pid_, 0)) {}
 
 Process::~Process() {
   if (pid_ == 0) return;
-  ::kill(pid_, SIGTERM);
-  for (int waited = 0; waited < patience_ms; waited += step_ms) {
+  if (ending_ == Ending::asked) ::kill(pid_, SIGTERM);
+  const int patience = ending_ == Ending::asked ? patience_ms : 0;
+  for (int waited = 0; waited < patience; waited += step_ms) {
     if (::waitpid(pid_, nullptr, WNOHANG) != 0) return;
     ::poll(nullptr, 0, step_ms);
   }

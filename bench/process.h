@@ -16,14 +16,17 @@ struct Usage {
   std::int64_t peak_rss_bytes = 0;
 };
 
+/// How a process is ended: with SIGTERM and after some seconds SIGKILL, or with SIGKILL at once.
+enum class Ending { asked, killed };
+
 /// A child process that dies with this one; its output goes to a file.
 class Process {
  public:
   static Result<Process> start(std::string name, const std::vector<std::string>& argv,
-                               const std::filesystem::path& log);
+                               const std::filesystem::path& log, Ending ending = Ending::asked);
   Process(Process&& other) noexcept;
   Process& operator=(Process&&) = delete;
-  /// Ends the process: SIGTERM, after some seconds SIGKILL.
+  /// Ends the process.
   ~Process();
 
   const std::string& name() const { return name_; }
@@ -36,11 +39,12 @@ class Process {
   int descriptors() const;
 
  private:
-  Process(std::string name, std::filesystem::path log, int pid)
-      : name_(std::move(name)), log_(std::move(log)), pid_(pid) {}
+  Process(std::string name, std::filesystem::path log, Ending ending, int pid)
+      : name_(std::move(name)), log_(std::move(log)), ending_(ending), pid_(pid) {}
 
   std::string name_;
   std::filesystem::path log_;
+  Ending ending_;
   int pid_ = 0;
 };
 

@@ -1,5 +1,6 @@
 #include "bench/measure.h"
 #include "bench/objects.h"
+#include "bench/race_report.h"
 #include "bench/watcher.h"
 #include "lib/api/workload.h"
 #include "lib/runtime/deadline.h"
@@ -7,12 +8,17 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cstdio>
 
 namespace regatta::bench {
 namespace {
 
 using Clocked = std::chrono::steady_clock;
+
+// How often the driver looks whether workers are clean; it takes time of their API servers.
+constexpr Duration embedded_look{20};
+constexpr Duration real_look{250};
+/// For kube-apiserver to finish what its start and the CRDs gave it to do.
+constexpr Duration until_quiet = std::chrono::seconds(5);
 
 double seconds_between(Instant from, Instant to) {
   return std::chrono::duration<double>(to - from).count();
@@ -31,20 +37,6 @@ Task<> submit_some(kube::Client& client, Submitted what, int* next, Submission* 
     }
     submission->accepted[static_cast<std::size_t>(number)] = Clocked::now();
   }
-}
-
-struct Measured {
-  double seconds = 0;
-  std::vector<double> admission;  ///< seconds from acceptance to admission, sorted
-  std::vector<Usage> before, after;
-  std::vector<Requests> requests;
-  std::size_t completed = 0;
-};
-
-double percentile(const std::vector<double>& sorted, double share) {
-  if (sorted.empty()) return 0;
-  const auto last = static_cast<double>(sorted.size() - 1);
-  return sorted[static_cast<std::size_t>(share * last)];
 }
 
 /// How many objects there are that `counts` holds for.
@@ -74,23 +66,30 @@ Task<Result<bool>> is_clean(Cluster& cluster, const lab::RacedKind& kind) {
   co_return true;
 }
 
-Task<Status> wait_clean(Federation& fleet, const lab::RacedKind& kind, Clock& clock) {
-  constexpr Duration poll_every{20};
+Task<Status> wait_clean(Federation& fleet, const lab::RacedKind& kind, Ground ground) {
+  const Duration poll_every = ground.assets.empty() ? embedded_look : real_look;
   for (std::size_t i = 1; i < fleet.clusters().size();) {
     const auto clean = co_await is_clean(*fleet.clusters()[i], kind);
     if (!clean) co_return clean.error();
     if (*clean) {
       ++i;
     } else {
-      co_await clock.sleep_for(poll_every);
+      co_await ground.clock.sleep_for(poll_every);
     }
   }
   co_return ok();
 }
 
-std::vector<Usage> usage_of(const Federation& fleet) {
-  std::vector<Usage> all;
-  for (const Process* process : fleet.processes()) all.push_back(process->usage());
+/// What the processes have used so far.
+std::vector<PartUsage> usage_of(Federation& fleet) {
+  std::vector<PartUsage> all;
+  for (const auto& cluster : fleet.clusters()) {
+    for (const Part& part : cluster->parts()) {
+      const Usage usage = part.process->usage();
+      all.push_back({part.role, cluster.get() == &fleet.hub(), part.process->name(),
+                     usage.cpu_seconds, usage.peak_rss_bytes});
+    }
+  }
   return all;
 }
 
@@ -100,7 +99,7 @@ class Race {
   Race(Federation& fleet, const lab::RacedKind& kind, Ground ground, RaceOptions options)
       : fleet_(fleet),
         kind_(kind),
-        clock_(ground.clock),
+        ground_(ground),
         options_(std::move(options)),
         watcher_(fleet.hub().client(), ground.executor) {}
 
@@ -112,7 +111,7 @@ class Race {
   Task<> measure() {
     outcome_ = co_await fleet_.forget_requests();
     if (!outcome_) co_return;
-    measured_.before = usage_of(fleet_);
+    const std::vector<PartUsage> before = usage_of(fleet_);
     const Instant began = Clocked::now();
     Submission submission;
     Submitted what;
@@ -126,10 +125,13 @@ class Race {
       co_await watcher_.changed().wait();
       if (!watcher_.error().empty()) outcome_ = Error(Errc::unavailable, watcher_.error());
     }
-    if (outcome_) outcome_ = co_await wait_clean(fleet_, kind_, clock_);
+    if (outcome_) outcome_ = co_await wait_clean(fleet_, kind_, ground_);
     if (!outcome_) co_return;
     measured_.seconds = seconds_between(began, Clocked::now());
-    measured_.after = usage_of(fleet_);
+    measured_.parts = usage_of(fleet_);
+    for (std::size_t i = 0; i < before.size(); ++i) {
+      measured_.parts[i].cpu_seconds -= before[i].cpu_seconds;
+    }
     for (int i = 0; i < options_.jobs; ++i) {
       const auto admitted = watcher_.admitted().find(job_name(i));
       if (admitted == watcher_.admitted().end()) continue;
@@ -142,7 +144,7 @@ class Race {
 
   Task<Status> collect() {
     // Events are written a little after the changes that they report.
-    co_await clock_.sleep_for(std::chrono::seconds(2));
+    co_await ground_.clock.sleep_for(std::chrono::seconds(2));
     auto requests = co_await fleet_.requests();
     if (!requests) co_return requests.error();
     measured_.requests = std::move(*requests);
@@ -157,83 +159,12 @@ class Race {
 
   Federation& fleet_;
   const lab::RacedKind& kind_;
-  Clock& clock_;
+  Ground ground_;
   RaceOptions options_;
   Watcher watcher_;
   Measured measured_;
   Status outcome_ = Error(Errc::timeout, "the watch of the hub's workloads ended");
 };
-
-void print_requests(const Measured& measured, double jobs) {
-  std::printf("\n%-10s %-12s %-8s %-28s %12s\n", "cluster", "sent by", "verb", "resource",
-              "per workload");
-  for (const Requests& cluster : measured.requests) {
-    for (const auto& [key, count] : cluster.counts()) {
-      const double share = static_cast<double>(count) / jobs;
-      if (share < 0.005) continue;
-      std::printf("%-10s %-12s %-8s %-28s %12.2f\n", cluster.cluster().c_str(), key.sent_by.c_str(),
-                  key.verb.c_str(), key.resource.c_str(), share);
-    }
-    if (cluster.failures() > 0) {
-      std::printf("%-10s answers of 400 and above: %lld, of them 409: %lld\n",
-                  cluster.cluster().c_str(), static_cast<long long>(cluster.failures()),
-                  static_cast<long long>(cluster.conflicts()));
-    }
-  }
-}
-
-void print_processes(const Federation& fleet, const Measured& measured, double jobs) {
-  std::printf("\n%-20s %12s %16s %12s\n", "process", "CPU seconds", "ms per workload", "peak MB");
-  double sum = 0;
-  const auto processes = fleet.processes();
-  for (std::size_t i = 0; i < processes.size(); ++i) {
-    const double cpu = measured.after[i].cpu_seconds - measured.before[i].cpu_seconds;
-    sum += cpu;
-    std::printf("%-20s %12.2f %16.2f %12.1f\n", processes[i]->name().c_str(), cpu,
-                cpu * 1000 / jobs, static_cast<double>(measured.after[i].peak_rss_bytes) / 1e6);
-  }
-  std::printf("%-20s %12.2f %16.2f\n", "all", sum, sum * 1000 / jobs);
-}
-
-Json summary(const Federation& fleet, const Measured& measured, const RaceOptions& options) {
-  const double jobs = options.jobs;
-  const Totals all = totals(measured.requests);
-  const auto share = [jobs](std::int64_t count) { return static_cast<double>(count) / jobs; };
-  Json json = {{"jobs", options.jobs},
-               {"kind", options.kind},
-               {"workers", options.workers},
-               {"completed", measured.completed},
-               {"seconds", measured.seconds},
-               {"workloads_per_second", jobs / measured.seconds},
-               {"hub_writes_per_workload", share(all.hub_writes)},
-               {"worker_writes_per_workload", share(all.worker_writes)},
-               {"hub_gets_per_workload", share(all.hub_gets)},
-               {"worker_gets_per_workload", share(all.worker_gets)},
-               {"hub_events_per_workload", share(all.hub_events)},
-               {"worker_events_per_workload", share(all.worker_events)},
-               {"conflicts_per_workload", share(all.conflicts)},
-               {"time_to_admission_p50_seconds", percentile(measured.admission, 0.5)},
-               {"time_to_admission_p95_seconds", percentile(measured.admission, 0.95)}};
-  const auto processes = fleet.processes();
-  for (std::size_t i = 0; i < processes.size(); ++i) {
-    Json& one = json["processes"][processes[i]->name()];
-    one["cpu_seconds"] = measured.after[i].cpu_seconds - measured.before[i].cpu_seconds;
-    one["peak_rss_bytes"] = measured.after[i].peak_rss_bytes;
-  }
-  return json;
-}
-
-void print_summary(const Json& summary) {
-  std::printf("\n");
-  for (const char* name :
-       {"jobs", "workers", "completed", "seconds", "workloads_per_second",
-        "hub_writes_per_workload", "worker_writes_per_workload", "hub_gets_per_workload",
-        "worker_gets_per_workload", "hub_events_per_workload", "worker_events_per_workload",
-        "conflicts_per_workload", "time_to_admission_p50_seconds",
-        "time_to_admission_p95_seconds"}) {
-    std::printf("%-32s %10.2f\n", name, summary.at(name).get<double>());
-  }
-}
 
 }  // namespace
 
@@ -251,46 +182,29 @@ Task<> submit(kube::Client& client, Submitted what, Submission* submission) {
   co_await all_of(std::move(all));
 }
 
-Task<int> race(Ground ground, RaceOptions options) {
-  const auto kind = lab::raced_kind(options.kind);
-  if (!kind) {
-    std::fprintf(stderr, "regatta_bench: %s\n", kind.error().what().c_str());
-    co_return 2;
-  }
+Task<Result<Measured>> run_race(Ground ground, const lab::RacedKind& kind, RaceOptions options) {
   FederationOptions shape;
-  shape.kind = *kind;
+  shape.kind = &kind;
   shape.workers = options.workers;
-  const int objects = (*kind)->objects(group_pods);
-  shape.slots = options.slots * objects;
+  shape.slots = options.slots * kind.objects(group_pods);
   shape.hub_slots = shape.slots * std::min(options.workers, group_size);
   shape.dispatcher = options.dispatcher;
-  ground.server_latency_ms = options.server_latency_ms;
   auto fleet = co_await Federation::start(ground, shape);
-  if (!fleet) {
-    std::fprintf(stderr, "regatta_bench: %s\n", fleet.error().what().c_str());
-    co_return 1;
-  }
-  Race race(**fleet, **kind, ground, options);
+  if (!fleet) co_return fleet.error();
+  if (!ground.assets.empty()) co_await ground.clock.sleep_for(until_quiet);
+  ground.progress("the race begins");
+  Race race(**fleet, kind, ground, options);
   const SteadyPoint deadline =
       ground.clock.steady() + Duration(static_cast<Duration::rep>(options.patience_seconds * 1000));
   const bool in_time = co_await finishes_before(ground.clock, deadline, race.run());
-  if (!in_time || !race.outcome()) {
-    std::fprintf(stderr, "regatta_bench: %s; logs are in %s\n",
-                 in_time ? race.outcome().error().what().c_str() : "not finished in time",
-                 ground.folder.c_str());
-    co_return 1;
+  if (!in_time) {
+    co_return Error(Errc::timeout, "not finished in time (--patience-seconds); logs are in " +
+                                       ground.folder.string());
   }
-  const Measured& measured = race.measured();
-  const Json result = summary(**fleet, measured, options);
-  if (options.json) {
-    std::printf("%s\n", dump_json(result).c_str());
-  } else {
-    print_requests(measured, options.jobs);
-    print_processes(**fleet, measured, options.jobs);
-    print_summary(result);
+  if (!race.outcome()) {
+    co_return race.outcome().error().within("logs are in " + ground.folder.string());
   }
-  std::fflush(stdout);
-  co_return measured.completed == static_cast<std::size_t>(options.jobs * objects) ? 0 : 1;
+  co_return race.measured();
 }
 
 }  // namespace regatta::bench

@@ -96,7 +96,7 @@ Task<> measure_workers(Cluster& hub, Cluster& worker, Ground ground, WorkersOpti
              {"idle_cpu_ms_per_minute_of_one",
               1000 * (rested.cpu_seconds - settled.cpu_seconds) / options.workers}};
   if (!at_hub || !at_workers) co_return;
-  const Totals sums = totals({Requests("hub", *at_hub), Requests("workers", *at_workers)});
+  const Totals sums = totals({*at_hub, *at_workers});
   (*result)["hub_writes_of_one"] = double(sums.hub_writes) / added;
 }
 

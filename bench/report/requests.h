@@ -12,16 +12,21 @@ namespace regatta::bench {
 /// The User-Agent of the measuring process, whose requests are not counted.
 inline constexpr const char* user_agent = "regatta-bench";
 
-/// Requests of one cluster's API server, as its /_regatta/requests lists them.
+/// Requests that one cluster's API server has answered.
 class Requests {
  public:
   /// `sent_by`: "hub manager", "manager", "nodes".
   struct Key {
-    std::string sent_by, verb, resource;
+    std::string sent_by, verb, resource;  ///< the resource with its subresource: "jobs/status"
     friend auto operator<=>(const Key&, const Key&) = default;
   };
 
-  Requests(std::string cluster, const Json& report);
+  explicit Requests(std::string cluster) : cluster_(std::move(cluster)) {}
+  /// As /_regatta/requests of the embedded API server lists them.
+  static Requests from_report(std::string cluster, const Json& report);
+
+  /// Adds requests that were answered with that code.
+  void add(const Key& key, std::int64_t code, std::int64_t count = 1);
 
   const std::string& cluster() const { return cluster_; }
   const std::map<Key, std::int64_t>& counts() const { return counts_; }
@@ -35,9 +40,13 @@ class Requests {
   std::int64_t failures_ = 0;
 };
 
+/// "jobs", or with a subresource "jobs/status".
+std::string with_subresource(std::string resource, const std::string& subresource);
+
 /// The promised numbers, over all clusters; the hub comes first.
 struct Totals {
   std::int64_t hub_writes = 0, worker_writes = 0;  ///< without events and leases
+  std::int64_t worker_writes_of_nodes = 0;         ///< the simulated nodes' among them
   std::int64_t hub_gets = 0, worker_gets = 0;
   std::int64_t hub_events = 0, worker_events = 0;
   std::int64_t conflicts = 0;
