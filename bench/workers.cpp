@@ -16,6 +16,8 @@ constexpr Duration connect_patience = std::chrono::minutes(10);
 constexpr Duration between_looks{100};
 /// For memory of the start to go back.
 constexpr Duration until_settled = std::chrono::seconds(20);
+/// Kinds without jobs are listed less and less often; the connections for that are closed.
+constexpr Duration until_idle = std::chrono::seconds(200);
 constexpr Duration idle_watched = std::chrono::seconds(60);
 
 double seconds_since(SteadyTime::time_point begin) {
@@ -80,7 +82,7 @@ Task<> measure_workers(Cluster& hub, Cluster& worker, Ground ground, WorkersOpti
   const Usage started = hub.manager().usage();
   const auto at_hub = co_await hub.requests();
   const auto at_workers = co_await worker.requests();
-  co_await ground.clock.sleep_for(until_settled);
+  co_await ground.clock.sleep_for(until_idle);
   const Usage settled = hub.manager().usage();
   co_await ground.clock.sleep_for(idle_watched);
   const Usage rested = hub.manager().usage();

@@ -58,7 +58,7 @@ struct CoreConfig {
   /// Workers are made of ManagedClusters; Core sets jobs and write_kubeconfig. Unset: they are not.
   std::optional<placement::ManagedClusterRules> managed_clusters;
   bool quota_automation = false;  ///< the gate MultiKueueManagerQuotaAutomation
-  Duration status_batch{500};
+  Duration status_batch = std::chrono::seconds(1);
   /// Called for each request to a worker; may be null.
   std::function<void(const std::string& cluster, const kube::RequestSeen&)> on_remote_request;
 };

@@ -204,7 +204,10 @@ Task<Status> InformerCore::rest() {
   const Backoff backoff{rest_base, options_.rest};
   for (int looks = 1; may_rest(); ++looks) {
     note_rest();
-    Task<> sleeping = deps_.clock.sleep_for(backoff.after(looks));
+    // Informers that began together do not list together for ever.
+    const Duration pause = backoff.after(looks);
+    const Duration jitter(deps_.rng.between(0, pause.count() / 2));
+    Task<> sleeping = deps_.clock.sleep_for(pause - jitter);
     Task<> waking = roused();
     if (!co_await finishes_first(std::move(sleeping), std::move(waking))) break;
     version_.clear();

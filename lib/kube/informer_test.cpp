@@ -653,11 +653,12 @@ TEST_F(RestingInformerTest, AResourceWithoutObjectsIsListedNowAndThenAndNotWatch
   EXPECT_TRUE(informer->has_synced());
   EXPECT_TRUE(informer->health().resting);
   EXPECT_FALSE(informer->health().last_error);
-  world.run_for(25s);
+  world.run_for(10s);
   EXPECT_EQ(server.seen.size(), 2u) << "a write of another process may arrive late";
   world.run_for(60min);
   EXPECT_EQ(watches(), 0u);
-  EXPECT_LE(server.seen.size(), 13u) << "after ten minutes in the end";
+  EXPECT_GE(server.seen.size(), 10u);
+  EXPECT_LE(server.seen.size(), 20u) << "after ten minutes in the end";
 }
 
 TEST_F(RestingInformerTest, AnObjectThatIsExpectedIsWatchedFor) {
@@ -722,9 +723,9 @@ TEST_F(RestingInformerTest, OneListThatFailsIsNoLossAndManyAre) {
   server.otherwise = [](const net::HttpRequest&) {
     return net::HttpResponse(500, R"({"kind": "Status", "reason": "InternalError", "code": 500})");
   };
-  world.run_for(10s);
-  EXPECT_EQ(server.seen.size(), 2u);
+  while (server.seen.size() < 2) world.run_for(50ms);
   EXPECT_FALSE(informer->health().last_error);
+  EXPECT_TRUE(informer->health().resting);
   world.run_for(10s);
   EXPECT_TRUE(informer->health().last_error);
   EXPECT_FALSE(informer->health().resting);
