@@ -66,6 +66,23 @@ struct Switch {
   bool unless = !given;  ///< the default
 };
 
+TEST(CoreConfig, ConcurrencyReachesTheControllersThatItNames) {
+  const auto with = [](const std::string& concurrency) {
+    const auto read = load_configuration(
+        "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\ncontroller: "
+        "{groupKindConcurrency: " +
+            concurrency + "}",
+        "");
+    EXPECT_TRUE(read) << read.error().what();
+    return core_config(*read, "test").value();
+  };
+  const CoreConfig few = with("{Job.batch: 3, Workload.kueue.x-k8s.io: 5}");
+  EXPECT_EQ(few.jobs.workers, 3);
+  EXPECT_EQ(few.workloads.workers, 5);
+  EXPECT_EQ(few.dispatch.workers, 5) << "it reads and writes Workloads";
+  EXPECT_EQ(with("{Job.batch: 3}").dispatch.workers, CoreConfig().dispatch.workers);
+}
+
 TEST(CoreConfig, FeatureGatesReachWhatTheySwitch) {
   const Switch switches[] = {
       {"ReclaimablePods", false,

@@ -28,7 +28,10 @@ class Certainty : public Federation {
   /// From now on the cluster has objects of a newer version of Kueue: conditions may have another
   /// status than this version knows.
   void accept_newer_workloads(TestCluster& cluster) {
-    const api::ObjectKey name("workloads.kueue.x-k8s.io");
+    accept_newer(cluster, api::Workload::resource);
+  }
+  void accept_newer(TestCluster& cluster, const api::ResourceInfo& resource) {
+    const api::ObjectKey name(resource.group_resource());
     Json crd = cluster.get(crds, name);
     for (Json& version : crd["spec"]["versions"]) {
       version["schema"]["openAPIV3Schema"]["properties"]["status"]["properties"]["conditions"]
@@ -48,6 +51,15 @@ class Certainty : public Federation {
     conditions.push_back(newer);
     const Json patch = {{"status", {{"conditions", conditions}}}};
     ASSERT_TRUE(cluster.patch(api::Workload::resource, name, dump_json(patch), "status"));
+  }
+  /// An object of the hub that has conditions.
+  void make_unreadable(const api::ResourceInfo& resource, const std::string& name) {
+    accept_newer(cluster_, resource);
+    const api::ObjectKey object(name);
+    Json conditions = cluster_.get(resource, object)["status"]["conditions"];
+    conditions.front()["status"] = "Perhaps";
+    const Json patch = {{"status", {{"conditions", conditions}}}};
+    ASSERT_TRUE(cluster_.patch(resource, object, dump_json(patch), "status"));
   }
   void make_readable(TestCluster& cluster, const api::ObjectKey& name) {
     Json conditions = cluster.get(api::Workload::resource, name)["status"]["conditions"];
@@ -163,24 +175,22 @@ TEST_F(Certainty, AnAdmissionCheckThatCannotBeReadIsNotRemoved) {
   run_on_east("j");
   const std::string uid = uid_on("east", "j");
   manager_.reset();
-  const api::ObjectKey name("admissionchecks.kueue.x-k8s.io");
-  Json crd = cluster_.get(crds, name);
-  for (Json& version : crd["spec"]["versions"]) {
-    version["schema"]["openAPIV3Schema"]["properties"]["status"]["properties"]["conditions"]
-           ["items"]["properties"]["status"]
-               .erase("enum");
-  }
-  ASSERT_TRUE(
-      cluster_.patch(crds, name, dump_json({{"spec", {{"versions", crd["spec"]["versions"]}}}})));
-  settle();
-  Json conditions =
-      cluster_.get(api::AdmissionCheck::resource, api::ObjectKey("mk"))["status"]["conditions"];
-  conditions.front()["status"] = "Perhaps";
-  ASSERT_TRUE(cluster_.patch(api::AdmissionCheck::resource, api::ObjectKey("mk"),
-                             dump_json({{"status", {{"conditions", conditions}}}}), "status"));
+  make_unreadable(api::AdmissionCheck::resource, "mk");
   start_manager();
   settle(5min);
   EXPECT_EQ(uid_on("east", "j"), uid);
+}
+
+TEST_F(Certainty, AMultiKueueClusterThatCannotBeReadIsNotGone) {
+  start_all({"east"});
+  run_on_east("j");
+  const std::string uid = uid_on("east", "j");
+  manager_.reset();
+  make_unreadable(api::MultiKueueCluster::resource, "east");
+  start_manager();
+  settle(5min);
+  EXPECT_EQ(uid_on("east", "j"), uid);
+  EXPECT_EQ(workload_of("j")->status.cluster_name, "east") << "it is not given up";
 }
 
 TEST_F(Certainty, AStandbyThatNeverSawAWorkloadLeavesItsJobAlone) {

@@ -111,6 +111,32 @@ TEST_F(OneCluster, AJobDeletedInMidRunLeavesNoWorkloadAndNoUsage) {
   EXPECT_EQ(cluster_.get<api::ClusterQueue>(api::ObjectKey("cq"))->status.reserving_workloads, 0);
 }
 
+TEST_F(OneCluster, AJobTakesNothingFromAWorkloadOfAnotherApiGroupsJobOfItsName) {
+  start_with_queues();
+  ASSERT_TRUE(cluster_.apply(R"(
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: Workload
+metadata:
+  name: theirs
+  namespace: default
+  finalizers: [kueue.x-k8s.io/resource-in-use]
+  ownerReferences: [{apiVersion: batch.example.com/v1, kind: Job, name: j, uid: of-theirs, controller: true}]
+spec:
+  queueName: main
+  podSets: [{name: main, count: 1, template: {spec: {restartPolicy: Never, containers: [
+    {name: c, image: i, resources: {requests: {cpu: 1}}}]}}}]
+)"));
+  apply(job_yaml("j", 1));
+  settle();
+  kube::DeleteOptions background;
+  background.propagation_policy = "Background";
+  ASSERT_TRUE(cluster_.remove(api::Job::resource, key("j"), background));
+  settle(1min);
+  const auto theirs = cluster_.get<api::Workload>(key("theirs"));
+  ASSERT_TRUE(theirs);
+  EXPECT_TRUE(theirs->metadata.has_finalizer(api::finalizers::resource_in_use));
+}
+
 TEST_F(OneCluster, AJobMadeAnewWhileTheManagerWasAwayLeavesNothingOfTheEarlierOne) {
   start_with_queues();
   apply(job_yaml("j", 4));
