@@ -8,6 +8,7 @@
 #include "jobs/read_job.h"
 #include "lib/api/check_retries.h"
 #include "lib/api/codec.h"
+#include "lib/api/eviction_record.h"
 #include "lib/api/names.h"
 #include "lib/api/own_names.h"
 #include "lib/api/placements.h"
@@ -112,6 +113,7 @@ LocalView read_local(const jobs::Lookup& hub, const api::Workload& workload,
       c && c->status == api::ConditionStatus::True) {
     view.evicted = true;
     view.evicted_message = c->message;
+    view.evicted_from = api::evicted_from(status);
     view.evicted_at = c->last_transition_time;
   }
   const api::AdmissionCheckState* mine = multikueue_check(hub, workload.status);

@@ -2,6 +2,7 @@
 
 #include "jobs/elastic.h"
 #include "lib/api/codec.h"
+#include "lib/api/eviction_record.h"
 #include "lib/api/names.h"
 #include "lib/api/own_names.h"
 #include "lib/base/joined.h"
@@ -273,7 +274,11 @@ api::WorkloadStatus with_refusal(const api::Workload& workload, const std::strin
 api::WorkloadStatus with_state(const api::Workload& workload, const TellState& state,
                                TimePoint now) {
   api::WorkloadStatus status = workload.status;
-  put_state(&status.conditions, state, workload.metadata.generation, now);
+  TellState telling = state;
+  if (const auto from = api::evicted_from(status)) {
+    telling.message = api::evicted_from_text(*from, state.message);
+  }
+  put_state(&status.conditions, telling, workload.metadata.generation, now);
   return status;
 }
 

@@ -155,11 +155,12 @@ void release_job(Plan* plan, const GroupView& g, TimePoint now, const PlanConfig
   }
 }
 
-/// The status of the Job there is believed: it is that of the recorded cluster, or an eviction has
-/// taken the record, which may have been of any cluster that is listed, or of any at all if it is
-/// not known which are.
+/// The status of the Job there is believed: it is that of the recorded cluster, or of the one that
+/// an eviction remembers. If that is not remembered it may have been any cluster that is listed, or
+/// any at all if it is not known which are.
 bool may_report(const GroupView& g, const std::string& name, const ClusterView& v) {
   if (!g.local.cluster_name.empty()) return name == g.local.cluster_name;
+  if (g.local.evicted_from) return name == *g.local.evicted_from;
   return v.listed || g.local.config_missing || g.local.check == CheckState::none;
 }
 

@@ -81,6 +81,9 @@ struct LocalView {
   /// The hub's Job is there and its status does not say how it ended.
   bool job_unended = false;
 
+  /// Of an evicted Workload: the cluster that ran it, if that is remembered.
+  std::optional<std::string> evicted_from;
+
   /// Workers that refused the job a short time ago, and until when they are passed over.
   std::vector<std::string> refused_by;
   TimePoint refused_until{};

@@ -503,6 +503,17 @@ INSTANTIATE_TEST_SUITE_P(
                g.clusters["a"].listed = false;
              }),
              "remove job and copy on a"},
+        Case{"nor_on_one_that_is_listed_when_another_is_known_to_have_run_it",
+             Given{"a", "b"}.evicted(true).ended("a").with([](Given& g) {
+               g.local.evicted_from = "b";
+             }),
+             "remove job and copy on a"},
+        Case{"the_one_that_ran_it_is_believed_though_it_is_not_listed_any_more",
+             Given{"a"}.evicted(true).ended("a").with([](Given& g) {
+               g.clusters["a"].listed = false;
+               g.local.evicted_from = "a";
+             }),
+             "copy final status from a, finish Succeeded (Job finished)"},
         Case{"a_job_whose_check_went_at_its_eviction_is_stopped_in_an_orderly_way",
              Given{"a"}
                  .evicted(true)

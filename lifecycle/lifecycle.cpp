@@ -2,6 +2,7 @@
 
 #include "admission/cycle.h"
 #include "lib/api/check_retries.h"
+#include "lib/api/eviction_record.h"
 #include "lib/api/execution.h"
 #include "lib/api/names.h"
 #include "lib/api/own_names.h"
@@ -232,13 +233,14 @@ void evict(Draft* d, std::string_view reason, const std::string& message,
   const bool told = reason == reasons::deactivated && !cause.empty();
   const std::string full =
       told ? std::string(reasons::deactivated_due_to) + cause : std::string(reason);
+  const auto from = status.cluster_name ? status.cluster_name : api::evicted_from(status);
   set(d, conditions::evicted, true, full, message);
   if (api::is_true(status.conditions, conditions::blocked_on_preemption_gates)) {
     set(d, conditions::blocked_on_preemption_gates, false, full, message);
   }
   status.cluster_name.reset();
   status.nominated_cluster_names.clear();
-  end_dispatch(d, full, message);
+  end_dispatch(d, full, from ? api::evicted_from_text(*from, message) : message);
   reset_checks(d);
   status.unhealthy_nodes.clear();
   for (api::PreemptionGateState& gate : status.preemption_gates) {

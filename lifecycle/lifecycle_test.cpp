@@ -1,5 +1,6 @@
 #include "lifecycle/lifecycle.h"
 
+#include "lib/api/eviction_record.h"
 #include "lib/api/names.h"
 #include "lifecycle/multikueue_check.h"
 
@@ -446,7 +447,11 @@ TEST(Evict, ResetsWhatBelongsToTheAttempt) {
   put(&w, "Dispatched", true, "Dispatched");
   w.status = evict(w, "Deactivated", "m", now, "AdmissionCheck").status;
   EXPECT_EQ(text_of(w.status.conditions, "Evicted"), "True DeactivatedDueToAdmissionCheck: m");
-  EXPECT_EQ(text_of(w.status.conditions, "Dispatched"), "False DeactivatedDueToAdmissionCheck: m");
+  EXPECT_EQ(text_of(w.status.conditions, "Dispatched"),
+            "False DeactivatedDueToAdmissionCheck: Evicted from worker cluster \"east\": m");
+  EXPECT_EQ(api::evicted_from(w.status), "east");
+  const auto again = evict(w, "Preempted", "n", now);
+  EXPECT_EQ(api::evicted_from(again.status), "east") << "it may still run there";
   EXPECT_FALSE(w.status.cluster_name);
   EXPECT_TRUE(w.status.nominated_cluster_names.empty());
   EXPECT_TRUE(w.status.unhealthy_nodes.empty());

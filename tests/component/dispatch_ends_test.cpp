@@ -160,7 +160,9 @@ TEST_F(DispatchEnds, AJobThatADyingManagerDidNotStopIsRemovedAndRunsElsewhere) {
   const std::string first = host();
   die_while_evicting(first);
   until("the hub follows", [&] {
-    return condition_of("j", "Dispatched").starts_with("False WaitingForStop: Worker cluster");
+    return condition_of("j", "Dispatched")
+        .starts_with("False WaitingForStop: Evicted from worker cluster \"" + first +
+                     "\": Worker cluster");
   });
   settle(10min);
   EXPECT_EQ(held_by(first), "workloads 1, jobs 1") << "its manager may come back";
@@ -197,7 +199,8 @@ TEST_F(DispatchEnds, PodsThatDoNotEndAreWaitedForAndTold) {
   ASSERT_TRUE(worker.patch(api::Job::resource, key("j"), R"({"spec":{"suspend":true}})"));
   settle(20min);
   EXPECT_EQ(condition_of("j", "Dispatched"),
-            "False WaitingForStop: The job was stopped on worker cluster \"" + first +
+            "False WaitingForStop: Evicted from worker cluster \"" + first +
+                "\": The job was stopped on worker cluster \"" + first +
                 "\"; its pods there have not ended");
   EXPECT_EQ(held_by(first), "workloads 1, jobs 1");
   ASSERT_TRUE(
