@@ -120,7 +120,8 @@ metadata:
   name: theirs
   namespace: default
   finalizers: [kueue.x-k8s.io/resource-in-use]
-  ownerReferences: [{apiVersion: batch.example.com/v1, kind: Job, name: j, uid: of-theirs, controller: true}]
+  ownerReferences:
+  - {apiVersion: batch.example.com/v1, kind: Job, name: j, uid: of-theirs, controller: true}
 spec:
   queueName: main
   podSets: [{name: main, count: 1, template: {spec: {restartPolicy: Never, containers: [
