@@ -83,9 +83,7 @@ void JobStore::list_anew() {
 }
 
 void JobStore::rouse(const Kind& kind) {
-  Informer* informer = find(&kind);
-  if (!informer) informer = find_members(&kind);
-  if (informer) informer->rouse();
+  if (Informer* informer = informer_of(kind)) informer->rouse();
 }
 
 void JobStore::list_resting() {
@@ -132,8 +130,7 @@ bool JobStore::current() const {
 }
 
 bool JobStore::serves(const Kind& kind) const {
-  const Informer* informer = find(&kind);
-  if (!informer) informer = find_members(&kind);
+  const Informer* informer = informer_of(kind);
   return informer && informer->health().served;
 }
 
@@ -203,6 +200,11 @@ JobStore::Informer* JobStore::find_members(const Kind* groups) const {
     return one.first->group_kind() == groups;
   });
   return found == informers_.end() ? nullptr : found->second.get();
+}
+
+JobStore::Informer* JobStore::informer_of(const Kind& kind) const {
+  Informer* informer = find(&kind);
+  return informer ? informer : find_members(&kind);
 }
 
 JobPtr JobStore::compose(const JobId& id) const {

@@ -98,6 +98,8 @@ class JobStore {
   Informer* find(const Kind* kind) const;
   /// The informer of the members of such groups; null when it is no kind of groups.
   Informer* find_members(const Kind* groups) const;
+  /// Of jobs of the kind, or of the members of such groups.
+  Informer* informer_of(const Kind& kind) const;
   jobs::JobPtr compose(const jobs::JobId& id) const;
 
   JobStoreDeps deps_;

@@ -140,10 +140,7 @@ void RemoteCluster::start(TaskScope& scope) {
     if (was != is && !stopped_ && on_elastic) on_elastic(id);
     const api::ObjectMeta& metadata = after ? after->metadata() : before->metadata();
     const bool gone = before && (!after || before->metadata().uid != metadata.uid);
-    if (gone) {
-      removing_jobs_.erase(before->metadata().uid);
-      job_removals_.erase(before->metadata().uid);
-    }
+    if (gone) job_removals_.erase(before->metadata().uid);
     if (stopped_ || !on_workload || only_serves_on(before, after)) return;
     std::vector<std::string> names = jobs::workloads_of_copy(after ? *after : *before);
     if (before && after) {
@@ -426,8 +423,8 @@ bool RemoteCluster::removal_begun(const api::Workload& workload) const {
 }
 
 bool RemoteCluster::removing_job(const jobs::GenericJob& job) const {
-  const auto found = removing_jobs_.find(job.metadata().uid);
-  return found != removing_jobs_.end() && deps_.clock.steady() < found->second;
+  const auto found = job_removals_.find(job.metadata().uid);
+  return found != job_removals_.end() && deps_.clock.steady() < found->second.believed_until;
 }
 
 void RemoteCluster::removed_workload(const api::Workload& workload) {
@@ -438,18 +435,19 @@ void RemoteCluster::removed_workload(const api::Workload& workload) {
 
 void RemoteCluster::job_removal_begins(const jobs::GenericJob& job) {
   if (!jobs.get(jobs::id_of(job))) return;
-  job_removals_.try_emplace(job.metadata().uid, deps_.clock.steady());
+  job_removals_.try_emplace(job.metadata().uid, JobRemoval{deps_.clock.steady()});
 }
 
 std::optional<TimePoint> RemoteCluster::job_removal_asked(const jobs::GenericJob& job) const {
   const auto found = job_removals_.find(job.metadata().uid);
   if (found == job_removals_.end()) return std::nullopt;
-  return deps_.clock.now() - (deps_.clock.steady() - found->second);
+  return deps_.clock.now() - (deps_.clock.steady() - found->second.asked);
 }
 
 void RemoteCluster::removed_job(const jobs::GenericJob& job) {
-  if (!jobs.get(jobs::id_of(job))) return;
-  removing_jobs_[job.metadata().uid] = deps_.clock.steady() + removal_belief;
+  const auto found = job_removals_.find(job.metadata().uid);
+  if (found == job_removals_.end()) return;  // the DELETED event came before the answer
+  found->second.believed_until = deps_.clock.steady() + removal_belief;
 }
 
 }  // namespace regatta::clusters

@@ -161,8 +161,12 @@ class RemoteCluster : public std::enable_shared_from_this<RemoteCluster> {
   bool was_withheld_ = false;
   TaskScope* scope_ = nullptr;
   /// By uid: until when the object counts as gone; in the past until the worker says that it is.
-  std::map<std::string, SteadyPoint> removing_workloads_, removing_jobs_;
-  std::map<std::string, SteadyPoint> job_removals_;  ///< by uid: when they were first asked for
+  std::map<std::string, SteadyPoint> removing_workloads_;
+  struct JobRemoval {
+    SteadyPoint asked{};                              ///< for the first time
+    SteadyPoint believed_until = SteadyPoint::min();  ///< until when the job counts as gone
+  };
+  std::map<std::string, JobRemoval> job_removals_;  ///< by uid
   Wakeup stopping_;
 };
 

@@ -67,10 +67,14 @@ struct OnHub {
   jobs::JobPtr job;
 };
 
-bool removing_all(const clusters::RemoteCluster& remote, const jobs::JobPtr& job) {
-  const std::vector<jobs::JobPtr> all = jobs::objects_of(job);
-  return std::all_of(all.begin(), all.end(),
-                     [&](const jobs::JobPtr& one) { return remote.removing_job(*one); });
+/// How far the deletion of the worker's job is.
+void read_removal(const clusters::RemoteCluster& remote, dispatch::WorkerView* worker) {
+  const std::vector<jobs::JobPtr> all = jobs::objects_of(worker->job);
+  worker->removing_job = std::all_of(
+      all.begin(), all.end(), [&](const jobs::JobPtr& one) { return remote.removing_job(*one); });
+  for (const jobs::JobPtr& one : all) {
+    if (!worker->job_removal_asked) worker->job_removal_asked = remote.job_removal_asked(*one);
+  }
 }
 
 bool unreadable_on(const clusters::RemoteCluster& remote, const OnHub& local) {
@@ -111,10 +115,7 @@ void read_objects(const clusters::RemoteCluster& remote, const clusters::LocalCl
   worker->job = job_among(jobs, identity, local.job);
   if (!worker->job) worker->job = copy_of_slices(remote, identity, local.job);
   if (!worker->job) return;
-  worker->removing_job = removing_all(remote, worker->job);
-  for (const jobs::JobPtr& one : jobs::objects_of(worker->job)) {
-    if (!worker->job_removal_asked) worker->job_removal_asked = remote.job_removal_asked(*one);
-  }
+  read_removal(remote, worker);
   worker->job_shared = is_shared(remote, *worker->job, local.key, hub);
   if (jobs::is_marked_elastic(*worker->job)) {
     worker->other_slice = under_other_slice(*worker->job, local.key);

@@ -15,6 +15,14 @@
 namespace regatta::dispatch {
 namespace {
 
+/// When the Workload got its quota, which tells its attempts apart. Empty without quota.
+std::string attempt_of(const api::Workload& workload) {
+  const api::Condition* reserved =
+      api::find_condition(workload.status.conditions, api::conditions::quota_reserved);
+  const bool has_quota = reserved && reserved->status == api::ConditionStatus::True;
+  return has_quota ? format_rfc3339(reserved->last_transition_time) : std::string();
+}
+
 bool all_ready(const api::WorkloadStatus& status) {
   const bool checks = std::all_of(status.admission_checks.begin(), status.admission_checks.end(),
                                   [](const auto& c) { return c.state == api::CheckState::Ready; });
@@ -88,18 +96,6 @@ void stamp(Json* object, const std::string& origin_uid, const std::string& hub_u
   annotations[std::string(api::annotations::multikueue_origin_uid)] = origin_uid;
   if (!hub_uid.empty()) annotations[std::string(api::annotations::hub_uid)] = hub_uid;
 }
-
-namespace {
-
-/// Empty without quota.
-std::string attempt_of(const api::Workload& workload) {
-  const api::Condition* reserved =
-      api::find_condition(workload.status.conditions, api::conditions::quota_reserved);
-  const bool has_quota = reserved && reserved->status == api::ConditionStatus::True;
-  return has_quota ? format_rfc3339(reserved->last_transition_time) : std::string();
-}
-
-}  // namespace
 
 void stamp_attempt(Json* copy, const api::Workload& workload) {
   const std::string attempt = attempt_of(workload);

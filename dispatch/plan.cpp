@@ -230,9 +230,9 @@ Plan wind_down(const GroupView& g, TimePoint now, const PlanConfig& config) {
       remove(&plan, name, v);
       continue;
     }
-    // Of two that hold the Job, one says what it likes.
-    const bool ends = !job_elsewhere(g.clusters, name);
-    if (v.copy->finished && !not_an_end(*v.copy->finished) && ends) {
+    // While another worker holds the Job, too, neither says how it ended.
+    const bool alone = !job_elsewhere(g.clusters, name);
+    if (v.copy->finished && !not_an_end(*v.copy->finished) && alone) {
       // The Job ended before it could be stopped. Its result counts.
       return finish_with(std::move(plan), name, v, now, config);
     }
@@ -248,7 +248,7 @@ Plan wind_down(const GroupView& g, TimePoint now, const PlanConfig& config) {
     if (!v.copy->evicted && !v.copy->deactivating && !v.copy->finished) {
       plan.actions.push_back(
           DeactivateRemote{name, "Evicted on manager: " + g.local.evicted_message});
-    } else if (v.job_news && (ends || !v.job_ended)) {
+    } else if (v.job_news && (alone || !v.job_ended)) {
       plan.actions.push_back(CopyJobStatus{name, false});
     }
   }

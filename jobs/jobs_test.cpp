@@ -86,6 +86,19 @@ JobView with_workload(std::shared_ptr<const api::Job> job, api::Workload workloa
   return view;
 }
 
+/// A job that names a Workload which a hub has sent, and which has no owner yet.
+JobView beside_a_copy(const char* job, const std::string& hub_uid = {}) {
+  JobView view = view_of(job_with(job));
+  view.prebuilt = true;
+  api::Workload copy = workload_at(At::admitted);
+  copy.metadata.owner_references.clear();
+  copy.metadata.labels["kueue.x-k8s.io/multikueue-origin"] = "hub";
+  if (!hub_uid.empty()) copy.metadata.annotations["multikueue.regatta.dev/hub-uid"] = hub_uid;
+  view.prebuilt_workload = std::make_shared<const api::Workload>(copy);
+  view.infos = {pod_set_info()};
+  return view;
+}
+
 const char* running = R"({"spec": {"suspend": false, "template": {
     "metadata": {"labels": {"kueue.x-k8s.io/podset": "main"}},
     "spec": {"nodeSelector": {"gpu": "a100"}}}},
@@ -260,44 +273,19 @@ INSTANTIATE_TEST_SUITE_P(
                  }(),
                  "adopt workload " + name},
         PlanCase{"what_a_hub_has_sent_is_not_adopted_by_a_job_of_this_cluster",
-                 [] {
-                   JobView v = view_of(job_with(R"({"spec": {"suspend": false}})"));
-                   v.prebuilt = true;
-                   api::Workload w = workload_at(At::admitted);
-                   w.metadata.owner_references.clear();
-                   w.metadata.labels["kueue.x-k8s.io/multikueue-origin"] = "hub";
-                   v.prebuilt_workload = std::make_shared<const api::Workload>(w);
-                   return v;
-                 }(),
+                 beside_a_copy(R"({"spec": {"suspend": false}})"),
                  "stop job (The prebuilt workload belongs to another job)"},
         PlanCase{"but_by_the_job_that_the_hub_has_sent",
-                 [] {
-                   JobView v = view_of(job_with(R"({"metadata": {
-                       "labels": {"kueue.x-k8s.io/multikueue-origin": "hub"},
-                       "annotations": {"multikueue.regatta.dev/hub-uid": "h"}}})"));
-                   v.prebuilt = true;
-                   api::Workload w = workload_at(At::admitted);
-                   w.metadata.owner_references.clear();
-                   w.metadata.labels["kueue.x-k8s.io/multikueue-origin"] = "hub";
-                   w.metadata.annotations["multikueue.regatta.dev/hub-uid"] = "h";
-                   v.prebuilt_workload = std::make_shared<const api::Workload>(w);
-                   v.infos = {pod_set_info()};
-                   return v;
-                 }(),
+                 beside_a_copy(R"({"metadata": {
+                     "labels": {"kueue.x-k8s.io/multikueue-origin": "hub"},
+                     "annotations": {"multikueue.regatta.dev/hub-uid": "h"}}})",
+                               "h"),
                  "adopt workload " + name},
         PlanCase{"nor_by_one_of_another_hub_of_the_same_origin",
-                 [] {
-                   JobView v = view_of(job_with(R"({"spec": {"suspend": false}, "metadata": {
-                       "labels": {"kueue.x-k8s.io/multikueue-origin": "hub"},
-                       "annotations": {"multikueue.regatta.dev/hub-uid": "other"}}})"));
-                   v.prebuilt = true;
-                   api::Workload w = workload_at(At::admitted);
-                   w.metadata.owner_references.clear();
-                   w.metadata.labels["kueue.x-k8s.io/multikueue-origin"] = "hub";
-                   w.metadata.annotations["multikueue.regatta.dev/hub-uid"] = "h";
-                   v.prebuilt_workload = std::make_shared<const api::Workload>(w);
-                   return v;
-                 }(),
+                 beside_a_copy(R"({"spec": {"suspend": false}, "metadata": {
+                     "labels": {"kueue.x-k8s.io/multikueue-origin": "hub"},
+                     "annotations": {"multikueue.regatta.dev/hub-uid": "other"}}})",
+                               "h"),
                  "stop job (The prebuilt workload belongs to another job)"},
         PlanCase{"a_prebuilt_workload_that_does_not_fit_is_out_of_sync",
                  [] {

@@ -386,23 +386,27 @@ class SlowDialer final : public Dialer {
   Duration takes_;
 };
 
-TEST_F(Http, ABurstOfShortRequestsOpensFewConnections) {
-  start();
-  auto slow = std::make_shared<SlowDialer>(network, world, 10ms);
-  client = std::make_unique<HttpClient>(world.executor(), world, slow, "api", 80);
-  std::vector<std::shared_ptr<Answer>> answers;
-  for (int i = 0; i < 20; ++i) answers.push_back(get("/a"));
+/// A connection takes 10 ms to open.
+struct SlowHttp : Http {
+  std::vector<std::shared_ptr<Answer>> get_at_once(int count, const std::string& target) {
+    start();
+    auto slow = std::make_shared<SlowDialer>(network, world, 10ms);
+    client = std::make_unique<HttpClient>(world.executor(), world, slow, "api", 80);
+    std::vector<std::shared_ptr<Answer>> answers;
+    for (int i = 0; i < count; ++i) answers.push_back(get(target));
+    return answers;
+  }
+};
+
+TEST_F(SlowHttp, ABurstOfShortRequestsOpensFewConnections) {
+  const auto answers = get_at_once(20, "/a");
   world.run_for(1s);
   for (const auto& answer : answers) EXPECT_EQ(answer->status, 200u);
   EXPECT_LE(network->dialled(), 2u);
 }
 
-TEST_F(Http, RequestsThatTakeLongGetTwiceTheConnectionsEachTime) {
-  start();
-  auto slow = std::make_shared<SlowDialer>(network, world, 10ms);
-  client = std::make_unique<HttpClient>(world.executor(), world, slow, "api", 80);
-  std::vector<std::shared_ptr<Answer>> answers;
-  for (int i = 0; i < 9; ++i) answers.push_back(get("/slow"));
+TEST_F(SlowHttp, RequestsThatTakeLongGetTwiceTheConnectionsEachTime) {
+  const auto answers = get_at_once(9, "/slow");
   world.run_for(5ms);
   for (const int running : {0, 1, 2, 4, 8, 8}) {
     EXPECT_EQ(handler.in_progress, running);
