@@ -106,6 +106,15 @@ TEST(Json, RefusesTrailingText) {
   EXPECT_FALSE(parse_json("{} x"));
 }
 
+TEST(Json, DoesNotEndAtANullByte) {
+  using namespace std::string_view_literals;
+  for (const auto text : {"{}\0"sv, "{}\0{}"sv, "\0"sv, "[1\0]"sv}) {
+    const auto read = parse_json(text);
+    ASSERT_FALSE(read);
+    EXPECT_NE(read.error().what().find("null byte at byte "), std::string::npos);
+  }
+}
+
 TEST(Json, IsWrittenWithAndWithoutGosEscapes) {
   const Json value = {{"a<b", "c>d&e\"\\ \u2028\u2029 \u00e9"},
                       {"list", {1, -2, 1.5, true, nullptr}}};

@@ -298,6 +298,10 @@ Result<Json> parse_json(std::string_view text) {
   if (nesting(text) > json_depth_max) {
     return Error(Errc::invalid, "JSON nests deeper than " + std::to_string(json_depth_max));
   }
+  // JSON has no null bytes, but the general parser takes one for the end of the text.
+  if (const std::size_t null = text.find('\0'); null != text.npos) {
+    return Error(Errc::invalid, "JSON has a null byte at byte " + std::to_string(null + 1));
+  }
   try {
     return Json::parse(text.begin(), text.end());
   } catch (const Json::exception& e) {

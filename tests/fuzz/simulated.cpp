@@ -34,10 +34,20 @@ ManifestReader& reader() {
   return all;
 }
 
-/// Simulates an hour, or less when much happens.
+/// A cluster with one queue. Shared likewise.
+const Manifests& queue() {
+  static const Manifests read = [] {
+    Manifests objects;
+    reader().read(one_queue, "queue", &objects);
+    return objects;
+  }();
+  return read;
+}
+
+/// Simulates ten minutes, or less when much happens.
 void run(SimulationInput input) {
   if (input.hub.objects.size() > 100 || input.events.size() > 200) return;
-  input.until = std::chrono::hours(1);
+  input.until = std::chrono::minutes(10);
   Simulation simulation(std::move(input));
   for (int steps = 0; steps < 2000 && simulation.step(); ++steps) {
   }
@@ -58,9 +68,7 @@ void events(std::string_view text) {
   // Millions of arrivals are allowed, but would take too long here.
   if (text.find("arrivals") != std::string_view::npos && text.size() > 4096) return;
   SimulationInput input;
-  Manifests queue;
-  reader().read(one_queue, "queue", &queue);
-  input.hub.objects = std::move(queue.objects);
+  input.hub.objects = queue().objects;
   Timeline timeline = read_timeline(text, "fuzz", input.start, &reader());
   input.events = std::move(timeline.events);
   run(std::move(input));

@@ -98,7 +98,10 @@ void Chaos::start() {
   if (has(Trouble::other_checks)) deps_.scope.spawn("other checks", answer_other_checks());
   if (has(Trouble::losses)) deps_.scope.spawn("loss", lose_worker());
   if (has(Trouble::namespaces)) deps_.scope.spawn("namespace", add_namespace());
-  if (has(Trouble::byzantine)) deps_.scope.spawn("lies", lie());
+  if (has(Trouble::byzantine)) {
+    deps_.scope.spawn("lies", lie());
+    deps_.scope.spawn("claims", claim_ends());
+  }
 }
 
 Task<> Chaos::run() {

@@ -82,6 +82,8 @@ class Chaos {
   Task<> lose_worker();
   Task<> lie();
   Task<> one_lie(SimCluster* liar);
+  Task<> claim_ends();
+  Task<> claim_an_end(SimCluster* liar, SimCluster* hub, apiserver::StoredPtr workload);
   Task<> set_right();
   Task<> write_secret(SimCluster* hub, SimCluster* worker);
   Task<> list_clusters(SimCluster* hub);

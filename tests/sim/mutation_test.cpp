@@ -178,6 +178,20 @@ void takes_any_end(SimOptions* options) {
 void takes_unlisted_for_listed(SimOptions* options) {
   sees_clusters(options, [](dispatch::ClusterView* c) { c->listed = true; });
 }
+/// After an eviction any worker tells how the job ended, whatever another one has.
+void believes_any_worker_after_an_eviction(SimOptions* options) {
+  sees(options, [](GroupView* g, TimePoint) {
+    if (!g->local.evicted || !g->local.cluster_name.empty()) return;
+    g->local.evicted_from.reset();
+    const auto claims = [](const auto& entry) {
+      return entry.second.job_ended && entry.second.copy && entry.second.copy->finished;
+    };
+    if (std::none_of(g->clusters.begin(), g->clusters.end(), claims)) return;
+    for (auto& entry : g->clusters) {
+      if (!claims(entry)) entry.second.job = RemoteJob::absent;
+    }
+  });
+}
 
 // --- broken writes ---
 
@@ -411,6 +425,10 @@ const Mutant mutants[] = {
     {"charges_too_much", charges_too_much, plain, 2},
     {"takes_any_end", takes_any_end, {out_of_sync}, 5},
     {"takes_unlisted_for_listed", takes_unlisted_for_listed, {configs}, 15},
+    {"believes_any_worker_after_an_eviction",
+     believes_any_worker_after_an_eviction,
+     {byzantine, deactivation},
+     15},
     {"patches_any_version", patches_any_version, {late, deactivation, worker_evictions}, 25},
     {"takes_any_version_of_the_lease",
      takes_any_version_of_the_lease,

@@ -39,15 +39,32 @@ Json forged(const apiserver::Stored& model) {
   return fake;
 }
 
+/// The same of a job, for the copy of that name.
+Json forged_job(const apiserver::Stored& model, const std::string& workload) {
+  Json fake = forged(model);
+  fake["metadata"]["annotations"] = {{"kueue.x-k8s.io/prebuilt-workload-name", workload}};
+  const KindOfJob& of = kind_of(model.value());
+  fake.at(of.managed_by.parent_pointer()).erase(of.managed_by.back());
+  // The API of batch/v1 gives a Job these itself, and refuses those of another one.
+  if (of.resource.kind == "Job") {
+    fake["spec"].erase("selector");
+    fake["spec"]["template"]["metadata"].erase("labels");
+  }
+  return fake;
+}
+
 /// The status of a job that ended.
 Json end_of_job(const Json& job, bool good, TimePoint now) {
   const KindOfJob& kind = kind_of(job);
   const auto* operated = lab::operated_kind(kind.resource.group, kind.resource.kind);
   using enum lab::OperatedPhase;
   if (operated) return lab::operated_status(*operated, job, good ? succeeded : failed, now);
-  return {{"conditions",
-           {condition(good ? "SuccessCriteriaMet" : "FailureTarget", true, "Said"),
-            condition(good ? "Complete" : "Failed", true, "Said")}}};
+  Json status = {{"conditions",
+                  {condition(good ? "SuccessCriteriaMet" : "FailureTarget", true, "Said"),
+                   condition(good ? "Complete" : "Failed", true, "Said")}},
+                 {"startTime", "2026-01-01T00:00:00Z"}};
+  if (good) status["completionTime"] = "2026-01-01T00:00:00Z";
+  return status;
 }
 
 Json said_of_workload(Rng& rng) {
@@ -116,6 +133,49 @@ Task<> Chaos::answer_other_checks() {
   }
 }
 
+Task<> Chaos::claim_an_end(SimCluster* liar, SimCluster* hub, apiserver::StoredPtr workload) {
+  apiserver::StoredPtr job;
+  for (const auto& each : jobs_of(hub)) {
+    if (uid_of(each->value()) == owner_uid_of(workload->value())) job = each;
+  }
+  if (!job) co_return;
+  const api::ResourceInfo kind = kind_of(job->value()).resource;
+  Json fake_job = forged_job(*job, workload->name());
+  // A suspended Job cannot end.
+  if (job->value().at("kind") == "Job") fake_job["spec"]["suspend"] = false;
+  (void)co_await liar->admin().create_raw(api::Workload::resource, workload->ns(),
+                                          dump_json(forged(*workload)));
+  (void)co_await liar->admin().create_raw(kind, job->ns(), dump_json(fake_job));
+  const TimePoint now = deps_.around.world.now();
+  const Json ended = {{"status", end_of_job(job->value(), rng_.chance(0.5), now)}};
+  co_await liar->edit(kind, api::ObjectKey(job->ns(), job->name()), ended, true);
+  const Json conditions = {condition("QuotaReserved", true, "QuotaReserved"),
+                           condition("Admitted", true, "Admitted"),
+                           condition("Finished", true, "Succeeded")};
+  co_await liar->edit(api::Workload::resource, api::ObjectKey(workload->ns(), workload->name()),
+                      {{"status", {{"conditions", conditions}}}}, true);
+}
+
+/// An eviction takes the record of the worker away. In that moment the liar says that the job, of
+/// which it has nothing, has ended there.
+Task<> Chaos::claim_ends() {
+  SimCluster* liar = deps_.workers.back();
+  std::set<std::string> evicted;
+  while (!over_) {
+    co_await deps_.around.world.sleep_for(10ms);
+    for (SimCluster* hub : deps_.hubs) {
+      for (const auto& workload : all_of(hub, workloads)) {
+        const Json& value = workload->value();
+        const bool now = condition_true(value, "Evicted") && condition_true(value, "QuotaReserved");
+        const std::string uid = uid_of(value);
+        if (!now) evicted.erase(uid);
+        if (!now || !evicted.insert(uid).second || rng_.chance(0.5)) continue;
+        co_await claim_an_end(liar, hub, workload);
+      }
+    }
+  }
+}
+
 Task<> Chaos::one_lie(SimCluster* liar) {
   SimCluster* hub = any_hub();
   const bool about_job = rng_.chance(0.5);
@@ -126,21 +186,11 @@ Task<> Chaos::one_lie(SimCluster* liar) {
     const auto model = any(hub);
     const auto workload = any_object(hub, workloads);
     if (!model || !workload) co_return;
-    const KindOfJob& of = kind_of(model->value());
-    const api::ResourceInfo kind = about_job ? of.resource : api::Workload::resource;
-    Json fake = forged(*model);
-    if (about_job) {
-      fake["metadata"]["annotations"] = {
-          {"kueue.x-k8s.io/prebuilt-workload-name", workload->name()}};
-      fake.at(of.managed_by.parent_pointer()).erase(of.managed_by.back());
-      // The API of batch/v1 gives a Job these itself, and refuses those of another one.
-      if (of.resource.kind == "Job") {
-        fake["spec"].erase("selector");
-        fake["spec"]["template"]["metadata"].erase("labels");
-      }
-    }
+    const api::ResourceInfo kind =
+        about_job ? kind_of(model->value()).resource : api::Workload::resource;
+    Json fake = about_job ? forged_job(*model, workload->name()) : forged(*model);
     // What is never let go keeps the hub from sending the job elsewhere: see docs/simulation.md.
-    if (!about_job && rng_.chance(0.3)) fake["metadata"]["finalizers"] = {"simulation/never"};
+    if (!about_job && rng_.chance(0.1)) fake["metadata"]["finalizers"] = {"simulation/never"};
     const auto made = co_await liar->admin().create_raw(kind, model->ns(), dump_json(fake));
     (void)made;
     co_return;
