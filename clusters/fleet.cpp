@@ -264,6 +264,7 @@ bool Fleet::write_notices(const Member& member, api::MultiKueueCluster* cluster)
 }
 
 void Fleet::announce(const std::string& name) {
+  ++changes_;
   for (const auto& handler : connection_handlers_) handler(name);
 }
 

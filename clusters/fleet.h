@@ -51,8 +51,8 @@ class Fleet {
     Duration lost_before{0};
     SteadyPoint lost_at{};   ///< when the last loss began, or was first seen by this process
     SteadyPoint ready_at{};  ///< when it ended
-    bool was_ready = false;
-    std::vector<std::string> unserved;  ///< kinds of jobs that its API does not serve
+    bool was_ready = false;  ///< as on_connection() was told last
+    std::vector<std::string> unserved;  ///< kinds of jobs that its API does not serve; likewise
     bool ready() const { return remote && remote->ready(); }
   };
   /// Null when there is no such MultiKueueCluster.
@@ -72,6 +72,9 @@ class Fleet {
   void on_connection(std::function<void(const std::string& cluster)> handler) {
     connection_handlers_.push_back(std::move(handler));
   }
+  /// How many times that was called. While it stays the same, so do `was_ready` of all members and
+  /// `unserved` of those that are ready.
+  std::uint64_t changes() const { return changes_; }
   /// Watches the queues of every worker from now on. Idempotent.
   void follow_queues();
   /// Called when queues of a worker changed: that ClusterQueue, or, for an empty name, any.
@@ -115,6 +118,7 @@ class Fleet {
   Log log_;
   std::map<std::string, Member> members_;
   Holders holders_;
+  std::uint64_t changes_ = 0;
   std::vector<std::function<void(const std::string&, const api::ObjectKey&)>> workload_handlers_;
   std::vector<std::function<void(const std::string&)>> connection_handlers_;
   std::vector<std::function<void(const std::string&, const std::string&)>> queue_handlers_;

@@ -280,15 +280,19 @@ void Dispatcher::nominate_first(const api::Workload& workload, api::WorkloadStat
   group.local.quota_reserved_at = now;
   group.local.uid = workload.metadata.uid;
   group.local.follows = dispatch::followed_cluster(hub, workload);
-  group.config_order = config->spec.clusters;
   const bool compares = room_.compares(group.local);
-  const jobs::JobPtr job = compares ? jobs::owner_of(hub, workload) : nullptr;
-  for (const std::string& name : config->spec.clusters) {
-    const auto* member = deps_.fleet.find(name);
-    dispatch::ClusterView& view = group.clusters[name];
-    view.connected = member && member->ready();
-    if (job && member && member->remote) {
-      view.kind_served = member->remote->jobs.serves(job->kind());
+  const bool many = config->spec.clusters.size() > placement::nominated_max;
+  const jobs::JobPtr job = compares || many ? jobs::owner_of(hub, workload) : nullptr;
+  if (many && !compares) group.roster = workers_.roster(config, job ? &job->kind() : nullptr);
+  if (!group.roster) {
+    group.config_order = config->spec.clusters;
+    for (const std::string& name : config->spec.clusters) {
+      const auto* member = deps_.fleet.find(name);
+      dispatch::ClusterView& view = group.clusters[name];
+      view.connected = member && member->ready();
+      if (job && member && member->remote) {
+        view.kind_served = member->remote->jobs.serves(job->kind());
+      }
     }
   }
   if (compares) {
@@ -309,7 +313,7 @@ void Dispatcher::nominate_first(const api::Workload& workload, api::WorkloadStat
 bool Dispatcher::may_still_run(const api::ObjectKey& key) const {
   const TimePoint now = deps_.local.clock.now();
   dispatch::GroupView group =
-      dispatch::read_group(deps_.local.objects(), workers_, foreign_, key, now);
+      dispatch::read_group(deps_.local.objects(), workers_, foreign_, key, now, config_.plan);
   group.local.leading_since = leading_since(now);
   return dispatch::may_still_run(group, now, config_.plan);
 }
@@ -414,7 +418,7 @@ Task<Status> Dispatcher::reconcile(api::ObjectKey key) {
   const TimePoint now = deps_.local.clock.now();
   foreign_.expire(deps_.local.clock.steady());
   dispatch::GroupView group =
-      dispatch::read_group(deps_.local.objects(), workers_, foreign_, key, now);
+      dispatch::read_group(deps_.local.objects(), workers_, foreign_, key, now, config_.plan);
   complete(key, &group);
   const bool held = group.local.evicted && group.local.quota_reserved;
   if (held && config_.on_stopped && !dispatch::may_still_run(group, now, config_.plan)) {

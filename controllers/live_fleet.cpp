@@ -6,9 +6,11 @@
 #include "jobs/read_job.h"
 #include "lib/api/names.h"
 #include "lib/api/own_names.h"
+#include "lib/base/contains.h"
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 namespace regatta::controllers {
 namespace {
@@ -270,6 +272,28 @@ void LiveFleet::for_each_worker(const api::ObjectKey& workload,
   for (const std::string& name : listed) {
     if (!holders.contains(name)) look(name, false);
   }
+}
+
+std::shared_ptr<const dispatch::Roster> LiveFleet::roster(
+    const std::shared_ptr<const api::MultiKueueConfig>& config, const jobs::JobKind* kind) const {
+  // Configurations that are gone are not kept for ever.
+  constexpr std::size_t kept_max = 64;
+  if (std::exchange(rosters_of_, fleet_.changes()) != fleet_.changes() ||
+      rosters_.size() >= kept_max) {
+    rosters_.clear();
+  }
+  Kept& kept = rosters_[{config.get(), kind}];
+  if (kept.roster) return kept.roster;
+  auto made = std::make_shared<dispatch::Roster>();
+  for (const std::string& name : config->spec.clusters) {
+    made->listed.insert(name);
+    const clusters::Fleet::Member* member = fleet_.find(name);
+    if (!member || !member->was_ready) continue;
+    if (kind && contains(member->unserved, kind->resource().group_resource())) continue;
+    made->able.push_back(name);
+  }
+  kept = {config, std::move(made)};
+  return kept.roster;
 }
 
 }  // namespace regatta::controllers

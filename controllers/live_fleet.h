@@ -4,8 +4,12 @@
 #include "clusters/local_cluster.h"
 #include "dispatch/group.h"
 
+#include <cstdint>
+#include <map>
+#include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace regatta::controllers {
@@ -69,10 +73,21 @@ class LiveFleet final : public dispatch::FleetView {
   /// workers that are not connected.
   void for_each_worker(const api::ObjectKey& workload, const std::vector<std::string>& listed,
                        const Visit& visit) const override;
+  /// Kept until a worker comes, goes or serves other kinds.
+  std::shared_ptr<const dispatch::Roster> roster(
+      const std::shared_ptr<const api::MultiKueueConfig>& config,
+      const jobs::JobKind* kind) const override;
 
  private:
+  struct Kept {
+    std::shared_ptr<const api::MultiKueueConfig> config;
+    std::shared_ptr<const dispatch::Roster> roster;
+  };
+
   const clusters::Fleet& fleet_;
   const clusters::LocalCluster& hub_;
+  mutable std::map<std::pair<const api::MultiKueueConfig*, const jobs::JobKind*>, Kept> rosters_;
+  mutable std::uint64_t rosters_of_ = 0;  ///< the fleet's changes() then
 };
 
 }  // namespace regatta::controllers

@@ -2,6 +2,7 @@
 
 #include "dispatch/objects.h"
 #include "dispatch/parts.h"
+#include "dispatch/ranking.h"
 #include "jobs/composed_job.h"
 #include "jobs/elastic.h"
 #include "jobs/multikueue.h"
@@ -16,6 +17,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <string_view>
 
@@ -395,28 +397,79 @@ std::optional<std::string> followed_cluster(const jobs::Lookup& hub,
   return cluster;
 }
 
+namespace {
+
+/// The workers that lack the job, and where another one has the name of it or of a part.
+std::vector<std::string> with_foreign_job(const std::vector<std::string>& workers,
+                                          const ForeignJobs& foreign, const jobs::JobPtr& job,
+                                          const api::Workload& workload) {
+  std::vector<std::string> out;
+  if (foreign.empty() || !job) return out;
+  const auto parts = parts_to_create(job, nullptr, workload);
+  std::copy_if(workers.begin(), workers.end(), std::back_inserter(out), [&](const auto& name) {
+    return std::any_of(parts.begin(), parts.end(), [&](const auto& part) {
+      return foreign.contains(name, jobs::id_of(*part));
+    });
+  });
+  return out;
+}
+
+/// Which workers are to be looked at besides those that may hold something of the workload.
+std::vector<std::string> to_look_at(GroupView* group, const std::vector<std::string>& listed,
+                                    const std::shared_ptr<const Roster>& roster, TimePoint now,
+                                    const PlanConfig& config) {
+  if (listed.size() <= placement::nominated_max) return listed;
+  // Of more workers than the API lets a config name, those that have nothing of the workload are of
+  // interest only while it waits for its cluster,
+  const LocalView& local = group->local;
+  const bool chooses =
+      local.quota_reserved && !local.finished && !local.evicted && local.cluster_name.empty();
+  if (!chooses) return {};
+  // and then those that are to be nominated. If none can be, the others tell why.
+  if (!roster || roster->able.size() <= local.refused_by.size() + group->with_foreign_job.size()) {
+    return listed;
+  }
+  group->roster = roster;
+  return nomination_of(*group, now, config).nominated.clusters;
+}
+
+}  // namespace
+
 GroupView read_group(const jobs::Lookup& hub, const FleetView& fleet, const ForeignJobs& foreign,
-                     const api::ObjectKey& key, TimePoint now) {
+                     const api::ObjectKey& key, TimePoint now, const PlanConfig& config) {
   GroupView group;
   const jobs::WorkloadPtr workload = hub.workload(key);
   jobs::JobPtr job;
+  std::shared_ptr<const api::MultiKueueConfig> workers;
   if (workload) {
     job = jobs::owner_of(hub, *workload);
     group.local = read_local(hub, *workload, job, now);
     group.local.follows = followed_cluster(hub, *workload);
     if (const api::AdmissionCheckState* check = multikueue_check(hub, workload->status)) {
-      const auto config = config_of(hub, check->name);
-      group.local.config_missing = !config;
-      if (config) group.config_order = config->spec.clusters;
+      workers = config_of(hub, check->name);
+      group.local.config_missing = !workers;
     }
   } else {
     group.local.deleted = true;
   }
-  const std::vector<std::string>& order = group.config_order;
-  const std::set<std::string_view> listed(order.begin(), order.end());
+  static const std::vector<std::string> none;
+  const std::vector<std::string>& order = workers ? workers->spec.clusters : none;
+  const bool many = order.size() > placement::nominated_max;
+  std::shared_ptr<const Roster> roster;
+  if (many && !is_compared(group.local, config)) {
+    roster = fleet.roster(workers, job ? &job->kind() : nullptr);
+  }
+  std::set<std::string_view> listed;
+  if (roster) {
+    group.with_foreign_job = with_foreign_job(roster->able, foreign, job, *workload);
+  } else {
+    listed.insert(order.begin(), order.end());
+  }
+  const std::vector<std::string> visited = to_look_at(&group, order, roster, now, config);
+  if (!group.roster) group.config_order = order;
   const auto look = [&](const std::string& name, const WorkerView& worker) {
     ClusterView view = read_cluster(worker, workload.get(), job, !group.local.follows);
-    view.listed = listed.contains(name);
+    view.listed = roster ? roster->listed.contains(name) : listed.contains(name);
     // A config that is gone says nothing about the worker that runs the Job.
     if (group.local.config_missing) view.listed = name == group.local.cluster_name;
     const bool holds =
@@ -432,12 +485,7 @@ GroupView read_group(const jobs::Lookup& hub, const FleetView& fleet, const Fore
     }
     group.clusters.emplace(name, std::move(view));
   };
-  // Of more workers than the API lets a config name, those that have nothing of the workload are
-  // of interest only while it waits for its cluster.
-  const bool chooses =
-      group.local.quota_reserved && !group.local.finished && group.local.cluster_name.empty();
-  const bool all = chooses || order.size() <= placement::nominated_max;
-  fleet.for_each_worker(key, all ? order : std::vector<std::string>(), look);
+  fleet.for_each_worker(key, visited, look);
   return group;
 }
 

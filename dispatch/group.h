@@ -58,6 +58,11 @@ class FleetView {
   virtual void for_each_worker(const api::ObjectKey& workload,
                                const std::vector<std::string>& listed,
                                const Visit& visit) const = 0;
+  /// Of the workers of `config`, for a job of `kind`; null is any. A fleet that returns null has
+  /// none, and all its workers are looked at for each plan.
+  virtual std::shared_ptr<const Roster> roster(
+      const std::shared_ptr<const api::MultiKueueConfig>& config,
+      const jobs::JobKind* kind) const = 0;
 };
 
 /// The state of the Workload's admission check that MultiKueue answers, or null.
@@ -92,8 +97,8 @@ Json job_update(const jobs::GenericJob& job, const jobs::GenericJob& remote,
 /// says.
 std::optional<std::string> followed_cluster(const jobs::Lookup& hub, const api::Workload& workload);
 
-/// Everything plan() needs to know about one workload. Pure.
+/// Everything that plan() with that configuration needs to know about one workload. Pure.
 GroupView read_group(const jobs::Lookup& hub, const FleetView& fleet, const ForeignJobs& foreign,
-                     const api::ObjectKey& key, TimePoint now);
+                     const api::ObjectKey& key, TimePoint now, const PlanConfig& config);
 
 }  // namespace regatta::dispatch

@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_set>
 #include <variant>
 #include <vector>
 
@@ -193,10 +194,26 @@ struct Comparison {
   std::map<std::string, placement::WorkerFacts> workers;
 };
 
+/// What a fleet knows of the workers of a MultiKueueConfig that lists more of them than the API
+/// lets one name. Workloads share it, because a look at a thousand workers for each plan of each
+/// workload takes too long.
+struct Roster {
+  std::unordered_set<std::string> listed;
+  /// Those that are connected and serve the kind of the job, in the order of the config.
+  std::vector<std::string> able;
+};
+
 struct GroupView {
   LocalView local;
+  /// All that the config lists, unless there is a roster; and any other that may hold something of
+  /// the workload.
   std::map<std::string, ClusterView> clusters;
-  std::vector<std::string> config_order;  ///< MultiKueueConfig spec.clusters
+  std::vector<std::string> config_order;  ///< MultiKueueConfig spec.clusters; empty with a roster
+  /// Some of its able workers may be asked, and `clusters` has only those that are to be nominated
+  /// or may hold something. Null: it has all.
+  std::shared_ptr<const Roster> roster;
+  /// Of the able workers those that have a job of that name which is not this hub's.
+  std::vector<std::string> with_foreign_job;
   /// Null for a workload whose dispatcher does not compare workers, and when nothing is known.
   std::shared_ptr<const Comparison> comparison;
 };

@@ -7,6 +7,7 @@
 #include "lib/base/limited_text.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace regatta::dispatch {
 namespace {
@@ -30,6 +31,30 @@ placement::WorkerFacts facts_of(const GroupView& g, const std::string& name) {
   if (v.job == RemoteJob::foreign) facts.closed = "has a job of that name that is not this hub's";
   if (v.job == RemoteJob::foreign) facts.queue_age = Duration(0);
   return facts;
+}
+
+/// The workers that a dispatcher may nominate which does not compare them.
+std::shared_ptr<const std::vector<std::string>> able_of(const GroupView& g) {
+  const auto excepted = [&](const std::string& name) {
+    return contains(g.local.refused_by, name) || contains(g.with_foreign_job, name);
+  };
+  auto able = std::make_shared<std::vector<std::string>>();
+  if (g.roster) {
+    if (g.local.refused_by.empty() && g.with_foreign_job.empty())
+      return {g.roster, &g.roster->able};
+    std::remove_copy_if(g.roster->able.begin(), g.roster->able.end(), std::back_inserter(*able),
+                        excepted);
+    return able;
+  }
+  for (const std::string& name : g.config_order) {
+    const auto found = g.clusters.find(name);
+    if (found == g.clusters.end() || excepted(name)) continue;
+    const ClusterView& v = found->second;
+    if (v.connected && v.listed && v.kind_served && v.job != RemoteJob::foreign) {
+      able->push_back(name);
+    }
+  }
+  return able;
 }
 
 placement::WorkloadFacts workload_of(const GroupView& g, TimePoint now) {
@@ -95,16 +120,11 @@ Nomination nomination_of(const GroupView& g, TimePoint now, const PlanConfig& co
     return {{std::move(ranking.clusters), std::move(why)}, ranking.look_again};
   }
   placement::NominationInput input;
-  input.config_order = g.config_order;
+  input.able = able_of(g);
+  input.listed = g.roster ? g.roster->listed.size() : g.config_order.size();
   input.nominated = g.local.nominated;
   input.quota_reserved_at = g.local.quota_reserved_at;
   input.uid = g.local.uid;
-  for (const auto& [name, v] : g.clusters) {
-    if (v.connected && v.listed && v.kind_served && v.job != RemoteJob::foreign &&
-        !contains(g.local.refused_by, name)) {
-      input.connected.insert(name);
-    }
-  }
   placement::Nomination plain = placement::nominate(input, now, by);
   return {{std::move(plain.clusters)}, plain.look_again};
 }

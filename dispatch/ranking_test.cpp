@@ -4,6 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <string>
+#include <vector>
+
 namespace regatta::dispatch {
 namespace {
 
@@ -40,6 +44,30 @@ PlanConfig config(placement::Dispatcher dispatcher = placement::Dispatcher::capa
   PlanConfig out;
   out.nomination.dispatcher = dispatcher;
   return out;
+}
+
+TEST(Nomination, OfALargeFleetGoesByItsRoster) {
+  auto roster = std::make_shared<Roster>();
+  for (int i = 10; i < 32; ++i) roster->able.push_back("w" + std::to_string(i));
+  roster->listed.insert(roster->able.begin(), roster->able.end());
+  GroupView g;
+  g.roster = roster;
+  g.local.quota_reserved_at = now;
+  const auto nominated = [&](placement::Dispatcher by) {
+    return nomination_of(g, now, config(by)).nominated.clusters;
+  };
+  using enum placement::Dispatcher;
+  EXPECT_EQ(nominated(all_at_once).size(), 20u);
+  EXPECT_EQ(nominated(incremental), (std::vector<std::string>{"w10", "w11", "w12"}));
+  g.local.refused_by = {"w10", "w31"};
+  g.with_foreign_job = {"w12", "w30"};
+  EXPECT_EQ(nominated(incremental), (std::vector<std::string>{"w11", "w13", "w14"}));
+  EXPECT_EQ(
+      nominated(all_at_once),
+      std::vector<std::string>({"w11", "w13", "w14", "w15", "w16", "w17", "w18", "w19", "w20",
+                                "w21", "w22", "w23", "w24", "w25", "w26", "w27", "w28", "w29"}));
+  g.local.nominated = {"w10"};
+  EXPECT_EQ(nominated(external), (std::vector<std::string>{"w10"}));
 }
 
 TEST(Ranking, TheBestWorkerAloneGetsACopy) {

@@ -144,7 +144,7 @@ std::optional<Trouble> trouble_of_race(const GroupView& g, TimePoint now,
   if (g.local.follows) return trouble_of_follower(g);
   std::vector<std::string> refusing, lacking;
   TimePoint since = g.local.quota_reserved_at;
-  bool any = false;
+  bool any = g.roster != nullptr;
   for (const auto& [name, v] : g.clusters) {
     if (!v.listed) continue;
     const auto& list = g.local.refused_by;

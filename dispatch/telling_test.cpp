@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+
 namespace regatta::dispatch {
 namespace {
 
@@ -85,6 +87,14 @@ TEST(Telling, AWorkerThatIsLostForAWhileIsToldOnceAndSoIsItsReturn) {
   EXPECT_EQ(told(g), "");
   g.clusters["a"].connected = true;
   EXPECT_EQ(told(g), "Dispatched: Dispatched to worker cluster \"a\"");
+}
+
+TEST(Telling, OfALargeFleetThoseThatCannotBeSeenMayHaveTheWorkload) {
+  GroupView g = racing();
+  lose(&g, "a", 10min);
+  lose(&g, "b", 5min);
+  g.roster = std::make_shared<Roster>();
+  EXPECT_EQ(told(g), "");
 }
 
 TEST(Telling, ARaceWithoutWorkersSaysSo) {

@@ -13,65 +13,79 @@
 namespace regatta::placement {
 namespace {
 
-/// Of more than can be nominated, those whose turn it is; each has it for `page`. Says when the
-/// next ones have theirs.
-std::optional<Duration> turn_page(std::vector<std::string>* able, Duration waited, Duration page) {
-  if (able->size() <= nominated_max) return std::nullopt;
+/// A part of all that may be asked, from `first` to before `last`.
+struct Page {
+  std::size_t first = 0, last = 0;
+  std::optional<Duration> next;  ///< when the next part has its turn; nullopt: this is all
+};
+
+/// Of more than can be nominated, those whose turn it is; each has it for `length`.
+Page page_of(std::size_t able, Duration waited, Duration length) {
+  if (able <= nominated_max) return {0, able, std::nullopt};
   waited = std::max(Duration(0), waited);
-  const auto turn = static_cast<std::size_t>(waited / page);
-  const std::size_t pages = (able->size() + nominated_max - 1) / nominated_max;
+  const auto turn = static_cast<std::size_t>(waited / length);
+  const std::size_t pages = (able + nominated_max - 1) / nominated_max;
   const std::size_t first = (turn % pages) * nominated_max;
-  const std::size_t last = std::min(first + nominated_max, able->size());
-  *able = std::vector<std::string>(able->begin() + static_cast<std::ptrdiff_t>(first),
-                                   able->begin() + static_cast<std::ptrdiff_t>(last));
-  return page - waited % page;
+  return {first, std::min(first + nominated_max, able), length - waited % length};
+}
+
+/// Each workload has an order of its own, so that not all of them ask the same ones. Only where the
+/// page begins and ends is sorted, because there may be a thousand.
+std::vector<std::string> names_on(const Page& page, const NominationInput& input) {
+  const std::vector<std::string>& able = *input.able;
+  using Place = std::pair<std::uint64_t, std::string_view>;
+  std::vector<Place> places;
+  places.reserve(able.size());
+  const std::uint64_t own = fnv1a(input.uid);
+  for (const std::string& name : able) places.emplace_back(fnv1a(name, own), name);
+  const auto first = places.begin() + static_cast<std::ptrdiff_t>(page.first);
+  const auto last = places.begin() + static_cast<std::ptrdiff_t>(page.last);
+  if (first != places.begin()) std::nth_element(places.begin(), first, places.end());
+  if (last != places.end()) std::nth_element(first, last, places.end());
+  std::vector<std::string> names;
+  for (auto place = first; place != last; ++place) names.emplace_back(place->second);
+  return names;
 }
 
 Nomination all_at_once(const NominationInput& input, TimePoint now,
                        const NominationConfig& config) {
-  std::vector<std::string> names(input.connected.begin(), input.connected.end());
-  std::optional<Duration> next;
-  if (names.size() > nominated_max) {
-    // Each workload has an order of its own, so that not all of them ask the same ones.
-    const std::uint64_t own = fnv1a(input.uid);
-    const auto place = [own](const std::string& name) {
-      return std::pair(fnv1a(name, own), std::string_view(name));
-    };
-    std::sort(names.begin(), names.end(), [&](const std::string& one, const std::string& other) {
-      return place(one) < place(other);
-    });
-    next = turn_page(&names, now - input.quota_reserved_at, config.page);
-  }
+  const Page page = page_of(input.able->size(), now - input.quota_reserved_at, config.page);
+  std::vector<std::string> names = page.next ? names_on(page, input) : *input.able;
   // Sorted, so that the same set is never written twice. The order in which workers are asked is
   // decided per workload when the copies are created.
   std::sort(names.begin(), names.end());
-  return {std::move(names), next};
+  return {std::move(names), page.next};
 }
 
 /// Rounds as ever among the first twenty; then the next twenty have theirs.
-Nomination in_pages(std::vector<std::string> able, const NominationInput& input, TimePoint now,
-                    const NominationConfig& config) {
+Nomination in_pages(const std::vector<std::string>& able, const NominationInput& input,
+                    TimePoint now, const NominationConfig& config) {
   const Steps steps{config.step_size, config.round};
   const auto size = static_cast<std::size_t>(std::max(1, config.step_size));
   const auto rounds = static_cast<std::int64_t>((nominated_max + size - 1) / size);
   const Duration waited = std::max(Duration(0), now - input.quota_reserved_at);
-  const Duration page = config.round * rounds;
-  const std::optional<Duration> turns = turn_page(&able, waited, page);
-  Taken taken = take(able, input.nominated, waited % page, steps);
-  const Duration next = std::min(*turns, taken.next_round.value_or(*turns));
+  const Duration length = config.round * rounds;
+  const Page page = page_of(able.size(), waited, length);
+  const std::vector<std::string> names(able.begin() + static_cast<std::ptrdiff_t>(page.first),
+                                       able.begin() + static_cast<std::ptrdiff_t>(page.last));
+  Taken taken = take(names, input.nominated, waited % length, steps);
+  const Duration next = std::min(*page.next, taken.next_round.value_or(*page.next));
   return {std::move(taken.clusters), next};
 }
 
 Nomination incremental(const NominationInput& input, TimePoint now,
                        const NominationConfig& config) {
-  std::vector<std::string> able = input.config_order;
-  if (config.by_name) std::sort(able.begin(), able.end());
-  std::erase_if(able, [&](const std::string& name) { return !input.connected.contains(name); });
-  if (able.size() > nominated_max) return in_pages(std::move(able), input, now, config);
+  std::vector<std::string> sorted;
+  if (config.by_name) {
+    sorted = *input.able;
+    std::sort(sorted.begin(), sorted.end());
+  }
+  const std::vector<std::string>& able = config.by_name ? sorted : *input.able;
+  if (able.size() > nominated_max) return in_pages(able, input, now, config);
   Taken taken = take(able, input.nominated, now - input.quota_reserved_at,
                      Steps{config.step_size, config.round});
   // One that is lost may be back when the next round begins.
-  const bool more = taken.clusters.size() < input.config_order.size();
+  const bool more = taken.clusters.size() < input.listed;
   return {std::move(taken.clusters), more ? taken.next_round : std::nullopt};
 }
 

@@ -2,8 +2,8 @@
 
 #include "lib/base/clock.h"
 
+#include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,11 +46,13 @@ struct NominationConfig {
 inline constexpr std::size_t nominated_max = 20;
 
 struct NominationInput {
-  std::vector<std::string> config_order;  ///< MultiKueueConfig spec.clusters
-  std::set<std::string> connected;        ///< of those
-  std::vector<std::string> nominated;     ///< status.nominatedClusterNames now
-  TimePoint quota_reserved_at{};          ///< the first round starts here
-  std::string uid;                        ///< of the workload: of very many, each asks others first
+  /// Of MultiKueueConfig spec.clusters, in that order, those that may be asked: they are connected.
+  /// Never null.
+  std::shared_ptr<const std::vector<std::string>> able;
+  std::size_t listed = 0;              ///< how many spec.clusters has
+  std::vector<std::string> nominated;  ///< status.nominatedClusterNames now
+  TimePoint quota_reserved_at{};       ///< the first round starts here
+  std::string uid;                     ///< of the workload: of very many, each asks others first
 };
 
 struct Nomination {

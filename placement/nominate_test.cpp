@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace regatta::placement {
@@ -14,6 +16,18 @@ namespace {
 using namespace std::chrono_literals;
 
 const TimePoint start{};
+
+/// Of a config that lists d, a, c and b, in that order.
+NominationInput with(const std::set<std::string>& connected,
+                     std::vector<std::string> nominated = {}) {
+  auto able = std::make_shared<std::vector<std::string>>();
+  for (const char* name : {"d", "a", "c", "b"}) {
+    if (connected.contains(name)) able->emplace_back(name);
+  }
+  return {std::move(able), 4, std::move(nominated), start};
+}
+
+const std::set<std::string> all_four{"a", "b", "c", "d"};
 
 struct Case {
   const char* name;
@@ -48,7 +62,7 @@ TEST(Incremental, MayGoByNameInstead) {
   config.dispatcher = Dispatcher::incremental;
   config.step_size = 2;
   config.by_name = true;
-  const NominationInput given{{"d", "a", "c", "b"}, {"b", "c", "d"}, {}, start};
+  const NominationInput given = with({"b", "c", "d"});
   EXPECT_EQ(describe(nominate(given, start, config)), "b c +300s");
 }
 
@@ -56,10 +70,10 @@ NominationInput fifty(const std::string& uid) {
   NominationInput input;
   input.uid = uid;
   input.quota_reserved_at = start;
-  for (int i = 10; i < 60; ++i) {
-    input.config_order.push_back("worker-" + std::to_string(i));
-    input.connected.insert(input.config_order.back());
-  }
+  auto able = std::make_shared<std::vector<std::string>>();
+  for (int i = 10; i < 60; ++i) able->push_back("worker-" + std::to_string(i));
+  input.listed = able->size();
+  input.able = std::move(able);
   return input;
 }
 
@@ -79,7 +93,7 @@ TEST(AllAtOnce, MoreThanCanBeNominatedTakeTurnsOfTenMinutes) {
     EXPECT_EQ(nominate(given, start + waited + 9min, config).clusters, turn.clusters);
     all.merge(asked_by(turn));
   }
-  EXPECT_EQ(all, given.connected);
+  EXPECT_EQ(all, std::set<std::string>(given.able->begin(), given.able->end()));
   EXPECT_EQ(nominate(given, start + 30min, config).clusters,
             nominate(given, start, config).clusters);
 }
@@ -115,56 +129,27 @@ TEST(Incremental, TheNextTwentyHaveTheirRoundsAfterTheFirst) {
   EXPECT_EQ(first_at(45min), "8 from worker-10");
 }
 
-const std::vector<std::string> config_order{"d", "a", "c", "b"};
-const std::set<std::string> all_four{"a", "b", "c", "d"};
-
 INSTANTIATE_TEST_SUITE_P(
     , Nominate,
-    ::testing::Values(Case{"all_at_once_takes_the_connected_ones_sorted",
-                           Dispatcher::all_at_once,
-                           {config_order, {"d", "b"}, {}, start},
-                           0s,
-                           "b d"},
-                      Case{"all_at_once_drops_one_that_was_lost",
-                           Dispatcher::all_at_once,
-                           {config_order, {"b"}, {"b", "d"}, start},
-                           0s,
-                           "b"},
+    ::testing::Values(Case{"all_at_once_takes_the_connected_ones_sorted", Dispatcher::all_at_once,
+                           with({"d", "b"}), 0s, "b d"},
+                      Case{"all_at_once_drops_one_that_was_lost", Dispatcher::all_at_once,
+                           with({"b"}, {"b", "d"}), 0s, "b"},
                       Case{"incremental_starts_with_one_step_in_config_order",
-                           Dispatcher::incremental,
-                           {config_order, all_four, {}, start},
-                           0s,
-                           "d a +300s"},
-                      Case{"incremental_waits_for_its_round",
-                           Dispatcher::incremental,
-                           {config_order, all_four, {"d", "a"}, start},
-                           299s,
-                           "d a +1s"},
+                           Dispatcher::incremental, with(all_four), 0s, "d a +300s"},
+                      Case{"incremental_waits_for_its_round", Dispatcher::incremental,
+                           with(all_four, {"d", "a"}), 299s, "d a +1s"},
                       Case{"incremental_adds_a_step_each_round_and_keeps_the_earlier_ones",
-                           Dispatcher::incremental,
-                           {config_order, all_four, {"d", "a"}, start},
-                           300s,
-                           "d a c b"},
-                      Case{"incremental_catches_up_after_a_restart",
-                           Dispatcher::incremental,
-                           {config_order, all_four, {}, start},
-                           301s,
-                           "d a c b"},
+                           Dispatcher::incremental, with(all_four, {"d", "a"}), 300s, "d a c b"},
+                      Case{"incremental_catches_up_after_a_restart", Dispatcher::incremental,
+                           with(all_four), 301s, "d a c b"},
                       Case{"incremental_gives_the_place_of_an_absent_cluster_to_the_next",
-                           Dispatcher::incremental,
-                           {config_order, {"a", "b", "c"}, {}, start},
-                           0s,
-                           "a c +300s"},
+                           Dispatcher::incremental, with({"a", "b", "c"}), 0s, "a c +300s"},
                       Case{"incremental_gives_the_place_of_a_lost_cluster_to_the_next_at_once",
-                           Dispatcher::incremental,
-                           {config_order, {"a", "b", "c"}, {"d", "a"}, start},
-                           10s,
+                           Dispatcher::incremental, with({"a", "b", "c"}, {"d", "a"}), 10s,
                            "a c +290s"},
-                      Case{"external_leaves_the_list_to_its_writer",
-                           Dispatcher::external,
-                           {config_order, all_four, {"c"}, start},
-                           900s,
-                           "c"}),
+                      Case{"external_leaves_the_list_to_its_writer", Dispatcher::external,
+                           with(all_four, {"c"}), 900s, "c"}),
     [](const auto& info) { return std::string(info.param.name); });
 
 TEST(DispatcherName, AnythingUnknownIsExternal) {

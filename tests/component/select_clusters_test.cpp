@@ -1,3 +1,4 @@
+#include "lib/base/joined.h"
 #include "tests/component/federation.h"
 
 namespace regatta::test_support {
@@ -58,6 +59,33 @@ TEST_F(SelectClusters, AWorkerThatLosesItsLabelIsNoLongerListed) {
   label("east", "null");
   until("moved", [&] { return held_by("west") == "workloads 1, jobs 1"; });
   until("clean", [&] { return held_by("east") == "workloads 0, jobs 0"; });
+}
+
+/// More workers than a config may name, of which two exist.
+TEST_F(SelectClusters, OfManyWorkersOneThatComesBackIsAskedAndOneThatIsLostIsNot) {
+  for (const char* name : {"east", "west"}) add_worker(name);
+  configure_hub();
+  network_.faults("west").partitioned = true;
+  start_manager();
+  for (int i = 0; i < 20; ++i) apply(TestConnector::member_yaml("ghost-" + std::to_string(i)));
+  for (int i = 0; i < 20; ++i) label("ghost-" + std::to_string(i), R"("eu")");
+  for (const char* name : {"east", "west"}) label(name, R"("eu")");
+  select("region=eu");
+  settle(5s);
+  apply(remote_job_yaml("a"));
+  const auto nominated = [&] {
+    const auto found = workload_of("a");
+    return found ? joined(found->status.nominated_cluster_names, " ") : "no Workload";
+  };
+  until("east is asked", [&] { return nominated() == "east"; });
+  until("sent", [&] { return held_by("east") == "workloads 1, jobs 0"; });
+  network_.faults("west").partitioned = false;
+  until("west is asked", [&] { return nominated() == "east west"; }, 2min);
+  until("sent", [&] { return held_by("west") == "workloads 1, jobs 0"; });
+  network_.faults("east").partitioned = true;
+  until("east is not asked", [&] { return nominated() == "west"; }, 15min);
+  start_worker("west");
+  until("runs", [&] { return held_by("west") == "workloads 1, jobs 1"; });
 }
 
 TEST_F(SelectClusters, ASelectorThatCannotBeReadIsNamed) {

@@ -238,6 +238,28 @@ struct Federation {
     }
   }
 
+  /// Users of a large fleet remove each job soon after its end, as a TTL would. Otherwise they
+  /// would take most of the memory.
+  Task<> remove_ended_jobs(SimCluster* hub) {
+    std::set<std::string> ended;  // uids, of those that the last look has seen
+    for (;;) {
+      co_await world.sleep_for(10s);
+      std::vector<apiserver::StoredPtr> old;
+      std::set<std::string> young;
+      history.each_job(hub->name(), [&](const apiserver::StoredPtr& job) {
+        const std::string uid = uid_of(job->value());
+        if (ended.contains(uid)) old.push_back(job);
+        if (!outcome_of(job->value()).empty()) young.insert(uid);
+      });
+      ended = std::move(young);
+      for (const apiserver::StoredPtr& job : old) {
+        const api::ResourceInfo kind = kind_of(job->value()).resource;
+        co_await hub->remove(kind, api::ObjectKey(job->ns(), job->name()));
+        ++result.removed;
+      }
+    }
+  }
+
   void start_all() {
     for (SimCluster* hub : hubs()) {
       hub->start_infrastructure();
@@ -257,7 +279,10 @@ struct Federation {
     start_all();
     const SteadyPoint begin = world.steady();
     for (SimCluster* hub : hubs()) script.spawn("jobs", submit_jobs(hub));
-    if (scenario.large()) script.spawn("compaction", forget_history());
+    if (scenario.large()) {
+      script.spawn("compaction", forget_history());
+      for (SimCluster* hub : hubs()) script.spawn("removals", remove_ended_jobs(hub));
+    }
     if (options.faults) chaos->start();
     result.bound = options.give_up.value_or(scenario.progress_bound());
     world.run_for(result.bound, [this] { return over(); });
@@ -280,7 +305,7 @@ struct Federation {
   }
 
   void report() {
-    result.finished = jobs_ended(history);
+    result.finished = jobs_ended(history) + result.removed;
     result.crashes = chaos->counts().crashes;
     result.partitions = chaos->counts().partitions;
     result.violations = history.violations();

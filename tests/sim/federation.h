@@ -39,7 +39,8 @@ struct SimResult {
   std::string troubles;                 ///< the kinds that the world had
   Duration took{0};                     ///< virtual time
   Duration bound{0};                    ///< that everything had to end
-  int finished = 0;
+  int finished = 0;                     ///< jobs of hubs
+  int removed = 0;                      ///< of those, what users have removed
   int crashes = 0;
   int partitions = 0;
   std::uint64_t steps = 0;

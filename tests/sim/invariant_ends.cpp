@@ -160,6 +160,14 @@ class CleanEnd final : public Invariant {
  public:
   using Invariant::Invariant;
 
+  /// A job that is removed after its end is not there at rest.
+  void changed(const Changed& c) override {
+    const auto& hubs = history_.hubs();
+    if (c.kind != Resource::jobs || c.type != apiserver::ChangeType::deleted) return;
+    if (std::find(hubs.begin(), hubs.end(), c.cluster) == hubs.end()) return;
+    if (!outcome_of(c.object->value()).empty()) check_job(c.cluster, c.object->value());
+  }
+
   /// Everything has ended, so no queue may count a waiting workload or reserved quota, and workers
   /// hold nothing.
   void at_rest() override {

@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <memory>
 
 namespace regatta::simtest {
 namespace {
@@ -113,8 +114,8 @@ class Twins {
       if (owner && !twin_.job(jobs::id_of(*owner))) continue;
       const api::ObjectKey key = workload->metadata.key();
       const auto plan = [&](const jobs::Lookup& hub) {
-        return dispatch::describe(
-            dispatch::plan(dispatch::read_group(hub, fleet, foreign, key, now_), now_, config));
+        return dispatch::describe(dispatch::plan(
+            dispatch::read_group(hub, fleet, foreign, key, now_, config), now_, config));
       };
       same(key.str() + " dispatch", plan(local_.objects()), plan(twin_));
       ++dispatched;
@@ -225,6 +226,103 @@ TEST(SameInputs, ManagerAndSimulateDecideAlikeInHistoriesWithFaults) {
   EXPECT_GT(planned, 100);
   EXPECT_GT(dispatched, 100);
   EXPECT_GT(settled, 100);
+}
+
+/// The same fleet without what workloads share of it.
+class WithoutRoster final : public dispatch::FleetView {
+ public:
+  explicit WithoutRoster(const FleetView& fleet) : fleet_(fleet) {}
+  void for_each_worker(const api::ObjectKey& workload, const std::vector<std::string>& listed,
+                       const Visit& visit) const override {
+    fleet_.for_each_worker(workload, listed, visit);
+  }
+  std::shared_ptr<const dispatch::Roster> roster(
+      const std::shared_ptr<const api::MultiKueueConfig>&, const jobs::JobKind*) const override {
+    return nullptr;
+  }
+
+ private:
+  const FleetView& fleet_;
+};
+
+/// A change of a worker that the fleet has seen and not told yet is not in the roster.
+bool all_told(const clusters::Fleet& fleet) {
+  const auto& members = fleet.members();
+  return std::all_of(members.begin(), members.end(), [](const auto& entry) {
+    const auto& [name, member] = entry;
+    return member.ready() == member.was_ready &&
+           (!member.remote || member.remote->unserved() == member.unserved);
+  });
+}
+
+struct Compared {
+  int alike = 0, nominating = 0, with_roster = 0;
+  std::vector<std::string> differences;
+};
+
+void compare_with_and_without_roster(manager::Core& core, const controllers::LiveFleet& fleet,
+                                     TimePoint now, Compared* out) {
+  const clusters::LocalCluster& local = core.local();
+  const WithoutRoster without(fleet);
+  for (const WorkloadPtr& workload : local.workloads.list()) {
+    const api::ObjectKey key = workload->metadata.key();
+    // Some workers have jobs of users with the names of the hub's.
+    dispatch::ForeignJobs foreign;
+    const JobPtr owner = jobs::owner_of(local.objects(), *workload);
+    for (const auto& [name, member] : core.fleet().members()) {
+      if (owner && (std::hash<std::string>()(name + key.str()) & 7) == 0) {
+        foreign.add(name, jobs::id_of(*owner), SteadyPoint());
+      }
+    }
+    for (const auto by : {placement::Dispatcher::all_at_once, placement::Dispatcher::incremental,
+                          placement::Dispatcher::external, placement::Dispatcher::capacity}) {
+      dispatch::PlanConfig config;
+      config.nomination.dispatcher = by;
+      const auto plan = [&](const dispatch::FleetView& view) {
+        auto group = dispatch::read_group(local.objects(), view, foreign, key, now, config);
+        if (group.roster) ++out->with_roster;
+        return dispatch::describe(dispatch::plan(group, now, config));
+      };
+      const std::string quick = plan(fleet), thorough = plan(without);
+      if (quick != thorough) {
+        out->differences.push_back(key.str() + "\n  with:    " + quick +
+                                   "\n  without: " + thorough);
+      }
+      ++out->alike;
+      if (quick.find("nominate") != std::string::npos) ++out->nominating;
+    }
+  }
+}
+
+TEST(SameInputs, ALargeFleetsRosterChangesNoDecision) {
+  Compared compared;
+  for (std::uint64_t seed = 1; seed <= 2; ++seed) {
+    SimOptions options;
+    options.seed = seed;
+    options.keep_history = false;
+    options.workers = 30;
+    options.jobs = 30;
+    options.always = {Trouble::noise, Trouble::partitions, Trouble::deactivation,
+                      Trouble::lasting_refusals};
+    options.only = options.always;
+    options.steps_between_looks = 97;
+    // Without crashes a hub has one manager, whose fleet is looked at over and over.
+    std::unique_ptr<controllers::LiveFleet> fleet;
+    options.on_look = [&](SimCluster& hub, TimePoint now) {
+      manager::Core* core = hub.core();
+      if (!core || !core->synced() || compared.differences.size() > 5) return;
+      if (!fleet) fleet = std::make_unique<controllers::LiveFleet>(core->fleet(), core->local());
+      if (all_told(core->fleet())) {
+        compare_with_and_without_roster(*core, *fleet, now, &compared);
+      }
+    };
+    EXPECT_THAT(run_federation(options).violations, testing::IsEmpty()) << "seed " << seed;
+  }
+  EXPECT_THAT(compared.differences, testing::IsEmpty());
+  std::printf("compared: %d plans, of which %d nominate and %d have a roster\n", compared.alike,
+              compared.nominating, compared.with_roster);
+  EXPECT_GT(compared.nominating, 100);
+  EXPECT_GT(compared.with_roster, 100);
 }
 
 }  // namespace

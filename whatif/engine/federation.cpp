@@ -197,7 +197,7 @@ bool Federation::dispatch(const api::ObjectKey& key, TimePoint now) {
     return removed;
   }
   static const dispatch::ForeignJobs no_foreign_jobs;
-  dispatch::GroupView group = dispatch::read_group(hub_, *this, no_foreign_jobs, key, now);
+  dispatch::GroupView group = dispatch::read_group(hub_, *this, no_foreign_jobs, key, now, config_);
   if (const Race* race = race_of(*course)) group.local.racing_since = race->since;
   const api::AdmissionCheckState* mine = dispatch::multikueue_check(hub_, course->workload.status);
   const std::string check = mine ? mine->name : "";
