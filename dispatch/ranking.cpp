@@ -116,7 +116,8 @@ Nomination nomination_of(const GroupView& g, TimePoint now, const PlanConfig& co
   by.dispatcher = dispatcher_of(g.local, config);
   if (compares(by.dispatcher)) {
     placement::Ranking ranking = ranking_of(g, now, config);
-    std::string why = not_elsewhere(ranking);
+    const bool news = ranking.clusters != g.local.nominated;
+    std::string why = news ? not_elsewhere(ranking) : std::string();
     return {{std::move(ranking.clusters), std::move(why)}, ranking.look_again};
   }
   placement::NominationInput input;
@@ -135,10 +136,16 @@ bool must_not_preempt(const GroupView& g) {
 
 std::string not_elsewhere(const placement::Ranking& ranking, const std::string& but) {
   std::vector<std::string> all;
+  std::size_t others = 0;
   for (const placement::LeftOut& left : ranking.left_out) {
     if (left.cluster == but) continue;
+    if (all.size() >= placement::nominated_max) {
+      ++others;
+      continue;
+    }
     all.push_back("not " + left.cluster + ", which " + limited_text(left.why, reason_max));
   }
+  if (others > 0) all.push_back("not " + std::to_string(others) + " others");
   return joined(all, "; ");
 }
 

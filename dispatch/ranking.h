@@ -33,7 +33,8 @@ Nomination nomination_of(const GroupView& group, TimePoint now, const PlanConfig
 /// The workload must not preempt others: its copies get a gate that is never opened.
 bool must_not_preempt(const GroupView& group);
 
-/// "not east, which is not connected; not west, which has no room now": of all but `but`.
+/// "not east, which is not connected; not west, which has no room now": of all but `but`. Of more
+/// than can be nominated at a time the others are only counted.
 std::string not_elsewhere(const placement::Ranking& ranking, const std::string& but = {});
 
 /// The condition Dispatched while workers are asked.

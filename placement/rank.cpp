@@ -1,19 +1,28 @@
 #include "placement/rank.h"
 
 #include "lib/base/contains.h"
+#include "lib/base/fnv.h"
 #include "lib/base/human.h"
 #include "placement/expressions.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
+#include <set>
+#include <string_view>
+#include <utility>
 
 namespace regatta::placement {
 namespace {
 
 constexpr double last = std::numeric_limits<double>::infinity();
 
+/// Why each worker is left out, by its place in the input; empty: it is not.
+using Reasons = std::vector<std::string>;
+
 struct Rated {
   const WorkerFacts* worker;
+  std::size_t place;  ///< in the input
   RoomKind room;
   std::vector<double> marks;  ///< the most important first; less is better
   std::string no_score;       ///< why the score of its users failed; empty: it did not
@@ -126,22 +135,29 @@ void look_again_after_refusals(const WorkloadFacts& workload, const RankPolicy& 
   if (left > Duration(0)) look_again_after(look_again, left);
 }
 
-/// Leaves those whose turn it is, and returns for how long it has been. Scores change; the order of
-/// the input does not, so that a page does not change with them.
+/// Of more workers whose room is not known than may be nominated, leaves those whose turn it is,
+/// and returns for how long it has been. Scores change; the order in which they have their turn
+/// does not, so that a page does not change with them. It differs between workloads, so that not
+/// all of them ask the same ones.
 Duration turn_page(std::vector<Rated>* able, const WorkloadFacts& workload,
-                   const RankPolicy& policy, Ranking* out) {
+                   const RankPolicy& policy, Ranking* out, Reasons* left_out) {
   const Duration waited = std::max(Duration(0), workload.waited);
-  if (able->size() <= nominated_max) return waited;
-  const auto turn = waited / policy.page;
-  const std::size_t pages = (able->size() + nominated_max - 1) / nominated_max;
-  const std::size_t first = (static_cast<std::size_t>(turn) % pages) * nominated_max;
-  const std::size_t last_one = std::min(first + nominated_max, able->size());
-  for (std::size_t i = 0; i < able->size(); ++i) {
-    if (i >= first && i < last_one) continue;
-    out->left_out.push_back({(*able)[i].worker->name, "has its turn later"});
+  const std::uint64_t own = fnv1a(workload.key.str());
+  std::vector<std::pair<std::uint64_t, std::size_t>> unknown;
+  for (const Rated& rated : *able) {
+    if (rated.room != RoomKind::unknown) continue;
+    unknown.emplace_back(fnv1a(rated.worker->name, own), rated.place);
   }
-  *able = std::vector<Rated>(able->begin() + static_cast<std::ptrdiff_t>(first),
-                             able->begin() + static_cast<std::ptrdiff_t>(last_one));
+  if (unknown.size() <= nominated_max) return waited;
+  std::sort(unknown.begin(), unknown.end());
+  const auto turn = waited / policy.page;
+  const std::size_t pages = (unknown.size() + nominated_max - 1) / nominated_max;
+  const std::size_t first = (static_cast<std::size_t>(turn) % pages) * nominated_max;
+  const std::size_t last_one = std::min(first + nominated_max, unknown.size());
+  for (std::size_t i = 0; i < unknown.size(); ++i) {
+    if (i < first || i >= last_one) (*left_out)[unknown[i].second] = "has its turn later";
+  }
+  std::erase_if(*able, [&](const Rated& rated) { return !(*left_out)[rated.place].empty(); });
   const Duration since = waited - turn * policy.page;
   look_again_after(&out->look_again, policy.page - since);
   return since;
@@ -158,6 +174,25 @@ std::string why_later(const Rated& rated, const RankPolicy& policy) {
   return "comes after those nominated";
 }
 
+/// All places are taken. Those that say that they are full give theirs to workers that are known to
+/// have room.
+void change_places(const std::vector<Rated>& able, Taken* taken) {
+  std::set<std::string_view> full;
+  for (const Rated& rated : able) {
+    if (rated.worker->says_full && rated.room >= RoomKind::unknown) full.insert(rated.worker->name);
+  }
+  for (const Rated& rated : able) {
+    if (full.empty()) return;
+    if (rated.room > RoomKind::borrows || contains(taken->clusters, rated.worker->name)) continue;
+    const auto leaves = std::find_if(taken->clusters.rbegin(), taken->clusters.rend(),
+                                     [&](const auto& name) { return full.contains(name); });
+    if (leaves == taken->clusters.rend()) return;
+    full.erase(*leaves);
+    taken->clusters.erase(std::next(leaves).base());
+    taken->clusters.push_back(rated.worker->name);
+  }
+}
+
 /// Gives places. A worker that says that it is full does not need its own.
 Taken take_places(const std::vector<Rated>& able, const WorkloadFacts& workload, Duration waited,
                   const RankPolicy& policy) {
@@ -171,18 +206,21 @@ Taken take_places(const std::vector<Rated>& able, const WorkloadFacts& workload,
   places = std::min(places, nominated_max);
   for (const Rated& rated : able) {
     if (taken.clusters.size() >= places || rated.room >= RoomKind::full) break;
-    if (std::erase(taken.later, rated.worker->name) == 0) continue;
+    if (contains(taken.clusters, rated.worker->name)) continue;
     taken.clusters.push_back(rated.worker->name);
   }
+  if (taken.clusters.size() >= nominated_max) change_places(able, &taken);
   return taken;
 }
 
 std::vector<Rated> able_of(const WorkloadFacts& workload, const std::vector<WorkerFacts>& workers,
-                           const RankPolicy& policy, std::vector<LeftOut>* left_out) {
+                           const RankPolicy& policy, Reasons* left_out) {
   std::vector<Rated> able;
+  able.reserve(workers.size());
   Json document;
   if (policy.expressions) document = Expressions::document_of(workload);
-  for (const WorkerFacts& worker : workers) {
+  for (std::size_t place = 0; place < workers.size(); ++place) {
+    const WorkerFacts& worker = workers[place];
     const RoomKind room = room_of(workload, worker, policy, workload.affinity.limits);
     std::string why = objection(workload, worker, policy, room);
     Expressions::Verdict verdict;
@@ -191,15 +229,15 @@ std::vector<Rated> able_of(const WorkloadFacts& workload, const std::vector<Work
       why = std::move(verdict.objection);
     }
     if (!why.empty()) {
-      left_out->push_back({worker.name, std::move(why)});
+      (*left_out)[place] = std::move(why);
       continue;
     }
-    Rated rated{&worker, room, {}, std::move(verdict.no_score)};
+    Rated rated{&worker, place, room, {}, std::move(verdict.no_score)};
     rated.marks.push_back(
         static_cast<double>(workload.affinity.preference(worker.name, worker.labels)));
     rated.marks.push_back(verdict.score ? -*verdict.score : last);
     for (const Scorer scorer : policy.scorers) mark(scorer, workload, policy, &rated);
-    rated.marks.push_back(static_cast<double>(&worker - workers.data()));
+    rated.marks.push_back(static_cast<double>(place));
     able.push_back(std::move(rated));
   }
   return able;
@@ -239,24 +277,26 @@ std::optional<RankPolicy> policy_of(Dispatcher dispatcher) {
 Ranking rank(const WorkloadFacts& workload, const std::vector<WorkerFacts>& workers,
              const RankPolicy& policy) {
   Ranking out;
-  std::vector<Rated> able = able_of(workload, workers, policy, &out.left_out);
-  const Duration waited = turn_page(&able, workload, policy, &out);
+  Reasons left_out(workers.size());
+  std::vector<Rated> able = able_of(workload, workers, policy, &left_out);
+  const Duration waited = turn_page(&able, workload, policy, &out, &left_out);
   std::sort(able.begin(), able.end(),
             [](const Rated& a, const Rated& b) { return a.marks < b.marks; });
   Taken taken = take_places(able, workload, waited, policy);
   out.clusters = std::move(taken.clusters);
-  if (!taken.later.empty() && taken.next_round)
+  if (able.size() > out.clusters.size() && taken.next_round) {
     look_again_after(&out.look_again, *taken.next_round);
-  for (const Rated& rated : able) {
-    if (!contains(taken.later, rated.worker->name)) continue;
-    out.left_out.push_back({rated.worker->name, why_later(rated, policy)});
   }
-  std::map<std::string, std::size_t> place;
-  for (const WorkerFacts& worker : workers) place.emplace(worker.name, place.size());
-  std::sort(out.left_out.begin(), out.left_out.end(),
-            [&](const auto& a, const auto& b) { return place[a.cluster] < place[b.cluster]; });
-  for (const LeftOut& left : out.left_out) {
-    look_again_after_refusals(workload, policy, left.cluster, &out.look_again);
+  for (const Rated& rated : able) {
+    if (!contains(out.clusters, rated.worker->name)) {
+      left_out[rated.place] = why_later(rated, policy);
+    }
+  }
+  for (std::size_t place = 0; place < workers.size(); ++place) {
+    if (left_out[place].empty()) continue;
+    const std::string& name = workers[place].name;
+    look_again_after_refusals(workload, policy, name, &out.look_again);
+    out.left_out.push_back({name, std::move(left_out[place])});
   }
   return out;
 }

@@ -77,7 +77,8 @@ struct RankPolicy {
   Duration stale_after = std::chrono::minutes(2);
   /// So long a worker that said no is not asked again.
   Duration refusal_counts_for = std::chrono::minutes(10);
-  /// Of more able workers than may be nominated at a time, others have their turn after so long.
+  /// Of more able workers whose room is not known than may be nominated at a time, others have
+  /// their turn after so long.
   Duration page = std::chrono::minutes(10);
 };
 
@@ -111,8 +112,9 @@ struct Ranking {
 /// there; but a worker whose copies were never seen waiting counts as quick.
 ///
 /// With steps, a nominated worker that says that it is full leaves its place to another one that
-/// may have room. Of more than `nominated_max` able workers, as many as that have their turn at a
-/// time, in the order of the input; which ones follows from the time of the reservation.
+/// may have room. When all `nominated_max` places are taken, it gives it to one that is known to
+/// have room. Of more than `nominated_max` workers whose room is not known, as many as that have
+/// their turn at a time; which ones follows from the workload and the time of its reservation.
 Ranking rank(const WorkloadFacts& workload, const std::vector<WorkerFacts>& workers,
              const RankPolicy& policy);
 

@@ -4,6 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+#include <string>
+#include <vector>
+
 namespace regatta::placement {
 namespace {
 
@@ -394,21 +398,72 @@ TEST(RankOfMany, StopsAtWhatTheApiAllows) {
   }
 }
 
-TEST(RankOfMany, GivesTheOthersTheirTurnAndBeginsAgain) {
+TEST(RankOfMany, GivesThoseThatAreNotKnownTheirTurnAndBeginsAgain) {
   Scene s = many(30);
-  s.policy.scorers = {Scorer::spread};
   s.policy.steps = Steps{1, 30s};
-  s.workers[25].workloads = -1;
-  s.workload.nominated = {"w3"};
-  EXPECT_EQ(rank(s.workload, s.workers, s.policy).clusters, std::vector<std::string>{"w3"});
+  std::set<std::string> first;
+  s.workload.waited = 9min + 59s;
+  s.workload.nominated = rank(s.workload, s.workers, s.policy).clusters;
+  first.insert(s.workload.nominated.begin(), s.workload.nominated.end());
+  EXPECT_EQ(first.size(), 20U);
   s.workload.waited = 12min;
-  Ranking second = rank(s.workload, s.workers, s.policy);
-  EXPECT_EQ(second.clusters.size(), 5U) << "the steps begin anew";
-  EXPECT_EQ(second.clusters.front(), "w25");
-  EXPECT_EQ(second.look_again, 30s);
-  s.workload.nominated = second.clusters;
+  const Ranking turn = rank(s.workload, s.workers, s.policy);
+  EXPECT_EQ(turn.clusters.size(), 5U) << "the steps begin anew";
+  EXPECT_EQ(turn.look_again, 30s);
+  for (const std::string& name : turn.clusters) EXPECT_FALSE(first.contains(name)) << name;
+  s.workload.nominated = turn.clusters;
   s.workload.waited = 20min;
-  EXPECT_EQ(rank(s.workload, s.workers, s.policy).clusters, std::vector<std::string>{"w0"});
+  const Ranking again = rank(s.workload, s.workers, s.policy);
+  ASSERT_EQ(again.clusters.size(), 1U);
+  EXPECT_TRUE(first.contains(again.clusters.front()));
+}
+
+TEST(RankOfMany, EachWorkloadAsksOthersFirstOfThoseThatAreNotKnown) {
+  Scene s = many(100);
+  std::set<std::string> asked;
+  for (int i = 0; i < 50; ++i) {
+    s.workload.key = api::ObjectKey("default", std::to_string(i));
+    const auto clusters = rank(s.workload, s.workers, s.policy).clusters;
+    asked.insert(clusters.begin(), clusters.end());
+  }
+  EXPECT_EQ(asked.size(), 100U);
+}
+
+TEST(RankOfMany, ComparesAllThatAreKnown) {
+  Scene s = many(1000);
+  s.policy = *policy_of(Dispatcher::capacity);
+  for (WorkerFacts& worker : s.workers) worker.queue = queue(15);
+  s.workers[731].queue = queue(7);
+  s.workers[914].queue = queue(0);
+  const Ranking ranking = rank(s.workload, s.workers, s.policy);
+  EXPECT_EQ(ranking.clusters, (std::vector<std::string>{"w914"}));
+  EXPECT_EQ(ranking.look_again, 30s);
+  EXPECT_EQ(ranking.left_out.size(), 999U);
+  EXPECT_EQ(ranking.left_out.front().cluster, "w0");
+  EXPECT_EQ(ranking.left_out.front().why, "has no room now");
+  EXPECT_EQ(ranking.left_out[731].why, "would have to borrow");
+}
+
+TEST(RankOfMany, OneThatSaysThatItIsFullGivesTheLastPlaceToOneWithRoom) {
+  Scene s = many(30);
+  s.policy = *policy_of(Dispatcher::capacity);
+  s.workload.waited = 1h;
+  for (WorkerFacts& worker : s.workers) worker.queue = queue(15);
+  for (int i = 0; i < 20; ++i) s.workload.nominated.push_back(s.workers[std::size_t(i)].name);
+  EXPECT_EQ(rank(s.workload, s.workers, s.policy).clusters, s.workload.nominated);
+  s.workers[25].queue = queue(0);
+  EXPECT_EQ(rank(s.workload, s.workers, s.policy).clusters, s.workload.nominated)
+      << "none says that it is full";
+  s.workers[3].says_full = s.workers[7].says_full = true;
+  std::vector<std::string> wanted = s.workload.nominated;
+  std::erase(wanted, "w7");
+  wanted.push_back("w25");
+  EXPECT_EQ(rank(s.workload, s.workers, s.policy).clusters, wanted);
+  s.workers[7].queue = queue(0);
+  wanted = s.workload.nominated;
+  std::erase(wanted, "w3");
+  wanted.push_back("w25");
+  EXPECT_EQ(rank(s.workload, s.workers, s.policy).clusters, wanted) << "w7 has room by now";
 }
 
 TEST(RankOfMany, LeavesTwentyWhereTheyAre) {
