@@ -459,7 +459,16 @@ void Dispatcher::add_comparison(const api::ObjectKey& key, dispatch::GroupView* 
     return;
   }
   compared_.insert(key);
-  group->comparison = room_.book().comparison(*workload, workload->status, group->config_order);
+  const auto compare = [&](const std::vector<std::string>& clusters) {
+    group->comparison = room_.book().comparison(*workload, workload->status, clusters);
+  };
+  const std::vector<std::string>& nominated = group->local.nominated;
+  if (group->config_order.size() > placement::nominated_max && !nominated.empty()) {
+    compare(nominated);
+    group->unchanged = dispatch::unchanged_of(*group, deps_.local.clock.now(), config_.plan);
+    if (group->unchanged) return;
+  }
+  compare(group->config_order);
 }
 
 /// Workloads that are planned before this nomination is written know of it.

@@ -262,13 +262,28 @@ bool is_workload_class(const std::optional<api::PriorityClassRef>& ref) {
   return ref && ref->kind == "WorkloadPriorityClass";
 }
 
-Json comparable_spec(const api::Workload& workload) {
-  const Json whole = api::to_json(workload);
-  Json spec = whole.value("spec", Json::object());
+/// What a copy may differ in.
+Json without_what_may_differ(Json spec) {
+  if (!spec.is_object()) return spec;
   for (const char* field : {"active", "preemptionGates", "priority", "priorityClassRef"}) {
     spec.erase(field);
   }
   return spec;
+}
+
+Json comparable_spec(const api::Workload& workload) {
+  const Json whole = api::to_json(workload);
+  return without_what_may_differ(whole.value("spec", Json::object()));
+}
+
+/// Fields that are not known included.
+bool same_otherwise(const api::Workload& a, const api::Workload& b) {
+  // The texts as they were read are enough as a rule, and much quicker.
+  if (!a.raw_spec.empty() && !b.raw_spec.empty() &&
+      without_what_may_differ(a.raw_spec.json()) == without_what_may_differ(b.raw_spec.json())) {
+    return true;
+  }
+  return comparable_spec(a) == comparable_spec(b);
 }
 
 }  // namespace
@@ -337,7 +352,7 @@ Drift drift_between(const api::Workload& local, const api::Workload& remote) {
     return same_but_priority(local.spec, shrunk) ? Drift::updatable : Drift::other;
   }
   if (!same_but_priority(local.spec, remote.spec)) return Drift::other;
-  if (!same_text && comparable_spec(local) != comparable_spec(remote)) return Drift::other;
+  if (!same_text && !same_otherwise(local, remote)) return Drift::other;
   const bool same = local.spec.priority == remote.spec.priority &&
                     local.spec.priority_class_ref == remote.spec.priority_class_ref;
   if (same) return Drift::none;

@@ -216,6 +216,8 @@ struct GroupView {
   std::vector<std::string> with_foreign_job;
   /// Null for a workload whose dispatcher does not compare workers, and when nothing is known.
   std::shared_ptr<const Comparison> comparison;
+  /// The nominations stay as they are. The comparison has only the workers that are nominated.
+  std::optional<placement::Unchanged> unchanged;
 };
 
 /// Since when a worker is to stop the Job of an evicted workload and has not begun, so that no

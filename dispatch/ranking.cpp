@@ -72,6 +72,13 @@ placement::WorkloadFacts workload_of(const GroupView& g, TimePoint now) {
   return facts;
 }
 
+placement::RankPolicy policy_of(const GroupView& g, const PlanConfig& config) {
+  placement::RankPolicy policy = *placement::policy_of(dispatcher_of(g.local, config));
+  policy.refusal_counts_for = refusal_remembered;
+  if (g.comparison) policy.expressions = g.comparison->expressions;
+  return policy;
+}
+
 }  // namespace
 
 placement::Dispatcher dispatcher_of(const LocalView& local, const PlanConfig& config) {
@@ -90,9 +97,7 @@ bool is_compared(const LocalView& local, const PlanConfig& config) {
 }
 
 placement::Ranking ranking_of(const GroupView& g, TimePoint now, const PlanConfig& config) {
-  placement::RankPolicy policy = *placement::policy_of(dispatcher_of(g.local, config));
-  policy.refusal_counts_for = refusal_remembered;
-  if (g.comparison) policy.expressions = g.comparison->expressions;
+  const placement::RankPolicy policy = policy_of(g, config);
   placement::Ranking none;
   if (g.comparison && !g.comparison->unreadable.empty()) {
     for (const std::string& name : g.config_order) {
@@ -106,6 +111,20 @@ placement::Ranking ranking_of(const GroupView& g, TimePoint now, const PlanConfi
   return placement::rank(workload_of(g, now), workers, policy);
 }
 
+std::optional<placement::Unchanged> unchanged_of(const GroupView& g, TimePoint now,
+                                                 const PlanConfig& config) {
+  const bool admitted = std::any_of(g.clusters.begin(), g.clusters.end(), [](const auto& entry) {
+    return entry.second.copy && entry.second.copy->admitted_at;
+  });
+  if (admitted || !g.comparison || !g.comparison->unreadable.empty()) return std::nullopt;
+  std::vector<placement::WorkerFacts> nominated;
+  for (const std::string& name : g.local.nominated) {
+    if (!contains(g.config_order, name)) return std::nullopt;
+    nominated.push_back(facts_of(g, name));
+  }
+  return placement::unchanged(workload_of(g, now), nominated, policy_of(g, config));
+}
+
 Nomination nomination_of(const GroupView& g, TimePoint now, const PlanConfig& config) {
   if (const auto& cluster = g.local.follows) {
     // What another program has nominated meanwhile does no harm, and it may insist on it.
@@ -114,6 +133,7 @@ Nomination nomination_of(const GroupView& g, TimePoint now, const PlanConfig& co
   }
   placement::NominationConfig by = config.nomination;
   by.dispatcher = dispatcher_of(g.local, config);
+  if (g.unchanged) return {{g.local.nominated}, g.unchanged->look_again};
   if (compares(by.dispatcher)) {
     placement::Ranking ranking = ranking_of(g, now, config);
     const bool news = ranking.clusters != g.local.nominated;

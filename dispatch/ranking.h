@@ -23,6 +23,12 @@ bool is_compared(const LocalView& local, const PlanConfig& config);
 /// know goes before the same in the comparison, which may be null.
 placement::Ranking ranking_of(const GroupView& group, TimePoint now, const PlanConfig& config);
 
+/// Whether the nominations of a workload whose dispatcher compares workers stay as they are, by
+/// what is known of those alone that it is nominated for. Never once a worker has admitted it,
+/// because it is told then why it is not elsewhere.
+std::optional<placement::Unchanged> unchanged_of(const GroupView& group, TimePoint now,
+                                                 const PlanConfig& config);
+
 /// The nominations of a workload that has quota and no cluster, and what is said about them.
 struct Nomination {
   SetNominated nominated;

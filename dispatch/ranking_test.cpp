@@ -83,6 +83,24 @@ TEST(Ranking, WithoutFactsTheFirstOfTheConfigIsAsked) {
   EXPECT_EQ(describe(plan(view(), now, config())), "nominate [a], copy to a, look again in 30s");
 }
 
+TEST(Ranking, NominationsThatStayAreNotComparedAgain) {
+  GroupView g = view();
+  g.local.nominated = {"b"};
+  auto& workers = compare(&g).workers;
+  workers["b"].queue = queue(0);
+  g.unchanged = unchanged_of(g, now + 1s, config());
+  ASSERT_TRUE(g.unchanged);
+  EXPECT_EQ(describe(plan(g, now + 1s, config())), "copy to b, look again in 29s");
+  g.clusters["b"].copy.emplace().waiting = true;
+  EXPECT_FALSE(unchanged_of(g, now + 1s, config())) << "it says that it is full";
+  g.clusters["b"].copy->waiting = false;
+  g.clusters["b"].copy->admitted_at = now;
+  EXPECT_FALSE(unchanged_of(g, now + 1s, config())) << "why it is not elsewhere will be told";
+  g.clusters["b"].copy.reset();
+  g.local.nominated = {"b", "gone"};
+  EXPECT_FALSE(unchanged_of(g, now + 1s, config()));
+}
+
 TEST(Ranking, TheCheckNamesTheDispatcher) {
   GroupView g = view();
   g.local.dispatcher = placement::Dispatcher::capacity;

@@ -301,4 +301,19 @@ Ranking rank(const WorkloadFacts& workload, const std::vector<WorkerFacts>& work
   return out;
 }
 
+std::optional<Unchanged> unchanged(const WorkloadFacts& workload,
+                                   const std::vector<WorkerFacts>& nominated,
+                                   const RankPolicy& policy) {
+  Reasons left_out(nominated.size());
+  const std::vector<Rated> able = able_of(workload, nominated, policy, &left_out);
+  if (able.empty() || able.size() < workload.nominated.size()) return std::nullopt;
+  // One that is full may leave its place; one whose room is not known has its turn only.
+  const bool stay = std::none_of(able.begin(), able.end(), [](const Rated& rated) {
+    return rated.worker->says_full || rated.room == RoomKind::unknown;
+  });
+  const Taken taken = take(workload.nominated, workload.nominated, workload.waited, policy.steps);
+  if (!stay || taken.places > able.size()) return std::nullopt;
+  return Unchanged{taken.next_round};
+}
+
 }  // namespace regatta::placement

@@ -118,4 +118,15 @@ struct Ranking {
 Ranking rank(const WorkloadFacts& workload, const std::vector<WorkerFacts>& workers,
              const RankPolicy& policy);
 
+/// What the workload has been nominated for stays, whatever other workers have.
+struct Unchanged {
+  std::optional<Duration> look_again;  ///< as in Ranking
+};
+
+/// `nominated` are the facts of all that it is nominated for. nullopt: rank() may change the
+/// nominations, so all workers have to be looked at. A large fleet is asked less with it.
+std::optional<Unchanged> unchanged(const WorkloadFacts& workload,
+                                   const std::vector<WorkerFacts>& nominated,
+                                   const RankPolicy& policy);
+
 }  // namespace regatta::placement

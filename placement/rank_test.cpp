@@ -1,9 +1,12 @@
 #include "placement/rank.h"
 
+#include "lib/base/rng.h"
 #include "placement/expressions.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <set>
 #include <string>
 #include <vector>
@@ -472,6 +475,65 @@ TEST(RankOfMany, LeavesTwentyWhereTheyAre) {
   const Ranking ranking = rank(s.workload, s.workers, s.policy);
   EXPECT_EQ(ranking.clusters.size(), 20U);
   EXPECT_FALSE(ranking.look_again);
+}
+
+/// Whatever else there is, what stands is what all workers compared would give.
+TEST(Unchanged, IsWhatAComparisonOfAllGives) {
+  Rng rng(7);
+  int stood = 0;
+  for (int round = 0; round < 3000; ++round) {
+    const int count = int(rng.between(1, 60));
+    Scene s = many(count);
+    const std::array kinds{Dispatcher::capacity, Dispatcher::cost, Dispatcher::spread,
+                           Dispatcher::locality};
+    s.policy = *policy_of(kinds[std::size_t(rng.between(0, 3))]);
+    s.workload.waited = Duration(rng.between(0, 15 * 60 * 1000));
+    for (WorkerFacts& worker : s.workers) {
+      worker.connected = !rng.chance(0.03);
+      worker.says_full = rng.chance(0.03);
+      if (!rng.chance(0.03)) worker.queue = queue(rng.between(0, 15));
+      worker.workloads = int(rng.between(0, 5));
+    }
+    const auto places = std::min<std::int64_t>(20, s.workload.waited / Duration(30s) + 1);
+    const std::int64_t most = std::min<std::int64_t>({20, count, places + 2});
+    const std::int64_t wanted = rng.between(std::min(places / 2, most), most);
+    std::vector<WorkerFacts> nominated;
+    for (std::int64_t i = 0; i < wanted; ++i) {
+      nominated.push_back(s.workers[std::size_t(count - 1 - i)]);
+      s.workload.nominated.push_back(nominated.back().name);
+    }
+    const auto stands = unchanged(s.workload, nominated, s.policy);
+    if (!stands) continue;
+    ++stood;
+    const Ranking all = rank(s.workload, s.workers, s.policy);
+    ASSERT_EQ(all.clusters, s.workload.nominated) << "round " << round;
+    if (all.look_again) {
+      EXPECT_EQ(stands->look_again, all.look_again);
+    }
+  }
+  EXPECT_GT(stood, 200);
+}
+
+TEST(Unchanged, EndsWhenAnotherWorkerMayHaveThePlace) {
+  Scene s = scene();
+  s.policy = *policy_of(Dispatcher::capacity);
+  s.workload.nominated = {"a"};
+  s.a().queue = queue(15);
+  const auto stands = [&] { return unchanged(s.workload, {s.a()}, s.policy).has_value(); };
+  EXPECT_TRUE(stands());
+  s.a().says_full = true;
+  EXPECT_FALSE(stands());
+  s.a().says_full = false;
+  s.workload.waited = 30s;
+  EXPECT_FALSE(stands()) << "a second one is asked";
+  s.workload.waited = 29s;
+  s.a().connected = false;
+  EXPECT_FALSE(stands());
+  s.a().connected = true;
+  s.a().queue.reset();
+  EXPECT_FALSE(stands()) << "its turn may be over";
+  s.workload.nominated.clear();
+  EXPECT_FALSE(unchanged(s.workload, {}, s.policy));
 }
 
 TEST(PolicyOf, OnlyOurDispatchersCompare) {

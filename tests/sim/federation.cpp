@@ -223,6 +223,9 @@ struct Federation {
     // Whether all of it has ended takes long to find out where there is much.
     if (scenario.large() && world.steady() < next_look_at_all) return false;
     next_look_at_all = world.steady() + 5s;
+    if (scenario.large() && options.on_progress) {
+      options.on_progress(world.steady() - began, jobs_ended(history) + result.removed);
+    }
     if (submitted < hub_list.size() || (options.faults && !chaos->calm())) return false;
     return every_job_ended(history) && workers_clean(history, expected);
   }
@@ -277,7 +280,7 @@ struct Federation {
     script.spawn("set up", set_up());
     world.run_for(10min, [this] { return ready; });
     start_all();
-    const SteadyPoint begin = world.steady();
+    began = world.steady();
     for (SimCluster* hub : hubs()) script.spawn("jobs", submit_jobs(hub));
     if (scenario.large()) {
       script.spawn("compaction", forget_history());
@@ -286,7 +289,7 @@ struct Federation {
     if (options.faults) chaos->start();
     result.bound = options.give_up.value_or(scenario.progress_bound());
     world.run_for(result.bound, [this] { return over(); });
-    result.took = world.steady() - begin;
+    result.took = world.steady() - began;
     if (history.violations().empty()) {
       // Everything that is still under way must leave the stores as they are.
       world.run_for(30s, [this] {
@@ -338,7 +341,7 @@ struct Federation {
   Invariants invariants;
   std::unique_ptr<Chaos> chaos;
   bool ready = false;
-  SteadyPoint looked_at{}, next_look_at_all{};
+  SteadyPoint began{}, looked_at{}, next_look_at_all{};
   std::size_t submitted = 0;
   TaskScope script;
 };

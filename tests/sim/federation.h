@@ -28,6 +28,8 @@ struct SimOptions : ScenarioOptions {
   Tampering tampering;
 
   bool keep_history = true;
+  /// Of a large fleet: called every few seconds of virtual time; may be null.
+  std::function<void(Duration time, int jobs_ended)> on_progress;
   /// Looks at the hub every so many steps; may be null.
   std::function<void(SimCluster& hub, TimePoint now)> on_look;
   std::uint64_t steps_between_looks = 100;

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <memory>
 #include <sstream>
 #include <sys/resource.h>
 
@@ -78,8 +79,21 @@ void print(const SimOptions& options, const SimResult& result) {
   std::fflush(stdout);
 }
 
+using Wall = std::chrono::steady_clock;
+
+/// A history of a large fleet takes minutes, so how far it is goes to stderr twice a minute.
+void tell_progress(SimOptions* options) {
+  const auto last = std::make_shared<Wall::time_point>(Wall::now());
+  options->on_progress = [last, jobs = options->jobs](Duration time, int ended) {
+    if (Wall::now() - *last < std::chrono::seconds(30)) return;
+    *last = Wall::now();
+    std::fprintf(stderr, "%d of %d jobs ended, %lld s virtual\n", ended, jobs,
+                 static_cast<long long>(time.count() / 1000));
+  };
+}
+
 int run(Command command) {
-  using Wall = std::chrono::steady_clock;
+  tell_progress(&command.options);
   const auto begin = Wall::now();
   const std::clock_t cpu = std::clock();
   std::uint64_t bad = 0;
