@@ -414,26 +414,33 @@ std::optional<std::string> followed_cluster(const jobs::Lookup& hub,
 
 namespace {
 
-/// The workers that lack the job, and where another one has the name of it or of a part.
+/// The worker has another job of the name of one of these, which it lacks.
+bool has_foreign(const ForeignJobs& foreign, const std::string& worker,
+                 const std::vector<jobs::JobPtr>& lacking) {
+  return std::any_of(lacking.begin(), lacking.end(), [&](const jobs::JobPtr& one) {
+    return foreign.contains(worker, jobs::id_of(*one));
+  });
+}
+
+/// Of workers without the job, those where another one has the name of it or of a part.
 std::vector<std::string> with_foreign_job(const std::vector<std::string>& workers,
                                           const ForeignJobs& foreign, const jobs::JobPtr& job,
                                           const api::Workload& workload) {
   std::vector<std::string> out;
   if (foreign.empty() || !job) return out;
   const auto parts = parts_to_create(job, nullptr, workload);
-  std::copy_if(workers.begin(), workers.end(), std::back_inserter(out), [&](const auto& name) {
-    return std::any_of(parts.begin(), parts.end(), [&](const auto& part) {
-      return foreign.contains(name, jobs::id_of(*part));
-    });
-  });
+  std::copy_if(workers.begin(), workers.end(), std::back_inserter(out),
+               [&](const std::string& name) { return has_foreign(foreign, name, parts); });
   return out;
 }
 
-/// Which workers are to be looked at besides those that may hold something of the workload.
+/// Which workers are to be looked at besides those that may hold something of the workload. Sets
+/// what nominations follow from: the roster or the order of the config.
 std::vector<std::string> to_look_at(GroupView* group, const std::vector<std::string>& listed,
                                     const std::shared_ptr<const Roster>& roster, TimePoint now,
                                     const PlanConfig& config) {
-  if (listed.size() <= placement::nominated_max) return listed;
+  const auto all = [&] { return group->config_order = listed; };
+  if (listed.size() <= placement::nominated_max) return all();
   // Of more workers than the API lets a config name, those that have nothing of the workload are of
   // interest only while it waits for its cluster,
   const LocalView& local = group->local;
@@ -442,7 +449,7 @@ std::vector<std::string> to_look_at(GroupView* group, const std::vector<std::str
   if (!chooses) return {};
   // and then those that are to be nominated. If none can be, the others tell why.
   if (!roster || roster->able.size() <= local.refused_by.size() + group->with_foreign_job.size()) {
-    return listed;
+    return all();
   }
   group->roster = roster;
   return nomination_of(*group, now, config).nominated.clusters;
@@ -481,7 +488,6 @@ GroupView read_group(const jobs::Lookup& hub, const FleetView& fleet, const Fore
     listed.insert(order.begin(), order.end());
   }
   const std::vector<std::string> visited = to_look_at(&group, order, roster, now, config);
-  if (!group.roster) group.config_order = order;
   const auto look = [&](const std::string& name, const WorkerView& worker) {
     ClusterView view = read_cluster(worker, workload.get(), job, !group.local.follows);
     view.listed = roster ? roster->listed.contains(name) : listed.contains(name);
@@ -493,10 +499,7 @@ GroupView read_group(const jobs::Lookup& hub, const FleetView& fleet, const Fore
     const bool creates = workload && job && (view.job == RemoteJob::absent || view.job_incomplete);
     if (creates && !foreign.empty()) {
       const auto lacking = parts_to_create(job, worker.job, *workload);
-      const bool taken = std::any_of(lacking.begin(), lacking.end(), [&](const auto& one) {
-        return foreign.contains(name, jobs::id_of(*one));
-      });
-      if (taken) view.job = RemoteJob::foreign;
+      if (has_foreign(foreign, name, lacking)) view.job = RemoteJob::foreign;
     }
     group.clusters.emplace(name, std::move(view));
   };

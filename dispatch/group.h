@@ -61,8 +61,10 @@ class FleetView {
   /// Of the workers of `config`, for a job of `kind`; null is any. A fleet that returns null has
   /// none, and all its workers are looked at for each plan.
   virtual std::shared_ptr<const Roster> roster(
-      const std::shared_ptr<const api::MultiKueueConfig>& config,
-      const jobs::JobKind* kind) const = 0;
+      const std::shared_ptr<const api::MultiKueueConfig>& /*config*/,
+      const jobs::JobKind* /*kind*/) const {
+    return nullptr;
+  }
 };
 
 /// The state of the Workload's admission check that MultiKueue answers, or null.

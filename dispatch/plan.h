@@ -208,7 +208,9 @@ struct GroupView {
   /// All that the config lists, unless there is a roster; and any other that may hold something of
   /// the workload.
   std::map<std::string, ClusterView> clusters;
-  std::vector<std::string> config_order;  ///< MultiKueueConfig spec.clusters; empty with a roster
+  /// MultiKueueConfig spec.clusters; empty with a roster, and for a workload that does not wait for
+  /// one of so many workers.
+  std::vector<std::string> config_order;
   /// Some of its able workers may be asked, and `clusters` has only those that are to be nominated
   /// or may hold something. Null: it has all.
   std::shared_ptr<const Roster> roster;

@@ -13,22 +13,6 @@
 namespace regatta::placement {
 namespace {
 
-/// A part of all that may be asked, from `first` to before `last`.
-struct Page {
-  std::size_t first = 0, last = 0;
-  std::optional<Duration> next;  ///< when the next part has its turn; nullopt: this is all
-};
-
-/// Of more than can be nominated, those whose turn it is; each has it for `length`.
-Page page_of(std::size_t able, Duration waited, Duration length) {
-  if (able <= nominated_max) return {0, able, std::nullopt};
-  waited = std::max(Duration(0), waited);
-  const auto turn = static_cast<std::size_t>(waited / length);
-  const std::size_t pages = (able + nominated_max - 1) / nominated_max;
-  const std::size_t first = (turn % pages) * nominated_max;
-  return {first, std::min(first + nominated_max, able), length - waited % length};
-}
-
 /// Each workload has an order of its own, so that not all of them ask the same ones. Only where the
 /// page begins and ends is sorted, because there may be a thousand.
 std::vector<std::string> names_on(const Page& page, const NominationInput& input) {

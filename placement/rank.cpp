@@ -148,19 +148,15 @@ Duration turn_page(std::vector<Rated>* able, const WorkloadFacts& workload,
     if (rated.room != RoomKind::unknown) continue;
     unknown.emplace_back(fnv1a(rated.worker->name, own), rated.place);
   }
-  if (unknown.size() <= nominated_max) return waited;
+  const Page page = page_of(unknown.size(), waited, policy.page);
+  if (!page.next) return waited;
   std::sort(unknown.begin(), unknown.end());
-  const auto turn = waited / policy.page;
-  const std::size_t pages = (unknown.size() + nominated_max - 1) / nominated_max;
-  const std::size_t first = (static_cast<std::size_t>(turn) % pages) * nominated_max;
-  const std::size_t last_one = std::min(first + nominated_max, unknown.size());
   for (std::size_t i = 0; i < unknown.size(); ++i) {
-    if (i < first || i >= last_one) (*left_out)[unknown[i].second] = "has its turn later";
+    if (i < page.first || i >= page.last) (*left_out)[unknown[i].second] = "has its turn later";
   }
   std::erase_if(*able, [&](const Rated& rated) { return !(*left_out)[rated.place].empty(); });
-  const Duration since = waited - turn * policy.page;
-  look_again_after(&out->look_again, policy.page - since);
-  return since;
+  look_again_after(&out->look_again, *page.next);
+  return policy.page - *page.next;
 }
 
 /// Why an able worker has no place now.

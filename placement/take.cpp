@@ -7,6 +7,15 @@
 
 namespace regatta::placement {
 
+Page page_of(std::size_t able, Duration waited, Duration length) {
+  if (able <= nominated_max) return {0, able, std::nullopt};
+  waited = std::max(Duration(0), waited);
+  const auto turn = static_cast<std::size_t>(waited / length);
+  const std::size_t pages = (able + nominated_max - 1) / nominated_max;
+  const std::size_t first = (turn % pages) * nominated_max;
+  return {first, std::min(first + nominated_max, able), length - waited % length};
+}
+
 Taken take(const std::vector<std::string>& able, const std::vector<std::string>& nominated,
            Duration waited, const std::optional<Steps>& steps) {
   std::size_t places = nominated_max;
@@ -23,8 +32,8 @@ Taken take(const std::vector<std::string>& able, const std::vector<std::string>&
     if (contains(able, name)) out.clusters.push_back(name);
   }
   for (const std::string& name : able) {
-    if (contains(out.clusters, name)) continue;
-    (out.clusters.size() < places ? out.clusters : out.later).push_back(name);
+    if (out.clusters.size() >= places) break;
+    if (!contains(out.clusters, name)) out.clusters.push_back(name);
   }
   return out;
 }

@@ -44,10 +44,10 @@ const Manifests& queue() {
   return read;
 }
 
-/// Simulates ten minutes, or less when much happens.
+/// Simulates an hour, or less when much happens.
 void run(SimulationInput input) {
   if (input.hub.objects.size() > 100 || input.events.size() > 200) return;
-  input.until = std::chrono::minutes(10);
+  input.until = std::chrono::hours(1);
   Simulation simulation(std::move(input));
   for (int steps = 0; steps < 2000 && simulation.step(); ++steps) {
   }

@@ -236,10 +236,6 @@ class WithoutRoster final : public dispatch::FleetView {
                        const Visit& visit) const override {
     fleet_.for_each_worker(workload, listed, visit);
   }
-  std::shared_ptr<const dispatch::Roster> roster(
-      const std::shared_ptr<const api::MultiKueueConfig>&, const jobs::JobKind*) const override {
-    return nullptr;
-  }
 
  private:
   const FleetView& fleet_;

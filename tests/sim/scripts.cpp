@@ -190,7 +190,7 @@ Task<> Chaos::one_lie(SimCluster* liar) {
         about_job ? kind_of(model->value()).resource : api::Workload::resource;
     Json fake = about_job ? forged_job(*model, workload->name()) : forged(*model);
     // What is never let go keeps the hub from sending the job elsewhere: see docs/simulation.md.
-    if (!about_job && rng_.chance(0.1)) fake["metadata"]["finalizers"] = {"simulation/never"};
+    if (!about_job && rng_.chance(0.3)) fake["metadata"]["finalizers"] = {"simulation/never"};
     const auto made = co_await liar->admin().create_raw(kind, model->ns(), dump_json(fake));
     (void)made;
     co_return;

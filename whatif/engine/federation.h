@@ -27,10 +27,6 @@ class Federation final : public dispatch::FleetView, private dispatch::FleetPict
 
   void for_each_worker(const api::ObjectKey& workload, const std::vector<std::string>& listed,
                        const Visit& visit) const override;
-  std::shared_ptr<const dispatch::Roster> roster(
-      const std::shared_ptr<const api::MultiKueueConfig>&, const jobs::JobKind*) const override {
-    return nullptr;
-  }
 
  private:
   struct Member {
