@@ -116,6 +116,9 @@ LocalView read_local(const jobs::Lookup& hub, const api::Workload& workload,
     view.evicted = true;
     view.evicted_message = c->message;
     view.evicted_from = api::evicted_from(status);
+    // With a recorded cluster it is admitted at once, or the eviction remembers the cluster.
+    view.never_ran = view.quota_reserved && !view.evicted_from && !status.cluster_name &&
+                     !api::is_true(status.conditions, conditions::admitted);
     view.evicted_at = c->last_transition_time;
   }
   const api::AdmissionCheckState* mine = multikueue_check(hub, workload.status);

@@ -84,6 +84,8 @@ struct LocalView {
 
   /// Of an evicted Workload: the cluster that ran it, if that is remembered.
   std::optional<std::string> evicted_from;
+  /// Of one that still has quota: no cluster can have run it, because none was recorded for it.
+  bool never_ran = false;
 
   /// Workers that refused the job a short time ago, and until when they are passed over.
   std::vector<std::string> refused_by;

@@ -183,6 +183,7 @@ void believes_any_worker_after_an_eviction(SimOptions* options) {
   sees(options, [](GroupView* g, TimePoint) {
     if (!g->local.evicted || !g->local.cluster_name.empty()) return;
     g->local.evicted_from.reset();
+    g->local.never_ran = false;
     const auto claims = [](const auto& entry) {
       return entry.second.job_ended && entry.second.copy && entry.second.copy->finished;
     };
