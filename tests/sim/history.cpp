@@ -279,7 +279,11 @@ void History::hub_workload(const Changed& c) {
   Record& record = records_.at(c.cluster)[key];
   if (const std::string owner = owner_of(value); !owner.empty()) {
     record.job = owner_kind_of(value) + " " + owner;
-    record.job_uid = owner_uid_of(value);
+    if (const std::string uid = owner_uid_of(value); uid != record.job_uid) {
+      if (!record.job_uid.empty()) of_job_[{c.cluster, record.job_uid}].erase(key);
+      of_job_[{c.cluster, uid}].insert(key);
+      record.job_uid = uid;
+    }
   }
   const std::string name = cluster_name_of(value);
   const std::string before = c.previous ? cluster_name_of(c.previous->value()) : "";
@@ -307,8 +311,7 @@ void History::hub_job(const Changed& c) {
                           at_or_null(at_or_null(c.object->value(), "metadata"), "labels") !=
                               at_or_null(at_or_null(c.previous->value(), "metadata"), "labels");
   if (!removed(c) && !edited && !relabelled) return;
-  for (auto& [key, record] : records_.at(c.cluster)) {
-    if (record.job_uid != uid_of(c.object->value())) continue;
+  for (const std::string& key : workloads_of_job(c.cluster, uid_of(c.object->value()))) {
     fact(c.cluster, key, removed(c) ? "its Job is deleted" : "a user edits its Job");
   }
 }
@@ -425,6 +428,13 @@ const Record* History::record(const std::string& hub, const std::string& workloa
 
 const std::map<std::string, Record>& History::records(const std::string& hub) const {
   return records_.at(hub);
+}
+
+const std::set<std::string>& History::workloads_of_job(const std::string& hub,
+                                                       const std::string& uid) const {
+  static const std::set<std::string> none;
+  const auto found = of_job_.find({hub, uid});
+  return found == of_job_.end() ? none : found->second;
 }
 
 std::string History::creator(const std::string& uid) const {

@@ -126,6 +126,9 @@ class History {
   /// By "namespace/name".
   const Record* record(const std::string& hub, const std::string& workload) const;
   const std::map<std::string, Record>& records(const std::string& hub) const;
+  /// The keys of all Workloads that the hub's Job with that uid has had.
+  const std::set<std::string>& workloads_of_job(const std::string& hub,
+                                                const std::string& uid) const;
   /// The hub whose manager created that object on a worker; empty when none did.
   std::string creator(const std::string& uid) const;
   /// Since when the hub has a MultiKueueCluster and a kubeconfig for the worker, and requests and
@@ -191,9 +194,11 @@ class History {
   std::map<std::pair<std::string, std::string>, Link> links_;
   bool configuration_changed_ = false;
   std::map<std::string, std::map<std::string, Record>> records_;  ///< by hub and workload
-  std::map<std::string, std::vector<Fact>> excuses_;              ///< by hub
-  std::map<std::string, std::string> creators_;                   ///< hub, by uid
-  std::map<std::string, SteadyPoint> created_;                    ///< by uid of a worker's Job
+  std::map<std::pair<std::string, std::string>, std::set<std::string>>
+      of_job_;  ///< keys of records, by hub and uid of the Job
+  std::map<std::string, std::vector<Fact>> excuses_;  ///< by hub
+  std::map<std::string, std::string> creators_;       ///< hub, by uid
+  std::map<std::string, SteadyPoint> created_;        ///< by uid of a worker's Job
   struct OpenRun {
     std::string hub, workload;
     std::size_t index;

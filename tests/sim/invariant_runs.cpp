@@ -135,8 +135,8 @@ class TrueCompletion final : public Invariant {
   std::string judge(const Changed& c, const std::string& outcome) const {
     const Json& job = c.object->value();
     std::string problem = "it has no Workload that was recorded anywhere";
-    for (const auto& [key, record] : history_.records(c.cluster)) {
-      if (record.job_uid != uid_of(job)) continue;
+    for (const std::string& key : history_.workloads_of_job(c.cluster, uid_of(job))) {
+      const Record& record = *history_.record(c.cluster, key);
       for (const std::string& worker : record.ever) {
         if (expected_.lying.contains(worker)) return "";
       }
