@@ -36,8 +36,9 @@ Comparison& compare(GroupView* g) {
   return out;
 }
 
-placement::QueueFacts queue(std::int64_t used) {
-  return {{{{"default", {{"cpu", {10, 5, 15, used, {}}}}}}}, {}};
+std::shared_ptr<const placement::QueueFacts> queue(std::int64_t used) {
+  return std::make_shared<const placement::QueueFacts>(
+      placement::QueueFacts{{{{"default", {{"cpu", {10, 5, 15, used, {}}}}}}}, {}});
 }
 
 PlanConfig config(placement::Dispatcher dispatcher = placement::Dispatcher::capacity) {

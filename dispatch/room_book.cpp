@@ -199,57 +199,75 @@ void RoomBook::add_queue(const WorkerPicture& worker, const api::Workload& workl
   const auto age = worker.queue_age();
   if (!age) return;
   facts->queue_age = *age;
-  const auto local = worker.local_queue(local_queue_of(workload));
-  if (!local) {
-    facts->closed = "has no LocalQueue " + local_queue_of(workload).str();
-    return;
+  const api::ObjectKey local_queue = local_queue_of(workload);
+  const Way& way = way_of(facts->name, worker, local_queue);
+  facts->closed = way.closed;
+  if (!way.queue) return;
+  facts->queue = without(workload.metadata.key(), priority, facts->name, worker, way.queue);
+  for (const api::ObjectKey& other : claims_.queues(facts->name)) {
+    if (other == local_queue) continue;
+    if (way_of(facts->name, worker, other).cluster_queue != way.cluster_queue) continue;
+    placement::add(&facts->in_flight, claims_.ahead(facts->name, other, workload.metadata.key()));
   }
-  facts->closed = placement::closed_because(*local);
-  const auto queue = worker.cluster_queue(local->spec.cluster_queue);
-  if (!queue) {
-    facts->closed = "has no ClusterQueue " + local->spec.cluster_queue;
-    return;
-  }
-  if (facts->closed.empty()) facts->closed = placement::closed_because(*queue);
-  const Queues& known = queues_of(facts->name, worker);
-  const auto room = known.find(queue->metadata.name);
-  if (room == known.end()) return;
-  facts->queue = room->second;
-  for (const api::ObjectKey& way : claims_.queues(facts->name)) {
-    const auto other = worker.local_queue(way);
-    if (way == local->metadata.key() || !other) continue;
-    if (other->spec.cluster_queue != queue->metadata.name) continue;
-    placement::add(&facts->in_flight, claims_.ahead(facts->name, way, workload.metadata.key()));
-  }
-  leave_out(facts->name, worker, workload.metadata.key(), priority, &*facts->queue);
 }
 
-/// The workload's own copy neither uses nor waits for what it asks for.
-void RoomBook::leave_out(const std::string& cluster, const WorkerPicture& worker,
-                         const api::ObjectKey& key, std::int32_t priority,
-                         placement::QueueFacts* queue) const {
+/// The queue as if the workload's own copy neither used nor waited for what it asks for.
+RoomBook::QueuePtr RoomBook::without(const api::ObjectKey& key, std::int32_t priority,
+                                     const std::string& cluster, const WorkerPicture& worker,
+                                     const QueuePtr& queue) const {
   const auto copy = worker.copy(key);
-  if (!copy) return;
+  if (!copy) return queue;
+  const bool shown = claims_.shown(cluster, key);
+  if (!waits(*copy) && !shown) return queue;
+  auto out = std::make_shared<placement::QueueFacts>(*queue);
   if (waits(*copy)) {
-    const auto pending = queue->pending.find(priority);
-    if (pending != queue->pending.end() && --pending->second <= 0) queue->pending.erase(pending);
+    const auto pending = out->pending.find(priority);
+    if (pending != out->pending.end() && --pending->second <= 0) out->pending.erase(pending);
   }
-  if (!claims_.shown(cluster, key)) return;
+  if (!shown) return out;
   for (const auto& held : held_by(*copy)) {
-    placement::give_back(queue, held.flavor, held.resource, held.amount, priority);
+    placement::give_back(out.get(), held.flavor, held.resource, held.amount, priority);
   }
+  return out;
 }
 
-const RoomBook::Queues& RoomBook::queues_of(const std::string& cluster,
-                                            const WorkerPicture& worker) const {
+RoomBook::Queues& RoomBook::queues_of(const std::string& cluster,
+                                      const WorkerPicture& worker) const {
   const auto [found, fresh] = workers_.try_emplace(cluster);
   if (!fresh) return found->second;
   placement::WorkerQueues given;
   given.cluster_queues = worker.cluster_queues();
   given.cohorts = worker.cohorts();
   read_copies(worker, &given);
-  found->second = placement::queue_facts(given);
+  for (auto& [name, facts] : placement::queue_facts(given)) {
+    found->second.by_cluster_queue[name] =
+        std::make_shared<const placement::QueueFacts>(std::move(facts));
+  }
   return found->second;
+}
+
+const RoomBook::Way& RoomBook::way_of(const std::string& cluster, const WorkerPicture& worker,
+                                      const api::ObjectKey& local_queue) const {
+  Queues& queues = queues_of(cluster, worker);
+  const auto [found, fresh] = queues.ways.try_emplace(local_queue);
+  Way& way = found->second;
+  if (!fresh) return way;
+  const auto local = worker.local_queue(local_queue);
+  if (!local) {
+    way.closed = "has no LocalQueue " + local_queue.str();
+    return way;
+  }
+  way.cluster_queue = local->spec.cluster_queue;
+  way.closed = placement::closed_because(*local);
+  const auto queue = worker.cluster_queue(way.cluster_queue);
+  if (!queue) {
+    way.closed = "has no ClusterQueue " + way.cluster_queue;
+    return way;
+  }
+  if (way.closed.empty()) way.closed = placement::closed_because(*queue);
+  const auto facts = queues.by_cluster_queue.find(way.cluster_queue);
+  if (facts != queues.by_cluster_queue.end()) way.queue = facts->second;
+  return way;
 }
 
 }  // namespace regatta::dispatch

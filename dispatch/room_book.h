@@ -77,17 +77,29 @@ class RoomBook {
   Result<placement::Affinity> affinity_of(const api::Workload& workload) const;
 
  private:
-  using Queues = std::map<std::string, placement::QueueFacts>;  ///< by ClusterQueue
+  using QueuePtr = std::shared_ptr<const placement::QueueFacts>;
+  /// Where workloads of a LocalQueue go on a worker.
+  struct Way {
+    std::string closed;  ///< as WorkerFacts::closed
+    std::string cluster_queue;
+    QueuePtr queue;  ///< null: there is none
+  };
+  struct Queues {
+    std::map<std::string, QueuePtr> by_cluster_queue;
+    std::map<api::ObjectKey, Way> ways;  ///< by LocalQueue, of those that were asked for
+  };
 
   api::StringMap annotations_of(const api::Workload& workload) const;
   placement::ExpressionCache::Compiled expressions_of(const api::WorkloadStatus& status) const;
-  const Queues& queues_of(const std::string& cluster, const WorkerPicture& worker) const;
+  Queues& queues_of(const std::string& cluster, const WorkerPicture& worker) const;
+  const Way& way_of(const std::string& cluster, const WorkerPicture& worker,
+                    const api::ObjectKey& local_queue) const;
   placement::WorkerFacts facts_of(const std::string& cluster, const api::Workload& workload,
                                   std::int32_t priority) const;
   void add_queue(const WorkerPicture& worker, const api::Workload& workload, std::int32_t priority,
                  placement::WorkerFacts* facts) const;
-  void leave_out(const std::string& cluster, const WorkerPicture& worker, const api::ObjectKey& key,
-                 std::int32_t priority, placement::QueueFacts* queue) const;
+  QueuePtr without(const api::ObjectKey& key, std::int32_t priority, const std::string& cluster,
+                   const WorkerPicture& worker, const QueuePtr& queue) const;
 
   const jobs::Lookup& hub_;
   const FleetPicture& fleet_;

@@ -34,7 +34,7 @@ WorkerFacts worker() {
   QueueFacts queue;
   queue.groups = {{{"spot", {{"cpu", {64000, 8000, {}, 16000, {}}}}}}};
   queue.pending = {{-1, 4}, {5, 2}, {9, 1}};
-  w.queue = queue;
+  w.queue = std::make_shared<const QueueFacts>(std::move(queue));
   return w;
 }
 

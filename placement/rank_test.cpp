@@ -39,14 +39,15 @@ Scene scene() {
 }
 
 /// A queue of 10 cpu that may borrow 5. Of what it uses, `low` may be preempted.
-QueueFacts queue(std::int64_t used, std::int64_t low = 0) {
-  return {{{{"default", {{"cpu", {10, 5, 15, used, {{-1, low}}}}}}}}, {}};
+std::shared_ptr<const QueueFacts> queue(std::int64_t used, std::int64_t low = 0,
+                                        std::map<std::int32_t, int> pending = {}) {
+  QueueFacts out = {{{{"default", {{"cpu", {10, 5, 15, used, {{-1, low}}}}}}}}, {}};
+  out.pending = std::move(pending);
+  return std::make_shared<const QueueFacts>(std::move(out));
 }
 
-QueueFacts queue_with_pending(std::map<std::int32_t, int> pending) {
-  QueueFacts out = queue(0);
-  out.pending = std::move(pending);
-  return out;
+std::shared_ptr<const QueueFacts> queue_with_pending(std::map<std::int32_t, int> pending) {
+  return queue(0, 0, std::move(pending));
 }
 
 std::string described(const Ranking& ranking) {
@@ -559,7 +560,7 @@ TEST(PolicyOf, DecidesByRoomBeforeAllButTheRegion) {
   s.b().workloads = 2;
   s.c().price = 1;
   s.c().workloads = 3;
-  s.c().queue->pending = {{0, 1}};
+  s.c().queue = queue_with_pending({{0, 1}});
   const auto first = [&](Dispatcher kind) {
     return rank(s.workload, s.workers, *policy_of(kind)).clusters.front();
   };

@@ -392,6 +392,30 @@ TEST_F(Capacity, AWorkerWithoutTheQueueIsNotAsked) {
                                                          "default/main"));
 }
 
+TEST_F(Capacity, AQueueThatAWorkerStopsLosesOrGetsBackCountsForTheNextJob) {
+  start_uneven();
+  give("w1", "4");
+  settle();
+  TestCluster& w1 = *workers_.at("w1").cluster;
+  const auto next = [&](const char* job) {
+    settle();
+    submit(job, 1);
+    settle();
+    return winner_of(job);
+  };
+  EXPECT_EQ(next("before"), "w1");
+  ASSERT_TRUE(
+      w1.patch(api::LocalQueue::resource, key("main"), R"({"spec":{"stopPolicy":"Hold"}})"));
+  EXPECT_EQ(next("stopped"), "w2");
+  ASSERT_TRUE(
+      w1.patch(api::LocalQueue::resource, key("main"), R"({"spec":{"stopPolicy":"None"}})"));
+  EXPECT_EQ(next("resumed"), "w1");
+  ASSERT_TRUE(w1.remove(api::LocalQueue::resource, key("main")));
+  EXPECT_EQ(next("removed"), "w2");
+  ASSERT_TRUE(w1.apply(local_queue_yaml));
+  EXPECT_EQ(next("back"), "w1");
+}
+
 /// The hub may not create jobs on w1. The second reservation nominates w2 in its own write.
 TEST_F(Capacity, AWorkerThatRefusedTheJobIsNotNominatedWithTheNextReservation) {
   for (const char* name : {"w1", "w2"}) add_worker(name);
