@@ -226,14 +226,14 @@ Plan wind_down(const GroupView& g, TimePoint now, const PlanConfig& config) {
       remove(&plan, name, v);
       continue;
     }
-    if (!may_report(g, name, v)) {
+    // An end that no worker may tell would be waited for in vain.
+    if (!may_report(g, name, v) || (g.local.never_ran && v.job_ended)) {
       remove(&plan, name, v);
       continue;
     }
-    // While another worker holds the Job, too, neither says how it ended; nor does any when none
-    // can have run it.
-    const bool knows_the_end = !g.local.never_ran && !job_elsewhere(g.clusters, name);
-    if (v.copy->finished && !not_an_end(*v.copy->finished) && knows_the_end) {
+    // While another worker holds the Job, too, neither says how it ended.
+    const bool alone = !job_elsewhere(g.clusters, name);
+    if (v.copy->finished && !not_an_end(*v.copy->finished) && alone && !g.local.never_ran) {
       // The Job ended before it could be stopped. Its result counts.
       return finish_with(std::move(plan), name, v, now, config);
     }
@@ -249,7 +249,7 @@ Plan wind_down(const GroupView& g, TimePoint now, const PlanConfig& config) {
     if (!v.copy->evicted && !v.copy->deactivating && !v.copy->finished) {
       plan.actions.push_back(
           DeactivateRemote{name, "Evicted on manager: " + g.local.evicted_message});
-    } else if (v.job_news && (knows_the_end || !v.job_ended)) {
+    } else if (v.job_news && (alone || !v.job_ended)) {
       plan.actions.push_back(CopyJobStatus{name, false});
     }
   }

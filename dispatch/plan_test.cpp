@@ -505,7 +505,7 @@ INSTANTIATE_TEST_SUITE_P(
              "remove job and copy on a"},
         Case{"nor_on_any_when_none_was_recorded",
              Given{"a"}.evicted(true).ended("a").with([](Given& g) { g.local.never_ran = true; }),
-             ""},
+             "remove job and copy on a"},
         Case{"nor_on_one_that_is_listed_when_another_is_known_to_have_run_it",
              Given{"a", "b"}.evicted(true).ended("a").with([](Given& g) {
                g.local.evicted_from = "b";

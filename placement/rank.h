@@ -21,7 +21,7 @@ struct WorkerFacts {
   bool connected = false;
   api::StringMap labels;                       ///< of its MultiKueueCluster
   std::optional<std::set<std::string>> kinds;  ///< that it serves, as WorkloadFacts::kind
-  std::shared_ptr<const QueueFacts> queue;     ///< the one that the workload would enter
+  std::shared_ptr<const QueueFacts> queue;     ///< that it would enter; null: not known
   std::string closed;      ///< why no queue there takes it now: "has no LocalQueue a/b"; or empty
   Duration queue_age{};    ///< since `queue` and `closed` were known to be so
   bool says_full = false;  ///< it has the workload, and no room for it

@@ -126,7 +126,7 @@ class History {
   /// By "namespace/name".
   const Record* record(const std::string& hub, const std::string& workload) const;
   const std::map<std::string, Record>& records(const std::string& hub) const;
-  /// The keys of all Workloads that the hub's Job with that uid has had.
+  /// The keys of all records of the hub's Job with that uid.
   const std::set<std::string>& workloads_of_job(const std::string& hub,
                                                 const std::string& uid) const;
   /// The hub whose manager created that object on a worker; empty when none did.
