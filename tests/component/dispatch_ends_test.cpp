@@ -32,9 +32,8 @@ class DispatchEnds : public Federation {
                                R"({"spec":{"admissionChecksStrategy":)" + json + "}}"));
     settle();
   }
-  /// As the worker's manager would.
-  void add_condition(const std::string& worker, const std::string& type) {
-    TestCluster& there = *workers_.at(worker).cluster;
+  /// As the cluster's manager would.
+  void add_condition(TestCluster& there, const std::string& type) {
     auto copy = there.get<api::Workload>(workload_of("j")->metadata.key());
     ASSERT_TRUE(copy);
     api::Condition condition;
@@ -46,6 +45,9 @@ class DispatchEnds : public Federation {
     const Json patch = {{"status", {{"conditions", conditions}}}};
     ASSERT_TRUE(there.patch(api::Workload::resource, copy->metadata.key(), patch.dump(), "status"));
     settle();
+  }
+  void add_condition(const std::string& worker, const std::string& type) {
+    add_condition(*workers_.at(worker).cluster, type);
   }
   void die_while_evicting(const std::string& worker) {
     workers_.at(worker).manager.reset();
@@ -187,6 +189,33 @@ TEST_F(DispatchEnds, AJobThatIsShownAsItWasCreatedMayHaveStarted) {
   EXPECT_THAT(condition_of("j", "Dispatched"), StartsWith("False WaitingForStop"));
   settle(6min);
   EXPECT_THAT(condition_of("j", "QuotaReserved"), StartsWith("False"));
+  EXPECT_EQ(held_by("east"), "workloads 0, jobs 0");
+}
+
+/// A worker that lies makes a Job of its own and claims its end, while no manager runs on the hub.
+/// The hub's Job counts a pod, so that its Workload keeps its quota for a while.
+TEST_F(DispatchEnds, NoWorkerTellsTheEndOfWhatWasEvictedBeforeOneWasRecorded) {
+  start_all({"east"});
+  workers_.at("east").manager.reset();
+  apply(remote_job_yaml("j", 1));
+  until("asked", [&] { return held_by("east") == "workloads 1, jobs 0"; });
+  manager_.reset();
+  add_condition(cluster_, "Evicted");
+  patch_job_status("j", R"({"status":{"active":1}})");
+  workers_.at("east").nodes.reset();
+  TestCluster& east = *workers_.at("east").cluster;
+  const std::string ours =
+      ", kueue.x-k8s.io/multikueue-origin: multikueue, kueue.x-k8s.io/prebuilt-workload-name: ";
+  ASSERT_TRUE(east.apply(job_yaml("j", 1, "main", "{}", ours + workload_of("j")->metadata.name)));
+  ASSERT_TRUE(east.patch(api::Job::resource, key("j"), R"({"spec":{"suspend":false}})"));
+  complete_job(east, "j", 1);
+  add_condition(east, "Finished");
+  ASSERT_EQ(held_by("east"), "workloads 1, jobs 1");
+  start_manager();
+  settle(1min);
+  EXPECT_EQ(condition_of("j", "Finished"), "");
+  EXPECT_EQ(job("j").status.succeeded, 0);
+  EXPECT_EQ(job("j").status.active, 0);
   EXPECT_EQ(held_by("east"), "workloads 0, jobs 0");
 }
 

@@ -111,7 +111,10 @@ spec: {clusterQueue: cq}
     return workload ? condition(workload->status.conditions, type) : "no workload";
   }
   void patch_job_status(const std::string& name, std::string_view json) {
-    const Status done = cluster_.patch(api::Job::resource, key(name), json, "status");
+    patch_job_status(cluster_, name, json);
+  }
+  static void patch_job_status(TestCluster& there, const std::string& name, std::string_view json) {
+    const Status done = there.patch(api::Job::resource, key(name), json, "status");
     ASSERT_TRUE(done) << done.error().what();
   }
   /// Writes what the Job controller writes when a Job starts, and when it has completed.
@@ -121,9 +124,10 @@ spec: {clusterQueue: cq}
                                R"(,"ready":)" + n + R"(,"terminating":0,
       "uncountedTerminatedPods":{}}})");
   }
-  void complete_job(const std::string& name, int pods) {
+  void complete_job(const std::string& name, int pods) { complete_job(cluster_, name, pods); }
+  static void complete_job(TestCluster& there, const std::string& name, int pods) {
     patch_job_status(
-        name,
+        there, name,
         R"({"status":{"startTime":"2026-01-01T00:00:00Z","active":null,"ready":0,"terminating":0,
       "succeeded":)" +
             std::to_string(pods) +
