@@ -55,10 +55,39 @@ Failure expired_list(const Continue& token) {
 
 /// The objects from which a list is read, and the version that the list has.
 struct Source {
-  Shelf::Objects old;  ///< filled for an old version
   const Shelf::Objects* objects = nullptr;
+  Shelf::Objects before;  ///< for an old version: what has changed since, as it was
   std::uint64_t version = 0;
   std::string start;
+};
+
+/// The objects of a source in the order of their keys.
+class Cursor {
+ public:
+  Cursor(const Source& source, const std::string& from)
+      : now_(source.objects->lower_bound(from)),
+        now_end_(source.objects->end()),
+        before_(source.before.lower_bound(from)),
+        before_end_(source.before.end()) {}
+
+  /// The next key and object; null at the end.
+  const Shelf::Objects::value_type* next() {
+    while (now_ != now_end_ || before_ != before_end_) {
+      if (before_ == before_end_ || (now_ != now_end_ && now_->first < before_->first)) {
+        return &*now_++;
+      }
+      if (now_ != now_end_ && now_->first == before_->first) ++now_;
+      const auto was = before_++;
+      if (was->second) return &*was;
+    }
+    return nullptr;
+  }
+
+ private:
+  Shelf::Objects::const_iterator now_;
+  Shelf::Objects::const_iterator now_end_;
+  Shelf::Objects::const_iterator before_;
+  Shelf::Objects::const_iterator before_end_;
 };
 
 std::optional<Failure> choose_source(Core& core, const Scope& scope, Source& source) {
@@ -85,8 +114,9 @@ std::optional<Failure> choose_source(Core& core, const Scope& scope, Source& sou
     too_old = expired("The resourceVersion for the provided list is too old.");
   }
   if (exact == 0 || exact == source.version) return std::nullopt;
-  if (!shelf.at_version(exact, &source.old)) return too_old;
-  source.objects = &source.old;
+  std::optional<Shelf::Objects> before = shelf.changed_since(exact);
+  if (!before) return too_old;
+  source.before = std::move(*before);
   source.version = exact;
   return std::nullopt;
 }
@@ -121,10 +151,10 @@ Page read_page(const Source& source, const Scope& scope, const Selectors& select
   Page page;
   const std::string prefix = scope.ns.empty() ? "" : scope.ns + "/";
   const bool limited = scope.options.limit > 0 && scope.options.resource_version != "0";
-  auto it = source.start.empty() ? source.objects->lower_bound(prefix)
-                                 : source.objects->lower_bound(prefix + source.start);
-  for (; it != source.objects->end() && it->first.compare(0, prefix.size(), prefix) == 0; ++it) {
-    if (!selectors.matches(*it->second, *scope.type)) continue;
+  Cursor cursor(source, prefix + source.start);
+  while (const Shelf::Objects::value_type* entry = cursor.next()) {
+    if (!entry->first.starts_with(prefix)) break;
+    if (!selectors.matches(*entry->second, *scope.type)) continue;
     if (limited && page.objects.size() == static_cast<std::size_t>(scope.options.limit)) {
       if (page.remaining++ == 0) {
         const Stored& last = *page.objects.back();
@@ -133,7 +163,7 @@ Page read_page(const Source& source, const Scope& scope, const Selectors& select
       if (!selectors.empty()) break;
       continue;
     }
-    page.objects.push_back(it->second);
+    page.objects.push_back(entry->second);
   }
   return page;
 }

@@ -377,6 +377,39 @@ TEST_F(ServerTest, APageIsOfTheVersionOfItsList) {
   EXPECT_EQ(send("GET", next + "&resourceVersion=1").status, 400u);
 }
 
+TEST_F(ServerTest, AListGoesOnWithWhatWasThereWhenItBegan) {
+  for (const char* name : {"a", "b", "c", "d", "e"}) create(name);
+  const std::string maps = "/api/v1/namespaces/default/configmaps";
+  const auto page = [&](const Json& before) {
+    std::string target = maps + "?limit=2";
+    if (!before.empty()) target += "&continue=" + before["metadata"].value("continue", "");
+    return Json::parse(send("GET", target).body);
+  };
+  const auto names = [](const Json& list) {
+    std::string all;
+    for (const Json& item : list["items"]) {
+      all += item["metadata"]["name"].get<std::string>();
+      all += item["metadata"].contains("labels") ? "! " : " ";
+    }
+    return all;
+  };
+  const Json first = page({});
+  EXPECT_EQ(names(first), "a b ");
+  ASSERT_EQ(send("DELETE", maps + "/b").status, 200u);
+  ASSERT_EQ(send("DELETE", maps + "/c").status, 200u);
+  create("c");
+  const Json labelled = {{"metadata", {{"name", "d"}, {"labels", {{"k", "v"}}}}}};
+  ASSERT_EQ(send("PUT", maps + "/d", labelled).status, 200u);
+  create("da");
+  ASSERT_EQ(send("DELETE", maps + "/e").status, 200u);
+  const Json second = page(first);
+  EXPECT_EQ(names(second), "c d ");
+  EXPECT_EQ(second["metadata"]["remainingItemCount"], 1);
+  EXPECT_EQ(second["metadata"]["resourceVersion"], first["metadata"]["resourceVersion"]);
+  EXPECT_EQ(names(page(second)), "e ");
+  EXPECT_EQ(names(Json::parse(send("GET", maps).body)), "a c d! da ");
+}
+
 TEST_F(ServerTest, AScaleIsOfTheObjectInTheUrl) {
   const std::string sets = "/apis/apps/v1/namespaces/default/replicasets";
   const Json labels = {{"a", "b"}};

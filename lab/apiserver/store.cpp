@@ -49,18 +49,15 @@ StoredPtr Shelf::find(std::string_view ns, std::string_view name) const {
   return found == objects_.end() ? nullptr : found->second;
 }
 
-bool Shelf::at_version(std::uint64_t version, Objects* into) const {
-  if (version < floor_) return false;
-  *into = objects_;
-  for (auto it = history_.rbegin(); it != history_.rend() && it->version > version; ++it) {
-    const std::string key = store_key(it->object->ns(), it->object->name());
-    if (it->previous) {
-      (*into)[key] = it->previous;
-    } else {
-      into->erase(key);
-    }
+std::optional<Shelf::Objects> Shelf::changed_since(std::uint64_t version) const {
+  if (version < floor_) return std::nullopt;
+  Objects before;
+  for (std::uint64_t i = change_after(version); i < end_change(); ++i) {
+    const Change& later = change(i);
+    // The first change tells what was there.
+    before.try_emplace(store_key(later.object->ns(), later.object->name()), later.previous);
   }
-  return true;
+  return before;
 }
 
 std::uint64_t Shelf::change_after(std::uint64_t version) const {

@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -64,8 +65,9 @@ class Shelf {
   const std::string& name() const { return name_; }
   const Objects& objects() const { return objects_; }
   StoredPtr find(std::string_view ns, std::string_view name) const;
-  /// The objects as of `version`; false when the history does not reach back to it.
-  bool at_version(std::uint64_t version, Objects* into) const;
+  /// The objects that have changed since `version`, as they were then; null: was not there. Nothing
+  /// when the history does not reach back to it. Costs what has changed, not what is stored.
+  std::optional<Objects> changed_since(std::uint64_t version) const;
 
   /// The oldest version from which a watch can resume.
   std::uint64_t floor() const { return floor_; }
