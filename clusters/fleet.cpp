@@ -68,8 +68,8 @@ void Fleet::start() {
 }
 
 const Fleet::Member* Fleet::find(const std::string& cluster) const {
-  const auto found = members_.find(cluster);
-  return found == members_.end() ? nullptr : &found->second;
+  const auto found = by_name_.find(cluster);
+  return found == by_name_.end() ? nullptr : found->second;
 }
 
 bool Fleet::may_exist(const std::string& cluster) const {
@@ -105,12 +105,14 @@ Task<Status> Fleet::reconcile(std::string name) {
     const auto found = members_.find(name);
     if (found == members_.end()) co_return ok();
     disconnect(&found->second);
+    by_name_.erase(name);
     members_.erase(found);
     announce(name);
     co_return ok();
   }
   const auto [it, fresh] = members_.try_emplace(name);
   if (fresh) {
+    by_name_.emplace(name, &it->second);
     it->second.lost_at = local_.clock.steady();
     // The grace of a worker that was lost before this process started continues.
     const api::Condition* active =

@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 
 namespace regatta::clusters {
 
@@ -117,6 +118,8 @@ class Fleet {
   RemoteClusterDeps deps_;
   Log log_;
   std::map<std::string, Member> members_;
+  /// A search in a tree of names that begin alike compares most of each again and again.
+  std::unordered_map<std::string, const Member*> by_name_;
   Holders holders_;
   std::uint64_t changes_ = 0;
   std::vector<std::function<void(const std::string&, const api::ObjectKey&)>> workload_handlers_;

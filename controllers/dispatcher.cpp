@@ -284,9 +284,9 @@ void Dispatcher::nominate_first(const api::Workload& workload, api::WorkloadStat
   const bool many = config->spec.clusters.size() > placement::nominated_max;
   const jobs::JobPtr job = compares || many ? jobs::owner_of(hub, workload) : nullptr;
   if (many && !compares) group.roster = workers_.roster(config, job ? &job->kind() : nullptr);
-  if (!group.roster) {
-    group.config_order = config->spec.clusters;
-    for (const std::string& name : config->spec.clusters) {
+  if (!group.roster) group.config_order = config->spec.clusters;
+  if (!group.roster && !compares) {
+    for (const std::string& name : group.config_order) {
       const auto* member = deps_.fleet.find(name);
       dispatch::ClusterView& view = group.clusters[name];
       view.connected = member && member->ready();

@@ -60,7 +60,9 @@ WorkerRoom::WorkerRoom(clusters::LocalCluster& hub, clusters::Fleet& fleet,
   fleet_.on_workload([this](const std::string& cluster, const api::ObjectKey& key) {
     if (in_use_) book_.note_copy(cluster, key);
   });
-  fleet_.on_connection([this](const std::string& cluster) { book_.note_connection(cluster); });
+  fleet_.on_connection([this](const std::string& cluster) { book_.note_cluster(cluster); });
+  hub_.multikueue_clusters.on_change(
+      [this](const api::ObjectKey& key) { book_.note_cluster(key.name); });
   fleet_.on_queues([this](const std::string& cluster, const std::string& cluster_queue) {
     book_.note_queue(cluster, cluster_queue);
     if (on_room) on_room(cluster);
@@ -71,15 +73,11 @@ std::shared_ptr<const api::MultiKueueCluster> WorkerRoom::cluster(const std::str
   return hub_.multikueue_clusters.get(api::ObjectKey(name));
 }
 
-bool WorkerRoom::connected(const std::string& name) const {
+WorkerRoom::Seen WorkerRoom::look(const std::string& name, const jobs::JobKind* kind) const {
   const auto* member = fleet_.find(name);
-  return member && member->ready();
-}
-
-std::shared_ptr<const dispatch::WorkerPicture> WorkerRoom::worker(const std::string& name) const {
-  const auto* member = fleet_.find(name);
-  if (!member || !member->remote) return nullptr;
-  return std::make_shared<const Shown>(member->remote, hub_.clock);
+  if (!member || !member->remote) return {};
+  return {member->ready(), !kind || member->remote->jobs.serves(*kind),
+          std::make_shared<const Shown>(member->remote, hub_.clock)};
 }
 
 void WorkerRoom::start() {

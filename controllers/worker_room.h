@@ -35,8 +35,7 @@ class WorkerRoom final : private dispatch::FleetPicture {
 
  private:
   std::shared_ptr<const api::MultiKueueCluster> cluster(const std::string& name) const override;
-  bool connected(const std::string& name) const override;
-  std::shared_ptr<const dispatch::WorkerPicture> worker(const std::string& name) const override;
+  Seen look(const std::string& name, const jobs::JobKind* kind) const override;
 
   void use_if_wanted();
 

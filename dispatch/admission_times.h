@@ -7,7 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <utility>
+#include <unordered_map>
 
 namespace regatta::dispatch {
 
@@ -24,7 +24,7 @@ class AdmissionTimes {
                                 const api::ObjectKey& local_queue) const;
 
  private:
-  std::map<std::pair<std::string, api::ObjectKey>, Smoothed> usual_;
+  std::unordered_map<std::string, std::map<api::ObjectKey, Smoothed>> usual_;  ///< by cluster
   std::map<api::ObjectKey, std::set<std::string>> learned_;  ///< the clusters of a Workload
 };
 

@@ -193,7 +193,8 @@ struct Comparison {
   /// Why an annotation of the workload or of its check cannot be read: nothing is nominated then.
   std::string unreadable;
   std::shared_ptr<const placement::Expressions> expressions;  ///< of its check; null: none
-  std::map<std::string, placement::WorkerFacts> workers;
+  /// In the order in which they were asked for.
+  std::vector<placement::WorkerFacts> workers;
 };
 
 /// What a fleet knows of the workers of a MultiKueueConfig that lists more of them than the API

@@ -7,6 +7,7 @@
 #include "lib/base/limited_text.h"
 
 #include <algorithm>
+#include <deque>
 #include <iterator>
 
 namespace regatta::dispatch {
@@ -15,23 +16,60 @@ namespace {
 /// Of a reason why a worker is left out.
 constexpr std::size_t reason_max = 300;
 
-placement::WorkerFacts facts_of(const GroupView& g, const std::string& name) {
-  placement::WorkerFacts facts;
-  if (g.comparison) {
-    const auto found = g.comparison->workers.find(name);
-    if (found != g.comparison->workers.end()) facts = found->second;
+/// Facts of workers: most are the comparison's, those of which more is known are made.
+class Facts {
+ public:
+  explicit Facts(const GroupView& group) : group_(group) {}
+  Facts(const Facts&) = delete;
+
+  placement::WorkerList of(const std::vector<std::string>& names) {
+    placement::WorkerList out;
+    out.reserve(names.size());
+    for (const std::string& name : names) out.push_back(of(name));
+    return out;
   }
-  facts.name = name;
-  const auto found = g.clusters.find(name);
-  if (found == g.clusters.end()) return facts;
-  const ClusterView& v = found->second;
-  facts.connected = v.connected;
-  if (!v.kind_served) facts.kinds.emplace();
-  facts.says_full = v.copy && v.copy->waiting;
-  if (v.job == RemoteJob::foreign) facts.closed = "has a job of that name that is not this hub's";
-  if (v.job == RemoteJob::foreign) facts.queue_age = Duration(0);
-  return facts;
-}
+
+ private:
+  const placement::WorkerFacts* of(const std::string& name) {
+    const placement::WorkerFacts* known = compared(name);
+    const auto view = group_.clusters.find(name);
+    if (known && (view == group_.clusters.end() || says(*known, view->second))) return known;
+    placement::WorkerFacts& facts = made_.emplace_back(known ? *known : placement::WorkerFacts());
+    facts.name = name;
+    if (view != group_.clusters.end()) add(view->second, &facts);
+    return &facts;
+  }
+
+  /// Null: it was not compared. Names are mostly asked for in the order of the comparison.
+  const placement::WorkerFacts* compared(const std::string& name) {
+    if (!group_.comparison) return nullptr;
+    const std::vector<placement::WorkerFacts>& all = group_.comparison->workers;
+    for (std::size_t i = 0; i < all.size(); ++i, ++next_) {
+      if (next_ == all.size()) next_ = 0;
+      if (all[next_].name == name) return &all[next_++];
+    }
+    return nullptr;
+  }
+
+  /// The view of the cluster adds nothing to these facts.
+  static bool says(const placement::WorkerFacts& facts, const ClusterView& view) {
+    return facts.connected == view.connected && view.kind_served &&
+           !(view.copy && view.copy->waiting) && view.job != RemoteJob::foreign;
+  }
+
+  static void add(const ClusterView& view, placement::WorkerFacts* facts) {
+    facts->connected = view.connected;
+    if (!view.kind_served) facts->kinds.emplace();
+    facts->says_full = view.copy && view.copy->waiting;
+    if (view.job != RemoteJob::foreign) return;
+    facts->closed = "has a job of that name that is not this hub's";
+    facts->queue_age = Duration(0);
+  }
+
+  const GroupView& group_;
+  std::size_t next_ = 0;
+  std::deque<placement::WorkerFacts> made_;
+};
 
 /// The workers that a dispatcher may nominate which does not compare them.
 std::shared_ptr<const std::vector<std::string>> able_of(const GroupView& g) {
@@ -105,10 +143,8 @@ placement::Ranking ranking_of(const GroupView& g, TimePoint now, const PlanConfi
     }
     return none;
   }
-  std::vector<placement::WorkerFacts> workers;
-  workers.reserve(g.config_order.size());
-  for (const std::string& name : g.config_order) workers.push_back(facts_of(g, name));
-  return placement::rank(workload_of(g, now), workers, policy);
+  Facts facts(g);
+  return placement::rank(workload_of(g, now), facts.of(g.config_order), policy);
 }
 
 std::optional<placement::Unchanged> unchanged_of(const GroupView& g, TimePoint now,
@@ -117,12 +153,12 @@ std::optional<placement::Unchanged> unchanged_of(const GroupView& g, TimePoint n
     return entry.second.copy && entry.second.copy->admitted_at;
   });
   if (admitted || !g.comparison || !g.comparison->unreadable.empty()) return std::nullopt;
-  std::vector<placement::WorkerFacts> nominated;
-  for (const std::string& name : g.local.nominated) {
-    if (!contains(g.config_order, name)) return std::nullopt;
-    nominated.push_back(facts_of(g, name));
-  }
-  return placement::unchanged(workload_of(g, now), nominated, policy_of(g, config));
+  const std::vector<std::string>& nominated = g.local.nominated;
+  const bool listed = std::all_of(nominated.begin(), nominated.end(),
+                                  [&](const auto& name) { return contains(g.config_order, name); });
+  if (!listed) return std::nullopt;
+  Facts facts(g);
+  return placement::unchanged(workload_of(g, now), facts.of(nominated), policy_of(g, config));
 }
 
 Nomination nomination_of(const GroupView& g, TimePoint now, const PlanConfig& config) {

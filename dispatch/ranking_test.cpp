@@ -36,6 +36,12 @@ Comparison& compare(GroupView* g) {
   return out;
 }
 
+placement::WorkerFacts& compared(Comparison* comparison, const std::string& name) {
+  placement::WorkerFacts& facts = comparison->workers.emplace_back();
+  facts.name = name;
+  return facts;
+}
+
 std::shared_ptr<const placement::QueueFacts> queue(std::int64_t used) {
   return std::make_shared<const placement::QueueFacts>(
       placement::QueueFacts{{{{"default", {{"cpu", {10, 5, 15, used, {}}}}}}}, {}});
@@ -73,10 +79,10 @@ TEST(Nomination, OfALargeFleetGoesByItsRoster) {
 
 TEST(Ranking, TheBestWorkerAloneGetsACopy) {
   GroupView g = view();
-  auto& workers = compare(&g).workers;
-  workers["a"].queue = queue(15);
-  workers["b"].queue = queue(7);
-  workers["c"].queue = queue(0);
+  Comparison& known = compare(&g);
+  compared(&known, "c").queue = queue(0);
+  compared(&known, "a").queue = queue(15);
+  compared(&known, "b").queue = queue(7);
   EXPECT_EQ(describe(plan(g, now, config())), "nominate [c], copy to c, look again in 30s");
 }
 
@@ -87,8 +93,7 @@ TEST(Ranking, WithoutFactsTheFirstOfTheConfigIsAsked) {
 TEST(Ranking, NominationsThatStayAreNotComparedAgain) {
   GroupView g = view();
   g.local.nominated = {"b"};
-  auto& workers = compare(&g).workers;
-  workers["b"].queue = queue(0);
+  compared(&compare(&g), "b").queue = queue(0);
   g.unchanged = unchanged_of(g, now + 1s, config());
   ASSERT_TRUE(g.unchanged);
   EXPECT_EQ(describe(plan(g, now + 1s, config())), "copy to b, look again in 29s");
@@ -145,8 +150,7 @@ TEST(Ranking, WhatAnnotationsForbidIsNominatedNowhere) {
 
 TEST(Ranking, ANominationSaysWhyNotElsewhere) {
   GroupView g = view();
-  auto& workers = compare(&g).workers;
-  workers["a"].queue = queue(15);
+  compared(&compare(&g), "a").queue = queue(15);
   g.clusters["b"].connected = false;
   const Plan made = plan(g, now, config());
   ASSERT_FALSE(made.actions.empty());
@@ -168,7 +172,7 @@ TEST(Ranking, TheWinnerSaysWhyNotElsewhere) {
   ASSERT_TRUE(won) << describe(made);
   EXPECT_EQ(won->not_elsewhere,
             "not a, which comes after those nominated; not b, which is not connected");
-  compare(&g).workers["c"].closed = "has stopped ClusterQueue q";
+  compared(&compare(&g), "c").closed = "has stopped ClusterQueue q";
   const Plan late = plan(g, now, config());
   EXPECT_EQ(std::get<RecordWinner>(late.actions.front()).not_elsewhere,
             "not b, which is not connected");

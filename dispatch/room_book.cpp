@@ -5,6 +5,8 @@
 #include "lib/api/names.h"
 #include "lib/api/own_names.h"
 
+#include <utility>
+
 namespace regatta::dispatch {
 namespace {
 
@@ -106,7 +108,7 @@ void RoomBook::nominate(const api::Workload& workload, const api::WorkloadStatus
 }
 
 void RoomBook::note_copy(const std::string& cluster, const api::ObjectKey& key) {
-  const auto worker = fleet_.worker(cluster);
+  const auto worker = fleet_.look(cluster, nullptr).worker;
   const auto copy = worker ? worker->copy(key) : nullptr;
   if (!copy) return;
   admission_times_.note(cluster, *copy);
@@ -118,8 +120,12 @@ void RoomBook::note_copy(const std::string& cluster, const api::ObjectKey& key) 
 }
 
 void RoomBook::note_queue(const std::string& cluster, const std::string& cluster_queue) {
-  workers_.erase(cluster);
-  const auto worker = fleet_.worker(cluster);
+  if (const auto known = workers_.find(cluster); known != workers_.end()) {
+    known->second.queues_counted = false;
+    known->second.by_cluster_queue.clear();
+    known->second.ways.clear();
+  }
+  const auto worker = fleet_.look(cluster, nullptr).worker;
   const auto queue = worker ? worker->cluster_queue(cluster_queue) : nullptr;
   if (queue) claims_.told(cluster, cluster_queue, queue->metadata.resource_version);
 }
@@ -167,106 +173,110 @@ std::shared_ptr<const Comparison> RoomBook::comparison(
   if (region != annotations.end()) out->workload.region = region->second;
   const jobs::JobPtr job = jobs::owner_of(hub_, workload);
   if (job) out->workload.kind = job->kind().resource().group_resource();
-  for (const std::string& name : clusters) {
-    out->workers.emplace(name, facts_of(name, workload, out->workload.priority));
+  const Asking asking{out->workload.key, local_queue_of(workload), out->workload.priority,
+                      job ? &job->kind() : nullptr};
+  out->workers.resize(clusters.size());
+  for (std::size_t i = 0; i < clusters.size(); ++i) {
+    out->workers[i].name = clusters[i];
+    add_facts(asking, &out->workers[i]);
   }
   return out;
 }
 
-placement::WorkerFacts RoomBook::facts_of(const std::string& cluster, const api::Workload& workload,
-                                          std::int32_t priority) const {
-  const api::ObjectKey key = workload.metadata.key();
-  placement::WorkerFacts facts;
-  facts.name = cluster;
+RoomBook::Worker& RoomBook::known(const std::string& cluster) const {
+  const auto [found, fresh] = workers_.try_emplace(cluster);
+  Worker& worker = found->second;
+  if (!fresh) return worker;
   if (const auto object = fleet_.cluster(cluster)) {
-    facts.labels = object->metadata.labels;
-    facts.region = object->metadata.label(std::string(api::labels::region));
-    facts.price = price_of(*object);
+    worker.labels = {object, &object->metadata.labels};
+    worker.region = object->metadata.label(std::string(api::labels::region));
+    worker.price = price_of(*object);
   }
-  facts.in_flight = claims_.ahead(cluster, local_queue_of(workload), key);
-  facts.workloads = claims_.workloads(cluster, key);
-  facts.connected = fleet_.connected(cluster);
-  facts.admits_after = admission_times_.usual(cluster, local_queue_of(workload));
-  if (const auto worker = fleet_.worker(cluster)) {
-    facts.latency = worker->latency();
-    add_queue(*worker, workload, priority, &facts);
-  }
-  return facts;
+  return worker;
 }
 
-void RoomBook::add_queue(const WorkerPicture& worker, const api::Workload& workload,
-                         std::int32_t priority, placement::WorkerFacts* facts) const {
-  const auto age = worker.queue_age();
+void RoomBook::add_facts(const Asking& asking, placement::WorkerFacts* facts) const {
+  const std::string& cluster = facts->name;
+  Worker& worker = known(cluster);
+  facts->labels = worker.labels;
+  facts->region = worker.region;
+  facts->price = worker.price;
+  facts->in_flight = claims_.ahead(cluster, asking.local_queue, asking.key);
+  facts->workloads = claims_.workloads(cluster, asking.key);
+  facts->admits_after = admission_times_.usual(cluster, asking.local_queue);
+  const FleetPicture::Seen seen = fleet_.look(cluster, asking.kind);
+  facts->connected = seen.connected;
+  if (!seen.serves) facts->kinds.emplace();
+  if (!seen.worker) return;
+  facts->latency = seen.worker->latency();
+  add_queue(asking, &worker, *seen.worker, facts);
+}
+
+void RoomBook::add_queue(const Asking& asking, Worker* worker, const WorkerPicture& picture,
+                         placement::WorkerFacts* facts) const {
+  const auto age = picture.queue_age();
   if (!age) return;
   facts->queue_age = *age;
-  const api::ObjectKey local_queue = local_queue_of(workload);
-  const Way& way = way_of(facts->name, worker, local_queue);
+  const Way& way = way_of(worker, picture, asking.local_queue);
   facts->closed = way.closed;
   if (!way.queue) return;
-  facts->queue = without(workload.metadata.key(), priority, facts->name, worker, way.queue);
-  for (const api::ObjectKey& other : claims_.queues(facts->name)) {
-    if (other == local_queue) continue;
-    if (way_of(facts->name, worker, other).cluster_queue != way.cluster_queue) continue;
-    placement::add(&facts->in_flight, claims_.ahead(facts->name, other, workload.metadata.key()));
-  }
+  facts->queue = without(asking, facts->name, picture, way.queue);
+  claims_.for_each_queue(facts->name, [&](const api::ObjectKey& other) {
+    if (other == asking.local_queue) return;
+    if (way_of(worker, picture, other).cluster_queue != way.cluster_queue) return;
+    placement::add(&facts->in_flight, claims_.ahead(facts->name, other, asking.key));
+  });
 }
 
 /// The queue as if the workload's own copy neither used nor waited for what it asks for.
-RoomBook::QueuePtr RoomBook::without(const api::ObjectKey& key, std::int32_t priority,
-                                     const std::string& cluster, const WorkerPicture& worker,
-                                     const QueuePtr& queue) const {
-  const auto copy = worker.copy(key);
+RoomBook::QueuePtr RoomBook::without(const Asking& asking, const std::string& cluster,
+                                     const WorkerPicture& picture, const QueuePtr& queue) const {
+  const auto copy = picture.copy(asking.key);
   if (!copy) return queue;
-  const bool shown = claims_.shown(cluster, key);
+  const bool shown = claims_.shown(cluster, asking.key);
   if (!waits(*copy) && !shown) return queue;
   auto out = std::make_shared<placement::QueueFacts>(*queue);
   if (waits(*copy)) {
-    const auto pending = out->pending.find(priority);
+    const auto pending = out->pending.find(asking.priority);
     if (pending != out->pending.end() && --pending->second <= 0) out->pending.erase(pending);
   }
   if (!shown) return out;
   for (const auto& held : held_by(*copy)) {
-    placement::give_back(out.get(), held.flavor, held.resource, held.amount, priority);
+    placement::give_back(out.get(), held.flavor, held.resource, held.amount, asking.priority);
   }
   return out;
 }
 
-RoomBook::Queues& RoomBook::queues_of(const std::string& cluster,
-                                      const WorkerPicture& worker) const {
-  const auto [found, fresh] = workers_.try_emplace(cluster);
-  if (!fresh) return found->second;
-  placement::WorkerQueues given;
-  given.cluster_queues = worker.cluster_queues();
-  given.cohorts = worker.cohorts();
-  read_copies(worker, &given);
-  for (auto& [name, facts] : placement::queue_facts(given)) {
-    found->second.by_cluster_queue[name] =
-        std::make_shared<const placement::QueueFacts>(std::move(facts));
-  }
-  return found->second;
-}
-
-const RoomBook::Way& RoomBook::way_of(const std::string& cluster, const WorkerPicture& worker,
-                                      const api::ObjectKey& local_queue) const {
-  Queues& queues = queues_of(cluster, worker);
-  const auto [found, fresh] = queues.ways.try_emplace(local_queue);
+const RoomBook::Way& RoomBook::way_of(Worker* worker, const WorkerPicture& picture,
+                                      const api::ObjectKey& local_queue) {
+  const auto [found, fresh] = worker->ways.try_emplace(local_queue);
   Way& way = found->second;
   if (!fresh) return way;
-  const auto local = worker.local_queue(local_queue);
+  if (!std::exchange(worker->queues_counted, true)) {
+    placement::WorkerQueues given;
+    given.cluster_queues = picture.cluster_queues();
+    given.cohorts = picture.cohorts();
+    read_copies(picture, &given);
+    for (auto& [name, facts] : placement::queue_facts(given)) {
+      worker->by_cluster_queue[name] =
+          std::make_shared<const placement::QueueFacts>(std::move(facts));
+    }
+  }
+  const auto local = picture.local_queue(local_queue);
   if (!local) {
     way.closed = "has no LocalQueue " + local_queue.str();
     return way;
   }
   way.cluster_queue = local->spec.cluster_queue;
   way.closed = placement::closed_because(*local);
-  const auto queue = worker.cluster_queue(way.cluster_queue);
+  const auto queue = picture.cluster_queue(way.cluster_queue);
   if (!queue) {
     way.closed = "has no ClusterQueue " + way.cluster_queue;
     return way;
   }
   if (way.closed.empty()) way.closed = placement::closed_because(*queue);
-  const auto facts = queues.by_cluster_queue.find(way.cluster_queue);
-  if (facts != queues.by_cluster_queue.end()) way.queue = facts->second;
+  const auto facts = worker->by_cluster_queue.find(way.cluster_queue);
+  if (facts != worker->by_cluster_queue.end()) way.queue = facts->second;
   return way;
 }
 

@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace regatta::dispatch {
@@ -40,9 +41,13 @@ class FleetPicture {
   virtual ~FleetPicture() = default;
   /// The hub's object for the worker, or null.
   virtual std::shared_ptr<const api::MultiKueueCluster> cluster(const std::string& name) const = 0;
-  virtual bool connected(const std::string& name) const = 0;
-  /// Null when nothing is known of it.
-  virtual std::shared_ptr<const WorkerPicture> worker(const std::string& name) const = 0;
+  struct Seen {
+    bool connected = false;
+    bool serves = true;                           ///< jobs of that kind, as far as is known
+    std::shared_ptr<const WorkerPicture> worker;  ///< null when nothing is known of it
+  };
+  /// `kind` may be null.
+  virtual Seen look(const std::string& name, const jobs::JobKind* kind) const = 0;
 };
 
 /// What dispatchers that compare workers know of them: what their queues show, and what this hub
@@ -60,8 +65,8 @@ class RoomBook {
   void note_copy(const std::string& cluster, const api::ObjectKey& key);
   /// A ClusterQueue of the worker changed; empty: something else of its queues did.
   void note_queue(const std::string& cluster, const std::string& cluster_queue);
-  /// The worker was connected anew, or lost.
-  void note_connection(const std::string& cluster) { workers_.erase(cluster); }
+  /// The worker was connected anew, or lost, or the hub's object for it changed.
+  void note_cluster(const std::string& cluster) { workers_.erase(cluster); }
   /// These nominations are about to be written.
   void nominate(const api::Workload& workload, const api::WorkloadStatus& status,
                 const std::vector<std::string>& clusters);
@@ -84,28 +89,40 @@ class RoomBook {
     std::string cluster_queue;
     QueuePtr queue;  ///< null: there is none
   };
-  struct Queues {
+  /// What comparisons need of a worker, looked up and counted once.
+  struct Worker {
+    std::shared_ptr<const api::StringMap> labels;
+    std::string region;
+    std::optional<std::int64_t> price;
+    bool queues_counted = false;
     std::map<std::string, QueuePtr> by_cluster_queue;
     std::map<api::ObjectKey, Way> ways;  ///< by LocalQueue, of those that were asked for
   };
 
   api::StringMap annotations_of(const api::Workload& workload) const;
   placement::ExpressionCache::Compiled expressions_of(const api::WorkloadStatus& status) const;
-  Queues& queues_of(const std::string& cluster, const WorkerPicture& worker) const;
-  const Way& way_of(const std::string& cluster, const WorkerPicture& worker,
-                    const api::ObjectKey& local_queue) const;
-  placement::WorkerFacts facts_of(const std::string& cluster, const api::Workload& workload,
-                                  std::int32_t priority) const;
-  void add_queue(const WorkerPicture& worker, const api::Workload& workload, std::int32_t priority,
+  /// The workload that workers are compared for.
+  struct Asking {
+    api::ObjectKey key;
+    api::ObjectKey local_queue;
+    std::int32_t priority = 0;
+    const jobs::JobKind* kind = nullptr;
+  };
+  Worker& known(const std::string& cluster) const;
+  static const Way& way_of(Worker* worker, const WorkerPicture& picture,
+                           const api::ObjectKey& local_queue);
+  void add_facts(const Asking& asking, placement::WorkerFacts* facts) const;
+  void add_queue(const Asking& asking, Worker* worker, const WorkerPicture& picture,
                  placement::WorkerFacts* facts) const;
-  QueuePtr without(const api::ObjectKey& key, std::int32_t priority, const std::string& cluster,
-                   const WorkerPicture& worker, const QueuePtr& queue) const;
+  QueuePtr without(const Asking& asking, const std::string& cluster, const WorkerPicture& picture,
+                   const QueuePtr& queue) const;
 
   const jobs::Lookup& hub_;
   const FleetPicture& fleet_;
   placement::Claims claims_;
   AdmissionTimes admission_times_;
-  mutable std::map<std::string, Queues> workers_;  ///< until their queues change
+  /// Until they or their queues change.
+  mutable std::unordered_map<std::string, Worker> workers_;
   mutable placement::ExpressionCache expressions_;
 };
 

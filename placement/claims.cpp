@@ -19,12 +19,16 @@ bool is_newer(const std::string& a, const std::string& b) {
 
 void Claims::count(const Claim& claim, const std::string& cluster, Stage stage, int sign) {
   if (!counts(stage)) return;
-  auto& queues = ahead_[cluster];
+  auto& queues = clusters_[cluster].ahead;
   Amounts& sum = queues[claim.local_queue];
   if (sign > 0) add(&sum, claim.asked);
   if (sign < 0) subtract(&sum, claim.asked);
   if (sum.empty()) queues.erase(claim.local_queue);
-  if (queues.empty()) ahead_.erase(cluster);
+}
+
+const Claims::Sums* Claims::sums(const std::string& cluster) const {
+  const auto found = clusters_.find(cluster);
+  return found == clusters_.end() ? nullptr : &found->second;
 }
 
 void Claims::claim(const api::ObjectKey& key, const api::ObjectKey& local_queue,
@@ -43,8 +47,8 @@ void Claims::claim(const api::ObjectKey& key, const api::ObjectKey& local_queue,
     const Entry entry = before == known.end() ? Entry() : before->second;
     if (!mine.clusters.emplace(cluster, entry).second) continue;
     count(mine, cluster, entry.stage, +1);
-    ++workloads_[cluster];
-    if (entry.stage == Stage::reserved) unshown_[cluster].insert(key);
+    ++clusters_[cluster].workloads;
+    if (entry.stage == Stage::reserved) clusters_[cluster].unshown.insert(key);
   }
 }
 
@@ -66,7 +70,7 @@ void Claims::set_stage(const api::ObjectKey& key, const std::string& cluster, St
 void Claims::waits(const api::ObjectKey& key, const std::string& cluster) {
   const Entry* entry = find(key, cluster);
   if (!entry || entry->stage == Stage::waits) return;
-  if (entry->stage == Stage::reserved) unshown_[cluster].erase(key);
+  if (entry->stage == Stage::reserved) clusters_[cluster].unshown.erase(key);
   set_stage(key, cluster, Stage::waits);
 }
 
@@ -77,20 +81,20 @@ void Claims::reserved(const api::ObjectKey& key, const std::string& cluster,
   entry->cluster_queue = cluster_queue;
   entry->version = version;
   set_stage(key, cluster, Stage::reserved);
-  unshown_[cluster].insert(key);
+  clusters_[cluster].unshown.insert(key);
 }
 
 void Claims::told(const std::string& cluster, const std::string& cluster_queue,
                   const std::string& version) {
-  const auto found = unshown_.find(cluster);
-  if (found == unshown_.end()) return;
-  for (auto it = found->second.begin(); it != found->second.end();) {
+  const auto found = clusters_.find(cluster);
+  if (found == clusters_.end()) return;
+  std::set<api::ObjectKey>& unshown = found->second.unshown;
+  for (auto it = unshown.begin(); it != unshown.end();) {
     const Entry* entry = find(*it, cluster);
     const bool shown = entry->cluster_queue == cluster_queue && is_newer(version, entry->version);
     if (shown) set_stage(*it, cluster, Stage::shown);
-    it = shown ? found->second.erase(it) : std::next(it);
+    it = shown ? unshown.erase(it) : std::next(it);
   }
-  if (found->second.empty()) unshown_.erase(found);
 }
 
 void Claims::release(const api::ObjectKey& key) {
@@ -98,8 +102,9 @@ void Claims::release(const api::ObjectKey& key) {
   if (found == claims_.end()) return;
   for (const auto& [cluster, entry] : found->second.clusters) {
     count(found->second, cluster, entry.stage, -1);
-    if (--workloads_[cluster] == 0) workloads_.erase(cluster);
-    if (entry.stage == Stage::reserved) unshown_[cluster].erase(key);
+    Sums& sums = clusters_[cluster];
+    if (entry.stage == Stage::reserved) sums.unshown.erase(key);
+    if (--sums.workloads == 0) clusters_.erase(cluster);
   }
   claims_.erase(found);
 }
@@ -110,10 +115,10 @@ void Claims::clear() {
 
 Amounts Claims::ahead(const std::string& cluster, const api::ObjectKey& local_queue,
                       const api::ObjectKey& but) const {
-  const auto queues = ahead_.find(cluster);
-  if (queues == ahead_.end()) return {};
-  const auto found = queues->second.find(local_queue);
-  if (found == queues->second.end()) return {};
+  const Sums* known = sums(cluster);
+  if (!known) return {};
+  const auto found = known->ahead.find(local_queue);
+  if (found == known->ahead.end()) return {};
   Amounts out = found->second;
   const auto mine = claims_.find(but);
   if (mine == claims_.end() || mine->second.local_queue != local_queue) return out;
@@ -121,14 +126,6 @@ Amounts Claims::ahead(const std::string& cluster, const api::ObjectKey& local_qu
   if (entry != mine->second.clusters.end() && counts(entry->second.stage)) {
     subtract(&out, mine->second.asked);
   }
-  return out;
-}
-
-std::vector<api::ObjectKey> Claims::queues(const std::string& cluster) const {
-  std::vector<api::ObjectKey> out;
-  const auto found = ahead_.find(cluster);
-  if (found == ahead_.end()) return out;
-  for (const auto& [queue, sum] : found->second) out.push_back(queue);
   return out;
 }
 
@@ -140,11 +137,11 @@ bool Claims::shown(const std::string& cluster, const api::ObjectKey& key) const 
 }
 
 int Claims::workloads(const std::string& cluster, const api::ObjectKey& but) const {
-  const auto found = workloads_.find(cluster);
-  if (found == workloads_.end()) return 0;
+  const Sums* known = sums(cluster);
+  if (!known) return 0;
   const auto mine = claims_.find(but);
   const bool counted = mine != claims_.end() && mine->second.clusters.contains(cluster);
-  return found->second - (counted ? 1 : 0);
+  return known->workloads - (counted ? 1 : 0);
 }
 
 }  // namespace regatta::placement

@@ -1,11 +1,12 @@
 #pragma once
 
-#include "lib/api/resource.h"
+#include "lib/api/object_map.h"
 #include "placement/room.h"
 
 #include <map>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace regatta::placement {
@@ -38,8 +39,13 @@ class Claims {
   /// What others than that workload will use, and do not use yet, through that LocalQueue.
   Amounts ahead(const std::string& cluster, const api::ObjectKey& local_queue,
                 const api::ObjectKey& but) const;
-  /// The LocalQueues of which ahead() may have something.
-  std::vector<api::ObjectKey> queues(const std::string& cluster) const;
+  /// Calls `visit` with the LocalQueues of which ahead() may have something.
+  template <class Visit>
+  void for_each_queue(const std::string& cluster, Visit visit) const {
+    const Sums* known = sums(cluster);
+    if (!known) return;
+    for (const auto& [queue, amounts] : known->ahead) visit(queue);
+  }
   /// Whether that worker's queue tells a usage that includes the workload.
   bool shown(const std::string& cluster, const api::ObjectKey& key) const;
   /// Other workloads that are nominated for the worker, or were admitted there.
@@ -62,11 +68,16 @@ class Claims {
   void set_stage(const api::ObjectKey& key, const std::string& cluster, Stage stage);
   void count(const Claim& claim, const std::string& cluster, Stage stage, int sign);
 
-  std::map<api::ObjectKey, Claim> claims_;
-  /// By cluster and LocalQueue.
-  std::map<std::string, std::map<api::ObjectKey, Amounts>> ahead_;
-  std::map<std::string, int> workloads_;                     ///< by cluster
-  std::map<std::string, std::set<api::ObjectKey>> unshown_;  ///< reserved, by cluster
+  /// What all claims on a cluster come to.
+  struct Sums {
+    std::map<api::ObjectKey, Amounts> ahead;  ///< by LocalQueue
+    int workloads = 0;
+    std::set<api::ObjectKey> unshown;  ///< reserved
+  };
+  const Sums* sums(const std::string& cluster) const;
+
+  std::unordered_map<api::ObjectKey, Claim, api::KeyHash> claims_;
+  std::unordered_map<std::string, Sums> clusters_;  ///< those with workloads
 };
 
 }  // namespace regatta::placement

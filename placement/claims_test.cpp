@@ -26,8 +26,13 @@ TEST(ClaimsOfWorkloads, AreSummedByWorkerAndQueue) {
   EXPECT_EQ(claims.ahead("w", asked_queue, nobody), cpu(3));
   EXPECT_EQ(claims.ahead("w", other_queue, nobody), cpu(4));
   EXPECT_EQ(claims.ahead("v", asked_queue, nobody), Amounts());
-  EXPECT_EQ(claims.queues("w"), (std::vector{asked_queue, other_queue}));
-  EXPECT_EQ(claims.queues("v"), std::vector{other_queue});
+  const auto queues = [&](const char* cluster) {
+    std::vector<api::ObjectKey> all;
+    claims.for_each_queue(cluster, [&](const api::ObjectKey& queue) { all.push_back(queue); });
+    return all;
+  };
+  EXPECT_EQ(queues("w"), (std::vector{asked_queue, other_queue}));
+  EXPECT_EQ(queues("v"), std::vector{other_queue});
   EXPECT_EQ(claims.workloads("w", nobody), 3);
 }
 

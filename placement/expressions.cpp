@@ -64,7 +64,7 @@ Json flavors_of(const QueueFacts& queue) {
 /// What is not known is absent. All numbers are doubles, so that they can be added to each other.
 Json document_of(const WorkloadFacts& workload, const WorkerFacts& worker, RoomKind room) {
   Json out = {{"name", worker.name},
-              {"labels", Json(worker.labels)},
+              {"labels", worker.labels ? Json(*worker.labels) : Json::object()},
               {"region", worker.region},
               {"room", name_of(room)},
               {"workloads", double(worker.workloads)},

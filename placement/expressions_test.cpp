@@ -24,7 +24,7 @@ WorkloadFacts workload() {
 WorkerFacts worker() {
   WorkerFacts w;
   w.name = "east";
-  w.labels = {{"gpu", "a100"}};
+  w.labels = std::make_shared<const api::StringMap>(api::StringMap{{"gpu", "a100"}});
   w.region = "eu";
   w.price = 2500;
   w.workloads = 3;

@@ -5,9 +5,12 @@
 #include "lib/base/human.h"
 #include "placement/expressions.h"
 
+#include <boost/container/static_vector.hpp>
+
 #include <algorithm>
 #include <iterator>
 #include <limits>
+#include <map>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -20,13 +23,26 @@ constexpr double last = std::numeric_limits<double>::infinity();
 /// Why each worker is left out, by its place in the input; empty: it is not.
 using Reasons = std::vector<std::string>;
 
+/// The most important first; less is better.
+using Marks = boost::container::static_vector<double, 12>;
+
 struct Rated {
   const WorkerFacts* worker;
   std::size_t place;  ///< in the input
   RoomKind room;
-  std::vector<double> marks;  ///< the most important first; less is better
-  std::string no_score;       ///< why the score of its users failed; empty: it did not
+  Marks marks;
 };
+
+/// Able workers, and why the score of the check's users failed for some of them.
+struct Able {
+  std::vector<Rated> workers;
+  std::map<std::size_t, std::string> no_score;  ///< by place
+};
+
+const api::StringMap& labels_of(const WorkerFacts& worker) {
+  static const api::StringMap none;
+  return worker.labels ? *worker.labels : none;
+}
 
 bool current(const WorkerFacts& worker, const RankPolicy& policy) {
   return worker.queue_age <= policy.stale_after;
@@ -64,7 +80,7 @@ std::string forbidden(const WorkloadFacts& workload, const WorkerFacts& worker,
 std::string objection(const WorkloadFacts& workload, const WorkerFacts& worker,
                       const RankPolicy& policy, RoomKind room) {
   if (!worker.connected) return "is not connected";
-  if (!workload.affinity.allows(worker.name, worker.labels)) {
+  if (!workload.affinity.allows(worker.name, labels_of(worker))) {
     return "is not among the clusters that the workload asks for";
   }
   if (worker.kinds && !workload.kind.empty() && !worker.kinds->contains(workload.kind)) {
@@ -98,7 +114,7 @@ constexpr Duration at_once = std::chrono::seconds(2);
 
 void mark(Scorer scorer, const WorkloadFacts& workload, const RankPolicy& policy, Rated* rated) {
   const WorkerFacts& worker = *rated->worker;
-  std::vector<double>& marks = rated->marks;
+  Marks& marks = rated->marks;
   switch (scorer) {
     case Scorer::capacity:
       marks.push_back(static_cast<double>(rated->room));
@@ -160,8 +176,9 @@ Duration turn_page(std::vector<Rated>* able, const WorkloadFacts& workload,
 }
 
 /// Why an able worker has no place now.
-std::string why_later(const Rated& rated, const RankPolicy& policy) {
-  if (!rated.no_score.empty()) return rated.no_score;
+std::string why_later(const Rated& rated, const Able& able, const RankPolicy& policy) {
+  const auto failed = able.no_score.find(rated.place);
+  if (failed != able.no_score.end()) return failed->second;
   const auto& scorers = policy.scorers;
   const bool by_room = std::find(scorers.begin(), scorers.end(), Scorer::capacity) != scorers.end();
   if (by_room && rated.room == RoomKind::borrows) return "would have to borrow";
@@ -209,14 +226,14 @@ Taken take_places(const std::vector<Rated>& able, const WorkloadFacts& workload,
   return taken;
 }
 
-std::vector<Rated> able_of(const WorkloadFacts& workload, const std::vector<WorkerFacts>& workers,
-                           const RankPolicy& policy, Reasons* left_out) {
-  std::vector<Rated> able;
-  able.reserve(workers.size());
+Able able_of(const WorkloadFacts& workload, const WorkerList& workers, const RankPolicy& policy,
+             Reasons* left_out) {
+  Able able;
+  able.workers.reserve(workers.size());
   Json document;
   if (policy.expressions) document = Expressions::document_of(workload);
   for (std::size_t place = 0; place < workers.size(); ++place) {
-    const WorkerFacts& worker = workers[place];
+    const WorkerFacts& worker = *workers[place];
     const RoomKind room = room_of(workload, worker, policy, workload.affinity.limits);
     std::string why = objection(workload, worker, policy, room);
     Expressions::Verdict verdict;
@@ -228,13 +245,14 @@ std::vector<Rated> able_of(const WorkloadFacts& workload, const std::vector<Work
       (*left_out)[place] = std::move(why);
       continue;
     }
-    Rated rated{&worker, place, room, {}, std::move(verdict.no_score)};
+    if (!verdict.no_score.empty()) able.no_score.emplace(place, std::move(verdict.no_score));
+    Rated rated{&worker, place, room, {}};
     rated.marks.push_back(
-        static_cast<double>(workload.affinity.preference(worker.name, worker.labels)));
+        static_cast<double>(workload.affinity.preference(worker.name, labels_of(worker))));
     rated.marks.push_back(verdict.score ? -*verdict.score : last);
     for (const Scorer scorer : policy.scorers) mark(scorer, workload, policy, &rated);
     rated.marks.push_back(static_cast<double>(place));
-    able.push_back(std::move(rated));
+    able.workers.push_back(rated);
   }
   return able;
 }
@@ -270,11 +288,11 @@ std::optional<RankPolicy> policy_of(Dispatcher dispatcher) {
   }
 }
 
-Ranking rank(const WorkloadFacts& workload, const std::vector<WorkerFacts>& workers,
-             const RankPolicy& policy) {
+Ranking rank(const WorkloadFacts& workload, const WorkerList& workers, const RankPolicy& policy) {
   Ranking out;
   Reasons left_out(workers.size());
-  std::vector<Rated> able = able_of(workload, workers, policy, &left_out);
+  Able judged = able_of(workload, workers, policy, &left_out);
+  std::vector<Rated>& able = judged.workers;
   const Duration waited = turn_page(&able, workload, policy, &out, &left_out);
   std::sort(able.begin(), able.end(),
             [](const Rated& a, const Rated& b) { return a.marks < b.marks; });
@@ -285,23 +303,22 @@ Ranking rank(const WorkloadFacts& workload, const std::vector<WorkerFacts>& work
   }
   for (const Rated& rated : able) {
     if (!contains(out.clusters, rated.worker->name)) {
-      left_out[rated.place] = why_later(rated, policy);
+      left_out[rated.place] = why_later(rated, judged, policy);
     }
   }
   for (std::size_t place = 0; place < workers.size(); ++place) {
     if (left_out[place].empty()) continue;
-    const std::string& name = workers[place].name;
+    const std::string& name = workers[place]->name;
     look_again_after_refusals(workload, policy, name, &out.look_again);
     out.left_out.push_back({name, std::move(left_out[place])});
   }
   return out;
 }
 
-std::optional<Unchanged> unchanged(const WorkloadFacts& workload,
-                                   const std::vector<WorkerFacts>& nominated,
+std::optional<Unchanged> unchanged(const WorkloadFacts& workload, const WorkerList& nominated,
                                    const RankPolicy& policy) {
   Reasons left_out(nominated.size());
-  const std::vector<Rated> able = able_of(workload, nominated, policy, &left_out);
+  const std::vector<Rated> able = able_of(workload, nominated, policy, &left_out).workers;
   if (able.empty() || able.size() < workload.nominated.size()) return std::nullopt;
   // One that is full may leave its place; one whose room is not known has its turn only.
   const bool stay = std::none_of(able.begin(), able.end(), [](const Rated& rated) {

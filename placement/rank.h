@@ -19,9 +19,9 @@ namespace regatta::placement {
 struct WorkerFacts {
   std::string name;
   bool connected = false;
-  api::StringMap labels;                       ///< of its MultiKueueCluster
-  std::optional<std::set<std::string>> kinds;  ///< that it serves, as WorkloadFacts::kind
-  std::shared_ptr<const QueueFacts> queue;     ///< that it would enter; null: not known
+  std::shared_ptr<const api::StringMap> labels;  ///< of its MultiKueueCluster; null: none
+  std::optional<std::set<std::string>> kinds;    ///< that it serves, as WorkloadFacts::kind
+  std::shared_ptr<const QueueFacts> queue;       ///< that it would enter; null: not known
   std::string closed;      ///< why no queue there takes it now: "has no LocalQueue a/b"; or empty
   Duration queue_age{};    ///< since `queue` and `closed` were known to be so
   bool says_full = false;  ///< it has the workload, and no room for it
@@ -32,6 +32,9 @@ struct WorkerFacts {
   std::string region;
   std::optional<Duration> latency;
 };
+
+/// Workers of a fleet, owned by the caller: facts of a thousand are not copied for each workload.
+using WorkerList = std::vector<const WorkerFacts*>;
 
 /// A worker said no: it refused the job, evicted it, or did not admit it in time.
 struct RefusalFacts {
@@ -115,8 +118,7 @@ struct Ranking {
 /// may have room. When all `nominated_max` places are taken, it gives it to one that is known to
 /// have room. Of more than `nominated_max` workers whose room is not known, as many as that have
 /// their turn at a time; which ones follows from the workload and the time of its reservation.
-Ranking rank(const WorkloadFacts& workload, const std::vector<WorkerFacts>& workers,
-             const RankPolicy& policy);
+Ranking rank(const WorkloadFacts& workload, const WorkerList& workers, const RankPolicy& policy);
 
 /// What the workload has been nominated for stays, whatever other workers have.
 struct Unchanged {
@@ -125,8 +127,7 @@ struct Unchanged {
 
 /// `nominated` are the facts of all that it is nominated for. nullopt: rank() may change the
 /// nominations, so all workers have to be looked at. A large fleet is asked less with it.
-std::optional<Unchanged> unchanged(const WorkloadFacts& workload,
-                                   const std::vector<WorkerFacts>& nominated,
+std::optional<Unchanged> unchanged(const WorkloadFacts& workload, const WorkerList& nominated,
                                    const RankPolicy& policy);
 
 }  // namespace regatta::placement

@@ -50,6 +50,16 @@ std::shared_ptr<const QueueFacts> queue_with_pending(std::map<std::int32_t, int>
   return queue(0, 0, std::move(pending));
 }
 
+std::shared_ptr<const api::StringMap> ranked(const std::string& rank) {
+  return std::make_shared<const api::StringMap>(api::StringMap{{"rank", rank}});
+}
+
+WorkerList list(const std::vector<WorkerFacts>& workers) {
+  WorkerList out;
+  for (const WorkerFacts& one : workers) out.push_back(&one);
+  return out;
+}
+
 std::string described(const Ranking& ranking) {
   std::string out;
   for (const std::string& name : ranking.clusters) out += (out.empty() ? "" : " ") + name;
@@ -72,7 +82,7 @@ class RankTable : public ::testing::TestWithParam<RankCase> {};
 TEST_P(RankTable, OrdersAndExplains) {
   Scene s = scene();
   GetParam().change(s);
-  EXPECT_EQ(described(rank(s.workload, s.workers, s.policy)), GetParam().want);
+  EXPECT_EQ(described(rank(s.workload, list(s.workers), s.policy)), GetParam().want);
 }
 
 const RankCase filters[] = {
@@ -206,7 +216,7 @@ const RankCase scorers[] = {
        s.policy.scorers = {Scorer::cost};
        s.policy.expressions = *Expressions::compile({"", "int(worker.labels.rank)"});
        s.a().price = 1;
-       s.b().labels["rank"] = s.c().labels["rank"] = "-7";
+       s.b().labels = s.c().labels = ranked("-7");
        s.c().price = 2;
      },
      "c b a"},
@@ -394,7 +404,7 @@ TEST(RankOfMany, StopsAtWhatTheApiAllows) {
   Scene s = many(30);
   for (const std::optional<Steps> steps : {std::optional<Steps>(), {Steps{20, 5min}}}) {
     s.policy.steps = steps;
-    const Ranking ranking = rank(s.workload, s.workers, s.policy);
+    const Ranking ranking = rank(s.workload, list(s.workers), s.policy);
     EXPECT_EQ(ranking.clusters.size(), 20U);
     EXPECT_EQ(ranking.left_out.size(), 10U);
     EXPECT_EQ(ranking.left_out.front().why, "has its turn later");
@@ -407,17 +417,17 @@ TEST(RankOfMany, GivesThoseThatAreNotKnownTheirTurnAndBeginsAgain) {
   s.policy.steps = Steps{1, 30s};
   std::set<std::string> first;
   s.workload.waited = 9min + 59s;
-  s.workload.nominated = rank(s.workload, s.workers, s.policy).clusters;
+  s.workload.nominated = rank(s.workload, list(s.workers), s.policy).clusters;
   first.insert(s.workload.nominated.begin(), s.workload.nominated.end());
   EXPECT_EQ(first.size(), 20U);
   s.workload.waited = 12min;
-  const Ranking turn = rank(s.workload, s.workers, s.policy);
+  const Ranking turn = rank(s.workload, list(s.workers), s.policy);
   EXPECT_EQ(turn.clusters.size(), 5U) << "the steps begin anew";
   EXPECT_EQ(turn.look_again, 30s);
   for (const std::string& name : turn.clusters) EXPECT_FALSE(first.contains(name)) << name;
   s.workload.nominated = turn.clusters;
   s.workload.waited = 20min;
-  const Ranking again = rank(s.workload, s.workers, s.policy);
+  const Ranking again = rank(s.workload, list(s.workers), s.policy);
   ASSERT_EQ(again.clusters.size(), 1U);
   EXPECT_TRUE(first.contains(again.clusters.front()));
 }
@@ -427,7 +437,7 @@ TEST(RankOfMany, EachWorkloadAsksOthersFirstOfThoseThatAreNotKnown) {
   std::set<std::string> asked;
   for (int i = 0; i < 50; ++i) {
     s.workload.key = api::ObjectKey("default", std::to_string(i));
-    const auto clusters = rank(s.workload, s.workers, s.policy).clusters;
+    const auto clusters = rank(s.workload, list(s.workers), s.policy).clusters;
     asked.insert(clusters.begin(), clusters.end());
   }
   EXPECT_EQ(asked.size(), 100U);
@@ -439,7 +449,7 @@ TEST(RankOfMany, ComparesAllThatAreKnown) {
   for (WorkerFacts& worker : s.workers) worker.queue = queue(15);
   s.workers[731].queue = queue(7);
   s.workers[914].queue = queue(0);
-  const Ranking ranking = rank(s.workload, s.workers, s.policy);
+  const Ranking ranking = rank(s.workload, list(s.workers), s.policy);
   EXPECT_EQ(ranking.clusters, (std::vector<std::string>{"w914"}));
   EXPECT_EQ(ranking.look_again, 30s);
   EXPECT_EQ(ranking.left_out.size(), 999U);
@@ -454,26 +464,26 @@ TEST(RankOfMany, OneThatSaysThatItIsFullGivesTheLastPlaceToOneWithRoom) {
   s.workload.waited = 1h;
   for (WorkerFacts& worker : s.workers) worker.queue = queue(15);
   for (int i = 0; i < 20; ++i) s.workload.nominated.push_back(s.workers[std::size_t(i)].name);
-  EXPECT_EQ(rank(s.workload, s.workers, s.policy).clusters, s.workload.nominated);
+  EXPECT_EQ(rank(s.workload, list(s.workers), s.policy).clusters, s.workload.nominated);
   s.workers[25].queue = queue(0);
-  EXPECT_EQ(rank(s.workload, s.workers, s.policy).clusters, s.workload.nominated)
+  EXPECT_EQ(rank(s.workload, list(s.workers), s.policy).clusters, s.workload.nominated)
       << "none says that it is full";
   s.workers[3].says_full = s.workers[7].says_full = true;
   std::vector<std::string> wanted = s.workload.nominated;
   std::erase(wanted, "w7");
   wanted.push_back("w25");
-  EXPECT_EQ(rank(s.workload, s.workers, s.policy).clusters, wanted);
+  EXPECT_EQ(rank(s.workload, list(s.workers), s.policy).clusters, wanted);
   s.workers[7].queue = queue(0);
   wanted = s.workload.nominated;
   std::erase(wanted, "w3");
   wanted.push_back("w25");
-  EXPECT_EQ(rank(s.workload, s.workers, s.policy).clusters, wanted) << "w7 has room by now";
+  EXPECT_EQ(rank(s.workload, list(s.workers), s.policy).clusters, wanted) << "w7 has room by now";
 }
 
 TEST(RankOfMany, LeavesTwentyWhereTheyAre) {
   Scene s = many(20);
   s.workload.waited = 48h;
-  const Ranking ranking = rank(s.workload, s.workers, s.policy);
+  const Ranking ranking = rank(s.workload, list(s.workers), s.policy);
   EXPECT_EQ(ranking.clusters.size(), 20U);
   EXPECT_FALSE(ranking.look_again);
 }
@@ -503,10 +513,10 @@ TEST(Unchanged, IsWhatAComparisonOfAllGives) {
       nominated.push_back(s.workers[std::size_t(count - 1 - i)]);
       s.workload.nominated.push_back(nominated.back().name);
     }
-    const auto stands = unchanged(s.workload, nominated, s.policy);
+    const auto stands = unchanged(s.workload, list(nominated), s.policy);
     if (!stands) continue;
     ++stood;
-    const Ranking all = rank(s.workload, s.workers, s.policy);
+    const Ranking all = rank(s.workload, list(s.workers), s.policy);
     ASSERT_EQ(all.clusters, s.workload.nominated) << "round " << round;
     if (all.look_again) {
       EXPECT_EQ(stands->look_again, all.look_again);
@@ -520,7 +530,7 @@ TEST(Unchanged, EndsWhenAnotherWorkerMayHaveThePlace) {
   s.policy = *policy_of(Dispatcher::capacity);
   s.workload.nominated = {"a"};
   s.a().queue = queue(15);
-  const auto stands = [&] { return unchanged(s.workload, {s.a()}, s.policy).has_value(); };
+  const auto stands = [&] { return unchanged(s.workload, {&s.a()}, s.policy).has_value(); };
   EXPECT_TRUE(stands());
   s.a().says_full = true;
   EXPECT_FALSE(stands());
@@ -562,7 +572,7 @@ TEST(PolicyOf, DecidesByRoomBeforeAllButTheRegion) {
   s.c().workloads = 3;
   s.c().queue = queue_with_pending({{0, 1}});
   const auto first = [&](Dispatcher kind) {
-    return rank(s.workload, s.workers, *policy_of(kind)).clusters.front();
+    return rank(s.workload, list(s.workers), *policy_of(kind)).clusters.front();
   };
   EXPECT_EQ(first(Dispatcher::capacity), "b");
   EXPECT_EQ(first(Dispatcher::cost), "c");

@@ -7,8 +7,25 @@
 namespace regatta::placement {
 namespace {
 
-/// What earlier pod sets and workloads take, by flavor and resource.
-using Spent = std::map<std::pair<std::string, std::string>, std::int64_t>;
+/// What earlier pod sets and workloads take of quotas of one queue. There are few, and they are
+/// told apart by their addresses: this is asked for each worker of a fleet.
+class Spent {
+ public:
+  std::int64_t of(const QuotaFacts& quota) const {
+    const auto found = std::find_if(all_.begin(), all_.end(),
+                                    [&](const auto& entry) { return entry.first == &quota; });
+    return found == all_.end() ? 0 : found->second;
+  }
+  std::int64_t& operator[](const QuotaFacts& quota) {
+    for (auto& [known, sum] : all_) {
+      if (known == &quota) return sum;
+    }
+    return all_.emplace_back(&quota, 0).second;
+  }
+
+ private:
+  std::vector<std::pair<const QuotaFacts*, std::int64_t>> all_;
+};
 
 std::int64_t plus(std::int64_t a, std::int64_t b) {
   std::int64_t sum = 0;
@@ -47,9 +64,8 @@ RoomKind room_in(const FlavorFacts& flavor, const Amounts& asked, const Spent& t
   for (const auto& [resource, amount] : asked) {
     const auto quota = flavor.resources.find(resource);
     if (quota == flavor.resources.end()) continue;  // of another group
-    const auto before = taken.find({flavor.name, resource});
-    const RoomKind found = room_in(quota->second, amount,
-                                   before == taken.end() ? 0 : before->second, priority, limits);
+    const RoomKind found =
+        room_in(quota->second, amount, taken.of(quota->second), priority, limits);
     worst = std::max(worst, found);
   }
   return worst;
@@ -65,8 +81,9 @@ bool covered(const QueueFacts& queue, const std::string& resource) {
 
 void take(const FlavorFacts& flavor, const Amounts& asked, Spent* taken) {
   for (const auto& [resource, amount] : asked) {
-    if (!flavor.resources.contains(resource)) continue;
-    std::int64_t& sum = (*taken)[{flavor.name, resource}];
+    const auto quota = flavor.resources.find(resource);
+    if (quota == flavor.resources.end()) continue;
+    std::int64_t& sum = (*taken)[quota->second];
     sum = plus(sum, amount);
   }
 }
@@ -84,7 +101,7 @@ Spent taken_by(const Amounts& ahead, const QueueFacts& queue) {
         const std::int64_t ceiling = plus(quota->second.nominal, quota->second.borrowable);
         const std::int64_t headroom = std::max<std::int64_t>(0, plus(ceiling, -quota->second.used));
         const std::int64_t part = &flavor == &group.back() ? rest : std::min(rest, headroom);
-        taken[{flavor.name, resource}] = part;
+        taken[quota->second] = part;
         rest -= part;
       }
     }

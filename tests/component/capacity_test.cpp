@@ -440,12 +440,14 @@ TEST_F(Capacity, AWorkerThatRefusedTheJobIsNotNominatedWithTheNextReservation) {
 
 TEST_F(Capacity, TheCheapestWithRoomIsAsked) {
   start_all({"w1", "w2", "w3"}, by(placement::Dispatcher::cost));
-  const std::map<std::string, std::string> prices = {{"w1", "3"}, {"w2", "1500m"}, {"w3", "1"}};
-  for (const auto& [name, price] : prices) {
+  const auto set_price = [&](const std::string& name, const std::string& price) {
     ASSERT_TRUE(cluster_.patch(
         api::MultiKueueCluster::resource, api::ObjectKey(name),
         R"({"metadata":{"annotations":{"multikueue.regatta.dev/price":")" + price + R"("}}})"));
-  }
+  };
+  set_price("w1", "3");
+  set_price("w2", "1500m");
+  set_price("w3", "1");
   settle();
   for (const char* name : {"a", "b", "c"}) {
     submit(name, 3);
@@ -455,6 +457,12 @@ TEST_F(Capacity, TheCheapestWithRoomIsAsked) {
   EXPECT_EQ(winner_of("a"), "w3");
   EXPECT_EQ(winner_of("b"), "w2");
   EXPECT_EQ(winner_of("c"), "w1");
+  settle(30s);
+  set_price("w1", "500m");
+  settle();
+  submit("d", 3);
+  settle();
+  EXPECT_EQ(winner_of("d"), "w1") << "its price has fallen";
 }
 
 TEST_F(Capacity, TheRegionOfTheDataIsAskedFirst) {

@@ -85,15 +85,11 @@ std::shared_ptr<const api::MultiKueueCluster> Federation::cluster(const std::str
   return hub_.multikueue_cluster(name);
 }
 
-bool Federation::connected(const std::string& name) const {
+Federation::Seen Federation::look(const std::string& name, const jobs::JobKind*) const {
   const auto found = workers_.find(name);
-  return found != workers_.end() && found->second.connected;
-}
-
-std::shared_ptr<const dispatch::WorkerPicture> Federation::worker(const std::string& name) const {
-  const auto found = workers_.find(name);
-  if (found == workers_.end()) return nullptr;
-  return std::make_shared<const ShownCluster>(*found->second.cluster);
+  if (found == workers_.end()) return {};
+  return {found->second.connected, true,
+          std::make_shared<const ShownCluster>(*found->second.cluster)};
 }
 
 void Federation::wake(const Wake& wake) {

@@ -44,8 +44,7 @@ class Federation final : public dispatch::FleetView, private dispatch::FleetPict
 
   // FleetPicture
   std::shared_ptr<const api::MultiKueueCluster> cluster(const std::string& name) const override;
-  bool connected(const std::string& name) const override;
-  std::shared_ptr<const dispatch::WorkerPicture> worker(const std::string& name) const override;
+  Seen look(const std::string& name, const jobs::JobKind* kind) const override;
 
   /// Writes into the book what changed, once a dispatcher that compares workers is in use.
   void note_changes(const std::set<api::ObjectKey>& on_hub, TimePoint now);
