@@ -216,6 +216,10 @@ class TlsStream final : public ByteStream {
   PeerIdentity peer_;
 };
 
+struct FreeChain {
+  void operator()(STACK_OF(X509) * chain) const { sk_X509_pop_free(chain, X509_free); }
+};
+
 Status bad_pem(std::string_view what, const error_code& ec) {
   return Error(Errc::invalid, "cannot use " + std::string(what) + ": " + ec.message());
 }
@@ -308,6 +312,53 @@ bool expect_name(SSL* tls, const std::string& name) {
          SSL_set_tlsext_host_name(tls, name.c_str()) == 1;
 }
 
+/// What one client trusts, and what it shows of itself. A context of OpenSSL takes another 13 KB,
+/// and a hub has a client for each worker, so all of them share one, and each connection gets this.
+struct Client {
+  std::unique_ptr<X509_STORE, internal::FreeWith<X509_STORE_free>> trusted;
+  internal::X509Ptr certificate;  ///< null: none, and no key
+  internal::KeyPtr key;
+  std::unique_ptr<STACK_OF(X509), FreeChain> chain;  ///< of the certificate; null: none
+};
+
+/// What a context was given.
+Client client_of(ssl::context& context) {
+  SSL_CTX* const from = context.native_handle();
+  Client out;
+  X509_STORE_up_ref(SSL_CTX_get_cert_store(from));
+  out.trusted.reset(SSL_CTX_get_cert_store(from));
+  X509* const certificate = SSL_CTX_get0_certificate(from);
+  if (!certificate) return out;
+  X509_up_ref(certificate);
+  out.certificate.reset(certificate);
+  EVP_PKEY* const key = SSL_CTX_get0_privatekey(from);
+  EVP_PKEY_up_ref(key);
+  out.key.reset(key);
+  STACK_OF(X509)* chain = nullptr;
+  SSL_CTX_get0_chain_certs(from, &chain);
+  if (chain) out.chain.reset(X509_chain_up_ref(chain));
+  return out;
+}
+
+bool stand_for(SSL* tls, const Client& client) {
+  if (SSL_set1_verify_cert_store(tls, client.trusted.get()) != 1) return false;
+  if (!client.certificate) return true;
+  return SSL_use_cert_and_key(tls, client.certificate.get(), client.key.get(), client.chain.get(),
+                              1) == 1;
+}
+
+/// Trusts no authority and shows no certificate; never changes.
+SSL_CTX* client_context() {
+  static SSL_CTX* const made = [] {
+    ssl::context context(ssl::context::tls_client);
+    set_floor(context);
+    context.set_verify_mode(ssl::verify_peer);
+    SSL_CTX_up_ref(context.native_handle());
+    return context.native_handle();
+  }();
+  return made;
+}
+
 Task<Result<std::unique_ptr<ByteStream>>> greet(std::unique_ptr<TlsStream> stream) {
   const Status greeting = co_await stream->handshake();
   if (!greeting) co_return greeting.error();
@@ -318,7 +369,7 @@ Task<Result<std::unique_ptr<ByteStream>>> greet(std::unique_ptr<TlsStream> strea
 }  // namespace
 
 struct TlsDialer::Context {
-  ssl::context tls{ssl::context::tls_client};
+  Client client;
   std::string server_name;
 };
 
@@ -330,25 +381,23 @@ TlsDialer::~TlsDialer() = default;
 
 Result<std::shared_ptr<TlsDialer>> TlsDialer::create(Clock& clock, const TlsClientOptions& options,
                                                      std::shared_ptr<Resolver> resolver) {
-  auto context = std::make_unique<Context>();
-  context->server_name = options.server_name;
-  set_floor(context->tls);
-  context->tls.set_verify_mode(ssl::verify_peer);
+  ssl::context reader{ssl::context::tls_client};
   error_code ec;
   if (options.ca_pem.empty()) {
-    context->tls.set_default_verify_paths(ec);
+    reader.set_default_verify_paths(ec);
     if (ec) return bad_pem("the system's certificate authorities", ec).error();
   } else {
-    context->tls.add_certificate_authority(asio::buffer(options.ca_pem), ec);
+    reader.add_certificate_authority(asio::buffer(options.ca_pem), ec);
     if (ec) return bad_pem("the certificate authority", ec).error();
   }
   if (options.certificate_pem.empty() != options.key_pem.empty()) {
     return Error(Errc::invalid, "a client certificate needs its private key, and the other way");
   }
   if (!options.certificate_pem.empty()) {
-    auto used = use_key_pair(context->tls, options.certificate_pem, options.key_pem);
+    auto used = use_key_pair(reader, options.certificate_pem, options.key_pem);
     if (!used) return used.error().within("client credentials");
   }
+  auto context = std::unique_ptr<Context>(new Context{client_of(reader), options.server_name});
   return std::shared_ptr<TlsDialer>(new TlsDialer(clock, std::move(resolver), std::move(context)));
 }
 
@@ -357,8 +406,11 @@ Task<Result<std::unique_ptr<ByteStream>>> TlsDialer::dial(std::string host, std:
   auto socket = co_await internal::connect(clock_, resolver_, host, port, deadline);
   if (!socket) co_return socket.error();
   const std::string name = context_->server_name.empty() ? host : context_->server_name;
-  auto stream =
-      std::make_unique<TlsStream>(std::move(*socket), context_->tls.native_handle(), false);
+  auto stream = std::make_unique<TlsStream>(std::move(*socket), client_context(), false);
+  if (!stand_for(stream->native(), context_->client)) {
+    co_return Error(Errc::invalid,
+                    "cannot use the client credentials: " + internal::last_openssl_error());
+  }
   if (!expect_name(stream->native(), name)) {
     co_return Error(Errc::invalid, "not usable as a server name: " + name);
   }

@@ -113,6 +113,22 @@ TEST_F(Tls, AClientCertificateIsOptional) {
   EXPECT_EQ(answer->body, "");
 }
 
+TEST_F(Tls, ClientsOfOneProcessShareNeitherTrustNorIdentity) {
+  server.client_ca_pem = ca.certificate_pem();
+  const TlsClientOptions anonymous = options;
+  present(*ca.issue_client("system:admin", {}, clock.now(), day));
+  EXPECT_EQ(ask()->body, "system:admin");
+  options = anonymous;
+  EXPECT_EQ(ask()->body, "");
+  options.ca_pem = other.certificate_pem();
+  const auto refused = ask();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), Errc::denied) << refused.error().what();
+  options.ca_pem = ca.certificate_pem();
+  present(*ca.issue_client("dev", {}, clock.now(), day));
+  EXPECT_EQ(ask()->body, "dev");
+}
+
 TEST_F(Tls, ARequiredClientCertificateThatIsMissingIsDenied) {
   server.client_ca_pem = ca.certificate_pem();
   server.client_certificate_required = true;
