@@ -23,6 +23,15 @@ target_link_libraries(regatta_boost PUBLIC
   regatta_options Threads::Threads Boost::headers Boost::system Boost::url
   OpenSSL::SSL OpenSSL::Crypto nlohmann_json::nlohmann_json)
 
+option(REGATTA_JSON_ONCE "Code of JSON trees once and optimised, for builds without optimisation" OFF)
+set(json_header <nlohmann/json.hpp>)
+if(REGATTA_JSON_ONCE)
+  set(json_header ${PROJECT_SOURCE_DIR}/cmake/json_once.h)
+  target_sources(regatta_boost PRIVATE cmake/json_once.cpp)
+  set_source_files_properties(cmake/json_once.cpp PROPERTIES
+    COMPILE_OPTIONS -O1 SKIP_PRECOMPILE_HEADERS ON SKIP_UNITY_BUILD_INCLUSION ON)
+endif()
+
 # What nearly every file includes, compiled once.
 target_precompile_headers(regatta_boost PRIVATE
   <algorithm> <chrono> <deque> <functional> <map> <memory> <optional> <set> <string> <string_view>
@@ -30,7 +39,7 @@ target_precompile_headers(regatta_boost PRIVATE
   <boost/asio/any_io_executor.hpp> <boost/asio/awaitable.hpp> <boost/asio/co_spawn.hpp>
   <boost/asio/redirect_error.hpp> <boost/asio/steady_timer.hpp> <boost/asio/this_coro.hpp>
   <boost/asio/use_awaitable.hpp> <boost/system/result.hpp>
-  <nlohmann/json.hpp>)
+  ${json_header})
 if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   # Templates that the headers themselves use are instantiated with them, not in every source.
   target_compile_options(regatta_boost PRIVATE -fpch-instantiate-templates)
