@@ -1,6 +1,7 @@
 #include "jobs/integrations/job_webhook.h"
 
 #include "jobs/integrations/integrations.h"
+#include "jobs/integrations/no_objects.h"
 #include "lib/api/codec.h"
 #include "lib/api/names.h"
 
@@ -20,15 +21,12 @@ template <class T>
 using Named = std::map<std::string, std::shared_ptr<T>>;
 
 /// A look-up over what a test puts into it.
-class Cluster final : public Lookup {
+class Cluster final : public NoObjects {
  public:
-  const JobKinds& kinds() const override { return kinds_; }
   JobPtr job(const JobId& id) const override {
     const auto found = jobs.find(id.key.str());
     return found == jobs.end() ? nullptr : found->second;
   }
-  WorkloadPtr workload(const api::ObjectKey&) const override { return nullptr; }
-  std::vector<WorkloadPtr> workloads_of(const JobId&) const override { return {}; }
   std::shared_ptr<const api::Namespace> namespace_named(const std::string& name) const override {
     return in(namespaces, name);
   }
@@ -38,23 +36,13 @@ class Cluster final : public Lookup {
   std::shared_ptr<const api::ClusterQueue> cluster_queue(const std::string& name) const override {
     return in(cluster_queues, name);
   }
-  std::shared_ptr<const api::ResourceFlavor> flavor(const std::string&) const override {
-    return nullptr;
-  }
   std::shared_ptr<const api::AdmissionCheck> admission_check(
       const std::string& name) const override {
     return in(checks, name);
   }
-  std::shared_ptr<const api::MultiKueueConfig> multikueue_config(
-      const std::string&) const override {
-    return nullptr;
-  }
   std::shared_ptr<const api::WorkloadPriorityClass> workload_priority_class(
       const std::string& name) const override {
     return in(workload_classes, name);
-  }
-  std::vector<std::shared_ptr<const api::PriorityClass>> priority_classes() const override {
-    return {};
   }
 
   bool serves_runtimes(const api::ResourceInfo&) const override { return serves; }
@@ -73,7 +61,6 @@ class Cluster final : public Lookup {
     const auto found = all.find(name);
     return found == all.end() ? nullptr : found->second;
   }
-  JobKinds kinds_ = all_kinds();
 };
 
 class JobWebhook : public testing::Test {

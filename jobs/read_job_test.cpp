@@ -2,6 +2,7 @@
 
 #include "jobs/integrations/external.h"
 #include "jobs/integrations/integrations.h"
+#include "jobs/integrations/no_objects.h"
 #include "lib/api/codec.h"
 #include "lib/api/names.h"
 
@@ -20,7 +21,7 @@ using testing::HasSubstr;
 constexpr TimePoint now{1'800'000'000s};
 
 /// A look-up over a few objects, set by each test.
-class FewObjects final : public Lookup {
+class FewObjects final : public NoObjects {
  public:
   FewObjects() {
     auto team = std::make_shared<api::Namespace>();
@@ -29,7 +30,6 @@ class FewObjects final : public Lookup {
     ns = team;
   }
 
-  const JobKinds& kinds() const override { return kinds_; }
   std::shared_ptr<const Json> runtime(const RuntimeRef&) const override { return found_runtime; }
   JobPtr job(const JobId& id) const override {
     const auto found = jobs.find(id.key.name);
@@ -55,19 +55,6 @@ class FewObjects final : public Lookup {
   std::shared_ptr<const api::LocalQueue> local_queue(const api::ObjectKey& key) const override {
     return queue && queue->metadata.key() == key ? queue : nullptr;
   }
-  std::shared_ptr<const api::ClusterQueue> cluster_queue(const std::string&) const override {
-    return nullptr;
-  }
-  std::shared_ptr<const api::ResourceFlavor> flavor(const std::string&) const override {
-    return nullptr;
-  }
-  std::shared_ptr<const api::AdmissionCheck> admission_check(const std::string&) const override {
-    return nullptr;
-  }
-  std::shared_ptr<const api::MultiKueueConfig> multikueue_config(
-      const std::string&) const override {
-    return nullptr;
-  }
   std::shared_ptr<const api::WorkloadPriorityClass> workload_priority_class(
       const std::string& name) const override {
     return cls && cls->metadata.name == name ? cls : nullptr;
@@ -83,9 +70,6 @@ class FewObjects final : public Lookup {
   std::map<std::string, JobPtr> jobs;
   std::vector<WorkloadPtr> workloads;
   std::shared_ptr<const Json> found_runtime;
-
- private:
-  JobKinds kinds_ = all_kinds();
 };
 
 class ReadJob : public testing::Test {

@@ -3,7 +3,7 @@
 
 #include "dispatch/ranking.h"
 #include "dispatch/room_book.h"
-#include "jobs/integrations/integrations.h"
+#include "jobs/integrations/no_objects.h"
 #include "lib/api/codec.h"
 #include "lib/api/yaml.h"
 
@@ -38,44 +38,6 @@ template <class T>
 std::shared_ptr<const T> shared(const std::string& yaml) {
   return std::make_shared<const T>(read<T>(yaml));
 }
-
-/// A hub of which only the kinds of jobs are asked.
-class Hub final : public jobs::Lookup {
- public:
-  const jobs::JobKinds& kinds() const override { return kinds_; }
-  jobs::JobPtr job(const jobs::JobId&) const override { return nullptr; }
-  jobs::WorkloadPtr workload(const api::ObjectKey&) const override { return nullptr; }
-  std::vector<jobs::WorkloadPtr> workloads_of(const jobs::JobId&) const override { return {}; }
-  std::shared_ptr<const api::Namespace> namespace_named(const std::string&) const override {
-    return nullptr;
-  }
-  std::shared_ptr<const api::LocalQueue> local_queue(const api::ObjectKey&) const override {
-    return nullptr;
-  }
-  std::shared_ptr<const api::ClusterQueue> cluster_queue(const std::string&) const override {
-    return nullptr;
-  }
-  std::shared_ptr<const api::ResourceFlavor> flavor(const std::string&) const override {
-    return nullptr;
-  }
-  std::shared_ptr<const api::AdmissionCheck> admission_check(const std::string&) const override {
-    return nullptr;
-  }
-  std::shared_ptr<const api::MultiKueueConfig> multikueue_config(
-      const std::string&) const override {
-    return nullptr;
-  }
-  std::shared_ptr<const api::WorkloadPriorityClass> workload_priority_class(
-      const std::string&) const override {
-    return nullptr;
-  }
-  std::vector<std::shared_ptr<const api::PriorityClass>> priority_classes() const override {
-    return {};
-  }
-
- private:
-  jobs::JobKinds kinds_ = jobs::all_kinds();
-};
 
 /// A worker with two flavors, of which `used` CPUs are taken.
 class Worker final : public dispatch::WorkerPicture {
@@ -159,7 +121,7 @@ api::Workload workload(const std::string& name) {
 }
 
 void compare_workers(benchmark::State& state) {
-  const Hub hub;
+  const jobs::NoObjects hub;
   const Fleet fleet(static_cast<int>(state.range(0)));
   dispatch::RoomBook book(hub, fleet);
   // Two workloads on their way to each worker.
