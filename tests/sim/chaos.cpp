@@ -76,6 +76,7 @@ const std::vector<Chaos::Kind>& Chaos::kinds() {
       {Trouble::check_swaps, 2, &Chaos::swap_check},
       {Trouble::addresses, 2, &Chaos::move_server},
       {Trouble::refusals, 3, &Chaos::refuse_jobs},
+      {Trouble::rotations, 3, &Chaos::replace_token},
       {Trouble::out_of_sync, 3, &Chaos::change_remote_job},
       {Trouble::foreign, 3, &Chaos::foreign_job},
       {Trouble::worker_evictions, 3, &Chaos::deactivate_copy},
@@ -463,7 +464,8 @@ Task<> Chaos::swap_check() {
 
 Task<> Chaos::write_secret(SimCluster* hub, SimCluster* worker) {
   const std::string& name = worker->name();
-  const Json secret = make_secret(name, addresses_[name], deps_.ca, generations_[name]);
+  const Json secret =
+      make_secret(name, addresses_[name], deps_.ca, generations_[hub->name() + " " + name]);
   const Json patch = {{"data", secret["data"]}};
   const api::ObjectKey key("kueue-system", name + "-kubeconfig");
   co_await hub->edit(api::Secret::resource, key, patch);
@@ -476,9 +478,30 @@ Task<> Chaos::compact_or_rotate() {
     co_return;
   }
   SimCluster* hub = any_hub();
-  if (busy_.contains(hub->name() + " " + worker->name())) co_return;
-  ++generations_[worker->name()];
+  const std::string what = hub->name() + " " + worker->name();
+  if (busy_.contains(what)) co_return;
+  ++generations_[what];
   co_await write_secret(hub, worker);
+}
+
+/// A hub gets a new token for a worker, sometime before the worker refuses the old one or after.
+Task<> Chaos::replace_token() {
+  SimCluster* hub = any_hub();
+  SimCluster* worker = any_worker();
+  const std::string what = hub->name() + " " + worker->name();
+  if (!busy_.insert(what).second) co_return;
+  const std::string old = token_of(generations_[what]++);
+  const bool too_late = rng_.chance(0.5);
+  if (too_late) {
+    deps_.around.history.refuse(hub->name(), worker->name(), old);
+    co_await wait(100, 20000);
+  }
+  co_await write_secret(hub, worker);
+  if (!too_late) {
+    co_await wait(0, 5000);
+    deps_.around.history.refuse(hub->name(), worker->name(), old);
+  }
+  busy_.erase(what);
 }
 
 Task<> Chaos::move_server() {

@@ -72,6 +72,7 @@ class Chaos {
   Task<> foreign_job();
   Task<> deactivate_copy();
   Task<> compact_or_rotate();
+  Task<> replace_token();
 
   Task<> crash(SimCluster* cluster, std::size_t slot);
   Task<> restore(SimCluster* cluster, bool versions_go_on);
@@ -109,8 +110,8 @@ class Chaos {
   ChaosCounts counts_;
   int under_way_ = 0;
   bool over_ = false, right_ = false;
-  std::map<std::string, int> generations_;                      ///< of kubeconfigs, by worker
-  std::map<std::string, std::string> addresses_;                ///< by worker
+  std::map<std::string, int> generations_;        ///< of kubeconfigs, by hub and worker
+  std::map<std::string, std::string> addresses_;  ///< by worker
   std::map<std::string, std::multiset<std::string>> unlisted_;  ///< by hub
   std::string lost_;                                            ///< the worker that is away
   std::set<std::string> busy_;  ///< what is being changed and will be put back

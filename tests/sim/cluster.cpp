@@ -63,8 +63,9 @@ const apiserver::Server& model_server(bool job_kinds) {
 /// Kubeconfigs name hosts; each leads to the server of a cluster.
 class SimCluster::Connector final : public clusters::Connector {
  public:
-  Connector(Surroundings& around, Author author, std::shared_ptr<Gate> gate)
-      : around_(around), author_(std::move(author)), gate_(std::move(gate)) {}
+  Connector(Surroundings& around, Author author, std::shared_ptr<Gate> gate,
+            const ManagerPlan& plan)
+      : around_(around), author_(std::move(author)), gate_(std::move(gate)), plan_(plan) {}
 
   std::variant<clusters::WorkerConnection, clusters::ConnectFailure> connect(
       std::string_view kubeconfig) override {
@@ -73,10 +74,13 @@ class SimCluster::Connector final : public clusters::Connector {
       return clusters::ConnectFailure{std::string(verdict.reason), verdict.message};
     }
     SimCluster& cluster = *around_.hosts.at(verdict.endpoint->host);
+    const std::string& given = verdict.endpoint->bearer_token;
+    const std::string& first = tokens_.emplace(cluster.name(), given).first->second;
     clusters::WorkerConnection connection;
-    connection.sender = std::make_shared<LinkSender>(LinkDeps{
-        around_.world, around_.network, cluster.server(), cluster.name(), "multikueue", author_,
-        cluster.shared_link(author_.cluster), gate_, &around_.history, &around_.tampering});
+    connection.sender = std::make_shared<LinkSender>(
+        LinkDeps{around_.world, around_.network, cluster.server(), cluster.name(), "multikueue",
+                 author_, plan_.old_tokens ? first : given, cluster.shared_link(author_.cluster),
+                 gate_, &around_.history, &around_.tampering});
     connection.server = verdict.endpoint->url;
     connection.url = verdict.endpoint->url;
     return connection;
@@ -95,6 +99,8 @@ class SimCluster::Connector final : public clusters::Connector {
   Surroundings& around_;
   Author author_;
   std::shared_ptr<Gate> gate_;
+  const ManagerPlan& plan_;
+  std::map<std::string, std::string> tokens_;  ///< the first one for each cluster
 };
 
 /// One life of a manager.
@@ -104,15 +110,15 @@ struct SimCluster::Process {
         gate(std::make_shared<Gate>(around.world.executor())),
         clock(around.world, std::move(offset), gate),
         leadership(clock),
-        connector(around, Author{Role::dispatcher, author.cluster, author.identity}, gate),
+        connector(around, Author{Role::dispatcher, author.cluster, author.identity}, gate, plan),
         scope(around.world.executor()),
         main(around.world.executor()) {}
   Author author;
   std::shared_ptr<Gate> gate;
   MachineClock clock;
   kube::Leadership leadership;
-  Connector connector;
   ManagerPlan plan;
+  Connector connector;
   std::shared_ptr<LinkFaults>
       link;  ///< to its own cluster; another one than usual while it is deaf
   std::shared_ptr<LinkFaults> usual_link;
@@ -144,9 +150,9 @@ SimCluster::SimCluster(Surroundings& around, std::string name, bool runs_jobs,
 SimCluster::~SimCluster() = default;
 
 LinkDeps SimCluster::link_deps(Role role, const std::string& user) {
-  return LinkDeps{
-      around_.world, around_.network, *server_,         name_,  user, Author{role, name_, user},
-      no_faults_,    nullptr,         &around_.history, nullptr};
+  return LinkDeps{around_.world, around_.network,           *server_, name_,
+                  user,          Author{role, name_, user}, "",       no_faults_,
+                  nullptr,       &around_.history,          nullptr};
 }
 
 std::shared_ptr<LinkFaults> SimCluster::shared_link(const std::string& hub) {
@@ -199,7 +205,7 @@ void SimCluster::start_infrastructure() {
   infrastructure_->spawn("garbage collector", garbage_->run());
   if (!runs_jobs_) return;
   lab::JobControllerOptions options;
-  options.behaviour.pods = false;
+  options.behaviour.pods = around_.pods;
   nodes_ = std::make_unique<lab::JobController>(
       lab::JobControllerDeps{*machinery_, clock_, world.rng, world.executor(), Log()}, options);
   infrastructure_->spawn("nodes", nodes_->run());
@@ -261,9 +267,17 @@ Task<> SimCluster::run_manager(Process* process) {
 
 LinkDeps SimCluster::manager_link(const Process& process,
                                   std::shared_ptr<const LinkFaults> faults) {
-  return LinkDeps{around_.world,    around_.network,   *server_,          name_,
-                  "manager",        process.author,    std::move(faults), process.gate,
-                  &around_.history, &around_.tampering};
+  return LinkDeps{around_.world,
+                  around_.network,
+                  *server_,
+                  name_,
+                  "manager",
+                  process.author,
+                  "",
+                  std::move(faults),
+                  process.gate,
+                  &around_.history,
+                  &around_.tampering};
 }
 
 void SimCluster::start_manager(std::size_t slot, ManagerPlan plan) {

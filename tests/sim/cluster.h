@@ -28,6 +28,7 @@ struct Surroundings {
   Tampering tampering;
   std::map<std::string, SimCluster*> hosts;  ///< by host name, as kubeconfigs say it
   bool job_kinds = false;                    ///< servers and nodes have all kinds of kinds.h
+  bool pods = false;                         ///< nodes run Pods for Jobs
 };
 
 /// How the process of a manager behaves, besides its core.
@@ -39,6 +40,7 @@ struct ManagerPlan {
   bool leads_at_once = false;  ///< broken: does not wait for the Lease
   bool leads_on = false;       ///< broken: goes on after the Lease is lost
   bool old_caches = false;     ///< broken: acts on what it saw before it led
+  bool old_tokens = false;     ///< broken: goes on with the first token for each server
 };
 
 /// One cluster: its API server, which never crashes, its simulated nodes, and its managers, which

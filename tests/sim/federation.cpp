@@ -28,7 +28,13 @@ struct Federation {
         world(given.seed),
         network(world.executor()),
         history(world, given.keep_history),
-        around{world, network, history, given.tampering, {}, scenario.has(Trouble::job_kinds)},
+        around{world,
+               network,
+               history,
+               given.tampering,
+               {},
+               scenario.has(Trouble::job_kinds),
+               scenario.has(Trouble::pods)},
         script(world.executor()) {
     // One authority serves all histories: no key of it is ever used.
     static const std::string authority = [] {
@@ -308,6 +314,7 @@ struct Federation {
   }
 
   void report() {
+    result.pods = history.pods();
     result.finished = jobs_ended(history) + result.removed;
     result.crashes = chaos->counts().crashes;
     result.partitions = chaos->counts().partitions;

@@ -43,6 +43,7 @@ struct SimResult {
   Duration bound{0};                    ///< that everything had to end
   int finished = 0;                     ///< jobs of hubs
   int removed = 0;                      ///< of those, what users have removed
+  int pods = 0;                         ///< that ran on workers
   int crashes = 0;
   int partitions = 0;
   std::uint64_t steps = 0;

@@ -149,6 +149,18 @@ void History::excuse(const std::string& hub, const std::string& what, const std:
   note(hub + ": " + what + " " + cluster);
 }
 
+void History::refuse(const std::string& hub, const std::string& worker, const std::string& token) {
+  refused_[{hub, worker}].insert(token);
+  configuration_changed_ = true;
+  note(worker + " refuses " + token + " of " + hub);
+}
+
+bool History::refuses(const std::string& hub, const std::string& worker,
+                      const std::string& token) const {
+  const auto found = refused_.find({hub, worker});
+  return found != refused_.end() && found->second.contains(token);
+}
+
 void History::went_back(const std::string& cluster) {
   for (const std::string& hub : hubs_) {
     const bool own = hub == cluster;
@@ -219,8 +231,10 @@ void History::read_configuration() {
     } else if (!link.unlisted) {
       link.unlisted = now();
     }
-    link.configured = clusters && clusters->find("", ends.second) && secret &&
-                      !at_or_null(secret->value(), "data").empty();
+    link.configured =
+        clusters && clusters->find("", ends.second) && secret &&
+        !at_or_null(secret->value(), "data").empty() &&
+        !(refused_.contains(ends) && refuses(ends.first, ends.second, token_in(secret->value())));
   }
 }
 
@@ -258,6 +272,7 @@ void History::change(const std::string& cluster, const std::string& resource,
   if (c.kind == Resource::workloads) hub ? hub_workload(c) : worker_workload(c);
   if (c.kind == Resource::jobs) hub ? hub_job(c) : worker_job(c);
   if (c.kind == Resource::other && hub) hub_configuration(c);
+  if (c.resource == "pods" && c.type == ChangeType::added) ++pods_;
   if (on_change) on_change(c);
 }
 

@@ -103,6 +103,8 @@ class History {
   void note(const std::string& what);
   /// A reason to stop Jobs of that hub, on one worker or on all.
   void excuse(const std::string& hub, const std::string& what, const std::string& cluster = "");
+  /// From now on the worker answers 401 to what the hub sends with that token.
+  void refuse(const std::string& hub, const std::string& worker, const std::string& token);
   /// The cluster's store has gone back to an older state.
   void went_back(const std::string& cluster);
   /// After each step.
@@ -131,13 +133,15 @@ class History {
                                                 const std::string& uid) const;
   /// The hub whose manager created that object on a worker; empty when none did.
   std::string creator(const std::string& uid) const;
-  /// Since when the hub has a MultiKueueCluster and a kubeconfig for the worker, and requests and
-  /// watches pass without faults; nullopt: it is not so. Of the hub itself: its own API server.
+  /// Since when the hub has a MultiKueueCluster for the worker, and a kubeconfig with a token that
+  /// the worker takes, and requests and watches pass without faults; nullopt: it is not so. Of the
+  /// hub itself: its own API server.
   std::optional<SteadyPoint> sound_since(const std::string& hub, const std::string& worker) const;
   /// The longest time between the two during which the hub had no dependable way to the worker.
   /// Short recoveries in between count too: backoffs outlast them.
   Duration cut_off(const std::string& hub, const std::string& worker, SteadyPoint from,
                    SteadyPoint to) const;
+  bool refuses(const std::string& hub, const std::string& worker, const std::string& token) const;
   SteadyPoint started(const Author& process) const;
   /// Since when a manager of that cluster leads without a pause, and no other one started, ended,
   /// was paused or went on; nullopt: none does.
@@ -159,6 +163,7 @@ class History {
   void violated(const std::string& what);
   const std::vector<std::string>& violations() const { return violations_; }
   const std::string& text() const { return text_; }
+  int pods() const { return pods_; }  ///< that were made on workers
 
  private:
   void disturbed(const Author& process, const char* how);
@@ -192,6 +197,7 @@ class History {
   std::vector<std::string> hubs_, workers_;
   std::map<std::string, apiserver::Store*> stores_;
   std::map<std::pair<std::string, std::string>, Link> links_;
+  std::map<std::pair<std::string, std::string>, std::set<std::string>> refused_;  ///< tokens
   bool configuration_changed_ = false;
   std::map<std::string, std::map<std::string, Record>> records_;  ///< by hub and workload
   std::map<std::pair<std::string, std::string>, std::set<std::string>>
@@ -210,6 +216,7 @@ class History {
   std::set<std::string> paused_;               ///< identities
   std::vector<std::string> violations_;
   std::string text_;
+  int pods_ = 0;
 };
 
 }  // namespace regatta::simtest

@@ -117,8 +117,9 @@ class QuotaKept final : public Invariant {
     const Record* record = history_.record(c.cluster, key);
     if (!record) return;
     for (const Run& run : record->runs) {
-      if (run.end != Run::End::none || expected_.lying.contains(run.worker)) continue;
-      if (!runs_pods(run)) continue;
+      // The pods of a Job that was stopped run until they have ended.
+      const bool over = run.end == Run::End::ended || run.end == Run::End::removed;
+      if (over || expected_.lying.contains(run.worker) || !runs_pods(run)) continue;
       const auto sound = history_.sound_since(c.cluster, run.worker);
       const SteadyPoint known = std::max(run.began, history_.started(c.author));
       // That the Job runs is what its status on the hub says, and must say when it can be written.

@@ -342,6 +342,10 @@ void takes_over_with_old_caches(SimOptions* options) {
   options->manager = [](ManagerPlan* plan, bool) { plan->old_caches = true; };
 }
 
+void keeps_old_tokens(SimOptions* options) {
+  options->manager = [](ManagerPlan* plan, bool) { plan->old_tokens = true; };
+}
+
 // --- without a second look ---
 
 void never_collects_garbage(SimOptions* options) {
@@ -395,6 +399,7 @@ const Mutant mutants[] = {
     {"never_copies_a_status", never_copies_a_status, plain, 1},
     {"removes_what_it_should_stop", removes_what_it_should_stop, {deactivation}, 8},
     {"gives_quota_back_at_once", gives_quota_back_at_once, {deactivation, preemption}, 10},
+    {"gives_quota_of_pods_back", gives_quota_back_at_once, {deactivation, pods}, 10},
     {"removes_the_winner", removes_the_winner, plain, 1},
     {"has_no_grace", has_no_grace, {partitions}, 20},
     {"waits_for_ever", waits_for_ever, {losses}, 10},
@@ -447,6 +452,7 @@ const Mutant mutants[] = {
      {crashes, standby, deaf_standby, worker_evictions, kinds},
      30},
     {"never_collects_garbage", never_collects_garbage, {late, deletions}, 10},
+    {"keeps_old_tokens", keeps_old_tokens, {rotations}, 10},
 };
 
 INSTANTIATE_TEST_SUITE_P(, Mutation, ::testing::ValuesIn(mutants),

@@ -10,13 +10,29 @@
 namespace regatta::simtest {
 namespace {
 
+net::HttpResponse refusal(unsigned status, const char* reason, const char* message) {
+  const Json answer = {{"apiVersion", "v1"},  {"kind", "Status"},   {"metadata", Json::object()},
+                       {"status", "Failure"}, {"message", message}, {"reason", reason},
+                       {"code", status}};
+  net::HttpResponse response(status, dump_json(answer));
+  response.headers.set("Content-Type", "application/json");
+  return response;
+}
+
 /// A server as one author reaches it: the history learns whose request each change comes from.
 class Door final : public net::HttpHandler {
  public:
-  Door(net::HttpHandler& server, History* history, Author author)
-      : server_(server), history_(history), author_(std::move(author)) {}
+  Door(const LinkDeps& deps)
+      : server_(deps.server),
+        history_(deps.history),
+        author_(deps.author),
+        cluster_(deps.cluster),
+        token_(deps.token) {}
 
   Task<net::HttpResponse> handle(net::HttpRequest request) override {
+    if (history_ && history_->refuses(author_.cluster, cluster_, token_)) {
+      co_return refusal(401, "Unauthorized", "Unauthorized");
+    }
     // The server makes each write in one step, without giving way to another request.
     if (history_) history_->begin_writes(&author_);
     net::HttpResponse response = co_await server_.handle(std::move(request));
@@ -28,6 +44,7 @@ class Door final : public net::HttpHandler {
   net::HttpHandler& server_;
   History* history_;
   Author author_;
+  std::string cluster_, token_;
 };
 
 /// The pieces of a watch, as a process reads them.
@@ -63,16 +80,8 @@ bool is_read(const net::HttpRequest& request) {
 }
 
 net::HttpResponse refused_by_webhook(unsigned status) {
-  const Json answer = {{"apiVersion", "v1"},
-                       {"kind", "Status"},
-                       {"metadata", Json::object()},
-                       {"status", "Failure"},
-                       {"message", "admission webhook denied the request (fault)"},
-                       {"reason", status == 422 ? "Invalid" : "Forbidden"},
-                       {"code", status}};
-  net::HttpResponse response(status, dump_json(answer));
-  response.headers.set("Content-Type", "application/json");
-  return response;
+  return refusal(status, status == 422 ? "Invalid" : "Forbidden",
+                 "admission webhook denied the request (fault)");
 }
 
 }  // namespace
@@ -109,7 +118,7 @@ bool LinkFaults::sound() const {
 struct LinkSender::Route {
   explicit Route(LinkDeps given)
       : deps(std::move(given)),
-        door(deps.server, deps.history, deps.author),
+        door(deps),
         direct(deps.world, door, {deps.user, {"system:masters"}}),
         faulty(direct, deps.world, deps.world.rng, deps.faults) {}
   LinkDeps deps;

@@ -75,6 +75,7 @@ struct LinkDeps {
   std::string cluster;  ///< of the server
   std::string user;
   Author author;
+  std::string token;  ///< what the sender shows; empty: the server does not ask
   std::shared_ptr<const LinkFaults> faults;
   std::shared_ptr<Gate> gate;            ///< of the sender
   History* history = nullptr;            ///< may be null

@@ -34,7 +34,7 @@ std::string kubeconfig_of(const std::string& cluster, const std::string& host,
   endpoint.host = host;
   endpoint.port = 6443;
   endpoint.ca_pem = ca;
-  endpoint.bearer_token = "token-" + std::to_string(generation);
+  endpoint.bearer_token = token_of(generation);
   return kubeconfig::write(endpoint, cluster);
 }
 
@@ -131,6 +131,16 @@ Json make_secret(const std::string& cluster, const std::string& host, const std:
   Json out = make_object("v1", "Secret", cluster + "-kubeconfig", "kueue-system");
   out["data"] = {{"kubeconfig", base64_encode(kubeconfig_of(cluster, host, ca, generation))}};
   return out;
+}
+
+std::string token_of(int generation) {
+  return "token-" + std::to_string(generation);
+}
+
+std::string token_in(const Json& secret) {
+  const auto text = base64_decode(text_at(at_or_null(secret, "data"), "kubeconfig"));
+  const kubeconfig::Verdict verdict = kubeconfig::from_bytes(text ? *text : "");
+  return verdict.endpoint ? verdict.endpoint->bearer_token : "";
 }
 
 Json make_cluster(const std::string& name) {

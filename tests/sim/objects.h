@@ -36,6 +36,9 @@ Json make_object(const char* api_version, const char* kind, const std::string& n
 Json make_kueue(const char* kind, const std::string& name, Json spec, const std::string& ns = "");
 Json make_secret(const std::string& cluster, const std::string& host, const std::string& ca,
                  int generation);
+/// The token of that generation, and the one in such a Secret.
+std::string token_of(int generation);
+std::string token_in(const Json& secret);
 /// Large fleets are selected by a label.
 inline constexpr const char* select_clusters = "multikueue.regatta.dev/select-clusters";
 Json make_cluster(const std::string& name);

@@ -34,7 +34,7 @@ JobSpec draw_job(Rng& rng, const std::string& name, const std::set<Trouble>& tro
 std::set<Trouble> draw_troubles(Rng& rng, const ScenarioOptions& options) {
   std::set<Trouble> drawn = options.always;
   for (const TroubleInfo& info : all_troubles()) {
-    if (info.trouble == Trouble::job_kinds) continue;
+    if (info.drawn_by_itself) continue;
     // Drawn whether it is wanted or not, so that options change nothing else.
     const bool there = rng.chance(info.chance);
     if (!options.faults || !there) continue;
@@ -52,12 +52,16 @@ void take_name(const std::string& name, JobSpec* job, const std::vector<JobSpec>
   if (!taken) job->name = name;
 }
 
-/// Drawn by random numbers of their own: the seed's world is otherwise the same without them.
+/// Whether a world has a trouble that is drawn by itself.
+void draw_trouble(Trouble trouble, const ScenarioOptions& options, Rng& rng, Scenario* scenario) {
+  const bool there = rng.chance(all_troubles().at(std::size_t(trouble)).chance);
+  const bool wanted = !options.only || options.only->contains(trouble);
+  if (options.faults && there && wanted) scenario->troubles.insert(trouble);
+}
+
 void draw_job_kinds(const ScenarioOptions& options, Scenario* scenario) {
   Rng rng(options.seed * 0x9E3779B97F4A7C15ull + 13);
-  const bool there = rng.chance(all_troubles().at(std::size_t(Trouble::job_kinds)).chance);
-  const bool wanted = !options.only || options.only->contains(Trouble::job_kinds);
-  if (options.faults && there && wanted) scenario->troubles.insert(Trouble::job_kinds);
+  draw_trouble(Trouble::job_kinds, options, rng, scenario);
   if (!scenario->has(Trouble::job_kinds)) return;
   const auto& kinds = kinds_of_jobs();
   for (auto& [hub, list] : scenario->jobs) {
@@ -70,6 +74,15 @@ void draw_job_kinds(const ScenarioOptions& options, Scenario* scenario) {
       if (job.kind != "Job") job.completions = job.pods;
       if (namesake && i > 0) take_name(list[i - 1].name, &job, list);
     }
+  }
+}
+
+void draw_pods(const ScenarioOptions& options, Scenario* scenario) {
+  Rng rng(options.seed * 0x9E3779B97F4A7C15ull + 17);
+  draw_trouble(Trouble::pods, options, rng, scenario);
+  if (!scenario->has(Trouble::pods)) return;
+  for (auto& [hub, list] : scenario->jobs) {
+    for (JobSpec& job : list) job.leaves = Duration(rng.chance(0.5) ? rng.between(100, 6000) : 0);
   }
 }
 
@@ -127,7 +140,9 @@ const std::vector<TroubleInfo>& all_troubles() {
       {Trouble::worker_evictions, "worker-evictions", 0.15},
       {Trouble::byzantine, "byzantine", 0.15},
       {Trouble::recreations, "recreations", 0.15},
-      {Trouble::job_kinds, "job-kinds", 0.25},
+      {Trouble::job_kinds, "job-kinds", 0.25, true},
+      {Trouble::rotations, "rotations", 0.15, true},
+      {Trouble::pods, "pods", 0.25, true},
   };
   return all;
 }
@@ -204,6 +219,9 @@ Scenario draw_scenario(const ScenarioOptions& options) {
     }
   }
   draw_job_kinds(options, &s);
+  Rng of_rotations(options.seed * 0x9E3779B97F4A7C15ull + 19);
+  draw_trouble(Trouble::rotations, options, of_rotations, &s);
+  draw_pods(options, &s);
   if (s.large()) enlarge(&s);
   return s;
 }

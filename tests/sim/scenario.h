@@ -51,12 +51,16 @@ enum class Trouble {
   byzantine,         ///< a worker whose API server says anything at all
   recreations,       ///< Jobs are deleted on the hub and created again with the same name
   job_kinds,         ///< jobs of other kinds than batch/v1 Job
+  rotations,         ///< workers refuse the tokens that hubs had
+  pods,              ///< Jobs have Pods on workers, which take their time to end
 };
 
 struct TroubleInfo {
   Trouble trouble;
   const char* name;
   double chance;  ///< that a world has it
+  /// By random numbers of its own: worlds without it are the same as if there were no such trouble.
+  bool drawn_by_itself = false;
 };
 const std::vector<TroubleInfo>& all_troubles();
 const char* name_of(Trouble trouble);
@@ -73,6 +77,7 @@ struct JobSpec {
   bool indexed = false;
   bool fails = false;
   bool important = false;
+  Duration leaves{0};  ///< the time in which its Pods end after they were asked to, if it has any
 };
 
 struct ScenarioOptions {

@@ -65,6 +65,14 @@ TEST(Federation, HoldsWhereWorkersAreCompared) {
   }
 }
 
+TEST(Federation, JobsHavePodsInSomeWorlds) {
+  SimOptions options;
+  options.only = {Trouble::pods};
+  EXPECT_EQ(run_federation(options).pods, 0);
+  options.always = {Trouble::pods};
+  EXPECT_GE(run_federation(options).pods, options.jobs);
+}
+
 TEST(Federation, SameSeedSameHistory) {
   SimOptions options;
   options.seed = 42;
