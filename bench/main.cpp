@@ -104,6 +104,8 @@ void add_memory(CLI::App& app, Common* common, MemoryOptions* options) {
   command->add_option("--workers", options->workers)
       ->check(CLI::Range(1, 20))
       ->capture_default_str();
+  command->add_flag("--offered", options->offered,
+                    "The hub has room for all of them: each waits on every worker");
 }
 
 CLI::App* add_workers(CLI::App& app, Common* common, WorkersOptions* options) {

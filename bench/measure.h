@@ -30,6 +30,7 @@ Task<int> race(Ground ground, RaceOptions options);
 struct MemoryOptions {
   int workloads = 10000;
   int workers = 3;
+  bool offered = false;  ///< they wait on the workers, each with a copy on all of them
   bool json = false;
 };
 

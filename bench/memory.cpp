@@ -1,5 +1,6 @@
 #include "bench/measure.h"
 #include "bench/watcher.h"
+#include "lib/api/workload.h"
 #include "lib/runtime/deadline.h"
 
 #include <nlohmann/json.hpp>
@@ -10,11 +11,33 @@ namespace regatta::bench {
 namespace {
 
 constexpr Duration patience = std::chrono::minutes(5);
-/// Time after the last Workload was created, for the remaining writes about waiting Workloads.
-constexpr Duration settle = std::chrono::seconds(5);
+constexpr Duration look_every = std::chrono::seconds(5);
+constexpr double idle_seconds = 0.1;  ///< CPU time between two looks, at most
 
 Task<> wait_for_workloads(Watcher& watcher, std::size_t count) {
   while (watcher.seen() < count && watcher.error().empty()) co_await watcher.changed().wait();
+}
+
+/// Until what is left to write about waiting Workloads is written.
+Task<> wait_idle(const Process& manager, Clock& clock) {
+  for (double before = manager.usage().cpu_seconds;;) {
+    co_await clock.sleep_for(look_every);
+    const double now = manager.usage().cpu_seconds;
+    if (now - before < idle_seconds) co_return;
+    before = now;
+  }
+}
+
+/// The Workloads that the workers hold.
+Task<Result<std::size_t>> count_copies(Federation& fleet) {
+  std::size_t all = 0;
+  for (const auto& cluster : fleet.clusters()) {
+    if (cluster.get() == &fleet.hub()) continue;
+    const auto there = co_await cluster->client().list<api::Workload>();
+    if (!there) co_return there.error();
+    all += there->size();
+  }
+  co_return all;
 }
 
 Task<> fill(Federation& fleet, Ground ground, MemoryOptions options, Status* outcome) {
@@ -30,7 +53,7 @@ Task<> fill(Federation& fleet, Ground ground, MemoryOptions options, Status* out
   const auto count = static_cast<std::size_t>(options.workloads);
   co_await first_of(watcher.run(), wait_for_workloads(watcher, count));
   if (!watcher.error().empty()) *outcome = Error(Errc::unavailable, watcher.error());
-  co_await ground.clock.sleep_for(settle);
+  co_await wait_idle(fleet.hub().manager(), ground.clock);
 }
 
 }  // namespace
@@ -39,7 +62,7 @@ Task<int> memory(Ground ground, MemoryOptions options) {
   FederationOptions shape;
   shape.workers = options.workers;
   shape.slots = 10;
-  shape.hub_slots = 10 * options.workers;
+  shape.hub_slots = options.offered ? options.workloads : 10 * options.workers;
   auto fleet = co_await Federation::start(ground, shape);
   Status outcome = Error(Errc::timeout, "the workloads were not there in time");
   if (fleet) {
@@ -48,9 +71,12 @@ Task<int> memory(Ground ground, MemoryOptions options) {
     Task<> filling = fill(**fleet, ground, options, &outcome);
     co_await finishes_before(ground.clock, ground.clock.steady() + patience, std::move(filling));
     const Usage after = manager.usage();
+    const auto copies = co_await count_copies(**fleet);
+    if (!copies) outcome = copies.error();
     if (outcome) {
       const auto megabytes = [](std::int64_t bytes) { return static_cast<double>(bytes) / 1e6; };
       const Json result = {{"workloads", options.workloads},
+                           {"copies", *copies},
                            {"hub_manager_rss_mb", megabytes(after.rss_bytes)},
                            {"hub_manager_peak_rss_mb", megabytes(after.peak_rss_bytes)},
                            {"hub_manager_idle_rss_mb", megabytes(before.rss_bytes)},

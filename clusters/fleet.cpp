@@ -40,6 +40,7 @@ Fleet::Fleet(LocalCluster& local, Connector& connector, TaskScope& scope, Remote
       deps_(std::move(deps)),
       log_(local.log.named("clusters")),
       queue_(local.clock, scope, Backoff{Duration(100), std::chrono::seconds(30)}) {
+  deps_.templates = &local.templates();
   if (profiles) {
     plugins_ = std::move(profiles->plugins);
     profiles_ = std::make_unique<kube::Informer<api::ClusterProfile>>(

@@ -116,6 +116,8 @@ class LocalCluster {
 
   /// The objects that decisions read.
   const jobs::Lookup& objects() const { return lookup_; }
+  /// What objects share, so that equal ones take little memory.
+  api::TemplatePool& templates() { return templates_; }
 
   kube::EventRecorder& events;
   Clock& clock;

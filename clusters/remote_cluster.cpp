@@ -3,6 +3,7 @@
 #include "jobs/elastic.h"
 #include "jobs/read_job.h"
 #include "lib/api/names.h"
+#include "lib/api/template_pool.h"
 #include "lib/base/contains.h"
 #include "lib/runtime/backoff.h"
 #include "lib/runtime/deadline.h"
@@ -22,6 +23,11 @@ bool only_serves_on(const jobs::JobPtr& before, const jobs::JobPtr& after) {
   const api::ObjectMeta &a = before->metadata(), &b = after->metadata();
   return a.uid == b.uid && a.generation == b.generation && a.labels == b.labels &&
          a.annotations == b.annotations && a.deleting() == b.deleting();
+}
+
+kube::Informer<api::Workload>::Transform sharing(api::TemplatePool* templates) {
+  if (!templates) return nullptr;
+  return [templates](api::Workload& copy) { templates->share(&copy); };
 }
 
 }  // namespace
@@ -67,7 +73,7 @@ RemoteCluster::RemoteCluster(RemoteClusterDeps deps, std::string name, WorkerCon
         d.config.base_path = connection.base_path;
         return d;
       }()),
-      workloads(informer_deps("workloads"), options()),
+      workloads(informer_deps("workloads"), options(), sharing(deps_.templates)),
       jobs(job_store_deps()),
       stopping_(deps_.executor) {
   jobs.add_index(by_workload, [](const jobs::GenericJob& job) {
@@ -103,6 +109,7 @@ JobStoreDeps RemoteCluster::job_store_deps() {
   // A worker that lets the hub have some kinds is used for these.
   store.options.forbidden_is_absent = true;
   store.options.rest = rest_of_kinds;
+  store.pool = deps_.templates;
   return store;
 }
 

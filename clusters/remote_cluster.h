@@ -32,6 +32,8 @@ struct RemoteClusterDeps {
   std::function<void(const std::string& cluster, const kube::RequestSeen&)> observer;
   kube::ListLimits limits;                    ///< of each kind
   const net::SendGate* write_gate = nullptr;  ///< asked before each write; null: they may leave
+  /// What copies share with the hub's objects and with one another; null: nothing.
+  api::TemplatePool* templates = nullptr;
 };
 
 /// A live connection to one worker: our Workloads and Jobs there, kept up to date by watches that

@@ -75,6 +75,24 @@ TEST_F(BadWorkers, OneThatHangsOnTheCreationOfJobsDelaysNoJobOfTheOthers) {
   until("all run", [&] { return jobs_on("east") == recorded_on("east"); }, 2min);
 }
 
+// The request may still arrive, so the job would run twice.
+TEST_F(BadWorkers, OneThatMayStillCreateAJobKeepsItFromTheNextWinner) {
+  start();
+  stop_all_but_east();
+  settle();
+  network_.faults("east").concerns = posts_to("jobs");
+  network_.faults("east").hang_before = 1;
+  submit(1);
+  until("recorded", [&] { return recorded_on("east") == 1; });
+  ASSERT_TRUE(workers_.at("west").cluster->patch(api::ClusterQueue::resource, api::ObjectKey("cq"),
+                                                 R"({"spec":{"stopPolicy":"None"}})"));
+  ASSERT_TRUE(cluster_.patch(api::MultiKueueConfig::resource, api::ObjectKey("all"),
+                             R"({"spec":{"clusters":["north","west"]}})"));
+  settle(9s);
+  EXPECT_EQ(jobs_on("west"), 0) << "the request to the first winner may still arrive";
+  until("running elsewhere", [&] { return jobs_on("west") == 1; }, 30s);
+}
+
 TEST_F(BadWorkers, OneThatRefusesOneKindOfWriteIsNotLost) {
   start();
   network_.faults("east").concerns = posts_to("workloads");

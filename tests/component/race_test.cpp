@@ -97,6 +97,24 @@ TEST_F(Federation, AJobRacesRunsOnOneWorkerAndLeavesNothingBehind) {
   }
 }
 
+TEST_F(Federation, TheHubKeepsOneSpecOfPodsForAJobAndItsCopies) {
+  start_all({"east", "north"});
+  for (auto& [where, worker] : workers_) worker.manager.reset();  // so that both copies wait
+  apply(remote_job_yaml("j"));
+  settle();
+  const auto spec_of = [](const api::Workload& workload) {
+    return &workload.spec.pod_sets.at(0).pod_template.spec();
+  };
+  manager::Core& hub = manager_->core();
+  const api::ObjectKey name = workload_of("j")->metadata.key();
+  const auto ours = hub.local().workloads.get(name);
+  for (const char* worker : {"east", "north"}) {
+    const auto copy = hub.fleet().find(worker)->remote->workloads.get(name);
+    ASSERT_TRUE(copy) << worker;
+    EXPECT_EQ(spec_of(*copy), spec_of(*ours)) << worker;
+  }
+}
+
 TEST_F(Federation, AJobWithManyPodsIsFollowedAtAMeasuredPace) {
   start_all({"east"});
   TestCluster& east = *workers_.at("east").cluster;
