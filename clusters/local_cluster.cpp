@@ -76,6 +76,7 @@ LocalCluster::LocalCluster(LocalClusterDeps deps)
       log(deps.log),
       system_namespace(deps.system_namespace),
       client_(deps.client),
+      hub_(deps.hub),
       workloads(informer_deps(deps, "informer.workloads"), remembering_many(),
                 [this](auto& workload) { templates_.share(&workload); }),
       jobs(job_store_deps(deps, &templates_)),
@@ -180,13 +181,14 @@ void LocalCluster::start(TaskScope& scope) {
   scope.spawn("informer topologies", topologies.run());
   scope.spawn("places", watch_places(scope));
   scope.spawn("informer admissionchecks", checks.run());
-  scope.spawn("informer multikueueclusters", multikueue_clusters.run());
-  scope.spawn("informer multikueueconfigs", multikueue_configs.run());
   scope.spawn("informer workloadpriorityclasses", workload_priority_classes.run());
   scope.spawn("informer priorityclasses", priority_classes.run());
   scope.spawn("informer namespaces", namespaces.run());
   scope.spawn("informer limitranges", limit_ranges.run());
   scope.spawn("informer runtimeclasses", runtime_classes.run());
+  if (!hub_) return;
+  scope.spawn("informer multikueueclusters", multikueue_clusters.run());
+  scope.spawn("informer multikueueconfigs", multikueue_configs.run());
   scope.spawn("informer secrets", secrets.run());
 }
 
@@ -200,14 +202,16 @@ Task<> LocalCluster::wait_synced() {
   co_await flavors.wait_synced();
   co_await topologies.wait_synced();
   co_await checks.wait_synced();
-  co_await multikueue_clusters.wait_synced();
-  co_await multikueue_configs.wait_synced();
   co_await workload_priority_classes.wait_synced();
   co_await priority_classes.wait_synced();
   co_await namespaces.wait_synced();
   co_await limit_ranges.wait_synced();
   co_await runtime_classes.wait_synced();
-  co_await secrets.wait_synced();
+  if (hub_) {
+    co_await multikueue_clusters.wait_synced();
+    co_await multikueue_configs.wait_synced();
+    co_await secrets.wait_synced();
+  }
   if (uses_topology()) co_await nodes.wait_synced();
 }
 
@@ -227,14 +231,16 @@ Task<> LocalCluster::catch_up() {
   all.push_back(flavors.catch_up());
   all.push_back(topologies.catch_up());
   all.push_back(checks.catch_up());
-  all.push_back(multikueue_clusters.catch_up());
-  all.push_back(multikueue_configs.catch_up());
   all.push_back(workload_priority_classes.catch_up());
   all.push_back(priority_classes.catch_up());
   all.push_back(namespaces.catch_up());
   all.push_back(limit_ranges.catch_up());
   all.push_back(runtime_classes.catch_up());
-  all.push_back(secrets.catch_up());
+  if (hub_) {
+    all.push_back(multikueue_clusters.catch_up());
+    all.push_back(multikueue_configs.catch_up());
+    all.push_back(secrets.catch_up());
+  }
   if (pods.has_synced()) all.push_back(pods.catch_up());
   if (nodes.has_synced()) all.push_back(nodes.catch_up());
   co_await all_of(std::move(all));

@@ -36,6 +36,9 @@ struct LocalClusterDeps {
   jobs::JobKinds kinds;          ///< the kinds that are followed
   /// When false, flavors are read as if they named no topology.
   bool topology = true;
+  /// When false, this cluster is no hub: MultiKueueClusters, MultiKueueConfigs and Secrets are not
+  /// watched, as if there were none.
+  bool hub = true;
 };
 
 /// Decides what a part of a Workload should be; nullopt when the part may stay as it is.
@@ -126,6 +129,7 @@ class LocalCluster {
 
  private:
   kube::Client& client_;
+  const bool hub_;
   api::TemplatePool templates_;  ///< declared before the informers, which fill it
 
  public:

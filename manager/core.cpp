@@ -26,7 +26,8 @@ clusters::LocalClusterDeps local_deps(const CoreDeps& deps, const CoreConfig& co
           deps.log,
           config.system_namespace,
           config.kinds,
-          config.topology};
+          config.topology,
+          config.multikueue};
 }
 
 kube::InformerDeps informer_deps(const CoreDeps& deps) {

@@ -284,6 +284,18 @@ class Permissions(unittest.TestCase):
                               + in_file.replace(",", "\\,")))
         self.assertFalse(reads(*[p.replace("true", "false") for p in PROFILES]))
 
+    def test_a_cluster_that_is_no_hub_reads_nothing_of_workers(self):
+        def all_of(*args):
+            return {(ns, one) for ns, rules in self.manager(*args).items()
+                    for one in permissions.granted(rules)}
+        no_hub = ["--set=controllerManager.featureGates[0].name=MultiKueue",
+                  "--set=controllerManager.featureGates[0].enabled=false"]
+        gone = all_of() - all_of(*no_hub)
+        self.assertEqual({(ns, r) for ns, (_, _, r) in gone}, {
+            (charts.NAMESPACE, "secrets"), (None, "multikueueclusters"), (None, "multikueueconfigs"),
+            (None, "multikueueclusters/status"), (None, "placements"), (None, "placementdecisions")})
+        self.assertFalse(all_of(*no_hub) - all_of())
+
     MANAGED = ["--set=managedClusters.enabled=true", "--set=managedClusters.settings.connection=Proxy",
                "--set=managedClusters.settings.proxyURL=https://proxy"]
     REQUEST = "--set=managedClusters.settings.accounts=Request"

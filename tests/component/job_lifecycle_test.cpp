@@ -10,6 +10,24 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
+// So a worker's manager needs no right to read Secrets.
+TEST_F(OneCluster, AClusterThatIsNoHubAsksForNothingOfWorkers) {
+  manager::CoreConfig config;
+  config.multikueue = false;
+  apply(flavor_yaml);
+  apply(cluster_queue_yaml);
+  apply(local_queue_yaml);
+  start_manager(std::move(config));
+  apply(job_yaml("j", 2));
+  until("started", [&] { return !job("j").spec.suspend.value_or(true); });
+  settle();
+  for (const char* of_a_hub :
+       {"secrets", "multikueueclusters", "multikueueconfigs", "placements"}) {
+    EXPECT_EQ(manager_->requests.str().find(of_a_hub), std::string::npos)
+        << manager_->requests.str();
+  }
+}
+
 TEST_F(OneCluster, AJobWaitsRunsAndFinishes) {
   start_with_queues();
   manager_->requests.clear();

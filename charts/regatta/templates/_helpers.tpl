@@ -148,16 +148,29 @@ whether their objects are sent to workers. The manager takes the plural for a re
 {{- (include "regatta.givenConfig" . | fromYaml).namespace | default .Release.Namespace -}}
 {{- end -}}
 
-{{/* "true" when workers may come from ClusterProfiles. */}}
-{{- define "regatta.clusterProfiles" -}}
-{{- $config := include "regatta.givenConfig" . | fromYaml -}}
-{{- $on := dig "featureGates" "MultiKueueClusterProfile" false $config -}}
-{{- range .Values.controllerManager.featureGates -}}
-{{- if eq .name "MultiKueueClusterProfile" -}}
+{{/* "true" when the feature gate is on: .gate its name, .default, .root. */}}
+{{- define "regatta.gate" -}}
+{{- $gate := .gate -}}
+{{- $config := include "regatta.givenConfig" .root | fromYaml -}}
+{{- $on := dig "featureGates" $gate .default $config -}}
+{{- range .root.Values.controllerManager.featureGates -}}
+{{- if eq .name $gate -}}
 {{- $on = .enabled -}}
 {{- end -}}
 {{- end -}}
 {{- if $on -}}true{{- end -}}
+{{- end -}}
+
+{{/* "true" when the cluster may be a hub. */}}
+{{- define "regatta.multiKueue" -}}
+{{- include "regatta.gate" (dict "root" . "gate" "MultiKueue" "default" true) -}}
+{{- end -}}
+
+{{/* "true" when workers may come from ClusterProfiles. */}}
+{{- define "regatta.clusterProfiles" -}}
+{{- if include "regatta.multiKueue" . -}}
+{{- include "regatta.gate" (dict "root" . "gate" "MultiKueueClusterProfile" "default" false) -}}
+{{- end -}}
 {{- end -}}
 
 {{/* multiKueue.managedClusters of the Configuration, or of the values, as YAML; empty: there are no such workers. */}}
