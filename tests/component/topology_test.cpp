@@ -325,6 +325,42 @@ spec: {nodeName: )" +
   until("moved", [&] { return place() != host; });
 }
 
+// A pod that was sent to a node and can never run there fails, and no other one of its name.
+TEST_F(PlacedPods, APodThatIsMadeAgainDoesNotFailForTheOneBefore) {
+  start("8xCPU");
+  apply(bare_workload);
+  until("placed", [&] {
+    const auto workload = cluster_.get<api::Workload>(key("bare"));
+    return workload && workload->status.admission;
+  });
+  const auto pod = [&](const std::string& annotations) {
+    apply("apiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: default, annotations: {" +
+          annotations +
+          "}}\nspec: {containers: [{name: c, image: i}], "
+          "nodeSelector: {kubernetes.io/hostname: cpu-0}}");
+  };
+  const std::string sent =
+      "kueue.x-k8s.io/workload: bare, kueue.x-k8s.io/podset-required-topology: "
+      "kubernetes.io/hostname";
+  pod(sent);
+  settle();
+  const auto phase = [&] { return cluster_.get<api::Pod>(key("p"))->status.phase; };
+  EXPECT_EQ(phase(), "Pending");
+  manager_->faults().delay_min = manager_->faults().delay_max = 2s;
+  ASSERT_TRUE(cluster_.patch(api::Node::resource, api::ObjectKey("cpu-0"),
+                             R"({"spec":{"taints":[{"key":"k","effect":"NoSchedule"}]}})"));
+  settle(2500ms);  // it is known, and the write is on its way
+  kube::DeleteOptions now;
+  now.grace_period_seconds = 0;
+  ASSERT_TRUE(cluster_.remove(api::Pod::resource, key("p"), now));
+  pod("other: pod");
+  settle(20s);
+  EXPECT_EQ(phase(), "Pending");
+  ASSERT_TRUE(cluster_.remove(api::Pod::resource, key("p"), now));
+  pod(sent);
+  until("failed", [&] { return phase() == "Failed"; });
+}
+
 TEST_F(PlacedPods, WithoutAnotherNodeTheWorkloadIsEvicted) {
   start("4xCPU");
   apply(placed_job("j", 4, one_rack));
