@@ -110,6 +110,31 @@ def sandbox_demo(env):
     assert not kept, f"processes of the demo are left: {kept}"
 
 
+@scenario
+def sandbox_demo_whose_manager_dies(env):
+    """Nothing starts it again, so the demo ends with its name, and does not wait for the race."""
+    sandbox = Sandbox(env)
+    # Stderr is not a pipe, which could fill up and hold the demo.
+    with open(os.path.join(env.folder, "demo.log"), "w+") as log:
+        demo = subprocess.Popen([sandbox.lab, "demo", "--jobs", "2000", "--dir", sandbox.folder],
+                                stdin=subprocess.DEVNULL, stdout=log, stderr=log, text=True)
+        try:
+            wait_for("a job to finish", lambda: ") finished" in read(log.name), 60)
+            os.kill(sandbox.component("hub-manager")["pid"], signal.SIGKILL)
+            assert demo.wait(30 * slowness()) == 1, demo.returncode
+        finally:
+            demo.kill()
+    said = read(log.name)
+    assert "hub-manager ended in mid-race" in said, said[-1500:]
+    kept = [p for p in os.listdir("/proc") if p.isdigit() and names_folder(p, sandbox.folder)]
+    assert not kept, f"processes of the demo are left: {kept}"
+
+
+def read(path):
+    with open(path) as f:
+        return f.read()
+
+
 def names_folder(pid, folder):
     try:
         with open(f"/proc/{pid}/cmdline", "rb") as f:
