@@ -227,7 +227,8 @@ class EmbeddedCluster(Cluster):
 
     def start_server(self):
         argv = [self.suite.lab, "apiserver", "--dir", self.folder, "--port", self.port,
-                "--data-dir", os.path.join(self.folder, "data"), "--fleet", self.fleet]
+                "--data-dir", os.path.join(self.folder, "data"), "--fleet", self.fleet,
+                "--crd-delay-ms", 200]
         if self.faults:
             argv += ["--faults", json.dumps(self.faults)]
         if self.apart:

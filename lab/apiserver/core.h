@@ -43,6 +43,10 @@ struct ServerOptions {
   std::size_t body_bytes_max = 3 * 1024 * 1024;
   /// How long a read of a future version waits for it.
   Duration future_version_wait = std::chrono::seconds(3);
+  /// How long a CustomResourceDefinition has no conditions, and how long after each change of it
+  /// the storage of its kind starts, so that creations are answered with 429. Only while run()
+  /// runs: at first, definitions count at once.
+  Duration definition_delay{0};
   /// Where objects survive restarts; empty: in memory only.
   std::string data_dir;
   /// The way to webhooks; null: none can be reached.
@@ -64,6 +68,8 @@ struct Core {
   /// The APIResourceLists of the available APIServices, by group and version.
   std::map<std::pair<std::string, std::string>, Json> remote;
   Conversions* conversions = nullptr;  ///< set before the first request
+  /// When creations of a custom resource begin to succeed, by its plural and group.
+  std::map<std::string, SteadyPoint> storage_starts;
 };
 
 }  // namespace regatta::apiserver

@@ -87,7 +87,7 @@ void Definitions::after_write(const ResourceType& type, const std::string& name,
   if (busy_) return;
   busy_ = true;
   if (type.group_resource() == definitions_shelf) {
-    if (object && !is_deleting(*object)) establish(name);
+    if (object && !is_deleting(*object)) establish_in_time(name, *object);
   } else if (type.custom && !object) {
     finish_if_empty(type.group_resource());
   }
@@ -98,6 +98,36 @@ void Definitions::put_status(Json definition, const Json& before) {
   track_update(definition, before,
                {*type_, std::string(server_manager), "status", core_.clock.now()});
   writer_.put_internal(*type_, std::move(definition));
+}
+
+void Definitions::establish_in_time(const std::string& name, const Json& definition) {
+  if (!delayed_) return establish(name);
+  const SteadyPoint then = core_.clock.steady() + core_.options.definition_delay;
+  core_.storage_starts[name] = then;
+  // What is served goes on being served, as it is now.
+  if (is_established(definition)) return establish(name);
+  waiting_.emplace_back(then, name);
+  written_.notify_all();
+}
+
+Task<> Definitions::run() {
+  delayed_ = core_.options.definition_delay > Duration(0);
+  for (const Json& definition : all()) {
+    if (is_established(definition) || is_deleting(definition)) continue;
+    establish_in_time(text_at(definition, {"metadata", "name"}), definition);
+  }
+  for (;;) {
+    while (waiting_.empty()) co_await written_.wait();
+    const auto [then, name] = waiting_.front();
+    co_await core_.clock.sleep_until(then);
+    waiting_.pop_front();
+    const Json present = definition(name);
+    if (present.is_null() || is_deleting(present)) continue;
+    busy_ = true;
+    establish(name);
+    busy_ = false;
+    core_.storage_starts[name] = core_.clock.steady() + core_.options.definition_delay;
+  }
 }
 
 void Definitions::establish(const std::string& name) {
@@ -214,6 +244,13 @@ void Definitions::finish_if_empty(const std::string& name) {
 std::optional<Failure> Definitions::refuse_create(Core& core, const ResourceType& type,
                                                   const std::string& name) {
   if (!type.custom) return std::nullopt;
+  const auto starts = core.storage_starts.find(type.group_resource());
+  if (starts != core.storage_starts.end() && core.clock.steady() < starts->second) {
+    Failure failure{429, "TooManyRequests", "storage is (re)initializing"};
+    failure.details.emplace();
+    failure.details->retry_after_seconds = 1;
+    return failure;
+  }
   const StoredPtr definition = core.store.shelf(definitions_shelf).find("", type.group_resource());
   if (!definition || !is_deleting(definition->value())) return std::nullopt;
   return forbidden(type, name,

@@ -16,6 +16,7 @@
 #include "lib/manifest/json_access.h"
 #include "lib/manifest/object_meta.h"
 #include "lib/manifest/schema/builtin.h"
+#include "lib/runtime/deadline.h"
 
 #include <nlohmann/json.hpp>
 
@@ -111,7 +112,12 @@ class Server::Impl {
     core_.store.go_back(snapshot);
     core_.registry = model.core_.registry;
   }
-  Task<> run() { return aggregation_.run(); }
+  Task<> run() {
+    std::vector<Task<>> all;
+    all.push_back(aggregation_.run());
+    all.push_back(definitions_.run());
+    return all_of(std::move(all));
+  }
   void compact() { core_.store.compact(); }
   Store& store() { return core_.store; }
   const Registry& registry() const { return core_.registry; }

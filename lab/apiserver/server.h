@@ -21,8 +21,8 @@ class Server final : public net::HttpHandler {
 
   Task<net::HttpResponse> handle(net::HttpRequest request) override;
 
-  /// Follows APIServices: whether their servers are available, and what they serve. Runs until
-  /// cancelled.
+  /// Follows APIServices: whether their servers are available, and what they serve; and establishes
+  /// definitions with ServerOptions::definition_delay. Runs until cancelled.
   Task<> run();
 
   /// Drops all watch history, as a compaction and a restart do: resumed watches get 410.

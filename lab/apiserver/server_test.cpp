@@ -410,6 +410,56 @@ TEST_F(ServerTest, AListGoesOnWithWhatWasThereWhenItBegan) {
   EXPECT_EQ(names(Json::parse(send("GET", maps).body)), "a c d! da ");
 }
 
+// As a kube-apiserver does it.
+TEST_F(ServerTest, DefinitionsMayTakeAMomentToCount) {
+  ServerOptions options;
+  options.tokens["admin"] = UserInfo{"admin", "", {"system:masters"}, {}};
+  options.definition_delay = std::chrono::milliseconds(200);
+  server_ = std::make_unique<Server>(world_.executor(), world_, world_.rng, options);
+  scope_.spawn("server", server_->run());
+  world_.settle();
+  const std::string crds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+  const std::string widgets = "/apis/example.dev/v1/namespaces/default/widgets";
+  const Json schema = {
+      {"openAPIV3Schema", {{"type", "object"}, {"x-kubernetes-preserve-unknown-fields", true}}}};
+  ASSERT_EQ(
+      send("POST", crds,
+           {{"metadata", {{"name", "widgets.example.dev"}}},
+            {"spec",
+             {{"group", "example.dev"},
+              {"scope", "Namespaced"},
+              {"names", {{"plural", "widgets"}, {"kind", "Widget"}}},
+              {"versions",
+               {{{"name", "v1"}, {"served", true}, {"storage", true}, {"schema", schema}}}}}}})
+          .status,
+      201u);
+  const auto status = [&] {
+    return Json::parse(send("GET", crds + "/widgets.example.dev").body)["status"];
+  };
+  EXPECT_TRUE(status()["conditions"].is_null());
+  EXPECT_EQ(send("GET", widgets).status, 404u);
+  const auto create = [&](const char* name) {
+    return send(
+        "POST", widgets,
+        {{"apiVersion", "example.dev/v1"}, {"kind", "Widget"}, {"metadata", {{"name", name}}}});
+  };
+  world_.run_for(std::chrono::milliseconds(210));
+  EXPECT_EQ(status()["conditions"].size(), 2u);
+  const net::HttpResponse early = create("early");
+  EXPECT_EQ(early.status, 429u);
+  EXPECT_EQ(early.headers.get("Retry-After"), "1");
+  world_.run_for(std::chrono::milliseconds(210));
+  EXPECT_EQ(create("a").status, 201u);
+  EXPECT_EQ(send("PATCH", crds + "/widgets.example.dev", {{"metadata", {{"labels", {{"l", "v"}}}}}})
+                .status,
+            200u);
+  EXPECT_EQ(create("b").status, 429u) << "its storage starts anew";
+  EXPECT_EQ(status()["conditions"].size(), 2u);
+  world_.run_for(std::chrono::milliseconds(210));
+  EXPECT_EQ(create("b").status, 201u);
+  scope_.stop();
+}
+
 TEST_F(ServerTest, AScaleIsOfTheObjectInTheUrl) {
   const std::string sets = "/apis/apps/v1/namespaces/default/replicasets";
   const Json labels = {{"a", "b"}};

@@ -37,6 +37,11 @@ void add_api_server(CLI::App* app, Action* action) {
   command->add_flag("--crds", options->crds, "Install Kueue's CRDs before serving");
   command->add_flag("--controllers,!--no-controllers", options->controllers,
                     "Garbage collection, namespaces, nodes and Jobs in the same process");
+  command
+      ->add_option("--crd-delay-ms", options->crd_delay_ms,
+                   "CRDs have no conditions for so long, and their kinds answer 429 at first")
+      ->check(CLI::Range(0, 60'000))
+      ->capture_default_str();
   command->add_option("--faults", options->faults,
                       "Failures on purpose as JSON, such as '{\"conflict\": 0.1, "
                       "\"latencyMs\": 20}'; GET /_regatta/faults lists them all");

@@ -95,6 +95,7 @@ class ApiServerProcess {
     apiserver::ServerOptions server_options;
     server_options.server_address = "127.0.0.1:" + std::to_string(port);
     server_options.data_dir = options_.data_folder;
+    server_options.definition_delay = Duration(options_.crd_delay_ms);
     server_options.outgoing = apiserver::make_https_outgoing(executor_, clock_, "", "");
     server_options.front_proxy = front_proxy_of(*files);
     if (!options_.faults.empty()) {

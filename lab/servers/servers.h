@@ -17,6 +17,7 @@ struct ApiServerOptions {
   bool pods = true;
   bool crds = false;        ///< install Kueue's CRDs before serving
   bool controllers = true;  ///< garbage collection, namespaces, and the fleet
+  int crd_delay_ms = 0;     ///< apiserver::ServerOptions::definition_delay
   std::string faults;       ///< JSON, as /_regatta/faults takes it; empty: none
   int parent = 0;           ///< end with this parent process; 0: no
   LogFormat log_format = LogFormat::console;
