@@ -113,6 +113,7 @@ class ApiServerProcess {
     tls.certificate_pem = files->server().certificate_pem;
     tls.key_pem = files->server().key_pem;
     tls.client_ca_pem = files->authority().certificate_pem();
+    tls.sessions = true;
     auto listener = net::listen_tls(executor_, "127.0.0.1", port, tls);
     if (!listener) return listener.error();
     http_ = std::make_unique<net::HttpServer>(executor_, clock_, std::move(*listener), *server_,

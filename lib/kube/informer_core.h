@@ -7,8 +7,8 @@
 #include "lib/kube/client.h"
 #include "lib/runtime/wakeup.h"
 
-#include <deque>
 #include <functional>
+#include <list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -162,10 +162,11 @@ class InformerCore {
     api::ObjectKey key;
     Object before, after;
   };
-  /// Objects that went, the latest at the end of `order`.
+  /// Objects that went, the latest at the end of `order`. Takes no memory until one does, because a
+  /// hub has informers for each worker.
   struct Gone {
     std::unordered_map<api::ObjectKey, Absence, api::KeyHash> how;
-    std::deque<api::ObjectKey> order;
+    std::list<api::ObjectKey> order;
   };
   /// A complete list on its way into the store.
   struct Listing {

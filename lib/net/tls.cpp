@@ -101,6 +101,17 @@ const BIO_METHOD* socket_method() {
   return method;
 }
 
+using SessionPtr = std::unique_ptr<SSL_SESSION, internal::FreeWith<SSL_SESSION_free>>;
+
+/// What the server that was dialled last gave, so that the next connection needs no certificates.
+/// It counts for a while only, so that a certificate that has ended or was replaced is noticed.
+struct LastSession {
+  SessionPtr session;       ///< null: none yet
+  std::string server_name;  ///< that the certificate was verified for
+  SteadyPoint verified{};
+  std::uint64_t resumed = 0;
+};
+
 /// TLS over the socket itself. Boost.Asio's stream holds 68 KB of buffers for each connection, and
 /// most connections wait; here a connection that waits has none.
 class TlsStream final : public ByteStream {
@@ -118,6 +129,10 @@ class TlsStream final : public ByteStream {
     socket_.native_non_blocking(true, ignored);
   }
 
+  /// A connection that was just closed says nothing against its session, as OpenSSL assumes unless
+  /// it has said goodbye.
+  ~TlsStream() override { SSL_set_shutdown(tls_.get(), SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN); }
+
   Task<Status> handshake() {
     error_code ec;
     const auto greet = [this](std::size_t*) { return SSL_do_handshake(tls_.get()); };
@@ -132,6 +147,31 @@ class TlsStream final : public ByteStream {
     co_return refused.within("TLS handshake");
   }
   SSL* native() { return tls_.get(); }
+
+  /// Goes on with the last session if that may be, and keeps in `last` what the server gives.
+  void use_sessions(std::shared_ptr<LastSession> last, std::string server_name, SteadyPoint now) {
+    last_ = std::move(last);
+    server_name_ = std::move(server_name);
+    verified_ = now;
+    SSL_set_ex_data(tls_.get(), index_of_stream(), this);
+    const bool fits = last_->session && last_->server_name == server_name_ &&
+                      now - last_->verified < TlsDialer::session_age_max;
+    if (!fits || SSL_set_session(tls_.get(), last_->session.get()) != 1) return;
+    offered_ = last_->verified;
+  }
+  /// After the handshake.
+  bool went_on() const { return SSL_session_reused(tls_.get()) == 1; }
+
+  /// OpenSSL's callback, after a handshake: takes the session.
+  static int keep_session(SSL* tls, SSL_SESSION* given) {
+    auto* const stream = static_cast<TlsStream*>(SSL_get_ex_data(tls, index_of_stream()));
+    if (!stream || !stream->last_ || SSL_SESSION_is_resumable(given) != 1) return 0;
+    LastSession& last = *stream->last_;
+    last.session.reset(given);
+    last.server_name = stream->server_name_;
+    last.verified = stream->went_on() ? stream->offered_ : stream->verified_;
+    return 1;
+  }
 
   Task<Result<std::size_t>> read_some(std::span<char> into) override {
     if (!greeted_) {
@@ -208,12 +248,21 @@ class TlsStream final : public ByteStream {
     return {static_cast<int>(first), asio::error::get_ssl_category()};
   }
 
+  static int index_of_stream() {
+    static const int index = SSL_get_ex_new_index(0, nullptr, nullptr, nullptr, nullptr);
+    return index;
+  }
+
   static constexpr unsigned in_a_row_max = 8;
   tcp::socket socket_;
   std::unique_ptr<SSL, internal::FreeWith<SSL_free>> tls_;
   bool greeted_;
   unsigned in_a_row_ = 0;
   PeerIdentity peer_;
+  std::shared_ptr<LastSession> last_;  ///< of a client; may be null
+  std::string server_name_;
+  SteadyPoint verified_{};  ///< when the certificate is verified, if it has to be
+  SteadyPoint offered_{};   ///< when that of the session was that the greeting offers
 };
 
 struct FreeChain {
@@ -255,9 +304,14 @@ Result<std::shared_ptr<ssl::context>> server_context(const TlsServerOptions& opt
   auto context = std::make_shared<ssl::context>(ssl::context::tls_server);
   set_floor(*context);
   SSL_CTX_set_session_cache_mode(context->native_handle(), SSL_SESS_CACHE_OFF);
-  // Without tickets nothing ever arrives on an idle connection, so clients can tell a stale one.
-  SSL_CTX_set_options(context->native_handle(), SSL_OP_NO_TICKET);
-  SSL_CTX_set_num_tickets(context->native_handle(), 0);
+  if (options.sessions) {
+    static constexpr unsigned char of_regatta[] = "regatta";
+    SSL_CTX_set_session_id_context(context->native_handle(), of_regatta, sizeof(of_regatta) - 1);
+    SSL_CTX_set_num_tickets(context->native_handle(), 1);
+  } else {
+    SSL_CTX_set_options(context->native_handle(), SSL_OP_NO_TICKET);
+    SSL_CTX_set_num_tickets(context->native_handle(), 0);
+  }
   if (auto used = use_key_pair(*context, options.certificate_pem, options.key_pem); !used) {
     return used.error();
   }
@@ -353,15 +407,21 @@ SSL_CTX* client_context() {
     ssl::context context(ssl::context::tls_client);
     set_floor(context);
     context.set_verify_mode(ssl::verify_peer);
+    // Each dialer keeps its own.
+    SSL_CTX_set_session_cache_mode(context.native_handle(),
+                                   SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
+    SSL_CTX_sess_set_new_cb(context.native_handle(), TlsStream::keep_session);
     SSL_CTX_up_ref(context.native_handle());
     return context.native_handle();
   }();
   return made;
 }
 
-Task<Result<std::unique_ptr<ByteStream>>> greet(std::unique_ptr<TlsStream> stream) {
+Task<Result<std::unique_ptr<ByteStream>>> greet(std::unique_ptr<TlsStream> stream,
+                                                std::shared_ptr<LastSession> last) {
   const Status greeting = co_await stream->handshake();
   if (!greeting) co_return greeting.error();
+  if (stream->went_on()) ++last->resumed;
   std::unique_ptr<ByteStream> ready = std::move(stream);
   co_return std::move(ready);
 }
@@ -371,6 +431,7 @@ Task<Result<std::unique_ptr<ByteStream>>> greet(std::unique_ptr<TlsStream> strea
 struct TlsDialer::Context {
   Client client;
   std::string server_name;
+  std::shared_ptr<LastSession> last = std::make_shared<LastSession>();
 };
 
 TlsDialer::TlsDialer(Clock& clock, std::shared_ptr<Resolver> resolver,
@@ -378,6 +439,10 @@ TlsDialer::TlsDialer(Clock& clock, std::shared_ptr<Resolver> resolver,
     : clock_(clock), resolver_(std::move(resolver)), context_(std::move(context)) {}
 
 TlsDialer::~TlsDialer() = default;
+
+std::uint64_t TlsDialer::resumed() const {
+  return context_->last->resumed;
+}
 
 Result<std::shared_ptr<TlsDialer>> TlsDialer::create(Clock& clock, const TlsClientOptions& options,
                                                      std::shared_ptr<Resolver> resolver) {
@@ -397,7 +462,9 @@ Result<std::shared_ptr<TlsDialer>> TlsDialer::create(Clock& clock, const TlsClie
     auto used = use_key_pair(reader, options.certificate_pem, options.key_pem);
     if (!used) return used.error().within("client credentials");
   }
-  auto context = std::unique_ptr<Context>(new Context{client_of(reader), options.server_name});
+  auto context = std::make_unique<Context>();
+  context->client = client_of(reader);
+  context->server_name = options.server_name;
   return std::shared_ptr<TlsDialer>(new TlsDialer(clock, std::move(resolver), std::move(context)));
 }
 
@@ -414,8 +481,11 @@ Task<Result<std::unique_ptr<ByteStream>>> TlsDialer::dial(std::string host, std:
   if (!expect_name(stream->native(), name)) {
     co_return Error(Errc::invalid, "not usable as a server name: " + name);
   }
-  auto ready = co_await with_deadline(clock_, deadline, greet(std::move(stream)));
+  const std::shared_ptr<LastSession> last = context_->last;
+  stream->use_sessions(last, name, clock_.steady());
+  auto ready = co_await with_deadline(clock_, deadline, greet(std::move(stream), last));
   if (ready) co_return std::move(*ready);
+  last->session.reset();
   co_return ready.error().within("connecting to " + host_and_port(host, port));
 }
 

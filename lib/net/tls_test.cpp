@@ -129,6 +129,97 @@ TEST_F(Tls, ClientsOfOneProcessShareNeitherTrustNorIdentity) {
   EXPECT_EQ(ask()->body, "dev");
 }
 
+/// Requests with a connection for each, by one dialer.
+struct TlsSessions : Tls {
+  /// Runs ahead of the system's.
+  class LaterClock final : public Clock {
+   public:
+    TimePoint now() const override { return real_.now() + ahead; }
+    SteadyPoint steady() const override { return real_.steady() + ahead; }
+    Task<> sleep_until(SteadyPoint t) override { return real_.sleep_until(t - ahead); }
+    Duration ahead{0};
+
+   private:
+    SystemClock real_;
+  };
+
+  Task<> request(std::string host, std::string* out) {
+    HttpClient client(co_await asio::this_coro::executor, late, dialer, host, port);
+    HttpRequest request("GET", "/");
+    SendOptions send;
+    send.deadline = late.steady() + 10s;
+    const auto answer = co_await client.send(std::move(request), send);
+    *out = answer ? answer->body : answer.error().what();
+  }
+  Task<> all(std::vector<std::function<void(TlsListener&)>> steps, TlsListener* listener,
+             std::vector<std::string>* out) {
+    for (const auto& step : steps) {
+      if (step) step(*listener);
+      co_await request("127.0.0.1", &out->emplace_back());
+      out->back() += dialer->resumed() > resumed ? " resumed" : "";
+      resumed = dialer->resumed();
+    }
+  }
+  /// The answers to as many requests as there are steps, each of which comes first.
+  std::vector<std::string> ask_after(std::vector<std::function<void(TlsListener&)>> steps) {
+    dialer = TlsDialer::create(late, options).value();
+    resumed = 0;
+    auto listener = listen_tls(io.get_executor(), "127.0.0.1", 0, server);
+    TlsListener* raw = listener->get();
+    port = raw->port();
+    HttpServer http(io.get_executor(), clock, std::move(*listener), handler);
+    TaskScope scope(io.get_executor());
+    std::vector<std::string> answers;
+    auto body = [&]() -> Task<> {
+      co_await all(steps, raw, &answers);
+      asio::post(io, [&] { scope.stop(); });
+    };
+    scope.spawn("server", http.run());
+    scope.spawn("client", body());
+    io.restart();
+    io.run();
+    return answers;
+  }
+
+  LaterClock late;
+  std::shared_ptr<TlsDialer> dialer;
+  std::uint64_t resumed = 0;
+};
+
+TEST_F(TlsSessions, ALaterConnectionGoesOnWithTheSessionOfAnEarlierOne) {
+  server.client_ca_pem = ca.certificate_pem();
+  server.sessions = true;
+  present(*ca.issue_client("dev", {"team"}, clock.now(), day));
+  EXPECT_THAT(ask_after({nullptr, nullptr, nullptr}),
+              ElementsAre("dev,team", "dev,team resumed", "dev,team resumed"));
+  server.sessions = false;
+  EXPECT_THAT(ask_after({nullptr, nullptr}), ElementsAre("dev,team", "dev,team"));
+}
+
+TEST_F(TlsSessions, TheCertificateIsVerifiedAnewEachHour) {
+  server.sessions = true;
+  const auto later = [&](Duration by) { return [this, by](TlsListener&) { late.ahead += by; }; };
+  EXPECT_THAT(ask_after({nullptr, later(59min), later(2min), later(59min)}),
+              ElementsAre("", " resumed", "", " resumed"));
+}
+
+TEST_F(TlsSessions, AServerWithAnotherCertificateIsVerified) {
+  server.sessions = true;
+  const auto reload = [&](CertificateAuthority& authority) {
+    return [this, &authority](TlsListener& listener) {
+      const KeyPair fresh = *authority.issue_server({"api", {}, {"127.0.0.1"}}, clock.now(), day);
+      TlsServerOptions changed{fresh.certificate_pem, fresh.key_pem, "", false, true};
+      ASSERT_TRUE(listener.reload(changed));
+    };
+  };
+  const auto answers = ask_after({nullptr, nullptr, reload(ca), nullptr, reload(other), nullptr});
+  ASSERT_EQ(answers.size(), 6U);
+  EXPECT_THAT(std::vector(answers.begin(), answers.begin() + 4),
+              ElementsAre("", " resumed", "", " resumed"));
+  EXPECT_THAT(answers[4], HasSubstr("certificate is not accepted"));
+  EXPECT_THAT(answers[5], HasSubstr("certificate is not accepted"));
+}
+
 TEST_F(Tls, ARequiredClientCertificateThatIsMissingIsDenied) {
   server.client_ca_pem = ca.certificate_pem();
   server.client_certificate_required = true;
