@@ -2,6 +2,7 @@
 import base64
 import json
 import re
+import subprocess
 import urllib.request
 
 from harness import objects
@@ -9,7 +10,9 @@ from harness.api import condition
 from harness.federation import holding, report
 from harness.prefix_proxy import PrefixProxy
 from harness.suite import scenario
+from harness.waiting import slowness
 
+from .explain import explain, workload_name
 from .race import check_finished, mixed
 
 
@@ -40,7 +43,7 @@ def credentials_rotated(env):
     fed.hub.kubectl.apply(objects.kubeconfig_secret("cpu", wrong))
     fed.wait_for("the kubeconfig is refused", lambda: holding(
         fed.hub.api.get("multikueueclusters", "cpu"), "Active", "False"), 30)
-    check_untold(fed, [*secrets, CANARY])
+    check_untold(env, fed, names[0], [*secrets, CANARY])
 
 
 CANARY = "canary-5d1f0c"
@@ -53,8 +56,9 @@ def secrets_of(fed, worker):
     return [user["user"]["token"] for user in config["users"]]
 
 
-def check_untold(fed, secrets):
-    """Neither logs nor events, statuses or metrics of the hub's manager have one of these."""
+def check_untold(env, fed, job, secrets):
+    """Neither logs nor events, statuses or metrics of the hub's manager have one of these, nor what the
+    commands print."""
     hub = fed.hub
     with open(hub.processes["manager"].log, encoding="utf-8") as log:
         told = {"log": log.read()}
@@ -62,6 +66,15 @@ def check_untold(fed, secrets):
         told["metrics"] = page.read().decode()
     for kind in ("events", "multikueueclusters", "admissionchecks"):
         told[kind] = json.dumps(hub.kubectl.run("get", kind, "-A", "-o", "json").json())
+    code, out, err = explain(env, hub, "workload", workload_name(fed, job), "-n", objects.NAMESPACE,
+                             "-o", "json")
+    assert code == 0, out + err
+    told["explain"] = out + err
+    looked = subprocess.run([env.suite.binary, "doctor", "--hub-kubeconfig", hub.kubeconfig()],
+                            capture_output=True, text=True, timeout=120 * slowness(),
+                            stdin=subprocess.DEVNULL)
+    told["doctor"] = looked.stdout + looked.stderr
+    assert "cpu" in told["doctor"], looked
     for place, text in told.items():
         for secret in secrets:
             assert secret not in text, f"{place} tells a secret: …{secret[-12:]}"
