@@ -22,7 +22,7 @@ net::HttpResponse refusal(unsigned status, const char* reason, const char* messa
 /// A server as one author reaches it: the history learns whose request each change comes from.
 class Door final : public net::HttpHandler {
  public:
-  Door(const LinkDeps& deps)
+  explicit Door(const LinkDeps& deps)
       : server_(deps.server),
         history_(deps.history),
         author_(deps.author),
