@@ -59,8 +59,7 @@ class Profiled(Federation):
 
     def define_profiles(self):
         self.hub.kubectl.apply(DEFINITION)
-        self.hub.kubectl.run("wait", "--for=condition=Established", "crd",
-                             DEFINITION["metadata"]["name"])
+        self.hub.wait_kinds()
 
     def describe(self, name, provider, **more):
         """The ClusterProfile of a worker. What is changed in it is another connection, without the
