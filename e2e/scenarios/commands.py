@@ -106,8 +106,7 @@ def sandbox_demo(env):
         assert expected in said, f"{expected!r} is missing in:\n{said}"
     none = sandbox.try_run("demo", "--kinds", "cronjob")
     assert none.returncode != 0 and "jobset" in none.stderr, none
-    kept = [p for p in os.listdir("/proc") if p.isdigit() and names_folder(p, sandbox.folder)]
-    assert not kept, f"processes of the demo are left: {kept}"
+    check_all_ended(sandbox)
 
 
 @scenario
@@ -126,13 +125,17 @@ def sandbox_demo_whose_manager_dies(env):
             demo.kill()
     said = read(log.name)
     assert "hub-manager ended in mid-race" in said, said[-1500:]
-    kept = [p for p in os.listdir("/proc") if p.isdigit() and names_folder(p, sandbox.folder)]
-    assert not kept, f"processes of the demo are left: {kept}"
+    check_all_ended(sandbox)
 
 
 def read(path):
     with open(path) as f:
         return f.read()
+
+
+def check_all_ended(sandbox):
+    kept = [p for p in os.listdir("/proc") if p.isdigit() and names_folder(p, sandbox.folder)]
+    assert not kept, f"processes of the demo are left: {kept}"
 
 
 def names_folder(pid, folder):

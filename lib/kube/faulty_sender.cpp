@@ -7,7 +7,6 @@
 #include <algorithm>
 
 namespace regatta::kube {
-namespace {
 
 net::HttpResponse status_response(unsigned code, const char* reason, const char* message) {
   const Json status = {{"apiVersion", "v1"},  {"kind", "Status"},   {"metadata", Json::object()},
@@ -17,6 +16,8 @@ net::HttpResponse status_response(unsigned code, const char* reason, const char*
   response.headers.set("Content-Type", "application/json");
   return response;
 }
+
+namespace {
 
 bool is_read(const net::HttpRequest& request) {
   return request.method == "GET";

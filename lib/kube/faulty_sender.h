@@ -10,6 +10,9 @@
 
 namespace regatta::kube {
 
+/// An answer with a Status that says "Failure", as an API server gives it.
+net::HttpResponse status_response(unsigned code, const char* reason, const char* message);
+
 /// Probabilities of what goes wrong with a request, each in [0, 1]. Change them at any time.
 struct NetworkFaults {
   /// The requests that something may go wrong with, apart from delays and partitions; null: all.

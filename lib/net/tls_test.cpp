@@ -73,22 +73,31 @@ struct Tls : ::testing::Test {
   /// The answer to one request. The second form does something in `between`.
   Result<HttpResponse> ask(std::string host = "127.0.0.1",
                            std::function<void(TlsListener&)> between = nullptr) {
+    Result<HttpResponse> answer = Error(Errc::timeout, "did not end");
+    const Status served = serve([&](TlsListener* listener) -> Task<> {
+      return exchange(listener, host, &answer, between);
+    });
+    if (!served) return served.error();
+    return answer;
+  }
+
+  /// Runs the server until `client` has ended.
+  Status serve(const std::function<Task<>(TlsListener*)>& client) {
     auto listener = listen_tls(io.get_executor(), "127.0.0.1", 0, server);
     if (!listener) return listener.error();
     TlsListener* raw = listener->get();
     port = raw->port();
     HttpServer http(io.get_executor(), clock, std::move(*listener), handler);
     TaskScope scope(io.get_executor());
-    Result<HttpResponse> answer = Error(Errc::timeout, "did not end");
     auto body = [&]() -> Task<> {
-      co_await exchange(raw, host, &answer, between);
+      co_await client(raw);
       asio::post(io, [&] { scope.stop(); });
     };
     scope.spawn("server", http.run());
     scope.spawn("client", body());
     io.restart();
     io.run();
-    return answer;
+    return ok();
   }
 };
 
@@ -164,20 +173,8 @@ struct TlsSessions : Tls {
   std::vector<std::string> ask_after(std::vector<std::function<void(TlsListener&)>> steps) {
     dialer = TlsDialer::create(late, options).value();
     resumed = 0;
-    auto listener = listen_tls(io.get_executor(), "127.0.0.1", 0, server);
-    TlsListener* raw = listener->get();
-    port = raw->port();
-    HttpServer http(io.get_executor(), clock, std::move(*listener), handler);
-    TaskScope scope(io.get_executor());
     std::vector<std::string> answers;
-    auto body = [&]() -> Task<> {
-      co_await all(steps, raw, &answers);
-      asio::post(io, [&] { scope.stop(); });
-    };
-    scope.spawn("server", http.run());
-    scope.spawn("client", body());
-    io.restart();
-    io.run();
+    EXPECT_TRUE(serve([&](TlsListener* listener) { return all(steps, listener, &answers); }));
     return answers;
   }
 

@@ -10,15 +10,6 @@
 namespace regatta::simtest {
 namespace {
 
-net::HttpResponse refusal(unsigned status, const char* reason, const char* message) {
-  const Json answer = {{"apiVersion", "v1"},  {"kind", "Status"},   {"metadata", Json::object()},
-                       {"status", "Failure"}, {"message", message}, {"reason", reason},
-                       {"code", status}};
-  net::HttpResponse response(status, dump_json(answer));
-  response.headers.set("Content-Type", "application/json");
-  return response;
-}
-
 /// A server as one author reaches it: the history learns whose request each change comes from.
 class Door final : public net::HttpHandler {
  public:
@@ -31,7 +22,7 @@ class Door final : public net::HttpHandler {
 
   Task<net::HttpResponse> handle(net::HttpRequest request) override {
     if (history_ && history_->refuses(author_.cluster, cluster_, token_)) {
-      co_return refusal(401, "Unauthorized", "Unauthorized");
+      co_return kube::status_response(401, "Unauthorized", "Unauthorized");
     }
     // The server makes each write in one step, without giving way to another request.
     if (history_) history_->begin_writes(&author_);
@@ -80,8 +71,8 @@ bool is_read(const net::HttpRequest& request) {
 }
 
 net::HttpResponse refused_by_webhook(unsigned status) {
-  return refusal(status, status == 422 ? "Invalid" : "Forbidden",
-                 "admission webhook denied the request (fault)");
+  return kube::status_response(status, status == 422 ? "Invalid" : "Forbidden",
+                               "admission webhook denied the request (fault)");
 }
 
 }  // namespace
