@@ -345,6 +345,15 @@ apiserver::StoredPtr Chaos::last_ended(SimCluster* hub) const {
   return last;
 }
 
+/// A job that a write is still on its way to; null when there is none.
+apiserver::StoredPtr Chaos::job_with_a_late_write(SimCluster* hub) const {
+  for (const apiserver::StoredPtr& job : jobs_of(hub)) {
+    const std::string path = resource_of(*job).path(job->ns(), job->name());
+    if (deps_.around.history.awaits_write(hub->name(), path)) return job;
+  }
+  return nullptr;
+}
+
 Json Chaos::submitted_again(const apiserver::Stored& job) const {
   const Json& given = job.value();
   for (const auto& [hub, list] : deps_.scenario.jobs) {
@@ -363,7 +372,9 @@ Json Chaos::submitted_again(const apiserver::Stored& job) const {
 /// A user deletes a job and submits it once more, under the same name.
 Task<> Chaos::recreate_job() {
   SimCluster* hub = any_hub();
-  const auto model = rng_.chance(0.5) ? last_ended(hub) : any_job(hub);
+  auto model = rng_.chance(0.5) ? last_ended(hub) : any_job(hub);
+  // What was meant for the job before must not reach the one that is made now.
+  if (const auto awaited = job_with_a_late_write(hub)) model = awaited;
   if (!model) co_return;
   const api::ResourceInfo resource = resource_of(*model);
   const std::string again = dump_json(submitted_again(*model));

@@ -100,6 +100,7 @@ class Chaos {
   apiserver::StoredPtr any_object(SimCluster* cluster, const char* resource);
   /// The same for the jobs of all kinds.
   apiserver::StoredPtr any_job(SimCluster* cluster);
+  apiserver::StoredPtr job_with_a_late_write(SimCluster* hub) const;
   apiserver::StoredPtr last_ended(SimCluster* hub) const;
   std::vector<apiserver::StoredPtr> jobs_of(SimCluster* cluster) const;
   /// The job as its user submits it once more.

@@ -161,6 +161,24 @@ bool History::refuses(const std::string& hub, const std::string& worker,
   return found != refused_.end() && found->second.contains(token);
 }
 
+void History::is_late(const std::string& cluster, const std::string& target) {
+  late_[cluster].insert(target);
+}
+
+void History::is_there(const std::string& cluster, const std::string& target) {
+  std::multiset<std::string>& late = late_[cluster];
+  late.erase(late.find(target));
+}
+
+bool History::awaits_write(const std::string& cluster, const std::string& path) const {
+  const auto late = late_.find(cluster);
+  if (late == late_.end()) return false;
+  return std::any_of(late->second.begin(), late->second.end(), [&](const std::string& target) {
+    if (!target.starts_with(path)) return false;
+    return target.size() == path.size() || target[path.size()] == '/' || target[path.size()] == '?';
+  });
+}
+
 void History::went_back(const std::string& cluster) {
   for (const std::string& hub : hubs_) {
     const bool own = hub == cluster;

@@ -105,6 +105,9 @@ class History {
   void excuse(const std::string& hub, const std::string& what, const std::string& cluster = "");
   /// From now on the worker answers 401 to what the hub sends with that token.
   void refuse(const std::string& hub, const std::string& worker, const std::string& token);
+  /// A write to that cluster takes longer than its sender waits.
+  void is_late(const std::string& cluster, const std::string& target);
+  void is_there(const std::string& cluster, const std::string& target);
   /// The cluster's store has gone back to an older state.
   void went_back(const std::string& cluster);
   /// After each step.
@@ -112,6 +115,8 @@ class History {
 
   // --- asked by invariants
 
+  /// Whether a late write to that path, or to one below it, is still on its way.
+  bool awaits_write(const std::string& cluster, const std::string& path) const;
   SteadyPoint now() const { return world_.steady(); }
   const std::vector<std::string>& hubs() const { return hubs_; }
   const std::vector<std::string>& workers() const { return workers_; }
@@ -198,6 +203,7 @@ class History {
   std::map<std::string, apiserver::Store*> stores_;
   std::map<std::pair<std::string, std::string>, Link> links_;
   std::map<std::pair<std::string, std::string>, std::set<std::string>> refused_;  ///< tokens
+  std::map<std::string, std::multiset<std::string>> late_;  ///< targets, by cluster
   bool configuration_changed_ = false;
   std::map<std::string, std::map<std::string, Record>> records_;  ///< by hub and workload
   std::map<std::pair<std::string, std::string>, std::set<std::string>>

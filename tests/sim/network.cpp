@@ -182,7 +182,11 @@ Task<> LinkSender::carry(std::shared_ptr<Route> route, std::shared_ptr<Reply> re
 
 Task<> LinkSender::deliver_late(std::shared_ptr<Route> route, net::HttpRequest request,
                                 Duration after) {
-  co_await route->deps.world.sleep_for(after);
+  const LinkDeps& deps = route->deps;
+  const std::string target = request.target;
+  if (deps.history) deps.history->is_late(deps.cluster, target);
+  co_await deps.world.sleep_for(after);
+  if (deps.history) deps.history->is_there(deps.cluster, target);
   const auto ignored = co_await route->direct.send(std::move(request), {});
   (void)ignored;
 }
