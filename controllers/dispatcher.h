@@ -118,6 +118,7 @@ class Dispatcher {
   /// The start lock is still that cluster's, and no other connected cluster is seen to hold the
   /// Job.
   bool may_create_job(const api::ObjectKey& key, const std::string& cluster) const;
+  std::string hub_of_copy(const clusters::RemoteCluster& worker, const api::ObjectKey& key) const;
   Task<Status> create_object(std::shared_ptr<clusters::RemoteCluster> worker, api::ObjectKey key,
                              jobs::JobPtr object);
   Task<Status> remove_stray(std::shared_ptr<clusters::RemoteCluster> worker, jobs::JobPtr object);

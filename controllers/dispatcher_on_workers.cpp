@@ -8,6 +8,7 @@
 #include "jobs/remote_object.h"
 #include "lib/api/codec.h"
 #include "lib/api/names.h"
+#include "lib/api/own_names.h"
 #include "lib/base/check.h"
 #include "lib/base/contains.h"
 #include "lib/runtime/deadline.h"
@@ -208,6 +209,16 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::CreateJob action) {
   co_return co_await each_of(std::move(creations));
 }
 
+/// A copy that is left from a hub whose place this one took goes to a Job with the same mark.
+std::string Dispatcher::hub_of_copy(const clusters::RemoteCluster& worker,
+                                    const api::ObjectKey& key) const {
+  static const std::string mark(api::annotations::hub_uid);
+  const auto copy = worker.workloads.get(key);
+  const bool ours = copy && HubIdentity(deps_.local, worker.name()).may_own(copy->metadata);
+  const std::string hub = ours ? copy->metadata.annotation(mark) : std::string();
+  return hub.empty() ? deps_.local.uid() : hub;
+}
+
 Task<Status> Dispatcher::create_object(std::shared_ptr<clusters::RemoteCluster> worker,
                                        api::ObjectKey key, jobs::JobPtr object) {
   const auto workload = deps_.local.workloads.get(key);
@@ -220,7 +231,7 @@ Task<Status> Dispatcher::create_object(std::shared_ptr<clusters::RemoteCluster> 
   const jobs::JobKind& kind = object->kind();
   Json wanted = object->remote_job(*workload, config_.origin);
   if (config_.workload_by_label) jobs::name_workload_by_label(&wanted);
-  dispatch::stamp(&wanted, object->metadata().uid, deps_.local.uid());
+  dispatch::stamp(&wanted, object->metadata().uid, hub_of_copy(*worker, key));
   worker->jobs.may_appear(jobs::id_of(*object));
   auto created = co_await worker->client.create_raw(kind.resource(), key.ns, dump_json(wanted));
   if (!created) {

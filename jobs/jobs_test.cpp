@@ -281,6 +281,11 @@ INSTANTIATE_TEST_SUITE_P(
                      "annotations": {"multikueue.regatta.dev/hub-uid": "h"}}})",
                                "h"),
                  "adopt workload " + name},
+        PlanCase{"or_by_the_job_that_a_manager_of_the_hub_has_sent_which_puts_no_mark_on_it",
+                 beside_a_copy(R"({"metadata": {
+                     "labels": {"kueue.x-k8s.io/multikueue-origin": "hub"}}})",
+                               "h"),
+                 "adopt workload " + name},
         PlanCase{"nor_by_one_of_another_hub_of_the_same_origin",
                  beside_a_copy(R"({"spec": {"suspend": false}, "metadata": {
                      "labels": {"kueue.x-k8s.io/multikueue-origin": "hub"},

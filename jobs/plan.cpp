@@ -163,14 +163,16 @@ std::vector<JobAction> without_workload(const JobView& view) {
   return make_workload(view);
 }
 
-/// Whether the job may take the Workload: what a hub has sent belongs to a job that it has sent.
+/// Whether the job may take the Workload: what a hub has sent belongs to a job that it has sent. A
+/// manager of the hub before or after this one, as upstream's, may put no mark on what it sends.
 bool made_by_one_hub(const api::Workload& workload, const GenericJob& job) {
   const std::string label(api::labels::multikueue_origin);
   const std::string& origin = workload.metadata.label(label);
   if (!origin.empty() && job.metadata().label(label) != origin) return false;
   const std::string mark(api::annotations::hub_uid);
   const std::string& hub = workload.metadata.annotation(mark);
-  return hub.empty() || job.metadata().annotation(mark) == hub;
+  const std::string& of_job = job.metadata().annotation(mark);
+  return hub.empty() || of_job.empty() || of_job == hub;
 }
 
 /// What has to be done before the prebuilt Workload belongs to this job and matches it; nullopt

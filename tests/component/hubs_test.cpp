@@ -95,6 +95,10 @@ class Hubs : public Federation {
   }
   /// A second hub, with the same origin, that uses the worker as well.
   void start_other_hub() {
+    make_other_hub();
+    other_manager_.emplace(*other_, network_);
+  }
+  void make_other_hub() {
     other_.emplace(world_, "other");
     other_->install_crds();
     const char* const configuration[] = {
@@ -109,7 +113,22 @@ class Hubs : public Federation {
         "kueue.x-k8s.io, kind: MultiKueueConfig, name: all}}"};
     for (const char* yaml : configuration) ASSERT_TRUE(other_->apply(yaml));
     ASSERT_TRUE(other_->apply(TestConnector::member_yaml("east")));
-    other_manager_.emplace(*other_, network_);
+  }
+  /// The job and its Workload as an operator brings them to the other hub, status and all.
+  void bring_to_other_hub(const std::string& name) {
+    std::string yaml = long_job(name);
+    ASSERT_TRUE(other_->apply(yaml));
+    const api::ObjectKey workload = workload_of(name)->metadata.key();
+    Json object = cluster_.get(api::Workload::resource, workload);
+    const Json status = {{"status", object.at("status")}};
+    Json& metadata = object.at("metadata");
+    for (const char* field : {"uid", "resourceVersion", "creationTimestamp", "managedFields"}) {
+      metadata.erase(field);
+    }
+    metadata.at("ownerReferences")[0]["uid"] = other_->get<api::Job>(key(name))->metadata.uid;
+    object.erase("status");
+    ASSERT_TRUE(other_->apply(dump_json(object)));
+    ASSERT_TRUE(other_->patch(api::Workload::resource, workload, dump_json(status), "status"));
   }
   std::optional<TestCluster> other_;
   std::optional<TestManager> other_manager_;
@@ -277,6 +296,31 @@ TEST_F(Hubs, AHubThatTakesOverAdoptsTheObjectsOfTheOther) {
   until("removed", [&] { return held_by("east") == "workloads 0, jobs 0"; });
   settle(2min);
   EXPECT_EQ(condition_on(*other_, api::conditions::origin_shared).substr(0, 14), "False Resolved");
+}
+
+// The worker gives the copy to a job that the same hub has sent.
+TEST_F(Hubs, AHubThatTakesOverSendsTheJobThatACopyOfTheOtherWaitsFor) {
+  run_many(0);
+  network_.faults("east").concerns = [](const net::HttpRequest& request) {
+    return request.method == "POST" && request.target.find("/jobs") != std::string::npos;
+  };
+  network_.faults("east").server_error = 1;
+  apply(long_job("j0"));
+  until("recorded", [&] {
+    const auto workload = workload_of("j0");
+    return workload && workload->status.cluster_name == "east";
+  });
+  EXPECT_EQ(held_by("east"), "workloads 1, jobs 0");
+  manager_.reset();
+  network_.faults("east").server_error = 0;
+  make_other_hub();
+  bring_to_other_hub("j0");
+  annotate(*other_, api::annotations::adopt_hub, uid_of_hub(cluster_));
+  other_manager_.emplace(*other_, network_);
+  until("it runs", [&] {
+    const auto job = workers_.at("east").cluster->get<api::Job>(key("j0"));
+    return job && job->status.active == 1;
+  });
 }
 
 TEST_F(Hubs, AJobOfAnotherNameIsNotTakenForOurs) {
