@@ -68,6 +68,10 @@ void JobStore::for_each_informer(const std::function<void(const Kind&, Informer&
   for (auto& [kind, informer] : informers_) visit(*kind, *informer);
 }
 
+void JobStore::stop() {
+  for (auto& [kind, informer] : informers_) informer->stop();
+}
+
 Task<> JobStore::wait_synced() {
   for (auto& [kind, informer] : informers_) co_await informer->wait_synced();
 }

@@ -43,6 +43,8 @@ class JobStore {
   const jobs::JobKinds& kinds() const { return deps_.kinds; }
   /// The owner of the store runs each informer in a coroutine of its own.
   void for_each_informer(const std::function<void(const Kind&, Informer&)>& visit);
+  /// Ends each informer's run().
+  void stop();
   Task<> wait_synced();
   Task<> catch_up();
   void list_anew();

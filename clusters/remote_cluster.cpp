@@ -160,10 +160,10 @@ void RemoteCluster::start(TaskScope& scope) {
   workloads.on_health([this] { health_changed(); });
   jobs.on_health([this] { health_changed(); });
   const auto self = shared_from_this();
-  scope.spawn("remote workloads of " + name_, run_until_stopped(self, workloads.run()));
+  scope.spawn("remote workloads of " + name_, run_for(self, workloads.run()));
   jobs.for_each_informer([&](const jobs::JobKind& kind, JobStore::Informer& informer) {
     scope.spawn("remote " + std::string(kind.resource().plural) + " of " + name_,
-                run_until_stopped(self, informer.run()));
+                run_for(self, informer.run()));
   });
 }
 
@@ -181,8 +181,7 @@ void RemoteCluster::follow_queues() {
   queues_->local_queues.on_health([this] { queues_health_changed(); });
   const auto self = shared_from_this();
   const auto follow = [&](const std::string& resource, Task<> informer) {
-    scope_->spawn("remote " + resource + " of " + name_,
-                  run_until_stopped(self, std::move(informer)));
+    scope_->spawn("remote " + resource + " of " + name_, run_for(self, std::move(informer)));
   };
   follow("clusterqueues", queues_->cluster_queues.run());
   follow("localqueues", queues_->local_queues.run());
@@ -197,8 +196,9 @@ void RemoteCluster::queues_health_changed() {
             {{"cluster", name_}, {"resource", *withheld}});
 }
 
-Task<> RemoteCluster::run_until_stopped(std::shared_ptr<RemoteCluster> self, Task<> informer) {
-  co_await first_of(std::move(informer), self->wait_stopped());
+/// stop() ends the informer, which `self` outlives.
+Task<> RemoteCluster::run_for(std::shared_ptr<RemoteCluster> self, Task<> informer) {
+  co_await std::move(informer);
 }
 
 Task<> RemoteCluster::wait_stopped() {
@@ -208,6 +208,9 @@ Task<> RemoteCluster::wait_stopped() {
 void RemoteCluster::stop() {
   stopped_ = true;
   stopping_.notify_all();
+  workloads.stop();
+  jobs.stop();
+  if (queues_) queues_->stop();
 }
 
 void RemoteCluster::replace(WorkerConnection connection) {

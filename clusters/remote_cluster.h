@@ -135,7 +135,7 @@ class RemoteCluster : public std::enable_shared_from_this<RemoteCluster> {
   JobStoreDeps job_store_deps();
   kube::InformerOptions options() const;
   kube::ClientDeps client_deps();
-  static Task<> run_until_stopped(std::shared_ptr<RemoteCluster> self, Task<> informer);
+  static Task<> run_for(std::shared_ptr<RemoteCluster> self, Task<> informer);
   static Task<> probe(std::shared_ptr<RemoteCluster> self);
   static Task<> recover(std::shared_ptr<RemoteCluster> self);
   static Task<> check_credentials(std::shared_ptr<RemoteCluster> self);

@@ -50,6 +50,12 @@ RemoteQueues::RemoteQueues(const Deps& deps)
       local_queues(deps("localqueues"), options(), keep_way),
       cohorts(deps("cohorts"), options(), keep_quota) {}
 
+void RemoteQueues::stop() {
+  cluster_queues.stop();
+  local_queues.stop();
+  cohorts.stop();
+}
+
 std::optional<SteadyPoint> RemoteQueues::told() const {
   const auto queues = cluster_queues.told(), ways = local_queues.told();
   const bool served = cluster_queues.health().served && local_queues.health().served;

@@ -21,6 +21,8 @@ class RemoteQueues {
   kube::Informer<api::LocalQueue> local_queues;
   kube::Informer<api::Cohort> cohorts;
 
+  /// Ends each informer's run().
+  void stop();
   /// Since when the oldest news of its queues is known, on the clock of informers; nullopt while
   /// nothing is known. Cohorts are not waited for: where they may not be read they count as without
   /// quota of their own.

@@ -49,8 +49,10 @@ class ObjectInformer {
                 return decoded(std::move(*object));
               }) {}
 
-  /// Runs until cancelled.
+  /// Runs until cancelled or stopped.
   Task<> run() { return core_.run(); }
+  /// run() ends soon, whatever it waits for. For an informer that ends before its TaskScope.
+  void stop() { core_.stop(); }
   bool has_synced() const { return core_.has_synced(); }
   Task<> wait_synced() { return core_.wait_synced(); }
   /// Lists anew at once, and returns when the store holds a list that was begun after the call:

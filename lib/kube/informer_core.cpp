@@ -91,23 +91,30 @@ Task<> InformerCore::run() {
     ~Disconnect() { health.connected = false; }
   } at_the_end{health_};
   health_.disconnected_since = deps_.clock.now();
-  for (;;) {
+  while (!stopped_) {
+    if (anew_wanted_ != anew_begun_) version_.clear();
+    if (version_.empty()) anew_begun_ = anew_wanted_;
+    if (may_rest()) {
+      co_await rest();
+      continue;
+    }
     const SteadyPoint since = deps_.clock.steady();
     const std::uint64_t events = health_.events;
     Status done = ok();
-    if (anew_wanted_ != anew_begun_) version_.clear();
-    if (version_.empty()) anew_begun_ = anew_wanted_;
     Task<> following = store_status(follow(), &done);
-    Task<> wanted = anew_wanted();
-    if (!co_await finishes_first(std::move(following), std::move(wanted))) continue;
+    Task<> interruption = interrupted();
+    if (!co_await finishes_first(std::move(following), std::move(interruption))) continue;
     Error failure;
     if (!done) {
       failure = done.error();
+    } else if (may_rest()) {
+      continue;
     } else if (events == health_.events && deps_.clock.steady() - since < options_.retry_base) {
       failure = Error(Errc::unavailable, "the server ended the watch as soon as it began");
     } else {
       continue;
     }
+    looks_ = 0;
     Duration delay{};
     if (says_absent(failure)) {
       delay = note_absent_resource(failure);
@@ -118,13 +125,19 @@ Task<> InformerCore::run() {
       note_failure(failure);
     }
     Task<> sleeping = deps_.clock.sleep_for(delay);
-    Task<> roused = anew_wanted();
+    Task<> roused = interrupted();
     co_await finishes_first(std::move(sleeping), std::move(roused));
   }
 }
 
-Task<> InformerCore::anew_wanted() {
-  while (anew_wanted_ == anew_begun_) co_await anew_.wait();
+void InformerCore::stop() {
+  stopped_ = true;
+  anew_.notify_all();
+}
+
+/// Ends when the informer is stopped or a new list is wanted.
+Task<> InformerCore::interrupted() {
+  while (!stopped_ && anew_wanted_ == anew_begun_) co_await anew_.wait();
 }
 
 void InformerCore::list_anew() {
@@ -139,13 +152,13 @@ Task<> InformerCore::catch_up() {
 }
 
 Task<Status> InformerCore::follow() {
-  const bool with_list = version_.empty() && options_.watch_list && !watch_list_refused_;
+  const bool with_list =
+      version_.empty() && options_.watch_list && !watch_list_refused_ && looks_ == 0;
   if (version_.empty() && !with_list) {
     const Status filled = co_await fill_from_list();
     if (!filled) co_return filled;
   }
-  const Status rested = co_await rest();
-  if (!rested) co_return rested;
+  if (may_rest()) co_return ok();
   auto stream = co_await open_watch(with_list);
   if (!stream) {
     if (with_list && stream.error().code() == Errc::invalid) {
@@ -199,26 +212,23 @@ bool InformerCore::may_rest() const {
   return !version_.empty() && (!roused_ || deps_.clock.steady() - *roused_ >= options_.rest);
 }
 
-/// Ends when there may be something to watch, from version_ on.
-Task<Status> InformerCore::rest() {
-  const Backoff backoff{rest_base, options_.rest};
-  for (int looks = 1; may_rest(); ++looks) {
-    note_rest();
-    // Informers that began together do not list together for ever.
-    const Duration pause = backoff.after(looks);
-    const Duration jitter(deps_.rng.between(0, pause.count() / 2));
-    Task<> sleeping = deps_.clock.sleep_for(pause - jitter);
-    Task<> waking = roused();
-    if (!co_await finishes_first(std::move(sleeping), std::move(waking))) break;
+/// After the pause the resource is to be listed, unless something ended it earlier.
+Task<> InformerCore::rest() {
+  note_rest();
+  // Informers that began together do not list together for ever.
+  const Duration pause = Backoff{rest_base, options_.rest}.after(++looks_);
+  const Duration jitter(deps_.rng.between(0, pause.count() / 2));
+  Task<> sleeping = deps_.clock.sleep_for(pause - jitter);
+  Task<> waking = roused();
+  if (co_await finishes_first(std::move(sleeping), std::move(waking))) {
     version_.clear();
-    const Status filled = co_await fill_from_list();
-    if (!filled) co_return filled;
+  } else {
+    looks_ = 0;
   }
-  co_return ok();
 }
 
 Task<> InformerCore::roused() {
-  while (may_rest()) co_await anew_.wait();
+  while (!stopped_ && anew_wanted_ == anew_begun_ && may_rest()) co_await anew_.wait();
 }
 
 void InformerCore::rouse() {

@@ -104,6 +104,8 @@ class InformerCore {
   InformerCore(const InformerCore&) = delete;
 
   Task<> run();
+  /// run() ends soon, whatever it waits for.
+  void stop();
   Task<> wait_synced();
   bool has_synced() const { return health_.synced; }
   const InformerHealth& health() const { return health_; }
@@ -175,11 +177,12 @@ class InformerCore {
     std::size_t bytes = 0;
   };
 
-  /// Lists if needed, then watches once; ok when the server ended the watch in order.
+  /// Lists if needed, then watches once, unless it may rest; ok when the server ended the watch in
+  /// order.
   Task<Status> follow();
   Task<Status> fill_from_list();
   bool may_rest() const;
-  Task<Status> rest();
+  Task<> rest();
   Task<> roused();
   void note_rest();
   bool is_stored(const Outline& object) const;
@@ -201,7 +204,7 @@ class InformerCore {
   void replace(const api::ObjectKey& key, Entry* stored, Entry entry, std::vector<Change>* changes);
   void erase(const api::ObjectKey& key, Absence how, std::vector<Change>* changes);
   void note_absent(const api::ObjectKey& key, Absence how);
-  Task<> anew_wanted();
+  Task<> interrupted();
   void reindex(const api::ObjectKey& key, const void* before, const void* after);
   void note_undecodable(const api::ObjectKey& key, const Error& error);
   void set_unreadable(const api::ObjectKey& key, const Error& error);
@@ -231,7 +234,9 @@ class InformerCore {
   int relists_ = 0;                      ///< that a 410 asked for, each soon after the one before
   std::optional<SteadyPoint> relisted_;  ///< when it last did
   int silent_watches_ = 0;               ///< watches in a row that ended in silence
+  int looks_ = 0;                        ///< lists since the rest began; 0: it does not rest
   bool watch_list_refused_ = false;
+  bool stopped_ = false;
   std::optional<SteadyPoint> roused_;  ///< when an object was last expected
   Gone gone_;
   std::uint64_t anew_wanted_ = 0;  ///< how often a new list was asked for

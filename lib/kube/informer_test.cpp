@@ -737,6 +737,34 @@ TEST_F(RestingInformerTest, OneListThatFailsIsNoLossAndManyAre) {
   EXPECT_TRUE(informer->health().resting);
 }
 
+TEST_F(RestingInformerTest, ItCanBeStopped) {
+  begin_resting(list_text("10", {}));
+  informer->stop();
+  world.settle();
+  EXPECT_EQ(scope.size(), 0u);
+}
+
+TEST_F(InformerTest, OneThatWatchesCanBeStopped) {
+  server.answer(200, list_text("10", {thing_json("a", "1")}));
+  auto watch = server.answer_watch();
+  begin().stop();
+  world.settle();
+  EXPECT_EQ(scope.size(), 0u);
+  EXPECT_FALSE(informer->health().connected);
+  EXPECT_EQ(contents(), "a@1 ");
+}
+
+TEST_F(InformerTest, OneThatWaitsForItsNextTryCanBeStopped) {
+  server.otherwise = [](const net::HttpRequest&) { return net::HttpResponse(500, "no"); };
+  begin();
+  world.run_for(1min);
+  const std::size_t requests = server.seen.size();
+  informer->stop();
+  world.settle();
+  EXPECT_EQ(scope.size(), 0u);
+  EXPECT_EQ(server.seen.size(), requests);
+}
+
 struct ForbiddenInformerTest : InformerTest, testing::WithParamInterface<bool> {};
 
 TEST_P(ForbiddenInformerTest, AResourceThatMayNotBeReadCountsAsAbsentWhereThatIsWanted) {
