@@ -28,6 +28,11 @@ void add_placement_command(CLI::App* app, Action* action) {
       "--namespace", options.system_namespace,
       "Where checks find their Placements, and the Lease is; otherwise that of this "
       "Pod, or kueue-system");
+  command
+      ->add_option("--config", options.config_file,
+                   "A configuration file as the manager reads it: with multiKueue.managedClusters, "
+                   "workers are made of ManagedClusters for the kinds of jobs that it lists")
+      ->check(CLI::ExistingFile);
   command->add_flag("--only-checks", flags->only_checks,
                     "Only for workloads with a check of open-cluster-management.io/placement");
   command->add_option("--at-once", options.at_once, "Workers nominated for a workload at a time")

@@ -254,14 +254,8 @@ bool Fleet::write_notices(const Member& member, api::MultiKueueCluster* cluster)
   bool news = false;
   api::Conditions* conditions = &cluster->status.conditions;
   for (const auto& [type, notice] : member.notices) {
-    if (!notice && !api::is_true(*conditions, type)) continue;
-    api::Condition wanted;
-    wanted.type = type;
-    wanted.observed_generation = cluster->metadata.generation;
-    wanted.status = notice ? api::ConditionStatus::True : api::ConditionStatus::False;
-    wanted.reason = notice ? notice->reason : std::string(api::reasons::resolved);
-    wanted.message = notice ? notice->message : "It no longer holds";
-    news = api::set_condition(conditions, std::move(wanted), local_.clock.now()) || news;
+    news = set_notice(conditions, type, notice, cluster->metadata.generation, local_.clock.now()) ||
+           news;
   }
   return news;
 }

@@ -3,6 +3,7 @@
 #include "clusters/connector.h"
 #include "clusters/holders.h"
 #include "clusters/local_cluster.h"
+#include "clusters/notice.h"
 #include "clusters/remote_cluster.h"
 #include "lib/api/cluster_profile.h"
 #include "lib/runtime/work_queue.h"
@@ -15,13 +16,6 @@
 #include <unordered_map>
 
 namespace regatta::clusters {
-
-/// What an operator should know about a worker.
-struct Notice {
-  std::string reason;
-  std::string message;
-  friend bool operator==(const Notice&, const Notice&) = default;
-};
 
 /// What ClusterProfiles are read with.
 struct ProfileSource {

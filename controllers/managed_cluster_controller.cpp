@@ -53,41 +53,37 @@ bool is_final(const Error& error) {
 
 }  // namespace
 
-ManagedClusterController::ManagedClusterController(clusters::LocalCluster& hub,
-                                                   clusters::Fleet& fleet,
-                                                   kube::InformerDeps informers, TaskScope& scope,
+ManagedClusterController::ManagedClusterController(ManagedClusterDeps deps,
                                                    placement::ManagedClusterRules rules)
-    : hub_(hub),
-      fleet_(fleet),
-      scope_(scope),
+    : hub_(std::move(deps)),
       rules_(std::move(rules)),
-      log_(hub.log.named("managedclusters")),
-      client_(informers.client),
-      managed_clusters_(named(informers, "informer.managedclusters"), all_clusters()),
-      accounts_(named(informers, "informer.managedserviceaccounts"), only_named(rules_.account)),
-      permissions_(named(informers, "informer.clusterpermissions"), only_named(rules_.account)),
-      tokens_(named(informers, "informer.tokens"), tokens_of(rules_.account)),
-      queue_(hub.clock, scope, Backoff{Duration(200), std::chrono::minutes(1)}, Intake::closed) {
-  rules_.system_namespace = hub.system_namespace;
+      clock_(hub_.informers.clock),
+      log_(hub_.informers.log.named("managedclusters")),
+      client_(hub_.informers.client),
+      managed_clusters_(named(hub_.informers, "informer.managedclusters"), all_clusters()),
+      accounts_(named(hub_.informers, "informer.managedserviceaccounts"),
+                only_named(rules_.account)),
+      permissions_(named(hub_.informers, "informer.clusterpermissions"),
+                   only_named(rules_.account)),
+      tokens_(named(hub_.informers, "informer.tokens"), tokens_of(rules_.account)),
+      queue_(clock_, hub_.scope, Backoff{Duration(200), std::chrono::minutes(1)}, Intake::closed) {
   if (rules_.connection == placement::Connection::cluster_profile) {
     kube::InformerOptions options = all_clusters();
     options.ns = rules_.system_namespace;
     profiles_ = std::make_unique<kube::Informer<api::ClusterProfile>>(
-        named(informers, "informer.managedclusterprofiles"), std::move(options));
+        named(hub_.informers, "informer.managedclusterprofiles"), std::move(options));
   }
   if (rules_.connection == placement::Connection::proxy) {
     kube::InformerOptions options = only_named(rules_.proxy_ca_config_map);
     options.ns = rules_.system_namespace;
     authority_ = std::make_unique<kube::Informer<api::ConfigMap>>(
-        named(informers, "informer.proxyauthority"), std::move(options));
+        named(hub_.informers, "informer.proxyauthority"), std::move(options));
   }
   watch_hub();
   watch_clusters();
 }
 
 void ManagedClusterController::watch_hub() {
-  // A MultiKueueCluster has its conditions from then on, and workloads may come or not.
-  fleet_.on_connection([this](const std::string& name) { queue_.add(name); });
   // What it was made for before, and is now.
   const auto both = [this](const auto&, const auto& before, const auto& after) {
     for (const auto& object : {before, after}) {
@@ -135,16 +131,16 @@ void ManagedClusterController::watch_clusters() {
 }
 
 void ManagedClusterController::start() {
-  scope_.spawn("managedclusters", run());
+  hub_.scope.spawn("managedclusters", run());
 }
 
 Task<> ManagedClusterController::run() {
-  scope_.spawn("informer managedclusters", managed_clusters_.run());
-  scope_.spawn("informer managedserviceaccounts", accounts_.run());
-  scope_.spawn("informer clusterpermissions", permissions_.run());
-  scope_.spawn("informer tokens", tokens_.run());
-  if (profiles_) scope_.spawn("informer managedclusterprofiles", profiles_->run());
-  if (authority_) scope_.spawn("informer proxyauthority", authority_->run());
+  hub_.scope.spawn("informer managedclusters", managed_clusters_.run());
+  hub_.scope.spawn("informer managedserviceaccounts", accounts_.run());
+  hub_.scope.spawn("informer clusterpermissions", permissions_.run());
+  hub_.scope.spawn("informer tokens", tokens_.run());
+  if (profiles_) hub_.scope.spawn("informer managedclusterprofiles", profiles_->run());
+  if (authority_) hub_.scope.spawn("informer proxyauthority", authority_->run());
   co_await managed_clusters_.wait_synced();
   co_await accounts_.wait_synced();
   co_await permissions_.wait_synced();
@@ -188,8 +184,7 @@ std::string ManagedClusterController::other_member_of(const std::string& name) c
 
 /// Unfinished ones that run there, and while it is connected also those that it may admit.
 std::size_t ManagedClusterController::workloads_at(const std::string& name) const {
-  const auto* member = fleet_.find(name);
-  const bool connected = member && member->ready();
+  const bool connected = hub_.is_connected(name);
   std::size_t count = 0;
   for (const auto& workload : hub_.workloads.list()) {
     if (lifecycle::is_finished(*workload)) continue;
@@ -205,7 +200,7 @@ placement::ManagedClusterView ManagedClusterController::view_of(const std::strin
   placement::ManagedClusterView view;
   const api::ObjectKey account(name, rules_.account);
   view.name = name;
-  view.hub_uid = hub_.uid();
+  view.hub_uid = hub_.hub_uid();
   view.cluster = managed_clusters_.get(api::ObjectKey(name));
   view.gone = !view.cluster && !managed_clusters_.unreadable(api::ObjectKey(name)) &&
               managed_clusters_.absence(api::ObjectKey(name)) != kube::Absence::unseen;
@@ -288,41 +283,46 @@ Task<Status> ManagedClusterController::carry_out(std::string name,
 
 Task<Status> ManagedClusterController::reconcile(std::string name) {
   placement::ManagedClusterPlan plan =
-      placement::managed_cluster_plan(view_of(name), rules_, hub_.clock.now());
+      placement::managed_cluster_plan(view_of(name), rules_, clock_.now());
   if (plan.confirm) co_return co_await confirm(std::move(name));
   const Status done = co_await carry_out(name, &plan);
   if (!done) co_return done;
-  tell(name, plan);
+  const Status told = co_await tell(name, &plan);
+  if (!told) co_return told;
   if (plan.lack) {
     const bool leaves = plan.lack->reason == "WorkloadsRemain";
     queue_.add_after(name, leaves ? next_leaving_look : next_managed_look);
   } else if (const auto account = accounts_.get({name, rules_.account});
              account && account->expires) {
     // A token that ends without being renewed is told.
-    queue_.add_after(name,
-                     std::max<Duration>(next_managed_look, *account->expires - hub_.clock.now()));
+    queue_.add_after(name, std::max<Duration>(next_managed_look, *account->expires - clock_.now()));
   }
   co_return ok();
 }
 
-void ManagedClusterController::tell(const std::string& name,
-                                    const placement::ManagedClusterPlan& plan) {
+Task<Status> ManagedClusterController::tell(std::string name,
+                                            const placement::ManagedClusterPlan* plan) {
   std::optional<clusters::Notice> notice;
-  if (plan.told_by_member && plan.lack) {
-    notice = {plan.lack->reason, limited_text(plan.lack->message, api::condition_message_max)};
+  if (plan->told_by_member && plan->lack) {
+    notice = {plan->lack->reason, limited_text(plan->lack->message, api::condition_message_max)};
   }
-  if (notice || fleet_.told(name, ocm::credentials_lacking)) {
-    fleet_.tell(name, ocm::credentials_lacking, std::move(notice));
+  if (notice || hub_.is_told(name)) {
+    const Status done = co_await hub_.tell(name, std::move(notice));
+    if (!done) co_return done;
   }
-  if (plan.lack && !plan.told_by_member) return tell_by_event(name, *plan.lack);
-  told_.erase(name);
+  if (plan->lack && !plan->told_by_member) {
+    tell_by_event(name, *plan->lack);
+  } else {
+    told_.erase(name);
+  }
+  co_return ok();
 }
 
 void ManagedClusterController::tell_by_event(const std::string& name,
                                              const placement::ManagedClusterLack& lack) {
   const auto cluster = managed_clusters_.get(api::ObjectKey(name));
   if (!cluster) return;
-  const SteadyPoint now = hub_.clock.steady();
+  const SteadyPoint now = clock_.steady();
   Told& told = told_[name];
   if (told.lack != lack) told = {lack, now, false};
   if (told.said) return;

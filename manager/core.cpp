@@ -1,7 +1,7 @@
 #include "manager/core.h"
 
 #include "jobs/read_job.h"
-#include "kubeconfig/endpoint.h"
+#include "manager/managed_cluster_rules.h"
 
 namespace regatta::manager {
 namespace {
@@ -54,27 +54,33 @@ std::optional<clusters::ProfileSource> profile_source(const CoreDeps& deps,
   return clusters::ProfileSource{std::move(informer), *config.plugins};
 }
 
-std::string kubeconfig_of(const placement::WorkerAccess& access, const std::string& name) {
-  kubeconfig::Endpoint endpoint;
-  endpoint.url = access.server;
-  endpoint.ca_pem = access.ca_pem;
-  endpoint.bearer_token = access.token;
-  return kubeconfig::write(endpoint, name);
+/// Nothing had to be waited for.
+Task<Status> done() {
+  co_return ok();
 }
 
 std::unique_ptr<controllers::ManagedClusterController> managed_clusters(
     clusters::LocalCluster& local, clusters::Fleet& fleet, const CoreDeps& deps,
     const CoreConfig& config) {
   if (!config.multikueue || !config.managed_clusters) return nullptr;
-  placement::ManagedClusterRules rules = *config.managed_clusters;
-  rules.write_kubeconfig = kubeconfig_of;
-  const jobs::JobKinds sent = config.kinds.dispatched();
-  for (const auto& kind : sent.all()) {
-    const api::ResourceInfo& resource = kind->resource();
-    rules.jobs.push_back({std::string(resource.group), std::string(resource.plural)});
-  }
-  return std::make_unique<controllers::ManagedClusterController>(local, fleet, informer_deps(deps),
-                                                                 deps.scope, std::move(rules));
+  const auto is_connected = [&fleet](const std::string& name) {
+    const auto* member = fleet.find(name);
+    return member && member->ready();
+  };
+  const auto is_told = [&fleet](const std::string& name) {
+    return fleet.told(name, api::managed_clusters::credentials_lacking);
+  };
+  const auto tell = [&fleet](const std::string& name, std::optional<clusters::Notice> notice) {
+    fleet.tell(name, api::managed_clusters::credentials_lacking, std::move(notice));
+    return done();
+  };
+  auto made = std::make_unique<controllers::ManagedClusterController>(
+      controllers::ManagedClusterDeps{
+          local.secrets, local.multikueue_clusters, local.workloads, informer_deps(deps),
+          local.events, deps.scope, [&local] { return local.uid(); }, is_connected, is_told, tell},
+      complete(*config.managed_clusters, config.kinds.dispatched(), config.system_namespace));
+  fleet.on_connection([look = made.get()](const std::string& name) { look->look(name); });
+  return made;
 }
 
 controllers::PlacementDeps placement_deps(clusters::LocalCluster& local, const CoreDeps& deps) {

@@ -9,6 +9,8 @@
 namespace regatta::manager {
 namespace {
 
+constexpr std::string_view lacking = api::managed_clusters::credentials_lacking;
+
 kube::InformerDeps informer_deps(const PlacementHubDeps& deps, const char* name) {
   return {deps.client, deps.clock, deps.rng, deps.scope.executor(), deps.log.named(name)};
 }
@@ -74,7 +76,61 @@ PlacementHub::PlacementHub(PlacementHubDeps deps, PlacementHubConfig config)
       multikueue_clusters_(informer_deps(deps, "informer.multikueueclusters")),
       multikueue_configs_(informer_deps(deps, "informer.multikueueconfigs")),
       selection_(multikueue_configs_, multikueue_clusters_),
-      placement_(placement_deps(), config_.placement) {}
+      placement_(placement_deps(), config_.placement) {
+  if (config_.managed_clusters) make_workers();
+}
+
+/// The hub's manager connects them, and says in `Active` whether it has.
+void PlacementHub::make_workers() {
+  kube::InformerOptions of_manager;
+  of_manager.ns = config_.managed_clusters->system_namespace;
+  secrets_ = std::make_unique<kube::Informer<api::Secret>>(informer_deps(deps_, "informer.secrets"),
+                                                           std::move(of_manager));
+  controllers::ManagedClusterDeps deps{
+      *secrets_,
+      multikueue_clusters_,
+      workloads_,
+      {deps_.worker_client, deps_.clock, deps_.rng, deps_.scope.executor(), deps_.log},
+      events_,
+      deps_.scope,
+      [this] { return hub_uid_; },
+      [this](const std::string& name) { return is_true(name, api::conditions::active); },
+      [this](const std::string& name) { return is_true(name, lacking); },
+      [this](std::string name, std::optional<clusters::Notice> notice) {
+        return tell(std::move(name), std::move(notice));
+      }};
+  managed_clusters_ = std::make_unique<controllers::ManagedClusterController>(
+      std::move(deps), *config_.managed_clusters);
+  multikueue_clusters_.on_transition(
+      [this](const api::ObjectKey& key, const auto& before, const auto& after) {
+        if (!before || !after || before->status != after->status) managed_clusters_->look(key.name);
+      });
+}
+
+bool PlacementHub::is_true(const std::string& member, std::string_view type) const {
+  const auto object = multikueue_clusters_.get(api::ObjectKey(member));
+  return object && api::is_true(object->status.conditions, type);
+}
+
+Task<Status> PlacementHub::tell(std::string member, std::optional<clusters::Notice> notice) {
+  const auto object = multikueue_clusters_.get(api::ObjectKey(member));
+  if (!object) co_return ok();
+  const bool begins = notice && !api::is_true(object->status.conditions, lacking);
+  api::MultiKueueCluster after = *object;
+  const bool news = clusters::set_notice(&after.status.conditions, lacking, notice,
+                                         object->metadata.generation, deps_.clock.now());
+  if (!news) co_return ok();
+  api::MultiKueueCluster told = *object;
+  kube::Client& client = deps_.worker_client;
+  auto written = co_await client.patch_status(std::move(told), std::move(after));
+  if (!written) co_return written.error().within("condition of MultiKueueCluster " + member);
+  if (begins) {
+    events_.event(kube::reference_to(*written), kube::EventType::warning, notice->reason,
+                  notice->message);
+  }
+  multikueue_clusters_.observe(std::move(*written));
+  co_return ok();
+}
 
 controllers::PlacementDeps PlacementHub::placement_deps() {
   const auto write_one = [this](api::ObjectKey key, clusters::Wanted<api::WorkloadStatus> wanted) {
@@ -99,6 +155,18 @@ controllers::PlacementDeps PlacementHub::placement_deps() {
           write_state};
 }
 
+Task<> PlacementHub::prepare_workers() {
+  deps_.scope.spawn("informer secrets", secrets_->run());
+  co_await secrets_->wait_synced();
+  const auto system = co_await client_.get<api::Namespace>(api::ObjectKey("kube-system"));
+  if (system) {
+    hub_uid_ = system->metadata.uid;
+  } else {
+    deps_.log.warning("the hub is told from its workers by its name and label alone",
+                      {{"error", system.error().what()}});
+  }
+}
+
 Task<> PlacementHub::sync() {
   deps_.scope.spawn("informer workloads", workloads_.run());
   deps_.scope.spawn("informer localqueues", local_queues_.run());
@@ -112,12 +180,14 @@ Task<> PlacementHub::sync() {
   co_await checks_.wait_synced();
   co_await multikueue_clusters_.wait_synced();
   co_await multikueue_configs_.wait_synced();
+  if (secrets_) co_await prepare_workers();
   synced_ = true;
 }
 
 void PlacementHub::start() {
   deps_.scope.spawn("events", events_.run());
   placement_.start();
+  if (managed_clusters_) managed_clusters_->start();
 }
 
 /// The cache says whether anything is to be written. What is written follows from the object as it

@@ -1,9 +1,13 @@
 #pragma once
 
+#include "controllers/managed_cluster_controller.h"
 #include "controllers/placement_controller.h"
 #include "lib/kube/events.h"
 
+#include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 
 namespace regatta::manager {
 
@@ -11,10 +15,13 @@ struct PlacementHubConfig {
   std::string system_namespace = "kueue-system";
   std::string instance = "regatta-placement";  ///< the reporting instance of Events
   controllers::PlacementConfig placement{.every_workload = true};
+  /// Complete (managed_cluster_rules.h); nullopt: no workers are made of ManagedClusters.
+  std::optional<placement::ManagedClusterRules> managed_clusters;
 };
 
 struct PlacementHubDeps {
   kube::Client& client;
+  kube::Client& worker_client;  ///< makes workers of ManagedClusters, under its own field manager
   Clock& clock;
   Rng& rng;
   TaskScope& scope;
@@ -28,6 +35,9 @@ struct PlacementHubDeps {
 /// kueue-admission, and clears the nominations by leaving them out. So what is written here is
 /// applied with the same manager: all that it applied last, and the nominations. On a hub that does
 /// not use server-side apply, the difference is written as a merge patch.
+///
+/// It makes workers of ManagedClusters, too, if the configuration says so: the hub's manager may
+/// not know how.
 class PlacementHub {
  public:
   PlacementHub(PlacementHubDeps deps, PlacementHubConfig config);
@@ -37,11 +47,17 @@ class PlacementHub {
   bool synced() const { return synced_; }
   /// Starts to act. Call it after sync(); of several replicas only the leader does.
   void start();
-  bool idle() const { return placement_.idle(); }
+  bool idle() const {
+    return placement_.idle() && (!managed_clusters_ || managed_clusters_->idle());
+  }
 
  private:
   controllers::PlacementDeps placement_deps();
   Task<Status> write_workload(api::ObjectKey key, clusters::Wanted<api::WorkloadStatus> wanted);
+  void make_workers();
+  Task<> prepare_workers();
+  bool is_true(const std::string& member, std::string_view type) const;
+  Task<Status> tell(std::string member, std::optional<clusters::Notice> notice);
   Task<Status> write_check(api::AdmissionCheck before, api::AdmissionCheck after);
 
   PlacementHubDeps deps_;
@@ -56,6 +72,10 @@ class PlacementHub {
   kube::Informer<api::MultiKueueConfig> multikueue_configs_;
   clusters::ClusterSelection selection_;
   controllers::PlacementController placement_;
+  // Null, and empty, without ManagedClusters.
+  std::unique_ptr<kube::Informer<api::Secret>> secrets_;
+  std::unique_ptr<controllers::ManagedClusterController> managed_clusters_;
+  std::string hub_uid_;
   bool synced_ = false;
 };
 

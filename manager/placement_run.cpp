@@ -5,7 +5,9 @@
 #include "lib/net/http_server.h"
 #include "lib/runtime/deadline.h"
 #include "lib/runtime/process.h"
+#include "manager/core_config.h"
 #include "manager/endpoint.h"
+#include "manager/managed_cluster_rules.h"
 #include "manager/placement_hub.h"
 #include "manager/probes.h"
 #include "manager/version.h"
@@ -25,6 +27,12 @@ kube::ClientConfig client_config() {
   return client;
 }
 
+kube::ClientConfig worker_client_config() {
+  kube::ClientConfig client = client_config();
+  client.field_manager = "regatta-placement";
+  return client;
+}
+
 PlacementHubConfig hub_config(const PlacementOptions& options, const std::string& identity) {
   PlacementHubConfig config;
   config.system_namespace = options.system_namespace;
@@ -33,6 +41,21 @@ PlacementHubConfig hub_config(const PlacementOptions& options, const std::string
   config.placement.choose.at_once = static_cast<std::size_t>(options.at_once);
   config.placement.ledger.in_flight_max = static_cast<std::size_t>(options.in_flight_max);
   return config;
+}
+
+/// Null without a configuration file. `invalid` when it says nothing of ManagedClusters.
+Result<std::optional<placement::ManagedClusterRules>> managed_clusters_of(
+    const PlacementOptions& options, const std::string& identity) {
+  if (options.config_file.empty()) return std::optional<placement::ManagedClusterRules>();
+  const auto read = read_configuration(options.config_file, "", options.system_namespace);
+  if (!read) return read.error();
+  const auto core = core_config(*read, identity);
+  if (!core) return core.error();
+  if (!core->managed_clusters) {
+    return Error(Errc::invalid, options.config_file + " has no multiKueue.managedClusters");
+  }
+  return std::optional(
+      complete(*core->managed_clusters, core->kinds.dispatched(), options.system_namespace));
 }
 
 kube::LeaderElectionOptions election_of(const PlacementOptions& options,
@@ -77,23 +100,32 @@ Task<int> place(PlacementOptions options) {
     options.system_namespace = ns.empty() ? "kueue-system" : ns;
   }
   const std::string identity = "regatta-placement_" + rng.uuid();
+  auto managed_clusters = managed_clusters_of(options, identity);
+  if (!managed_clusters) {
+    co_return refuse(log, "cannot use the configuration", managed_clusters.error());
+  }
   kube::Leadership leadership(clock);
   // Renewals of the Lease have a connection of their own, so that nothing holds them up.
   auto for_lease = kubeconfig::Connection::create(executor, clock, rng, *endpoint, client_config());
   if (!for_lease) co_return refuse(log, "cannot connect", for_lease.error());
-  kube::ClientConfig config = client_config();
-  if (options.leader_elect) config.write_gate = &leadership;
+  kube::ClientConfig config = client_config(), for_workers_config = worker_client_config();
+  if (options.leader_elect) config.write_gate = for_workers_config.write_gate = &leadership;
   log.info(
       "starting",
       {{"version", version}, {"cluster", endpoint->url}, {"namespace", options.system_namespace}});
+  auto for_workers =
+      kubeconfig::Connection::create(executor, clock, rng, *endpoint, for_workers_config);
+  if (!for_workers) co_return refuse(log, "cannot connect", for_workers.error());
   auto connection =
       kubeconfig::Connection::create(executor, clock, rng, std::move(*endpoint), config);
   if (!connection) co_return refuse(log, "cannot connect", connection.error());
   TaskScope scope(executor);
   kube::LeaderElector elector((*for_lease)->client(), clock, rng, log.named("leader-election"),
                               election_of(options, identity), leadership);
-  PlacementHub hub({(*connection)->client(), clock, rng, scope, log},
-                   hub_config(options, identity));
+  PlacementHubConfig of_hub = hub_config(options, identity);
+  of_hub.managed_clusters = std::move(*managed_clusters);
+  PlacementHub hub({(*connection)->client(), (*for_workers)->client(), clock, rng, scope, log},
+                   std::move(of_hub));
   TextPages pages;
   add_probe_pages(&pages, HealthConfig(), [&hub] {
     return hub.synced() ? std::string() : std::string("the caches are being filled");

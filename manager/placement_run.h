@@ -16,6 +16,9 @@ struct PlacementOptions {
   bool every_workload = true;
   int in_flight_max = 50;
   int at_once = 20;
+  /// As `regatta manager` reads it; what it says of ManagedClusters and of the kinds of jobs
+  /// counts. Empty: no workers are made.
+  std::string config_file;
   LogFormat log_format = LogFormat::json;
   LogLevel log_level = LogLevel::info;
 };

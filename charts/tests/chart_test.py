@@ -493,6 +493,28 @@ class Permissions(unittest.TestCase):
         example = [((o["kind"], ""), o) for o in yaml.load_all(text, LOADER)]
         self.assertEqual(rights(objects("regatta-placement").items()), rights(example))
 
+    def test_placements_make_workers_only_when_asked(self):
+        self.assertNotIn(("ConfigMap", "regatta-placement"), objects("regatta-placement"))
+        found = objects("regatta-placement", "--set=managedClusters.enabled=true",
+                        "--set=managedClusters.settings.accounts=Request",
+                        "--set=managedClusters.settings.connection=Proxy",
+                        "--set=managedClusters.settings.proxyURL=https://proxy")
+        name = "regatta-placement-managedclusters"
+        text = (ROOT / "examples/rbac/placement-managed-clusters.yaml").read_text()
+        for o in yaml.load_all(text, LOADER):
+            if "rules" in o:
+                self.assertEqual(permissions.granted(found[o["kind"], name]["rules"]),
+                                 permissions.granted(o["rules"]))
+        self.assertLessEqual(self.asked["placement"],
+                             permissions.granted(found["ClusterRole", name]["rules"]))
+        pod = found["Deployment", "regatta-placement"]["spec"]["template"]["spec"]
+        self.assertIn("--config=/etc/regatta/configuration.yaml", pod["containers"][0]["args"])
+        config = yaml.load(found["ConfigMap", "regatta-placement"]["data"]["configuration.yaml"],
+                           LOADER)
+        self.assertEqual(config["multiKueue"]["managedClusters"],
+                         {"accounts": "Request", "connection": "Proxy", "proxyURL": "https://proxy"})
+        self.assertEqual(config["integrations"]["frameworks"], ["batch/job"])
+
     def test_placements_are_found_where_the_values_say(self):
         for setting, place in (([], "kueue-system"), (["--set", "systemNamespace=other"], "other")):
             found = objects("regatta-placement", *setting)

@@ -156,11 +156,14 @@ PLACES = {
     "visibility/server/server.cpp": {
         "get<api::ConfigMap> {\"kube-system\"": NOTHING,  # by a Role of Kubernetes' own
     },
-    "manager/placement_hub.cpp": {  # whose identity is its own; the manager's role has all of it
+    # Its identity is its own; the manager's role has all of it but what is said here.
+    "manager/placement_hub.cpp": {
         "get_raw api::Workload::resource": ("own", "get Workload"),
         "patch_status std::move(*before)": ("own", "patch Workload/status"),
         "apply<api::Workload> key": ("own", "patch Workload/status"),
         "patch_status std::move(before)": ("own", "patch AdmissionCheck/status"),
+        "patch_status std::move(told)": ("placement", "patch MultiKueueCluster/status"),
+        "get<api::Namespace> api::ObjectKey(\"kube-system\")": ("placement", "get Namespace"),
     },
     "manager/metrics_guard.cpp": {
         "create_raw token_reviews": ("reviews", "create TokenReview"),
@@ -215,10 +218,10 @@ def sources():
 
 
 def derived():
-    """(permissions for "own", "certificates", "reviews", "managed", "provide" and "worker", what does
-    not fit together)."""
-    asked = {where: set() for where in ("own", "certificates", "reviews", "managed", "provide",
-                                        "worker")}
+    """(permissions for "own", "certificates", "reviews", "managed", "placement", "provide" and
+    "worker", what does not fit together)."""
+    asked = {where: set() for where in ("own", "certificates", "reviews", "managed", "placement",
+                                        "provide", "worker")}
     wrong, seen = [], set()
     add = lambda where, *texts: asked[where].update(permission(t) for t in texts)
     for name, text in sources():

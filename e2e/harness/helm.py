@@ -95,12 +95,21 @@ class Helm:
         return ports
 
     def start_placement(self):
-        """What the Deployment of the chart for Placements runs: its arguments, its ServiceAccount."""
+        """What the Deployment of the chart for Placements runs: its arguments, its ConfigMap, its
+        ServiceAccount."""
         pod = self.deployment(PLACEMENT_CHART)["spec"]["template"]["spec"]
         container, port = pod["containers"][0], free_port()
         probed = "--health-probe-bind-address="
         assert f"{probed}:8081" in container["args"], container["args"]
         args = [f"{probed}127.0.0.1:{port}" if a.startswith(probed) else a for a in container["args"]]
+        for volume in pod.get("volumes", []):
+            found = self.cluster.api.get("configmaps", volume["configMap"]["name"], objects.SYSTEM)
+            for name, text in found["data"].items():
+                with open(os.path.join(self.cluster.folder, name), "w") as out:
+                    out.write(text)
+        mounted = [m["mountPath"] for m in container.get("volumeMounts", [])]
+        for path in mounted:
+            args = [a.replace(path, self.cluster.folder) for a in args]
         self.cluster.start_program(*container["command"][1:], *args, "--kubeconfig",
                                    self.account_kubeconfig(pod), component="placement")
         self.cluster.wait_ready("placement", port)

@@ -6,8 +6,9 @@ import os
 
 from harness import objects
 from harness.federation import Federation, report
+from harness.helm import PLACEMENT_CHART, Helm
 from harness.kinds import crd_file
-from harness.suite import scenario
+from harness.suite import interop, scenario
 
 from .connections import check_untold
 
@@ -17,39 +18,17 @@ CLUSTER_API = "cluster.open-cluster-management.io/v1"
 PERMISSIONS = "/apis/rbac.open-cluster-management.io/v1alpha1/namespaces"
 
 
-class Managed(Federation):
-    """A hub whose manager asks OCM for its workers, with the rights of the examples and no more."""
+class Joining(Federation):
+    """A hub that makes workers of ManagedClusters, and the workers' agents, which are the scenario."""
 
-    def __init__(self, suite, folder, workers):
-        super().__init__(suite, folder, workers=workers, connect=False, hub_config={
-            "metrics": {"secureServing": False},
-            "multiKueue": {"gcInterval": "2s", "workerLostTimeout": "5s",
-                           "managedClusters": {"accounts": "Request"}}})
+    def __init__(self, suite, folder, workers, hub_config, **options):
+        super().__init__(suite, folder, workers=workers, connect=False, hub_config=hub_config,
+                         definitions={"hub": [crd_file("managed_clusters.yaml")]}, **options)
 
     def prepare(self, cluster, example):
         if cluster is not self.hub:
             cluster.kubectl.apply(objects.namespace(AGENT_NS))
-            super().prepare(cluster, example)
-            return
-        cluster.install_crds()
-        cluster.define(crd_file("managed_clusters.yaml"))
-        cluster.kubectl.run("apply", "-f", self.example(example))
-        cluster.kubectl.apply({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {
-            "name": "regatta-manager", "namespace": objects.SYSTEM}})
-        for file in ("manager.yaml", "managed-clusters.yaml"):
-            with open(self.example(f"rbac/{file}"), encoding="utf-8") as f:
-                text = f.read().replace("kind: User\n    name: regatta-manager",
-                                        f"kind: User\n    name: {MANAGER}")
-            path = os.path.join(cluster.folder, file)
-            with open(path, "w", encoding="utf-8") as f:
-                f.write(text)
-            cluster.kubectl.run("apply", "-f", path)
-        path = os.path.join(cluster.folder, "limited.kubeconfig")
-        with open(path, "w", encoding="utf-8") as f:
-            json.dump(cluster.kubeconfig_with_token(
-                cluster.token_for(objects.SYSTEM, "regatta-manager")), f)
-        cluster.start_replica("manager", path, **self.hub_config)
-        cluster.wait_manager()
+        super().prepare(cluster, example)
 
     def _set_up_hub(self):
         """No worker is registered."""
@@ -60,6 +39,20 @@ class Managed(Federation):
                  "apiGroup": "kueue.x-k8s.io", "kind": "MultiKueueConfig", "name": "fleet"}}},
             {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "MultiKueueConfig",
              "metadata": {"name": "fleet"}, "spec": {"clusters": list(self.workers)}})
+
+    def join_all(self):
+        """All workers and the hub itself. Returns the tokens by worker."""
+        self.join("local-cluster", self.hub.url(), self.hub.ca_data())
+        tokens = {}
+        for name, worker in self.workers.items():
+            self.join(name, worker.url(), worker.ca_data())
+            permission, _ = self.requested(name)
+            tokens[name] = [self.give_token(name)]
+            assert not self.hub.api.find("multikueueclusters", name), "its rights are not applied"
+            self.apply_rights(name, permission)
+        self.wait_connected(self.workers, 90)
+        self.wait_queue_active()
+        return tokens
 
     def join(self, name, url, ca_data):
         self.hub.kubectl.apply(objects.namespace(name), {
@@ -120,22 +113,47 @@ class Managed(Federation):
         self.wait_for(f"{name}: {reason}", told, 60)
 
 
+class Managed(Joining):
+    """Its manager asks OCM, with the rights of the examples and no more."""
+
+    def __init__(self, suite, folder, workers):
+        super().__init__(suite, folder, workers, {
+            "metrics": {"secureServing": False},
+            "multiKueue": {"gcInterval": "2s", "workerLostTimeout": "5s",
+                           "managedClusters": {"accounts": "Request"}}})
+
+    def prepare(self, cluster, example):
+        if cluster is not self.hub:
+            super().prepare(cluster, example)
+            return
+        cluster.install_crds()
+        cluster.define(*self.definitions["hub"])
+        cluster.kubectl.run("apply", "-f", self.example(example))
+        cluster.kubectl.apply({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {
+            "name": "regatta-manager", "namespace": objects.SYSTEM}})
+        for file in ("manager.yaml", "managed-clusters.yaml"):
+            with open(self.example(f"rbac/{file}"), encoding="utf-8") as f:
+                text = f.read().replace("kind: User\n    name: regatta-manager",
+                                        f"kind: User\n    name: {MANAGER}")
+            path = os.path.join(cluster.folder, file)
+            with open(path, "w", encoding="utf-8") as f:
+                f.write(text)
+            cluster.kubectl.run("apply", "-f", path)
+        path = os.path.join(cluster.folder, "limited.kubeconfig")
+        with open(path, "w", encoding="utf-8") as f:
+            json.dump(cluster.kubeconfig_with_token(
+                cluster.token_for(objects.SYSTEM, "regatta-manager")), f)
+        cluster.start_replica("manager", path, **self.hub_config)
+        cluster.wait_manager()
+
+
 @scenario
 def workers_of_managed_clusters(env):
     """Two ManagedClusters become workers and run Jobs; the token of one rotates while a Job runs, and
     goes away; the other one leaves; a cluster of another user's and the hub itself are left alone."""
     fed = env.federation = Managed(env.suite, env.folder, ("cpu", "h100"))
     fed.up()
-    fed.join("local-cluster", fed.hub.url(), fed.hub.ca_data())
-    tokens = {}
-    for name, worker in fed.workers.items():
-        fed.join(name, worker.url(), worker.ca_data())
-        permission, _ = fed.requested(name)
-        tokens[name] = [fed.give_token(name)]
-        assert not fed.hub.api.find("multikueueclusters", name), "its rights are not applied"
-        fed.apply_rights(name, permission)
-    fed.wait_connected(fed.workers, 90)
-    fed.wait_queue_active()
+    tokens = fed.join_all()
     names = fed.submit(*[objects.job(f"race-{i}") for i in range(4)])
     fed.wait_complete(names)
     fed.check_ran_once(names)
@@ -146,6 +164,37 @@ def workers_of_managed_clusters(env):
     assert not fed.found("managedserviceaccount", "local-cluster")
     assert not fed.hub.api.find("multikueueclusters", "local-cluster")
     check_untold(fed, [token for some in tokens.values() for token in some])
+
+
+def join_by_placement(env, **options):
+    """The hub's manager knows nothing of ManagedClusters; `regatta placement` of the chart does."""
+    fed = env.federation = Joining(env.suite, env.folder, ("cpu", "h100"), {
+        "multiKueue": {"gcInterval": "2s", "workerLostTimeout": "5s"}}, **options)
+    fed.up()
+    helm = Helm(fed.hub)
+    helm.install("by-ocm", PLACEMENT_CHART,
+                 {"managedClusters": {"enabled": True, "settings": {"accounts": "Request"}}})
+    helm.start_placement()
+    tokens = fed.join_all()
+    names = fed.submit(*[objects.job(f"race-{i}") for i in range(4)])
+    fed.wait_complete(names, 90)
+    fed.check_ran_once(names)
+    rotate_and_lose(fed, tokens["cpu"])
+    leave(fed, "h100")
+    assert not fed.found("managedserviceaccount", "local-cluster")
+    assert not (refused := helm.refused(PLACEMENT_CHART)), refused
+
+
+@scenario
+def workers_of_managed_clusters_apart(env):
+    """`regatta placement` makes workers of ManagedClusters on a hub whose manager does not."""
+    join_by_placement(env)
+
+
+@interop
+def upstream_hub_with_managed_clusters(env):
+    """The same on a hub of upstream's manager."""
+    join_by_placement(env, upstream=("hub",))
 
 
 def rotate_and_lose(fed, tokens):

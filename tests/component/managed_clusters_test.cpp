@@ -1,11 +1,8 @@
 // Workers that are made of ManagedClusters of Open Cluster Management.
 #include "lib/api/managed_clusters.h"
 
-#include "lib/base/base64.h"
 #include "tests/component/federation.h"
-
-#include <fstream>
-#include <sstream>
+#include "tests/component/managed_clusters.h"
 
 namespace regatta::test_support {
 namespace {
@@ -33,13 +30,7 @@ struct Lines final : LogSink {
 /// gives accounts their tokens and applies rights.
 class WorkersOfManagedClusters : public Federation {
  protected:
-  void define() {
-    std::ifstream stream("e2e/harness/crds/managed_clusters.yaml");
-    std::stringstream text;
-    text << stream.rdbuf();
-    ASSERT_FALSE(text.str().empty()) << "run the tests from the source root";
-    apply(text.str());
-  }
+  void define() { apply(managed_cluster_definitions()); }
   static manager::CoreConfig asking() {
     manager::CoreConfig config;
     config.managed_clusters.emplace();
@@ -64,28 +55,16 @@ class WorkersOfManagedClusters : public Federation {
     start_manager(std::move(config));
   }
   void join(const std::string& name = "east", const std::string& accepted = "true") {
-    apply(
-        "apiVersion: cluster.open-cluster-management.io/v1\nkind: ManagedCluster\n"
-        "metadata: {name: " +
-        name + "}\nspec:\n  hubAcceptsClient: " + accepted +
-        "\n  managedClusterClientConfigs: [{url: \"https://" + name +
-        ":6443\", caBundle: " + base64_encode("pem") + "}]");
+    apply(managed_cluster_yaml(name, accepted));
     settle();
   }
   void give_token(const std::string& token) {
-    apply(
-        "apiVersion: v1\nkind: Secret\nmetadata: {name: multikueue, namespace: east, labels: "
-        "{authentication.open-cluster-management.io/is-managed-serviceaccount: \"true\"}}\n"
-        "data: {token: " +
-        base64_encode(token) + ", ca.crt: " + base64_encode("pem") + "}");
+    apply(account_token_yaml("east", token));
     settle();
   }
   void give_rights(const char* status = "True") {
-    const std::string body =
-        R"({"status":{"conditions":[{"type":"AppliedRBACManifestWork","reason":"R","message":"m",)"
-        R"("lastTransitionTime":"2026-01-01T00:00:00Z","status":")" +
-        std::string(status) + R"("}]}})";
-    ASSERT_TRUE(cluster_.patch(api::ClusterPermission::resource, account_key(), body, "status"));
+    ASSERT_TRUE(cluster_.patch(api::ClusterPermission::resource, account_key(),
+                               applied_rights(status), "status"));
     settle();
   }
   void ask_for_account() {

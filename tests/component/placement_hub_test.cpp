@@ -1,6 +1,10 @@
 #include "manager/placement_hub.h"
 
+#include "jobs/integrations/integrations.h"
+#include "lib/api/managed_clusters.h"
 #include "lib/api/placements.h"
+#include "manager/managed_cluster_rules.h"
+#include "tests/component/managed_clusters.h"
 #include "tests/component/one_cluster.h"
 
 #include <fstream>
@@ -45,8 +49,9 @@ spec: {}
     ASSERT_TRUE(
         cluster_.patch(api::LocalQueue::resource, key("main"),
                        R"({"metadata":{"annotations":{"multikueue.regatta.dev/placement":"p"}}})"));
-    hub_.emplace(manager::PlacementHubDeps{cluster_.admin(), world_, world_.rng, scope_, Log()},
-                 manager::PlacementHubConfig());
+    hub_.emplace(manager::PlacementHubDeps{cluster_.admin(), cluster_.admin(), world_, world_.rng,
+                                           scope_, Log()},
+                 config_);
     scope_.spawn("placement hub", lead());
     settle();
   }
@@ -63,10 +68,7 @@ spec: {}
   /// A MultiKueueCluster that is Active.
   void member(const std::string& name) {
     apply(TestConnector::member_yaml(name));
-    ASSERT_TRUE(cluster_.patch(api::MultiKueueCluster::resource, api::ObjectKey(name),
-                               R"({"status":{"conditions":[{"type":"Active","status":"True",
-      "reason":"Active","message":"","lastTransitionTime":"2026-01-01T00:00:00Z"}]}})",
-                               "status"));
+    say_active(name);
   }
   void decide(const std::string& cluster) {
     apply(R"(
@@ -118,6 +120,41 @@ spec:
   }
   api::WorkloadStatus status() { return cluster_.get<api::Workload>(key("w"))->status; }
 
+  /// Workers are made of ManagedClusters; `east` joins.
+  void start_with_managed_clusters() {
+    apply(managed_cluster_definitions());
+    for (const char* name : {"kube-system", "east"}) {
+      apply(std::string("apiVersion: v1\nkind: Namespace\nmetadata: {name: ") + name + "}");
+    }
+    config_.managed_clusters =
+        manager::complete({}, jobs::enabled_kinds({"batch/job"}), "kueue-system");
+    start();
+    apply(managed_cluster_yaml("east"));
+    settle();
+  }
+  /// What Open Cluster Management does.
+  void give_token_and_rights() {
+    apply(account_token_yaml("east", "secret-token"));
+    ASSERT_TRUE(
+        cluster_.patch(api::ClusterPermission::resource, account_, applied_rights(), "status"));
+    settle();
+  }
+  /// What Kueue says of the worker, once it has connected it.
+  void say_active(const std::string& name) {
+    ASSERT_TRUE(cluster_.patch(api::MultiKueueCluster::resource, api::ObjectKey(name),
+                               R"({"status":{"conditions":[{"type":"Active","status":"True",
+      "reason":"Active","message":"","lastTransitionTime":"2026-01-01T00:00:00Z"}]}})",
+                               "status"));
+  }
+  std::optional<api::MultiKueueCluster> east() {
+    return cluster_.get<api::MultiKueueCluster>(api::ObjectKey("east"));
+  }
+  std::string lacking() {
+    return east() ? condition(east()->status.conditions, "CredentialsLacking") : "no worker";
+  }
+
+  const api::ObjectKey account_{"east", "multikueue"}, secret_{"kueue-system", "multikueue-east"};
+  manager::PlacementHubConfig config_;
   TaskScope scope_{world_.executor()};
   std::optional<manager::PlacementHub> hub_;
 };
@@ -199,6 +236,55 @@ metadata:
             "Ready: Placement default/p has chosen w2; Placement kueue-system/q has chosen w1, w2");
   EXPECT_THAT(now.nominated_cluster_names, ElementsAre("w2"));
   EXPECT_EQ(now.admission_checks.size(), 2U);
+}
+
+TEST_F(PlacementsBesideKueue, WorkersAreMadeOfManagedClusters) {
+  start_with_managed_clusters();
+  EXPECT_TRUE(cluster_.get<api::ManagedServiceAccount>(account_));
+  EXPECT_FALSE(east());
+  give_token_and_rights();
+  ASSERT_TRUE(east());
+  EXPECT_EQ(lacking(), "");
+  const auto secret = cluster_.get<api::Secret>(secret_);
+  ASSERT_TRUE(secret);
+  EXPECT_THAT(secret->data.at("kubeconfig"), testing::HasSubstr("secret-token"));
+  ASSERT_TRUE(cluster_.remove(api::Secret::resource, account_));
+  settle();
+  EXPECT_EQ(lacking().substr(0, 17), "True TokenMissing");
+  EXPECT_THAT(events("MultiKueueCluster"), testing::Contains(testing::HasSubstr("TokenMissing")));
+  give_token_and_rights();
+  EXPECT_EQ(lacking().substr(0, 14), "False Resolved");
+}
+
+TEST_F(PlacementsBesideKueue, AWorkerOfAClusterThatLeavesStaysForWhatKueueMaySendThere) {
+  start_with_managed_clusters();
+  give_token_and_rights();
+  say_active("east");
+  make_workload();
+  ASSERT_TRUE(apply_as_kueue(std::string(one_check) + R"(,"nominatedClusterNames":["east"])"));
+  ASSERT_TRUE(cluster_.remove(api::ManagedCluster::resource, api::ObjectKey("east")));
+  settle();
+  EXPECT_EQ(lacking().substr(0, 20), "True WorkloadsRemain");
+  ASSERT_TRUE(cluster_.patch(api::MultiKueueCluster::resource, api::ObjectKey("east"),
+                             R"({"status":{"conditions":null}})", "status"));
+  settle();
+  EXPECT_FALSE(east()) << "it is lost, so nothing gets there";
+  EXPECT_FALSE(cluster_.get<api::Secret>(secret_));
+  EXPECT_FALSE(cluster_.get<api::ManagedServiceAccount>(account_));
+}
+
+TEST_F(PlacementsBesideKueue, TheHubItselfIsNoWorkerOfItsOwn) {
+  start_with_managed_clusters();
+  const std::string uid = cluster_.get<api::Namespace>(api::ObjectKey("kube-system"))->metadata.uid;
+  apply("apiVersion: v1\nkind: Namespace\nmetadata: {name: this-one}");
+  apply(managed_cluster_yaml("this-one"));
+  ASSERT_TRUE(cluster_.patch(
+      api::ManagedCluster::resource, api::ObjectKey("this-one"),
+      R"({"status":{"clusterClaims":[{"name":"id.k8s.io","value":")" + uid + R"("}]}})", "status"));
+  settle();
+  cluster_.remove(api::ManagedServiceAccount::resource, {"this-one", "multikueue"});
+  settle();
+  EXPECT_FALSE(cluster_.get<api::ManagedServiceAccount>({"this-one", "multikueue"}));
 }
 
 }  // namespace
