@@ -116,6 +116,7 @@ struct Client::Call {
   std::string_view resource;
   std::string subresource;
   bool streaming = false;
+  bool last = false;
   std::string accept = "application/json";
 };
 
@@ -135,6 +136,7 @@ Task<Result<net::HttpResponse>> Client::send_once(Call call, std::string token,
   net::SendOptions options;
   options.deadline = deadline;
   options.streaming = call.streaming;
+  options.last = call.last;
   if (call.method != "GET") options.gate = deps_.config.write_gate;
   const SteadyPoint since = deps_.clock.steady();
   auto answer = co_await deps_.sender.send(std::move(request), options);
@@ -266,6 +268,7 @@ Task<Result<std::string>> Client::list_raw(api::ResourceInfo resource, std::stri
     call.path = resource.path(percent_encode(ns));
     call.query = query.str();
     call.resource = resource.plural;
+    call.last = options.last;
     if (options.metadata_only) call.accept = metadata_as("PartialObjectMetadataList");
     auto answer = co_await send(std::move(call));
     if (!answer) co_return answer.error();

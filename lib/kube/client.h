@@ -34,6 +34,7 @@ struct ListOptions {
   std::string resource_version;
   std::string resource_version_match;
   bool metadata_only = false;  ///< the items are PartialObjectMetadata
+  bool last = false;           ///< no other request is expected soon; see net::SendOptions
 };
 
 struct WatchOptions {

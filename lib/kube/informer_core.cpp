@@ -186,6 +186,7 @@ Task<Status> InformerCore::fill_from_list() {
   options.field_selector = options_.field_selector;
   options.limit = options_.page_limit;
   options.metadata_only = options_.metadata_only;
+  options.last = looks_ > 0;
   Listing listing;
   const std::function<void(const ListPage&)> on_page = [&](const ListPage& page) {
     const std::size_t each = page.bytes / std::max<std::size_t>(1, page.items->size());

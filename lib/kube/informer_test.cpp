@@ -737,6 +737,15 @@ TEST_F(RestingInformerTest, OneListThatFailsIsNoLossAndManyAre) {
   EXPECT_TRUE(informer->health().resting);
 }
 
+TEST_F(RestingInformerTest, NoConnectionIsKeptForItsLooks) {
+  server.otherwise = [](const net::HttpRequest&) {
+    return net::HttpResponse(200, list_text("10", {}));
+  };
+  begin_resting(list_text("10", {}));
+  world.run_for(10s);
+  EXPECT_EQ(sender.were_last, (std::vector<bool>{false, true}));
+}
+
 TEST_F(RestingInformerTest, ItCanBeStopped) {
   begin_resting(list_text("10", {}));
   informer->stop();

@@ -192,12 +192,29 @@ inline std::string error_line(unsigned code, const std::string& reason) {
   return event_line("ERROR", object);
 }
 
+/// Passes requests on, and remembers which were said to be the last for now.
+class LastRequests final : public net::HttpSender {
+ public:
+  explicit LastRequests(net::HttpSender& inner) : inner_(inner) {}
+  Task<Result<net::HttpResponse>> send(net::HttpRequest request,
+                                       net::SendOptions options) override {
+    were_last.push_back(options.last);
+    co_return co_await inner_.send(std::move(request), options);
+  }
+
+  std::vector<bool> were_last;
+
+ private:
+  net::HttpSender& inner_;
+};
+
 /// A client of a scripted server, in virtual time.
 struct KubeTest : ::testing::Test {
   sim::World world{1};
   TaskScope scope{world.executor()};
   ScriptedServer server{world};
-  net::HandlerSender sender{world, server};
+  net::HandlerSender direct{world, server};
+  LastRequests sender{direct};
   TimePoint start = world.now();
   std::vector<std::string> seen_by_observer;
 

@@ -76,6 +76,9 @@ struct SendOptions {
   SteadyPoint deadline = SteadyPoint::max();
   /// Asks for the body of a 200 answer as a stream; other answers are always complete.
   bool streaming = false;
+  /// No other request is expected soon: a connection that is opened for this one is closed after
+  /// it.
+  bool last = false;
   /// Asked each time right before the request leaves; null: it may. Outlives the exchange.
   const SendGate* gate = nullptr;
 };

@@ -157,7 +157,7 @@ Task<Result<HttpResponse>> HttpClient::attempt(HttpRequest request, SendOptions 
   if (!wire) co_return wire.error();
   const bool head = request.method == "HEAD";
   if (options.streaming) co_return co_await stream(std::move(*wire), head, options.gate, deadline);
-  co_return co_await exchange(std::move(*wire), head, options.gate, deadline);
+  co_return co_await exchange(std::move(*wire), head, options, deadline);
 }
 
 Task<Result<HttpResponse>> HttpClient::stream(std::string wire, bool head, const SendGate* gate,
@@ -186,7 +186,7 @@ Task<Result<HttpResponse>> HttpClient::stream(std::string wire, bool head, const
   co_return response;
 }
 
-Task<Result<HttpResponse>> HttpClient::exchange(std::string wire, bool head, const SendGate* gate,
+Task<Result<HttpResponse>> HttpClient::exchange(std::string wire, bool head, SendOptions options,
                                                 SteadyPoint deadline) {
   drop_expired();
   std::unique_ptr<Connection> connection = take_idle();
@@ -211,7 +211,7 @@ Task<Result<HttpResponse>> HttpClient::exchange(std::string wire, bool head, con
       if (!fresh) co_return fresh.error();
       connection = std::move(*fresh);
     }
-    const Exchanged done = co_await round_trip(*connection, wire, head, false, gate);
+    const Exchanged done = co_await round_trip(*connection, wire, head, false, options.gate);
     if (done.outcome) break;
     connection.reset();
     if (!reused || round > 0 || !is_stale(done)) co_return as_send_error(done.outcome.error());
@@ -219,7 +219,8 @@ Task<Result<HttpResponse>> HttpClient::exchange(std::string wire, bool head, con
   HttpResponse response = connection->decoder.take_head();
   response.body = connection->decoder.take_body();
   // Bytes after the answer belong to no request: such a connection cannot be trusted.
-  if (connection->decoder.keep_alive() && connection->decoder.buffered() == 0) {
+  const bool usable = connection->decoder.keep_alive() && connection->decoder.buffered() == 0;
+  if (usable && (reused || !options.last)) {
     lease.keep(std::move(connection));
   }
   co_return response;

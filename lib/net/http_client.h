@@ -49,7 +49,7 @@ class HttpClient final : public HttpSender {
                                      SteadyPoint deadline);
   Task<Result<HttpResponse>> stream(std::string wire, bool head, const SendGate* gate,
                                     SteadyPoint deadline);
-  Task<Result<HttpResponse>> exchange(std::string wire, bool head, const SendGate* gate,
+  Task<Result<HttpResponse>> exchange(std::string wire, bool head, SendOptions options,
                                       SteadyPoint deadline);
   Task<Result<std::unique_ptr<Connection>>> dial(SteadyPoint deadline);
   Task<Result<std::unique_ptr<Connection>>> dial_counted(SteadyPoint deadline);

@@ -304,6 +304,23 @@ TEST_F(Http, CancellationClosesTheConnection) {
   EXPECT_EQ(handler.in_progress, 0);
 }
 
+TEST_F(Http, AConnectionThatIsOpenedForTheLastRequestIsClosedAfterIt) {
+  start();
+  SendOptions last;
+  last.last = true;
+  auto alone = get("/a", last);
+  world.run_for(1s);
+  EXPECT_EQ(alone->status, 200u);
+  EXPECT_EQ(client->open_connections(), 0u);
+  get("/a");
+  world.run_for(1s);
+  EXPECT_EQ(client->idle_connections(), 1u);
+  auto beside = get("/a", last);
+  world.run_for(1s);
+  EXPECT_EQ(beside->status, 200u);
+  EXPECT_EQ(client->idle_connections(), 1u) << "it was there for others";
+}
+
 TEST_F(Http, RequestsBeyondTheCapWait) {
   start({}, {.connections_max = 2});
   std::vector<std::shared_ptr<Answer>> answers;
