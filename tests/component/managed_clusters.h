@@ -2,8 +2,9 @@
 
 #include "lib/base/base64.h"
 
-#include <fstream>
 #include <gtest/gtest.h>
+
+#include <fstream>
 #include <sstream>
 #include <string>
 
