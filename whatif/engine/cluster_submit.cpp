@@ -1,4 +1,5 @@
 #include "jobs/integrations/integrations.h"
+#include "jobs/multikueue.h"
 #include "jobs/plan.h"
 #include "lib/api/codec.h"
 #include "lib/api/names.h"
@@ -17,13 +18,15 @@ constexpr int looks_max = 8;
 }  // namespace
 
 /// Does what the webhooks of a cluster do to a Job that a user submits. The Job is suspended, and
-/// on a hub it is managed by MultiKueue when its queue leads to workers.
+/// on a hub it is managed by MultiKueue when its queue leads to workers, unless it asks to run on
+/// the hub.
 api::Job Cluster::as_submitted(api::Job job) const {
   job.spec.suspend = true;
   const std::string& queue = job.metadata.label(std::string(api::labels::queue_name));
   const std::string name = queue.empty() ? std::string(api::default_local_queue) : queue;
-  const bool dispatched =
-      settings_.dispatches && is_dispatched_queue(api::ObjectKey(job.metadata.ns, name));
+  const bool dispatched = settings_.dispatches &&
+                          is_dispatched_queue(api::ObjectKey(job.metadata.ns, name)) &&
+                          !jobs::asks_for_hub(job.metadata.annotations);
   if (dispatched && !job.spec.managed_by) {
     job.spec.managed_by = std::string(api::multikueue_controller_name);
   }

@@ -157,6 +157,27 @@ TEST(FederationSimulation, JobsRunWhereThereIsRoom) {
   }
 }
 
+TEST(FederationSimulation, AJobThatAsksForTheHubRunsThere) {
+  const auto asking = [](std::string yaml) {
+    const std::string annotations = "annotations: {";
+    return yaml.insert(yaml.find(annotations) + annotations.size(),
+                       "multikueue.regatta.dev/run-on-hub: \"true\", ");
+  };
+  std::string here = asking(job("here", 4, 600));
+  const std::string managed = "  managedBy: kueue.x-k8s.io/multikueue\n";
+  here.erase(here.find(managed), managed.size());
+  const Report report =
+      simulate(federation(here + job("away", 4, 600) + asking(job("torn", 4, 600))));
+  const WorkloadRecord& one = record(report, "here");
+  EXPECT_EQ(one.outcome, Outcome::finished);
+  EXPECT_LE(one.finished_at, at(602));
+  ASSERT_EQ(one.runs.size(), 1u);
+  EXPECT_EQ(one.runs[0].cluster, "");
+  EXPECT_EQ(one.copies, 0);
+  EXPECT_NE(record(report, "away").runs.at(0).cluster, "");
+  EXPECT_FALSE(record(report, "torn").admitted_at) << "MultiKueue is to run it, too";
+}
+
 TEST(FederationSimulation, TheIncrementalDispatcherAsksAFewAtATime) {
   SimulationInput input = federation(job("big", 8, 600), {"4", "4", "8"});
   input.dispatch.nomination.dispatcher = placement::Dispatcher::incremental;
