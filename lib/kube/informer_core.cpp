@@ -159,6 +159,7 @@ Task<Status> InformerCore::follow() {
     if (!filled) co_return filled;
   }
   if (may_rest()) co_return ok();
+  looks_ = 0;
   auto stream = co_await open_watch(with_list);
   if (!stream) {
     if (with_list && stream.error().code() == Errc::invalid) {

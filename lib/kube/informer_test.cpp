@@ -706,6 +706,23 @@ TEST_F(RestingInformerTest, WhatALaterListFindsIsWatched) {
   EXPECT_TRUE(informer->health().connected);
 }
 
+TEST_F(RestingInformerTest, ItLooksAgainSoonWhenTheObjectsThatALookFoundAreGone) {
+  begin_resting(list_text("10", {}));
+  for (int i = 0; i < 4; ++i) server.answer(200, list_text("10", {}));
+  server.answer(200, list_text("20", {thing_json("a", "15")}));
+  auto watch = server.answer_watch();
+  while (contents().empty()) world.run_for(1s);
+  const std::size_t looks = server.seen.size();
+  server.answer(200, list_text("30", {}));
+  watch->push(event_line("DELETED", thing_json("a", "21")));
+  world.run_for(2s);
+  watch->end();
+  world.run_for(1s);
+  EXPECT_TRUE(informer->health().resting);
+  world.run_for(10s);
+  EXPECT_EQ(server.seen.size(), looks + 1);
+}
+
 TEST_F(RestingInformerTest, CatchingUpWakesIt) {
   begin_resting(list_text("10", {}));
   EXPECT_TRUE(informer->caught_up());
