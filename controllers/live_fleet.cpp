@@ -69,11 +69,13 @@ struct OnHub {
   jobs::JobPtr job;
 };
 
-/// How far the deletion of the worker's job is.
-void read_removal(const clusters::RemoteCluster& remote, dispatch::WorkerView* worker) {
+/// How far the deletion of the worker's job is, and whether this manager sent it.
+void read_parts(const clusters::RemoteCluster& remote, dispatch::WorkerView* worker) {
   const std::vector<jobs::JobPtr> all = jobs::objects_of(worker->job);
   worker->removing_job = std::all_of(
       all.begin(), all.end(), [&](const jobs::JobPtr& one) { return remote.removing_job(*one); });
+  worker->job_unmarked = std::all_of(
+      all.begin(), all.end(), [](const auto& one) { return hub_mark(one->metadata()).empty(); });
   for (const jobs::JobPtr& one : all) {
     if (!worker->job_removal_asked) worker->job_removal_asked = remote.job_removal_asked(*one);
   }
@@ -117,7 +119,7 @@ void read_objects(const clusters::RemoteCluster& remote, const clusters::LocalCl
   worker->job = job_among(jobs, identity, local.job);
   if (!worker->job) worker->job = copy_of_slices(remote, identity, local.job);
   if (!worker->job) return;
-  read_removal(remote, worker);
+  read_parts(remote, worker);
   worker->job_shared = is_shared(remote, *worker->job, local.key, hub);
   if (jobs::is_marked_elastic(*worker->job)) {
     worker->other_slice = under_other_slice(*worker->job, local.key);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "clusters/notice.h"
+#include "lib/api/kueue.h"
 #include "lib/api/managed_clusters.h"
 #include "lib/kube/events.h"
 #include "lib/kube/informer.h"

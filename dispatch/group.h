@@ -36,6 +36,7 @@ struct WorkerView {
   bool removing_copy = false;  ///< we deleted it; the watch has not shown that yet
   bool removal_begun = false;  ///< we asked for it; the answer may be lost
   jobs::JobPtr job;            ///< our job for the workload; null when the worker has none
+  bool job_unmarked = false;   ///< no part of it says which hub has sent it
   bool removing_job = false;   ///< all of it
   std::optional<TimePoint> job_removal_asked;  ///< since when it, or a part, is to be deleted
   bool job_shared = false;                     ///< it runs for other Workloads of the hub, too

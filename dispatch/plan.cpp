@@ -413,18 +413,28 @@ bool waits_for_first(const LocalView& local) {
   return local.follows && local.follows->empty();
 }
 
-/// The copy can win. A copy with a Job cannot: it is left over from an attempt that was given up.
-bool eligible(const GroupView& g, const std::string& name, const ClusterView& v) {
-  if (g.local.follows && *g.local.follows != name) return false;
-  return v.connected && v.listed && v.copy && v.copy->admitted_at && !v.copy->finished &&
-         !v.copy->evicted && !v.copy->deactivating && !v.copy->deleting && !v.copy->removal_begun &&
-         v.copy->drift != Drift::other && !v.copy->of_another_life && is_free(v) &&
-         v.certainty != Certainty::unreadable && contains(g.local.nominated, name) &&
-         !refused(g.local, name);
+/// A manager that was replaced in the middle of a race has sent the Job there, and has not come to
+/// recording the cluster.
+bool was_sent_unrecorded(const ClusterView& v) {
+  return holds_own_job(v) && v.job_unmarked && !v.job_deleting;
 }
 
-/// The cluster with the earliest admission. Admission times are whole seconds, so ties are common.
-/// They are broken by a rank that differs from workload to workload.
+/// The copy can win. A copy with a Job of ours cannot: it is left over from an attempt that was
+/// given up.
+bool eligible(const GroupView& g, const std::string& name, const ClusterView& v) {
+  if (g.local.follows && *g.local.follows != name) return false;
+  // A worker that was not connected for a moment is no longer nominated.
+  const bool may_have_it =
+      was_sent_unrecorded(v) || (is_free(v) && contains(g.local.nominated, name));
+  return v.connected && v.listed && v.copy && v.copy->admitted_at && !v.copy->finished &&
+         !v.copy->evicted && !v.copy->deactivating && !v.copy->deleting && !v.copy->removal_begun &&
+         v.copy->drift != Drift::other && !v.copy->of_another_life && may_have_it &&
+         v.certainty != Certainty::unreadable && !refused(g.local, name);
+}
+
+/// The cluster that has the Job already, otherwise the one with the earliest admission. Admission
+/// times are whole seconds, so ties are common. They are broken by a rank that differs from
+/// workload to workload.
 std::optional<std::string> winner(const GroupView& g) {
   std::optional<std::string> best;
   for (const auto& [name, v] : g.clusters) {
@@ -433,8 +443,9 @@ std::optional<std::string> winner(const GroupView& g) {
       best = name;
       continue;
     }
-    const TimePoint mine = *v.copy->admitted_at;
-    const TimePoint theirs = *g.clusters.at(*best).copy->admitted_at;
+    const ClusterView& other = g.clusters.at(*best);
+    const auto mine = std::pair(!was_sent_unrecorded(v), *v.copy->admitted_at);
+    const auto theirs = std::pair(!was_sent_unrecorded(other), *other.copy->admitted_at);
     const bool earlier = mine < theirs;
     const bool tie = mine == theirs;
     if (earlier || (tie && rank_of(g.local.uid, name) < rank_of(g.local.uid, *best))) best = name;
@@ -575,7 +586,8 @@ Plan race(const GroupView& g, TimePoint now, const PlanConfig& config) {
     plan.actions.push_back(RecordWinner{*best, "The workload was admitted on \"" + *best + "\"",
                                         why_not_elsewhere(g, *best, now, config)});
     remove_all_but(&plan, g.clusters, *best);
-    if (!job_elsewhere(g.clusters, *best)) plan.actions.push_back(CreateJob{*best});
+    const bool sent = was_sent_unrecorded(g.clusters.at(*best));
+    if (!sent && !job_elsewhere(g.clusters, *best)) plan.actions.push_back(CreateJob{*best});
     return plan;
   }
   // 9e. The workload has raced for long enough.

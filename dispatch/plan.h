@@ -159,6 +159,9 @@ struct ClusterView {
   bool job_stopped = false;
   /// The same, and pods are left.
   bool job_stopping = false;
+  /// The Job bears no mark of a hub. So another manager of this hub has sent it, as Kueue's, which
+  /// sends the Job before it records the cluster.
+  bool job_unmarked = false;
   /// The remote Job's status has something that the hub's Job lacks and may be given now.
   bool job_news = false;
   /// The Job runs there for other Workloads, too, so it stays when this one leaves.

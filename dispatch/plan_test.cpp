@@ -182,6 +182,27 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"the_first_to_be_admitted_wins_and_the_losers_go_before_the_job_is_created",
              Given{"a", "b", "c"}.admitted("a", 10s).admitted("b", 20s).copy("c"),
              "record winner b, remove copy on a, remove copy on c, create job on b"},
+        Case{"a_job_of_ours_is_left_from_an_earlier_attempt_and_does_not_win",
+             Given{"a", "b"}.admitted("a", 10s).admitted("b", 20s).job("b"),
+             "record winner a, remove job and copy on b"},
+        Case{"a_job_that_a_manager_before_this_one_sent_without_recording_it_goes_on",
+             Given{"a", "b"}.admitted("a", 20s).admitted("b", 10s).job("b").with([](Given& g) {
+               g.clusters["b"].job_unmarked = true;
+               g.local.nominated = {"a"};
+             }),
+             "record winner b, remove copy on a"},
+        Case{"of_two_such_jobs_the_first_to_be_admitted_goes_on",
+             Given{"a", "b"}.admitted("a", 20s).job("a").admitted("b", 10s).job("b").with(
+                 [](Given& g) {
+                   g.clusters["a"].job_unmarked = g.clusters["b"].job_unmarked = true;
+                 }),
+             "record winner a, remove job and copy on b"},
+        Case{"one_that_is_evicted_there_does_not",
+             Given{"a", "b"}.copy("a").admitted("b", 10s).job("b").with([](Given& g) {
+               g.clusters["b"].job_unmarked = true;
+               g.clusters["b"].copy->evicted = true;
+             }),
+             "remove job and copy on b"},
         Case{"a_reservation_alone_does_not_win", Given{"a", "b"}.copy("a").copy("b"), ""},
         Case{"an_admission_on_a_cluster_that_was_not_nominated_does_not_win",
              Given{"a", "b"}.admitted("a", 10s).with([](Given& g) {

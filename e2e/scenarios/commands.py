@@ -115,7 +115,7 @@ def sandbox_demo_whose_manager_dies(env):
     sandbox = Sandbox(env)
     # Stderr is not a pipe, which could fill up and hold the demo.
     with open(os.path.join(env.folder, "demo.log"), "w+") as log:
-        demo = subprocess.Popen([sandbox.lab, "demo", "--jobs", "2000", "--dir", sandbox.folder],
+        demo = subprocess.Popen([sandbox.lab, "demo", "--jobs", "300", "--dir", sandbox.folder],
                                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, text=True)
         try:
             wait_for("a job to finish", lambda: ") finished" in read(log.name), 60)

@@ -323,6 +323,38 @@ TEST_F(Hubs, AHubThatTakesOverSendsTheJobThatACopyOfTheOtherWaitsFor) {
   });
 }
 
+// Kueue sends the Job before it records the cluster, and may be replaced in between.
+TEST_F(Hubs, AJobThatAnotherManagerSentWithoutRecordingItGoesOn) {
+  start_all({"east", "west"});
+  for (const char* name : {"east", "west"}) give(name, "0");
+  apply(long_job("j0"));
+  until("copies wait", [&] {
+    return held_by("east") == "workloads 1, jobs 0" && held_by("west") == "workloads 1, jobs 0";
+  });
+  const std::string workload = workload_of("j0")->metadata.name;
+  manager_.reset();
+  for (const char* name : {"west", "east"}) give(name, "4");
+  settle(2s);
+  std::string sent = job_yaml("j0", 1, "main",
+                              "{kueue.x-k8s.io/prebuilt-workload-name: " + workload +
+                                  ", sandbox.regatta.dev/run-seconds: \"6000\"}",
+                              ", kueue.x-k8s.io/multikueue-origin: multikueue");
+  TestCluster& west = *workers_.at("west").cluster;
+  ASSERT_TRUE(west.apply(sent));
+  const auto uid = [&] {
+    const auto job = west.get<api::Job>(key("j0"));
+    return job && job->status.active == 1 ? job->metadata.uid : std::string();
+  };
+  until("it runs", [&] { return !uid().empty(); });
+  const std::string running = uid();
+  start_manager();
+  until("it is recorded", [&] { return workload_of("j0")->status.cluster_name == "west"; });
+  settle(1min);
+  EXPECT_EQ(uid(), running);
+  EXPECT_EQ(held_by("east"), "workloads 0, jobs 0");
+  EXPECT_EQ(job("j0").status.active, 1);
+}
+
 TEST_F(Hubs, AJobOfAnotherNameIsNotTakenForOurs) {
   run_many(1);
   TestCluster& east = *workers_.at("east").cluster;
