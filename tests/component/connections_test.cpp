@@ -215,8 +215,10 @@ TEST_F(Connections, NewCredentialsForTheSameServerLoseNothing) {
   manager_->remote_requests.clear();
   set_secret(TestConnector::kubeconfig("east", TestCluster::other_manager_token));
   settle();
-  EXPECT_EQ(manager_->remote_requests["east"].count("list"), 1) << "the new ones are tried";
-  EXPECT_EQ(manager_->remote_requests["east"].count(), 1) << "the watches go on";
+  const RequestCounts& requests = manager_->remote_requests["east"];
+  EXPECT_EQ(requests.count("list", "workloads"), 1) << "the new ones are tried";
+  EXPECT_EQ(requests.count("watch"), 0) << "the watches go on";
+  EXPECT_EQ(requests.writes(), 0);
   EXPECT_EQ(member_condition("east"), "True Active: Connected");
 }
 
