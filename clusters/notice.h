@@ -18,7 +18,7 @@ struct Notice {
 };
 
 /// Sets the condition of that type as the notice says it: True with a notice, and for nullopt False
-/// if it was ever True. Returns whether anything changed.
+/// where it is True. Returns whether anything changed.
 bool set_notice(api::Conditions* conditions, std::string_view type,
                 const std::optional<Notice>& notice, std::int64_t generation, TimePoint now);
 

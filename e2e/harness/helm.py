@@ -107,9 +107,8 @@ class Helm:
             for name, text in found["data"].items():
                 with open(os.path.join(self.cluster.folder, name), "w") as out:
                     out.write(text)
-        mounted = [m["mountPath"] for m in container.get("volumeMounts", [])]
-        for path in mounted:
-            args = [a.replace(path, self.cluster.folder) for a in args]
+        for mount in container.get("volumeMounts", []):
+            args = [a.replace(mount["mountPath"], self.cluster.folder) for a in args]
         self.cluster.start_program(*container["command"][1:], *args, "--kubeconfig",
                                    self.account_kubeconfig(pod), component="placement")
         self.cluster.wait_ready("placement", port)

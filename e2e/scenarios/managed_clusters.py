@@ -153,17 +153,21 @@ def workers_of_managed_clusters(env):
     goes away; the other one leaves; a cluster of another user's and the hub itself are left alone."""
     fed = env.federation = Managed(env.suite, env.folder, ("cpu", "h100"))
     fed.up()
+    tokens = come_and_go(fed)
+    check_untold(fed, [token for some in tokens.values() for token in some])
+
+
+def come_and_go(fed):
+    """All join and race; a token rotates, a worker leaves. Returns the tokens by worker."""
     tokens = fed.join_all()
     names = fed.submit(*[objects.job(f"race-{i}") for i in range(4)])
     fed.wait_complete(names)
     fed.check_ran_once(names)
-
     rotate_and_lose(fed, tokens["cpu"])
     leave(fed, "h100")
-
     assert not fed.found("managedserviceaccount", "local-cluster")
     assert not fed.hub.api.find("multikueueclusters", "local-cluster")
-    check_untold(fed, [token for some in tokens.values() for token in some])
+    return tokens
 
 
 def join_by_placement(env, **options):
@@ -175,13 +179,7 @@ def join_by_placement(env, **options):
     helm.install("by-ocm", PLACEMENT_CHART,
                  {"managedClusters": {"enabled": True, "settings": {"accounts": "Request"}}})
     helm.start_placement()
-    tokens = fed.join_all()
-    names = fed.submit(*[objects.job(f"race-{i}") for i in range(4)])
-    fed.wait_complete(names, 90)
-    fed.check_ran_once(names)
-    rotate_and_lose(fed, tokens["cpu"])
-    leave(fed, "h100")
-    assert not fed.found("managedserviceaccount", "local-cluster")
+    come_and_go(fed)
     assert not (refused := helm.refused(PLACEMENT_CHART)), refused
 
 

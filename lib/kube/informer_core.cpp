@@ -137,7 +137,7 @@ void InformerCore::stop() {
 
 /// Ends when the informer is stopped or a new list is wanted.
 Task<> InformerCore::interrupted() {
-  while (!stopped_ && anew_wanted_ == anew_begun_) co_await anew_.wait();
+  while (!is_interrupted()) co_await anew_.wait();
 }
 
 void InformerCore::list_anew() {
@@ -230,7 +230,7 @@ Task<> InformerCore::rest() {
 }
 
 Task<> InformerCore::roused() {
-  while (!stopped_ && anew_wanted_ == anew_begun_ && may_rest()) co_await anew_.wait();
+  while (!is_interrupted() && may_rest()) co_await anew_.wait();
 }
 
 void InformerCore::rouse() {

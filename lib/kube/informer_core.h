@@ -204,6 +204,7 @@ class InformerCore {
   void replace(const api::ObjectKey& key, Entry* stored, Entry entry, std::vector<Change>* changes);
   void erase(const api::ObjectKey& key, Absence how, std::vector<Change>* changes);
   void note_absent(const api::ObjectKey& key, Absence how);
+  bool is_interrupted() const { return stopped_ || anew_wanted_ != anew_begun_; }
   Task<> interrupted();
   void reindex(const api::ObjectKey& key, const void* before, const void* after);
   void note_undecodable(const api::ObjectKey& key, const Error& error);
