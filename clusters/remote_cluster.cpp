@@ -197,7 +197,8 @@ void RemoteCluster::queues_health_changed() {
 }
 
 /// stop() ends the informer, which `self` outlives.
-Task<> RemoteCluster::run_for(std::shared_ptr<RemoteCluster> self, Task<> informer) {
+Task<> RemoteCluster::run_for([[maybe_unused]] std::shared_ptr<RemoteCluster> self,
+                              Task<> informer) {
   co_await std::move(informer);
 }
 
