@@ -1,11 +1,14 @@
 """What Prometheus reads."""
+import contextlib
 import http.client
 import os
+import resource
+import socket
 import ssl
 
 from harness import objects
 from harness.pki import make_pki
-from harness.solo import Solo
+from harness.solo import Solo, cluster_queue, job as solo_job
 from harness.suite import scenario
 from harness.waiting import wait_for
 
@@ -75,6 +78,74 @@ def metrics_without_tls(env):
     solo = Solo(env, metrics={"secureServing": False})
     code, text = read(solo.cluster.metrics_port, secure=False)
     assert code == 200 and "kueue_build_info" in text, (code, text[:200])
+
+
+class Flood:
+    """Clients that connect to a port, send `text` and as much of a body as is taken, and stay."""
+
+    def __init__(self, port, count):
+        self.port, self.count, self.sockets = port, count, []
+        self.limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+
+    def __enter__(self):
+        soft, hard = self.limits
+        room = self.count + 1024  # for the scenario itself and those beside it
+        assert room <= hard or hard == resource.RLIM_INFINITY, \
+            f"{room} descriptors are needed, and `ulimit -Hn` is {hard}"
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(room, soft), hard))
+        return self
+
+    def __exit__(self, *_):
+        for client in self.sockets:
+            client.close()
+        resource.setrlimit(resource.RLIMIT_NOFILE, self.limits)
+
+    def send(self, text, body_max=0):
+        """One more client."""
+        client = socket.create_connection(("127.0.0.1", self.port), timeout=20)
+        self.sockets.append(client)
+        client.setblocking(False)
+        left = text.encode() + b"x" * body_max
+        with contextlib.suppress(BlockingIOError, ConnectionError):  # it is full, or was closed
+            while left:
+                left = left[client.send(left):]
+
+
+def resident_mb(pid):
+    with open(f"/proc/{pid}/status") as lines:
+        return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmRSS:"))
+
+
+@scenario
+def metrics_port_in_a_flood(env):
+    """4,096 clients that send bodies to the metrics port, and as many that send half of a request:
+    the leader keeps its Lease and its memory, starts jobs, and still tells its metrics."""
+    solo = Solo(env, metrics={"secureServing": False},
+                leaderElection={"leaderElect": True, "leaseDuration": "6s", "renewDeadline": "4s",
+                                "retryPeriod": "500ms"})
+    solo.queues(cluster_queue("cq", 8))
+    cluster = solo.cluster
+
+    def lease():
+        held = solo.api.find("leases", "c1f6bfd2.kueue.x-k8s.io", objects.SYSTEM)["spec"]
+        return held["holderIdentity"], held.get("leaseTransitions", 0)
+    before, pid, half = lease(), cluster.processes["manager"].pid, 4096
+    memory = resident_mb(pid)
+    most = memory
+    with Flood(cluster.metrics_port, 2 * half) as flood:
+        for i in range(half):
+            flood.send(f"POST /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: {3 << 20}\r\n\r\n",
+                       body_max=1 << 18)
+            flood.send("POST /metrics HTTP/1.1\r\nContent-")
+            if i == half // 2:
+                solo.submit(solo_job("amid", "cq"))
+            most = max(most, resident_mb(pid)) if i % 64 == 0 else most
+        solo.wait_running("amid")
+        assert read(cluster.metrics_port, secure=False)[0] == 200
+        most = max(most, resident_mb(pid))
+    print(f"           {memory:.0f} MB before, {most:.0f} at most")
+    assert lease() == before
+    assert most < memory + 64, f"{memory:.0f} MB before, {most:.0f} at most"
 
 
 @scenario
