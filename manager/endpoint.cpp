@@ -75,4 +75,10 @@ Result<Configuration> read_configuration(const std::string& file, const std::str
   return config;
 }
 
+void log_warnings(const Configuration& configuration, const Log& log) {
+  for (const std::string& warning : configuration.warnings) {
+    log.warning("configuration", {{"note", warning}});
+  }
+}
+
 }  // namespace regatta::manager

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kubeconfig/endpoint.h"
+#include "lib/base/log.h"
 #include "manager/config/configuration.h"
 
 #include <string>
@@ -20,5 +21,8 @@ Result<kubeconfig::Endpoint> find_users_cluster(const std::string& kubeconfig,
 /// namespace, if known.
 Result<Configuration> read_configuration(const std::string& file, const std::string& feature_gates,
                                          const std::string& ns);
+
+/// Says once what of the file is accepted and has no effect.
+void log_warnings(const Configuration& configuration, const Log& log);
 
 }  // namespace regatta::manager

@@ -45,10 +45,11 @@ PlacementHubConfig hub_config(const PlacementOptions& options, const std::string
 
 /// Null without a configuration file. `invalid` when it says nothing of ManagedClusters.
 Result<std::optional<placement::ManagedClusterRules>> managed_clusters_of(
-    const PlacementOptions& options, const std::string& identity) {
+    const PlacementOptions& options, const std::string& identity, const Log& log) {
   if (options.config_file.empty()) return std::optional<placement::ManagedClusterRules>();
   const auto read = read_configuration(options.config_file, "", options.system_namespace);
   if (!read) return read.error();
+  log_warnings(*read, log);
   const auto core = core_config(*read, identity);
   if (!core) return core.error();
   if (!core->managed_clusters) {
@@ -100,7 +101,7 @@ Task<int> place(PlacementOptions options) {
     options.system_namespace = ns.empty() ? "kueue-system" : ns;
   }
   const std::string identity = "regatta-placement_" + rng.uuid();
-  auto managed_clusters = managed_clusters_of(options, identity);
+  auto managed_clusters = managed_clusters_of(options, identity, log);
   if (!managed_clusters) {
     co_return refuse(log, "cannot use the configuration", managed_clusters.error());
   }

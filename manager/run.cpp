@@ -298,9 +298,7 @@ Task<int> manage(ManagerOptions options) {
   if (!endpoint) co_return refuse(log, "no cluster to manage", endpoint.error());
   auto config = read_configuration(options.config_file, options.feature_gates, ns);
   if (!config) co_return refuse(log, "cannot use the configuration", config.error());
-  for (const std::string& warning : config->warnings) {
-    log.warning("configuration", {{"note", warning}});
-  }
+  log_warnings(*config, log);
   const std::string server = endpoint->url;
   // Renewals of the Lease have a connection of their own, so that nothing holds them up.
   auto for_lease =

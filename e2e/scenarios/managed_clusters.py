@@ -3,6 +3,7 @@ agents do on a worker: they make the account, apply the rights, and write the to
 import base64
 import json
 import os
+import subprocess
 
 from harness import objects
 from harness.federation import Federation, report
@@ -232,3 +233,21 @@ def leave(fed, name):
         return not any(found) or report(found)
     fed.wait_for("all that was made is removed", left, 60)
     fed.wait_complete(fed.submit(objects.job("after")))
+
+
+@scenario
+def placement_tells_what_is_wrong_with_its_file(env):
+    """A configuration without managed clusters is refused; what has no effect in it is logged."""
+    config, kubeconfig = (os.path.join(env.folder, name) for name in ("config.yaml", "kubeconfig"))
+    with open(config, "w", encoding="utf-8") as f:
+        json.dump({"apiVersion": "config.kueue.x-k8s.io/v1beta1", "kind": "Configuration",
+                   "queueVisibility": {}}, f)
+    with open(kubeconfig, "w", encoding="utf-8") as f:
+        json.dump({"apiVersion": "v1", "kind": "Config", "current-context": "c",
+                   "clusters": [{"name": "c", "cluster": {"server": "https://127.0.0.1:1"}}],
+                   "contexts": [{"name": "c", "context": {"cluster": "c"}}]}, f)
+    done = subprocess.run([env.suite.binary, "placement", "--kubeconfig", kubeconfig, "--config",
+                           config], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 1, done
+    assert "config.yaml has no multiKueue.managedClusters" in done.stderr, done.stderr
+    assert "queueVisibility has no effect" in done.stderr, done.stderr
