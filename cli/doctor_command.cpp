@@ -88,7 +88,8 @@ void add_doctor_command(CLI::App* app, Action* action) {
   command->footer(
       "It looks at kinds, rights verb by verb, webhooks, the ends of certificates and tokens,\n"
       "clocks, versions, and at what Jobs need on workers: namespaces, LocalQueues, priority\n"
-      "classes, kinds of jobs. Workers are seen with the hub's own credentials, from here.\n"
+      "classes, kinds of jobs. Workers are seen with the hub's own credentials, from here; of one\n"
+      "with a ClusterProfile the profile is checked.\n"
       "\nExit codes: 0 without findings; 1 with findings; 2 when the hub cannot be asked, or for\n"
       "the command line.");
   command->callback([flags, action] {

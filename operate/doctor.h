@@ -44,5 +44,8 @@ Task<Picture> examine_hub(DoctorDeps deps, Examination* out);
 Task<> examine_servers(DoctorDeps deps, Examination* out);  ///< webhooks and certificates
 Task<> examine_worker(DoctorDeps deps, Json member, Needs needs, std::optional<Duration> hub_ahead,
                       Examination* out);
+/// The ClusterProfile that a worker is made of. Which plugin has its credentials, and whether they
+/// are any good, is known to the manager alone: its condition says so.
+Task<> examine_profile(DoctorDeps deps, std::string worker, std::string name, Examination* out);
 
 }  // namespace regatta::operate

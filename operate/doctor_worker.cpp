@@ -274,12 +274,49 @@ Task<> check_classes(Patient patient, kube::Client& reader, api::ResourceInfo re
   }
 }
 
+/// A connection with an administrator's kubeconfig, or null when there is none.
+std::unique_ptr<Trial> open_as_administrator(const Patient& patient) {
+  const auto given = patient.deps.administrators.find(patient.name);
+  if (given == patient.deps.administrators.end()) return nullptr;
+  auto connected = patient.deps.open(given->second);
+  if (connected) return std::move(*connected);
+  patient.skip("the given kubeconfig", connected.error());
+  return nullptr;
+}
+
+/// `account` may create what the hub creates; `reader` may read queues and classes.
+Task<> check_needs(Patient patient, kube::Client& account, kube::Client& reader) {
+  co_await check_queues(patient, account, reader);
+  co_await check_classes(patient, reader, workload_classes, patient.needs.priority_classes);
+  co_await check_classes(patient, reader, pod_classes, patient.needs.pod_priority_classes);
+}
+
+/// The hub's credentials come from a program in the manager's container.
+Task<> check_profiled(Patient patient, std::string profile) {
+  co_await examine_profile(patient.deps, patient.name, std::move(profile), patient.out);
+  const std::unique_ptr<Trial> administrator = open_as_administrator(patient);
+  if (!administrator) {
+    co_return patient.out->cannot_check(
+        patient.name +
+        ": a plugin has the hub's credentials, so nothing was asked there "
+        "(--worker-kubeconfig " +
+        patient.name + "=FILE)");
+  }
+  patient.out->cannot_check(patient.name +
+                            ": rights of the hub: a plugin has the hub's credentials");
+  kube::Client& worker = administrator->client();
+  co_await check_kinds(patient, worker);
+  co_await check_needs(patient, worker, worker);
+}
+
 }  // namespace
 
 Task<> examine_worker(DoctorDeps deps, Json member, Needs needs, std::optional<Duration> hub_ahead,
                       Examination* out) {
   const Patient patient{deps, text_at(member, {"metadata", "name"}), std::move(needs), out};
   check_condition(patient, member);
+  const Json& profile = object_or_empty(member, {"spec", "clusterSource", "clusterProfileRef"});
+  if (!profile.empty()) co_return co_await check_profiled(patient, text_at(profile, "name"));
   const auto endpoint = co_await find_endpoint(patient, std::move(member));
   if (!endpoint) co_return;
   check_credentials(patient, *endpoint);
@@ -293,16 +330,8 @@ Task<> examine_worker(DoctorDeps deps, Json member, Needs needs, std::optional<D
   if (ahead && hub_ahead) check_skew(out, patient.name, *ahead - *hub_ahead);
   co_await check_kinds(patient, worker);
   co_await check_rights(patient, worker);
-  std::unique_ptr<Trial> administrator;
-  const auto given = deps.administrators.find(patient.name);
-  if (given != deps.administrators.end()) {
-    auto connected = deps.open(given->second);
-    if (connected) administrator = std::move(*connected);
-  }
-  kube::Client& reader = administrator ? administrator->client() : worker;
-  co_await check_queues(patient, worker, reader);
-  co_await check_classes(patient, reader, workload_classes, patient.needs.priority_classes);
-  co_await check_classes(patient, reader, pod_classes, patient.needs.pod_priority_classes);
+  const std::unique_ptr<Trial> administrator = open_as_administrator(patient);
+  co_await check_needs(patient, worker, administrator ? administrator->client() : worker);
 }
 
 }  // namespace regatta::operate

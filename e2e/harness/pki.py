@@ -41,3 +41,19 @@ def make_pki(folder):
             "-extfile", "client.ext", "-out", "front-proxy.crt")
     openssl("genrsa", "-out", "sa.key", "2048")
     openssl("rsa", "-in", "sa.key", "-pubout", "-out", "sa.pub")
+
+
+def client_certificate(folder, user):
+    """(certificate, key) of that user as PEM, signed by the authority in `folder`."""
+    openssl = openssl_in(folder)
+    openssl("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+            "-keyout", f"{user}.key", "-out", f"{user}.csr", "-subj", f"/CN={user}")
+    with open(os.path.join(folder, "user.ext"), "w") as f:
+        f.write("basicConstraints=CA:FALSE\nextendedKeyUsage=clientAuth\n")
+    openssl("x509", "-req", "-in", f"{user}.csr", "-CA", "ca.crt", "-CAkey", "ca.key",
+            "-CAcreateserial", "-days", "1", "-extfile", "user.ext", "-out", f"{user}.crt")
+    made = []
+    for name in (f"{user}.crt", f"{user}.key"):
+        with open(os.path.join(folder, name)) as f:
+            made.append(f.read())
+    return tuple(made)

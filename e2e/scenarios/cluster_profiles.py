@@ -2,10 +2,13 @@
 import base64
 import json
 import os
+import subprocess
 
 from harness import objects
 from harness.federation import Federation, report
+from harness.pki import client_certificate
 from harness.suite import scenario
+from harness.waiting import slowness
 
 from .connections import check_untold
 
@@ -61,7 +64,16 @@ class Profiled(Federation):
         self.hub.kubectl.apply(DEFINITION)
         self.hub.wait_kinds()
 
-    def describe(self, name, provider, **more):
+    def doctor(self):
+        """Findings as "where: what", and what could not be looked at."""
+        done = subprocess.run([self.suite.binary, "doctor", "-o", "json", "--hub-kubeconfig",
+                               self.hub.kubeconfig()], capture_output=True, text=True, check=False,
+                              timeout=60 * slowness(), stdin=subprocess.DEVNULL)
+        assert done.returncode in (0, 1), done
+        answer = json.loads(done.stdout)
+        return [f"{f['where']}: {f['what']}" for f in answer["findings"]], answer["unchecked"]
+
+    def describe(self, name, provider, server=None, **more):
         """The ClusterProfile of a worker. What is changed in it is another connection, without the
         pause that failures of the plugin have left."""
         worker = self.workers[name]
@@ -74,7 +86,7 @@ class Profiled(Federation):
         self.hub.api.request(
             "PATCH", f"/apis/{GROUP}/v1alpha1/namespaces/{objects.SYSTEM}/clusterprofiles/{name}/status",
             {"status": {"accessProviders": [{"name": provider, "cluster": {
-                "server": worker.url(), "certificate-authority-data": worker.ca_data(),
+                "server": server or worker.url(), "certificate-authority-data": worker.ca_data(),
                 "extensions": [extension]}}]}}, "application/merge-patch+json")
 
     def keep_token(self, name, token):
@@ -162,6 +174,51 @@ def credential_plugins_that_fail(env):
     fed.wait_connected(["a100"])
     fed.wait_complete(fed.submit(objects.job("gpus", gpus=1)))
     check_untold(fed, [CANARY, token])
+
+
+def try_examples(fed):
+    """The examples are taken; their authority is a placeholder."""
+    fed.hub.kubectl.run("apply", "-f", fed.example("cluster-profile.yaml"))
+    fed.hub.kubectl.run("apply", "--server-side", "--subresource=status", "-f",
+                        fed.example("cluster-profile-status.yaml"))
+    fed.wait_inactive("east", "BadRestConfig", "certificate authority")
+    fed.hub.kubectl.run("delete", "--wait=false", "-f", fed.example("cluster-profile.yaml"))
+
+
+@scenario
+def cluster_profile_with_a_certificate(env):
+    """A plugin gives a client certificate, and jobs run with it. Until the profile is right, doctor
+    says what is wrong."""
+    fed = profiled(env, "cpu")
+
+    def named(expected):
+        found, _ = fed.doctor()
+        assert any(f.startswith("cpu: ") and expected in f for f in found), found
+    named("the hub does not serve clusterprofiles")
+    fed.define_profiles()
+    named(f"there is no ClusterProfile {objects.SYSTEM}/cpu")
+    try_examples(fed)
+    fed.describe("cpu", "faulty", server="http://127.0.0.1:1")
+    named(f'ClusterProfile {objects.SYSTEM}/cpu: access provider "faulty": ')
+    worker, user = fed.workers["cpu"], "certified-hub"
+    certificate, key = client_certificate(worker.folder, user)
+    made = objects.hub_account("certified")[1:]
+    made[1]["subjects"] = [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": user}]
+    worker.kubectl.apply(*made)
+    printed = os.path.join(env.folder, "credential.json")
+    with open(printed, "w", encoding="utf-8",
+              opener=lambda path, flags: os.open(path, flags, 0o600)) as out:
+        json.dump({"apiVersion": V1, "kind": "ExecCredential", "status": {
+            "clientCertificateData": certificate, "clientKeyData": key}}, out)
+    fed.script(f"cat {printed}\n")
+    fed.describe("cpu", "faulty")
+    fed.wait_connected(["cpu"], 90)
+    fed.wait_queue_active()
+    fed.wait_complete(fed.submit(objects.job("certified")))
+    found, unchecked = fed.doctor()
+    assert not [f for f in found if f.startswith("cpu: ")], found
+    assert any("a plugin has the hub's credentials" in what for what in unchecked), unchecked
+    check_untold(fed, [key.splitlines()[1]])
 
 
 CANARY = "canary-77e0"
