@@ -1,5 +1,6 @@
 #include "lib/base/json.h"
 
+#include "lib/base/json_scan.h"
 #include "lib/base/json_text.h"
 
 #include <nlohmann/json.hpp>
@@ -99,15 +100,11 @@ class PlainReader {
     return eat(']');
   }
 
-  static bool is_plain(char c) {
-    return c != '"' && c != '\\' && c >= 0x20 && static_cast<unsigned char>(c) < 0x80;
-  }
-
   bool string(std::string* out) {
     ++at_;
     for (;;) {
       const char* begin = at_;
-      while (at_ != end_ && is_plain(*at_)) ++at_;
+      at_ += plain_prefix({at_, end_});
       out->append(begin, at_);
       if (at_ == end_) return false;
       if (*at_ == '"') break;
@@ -231,6 +228,14 @@ void append_general(std::string& out, const Json& value, Escapes escapes) {
 
 /// Appends `text` in quotes. Text that needs more than quotes is left to the general writer.
 void append_string(std::string& out, const std::string& text, Escapes escapes) {
+  const std::size_t plain =
+      escapes == Escapes::html ? plain_prefix<'<', '>', '&'>(text) : plain_prefix(text);
+  if (plain == text.size()) {
+    out += '"';
+    out += text;
+    out += '"';
+    return;
+  }
   const auto written = [html = escapes == Escapes::html](char c) {
     return c >= 0x20 && c < 0x7f && !(html && (c == '<' || c == '>' || c == '&'));
   };
@@ -251,7 +256,7 @@ void append_number(std::string& out, Number number) {
 void append_quoted(std::string& out, std::string_view text) {
   out += '"';
   std::size_t begin = 0;
-  for (std::size_t at; (at = text.find_first_of("\"\\", begin)) != text.npos; begin = at + 1) {
+  for (std::size_t at; (at = find_quote_or_backslash(text, begin)) != text.npos; begin = at + 1) {
     out.append(text, begin, at - begin);
     out += '\\';
     out += text[at];

@@ -1,5 +1,7 @@
 #include "lib/kube/outline.h"
 
+#include "lib/base/json_scan.h"
+
 namespace regatta::kube {
 namespace {
 
@@ -23,7 +25,7 @@ class Walker {
   std::optional<std::string_view> plain_string() {
     if (!eat('"')) return std::nullopt;
     const std::size_t begin = at_;
-    const std::size_t end = text_.find_first_of("\"\\", begin);
+    const std::size_t end = find_quote_or_backslash(text_, begin);
     if (end == std::string_view::npos || text_[end] != '"') return std::nullopt;
     at_ = end + 1;
     return text_.substr(begin, end - begin);
@@ -58,7 +60,7 @@ class Walker {
 
   bool skip_string() {
     for (++at_;; at_ += 2) {
-      at_ = text_.find_first_of("\"\\", at_);
+      at_ = find_quote_or_backslash(text_, at_);
       if (at_ == std::string_view::npos) return at_ = text_.size(), false;
       if (text_[at_] == '"') return ++at_, true;
     }
