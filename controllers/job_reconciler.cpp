@@ -61,6 +61,7 @@ JobReconciler::JobReconciler(LocalCluster& cluster, TaskScope& scope, JobReconci
   cluster_.jobs.on_change([this](const JobId& id) { queue_.add(id); });
   cluster_.workloads.on_transition(
       [this](const api::ObjectKey&, const auto& before, const auto& after) {
+        if (before && !after) note_loss(*before);
         if (before) enqueue_owners(*before);
         if (after) enqueue_owners(*after);
         const auto admitted = [](const WorkloadPtr& workload) {
@@ -131,6 +132,28 @@ void JobReconciler::enqueue_owners(const api::Workload& workload) {
   }
 }
 
+/// Most Workloads go after their job.
+void JobReconciler::note_loss(const api::Workload& gone) {
+  const api::OwnerReference* owner = gone.metadata.controller();
+  const jobs::JobKind* kind = owner ? cluster_.jobs.kinds().find(*owner) : nullptr;
+  if (!kind) return;
+  const JobId id{kind, api::ObjectKey(gone.metadata.ns, owner->name)};
+  const JobPtr job = cluster_.jobs.get(id);
+  if (job && !job->composed() && job->metadata().uid == owner->uid) bereft_.insert(id);
+}
+
+/// Whether the server has the job, too. A Workload may have gone because its owner did, and while a
+/// watch of jobs is silent each new one would go as well, for ever. So the job is read once for
+/// each Workload that it has lost. A kind that may not be read is believed to be there.
+Task<Result<bool>> JobReconciler::is_there(JobPtr job) {
+  const JobId id = jobs::id_of(*job);
+  if (!bereft_.contains(id)) co_return true;
+  const auto found = co_await cluster_.fetch_job(id);
+  if (!found && found.error().code() != Errc::denied) co_return found.error();
+  bereft_.erase(id);
+  co_return !found || (*found && (*found)->metadata().uid == job->metadata().uid);
+}
+
 /// What a job made may run only while that job is admitted.
 void JobReconciler::enqueue_made_by(const api::Workload& workload) {
   const api::OwnerReference* owner = workload.metadata.controller();
@@ -158,6 +181,7 @@ Task<Status> JobReconciler::reconcile(JobId id) {
   JobPtr job = cluster_.jobs.get(id);
   if (!job) {
     told_.erase(id);
+    bereft_.erase(id);
     co_return ok();
   }
   // Without its Workload a job would be stopped. The Workload's next event comes back to the job.
@@ -218,6 +242,9 @@ Task<Status> JobReconciler::apply(JobPtr job, jobs::JobAction action) {
 
 Task<Status> JobReconciler::run(JobPtr job, jobs::CreateWorkload action) {
   const std::string name = action.workload.metadata.name;
+  const auto there = co_await is_there(job);
+  if (!there) co_return there.error().within("reading the job before creating workload " + name);
+  if (!*there) co_return ok();  // the cache knows by now
   const auto created = co_await cluster_.create_workload(action.workload);
   if (!created) {
     if (created.error().code() == Errc::invalid) {

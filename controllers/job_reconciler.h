@@ -6,6 +6,7 @@
 #include "lib/runtime/work_queue.h"
 
 #include <functional>
+#include <set>
 
 namespace regatta::controllers {
 
@@ -38,6 +39,8 @@ class JobReconciler {
   void enqueue_owners(const api::Workload& workload);
   void enqueue_made_by(const api::Workload& workload);
   bool may_run_on_worker(const jobs::JobView& seen) const;
+  void note_loss(const api::Workload& gone);
+  Task<Result<bool>> is_there(jobs::JobPtr job);
   void note(const jobs::GenericJob& job, const jobs::JobAction& action);
 
   Task<Status> run(jobs::JobPtr job, jobs::CreateWorkload action);
@@ -89,6 +92,8 @@ class JobReconciler {
   Log log_;
   WorkQueue<jobs::JobId> queue_;
   std::map<jobs::JobId, std::string> told_;  ///< the last message of each job
+  /// Jobs whose Workload went while they stayed, as far as the cache knows.
+  std::set<jobs::JobId> bereft_;
   /// When Workloads were told a moment ago which of their pods are not needed any more.
   std::map<api::ObjectKey, SteadyPoint> reclaimed_;
 };

@@ -28,6 +28,35 @@ TEST_F(OneCluster, AClusterThatIsNoHubAsksForNothingOfWorkers) {
   }
 }
 
+TEST_F(OneCluster, AWorkloadThatGoesIsMadeAgainForAJobThatTheServerHas) {
+  apply(flavor_yaml);
+  apply(cluster_queue_yaml);
+  apply(local_queue_yaml);
+  manager_.emplace(cluster_, network_);
+  manager_->faults().concerns = [](const net::HttpRequest& request) {
+    return request.method == "GET" && request.target.find("/jobs?") != std::string::npos;
+  };
+  until("the manager has synced", [&] { return manager_->started(); });
+  apply(job_yaml("gone", 8));
+  apply(job_yaml("stays", 8));
+  until("they wait", [&] { return workload_of("gone") && workload_of("stays"); });
+  settle();
+  manager_->requests.clear();
+  manager_->faults().half_open_watch = 1;  // no event of a Job comes any more
+  const std::string first = workload_of("stays")->metadata.uid;
+  kube::DeleteOptions background;
+  background.propagation_policy = "Background";
+  ASSERT_TRUE(cluster_.remove(api::Job::resource, key("gone"), background));
+  for (const char* name : {"gone", "stays"}) {
+    ASSERT_TRUE(cluster_.remove(api::Workload::resource, workload_of(name)->metadata.key()));
+  }
+  settle();
+  EXPECT_FALSE(workload_of("gone")) << "it would be removed with its owner, and made again";
+  ASSERT_TRUE(workload_of("stays"));
+  EXPECT_NE(workload_of("stays")->metadata.uid, first);
+  EXPECT_EQ(manager_->requests.count("get"), 2) << manager_->requests.str();
+}
+
 TEST_F(OneCluster, AJobWaitsRunsAndFinishes) {
   start_with_queues();
   manager_->requests.clear();
