@@ -134,12 +134,9 @@ void JobReconciler::enqueue_owners(const api::Workload& workload) {
 
 /// Most Workloads go after their job.
 void JobReconciler::note_loss(const api::Workload& gone) {
-  const api::OwnerReference* owner = gone.metadata.controller();
-  const jobs::JobKind* kind = owner ? cluster_.jobs.kinds().find(*owner) : nullptr;
-  if (!kind) return;
-  const JobId id{kind, api::ObjectKey(gone.metadata.ns, owner->name)};
-  const JobPtr job = cluster_.jobs.get(id);
-  if (job && !job->composed() && job->metadata().uid == owner->uid) bereft_.insert(id);
+  const JobPtr job =
+      gone.metadata.controller() ? jobs::owner_of(cluster_.objects(), gone) : nullptr;
+  if (job && !job->composed()) bereft_.insert(jobs::id_of(*job));
 }
 
 /// Whether the server has the job, too. A Workload may have gone because its owner did, and while a

@@ -13,8 +13,6 @@
 namespace regatta::operate {
 namespace {
 
-constexpr Duration authority_early = std::chrono::hours(24 * 14);
-
 std::string spelled(const api::ObjectKey& key) {
   return "ClusterProfile " + key.str();
 }
@@ -74,7 +72,8 @@ Task<> examine_profile(DoctorDeps deps, std::string worker, std::string name, Ex
                  "refused here, too");
     } else if (const std::string& ca = verdict.access->endpoint.ca_pem; !ca.empty()) {
       check_certificate(out, worker, "the authority of access provider " + provider, ca,
-                        deps.clock.now(), authority_early, "the profile needs the new authority");
+                        deps.clock.now(), ends_soon_on_workers,
+                        "the profile needs the new authority");
     }
   }
 }

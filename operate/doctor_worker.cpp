@@ -18,8 +18,6 @@
 namespace regatta::operate {
 namespace {
 
-constexpr Duration token_early = std::chrono::hours(24 * 14);
-
 /// One worker while it is looked at.
 struct Patient {
   DoctorDeps deps;
@@ -88,15 +86,16 @@ void check_credentials(const Patient& patient, const kubeconfig::Endpoint& endpo
   const TimePoint now = patient.deps.clock.now();
   const std::string todo = "regatta register-worker " + patient.name + " --rotate";
   if (const auto end = token_end(endpoint.bearer_token)) {
-    check_end(patient.out, patient.name, "the token of the hub", *end, now, token_early, todo);
+    check_end(patient.out, patient.name, "the token of the hub", *end, now, ends_soon_on_workers,
+              todo);
   }
   if (!endpoint.client_certificate_pem.empty()) {
     check_certificate(patient.out, patient.name, "the client certificate of the hub",
-                      endpoint.client_certificate_pem, now, token_early, todo);
+                      endpoint.client_certificate_pem, now, ends_soon_on_workers, todo);
   }
   if (!endpoint.ca_pem.empty()) {
     check_certificate(patient.out, patient.name, "the authority in the kubeconfig", endpoint.ca_pem,
-                      now, token_early, todo);
+                      now, ends_soon_on_workers, todo);
   }
 }
 

@@ -9,6 +9,9 @@
 
 namespace regatta::operate {
 
+/// So long before it ends, what a worker needs is a finding.
+constexpr Duration ends_soon_on_workers = std::chrono::hours(24 * 14);
+
 /// When a token ends (claim `exp` of a JSON web token); nullopt when it does not say.
 std::optional<TimePoint> token_end(std::string_view token);
 

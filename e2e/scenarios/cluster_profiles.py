@@ -2,15 +2,14 @@
 import base64
 import json
 import os
-import subprocess
 
 from harness import objects
 from harness.federation import Federation, report
 from harness.pki import client_certificate
 from harness.suite import scenario
-from harness.waiting import slowness
 
 from .connections import check_untold
+from .registration import doctor
 
 GROUP = "multicluster.x-k8s.io"
 V1 = "client.authentication.k8s.io/v1"
@@ -63,15 +62,6 @@ class Profiled(Federation):
     def define_profiles(self):
         self.hub.kubectl.apply(DEFINITION)
         self.hub.wait_kinds()
-
-    def doctor(self):
-        """Findings as "where: what", and what could not be looked at."""
-        done = subprocess.run([self.suite.binary, "doctor", "-o", "json", "--hub-kubeconfig",
-                               self.hub.kubeconfig()], capture_output=True, text=True, check=False,
-                              timeout=60 * slowness(), stdin=subprocess.DEVNULL)
-        assert done.returncode in (0, 1), done
-        answer = json.loads(done.stdout)
-        return [f"{f['where']}: {f['what']}" for f in answer["findings"]], answer["unchecked"]
 
     def describe(self, name, provider, server=None, **more):
         """The ClusterProfile of a worker. What is changed in it is another connection, without the
@@ -192,7 +182,7 @@ def cluster_profile_with_a_certificate(env):
     fed = profiled(env, "cpu")
 
     def named(expected):
-        found, _ = fed.doctor()
+        _, found, _ = doctor(fed)
         assert any(f.startswith("cpu: ") and expected in f for f in found), found
     named("the hub does not serve clusterprofiles")
     fed.define_profiles()
@@ -215,9 +205,9 @@ def cluster_profile_with_a_certificate(env):
     fed.wait_connected(["cpu"], 90)
     fed.wait_queue_active()
     fed.wait_complete(fed.submit(objects.job("certified")))
-    found, unchecked = fed.doctor()
+    _, found, answer = doctor(fed)
     assert not [f for f in found if f.startswith("cpu: ")], found
-    assert any("a plugin has the hub's credentials" in what for what in unchecked), unchecked
+    assert any("a plugin has the hub's credentials" in what for what in answer["unchecked"]), answer
     check_untold(fed, [key.splitlines()[1]])
 
 
