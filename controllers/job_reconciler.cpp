@@ -1,5 +1,6 @@
 #include "controllers/job_reconciler.h"
 
+#include "jobs/composed_job.h"
 #include "jobs/job_notes.h"
 #include "jobs/naming.h"
 #include "lib/api/names.h"
@@ -134,21 +135,26 @@ void JobReconciler::enqueue_owners(const api::Workload& workload) {
 
 /// Most Workloads go after their job.
 void JobReconciler::note_loss(const api::Workload& gone) {
-  const JobPtr job =
-      gone.metadata.controller() ? jobs::owner_of(cluster_.objects(), gone) : nullptr;
-  if (job && !job->composed()) bereft_.insert(jobs::id_of(*job));
+  const JobPtr job = jobs::owner_of(cluster_.objects(), gone);
+  if (job) bereft_.insert(jobs::id_of(*job));
 }
 
 /// Whether the server has the job, too. A Workload may have gone because its owner did, and while a
 /// watch of jobs is silent each new one would go as well, for ever. So the job is read once for
-/// each Workload that it has lost. A kind that may not be read is believed to be there.
+/// each Workload that it has lost. Of a composed job one member is enough: its Workload stays with
+/// any of them. A kind that may not be read is believed to be there.
 Task<Result<bool>> JobReconciler::is_there(JobPtr job) {
   const JobId id = jobs::id_of(*job);
   if (!bereft_.contains(id)) co_return true;
-  const auto found = co_await cluster_.fetch_job(id);
-  if (!found && found.error().code() != Errc::denied) co_return found.error();
+  bool there = false;
+  for (const JobPtr& one : jobs::objects_of(job)) {
+    const auto found = co_await cluster_.fetch_job(jobs::id_of(*one));
+    if (!found && found.error().code() != Errc::denied) co_return found.error();
+    there = !found || (*found && (*found)->metadata().uid == one->metadata().uid);
+    if (there) break;
+  }
   bereft_.erase(id);
-  co_return !found || (*found && (*found)->metadata().uid == job->metadata().uid);
+  co_return there;
 }
 
 /// What a job made may run only while that job is admitted.

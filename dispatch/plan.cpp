@@ -136,11 +136,34 @@ bool taken_back(const LocalView& local) {
   return local.check == CheckState::retry || local.check == CheckState::rejected;
 }
 
+/// The status of the Job there is believed: it is that of the recorded cluster, or of the one that
+/// an eviction remembers. If that is not remembered it may have been any cluster that is listed, or
+/// any at all if it is not known which are.
+bool may_report(const GroupView& g, const std::string& name, const ClusterView& v) {
+  if (!g.local.cluster_name.empty()) return name == g.local.cluster_name;
+  if (g.local.evicted_from) return name == *g.local.evicted_from;
+  return v.listed || g.local.config_missing || g.local.check == CheckState::none;
+}
+
+/// The worker's manager lets the Job run.
+bool copy_lets_run(const ClusterView& v) {
+  if (!v.copy || v.copy->of_another_life) return false;
+  return v.copy->admitted_at && !v.copy->finished && !v.copy->deleting;
+}
+
+/// The worker may run the Job although the cache lacks it.
+bool may_run_unseen_on(const GroupView& g, const std::string& name, const ClusterView& v) {
+  const bool unseen = !holds_job(v) && v.certainty != Certainty::certain;
+  return unseen && may_report(g, name, v) && copy_lets_run(v);
+}
+
 /// When no worker is left that could report it, the hub's Job is told that its pods are gone.
 /// Otherwise it would count them, and hold its quota, for ever.
 void release_job(Plan* plan, const GroupView& g, TimePoint now, const PlanConfig& config) {
-  const bool held = std::any_of(g.clusters.begin(), g.clusters.end(), [](const auto& entry) {
-    return may_hold_job(entry.second) && !ended_in_vain(entry.second);
+  const bool held = std::any_of(g.clusters.begin(), g.clusters.end(), [&](const auto& entry) {
+    const auto& [name, v] = entry;
+    if (v.connected && may_run_unseen_on(g, name, v)) return true;
+    return may_hold_job(v) && !ended_in_vain(v);
   });
   if (!g.local.job_active || held) return;
   Duration grace{0};
@@ -153,15 +176,6 @@ void release_job(Plan* plan, const GroupView& g, TimePoint now, const PlanConfig
   } else {
     plan->actions.push_back(ReleaseJob{});
   }
-}
-
-/// The status of the Job there is believed: it is that of the recorded cluster, or of the one that
-/// an eviction remembers. If that is not remembered it may have been any cluster that is listed, or
-/// any at all if it is not known which are.
-bool may_report(const GroupView& g, const std::string& name, const ClusterView& v) {
-  if (!g.local.cluster_name.empty()) return name == g.local.cluster_name;
-  if (g.local.evicted_from) return name == *g.local.evicted_from;
-  return v.listed || g.local.config_missing || g.local.check == CheckState::none;
 }
 
 /// No copy or Job of the workload may stay on any worker, unless the hub has lost too much there.
@@ -204,9 +218,7 @@ Plan follow_to_the_end(const GroupView& g, TimePoint now, const PlanConfig& conf
 bool may_run_on(const ClusterView& v) {
   const bool stopped = v.job_ended || v.job_stopped || v.job_deleting;
   if (!holds_job(v) || stopped) return false;
-  if (v.job_under_other_slice) return true;
-  if (!v.copy || v.copy->of_another_life) return false;
-  return v.copy->admitted_at && !v.copy->finished && !v.copy->deleting;
+  return v.job_under_other_slice || copy_lets_run(v);
 }
 
 /// The workload is evicted on the hub, and keeps its quota there until the Job no longer runs
@@ -215,9 +227,14 @@ bool may_run_on(const ClusterView& v) {
 Plan wind_down(const GroupView& g, TimePoint now, const PlanConfig& config) {
   Plan plan;
   for (const auto& [name, v] : g.clusters) {
+    const bool unseen = may_run_unseen_on(g, name, v);
     if (!v.connected) {
       const Duration grace = grace_left(g, v, now, config);
-      if (may_run_on(v) && grace > Duration(0)) look_again(&plan, grace);
+      if ((may_run_on(v) || unseen) && grace > Duration(0)) look_again(&plan, grace);
+      continue;
+    }
+    if (unseen) {
+      if (v.certainty == Certainty::unconfirmed) plan.actions.push_back(Confirm{name});
       continue;
     }
     // The slice under which the Job runs there removes it, since no other one takes over any more.
@@ -687,8 +704,9 @@ TimePoint given_up_at(const GroupView& g, const ClusterView& v, TimePoint now,
 
 bool may_still_run(const GroupView& g, TimePoint now, const PlanConfig& config) {
   return std::any_of(g.clusters.begin(), g.clusters.end(), [&](const auto& entry) {
-    const ClusterView& v = entry.second;
-    return may_run_on(v) && (v.connected || grace_left(g, v, now, config) > Duration(0));
+    const auto& [name, v] = entry;
+    if (!may_run_on(v) && !may_run_unseen_on(g, name, v)) return false;
+    return v.connected || grace_left(g, v, now, config) > Duration(0);
   });
 }
 

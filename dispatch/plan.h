@@ -369,7 +369,8 @@ TimePoint given_up_at(const GroupView& group, const ClusterView& cluster, TimePo
 /// Whether a worker may still run the Job of an evicted workload, whatever the hub's Job says. That
 /// learns of running pods from the worker's Job, whose watch may be silent without a sign. The copy
 /// tells as well: it is Admitted until its Job has stopped. The hub keeps the quota until one of
-/// the two says that nothing runs, until the Job is removed, or until a lost worker is given up.
+/// the two says that nothing runs, until the Job is removed, or until a lost worker is given up. A
+/// Job that the cache lacks counts, too, until the worker was asked for it.
 bool may_still_run(const GroupView& group, TimePoint now, const PlanConfig& config);
 
 /// "create a, nominate [a b], check Retry (Admitting remote lost), look again in 900s": for logs,

@@ -630,6 +630,27 @@ TEST(MayStillRun, UntilTheJobOrItsCopySaysThatItStopped) {
   EXPECT_FALSE(after([](ClusterView& a) { a.job = RemoteJob::foreign; }));
 }
 
+TEST(MayStillRun, WhereTheJobIsNotSeenUntilTheWorkerWasAsked) {
+  const auto known = [](const std::string& name, Certainty certainty, auto change) {
+    Given given = Given{"a", "b"}.evicted(false).admitted("a", 9s).admitted("b", 9s);
+    given.local.evicted_from = "a";
+    given.clusters[name].certainty = certainty;
+    change(given.clusters[name]);
+    return may_still_run(given, now, PlanConfig{});
+  };
+  const auto as_it_is = [](ClusterView&) {};
+  EXPECT_FALSE(known("a", Certainty::certain, as_it_is));
+  EXPECT_TRUE(known("a", Certainty::unconfirmed, as_it_is));
+  EXPECT_TRUE(known("a", Certainty::unreadable, as_it_is));
+  EXPECT_FALSE(known("b", Certainty::unconfirmed, as_it_is)) << "no Job was created there";
+  const auto after = [&](auto change) { return known("a", Certainty::unconfirmed, change); };
+  EXPECT_FALSE(after([](ClusterView& a) { a.copy.reset(); }));
+  EXPECT_FALSE(after([](ClusterView& a) { a.copy->admitted_at.reset(); }));
+  EXPECT_FALSE(after([](ClusterView& a) { a.copy->finished = Finish{"Succeeded", "", now}; }));
+  EXPECT_FALSE(after([](ClusterView& a) { a.copy->deleting = true; }));
+  EXPECT_FALSE(after([](ClusterView& a) { a.copy->of_another_life = true; }));
+}
+
 TEST(MayStillRun, ALostWorkerHasItsGrace) {
   const auto lost_for = [](Duration time) {
     return may_still_run(Given{"a"}.evicted(false).admitted("a", 1h).job("a").lost("a", time), now,
@@ -747,6 +768,35 @@ INSTANTIATE_TEST_SUITE_P(
                  .known("b", Certainty::unconfirmed)
                  .with([](Given& g) { g.local.cluster_name = "a"; }),
              "confirm on a"},
+        Case{"an_eviction_asks_the_worker_for_a_job_that_was_never_seen",
+             Given{"a"}
+                 .evicted(false)
+                 .admitted("a", 9s)
+                 .known("a", Certainty::unconfirmed)
+                 .with([](Given& g) { g.local.evicted_from = "a"; }),
+             "confirm on a"},
+        Case{"and_waits_with_the_end_of_the_jobs_pods_until_then",
+             Given{"a"}
+                 .evicted(true)
+                 .admitted("a", 9s)
+                 .known("a", Certainty::unconfirmed)
+                 .with([](Given& g) { g.local.evicted_from = "a"; }),
+             "confirm on a"},
+        Case{"of_one_that_cannot_be_read_nothing_is_removed_by_an_eviction",
+             Given{"a"}
+                 .evicted(true)
+                 .admitted("a", 9s)
+                 .known("a", Certainty::unreadable)
+                 .with([](Given& g) { g.local.evicted_from = "a"; }),
+             ""},
+        Case{"a_job_that_was_never_seen_on_a_lost_worker_has_the_grace",
+             Given{"a"}
+                 .evicted(false)
+                 .admitted("a", 9s)
+                 .lost("a", 5min)
+                 .known("a", Certainty::unconfirmed)
+                 .with([](Given& g) { g.local.evicted_from = "a"; }),
+             "look again in 600s"},
         Case{"a_worker_that_was_never_recorded_is_not_asked",
              Given{"a", "b"}.evicted(true).known("b", Certainty::unconfirmed).with([](Given& g) {
                g.local.cluster_name = "a";

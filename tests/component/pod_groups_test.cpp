@@ -258,6 +258,32 @@ TEST_F(PodGroups, AWorkloadWhosePodsAreGoneIsLetGo) {
   EXPECT_TRUE(group_workload()->metadata.finalizers.empty());
 }
 
+TEST_F(PodGroups, AGroupThatWentInSilenceGetsNoOtherWorkload) {
+  apply(flavor_yaml);
+  apply(cluster_queue_yaml);
+  apply(local_queue_yaml);
+  manager_.emplace(cluster_, network_, with_pods());
+  manager_->faults().concerns = [](const net::HttpRequest& request) {
+    return request.method == "GET" && request.target.find("/pods?") != std::string::npos;
+  };
+  until("the manager has synced", [&] { return manager_->started(); });
+  const std::vector<std::string> many{"a", "b", "c", "d", "e", "f", "g", "h"};
+  apply_group(many, 8);
+  settle();
+  ASSERT_EQ(states(many), std::vector<std::string>(8, "gated kept")) << "there is no room";
+  manager_->requests.clear();
+  manager_->faults().half_open_watch = 1;  // no event of a Pod comes any more
+  for (const std::string& name : many) {
+    ASSERT_TRUE(cluster_.patch(pods(), key(name), R"({"metadata": {"finalizers": null}})"));
+    ASSERT_TRUE(cluster_.remove(pods(), key(name)));
+  }
+  ASSERT_TRUE(cluster_.remove(api::Workload::resource, key("g")));
+  settle();
+  EXPECT_FALSE(group_workload()) << manager_->requests.str();
+  EXPECT_EQ(manager_->requests.count("create", "workloads"), 0) << manager_->requests.str();
+  EXPECT_EQ(manager_->requests.count("get"), 8) << manager_->requests.str();
+}
+
 TEST_F(PodGroups, OnAWorkerAGroupTakesTheWorkloadThatTheHubMade) {
   start();
   apply(R"(
