@@ -43,15 +43,12 @@ Task<> submit_some(kube::Client& client, Submitted what, int* next, Submission* 
 Task<Result<std::size_t>> count(Cluster& cluster, api::ResourceInfo resource,
                                 std::function<bool(const Json&)> counts) {
   std::size_t found = 0;
-  const std::function<void(const Json&)> each = [&](const Json& object) {
+  const kube::OnItem each = [&](const Json& object, std::size_t) {
     if (counts(object)) ++found;
-  };
-  const std::function<void(const kube::ListPage&)> look = [&](const kube::ListPage& page) {
-    kube::for_each_item(page, each);
   };
   kube::ListOptions options;
   options.limit = 0;
-  const auto listed = co_await cluster.client().list_raw(resource, job_namespace, options, look);
+  const auto listed = co_await cluster.client().list_raw(resource, job_namespace, options, each);
   if (!listed) co_return listed.error();
   co_return found;
 }

@@ -310,7 +310,7 @@ Task<Status> RemoteCluster::ask() {
   options.label_selector = std::string(api::labels::multikueue_origin) + "=" + deps_.origin;
   options.limit = 1;
   options.resource_version = "0";
-  const auto ignore = [](const kube::ListPage&) {};
+  const kube::OnItem ignore = [](const Json&, std::size_t) {};
   const auto answer =
       co_await client.list_raw(api::Workload::resource, "", std::move(options), ignore);
   if (!answer) co_return answer.error().within("workloads");

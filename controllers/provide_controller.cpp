@@ -128,15 +128,12 @@ placement::HubNeeds ProvideController::needs_of(const std::string& cluster) cons
 }
 
 Task<Status> ProvideController::list(Remote worker, api::ResourceInfo resource, Visit visit) {
-  const std::function<void(const Json&)> each = [&](const Json& item) {
+  const kube::OnItem each = [&](const Json& item, std::size_t) {
     const Json& metadata = at_or_null(item, "metadata");
     visit({text_at(metadata, "namespace"), text_at(metadata, "name")}, item);
   };
-  const std::function<void(const kube::ListPage&)> on_page = [&](const kube::ListPage& page) {
-    kube::for_each_item(page, each);
-  };
   kube::ListOptions options;
-  const auto done = co_await worker->client.list_raw(resource, "", options, on_page);
+  const auto done = co_await worker->client.list_raw(resource, "", options, each);
   if (done) co_return ok();
   worker->note(done.error());
   co_return done.error().within("listing " + std::string(resource.plural) + " of " +

@@ -17,14 +17,10 @@ Task<Result<Json>> get_json(kube::Client& client, std::string path) {
 Task<Result<std::vector<Json>>> list_json(kube::Client& client, api::ResourceInfo resource,
                                           std::string ns, std::string selector) {
   std::vector<Json> out;
-  const std::function<void(const Json&)> take = [&](const Json& item) { out.push_back(item); };
-  const std::function<void(const kube::ListPage&)> on_page = [&](const kube::ListPage& page) {
-    for_each_item(page, take);
-  };
+  const kube::OnItem take = [&](const Json& item, std::size_t) { out.push_back(item); };
   kube::ListOptions options;
   options.label_selector = std::move(selector);
-  const auto listed =
-      co_await client.list_raw(resource, std::move(ns), std::move(options), on_page);
+  const auto listed = co_await client.list_raw(resource, std::move(ns), std::move(options), take);
   if (!listed) co_return listed.error();
   co_return out;
 }

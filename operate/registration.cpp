@@ -102,15 +102,12 @@ Task<Status> prune_kind(kube::Client& worker, api::ResourceInfo resource, std::s
                         std::string selector, KeptObjects kept,
                         std::function<void(const std::string&)> say) {
   std::vector<Wanted> found;
-  const std::function<void(const Json&)> take = [&](const Json& item) {
+  const kube::OnItem take = [&](const Json& item, std::size_t) {
     found.push_back({resource, item});
-  };
-  const std::function<void(const kube::ListPage&)> on_page = [&](const kube::ListPage& page) {
-    for_each_item(page, take);
   };
   kube::ListOptions options;
   options.label_selector = std::move(selector);
-  const auto listed = co_await worker.list_raw(resource, ns, std::move(options), on_page);
+  const auto listed = co_await worker.list_raw(resource, ns, std::move(options), take);
   const std::string doing = "listing " + std::string(resource.plural);
   if (!listed) co_return refusal("worker", doing, listed.error());
   for (const Wanted& one : found) {

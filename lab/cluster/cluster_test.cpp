@@ -69,8 +69,7 @@ class SandboxCluster : public testing::Test {
   }
   std::size_t count(const api::ResourceInfo& info) {
     std::size_t found = 0;
-    wait(client_.list_raw(info, "", {},
-                          [&](const kube::ListPage& page) { found += page.items->size(); }));
+    wait(client_.list_raw(info, "", {}, [&](const Json&, std::size_t) { ++found; }));
     return found;
   }
 
@@ -120,12 +119,10 @@ TEST_F(SandboxCluster, AGatedPodGoesWhereItIsSentAndALostNodeLosesIt) {
     "spec":{"restartPolicy":"Never","schedulingGates":[{"name":"kueue.x-k8s.io/topology"}],
     "containers":[{"name":"main","image":"img:1","resources":{"requests":{"cpu":"1"}}}]}}}})");
   const auto the_pod = [&] {
-    Json found;
-    const auto keep = [&](const kube::ListPage& page) {
-      if (page.items->size() == 1) found = page.items->front();
-    };
+    std::vector<Json> found;
+    const auto keep = [&](const Json& pod, std::size_t) { found.push_back(pod); };
     wait(client_.list_raw(api::Pod::resource, "", {}, keep));
-    return found;
+    return found.size() == 1 ? found.front() : Json();
   };
   const auto send_to = [&](const char* host) {
     const api::ObjectKey key("default", the_pod()["metadata"]["name"].get<std::string>());

@@ -67,9 +67,7 @@ Task<Result<std::size_t>> NamespaceController::empty(std::string ns) {
       co_return removed.error().within("removing " + resource.plural);
     }
     std::size_t found = 0;
-    const std::function<void(const kube::ListPage&)> count = [&](const kube::ListPage& page) {
-      if (page.items != nullptr) found += page.items->size();
-    };
+    const kube::OnItem count = [&](const Json&, std::size_t) { ++found; };
     kube::ListOptions one_page;
     const auto listed =
         co_await deps_.client.list_raw(resource.info(), ns, std::move(one_page), count);

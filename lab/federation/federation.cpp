@@ -317,14 +317,11 @@ Task<Result<std::string>> Federation::first_inactive(const ClusterState& cluster
     resources.push_back(admission_checks);
   }
   std::string inactive;
-  const std::function<void(const Json&)> look = [&](const Json& item) {
+  const kube::OnItem look = [&](const Json& item, std::size_t) {
     if (inactive.empty()) inactive = inactive_in(item);
   };
-  const std::function<void(const kube::ListPage&)> on_page = [&](const kube::ListPage& page) {
-    kube::for_each_item(page, look);
-  };
   for (const api::ResourceInfo& resource : resources) {
-    const auto listed = co_await (*client)->list_raw(resource, "", kube::ListOptions(), on_page);
+    const auto listed = co_await (*client)->list_raw(resource, "", kube::ListOptions(), look);
     if (!listed) co_return listed.error();
   }
   co_return inactive;

@@ -53,12 +53,10 @@ std::string delete_body(const DeleteOptions& options) {
 }
 
 /// Items of built-in kinds come without apiVersion and kind, which the codec wants to see.
-void name_items(Json* items, const api::ResourceInfo& resource) {
-  for (Json& item : *items) {
-    if (!item.is_object() || item.contains("kind")) continue;
-    item["apiVersion"] = resource.api_version();
-    item["kind"] = resource.kind;
-  }
+void name_item(Json* item, const api::ResourceInfo& resource) {
+  if (!item->is_object() || item->contains("kind")) return;
+  (*item)["apiVersion"] = resource.api_version();
+  (*item)["kind"] = resource.kind;
 }
 
 /// Accepts whole objects from a server that cannot send this form.
@@ -76,8 +74,8 @@ class ListMeter {
     if ((bytes_ += bytes) > limits_.bytes_max) return limits_.beyond_bytes();
     return ok();
   }
-  Status add_objects(std::size_t count) {
-    if ((objects_ += count) > limits_.objects_max) return limits_.beyond_objects();
+  Status add_object() {
+    if (++objects_ > limits_.objects_max) return limits_.beyond_objects();
     return ok();
   }
 
@@ -85,6 +83,22 @@ class ListMeter {
   const ListLimits& limits_;
   std::size_t pages_ = 0, objects_ = 0, bytes_ = 0;
 };
+
+struct ListMetadata {
+  std::string resource_version, continue_token;
+};
+
+Result<ListMetadata> read_page(std::string_view text, ListMeter* meter,
+                               const std::function<Status(std::string_view)>& take) {
+  const Status within_limits = meter->add_page(text.size());
+  if (!within_limits) return within_limits.error();
+  const auto page = for_each_item(text, take);
+  if (!page) return page.error();
+  const Result<Json> metadata = parse_json(page->metadata);
+  if (!metadata) return metadata.error();
+  if (!metadata->is_object()) return Error(Errc::invalid, "its metadata is no object");
+  return ListMetadata{text_at(*metadata, "resourceVersion"), text_at(*metadata, "continue")};
+}
 
 /// metadata.name, or empty.
 std::string name_in(const std::string& body) {
@@ -100,10 +114,6 @@ Error ListLimits::beyond(std::size_t limit, const char* what) const {
   std::string text = "more than " + std::to_string(limit) + " " + what;
   if (!setting.empty()) text += ", see " + setting + "." + what;
   return Error(Errc::too_large, std::move(text));
-}
-
-void for_each_item(const ListPage& page, const std::function<void(const Json&)>& visit) {
-  for (const Json& item : *page.items) visit(item);
 }
 
 struct Client::Call {
@@ -247,11 +257,19 @@ Task<Result<std::string>> Client::get_path(std::string path) {
 }
 
 Task<Result<std::string>> Client::list_raw(api::ResourceInfo resource, std::string ns,
-                                           ListOptions options,
-                                           std::function<void(const ListPage&)> on_page) {
+                                           ListOptions options, OnItem on_item) {
   std::string continue_token;
   std::string first_version;
   ListMeter meter(deps_.config.list_limits);
+  const std::function<Status(std::string_view)> take = [&](std::string_view text) -> Status {
+    const Status within_limits = meter.add_object();
+    if (!within_limits) return within_limits;
+    Result<Json> item = parse_json(text);
+    if (!item) return item.error();
+    name_item(&*item, resource);
+    on_item(*item, text.size());
+    return ok();
+  };
   do {
     Query query;
     query.add("labelSelector", options.label_selector);
@@ -272,33 +290,14 @@ Task<Result<std::string>> Client::list_raw(api::ResourceInfo resource, std::stri
     if (options.metadata_only) call.accept = metadata_as("PartialObjectMetadataList");
     auto answer = co_await send(std::move(call));
     if (!answer) co_return answer.error();
-    ListPage page;
-    page.bytes = answer->body.size();
-    const Status within_bytes = meter.add_page(page.bytes);
-    if (!within_bytes)
-      co_return within_bytes.error().within("list of " + resource.group_resource());
-    Result<Json> list = parse_json(answer->body);
-    if (!list) co_return list.error().within("list of " + resource.group_resource());
-    answer->body = std::string();
-    if (!list->is_object() || !list->contains("metadata") || !(*list)["metadata"].is_object()) {
-      co_return Error(Errc::invalid, "the answer is no list of " + resource.group_resource());
+    Result<ListMetadata> metadata = read_page(answer->body, &meter, take);
+    if (!metadata) {
+      co_return metadata.error().within("list of " + resource.group_resource());
     }
-    Json items = Json::array();
-    if (const auto it = list->find("items"); it != list->end() && it->is_array()) {
-      items = std::move(*it);
-    }
-    const Status within_objects = meter.add_objects(items.size());
-    if (!within_objects) {
-      co_return within_objects.error().within("list of " + resource.group_resource());
-    }
-    name_items(&items, resource);
-    page.resource_version = text_at((*list)["metadata"], "resourceVersion");
-    page.items = &items;
-    on_page(page);
     // All pages come from one snapshot. If they do not, the version of the oldest is the one to
     // watch from.
-    if (first_version.empty()) first_version = page.resource_version;
-    continue_token = text_at((*list)["metadata"], "continue");
+    if (first_version.empty()) first_version = metadata->resource_version;
+    continue_token = std::move(metadata->continue_token);
     if (continue_token.empty()) co_return first_version;
   } while (true);
 }

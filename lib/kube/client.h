@@ -71,14 +71,8 @@ struct DeleteOptions {
   bool dry_run = false;
 };
 
-/// One page of a list. `items` is an array; every item carries its apiVersion and kind.
-struct ListPage {
-  std::string resource_version;
-  const Json* items = nullptr;
-  std::size_t bytes = 0;  ///< of its text
-};
-
-void for_each_item(const ListPage& page, const std::function<void(const Json&)>& visit);
+/// Takes an object of a list, which carries its apiVersion and kind, and the length of its text.
+using OnItem = std::function<void(const Json& item, std::size_t bytes)>;
 
 /// How much a server may make us keep of one kind, so that it cannot exhaust our memory: by lists
 /// that never end, or by what it adds in watches.
@@ -147,12 +141,12 @@ class Client {
 
   Task<Result<std::string>> get_raw(api::ResourceInfo resource, api::ObjectKey key,
                                     GetOptions options = {});
-  /// Calls `on_page` for each page and returns the list's resourceVersion. The result is `gone`
-  /// when the continue token expires half way: the pages until then are no consistent list; and
-  /// `too_large` when it is beyond config().list_limits.
+  /// Calls `on_item` for each object and returns the list's resourceVersion. The result is `gone`
+  /// when the continue token expires half way, `too_large` when the list is beyond
+  /// config().list_limits, `invalid` when some of it is no JSON: after any error the objects that
+  /// were handed over are no consistent list.
   Task<Result<std::string>> list_raw(api::ResourceInfo resource, std::string ns,
-                                     ListOptions options,
-                                     std::function<void(const ListPage&)> on_page);
+                                     ListOptions options, OnItem on_item);
   Task<Result<std::string>> create_raw(api::ResourceInfo resource, std::string ns, std::string body,
                                        WriteOptions options = {});
   Task<Result<std::string>> update_raw(api::ResourceInfo resource, api::ObjectKey key,
@@ -254,7 +248,7 @@ template <class T>
 Task<Result<std::vector<T>>> Client::list(std::string ns, ListOptions options) {
   std::vector<T> objects;
   Status decoding = ok();
-  const std::function<void(const Json&)> add = [&](const Json& item) {
+  const OnItem add = [&](const Json& item, std::size_t) {
     Result<T> object = api::from_json<T>(item);
     if (object) {
       objects.push_back(std::move(*object));
@@ -262,15 +256,12 @@ Task<Result<std::vector<T>>> Client::list(std::string ns, ListOptions options) {
       decoding = object.error();
     }
   };
-  const std::function<void(const ListPage&)> on_page = [&](const ListPage& page) {
-    for_each_item(page, add);
-  };
-  auto version = co_await list_raw(T::resource, ns, options, on_page);
+  auto version = co_await list_raw(T::resource, ns, options, add);
   if (!version && version.error().code() == Errc::gone && options.limit != 0) {
     objects.clear();
     decoding = ok();
     options.limit = 0;
-    version = co_await list_raw(T::resource, std::move(ns), std::move(options), on_page);
+    version = co_await list_raw(T::resource, std::move(ns), std::move(options), add);
   }
   if (!version) co_return version.error();
   if (!decoding) co_return decoding.error();

@@ -234,10 +234,8 @@ TEST_F(ClientTest, ItemsOfBuiltInListsGetTheirKind) {
   item.erase("apiVersion");
   server.answer(200, list_text("10", {item}));
   std::string kind;
-  const std::function<void(const ListPage&)> on_page = [&](const ListPage& page) {
-    for_each_item(page, [&](const Json& i) { kind = i.value("kind", ""); });
-  };
-  (void)run(client.list_raw(Thing::resource, "", {}, on_page));
+  const OnItem look = [&](const Json& i, std::size_t) { kind = i.value("kind", ""); };
+  (void)run(client.list_raw(Thing::resource, "", {}, look));
   EXPECT_EQ(kind, "Thing");
 }
 
@@ -366,7 +364,7 @@ TEST_F(ClientTest, OnlyMetadataIsAskedForWhenNothingElseIsRead) {
   server.answer_watch();
   ListOptions list;
   list.metadata_only = true;
-  const auto ignore = [](const ListPage&) {};
+  const OnItem ignore = [](const Json&, std::size_t) {};
   ASSERT_TRUE(run(client.list_raw(Thing::resource, "", list, ignore)));
   WatchOptions watch;
   watch.metadata_only = true;

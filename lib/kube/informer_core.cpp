@@ -189,16 +189,13 @@ Task<Status> InformerCore::fill_from_list() {
   options.metadata_only = options_.metadata_only;
   options.last = looks_ > 0;
   Listing listing;
-  const std::function<void(const ListPage&)> on_page = [&](const ListPage& page) {
-    const std::size_t each = page.bytes / std::max<std::size_t>(1, page.items->size());
-    for (const Json& item : *page.items) add_to(&listing, item, each);
-  };
-  auto version = co_await deps_.client.list_raw(resource_, options_.ns, options, on_page);
+  const OnItem add = [&](const Json& item, std::size_t bytes) { add_to(&listing, item, bytes); };
+  auto version = co_await deps_.client.list_raw(resource_, options_.ns, options, add);
   if (!version && version.error().code() == Errc::gone && options.limit != 0) {
     // Paging took longer than the server keeps a snapshot: list again without pages.
     listing = Listing();
     options.limit = 0;
-    version = co_await deps_.client.list_raw(resource_, options_.ns, options, on_page);
+    version = co_await deps_.client.list_raw(resource_, options_.ns, options, add);
   }
   if (!version) co_return version.error();
   ++health_.lists;

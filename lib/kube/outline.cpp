@@ -1,6 +1,9 @@
 #include "lib/kube/outline.h"
 
 #include "lib/base/json_scan.h"
+#include "lib/base/json_syntax.h"
+
+#include <utility>
 
 namespace regatta::kube {
 namespace {
@@ -21,6 +24,12 @@ class Walker {
     return true;
   }
 
+  /// Nothing but space is left.
+  bool at_end() {
+    skip_space();
+    return at_ == text_.size();
+  }
+
   /// A string without escapes; its content.
   std::optional<std::string_view> plain_string() {
     if (!eat('"')) return std::nullopt;
@@ -29,6 +38,13 @@ class Walker {
     if (end == std::string_view::npos || text_[end] != '"') return std::nullopt;
     at_ = end + 1;
     return text_.substr(begin, end - begin);
+  }
+
+  /// The value without the space before it; empty when there is none.
+  std::string_view value() {
+    skip_space();
+    const std::size_t begin = at_;
+    return skip_value() ? since(begin) : std::string_view();
   }
 
   bool skip_value() {
@@ -53,7 +69,8 @@ class Walker {
 
  private:
   void skip_space() {
-    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t')) {
+    while (at_ < text_.size() &&
+           (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t' || text_[at_] == '\r')) {
       ++at_;
     }
   }
@@ -104,7 +121,54 @@ bool read_object(Walker& walker, Outline* out) {
   return false;
 }
 
+/// False on text that is neither an array nor null; the Status is that of `visit`.
+bool read_items(Walker& walker, const std::function<Status(std::string_view)>& visit,
+                Status* status) {
+  if (!walker.eat('[')) return walker.value() == "null";
+  if (walker.eat(']')) return true;
+  do {
+    const std::string_view item = walker.value();
+    if (item.empty()) return false;
+    *status = visit(item);
+    if (!*status) return true;
+  } while (walker.eat(','));
+  return walker.eat(']');
+}
+
+/// The same, of a list.
+bool read_list(Walker& walker, const std::function<Status(std::string_view)>& visit,
+               ListOutline* out, Status* status) {
+  if (!walker.eat('{')) return false;
+  bool with_items = false;
+  do {
+    const auto key = walker.plain_string();
+    if (!key || !walker.eat(':')) return false;
+    if (*key == "items") {
+      if (std::exchange(with_items, true) || !read_items(walker, visit, status)) return false;
+      if (!*status) return true;
+      continue;
+    }
+    const std::string_view value = walker.value();
+    if (value.empty()) return false;
+    if (*key == "metadata") out->metadata = value;
+  } while (walker.eat(','));
+  return walker.eat('}') && walker.at_end() && !out->metadata.empty();
+}
+
 }  // namespace
+
+Result<ListOutline> for_each_item(std::string_view list,
+                                  const std::function<Status(std::string_view item)>& visit) {
+  Walker walker(list);
+  ListOutline out;
+  Status status = ok();
+  if (read_list(walker, visit, &out, &status)) {
+    if (!status) return status.error();
+    return out;
+  }
+  const std::string wrong = json_syntax_error(list);
+  return Error(Errc::invalid, wrong.empty() ? "it is no list" : wrong);
+}
 
 std::optional<Outline> outline_of(std::string_view object) {
   Walker walker(object);

@@ -1,6 +1,10 @@
 #include "lib/kube/outline.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
 
 namespace regatta::kube {
 namespace {
@@ -37,6 +41,67 @@ TEST(Outline, ManagedFieldsAreCutOutWhereverTheyStandButFirst) {
       R"({"metadata": {"resourceVersion": "1"} })");
   const std::string first = R"({"metadata":{"managedFields":[],"resourceVersion":"1"}})";
   EXPECT_EQ(without_managed_fields(first), first);
+}
+
+struct TakenApart {
+  std::vector<std::string> items;
+  std::string metadata, error;
+};
+
+TakenApart take_apart(std::string_view list, std::size_t items_max = 9) {
+  TakenApart out;
+  const auto done = for_each_item(list, [&](std::string_view item) -> Status {
+    if (out.items.size() == items_max) return Error(Errc::too_large, "enough");
+    out.items.emplace_back(item);
+    return ok();
+  });
+  if (done) out.metadata = done->metadata;
+  if (!done) out.error = done.error().what();
+  return out;
+}
+
+TEST(OutlineOfAList, HandsOverItemsInTheirOrder) {
+  const TakenApart found = take_apart(
+      R"({"kind":"L", "metadata": {"resourceVersion":"7"},"items": [ {"a":"]},{"} , [1,[2]],"x",3 ]})");
+  EXPECT_EQ(found.error, "");
+  EXPECT_EQ(found.metadata, R"({"resourceVersion":"7"})");
+  EXPECT_THAT(found.items, testing::ElementsAre(R"({"a":"]},{"})", "[1,[2]]", R"("x")", "3 "));
+}
+
+TEST(OutlineOfAList, TakesTheMembersInAnyOrder) {
+  const TakenApart found = take_apart("{\"items\":[1],\r\n\"metadata\":{}}\n");
+  EXPECT_EQ(found.error, "");
+  EXPECT_EQ(found.items.size(), 1u);
+  EXPECT_EQ(found.metadata, "{}");
+}
+
+TEST(OutlineOfAList, MayHaveNoItems) {
+  for (const char* text : {R"({"metadata":{}})", R"({"metadata":{},"items":null})",
+                           R"({"items":[ ],"metadata":{}})"}) {
+    const TakenApart found = take_apart(text);
+    EXPECT_EQ(found.error, "") << text;
+    EXPECT_TRUE(found.items.empty()) << text;
+  }
+}
+
+TEST(OutlineOfAList, EndsWithTheFirstErrorOfTheVisit) {
+  const TakenApart found = take_apart(R"({"metadata":{},"items":[1,2,3,)", 2);
+  EXPECT_EQ(found.error, "enough");
+  EXPECT_EQ(found.items.size(), 2u);
+}
+
+TEST(OutlineOfAList, RefusesWhatIsNoList) {
+  for (const char* text :
+       {"{}", "[]", "null", R"({"items":[]})", R"({"metadata":{},"items":{}})",
+        R"({"metadata":{},"items":[1],"items":[2]})", R"({"metadata":{},"it\u0065ms":[]})"}) {
+    EXPECT_EQ(take_apart(text).error, "it is no list") << text;
+  }
+  EXPECT_EQ(take_apart(R"({"metadata":{},"items":[1,]})").error,
+            "invalid character ']' looking for beginning of value");
+  EXPECT_EQ(take_apart(R"({"metadata":{},"items":[1)").error, "unexpected end of JSON input");
+  EXPECT_EQ(take_apart(R"({"metadata":{}} x)").error,
+            "invalid character 'x' after top-level value");
+  EXPECT_EQ(take_apart("").error, "unexpected end of JSON input");
 }
 
 TEST(Outline, IsNothingForWhatServersDoNotWrite) {

@@ -175,13 +175,10 @@ Task<Result<std::string>> CertificateSource::version_of(BundleTarget target) {
   options.field_selector = "metadata.name=" + target.name;
   options.metadata_only = true;
   std::string version;
-  const std::function<void(const Json&)> take = [&](const Json& item) {
+  const kube::OnItem take = [&](const Json& item, std::size_t) {
     version = text_at(item, {"metadata", "resourceVersion"});
   };
-  const std::function<void(const kube::ListPage&)> on_page = [&](const kube::ListPage& page) {
-    for_each_item(page, take);
-  };
-  const auto listed = co_await client_.list_raw(target.resource, "", std::move(options), on_page);
+  const auto listed = co_await client_.list_raw(target.resource, "", std::move(options), take);
   const bool spared = !listed && listed.error().code() == Errc::denied && target.optional;
   if (spared) co_return std::string();
   if (!listed) co_return listed.error();

@@ -170,13 +170,10 @@ TEST_F(DescribedKinds, WhatCannotBeReadIsToldOnceAndHasNotHappened) {
   }
   EXPECT_TRUE(condition_of("d", "Finished").empty());
   std::int64_t told = 0;
-  const auto count = [&](const kube::ListPage& page) {
-    for (const Json& event : *page.items) {
-      if (event["reason"] != "UnreadableJob") continue;
-      EXPECT_THAT(event["message"].get<std::string>(),
-                  StartsWith("status.active of the described"));
-      told += event["count"].get<std::int64_t>();
-    }
+  const auto count = [&](const Json& event, std::size_t) {
+    if (event["reason"] != "UnreadableJob") return;
+    EXPECT_THAT(event["message"].get<std::string>(), StartsWith("status.active of the described"));
+    told += event["count"].get<std::int64_t>();
   };
   const api::ResourceInfo of_events{"", "v1", "Event", "events"};
   ASSERT_TRUE(run(world_, cluster_.admin().list_raw(of_events, "", {}, count)));

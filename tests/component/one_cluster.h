@@ -142,12 +142,10 @@ spec: {clusterQueue: cq}
   /// "Reason: note" of each Event about objects of that kind, in order of name.
   std::vector<std::string> events(const std::string& kind) {
     std::vector<std::string> found;
-    const auto visit = [&](const kube::ListPage& page) {
-      for (const Json& event : *page.items) {
-        if (event["involvedObject"]["kind"] != kind) continue;
-        found.push_back(event["reason"].get<std::string>() + ": " +
-                        event["message"].get<std::string>());
-      }
+    const auto visit = [&](const Json& event, std::size_t) {
+      if (event["involvedObject"]["kind"] != kind) return;
+      found.push_back(event["reason"].get<std::string>() + ": " +
+                      event["message"].get<std::string>());
     };
     const api::ResourceInfo resource{"", "v1", "Event", "events", true};
     (void)run(world_, cluster_.admin().list_raw(resource, "", {}, visit));

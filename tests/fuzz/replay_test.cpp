@@ -45,8 +45,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Target{"scenario", scenario}, Target{"kubeconfig", kubeconfig},
                     Target{"configuration", configuration}, Target{"http_answer", http_answer},
                     Target{"http_request", http_request}, Target{"json", json},
-                    Target{"watch", watch}, Target{"status", status}, Target{"pem", pem},
-                    Target{"protobuf", protobuf}, Target{"objects", objects},
+                    Target{"list", list}, Target{"watch", watch}, Target{"status", status},
+                    Target{"pem", pem}, Target{"protobuf", protobuf}, Target{"objects", objects},
                     Target{"selector", selector}, Target{"patch", patch}, Target{"cel", cel}),
     [](const auto& info) { return std::string(info.param.folder); });
 

@@ -19,6 +19,7 @@ void http_answer(std::string_view text);
 void http_request(std::string_view text);
 
 void json(std::string_view text);
+void list(std::string_view text);
 void watch(std::string_view text);
 void status(std::string_view text);
 void pem(std::string_view text);

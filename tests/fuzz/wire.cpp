@@ -97,6 +97,25 @@ void json(std::string_view text) {
   REGATTA_CHECK(again && *again == *value, "what was written is read as something else");
 }
 
+/// A list that is read item by item has the items of the whole document.
+void list(std::string_view text) {
+  Json items = Json::array();
+  const auto add = [&](std::string_view item) -> Status {
+    Result<Json> value = parse_json(item);
+    if (!value) return value.error();
+    items.push_back(std::move(*value));
+    return ok();
+  };
+  const auto taken = kube::for_each_item(text, add);
+  const Result<Json> whole = parse_json(text);
+  if (!taken || !whole) return;
+  const Json* const all = member(*whole, "items");
+  const Json none = Json::array();
+  REGATTA_CHECK(items == (all && !all->is_null() ? *all : none), "other items");
+  const Result<Json> metadata = parse_json(taken->metadata);
+  REGATTA_CHECK(metadata && *metadata == *member(*whole, "metadata"), "other metadata");
+}
+
 namespace {
 
 /// Parsers take the last of two members of one name, and an outline ends with the first. No API
