@@ -168,7 +168,12 @@ void Fleet::connect_handlers(RemoteCluster* remote, const std::string& name) {
     holders_.look_at_elastic(*remote, job);
   };
   remote->on_unreadable_jobs = [this, remote] { holders_.look_at_unreadable_jobs(*remote); };
-  remote->on_ready_change = [this, name] { queue_.add(name); };
+  remote->on_ready_change = [this, remote, name] {
+    if (const auto member = members_.find(name); member != members_.end()) {
+      member->second.wavered |= !remote->ready();
+    }
+    queue_.add(name);
+  };
   remote->on_queues = [this, name](const std::string& cluster_queue) {
     for (const auto& handler : queue_handlers_) handler(name, cluster_queue);
   };
@@ -210,8 +215,10 @@ void Fleet::update_loss(Member* member, const std::string& name) {
   std::vector<std::string> lacking;
   if (member->remote) lacking = member->remote->unserved();
   const bool other_kinds = std::exchange(member->unserved, lacking) != lacking;
+  // What was planned while the worker was away passed it over, however short that was.
+  const bool wavered = std::exchange(member->wavered, false);
   if (std::exchange(member->was_ready, ready) == ready) {
-    if (other_kinds && ready) announce(name);
+    if ((other_kinds || wavered) && ready) announce(name);
     return;
   }
   if (ready) {

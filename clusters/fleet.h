@@ -47,6 +47,8 @@ class Fleet {
     SteadyPoint lost_at{};   ///< when the last loss began, or was first seen by this process
     SteadyPoint ready_at{};  ///< when it ended
     bool was_ready = false;  ///< as on_connection() was told last
+    /// It was not ready for a moment since then.
+    bool wavered = false;
     std::vector<std::string> unserved;  ///< kinds of jobs that its API does not serve; likewise
     bool ready() const { return remote && remote->ready(); }
   };

@@ -382,6 +382,7 @@ Task<Status> RemoteCluster::confirm_in(Cache& cache, api::ResourceInfo resource,
     if (cache.get(key)) co_return ok();
     // The cache follows the worker beyond this version and yet lacks the object.
     cache.list_anew();
+    health_changed();
     co_return Error(Errc::unavailable, "the cache of " + name_ + " lacks " + name.str());
   }
   co_return ok();

@@ -6,6 +6,7 @@
 #include "jobs/elastic.h"
 #include "jobs/read_job.h"
 #include "lib/api/names.h"
+#include "lifecycle/lifecycle.h"
 
 #include <algorithm>
 
@@ -340,7 +341,7 @@ Task<> Dispatcher::collect_garbage() {
       if (!member.ready()) continue;
       watch_.look(name);
       const auto orphaned = [](const jobs::WorkloadPtr& workload) {
-        return !workload || workload->metadata.deleting();
+        return !workload || workload->metadata.deleting() || lifecycle::is_finished(*workload);
       };
       for (const auto& copy : member.remote->workloads.list()) {
         const api::ObjectKey key = copy->metadata.key();
@@ -430,6 +431,7 @@ Task<Status> Dispatcher::reconcile(api::ObjectKey key) {
     log_.debug("plan", {{"workload", key.str()}, {"actions", dispatch::describe(todo)}});
   }
   const std::optional<Duration> look_again = todo.look_again;
+  look_at_foreign(key, group);
   if (const auto workload = deps_.local.workloads.get(key)) {
     planned_[key] = dispatch::footing_of(*workload);
   }
@@ -437,6 +439,16 @@ Task<Status> Dispatcher::reconcile(api::ObjectKey key) {
   planned_.erase(key);
   if (look_again) queue_.add_after(key, *look_again);
   co_return done;
+}
+
+/// No watch tells that a job is gone which is not ours. The worker is tried again in its time.
+void Dispatcher::look_at_foreign(const api::ObjectKey& key, const dispatch::GroupView& group) {
+  const bool in_the_way = !group.with_foreign_job.empty() ||
+                          std::any_of(group.clusters.begin(), group.clusters.end(), [](auto& one) {
+                            return one.second.job == dispatch::RemoteJob::foreign;
+                          });
+  const auto end = in_the_way ? foreign_.next_end() : std::nullopt;
+  if (end) queue_.add_after(key, *end - deps_.local.clock.steady());
 }
 
 void Dispatcher::complete(const api::ObjectKey& key, dispatch::GroupView* group) {

@@ -174,9 +174,10 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::CopyJobStatus action)
         const bool untold = action.final && mine.waits_on_hub() && !mine.finished();
         if (!patch.empty() || !untold) return patch;
       }
-      if (!action.final || !copy) return std::nullopt;
+      if (!action.final) return std::nullopt;
+      const api::Workload& telling = copy ? *copy : *workload;
       const api::Condition* end =
-          api::find_condition(copy->status.conditions, api::conditions::finished);
+          api::find_condition(telling.status.conditions, api::conditions::finished);
       if (!end) return std::nullopt;
       return mine.final_patch(end->reason == api::reasons::succeeded, end->message, now);
     };

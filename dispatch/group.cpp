@@ -103,9 +103,14 @@ LocalView read_local(const jobs::Lookup& hub, const api::Workload& workload,
                      const jobs::JobPtr& job, TimePoint now) {
   LocalView view;
   const api::WorkloadStatus& status = workload.status;
+  const api::AdmissionCheckState* mine = multikueue_check(hub, workload.status);
   view.deleted = workload.metadata.deleting();
   view.uid = workload.metadata.uid;
-  view.finished = api::is_true(status.conditions, conditions::finished);
+  if (const api::Condition* c = api::find_condition(status.conditions, conditions::finished);
+      c && c->status == api::ConditionStatus::True) {
+    view.finished = true;
+    if (ended_by_job(c->reason)) view.ended_at = c->last_transition_time;
+  }
   if (const api::Condition* c = api::find_condition(status.conditions, conditions::quota_reserved);
       c && c->status == api::ConditionStatus::True) {
     view.quota_reserved = true;
@@ -116,12 +121,9 @@ LocalView read_local(const jobs::Lookup& hub, const api::Workload& workload,
     view.evicted = true;
     view.evicted_message = c->message;
     view.evicted_from = api::evicted_from(status);
-    // With a recorded cluster it is admitted at once, or the eviction remembers the cluster.
-    view.never_ran = view.quota_reserved && !view.evicted_from && !status.cluster_name &&
-                     !api::is_true(status.conditions, conditions::admitted);
+    view.never_ran = never_ran(status, mine);
     view.evicted_at = c->last_transition_time;
   }
-  const api::AdmissionCheckState* mine = multikueue_check(hub, workload.status);
   if (mine) {
     view.check = state_of(mine->state);
     view.check_since = mine->last_transition_time;
@@ -300,8 +302,24 @@ void ForeignJobs::expire(SteadyPoint now) {
   std::erase_if(until_, [now](const auto& entry) { return entry.second <= now; });
 }
 
+std::optional<SteadyPoint> ForeignJobs::next_end() const {
+  const auto first = std::min_element(until_.begin(), until_.end(),
+                                      [](auto& a, auto& b) { return a.second < b.second; });
+  return first == until_.end() ? std::nullopt : std::optional(first->second);
+}
+
 bool ForeignJobs::contains(const std::string& cluster, const jobs::JobId& job) const {
   return until_.contains({cluster, job});
+}
+
+bool never_ran(const api::WorkloadStatus& status, const api::AdmissionCheckState* check) {
+  if (!api::is_true(status.conditions, conditions::quota_reserved)) return false;
+  // With a recorded cluster it is admitted at once, or the eviction remembers the cluster,
+  if (api::evicted_from(status) || status.cluster_name) return false;
+  if (!api::is_true(status.conditions, conditions::admitted)) return true;
+  // and resets the check. One that got it after it was admitted has it as it was made.
+  return check && check->state == api::CheckState::Pending &&
+         !check->message.starts_with(api::reset_prefix);
 }
 
 const api::AdmissionCheckState* multikueue_check(const jobs::Lookup& hub,

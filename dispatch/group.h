@@ -21,6 +21,8 @@ class ForeignJobs {
   /// Forgets those that were remembered for long enough.
   void expire(SteadyPoint now);
   bool contains(const std::string& cluster, const jobs::JobId& job) const;
+  /// When the next one is forgotten; nullopt while there is none.
+  std::optional<SteadyPoint> next_end() const;
   bool empty() const { return until_.empty(); }
 
  private:
@@ -67,6 +69,10 @@ class FleetView {
     return nullptr;
   }
 };
+
+/// Of an evicted Workload that still has quota: no cluster can have run it, because none was
+/// recorded for it. `check` is that of MultiKueue, or null.
+bool never_ran(const api::WorkloadStatus& status, const api::AdmissionCheckState* check);
 
 /// The state of the Workload's admission check that MultiKueue answers, or null.
 const api::AdmissionCheckState* multikueue_check(const jobs::Lookup& hub,

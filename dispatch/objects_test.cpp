@@ -279,8 +279,47 @@ TEST(ForeignJobs, AreForgottenAfterAWhile) {
   foreign.expire(start + 4min);
   EXPECT_TRUE(foreign.contains("east", key));
   EXPECT_FALSE(foreign.contains("west", key));
+  foreign.add("west", key, start + 1min);
+  EXPECT_EQ(foreign.next_end(), start + ForeignJobs::remembered);
   foreign.expire(start + ForeignJobs::remembered);
   EXPECT_FALSE(foreign.contains("east", key));
+  EXPECT_EQ(foreign.next_end(), start + ForeignJobs::remembered + 1min);
+  foreign.expire(start + 1h);
+  EXPECT_FALSE(foreign.next_end());
+}
+
+TEST(NeverRan, IsWhatWasEvictedBeforeAClusterWasRecorded) {
+  const auto evicted = [](bool admitted, const char* check, const char* dispatched = "") {
+    api::Workload w = workload();
+    const auto set = [&](std::string_view type, std::string message) {
+      api::Condition condition;
+      condition.type = type;
+      condition.status = api::ConditionStatus::True;
+      condition.message = std::move(message);
+      w.status.conditions.push_back(condition);
+    };
+    set("Evicted", "Preempted");
+    if (admitted) set("Admitted", "");
+    if (*dispatched) set("Dispatched", dispatched);
+    w.status.admission_checks[0].message = check;
+    return w.status;
+  };
+  const auto judged = [](const api::WorkloadStatus& status) {
+    return never_ran(status, &status.admission_checks[0]);
+  };
+  const char* reset = "Reset to Pending after eviction. Previously: Ready";
+  EXPECT_TRUE(judged(evicted(false, "")));
+  EXPECT_TRUE(judged(evicted(false, reset))) << "by an earlier eviction";
+  EXPECT_TRUE(judged(evicted(true, ""))) << "it was admitted before it had the check";
+  EXPECT_FALSE(judged(evicted(true, reset))) << "another hub has not told where it ran";
+  EXPECT_FALSE(judged(evicted(true, "", "Evicted from worker cluster \"east\": Preempted")));
+  EXPECT_FALSE(never_ran(evicted(true, ""), nullptr));
+  api::WorkloadStatus recorded = evicted(true, "");
+  recorded.cluster_name = "east";
+  EXPECT_FALSE(judged(recorded));
+  api::WorkloadStatus without_quota = evicted(false, "");
+  without_quota.conditions.erase(without_quota.conditions.begin());
+  EXPECT_FALSE(judged(without_quota));
 }
 
 }  // namespace

@@ -104,14 +104,9 @@ const char* not_an_end(const Finish& finish) {
   return nullptr;
 }
 
-/// The end of the Job made the worker's copy Finished, so the Job has a last status.
-bool ended_by_job(const Finish& finish) {
-  return finish.reason == "Succeeded" || finish.reason == "Failed";
-}
-
 /// The copy is Finished and the watch of the Jobs has not shown yet how the Job ended.
 bool awaits_last_status(const ClusterView& v) {
-  return holds_job(v) && !v.job_ended && ended_by_job(*v.copy->finished);
+  return holds_job(v) && !v.job_ended && ended_by_job(v.copy->finished->reason);
 }
 
 /// The Job ended on that worker: its last status comes home, then the end of its Workload.
@@ -178,6 +173,21 @@ void release_job(Plan* plan, const GroupView& g, TimePoint now, const PlanConfig
   }
 }
 
+/// The Workload is Finished because its Job ended, and neither the hub's Job nor the worker has
+/// that end any more: their API servers went back to older states. What the Workload says is left.
+void end_after_all(Plan* plan, const GroupView& g, TimePoint now, const PlanConfig& config) {
+  if (!g.local.ended_at || !g.local.job_unended || g.local.deleted) return;
+  const auto found = g.clusters.find(g.local.cluster_name);
+  if (found == g.clusters.end() || !found->second.connected) return;
+  if (found->second.copy || found->second.job != RemoteJob::absent) return;
+  const Duration left = *g.local.ended_at + config.tell_after - now;
+  if (left > Duration(0)) {
+    look_again(plan, left);
+  } else {
+    plan->actions.push_back(CopyJobStatus{found->first, true});
+  }
+}
+
 /// No copy or Job of the workload may stay on any worker, unless the hub has lost too much there.
 Plan clean_up(const GroupView& g, TimePoint now, const PlanConfig& config) {
   Plan plan;
@@ -194,7 +204,9 @@ Plan clean_up(const GroupView& g, TimePoint now, const PlanConfig& config) {
     }
     remove(&plan, name, v);
   }
-  if (!g.local.replaced) release_job(&plan, g, now, config);
+  if (g.local.replaced) return plan;
+  release_job(&plan, g, now, config);
+  end_after_all(&plan, g, now, config);
   return plan;
 }
 
@@ -475,7 +487,7 @@ std::optional<std::string> ended_there(const GroupView& g) {
   for (const auto& [name, v] : g.clusters) {
     const bool shown = v.connected && v.listed && v.copy && v.copy->finished && holds_job(v);
     if (shown && !v.copy->deleting && !v.job_deleting && v.copy->drift != Drift::other &&
-        !v.copy->of_another_life && v.job_ended && ended_by_job(*v.copy->finished)) {
+        !v.copy->of_another_life && v.job_ended && ended_by_job(v.copy->finished->reason)) {
       return name;
     }
   }

@@ -38,6 +38,8 @@ struct LocalView {
   bool deleted = false;  ///< gone, or being deleted
   bool quota_reserved = false;
   bool finished = false;
+  /// Finished because its Job ended: since when.
+  std::optional<TimePoint> ended_at;
   /// Finished because a larger slice of the elastic job took over from it.
   bool replaced = false;
   /// A larger slice of an elastic job that has the place of the slice before it, whose size the Job
@@ -92,6 +94,12 @@ struct LocalView {
   TimePoint refused_until{};
   std::string told;  ///< the reason of the condition Dispatched; empty when there is none
 };
+
+/// Whether a Workload with that reason of its condition Finished is so because its Job ended, which
+/// has a last status then.
+inline bool ended_by_job(std::string_view finished_reason) {
+  return finished_reason == "Succeeded" || finished_reason == "Failed";
+}
 
 struct Finish {
   std::string reason;

@@ -425,6 +425,34 @@ INSTANTIATE_TEST_SUITE_P(
                g.local.finished = g.local.job_unended = g.clusters["a"].job_news = true;
              }),
              "copy final status from a, remove job and copy on a"},
+        Case{"an_end_that_neither_job_has_any_more_is_told_by_the_workload",
+             Given{"a", "b"}.won("a").with([](Given& g) {
+               g.local.finished = g.local.job_unended = true;
+               g.local.ended_at = now - 2min;
+             }),
+             "copy final status from a"},
+        Case{"but_not_before_the_watch_had_its_time", Given{"a", "b"}.won("a").with([](Given& g) {
+               g.local.finished = g.local.job_unended = true;
+               g.local.ended_at = now - 20s;
+             }),
+             "look again in 40s"},
+        Case{"nor_before_the_worker_was_asked",
+             Given{"a", "b"}.won("a").known("a", Certainty::unconfirmed).with([](Given& g) {
+               g.local.finished = g.local.job_unended = true;
+               g.local.ended_at = now - 2min;
+             }),
+             "confirm on a"},
+        Case{"nor_while_the_worker_is_lost",
+             Given{"a", "b"}.won("a").lost("a", 1h).with([](Given& g) {
+               g.local.finished = g.local.job_unended = true;
+               g.local.ended_at = now - 2min;
+             }),
+             ""},
+        Case{"a_workload_that_ended_for_another_reason_ends_no_job",
+             Given{"a", "b"}.won("a").with([](Given& g) {
+               g.local.finished = g.local.job_unended = true;
+             }),
+             ""},
         Case{"the_end_of_a_job_that_ended_elsewhere_does_not_come_home",
              Given{"a", "b"}.won("b").ended("a").with([](Given& g) {
                g.local.finished = g.local.job_unended = g.clusters["a"].job_news = true;

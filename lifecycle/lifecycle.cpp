@@ -188,7 +188,7 @@ void reset_checks(Draft* d) {
     // Counts tries in a row: a check that was Ready in between begins anew.
     const bool again = check.state == api::CheckState::Retry;
     check.retry_count = again ? std::optional(api::retries_of(check) + 1) : std::nullopt;
-    check.message = "Reset to Pending after eviction. Previously: ";
+    check.message = api::reset_prefix;
     check.message += text_of(check.state);
     check.state = api::CheckState::Pending;
     check.last_transition_time = seconds(d->now);

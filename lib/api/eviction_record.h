@@ -18,6 +18,9 @@ inline std::string evicted_from_text(const std::string& cluster, const std::stri
   return std::string(evicted_from_prefix) + cluster + "\": " + message;
 }
 
+/// How the message of a check begins that had decided something before its Workload was evicted.
+inline constexpr std::string_view reset_prefix = "Reset to Pending after eviction. Previously: ";
+
 /// The cluster that ran the evicted Workload; nullopt when none did, or that is not known.
 inline std::optional<std::string> evicted_from(const WorkloadStatus& status) {
   if (!is_true(status.conditions, conditions::evicted)) return std::nullopt;

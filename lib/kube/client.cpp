@@ -1,6 +1,7 @@
 #include "lib/kube/client.h"
 
 #include "lib/base/json_access.h"
+#include "lib/kube/outline.h"
 #include "lib/kube/query.h"
 #include "lib/kube/status.h"
 
@@ -264,7 +265,7 @@ Task<Result<std::string>> Client::list_raw(api::ResourceInfo resource, std::stri
   const std::function<Status(std::string_view)> take = [&](std::string_view text) -> Status {
     const Status within_limits = meter.add_object();
     if (!within_limits) return within_limits;
-    Result<Json> item = parse_json(text);
+    Result<Json> item = parse_json(without_managed_fields(std::string(text)));
     if (!item) return item.error();
     name_item(&*item, resource);
     on_item(*item, text.size());

@@ -72,6 +72,7 @@ struct DeleteOptions {
 };
 
 /// Takes an object of a list, which carries its apiVersion and kind, and the length of its text.
+/// Its managedFields are cut out where API servers write them.
 using OnItem = std::function<void(const Json& item, std::size_t bytes)>;
 
 /// How much a server may make us keep of one kind, so that it cannot exhaust our memory: by lists

@@ -239,6 +239,29 @@ TEST_F(ClientTest, ItemsOfBuiltInListsGetTheirKind) {
   EXPECT_EQ(kind, "Thing");
 }
 
+TEST_F(ClientTest, ItemsComeWithoutManagedFields) {
+  const std::string item =
+      R"({"kind":"Thing","metadata":{"name":"a","resourceVersion":"1","managedFields":[{}]}})";
+  server.answer(200, R"({"metadata":{"resourceVersion":"10"},"items":[)" + item + "]}");
+  Json found;
+  std::size_t length = 0;
+  const OnItem look = [&](const Json& one, std::size_t bytes) { found = one, length = bytes; };
+  ASSERT_TRUE(run(client.list_raw(Thing::resource, "", {}, look)));
+  EXPECT_EQ(found["metadata"], Json({{"name", "a"}, {"resourceVersion", "1"}}));
+  EXPECT_EQ(length, item.size());
+}
+
+TEST_F(ClientTest, AnItemThatIsNoJsonFailsTheList) {
+  server.answer(200, R"({"metadata":{"resourceVersion":"1"},"items":[{"a":1},{"b":tru}]})");
+  int seen = 0;
+  const OnItem count = [&](const Json&, std::size_t) { ++seen; };
+  const auto listed = run(client.list_raw(Thing::resource, "", {}, count));
+  ASSERT_FALSE(listed);
+  EXPECT_EQ(listed.error().code(), Errc::invalid);
+  EXPECT_THAT(listed.error().what(), testing::StartsWith("list of things.example.dev: "));
+  EXPECT_EQ(seen, 1);
+}
+
 // --- asked to come back later ---
 
 TEST_F(ClientTest, ComesBackWhenRetryAfterSays) {

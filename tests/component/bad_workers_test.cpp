@@ -254,5 +254,70 @@ TEST_F(BadWorkers, OneThatComesAndGoesUsesUpItsGrace) {
   EXPECT_TRUE(moved());
 }
 
+TEST_F(BadWorkers, WhatWasPassedOverWhileOneWaveredIsDoneThen) {
+  manager::CoreConfig hub;
+  hub.dispatch.gc_interval = Duration(0);
+  start(std::move(hub));
+  submit(1);
+  until("runs", [&] { return jobs_on("east") + jobs_on("north") + jobs_on("west") == 1; });
+  settle();
+  const std::string host = *workload_of("j0")->status.cluster_name;
+  const auto& there = [&] { return manager_->core().fleet().find(host)->ready(); };
+  kube::NetworkFaults& link = network_.faults(host);
+  const auto breaks = [&](const char* turn) {
+    link.drop_before = link.cut_watch = 1;
+    return workers_.at(host).cluster->patch(
+        api::Job::resource, key("j0"),
+        R"({"metadata":{"labels":{"turn":")" + std::string(turn) + R"("}}})");
+  };
+  ASSERT_TRUE(breaks("1"));
+  until("lost", [&] { return member_condition(host).starts_with("False"); });
+
+  // The hub notes that the worker is back. Until that has an answer it looks at no other news of
+  // it.
+  manager_->faults().concerns = [](const net::HttpRequest& request) {
+    return request.method == "PATCH" &&
+           request.target.find("multikueueclusters") != std::string::npos;
+  };
+  manager_->faults().hang_before = 1;
+  link.drop_before = link.cut_watch = 0;
+  until("back", there);
+  settle(1s);
+  ASSERT_TRUE(breaks("2"));
+  until("it wavers", [&] { return !there(); });
+  ASSERT_TRUE(cluster_.patch(
+      api::Workload::resource, workload_of("j0")->metadata.key(),
+      R"({"status":{"conditions":[{"type":"Finished","status":"True","reason":"Test","message":"",
+          "lastTransitionTime":"2026-01-01T00:00:00Z"}]}})",
+      "status"));
+  settle(1s);
+  EXPECT_EQ(jobs_on(host), 1);
+  link.drop_before = link.cut_watch = 0;
+  until("back again", there);
+  manager_->faults().hang_before = 0;
+  until("its job is removed", [&] { return jobs_on(host) == 0; });
+}
+
+TEST_F(BadWorkers, AJobThatIsInTheWayEverywhereIsTriedAgainInTime) {
+  start();
+  for (const auto& [name, worker] : workers_) {
+    ASSERT_TRUE(worker.cluster->apply(job_yaml("j0", 1, "none")));
+  }
+  submit(1);
+  settle(120s);
+  ASSERT_TRUE(workload_of("j0"));
+  EXPECT_FALSE(workload_of("j0")->status.cluster_name);
+  EXPECT_TRUE(workload_of("j0")->status.nominated_cluster_names.empty());
+  kube::DeleteOptions background;
+  background.propagation_policy = "Background";
+  for (const auto& [name, worker] : workers_) {
+    ASSERT_TRUE(worker.cluster->remove(api::Job::resource, key("j0"), background));
+  }
+  settle(60s);
+  until(
+      "runs", [&] { return jobs_on("east") + jobs_on("north") + jobs_on("west") == 1; },
+      dispatch::ForeignJobs::remembered);
+}
+
 }  // namespace
 }  // namespace regatta::test_support

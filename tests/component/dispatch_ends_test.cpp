@@ -33,13 +33,14 @@ class DispatchEnds : public Federation {
     settle();
   }
   /// As the cluster's manager would.
-  void add_condition(TestCluster& there, const std::string& type) {
+  void add_condition(TestCluster& there, const std::string& type,
+                     const std::string& reason = "Test") {
     auto copy = there.get<api::Workload>(workload_of("j")->metadata.key());
     ASSERT_TRUE(copy);
     api::Condition condition;
     condition.type = type;
     condition.status = api::ConditionStatus::True;
-    condition.reason = condition.message = "Test";
+    condition.reason = condition.message = reason;
     api::set_condition(&copy->status.conditions, condition, world_.now());
     const Json conditions = api::to_json(*copy)["status"]["conditions"];
     const Json patch = {{"status", {{"conditions", conditions}}}};
@@ -59,6 +60,16 @@ class DispatchEnds : public Federation {
         R"({"spec":{"stopPolicy":")" + std::string(policy) + "\"}}"));
   }
 };
+
+TEST_F(DispatchEnds, AnEndThatBothJobsHaveLostIsToldByTheWorkload) {
+  run_one();
+  // As if both API servers had been restored, and a write of the last hub had come after that.
+  add_condition(cluster_, "Finished", "Succeeded");
+  until("cleaned up", [&] { return remote_jobs() == 0; });
+  settle();
+  EXPECT_FALSE(api::is_true(job("j").status.conditions, "Complete")) << "it may be told yet";
+  until("told", [&] { return api::is_true(job("j").status.conditions, "Complete"); }, 2min);
+}
 
 TEST_F(DispatchEnds, ADeletedWorkloadTakesItsJobAlongAndTheJobStartsAnew) {
   run_one();

@@ -160,6 +160,8 @@ void pem(std::string_view text) {
   const std::string first = whole.substr(0, whole.size() / 2), second = whole.substr(first.size());
   (void)net::valid_until(text);
   (void)net::CertificateAuthority::load({first, second});
+  // A context of OpenSSL costs a hundred times what reading the text does.
+  if (text.size() % 16 != 0) return;
   SystemClock dials;
   (void)net::TlsDialer::create(dials, {.ca_pem = whole});
   (void)net::TlsDialer::create(dials,

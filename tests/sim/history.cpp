@@ -18,6 +18,8 @@ using apiserver::ChangeType;
 constexpr std::size_t violations_max = 20;
 /// Backoffs after a loss end within this time, so that shorter recoveries may pass unnoticed.
 constexpr Duration recovery = 30s;
+/// A watch that fell silent is dead after three minutes, and then the objects are listed.
+constexpr Duration silence = 4min;
 /// So late a manager may learn what the operator changed, and may have chosen a worker meanwhile.
 constexpr Duration belated = 5s;
 
@@ -480,6 +482,13 @@ std::optional<SteadyPoint> History::sound_since(const std::string& hub,
   const auto found = links_.find({hub, worker});
   if (found == links_.end() || !found->second.sound) return std::nullopt;
   return found->second.since;
+}
+
+std::optional<SteadyPoint> History::hears_since(const std::string& hub,
+                                                const std::string& worker) const {
+  const auto sound = sound_since(hub, worker);
+  if (!sound) return std::nullopt;
+  return links_.at({hub, worker}).cuts.empty() ? *sound : *sound + silence;
 }
 
 Duration History::cut_off(const std::string& hub, const std::string& worker, SteadyPoint from,

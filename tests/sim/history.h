@@ -142,6 +142,9 @@ class History {
   /// the worker takes, and requests and watches pass without faults; nullopt: it is not so. Of the
   /// hub itself: its own API server.
   std::optional<SteadyPoint> sound_since(const std::string& hub, const std::string& worker) const;
+  /// Since when it hears what happens there. Once a link was faulty, a watch may have fallen
+  /// silent.
+  std::optional<SteadyPoint> hears_since(const std::string& hub, const std::string& worker) const;
   /// The longest time between the two during which the hub had no dependable way to the worker.
   /// Short recoveries in between count too: backoffs outlast them.
   Duration cut_off(const std::string& hub, const std::string& worker, SteadyPoint from,

@@ -42,7 +42,7 @@ class StartLock final : public Invariant {
                         ", which is not its recorded cluster");
     }
     const auto unlisted = history_.unlisted_since(sent.author.cluster, sent.to);
-    const auto known = history_.sound_since(sent.author.cluster, sent.author.cluster);
+    const auto known = history_.hears_since(sent.author.cluster, sent.author.cluster);
     if (unlisted && known && *known < *unlisted && *unlisted + 2s < sent.at) {
       history_.violated("the job of " + name + " is sent to " + sent.to + ", which is not listed");
     }
