@@ -340,12 +340,12 @@ Task<> Dispatcher::collect_garbage() {
     for (const auto& [name, member] : deps_.fleet.members()) {
       if (!member.ready()) continue;
       watch_.look(name);
-      const auto orphaned = [](const jobs::WorkloadPtr& workload) {
+      const auto over = [](const jobs::WorkloadPtr& workload) {
         return !workload || workload->metadata.deleting() || lifecycle::is_finished(*workload);
       };
       for (const auto& copy : member.remote->workloads.list()) {
         const api::ObjectKey key = copy->metadata.key();
-        if (orphaned(deps_.local.workloads.get(key))) queue_.add(key);
+        if (over(deps_.local.workloads.get(key))) queue_.add(key);
       }
       for (const auto& job : member.remote->jobs.list()) {
         const std::vector<std::string> names = jobs::workloads_of_copy(*job);
@@ -355,7 +355,7 @@ Task<> Dispatcher::collect_garbage() {
           const jobs::WorkloadPtr workload = deps_.local.workloads.get(key);
           known = known || workload || member.remote->workloads.get(key);
           // The brake may have held until now.
-          const bool left = workload && (orphaned(workload) || dispatch::never_sent(*workload));
+          const bool left = workload && (over(workload) || dispatch::never_sent(*workload));
           if (left) queue_.add(key);
         }
         // Of a job that may have several only those count that are somewhere.

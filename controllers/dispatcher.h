@@ -142,8 +142,8 @@ class Dispatcher {
   /// Those of the jobs on that worker which run under that Workload.
   void wake_slices(const std::string& cluster, const api::ObjectKey& workload);
   void note(const api::ObjectKey& key, bool warning, std::string message);
-  /// Adds what is certain, and what only this process knows, to the picture.
   void look_at_foreign(const api::ObjectKey& key, const dispatch::GroupView& group);
+  /// Adds what is certain, and what only this process knows, to the picture.
   void complete(const api::ObjectKey& key, dispatch::GroupView* group);
   /// Says once where an object cannot be decoded, so that nothing is done for the workload.
   void tell_unreadable(const api::ObjectKey& key, const dispatch::GroupView& group);
