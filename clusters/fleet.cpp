@@ -198,19 +198,22 @@ void Fleet::disconnect(Member* member) {
   member->kubeconfig_digest.clear();
 }
 
+std::optional<TimePoint> Fleet::Member::lost_since_for(TimePoint sent) const {
+  if (!lost_since) return std::nullopt;
+  return *lost_since - lost_before.after(sent);
+}
+
 void Fleet::update_loss(Member* member, const std::string& name) {
   const bool ready = member->ready();
   const SteadyPoint here = local_.clock.steady();
   if (ready && member->lost_since) {
     member->lost_since.reset();
-    member->lost_before += here - member->lost_at;
+    member->lost_before.add(local_.clock.now(), here - member->lost_at);
     member->ready_at = here;
   } else if (!ready && !member->lost_since) {
-    // A worker that comes and goes uses up its grace while it is away. Otherwise that would never
-    // be over.
-    if (here >= member->ready_at + relapse_within) member->lost_before = Duration(0);
+    if (here >= member->ready_at + relapse_within) member->lost_before.clear();
     member->lost_at = here;
-    member->lost_since = local_.clock.now() - member->lost_before;
+    member->lost_since = local_.clock.now();
   }
   std::vector<std::string> lacking;
   if (member->remote) lacking = member->remote->unserved();

@@ -3,6 +3,7 @@
 #include "clusters/connector.h"
 #include "clusters/holders.h"
 #include "clusters/local_cluster.h"
+#include "clusters/losses.h"
 #include "clusters/notice.h"
 #include "clusters/remote_cluster.h"
 #include "lib/api/cluster_profile.h"
@@ -38,12 +39,11 @@ class Fleet {
   struct Member {
     std::shared_ptr<RemoteCluster> remote;  ///< null while there is no usable configuration
     std::optional<TimePoint> lost_since;    ///< set while not ready
+    Losses lost_before;                     ///< those that the present one follows closely
     std::optional<ConnectFailure> failure;  ///< why `remote` is null
     std::string kubeconfig_digest;
     /// By the condition's type; nullopt: it no longer holds.
     std::map<std::string, std::optional<Notice>> notices;
-    /// For how long the worker was lost already, of losses that follow each other closely.
-    Duration lost_before{0};
     SteadyPoint lost_at{};   ///< when the last loss began, or was first seen by this process
     SteadyPoint ready_at{};  ///< when it ended
     bool was_ready = false;  ///< as on_connection() was told last
@@ -51,6 +51,8 @@ class Fleet {
     bool wavered = false;
     std::vector<std::string> unserved;  ///< kinds of jobs that its API does not serve; likewise
     bool ready() const { return remote && remote->ready(); }
+    /// The same for what was sent there at that time: earlier, if it was lost since then already.
+    std::optional<TimePoint> lost_since_for(TimePoint sent) const;
   };
   /// Null when there is no such MultiKueueCluster.
   const Member* find(const std::string& cluster) const;

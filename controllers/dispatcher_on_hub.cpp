@@ -198,6 +198,9 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::ReleaseJob) {
 
 Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::FinishLocal action) {
   const TimePoint now = deps_.local.clock.now();
+  if (const jobs::JobPtr job = owner_of(key)) {
+    action = dispatch::believed_end(std::move(action), job->finished());
+  }
   const auto wanted = [&](const api::Workload& workload) -> std::optional<api::WorkloadStatus> {
     if (lifecycle::is_finished(workload)) return {};
     return lifecycle::finished_status(workload, action.reason, action.message, now);

@@ -134,6 +134,13 @@ void read_objects(const clusters::RemoteCluster& remote, const clusters::LocalCl
   }
 }
 
+/// When the Workload was sent to its recorded cluster, as far as that is known.
+TimePoint sent_at(const clusters::LocalCluster& hub, const api::Workload& workload) {
+  const auto* check = dispatch::multikueue_check(hub.objects(), workload.status);
+  const bool ready = check && check->state == api::CheckState::Ready;
+  return ready ? check->last_transition_time : TimePoint::min();
+}
+
 }  // namespace
 
 HubIdentity::HubIdentity(const clusters::LocalCluster& hub, const std::string& cluster)
@@ -255,6 +262,7 @@ void LiveFleet::for_each_worker(const api::ObjectKey& workload,
   std::set<std::string> holders = may_hold(fleet_, workload, local.job);
   const auto recorded = local.workload ? local.workload->status.cluster_name : std::nullopt;
   if (recorded) holders.insert(*recorded);
+  const TimePoint sent = local.workload ? sent_at(hub_, *local.workload) : TimePoint::min();
   const auto look = [&](const std::string& name, bool holds) {
     const clusters::Fleet::Member* member = fleet_.find(name);
     dispatch::WorkerView worker;
@@ -263,7 +271,7 @@ void LiveFleet::for_each_worker(const api::ObjectKey& workload,
       return;
     }
     worker.connected = member->ready();
-    worker.lost_since = member->lost_since;
+    worker.lost_since = member->lost_since_for(recorded == name ? sent : TimePoint::min());
     if (member->remote && local.job) {
       worker.kind_served = member->remote->jobs.serves(local.job->kind());
     }

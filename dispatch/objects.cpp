@@ -111,6 +111,12 @@ bool of_earlier_attempt(const api::Workload& copy, const api::Workload& workload
   return !made_for.empty() && !now.empty() && made_for != now;
 }
 
+FinishLocal believed_end(FinishLocal of_copy, const std::optional<jobs::Finished>& of_job) {
+  if (!of_job || !ended_by_job(of_copy.reason)) return of_copy;
+  const std::string reason(of_job->success ? api::reasons::succeeded : api::reasons::failed);
+  return reason == of_copy.reason ? of_copy : FinishLocal{reason, of_job->message};
+}
+
 api::WorkloadStatus open_gate(const api::Workload& copy, TimePoint now) {
   api::WorkloadStatus status = copy.status;
   auto& gates = status.preemption_gates;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "dispatch/plan.h"
+#include "jobs/generic_job.h"
 #include "lib/api/workload.h"
 #include "lib/base/json.h"
 
@@ -28,6 +29,10 @@ void stamp_attempt(Json* copy, const api::Workload& workload);
 /// it has got quota again. The removal of the copy may still be under way, by whatever process sent
 /// it.
 bool of_earlier_attempt(const api::Workload& copy, const api::Workload& workload);
+
+/// A worker whose copy and job tell different ends is believed about the job. `of_job` is what the
+/// hub's job says of its end by now.
+FinishLocal believed_end(FinishLocal of_copy, const std::optional<jobs::Finished>& of_job);
 
 /// The status of a copy with our preemption gate open.
 api::WorkloadStatus open_gate(const api::Workload& copy, TimePoint now);

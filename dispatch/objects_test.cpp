@@ -288,6 +288,18 @@ TEST(ForeignJobs, AreForgottenAfterAWhile) {
   EXPECT_FALSE(foreign.next_end());
 }
 
+TEST(BelievedEnd, IsThatOfTheJobWhereTheTwoDiffer) {
+  const auto believed = [](const char* reason, std::optional<jobs::Finished> of_job) {
+    const FinishLocal end = believed_end({reason, "copy"}, of_job);
+    return end.reason + ": " + end.message;
+  };
+  EXPECT_EQ(believed("Succeeded", jobs::Finished{false, "job"}), "Failed: job");
+  EXPECT_EQ(believed("Failed", jobs::Finished{true, "job"}), "Succeeded: job");
+  EXPECT_EQ(believed("Succeeded", jobs::Finished{true, "job"}), "Succeeded: copy");
+  EXPECT_EQ(believed("OwnerNotFound", jobs::Finished{false, "job"}), "OwnerNotFound: copy");
+  EXPECT_EQ(believed("Failed", std::nullopt), "Failed: copy");
+}
+
 TEST(NeverRan, IsWhatWasEvictedBeforeAClusterWasRecorded) {
   const auto evicted = [](bool admitted, const char* check, const char* dispatched = "") {
     api::Workload w = workload();

@@ -254,6 +254,38 @@ TEST_F(BadWorkers, OneThatComesAndGoesUsesUpItsGrace) {
   EXPECT_TRUE(moved());
 }
 
+TEST_F(BadWorkers, WhatOneHasSinceItCameBackHasItsWholeGrace) {
+  manager::CoreConfig hub;
+  hub.dispatch.plan.worker_lost_timeout = 120s;
+  start(std::move(hub));
+  stop_all_but_east();
+  settle();
+  submit(1);
+  until("runs", [&] { return jobs_on("east") == 1; });
+  settle();
+  kube::NetworkFaults& link = network_.faults("east");
+  const auto lost = [&](const char* turn, Duration time) {
+    link.drop_before = link.cut_watch = 1;
+    ASSERT_TRUE(workers_.at("east").cluster->patch(
+        api::Job::resource, key("j0"),
+        R"({"metadata":{"labels":{"turn":")" + std::string(turn) + R"("}}})"));
+    settle(time);
+    link.drop_before = link.cut_watch = 0;
+  };
+  lost("1", 60s);
+  until("back", [&] { return manager_->core().fleet().find("east")->ready(); });
+  std::string yaml = remote_job_yaml("later");
+  apply(yaml.replace(yaml.find("annotations: {"), 14,
+                     "annotations: {sandbox.regatta.dev/run-seconds: \"100000\""));
+  until("both run", [&] { return jobs_on("east") == 2; });
+  settle(40s);
+  lost("2", 100s);
+  EXPECT_FALSE(workload_of("j0")->status.cluster_name) << "it was there all the time";
+  EXPECT_EQ(workload_of("later")->status.cluster_name, "east");
+  link.drop_before = 1;
+  until("given up", [&] { return !workload_of("later")->status.cluster_name; });
+}
+
 TEST_F(BadWorkers, WhatWasPassedOverWhileOneWaveredIsDoneThen) {
   manager::CoreConfig hub;
   hub.dispatch.gc_interval = Duration(0);

@@ -71,6 +71,25 @@ TEST_F(DispatchEnds, AnEndThatBothJobsHaveLostIsToldByTheWorkload) {
   until("told", [&] { return api::is_true(job("j").status.conditions, "Complete"); }, 2min);
 }
 
+TEST_F(DispatchEnds, OfTwoEndsThatAWorkerTellsThatOfTheJobCounts) {
+  run_one();
+  TestCluster& there = worker(host());
+  workers_.at(host()).manager.reset();
+  workers_.at(host()).nodes.reset();
+  add_condition(there, "Finished", "Succeeded");
+  EXPECT_EQ(condition_of("j", "Finished"), "") << "the job has not told it yet";
+  ASSERT_TRUE(there.patch(api::Job::resource, key("j"), R"({"status":{
+      "active":0,"ready":0,"failed":1,"conditions":[
+        {"type":"FailureTarget","status":"True","reason":"BackoffLimitExceeded",
+         "message":"it failed","lastTransitionTime":"2026-01-01T00:00:00Z"},
+        {"type":"Failed","status":"True","reason":"BackoffLimitExceeded","message":"it failed",
+         "lastTransitionTime":"2026-01-01T00:00:00Z"}]}})",
+                          "status"));
+  until("ended", [&] { return condition_of("j", "Finished").starts_with("True"); });
+  EXPECT_EQ(condition_of("j", "Finished"), "True Failed: it failed");
+  EXPECT_TRUE(api::is_true(job("j").status.conditions, "Failed"));
+}
+
 TEST_F(DispatchEnds, ADeletedWorkloadTakesItsJobAlongAndTheJobStartsAnew) {
   run_one();
   const auto first = workload_of("j");
