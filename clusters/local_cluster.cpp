@@ -260,6 +260,40 @@ Task<Status> LocalCluster::update_spec(api::ObjectKey key, Wanted<api::WorkloadS
   return update(std::move(key), std::move(wanted), &api::Workload::spec, kube::PatchScope::object);
 }
 
+Task<Status> LocalCluster::update_status(jobs::WorkloadPtr workload,
+                                         Wanted<api::WorkloadStatus> wanted) {
+  return update_one(std::move(workload), std::move(wanted), &api::Workload::status,
+                    kube::PatchScope::status);
+}
+
+Task<Status> LocalCluster::update_metadata(jobs::WorkloadPtr workload,
+                                           Wanted<api::ObjectMeta> wanted) {
+  return update_one(std::move(workload), std::move(wanted), &api::Workload::metadata,
+                    kube::PatchScope::metadata);
+}
+
+Task<Status> LocalCluster::update_spec(jobs::WorkloadPtr workload,
+                                       Wanted<api::WorkloadSpec> wanted) {
+  return update_one(std::move(workload), std::move(wanted), &api::Workload::spec,
+                    kube::PatchScope::object);
+}
+
+template <class Part>
+Task<Status> LocalCluster::update_one(jobs::WorkloadPtr workload, Wanted<Part> wanted,
+                                      Part api::Workload::* part, kube::PatchScope scope) {
+  bool another = false;
+  const auto guarded = [&](const api::Workload& stored) -> std::optional<Part> {
+    another = stored.metadata.uid != workload->metadata.uid;
+    return another ? std::nullopt : wanted(stored);
+  };
+  const api::ObjectKey key = workload->metadata.key();
+  const Status done = co_await update<Part>(key, guarded, part, scope);
+  if (done && another) {
+    co_return Error(Errc::conflict, "workload " + key.str() + " is another one by now");
+  }
+  co_return done;
+}
+
 template <class Part>
 Task<Status> LocalCluster::update(api::ObjectKey key, Wanted<Part> wanted,
                                   Part api::Workload::* part, kube::PatchScope scope) {

@@ -70,6 +70,11 @@ class LocalCluster {
   Task<Status> update_metadata(api::ObjectKey key, Wanted<api::ObjectMeta> wanted);
   /// The same for spec.
   Task<Status> update_spec(api::ObjectKey key, Wanted<api::WorkloadSpec> wanted);
+  /// The same for what was decided on that very Workload: `conflict` when another one has its name
+  /// by the time of the write, as copies on workers have that a hub sends again.
+  Task<Status> update_status(jobs::WorkloadPtr workload, Wanted<api::WorkloadStatus> wanted);
+  Task<Status> update_metadata(jobs::WorkloadPtr workload, Wanted<api::ObjectMeta> wanted);
+  Task<Status> update_spec(jobs::WorkloadPtr workload, Wanted<api::WorkloadSpec> wanted);
 
   Task<Result<api::ObjectKey>> create_workload(api::Workload workload);
   /// Deletes the Workload with this uid; ok when it is gone already.
@@ -160,6 +165,9 @@ class LocalCluster {
   template <class Part>
   Task<Status> update(api::ObjectKey key, Wanted<Part> wanted, Part api::Workload::* part,
                       kube::PatchScope scope);
+  template <class Part>
+  Task<Status> update_one(jobs::WorkloadPtr workload, Wanted<Part> wanted,
+                          Part api::Workload::* part, kube::PatchScope scope);
   template <class T>
   Task<Status> written(kube::Informer<T>& store, Task<Result<T>> write);
   Task<> watch_places(TaskScope& scope);

@@ -274,30 +274,28 @@ Task<Status> JobReconciler::run(JobPtr job, jobs::AdoptWorkload action) {
     if (workload.metadata.controller()) return {};
     return jobs::adopted_metadata(workload, *job);
   };
-  return cluster_.update_metadata(action.workload->metadata.key(), wanted);
+  return cluster_.update_metadata(action.workload, wanted);
 }
 
 Task<Status> JobReconciler::run(JobPtr job, jobs::UpdateWorkload action) {
   const auto wanted = [spec = action.spec](const api::Workload&) { return spec; };
-  const Status done = co_await cluster_.update_spec(action.workload->metadata.key(), wanted);
+  const Status done = co_await cluster_.update_spec(action.workload, wanted);
   if (done) note(*job, action);
   co_return done;
 }
 
 Task<Status> JobReconciler::run(JobPtr job, jobs::FinishWorkload action) {
-  const api::ObjectKey key = action.workload->metadata.key();
   const TimePoint now = cluster_.clock.now();
   const auto wanted = [&action, now](const api::Workload& workload) {
     return lifecycle::finished_status(workload, action.reason, action.message, now);
   };
-  const Status done = co_await cluster_.update_status(key, wanted);
+  const Status done = co_await cluster_.update_status(action.workload, wanted);
   if (done) note(*job, action);
   co_return done;
 }
 
 Task<Status> JobReconciler::run(JobPtr, jobs::ReleaseWorkload action) {
-  const Status done =
-      co_await cluster_.update_metadata(action.workload->metadata.key(), jobs::released_metadata);
+  const Status done = co_await cluster_.update_metadata(action.workload, jobs::released_metadata);
   if (!done && done.error().code() == Errc::not_found) co_return ok();
   co_return done;
 }
@@ -319,15 +317,17 @@ Task<Status> JobReconciler::run(JobPtr job, jobs::SetReclaimable action) {
     status.reclaimable_pods = pods;
     return status;
   };
-  co_return co_await cluster_.update_status(key, wanted);
+  co_return co_await cluster_.update_status(action.workload, wanted);
 }
 
 Task<Status> JobReconciler::run(JobPtr, jobs::DropReservation action) {
   const TimePoint now = cluster_.clock.now();
-  const auto wanted = [now](const api::Workload& workload) {
-    return jobs::drop_reservation(workload, now);
+  const bool evicted = lifecycle::is_evicted(*action.workload);
+  const auto wanted = [now, evicted](const api::Workload& workload) {
+    const bool still = lifecycle::is_evicted(workload) == evicted;
+    return still ? std::optional(jobs::drop_reservation(workload, now)) : std::nullopt;
   };
-  return cluster_.update_status(action.workload->metadata.key(), wanted);
+  return cluster_.update_status(action.workload, wanted);
 }
 
 Task<Status> JobReconciler::run(JobPtr job, jobs::StopJob action) {
@@ -394,7 +394,7 @@ Task<Status> JobReconciler::run(JobPtr job, jobs::ShareWorkload action) {
   const auto wanted = [members = action.members](const api::Workload& workload) {
     return jobs::shared_metadata(workload, members);
   };
-  const Status done = co_await cluster_.update_metadata(action.workload->metadata.key(), wanted);
+  const Status done = co_await cluster_.update_metadata(action.workload, wanted);
   if (done) note(*job, std::move(action));
   co_return done;
 }
@@ -406,7 +406,7 @@ Task<Status> JobReconciler::run(JobPtr, jobs::AwaitReplacement action) {
     api::set_condition(&status.conditions, condition, now);
     return status;
   };
-  return cluster_.update_status(action.workload->metadata.key(), wanted);
+  return cluster_.update_status(action.workload, wanted);
 }
 
 Task<Status> JobReconciler::run(JobPtr, jobs::RetireWorkload action) {
@@ -418,7 +418,7 @@ Task<Status> JobReconciler::run(JobPtr, jobs::HoldWorkload action) {
   const auto wanted = [message = action.message, now](const api::Workload& workload) {
     return jobs::held_status(workload, message, now);
   };
-  return cluster_.update_status(action.workload->metadata.key(), wanted);
+  return cluster_.update_status(action.workload, wanted);
 }
 
 Task<Status> JobReconciler::run(JobPtr, jobs::PatchPods action) {
@@ -431,7 +431,7 @@ Task<Status> JobReconciler::run(JobPtr job, jobs::GateWorkload action) {
   const auto wanted = [gates](const api::Workload& workload) {
     return jobs::gated_metadata(workload, gates);
   };
-  const Status done = co_await cluster_.update_metadata(action.workload->metadata.key(), wanted);
+  const Status done = co_await cluster_.update_metadata(action.workload, wanted);
   if (done) note(*job, action);
   co_return done;
 }
@@ -444,7 +444,7 @@ Task<Status> JobReconciler::run(JobPtr, jobs::SetPodsReady action) {
     api::set_pods_ready(&status, workload.metadata.generation, readiness, now);
     return status;
   };
-  return cluster_.update_status(action.workload->metadata.key(), wanted);
+  return cluster_.update_status(action.workload, wanted);
 }
 
 Task<Status> JobReconciler::run(JobPtr job, jobs::LookAgain action) {

@@ -288,7 +288,7 @@ Task<Status> ProvisioningCheckController::report(std::shared_ptr<const api::Work
     if (auto* state = api::find_check(&status, check)) state->message = message;
     return status;
   };
-  co_return co_await local_.update_status(workload->metadata.key(), wanted);
+  co_return co_await local_.update_status(workload, wanted);
 }
 
 /// The request becomes the owner of its templates, so that they are deleted with it.

@@ -164,7 +164,7 @@ Task<Status> WorkloadController::reconcile(api::ObjectKey key) {
       if (priority) spec.priority = priority;
       return spec;
     };
-    const Status done = co_await cluster_.update_spec(key, wanted);
+    const Status done = co_await cluster_.update_spec(stored, wanted);
     if (!done && priority && cluster_.workloads.get(key)) repriced_.insert(key);
     if (!done) co_return done;
   }
@@ -173,7 +173,7 @@ Task<Status> WorkloadController::reconcile(api::ObjectKey key) {
     if (!done) co_return done;
   }
   if (todo.release) {
-    const Status done = co_await release(key);
+    const Status done = co_await release(stored);
     if (!done) co_return done;
   }
   if (todo.remove) {
@@ -201,8 +201,9 @@ Task<Status> WorkloadController::write_status(api::ObjectKey key, lifecycle::Lif
   co_return ok();
 }
 
-Task<Status> WorkloadController::release(api::ObjectKey key) {
-  const Status done = co_await cluster_.update_metadata(key, jobs::released_metadata);
+Task<Status> WorkloadController::release(jobs::WorkloadPtr workload) {
+  const Status done =
+      co_await cluster_.update_metadata(std::move(workload), jobs::released_metadata);
   if (!done && done.error().code() != Errc::not_found) co_return done;
   co_return ok();
 }

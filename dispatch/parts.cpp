@@ -77,7 +77,8 @@ std::vector<JobPtr> parts_to_remove(const JobPtr& local, const JobPtr& remote,
 }
 
 Json news_of(const GenericJob& local, const GenericJob& remote) {
-  const bool over = local.finished() && !remote.finished();
+  const auto told = local.finished(), end = remote.finished();
+  const bool over = told && (!end || end->success != told->success);
   return over ? Json::object() : local.status_patch(remote);
 }
 

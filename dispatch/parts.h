@@ -32,7 +32,8 @@ std::vector<jobs::JobPtr> parts_to_remove(const jobs::JobPtr& local, const jobs:
                                           const OtherLife& other_life);
 
 /// What the status of an object of the hub's job takes over from the worker's. A job that has ended
-/// on the hub takes nothing over from one that has not: its worker's server may have lost the end.
+/// on the hub takes nothing over from one that has not, since its worker's server may have lost the
+/// end, and no other end.
 Json news_of(const jobs::GenericJob& local, const jobs::GenericJob& remote);
 /// Whether the status of an object of the hub's job may take something over from the worker's.
 bool has_news(const jobs::JobPtr& local, const jobs::JobPtr& remote);

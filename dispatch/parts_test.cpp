@@ -149,5 +149,18 @@ TEST(Parts, WhatServesIsNeverToldToStop) {
   }
 }
 
+TEST(NewsOf, AJobThatHasEndedOnTheHubHasNoOtherEnd) {
+  constexpr const char* failed = R"({"status": {"phase": "Failed"}})";
+  const auto has_news_of = [](const char* local, const char* remote) {
+    return !news_of(*pod("a", local), *pod("a", remote)).empty();
+  };
+  EXPECT_TRUE(has_news_of(waits, runs));
+  EXPECT_TRUE(has_news_of(runs, ended));
+  EXPECT_TRUE(has_news_of(runs, failed));
+  EXPECT_FALSE(has_news_of(ended, runs)) << "the worker's server may have lost the end";
+  EXPECT_FALSE(has_news_of(ended, failed)) << "a worker says so that cannot be trusted";
+  EXPECT_FALSE(has_news_of(failed, ended));
+}
+
 }  // namespace
 }  // namespace regatta::dispatch

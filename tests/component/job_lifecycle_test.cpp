@@ -57,6 +57,35 @@ TEST_F(OneCluster, AWorkloadThatGoesIsMadeAgainForAJobThatTheServerHas) {
   EXPECT_EQ(manager_->requests.count("get"), 2) << manager_->requests.str();
 }
 
+TEST_F(OneCluster, WhatWasDecidedOnAWorkloadIsNotWrittenToAnotherOneOfItsName) {
+  start_with_queues();
+  apply(job_yaml("j", 8));
+  until("it waits", [&] { return workload_of("j").has_value(); });
+  settle();
+  clusters::LocalCluster& local = manager_->core().local();
+  const jobs::WorkloadPtr first = local.workloads.get(workload_of("j")->metadata.key());
+  ASSERT_TRUE(first);
+  ASSERT_TRUE(cluster_.remove(api::Workload::resource, first->metadata.key()));
+  until("another one", [&] {
+    const auto next = local.workloads.get(first->metadata.key());
+    return next && next->metadata.uid != first->metadata.uid;
+  });
+  settle();
+  manager_->requests.clear();
+  const auto finished = [](const api::Workload& workload) {
+    api::WorkloadStatus status = workload.status;
+    status.cluster_name = "nowhere";
+    return status;
+  };
+  const Status written = run(world_, local.update_status(first, finished));
+  ASSERT_FALSE(written);
+  EXPECT_EQ(written.error().code(), Errc::conflict);
+  EXPECT_EQ(manager_->requests.count("patch"), 0) << manager_->requests.str();
+  EXPECT_TRUE(
+      run(world_, local.update_status(local.workloads.get(first->metadata.key()), finished)));
+  EXPECT_EQ(workload_of("j")->status.cluster_name, "nowhere");
+}
+
 TEST_F(OneCluster, AJobWaitsRunsAndFinishes) {
   start_with_queues();
   manager_->requests.clear();

@@ -119,7 +119,11 @@ class QuotaKept final : public Invariant {
     for (const Run& run : record->runs) {
       // The pods of a Job that was stopped run until they have ended.
       const bool over = run.end == Run::End::ended || run.end == Run::End::removed;
-      if (over || expected_.lying.contains(run.worker) || !runs_pods(run)) continue;
+      // Of a Job that runs again, its pods are of the later run.
+      const bool again = std::any_of(
+          record->runs.begin(), record->runs.end(),
+          [&](const Run& other) { return other.uid == run.uid && other.began > run.began; });
+      if (over || again || expected_.lying.contains(run.worker) || !runs_pods(run)) continue;
       const auto sound = history_.sound_since(c.cluster, run.worker);
       const SteadyPoint known = std::max(run.began, history_.started(c.author));
       // That the Job runs is what its status on the hub says, and must say when it can be written.
