@@ -86,6 +86,11 @@ struct Given : GroupView {
     clusters[name].lost_since = now - ago;
     return std::move(*this);
   }
+  /// The eviction remembers that cluster.
+  Given from(const std::string& name) && {
+    local.evicted_from = name;
+    return std::move(*this);
+  }
   /// What is known about the hub's Workload.
   Given on_hub(Certainty certainty) && {
     local.certainty = certainty;
@@ -801,21 +806,14 @@ INSTANTIATE_TEST_SUITE_P(
                  .evicted(false)
                  .admitted("a", 9s)
                  .known("a", Certainty::unconfirmed)
-                 .with([](Given& g) { g.local.evicted_from = "a"; }),
+                 .from("a"),
              "confirm on a"},
-        Case{"and_waits_with_the_end_of_the_jobs_pods_until_then",
-             Given{"a"}
-                 .evicted(true)
-                 .admitted("a", 9s)
-                 .known("a", Certainty::unconfirmed)
-                 .with([](Given& g) { g.local.evicted_from = "a"; }),
-             "confirm on a"},
+        Case{
+            "and_waits_with_the_end_of_the_jobs_pods_until_then",
+            Given{"a"}.evicted(true).admitted("a", 9s).known("a", Certainty::unconfirmed).from("a"),
+            "confirm on a"},
         Case{"of_one_that_cannot_be_read_nothing_is_removed_by_an_eviction",
-             Given{"a"}
-                 .evicted(true)
-                 .admitted("a", 9s)
-                 .known("a", Certainty::unreadable)
-                 .with([](Given& g) { g.local.evicted_from = "a"; }),
+             Given{"a"}.evicted(true).admitted("a", 9s).known("a", Certainty::unreadable).from("a"),
              ""},
         Case{"a_job_that_was_never_seen_on_a_lost_worker_has_the_grace",
              Given{"a"}
@@ -823,7 +821,7 @@ INSTANTIATE_TEST_SUITE_P(
                  .admitted("a", 9s)
                  .lost("a", 5min)
                  .known("a", Certainty::unconfirmed)
-                 .with([](Given& g) { g.local.evicted_from = "a"; }),
+                 .from("a"),
              "look again in 600s"},
         Case{"a_worker_that_was_never_recorded_is_not_asked",
              Given{"a", "b"}.evicted(true).known("b", Certainty::unconfirmed).with([](Given& g) {

@@ -33,16 +33,28 @@ class BadWorkers : public Federation {
       return request.method == "POST" && request.target.find("/" + plural) != std::string::npos;
     };
   }
+  void submit_one(const std::string& name) {
+    std::string yaml = remote_job_yaml(name);
+    apply(yaml.replace(yaml.find("annotations: {"), 14,
+                       "annotations: {sandbox.regatta.dev/run-seconds: \"100000\""));
+  }
   void submit(int jobs) {
-    for (int i = 0; i < jobs; ++i) {
-      std::string yaml = remote_job_yaml("j" + std::to_string(i));
-      apply(yaml.replace(yaml.find("annotations: {"), 14,
-                         "annotations: {sandbox.regatta.dev/run-seconds: \"100000\""));
-    }
+    for (int i = 0; i < jobs; ++i) submit_one("j" + std::to_string(i));
+  }
+  /// The watches of the worker with the job `j0` break at once, and so do the attempts to open them
+  /// again. Each turn is another one.
+  void cut(const std::string& worker, const std::string& turn) {
+    network_.faults(worker).drop_before = network_.faults(worker).cut_watch = 1;
+    ASSERT_TRUE(workers_.at(worker).cluster->patch(
+        api::Job::resource, key("j0"), R"({"metadata":{"labels":{"turn":")" + turn + R"("}}})"));
+  }
+  void mend(const std::string& worker) {
+    network_.faults(worker).drop_before = network_.faults(worker).cut_watch = 0;
   }
   int jobs_on(const std::string& worker) {
     return int(workers_.at(worker).cluster->list<api::Job>("default").size());
   }
+  int all_jobs() { return jobs_on("east") + jobs_on("north") + jobs_on("west"); }
   int recorded_on(const std::string& worker) {
     int count = 0;
     for (const auto& workload : manager_->core().local().workloads.list()) {
@@ -236,19 +248,14 @@ TEST_F(BadWorkers, OneThatComesAndGoesUsesUpItsGrace) {
   hub.dispatch.plan.worker_lost_timeout = 120s;
   start(std::move(hub));
   submit(1);
-  until("runs", [&] { return jobs_on("east") + jobs_on("north") + jobs_on("west") == 1; });
+  until("runs", [&] { return all_jobs() == 1; });
   settle();
   const std::string host = *workload_of("j0")->status.cluster_name;
-  kube::NetworkFaults& link = network_.faults(host);
   const auto moved = [&] { return workload_of("j0")->status.cluster_name.value_or("") != host; };
   for (int turn = 0; turn < 6 && !moved(); ++turn) {
-    // Its watches break at once, and so do the attempts to open them again.
-    link.drop_before = link.cut_watch = 1;
-    ASSERT_TRUE(workers_.at(host).cluster->patch(
-        api::Job::resource, key("j0"),
-        R"({"metadata":{"labels":{"turn":")" + std::to_string(turn) + R"("}}})"));
+    cut(host, std::to_string(turn));
     settle(50s);
-    link.drop_before = link.cut_watch = 0;
+    mend(host);
     settle(30s);
   }
   EXPECT_TRUE(moved());
@@ -263,26 +270,19 @@ TEST_F(BadWorkers, WhatOneHasSinceItCameBackHasItsWholeGrace) {
   submit(1);
   until("runs", [&] { return jobs_on("east") == 1; });
   settle();
-  kube::NetworkFaults& link = network_.faults("east");
-  const auto lost = [&](const char* turn, Duration time) {
-    link.drop_before = link.cut_watch = 1;
-    ASSERT_TRUE(workers_.at("east").cluster->patch(
-        api::Job::resource, key("j0"),
-        R"({"metadata":{"labels":{"turn":")" + std::string(turn) + R"("}}})"));
-    settle(time);
-    link.drop_before = link.cut_watch = 0;
-  };
-  lost("1", 60s);
+  cut("east", "1");
+  settle(60s);
+  mend("east");
   until("back", [&] { return manager_->core().fleet().find("east")->ready(); });
-  std::string yaml = remote_job_yaml("later");
-  apply(yaml.replace(yaml.find("annotations: {"), 14,
-                     "annotations: {sandbox.regatta.dev/run-seconds: \"100000\""));
+  submit_one("later");
   until("both run", [&] { return jobs_on("east") == 2; });
   settle(40s);
-  lost("2", 100s);
+  cut("east", "2");
+  settle(100s);
+  mend("east");
   EXPECT_FALSE(workload_of("j0")->status.cluster_name) << "it was there all the time";
   EXPECT_EQ(workload_of("later")->status.cluster_name, "east");
-  link.drop_before = 1;
+  network_.faults("east").drop_before = 1;
   until("given up", [&] { return !workload_of("later")->status.cluster_name; });
 }
 
@@ -291,18 +291,11 @@ TEST_F(BadWorkers, WhatWasPassedOverWhileOneWaveredIsDoneThen) {
   hub.dispatch.gc_interval = Duration(0);
   start(std::move(hub));
   submit(1);
-  until("runs", [&] { return jobs_on("east") + jobs_on("north") + jobs_on("west") == 1; });
+  until("runs", [&] { return all_jobs() == 1; });
   settle();
   const std::string host = *workload_of("j0")->status.cluster_name;
   const auto& there = [&] { return manager_->core().fleet().find(host)->ready(); };
-  kube::NetworkFaults& link = network_.faults(host);
-  const auto breaks = [&](const char* turn) {
-    link.drop_before = link.cut_watch = 1;
-    return workers_.at(host).cluster->patch(
-        api::Job::resource, key("j0"),
-        R"({"metadata":{"labels":{"turn":")" + std::string(turn) + R"("}}})");
-  };
-  ASSERT_TRUE(breaks("1"));
+  cut(host, "1");
   until("lost", [&] { return member_condition(host).starts_with("False"); });
 
   // The hub notes that the worker is back. Until that has an answer it looks at no other news of
@@ -312,10 +305,10 @@ TEST_F(BadWorkers, WhatWasPassedOverWhileOneWaveredIsDoneThen) {
            request.target.find("multikueueclusters") != std::string::npos;
   };
   manager_->faults().hang_before = 1;
-  link.drop_before = link.cut_watch = 0;
+  mend(host);
   until("back", there);
   settle(1s);
-  ASSERT_TRUE(breaks("2"));
+  cut(host, "2");
   until("it wavers", [&] { return !there(); });
   ASSERT_TRUE(cluster_.patch(
       api::Workload::resource, workload_of("j0")->metadata.key(),
@@ -324,7 +317,7 @@ TEST_F(BadWorkers, WhatWasPassedOverWhileOneWaveredIsDoneThen) {
       "status"));
   settle(1s);
   EXPECT_EQ(jobs_on(host), 1);
-  link.drop_before = link.cut_watch = 0;
+  mend(host);
   until("back again", there);
   manager_->faults().hang_before = 0;
   until("its job is removed", [&] { return jobs_on(host) == 0; });
@@ -346,9 +339,7 @@ TEST_F(BadWorkers, AJobThatIsInTheWayEverywhereIsTriedAgainInTime) {
     ASSERT_TRUE(worker.cluster->remove(api::Job::resource, key("j0"), background));
   }
   settle(60s);
-  until(
-      "runs", [&] { return jobs_on("east") + jobs_on("north") + jobs_on("west") == 1; },
-      dispatch::ForeignJobs::remembered);
+  until("runs", [&] { return all_jobs() == 1; }, dispatch::ForeignJobs::remembered);
 }
 
 }  // namespace
