@@ -44,7 +44,16 @@ def summary(item):
     rest = {k: status[k] for k in ("clusterName", "nominatedClusterNames", "active", "succeeded",
                                    "failed") if k in status}
     suspended = " suspended" if item.get("spec", {}).get("suspend") else ""
-    return f"{rest}{suspended} {checks} {conditions}"
+    return f"{rest}{suspended}{kept_by(item['metadata'])} {checks} {conditions}"
+
+
+def kept_by(metadata):
+    """What an object hangs on: its owners, and when it is being deleted, its finalizers."""
+    owners = [f"{o['kind']} {o['name']} {o['uid']}" for o in metadata.get("ownerReferences", [])]
+    said = f" owned by {', '.join(owners)}" if owners else ""
+    if "deletionTimestamp" in metadata:
+        said += f" being deleted, finalizers {metadata.get('finalizers', [])}"
+    return said
 
 
 def _processes(cluster, out):

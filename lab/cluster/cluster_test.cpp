@@ -6,6 +6,7 @@
 #include "lab/cluster/namespace_controller.h"
 #include "lib/api/core.h"
 #include "lib/kube/client.h"
+#include "lib/kube/faulty_sender.h"
 #include "lib/net/handler_sender.h"
 #include "lib/sim/world.h"
 
@@ -303,6 +304,33 @@ TEST_F(SandboxCluster, DependentsGoWithTheirOwnersOrAreOrphaned) {
     EXPECT_EQ(dependent.is_null(), name != "orphan") << policy;
     if (name == "orphan") EXPECT_FALSE(dependent["metadata"].contains("ownerReferences"));
   }
+  scope_.stop();
+  world_.run_for(1s);
+}
+
+TEST_F(SandboxCluster, DependentsOfAnOwnerThatWasNeverSeenGoWithIt) {
+  auto faults = std::make_shared<kube::NetworkFaults>();
+  faults->concerns = [](const net::HttpRequest& request) {
+    return request.target.starts_with("/api/v1/configmaps");
+  };
+  faults->server_error = 1;
+  kube::FaultySender sender(sender_, world_, world_.rng, faults);
+  kube::Client client(kube::ClientDeps{sender, world_, world_.rng, deps().credentials, {}});
+  GarbageCollector collector({client, world_, world_.rng, world_.executor(), Log()});
+  scope_.spawn("collector", collector.run());
+  create(api::ConfigMap::resource, "default", R"({"metadata":{"name":"owner"}})");
+  const Json owner = get(api::ConfigMap::resource, "default", "owner");
+  const std::string secret =
+      R"({"metadata":{"name":"s","ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap",
+      "name":"owner","uid":")" +
+      owner["metadata"]["uid"].get<std::string>() + R"("}]}})";
+  create(api::Secret::resource, "default", secret.c_str());
+  world_.run_for(5s);
+  EXPECT_FALSE(get(api::Secret::resource, "default", "s").is_null());
+  EXPECT_TRUE(
+      wait(client_.remove(api::ConfigMap::resource, api::ObjectKey("default", "owner"), {})));
+  world_.run_for(5s);
+  EXPECT_TRUE(get(api::Secret::resource, "default", "s").is_null());
   scope_.stop();
   world_.run_for(1s);
 }

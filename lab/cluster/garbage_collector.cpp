@@ -18,6 +18,9 @@ constexpr std::size_t gone_max = 4096;
 /// Least time between two discoveries, because definitions often come in numbers.
 constexpr Duration discovery_pause = std::chrono::milliseconds(200);
 
+/// An owner that exists but was not seen yet may be deleted before it is: nothing would tell then.
+constexpr Duration unseen_owner_pause = std::chrono::seconds(1);
+
 constexpr Backoff try_again{std::chrono::milliseconds(50), std::chrono::seconds(30)};
 
 api::OwnerReference owner_of(const Json& value) {
@@ -274,7 +277,9 @@ Task<Result<OwnerState>> GarbageCollector::state_of(const GraphNode& node,
   if (!object) co_return object.error();
   const Result<api::ObjectMeta> meta = meta_of(*object);
   if (!meta) co_return meta.error();
-  co_return meta->uid == owner.uid ? OwnerState::solid : OwnerState::absent;
+  if (meta->uid != owner.uid) co_return OwnerState::absent;
+  queue_.add_after(node.uid, unseen_owner_pause);
+  co_return OwnerState::solid;
 }
 
 Task<Status> GarbageCollector::remove(const GraphNode& node, std::string policy) {
