@@ -407,6 +407,9 @@ void History::worker_job(const Changed& c) {
   if (c.type == ChangeType::added && c.author.role == Role::dispatcher) {
     creators_[uid] = c.author.cluster;
     created_[uid] = now();
+    const auto leader = leader_.find(c.author.cluster);
+    const bool leads = leader != leader_.end() && leader->second == c.author.identity;
+    if (!leads) created_late_.insert(uid);
   }
   const std::string hub = creator(uid);
   if (hub.empty()) return;
@@ -437,6 +440,7 @@ void History::begin_run(const Changed& c, const std::string& hub, const std::str
   run.worker = c.cluster;
   run.uid = uid_of(c.object->value());
   run.created = created_[run.uid];
+  run.late = created_late_.contains(run.uid);
   run.recorded = record.cluster == c.cluster ? std::min(record.since, run.created) : run.created;
   run.began = now();
   open_[run.uid] = {hub, workload, record.runs.size()};

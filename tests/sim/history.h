@@ -59,6 +59,7 @@ struct Run {
   std::string hub, workload, worker, uid;
   SteadyPoint recorded;  ///< when that worker was recorded for the workload, at the latest
   SteadyPoint created, began;
+  bool late = false;  ///< its Job was created by a process that led no longer
   enum class End { none, ended, stopped, removed } end = End::none;
   SteadyPoint over;
   std::string outcome;  ///< Complete or Failed when it ended
@@ -214,6 +215,7 @@ class History {
   std::map<std::string, std::vector<Fact>> excuses_;  ///< by hub
   std::map<std::string, std::string> creators_;       ///< hub, by uid
   std::map<std::string, SteadyPoint> created_;        ///< by uid of a worker's Job
+  std::set<std::string> created_late_;                ///< uids, of a process that led no longer
   struct OpenRun {
     std::string hub, workload;
     std::size_t index;

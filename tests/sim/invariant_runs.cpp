@@ -90,9 +90,15 @@ class NoNeedlessStop final : public Invariant {
     for (const Run& earlier : record->runs) {
       if (earlier.end != Run::End::ended || earlier.over > began) continue;
       if (expected_.lying.contains(earlier.worker) || !excused(earlier, run).empty()) continue;
+      if (run.late && stopped_soon(run)) continue;
       history_.violated(run.workload + " runs on " + run.worker + " although it ended on " +
                         earlier.worker + ", for no reason");
     }
+  }
+
+  /// What a request that came too late has made is stopped as soon as the hub can.
+  bool stopped_soon(const Run& run) const {
+    return run.over < run.began + 5s || !undisturbed(run, run.began - 1s);
   }
 
   /// A worker that is restored to an older state may show a run again that was over: no manager
