@@ -8,6 +8,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <thread>
+
 namespace regatta::net {
 namespace {
 
@@ -90,6 +93,36 @@ TEST_F(Lookups, ALookupMayOutliveTheResolver) {
   resolver.reset();
   end("slow", "10.0.0.2");
   EXPECT_THAT(answers, IsEmpty());
+}
+
+/// As the C library ends lookups: each in a thread of its own, and one after the resolver is gone.
+TEST(LookupThreads, EndLookupsWhileOthersBegin) {
+  asio::io_context io(1);
+  // It orders nothing, so that the resolver has to.
+  std::atomic<bool> gone = false;
+  std::vector<std::thread> threads;
+  std::optional<LookupResolver> resolver{[&](const std::string& host, auto done) {
+    threads.emplace_back([&gone, host, done] {
+      while (host == "late" && !gone.load(std::memory_order_relaxed)) std::this_thread::yield();
+      done(Addresses(std::vector{host}));
+    });
+  }};
+  TaskScope scope(io.get_executor());
+  constexpr int names = 50;
+  int right = 0, answered = 0;
+  const auto ask = [&](std::string name) -> Task<> {
+    const Addresses found = co_await resolver->resolve(name);
+    right += text_of(found) == name + " " ? 1 : 0;
+    if (++answered == names) scope.stop();
+  };
+  scope.spawn("late", ask("late"));
+  for (int i = 0; i < names; ++i) scope.spawn("ask", ask("name" + std::to_string(i / 2)));
+  io.run();
+  resolver.reset();
+  gone.store(true, std::memory_order_relaxed);
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(right, names);
+  EXPECT_EQ(threads.size(), 1U + names / 2);
 }
 
 /// A name server that the test stops and starts.

@@ -35,6 +35,14 @@ class WhoAmI final : public HttpHandler {
   }
 };
 
+/// Every name is one of this machine.
+class Loopback final : public Resolver {
+ public:
+  Task<Result<std::vector<std::string>>> resolve(std::string) override {
+    co_return std::vector<std::string>{"127.0.0.1"};
+  }
+};
+
 /// One server and one client on loopback, for one exchange.
 struct Tls : ::testing::Test {
   asio::io_context io{1};
@@ -54,7 +62,7 @@ struct Tls : ::testing::Test {
 
   Task<> exchange(TlsListener* listener, std::string host, Result<HttpResponse>* out,
                   std::function<void(TlsListener&)> between) {
-    auto dialer = TlsDialer::create(clock, options);
+    auto dialer = TlsDialer::create(clock, options, std::make_shared<Loopback>());
     if (!dialer) {
       *out = dialer.error();
       co_return;
@@ -406,7 +414,7 @@ TEST_F(Tls, AServerThatNeverGreetsTimesOut) {
   port = (*listener)->port();
   std::optional<Errc> code;
   auto body = [&]() -> Task<> {
-    auto dialer = TlsDialer::create(clock, options);
+    auto dialer = TlsDialer::create(clock, options, std::make_shared<Loopback>());
     auto stream = co_await (*dialer)->dial("127.0.0.1", port, clock.steady() + 20ms);
     if (!stream) code = stream.error().code();
   };
@@ -424,8 +432,8 @@ TEST_F(Tls, PlainTcpWorksToo) {
   TaskScope scope(io.get_executor());
   unsigned status = 0;
   auto body = [&]() -> Task<> {
-    HttpClient client(io.get_executor(), clock, std::make_shared<TcpDialer>(clock), "localhost",
-                      port);
+    const auto dialer = std::make_shared<TcpDialer>(clock, std::make_shared<Loopback>());
+    HttpClient client(io.get_executor(), clock, dialer, "localhost", port);
     auto answer = co_await client.send(HttpRequest("GET", "/"), {});
     if (answer) status = answer->status;
     scope.stop();
