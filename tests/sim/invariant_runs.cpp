@@ -11,6 +11,20 @@ namespace {
 
 using namespace std::chrono_literals;
 
+/// Nothing was wrong on the way from the hub to the worker, at its ends and at what holds them.
+bool undisturbed(const History& history, const Run& run, SteadyPoint since) {
+  for (const auto& [from, to] : {std::pair(run.hub, run.hub), std::pair(run.hub, run.worker),
+                                 std::pair(run.worker, run.worker)}) {
+    const auto sound = history.sound_since(from, to);
+    if (!sound || *sound > std::min(since, run.recorded)) return false;
+  }
+  for (const std::string& cluster : {run.hub, run.worker}) {
+    const auto at_work = history.at_work_since(cluster);
+    if (!at_work || *at_work >= since) return false;
+  }
+  return !history.restored_within(run.worker, 1h) && !history.restored_within(run.hub, 1h);
+}
+
 class NoNeedlessStop final : public Invariant {
  public:
   using Invariant::Invariant;
@@ -31,7 +45,7 @@ class NoNeedlessStop final : public Invariant {
   void listed(const Run& run) const {
     const auto since = history_.unlisted_since(run.hub, run.worker);
     if (!since || expected_.lying.contains(run.worker) || run.over < *since + 5s) return;
-    if (run.began + 2s > *since || !undisturbed(run, *since - 1s)) return;
+    if (run.began + 2s > *since || !undisturbed(history_, run, *since - 1s)) return;
     // A Workload without the check is followed to its end.
     const apiserver::Shelf* all = history_.store(run.hub).find_shelf(workloads);
     const auto found = all->objects().find(run.workload);
@@ -49,7 +63,7 @@ class NoNeedlessStop final : public Invariant {
       // An edit by itself stops nothing.
       if (fact.at < run.recorded || fact.what == "a user edits its Workload") continue;
       if (!evicted) return;
-      if (fact.at < run.began + 2s || !undisturbed(run, fact.at - 1s)) return;
+      if (fact.at < run.began + 2s || !undisturbed(history_, run, fact.at - 1s)) return;
       if (run.end == Run::End::ended && run.over > fact.at + 5s) {
         history_.violated(run.workload + " goes on for long on " + run.worker + " although " +
                           fact.what);
@@ -60,20 +74,6 @@ class NoNeedlessStop final : public Invariant {
       }
       return;
     }
-  }
-
-  /// Nothing was wrong on the way from the hub to the worker, at its ends and at what holds them.
-  bool undisturbed(const Run& run, SteadyPoint since) const {
-    for (const auto& [from, to] : {std::pair(run.hub, run.hub), std::pair(run.hub, run.worker),
-                                   std::pair(run.worker, run.worker)}) {
-      const auto sound = history_.sound_since(from, to);
-      if (!sound || *sound > std::min(since, run.recorded)) return false;
-    }
-    for (const std::string& cluster : {run.hub, run.worker}) {
-      const auto at_work = history_.at_work_since(cluster);
-      if (!at_work || *at_work >= since) return false;
-    }
-    return !history_.restored_within(run.worker, 1h) && !history_.restored_within(run.hub, 1h);
   }
 
   /// A way to a worker that fails for half of the grace may seem lost for all of it, because what
@@ -98,7 +98,7 @@ class NoNeedlessStop final : public Invariant {
 
   /// What a request that came too late has made is stopped as soon as the hub can.
   bool stopped_soon(const Run& run) const {
-    return run.over < run.began + 5s || !undisturbed(run, run.began - 1s);
+    return run.over < run.began + 5s || !undisturbed(history_, run, run.began - 1s);
   }
 
   /// A worker that is restored to an older state may show a run again that was over: no manager
@@ -157,7 +157,7 @@ class TrueCompletion final : public Invariant {
       } else if (last->outcome != outcome) {
         problem = "it is " + last->outcome + " on " + last->worker;
       } else {
-        return counts(job, *last, record);
+        return late(*last) ? "it ended long ago on " + last->worker : counts(job, *last, record);
       }
     }
     return problem;
@@ -208,6 +208,11 @@ class TrueCompletion final : public Invariant {
       return run.worker != ended.worker && run.end == Run::End::none && sound &&
              std::max(*sound, run.began) + expected_.sees_within < history_.now();
     });
+  }
+
+  /// The hub makes an end up once the true one is lost; that is for disturbed histories.
+  bool late(const Run& run) const {
+    return run.over + 30s < history_.now() && undisturbed(history_, run, run.over - 1s);
   }
 
   /// The counts of pods are those of the worker's Job; a second attempt starts from zero there.

@@ -207,8 +207,6 @@ TEST_P(BrokenKinds, AreNoticed) {
     SimOptions options = options_for(kind, way.worlds, seed);
     options.manager = [&, second_guard = way.second_guard](ManagerPlan* plan, bool) {
       plan->core.kinds = with_broken(plan->core.kinds, kind, breakage);
-      // An end that never comes home would be made up from that of the Workload.
-      plan->core.dispatch.plan.tell_after = std::chrono::hours(24);
       if (second_guard) return;
       plan->core.jobs.may_run_on_worker = [](const api::ObjectKey&) { return false; };
     };
