@@ -212,6 +212,10 @@ class TrueCompletion final : public Invariant {
 
   /// The hub makes an end up once the true one is lost; that is for disturbed histories.
   bool late(const Run& run) const {
+    for (const std::string& cluster : {run.hub, run.worker}) {
+      const auto heard = history_.hears_since(run.hub, cluster);
+      if (!heard || *heard >= run.over) return false;
+    }
     return run.over + 30s < history_.now() && undisturbed(history_, run, run.over - 1s);
   }
 
