@@ -4,6 +4,8 @@
 #include "lib/api/own_names.h"
 #include "lib/base/joined.h"
 
+#include <algorithm>
+
 namespace regatta::clusters {
 namespace {
 
@@ -77,6 +79,16 @@ bool Fleet::may_exist(const std::string& cluster) const {
   const api::ObjectKey key(cluster);
   const auto found = local_.multikueue_clusters.get(key);
   return local_.multikueue_clusters.unreadable(key) || (found && !found->metadata.deleting());
+}
+
+bool Fleet::heard_all() const {
+  if (heard_all_) return true;
+  const auto clusters = local_.multikueue_clusters.list();
+  heard_all_ = std::all_of(clusters.begin(), clusters.end(), [this](const auto& cluster) {
+    const Member* member = find(cluster->metadata.name);
+    return cluster->metadata.deleting() || (member && member->heard);
+  });
+  return heard_all_;
 }
 
 Task<> Fleet::work() {
@@ -206,6 +218,7 @@ std::optional<TimePoint> Fleet::Member::lost_since_for(TimePoint sent) const {
 void Fleet::update_loss(Member* member, const std::string& name) {
   const bool ready = member->ready();
   const SteadyPoint here = local_.clock.steady();
+  member->heard |= ready;
   if (ready && member->lost_since) {
     member->lost_since.reset();
     member->lost_before.add(local_.clock.now(), here - member->lost_at);

@@ -47,6 +47,7 @@ class Fleet {
     SteadyPoint lost_at{};   ///< when the last loss began, or was first seen by this process
     SteadyPoint ready_at{};  ///< when it ended
     bool was_ready = false;  ///< as on_connection() was told last
+    bool heard = false;      ///< it was ready once
     /// It was not ready for a moment since then.
     bool wavered = false;
     std::vector<std::string> unserved;  ///< kinds of jobs that its API does not serve; likewise
@@ -60,6 +61,8 @@ class Fleet {
   /// member yet.
   bool may_exist(const std::string& cluster) const;
   const std::map<std::string, Member>& members() const { return members_; }
+  /// Every worker was ready once since start(). Once true, it stays so.
+  bool heard_all() const;
   const Holders& holders() const { return holders_; }
 
   /// Called when the copy or the job of that Workload changed on that worker.
@@ -120,6 +123,7 @@ class Fleet {
   std::unordered_map<std::string, const Member*> by_name_;
   Holders holders_;
   std::uint64_t changes_ = 0;
+  mutable bool heard_all_ = false;
   std::vector<std::function<void(const std::string&, const api::ObjectKey&)>> workload_handlers_;
   std::vector<std::function<void(const std::string&)>> connection_handlers_;
   std::vector<std::function<void(const std::string&, const std::string&)>> queue_handlers_;

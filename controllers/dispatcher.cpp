@@ -208,6 +208,7 @@ void Dispatcher::start() {
   deps_.scope.spawn("room", follow_room());
   enqueue_all();
   deps_.scope.spawn("connections", follow_connections());
+  deps_.scope.spawn("hearing", end_hearing());
   for (int i = 0; i < config_.workers; ++i) deps_.scope.spawn("dispatch", work());
   if (config_.gc_interval > Duration(0)) deps_.scope.spawn("garbage", collect_garbage());
 }
@@ -215,6 +216,17 @@ void Dispatcher::start() {
 void Dispatcher::enqueue_all() {
   for (const auto& workload : deps_.local.workloads.list()) {
     if (!workload->status.admission_checks.empty()) queue_.add(workload->metadata.key());
+  }
+}
+
+Task<> Dispatcher::end_hearing() {
+  co_await deps_.local.clock.sleep_for(config_.plan.hear_within);
+  if (deps_.fleet.heard_all()) co_return;
+  for (const auto& workload : deps_.local.workloads.list()) {
+    const api::Conditions& all = workload->status.conditions;
+    const bool held = api::is_true(all, api::conditions::evicted) &&
+                      api::is_true(all, api::conditions::quota_reserved);
+    if (held) queue_.add(workload->metadata.key());
   }
 }
 
@@ -316,11 +328,14 @@ bool Dispatcher::may_still_run(const api::ObjectKey& key) const {
   dispatch::GroupView group =
       dispatch::read_group(deps_.local.objects(), workers_, foreign_, key, now, config_.plan);
   group.local.leading_since = leading_since(now);
+  group.local.unheard = !deps_.fleet.heard_all();
   return dispatch::may_still_run(group, now, config_.plan);
 }
 
 TimePoint Dispatcher::leading_since(TimePoint now) const {
-  return now - (deps_.local.clock.steady() - leading_since_);
+  // Jobs are looked at before start().
+  const SteadyPoint steady = deps_.local.clock.steady();
+  return now - (steady - leading_since_.value_or(steady));
 }
 
 Task<> Dispatcher::work() {
@@ -456,6 +471,7 @@ void Dispatcher::complete(const api::ObjectKey& key, dispatch::GroupView* group)
   dispatch::LocalView& local = group->local;
   local.certainty = certainty_on_hub(deps_.local, key);
   local.leading_since = leading_since(now);
+  local.unheard = !deps_.fleet.heard_all();
   add_brake(key, group);
   add_gates(key, group);
   add_attempts(key, now, group);

@@ -69,6 +69,8 @@ class Dispatcher {
  private:
   Task<> work();
   Task<> collect_garbage();
+  /// Some worker may never be heard of.
+  Task<> end_hearing();
   Task<Status> reconcile(api::ObjectKey key);
   Task<Status> apply_all(api::ObjectKey key, std::vector<dispatch::Action> actions);
   Task<Status> apply_one(api::ObjectKey key, dispatch::Action action);
@@ -159,7 +161,7 @@ class Dispatcher {
   Wakeup room_changed_;
   bool room_news_ = false;
   std::set<api::ObjectKey> compared_;  ///< workloads that race, and whose dispatcher compares
-  SteadyPoint leading_since_{};
+  std::optional<SteadyPoint> leading_since_;  ///< nullopt: not started
   dispatch::ForeignJobs foreign_;
   std::map<api::ObjectKey, dispatch::Footing> planned_;  ///< of each turn that is under way
   std::map<api::ObjectKey, SteadyPoint> copied_;         ///< last copy of a running Job's status

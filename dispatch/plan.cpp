@@ -152,6 +152,12 @@ bool may_run_unseen_on(const GroupView& g, const std::string& name, const Cluste
   return unseen && may_report(g, name, v) && copy_lets_run(v);
 }
 
+/// How long a worker that was not heard of yet may hold the Job.
+Duration hearing_left(const GroupView& g, TimePoint now, const PlanConfig& config) {
+  if (!g.local.unheard || !g.local.leading_since) return Duration(0);
+  return std::max(Duration(0), *g.local.leading_since + config.hear_within - now);
+}
+
 /// When no worker is left that could report it, the hub's Job is told that its pods are gone.
 /// Otherwise it would count them, and hold its quota, for ever.
 void release_job(Plan* plan, const GroupView& g, TimePoint now, const PlanConfig& config) {
@@ -161,7 +167,7 @@ void release_job(Plan* plan, const GroupView& g, TimePoint now, const PlanConfig
     return may_hold_job(v) && !ended_in_vain(v);
   });
   if (!g.local.job_active || held) return;
-  Duration grace{0};
+  Duration grace = hearing_left(g, now, config);
   for (const auto& [name, v] : g.clusters) {
     if (!v.connected) grace = std::max(grace, grace_left(g, v, now, config));
   }
@@ -715,6 +721,7 @@ TimePoint given_up_at(const GroupView& g, const ClusterView& v, TimePoint now,
 }
 
 bool may_still_run(const GroupView& g, TimePoint now, const PlanConfig& config) {
+  if (hearing_left(g, now, config) > Duration(0)) return true;
   return std::any_of(g.clusters.begin(), g.clusters.end(), [&](const auto& entry) {
     const auto& [name, v] = entry;
     if (!may_run_on(v) && !may_run_unseen_on(g, name, v)) return false;

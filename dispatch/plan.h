@@ -66,6 +66,8 @@ struct LocalView {
   std::optional<Duration> head_start;
   /// Since when this process leads: what it knows of lost workers may be from before.
   std::optional<TimePoint> leading_since;
+  /// Some worker was not heard of since then. Whatever it holds is not in the picture.
+  bool unheard = false;
   std::string uid;  ///< breaks ties between clusters, differently for each workload
 
   /// Empty when the owner is of a kind that can be dispatched and is managed by MultiKueue.
@@ -265,6 +267,9 @@ struct PlanConfig {
   std::int32_t attempts_max = 0;
   /// How long something that should not last has lasted before the condition Dispatched tells it.
   Duration tell_after = std::chrono::minutes(1);
+  /// How long a new leader waits for the workers that it has not heard of, before it takes a job of
+  /// an evicted workload for one that runs nowhere.
+  Duration hear_within = std::chrono::seconds(10);
 };
 
 /// Deletes the Job (only with our origin label), then the Workload.
@@ -378,7 +383,8 @@ TimePoint given_up_at(const GroupView& group, const ClusterView& cluster, TimePo
 /// learns of running pods from the worker's Job, whose watch may be silent without a sign. The copy
 /// tells as well: it is Admitted until its Job has stopped. The hub keeps the quota until one of
 /// the two says that nothing runs, until the Job is removed, or until a lost worker is given up. A
-/// Job that the cache lacks counts, too, until the worker was asked for it.
+/// Job that the cache lacks counts, too, until the worker was asked for it; and any worker that a
+/// new leader has not heard of, for a short time.
 bool may_still_run(const GroupView& group, TimePoint now, const PlanConfig& config);
 
 /// "create a, nominate [a b], check Retry (Admitting remote lost), look again in 900s": for logs,

@@ -693,6 +693,23 @@ TEST(MayStillRun, ALostWorkerHasItsGrace) {
   EXPECT_FALSE(lost_for(15min));
 }
 
+TEST(MayStillRun, ANewLeaderWaitsForTheWorkersThatItHasNotHeardOf) {
+  const auto leading_for = [](Duration time, bool unheard) {
+    Given given = Given{"a"}.evicted(true);
+    given.local.leading_since = now - time;
+    given.local.unheard = unheard;
+    return given;
+  };
+  const auto holds = [](const Given& given) { return may_still_run(given, now, PlanConfig{}); };
+  const auto planned = [](const Given& given) { return describe(plan(given, now, PlanConfig{})); };
+  EXPECT_TRUE(holds(leading_for(9s, true)));
+  EXPECT_EQ(planned(leading_for(9s, true)), "look again in 1s");
+  EXPECT_FALSE(holds(leading_for(9s, false)));
+  EXPECT_EQ(planned(leading_for(9s, false)), "release job");
+  EXPECT_FALSE(holds(leading_for(10s, true)));
+  EXPECT_EQ(planned(leading_for(10s, true)), "release job");
+}
+
 Given deleted(Certainty certainty) {
   return Given{"a", "b"}.won("a").admitted("a", 9s).job("a").copy("b").on_hub(certainty).with(
       [](Given& g) { g.local.deleted = true; });

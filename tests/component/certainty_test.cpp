@@ -295,27 +295,61 @@ TEST_F(Certainty, AWorkerThatAnswersAgainIsListedBeforeItIsReady) {
   EXPECT_EQ(color, "blue");
 }
 
-TEST_F(Certainty, AnEvictionKeepsItsQuotaWhileASilentWatchHidesThatTheJobRuns) {
-  const auto of_jobs = [](const net::HttpRequest& request) {
-    return request.method == "GET" && request.target.find("/jobs?") != std::string::npos;
-  };
-  network_.faults("east").concerns = of_jobs;
-  start_all({"east"});
-  network_.faults("east").half_open_watch = 1;
-  network_.faults("east").delay_min = network_.faults("east").delay_max = 50ms;
-  const auto on_east = [&] { return workers_.at("east").cluster->get<api::Job>(key("j")); };
-  apply(long_job("j"));
-  until("it runs", [&] { return on_east() && on_east()->status.active == 1; });
-  settle();
-  ASSERT_EQ(job("j").status.active, 0) << "the hub does not see that it runs";
-  ASSERT_TRUE(cluster_.patch(api::ClusterQueue::resource, api::ObjectKey("cq"),
-                             R"({"spec":{"stopPolicy":"HoldAndDrain"}})"));
-  until("the quota is free",
-        [&] { return condition_of("j", "QuotaReserved").starts_with("False"); });
-  ASSERT_TRUE(on_east()) << "it is stopped before it is removed";
-  EXPECT_TRUE(on_east()->spec.suspend.value_or(false));
-  EXPECT_EQ(on_east()->status.active, 0);
-  until("nothing is left", [&] { return held_by("east") == "workloads 0, jobs 0"; });
+/// The hub does not learn that the Job `j` runs on east.
+class HiddenJob : public Certainty {
+ protected:
+  void run_it() {
+    network_.faults("east").concerns = [](const net::HttpRequest& request) {
+      return request.method == "GET" && request.target.find("/jobs?") != std::string::npos;
+    };
+    start_all({"east"});
+    network_.faults("east").half_open_watch = 1;
+    network_.faults("east").delay_min = network_.faults("east").delay_max = 50ms;
+    apply(long_job("j"));
+    until("it runs", [&] { return on_east() && on_east()->status.active == 1; });
+    settle();
+    ASSERT_EQ(job("j").status.active, 0) << "the hub does not see that it runs";
+  }
+  void drain() {
+    ASSERT_TRUE(cluster_.patch(api::ClusterQueue::resource, api::ObjectKey("cq"),
+                               R"({"spec":{"stopPolicy":"HoldAndDrain"}})"));
+  }
+  std::optional<api::Job> on_east() { return workers_.at("east").cluster->get<api::Job>(key("j")); }
+  bool quota_is_free() { return condition_of("j", "QuotaReserved").starts_with("False"); }
+  void expect_stopped_before_its_quota_is_free() {
+    until("the quota is free", [&] { return quota_is_free(); });
+    ASSERT_TRUE(on_east()) << "it is stopped before it is removed";
+    EXPECT_TRUE(on_east()->spec.suspend.value_or(false));
+    EXPECT_EQ(on_east()->status.active, 0);
+    until("nothing is left", [&] { return held_by("east") == "workloads 0, jobs 0"; });
+  }
+};
+
+TEST_F(HiddenJob, KeepsItsQuotaWhenItIsEvicted) {
+  run_it();
+  drain();
+  expect_stopped_before_its_quota_is_free();
+}
+
+TEST_F(HiddenJob, KeepsItsQuotaUntilANewLeaderHasHeardOfItsWorker) {
+  run_it();
+  manager_.reset();
+  drain();
+  start_manager();
+  expect_stopped_before_its_quota_is_free();
+}
+
+TEST_F(HiddenJob, OfAWorkerThatIsNotHeardOfKeepsItsQuotaForTenSeconds) {
+  run_it();
+  manager_.reset();
+  drain();
+  network_.faults("east").concerns = nullptr;
+  network_.faults("east").partitioned = true;
+  start_manager();
+  until("it is evicted", [&] { return condition_of("j", "Evicted").starts_with("True"); });
+  settle(8s);
+  EXPECT_FALSE(quota_is_free());
+  until("the quota is free", [&] { return quota_is_free(); }, 5s);
 }
 
 TEST_F(Certainty, ADeletionThatWasSeenNeedsNoReadAndOneThatWasNotNeedsOne) {
