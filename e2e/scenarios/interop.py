@@ -256,12 +256,13 @@ def preemption_beside_upstream(env):
     low = fed.submit(*[objects.job(f"batch-{i:02}", seconds=4, cpu="8", labels={PRIORITY: "batch"})
                        for i in range(14)])
     fed.wait_for("the hub's quota is used", lambda: len(
-        [n for n in low if is_true(fed.workload_of(n) or {}, "Admitted")]) >= 4)
+        [n for n in low if is_true(fed.workload_of(n) or {}, "QuotaReserved")]) >= 6)
     high = []
     for turn, worker in enumerate(("h100", "cpu")):
-        drain(fed, worker, "HoldAndDrain")
+        # Before the worker evicts, because what it evicts makes room.
         high += fed.submit(*[objects.job(f"urgent-{turn}-{i}", seconds=1, cpu="16",
                                          labels={PRIORITY: "urgent"}) for i in range(3)])
+        drain(fed, worker, "HoldAndDrain")
         fed.wait_for("an urgent job is admitted", lambda: any(
             is_true(fed.workload_of(n) or {}, "Admitted") for n in high[-3:]))
         drain(fed, worker, "None")
