@@ -99,6 +99,13 @@ void read_owner(const jobs::Lookup& hub, const api::Workload& workload, const jo
   }
 }
 
+/// The AdmissionCheck of each of them is there, so that its controller is known.
+bool are_known(const jobs::Lookup& hub, const std::vector<api::AdmissionCheckState>& checks) {
+  return std::all_of(checks.begin(), checks.end(), [&hub](const api::AdmissionCheckState& check) {
+    return hub.admission_check(check.name) != nullptr;
+  });
+}
+
 LocalView read_local(const jobs::Lookup& hub, const api::Workload& workload,
                      const jobs::JobPtr& job, TimePoint now) {
   LocalView view;
@@ -121,7 +128,7 @@ LocalView read_local(const jobs::Lookup& hub, const api::Workload& workload,
     view.evicted = true;
     view.evicted_message = c->message;
     view.evicted_from = api::evicted_from(status);
-    view.never_ran = never_ran(status, mine);
+    view.never_ran = never_ran(status, mine, are_known(hub, status.admission_checks));
     view.evicted_at = c->last_transition_time;
   }
   if (mine) {
@@ -312,14 +319,15 @@ bool ForeignJobs::contains(const std::string& cluster, const jobs::JobId& job) c
   return until_.contains({cluster, job});
 }
 
-bool never_ran(const api::WorkloadStatus& status, const api::AdmissionCheckState* check) {
+bool never_ran(const api::WorkloadStatus& status, const api::AdmissionCheckState* check,
+               bool known) {
   if (!api::is_true(status.conditions, conditions::quota_reserved)) return false;
   // With a recorded cluster it is admitted at once, or the eviction remembers the cluster,
   if (api::evicted_from(status) || status.cluster_name) return false;
   if (!api::is_true(status.conditions, conditions::admitted)) return true;
   // and resets the check. One that got it after it was admitted has it as it was made.
-  return check && check->state == api::CheckState::Pending &&
-         !check->message.starts_with(api::reset_prefix);
+  if (!check) return known;
+  return check->state == api::CheckState::Pending && !check->message.starts_with(api::reset_prefix);
 }
 
 const api::AdmissionCheckState* multikueue_check(const jobs::Lookup& hub,

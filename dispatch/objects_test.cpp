@@ -325,7 +325,8 @@ TEST(NeverRan, IsWhatWasEvictedBeforeAClusterWasRecorded) {
   EXPECT_TRUE(judged(evicted(true, ""))) << "it was admitted before it had the check";
   EXPECT_FALSE(judged(evicted(true, reset))) << "another hub has not told where it ran";
   EXPECT_FALSE(judged(evicted(true, "", "Evicted from worker cluster \"east\": Preempted")));
-  EXPECT_FALSE(never_ran(evicted(true, ""), nullptr));
+  EXPECT_FALSE(never_ran(evicted(true, ""), nullptr)) << "it may have had the check";
+  EXPECT_TRUE(never_ran(evicted(true, ""), nullptr, true)) << "it was admitted without the check";
   api::WorkloadStatus recorded = evicted(true, "");
   recorded.cluster_name = "east";
   EXPECT_FALSE(judged(recorded));

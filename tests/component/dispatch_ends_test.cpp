@@ -223,30 +223,54 @@ TEST_F(DispatchEnds, AJobThatIsShownAsItWasCreatedMayHaveStarted) {
 }
 
 /// A worker that lies makes a Job of its own and claims its end, while no manager runs on the hub.
-/// The hub's Job counts a pod, so that its Workload keeps its quota for a while.
-TEST_F(DispatchEnds, NoWorkerTellsTheEndOfWhatWasEvictedBeforeOneWasRecorded) {
-  start_all({"east"});
-  workers_.at("east").manager.reset();
-  apply(remote_job_yaml("j", 1));
-  until("asked", [&] { return held_by("east") == "workloads 1, jobs 0"; });
-  manager_.reset();
-  add_condition(cluster_, "Evicted");
-  patch_job_status("j", R"({"status":{"active":1}})");
-  workers_.at("east").nodes.reset();
-  TestCluster& east = *workers_.at("east").cluster;
-  const std::string ours =
-      ", kueue.x-k8s.io/multikueue-origin: multikueue, kueue.x-k8s.io/prebuilt-workload-name: ";
-  ASSERT_TRUE(east.apply(job_yaml("j", 1, "main", "{}", ours + workload_of("j")->metadata.name)));
-  ASSERT_TRUE(east.patch(api::Job::resource, key("j"), R"({"spec":{"suspend":false}})"));
-  complete_job(east, "j", 1);
-  add_condition(east, "Finished");
-  ASSERT_EQ(held_by("east"), "workloads 1, jobs 1");
-  start_manager();
-  settle(1min);
-  EXPECT_EQ(condition_of("j", "Finished"), "");
-  EXPECT_EQ(job("j").status.succeeded, 0);
-  EXPECT_EQ(job("j").status.active, 0);
-  EXPECT_EQ(held_by("east"), "workloads 0, jobs 0");
+class DispatchLies : public DispatchEnds {
+ protected:
+  /// The hub has evicted the Workload. The hub's Job counts a pod, so that it keeps its quota for a
+  /// while.
+  void evict_what_never_ran() {
+    start_all({"east"});
+    workers_.at("east").manager.reset();
+    apply(remote_job_yaml("j", 1));
+    until("asked", [&] { return held_by("east") == "workloads 1, jobs 0"; });
+    manager_.reset();
+    add_condition(cluster_, "Evicted");
+    patch_job_status("j", R"({"status":{"active":1}})");
+  }
+  void lie() {
+    workers_.at("east").nodes.reset();
+    TestCluster& east = *workers_.at("east").cluster;
+    const std::string ours =
+        ", kueue.x-k8s.io/multikueue-origin: multikueue, kueue.x-k8s.io/prebuilt-workload-name: ";
+    ASSERT_TRUE(east.apply(job_yaml("j", 1, "main", "{}", ours + workload_of("j")->metadata.name)));
+    ASSERT_TRUE(east.patch(api::Job::resource, key("j"), R"({"spec":{"suspend":false}})"));
+    complete_job(east, "j", 1);
+    add_condition(east, "Finished");
+    ASSERT_EQ(held_by("east"), "workloads 1, jobs 1");
+  }
+  void expect_not_believed() {
+    start_manager();
+    settle(1min);
+    EXPECT_EQ(condition_of("j", "Finished"), "");
+    EXPECT_EQ(job("j").status.succeeded, 0);
+    EXPECT_EQ(job("j").status.active, 0);
+    EXPECT_EQ(held_by("east"), "workloads 0, jobs 0");
+  }
+};
+
+TEST_F(DispatchLies, NoWorkerTellsTheEndOfWhatWasEvictedBeforeOneWasRecorded) {
+  evict_what_never_ran();
+  lie();
+  expect_not_believed();
+}
+
+TEST_F(DispatchLies, NorOfWhatWasAdmittedWithoutACheck) {
+  evict_what_never_ran();
+  add_condition(cluster_, "Admitted");
+  set_checks("null");
+  ASSERT_TRUE(cluster_.patch(api::Workload::resource, workload_of("j")->metadata.key(),
+                             R"({"status":{"admissionChecks":null}})", "status"));
+  lie();
+  expect_not_believed();
 }
 
 TEST_F(DispatchEnds, PodsThatDoNotEndAreWaitedForAndTold) {
