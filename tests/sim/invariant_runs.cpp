@@ -30,7 +30,7 @@ class NoNeedlessStop final : public Invariant {
   using Invariant::Invariant;
 
   void run_over(const Run& run) override {
-    if (run.end != Run::End::ended && reason(run).empty()) {
+    if (run.end != Run::End::ended && reason(run).empty() && !strayed(run)) {
       history_.violated(run.workload +
                         (run.end == Run::End::stopped ? " is stopped" : " is removed") + " on " +
                         run.worker + " while it runs, for no reason");
@@ -94,6 +94,12 @@ class NoNeedlessStop final : public Invariant {
       history_.violated(run.workload + " runs on " + run.worker + " although it ended on " +
                         earlier.worker + ", for no reason");
     }
+  }
+
+  /// The request for its Job arrived after another worker had been recorded.
+  bool strayed(const Run& run) const {
+    const Record* record = history_.record(run.hub, run.workload);
+    return record && record->cluster != run.worker && record->since < run.created;
   }
 
   /// What a request that came too late has made is stopped as soon as the hub can.
