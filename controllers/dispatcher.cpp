@@ -327,15 +327,15 @@ bool Dispatcher::may_still_run(const api::ObjectKey& key) const {
   const TimePoint now = deps_.local.clock.now();
   dispatch::GroupView group =
       dispatch::read_group(deps_.local.objects(), workers_, foreign_, key, now, config_.plan);
-  group.local.leading_since = leading_since(now);
-  group.local.unheard = !deps_.fleet.heard_all();
+  add_leading(now, &group.local);
   return dispatch::may_still_run(group, now, config_.plan);
 }
 
-TimePoint Dispatcher::leading_since(TimePoint now) const {
+void Dispatcher::add_leading(TimePoint now, dispatch::LocalView* local) const {
   // Jobs are looked at before start().
   const SteadyPoint steady = deps_.local.clock.steady();
-  return now - (steady - leading_since_.value_or(steady));
+  local->leading_since = now - (steady - leading_since_.value_or(steady));
+  local->unheard = !deps_.fleet.heard_all();
 }
 
 Task<> Dispatcher::work() {
@@ -470,8 +470,7 @@ void Dispatcher::complete(const api::ObjectKey& key, dispatch::GroupView* group)
   const TimePoint now = deps_.local.clock.now();
   dispatch::LocalView& local = group->local;
   local.certainty = certainty_on_hub(deps_.local, key);
-  local.leading_since = leading_since(now);
-  local.unheard = !deps_.fleet.heard_all();
+  add_leading(now, &local);
   add_brake(key, group);
   add_gates(key, group);
   add_attempts(key, now, group);

@@ -101,7 +101,8 @@ class Dispatcher {
                          std::function<std::optional<Json>(const jobs::GenericJob&)> change);
   /// What only this process knows: requests that failed, and since when the workload races.
   void add_attempts(const api::ObjectKey& key, TimePoint now, dispatch::GroupView* group);
-  TimePoint leading_since(TimePoint now) const;
+  /// Since when this process leads, and whether it has heard of every worker since then.
+  void add_leading(TimePoint now, dispatch::LocalView* local) const;
   void add_brake(const api::ObjectKey& key, dispatch::GroupView* group);
   /// What is known of the workers, for a dispatcher that compares them.
   void add_comparison(const api::ObjectKey& key, dispatch::GroupView* group);

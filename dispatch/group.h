@@ -71,10 +71,10 @@ class FleetView {
 };
 
 /// Of an evicted Workload that still has quota: no cluster can have run it, because none was
-/// recorded for it. `check` is that of MultiKueue, or null.
-/// Without one, `known` says that what checks it has are others' for sure.
+/// recorded for it. `check` is that of MultiKueue, or null. Without one, `known` says that what
+/// checks it has are others' for sure.
 bool never_ran(const api::WorkloadStatus& status, const api::AdmissionCheckState* check,
-               bool known = false);
+               bool known);
 
 /// The state of the Workload's admission check that MultiKueue answers, or null.
 const api::AdmissionCheckState* multikueue_check(const jobs::Lookup& hub,

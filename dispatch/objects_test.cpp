@@ -317,7 +317,7 @@ TEST(NeverRan, IsWhatWasEvictedBeforeAClusterWasRecorded) {
     return w.status;
   };
   const auto judged = [](const api::WorkloadStatus& status) {
-    return never_ran(status, &status.admission_checks[0]);
+    return never_ran(status, &status.admission_checks[0], false);
   };
   const char* reset = "Reset to Pending after eviction. Previously: Ready";
   EXPECT_TRUE(judged(evicted(false, "")));
@@ -325,7 +325,7 @@ TEST(NeverRan, IsWhatWasEvictedBeforeAClusterWasRecorded) {
   EXPECT_TRUE(judged(evicted(true, ""))) << "it was admitted before it had the check";
   EXPECT_FALSE(judged(evicted(true, reset))) << "another hub has not told where it ran";
   EXPECT_FALSE(judged(evicted(true, "", "Evicted from worker cluster \"east\": Preempted")));
-  EXPECT_FALSE(never_ran(evicted(true, ""), nullptr)) << "it may have had the check";
+  EXPECT_FALSE(never_ran(evicted(true, ""), nullptr, false)) << "it may have had the check";
   EXPECT_TRUE(never_ran(evicted(true, ""), nullptr, true)) << "it was admitted without the check";
   api::WorkloadStatus recorded = evicted(true, "");
   recorded.cluster_name = "east";
