@@ -76,8 +76,9 @@ class State {
   Affected erase_runtime_class(const std::string& name);
 
   /// To be called when the API refused the reservation that a cycle decided, or when it was not
-  /// written. The workload gives back its quota and is queued again at once.
-  void forget(const api::ObjectKey& key, TimePoint now);
+  /// written. The workload gives back its quota and is queued again at once. One with another UID
+  /// keeps what it has.
+  void forget(const api::ObjectKey& key, const std::string& uid, TimePoint now);
 
   // Reactivation
   void request_reactivation(const std::string& cluster_queue, TimePoint now);

@@ -102,9 +102,22 @@ TEST(State, AFailedWriteGivesTheQuotaBackAndTheNextTurn) {
   Small small;
   small.add(workload("w", "q", 3));
   ASSERT_EQ(run_cycle(small.state, year_one).admitted.size(), 1U);
-  small.state.forget({"dev", "w"}, year_one);
+  small.state.forget({"dev", "w"}, "uid-w", year_one);
   EXPECT_EQ(small.state.reader().status("main").pending_workloads, 1);
   EXPECT_EQ(run_cycle(small.state, year_one).admitted.size(), 1U);
+}
+
+TEST(State, AFailedWriteOfAWorkloadThatIsGoneTakesNothingFromTheNextOfThatName) {
+  Small small;
+  small.add(workload("w", "q", 3));
+  ASSERT_EQ(run_cycle(small.state, year_one).admitted.size(), 1U);
+  api::Workload next = workload("w", "q", 3);
+  next.metadata.uid = "another";
+  small.add(next);
+  ASSERT_EQ(run_cycle(small.state, year_one).admitted.size(), 1U);
+  small.state.forget({"dev", "w"}, "uid-w", year_one);
+  small.add(workload("other", "q", 3));
+  EXPECT_TRUE(run_cycle(small.state, year_one).admitted.empty()) << "of 4 CPUs 3 are assumed";
 }
 
 TEST(State, WithBlockedAdmissionOneIsAdmittedAtATimeAndTheNextWhenItsPodsAreReady) {
@@ -138,7 +151,7 @@ TEST(State, WithBlockedAdmissionOneIsAdmittedAtATimeAndTheNextWhenItsPodsAreRead
   EXPECT_FALSE(result.blocked);
   small.state.erase_workload(first.metadata.key(), year_one);
   EXPECT_EQ(small.state.not_ready(), 1U);
-  small.state.forget({"dev", "second"}, year_one);
+  small.state.forget({"dev", "second"}, "uid-second", year_one);
   EXPECT_EQ(small.state.not_ready(), 0U) << "a reservation that was taken back needs no ready pods";
 }
 

@@ -237,10 +237,11 @@ void State::reactivate_after(WorkloadId id, QueueId queue, TimePoint now) {
   request_reactivation(books_.queues.queue(queue).name, now);
 }
 
-void State::forget(const api::ObjectKey& key, TimePoint now) {
+void State::forget(const api::ObjectKey& key, const std::string& uid, TimePoint now) {
   const WorkloadId id = books_.workloads.find(key);
   if (id == no_id) return;
   const WorkloadEntry& entry = books_.workloads[id];
+  if (entry.uid != uid) return;
   if (entry.reservation == nullptr || !entry.reservation->assumed) return;
   books_.usage.release(id);
   books_.pending.enqueue(id, now);

@@ -187,7 +187,7 @@ TEST_F(SharedQueue, AnAdmissionThatDidNotHappenCostsNothing) {
   begin(10);
   loaded_->load(workload_yaml("a1", "a", 4));
   ASSERT_EQ(run_cycle(loaded_->state, now_).admitted.size(), 1U);
-  loaded_->state.forget({"dev", "a1"}, now_);
+  loaded_->state.forget({"dev", "a1"}, "uid-a1", now_);
   loaded_->load(workload_yaml("b1", "b", 1) + workload_yaml("b2", "b", 1));
   EXPECT_EQ(admit(), "a1");
   EXPECT_EQ(admit(), "b1");

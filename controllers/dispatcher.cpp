@@ -1,6 +1,7 @@
 #include "controllers/dispatcher.h"
 
 #include "dispatch/objects.h"
+#include "dispatch/order.h"
 #include "dispatch/parts.h"
 #include "dispatch/ranking.h"
 #include "jobs/elastic.h"
@@ -38,12 +39,6 @@ std::string worker_of(const dispatch::Action& action) {
         return std::string();
       },
       action);
-}
-
-/// No start of a Job and no write to the hub may come before this one has succeeded.
-bool blocks(const dispatch::Action& action) {
-  if (const auto* remove = std::get_if<dispatch::RemoveRemote>(&action)) return remove->holds_job;
-  return std::holds_alternative<dispatch::DeactivateRemote>(action);
 }
 
 /// The worker does not take the job and never will: a policy, a quota of objects, a webhook. That
@@ -450,7 +445,7 @@ Task<Status> Dispatcher::reconcile(api::ObjectKey key) {
   if (const auto workload = deps_.local.workloads.get(key)) {
     planned_[key] = dispatch::footing_of(*workload);
   }
-  const Status done = co_await apply_all(key, std::move(todo.actions));
+  const Status done = co_await apply_all(key, group.local.cluster_name, std::move(todo.actions));
   planned_.erase(key);
   if (look_again) queue_.add_after(key, *look_again);
   co_return done;
@@ -540,17 +535,17 @@ void Dispatcher::add_brake(const api::ObjectKey& key, dispatch::GroupView* group
 
 /// Requests to workers are only started here. What depends on the outcome of one is left to the
 /// turn that follows it.
-Task<Status> Dispatcher::apply_all(api::ObjectKey key, std::vector<dispatch::Action> actions) {
-  bool blocked = false;
+Task<Status> Dispatcher::apply_all(api::ObjectKey key, std::string recorded,
+                                   std::vector<dispatch::Action> actions) {
+  std::set<std::string> stopping;
   for (dispatch::Action& action : actions) {
+    if (dispatch::waits_for(action, stopping, recorded)) break;
     if (!verb_of(action)) {
-      if (blocked) break;
       const Status done = co_await apply_one(key, std::move(action));
       if (!done) co_return done;
       continue;
     }
-    if (blocked && std::holds_alternative<dispatch::CreateJob>(action)) break;
-    blocked = blocked || blocks(action);
+    if (const std::string* cluster = dispatch::stops_job_on(action)) stopping.insert(*cluster);
     send(key, std::move(action));
   }
   co_return ok();
@@ -565,7 +560,8 @@ void Dispatcher::send(const api::ObjectKey& key, dispatch::Action action) {
   if (worker->workloads.get(key)) requests_.settle(cluster, key, WorkerVerb::create_copy);
   if (is_created(*worker, key)) requests_.settle(cluster, key, WorkerVerb::create_job);
   // Edits are observed, and what is observed wakes. What was read may change nothing in the caches.
-  const bool wake = (verb == WorkerVerb::remove && blocks(action)) || verb == WorkerVerb::read;
+  const bool wake =
+      (verb == WorkerVerb::remove && dispatch::stops_job_on(action)) || verb == WorkerVerb::read;
   requests_.send(cluster, key, verb, apply_one(key, std::move(action)), wake);
 }
 

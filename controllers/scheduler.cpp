@@ -167,19 +167,19 @@ Task<> Scheduler::run() {
 bool Scheduler::apply(const admission::CycleResult& result, TimePoint now) {
   for (const admission::AdmittedWorkload& admitted : result.admitted) {
     ++writing_;
-    reserving_.try_emplace(admitted.key, false);
+    reserving_.try_emplace(admitted.uid, false);
     pending_.erase(admitted.key);
     scope_.spawn("reserve", reserve(admitted));
   }
   bool progressed = result.settled();
   for (const admission::PreemptedWorkload& preempted : result.preempted) {
     // What can be preempted is what is written. The victim's reservation may yet fail.
-    if (const auto found = reserving_.find(preempted.key); found != reserving_.end()) {
+    if (const auto found = reserving_.find(preempted.uid); found != reserving_.end()) {
       found->second = true;
       continue;
     }
     // Each cycle decides the same for the preemptor until its victims are evicted.
-    if (!preempting_.insert(preempted.key).second) continue;
+    if (!preempting_.insert(preempted.uid).second) continue;
     progressed = true;
     ++writing_;
     scope_.spawn("preempt", preempt(preempted));
@@ -213,7 +213,7 @@ Task<> Scheduler::reserve(admission::AdmittedWorkload admitted) {
   --writing_;
   // The write may have happened. The quota must not go to another workload before that is known.
   if (!written && kube::may_have_happened(written.error())) co_await find_out(admitted.key);
-  const auto in_flight = reserving_.extract(admitted.key);
+  const auto in_flight = reserving_.extract(admitted.uid);
   if (in_flight && in_flight.mapped()) changed();
   if (!written || !done) {
     if (!written) {
@@ -221,8 +221,10 @@ Task<> Scheduler::reserve(admission::AdmittedWorkload admitted) {
                    {{"workload", admitted.key.str()}, {"error", written.error().what()}});
     }
     const auto stored = cluster_.workloads.get(admitted.key);
-    if (!stored || !lifecycle::is_reserved(*stored))
-      state_.forget(admitted.key, cluster_.clock.now());
+    const bool same = stored && stored->metadata.uid == admitted.uid;
+    if (!same || !lifecycle::is_reserved(*stored)) {
+      state_.forget(admitted.key, admitted.uid, cluster_.clock.now());
+    }
     if (stored) state_.upsert(*stored, cluster_.clock.now());
     changed();
     co_return;
@@ -270,7 +272,7 @@ Task<> Scheduler::preempt(admission::PreemptedWorkload preempted) {
   };
   const Status written = co_await cluster_.update_status(preempted.key, wanted);
   --writing_;
-  preempting_.erase(preempted.key);
+  preempting_.erase(preempted.uid);
   if (!written) {
     log_.warning("preemption not written",
                  {{"workload", preempted.key.str()}, {"error", written.error().what()}});

@@ -98,9 +98,10 @@ class Scheduler {
   WorkQueue<api::ObjectKey> unwritten_;  ///< workloads in pending_ whose condition is due
   std::vector<std::function<void()>> changes_handlers_;
   int writing_ = 0;
-  std::set<api::ObjectKey> preempting_;  ///< victims with an eviction in flight
+  // By UID: a Workload may be made again under the same name while a write is in flight.
+  std::set<std::string> preempting_;  ///< victims with an eviction in flight
   /// Workloads with a reservation in flight, and whether a preemptor waits for its end.
-  std::map<api::ObjectKey, bool> reserving_;
+  std::map<std::string, bool> reserving_;
   bool started_ = false;
   std::uint64_t events_ = 0;
   bool blocked_ = false;  ///< admission waits for pods to be ready

@@ -275,8 +275,9 @@ struct PlanConfig {
 /// Deletes the Job (only with our origin label), then the Workload.
 struct RemoveRemote {
   std::string cluster;
-  /// The cluster holds a Job: no later action may run before this one succeeded. Without a Job a
-  /// failure is only a reason to look again, so that a slow loser does not hold up the winner.
+  /// The cluster holds a Job: some later actions wait until this one has succeeded, see
+  /// waits_for(). Without a Job a failure is only a reason to look again, so that a slow loser does
+  /// not hold up the winner.
   bool holds_job = false;
 };
 struct CreateCopy {
@@ -361,9 +362,10 @@ using Action =
                  RunOnHub, SetCheck, CreateJob, UpdateJob, RemoveStrays, CopyJobStatus, ReleaseJob,
                  DeactivateRemote, FinishLocal, Confirm, TellState>;
 
-/// The actions are in order: each runs only after those before it succeeded (but see RemoveRemote).
-/// Removals and copies that follow each other touch different clusters and may run together. After
-/// any failure the workload is planned anew.
+/// The actions are in order: each runs only after those before it succeeded, but requests to
+/// workers only hold up what depends on them, see waits_for(). Removals and copies that follow each
+/// other touch different clusters and may run together. After any failure the workload is planned
+/// anew.
 struct Plan {
   std::vector<Action> actions;
   std::optional<Duration> look_again;

@@ -33,10 +33,18 @@ class BadWorkers : public Federation {
       return request.method == "POST" && request.target.find("/" + plural) != std::string::npos;
     };
   }
-  void submit_one(const std::string& name) {
+  void submit_one(const std::string& name, int seconds = 100000) {
     std::string yaml = remote_job_yaml(name);
     apply(yaml.replace(yaml.find("annotations: {"), 14,
-                       "annotations: {sandbox.regatta.dev/run-seconds: \"100000\""));
+                       "annotations: {sandbox.regatta.dev/run-seconds: \"" +
+                           std::to_string(seconds) + "\""));
+  }
+  /// From now on the worker does not answer a request to delete a job.
+  void keep_jobs(const std::string& worker) {
+    network_.faults(worker).concerns = [](const net::HttpRequest& request) {
+      return request.method == "DELETE" && request.target.find("/jobs/") != std::string::npos;
+    };
+    network_.faults(worker).hang_before = 1;
   }
   void submit(int jobs) {
     for (int i = 0; i < jobs; ++i) submit_one("j" + std::to_string(i));
@@ -160,6 +168,39 @@ TEST_F(BadWorkers, OneThatKeepsAJobIsTold) {
             "to delete it; it starts nowhere else before it is gone");
   network_.faults("east").server_error = 0;
   until("runs again", [&] { return recorded_on("east") == 1 && jobs_on("east") == 1; });
+}
+
+// What an earlier attempt has left there is no business of the worker that runs the job now.
+TEST_F(BadWorkers, OneThatDoesNotAnswerARemovalKeepsNothingFromTheHub) {
+  manager::CoreConfig hub;
+  hub.dispatch.plan.worker_lost_timeout = 60s;
+  start(std::move(hub));
+  stop_all_but_east();
+  settle();
+  submit_one("j0", 300);
+  until("runs", [&] { return jobs_on("east") == 1; });
+  settle();
+  cut("east", "1");
+  ASSERT_TRUE(worker("north").patch(api::ClusterQueue::resource, api::ObjectKey("cq"),
+                                    R"({"spec":{"stopPolicy":"None"}})"));
+  until("runs elsewhere", [&] { return jobs_on("north") == 1; }, 2min);
+  settle();
+  keep_jobs("east");
+  mend("east");
+  until("back", [&] { return manager_->core().fleet().find("east")->ready(); });
+  const auto ended = [](const api::Job& job) {
+    return api::is_true(job.status.conditions, "Complete");
+  };
+  const auto ended_there = [&] {
+    const auto copy = worker("north").get<api::Job>(key("j0"));
+    return !copy || ended(*copy);
+  };
+  until("it ended", ended_there, 6min);
+  until("the hub says so", [&] { return ended(job("j0")); }, 3s);
+  EXPECT_EQ(jobs_on("east"), 1);
+  EXPECT_THAT(condition_of("j0", "Finished"), StartsWith("True Succeeded"));
+  network_.faults("east").hang_before = 0;
+  until("nothing is left", [&] { return all_jobs() == 0; }, 2min);
 }
 
 TEST_F(BadWorkers, FailuresOfAnEarlierAttemptAreNoReasonToEndTheNext) {

@@ -45,6 +45,14 @@ class QuotaKept final : public Invariant {
   }
 
  private:
+  /// How many pods of a pod set need nothing any more, because they have ended.
+  static std::int64_t reclaimed(const Json& value, const Json& set) {
+    for (const Json& pods : at_or_null(at_or_null(value, "status"), "reclaimablePods")) {
+      if (at_or_null(pods, "name") == at_or_null(set, "name")) return pods.value("count", 0);
+    }
+    return 0;
+  }
+
   /// What that Workload reserves; in amounts as they are counted.
   std::int64_t reserved_by(const std::string& cluster, const Json& value) {
     std::int64_t used = 0;
@@ -55,7 +63,8 @@ class QuotaKept final : public Invariant {
         const auto parsed = api::Quantity::parse(amount.get<std::string>());
         const std::int64_t one = parsed ? api::resource_amount(resource, *parsed) : -1;
         if (one < 0) history_.violated(cluster + " reserves " + dump_json(amount));
-        used += one;
+        const std::int64_t pods = std::max<std::int64_t>(set.value("count", 1), 1);
+        used += one / pods * std::max<std::int64_t>(pods - reclaimed(value, set), 0);
       }
     }
     return used;
@@ -85,6 +94,15 @@ class QuotaKept final : public Invariant {
     });
   }
 
+  /// Which Workloads hold quota there, and how much.
+  std::string holders(const std::string& cluster) const {
+    std::string all;
+    for (const auto& [owner, amount] : reserved_) {
+      if (owner.first == cluster) all += " " + owner.second + "=" + std::to_string(amount);
+    }
+    return all;
+  }
+
   /// Reserved quota never exceeds the nominal quota, and is never below zero.
   void judge(const std::string& cluster) {
     const SteadyPoint last = std::exchange(judged_[cluster], history_.now());
@@ -102,7 +120,7 @@ class QuotaKept final : public Invariant {
       exceeded_[cluster] = used;
     } else {
       history_.violated(cluster + " reserves " + std::to_string(used) + " of " +
-                        std::to_string(most));
+                        std::to_string(most) + ":" + holders(cluster));
     }
   }
 
