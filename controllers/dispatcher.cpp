@@ -445,7 +445,7 @@ Task<Status> Dispatcher::reconcile(api::ObjectKey key) {
   if (const auto workload = deps_.local.workloads.get(key)) {
     planned_[key] = dispatch::footing_of(*workload);
   }
-  const Status done = co_await apply_all(key, group.local.cluster_name, std::move(todo.actions));
+  const Status done = co_await apply_all(key, group.local, std::move(todo.actions));
   planned_.erase(key);
   if (look_again) queue_.add_after(key, *look_again);
   co_return done;
@@ -535,11 +535,11 @@ void Dispatcher::add_brake(const api::ObjectKey& key, dispatch::GroupView* group
 
 /// Requests to workers are only started here. What depends on the outcome of one is left to the
 /// turn that follows it.
-Task<Status> Dispatcher::apply_all(api::ObjectKey key, std::string recorded,
+Task<Status> Dispatcher::apply_all(api::ObjectKey key, const dispatch::LocalView& planned,
                                    std::vector<dispatch::Action> actions) {
   std::set<std::string> stopping;
   for (dispatch::Action& action : actions) {
-    if (dispatch::waits_for(action, stopping, recorded)) break;
+    if (dispatch::waits_for(action, stopping, planned)) break;
     if (!verb_of(action)) {
       const Status done = co_await apply_one(key, std::move(action));
       if (!done) co_return done;

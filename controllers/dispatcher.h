@@ -72,7 +72,7 @@ class Dispatcher {
   /// Some worker may never be heard of.
   Task<> end_hearing();
   Task<Status> reconcile(api::ObjectKey key);
-  Task<Status> apply_all(api::ObjectKey key, std::string recorded,
+  Task<Status> apply_all(api::ObjectKey key, const dispatch::LocalView& planned,
                          std::vector<dispatch::Action> actions);
   Task<Status> apply_one(api::ObjectKey key, dispatch::Action action);
   void send(const api::ObjectKey& key, dispatch::Action action);

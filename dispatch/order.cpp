@@ -5,14 +5,14 @@ namespace {
 
 struct Waits {
   const std::set<std::string>& stopping;
-  const std::string& recorded;
+  const std::string& host;  ///< where the Workload is, or was when it was evicted
 
   bool operator()(const CopyJobStatus& a) const { return of(a.cluster); }
-  /// These tell what has become of the recorded cluster.
-  bool operator()(const FinishLocal&) const { return of(recorded); }
-  bool operator()(const SetCheck&) const { return of(recorded); }
-  bool operator()(const TellState&) const { return of(recorded); }
-  bool operator()(const RecordWinner& a) const { return of(a.cluster == recorded ? recorded : ""); }
+  /// These tell what has become of the Job on its host.
+  bool operator()(const FinishLocal&) const { return of(host); }
+  bool operator()(const SetCheck&) const { return of(host); }
+  bool operator()(const TellState&) const { return of(host); }
+  bool operator()(const RecordWinner& a) const { return a.cluster != host || of(host); }
   bool operator()(const CreateJob&) const { return true; }
   bool operator()(const SetNominated&) const { return true; }
   bool operator()(const RunOnHub&) const { return true; }
@@ -39,8 +39,11 @@ const std::string* stops_job_on(const Action& action) {
 }
 
 bool waits_for(const Action& action, const std::set<std::string>& stopping,
-               const std::string& recorded) {
-  return !stopping.empty() && std::visit(Waits{stopping, recorded}, action);
+               const LocalView& local) {
+  if (stopping.empty()) return false;
+  const std::string remembered = local.evicted_from.value_or("");
+  const std::string& host = local.cluster_name.empty() ? remembered : local.cluster_name;
+  return std::visit(Waits{stopping, host}, action);
 }
 
 }  // namespace regatta::dispatch

@@ -266,9 +266,10 @@ Plan wind_down(const GroupView& g, TimePoint now, const PlanConfig& config) {
       remove(&plan, name, v);
       continue;
     }
-    // While another worker holds the Job, too, neither says how it ended.
-    const bool alone = !job_elsewhere(g.clusters, name);
-    if (v.copy->finished && !not_an_end(*v.copy->finished) && alone && !g.local.never_ran) {
+    // While another worker holds the Job, too, neither says how it ended, unless it is remembered
+    // which of them ran it.
+    const bool counts = g.local.evicted_from || !job_elsewhere(g.clusters, name);
+    if (v.copy->finished && !not_an_end(*v.copy->finished) && counts && !g.local.never_ran) {
       // The Job ended before it could be stopped. Its result counts.
       return finish_with(std::move(plan), name, v, now, config);
     }
@@ -284,7 +285,7 @@ Plan wind_down(const GroupView& g, TimePoint now, const PlanConfig& config) {
     if (!v.copy->evicted && !v.copy->deactivating && !v.copy->finished) {
       plan.actions.push_back(
           DeactivateRemote{name, "Evicted on manager: " + g.local.evicted_message});
-    } else if (v.job_news && (alone || !v.job_ended)) {
+    } else if (v.job_news && (counts || !v.job_ended)) {
       plan.actions.push_back(CopyJobStatus{name, false});
     }
   }

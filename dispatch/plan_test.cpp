@@ -586,6 +586,9 @@ INSTANTIATE_TEST_SUITE_P(
                g.clusters["a"].job_ended = g.clusters["a"].job_news = true;
              }),
              "remove job and copy on a"},
+        Case{"the_one_that_ran_it_is_believed_while_another_has_not_removed_what_it_has",
+             Given{"a", "b"}.evicted(true).from("b").admitted("a", 9s).job("a").ended("b"),
+             "remove job and copy on a, copy final status from b, finish Succeeded (Job finished)"},
         Case{"nor_on_one_that_ends_it_while_another_runs_it",
              Given{"a", "b"}
                  .evicted(true)

@@ -33,12 +33,6 @@ class BadWorkers : public Federation {
       return request.method == "POST" && request.target.find("/" + plural) != std::string::npos;
     };
   }
-  void submit_one(const std::string& name, int seconds = 100000) {
-    std::string yaml = remote_job_yaml(name);
-    apply(yaml.replace(yaml.find("annotations: {"), 14,
-                       "annotations: {sandbox.regatta.dev/run-seconds: \"" +
-                           std::to_string(seconds) + "\""));
-  }
   /// From now on the worker does not answer a request to delete a job.
   void keep_jobs(const std::string& worker) {
     network_.faults(worker).concerns = [](const net::HttpRequest& request) {
@@ -47,7 +41,7 @@ class BadWorkers : public Federation {
     network_.faults(worker).hang_before = 1;
   }
   void submit(int jobs) {
-    for (int i = 0; i < jobs; ++i) submit_one("j" + std::to_string(i));
+    for (int i = 0; i < jobs; ++i) apply(lasting_job_yaml("j" + std::to_string(i)));
   }
   /// The watches of the worker with the job `j0` break at once, and so do the attempts to open them
   /// again. Each turn is another one.
@@ -177,7 +171,7 @@ TEST_F(BadWorkers, OneThatDoesNotAnswerARemovalKeepsNothingFromTheHub) {
   start(std::move(hub));
   stop_all_but_east();
   settle();
-  submit_one("j0", 300);
+  apply(lasting_job_yaml("j0", 300));
   until("runs", [&] { return jobs_on("east") == 1; });
   settle();
   cut("east", "1");
@@ -315,7 +309,7 @@ TEST_F(BadWorkers, WhatOneHasSinceItCameBackHasItsWholeGrace) {
   settle(60s);
   mend("east");
   until("back", [&] { return manager_->core().fleet().find("east")->ready(); });
-  submit_one("later");
+  apply(lasting_job_yaml("later"));
   until("both run", [&] { return jobs_on("east") == 2; });
   settle(40s);
   cut("east", "2");

@@ -12,13 +12,8 @@ const api::ResourceInfo crds{"apiextensions.k8s.io", "v1", "CustomResourceDefini
 
 class Certainty : public Federation {
  protected:
-  static std::string long_job(const std::string& name, const std::string& seconds = "600") {
-    std::string yaml = remote_job_yaml(name);
-    return yaml.replace(yaml.find("annotations: {"), 14,
-                        "annotations: {sandbox.regatta.dev/run-seconds: \"" + seconds + "\"");
-  }
-  void run_on_east(const std::string& name, const std::string& seconds = "600") {
-    apply(long_job(name, seconds));
+  void run_on_east(const std::string& name, int seconds = 600) {
+    apply(lasting_job_yaml(name, seconds));
     until("it runs", [&] { return job(name).status.active == 1; });
   }
   std::string uid_on(const std::string& worker, const std::string& name) {
@@ -211,7 +206,7 @@ TEST_F(Certainty, AStandbyThatSawAWorkloadWaitLeavesItsJobAlone) {
                                std::string(R"({"spec":{"stopPolicy":")") + policy + "\"}}"));
   };
   hold("Hold");
-  apply(long_job("j"));
+  apply(lasting_job_yaml("j"));
   until("it waits", [&] { return workload_of("j").has_value(); });
   settle();
   start_standby();
@@ -226,10 +221,10 @@ TEST_F(Certainty, AStandbyThatSawAWorkloadWaitLeavesItsJobAlone) {
 
 TEST_F(Certainty, AHubThatWasAwayGivesItsWorkersAChance) {
   start_all({"east"});
-  run_on_east("j", "6000");
+  run_on_east("j", 6000);
   const std::string uid = uid_on("east", "j");
   network_.faults("east").partitioned = true;
-  apply(long_job("another"));  // a request without an answer
+  apply(lasting_job_yaml("another"));  // a request without an answer
   until("lost", [&] { return member_condition("east").starts_with("False"); }, 5min);
   manager_.reset();
   network_.faults("east").partitioned = false;
@@ -243,7 +238,7 @@ TEST_F(Certainty, AHubThatWasAwayGivesItsWorkersAChance) {
 
 TEST_F(Certainty, AWorkerThatIsConnectedLaterThanOthersIsNotGone) {
   start_all({"east"});
-  run_on_east("j", "6000");
+  run_on_east("j", 6000);
   const std::string uid = uid_on("east", "j");
   manager_.reset();
   // As many as are looked at together, and before `east`. That there is no Secret is told at once.
@@ -282,7 +277,7 @@ TEST_F(Certainty, AWorkerThatAnswersAgainIsListedBeforeItIsReady) {
   recolor("red");  // the watch dies without a sign
   network_.faults("east").half_open_watch = 0;
   network_.faults("east").partitioned = true;
-  apply(long_job("another"));  // a request without an answer
+  apply(lasting_job_yaml("another"));  // a request without an answer
   until("lost", [&] { return member_condition("east").starts_with("False"); }, 30s);
   recolor("blue");
   network_.faults("east").partitioned = false;
@@ -305,7 +300,7 @@ class HiddenJob : public Certainty {
     start_all({"east"});
     network_.faults("east").half_open_watch = 1;
     network_.faults("east").delay_min = network_.faults("east").delay_max = 50ms;
-    apply(long_job("j"));
+    apply(lasting_job_yaml("j"));
     until("it runs", [&] { return on_east() && on_east()->status.active == 1; });
     settle();
     ASSERT_EQ(job("j").status.active, 0) << "the hub does not see that it runs";

@@ -344,10 +344,7 @@ TEST_F(Connections, AWorkerThatStaysAwayLosesItsJobsToAnother) {
   manager::CoreConfig config;
   config.dispatch.plan.worker_lost_timeout = 120s;
   start_all({"east", "west"}, config);
-  std::string yaml = remote_job_yaml("j");
-  yaml.replace(yaml.find("annotations: {"), 14,
-               "annotations: {sandbox.regatta.dev/run-seconds: \"100000\"");
-  apply(yaml);
+  apply(lasting_job_yaml("j"));
   until("won", [&] {
     const auto workload = workload_of("j");
     return workload && workload->status.cluster_name;

@@ -10,12 +10,9 @@ using testing::StartsWith;
 /// Jobs whose dispatch is ended by a user: the Workload is deleted, the Job or its queue changed.
 class DispatchEnds : public Federation {
  protected:
-  void run_one(int pods = 1, const std::string& seconds = "100000") {
+  void run_one(int pods = 1, int seconds = 100000) {
     start_all({"east", "west"});
-    std::string yaml = remote_job_yaml("j", pods);
-    yaml.replace(yaml.find("annotations: {"), 14,
-                 "annotations: {sandbox.regatta.dev/run-seconds: \"" + seconds + "\"");
-    apply(yaml);
+    apply(lasting_job_yaml("j", seconds, pods));
     until("running", [&] { return job("j").status.active == pods; });
     settle();
   }
@@ -117,7 +114,7 @@ TEST_F(DispatchEnds, AJobThatChangesItsSizeStartsAnewOnItsWorker) {
 }
 
 TEST_F(DispatchEnds, AJobThatRunsOutlivesTheCheckThatSentIt) {
-  run_one(1, "60");
+  run_one(1, 60);
   const std::string first = host();
   set_checks("null");
   EXPECT_EQ(held_by(first), "workloads 1, jobs 1");
@@ -132,7 +129,7 @@ TEST_F(DispatchEnds, AJobThatRunsOutlivesTheCheckThatSentIt) {
 }
 
 TEST_F(DispatchEnds, AnExchangedCheckCountsForWhatStartsLater) {
-  run_one(1, "60");
+  run_one(1, 60);
   const std::string first = host();
   const std::string other = first == "east" ? "west" : "east";
   apply(

@@ -107,6 +107,13 @@ spec:
     return yaml.replace(yaml.find("suspend: true"), 13,
                         "suspend: true, managedBy: kueue.x-k8s.io/multikueue");
   }
+  /// One that ends after so many seconds instead of thirty. The default outlasts every test.
+  static std::string lasting_job_yaml(const std::string& name, int seconds = 100000, int pods = 1) {
+    const std::string none = "annotations: {";
+    std::string yaml = remote_job_yaml(name, pods);
+    return yaml.insert(yaml.find(none) + none.size(),
+                       "sandbox.regatta.dev/run-seconds: \"" + std::to_string(seconds) + "\"");
+  }
   /// MultiKueue's objects on that worker: "workloads 1, jobs 0".
   std::string held_by(const std::string& worker) {
     TestCluster& cluster = *workers_.at(worker).cluster;

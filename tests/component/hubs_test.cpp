@@ -11,11 +11,6 @@ using testing::StartsWith;
 
 class Hubs : public Federation {
  protected:
-  static std::string long_job(const std::string& name, const std::string& seconds = "6000") {
-    std::string yaml = remote_job_yaml(name);
-    return yaml.replace(yaml.find("annotations: {"), 14,
-                        "annotations: {sandbox.regatta.dev/run-seconds: \"" + seconds + "\"");
-  }
   static std::string name_of(int i) { return "j" + std::to_string(i); }
 
   void run_many(int jobs) {
@@ -24,14 +19,14 @@ class Hubs : public Federation {
         api::ClusterQueue::resource, api::ObjectKey("cq"),
         R"({"spec":{"resourceGroups":[{"coveredResources":["cpu"],"flavors":[{"name":"cpu-only",
             "resources":[{"name":"cpu","nominalQuota":"100"}]}]}]}})"));
-    for (int i = 0; i < jobs; ++i) apply(long_job(name_of(i)));
+    for (int i = 0; i < jobs; ++i) apply(lasting_job_yaml(name_of(i)));
     const std::string all = "workloads " + std::to_string(jobs) + ", jobs " + std::to_string(jobs);
     until("all run", [&] { return held_by("east") == all; });
     settle();
   }
   void run_ten_of_which_one_ends() {
     run_many(9);
-    apply(long_job("short", "600"));
+    apply(lasting_job_yaml("short", 600));
     until("all run", [&] { return held_by("east") == "workloads 10, jobs 10"; });
     settle();
   }
@@ -116,7 +111,7 @@ class Hubs : public Federation {
   }
   /// The job and its Workload as an operator brings them to the other hub, status and all.
   void bring_to_other_hub(const std::string& name) {
-    std::string yaml = long_job(name);
+    std::string yaml = lasting_job_yaml(name);
     ASSERT_TRUE(other_->apply(yaml));
     const api::ObjectKey workload = workload_of(name)->metadata.key();
     Json object = cluster_.get(api::Workload::resource, workload);
@@ -278,7 +273,7 @@ TEST_F(Hubs, TwoHubsWithOneOriginLeaveEachOthersJobsAloneAndSaySo) {
   EXPECT_THAT(condition_on(*other_, api::conditions::origin_shared),
               StartsWith("True OtherHub: Another hub uses the origin \"multikueue\""));
   EXPECT_EQ(condition_on(cluster_, api::conditions::origin_shared), "");
-  std::string theirs = long_job("theirs");
+  std::string theirs = lasting_job_yaml("theirs");
   ASSERT_TRUE(other_->apply(theirs));
   until("both run", [&] { return held_by("east") == "workloads 2, jobs 2"; });
   settle(5min);
@@ -305,7 +300,7 @@ TEST_F(Hubs, AHubThatTakesOverSendsTheJobThatACopyOfTheOtherWaitsFor) {
     return request.method == "POST" && request.target.find("/jobs") != std::string::npos;
   };
   network_.faults("east").server_error = 1;
-  apply(long_job("j0"));
+  apply(lasting_job_yaml("j0"));
   until("recorded", [&] {
     const auto workload = workload_of("j0");
     return workload && workload->status.cluster_name == "east";
@@ -327,7 +322,7 @@ TEST_F(Hubs, AHubThatTakesOverSendsTheJobThatACopyOfTheOtherWaitsFor) {
 TEST_F(Hubs, AJobThatAnotherManagerSentWithoutRecordingItGoesOn) {
   start_all({"east", "west"});
   for (const char* name : {"east", "west"}) give(name, "0");
-  apply(long_job("j0"));
+  apply(lasting_job_yaml("j0"));
   until("copies wait", [&] {
     return held_by("east") == "workloads 1, jobs 0" && held_by("west") == "workloads 1, jobs 0";
   });

@@ -12,10 +12,7 @@ class StalePlans : public Federation {
   /// A Job that runs on a worker until the test ends it. No manager runs on the worker any more.
   std::string run_one() {
     start_all({"east", "west"});
-    std::string yaml = remote_job_yaml("j");
-    yaml.replace(yaml.find("annotations: {"), 14,
-                 "annotations: {sandbox.regatta.dev/run-seconds: \"100000\"");
-    apply(yaml);
+    apply(lasting_job_yaml("j"));
     until("running", [&] { return job("j").status.active == 1; });
     settle();
     return *workload_of("j")->status.cluster_name;
@@ -98,11 +95,7 @@ TEST_F(StalePlans, JobsThatEndBeforeTheHubStartedThemAreNotStarted) {
   manager_->faults().delay_min = 20ms;
   manager_->faults().delay_max = 2s;
   constexpr int jobs = 40;
-  for (int i = 0; i < jobs; ++i) {
-    std::string yaml = remote_job_yaml("j" + std::to_string(i));
-    apply(yaml.replace(yaml.find("annotations: {"), 14,
-                       "annotations: {sandbox.regatta.dev/run-seconds: \"0\""));
-  }
+  for (int i = 0; i < jobs; ++i) apply(lasting_job_yaml("j" + std::to_string(i), 0));
   until(
       "all finished",
       [&] {
