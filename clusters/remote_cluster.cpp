@@ -13,7 +13,7 @@ namespace {
 
 /// A kind without jobs on the worker is listed so rarely in the end.
 constexpr Duration rest_of_kinds = std::chrono::minutes(10);
-constexpr Duration removal_belief = std::chrono::seconds(15);
+constexpr Duration removal_belief = std::chrono::seconds(5);
 /// How long a probe waits for its answer.
 constexpr Duration probe_wait = std::chrono::seconds(3);
 
@@ -434,9 +434,11 @@ bool RemoteCluster::removal_begun(const api::Workload& workload) const {
   return removing_workloads_.contains(workload.metadata.uid);
 }
 
-bool RemoteCluster::removing_job(const jobs::GenericJob& job) const {
+Duration RemoteCluster::removing_job_for(const jobs::GenericJob& job) const {
   const auto found = job_removals_.find(job.metadata().uid);
-  return found != job_removals_.end() && deps_.clock.steady() < found->second.believed_until;
+  const SteadyPoint now = deps_.clock.steady();
+  if (found == job_removals_.end() || found->second.believed_until <= now) return Duration(0);
+  return found->second.believed_until - now;
 }
 
 void RemoteCluster::removed_workload(const api::Workload& workload) {

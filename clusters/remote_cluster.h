@@ -116,9 +116,13 @@ class RemoteCluster : public std::enable_shared_from_this<RemoteCluster> {
   Task<Status> confirm(api::ObjectKey workload, std::vector<jobs::JobId> objects);
 
   /// Objects that we deleted and that the watch still shows. They count as gone for a short while
-  /// only. An object that is still shown after it exists.
+  /// only. An object that is still shown after it exists, or the watch has fallen silent.
   bool removing_workload(const api::Workload& workload) const;
-  bool removing_job(const jobs::GenericJob& job) const;
+  /// For how long yet; zero when it does not count as gone.
+  Duration removing_job_for(const jobs::GenericJob& job) const;
+  bool removing_job(const jobs::GenericJob& job) const {
+    return removing_job_for(job) > Duration(0);
+  }
   void removed_workload(const api::Workload& workload);
   /// The worker is asked to delete this object now. A request without an answer may arrive much
   /// later, so that nothing may be founded on the object from now on until it is gone.

@@ -430,7 +430,7 @@ Task<Status> Dispatcher::reconcile(api::ObjectKey key) {
   foreign_.expire(deps_.local.clock.steady());
   dispatch::GroupView group =
       dispatch::read_group(deps_.local.objects(), workers_, foreign_, key, now, config_.plan);
-  complete(key, &group);
+  complete(key, now, &group);
   const bool held = group.local.evicted && group.local.quota_reserved;
   if (held && config_.on_stopped && !dispatch::may_still_run(group, now, config_.plan)) {
     config_.on_stopped(key);
@@ -461,8 +461,8 @@ void Dispatcher::look_at_foreign(const api::ObjectKey& key, const dispatch::Grou
   if (end) queue_.add_after(key, *end - deps_.local.clock.steady());
 }
 
-void Dispatcher::complete(const api::ObjectKey& key, dispatch::GroupView* group) {
-  const TimePoint now = deps_.local.clock.now();
+/// `now` is the moment of the plan, also when reading took a while: what ends now has ended.
+void Dispatcher::complete(const api::ObjectKey& key, TimePoint now, dispatch::GroupView* group) {
   dispatch::LocalView& local = group->local;
   local.certainty = certainty_on_hub(deps_.local, key);
   add_leading(now, &local);

@@ -148,7 +148,7 @@ class Dispatcher {
   void note(const api::ObjectKey& key, bool warning, std::string message);
   void look_at_foreign(const api::ObjectKey& key, const dispatch::GroupView& group);
   /// Adds what is certain, and what only this process knows, to the picture.
-  void complete(const api::ObjectKey& key, dispatch::GroupView* group);
+  void complete(const api::ObjectKey& key, TimePoint now, dispatch::GroupView* group);
   /// Says once where an object cannot be decoded, so that nothing is done for the workload.
   void tell_unreadable(const api::ObjectKey& key, const dispatch::GroupView& group);
 

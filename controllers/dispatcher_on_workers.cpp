@@ -54,6 +54,8 @@ Task<Status> remove_object(std::shared_ptr<clusters::RemoteCluster> worker, jobs
   kube::DeleteOptions options;
   options.uid = object->metadata().uid;
   options.propagation_policy = "Background";
+  const jobs::JobId id = jobs::id_of(*object);
+  const jobs::JobPtr before = worker->jobs.get(id);
   worker->job_removal_begins(*object);
   const Status done =
       co_await worker->client.remove(object->kind().resource(), object->metadata().key(), options);
@@ -62,6 +64,8 @@ Task<Status> remove_object(std::shared_ptr<clusters::RemoteCluster> worker, jobs
     co_return done.error().within("removing job on " + worker->name());
   }
   worker->removed_job(*object);
+  // A watch that has fallen silent does not say so.
+  if (!done) worker->jobs.observe_absent(id, before);
   co_return ok();
 }
 
@@ -106,6 +110,7 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::RemoveRemote action) 
     co_return done.error().within("removing copy on " + action.cluster);
   }
   worker->removed_workload(*copy);
+  if (!done) worker->workloads.observe_absent(key, copy);
   co_return ok();
 }
 

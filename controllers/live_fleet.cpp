@@ -77,6 +77,7 @@ void read_parts(const clusters::RemoteCluster& remote, dispatch::WorkerView* wor
   worker->job_unmarked = std::all_of(
       all.begin(), all.end(), [](const auto& one) { return hub_mark(one->metadata()).empty(); });
   for (const jobs::JobPtr& one : all) {
+    worker->removing_job_for = std::max(worker->removing_job_for, remote.removing_job_for(*one));
     if (!worker->job_removal_asked) worker->job_removal_asked = remote.job_removal_asked(*one);
   }
 }

@@ -18,6 +18,9 @@ Footing footing_of(const api::Workload& workload) {
     footing.reserved_at = quota->last_transition_time;
   }
   footing.cluster_name = status.cluster_name.value_or("");
+  for (const api::AdmissionCheckState& check : status.admission_checks) {
+    footing.checks.emplace_back(check.name, check.state);
+  }
   return footing;
 }
 

@@ -4,6 +4,8 @@
 #include "lib/base/clock.h"
 
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace regatta::dispatch {
 
@@ -19,6 +21,8 @@ struct Footing {
   bool finished = false;
   TimePoint reserved_at{};  ///< another reservation is another attempt
   std::string cluster_name;
+  /// By name. A check that is there again and Pending, after the queue was without it, may refuse.
+  std::vector<std::pair<std::string, api::CheckState>> checks;
 
   friend bool operator==(const Footing&, const Footing&) = default;
 };

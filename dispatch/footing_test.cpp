@@ -13,6 +13,8 @@ Json raced() {
     "metadata": {"name": "w", "namespace": "team", "uid": "u", "resourceVersion": "5"},
     "spec": {"podSets": []},
     "status": {"nominatedClusterNames": ["east"],
+      "admissionChecks": [{"name": "mk", "state": "Pending", "message": "",
+        "lastTransitionTime": "2026-01-01T00:00:00Z"}],
       "conditions": [{"type": "QuotaReserved", "status": "True", "reason": "QuotaReserved",
         "message": "", "lastTransitionTime": "2026-01-01T00:00:00Z"}]}})");
 }
@@ -31,6 +33,8 @@ TEST(Footing, IsLostWithEveryChangeThatMakesAPlanWrong) {
            R"({"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z"}})",
            R"({"status": {"conditions": []}})",
            R"({"status": {"clusterName": "east"}})",
+           R"({"status": {"admissionChecks": [{"name": "other", "state": "Pending"}]}})",
+           R"({"status": {"admissionChecks": [{"name": "mk", "state": "Retry"}]}})",
            R"({"status": {"conditions": [{"type": "QuotaReserved", "status": "True",
              "reason": "QuotaReserved", "lastTransitionTime": "2026-01-01T00:00:09Z"}]}})",
            R"({"status": {"conditions": [{"type": "QuotaReserved", "status": "True",
@@ -48,6 +52,9 @@ TEST(Footing, StaysWhereOtherThingsChange) {
   const Footing planned = after("{}");
   EXPECT_EQ(after(R"({"metadata": {"resourceVersion": "6", "labels": {"a": "b"}}})"), planned);
   EXPECT_EQ(after(R"({"status": {"nominatedClusterNames": ["west"]}})"), planned);
+  EXPECT_EQ(after(R"({"status": {"admissionChecks": [{"name": "mk", "state": "Pending",
+      "message": "another"}]}})"),
+            planned);
 }
 
 }  // namespace

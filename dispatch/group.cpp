@@ -232,6 +232,7 @@ ClusterView read_cluster(const WorkerView& worker, const api::Workload* local,
   if (worker.job) {
     view.job = RemoteJob::ours;
     view.job_deleting = is_deleting(*worker.job) || worker.removing_job;
+    view.job_removed_for = worker.removing_job_for;
     if (view.job_deleting) view.job_deleting_since = deleting_since(worker.job);
     view.job_removal_asked = worker.job_removal_asked;
     view.job_ended = has_ended(*worker.job);

@@ -33,13 +33,14 @@ class ForeignJobs {
 struct WorkerView {
   bool connected = false;  ///< reads and writes work, and what follows is complete
   std::optional<TimePoint> lost_since;
-  bool kind_served = true;     ///< its API serves the kind of the job
-  jobs::WorkloadPtr copy;      ///< null when the worker has none
-  bool removing_copy = false;  ///< we deleted it; the watch has not shown that yet
-  bool removal_begun = false;  ///< we asked for it; the answer may be lost
-  jobs::JobPtr job;            ///< our job for the workload; null when the worker has none
-  bool job_unmarked = false;   ///< no part of it says which hub has sent it
-  bool removing_job = false;   ///< all of it
+  bool kind_served = true;       ///< its API serves the kind of the job
+  jobs::WorkloadPtr copy;        ///< null when the worker has none
+  bool removing_copy = false;    ///< we deleted it; the watch has not shown that yet
+  bool removal_begun = false;    ///< we asked for it; the answer may be lost
+  jobs::JobPtr job;              ///< our job for the workload; null when the worker has none
+  bool job_unmarked = false;     ///< no part of it says which hub has sent it
+  bool removing_job = false;     ///< all of it
+  Duration removing_job_for{0};  ///< how long yet that counts, of any part of it
   std::optional<TimePoint> job_removal_asked;  ///< since when it, or a part, is to be deleted
   bool job_shared = false;                     ///< it runs for other Workloads of the hub, too
   bool other_slice = false;    ///< the elastic job runs under another slice than this Workload

@@ -244,6 +244,9 @@ bool may_run_on(const ClusterView& v) {
 /// remove copies that never ran.
 Plan wind_down(const GroupView& g, TimePoint now, const PlanConfig& config) {
   Plan plan;
+  if (const Duration left = hearing_left(g, now, config); left > Duration(0)) {
+    look_again(&plan, left);
+  }
   for (const auto& [name, v] : g.clusters) {
     const bool unseen = may_run_unseen_on(g, name, v);
     if (!v.connected) {
@@ -761,6 +764,9 @@ Plan plan(const GroupView& g, TimePoint now, const PlanConfig& config) {
     // First, because a turn ends at the removal of a Job, which may be what is told.
     if (telling.state) out.actions.insert(out.actions.begin(), *telling.state);
     if (telling.look_again) look_again(&out, *telling.look_again);
+  }
+  for (const auto& [name, v] : g.clusters) {
+    if (v.job_removed_for > Duration(0)) look_again(&out, v.job_removed_for);
   }
   for (Action& action : out.actions) {
     auto* check = std::get_if<SetCheck>(&action);

@@ -162,6 +162,9 @@ struct ClusterView {
   std::optional<RemoteCopy> copy;
   RemoteJob job = RemoteJob::absent;
   bool job_deleting = false;
+  /// The worker has removed the Job, and its watch does not say so yet. When that has lasted for so
+  /// long, the worker is asked again, because the watch may have fallen silent.
+  Duration job_removed_for{0};
   bool job_ended = false;   ///< the remote Job's own status says so
   bool job_active = false;  ///< the remote Job's status counts running pods
   /// The remote Job was started and then stopped, and has no running pods left. A Job that is shown

@@ -348,6 +348,12 @@ INSTANTIATE_TEST_SUITE_P(
              "check Retry (Admitting remote lost)"},
         Case{"a_copy_that_is_gone_is_given_up_at_once", Given{"a"}.won("a"),
              "check Retry (Admitting remote no longer exists)"},
+        Case{"a_job_that_is_removed_and_shown_is_looked_at_again",
+             Given{"a", "b"}.won("a").admitted("a", 9s).job("b").with([](Given& g) {
+               g.clusters["b"].job_deleting = true;
+               g.clusters["b"].job_removed_for = 3s;
+             }),
+             "look again in 3s"},
         Case{"the_job_of_a_copy_that_is_gone_goes_too", Given{"a"}.won("a").job("a"),
              "remove job and copy on a, check Retry (Admitting remote no longer exists)"},
         Case{"a_cluster_that_left_the_config_is_cleaned_and_given_up",
@@ -711,6 +717,9 @@ TEST(MayStillRun, ANewLeaderWaitsForTheWorkersThatItHasNotHeardOf) {
   EXPECT_EQ(planned(leading_for(9s, false)), "release job");
   EXPECT_FALSE(holds(leading_for(10s, true)));
   EXPECT_EQ(planned(leading_for(10s, true)), "release job");
+  Given stopped = leading_for(9s, true);
+  stopped.local.job_active = false;
+  EXPECT_EQ(planned(stopped), "look again in 1s") << "no event comes when the ten seconds are over";
 }
 
 Given deleted(Certainty certainty) {

@@ -197,6 +197,26 @@ TEST_F(BadWorkers, OneThatDoesNotAnswerARemovalKeepsNothingFromTheHub) {
   until("nothing is left", [&] { return all_jobs() == 0; }, 2min);
 }
 
+// Two more requests tell that the job is gone. The watch is found to be dead only minutes later.
+TEST_F(BadWorkers, OneWhoseWatchIsSilentDoesNotKeepARemovedJobFromTheNextWinner) {
+  network_.faults("east").concerns = [](const net::HttpRequest& request) {
+    return request.method == "GET" && request.target.find("/jobs?") != std::string::npos;
+  };
+  start();
+  stop_all_but_east();
+  settle();
+  submit(1);
+  until("runs", [&] { return jobs_on("east") == 1; });
+  settle();
+  network_.faults("east").half_open_watch = 1;
+  ASSERT_TRUE(worker("west").patch(api::ClusterQueue::resource, api::ObjectKey("cq"),
+                                   R"({"spec":{"stopPolicy":"None"}})"));
+  ASSERT_TRUE(cluster_.patch(api::MultiKueueConfig::resource, api::ObjectKey("all"),
+                             R"({"spec":{"clusters":["north","west"]}})"));
+  until("it is removed", [&] { return jobs_on("east") == 0; });
+  until("it runs elsewhere", [&] { return jobs_on("west") == 1; }, 8s);
+}
+
 TEST_F(BadWorkers, FailuresOfAnEarlierAttemptAreNoReasonToEndTheNext) {
   manager::CoreConfig hub;
   hub.dispatch.plan.worker_lost_timeout = 60s;

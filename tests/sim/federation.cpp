@@ -80,6 +80,7 @@ struct Federation {
     // A watch that fell silent is dead after three minutes.
     expected.sees_within = 4min;
     expected.pools = scenario.has(Trouble::job_kinds);
+    expected.refusals = scenario.has(Trouble::refusals) || scenario.has(Trouble::lasting_refusals);
     expected.fenced = scenario.has(Trouble::standby) || scenario.has(Trouble::pauses);
     if (!scenario.liar.empty()) expected.lying.insert(scenario.liar);
     for (const auto& [hub, list] : scenario.jobs) {

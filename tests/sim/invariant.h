@@ -25,6 +25,8 @@ struct Expectations {
   bool pools = false;
   /// A process that was overtaken by another leader sends no writes.
   bool fenced = false;
+  /// Workers refuse to create Jobs for some time.
+  bool refusals = false;
 };
 
 class Invariant {

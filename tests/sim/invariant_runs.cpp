@@ -38,9 +38,18 @@ class NoNeedlessStop final : public Invariant {
     again(run);
     orderly(run);
     listed(run);
+    in_time(run);
   }
 
  private:
+  /// The Job is created soon after its worker was recorded.
+  void in_time(const Run& run) const {
+    if (expected_.refusals || run.created < run.recorded + 15s) return;
+    if (!undisturbed(history_, run, run.recorded - 1s)) return;
+    history_.violated("the job of " + run.workload + " comes to " + run.worker +
+                      " long after that worker was recorded");
+  }
+
   /// A Job does not go on for long on a worker that is no longer listed.
   void listed(const Run& run) const {
     const auto since = history_.unlisted_since(run.hub, run.worker);
@@ -64,7 +73,7 @@ class NoNeedlessStop final : public Invariant {
       if (fact.at < run.recorded || fact.what == "a user edits its Workload") continue;
       if (!evicted) return;
       if (fact.at < run.began + 2s || !undisturbed(history_, run, fact.at - 1s)) return;
-      if (run.end == Run::End::ended && run.over > fact.at + 5s) {
+      if (run.end == Run::End::ended && run.over > fact.at + 5s && own_watches_work(run, fact.at)) {
         history_.violated(run.workload + " goes on for long on " + run.worker + " although " +
                           fact.what);
       }
@@ -74,6 +83,15 @@ class NoNeedlessStop final : public Invariant {
       }
       return;
     }
+  }
+
+  /// A watch of either manager's own server that an earlier disturbance has silenced is found out.
+  bool own_watches_work(const Run& run, SteadyPoint since) const {
+    for (const std::string& cluster : {run.hub, run.worker}) {
+      const auto heard = history_.hears_since(cluster, cluster);
+      if (!heard || *heard >= since) return false;
+    }
+    return true;
   }
 
   /// A way to a worker that fails for half of the grace may seem lost for all of it, because what
