@@ -110,6 +110,17 @@ void removes_the_winner(SimOptions* options) {
     plan->actions.insert(plan->actions.begin(), dispatch::RemoveRemote{found->first, true});
   });
 }
+/// As if another worker's removal had to be answered first.
+void creates_jobs_late(SimOptions* options) {
+  options->planner = [](const GroupView& g, TimePoint now, const PlanConfig& config) {
+    Plan plan = dispatch::plan(g, now, config);
+    if (g.local.cluster_name.empty() || now < g.local.check_since + 30s) {
+      drop<dispatch::CreateJob>(&plan);
+      plan.look_again = std::min(plan.look_again.value_or(1s), Duration(1s));
+    }
+    return plan;
+  };
+}
 void has_no_grace(SimOptions* options) {
   grace(options, 0ms);
 }
@@ -401,6 +412,7 @@ const Mutant mutants[] = {
     {"gives_quota_back_at_once", gives_quota_back_at_once, {deactivation, preemption}, 10},
     {"gives_quota_of_pods_back", gives_quota_back_at_once, {deactivation, pods}, 10},
     {"removes_the_winner", removes_the_winner, plain, 1},
+    {"creates_jobs_late", creates_jobs_late, plain, 1},
     {"has_no_grace", has_no_grace, {partitions}, 60},
     {"waits_for_ever", waits_for_ever, {losses}, 40},
     {"believes_the_record", believes_the_record, users, 5},
