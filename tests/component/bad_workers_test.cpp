@@ -21,11 +21,21 @@ class BadWorkers : public Federation {
     manager_->requests.clear();
     manager_->remote_requests.clear();
   }
+  /// Workers that are lost for longer are given up.
+  void start_with_grace(Duration grace) {
+    manager::CoreConfig hub;
+    hub.dispatch.plan.worker_lost_timeout = grace;
+    start(std::move(hub));
+  }
   void stop_all_but_east() {
     for (const char* name : {"north", "west"}) {
       ASSERT_TRUE(workers_.at(name).cluster->patch(
           api::ClusterQueue::resource, api::ObjectKey("cq"), R"({"spec":{"stopPolicy":"Hold"}})"));
     }
+  }
+  void let_admit(const std::string& name) {
+    ASSERT_TRUE(worker(name).patch(api::ClusterQueue::resource, api::ObjectKey("cq"),
+                                   R"({"spec":{"stopPolicy":"None"}})"));
   }
   /// Writes to that plural in the namespace of the jobs.
   static auto posts_to(const std::string& plural) {
@@ -98,8 +108,7 @@ TEST_F(BadWorkers, OneThatMayStillCreateAJobKeepsItFromTheNextWinner) {
   network_.faults("east").hang_before = 1;
   submit(1);
   until("recorded", [&] { return recorded_on("east") == 1; });
-  ASSERT_TRUE(workers_.at("west").cluster->patch(api::ClusterQueue::resource, api::ObjectKey("cq"),
-                                                 R"({"spec":{"stopPolicy":"None"}})"));
+  let_admit("west");
   ASSERT_TRUE(cluster_.patch(api::MultiKueueConfig::resource, api::ObjectKey("all"),
                              R"({"spec":{"clusters":["north","west"]}})"));
   settle(9s);
@@ -166,17 +175,14 @@ TEST_F(BadWorkers, OneThatKeepsAJobIsTold) {
 
 // What an earlier attempt has left there is no business of the worker that runs the job now.
 TEST_F(BadWorkers, OneThatDoesNotAnswerARemovalKeepsNothingFromTheHub) {
-  manager::CoreConfig hub;
-  hub.dispatch.plan.worker_lost_timeout = 60s;
-  start(std::move(hub));
+  start_with_grace(60s);
   stop_all_but_east();
   settle();
   apply(lasting_job_yaml("j0", 300));
   until("runs", [&] { return jobs_on("east") == 1; });
   settle();
   cut("east", "1");
-  ASSERT_TRUE(worker("north").patch(api::ClusterQueue::resource, api::ObjectKey("cq"),
-                                    R"({"spec":{"stopPolicy":"None"}})"));
+  let_admit("north");
   until("runs elsewhere", [&] { return jobs_on("north") == 1; }, 2min);
   settle();
   keep_jobs("east");
@@ -209,8 +215,7 @@ TEST_F(BadWorkers, OneWhoseWatchIsSilentDoesNotKeepARemovedJobFromTheNextWinner)
   until("runs", [&] { return jobs_on("east") == 1; });
   settle();
   network_.faults("east").half_open_watch = 1;
-  ASSERT_TRUE(worker("west").patch(api::ClusterQueue::resource, api::ObjectKey("cq"),
-                                   R"({"spec":{"stopPolicy":"None"}})"));
+  let_admit("west");
   ASSERT_TRUE(cluster_.patch(api::MultiKueueConfig::resource, api::ObjectKey("all"),
                              R"({"spec":{"clusters":["north","west"]}})"));
   until("it is removed", [&] { return jobs_on("east") == 0; });
@@ -218,9 +223,7 @@ TEST_F(BadWorkers, OneWhoseWatchIsSilentDoesNotKeepARemovedJobFromTheNextWinner)
 }
 
 TEST_F(BadWorkers, FailuresOfAnEarlierAttemptAreNoReasonToEndTheNext) {
-  manager::CoreConfig hub;
-  hub.dispatch.plan.worker_lost_timeout = 60s;
-  start(std::move(hub));
+  start_with_grace(60s);
   stop_all_but_east();
   settle();
   network_.faults("east").concerns = posts_to("jobs");
@@ -299,9 +302,7 @@ TEST_F(BadWorkers, OneThatCannotBeReachedIsNoticedByTheFirstRequest) {
 }
 
 TEST_F(BadWorkers, OneThatComesAndGoesUsesUpItsGrace) {
-  manager::CoreConfig hub;
-  hub.dispatch.plan.worker_lost_timeout = 120s;
-  start(std::move(hub));
+  start_with_grace(120s);
   submit(1);
   until("runs", [&] { return all_jobs() == 1; });
   settle();
@@ -317,9 +318,7 @@ TEST_F(BadWorkers, OneThatComesAndGoesUsesUpItsGrace) {
 }
 
 TEST_F(BadWorkers, WhatOneHasSinceItCameBackHasItsWholeGrace) {
-  manager::CoreConfig hub;
-  hub.dispatch.plan.worker_lost_timeout = 120s;
-  start(std::move(hub));
+  start_with_grace(120s);
   stop_all_but_east();
   settle();
   submit(1);
