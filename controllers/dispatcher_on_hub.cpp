@@ -154,19 +154,18 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::CopyJobStatus action)
     }
     copied_[key] = here;
   }
-  // How a Job ended is made up only when it is gone, or stopped although its copy ended, and only a
-  // connected worker tells that.
+  // How a Job ended is made up only when it is gone, or does not run although its copy ended, and
+  // only a connected worker tells that.
   const bool ended = theirs && dispatch::has_ended(*theirs);
-  const bool lost =
-      theirs && !theirs->composed() && dispatch::told_to_stop(*theirs) && !theirs->active();
-  const bool last = theirs ? ended || lost : deps_.fleet.find(action.cluster)->ready();
+  const bool rests = theirs && dispatch::rests(*theirs);
+  const bool last = theirs ? ended || rests : deps_.fleet.find(action.cluster)->ready();
   if (action.final && !last) {
     co_return Error(Errc::conflict, "the last status of the job is not known yet");
   }
   for (const dispatch::JobPart& part : dispatch::parts_of(job, theirs)) {
     if (!part.local) continue;
     const auto change = [&](const jobs::GenericJob& mine) -> std::optional<Json> {
-      if (part.remote && (ended || !action.final)) {
+      if (part.remote && (ended || !action.final || part.remote->finished())) {
         const bool alone = !job->composed();
         Json patch =
             alone ? dispatch::news_of(mine, *part.remote) : mine.status_patch(*part.remote);

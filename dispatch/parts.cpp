@@ -114,4 +114,10 @@ bool told_to_stop(const GenericJob& job) {
   return (job.suspended() || job.stopping()) && job.metadata().generation > 1;
 }
 
+bool rests(const GenericJob& job) {
+  if (job.active() || job.serving()) return false;
+  return job.composed() ? job.suspended() && !told_to_stop(job)
+                        : job.suspended() || told_to_stop(job);
+}
+
 }  // namespace regatta::dispatch

@@ -44,5 +44,9 @@ bool has_ended(const jobs::GenericJob& job);
 bool is_deleting(const jobs::GenericJob& job);
 /// It was started, and then told to stop.
 bool told_to_stop(const jobs::GenericJob& job);
+/// No pod of the job runs and none will before the job is started (again): it was stopped, or is
+/// shown as it was created. A group of which members are being deleted has yet to tell how these
+/// ended, and what serves never rests.
+bool rests(const jobs::GenericJob& job);
 
 }  // namespace regatta::dispatch

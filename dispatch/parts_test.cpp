@@ -13,7 +13,8 @@ using jobs::JobPtr;
 using Names = std::vector<std::string>;
 
 constexpr const char* waits = "{}";
-constexpr const char* runs = R"({"status": {"phase": "Running"}})";
+constexpr const char* runs =
+    R"({"spec": {"schedulingGates": null}, "status": {"phase": "Running"}})";
 constexpr const char* ended = R"({"status": {"phase": "Succeeded"}})";
 constexpr const char* going = R"({"metadata": {"deletionTimestamp": "2026-01-01T10:00:00Z"}})";
 constexpr const char* made_for_another =
@@ -140,12 +141,33 @@ TEST(Parts, AGroupStopsWhenSomeOfItGoAndIsGoneWhenAllDo) {
   EXPECT_TRUE(told_to_stop(*pod("p", waits))) << "an object that was started before";
 }
 
+TEST(Parts, AJobRestsWhenNoneOfItsPodsRunsOrIsGoing) {
+  EXPECT_TRUE(rests(*pod("p", waits)));
+  EXPECT_FALSE(rests(*pod("p", runs)));
+  EXPECT_TRUE(rests(*group({{"a", waits}, {"b", ended}})));
+  EXPECT_FALSE(rests(*group({{"a", waits}, {"b", runs}})));
+  EXPECT_FALSE(rests(*group({{"a", waits}, {"b", going}}))) << "how it ended is not known yet";
+  const auto job = [](bool suspend, int generation) {
+    return jobs::all_kinds()
+        .find("batch", "Job")
+        ->decode({{"metadata", {{"name", "j"}, {"generation", generation}}},
+                  {"spec", {{"suspend", suspend}}}},
+                 nullptr)
+        .value();
+  };
+  EXPECT_TRUE(rests(*job(true, 1))) << "as it was created";
+  EXPECT_TRUE(rests(*job(true, 3))) << "stopped";
+  EXPECT_FALSE(rests(*job(false, 2)));
+}
+
 TEST(Parts, WhatServesIsNeverToldToStop) {
   const jobs::JobKinds kinds = jobs::all_kinds();
   const Json changed = Json::parse(R"({"metadata": {"name": "s", "generation": 3}})");
   for (const char* group : {"apps", "leaderworkerset.x-k8s.io"}) {
     const char* kind = group == std::string("apps") ? "StatefulSet" : "LeaderWorkerSet";
-    EXPECT_FALSE(told_to_stop(*kinds.find(group, kind)->decode(changed, nullptr).value())) << kind;
+    const jobs::JobPtr serving = kinds.find(group, kind)->decode(changed, nullptr).value();
+    EXPECT_FALSE(told_to_stop(*serving)) << kind;
+    EXPECT_FALSE(rests(*serving)) << kind;
   }
 }
 

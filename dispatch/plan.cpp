@@ -114,10 +114,11 @@ Plan finish_with(Plan plan, const std::string& name, const ClusterView& v, TimeP
                  const PlanConfig& config) {
   const Finish& finish = *v.copy->finished;
   const Duration left = finish.at + config.tell_after - now;
-  if (awaits_last_status(v) && (!v.job_stopped || left > Duration(0))) {
+  const bool rests = v.job_stopped || v.job_unstarted;
+  if (awaits_last_status(v) && (!rests || left > Duration(0))) {
     // The watch of the Jobs will show the status; but a server that went back to an older state has
     // lost it, and the Job, which its Workload does not let run again, never has another one.
-    if (v.job_stopped) look_again(&plan, left);
+    if (rests) look_again(&plan, left);
     return plan;
   }
   const bool ended = !holds_job(v) || v.job_ended || awaits_last_status(v);

@@ -170,7 +170,9 @@ struct ClusterView {
   /// The remote Job was started and then stopped, and has no running pods left. A Job that is shown
   /// as it was created may have been started since.
   bool job_stopped = false;
-  /// The same, and pods are left.
+  /// It is shown as it was created: suspended, without pods, and never started.
+  bool job_unstarted = false;
+  /// The same as `job_stopped`, and pods are left.
   bool job_stopping = false;
   /// The Job bears no mark of a hub. So another manager of this hub has sent it, as Kueue's, which
   /// sends the Job before it records the cluster.

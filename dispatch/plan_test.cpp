@@ -1103,21 +1103,25 @@ TEST(Plan, AnEvictedSliceLeavesTheJobToTheSliceUnderWhichItRuns) {
   EXPECT_FALSE(may_still_run(stopped, now, PlanConfig{}));
 }
 
-TEST(Plan, AStoppedJobWhoseCopyFinishedHasNoLastStatusToWaitFor) {
-  const auto finished = [](Duration ago, bool stopped) {
+TEST(Plan, AJobThatRestsWhileItsCopyFinishedHasNoLastStatusToWaitFor) {
+  const auto finished = [](Duration ago, bool ClusterView::* rests) {
     return Given{"a"}.won("a").ended("a").with([&](Given& g) {
       g.clusters["a"].copy->finished->at = now - ago;
       g.clusters["a"].job_ended = false;
-      g.clusters["a"].job_stopped = stopped;
+      if (rests) g.clusters["a"].*rests = true;
     });
   };
   const auto step = [](const GroupView& g) { return describe(plan(g, now, PlanConfig{})); };
-  EXPECT_EQ(step(finished(10s, false)), "look again in 50s") << "then it is told";
-  EXPECT_EQ(step(finished(10s, true)), "look again in 50s") << "the watch may be behind";
-  EXPECT_EQ(step(finished(2min, true)),
-            "copy final status from a, finish Succeeded (Job finished)");
-  EXPECT_EQ(step(Given{finished(2min, true)}.evicted(false)),
-            "copy final status from a, finish Succeeded (Job finished)");
+  EXPECT_EQ(step(finished(10s, nullptr)), "look again in 50s") << "then it is told";
+  EXPECT_EQ(step(finished(2min, nullptr)).substr(0, 25), "tell WaitingForLastStatus")
+      << "it runs, and will end";
+  for (const auto rests : {&ClusterView::job_stopped, &ClusterView::job_unstarted}) {
+    EXPECT_EQ(step(finished(10s, rests)), "look again in 50s") << "the watch may be behind";
+    EXPECT_EQ(step(finished(2min, rests)),
+              "copy final status from a, finish Succeeded (Job finished)");
+    EXPECT_EQ(step(Given{finished(2min, rests)}.evicted(false)),
+              "copy final status from a, finish Succeeded (Job finished)");
+  }
 }
 
 TEST(Plan, APlacementNominatesWhateverTheDispatcherIs) {

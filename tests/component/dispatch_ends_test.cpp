@@ -219,6 +219,23 @@ TEST_F(DispatchEnds, AJobThatIsShownAsItWasCreatedMayHaveStarted) {
   EXPECT_EQ(held_by("east"), "workloads 0, jobs 0");
 }
 
+/// As if the worker's API server had been restored, and a write of its last manager had come after
+/// that: the Job will not start again, because its Workload is Finished.
+TEST_F(DispatchEnds, AnEndThatTheWorkersJobHasLostIsToldByItsWorkload) {
+  start_all({"east"});
+  workers_.at("east").manager.reset();
+  apply(remote_job_yaml("j", 1));
+  until("asked", [&] { return held_by("east") == "workloads 1, jobs 0"; });
+  add_condition("east", "QuotaReserved");
+  add_condition("east", "Admitted");
+  until("sent", [&] { return held_by("east") == "workloads 1, jobs 1"; });
+  add_condition(worker("east"), "Finished", "Succeeded");
+  EXPECT_EQ(condition_of("j", "Finished"), "") << "the watch of the jobs may be behind";
+  until("told", [&] { return condition_of("j", "Finished").starts_with("True"); }, 2min);
+  EXPECT_TRUE(api::is_true(job("j").status.conditions, "Complete"));
+  until("cleaned up", [&] { return held_by("east") == "workloads 0, jobs 0"; });
+}
+
 /// A worker that lies makes a Job of its own and claims its end, while no manager runs on the hub.
 class DispatchLies : public DispatchEnds {
  protected:
