@@ -258,10 +258,17 @@ void History::read_configuration() {
   }
 }
 
+bool History::knows_token(const std::string& hub, const std::string& worker) const {
+  if (!refused_.contains({hub, worker})) return true;
+  const auto hears = hears_since(hub, hub);
+  return hears && *hears <= now();
+}
+
 void History::look() {
   if (std::exchange(configuration_changed_, false)) read_configuration();
   for (auto& [ends, link] : links_) {
-    const bool sound = link.configured && link.faults->sound();
+    const bool sound = link.configured && link.faults->sound() &&
+                       (ends.first == ends.second || knows_token(ends.first, ends.second));
     if (sound == link.sound) continue;
     if (sound) link.cuts.emplace_back(link.since, now());
     link.sound = sound;

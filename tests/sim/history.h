@@ -190,6 +190,9 @@ class History {
   void hub_job(const Changed& c);
   void hub_configuration(const Changed& c);
   void read_configuration();
+  /// The hub has the token that its Secret for the worker holds, or one that is as good: it learns
+  /// of a new one from its own API server.
+  bool knows_token(const std::string& hub, const std::string& worker) const;
   void read_runs(const std::string& worker);
   void read_records(const std::string& hub, std::map<std::string, Record>* records);
   void worker_workload(const Changed& c);
