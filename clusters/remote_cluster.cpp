@@ -147,7 +147,10 @@ void RemoteCluster::start(TaskScope& scope) {
     if (was != is && !stopped_ && on_elastic) on_elastic(id);
     const api::ObjectMeta& metadata = after ? after->metadata() : before->metadata();
     const bool gone = before && (!after || before->metadata().uid != metadata.uid);
-    if (gone) job_removals_.erase(before->metadata().uid);
+    if (gone) {
+      job_removals_.erase(before->metadata().uid);
+      jobs_read_.erase(before->metadata().uid);
+    }
     if (stopped_ || !on_workload || only_serves_on(before, after)) return;
     std::vector<std::string> names = jobs::workloads_of_copy(after ? *after : *before);
     if (before && after) {
@@ -363,9 +366,17 @@ template <class Cache, class Key, class Decode>
 Task<Status> RemoteCluster::confirm_in(Cache& cache, api::ResourceInfo resource,
                                        api::ObjectKey name, Key key, Decode decode) {
   if (cache.get(key) || cache.absence(key) != kube::Absence::unseen) co_return ok();
+  co_return co_await read_into(cache, std::move(resource), std::move(name), std::move(key),
+                               std::move(decode));
+}
+
+template <class Cache, class Key, class Decode>
+Task<Status> RemoteCluster::read_into(Cache& cache, api::ResourceInfo resource, api::ObjectKey name,
+                                      Key key, Decode decode) {
+  const auto before = cache.get(key);
   auto text = co_await client.get_raw(resource, name);
   if (!text && text.error().code() == Errc::not_found) {
-    cache.observe_absent(key, nullptr);
+    cache.observe_absent(key, before);
     co_return ok();
   }
   if (!text) {
@@ -376,7 +387,7 @@ Task<Status> RemoteCluster::confirm_in(Cache& cache, api::ResourceInfo resource,
   if (!found) {
     cache.observe_unreadable(key, found.error());
   } else if (!is_ours(kube::metadata_of(**found))) {
-    cache.observe_absent(key, nullptr);
+    cache.observe_absent(key, before);
   } else {
     cache.observe(std::move(*found));
     if (cache.get(key)) co_return ok();
@@ -405,6 +416,27 @@ Task<Status> RemoteCluster::confirm(api::ObjectKey workload, std::vector<jobs::J
     done = co_await confirm_in(jobs, one.kind->resource(), one.key, one, decode);
   }
   co_return done;
+}
+
+Task<Status> RemoteCluster::read_anew(std::vector<jobs::JobId> objects) {
+  for (const jobs::JobId& one : objects) {
+    const auto decode = [this, &one](std::string text) {
+      auto found = jobs.decode(*one.kind, std::move(text));
+      const jobs::JobPtr shown = jobs.get(one);
+      if (found && shown && shown->metadata().uid == (*found)->metadata().uid) {
+        jobs_read_[shown->metadata().uid] = (*found)->metadata().resource_version;
+      }
+      return found;
+    };
+    const Status done = co_await read_into(jobs, one.kind->resource(), one.key, one, decode);
+    if (!done) co_return done;
+  }
+  co_return ok();
+}
+
+bool RemoteCluster::was_read(const jobs::GenericJob& job) const {
+  const auto found = jobs_read_.find(job.metadata().uid);
+  return found != jobs_read_.end() && found->second == job.metadata().resource_version;
 }
 
 bool RemoteCluster::is_ours(const api::ObjectMeta& metadata) const {

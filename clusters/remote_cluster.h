@@ -114,6 +114,10 @@ class RemoteCluster : public std::enable_shared_from_this<RemoteCluster> {
   /// Reads the copy of a Workload, and the objects of its job if there is to be one, as far as the
   /// caches lack them, and tells the caches what the worker has.
   Task<Status> confirm(api::ObjectKey workload, std::vector<jobs::JobId> objects);
+  /// Reads these objects of a job although the cache has them: its watch may have fallen silent.
+  Task<Status> read_anew(std::vector<jobs::JobId> objects);
+  /// The worker has answered read_anew() with this very version.
+  bool was_read(const jobs::GenericJob& job) const;
 
   /// Objects that we deleted and that the watch still shows. They count as gone for a short while
   /// only. An object that is still shown after it exists, or the watch has fallen silent.
@@ -150,6 +154,10 @@ class RemoteCluster : public std::enable_shared_from_this<RemoteCluster> {
   template <class Cache, class Key, class Decode>
   Task<Status> confirm_in(Cache& cache, api::ResourceInfo resource, api::ObjectKey name, Key key,
                           Decode decode);
+  /// Reads one object, and tells `cache`.
+  template <class Cache, class Key, class Decode>
+  Task<Status> read_into(Cache& cache, api::ResourceInfo resource, api::ObjectKey name, Key key,
+                         Decode decode);
   Task<Result<bool>> answers();
   void doubt(const Error& error);
   Task<> wait_stopped();
@@ -173,6 +181,7 @@ class RemoteCluster : public std::enable_shared_from_this<RemoteCluster> {
     SteadyPoint believed_until = SteadyPoint::min();  ///< until when the job counts as gone
   };
   std::map<std::string, JobRemoval> job_removals_;  ///< by uid
+  std::map<std::string, std::string> jobs_read_;    ///< resourceVersions that were read, by uid
   Wakeup stopping_;
 };
 

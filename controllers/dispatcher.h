@@ -90,6 +90,7 @@ class Dispatcher {
   Task<Status> run(api::ObjectKey key, dispatch::RemoveStrays action);
   Task<Status> run(api::ObjectKey key, dispatch::CopyJobStatus action);
   Task<Status> run(api::ObjectKey key, dispatch::ReleaseJob action);
+  Task<Status> run(api::ObjectKey key, dispatch::EndJob action);
   Task<Status> run(api::ObjectKey key, dispatch::DeactivateRemote action);
   Task<Status> run(api::ObjectKey key, dispatch::FinishLocal action);
   Task<Status> run(api::ObjectKey key, dispatch::Confirm action);

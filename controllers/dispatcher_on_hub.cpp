@@ -3,6 +3,7 @@
 #include "dispatch/objects.h"
 #include "dispatch/parts.h"
 #include "dispatch/ranking.h"
+#include "jobs/composed_job.h"
 #include "lib/api/codec.h"
 #include "lib/api/names.h"
 #include "lib/api/own_names.h"
@@ -16,6 +17,15 @@ namespace {
 /// How often the status of a running Job is copied.
 constexpr Duration status_interval{1000};
 constexpr const char* changed_meanwhile = "the workload changed meanwhile";
+
+/// What ends `mine` as that Workload ended; nullopt when it has not.
+std::optional<Json> end_told_by(const api::Workload& workload, const jobs::GenericJob& mine,
+                                TimePoint now) {
+  const api::Condition* end =
+      api::find_condition(workload.status.conditions, api::conditions::finished);
+  if (!end) return std::nullopt;
+  return mine.final_patch(end->reason == api::reasons::succeeded, end->message, now);
+}
 
 }  // namespace
 
@@ -155,7 +165,7 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::CopyJobStatus action)
     copied_[key] = here;
   }
   // How a Job ended is made up only when it is gone, or does not run although its copy ended, and
-  // only a connected worker tells that.
+  // only a connected worker tells that. The plan has asked the worker for it.
   const bool ended = theirs && dispatch::has_ended(*theirs);
   const bool rests = theirs && dispatch::rests(*theirs);
   const bool last = theirs ? ended || rests : deps_.fleet.find(action.cluster)->ready();
@@ -173,12 +183,7 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::CopyJobStatus action)
         const bool untold = action.final && mine.waits_on_hub() && !mine.finished();
         if (!patch.empty() || !untold) return patch;
       }
-      if (!action.final) return std::nullopt;
-      const api::Workload& telling = copy ? *copy : *workload;
-      const api::Condition* end =
-          api::find_condition(telling.status.conditions, api::conditions::finished);
-      if (!end) return std::nullopt;
-      return mine.final_patch(end->reason == api::reasons::succeeded, end->message, now);
+      return action.final ? end_told_by(copy ? *copy : *workload, mine, now) : std::nullopt;
     };
     const Status done = co_await write_job(key, part.local, change);
     if (!done && done.error().code() != Errc::not_found) co_return done;
@@ -193,6 +198,21 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::ReleaseJob) {
     return std::optional<Json>(mine.release_patch());
   };
   co_return co_await write_job(key, job, change);
+}
+
+Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::EndJob) {
+  const auto workload = deps_.local.workloads.get(key);
+  const jobs::JobPtr job = workload ? owner_of(key) : nullptr;
+  if (!job) co_return ok();
+  const TimePoint now = deps_.local.clock.now();
+  for (const jobs::JobPtr& one : jobs::objects_of(job)) {
+    const auto change = [&](const jobs::GenericJob& mine) {
+      return mine.finished() ? std::nullopt : end_told_by(*workload, mine, now);
+    };
+    const Status done = co_await write_job(key, one, change);
+    if (!done && done.error().code() != Errc::not_found) co_return done;
+  }
+  co_return ok();
 }
 
 Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::FinishLocal action) {

@@ -367,6 +367,7 @@ Task<Status> Dispatcher::run(api::ObjectKey key, dispatch::Confirm action) {
   if (const jobs::JobPtr job = owner_of(key)) {
     for (const jobs::JobPtr& one : jobs::objects_of(job)) objects.push_back(jobs::id_of(*one));
   }
+  if (action.job_anew) co_return co_await worker->read_anew(std::move(objects));
   co_return co_await worker->confirm(key, std::move(objects));
 }
 

@@ -74,6 +74,8 @@ void read_parts(const clusters::RemoteCluster& remote, dispatch::WorkerView* wor
   const std::vector<jobs::JobPtr> all = jobs::objects_of(worker->job);
   worker->removing_job = std::all_of(
       all.begin(), all.end(), [&](const jobs::JobPtr& one) { return remote.removing_job(*one); });
+  worker->job_read = std::all_of(all.begin(), all.end(),
+                                 [&](const jobs::JobPtr& one) { return remote.was_read(*one); });
   worker->job_unmarked = std::all_of(
       all.begin(), all.end(), [](const auto& one) { return hub_mark(one->metadata()).empty(); });
   for (const jobs::JobPtr& one : all) {

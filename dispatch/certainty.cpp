@@ -22,6 +22,7 @@ struct Grounds {
   /// The recorded cluster is the only one that may run the Job.
   Places operator()(const SetCheck&) const { return {hub, local.cluster_name}; }
   Places operator()(const ReleaseJob&) const { return {hub, local.cluster_name}; }
+  Places operator()(const EndJob&) const { return {hub, local.cluster_name}; }
   Places operator()(const FinishLocal&) const { return {hub}; }
   /// A Job that the worker lacks has no last status, and one is made up.
   Places operator()(const CopyJobStatus& a) const {

@@ -250,6 +250,7 @@ ClusterView read_cluster(const WorkerView& worker, const api::Workload* local,
     view.job_stopped = told_to_stop(*worker.job) && !view.job_active;
     view.job_stopping = told_to_stop(*worker.job) && view.job_active;
     view.job_unstarted = worker.job->suspended() && !told_to_stop(*worker.job) && !view.job_active;
+    view.job_read = worker.job_read;
     view.job_news = has_news(job, worker.job);
   }
   return view;

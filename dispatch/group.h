@@ -42,7 +42,8 @@ struct WorkerView {
   bool removing_job = false;     ///< all of it
   Duration removing_job_for{0};  ///< how long yet that counts, of any part of it
   std::optional<TimePoint> job_removal_asked;  ///< since when it, or a part, is to be deleted
-  bool job_shared = false;                     ///< it runs for other Workloads of the hub, too
+  bool job_read = false;       ///< the worker was asked for it, and has this version of all of it
+  bool job_shared = false;     ///< it runs for other Workloads of the hub, too
   bool other_slice = false;    ///< the elastic job runs under another slice than this Workload
   bool named_is_over = false;  ///< the same, and that one is over on the hub
   bool handed_over = false;    ///< it runs under this slice, and is to be given to a later one

@@ -10,6 +10,7 @@ struct Waits {
   bool operator()(const CopyJobStatus& a) const { return of(a.cluster); }
   /// These tell what has become of the Job on its host.
   bool operator()(const FinishLocal&) const { return of(host); }
+  bool operator()(const EndJob&) const { return of(host); }
   bool operator()(const SetCheck&) const { return of(host); }
   bool operator()(const TellState&) const { return of(host); }
   bool operator()(const RecordWinner& a) const { return a.cluster != host || of(host); }

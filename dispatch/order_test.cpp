@@ -48,6 +48,7 @@ TEST(Order, WhatStartsOrReleasesAJobWaitsForAllThatAreBeingStopped) {
   EXPECT_TRUE(waits_for(RecordWinner{"east", "admitted"}, on_west, hosted("")));
   EXPECT_TRUE(waits_for(RunOnHub{}, on_west, hosted("")));
   EXPECT_TRUE(waits_for(ReleaseJob{}, on_west, hosted("east"))) << "it may run on west";
+  EXPECT_FALSE(waits_for(EndJob{}, on_west, hosted("east"))) << "it ran on east";
   EXPECT_TRUE(waits_for(FinishLocal{"Succeeded", ""}, on_west, hosted("")))
       << "of an evicted workload whose host is not remembered";
   EXPECT_TRUE(waits_for(SetNominated{{"east"}}, on_west, hosted("")));

@@ -113,12 +113,18 @@ bool awaits_last_status(const ClusterView& v) {
 Plan finish_with(Plan plan, const std::string& name, const ClusterView& v, TimePoint now,
                  const PlanConfig& config) {
   const Finish& finish = *v.copy->finished;
-  const Duration left = finish.at + config.tell_after - now;
   const bool rests = v.job_stopped || v.job_unstarted;
-  if (awaits_last_status(v) && (!rests || left > Duration(0))) {
-    // The watch of the Jobs will show the status; but a server that went back to an older state has
-    // lost it, and the Job, which its Workload does not let run again, never has another one.
-    if (rests) look_again(&plan, left);
+  if (awaits_last_status(v) && !(rests && v.job_read)) {
+    // The watch of the Jobs will show it, unless it has fallen silent; but a server that went back
+    // to an older state has lost it, and a Job that its Workload does not let run never has another
+    // one. The server is asked before it is told that the status is waited for.
+    if (!rests) return plan;
+    const Duration left = finish.at + config.tell_after / 2 - now;
+    if (left > Duration(0)) {
+      look_again(&plan, left);
+    } else {
+      plan.actions.push_back(Confirm{name, true});
+    }
     return plan;
   }
   const bool ended = !holds_job(v) || v.job_ended || awaits_last_status(v);
@@ -181,17 +187,22 @@ void release_job(Plan* plan, const GroupView& g, TimePoint now, const PlanConfig
 }
 
 /// The Workload is Finished because its Job ended, and neither the hub's Job nor the worker has
-/// that end any more: their API servers went back to older states. What the Workload says is left.
+/// that end any more: their API servers went back to older states, or the worker has left the
+/// fleet. What the Workload says is left.
 void end_after_all(Plan* plan, const GroupView& g, TimePoint now, const PlanConfig& config) {
   if (!g.local.ended_at || !g.local.job_unended || g.local.deleted) return;
-  const auto found = g.clusters.find(g.local.cluster_name);
-  if (found == g.clusters.end() || !found->second.connected) return;
-  if (found->second.copy || found->second.job != RemoteJob::absent) return;
-  const Duration left = *g.local.ended_at + config.tell_after - now;
+  if (g.local.cluster_name.empty()) return;
+  Duration left = *g.local.ended_at + config.tell_after - now;
+  if (const auto found = g.clusters.find(g.local.cluster_name); found != g.clusters.end()) {
+    const ClusterView& v = found->second;
+    if (v.connected && (v.copy || v.job != RemoteJob::absent)) return;
+    // A lost worker may still tell it, and has its grace.
+    if (!v.connected) left = std::max(left, grace_left(g, v, now, config));
+  }
   if (left > Duration(0)) {
     look_again(plan, left);
   } else {
-    plan->actions.push_back(CopyJobStatus{found->first, true});
+    plan->actions.push_back(EndJob{});
   }
 }
 
@@ -822,6 +833,9 @@ std::string text(const CopyJobStatus& a) {
 std::string text(const ReleaseJob&) {
   return "release job";
 }
+std::string text(const EndJob&) {
+  return "end job as its workload ended";
+}
 std::string text(const DeactivateRemote& a) {
   return "deactivate on " + a.cluster + " (" + a.message + ")";
 }
@@ -832,7 +846,8 @@ std::string text(const FinishLocal& a) {
   return "finish " + a.reason + " (" + a.message + ")";
 }
 std::string text(const Confirm& a) {
-  return a.cluster.empty() ? "confirm on the hub" : "confirm on " + a.cluster;
+  if (a.cluster.empty()) return "confirm on the hub";
+  return (a.job_anew ? "read job anew on " : "confirm on ") + a.cluster;
 }
 
 }  // namespace

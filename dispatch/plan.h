@@ -172,6 +172,8 @@ struct ClusterView {
   bool job_stopped = false;
   /// It is shown as it was created: suspended, without pods, and never started.
   bool job_unstarted = false;
+  /// The worker was asked for the Job, and this is the version that it has.
+  bool job_read = false;
   /// The same as `job_stopped`, and pods are left.
   bool job_stopping = false;
   /// The Job bears no mark of a hub. So another manager of this hub has sent it, as Kueue's, which
@@ -341,6 +343,8 @@ struct CopyJobStatus {
 };
 /// Marks the hub's Job as having no running pods, when no worker is left that could report it.
 struct ReleaseJob {};
+/// Gives the hub's Job the end that its Workload has, when no worker is left that could report it.
+struct EndJob {};
 /// Asks the worker to stop the Job in an orderly way: DeactivationTarget on the remote Workload.
 struct DeactivateRemote {
   std::string cluster;
@@ -353,7 +357,8 @@ struct FinishLocal {
 /// Reads the Workload from the hub's API server, or, of a cluster, the copy and the Job that the
 /// cache lacks. Then the workload is planned anew.
 struct Confirm {
-  std::string cluster;  ///< empty: the hub
+  std::string cluster;    ///< empty: the hub
+  bool job_anew = false;  ///< the Job, although the cache has it: its watch may have fallen silent
 };
 /// Sets the condition Dispatched. Other actions set it too, in the write that they make anyway;
 /// this one is for what would not be told otherwise.
@@ -365,7 +370,7 @@ struct TellState {
 using Action =
     std::variant<RemoveRemote, CreateCopy, UpdateCopy, OpenGate, SetNominated, RecordWinner,
                  RunOnHub, SetCheck, CreateJob, UpdateJob, RemoveStrays, CopyJobStatus, ReleaseJob,
-                 DeactivateRemote, FinishLocal, Confirm, TellState>;
+                 EndJob, DeactivateRemote, FinishLocal, Confirm, TellState>;
 
 /// The actions are in order: each runs only after those before it succeeded, but requests to
 /// workers only hold up what depends on them, see waits_for(). Removals and copies that follow each

@@ -441,7 +441,12 @@ INSTANTIATE_TEST_SUITE_P(
                g.local.finished = g.local.job_unended = true;
                g.local.ended_at = now - 2min;
              }),
-             "copy final status from a"},
+             "end job as its workload ended"},
+        Case{"also_where_the_worker_has_left_the_fleet", Given{"b"}.won("a").with([](Given& g) {
+               g.local.finished = g.local.job_unended = true;
+               g.local.ended_at = now - 2min;
+             }),
+             "end job as its workload ended"},
         Case{"but_not_before_the_watch_had_its_time", Given{"a", "b"}.won("a").with([](Given& g) {
                g.local.finished = g.local.job_unended = true;
                g.local.ended_at = now - 20s;
@@ -454,11 +459,17 @@ INSTANTIATE_TEST_SUITE_P(
              }),
              "confirm on a"},
         Case{"nor_while_the_worker_is_lost",
-             Given{"a", "b"}.won("a").lost("a", 1h).with([](Given& g) {
+             Given{"a", "b"}.won("a").lost("a", 5min).with([](Given& g) {
                g.local.finished = g.local.job_unended = true;
                g.local.ended_at = now - 2min;
              }),
-             ""},
+             "look again in 600s"},
+        Case{"but_when_it_is_given_up",
+             Given{"a", "b"}.won("a").job("a").lost("a", 1h).with([](Given& g) {
+               g.local.finished = g.local.job_unended = true;
+               g.local.ended_at = now - 2min;
+             }),
+             "end job as its workload ended"},
         Case{"a_workload_that_ended_for_another_reason_ends_no_job",
              Given{"a", "b"}.won("a").with([](Given& g) {
                g.local.finished = g.local.job_unended = true;
@@ -1104,23 +1115,26 @@ TEST(Plan, AnEvictedSliceLeavesTheJobToTheSliceUnderWhichItRuns) {
 }
 
 TEST(Plan, AJobThatRestsWhileItsCopyFinishedHasNoLastStatusToWaitFor) {
-  const auto finished = [](Duration ago, bool ClusterView::* rests) {
+  const auto finished = [](Duration ago, bool ClusterView::* rests, bool read = false) {
     return Given{"a"}.won("a").ended("a").with([&](Given& g) {
-      g.clusters["a"].copy->finished->at = now - ago;
-      g.clusters["a"].job_ended = false;
-      if (rests) g.clusters["a"].*rests = true;
+      ClusterView& a = g.clusters["a"];
+      a.copy->finished->at = now - ago;
+      a.job_ended = false;
+      a.job_read = read;
+      if (rests) a.*rests = true;
     });
   };
   const auto step = [](const GroupView& g) { return describe(plan(g, now, PlanConfig{})); };
   EXPECT_EQ(step(finished(10s, nullptr)), "look again in 50s") << "then it is told";
-  EXPECT_EQ(step(finished(2min, nullptr)).substr(0, 25), "tell WaitingForLastStatus")
+  EXPECT_EQ(step(finished(2min, nullptr, true)).substr(0, 25), "tell WaitingForLastStatus")
       << "it runs, and will end";
+  const std::string told = "copy final status from a, finish Succeeded (Job finished)";
   for (const auto rests : {&ClusterView::job_stopped, &ClusterView::job_unstarted}) {
-    EXPECT_EQ(step(finished(10s, rests)), "look again in 50s") << "the watch may be behind";
-    EXPECT_EQ(step(finished(2min, rests)),
-              "copy final status from a, finish Succeeded (Job finished)");
-    EXPECT_EQ(step(Given{finished(2min, rests)}.evicted(false)),
-              "copy final status from a, finish Succeeded (Job finished)");
+    EXPECT_EQ(step(finished(10s, rests)), "look again in 20s") << "the watch may be behind";
+    EXPECT_EQ(step(finished(30s, rests)), "read job anew on a, look again in 30s")
+        << "it may have fallen silent";
+    EXPECT_EQ(step(finished(30s, rests, true)), told);
+    EXPECT_EQ(step(Given{finished(30s, rests, true)}.evicted(false)), told);
   }
 }
 

@@ -222,6 +222,28 @@ TEST_F(BadWorkers, OneWhoseWatchIsSilentDoesNotKeepARemovedJobFromTheNextWinner)
   until("it runs elsewhere", [&] { return jobs_on("west") == 1; }, 8s);
 }
 
+// The job is shown as it was created until then, as if its end had been lost there.
+TEST_F(BadWorkers, OneWhoseWatchIsSilentIsAskedHowAJobEnded) {
+  network_.faults("east").concerns = [](const net::HttpRequest& request) {
+    return request.method == "GET" && request.target.find("/jobs?") != std::string::npos;
+  };
+  start();
+  stop_all_but_east();
+  settle();
+  network_.faults("east").half_open_watch = 1;
+  apply(lasting_job_yaml("j0", 30));
+  const auto ended_there = [&] {
+    const auto copy = worker("east").get<api::Job>(key("j0"));
+    return copy && copy->status.succeeded == 1;
+  };
+  until("it ended", ended_there, 1min);
+  settle(10s);
+  EXPECT_EQ(job("j0").status.active, 0) << "the hub does not know that it ran";
+  EXPECT_EQ(condition_of("j0", "Finished"), "");
+  until("the hub says so", [&] { return condition_of("j0", "Finished") != ""; }, 70s);
+  EXPECT_EQ(job("j0").status.succeeded, 1);
+}
+
 TEST_F(BadWorkers, FailuresOfAnEarlierAttemptAreNoReasonToEndTheNext) {
   start_with_grace(60s);
   stop_all_but_east();

@@ -68,6 +68,17 @@ TEST_F(DispatchEnds, AnEndThatBothJobsHaveLostIsToldByTheWorkload) {
   until("told", [&] { return api::is_true(job("j").status.conditions, "Complete"); }, 2min);
 }
 
+TEST_F(DispatchEnds, AnEndThatAWorkerOutsideTheFleetKnewIsToldByTheWorkload) {
+  run_one();
+  manager_.reset();
+  add_condition(cluster_, "Finished", "Succeeded");
+  ASSERT_TRUE(cluster_.remove(api::MultiKueueCluster::resource, api::ObjectKey(host())));
+  start_manager();
+  settle(20s);
+  EXPECT_FALSE(api::is_true(job("j").status.conditions, "Complete")) << "it may be told yet";
+  until("told", [&] { return api::is_true(job("j").status.conditions, "Complete"); }, 2min);
+}
+
 TEST_F(DispatchEnds, OfTwoEndsThatAWorkerTellsThatOfTheJobCounts) {
   run_one();
   TestCluster& there = worker(host());
