@@ -78,7 +78,8 @@ class Growing:
         job["spec"]["completions"] = 50
         fed.submit(job)
         fed.wait_running("elastic", 60)
-        self.where = fed.winner_of("elastic")
+        # A hub of Kueue sends the job before it records the worker.
+        self.where = fed.wait_winner("elastic")
         self.worker = fed.workers[self.where]
         self.uid = self.job()["metadata"]["uid"]
 
