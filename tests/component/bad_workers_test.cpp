@@ -205,9 +205,7 @@ TEST_F(BadWorkers, OneThatDoesNotAnswerARemovalKeepsNothingFromTheHub) {
 
 // Two more requests tell that the job is gone. The watch is found to be dead only minutes later.
 TEST_F(BadWorkers, OneWhoseWatchIsSilentDoesNotKeepARemovedJobFromTheNextWinner) {
-  network_.faults("east").concerns = [](const net::HttpRequest& request) {
-    return request.method == "GET" && request.target.find("/jobs?") != std::string::npos;
-  };
+  network_.faults("east").concerns = follows_jobs;
   start();
   stop_all_but_east();
   settle();
@@ -224,9 +222,7 @@ TEST_F(BadWorkers, OneWhoseWatchIsSilentDoesNotKeepARemovedJobFromTheNextWinner)
 
 // The job is shown as it was created until then, as if its end had been lost there.
 TEST_F(BadWorkers, OneWhoseWatchIsSilentIsAskedHowAJobEnded) {
-  network_.faults("east").concerns = [](const net::HttpRequest& request) {
-    return request.method == "GET" && request.target.find("/jobs?") != std::string::npos;
-  };
+  network_.faults("east").concerns = follows_jobs;
   start();
   stop_all_but_east();
   settle();

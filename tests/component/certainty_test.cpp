@@ -294,9 +294,7 @@ TEST_F(Certainty, AWorkerThatAnswersAgainIsListedBeforeItIsReady) {
 class HiddenJob : public Certainty {
  protected:
   void run_it() {
-    network_.faults("east").concerns = [](const net::HttpRequest& request) {
-      return request.method == "GET" && request.target.find("/jobs?") != std::string::npos;
-    };
+    network_.faults("east").concerns = follows_jobs;
     start_all({"east"});
     network_.faults("east").half_open_watch = 1;
     network_.faults("east").delay_min = network_.faults("east").delay_max = 50ms;

@@ -47,6 +47,20 @@ class DispatchEnds : public Federation {
   void add_condition(const std::string& worker, const std::string& type) {
     add_condition(*workers_.at(worker).cluster, type);
   }
+  /// The only worker has the copy, and no manager any more.
+  void ask_east() {
+    start_all({"east"});
+    workers_.at("east").manager.reset();
+    apply(remote_job_yaml("j", 1));
+    until("asked", [&] { return held_by("east") == "workloads 1, jobs 0"; });
+  }
+  /// It has the Job, too, which is not started.
+  void send_to_east() {
+    ask_east();
+    add_condition("east", "QuotaReserved");
+    add_condition("east", "Admitted");
+    until("sent", [&] { return held_by("east") == "workloads 1, jobs 1"; });
+  }
   void die_while_evicting(const std::string& worker) {
     workers_.at(worker).manager.reset();
     add_condition(worker, "Evicted");
@@ -213,13 +227,7 @@ TEST_F(DispatchEnds, AJobThatADyingManagerDidNotStopIsRemovedAndRunsElsewhere) {
 
 /// The watch of the worker's Jobs may be behind its manager.
 TEST_F(DispatchEnds, AJobThatIsShownAsItWasCreatedMayHaveStarted) {
-  start_all({"east"});
-  workers_.at("east").manager.reset();
-  apply(remote_job_yaml("j", 1));
-  until("asked", [&] { return held_by("east") == "workloads 1, jobs 0"; });
-  add_condition("east", "QuotaReserved");
-  add_condition("east", "Admitted");
-  until("sent", [&] { return held_by("east") == "workloads 1, jobs 1"; });
+  send_to_east();
   ASSERT_TRUE(cluster_.patch(api::Workload::resource, workload_of("j")->metadata.key(),
                              R"({"spec":{"active":false}})"));
   settle(10min);
@@ -233,13 +241,7 @@ TEST_F(DispatchEnds, AJobThatIsShownAsItWasCreatedMayHaveStarted) {
 /// As if the worker's API server had been restored, and a write of its last manager had come after
 /// that: the Job will not start again, because its Workload is Finished.
 TEST_F(DispatchEnds, AnEndThatTheWorkersJobHasLostIsToldByItsWorkload) {
-  start_all({"east"});
-  workers_.at("east").manager.reset();
-  apply(remote_job_yaml("j", 1));
-  until("asked", [&] { return held_by("east") == "workloads 1, jobs 0"; });
-  add_condition("east", "QuotaReserved");
-  add_condition("east", "Admitted");
-  until("sent", [&] { return held_by("east") == "workloads 1, jobs 1"; });
+  send_to_east();
   add_condition(worker("east"), "Finished", "Succeeded");
   EXPECT_EQ(condition_of("j", "Finished"), "") << "the watch of the jobs may be behind";
   until("told", [&] { return condition_of("j", "Finished").starts_with("True"); }, 2min);
@@ -253,10 +255,7 @@ class DispatchLies : public DispatchEnds {
   /// The hub has evicted the Workload. The hub's Job counts a pod, so that it keeps its quota for a
   /// while.
   void evict_what_never_ran() {
-    start_all({"east"});
-    workers_.at("east").manager.reset();
-    apply(remote_job_yaml("j", 1));
-    until("asked", [&] { return held_by("east") == "workloads 1, jobs 0"; });
+    ask_east();
     manager_.reset();
     add_condition(cluster_, "Evicted");
     patch_job_status("j", R"({"status":{"active":1}})");

@@ -33,9 +33,7 @@ TEST_F(OneCluster, AWorkloadThatGoesIsMadeAgainForAJobThatTheServerHas) {
   apply(cluster_queue_yaml);
   apply(local_queue_yaml);
   manager_.emplace(cluster_, network_);
-  manager_->faults().concerns = [](const net::HttpRequest& request) {
-    return request.method == "GET" && request.target.find("/jobs?") != std::string::npos;
-  };
+  manager_->faults().concerns = follows_jobs;
   until("the manager has synced", [&] { return manager_->started(); });
   apply(job_yaml("gone", 8));
   apply(job_yaml("stays", 8));

@@ -84,6 +84,10 @@ spec: {clusterQueue: cq}
 )";
   }
   static api::ObjectKey key(const std::string& name) { return {"default", name}; }
+  /// It lists or watches Jobs.
+  static bool follows_jobs(const net::HttpRequest& request) {
+    return request.method == "GET" && request.target.find("/jobs?") != std::string::npos;
+  }
   api::Job job(const std::string& name) {
     auto found = cluster_.get<api::Job>(key(name));
     if (!found) ADD_FAILURE() << "no job " << name;

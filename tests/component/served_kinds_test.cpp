@@ -213,9 +213,7 @@ TEST_F(LateJobs, AreFoundAsSoonAsTheWorkerComesBack) {
   ASSERT_TRUE(worker("east").apply(late_job_yaml));
   until("lost", [&] { return member_condition("east").starts_with("False"); }, 10min);
   network_.faults("east").partitioned = false;
-  network_.faults("east").concerns = [](const net::HttpRequest& request) {
-    return request.method == "GET" && request.target.find("/jobs?") != std::string::npos;
-  };
+  network_.faults("east").concerns = follows_jobs;
   network_.faults("east").delay_min = network_.faults("east").delay_max = 500ms;
   const auto* member = manager_->core().fleet().find("east");
   until("back", [&] { return member->ready(); }, 2min);
