@@ -83,6 +83,7 @@ bool Fleet::may_exist(const std::string& cluster) const {
 
 bool Fleet::heard_all() const {
   if (heard_all_) return true;
+  if (!local_.multikueue_clusters.undecodable().empty()) return false;
   const auto clusters = local_.multikueue_clusters.list();
   heard_all_ = std::all_of(clusters.begin(), clusters.end(), [this](const auto& cluster) {
     const Member* member = find(cluster->metadata.name);

@@ -61,7 +61,8 @@ class Fleet {
   /// member yet.
   bool may_exist(const std::string& cluster) const;
   const std::map<std::string, Member>& members() const { return members_; }
-  /// Every worker was ready once since start(). Once true, it stays so.
+  /// Every worker was ready once since start(), and none is a MultiKueueCluster that cannot be
+  /// decoded. Once true, it stays so.
   bool heard_all() const;
   const Holders& holders() const { return holders_; }
 

@@ -231,7 +231,17 @@ void Dispatcher::enqueue_of(const std::set<std::string>& clusters) {
   for (const std::string& cluster : clusters) {
     for (const api::ObjectKey& key : workloads.keys_by_index(by_place, cluster)) queue_.add(key);
     const auto* member = deps_.fleet.find(cluster);
+    if (!member) enqueue_ended_on(cluster);
     if (member && member->ready()) enqueue_held(*member->remote);
+  }
+}
+
+/// The end of a job that only a worker knew is told by its Workload when that worker is gone.
+void Dispatcher::enqueue_ended_on(const std::string& cluster) {
+  for (const auto& workload : deps_.local.workloads.list()) {
+    const api::WorkloadStatus& status = workload->status;
+    const bool finished = api::is_true(status.conditions, api::conditions::finished);
+    if (finished && status.cluster_name == cluster) queue_.add(workload->metadata.key());
   }
 }
 

@@ -138,6 +138,7 @@ class Dispatcher {
   void enqueue_all();
   /// Plans those workloads again that the connection of these workers is news for.
   void enqueue_of(const std::set<std::string>& clusters);
+  void enqueue_ended_on(const std::string& cluster);
   void enqueue_held(const clusters::RemoteCluster& worker);
   Task<> follow_connections();
   void wake_followers(const jobs::WorkloadPtr& before, const jobs::WorkloadPtr& after);

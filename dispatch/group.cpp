@@ -247,9 +247,10 @@ ClusterView read_cluster(const WorkerView& worker, const api::Workload* local,
     view.job_under_other_slice = worker.other_slice;
     view.job_handed_over = worker.handed_over;
     view.job_active = worker.job->active();
-    view.job_stopped = told_to_stop(*worker.job) && !view.job_active;
-    view.job_stopping = told_to_stop(*worker.job) && view.job_active;
-    view.job_unstarted = worker.job->suspended() && !told_to_stop(*worker.job) && !view.job_active;
+    const bool told_to_stop = dispatch::told_to_stop(*worker.job);
+    view.job_stopped = told_to_stop && !view.job_active;
+    view.job_stopping = told_to_stop && view.job_active;
+    view.job_rests = rests(*worker.job);
     view.job_read = worker.job_read;
     view.job_news = has_news(job, worker.job);
   }

@@ -113,12 +113,11 @@ bool awaits_last_status(const ClusterView& v) {
 Plan finish_with(Plan plan, const std::string& name, const ClusterView& v, TimePoint now,
                  const PlanConfig& config) {
   const Finish& finish = *v.copy->finished;
-  const bool rests = v.job_stopped || v.job_unstarted;
-  if (awaits_last_status(v) && !(rests && v.job_read)) {
+  if (awaits_last_status(v) && !(v.job_rests && v.job_read)) {
     // The watch of the Jobs will show it, unless it has fallen silent; but a server that went back
     // to an older state has lost it, and a Job that its Workload does not let run never has another
     // one. The server is asked before it is told that the status is waited for.
-    if (!rests) return plan;
+    if (!v.job_rests) return plan;
     const Duration left = finish.at + config.tell_after / 2 - now;
     if (left > Duration(0)) {
       look_again(&plan, left);

@@ -170,8 +170,8 @@ struct ClusterView {
   /// The remote Job was started and then stopped, and has no running pods left. A Job that is shown
   /// as it was created may have been started since.
   bool job_stopped = false;
-  /// It is shown as it was created: suspended, without pods, and never started.
-  bool job_unstarted = false;
+  /// None of its pods runs or will: it was stopped, or is shown as it was created (parts.h).
+  bool job_rests = false;
   /// The worker was asked for the Job, and this is the version that it has.
   bool job_read = false;
   /// The same as `job_stopped`, and pods are left.

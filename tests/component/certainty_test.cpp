@@ -186,6 +186,7 @@ TEST_F(Certainty, AMultiKueueClusterThatCannotBeReadIsNotGone) {
   settle(5min);
   EXPECT_EQ(uid_on("east", "j"), uid);
   EXPECT_EQ(workload_of("j")->status.cluster_name, "east") << "it is not given up";
+  EXPECT_FALSE(manager_->core().fleet().heard_all()) << "it may have told something";
 }
 
 TEST_F(Certainty, AStandbyThatNeverSawAWorkloadLeavesItsJobAlone) {

@@ -93,6 +93,18 @@ TEST_F(DispatchEnds, AnEndThatAWorkerOutsideTheFleetKnewIsToldByTheWorkload) {
   until("told", [&] { return api::is_true(job("j").status.conditions, "Complete"); }, 2min);
 }
 
+TEST_F(DispatchEnds, AWorkerThatLeavesTheFleetIsNotWaitedForToTellAnEnd) {
+  run_one();
+  const std::string left = host();
+  network_.faults(left).partitioned = true;
+  until("lost", [&] { return !manager_->core().fleet().find(left)->ready(); }, 5min);
+  add_condition(cluster_, "Finished", "Succeeded");
+  settle(2min);
+  EXPECT_FALSE(api::is_true(job("j").status.conditions, "Complete")) << "it may come back";
+  ASSERT_TRUE(cluster_.remove(api::MultiKueueCluster::resource, api::ObjectKey(left)));
+  until("told", [&] { return api::is_true(job("j").status.conditions, "Complete"); }, 10s);
+}
+
 TEST_F(DispatchEnds, OfTwoEndsThatAWorkerTellsThatOfTheJobCounts) {
   run_one();
   TestCluster& there = worker(host());
