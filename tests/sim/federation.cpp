@@ -303,10 +303,10 @@ struct Federation {
         look();
         return false;
       });
-      // A silent watch is only detected after some minutes.
+      // A silent watch is only detected after some minutes. It may hide what came late, too.
       world.run_for(7min, [this] {
         look();
-        return queues_empty(history, expected);
+        return queues_empty(history, expected) && workers_clean(history, expected);
       });
       for (const auto& invariant : invariants) invariant->at_rest();
     }
