@@ -352,6 +352,7 @@ class Cycle {
     AdmittedWorkload& admitted = result->admitted.emplace_back();
     admitted.key = access_.workloads()[entry->id].key;
     admitted.uid = access_.workloads()[entry->id].uid;
+    admitted.generation = access_.workloads()[entry->id].generation;
     admitted.cluster_queue = queue.name;
     admitted.admission = to_api(*reservation, queue.name, access_.names(), access_.topologies());
     if (!queue.spec.admission_checks.empty()) {

@@ -25,6 +25,7 @@ namespace regatta::admission {
 struct AdmittedWorkload {
   api::ObjectKey key;
   std::string uid;
+  std::int64_t generation = 0;  ///< of the Workload that was decided on
   std::string cluster_queue;
   api::Admission admission;
   std::vector<std::string> checks;  ///< admission checks its flavors require, sorted

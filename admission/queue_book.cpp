@@ -231,12 +231,28 @@ QueueInfo* QueueBook::queue_for(const WorkloadEntry& entry) {
   return id == no_id ? nullptr : queues_[id].get();
 }
 
+void QueueBook::name_cohort(NodeId node) {
+  const auto found = cohorts_.find(forest_.node(node).name);
+  if (found != cohorts_.end() && found->second.exists) changes_.cohorts.insert(found->first);
+}
+
 /// The share of a Cohort changes with what is used below it.
 void QueueBook::name_cohorts_above(NodeId node, std::set<NodeId>* seen) {
   for (NodeId up = forest_.node(node).parent; up != no_node; up = forest_.node(up).parent) {
     if (!seen->insert(up).second) return;
-    const auto found = cohorts_.find(forest_.node(up).name);
-    if (found != cohorts_.end() && found->second.exists) changes_.cohorts.insert(found->first);
+    name_cohort(up);
+  }
+}
+
+/// One that has lost its last ClusterQueue has none through which it would be named.
+void QueueBook::name_cohorts_below(NodeId root) {
+  std::vector<NodeId> left{root};
+  while (!left.empty()) {
+    const NodeId node = left.back();
+    left.pop_back();
+    if (!forest_.node(node).is_queue) name_cohort(node);
+    const std::vector<NodeId>& below = forest_.node(node).child_cohorts;
+    left.insert(left.end(), below.begin(), below.end());
   }
 }
 
@@ -257,6 +273,7 @@ void QueueBook::settle() {
   for (const NodeId root : forest_.settle()) {
     if (!config_.fair_sharing) return;
     for (const NodeId node : forest_.queues_of_tree(root)) touch(queue(queue_of_node(node)));
+    name_cohorts_below(root);
   }
 }
 

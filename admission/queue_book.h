@@ -104,7 +104,9 @@ class QueueBook {
   void drop_unused_cohort(const std::string& name);
   std::vector<Quota> quotas_of(const std::vector<api::ResourceGroup>& groups);
   void set_node_queue(NodeId node, QueueId queue);
+  void name_cohort(NodeId node);
   void name_cohorts_above(NodeId node, std::set<NodeId>* seen);
+  void name_cohorts_below(NodeId root);
   void name_touched();
   void settle();
 

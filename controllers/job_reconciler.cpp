@@ -278,8 +278,19 @@ Task<Status> JobReconciler::run(JobPtr job, jobs::AdoptWorkload action) {
 }
 
 Task<Status> JobReconciler::run(JobPtr job, jobs::UpdateWorkload action) {
-  const auto wanted = [spec = action.spec](const api::Workload&) { return spec; };
+  // It may have got quota, for what it asked before, or a user may have changed it.
+  bool changed = false;
+  const auto wanted = [&](const api::Workload& stored) -> std::optional<api::WorkloadSpec> {
+    const api::Workload& planned = *action.workload;
+    changed = stored.metadata.generation != planned.metadata.generation ||
+              lifecycle::is_reserved(stored) != lifecycle::is_reserved(planned);
+    return changed ? std::nullopt : std::optional(action.spec);
+  };
   const Status done = co_await cluster_.update_spec(action.workload, wanted);
+  if (done && changed) {
+    co_return Error(Errc::conflict,
+                    "workload " + action.workload->metadata.key().str() + " changed meanwhile");
+  }
   if (done) note(*job, action);
   co_return done;
 }

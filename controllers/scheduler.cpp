@@ -202,7 +202,10 @@ Task<> Scheduler::reserve(admission::AdmittedWorkload admitted) {
   const TimePoint now = cluster_.clock.now();
   bool done = false;
   const auto wanted = [&](const api::Workload& workload) -> std::optional<api::WorkloadStatus> {
-    if (workload.metadata.uid != admitted.uid || !admission::is_admissible(workload)) return {};
+    // What asks for something else by now is decided on anew.
+    const bool same = workload.metadata.uid == admitted.uid &&
+                      workload.metadata.generation == admitted.generation;
+    if (!same || !admission::is_admissible(workload)) return {};
     done = true;
     api::WorkloadStatus status = lifecycle::reserve(
         workload, {admitted.admission, admitted.checks, config_.wait_for_pods_ready}, now);
@@ -265,7 +268,10 @@ Task<> Scheduler::preempt(admission::PreemptedWorkload preempted) {
   std::vector<lifecycle::Note> notes;
   const auto wanted = [&](const api::Workload& workload) -> std::optional<api::WorkloadStatus> {
     notes.clear();
-    if (workload.metadata.uid != preempted.uid || lifecycle::is_evicted(workload)) return {};
+    const bool wrong = workload.metadata.uid != preempted.uid ||
+                       !lifecycle::is_reserved(workload) || lifecycle::is_finished(workload) ||
+                       lifecycle::is_evicted(workload);
+    if (wrong) return {};
     lifecycle::StatusChange change = lifecycle::preempt(workload, preempted.reason, message, now);
     notes = std::move(change.notes);
     return std::move(change.status);
@@ -283,7 +289,7 @@ Task<> Scheduler::preempt(admission::PreemptedWorkload preempted) {
     changed();
     co_return;
   }
-  if (notes.empty()) {  // evicted already, or another Workload by now
+  if (notes.empty()) {  // evicted or finished already, or another Workload by now
     changed();
     co_return;
   }

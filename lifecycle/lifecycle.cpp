@@ -196,15 +196,14 @@ void reset_checks(Draft* d) {
   }
 }
 
-/// A check that became Retry after the workload was evicted, or after it lost its quota: no
-/// eviction is left that would reset it, and the scheduler never takes a workload with such a
-/// check.
+/// A check that became Retry after the workload lost its quota: no eviction is left that would
+/// reset it, and the scheduler never takes a workload with such a check.
 void reset_late_retry(Draft* d) {
   const auto& checks = d->status.admission_checks;
   const bool late = std::any_of(checks.begin(), checks.end(), [](const auto& check) {
     return check.state == api::CheckState::Retry;
   });
-  if (!late || holds_quota(d->status) || !says_evicted(d->status)) return;
+  if (!late || holds_quota(d->status)) return;
   if (const auto at = retry_at(d->status)) wait_until(d, seconds(*at));
   reset_checks(d);
 }
@@ -360,17 +359,22 @@ void limit_execution(Draft* d) {
       "exceeding the maximum execution time");
 }
 
+/// A rejection is final, and also counts when it comes after the quota was lost. True when there is
+/// one.
+bool obey_rejection(Draft* d) {
+  int count = 0;
+  const std::string list = list_checks(d->status, api::CheckState::Rejected, &count);
+  if (count == 0) return false;
+  const std::string message = checks_text("Rejected", list, count);
+  d->out.notes.push_back(
+      {true, std::string(api::events::admission_check_rejected), "Deactivated due to " + message});
+  set(d, conditions::deactivation_target, true, reasons::admission_check, message);
+  return true;
+}
+
 /// Checks a workload that holds quota for failed checks and stopped queues. True when that decides.
 bool guard_reservation(Draft* d, const LifecycleView& view) {
   int count = 0;
-  if (const std::string list = list_checks(d->status, api::CheckState::Rejected, &count);
-      count > 0) {
-    const std::string message = checks_text("Rejected", list, count);
-    d->out.notes.push_back({true, std::string(api::events::admission_check_rejected),
-                            "Deactivated due to " + message});
-    set(d, conditions::deactivation_target, true, reasons::admission_check, message);
-    return true;
-  }
   if (const std::string list = list_checks(d->status, api::CheckState::Retry, &count); count > 0) {
     if (const auto at = retry_at(d->status)) wait_until(d, seconds(*at));
     evict(d, reasons::admission_check, "Evicted due to " + checks_text("Retry", list, count));
@@ -492,6 +496,7 @@ void apply_rules(Draft* d, const LifecycleView& view, const LifecycleConfig& con
   if (sync && view.cluster_queue.exists) sync_checks(d, view.required_checks);
   // 7. Evicted and stopping: only the job can end this.
   if (reserved && says_evicted(w.status)) return;
+  if (obey_rejection(d)) return;
   if (reserved) {
     if (guard_reservation(d, view)) return;
   } else if (auto why = explain_pending(w, view, config)) {
