@@ -23,7 +23,8 @@ ClusterSelection::ClusterSelection(kube::Informer<api::MultiKueueConfig>& config
 
 ClusterSelection::Config ClusterSelection::config(const std::string& name) const {
   const auto found = selected_.find(name);
-  return found == selected_.end() ? configs_.get(api::ObjectKey(name)) : found->second.config;
+  if (found == selected_.end()) return configs_.get(api::ObjectKey(name));
+  return found->second.problem.empty() ? found->second.config : nullptr;
 }
 
 std::optional<std::string> ClusterSelection::problem(const std::string& name) const {

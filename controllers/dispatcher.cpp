@@ -4,6 +4,7 @@
 #include "dispatch/order.h"
 #include "dispatch/parts.h"
 #include "dispatch/ranking.h"
+#include "jobs/composed_job.h"
 #include "jobs/elastic.h"
 #include "jobs/read_job.h"
 #include "lib/api/names.h"
@@ -339,8 +340,9 @@ bool Dispatcher::may_still_run(const api::ObjectKey& key) const {
 void Dispatcher::add_leading(TimePoint now, dispatch::LocalView* local) const {
   // Jobs are looked at before start().
   const SteadyPoint steady = deps_.local.clock.steady();
-  local->leading_since = now - (steady - leading_since_.value_or(steady));
-  local->unheard = !deps_.fleet.heard_all();
+  const Duration leading = steady - leading_since_.value_or(steady);
+  local->leading_since = now - leading;
+  local->unheard = leading < config_.plan.hear_within && !deps_.fleet.heard_all();
 }
 
 Task<> Dispatcher::work() {
@@ -403,8 +405,13 @@ void Dispatcher::add_attempts(const api::ObjectKey& key, TimePoint now,
     if (moment - *asked >= WorkerRequests::silence) head_starts_.begin(key, "", *asked);
   }
   head_starts_.add_to(group, key, now, moment);
+  add_failed_reads(key, now, moment, group);
   // What failed in an earlier attempt is no reason to end the next one.
-  if (local.cluster_name.empty()) return requests_.forget(key, WorkerVerb::create_job);
+  if (local.cluster_name.empty()) {
+    requests_.forget(key, WorkerVerb::create_job);
+    if (!over) add_failed_copies(key, now, moment, group);
+    return;
+  }
   const auto host = group->clusters.find(local.cluster_name);
   if (host == group->clusters.end()) return;
   const auto* failed = requests_.failure(host->first, key, WorkerVerb::create_job);
@@ -417,6 +424,27 @@ void Dispatcher::add_attempts(const api::ObjectKey& key, TimePoint now,
   // A worker that fails for longer than it may be lost refuses the job, too.
   if (refuses(failed->error) || past >= config_.plan.worker_lost_timeout) {
     host->second.job_refused = failed->error.what();
+  }
+}
+
+void Dispatcher::add_failed_reads(const api::ObjectKey& key, TimePoint now, SteadyPoint moment,
+                                  dispatch::GroupView* group) const {
+  for (auto& [name, view] : group->clusters) {
+    const auto* failed = requests_.failure(name, key, WorkerVerb::read);
+    if (!failed) continue;
+    view.read_failing_since = now - (moment - failed->first);
+    view.read_failure = failed->error.what();
+  }
+}
+
+void Dispatcher::add_failed_copies(const api::ObjectKey& key, TimePoint now, SteadyPoint moment,
+                                   dispatch::GroupView* group) const {
+  for (auto& [name, view] : group->clusters) {
+    if (view.copy) continue;
+    const auto* failed = requests_.failure(name, key, WorkerVerb::create_copy);
+    if (!failed || failed->error.code() == Errc::conflict) continue;
+    view.copy_failing_since = now - (moment - failed->first);
+    view.copy_failure = failed->error.what();
   }
 }
 
@@ -539,7 +567,14 @@ void Dispatcher::add_brake(const api::ObjectKey& key, dispatch::GroupView* group
   if (!vanished && !unsent) return;
   for (auto& [name, view] : group->clusters) {
     const bool runs = view.job == dispatch::RemoteJob::ours && !view.job_ended;
-    if (vanished || runs) view.removals_held = watch_.holds_removals(name);
+    if (!vanished && !runs) continue;
+    const auto worker = remote(name);
+    const jobs::JobPtr job = runs && worker ? remote_job_of(*worker, key, deps_.local) : nullptr;
+    const auto parts = job ? jobs::objects_of(job) : std::vector<jobs::JobPtr>();
+    const bool lost = vanished || std::any_of(parts.begin(), parts.end(), [&](const auto& one) {
+                        return record_lost(deps_.local, *one, key);
+                      });
+    if (lost) view.removals_held = watch_.holds_removals(name);
   }
 }
 
@@ -590,7 +625,8 @@ Task<Status> Dispatcher::apply_one(api::ObjectKey key, dispatch::Action action) 
 }
 
 void Dispatcher::tell_unreadable(const api::ObjectKey& key, const dispatch::GroupView& group) {
-  const auto look = [&](const std::string& place, dispatch::Certainty certainty) {
+  const auto look = [&](const std::string& place, dispatch::Certainty certainty,
+                        const std::string& what) {
     if (certainty != dispatch::Certainty::unreadable) {
       if (!unreadable_.empty()) unreadable_.erase({key, place});
       return;
@@ -598,9 +634,6 @@ void Dispatcher::tell_unreadable(const api::ObjectKey& key, const dispatch::Grou
     // Nothing tells when such an object goes.
     queue_.add_after(key, next_look_at_unreadable);
     if (!unreadable_.insert({key, place}).second) return;
-    const std::string what =
-        place.empty() ? "The Workload or its admission check"
-                      : "The copy of the Workload or its job on worker cluster \"" + place + "\"";
     log_.error("cannot be read", {{"workload", key.str()}, {"cluster", place}});
     deps_.local.events.event(
         {api::Workload::resource.api_version(), "Workload", key.ns, key.name, "", ""},
@@ -609,8 +642,12 @@ void Dispatcher::tell_unreadable(const api::ObjectKey& key, const dispatch::Grou
             " cannot be read: nothing is removed or started for it until it can. A newer "
             "version of Kueue may have written it; the manager's log says which field it is");
   };
-  look("", group.local.certainty);
-  for (const auto& [name, cluster] : group.clusters) look(name, cluster.certainty);
+  look("", group.local.certainty, "The Workload or its admission check");
+  for (const auto& [name, cluster] : group.clusters) {
+    const char* what = cluster.unknown ? "The MultiKueueCluster of worker cluster \""
+                                       : "The copy of the Workload or its job on worker cluster \"";
+    look(name, cluster.certainty, what + name + "\"");
+  }
 }
 
 void Dispatcher::note(const api::ObjectKey& key, bool warning, std::string message) {

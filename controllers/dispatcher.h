@@ -111,6 +111,10 @@ class Dispatcher {
   void claim(const api::ObjectKey& key, const dispatch::Plan& todo);
   /// Plans workloads again that wait for room, a few at a time, when workers may have some.
   Task<> follow_room();
+  void add_failed_reads(const api::ObjectKey& key, TimePoint now, SteadyPoint moment,
+                        dispatch::GroupView* group) const;
+  void add_failed_copies(const api::ObjectKey& key, TimePoint now, SteadyPoint moment,
+                         dispatch::GroupView* group) const;
   void add_gates(const api::ObjectKey& key, dispatch::GroupView* group) const;
   bool on_footing(const api::ObjectKey& key, const api::Workload* workload) const;
 

@@ -4,6 +4,7 @@
 #include "jobs/composed_job.h"
 #include "jobs/elastic.h"
 #include "jobs/read_job.h"
+#include "lib/api/eviction_record.h"
 #include "lib/api/names.h"
 #include "lib/api/own_names.h"
 #include "lib/base/contains.h"
@@ -137,6 +138,12 @@ void read_objects(const clusters::RemoteCluster& remote, const clusters::LocalCl
   }
 }
 
+/// The cluster that is recorded, or that the eviction remembers; empty: none.
+std::string host_of(const api::Workload& workload) {
+  const api::WorkloadStatus& status = workload.status;
+  return status.cluster_name ? *status.cluster_name : api::evicted_from(status).value_or("");
+}
+
 /// When the Workload was sent to its recorded cluster, as far as that is known.
 TimePoint sent_at(const clusters::LocalCluster& hub, const api::Workload& workload) {
   const auto* check = dispatch::multikueue_check(hub.objects(), workload.status);
@@ -263,13 +270,16 @@ void LiveFleet::for_each_worker(const api::ObjectKey& workload,
   OnHub local{workload, workload.str(), hub_.workloads.get(workload), nullptr};
   if (local.workload) local.job = jobs::owner_of(hub_.objects(), *local.workload);
   std::set<std::string> holders = may_hold(fleet_, workload, local.job);
-  const auto recorded = local.workload ? local.workload->status.cluster_name : std::nullopt;
-  if (recorded) holders.insert(*recorded);
+  const std::string recorded = local.workload ? host_of(*local.workload) : "";
+  if (!recorded.empty()) holders.insert(recorded);
   const TimePoint sent = local.workload ? sent_at(hub_, *local.workload) : TimePoint::min();
   const auto look = [&](const std::string& name, bool holds) {
     const clusters::Fleet::Member* member = fleet_.find(name);
     dispatch::WorkerView worker;
+    worker.unknown = !member || !member->remote || !member->remote->workloads.has_synced();
     if (!member) {
+      const bool unreadable = hub_.multikueue_clusters.unreadable(api::ObjectKey(name));
+      if (unreadable) worker.certainty = Certainty::unreadable;
       if (recorded == name && fleet_.may_exist(name)) visit(name, worker);
       return;
     }

@@ -73,16 +73,17 @@ lifecycle::CheckView MultiKueueCheckController::view(const api::AdmissionCheck& 
                         parameters->api_group;
     return view;
   }
+  if (const auto problem = local_.selection.problem(parameters->name)) {
+    view.config_error = "annotation " + std::string(api::annotations::select_clusters) +
+                        " of MultiKueueConfig \"" + parameters->name + "\": " + *problem;
+    return view;
+  }
   const auto config = local_.selection.config(parameters->name);
   if (!config) {
     view.config_error = "MultiKueueConfig.kueue.x-k8s.io \"" + parameters->name + "\" not found";
     return view;
   }
   view.config_error = error_in_annotations(check, dispatcher_);
-  if (const auto problem = local_.selection.problem(parameters->name)) {
-    view.config_error = "annotation " + std::string(api::annotations::select_clusters) +
-                        " of MultiKueueConfig \"" + parameters->name + "\": " + *problem;
-  }
   if (!view.config_error.empty()) return view;
   view.clusters = config->spec.clusters;
   for (const std::string& name : view.clusters) {

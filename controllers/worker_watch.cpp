@@ -27,7 +27,8 @@ bool vanished(const clusters::LocalCluster& hub, const api::ObjectKey& workload)
          hub.workloads.absence(workload) != kube::Absence::deleted;
 }
 
-/// The hub has that Workload of the job, and no record that it was ever sent to a worker.
+}  // namespace
+
 bool record_lost(const clusters::LocalCluster& hub, const jobs::GenericJob& job,
                  const api::ObjectKey& key) {
   const auto workload = hub.workloads.get(key);
@@ -38,8 +39,6 @@ bool record_lost(const clusters::LocalCluster& hub, const jobs::GenericJob& job,
   return std::any_of(owners.begin(), owners.end(),
                      [&](const api::OwnerReference& one) { return one.uid == made_for; });
 }
-
-}  // namespace
 
 dispatch::RunningThere WorkerWatch::count(const clusters::RemoteCluster& worker) const {
   const HubIdentity identity(hub_, worker.name());

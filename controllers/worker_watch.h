@@ -9,6 +9,11 @@
 
 namespace regatta::controllers {
 
+/// The hub has the Workload of that Job of a worker, and no record that it was ever sent to one.
+/// Only a worker that was given a job knows the UID that its Job is to bear.
+bool record_lost(const clusters::LocalCluster& hub, const jobs::GenericJob& job,
+                 const api::ObjectKey& workload);
+
 /// Looks at all that a worker holds at once, and tells the operator by conditions of its
 /// MultiKueueCluster: whether removals are held (dispatch/brake.h), and whether another hub uses
 /// the same origin there.

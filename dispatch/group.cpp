@@ -197,6 +197,9 @@ RemoteCopy read_copy(const WorkerView& worker, const api::Workload* local) {
   view.deactivating = api::is_true(all, conditions::deactivation_target) ||
                       (local && local->spec.active && !copy.spec.active);
   view.of_another_life = worker.of_another_life;
+  view.unmarked =
+      local && copy.metadata.annotation(std::string(api::annotations::multikueue_origin_uid)) !=
+                   local->metadata.uid;
   const api::Condition* asked = api::find_condition(all, conditions::deactivation_target);
   if (asked && asked->status == api::ConditionStatus::True && copy.spec.active && !view.evicted) {
     view.stop_asked_at = asked->last_transition_time;
@@ -226,6 +229,7 @@ ClusterView read_cluster(const WorkerView& worker, const api::Workload* local,
   ClusterView view;
   view.connected = worker.connected;
   view.lost_since = worker.lost_since;
+  view.unknown = worker.unknown;
   view.kind_served = worker.kind_served;
   view.certainty = worker.certainty;
   if (worker.copy) view.copy = read_copy(worker, local);
@@ -527,9 +531,12 @@ GroupView read_group(const jobs::Lookup& hub, const FleetView& fleet, const Fore
     view.listed = roster ? roster->listed.contains(name) : listed.contains(name);
     // A config that is gone says nothing about the worker that runs the Job.
     if (group.local.config_missing) view.listed = name == group.local.cluster_name;
-    const bool holds =
-        view.copy || view.job == RemoteJob::ours || view.certainty == Certainty::unreadable;
-    if (!view.listed && !holds) return;
+    // Nor does a MultiKueueCluster that cannot be read, whose labels may select it.
+    const bool unreadable = view.certainty == Certainty::unreadable;
+    view.listed = view.listed || (view.unknown && unreadable);
+    const bool remembered = group.local.evicted_from == name;
+    const bool holds = view.copy || view.job == RemoteJob::ours || unreadable;
+    if (!view.listed && !holds && !remembered) return;
     const bool creates = workload && job && (view.job == RemoteJob::absent || view.job_incomplete);
     if (creates && !foreign.empty()) {
       const auto lacking = parts_to_create(job, worker.job, *workload);

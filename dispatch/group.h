@@ -33,6 +33,8 @@ class ForeignJobs {
 struct WorkerView {
   bool connected = false;  ///< reads and writes work, and what follows is complete
   std::optional<TimePoint> lost_since;
+  /// No list of what it has was ever read, so that nothing below says anything. Not connected.
+  bool unknown = false;
   bool kind_served = true;       ///< its API serves the kind of the job
   jobs::WorkloadPtr copy;        ///< null when the worker has none
   bool removing_copy = false;    ///< we deleted it; the watch has not shown that yet

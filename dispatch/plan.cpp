@@ -2,6 +2,7 @@
 
 #include "dispatch/ranking.h"
 #include "dispatch/telling.h"
+#include "lib/base/contains.h"
 #include "lib/base/fnv.h"
 #include "lib/base/human.h"
 #include "lib/base/joined.h"
@@ -20,10 +21,6 @@ std::uint64_t rank_of(const std::string& uid, const std::string& cluster) {
   std::uint64_t hash = fnv1a(cluster, fnv1a(uid));
   hash ^= hash >> 32;
   return hash * 0x9E3779B97F4A7C15ull;
-}
-
-bool contains(const std::vector<std::string>& names, const std::string& name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
 }
 
 /// The worker refused the job a short time ago.
@@ -146,6 +143,12 @@ bool may_report(const GroupView& g, const std::string& name, const ClusterView& 
   return v.listed || g.local.config_missing || g.local.check == CheckState::none;
 }
 
+/// What the worker runs may be what the hub's quota is for. A worker that was never chosen holds
+/// none with a Job that it keeps.
+bool may_be_evicted_from(const GroupView& g, const std::string& name) {
+  return g.local.evicted_from ? *g.local.evicted_from == name : !g.local.never_ran;
+}
+
 /// The worker's manager lets the Job run.
 bool copy_lets_run(const ClusterView& v) {
   if (!v.copy || v.copy->of_another_life) return false;
@@ -154,6 +157,7 @@ bool copy_lets_run(const ClusterView& v) {
 
 /// The worker may run the Job although the cache lacks it.
 bool may_run_unseen_on(const GroupView& g, const std::string& name, const ClusterView& v) {
+  if (v.unknown) return g.local.evicted_from == name;
   const bool unseen = !holds_job(v) && v.certainty != Certainty::certain;
   return unseen && may_report(g, name, v) && copy_lets_run(v);
 }
@@ -170,7 +174,7 @@ void release_job(Plan* plan, const GroupView& g, TimePoint now, const PlanConfig
   const bool held = std::any_of(g.clusters.begin(), g.clusters.end(), [&](const auto& entry) {
     const auto& [name, v] = entry;
     if (v.connected && may_run_unseen_on(g, name, v)) return true;
-    return may_hold_job(v) && !ended_in_vain(v);
+    return may_be_evicted_from(g, name) && may_hold_job(v) && !ended_in_vain(v);
   });
   if (!g.local.job_active || held) return;
   Duration grace = hearing_left(g, now, config);
@@ -250,6 +254,15 @@ bool may_run_on(const ClusterView& v) {
   return v.job_under_other_slice || copy_lets_run(v);
 }
 
+/// Its worker is about to stop the Job, or need not.
+bool is_stopping(const RemoteCopy& copy) {
+  return copy.evicted || copy.deactivating || copy.finished;
+}
+
+DeactivateRemote stop(const GroupView& g, const std::string& name) {
+  return {name, "Evicted on manager: " + g.local.evicted_message};
+}
+
 /// The workload is evicted on the hub, and keeps its quota there until the Job no longer runs
 /// anywhere. Stop the Job in an orderly way where it runs, copy the status that it stopped, and
 /// remove copies that never ran.
@@ -267,6 +280,8 @@ Plan wind_down(const GroupView& g, TimePoint now, const PlanConfig& config) {
     }
     if (unseen) {
       if (v.certainty == Certainty::unconfirmed) plan.actions.push_back(Confirm{name});
+      // A worker that does not let the hub read the Job may stop it all the same.
+      if (v.read_failing_since && !is_stopping(*v.copy)) plan.actions.push_back(stop(g, name));
       continue;
     }
     // The slice under which the Job runs there removes it, since no other one takes over any more.
@@ -296,9 +311,8 @@ Plan wind_down(const GroupView& g, TimePoint now, const PlanConfig& config) {
       continue;
     }
     if (unanswered) look_again(&plan, left);
-    if (!v.copy->evicted && !v.copy->deactivating && !v.copy->finished) {
-      plan.actions.push_back(
-          DeactivateRemote{name, "Evicted on manager: " + g.local.evicted_message});
+    if (!is_stopping(*v.copy)) {
+      plan.actions.push_back(stop(g, name));
     } else if (v.job_news && (counts || !v.job_ended)) {
       plan.actions.push_back(CopyJobStatus{name, false});
     }
@@ -508,7 +522,8 @@ std::optional<std::string> ended_there(const GroupView& g) {
   for (const auto& [name, v] : g.clusters) {
     const bool shown = v.connected && v.listed && v.copy && v.copy->finished && holds_job(v);
     if (shown && !v.copy->deleting && !v.job_deleting && v.copy->drift != Drift::other &&
-        !v.copy->of_another_life && v.job_ended && ended_by_job(v.copy->finished->reason)) {
+        !v.copy->of_another_life && !v.copy->unmarked && v.job_ended &&
+        ended_by_job(v.copy->finished->reason)) {
       return name;
     }
   }
@@ -739,7 +754,8 @@ bool may_still_run(const GroupView& g, TimePoint now, const PlanConfig& config) 
   if (hearing_left(g, now, config) > Duration(0)) return true;
   return std::any_of(g.clusters.begin(), g.clusters.end(), [&](const auto& entry) {
     const auto& [name, v] = entry;
-    if (!may_run_on(v) && !may_run_unseen_on(g, name, v)) return false;
+    const bool seen = may_run_on(v) && may_be_evicted_from(g, name);
+    if (!seen && !may_run_unseen_on(g, name, v)) return false;
     return v.connected || grace_left(g, v, now, config) > Duration(0);
   });
 }

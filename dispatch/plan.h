@@ -136,6 +136,8 @@ struct RemoteCopy {
   Drift drift = Drift::none;
   /// It, or the Job beside it, was made for another Workload or Job of the same name.
   bool of_another_life = false;
+  /// It does not bear the UID of the hub's Workload, which only a worker knows that was given it.
+  bool unmarked = false;
   bool deleting = false;
   /// The worker was asked to delete it, or may have been by an earlier process, and may still do
   /// so, however late: it cannot win any more.
@@ -159,6 +161,8 @@ struct ClusterView {
   bool kind_served = true;
   /// Since when the cluster is not connected.
   std::optional<TimePoint> lost_since;
+  /// No list of what the cluster has was ever read: it may have anything.
+  bool unknown = false;
   std::optional<RemoteCopy> copy;
   RemoteJob job = RemoteJob::absent;
   bool job_deleting = false;
@@ -200,6 +204,12 @@ struct ClusterView {
   bool removals_held = false;
   std::optional<TimePoint> job_deleting_since;  ///< by the worker's clock
   std::optional<TimePoint> job_removal_asked;   ///< since when the hub asks for its deletion
+  /// Since when attempts to read what the cache lacks have failed, and how the last one did.
+  std::optional<TimePoint> read_failing_since;
+  std::string read_failure;
+  /// Since when attempts to create the copy have failed, and how the last one did.
+  std::optional<TimePoint> copy_failing_since;
+  std::string copy_failure;
   /// Why the worker refuses to create the Job, now and for ever; empty when it does not.
   std::string job_refused;
   /// Since when attempts to create the Job have failed, and how the last one did.

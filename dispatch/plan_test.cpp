@@ -243,6 +243,11 @@ INSTANTIATE_TEST_SUITE_P(
              Given{"a"}.admitted("a", 9s).removal_begun("a"), "remove copy on a"},
         Case{"a_job_that_ended_on_a_worker_that_was_lost_is_not_run_again",
              Given{"a", "b"}.ended("a").admitted("b", 1s), "record winner a"},
+        Case{"nor_is_the_end_of_a_copy_believed_that_does_not_know_the_workload",
+             Given{"a", "b"}.ended("a").admitted("b", 1s).with([](Given& g) {
+               g.clusters["a"].copy->unmarked = true;
+             }),
+             "record winner b, remove job and copy on a"},
         Case{"an_end_without_the_status_of_its_job_is_none",
              Given{"a"}.ended("a").with([](Given& g) { g.clusters["a"].job_ended = false; }),
              "remove job and copy on a"},
@@ -515,8 +520,12 @@ INSTANTIATE_TEST_SUITE_P(
              "remove copy on b, copy status from a"},
         Case{"and_then_it_ends", Given{"a"}.won("a").check(CheckState::none).ended("a"),
              "copy final status from a, finish Succeeded (Job finished)"},
-        Case{"without_its_check_nothing_is_taken_back",
-             Given{"a"}.won("a").check(CheckState::none).lost("a", 1h), ""},
+        Case{"without_its_check_nothing_is_taken_back_and_that_is_told",
+             Given{"a"}.won("a").check(CheckState::none).lost("a", 1h),
+             "tell WorkerLost (Worker cluster \"a\" is lost, and the workload has no admission "
+             "check "
+             "of MultiKueue that would send it elsewhere; set spec.active to false and to true "
+             "again)"},
         Case{"its_eviction_stops_it_all_the_same",
              Given{"a"}
                  .won("a")
@@ -576,12 +585,12 @@ INSTANTIATE_TEST_SUITE_P(
              "remove job and copy on a"},
         Case{"nor_on_any_when_none_was_recorded",
              Given{"a"}.evicted(true).ended("a").with([](Given& g) { g.local.never_ran = true; }),
-             "remove job and copy on a"},
+             "remove job and copy on a, release job"},
         Case{"nor_on_one_that_is_listed_when_another_is_known_to_have_run_it",
              Given{"a", "b"}.evicted(true).ended("a").with([](Given& g) {
                g.local.evicted_from = "b";
              }),
-             "remove job and copy on a"},
+             "remove job and copy on a, release job"},
         Case{"the_one_that_ran_it_is_believed_though_it_is_not_listed_any_more",
              Given{"a"}.evicted(true).ended("a").with([](Given& g) {
                g.clusters["a"].listed = false;
@@ -711,6 +720,39 @@ TEST(MayStillRun, ALostWorkerHasItsGrace) {
   };
   EXPECT_TRUE(lost_for(14min));
   EXPECT_FALSE(lost_for(15min));
+}
+
+TEST(MayStillRun, AWorkerOfWhichNothingIsKnownHasItsGraceIfTheEvictionRemembersIt) {
+  const auto given = [](const std::string& from, Duration time) {
+    return Given{"a"}.evicted(true).from(from).lost("a", time).with([](Given& g) {
+      g.clusters["a"].unknown = true;
+      g.clusters["a"].listed = false;
+    });
+  };
+  EXPECT_TRUE(may_still_run(given("a", 14min), now, PlanConfig{}));
+  EXPECT_EQ(describe(plan(given("a", 14min), now, PlanConfig{})), "look again in 60s");
+  EXPECT_FALSE(may_still_run(given("a", 15min), now, PlanConfig{}));
+  EXPECT_EQ(describe(plan(given("a", 15min), now, PlanConfig{})), "release job");
+  EXPECT_FALSE(may_still_run(given("b", 14min), now, PlanConfig{})) << "it never had the job";
+}
+
+TEST(MayStillRun, AWorkerThatWasNeverChosenHoldsNoQuotaWithAJobThatItKeeps) {
+  const Given kept = Given{"a", "b"}.evicted(true).from("a").admitted("b", 1h).job("b");
+  EXPECT_FALSE(may_still_run(kept, now, PlanConfig{}));
+  EXPECT_EQ(describe(plan(kept, now, PlanConfig{})), "remove job and copy on b, release job");
+  Given unsent = Given{"b"}.evicted(true).admitted("b", 1h).job("b");
+  unsent.local.never_ran = true;
+  EXPECT_FALSE(may_still_run(unsent, now, PlanConfig{}));
+}
+
+TEST(Plan, AWorkerThatDoesNotLetTheHubReadTheJobIsAskedToStopIt) {
+  Given given = Given{"a"}.evicted(true).from("a").admitted("a", 1h);
+  given.clusters["a"].certainty = Certainty::unconfirmed;
+  EXPECT_EQ(describe(plan(given, now, PlanConfig{})), "confirm on a");
+  given.clusters["a"].read_failing_since = now - 5s;
+  EXPECT_EQ(describe(plan(given, now, PlanConfig{})),
+            "confirm on a, deactivate on a (Evicted on manager: Preempted to accommodate a "
+            "workload), look again in 55s");
 }
 
 TEST(MayStillRun, ANewLeaderWaitsForTheWorkersThatItHasNotHeardOf) {

@@ -3,6 +3,7 @@
 #include "dispatch/ranking.h"
 #include "lib/api/names.h"
 #include "lib/api/own_names.h"
+#include "lib/base/contains.h"
 #include "lib/base/joined.h"
 
 #include <algorithm>
@@ -62,6 +63,12 @@ std::optional<Trouble> stop_of(const GroupView& g) {
                          " was asked to stop the job; its manager does not answer",
                      *since};
     }
+    if (v.connected && v.copy && v.job == RemoteJob::absent && v.read_failing_since) {
+      return Trouble{reasons::waiting_for_stop,
+                     "Worker cluster " + quoted(name) +
+                         " does not let the hub read whether the job runs there: " + v.read_failure,
+                     *v.read_failing_since};
+    }
     if (v.connected && v.job == RemoteJob::ours && v.job_stopping) {
       return Trouble{reasons::waiting_for_stop,
                      "The job was stopped on worker cluster " + quoted(name) +
@@ -79,6 +86,12 @@ std::optional<Trouble> trouble_of_host(const GroupView& g, TimePoint now,
   if (found == g.clusters.end()) return std::nullopt;
   const ClusterView& v = found->second;
   if (!v.connected) {
+    if (v.unknown && v.certainty == Certainty::unreadable) {
+      return Trouble{reasons::worker_lost,
+                     "The MultiKueueCluster of worker cluster " + quoted(name) +
+                         " cannot be read; the workload is left there until it can",
+                     g.local.check_since};
+    }
     if (!v.lost_since) return std::nullopt;
     return Trouble{reasons::worker_lost,
                    "Worker cluster " + quoted(name) + " is lost; the workload is given up at " +
@@ -90,6 +103,12 @@ std::optional<Trouble> trouble_of_host(const GroupView& g, TimePoint now,
                    "The workload ended on worker cluster " + quoted(name) +
                        "; the last status of its job is not known yet",
                    v.copy->finished->at};
+  }
+  if (v.copy && v.copy->finished && v.job == RemoteJob::absent && v.read_failing_since) {
+    return Trouble{reasons::waiting_for_last_status,
+                   "The workload ended on worker cluster " + quoted(name) +
+                       ", which does not let the hub read how its job ended: " + v.read_failure,
+                   *v.read_failing_since};
   }
   if (g.local.takes_over && !v.job_ended) {
     return Trouble{reasons::waiting_for_room_to_grow,
@@ -105,6 +124,21 @@ std::optional<Trouble> trouble_of_host(const GroupView& g, TimePoint now,
         *v.job_failing_since};
   }
   return removal_of(g);
+}
+
+/// Without a check nothing can take the workload back from its worker.
+std::optional<Trouble> trouble_without_check(const GroupView& g) {
+  const std::string& name = g.local.cluster_name;
+  const auto found = g.clusters.find(name);
+  const bool known = found != g.clusters.end();
+  const bool lost = known && !found->second.connected && found->second.lost_since;
+  if (known && !lost && (!found->second.connected || found->second.copy)) return std::nullopt;
+  return Trouble{reasons::worker_lost,
+                 "Worker cluster " + quoted(name) +
+                     (lost ? " is lost" : " does not have the workload any more") +
+                     ", and the workload has no admission check of MultiKueue that would send it "
+                     "elsewhere; set spec.active to false and to true again",
+                 lost ? *found->second.lost_since : g.local.quota_reserved_at};
 }
 
 /// A dispatcher that compares workers finds none that may have the workload.
@@ -133,6 +167,22 @@ std::optional<Trouble> trouble_of_follower(const GroupView& g) {
                           found->second.lost_since.value_or(g.local.quota_reserved_at))};
 }
 
+/// Every worker that is asked and answers refuses the copy: no namespace there, no right, a
+/// webhook.
+std::optional<Trouble> refusal_of_copies(const GroupView& g) {
+  std::string text;
+  TimePoint since = g.local.quota_reserved_at;
+  for (const auto& [name, v] : g.clusters) {
+    if (!v.connected || !contains(g.local.nominated, name)) continue;
+    if (!v.copy_failing_since) return std::nullopt;
+    since = std::max(since, *v.copy_failing_since);
+    if (text.empty()) text = "; " + quoted(name) + " says: " + v.copy_failure;
+  }
+  if (text.empty()) return std::nullopt;
+  return Trouble{reasons::no_worker_accepts,
+                 "No worker cluster that is asked takes the workload" + text, since};
+}
+
 std::optional<Trouble> trouble_of_race(const GroupView& g, TimePoint now,
                                        const PlanConfig& config) {
   if (const std::string* name = where_held(g)) {
@@ -142,6 +192,7 @@ std::optional<Trouble> trouble_of_race(const GroupView& g, TimePoint now,
                    g.local.quota_reserved_at};
   }
   if (g.local.follows) return trouble_of_follower(g);
+  if (auto refusal = refusal_of_copies(g)) return refusal;
   std::vector<std::string> refusing, lacking;
   TimePoint since = g.local.quota_reserved_at;
   bool any = g.roster != nullptr;
@@ -180,6 +231,7 @@ std::optional<Trouble> trouble_of_race(const GroupView& g, TimePoint now,
 std::optional<Trouble> trouble_of(const GroupView& g, TimePoint now, const PlanConfig& config) {
   const LocalView& local = g.local;
   if (local.evicted) return stop_of(g);
+  if (local.check == CheckState::none) return trouble_without_check(g);
   if (local.job_missing || local.config_missing || !local.rejection.empty()) return std::nullopt;
   if (local.runs_on_hub && local.cluster_name.empty()) return removal_of(g);
   if (!local.cluster_name.empty()) return trouble_of_host(g, now, config);
@@ -191,9 +243,9 @@ std::optional<Trouble> trouble_of(const GroupView& g, TimePoint now, const PlanC
 Telling what_to_tell(const GroupView& g, TimePoint now, const PlanConfig& config) {
   const LocalView& local = g.local;
   Telling out;
-  const bool concerned = !local.deleted && !local.finished && local.quota_reserved &&
-                         local.check != CheckState::none && local.check != CheckState::retry &&
-                         local.check != CheckState::rejected;
+  const bool sent = local.check != CheckState::none || !local.cluster_name.empty();
+  const bool concerned = !local.deleted && !local.finished && local.quota_reserved && sent &&
+                         local.check != CheckState::retry && local.check != CheckState::rejected;
   if (!concerned) return out;
   if (const auto trouble = trouble_of(g, now, config)) {
     if (local.told == trouble->reason) return out;

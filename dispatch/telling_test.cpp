@@ -198,6 +198,68 @@ TEST(Telling, AManagerThatDoesNotStopAJobIsTold) {
             "answer");
 }
 
+TEST(Telling, AClusterThatCannotBeReadIsToldAsOneThatIsLost) {
+  GroupView g = hosted();
+  ClusterView& a = g.clusters["a"];
+  a = {};
+  a.unknown = true;
+  a.certainty = Certainty::unreadable;
+  g.local.check_since = now - 10min;
+  EXPECT_EQ(
+      told(g),
+      "WorkerLost: The MultiKueueCluster of worker cluster \"a\" cannot be read; the workload "
+      "is left there until it can");
+  a.certainty = Certainty::certain;
+  EXPECT_EQ(told(g), "") << "it is about to be connected";
+}
+
+TEST(Telling, CopiesThatNoWorkerTakesAreTold) {
+  GroupView g = racing();
+  g.local.nominated = {"a", "b"};
+  for (const char* name : {"a", "b"}) {
+    g.clusters[name].copy_failing_since = now - 5min;
+    g.clusters[name].copy_failure = "no namespace on " + std::string(name);
+  }
+  EXPECT_EQ(told(g),
+            "NoWorkerAccepts: No worker cluster that is asked takes the workload; \"a\" says: no "
+            "namespace on a");
+  g.clusters["b"].copy_failing_since.reset();
+  EXPECT_EQ(told(g), "") << "it may take it";
+  g.clusters["b"].connected = false;
+  EXPECT_EQ(told(g).substr(0, 16), "NoWorkerAccepts:");
+  g.clusters["a"].copy_failing_since = now - 10s;
+  EXPECT_EQ(told(g).substr(0, 10), "look again");
+}
+
+TEST(Telling, AJobThatTheHubMayNotReadIsTold) {
+  GroupView g = hosted();
+  ClusterView& a = g.clusters["a"];
+  a.job = RemoteJob::absent;
+  a.certainty = Certainty::unconfirmed;
+  a.read_failing_since = now - 5min;
+  a.read_failure = "forbidden";
+  a.copy->finished = Finish{"Succeeded", "", now - 5min};
+  EXPECT_EQ(told(g),
+            "WaitingForLastStatus: The workload ended on worker cluster \"a\", which does not let "
+            "the hub read how its job ended: forbidden");
+  a.copy->finished.reset();
+  g.local.evicted = true;
+  EXPECT_EQ(told(g),
+            "WaitingForStop: Worker cluster \"a\" does not let the hub read whether the job runs "
+            "there: forbidden");
+}
+
+TEST(Telling, AWorkerThatIsGoneIsToldOfAWorkloadWithoutACheck) {
+  GroupView g = hosted();
+  g.local.check = CheckState::none;
+  EXPECT_EQ(told(g), "") << "it runs";
+  g.clusters["a"].copy.reset();
+  EXPECT_EQ(told(g).substr(0, 67),
+            "WorkerLost: Worker cluster \"a\" does not have the workload any more,");
+  g.clusters.erase("a");
+  EXPECT_EQ(told(g).substr(0, 11), "WorkerLost:");
+}
+
 TEST(Telling, PodsThatDoNotEndAreTold) {
   GroupView g = hosted();
   g.local.evicted = true;
@@ -223,7 +285,10 @@ TEST(Telling, NothingIsToldOfAWorkloadThatIsOverOrNotDispatched) {
   for (const auto& change :
        {+[](LocalView* l) { l->deleted = true; }, +[](LocalView* l) { l->finished = true; },
         +[](LocalView* l) { l->quota_reserved = false; },
-        +[](LocalView* l) { l->check = CheckState::none; },
+        +[](LocalView* l) {
+          l->check = CheckState::none;
+          l->cluster_name = "";
+        },
         +[](LocalView* l) { l->check = CheckState::retry; }}) {
     GroupView g = hosted();
     lose(&g, "a", 10min);

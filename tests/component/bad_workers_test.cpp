@@ -128,6 +128,23 @@ TEST_F(BadWorkers, OneThatRefusesOneKindOfWriteIsNotLost) {
   EXPECT_EQ(manager_->remote_requests["east"].count("list"), 0) << "there is no reason to ask";
 }
 
+TEST_F(BadWorkers, CopiesThatNoneOfThemTakesAreTold) {
+  start();
+  for (const char* name : {"east", "north", "west"}) {
+    network_.faults(name).concerns = posts_to("workloads");
+    network_.faults(name).server_error = 1;
+  }
+  submit(1);
+  settle(2min);
+  EXPECT_THAT(condition_of("j0", "Dispatched"),
+              StartsWith("False NoWorkerAccepts: No worker cluster that is asked takes the "
+                         "workload; \"east\" says: "));
+  network_.faults("west").server_error = 0;
+  until("it is taken", [&] { return jobs_on("west") == 1; }, 2min);
+  EXPECT_EQ(condition_of("j0", "Dispatched"),
+            "True Dispatched: Dispatched to worker cluster \"west\"");
+}
+
 TEST_F(BadWorkers, AWriteThatIsRefusedIsRepeatedLessAndLessOften) {
   start();
   stop_all_but_east();

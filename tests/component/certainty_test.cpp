@@ -7,9 +7,6 @@ namespace {
 
 using testing::HasSubstr;
 
-const api::ResourceInfo crds{"apiextensions.k8s.io", "v1", "CustomResourceDefinition",
-                             "customresourcedefinitions", false};
-
 class Certainty : public Federation {
  protected:
   void run_on_east(const std::string& name, int seconds = 600) {
@@ -20,23 +17,10 @@ class Certainty : public Federation {
     const auto found = workers_.at(worker).cluster->get<api::Job>(key(name));
     return found ? found->metadata.uid : "no job";
   }
-  /// From now on the cluster has objects of a newer version of Kueue: conditions may have another
-  /// status than this version knows.
   void accept_newer_workloads(TestCluster& cluster) {
     accept_newer(cluster, api::Workload::resource);
   }
-  void accept_newer(TestCluster& cluster, const api::ResourceInfo& resource) {
-    const api::ObjectKey name(resource.group_resource());
-    Json crd = cluster.get(crds, name);
-    for (Json& version : crd["spec"]["versions"]) {
-      version["schema"]["openAPIV3Schema"]["properties"]["status"]["properties"]["conditions"]
-             ["items"]["properties"]["status"]
-                 .erase("enum");
-    }
-    const Json patch = {{"spec", {{"versions", crd["spec"]["versions"]}}}};
-    ASSERT_TRUE(cluster.patch(crds, name, dump_json(patch)));
-    settle();
-  }
+  using Federation::make_unreadable;
   void make_unreadable(TestCluster& cluster, const api::ObjectKey& name) {
     Json workload = cluster.get(api::Workload::resource, name);
     Json conditions = workload["status"]["conditions"];
@@ -46,15 +30,6 @@ class Certainty : public Federation {
     conditions.push_back(newer);
     const Json patch = {{"status", {{"conditions", conditions}}}};
     ASSERT_TRUE(cluster.patch(api::Workload::resource, name, dump_json(patch), "status"));
-  }
-  /// An object of the hub that has conditions.
-  void make_unreadable(const api::ResourceInfo& resource, const std::string& name) {
-    accept_newer(cluster_, resource);
-    const api::ObjectKey object(name);
-    Json conditions = cluster_.get(resource, object)["status"]["conditions"];
-    conditions.front()["status"] = "Perhaps";
-    const Json patch = {{"status", {{"conditions", conditions}}}};
-    ASSERT_TRUE(cluster_.patch(resource, object, dump_json(patch), "status"));
   }
   void make_readable(TestCluster& cluster, const api::ObjectKey& name) {
     Json conditions = cluster.get(api::Workload::resource, name)["status"]["conditions"];
@@ -333,7 +308,7 @@ TEST_F(HiddenJob, KeepsItsQuotaUntilANewLeaderHasHeardOfItsWorker) {
   expect_stopped_before_its_quota_is_free();
 }
 
-TEST_F(HiddenJob, OfAWorkerThatIsNotHeardOfKeepsItsQuotaForTenSeconds) {
+TEST_F(HiddenJob, OfAWorkerThatIsNotHeardOfKeepsItsQuotaUntilThatIsGivenUp) {
   run_it();
   manager_.reset();
   drain();
@@ -341,9 +316,9 @@ TEST_F(HiddenJob, OfAWorkerThatIsNotHeardOfKeepsItsQuotaForTenSeconds) {
   network_.faults("east").partitioned = true;
   start_manager();
   until("it is evicted", [&] { return condition_of("j", "Evicted").starts_with("True"); });
-  settle(8s);
-  EXPECT_FALSE(quota_is_free());
-  until("the quota is free", [&] { return quota_is_free(); }, 5s);
+  settle(14min);
+  EXPECT_FALSE(quota_is_free()) << "the eviction remembers the worker";
+  until("the quota is free", [&] { return quota_is_free(); }, 2min);
 }
 
 TEST_F(Certainty, ADeletionThatWasSeenNeedsNoReadAndOneThatWasNotNeedsOne) {

@@ -114,6 +114,31 @@ spec:
     return yaml.insert(yaml.find(none) + none.size(),
                        "sandbox.regatta.dev/run-seconds: \"" + std::to_string(seconds) + "\"");
   }
+  /// From now on the cluster has objects of a newer version of Kueue: conditions may have another
+  /// status than this version knows.
+  void accept_newer(TestCluster& cluster, const api::ResourceInfo& resource) {
+    static const api::ResourceInfo crds{"apiextensions.k8s.io", "v1", "CustomResourceDefinition",
+                                        "customresourcedefinitions", false};
+    const api::ObjectKey name(resource.group_resource());
+    Json crd = cluster.get(crds, name);
+    for (Json& version : crd["spec"]["versions"]) {
+      version["schema"]["openAPIV3Schema"]["properties"]["status"]["properties"]["conditions"]
+             ["items"]["properties"]["status"]
+                 .erase("enum");
+    }
+    const Json patch = {{"spec", {{"versions", crd["spec"]["versions"]}}}};
+    ASSERT_TRUE(cluster.patch(crds, name, dump_json(patch)));
+    settle();
+  }
+  /// An object of the hub that has conditions.
+  void make_unreadable(const api::ResourceInfo& resource, const std::string& name) {
+    accept_newer(cluster_, resource);
+    const api::ObjectKey object(name);
+    Json conditions = cluster_.get(resource, object)["status"]["conditions"];
+    conditions.front()["status"] = "Perhaps";
+    const Json patch = {{"status", {{"conditions", conditions}}}};
+    ASSERT_TRUE(cluster_.patch(resource, object, dump_json(patch), "status"));
+  }
   /// MultiKueue's objects on that worker: "workloads 1, jobs 0".
   std::string held_by(const std::string& worker) {
     TestCluster& cluster = *workers_.at(worker).cluster;

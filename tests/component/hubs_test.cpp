@@ -318,6 +318,43 @@ TEST_F(Hubs, AHubThatTakesOverSendsTheJobThatACopyOfTheOtherWaitsFor) {
   });
 }
 
+/// A worker that lies has ten copies and a job that the hub never sent.
+TEST_F(Hubs, WhatAWorkerMakesUpHoldsNoWorkloadBack) {
+  start_all({"east", "west"});
+  for (const char* name : {"east", "west"}) give(name, "0");
+  workers_.at("east").manager.reset();
+  apply(lasting_job_yaml("j0"));
+  until("copies wait", [&] {
+    return held_by("east") == "workloads 1, jobs 0" && held_by("west") == "workloads 1, jobs 0";
+  });
+  const std::string workload = workload_of("j0")->metadata.name;
+  TestCluster& east = *workers_.at("east").cluster;
+  Json copy = cluster_.get(api::Workload::resource, api::ObjectKey("default", workload));
+  copy.erase("status");
+  for (int i = 0; i < 10; ++i) {
+    const std::string name = "made-up-" + std::to_string(i);
+    copy["metadata"] = {{"name", name},
+                        {"namespace", "default"},
+                        {"labels", {{"kueue.x-k8s.io/multikueue-origin", "multikueue"}}}};
+    ASSERT_TRUE(east.apply(dump_json(copy)));
+    const Json admitted = {{"type", "Admitted"},
+                           {"status", "True"},
+                           {"reason", "Admitted"},
+                           {"message", ""},
+                           {"lastTransitionTime", "2026-01-01T00:00:00Z"}};
+    const Json status = {{"status", {{"conditions", Json::array({admitted})}}}};
+    ASSERT_TRUE(east.patch(api::Workload::resource, key(name), dump_json(status), "status"));
+  }
+  ASSERT_TRUE(east.apply(job_yaml("j0", 1, "main",
+                                  "{kueue.x-k8s.io/prebuilt-workload-name: " + workload + "}",
+                                  ", kueue.x-k8s.io/multikueue-origin: multikueue")));
+  until("the brake holds",
+        [&] { return condition_on(cluster_, api::conditions::removals_held).starts_with("True"); });
+  give("west", "4");
+  until("it runs on west", [&] { return job("j0").status.active == 1; }, 2min);
+  EXPECT_EQ(workload_of("j0")->status.cluster_name, "west");
+}
+
 // Kueue sends the Job before it records the cluster, and may be replaced in between.
 TEST_F(Hubs, AJobThatAnotherManagerSentWithoutRecordingItGoesOn) {
   start_all({"east", "west"});

@@ -21,6 +21,18 @@ class SelectClusters : public Federation {
     ASSERT_TRUE(cluster_.patch(api::MultiKueueCluster::resource, api::ObjectKey(worker),
                                R"({"metadata": {"labels": {"region": )" + region + "}}}"));
   }
+  void run_on_east(const std::string& selector) {
+    start_all({"east"});
+    label("east", R"("eu")");
+    select(selector);
+    settle(2s);
+    apply(lasting_job_yaml("a"));
+    until("runs", [&] { return job("a").status.active == 1; });
+  }
+  std::string uid_of_job() {
+    const auto found = workers_.at("east").cluster->get<api::Job>(key("a"));
+    return found ? found->metadata.uid : "no job";
+  }
   std::string check() {
     const auto found = cluster_.get<api::AdmissionCheck>(api::ObjectKey("mk"));
     return found ? condition(found->status.conditions, "Active") : "no such check";
@@ -100,6 +112,49 @@ TEST_F(SelectClusters, ASelectorThatCannotBeReadIsNamed) {
   EXPECT_EQ(held_by("east"), "workloads 0, jobs 0");
   select("region in (eu)");
   until("sent", [&] { return held_by("east") == "workloads 1, jobs 1"; });
+}
+
+TEST_F(SelectClusters, ASelectorThatCannotBeReadLeavesAloneWhatRuns) {
+  run_on_east("region in (eu)");
+  const std::string uid = uid_of_job();
+  select("region in (eu");
+  until("said", [&] { return check().starts_with("False BadConfig"); });
+  settle(5min);
+  EXPECT_EQ(uid_of_job(), uid);
+  EXPECT_EQ(condition_of("a", "Evicted"), "");
+  EXPECT_EQ(workload_of("a")->status.cluster_name, "east");
+}
+
+TEST_F(SelectClusters, AMultiKueueClusterThatCannotBeReadMayBeSelected) {
+  run_on_east("region=eu");
+  const std::string uid = uid_of_job();
+  manager_.reset();
+  make_unreadable(api::MultiKueueCluster::resource, "east");
+  start_manager();
+  settle(5min);
+  EXPECT_EQ(uid_of_job(), uid);
+  EXPECT_EQ(condition_of("a", "Evicted"), "");
+  EXPECT_THAT(condition_of("a", "Dispatched"), HasSubstr("cannot be read"));
+}
+
+TEST_F(SelectClusters, OfManyWorkersOneThatTheHubForgotKeepsTheQuotaOfAnEvictedJob) {
+  start_all({"east"});
+  for (int i = 0; i < 20; ++i) apply(TestConnector::member_yaml("ghost-" + std::to_string(i)));
+  for (int i = 0; i < 20; ++i) label("ghost-" + std::to_string(i), R"("eu")");
+  label("east", R"("eu")");
+  select("region=eu");
+  settle(5s);
+  apply(lasting_job_yaml("a"));
+  until("runs", [&] { return job("a").status.active == 1; }, 5min);
+  network_.faults("east").partitioned = true;
+  ASSERT_TRUE(cluster_.patch(api::Workload::resource, workload_of("a")->metadata.key(),
+                             R"({"spec":{"active":false}})"));
+  until("evicted", [&] { return condition_of("a", "Evicted").starts_with("True"); });
+  manager_.reset();  // the caches are lost
+  start_manager();
+  settle(3min);
+  EXPECT_EQ(condition_of("a", "QuotaReserved").substr(0, 4), "True") << "it may still run there";
+  until("given up", [&] { return condition_of("a", "QuotaReserved").starts_with("False"); }, 20min);
 }
 
 }  // namespace
