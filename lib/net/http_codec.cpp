@@ -188,6 +188,9 @@ bool RequestDecoder::expects_continue() const {
 bool RequestDecoder::is_http10() const {
   return parser_->parser->get().version() < 11;
 }
+std::size_t RequestDecoder::body_size() const {
+  return parser_->parser->get().body().size();
+}
 bool RequestDecoder::started() const {
   return parser_->parser->got_some();
 }

@@ -69,6 +69,7 @@ class RequestDecoder final : public Decoder {
   HttpRequest take();
   bool expects_continue() const;  ///< once header_done()
   bool is_http10() const;
+  std::size_t body_size() const;  ///< bytes of the body that have been decoded and not taken
 
   Status advance() override;
   Status end_of_stream() override;

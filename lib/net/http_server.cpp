@@ -1,5 +1,6 @@
 #include "lib/net/http_server.h"
 
+#include "lib/base/check.h"
 #include "lib/net/http_codec.h"
 #include "lib/net/read_buffer.h"
 #include "lib/runtime/deadline.h"
@@ -20,11 +21,16 @@ constexpr std::size_t linger_bytes_max = 16u << 20;  // read and dropped after a
 constexpr Duration linger_max = std::chrono::seconds(2);
 constexpr Duration overdue_check_every = std::chrono::seconds(1);
 constexpr Duration accept_pause = std::chrono::milliseconds(100);
+constexpr const char* retry_after = "1";  // in seconds; bodies come and go fast
 
 HttpResponse plain_text(unsigned status, std::string text) {
   HttpResponse response(status, std::move(text) + "\n");
   response.headers.set("Content-Type", "text/plain; charset=utf-8");
   return response;
+}
+
+Status too_much() {
+  return Error(Errc::unavailable, "too much is being received at a time: try again");
 }
 
 }  // namespace
@@ -46,6 +52,7 @@ class HttpServer::Connection {
   }
   ~Connection() {
     stream_->close();
+    hold(0);
     server_.connections_.erase(this);
     server_.room_.notify_one();
   }
@@ -72,7 +79,7 @@ class HttpServer::Connection {
       decoder_.start();
       const Status got = co_await receive();
       if (!got) {
-        co_await refuse(decoder_.refusal(), got.error().what());
+        co_await refuse(given_up_ ? 503 : decoder_.refusal(), got.error().what());
         co_return;
       }
       const bool keep_alive = decoder_.keep_alive();
@@ -85,6 +92,7 @@ class HttpServer::Connection {
       HttpResponse response = co_await server_.handler_.handle(std::move(request));
       const bool more = keep_alive && !server_.draining_;
       const bool sent = co_await answer(std::move(response), head, http10, more);
+      hold(0);
       busy_ = false;
       if (!sent) co_return;
       if (!more) break;
@@ -100,20 +108,39 @@ class HttpServer::Connection {
   bool answering() const { return !discarding_ && (busy_ ? !streaming_ : decoder_.started()); }
   std::uint64_t number() const { return number_; }  ///< in the order of their coming
   void close() { stream_->close(); }
+  std::size_t held() const { return held_; }  ///< its part of HttpServer::bodies()
+  /// Lets go of the request that arrives or is answered.
+  void give_up() {
+    given_up_ = true;
+    hold(0);
+    if (busy_) {
+      stream_->close();
+    } else {
+      decoder_.start();  // frees what has arrived of the body
+      arrived_.notify_one();
+    }
+  }
   void close_if_idle() {
     if (!busy_ && !decoder_.started()) stream_->close();
   }
 
  private:
   void expect_within(Duration d) { deadline_ = server_.clock_.steady() + d; }
+  void hold(std::size_t bytes) {
+    server_.bodies_ += bytes;
+    server_.bodies_ -= std::exchange(held_, bytes);
+  }
 
   /// Decodes one whole request.
   Task<Status> receive() {
     bool invited = false, begun = false;
     for (;;) {
-      const Status decoded = decoder_.advance();
+      const Status decoded = given_up_ ? too_much() : decoder_.advance();
       consumed_.notify_one();
       if (!decoded) co_return decoded;
+      hold(decoder_.body_size());
+      server_.keep_bodies_within_limit();
+      if (given_up_) continue;
       if (decoder_.done()) co_return ok();
       if (!begun && decoder_.started()) {
         begun = true;
@@ -177,7 +204,11 @@ class HttpServer::Connection {
 
   Task<> refuse(unsigned status, std::string why) {
     std::string out;
-    const HttpResponse response = plain_text(status, std::move(why));
+    HttpResponse response = plain_text(status, std::move(why));
+    if (status == 503) response.headers.set("Retry-After", retry_after);
+    busy_ = true;
+    decoder_.start();  // frees what has arrived of the body
+    hold(0);
     encode_response_head(response, Framing::length, false, &out);
     out.append(response.body);
     if (co_await write(std::move(out))) co_await linger();
@@ -199,7 +230,8 @@ class HttpServer::Connection {
   RequestDecoder decoder_;
   std::uint64_t number_;
   SteadyPoint deadline_;
-  bool busy_ = false, streaming_ = false, discarding_ = false;
+  std::size_t held_ = 0;
+  bool busy_ = false, streaming_ = false, discarding_ = false, given_up_ = false;
   Wakeup arrived_, consumed_;
 };
 
@@ -276,6 +308,22 @@ void HttpServer::close_oldest() {
       connections_.begin(), connections_.end(),
       [](const Connection* a, const Connection* b) { return a->number() < b->number(); });
   if (oldest != connections_.end()) (*oldest)->close();
+}
+
+/// Large bodies make way for small ones, so that a client that sends much, and slowly, does not
+/// keep others out. Of equal ones the oldest goes.
+void HttpServer::keep_bodies_within_limit() {
+  while (bodies_ > options_.bodies_max) {
+    Connection* largest = *std::max_element(
+        connections_.begin(), connections_.end(), [](const Connection* a, const Connection* b) {
+          return std::pair(a->held(), b->number()) < std::pair(b->held(), a->number());
+        });
+    REGATTA_CHECK(largest->held() > 0, "bodies are counted that no connection holds");
+    log_.warning(
+        "too many bytes of requests are under way: the largest request is given up",
+        {{"bytes", bodies_}, {"limit", options_.bodies_max}, {"largest", largest->held()}});
+    largest->give_up();
+  }
 }
 
 Task<> HttpServer::drain(SteadyPoint deadline) {

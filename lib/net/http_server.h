@@ -13,6 +13,11 @@ namespace regatta::net {
 struct HttpServerOptions {
   std::size_t header_max = 16 * 1024;
   std::size_t body_max = 3u << 20;  ///< a larger request is answered with 413
+  /// Bytes of request bodies under way, over all connections: a body counts with what has arrived
+  /// of it, until its request is answered. Beyond it the request with the largest body is given up:
+  /// with 503 and Retry-After while it arrives, by closing its connection later. The memory taken
+  /// is up to twice as much, because text that grows has room to spare.
+  std::size_t bodies_max = 256u << 20;
   std::size_t connections_max = 4096;
   /// Beyond connections_max the oldest connection is closed; otherwise the new one waits. For ports
   /// of short exchanges that any client may reach: silent connections do not keep others out.
@@ -39,6 +44,8 @@ class HttpServer {
   Task<> drain(SteadyPoint deadline);
 
   std::size_t connections() const { return connections_.size(); }
+  /// The bytes that HttpServerOptions::bodies_max limits.
+  std::size_t bodies() const { return bodies_; }
   ByteListener& listener() { return *listener_; }
 
  private:
@@ -48,6 +55,7 @@ class HttpServer {
   Task<> serve(std::shared_ptr<Connection> connection);
   Task<> close_overdue();
   void close_oldest();
+  void keep_bodies_within_limit();
   std::size_t answering() const;
 
   Clock& clock_;
@@ -56,6 +64,7 @@ class HttpServer {
   HttpServerOptions options_;
   Log log_;
   std::set<Connection*> connections_;  // their order is never visible
+  std::size_t bodies_ = 0;             // the sum of what connections hold
   bool draining_ = false;
   std::uint64_t accepted_ = 0;
   Wakeup room_;

@@ -816,6 +816,157 @@ TEST_F(Http, AClientThatDoesNotReadIsCutOff) {
   EXPECT_EQ(server->connections(), 0u);
 }
 
+/// A client that sends some bytes and keeps its connection.
+struct RawClient {
+  std::unique_ptr<ByteStream> stream;
+  std::string got;
+  bool ended = false;
+};
+
+struct HttpBodies : Http {
+  std::shared_ptr<RawClient> begin(std::string bytes, bool reads = true) {
+    auto raw = std::make_shared<RawClient>();
+    scope.spawn("raw-client", talk(raw, std::move(bytes), reads));
+    world.run_for(1ms);
+    return raw;
+  }
+  Task<> talk(std::shared_ptr<RawClient> raw, std::string bytes, bool reads) {
+    auto dialled = co_await network->dial("api", 80, SteadyPoint::max());
+    raw->stream = std::move(*dialled);
+    (void)co_await raw->stream->write_all(bytes);
+    std::vector<char> buffer(4096);
+    while (reads) {
+      auto n = co_await raw->stream->read_some(buffer);
+      if (!n || *n == 0) break;
+      raw->got.append(buffer.data(), *n);
+    }
+    raw->ended = reads;
+  }
+  static Task<> go_on(std::shared_ptr<RawClient> raw, std::string bytes) {
+    (void)co_await raw->stream->write_all(bytes);
+  }
+  /// The beginning of a request with so many bytes of a body.
+  static std::string part(std::size_t sent, std::size_t promised = 9000) {
+    return "POST /slow HTTP/1.1\r\nContent-Length: " + std::to_string(promised) + "\r\n\r\n" +
+           std::string(sent, 'x');
+  }
+};
+
+TEST_F(HttpBodies, BeyondTheLimitTheLargestBodyMakesWay) {
+  start({.bodies_max = 10'000});
+  auto largest = begin(part(5000));
+  auto large = begin(part(4000));
+  EXPECT_EQ(server->bodies(), 9000u);
+  HttpRequest small("POST", "/echo");
+  small.body = std::string(1500, 's');
+  auto answer = send(*client, small);
+  world.run_for(100ms);
+  EXPECT_EQ(answer->status, 200u) << answer->text;
+  EXPECT_THAT(largest->got, ::testing::StartsWith("HTTP/1.1 503 "));
+  EXPECT_THAT(largest->got, HasSubstr("Retry-After: 1\r\n"));
+  EXPECT_THAT(largest->got, HasSubstr("Connection: close\r\n"));
+  EXPECT_THAT(largest->got, HasSubstr("too much is being received"));
+  EXPECT_TRUE(largest->ended);
+  EXPECT_EQ(large->got, "");
+  EXPECT_EQ(server->bodies(), 4000u);
+  auto beyond = begin(part(6001));
+  EXPECT_THAT(beyond->got, ::testing::StartsWith("HTTP/1.1 503 ")) << "it is the largest itself";
+  EXPECT_EQ(server->bodies(), 4000u);
+  EXPECT_EQ(large->got, "");
+}
+
+TEST_F(HttpBodies, OfEqualBodiesTheOldestMakesWay) {
+  start({.bodies_max = 10'000});
+  auto first = begin(part(4000)), second = begin(part(4000)), third = begin(part(4000));
+  EXPECT_THAT(first->got, HasSubstr("503"));
+  EXPECT_EQ(second->got + third->got, "");
+  EXPECT_EQ(server->bodies(), 8000u);
+}
+
+TEST_F(HttpBodies, ABodyCountsUntilItsAnswerIsTaken) {
+  start({.bodies_max = 1'000'000});
+  HttpRequest big("POST", "/echo");
+  big.body = std::string(900'000, 'x');
+  auto lazy = begin(*encode_request(big, "api"), false);
+  EXPECT_EQ(server->bodies(), 900'000u);
+  auto other = begin(part(200'000, 300'000));
+  EXPECT_EQ(server->bodies(), 200'000u);
+  EXPECT_EQ(server->connections(), 1u) << "the client that does not read is cut off";
+}
+
+TEST_F(HttpBodies, WhatIsGivenUpIsLoggedWithItsSizes) {
+  struct Lines final : LogSink {
+    bool enabled(LogLevel) const override { return true; }
+    void write(LogLevel level, std::string_view, std::string_view message,
+               std::initializer_list<KV> values) override {
+      text += level == LogLevel::warning ? "warning: " : "";
+      text += message;
+      for (const KV& value : values) text += " " + std::string(value.key) + "=" + value.value;
+      text += "\n";
+    }
+    std::string text;
+  };
+  auto lines = std::make_shared<Lines>();
+  HttpServerOptions options;
+  options.bodies_max = 1000;
+  server = std::make_unique<HttpServer>(world.executor(), world, network->listen("api", 80),
+                                        handler, options, Log(lines, "http"));
+  scope.spawn("server", server->run());
+  begin(part(1000));
+  EXPECT_EQ(lines->text, "");
+  begin(part(1));
+  EXPECT_EQ(lines->text,
+            "warning: too many bytes of requests are under way: the largest request is given up "
+            "bytes=1001 limit=1000 largest=1000\n");
+}
+
+struct BodyEnd {
+  const char* name;
+  std::string more;  ///< the client sends it after 100 of 200 bytes, or hangs up when it is empty
+  Duration wait;
+  bool held;  ///< still, after that time
+  friend void PrintTo(const BodyEnd& c, std::ostream* out) { *out << c.name; }
+};
+class BodyEnds : public HttpBodies, public ::testing::WithParamInterface<BodyEnd> {};
+
+TEST_P(BodyEnds, WhatABodyHoldsIsGivenBackOnce) {
+  start({.body_max = 300, .request_max = 5s});
+  auto raw =
+      begin("POST /slow HTTP/1.1\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n64\r\n" +
+            std::string(100, 'x') + "\r\n");
+  EXPECT_EQ(server->bodies(), 100u);
+  if (GetParam().more.empty()) {
+    raw->stream->close();
+  } else {
+    scope.spawn("more", go_on(raw, GetParam().more));
+  }
+  world.run_for(GetParam().wait);
+  EXPECT_EQ(server->bodies() != 0, GetParam().held);
+  if (GetParam().held) raw->stream->close();
+  world.run_for(1s);
+  EXPECT_EQ(server->bodies(), 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    , BodyEnds,
+    ::testing::Values(BodyEnd{"the_client_hangs_up", "", 1ms, false},
+                      BodyEnd{"the_request_is_not_whole_in_time", "1\r\nx", 7s, false},
+                      BodyEnd{"the_chunk_is_malformed", "what\r\n", 1ms, false},
+                      BodyEnd{"the_body_is_too_large", "c9\r\n" + std::string(201, 'x') + "\r\n",
+                              1ms, false},
+                      BodyEnd{"the_handler_works", "0\r\n\r\n", 9s, true},
+                      BodyEnd{"the_answer_is_taken", "0\r\n\r\n", 11s, false}),
+    [](const auto& info) { return std::string(info.param.name); });
+
+TEST_F(HttpBodies, AServerThatStopsHoldsNothing) {
+  start();
+  auto arrives = begin(part(100)), handled = begin(part(9000));
+  EXPECT_EQ(server->bodies(), 9100u);
+  scope.stop();
+  world.settle();
+  EXPECT_EQ(server->bodies(), 0u);
+}
+
 TEST_F(Http, ConnectionsBeyondTheMaximumWaitForAPlace) {
   start({.connections_max = 2});
   auto one = get("/forever", {.streaming = true});

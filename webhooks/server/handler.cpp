@@ -50,6 +50,7 @@ net::HttpResponse WebhookHandler::answer(const net::HttpRequest& request) const 
 net::HttpServerOptions webhook_server_options() {
   net::HttpServerOptions options;
   options.body_max = review_bytes_max;
+  options.bodies_max = reviews_bytes_max;
   options.connections_max = 256;
   options.makes_room = true;
   options.request_max = std::chrono::seconds(10);

@@ -29,6 +29,9 @@ class WebhookHandler final : public net::HttpHandler {
 
 /// Two objects of the largest size that an API server takes fit into a body.
 constexpr std::size_t review_bytes_max = 7u << 20;
+/// Of all bodies at a time. They come before anything is known of the client, and the chart gives
+/// the manager 512 MiB.
+constexpr std::size_t reviews_bytes_max = 64u << 20;
 
 net::HttpServerOptions webhook_server_options();
 

@@ -87,6 +87,29 @@ TEST_F(WebhookPort, a_body_has_a_limit) {
   EXPECT_TRUE(answered("HTTP/1.1 413")) << answer.substr(0, 200);
 }
 
+TEST_F(WebhookPort, bodies_that_do_not_end_fill_no_memory_and_keep_no_review_out) {
+  std::vector<std::unique_ptr<net::ByteStream>> kept;
+  const auto begin = [&](std::size_t bytes) {
+    scope.spawn("stranger", [](WebhookPort& test, std::size_t body, auto& streams) -> Task<> {
+      auto stream = co_await test.network->dial("hooks", 9443, SteadyPoint::max());
+      net::ByteStream& opened = **stream;
+      streams.push_back(std::move(*stream));
+      const std::string text =
+          "POST /convert HTTP/1.1\r\nHost: hooks\r\nContent-Length: 7340032\r\n\r\n" +
+          std::string(body, ' ');
+      (void)co_await opened.write_all(text);
+    }(*this, bytes, kept));
+    world.settle();
+  };
+  for (int i = 0; i < 12; ++i) begin(review_bytes_max - 1);
+  ASSERT_EQ(server.bodies(), 9 * (review_bytes_max - 1));
+  begin(reviews_bytes_max - server.bodies());
+  EXPECT_EQ(server.bodies(), reviews_bytes_max);
+  send("POST /validate-kueue-x-k8s-io-v1beta2-cohort",
+       R"({"request":{"uid":"u7","operation":"CREATE","object":{}}})");
+  EXPECT_TRUE(answered("HTTP/1.1 200")) << answer;
+}
+
 TEST_F(WebhookPort, a_review_of_another_content_type_is_a_bad_request) {
   WebhookHandler one{Gates()};
   net::HttpRequest request("POST", "/mutate-kueue-x-k8s-io-v1beta2-workload");
