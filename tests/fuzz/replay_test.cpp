@@ -103,7 +103,7 @@ TEST_P(Replay, SurvivesDamagedInputs) {
     for (auto edits = rng.between(1, 8); edits > 0; --edits) {
       text = with_one_edit(std::move(text), rng, other);
     }
-    SCOPED_TRACE(testing::Message() << "round " << round);
+    SCOPED_TRACE(testing::Message() << "seed " << seed << ", round " << round);
     feed(text);
   }
 }
