@@ -330,6 +330,20 @@ def verify(folder):
         print(f"the binary runs in it as user {config['User']}")
 
 
+# What REGATTA_HARDEN leaves in a program, as `readelf -hldW` prints it.
+HARDENED = {
+    "a position-independent executable": r"Flags:.* PIE\b",
+    "relocations that are read-only": r"^  GNU_RELRO ",
+    "symbols that are bound at the start": r"\bBIND_NOW\b",
+    "a stack that is not executable": r"^  GNU_STACK .* RW ",
+}
+
+
+def unhardened(headers):
+    """What a program lacks of HARDENED, by what readelf prints of it."""
+    return [what for what, text in HARDENED.items() if not re.search(text, headers, re.M)]
+
+
 def commit_time():
     """The time that the image bears: $SOURCE_DATE_EPOCH, or the commit's."""
     stated = os.environ.get("SOURCE_DATE_EPOCH")
@@ -341,13 +355,17 @@ def main():
                                       formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--binary", type=pathlib.Path, default=ROOT / "build/release/bin/regatta")
     options.add_argument("--out", type=pathlib.Path, default=ROOT / "build/image")
-    options.add_argument("--verify", action="store_true", help="run the binary out of the image")
+    options.add_argument("--verify", action="store_true",
+                         help="run the binary out of the image, and see that it is hardened")
     given = options.parse_args()
     version = re.search(r"project\(regatta VERSION (\S+)", (ROOT / "CMakeLists.txt").read_text())[1]
     given.out.mkdir(parents=True, exist_ok=True)
     layout = make(given.binary, given.out, version, commit_time())
     if given.verify:
         verify(layout)
+        lacking = unhardened(text_of("readelf", "-hldW", given.binary))
+        if lacking:
+            raise SystemExit(f"{given.binary} is not hardened; it lacks " + ", ".join(lacking))
     return 0
 
 

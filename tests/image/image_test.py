@@ -95,6 +95,20 @@ class Image(unittest.TestCase):
             with self.assertRaisesRegex(SystemExit, "MB, more than 10"):
                 self.make(self.folder("large"))
 
+    def test_a_binary_that_is_not_hardened_is_noticed(self):
+        lines = {
+            "a position-independent executable": " 0x000000006ffffffb (FLAGS_1) Flags: NOW PIE\n",
+            "relocations that are read-only": "  GNU_RELRO      0xd85bd0 0x0000000000d87bd0 R   0x1\n",
+            "symbols that are bound at the start": " 0x000000000000001e (FLAGS)   BIND_NOW\n",
+            "a stack that is not executable": "  GNU_STACK      0x000000 0x000000 RW  0x10\n",
+        }
+        self.assertEqual(image.unhardened("".join(lines.values())), [])
+        for what, line in lines.items():
+            rest = "".join(lines.values()).replace(line, "")
+            self.assertEqual(image.unhardened(rest), [what])
+        executable = "".join(lines.values()).replace("RW  0x10", "RWE 0x10")
+        self.assertEqual(image.unhardened(executable), ["a stack that is not executable"])
+
     def test_it_is_what_the_chart_runs(self):
         index, config = self.config()
         values = yaml.safe_load((ROOT / "charts/regatta/values.yaml").read_text())
