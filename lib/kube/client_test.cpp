@@ -67,6 +67,23 @@ TEST(Status, KeepsCausesAndRetryAfter) {
   EXPECT_EQ(error.what(), "creating: m");
 }
 
+TEST(Status, ADelayIsBetweenNothingAndADay) {
+  const auto told = [](const std::string& seconds) {
+    const std::string body = R"({"kind":"Status","details":{"retryAfterSeconds":)" + seconds + "}}";
+    return error_of(net::HttpResponse(503, body)).details()->retry_after;
+  };
+  EXPECT_EQ(told("7"), 7s);
+  EXPECT_EQ(told("-1"), 0s);
+  EXPECT_EQ(told("-9223372036854775808"), 0s);
+  EXPECT_EQ(told("86401"), 86400s);
+  EXPECT_EQ(told("9223372036854775807"), 86400s);
+  EXPECT_EQ(told("18446744073709551615"), 86400s);
+  EXPECT_EQ(told("1e30"), std::nullopt);
+  net::HttpResponse response(503, "");
+  response.headers.set("Retry-After", "2147483647");
+  EXPECT_EQ(error_of(response).details()->retry_after, 86400s);
+}
+
 TEST(Status, TakesPlainTextForTheMessage) {
   const Error error = error_of(net::HttpResponse(404, "404 page not found\n"));
   EXPECT_EQ(error.what(), "404 page not found");

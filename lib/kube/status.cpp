@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <charconv>
 
 namespace regatta::kube {
@@ -34,15 +35,23 @@ Errc code_of(unsigned status, std::string_view reason) {
 constexpr std::size_t message_bytes_max = 1024;  ///< of what ends in logs, conditions and events
 constexpr std::size_t word_bytes_max = 256;
 constexpr std::size_t causes_max = 32;
+/// What a server asks for beyond that is taken for this much, so that sums with it do not overflow.
+constexpr std::chrono::seconds retry_after_max = std::chrono::hours(24);
 
 std::string limited_at(const Json& object, const char* name, std::size_t bytes_max) {
   return limited_text(text_at(object, name), bytes_max);
 }
 
+std::chrono::seconds within_bounds(std::int64_t seconds) {
+  return std::clamp(std::chrono::seconds(seconds), std::chrono::seconds(0), retry_after_max);
+}
+
 void read_details(const Json& details, ErrorDetails* into) {
-  const auto seconds = details.find("retryAfterSeconds");
-  if (seconds != details.end() && seconds->is_number_integer()) {
-    into->retry_after = std::chrono::seconds(seconds->get<std::int64_t>());
+  const Json* seconds = member(details, "retryAfterSeconds");
+  if (seconds && seconds->is_number_integer()) {
+    // More than an int64 holds is not negative.
+    const bool huge = seconds->is_number_unsigned() && seconds->get<std::int64_t>() < 0;
+    into->retry_after = huge ? retry_after_max : within_bounds(seconds->get<std::int64_t>());
   }
   const auto causes = details.find("causes");
   if (causes == details.end() || !causes->is_array()) return;
@@ -93,7 +102,7 @@ std::optional<std::chrono::seconds> retry_after_of(const net::Headers& headers) 
   int seconds = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
   if (error != std::errc() || end != text.data() + text.size() || seconds < 0) return std::nullopt;
-  return std::chrono::seconds(seconds);
+  return within_bounds(seconds);
 }
 
 }  // namespace
