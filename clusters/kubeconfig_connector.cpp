@@ -9,7 +9,8 @@ namespace {
 
 /// The number of requests to one worker that may be under way at once.
 constexpr std::size_t connections_max = 32;
-/// Of one answer of a worker. It is decoded at once, and takes about 17 times as much memory then.
+/// Of one answer of a worker, which may be a page of a list. Each object in it is decoded alone,
+/// and is at most as long as kube::object_bytes_max.
 constexpr std::size_t answer_bytes_max = 32u << 20;
 
 void describe(const kubeconfig::Endpoint& endpoint, WorkerConnection* connection) {

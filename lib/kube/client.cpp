@@ -1,6 +1,7 @@
 #include "lib/kube/client.h"
 
 #include "lib/base/json_access.h"
+#include "lib/kube/object_limits.h"
 #include "lib/kube/outline.h"
 #include "lib/kube/query.h"
 #include "lib/kube/status.h"
@@ -95,6 +96,8 @@ Result<ListMetadata> read_page(std::string_view text, ListMeter* meter,
   if (!within_limits) return within_limits.error();
   const auto page = for_each_item(text, take);
   if (!page) return page.error();
+  const Status readable = check_object_bytes(page->metadata.size());
+  if (!readable) return readable.error();
   const Result<Json> metadata = parse_json(page->metadata);
   if (!metadata) return metadata.error();
   if (!metadata->is_object()) return Error(Errc::invalid, "its metadata is no object");
@@ -208,6 +211,8 @@ Task<Result<std::string>> Client::send_text(Result<Call> call) {
   if (!call) co_return call.error();
   auto answer = co_await send(std::move(*call));
   if (!answer) co_return answer.error();
+  const Status readable = check_object_bytes(answer->body.size());
+  if (!readable) co_return readable.error();
   co_return std::move(answer->body);
 }
 
@@ -253,8 +258,9 @@ Task<Result<std::string>> Client::get_path(std::string path) {
   call.verb = "get";
   call.method = "GET";
   call.path = std::move(path);
-  Result<Call> result = std::move(call);
-  co_return co_await send_text(std::move(result));
+  auto answer = co_await send(std::move(call));
+  if (!answer) co_return answer.error();
+  co_return std::move(answer->body);
 }
 
 Task<Result<std::string>> Client::list_raw(api::ResourceInfo resource, std::string ns,
@@ -265,6 +271,8 @@ Task<Result<std::string>> Client::list_raw(api::ResourceInfo resource, std::stri
   const std::function<Status(std::string_view)> take = [&](std::string_view text) -> Status {
     const Status within_limits = meter.add_object();
     if (!within_limits) return within_limits;
+    const Status readable = check_object_bytes(text.size());
+    if (!readable) return readable;
     Result<Json> item = parse_json(without_managed_fields(std::string(text)));
     if (!item) return item.error();
     name_item(&*item, resource);

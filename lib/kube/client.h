@@ -140,12 +140,14 @@ class Client {
 
   // --- JSON text ---
 
+  // An answer of more than object_bytes_max is `too_large`; a write has happened then.
+
   Task<Result<std::string>> get_raw(api::ResourceInfo resource, api::ObjectKey key,
                                     GetOptions options = {});
   /// Calls `on_item` for each object and returns the list's resourceVersion. The result is `gone`
   /// when the continue token expires half way, `too_large` when the list is beyond
-  /// config().list_limits, `invalid` when some of it is no JSON: after any error the objects that
-  /// were handed over are no consistent list.
+  /// config().list_limits or an item beyond object_bytes_max, `invalid` when some of it is no JSON:
+  /// after any error the objects that were handed over are no consistent list.
   Task<Result<std::string>> list_raw(api::ResourceInfo resource, std::string ns,
                                      ListOptions options, OnItem on_item);
   Task<Result<std::string>> create_raw(api::ResourceInfo resource, std::string ns, std::string body,
@@ -162,7 +164,8 @@ class Client {
                                  DeleteOptions options = {});
   /// Answers when the server accepted the watch.
   Task<Result<WatchStream>> watch(api::ResourceInfo resource, std::string ns, WatchOptions options);
-  /// GET of any other path: "/version", "/readyz", "/apis".
+  /// GET of any other path: "/version", "/readyz", "/apis". The answer may be a list, of any
+  /// length that the sender takes.
   Task<Result<std::string>> get_path(std::string path);
 
   // --- typed ---

@@ -2,6 +2,7 @@
 
 #include "lib/base/merge_patch.h"
 #include "lib/kube/kube_test.h"
+#include "lib/kube/object_limits.h"
 #include "lib/kube/status.h"
 
 #include <gmock/gmock.h>
@@ -178,16 +179,75 @@ TEST(Status, AWriteWhoseAnswerIsTooLargeMayHaveHappened) {
 }
 
 TEST(Status, BoundsWhatAServerSays) {
-  const Json cause = {{"reason", std::string(5000, 'r')}, {"message", std::string(5000, 'm')}};
+  const Json cause = {{"reason", std::string(300, 'r')}, {"message", std::string(1100, 'm')}};
   const Json body = {{"kind", "Status"},
                      {"reason", std::string(5000, 'r')},
-                     {"message", std::string(1 << 20, 'm')},
-                     {"details", {{"causes", std::vector<Json>(1000, cause)}}}};
+                     {"message", std::string(5000, 'm')},
+                     {"details", {{"causes", std::vector<Json>(33, cause)}}}};
   const Error error = error_of(net::HttpResponse(422, dump_json(body)));
   EXPECT_LE(error.what().size(), 1024u);
   EXPECT_LE(error.details()->reason.size(), 256u);
-  ASSERT_LE(error.details()->causes.size(), 32u);
+  ASSERT_EQ(error.details()->causes.size(), 32u);
   EXPECT_LE(error.details()->causes[0].message.size(), 1024u);
+}
+
+TEST(Status, OfALongBodyOnlyTheBeginningIsRead) {
+  const auto error = [](std::size_t message) {
+    const Json body = {
+        {"kind", "Status"}, {"message", std::string(message, 'm')}, {"reason", "AlreadyExists"}};
+    return error_of(net::HttpResponse(409, dump_json(body)));
+  };
+  EXPECT_EQ(error(65000).code(), Errc::already_exists);
+  const Error long_one = error(65536);
+  EXPECT_EQ(long_one.code(), Errc::conflict) << "the status of the answer is all that is known";
+  EXPECT_EQ(long_one.what().substr(0, 30), R"({"kind":"Status","message":"mm)");
+  EXPECT_EQ(long_one.what().size(), 200u);
+}
+
+// --- the size of one object ---
+
+Json large_thing(const std::string& name, std::size_t bytes) {
+  return thing_json(name, "1", std::string(bytes, 'r'));
+}
+
+TEST_F(ClientTest, AnItemOfAListIsLimitedAndAPageIsNot) {
+  std::vector<Json> page(5, large_thing("a", 1 << 20));
+  server.answer(200, list_text("5", page));
+  page.push_back(large_thing("b", object_bytes_max));
+  server.answer(200, list_text("6", page));
+  EXPECT_EQ(run(client.list<Thing>("ns"))->size(), 5u);
+  const auto listed = run(client.list<Thing>("ns"));
+  EXPECT_EQ(listed.error().code(), Errc::too_large);
+  EXPECT_EQ(listed.error().what(), "list of things.example.dev: an object of more than 4 MiB");
+}
+
+TEST_F(ClientTest, WhatAListSaysOfItselfIsLimited) {
+  server.answer(200, list_text("5", {}, std::string(object_bytes_max, 't')));
+  EXPECT_EQ(run(client.list<Thing>("ns")).error().code(), Errc::too_large);
+}
+
+TEST_F(ClientTest, AnAnswerWithOneObjectIsLimited) {
+  const std::string text = dump_json(large_thing("a", object_bytes_max));
+  for (int i = 0; i < 3; ++i) server.answer(200, text);
+  const auto read = run(client.get<Thing>(a_key));
+  EXPECT_EQ(read.error().code(), Errc::too_large);
+  const auto written = run(client.patch<Thing>(a_key, PatchType::merge, std::string("{}")));
+  ASSERT_FALSE(written);
+  EXPECT_TRUE(may_have_happened(written.error()));
+  EXPECT_EQ(run(client.get_path("/a/list"))->size(), text.size());
+}
+
+TEST_F(ClientTest, AnEventIsLimitedHoweverItComes) {
+  const std::string line = event_line("ADDED", large_thing("a", object_bytes_max));
+  const std::string begun = line.substr(0, line.size() - 1);
+  for (const std::string& piece : {line, begun}) {
+    auto pushed = std::make_shared<PushStream>(world.executor());
+    pushed->push(event_line("ADDED", large_thing("a", object_bytes_max - 1000)));
+    pushed->push(piece);
+    WatchStream stream(pushed);
+    EXPECT_TRUE(run(stream.next()));
+    EXPECT_EQ(run(stream.next()).error().code(), Errc::too_large);
+  }
 }
 
 TEST_F(ClientTest, DeletesWithPreconditions) {

@@ -284,7 +284,11 @@ Task<Status> InformerCore::read_until_silent(WatchStream stream, Listing* initia
 Task<Status> InformerCore::read_events(WatchStream* stream, Listing* initial) {
   for (;;) {
     auto event = co_await stream->next();
-    if (!event) co_return event.error();
+    if (!event) {
+      // The same event would come again and again.
+      if (event.error().code() == Errc::too_large) version_.clear();
+      co_return event.error();
+    }
     if (!*event) co_return ok();
     heard_ = deps_.clock.steady();
     told_ = heard_;

@@ -1,6 +1,7 @@
 #include "lib/kube/informer.h"
 
 #include "lib/kube/kube_test.h"
+#include "lib/kube/object_limits.h"
 
 namespace regatta::kube {
 namespace {
@@ -255,6 +256,21 @@ TEST_F(InformerTest, TheBytesOfTheStoreAreLimited) {
   world.run_for(1s);
   EXPECT_FALSE(informer->health().connected);
   EXPECT_EQ(informer->health().last_error->code(), Errc::too_large);
+}
+
+TEST_F(InformerTest, AnEventThatIsTooLongIsNotAskedForAgain) {
+  server.answer(200, list_text("10", {thing_json("a", "1")}));
+  auto watch = server.answer_watch();
+  server.answer(200, list_text("20", {thing_json("a", "13")}));
+  (void)server.answer_watch();
+  begin();
+  watch->push(event_line("MODIFIED", thing_json("a", "11", std::string(object_bytes_max, 'r'))));
+  world.run_for(1s);
+  EXPECT_FALSE(informer->health().connected);
+  EXPECT_EQ(informer->health().last_error->code(), Errc::too_large);
+  world.run_for(5min);
+  EXPECT_TRUE(informer->health().connected) << "the object is shorter by now, as a list shows";
+  EXPECT_EQ(contents(), "a@13 ");
 }
 
 TEST_F(InformerTest, ASilentWatchIsTakenForDead) {

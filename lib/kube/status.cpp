@@ -35,6 +35,8 @@ Errc code_of(unsigned status, std::string_view reason) {
 constexpr std::size_t message_bytes_max = 1024;  ///< of what ends in logs, conditions and events
 constexpr std::size_t word_bytes_max = 256;
 constexpr std::size_t causes_max = 32;
+/// A longer body is not parsed: its tree would take many times its memory, for 1 KiB of a message.
+constexpr std::size_t status_bytes_max = 64 * 1024;
 /// What a server asks for beyond that is taken for this much, so that sums with it do not overflow.
 constexpr std::chrono::seconds retry_after_max = std::chrono::hours(24);
 
@@ -109,8 +111,10 @@ std::optional<std::chrono::seconds> retry_after_of(const net::Headers& headers) 
 
 Error error_of(const net::HttpResponse& response) {
   const auto retry_after = retry_after_of(response.headers);
-  const Result<Json> body = parse_json(response.body);
-  if (body && is_status(*body)) return from_status(&*body, response.status, {}, retry_after);
+  if (response.body.size() <= status_bytes_max) {
+    const Result<Json> body = parse_json(response.body);
+    if (body && is_status(*body)) return from_status(&*body, response.status, {}, retry_after);
+  }
   return from_status(nullptr, response.status, excerpt(response.body), retry_after);
 }
 

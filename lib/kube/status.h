@@ -7,7 +7,8 @@
 namespace regatta::kube {
 
 /// The failure an answer stands for: the one place where an HTTP status becomes an Errc. The
-/// message, reason and causes of a metav1.Status body are kept. `response.status` is not 2xx.
+/// message, reason and causes of a metav1.Status body are kept; of another body, and of one of more
+/// than 64 KiB, only its beginning is. `response.status` is not 2xx.
 Error error_of(const net::HttpResponse& response);
 
 /// The failure a metav1.Status object stands for, as a watch's ERROR event carries it.

@@ -1,5 +1,6 @@
 #include "lib/kube/watch.h"
 
+#include "lib/kube/object_limits.h"
 #include "lib/kube/status.h"
 
 #include <nlohmann/json.hpp>
@@ -54,12 +55,13 @@ Task<Result<std::optional<WatchEvent>>> WatchStream::next() {
       co_return Error(Errc::unavailable, "the watch ended inside an event");
     }
     split(**piece);
-    if (partial_.size() > line_bytes_max) {
-      co_return Error(Errc::unavailable, "a watch event of more than 16 MiB");
-    }
+    const Status readable = check_object_bytes(partial_.size());
+    if (!readable) co_return readable.error();
   }
   std::string line = std::move(lines_.front());
   lines_.pop_front();
+  const Status readable = check_object_bytes(line.size());
+  if (!readable) co_return readable.error();
   if (is_known_) {
     std::optional<WatchEvent> known = skim(&line);
     if (known) co_return known;

@@ -36,13 +36,11 @@ class WatchStream {
   void read_lean(IsKnown is_known) { is_known_ = std::move(is_known); }
 
   /// The next event; nullopt at the clean end (the server's own timeout); an error otherwise: the
-  /// one an in-stream ERROR event carries (`gone`: list again), or `unavailable` when the
-  /// connection was cut. After either the stream is over. The call has no deadline: an idle server
+  /// one an in-stream ERROR event carries (`gone`: list again), `too_large` when an event is beyond
+  /// object_bytes_max, or `unavailable` when the connection was cut. After either the stream is
+  /// over. The call has no deadline: an idle server
   /// and a dead one look the same, so the caller sets the limit.
   Task<Result<std::optional<WatchEvent>>> next();
-
-  /// Longest line accepted; etcd refuses objects beyond 1.5 MiB, so this is generous.
-  static constexpr std::size_t line_bytes_max = 16 * 1024 * 1024;
 
  private:
   void split(std::string_view piece);
