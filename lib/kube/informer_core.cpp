@@ -2,6 +2,7 @@
 
 #include "lib/base/check.h"
 #include "lib/base/json_access.h"
+#include "lib/base/limited_text.h"
 #include "lib/runtime/backoff.h"
 #include "lib/runtime/deadline.h"
 
@@ -43,6 +44,21 @@ api::ObjectKey key_of(const Json& object) {
   const Json* metadata = member(object, "metadata");
   if (!metadata) return {};
   return api::ObjectKey(text_at(*metadata, "namespace"), text_at(*metadata, "name"));
+}
+
+/// Kubernetes allows no longer name of an object or a namespace.
+constexpr std::size_t name_bytes_max = 253;
+
+/// Names are kept without being counted: those of objects that went, or cannot be decoded.
+Status check_name(const api::ObjectKey& key) {
+  if (std::max(key.ns.size(), key.name.size()) <= name_bytes_max) return ok();
+  return Error(Errc::invalid, "an object with a name or namespace of more than 253 bytes");
+}
+
+/// It is kept for each object that cannot be decoded, and may quote it.
+Error limited(const Error& error) {
+  constexpr std::size_t bytes_max = 1024;
+  return Error(error.code(), limited_text(error.what(), bytes_max));
 }
 
 bool ends_initial_events(const WatchEvent& event) {
@@ -189,15 +205,21 @@ Task<Status> InformerCore::fill_from_list() {
   options.metadata_only = options_.metadata_only;
   options.last = looks_ > 0;
   Listing listing;
-  const OnItem add = [&](const Json& item, std::size_t bytes) { add_to(&listing, item, bytes); };
+  Status named = ok();
+  const OnItem add = [&](const Json& item, std::size_t bytes) {
+    if (named) named = check_name(key_of(item));
+    if (named) add_to(&listing, item, bytes);
+  };
   auto version = co_await deps_.client.list_raw(resource_, options_.ns, options, add);
   if (!version && version.error().code() == Errc::gone && options.limit != 0) {
     // Paging took longer than the server keeps a snapshot: list again without pages.
     listing = Listing();
+    named = ok();
     options.limit = 0;
     version = co_await deps_.client.list_raw(resource_, options_.ns, options, add);
   }
   if (!version) co_return version.error();
+  if (!named) co_return named.error().within("list of " + resource_.group_resource());
   ++health_.lists;
   replace_store(std::move(listing), std::move(*version));
   co_return ok();
@@ -290,6 +312,11 @@ Task<Status> InformerCore::read_events(WatchStream* stream, Listing* initial) {
       co_return event.error();
     }
     if (!*event) co_return ok();
+    const Status named = (*event)->object ? check_name(key_of(*(*event)->object)) : ok();
+    if (!named) {
+      version_.clear();
+      co_return named;
+    }
     heard_ = deps_.clock.steady();
     told_ = heard_;
     health_.last_event = deps_.clock.now();
@@ -430,7 +457,7 @@ void InformerCore::add_to(Listing* listing, const Json& item, std::size_t bytes)
     api::ObjectKey key = key_of(item);
     note_undecodable(key, decoded.error());
     listing->objects.erase(key);
-    listing->undecodable.insert_or_assign(std::move(key), decoded.error());
+    listing->undecodable.insert_or_assign(std::move(key), limited(decoded.error()));
     return;
   }
   listing->undecodable.erase(decoded->key);
@@ -569,7 +596,7 @@ void InformerCore::observe_unreadable(const api::ObjectKey& key, const Error& er
 }
 
 void InformerCore::set_unreadable(const api::ObjectKey& key, const Error& error) {
-  if (!undecodable_.insert_or_assign(key, error).second) return;
+  if (!undecodable_.insert_or_assign(key, limited(error)).second) return;
   for (const auto& handler : unreadable_handlers_) handler(key);
 }
 

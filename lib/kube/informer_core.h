@@ -83,9 +83,9 @@ enum class Absence {
 /// Informer without its type: see informer.h.
 ///
 /// The server is not trusted with our memory or time. What it sends stays within the ListLimits of
-/// the client, or the informer is not connected and says so. A watch is progress when it lasts, not
-/// when it brings an event: one that ends at once, again and again, backs off, and so do lists that
-/// a 410 asks for soon after the one before.
+/// the client and has names of at most 253 bytes, or the informer is not connected and says so. A
+/// watch is progress when it lasts, not when it brings an event: one that ends at once, again and
+/// again, backs off, and so do lists that a 410 asks for soon after the one before.
 class InformerCore {
  public:
   using Object = std::shared_ptr<const void>;

@@ -23,6 +23,10 @@ struct InformerTest : KubeTest {
     with.list_limits = limits;
     limited = std::make_unique<Client>(ClientDeps{sender, world, world.rng, nullptr, with});
   }
+  Task<> push_later(std::shared_ptr<PushStream> stream, std::string line) {
+    co_await world.sleep_for(2s);
+    stream->push(std::move(line));
+  }
   Task<> end_later(std::shared_ptr<PushStream> stream, std::string last) {
     co_await world.sleep_for(2s);
     stream->push(event_line("ADDED", thing_json("a", "11")) + last);
@@ -256,6 +260,83 @@ TEST_F(InformerTest, TheBytesOfTheStoreAreLimited) {
   world.run_for(1s);
   EXPECT_FALSE(informer->health().connected);
   EXPECT_EQ(informer->health().last_error->code(), Errc::too_large);
+}
+
+TEST_F(InformerTest, NoEventBringsALongName) {
+  for (const char* type : {"ADDED", "DELETED"}) {
+    SCOPED_TRACE(type);
+    server.answer(200, list_text("10", {}));
+    auto watch = server.answer_watch();
+    server.answer(200, list_text("20", {}));
+    (void)server.answer_watch();
+    auto& things = begin();
+    Json longest = thing_json(std::string(253, 'n'), "11");
+    longest["spec"]["color"] = 7;
+    watch->push(event_line(type, longest));
+    world.settle();
+    EXPECT_EQ(things.health().events, 1u);
+    EXPECT_EQ(things.health().lists, 1u) << "it cannot be decoded, and is heard";
+    const std::string name(254, 'n');
+    Json object = thing_json(name, "12");
+    object["spec"]["color"] = 7;
+    watch->push(event_line(type, object));
+    world.run_for(1s);
+    EXPECT_EQ(things.undecodable().size(), 0u);
+    EXPECT_EQ(things.absence(api::ObjectKey("ns", name)), Absence::unseen);
+    EXPECT_EQ(things.health().lists, 2u) << "what the watch has to tell is not known any more";
+    things.stop();
+    world.settle();
+  }
+}
+
+TEST_F(InformerTest, AListWithALongNameFails) {
+  Json one = thing_json("a", "1");
+  one["metadata"]["namespace"] = std::string(254, 'n');
+  server.otherwise = [one](const net::HttpRequest&) {
+    return net::HttpResponse(200, list_text("10", {one}));
+  };
+  begin();
+  world.run_for(1min);
+  EXPECT_FALSE(informer->has_synced());
+  EXPECT_EQ(
+      informer->health().last_error->what(),
+      "list of things.example.dev: an object with a name or namespace of more than 253 bytes");
+  EXPECT_LE(server.seen.size(), 10u) << "it backs off";
+}
+
+TEST_F(InformerTest, LongNamesAgainAndAgainAreNoConnection) {
+  server.otherwise = [this](const net::HttpRequest& request) {
+    if (request.target.find("watch=1") == std::string::npos) {
+      return net::HttpResponse(200, list_text("10", {}));
+    }
+    net::HttpResponse response(200, "");
+    auto stream = std::make_shared<PushStream>(world.executor());
+    response.stream = stream;
+    scope.spawn("name",
+                push_later(stream, event_line("DELETED", thing_json(std::string(300, 'n'), "11"))));
+    return response;
+  };
+  begin();
+  world.run_for(1min);
+  EXPECT_GT(informer->health().failures, 3);
+  EXPECT_TRUE(informer->health().last_error);
+}
+
+TEST_F(InformerTest, OfWhatCannotBeDecodedLittleIsKept) {
+  server.answer(200, list_text("10", {thing_json("a", "1")}));
+  auto watch = server.answer_watch();
+  const auto quote = [](const Json&) -> Result<std::shared_ptr<const Thing>> {
+    return Error(Errc::invalid, "color: " + std::string(5000, 'x'));
+  };
+  ObjectInformer<Thing> things(deps(), Thing::resource, options(), quote);
+  scope.spawn("informer", things.run());
+  world.settle();
+  watch->push(event_line("ADDED", thing_json("b", "11")));
+  world.settle();
+  EXPECT_EQ(things.undecodable().size(), 2u);
+  for (const auto& [key, error] : things.undecodable()) EXPECT_EQ(error.what().size(), 1024u);
+  scope.stop();
+  world.settle();
 }
 
 TEST_F(InformerTest, AnEventThatIsTooLongIsNotAskedForAgain) {
